@@ -1,0 +1,167 @@
+package resources_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A node, what runs on it, and what may still come.
+func Example() {
+	schema, err := resources.NewSchema("cpu", "memory", "gpu")
+	if err != nil {
+		log.Fatal(err)
+	}
+	capacity, err := schema.Vector(map[string]string{"cpu": "8", "memory": "32Gi", "gpu": "2"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	task, err := schema.Vector(map[string]string{"cpu": "2500m", "memory": "10Gi"})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	free := resources.Copy(nil, capacity)
+	for resources.Fits(task, free) {
+		free = resources.Sub(free, free, task)
+		fmt.Println("free:", schema.Format(free))
+	}
+	// Output:
+	// free: cpu=5500m memory=22Gi gpu=2
+	// free: cpu=3 memory=12Gi gpu=2
+	// free: cpu=500m memory=2Gi gpu=2
+}
+
+func ExampleNewSchema() {
+	schema, err := resources.NewSchema("cpu", "memory")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, name := range schema.All() {
+		fmt.Println(i, name)
+	}
+
+	_, err = resources.NewSchema("cpu", "memory", "cpu")
+	fmt.Println(err, errors.Is(err, resources.ErrDuplicateType))
+	// Output:
+	// 0 cpu
+	// 1 memory
+	// resources: type "cpu": named twice true
+}
+
+func ExampleSchema_Index() {
+	schema, _ := resources.NewSchema("cpu", "memory")
+	i, ok := schema.Index("memory")
+	fmt.Println(i, ok, schema.Name(i))
+	_, ok = schema.Index("gpu")
+	fmt.Println(ok)
+	// Output:
+	// 1 true memory
+	// false
+}
+
+func ExampleSchema_Vector() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	v, err := schema.Vector(map[string]string{"memory": "1Ki", "cpu": "1.5"})
+	fmt.Println(v, err)
+
+	_, err = schema.Vector(map[string]string{"gpu": "0.5", "disk": "1", "memory": "4 Gi"})
+	fmt.Println(err)
+	// Output:
+	// [1500 1024 0] <nil>
+	// resources: type "disk": unknown
+	// resources: gpu: quantity "0.5": not a whole number of base units
+	// resources: memory: quantity "4 Gi": malformed
+}
+
+// A bound of zero is a bound; a type that is not named has none.
+func ExampleSchema_Limit() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	limit, err := schema.Limit(map[string]string{"cpu": "2", "gpu": "0"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, name := range schema.All() {
+		bound, ok := limit.Bound(i)
+		fmt.Println(name, bound, ok)
+	}
+	// Output:
+	// cpu 2000 true
+	// memory 0 false
+	// gpu 0 true
+}
+
+func ExampleSchema_Format() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	fmt.Println(schema.Format(resources.Vector{500, 10 << 30, 0}))
+	fmt.Println(schema.Format(resources.Vector{-2000, 0, 1}))
+	fmt.Println(schema.Format(nil))
+	// Output:
+	// cpu=500m memory=10Gi
+	// cpu=-2 gpu=1
+	// none
+}
+
+func ExampleSchema_FormatLimit() {
+	schema, _ := resources.NewSchema("cpu", "memory", "gpu")
+	limit, _ := schema.Limit(map[string]string{"gpu": "0", "cpu": "500m"})
+	fmt.Println(schema.FormatLimit(limit))
+	fmt.Println(schema.FormatLimit(resources.Limit{}))
+	// Output:
+	// cpu=500m gpu=0
+	// none
+}
+
+func ExampleSchema_Amount() {
+	schema, _ := resources.NewSchema("cpu", "memory")
+	fmt.Println(schema.Amount(0, 2500), schema.Amount(1, 3<<20))
+	// Output:
+	// 2500m 3Mi
+}
+
+func ExampleParseQuantity() {
+	for _, q := range []struct{ typeName, text string }{
+		{"cpu", "1.5"},
+		{"cpu", "500m"},
+		{"memory", "10Gi"},
+		{"memory", "1e3"},
+		{"memory", "1E"},
+	} {
+		amount, err := resources.ParseQuantity(q.typeName, q.text)
+		fmt.Println(q.typeName, q.text, amount, err)
+	}
+	// Output:
+	// cpu 1.5 1500 <nil>
+	// cpu 500m 500 <nil>
+	// memory 10Gi 10737418240 <nil>
+	// memory 1e3 1000 <nil>
+	// memory 1E 1000000000000000000 <nil>
+}
+
+func ExampleParseQuantity_errors() {
+	for _, text := range []string{"1.5.0", "-1", "0.5", "8Ei"} {
+		_, err := resources.ParseQuantity("gpu", text)
+		fmt.Println(err)
+	}
+	_, err := resources.ParseQuantity("gpu", "0.5")
+	var detail *resources.QuantityError
+	fmt.Println(errors.Is(err, resources.ErrFraction), errors.As(err, &detail) && detail.Text == "0.5")
+	// Output:
+	// resources: gpu: quantity "1.5.0": malformed
+	// resources: gpu: quantity "-1": negative
+	// resources: gpu: quantity "0.5": not a whole number of base units
+	// resources: gpu: quantity "8Ei": above 9223372036854775807 base units
+	// true true
+}
+
+func ExampleFormatQuantity() {
+	fmt.Println(resources.FormatQuantity("cpu", 2000), resources.FormatQuantity("cpu", 2500))
+	fmt.Println(resources.FormatQuantity("memory", 10<<30), resources.FormatQuantity("memory", 1000))
+	fmt.Println(resources.FormatQuantity("gpu", 1024))
+	// Output:
+	// 2 2500m
+	// 10Gi 1000
+	// 1024
+}

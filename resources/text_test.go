@@ -1,0 +1,157 @@
+package resources
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestSchemaVector(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	tests := []struct {
+		amounts map[string]string
+		want    Vector
+	}{
+		{nil, Vector{0, 0, 0}},
+		{map[string]string{}, Vector{0, 0, 0}},
+		{map[string]string{"memory": "10Gi", "cpu": "500m"}, Vector{500, 10 << 30, 0}},
+		{map[string]string{"gpu": "0", "cpu": "2"}, Vector{2000, 0, 0}},
+	}
+	for _, tt := range tests {
+		got, err := s.Vector(tt.amounts)
+		if err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("Vector(%v) = %v, %v, want %v", tt.amounts, got, err, tt.want)
+		}
+	}
+}
+
+func TestSchemaLimit(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	tests := []struct {
+		bounds map[string]string
+		want   Limit
+	}{
+		{nil, Limit{}},
+		{map[string]string{}, Limit{}},
+		{map[string]string{"gpu": "0"}, Limit{Vector{0, 0, 0}, 0b100}},
+		{map[string]string{"memory": "1k", "cpu": "1"}, Limit{Vector{1000, 1000, 0}, 0b011}},
+	}
+	for _, tt := range tests {
+		got, err := s.Limit(tt.bounds)
+		if err != nil || got.Defined != tt.want.Defined || !slices.Equal(got.Value, tt.want.Value) {
+			t.Errorf("Limit(%v) = %v, %v, want %v", tt.bounds, got, err, tt.want)
+		}
+	}
+}
+
+func TestSchemaTextErrors(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu", "pods")
+	amounts := map[string]string{
+		"pods": "7", "memory": "8Ei", "disk": "1", "gpu": "500m", "cpu": "-1", "apples": "many", "": "1",
+	}
+	want := strings.Join([]string{
+		`resources: type "": unknown`,
+		`resources: type "apples": unknown`,
+		`resources: cpu: quantity "-1": negative`,
+		`resources: type "disk": unknown`,
+		`resources: gpu: quantity "500m": not a whole number of base units`,
+		`resources: memory: quantity "8Ei": above 9223372036854775807 base units`,
+	}, "\n")
+	kinds := []error{ErrUnknownType, ErrNegative, ErrFraction, ErrRange}
+	for range 20 { // the order of a map differs from run to run
+		v, verr := s.Vector(amounts)
+		l, lerr := s.Limit(amounts)
+		if v != nil || l.Value != nil || l.Defined != 0 {
+			t.Fatalf("%v and %v, and errors", v, l)
+		}
+		for _, err := range []error{verr, lerr} {
+			if got := fmt.Sprint(err); got != want {
+				t.Fatalf("got\n%s\nwant\n%s", got, want)
+			}
+			for _, kind := range kinds {
+				if !errors.Is(err, kind) {
+					t.Errorf("not found in the error: %v", kind)
+				}
+			}
+			var detail *QuantityError
+			if !errors.As(err, &detail) || detail.Type != "cpu" || detail.Text != "-1" {
+				t.Errorf("the first quantity of the error is %v", detail)
+			}
+		}
+	}
+}
+
+func TestFormat(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	tests := []struct {
+		v    Vector
+		want string
+	}{
+		{nil, "none"},
+		{Vector{0, 0, 0}, "none"},
+		{Vector{500, 10 << 30}, "cpu=500m memory=10Gi"},
+		{Vector{0, 1000, 2}, "memory=1000 gpu=2"},
+		{Vector{-1500, 0, -1}, "cpu=-1500m gpu=-1"},
+		{Vector{0, 0, 0, 0, 7}, "#4=7"}, // a type that the schema does not have
+	}
+	for _, tt := range tests {
+		if got := s.Format(tt.v); got != tt.want {
+			t.Errorf("Format(%v) = %q, want %q", tt.v, got, tt.want)
+		}
+	}
+}
+
+func TestFormatLimit(t *testing.T) {
+	s := mustSchema(t, "cpu", "memory", "gpu")
+	tests := []struct {
+		l    Limit
+		want string
+	}{
+		{Limit{}, "none"},
+		{Limit{Value: Vector{1, 2, 3}}, "none"},
+		{Limit{Vector{500, 7, 0}, 0b101}, "cpu=500m gpu=0"},
+		{Limit{nil, 0b110}, "memory=0 gpu=0"},
+		{Limit{Vector{-2000}, 0b1}, "cpu=-2"},
+		{Limit{nil, 1 << 63}, "#63=0"},
+	}
+	for _, tt := range tests {
+		if got := s.FormatLimit(tt.l); got != tt.want {
+			t.Errorf("FormatLimit(%v) = %q, want %q", tt.l, got, tt.want)
+		}
+	}
+}
+
+// textRoundTrip: what Amount prints, Vector and Limit read, as the same.
+func textRoundTrip(t *rapid.T) {
+	s, err := NewSchema("cpu", "memory", "vcore", "gpu", "hugepages-2Mi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	amounts := make(map[string]string)
+	var want Limit
+	want.Value = make(Vector, s.Len())
+	for i, name := range s.All() {
+		if rapid.Bool().Draw(t, "defined") {
+			amount := max(anyAmount().Draw(t, name), 0)
+			want.Value[i], want.Defined = amount, want.Defined.With(i)
+			amounts[name] = s.Amount(i, amount)
+		}
+	}
+	v, err := s.Vector(amounts)
+	if err != nil || !slices.Equal(v, want.Value) {
+		t.Fatalf("Vector(%v) = %v, %v, want %v", amounts, v, err, want.Value)
+	}
+	l, err := s.Limit(amounts)
+	if err != nil || !l.Equal(want) {
+		t.Fatalf("Limit(%v) = %v, %v, want %v", amounts, l, err, want)
+	}
+	if got, want := s.FormatLimit(l) == "none", l.Defined == 0; got != want {
+		t.Fatalf("FormatLimit(%v) = %q", l, s.FormatLimit(l))
+	}
+}
+
+func TestTextRoundTrip(t *testing.T) { rapid.Check(t, textRoundTrip) }
