@@ -1,0 +1,81 @@
+package fence
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// benchTree is a tree with ten children to a queue, and a leaf in its middle.
+func benchTree(b *testing.B, levels int) (*queue.Tree, queue.ID) {
+	var grow func(name string, levels int) queue.Config
+	grow = func(name string, levels int) queue.Config {
+		var children []queue.Config
+		for i := range 10 {
+			if levels > 1 {
+				children = append(children, grow(fmt.Sprintf("q%d", i), levels-1))
+			}
+		}
+		return node(name, set("+1"), children...)
+	}
+	tree := mustNew(b, grow("root", levels))
+	path := "root"
+	for range levels - 1 {
+		path += ".q5"
+	}
+	return tree, mustLookup(b, tree, path)
+}
+
+func BenchmarkViewReset(b *testing.B) {
+	for levels := 2; levels <= 4; levels++ {
+		tree, leaf := benchTree(b, levels)
+		b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {
+			var v View
+			b.ReportAllocs()
+			for b.Loop() {
+				v.Reset(tree, leaf)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(tree.Len()), "ns/queue")
+		})
+	}
+}
+
+func BenchmarkViewRank(b *testing.B) {
+	tree, leaf := benchTree(b, 4)
+	var v View
+	v.Reset(tree, leaf)
+	b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {
+		b.ReportAllocs()
+		sum := int64(0)
+		for b.Loop() {
+			sum += v.Rank(1, 5).Of(7)
+		}
+		sinkInt = int(sum)
+	})
+}
+
+// BenchmarkCompare is what a View saves for each task.
+func BenchmarkCompare(b *testing.B) {
+	tree, leaf := benchTree(b, 4)
+	b.Run("depth=4", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sinkInt = Compare(tree, 3, 7, leaf, 5)
+		}
+	})
+}
+
+func BenchmarkReach(b *testing.B) {
+	tree, leaf := benchTree(b, 4)
+	b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			for range Reach(tree, leaf) {
+				n++
+			}
+		}
+		sinkInt = n
+	})
+}

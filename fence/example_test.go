@@ -1,0 +1,141 @@
+package fence_test
+
+import (
+	"fmt"
+	"log"
+	"strings"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+func newTree(root queue.Config) *queue.Tree {
+	schema, err := resources.NewSchema("cpu")
+	if err != nil {
+		log.Fatal(err)
+	}
+	tree, err := queue.New(schema, root, queue.Strict)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return tree
+}
+
+// The fence picture. Both tenants are fenced, and so is queue A, so that the
+// asks of A reach no one, those of the tenants only their own kind, and those of
+// the system everyone. No fence keeps another queue from looking in.
+func Example() {
+	fenced := map[string]string{queue.PropertyPreemptionPolicy: "fence"}
+	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "tenant1", Properties: fenced, Children: []queue.Config{
+			{Name: "A", Properties: fenced},
+			{Name: "B"},
+			{Name: "C"},
+		}},
+		{Name: "tenant2", Properties: fenced, Children: []queue.Config{
+			{Name: "Q1"},
+			{Name: "Q2"},
+		}},
+		{Name: "system"},
+	}})
+
+	for leaf := range tree.Leaves(queue.Root) {
+		var reach []string
+		for w := range fence.Reach(tree, leaf) {
+			reach = append(reach, tree.Name(w))
+		}
+		if len(reach) == 0 {
+			reach = []string{"no one"}
+		}
+		fmt.Printf("%-6s below %-14s reaches %s\n", tree.Name(leaf), tree.Path(fence.Root(tree, leaf)), strings.Join(reach, " "))
+	}
+	// Output:
+	// A      below root.tenant1.A reaches no one
+	// B      below root.tenant1   reaches A C
+	// C      below root.tenant1   reaches A B
+	// Q1     below root.tenant2   reaches Q2
+	// Q2     below root.tenant2   reaches Q1
+	// system below root           reaches A B C Q1 Q2
+}
+
+// offices is a tree in which the tasks of an office are worth more than others,
+// and those of the lab all the same.
+func offices() *queue.Tree {
+	return newTree(queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "office", Properties: map[string]string{queue.PropertyPriorityOffset: "100"}, Children: []queue.Config{
+			{Name: "web"},
+			{Name: "mail"},
+		}},
+		{Name: "lab", Properties: map[string]string{queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "50"}},
+	}})
+}
+
+// Priorities are compared below the lowest common ancestor of two leaves.
+func ExampleLiftTo() {
+	tree := offices()
+	web, _ := tree.Lookup("root.office.web")
+	for _, path := range []string{"root.office.mail", "root.lab"} {
+		other, _ := tree.Lookup(path)
+		c := tree.CommonAncestor(web, other)
+		fmt.Printf("below %s: 7 in web counts as %d, 7 in %s as %d\n", tree.Path(c),
+			fence.LiftTo(tree, web, c).Of(7), tree.Name(other), fence.LiftTo(tree, other, c).Of(7))
+	}
+	// Output:
+	// below root.office: 7 in web counts as 7, 7 in mail as 7
+	// below root: 7 in web counts as 107, 7 in lab as 50
+}
+
+func ExampleCompare() {
+	tree := offices()
+	web, _ := tree.Lookup("root.office.web")
+	mail, _ := tree.Lookup("root.office.mail")
+	lab, _ := tree.Lookup("root.lab")
+	fmt.Println(fence.Compare(tree, web, 1, mail, 2))
+	fmt.Println(fence.Compare(tree, web, 1, lab, 2000))
+	fmt.Println(fence.Compare(tree, web, -50, lab, 2000))
+	// Output:
+	// -1
+	// 1
+	// 0
+}
+
+// A View answers for many tasks at the cost of a lookup each.
+func ExampleView() {
+	tree := offices()
+	lab, _ := tree.Lookup("root.lab")
+	var view fence.View
+	view.Reset(tree, lab)
+	for w := range tree.Leaves(queue.Root) {
+		rank := view.Rank(w, 7) // for an ask of priority 7
+		for _, priority := range []int32{-51, -50, 0} {
+			fmt.Printf("%s %s, priority %d: rank %d\n", tree.Name(w), view.Standing(w), priority, rank.Of(priority))
+		}
+	}
+	// Output:
+	// web in reach, priority -51: rank -1
+	// web in reach, priority -50: rank 0
+	// web in reach, priority 0: rank 50
+	// mail in reach, priority -51: rank -1
+	// mail in reach, priority -50: rank 0
+	// mail in reach, priority 0: rank 50
+	// lab outside, priority -51: rank -58
+	// lab outside, priority -50: rank -57
+	// lab outside, priority 0: rank -7
+}
+
+// The path of a leaf ends at its fence root.
+func ExamplePath() {
+	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "tenant", Properties: map[string]string{queue.PropertyPreemptionPolicy: "fence"}, Children: []queue.Config{
+			{Name: "batch"},
+		}},
+	}})
+	batch, _ := tree.Lookup("root.tenant.batch")
+	for q := range fence.Path(tree, batch) {
+		fmt.Println(tree.Path(q))
+	}
+	// Output:
+	// root.tenant.batch
+	// root.tenant
+}

@@ -1,0 +1,49 @@
+package fence
+
+import (
+	"iter"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// Root returns the fence root of leaf: the nearest queue from leaf upwards
+// whose preemption policy is fence, else the root of the tree. Law 7: victims
+// of leaf's asks live strictly below it. The cost is linear in the depth.
+func Root(t *queue.Tree, leaf queue.ID) queue.ID {
+	for q := leaf; ; {
+		if t.PreemptionPolicy(q) == queue.PreemptionFence {
+			return q
+		}
+		parent, ok := t.Parent(q)
+		if !ok {
+			return q
+		}
+		q = parent
+	}
+}
+
+// Reach yields, in tree order, the leaves whose tasks an ask of leaf may take:
+// those below the fence root of leaf, except leaf itself and disabled ones.
+// Nothing is allocated where the result is ranged over directly.
+func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
+	root := Root(t, leaf)
+	return func(yield func(queue.ID) bool) {
+		for w := root + 1; w < t.End(root); w++ {
+			if t.IsLeaf(w) && w != leaf && !t.Disabled(w) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// Path yields the queues from leaf up to its fence root, both included.
+func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
+	root := Root(t, leaf)
+	return func(yield func(queue.ID) bool) {
+		for q := range t.Up(leaf) {
+			if !yield(q) || q == root {
+				return
+			}
+		}
+	}
+}

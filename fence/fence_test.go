@@ -1,0 +1,180 @@
+package fence
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// Who reaches whom, leaf by leaf: the fence root, and the reach by last names.
+var reachTests = []struct {
+	name  string
+	root  queue.Config
+	reach map[string]string // leaf: fence root: reach
+}{
+	{
+		name: "no fence",
+		root: node("root", nil, node("a", nil, node("x", nil), node("y", nil)), node("b", nil)),
+		reach: map[string]string{
+			"root.a.x": "root: root.a.y root.b",
+			"root.a.y": "root: root.a.x root.b",
+			"root.b":   "root: root.a.x root.a.y",
+		},
+	},
+	{
+		name: "a fence on the asking leaf leaves no one",
+		root: node("root", nil, node("a", set("fence")), node("b", nil)),
+		reach: map[string]string{
+			"root.a": "root.a:",
+			"root.b": "root: root.a", // it does not stop looking in
+		},
+	},
+	{
+		name: "nested fences",
+		root: node("root", nil,
+			node("t", set("fence"),
+				node("u", set("fence"), node("a", nil), node("b", nil)),
+				node("c", nil), node("e", nil)),
+			node("s", nil)),
+		reach: map[string]string{
+			"root.t.u.a": "root.t.u: root.t.u.b",
+			"root.t.u.b": "root.t.u: root.t.u.a",
+			"root.t.c":   "root.t: root.t.u.a root.t.u.b root.t.e",
+			"root.t.e":   "root.t: root.t.u.a root.t.u.b root.t.c",
+			"root.s":     "root: root.t.u.a root.t.u.b root.t.c root.t.e",
+		},
+	},
+	{
+		name:  "a fence on the root has no effect",
+		root:  node("root", set("fence"), node("a", nil), node("b", nil)),
+		reach: map[string]string{"root.a": "root: root.b", "root.b": "root: root.a"},
+	},
+	{
+		name: "disabled inside a fence",
+		root: node("root", nil,
+			node("t", set("fence"),
+				node("d", set("disabled"), node("d1", nil), node("d2", set("fence"))),
+				node("b", nil)),
+			node("s", nil)),
+		reach: map[string]string{
+			"root.t.d.d1": "root.t: root.t.d.d2 root.t.b", // it may ask all the same
+			"root.t.d.d2": "root.t.d.d2:",
+			"root.t.b":    "root.t: root.t.d.d2",
+			"root.s":      "root: root.t.d.d2 root.t.b",
+		},
+	},
+	{
+		name: "disabled until a queue says otherwise",
+		root: node("root", nil,
+			node("d", set("disabled"), node("a", nil), node("m", set("default"), node("b", nil))),
+			node("c", set("disabled")), node("e", nil)),
+		reach: map[string]string{
+			"root.d.a":   "root: root.d.m.b root.e",
+			"root.d.m.b": "root: root.e",
+			"root.c":     "root: root.d.m.b root.e",
+			"root.e":     "root: root.d.m.b",
+		},
+	},
+	{
+		name:  "disabled on the root has no effect",
+		root:  node("root", set("disabled"), node("a", nil), node("b", nil)),
+		reach: map[string]string{"root.a": "root: root.b", "root.b": "root: root.a"},
+	},
+	{
+		name:  "one queue",
+		root:  node("root", nil),
+		reach: map[string]string{"root": "root:"},
+	},
+	{
+		name:  "names that begin alike",
+		root:  node("root", nil, node("a", set("fence"), node("x", nil), node("y", nil)), node("ab", nil), node("aba", nil)),
+		reach: map[string]string{"root.a.x": "root.a: root.a.y", "root.a.y": "root.a: root.a.x", "root.ab": "root: root.a.x root.a.y root.aba", "root.aba": "root: root.a.x root.a.y root.ab"},
+	},
+}
+
+func TestReach(t *testing.T) {
+	for _, test := range reachTests {
+		t.Run(test.name, func(t *testing.T) {
+			tree := mustNew(t, test.root)
+			got := make(map[string]string)
+			for leaf := range tree.Leaves(queue.Root) {
+				words := []string{tree.Path(Root(tree, leaf)) + ":"}
+				for w := range Reach(tree, leaf) {
+					words = append(words, tree.Path(w))
+				}
+				got[tree.Path(leaf)] = strings.Join(words, " ")
+			}
+			require.Equal(t, test.reach, got)
+		})
+	}
+}
+
+func TestPath(t *testing.T) {
+	tree := mustNew(t, node("root", nil, node("t", set("fence"), node("u", nil, node("a", nil)), node("b", set("fence"))), node("s", nil)))
+	for leaf, want := range map[string][]string{
+		"root.t.u.a": {"root.t.u.a", "root.t.u", "root.t"},
+		"root.t.b":   {"root.t.b"},
+		"root.s":     {"root.s", "root"},
+	} {
+		var got []string
+		for q := range Path(tree, mustLookup(t, tree, leaf)) {
+			got = append(got, tree.Path(q))
+		}
+		require.Equal(t, want, got)
+	}
+}
+
+// TestStop shows that a loop may end early.
+func TestStop(t *testing.T) {
+	tree := mustNew(t, node("root", nil, node("a", nil, node("x", nil)), node("b", nil), node("c", nil)))
+	x := mustLookup(t, tree, "root.a.x")
+	for name, seq := range map[string]func(func(queue.ID) bool){"Reach": Reach(tree, x), "Path": Path(tree, x)} {
+		n := 0
+		for range seq {
+			if n++; n == 2 {
+				break
+			}
+		}
+		require.Equal(t, 2, n, name)
+	}
+}
+
+// TestStanding has a leaf of each standing; a fence counts before disabled.
+func TestStanding(t *testing.T) {
+	tree := mustNew(t, node("root", nil,
+		node("t", set("fence"), node("a", nil), node("b", nil), node("c", set("disabled"))),
+		node("d", set("disabled")), node("e", nil)))
+	var v View
+	standings := func(leaf string) (list []string) {
+		v.Reset(tree, mustLookup(t, tree, leaf))
+		for w := range tree.Leaves(queue.Root) {
+			list = append(list, tree.Name(w)+" "+v.Standing(w).String())
+		}
+		return list
+	}
+	require.Equal(t, []string{"a outside", "b in reach", "c protected", "d outside", "e outside"}, standings("root.t.a"))
+	require.Equal(t, []string{"a in reach", "b in reach", "c outside", "d outside", "e outside"}, standings("root.t.c"))
+	require.Equal(t, []string{"a in reach", "b in reach", "c protected", "d protected", "e outside"}, standings("root.e"))
+	require.Equal(t, []string{"a in reach", "b in reach", "c protected", "d outside", "e in reach"}, standings("root.d"))
+	require.Equal(t, "unknown", Standing(0).String())
+	require.Equal(t, "unknown", Standing(4).String())
+}
+
+// TestViewOutlivesChanges shows that bounds and usage play no part in a View,
+// and that it serves a clone.
+func TestViewOutlivesChanges(t *testing.T) {
+	tree := mustNew(t, node("root", nil, node("a", set("+2")), node("b", set("-1"))))
+	a, b := mustLookup(t, tree, "root.a"), mustLookup(t, tree, "root.b")
+	var v View
+	v.Reset(tree, a)
+	before := slices.Clone(v.rows)
+	require.NoError(t, tree.Add(b, []int64{5}))
+	require.NoError(t, tree.Mark(b, []int64{2}))
+	v.Reset(tree.Clone(), a)
+	require.Equal(t, before, v.rows)
+	require.Equal(t, Lift{Offset: -3}, v.Rank(b, 0)) // -1 against 0 + 2
+}

@@ -1,0 +1,248 @@
+package fence
+
+import (
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// A property holds for every world that it draws.
+type property struct {
+	name string
+	hold func(*rapid.T)
+}
+
+var laws = []property{
+	{"Fences", fences},
+	{"EffectivePriorities", effectivePriorities},
+	{"Views", views},
+	{"AboveNothingCounts", aboveNothingCounts},
+	{"FencedBranchIsOne", fencedBranchIsOne},
+	{"Thresholds", thresholds},
+}
+
+func TestLaws(t *testing.T) {
+	for _, p := range laws {
+		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
+	}
+}
+
+// FuzzLaws lets the fuzzer choose the law, too.
+func FuzzLaws(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		laws[rapid.IntRange(0, len(laws)-1).Draw(t, "law")].hold(t)
+	}))
+}
+
+// leavesOf returns the leaves of a tree.
+func leavesOf(tree *queue.Tree) []queue.ID { return slices.Collect(tree.Leaves(queue.Root)) }
+
+// fences: Law 7. Fence roots, reach and paths are what a walk by names finds.
+func fences(t *rapid.T) {
+	config := trees().Draw(t, "tree")
+	tree, w := mustNew(t, config), newTwin(config)
+	paths := func(seq func(func(queue.ID) bool)) (list []string) {
+		for q := range seq {
+			list = append(list, tree.Path(q))
+		}
+		return list
+	}
+	leaves := w.leaves()
+	for i, leaf := range leavesOf(tree) {
+		path := leaves[i]
+		if got, want := tree.Path(Root(tree, leaf)), w.root(path); got != want {
+			t.Fatalf("Root(%s) = %s, want %s", path, got, want)
+		}
+		var reach, to []string
+		for _, other := range leaves {
+			if w.standing(path, other) == "in reach" {
+				reach = append(reach, other)
+			}
+		}
+		for _, q := range up(path) {
+			if to = append(to, q); q == w.root(path) {
+				break
+			}
+		}
+		if diff := cmp.Diff(reach, paths(Reach(tree, leaf))); diff != "" {
+			t.Fatalf("Reach(%s) (-want +got):\n%s", path, diff)
+		}
+		if diff := cmp.Diff(to, paths(Path(tree, leaf))); diff != "" {
+			t.Fatalf("Path(%s) (-want +got):\n%s", path, diff)
+		}
+	}
+}
+
+// effectivePriorities: Law 6. Lifted priorities are what a walk by names makes
+// of them, and Compare compares them, in both directions.
+func effectivePriorities(t *rapid.T) {
+	config := trees().Draw(t, "tree")
+	tree, w := mustNew(t, config), newTwin(config)
+	leaves := w.leaves()
+	i, j := rapid.IntRange(0, len(leaves)-1).Draw(t, "x"), rapid.IntRange(0, len(leaves)-1).Draw(t, "y")
+	x, y := leavesOf(tree)[i], leavesOf(tree)[j]
+	a, b := priorities().Draw(t, "a"), priorities().Draw(t, "b")
+
+	c := tree.CommonAncestor(x, y)
+	ours, theirs := w.effective(leaves[i], leaves[j], a), w.effective(leaves[j], leaves[i], b)
+	if got := LiftTo(tree, x, c).Of(a); ours.Cmp(big.NewInt(got)) != 0 {
+		t.Fatalf("%d of %s is lifted to %d, want %d", a, leaves[i], got, ours)
+	}
+	if got := LiftTo(tree, y, c).Of(b); theirs.Cmp(big.NewInt(got)) != 0 {
+		t.Fatalf("%d of %s is lifted to %d, want %d", b, leaves[j], got, theirs)
+	}
+	want := ours.Cmp(theirs)
+	if got := Compare(tree, x, a, y, b); got != want {
+		t.Fatalf("Compare = %d, want %d", got, want)
+	}
+	if got := Compare(tree, y, b, x, a); got != -want {
+		t.Fatalf("Compare, the other way round, = %d, want %d", got, -want)
+	}
+}
+
+// views: a View says of every pair of leaves what the functions of the package
+// and a walk by names say, however often it was used before.
+func views(t *rapid.T) {
+	var v View
+	for range rapid.IntRange(1, 2).Draw(t, "trees") {
+		config := trees().Draw(t, "tree")
+		tree, w := mustNew(t, config), newTwin(config)
+		a, b := priorities().Draw(t, "ask"), priorities().Draw(t, "victim")
+		leaves, paths := leavesOf(tree), w.leaves()
+		for i, leaf := range leaves {
+			v.Reset(tree, leaf)
+			for j, other := range leaves {
+				if got, want := v.Standing(other).String(), w.standing(paths[i], paths[j]); got != want {
+					t.Fatalf("%s is %s for %s, want %s", paths[j], got, paths[i], want)
+				}
+				c := tree.CommonAncestor(leaf, other)
+				got := v.Rank(other, a).Of(b)
+				if want := LiftTo(tree, other, c).Of(b) - LiftTo(tree, leaf, c).Of(a); got != want {
+					t.Fatalf("rank of %d in %s for %d in %s: %d, want %d", b, paths[j], a, paths[i], got, want)
+				}
+				slow := new(big.Int).Sub(w.effective(paths[j], paths[i], b), w.effective(paths[i], paths[j], a))
+				if slow.Cmp(big.NewInt(got)) != 0 {
+					t.Fatalf("rank of %d in %s for %d in %s: %d, by name %d", b, paths[j], a, paths[i], got, slow)
+				}
+			}
+		}
+	}
+}
+
+// aboveNothingCounts: an offset or a priority fence on the common ancestor, or
+// above it, changes nothing.
+func aboveNothingCounts(t *rapid.T) {
+	config := trees().Draw(t, "tree")
+	tree := mustNew(t, config)
+	leaves := leavesOf(tree)
+	x, y := rapid.SampledFrom(leaves).Draw(t, "x"), rapid.SampledFrom(leaves).Draw(t, "y")
+	a, b := priorities().Draw(t, "a"), priorities().Draw(t, "b")
+
+	changed := tree.CommonAncestor(x, y)
+	for q := range tree.Up(changed) {
+		m := at(&config, tree, q).Properties
+		delete(m, queue.PropertyPriorityPolicy)
+		delete(m, queue.PropertyPriorityOffset)
+		for key, value := range properties().Draw(t, "properties above") {
+			if key != queue.PropertyPreemptionPolicy {
+				m[key] = value
+			}
+		}
+	}
+	other := mustNew(t, config)
+	if x == y {
+		// Inside a leaf nothing counts at all.
+		if got := rank(other, x, a, y, b); got != int64(b)-int64(a) {
+			t.Fatalf("rank of %d for %d in one leaf: %d", b, a, got)
+		}
+	}
+	if got, want := rank(other, x, a, y, b), rank(tree, x, a, y, b); got != want {
+		t.Fatalf("rank changes from %d to %d", want, got)
+	}
+}
+
+// at returns the configuration of a queue of its tree.
+func at(c *queue.Config, tree *queue.Tree, q queue.ID) *queue.Config {
+	parent, ok := tree.Parent(q)
+	if !ok {
+		return c
+	}
+	above := at(c, tree, parent)
+	i := slices.IndexFunc(above.Children, func(c queue.Config) bool { return c.Name == tree.Name(q) })
+	return &above.Children[i]
+}
+
+// rank returns the rank of a victim of priority b in leaf y for an ask of
+// priority a in leaf x.
+func rank(tree *queue.Tree, x queue.ID, a int32, y queue.ID, b int32) int64 {
+	var v View
+	v.Reset(tree, x)
+	return v.Rank(y, a).Of(b)
+}
+
+// fencedBranchIsOne: seen from outside, all tasks of a branch with a priority
+// fence have one rank, in whatever leaf and of whatever priority they are. And
+// all asks from inside have the same victims outside.
+func fencedBranchIsOne(t *rapid.T) {
+	config := trees().Draw(t, "tree")
+	fence := rapid.IntRange(0, mustNew(t, config).Len()-1).Draw(t, "fence")
+	branch := queue.ID(fence)
+	at(&config, mustNew(t, config), branch).Properties[queue.PropertyPriorityPolicy] = "fence"
+	tree := mustNew(t, config)
+
+	inside := slices.Collect(tree.Leaves(branch))
+	draw := func() (queue.ID, int32) {
+		return rapid.SampledFrom(inside).Draw(t, "leaf inside"), priorities().Draw(t, "priority inside")
+	}
+	for _, outside := range leavesOf(tree) {
+		if tree.Contains(branch, outside) {
+			continue
+		}
+		p := priorities().Draw(t, "priority outside")
+		x, a := draw()
+		y, b := draw()
+		if tree.CommonAncestor(x, outside) != tree.CommonAncestor(y, outside) {
+			t.Fatalf("two ways from %s into %s", tree.Path(outside), tree.Path(branch))
+		}
+		if one, two := rank(tree, outside, p, x, a), rank(tree, outside, p, y, b); one != two {
+			t.Fatalf("looking in from %s: ranks %d and %d", tree.Path(outside), one, two)
+		}
+		if one, two := rank(tree, x, a, outside, p), rank(tree, y, b, outside, p); one != two {
+			t.Fatalf("looking out to %s: ranks %d and %d", tree.Path(outside), one, two)
+		}
+	}
+}
+
+// thresholds: a higher victim never has a lower rank, and a higher ask never
+// gives a higher one; without a fence between, each step counts as one.
+func thresholds(t *rapid.T) {
+	tree := mustNew(t, trees().Draw(t, "tree"))
+	x, y := rapid.SampledFrom(leavesOf(tree)).Draw(t, "ask's leaf"), rapid.SampledFrom(leavesOf(tree)).Draw(t, "victim's leaf")
+	list := rapid.SliceOfN(priorities(), 2, 2).Draw(t, "priorities")
+	low, high := slices.Min(list), slices.Max(list)
+	p := priorities().Draw(t, "other side")
+	far := int64(high) - int64(low)
+
+	c := tree.CommonAncestor(x, y)
+	for _, test := range []struct {
+		name   string
+		rises  int64
+		fenced bool
+	}{
+		{"victim", rank(tree, x, p, y, high) - rank(tree, x, p, y, low), LiftTo(tree, y, c).Fenced},
+		{"ask", rank(tree, x, low, y, p) - rank(tree, x, high, y, p), LiftTo(tree, x, c).Fenced},
+	} {
+		want := far
+		if test.fenced {
+			want = 0
+		}
+		if test.rises != want {
+			t.Fatalf("from %d to %d the %s changes the rank by %d, want %d", low, high, test.name, test.rises, want)
+		}
+	}
+}

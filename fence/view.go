@@ -1,0 +1,95 @@
+package fence
+
+import "github.com/go-preempt/preempt/queue"
+
+// A Standing says how the tasks of a leaf stand to the asks of another.
+type Standing uint8
+
+const (
+	// InReach: the tasks may be taken as far as this package is concerned.
+	InReach Standing = 1 + iota
+	// Outside: the leaf is not below the fence root, or the asking leaf itself.
+	Outside
+	// Protected: the leaf is below the fence root and disabled.
+	Protected
+)
+
+// String returns the name of the standing in words.
+func (s Standing) String() string {
+	switch s {
+	case InReach:
+		return "in reach"
+	case Outside:
+		return "outside"
+	case Protected:
+		return "protected"
+	}
+	return "unknown"
+}
+
+// A View is a tree as the asks of one leaf see it: one row per queue, made in
+// one pass by [View.Reset], so that a question about a task costs a lookup.
+// The zero View is ready for Reset; its memory is reused.
+//
+// A View is made of what never changes in a tree. It stays right while bounds
+// and usage change, and serves every clone of the tree.
+type View struct {
+	rows []row
+}
+
+// row is what an ask of the leaf sees of a queue.
+type row struct {
+	theirs   Lift // from here up to below the common ancestor with the leaf
+	ours     Lift // from the leaf up to below the same ancestor
+	standing Standing
+}
+
+// Reset makes v the view of leaf. It allocates where v has seen no tree of
+// this size. The cost is linear in the number of queues.
+func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
+	if cap(v.rows) < t.Len() {
+		v.rows = make([]row, t.Len())
+	}
+	v.rows = v.rows[:t.Len()]
+
+	// A queue of the path is itself the common ancestor with the leaf.
+	ours := Lift{}
+	for q := range t.Up(leaf) {
+		v.rows[q] = row{ours: ours}
+		ours = step(t, q).after(ours)
+	}
+	// Any other queue has the common ancestor of its parent, and the way there
+	// goes through the parent, which comes first in tree order.
+	root := Root(t, leaf)
+	for q := range t.All() {
+		r := &v.rows[q]
+		if !t.Contains(q, leaf) {
+			parent, _ := t.Parent(q)
+			above := &v.rows[parent]
+			*r = row{theirs: above.theirs.after(step(t, q)), ours: above.ours}
+		}
+		switch {
+		case q == leaf || q == root || !t.Contains(root, q):
+			r.standing = Outside
+		case t.Disabled(q):
+			r.standing = Protected
+		default:
+			r.standing = InReach
+		}
+	}
+}
+
+// Standing returns how the tasks of leaf w stand to the asks of v's leaf.
+func (v *View) Standing(w queue.ID) Standing { return v.rows[w].standing }
+
+// Rank returns the lift from w that gives, for the raw priority of a task in
+// w, its effective priority minus that of an ask of the given priority, both
+// lifted to below their common ancestor. Law 6: the task may be taken where
+// the rank is 0 or less. A rank never falls as the raw priority rises, so per
+// leaf this is one threshold on the raw priority.
+func (v *View) Rank(w queue.ID, ask int32) Lift {
+	r := &v.rows[w]
+	l := r.theirs
+	l.Offset -= r.ours.Of(ask)
+	return l
+}

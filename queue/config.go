@@ -1,0 +1,189 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Config describes a queue and those below it, as a caller writes it down.
+type Config struct {
+	Name       string // without a dot; unique among its siblings
+	Guaranteed resources.Limit
+	Max        resources.Limit
+	Properties map[string]string // see the Property constants; those of other features are ignored
+	Dynamic    bool              // created at run time; see package quota
+	Children   []Config
+}
+
+// Validation says how strictly [New] reads the bounds of a tree.
+type Validation uint8
+
+const (
+	// Lenient accepts over-committed bounds with a warning: real
+	// configurations have them, and every law holds all the same.
+	Lenient Validation = iota
+	// Strict makes them errors.
+	Strict
+)
+
+// The kinds of problems that [New], [Tree.SetGuaranteed] and [Tree.SetMax]
+// report. Each comes wrapped in a [*Problem] that names the queue.
+var (
+	ErrName          = errors.New("bad name")             // "", "a.b", two children of one name
+	ErrDepth         = errors.New("too deep")             // level 65
+	ErrCount         = errors.New("too many queues")      // more than an ID can number
+	ErrType          = errors.New("not a type")           // a bound of a type that the schema does not have
+	ErrNegative      = errors.New("negative bound")       // guaranteed cpu=-1
+	ErrAboveMax      = errors.New("guaranteed above max") // guaranteed cpu=2 max cpu=1, in one queue
+	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
+)
+
+// A Problem is something wrong with one queue.
+type Problem struct {
+	Queue string // the path of the queue
+	Err   error  // wraps one of the sentinels; names type and amounts
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", p.Queue, p.Err) }
+
+// Unwrap returns what is wrong, without the queue.
+func (p *Problem) Unwrap() error { return p.Err }
+
+// New builds a tree from its configuration, which is copied.
+//
+// All problems are reported at once, joined in tree order, each a [*Problem].
+// Errors are bad names, more than [MaxDepth] levels, bounds that are negative
+// or of a type that the schema does not have, and a guarantee above the max of
+// the same queue. A child's max above that of its parent, and children's
+// guarantees that sum over the guarantee or the max of their parent, are errors
+// with [Strict]. Otherwise they are [Tree.Warnings], as property values are that
+// count as unset. Where a parent has no bound, none is looked for further up.
+//
+// The cost is linear in queues times types.
+func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
+	b := builder{
+		tree: &Tree{schema: schema, strict: mode == Strict},
+		most: math.MaxInt32,
+	}
+	return b.build(&root)
+}
+
+// builder walks a configuration in preorder.
+type builder struct {
+	tree     *Tree
+	most     int      // how many queues an ID can number
+	full     bool     // there are more
+	path     []string // names from the root to the current queue
+	problems []error
+}
+
+func (b *builder) build(root *Config) (*Tree, error) {
+	b.add(root, Root, nil)
+	if err := errors.Join(b.problems...); err != nil {
+		return nil, err
+	}
+	t := b.tree
+	t.usage = make([]int64, t.Len()*t.schema.Len())
+	t.preempting = make([]int64, t.Len()*t.schema.Len())
+	return t, nil
+}
+
+// add appends c and the queues below it. The policies of the parent are nil for
+// the root.
+func (b *builder) add(c *Config, parent ID, inherited *policies) {
+	b.path = append(b.path, c.Name)
+	defer func() { b.path = b.path[:len(b.path)-1] }()
+
+	b.checkName(c.Name)
+	if !b.hasRoom() {
+		return
+	}
+	t := b.tree
+	q := ID(t.Len())
+	t.names = append(t.names, c.Name)
+	t.parents = append(t.parents, parent)
+	t.depths = append(t.depths, int32(len(b.path)-1))
+	t.ends = append(t.ends, 0) // known once the subtree is done
+
+	p := policies{dynamic: c.Dynamic}
+	p.parse(c.Properties, inherited, b.warn)
+	t.policies = append(t.policies, p)
+
+	b.addBounds(c)
+	b.checkSiblings(c.Children)
+	for i := range c.Children {
+		b.add(&c.Children[i], q, &p)
+	}
+	t.ends[q] = ID(t.Len())
+}
+
+// hasRoom reports whether the current queue has a place in the tree. Those
+// below a queue that has none are not looked at: they have the same problem.
+func (b *builder) hasRoom() bool {
+	switch {
+	case len(b.path) > MaxDepth:
+		b.problem(fmt.Errorf("%w: more than %d levels", ErrDepth, MaxDepth))
+		return false
+	case b.tree.Len() == b.most:
+		if !b.full { // once is enough, there may be billions
+			b.full = true
+			b.problem(fmt.Errorf("%w: more than %d", ErrCount, b.most))
+		}
+		return false
+	}
+	return true
+}
+
+// addBounds appends the bounds of the current queue and checks them.
+func (b *builder) addBounds(c *Config) {
+	t := b.tree
+	own := promise{c.Name, c.Guaranteed, c.Max}
+	t.guaranteed.append(t.schema, own.guaranteed)
+	t.max.append(t.schema, own.max)
+	for _, err := range badBounds(t.schema, own) {
+		b.problem(err)
+	}
+	children := make([]promise, len(c.Children))
+	for i, child := range c.Children {
+		children[i] = promise{child.Name, child.Guaranteed, child.Max}
+	}
+	for _, err := range overCommitted(t.schema, own, children) {
+		if t.strict {
+			b.problem(err)
+		} else {
+			b.warn(err)
+		}
+	}
+}
+
+func (b *builder) checkName(name string) {
+	switch {
+	case name == "":
+		b.problem(fmt.Errorf("%w: empty", ErrName))
+	case strings.Contains(name, "."):
+		b.problem(fmt.Errorf("%w: %q contains a dot", ErrName, name))
+	}
+}
+
+func (b *builder) checkSiblings(children []Config) {
+	count := make(map[string]int, len(children))
+	for i := range children {
+		name := children[i].Name
+		if count[name]++; count[name] == 2 {
+			b.problem(fmt.Errorf("%w: more than one child named %q", ErrName, name))
+		}
+	}
+}
+
+func (b *builder) problem(err error) { b.problems = append(b.problems, b.here(err)) }
+
+func (b *builder) warn(err error) { b.tree.warnings = append(b.tree.warnings, b.here(err)) }
+
+// here returns err as a problem of the current queue.
+func (b *builder) here(err error) error {
+	return &Problem{Queue: strings.Join(b.path, "."), Err: err}
+}

@@ -1,0 +1,44 @@
+// Package queue is the tree of queues: what each of them is guaranteed, what
+// it may use at most, what it uses, and what of that is about to leave.
+//
+// # Numbering
+//
+// Queues are numbered in preorder, in the caller's order of children. The
+// [Root] is 0, a parent comes before its children, and the subtree of q is the
+// interval [q, End(q)). "Inside" is therefore two comparisons, never a path
+// prefix, and everything that a tree stores is a flat block indexed by [ID].
+//
+// Only leaves hold tasks. A queue without children is a leaf.
+//
+// # Amounts
+//
+// For every queue and resource type the tree keeps, at every level:
+//
+//	u   usage: running and leaving tasks, and asks that were granted a place
+//	p   the part of u already marked to leave
+//	g   guaranteed, a [resources.Limit]
+//	m   max, a [resources.Limit]
+//
+// u is the present usage, e = u - p the coming or effective usage. Guarantees
+// are compared with e. A type that g or m does not define has no bound, which
+// is neither zero nor infinity.
+//
+// The governing queue of a type for a leaf is the nearest queue from the leaf
+// upwards that defines a guarantee for it.
+//
+// All amounts are non-negative and the usage of the root, which is the sum of
+// everything, is range-checked where amounts enter. So no sum inside a tree
+// can overflow, and what was added can be subtracted again exactly.
+//
+// # Errors
+//
+// Bad input is an error that names the queue and the value, and leaves the tree
+// as it was. An [ID] that the tree does not have is a caller's bug: methods
+// panic where they notice, and yield nothing of use elsewhere.
+//
+// # Concurrency
+//
+// A Tree may be read by several goroutines at once, but not while it is
+// changed. Vectors and limits that methods return are views into the tree:
+// they must not be modified, and they show later changes.
+package queue

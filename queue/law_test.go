@@ -1,0 +1,235 @@
+package queue
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A property holds for every world that it draws.
+type property struct {
+	name string
+	hold func(*rapid.T)
+}
+
+var laws = []property{
+	{"Numbering", numbering},
+	{"Inheritance", inheritance},
+	{"Problems", problems},
+	{"Change", change},
+	{"History", history},
+}
+
+func TestLaws(t *testing.T) {
+	for _, p := range laws {
+		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
+	}
+}
+
+// FuzzLaws lets the fuzzer choose the law, too.
+func FuzzLaws(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		laws[rapid.IntRange(0, len(laws)-1).Draw(t, "law")].hold(t)
+	}))
+}
+
+// drawTree draws a tree with its twin.
+func drawTree(t *rapid.T) (*Tree, *twin) {
+	s := schemas().Draw(t, "schema")
+	mode := rapid.SampledFrom([]Validation{Lenient, Strict}).Draw(t, "mode")
+	c := trees(s, mode == Strict).Draw(t, "tree")
+	tree, err := New(s, c, mode)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return tree, newTwin(s, c)
+}
+
+// check fails unless got is want.
+func check(t *rapid.T, got, want any, what ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", strings.Join(what, " "), diff)
+	}
+}
+
+// numbering: the numbers say of any two queues what their paths say.
+func numbering(t *rapid.T) {
+	tree, w := drawTree(t)
+	paths := func(ids []ID) (list []string) {
+		for _, q := range ids {
+			list = append(list, tree.Path(q))
+		}
+		return list
+	}
+	check(t, tree.Len(), len(w.paths), "Len")
+	check(t, paths(slices.Collect(tree.All())), w.paths, "All")
+	for i, path := range w.paths {
+		q, ok := tree.Lookup(path)
+		check(t, ok, true, "Lookup", path)
+		check(t, q, ID(i), "Lookup", path)
+		check(t, tree.Name(q), w.config[path].Name, "Name", path)
+		check(t, tree.Depth(q), strings.Count(path, "."), "Depth", path)
+		check(t, tree.IsLeaf(q), w.isLeaf(path), "IsLeaf", path)
+		check(t, paths(slices.Collect(tree.Up(q))), up(path), "Up", path)
+		check(t, paths(slices.Collect(tree.Children(q))), w.children(path), "Children", path)
+		check(t, paths(slices.Collect(tree.Leaves(q))), w.leaves(path), "Leaves", path)
+
+		var above string
+		if parent, ok := tree.Parent(q); ok {
+			above = tree.Path(parent)
+		}
+		check(t, above, path[:max(strings.LastIndex(path, "."), 0)], "Parent", path)
+		for j, other := range w.paths {
+			if got := tree.Contains(q, ID(j)); got != inside(other, path) {
+				t.Fatalf("Contains(%s, %s) = %v", path, other, got)
+			}
+			if got, want := tree.Path(tree.CommonAncestor(q, ID(j))), w.commonAncestor(path, other); got != want {
+				t.Fatalf("CommonAncestor(%s, %s) = %s, want %s", path, other, got, want)
+			}
+		}
+	}
+}
+
+// inheritance: a queue has the policies that a walk up by names finds.
+func inheritance(t *rapid.T) {
+	tree, w := drawTree(t)
+	for i, path := range w.paths {
+		q := ID(i)
+		check(t, tree.Disabled(q), w.disabled(path), "Disabled", path)
+		check(t, tree.PreemptionDelay(q), w.delay(path), "PreemptionDelay", path)
+
+		own := w.config[path].Properties[PropertyPreemptionPolicy]
+		if i == 0 || own != "fence" && own != "disabled" {
+			own = "default"
+		}
+		check(t, tree.PreemptionPolicy(q).String(), own, "PreemptionPolicy", path)
+	}
+}
+
+// findings returns the kinds of problems, each with its queue, and fails where
+// one of them is no [*Problem].
+func findings(t *rapid.T, errs []error) (list []finding) {
+	for _, err := range errs {
+		var p *Problem
+		if !errors.As(err, &p) {
+			t.Fatalf("%v (%T) is no Problem", err, err)
+		}
+		list = append(list, finding{p.Queue, errors.Unwrap(p.Err)})
+	}
+	return list
+}
+
+// joined returns the errors that [errors.Join] made err of.
+func joined(err error) []error {
+	if list, ok := err.(interface{ Unwrap() []error }); ok {
+		return list.Unwrap()
+	}
+	return nil
+}
+
+// problems: New finds what a slow search finds, queue by queue in tree order.
+func problems(t *rapid.T) {
+	s := schemas().Draw(t, "schema")
+	c := wildTrees(s).Draw(t, "tree")
+	mode := rapid.SampledFrom([]Validation{Lenient, Strict}).Draw(t, "mode")
+	tree, err := New(s, c, mode)
+	got := findings(t, joined(err))
+	if tree != nil {
+		got = append(got, findings(t, tree.Warnings())...)
+	}
+
+	var want []finding
+	excused := false // something that is no error may have been found, too
+	for _, f := range slowProblems(s, &c) {
+		if f.kind == ErrOverCommitted && mode == Lenient {
+			excused = true
+			continue
+		}
+		want = append(want, f)
+	}
+	if wantErr := len(want) > 0; (err != nil) != wantErr || (tree == nil) != wantErr {
+		t.Fatalf("New: %v, %v; want %v", tree, err, want)
+	}
+	if err == nil && excused { // then all is in the warnings
+		want = slowProblems(s, &c)
+	}
+	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == ErrProperty })
+	sortKinds(got)
+	sortKinds(want)
+	if !slices.Equal(got, want) {
+		t.Fatalf("found %v, want %v", got, want)
+	}
+}
+
+// sortKinds sorts the kinds of the problems of each queue, and leaves the
+// queues in their order.
+func sortKinds(list []finding) {
+	for from := 0; from < len(list); {
+		to := from
+		for to < len(list) && list[to].queue == list[from].queue {
+			to++
+		}
+		slices.SortFunc(list[from:to], func(a, b finding) int { return strings.Compare(a.kind.Error(), b.kind.Error()) })
+		from = to
+	}
+}
+
+// change: setting a bound does, and says, what New does with a configuration
+// that has this bound.
+func change(t *rapid.T) {
+	tree, w := drawTree(t)
+	for range rapid.IntRange(1, 5).Draw(t, "changes") {
+		drawChange(t, tree, w)
+		checkBounds(t, tree, w)
+	}
+}
+
+// drawChange draws a change of a bound and applies it to tree and twin. It must
+// fail where New would.
+func drawChange(t *rapid.T, tree *Tree, w *twin) {
+	path := rapid.SampledFrom(w.paths).Draw(t, "queue")
+	q, _ := tree.Lookup(path)
+	limit := wildLimit().Draw(t, "limit")
+	set, bound := tree.SetMax, &w.config[path].Max
+	if rapid.Bool().Draw(t, "guaranteed") {
+		set, bound = tree.SetGuaranteed, &w.config[path].Guaranteed
+	}
+	before := *bound
+	*bound = limit
+	mode := Lenient
+	if tree.strict {
+		mode = Strict
+	}
+	_, wantErr := New(w.schema, *w.root, mode)
+	err := set(q, resources.Limit{Value: slices.Clone(limit.Value), Defined: limit.Defined})
+	check(t, text(err), text(wantErr), "setting", path)
+	if err != nil {
+		*bound = before
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func checkBounds(t *rapid.T, tree *Tree, w *twin) {
+	for i, path := range w.paths {
+		c := w.config[path]
+		if g := tree.Guaranteed(ID(i)); !g.Equal(c.Guaranteed) {
+			t.Fatalf("Guaranteed(%s) = %v, want %v", path, g, c.Guaranteed)
+		}
+		if m := tree.Max(ID(i)); !m.Equal(c.Max) {
+			t.Fatalf("Max(%s) = %v, want %v", path, m, c.Max)
+		}
+	}
+}

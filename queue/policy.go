@@ -1,0 +1,118 @@
+package queue
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// policies are the parsed properties of one queue, inheritance applied.
+type policies struct {
+	preemption      PreemptionPolicy
+	priority        PriorityPolicy
+	disabled        bool
+	dynamic         bool
+	offset          int32
+	delay           time.Duration
+	quotaPreemption time.Duration
+}
+
+// parse reads the properties of a queue below one with the given policies,
+// which are nil for the root. A bad value counts as unset, and warn is told.
+func (p *policies) parse(properties map[string]string, inherited *policies, warn func(error)) {
+	p.delay = DefaultPreemptionDelay
+	if inherited != nil {
+		p.delay = inherited.delay
+		p.disabled = inherited.disabled
+	}
+	// Sorted, for the order of the warnings.
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		value := properties[key]
+		bad := p.set(key, value)
+		if inherited == nil && p.preemption != PreemptionDefault {
+			p.preemption, p.disabled = PreemptionDefault, false
+			bad = "has no effect on the root"
+		}
+		if bad != "" {
+			warn(fmt.Errorf("%w: %s %q: %s", ErrProperty, key, value, bad))
+		}
+	}
+}
+
+// set sets one property and returns what is wrong with its value, or "".
+func (p *policies) set(key, value string) (bad string) {
+	switch key {
+	case PropertyPreemptionPolicy:
+		policy, ok := spelled(value, PreemptionDisabled)
+		if !ok {
+			return "want default, fence or disabled"
+		}
+		p.preemption, p.disabled = policy, policy == PreemptionDisabled
+	case PropertyPreemptionDelay:
+		d, err := time.ParseDuration(value)
+		if err != nil || d <= 0 {
+			return "want a duration above 0"
+		}
+		p.delay = d
+	case PropertyPriorityPolicy:
+		policy, ok := spelled(value, PriorityFence)
+		if !ok {
+			return "want default or fence"
+		}
+		p.priority = policy
+	case PropertyPriorityOffset:
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil {
+			return "want a 32-bit integer"
+		}
+		p.offset = int32(n)
+	case PropertyQuotaPreemptionDelay:
+		d, ok := parseDelay(value)
+		if !ok {
+			return "want a duration or seconds, 0 or above"
+		}
+		p.quotaPreemption = d
+	default:
+		return unknown(key)
+	}
+	return ""
+}
+
+// unknown returns what is wrong with a name that is none of ours, or "".
+// Queues carry the properties of other features too; but among those of
+// preemption a misspelt name would otherwise be without effect and unnoticed.
+func unknown(key string) (bad string) {
+	for _, prefix := range []string{"preemption.", "priority.", "quota.preemption."} {
+		if strings.HasPrefix(key, prefix) {
+			return "unknown property"
+		}
+	}
+	return ""
+}
+
+// spelled returns the policy, from the zero one to last, that value spells.
+func spelled[P interface {
+	~uint8
+	fmt.Stringer
+}](value string, last P) (P, bool) {
+	for p := P(0); p <= last; p++ {
+		if p.String() == value {
+			return p, true
+		}
+	}
+	return 0, false
+}
+
+// parseDelay reads a Go duration or bare seconds, 0 or above.
+func parseDelay(value string) (time.Duration, bool) {
+	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
+		const most = math.MaxInt64 / int64(time.Second)
+		return time.Duration(seconds) * time.Second, 0 <= seconds && seconds <= most
+	}
+	d, err := time.ParseDuration(value)
+	return d, err == nil && d >= 0
+}

@@ -1,0 +1,193 @@
+package queue
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// settings returns what a queue is set to, as text.
+func settings(t *Tree, q ID) string {
+	return fmt.Sprintf("%v disabled=%v delay=%v %v offset=%d quota=%v",
+		t.PreemptionPolicy(q), t.Disabled(q), t.PreemptionDelay(q), t.PriorityPolicy(q), t.PriorityOffset(q), t.QuotaPreemptionDelay(q))
+}
+
+const unset = "default disabled=false delay=30s default offset=0 quota=0s"
+
+// Each sets one property of a queue below the root, to what settings shows, or
+// to nothing with a warning.
+var propertyTests = []struct {
+	key, value string
+	settings   string
+	warning    string
+}{
+	{"preemption.policy", "default", unset, ""},
+	{"preemption.policy", "fence", "fence disabled=false delay=30s default offset=0 quota=0s", ""},
+	{"preemption.policy", "disabled", "disabled disabled=true delay=30s default offset=0 quota=0s", ""},
+	{"preemption.policy", "", unset, `"": want default, fence or disabled`},
+	{"preemption.policy", "Fence", unset, `"Fence": want default, fence or disabled`},
+	{"preemption.policy", " fence", unset, `" fence": want default, fence or disabled`},
+	{"preemption.policy", "1", unset, `"1": want default, fence or disabled`},
+	{"preemption.policy", "PreemptionPolicy(3)", unset, `"PreemptionPolicy(3)": want default, fence or disabled`},
+
+	{"preemption.delay", "1ns", "default disabled=false delay=1ns default offset=0 quota=0s", ""},
+	{"preemption.delay", "1h30m", "default disabled=false delay=1h30m0s default offset=0 quota=0s", ""},
+	{"preemption.delay", "0.5s", "default disabled=false delay=500ms default offset=0 quota=0s", ""},
+	{"preemption.delay", "30s", unset, ""},
+	{"preemption.delay", "", unset, `"": want a duration above 0`},
+	{"preemption.delay", "0", unset, `"0": want a duration above 0`},
+	{"preemption.delay", "0s", unset, `"0s": want a duration above 0`},
+	{"preemption.delay", "-1s", unset, `"-1s": want a duration above 0`},
+	{"preemption.delay", "60", unset, `"60": want a duration above 0`},
+	{"preemption.delay", "1d", unset, `"1d": want a duration above 0`},
+	{"preemption.delay", "1 s", unset, `"1 s": want a duration above 0`},
+	{"preemption.delay", "9999999h", unset, `"9999999h": want a duration above 0`},
+	{"preemption.delay", "0.1ns", unset, `"0.1ns": want a duration above 0`},
+
+	{"priority.policy", "default", unset, ""},
+	{"priority.policy", "fence", "default disabled=false delay=30s fence offset=0 quota=0s", ""},
+	{"priority.policy", "", unset, `"": want default or fence`},
+	{"priority.policy", "disabled", unset, `"disabled": want default or fence`},
+	{"priority.policy", "FENCE", unset, `"FENCE": want default or fence`},
+
+	{"priority.offset", "100", "default disabled=false delay=30s default offset=100 quota=0s", ""},
+	{"priority.offset", "+100", "default disabled=false delay=30s default offset=100 quota=0s", ""},
+	{"priority.offset", "-0", unset, ""},
+	{"priority.offset", "2147483647", "default disabled=false delay=30s default offset=2147483647 quota=0s", ""},
+	{"priority.offset", "-2147483648", "default disabled=false delay=30s default offset=-2147483648 quota=0s", ""},
+	{"priority.offset", "2147483648", unset, `"2147483648": want a 32-bit integer`},
+	{"priority.offset", "-2147483649", unset, `"-2147483649": want a 32-bit integer`},
+	{"priority.offset", "", unset, `"": want a 32-bit integer`},
+	{"priority.offset", "1e3", unset, `"1e3": want a 32-bit integer`},
+	{"priority.offset", "1.0", unset, `"1.0": want a 32-bit integer`},
+	{"priority.offset", "0x10", unset, `"0x10": want a 32-bit integer`},
+	{"priority.offset", "1_000", unset, `"1_000": want a 32-bit integer`},
+	{"priority.offset", " 1", unset, `" 1": want a 32-bit integer`},
+
+	{"quota.preemption.delay", "5m", "default disabled=false delay=30s default offset=0 quota=5m0s", ""},
+	{"quota.preemption.delay", "90", "default disabled=false delay=30s default offset=0 quota=1m30s", ""},
+	{"quota.preemption.delay", "0", unset, ""},
+	{"quota.preemption.delay", "0s", unset, ""},
+	{"quota.preemption.delay", "9223372036", "default disabled=false delay=30s default offset=0 quota=2562047h47m16s", ""},
+	{"quota.preemption.delay", "9223372037", unset, `"9223372037": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "9223372036854775808", unset, `"9223372036854775808": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "-1", unset, `"-1": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "-5m", unset, `"-5m": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "1.5", unset, `"1.5": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "", unset, `"": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "soon", unset, `"soon": want a duration or seconds, 0 or above`},
+
+	// Names that are none of ours, or nearly.
+	{"application.sort.policy", "fifo", unset, ""},
+	{"preemption", "fence", unset, ""},
+	{"Preemption.policy", "fence", unset, ""},
+	{"", "fence", unset, ""},
+	{"preemption.polcy", "fence", unset, `"fence": unknown property`},
+	{"preemption.", "fence", unset, `"fence": unknown property`},
+	{"priority.delay", "1s", unset, `"1s": unknown property`},
+	{"quota.preemption.policy", "fence", unset, `"fence": unknown property`},
+}
+
+func TestProperty(t *testing.T) {
+	for _, test := range propertyTests {
+		t.Run(test.key+"="+test.value, func(t *testing.T) {
+			a := with(node("a", "", ""), test.key, test.value)
+			tree := mustNew(t, node("root", "", "", a), Strict)
+			require.Equal(t, unset, settings(tree, Root))
+			require.Equal(t, test.settings, settings(tree, 1))
+
+			var want []string
+			if test.warning != "" {
+				want = []string{"queue: root.a: bad property: " + test.key + " " + test.warning}
+				require.ErrorIs(t, tree.Warnings()[0], ErrProperty)
+			}
+			require.Equal(t, want, texts(tree.Warnings()...))
+		})
+	}
+}
+
+// TestPropertyWords holds the constants to YuniKorn's spelling.
+func TestPropertyWords(t *testing.T) {
+	require.Equal(t,
+		[]string{"preemption.policy", "preemption.delay", "priority.policy", "priority.offset", "quota.preemption.delay"},
+		[]string{PropertyPreemptionPolicy, PropertyPreemptionDelay, PropertyPriorityPolicy, PropertyPriorityOffset, PropertyQuotaPreemptionDelay})
+	require.Equal(t, "default fence disabled PreemptionPolicy(3)",
+		fmt.Sprint(PreemptionDefault, " ", PreemptionFence, " ", PreemptionDisabled, " ", PreemptionPolicy(3)))
+	require.Equal(t, "default fence PriorityPolicy(2)", fmt.Sprint(PriorityDefault, " ", PriorityFence, " ", PriorityPolicy(2)))
+}
+
+// What holds below a queue. Each property is set at root.a; x is a leaf that
+// says nothing, and y one that overrides.
+func TestInheritance(t *testing.T) {
+	tree := mustNew(t, node("root", "", "",
+		with(node("a", "", "",
+			node("x", "", ""),
+			with(node("y", "", ""), "preemption.policy", "default", "preemption.delay", "2m", "priority.offset", "1", "quota.preemption.delay", "1s"),
+			with(node("z", "", ""), "preemption.policy", "fenced", "preemption.delay", "never"),
+			with(node("m", "", "", node("leaf", "", "")), "preemption.policy", "fence")),
+			"preemption.policy", "disabled", "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"),
+		node("b", "", "")), Lenient)
+	for path, want := range map[string]string{
+		"root":          unset,
+		"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s",
+		"root.a.x":      "default disabled=true delay=1m0s default offset=0 quota=0s",
+		"root.a.y":      "default disabled=false delay=2m0s default offset=1 quota=1s",
+		"root.a.z":      "default disabled=true delay=1m0s default offset=0 quota=0s", // bad values count as unset
+		"root.a.m":      "fence disabled=false delay=1m0s default offset=0 quota=0s",
+		"root.a.m.leaf": "default disabled=false delay=1m0s default offset=0 quota=0s", // m's own policy ends it
+		"root.b":        unset,
+	} {
+		require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
+	}
+	require.Equal(t, []string{
+		`queue: root.a.z: bad property: preemption.delay "never": want a duration above 0`,
+		`queue: root.a.z: bad property: preemption.policy "fenced": want default, fence or disabled`,
+	}, texts(tree.Warnings()...))
+}
+
+// TestRootProperties shows that of the root's properties all but the preemption
+// policy are read.
+func TestRootProperties(t *testing.T) {
+	for _, policy := range []string{"fence", "disabled"} {
+		tree := mustNew(t, with(node("root", "", "", node("a", "", "")),
+			"preemption.policy", policy, "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"), Lenient)
+		require.Equal(t, "default disabled=false delay=1m0s fence offset=7 quota=5m0s", settings(tree, Root))
+		require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s", settings(tree, 1))
+		require.Equal(t, []string{`queue: root: bad property: preemption.policy "` + policy + `": has no effect on the root`}, texts(tree.Warnings()...))
+	}
+	tree := mustNew(t, with(node("root", "", ""), "preemption.policy", "default"), Lenient)
+	require.Empty(t, tree.Warnings())
+	tree = mustNew(t, with(node("root", "", ""), "preemption.policy", "off"), Lenient)
+	require.Equal(t, []string{`queue: root: bad property: preemption.policy "off": want default, fence or disabled`}, texts(tree.Warnings()...))
+}
+
+func TestDynamic(t *testing.T) {
+	a := node("a", "", "", node("x", "", ""))
+	a.Dynamic = true
+	tree := mustNew(t, node("root", "", "", a), Lenient)
+	require.False(t, tree.Dynamic(Root))
+	require.True(t, tree.Dynamic(1))
+	require.False(t, tree.Dynamic(2), "it is not inherited")
+}
+
+// FuzzProperty sets any property of a queue to any text. Whatever it is, there
+// is at most one warning, and then nothing is set.
+func FuzzProperty(f *testing.F) {
+	for _, test := range propertyTests {
+		f.Add(test.key, test.value)
+	}
+	f.Fuzz(func(t *testing.T, key, value string) {
+		tree := mustNew(t, node("root", "", "", with(node("a", "", ""), key, value)), Strict)
+		require.Equal(t, unset, settings(tree, Root))
+		warnings := tree.Warnings()
+		require.LessOrEqual(t, len(warnings), 1)
+		if len(warnings) == 1 {
+			require.ErrorIs(t, warnings[0], ErrProperty)
+			require.Equal(t, unset, settings(tree, 1))
+		}
+		require.Greater(t, tree.PreemptionDelay(1), time.Duration(0))
+		require.GreaterOrEqual(t, tree.QuotaPreemptionDelay(1), time.Duration(0))
+	})
+}

@@ -1,0 +1,80 @@
+package queue
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A finding is the kind of a problem, and the queue that has it.
+type finding struct {
+	queue string
+	kind  error
+}
+
+// slowProblems returns what is wrong with a queue, and then with those below it
+// in tree order, but for properties. above are the names above it.
+func slowProblems(s *resources.Schema, c *Config, above ...string) (list []finding) {
+	names := append(slices.Clip(above), c.Name)
+	found := func(kind error) { list = append(list, finding{strings.Join(names, "."), kind}) }
+	if c.Name == "" || strings.Contains(c.Name, ".") {
+		found(ErrName)
+	}
+	if len(names) > 64 {
+		found(ErrDepth)
+		return list
+	}
+	for _, l := range []resources.Limit{c.Guaranteed, c.Max} {
+		for i := range 64 {
+			v, ok := l.Bound(i)
+			switch {
+			case ok && i >= s.Len():
+				found(ErrType)
+			case ok && v < 0:
+				found(ErrNegative)
+			}
+		}
+	}
+	seen := map[string]int{}
+	for _, child := range c.Children {
+		seen[child.Name]++
+	}
+	for _, n := range seen {
+		if n > 1 {
+			found(ErrName)
+		}
+	}
+	// A negative bound is a problem by itself, and no other.
+	bound := func(l resources.Limit, i int) (*big.Int, bool) {
+		v, ok := l.Bound(i)
+		return big.NewInt(v), ok && v >= 0
+	}
+	for i := range s.Len() {
+		g, hasG := bound(c.Guaranteed, i)
+		m, hasM := bound(c.Max, i)
+		if hasG && hasM && g.Cmp(m) > 0 {
+			found(ErrAboveMax)
+		}
+		sum := new(big.Int)
+		for _, child := range c.Children {
+			if v, ok := bound(child.Guaranteed, i); ok {
+				sum.Add(sum, v)
+			}
+			if v, ok := bound(child.Max, i); ok && hasM && v.Cmp(m) > 0 {
+				found(ErrOverCommitted)
+			}
+		}
+		if hasG && sum.Cmp(g) > 0 {
+			found(ErrOverCommitted)
+		}
+		if hasM && sum.Cmp(m) > 0 {
+			found(ErrOverCommitted)
+		}
+	}
+	for i := range c.Children {
+		list = append(list, slowProblems(s, &c.Children[i], names...)...)
+	}
+	return list
+}
