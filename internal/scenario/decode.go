@@ -1,0 +1,171 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A decoder turns values into the parts of a document. It keeps the first
+// mistake and goes on; what it returns afterwards means nothing. Absent values
+// read as zero and are no mistake: required is what complains.
+type decoder struct {
+	err   *Error
+	types types
+	known names
+}
+
+// names are what references may name, and where each was named first.
+type names struct {
+	queues  *branch // the root is the one below it
+	nodes   seen
+	classes seen
+	values  map[string]int32 // of classes
+	jobs    map[string]bool
+}
+
+// seen are names that must differ, and where each is.
+type seen map[string]*Path
+
+// newDecoder returns a decoder for a document over the schema, or, where that
+// is nil, one that only finds out which types are named.
+func newDecoder(s *resources.Schema) *decoder {
+	return &decoder{
+		types: types{schema: s, named: make(map[string]bool)},
+		known: names{
+			queues:  newBranch(nil),
+			nodes:   make(seen),
+			classes: make(seen),
+			values:  make(map[string]int32),
+			jobs:    make(map[string]bool),
+		},
+	}
+}
+
+// fail notes that v is wrong, and why. The first note stays.
+func (d *decoder) fail(v value, format string, args ...any) {
+	if d.err == nil {
+		d.err = v.wrong(fmt.Errorf(format, args...))
+	}
+}
+
+// want reports whether v is of the kind; another kind is a mistake, an absent
+// value is not.
+func (d *decoder) want(v value, k kind) bool {
+	if v.kind != k && v.kind != 0 {
+		d.fail(v, "%w: want %s, found %s", ErrKind, k, v.kind)
+	}
+	return v.kind == k
+}
+
+// A fieldsOf is an object all of whose fields are known.
+type fieldsOf struct {
+	d *decoder
+	v value
+}
+
+// object returns the fields of v, which may have the given ones and no others.
+func (d *decoder) object(v value, known ...string) fieldsOf {
+	if !d.want(v, object) {
+		return fieldsOf{d, value{}}
+	}
+	for _, f := range v.items {
+		if !slices.Contains(known, f.at.name) {
+			d.fail(f, "%w: want one of %s", ErrField, join(known))
+			break
+		}
+	}
+	return fieldsOf{d, v}
+}
+
+// find returns the named field, or an absent value.
+func (o fieldsOf) find(name string) value {
+	for _, f := range o.v.items {
+		if f.at.name == name {
+			return f
+		}
+	}
+	return value{}
+}
+
+// required reads a field that must be there.
+func required[T any](o fieldsOf, name string, read func(value) T) T {
+	v := o.find(name)
+	if v.kind == 0 && o.v.kind == object {
+		v.at = o.v.at.Field(name)
+		o.d.fail(v, "%w: a required field", ErrMissing)
+	}
+	return read(v)
+}
+
+// optional reads a field, or returns what its absence means.
+func optional[T any](o fieldsOf, name string, read func(value) T, absent T) T {
+	v := o.find(name)
+	if v.kind == 0 {
+		return absent
+	}
+	return read(v)
+}
+
+// pointer reads a field whose absence means something of its own: nil.
+func pointer[T any](o fieldsOf, name string, read func(value) T) *T {
+	v := o.find(name)
+	if v.kind == 0 {
+		return nil
+	}
+	t := read(v)
+	return &t
+}
+
+// atMostOne complains about a second one of fields that exclude each other,
+// and returns which of them, counted from 1, is there first in the document;
+// 0 if none is.
+func (d *decoder) atMostOne(o fieldsOf, names ...string) int {
+	found := 0
+	for _, f := range o.v.items {
+		i := 1 + slices.Index(names, f.at.name)
+		switch {
+		case i == 0:
+		case found == 0:
+			found = i
+		default:
+			d.fail(f, "%w: %s is there already", ErrValue, names[found-1])
+		}
+	}
+	return found
+}
+
+// list returns the items of a list.
+func (d *decoder) list(v value) []value {
+	if !d.want(v, list) {
+		return nil
+	}
+	return v.items
+}
+
+// each reads the items of a list; a list without items is nil.
+func each[T any](d *decoder, read func(value) T) func(value) []T {
+	return func(v value) []T {
+		var all []T
+		for _, item := range d.list(v) {
+			all = append(all, read(item))
+		}
+		return all
+	}
+}
+
+// fields reads an object whose fields have any names. The first argument of
+// read is the name, as if it were a value.
+func fields[T any](d *decoder, v value, read func(name, v value) T) map[string]T {
+	if !d.want(v, object) {
+		return nil
+	}
+	all := make(map[string]T, len(v.items))
+	for _, f := range v.items {
+		name := value{kind: text, at: f.at, raw: []byte(strconv.Quote(f.at.name)), text: f.at.name}
+		all[f.at.name] = read(name, f)
+	}
+	return all
+}

@@ -1,0 +1,120 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Document is a cluster and what is asked of it, as [Parse] found it:
+// checked in itself, with defaults filled in and lists in the document's order.
+// The order of fields means nothing.
+// Whoever has it owns it.
+//
+// Amounts are vectors over Schema, all of its length, and limits are bounds on
+// some of its types; a limit that is absent is the zero Limit. Every thing
+// knows its place, At; a field of it is at At.Field(name).
+type Document struct {
+	File   string // as given to Parse
+	Name   string
+	Note   string
+	Schema *resources.Schema // the types listed, or all that are named, sorted
+	Now    time.Time         // UTC
+	Strict bool              // over-committed guarantees are errors
+
+	Root        Queue
+	Classes     []Class
+	Nodes       []Node
+	Tasks       []Task
+	Quotas      []Quota
+	JobMinimums []JobMinimum // by job
+	Requests    []Request
+	Options     Options
+	Expect      []Expectation
+}
+
+// Options hold for the whole document.
+type Options struct {
+	Toleration               bool // classes' policies exempt victims
+	StrictPriority           bool // victims must be strictly lower
+	JobsNeedPreemptibleLabel bool // who does not say so is not preemptible
+}
+
+// Parse reads one document. The name of the file is for messages only.
+//
+// The error is an *[Error]. Of several mistakes it is always the same one:
+// what is wrong with the text as JSON comes first, then what is wrong with the
+// things that are named, then what is wrong with those that refer to them.
+// Nothing is returned with it. The document does not alias data.
+func Parse(file string, data []byte) (*Document, error) {
+	doc, err := parse(data)
+	if err != nil {
+		err.File = file
+		return nil, err
+	}
+	doc.File = file
+	return doc, nil
+}
+
+func parse(data []byte) (*Document, *Error) {
+	root, err := read(data)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := schemaOf(root)
+	if err != nil {
+		return nil, err
+	}
+	d := newDecoder(schema)
+	doc := d.document(root)
+	return doc, d.err
+}
+
+// Fail returns the error that what is found at a place of the document is
+// wrong: for rules that only show when the document is run. The value is
+// clipped where it is too long for a message.
+func (doc *Document) Fail(at *Path, value string, err error) error {
+	return &Error{File: doc.File, Path: at, Value: clip(value), Err: err}
+}
+
+// documentFields are the fields of the document itself.
+var documentFields = []string{
+	"name", "note", "types", "now", "strict", "queues", "priorityClasses", "nodes",
+	"tasks", "quotas", "jobMinimums", "requests", "options", "expect",
+}
+
+// document reads everything but the types. What is referred to comes before
+// the references, whatever the order in the document.
+func (d *decoder) document(v value) *Document {
+	o := d.object(v, documentFields...)
+	doc := &Document{
+		Name:     required(o, "name", d.text),
+		Note:     optional(o, "note", d.text, ""),
+		Schema:   d.types.schema,
+		Now:      optional(o, "now", d.instant, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
+		Strict:   optional(o, "strict", d.boolean, false),
+		Root:     required(o, "queues", d.queueBelow(d.known.queues)),
+		Classes:  optional(o, "priorityClasses", each(d, d.class), nil),
+		Nodes:    optional(o, "nodes", each(d, d.node), nil),
+		Tasks:    optional(o, "tasks", d.tasks, nil),
+		Quotas:   optional(o, "quotas", d.quotas, nil),
+		Requests: optional(o, "requests", each(d, d.request), nil),
+		Options:  optional(o, "options", d.options, Options{}),
+	}
+	// The jobs that minimums refer to may come with the requests.
+	doc.JobMinimums = optional(o, "jobMinimums", d.jobMinimums, nil)
+	if d.types.schema != nil {
+		doc.Expect = optional(o, "expect", each(d, d.expectation(len(doc.Requests))), nil)
+	}
+	return doc
+}
+
+// options reads the options, all of them false by default.
+func (d *decoder) options(v value) Options {
+	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel")
+	return Options{
+		Toleration:               optional(o, "toleration", d.boolean, false),
+		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
+		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
+	}
+}

@@ -1,0 +1,300 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// byText compares schemas by their names and paths by their text.
+var byText = cmp.Options{
+	cmp.Transformer("names", func(s *resources.Schema) []string {
+		var names []string
+		for _, name := range s.All() {
+			names = append(names, name)
+		}
+		return names
+	}),
+	cmp.Transformer("path", func(p *Path) string { return p.String() }),
+}
+
+// at makes a path from field names and item indices.
+func at(steps ...any) *Path {
+	var p *Path
+	for _, s := range steps {
+		if i, ok := s.(int); ok {
+			p = p.Item(i)
+		} else {
+			p = p.Field(s.(string))
+		}
+	}
+	return p
+}
+
+func ptr[T any](t T) *T { return &t }
+
+// amounts is memory, cpu and gpu: the types of everything, in its order.
+func amounts(memory, cpu, gpu int64) resources.Vector { return resources.Vector{memory, cpu, gpu} }
+
+func TestParse_Everything(t *testing.T) {
+	const memory, cpu, gpu = 1, 2, 4 // bits of a mask
+	schema, err := resources.NewSchema("memory", "cpu", "gpu")
+	require.NoError(t, err)
+	want := &Document{
+		File:   "all.json",
+		Name:   "everything",
+		Note:   "every field once",
+		Schema: schema,
+		Now:    time.Date(2026, 3, 4, 4, 6, 7, 0, time.UTC),
+		Strict: true,
+		Root: Queue{
+			At:         at("queues"),
+			Name:       "root",
+			Max:        resources.Limit{Value: amounts(4096, 20_000, 0), Defined: memory | cpu},
+			Properties: map[string]string{"preemption.policy": "fence"},
+			Children: []Queue{
+				{
+					At:         at("queues", "queues", 0),
+					Name:       "a",
+					Guaranteed: resources.Limit{Value: amounts(0, 1500, 0), Defined: cpu},
+					Max:        resources.Limit{Value: amounts(0, 0, 0)},
+				},
+				{
+					At:         at("queues", "queues", 1),
+					Name:       "p",
+					Properties: map[string]string{},
+					Children: []Queue{
+						{At: at("queues", "queues", 1, "queues", 0), Name: "x"},
+						{At: at("queues", "queues", 1, "queues", 1), Name: "y"},
+					},
+				},
+			},
+		},
+		Classes: []Class{
+			{At: at("priorityClasses", 0), Name: "low", Value: -7, Annotations: map[string]string{"example.com/seconds": "600"}},
+			{At: at("priorityClasses", 1), Name: "high", Value: 2147483647},
+		},
+		Nodes: []Node{
+			{At: at("nodes", 0), Name: "n1", Capacity: amounts(0, 10_000, 2), Unschedulable: true, ReservedFor: "ask"},
+			{At: at("nodes", 1), Name: "n2", Capacity: amounts(0, 0, 0)},
+		},
+		Tasks: []Task{
+			{
+				At: at("tasks", 0), Key: "t1", Queue: "root.p.x", Application: "app-x", Node: "n1",
+				Resources: amounts(0, 2000, 0), Priority: 5, Class: "low", Age: 2 * time.Hour,
+				ScheduledAge: 90 * time.Minute, Originator: true, RequiredNode: "n2",
+				State: StateReleasing, Job: "gang", Preemptible: ptr(false),
+			},
+			{
+				At: at("tasks", 1), Key: "t2", Queue: "root.a", Application: "app-a", Node: "n2",
+				Resources: amounts(0, 0, 1), Priority: -7, Class: "low", Age: 10 * time.Second,
+				ScheduledAge: 10 * time.Second, AllowPreemption: true, State: StateRunning,
+			},
+			{
+				At: at("tasks", 2), Key: "t3", Queue: "root.a", Application: "app-a", Node: "n2",
+				Resources: amounts(0, 0, 0), Age: time.Hour, NeverScheduled: true,
+				AllowPreemption: true, State: StateRunning,
+			},
+		},
+		Quotas: []Quota{{
+			At: at("quotas", 0), Queue: "root.p",
+			Min:     resources.Limit{Value: amounts(0, 3000, 0), Defined: cpu},
+			Max:     resources.Limit{Value: amounts(0, 0, 4), Defined: gpu},
+			Waiting: amounts(0, 1000, 0),
+		}},
+		JobMinimums: []JobMinimum{
+			{At: at("jobMinimums", "gang"), Job: "gang", Members: 2},
+			{At: at("jobMinimums", "j"), Job: "j", Members: 0},
+		},
+		Requests: []Request{
+			{
+				At: at("requests", 0), Kind: KindAsk, Then: ThenLeave, Repeat: 3,
+				Ask: &Ask{
+					At: at("requests", 0, "ask"), Key: "ask", Queue: "root.a", Application: "app-a",
+					Resources: amounts(0, 1000, 0), Priority: -1, Class: "high", Age: 3 * time.Minute, RequiredNode: "n1",
+				},
+			},
+			{
+				At: at("requests", 1), Kind: KindEnforceQuota, Then: ThenNothing,
+				EnforceQuota: &EnforceQuota{
+					At: at("requests", 1, "enforceQuota"), Queue: "root.p",
+					Max:       &resources.Limit{Value: amounts(0, 2000, 0), Defined: cpu},
+					Overshoot: OvershootExact, Miss: amounts(0, 1000, 0), Order: OrderClosestMatch,
+				},
+			},
+			{
+				At: at("requests", 2), Kind: KindJob, Then: ThenFinish,
+				Job: &Job{
+					At: at("requests", 2, "job"), Name: "j", Queue: "root.p.y", Application: "app-j",
+					Priority: 100, Preemptible: ptr(true), MinMembers: 1, PreemptionPolicy: "Never",
+					Members: []Member{
+						{At: at("requests", 2, "job", "members", 0), Key: "j-0", Resources: amounts(0, 0, 1), Node: "n1"},
+						{At: at("requests", 2, "job", "members", 1), Key: "j-1", Resources: amounts(0, 0, 0)},
+					},
+				},
+			},
+			{At: at("requests", 3), Kind: KindAdvance, Advance: time.Minute},
+			{
+				At: at("requests", 4), Kind: KindFinish,
+				Finish: []Ref{{At: at("requests", 4, "finish", 0), Key: "t1"}, {At: at("requests", 4, "finish", 1), Key: "t2"}},
+			},
+			{
+				At: at("requests", 5), Kind: KindStart,
+				Start: []Task{{
+					At: at("requests", 5, "start", 0), Key: "t4", Queue: "root.p.x", Application: "app-x", Node: "n1",
+					Resources: amounts(0, 1000, 0), Age: time.Hour, ScheduledAge: time.Hour,
+					AllowPreemption: true, State: StateRunning,
+				}},
+			},
+		},
+		Options: Options{Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true},
+		Expect: []Expectation{
+			{
+				At: at("expect", 0), Outcome: OutcomePlan, Request: ptr(0), Key: ptr("ask-1"), Node: ptr("n1"),
+				Victims: [][]string{{"t1", "t2"}}, Placements: map[string]string{"j-1": "n2"},
+				Reason: ptr("over-guarantee"), Counts: map[string]int{"priority": 3},
+				RetryAt:   ptr(time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC)),
+				Target:    map[string]resources.Limit{"root.p": {Value: amounts(0, 5000, 0), Defined: cpu}},
+				Shortfall: &resources.Limit{Value: amounts(0, 1000, 0), Defined: cpu},
+				Proven:    ptr(true),
+			},
+			{At: at("expect", 1), Outcome: OutcomePartial, Victims: [][]string{{"t1"}, {}}},
+			{At: at("expect", 2), Outcome: OutcomeMet, VictimCount: ptr(2)},
+		},
+	}
+	got, err := Parse("all.json", []byte(everything))
+	require.NoError(t, err)
+	if diff := cmp.Diff(want, got, byText); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestParse_Defaults(t *testing.T) {
+	got, err := Parse("", []byte(`{
+		"name": "",
+		"queues": {"name": "all"},
+		"nodes": [{"name": "n", "capacity": {}}],
+		"tasks": [{"key": "t", "queue": "all", "application": "app", "node": "n", "resources": {}}],
+		"requests": [
+			{"ask": {"key": "x", "queue": "all", "application": "app", "resources": {}}},
+			{"enforceQuota": {"queue": "all"}},
+			{"job": {"name": "j", "queue": "all", "application": "app", "members": [{"key": "m", "resources": {}}]}}
+		]
+	}`))
+	require.NoError(t, err)
+	schema, err := resources.NewSchema()
+	require.NoError(t, err)
+	none := resources.Vector{}
+	want := &Document{
+		Schema: schema,
+		Now:    time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+		Root:   Queue{At: at("queues"), Name: "all"},
+		Nodes:  []Node{{At: at("nodes", 0), Name: "n", Capacity: none}},
+		Tasks: []Task{{
+			At: at("tasks", 0), Key: "t", Queue: "all", Application: "app", Node: "n", Resources: none,
+			Age: time.Hour, ScheduledAge: time.Hour, AllowPreemption: true, State: StateRunning,
+		}},
+		Requests: []Request{
+			{At: at("requests", 0), Kind: KindAsk, Then: ThenFinish, Ask: &Ask{
+				At: at("requests", 0, "ask"), Key: "x", Queue: "all", Application: "app", Resources: none,
+				Age: time.Hour, AllowPreemptOther: true,
+			}},
+			{At: at("requests", 1), Kind: KindEnforceQuota, Then: ThenFinish, EnforceQuota: &EnforceQuota{
+				At: at("requests", 1, "enforceQuota"), Queue: "all", Overshoot: OvershootOneTask, Order: OrderDefault,
+			}},
+			{At: at("requests", 2), Kind: KindJob, Then: ThenFinish, Job: &Job{
+				At: at("requests", 2, "job"), Name: "j", Queue: "all", Application: "app",
+				Members: []Member{{At: at("requests", 2, "job", "members", 0), Key: "m", Resources: none}},
+			}},
+		},
+	}
+	if diff := cmp.Diff(want, got, byText); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// The schema holds what the document lists, in that order, or else whatever it
+// names outside expectations, sorted.
+func TestParse_Schema(t *testing.T) {
+	const each = `"queues": {"name": "root", "resources": {"guaranteed": {"h": "1"}, "max": {"g": "1"}}},
+		"nodes": [{"name": "n", "capacity": {"f": "1"}}],
+		"tasks": [{"key": "t", "queue": "root", "application": "app", "node": "n", "resources": {"e": "0"}}],
+		"quotas": [{"queue": "root", "min": {"d": "1"}, "max": {"c": "1"}, "waitingNonPreemptible": {"b": "1"}}],
+		"requests": [
+			{"ask": {"key": "x", "queue": "root", "application": "app", "resources": {"a": "1"}}},
+			{"enforceQuota": {"queue": "root", "max": {"A": "1"}, "miss": {"B": "1"}}},
+			{"job": {"name": "j", "queue": "root", "application": "app", "members": [{"key": "m", "resources": {"C": "1"}}]}},
+			{"start": [{"key": "s", "queue": "root", "application": "app", "node": "n", "resources": {"D": "1"}}]}
+		]`
+	for _, test := range []struct {
+		name, doc, want string
+	}{
+		{"nothing", `{"name": "", "queues": {"name": "root"}}`, ""},
+		{"everywhere", `{"name": "", ` + each + `}`, "ABCDabcdefgh"},
+		{"listed", `{"name": "", "types": ["h","g","f","e","unused","d","c","b","a","A","B","C","D"], ` + each + `}`, "hgfeunuseddcbaABCD"},
+		{"none listed", `{"name": "", "types": [], "queues": {"name": "root"}}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			doc, err := Parse("", []byte(test.doc))
+			require.NoError(t, err)
+			var got string
+			for _, name := range doc.Schema.All() {
+				got += name
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+// What is expected names no types of its own: it must not change the schema.
+func TestParse_ExpectedType(t *testing.T) {
+	_, err := Parse("x.json", []byte(`{"name": "", "queues": {"name": "root"}, "expect": [{"outcome": "met", "shortfall": {"cpu": "1"}}]}`))
+	require.EqualError(t, err, `x.json: expect[0].shortfall.cpu: "1": bad reference: no resource type of this name`)
+}
+
+// One child makes a parent.
+func TestParse_LoneChild(t *testing.T) {
+	const doc = `{"name": "", "queues": {"name": "root", "queues": [{"name": "a"}]}, "nodes": [{"name": "n", "capacity": {}}],
+		"tasks": [{"key": "t", "queue": "%s", "application": "app", "node": "n", "resources": {}}]}`
+	_, err := Parse("x.json", fmt.Appendf(nil, doc, "root.a"))
+	require.NoError(t, err)
+	_, err = Parse("x.json", fmt.Appendf(nil, doc, "root"))
+	require.EqualError(t, err, `x.json: tasks[0].queue: "root": bad reference: the queue has children, and only leaves hold tasks`)
+}
+
+func TestDocument_Fail(t *testing.T) {
+	doc, err := Parse("all.json", []byte(everything))
+	require.NoError(t, err)
+	gone := errors.New("no such task")
+	err = doc.Fail(doc.Requests[4].Finish[1].At, `"t2"`, gone)
+	require.EqualError(t, err, `all.json: requests[4].finish[1]: "t2": no such task`)
+	require.ErrorIs(t, err, gone)
+	require.Equal(t, "queues.properties[\"preemption.policy\"]", doc.Root.PropertyAt("preemption.policy").String())
+	require.Equal(t, "priorityClasses[0].annotations[\"example.com/seconds\"]", doc.Classes[0].AnnotationAt("example.com/seconds").String())
+}
+
+func TestWords(t *testing.T) {
+	for _, test := range []struct {
+		word interface{ String() string }
+		want string
+	}{
+		{StateRunning, "running"},
+		{StatePreempting, "preempting"},
+		{KindAsk, "ask"},
+		{KindStart, "start"},
+		{ThenFinish, "finish"},
+		{ThenNothing, "nothing"},
+		{OvershootExact, "exact"},
+		{OrderClosestMatch, "closest-match"},
+		{State(0), "unknown"},
+		{State(9), "unknown"},
+	} {
+		require.Equal(t, test.want, test.word.String())
+	}
+}

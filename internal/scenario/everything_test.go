@@ -1,0 +1,62 @@
+package scenario
+
+// everything is a document that uses every field.
+const everything = `{
+  "name": "everything",
+  "note": "every field once",
+  "types": ["memory", "cpu", "gpu"],
+  "now": "2026-03-04T05:06:07+01:00",
+  "strict": true,
+  "queues": {
+    "name": "root",
+    "resources": {"max": {"cpu": "20", "memory": "4Ki"}},
+    "properties": {"preemption.policy": "fence"},
+    "queues": [
+      {"name": "a", "resources": {"guaranteed": {"cpu": "1500m"}, "max": {}}},
+      {"name": "p", "properties": {}, "queues": [{"name": "x"}, {"name": "y", "queues": []}]}
+    ]
+  },
+  "priorityClasses": [
+    {"name": "low", "value": -7, "annotations": {"example.com/seconds": "600"}},
+    {"name": "high", "value": 2147483647}
+  ],
+  "nodes": [
+    {"name": "n1", "capacity": {"cpu": "10", "gpu": "2"}, "unschedulable": true, "reservedFor": "ask"},
+    {"name": "n2", "capacity": {}}
+  ],
+  "tasks": [
+    {"key": "t1", "queue": "root.p.x", "application": "app-x", "node": "n1", "resources": {"cpu": "2"},
+     "priority": 5, "priorityClass": "low", "age": "2h", "scheduledAge": "90m", "originator": true,
+     "allowPreemption": false, "requiredNode": "n2", "state": "releasing", "job": "gang", "preemptible": false},
+    {"key": "t2", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {"gpu": "1", "cpu": "0"},
+     "priorityClass": "low", "age": "10s"},
+    {"key": "t3", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {}, "scheduledAge": "never"}
+  ],
+  "quotas": [
+    {"queue": "root.p", "min": {"cpu": "3"}, "max": {"gpu": "4"}, "waitingNonPreemptible": {"cpu": "1"}}
+  ],
+  "jobMinimums": {"j": 0, "gang": 2},
+  "requests": [
+    {"ask": {"key": "ask", "queue": "root.a", "application": "app-a", "resources": {"cpu": "1"}, "priority": -1,
+             "priorityClass": "high", "age": "3m", "requiredNode": "n1", "allowPreemptOther": false},
+     "repeat": 3, "then": "leave"},
+    {"enforceQuota": {"queue": "root.p", "max": {"cpu": "2"}, "overshoot": "exact", "miss": {"cpu": "1"},
+                      "order": "closest-match"}, "then": "nothing"},
+    {"job": {"name": "j", "queue": "root.p.y", "application": "app-j", "priority": 100, "preemptible": true,
+             "minMembers": 1, "preemptionPolicy": "Never",
+             "members": [{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1"}, {"key": "j-1", "resources": {}}]},
+     "then": "finish"},
+    {"advance": "1m"},
+    {"finish": ["t1", "t2"]},
+    {"start": [{"key": "t4", "queue": "root.p.x", "application": "app-x", "node": "n1", "resources": {"cpu": "1"}}]}
+  ],
+  "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true},
+  "expect": [
+    {"outcome": "plan", "request": 0, "key": "ask-1", "node": "n1", "victims": ["t2", "t1"],
+     "placements": {"j-1": "n2"}, "reason": "over-guarantee", "counts": {"priority": 3},
+     "retryAt": "2026-01-01T00:10:00Z", "target": {"root.p": {"cpu": "5"}}, "shortfall": {"cpu": "1"},
+     "proven": true},
+    {"outcome": "partial", "victimsAnyOf": [["t1"], []]},
+    {"outcome": "met", "victimCount": 2}
+  ]
+}`

@@ -1,0 +1,137 @@
+package scenario
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// An Outcome is the first word of a result.
+type Outcome string
+
+const (
+	OutcomePlan          Outcome = "plan"
+	OutcomeFits          Outcome = "fits"
+	OutcomeWaits         Outcome = "waits"
+	OutcomeRefused       Outcome = "refused"
+	OutcomeMet           Outcome = "met"
+	OutcomeMetWithinMiss Outcome = "met-within-miss"
+	OutcomePartial       Outcome = "partial"
+	OutcomeImpossible    Outcome = "impossible"
+)
+
+var outcomes = []Outcome{OutcomePlan, OutcomeFits, OutcomeWaits, OutcomeRefused, OutcomeMet, OutcomeMetWithinMiss, OutcomePartial, OutcomeImpossible}
+
+// An Expectation is what one result should be. What is nil is not expected;
+// a list or map that is there may be empty and is then not nil.
+//
+// Types, queues and nodes that it names exist. Keys are not looked up, for
+// tasks come and go.
+type Expectation struct {
+	At          *Path
+	Outcome     Outcome
+	Request     *int // an index of Requests
+	Key         *string
+	Node        *string    // empty: none
+	Victims     [][]string // any one of these sets, each sorted
+	VictimCount *int
+	Placements  map[string]string // nodes by the keys of members
+	Reason      *string
+	Counts      map[string]int // by rule
+	RetryAt     *time.Time
+	Target      map[string]resources.Limit // by queue
+	Shortfall   *resources.Limit
+	Proven      *bool
+}
+
+// expectation returns what reads the expected results of some requests.
+func (d *decoder) expectation(requests int) func(value) Expectation {
+	return func(v value) Expectation { return d.expectationOf(v, requests) }
+}
+
+func (d *decoder) expectationOf(v value, requests int) Expectation {
+	o := d.object(v, "outcome", "request", "key", "node", "victims", "victimsAnyOf", "victimCount",
+		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven")
+	d.atMostOne(o, "victims", "victimsAnyOf", "victimCount")
+	e := Expectation{
+		At:          v.at,
+		Outcome:     required(o, "outcome", d.outcome),
+		Request:     pointer(o, "request", d.requestRef(requests)),
+		Key:         pointer(o, "key", d.name),
+		Node:        pointer(o, "node", d.nodeOrNone),
+		VictimCount: pointer(o, "victimCount", d.count),
+		Placements:  optional(o, "placements", d.placements, nil),
+		Reason:      pointer(o, "reason", d.text),
+		Counts:      optional(o, "counts", d.counts, nil),
+		RetryAt:     pointer(o, "retryAt", d.instant),
+		Target:      optional(o, "target", d.target, nil),
+		Shortfall:   pointer(o, "shortfall", d.limit),
+		Proven:      pointer(o, "proven", d.boolean),
+	}
+	e.Victims = optional(o, "victimsAnyOf", d.sets, nil)
+	if one := pointer(o, "victims", d.set); one != nil {
+		e.Victims = [][]string{*one}
+	}
+	return e
+}
+
+// requestRef returns what reads the index of one of some requests.
+func (d *decoder) requestRef(requests int) func(value) int {
+	return func(v value) int {
+		i := d.count(v)
+		if v.kind == number && i >= requests {
+			d.fail(v, "%w: no request of this index", ErrReference)
+		}
+		return i
+	}
+}
+
+// outcome reads a word that a result can begin with.
+func (d *decoder) outcome(v value) Outcome {
+	s := Outcome(d.text(v))
+	if !slices.Contains(outcomes, s) {
+		d.fail(v, "%w: want one of %s", ErrValue, join(outcomes))
+	}
+	return s
+}
+
+// set reads a list of different keys and sorts it.
+func (d *decoder) set(v value) []string {
+	keys := []string{}
+	for _, r := range d.refs(v) {
+		keys = append(keys, r.Key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// sets reads a list of at least one set.
+func (d *decoder) sets(v value) [][]string {
+	var all [][]string
+	for _, item := range d.list(v) {
+		all = append(all, d.set(item))
+	}
+	if len(all) == 0 {
+		d.fail(v, "%w: no set of victims could agree", ErrValue)
+	}
+	return all
+}
+
+// placements reads the nodes of members.
+func (d *decoder) placements(v value) map[string]string {
+	return fields(d, v, func(_, node value) string { return d.nodeRef(node) })
+}
+
+// counts reads numbers of candidates by rule.
+func (d *decoder) counts(v value) map[string]int {
+	return fields(d, v, func(_, n value) int { return d.count(n) })
+}
+
+// target reads amounts by queue.
+func (d *decoder) target(v value) map[string]resources.Limit {
+	return fields(d, v, func(queue, amounts value) resources.Limit {
+		d.queueRef(queue)
+		return d.limit(amounts)
+	})
+}

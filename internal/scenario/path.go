@@ -1,0 +1,81 @@
+package scenario
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Path is a place in a document, such as tasks[3].resources.cpu. The nil
+// Path is the document as a whole.
+//
+// Paths share their beginnings, so a place costs the same at any depth; the
+// text is made only when it is asked for. Paths are immutable.
+type Path struct {
+	up    *Path
+	name  string // of a field
+	index int    // of an item
+	item  bool   // an item of a list, not a field of an object
+}
+
+// Field returns the place of the named field of the object at p.
+func (p *Path) Field(name string) *Path { return &Path{up: p, name: name} }
+
+// Item returns the place of item i, counted from 0, of the list at p.
+func (p *Path) Item(i int) *Path { return &Path{up: p, index: i, item: true} }
+
+// String returns the path as text: fields after a dot, items in brackets, and
+// names that are not plain words quoted in brackets, as in target["root.a"].
+// Names that are very long are clipped. O(length of the text).
+func (p *Path) String() string {
+	var steps []*Path
+	for ; p != nil; p = p.up {
+		steps = append(steps, p)
+	}
+	var b strings.Builder
+	for _, s := range slices.Backward(steps) {
+		switch {
+		case s.item:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case !plain(s.name):
+			b.WriteString("[" + strconv.Quote(clip(s.name)) + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(s.name)
+		}
+	}
+	return b.String()
+}
+
+// plain reports whether a name can stand in a path without quotes: letters,
+// digits, '_' and '-', and not so long that it must be clipped.
+func plain(name string) bool {
+	for _, c := range []byte(name) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
+			return false
+		}
+	}
+	return name != "" && len(name) <= clipped
+}
+
+// clipped is the longest text, in bytes, that a message quotes in full.
+const clipped = 120
+
+// clip returns s, or where it is too long for a message its beginning. The
+// cut falls between runes.
+func clip(s string) string {
+	if len(s) <= clipped {
+		return s
+	}
+	end := 0
+	for i := range s {
+		if i > clipped {
+			break
+		}
+		end = i
+	}
+	return s[:end] + "…"
+}

@@ -1,0 +1,88 @@
+package scenario
+
+import (
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Queue is a queue and those below it. References to it join the names from
+// the root down with dots.
+type Queue struct {
+	At         *Path
+	Name       string // not empty, without dots
+	Guaranteed resources.Limit
+	Max        resources.Limit
+	Properties map[string]string // any names, any values; nil: none
+	Children   []Queue           // of different names; none: a leaf
+}
+
+// PropertyAt returns the place of a property.
+func (q *Queue) PropertyAt(name string) *Path {
+	return q.At.Field("properties").Field(name)
+}
+
+// queueBelow returns what reads a queue below the given one, with all that is
+// below it in turn.
+func (d *decoder) queueBelow(up *branch) func(value) Queue {
+	return func(v value) Queue {
+		here := newBranch(v.at)
+		o := d.object(v, "name", "resources", "properties", "queues")
+		q := Queue{At: v.at, Name: required(o, "name", d.queueName)}
+		if twin := up.below[q.Name]; twin != nil {
+			d.fail(o.find("name"), "%w: the name is taken at %s", ErrDuplicate, twin.at.Field("name"))
+		}
+		up.below[q.Name] = here
+		r := d.object(o.find("resources"), "guaranteed", "max")
+		q.Guaranteed = optional(r, "guaranteed", d.limit, resources.Limit{})
+		q.Max = optional(r, "max", d.limit, resources.Limit{})
+		q.Properties = optional(o, "properties", d.texts, nil)
+		q.Children = optional(o, "queues", each(d, d.queueBelow(here)), nil)
+		return q
+	}
+}
+
+// queueName reads a queue's own name.
+func (d *decoder) queueName(v value) string {
+	if strings.Contains(d.name(v), ".") {
+		d.fail(v, "%w: a queue's own name has no dot", ErrValue)
+	}
+	return v.text
+}
+
+// A branch is a queue, for looking up those below it.
+type branch struct {
+	at    *Path
+	below map[string]*branch
+}
+
+func newBranch(at *Path) *branch {
+	return &branch{at: at, below: make(map[string]*branch)}
+}
+
+// find returns the queue whose names are joined with dots, or nil.
+func (b *branch) find(dotted string) *branch {
+	for name := range strings.SplitSeq(dotted, ".") {
+		if b = b.below[name]; b == nil {
+			return nil
+		}
+	}
+	return b
+}
+
+// queueRef reads the dotted name of a queue.
+func (d *decoder) queueRef(v value) string {
+	if d.want(v, text) && d.known.queues.find(v.text) == nil {
+		d.fail(v, "%w: no queue of this name", ErrReference)
+	}
+	return v.text
+}
+
+// leafRef reads the dotted name of a queue without children.
+func (d *decoder) leafRef(v value) string {
+	name := d.queueRef(v)
+	if b := d.known.queues.find(name); b != nil && len(b.below) > 0 {
+		d.fail(v, "%w: the queue has children, and only leaves hold tasks", ErrReference)
+	}
+	return name
+}

@@ -1,0 +1,90 @@
+package scenario
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Task is a task on a node. Key, Queue (a leaf), Application and Node are
+// never empty.
+type Task struct {
+	At              *Path
+	Key             string
+	Queue           string
+	Application     string
+	Node            string
+	Resources       resources.Vector
+	Priority        int32         // its own, or its class's, or 0
+	Class           string        // empty: none
+	Age             time.Duration // since it was created; never negative
+	ScheduledAge    time.Duration // since it was placed; 0 where it never was
+	NeverScheduled  bool          // nominated, not yet scheduled
+	Originator      bool
+	AllowPreemption bool
+	RequiredNode    string // empty: none
+	State           State
+	Job             string // empty: none
+	Preemptible     *bool  // nil: the document does not say
+}
+
+// A State is what a task is doing.
+type State uint8
+
+const (
+	StateRunning State = 1 + iota
+	StateReleasing
+	StatePreempting
+)
+
+var states = []string{"running", "releasing", "preempting"}
+
+// String returns the state as documents spell it.
+func (s State) String() string { return spell(states, uint8(s)) }
+
+// tasks reads tasks whose keys differ.
+func (d *decoder) tasks(v value) []Task {
+	keys := make(seen)
+	return each(d, func(v value) Task { return d.task(v, keys) })(v)
+}
+
+// task reads a task whose key is not among those seen.
+func (d *decoder) task(v value, keys seen) Task {
+	o := d.object(v, "key", "queue", "application", "node", "resources", "priority", "priorityClass",
+		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible")
+	t := Task{
+		At:              v.at,
+		Key:             required(o, "key", d.unique(keys)),
+		Queue:           required(o, "queue", d.leafRef),
+		Application:     required(o, "application", d.name),
+		Node:            required(o, "node", d.nodeRef),
+		Resources:       required(o, "resources", d.vector),
+		Class:           optional(o, "priorityClass", d.classRef, ""),
+		Age:             optional(o, "age", d.duration, defaultAge),
+		Originator:      optional(o, "originator", d.boolean, false),
+		AllowPreemption: optional(o, "allowPreemption", d.boolean, true),
+		RequiredNode:    optional(o, "requiredNode", d.nodeOrNone, ""),
+		State:           optional(o, "state", word[State](d, states), StateRunning),
+		Job:             optional(o, "job", d.text, ""),
+		Preemptible:     pointer(o, "preemptible", d.boolean),
+	}
+	t.Priority = optional(o, "priority", d.priority, d.known.values[t.Class])
+	t.ScheduledAge = t.Age
+	if s := o.find("scheduledAge"); s.kind != 0 {
+		t.ScheduledAge, t.NeverScheduled = d.scheduledAge(s)
+	}
+	d.known.jobs[t.Job] = true
+	return t
+}
+
+// defaultAge is how long ago a task was created, or an ask made, that does not
+// say.
+const defaultAge = time.Hour
+
+// scheduledAge reads the time since a task was placed, or that it never was.
+func (d *decoder) scheduledAge(v value) (age time.Duration, never bool) {
+	if v.kind == text && v.text == "never" {
+		return 0, true
+	}
+	return d.duration(v), false
+}
