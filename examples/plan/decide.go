@@ -1,0 +1,118 @@
+package main
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// demo is what is decided where no file is named.
+//
+//go:embed demo.json
+var demo []byte
+
+// A source is a document that was not parsed yet.
+type source struct {
+	file string // for messages
+	data []byte
+}
+
+// read reads what the arguments name. Its error is everything that could not
+// be read.
+func read(args []string, stdin io.Reader) ([]source, error) {
+	if len(args) == 0 {
+		return []source{{"demo.json", demo}}, nil
+	}
+	var sources []source
+	var problems []error
+	for _, arg := range args {
+		files, err := expand(arg)
+		if err != nil {
+			problems = append(problems, err)
+		}
+		for _, file := range files {
+			s, err := readOne(file, stdin)
+			if err != nil {
+				problems = append(problems, err)
+			}
+			sources = append(sources, s)
+		}
+	}
+	return sources, errors.Join(problems...)
+}
+
+// readOne reads one file, or standard input for "-".
+func readOne(file string, stdin io.Reader) (source, error) {
+	if file != "-" {
+		data, err := os.ReadFile(file)
+		return source{file, data}, err
+	}
+	data, err := io.ReadAll(stdin)
+	if err != nil {
+		err = fmt.Errorf("standard input: %w", err)
+	}
+	return source{"stdin", data}, err
+}
+
+// expand returns the *.json files of a directory, sorted, and everything else
+// as it is.
+func expand(arg string) ([]string, error) {
+	if info, err := os.Stat(arg); arg == "-" || err != nil || !info.IsDir() {
+		return []string{arg}, nil // reading it will tell what is wrong
+	}
+	entries, err := os.ReadDir(arg)
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for _, e := range entries {
+		if !e.IsDir() && filepath.Ext(e.Name()) == ".json" {
+			files = append(files, filepath.Join(arg, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s: no *.json files", arg)
+	}
+	return files, nil
+}
+
+// An outcome is what came of a source: a run, or the error that it needs what
+// is not supported yet.
+type outcome struct {
+	file        string
+	run         *scenario.Run
+	unsupported error
+}
+
+// decide parses and carries out all documents. Its error is what is wrong with
+// each of them; with lenient, a document that needs what is not supported yet
+// is an outcome and no error.
+func decide(sources []source, lenient bool) ([]outcome, error) {
+	var all []outcome
+	var problems []error
+	for _, s := range sources {
+		run, err := decideOne(s)
+		switch {
+		case err == nil:
+			all = append(all, outcome{file: s.file, run: run})
+		case lenient && errors.Is(err, scenario.ErrUnsupported):
+			all = append(all, outcome{file: s.file, unsupported: err})
+		default:
+			problems = append(problems, err)
+		}
+	}
+	return all, errors.Join(problems...)
+}
+
+func decideOne(s source) (*scenario.Run, error) {
+	doc, err := scenario.Parse(s.file, s.data)
+	if err != nil {
+		return nil, err
+	}
+	return doc.Run()
+}

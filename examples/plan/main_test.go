@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a text with a file below testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// outputs are what a call of run leaves.
+type outputs struct {
+	status         int
+	stdout, stderr string
+}
+
+func call(stdin string, args ...string) outputs {
+	var stdout, stderr bytes.Buffer
+	status := run(args, strings.NewReader(stdin), &stdout, &stderr)
+	return outputs{status, stdout.String(), stderr.String()}
+}
+
+// What is printed, to be read: testdata has it.
+func TestRun_Golden(t *testing.T) {
+	for _, test := range []struct {
+		golden string
+		status int
+		args   []string
+	}{
+		{"demo", decided, nil},
+		{"demo-json", decided, []string{"-json"}},
+		{"demo-check", decided, []string{"-check"}},
+		{"steps", decided, []string{"testdata/steps.json"}},
+		{"refusals", decided, []string{"testdata/refusals.json"}},
+		{"two", decided, []string{"testdata/good/empty.json", "testdata/good/fits.json"}},
+		{"folder-json", decided, []string{"-json", "testdata/good"}},
+		{"differs-check", differs, []string{"-check", "testdata/differs.json", "testdata/good", "testdata/quota.json"}},
+	} {
+		t.Run(test.golden, func(t *testing.T) {
+			out := call("", test.args...)
+			require.Equal(t, test.status, out.status)
+			require.Empty(t, out.stderr)
+			golden(t, test.golden, out.stdout)
+			for _, line := range strings.Split(out.stdout, "\n") {
+				require.Equal(t, strings.TrimRight(line, " \t"), line, "blanks at the end of a line")
+			}
+		})
+	}
+}
+
+// Whatever is wrong, it is said on standard error, and nothing on the other,
+// also where documents before it, or after, are fine.
+func TestRun_Bad(t *testing.T) {
+	const good = "testdata/good/fits.json"
+	for _, test := range []struct {
+		name  string
+		stdin string
+		args  []string
+		said  []string
+	}{
+		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
+		{"both", "", []string{"-json", "-check", good}, []string{"plan: -json and -check exclude each other"}},
+		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
+		{"no documents in a folder", "", []string{"-check", "testdata/good/none.json"}, []string{"testdata/good/none.json: no *.json files"}},
+		{"empty input", "", []string{"-"}, []string{"plan: stdin: ", "not valid JSON"}},
+		{"bad input", `{"name": 1}`, []string{"-"}, []string{"plan: stdin: name: 1: wrong kind of value"}},
+		{"bad input after a good file", `{"name": 1}`, []string{good, "-"}, []string{"plan: stdin: name: 1: "}},
+		{"bad input before a good file", `{"name": 1}`, []string{"-json", "-", good}, []string{"plan: stdin: name: 1: "}},
+		{"all that is bad", `{"name": 1}`, []string{"-", "testdata/bad.json", good}, []string{
+			"plan: stdin: name: 1: ", `testdata/bad.json: requests[1].finish[0]: "v": `}},
+		{"bad when run", "", []string{"-json", "testdata/bad.json"}, []string{`plan: testdata/bad.json: requests[1].finish[0]: "v": `}},
+		{"bad with -check", "", []string{"-check", "testdata/quota.json", "testdata/bad.json"}, []string{`testdata/bad.json: requests[1].finish[0]: `}},
+		{"not supported", "", []string{"testdata/quota.json"}, []string{
+			`plan: testdata/quota.json: requests[0].enforceQuota: "root": request kind enforceQuota is not supported yet`}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out := call(test.stdin, test.args...)
+			require.Equal(t, bad, out.status)
+			require.Empty(t, out.stdout)
+			for _, text := range test.said {
+				require.Contains(t, out.stderr, text)
+			}
+		})
+	}
+}
+
+// Standard input is a file like others.
+func TestRun_Stdin(t *testing.T) {
+	data, err := os.ReadFile("testdata/good/fits.json")
+	require.NoError(t, err)
+	for _, flags := range [][]string{nil, {"-json"}, {"-check"}} {
+		fromFile := call("", append(flags, "testdata/good/fits.json")...)
+		fromStdin := call(string(data), append(flags, "-")...)
+		require.Equal(t, fromFile, fromStdin)
+		require.NotEmpty(t, fromStdin.stdout)
+	}
+}
+
+func TestRun_Help(t *testing.T) {
+	out := call("", "-h")
+	require.Equal(t, decided, out.status)
+	require.Empty(t, out.stdout)
+	require.Contains(t, out.stderr, "usage: plan [-json | -check] [FILE...]")
+}
+
+// Streams that fail are told of.
+func TestRun_Streams(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, bad, run([]string{"-"}, iotest.ErrReader(errors.New("broken")), &stdout, &stderr))
+	require.Empty(t, stdout.String())
+	require.Equal(t, "plan: standard input: broken\n", stderr.String())
+
+	stderr.Reset()
+	require.Equal(t, bad, run(nil, strings.NewReader(""), failing{}, &stderr))
+	require.Equal(t, "plan: full\n", stderr.String())
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, errors.New("full") }
+
+// What a document calls things does not reach the terminal as control
+// characters, and breaks neither line nor column.
+func TestRun_PlainText(t *testing.T) {
+	const text = `{
+  "name": "a\u001b[31mb\nc",
+  "note": "x\ty",
+  "queues": {"name": "root", "queues": [{"name": "a\tb", "properties": {"priority.offset": "\u001b"}}]},
+  "nodes": [{"name": "n\n1", "capacity": {"c\u001bpu": "1"}, "reservedFor": "\u0007"}],
+  "tasks": [{"key": "t \u009b", "queue": "root.a\tb", "application": "p", "node": "n\n1", "resources": {}}],
+  "requests": [
+    {"ask": {"key": "x\r", "queue": "root.a\tb", "application": "p\u202e", "resources": {}, "requiredNode": "n\n1"}},
+    {"finish": ["t \u009b"]}]}`
+	out := call(text, "-")
+	require.Equal(t, decided, out.status, out.stderr)
+	golden(t, "plain", out.stdout)
+	for _, r := range out.stdout {
+		require.True(t, r == '\n' || r >= ' ' && r != 0x7f && r != 0x9b && r != 0x202e, "%q", r)
+	}
+}
+
+// Bad documents are refused with a place, and nothing is printed; good ones are
+// decided, or refused by name where they need more than is supported.
+func TestRun_Documents(t *testing.T) {
+	const folder = "../../internal/scenario/testdata"
+	bads, err := filepath.Glob(folder + "/bad/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, bads)
+	for _, file := range bads {
+		for _, flag := range []string{"-json", "-json=false", "-check"} {
+			out := call("", flag, file)
+			if flag == "-check" && strings.Contains(call("", file).stderr, "not supported yet") {
+				require.Equal(t, differs, out.status, file)
+				continue
+			}
+			require.Equal(t, bad, out.status, file)
+			require.Empty(t, out.stdout, file)
+			require.Regexp(t, `^plan: `+file+`: [\w.\[\]"/\-]+: `, out.stderr)
+		}
+	}
+	out := call("", "-check", folder+"/bad")
+	require.Equal(t, bad, out.status)
+	require.Empty(t, out.stdout)
+
+	out = call("", "-check", folder+"/scenarios")
+	for line := range strings.Lines(out.stdout) {
+		require.Regexp(t, ` is not supported yet$|^\d+ passed, \d+ failed$`, strings.TrimSpace(line))
+	}
+	goods, err := filepath.Glob(folder + "/scenarios/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, goods)
+	for _, file := range goods {
+		text, asJSON := call("", file), call("", "-json", file)
+		require.Equal(t, text.status, asJSON.status, file)
+		require.Equal(t, text.stderr, asJSON.stderr, file)
+		if text.status == bad {
+			require.Contains(t, text.stderr, "not supported yet", file)
+			continue
+		}
+		require.Equal(t, decided, text.status, file)
+		require.Equal(t, 1, strings.Count(asJSON.stdout, "\n"), file)
+	}
+}

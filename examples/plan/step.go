@@ -1,0 +1,80 @@
+package main
+
+import (
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// step writes one request and what came of it.
+func (p page) step(s *scenario.Step) {
+	q := &p.run.Document.Requests[s.Request]
+	p.printf("\nrequest %d: ", s.Request)
+	switch q.Kind {
+	case scenario.KindAsk:
+		p.ask(s)
+		p.decision(s, q.Then)
+	case scenario.KindAdvance:
+		p.printf("%v pass, it is %s\n", q.Advance, instant(s.Now.Add(q.Advance)))
+	case scenario.KindFinish:
+		var keys []string
+		for _, ref := range q.Finish {
+			keys = append(keys, ref.Key)
+		}
+		p.printf("gone: %s\n", words(keys))
+	case scenario.KindStart:
+		var keys []string
+		for i := range q.Start {
+			keys = append(keys, q.Start[i].Key)
+		}
+		p.printf("started: %s\n", words(keys))
+	}
+}
+
+// ask writes who asks for what.
+func (p page) ask(s *scenario.Step) {
+	a := &s.Asked.Decision.Plan.Ask
+	p.printf("%s asks for %s in %s\n", word(a.Key), p.amounts(a.Size), p.queue(a.Queue))
+	p.printf("  application %s, priority %d, pending for %v", word(a.Application), a.Priority, s.Now.Sub(a.PendingSince))
+	if a.RequiredNode != "" {
+		p.printf(", on %s only", word(a.RequiredNode))
+	}
+	p.printf("\n")
+}
+
+// decision writes what was decided about an ask, and what follows.
+func (p page) decision(s *scenario.Step, then scenario.Then) {
+	plan := &s.Asked.Decision.Plan
+	switch s.Asked.Decision.Outcome {
+	case victims.Fits:
+		p.printf("  fits on %s as things are: %s\n", p.node(plan.Node), follows[victims.Fits][then])
+	case victims.Waits:
+		p.printf("  waits for %s, where what is leaving makes room: %s\n", p.node(plan.Node), follows[victims.Waits][then])
+	case victims.Preempts:
+		p.printf("  plan: on %s, without these: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
+		p.victims(s)
+		p.cost(plan)
+	case victims.Refused:
+		p.refusal(&s.Asked.Decision.Refusal)
+	}
+}
+
+// follows are words for what follows an outcome.
+var follows = map[victims.Outcome]map[scenario.Then]string{
+	victims.Fits: {
+		scenario.ThenFinish:  "it runs there",
+		scenario.ThenLeave:   "it runs there",
+		scenario.ThenNothing: dryRun,
+	},
+	victims.Waits: {
+		scenario.ThenFinish:  "the place is held for it",
+		scenario.ThenLeave:   "the place is held for it",
+		scenario.ThenNothing: dryRun,
+	},
+	victims.Preempts: {
+		scenario.ThenFinish:  "they are stopped, and it runs there",
+		scenario.ThenLeave:   "they are told to leave, and the place is held for it",
+		scenario.ThenNothing: dryRun,
+	},
+}
+
+const dryRun = "a dry run, nothing changes"

@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// A Cost has the fields (a) to (j) of the decision's step 4, in their order.
+type Cost struct {
+	OptedOut    int
+	Originators int
+	MaxRank     int64
+	MaxPriority int64
+	Victims     int
+	SumRanks    int64
+	Excess      *big.Rat // a share of the cluster's capacity
+	Work        *big.Int // nanoseconds
+	Node        int      // the place in node order
+	Keys        []string // sorted
+}
+
+// CostOf returns the cost of victims for a place of the ask on a node. Keys
+// must be of tasks and the node must be known.
+func CostOf(c *world.Case, node string, victims []string) Cost {
+	j := newJudge(&c.World, &c.Ask, &c.Options)
+	var tasks []*world.Task
+	for _, key := range victims {
+		tasks = append(tasks, j.tasks[key])
+	}
+	return j.cost(node, tasks)
+}
+
+// cost returns the cost of a set of victims for a place on a node.
+func (j *judge) cost(node string, victims []*world.Task) Cost {
+	c := Cost{
+		Victims: len(victims),
+		Excess:  j.excess(node, victims),
+		Work:    new(big.Int),
+		Node:    slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node }),
+	}
+	for i, v := range victims {
+		rank, priority := j.rank(v), int64(v.Priority)
+		if v.OptedOut {
+			c.OptedOut++
+		}
+		if v.Originator {
+			c.Originators++
+		}
+		if i == 0 || rank > c.MaxRank {
+			c.MaxRank = rank
+		}
+		if i == 0 || priority > c.MaxPriority {
+			c.MaxPriority = priority
+		}
+		c.SumRanks += rank
+		if !v.Scheduled.IsZero() && v.Scheduled.Before(j.o.Now) {
+			c.Work.Add(c.Work, big.NewInt(int64(j.o.Now.Sub(v.Scheduled))))
+		}
+		c.Keys = append(c.Keys, v.Key)
+	}
+	slices.Sort(c.Keys)
+	return c
+}
+
+// compare orders costs field by field.
+func (c *Cost) compare(d *Cost) int {
+	return cmp.Or(
+		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Originators, d.Originators),
+		cmp.Compare(c.MaxRank, d.MaxRank),
+		cmp.Compare(c.MaxPriority, d.MaxPriority),
+		cmp.Compare(c.Victims, d.Victims),
+		cmp.Compare(c.SumRanks, d.SumRanks),
+		c.Excess.Cmp(d.Excess),
+		c.Work.Cmp(d.Work),
+		cmp.Compare(c.Node, d.Node),
+		slices.Compare(c.Keys, d.Keys),
+	)
+}
+
+// needed returns for each type the larger of the node's need and every headroom
+// need; types that are not needed are absent.
+func (j *judge) needed(node string) world.Amounts {
+	needed := j.nodeNeed(node)
+	for _, q := range j.path {
+		for t, short := range j.headroomNeed(q) {
+			needed[t] = max(needed[t], short)
+		}
+	}
+	return needed
+}
+
+// excess returns the largest share, over all types, of the capacity of all
+// nodes that is freed beyond need.
+func (j *judge) excess(node string, victims []*world.Task) *big.Rat {
+	needed := j.needed(node)
+	beyond := make(world.Amounts)
+	for _, t := range j.w.Types {
+		for _, v := range victims {
+			beyond[t] += v.Size[t]
+		}
+		beyond[t] = max(beyond[t]-needed[t], 0)
+	}
+	return j.dominantShare(beyond)
+}
+
+// dominantShare returns the largest share of the capacity of all nodes that the
+// amounts have; a type without capacity counts as a capacity of 1.
+func (j *judge) dominantShare(amounts world.Amounts) *big.Rat {
+	most := new(big.Rat)
+	for t, v := range amounts {
+		if share := big.NewRat(v, max(j.capacity[t], 1)); share.Cmp(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}

@@ -1,0 +1,9 @@
+// Package oracle decides asks by definition: the slow truth that the planner
+// of package victims is held to.
+//
+// It reads a plain [world.World] and nothing else. Sums are taken afresh over
+// lists and maps, "inside" is told by paths, every set of candidates on every
+// node is looked at, every law is checked on the state that a set would leave
+// behind, in the words of the law, and the cheapest set is found by comparing.
+// It shares no code with the planner, and time plays no part.
+package oracle

@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// judge is a question with what follows from it at once.
+type judge struct {
+	w   *world.World
+	ask *world.Ask
+	o   *world.Options
+
+	queues   map[string]world.Place
+	tasks    map[string]*world.Task
+	wants    []string // the ask's types: an explicit zero is no wanted type
+	path     []string // from the asking leaf to the root
+	capacity world.Amounts
+
+	present, coming         map[string]world.Amounts // usage by queue
+	presentFree, comingFree map[string]world.Amounts // by node
+}
+
+func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
+	j := &judge{
+		w: w, ask: ask, o: o,
+		queues:   make(map[string]world.Place),
+		tasks:    make(map[string]*world.Task),
+		path:     world.Up(ask.Queue),
+		capacity: w.Capacity(),
+		present:  w.Usage(false), coming: w.Usage(true),
+		presentFree: w.Free(false), comingFree: w.Free(true),
+	}
+	for _, q := range w.Queues() {
+		j.queues[q.Path] = q
+	}
+	for i := range w.Tasks {
+		j.tasks[w.Tasks[i].Key] = &w.Tasks[i]
+	}
+	for _, t := range w.Types {
+		if ask.Size[t] > 0 {
+			j.wants = append(j.wants, t)
+		}
+	}
+	return j
+}
+
+// governing returns the nearest queue from the asking leaf upwards that defines
+// a guarantee for the type.
+func (j *judge) governing(t string) (queue string, ok bool) {
+	for _, q := range j.path {
+		if _, defined := j.queues[q].Guaranteed[t]; defined {
+			return q, true
+		}
+	}
+	return "", false
+}
+
+// starving returns E, the lowest governing queue of a type of the ask.
+func (j *judge) starving() (queue string, ok bool) {
+	for _, q := range j.path {
+		for _, t := range j.wants {
+			if governing, ok := j.governing(t); ok && governing == q {
+				return q, true
+			}
+		}
+	}
+	return "", false
+}
+
+// usable reports whether the ask may be placed on the node at all.
+func (j *judge) usable(n *world.Node) bool {
+	if j.ask.RequiredNode != "" {
+		return n.Name == j.ask.RequiredNode
+	}
+	return !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == j.ask.Key)
+}
+
+// grant returns the node that the ask was given.
+func (j *judge) grant() (node string, ok bool) {
+	i := slices.IndexFunc(j.w.Grants, func(g world.Grant) bool { return g.Ask.Key == j.ask.Key })
+	if i < 0 {
+		return "", false
+	}
+	return j.w.Grants[i].Node, true
+}

@@ -1,0 +1,142 @@
+package oracle
+
+import (
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// rule returns the first rule that keeps a task from being a victim, or "".
+func (j *judge) rule(t *world.Task) string {
+	required := j.ask.RequiredNode != ""
+	_, exempt := j.o.Exempts(t.Key)
+	switch {
+	case t.State.Leaving():
+		return "leaving"
+	case t.RequiredNode:
+		return "required-node"
+	case t.Application == j.ask.Application:
+		return "same-application"
+	case !required && !j.inReach(t.Queue):
+		return "fence"
+	case !required && j.disabled(t.Queue):
+		return "disabled"
+	case !required && j.insideStarving(t.Queue):
+		return "inside"
+	case j.rank(t) > 0 || j.o.StrictPriority && j.rank(t) == 0:
+		return "priority"
+	case exempt:
+		return "exempt"
+	case !j.helps(t):
+		return "not-helping"
+	case !required && j.endsBelow(t):
+		return "guarantee"
+	}
+	return ""
+}
+
+// helps reports whether a task reduces some open need: of its node, where the
+// ask may be placed there, or of headroom.
+func (j *judge) helps(t *world.Task) bool {
+	if j.ask.RequiredNode != "" && t.Node != j.ask.RequiredNode {
+		return false
+	}
+	for _, n := range j.w.Nodes {
+		if n.Name == t.Node && j.usable(&n) && shares(t.Size, j.nodeNeed(n.Name)) {
+			return true
+		}
+	}
+	return j.givesHeadroom(t)
+}
+
+// givesHeadroom reports whether a task has some of what a queue above it and
+// the asking leaf lacks in headroom.
+func (j *judge) givesHeadroom(t *world.Task) bool {
+	for _, q := range j.path {
+		if world.Inside(t.Queue, q) && shares(t.Size, j.headroomNeed(q)) {
+			return true
+		}
+	}
+	return false
+}
+
+// shares reports whether the size has some of a type that is needed.
+func shares(size, need world.Amounts) bool {
+	for t, short := range need {
+		if short > 0 && size[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// endsBelow reports whether the task alone would break law 2.
+func (j *judge) endsBelow(t *world.Task) bool {
+	d := &docket{judge: j, victims: []*world.Task{t}}
+	d.guarantees()
+	return len(d.found) > 0
+}
+
+// closest returns the node on which, with all its candidates gone, the least is
+// lacking, by dominant share and then in node order, and what that is: per type
+// the larger of what lacks on the node and what lacks in headroom, for which
+// the candidates of all nodes are gone.
+func (j *judge) closest() (node string, lacks world.Amounts) {
+	var gone []*world.Task
+	for i := range j.w.Tasks {
+		if j.rule(&j.w.Tasks[i]) == "" {
+			gone = append(gone, &j.w.Tasks[i])
+		}
+	}
+	var least *big.Rat
+	for _, n := range j.w.Nodes {
+		if !j.usable(&n) {
+			continue
+		}
+		lacking := make(world.Amounts)
+		lack := func(t string, short int64) {
+			if short > lacking[t] {
+				lacking[t] = short
+			}
+		}
+		for t, short := range j.nodeNeed(n.Name) {
+			lack(t, short-freedOn(gone, n.Name, t))
+		}
+		for _, q := range j.path {
+			for t, short := range j.headroomNeed(q) {
+				lack(t, short-freedBelow(gone, q, t))
+			}
+		}
+		if share := j.dominantShare(lacking); least == nil || share.Cmp(least) < 0 {
+			least, node, lacks = share, n.Name, lacking
+		}
+	}
+	return node, lacks
+}
+
+// wake returns the first end of an exemption at which, all else equal, there is
+// a plan. It is zero where there is none.
+func (j *judge) wake() time.Time {
+	var ends []time.Time
+	for _, until := range j.o.Exempt {
+		if until.After(j.o.Now) {
+			ends = append(ends, until)
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	for _, end := range ends {
+		then := *j.o
+		then.Exempt = make(map[string]time.Time)
+		for key, until := range j.o.Exempt {
+			if until.IsZero() || until.After(end) {
+				then.Exempt[key] = until
+			}
+		}
+		if _, ok := newJudge(j.w, j.ask, &then).best(); ok {
+			return end
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,89 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// ErrUnsupported is what the error of a document wraps that asks for what
+// cannot be carried out yet.
+var ErrUnsupported = errors.New("not supported yet")
+
+// A Run is what came of a document: one step per request, in their order, and
+// per repetition of an ask.
+type Run struct {
+	Document *Document
+	Before   *victims.Cluster // as the document describes it
+	After    *victims.Cluster // as the last request left it
+	Steps    []Step
+	End      time.Time // the clock after the last request
+}
+
+// A Step is a request that was carried out.
+type Step struct {
+	Request int       // an index of Document.Requests
+	Now     time.Time // the clock when the request was reached
+	Result  *Result   // nil where the request decides nothing
+	Asked   *Asked    // nil where the request is no ask
+}
+
+// Run builds the cluster that the document describes and carries the requests
+// out, in order: each is decided on the state that those before it left, and
+// what follows is what its "then" says. Nothing but the document decides, and
+// the document is not changed.
+//
+// Errors are what only shows here: bounds that contradict each other, amounts
+// whose sums leave the range of int64, instants that a cluster cannot hold,
+// keys that are there already or are not, and requests of a kind that is not
+// supported yet ([ErrUnsupported]). Each is an *[Error]; bounds may be several
+// at once, joined. Nothing is returned with an error.
+func (doc *Document) Run() (*Run, error) {
+	r := runner{doc: doc, now: doc.Now}
+	if err := r.build(); err != nil {
+		return nil, err
+	}
+	run := &Run{Document: doc, Before: r.cluster.Clone(), After: r.cluster}
+	for i := range doc.Requests {
+		if err := r.request(i, &doc.Requests[i]); err != nil {
+			return nil, err
+		}
+	}
+	run.Steps, run.End = r.steps, r.now
+	return run, nil
+}
+
+// A runner carries out a document.
+type runner struct {
+	doc     *Document
+	cluster *victims.Cluster
+	planner victims.Planner
+	now     time.Time
+	steps   []Step
+}
+
+// request carries out request i. Every kind lives in a file of its own.
+func (r *runner) request(i int, q *Request) error {
+	switch q.Kind {
+	case KindAsk:
+		return r.ask(i, q)
+	case KindEnforceQuota:
+		return r.enforceQuota(i, q)
+	case KindJob:
+		return r.job(i, q)
+	case KindAdvance:
+		return r.advance(i, q)
+	case KindFinish:
+		return r.finish(i, q)
+	case KindStart:
+		return r.start(i, q)
+	}
+	panic(fmt.Sprintf("scenario: request %d is of no kind", i))
+}
+
+// step notes a request that decides nothing.
+func (r *runner) step(i int) {
+	r.steps = append(r.steps, Step{Request: i, Now: r.now})
+}

@@ -1,0 +1,125 @@
+package scenario
+
+import (
+	"strconv"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Asked is the decision about an ask, with what a reader wants to know of the
+// victims, who may be gone by now.
+type Asked struct {
+	Decision victims.Decision
+	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
+}
+
+// ask makes the ask of a request, as often as it says.
+func (r *runner) ask(i int, q *Request) error {
+	if q.Repeat == 0 {
+		return r.askOnce(i, q, q.Ask.Key)
+	}
+	for n := 1; n <= q.Repeat; n++ {
+		if err := r.askOnce(i, q, q.Ask.Key+"-"+strconv.Itoa(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askOnce decides the ask of a request under a key, and does what follows.
+func (r *runner) askOnce(i int, q *Request, key string) error {
+	ask := victims.Ask{
+		Key: key, Application: q.Ask.Application, Queue: r.queue(q.Ask.Queue), Size: q.Ask.Resources,
+		Priority: q.Ask.Priority, PendingSince: r.now.Add(-q.Ask.Age),
+		RequiredNode: q.Ask.RequiredNode, MayNot: !q.Ask.AllowPreemptOther,
+	}
+	if err := r.instant(q.Ask.At.Field("age"), q.Ask.Age.String(), ask.PendingSince); err != nil {
+		return err
+	}
+	asked := new(Asked)
+	if err := r.planner.Decide(&asked.Decision, &ask, r.now); err != nil {
+		return r.taskError(q.Ask.At, key, ask.Size, err)
+	}
+	for _, v := range asked.Decision.Plan.Victims {
+		asked.Victims = append(asked.Victims, r.task(v.Task))
+	}
+	result := r.askResult(i, &asked.Decision)
+	result.Key = key
+	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Asked: asked})
+	if err := r.follow(&asked.Decision, q.Then); err != nil {
+		return r.taskError(q.Ask.At, key, ask.Size, err)
+	}
+	return nil
+}
+
+// task returns a task that shares nothing with the cluster.
+func (r *runner) task(id victims.TaskID) victims.Task {
+	t := r.cluster.Task(id)
+	t.Size = append(t.Size[:0:0], t.Size...)
+	return t
+}
+
+// follow does what a document says shall follow a decision.
+func (r *runner) follow(d *victims.Decision, then Then) error {
+	if then == ThenNothing {
+		return nil
+	}
+	switch d.Outcome {
+	case victims.Fits:
+		return r.runNow(&d.Plan)
+	case victims.Waits:
+		return r.cluster.Apply(&d.Plan)
+	case victims.Preempts:
+		if err := r.cluster.Apply(&d.Plan); err != nil || then == ThenLeave {
+			return err
+		}
+		for _, v := range d.Plan.Victims {
+			if err := r.cluster.RemoveTask(v.Key); err != nil {
+				return err
+			}
+		}
+		return r.cluster.Start(d.Plan.Ask.Key, r.now)
+	}
+	return nil
+}
+
+// runNow makes the ask of a plan a running task, in place of its grant if it
+// holds one.
+func (r *runner) runNow(p *victims.Plan) error {
+	_, err := r.cluster.AddTask(&victims.Task{
+		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Node,
+		Size: p.Ask.Size, Priority: p.Ask.Priority,
+		Created: p.Ask.PendingSince, Scheduled: r.now,
+		RequiredNode: p.Ask.RequiredNode != "",
+	})
+	return err
+}
+
+// askResult returns what the result document says of a decision about an ask.
+func (r *runner) askResult(i int, d *victims.Decision) Result {
+	result := Result{Request: i, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
+	if d.Outcome == victims.Refused {
+		result.Reason = d.Refusal.Reason.String()
+		result.Counts = counts(&d.Refusal)
+		result.RetryAt = d.Refusal.RetryAt
+		result.Proven = &d.Refusal.Proven
+		return result
+	}
+	result.Node = r.cluster.Node(d.Plan.Node).Name
+	for _, v := range d.Plan.Victims {
+		result.Victims = append(result.Victims, v.Key)
+	}
+	result.Proven = &d.Plan.Proven
+	return result
+}
+
+// counts returns how many tasks each rule kept, where it kept any.
+func counts(f *victims.Refusal) map[string]int {
+	all := make(map[string]int)
+	for rule := victims.Rule(1); rule < victims.NumRules; rule++ {
+		if n := f.Counts[rule]; n > 0 {
+			all[rule.String()] = n
+		}
+	}
+	return all
+}

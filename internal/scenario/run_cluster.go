@@ -1,0 +1,178 @@
+package scenario
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// build makes the cluster of the document, and the planner for it.
+func (r *runner) build() error {
+	doc := r.doc
+	if doc.Options.Toleration {
+		return doc.Fail((*Path)(nil).Field("options").Field("toleration"), "true", fmt.Errorf("toleration is %w", ErrUnsupported))
+	}
+	if err := r.instant((*Path)(nil).Field("now"), r.now.Format(time.RFC3339Nano), r.now); err != nil {
+		return err
+	}
+	tree, err := doc.tree()
+	if err != nil {
+		return err
+	}
+	r.cluster = victims.NewCluster(tree)
+	for i := range doc.Nodes {
+		if err := r.addNode(&doc.Nodes[i]); err != nil {
+			return err
+		}
+	}
+	for i := range doc.Tasks {
+		if err := r.addTask(&doc.Tasks[i]); err != nil {
+			return err
+		}
+	}
+	r.planner = victims.Planner{Cluster: r.cluster, StrictPriority: doc.Options.StrictPriority}
+	return nil
+}
+
+// tree makes the queues. Its errors are all that is wrong with them, joined.
+func (doc *Document) tree() (*queue.Tree, error) {
+	mode := queue.Lenient
+	if doc.Strict {
+		mode = queue.Strict
+	}
+	tree, err := queue.New(doc.Schema, doc.Root.config(), mode)
+	if err == nil {
+		return tree, nil
+	}
+	problems := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		problems = joined.Unwrap()
+	}
+	for i, err := range problems {
+		problems[i] = doc.queueError(err)
+	}
+	return nil, errors.Join(problems...)
+}
+
+// config returns the queue as package queue wants it.
+func (q *Queue) config() queue.Config {
+	c := queue.Config{Name: q.Name, Guaranteed: q.Guaranteed, Max: q.Max, Properties: q.Properties}
+	for i := range q.Children {
+		c.Children = append(c.Children, q.Children[i].config())
+	}
+	return c
+}
+
+// queueError gives a problem of package queue its place.
+func (doc *Document) queueError(err error) error {
+	var p *queue.Problem
+	if !errors.As(err, &p) {
+		return doc.Fail(doc.Root.At, strconv.Quote(doc.Root.Name), err)
+	}
+	at := doc.Root.find(p.Queue).At
+	switch {
+	case errors.Is(err, queue.ErrAboveMax):
+		at = at.Field("resources").Field("guaranteed")
+	case errors.Is(err, queue.ErrOverCommitted):
+		at = at.Field("resources")
+	}
+	return doc.Fail(at, strconv.Quote(p.Queue), p.Err)
+}
+
+// find returns the queue of a path that begins with q, or the last of it that
+// is there.
+func (q *Queue) find(path string) *Queue {
+	_, rest, _ := strings.Cut(path, ".")
+	name, _, _ := strings.Cut(rest, ".")
+	for i := range q.Children {
+		if q.Children[i].Name == name {
+			return q.Children[i].find(rest)
+		}
+	}
+	return q
+}
+
+// addNode adds a node.
+func (r *runner) addNode(n *Node) error {
+	_, err := r.cluster.AddNode(&victims.Node{
+		Name: n.Name, Capacity: n.Capacity, Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
+	})
+	if err != nil {
+		return r.doc.Fail(n.At.Field("capacity"), r.quantities(n.Capacity), err)
+	}
+	return nil
+}
+
+// clusterStates are what the words of a document are in a cluster.
+var clusterStates = map[State]victims.State{
+	StateRunning:    victims.Running,
+	StateReleasing:  victims.Releasing,
+	StatePreempting: victims.Preempting,
+}
+
+// addTask adds a task, whose ages count back from now. It takes the place of
+// a grant of its key.
+func (r *runner) addTask(t *Task) error {
+	task := victims.Task{
+		Key: t.Key, Application: t.Application, Queue: r.queue(t.Queue), Node: r.node(t.Node),
+		Size: t.Resources, Priority: t.Priority, State: clusterStates[t.State],
+		Created:    r.now.Add(-t.Age),
+		Originator: t.Originator, OptedOut: !t.AllowPreemption, RequiredNode: t.RequiredNode != "",
+	}
+	if err := r.instant(t.At.Field("age"), t.Age.String(), task.Created); err != nil {
+		return err
+	}
+	if !t.NeverScheduled {
+		task.Scheduled = r.now.Add(-t.ScheduledAge)
+		if err := r.instant(t.At.Field("scheduledAge"), t.ScheduledAge.String(), task.Scheduled); err != nil {
+			return err
+		}
+	}
+	if _, err := r.cluster.AddTask(&task); err != nil {
+		return r.taskError(t.At, t.Key, t.Resources, err)
+	}
+	return nil
+}
+
+// queue and node return the rows of names; Parse has seen to it that they are
+// there.
+func (r *runner) queue(path string) queue.ID {
+	q, _ := r.cluster.Tree().Lookup(path)
+	return q
+}
+
+func (r *runner) node(name string) victims.NodeID {
+	n, _ := r.cluster.LookupNode(name)
+	return n
+}
+
+// taskError gives what package victims says of the task, or the ask, at the
+// given place a place of its own.
+func (r *runner) taskError(at *Path, key string, size resources.Vector, err error) error {
+	switch {
+	case errors.Is(err, victims.ErrDuplicate):
+		at = at.Field("key")
+	case errors.Is(err, victims.ErrRange):
+		return r.doc.Fail(at.Field("resources"), r.quantities(size), err)
+	}
+	return r.doc.Fail(at, strconv.Quote(key), err)
+}
+
+// quantities writes amounts for a message.
+func (r *runner) quantities(v resources.Vector) string { return r.doc.Schema.Format(v) }
+
+// instant complains about a time that a cluster cannot hold.
+func (r *runner) instant(at *Path, value string, t time.Time) error {
+	// Whole years, well inside what nanoseconds in 64 bits can tell.
+	const first, last = 1678, 2261
+	if y := t.UTC().Year(); y < first || y > last {
+		return r.doc.Fail(at, strconv.Quote(value), fmt.Errorf("%w: instants lie in the years %d to %d", ErrValue, first, last))
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package world
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Build makes the cluster of a world. Queues, nodes, tasks and grants are added
+// in the order of the world; the tree is lenient.
+func Build(w *World) (*victims.Cluster, error) {
+	schema, err := resources.NewSchema(w.Types...)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := queue.New(schema, config(schema, &w.Root), queue.Lenient)
+	if err != nil {
+		return nil, err
+	}
+	c := victims.NewCluster(tree)
+	for _, n := range w.Nodes {
+		_, err := c.AddNode(&victims.Node{
+			Name: n.Name, Capacity: vector(schema, n.Capacity),
+			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := range w.Tasks {
+		if err := AddTask(c, &w.Tasks[i]); err != nil {
+			return nil, err
+		}
+	}
+	for i := range w.Grants {
+		g := &w.Grants[i]
+		ask, err := AskOf(c, &g.Ask)
+		if err != nil {
+			return nil, err
+		}
+		node, ok := c.LookupNode(g.Node)
+		if !ok {
+			return nil, fmt.Errorf("world: grant %q: no node %q", g.Ask.Key, g.Node)
+		}
+		if _, err := c.Grant(&ask, node); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// AddTask adds a task of a world to a cluster.
+func AddTask(c *victims.Cluster, t *Task) error {
+	leaf, ok := c.Tree().Lookup(t.Queue)
+	if !ok {
+		return fmt.Errorf("world: task %q: no queue %q", t.Key, t.Queue)
+	}
+	node, ok := c.LookupNode(t.Node)
+	if !ok {
+		return fmt.Errorf("world: task %q: no node %q", t.Key, t.Node)
+	}
+	_, err := c.AddTask(&victims.Task{
+		Key: t.Key, Application: t.Application, Queue: leaf, Node: node,
+		Size: vector(c.Schema(), t.Size), Priority: t.Priority,
+		Created: t.Created, Scheduled: t.Scheduled, State: states[t.State],
+		Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
+	})
+	return err
+}
+
+// "" is what the zero Task has.
+var states = map[State]victims.State{
+	"": victims.Running, Running: victims.Running, Releasing: victims.Releasing, Preempting: victims.Preempting,
+}
+
+// AskOf returns the ask as the planner of a cluster takes it.
+func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
+	leaf, ok := c.Tree().Lookup(a.Queue)
+	if !ok {
+		return victims.Ask{}, fmt.Errorf("world: ask %q: no queue %q", a.Key, a.Queue)
+	}
+	return victims.Ask{
+		Key: a.Key, Application: a.Application, Queue: leaf,
+		Size: vector(c.Schema(), a.Size), Priority: a.Priority,
+		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
+		RequiredNode: a.RequiredNode, MayNot: a.MayNot,
+		Originator: a.Originator, OptedOut: a.OptedOut,
+	}, nil
+}
+
+// PlannerOf returns a planner over a cluster with the options of a case. The
+// instant is an argument of its decisions; exemptions follow theirs.
+func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
+	p := &victims.Planner{Cluster: c, StrictPriority: o.StrictPriority, Interval: o.Interval}
+	if o.Exempt != nil {
+		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
+			at := Options{Now: e.Now, Exempt: o.Exempt}
+			return at.Exempts(e.Cluster.Task(e.Task).Key)
+		}
+	}
+	return p
+}
+
+func config(s *resources.Schema, q *Queue) queue.Config {
+	c := queue.Config{
+		Name: q.Name, Guaranteed: limit(s, q.Guaranteed), Max: limit(s, q.Max), Properties: q.Properties,
+	}
+	for i := range q.Children {
+		c.Children = append(c.Children, config(s, &q.Children[i]))
+	}
+	return c
+}
+
+func limit(s *resources.Schema, a Amounts) resources.Limit {
+	l := resources.Limit{Value: make(resources.Vector, s.Len())}
+	for i, name := range s.All() {
+		if v, ok := a[name]; ok {
+			l.Value[i] = v
+			l.Defined = l.Defined.With(i)
+		}
+	}
+	return l
+}
+
+func vector(s *resources.Schema, a Amounts) resources.Vector {
+	v := make(resources.Vector, s.Len())
+	for i, name := range s.All() {
+		v[i] = a[name]
+	}
+	return v
+}
+
+// AmountsOf returns a vector of a cluster as amounts, without its zeros.
+func AmountsOf(c *victims.Cluster, v resources.Vector) Amounts {
+	a := make(Amounts)
+	for i, name := range c.Schema().All() {
+		if i < len(v) && v[i] != 0 {
+			a[name] = v[i]
+		}
+	}
+	return a
+}

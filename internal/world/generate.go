@@ -1,0 +1,268 @@
+package world
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A Shape says how large a random world may be.
+type Shape struct {
+	Types, Queues, Depth, Nodes, Tasks int
+}
+
+// Small worlds have few enough tasks to look at every set of them. Crowded ones
+// have more on few nodes. Large ones are for laws that can be checked on the
+// answer alone.
+var (
+	Small   = Shape{Types: 3, Queues: 8, Depth: 4, Nodes: 4, Tasks: 10}
+	Crowded = Shape{Types: 2, Queues: 9, Depth: 4, Nodes: 2, Tasks: 30}
+	Large   = Shape{Types: 3, Queues: 15, Depth: 5, Nodes: 8, Tasks: 60}
+)
+
+// Epoch is about when random worlds take place.
+var Epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// Cases returns random cases of a shape.
+//
+// Amounts are small, so that ties and tight bounds are frequent. Bounds and
+// capacities are drawn around what is used: the asking queue is mostly a
+// little under its guarantee, the others mostly over theirs, the nodes almost
+// full, and a max above the asking queue often a little too low. So about
+// every third case has a plan, and each rule and reason has its share.
+//
+// All draws shrink to the plainest case.
+func Cases(s Shape) *rapid.Generator[*Case] {
+	return rapid.Custom(func(t *rapid.T) *Case {
+		g := generator{T: t, shape: s}
+		return g.draw()
+	})
+}
+
+// generator draws one case, its parts in an order in which each can be drawn
+// around those before it.
+type generator struct {
+	*rapid.T
+	shape Shape
+	c     Case
+	w     *World
+	leafs []string
+	wild  bool // priorities from all over int32
+	odd   bool // anything goes; else most of what makes a plan hopeless is left out
+	tight bool // some max above the asking queue is to be too low
+	short bool // and one is, so that nodes may have room
+	// hungry leaves many queues far below their guarantees, and mostly the
+	// guarantees as the only bounds.
+	hungry bool
+	most   int // of a type that a task uses: with little it takes many to make room
+}
+
+func (g *generator) draw() *Case {
+	g.w = &g.c.World
+	g.wild = g.chance("wild priorities", 1)
+	g.odd = g.chance("odd", 5) && !g.hungry
+	g.tight = g.chance("tight", 8) && !g.hungry
+	g.most = of(g, "most", 6, 4, 2)
+	g.c.Options.Now = Epoch
+	g.drawTypes()
+	g.drawQueues()
+	g.drawNodes()
+	g.drawAsk()
+	g.drawTasks()
+	g.drawGrants()
+	g.drawBounds()
+	g.drawCapacities()
+	g.drawOptions()
+	if g.chance("huge", 1) && !g.hungry {
+		g.c.scale(1 << 54)
+	}
+	return &g.c
+}
+
+// below draws a number in [0, n), a little more often a small one.
+func (g *generator) below(label string, n int) int {
+	return int(rapid.UintMax(uint(n-1)).Draw(g.T, label))
+}
+
+// chance is true in a little less than n of 16 draws, and shrinks to false.
+func (g *generator) chance(label string, n int) bool { return g.below(label, 16) >= 16-n }
+
+// amount draws an amount in [0, n].
+func (g *generator) amount(label string, n int) int64 { return int64(g.below(label, n+1)) }
+
+// of draws one of a list.
+func of[T any](g *generator, label string, list ...T) T { return list[g.below(label, len(list))] }
+
+func (g *generator) drawTypes() {
+	names := []string{"cpu", "memory", "gpu"}
+	g.w.Types = names[:min(g.shape.Types, of(g, "types", 1, 1, 2, 2, 2, 3))]
+}
+
+func (g *generator) drawNodes() {
+	n := 1 + g.below("nodes", g.shape.Nodes)
+	if n > 2 && g.chance("few nodes", 8) {
+		n = 2
+	}
+	for i := range n {
+		n := Node{Name: fmt.Sprintf("n%d", i+1)}
+		n.Unschedulable = g.chance("unschedulable", 1)
+		if g.chance("reserved", 1) {
+			n.ReservedFor = of(g, "reserved for", "other", "x")
+		}
+		g.w.Nodes = append(g.w.Nodes, n)
+	}
+}
+
+func (g *generator) drawAsk() {
+	a := &g.c.Ask
+	a.Key = "x"
+	a.Queue = of(g, "leaf", g.leafs...)
+	a.Application = "app-x"
+	a.Size = g.drawSize("ask", 6)
+	if a.Size[g.w.Types[0]] == 0 && (!g.odd || !g.chance("zero ask", 4)) {
+		a.Size[g.w.Types[0]] = 1 + g.amount("ask", 5)
+	}
+	if a.Priority = g.priority(); !g.wild {
+		a.Priority = 3 - a.Priority
+	}
+	if g.chance("requires node", 2) {
+		a.RequiredNode = of(g, "node", g.w.Nodes...).Name
+	}
+	a.PendingSince = Epoch.Add(-3 * time.Hour)
+	if !g.odd {
+		return
+	}
+	a.MayNot = g.chance("may not", 2)
+	if g.chance("young", 5) {
+		a.PendingSince = Epoch.Add(time.Duration(g.below("since", 5)-3) * 30 * time.Second)
+	}
+	if g.chance("tried", 6) {
+		a.LastAttempt = Epoch.Add(time.Duration(g.below("attempt", 5)-3) * 30 * time.Second)
+	}
+}
+
+// drawSize draws amounts of up to n, some of them absent or zero.
+func (g *generator) drawSize(label string, n int) Amounts {
+	size := make(Amounts)
+	for _, t := range g.w.Types {
+		switch g.below(label+" kind", 10) {
+		case 8:
+		case 9:
+			size[t] = 0
+		default:
+			size[t] = 1 + g.amount(label, n-1)
+		}
+	}
+	return size
+}
+
+func (g *generator) priority() int32 {
+	if g.wild {
+		return of[int32](g, "priority", 0, -1<<31, 1<<31-1, -1)
+	}
+	return of[int32](g, "priority", 0, 0, 0, 1, 1, 2, 2, 3)
+}
+
+func (g *generator) drawOptions() {
+	o := &g.c.Options
+	o.StrictPriority = g.chance("strict", 1)
+	if g.chance("interval", 6) {
+		o.Interval = time.Duration(g.below("interval", 4)) * 30 * time.Second
+	}
+	if g.chance("exemptions", 5) {
+		o.Exempt = make(map[string]time.Time)
+		for _, t := range g.w.Tasks {
+			if !g.chance("exempt", 7) {
+				continue
+			}
+			o.Exempt[t.Key] = time.Time{}
+			if !g.chance("for ever", 2) {
+				o.Exempt[t.Key] = Epoch.Add(time.Duration(g.below("until", 5)-1) * time.Minute)
+			}
+		}
+	}
+}
+
+// scale multiplies all amounts, so that their sums come near the end of int64.
+func (c *Case) scale(k int64) {
+	times := func(a Amounts) {
+		for t := range a {
+			a[t] *= k
+		}
+	}
+	for _, q := range c.World.Queues() {
+		times(q.Guaranteed)
+		times(q.Max)
+	}
+	for _, n := range c.World.Nodes {
+		times(n.Capacity)
+	}
+	for _, t := range c.World.Tasks {
+		times(t.Size)
+	}
+	for _, gr := range c.World.Grants {
+		if gr.Ask.Key != c.Ask.Key {
+			times(gr.Ask.Size)
+		}
+	}
+	times(c.Ask.Size)
+}
+
+// A Workload is a world with a number of asks that are pending in it.
+type Workload struct {
+	World   World
+	Options Options
+	Asks    []Ask
+}
+
+// Workloads returns random workloads in worlds of a shape. Unlike those of
+// [Cases] many queues are under their guarantees, by more than one ask, and
+// most asks are of leaves below those.
+func Workloads(s Shape) *rapid.Generator[*Workload] {
+	return rapid.Custom(func(t *rapid.T) *Workload {
+		g := generator{T: t, shape: s, hungry: true}
+		c := g.draw()
+		w := &Workload{World: c.World, Options: Options{Now: Epoch, StrictPriority: c.Options.StrictPriority}}
+		if len(c.World.Grants) == 0 || c.World.Grants[0].Ask.Key != c.Ask.Key {
+			w.Asks = append(w.Asks, c.Ask)
+		}
+		starving := c.World.starving()
+		for i := range 2 + g.below("asks", 12) {
+			leaf := of(&g, "leaf", g.leafs...)
+			if len(starving) > 0 && !g.chance("any leaf", 4) {
+				leaf = of(&g, "starving leaf", starving...)
+			}
+			a := Ask{
+				Key: fmt.Sprintf("y%d", i), Application: fmt.Sprintf("app-y%d", i),
+				Queue: leaf, Size: g.drawSize("ask", 4), Priority: 3 - g.priority(),
+				PendingSince: Epoch.Add(-3 * time.Hour),
+			}
+			if g.chance("requires node", 1) {
+				a.RequiredNode = of(&g, "node", g.w.Nodes...).Name
+			}
+			w.Asks = append(w.Asks, a)
+		}
+		return w
+	})
+}
+
+// starving returns the leaves that are below a queue under its guarantee.
+func (w *World) starving() (leaves []string) {
+	usage := w.Usage(true)
+	under := make(map[string]bool)
+	for _, q := range w.Queues() {
+		for t, g := range q.Guaranteed {
+			if usage[q.Path][t] < g {
+				under[q.Path] = true
+			}
+		}
+	}
+	for _, q := range w.Queues() {
+		if q.IsLeaf() && slices.ContainsFunc(Up(q.Path), func(a string) bool { return under[a] }) {
+			leaves = append(leaves, q.Path)
+		}
+	}
+	return leaves
+}

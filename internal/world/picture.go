@@ -1,0 +1,103 @@
+package world
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// String draws a case, so that a failing one can be worked out on paper.
+func (c *Case) String() string {
+	var b strings.Builder
+	b.WriteString(c.World.String())
+	a, o := &c.Ask, &c.Options
+	fmt.Fprintf(&b, "ask    %s\n", a)
+	fmt.Fprintf(&b, "now    %s", stamp(o.Now))
+	if o.StrictPriority {
+		b.WriteString(" strict priority")
+	}
+	if o.Interval != 0 {
+		fmt.Fprintf(&b, " interval %v", o.Interval)
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Exempt)) {
+		fmt.Fprintf(&b, " %s exempt until %s", key, stamp(o.Exempt[key]))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// GoString keeps the log of a failing property short: it draws the case itself.
+func (c *Case) GoString() string { return "a case" }
+
+// GoString is as for a case.
+func (w *Workload) GoString() string { return "a workload" }
+
+// String draws a world: a line per queue with its present usage, per node with
+// its present free space, per task and per grant.
+func (w *World) String() string {
+	var b strings.Builder
+	usage, free := w.Usage(false), w.Free(false)
+	for _, q := range w.Queues() {
+		fmt.Fprintf(&b, "queue  %-14s used %v", q.Path, usage[q.Path])
+		if len(q.Guaranteed) > 0 {
+			fmt.Fprintf(&b, " guaranteed %v", q.Guaranteed)
+		}
+		if len(q.Max) > 0 {
+			fmt.Fprintf(&b, " max %v", q.Max)
+		}
+		for _, key := range slices.Sorted(maps.Keys(q.Properties)) {
+			fmt.Fprintf(&b, " %s=%q", key, q.Properties[key])
+		}
+		b.WriteString("\n")
+	}
+	for _, n := range w.Nodes {
+		fmt.Fprintf(&b, "node   %s capacity %v free %v", n.Name, n.Capacity, free[n.Name])
+		flag(&b, n.Unschedulable, "unschedulable")
+		flag(&b, n.ReservedFor != "", "reserved for "+n.ReservedFor)
+		b.WriteString("\n")
+	}
+	for i := range w.Tasks {
+		fmt.Fprintf(&b, "task   %s\n", &w.Tasks[i])
+	}
+	for i := range w.Grants {
+		fmt.Fprintf(&b, "grant  %s on %s\n", &w.Grants[i].Ask, w.Grants[i].Node)
+	}
+	return b.String()
+}
+
+// String draws a task on one line.
+func (t *Task) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s on %s %v priority %d scheduled %s",
+		t.Key, t.Queue, t.Application, t.Node, t.Size, t.Priority, stamp(t.Scheduled))
+	flag(&b, t.State.Leaving(), string(t.State))
+	flag(&b, t.Originator, "originator")
+	flag(&b, t.OptedOut, "opted out")
+	flag(&b, t.RequiredNode, "required node")
+	return b.String()
+}
+
+// String draws an ask on one line.
+func (a *Ask) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s %s %v priority %d since %s", a.Key, a.Queue, a.Application, a.Size, a.Priority, stamp(a.PendingSince))
+	flag(&b, !a.LastAttempt.IsZero(), "tried "+stamp(a.LastAttempt))
+	flag(&b, a.RequiredNode != "", "requires "+a.RequiredNode)
+	flag(&b, a.MayNot, "may not preempt")
+	return b.String()
+}
+
+func flag(b *strings.Builder, on bool, word string) {
+	if on {
+		b.WriteString(", " + word)
+	}
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format(time.TimeOnly)
+}

@@ -1,0 +1,212 @@
+package world
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Amounts are amounts of resource types by name. In a size or a capacity a
+// type that is absent is 0; in a bound it is not bounded.
+type Amounts map[string]int64
+
+// A Case is a world and what is asked of it.
+type Case struct {
+	World   World
+	Ask     Ask
+	Options Options
+}
+
+// A World is a cluster.
+type World struct {
+	Types  []string
+	Root   Queue
+	Nodes  []Node // in node order
+	Tasks  []Task
+	Grants []Grant
+}
+
+// A Queue is a queue and those below it.
+type Queue struct {
+	Name            string
+	Guaranteed, Max Amounts
+	Properties      map[string]string
+	Children        []Queue
+}
+
+// A Node is a place where tasks run.
+type Node struct {
+	Name          string
+	Capacity      Amounts
+	Unschedulable bool
+	ReservedFor   string // the key of an ask, or ""
+}
+
+// A Task is something that runs, or is about to end.
+type Task struct {
+	Key, Application string
+	Queue            string // a path: names from the root joined with dots
+	Node             string
+	Size             Amounts
+	Priority         int32
+	Created          time.Time
+	Scheduled        time.Time // zero: not yet
+	State            State
+
+	Originator, OptedOut, RequiredNode bool
+}
+
+// A State is what a task is doing, in the words of package victims.
+type State string
+
+// The states of tasks. The amounts of all but running tasks are leaving.
+const (
+	Running    State = "running"
+	Releasing  State = "releasing"
+	Preempting State = "preempting"
+)
+
+// Leaving reports whether a task of the state is about to end.
+func (s State) Leaving() bool { return s == Releasing || s == Preempting }
+
+// An Ask is a task that has no node yet.
+type Ask struct {
+	Key, Application string
+	Queue            string
+	Size             Amounts
+	Priority         int32
+	PendingSince     time.Time
+	LastAttempt      time.Time // zero: never
+	RequiredNode     string
+	MayNot           bool
+
+	Originator, OptedOut bool
+}
+
+// A Grant is an ask that was given a node and has not started there.
+type Grant struct {
+	Ask  Ask
+	Node string
+}
+
+// Options are the instant of a decision and what the caller of a planner chooses.
+type Options struct {
+	Now            time.Time
+	StrictPriority bool
+	Interval       time.Duration
+	// Exempt has the tasks that must not be taken before an instant, by key;
+	// the zero instant is never.
+	Exempt map[string]time.Time
+}
+
+// Exempts reports whether the task of that key is exempt now, and until when.
+func (o *Options) Exempts(key string) (until time.Time, exempt bool) {
+	until, ok := o.Exempt[key]
+	return until, ok && (until.IsZero() || until.After(o.Now))
+}
+
+// Started returns the task that an ask becomes on a node.
+func (a *Ask) Started(node string, now time.Time) Task {
+	return Task{
+		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: maps.Clone(a.Size),
+		Priority: a.Priority, Created: a.PendingSince, Scheduled: now, State: Running,
+		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+	}
+}
+
+// A Place is a queue with its path.
+type Place struct {
+	Path string
+	*Queue
+}
+
+// IsLeaf reports whether the queue may hold tasks.
+func (p Place) IsLeaf() bool { return len(p.Children) == 0 }
+
+// Queues returns every queue, parents before their children.
+func (w *World) Queues() []Place { return places(nil, "", &w.Root) }
+
+func places(list []Place, above string, q *Queue) []Place {
+	path := above + q.Name
+	list = append(list, Place{path, q})
+	for i := range q.Children {
+		list = places(list, path+".", &q.Children[i])
+	}
+	return list
+}
+
+// Up returns the paths from a queue to the root, both included.
+func Up(path string) []string {
+	list := []string{path}
+	for i := strings.LastIndexByte(path, '.'); i >= 0; i = strings.LastIndexByte(path, '.') {
+		path = path[:i]
+		list = append(list, path)
+	}
+	return list
+}
+
+// Inside reports whether the queue is above or in the subtree of it.
+func Inside(path, above string) bool { return slices.Contains(Up(path), above) }
+
+// Usage returns what every queue uses, by path: with what is leaving, and
+// without where coming is set. Grants count as usage.
+func (w *World) Usage(coming bool) map[string]Amounts {
+	usage := make(map[string]Amounts)
+	for _, q := range w.Queues() {
+		usage[q.Path] = make(Amounts)
+	}
+	add := func(leaf string, size Amounts) {
+		for _, q := range Up(leaf) {
+			for t, v := range size {
+				usage[q][t] += v
+			}
+		}
+	}
+	for _, t := range w.Tasks {
+		if !coming || !t.State.Leaving() {
+			add(t.Queue, t.Size)
+		}
+	}
+	for _, g := range w.Grants {
+		add(g.Ask.Queue, g.Ask.Size)
+	}
+	return usage
+}
+
+// Free returns the free space of every node, by name: beside what is leaving,
+// and with its place where coming is set. Grants take space.
+func (w *World) Free(coming bool) map[string]Amounts {
+	free := make(map[string]Amounts)
+	for _, n := range w.Nodes {
+		free[n.Name] = maps.Clone(n.Capacity)
+		if free[n.Name] == nil {
+			free[n.Name] = make(Amounts)
+		}
+	}
+	take := func(node string, size Amounts) {
+		for t, v := range size {
+			free[node][t] -= v
+		}
+	}
+	for _, t := range w.Tasks {
+		if !coming || !t.State.Leaving() {
+			take(t.Node, t.Size)
+		}
+	}
+	for _, g := range w.Grants {
+		take(g.Node, g.Ask.Size)
+	}
+	return free
+}
+
+// Capacity returns the capacity of all nodes together.
+func (w *World) Capacity() Amounts {
+	total := make(Amounts)
+	for _, n := range w.Nodes {
+		for t, v := range n.Capacity {
+			total[t] += v
+		}
+	}
+	return total
+}

@@ -1,0 +1,151 @@
+package victims
+
+import (
+	"math"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// This file audits what a plan says of its ask and its node, and whether the
+// ask may preempt at all.
+
+// wellFormed yields what keeps the plan from being one.
+func (x *audit) wellFormed(yield func(Violation) bool) {
+	if _, taken := x.c.Lookup(x.ask.Key); (taken || x.ask.Key == "") && !yield(Violation{Law: LawKey}) {
+		return
+	}
+	q := x.ask.Queue
+	switch {
+	case q < 0 || int(q) >= x.tree.Len():
+		if !yield(Violation{Law: LawLeaf}) {
+			return
+		}
+	case !x.tree.IsLeaf(q):
+		if !yield(Violation{Law: LawLeaf, Queue: q, HasQueue: true}) {
+			return
+		}
+	}
+	x.held = false
+	if id, ok := x.c.grantOf(x.ask.Key); ok {
+		x.grant, x.held = x.c.Task(id), true
+	}
+	for i, v := range x.ask.Size {
+		// With the ask, usage must stay in range; a type of none has no room.
+		most := int64(0)
+		if i < len(x.size) {
+			most = math.MaxInt64 - x.present(queue.Root, i)
+		}
+		if (v < 0 || v > most) && !yield(Violation{Law: LawSize, Type: i, HasType: true, Have: v, Want: most}) {
+			return
+		}
+	}
+	for id := range x.c.Nodes() {
+		if id == x.plan.Node {
+			return
+		}
+	}
+	yield(Violation{Law: LawNode})
+}
+
+// survey works out, for a well-formed plan, how things stand before it.
+func (x *audit) survey() {
+	if x.held {
+		x.free = x.c.Free(x.free, x.plan.Node)
+		if x.grant.Node == x.plan.Node {
+			x.free = resources.Add(x.free, x.free, x.grant.Size)
+		}
+	} else {
+		x.free = x.c.ComingFree(x.free, x.plan.Node)
+	}
+	x.starving = false
+	for i := range x.wants.All() {
+		if q, ok := x.tree.Governing(x.ask.Queue, i); ok && (!x.starving || q > x.inside) {
+			x.inside, x.starving = q, true
+		}
+	}
+	// Law 7: the nearest fence on the path, the leaf included, else the root.
+	x.fence = queue.Root
+	for q := range x.tree.Up(x.ask.Queue) {
+		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
+			x.fence = q
+			break
+		}
+	}
+}
+
+// place yields why the node is none for the ask.
+func (x *audit) place(yield func(Violation) bool) {
+	n := x.c.Node(x.plan.Node)
+	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
+	required := x.required()
+	if x.held {
+		if x.grant.Node != x.plan.Node || len(x.plan.Victims) > 0 {
+			yield(Violation{Law: LawInFlight, Node: x.c.Node(x.grant.Node).Name})
+		}
+	}
+	_ = fault(!required && n.Unschedulable, LawSchedulable) &&
+		fault(!required && n.ReservedFor != "" && n.ReservedFor != x.ask.Key, LawReserved) &&
+		fault(required && n.Name != x.ask.RequiredNode, LawRequiredNode)
+}
+
+// precondition yields what forbids the ask to have victims now.
+func (x *audit) precondition(yield func(Violation) bool) {
+	if x.ask.MayNot && !yield(Violation{Law: LawMayPreempt}) {
+		return
+	}
+	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.PreemptionDelay(x.ask.Queue)
+	if !x.required() && pending < delay &&
+		!yield(Violation{Law: LawDelay, Have: int64(pending), Want: int64(delay)}) {
+		return
+	}
+	since := x.now.Sub(x.ask.LastAttempt)
+	if x.a.Interval > 0 && !x.ask.LastAttempt.IsZero() && since < x.a.Interval &&
+		!yield(Violation{Law: LawInterval, Have: int64(since), Want: int64(x.a.Interval)}) {
+		return
+	}
+	for q := range x.tree.Up(x.ask.Queue) {
+		most := x.tree.Max(q)
+		for i := range (most.Defined & x.wants).All() {
+			m, _ := most.Bound(i)
+			if e := x.usage(q, i); e > m && !yield(ofQueue(LawMax, q, i, e, m)) {
+				return
+			}
+		}
+	}
+}
+
+// trigger yields where law 4 does not let the ask have victims: a governing
+// queue at or over its guarantee, or no governing queue at all. Only the
+// nearest definition of each type counts.
+func (x *audit) trigger(yield func(Violation) bool) {
+	if x.required() {
+		return
+	}
+	if !x.starving {
+		yield(Violation{Law: LawTrigger})
+		return
+	}
+	for i := range x.wants.All() {
+		q, ok := x.tree.Governing(x.ask.Queue, i)
+		if !ok {
+			continue
+		}
+		g, _ := x.tree.Guaranteed(q).Bound(i)
+		if e := x.usage(q, i); e >= g && !yield(ofQueue(LawTrigger, q, i, e, g)) {
+			return
+		}
+	}
+}
+
+func (x *audit) required() bool { return x.ask.RequiredNode != "" }
+
+// ofNode returns a violation by the node of the plan.
+func (x *audit) ofNode(l Law) Violation {
+	return Violation{Law: l, Node: x.c.Node(x.plan.Node).Name}
+}
+
+// ofQueue returns a violation by amounts of a queue.
+func ofQueue(l Law, q queue.ID, i int, have, want int64) Violation {
+	return Violation{Law: l, Queue: q, HasQueue: true, Type: i, HasType: true, Have: have, Want: want}
+}

@@ -1,0 +1,341 @@
+package victims_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// slowAudit is the slow twin of the audit, written for reading: it adds
+// everything up from the list of tasks, as it is before and as it will be
+// after the plan, and holds that against each law as its sentence says. It
+// wants a well-formed plan, whose victims are tasks of the cluster.
+type slowAudit struct {
+	*victims.Auditor
+	plan *victims.Plan
+	now  time.Time
+}
+
+// broken returns the laws that the plan breaks.
+func (s slowAudit) broken() map[victims.Law]bool {
+	laws := s.brokenAlone()
+	if len(laws) == 0 && s.exchangeable() {
+		laws[victims.LawOptedOut] = true
+	}
+	return laws
+}
+
+// exchangeable reports whether the plan would be lawful, if perhaps not
+// minimal, with an opted-in task in the place of an opted-out one.
+func (s slowAudit) exchangeable() bool {
+	for i, v := range s.plan.Victims {
+		if !s.Cluster.Task(v.Task).OptedOut {
+			continue
+		}
+		for id, task := range s.tasks {
+			if task.OptedOut || task.State == victims.Granted || s.isVictim(id) {
+				continue
+			}
+			p := *s.plan
+			p.Victims = slices.Clone(p.Victims)
+			p.Victims[i] = victims.Victim{Task: id, Key: task.Key}
+			other := s
+			other.plan = &p
+			laws := other.brokenAlone()
+			delete(laws, victims.LawMinimal)
+			if len(laws) == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// brokenAlone returns the laws that the plan breaks, but for law 1.
+func (s slowAudit) brokenAlone() map[victims.Law]bool {
+	laws := make(map[victims.Law]bool)
+	check := func(ok bool, l victims.Law) {
+		if !ok {
+			laws[l] = true
+		}
+	}
+	ask, tree := &s.plan.Ask, s.Cluster.Tree()
+	free := ask.RequiredNode == "" // to run anywhere: queues protect
+	node := s.Cluster.Node(s.plan.Node)
+
+	check(!free || !node.Unschedulable, victims.LawSchedulable)
+	check(!free || node.ReservedFor == "" || node.ReservedFor == ask.Key, victims.LawReserved)
+	check(free || node.Name == ask.RequiredNode, victims.LawRequiredNode)
+	if grant, held := s.grant(); held {
+		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, victims.LawInFlight)
+	}
+	if len(s.plan.Victims) > 0 {
+		early := s.now.Before(ask.PendingSince.Add(tree.PreemptionDelay(ask.Queue)))
+		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.Interval))
+		check(!ask.MayNot, victims.LawMayPreempt)
+		check(!free || !early, victims.LawDelay)
+		check(!soon, victims.LawInterval)
+		for q := range tree.Up(ask.Queue) {
+			for i := range s.wants {
+				m, ok := tree.Max(q).Bound(i)
+				check(!ok || s.used(q, i, s.before) <= m, victims.LawMax)
+			}
+		}
+		check(!free || s.triggers(), victims.LawTrigger)
+	}
+
+	for _, v := range s.plan.Victims {
+		task := s.Cluster.Task(v.Task)
+		check(task.Application != ask.Application, victims.LawApplication)
+		check(task.State == victims.Running, victims.LawLeaving)
+		check(!task.RequiredNode, victims.LawRequiredTask)
+		if s.Exempt != nil {
+			until, exempt := s.Exempt(victims.Exemption{Cluster: s.Cluster, Task: v.Task, Ask: ask, Now: s.now})
+			check(!exempt || !until.IsZero() && !s.now.Before(until), victims.LawExempt)
+		}
+		var rank int
+		if free {
+			rank = fence.Compare(tree, task.Queue, task.Priority, ask.Queue, ask.Priority)
+			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
+			check(below && task.Queue != ask.Queue, victims.LawFence)
+			check(!tree.Disabled(task.Queue), victims.LawDisabled)
+			e, ok := s.starving()
+			check(!ok || !s.within(task.Queue, e), victims.LawStorm)
+			check(s.gives(&task) || !s.helps(&task, s.wants), victims.LawSurplus)
+		} else {
+			rank = int(task.Priority) - int(ask.Priority)
+			check(task.Node == s.plan.Node, victims.LawNearby)
+		}
+		check(s.helps(&task, s.wants), victims.LawHelpful)
+		check(rank < 0 || rank == 0 && !s.StrictPriority, victims.LawPriority)
+	}
+
+	if free {
+		for q := range tree.All() {
+			for i := range tree.Schema().Len() {
+				g, ok := tree.Guaranteed(q).Bound(i)
+				after := s.used(q, i, s.after)
+				if s.within(ask.Queue, q) {
+					after += s.want(i)
+				}
+				check(!ok || after >= min(g, s.used(q, i, s.before)), victims.LawGuarantee)
+			}
+		}
+	}
+	check(s.roomOnNode(), victims.LawRoom)
+	check(s.headroom(), victims.LawHeadroom)
+	check(s.predicate(), victims.LawPredicate)
+	if s.roomOnNode() && s.headroom() {
+		for i, v := range s.plan.Victims {
+			p := *s.plan
+			p.Victims = slices.Delete(slices.Clone(p.Victims), i, i+1)
+			other := s
+			other.plan = &p
+			needed := s.Cluster.Task(v.Task).State != victims.Running ||
+				!other.roomOnNode() || !other.headroom() || !other.predicate()
+			check(needed, victims.LawMinimal)
+		}
+	}
+	return laws
+}
+
+// tasks yields everything in the cluster, grants included.
+func (s slowAudit) tasks(yield func(victims.TaskID, victims.Task) bool) {
+	for id := range s.Cluster.Tasks() {
+		if !yield(id, s.Cluster.Task(id)) {
+			return
+		}
+	}
+}
+
+// wants yields the types that the ask has some of.
+func (s slowAudit) wants(yield func(int) bool) {
+	for i, n := range s.plan.Ask.Size {
+		if n > 0 && !yield(i) {
+			return
+		}
+	}
+}
+
+func (s slowAudit) want(i int) int64 {
+	if i < len(s.plan.Ask.Size) {
+		return s.plan.Ask.Size[i]
+	}
+	return 0
+}
+
+func (s slowAudit) isVictim(id victims.TaskID) bool {
+	return slices.ContainsFunc(s.plan.Victims, func(v victims.Victim) bool { return v.Task == id })
+}
+
+func (s slowAudit) grant() (victims.Task, bool) {
+	for _, task := range s.tasks {
+		if task.State == victims.Granted && task.Key == s.plan.Ask.Key {
+			return task, true
+		}
+	}
+	return victims.Task{}, false
+}
+
+// before reports whether a task counts before the plan: what is leaving does
+// only for an ask that holds a grant, and the grant itself does not.
+func (s slowAudit) before(id victims.TaskID) bool {
+	task := s.Cluster.Task(id)
+	_, held := s.grant()
+	if task.State == victims.Granted && task.Key == s.plan.Ask.Key {
+		return false
+	}
+	return held || task.State == victims.Running || task.State == victims.Granted
+}
+
+// after reports whether a task counts after the plan. What is leaving stays
+// where it counts: a plan cannot make it go.
+func (s slowAudit) after(id victims.TaskID) bool {
+	gone := s.isVictim(id) && s.Cluster.Task(id).State == victims.Running
+	return s.before(id) && !gone
+}
+
+// within reports whether q is a or below it.
+func (s slowAudit) within(q, a queue.ID) bool {
+	return slices.Contains(slices.Collect(s.Cluster.Tree().Up(q)), a)
+}
+
+// used adds up what of type i the tasks below q have that count.
+func (s slowAudit) used(q queue.ID, i int, counts func(victims.TaskID) bool) (sum int64) {
+	for id, task := range s.tasks {
+		if counts(id) && s.within(task.Queue, q) {
+			sum += task.Size[i]
+		}
+	}
+	return sum
+}
+
+// roomOnNode reports whether the node holds what is left and the ask.
+func (s slowAudit) roomOnNode() bool {
+	return s.fitsNode(s.after, s.wants)
+}
+
+func (s slowAudit) fitsNode(counts func(victims.TaskID) bool, types func(func(int) bool)) bool {
+	for i := range types {
+		sum := s.want(i)
+		for id, task := range s.tasks {
+			if counts(id) && task.Node == s.plan.Node {
+				sum += task.Size[i]
+			}
+		}
+		if sum > s.Cluster.Node(s.plan.Node).Capacity[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// headroom reports whether every queue above the ask holds what is left and
+// the ask.
+func (s slowAudit) headroom() bool {
+	tree := s.Cluster.Tree()
+	for q := range tree.Up(s.plan.Ask.Queue) {
+		for i := range s.wants {
+			if m, ok := tree.Max(q).Bound(i); ok && s.used(q, i, s.after)+s.want(i) > m {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (s slowAudit) predicate() bool {
+	if s.Predicate == nil {
+		return true
+	}
+	ids := make(map[victims.TaskID]bool)
+	for _, v := range s.plan.Victims {
+		if s.Cluster.Task(v.Task).State == victims.Running {
+			ids[v.Task] = true
+		}
+	}
+	return s.Predicate(&s.plan.Ask, s.plan.Node, slices.Sorted(maps.Keys(ids)))
+}
+
+// triggers is law 4.
+func (s slowAudit) triggers() bool {
+	tree, governed := s.Cluster.Tree(), false
+	for i := range s.wants {
+		for q := range tree.Up(s.plan.Ask.Queue) {
+			if g, ok := tree.Guaranteed(q).Bound(i); ok {
+				if s.used(q, i, s.before) >= g {
+					return false
+				}
+				governed = true
+				break
+			}
+		}
+	}
+	return governed
+}
+
+// starving returns E: from the leaf upwards, the first queue that guarantees a
+// type of the ask is the lowest that governs one.
+func (s slowAudit) starving() (queue.ID, bool) {
+	tree := s.Cluster.Tree()
+	for q := range tree.Up(s.plan.Ask.Queue) {
+		for i := range s.wants {
+			if _, ok := tree.Guaranteed(q).Bound(i); ok {
+				return q, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// helps reports whether without the task, and no other, the node or a queue
+// would be nearer to having room for the ask in one of the types.
+func (s slowAudit) helps(task *victims.Task, types func(func(int) bool)) bool {
+	tree := s.Cluster.Tree()
+	for i := range types {
+		only := func(yield func(int) bool) { yield(i) }
+		if task.Size[i] == 0 {
+			continue
+		}
+		if task.Node == s.plan.Node && !s.fitsNode(s.before, only) {
+			return true
+		}
+		for q := range tree.Up(s.plan.Ask.Queue) {
+			m, ok := tree.Max(q).Bound(i)
+			if ok && s.within(task.Queue, q) && s.used(q, i, s.before)+s.want(i) > m {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// gives is law 5: there is a type in which the task helps and that no queue,
+// from its leaf to below the common ancestor, has too little of to give.
+func (s slowAudit) gives(task *victims.Task) bool {
+	tree := s.Cluster.Tree()
+	for i := range s.wants {
+		only := func(yield func(int) bool) { yield(i) }
+		if !s.helps(task, only) {
+			continue
+		}
+		over := true
+		for q := range tree.Up(task.Queue) {
+			if s.within(s.plan.Ask.Queue, q) {
+				break
+			}
+			if g, ok := tree.Guaranteed(q).Bound(i); ok && s.used(q, i, s.before) <= g {
+				over = false
+			}
+		}
+		if over {
+			return true
+		}
+	}
+	return false
+}

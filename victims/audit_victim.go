@@ -1,0 +1,143 @@
+package victims
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// This file audits one victim at a time: whatever does not depend on the
+// other victims.
+
+// judge yields the laws that keep t, of row id, from being a victim.
+func (x *audit) judge(id TaskID, t *Task, yield func(Violation) bool) {
+	of := func(l Law) Violation { return Violation{Law: l, Task: id, Key: t.Key, HasTask: true} }
+	fault := func(broken bool, v Violation) bool { return !broken || yield(v) }
+	atQueue := func(l Law, q queue.ID) Violation {
+		v := of(l)
+		v.Queue, v.HasQueue = q, true
+		return v
+	}
+	free := !x.required() // where not, the ask can run nowhere else, and queues protect no one
+
+	if !fault(t.Application == x.ask.Application, of(LawApplication)) {
+		return
+	}
+	helped := x.helped(t)
+	if q, i, poor := x.poor(t, helped); free && poor {
+		g, _ := x.tree.Guaranteed(q).Bound(i)
+		v := atQueue(LawSurplus, q)
+		v.Type, v.HasType, v.Have, v.Want = i, true, x.usage(q, i), g
+		if !yield(v) {
+			return
+		}
+	}
+	if have, most := x.priorities(t); have > most {
+		v := of(LawPriority)
+		v.Have, v.Want = have, most
+		if !yield(v) {
+			return
+		}
+	}
+	w := t.Queue
+	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
+	_ = fault(free && !inFence, atQueue(LawFence, w)) &&
+		fault(free && x.starving && x.tree.Contains(x.inside, w), atQueue(LawStorm, x.inside)) &&
+		fault(t.State != Running, of(LawLeaving)) &&
+		fault(t.RequiredNode, of(LawRequiredTask)) &&
+		fault(free && x.tree.Disabled(w), atQueue(LawDisabled, w)) &&
+		fault(x.exempt(id), of(LawExempt)) &&
+		fault(!free && t.Node != x.plan.Node, of(LawNearby)) &&
+		fault(helped == 0, of(LawHelpful))
+}
+
+// exempt asks the caller whether the task is exempt now. From the end of its
+// exemption on it is not.
+func (x *audit) exempt(id TaskID) bool {
+	if x.a.Exempt == nil {
+		return false
+	}
+	until, exempt := x.a.Exempt(Exemption{Cluster: x.c, Task: id, Ask: x.ask, Now: x.now})
+	return exempt && (until.IsZero() || x.now.Before(until))
+}
+
+// priorities returns the priority of t and the highest that law 6 allows it.
+// It lifts both itself, queue by queue: package fence, which the planner asks,
+// is under audit too.
+func (x *audit) priorities(t *Task) (have, most int64) {
+	have, most = int64(t.Priority), int64(x.ask.Priority)
+	if !x.required() {
+		c := x.tree.CommonAncestor(t.Queue, x.ask.Queue)
+		have, most = x.lift(have, t.Queue, c), x.lift(most, x.ask.Queue, c)
+	}
+	if x.a.StrictPriority {
+		most--
+	}
+	return have, most
+}
+
+// lift takes a priority from leaf up to below ancestor.
+func (x *audit) lift(priority int64, leaf, ancestor queue.ID) int64 {
+	for q := range x.tree.Up(leaf) {
+		if q == ancestor {
+			break
+		}
+		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
+			priority = 0
+		}
+		priority += int64(x.tree.PriorityOffset(q))
+	}
+	return priority
+}
+
+// helped returns the types in which t reduces an open need, as it was before
+// the plan: the node's where t is on the node, and that of a queue that contains
+// both t and the ask.
+func (x *audit) helped(t *Task) (types resources.Mask) {
+	for i := range (x.wants & resources.Positive(t.Size)).All() {
+		if t.Node == x.plan.Node && x.free[i] < x.size[i] {
+			types = types.With(i)
+		}
+	}
+	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, t.Queue)) {
+		most := x.tree.Max(q)
+		for i := range (most.Defined & x.wants & resources.Positive(t.Size)).All() {
+			if m, _ := most.Bound(i); m-x.usage(q, i) < x.size[i] {
+				types = types.With(i)
+			}
+		}
+	}
+	return types
+}
+
+// poor reports whether law 5 forbids t, which helps in some types: in none of
+// them does every queue, from its leaf to below the common ancestor, use more
+// than it guarantees. It returns the first queue that does not, and the type.
+func (x *audit) poor(t *Task, helped resources.Mask) (q queue.ID, i int, poor bool) {
+	for j := range helped.All() {
+		at, over := x.exceeds(t.Queue, j)
+		if over {
+			return 0, 0, false
+		}
+		if !poor {
+			q, i, poor = at, j, true
+		}
+	}
+	return q, i, poor
+}
+
+// exceeds reports whether every queue from leaf to below the common ancestor
+// with the ask uses more of type i than it is guaranteed, before the plan.
+// Without a guarantee all usage is more. If not, it returns the first that
+// does not.
+func (x *audit) exceeds(leaf queue.ID, i int) (queue.ID, bool) {
+	c := x.tree.CommonAncestor(leaf, x.ask.Queue)
+	for q := range x.tree.Up(leaf) {
+		if q == c {
+			break
+		}
+		if g, ok := x.tree.Guaranteed(q).Bound(i); ok && x.usage(q, i) <= g {
+			return q, false
+		}
+	}
+	return 0, true
+}

@@ -1,0 +1,38 @@
+package victims
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Batch decides asks in order, each as if those before it had been granted
+// what was decided for them: their victims are leaving, and their places are
+// taken. The decisions are the same as those of single calls with an Apply
+// after each. The cluster is left as it was, version included.
+//
+// It sets dst to one decision per ask, reusing its memory. An error about an
+// ask leaves no decision.
+func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision, err error) {
+	c := p.Cluster
+	applied := 0
+	defer func() {
+		for ; applied > 0; applied-- {
+			must(c.Undo())
+		}
+	}()
+	dst = slices.Grow(dst[:0], len(asks))[:len(asks)]
+	for i := range asks {
+		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
+			return dst[:0], fmt.Errorf("victims: ask %d of %d: %w", i+1, len(asks), err)
+		}
+		if dst[i].Outcome == Refused {
+			continue
+		}
+		if err := c.Apply(&dst[i].Plan); err != nil {
+			return dst[:0], fmt.Errorf("victims: ask %d of %d: %w", i+1, len(asks), err)
+		}
+		applied++
+	}
+	return dst, nil
+}

@@ -1,0 +1,163 @@
+package victims
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// veto returns the rule that keeps a task from being a victim wherever it
+// helps, or 0. It does not ask whether the task is exempt.
+func (d *decision) veto(id TaskID) Rule {
+	r := &d.c.tasks[id]
+	switch {
+	case r.state.leaving():
+		return RuleLeaving
+	case r.flags.has(flagRequiredNode) && !d.relaxed.task(RelaxRequiredNode, id):
+		return RuleRequiredNode
+	case d.hasApp && r.app == d.app && !d.relaxed.task(RelaxApplication, id):
+		return RuleApplication // law 3: never the same application
+	}
+	leaf := &d.leaves[r.leaf]
+	switch {
+	case leaf.veto != 0:
+		return leaf.veto
+	case leaf.rank.Of(r.priority) > d.ceiling() && !d.relaxed.task(RelaxPriority, id):
+		return RulePriority // law 6: lower or equal effective priority only
+	}
+	return 0
+}
+
+// exempt reports whether the caller exempts a task, taking exemptions that end
+// at d.horizon or before as ended.
+func (d *decision) exempt(id TaskID) bool {
+	if d.p.Exempt == nil || d.relaxed.task(RelaxExemption, id) {
+		return false
+	}
+	until, ok := d.exemption(id)
+	return ok && (until.IsZero() || until.After(d.horizon))
+}
+
+func (d *decision) exemption(id TaskID) (until time.Time, ok bool) {
+	until, ok = d.p.Exempt(Exemption{Cluster: d.c, Task: id, Ask: d.ask, Now: d.now})
+	return until, ok && (until.IsZero() || until.After(d.now))
+}
+
+// helps reports whether a task reduces an open need: that of its node, which
+// is short of the types in node, or headroom.
+func (d *decision) helps(id TaskID, node resources.Mask) bool {
+	r := &d.c.tasks[id]
+	types := node | d.needs.masks[d.leaves[r.leaf].level]
+	if d.ask.RequiredNode != "" && !d.usable(r.node) {
+		return false
+	}
+	size := d.c.size(id)
+	for t := range types.All() {
+		if size[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// guarded reports whether stopping the task would by itself take a queue below
+// its guarantee. Law 2 over sums is the search's business.
+func (d *decision) guarded(id TaskID) bool {
+	size := d.c.size(id)
+	for _, b := range d.leaves[d.c.tasks[id].leaf].bounds {
+		if !resources.Admits(d.rooms[b].Room, size) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidate reports whether no rule keeps a task from being a victim, on a
+// node that is short of the types in node. The caller is asked last.
+func (d *decision) candidate(id TaskID, node resources.Mask) bool {
+	return d.c.tasks[id].state != Granted && d.veto(id) == 0 && d.helps(id, node) && !d.guarded(id) && !d.exempt(id)
+}
+
+// ruleFor returns the first rule that keeps a task from being a victim on a
+// node that is short of the types in node, or 0 for a candidate.
+func (d *decision) ruleFor(id TaskID, node resources.Mask) Rule {
+	if rule := d.veto(id); rule != 0 {
+		return rule
+	}
+	switch {
+	case d.exempt(id):
+		return RuleExempt
+	case !d.helps(id, node):
+		return RuleNotHelping
+	case d.guarded(id):
+		return RuleGuarantee
+	}
+	return 0
+}
+
+// nodeNeed sets dst to what a node lacks for the ask once what is leaving has
+// gone, in the types that the ask wants, and returns the types.
+func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
+	var short resources.Mask
+	clear(dst)
+	for t := range d.wants.All() {
+		if lack := d.size[t] - d.free(n, t, coming); lack > 0 {
+			dst[t] = lack
+			short = short.With(t)
+		}
+	}
+	return short
+}
+
+// unit returns a task as a unit of the search; on is 1 where it is on the node
+// in question.
+func (d *decision) unit(id TaskID, on int) Unit {
+	r := &d.c.tasks[id]
+	leaf := &d.leaves[r.leaf]
+	rank := leaf.rank.Of(r.priority)
+	u := Unit{
+		Key:    r.key,
+		Size:   d.c.size(id),
+		Work:   d.lost(r),
+		Needs:  d.needs.rows[on][leaf.level],
+		Bounds: leaf.bounds,
+		Levels: Levels{levelRank: rank, levelPriority: int64(r.priority), levelVictims: 1, levelSumRanks: rank},
+	}
+	if r.flags.has(flagOptedOut) {
+		u.Levels[levelOptedOut] = 1 // law 1: opted out only where no plan does without
+	}
+	if r.flags.has(flagOriginator) {
+		u.Levels[levelOriginators] = 1
+	}
+	return u
+}
+
+// The levels of the cost of a plan, in the order of [Cost].
+const (
+	levelOptedOut = iota
+	levelOriginators
+	levelRank
+	levelPriority
+	levelJobs
+	levelVictims
+	levelSumRanks
+)
+
+// planOrder is the order of [Cost] as levels.
+var planOrder = Order{Max: 1<<levelRank | 1<<levelPriority, Count: levelVictims}
+
+// costOf returns a total as the cost of a plan with the node at a place.
+func costOf(t *Total, place int) Cost {
+	return Cost{
+		OptedOut:    int(t.Levels[levelOptedOut]),
+		Originators: int(t.Levels[levelOriginators]),
+		MaxRank:     t.Levels[levelRank],
+		MaxPriority: t.Levels[levelPriority],
+		Jobs:        int(t.Levels[levelJobs]),
+		Victims:     int(t.Levels[levelVictims]),
+		SumRanks:    t.Levels[levelSumRanks],
+		Excess:      t.Excess,
+		Work:        t.Work,
+		Node:        place,
+	}
+}

@@ -1,0 +1,195 @@
+package victims
+
+import "github.com/go-preempt/preempt/resources"
+
+// choice is a node and the tasks that must go for an ask to run there.
+type choice struct {
+	found   bool
+	node    NodeID
+	cost    Cost
+	victims []TaskID
+}
+
+// decide answers an ask.
+//
+// One with a required node, such as that of a daemon set, is decided alike,
+// with these differences: that node only is usable, whether it is schedulable
+// or reserved or not ([decision.usable]), no delay and no guarantee is asked
+// for ([decision.precondition]), raw priorities are compared and neither
+// guarantees nor fences nor disabled queues protect, for the ask can run
+// nowhere else ([decision.prepareLeaves]), and victims for headroom too must
+// be on the node ([decision.helps]).
+func (d *decision) decide(dst *Decision) {
+	if d.place(dst) || d.precondition(dst) {
+		return
+	}
+	d.prepareNeeds()
+	if !d.prepareLeaves() {
+		d.refuse(dst, NothingInReach) // law 7
+		return
+	}
+	d.horizon = d.now
+	if d.choose() {
+		d.planned(dst)
+	} else {
+		d.unplanned(dst)
+	}
+}
+
+// choose leaves the best node and victims that the caller's predicate accepts
+// in d.best, and reports whether there are any. (Steps 3 to 6.)
+func (d *decision) choose() bool {
+	d.refused = zeros(d.refused, len(d.c.nodes))
+	d.refusals = 0
+	d.steps, d.proven = 0, true
+	for {
+		d.search()
+		switch {
+		case !d.best.found:
+			return false
+		case d.accepts(d.best.node, d.best.victims):
+			return true
+		}
+		// The cheapest set will not do: perhaps a larger one on the same node
+		// does, else the next best node.
+		d.refusals++
+		d.refused[d.best.node] = true
+		if d.widen(d.best.node) {
+			d.proven = false
+			return true
+		}
+	}
+}
+
+// search leaves the cheapest node and victims in d.best, of the nodes that the
+// predicate has not refused.
+func (d *decision) search() {
+	d.best.found = false
+	if d.needs.open() && !d.searchHeadroom() {
+		return // what no task can make room for, no node can
+	}
+	for _, n := range d.c.order {
+		if d.usable(n) && !d.refused[n] {
+			d.searchNode(n)
+		}
+	}
+}
+
+// searchNode compares the best set for one node with the best so far.
+func (d *decision) searchNode(n NodeID) {
+	short := d.nodeNeed(d.nodeShort, n)
+	switch {
+	case short == 0 && !d.needs.open():
+		// There is room, and the predicate has refused it in place.
+	case short == 0:
+		// Headroom alone is needed, and for that the best set is the same on
+		// all such nodes.
+		d.offer(n, &d.shared, d.pool.ids)
+	case !d.needs.open():
+		d.local.gather(d, n, short)
+		d.want()
+		d.solve(&d.found, &d.local, false)
+		d.offer(n, &d.found, d.local.ids)
+	default:
+		d.want()
+		d.searchJoint(n, short)
+	}
+}
+
+// searchJoint looks for a set that makes room on a node and headroom at once.
+// Such a set contains one that makes room on the node, so the cheapest of
+// those is a bound, and the answer where it makes headroom as well.
+func (d *decision) searchJoint(n NodeID, short resources.Mask) {
+	if !d.p.Exhaustive && d.p.Compare == nil {
+		d.local.gather(d, n, short)
+		d.solve(&d.found, &d.local, true)
+		switch {
+		case !d.found.Found && d.found.Proven:
+			return
+		case d.found.Found && d.found.Proven && d.makesHeadroom(&d.found, &d.local):
+			d.offer(n, &d.found, d.local.ids)
+			return
+		}
+	}
+	d.local.gather(d, n, short)
+	d.local.join(d, n)
+	d.solve(&d.found, &d.local, false)
+	d.offer(n, &d.found, d.local.ids)
+}
+
+// want sets what is freed to some purpose: per type the larger of the node's
+// and the headroom's need.
+func (d *decision) want() {
+	d.wanted = resources.Max(d.wanted, d.nodeShort, d.needs.most)
+}
+
+// solve finds the cheapest of the units that meets all needs, or with nodeOnly
+// the node's alone, and beats the best set so far.
+func (d *decision) solve(dst *Selection, u *unitSet, nodeOnly bool) {
+	d.setNeeds(nodeOnly)
+	d.problem.Units = u.units
+	var limit *Total
+	if d.best.found && !d.p.Exhaustive && d.p.Compare == nil {
+		limit = &d.bestTotal // nodes are visited in node order: a tie does not win
+	}
+	d.worker.search(dst, &d.problem, d.budget(), limit)
+	d.steps += dst.Steps
+	d.proven = d.proven && dst.Proven
+}
+
+// setNeeds states the problem but for its units.
+func (d *decision) setNeeds(nodeOnly bool) {
+	needs := append(d.problem.Needs[:0], Need{Short: d.nodeShort})
+	for _, short := range d.needs.short {
+		if nodeOnly {
+			short = nil
+		}
+		needs = append(needs, Need{Short: short})
+	}
+	d.problem = Problem{
+		Needs: needs, Bounds: d.rooms, Order: planOrder,
+		Wanted: d.wanted, Capacity: d.c.total,
+	}
+	if d.p.Compare != nil {
+		d.problem.Order.Compare = d.compareTotals
+	}
+}
+
+// compareTotals is the caller's order of costs, for sets on one node.
+func (d *decision) compareTotals(a, b *Total) int {
+	d.costs[0], d.costs[1] = costOf(a, 0), costOf(b, 0)
+	return d.p.Compare(&d.costs[0], &d.costs[1])
+}
+
+// budget returns the steps that the next search may take.
+func (d *decision) budget() int {
+	steps := d.p.Steps
+	if steps <= 0 {
+		steps = DefaultSteps
+	}
+	return min(steps, 64*steps-d.steps)
+}
+
+// offer makes a set for a node the best where it costs less.
+func (d *decision) offer(n NodeID, s *Selection, ids []TaskID) {
+	if !s.Found {
+		return
+	}
+	cost := &d.costs[0]
+	*cost = costOf(&s.Total, d.c.place(n))
+	if d.best.found && d.compare(cost, &d.best.cost) >= 0 {
+		return
+	}
+	d.best.found, d.best.node, d.best.cost, d.bestTotal = true, n, *cost, s.Total
+	d.best.victims = d.best.victims[:0]
+	for _, i := range s.Units {
+		d.best.victims = append(d.best.victims, ids[i])
+	}
+}
+
+func (d *decision) compare(a, b *Cost) int {
+	if d.p.Compare != nil {
+		return d.p.Compare(a, b)
+	}
+	return a.Compare(b)
+}

@@ -1,0 +1,314 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/wide"
+)
+
+// build turns a problem into rows and classes. It reports false where even
+// all units together do not meet the needs.
+func (w *Worker) build(p *Problem) bool {
+	w.p = p
+	w.types = len(p.Capacity)
+	for i := range p.Units {
+		w.types = max(w.types, len(p.Units[i].Size))
+	}
+	w.buildRows()
+	w.buildPacks()
+	if !w.enough() {
+		return false
+	}
+	w.buildClasses()
+	w.buildSuffixes()
+	w.buildAvail()
+	w.buildByRow()
+	w.reset()
+	return true
+}
+
+// buildRows makes a row of every type of a need that is short.
+func (w *Worker) buildRows() {
+	w.rows, w.rowOf = w.rows[:0], w.rowOf[:0]
+	for n, need := range w.p.Needs {
+		w.rowOf = append(w.rowOf, int32(len(w.rows)))
+		for t, short := range need.Short {
+			if short > 0 {
+				w.rows = append(w.rows, coverRow{int32(n), int32(t), short})
+			}
+		}
+	}
+	w.rowOf = append(w.rowOf, int32(len(w.rows)))
+}
+
+// buildPacks makes a row of every type of a bound, and finds out which of them
+// can bind at all.
+func (w *Worker) buildPacks() {
+	w.packs, w.packOf = w.packs[:0], w.packOf[:0]
+	for b, bound := range w.p.Bounds {
+		w.packOf = append(w.packOf, int32(len(w.packs)))
+		for t := range bound.Room.Defined.All() {
+			room, _ := bound.Room.Bound(t)
+			w.packs = append(w.packs, packRow{bound: int32(b), typ: int32(t), room: max(room, 0)})
+		}
+	}
+	w.packOf = append(w.packOf, int32(len(w.packs)))
+
+	w.sums = zeros(w.sums, len(w.packs))
+	for i := range w.p.Units {
+		u := &w.p.Units[i]
+		for _, b := range u.Bounds {
+			for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
+				w.sums[k] += at(u.Size, int(w.packs[k].typ))
+			}
+		}
+	}
+	for k := range w.packs {
+		w.packs[k].binds = w.sums[k] > w.packs[k].room
+	}
+}
+
+// enough reports whether all units together would meet every need.
+func (w *Worker) enough() bool {
+	w.sums = zeros(w.sums, len(w.rows))
+	for i := range w.p.Units {
+		u := &w.p.Units[i]
+		for _, n := range u.Needs {
+			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+				w.sums[r] += at(u.Size, int(w.rows[r].typ))
+			}
+		}
+	}
+	for r, row := range w.rows {
+		if w.sums[r] < row.short {
+			return false
+		}
+	}
+	return true
+}
+
+// chain returns the first bound of a unit that can bind it, or -1. Since
+// bounds are chains, those that follow are the same for all units that have it.
+func (w *Worker) chain(u *Unit) int32 {
+	for _, b := range u.Bounds {
+		for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
+			if w.packs[k].binds && at(u.Size, int(w.packs[k].typ)) > 0 {
+				return b
+			}
+		}
+	}
+	return -1
+}
+
+// alike orders units by what makes a class, the costliest first, so that those
+// of a class are neighbours.
+func (w *Worker) alike(u, v *Unit) int {
+	if c := cmp.Or(
+		slices.Compare(v.Levels[:], u.Levels[:]),
+		slices.Compare(u.Size, v.Size),
+		slices.Compare(u.Needs, v.Needs),
+		cmp.Compare(w.chain(u), w.chain(v)),
+	); c != 0 || w.p.Order.Compare == nil {
+		return c
+	}
+	return cmp.Compare(u.Work, v.Work)
+}
+
+// buildClasses groups the units that can help. Classes are ordered by falling
+// levels, and among equals by rising use: a search that decides class by class
+// then looks at few and useful units first.
+func (w *Worker) buildClasses() {
+	p := w.p
+	w.members = w.members[:0]
+	for i := range p.Units {
+		if w.helps(&p.Units[i]) {
+			w.members = append(w.members, int32(i))
+		}
+	}
+	slices.SortFunc(w.members, func(i, j int32) int {
+		u, v := &p.Units[i], &p.Units[j]
+		if c := w.alike(u, v); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(u.Work, v.Work), strings.Compare(u.Key, v.Key))
+	})
+	w.classes, w.terms = w.classes[:0], w.terms[:0]
+	for at, i := range w.members {
+		u := &p.Units[i]
+		if at > 0 && w.alike(&p.Units[w.members[at-1]], u) == 0 {
+			w.classes[len(w.classes)-1].count++
+			continue
+		}
+		w.classes = append(w.classes, w.classOf(u, int32(at)))
+	}
+	slices.SortStableFunc(w.classes, func(a, b class) int {
+		return cmp.Or(slices.Compare(b.levels[:], a.levels[:]), cmp.Compare(a.use, b.use))
+	})
+}
+
+// helps reports whether a unit reduces an open need.
+func (w *Worker) helps(u *Unit) bool {
+	for _, n := range u.Needs {
+		for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+			if at(u.Size, int(w.rows[r].typ)) > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// classOf returns the class that begins with unit u at members[first].
+func (w *Worker) classOf(u *Unit, first int32) class {
+	c := class{levels: u.Levels, size: u.Size, first: first, count: 1}
+	from := len(w.terms)
+	for _, n := range u.Needs {
+		for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+			if v := at(u.Size, int(w.rows[r].typ)); v > 0 {
+				w.terms = append(w.terms, term{r, v})
+				c.use += share16(v, w.rows[r].short)
+			}
+		}
+	}
+	c.cover = w.terms[from:len(w.terms):len(w.terms)]
+	from = len(w.terms)
+	for _, b := range u.Bounds {
+		for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
+			if v := at(u.Size, int(w.packs[k].typ)); v > 0 && w.packs[k].binds {
+				w.terms = append(w.terms, term{k, v})
+			}
+		}
+	}
+	c.pack = w.terms[from:len(w.terms):len(w.terms)]
+	return c
+}
+
+// share16 returns the part of need that v covers, in units of 2^-16.
+func share16(v, need int64) int64 {
+	quo, _ := wide.MulDiv(uint64(min(v, need)), 1<<16, uint64(need))
+	return int64(quo)
+}
+
+// buildSuffixes computes, for every class i, what the classes from i on have at
+// least: bounds for the search.
+func (w *Worker) buildSuffixes() {
+	n, types := len(w.classes), w.types
+	w.least = zeros(w.least, (n+1)*types)
+	w.lowest = zeros(w.lowest, n+1)
+	for i := n - 1; i >= 0; i-- {
+		c := &w.classes[i]
+		w.lowest[i] = c.levels
+		least := w.least[i*types : (i+1)*types]
+		for t := range least {
+			least[t] = at(c.size, t)
+		}
+		if i+1 == n {
+			continue
+		}
+		for l := range c.levels {
+			w.lowest[i][l] = min(c.levels[l], w.lowest[i+1][l])
+		}
+		for t := range least {
+			least[t] = min(least[t], w.least[(i+1)*types+t])
+		}
+	}
+}
+
+// buildAvail computes, for every class i and every row, how much of the row the
+// classes from i on can cover at most, if units could be split.
+func (w *Worker) buildAvail() {
+	n, rows := len(w.classes), len(w.rows)
+	w.avail = zeros(w.avail, (n+1)*rows)
+	for r := range rows {
+		// What later classes leave of each pack. Only those that cover the row
+		// take from it: no others need be chosen.
+		w.sums = w.sums[:0]
+		for _, pack := range w.packs {
+			w.sums = append(w.sums, pack.room)
+		}
+		for i := n - 1; i >= 0; i-- {
+			c := &w.classes[i]
+			all := int64(c.count) * w.amount(int32(i), int32(r))
+			w.avail[i*rows+r] = addCapped(w.avail[(i+1)*rows+r], w.through(c, w.rows[r].typ, all))
+		}
+	}
+}
+
+// through returns how much of an amount that class c has of a type the packs
+// that bind it let through, and takes that from what they leave. Since bounds
+// are chains, the sum over classes is the largest there is, in whatever order
+// they come.
+func (w *Worker) through(c *class, typ int32, amount int64) int64 {
+	for _, t := range c.pack {
+		if w.packs[t.row].typ == typ {
+			amount = min(amount, w.sums[t.row])
+		}
+	}
+	for _, t := range c.pack {
+		if w.packs[t.row].typ == typ {
+			w.sums[t.row] -= amount
+		}
+	}
+	return amount
+}
+
+// buildByRow orders the classes that cover each row by falling amount.
+func (w *Worker) buildByRow() {
+	n := len(w.classes)
+	w.byRow = w.byRow[:0]
+	for r := range w.rows {
+		from := len(w.byRow)
+		for i := range n {
+			w.byRow = append(w.byRow, int32(i))
+		}
+		slices.SortStableFunc(w.byRow[from:], func(a, b int32) int {
+			return cmp.Compare(w.amount(b, int32(r)), w.amount(a, int32(r)))
+		})
+	}
+}
+
+// amount returns what a unit of class i covers of row r.
+func (w *Worker) amount(i, r int32) int64 {
+	for _, t := range w.classes[i].cover {
+		if t.row == r {
+			return t.amount
+		}
+	}
+	return 0
+}
+
+// reset prepares the state of a search.
+func (w *Worker) reset() {
+	w.rem = w.rem[:0]
+	for _, r := range w.rows {
+		w.rem = append(w.rem, r.short)
+	}
+	w.room = w.room[:0]
+	for _, k := range w.packs {
+		w.room = append(w.room, k.room)
+	}
+	w.freed = zeros(w.freed, w.types)
+	w.sure = zeros(w.sure, w.types)
+	w.taken = zeros(w.taken, len(w.classes))
+	w.total = Total{}
+	w.found = false
+	w.steps = 0
+}
+
+// addCapped returns a + b for non-negative amounts; sums of units are
+// range-checked where they come from a cluster, and capped where they do not.
+func addCapped(a, b int64) int64 {
+	if s := a + b; s >= 0 {
+		return s
+	}
+	return noLimit
+}
+
+// zeros returns s with n zeros, in its memory where that is enough.
+func zeros[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}

@@ -1,0 +1,318 @@
+package victims
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// The kinds of errors of this package. They come wrapped in errors that name
+// the task, node or ask and its value.
+var (
+	ErrDuplicate = errors.New("duplicate key")
+	ErrUnknown   = errors.New("unknown")
+	ErrEmpty     = errors.New("empty name")
+	ErrAmount    = errors.New("bad amount")
+	ErrRange     = errors.New("out of range")
+	ErrQueue     = errors.New("not a leaf queue")
+	ErrState     = errors.New("wrong state")
+	ErrBusy      = errors.New("node has tasks")
+	ErrStale     = errors.New("cluster has changed")
+)
+
+// A Cluster indexes queues, nodes and tasks for decisions. It is kept current
+// by small changes, each of which costs O(depth·types) plus a hash lookup; no
+// decision rebuilds anything.
+//
+// A change that fails returns an error and changes nothing. All amounts are
+// range-checked where they enter, so that no sum inside can overflow and undo
+// is exact.
+//
+// A Cluster serves one goroutine at a time; see [Cluster.Clone].
+type Cluster struct {
+	tree  *queue.Tree
+	types int
+
+	nodes     []nodeRow
+	freeNodes []NodeID
+	order     []NodeID // live nodes in the order of adding
+	nodeSeq   uint64
+	nodeIDs   map[string]NodeID
+	// Blocks of one amount per node and type: capacity, all that is used
+	// (running, leaving and granted) and the leaving part of it.
+	capacity, used, leaving []int64
+	total                   []int64 // capacity of all nodes, per type
+
+	tasks     []taskRow
+	sizes     []int64 // a block of one amount per task and type
+	freeTasks []TaskID
+	taskIDs   map[string]TaskID
+	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
+	apps      interner
+
+	version  uint64 // of the present state; equal versions are equal states
+	versions uint64 // the largest version given so far
+	applied  []appliedPlan
+	marked   []TaskID // the victims of the applied plans, oldest first
+}
+
+// nodeRow is what a cluster knows of a node besides amounts.
+type nodeRow struct {
+	name          string
+	reservedFor   string
+	seq           uint64 // grows with the order of adding
+	unschedulable bool
+	live          bool
+	tasks         []TaskID // see taskRow.inNode
+}
+
+// NewCluster returns a cluster without nodes and tasks. It takes over the
+// tree, which must have no usage yet, and keeps its usage from then on:
+// callers may read it, and change bounds through [Cluster.SetGuaranteed] and
+// [Cluster.SetMax].
+func NewCluster(tree *queue.Tree) *Cluster {
+	return &Cluster{
+		tree:    tree,
+		types:   tree.Schema().Len(),
+		nodeIDs: make(map[string]NodeID),
+		taskIDs: make(map[string]TaskID),
+		leaves:  make([][]TaskID, tree.Len()),
+		total:   make([]int64, tree.Schema().Len()),
+	}
+}
+
+// Tree returns the queues with their usage. Only the cluster may change them.
+func (c *Cluster) Tree() *queue.Tree { return c.tree }
+
+// Schema returns the resource types of the cluster.
+func (c *Cluster) Schema() *resources.Schema { return c.tree.Schema() }
+
+// Version identifies the present state: whatever changes the cluster changes
+// the version, no two states share one, and undoing brings the old one back.
+func (c *Cluster) Version() uint64 { return c.version }
+
+// Capacity returns the capacity of all nodes together, as a view.
+func (c *Cluster) Capacity() resources.Vector { return c.total }
+
+// SetGuaranteed replaces the guarantee of a queue; see [queue.Tree.SetGuaranteed].
+func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
+	if err := c.tree.SetGuaranteed(q, l); err != nil {
+		return err
+	}
+	c.changed()
+	return nil
+}
+
+// SetMax replaces the max of a queue; see [queue.Tree.SetMax].
+func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
+	if err := c.tree.SetMax(q, l); err != nil {
+		return err
+	}
+	c.changed()
+	return nil
+}
+
+// changed gives the cluster a version of its own and forgets what could be undone.
+func (c *Cluster) changed() {
+	c.versions++
+	c.version = c.versions
+	c.applied = c.applied[:0]
+	c.marked = c.marked[:0]
+}
+
+// Clone returns an independent copy, tree included, for another goroutine or a
+// chain of what-ifs. It equals the original in every observable, version and
+// row numbers included, but has nothing to undo. The cost is a copy of
+// everything.
+func (c *Cluster) Clone() *Cluster {
+	d := *c
+	d.tree = c.tree.Clone()
+	d.nodes = slices.Clone(c.nodes)
+	for i := range d.nodes {
+		d.nodes[i].tasks = slices.Clone(c.nodes[i].tasks)
+	}
+	d.freeNodes = slices.Clone(c.freeNodes)
+	d.order = slices.Clone(c.order)
+	d.nodeIDs = maps.Clone(c.nodeIDs)
+	d.capacity = slices.Clone(c.capacity)
+	d.used = slices.Clone(c.used)
+	d.leaving = slices.Clone(c.leaving)
+	d.total = slices.Clone(c.total)
+	d.tasks = slices.Clone(c.tasks)
+	d.sizes = slices.Clone(c.sizes)
+	d.freeTasks = slices.Clone(c.freeTasks)
+	d.taskIDs = maps.Clone(c.taskIDs)
+	d.leaves = make([][]TaskID, len(c.leaves))
+	for q := range c.leaves {
+		d.leaves[q] = slices.Clone(c.leaves[q])
+	}
+	d.apps = c.apps.clone()
+	d.applied, d.marked = nil, nil
+	return &d
+}
+
+// AddNode adds a node, last in node order, and returns its row. A name that is
+// empty or taken, a negative capacity, and a sum of capacities beyond int64
+// are errors.
+func (c *Cluster) AddNode(n *Node) (NodeID, error) {
+	if n.Name == "" {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
+	}
+	if _, ok := c.nodeIDs[n.Name]; ok {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrDuplicate)
+	}
+	if err := c.checkCapacity(n, nil); err != nil {
+		return 0, err
+	}
+	if len(c.nodes) == math.MaxInt32 {
+		return 0, fmt.Errorf("victims: node %q: more than %d nodes: %w", n.Name, math.MaxInt32, ErrRange)
+	}
+	id := NodeID(len(c.nodes))
+	if last := len(c.freeNodes) - 1; last >= 0 {
+		id, c.freeNodes = c.freeNodes[last], c.freeNodes[:last]
+	} else {
+		c.nodes = append(c.nodes, nodeRow{})
+		zeros := make([]int64, c.types)
+		c.capacity = append(c.capacity, zeros...)
+		c.used = append(c.used, zeros...)
+		c.leaving = append(c.leaving, zeros...)
+	}
+	c.nodeSeq++
+	c.nodes[id] = nodeRow{name: n.Name, seq: c.nodeSeq, live: true, tasks: c.nodes[id].tasks[:0]}
+	c.nodeIDs[n.Name] = id
+	c.order = append(c.order, id)
+	c.setNode(id, n)
+	c.changed()
+	return id, nil
+}
+
+// UpdateNode replaces what the cluster knows of the node of that name, but for
+// its tasks and its place in node order. Errors are those of [Cluster.AddNode].
+func (c *Cluster) UpdateNode(n *Node) error {
+	id, err := c.nodeByName(n.Name)
+	if err != nil {
+		return err
+	}
+	if err := c.checkCapacity(n, c.row(c.capacity, id)); err != nil {
+		return err
+	}
+	c.setNode(id, n)
+	c.changed()
+	return nil
+}
+
+// RemoveNode removes a node that has neither tasks nor grants. The cost is
+// linear in the number of nodes.
+func (c *Cluster) RemoveNode(name string) error {
+	id, err := c.nodeByName(name)
+	if err != nil {
+		return err
+	}
+	if n := len(c.nodes[id].tasks); n > 0 {
+		return fmt.Errorf("victims: node %q: %w: %d", name, ErrBusy, n)
+	}
+	c.setNode(id, &Node{})
+	c.nodes[id].live = false
+	delete(c.nodeIDs, name)
+	c.order = slices.Delete(c.order, slices.Index(c.order, id), slices.Index(c.order, id)+1)
+	c.freeNodes = append(c.freeNodes, id)
+	c.changed()
+	return nil
+}
+
+func (c *Cluster) setNode(id NodeID, n *Node) {
+	c.nodes[id].unschedulable = n.Unschedulable
+	c.nodes[id].reservedFor = n.ReservedFor
+	row := c.row(c.capacity, id)
+	for i := range row {
+		v := at(n.Capacity, i)
+		c.total[i] += v - row[i]
+		row[i] = v
+	}
+}
+
+// checkCapacity reports a bad capacity of n, which replaces old in the total.
+func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
+	if err := c.checkSize(n.Capacity); err != nil {
+		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
+	}
+	for i, v := range c.total {
+		if rest := v - at(old, i); at(n.Capacity, i) > math.MaxInt64-rest {
+			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
+		}
+	}
+	return nil
+}
+
+// checkSize reports amounts that are negative or of a type that is none.
+func (c *Cluster) checkSize(v resources.Vector) error {
+	for i, amount := range v {
+		switch {
+		case i >= c.types && amount != 0:
+			return fmt.Errorf("%d of type %d of %d: %w", amount, i, c.types, ErrAmount)
+		case amount < 0:
+			return fmt.Errorf("%s %s: %w", c.Schema().Name(i), c.Schema().Amount(i, amount), ErrAmount)
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) nodeByName(name string) (NodeID, error) {
+	id, ok := c.nodeIDs[name]
+	if !ok {
+		return 0, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
+	}
+	return id, nil
+}
+
+// LookupNode returns the row of the node with the given name.
+func (c *Cluster) LookupNode(name string) (NodeID, bool) {
+	id, ok := c.nodeIDs[name]
+	return id, ok
+}
+
+// Node returns a node as it was added or last updated. Its Capacity is a view.
+func (c *Cluster) Node(id NodeID) Node {
+	n := &c.nodes[id]
+	return Node{Name: n.name, Capacity: c.row(c.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor}
+}
+
+// Nodes yields the nodes in node order, the order of adding.
+func (c *Cluster) Nodes() iter.Seq[NodeID] { return slices.Values(c.order) }
+
+// NodeLen returns the number of nodes.
+func (c *Cluster) NodeLen() int { return len(c.order) }
+
+// Free sets dst to the present free space of a node: its capacity without what
+// runs, leaves or is granted there. It is negative where a node is
+// over-committed. It returns dst, which is allocated where it is too short.
+func (c *Cluster) Free(dst resources.Vector, id NodeID) resources.Vector {
+	return resources.Sub(dst, c.row(c.capacity, id), c.row(c.used, id))
+}
+
+// ComingFree sets dst to the free space of a node once what is leaving has
+// gone, and returns it as [Cluster.Free] does.
+func (c *Cluster) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
+	dst = c.Free(dst, id)
+	return resources.Add(dst, dst, c.row(c.leaving, id))
+}
+
+// row returns the amounts of a node in a block.
+func (c *Cluster) row(block []int64, id NodeID) resources.Vector {
+	i := int(id) * c.types
+	return block[i : i+c.types : i+c.types]
+}
+
+// at returns the amount of type i in v, which is 0 beyond its length.
+func at(v resources.Vector, i int) int64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}

@@ -1,0 +1,103 @@
+package victims
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Cost says how much a set of victims costs, in the order of its fields:
+// one set is cheaper than another where the first field in which they differ
+// is smaller. Sets of equal cost are told apart by their sorted lists of keys.
+// (Section 5, "The decision", step 4.)
+type Cost struct {
+	OptedOut    int             // (a) victims that opted out; law 1
+	Originators int             // (b) victims that are originators
+	MaxRank     int64           // (c) the highest rank of a victim
+	MaxPriority int64           // (d) the highest raw priority of a victim
+	Jobs        int             // (d) jobs stopped as a whole
+	Victims     int             // (e) victims, counted as tasks
+	SumRanks    int64           // (f) the sum of their ranks
+	Excess      resources.Share // (g) the largest share freed beyond need
+	Work        Work            // (h) the work lost
+	Node        int             // (i) the place of the chosen node in node order
+}
+
+// Compare returns a negative number, 0 or a positive one as c is cheaper than,
+// as cheap as or costlier than d. The cost of no victims is the cheapest.
+func (c *Cost) Compare(d *Cost) int {
+	if c.Victims == 0 || d.Victims == 0 {
+		return cmp.Or(cmp.Compare(c.Victims, d.Victims), cmp.Compare(c.Node, d.Node))
+	}
+	return cmp.Or(
+		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Originators, d.Originators),
+		cmp.Compare(c.MaxRank, d.MaxRank),
+		cmp.Compare(c.MaxPriority, d.MaxPriority),
+		cmp.Compare(c.Jobs, d.Jobs),
+		cmp.Compare(c.Victims, d.Victims),
+		cmp.Compare(c.SumRanks, d.SumRanks),
+		c.Excess.Compare(d.Excess),
+		c.Work.Compare(d.Work),
+		cmp.Compare(c.Node, d.Node),
+	)
+}
+
+// String writes the parts of a cost that are not zero, in their order.
+func (c *Cost) String() string {
+	if c.Victims == 0 {
+		return "no victims"
+	}
+	var parts []string
+	part := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	if c.OptedOut > 0 {
+		part("opted out %d", c.OptedOut)
+	}
+	if c.Originators > 0 {
+		part("originators %d", c.Originators)
+	}
+	part("highest rank %d", c.MaxRank)
+	part("highest priority %d", c.MaxPriority)
+	if c.Jobs > 0 {
+		part("jobs %d", c.Jobs)
+	}
+	part("victims %d", c.Victims)
+	part("sum of ranks %d", c.SumRanks)
+	if c.Excess.Amount > 0 {
+		part("excess %d/%d", c.Excess.Amount, c.Excess.Of)
+	}
+	part("work lost %v", c.Work)
+	return strings.Join(parts, ", ")
+}
+
+// Work is an amount of running time: that of all victims together since each
+// was scheduled. It holds 128 bits of nanoseconds and never wraps.
+type Work struct {
+	ns wide.Uint128
+}
+
+// WorkOf returns a duration as work; a negative one is none.
+func WorkOf(d time.Duration) Work { return Work{wide.Of(uint64(max(d, 0)))} }
+
+// Add returns the work of both.
+func (w Work) Add(x Work) Work { return Work{w.ns.Add(x.ns)} }
+
+// Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
+func (w Work) Compare(x Work) int { return w.ns.Cmp(x.ns) }
+
+// Duration returns the work as a duration, and false where it is too long for one.
+func (w Work) Duration() (time.Duration, bool) {
+	return time.Duration(w.ns.Lo), w.ns.Hi == 0 && int64(w.ns.Lo) >= 0
+}
+
+// String writes the work as a duration.
+func (w Work) String() string {
+	if d, ok := w.Duration(); ok {
+		return d.String()
+	}
+	return "centuries"
+}

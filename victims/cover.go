@@ -1,0 +1,211 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Problem asks for the cheapest set of units that meets every need and stays
+// within every bound: a covering problem under packing bounds. It is what is
+// left of a decision once the rules have picked the candidates, and it is
+// exported for callers that pick candidates of their own: selection on one
+// node over a slice.
+//
+// All sets are over sums: no unit is judged by itself. The sizes of all units
+// must sum to no more than MaxInt64 per type, as those of a [Cluster] do.
+type Problem struct {
+	Needs  []Need
+	Bounds []Bound
+	Units  []Unit
+
+	// Order is how levels combine and which sets are cheaper.
+	Order Order
+	// Wanted is what is freed to some purpose; what a set frees beyond it is
+	// its excess, as a share of Capacity. See [Total].
+	Wanted, Capacity resources.Vector
+}
+
+// A Need is met where the sizes of the chosen units that count for it sum to
+// at least Short, in every type in which Short is positive.
+type Need struct {
+	Short resources.Vector
+}
+
+// A Bound is kept where the sizes of the chosen units that it binds sum to at
+// most Room, of which a negative amount counts as 0. With law 2 these are the
+// tasks below a queue and what the queue has beyond its guarantee.
+type Bound struct {
+	Room resources.Limit
+}
+
+// A Unit is chosen or left as a whole. Sizes are non-negative. A need or bound
+// that the problem does not have is a bug of the caller, and the search panics.
+type Unit struct {
+	Key    string
+	Size   resources.Vector
+	Levels Levels
+	Work   uint64  // lost with it, in nanoseconds
+	Needs  []int32 // the needs that it counts for, ascending
+	// Bounds are those that bind it, the innermost first. They are chains: two
+	// units that share a bound share all that follow it.
+	Bounds []int32
+}
+
+// NumLevels is the number of levels of a cost.
+const NumLevels = 7
+
+// Levels are the parts of a cost that decide first, the most important first.
+type Levels [NumLevels]int64
+
+// An Order says how the levels of units combine to those of a set, and
+// compares sets: by levels, then by excess, then by work, then by keys.
+type Order struct {
+	// Max has a bit for each level of which a set has the maximum over its
+	// units; of the others it has the sum.
+	Max uint8
+	// Count is the level that counts: it is summed, every unit has at least 1
+	// there, and in the summed levels before it at least 0. So a set is never
+	// cheaper than a part of it.
+	Count int
+	// Compare, where it is set, replaces the order of levels, excess and work.
+	// It must be a strict weak order that never calls a set cheaper than a
+	// part of it; where it calls the part as cheap, the part is what counts.
+	// It must not keep or change what it is given. The search knows little of
+	// such an order and takes more steps.
+	Compare func(a, b *Total) int
+}
+
+// A Total is the cost of a set of units. The zero Total is that of none.
+type Total struct {
+	Units  int
+	Levels Levels
+	Excess resources.Share // the largest share, over all types, freed beyond what was wanted
+	Work   Work
+}
+
+// A Selection is the answer to a [Problem]. It is owned by the caller.
+type Selection struct {
+	Found  bool
+	Units  []int32 // rows of Problem.Units, ascending
+	Total  Total
+	Proven bool // no legal set is cheaper, or none exists where none was found
+	Steps  int
+}
+
+// A Worker solves problems. Its zero value is ready; its memory is reused, so
+// that a warm worker allocates nothing. It serves one goroutine at a time.
+type Worker struct {
+	p     *Problem
+	types int // of which units have amounts
+
+	rows    []coverRow // what must be covered: open types of needs
+	packs   []packRow  // what may bind: types of bounds
+	classes []class
+	members []int32 // units, class by class, each in the order of taking
+	rowOf   []int32 // first row of each need
+	packOf  []int32 // first pack of each bound
+	sums    []int64 // scratch: one amount per row or pack
+	terms   []term
+
+	// What the classes from i on can give: one row of each per class.
+	avail  []int64  // per cover row
+	lowest []Levels // the least of each level
+	least  []int64  // the least size, per type
+	byRow  []int32  // all classes by falling amount, row by row
+
+	// The state of a search.
+	rem    []int64 // of each cover row
+	room   []int64 // of each pack row
+	freed  []int64 // per type
+	sure   []int64 // what every completion frees at least, per type
+	taken  []int32 // per class
+	total  Total   // without its excess
+	now    Total   // with it, for comparisons
+	whole  []int32 // taken, while a part of it is considered
+	best   []int32 // taken of the best set found
+	bestOf Total
+	found  bool
+	limit  *Total // what a set has to cost less than, if anything
+	steps  int
+	budget int
+	keys   [2][]string
+}
+
+// coverRow is one type of one need.
+type coverRow struct {
+	need, typ int32
+	short     int64
+}
+
+// packRow is one type of one bound.
+type packRow struct {
+	bound, typ int32
+	room       int64
+	binds      bool // all units together would pass it
+}
+
+// term is an amount in a row.
+type term struct {
+	row    int32
+	amount int64
+}
+
+// class is a number of units that are alike but for work and key: the same
+// levels, size, needs and bounds that can bind. Of them those with the least
+// work go first, then those with the smallest key; so a set is told by how
+// many it takes of each class. A caller's order may want the most work, so
+// that with one a class has the same work, too.
+type class struct {
+	levels       Levels
+	size         resources.Vector
+	first, count int32 // its units are members[first : first+count]
+	cover        []term
+	pack         []term
+	use          int64 // how much of the needs a unit covers, for ordering only
+}
+
+// compare returns how two totals compare, but for keys.
+func (o *Order) compare(a, b *Total) int {
+	if o.Compare != nil {
+		return o.Compare(a, b)
+	}
+	if c := slices.Compare(a.Levels[:], b.Levels[:]); c != 0 {
+		return c
+	}
+	return cmp.Or(a.Excess.Compare(b.Excess), a.Work.Compare(b.Work))
+}
+
+// isMax reports whether a set has the maximum of level l and not the sum.
+func (o *Order) isMax(l int) bool { return o.Max>>l&1 != 0 }
+
+// add returns the levels of a set of n units with a unit of levels u joined.
+func (o *Order) add(set *Levels, n int, u *Levels) Levels {
+	sum := *set
+	for l := range sum {
+		switch {
+		case !o.isMax(l):
+			sum[l] += u[l]
+		case n == 0 || u[l] > sum[l]:
+			sum[l] = u[l]
+		}
+	}
+	return sum
+}
+
+// excess returns the largest share of capacity that freed has beyond wanted.
+func (p *Problem) excess(freed []int64) resources.Share {
+	var most resources.Share
+	for t, v := range freed {
+		share := resources.Share{Amount: max(v-at(p.Wanted, t), 0), Of: at(p.Capacity, t)}
+		if t == 0 || share.Compare(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}
+
+// addWork returns w with the work of a unit joined.
+func addWork(w Work, u *Unit) Work { return Work{w.ns.Add(wide.Of(u.Work))} }

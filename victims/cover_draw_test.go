@@ -1,0 +1,230 @@
+package victims
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// coverOrders are orders that callers may want, for the worker and for its
+// slow twin. None calls a set cheaper than a part of it; some call it as cheap.
+var coverOrders = []struct {
+	name string
+	fast func(a, b *Total) int
+	slow func(a, b *slowSet) int
+}{
+	{"the default", nil, nil},
+	{"units, work",
+		func(a, b *Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), a.Work.Compare(b.Work)) },
+		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), a.work.Cmp(b.work)) }},
+	{"units, most work",
+		func(a, b *Total) int { return cmp.Or(cmp.Compare(a.Units, b.Units), b.Work.Compare(a.Work)) },
+		func(a, b *slowSet) int { return cmp.Or(cmp.Compare(len(a.units), len(b.units)), b.work.Cmp(a.work)) }},
+	{"work alone",
+		func(a, b *Total) int { return a.Work.Compare(b.Work) },
+		func(a, b *slowSet) int { return a.work.Cmp(b.work) }},
+	{"excess alone",
+		func(a, b *Total) int { return a.Excess.Compare(b.Excess) },
+		func(a, b *slowSet) int { return a.excess.Cmp(b.excess) }},
+	{"no opinion",
+		func(a, b *Total) int { return 0 },
+		func(a, b *slowSet) int { return 0 }},
+}
+
+// coverCase is a small random problem with its slow twin.
+type coverCase struct {
+	Problem
+	slow  slowProblem
+	best  *slowSet // nil where no set meets the needs
+	order string
+}
+
+func (c *coverCase) String() string { return c.order + "\n" + pictureOf(&c.Problem) }
+
+// coverCases draws problems in which ties are frequent: few shapes of units,
+// small levels and amounts, which all may also be very large. Needs and rooms
+// are parts of what there is, so that most problems have a set.
+func coverCases() *rapid.Generator[*coverCase] {
+	return rapid.Custom(func(t *rapid.T) *coverCase {
+		order := rapid.SampledFrom(append(slices.Repeat(coverOrders[:1], 6), coverOrders[1:]...)).Draw(t, "order")
+		c := &coverCase{order: order.name}
+		c.slow = slowProblem{&c.Problem, order.slow}
+		g := coverDraw{
+			T: t, slow: c.slow, Problem: &c.Problem, types: between(t, "types", 1, 3),
+			scale: rapid.SampledFrom([]int64{1, 1, 1, 1 << 55}).Draw(t, "scale"),
+		}
+		c.Order = g.order()
+		c.Order.Compare = order.fast
+		c.Needs = make([]Need, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
+		c.Bounds = make([]Bound, rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bounds"))
+		g.units()
+		g.needs()
+		g.bounds()
+		g.wanted()
+		c.Capacity = g.vector("capacity", 0, 1, 2, 3, 10, 20)
+		c.best = c.slow.least()
+		return c
+	})
+}
+
+func between(t *rapid.T, label string, least, most int) int {
+	return rapid.IntRange(least, most).Draw(t, label)
+}
+
+// coverDraw draws the parts of a problem one after another.
+type coverDraw struct {
+	*rapid.T
+	*Problem
+	slow  slowProblem
+	types int
+	scale int64
+}
+
+// vector draws amounts of every type; sometimes of one more or fewer, for what
+// is beyond the length of a vector is zero.
+func (g *coverDraw) vector(label string, amounts ...int64) resources.Vector {
+	n := g.types + rapid.SampledFrom([]int{0, 0, 0, 0, 0, -1, -g.types, 1, 0, 0, 0, 0, 0, 0, 0}).Draw(g.T, label+" length")
+	v := rapid.SliceOfN(rapid.SampledFrom(amounts), n, n).Draw(g.T, label)
+	for i := range v {
+		v[i] *= g.scale
+	}
+	return v
+}
+
+// part draws a part of what the units that count have of a type, or a little
+// more or less than all.
+func (g *coverDraw) part(label string, typ int, counts func(*Unit) bool) int64 {
+	all := make([]int32, len(g.Units))
+	for i := range all {
+		all[i] = int32(i)
+	}
+	sum := g.slow.sum(all, typ, counts)
+	third, quarter, fifth := sum/3, sum/4, sum/5
+	parts := []int64{sum - sum/2, sum - third, sum - 2*third, sum - quarter, sum - 2*quarter, sum - 3*quarter, sum - 4*fifth}
+	parts = slices.Concat(parts, []int64{0, sum - 1, sum, sum + 1}, parts, parts)
+	return rapid.SampledFrom(parts).Draw(g.T, label)
+}
+
+// order draws the order of plans or any other.
+func (g *coverDraw) order() Order {
+	if rapid.Bool().Draw(g.T, "order of plans") {
+		return planOrder
+	}
+	count := between(g.T, "count", 0, NumLevels-1)
+	return Order{Count: count, Max: uint8(between(g.T, "max", 0, 1<<NumLevels-1)) &^ (1 << count)}
+}
+
+// units draws units of few shapes, each with a key and work of its own.
+func (g *coverDraw) units() {
+	chains := g.chains()
+	var shapes []Unit
+	for range between(g.T, "shapes", 1, 8) {
+		u := Unit{
+			Size:   g.vector("size", 1, 2, 3, 0, 4, 5, 6),
+			Levels: g.levels(),
+			Bounds: rapid.SampledFrom(chains).Draw(g.T, "chain"),
+		}
+		for n := range g.Needs {
+			if between(g.T, "counts", 0, 5) != 1 {
+				u.Needs = append(u.Needs, int32(n))
+			}
+		}
+		shapes = append(shapes, u)
+	}
+	keys := rapid.Permutation([]string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}).Draw(g.T, "keys")
+	n := rapid.SampledFrom([]int{4, 5, 6, 6, 7, 1, 2, 7, 3, 0, 8, 8, 8, 9, 10}).Draw(g.T, "units")
+	for _, key := range keys[:n] {
+		u := rapid.SampledFrom(shapes).Draw(g.T, "shape")
+		u.Key = key
+		u.Work = rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "work")
+		g.Units = append(g.Units, u)
+	}
+}
+
+// chains draws what lies around each bound and returns the chain that begins
+// with each, and the empty one.
+func (g *coverDraw) chains() [][]int32 {
+	n := len(g.Bounds)
+	chains := make([][]int32, n+1)
+	for b := n - 1; b >= 0; b-- {
+		chains[b] = append([]int32{int32(b)}, chains[between(g.T, "outer", b+1, n)]...)
+	}
+	return chains
+}
+
+// needs draws how much each need is short of, sometimes nothing.
+func (g *coverDraw) needs() {
+	for n := range g.Needs {
+		short := g.vector("short", 1, 1, 1, 0, 1)
+		for t := range short {
+			if short[t] > 0 {
+				short[t] = g.part("part", t, func(u *Unit) bool { return slices.Contains(u.Needs, int32(n)) })
+			}
+		}
+		g.Needs[n].Short = short
+	}
+}
+
+// bounds draws the room of each bound, which may be less than nothing.
+func (g *coverDraw) bounds() {
+	for b := range g.Bounds {
+		room := resources.Limit{
+			Value:   g.vector("room", 1),
+			Defined: resources.Mask(between(g.T, "defined", 0, 1<<(g.types+1)-1)),
+		}
+		for t := range room.Value {
+			room.Value[t] = g.part("part", t, func(u *Unit) bool { return slices.Contains(u.Bounds, int32(b)) })
+		}
+		g.Bounds[b].Room = room
+	}
+}
+
+// levels draws what the order asks of the levels of a unit, and no more: those
+// after the one that counts, and those of which the maximum matters, may be
+// negative.
+func (g *coverDraw) levels() (levels Levels) {
+	o := &g.Order
+	for l := range levels {
+		switch {
+		case l == o.Count:
+			levels[l] = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(g.T, "count")
+		case l < o.Count && !o.isMax(l):
+			levels[l] = rapid.SampledFrom([]int64{0, 0, 0, 1, 2}).Draw(g.T, "sum")
+		default:
+			levels[l] = rapid.SampledFrom([]int64{0, 0, -1, -2, 1}).Draw(g.T, "level")
+		}
+	}
+	return levels
+}
+
+// wanted draws anything, or what a plan wants: the larger of all needs.
+func (g *coverDraw) wanted() {
+	if rapid.Bool().Draw(g.T, "any wanted") {
+		g.Wanted = g.vector("wanted", 0, 1, 2, 4, 8, 16)
+		return
+	}
+	for _, need := range g.Needs {
+		g.Wanted = resources.Max(nil, g.Wanted, need.Short)
+	}
+}
+
+// pictureOf writes a problem line by line.
+func pictureOf(p *Problem) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "max %07b count %d wanted %v capacity %v\n", p.Order.Max, p.Order.Count, p.Wanted, p.Capacity)
+	for i, n := range p.Needs {
+		fmt.Fprintf(&b, "need %d: %v\n", i, n.Short)
+	}
+	for i, r := range p.Bounds {
+		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)
+	}
+	for _, u := range p.Units {
+		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds)
+	}
+	return b.String()
+}

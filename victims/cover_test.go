@@ -1,0 +1,226 @@
+package victims
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// enoughSteps proves every problem that is drawn.
+const enoughSteps = 1 << 20
+
+// coverProperties hold for every problem.
+var coverProperties = []struct {
+	name string
+	hold func(t *rapid.T)
+}{
+	{"LeastIsLeast", leastIsLeast},
+	{"GreedyIsLegal", greedyIsLegal},
+	{"LimitIsStrict", limitIsStrict},
+	{"BudgetIsHonest", budgetIsHonest},
+	{"OrderOfUnitsIsNothing", orderOfUnitsIsNothing},
+	{"WorkerForgets", workerForgets},
+}
+
+func TestCover(t *testing.T) {
+	for _, p := range coverProperties {
+		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
+	}
+}
+
+// FuzzCover lets the fuzzer choose the property, too.
+func FuzzCover(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		rapid.SampledFrom(coverProperties).Draw(t, "property").hold(t)
+	}))
+}
+
+// leastIsLeast: the set found is that of the slow twin, and proven to be.
+func leastIsLeast(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	var w Worker
+	var s Selection
+	w.Least(&s, &c.Problem, enoughSteps)
+	if !s.Proven {
+		t.Fatalf("not proven in %d steps", s.Steps)
+	}
+	c.mustBeBest(t, &s)
+}
+
+// greedyIsLegal: a set that is found is one, and none is found where there is none.
+func greedyIsLegal(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	var w Worker
+	var s Selection
+	w.Greedy(&s, &c.Problem)
+	if !s.Found {
+		if s.Proven && c.best != nil {
+			t.Fatalf("nothing, and proven, where there is %v", c.best.keys)
+		}
+		return
+	}
+	c.mustBeSet(t, &s)
+}
+
+// limitIsStrict: a set is found where one costs less than the limit, and only there.
+func limitIsStrict(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	limit := c.slow.set(c.subset(t))
+	if c.best != nil && rapid.Bool().Draw(t, "limit at best") {
+		limit = c.best
+	}
+	var w Worker
+	var s Selection
+	w.search(&s, &c.Problem, enoughSteps, limit.total())
+	if !s.Proven {
+		t.Fatalf("not proven in %d steps", s.Steps)
+	}
+	if c.best != nil && c.slow.compareSets(c.best, limit) < 0 {
+		c.mustBeBest(t, &s)
+	} else if s.Found {
+		t.Fatalf("%v costs no less than %v", c.keys(&s), limit.keys)
+	}
+}
+
+func (c *coverCase) subset(t *rapid.T) (units []int32) {
+	for i := range c.Units {
+		if rapid.Bool().Draw(t, "in") {
+			units = append(units, int32(i))
+		}
+	}
+	return units
+}
+
+// budgetIsHonest: however few the steps, a set that is found is one, more steps
+// never find a costlier one, and what is called proven is.
+func budgetIsHonest(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	var w Worker
+	var s Selection
+	var before *slowSet
+	for _, steps := range []int{0, 1, 2, 5, 10, 20} {
+		w.Least(&s, &c.Problem, steps)
+		if s.Steps > steps {
+			t.Fatalf("%d steps of %d", s.Steps, steps)
+		}
+		if s.Proven {
+			c.mustBeBest(t, &s)
+		}
+		if !s.Found {
+			if before != nil {
+				t.Fatalf("nothing in %d steps, but in fewer %v", steps, before.keys)
+			}
+			continue
+		}
+		c.mustBeSet(t, &s)
+		now := c.slow.set(s.Units)
+		if before != nil && c.slow.cheaper(before, now) {
+			t.Fatalf("%v in %d steps, but in fewer %v", now.keys, steps, before.keys)
+		}
+		before = now
+	}
+}
+
+// orderOfUnitsIsNothing: units in another order yield the same keys, whether
+// there are steps enough or not.
+func orderOfUnitsIsNothing(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	other := c.Problem
+	other.Units = nil
+	order := make([]int, len(c.Units))
+	for i := range order {
+		order[i] = i
+	}
+	for _, i := range rapid.Permutation(order).Draw(t, "order") {
+		other.Units = append(other.Units, c.Units[i])
+	}
+	var w Worker
+	var s, o Selection
+	for _, steps := range []int{0, 3, 12, enoughSteps} {
+		w.Least(&s, &c.Problem, steps)
+		w.Least(&o, &other, steps)
+		if s.Found != o.Found || s.Proven != o.Proven || s.Steps != o.Steps {
+			t.Fatalf("%d steps: %+v, but shuffled %+v", steps, s, o)
+		}
+		if got, want := keysOf(&other, &o), c.keys(&s); !slices.Equal(got, want) {
+			t.Fatalf("%d steps: %v, but shuffled %v", steps, want, got)
+		}
+	}
+}
+
+// workerForgets: what a worker did before does not matter, nor does what a
+// selection held, and the problem stays as it was.
+func workerForgets(t *rapid.T) {
+	first, second := coverCases().Draw(t, "first"), coverCases().Draw(t, "second")
+	before := pictureOf(&second.Problem)
+	var used, fresh Worker
+	var s, want Selection
+	used.search(&s, &first.Problem, 3, &Total{Units: 1})
+	used.Greedy(&s, &first.Problem)
+	used.Least(&s, &first.Problem, 7)
+	for _, steps := range []int{4, enoughSteps} {
+		used.Least(&s, &second.Problem, steps)
+		fresh.Least(&want, &second.Problem, steps)
+		if got, want := fmt.Sprintf("%+v", s), fmt.Sprintf("%+v", want); got != want {
+			t.Fatalf("%s, but after another problem %s", want, got)
+		}
+		fresh = Worker{}
+	}
+	if after := pictureOf(&second.Problem); after != before {
+		t.Fatalf("the problem has changed to\n%sfrom\n%s", after, before)
+	}
+}
+
+// mustBeBest fails unless s is the set of the slow twin.
+func (c *coverCase) mustBeBest(t *rapid.T, s *Selection) {
+	t.Helper()
+	switch {
+	case c.best == nil && s.Found:
+		t.Fatalf("%v where there is no set", c.keys(s))
+	case c.best == nil:
+		return
+	case !s.Found:
+		t.Fatalf("nothing where there is %v", c.best.keys)
+	}
+	c.mustBeSet(t, s)
+	if got := c.keys(s); !slices.Equal(got, c.best.keys) {
+		t.Fatalf("%v of %+v, want %v of %+v", got, s.Total, c.best.keys, c.best.total())
+	}
+}
+
+// mustBeSet fails unless s is legal, meets every need, has nothing to give
+// back, costs what it says and costs no less than the set of the slow twin.
+func (c *coverCase) mustBeSet(t *rapid.T, s *Selection) {
+	t.Helper()
+	for i, u := range s.Units {
+		if u < 0 || int(u) >= len(c.Units) || i > 0 && u <= s.Units[i-1] {
+			t.Fatalf("units %v of %d", s.Units, len(c.Units))
+		}
+	}
+	if !c.slow.legal(s.Units) {
+		t.Fatalf("%v passes a bound", c.keys(s))
+	}
+	if !c.slow.minimal(s.Units) {
+		t.Fatalf("%v meets not every need, or not only just", c.keys(s))
+	}
+	set := c.slow.set(s.Units)
+	if !set.equal(&s.Total) {
+		t.Fatalf("%v costs %+v, want %+v", set.keys, s.Total, set.total())
+	}
+	if c.slow.cheaper(set, c.best) {
+		t.Fatalf("%v is cheaper than %v", set.keys, c.best.keys)
+	}
+}
+
+func (c *coverCase) keys(s *Selection) []string { return keysOf(&c.Problem, s) }
+
+// keysOf returns the sorted keys of a selection.
+func keysOf(p *Problem, s *Selection) (keys []string) {
+	for _, i := range s.Units {
+		keys = append(keys, p.Units[i].Key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,157 @@
+package victims
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// slowProblem is the slow twin of the worker: it goes through every set of
+// units and takes each sentence of the definitions by its word.
+type slowProblem struct {
+	*Problem
+	compare func(a, b *slowSet) int // nil: by levels, excess and work
+}
+
+// slowSet is a set of units and what it costs.
+type slowSet struct {
+	units  []int32
+	keys   []string // sorted
+	levels Levels
+	excess *big.Rat
+	work   *big.Int
+}
+
+// least returns the cheapest of the sets that are legal, meet every need and
+// have nothing to give back, or nil.
+func (p slowProblem) least() (best *slowSet) {
+	for bits := range 1 << len(p.Units) {
+		var units []int32
+		for i := range p.Units {
+			if bits>>i&1 != 0 {
+				units = append(units, int32(i))
+			}
+		}
+		if !p.legal(units) || !p.minimal(units) {
+			continue
+		}
+		if s := p.set(units); best == nil || p.cheaper(s, best) {
+			best = s
+		}
+	}
+	return best
+}
+
+// cheaper reports whether a comes before b, keys included.
+func (p slowProblem) cheaper(a, b *slowSet) bool {
+	c := p.compareSets(a, b)
+	return c < 0 || c == 0 && slices.Compare(a.keys, b.keys) < 0
+}
+
+func (p slowProblem) compareSets(a, b *slowSet) int {
+	if p.compare != nil {
+		return p.compare(a, b)
+	}
+	return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.excess.Cmp(b.excess), a.work.Cmp(b.work))
+}
+
+// legal reports whether every bound is kept.
+func (p slowProblem) legal(units []int32) bool {
+	for b, bound := range p.Bounds {
+		for t := range resources.MaxTypes {
+			room, ok := bound.Room.Bound(t)
+			if ok && p.sum(units, t, func(u *Unit) bool { return slices.Contains(u.Bounds, int32(b)) }) > max(room, 0) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// covers reports whether every need is met.
+func (p slowProblem) covers(units []int32) bool {
+	for n, need := range p.Needs {
+		for t, short := range need.Short {
+			if short > p.sum(units, t, func(u *Unit) bool { return slices.Contains(u.Needs, int32(n)) }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// minimal reports whether every need is met, and not without any one unit.
+func (p slowProblem) minimal(units []int32) bool {
+	if !p.covers(units) {
+		return false
+	}
+	for i := range units {
+		if p.covers(slices.Delete(slices.Clone(units), i, i+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// sum returns the amount of type t in the units that count.
+func (p slowProblem) sum(units []int32, t int, counts func(*Unit) bool) (sum int64) {
+	for _, i := range units {
+		if u := &p.Units[i]; t < len(u.Size) && counts(u) {
+			sum += u.Size[t]
+		}
+	}
+	return sum
+}
+
+// set returns the units with what they cost.
+func (p slowProblem) set(units []int32) *slowSet {
+	s := &slowSet{units: units, excess: new(big.Rat), work: new(big.Int)}
+	for n, i := range units {
+		u := &p.Units[i]
+		s.keys = append(s.keys, u.Key)
+		s.work.Add(s.work, new(big.Int).SetUint64(u.Work))
+		for l, v := range u.Levels {
+			switch {
+			case p.Order.Max&(1<<l) == 0:
+				s.levels[l] += v
+			case n == 0:
+				s.levels[l] = v
+			default:
+				s.levels[l] = max(s.levels[l], v)
+			}
+		}
+	}
+	slices.Sort(s.keys)
+	for t := range resources.MaxTypes {
+		over := p.sum(units, t, func(*Unit) bool { return true })
+		capacity := int64(1) // where there is none
+		if t < len(p.Capacity) && p.Capacity[t] > 0 {
+			capacity = p.Capacity[t]
+		}
+		if t < len(p.Wanted) {
+			over -= p.Wanted[t]
+		}
+		if share := big.NewRat(max(over, 0), capacity); share.Cmp(s.excess) > 0 {
+			s.excess = share
+		}
+	}
+	return s
+}
+
+// total returns the cost of a set for the worker.
+func (s *slowSet) total() *Total {
+	t := &Total{Units: len(s.units), Levels: s.levels}
+	t.Excess = resources.Share{Amount: s.excess.Num().Int64(), Of: s.excess.Denom().Int64()}
+	t.Work.ns.Lo = new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
+	t.Work.ns.Hi = new(big.Int).Rsh(s.work, 64).Uint64()
+	return t
+}
+
+// equal reports whether a total is that of the set.
+func (s *slowSet) equal(t *Total) bool {
+	want := s.total()
+	return t.Units == want.Units && t.Levels == want.Levels &&
+		t.Excess.Compare(want.Excess) == 0 && t.Work == want.Work
+}

@@ -1,0 +1,131 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A unitSet is the candidates of one problem, as units and as tasks.
+type unitSet struct {
+	units []Unit
+	ids   []TaskID
+}
+
+func (u *unitSet) reset() { u.units, u.ids = u.units[:0], u.ids[:0] }
+
+func (u *unitSet) add(d *decision, id TaskID, on int) {
+	u.units = append(u.units, d.unit(id, on))
+	u.ids = append(u.ids, id)
+}
+
+// gather collects the candidates on a node that is short of some types.
+func (u *unitSet) gather(d *decision, n NodeID, short resources.Mask) {
+	u.reset()
+	for _, id := range d.c.nodes[n].tasks {
+		if d.candidate(id, short) {
+			u.add(d, id, 1)
+		}
+	}
+}
+
+// gatherHeadroom collects the candidates on any node that make headroom, those
+// of a group next to each other and the first to take first.
+func (u *unitSet) gatherHeadroom(d *decision) {
+	u.reset()
+	for w := range d.tree.Leaves(d.needs.queues[len(d.needs.queues)-1]) {
+		for _, id := range d.c.leaves[w] {
+			if d.candidate(id, 0) {
+				u.ids = append(u.ids, id)
+			}
+		}
+	}
+	slices.SortFunc(u.ids, d.compareGroups)
+	for _, id := range u.ids {
+		u.units = append(u.units, d.unit(id, 0))
+	}
+}
+
+// compareGroups orders tasks by group: tasks of one leaf that are alike but
+// for work and key, and among those by work and key.
+func (d *decision) compareGroups(a, b TaskID) int {
+	if c := d.compareGroup(a, b); c != 0 {
+		return c
+	}
+	x, y := &d.c.tasks[a], &d.c.tasks[b]
+	return cmp.Or(cmp.Compare(d.lost(x), d.lost(y)), strings.Compare(x.key, y.key))
+}
+
+func (d *decision) compareGroup(a, b TaskID) int {
+	x, y := &d.c.tasks[a], &d.c.tasks[b]
+	const costs = flagOptedOut | flagOriginator
+	return cmp.Or(
+		cmp.Compare(x.leaf, y.leaf),
+		cmp.Compare(x.priority, y.priority),
+		cmp.Compare(x.flags&costs, y.flags&costs),
+		slices.Compare(d.c.size(a), d.c.size(b)),
+	)
+}
+
+// join adds the headroom candidates that are not on node n. Of each group no
+// more are added than can be of use: the first of them.
+func (u *unitSet) join(d *decision, n NodeID) {
+	pool := &d.pool
+	var left int64
+	for i, id := range pool.ids {
+		if i == 0 || d.compareGroup(pool.ids[i-1], id) != 0 {
+			left = d.mostUseful(&pool.units[i])
+		}
+		if left > 0 && d.c.tasks[id].node != n {
+			u.units = append(u.units, pool.units[i])
+			u.ids = append(u.ids, id)
+			left--
+		}
+	}
+}
+
+// mostUseful returns how many units like u meet every headroom need that they
+// reduce at all.
+func (d *decision) mostUseful(u *Unit) (most int64) {
+	for _, row := range u.Needs {
+		for t, short := range d.needs.short[row-1] {
+			if size := at(u.Size, t); short > 0 && size > 0 {
+				most = max(most, (short-1)/size+1)
+			}
+		}
+	}
+	return most
+}
+
+// searchHeadroom solves what all nodes share: the cheapest set that makes
+// headroom. It reports false where there is none.
+func (d *decision) searchHeadroom() bool {
+	clear(d.nodeShort)
+	d.pool.gatherHeadroom(d)
+	d.want()
+	d.solve(&d.shared, &d.pool, false)
+	return d.shared.Found || !d.shared.Proven
+}
+
+// makesHeadroom reports whether a set meets every headroom need.
+func (d *decision) makesHeadroom(s *Selection, u *unitSet) bool {
+	for i, short := range d.needs.short {
+		if !d.meets(u, s.Units, int32(1+i), short) {
+			return false
+		}
+	}
+	return true
+}
+
+// meets reports whether the units that count for a row of needs sum to short.
+func (d *decision) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
+	clear(d.sum)
+	for _, i := range units {
+		if unit := &u.units[i]; slices.Contains(unit.Needs, row) {
+			d.sum = resources.Add(d.sum, d.sum, unit.Size)
+		}
+	}
+	return resources.Fits(short, d.sum)
+}

@@ -1,0 +1,140 @@
+package victims
+
+import "slices"
+
+// Greedy finds a set by taking units in order, the cheapest levels first and
+// among equals those that cover most, each where it reduces an open need and
+// no bound forbids; then it gives back what is not needed, the costliest
+// first. The set is inclusion-minimal. Where bounds bind it may miss a set
+// that exists, and Proven is then false.
+//
+// The cost is that of sorting the units.
+func (w *Worker) Greedy(dst *Selection, p *Problem) {
+	if !w.build(p) {
+		dst.none(0)
+		return
+	}
+	w.greedy()
+	w.answer(dst, false)
+}
+
+// greedy leaves the set it finds, if any, as the best.
+func (w *Worker) greedy() {
+	for i := len(w.classes) - 1; i >= 0; i-- {
+		for n := w.useful(i); n > 0; n-- {
+			w.take(i)
+		}
+	}
+	if w.covered() {
+		w.giveBack()
+		w.now = w.sum()
+		w.keep()
+	}
+	for i := range w.classes {
+		for w.taken[i] > 0 {
+			w.untake(i)
+		}
+	}
+}
+
+// giveBack takes back every unit without which the needs are met as well, the
+// costliest class first. One pass is enough: what is needed stays needed while
+// others go.
+func (w *Worker) giveBack() {
+	for i := range w.classes {
+		for w.taken[i] > 0 {
+			w.untake(i)
+			if !w.covered() {
+				w.take(i)
+				break
+			}
+		}
+	}
+}
+
+// useful returns how many more units of class i can be of use: no more than
+// meet the needs that they reduce, and than the bounds allow.
+func (w *Worker) useful(i int) int {
+	c := &w.classes[i]
+	var most int64
+	for _, t := range c.cover {
+		if rem := w.rem[t.row]; rem > 0 {
+			most = max(most, (rem-1)/t.amount+1)
+		}
+	}
+	most = min(most, int64(c.count-w.taken[i]))
+	for _, t := range c.pack {
+		most = min(most, w.room[t.row]/t.amount)
+	}
+	return int(most)
+}
+
+// take adds a unit of class i to the set as far as sums are concerned.
+func (w *Worker) take(i int) { w.move(i, 1) }
+
+// untake takes a unit of class i back out.
+func (w *Worker) untake(i int) { w.move(i, -1) }
+
+func (w *Worker) move(i int, sign int64) {
+	c := &w.classes[i]
+	for _, t := range c.cover {
+		w.rem[t.row] -= sign * t.amount
+	}
+	for _, t := range c.pack {
+		w.room[t.row] -= sign * t.amount
+	}
+	for t := range w.freed {
+		w.freed[t] += sign * at(c.size, t)
+	}
+	w.taken[i] += int32(sign)
+}
+
+// covered reports whether the set meets every need.
+func (w *Worker) covered() bool {
+	for _, rem := range w.rem {
+		if rem > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// keep makes the present set, which costs w.now, the best one.
+func (w *Worker) keep() {
+	w.bestOf, w.found = w.now, true
+	w.best = append(w.best[:0], w.taken...)
+}
+
+// sum returns the total of what is taken, computed anew.
+func (w *Worker) sum() (t Total) {
+	for i := range w.classes {
+		c := &w.classes[i]
+		for _, m := range w.members[c.first : c.first+w.taken[i]] {
+			t.Levels = w.p.Order.add(&t.Levels, t.Units, &c.levels)
+			t.Work = addWork(t.Work, &w.p.Units[m])
+			t.Units++
+		}
+	}
+	t.Excess = w.p.excess(w.freed)
+	return t
+}
+
+// answer sets dst to the best set.
+func (w *Worker) answer(dst *Selection, proven bool) {
+	dst.Found, dst.Proven, dst.Steps = w.found, proven, w.steps
+	dst.Units, dst.Total = dst.Units[:0], Total{}
+	if !w.found {
+		return
+	}
+	dst.Total = w.bestOf
+	for i := range w.classes {
+		first := w.classes[i].first
+		dst.Units = append(dst.Units, w.members[first:first+w.best[i]]...)
+	}
+	slices.Sort(dst.Units)
+}
+
+// none sets dst to the answer that no set exists.
+func (dst *Selection) none(steps int) {
+	*dst = Selection{Units: dst.Units[:0], Proven: true, Steps: steps}
+}

@@ -1,0 +1,62 @@
+package victims
+
+import (
+	"maps"
+	"slices"
+)
+
+// An interner gives small numbers to strings and takes them back once no one
+// uses them, so that a long-lived cluster does not remember every application.
+// The zero interner is empty.
+type interner struct {
+	ids   map[string]int32
+	names []string
+	uses  []int32
+	free  []int32
+}
+
+// acquire returns the number of s and counts a use of it.
+func (in *interner) acquire(s string) int32 {
+	id, ok := in.ids[s]
+	if !ok {
+		if in.ids == nil {
+			in.ids = make(map[string]int32)
+		}
+		if last := len(in.free) - 1; last >= 0 {
+			id, in.free = in.free[last], in.free[:last]
+			in.names[id] = s
+		} else {
+			id = int32(len(in.names))
+			in.names = append(in.names, s)
+			in.uses = append(in.uses, 0)
+		}
+		in.ids[s] = id
+	}
+	in.uses[id]++
+	return id
+}
+
+// release takes a use of id back.
+func (in *interner) release(id int32) {
+	in.uses[id]--
+	if in.uses[id] == 0 {
+		delete(in.ids, in.names[id])
+		in.names[id] = ""
+		in.free = append(in.free, id)
+	}
+}
+
+// lookup returns the number of s where it has one.
+func (in *interner) lookup(s string) (int32, bool) {
+	id, ok := in.ids[s]
+	return id, ok
+}
+
+func (in *interner) clone() interner {
+	return interner{
+		ids:   maps.Clone(in.ids),
+		names: slices.Clone(in.names),
+		uses:  slices.Clone(in.uses),
+		free:  slices.Clone(in.free),
+	}
+}

@@ -1,0 +1,228 @@
+package victims
+
+import "slices"
+
+// Least finds the cheapest set, by branch and bound from the greedy one. After
+// the given number of steps it ends with the best set found so far, and says
+// so by Proven. In every case the set is inclusion-minimal. Steps are counted
+// and not timed, so that the answer is the same on every machine.
+//
+// A step decides how many units to take of one class of units that are alike.
+// Where all units differ there are as many classes as units, and steps can
+// grow exponentially with them; where few differ there are few of both.
+func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
+	w.search(dst, p, steps, nil)
+}
+
+// search is Least for a set that has to cost less than limit, where that is
+// set, but for keys: others are not found.
+func (w *Worker) search(dst *Selection, p *Problem, steps int, limit *Total) {
+	if !w.build(p) {
+		dst.none(0)
+		return
+	}
+	w.limit, w.budget = limit, steps
+	w.greedy()
+	if w.found && !w.beats(&w.bestOf) {
+		w.found = false
+	}
+	done := w.branch(0)
+	w.answer(dst, done)
+}
+
+// branch decides classes i and on, of which none is taken yet, and reports
+// whether it looked at all that could matter.
+//
+// Invariant: the sums of rem, room, freed and total are those of the classes
+// before i as taken, and no bound is passed.
+func (w *Worker) branch(i int) bool {
+	if w.covered() {
+		w.consider()
+		return true
+	}
+	if i == len(w.classes) || !w.reachable(i) || w.beaten(i) {
+		return true
+	}
+	if w.steps >= w.budget {
+		return false
+	}
+	w.steps++
+
+	c := &w.classes[i]
+	saved := w.total
+	most := w.useful(i)
+	done := w.branch(i + 1)
+	n := 0
+	for ; n < most && done; n++ {
+		w.total.Levels = w.p.Order.add(&w.total.Levels, w.total.Units, &c.levels)
+		w.total.Work = addWork(w.total.Work, &w.p.Units[w.members[c.first+int32(n)]])
+		w.total.Units++
+		w.take(i)
+		done = w.branch(i + 1)
+	}
+	for ; n > 0; n-- {
+		w.untake(i)
+	}
+	w.total = saved
+	return done
+}
+
+// reachable reports whether the classes from i on could meet what is still
+// open, if every one of them could be taken.
+func (w *Worker) reachable(i int) bool {
+	avail := w.avail[i*len(w.rows):]
+	for r, rem := range w.rem {
+		if rem > avail[r] {
+			return false
+		}
+	}
+	return true
+}
+
+// beaten reports whether no set that completes the present one with classes
+// from i on can matter: each costs more than the best one.
+func (w *Worker) beaten(i int) bool {
+	best := &w.bestOf
+	switch {
+	case w.found:
+	case w.limit != nil:
+		best = w.limit
+	default:
+		return false
+	}
+	o := &w.p.Order
+	if o.Compare != nil {
+		w.now = w.total
+		w.now.Excess = w.p.excess(w.freed)
+		return w.total.Units > 0 && o.Compare(&w.now, best) > 0
+	}
+
+	more := w.atLeast(i)
+	low := w.floor(i, more)
+	if c := slices.Compare(low[:o.Count+1], best.Levels[:o.Count+1]); c != 0 {
+		return c > 0
+	}
+	// As many units as the best: then exactly more of them are still to come.
+	for l := o.Count + 1; l < NumLevels; l++ {
+		if low[l] != best.Levels[l] {
+			return low[l] > best.Levels[l]
+		}
+	}
+	least := w.least[i*w.types:]
+	for t := range w.freed {
+		w.sure[t] = w.freed[t] + more*least[t]
+	}
+	excess := w.p.excess(w.sure)
+	if c := excess.Compare(best.Excess); c != 0 {
+		return c > 0
+	}
+	return w.total.Work.Compare(best.Work) > 0
+}
+
+// floor returns levels that no completion of the present set by at least more
+// units from the classes from i on goes below: up to the level that counts,
+// and beyond it where it is exactly that many.
+func (w *Worker) floor(i int, more int64) Levels {
+	o := &w.p.Order
+	low := w.total.Levels
+	for l := range low {
+		switch next := w.lowest[i][l]; {
+		case !o.isMax(l):
+			low[l] += more * next
+		case w.total.Units == 0 || next > low[l]:
+			low[l] = next
+		}
+	}
+	return low
+}
+
+// atLeast returns a number of units from the classes from i on without which
+// some need stays open.
+func (w *Worker) atLeast(i int) int64 {
+	var most int64
+	for r, rem := range w.rem {
+		if rem > 0 {
+			most = max(most, w.atLeastOf(i, int32(r)))
+		}
+	}
+	return most
+}
+
+// atLeastOf is atLeast for one row that is reachable: the largest amounts that
+// cover it are taken first.
+func (w *Worker) atLeastOf(i int, r int32) (units int64) {
+	rem := w.rem[r]
+	n := len(w.classes)
+	for _, j := range w.byRow[int(r)*n : (int(r)+1)*n] {
+		if int(j) < i {
+			continue
+		}
+		amount := w.amount(j, r)
+		take := min((rem-1)/amount+1, int64(w.classes[j].count))
+		units += take
+		if rem -= take * amount; rem <= 0 {
+			break
+		}
+	}
+	return units
+}
+
+// consider takes note of the present set, which meets every need, or rather of
+// what is left of it when all that is not needed is given back.
+func (w *Worker) consider() {
+	w.now = w.total
+	w.now.Excess = w.p.excess(w.freed)
+	if !w.better() {
+		return
+	}
+	w.whole = append(w.whole[:0], w.taken...)
+	w.giveBack()
+	w.now = w.sum()
+	// A caller's order may call the whole as cheap as the part, whose keys may
+	// come later: then the whole was better, and the part is not.
+	if w.better() {
+		w.keep()
+	}
+	for i, n := range w.whole {
+		for w.taken[i] < n {
+			w.take(i)
+		}
+	}
+}
+
+// better reports whether the present set, which costs w.now, comes before the
+// best one and costs less than the limit.
+func (w *Worker) better() bool {
+	if !w.beats(&w.now) {
+		return false
+	}
+	if !w.found {
+		return true
+	}
+	c := w.p.Order.compare(&w.now, &w.bestOf)
+	return c < 0 || c == 0 && w.smallerKeys()
+}
+
+// beats reports whether a set of total t costs less than the limit.
+func (w *Worker) beats(t *Total) bool {
+	return w.limit == nil || w.p.Order.compare(t, w.limit) < 0
+}
+
+// smallerKeys reports whether the sorted keys of the present set come before
+// those of the best one.
+func (w *Worker) smallerKeys() bool {
+	w.keys[0] = w.sortedKeys(w.keys[0][:0], w.taken)
+	w.keys[1] = w.sortedKeys(w.keys[1][:0], w.best)
+	return slices.Compare(w.keys[0], w.keys[1]) < 0
+}
+
+func (w *Worker) sortedKeys(dst []string, taken []int32) []string {
+	for i := range w.classes {
+		first := w.classes[i].first
+		for _, m := range w.members[first : first+taken[i]] {
+			dst = append(dst, w.p.Units[m].Key)
+		}
+	}
+	slices.Sort(dst)
+	return dst
+}

@@ -1,0 +1,133 @@
+package victims
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// planned sets dst to the best plan.
+func (d *decision) planned(dst *Decision) {
+	dst.Outcome = Preempts
+	p := &dst.Plan
+	p.Node, p.Cost, p.Proven, p.Steps = d.best.node, d.best.cost, d.proven, d.steps
+	short := d.nodeNeed(d.nodeShort, d.best.node)
+	for _, id := range d.best.victims {
+		r := &d.c.tasks[id]
+		size := resources.Positive(d.c.size(id))
+		p.Victims = append(p.Victims, Victim{
+			Task: id, Key: r.key, Rank: d.leaves[r.leaf].rank.Of(r.priority),
+			ForNode:     r.node == d.best.node && short&size != 0,
+			ForHeadroom: d.needs.masks[d.leaves[r.leaf].level]&size != 0,
+		})
+	}
+	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// unplanned sets dst to the refusal of an ask for which no legal set of victims
+// was found. (Step 7.)
+func (d *decision) unplanned(dst *Decision) {
+	reason := NoVictims
+	if d.refusals > 0 {
+		reason = PredicateRefused
+	}
+	d.refuse(dst, reason)
+	dst.Refusal.Proven, dst.Refusal.Steps = d.proven, d.steps
+	d.countRules(&dst.Refusal)
+	d.findClosest(&dst.Refusal)
+	dst.Refusal.RetryAt = d.retryAt()
+}
+
+// countRules counts every task at the first rule that keeps it from being a
+// victim.
+func (d *decision) countRules(r *Refusal) {
+	for n := range d.c.nodes {
+		var short resources.Mask
+		if node := NodeID(n); d.c.nodes[n].live && d.usable(node) {
+			short = d.nodeNeed(d.nodeShort, node)
+		}
+		for _, id := range d.c.nodes[n].tasks {
+			if d.c.tasks[id].state == Granted {
+				continue
+			}
+			if rule := d.ruleFor(id, short); rule != 0 {
+				r.Counts[rule]++
+			} else {
+				r.Candidates++
+			}
+		}
+	}
+}
+
+// findClosest finds the usable node on which the least is lacking once all its
+// candidates have gone, and what: by dominant share, then in node order. What
+// the headroom lacks with all its candidates gone is lacking everywhere.
+func (d *decision) findClosest(r *Refusal) {
+	d.lackHeadroom()
+	var least resources.Share
+	for _, n := range d.c.order {
+		if !d.usable(n) {
+			continue
+		}
+		short := d.nodeNeed(d.nodeShort, n)
+		for _, id := range d.c.nodes[n].tasks {
+			if d.candidate(id, short) {
+				d.nodeShort = resources.Sub(d.nodeShort, d.nodeShort, d.c.size(id))
+			}
+		}
+		d.nodeShort = resources.Max(d.nodeShort, d.nodeShort, d.wanted)
+		share := resources.DominantShare(d.nodeShort, d.c.total)
+		if !r.HasClosest || share.Compare(least) < 0 {
+			r.Closest, r.HasClosest, least = n, true, share
+			r.Lacks = append(r.Lacks[:0], d.nodeShort...)
+		}
+	}
+}
+
+// lackHeadroom leaves in d.wanted the largest amount per type that a queue on
+// the path lacks once all that could make headroom has gone.
+func (d *decision) lackHeadroom() {
+	clear(d.wanted)
+	for i, q := range d.needs.queues {
+		copy(d.sum, d.needs.short[i])
+		for w := range d.tree.Leaves(q) {
+			for _, id := range d.c.leaves[w] {
+				if d.candidate(id, 0) {
+					d.sum = resources.Sub(d.sum, d.sum, d.c.size(id))
+				}
+			}
+		}
+		d.wanted = resources.Max(d.wanted, d.wanted, d.sum)
+	}
+}
+
+// retryAt returns the first instant at which, all else equal, the decision is
+// a plan because exemptions have ended; zero where there is none.
+func (d *decision) retryAt() time.Time {
+	if d.p.Exempt == nil {
+		return time.Time{}
+	}
+	d.ends = d.ends[:0]
+	for id := range d.c.Tasks() {
+		if d.c.tasks[id].state != Granted && d.veto(id) == 0 {
+			if until, ok := d.exemption(id); ok && !until.IsZero() {
+				d.ends = append(d.ends, until)
+			}
+		}
+	}
+	slices.SortFunc(d.ends, time.Time.Compare)
+	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
+	// More candidates never make a plan impossible, so the first end is found
+	// by halving.
+	first := sort.Search(len(d.ends), func(i int) bool {
+		d.horizon = d.ends[i]
+		return d.choose()
+	})
+	if first == len(d.ends) {
+		return time.Time{}
+	}
+	return d.ends[first]
+}

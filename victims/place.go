@@ -1,0 +1,133 @@
+package victims
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// moment says which amounts count: those of now, or those that will be once
+// what is already leaving has gone.
+type moment uint8
+
+const (
+	present moment = 1 + iota
+	coming
+)
+
+// place decides without victims where that is possible: the ask fits, it waits
+// for what is leaving, or it is in flight. It reports whether it has decided.
+// (Section 5, "The decision", step 1.)
+func (d *decision) place(dst *Decision) bool {
+	if id, held := d.c.grantOf(d.ask.Key); held {
+		d.inFlight(dst, id)
+		return true
+	}
+	return d.placeAt(dst, present, Fits) || d.placeAt(dst, coming, Waits)
+}
+
+// placeAt places the ask on the first usable node with room at a moment.
+func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
+	if !d.hasHeadroom(m, nil) {
+		return false
+	}
+	for _, n := range d.c.order {
+		if d.usable(n) && d.hasRoom(n, m, nil) && d.accepts(n, nil) {
+			d.placed(dst, n, o)
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
+	dst.Outcome = o
+	dst.Plan.Node = n
+	dst.Plan.Proven = true
+	dst.Plan.Cost.Node = d.c.place(n)
+}
+
+// inFlight decides for an ask that holds a grant: it starts on its node where
+// there is room with the grant taken off, and is refused otherwise. So
+// nothing is ever counted twice.
+func (d *decision) inFlight(dst *Decision, grant TaskID) {
+	n := d.c.tasks[grant].node
+	held := d.c.size(grant)
+	if d.usable(n) && d.hasRoom(n, present, held) && d.hasHeadroom(present, held) && d.accepts(n, nil) {
+		d.placed(dst, n, Fits)
+		return
+	}
+	d.refuse(dst, InFlight)
+}
+
+// usable reports whether the ask may run on a node at all: it is schedulable
+// and not reserved for another, or it is the one that the ask requires.
+func (d *decision) usable(n NodeID) bool {
+	node := &d.c.nodes[n]
+	if d.ask.RequiredNode != "" {
+		return node.name == d.ask.RequiredNode
+	}
+	return (!node.unschedulable || d.relaxed.node(RelaxUnschedulable, n)) &&
+		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.relaxed.node(RelaxReservation, n))
+}
+
+// hasRoom reports whether a node has room for the ask, in the types that the
+// ask wants, with held added to what is free.
+func (d *decision) hasRoom(n NodeID, m moment, held resources.Vector) bool {
+	for t := range d.wants.All() {
+		if d.free(n, t, m)+at(held, t) < d.size[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// free returns what is free of type t on a node.
+func (d *decision) free(n NodeID, t int, m moment) int64 {
+	i := int(n)*d.c.types + t
+	free := d.c.capacity[i] - d.c.used[i]
+	if m == coming {
+		free += d.c.leaving[i]
+	}
+	return free
+}
+
+// hasHeadroom reports whether no queue on the path of the ask would pass its
+// max, in the types that the ask wants, with held taken off the usage.
+func (d *decision) hasHeadroom(m moment, held resources.Vector) bool {
+	for q := range d.tree.Up(d.ask.Queue) {
+		most := d.max(q)
+		for t := range most.Defined.All() {
+			if d.usage(q, t, m)-at(held, t)+d.size[t] > most.Value[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// max returns the max of a queue in the types that the ask wants.
+func (d *decision) max(q queue.ID) resources.Limit {
+	most := d.tree.Max(q)
+	most.Defined &= d.wants
+	if d.relaxed.queue(RelaxMax, q) {
+		most.Defined = 0
+	}
+	return most
+}
+
+// usage returns what a queue uses of type t.
+func (d *decision) usage(q queue.ID, t int, m moment) int64 {
+	used := d.tree.Usage(q)[t]
+	if m == coming {
+		used -= d.tree.Preempting(q)[t]
+	}
+	return used
+}
+
+// accepts asks the caller's predicate, if there is one.
+func (d *decision) accepts(n NodeID, victims []TaskID) bool {
+	return d.p.Predicate == nil || d.p.Predicate(d.ask, n, victims)
+}
+
+// place returns the place of a node in node order.
+func (c *Cluster) place(n NodeID) int { return int(c.nodes[n].seq) }

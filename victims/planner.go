@@ -1,0 +1,216 @@
+package victims
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Planner decides asks over a [Cluster]. Its exported fields are options;
+// the zero value of each is the documented default, and only Cluster must be
+// set. The rest is memory that decisions reuse, so that a warm planner
+// allocates nothing beyond what a growing [Decision] needs.
+//
+// A Planner serves one goroutine at a time. It never changes the cluster.
+type Planner struct {
+	Cluster *Cluster
+
+	// StrictPriority lets an ask take tasks of lower effective priority only,
+	// as Kubernetes does, and not of equal priority.
+	StrictPriority bool
+	// Interval is the time that must pass between two attempts to preempt for
+	// an ask; see Ask.LastAttempt.
+	Interval time.Duration
+	// Steps bounds the search on one node, or for one headroom problem. 0
+	// means DefaultSteps. A decision takes at most 64 times as many.
+	Steps int
+	// Compare replaces [Cost.Compare] as the order of costs. It must be a
+	// strict weak order in which a set of victims never costs less than a
+	// part of it.
+	Compare func(a, b *Cost) int
+	// Exempt removes candidates, for example by package toleration. It must
+	// depend on its arguments only.
+	Exempt func(Exemption) (until time.Time, exempt bool)
+	// Predicate may refuse a node for an ask, given the victims there and
+	// elsewhere, in no particular order. It must depend on its arguments only
+	// and must not keep victims.
+	Predicate func(ask *Ask, node NodeID, victims []TaskID) bool
+	// Exhaustive turns the pruning of nodes off. The answer is the same; tests
+	// show it.
+	Exhaustive bool
+
+	d decision
+}
+
+// DefaultSteps is the step budget of one search of a planner that sets none.
+const DefaultSteps = 1 << 16
+
+// An Exemption is the question whether a task is exempt from preemption by an
+// ask at an instant. Exempt answers true with the instant from which the task
+// can be taken, which is zero where that is never.
+type Exemption struct {
+	Cluster *Cluster
+	Task    TaskID
+	Ask     *Ask
+	Now     time.Time
+}
+
+// Decide decides what should happen for an ask at the instant now, and sets
+// dst to the answer, reusing its memory. Errors say what is wrong with the
+// ask; that there is no plan is no error.
+//
+// The cost is linear in the number of nodes for an ask that fits. Otherwise it
+// is linear in queues, nodes and tasks, and the search takes at most the step
+// budget.
+func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
+	d := &p.d
+	if err := d.reset(p, ask, now); err != nil {
+		return err
+	}
+	dst.reset(d)
+	d.decide(dst)
+	return nil
+}
+
+// reset makes dst ready to be filled; memory is kept.
+func (dst *Decision) reset(d *decision) {
+	size := append(dst.Plan.Ask.Size[:0], d.size...)
+	dst.Outcome = 0
+	dst.Plan = Plan{Ask: *d.ask, Victims: dst.Plan.Victims[:0], Version: d.c.version}
+	dst.Plan.Ask.Size = size
+	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0]}
+}
+
+// decision is one decision in the making, and the memory for the next.
+type decision struct {
+	p    *Planner
+	c    *Cluster
+	tree *queue.Tree
+	ask  *Ask
+	now  time.Time
+	ns   int64 // now, in nanoseconds since 1970
+
+	size   resources.Vector // the ask's, of full length
+	wants  resources.Mask   // its types: an explicit zero is no wanted type
+	app    int32
+	hasApp bool // the application has tasks in the cluster
+
+	relaxed  Relaxation // the one rule that does not hold; none but in Explain
+	inside   queue.ID   // E, the lowest governing queue; where starving is set
+	starving bool
+	view     fence.View
+	leaves   []leafRow
+
+	needs   needs
+	rooms   []Bound // law 2: a row per queue with a guarantee
+	boundOf []int32 // the row of rooms of each queue, or -1
+	chains  []int32 // the bounds of each leaf, one leaf after another
+	blocks  []int64 // the amounts of rooms and needs
+
+	horizon  time.Time // exemptions that end until then count as ended
+	refused  []bool    // the nodes that the predicate has refused
+	refusals int
+	ends     []time.Time
+
+	nodeShort, wanted, sum resources.Vector
+	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
+	shared, found          Selection
+	problem                Problem
+	worker                 Worker
+	best                   choice
+	bestTotal              Total
+	costs                  [2]Cost // that are being compared
+	steps                  int
+	proven                 bool
+}
+
+// leafRow is what a decision knows of a leaf, so that a task costs a lookup.
+type leafRow struct {
+	rank   fence.Lift // of a task of the leaf; see fence.View.Rank
+	veto   Rule       // the rule that keeps all its tasks, or 0
+	level  int32      // the first open headroom need that its tasks reduce
+	bounds []int32    // law 2: what binds its tasks, from the leaf upwards
+}
+
+// reset checks the ask and prepares what every kind of decision needs.
+func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
+	c := p.Cluster
+	fail := func(err error) error { return fmt.Errorf("victims: ask %q: %w", ask.Key, err) }
+	if ask.Key == "" {
+		return fail(ErrEmpty)
+	}
+	if _, ok := c.Lookup(ask.Key); ok {
+		return fail(fmt.Errorf("%w: a task has it", ErrDuplicate))
+	}
+	if err := c.checkLeaf(ask.Queue); err != nil {
+		return fail(err)
+	}
+	if ask.RequiredNode != "" {
+		if _, ok := c.nodeIDs[ask.RequiredNode]; !ok {
+			return fail(fmt.Errorf("required node %q: %w", ask.RequiredNode, ErrUnknown))
+		}
+	}
+	ns, ok := nanos(now)
+	if !ok {
+		return fail(fmt.Errorf("now %v: %w", now, ErrRange))
+	}
+	if err := c.checkAmounts(ask.Key, ask.Size, c.grantSize(ask.Key)); err != nil {
+		return err
+	}
+	d.p, d.c, d.tree, d.ask, d.now, d.ns = p, c, c.tree, ask, now, ns
+	d.size = resources.Copy(d.size[:0], ask.Size)
+	for len(d.size) < c.types {
+		d.size = append(d.size, 0)
+	}
+	d.size = d.size[:c.types]
+	d.wants = resources.Positive(d.size)
+	d.app, d.hasApp = c.apps.lookup(ask.Application)
+	d.relaxed, d.starving = Relaxation{}, false
+	d.nodeShort = zeros(d.nodeShort, c.types)
+	d.sum = zeros(d.sum, c.types)
+	return nil
+}
+
+// grantSize returns the amounts that an ask holds already.
+func (c *Cluster) grantSize(key string) resources.Vector {
+	if id, ok := c.grantOf(key); ok {
+		return c.size(id)
+	}
+	return nil
+}
+
+// refuse sets dst to a refusal that is certain.
+func (d *decision) refuse(dst *Decision, r Reason) {
+	dst.Outcome = Refused
+	dst.Refusal.Reason = r
+	dst.Refusal.Proven = true
+}
+
+// rank returns the rank of a task: its effective priority minus the ask's, or
+// for a required node its raw priority minus the ask's.
+func (d *decision) rank(r *taskRow) int64 {
+	return d.leaves[r.leaf].rank.Of(r.priority)
+}
+
+// ceiling is the highest rank that law 6 allows.
+func (d *decision) ceiling() int64 {
+	if d.p.StrictPriority {
+		return -1
+	}
+	return 0
+}
+
+// lost returns the running time that stopping a task throws away.
+func (d *decision) lost(r *taskRow) uint64 {
+	if !r.flags.has(flagScheduled) || r.scheduled > d.ns {
+		return 0
+	}
+	// The difference of two int64 fits uint64, wherever zero lies.
+	return uint64(d.ns) - uint64(r.scheduled)
+}
+
+const noLimit = math.MaxInt64

@@ -1,0 +1,125 @@
+package victims_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// call is one question to a predicate.
+type call struct {
+	node    string
+	victims []string
+}
+
+// recorder returns a predicate that answers by ok and notes what it is asked.
+func (f *fixture) recorder(calls *[]call, ok func(call) bool) func(*victims.Ask, victims.NodeID, []victims.TaskID) bool {
+	return func(_ *victims.Ask, n victims.NodeID, ids []victims.TaskID) bool {
+		c := call{f.c.Node(n).Name, f.names(ids)}
+		slices.Sort(c.victims)
+		*calls = append(*calls, c)
+		return ok(c)
+	}
+}
+
+// threeNodes has a full node of one task, one of two and one of three: taking
+// from them is ever costlier.
+func threeNodes(t *testing.T) *fixture {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	f.node("n2", 6)
+	f.node("n3", 6)
+	f.task("v3a", "a", "n1", 2)
+	f.task("v3b", "a", "n1", 2)
+	f.task("v3c", "a", "n1", 2)
+	f.task("v1", "a", "n2", 6)
+	f.task("v2a", "a", "n3", 3)
+	f.task("v2b", "a", "n3", 3)
+	return f
+}
+
+func TestPredicate_AskedOnceWhereItAccepts(t *testing.T) {
+	f := threeNodes(t)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(call) bool { return true })}
+	d := f.decide(p, f.ask("x", "b", 6))
+	require.Equal(t, []string{"v1"}, keysOf(d))
+	require.Equal(t, []call{{"n2", []string{"v1"}}}, calls)
+}
+
+func TestPredicate_BestFirst(t *testing.T) {
+	f := threeNodes(t)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n1" })}
+	d := f.decide(p, f.ask("x", "b", 6))
+	require.Equal(t, []string{"v3a", "v3b", "v3c"}, keysOf(d))
+	// On a node whose best set was all of its candidates there is nothing to
+	// try again.
+	require.Equal(t, []call{
+		{"n2", []string{"v1"}},
+		{"n3", []string{"v2a", "v2b"}},
+		{"n1", []string{"v3a", "v3b", "v3c"}},
+	}, calls)
+}
+
+func TestPredicate_RefusesAll(t *testing.T) {
+	f := threeNodes(t)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(call) bool { return false })}
+	d := f.decide(p, f.ask("x", "b", 6))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+	require.Len(t, calls, 3)
+}
+
+// Where the predicate wants one more victim, as one with anti-affinity to a
+// running task does, the node is tried with all candidates and trimmed.
+func TestPredicate_WidensAndTrims(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	f.task("a", "a", "n1", 2)
+	f.task("b", "a", "n1", 2)
+	f.task("c", "a", "n1", 2)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, []string{"c"}, keysOf(d))
+	require.False(t, d.Plan.Proven)
+	require.Equal(t, []string{"a"}, calls[0].victims)
+	require.Equal(t, []string{"a", "b", "c"}, calls[1].victims)
+	for _, c := range calls {
+		require.NotEmpty(t, c.victims, "a set that does not meet the need was asked about")
+	}
+	require.LessOrEqual(t, len(calls), 5)
+}
+
+// A node with room needs no victim, but the predicate is asked all the same.
+func TestPredicate_FitsOnTheNextNode(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	f.node("n2", 6)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, victims.Fits, d.Outcome)
+	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
+	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
+}
+
+// With a max that is short, victims elsewhere are part of the question.
+func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
+	f := newFixture(t, queue.Config{Max: slots(6), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(6)}}})
+	f.node("n1", 6)
+	f.node("n2", 6)
+	f.task("v", "a", "n2", 6)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	d := f.decide(p, f.ask("x", "b", 6))
+	require.Equal(t, []string{"v"}, keysOf(d))
+	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
+	require.Equal(t, []call{{"n1", []string{"v"}}, {"n2", []string{"v"}}}, calls)
+}

@@ -1,0 +1,119 @@
+package victims
+
+import (
+	"fmt"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+)
+
+// A Relaxable is a rule that can be relaxed alone to see whether it was the
+// one that stood in the way. Its String is a stable word.
+type Relaxable uint8
+
+const (
+	RelaxMayNot        Relaxable = 1 + iota // the ask must not preempt others
+	RelaxDelay                              // the preemption delay of its queue
+	RelaxInterval                           // the interval between attempts
+	RelaxUngoverned                         // law 4: no type of the ask is governed
+	RelaxTrigger                            // law 4: Queue is not under its guarantee
+	RelaxInside                             // storm freedom: nothing inside the starving queue
+	RelaxMax                                // the max of Queue
+	RelaxFence                              // law 7: the fence of Queue
+	RelaxDisabled                           // Queue is disabled
+	RelaxGuarantee                          // law 2: the guarantee of Queue
+	RelaxUnschedulable                      // Node takes no new tasks
+	RelaxReservation                        // Node is reserved for another
+	RelaxApplication                        // law 3: Task is of the ask's application
+	RelaxPriority                           // law 6: the effective priority of Task
+	RelaxExemption                          // the caller exempts Task
+	RelaxRequiredNode                       // Task can run on its node only
+
+	numRelaxables
+)
+
+var relaxableWords = [numRelaxables]string{
+	RelaxMayNot:        "may-not-preempt",
+	RelaxDelay:         "delay",
+	RelaxInterval:      "interval",
+	RelaxUngoverned:    "not-guaranteed",
+	RelaxTrigger:       "over-guarantee",
+	RelaxInside:        "inside",
+	RelaxMax:           "max",
+	RelaxFence:         "fence",
+	RelaxDisabled:      "disabled",
+	RelaxGuarantee:     "guarantee",
+	RelaxUnschedulable: "unschedulable",
+	RelaxReservation:   "reservation",
+	RelaxApplication:   "same-application",
+	RelaxPriority:      "priority",
+	RelaxExemption:     "exempt",
+	RelaxRequiredNode:  "required-node",
+}
+
+// String returns the stable word for the rule.
+func (r Relaxable) String() string {
+	if r > 0 && r < numRelaxables {
+		return relaxableWords[r]
+	}
+	return fmt.Sprintf("Relaxable(%d)", uint8(r))
+}
+
+// A Relaxation is one rule, and the queue, node or task that it is about where
+// it is about one.
+type Relaxation struct {
+	Rule  Relaxable
+	Queue queue.ID
+	Node  NodeID
+	Task  TaskID
+}
+
+// Of says what the relaxation is about.
+func (c *Cluster) nameOf(r Relaxation) string {
+	switch r.Rule {
+	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+		return fmt.Sprintf("%v of %s", r.Rule, c.tree.Path(r.Queue))
+	case RelaxUnschedulable, RelaxReservation:
+		return fmt.Sprintf("%v of node %s", r.Rule, c.nodes[r.Node].name)
+	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
+		return fmt.Sprintf("%v of %s", r.Rule, c.tasks[r.Task].key)
+	}
+	return r.Rule.String()
+}
+
+// The methods below ask whether a rule is relaxed. In a decision the zero
+// Relaxation relaxes nothing.
+
+func (r Relaxation) rule(rule Relaxable) bool { return r.Rule == rule }
+
+func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
+
+func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
+
+func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
+
+// opens reports whether leaf w, which is outside the fence of asking, would
+// be inside without the fence that is relaxed.
+func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
+	if r.Rule != RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+		return false
+	}
+	parent, ok := t.Parent(r.Queue)
+	return ok && t.Contains(fence.Root(t, parent), w)
+}
+
+// enables reports whether leaf w, which is disabled, would not be without the
+// policy that is relaxed.
+func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
+	return r.Rule == RelaxDisabled && r.Queue == disabledBy(t, w)
+}
+
+// disabledBy returns the queue whose policy disables q: the nearest upwards.
+func disabledBy(t *queue.Tree, q queue.ID) queue.ID {
+	for a := range t.Up(q) {
+		if t.PreemptionPolicy(a) == queue.PreemptionDisabled {
+			return a
+		}
+	}
+	return q
+}

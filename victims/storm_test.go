@@ -1,0 +1,288 @@
+package victims_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Storm freedom: with Φ the sum of min(e, g) over queues and guaranteed types,
+// every inter-queue plan makes Φ larger, and nothing but a plan for a required
+// node makes it smaller. So on a fixed workload there are at most as many plans
+// as the sum of ⌈g / smallest amount of an ask⌉, however the victims come back.
+//
+// Here they come back at once: a controller recreates every victim as a new ask
+// of the same queue, application and size. Asks are taken in random order,
+// plans are carried out at once or step by step, until no ask gets any further.
+func TestStormFreedom(t *testing.T) { rapid.Check(t, propertyStorm) }
+
+func FuzzStormFreedom(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyStorm))
+}
+
+func propertyStorm(t *rapid.T) {
+	workload := world.Workloads(world.Crowded).Draw(t, "workload")
+	h := newHistory(t, workload)
+	before := h.String()
+	most := h.mostPlans()
+	for h.step() {
+		if h.plans > most {
+			t.Fatalf("%d plans, at most %d can be; from\n%s%v", h.plans, most, before, h)
+		}
+	}
+}
+
+// history is a cluster with a controller, and the plain model of it.
+type history struct {
+	*rapid.T
+	w       *world.World // kept in step with the cluster
+	o       world.Options
+	cluster *victims.Cluster
+	planner *victims.Planner
+	d       victims.Decision
+
+	pending []world.Ask
+	plans   int // inter-queue plans
+	names   int // given to recreated asks
+	phi     int64
+	log     []string
+}
+
+func newHistory(t *rapid.T, w *world.Workload) *history {
+	h := &history{T: t, w: &w.World, o: w.Options, pending: w.Asks}
+	h.cluster = build(t, h.w)
+	h.planner = world.PlannerOf(h.cluster, &h.o)
+	h.phi = potential(h.w)
+	return h
+}
+
+// potential is Φ.
+func potential(w *world.World) (phi int64) {
+	usage := w.Usage(true)
+	for _, q := range w.Queues() {
+		for t, g := range q.Guaranteed {
+			phi += min(usage[q.Path][t], g)
+		}
+	}
+	return phi
+}
+
+// mostPlans is the number of inter-queue plans that there can be. A plan for a
+// required node may undo what others did, and nobody undoes it.
+func (h *history) mostPlans() (most int) {
+	smallest := make(world.Amounts)
+	required := 0
+	look := func(size world.Amounts) {
+		for t, v := range size {
+			if v > 0 && (smallest[t] == 0 || v < smallest[t]) {
+				smallest[t] = v
+			}
+		}
+	}
+	for _, a := range h.pending {
+		look(a.Size)
+		if a.RequiredNode != "" {
+			required++
+		}
+	}
+	for _, t := range h.w.Tasks {
+		look(t.Size)
+	}
+	for _, q := range h.w.Queues() {
+		for t, g := range q.Guaranteed {
+			if a := smallest[t]; a > 0 && g > 0 {
+				most += int((g-1)/a) + 1
+			}
+		}
+	}
+	return most * (required + 1)
+}
+
+// event is one thing that happened.
+type event struct {
+	told string // in words; "" if nothing happened
+	// planned is set for an inter-queue plan, required for one for a required
+	// node, which may make Φ smaller.
+	planned, required bool
+}
+
+// step lets one thing happen and reports whether anything can.
+func (h *history) step() bool {
+	before := h.phi
+	e := h.event()
+	if e.told == "" {
+		return false
+	}
+	h.log = append(h.log, e.told)
+	h.phi = potential(h.w)
+	switch {
+	case e.required:
+	case e.planned && h.phi <= before:
+		h.Fatalf("Φ goes from %d to %d\n%v", before, h.phi, h)
+	case h.phi < before:
+		h.Fatalf("Φ falls from %d to %d\n%v", before, h.phi, h)
+	}
+	if e.planned {
+		h.plans++
+	}
+	return true
+}
+
+// event draws what happens: something that can, if anything can.
+func (h *history) event() event {
+	leaving := h.leaving()
+	switch n := rapid.UintMax(3).Draw(h.T, "event"); {
+	case n == 1 && len(leaving) > 0:
+		return event{told: h.finish(of(h.T, "leaving", leaving))}
+	case n == 2 && len(h.w.Grants) > 0:
+		if e := h.start(of(h.T, "grant", h.w.Grants).Ask); e.told != "" {
+			return e
+		}
+	}
+	for _, i := range permutation(h.T, len(h.pending)) {
+		if e := h.decide(i); e.told != "" {
+			return e
+		}
+	}
+	for _, g := range slices.Clone(h.w.Grants) {
+		if e := h.start(g.Ask); e.told != "" {
+			return e
+		}
+	}
+	if len(leaving) > 0 {
+		return event{told: h.finish(leaving[0])}
+	}
+	return event{}
+}
+
+// decide has the pending ask i decided and carries the decision out.
+func (h *history) decide(i int) event {
+	a := h.pending[i]
+	ask := askOf(h.T, h.cluster, &a)
+	h.must(h.planner.Decide(&h.d, &ask, h.o.Now))
+	if h.d.Outcome == victims.Refused {
+		return event{}
+	}
+	h.pending = slices.Delete(h.pending, i, i+1)
+	node := h.cluster.Node(h.d.Plan.Node).Name
+	if h.d.Outcome == victims.Fits {
+		h.run(&a, node)
+		return event{told: fmt.Sprintf("%s fits %s", a.Key, node)}
+	}
+
+	h.must(h.cluster.Apply(&h.d.Plan))
+	h.w.Grants = append(h.w.Grants, world.Grant{Ask: a, Node: node})
+	if h.d.Outcome == victims.Waits {
+		return event{told: fmt.Sprintf("%s waits for %s", a.Key, node)}
+	}
+	e := event{told: fmt.Sprintf("%s takes %s from", a.Key, node), required: a.RequiredNode != ""}
+	e.planned = !e.required
+	for _, v := range h.d.Plan.Victims {
+		e.told += " " + v.Key
+		h.stop(v.Key)
+	}
+	if rapid.Bool().Draw(h.T, "at once") {
+		for _, v := range h.d.Plan.Victims {
+			h.finish(v.Key)
+		}
+		h.ungrant(a.Key)
+		h.run(&a, node)
+	}
+	return e
+}
+
+// stop notes that a victim was told to stop, and recreates it as an ask.
+func (h *history) stop(key string) {
+	i := h.task(key)
+	t := &h.w.Tasks[i]
+	t.State = world.Preempting
+	h.names++
+	h.pending = append(h.pending, world.Ask{
+		Key: fmt.Sprintf("%s-%d", key, h.names), Application: t.Application, Queue: t.Queue,
+		Size: t.Size, Priority: t.Priority, PendingSince: t.Created,
+		Originator: t.Originator, OptedOut: t.OptedOut,
+	})
+}
+
+// finish ends a leaving task.
+func (h *history) finish(key string) (told string) {
+	h.must(h.cluster.RemoveTask(key))
+	i := h.task(key)
+	h.w.Tasks = slices.Delete(h.w.Tasks, i, i+1)
+	return key + " is gone"
+}
+
+// start starts a granted ask where it fits its node by now.
+func (h *history) start(a world.Ask) event {
+	ask := askOf(h.T, h.cluster, &a)
+	h.must(h.planner.Decide(&h.d, &ask, h.o.Now))
+	if h.d.Outcome != victims.Fits {
+		return event{}
+	}
+	h.ungrant(a.Key)
+	h.run(&a, h.cluster.Node(h.d.Plan.Node).Name)
+	return event{told: a.Key + " starts"}
+}
+
+func (h *history) ungrant(key string) {
+	h.w.Grants = slices.DeleteFunc(h.w.Grants, func(g world.Grant) bool { return g.Ask.Key == key })
+}
+
+// run makes an ask a running task; where it held a grant the task takes its place.
+func (h *history) run(a *world.Ask, node string) {
+	t := a.Started(node, h.o.Now)
+	h.must(world.AddTask(h.cluster, &t))
+	h.w.Tasks = append(h.w.Tasks, t)
+}
+
+func (h *history) leaving() (keys []string) {
+	for _, t := range h.w.Tasks {
+		if t.State.Leaving() {
+			keys = append(keys, t.Key)
+		}
+	}
+	return keys
+}
+
+func (h *history) task(key string) int {
+	return slices.IndexFunc(h.w.Tasks, func(t world.Task) bool { return t.Key == key })
+}
+
+func (h *history) must(err error) {
+	if err != nil {
+		h.Fatalf("%v\n%v", err, h)
+	}
+}
+
+// String tells what has happened, and what is left.
+func (h *history) String() string {
+	var b strings.Builder
+	for _, told := range h.log {
+		fmt.Fprintln(&b, told)
+	}
+	b.WriteString(h.w.String())
+	for i := range h.pending {
+		fmt.Fprintln(&b, "ask   ", &h.pending[i])
+	}
+	return b.String()
+}
+
+// of draws one of a list, permutation an order of n things.
+func of[T any](t *rapid.T, label string, list []T) T {
+	return list[rapid.UintMax(uint(len(list)-1)).Draw(t, label)]
+}
+
+func permutation(t *rapid.T, n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return rapid.Permutation(list).Draw(t, "order")
+}

@@ -1,0 +1,94 @@
+package victims
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A TaskID is the row of a task, or of a granted ask, in its [Cluster]. It
+// stays the same from the addition of the task to its removal, after which
+// another task may get it.
+type TaskID int32
+
+// A NodeID is the row of a node in its [Cluster]. It stays the same from the
+// addition of the node to its removal, after which another node may get it.
+type NodeID int32
+
+// A State says what a task is doing.
+type State uint8
+
+const (
+	// Running tasks use their queue and node, and may be victims.
+	Running State = iota
+	// Releasing tasks are ending by themselves. Their amounts are leaving.
+	Releasing
+	// Preempting tasks were told to stop. Their amounts are leaving.
+	Preempting
+	// Granted is no running task but an ask that was given a place: its
+	// amounts count as usage of its queue and its node until it starts or is
+	// dropped. It is never a victim.
+	Granted
+)
+
+// String returns the name of the state in lower case.
+func (s State) String() string {
+	switch s {
+	case Running:
+		return "running"
+	case Releasing:
+		return "releasing"
+	case Preempting:
+		return "preempting"
+	case Granted:
+		return "granted"
+	}
+	return fmt.Sprintf("State(%d)", uint8(s))
+}
+
+// leaving reports whether the amounts of a task in the state are about to go.
+func (s State) leaving() bool { return s == Releasing || s == Preempting }
+
+// A Task is something that runs on a node on behalf of a leaf queue.
+type Task struct {
+	Key         string // unique among the tasks and grants of a cluster
+	Application string
+	Queue       queue.ID // a leaf
+	Node        NodeID
+	Size        resources.Vector
+	Priority    int32
+	Created     time.Time
+	Scheduled   time.Time // when it was placed; zero: not yet, it is nominated only
+	State       State
+
+	Originator   bool // the first task of its application, without which the others are lost
+	OptedOut     bool // allow-preemption: false (law 1)
+	RequiredNode bool // it can run on its node only
+}
+
+// A Node is a place where tasks run.
+type Node struct {
+	Name          string
+	Capacity      resources.Vector
+	Unschedulable bool   // takes no new tasks, except of asks that require it
+	ReservedFor   string // the key of the ask it is kept for, or ""
+}
+
+// An Ask is a task that has no node yet.
+type Ask struct {
+	Key          string
+	Application  string
+	Queue        queue.ID // a leaf
+	Size         resources.Vector
+	Priority     int32
+	PendingSince time.Time // when it was created
+	LastAttempt  time.Time // when preemption was last tried for it; zero: never
+	RequiredNode string    // the name of the only node it can run on, or ""
+	MayNot       bool      // must not preempt others
+
+	// What it will be as a task; see [Task].
+	Originator bool
+	OptedOut   bool
+}
