@@ -69,7 +69,8 @@ func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 			*r = row{theirs: above.theirs.after(step(t, q)), ours: above.ours}
 		}
 		switch {
-		case q == leaf || q == root || !t.Contains(root, q):
+		// A leaf inside the root that is the root itself is the asking leaf.
+		case q == leaf || !t.Contains(root, q):
 			r.standing = Outside
 		case t.Disabled(q):
 			r.standing = Protected

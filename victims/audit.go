@@ -18,7 +18,8 @@ import (
 // must be set. The rest is memory that audits reuse, so that a warm auditor
 // allocates nothing but room for violations.
 //
-// An Auditor serves one goroutine at a time. It never changes the cluster.
+// An Auditor serves one goroutine at a time and must not be copied after its
+// first use. It never changes the cluster.
 type Auditor struct {
 	Cluster *Cluster
 
@@ -49,16 +50,15 @@ type Auditor struct {
 //
 // Two laws compare a plan with others, and only the nearest of them are looked
 // at. A plan is minimal ([LawMinimal]) where no single victim can be given
-// back; giving back several at once is no easier, as long as the predicate
-// accepts a plan that stops more. Law 1 ([LawOptedOut]) asks for the fewest
-// opted-out victims of all plans: the audit looks at those with one opted-out
-// victim less, or with another task in its place, and at no other node.
-// It does so in plans that are otherwise lawful.
+// back; without a predicate, no several can be then either. Law 1
+// ([LawOptedOut]) asks for the fewest opted-out victims of all plans: the audit
+// looks at those with one opted-out victim less, or with one other task in its
+// place, and at no other node. It does so in plans that are otherwise lawful.
 //
-// Violations come in a fixed order: of the ask, of the node, of the time and
-// the queues of the ask, of each victim in the order of the plan, of the
-// queues in tree order, and of the set as a whole; in each group in the order
-// of the [Law] constants where no other is given.
+// Violations come in a fixed order: of the node; of what lets the ask preempt;
+// of each victim, in the order of the plan; of the guarantees, in tree order;
+// of room, of headroom from the leaf upwards, and of the set as a whole. In
+// each group they are in the order of the [Law] constants, and then of types.
 //
 // The cost is linear in the number of nodes, of queues times types, and of
 // victims times depth times types; the predicate is asked once, and once more
@@ -67,11 +67,10 @@ type Auditor struct {
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
+	defer x.end() // also where a function of the caller panics
 	x.out = dst
 	x.run()
-	dst = x.out
-	x.end()
-	return dst
+	return x.out
 }
 
 // audit is one audit, and the memory for the next.
@@ -111,6 +110,10 @@ func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
 	x.freed = zeros(x.freed, types)
 	x.taken = zeros(x.taken, types*x.tree.Len())
 	x.victims = x.victims[:0]
+	x.held = false
+	if id, ok := x.c.LookupGrant(x.ask.Key); ok {
+		x.grant, x.held = x.c.Task(id), true
+	}
 }
 
 // end forgets the plan, so that an auditor at rest keeps nothing of it alive.
@@ -141,8 +144,8 @@ func (x *audit) run() {
 	x.survey()
 	x.place(x.report)
 	if len(x.plan.Victims) > 0 {
-		x.precondition(x.report)
 		x.trigger(x.report)
+		x.precondition(x.report)
 	}
 	x.judgeAll()
 	x.guarantee(x.report)

@@ -26,10 +26,6 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 			return
 		}
 	}
-	x.held = false
-	if id, ok := x.c.grantOf(x.ask.Key); ok {
-		x.grant, x.held = x.c.Task(id), true
-	}
 	for i, v := range x.ask.Size {
 		// With the ask, usage must stay in range; a type of none has no room.
 		most := int64(0)
@@ -79,14 +75,12 @@ func (x *audit) place(yield func(Violation) bool) {
 	n := x.c.Node(x.plan.Node)
 	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
 	required := x.required()
-	if x.held {
-		if x.grant.Node != x.plan.Node || len(x.plan.Victims) > 0 {
-			yield(Violation{Law: LawInFlight, Node: x.c.Node(x.grant.Node).Name})
-		}
-	}
-	_ = fault(!required && n.Unschedulable, LawSchedulable) &&
+	if fault(!required && n.Unschedulable, LawSchedulable) &&
 		fault(!required && n.ReservedFor != "" && n.ReservedFor != x.ask.Key, LawReserved) &&
-		fault(required && n.Name != x.ask.RequiredNode, LawRequiredNode)
+		fault(required && n.Name != x.ask.RequiredNode, LawRequiredNode) &&
+		x.held && (x.grant.Node != x.plan.Node || len(x.plan.Victims) > 0) {
+		yield(Violation{Law: LawInFlight, Node: x.c.Node(x.grant.Node).Name})
+	}
 }
 
 // precondition yields what forbids the ask to have victims now.

@@ -325,6 +325,10 @@ func auditAgreesWithTwin(t *rapid.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("plan %+v on\n%v\nbreaks %v (-want +got):\n%s", *p, w.cluster.Tree(), violationLines(vs), diff)
 	}
+	// Law 5 follows from law 2 for a victim that goes by the plan.
+	if got[victims.LawSurplus] && !got[victims.LawGuarantee] && !got[victims.LawLeaving] {
+		t.Fatalf("plan %+v on\n%v\nkeeps law 2 and breaks %v", *p, w.cluster.Tree(), violationLines(vs))
+	}
 }
 
 func TestAuditAgreesWithTwin(t *testing.T) { rapid.Check(t, auditAgreesWithTwin) }

@@ -19,7 +19,7 @@ func (x *audit) judge(id TaskID, t *Task, yield func(Violation) bool) {
 	}
 	free := !x.required() // where not, the ask can run nowhere else, and queues protect no one
 
-	if !fault(t.Application == x.ask.Application, of(LawApplication)) {
+	if !fault(t.Application == x.ask.Application && x.ask.Application != "", of(LawApplication)) {
 		return
 	}
 	helped := x.helped(t)

@@ -40,7 +40,6 @@ func (d *decision) decide(dst *Decision) {
 // in d.best, and reports whether there are any. (Steps 3 to 6.)
 func (d *decision) choose() bool {
 	d.refused = zeros(d.refused, len(d.c.nodes))
-	d.refusals = 0
 	d.steps, d.proven = 0, true
 	for {
 		d.search()
@@ -52,7 +51,6 @@ func (d *decision) choose() bool {
 		}
 		// The cheapest set will not do: perhaps a larger one on the same node
 		// does, else the next best node.
-		d.refusals++
 		d.refused[d.best.node] = true
 		if d.widen(d.best.node) {
 			d.proven = false
@@ -65,8 +63,10 @@ func (d *decision) choose() bool {
 // predicate has not refused.
 func (d *decision) search() {
 	d.best.found = false
-	if d.needs.open() && !d.searchHeadroom() {
-		return // what no task can make room for, no node can
+	d.pooled, d.hopeless = false, false
+	if d.pruning() {
+		d.searchBounded()
+		return
 	}
 	for _, n := range d.c.order {
 		if d.usable(n) && !d.refused[n] {
@@ -74,6 +74,9 @@ func (d *decision) search() {
 		}
 	}
 }
+
+// pruning reports whether bounds on the default order of costs may be used.
+func (d *decision) pruning() bool { return !d.p.Exhaustive && d.p.Compare == nil }
 
 // searchNode compares the best set for one node with the best so far.
 func (d *decision) searchNode(n NodeID) {
@@ -84,25 +87,42 @@ func (d *decision) searchNode(n NodeID) {
 	case short == 0:
 		// Headroom alone is needed, and for that the best set is the same on
 		// all such nodes.
-		d.offer(n, &d.shared, d.pool.ids)
+		if d.searchHeadroom() {
+			d.offer(n, &d.shared, d.pool.ids)
+		}
 	case !d.needs.open():
-		d.local.gather(d, n, short)
 		d.want()
-		d.solve(&d.found, &d.local, false)
+		if !d.gatherLocal(n, short) {
+			return
+		}
+		d.solve(&d.found, &d.local)
 		d.offer(n, &d.found, d.local.ids)
 	default:
-		d.want()
 		d.searchJoint(n, short)
 	}
+}
+
+// gatherLocal gathers the candidates on a node as units. It reports false where
+// they show that no plan for the node costs less than the best so far.
+func (d *decision) gatherLocal(n NodeID, short resources.Mask) bool {
+	d.local.gather(d, n, short)
+	if d.pruning() && !d.boundLocal(n) {
+		return false
+	}
+	d.local.build(d)
+	return true
 }
 
 // searchJoint looks for a set that makes room on a node and headroom at once.
 // Such a set contains one that makes room on the node, so the cheapest of
 // those is a bound, and the answer where it makes headroom as well.
 func (d *decision) searchJoint(n NodeID, short resources.Mask) {
-	if !d.p.Exhaustive && d.p.Compare == nil {
-		d.local.gather(d, n, short)
-		d.solve(&d.found, &d.local, true)
+	d.want()
+	if !d.gatherLocal(n, short) {
+		return
+	}
+	if d.pruning() {
+		d.solveLocal(&d.found, &d.local)
 		switch {
 		case !d.found.Found && d.found.Proven:
 			return
@@ -111,9 +131,12 @@ func (d *decision) searchJoint(n NodeID, short resources.Mask) {
 			return
 		}
 	}
-	d.local.gather(d, n, short)
+	if !d.searchHeadroom() {
+		return
+	}
+	d.want()
 	d.local.join(d, n)
-	d.solve(&d.found, &d.local, false)
+	d.solve(&d.found, &d.local)
 	d.offer(n, &d.found, d.local.ids)
 }
 
@@ -123,14 +146,27 @@ func (d *decision) want() {
 	d.wanted = resources.Max(d.wanted, d.nodeShort, d.needs.most)
 }
 
-// solve finds the cheapest of the units that meets all needs, or with nodeOnly
-// the node's alone, and beats the best set so far.
-func (d *decision) solve(dst *Selection, u *unitSet, nodeOnly bool) {
-	d.setNeeds(nodeOnly)
+// solve finds the cheapest of the units that meets all needs and costs no more
+// than the best set so far.
+func (d *decision) solve(dst *Selection, u *unitSet) {
+	d.setNeeds()
+	d.run(dst, u)
+}
+
+// solveLocal is solve for the need of the node alone.
+func (d *decision) solveLocal(dst *Selection, u *unitSet) {
+	d.setNeeds()
+	for i := range d.needs.short {
+		d.problem.Needs[1+i].Short = nil
+	}
+	d.run(dst, u)
+}
+
+func (d *decision) run(dst *Selection, u *unitSet) {
 	d.problem.Units = u.units
 	var limit *Total
-	if d.best.found && !d.p.Exhaustive && d.p.Compare == nil {
-		limit = &d.bestTotal // nodes are visited in node order: a tie does not win
+	if d.best.found && d.pruning() {
+		limit = &d.bestTotal
 	}
 	d.worker.search(dst, &d.problem, d.budget(), limit)
 	d.steps += dst.Steps
@@ -138,12 +174,9 @@ func (d *decision) solve(dst *Selection, u *unitSet, nodeOnly bool) {
 }
 
 // setNeeds states the problem but for its units.
-func (d *decision) setNeeds(nodeOnly bool) {
+func (d *decision) setNeeds() {
 	needs := append(d.problem.Needs[:0], Need{Short: d.nodeShort})
 	for _, short := range d.needs.short {
-		if nodeOnly {
-			short = nil
-		}
 		needs = append(needs, Need{Short: short})
 	}
 	d.problem = Problem{

@@ -48,6 +48,7 @@ type Cluster struct {
 	// (running, leaving and granted) and the leaving part of it.
 	capacity, used, leaving []int64
 	total                   []int64 // capacity of all nodes, per type
+	digest                  digest
 
 	tasks     []taskRow
 	sizes     []int64 // a block of one amount per task and type
@@ -130,6 +131,10 @@ func (c *Cluster) changed() {
 // chain of what-ifs. It equals the original in every observable, version and
 // row numbers included, but has nothing to undo. The cost is a copy of
 // everything.
+//
+// From the first change of either on, their versions have nothing to do with
+// each other, though the numbers may meet: a plan is for the one that it was
+// made for.
 func (c *Cluster) Clone() *Cluster {
 	d := *c
 	d.tree = c.tree.Clone()
@@ -144,6 +149,7 @@ func (c *Cluster) Clone() *Cluster {
 	d.used = slices.Clone(c.used)
 	d.leaving = slices.Clone(c.leaving)
 	d.total = slices.Clone(c.total)
+	d.digest = c.digest.clone()
 	d.tasks = slices.Clone(c.tasks)
 	d.sizes = slices.Clone(c.sizes)
 	d.freeTasks = slices.Clone(c.freeTasks)
@@ -182,6 +188,7 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 		c.capacity = append(c.capacity, zeros...)
 		c.used = append(c.used, zeros...)
 		c.leaving = append(c.leaving, zeros...)
+		c.digest.addNode(c.types)
 	}
 	c.nodeSeq++
 	c.nodes[id] = nodeRow{name: n.Name, seq: c.nodeSeq, live: true, tasks: c.nodes[id].tasks[:0]}
@@ -218,7 +225,7 @@ func (c *Cluster) RemoveNode(name string) error {
 		return fmt.Errorf("victims: node %q: %w: %d", name, ErrBusy, n)
 	}
 	c.setNode(id, &Node{})
-	c.nodes[id].live = false
+	c.nodes[id] = nodeRow{tasks: c.nodes[id].tasks}
 	delete(c.nodeIDs, name)
 	c.order = slices.Delete(c.order, slices.Index(c.order, id), slices.Index(c.order, id)+1)
 	c.freeNodes = append(c.freeNodes, id)
@@ -235,32 +242,6 @@ func (c *Cluster) setNode(id NodeID, n *Node) {
 		c.total[i] += v - row[i]
 		row[i] = v
 	}
-}
-
-// checkCapacity reports a bad capacity of n, which replaces old in the total.
-func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
-	if err := c.checkSize(n.Capacity); err != nil {
-		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
-	}
-	for i, v := range c.total {
-		if rest := v - at(old, i); at(n.Capacity, i) > math.MaxInt64-rest {
-			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
-		}
-	}
-	return nil
-}
-
-// checkSize reports amounts that are negative or of a type that is none.
-func (c *Cluster) checkSize(v resources.Vector) error {
-	for i, amount := range v {
-		switch {
-		case i >= c.types && amount != 0:
-			return fmt.Errorf("%d of type %d of %d: %w", amount, i, c.types, ErrAmount)
-		case amount < 0:
-			return fmt.Errorf("%s %s: %w", c.Schema().Name(i), c.Schema().Amount(i, amount), ErrAmount)
-		}
-	}
-	return nil
 }
 
 func (c *Cluster) nodeByName(name string) (NodeID, error) {

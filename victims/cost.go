@@ -47,30 +47,27 @@ func (c *Cost) Compare(d *Cost) int {
 	)
 }
 
-// String writes the parts of a cost that are not zero, in their order.
+// String writes a cost for people, its parts in their order. Left out are those
+// that say nothing: counts of 0, and the sum of the ranks of one.
 func (c *Cost) String() string {
 	if c.Victims == 0 {
 		return "no victims"
 	}
 	var parts []string
-	part := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	if c.OptedOut > 0 {
-		part("opted out %d", c.OptedOut)
+	part := func(on bool, format string, args ...any) {
+		if on {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
 	}
-	if c.Originators > 0 {
-		part("originators %d", c.Originators)
-	}
-	part("highest rank %d", c.MaxRank)
-	part("highest priority %d", c.MaxPriority)
-	if c.Jobs > 0 {
-		part("jobs %d", c.Jobs)
-	}
-	part("victims %d", c.Victims)
-	part("sum of ranks %d", c.SumRanks)
-	if c.Excess.Amount > 0 {
-		part("excess %d/%d", c.Excess.Amount, c.Excess.Of)
-	}
-	part("work lost %v", c.Work)
+	part(c.OptedOut > 0, "%d opted out", c.OptedOut)
+	part(c.Originators > 0, "%s", counted(c.Originators, "originator"))
+	part(true, "highest rank %d", c.MaxRank)
+	part(true, "highest priority %d", c.MaxPriority)
+	part(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
+	part(true, "%s", counted(c.Victims, "victim"))
+	part(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
+	part(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
+	part(true, "%v of work lost", c.Work)
 	return strings.Join(parts, ", ")
 }
 

@@ -128,7 +128,7 @@ type Worker struct {
 	best   []int32 // taken of the best set found
 	bestOf Total
 	found  bool
-	limit  *Total // what a set has to cost less than, if anything
+	limit  *Total // what a set may cost at most, if anything is set
 	steps  int
 	budget int
 	keys   [2][]string

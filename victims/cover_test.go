@@ -18,7 +18,7 @@ var coverProperties = []struct {
 }{
 	{"LeastIsLeast", leastIsLeast},
 	{"GreedyIsLegal", greedyIsLegal},
-	{"LimitIsStrict", limitIsStrict},
+	{"LimitIsKept", limitIsKept},
 	{"BudgetIsHonest", budgetIsHonest},
 	{"OrderOfUnitsIsNothing", orderOfUnitsIsNothing},
 	{"WorkerForgets", workerForgets},
@@ -64,8 +64,8 @@ func greedyIsLegal(t *rapid.T) {
 	c.mustBeSet(t, &s)
 }
 
-// limitIsStrict: a set is found where one costs less than the limit, and only there.
-func limitIsStrict(t *rapid.T) {
+// limitIsKept: a set is found where one costs no more than the limit, and only there.
+func limitIsKept(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	limit := c.slow.set(c.subset(t))
 	if c.best != nil && rapid.Bool().Draw(t, "limit at best") {
@@ -77,10 +77,10 @@ func limitIsStrict(t *rapid.T) {
 	if !s.Proven {
 		t.Fatalf("not proven in %d steps", s.Steps)
 	}
-	if c.best != nil && c.slow.compareSets(c.best, limit) < 0 {
+	if c.best != nil && c.slow.compareSets(c.best, limit) <= 0 {
 		c.mustBeBest(t, &s)
 	} else if s.Found {
-		t.Fatalf("%v costs no less than %v", c.keys(&s), limit.keys)
+		t.Fatalf("%v costs more than %v", c.keys(&s), limit.keys)
 	}
 }
 
@@ -191,7 +191,7 @@ func (c *coverCase) mustBeBest(t *rapid.T, s *Selection) {
 }
 
 // mustBeSet fails unless s is legal, meets every need, has nothing to give
-// back, costs what it says and costs no less than the set of the slow twin.
+// back, costs what it says and costs more than the set of the slow twin.
 func (c *coverCase) mustBeSet(t *rapid.T, s *Selection) {
 	t.Helper()
 	for i, u := range s.Units {

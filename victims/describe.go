@@ -4,125 +4,155 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // Describe writes a decision for people to read: a first line that says it
-// all, then a line for each reason. It ends with a newline.
+// all, then a line for each reason. It ends with a newline. What is named must
+// be there still, the victims included.
+//
+// Words in brackets are those of [Reason] and [Rule], and stable; the text
+// around them may be improved. Names that are not plain are quoted.
 func (c *Cluster) Describe(d *Decision) string {
+	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), c.queueName(d.Plan.Ask.Queue), c.amounts(d.Plan.Ask.Size))
+	node := func() string { return c.nodeName(d.Plan.Node) }
+	switch d.Outcome {
+	case Fits:
+		return fmt.Sprintf("%s fits on %s\n", ask, node())
+	case Waits:
+		return fmt.Sprintf("%s waits on %s for what is leaving already\n", ask, node())
+	case Preempts:
+		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
+	}
+	return fmt.Sprintf("%s is %s", ask, c.DescribeRefusal(d))
+}
+
+// describePlan writes a line for each victim, and what they cost.
+func (c *Cluster) describePlan(p *Plan) string {
 	var b strings.Builder
-	if d.Outcome == Refused {
-		c.describeRefusal(&b, &d.Plan.Ask, &d.Refusal)
-	} else {
-		c.describePlan(&b, d)
+	for i := range p.Victims {
+		v := &p.Victims[i]
+		t := c.Task(v.Task)
+		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s) for room %s\n", plain.Name(v.Key),
+			c.nodeName(t.Node), c.queueName(t.Queue), c.amounts(t.Size), t.Priority, v.Rank, remarks(&t), v.Purpose())
+	}
+	for line := range strings.Lines(p.DescribeCost()) {
+		b.WriteString("  " + line)
 	}
 	return b.String()
 }
 
-func (c *Cluster) describePlan(b *strings.Builder, d *Decision) {
-	p := &d.Plan
-	ask := fmt.Sprintf("%s (%s, %s)", p.Ask.Key, c.tree.Path(p.Ask.Queue), c.Schema().Format(p.Ask.Size))
-	node := c.nodes[p.Node].name
-	switch d.Outcome {
-	case Fits:
-		fmt.Fprintf(b, "%s fits on %s\n", ask, node)
-		return
-	case Waits:
-		fmt.Fprintf(b, "%s waits on %s for what is leaving already\n", ask, node)
-		return
+// remarks says what makes a task costly to stop.
+func remarks(t *Task) (s string) {
+	if t.OptedOut {
+		s += ", opted out"
 	}
-	fmt.Fprintf(b, "%s runs on %s once these have stopped:\n", ask, node)
-	for i := range p.Victims {
-		v := &p.Victims[i]
-		t := c.Task(v.Task)
-		fmt.Fprintf(b, "  stop %s on %s (%s, %s, rank %d) %s\n", v.Key, c.nodes[t.Node].name,
-			c.tree.Path(t.Queue), c.Schema().Format(t.Size), v.Rank, v.purpose())
+	if t.Originator {
+		s += ", originator"
 	}
-	proof := "proven least"
-	if !p.Proven {
-		proof = "best found"
-	}
-	fmt.Fprintf(b, "  cost: %v (%s, steps %d)\n", &p.Cost, proof, p.Steps)
+	return s
 }
 
-// purpose says what a victim is stopped for.
-func (v *Victim) purpose() string {
+// Purpose says where stopping a victim makes room: "on the node", "under a
+// max", or "on the node and under a max".
+func (v *Victim) Purpose() string {
 	switch {
 	case v.ForNode && v.ForHeadroom:
-		return "for room on the node and under a max"
+		return "on the node and under a max"
 	case v.ForHeadroom:
-		return "for room under a max"
+		return "under a max"
 	}
-	return "for room on the node"
+	return "on the node"
 }
 
-func (c *Cluster) describeRefusal(b *strings.Builder, ask *Ask, r *Refusal) {
-	fmt.Fprintf(b, "%s (%s, %s) is refused: %v: %s\n", ask.Key, c.tree.Path(ask.Queue),
-		c.Schema().Format(ask.Size), r.Reason, c.because(ask, r))
-	if r.Reason == NoVictims || r.Reason == PredicateRefused {
-		fmt.Fprintf(b, "  tasks: %s\n", r.counts())
+// DescribeCost writes what a plan costs, and whether another might cost less,
+// on a line each.
+func (p *Plan) DescribeCost() string {
+	proof := "no legal plan costs less"
+	if !p.Proven {
+		proof = "the best that was found, in " + counted(p.Steps, "step")
+	}
+	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+}
+
+// DescribeRefusal writes why a decision is a refusal, as [Cluster.Describe]
+// does, but for the ask that is refused.
+func (c *Cluster) DescribeRefusal(d *Decision) string {
+	var b strings.Builder
+	r := &d.Refusal
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, c.because(d))
+	for rule, n := range r.Counts {
+		if n > 0 {
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
+		}
+	}
+	if r.Candidates > 0 {
+		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
 	}
 	if r.HasClosest {
-		lacks := "nothing, but no legal set of victims gives it all"
-		if r.Reason == PredicateRefused {
-			lacks = "nothing"
-		}
-		for _, v := range r.Lacks {
-			if v > 0 {
-				lacks = c.Schema().Format(r.Lacks)
-				break
-			}
-		}
-		fmt.Fprintf(b, "  closest: %s, where with all candidates gone is lacking: %s\n", c.nodes[r.Closest].name, lacks)
+		fmt.Fprintf(&b, "  closest: %s, %s\n", c.nodeName(r.Closest), c.wouldLack(r))
 	}
 	if !r.RetryAt.IsZero() {
-		fmt.Fprintf(b, "  retry at: %s\n", r.RetryAt.Format(time.RFC3339Nano))
+		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
 	}
 	if !r.Proven {
-		fmt.Fprintf(b, "  not proven: the search ended at step %d\n", r.Steps)
+		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
+	return b.String()
+}
+
+// wouldLack says what the closest node would lack.
+func (c *Cluster) wouldLack(r *Refusal) string {
+	switch {
+	case !resources.IsZero(r.Lacks):
+		return "which would still lack " + c.amounts(r.Lacks)
+	case r.Reason == PredicateRefused:
+		return "which would lack nothing"
+	}
+	return "which would lack nothing if all of them could be taken at once"
 }
 
 // because says what the reason of a refusal means here.
-func (c *Cluster) because(ask *Ask, r *Refusal) string {
-	s := c.Schema()
-	amount := func(v int64) string { return s.Amount(r.Type, v) + " of " + s.Name(r.Type) }
+func (c *Cluster) because(d *Decision) string {
+	r, leaf := &d.Refusal, d.Plan.Ask.Queue
 	switch r.Reason {
 	case InFlight:
-		return "it is granted a place and waits for it to become free"
+		return "a place is held for it, and it cannot start there yet"
 	case MayNotPreempt:
 		return "it must not preempt others"
 	case TooEarly:
-		return fmt.Sprintf("pending for less than the %v of its queue", c.tree.PreemptionDelay(ask.Queue))
+		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", c.tree.PreemptionDelay(leaf))
 	case TooSoon:
-		return "preemption was tried for it a short time ago"
+		return "preemption was tried for it a short while ago"
 	case OverMax:
-		most, _ := c.tree.Max(r.Queue).Bound(r.Type)
-		return fmt.Sprintf("%s is over its max %s already", c.tree.Path(r.Queue), amount(most))
+		return fmt.Sprintf("%s is over its max of %s already", c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
 	case NotGuaranteed:
-		return "no queue guarantees it anything"
+		return "no queue on its path is guaranteed anything that it asks for"
 	case OverGuarantee:
-		g, _ := c.tree.Guaranteed(r.Queue).Bound(r.Type)
-		return fmt.Sprintf("%s has its guaranteed %s", c.tree.Path(r.Queue), amount(g))
+		return fmt.Sprintf("%s uses all of its guaranteed %s", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
 	case HeadroomInside:
-		most, _ := c.tree.Max(r.Queue).Bound(r.Type)
-		return fmt.Sprintf("only tasks inside the starving queue could make room under the max %s of %s",
-			amount(most), c.tree.Path(r.Queue))
+		return fmt.Sprintf("it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
+			c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
 	case NothingInReach:
-		return "no queue is in reach, enabled and outside the starving one"
+		return "no queue that it could take from is in reach"
 	case PredicateRefused:
-		return "the predicate refused every node"
+		return "the predicate refuses the nodes that could be made free"
 	}
 	return "no legal set of victims makes room"
 }
 
-// counts writes how many tasks each rule kept, in the order of rules.
-func (r *Refusal) counts() string {
-	var parts []string
-	for rule := Rule(1); rule < NumRules; rule++ {
-		if n := r.Counts[rule]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%v %d", rule, n))
-		}
-	}
-	parts = append(parts, fmt.Sprintf("candidates %d", r.Candidates))
-	return strings.Join(parts, ", ")
+// ruleTexts say of tasks what a rule says of them.
+var ruleTexts = [NumRules]string{
+	RuleLeaving:      "leaving already",
+	RuleRequiredNode: "bound to a node",
+	RuleApplication:  "of the same application",
+	RuleFence:        "in the asking queue or beyond its fence",
+	RuleDisabled:     "where preemption is disabled",
+	RuleInside:       "inside the starving queue",
+	RulePriority:     "too high in effective priority",
+	RuleExempt:       "exempt",
+	RuleNotHelping:   "of no help with what is short",
+	RuleGuarantee:    "needed for a guarantee",
 }

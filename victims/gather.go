@@ -16,18 +16,21 @@ type unitSet struct {
 
 func (u *unitSet) reset() { u.units, u.ids = u.units[:0], u.ids[:0] }
 
-func (u *unitSet) add(d *decision, id TaskID, on int) {
-	u.units = append(u.units, d.unit(id, on))
-	u.ids = append(u.ids, id)
-}
-
-// gather collects the candidates on a node that is short of some types.
+// gather collects the candidates on a node that is short of some types, as
+// tasks; build makes units of them.
 func (u *unitSet) gather(d *decision, n NodeID, short resources.Mask) {
 	u.reset()
 	for _, id := range d.c.nodes[n].tasks {
 		if d.candidate(id, short) {
-			u.add(d, id, 1)
+			u.ids = append(u.ids, id)
 		}
+	}
+}
+
+// build makes units of the tasks of a node that were gathered.
+func (u *unitSet) build(d *decision) {
+	for _, id := range u.ids {
+		u.units = append(u.units, d.unit(id, 1))
 	}
 }
 
@@ -100,13 +103,22 @@ func (d *decision) mostUseful(u *Unit) (most int64) {
 }
 
 // searchHeadroom solves what all nodes share: the cheapest set that makes
-// headroom. It reports false where there is none.
+// headroom. It reports false where there is none, and then no node has a plan.
 func (d *decision) searchHeadroom() bool {
-	clear(d.nodeShort)
+	if d.pooled {
+		return !d.hopeless
+	}
+	d.pooled = true
 	d.pool.gatherHeadroom(d)
-	d.want()
-	d.solve(&d.shared, &d.pool, false)
-	return d.shared.Found || !d.shared.Proven
+	d.wanted = resources.Copy(d.wanted, d.needs.most)
+	d.setNeeds()
+	d.problem.Needs[0].Short = nil // no node's
+	d.problem.Units = d.pool.units
+	d.worker.search(&d.shared, &d.problem, d.budget(), nil)
+	d.steps += d.shared.Steps
+	d.proven = d.proven && d.shared.Proven
+	d.hopeless = !d.shared.Found && d.shared.Proven
+	return !d.hopeless
 }
 
 // makesHeadroom reports whether a set meets every headroom need.

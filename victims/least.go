@@ -14,8 +14,8 @@ func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	w.search(dst, p, steps, nil)
 }
 
-// search is Least for a set that has to cost less than limit, where that is
-// set, but for keys: others are not found.
+// search is Least for a set that costs no more than limit, where that is set:
+// others are not found.
 func (w *Worker) search(dst *Selection, p *Problem, steps int, limit *Total) {
 	if !w.build(p) {
 		dst.none(0)
@@ -191,7 +191,7 @@ func (w *Worker) consider() {
 }
 
 // better reports whether the present set, which costs w.now, comes before the
-// best one and costs less than the limit.
+// best one and is within the limit.
 func (w *Worker) better() bool {
 	if !w.beats(&w.now) {
 		return false
@@ -203,9 +203,9 @@ func (w *Worker) better() bool {
 	return c < 0 || c == 0 && w.smallerKeys()
 }
 
-// beats reports whether a set of total t costs less than the limit.
+// beats reports whether a set of total t is within the limit.
 func (w *Worker) beats(t *Total) bool {
-	return w.limit == nil || w.p.Order.compare(t, w.limit) < 0
+	return w.limit == nil || w.p.Order.compare(t, w.limit) <= 0
 }
 
 // smallerKeys reports whether the sorted keys of the present set come before

@@ -150,16 +150,8 @@ func build(t *rapid.T, w *world.World) *victims.Cluster {
 	return c
 }
 
-// seedFuzz adds inputs that are long enough for a whole case: a rapid property
-// reads eight bytes per draw.
 func seedFuzz(f *testing.F) {
-	for seed := range uint64(4) {
-		data := make([]byte, 1<<14)
-		x := seed*2 + 1
-		for i := range data {
-			x = x*6364136223846793005 + 1442695040888963407
-			data[i] = byte(x >> 56)
-		}
-		f.Add(data)
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
 	}
 }

@@ -36,6 +36,9 @@ func (d *decision) unplanned(dst *Decision) {
 	}
 	d.refuse(dst, reason)
 	dst.Refusal.Proven, dst.Refusal.Steps = d.proven, d.steps
+	if d.relaxed.Rule != 0 {
+		return // a trial of Explain: nobody reads on
+	}
 	d.countRules(&dst.Refusal)
 	d.findClosest(&dst.Refusal)
 	dst.Refusal.RetryAt = d.retryAt()

@@ -18,7 +18,7 @@ const (
 // for what is leaving, or it is in flight. It reports whether it has decided.
 // (Section 5, "The decision", step 1.)
 func (d *decision) place(dst *Decision) bool {
-	if id, held := d.c.grantOf(d.ask.Key); held {
+	if id, held := d.c.LookupGrant(d.ask.Key); held {
 		d.inFlight(dst, id)
 		return true
 	}
@@ -27,7 +27,7 @@ func (d *decision) place(dst *Decision) bool {
 
 // placeAt places the ask on the first usable node with room at a moment.
 func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
-	if !d.hasHeadroom(m, nil) {
+	if !d.hasHeadroom(m, queue.Root, nil) {
 		return false
 	}
 	for _, n := range d.c.order {
@@ -52,7 +52,7 @@ func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
 func (d *decision) inFlight(dst *Decision, grant TaskID) {
 	n := d.c.tasks[grant].node
 	held := d.c.size(grant)
-	if d.usable(n) && d.hasRoom(n, present, held) && d.hasHeadroom(present, held) && d.accepts(n, nil) {
+	if d.usable(n) && d.hasRoom(n, present, held) && d.hasHeadroom(present, d.c.tasks[grant].leaf, held) && d.accepts(n, nil) {
 		d.placed(dst, n, Fits)
 		return
 	}
@@ -92,12 +92,16 @@ func (d *decision) free(n NodeID, t int, m moment) int64 {
 }
 
 // hasHeadroom reports whether no queue on the path of the ask would pass its
-// max, in the types that the ask wants, with held taken off the usage.
-func (d *decision) hasHeadroom(m moment, held resources.Vector) bool {
+// max, in the types that the ask wants, with held taken off the usage of leaf.
+func (d *decision) hasHeadroom(m moment, leaf queue.ID, held resources.Vector) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
 		most := d.max(q)
 		for t := range most.Defined.All() {
-			if d.usage(q, t, m)-at(held, t)+d.size[t] > most.Value[t] {
+			used := d.usage(q, t, m)
+			if d.tree.Contains(q, leaf) {
+				used -= at(held, t)
+			}
+			if used+d.size[t] > most.Value[t] {
 				return false
 			}
 		}
@@ -126,7 +130,11 @@ func (d *decision) usage(q queue.ID, t int, m moment) int64 {
 
 // accepts asks the caller's predicate, if there is one.
 func (d *decision) accepts(n NodeID, victims []TaskID) bool {
-	return d.p.Predicate == nil || d.p.Predicate(d.ask, n, victims)
+	if d.p.Predicate == nil || d.p.Predicate(d.ask, n, victims) {
+		return true
+	}
+	d.refusals++
+	return false
 }
 
 // place returns the place of a node in node order.

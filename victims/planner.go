@@ -112,13 +112,16 @@ type decision struct {
 	blocks  []int64 // the amounts of rooms and needs
 
 	horizon  time.Time // exemptions that end until then count as ended
-	refused  []bool    // the nodes that the predicate has refused
-	refusals int
+	refused  []bool    // the nodes of which the predicate has refused the best set
+	refusals int       // how often the predicate has refused
 	ends     []time.Time
 
 	nodeShort, wanted, sum resources.Vector
 	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
 	shared, found          Selection
+	pooled, hopeless       bool        // the pool was searched; nothing in it makes headroom
+	bounds                 []nodeBound // of the nodes still in question
+	works                  [2][]uint64 // see boundWork
 	problem                Problem
 	worker                 Worker
 	best                   choice
@@ -169,7 +172,8 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.size = d.size[:c.types]
 	d.wants = resources.Positive(d.size)
 	d.app, d.hasApp = c.apps.lookup(ask.Application)
-	d.relaxed, d.starving = Relaxation{}, false
+	d.hasApp = d.hasApp && ask.Application != ""
+	d.relaxed, d.starving, d.refusals = Relaxation{}, false, 0
 	d.nodeShort = zeros(d.nodeShort, c.types)
 	d.sum = zeros(d.sum, c.types)
 	return nil
@@ -177,7 +181,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 
 // grantSize returns the amounts that an ask holds already.
 func (c *Cluster) grantSize(key string) resources.Vector {
-	if id, ok := c.grantOf(key); ok {
+	if id, ok := c.LookupGrant(key); ok {
 		return c.size(id)
 	}
 	return nil
@@ -188,12 +192,6 @@ func (d *decision) refuse(dst *Decision, r Reason) {
 	dst.Outcome = Refused
 	dst.Refusal.Reason = r
 	dst.Refusal.Proven = true
-}
-
-// rank returns the rank of a task: its effective priority minus the ask's, or
-// for a required node its raw priority minus the ask's.
-func (d *decision) rank(r *taskRow) int64 {
-	return d.leaves[r.leaf].rank.Of(r.priority)
 }
 
 // ceiling is the highest rank that law 6 allows.

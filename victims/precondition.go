@@ -158,9 +158,9 @@ func (d *decision) prepareNeeds() {
 	n.queues, n.short, n.masks = n.queues[:0], n.short[:0], n.masks[:0]
 	n.most = zeros(n.most, d.c.types)
 	for q := range d.tree.Up(d.ask.Queue) {
-		most := d.tree.Max(q)
+		most := d.max(q)
 		var short resources.Vector
-		for t := range (most.Defined & d.wants).All() {
+		for t := range most.Defined.All() {
 			if lack := d.usage(q, t, coming) + d.size[t] - most.Value[t]; lack > 0 {
 				if short == nil {
 					short = d.block()

@@ -18,10 +18,10 @@ const (
 	RelaxUngoverned                         // law 4: no type of the ask is governed
 	RelaxTrigger                            // law 4: Queue is not under its guarantee
 	RelaxInside                             // storm freedom: nothing inside the starving queue
-	RelaxMax                                // the max of Queue
-	RelaxFence                              // law 7: the fence of Queue
-	RelaxDisabled                           // Queue is disabled
-	RelaxGuarantee                          // law 2: the guarantee of Queue
+	RelaxMax                                // the max of Queue, in every type
+	RelaxFence                              // law 7: the preemption policy of Queue is fence, not default
+	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
+	RelaxGuarantee                          // law 2: the guarantee of Queue, in every type
 	RelaxUnschedulable                      // Node takes no new tasks
 	RelaxReservation                        // Node is reserved for another
 	RelaxApplication                        // law 3: Task is of the ask's application
@@ -66,19 +66,6 @@ type Relaxation struct {
 	Queue queue.ID
 	Node  NodeID
 	Task  TaskID
-}
-
-// Of says what the relaxation is about.
-func (c *Cluster) nameOf(r Relaxation) string {
-	switch r.Rule {
-	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
-		return fmt.Sprintf("%v of %s", r.Rule, c.tree.Path(r.Queue))
-	case RelaxUnschedulable, RelaxReservation:
-		return fmt.Sprintf("%v of node %s", r.Rule, c.nodes[r.Node].name)
-	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
-		return fmt.Sprintf("%v of %s", r.Rule, c.tasks[r.Task].key)
-	}
-	return r.Rule.String()
 }
 
 // The methods below ask whether a rule is relaxed. In a decision the zero

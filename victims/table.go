@@ -3,7 +3,6 @@ package victims
 import (
 	"fmt"
 	"iter"
-	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -53,29 +52,14 @@ func (f flags) set(g flags, on bool) flags {
 // Errors are an empty key or one in use, a queue that is no leaf, an unknown
 // node, a negative amount, and amounts, times or counts out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
-	if t.State == Granted || t.State > Granted {
+	if t.State >= Granted {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
 	}
-	grant, held := c.grantOf(t.Key)
-	if !held {
-		id, err := c.insert(t)
-		if err == nil {
-			c.changed()
-		}
-		return id, err
-	}
-	was := c.Task(grant)
-	was.Size = resources.Copy(nil, was.Size)
-	c.delete(grant)
 	id, err := c.insert(t)
-	if err != nil {
-		if _, undo := c.insert(&was); undo != nil {
-			panic("victims: a grant that was there does not fit back: " + undo.Error())
-		}
-		return 0, err
+	if err == nil {
+		c.changed()
 	}
-	c.changed()
-	return id, nil
+	return id, err
 }
 
 // RemoveTask removes a task, in whatever state it is. It does not remove a
@@ -114,9 +98,16 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 	if err := c.checkAmounts(key, size, c.size(id)); err != nil {
 		return err
 	}
+	evictable := c.tasks[id].evictable()
+	if evictable {
+		c.leave(id)
+	}
 	c.count(id, -1)
 	copySize(c.size(id), size)
 	c.count(id, +1)
+	if evictable {
+		c.enter(id)
+	}
 	c.changed()
 	return nil
 }
@@ -145,7 +136,7 @@ func (a *Ask) task(node NodeID) Task {
 
 // Drop takes the grant of an ask back.
 func (c *Cluster) Drop(key string) error {
-	id, ok := c.grantOf(key)
+	id, ok := c.LookupGrant(key)
 	if !ok {
 		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
 	}
@@ -156,7 +147,7 @@ func (c *Cluster) Drop(key string) error {
 
 // Start turns the grant of an ask into a running task that was scheduled now.
 func (c *Cluster) Start(key string, now time.Time) error {
-	id, ok := c.grantOf(key)
+	id, ok := c.LookupGrant(key)
 	if !ok {
 		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
 	}
@@ -168,6 +159,9 @@ func (c *Cluster) Start(key string, now time.Time) error {
 	r.state = Running
 	r.scheduled = ns
 	r.flags = r.flags.set(flagScheduled, true)
+	if r.evictable() {
+		c.enter(id)
+	}
 	c.changed()
 	return nil
 }
@@ -178,8 +172,9 @@ func (c *Cluster) Lookup(key string) (TaskID, bool) {
 	return id, ok && c.tasks[id].state != Granted
 }
 
-// grantOf returns the row of the grant with the given key.
-func (c *Cluster) grantOf(key string) (TaskID, bool) {
+// LookupGrant returns the row of the grant that the ask with the given key
+// holds.
+func (c *Cluster) LookupGrant(key string) (TaskID, bool) {
 	id, ok := c.taskIDs[key]
 	return id, ok && c.tasks[id].state == Granted
 }
@@ -226,11 +221,15 @@ func (c *Cluster) Tasks() iter.Seq[TaskID] {
 // TaskLen returns the number of tasks and grants.
 func (c *Cluster) TaskLen() int { return len(c.taskIDs) }
 
-// insert adds a row, for a task or for a grant.
+// insert adds a row, for a task or for a grant. A task takes the place of a
+// grant of the same key.
 func (c *Cluster) insert(t *Task) (TaskID, error) {
 	r, err := c.parse(t)
 	if err != nil {
 		return 0, err
+	}
+	if grant, held := c.LookupGrant(t.Key); held {
+		c.delete(grant)
 	}
 	id := TaskID(len(c.tasks))
 	if last := len(c.freeTasks) - 1; last >= 0 {
@@ -250,79 +249,19 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	c.taskIDs[t.Key] = id
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
+	if r.evictable() {
+		c.enter(id)
+	}
 	return id, nil
-}
-
-// parse checks a task and returns its row, without its application and lists.
-func (c *Cluster) parse(t *Task) (taskRow, error) {
-	fail := func(err error) (taskRow, error) {
-		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
-	}
-	if t.Key == "" {
-		return fail(ErrEmpty)
-	}
-	if _, ok := c.taskIDs[t.Key]; ok {
-		return fail(ErrDuplicate)
-	}
-	if err := c.checkLeaf(t.Queue); err != nil {
-		return fail(err)
-	}
-	if t.Node < 0 || int(t.Node) >= len(c.nodes) || !c.nodes[t.Node].live {
-		return fail(fmt.Errorf("node %d: %w", t.Node, ErrUnknown))
-	}
-	if err := c.checkAmounts(t.Key, t.Size, nil); err != nil {
-		return taskRow{}, err
-	}
-	if len(c.taskIDs) == math.MaxInt32 {
-		return fail(fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange))
-	}
-	r := taskRow{key: t.Key, leaf: t.Queue, node: t.Node, priority: t.Priority, state: t.State, flags: flagLive}
-	r.flags = r.flags.set(flagOriginator, t.Originator)
-	r.flags = r.flags.set(flagOptedOut, t.OptedOut)
-	r.flags = r.flags.set(flagRequiredNode, t.RequiredNode)
-	for _, at := range []struct {
-		when time.Time
-		ns   *int64
-		flag flags
-	}{{t.Created, &r.created, flagCreated}, {t.Scheduled, &r.scheduled, flagScheduled}} {
-		ns, ok := nanos(at.when)
-		if !ok && !at.when.IsZero() {
-			return fail(fmt.Errorf("time %v: %w", at.when, ErrRange))
-		}
-		*at.ns, r.flags = ns, r.flags.set(at.flag, ok)
-	}
-	return r, nil
-}
-
-func (c *Cluster) checkLeaf(q queue.ID) error {
-	if q < 0 || int(q) >= c.tree.Len() {
-		return fmt.Errorf("queue %d: %w", q, ErrUnknown)
-	}
-	if !c.tree.IsLeaf(q) {
-		return fmt.Errorf("queue %s: %w", c.tree.Path(q), ErrQueue)
-	}
-	return nil
-}
-
-// checkAmounts reports a size that is none, or with which, in place of old,
-// the usage of the cluster would leave the range of int64.
-func (c *Cluster) checkAmounts(key string, size, old resources.Vector) error {
-	if err := c.checkSize(size); err != nil {
-		return fmt.Errorf("victims: task %q: %w", key, err)
-	}
-	for i, used := range c.tree.Usage(queue.Root) {
-		if at(size, i) > math.MaxInt64-(used-at(old, i)) {
-			return fmt.Errorf("victims: task %q: %s %s and %s in use: %w", key,
-				c.Schema().Name(i), c.Schema().Amount(i, at(size, i)), c.Schema().Amount(i, used), ErrRange)
-		}
-	}
-	return nil
 }
 
 // delete removes a row that is there.
 func (c *Cluster) delete(id TaskID) {
-	c.count(id, -1)
 	r := &c.tasks[id]
+	if r.evictable() {
+		c.leave(id)
+	}
+	c.count(id, -1)
 
 	// The last row of each list takes the place of this one.
 	list := c.nodes[r.node].tasks
@@ -389,7 +328,13 @@ func must(err error) {
 func (c *Cluster) setState(id TaskID, s State) {
 	r := &c.tasks[id]
 	was := r.state
+	if r.evictable() {
+		c.leave(id)
+	}
 	r.state = s
+	if r.evictable() {
+		c.enter(id)
+	}
 	switch {
 	case s.leaving() && !was.leaving():
 		c.countLeaving(id, +1)
@@ -407,14 +352,4 @@ func (c *Cluster) size(id TaskID) resources.Vector {
 // copySize sets dst, a row, to size, which may be shorter or longer.
 func copySize(dst, size resources.Vector) {
 	clear(dst[copy(dst, size):])
-}
-
-// nanos returns t as nanoseconds since 1970, where it is in the range of
-// int64: from the year 1678 to 2262. The zero time is not.
-func nanos(t time.Time) (int64, bool) {
-	const most = math.MaxInt64/int64(time.Second) - 1
-	if s := t.Unix(); s < -most || s > most {
-		return 0, false
-	}
-	return t.UnixNano(), true
 }

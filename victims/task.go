@@ -53,8 +53,8 @@ func (s State) leaving() bool { return s == Releasing || s == Preempting }
 
 // A Task is something that runs on a node on behalf of a leaf queue.
 type Task struct {
-	Key         string // unique among the tasks and grants of a cluster
-	Application string
+	Key         string   // unique among the tasks and grants of a cluster
+	Application string   // "" is none: two tasks without one have nothing in common
 	Queue       queue.ID // a leaf
 	Node        NodeID
 	Size        resources.Vector

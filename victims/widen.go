@@ -15,7 +15,8 @@ import (
 func (d *decision) widen(n NodeID) bool {
 	short := d.nodeNeed(d.nodeShort, n)
 	d.local.gather(d, n, short)
-	if d.needs.open() {
+	d.local.build(d)
+	if d.needs.open() && d.searchHeadroom() {
 		for i, id := range d.pool.ids {
 			if d.c.tasks[id].node != n {
 				d.local.units = append(d.local.units, d.pool.units[i])
@@ -24,7 +25,7 @@ func (d *decision) widen(n NodeID) bool {
 		}
 	}
 	d.want()
-	d.setNeeds(false)
+	d.setNeeds()
 	u := &d.local
 	taken := d.takeAll(u)
 	if d.isBest(u, taken) || !d.suffices(n, u, taken) {

@@ -1,42 +1,63 @@
 package oracle_test
 
 import (
+	"maps"
+	"slices"
 	"testing"
-	"fmt"
-	"sort"
-	"time"
+
+	"github.com/stretchr/testify/assert"
+
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
-	"pgregory.net/rapid"
 )
 
-func TestMix(t *testing.T) {
-	counts := map[string]int{}
-	n := 0
-	var worst time.Duration
-	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small).Draw(t, "case")
-		start := time.Now()
-		r := oracle.Decide(c)
-		worst = max(worst, time.Since(start))
-		n++
-		counts["outcome "+r.Outcome]++
-		if r.Reason != "" { counts["reason "+r.Reason]++ }
-		for k := range r.Counts { counts["rule "+k]++ }
-		if !r.RetryAt.IsZero() && r.Reason == "no-victims" { counts["wake"]++ }
-		if r.Outcome == "plan" {
-			counts[fmt.Sprint("victims ", len(r.Victims))]++
-			for _, v := range r.Victims {
-				for _, x := range c.World.Tasks { if x.Key == v.Key && x.Node != r.Node { counts["plan with victims elsewhere"]++ } }
-			}
-			if r.Cost.OptedOut > 0 {counts["plan opted out"]++}
-			if c.Ask.RequiredNode != "" {counts["plan required"]++}
-			if oracle.Headrooms(c) {counts["plan headroom"]++}
+// Random cases are of use only while each kind of answer is frequent enough.
+// The seeds are fixed, so that this says something of the generator alone.
+func TestCasesAreMixed(t *testing.T) {
+	const cases = 2000
+	count := make(map[string]int)
+	generator := world.Cases(world.Small)
+	for seed := range cases {
+		r := oracle.Decide(generator.Example(seed))
+		count[r.Outcome]++
+		if r.Outcome == oracle.Refused {
+			count[r.Reason]++
 		}
-	})
-	var keys []string
-	for k := range counts { keys = append(keys, k) }
-	sort.Strings(keys)
-	for _, k := range keys { fmt.Printf("%-30s %6.2f%%\n", k, 100*float64(counts[k])/float64(n)) }
-	fmt.Println(n, worst)
+		if r.Reason == "no-victims" && !r.RetryAt.IsZero() {
+			count["wakes"]++
+		}
+		for rule := range r.Counts {
+			count["rule "+rule]++
+		}
+		if len(r.Victims) > 1 {
+			count["several victims"]++
+		}
+		if slices.ContainsFunc(r.Victims, func(v oracle.Victim) bool { return v.ForHeadroom }) {
+			count["for headroom"]++
+		}
+		if slices.ContainsFunc(r.Victims, func(v oracle.Victim) bool { return !v.ForNode }) {
+			count["for headroom only"]++
+			if slices.ContainsFunc(r.Victims, func(v oracle.Victim) bool { return v.ForNode }) {
+				count["for headroom only and for the node"]++
+			}
+		}
+		if r.Cost.OptedOut > 0 {
+			count["opted out"]++
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(count)) {
+		t.Logf("%5.1f %% %s", 100*float64(count[key])/cases, key)
+	}
+	for key, atLeast := range map[string]int{ // of a thousand
+		oracle.Preempts: 300, oracle.Fits: 50, oracle.Waits: 30, oracle.Refused: 200,
+		"several victims": 40, "for headroom": 60, "for headroom only": 30, "opted out": 8,
+		"in-flight": 5, "may-not-preempt": 5, "too-early": 5, "too-soon": 1, "over-max": 2,
+		"not-guaranteed": 5, "over-guarantee": 5, "headroom-inside": 5, "nothing-in-reach": 5,
+		"no-victims": 100, "wakes": 3,
+		"rule leaving": 20, "rule required-node": 20, "rule same-application": 20, "rule fence": 20,
+		"rule disabled": 5, "rule inside": 5, "rule priority": 50, "rule exempt": 10,
+		"rule not-helping": 50, "rule guarantee": 30,
+	} {
+		assert.GreaterOrEqual(t, count[key]*1000/cases, atLeast, key)
+	}
 }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/world"
@@ -93,29 +94,35 @@ func (j *judge) plan(c Cost) Result {
 	return r
 }
 
-// best returns the cost of the cheapest lawful plan, looking at every set of
-// candidates on every node.
+// best returns the cost of the cheapest lawful plan, looking at every node and
+// every set of candidates that could be one.
 func (j *judge) best() (best Cost, ok bool) {
 	for _, n := range j.w.Nodes {
-		candidates := j.candidates(n.Name)
-		for set := range 1 << len(candidates) {
-			var keys []string
-			var victims []*world.Task
-			for i, v := range candidates {
-				if set>>i&1 != 0 {
-					keys = append(keys, v.Key)
-					victims = append(victims, v)
-				}
-			}
-			if len(j.breaks(n.Name, keys)) > 0 {
-				continue
-			}
-			if cost := j.cost(n.Name, victims); !ok || cost.compare(&best) < 0 {
+		if !j.usable(&n) {
+			continue
+		}
+		j.sets(n.Name, nil, j.candidates(n.Name), func(victims []*world.Task) {
+			cost := j.cost(n.Name, victims)
+			if len(j.breaks(n.Name, cost.Keys)) == 0 && (!ok || cost.compare(&best) < 0) {
 				best, ok = cost, true
 			}
-		}
+		})
 	}
 	return best, ok
+}
+
+// sets calls consider with every set of the chosen and some of the rest that
+// makes room on the node and in headroom, except those of which a part does,
+// for whose victims some can be given back.
+func (j *judge) sets(node string, chosen, rest []*world.Task, consider func([]*world.Task)) {
+	d := &docket{judge: j}
+	if d.room(node, chosen); len(d.found) == 0 {
+		consider(chosen)
+		return
+	}
+	for i, v := range rest {
+		j.sets(node, append(slices.Clone(chosen), v), rest[i+1:], consider)
+	}
 }
 
 // candidates returns the tasks that could be in a plan for the node: those on

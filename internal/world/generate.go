@@ -41,6 +41,22 @@ func Cases(s Shape) *rapid.Generator[*Case] {
 	})
 }
 
+// FuzzSeeds returns inputs for fuzz targets made of properties over random
+// worlds. A property reads eight bytes per draw, so an input must be long to
+// make a whole world; mutations of one that is give many.
+func FuzzSeeds() (seeds [][]byte) {
+	for i := range uint64(4) {
+		seed := make([]byte, 1<<14)
+		x := 2*i + 1
+		for k := range seed {
+			x = x*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+			seed[k] = byte(x >> 56)
+		}
+		seeds = append(seeds, seed)
+	}
+	return seeds
+}
+
 // generator draws one case, its parts in an order in which each can be drawn
 // around those before it.
 type generator struct {

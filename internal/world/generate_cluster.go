@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -99,8 +100,28 @@ func (g *generator) drawTasks() {
 				t.State = of(g, "state", Preempting, Releasing)
 			}
 		}
+		if i > 0 && g.chance("twin", 6) {
+			g.likeAnother(&t)
+		}
 		g.w.Tasks = append(g.w.Tasks, t)
 	}
+}
+
+// likeAnother makes a task like one of those before it, so that ties go down to
+// the work lost and the keys. It mostly stays on its node, and often in its queue.
+func (g *generator) likeAnother(t *Task) {
+	twin := of(g, "twin of", g.w.Tasks...)
+	twin.Key, twin.Size = t.Key, maps.Clone(twin.Size)
+	if !g.chance("same node", 4) {
+		twin.Node = t.Node
+	}
+	if g.chance("other queue", 6) {
+		twin.Queue = t.Queue
+	}
+	if g.chance("other age", 4) {
+		twin.Scheduled = t.Scheduled
+	}
+	*t = twin
 }
 
 // leaf draws the leaf of a task: less often the asking one.
@@ -254,6 +275,8 @@ func (g *generator) drawCapacities() {
 				free += ask
 			case g.chance("over-committed", 1):
 				free = -free
+			case ask > 0 && g.short: // little less than it takes, so that headroom takes more
+				free = ask - 1 - g.amount("less", int(ask)-1)
 			case ask > 0: // less than it takes
 				free = g.amount("free", int(ask)-1)
 			}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// decide asks the planner about a pod that is pending or holds a grant, and
+// does what it says.
+func (x *player) decide(i int32) error {
+	p := &x.pods[i]
+	x.ask = victims.Ask{
+		Key: p.Name, Application: p.Name, Queue: p.leaf, Size: p.size,
+		Priority: classes[p.QoS].priority, PendingSince: instant(p.since),
+	}
+	held := p.state == granted
+	began := x.clock()
+	if err := x.planner.Decide(&x.decision, &x.ask, instant(x.now)); err != nil {
+		return err
+	}
+	took := x.clock() - began
+	x.figures.LastSecond = x.now
+	x.figures.decided(&x.decision, held)
+	if x.Observe != nil {
+		x.Observe(&Step{Now: x.now, Decision: &x.decision, Held: held, Took: took, Created: x.created})
+	}
+	if x.decision.Outcome == victims.Refused {
+		x.refused(i)
+		return nil
+	}
+	return x.carryOut(i, held)
+}
+
+func (x *player) clock() time.Duration {
+	if x.Clock == nil {
+		return 0
+	}
+	return x.Clock()
+}
+
+// instant returns a second of the trace as a time.
+func instant(second int64) time.Time { return time.Unix(second, 0).UTC() }
+
+// refused lets a pod that is too young to preempt come back when it no longer
+// is.
+func (x *player) refused(i int32) {
+	p, r := &x.pods[i], &x.decision.Refusal
+	if r.Reason != victims.TooEarly {
+		return
+	}
+	due := r.RetryAt.Add(time.Second - 1).Unix() // rounded up
+	if p.matures != due {
+		p.matures = due
+		x.calendar.add(event{due, matures, i})
+	}
+}
+
+// carryOut applies a plan: its victims begin to leave and the pod has its
+// place, where it starts at once if there is room.
+func (x *player) carryOut(i int32, held bool) error {
+	p, plan := &x.pods[i], &x.decision.Plan
+	x.violations = x.auditor.Audit(x.violations[:0], plan, instant(x.now))
+	x.figures.audited(p.Name, x.violations)
+	if err := x.apply(plan); err != nil {
+		return err
+	}
+	x.figures.used(x.cluster.Tree())
+	for _, v := range plan.Victims {
+		victim := x.index[v.Key]
+		x.pods[victim].state, x.pods[victim].stopped = leaving, true
+		x.calendar.add(event{x.now + x.Grace, leaves, victim})
+	}
+	if !held {
+		x.line = without(x.line, i)
+		x.granted = append(x.granted, i)
+		p.state, p.placed = granted, true
+	}
+	if x.decision.Outcome != victims.Fits {
+		return nil
+	}
+	x.granted = without(x.granted, i)
+	p.state = running
+	return x.cluster.Start(p.Name, instant(x.now))
+}
+
+// apply applies a plan. One with victims is watched.
+func (x *player) apply(plan *victims.Plan) error {
+	if len(plan.Victims) == 0 {
+		return x.cluster.Apply(plan)
+	}
+	return x.watch.plan(func() error { return x.cluster.Apply(plan) })
+}

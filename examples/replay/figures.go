@@ -1,0 +1,192 @@
+package main
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Figures are what a replay found out, timings apart: the same for the same
+// workload on every machine.
+type Figures struct {
+	Nodes      int       `json:"nodes"`
+	LastSecond int64     `json:"lastSecond"` // in which a pod asked or ended
+	Peak       []Peak    `json:"peak"`       // by resource type
+	Pods       Pods      `json:"pods"`
+	Decisions  Decisions `json:"decisions"`
+	Refusals   []Refused `json:"refusals"` // by reason, without those that are none
+	Victims    Victims   `json:"victims"`
+	Search     Searches  `json:"search"`
+	Storm      Storm     `json:"storm"`
+	Laws       Laws      `json:"laws"`
+
+	reasons [victims.PredicateRefused + 1]int
+}
+
+// Peak is the most of a type that was in use at once, without what was leaving.
+type Peak struct {
+	Type     string `json:"type"`
+	Used     int64  `json:"used"`
+	Capacity int64  `json:"capacity"`
+}
+
+// Pods counts what became of the pods.
+type Pods struct {
+	All         int `json:"all"`
+	Placed      int `json:"placed"` // at least once
+	NeverPlaced int `json:"neverPlaced"`
+	Stopped     int `json:"stopped"` // as victims, at least once
+	Running     int `json:"runningAtTheEnd"`
+	Pending     int `json:"pendingAtTheEnd"`
+}
+
+// Decisions counts decisions by outcome.
+type Decisions struct {
+	Fits    int `json:"fits"`
+	Waits   int `json:"waits"`
+	Plans   int `json:"plans"` // with victims
+	Refused int `json:"refused"`
+	Starts  int `json:"starts"` // of pods that held a grant
+}
+
+// Refused counts the refusals for one reason.
+type Refused struct {
+	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+}
+
+// Victims counts victims: a pod as often as it was one.
+type Victims struct {
+	All  int `json:"all"`
+	Most int `json:"most"` // of one plan
+}
+
+// Searches sums up the decisions that looked for victims: those that found some
+// and those that found that there are none.
+type Searches struct {
+	Plans    Search `json:"plans"`
+	Refusals Search `json:"refusals"`
+}
+
+// Search sums up searches.
+type Search struct {
+	Count     int   `json:"count"`
+	Proven    int   `json:"proven"`
+	Steps     int64 `json:"steps"`
+	MostSteps int   `json:"mostSteps"`
+}
+
+// Storm is what a watch found out.
+type Storm struct {
+	Plans    int64 `json:"plans"`
+	Bound    int64 `json:"bound"`    // the most that there may be: fixed + restored
+	Fixed    int64 `json:"fixed"`    // on a workload of which nothing ends
+	Restored int64 `json:"restored"` // by what ended
+	Broken   int   `json:"broken"`   // plans that made no guarantee better kept, or one worse
+}
+
+// Laws counts what audits found.
+type Laws struct {
+	Audited    int      `json:"audited"`
+	Violations int      `json:"violations"`
+	First      []string `json:"first,omitempty"`
+}
+
+// maxListed is how many violations are listed and not only counted.
+const maxListed = 10
+
+// Sound reports whether no law was broken and the bound was kept.
+func (f *Figures) Sound() bool {
+	return f.Laws.Violations == 0 && f.Storm.Broken == 0 && f.Storm.Plans <= f.Storm.Bound
+}
+
+// decided counts a decision.
+func (f *Figures) decided(d *victims.Decision, held bool) {
+	switch d.Outcome {
+	case victims.Fits:
+		if held {
+			f.Decisions.Starts++
+		} else {
+			f.Decisions.Fits++
+		}
+	case victims.Waits:
+		f.Decisions.Waits++
+	case victims.Preempts:
+		f.Decisions.Plans++
+		f.Victims.All += len(d.Plan.Victims)
+		f.Victims.Most = max(f.Victims.Most, len(d.Plan.Victims))
+		f.Search.Plans.add(d.Plan.Proven, d.Plan.Steps)
+	case victims.Refused:
+		f.Decisions.Refused++
+		r := &d.Refusal
+		f.reasons[r.Reason]++
+		if r.Reason == victims.NoVictims || r.Reason == victims.PredicateRefused {
+			f.Search.Refusals.add(r.Proven, r.Steps)
+		}
+	}
+}
+
+func (s *Search) add(proven bool, steps int) {
+	s.Count++
+	if proven {
+		s.Proven++
+	}
+	s.Steps += int64(steps)
+	s.MostSteps = max(s.MostSteps, steps)
+}
+
+// audited counts the violations of one plan.
+func (f *Figures) audited(key string, found []victims.Violation) {
+	l := &f.Laws
+	l.Audited++
+	l.Violations += len(found)
+	for _, v := range found[:min(len(found), maxListed-len(l.First))] {
+		l.First = append(l.First, key+": "+v.String())
+	}
+}
+
+// used takes note of what is in use.
+func (f *Figures) used(t *queue.Tree) {
+	used, leaving := t.Usage(queue.Root), t.Preempting(queue.Root)
+	for i := range f.Peak {
+		f.Peak[i].Used = max(f.Peak[i].Used, used[i]-leaving[i])
+	}
+}
+
+// begin takes down what is known before anything happens.
+func (f *Figures) begin(c *victims.Cluster) {
+	f.Nodes = c.NodeLen()
+	for i, name := range c.Schema().All() {
+		f.Peak = append(f.Peak, Peak{Type: name, Capacity: c.Capacity()[i]})
+	}
+}
+
+// conclude takes down what is known at the end only.
+func (f *Figures) conclude(pods []pod, w *watch) {
+	for i := range pods {
+		f.Pods.count(&pods[i])
+	}
+	for r, n := range f.reasons {
+		if n > 0 {
+			f.Refusals = append(f.Refusals, Refused{victims.Reason(r).String(), n})
+		}
+	}
+	f.Storm = Storm{Plans: w.plans, Bound: w.bound(), Fixed: w.fixed, Restored: w.restored, Broken: w.broken}
+}
+
+func (c *Pods) count(p *pod) {
+	c.All++
+	if p.placed {
+		c.Placed++
+	} else {
+		c.NeverPlaced++
+	}
+	if p.stopped {
+		c.Stopped++
+	}
+	switch p.state {
+	case running:
+		c.Running++
+	case pending:
+		c.Pending++
+	}
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// TestGenerated replays the generated workload and compares its plans and
+// figures with testdata/generated.golden.
+func TestGenerated(t *testing.T) {
+	log, f := story(t, Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30})
+	if !f.Sound() {
+		t.Errorf("%+v, %+v", f.Storm, f.Laws)
+	}
+	// A workload of which anything is missing would show less than it is for.
+	d, refused := f.Decisions, len(f.Refusals)
+	if d.Fits == 0 || d.Waits == 0 || d.Plans < 50 || refused < 5 || f.Victims.Most < 2 {
+		t.Errorf("%+v, %d reasons, at most %d victims: too little happens", d, refused, f.Victims.Most)
+	}
+	// How many steps a search takes is no promise.
+	for _, s := range []*Search{&f.Search.Plans, &f.Search.Refusals} {
+		s.Steps, s.MostSteps = 0, 0
+	}
+	var got strings.Builder
+	f.writeText(&got)
+	got.WriteString("\n")
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, " plan ") || strings.Contains(line, " waits ") {
+			got.WriteString(line)
+		}
+	}
+
+	const golden = "testdata/generated.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got.String()); diff != "" {
+		t.Errorf("%s (-update writes it anew):\n%s", golden, diff)
+	}
+}
+
+// TestTrace replays the production trace, where it is there, as it is and under
+// two loads that it does not have by itself.
+func TestTrace(t *testing.T) {
+	const (
+		nodes = "../../../shared/traces/openb_node_list_all_node.csv"
+		pods  = "../../../shared/traces/openb_pod_list_default.csv"
+	)
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	if _, err := os.Stat(nodes); err != nil {
+		t.Skip("no trace: ", err)
+	}
+	w, err := readWorkload(nodes, pods)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w.Nodes) != 1523 || len(w.Pods) != 8152 {
+		t.Fatalf("%d nodes and %d pods, want 1523 and 8152", len(w.Nodes), len(w.Pods))
+	}
+	for _, c := range []struct {
+		name    string
+		stretch int64
+		every   int
+		plans   bool // whether there is any need for plans
+	}{
+		{"as it is", 1, 1, false},
+		{"for ever", 0, 1, true},
+		{"longer, on fewer nodes", 100, 8, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Replay{
+				Workload: &Workload{everyNth(w.Nodes, c.every), w.Pods},
+				Stretch:  c.stretch, Retries: 4, Grace: 30,
+			}
+			f, err := r.Run()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !f.Sound() {
+				t.Errorf("%+v, %+v", f.Storm, f.Laws)
+			}
+			if got := f.Decisions.Plans > 0; got != c.plans {
+				t.Errorf("%d plans", f.Decisions.Plans)
+			}
+			if !c.plans && f.Decisions.Fits != len(w.Pods) {
+				t.Errorf("%d of %d pods fit", f.Decisions.Fits, len(w.Pods))
+			}
+			if f.Pods.All != len(w.Pods) || f.Pods.Placed+f.Pods.NeverPlaced != f.Pods.All {
+				t.Errorf("%+v of %d pods", f.Pods, len(w.Pods))
+			}
+		})
+	}
+}
+
+func BenchmarkReplay(b *testing.B) {
+	b.ReportAllocs()
+	r := Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30}
+	decisions := 0
+	r.Observe = func(*Step) { decisions++ }
+	for b.Loop() {
+		if _, err := r.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(decisions), "ns/decision")
+}

@@ -1,0 +1,172 @@
+// Replay runs the pods of a production trace through the planner and reports
+// what became of them.
+//
+//	replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N]
+//	       [-grace SECONDS] [-json] [-quiet]
+//
+// The files are those of the Alibaba GPU cluster trace of 2023 (public data set
+// clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
+// Without files, replay runs a small workload that it generates, the same every
+// time. A trace has no tenants: tenants.go says who is in which queue, what the
+// queues are guaranteed and which priorities pods have. replay.go says when
+// pods ask, wait, stop and end.
+//
+// A trace is a sample. Of the one above, no more than 56 pods live at once, and
+// no pod of it ever finds no room. So pods of a trace stay for ever, as its
+// total demand fills the cluster to 98 %. Two flags make another load: with
+// -stretch N pods live N times as long as in the trace, and with -every N only
+// every Nth node is there. So -stretch 100 -every 8 keeps a part of the cluster
+// full while pods come and go.
+//
+// Every placement is audited against the laws, and plans are counted against
+// the bound that the theorem of storm freedom puts on them. Progress is
+// reported on standard error.
+//
+// The exit status is 0 where all laws and the bound were kept, 1 where they
+// were not, and 2 where anything was wrong with arguments or files.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// The exit statuses.
+const (
+	sound = iota
+	broken
+	bad
+)
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are the arguments.
+type options struct {
+	nodes, pods string
+	stretch     int64
+	every       int
+	retries     int
+	grace       int64
+	json, quiet bool
+}
+
+// maxGrace is the longest time of grace, a day.
+const maxGrace = 24 * 60 * 60
+
+// check reports arguments that make no sense.
+func (o *options) check(rest []string) error {
+	switch {
+	case len(rest) > 0:
+		return fmt.Errorf("argument %q: want none", rest[0])
+	case (o.nodes == "") != (o.pods == ""):
+		return errors.New("-nodes and -pods go together")
+	case o.stretch < 0:
+		return fmt.Errorf("-stretch %d: want 0 or more", o.stretch)
+	case o.every < 1:
+		return fmt.Errorf("-every %d: want 1 or more", o.every)
+	case o.retries < 0:
+		return fmt.Errorf("-retries %d: want 0 or more", o.retries)
+	case o.grace < 0 || o.grace > maxGrace:
+		return fmt.Errorf("-grace %d: want 0 to %d", o.grace, maxGrace)
+	}
+	return nil
+}
+
+// run is the program: arguments and streams in, exit status out.
+func run(args []string, stdout, stderr io.Writer) int {
+	var o options
+	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.nodes, "nodes", "", "`FILE` of nodes; without, a workload is generated")
+	flags.StringVar(&o.pods, "pods", "", "`FILE` of pods")
+	flags.Int64Var(&o.stretch, "stretch", 0, "pods live `N` times as long; 0: for ever, but once where the workload is generated")
+	flags.IntVar(&o.every, "every", 1, "only every `N`th node is there")
+	flags.IntVar(&o.retries, "retries", 4, "`N` pods in line ask again when room was made")
+	flags.Int64Var(&o.grace, "grace", 30, "`SECONDS` from the choice of a victim to its end")
+	flags.BoolVar(&o.json, "json", false, "print JSON")
+	flags.BoolVar(&o.quiet, "quiet", false, "report no progress")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return sound
+	case err != nil:
+		return bad
+	}
+	if err := o.check(flags.Args()); err != nil {
+		return fail(stderr, err)
+	}
+	return replay(&o, stdout, stderr)
+}
+
+// replay replays what the options say.
+func replay(o *options, stdout, stderr io.Writer) int {
+	w := generate()
+	if o.nodes != "" {
+		var err error
+		if w, err = readWorkload(o.nodes, o.pods); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	w.Nodes = everyNth(w.Nodes, o.every)
+	if o.nodes == "" {
+		o.stretch = max(o.stretch, 1) // generated pods end
+	}
+
+	var watch stopwatch
+	start := time.Now()
+	clock := func() time.Duration { return time.Since(start) }
+	p := progress{w: stderr, pods: len(w.Pods), next: interval}
+	r := Replay{
+		Workload: w, Stretch: o.stretch, Retries: o.retries, Grace: o.grace, Clock: clock,
+		Observe: func(s *Step) {
+			watch.add(s)
+			if !o.quiet {
+				p.step(s, clock())
+			}
+		},
+	}
+	f, err := r.Run()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if err := write(stdout, o, f, watch.timings()); err != nil {
+		return fail(stderr, err)
+	}
+	if !f.Sound() {
+		return broken
+	}
+	return sound
+}
+
+// everyNth returns the first node and every nth after it.
+func everyNth(nodes []Node, n int) []Node {
+	var some []Node
+	for i := 0; i < len(nodes); i += n {
+		some = append(some, nodes[i])
+	}
+	return some
+}
+
+func write(w io.Writer, o *options, f *Figures, t *Timings) error {
+	if o.json {
+		return writeJSON(w, f, t)
+	}
+	var out bytes.Buffer
+	f.writeText(&out)
+	fmt.Fprintln(&out)
+	t.writeText(&out)
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// fail reports what was wrong.
+func fail(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "replay: %v\n", err)
+	return bad
+}

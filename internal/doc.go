@@ -1,0 +1,10 @@
+// Package internal has no code. Below it is what no user should import:
+//
+//   - kernels, which lie below all other packages: sat, saturating arithmetic,
+//     wide, arithmetic on 128 bits, and plain, names that are safe to print;
+//   - the harness of tests, examples and benchmarks: scenario documents, random
+//     worlds, workloads and slow oracles.
+//
+// Its tests hold the packages of the module to their place, and the library to
+// its purity.
+package internal

@@ -1,0 +1,223 @@
+package internal
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/go-preempt/preempt"
+
+// mayImport has the packages of the library, and which of each other they may
+// import beside the kernels. (Design, section 1.)
+var mayImport = map[string][]string{
+	".":          nil, // the manual
+	"resources":  nil,
+	"queue":      {"resources"},
+	"fence":      {"resources", "queue"},
+	"toleration": nil,
+	"victims":    {"resources", "queue", "fence"},
+	"quota":      {"resources", "queue", "victims"},
+	"jobs":       {"resources", "queue", "victims"},
+}
+
+// harness has the internal packages that serve tests, examples and benchmarks.
+// All others are kernels.
+var harness = []string{
+	"internal/gen", "internal/golden", "internal/oracle", "internal/scenario", "internal/workload", "internal/world",
+}
+
+// Modules that the library may import, and those that tests may, too.
+var (
+	forLibrary = []string{"golang.org/x/exp"}
+	forTests   = []string{"pgregory.net/rapid", "github.com/google/go-cmp", "github.com/stretchr/testify"}
+)
+
+// impure has the standard packages that do what the library leaves to the
+// caller: they talk to the world, or roll dice.
+var impure = []string{
+	"C", "crypto/rand", "database/sql", "flag", "io/ioutil", "log", "math/rand", "net", "os", "plugin", "syscall", "testing",
+}
+
+// A role is what a package is to the others.
+type role int
+
+const (
+	stranger role = iota // has no place in the design
+	library
+	kernel
+	tool    // of the harness
+	program // an example or a benchmark
+)
+
+func roleOf(dir string) role {
+	_, known := mayImport[dir]
+	switch {
+	case known:
+		return library
+	case slices.Contains(harness, dir):
+		return tool
+	case isBelow(dir, "internal"):
+		return kernel
+	case isBelow(dir, "examples"), isBelow(dir, "bench"):
+		return program
+	}
+	return stranger
+}
+
+// isBelow reports whether a slashed path is another one or below it.
+func isBelow(p, above string) bool { return p == above || strings.HasPrefix(p, above+"/") }
+
+func isBelowAny(p string, list []string) bool {
+	return slices.ContainsFunc(list, func(above string) bool { return isBelow(p, above) })
+}
+
+// checkImports returns what is wrong with the imports of a file.
+func checkImports(s *source) (complaints []string) {
+	if roleOf(s.dir) == stranger {
+		s.complain(&complaints, s.File, "package %s has no place in the design", s.dir)
+	}
+	for _, spec := range s.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			s.complain(&complaints, spec, "import %s: %v", spec.Path.Value, err)
+			continue
+		}
+		if why := refused(s, p); why != "" {
+			s.complain(&complaints, spec, "%s imports %s: %s", s.dir, p, why)
+		}
+		if s.pure() && spec.Name != nil && spec.Name.Name == "." {
+			s.complain(&complaints, spec, "%s imports %s without its name", s.dir, p)
+		}
+	}
+	return complaints
+}
+
+// refused returns why a file may not import a package, or "".
+func refused(s *source, p string) (why string) {
+	ours := isBelow(p, module)
+	standard := !strings.Contains(strings.Split(p, "/")[0], ".")
+	switch {
+	case ours:
+		return refusedOurs(s, path.Join(".", strings.TrimPrefix(p, module)))
+	case standard && s.pure() && isBelowAny(p, impure):
+		return "the library is pure"
+	case standard, isBelowAny(p, forLibrary):
+		return ""
+	case !isBelowAny(p, forTests):
+		return "no module for this one"
+	case !s.test && roleOf(s.dir) != tool:
+		return "for tests only"
+	}
+	return ""
+}
+
+// refusedOurs is refused for the package of a directory of the module.
+func refusedOurs(s *source, dir string) (why string) {
+	switch roleOf(dir) {
+	case stranger:
+		return "it has no place in the design"
+	case program:
+		return "nobody imports programs"
+	case tool:
+		if s.pure() {
+			return "it serves tests, examples and benchmarks"
+		}
+	case library:
+		if s.pure() && !slices.Contains(mayImport[s.dir], dir) {
+			return "it does not lie below"
+		}
+	}
+	return ""
+}
+
+func TestImports(t *testing.T) {
+	packages := readModule(t)
+	for _, dir := range []string{"resources", "queue", "fence", "victims", "internal", "internal/sat"} {
+		require.Contains(t, packages, dir, "the module was not read")
+	}
+	for _, files := range packages {
+		for _, s := range files {
+			for _, complaint := range checkImports(s) {
+				t.Error(complaint)
+			}
+		}
+	}
+}
+
+// TestRequirements holds go.mod to the modules above.
+func TestRequirements(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "module "+module+"\n")
+	var direct []string
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(strings.TrimPrefix(line, "require "))
+		if len(fields) == 2 && strings.HasPrefix(fields[1], "v") {
+			direct = append(direct, fields[0]) // an indirect one has a comment, too
+		}
+	}
+	require.Subset(t, slices.Concat(forLibrary, forTests), direct)
+}
+
+// TestCheckImports shows that each rule can be broken.
+func TestCheckImports(t *testing.T) {
+	const ours = `"` + module + `/`
+	for _, test := range []struct {
+		dir, text string
+		why       string // "" where it is allowed
+	}{
+		{"queue", `import ` + ours + `resources"`, ""},
+		{"queue", `import "golang.org/x/exp/constraints"`, ""},
+		{"queue", `import ` + ours + `internal/sat"`, ""},
+		{"toleration", `import ` + ours + `internal/wide"`, ""},
+		{"resources", `import ` + ours + `queue"`, `resources imports ` + module + `/queue: it does not lie below`},
+		{"fence", `import ` + ours + `victims"`, `fence imports ` + module + `/victims: it does not lie below`},
+		{"toleration", `import ` + ours + `victims"`, `toleration imports ` + module + `/victims: it does not lie below`},
+		{"victims", `import ` + ours + `toleration"`, `victims imports ` + module + `/toleration: it does not lie below`},
+		{"quota", `import ` + ours + `jobs"`, `quota imports ` + module + `/jobs: it does not lie below`},
+		{".", `import ` + ours + `queue"`, `. imports ` + module + `/queue: it does not lie below`},
+		{"queue", `import "` + module + `"`, `queue imports ` + module + `: it does not lie below`},
+		{"internal/sat", `import ` + ours + `resources"`, `internal/sat imports ` + module + `/resources: it does not lie below`},
+		{"internal/world", `import ` + ours + `victims"`, ""},
+		{"internal/world", `import "pgregory.net/rapid"`, ""},
+		{"queue", `import ` + ours + `internal/world"`, `queue imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
+		{"internal/sat", `import ` + ours + `internal/world"`, `internal/sat imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
+		{"queue", `_test import ` + ours + `internal/world"`, ""},
+		{"examples/plan", `import ` + ours + `internal/scenario"`, ""},
+		{"examples/plan", `import "os"`, ""},
+		{"victims", `_test import ` + ours + `examples/plan"`, `victims imports ` + module + `/examples/plan: nobody imports programs`},
+		{"victims", `import ` + ours + `scheduler"`, `victims imports ` + module + `/scheduler: it has no place in the design`},
+		{"scheduler", ``, `package scheduler has no place in the design`},
+
+		{"queue", `import "math/rand/v2"`, `queue imports math/rand/v2: the library is pure`},
+		{"queue", `import "log/slog"`, `queue imports log/slog: the library is pure`},
+		{"queue", `import "os"`, `queue imports os: the library is pure`},
+		{"queue", `import "net/netip"`, `queue imports net/netip: the library is pure`},
+		{"internal/sat", `import "os/exec"`, `internal/sat imports os/exec: the library is pure`},
+		{"queue", `import . "math"`, `queue imports math without its name`},
+		{"queue", `import "math/bits"`, ""},
+		{"queue", `_test import "os"`, ""},
+
+		{"queue", `import "pgregory.net/rapid"`, `queue imports pgregory.net/rapid: for tests only`},
+		{"examples/plan", `import "github.com/google/go-cmp/cmp"`, `examples/plan imports github.com/google/go-cmp/cmp: for tests only`},
+		{"queue", `_test import "github.com/stretchr/testify/require"`, ""},
+		{"queue", `_test import "k8s.io/api/core/v1"`, `queue imports k8s.io/api/core/v1: no module for this one`},
+		{"internal/world", `import "github.com/google/go-cmparison"`, `internal/world imports github.com/google/go-cmparison: no module for this one`},
+	} {
+		var want []string
+		if test.why != "" {
+			want = []string{"f0.go:1: " + test.why}
+		}
+		if diff := cmp.Diff(want, checkImports(parse(t, test.dir, test.text)[0])); diff != "" {
+			t.Errorf("%s: %s (-want +got):\n%s", test.dir, test.text, diff)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package victims
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// What comes into a cluster is checked here, before anything changes.
+
+// parse checks a task, or a grant, that is to be added and returns its row,
+// without its application and lists.
+func (c *Cluster) parse(t *Task) (taskRow, error) {
+	if err := c.checkTask(t); err != nil {
+		return taskRow{}, err
+	}
+	created, hasCreated, err := stamp(t.Created, flagCreated)
+	if err != nil {
+		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
+	}
+	scheduled, hasScheduled, err := stamp(t.Scheduled, flagScheduled)
+	if err != nil {
+		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
+	}
+	r := taskRow{
+		key: t.Key, created: created, scheduled: scheduled,
+		leaf: t.Queue, node: t.Node, priority: t.Priority, state: t.State,
+		flags: flagLive | hasCreated | hasScheduled,
+	}
+	r.flags = r.flags.set(flagOriginator, t.Originator)
+	r.flags = r.flags.set(flagOptedOut, t.OptedOut)
+	r.flags = r.flags.set(flagRequiredNode, t.RequiredNode)
+	return r, nil
+}
+
+// checkTask reports what keeps a task from being added, but for its times. A
+// grant of the same key does not keep a task: it makes place.
+func (c *Cluster) checkTask(t *Task) error {
+	fail := func(err error) error { return fmt.Errorf("victims: task %q: %w", t.Key, err) }
+	if t.Key == "" {
+		return fail(ErrEmpty)
+	}
+	var held resources.Vector
+	if id, ok := c.taskIDs[t.Key]; ok {
+		if t.State == Granted || c.tasks[id].state != Granted {
+			return fail(ErrDuplicate)
+		}
+		held = c.size(id)
+	}
+	if err := c.checkLeaf(t.Queue); err != nil {
+		return fail(err)
+	}
+	if t.Node < 0 || int(t.Node) >= len(c.nodes) || !c.nodes[t.Node].live {
+		return fail(fmt.Errorf("node %d: %w", t.Node, ErrUnknown))
+	}
+	if len(c.taskIDs) == math.MaxInt32 {
+		return fail(fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange))
+	}
+	return c.checkAmounts(t.Key, t.Size, held)
+}
+
+func (c *Cluster) checkLeaf(q queue.ID) error {
+	if q < 0 || int(q) >= c.tree.Len() {
+		return fmt.Errorf("queue %d: %w", q, ErrUnknown)
+	}
+	if !c.tree.IsLeaf(q) {
+		return fmt.Errorf("queue %s: %w", c.tree.Path(q), ErrQueue)
+	}
+	return nil
+}
+
+// checkAmounts reports a size that is none, or with which, in place of old,
+// the usage of the cluster would leave the range of int64.
+func (c *Cluster) checkAmounts(key string, size, old resources.Vector) error {
+	if err := c.checkSize(size); err != nil {
+		return fmt.Errorf("victims: task %q: %w", key, err)
+	}
+	for i, used := range c.tree.Usage(queue.Root) {
+		if at(size, i) > math.MaxInt64-(used-at(old, i)) {
+			return fmt.Errorf("victims: task %q: %s %s and %s in use: %w", key,
+				c.Schema().Name(i), c.Schema().Amount(i, at(size, i)), c.Schema().Amount(i, used), ErrRange)
+		}
+	}
+	return nil
+}
+
+// checkCapacity reports a bad capacity of n, which replaces old in the total.
+func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
+	if err := c.checkSize(n.Capacity); err != nil {
+		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
+	}
+	for i, v := range c.total {
+		if rest := v - at(old, i); at(n.Capacity, i) > math.MaxInt64-rest {
+			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
+		}
+	}
+	return nil
+}
+
+// checkSize reports amounts that are negative or of a type that is none.
+func (c *Cluster) checkSize(v resources.Vector) error {
+	for i, amount := range v {
+		switch {
+		case i >= c.types && amount != 0:
+			return fmt.Errorf("%d of type %d of %d: %w", amount, i, c.types, ErrAmount)
+		case amount < 0:
+			return fmt.Errorf("%s %s: %w", c.Schema().Name(i), c.Schema().Amount(i, amount), ErrAmount)
+		}
+	}
+	return nil
+}
+
+// stamp returns a time as nanoseconds since 1970 with the flag for it, and
+// neither for the zero time.
+func stamp(t time.Time, f flags) (int64, flags, error) {
+	ns, ok := nanos(t)
+	switch {
+	case ok:
+		return ns, f, nil
+	case t.IsZero():
+		return 0, 0, nil
+	}
+	return 0, 0, fmt.Errorf("time %v: %w", t, ErrRange)
+}
+
+// nanos returns t as nanoseconds since 1970, where it is in the range of
+// int64: from the year 1678 to 2262. The zero time is not.
+func nanos(t time.Time) (int64, bool) {
+	const most = math.MaxInt64/int64(time.Second) - 1
+	if s := t.Unix(); s < -most || s > most {
+		return 0, false
+	}
+	return t.UnixNano(), true
+}

@@ -1,0 +1,214 @@
+package victims
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+func (x *clusterMachine) AddNode(t *rapid.T) {
+	n := drawNode(t)
+	wrong := x.m.badNode(&n)
+	if n.Name == "" {
+		wrong = append(wrong, ErrEmpty)
+	}
+	if _, ok := x.m.nodes[n.Name]; ok {
+		wrong = append(wrong, ErrDuplicate)
+	}
+	id, err := x.c.AddNode(&n)
+	if !x.judge(t, err, strconv.Quote(n.Name), wrong) {
+		return
+	}
+	if name, taken := x.m.rows[id]; taken {
+		t.Fatalf("node %q got row %d of %q", n.Name, id, name)
+	}
+	x.final()
+	x.m.rows[id] = n.Name
+	x.m.order = append(x.m.order, n.Name)
+	x.m.putNode(n)
+}
+
+func (x *clusterMachine) UpdateNode(t *rapid.T) {
+	n := drawNode(t)
+	wrong := x.m.badNode(&n)
+	if _, ok := x.m.nodes[n.Name]; !ok {
+		wrong = []error{ErrUnknown}
+	}
+	if x.judge(t, x.c.UpdateNode(&n), strconv.Quote(n.Name), wrong) {
+		x.final()
+		x.m.putNode(n)
+	}
+}
+
+func (x *clusterMachine) RemoveNode(t *rapid.T) {
+	name := rapid.SampledFrom(nodeNames).Draw(t, "name")
+	var wrong []error
+	if _, ok := x.m.nodes[name]; !ok {
+		wrong = append(wrong, ErrUnknown)
+	}
+	for _, task := range x.m.tasks {
+		if task.node == name {
+			wrong = append(wrong, ErrBusy)
+		}
+	}
+	if x.judge(t, x.c.RemoveNode(name), strconv.Quote(name), wrong) {
+		x.final()
+		delete(x.m.nodes, name)
+		maps.DeleteFunc(x.m.rows, func(_ NodeID, n string) bool { return n == name })
+		x.m.order = slices.DeleteFunc(x.m.order, func(n string) bool { return n == name })
+	}
+}
+
+func (x *clusterMachine) AddTask(t *rapid.T) {
+	task := x.drawTask(t)
+	wrong := x.m.badTask(&task)
+	if task.State >= Granted {
+		wrong = []error{ErrState}
+	}
+	id, err := x.c.AddTask(&task)
+	x.added(t, task, id, err, wrong)
+}
+
+func (x *clusterMachine) Grant(t *rapid.T) {
+	ask, node := x.drawAsk(t), x.drawNodeID(t)
+	task := grantOfAsk(&ask, node)
+	id, err := x.c.Grant(&ask, node)
+	x.added(t, task, id, err, x.m.badTask(&task))
+}
+
+// added notes a task or a grant that was to be added.
+func (x *clusterMachine) added(t *rapid.T, task Task, id TaskID, err error, wrong []error) {
+	if !x.judge(t, err, strconv.Quote(task.Key), wrong) {
+		return
+	}
+	for key, row := range x.tasks {
+		if row == id && key != task.Key {
+			t.Fatalf("task %q got row %d of %q", task.Key, id, key)
+		}
+	}
+	x.final()
+	x.tasks[task.Key] = id
+	x.m.putTask(task)
+}
+
+func (x *clusterMachine) RemoveTask(t *rapid.T) {
+	key := drawKey(t)
+	if x.judge(t, x.c.RemoveTask(key), strconv.Quote(key), x.noTask(key)) {
+		x.removed(key)
+	}
+}
+
+func (x *clusterMachine) Drop(t *rapid.T) {
+	key := drawKey(t)
+	if x.judge(t, x.c.Drop(key), strconv.Quote(key), x.noGrant(key)) {
+		x.removed(key)
+	}
+}
+
+func (x *clusterMachine) removed(key string) {
+	x.final()
+	delete(x.m.tasks, key)
+	delete(x.tasks, key)
+}
+
+func (x *clusterMachine) noTask(key string) []error {
+	if task, ok := x.m.tasks[key]; !ok || task.State == Granted {
+		return []error{ErrUnknown}
+	}
+	return nil
+}
+
+func (x *clusterMachine) noGrant(key string) []error {
+	if task, ok := x.m.tasks[key]; !ok || task.State != Granted {
+		return []error{ErrUnknown}
+	}
+	return nil
+}
+
+func (x *clusterMachine) SetState(t *rapid.T) {
+	key, state := drawKey(t), drawState(t)
+	wrong := x.noTask(key)
+	if state >= Granted {
+		wrong = append(wrong, ErrState)
+	}
+	if x.judge(t, x.c.SetState(key, state), strconv.Quote(key), wrong) {
+		x.change(key, func(task *modelTask) { task.State = state })
+	}
+}
+
+func (x *clusterMachine) Resize(t *rapid.T) {
+	key, size := drawKey(t), drawAmounts(t)
+	wrong := x.noTask(key)
+	if wrong == nil {
+		wrong = append(x.m.badSize(size), x.m.tooMuch(key, size)...)
+	}
+	if x.judge(t, x.c.Resize(key, size), strconv.Quote(key), wrong) {
+		x.change(key, func(task *modelTask) { task.Size = x.m.full(size) })
+	}
+}
+
+func (x *clusterMachine) Start(t *rapid.T) {
+	key, now := drawKey(t), drawTime(t)
+	wrong := x.noGrant(key)
+	if badTime(now) {
+		wrong = append(wrong, ErrRange)
+	}
+	if x.judge(t, x.c.Start(key, now), strconv.Quote(key), wrong) {
+		x.change(key, func(task *modelTask) { task.State, task.Scheduled = Running, now })
+	}
+}
+
+func (x *clusterMachine) change(key string, f func(*modelTask)) {
+	x.final()
+	task := x.m.tasks[key]
+	f(&task)
+	x.m.tasks[key] = task
+}
+
+func (x *clusterMachine) SetGuaranteed(t *rapid.T) {
+	q, l := queue.ID(between(t, "queue", 0, 4)), drawLimit(t)
+	if x.judge(t, x.c.SetGuaranteed(q, l), x.c.Tree().Path(q), x.badBounds(l, x.m.max[q])) {
+		x.final()
+		x.m.guaranteed[q] = l
+	}
+}
+
+func (x *clusterMachine) SetMax(t *rapid.T) {
+	q, l := queue.ID(between(t, "queue", 0, 4)), drawLimit(t)
+	if x.judge(t, x.c.SetMax(q, l), x.c.Tree().Path(q), x.badBounds(x.m.guaranteed[q], l)) {
+		x.final()
+		x.m.max[q] = l
+	}
+}
+
+func (x *clusterMachine) badBounds(guaranteed, most resources.Limit) (wrong []error) {
+	for i := range resources.MaxTypes {
+		g, hasG := guaranteed.Bound(i)
+		m, hasM := most.Bound(i)
+		switch {
+		case (hasG || hasM) && i >= x.m.types():
+			wrong = append(wrong, queue.ErrType)
+		case g < 0 || m < 0:
+			wrong = append(wrong, queue.ErrNegative)
+		case hasG && hasM && g > m:
+			wrong = append(wrong, queue.ErrAboveMax)
+		}
+	}
+	return wrong
+}
+
+// Clone goes on with a clone, and sees that what it was cloned from stays.
+func (x *clusterMachine) Clone(t *rapid.T) {
+	x.other, x.otherSeen, x.otherState = x.c, lookAt(x.c).String(), x.c.Version()
+	x.c = x.c.Clone()
+	if rapid.Bool().Draw(t, "stay") {
+		x.c, x.other = x.other, x.c
+		return
+	}
+	x.final()
+}

@@ -1,0 +1,177 @@
+package victims
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// TestClusterModel runs random changes, wrong ones among them, on a cluster and
+// on its slow twin.
+func TestClusterModel(t *testing.T) { rapid.Check(t, clusterFollowsModel) }
+
+func FuzzClusterModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(clusterFollowsModel)) }
+
+func clusterFollowsModel(t *rapid.T) {
+	x := newClusterMachine(t)
+	t.Repeat(rapid.StateMachineActions(x))
+	for len(x.applied) > 0 {
+		x.undo(t)
+		x.Check(t)
+	}
+}
+
+// clusterMachine is a cluster, its slow twin, and what was said of it so far.
+// Its exported methods but for Check are the changes. Each draws arguments,
+// asks the twin what is wrong with them, and holds the cluster to that.
+type clusterMachine struct {
+	c       *Cluster
+	m       *clusterModel
+	version uint64
+	seen    map[uint64]string // the picture of each version
+	tasks   map[string]TaskID // rows given
+	applied []appliedPoint
+
+	// Another cluster that was cloned from this one, or the other way round.
+	other      *Cluster
+	otherSeen  string
+	otherState uint64
+}
+
+// appliedPoint is what undoing a plan comes back to.
+type appliedPoint struct {
+	m       *clusterModel
+	c       *Cluster
+	version uint64
+	tasks   map[string]TaskID
+}
+
+func newClusterMachine(t *rapid.T) *clusterMachine {
+	tree, err := queue.New(modelSchema(t), queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "a", Children: []queue.Config{{Name: "c"}, {Name: "d"}}},
+		{Name: "b"},
+	}}, queue.Lenient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &clusterMachine{
+		c: NewCluster(tree), m: newClusterModel(tree.Clone()),
+		seen: map[uint64]string{}, tasks: map[string]TaskID{},
+	}
+	for _, name := range nodeNames[:2] {
+		n := Node{Name: name, Capacity: resources.Vector{9, 9}}
+		id, err := x.c.AddNode(&n)
+		if !x.judge(t, err, name, nil) {
+			continue
+		}
+		x.m.rows[id], x.m.order = name, append(x.m.order, name)
+		x.m.putNode(n)
+	}
+	for i, key := range taskKeys[:5] {
+		task := Task{Key: key, Queue: queue.ID(2 + i%3), Node: NodeID(i % 2), Size: resources.Vector{int64(i), 1}}
+		id, err := x.c.AddTask(&task)
+		x.added(t, task, id, err, nil)
+	}
+	return x
+}
+
+func modelSchema(t *rapid.T) *resources.Schema {
+	s, err := resources.NewSchema("gpu", "disk")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Check holds all that can be seen of the cluster to the twin, before the first
+// change and after each.
+func (x *clusterMachine) Check(t *rapid.T) {
+	got, want := lookAt(x.c).String(), x.m.picture().String()
+	if got != want {
+		t.Fatalf("cluster\n%s\nwant\n%s", got, want)
+	}
+	if x.c.Version() != x.version {
+		t.Fatalf("version %d, want %d", x.c.Version(), x.version)
+	}
+	if was, ok := x.seen[x.version]; ok && was != got {
+		t.Fatalf("version %d is\n%s\nand was\n%s", x.version, got, was)
+	}
+	x.seen[x.version] = got
+	x.checkRows(t)
+	if x.other != nil {
+		if now := lookAt(x.other).String(); now != x.otherSeen || x.other.Version() != x.otherState {
+			t.Fatalf("a clone was\n%s\nand is\n%s", x.otherSeen, now)
+		}
+	}
+}
+
+// checkRows holds what finds rows to the twin: lookups, counts and lists.
+func (x *clusterMachine) checkRows(t *rapid.T) {
+	c := x.c
+	if c.TaskLen() != len(x.m.tasks) || c.NodeLen() != len(x.m.nodes) {
+		t.Fatalf("%d tasks and %d nodes, want %d and %d", c.TaskLen(), c.NodeLen(), len(x.m.tasks), len(x.m.nodes))
+	}
+	for _, key := range append(taskKeys, "nobody") {
+		task, known := x.m.tasks[key]
+		isTask := known && task.State != Granted
+		if id, ok := c.Lookup(key); ok != isTask || ok && id != x.tasks[key] {
+			t.Fatalf("Lookup(%q) = %d, %t, want %d, %t", key, id, ok, x.tasks[key], isTask)
+		}
+		if known && c.Task(x.tasks[key]).Key != key {
+			t.Fatalf("row %d is %q, was given to %q", x.tasks[key], c.Task(x.tasks[key]).Key, key)
+		}
+	}
+	for id, name := range x.m.rows {
+		if got, ok := c.LookupNode(name); !ok || got != id {
+			t.Fatalf("LookupNode(%q) = %d, %t, want %d", name, got, ok, id)
+		}
+	}
+	for id := range c.Tasks() {
+		r := &c.tasks[id]
+		if on, in := c.nodes[r.node].tasks, c.leaves[r.leaf]; on[r.inNode] != id || in[r.inLeaf] != id {
+			t.Fatalf("row %d is not where it should be in %v and %v", id, on, in)
+		}
+	}
+	var on, in int
+	for i := range c.nodes {
+		on += len(c.nodes[i].tasks)
+	}
+	for _, leaf := range c.leaves {
+		in += len(leaf)
+	}
+	if on != len(x.m.tasks) || in != len(x.m.tasks) {
+		t.Fatalf("nodes have %d tasks and leaves %d, want %d", on, in, len(x.m.tasks))
+	}
+}
+
+// judge holds an error to what is wrong with a change, and reports whether the
+// change was made. Then it is final for the plans applied before, unless it is
+// one of them.
+func (x *clusterMachine) judge(t *rapid.T, err error, name string, wrong []error) bool {
+	t.Helper()
+	if len(wrong) == 0 {
+		if err != nil {
+			t.Fatalf("unexpected error: %v", err)
+		}
+		if _, old := x.seen[x.c.Version()]; old {
+			t.Fatalf("version %d for the second time", x.c.Version())
+		}
+		x.version = x.c.Version()
+		return true
+	}
+	if !slices.ContainsFunc(wrong, func(w error) bool { return errors.Is(err, w) }) {
+		t.Fatalf("error %v, want one of %v", err, wrong)
+	}
+	if !strings.Contains(err.Error(), name) {
+		t.Fatalf("error %q does not name %s", err, name)
+	}
+	return false
+}
+
+func (x *clusterMachine) final() { x.applied = nil }

@@ -1,0 +1,273 @@
+package victims
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// clusterModel is the slow twin of a cluster: facts by key, and every sum
+// computed anew by going through all of them.
+type clusterModel struct {
+	tree       *queue.Tree // for its shape only
+	nodes      map[string]Node
+	order      []string // of adding
+	rows       map[NodeID]string
+	tasks      map[string]modelTask // grants included
+	guaranteed map[queue.ID]resources.Limit
+	max        map[queue.ID]resources.Limit
+}
+
+// modelTask is a task by the name of its node. Its amounts are its own.
+type modelTask struct {
+	Task
+	node string
+}
+
+func newClusterModel(tree *queue.Tree) *clusterModel {
+	return &clusterModel{
+		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
+		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
+	}
+}
+
+func (m *clusterModel) clone() *clusterModel {
+	c := *m
+	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
+	c.guaranteed, c.max = maps.Clone(m.guaranteed), maps.Clone(m.max)
+	c.order = slices.Clone(m.order)
+	return &c
+}
+
+func (m *clusterModel) types() int { return m.tree.Schema().Len() }
+
+// full returns a copy of v with an amount for every type.
+func (m *clusterModel) full(v resources.Vector) resources.Vector {
+	return append(resources.Vector(nil), append(v, make(resources.Vector, m.types())...)[:m.types()]...)
+}
+
+// sum returns the amount of type i of the tasks that count.
+func (m *clusterModel) sum(i int, counts func(modelTask) bool) *big.Int {
+	sum := new(big.Int)
+	for _, t := range m.tasks {
+		if counts(t) {
+			sum.Add(sum, big.NewInt(t.Size[i]))
+		}
+	}
+	return sum
+}
+
+// badSize returns what is wrong with amounts by themselves.
+func (m *clusterModel) badSize(v resources.Vector) (wrong []error) {
+	for i, amount := range v {
+		if amount < 0 || i >= m.types() && amount != 0 {
+			wrong = append(wrong, ErrAmount)
+		}
+	}
+	return wrong
+}
+
+// tooMuch reports whether a size would take the usage of all tasks but that of
+// key out of range.
+func (m *clusterModel) tooMuch(key string, size resources.Vector) (wrong []error) {
+	for i := range m.types() {
+		sum := m.sum(i, func(t modelTask) bool { return t.Key != key })
+		if !sum.Add(sum, big.NewInt(at(size, i))).IsInt64() {
+			wrong = append(wrong, ErrRange)
+		}
+	}
+	return wrong
+}
+
+func (m *clusterModel) badNode(n *Node) []error {
+	wrong := m.badSize(n.Capacity)
+	for i := range m.types() {
+		sum := big.NewInt(at(n.Capacity, i))
+		for name, other := range m.nodes {
+			if name != n.Name {
+				sum.Add(sum, big.NewInt(other.Capacity[i]))
+			}
+		}
+		if !sum.IsInt64() {
+			wrong = append(wrong, ErrRange)
+		}
+	}
+	return wrong
+}
+
+// badTask returns what is wrong with a task, or a grant, that is to be added.
+func (m *clusterModel) badTask(t *Task) []error {
+	wrong := append(m.badSize(t.Size), m.tooMuch(t.Key, t.Size)...)
+	was, known := m.tasks[t.Key]
+	if known && (t.State == Granted || was.State != Granted) {
+		wrong = append(wrong, ErrDuplicate)
+	}
+	if t.Key == "" {
+		wrong = append(wrong, ErrEmpty)
+	}
+	if _, ok := m.rows[t.Node]; !ok {
+		wrong = append(wrong, ErrUnknown)
+	}
+	if t.Queue < 0 || int(t.Queue) >= m.tree.Len() {
+		wrong = append(wrong, ErrUnknown)
+	} else if !m.tree.IsLeaf(t.Queue) {
+		wrong = append(wrong, ErrQueue)
+	}
+	for _, when := range []time.Time{t.Created, t.Scheduled} {
+		if badTime(when) && !when.IsZero() {
+			wrong = append(wrong, ErrRange)
+		}
+	}
+	return wrong
+}
+
+// badTime reports whether a time is no count of nanoseconds since 1970.
+func badTime(t time.Time) bool {
+	ns := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(1e9))
+	return !ns.IsInt64()
+}
+
+func (m *clusterModel) putTask(t Task) {
+	t.Size = m.full(t.Size)
+	m.tasks[t.Key] = modelTask{Task: t, node: m.rows[t.Node]}
+}
+
+func (m *clusterModel) putNode(n Node) {
+	n.Capacity = m.full(n.Capacity)
+	m.nodes[n.Name] = n
+}
+
+// clusterPicture is all that can be seen of a cluster but for its version.
+type clusterPicture struct {
+	nodes    []nodePicture
+	tasks    []taskPicture // by key
+	queues   []queuePicture
+	capacity resources.Vector
+}
+
+type nodePicture struct {
+	Node
+	id           NodeID
+	free, coming resources.Vector
+}
+
+type taskPicture struct {
+	Task
+	node string
+}
+
+type queuePicture struct {
+	usage, leaving  resources.Vector
+	guaranteed, max resources.Limit
+}
+
+func (m *clusterModel) picture() (p clusterPicture) {
+	sums := func(counts func(modelTask) bool) (v resources.Vector) {
+		for i := range m.types() {
+			v = append(v, m.sum(i, counts).Int64())
+		}
+		return v
+	}
+	p.capacity = make(resources.Vector, m.types())
+	ids := map[string]NodeID{}
+	for id, name := range m.rows {
+		ids[name] = id
+	}
+	for _, name := range m.order {
+		n := m.nodes[name]
+		used := sums(func(t modelTask) bool { return t.node == name })
+		staying := sums(func(t modelTask) bool { return t.node == name && (t.State == Running || t.State == Granted) })
+		row := nodePicture{Node: n, id: ids[name]}
+		for i, v := range n.Capacity {
+			row.free = append(row.free, v-used[i])
+			row.coming = append(row.coming, v-staying[i])
+			p.capacity[i] += v
+		}
+		p.nodes = append(p.nodes, row)
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.tasks)) {
+		t := m.tasks[key]
+		p.tasks = append(p.tasks, taskPicture{t.Task, t.node})
+	}
+	for q := range m.tree.All() {
+		p.queues = append(p.queues, queuePicture{
+			usage: sums(func(t modelTask) bool { return m.below(t.Queue, q) }),
+			leaving: sums(func(t modelTask) bool {
+				return m.below(t.Queue, q) && (t.State == Releasing || t.State == Preempting)
+			}),
+			guaranteed: m.guaranteed[q], max: m.max[q],
+		})
+	}
+	return p
+}
+
+// below reports whether a is on the path of leaf.
+func (m *clusterModel) below(leaf, a queue.ID) bool {
+	for q := range m.tree.Up(leaf) {
+		if q == a {
+			return true
+		}
+	}
+	return false
+}
+
+// lookAt returns the picture of a cluster, as its methods show it.
+func lookAt(c *Cluster) (p clusterPicture) {
+	for id := range c.Nodes() {
+		p.nodes = append(p.nodes, nodePicture{c.Node(id), id, c.Free(nil, id), c.ComingFree(nil, id)})
+	}
+	for id := range c.Tasks() {
+		t := c.Task(id)
+		p.tasks = append(p.tasks, taskPicture{t, c.Node(t.Node).Name})
+	}
+	slices.SortFunc(p.tasks, func(a, b taskPicture) int { return cmp.Compare(a.Key, b.Key) })
+	for q := range c.Tree().All() {
+		t := c.Tree()
+		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Preempting(q), t.Guaranteed(q), t.Max(q)})
+	}
+	p.capacity = c.Capacity()
+	return p
+}
+
+// String writes a picture line by line.
+func (p clusterPicture) String() string {
+	var b strings.Builder
+	for _, n := range p.nodes {
+		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q\n",
+			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor)
+	}
+	for _, t := range p.tasks {
+		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t\n",
+			t.Key, t.Application, t.Queue, t.node, t.Size, t.Priority, instant(t.Created), instant(t.Scheduled), t.State,
+			t.Originator, t.OptedOut, t.RequiredNode)
+	}
+	for q, u := range p.queues {
+		fmt.Fprintf(&b, "queue %d: usage %v leaving %v guaranteed %s max %s\n", q, u.usage, u.leaving, bound(u.guaranteed), bound(u.max))
+	}
+	fmt.Fprintf(&b, "capacity %v\n", p.capacity)
+	return b.String()
+}
+
+func instant(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func bound(l resources.Limit) string {
+	var parts []string
+	for i := range resources.MaxTypes {
+		if v, ok := l.Bound(i); ok {
+			parts = append(parts, fmt.Sprint(i, ":", v))
+		}
+	}
+	return strings.Join(parts, ",")
+}

@@ -1,0 +1,170 @@
+package victims
+
+import (
+	"math"
+	"math/big"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// costLadder is costs from the cheapest to the costliest. Each differs from the
+// one before in one more field, and is better in all fields after that: each
+// field decides before the next. (Section 5, "The decision", step 4.)
+var costLadder = []struct {
+	field string
+	cost  Cost
+}{
+	{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},
+	{"no victims, node", Cost{Node: 2}},
+	{"victims", Cost{Victims: 1, MaxRank: -9, MaxPriority: -9, SumRanks: -9}},
+	{"node", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 1}},
+	{"work", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, WorkOf(1), 0}},
+	{"excess", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 1000}, Work{}, 0}},
+	{"excess as a share", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 999}, Work{}, 0}},
+	{"sum of ranks", Cost{0, 0, -9, -9, 0, 1, -8, resources.Share{}, Work{}, 0}},
+	{"number of victims", Cost{0, 0, -9, -9, 0, 2, -18, resources.Share{}, Work{}, 0}},
+	{"jobs", Cost{0, 0, -9, -9, 1, 1, -9, resources.Share{}, Work{}, 0}},
+	{"highest priority", Cost{0, 0, -9, -8, 0, 1, -9, resources.Share{}, Work{}, 0}},
+	{"highest rank", Cost{0, 0, -8, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
+	{"originators", Cost{0, 1, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
+	{"opted out", Cost{1, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
+	{"opted out, once more", Cost{2, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
+}
+
+func TestCostCompare(t *testing.T) {
+	for i, a := range costLadder {
+		for j, b := range costLadder {
+			want := 0
+			switch {
+			case i < j:
+				want = -1
+			case i > j:
+				want = +1
+			}
+			if got := a.cost.Compare(&b.cost); got != want {
+				t.Errorf("%s against %s: %d, want %d", a.field, b.field, got, want)
+			}
+		}
+	}
+	// Shares are equal by value.
+	half, quarters := Cost{Victims: 1, Excess: resources.Share{Amount: 1, Of: 2}}, Cost{Victims: 1, Excess: resources.Share{Amount: 2, Of: 4}}
+	if c := half.Compare(&quarters); c != 0 {
+		t.Errorf("%v against %v: %d, want 0", half.Excess, quarters.Excess, c)
+	}
+}
+
+// drawCost draws costs that often agree in some fields.
+func drawCost(t *rapid.T, label string) *Cost {
+	few := rapid.IntRange(0, 1)
+	rank := rapid.Int64Range(-1, 0)
+	return &Cost{
+		few.Draw(t, label), few.Draw(t, "originators"), rank.Draw(t, "rank"), rank.Draw(t, "priority"), few.Draw(t, "jobs"),
+		few.Draw(t, "victims"), rank.Draw(t, "ranks"), resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
+		WorkOf(time.Duration(few.Draw(t, "work"))), few.Draw(t, "node"),
+	}
+}
+
+// costIsAnOrder: comparing is a strict weak order, for any three costs.
+func costIsAnOrder(t *rapid.T) {
+	a, b, c := drawCost(t, "a"), drawCost(t, "b"), drawCost(t, "c")
+	if a.Compare(a) != 0 {
+		t.Fatalf("%v differs from itself", a)
+	}
+	if a.Compare(b) != -b.Compare(a) {
+		t.Fatalf("%v and %v are compared in two ways", a, b)
+	}
+	if x, y := a.Compare(b), b.Compare(c); x <= 0 && y <= 0 && a.Compare(c) != min(x, y) {
+		t.Fatalf("%v, %v, %v: %d and %d, but %d", a, b, c, x, y, a.Compare(c))
+	}
+}
+
+func TestCostIsAnOrder(t *testing.T) { rapid.Check(t, costIsAnOrder) }
+func FuzzCostIsAnOrder(f *testing.F) { f.Fuzz(rapid.MakeFuzz(costIsAnOrder)) }
+
+func TestCostString(t *testing.T) {
+	for _, tt := range []struct {
+		cost Cost
+		want string
+	}{
+		{Cost{MaxRank: 3, Node: 7}, "no victims"},
+		{Cost{Victims: 1, SumRanks: -5}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
+		{
+			Cost{1, 2, -3, 4, 5, 6, -7, resources.Share{Amount: 3, Of: 12}, WorkOf(10 * time.Minute), 11},
+			"1 opted out, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, 6 victims, " +
+				"ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
+		},
+	} {
+		if got := tt.cost.String(); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestWork(t *testing.T) {
+	const longest = time.Duration(math.MaxInt64)
+	twice := WorkOf(longest).Add(WorkOf(longest))
+	for _, tt := range []struct {
+		work     Work
+		duration time.Duration
+		fits     bool
+		text     string
+	}{
+		{Work{}, 0, true, "0s"},
+		{WorkOf(-5), 0, true, "0s"},
+		{WorkOf(math.MinInt64), 0, true, "0s"},
+		{WorkOf(time.Hour), time.Hour, true, "1h0m0s"},
+		{WorkOf(time.Hour).Add(WorkOf(time.Second)), time.Hour + time.Second, true, "1h0m1s"},
+		{WorkOf(longest), longest, true, "2562047h47m16.854775807s"},
+		{WorkOf(longest).Add(WorkOf(1)), 0, false, "centuries"},
+		{twice, 0, false, "centuries"},
+		{twice.Add(twice), 0, false, "centuries"}, // its low half is small
+	} {
+		d, ok := tt.work.Duration()
+		if ok != tt.fits || ok && d != tt.duration {
+			t.Errorf("%v: %v, %t, want %v, %t", tt.work, d, ok, tt.duration, tt.fits)
+		}
+		if got := tt.work.String(); got != tt.text {
+			t.Errorf("%q, want %q", got, tt.text)
+		}
+	}
+}
+
+// workIsExact: however long the parts, work adds up and compares as integers do.
+func workIsExact(t *rapid.T) {
+	var sums [2]Work
+	var want [2]*big.Int
+	for i := range sums {
+		want[i] = new(big.Int)
+		for _, d := range rapid.SliceOfN(rapid.Int64(), 0, 9).Draw(t, "durations") {
+			sums[i] = sums[i].Add(WorkOf(time.Duration(d)))
+			want[i].Add(want[i], big.NewInt(max(d, 0)))
+		}
+		if d, ok := sums[i].Duration(); ok != want[i].IsInt64() || ok && int64(d) != want[i].Int64() {
+			t.Fatalf("%v, %t, want %v", d, ok, want[i])
+		}
+	}
+	if got := sums[0].Compare(sums[1]); got != want[0].Cmp(want[1]) {
+		t.Fatalf("%v against %v: %d", want[0], want[1], got)
+	}
+}
+
+func TestWorkIsExact(t *testing.T) { rapid.Check(t, workIsExact) }
+func FuzzWorkIsExact(f *testing.F) { f.Fuzz(rapid.MakeFuzz(workIsExact)) }
+
+// TestWorkOfAll shows that the longest work of as many tasks as a cluster can
+// have stays in range: doubling the longest 31 times makes it larger each time.
+func TestWorkOfAll(t *testing.T) {
+	w := Work{}
+	w.ns.Lo = math.MaxUint64
+	for i := range 31 {
+		if next := w.Add(w); next.Compare(w) <= 0 {
+			t.Fatalf("wrapped at 2^%d tasks", i+1)
+		} else {
+			w = next
+		}
+	}
+}

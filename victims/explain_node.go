@@ -1,0 +1,184 @@
+package victims
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A NodeVerdict says what came of a node. Its String is a stable word.
+type NodeVerdict uint8
+
+const (
+	NodeChosen        NodeVerdict = 1 + iota // the decision is for it
+	NodeNotNeeded                            // the ask has a place on another, which comes before it
+	NodeNoRoom                               // it comes before the chosen one, and has no room at that moment
+	NodeCostlier                             // there is a plan for it, which costs more, or as much and comes later
+	NodeWithheld                             // there is a plan for it, and the reason of the refusal forbids any
+	NodeRefused                              // the predicate refuses it
+	NodeLacks                                // with all its candidates gone there is no room
+	NodeHeadroom                             // no legal set of victims makes headroom, and so there is no plan for any node
+	NodeNoLegalSet                           // its candidates would do, but no legal set of them does
+	NodeUnproven                             // the search ended before it came to it
+	NodeUnschedulable                        // it takes no new tasks
+	NodeReserved                             // it is reserved for another ask
+	NodeNotRequired                          // the ask requires another node
+	NodeHeld                                 // the ask is granted a place on it, which is not free yet
+
+	numNodeVerdicts
+)
+
+var nodeVerdictWords = [numNodeVerdicts]string{
+	NodeChosen:        "chosen",
+	NodeNotNeeded:     "not-needed",
+	NodeNoRoom:        "no-room",
+	NodeCostlier:      "costlier",
+	NodeWithheld:      "withheld",
+	NodeRefused:       "predicate",
+	NodeLacks:         "lacks",
+	NodeHeadroom:      "headroom",
+	NodeNoLegalSet:    "no-legal-set",
+	NodeUnproven:      "unproven",
+	NodeUnschedulable: "unschedulable",
+	NodeReserved:      "reserved",
+	NodeNotRequired:   "not-required",
+	NodeHeld:          "held",
+}
+
+// String returns the stable word for the verdict.
+func (v NodeVerdict) String() string {
+	if v > 0 && v < numNodeVerdicts {
+		return nodeVerdictWords[v]
+	}
+	return fmt.Sprintf("NodeVerdict(%d)", uint8(v))
+}
+
+// A NodeFinding says what came of a node, and what it lacks for the ask.
+type NodeFinding struct {
+	Node    NodeID
+	Verdict NodeVerdict
+	// Short is what is lacking once what is leaving has gone, or as things are
+	// for a place that the ask is granted; Lacks is what is lacking still with
+	// all candidates on the node gone too.
+	Short, Lacks resources.Vector
+	// Cost is that of the cheapest plan for the node, where there is one: it is
+	// NodeChosen, NodeCostlier or NodeWithheld, or NodeRefused with victims.
+	Cost Cost
+}
+
+// findNodes says of each node what came of it. It searches every node, each as
+// if it were the only one.
+func (d *decision) findNodes(e *Explanation) {
+	d.refused = zeros(d.refused, len(d.c.nodes))
+	d.steps, d.proven = 0, true
+	d.best.found, d.pooled, d.hopeless = false, false, false
+	headroom := !d.needs.open() || d.searchHeadroom()
+	proven := d.proven
+	for _, n := range d.c.order {
+		f := NodeFinding{Node: n}
+		d.findLacks(&f)
+		d.steps, d.proven, d.best.found = 0, proven, false
+		if headroom && d.usable(n) {
+			d.searchNode(n)
+		}
+		f.Verdict = d.verdict(e, &f, headroom)
+		switch f.Verdict {
+		case NodeChosen:
+			f.Cost = e.Decision.Plan.Cost
+		case NodeCostlier, NodeWithheld, NodeRefused:
+			f.Cost = d.best.cost
+		}
+		e.Nodes = append(e.Nodes, f)
+	}
+}
+
+// findLacks says what a node lacks.
+func (d *decision) findLacks(f *NodeFinding) {
+	short := d.nodeNeed(d.nodeShort, f.Node)
+	f.Short = slices.Clone(d.nodeShort)
+	for _, id := range d.c.nodes[f.Node].tasks {
+		if d.candidate(id, short) {
+			d.nodeShort = resources.Sub(d.nodeShort, d.nodeShort, d.c.size(id))
+		}
+	}
+	f.Lacks = resources.Max(nil, d.nodeShort, resources.Vector{})
+	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.Node {
+		for t, v := range d.ask.Size {
+			f.Short[t] = max(v-at(d.c.size(grant), t)-d.free(f.Node, t, present), 0)
+		}
+	}
+}
+
+// verdict says what came of a node on which a search has just been made.
+func (d *decision) verdict(e *Explanation, f *NodeFinding, headroom bool) NodeVerdict {
+	switch out := &e.Decision; {
+	case out.Outcome != Refused && out.Plan.Node == f.Node:
+		return NodeChosen
+	case !d.usable(f.Node):
+		return d.unusable(f.Node)
+	case out.Outcome == Fits:
+		return d.passedOver(f.Node, out.Plan.Node, present)
+	case out.Outcome == Waits:
+		return d.passedOver(f.Node, out.Plan.Node, coming)
+	case out.Outcome == Refused && out.Refusal.Reason == InFlight:
+		if grant, _ := d.c.LookupGrant(d.ask.Key); d.c.tasks[grant].node == f.Node {
+			return NodeHeld
+		}
+		return NodeNotNeeded
+	case !d.needs.open() && resources.IsZero(f.Short):
+		return NodeRefused // there is room, so it was asked about
+	case !resources.IsZero(f.Lacks):
+		return NodeLacks
+	case !headroom:
+		return NodeHeadroom
+	case d.best.found:
+		return d.outdone(&e.Decision)
+	case !d.proven:
+		return NodeUnproven
+	}
+	return NodeNoLegalSet
+}
+
+// unusable says why the ask cannot run on a node at all.
+func (d *decision) unusable(n NodeID) NodeVerdict {
+	switch {
+	case d.ask.RequiredNode != "":
+		return NodeNotRequired
+	case d.c.nodes[n].unschedulable:
+		return NodeUnschedulable
+	}
+	return NodeReserved
+}
+
+// passedOver says why an ask has found room at a moment on the chosen node
+// rather than on n.
+func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
+	_, held := d.c.LookupGrant(d.ask.Key)
+	switch {
+	case held || d.c.place(n) > d.c.place(chosen):
+		return NodeNotNeeded
+	case d.hasRoom(n, m, nil):
+		return NodeRefused
+	}
+	return NodeNoRoom
+}
+
+// outdone says why the plan in d.best is not what was decided. The predicate
+// answers as it has answered before, for it depends on its arguments only.
+func (d *decision) outdone(out *Decision) NodeVerdict {
+	plan := &out.Plan
+	if out.Outcome == Preempts {
+		c := d.compare(&d.best.cost, &plan.Cost)
+		if c > 0 || c == 0 && d.c.place(d.best.node) > d.c.place(plan.Node) {
+			return NodeCostlier
+		}
+	}
+	switch {
+	case !d.accepts(d.best.node, d.best.victims):
+		return NodeRefused
+	case out.Outcome == Refused && out.Refusal.Reason != NoVictims && out.Refusal.Reason != PredicateRefused:
+		return NodeWithheld
+	}
+	return NodeUnproven
+}

@@ -1,0 +1,349 @@
+package victims_test
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// What an explanation says of a random case is so: where a rule, relaxed,
+// would have given a place, the case with that really changed has one, and
+// where it would not, it has none.
+func TestExplain_RelaxationsAreTrue(t *testing.T) { rapid.Check(t, propertyRelaxations) }
+
+func FuzzExplainRelaxations(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyRelaxations))
+}
+
+func propertyRelaxations(t *rapid.T) {
+	c := world.Cases(world.Small).Draw(t, "case")
+	e, cluster := explain(t, c)
+	if e.Decision.Outcome != victims.Refused || e.Decision.Refusal.Reason == victims.InFlight {
+		if len(e.Relaxed) > 0 {
+			t.Fatalf("%v relaxed of %v\n%v", e.Relaxed, e.Decision.Outcome, c)
+		}
+		return
+	}
+	found := make(map[victims.Relaxation]victims.RelaxationFinding)
+	for _, f := range e.Relaxed {
+		found[f.Relaxation] = f
+	}
+	for r, changed := range changes(c, cluster) {
+		d, ok := decideIfBuilt(t, changed)
+		if !ok {
+			continue
+		}
+		f, isFound := found[r]
+		switch {
+		case isFound && d.Outcome != f.Outcome:
+			t.Fatalf("%+v is found to give %v, and gives %v; %v\n%v", r, f.Outcome, d.Outcome, d.Refusal.Reason, c)
+		case !isFound && d.Outcome != victims.Refused:
+			t.Fatalf("%+v gives %v, and is not found\n%v", r, d.Outcome, c)
+		case isFound && r.Rule != victims.RelaxPriority && (d.Plan.Node != f.Place || len(d.Plan.Victims) != f.Victims):
+			t.Fatalf("%+v: %d victims for node %d, found %+v\n%v", r, len(d.Plan.Victims), d.Plan.Node, f, c)
+		}
+	}
+}
+
+// decideIfBuilt decides a case, unless its bounds contradict each other now.
+func decideIfBuilt(t *rapid.T, c *world.Case) (*victims.Decision, bool) {
+	if _, err := world.Build(&c.World); err != nil {
+		return nil, false
+	}
+	d, _ := decide(t, c)
+	return d, true
+}
+
+// explain builds the world of a case and has its ask explained.
+func explain(t *rapid.T, c *world.Case) (*victims.Explanation, *victims.Cluster) {
+	cluster := build(t, &c.World)
+	ask := askOf(t, cluster, &c.Ask)
+	e := new(victims.Explanation)
+	if err := world.PlannerOf(cluster, &c.Options).Explain(e, &ask, c.Options.Now); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	return e, cluster
+}
+
+// changes returns, for every relaxation that can be expressed so, the case in
+// which what it relaxes is changed. The cluster is that of the case.
+func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*world.Case {
+	all := make(map[victims.Relaxation]*world.Case)
+	add := func(r victims.Relaxation, change func(*world.Case)) {
+		changed := copyCase(c)
+		change(changed)
+		all[r] = changed
+	}
+	add(victims.Relaxation{Rule: victims.RelaxMayNot}, func(c *world.Case) { c.Ask.MayNot = false })
+	add(victims.Relaxation{Rule: victims.RelaxDelay}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
+	add(victims.Relaxation{Rule: victims.RelaxInterval}, func(c *world.Case) { c.Options.Interval = 0 })
+	if !governed(c) {
+		// A guarantee of the leaf itself is the least that can be given: nothing
+		// else is in the leaf, and nobody could take from there.
+		add(victims.Relaxation{Rule: victims.RelaxUngoverned}, guaranteeAsk)
+	}
+	for i, q := range c.World.Queues() {
+		id, _ := cluster.Tree().Lookup(q.Path)
+		add(victims.Relaxation{Rule: victims.RelaxMax, Queue: id}, func(c *world.Case) { c.World.Queues()[i].Max = nil })
+		if rule, ok := ruleOfPolicy[q.Properties["preemption.policy"]]; ok && i > 0 {
+			add(victims.Relaxation{Rule: rule, Queue: id}, func(c *world.Case) {
+				c.World.Queues()[i].Properties["preemption.policy"] = "default"
+			})
+		}
+		if !governs(c, q) {
+			add(victims.Relaxation{Rule: victims.RelaxGuarantee, Queue: id}, func(c *world.Case) {
+				c.World.Queues()[i].Guaranteed = nil
+			})
+		}
+	}
+	for i, n := range c.World.Nodes {
+		id, _ := cluster.LookupNode(n.Name)
+		add(victims.Relaxation{Rule: victims.RelaxUnschedulable, Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
+		add(victims.Relaxation{Rule: victims.RelaxReservation, Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
+	}
+	for i, task := range c.World.Tasks {
+		id, _ := cluster.Lookup(task.Key)
+		add(victims.Relaxation{Rule: victims.RelaxApplication, Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
+		add(victims.Relaxation{Rule: victims.RelaxRequiredNode, Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
+		add(victims.Relaxation{Rule: victims.RelaxExemption, Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
+		if canBeLowered(c, &c.World.Tasks[i]) {
+			add(victims.Relaxation{Rule: victims.RelaxPriority, Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
+		}
+	}
+	return all
+}
+
+var ruleOfPolicy = map[string]victims.Relaxable{"fence": victims.RelaxFence, "disabled": victims.RelaxDisabled}
+
+// copyCase copies what changes may change.
+func copyCase(c *world.Case) *world.Case {
+	d := *c
+	d.World.Root = copyQueue(&c.World.Root)
+	d.World.Nodes = slices.Clone(c.World.Nodes)
+	d.World.Tasks = slices.Clone(c.World.Tasks)
+	d.Options.Exempt = maps.Clone(c.Options.Exempt)
+	return &d
+}
+
+func copyQueue(q *world.Queue) world.Queue {
+	c := *q
+	c.Guaranteed, c.Max, c.Properties = maps.Clone(q.Guaranteed), maps.Clone(q.Max), maps.Clone(q.Properties)
+	c.Children = nil
+	for i := range q.Children {
+		c.Children = append(c.Children, copyQueue(&q.Children[i]))
+	}
+	return c
+}
+
+// governed reports whether a queue governs a type of the ask.
+func governed(c *world.Case) bool {
+	return slices.ContainsFunc(c.World.Queues(), func(q world.Place) bool { return governs(c, q) })
+}
+
+// governs reports whether a queue governs a type of the ask: it is the nearest
+// on the path that guarantees it.
+func governs(c *world.Case, q world.Place) bool {
+	path := world.Up(c.Ask.Queue)
+	for t, v := range c.Ask.Size {
+		if v == 0 {
+			continue
+		}
+		nearest := slices.IndexFunc(path, func(p string) bool {
+			return slices.ContainsFunc(c.World.Queues(), func(a world.Place) bool {
+				_, ok := a.Guaranteed[t]
+				return ok && a.Path == p
+			})
+		})
+		if nearest >= 0 && path[nearest] == q.Path {
+			return true
+		}
+	}
+	return false
+}
+
+// guaranteeAsk guarantees the asking leaf a little more than it uses, of a type
+// that is asked for. It is too much where that is more than the leaf's max.
+func guaranteeAsk(c *world.Case) {
+	for _, q := range c.World.Queues() {
+		for t, v := range c.Ask.Size {
+			if q.Path == c.Ask.Queue && v > 0 {
+				q.Guaranteed = maps.Clone(q.Guaranteed)
+				if q.Guaranteed == nil {
+					q.Guaranteed = make(world.Amounts)
+				}
+				q.Queue.Guaranteed = q.Guaranteed
+				q.Guaranteed[t] = c.World.Usage(true)[q.Path][t] + 1
+				return
+			}
+		}
+	}
+}
+
+// canBeLowered reports whether a task of the lowest priority there is would be
+// low enough for the ask: queues may raise it, or replace it.
+func canBeLowered(c *world.Case, task *world.Task) bool {
+	theirs, ours := int64(math.MinInt32), int64(c.Ask.Priority)
+	if c.Ask.RequiredNode == "" {
+		theirs, ours = lifted(c, task.Queue, c.Ask.Queue, theirs), lifted(c, c.Ask.Queue, task.Queue, ours)
+	}
+	return theirs < ours || theirs == ours && !c.Options.StrictPriority
+}
+
+// lifted lifts a priority from a leaf to below its common ancestor with another.
+func lifted(c *world.Case, leaf, other string, priority int64) int64 {
+	for _, path := range world.Up(leaf) {
+		if world.Inside(other, path) {
+			break
+		}
+		for _, q := range c.World.Queues() {
+			if q.Path != path {
+				continue
+			}
+			if q.Properties["priority.policy"] == "fence" {
+				priority = 0
+			}
+			offset, err := strconv.ParseInt(q.Properties["priority.offset"], 10, 32)
+			if err == nil {
+				priority += offset
+			}
+		}
+	}
+	return priority
+}
+
+// Explain decides as Decide does, and its tables agree with the refusal.
+func TestExplain_Agrees(t *testing.T) { rapid.Check(t, propertyExplainAgrees) }
+
+func FuzzExplainAgrees(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyExplainAgrees))
+}
+
+func propertyExplainAgrees(t *rapid.T) {
+	c := world.Cases(world.Large).Draw(t, "case")
+	before, _ := decide(t, c)
+	e, cluster := explain(t, c)
+	if diff := cmp.Diff(before, &e.Decision, cmp.AllowUnexported(victims.Work{})); diff != "" {
+		t.Fatalf("Decide (-) and Explain (+) differ:\n%s\n%v", diff, c)
+	}
+
+	var counts [victims.NumRules]int
+	for i, f := range e.Tasks {
+		counts[f.Rule]++
+		if task := cluster.Task(f.Task); task.Key != f.Key || task.Queue != f.Queue || task.Node != f.Node {
+			t.Fatalf("%+v is about %v", f, task)
+		}
+		if i > 0 && e.Tasks[i-1].Key >= f.Key {
+			t.Fatalf("%s comes after %s", f.Key, e.Tasks[i-1].Key)
+		}
+		if f.Victim != slices.ContainsFunc(before.Plan.Victims, func(v victims.Victim) bool { return v.Task == f.Task }) || f.Victim && f.Rule != 0 {
+			t.Fatalf("%+v, and the victims are %v\n%v", f, before.Plan.Victims, c)
+		}
+	}
+	if len(e.Tasks) != len(c.World.Tasks) {
+		t.Fatalf("%d findings about %d tasks", len(e.Tasks), len(c.World.Tasks))
+	}
+	if r := &before.Refusal; before.Outcome == victims.Refused && r.Reason == victims.NoVictims {
+		want := r.Counts
+		want[0] = r.Candidates
+		if counts != want {
+			t.Fatalf("tasks are kept by rule as in %v, the refusal counts %v\n%v", counts, want, c)
+		}
+	}
+
+	tasks, candidates := 0, 0
+	for _, f := range e.Queues {
+		tasks, candidates = tasks+f.Tasks, candidates+f.Candidates
+	}
+	if tasks != len(e.Tasks) || candidates != counts[0] || len(e.Queues) != cluster.Tree().Len() {
+		t.Fatalf("queues have %d tasks and %d candidates, there are %d and %d\n%v", tasks, candidates, len(e.Tasks), counts[0], c)
+	}
+}
+
+// What an explanation says of a node is so: with all others unschedulable the
+// ask has a plan of that cost, or none.
+func TestExplain_NodesAreTrue(t *testing.T) { rapid.Check(t, propertyNodes) }
+
+func FuzzExplainNodes(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyNodes))
+}
+
+func propertyNodes(t *rapid.T) {
+	c := world.Cases(world.Small).Draw(t, "case")
+	e, cluster := explain(t, c)
+	for i := range e.Nodes {
+		f := &e.Nodes[i]
+		alone := copyCase(c)
+		for j := range alone.World.Nodes {
+			alone.World.Nodes[j].Unschedulable = alone.World.Nodes[j].Unschedulable || j != i
+		}
+		d, _ := decide(t, alone)
+		if why := contradiction(t, c, e, f, alone, d); why != "" {
+			t.Fatalf("%s is %v at %v, but %s; alone it is %v, %v at %v\n%v", cluster.Node(f.Node).Name, f.Verdict, &f.Cost,
+				why, d.Outcome, d.Refusal.Reason, &d.Plan.Cost, c)
+		}
+	}
+}
+
+// contradiction returns why a finding about a node is not true, or "". The
+// decision d is that for the node alone.
+func contradiction(t *rapid.T, c *world.Case, e *victims.Explanation, f *victims.NodeFinding, alone *world.Case, d *victims.Decision) string {
+	out := &e.Decision
+	_, held := grantOf(&c.World, c.Ask.Key)
+	placed := out.Outcome == victims.Fits || out.Outcome == victims.Waits
+	is := func(ok bool, why string) string {
+		if ok {
+			return ""
+		}
+		return why
+	}
+	if chosen := out.Outcome != victims.Refused && out.Plan.Node == f.Node; chosen != (f.Verdict == victims.NodeChosen) {
+		return "it is chosen, or another is"
+	}
+	sameCost := d.Plan.Node == f.Node && d.Plan.Cost.Compare(&f.Cost) == 0
+	switch f.Verdict {
+	case victims.NodeChosen:
+		return is(d.Outcome == out.Outcome && sameCost, "alone it would not be")
+	case victims.NodeCostlier:
+		return is(d.Outcome == victims.Preempts && sameCost && f.Cost.Compare(&out.Plan.Cost) > 0, "it is not")
+	case victims.NodeWithheld:
+		alone.Ask.MayNot, alone.Ask.PendingSince, alone.Options.Interval = false, c.Options.Now.AddDate(-1, 0, 0), 0
+		freed, _ := decide(t, alone)
+		return is(d.Outcome == victims.Refused && (freed.Outcome == victims.Refused && freed.Refusal.Reason != victims.NoVictims ||
+			freed.Outcome == victims.Preempts && freed.Plan.Cost.Compare(&f.Cost) == 0), "it is not")
+	case victims.NodeLacks, victims.NodeHeadroom, victims.NodeNoLegalSet:
+		lacks := !resources.IsZero(f.Lacks)
+		short := slices.ContainsFunc(e.Queues, func(q victims.QueueFinding) bool { return q.Lacks != nil })
+		switch {
+		case d.Outcome != victims.Refused:
+			return "alone it is not refused"
+		case lacks != (f.Verdict == victims.NodeLacks):
+			return "that is not what it lacks"
+		case !short && d.Refusal.Reason == victims.NoVictims && !resources.Equal(d.Refusal.Lacks, f.Lacks):
+			return "alone it lacks something else"
+		}
+		return is(short || f.Verdict != victims.NodeHeadroom, "no headroom is needed")
+	case victims.NodeNoRoom:
+		return is(placed && f.Node < out.Plan.Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits, "it has room")
+	case victims.NodeNotNeeded:
+		return is(held || placed && f.Node > out.Plan.Node, "it comes first")
+	case victims.NodeUnschedulable, victims.NodeReserved:
+		return is(c.Ask.RequiredNode == "" && d.Outcome == victims.Refused, "it is not")
+	case victims.NodeNotRequired:
+		return is(c.Ask.RequiredNode != "", "no node is required")
+	case victims.NodeHeld:
+		return is(held && d.Outcome == victims.Refused, "it is not")
+	}
+	return "there is no predicate, and there are enough steps"
+}

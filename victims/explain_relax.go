@@ -1,0 +1,140 @@
+package victims
+
+import (
+	"iter"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// A RelaxationFinding is a rule without which an ask would not be refused, and
+// what would be decided then.
+type RelaxationFinding struct {
+	Relaxation
+	Outcome Outcome // Fits, Waits or Preempts
+	Place   NodeID  // the node of the plan
+	Victims int     // how many tasks the plan stops
+}
+
+// findRelaxations decides again, each time without one rule that may have
+// stood in the way.
+func (d *decision) findRelaxations(e *Explanation) {
+	var again Decision
+	note := func(r Relaxation, out Outcome, place NodeID, victims int) {
+		e.Relaxed = append(e.Relaxed, RelaxationFinding{r, out, place, victims})
+	}
+	for r := range d.relaxations(e) {
+		d.relaxed = r
+		again.reset(d)
+		d.decide(&again)
+		if again.Outcome != Refused {
+			note(r, again.Outcome, again.Plan.Node, len(again.Plan.Victims))
+		}
+	}
+	d.relaxed = Relaxation{}
+	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
+		return // it was not for lack of candidates
+	}
+	d.prepareFindings()
+	for r := range e.taskRelaxations() {
+		d.relaxed = r
+		if d.decideTask(&again, e) {
+			note(r, Preempts, again.Plan.Node, len(again.Plan.Victims))
+		}
+	}
+	d.relaxed = Relaxation{}
+}
+
+// relaxations yields the rules of the ask, of queues and of nodes that may
+// have stood in the way.
+func (d *decision) relaxations(e *Explanation) iter.Seq[Relaxation] {
+	return func(yield func(Relaxation) bool) {
+		for rule := RelaxMayNot; rule <= RelaxInside; rule++ {
+			if rule == RelaxTrigger {
+				for _, f := range e.Queues {
+					if f.OnPath && !yield(Relaxation{Rule: rule, Queue: f.Queue}) {
+						return
+					}
+				}
+			} else if !yield(Relaxation{Rule: rule}) {
+				return
+			}
+		}
+		for rule := RelaxMax; rule <= RelaxGuarantee; rule++ {
+			for _, f := range e.Queues {
+				if d.mayMatter(rule, &f) && !yield(Relaxation{Rule: rule, Queue: f.Queue}) {
+					return
+				}
+			}
+		}
+		for rule := RelaxUnschedulable; rule <= RelaxReservation; rule++ {
+			for _, f := range e.Nodes {
+				unusable := f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved
+				if unusable && !yield(Relaxation{Rule: rule, Node: f.Node}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mayMatter reports whether relaxing a rule of a queue could change anything.
+func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
+	switch rule {
+	case RelaxMax:
+		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
+	case RelaxFence:
+		return f.Fence && f.Queue != queue.Root
+	case RelaxDisabled:
+		return d.tree.PreemptionPolicy(f.Queue) == queue.PreemptionDisabled
+	}
+	return f.Room.Defined != 0
+}
+
+// taskRelaxations yields the rules that keep single tasks and can be relaxed.
+func (e *Explanation) taskRelaxations() iter.Seq[Relaxation] {
+	return func(yield func(Relaxation) bool) {
+		for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
+			for _, t := range e.Tasks {
+				if t.Rule == taskRules[rule] && !yield(Relaxation{Rule: rule, Task: t.Task}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// taskRules are the rules that can be relaxed for a single task.
+var taskRules = [numRelaxables]Rule{
+	RelaxApplication:  RuleApplication,
+	RelaxPriority:     RulePriority,
+	RelaxExemption:    RuleExempt,
+	RelaxRequiredNode: RuleRequiredNode,
+}
+
+// decideTask decides again with a rule of a single task relaxed, where the
+// ask was refused for lack of candidates, and reports whether there is a plan.
+func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
+	id := d.relaxed.Task
+	n := d.c.tasks[id].node
+	if d.ruleFor(id, d.shortOf(n)) != 0 {
+		return false // another rule keeps it as well
+	}
+	dst.reset(d)
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && !d.needs.open() {
+		// One more candidate on a node is nothing to the others, on which
+		// there is no plan.
+		d.best.found, d.steps, d.proven = false, 0, true
+		d.searchNode(n)
+		if d.best.found {
+			d.planned(dst)
+		}
+		return d.best.found
+	}
+	if d.relaxed.Rule == RelaxRequiredNode && !d.p.Exhaustive {
+		// The bounds of nodes know nothing of tasks that can run there only.
+		d.p.Exhaustive = true
+		defer func() { d.p.Exhaustive = false }()
+	}
+	d.decide(dst)
+	return dst.Outcome != Refused
+}

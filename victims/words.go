@@ -1,0 +1,81 @@
+package victims
+
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// Names come from callers, and are made plain where they are printed: see
+// package plain.
+
+func (c *Cluster) queueName(q queue.ID) string { return plain.Name(c.tree.Path(q)) }
+
+func (c *Cluster) nodeName(n NodeID) string { return plain.Name(c.nodes[n].name) }
+
+// amounts writes amounts with their units.
+func (c *Cluster) amounts(v resources.Vector) string { return plain.Line(c.Schema().Format(v)) }
+
+// bound writes the bound of a limit on one type.
+func (c *Cluster) bound(l resources.Limit, t int) string {
+	v, _ := l.Bound(t)
+	return plain.Line(c.Schema().Name(t) + "=" + c.Schema().Amount(t, v))
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// portion writes a share of a thing for people: in per cent, rounded half up to
+// tenths, and from 10 on as so many times the thing.
+func portion(s resources.Share, thing string) string {
+	amount, of := uint64(max(s.Amount, 0)), uint64(max(s.Of, 1))
+	whole, rest := amount/of, amount%of
+	if whole >= 10 {
+		return fmt.Sprintf("%d times %s", whole, thing)
+	}
+	hi, lo := bits.Mul64(rest, 2000)
+	lo, carry := bits.Add64(lo, of, 0)
+	half, _ := bits.Div64(hi+carry, lo, of) // twice the thousandths, and one
+	switch thousandths := whole*1000 + half/2; {
+	case thousandths == 0 && amount > 0:
+		return "less than 0.1% of " + thing
+	case thousandths%10 == 0:
+		return fmt.Sprintf("%d%% of %s", thousandths/10, thing)
+	default:
+		return fmt.Sprintf("%d.%d%% of %s", thousandths/10, thousandths%10, thing)
+	}
+}
+
+// A table aligns the cells of rows, in order to be read and to be searched by
+// line. The zero table is empty.
+type table struct {
+	rows []string
+}
+
+// row adds a row. Trailing cells that are empty are left out, so that no line
+// ends in blanks.
+func (t *table) row(cells ...string) {
+	for len(cells) > 0 && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
+	}
+	t.rows = append(t.rows, "  "+strings.Join(cells, "\t")+"\n")
+}
+
+// writeTo writes the table with a heading for each column.
+func (t *table) writeTo(b *strings.Builder) {
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, row := range t.rows {
+		fmt.Fprint(w, row) // which cannot fail, nor can Flush
+	}
+	w.Flush()
+}
