@@ -65,14 +65,14 @@ type generator struct {
 	c     Case
 	w     *World
 	leafs []string
-	wild  bool // priorities from all over int32
-	odd   bool // anything goes; else most of what makes a plan hopeless is left out
-	tight bool // some max above the asking queue is to be too low
-	short bool // and one is, so that nodes may have room
-	// hungry leaves many queues far below their guarantees, and mostly the
-	// guarantees as the only bounds.
-	hungry bool
-	most   int // of a type that a task uses: with little it takes many to make room
+	most  int // of a type that a task uses: with little it takes many to make room
+
+	wild   bool // priorities from all over int32
+	odd    bool // anything goes; else most of what makes a plan hopeless is left out
+	tight  bool // some max above the asking queue is to be too low
+	short  bool // and one is, so that nodes may have room
+	apart  bool // but none has, and headroom takes more victims than one node has
+	hungry bool // many queues are far below their guarantees, and little else is bounded
 }
 
 func (g *generator) draw() *Case {
@@ -81,6 +81,9 @@ func (g *generator) draw() *Case {
 	g.odd = g.chance("odd", 5) && !g.hungry
 	g.tight = g.chance("tight", 8) && !g.hungry
 	g.most = of(g, "most", 6, 4, 2)
+	if g.apart = g.tight && g.chance("apart", 6); g.apart {
+		g.most = 2
+	}
 	g.c.Options.Now = Epoch
 	g.drawTypes()
 	g.drawQueues()
@@ -118,7 +121,7 @@ func (g *generator) drawTypes() {
 
 func (g *generator) drawNodes() {
 	n := 1 + g.below("nodes", g.shape.Nodes)
-	if n > 2 && g.chance("few nodes", 8) {
+	if n > 2 && !g.apart && g.chance("few nodes", 8) {
 		n = 2
 	}
 	for i := range n {

@@ -215,6 +215,9 @@ func (g *generator) drawOnPath(q Place, t string, used, ask int64, height int) {
 		q.guarantee(t, used+g.amount("guarantee", 5)-3)
 	}
 	switch {
+	case height > 0 && g.apart && ask > 0:
+		q.bound(t, used)
+		g.short = g.short || q.Max[t] < used+ask
 	case height > 0 && g.tight && ask > 0 && g.chance("tight max", 12):
 		q.bound(t, used+g.amount("max", int(ask)-1))
 		g.short = g.short || q.Max[t] < used+ask
@@ -266,7 +269,7 @@ func (g *generator) drawCapacities() {
 	for i := range g.w.Nodes {
 		n := &g.w.Nodes[i]
 		n.Capacity = make(Amounts)
-		room := g.chance("room", 1) || g.short && g.chance("room", 7)
+		room := g.chance("room", 1) || g.short && !g.apart && g.chance("room", 7)
 		for _, t := range g.w.Types {
 			ask := g.c.Ask.Size[t]
 			free := g.amount("free", 2)
@@ -275,8 +278,8 @@ func (g *generator) drawCapacities() {
 				free += ask
 			case g.chance("over-committed", 1):
 				free = -free
-			case ask > 0 && g.short: // little less than it takes, so that headroom takes more
-				free = ask - 1 - g.amount("less", int(ask)-1)
+			case ask > 0 && g.apart && g.short:
+				free = ask - 1 - g.amount("less", 1)
 			case ask > 0: // less than it takes
 				free = g.amount("free", int(ask)-1)
 			}

@@ -1,0 +1,84 @@
+package victims
+
+import (
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// prepareLeaves works out, once per decision, what every leaf's tasks have in
+// common: whether a rule keeps them all, what lifts their priorities, which
+// headroom they give and what law 2 says. It reports whether any leaf is left.
+func (d *decision) prepareLeaves() bool {
+	d.prepareRooms()
+	d.view.Reset(d.tree, d.ask.Queue)
+	d.leaves = zeros(d.leaves, d.tree.Len())
+	d.chains = d.chains[:0]
+	left := false
+	for w := range d.tree.Leaves(queue.Root) {
+		leaf := &d.leaves[w]
+		leaf.level = d.needs.level(d.tree, w)
+		if d.ask.RequiredNode != "" {
+			// On a required node raw priorities count, and neither guarantees
+			// nor fences nor disabled queues protect.
+			leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
+			left = true
+			continue
+		}
+		leaf.rank = d.view.Rank(w, d.ask.Priority)
+		leaf.veto = d.vetoOf(w)
+		leaf.bounds = d.chain(w)
+		left = left || leaf.veto == 0
+	}
+	return left
+}
+
+// vetoOf returns the rule that keeps all tasks of a leaf from being victims.
+func (d *decision) vetoOf(w queue.ID) Rule {
+	switch standing := d.view.Standing(w); {
+	case standing == fence.Outside && !d.relaxed.opens(d.tree, d.ask.Queue, w):
+		return RuleFence // law 7: never outside the fence
+	case d.tree.Disabled(w) && !d.relaxed.enables(d.tree, w):
+		return RuleDisabled
+	case d.starving && d.tree.Contains(d.inside, w):
+		return RuleInside // storm freedom: from outside the subtree of E
+	}
+	return 0
+}
+
+// prepareRooms makes a bound of every queue with a guarantee.
+//
+// Law 2: no queue ends below its guarantee. Usage after the plan must be at
+// least min(g, usage before), so the victims below the queue may sum to its
+// surplus, and on the ask's path to as much more as the ask brings.
+func (d *decision) prepareRooms() {
+	d.rooms = d.rooms[:0]
+	d.boundOf = zeros(d.boundOf, d.tree.Len())
+	for q := range d.tree.All() {
+		d.boundOf[q] = -1
+		g := d.tree.Guaranteed(q)
+		if g.Defined == 0 || d.relaxed.queue(RelaxGuarantee, q) {
+			continue
+		}
+		room := resources.Limit{Value: d.block(), Defined: g.Defined}
+		for t := range g.Defined.All() {
+			room.Value[t] = max(d.usage(q, t, coming)-g.Value[t], 0)
+			if d.tree.Contains(q, d.ask.Queue) {
+				room.Value[t] += d.size[t]
+			}
+		}
+		d.boundOf[q] = int32(len(d.rooms))
+		d.rooms = append(d.rooms, Bound{Room: room})
+	}
+}
+
+// chain lists the bounds of a leaf, the innermost first.
+func (d *decision) chain(leaf queue.ID) []int32 {
+	from := len(d.chains)
+	for q := range d.tree.Up(leaf) {
+		if b := d.boundOf[q]; b >= 0 {
+			d.chains = append(d.chains, b)
+		}
+	}
+	return d.chains[from:len(d.chains):len(d.chains)]
+}
