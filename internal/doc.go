@@ -1,7 +1,7 @@
 // Package internal has no code. Below it is what no user should import:
 //
-//   - kernels, which lie below all other packages: sat, saturating arithmetic,
-//     wide, arithmetic on 128 bits, and plain, names that are safe to print;
+//   - kernels, which lie below all other packages: saturating and 128-bit
+//     arithmetic, a heap, and names that are safe to print;
 //   - the harness of tests, examples and benchmarks: scenario documents, random
 //     worlds, workloads and slow oracles.
 //

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -48,7 +49,7 @@ type Problem struct {
 	Err   error  // wraps one of the sentinels; names type and amounts
 }
 
-func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", p.Queue, p.Err) }
+func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", plain.Name(p.Queue), p.Err) }
 
 // Unwrap returns what is wrong, without the queue.
 func (p *Problem) Unwrap() error { return p.Err }

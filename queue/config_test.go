@@ -26,11 +26,13 @@ var newTests = []struct {
 
 	// Names.
 	{name: "no name", root: node("", "", ""),
-		errs: []string{`queue: : bad name: empty`}},
+		errs: []string{`queue: "": bad name: empty`}},
 	{name: "child without name", root: node("root", "", "", node("", "", "")),
 		errs: []string{`queue: root.: bad name: empty`}},
 	{name: "dot in a name", root: node("root", "", "", node("a.b", "", "")),
 		errs: []string{`queue: root.a.b: bad name: "a.b" contains a dot`}},
+	{name: "control characters", root: node("root", "gpu=-1", "", node("a\nb", "gpu=-2", "")),
+		errs: []string{`queue: root: negative bound: guaranteed gpu -1`, `queue: "root.a\nb": negative bound: guaranteed gpu -2`}},
 	{name: "name given twice", root: node("root", "", "", node("a", "", ""), node("b", "", ""), node("a", "", "")),
 		errs: []string{`queue: root: bad name: more than one child named "a"`}},
 	{name: "name given three times", root: node("root", "", "", node("a", "", ""), node("a", "", ""), node("a", "", "")),

@@ -3,7 +3,9 @@ package queue
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -14,14 +16,14 @@ import (
 //	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5
 //	  b  used cpu=4 guaranteed cpu=10 max cpu=20
 func (t *Tree) String() string {
+	name := func(q ID) string { return strings.Repeat("  ", t.Depth(q)) + plain.Name(t.Name(q)) }
 	width := 0
 	for q := range t.All() {
-		width = max(width, 2*t.Depth(q)+len(t.Name(q)))
+		width = max(width, utf8.RuneCountInString(name(q)))
 	}
 	var b strings.Builder
 	for q := range t.All() {
-		indent := strings.Repeat("  ", t.Depth(q))
-		fmt.Fprintf(&b, "%-*s used %s", width, indent+t.Name(q), t.schema.Format(t.Usage(q)))
+		fmt.Fprintf(&b, "%-*s used %s", width, name(q), t.schema.Format(t.Usage(q)))
 		if p := t.Preempting(q); !resources.IsZero(p) {
 			fmt.Fprintf(&b, " leaving %s", t.schema.Format(p))
 		}

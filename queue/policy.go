@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/plain"
 )
 
 // policies are the parsed properties of one queue, inheritance applied.
@@ -38,7 +40,7 @@ func (p *policies) parse(properties map[string]string, inherited *policies, warn
 			bad = "has no effect on the root"
 		}
 		if bad != "" {
-			warn(fmt.Errorf("%w: %s %q: %s", ErrProperty, key, value, bad))
+			warn(fmt.Errorf("%w: %s %q: %s", ErrProperty, plain.Name(key), value, bad))
 		}
 	}
 }

@@ -172,6 +172,12 @@ func TestDynamic(t *testing.T) {
 	require.False(t, tree.Dynamic(2), "it is not inherited")
 }
 
+// TestPlainWarning shows that a name can neither break a line nor color it.
+func TestPlainWarning(t *testing.T) {
+	tree := mustNew(t, with(node("root", "", ""), "priority.\x1b[31m\n", "\n"), Lenient)
+	require.Equal(t, []string{`queue: root: bad property: "priority.\x1b[31m\n" "\n": unknown property`}, texts(tree.Warnings()...))
+}
+
 // FuzzProperty sets any property of a queue to any text. Whatever it is, there
 // is at most one warning, and then nothing is set.
 func FuzzProperty(f *testing.F) {

@@ -155,6 +155,9 @@ func TestString(t *testing.T) {
 	require.Equal(t, want, tree.String())
 	require.Equal(t, want, fmt.Sprint(tree))
 
+	odd := mustNew(t, node("root", "", "", node("größe", "", ""), node("a\nb", "", "")), Lenient)
+	require.Equal(t, "root     used none\n  größe  used none\n  \"a\\nb\" used none\n", odd.String())
+
 	empty := mustNew(t, node("root", "", "", node("a", "", "")), Lenient)
 	require.Equal(t, "root used none\n  a  used none\n", empty.String())
 }

@@ -64,6 +64,9 @@ func (d *decision) choose() bool {
 func (d *decision) search() {
 	d.best.found = false
 	d.pooled, d.hopeless = false, false
+	if !d.givers && !d.p.Exhaustive {
+		return // law 5: no leaf in reach is over its guarantee in what is short
+	}
 	if d.pruning() {
 		d.searchBounded()
 		return
@@ -75,8 +78,11 @@ func (d *decision) search() {
 	}
 }
 
-// pruning reports whether bounds on the default order of costs may be used.
-func (d *decision) pruning() bool { return !d.p.Exhaustive && d.p.Compare == nil }
+// pruning reports whether digests and bounds on the default order of costs may
+// be used. A digest knows no tasks with required nodes.
+func (d *decision) pruning() bool {
+	return !d.p.Exhaustive && d.p.Compare == nil && d.relaxed.Rule != RelaxRequiredNode
+}
 
 // searchNode compares the best set for one node with the best so far.
 func (d *decision) searchNode(n NodeID) {
@@ -92,9 +98,7 @@ func (d *decision) searchNode(n NodeID) {
 		}
 	case !d.needs.open():
 		d.want()
-		if !d.gatherLocal(n, short) {
-			return
-		}
+		d.gatherLocal(n, short)
 		d.solve(&d.found, &d.local)
 		d.offer(n, &d.found, d.local.ids)
 	default:
@@ -102,15 +106,13 @@ func (d *decision) searchNode(n NodeID) {
 	}
 }
 
-// gatherLocal gathers the candidates on a node as units. It reports false where
-// they show that no plan for the node costs less than the best so far.
-func (d *decision) gatherLocal(n NodeID, short resources.Mask) bool {
-	d.local.gather(d, n, short)
-	if d.pruning() && !d.boundLocal(n) {
-		return false
+// gatherLocal gathers the candidates on a node as units.
+func (d *decision) gatherLocal(n NodeID, short resources.Mask) {
+	if d.pruning() {
+		d.local.gatherLanes(d, n, short)
+		return
 	}
-	d.local.build(d)
-	return true
+	d.local.gather(d, n, short)
 }
 
 // searchJoint looks for a set that makes room on a node and headroom at once.
@@ -118,9 +120,7 @@ func (d *decision) gatherLocal(n NodeID, short resources.Mask) bool {
 // those is a bound, and the answer where it makes headroom as well.
 func (d *decision) searchJoint(n NodeID, short resources.Mask) {
 	d.want()
-	if !d.gatherLocal(n, short) {
-		return
-	}
+	d.gatherLocal(n, short)
 	if d.pruning() {
 		d.solveLocal(&d.found, &d.local)
 		switch {
@@ -163,6 +163,10 @@ func (d *decision) solveLocal(dst *Selection, u *unitSet) {
 }
 
 func (d *decision) run(dst *Selection, u *unitSet) {
+	if len(u.units) == 0 {
+		dst.none(0)
+		return
+	}
 	d.problem.Units = u.units
 	var limit *Total
 	if d.best.found && d.pruning() {
@@ -214,6 +218,7 @@ func (d *decision) offer(n NodeID, s *Selection, ids []TaskID) {
 		return
 	}
 	d.best.found, d.best.node, d.best.cost, d.bestTotal = true, n, *cost, s.Total
+	d.noteBestType()
 	d.best.victims = d.best.victims[:0]
 	for _, i := range s.Units {
 		d.best.victims = append(d.best.victims, ids[i])

@@ -149,7 +149,7 @@ func (c *Cluster) Clone() *Cluster {
 	d.used = slices.Clone(c.used)
 	d.leaving = slices.Clone(c.leaving)
 	d.total = slices.Clone(c.total)
-	d.digest = c.digest.clone()
+	d.digest = c.digest.empty()
 	d.tasks = slices.Clone(c.tasks)
 	d.sizes = slices.Clone(c.sizes)
 	d.freeTasks = slices.Clone(c.freeTasks)

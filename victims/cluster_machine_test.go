@@ -108,6 +108,7 @@ func (x *clusterMachine) Check(t *rapid.T) {
 		if now := lookAt(x.other).String(); now != x.otherSeen || x.other.Version() != x.otherState {
 			t.Fatalf("a clone was\n%s\nand is\n%s", x.otherSeen, now)
 		}
+		checkLists(t, x.other)
 	}
 }
 
@@ -132,6 +133,24 @@ func (x *clusterMachine) checkRows(t *rapid.T) {
 			t.Fatalf("LookupNode(%q) = %d, %t, want %d", name, got, ok, id)
 		}
 	}
+	uses := map[string]int32{}
+	for _, task := range x.m.tasks {
+		uses[task.Application]++
+	}
+	for app, n := range uses {
+		if id, ok := c.apps.lookup(app); !ok || c.apps.uses[id] != n {
+			t.Fatalf("application %q: %d, %t in %v, want %d uses", app, id, ok, c.apps.uses, n)
+		}
+	}
+	if len(c.apps.ids) != len(uses) {
+		t.Fatalf("%d applications, want %d", len(c.apps.ids), len(uses))
+	}
+	checkLists(t, c)
+}
+
+// checkLists holds the lists of nodes and leaves to having every row once,
+// where the row says.
+func checkLists(t *rapid.T, c *Cluster) {
 	for id := range c.Tasks() {
 		r := &c.tasks[id]
 		if on, in := c.nodes[r.node].tasks, c.leaves[r.leaf]; on[r.inNode] != id || in[r.inLeaf] != id {
@@ -145,8 +164,8 @@ func (x *clusterMachine) checkRows(t *rapid.T) {
 	for _, leaf := range c.leaves {
 		in += len(leaf)
 	}
-	if on != len(x.m.tasks) || in != len(x.m.tasks) {
-		t.Fatalf("nodes have %d tasks and leaves %d, want %d", on, in, len(x.m.tasks))
+	if want := c.TaskLen(); on != want || in != want {
+		t.Fatalf("nodes have %d tasks and leaves %d, want %d", on, in, want)
 	}
 }
 

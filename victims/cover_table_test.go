@@ -94,6 +94,14 @@ var coverTable = []struct {
 		// One of rank -1 is needed for type 1, and then the rank of the other matters.
 		needs: shorts(vec{4, 1}), units: []coverUnit{unitOf("a", 2, 1).rank(-1), unitOf("b", 2).rank(-2), unitOf("c", 2).rank(-3)},
 		want: []string{"a", "c"}},
+	{name: "a sum of ranks that greedy misses",
+		// Below the bound there is room for two of rank -8, and not for one of them beside the one of rank -9.
+		needs: shorts(vec{4, 1}), bounds: rooms(4),
+		units: []coverUnit{
+			unitOf("a", 0, 1).rank(0), unitOf("b", 3).rank(-9).bounds(0), unitOf("c", 2).rank(-8).bounds(0),
+			unitOf("d", 2).rank(-8).bounds(0), unitOf("e", 3).rank(-1),
+		},
+		want: []string{"a", "c", "d"}, greedy: []string{"a", "b", "e"}},
 	{name: "cheap ones given back",
 		// Without b there is not enough, and with b no need of a.
 		needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 2).rank(-3), unitOf("b", 5).rank(-2)},
@@ -117,6 +125,9 @@ var coverTable = []struct {
 		needs: shorts(vec{1}), bounds: rooms(0), units: []coverUnit{unitOf("a", 1).bounds(0), unitOf("b", 1)}, want: []string{"b"}},
 	{name: "a bound of less than nothing",
 		needs: shorts(vec{0, 1}), bounds: rooms(-7), units: []coverUnit{unitOf("a", 1, 1).bounds(0), unitOf("b", 0, 1).bounds(0)}, want: []string{"b"}},
+	{name: "a bound of less than nothing takes from no one else",
+		needs: shorts(vec{5}), bounds: rooms(-7), units: []coverUnit{unitOf("a", 3).bounds(0), unitOf("b", 6), unitOf("c", 5)},
+		want: []string{"c"}, greedy: []string{"b"}},
 	{name: "an outer bound",
 		// a and b are within their own bounds, and together beyond what is around them.
 		needs: shorts(vec{5}), bounds: rooms(3, 3, 4),

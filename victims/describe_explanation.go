@@ -5,63 +5,81 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
 // DescribeExplanation writes what led to a decision, which is for
 // [Cluster.Describe] to write: tables of queues, nodes and tasks with what
-// decided about each, a line for each, and for a refusal the rules without
-// which there would be a place. The cluster must be as it was.
+// decided about each, a line for each, and for a refusal the single rules
+// without which there would be a place. The cluster must be as it was.
 //
-// Findings begin with the stable word of a [Rule] or [NodeVerdict]. Names that
-// are not plain are quoted.
+// Findings begin with the stable word of a [Rule] or [NodeVerdict], where one
+// decided. Names that are not plain are quoted.
 func (c *Cluster) DescribeExplanation(e *Explanation) string {
 	var b strings.Builder
-	c.describeQueues(&b, e.Queues)
+	c.describeQueues(&b, e)
 	c.describeNodes(&b, e)
-	c.describeTasks(&b, e.Tasks)
+	c.describeTasks(&b, e)
 	if e.Decision.Outcome == Refused && e.Decision.Refusal.Reason != InFlight {
 		c.describeRelaxed(&b, e)
 	}
 	return b.String()
 }
 
-func (c *Cluster) describeQueues(b *strings.Builder, queues []QueueFinding) {
-	var t table
-	t.row("queue", "tasks", "candidates", "guarantee spares", "findings")
-	for i := range queues {
-		f := &queues[i]
+func (c *Cluster) describeQueues(b *strings.Builder, e *Explanation) {
+	t := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
+	for i := range e.Queues {
+		f := &e.Queues[i]
 		tasks, candidates, room := "", "", ""
 		if c.tree.IsLeaf(f.Queue) {
 			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
 		}
-		if f.Room.Defined != 0 {
+		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
 			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
-		t.row(c.queueName(f.Queue), tasks, candidates, room, c.queueText(f))
+		t.row(c.queueName(f.Queue), tasks, candidates, room, c.queueText(e, f))
 	}
 	t.writeTo(b)
 }
 
 // queueText says what a queue is to the ask.
-func (c *Cluster) queueText(f *QueueFinding) string {
+func (c *Cluster) queueText(e *Explanation, f *QueueFinding) string {
 	var parts []string
 	part := func(on bool, text string) {
 		if on {
 			parts = append(parts, text)
 		}
 	}
-	part(f.OnPath, "on the path")
+	asks := f.Queue == e.Decision.Plan.Ask.Queue
+	part(f.Rule != 0 && !asks, ruleText(e, f.Rule, f.Queue))
+	part(asks, "the asking queue")
+	part(f.OnPath && !asks, "on the path")
 	part(f.Starving, "starving")
-	part(f.Fence, "the fence")
+	part(f.Fence && f.Queue != queue.Root, "fenced in")
 	part(f.Lacks != nil, "lacks headroom "+c.amounts(f.Lacks))
-	part(f.Rule != 0, ruleText(f.Rule))
 	return strings.Join(parts, ", ")
 }
 
+// ruleText writes a rule that keeps tasks of a queue, and what it says.
+func ruleText(e *Explanation, r Rule, q queue.ID) string {
+	text := ruleTexts[r]
+	switch {
+	case r == RuleFence && q == e.Decision.Plan.Ask.Queue:
+		text = "in the asking queue"
+	case r == RuleFence:
+		text = "beyond the fence"
+	case strings.HasPrefix(text, r.String()):
+		return text
+	}
+	return r.String() + ": " + text
+}
+
 func (c *Cluster) describeNodes(b *strings.Builder, e *Explanation) {
-	var t table
-	t.row("node", "finding")
+	if len(e.Nodes) == 0 {
+		return
+	}
+	t := table{{"node", "finding"}}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
 		text := f.Verdict.String()
@@ -84,23 +102,29 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 		if f.Cost.Victims > 0 {
 			return f.Cost.String()
 		}
+		if f.Verdict == NodeRefused {
+			return short
+		}
 	case NodeNoRoom:
 		if resources.IsZero(f.Short) {
 			return "until what is leaving has gone"
 		}
 		return short
 	case NodeLacks:
-		return fmt.Sprintf("%s, and of %s with all its candidates gone", short, c.amounts(f.Lacks))
+		if resources.Equal(f.Short, f.Lacks) {
+			return short + ", and no candidate gives any of it"
+		}
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.amounts(f.Lacks))
 	case NodeHeadroom:
 		return "no legal set of victims makes room under the max"
 	case NodeNoLegalSet:
-		return short + ", and no legal set of its candidates gives that"
+		return short + ", and no legal set of its candidates gives it"
 	case NodeUnproven:
 		return "the search ended before it came here"
 	case NodeUnschedulable:
 		return short
 	case NodeReserved:
-		return fmt.Sprintf("for %s; %s", plain.Name(c.nodes[f.Node].reservedFor), short)
+		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
 	case NodeHeld:
 		if !resources.IsZero(f.Short) {
 			return "its place is " + short + " as yet"
@@ -109,81 +133,21 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 	return ""
 }
 
-func (c *Cluster) describeTasks(b *strings.Builder, tasks []TaskFinding) {
-	var t table
-	t.row("task", "queue", "node", "finding")
-	for i := range tasks {
-		f := &tasks[i]
+func (c *Cluster) describeTasks(b *strings.Builder, e *Explanation) {
+	if len(e.Tasks) == 0 {
+		return
+	}
+	t := table{{"task", "queue", "node", "finding"}}
+	for i := range e.Tasks {
+		f := &e.Tasks[i]
 		text := "candidate"
 		switch {
 		case f.Victim:
 			text = "victim"
 		case f.Rule != 0:
-			text = ruleText(f.Rule)
+			text = ruleText(e, f.Rule, f.Queue)
 		}
 		t.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), text)
 	}
 	t.writeTo(b)
-}
-
-// ruleText writes a rule with what it says, unless that is the same.
-func ruleText(r Rule) string {
-	if word := r.String(); word != ruleTexts[r] {
-		return word + ": " + ruleTexts[r]
-	}
-	return ruleTexts[r]
-}
-
-func (c *Cluster) describeRelaxed(b *strings.Builder, e *Explanation) {
-	b.WriteString("one rule less would do:\n")
-	for i := range e.Relaxed {
-		f := &e.Relaxed[i]
-		then := fmt.Sprintf("%v %s", f.Outcome, c.nodeName(f.Place))
-		switch f.Outcome {
-		case Fits:
-			then = "it fits on " + c.nodeName(f.Place)
-		case Waits:
-			then = "it waits on " + c.nodeName(f.Place)
-		case Preempts:
-			then = fmt.Sprintf("it runs on %s without %s", c.nodeName(f.Place), counted(f.Victims, "victim"))
-		}
-		fmt.Fprintf(b, "  %s (%v): %s\n", c.relaxedText(f.Relaxation), f.Rule, then)
-	}
-	if len(e.Relaxed) == 0 {
-		b.WriteString("  none: more than one stands in the way, or there is too little to take\n")
-	}
-}
-
-// relaxedText says what would have to be otherwise.
-func (c *Cluster) relaxedText(r Relaxation) string {
-	switch text := relaxedTexts[r.Rule]; r.Rule {
-	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
-		return fmt.Sprintf(text, c.queueName(r.Queue))
-	case RelaxUnschedulable, RelaxReservation:
-		return fmt.Sprintf(text, c.nodeName(r.Node))
-	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
-		return fmt.Sprintf(text, plain.Name(c.tasks[r.Task].key))
-	default:
-		return text
-	}
-}
-
-// relaxedTexts have a %s for the queue, node or task that a rule is about.
-var relaxedTexts = [numRelaxables]string{
-	RelaxMayNot:        "if it might preempt others",
-	RelaxDelay:         "without the preemption delay of its queue",
-	RelaxInterval:      "without the interval between attempts",
-	RelaxUngoverned:    "if it needed no guarantee",
-	RelaxTrigger:       "if %s were under its guarantee",
-	RelaxInside:        "if it might take from inside the starving queue",
-	RelaxMax:           "without the max of %s",
-	RelaxFence:         "without the fence of %s",
-	RelaxDisabled:      "if preemption were not disabled in %s",
-	RelaxGuarantee:     "without the guarantee of %s",
-	RelaxUnschedulable: "if %s were schedulable",
-	RelaxReservation:   "if %s were not reserved",
-	RelaxApplication:   "if %s were of another application",
-	RelaxPriority:      "if %s were low enough in effective priority",
-	RelaxExemption:     "if %s were not exempt",
-	RelaxRequiredNode:  "if %s were not bound to its node",
 }

@@ -1,19 +1,25 @@
 package victims
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A digest sums up, node by node, the tasks that may be victims at all, so that
-// a decision can tell most nodes apart without looking at their tasks. It is
-// kept current as tasks come, change and go.
+// A digest sums up, node by node, the tasks that may be victims of some ask, so
+// that a decision can tell most nodes apart without looking at their tasks.
+//
+// A change of a task only takes note that its node has changed; the digest of a
+// node is made anew when a decision next looks at it. Between two decisions
+// few nodes change.
 type digest struct {
-	// Blocks of one amount per node and type.
-	plain   []int64 // the sum over tasks that neither opted out nor are originators
-	optedIn []int64 // the sum over tasks that did not opt out
+	// Blocks of one amount per node and type, over the node's evictable tasks.
+	plain   []int64 // the sum over those that neither opted out nor are originators
+	optedIn []int64 // the sum over those that did not opt out
 	all     []int64 // the sum over all
 	largest []int64
 	least   []int64
@@ -21,15 +27,32 @@ type digest struct {
 	nodes []nodeDigest
 }
 
-// nodeDigest is what a digest knows of a node besides amounts.
+// nodeDigest is what a digest knows of a node besides sums.
 type nodeDigest struct {
-	tasks       int32
+	fresh       bool // false where a task has changed since
 	minPriority int32
-	loose       bool // a task has left: newest and the like may be beyond the truth
-
-	// newest is when the last of the tasks was scheduled, and MaxInt64 where one
-	// of them is not scheduled yet: that one loses no work.
+	// newest is when the last of the tasks was scheduled, as taskRow.newest has it.
 	newest int64
+
+	leaving  int32 // tasks that are leaving already
+	required int32 // running tasks that can run on this node only
+
+	// The evictable tasks, lane by lane, and for each when it was scheduled and
+	// its leaf.
+	ids    []TaskID
+	times  []int64
+	leaves []queue.ID
+	lanes  []lane
+}
+
+// A lane is a number of tasks of a node that are alike in size, priority and
+// flags: ids[first:end]. Of them those that lose the least work come first,
+// then those of the smallest key. Lanes are in the order in which their tasks
+// cost more and more.
+type lane struct {
+	first, end int32
+	priority   int32
+	flags      flags // flagOptedOut and flagOriginator
 }
 
 func (g *digest) addNode(types int) {
@@ -40,14 +63,15 @@ func (g *digest) addNode(types int) {
 	g.nodes = append(g.nodes, nodeDigest{})
 }
 
-func (g *digest) clone() digest {
+// empty returns a digest of as many nodes of which none is fresh.
+func (g *digest) empty() digest {
 	return digest{
-		plain:   slices.Clone(g.plain),
-		optedIn: slices.Clone(g.optedIn),
-		all:     slices.Clone(g.all),
-		largest: slices.Clone(g.largest),
-		least:   slices.Clone(g.least),
-		nodes:   slices.Clone(g.nodes),
+		plain:   make([]int64, len(g.plain)),
+		optedIn: make([]int64, len(g.optedIn)),
+		all:     make([]int64, len(g.all)),
+		largest: make([]int64, len(g.largest)),
+		least:   make([]int64, len(g.least)),
+		nodes:   make([]nodeDigest, len(g.nodes)),
 	}
 }
 
@@ -56,7 +80,8 @@ func (r *taskRow) evictable() bool {
 	return r.state == Running && !r.flags.has(flagRequiredNode)
 }
 
-// newest returns when a task was scheduled as nodeDigest.newest has it.
+// newest returns when a task was scheduled, and MaxInt64 where it was not yet:
+// that one loses no work, like one scheduled in the future.
 func (r *taskRow) newest() int64 {
 	if !r.flags.has(flagScheduled) {
 		return math.MaxInt64
@@ -64,73 +89,86 @@ func (r *taskRow) newest() int64 {
 	return r.scheduled
 }
 
-// enter takes a task that is evictable from now on into the digest of its node.
-func (c *Cluster) enter(id TaskID) {
-	r := &c.tasks[id]
-	size := c.size(id)
-	c.sumUp(r, size, 1)
-	n := &c.digest.nodes[r.node]
-	n.tasks++
-	c.widenDigest(r, size)
-}
-
-// leave takes a task that is evictable no longer out of the digest. The
-// extremes of its node still hold, and are made exact when next they are read.
-func (c *Cluster) leave(id TaskID) {
-	r := &c.tasks[id]
-	c.sumUp(r, c.size(id), -1)
-	n := &c.digest.nodes[r.node]
-	n.tasks--
-	n.loose = true
-}
-
-// tighten makes the extremes of a node exact.
-func (c *Cluster) tighten(node NodeID) {
-	n := &c.digest.nodes[node]
-	if !n.loose {
-		return
-	}
-	*n = nodeDigest{}
-	clear(c.row(c.digest.largest, node))
-	clear(c.row(c.digest.least, node))
-	for _, id := range c.nodes[node].tasks {
-		if r := &c.tasks[id]; r.evictable() {
-			n.tasks++
-			c.widenDigest(r, c.size(id))
-		}
-	}
-}
-
-// sumUp adds a task to the sums of its node, or takes it away.
-func (c *Cluster) sumUp(r *taskRow, size resources.Vector, sign int64) {
+// refresh makes the digest of a node anew where a task has changed. The cost
+// is that of sorting its tasks.
+func (c *Cluster) refresh(n NodeID) {
 	g := &c.digest
-	plain, optedIn, all := c.row(g.plain, r.node), c.row(g.optedIn, r.node), c.row(g.all, r.node)
-	for t, v := range size {
-		all[t] += sign * v
-		if r.flags.has(flagOptedOut) {
-			continue
-		}
-		optedIn[t] += sign * v
-		if !r.flags.has(flagOriginator) {
-			plain[t] += sign * v
-		}
-	}
-}
-
-// widenDigest makes the extremes of a node include a task, which is counted.
-func (c *Cluster) widenDigest(r *taskRow, size resources.Vector) {
-	n := &c.digest.nodes[r.node]
-	largest, least := c.row(c.digest.largest, r.node), c.row(c.digest.least, r.node)
-	if n.tasks == 1 {
-		n.minPriority, n.newest = r.priority, r.newest()
-		copy(largest, size)
-		copy(least, size)
+	d := &g.nodes[n]
+	if d.fresh {
 		return
 	}
-	n.minPriority = min(n.minPriority, r.priority)
-	n.newest = max(n.newest, r.newest())
-	for t, v := range size {
-		largest[t] = max(largest[t], v)
-		least[t] = min(least[t], v)
+	d.fresh, d.leaving, d.required = true, 0, 0
+	tasks := c.nodes[n].tasks
+	d.ids = slices.Grow(d.ids[:0], len(tasks))
+	d.times = slices.Grow(d.times[:0], len(tasks))
+	d.leaves = slices.Grow(d.leaves[:0], len(tasks))
+	d.lanes = d.lanes[:0]
+	for _, id := range tasks {
+		switch r := &c.tasks[id]; {
+		case r.state.leaving():
+			d.leaving++
+		case r.evictable():
+			d.ids = append(d.ids, id)
+		case r.state == Running:
+			d.required++
+		}
+	}
+	slices.SortFunc(d.ids, func(a, b TaskID) int {
+		x, y := &c.tasks[a], &c.tasks[b]
+		return cmp.Or(c.compareLanes(a, b), cmp.Compare(y.newest(), x.newest()), strings.Compare(x.key, y.key))
+	})
+	for i, id := range d.ids {
+		r := &c.tasks[id]
+		d.times, d.leaves = append(d.times, r.newest()), append(d.leaves, r.leaf)
+		if i == 0 || c.compareLanes(d.ids[i-1], id) != 0 {
+			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
+		}
+		d.lanes[len(d.lanes)-1].end = int32(i + 1)
+	}
+	c.sumUp(n)
+}
+
+// costFlags are the flags that are part of the cost of a task.
+const costFlags = flagOptedOut | flagOriginator
+
+// compareLanes orders tasks of a node by what makes a lane.
+func (c *Cluster) compareLanes(a, b TaskID) int {
+	x, y := &c.tasks[a], &c.tasks[b]
+	if d := falseFirst(x.flags.has(flagOptedOut), y.flags.has(flagOptedOut)); d != 0 {
+		return d
+	}
+	if d := falseFirst(x.flags.has(flagOriginator), y.flags.has(flagOriginator)); d != 0 {
+		return d
+	}
+	return cmp.Or(cmp.Compare(x.priority, y.priority), slices.Compare(c.size(a), c.size(b)))
+}
+
+// sumUp computes the sums and extremes of a node from its lanes.
+func (c *Cluster) sumUp(n NodeID) {
+	g, d := &c.digest, &c.digest.nodes[n]
+	plain, optedIn, all := c.row(g.plain, n), c.row(g.optedIn, n), c.row(g.all, n)
+	largest, least := c.row(g.largest, n), c.row(g.least, n)
+	for _, block := range []resources.Vector{plain, optedIn, all, largest, least} {
+		clear(block)
+	}
+	d.minPriority, d.newest = math.MaxInt32, math.MinInt64
+	for i := range d.lanes {
+		l := &d.lanes[i]
+		d.minPriority = min(d.minPriority, l.priority)
+		d.newest = max(d.newest, d.times[l.first])
+		for t, v := range c.size(d.ids[l.first]) {
+			sum := v * int64(l.end-l.first)
+			all[t] += sum
+			if !l.flags.has(flagOptedOut) {
+				optedIn[t] += sum
+			}
+			if l.flags == 0 {
+				plain[t] += sum
+			}
+			largest[t] = max(largest[t], v)
+			if i == 0 || v < least[t] {
+				least[t] = v
+			}
+		}
 	}
 }

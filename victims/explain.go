@@ -85,7 +85,7 @@ func (d *decision) prepareFindings() {
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.
-		d.wants = 0
+		d.wants, d.types = 0, d.types[:0]
 		clear(d.size)
 	}
 	d.prepareNeeds()

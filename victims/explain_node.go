@@ -62,8 +62,9 @@ type NodeFinding struct {
 	// for a place that the ask is granted; Lacks is what is lacking still with
 	// all candidates on the node gone too.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, where there is one: it is
-	// NodeChosen, NodeCostlier or NodeWithheld, or NodeRefused with victims.
+	// Cost is that of the cheapest plan for the node, where that was found out:
+	// the verdict is NodeChosen, NodeCostlier or NodeWithheld, or NodeRefused
+	// with victims.
 	Cost Cost
 }
 
@@ -87,7 +88,9 @@ func (d *decision) findNodes(e *Explanation) {
 		case NodeChosen:
 			f.Cost = e.Decision.Plan.Cost
 		case NodeCostlier, NodeWithheld, NodeRefused:
-			f.Cost = d.best.cost
+			if d.best.found {
+				f.Cost = d.best.cost
+			}
 		}
 		e.Nodes = append(e.Nodes, f)
 	}

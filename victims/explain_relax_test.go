@@ -190,7 +190,6 @@ func TestExplain_EveryRelaxable(t *testing.T) {
 
 // Several single rules may each be enough, and one of a kind may not.
 func TestExplain_SeveralRelaxations(t *testing.T) {
-	high := func(t *victims.Task) { t.Priority = 1 }
 	tests := map[string]struct {
 		root  queue.Config
 		build func(*fixture)
@@ -271,9 +270,9 @@ func TestExplain_SeveralRelaxations(t *testing.T) {
 		}}, build: func(f *fixture) {
 			f.node("n1", 4)
 			f.node("n2", 4)
-			f.task("v", "s.a", "n1", 4)
-			f.task("w", "s.c", "n2", 4)
-		}, size: 4, want: []string{"disabled root.s: plan n1 1", "disabled root.s.c: plan n2 1"}},
+			f.task("v", "s.a", "n2", 4)
+			f.task("w", "s.c", "n1", 4)
+		}, size: 4, want: []string{"disabled root.s: plan n2 1", "disabled root.s.c: plan n1 1"}},
 		"guarantees at two levels": {root: queue.Config{Children: []queue.Config{
 			{Name: "b", Guaranteed: slots(9)},
 			{Name: "s", Guaranteed: slots(4), Children: []queue.Config{{Name: "a", Guaranteed: slots(4)}}},

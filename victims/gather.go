@@ -16,22 +16,62 @@ type unitSet struct {
 
 func (u *unitSet) reset() { u.units, u.ids = u.units[:0], u.ids[:0] }
 
-// gather collects the candidates on a node that is short of some types, as
-// tasks; build makes units of them.
+// gather collects the candidates on a node that is short of some types.
 func (u *unitSet) gather(d *decision, n NodeID, short resources.Mask) {
 	u.reset()
 	for _, id := range d.c.nodes[n].tasks {
 		if d.candidate(id, short) {
+			u.units = append(u.units, d.unit(id, 1))
 			u.ids = append(u.ids, id)
 		}
 	}
 }
 
-// build makes units of the tasks of a node that were gathered.
-func (u *unitSet) build(d *decision) {
-	for _, id := range u.ids {
-		u.units = append(u.units, d.unit(id, 1))
+// gatherLanes is gather by the digest of the node, without those candidates
+// that no least-cost set can have: of tasks that are alike, and that no
+// guarantee tells apart on this node, no more can be of use than meet its need,
+// and those that lose the least work go first.
+func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
+	u.reset()
+	d.c.refresh(n)
+	digest := &d.c.digest.nodes[n]
+	all := d.c.row(d.c.digest.all, n)
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		size := d.c.size(digest.ids[l.first])
+		left := d.mostUsefulHere(size)
+		for j := l.first; j < l.end; j++ {
+			leaf := &d.leaves[digest.leaves[j]]
+			unbound := !d.needs.open() && resources.Fits(all, leaf.room)
+			if leaf.veto != 0 || unbound && left == 0 || !resources.Fits(size, leaf.room) {
+				continue
+			}
+			id := digest.ids[j]
+			if !d.candidate(id, short) {
+				continue
+			}
+			unit := d.unit(id, 1)
+			if unbound {
+				unit.Bounds = nil
+			}
+			if unbound && unit.Work > 0 {
+				left-- // those without work to lose are told apart by key, and not in order
+			}
+			u.units = append(u.units, unit)
+			u.ids = append(u.ids, id)
+		}
 	}
+}
+
+// mostUsefulHere returns how many tasks of a size meet what the node lacks in
+// every type that they have any of.
+func (d *decision) mostUsefulHere(size resources.Vector) (most int64) {
+	for t, short := range d.nodeShort {
+		if short > 0 && size[t] > 0 {
+			most = max(most, (short-1)/size[t]+1)
+		}
+	}
+	return most
 }
 
 // gatherHeadroom collects the candidates on any node that make headroom, those

@@ -15,6 +15,7 @@ func (d *decision) prepareLeaves() bool {
 	d.leaves = zeros(d.leaves, d.tree.Len())
 	d.chains = d.chains[:0]
 	left := false
+	d.givers = false
 	for w := range d.tree.Leaves(queue.Root) {
 		leaf := &d.leaves[w]
 		leaf.level = d.needs.level(d.tree, w)
@@ -22,13 +23,16 @@ func (d *decision) prepareLeaves() bool {
 			// On a required node raw priorities count, and neither guarantees
 			// nor fences nor disabled queues protect.
 			leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
-			left = true
+			leaf.room = d.roomOf(nil)
+			left, d.givers = true, true
 			continue
 		}
 		leaf.rank = d.view.Rank(w, d.ask.Priority)
 		leaf.veto = d.vetoOf(w)
 		leaf.bounds = d.chain(w)
+		leaf.room = d.roomOf(leaf.bounds)
 		left = left || leaf.veto == 0
+		d.givers = d.givers || leaf.veto == 0 && d.gives(leaf)
 	}
 	return left
 }
@@ -81,4 +85,30 @@ func (d *decision) chain(leaf queue.ID) []int32 {
 		}
 	}
 	return d.chains[from:len(d.chains):len(d.chains)]
+}
+
+// gives reports whether guarantees let tasks of a leaf go that have any of what
+// the ask wants.
+func (d *decision) gives(leaf *leafRow) bool {
+	for _, t := range d.types {
+		if leaf.room[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// roomOf returns the least room of some bounds per type.
+func (d *decision) roomOf(bounds []int32) resources.Vector {
+	room := d.block()
+	for t := range room {
+		room[t] = noLimit
+	}
+	for _, b := range bounds {
+		limit := &d.rooms[b].Room
+		for t := range limit.Defined.All() {
+			room[t] = min(room[t], limit.Value[t])
+		}
+	}
+	return room
 }

@@ -7,9 +7,11 @@ import "slices"
 // so by Proven. In every case the set is inclusion-minimal. Steps are counted
 // and not timed, so that the answer is the same on every machine.
 //
-// A step decides how many units to take of one class of units that are alike.
-// Where all units differ there are as many classes as units, and steps can
-// grow exponentially with them; where few differ there are few of both.
+// A step decides how many units to take of one class of units that are alike,
+// or that no number can matter. Where all units differ there are as many
+// classes as units, and steps can grow exponentially with them; where few
+// differ there are few of both. The cost of a step is linear in classes times
+// types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	w.search(dst, p, steps, nil)
 }
@@ -26,39 +28,57 @@ func (w *Worker) search(dst *Selection, p *Problem, steps int, limit *Total) {
 	if w.found && !w.beats(&w.bestOf) {
 		w.found = false
 	}
-	done := w.branch(0)
+	done := !w.reachable() || w.branch(0)
 	w.answer(dst, done)
+}
+
+// reachable reports whether all classes together could meet every need, if
+// units could be split.
+func (w *Worker) reachable() bool {
+	for r, rem := range w.rem {
+		if rem > w.avail[r] {
+			return false
+		}
+	}
+	return true
 }
 
 // branch decides classes i and on, of which none is taken yet, and reports
 // whether it looked at all that could matter.
 //
 // Invariant: the sums of rem, room, freed and total are those of the classes
-// before i as taken, and no bound is passed.
+// before i as taken, no bound is passed, and the classes from i on could meet
+// what is still open, if units could be split.
 func (w *Worker) branch(i int) bool {
 	if w.covered() {
 		w.consider()
-		return true
-	}
-	if i == len(w.classes) || !w.reachable(i) || w.beaten(i) {
 		return true
 	}
 	if w.steps >= w.budget {
 		return false
 	}
 	w.steps++
-
+	if w.beaten(i) {
+		return true
+	}
+	fewest, most := w.fewest(i), w.useful(i)
+	if fewest > most {
+		return true
+	}
 	c := &w.classes[i]
 	saved := w.total
-	most := w.useful(i)
-	done := w.branch(i + 1)
-	n := 0
-	for ; n < most && done; n++ {
+	done, n := true, 0
+	for ; ; n++ {
+		if n >= fewest {
+			done = w.branch(i + 1)
+		}
+		if n == most || !done {
+			break
+		}
 		w.total.Levels = w.p.Order.add(&w.total.Levels, w.total.Units, &c.levels)
 		w.total.Work = addWork(w.total.Work, &w.p.Units[w.members[c.first+int32(n)]])
 		w.total.Units++
 		w.take(i)
-		done = w.branch(i + 1)
 	}
 	for ; n > 0; n-- {
 		w.untake(i)
@@ -67,16 +87,18 @@ func (w *Worker) branch(i int) bool {
 	return done
 }
 
-// reachable reports whether the classes from i on could meet what is still
-// open, if every one of them could be taken.
-func (w *Worker) reachable(i int) bool {
-	avail := w.avail[i*len(w.rows):]
+// fewest returns the number of units of class i without which the classes
+// after it could not meet what is still open.
+func (w *Worker) fewest(i int) int {
+	var fewest int64
+	avail := w.avail[(i+1)*len(w.rows):]
 	for r, rem := range w.rem {
-		if rem > avail[r] {
-			return false
+		if lack := rem - avail[r]; lack > 0 {
+			// The class covers the row, by the invariant of branch.
+			fewest = max(fewest, (lack-1)/w.amount(int32(i), int32(r))+1)
 		}
 	}
-	return true
+	return int(fewest)
 }
 
 // beaten reports whether no set that completes the present one with classes

@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"testing"
@@ -26,50 +27,131 @@ func FuzzOracle(f *testing.F) {
 func propertyOracle(t *rapid.T) {
 	c := world.Cases(world.Small).Draw(t, "case")
 	want := oracle.Decide(c)
-	planner := &victims.Planner{}
-	shuffled := shuffle(t, c.World.Tasks)
-	for _, v := range []struct {
-		name       string
-		tasks      []world.Task
-		exhaustive bool
+	// Neither pruning nor the order in which tasks came and went matters.
+	cluster := build(t, &c.World)
+	planner := world.PlannerOf(cluster, &c.Options)
+	for _, name := range []string{"as built", "shuffled"} {
+		for _, exhaustive := range []bool{false, true} {
+			planner.Exhaustive = exhaustive
+			compare(t, c, planner, want, fmt.Sprintf("%s, exhaustive %v", name, exhaustive))
+		}
+		reshuffle(t, cluster, c.World.Tasks)
+	}
+}
+
+// Cases that take two kinds of victims at once, where the planner has most to
+// leave out: some make room on the node, others headroom.
+func TestOracleOnJointNeeds(t *testing.T) {
+	type amounts = world.Amounts
+	cpu := func(v int64) amounts { return amounts{"cpu": v} }
+	task := func(key, leaf, node string, size amounts) world.Task {
+		return world.Task{Key: key, Application: "app", Queue: leaf, Node: node, Size: size}
+	}
+	// The ask of p.b starves below p, of which a max may be short; c is outside.
+	tree := func(p, b world.Queue) world.Queue {
+		p.Name, b.Name = "p", "b"
+		p.Children = []world.Queue{{Name: "a"}, b}
+		return world.Queue{Name: "root", Children: []world.Queue{p, {Name: "c"}}}
+	}
+	for _, tt := range []struct {
+		name  string
+		world world.World
+		size  amounts
+		node  string
+		stops []string
 	}{
-		{"pruned", c.World.Tasks, false},
-		{"exhaustive", c.World.Tasks, true},
-		{"shuffled", shuffled, false},
-		{"shuffled and exhaustive", shuffled, true},
+		{
+			// What c2 uses of the root's guarantee must not be taken off what
+			// a1 and a2 may use, for c2 makes no headroom.
+			name: "bounded by what others may use",
+			world: world.World{
+				Types: []string{"cpu", "memory"},
+				Root: func() world.Queue {
+					root := tree(world.Queue{Max: amounts{"memory": 2}}, world.Queue{Guaranteed: amounts{"cpu": 1, "memory": 1}})
+					root.Guaranteed = amounts{"memory": 3}
+					return root
+				}(),
+				Nodes: []world.Node{
+					{Name: "n1", Capacity: amounts{"cpu": 4, "memory": 3}},
+					{Name: "n2", Capacity: amounts{"cpu": 1, "memory": 2}},
+				},
+				Tasks: []world.Task{
+					task("a1", "root.p.a", "n1", amounts{"cpu": 1, "memory": 1}),
+					task("a2", "root.p.a", "n1", amounts{"memory": 1}),
+					task("c1", "root.c", "n1", amounts{"cpu": 1}),
+					task("c2", "root.c", "n1", amounts{"cpu": 1, "memory": 1}),
+					task("c3", "root.c", "n1", amounts{"cpu": 1}),
+				},
+			},
+			size: amounts{"cpu": 1, "memory": 2}, node: "n1", stops: []string{"a1", "a2"},
+		},
+		{
+			name: "headroom from a larger task elsewhere",
+			world: world.World{
+				Types: []string{"cpu"},
+				Root:  tree(world.Queue{Max: cpu(5)}, world.Queue{Guaranteed: cpu(9)}),
+				Nodes: []world.Node{{Name: "n1", Capacity: cpu(4)}, {Name: "n2", Capacity: cpu(4), Unschedulable: true}},
+				Tasks: []world.Task{task("v", "root.p.a", "n2", cpu(4)), task("w", "root.c", "n1", cpu(3))},
+			},
+			size: cpu(2), node: "n1", stops: []string{"v", "w"},
+		},
+		{
+			name: "headroom from three that are alike",
+			world: world.World{
+				Types: []string{"cpu"},
+				Root:  tree(world.Queue{Max: cpu(8)}, world.Queue{Guaranteed: cpu(9)}),
+				Nodes: []world.Node{{Name: "n1", Capacity: cpu(5)}, {Name: "n2", Capacity: cpu(8), Unschedulable: true}},
+				Tasks: []world.Task{
+					task("v1", "root.p.a", "n2", cpu(2)), task("v2", "root.p.a", "n2", cpu(2)),
+					task("v3", "root.p.a", "n2", cpu(2)), task("v4", "root.p.a", "n2", cpu(2)),
+					task("w", "root.c", "n1", cpu(5)),
+				},
+			},
+			size: cpu(5), node: "n1", stops: []string{"v1", "v2", "v3", "w"},
+		},
 	} {
-		w := c.World
-		w.Tasks = v.tasks
-		cluster := build(t, &w)
-		planner = plannerOf(planner, cluster, c)
-		planner.Exhaustive = v.exhaustive
-		compare(t, c, planner, want, v.name)
+		t.Run(tt.name, func(t *testing.T) {
+			c := &world.Case{World: tt.world, Options: world.Options{Now: world.Epoch}}
+			c.Ask = world.Ask{Key: "x", Application: "app-x", Queue: "root.p.b", Size: tt.size}
+			want := oracle.Decide(c)
+			if want.Node != tt.node || !slices.Equal(want.Cost.Keys, tt.stops) {
+				t.Fatalf("oracle: %v on %q\n%v", want.Cost.Keys, want.Node, c)
+			}
+			for _, exhaustive := range []bool{false, true} {
+				planner := world.PlannerOf(build(t, &c.World), &c.Options)
+				planner.Exhaustive = exhaustive
+				compare(t, c, planner, want, fmt.Sprintf("exhaustive %v", exhaustive))
+			}
+		})
 	}
 }
 
-// shuffle returns tasks in a random order.
-func shuffle(t *rapid.T, tasks []world.Task) (shuffled []world.Task) {
+// tb is what the tests of this file need of a *testing.T or a *rapid.T.
+type tb interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// reshuffle takes the tasks out of a cluster and adds them again, each in a
+// random order, so that their rows are new to them.
+func reshuffle(t *rapid.T, c *victims.Cluster, tasks []world.Task) {
 	for _, i := range permutation(t, len(tasks)) {
-		shuffled = append(shuffled, tasks[i])
+		if err := c.RemoveTask(tasks[i].Key); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return shuffled
-}
-
-// plannerOf makes p, which keeps the memory of other decisions, the planner of
-// a case.
-func plannerOf(p *victims.Planner, cluster *victims.Cluster, c *world.Case) *victims.Planner {
-	fresh := world.PlannerOf(cluster, &c.Options)
-	p.Cluster, p.Exempt = fresh.Cluster, fresh.Exempt
-	p.StrictPriority, p.Interval = fresh.StrictPriority, fresh.Interval
-	return p
+	for _, i := range permutation(t, len(tasks)) {
+		if err := world.AddTask(c, &tasks[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // compare fails where the planner and the oracle differ.
-func compare(t *rapid.T, c *world.Case, p *victims.Planner, want oracle.Result, name string) {
-	ask, err := world.AskOf(p.Cluster, &c.Ask)
-	if err != nil {
-		t.Fatal(err)
-	}
+func compare(t tb, c *world.Case, p *victims.Planner, want oracle.Result, name string) {
+	t.Helper()
+	ask := askOf(t, p.Cluster, &c.Ask)
 	var d victims.Decision
 	if err := p.Decide(&d, &ask, c.Options.Now); err != nil {
 		t.Fatalf("%v\n%v", err, c)
@@ -142,7 +224,7 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	}
 }
 
-func build(t *rapid.T, w *world.World) *victims.Cluster {
+func build(t tb, w *world.World) *victims.Cluster {
 	c, err := world.Build(w)
 	if err != nil {
 		t.Fatalf("%v\n%v", err, w)

@@ -39,8 +39,13 @@ func (d *decision) unplanned(dst *Decision) {
 	if d.relaxed.Rule != 0 {
 		return // a trial of Explain: nobody reads on
 	}
-	d.countRules(&dst.Refusal)
-	d.findClosest(&dst.Refusal)
+	d.lackHeadroom()
+	if d.pruning() && d.p.Exempt == nil {
+		d.surveyLanes(&dst.Refusal)
+	} else {
+		d.countRules(&dst.Refusal)
+		d.findClosest(&dst.Refusal)
+	}
 	dst.Refusal.RetryAt = d.retryAt()
 }
 
@@ -69,8 +74,6 @@ func (d *decision) countRules(r *Refusal) {
 // candidates have gone, and what: by dominant share, then in node order. What
 // the headroom lacks with all its candidates gone is lacking everywhere.
 func (d *decision) findClosest(r *Refusal) {
-	d.lackHeadroom()
-	var least resources.Share
 	for _, n := range d.c.order {
 		if !d.usable(n) {
 			continue
@@ -81,12 +84,19 @@ func (d *decision) findClosest(r *Refusal) {
 				d.nodeShort = resources.Sub(d.nodeShort, d.nodeShort, d.c.size(id))
 			}
 		}
-		d.nodeShort = resources.Max(d.nodeShort, d.nodeShort, d.wanted)
-		share := resources.DominantShare(d.nodeShort, d.c.total)
-		if !r.HasClosest || share.Compare(least) < 0 {
-			r.Closest, r.HasClosest, least = n, true, share
-			r.Lacks = append(r.Lacks[:0], d.nodeShort...)
-		}
+		d.closer(r, n)
+	}
+}
+
+// closer takes note of a node that lacks d.nodeShort with all its candidates
+// gone, where that is less than the closest one does. What the headroom lacks
+// is in d.wanted.
+func (d *decision) closer(r *Refusal, n NodeID) {
+	d.nodeShort = resources.Max(d.nodeShort, d.nodeShort, d.wanted)
+	share := resources.DominantShare(d.nodeShort, d.c.total)
+	if !r.HasClosest || share.Compare(d.lacking) < 0 {
+		r.Closest, r.HasClosest, d.lacking = n, true, share
+		r.Lacks = append(r.Lacks[:0], d.nodeShort...)
 	}
 }
 

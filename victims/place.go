@@ -22,7 +22,17 @@ func (d *decision) place(dst *Decision) bool {
 		d.inFlight(dst, id)
 		return true
 	}
-	return d.placeAt(dst, present, Fits) || d.placeAt(dst, coming, Waits)
+	return d.placeAt(dst, present, Fits) || d.leaving() && d.placeAt(dst, coming, Waits)
+}
+
+// leaving reports whether anything that the ask wants is leaving anywhere.
+func (d *decision) leaving() bool {
+	for _, t := range d.types {
+		if d.tree.Preempting(queue.Root)[t] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // placeAt places the ask on the first usable node with room at a moment.
@@ -73,7 +83,7 @@ func (d *decision) usable(n NodeID) bool {
 // hasRoom reports whether a node has room for the ask, in the types that the
 // ask wants, with held added to what is free.
 func (d *decision) hasRoom(n NodeID, m moment, held resources.Vector) bool {
-	for t := range d.wants.All() {
+	for _, t := range d.types {
 		if d.free(n, t, m)+at(held, t) < d.size[t] {
 			return false
 		}

@@ -96,6 +96,7 @@ type decision struct {
 
 	size   resources.Vector // the ask's, of full length
 	wants  resources.Mask   // its types: an explicit zero is no wanted type
+	types  []int            // the same as a list
 	app    int32
 	hasApp bool // the application has tasks in the cluster
 
@@ -104,6 +105,7 @@ type decision struct {
 	starving bool
 	view     fence.View
 	leaves   []leafRow
+	givers   bool // some leaf has tasks that no rule about the leaf keeps
 
 	needs   needs
 	rooms   []Bound // law 2: a row per queue with a guarantee
@@ -119,9 +121,12 @@ type decision struct {
 	nodeShort, wanted, sum resources.Vector
 	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
 	shared, found          Selection
-	pooled, hopeless       bool        // the pool was searched; nothing in it makes headroom
-	bounds                 []nodeBound // of the nodes still in question
-	works                  [2][]uint64 // see boundWork
+	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
+	bounds                 []nodeBound     // of the nodes still in question
+	bestType               int             // the type that decides the excess of the best plan
+	evenRanks              bool            // the same is added to all raw priorities
+	newest                 [2][]int64      // see leastWork
+	lacking                resources.Share // the dominant share that the closest node lacks
 	problem                Problem
 	worker                 Worker
 	best                   choice
@@ -137,6 +142,8 @@ type leafRow struct {
 	veto   Rule       // the rule that keeps all its tasks, or 0
 	level  int32      // the first open headroom need that its tasks reduce
 	bounds []int32    // law 2: what binds its tasks, from the leaf upwards
+	// room is what all of its bounds leave, per type; MaxInt64 where none does.
+	room resources.Vector
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
@@ -171,6 +178,10 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.size = d.size[:c.types]
 	d.wants = resources.Positive(d.size)
+	d.types = d.types[:0]
+	for t := range d.wants.All() {
+		d.types = append(d.types, t)
+	}
 	d.app, d.hasApp = c.apps.lookup(ask.Application)
 	d.hasApp = d.hasApp && ask.Application != ""
 	d.relaxed, d.starving, d.refusals = Relaxation{}, false, 0

@@ -98,16 +98,9 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 	if err := c.checkAmounts(key, size, c.size(id)); err != nil {
 		return err
 	}
-	evictable := c.tasks[id].evictable()
-	if evictable {
-		c.leave(id)
-	}
 	c.count(id, -1)
 	copySize(c.size(id), size)
 	c.count(id, +1)
-	if evictable {
-		c.enter(id)
-	}
 	c.changed()
 	return nil
 }
@@ -159,9 +152,7 @@ func (c *Cluster) Start(key string, now time.Time) error {
 	r.state = Running
 	r.scheduled = ns
 	r.flags = r.flags.set(flagScheduled, true)
-	if r.evictable() {
-		c.enter(id)
-	}
+	c.digest.nodes[r.node].fresh = false
 	c.changed()
 	return nil
 }
@@ -249,18 +240,12 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	c.taskIDs[t.Key] = id
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
-	if r.evictable() {
-		c.enter(id)
-	}
 	return id, nil
 }
 
 // delete removes a row that is there.
 func (c *Cluster) delete(id TaskID) {
 	r := &c.tasks[id]
-	if r.evictable() {
-		c.leave(id)
-	}
 	c.count(id, -1)
 
 	// The last row of each list takes the place of this one.
@@ -285,6 +270,7 @@ func (c *Cluster) delete(id TaskID) {
 // count adds the amounts of a row to its queues and node, or takes them away.
 func (c *Cluster) count(id TaskID, sign int64) {
 	r := &c.tasks[id]
+	c.digest.nodes[r.node].fresh = false
 	size := c.size(id)
 	if sign > 0 {
 		must(c.tree.Add(r.leaf, size))
@@ -328,13 +314,8 @@ func must(err error) {
 func (c *Cluster) setState(id TaskID, s State) {
 	r := &c.tasks[id]
 	was := r.state
-	if r.evictable() {
-		c.leave(id)
-	}
 	r.state = s
-	if r.evictable() {
-		c.enter(id)
-	}
+	c.digest.nodes[r.node].fresh = false
 	switch {
 	case s.leaving() && !was.leaving():
 		c.countLeaving(id, +1)

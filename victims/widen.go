@@ -15,7 +15,6 @@ import (
 func (d *decision) widen(n NodeID) bool {
 	short := d.nodeNeed(d.nodeShort, n)
 	d.local.gather(d, n, short)
-	d.local.build(d)
 	if d.needs.open() && d.searchHeadroom() {
 		for i, id := range d.pool.ids {
 			if d.c.tasks[id].node != n {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"text/tabwriter"
+	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/queue"
@@ -56,26 +56,32 @@ func portion(s resources.Share, thing string) string {
 	}
 }
 
-// A table aligns the cells of rows, in order to be read and to be searched by
-// line. The zero table is empty.
-type table struct {
-	rows []string
-}
+// A table is rows of cells, of which the last column takes what is left.
+type table [][]string
 
-// row adds a row. Trailing cells that are empty are left out, so that no line
-// ends in blanks.
-func (t *table) row(cells ...string) {
-	for len(cells) > 0 && cells[len(cells)-1] == "" {
-		cells = cells[:len(cells)-1]
-	}
-	t.rows = append(t.rows, "  "+strings.Join(cells, "\t")+"\n")
-}
+func (t *table) row(cells ...string) { *t = append(*t, cells) }
 
-// writeTo writes the table with a heading for each column.
-func (t *table) writeTo(b *strings.Builder) {
-	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
-	for _, row := range t.rows {
-		fmt.Fprint(w, row) // which cannot fail, nor can Flush
+// writeTo writes the rows on a line each, columns aligned and no blanks at the
+// end.
+func (t table) writeTo(b *strings.Builder) {
+	widths := make([]int, len(t[0]))
+	for _, row := range t {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
 	}
-	w.Flush()
+	for _, row := range t {
+		blanks := 2
+		for i, cell := range row {
+			if cell != "" {
+				fmt.Fprintf(b, "%*s%s", blanks, "", cell)
+				blanks = 0
+			}
+			blanks += widths[i] + 2
+			if cell != "" {
+				blanks -= utf8.RuneCountInString(cell)
+			}
+		}
+		b.WriteByte('\n')
+	}
 }

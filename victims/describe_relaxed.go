@@ -1,0 +1,63 @@
+package victims
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+)
+
+// describeRelaxed writes a line for each single rule without which an ask would
+// not have been refused.
+func (c *Cluster) describeRelaxed(b *strings.Builder, e *Explanation) {
+	if len(e.Relaxed) == 0 {
+		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+		return
+	}
+	b.WriteString("it would have a place\n")
+	for i := range e.Relaxed {
+		f := &e.Relaxed[i]
+		how := "at once"
+		switch f.Outcome {
+		case Waits:
+			how = "once what is leaving has gone"
+		case Preempts:
+			how = "with " + counted(f.Victims, "victim")
+		}
+		fmt.Fprintf(b, "  %s (%v): on %s, %s\n", c.relaxedText(f.Relaxation), f.Rule, c.nodeName(f.Place), how)
+	}
+}
+
+// relaxedText says what would have to be otherwise.
+func (c *Cluster) relaxedText(r Relaxation) string {
+	switch text := relaxedTexts[r.Rule]; r.Rule {
+	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+		return fmt.Sprintf(text, c.queueName(r.Queue))
+	case RelaxUnschedulable, RelaxReservation:
+		return fmt.Sprintf(text, c.nodeName(r.Node))
+	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
+		return fmt.Sprintf(text, plain.Name(c.tasks[r.Task].key))
+	default:
+		return text
+	}
+}
+
+// relaxedTexts have a %s for the queue, node or task that a rule is about.
+var relaxedTexts = [numRelaxables]string{
+	RelaxMayNot:        "if it might preempt others",
+	RelaxDelay:         "without the preemption delay of its queue",
+	RelaxInterval:      "without the interval between attempts",
+	RelaxUngoverned:    "if it needed no guarantee",
+	RelaxTrigger:       "if %s were under its guarantee",
+	RelaxInside:        "if it might take from inside the starving queue",
+	RelaxMax:           "without the max of %s",
+	RelaxFence:         "without the fence of %s",
+	RelaxDisabled:      "if preemption were not disabled in %s",
+	RelaxGuarantee:     "without the guarantee of %s",
+	RelaxUnschedulable: "if %s were schedulable",
+	RelaxReservation:   "if %s were not reserved",
+	RelaxApplication:   "if %s were of another application",
+	RelaxPriority:      "if %s were low enough in effective priority",
+	RelaxExemption:     "if %s were not exempt",
+	RelaxRequiredNode:  "if %s were not bound to its node",
+}

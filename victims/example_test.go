@@ -1,0 +1,178 @@
+package victims_test
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// exampleCluster has a shop, which is guaranteed 8 cpu, and batch work that
+// fills two nodes of 6 cpu.
+func exampleCluster() *victims.Cluster {
+	schema, err := resources.NewSchema("cpu")
+	check(err)
+	guaranteed, err := schema.Limit(map[string]string{"cpu": "8"})
+	check(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "batch"}, {Name: "shop", Guaranteed: guaranteed},
+	}}, queue.Strict)
+	check(err)
+	batch, _ := tree.Lookup("root.batch")
+
+	c := victims.NewCluster(tree)
+	for _, n := range []string{"n1", "n2"} {
+		_, err := c.AddNode(&victims.Node{Name: n, Capacity: resources.Vector{6000}})
+		check(err)
+	}
+	for _, t := range []struct {
+		key, node string
+		cpu       int64
+		priority  int32
+	}{
+		{"etl", "n1", 4000, 0}, {"index", "n1", 2000, 0},
+		{"train", "n2", 3000, 0}, {"billing", "n2", 3000, 1000},
+	} {
+		node, _ := c.LookupNode(t.node)
+		_, err := c.AddTask(&victims.Task{
+			Key: t.key, Application: t.key, Queue: batch, Node: node, Size: resources.Vector{t.cpu},
+			Priority: t.priority, Scheduled: exampleNow.Add(-time.Hour),
+		})
+		check(err)
+	}
+	return c
+}
+
+// exampleAsk is an ask of the shop.
+func exampleAsk(c *victims.Cluster, key string, cpu int64) victims.Ask {
+	shop, _ := c.Tree().Lookup("root.shop")
+	return victims.Ask{
+		Key: key, Application: "web", Queue: shop, Size: resources.Vector{cpu}, Priority: 100,
+		PendingSince: exampleNow.Add(-time.Minute),
+	}
+}
+
+var exampleNow = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func ExamplePlanner_Decide() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	var d victims.Decision
+	for _, cpu := range []int64{3000, 7000} {
+		ask := exampleAsk(cluster, "web-1", cpu)
+		check(planner.Decide(&d, &ask, exampleNow))
+		fmt.Print(cluster.Describe(&d))
+	}
+	// Output:
+	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
+	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-1 (root.shop, cpu=7) is refused (no-victims): no legal set of victims makes room
+	//   1 too high in effective priority (priority)
+	//   3 could be taken
+	//   closest: n1, which would still lack cpu=1
+}
+
+// Why is there no plan, and what would have to give?
+func ExamplePlanner_Explain() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 6000)
+	check(cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{6000}, ReservedFor: "web-2"}))
+
+	var e victims.Explanation
+	check(planner.Explain(&e, &ask, exampleNow))
+	fmt.Print(cluster.Describe(&e.Decision))
+	fmt.Print(cluster.DescribeExplanation(&e))
+	// Output:
+	// web-1 (root.shop, cpu=6) is refused (no-victims): no legal set of victims makes room
+	//   1 too high in effective priority (priority)
+	//   2 of no help with what is short (not-helping)
+	//   1 could be taken
+	//   closest: n2, which would still lack cpu=3
+	//   queue       tasks  candidates  may lose  finding
+	//   root                                     on the path
+	//   root.batch  4      1
+	//   root.shop   0      0                     the asking queue, starving
+	//   node  finding
+	//   n1    reserved: for web-2, short of cpu=6
+	//   n2    lacks: short of cpu=6, and still of cpu=3 with all its candidates gone
+	//   task     queue       node  finding
+	//   billing  root.batch  n2    priority: too high in effective priority
+	//   etl      root.batch  n1    not-helping: of no help with what is short
+	//   index    root.batch  n1    not-helping: of no help with what is short
+	//   train    root.batch  n2    candidate
+	// it would have a place
+	//   if n1 were not reserved (reservation): on n1, with 2 victims
+	//   if billing were low enough in effective priority (priority): on n2, with 2 victims
+}
+
+// What if? A plan is applied, the next ask decided on top of it, and the plan
+// taken back.
+func ExampleCluster_Apply() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	var d victims.Decision
+	decide := func(key string) {
+		ask := exampleAsk(cluster, key, 3000)
+		check(planner.Decide(&d, &ask, exampleNow))
+		fmt.Print(cluster.Describe(&d))
+	}
+
+	decide("web-1")
+	version := cluster.Version()
+	check(cluster.Apply(&d.Plan))
+	decide("web-2")
+
+	check(cluster.Undo())
+	fmt.Println("as before:", cluster.Version() == version)
+	// Output:
+	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
+	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-2 (root.shop, cpu=3) runs on n1 once these have stopped:
+	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+	// as before: true
+}
+
+// Several asks at once: each is decided as if those before it had their places.
+func ExamplePlanner_Batch() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	asks := []victims.Ask{
+		exampleAsk(cluster, "web-1", 3000),
+		exampleAsk(cluster, "web-2", 4000),
+		exampleAsk(cluster, "web-3", 4000),
+		exampleAsk(cluster, "web-4", 2000),
+	}
+	decisions, err := planner.Batch(nil, asks, exampleNow)
+	check(err)
+	for i, d := range decisions {
+		fmt.Print(asks[i].Key, ": ", d.Outcome)
+		for _, v := range d.Plan.Victims {
+			fmt.Print(" ", v.Key)
+		}
+		if d.Outcome == victims.Refused {
+			fmt.Print(" ", d.Refusal.Reason)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// web-1: plan train
+	// web-2: plan etl
+	// web-3: refused no-victims
+	// web-4: plan index
+}

@@ -1,0 +1,139 @@
+package victims
+
+import "math"
+
+// refine raises the bound of a node, for which the digest was read, by a look
+// at its lanes. It reports false where that shows that no plan for the node
+// costs less than the best so far.
+//
+// It takes the tasks that law 2, fences and the like may protect for
+// candidates, which only makes the bound lower.
+func (d *decision) refine(b *nodeBound) bool {
+	d.nodeNeed(d.nodeShort, b.node)
+	lanes := d.c.digest.nodes[b.node].lanes
+	lowest := b.levels[levelRank]
+	if b.levels[levelOptedOut] == 0 && b.levels[levelOriginators] == 0 && d.evenRanks {
+		// Plain tasks are enough. In the order of lanes the first that are
+		// enough tell how high a priority it takes.
+		n := d.enoughLanes(b.node)
+		top := int64(lanes[n-1].priority)
+		for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
+			n++
+		}
+		lanes = lanes[:n]
+		b.levels[levelRank] += top - b.levels[levelPriority]
+		b.levels[levelPriority] = top
+	}
+	count, typ := d.fewest(b.node, lanes)
+	b.levels[levelVictims] = count
+	b.levels[levelSumRanks] = (count-1)*lowest + b.levels[levelRank]
+	if d.beaten(b) {
+		return false
+	}
+	d.leastWork(b, lanes, typ)
+	return !d.beaten(b)
+}
+
+// enoughLanes returns how many of the first lanes of a node give what it lacks.
+// All together do.
+func (d *decision) enoughLanes(n NodeID) int {
+	digest := &d.c.digest.nodes[n]
+	clear(d.sum)
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		size := d.c.size(digest.ids[l.first])
+		enough := true
+		for t, short := range d.nodeShort {
+			d.sum[t] += size[t] * int64(l.end-l.first)
+			enough = enough && d.sum[t] >= short
+		}
+		if enough {
+			return i + 1
+		}
+	}
+	return len(digest.lanes)
+}
+
+// fewest returns a number of tasks below which no set of those in the lanes
+// gives what the node lacks, and the type that takes so many.
+func (d *decision) fewest(n NodeID, lanes []lane) (count int64, typ int) {
+	digest := &d.c.digest.nodes[n]
+	for t, short := range d.nodeShort {
+		if short <= 0 {
+			continue
+		}
+		var largest int64
+		for i := range lanes {
+			largest = max(largest, d.c.size(digest.ids[lanes[i].first])[t])
+		}
+		if n := (short-1)/largest + 1; n > count {
+			count, typ = n, t
+		}
+	}
+	return count, typ
+}
+
+// leastWork sets the work of a bound, given that exactly as many victims go as
+// its levels say: few of those can be smaller than the largest in type t.
+func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
+	digest := &d.c.digest.nodes[b.node]
+	count := int(b.levels[levelVictims])
+	var largest, second int64
+	for i := range lanes {
+		switch size := d.c.size(digest.ids[lanes[i].first])[t]; {
+		case size > largest:
+			largest, second = size, largest
+		case size < largest:
+			second = max(second, size)
+		}
+	}
+	smaller := int((int64(count)*largest - d.nodeShort[t]) / (largest - second))
+	big, small := d.newest[0][:0], d.newest[1][:0]
+	for i := range lanes {
+		l := &lanes[i]
+		times := digest.times[l.first:min(l.end, l.first+int32(count))]
+		if d.c.size(digest.ids[l.first])[t] == largest {
+			big = insertNewest(big, count, times)
+		} else {
+			small = insertNewest(small, min(count, smaller), times)
+		}
+	}
+	d.newest[0], d.newest[1] = big, small
+	b.work = 0
+	for ; count > 0; count-- {
+		var next int64 = math.MaxInt64
+		switch {
+		case len(big) > 0 && (len(small) == 0 || big[0] >= small[0]):
+			next, big = big[0], big[1:]
+		case len(small) > 0:
+			next, small = small[0], small[1:]
+		}
+		if next < d.ns {
+			lost := uint64(d.ns) - uint64(next)
+			if b.work += lost; b.work < lost {
+				b.work = math.MaxUint64
+				return
+			}
+		}
+	}
+}
+
+// insertNewest merges times, which fall, into newest, which falls too and keeps
+// no more than the most newest.
+func insertNewest(newest []int64, most int, times []int64) []int64 {
+	for _, v := range times {
+		if len(newest) == most {
+			if most == 0 || v <= newest[most-1] {
+				break
+			}
+			newest = newest[:most-1]
+		}
+		i := len(newest)
+		newest = append(newest, v)
+		for ; i > 0 && newest[i-1] < v; i-- {
+			newest[i] = newest[i-1]
+		}
+		newest[i] = v
+	}
+	return newest
+}
