@@ -53,8 +53,9 @@ func Example() {
 
 	// Output:
 	// web (root.prod, cpu=4) runs on n1 once these have stopped:
-	//   stop etl on n1 (root.batch, cpu=8, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, victims 1, sum of ranks 0, excess 4000/8000, work lost 1h0m0s (proven least, steps 1)
+	//   etl on n1 (root.batch, cpu=8, priority 0, rank 0) for room on the node
+	//   cost: highest rank 0, highest priority 0, 1 victim, 50% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
 	// root    used cpu=4
 	//   batch used none
 	//   prod  used cpu=4 guaranteed cpu=8

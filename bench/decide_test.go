@@ -1,34 +1,74 @@
 package bench
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/victims"
 )
 
+// BenchmarkDecide measures a warm decision: by size of the ask, by kind of
+// workload, by number of queues.
 func BenchmarkDecide(b *testing.B) {
-	for _, nodes := range []int{1000, 5000} {
-		w := workload.W{Nodes: nodes, Tasks: 30, Tree: workload.Tree4x100}
+	for _, w := range []workload.W{small, big} {
 		for _, k := range []int64{1, 4, 10} {
-			b.Run(fmt.Sprintf("nodes=%d/tasks=%d/tree=4x100/k=%d", nodes, w.Tasks, k), func(b *testing.B) {
-				c := w.Build()
-				ask := w.Ask(c, k)
-				p := victims.Planner{Cluster: c}
-				var d victims.Decision
-				b.ReportAllocs()
-				for b.Loop() {
-					if err := p.Decide(&d, &ask, workload.Now); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if d.Outcome != victims.Preempts || !d.Plan.Proven {
-					b.Fatalf("outcome %v, proven %v", d.Outcome, d.Plan.Proven)
-				}
-				b.ReportMetric(float64(len(d.Plan.Victims)), "victims")
-				b.ReportMetric(float64(d.Plan.Steps), "steps")
-			})
+			subjectOf(w, k).bench(b)
 		}
 	}
+	for _, w := range small.Kinds()[1:] {
+		subjectOf(w, 4).bench(b)
+	}
+	for _, tree := range [][]int{workload.Tree2x10, workload.Tree4x1000} {
+		w := small
+		w.Tree = tree
+		subjectOf(w, 4).bench(b)
+	}
+	if *large {
+		w := workload.W{Nodes: 50_000, Tasks: 20, Tree: workload.Tree4x100}
+		for _, k := range []int64{1, 4, 10} {
+			subjectOf(w, k).bench(b)
+		}
+	}
+}
+
+// BenchmarkRefuse measures refusals: where every queue is at its guarantee, and
+// where all tasks are of a priority as high as the ask's and must be lower.
+func BenchmarkRefuse(b *testing.B) {
+	for _, w := range []workload.W{small, big} {
+		protected := w
+		protected.Protected = true
+		s := subjectOf(protected, 4)
+		s.name += "/rule=guarantee"
+		s.bench(b)
+
+		s = subjectOf(w, 4)
+		s.name += "/rule=priority"
+		s.Planner.StrictPriority = true
+		s.want = victims.Refused
+		s.bench(b)
+	}
+}
+
+// BenchmarkRequired measures decisions for a required node.
+func BenchmarkRequired(b *testing.B) {
+	for _, w := range []workload.W{small, big} {
+		s := subjectOf(w, 4)
+		s.Ask.RequiredNode = "n700"
+		s.bench(b)
+	}
+}
+
+// BenchmarkTrace measures the asks of the production trace, where it is there.
+func BenchmarkTrace(b *testing.B) {
+	trace, err := readTrace()
+	if err != nil {
+		b.Skip("no trace: ", err)
+	}
+	plans := trace.Decide() // warm up
+	b.ReportAllocs()
+	for b.Loop() {
+		plans = trace.Decide()
+	}
+	b.ReportMetric(float64(plans), "plans")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(trace.Asks)), "ns/ask")
 }

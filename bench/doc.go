@@ -1,5 +1,16 @@
 // Package bench measures the hot paths of the module on the workloads of
-// internal/workload. Its tests hold no timing; run its benchmarks with
+// internal/workload. A benchmark is named by key=value for what it does and how
+// large it is. Its tests hold no timing; run its benchmarks with
 //
-//	go test -bench . ./bench
+//	go test -run '^$' -bench . ./bench
+//
+// and add -bench-large for those that need a cluster of a million tasks. Where
+// a design was tried and not taken, it stays as a benchmark beside the one that
+// was.
+//
+// How long something takes says something about the machine. The program
+// ratios prints what holds on any: how decisions compare with a bare pass over
+// all tasks and with the same decision over maps, and how they grow.
+//
+//	go run ./bench/ratios
 package bench

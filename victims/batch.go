@@ -21,16 +21,16 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 			must(c.Undo())
 		}
 	}()
-	dst = slices.Grow(dst[:0], len(asks))[:len(asks)]
+	dst = slices.Grow(dst[:cap(dst)], max(len(asks)-cap(dst), 0))[:len(asks)]
 	for i := range asks {
 		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
-			return dst[:0], fmt.Errorf("victims: ask %d of %d: %w", i+1, len(asks), err)
+			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
 		if dst[i].Outcome == Refused {
 			continue
 		}
 		if err := c.Apply(&dst[i].Plan); err != nil {
-			return dst[:0], fmt.Errorf("victims: ask %d of %d: %w", i+1, len(asks), err)
+			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
 		applied++
 	}

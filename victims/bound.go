@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/heap"
 	"github.com/go-preempt/preempt/internal/wide"
-	"github.com/go-preempt/preempt/queue"
 )
 
 // A nodeBound is a cost that no plan for a node goes below, as far as the
@@ -58,7 +57,6 @@ var lowestLevels = Levels{levelRank: math.MinInt64, levelPriority: math.MinInt64
 // boundNodes bounds every node that may have a plan.
 func (d *decision) boundNodes() {
 	d.bounds = d.bounds[:0]
-	base, fenced := d.lowestRank()
 	roomy := false
 	for _, n := range d.c.order {
 		if !d.usable(n) || d.refused[n] {
@@ -75,34 +73,16 @@ func (d *decision) boundNodes() {
 			}
 			roomy = true
 			b.levels = lowestLevels
-		case !d.boundNode(&b, base, fenced):
+		case !d.boundNode(&b):
 			continue
 		}
 		d.bounds = append(d.bounds, b)
 	}
 }
 
-// lowestRank returns what is least added to a raw priority to give a rank, over
-// the leaves in reach, and the lowest rank that a priority fence gives. It
-// notes whether the same is added everywhere.
-func (d *decision) lowestRank() (base, fenced int64) {
-	base, fenced, d.evenRanks = noLimit, noLimit, true
-	for w := range d.tree.Leaves(queue.Root) {
-		switch leaf := &d.leaves[w]; {
-		case leaf.veto != 0:
-		case leaf.rank.Fenced:
-			fenced, d.evenRanks = min(fenced, leaf.rank.Offset), false
-		default:
-			d.evenRanks = d.evenRanks && (base == noLimit || base == leaf.rank.Offset)
-			base = min(base, leaf.rank.Offset)
-		}
-	}
-	return base, fenced
-}
-
 // boundNode bounds a node that lacks d.nodeShort. It reports false where all
 // its tasks together do not give that.
-func (d *decision) boundNode(b *nodeBound, base, fenced int64) bool {
+func (d *decision) boundNode(b *nodeBound) bool {
 	c, n := d.c, b.node
 	c.refresh(n)
 	digest := &c.digest.nodes[n]
@@ -127,9 +107,9 @@ func (d *decision) boundNode(b *nodeBound, base, fenced int64) bool {
 	if b.levels[levelOptedOut] > 0 {
 		b.levels[levelOriginators] = 0 // an opted-out originator may do
 	}
-	rank := fenced
-	if base != noLimit {
-		rank = min(rank, base+int64(digest.minPriority))
+	rank := d.fencedRank
+	if d.leastLift != noLimit {
+		rank = min(rank, d.leastLift+int64(digest.minPriority))
 	}
 	b.levels[levelRank] = rank
 	b.levels[levelPriority] = int64(digest.minPriority)

@@ -16,7 +16,10 @@ import (
 // on its slow twin.
 func TestClusterModel(t *testing.T) { rapid.Check(t, clusterFollowsModel) }
 
-func FuzzClusterModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(clusterFollowsModel)) }
+func FuzzClusterModel(f *testing.F) {
+	seedDraws(f)
+	f.Fuzz(rapid.MakeFuzz(clusterFollowsModel))
+}
 
 func clusterFollowsModel(t *rapid.T) {
 	x := newClusterMachine(t)

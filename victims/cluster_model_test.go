@@ -147,7 +147,7 @@ func (m *clusterModel) putNode(n Node) {
 // clusterPicture is all that can be seen of a cluster but for its version.
 type clusterPicture struct {
 	nodes    []nodePicture
-	tasks    []taskPicture // by key
+	tasks    []modelTask // by key
 	queues   []queuePicture
 	capacity resources.Vector
 }
@@ -156,11 +156,6 @@ type nodePicture struct {
 	Node
 	id           NodeID
 	free, coming resources.Vector
-}
-
-type taskPicture struct {
-	Task
-	node string
 }
 
 type queuePicture struct {
@@ -193,8 +188,7 @@ func (m *clusterModel) picture() (p clusterPicture) {
 		p.nodes = append(p.nodes, row)
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.tasks)) {
-		t := m.tasks[key]
-		p.tasks = append(p.tasks, taskPicture{t.Task, t.node})
+		p.tasks = append(p.tasks, m.tasks[key])
 	}
 	for q := range m.tree.All() {
 		p.queues = append(p.queues, queuePicture{
@@ -225,9 +219,9 @@ func lookAt(c *Cluster) (p clusterPicture) {
 	}
 	for id := range c.Tasks() {
 		t := c.Task(id)
-		p.tasks = append(p.tasks, taskPicture{t, c.Node(t.Node).Name})
+		p.tasks = append(p.tasks, modelTask{t, c.Node(t.Node).Name})
 	}
-	slices.SortFunc(p.tasks, func(a, b taskPicture) int { return cmp.Compare(a.Key, b.Key) })
+	slices.SortFunc(p.tasks, func(a, b modelTask) int { return cmp.Compare(a.Key, b.Key) })
 	for q := range c.Tree().All() {
 		t := c.Tree()
 		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Preempting(q), t.Guaranteed(q), t.Max(q)})

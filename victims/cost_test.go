@@ -83,7 +83,10 @@ func costIsAnOrder(t *rapid.T) {
 }
 
 func TestCostIsAnOrder(t *testing.T) { rapid.Check(t, costIsAnOrder) }
-func FuzzCostIsAnOrder(f *testing.F) { f.Fuzz(rapid.MakeFuzz(costIsAnOrder)) }
+func FuzzCostIsAnOrder(f *testing.F) {
+	seedDraws(f)
+	f.Fuzz(rapid.MakeFuzz(costIsAnOrder))
+}
 
 func TestCostString(t *testing.T) {
 	for _, tt := range []struct {
@@ -153,7 +156,10 @@ func workIsExact(t *rapid.T) {
 }
 
 func TestWorkIsExact(t *testing.T) { rapid.Check(t, workIsExact) }
-func FuzzWorkIsExact(f *testing.F) { f.Fuzz(rapid.MakeFuzz(workIsExact)) }
+func FuzzWorkIsExact(f *testing.F) {
+	seedDraws(f)
+	f.Fuzz(rapid.MakeFuzz(workIsExact))
+}
 
 // TestWorkOfAll shows that the longest work of as many tasks as a cluster can
 // have stays in range: doubling the longest 31 times makes it larger each time.

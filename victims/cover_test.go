@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -32,9 +33,20 @@ func TestCover(t *testing.T) {
 
 // FuzzCover lets the fuzzer choose the property, too.
 func FuzzCover(f *testing.F) {
+	seedDraws(f)
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
 		rapid.SampledFrom(coverProperties).Draw(t, "property").hold(t)
 	}))
+}
+
+// seedDraws adds inputs for a property to draw from, which takes eight bytes
+// for each draw and skips inputs that are too short.
+func seedDraws(f *testing.F) {
+	for i := range byte(4) {
+		seed := make([]byte, 1<<14)
+		rand.NewChaCha8([32]byte{i}).Read(seed)
+		f.Add(seed)
+	}
 }
 
 // leastIsLeast: the set found is that of the slow twin, and proven to be.

@@ -12,7 +12,7 @@ import (
 // DescribeExplanation writes what led to a decision, which is for
 // [Cluster.Describe] to write: tables of queues, nodes and tasks with what
 // decided about each, a line for each, and for a refusal the single rules
-// without which there would be a place. The cluster must be as it was.
+// without which there would be a place. The nodes must be there still.
 //
 // Findings begin with the stable word of a [Rule] or [NodeVerdict], where one
 // decided. Names that are not plain are quoted.
@@ -52,10 +52,13 @@ func (c *Cluster) queueText(e *Explanation, f *QueueFinding) string {
 		}
 	}
 	asks := f.Queue == e.Decision.Plan.Ask.Queue
+	r := &e.Decision.Refusal
+	sated := r.Reason == OverGuarantee && r.Queue == f.Queue
 	part(f.Rule != 0 && !asks, ruleText(e, f.Rule, f.Queue))
 	part(asks, "the asking queue")
 	part(f.OnPath && !asks, "on the path")
-	part(f.Starving, "starving")
+	part(sated, "has its guarantee")
+	part(f.Starving && !sated, "starving")
 	part(f.Fence && f.Queue != queue.Root, "fenced in")
 	part(f.Lacks != nil, "lacks headroom "+c.amounts(f.Lacks))
 	return strings.Join(parts, ", ")

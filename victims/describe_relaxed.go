@@ -24,19 +24,19 @@ func (c *Cluster) describeRelaxed(b *strings.Builder, e *Explanation) {
 		case Preempts:
 			how = "with " + counted(f.Victims, "victim")
 		}
-		fmt.Fprintf(b, "  %s (%v): on %s, %s\n", c.relaxedText(f.Relaxation), f.Rule, c.nodeName(f.Place), how)
+		fmt.Fprintf(b, "  %s (%v): on %s, %s\n", c.relaxedText(f), f.Rule, c.nodeName(f.Place), how)
 	}
 }
 
 // relaxedText says what would have to be otherwise.
-func (c *Cluster) relaxedText(r Relaxation) string {
-	switch text := relaxedTexts[r.Rule]; r.Rule {
+func (c *Cluster) relaxedText(f *RelaxationFinding) string {
+	switch text := relaxedTexts[f.Rule]; f.Rule {
 	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
-		return fmt.Sprintf(text, c.queueName(r.Queue))
+		return fmt.Sprintf(text, c.queueName(f.Queue))
 	case RelaxUnschedulable, RelaxReservation:
-		return fmt.Sprintf(text, c.nodeName(r.Node))
+		return fmt.Sprintf(text, c.nodeName(f.Node))
 	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
-		return fmt.Sprintf(text, plain.Name(c.tasks[r.Task].key))
+		return fmt.Sprintf(text, plain.Name(f.Key))
 	default:
 		return text
 	}

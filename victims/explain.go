@@ -29,7 +29,7 @@ type Explanation struct {
 type QueueFinding struct {
 	Queue    queue.ID
 	OnPath   bool             // the ask is in it or below it
-	Starving bool             // it is E, the lowest queue that governs a type of the ask
+	Starving bool             // it is E, the lowest queue that governs a type of the ask; but see law 4
 	Fence    bool             // it is the fence root of the ask
 	Rule     Rule             // of a leaf, what keeps all its tasks; 0 is nothing
 	Room     resources.Limit  // law 2: what may be taken below it; on the types it guarantees

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/world"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -75,52 +74,67 @@ func explain(t *rapid.T, c *world.Case) (*victims.Explanation, *victims.Cluster)
 	return e, cluster
 }
 
-// changes returns, for every relaxation that can be expressed so, the case in
-// which what it relaxes is changed. The cluster is that of the case.
+// A changeSet has, for every relaxation that can be expressed so, the case in
+// which what it relaxes is changed.
+type changeSet struct {
+	of  *world.Case
+	all map[victims.Relaxation]*world.Case
+}
+
+func (s *changeSet) add(r victims.Relaxation, change func(*world.Case)) {
+	changed := copyCase(s.of)
+	change(changed)
+	s.all[r] = changed
+}
+
+// changes returns the changes of a case, of which cluster is built.
 func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*world.Case {
-	all := make(map[victims.Relaxation]*world.Case)
-	add := func(r victims.Relaxation, change func(*world.Case)) {
-		changed := copyCase(c)
-		change(changed)
-		all[r] = changed
-	}
-	add(victims.Relaxation{Rule: victims.RelaxMayNot}, func(c *world.Case) { c.Ask.MayNot = false })
-	add(victims.Relaxation{Rule: victims.RelaxDelay}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
-	add(victims.Relaxation{Rule: victims.RelaxInterval}, func(c *world.Case) { c.Options.Interval = 0 })
+	s := &changeSet{c, make(map[victims.Relaxation]*world.Case)}
+	s.add(victims.Relaxation{Rule: victims.RelaxMayNot}, func(c *world.Case) { c.Ask.MayNot = false })
+	s.add(victims.Relaxation{Rule: victims.RelaxDelay}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
+	s.add(victims.Relaxation{Rule: victims.RelaxInterval}, func(c *world.Case) { c.Options.Interval = 0 })
 	if !governed(c) {
 		// A guarantee of the leaf itself is the least that can be given: nothing
 		// else is in the leaf, and nobody could take from there.
-		add(victims.Relaxation{Rule: victims.RelaxUngoverned}, guaranteeAsk)
+		s.add(victims.Relaxation{Rule: victims.RelaxUngoverned}, guaranteeAsk)
 	}
-	for i, q := range c.World.Queues() {
+	s.addQueues(cluster)
+	for i, n := range c.World.Nodes {
+		id, _ := cluster.LookupNode(n.Name)
+		s.add(victims.Relaxation{Rule: victims.RelaxUnschedulable, Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
+		s.add(victims.Relaxation{Rule: victims.RelaxReservation, Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
+	}
+	s.addTasks(cluster)
+	return s.all
+}
+
+func (s *changeSet) addQueues(cluster *victims.Cluster) {
+	for i, q := range s.of.World.Queues() {
 		id, _ := cluster.Tree().Lookup(q.Path)
-		add(victims.Relaxation{Rule: victims.RelaxMax, Queue: id}, func(c *world.Case) { c.World.Queues()[i].Max = nil })
+		s.add(victims.Relaxation{Rule: victims.RelaxMax, Queue: id}, func(c *world.Case) { c.World.Queues()[i].Max = nil })
 		if rule, ok := ruleOfPolicy[q.Properties["preemption.policy"]]; ok && i > 0 {
-			add(victims.Relaxation{Rule: rule, Queue: id}, func(c *world.Case) {
+			s.add(victims.Relaxation{Rule: rule, Queue: id}, func(c *world.Case) {
 				c.World.Queues()[i].Properties["preemption.policy"] = "default"
 			})
 		}
-		if !governs(c, q) {
-			add(victims.Relaxation{Rule: victims.RelaxGuarantee, Queue: id}, func(c *world.Case) {
+		if !governs(s.of, q) {
+			s.add(victims.Relaxation{Rule: victims.RelaxGuarantee, Queue: id}, func(c *world.Case) {
 				c.World.Queues()[i].Guaranteed = nil
 			})
 		}
 	}
-	for i, n := range c.World.Nodes {
-		id, _ := cluster.LookupNode(n.Name)
-		add(victims.Relaxation{Rule: victims.RelaxUnschedulable, Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
-		add(victims.Relaxation{Rule: victims.RelaxReservation, Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
-	}
-	for i, task := range c.World.Tasks {
+}
+
+func (s *changeSet) addTasks(cluster *victims.Cluster) {
+	for i, task := range s.of.World.Tasks {
 		id, _ := cluster.Lookup(task.Key)
-		add(victims.Relaxation{Rule: victims.RelaxApplication, Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
-		add(victims.Relaxation{Rule: victims.RelaxRequiredNode, Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
-		add(victims.Relaxation{Rule: victims.RelaxExemption, Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
-		if canBeLowered(c, &c.World.Tasks[i]) {
-			add(victims.Relaxation{Rule: victims.RelaxPriority, Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
+		s.add(victims.Relaxation{Rule: victims.RelaxApplication, Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
+		s.add(victims.Relaxation{Rule: victims.RelaxRequiredNode, Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
+		s.add(victims.Relaxation{Rule: victims.RelaxExemption, Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
+		if canBeLowered(s.of, &s.of.World.Tasks[i]) {
+			s.add(victims.Relaxation{Rule: victims.RelaxPriority, Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
 		}
 	}
-	return all
 }
 
 var ruleOfPolicy = map[string]victims.Relaxable{"fence": victims.RelaxFence, "disabled": victims.RelaxDisabled}
@@ -174,17 +188,14 @@ func governs(c *world.Case, q world.Place) bool {
 // guaranteeAsk guarantees the asking leaf a little more than it uses, of a type
 // that is asked for. It is too much where that is more than the leaf's max.
 func guaranteeAsk(c *world.Case) {
-	for _, q := range c.World.Queues() {
-		for t, v := range c.Ask.Size {
-			if q.Path == c.Ask.Queue && v > 0 {
-				q.Guaranteed = maps.Clone(q.Guaranteed)
-				if q.Guaranteed == nil {
-					q.Guaranteed = make(world.Amounts)
-				}
-				q.Queue.Guaranteed = q.Guaranteed
-				q.Guaranteed[t] = c.World.Usage(true)[q.Path][t] + 1
-				return
-			}
+	leaf := slices.IndexFunc(c.World.Queues(), func(q world.Place) bool { return q.Path == c.Ask.Queue })
+	q := c.World.Queues()[leaf].Queue
+	for _, t := range c.World.Types {
+		if c.Ask.Size[t] > 0 {
+			bounds := world.Amounts{t: c.World.Usage(true)[c.Ask.Queue][t] + 1}
+			maps.Copy(bounds, q.Guaranteed)
+			q.Guaranteed = bounds
+			return
 		}
 	}
 }
@@ -268,82 +279,4 @@ func propertyExplainAgrees(t *rapid.T) {
 	if tasks != len(e.Tasks) || candidates != counts[0] || len(e.Queues) != cluster.Tree().Len() {
 		t.Fatalf("queues have %d tasks and %d candidates, there are %d and %d\n%v", tasks, candidates, len(e.Tasks), counts[0], c)
 	}
-}
-
-// What an explanation says of a node is so: with all others unschedulable the
-// ask has a plan of that cost, or none.
-func TestExplain_NodesAreTrue(t *testing.T) { rapid.Check(t, propertyNodes) }
-
-func FuzzExplainNodes(f *testing.F) {
-	seedFuzz(f)
-	f.Fuzz(rapid.MakeFuzz(propertyNodes))
-}
-
-func propertyNodes(t *rapid.T) {
-	c := world.Cases(world.Small).Draw(t, "case")
-	e, cluster := explain(t, c)
-	for i := range e.Nodes {
-		f := &e.Nodes[i]
-		alone := copyCase(c)
-		for j := range alone.World.Nodes {
-			alone.World.Nodes[j].Unschedulable = alone.World.Nodes[j].Unschedulable || j != i
-		}
-		d, _ := decide(t, alone)
-		if why := contradiction(t, c, e, f, alone, d); why != "" {
-			t.Fatalf("%s is %v at %v, but %s; alone it is %v, %v at %v\n%v", cluster.Node(f.Node).Name, f.Verdict, &f.Cost,
-				why, d.Outcome, d.Refusal.Reason, &d.Plan.Cost, c)
-		}
-	}
-}
-
-// contradiction returns why a finding about a node is not true, or "". The
-// decision d is that for the node alone.
-func contradiction(t *rapid.T, c *world.Case, e *victims.Explanation, f *victims.NodeFinding, alone *world.Case, d *victims.Decision) string {
-	out := &e.Decision
-	_, held := grantOf(&c.World, c.Ask.Key)
-	placed := out.Outcome == victims.Fits || out.Outcome == victims.Waits
-	is := func(ok bool, why string) string {
-		if ok {
-			return ""
-		}
-		return why
-	}
-	if chosen := out.Outcome != victims.Refused && out.Plan.Node == f.Node; chosen != (f.Verdict == victims.NodeChosen) {
-		return "it is chosen, or another is"
-	}
-	sameCost := d.Plan.Node == f.Node && d.Plan.Cost.Compare(&f.Cost) == 0
-	switch f.Verdict {
-	case victims.NodeChosen:
-		return is(d.Outcome == out.Outcome && sameCost, "alone it would not be")
-	case victims.NodeCostlier:
-		return is(d.Outcome == victims.Preempts && sameCost && f.Cost.Compare(&out.Plan.Cost) > 0, "it is not")
-	case victims.NodeWithheld:
-		alone.Ask.MayNot, alone.Ask.PendingSince, alone.Options.Interval = false, c.Options.Now.AddDate(-1, 0, 0), 0
-		freed, _ := decide(t, alone)
-		return is(d.Outcome == victims.Refused && (freed.Outcome == victims.Refused && freed.Refusal.Reason != victims.NoVictims ||
-			freed.Outcome == victims.Preempts && freed.Plan.Cost.Compare(&f.Cost) == 0), "it is not")
-	case victims.NodeLacks, victims.NodeHeadroom, victims.NodeNoLegalSet:
-		lacks := !resources.IsZero(f.Lacks)
-		short := slices.ContainsFunc(e.Queues, func(q victims.QueueFinding) bool { return q.Lacks != nil })
-		switch {
-		case d.Outcome != victims.Refused:
-			return "alone it is not refused"
-		case lacks != (f.Verdict == victims.NodeLacks):
-			return "that is not what it lacks"
-		case !short && d.Refusal.Reason == victims.NoVictims && !resources.Equal(d.Refusal.Lacks, f.Lacks):
-			return "alone it lacks something else"
-		}
-		return is(short || f.Verdict != victims.NodeHeadroom, "no headroom is needed")
-	case victims.NodeNoRoom:
-		return is(placed && f.Node < out.Plan.Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits, "it has room")
-	case victims.NodeNotNeeded:
-		return is(held || placed && f.Node > out.Plan.Node, "it comes first")
-	case victims.NodeUnschedulable, victims.NodeReserved:
-		return is(c.Ask.RequiredNode == "" && d.Outcome == victims.Refused, "it is not")
-	case victims.NodeNotRequired:
-		return is(c.Ask.RequiredNode != "", "no node is required")
-	case victims.NodeHeld:
-		return is(held && d.Outcome == victims.Refused, "it is not")
-	}
-	return "there is no predicate, and there are enough steps"
 }

@@ -10,6 +10,7 @@ import (
 // what would be decided then.
 type RelaxationFinding struct {
 	Relaxation
+	Key     string  // of the task that the rule is about, where it is about one
 	Outcome Outcome // Fits, Waits or Preempts
 	Place   NodeID  // the node of the plan
 	Victims int     // how many tasks the plan stops
@@ -19,15 +20,18 @@ type RelaxationFinding struct {
 // stood in the way.
 func (d *decision) findRelaxations(e *Explanation) {
 	var again Decision
-	note := func(r Relaxation, out Outcome, place NodeID, victims int) {
-		e.Relaxed = append(e.Relaxed, RelaxationFinding{r, out, place, victims})
+	note := func(key string) {
+		e.Relaxed = append(e.Relaxed, RelaxationFinding{
+			Relaxation: d.relaxed, Key: key,
+			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
+		})
 	}
 	for r := range d.relaxations(e) {
 		d.relaxed = r
 		again.reset(d)
 		d.decide(&again)
 		if again.Outcome != Refused {
-			note(r, again.Outcome, again.Plan.Node, len(again.Plan.Victims))
+			note("")
 		}
 	}
 	d.relaxed = Relaxation{}
@@ -38,7 +42,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 	for r := range e.taskRelaxations() {
 		d.relaxed = r
 		if d.decideTask(&again, e) {
-			note(r, Preempts, again.Plan.Node, len(again.Plan.Victims))
+			note(d.c.tasks[r.Task].key)
 		}
 	}
 	d.relaxed = Relaxation{}

@@ -28,9 +28,9 @@ func (u *unitSet) gather(d *decision, n NodeID, short resources.Mask) {
 }
 
 // gatherLanes is gather by the digest of the node, without those candidates
-// that no least-cost set can have: of tasks that are alike, and that no
-// guarantee tells apart on this node, no more can be of use than meet its need,
-// and those that lose the least work go first.
+// that no least-cost set can have: of tasks that are alike, and that neither
+// ranks nor guarantees tell apart on this node, no more can be of use than meet
+// its need, and those that lose the least work go first.
 func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 	u.reset()
 	d.c.refresh(n)
@@ -42,7 +42,7 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 		left := d.mostUsefulHere(size)
 		for j := l.first; j < l.end; j++ {
 			leaf := &d.leaves[digest.leaves[j]]
-			unbound := !d.needs.open() && resources.Fits(all, leaf.room)
+			unbound := d.evenRanks && !d.needs.open() && resources.Fits(all, leaf.room)
 			if leaf.veto != 0 || unbound && left == 0 || !resources.Fits(size, leaf.room) {
 				continue
 			}

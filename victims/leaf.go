@@ -18,23 +18,28 @@ func (d *decision) prepareLeaves() bool {
 	d.givers = false
 	for w := range d.tree.Leaves(queue.Root) {
 		leaf := &d.leaves[w]
-		leaf.level = d.needs.level(d.tree, w)
-		if d.ask.RequiredNode != "" {
-			// On a required node raw priorities count, and neither guarantees
-			// nor fences nor disabled queues protect.
-			leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
-			leaf.room = d.roomOf(nil)
-			left, d.givers = true, true
-			continue
-		}
-		leaf.rank = d.view.Rank(w, d.ask.Priority)
-		leaf.veto = d.vetoOf(w)
-		leaf.bounds = d.chain(w)
-		leaf.room = d.roomOf(leaf.bounds)
+		d.prepareLeaf(leaf, w)
 		left = left || leaf.veto == 0
 		d.givers = d.givers || leaf.veto == 0 && d.gives(leaf)
 	}
+	d.compareLifts()
 	return left
+}
+
+// prepareLeaf works out what the tasks of leaf w have in common.
+func (d *decision) prepareLeaf(leaf *leafRow, w queue.ID) {
+	leaf.level = d.needs.level(d.tree, w)
+	if d.ask.RequiredNode != "" {
+		// On a required node raw priorities count, and neither guarantees nor
+		// fences nor disabled queues protect.
+		leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
+		leaf.room = d.roomOf(nil)
+		return
+	}
+	leaf.rank = d.view.Rank(w, d.ask.Priority)
+	leaf.veto = d.vetoOf(w)
+	leaf.bounds = d.chain(w)
+	leaf.room = d.roomOf(leaf.bounds)
 }
 
 // vetoOf returns the rule that keeps all tasks of a leaf from being victims.
@@ -85,6 +90,23 @@ func (d *decision) chain(leaf queue.ID) []int32 {
 		}
 	}
 	return d.chains[from:len(d.chains):len(d.chains)]
+}
+
+// compareLifts finds, over the leaves in reach, what is least added to a raw
+// priority to give a rank, whether the same is added everywhere, and the lowest
+// rank that a priority fence gives.
+func (d *decision) compareLifts() {
+	d.leastLift, d.fencedRank, d.evenRanks = noLimit, noLimit, true
+	for w := range d.tree.Leaves(queue.Root) {
+		switch leaf := &d.leaves[w]; {
+		case leaf.veto != 0:
+		case leaf.rank.Fenced:
+			d.fencedRank, d.evenRanks = min(d.fencedRank, leaf.rank.Offset), false
+		default:
+			d.evenRanks = d.evenRanks && (d.leastLift == noLimit || d.leastLift == leaf.rank.Offset)
+			d.leastLift = min(d.leastLift, leaf.rank.Offset)
+		}
+	}
 }
 
 // gives reports whether guarantees let tasks of a leaf go that have any of what

@@ -55,6 +55,8 @@ func ByKey(a, b *Task) int { return strings.Compare(a.Key, b.Key) }
 
 // Reluctance is the order in which single tasks of one leaf cost more and more
 // to stop, as [Cost] has it: opted out, originator, priority, work lost, key.
+// It knows no present, and so it still orders what is scheduled from now on,
+// of which no work is lost, by time before key.
 func Reluctance(a, b *Task) int {
 	return cmp.Or(ByOptedOut(a, b), ByOriginator(a, b), ByPriority(a, b), ByScheduled(a, b), ByKey(a, b))
 }

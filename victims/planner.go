@@ -105,7 +105,10 @@ type decision struct {
 	starving bool
 	view     fence.View
 	leaves   []leafRow
-	givers   bool // some leaf has tasks that no rule about the leaf keeps
+	givers   bool // the guarantees of some leaf in reach let something go
+	// Over the leaves in reach; see compareLifts.
+	leastLift, fencedRank int64
+	evenRanks             bool
 
 	needs   needs
 	rooms   []Bound // law 2: a row per queue with a guarantee
@@ -124,7 +127,6 @@ type decision struct {
 	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
 	bounds                 []nodeBound     // of the nodes still in question
 	bestType               int             // the type that decides the excess of the best plan
-	evenRanks              bool            // the same is added to all raw priorities
 	newest                 [2][]int64      // see leastWork
 	lacking                resources.Share // the dominant share that the closest node lacks
 	problem                Problem

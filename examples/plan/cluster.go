@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -27,7 +28,7 @@ func (p page) queues(c *victims.Cluster) {
 		if v := tree.Preempting(q); !resources.IsZero(v) {
 			leaving = p.amounts(v)
 		}
-		t.row(strings.Repeat("  ", tree.Depth(q))+word(tree.Name(q)),
+		t.row(strings.Repeat("  ", tree.Depth(q))+plain.Name(tree.Name(q)),
 			p.limit(tree.Guaranteed(q)), p.limit(tree.Max(q)), p.amounts(tree.Usage(q)), leaving)
 	}
 	t.end()
@@ -43,9 +44,9 @@ func (p page) nodes(c *victims.Cluster) {
 			remarks = append(remarks, "unschedulable")
 		}
 		if n.ReservedFor != "" {
-			remarks = append(remarks, "reserved for "+word(n.ReservedFor))
+			remarks = append(remarks, "reserved for "+plain.Name(n.ReservedFor))
 		}
-		t.row(word(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
+		t.row(plain.Name(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
 	}
 	t.end()
 }

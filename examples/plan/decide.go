@@ -89,18 +89,22 @@ type outcome struct {
 	unsupported error
 }
 
+// how says how documents are decided. With explain it is explained, too; with
+// lenient a document that needs what is not supported yet is an outcome and no
+// error.
+type how struct{ explain, lenient bool }
+
 // decide parses and carries out all documents. Its error is what is wrong with
-// each of them; with lenient, a document that needs what is not supported yet
-// is an outcome and no error.
-func decide(sources []source, lenient bool) ([]outcome, error) {
+// each of them.
+func decide(sources []source, h how) ([]outcome, error) {
 	var all []outcome
 	var problems []error
 	for _, s := range sources {
-		run, err := decideOne(s)
+		run, err := decideOne(s, h.explain)
 		switch {
 		case err == nil:
 			all = append(all, outcome{file: s.file, run: run})
-		case lenient && errors.Is(err, scenario.ErrUnsupported):
+		case h.lenient && errors.Is(err, scenario.ErrUnsupported):
 			all = append(all, outcome{file: s.file, unsupported: err})
 		default:
 			problems = append(problems, err)
@@ -109,10 +113,13 @@ func decide(sources []source, lenient bool) ([]outcome, error) {
 	return all, errors.Join(problems...)
 }
 
-func decideOne(s source) (*scenario.Run, error) {
+func decideOne(s source, explain bool) (*scenario.Run, error) {
 	doc, err := scenario.Parse(s.file, s.data)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case explain:
+		return doc.RunExplained()
 	}
 	return doc.Run()
 }

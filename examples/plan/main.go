@@ -1,6 +1,6 @@
 // Plan decides scenario documents and prints what it decided and why.
 //
-//	plan [-json | -check] [FILE...]
+//	plan [-explain | -json | -check] [FILE...]
 //
 // A document describes a cluster (queues, nodes, tasks) and a list of
 // requests: which tasks should stop so that this ask may run? A FILE may be a
@@ -8,7 +8,9 @@
 // input. Without any, plan decides a document of its own, demo.json.
 //
 // Plan prints, per document, the queues and nodes before and after, and for
-// each request the decision with its reasons. With -json it prints the result
+// each request the decision with its reasons. With -explain it also prints, for
+// each decision, what every queue, node and task was to it, and after a refusal
+// which single rule would have to give. With -json it prints the result
 // documents and nothing else, one per line. With -check it compares results
 // with what the documents expect and prints a line per difference and a last
 // line that counts.
@@ -43,9 +45,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: plan [-json | -check] [FILE...]")
+		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check] [FILE...]")
 		flags.PrintDefaults()
 	}
+	explain := flags.Bool("explain", false, "print why: every rule that decided")
 	asJSON := flags.Bool("json", false, "print result documents, one per line")
 	check := flags.Bool("check", false, "compare with what the documents expect")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -53,14 +56,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	} else if err != nil {
 		return bad
 	}
-	if *asJSON && *check {
-		return fail(stderr, errors.New("-json and -check exclude each other"))
+	if *explain && *asJSON || *explain && *check || *asJSON && *check {
+		return fail(stderr, errors.New("-explain, -json and -check exclude each other"))
 	}
 	sources, err := read(flags.Args(), stdin)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	runs, err := decide(sources, *check)
+	runs, err := decide(sources, how{explain: *explain, lenient: *check})
 	if err != nil {
 		return fail(stderr, err)
 	}

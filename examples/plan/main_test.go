@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -49,8 +50,10 @@ func TestRun_Golden(t *testing.T) {
 		{"demo", decided, nil},
 		{"demo-json", decided, []string{"-json"}},
 		{"demo-check", decided, []string{"-check"}},
+		{"demo-explain", decided, []string{"-explain"}},
 		{"steps", decided, []string{"testdata/steps.json"}},
 		{"refusals", decided, []string{"testdata/refusals.json"}},
+		{"refusals-explain", decided, []string{"-explain", "testdata/refusals.json"}},
 		{"two", decided, []string{"testdata/good/empty.json", "testdata/good/fits.json"}},
 		{"folder-json", decided, []string{"-json", "testdata/good"}},
 		{"differs-check", differs, []string{"-check", "testdata/differs.json", "testdata/good", "testdata/quota.json"}},
@@ -78,7 +81,9 @@ func TestRun_Bad(t *testing.T) {
 		said  []string
 	}{
 		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
-		{"both", "", []string{"-json", "-check", good}, []string{"plan: -json and -check exclude each other"}},
+		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json and -check exclude each other"}},
+		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json and -check exclude each other"}},
+		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json and -check exclude each other"}},
 		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
 		{"no documents in a folder", "", []string{"-check", "testdata/good/none.json"}, []string{"testdata/good/none.json: no *.json files"}},
 		{"empty input", "", []string{"-"}, []string{"plan: stdin: ", "not valid JSON"}},
@@ -107,7 +112,7 @@ func TestRun_Bad(t *testing.T) {
 func TestRun_Stdin(t *testing.T) {
 	data, err := os.ReadFile("testdata/good/fits.json")
 	require.NoError(t, err)
-	for _, flags := range [][]string{nil, {"-json"}, {"-check"}} {
+	for _, flags := range [][]string{nil, {"-explain"}, {"-json"}, {"-check"}} {
 		fromFile := call("", append(flags, "testdata/good/fits.json")...)
 		fromStdin := call(string(data), append(flags, "-")...)
 		require.Equal(t, fromFile, fromStdin)
@@ -119,7 +124,7 @@ func TestRun_Help(t *testing.T) {
 	out := call("", "-h")
 	require.Equal(t, decided, out.status)
 	require.Empty(t, out.stdout)
-	require.Contains(t, out.stderr, "usage: plan [-json | -check] [FILE...]")
+	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check] [FILE...]")
 }
 
 // Streams that fail are told of.
@@ -153,9 +158,24 @@ func TestRun_PlainText(t *testing.T) {
 	out := call(text, "-")
 	require.Equal(t, decided, out.status, out.stderr)
 	golden(t, "plain", out.stdout)
-	for _, r := range out.stdout {
+	explained := call(text, "-explain", "-")
+	require.Equal(t, decided, explained.status, explained.stderr)
+	golden(t, "plain-explain", explained.stdout)
+	for _, r := range explained.stdout + out.stdout {
 		require.True(t, r == '\n' || r >= ' ' && r != 0x7f && r != 0x9b && r != 0x202e, "%q", r)
 	}
+}
+
+// An explanation is added, and nothing else changes.
+func TestRun_Explain(t *testing.T) {
+	plain, explained := call("").stdout, call("", "-explain").stdout
+	lines := slices.Collect(strings.Lines(explained))
+	for line := range strings.Lines(plain) {
+		at := slices.Index(lines, line)
+		require.GreaterOrEqual(t, at, 0, "%s", line)
+		lines = lines[at+1:]
+	}
+	require.Equal(t, strings.Count(plain, " asks for "), strings.Count(explained, "\n  why\n"))
 }
 
 // Bad documents are refused with a place, and nothing is printed; good ones are
@@ -189,7 +209,8 @@ func TestRun_Documents(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, goods)
 	for _, file := range goods {
-		text, asJSON := call("", file), call("", "-json", file)
+		text, asJSON, explained := call("", file), call("", "-json", file), call("", "-explain", file)
+		require.Equal(t, text.status, explained.status, file)
 		require.Equal(t, text.status, asJSON.status, file)
 		require.Equal(t, text.stderr, asJSON.stderr, file)
 		if text.status == bad {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -20,31 +21,32 @@ func (p page) step(s *scenario.Step) {
 		for _, ref := range q.Finish {
 			keys = append(keys, ref.Key)
 		}
-		p.printf("gone: %s\n", words(keys))
+		p.printf("gone: %s\n", plain.Names(keys))
 	case scenario.KindStart:
 		var keys []string
 		for i := range q.Start {
 			keys = append(keys, q.Start[i].Key)
 		}
-		p.printf("started: %s\n", words(keys))
+		p.printf("started: %s\n", plain.Names(keys))
 	}
 }
 
 // ask writes who asks for what.
 func (p page) ask(s *scenario.Step) {
 	a := &s.Asked.Decision.Plan.Ask
-	p.printf("%s asks for %s in %s\n", word(a.Key), p.amounts(a.Size), p.queue(a.Queue))
-	p.printf("  application %s, priority %d, pending for %v", word(a.Application), a.Priority, s.Now.Sub(a.PendingSince))
+	p.printf("%s asks for %s in %s\n", plain.Name(a.Key), p.amounts(a.Size), p.queue(a.Queue))
+	p.printf("  application %s, priority %d, pending for %v", plain.Name(a.Application), a.Priority, s.Now.Sub(a.PendingSince))
 	if a.RequiredNode != "" {
-		p.printf(", on %s only", word(a.RequiredNode))
+		p.printf(", on %s only", plain.Name(a.RequiredNode))
 	}
 	p.printf("\n")
 }
 
 // decision writes what was decided about an ask, and what follows.
 func (p page) decision(s *scenario.Step, then scenario.Then) {
-	plan := &s.Asked.Decision.Plan
-	switch s.Asked.Decision.Outcome {
+	d := &s.Asked.Decision
+	plan := &d.Plan
+	switch d.Outcome {
 	case victims.Fits:
 		p.printf("  fits on %s as things are: %s\n", p.node(plan.Node), follows[victims.Fits][then])
 	case victims.Waits:
@@ -52,9 +54,13 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 	case victims.Preempts:
 		p.printf("  plan: on %s, without these: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
 		p.victims(s)
-		p.cost(plan)
+		p.indented("    ", plan.DescribeCost())
 	case victims.Refused:
-		p.refusal(&s.Asked.Decision.Refusal)
+		p.indented("  ", p.run.After.DescribeRefusal(d))
+	}
+	if e := s.Asked.Explanation; e != nil {
+		p.printf("  why\n")
+		p.indented("  ", p.run.After.DescribeExplanation(e))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
@@ -78,12 +79,12 @@ func (p page) printf(format string, args ...any) { fmt.Fprintf(p.w, format, args
 // title writes what the document is about, and what in it is doubtful.
 func (p page) title() {
 	doc := p.run.Document
-	p.printf("%s\n", line(doc.Name))
+	p.printf("%s\n", plain.Line(doc.Name))
 	if doc.Note != "" {
-		p.printf("%s\n", line(doc.Note))
+		p.printf("%s\n", plain.Line(doc.Note))
 	}
 	for _, warning := range p.run.Before.Tree().Warnings() {
-		p.printf("warning: %s\n", line(warning.Error()))
+		p.printf("warning: %s\n", plain.Line(warning.Error()))
 	}
 	p.printf("\n")
 }

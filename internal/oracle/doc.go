@@ -2,8 +2,8 @@
 // of package victims is held to.
 //
 // It reads a plain [world.World] and nothing else. Sums are taken afresh over
-// lists and maps, "inside" is told by paths, every set of candidates on every
-// node is looked at, every law is checked on the state that a set would leave
-// behind, in the words of the law, and the cheapest set is found by comparing.
-// It shares no code with the planner, and time plays no part.
+// lists and maps, "inside" is told by paths, every set of candidates that makes
+// room on some node is looked at, every law is checked on the state that a set
+// would leave behind, in the words of the law, and the cheapest set is found by
+// comparing. It shares no code with the planner, and does not care for speed.
 package oracle

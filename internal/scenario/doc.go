@@ -1,5 +1,7 @@
-// Package scenario reads scenario documents: JSON that describes a cluster
-// and what is asked of it.
+// Package scenario reads scenario documents, JSON that describes a cluster and
+// what is asked of it, and carries them out.
+//
+// # Reading
 //
 // The reader is strict. Field names are exact; an unknown field, a field given
 // twice, a value of another kind (null is no value), a number that is not
@@ -16,4 +18,14 @@
 // at the time of a request. [Document.Fail] makes those errors look alike.
 //
 // Reading costs O(bytes of the document + amounts·types); nesting is bounded.
+//
+// # Running
+//
+// [Document.Run] builds the cluster and carries the requests out in order, each
+// on the state that those before it left, and under a clock that only the
+// document moves. The [Run] has a [Step] per decision, with all that was
+// decided, and the cluster before and after; [Document.RunExplained] adds what
+// led to each. [Run.Report] is the result document of that, and [Run.Check]
+// compares it with what the document expects. Equal documents give equal
+// results, bit for bit.
 package scenario

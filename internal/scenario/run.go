@@ -40,8 +40,14 @@ type Step struct {
 // keys that are there already or are not, and requests of a kind that is not
 // supported yet ([ErrUnsupported]). Each is an *[Error]; bounds may be several
 // at once, joined. Nothing is returned with an error.
-func (doc *Document) Run() (*Run, error) {
-	r := runner{doc: doc, now: doc.Now}
+func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now: doc.Now}) }
+
+// RunExplained is Run with an explanation of each decision about an ask.
+func (doc *Document) RunExplained() (*Run, error) {
+	return doc.run(&runner{doc: doc, now: doc.Now, explain: true})
+}
+
+func (doc *Document) run(r *runner) (*Run, error) {
 	if err := r.build(); err != nil {
 		return nil, err
 	}
@@ -58,6 +64,7 @@ func (doc *Document) Run() (*Run, error) {
 // A runner carries out a document.
 type runner struct {
 	doc     *Document
+	explain bool
 	cluster *victims.Cluster
 	planner victims.Planner
 	now     time.Time

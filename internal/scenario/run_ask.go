@@ -11,6 +11,9 @@ import (
 type Asked struct {
 	Decision victims.Decision
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
+	// Explanation is of the cluster before anything follows the decision. It is
+	// nil unless the document is run with explanations.
+	Explanation *victims.Explanation
 }
 
 // ask makes the ask of a request, as often as it says.
@@ -37,7 +40,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		return err
 	}
 	asked := new(Asked)
-	if err := r.planner.Decide(&asked.Decision, &ask, r.now); err != nil {
+	if err := r.decide(asked, &ask); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
 	}
 	for _, v := range asked.Decision.Plan.Victims {
@@ -50,6 +53,17 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
 	}
 	return nil
+}
+
+// decide decides an ask, and explains that where it is asked to.
+func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
+	if !r.explain {
+		return r.planner.Decide(&asked.Decision, ask, r.now)
+	}
+	asked.Explanation = new(victims.Explanation)
+	err := r.planner.Explain(asked.Explanation, ask, r.now)
+	asked.Decision = asked.Explanation.Decision
+	return err
 }
 
 // task returns a task that shares nothing with the cluster.

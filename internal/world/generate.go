@@ -1,8 +1,6 @@
 package world
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"pgregory.net/rapid"
@@ -43,7 +41,8 @@ func Cases(s Shape) *rapid.Generator[*Case] {
 
 // FuzzSeeds returns inputs for fuzz targets made of properties over random
 // worlds. A property reads eight bytes per draw, so an input must be long to
-// make a whole world; mutations of one that is give many.
+// make a whole world; mutations of one that is give many. They are better not
+// minimized, which takes far longer than to try others: -fuzzminimizetime=1x.
 func FuzzSeeds() (seeds [][]byte) {
 	for i := range uint64(4) {
 		seed := make([]byte, 1<<14)
@@ -61,11 +60,11 @@ func FuzzSeeds() (seeds [][]byte) {
 // around those before it.
 type generator struct {
 	*rapid.T
-	shape Shape
-	c     Case
-	w     *World
-	leafs []string
-	most  int // of a type that a task uses: with little it takes many to make room
+	shape  Shape
+	c      Case
+	w      *World
+	leaves []string
+	most   int // of a type that a task uses: with little it takes many to make room
 
 	wild   bool // priorities from all over int32
 	odd    bool // anything goes; else most of what makes a plan hopeless is left out
@@ -119,71 +118,6 @@ func (g *generator) drawTypes() {
 	g.w.Types = names[:min(g.shape.Types, of(g, "types", 1, 1, 2, 2, 2, 3))]
 }
 
-func (g *generator) drawNodes() {
-	n := 1 + g.below("nodes", g.shape.Nodes)
-	if n > 2 && !g.apart && g.chance("few nodes", 8) {
-		n = 2
-	}
-	for i := range n {
-		n := Node{Name: fmt.Sprintf("n%d", i+1)}
-		n.Unschedulable = g.chance("unschedulable", 1)
-		if g.chance("reserved", 1) {
-			n.ReservedFor = of(g, "reserved for", "other", "x")
-		}
-		g.w.Nodes = append(g.w.Nodes, n)
-	}
-}
-
-func (g *generator) drawAsk() {
-	a := &g.c.Ask
-	a.Key = "x"
-	a.Queue = of(g, "leaf", g.leafs...)
-	a.Application = "app-x"
-	a.Size = g.drawSize("ask", 6)
-	if a.Size[g.w.Types[0]] == 0 && (!g.odd || !g.chance("zero ask", 4)) {
-		a.Size[g.w.Types[0]] = 1 + g.amount("ask", 5)
-	}
-	if a.Priority = g.priority(); !g.wild {
-		a.Priority = 3 - a.Priority
-	}
-	if g.chance("requires node", 2) {
-		a.RequiredNode = of(g, "node", g.w.Nodes...).Name
-	}
-	a.PendingSince = Epoch.Add(-3 * time.Hour)
-	if !g.odd {
-		return
-	}
-	a.MayNot = g.chance("may not", 2)
-	if g.chance("young", 5) {
-		a.PendingSince = Epoch.Add(time.Duration(g.below("since", 5)-3) * 30 * time.Second)
-	}
-	if g.chance("tried", 6) {
-		a.LastAttempt = Epoch.Add(time.Duration(g.below("attempt", 5)-3) * 30 * time.Second)
-	}
-}
-
-// drawSize draws amounts of up to n, some of them absent or zero.
-func (g *generator) drawSize(label string, n int) Amounts {
-	size := make(Amounts)
-	for _, t := range g.w.Types {
-		switch g.below(label+" kind", 10) {
-		case 8:
-		case 9:
-			size[t] = 0
-		default:
-			size[t] = 1 + g.amount(label, n-1)
-		}
-	}
-	return size
-}
-
-func (g *generator) priority() int32 {
-	if g.wild {
-		return of[int32](g, "priority", 0, -1<<31, 1<<31-1, -1)
-	}
-	return of[int32](g, "priority", 0, 0, 0, 1, 1, 2, 2, 3)
-}
-
 func (g *generator) drawOptions() {
 	o := &g.c.Options
 	o.StrictPriority = g.chance("strict", 1)
@@ -221,67 +155,10 @@ func (c *Case) scale(k int64) {
 	for _, t := range c.World.Tasks {
 		times(t.Size)
 	}
-	for _, gr := range c.World.Grants {
-		if gr.Ask.Key != c.Ask.Key {
-			times(gr.Ask.Size)
+	for _, held := range c.World.Grants {
+		if held.Ask.Key != c.Ask.Key { // the ask's own grant has its map
+			times(held.Ask.Size)
 		}
 	}
 	times(c.Ask.Size)
-}
-
-// A Workload is a world with a number of asks that are pending in it.
-type Workload struct {
-	World   World
-	Options Options
-	Asks    []Ask
-}
-
-// Workloads returns random workloads in worlds of a shape. Unlike those of
-// [Cases] many queues are under their guarantees, by more than one ask, and
-// most asks are of leaves below those.
-func Workloads(s Shape) *rapid.Generator[*Workload] {
-	return rapid.Custom(func(t *rapid.T) *Workload {
-		g := generator{T: t, shape: s, hungry: true}
-		c := g.draw()
-		w := &Workload{World: c.World, Options: Options{Now: Epoch, StrictPriority: c.Options.StrictPriority}}
-		if len(c.World.Grants) == 0 || c.World.Grants[0].Ask.Key != c.Ask.Key {
-			w.Asks = append(w.Asks, c.Ask)
-		}
-		starving := c.World.starving()
-		for i := range 2 + g.below("asks", 12) {
-			leaf := of(&g, "leaf", g.leafs...)
-			if len(starving) > 0 && !g.chance("any leaf", 4) {
-				leaf = of(&g, "starving leaf", starving...)
-			}
-			a := Ask{
-				Key: fmt.Sprintf("y%d", i), Application: fmt.Sprintf("app-y%d", i),
-				Queue: leaf, Size: g.drawSize("ask", 4), Priority: 3 - g.priority(),
-				PendingSince: Epoch.Add(-3 * time.Hour),
-			}
-			if g.chance("requires node", 1) {
-				a.RequiredNode = of(&g, "node", g.w.Nodes...).Name
-			}
-			w.Asks = append(w.Asks, a)
-		}
-		return w
-	})
-}
-
-// starving returns the leaves that are below a queue under its guarantee.
-func (w *World) starving() (leaves []string) {
-	usage := w.Usage(true)
-	under := make(map[string]bool)
-	for _, q := range w.Queues() {
-		for t, g := range q.Guaranteed {
-			if usage[q.Path][t] < g {
-				under[q.Path] = true
-			}
-		}
-	}
-	for _, q := range w.Queues() {
-		if q.IsLeaf() && slices.ContainsFunc(Up(q.Path), func(a string) bool { return under[a] }) {
-			leaves = append(leaves, q.Path)
-		}
-	}
-	return leaves
 }

@@ -1,11 +1,6 @@
 package world
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-	"time"
-)
+import "slices"
 
 // Some names are the beginnings of others, for "inside" is not "begins with".
 var queueNames = []string{"a", "b", "ab", "c", "abc", "d", "e", "ad", "f", "g", "h", "i", "j", "k", "l"}
@@ -41,7 +36,7 @@ func (g *generator) drawQueues() {
 	g.w.Root = *root
 	for _, q := range g.w.Queues() {
 		if q.IsLeaf() {
-			g.leafs = append(g.leafs, q.Path)
+			g.leaves = append(g.leaves, q.Path)
 		}
 	}
 }
@@ -49,7 +44,7 @@ func (g *generator) drawQueues() {
 // drawProperties draws what a queue sets for itself; most set nothing. Values
 // that count as unset are among them.
 func (g *generator) drawProperties(q *Queue) {
-	if !g.chance("properties", 6) {
+	if !g.chance("properties", 8) {
 		return
 	}
 	q.Properties = make(map[string]string)
@@ -59,99 +54,9 @@ func (g *generator) drawProperties(q *Queue) {
 		}
 	}
 	set("preemption.policy", 5, "disabled", "fence", "default", "fenced")
-	set("priority.offset", 5, "1", "-1", "2", "-2", "2147483647", "-2147483648", "many")
+	set("priority.offset", 6, "1", "-1", "2", "-2", "2147483647", "-2147483648", "many")
 	set("priority.policy", 4, "fence", "default")
 	set("preemption.delay", 3, "1m", "30s", "0s", "2h", "-1s", "soon")
-}
-
-func (g *generator) drawTasks() {
-	n := g.below("tasks", g.shape.Tasks+1)
-	if half := g.shape.Tasks / 2; n < half && !g.odd {
-		n += half
-	}
-	applications := []string{"app-1", "app-2", "app-3", "app-x"}
-	for i := range n {
-		t := Task{
-			// Neither order of adding nor length follows the order of keys.
-			Key:      fmt.Sprintf("t%d", (i*7+3)%61),
-			Queue:    g.leaf(),
-			Node:     of(g, "node", g.w.Nodes...).Name,
-			Size:     g.drawSize("size", g.most),
-			Priority: g.priority(),
-			Created:  Epoch.Add(-3 * time.Hour),
-			State:    Running,
-		}
-		t.Application = applications[g.below("application", 3)]
-		if g.chance("same application", 1) {
-			t.Application = "app-x"
-		}
-		if age := g.below("age", 5); age > 0 {
-			t.Scheduled = Epoch.Add(time.Duration(2-age) * time.Minute) // one is in the future
-		}
-		if g.chance("special", 4) {
-			switch g.below("kind", 6) {
-			case 0, 1:
-				t.OptedOut = true
-			case 2:
-				t.Originator = true
-			case 3:
-				t.RequiredNode = true
-			default:
-				t.State = of(g, "state", Preempting, Releasing)
-			}
-		}
-		if i > 0 && g.chance("twin", 6) {
-			g.likeAnother(&t)
-		}
-		g.w.Tasks = append(g.w.Tasks, t)
-	}
-}
-
-// likeAnother makes a task like one of those before it, so that ties go down to
-// the work lost and the keys. It mostly stays on its node, and often in its queue.
-func (g *generator) likeAnother(t *Task) {
-	twin := of(g, "twin of", g.w.Tasks...)
-	twin.Key, twin.Size = t.Key, maps.Clone(twin.Size)
-	if !g.chance("same node", 4) {
-		twin.Node = t.Node
-	}
-	if g.chance("other queue", 6) {
-		twin.Queue = t.Queue
-	}
-	if g.chance("other age", 4) {
-		twin.Scheduled = t.Scheduled
-	}
-	*t = twin
-}
-
-// leaf draws the leaf of a task: less often the asking one.
-func (g *generator) leaf() string {
-	leaf := of(g, "queue", g.leafs...)
-	if leaf == g.c.Ask.Queue {
-		leaf = of(g, "queue", g.leafs...)
-	}
-	return leaf
-}
-
-// drawGrants draws asks that were given a place, now and then the asking one.
-func (g *generator) drawGrants() {
-	if g.chance("granted already", 1) {
-		node := of(g, "node", g.w.Nodes...).Name
-		if g.c.Ask.RequiredNode != "" {
-			node = g.c.Ask.RequiredNode
-		}
-		g.w.Grants = append(g.w.Grants, Grant{g.c.Ask, node})
-	}
-	if !g.chance("grants", 4) {
-		return
-	}
-	for i := range 1 + g.below("grants", 2) {
-		g.w.Grants = append(g.w.Grants, Grant{Node: of(g, "node", g.w.Nodes...).Name, Ask: Ask{
-			Key: fmt.Sprintf("g%d", i), Application: of(g, "application", "app-1", "app-x"),
-			Queue: of(g, "queue", g.leafs...), Size: g.drawSize("size", 3),
-			PendingSince: Epoch.Add(-time.Hour),
-		}})
-	}
 }
 
 // drawBounds draws guarantees and maxes around the coming usage.
@@ -183,7 +88,7 @@ func (g *generator) drawGoverning(path []string, first bool) int {
 		return level
 	}
 	narrow := 0 // the number of queues from the leaf upwards with leaves outside
-	for narrow < len(path) && slices.ContainsFunc(g.leafs, func(l string) bool { return !Inside(l, path[narrow]) }) {
+	for narrow < len(path) && slices.ContainsFunc(g.leaves, func(l string) bool { return !Inside(l, path[narrow]) }) {
 		narrow++
 	}
 	switch {
@@ -261,29 +166,4 @@ func (q Place) bound(t string, v int64) {
 		q.Max = make(Amounts)
 	}
 	q.Max[t] = max(v, q.Guaranteed[t], 0)
-}
-
-// drawCapacities draws capacities around what is used on the nodes.
-func (g *generator) drawCapacities() {
-	used := g.w.Free(false) // of no capacity: what is used, with a minus
-	for i := range g.w.Nodes {
-		n := &g.w.Nodes[i]
-		n.Capacity = make(Amounts)
-		room := g.chance("room", 1) || g.short && !g.apart && g.chance("room", 7)
-		for _, t := range g.w.Types {
-			ask := g.c.Ask.Size[t]
-			free := g.amount("free", 2)
-			switch {
-			case room:
-				free += ask
-			case g.chance("over-committed", 1):
-				free = -free
-			case ask > 0 && g.apart && g.short:
-				free = ask - 1 - g.amount("less", 1)
-			case ask > 0: // less than it takes
-				free = g.amount("free", int(ask)-1)
-			}
-			n.Capacity[t] = max(free-used[n.Name][t], 0)
-		}
-	}
 }

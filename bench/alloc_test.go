@@ -1,0 +1,84 @@
+package bench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// TestNoAllocs shows that warm decisions, and what a scheduler does beside them
+// all day, allocate nothing, on workloads of each kind.
+func TestNoAllocs(t *testing.T) {
+	for _, w := range (workload.W{Nodes: 40, Tasks: 30, Tree: workload.Tree4x100}).Kinds() {
+		for _, k := range []int64{1, 4, 10} {
+			s := subjectOf(w, k)
+			noAllocs(t, "decide "+s.name, func() { s.decide(t) })
+			c := s.Planner.Cluster
+			if s.want == victims.Preempts {
+				a := victims.Auditor{Cluster: c}
+				noAllocs(t, "audit "+s.name, func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
+				noAllocs(t, "apply and undo "+s.name, func() {
+					if c.Apply(&s.Decision.Plan) != nil || c.Undo() != nil {
+						t.Fatal("a plan that cannot be applied and undone")
+					}
+				})
+			}
+
+			exhaustive := subjectOf(w, k)
+			exhaustive.Planner.Exhaustive = true
+			noAllocs(t, "exhaustive "+s.name, func() { exhaustive.decide(t) })
+
+			if w.MaxDepth > 0 {
+				continue // no node by itself has victims for the headroom
+			}
+			required := subjectOf(w, k)
+			required.Ask.RequiredNode = "n7"
+			required.want = victims.Preempts // whatever is guaranteed
+			noAllocs(t, "required "+s.name, func() { required.decide(t) })
+		}
+	}
+}
+
+// TestNoAllocsRefused shows the same for refusals by priority.
+func TestNoAllocsRefused(t *testing.T) {
+	s := subjectOf(workload.W{Nodes: 40, Tasks: 30, Tree: workload.Tree4x100}, 4)
+	s.Planner.StrictPriority, s.want = true, victims.Refused
+	noAllocs(t, s.name, func() { s.decide(t) })
+	require.Equal(t, 1200, s.Decision.Refusal.Counts[victims.RulePriority])
+}
+
+// TestNoAllocsTrace shows the same for all asks of the production trace.
+func TestNoAllocsTrace(t *testing.T) {
+	trace, err := readTrace()
+	if err != nil {
+		t.Skip("no trace: ", err)
+	}
+	plans := 0
+	noAllocs(t, "trace", func() { plans = trace.Decide() })
+	require.Positive(t, plans)
+}
+
+// TestNoAllocsChurn shows the same for rounds of a cluster at work.
+func TestNoAllocsChurn(t *testing.T) {
+	w := workload.W{Nodes: 40, Tasks: 30, Tree: workload.Tree4x100}
+	x := workload.NewChurn(w.Subject(w.Build(), 4))
+	for range 20 { // lists of tasks grow to their largest
+		require.NoError(t, x.Round())
+	}
+	noAllocs(t, "churn", func() {
+		if err := x.Round(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// noAllocs runs f once to warm up, and then shows that it allocates nothing.
+func noAllocs(t *testing.T, name string, f func()) {
+	t.Helper()
+	if n := testing.AllocsPerRun(2, f); n != 0 {
+		t.Errorf("%s: %v allocations, want 0", name, n)
+	}
+}

@@ -1,0 +1,89 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// problemOf poses the choice of victims for an ask on one node of a workload:
+// by opted-out, originators, highest priority and number, and within what the
+// queues have beyond their guarantees.
+func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *victims.Problem {
+	tree := c.Tree()
+	short := resources.Over(nil, ask.Size, resources.Limit{Value: c.Free(nil, n), Defined: 1<<len(ask.Size) - 1})
+	p := &victims.Problem{
+		Needs: []victims.Need{{Short: short}}, Wanted: short, Capacity: c.Capacity(),
+		Order: victims.Order{Max: 1 << 2, Count: 3},
+	}
+	bounds := make([]int32, tree.Len()) // by queue; the root has none
+	for q := range tree.All() {
+		if g := tree.Guaranteed(q); g.Defined != 0 {
+			bounds[q] = int32(len(p.Bounds))
+			p.Bounds = append(p.Bounds, victims.Bound{
+				Room: resources.Limit{Value: tree.Surplus(nil, q), Defined: g.Defined},
+			})
+		}
+	}
+	for id := range c.Tasks() {
+		t := c.Task(id)
+		if t.Node != n {
+			continue
+		}
+		u := victims.Unit{
+			Key: t.Key, Size: t.Size, Work: uint64(workload.Now.Sub(t.Scheduled)), Needs: []int32{0},
+			Levels: victims.Levels{0, 0, int64(t.Priority), 1},
+		}
+		if t.OptedOut {
+			u.Levels[0] = 1
+		}
+		if t.Originator {
+			u.Levels[1] = 1
+		}
+		for q := range tree.Up(t.Queue) {
+			if q != queue.Root {
+				u.Bounds = append(u.Bounds, bounds[q])
+			}
+		}
+		p.Units = append(p.Units, u)
+	}
+	return p
+}
+
+// BenchmarkNode measures the search on one node: greedy, and exact.
+func BenchmarkNode(b *testing.B) {
+	mixed := small
+	mixed.Mixed = true
+	for _, w := range []workload.W{small, mixed} {
+		c := built(w)
+		for _, k := range []int64{1, 4, 10} {
+			ask := w.Ask(c, k)
+			p := problemOf(c, 700, &ask)
+			for _, search := range []struct {
+				name  string
+				solve func(*victims.Worker, *victims.Selection)
+			}{
+				{"greedy", func(w *victims.Worker, s *victims.Selection) { w.Greedy(s, p) }},
+				{"exact", func(w *victims.Worker, s *victims.Selection) { w.Least(s, p, victims.DefaultSteps) }},
+			} {
+				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
+					var worker victims.Worker
+					var s victims.Selection
+					b.ReportAllocs()
+					for b.Loop() {
+						search.solve(&worker, &s)
+					}
+					if !s.Found {
+						b.Fatal("nothing found")
+					}
+					b.ReportMetric(float64(len(s.Units)), "victims")
+					b.ReportMetric(float64(s.Steps), "steps")
+				})
+			}
+		}
+	}
+}

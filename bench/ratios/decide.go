@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// floors is the unit of ratios to a pass over all tasks.
+const floors = "× floor"
+
+// decisions compares decisions with a bare pass over all tasks of the cluster.
+func (r *report) decisions() {
+	section := r.section("a decision, against a pass over all tasks (the floor)")
+	for _, nodes := range []int{r.small, r.big} {
+		w := workload.W{Nodes: nodes, Tasks: r.tasks, Tree: workload.Tree4x100}
+		c := w.Build()
+		floor := workload.NewFloor(c)
+		for _, k := range []int64{1, 4, 10} {
+			target := 1.0
+			if k == 10 {
+				target = 3
+			}
+			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(target))
+		}
+		s := w.Subject(c, 4)
+		s.Planner.StrictPriority = true
+		section.add(r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1))
+		s = w.Subject(c, 4)
+		s.Ask.RequiredNode = c.Node(victims.NodeID(nodes / 2)).Name
+		section.add(r.against(floor, nameOf(w, 4)+", required node", s))
+
+		for _, w := range w.Kinds()[1:] {
+			c := w.Build()
+			row := r.against(workload.NewFloor(c), nameOf(w, 4), w.Subject(c, 4))
+			if w.Protected {
+				row = row.atMost(1)
+			}
+			section.add(row)
+		}
+	}
+	if r.million > 0 {
+		w := workload.W{Nodes: r.million / 20, Tasks: 20, Tree: workload.Tree4x100}
+		c := w.Build()
+		floor := workload.NewFloor(c)
+		for _, k := range []int64{1, 4} {
+			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1))
+		}
+	}
+	section.add(Row{Name: "decisions above that are not proven", Figure: float64(r.unproven)}.atMost(0))
+	section.add(Row{Name: "allocations of any of them, warm", Figure: r.allocs}.atMost(0))
+}
+
+// nameOf names a decision.
+func nameOf(w workload.W, k int64) string { return fmt.Sprintf("`%v/k=%d`", w, k) }
+
+// against compares a decision with the floor.
+func (r *report) against(floor *workload.Floor, name string, s *workload.Subject) Row {
+	ratio, nanos := r.clock.ratio(s.Decide, floor.Pass)
+	if !s.Proven() {
+		r.unproven++
+	}
+	r.allocs = max(r.allocs, testing.AllocsPerRun(1, s.Decide))
+	return Row{Name: name, Figure: ratio, Unit: floors, Remark: remark(s, nanos)}
+}
+
+// remark says what was decided, and in what time.
+func remark(s *workload.Subject, nanos float64) string {
+	text := duration(nanos) + ", "
+	if d := &s.Decision; d.Outcome == victims.Refused {
+		text += "refused: " + d.Refusal.Reason.String()
+	} else {
+		text += fmt.Sprintf("%d victims, %d steps", len(d.Plan.Victims), s.Steps())
+	}
+	if !s.Proven() {
+		text += ", not proven"
+	}
+	return text
+}
+
+// trace compares the asks of the production trace, where it is there.
+func (r *report) trace() {
+	trace, err := workload.ReadTrace(filepath.Join("..", "shared", "traces"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ratios: no trace:", err)
+		return
+	}
+	plans := 0
+	decide := func() { plans = trace.Decide() }
+	ratio, nanos := r.clock.ratio(decide, workload.NewFloor(trace.Cluster).Pass)
+	asks := float64(len(trace.Asks))
+	r.section("the production trace").add(Row{
+		Name:   fmt.Sprintf("mean of %d asks, %d nodes, %d tasks", len(trace.Asks), trace.Cluster.NodeLen(), trace.Cluster.TaskLen()),
+		Figure: ratio / asks, Unit: floors,
+		Remark: fmt.Sprintf("%s, %d plans", duration(nanos/asks), plans),
+	})
+}
+
+// maps compares with the same decision over maps.
+func (r *report) maps() {
+	section := r.section("the same decision over maps, against ours")
+	w := workload.W{Nodes: r.small, Tasks: r.tasks, Tree: workload.Tree4x100}
+	c := w.Build()
+	m := workload.NewMaps(c)
+	for _, k := range []int64{1, 4, 10} {
+		s := w.Subject(c, k)
+		var plan workload.MapPlan
+		ratio, nanos := r.clock.ratio(func() { plan, _ = m.Decide(c.Tree(), &s.Ask) }, s.Decide)
+		section.add(Row{
+			Name: nameOf(w, k), Figure: ratio, Unit: "× as long",
+			Remark: fmt.Sprintf("%s, %d victims", duration(nanos), len(plan.Victims)),
+		}.atLeast(1000))
+	}
+}

@@ -1,0 +1,134 @@
+// Ratios measures the planner and prints how it compares: with a bare pass over
+// all tasks, with the same decision over maps, and with itself on clusters of
+// other sizes.
+//
+//	go run ./bench/ratios [-json] [-large=false] [FILE...]
+//
+// Figures are medians over rounds in which everything that is compared has a
+// turn, so that ratios hold on any machine. Beside them stand targets, and
+// those that are missed are marked. It takes a minute or two; -large=false leaves
+// the cluster of a million tasks out.
+//
+// The tables are Markdown. Into each FILE they are written in place of what is
+// there between two lines, <!-- ratios --> and <!-- /ratios -->.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+func main() {
+	asJSON := flag.Bool("json", false, "print JSON instead of tables")
+	large := flag.Bool("large", true, "measure a cluster of a million tasks, too")
+	flag.Parse()
+	r := full()
+	if !*large {
+		r.million = 0
+	}
+	if err := run(r, flag.Args(), *asJSON, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "ratios:", err)
+		os.Exit(1)
+	}
+}
+
+// run measures everything, prints it and writes it into files.
+func run(r *report, files []string, asJSON bool, w io.Writer) error {
+	texts := make([]string, len(files))
+	for i, file := range files { // before anything takes time
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if _, err := splice(string(text), ""); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		texts[i] = string(text)
+	}
+	r.measure()
+
+	var tables strings.Builder
+	printTables(&tables, r.rows)
+	fmt.Fprintf(&tables, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	for i, file := range files {
+		text, _ := splice(texts[i], tables.String())
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	if !asJSON {
+		_, err := io.WriteString(w, tables.String())
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(r.rows)
+}
+
+// The lines between which tables are written.
+const (
+	beginMark = "<!-- ratios -->\n"
+	endMark   = "<!-- /ratios -->\n"
+)
+
+// splice returns text with the tables between the marks.
+func splice(text, tables string) (string, error) {
+	before, rest, begins := strings.Cut(text, beginMark)
+	_, after, ends := strings.Cut(rest, endMark)
+	if !begins || !ends {
+		return "", fmt.Errorf("no lines %q and %q", strings.TrimSpace(beginMark), strings.TrimSpace(endMark))
+	}
+	return before + beginMark + tables + endMark + after, nil
+}
+
+// A report is what is measured, and how large it is.
+type report struct {
+	clock
+	small, big           int // nodes
+	tasks                int // of a node
+	million              int // tasks of the largest cluster; 0: none
+	growNodes, growTasks []int
+	batch                int // changes at once
+
+	rows     []Row
+	unproven int
+	allocs   float64
+}
+
+// full is the report that targets speak of.
+func full() *report {
+	return &report{
+		clock: clock{turn: time.Millisecond, budget: 1500 * time.Millisecond, rounds: 101},
+		small: 1000, big: 5000, tasks: 30, million: 1_000_000,
+		growNodes: []int{500, 1000, 2000, 4000, 8000}, growTasks: []int{10, 20, 40, 80},
+		batch: 1000,
+	}
+}
+
+// measure measures everything. What one part has built is gone before the next
+// begins, so that nothing pays for the memory of another.
+func (r *report) measure() {
+	for _, part := range []func(){r.decisions, r.trace, r.maps, r.growth, r.building, r.others, r.vectors} {
+		runtime.GC()
+		part()
+	}
+}
+
+// A section takes rows into a report.
+type section struct {
+	r    *report
+	name string
+}
+
+func (r *report) section(name string) *section { return &section{r, name} }
+
+func (s *section) add(row Row) {
+	row.Section = s.name
+	s.r.rows = append(s.r.rows, row)
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// A Row is one thing that was measured, and what is asked of it.
+type Row struct {
+	Section string  `json:"section"`
+	Name    string  `json:"name"`
+	Figure  float64 `json:"figure"`
+	Unit    string  `json:"unit"`
+	// Target is what Figure should be at most, or at least where AtLeast is
+	// set. There may be none.
+	Target  *float64 `json:"target,omitempty"`
+	AtLeast bool     `json:"atLeast,omitempty"`
+	Remark  string   `json:"remark,omitempty"`
+}
+
+// atMost returns the row with a target.
+func (r Row) atMost(target float64) Row {
+	r.Target = &target
+	return r
+}
+
+// atLeast returns the row with a target that it must not fall below.
+func (r Row) atLeast(target float64) Row {
+	r.Target, r.AtLeast = &target, true
+	return r
+}
+
+// kept reports whether the target was, or there is none.
+func (r *Row) kept() bool {
+	switch {
+	case r.Target == nil:
+		return true
+	case r.AtLeast:
+		return r.Figure >= *r.Target
+	}
+	return r.Figure <= *r.Target
+}
+
+// target writes the target and whether it was missed.
+func (r *Row) target() string {
+	if r.Target == nil {
+		return ""
+	}
+	sign := "≤"
+	if r.AtLeast {
+		sign = "≥"
+	}
+	text := sign + " " + number(*r.Target)
+	if !r.kept() {
+		text += ", **missed**"
+	}
+	return text
+}
+
+// printTables writes rows as tables of Markdown, one per section.
+func printTables(w io.Writer, rows []Row) {
+	section := ""
+	for i := range rows {
+		r := &rows[i]
+		if r.Section != section {
+			if section != "" {
+				fmt.Fprintln(w)
+			}
+			section = r.Section
+			fmt.Fprintf(w, "| %s | | target | |\n|---|--:|:--|:--|\n", section)
+		}
+		fmt.Fprintf(w, "| %s | %s %s | %s | %s |\n", r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
+	}
+}
+
+// number writes a number that is not negative for people: with three digits, or
+// all before the point, and no more than four behind it.
+func number(x float64) string {
+	behind := 0
+	for limit := 100.0; behind < 4 && x < limit; limit /= 10 {
+		behind++
+	}
+	text := strconv.FormatFloat(x, 'f', behind, 64)
+	if strings.Contains(text, ".") {
+		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
+	}
+	return text
+}

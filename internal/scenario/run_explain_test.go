@@ -1,0 +1,54 @@
+package scenario
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Explanations are there when they are asked for, and change nothing else.
+func TestRunExplained(t *testing.T) {
+	docs := corpus(t, "scenarios")
+	explained := 0
+	for _, file := range slices.Sorted(maps.Keys(docs)) {
+		doc, err := Parse(file, docs[file])
+		require.NoError(t, err)
+		plain, err := doc.Run()
+		run, errExplained := doc.RunExplained()
+		if err != nil {
+			require.EqualError(t, errExplained, err.Error())
+			continue
+		}
+		require.NoError(t, errExplained)
+		var want, have bytes.Buffer
+		require.NoError(t, plain.Report().Write(&want))
+		require.NoError(t, run.Report().Write(&have))
+		require.Equal(t, want.String(), have.String(), file)
+		require.Len(t, run.Steps, len(plain.Steps))
+		for i := range run.Steps {
+			if asked := run.Steps[i].Asked; asked != nil {
+				require.Nil(t, plain.Steps[i].Asked.Explanation)
+				require.Equal(t, asked.Decision, asked.Explanation.Decision)
+				require.Len(t, asked.Explanation.Nodes, len(doc.Nodes))
+				explained++
+			}
+		}
+	}
+	require.GreaterOrEqual(t, explained, 150)
+}
+
+// An explanation is of the cluster as it was when the ask was decided.
+func TestRunExplained_Before(t *testing.T) {
+	doc, err := Parse("doc.json", []byte(small(ask("x", "5", ""))))
+	require.NoError(t, err)
+	run, err := doc.RunExplained()
+	require.NoError(t, err)
+	e := run.Steps[0].Asked.Explanation
+	require.Equal(t, []string{"x running on n1 with cpu=5"}, tasks(run.After))
+	require.Len(t, e.Tasks, 1)
+	require.Equal(t, "v", e.Tasks[0].Key)
+	require.True(t, e.Tasks[0].Victim)
+}

@@ -1,0 +1,169 @@
+package victims_test
+
+import (
+	"cmp"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// By default three tasks of a low priority go rather than one of a higher; a
+// caller for whom fewer restarts count most turns that round.
+func TestCompare_ReplacesTheOrderOfCosts(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 9)
+	f.node("n2", 9)
+	for i := range 3 {
+		f.task(fmt.Sprint("low", i), "a", "n1", 3)
+	}
+	f.task("high", "a", "n2", 9, func(t *victims.Task) { t.Priority = 5 })
+	ask := f.ask("x", "b", 9)
+	ask.Priority = 5
+
+	require.Equal(t, []string{"low0", "low1", "low2"}, keysOf(f.decide(&victims.Planner{}, ask)))
+
+	fewest := func(a, b *victims.Cost) int { return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b)) }
+	d := f.decide(&victims.Planner{Compare: fewest}, ask)
+	require.Equal(t, []string{"high"}, keysOf(d))
+	require.True(t, d.Plan.Proven)
+}
+
+// On one node, too: and where the caller's order cannot tell sets apart the
+// plan is still minimal.
+func TestCompare_OnOneNode(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 10)
+	f.task("a", "a", "n1", 2)
+	f.task("b", "a", "n1", 2)
+	f.task("c", "a", "n1", 4)
+	f.task("d", "a", "n1", 2)
+	indifferent := func(a, b *victims.Cost) int { return 0 }
+	d := f.decide(&victims.Planner{Compare: indifferent}, f.ask("x", "b", 4))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	freed := int64(0)
+	for _, v := range d.Plan.Victims {
+		freed += f.c.Task(v.Task).Size[0]
+	}
+	require.Equal(t, int64(4), freed, "victims %v", keysOf(d))
+}
+
+// twelveOddSizes makes a node on which no two tasks are alike and the cheapest
+// set takes a search.
+func twelveOddSizes(t *testing.T) *fixture {
+	f := giverAndTaker(t)
+	f.node("n1", 1000)
+	sum := int64(0)
+	for i, size := range []int64{97, 89, 83, 79, 73, 71, 67, 61, 59, 53, 47, 43} {
+		f.task(fmt.Sprint("t", i), "a", "n1", size)
+		sum += size
+	}
+	f.task("rest", "a", "n1", 1000-sum, func(t *victims.Task) { t.RequiredNode = true })
+	return f
+}
+
+func TestSteps_BoundTheSearch(t *testing.T) {
+	f := twelveOddSizes(t)
+	ask := f.ask("x", "b", 90+84+60)
+	full := f.decide(&victims.Planner{}, ask)
+	require.True(t, full.Plan.Proven)
+	require.Greater(t, full.Plan.Steps, 3)
+
+	short := f.decide(&victims.Planner{Steps: 1}, ask)
+	require.Equal(t, victims.Preempts, short.Outcome)
+	require.False(t, short.Plan.Proven)
+	require.Equal(t, 1, short.Plan.Steps)
+	require.LessOrEqual(t, full.Plan.Cost.Compare(&short.Plan.Cost), 0)
+	audit := &victims.Auditor{Cluster: f.c}
+	require.Empty(t, audit.Audit(nil, &short.Plan, now))
+}
+
+func TestStrictPriority(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("equal", "a", "n1", 2)
+	f.task("lower", "a", "n1", 2, func(t *victims.Task) { t.Priority = -1 })
+	require.Equal(t, victims.Preempts, f.decide(&victims.Planner{}, f.ask("x", "b", 4)).Outcome)
+	d := f.decide(&victims.Planner{StrictPriority: true}, f.ask("x", "b", 4))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.Equal(t, 1, d.Refusal.Counts[victims.RulePriority])
+	require.Equal(t, 1, d.Refusal.Candidates)
+	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{StrictPriority: true}, f.ask("x", "b", 2))))
+}
+
+func TestInterval(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4)
+	ask := f.ask("x", "b", 4)
+	ask.LastAttempt = now.Add(-time.Minute)
+	tests := map[string]struct {
+		interval time.Duration
+		delayed  bool
+		reason   victims.Reason
+		retry    time.Duration
+	}{
+		"none":                           {0, false, 0, 0},
+		"over":                           {time.Minute, false, 0, 0},
+		"a nanosecond left":              {time.Minute + 1, false, victims.TooSoon, 1},
+		"delay and interval, the longer": {2 * time.Minute, true, victims.TooEarly, time.Minute},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := *ask
+			if test.delayed {
+				a.PendingSince = now.Add(-10 * time.Second) // of 30
+			}
+			d := f.decide(&victims.Planner{Interval: test.interval}, &a)
+			if test.reason == 0 {
+				require.Equal(t, []string{"v"}, keysOf(d))
+				return
+			}
+			require.Equal(t, test.reason, d.Refusal.Reason)
+			require.True(t, now.Add(test.retry).Equal(d.Refusal.RetryAt), "RetryAt %v", d.Refusal.RetryAt)
+		})
+	}
+}
+
+// A warm planner allocates nothing, whatever it decides.
+func TestDecide_DoesNotAllocate(t *testing.T) {
+	f := threeNodes(t)
+	f.task("own", "b", "n1", 1)
+	headroom := twelveOddSizes(t)
+	tests := map[string]struct {
+		f    *fixture
+		ask  *victims.Ask
+		want victims.Outcome
+		plan victims.Planner
+	}{
+		"plan":       {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{}},
+		"exhaustive": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{Exhaustive: true}},
+		"refusal":    {f, f.ask("x", "b", 7), victims.Refused, victims.Planner{}},
+		"fits":       {f, f.ask("x", "b", 0), victims.Fits, victims.Planner{}},
+		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, victims.Planner{}},
+		"exempt": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
+			Exempt: func(victims.Exemption) (time.Time, bool) { return time.Time{}, false },
+		}},
+		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
+			Predicate: func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return true },
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := &test.plan
+			p.Cluster = test.f.c
+			var d victims.Decision
+			require.NoError(t, p.Decide(&d, test.ask, now))
+			require.Equal(t, test.want, d.Outcome)
+			allocs := testing.AllocsPerRun(100, func() {
+				if err := p.Decide(&d, test.ask, now); err != nil {
+					t.Error(err)
+				}
+			})
+			require.Zero(t, allocs)
+		})
+	}
+}
