@@ -39,7 +39,6 @@ func (f *fixture) snapshot() string { return snapshot(f.c) }
 
 // Each ask sees what those before it got: places, victims and guarantees.
 func TestBatch(t *testing.T) {
-	type asks = map[string]int64
 	tests := []struct {
 		name  string
 		b     int64 // what queue b is guaranteed

@@ -43,7 +43,7 @@ func FuzzCover(f *testing.F) {
 // for each draw and skips inputs that are too short.
 func seedDraws(f *testing.F) {
 	for i := range byte(4) {
-		seed := make([]byte, 1<<14)
+		seed := make([]byte, 1<<15)
 		rand.NewChaCha8([32]byte{i}).Read(seed)
 		f.Add(seed)
 	}

@@ -1,10 +1,6 @@
 package victims
 
-import (
-	"iter"
-
-	"github.com/go-preempt/preempt/queue"
-)
+import "github.com/go-preempt/preempt/queue"
 
 // A RelaxationFinding is a rule without which an ask would not be refused, and
 // what would be decided then.
@@ -26,7 +22,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
 		})
 	}
-	for r := range d.relaxations(e) {
+	for _, r := range d.relaxations(e) {
 		d.relaxed = r
 		again.reset(d)
 		d.decide(&again)
@@ -39,7 +35,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 		return // it was not for lack of candidates
 	}
 	d.prepareFindings()
-	for r := range e.taskRelaxations() {
+	for _, r := range e.taskRelaxations() {
 		d.relaxed = r
 		if d.decideTask(&again, e) {
 			note(d.c.tasks[r.Task].key)
@@ -48,42 +44,35 @@ func (d *decision) findRelaxations(e *Explanation) {
 	d.relaxed = Relaxation{}
 }
 
-// relaxations yields the rules of the ask, of queues and of nodes that may
+// relaxations returns the rules of the ask, of queues and of nodes that may
 // have stood in the way.
-func (d *decision) relaxations(e *Explanation) iter.Seq[Relaxation] {
-	return func(yield func(Relaxation) bool) {
-		for rule := RelaxMayNot; rule <= RelaxInside; rule++ {
-			if rule == RelaxTrigger {
-				for _, f := range e.Queues {
-					if f.OnPath && !yield(Relaxation{Rule: rule, Queue: f.Queue}) {
-						return
-					}
-				}
-			} else if !yield(Relaxation{Rule: rule}) {
-				return
-			}
-		}
-		for rule := RelaxMax; rule <= RelaxGuarantee; rule++ {
-			for _, f := range e.Queues {
-				if d.mayMatter(rule, &f) && !yield(Relaxation{Rule: rule, Queue: f.Queue}) {
-					return
+func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
+	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
+		switch rule {
+		case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+			for i := range e.Queues {
+				if f := &e.Queues[i]; d.mayMatter(rule, f) {
+					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
 				}
 			}
-		}
-		for rule := RelaxUnschedulable; rule <= RelaxReservation; rule++ {
-			for _, f := range e.Nodes {
-				unusable := f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved
-				if unusable && !yield(Relaxation{Rule: rule, Node: f.Node}) {
-					return
+		case RelaxUnschedulable, RelaxReservation:
+			for i := range e.Nodes {
+				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
+					all = append(all, Relaxation{Rule: rule, Node: f.Node})
 				}
 			}
+		default:
+			all = append(all, Relaxation{Rule: rule})
 		}
 	}
+	return all
 }
 
 // mayMatter reports whether relaxing a rule of a queue could change anything.
 func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
 	switch rule {
+	case RelaxTrigger:
+		return f.OnPath
 	case RelaxMax:
 		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
 	case RelaxFence:
@@ -94,17 +83,16 @@ func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
 	return f.Room.Defined != 0
 }
 
-// taskRelaxations yields the rules that keep single tasks and can be relaxed.
-func (e *Explanation) taskRelaxations() iter.Seq[Relaxation] {
-	return func(yield func(Relaxation) bool) {
-		for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
-			for _, t := range e.Tasks {
-				if t.Rule == taskRules[rule] && !yield(Relaxation{Rule: rule, Task: t.Task}) {
-					return
-				}
+// taskRelaxations returns the rules that keep single tasks and can be relaxed.
+func (e *Explanation) taskRelaxations() (all []Relaxation) {
+	for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
+		for i := range e.Tasks {
+			if t := &e.Tasks[i]; t.Rule == taskRules[rule] {
+				all = append(all, Relaxation{Rule: rule, Task: t.Task})
 			}
 		}
 	}
+	return all
 }
 
 // taskRules are the rules that can be relaxed for a single task.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/go-preempt/preempt/internal/workload"
@@ -84,7 +83,10 @@ func remark(s *workload.Subject, nanos float64) string {
 
 // trace compares the asks of the production trace, where it is there.
 func (r *report) trace() {
-	trace, err := workload.ReadTrace(filepath.Join("..", "shared", "traces"))
+	if r.traces == "" {
+		return
+	}
+	trace, err := workload.ReadTrace(r.traces)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ratios: no trace:", err)
 		return

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+)
+
+// tiny is a report of clusters so small that all of it takes a moment.
+func tiny() *report {
+	return &report{
+		clock: clock{rounds: minRounds},
+		small: 40, big: 60, tasks: 30, million: 1200,
+		growNodes: []int{20, 40}, growTasks: []int{12, 24},
+		batch: 10,
+	}
+}
+
+// TestReport shows that everything is measured, and that every target there is
+// has a row. What the figures are is not for a test to say.
+func TestReport(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, run(tiny(), nil, true, &out))
+	var rows []Row
+	require.NoError(t, json.Unmarshal([]byte(out.String()), &rows))
+
+	targets := make(map[string]int)
+	for _, r := range rows {
+		require.NotEmpty(t, r.Name)
+		require.GreaterOrEqual(t, r.Figure, -10.0, r.Name) // exponents of so little may be negative
+		if r.Target != nil {
+			targets[r.Section]++
+		}
+	}
+	if diff := cmp.Diff(map[string]int{
+		// 2 sizes of 3 asks and 2 refusals, 2 asks of the largest, all proven,
+		// no allocations
+		"a decision, against a pass over all tasks (the floor)": 2*(3+2) + 2 + 1 + 1,
+		"the same decision over maps, against ours":             3,
+		"growth of a decision, k=4":                             3,
+		"keeping a cluster":                                     6,
+		"arithmetic on vectors of 4 types":                      5,
+	}, targets); diff != "" {
+		t.Errorf("targets by section (-want +got):\n%s", diff)
+	}
+	for i := range rows {
+		if strings.HasPrefix(rows[i].Name, "decisions above") || strings.HasPrefix(rows[i].Name, "allocations") {
+			require.True(t, rows[i].kept(), "%s: %v", rows[i].Name, rows[i].Figure)
+		}
+	}
+}
+
+func TestMedian(t *testing.T) {
+	for _, test := range []struct {
+		list []float64
+		want float64
+	}{
+		{[]float64{7}, 7},
+		{[]float64{9, 1}, 5},
+		{[]float64{100, 1, 2}, 2},
+		{[]float64{4, 1, 100, 2}, 3},
+	} {
+		list := append([]float64(nil), test.list...)
+		require.Equal(t, test.want, median(list))
+		require.Equal(t, test.list, list, "the order of rounds")
+	}
+}
+
+func TestSlope(t *testing.T) {
+	for _, test := range []struct {
+		x, y []float64
+		want float64
+	}{
+		{[]float64{1, 2}, []float64{5, 8}, 3},
+		{[]float64{0, 1, 2}, []float64{7, 7, 7}, 0},
+		{[]float64{0, 1, 2}, []float64{4, 2, 0}, -2},
+		{[]float64{0, 1, 2, 3}, []float64{0, 2, 1, 3}, 0.8}, // (4·13 - 6·6) / (4·14 - 6·6)
+	} {
+		require.InDelta(t, test.want, slope(test.x, test.y), 1e-12)
+	}
+}
+
+// TestTurns shows who has a turn how often.
+func TestTurns(t *testing.T) {
+	var a, b int
+	c := clock{rounds: 5, budget: time.Hour}
+	times := c.times(func() { a++ }, func() { b++ })
+	require.Equal(t, 6, a, "5 rounds and a warm-up")
+	require.Equal(t, 6, b)
+	require.Len(t, times, 2)
+	require.Len(t, times[0], 5)
+	require.Len(t, times[1], 5)
+
+	c.budget = 0
+	require.Len(t, c.times(func() {})[0], minRounds)
+}
+
+func TestQuotients(t *testing.T) {
+	require.Equal(t, []float64{2, 0.5}, quotients([]float64{4, 2}, []float64{2, 4}))
+}
+
+func TestNumber(t *testing.T) {
+	for x, want := range map[float64]string{
+		0: "0", 1: "1", 5: "5", 1000: "1000", 12345.6: "12346",
+		123.4: "123", 12.34: "12.3", 1.234: "1.23", 0.1234: "0.123", 0.01234: "0.0123",
+		0.001234: "0.0012", 0.00001: "0", 99.96: "100", 1.5: "1.5", 0.7: "0.7",
+	} {
+		require.Equal(t, want, number(x))
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for nanos, want := range map[float64]string{
+		0: "0ns", 0.5: "0.5ns", 12.34: "12.3ns", 1234: "1.23µs", 1234567: "1.23ms", 1999999: "2ms", 12345678901: "12.35s",
+	} {
+		require.Equal(t, want, duration(nanos))
+	}
+}
+
+func TestTables(t *testing.T) {
+	var b strings.Builder
+	printTables(&b, []Row{
+		Row{Section: "one", Name: "a", Figure: 0.5, Unit: "× floor", Remark: "1ms"}.atMost(1),
+		Row{Section: "one", Name: "b", Figure: 1.5, Unit: "× floor"}.atMost(1),
+		{Section: "one", Name: "c", Figure: 2, Unit: "ns"},
+		Row{Section: "two", Name: "d", Figure: 1234, Unit: "×"}.atLeast(1000),
+		Row{Section: "two", Name: "e", Figure: 999, Unit: "×"}.atLeast(1000),
+	})
+	want := `| one | | target | |
+|---|--:|:--|:--|
+| a | 0.5 × floor | ≤ 1 | 1ms |
+| b | 1.5 × floor | ≤ 1, **missed** |  |
+| c | 2 ns |  |  |
+
+| two | | target | |
+|---|--:|:--|:--|
+| d | 1234 × | ≥ 1000 |  |
+| e | 999 × | ≥ 1000, **missed** |  |
+`
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestKept(t *testing.T) {
+	for _, test := range []struct {
+		row  Row
+		want bool
+	}{
+		{Row{Figure: 7}, true},
+		{Row{Figure: 1}.atMost(1), true},
+		{Row{Figure: 1.01}.atMost(1), false},
+		{Row{Figure: 1}.atLeast(1), true},
+		{Row{Figure: 0.99}.atLeast(1), false},
+	} {
+		require.Equal(t, test.want, test.row.kept(), "%+v", test.row)
+	}
+}
+
+func TestSplice(t *testing.T) {
+	got, err := splice("before\n<!-- ratios -->\nold\n<!-- /ratios -->\nafter\n", "new\n")
+	require.NoError(t, err)
+	require.Equal(t, "before\n<!-- ratios -->\nnew\n<!-- /ratios -->\nafter\n", got)
+	for _, text := range []string{"", "<!-- ratios -->\n", "<!-- /ratios -->\n<!-- ratios -->\n"} {
+		_, err := splice(text, "new\n")
+		require.Error(t, err, text)
+	}
+}
+
+// TestFiles shows that tables are written where they belong, and that nothing
+// is measured where they belong nowhere.
+func TestFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "README.md")
+	require.ErrorIs(t, run(nil, []string{file}, false, nil), os.ErrNotExist)
+
+	require.NoError(t, os.WriteFile(file, []byte("nothing to see\n"), 0o644))
+	require.ErrorContains(t, run(nil, []string{file}, false, nil), "README.md: no lines")
+
+	require.NoError(t, os.WriteFile(file, []byte("# Speed\n<!-- ratios -->\n<!-- /ratios -->\nThat was it.\n"), 0o644))
+	var out strings.Builder
+	require.NoError(t, run(tiny(), []string{file}, false, &out))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "# Speed\n<!-- ratios -->\n"+out.String()+"<!-- /ratios -->\nThat was it.\n", string(text))
+	require.Contains(t, out.String(), "| audit of a plan | ")
+}
+
+// TestBenchReadme holds the page of the benchmarks to having a place for tables.
+func TestBenchReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	_, err = splice(string(text), "")
+	require.NoError(t, err)
+}
