@@ -43,6 +43,13 @@ type nodeDigest struct {
 	times  []int64
 	leaves []queue.ID
 	lanes  []lane
+	sizes  []int64 // one amount per lane and type
+}
+
+// size returns the size of the tasks of lane i, of so many types. It is that of
+// the table of tasks, copied to lie next to those of the other lanes.
+func (d *nodeDigest) size(i, types int) resources.Vector {
+	return d.sizes[i*types : (i+1)*types : (i+1)*types]
 }
 
 // A lane is a number of tasks of a node that are alike in size, priority and
@@ -102,7 +109,7 @@ func (c *Cluster) refresh(n NodeID) {
 	d.ids = slices.Grow(d.ids[:0], len(tasks))
 	d.times = slices.Grow(d.times[:0], len(tasks))
 	d.leaves = slices.Grow(d.leaves[:0], len(tasks))
-	d.lanes = d.lanes[:0]
+	d.lanes, d.sizes = d.lanes[:0], d.sizes[:0]
 	for _, id := range tasks {
 		switch r := &c.tasks[id]; {
 		case r.state.leaving():
@@ -122,6 +129,7 @@ func (c *Cluster) refresh(n NodeID) {
 		d.times, d.leaves = append(d.times, r.newest()), append(d.leaves, r.leaf)
 		if i == 0 || c.compareLanes(d.ids[i-1], id) != 0 {
 			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
+			d.sizes = append(d.sizes, c.size(id)...)
 		}
 		d.lanes[len(d.lanes)-1].end = int32(i + 1)
 	}
@@ -156,7 +164,7 @@ func (c *Cluster) sumUp(n NodeID) {
 		l := &d.lanes[i]
 		d.minPriority = min(d.minPriority, l.priority)
 		d.newest = max(d.newest, d.times[l.first])
-		for t, v := range c.size(d.ids[l.first]) {
+		for t, v := range d.size(i, c.types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
 			if !l.flags.has(flagOptedOut) {

@@ -21,6 +21,10 @@
 // The caller then stops the victims, tells the cluster as each has gone
 // ([Cluster.RemoveTask]), and starts the ask ([Cluster.Start]).
 //
+// [Cluster.Describe] writes a decision for people to read. [Planner.Explain]
+// says, for one decision, what every queue, node and task was to it, and after
+// a refusal which single rule would have to give.
+//
 // # The seven laws
 //
 // Amounts are effective usage: what is marked to leave counts as gone, and a

@@ -38,17 +38,20 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 	all := d.c.row(d.c.digest.all, n)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
-		size := d.c.size(digest.ids[l.first])
-		left := d.mostUsefulHere(size)
+		size := digest.size(i, d.c.types)
+		left, counted := int64(0), false // the most useful, counted where one is found
 		for j := l.first; j < l.end; j++ {
 			leaf := &d.leaves[digest.leaves[j]]
 			unbound := d.evenRanks && !d.needs.open() && resources.Fits(all, leaf.room)
-			if leaf.veto != 0 || unbound && left == 0 || !resources.Fits(size, leaf.room) {
+			if leaf.veto != 0 || unbound && counted && left == 0 || !resources.Fits(size, leaf.room) {
 				continue
 			}
 			id := digest.ids[j]
 			if !d.candidate(id, short) {
 				continue
+			}
+			if !counted {
+				left, counted = d.mostUsefulHere(size), true
 			}
 			unit := d.unit(id, 1)
 			if unbound {

@@ -41,7 +41,7 @@ func (d *decision) enoughLanes(n NodeID) int {
 	clear(d.sum)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
-		size := d.c.size(digest.ids[l.first])
+		size := digest.size(i, d.c.types)
 		enough := true
 		for t, short := range d.nodeShort {
 			d.sum[t] += size[t] * int64(l.end-l.first)
@@ -64,7 +64,7 @@ func (d *decision) fewest(n NodeID, lanes []lane) (count int64, typ int) {
 		}
 		var largest int64
 		for i := range lanes {
-			largest = max(largest, d.c.size(digest.ids[lanes[i].first])[t])
+			largest = max(largest, digest.size(i, d.c.types)[t])
 		}
 		if n := (short-1)/largest + 1; n > count {
 			count, typ = n, t
@@ -80,7 +80,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 	count := int(b.levels[levelVictims])
 	var largest, second int64
 	for i := range lanes {
-		switch size := d.c.size(digest.ids[lanes[i].first])[t]; {
+		switch size := digest.size(i, d.c.types)[t]; {
 		case size > largest:
 			largest, second = size, largest
 		case size < largest:
@@ -92,7 +92,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 	for i := range lanes {
 		l := &lanes[i]
 		times := digest.times[l.first:min(l.end, l.first+int32(count))]
-		if d.c.size(digest.ids[l.first])[t] == largest {
+		if digest.size(i, d.c.types)[t] == largest {
 			big = insertNewest(big, count, times)
 		} else {
 			small = insertNewest(small, min(count, smaller), times)

@@ -19,10 +19,9 @@ func (d *decision) surveyLanes(r *Refusal) {
 			s.headroom = false // only tasks on the required node make headroom
 		}
 		for i := range digest.lanes {
-			l := &digest.lanes[i]
-			candidates := d.surveyLane(r, l, &s)
+			candidates := d.surveyLane(r, i, &s)
 			r.Candidates += int(candidates)
-			for t, v := range d.c.size(digest.ids[l.first]) {
+			for t, v := range digest.size(i, d.c.types) {
 				d.nodeShort[t] -= candidates * v
 			}
 		}
@@ -41,8 +40,8 @@ type laneSurvey struct {
 
 // surveyLane counts the tasks of a lane, each at the first rule that keeps it,
 // and returns how many are candidates.
-func (d *decision) surveyLane(r *Refusal, l *lane, s *laneSurvey) (candidates int64) {
-	size := d.c.size(s.digest.ids[l.first])
+func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
+	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	types := resources.Positive(size)
 	ceiling := d.ceiling()
 	for j := l.first; j < l.end; j++ {

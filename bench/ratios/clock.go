@@ -7,8 +7,9 @@ import (
 )
 
 // A clock measures by turns: all that is compared has a turn in each round, so
-// that what disturbs the machine for a while disturbs all of them, and the
-// median over rounds is what counts.
+// that what disturbs the machine for a while disturbs all of them. Of ratios the
+// median over rounds counts. Of a time that stands alone the least does: all
+// that is above it is the machine's.
 type clock struct {
 	turn   time.Duration // the least that a turn takes
 	budget time.Duration // for all rounds; there are at least minRounds
@@ -53,6 +54,9 @@ func (c *clock) ratio(f, base func()) (ratio, nanos float64) {
 	times := c.times(base, f)
 	return median(quotients(times[1], times[0])), median(times[1])
 }
+
+// least returns how long a function takes at least, in nanoseconds.
+func (c *clock) least(f func()) float64 { return slices.Min(c.times(f)[0]) }
 
 // exponent returns by which power of a size times grow: the slope of the
 // straight line that lies best between the logarithms of both. There must be

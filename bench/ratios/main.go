@@ -4,9 +4,9 @@
 //
 //	go run ./bench/ratios [-json] [-large=false] [FILE...]
 //
-// Figures are medians over rounds in which everything that is compared has a
-// turn, so that ratios hold on any machine. Beside them stand targets, and
-// those that are missed are marked. It takes a minute or two; -large=false leaves
+// Ratios are medians over rounds in which everything that is compared has a
+// turn, so that they hold on any machine; a time that stands alone is the least.
+// Beside them stand targets, and those that are missed are marked. It takes a minute or two; -large=false leaves
 // the cluster of a million tasks out.
 //
 // The tables are Markdown. Into each FILE they are written in place of what is

@@ -97,6 +97,10 @@ func TestTurns(t *testing.T) {
 	require.Len(t, times[0], 5)
 	require.Len(t, times[1], 5)
 
+	n := 0
+	require.Positive(t, c.least(func() { n++ }))
+	require.Equal(t, 6, n)
+
 	c.budget = 0
 	require.Len(t, c.times(func() {})[0], minRounds)
 }
