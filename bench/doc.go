@@ -2,9 +2,9 @@
 // internal/workload. A benchmark is named by key=value for what it does and how
 // large it is. Its tests hold no timing; run its benchmarks with
 //
-//	go test -run '^$' -bench . ./bench
+//	go test ./bench -run '^$' -bench .
 //
-// and add -bench-large for those that need a cluster of a million tasks. Where
+// and add -bench-large, behind the package, for those that need a cluster of a million tasks. Where
 // a design was tried and not taken, it stays as a benchmark beside the one that
 // was.
 //

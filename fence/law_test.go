@@ -8,36 +8,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/queue"
 )
 
-// A property holds for every world that it draws.
-type property struct {
-	name string
-	hold func(*rapid.T)
+var laws = []law.Law{
+	{Name: "Fences", Holds: fences},
+	{Name: "EffectivePriorities", Holds: effectivePriorities},
+	{Name: "Views", Holds: views},
+	{Name: "AboveNothingCounts", Holds: aboveNothingCounts},
+	{Name: "FencedBranchIsOne", Holds: fencedBranchIsOne},
+	{Name: "Thresholds", Holds: thresholds},
 }
 
-var laws = []property{
-	{"Fences", fences},
-	{"EffectivePriorities", effectivePriorities},
-	{"Views", views},
-	{"AboveNothingCounts", aboveNothingCounts},
-	{"FencedBranchIsOne", fencedBranchIsOne},
-	{"Thresholds", thresholds},
-}
+func TestLaws(t *testing.T) { law.Check(t, laws) }
 
-func TestLaws(t *testing.T) {
-	for _, p := range laws {
-		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
-	}
-}
-
-// FuzzLaws lets the fuzzer choose the law, too.
-func FuzzLaws(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		laws[rapid.IntRange(0, len(laws)-1).Draw(t, "law")].hold(t)
-	}))
-}
+func FuzzLaws(f *testing.F) { law.Fuzz(f, laws) }
 
 // leavesOf returns the leaves of a tree.
 func leavesOf(tree *queue.Tree) []queue.ID { return slices.Collect(tree.Leaves(queue.Root)) }

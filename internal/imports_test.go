@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 // harness has the internal packages that serve tests, examples and benchmarks.
 // All others are kernels.
 var harness = []string{
-	"internal/gen", "internal/golden", "internal/oracle", "internal/scenario", "internal/workload", "internal/world",
+	"internal/gen", "internal/golden", "internal/law", "internal/oracle", "internal/scenario", "internal/workload", "internal/world",
 }
 
 // Modules that the library may import, and those that tests may, too.

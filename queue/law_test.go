@@ -9,35 +9,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A property holds for every world that it draws.
-type property struct {
-	name string
-	hold func(*rapid.T)
+var laws = []law.Law{
+	{Name: "Numbering", Holds: numbering},
+	{Name: "Inheritance", Holds: inheritance},
+	{Name: "Problems", Holds: problems},
+	{Name: "Change", Holds: change},
+	{Name: "History", Holds: history},
 }
 
-var laws = []property{
-	{"Numbering", numbering},
-	{"Inheritance", inheritance},
-	{"Problems", problems},
-	{"Change", change},
-	{"History", history},
-}
+func TestLaws(t *testing.T) { law.Check(t, laws) }
 
-func TestLaws(t *testing.T) {
-	for _, p := range laws {
-		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
-	}
-}
-
-// FuzzLaws lets the fuzzer choose the law, too.
-func FuzzLaws(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		laws[rapid.IntRange(0, len(laws)-1).Draw(t, "law")].hold(t)
-	}))
-}
+func FuzzLaws(f *testing.F) { law.Fuzz(f, laws) }
 
 // drawTree draws a tree with its twin.
 func drawTree(t *rapid.T) (*Tree, *twin) {

@@ -4,39 +4,32 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
 )
 
 // The laws of the algebra. Those that hold short of saturation only draw tame
 // amounts, the others any.
-var laws = []property{
-	{"OverLessShort", overLessShort},
-	{"AddThenSub", addThenSub},
-	{"AddThenSubOnlyExisting", addThenSubOnlyExisting},
-	{"FillUp", fillUp},
-	{"MinPlusMax", minPlusMax},
-	{"Commutativity", commutativity},
-	{"Antisymmetry", antisymmetry},
-	{"Monotonicity", monotonicity},
-	{"Order", order},
-	{"Bounds", bounds},
-	{"TightenAdmits", tightenAdmits},
-	{"MergeOwnFirst", mergeOwnFirst},
-	{"Ratios", ratios},
-	{"ShareOrder", shareOrder},
+var laws = []law.Law{
+	{Name: "OverLessShort", Holds: overLessShort},
+	{Name: "AddThenSub", Holds: addThenSub},
+	{Name: "AddThenSubOnlyExisting", Holds: addThenSubOnlyExisting},
+	{Name: "FillUp", Holds: fillUp},
+	{Name: "MinPlusMax", Holds: minPlusMax},
+	{Name: "Commutativity", Holds: commutativity},
+	{Name: "Antisymmetry", Holds: antisymmetry},
+	{Name: "Monotonicity", Holds: monotonicity},
+	{Name: "Order", Holds: order},
+	{Name: "Bounds", Holds: bounds},
+	{Name: "TightenAdmits", Holds: tightenAdmits},
+	{Name: "MergeOwnFirst", Holds: mergeOwnFirst},
+	{Name: "Ratios", Holds: ratios},
+	{Name: "ShareOrder", Holds: shareOrder},
 }
 
-func TestLaws(t *testing.T) {
-	for _, p := range laws {
-		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
-	}
-}
+func TestLaws(t *testing.T) { law.Check(t, laws) }
 
-// FuzzLaws lets the fuzzer choose the law, too.
-func FuzzLaws(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		laws[rapid.IntRange(0, len(laws)-1).Draw(t, "law")].hold(t)
-	}))
-}
+func FuzzLaws(f *testing.F) { law.Fuzz(f, laws) }
 
 // same fails unless the vectors are equal.
 func same(t *rapid.T, what string, got, want Vector) {

@@ -5,34 +5,22 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
 )
 
 // The properties of this file hold for every operand, however odd.
-var twinProperties = []property{
-	{"Verbs", verbsTwin},
-	{"Aliasing", aliasing},
-	{"Predicates", predicatesTwin},
-	{"Limits", limitsTwin},
-	{"Shares", sharesTwin},
+var twinProperties = []law.Law{
+	{Name: "Verbs", Holds: verbsTwin},
+	{Name: "Aliasing", Holds: aliasing},
+	{Name: "Predicates", Holds: predicatesTwin},
+	{Name: "Limits", Holds: limitsTwin},
+	{Name: "Shares", Holds: sharesTwin},
 }
 
-type property struct {
-	name string
-	hold func(t *rapid.T)
-}
+func TestTwin(t *testing.T) { law.Check(t, twinProperties) }
 
-func TestTwin(t *testing.T) {
-	for _, p := range twinProperties {
-		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
-	}
-}
-
-// FuzzTwin lets the fuzzer choose the property, too.
-func FuzzTwin(f *testing.F) {
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		twinProperties[rapid.IntRange(0, len(twinProperties)-1).Draw(t, "property")].hold(t)
-	}))
-}
+func FuzzTwin(f *testing.F) { law.Fuzz(f, twinProperties) }
 
 // verbsTwin holds every verb to its slow twin, with any destination.
 func verbsTwin(t *rapid.T) {

@@ -21,7 +21,7 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 			must(c.Undo())
 		}
 	}()
-	dst = slices.Grow(dst[:cap(dst)], max(len(asks)-cap(dst), 0))[:len(asks)]
+	dst = slices.Grow(dst[:0], len(asks))[:len(asks)]
 	for i := range asks {
 		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))

@@ -164,6 +164,12 @@ func TestBatch_Memory(t *testing.T) {
 	require.Same(t, &first[0], &again[0])
 	require.Equal(t, want, f.outcomes(again))
 
+	size := &again[0].Plan.Ask.Size[0]
+	again, err = p.Batch(again[:1:1], long, now)
+	require.NoError(t, err)
+	require.Same(t, size, &again[0].Plan.Ask.Size[0])
+	require.Equal(t, want, f.outcomes(again))
+
 	for i := range again {
 		again[i].Plan.Ask.Size[0]++
 		for j := range again {

@@ -24,7 +24,7 @@ type Cost struct {
 	SumRanks    int64           // (f) the sum of their ranks
 	Excess      resources.Share // (g) the largest share freed beyond need
 	Work        Work            // (h) the work lost
-	Node        int             // (i) the place of the chosen node in node order
+	Node        int             // (i) the place of the chosen node: a number that grows along node order
 }
 
 // Compare returns a negative number, 0 or a positive one as c is cheaper than,

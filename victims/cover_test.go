@@ -7,36 +7,28 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
 )
 
 // enoughSteps proves every problem that is drawn.
 const enoughSteps = 1 << 20
 
 // coverProperties hold for every problem.
-var coverProperties = []struct {
-	name string
-	hold func(t *rapid.T)
-}{
-	{"LeastIsLeast", leastIsLeast},
-	{"GreedyIsLegal", greedyIsLegal},
-	{"LimitIsKept", limitIsKept},
-	{"BudgetIsHonest", budgetIsHonest},
-	{"OrderOfUnitsIsNothing", orderOfUnitsIsNothing},
-	{"WorkerForgets", workerForgets},
+var coverProperties = []law.Law{
+	{Name: "LeastIsLeast", Holds: leastIsLeast},
+	{Name: "GreedyIsLegal", Holds: greedyIsLegal},
+	{Name: "LimitIsKept", Holds: limitIsKept},
+	{Name: "BudgetIsHonest", Holds: budgetIsHonest},
+	{Name: "OrderOfUnitsIsNothing", Holds: orderOfUnitsIsNothing},
+	{Name: "WorkerForgets", Holds: workerForgets},
 }
 
-func TestCover(t *testing.T) {
-	for _, p := range coverProperties {
-		t.Run(p.name, func(t *testing.T) { rapid.Check(t, p.hold) })
-	}
-}
+func TestCover(t *testing.T) { law.Check(t, coverProperties) }
 
-// FuzzCover lets the fuzzer choose the property, too.
 func FuzzCover(f *testing.F) {
 	seedDraws(f)
-	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
-		rapid.SampledFrom(coverProperties).Draw(t, "property").hold(t)
-	}))
+	law.Fuzz(f, coverProperties)
 }
 
 // seedDraws adds inputs for a property to draw from, which takes eight bytes

@@ -236,3 +236,22 @@ func TestExplain_GrantThatFits(t *testing.T) {
 	require.Equal(t, victims.Fits, e.Decision.Outcome)
 	require.Equal(t, []string{"n1 not-needed short 0 lacks 0", "n2 chosen short 0 lacks 0"}, f.nodeLines(e))
 }
+
+// Every node has a step budget of its own: what is found of the last does not
+// depend on how many there are before it.
+func TestExplain_StepsPerNode(t *testing.T) {
+	const nodes, steps = 300, 4
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(4*nodes - 3)}, {Name: "b", Guaranteed: slots(100)},
+	}})
+	for i := range nodes {
+		name := fmt.Sprintf("n%d", i)
+		f.node(name, 4)
+		f.task(name+"-a", "a", name, 2)
+		f.task(name+"-b", "a", name, 2)
+	}
+	e := f.explain(&victims.Planner{Steps: steps}, f.ask("x", "b", 3))
+	for _, n := range e.Nodes {
+		require.Equal(t, victims.NodeNoLegalSet, n.Verdict)
+	}
+}

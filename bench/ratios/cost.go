@@ -119,23 +119,27 @@ func (r *report) vectors() {
 		do   func()
 	}{
 		{"Add", func() {
+			d := dst
 			for range calls {
-				dst = resources.Add(dst, x, y)
+				d = resources.Add(d, x, y)
 			}
 		}},
 		{"Sub", func() {
+			d := dst
 			for range calls {
-				dst = resources.Sub(dst, x, y)
+				d = resources.Sub(d, x, y)
 			}
 		}},
 		{"Min", func() {
+			d := dst
 			for range calls {
-				dst = resources.Min(dst, x, y)
+				d = resources.Min(d, x, y)
 			}
 		}},
 		{"Max", func() {
+			d := dst
 			for range calls {
-				dst = resources.Max(dst, x, y)
+				d = resources.Max(d, x, y)
 			}
 		}},
 		{"Fits", func() {
