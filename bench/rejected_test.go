@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-preempt/preempt/internal/heap"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -92,46 +91,6 @@ func BenchmarkInside(b *testing.B) {
 			}
 			if inside != 25 { // 1 + 4 + 20
 				b.Fatal(inside)
-			}
-		})
-	}
-}
-
-// BenchmarkFirstFew compares ways to come by the few nodes that are worth a
-// look. Sorting puts all of them in order, of whom nearly all are never looked
-// at; a heap is ready in linear time and gives one after another.
-func BenchmarkFirstFew(b *testing.B) {
-	const nodes, few = 5000, 10
-	random := rand.New(rand.NewPCG(1, 2))
-	bounds, list := make([]int64, nodes), make([]int64, nodes)
-	for i := range bounds {
-		bounds[i] = random.Int64()
-	}
-	least := slices.Sorted(slices.Values(bounds))[:few]
-	compare := func(a, b *int64) int { return cmp.Compare(*a, *b) }
-	for _, way := range []struct {
-		name  string
-		first func() int64 // returns the last of the first few
-	}{
-		{"heap", func() int64 {
-			heap.Init(list, compare)
-			rest := list
-			for range few {
-				rest = heap.Pop(rest, compare)
-			}
-			return list[len(rest)]
-		}},
-		{"sort", func() int64 {
-			slices.SortFunc(list, cmp.Compare[int64])
-			return list[few-1]
-		}},
-	} {
-		b.Run(fmt.Sprintf("by=%s/nodes=%d/few=%d", way.name, nodes, few), func(b *testing.B) {
-			for b.Loop() {
-				copy(list, bounds)
-				if way.first() != least[few-1] {
-					b.Fatal("not the least")
-				}
 			}
 		})
 	}

@@ -113,9 +113,9 @@ func TestBatch_Error(t *testing.T) {
 		got, err := p.Batch(make([]victims.Decision, 5), asks, now)
 		require.ErrorIs(t, err, victims.ErrAmount)
 		require.EqualError(t, err, []string{
-			`victims: task "x": slots -1: bad amount (ask 1 of 3)`,
-			`victims: task "y": slots -1: bad amount (ask 2 of 3)`,
-			`victims: task "z": slots -1: bad amount (ask 3 of 3)`,
+			`victims: ask "x": slots -1: bad amount (ask 1 of 3)`,
+			`victims: ask "y": slots -1: bad amount (ask 2 of 3)`,
+			`victims: ask "z": slots -1: bad amount (ask 3 of 3)`,
 		}[at])
 		require.Empty(t, got)
 		require.Equal(t, before, f.snapshot())

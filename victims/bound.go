@@ -6,8 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/heap"
 	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A nodeBound is a cost that no plan for a node goes below, as far as the
@@ -26,22 +26,15 @@ func compareBounds(a, b *nodeBound) int {
 	return cmp.Or(cmp.Compare(a.work, b.work), cmp.Compare(a.seq, b.seq))
 }
 
-// searchBounded looks at nodes in the order of their bounds until it has a
-// plan, and after that only at those whose bounds do not exceed it. The answer
-// is that of looking at all. (Step 5.)
+// searchBounded looks at the node of the lowest bound first, and after that at
+// those whose bounds do not exceed the best plan so far. The answer is that of
+// looking at all. (Step 5.)
 func (d *decision) searchBounded() {
-	d.boundNodes()
-	rest := d.bounds
-	heap.Init(rest, compareBounds)
-	// Where none of the most promising has a plan, order is not worth its cost.
-	const promising = 16
-	for n := 0; n < promising && len(rest) > 0 && !d.best.found; n++ {
-		rest = heap.Pop(rest, compareBounds)
-		d.searchNode(d.bounds[len(rest)].node)
+	if first := d.boundNodes(); first > 0 {
+		d.bounds[0], d.bounds[first] = d.bounds[first], d.bounds[0]
 	}
-	// The rest of a heap is roughly in order.
-	for i := range rest {
-		b := &rest[i]
+	for i := range d.bounds {
+		b := &d.bounds[i]
 		if d.hopeless {
 			return
 		}
@@ -54,8 +47,9 @@ func (d *decision) searchBounded() {
 // lowestLevels are not above those of any plan.
 var lowestLevels = Levels{levelRank: math.MinInt64, levelPriority: math.MinInt64}
 
-// boundNodes bounds every node that may have a plan.
-func (d *decision) boundNodes() {
+// boundNodes bounds every node that may have a plan, in node order, and returns
+// the index of the lowest bound.
+func (d *decision) boundNodes() (lowest int) {
 	d.bounds = d.bounds[:0]
 	roomy := false
 	for _, n := range d.c.order {
@@ -77,11 +71,15 @@ func (d *decision) boundNodes() {
 			continue
 		}
 		d.bounds = append(d.bounds, b)
+		if last := len(d.bounds) - 1; compareBounds(&b, &d.bounds[lowest]) < 0 {
+			lowest = last
+		}
 	}
+	return lowest
 }
 
 // boundNode bounds a node that lacks d.nodeShort. It reports false where all
-// its tasks together do not give that.
+// its tasks together do not give that, or guarantees let none of them go.
 func (d *decision) boundNode(b *nodeBound) bool {
 	c, n := d.c, b.node
 	c.refresh(n)
@@ -89,6 +87,9 @@ func (d *decision) boundNode(b *nodeBound) bool {
 	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
 	largest := c.row(c.digest.largest, n)
 	count := int64(1)
+	if d.tooLarge(c.row(c.digest.least, n)) {
+		return false
+	}
 	for t, short := range d.nodeShort {
 		switch {
 		case short <= 0:
@@ -124,6 +125,10 @@ func (d *decision) boundNode(b *nodeBound) bool {
 	}
 	return true
 }
+
+// tooLarge reports whether guarantees let no task of a size, or of a larger
+// one, go: no leaf in reach has so much to give.
+func (d *decision) tooLarge(size resources.Vector) bool { return !resources.Fits(size, d.mostRoom) }
 
 // beaten reports whether it is certain that no plan for the node of b costs less
 // than the best.

@@ -59,7 +59,10 @@ func (c *Cluster) checkTask(t *Task) error {
 	if len(c.taskIDs) == math.MaxInt32 {
 		return fail(fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange))
 	}
-	return c.checkAmounts(t.Key, t.Size, held)
+	if err := c.checkAmounts(t.Size, held); err != nil {
+		return fail(err)
+	}
+	return nil
 }
 
 func (c *Cluster) checkLeaf(q queue.ID) error {
@@ -74,13 +77,13 @@ func (c *Cluster) checkLeaf(q queue.ID) error {
 
 // checkAmounts reports a size that is none, or with which, in place of old,
 // the usage of the cluster would leave the range of int64.
-func (c *Cluster) checkAmounts(key string, size, old resources.Vector) error {
+func (c *Cluster) checkAmounts(size, old resources.Vector) error {
 	if err := c.checkSize(size); err != nil {
-		return fmt.Errorf("victims: task %q: %w", key, err)
+		return err
 	}
 	for i, used := range c.tree.Usage(queue.Root) {
 		if at(size, i) > math.MaxInt64-(used-at(old, i)) {
-			return fmt.Errorf("victims: task %q: %s %s and %s in use: %w", key,
+			return fmt.Errorf("%s %s and %s in use: %w",
 				c.Schema().Name(i), c.Schema().Amount(i, at(size, i)), c.Schema().Amount(i, used), ErrRange)
 		}
 	}

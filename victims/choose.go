@@ -168,6 +168,9 @@ func (d *decision) run(dst *Selection, u *unitSet) {
 		return
 	}
 	d.problem.Units = u.units
+	if !u.bound {
+		d.problem.Bounds = nil
+	}
 	var limit *Total
 	if d.best.found && d.pruning() {
 		limit = &d.bestTotal

@@ -195,7 +195,7 @@ func (c *coverCase) mustBeBest(t *rapid.T, s *Selection) {
 }
 
 // mustBeSet fails unless s is legal, meets every need, has nothing to give
-// back, costs what it says and costs more than the set of the slow twin.
+// back, costs what it says and no less than the set of the slow twin.
 func (c *coverCase) mustBeSet(t *rapid.T, s *Selection) {
 	t.Helper()
 	for i, u := range s.Units {

@@ -122,11 +122,6 @@ func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
 		}
 		return d.best.found
 	}
-	if d.relaxed.Rule == RelaxRequiredNode && !d.p.Exhaustive {
-		// The bounds of nodes know nothing of tasks that can run there only.
-		d.p.Exhaustive = true
-		defer func() { d.p.Exhaustive = false }()
-	}
 	d.decide(dst)
 	return dst.Outcome != Refused
 }

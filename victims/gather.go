@@ -12,17 +12,23 @@ import (
 type unitSet struct {
 	units []Unit
 	ids   []TaskID
+	bound bool // some unit has bounds
 }
 
-func (u *unitSet) reset() { u.units, u.ids = u.units[:0], u.ids[:0] }
+func (u *unitSet) reset() { u.units, u.ids, u.bound = u.units[:0], u.ids[:0], false }
+
+// add adds a task as a unit.
+func (u *unitSet) add(id TaskID, unit Unit) {
+	u.units, u.ids = append(u.units, unit), append(u.ids, id)
+	u.bound = u.bound || len(unit.Bounds) > 0
+}
 
 // gather collects the candidates on a node that is short of some types.
 func (u *unitSet) gather(d *decision, n NodeID, short resources.Mask) {
 	u.reset()
 	for _, id := range d.c.nodes[n].tasks {
 		if d.candidate(id, short) {
-			u.units = append(u.units, d.unit(id, 1))
-			u.ids = append(u.ids, id)
+			u.add(id, d.unit(id, 1))
 		}
 	}
 }
@@ -60,8 +66,7 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 			if unbound && unit.Work > 0 {
 				left-- // those without work to lose are told apart by key, and not in order
 			}
-			u.units = append(u.units, unit)
-			u.ids = append(u.ids, id)
+			u.add(id, unit)
 		}
 	}
 }
@@ -125,8 +130,7 @@ func (u *unitSet) join(d *decision, n NodeID) {
 			left = d.mostUseful(&pool.units[i])
 		}
 		if left > 0 && d.c.tasks[id].node != n {
-			u.units = append(u.units, pool.units[i])
-			u.ids = append(u.ids, id)
+			u.add(id, pool.units[i])
 			left--
 		}
 	}

@@ -22,7 +22,7 @@ func (d *decision) prepareLeaves() bool {
 		left = left || leaf.veto == 0
 		d.givers = d.givers || leaf.veto == 0 && d.gives(leaf)
 	}
-	d.compareLifts()
+	d.compareLeaves()
 	return left
 }
 
@@ -92,14 +92,19 @@ func (d *decision) chain(leaf queue.ID) []int32 {
 	return d.chains[from:len(d.chains):len(d.chains)]
 }
 
-// compareLifts finds, over the leaves in reach, what is least added to a raw
-// priority to give a rank, whether the same is added everywhere, and the lowest
-// rank that a priority fence gives.
-func (d *decision) compareLifts() {
+// compareLeaves finds, over the leaves in reach, what is least added to a raw
+// priority to give a rank, whether the same is added everywhere, the lowest
+// rank that a priority fence gives, and the most that one of them can give.
+func (d *decision) compareLeaves() {
 	d.leastLift, d.fencedRank, d.evenRanks = noLimit, noLimit, true
+	d.mostRoom = d.block()
 	for w := range d.tree.Leaves(queue.Root) {
-		switch leaf := &d.leaves[w]; {
-		case leaf.veto != 0:
+		leaf := &d.leaves[w]
+		if leaf.veto != 0 {
+			continue
+		}
+		d.mostRoom = resources.Max(d.mostRoom, d.mostRoom, leaf.room)
+		switch {
 		case leaf.rank.Fenced:
 			d.fencedRank, d.evenRanks = min(d.fencedRank, leaf.rank.Offset), false
 		default:

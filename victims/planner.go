@@ -106,7 +106,8 @@ type decision struct {
 	view     fence.View
 	leaves   []leafRow
 	givers   bool // the guarantees of some leaf in reach let something go
-	// Over the leaves in reach; see compareLifts.
+	// Over the leaves in reach; see compareLeaves.
+	mostRoom              resources.Vector
 	leastLift, fencedRank int64
 	evenRanks             bool
 
@@ -170,8 +171,8 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if !ok {
 		return fail(fmt.Errorf("now %v: %w", now, ErrRange))
 	}
-	if err := c.checkAmounts(ask.Key, ask.Size, c.grantSize(ask.Key)); err != nil {
-		return err
+	if err := c.checkAmounts(ask.Size, c.grantSize(ask.Key)); err != nil {
+		return fail(err)
 	}
 	d.p, d.c, d.tree, d.ask, d.now, d.ns = p, c, c.tree, ask, now, ns
 	d.size = resources.Copy(d.size[:0], ask.Size)

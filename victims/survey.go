@@ -44,6 +44,17 @@ func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int6
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	types := resources.Positive(size)
 	ceiling := d.ceiling()
+	if types&s.short != 0 && !d.hasApp && d.evenRanks && d.leastLift+int64(l.priority) <= ceiling && d.tooLarge(size) {
+		// The common case of a refusal: the leaf alone decides.
+		for _, w := range s.digest.leaves[l.first:l.end] {
+			if veto := d.leaves[w].veto; veto != 0 {
+				r.Counts[veto]++
+			} else {
+				r.Counts[RuleGuarantee]++
+			}
+		}
+		return 0
+	}
 	for j := l.first; j < l.end; j++ {
 		leaf := &d.leaves[s.digest.leaves[j]]
 		helps := types & s.short

@@ -95,8 +95,8 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 	if err != nil {
 		return err
 	}
-	if err := c.checkAmounts(key, size, c.size(id)); err != nil {
-		return err
+	if err := c.checkAmounts(size, c.size(id)); err != nil {
+		return fmt.Errorf("victims: task %q: %w", key, err)
 	}
 	c.count(id, -1)
 	copySize(c.size(id), size)

@@ -18,8 +18,7 @@ func (d *decision) widen(n NodeID) bool {
 	if d.needs.open() && d.searchHeadroom() {
 		for i, id := range d.pool.ids {
 			if d.c.tasks[id].node != n {
-				d.local.units = append(d.local.units, d.pool.units[i])
-				d.local.ids = append(d.local.ids, id)
+				d.local.add(id, d.pool.units[i])
 			}
 		}
 	}

@@ -73,12 +73,20 @@ func remark(s *workload.Subject, nanos float64) string {
 	if d := &s.Decision; d.Outcome == victims.Refused {
 		text += "refused: " + d.Refusal.Reason.String()
 	} else {
-		text += fmt.Sprintf("%d victims, %d steps", len(d.Plan.Victims), s.Steps())
+		text += fmt.Sprintf("%s, %d steps", counted(len(d.Plan.Victims)), s.Steps())
 	}
 	if !s.Proven() {
 		text += ", not proven"
 	}
 	return text
+}
+
+// counted writes a number of victims.
+func counted(n int) string {
+	if n == 1 {
+		return "1 victim"
+	}
+	return fmt.Sprintf("%d victims", n)
 }
 
 // trace compares the asks of the production trace, where it is there.
@@ -114,7 +122,7 @@ func (r *report) maps() {
 		ratio, nanos := r.clock.ratio(func() { plan, _ = m.Decide(c.Tree(), &s.Ask) }, s.Decide)
 		section.add(Row{
 			Name: nameOf(w, k), Figure: ratio, Unit: "× as long",
-			Remark: fmt.Sprintf("%s, %d victims", duration(nanos), len(plan.Victims)),
+			Remark: duration(nanos) + ", " + counted(len(plan.Victims)),
 		}.atLeast(1000))
 	}
 }

@@ -1,0 +1,97 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Classes are decided one after another, so what a search can still hope for
+// is what the classes from some on can give. That is computed here, once.
+
+// buildSuffixes computes, for every class i, what the classes from i on have at
+// least: bounds for the search.
+func (w *Worker) buildSuffixes() {
+	n, types := len(w.classes), w.types
+	w.least = zeros(w.least, (n+1)*types)
+	w.lowest = zeros(w.lowest, n+1)
+	for i := n - 1; i >= 0; i-- {
+		c := &w.classes[i]
+		w.lowest[i] = c.levels
+		least := w.least[i*types : (i+1)*types]
+		for t := range least {
+			least[t] = at(c.size, t)
+		}
+		if i+1 == n {
+			continue
+		}
+		for l := range c.levels {
+			w.lowest[i][l] = min(c.levels[l], w.lowest[i+1][l])
+		}
+		for t := range least {
+			least[t] = min(least[t], w.least[(i+1)*types+t])
+		}
+	}
+}
+
+// buildAvail computes, for every class i and every row, how much of the row the
+// classes from i on can cover at most, if units could be split.
+func (w *Worker) buildAvail() {
+	n, rows := len(w.classes), len(w.rows)
+	w.avail = zeros(w.avail, (n+1)*rows)
+	for r := range rows {
+		// What later classes leave of each pack. Only those that cover the row
+		// take from it: no others need be chosen.
+		w.sums = w.sums[:0]
+		for _, pack := range w.packs {
+			w.sums = append(w.sums, pack.room)
+		}
+		for i := n - 1; i >= 0; i-- {
+			c := &w.classes[i]
+			all := int64(c.count) * w.amount(int32(i), int32(r))
+			w.avail[i*rows+r] = addCapped(w.avail[(i+1)*rows+r], w.through(c, w.rows[r].typ, all))
+		}
+	}
+}
+
+// through returns how much of an amount that class c has of a type the packs
+// that bind it let through, and takes that from what they leave. Since bounds
+// are chains, the sum over classes is the largest there is, in whatever order
+// they come.
+func (w *Worker) through(c *class, typ int32, amount int64) int64 {
+	for _, t := range c.pack {
+		if w.packs[t.row].typ == typ {
+			amount = min(amount, w.sums[t.row])
+		}
+	}
+	for _, t := range c.pack {
+		if w.packs[t.row].typ == typ {
+			w.sums[t.row] -= amount
+		}
+	}
+	return amount
+}
+
+// buildByRow orders the classes that cover each row by falling amount.
+func (w *Worker) buildByRow() {
+	n := len(w.classes)
+	w.byRow = w.byRow[:0]
+	for r := range w.rows {
+		from := len(w.byRow)
+		for i := range n {
+			w.byRow = append(w.byRow, int32(i))
+		}
+		slices.SortStableFunc(w.byRow[from:], func(a, b int32) int {
+			return cmp.Compare(w.amount(b, int32(r)), w.amount(a, int32(r)))
+		})
+	}
+}
+
+// amount returns what a unit of class i covers of row r.
+func (w *Worker) amount(i, r int32) int64 {
+	for _, t := range w.classes[i].cover {
+		if t.row == r {
+			return t.amount
+		}
+	}
+	return 0
+}
