@@ -30,7 +30,8 @@ type Planner struct {
 	Steps int
 	// Compare replaces [Cost.Compare] as the order of costs. It must be a
 	// strict weak order in which a set of victims never costs less than a
-	// part of it.
+	// part of it. Node bounds know the default order only, so that a decision
+	// then searches every node.
 	Compare func(a, b *Cost) int
 	// Exempt removes candidates, for example by package toleration. It must
 	// depend on its arguments only.
@@ -62,6 +63,10 @@ type Exemption struct {
 // Decide decides what should happen for an ask at the instant now, and sets
 // dst to the answer, reusing its memory. Errors say what is wrong with the
 // ask; that there is no plan is no error.
+//
+// An ask that holds a grant is judged on its node with that grant taken off. It
+// fits where it can start: by [Cluster.Start], or by [Cluster.AddTask] where
+// its size is no longer that of its grant. Else it is refused, InFlight.
 //
 // The cost is linear in the number of nodes for an ask that fits. Otherwise it
 // is linear in queues, nodes and tasks, and the search takes at most the step
