@@ -2,8 +2,8 @@
 // schedulers. It answers one question: which running tasks should stop so that
 // this work may run, without breaking anyone's guarantee?
 //
-// This package is the manual; the code is in the packages below it, each of
-// which imports only those before it:
+// This package is the manual; the code is in the packages below it. Of these
+// each imports only those before it:
 //
 //	resources   quantities, vectors, limits
 //	queue       the tree: guaranteed, max, usage
@@ -28,7 +28,7 @@
 //     Between plan and start the ask holds its place as a grant, so that
 //     nobody else plans on it.
 //  5. Where a victim does not stop, or the ask is gone, say so: take the mark
-//     or the grant back.
+//     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back.
 //
 // # The seven laws
 //
@@ -36,7 +36,8 @@
 // no queue ends below its guarantee; never the same application; only a queue
 // under its guarantee triggers; only a queue over its guarantee gives; lower or
 // equal effective priority only; never outside the fence. Package victims says
-// each exactly and where it is enforced.
+// each exactly and where it is enforced. The one exception is an ask that can
+// run on one node only: there guarantees and fences do not protect.
 //
 // # Numbers
 //

@@ -12,11 +12,11 @@ import (
 
 // A Config describes a queue and those below it, as a caller writes it down.
 type Config struct {
-	Name       string // without a dot; unique among its siblings
+	Name       string // without a dot; unique among its siblings; the root's begins every path
 	Guaranteed resources.Limit
 	Max        resources.Limit
 	Properties map[string]string // see the Property constants; those of other features are ignored
-	Dynamic    bool              // created at run time; see package quota
+	Dynamic    bool              // created at run time
 	Children   []Config
 }
 

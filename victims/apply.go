@@ -26,11 +26,15 @@ type appliedPlan struct {
 //
 // Where the ask holds the grant of the plan already, the grant stays as it is.
 //
-// A plan made for another version of the cluster is refused with [ErrStale],
+// What a refusal has for a plan is refused with [ErrState], a plan made for
+// another version of the cluster with [ErrStale],
 // one whose victims are not running tasks of the cluster, each named once, or
 // whose ask cannot be granted its node, with errors that say so. Whether the
 // plan is lawful is not asked; see [Auditor]. An error changes nothing.
 func (c *Cluster) Apply(p *Plan) error {
+	if p.Version == 0 {
+		return fmt.Errorf("victims: plan for %q: %w: there is none", p.Ask.Key, ErrState)
+	}
 	if p.Version != c.version {
 		return fmt.Errorf("victims: plan for %q made for version %d, not %d: %w", p.Ask.Key, p.Version, c.version, ErrStale)
 	}

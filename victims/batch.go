@@ -11,6 +11,8 @@ import (
 // taken. The decisions are the same as those of single calls with an Apply
 // after each. The cluster is left as it was, version included.
 //
+// An ask whose key an earlier one has been granted is in flight, and refused.
+//
 // It sets dst to one decision per ask, reusing its memory. An error about an
 // ask leaves no decision.
 func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision, err error) {

@@ -79,6 +79,7 @@ type nodeRow struct {
 // [Cluster.SetMax].
 func NewCluster(tree *queue.Tree) *Cluster {
 	return &Cluster{
+		version: 1, versions: 1, // 0 is that of no plan
 		tree:    tree,
 		types:   tree.Schema().Len(),
 		nodeIDs: make(map[string]NodeID),

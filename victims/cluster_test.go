@@ -128,7 +128,7 @@ var clusterErrors = []struct {
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
 	{func(c *Cluster) error { return c.Undo() }, ErrNothingApplied, `victims: undo: nothing applied`},
-	{apply(func(p *Plan) { p.Version = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 8: cluster has changed`},
+	{apply(func(p *Plan) { p.Version = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 9: cluster has changed`},
 	{apply(func(p *Plan) { p.Victims[0].Task = -1 }), ErrUnknown, `victims: plan for "ask": victim "run": row -1: unknown`},
 	{apply(func(p *Plan) { p.Victims[0].Task = 4 }), ErrUnknown, `victims: plan for "ask": victim "run": row 4: unknown`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, Victim{Task: 2, Key: "gone"}) }), ErrUnknown,

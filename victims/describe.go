@@ -23,6 +23,8 @@ func (c *Cluster) Describe(d *Decision) string {
 		return fmt.Sprintf("%s fits on %s\n", ask, node())
 	case Waits:
 		return fmt.Sprintf("%s waits on %s for what is leaving already\n", ask, node())
+	case 0:
+		return "nothing is decided\n"
 	case Preempts:
 		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
 	}

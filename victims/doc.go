@@ -46,6 +46,10 @@
 //  6. Lower or equal effective priority only. See decision.veto.
 //  7. Never outside the fence. See decision.vetoOf.
 //
+// An ask that requires a node, such as that of a daemon set, is the exception:
+// it can run nowhere else, so that laws 2, 4, 5 and 7, disabled queues and storm
+// freedom do not bind it, and law 6 compares raw priorities.
+//
 // Storm freedom: victims come from outside the subtree of E, the lowest queue
 // that governs a type of the ask (decision.vetoOf). Then every applied plan
 // makes the sum over queues and guaranteed types of min(usage, guaranteed)

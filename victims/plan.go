@@ -42,7 +42,7 @@ func (o Outcome) String() string {
 // to [Planner.Decide] again to have its memory reused.
 type Decision struct {
 	Outcome Outcome
-	Plan    Plan    // for any outcome but Refused
+	Plan    Plan    // for any outcome but Refused, which leaves none that could be applied
 	Refusal Refusal // for Refused
 }
 
@@ -81,7 +81,7 @@ const (
 	TooEarly
 	// TooSoon: preemption was tried for the ask less than the interval ago.
 	TooSoon
-	// OverMax: a queue on the path is over its max already; see package quota.
+	// OverMax: a queue on the path is over its max already.
 	OverMax
 	// NotGuaranteed: no queue guarantees any type of the ask (law 4).
 	NotGuaranteed

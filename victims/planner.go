@@ -33,7 +33,7 @@ type Planner struct {
 	// part of it. Node bounds know the default order only, so that a decision
 	// then searches every node.
 	Compare func(a, b *Cost) int
-	// Exempt removes candidates, for example by package toleration. It must
+	// Exempt removes candidates, for example those that have not run for long. It must
 	// depend on its arguments only.
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	// Predicate may refuse a node for an ask, given the victims there and
@@ -209,6 +209,7 @@ func (c *Cluster) grantSize(key string) resources.Vector {
 // refuse sets dst to a refusal that is certain.
 func (d *decision) refuse(dst *Decision, r Reason) {
 	dst.Outcome = Refused
+	dst.Plan.Version = 0 // there is nothing to apply
 	dst.Refusal.Reason = r
 	dst.Refusal.Proven = true
 }

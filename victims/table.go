@@ -139,6 +139,8 @@ func (c *Cluster) Drop(key string) error {
 }
 
 // Start turns the grant of an ask into a running task that was scheduled now.
+// It checks no room: the caller has waited for the victims, or asks
+// [Planner.Decide] whether it fits. Without a grant the error wraps ErrUnknown.
 func (c *Cluster) Start(key string, now time.Time) error {
 	id, ok := c.LookupGrant(key)
 	if !ok {

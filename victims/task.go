@@ -83,9 +83,13 @@ type Ask struct {
 	Queue        queue.ID // a leaf
 	Size         resources.Vector
 	Priority     int32
-	PendingSince time.Time // when it was created
+	PendingSince time.Time // since when it waits; zero: for ever, so that no delay holds it back
 	LastAttempt  time.Time // when preemption was last tried for it; zero: never
-	RequiredNode string    // the name of the only node it can run on, or ""
+	// RequiredNode is the name of the only node it can run on, or "". On it the
+	// ask may take any task of lower or equal raw priority and of another
+	// application: no guarantee, fence, delay or disabled queue protects (laws
+	// 2, 4, 5 and 7), for it can run nowhere else.
+	RequiredNode string
 	MayNot       bool      // must not preempt others
 
 	// What it will be as a task; see [Task].
