@@ -79,13 +79,21 @@ func (d *decision) boundNodes() (lowest int) {
 }
 
 // boundNode bounds a node that lacks d.nodeShort. It reports false where all
-// its tasks together do not give that, or guarantees let none of them go.
+// its tasks together do not give that, or priorities or guarantees let none of
+// them go.
 func (d *decision) boundNode(b *nodeBound) bool {
 	c, n := d.c, b.node
 	c.refresh(n)
 	digest := &c.digest.nodes[n]
 	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
 	largest := c.row(c.digest.largest, n)
+	rank := d.fencedRank
+	if d.leastLift != noLimit {
+		rank = min(rank, d.leastLift+int64(digest.minPriority))
+	}
+	if rank > d.ceiling() && d.relaxed.Rule != RelaxPriority {
+		return false // law 6, for all of them
+	}
 	count := int64(1)
 	if d.tooLarge(c.row(c.digest.least, n)) {
 		return false
@@ -107,10 +115,6 @@ func (d *decision) boundNode(b *nodeBound) bool {
 	}
 	if b.levels[levelOptedOut] > 0 {
 		b.levels[levelOriginators] = 0 // an opted-out originator may do
-	}
-	rank := d.fencedRank
-	if d.leastLift != noLimit {
-		rank = min(rank, d.leastLift+int64(digest.minPriority))
 	}
 	b.levels[levelRank] = rank
 	b.levels[levelPriority] = int64(digest.minPriority)

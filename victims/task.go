@@ -90,7 +90,7 @@ type Ask struct {
 	// application: no guarantee, fence, delay or disabled queue protects (laws
 	// 2, 4, 5 and 7), for it can run nowhere else.
 	RequiredNode string
-	MayNot       bool      // must not preempt others
+	MayNot       bool // must not preempt others
 
 	// What it will be as a task; see [Task].
 	Originator bool
