@@ -13,6 +13,9 @@ import (
 //
 // An ask whose key an earlier one has been granted is in flight, and refused.
 //
+// The plans are for versions of the cluster that came and went: to carry them
+// out, decide again before each [Cluster.Apply].
+//
 // It sets dst to one decision per ask, reusing its memory. An error about an
 // ask leaves no decision.
 func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision, err error) {
@@ -28,8 +31,8 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
-		if dst[i].Outcome == Refused {
-			continue
+		if _, held := c.LookupGrant(asks[i].Key); held || dst[i].Outcome == Refused {
+			continue // what fits by its own grant holds its place already
 		}
 		if err := c.Apply(&dst[i].Plan); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))

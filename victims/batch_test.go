@@ -253,3 +253,18 @@ func TestBatch_OneInstant(t *testing.T) {
 	require.Equal(t, []string{"refused too-early", "plan n2 v1"}, f.outcomes(got))
 	require.Equal(t, now.Add(1), got[0].Refusal.RetryAt)
 }
+
+// An ask that fits by the grant that it holds, though its size has changed
+// since, does not spoil the batch.
+func TestBatch_ResizedGrant(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 8)
+	n, _ := f.c.LookupNode("n1")
+	_, err := f.c.Grant(f.ask("x", "b", 4), n)
+	require.NoError(t, err)
+	p := &victims.Planner{Cluster: f.c}
+	got, err := p.Batch(nil, []victims.Ask{*f.ask("y", "b", 1), *f.ask("x", "b", 3)}, now)
+	require.NoError(t, err)
+	require.Equal(t, victims.Fits, got[0].Outcome)
+	require.Equal(t, victims.Fits, got[1].Outcome)
+}

@@ -1,6 +1,10 @@
 package victims
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"math"
+
+	"github.com/go-preempt/preempt/resources"
+)
 
 // choice is a node and the tasks that must go for an ask to run there.
 type choice struct {
@@ -53,7 +57,6 @@ func (d *decision) choose() bool {
 		// does, else the next best node.
 		d.refused[d.best.node] = true
 		if d.widen(d.best.node) {
-			d.proven = false
 			return true
 		}
 	}
@@ -191,7 +194,10 @@ func (d *decision) setNeeds() {
 		Wanted: d.wanted, Capacity: d.c.total,
 	}
 	if d.p.Compare != nil {
-		d.problem.Order.Compare = d.compareTotals
+		if d.bound != d {
+			d.bound, d.comparer = d, d.compareTotals // bound once, not for every node
+		}
+		d.problem.Order.Compare = d.comparer
 	}
 }
 
@@ -207,6 +213,7 @@ func (d *decision) budget() int {
 	if steps <= 0 {
 		steps = DefaultSteps
 	}
+	steps = min(steps, math.MaxInt/64)
 	return min(steps, 64*steps-d.steps)
 }
 

@@ -3,11 +3,14 @@ package victims_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -81,6 +84,48 @@ func TestSteps_BoundTheSearch(t *testing.T) {
 	require.Empty(t, audit.Audit(nil, &short.Plan, now))
 }
 
+// The largest number of steps is as good as no bound.
+func TestSteps_Unlimited(t *testing.T) {
+	f := twelveOddSizes(t)
+	ask := f.ask("x", "b", 90+84+60)
+	want := f.decide(&victims.Planner{}, ask)
+	got := f.decide(&victims.Planner{Steps: math.MaxInt}, ask)
+	require.True(t, got.Plan.Proven)
+	require.Equal(t, keysOf(want), keysOf(got))
+}
+
+// A planner that moves to a cluster with fewer types forgets the others.
+func TestPlanner_MovesToAnotherCluster(t *testing.T) {
+	schema, err := resources.NewSchema("a", "b", "c")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: resources.Limit{Value: resources.Vector{9, 9, 9}, Defined: 7},
+		Children: []queue.Config{{Name: "x"}}}, queue.Lenient)
+	require.NoError(t, err)
+	wide := victims.NewCluster(tree)
+	_, err = wide.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{1, 1, 1}})
+	require.NoError(t, err)
+	p := &victims.Planner{Cluster: wide}
+	var d victims.Decision
+	require.NoError(t, p.Decide(&d, &victims.Ask{Key: "k", Queue: 1, Size: resources.Vector{2, 2, 2}}, now))
+
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4, func(t *victims.Task) { t.Priority = 1 })
+	p.Cluster = f.c
+	require.NoError(t, p.Decide(&d, f.ask("x", "b", 2), now))
+	require.Equal(t, resources.Vector{2}, d.Refusal.Lacks)
+}
+
+// What could not be applied is not decided.
+func TestDecide_RejectsTimesOutOfRange(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	ask := f.ask("x", "b", 2)
+	ask.PendingSince = time.Date(1500, 1, 1, 0, 0, 0, 0, time.UTC)
+	var d victims.Decision
+	require.ErrorIs(t, (&victims.Planner{Cluster: f.c}).Decide(&d, ask, now), victims.ErrRange)
+}
+
 func TestStrictPriority(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 4)
@@ -151,6 +196,13 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 			Predicate: func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return true },
 		}},
 	}
+	compare := tests["plan"]
+	compare.plan.Compare = (*victims.Cost).Compare
+	tests["compare"] = compare
+	refuse := tests["plan"]
+	refuse.want = victims.Refused
+	refuse.plan.Predicate = func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return false }
+	tests["predicate that refuses"] = refuse
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := &test.plan

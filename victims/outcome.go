@@ -103,7 +103,7 @@ func (d *decision) closer(r *Refusal, n NodeID) {
 // lackHeadroom leaves in d.wanted the largest amount per type that a queue on
 // the path lacks once all that could make headroom has gone.
 func (d *decision) lackHeadroom() {
-	clear(d.wanted)
+	d.wanted = zeros(d.wanted, d.c.types)
 	for i, q := range d.needs.queues {
 		copy(d.sum, d.needs.short[i])
 		for w := range d.tree.Leaves(q) {
@@ -133,12 +133,19 @@ func (d *decision) retryAt() time.Time {
 	}
 	slices.SortFunc(d.ends, time.Time.Compare)
 	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
-	// More candidates never make a plan impossible, so the first end is found
-	// by halving.
-	first := sort.Search(len(d.ends), func(i int) bool {
+	plans := func(i int) bool {
 		d.horizon = d.ends[i]
 		return d.choose()
-	})
+	}
+	first := 0
+	if d.p.Predicate == nil {
+		// More candidates never make a plan impossible: halving finds the end.
+		first = sort.Search(len(d.ends), plans)
+	} else {
+		for first < len(d.ends) && !plans(first) {
+			first++
+		}
+	}
 	if first == len(d.ends) {
 		return time.Time{}
 	}

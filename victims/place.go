@@ -40,8 +40,10 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 	if !d.hasHeadroom(m, queue.Root, nil) {
 		return false
 	}
+	// A node that has room now as well has been asked about.
+	asked := m == coming && d.hasHeadroom(present, queue.Root, nil)
 	for _, n := range d.c.order {
-		if d.usable(n) && d.hasRoom(n, m, nil) && d.accepts(n, nil) {
+		if d.usable(n) && d.hasRoom(n, m, nil) && !(asked && d.hasRoom(n, present, nil)) && d.accepts(n, nil) {
 			d.placed(dst, n, o)
 			return true
 		}

@@ -139,7 +139,11 @@ type decision struct {
 	worker                 Worker
 	best                   choice
 	bestTotal              Total
-	costs                  [2]Cost // that are being compared
+	costs                  [2]Cost               // that are being compared
+	comparer               func(a, b *Total) int // compareTotals of bound
+	bound                  *decision
+	order                  []int32 // scratch of takeAll
+	left                   []resources.Limit
 	steps                  int
 	proven                 bool
 }
@@ -175,6 +179,9 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	ns, ok := nanos(now)
 	if !ok {
 		return fail(fmt.Errorf("now %v: %w", now, ErrRange))
+	}
+	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
+		return fail(err)
 	}
 	if err := c.checkAmounts(ask.Size, c.grantSize(ask.Key)); err != nil {
 		return fail(err)

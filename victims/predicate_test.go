@@ -3,6 +3,7 @@ package victims_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -122,4 +123,58 @@ func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
 	require.Equal(t, []string{"v"}, keysOf(d))
 	require.Equal(t, "n2", f.c.Node(d.Plan.Node).Name)
 	require.Equal(t, []call{{"n1", []string{"v"}}, {"n2", []string{"v"}}}, calls)
+}
+
+// Between the cheapest set and all candidates others are not tried, and no
+// answer claims that they would not do.
+func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 8)
+	f.task("t1", "a", "n1", 4)
+	f.task("t2", "a", "n1", 4)
+	only := func(_ *victims.Ask, n victims.NodeID, ids []victims.TaskID) bool {
+		return f.c.Node(n).Name != "n1" || slices.Equal(f.names(ids), []string{"t2"})
+	}
+	d := f.decide(&victims.Planner{Predicate: only}, f.ask("x", "b", 4))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.False(t, d.Refusal.Proven)
+
+	f.node("n2", 8)
+	f.task("t3", "a", "n2", 8)
+	d = f.decide(&victims.Planner{Predicate: only}, f.ask("x", "b", 4))
+	require.Equal(t, []string{"t3"}, keysOf(d))
+	require.False(t, d.Plan.Proven)
+}
+
+// With a predicate more candidates can make a plan impossible, so that every
+// end of an exemption is tried.
+func TestPredicate_RetryAtInBetween(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 12)
+	f.task("t0", "a", "n1", 4, func(t *victims.Task) { t.Priority = -1 })
+	f.task("t1", "a", "n1", 4)
+	f.task("t2", "a", "n1", 4)
+	p := &victims.Planner{
+		Exempt: f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180}),
+		Predicate: func(_ *victims.Ask, _ victims.NodeID, ids []victims.TaskID) bool {
+			return slices.Equal(f.names(ids), []string{"t1"})
+		},
+	}
+	d := f.decide(p, f.ask("x", "b", 4))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.True(t, now.Add(time.Hour).Equal(d.Refusal.RetryAt), "RetryAt %v", d.Refusal.RetryAt)
+}
+
+// A node that the predicate has refused as it is, is not asked about again for
+// what will be.
+func TestPredicate_NotAskedTwiceInPlace(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	f.node("n2", 6)
+	f.task("going", "a", "n2", 6, func(t *victims.Task) { t.State = victims.Releasing })
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node == "n2" })}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, victims.Waits, d.Outcome)
+	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
 }

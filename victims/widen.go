@@ -26,8 +26,13 @@ func (d *decision) widen(n NodeID) bool {
 	d.setNeeds()
 	u := &d.local
 	taken := d.takeAll(u)
+	if len(taken) == len(u.units) && d.isBest(u, taken) {
+		return false // there is no other set than what the predicate has refused
+	}
+	// Sets between the cheapest and the largest are not tried.
+	d.proven = false
 	if d.isBest(u, taken) || !d.suffices(n, u, taken) {
-		return false // there is no more than what the predicate has refused
+		return false
 	}
 	for trimmed := true; trimmed; {
 		trimmed = false
@@ -63,7 +68,7 @@ func (d *decision) isBest(u *unitSet, units []int32) bool {
 // takeAll returns units, the cheapest first, each where it still fits the
 // bounds beside those before it.
 func (d *decision) takeAll(u *unitSet) []int32 {
-	order := make([]int32, 0, len(u.units))
+	order := d.order[:0]
 	for i := range u.units {
 		order = append(order, int32(i))
 	}
@@ -71,9 +76,13 @@ func (d *decision) takeAll(u *unitSet) []int32 {
 		a, b := &u.units[i], &u.units[j]
 		return cmp.Or(slices.Compare(a.Levels[:], b.Levels[:]), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
 	})
-	rooms := make([]resources.Limit, len(d.rooms))
-	for b := range rooms {
-		rooms[b] = resources.AddOnlyExisting(resources.Limit{}, d.rooms[b].Room, nil)
+	d.order = order
+	for len(d.left) < len(d.rooms) {
+		d.left = append(d.left, resources.Limit{})
+	}
+	rooms := d.left
+	for b := range d.rooms {
+		rooms[b] = resources.AddOnlyExisting(rooms[b], d.rooms[b].Room, nil)
 	}
 	return slices.DeleteFunc(order, func(i int32) bool {
 		unit := &u.units[i]
