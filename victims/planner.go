@@ -38,7 +38,8 @@ type Planner struct {
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	// Predicate may refuse a node for an ask, given the victims there and
 	// elsewhere, in no particular order. It must depend on its arguments only
-	// and must not keep victims.
+	// and must not keep victims. It is asked about the best plan first; each
+	// refusal costs another search of the nodes.
 	Predicate func(ask *Ask, node NodeID, victims []TaskID) bool
 	// Exhaustive turns the pruning of nodes off. The answer is the same; tests
 	// show it.
