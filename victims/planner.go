@@ -38,8 +38,9 @@ type Planner struct {
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	// Predicate may refuse a node for an ask, given the victims there and
 	// elsewhere, in no particular order. It must depend on its arguments only
-	// and must not keep victims. It is asked about the best plan first; each
-	// refusal costs another search of the nodes.
+	// and must not keep victims. Where it refuses a set of victims it should
+	// refuse every part of it: Proven takes that for granted. It is asked about
+	// the best plan first; each refusal costs another search of the nodes.
 	Predicate func(ask *Ask, node NodeID, victims []TaskID) bool
 	// Exhaustive turns the pruning of nodes off. The answer is the same; tests
 	// show it.

@@ -125,25 +125,25 @@ func TestPredicate_SeesVictimsElsewhere(t *testing.T) {
 	require.Equal(t, []call{{"n1", []string{"v"}}, {"n2", []string{"v"}}}, calls)
 }
 
-// Between the cheapest set and all candidates others are not tried, and no
-// answer claims that they would not do.
+// A predicate that refuses all candidates of a node refuses any of them. Where a
+// guarantee lets only some go, others than those that were tried may do.
 func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
-	f := giverAndTaker(t)
-	f.node("n1", 8)
-	f.task("t1", "a", "n1", 4)
-	f.task("t2", "a", "n1", 4)
-	only := func(_ *victims.Ask, n victims.NodeID, ids []victims.TaskID) bool {
-		return f.c.Node(n).Name != "n1" || slices.Equal(f.names(ids), []string{"t2"})
-	}
-	d := f.decide(&victims.Planner{Predicate: only}, f.ask("x", "b", 4))
-	require.Equal(t, victims.Refused, d.Outcome)
-	require.False(t, d.Refusal.Proven)
+	for _, guaranteed := range []int64{0, 4} {
+		f := newFixture(t, queue.Config{Children: []queue.Config{{Name: "a", Guaranteed: slots(guaranteed)}, {Name: "b", Guaranteed: slots(100)}}})
+		f.node("n1", 8)
+		f.task("t1", "a", "n1", 4)
+		f.task("t2", "a", "n1", 4)
+		never := func(_ *victims.Ask, n victims.NodeID, _ []victims.TaskID) bool { return f.c.Node(n).Name != "n1" }
+		d := f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
+		require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+		require.Equal(t, guaranteed == 0, d.Refusal.Proven, "guaranteed %d", guaranteed)
 
-	f.node("n2", 8)
-	f.task("t3", "a", "n2", 8)
-	d = f.decide(&victims.Planner{Predicate: only}, f.ask("x", "b", 4))
-	require.Equal(t, []string{"t3"}, keysOf(d))
-	require.False(t, d.Plan.Proven)
+		f.node("n2", 8)
+		f.task("t3", "a", "n2", 8)
+		d = f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
+		require.Equal(t, []string{"t3"}, keysOf(d))
+		require.True(t, d.Plan.Proven) // of a there is now enough that all on n1 may go
+	}
 }
 
 // With a predicate more candidates can make a plan impossible, so that every

@@ -26,14 +26,13 @@ func (d *decision) widen(n NodeID) bool {
 	d.setNeeds()
 	u := &d.local
 	taken := d.takeAll(u)
-	if len(taken) == len(u.units) && d.isBest(u, taken) {
-		return false // there is no other set than what the predicate has refused
-	}
-	// Sets between the cheapest and the largest are not tried.
-	d.proven = false
 	if d.isBest(u, taken) || !d.suffices(n, u, taken) {
+		// A predicate that refuses all candidates refuses any of them; where
+		// law 2 lets not all go, others than these may do.
+		d.proven = d.proven && len(taken) == len(u.units)
 		return false
 	}
+	d.proven = false // sets between the cheapest and this one are not tried
 	for trimmed := true; trimmed; {
 		trimmed = false
 		for i := len(taken) - 1; i >= 0; i-- {
