@@ -194,8 +194,8 @@ func (d *decision) setNeeds() {
 		Wanted: d.wanted, Capacity: d.c.total,
 	}
 	if d.p.Compare != nil {
-		if d.bound != d {
-			d.bound, d.comparer = d, d.compareTotals // bound once, not for every node
+		if d.comparerOf != d {
+			d.comparerOf, d.comparer = d, d.compareTotals // bound once, not for every node
 		}
 		d.problem.Order.Compare = d.comparer
 	}

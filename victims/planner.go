@@ -142,8 +142,8 @@ type decision struct {
 	best                   choice
 	bestTotal              Total
 	costs                  [2]Cost               // that are being compared
-	comparer               func(a, b *Total) int // compareTotals of bound
-	bound                  *decision
+	comparer               func(a, b *Total) int // compareTotals of comparerOf
+	comparerOf             *decision
 	order                  []int32 // scratch of takeAll
 	left                   []resources.Limit
 	steps                  int
