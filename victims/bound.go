@@ -124,7 +124,7 @@ func (d *decision) boundNode(b *nodeBound) bool {
 		hi, lo := bits.Mul64(uint64(d.ns)-uint64(digest.newest), uint64(count))
 		b.work = lo
 		if hi > 0 {
-			b.work = 1<<64 - 1
+			b.work = math.MaxUint64
 		}
 	}
 	return true

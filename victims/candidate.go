@@ -48,7 +48,7 @@ func (d *decision) exemption(id TaskID) (until time.Time, ok bool) {
 func (d *decision) helps(id TaskID, node resources.Mask) bool {
 	r := &d.c.tasks[id]
 	types := node | d.needs.masks[d.leaves[r.leaf].level]
-	if d.ask.RequiredNode != "" && !d.usable(r.node) {
+	if d.required() && !d.usable(r.node) {
 		return false
 	}
 	size := d.c.size(id)
@@ -63,13 +63,7 @@ func (d *decision) helps(id TaskID, node resources.Mask) bool {
 // guarded reports whether stopping the task would by itself take a queue below
 // its guarantee. Law 2 over sums is the search's business.
 func (d *decision) guarded(id TaskID) bool {
-	size := d.c.size(id)
-	for _, b := range d.leaves[d.c.tasks[id].leaf].bounds {
-		if !resources.Admits(d.rooms[b].Room, size) {
-			return true
-		}
-	}
-	return false
+	return !resources.Fits(d.c.size(id), d.leaves[d.c.tasks[id].leaf].room)
 }
 
 // candidate reports whether no rule keeps a task from being a victim, on a
@@ -107,6 +101,16 @@ func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
 		}
 	}
 	return short
+}
+
+// shortOf returns the types that a node is short of, and none for a node that
+// the ask cannot use. It leaves the amounts in d.nodeShort.
+func (d *decision) shortOf(n NodeID) resources.Mask {
+	if !d.c.nodes[n].live || !d.usable(n) {
+		clear(d.nodeShort)
+		return 0
+	}
+	return d.nodeNeed(d.nodeShort, n)
 }
 
 // unit returns a task as a unit of the search; on is 1 where it is on the node

@@ -67,7 +67,7 @@ func (d *decision) choose() bool {
 func (d *decision) search() {
 	d.best.found = false
 	d.pooled, d.hopeless = false, false
-	if !d.givers && !d.p.Exhaustive {
+	if !d.gives() && !d.p.Exhaustive {
 		return // law 5: no leaf in reach is over its guarantee in what is short
 	}
 	if d.pruning() {
@@ -153,7 +153,7 @@ func (d *decision) want() {
 // than the best set so far.
 func (d *decision) solve(dst *Selection, u *unitSet) {
 	d.setNeeds()
-	d.run(dst, u)
+	d.run(dst, u, d.limit())
 }
 
 // solveLocal is solve for the need of the node alone.
@@ -162,10 +162,19 @@ func (d *decision) solveLocal(dst *Selection, u *unitSet) {
 	for i := range d.needs.short {
 		d.problem.Needs[1+i].Short = nil
 	}
-	d.run(dst, u)
+	d.run(dst, u, d.limit())
 }
 
-func (d *decision) run(dst *Selection, u *unitSet) {
+// limit returns what a set may cost to matter beside the best so far.
+func (d *decision) limit() *Total {
+	if d.best.found && d.pruning() {
+		return &d.bestTotal
+	}
+	return nil
+}
+
+// run solves the problem that is stated for some units, within a limit.
+func (d *decision) run(dst *Selection, u *unitSet, limit *Total) {
 	if len(u.units) == 0 {
 		dst.none(0)
 		return
@@ -173,10 +182,6 @@ func (d *decision) run(dst *Selection, u *unitSet) {
 	d.problem.Units = u.units
 	if !u.bound {
 		d.problem.Bounds = nil
-	}
-	var limit *Total
-	if d.best.found && d.pruning() {
-		limit = &d.bestTotal
 	}
 	d.worker.search(dst, &d.problem, d.budget(), limit)
 	d.steps += dst.Steps

@@ -80,7 +80,7 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 // precondition may have ended that way early.
 func (d *decision) prepareFindings() {
 	d.horizon = d.now
-	if d.ask.RequiredNode == "" {
+	if !d.required() {
 		d.findStarving()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
@@ -113,19 +113,9 @@ func (d *decision) findTasks(e *Explanation) {
 	}
 }
 
-// shortOf returns the types that a node is short of, and none for a node that
-// the ask cannot use. It leaves the amounts in d.nodeShort.
-func (d *decision) shortOf(n NodeID) resources.Mask {
-	if !d.c.nodes[n].live || !d.usable(n) {
-		clear(d.nodeShort)
-		return 0
-	}
-	return d.nodeNeed(d.nodeShort, n)
-}
-
 // findQueues says of each queue what it is to the ask.
 func (d *decision) findQueues(e *Explanation) {
-	required := d.ask.RequiredNode != ""
+	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
 	for q := range d.tree.All() {
 		f := QueueFinding{

@@ -146,7 +146,7 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, headroom bool) NodeVe
 // unusable says why the ask cannot run on a node at all.
 func (d *decision) unusable(n NodeID) NodeVerdict {
 	switch {
-	case d.ask.RequiredNode != "":
+	case d.required():
 		return NodeNotRequired
 	case d.c.nodes[n].unschedulable:
 		return NodeUnschedulable

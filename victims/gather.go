@@ -57,7 +57,7 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 				continue
 			}
 			if !counted {
-				left, counted = d.mostUsefulHere(size), true
+				left, counted = mostUseful(d.nodeShort, size), true
 			}
 			unit := d.unit(id, 1)
 			if unbound {
@@ -71,12 +71,12 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 	}
 }
 
-// mostUsefulHere returns how many tasks of a size meet what the node lacks in
-// every type that they have any of.
-func (d *decision) mostUsefulHere(size resources.Vector) (most int64) {
-	for t, short := range d.nodeShort {
-		if short > 0 && size[t] > 0 {
-			most = max(most, (short-1)/size[t]+1)
+// mostUseful returns how many units of a size meet a need in every type that
+// they have any of.
+func mostUseful(short, size resources.Vector) (most int64) {
+	for t, lack := range short {
+		if v := at(size, t); lack > 0 && v > 0 {
+			most = max(most, (lack-1)/v+1)
 		}
 	}
 	return most
@@ -95,7 +95,9 @@ func (u *unitSet) gatherHeadroom(d *decision) {
 	}
 	slices.SortFunc(u.ids, d.compareGroups)
 	for _, id := range u.ids {
-		u.units = append(u.units, d.unit(id, 0))
+		unit := d.unit(id, 0)
+		u.units = append(u.units, unit)
+		u.bound = u.bound || len(unit.Bounds) > 0
 	}
 }
 
@@ -111,11 +113,10 @@ func (d *decision) compareGroups(a, b TaskID) int {
 
 func (d *decision) compareGroup(a, b TaskID) int {
 	x, y := &d.c.tasks[a], &d.c.tasks[b]
-	const costs = flagOptedOut | flagOriginator
 	return cmp.Or(
 		cmp.Compare(x.leaf, y.leaf),
 		cmp.Compare(x.priority, y.priority),
-		cmp.Compare(x.flags&costs, y.flags&costs),
+		cmp.Compare(x.flags&costFlags, y.flags&costFlags),
 		slices.Compare(d.c.size(a), d.c.size(b)),
 	)
 }
@@ -127,7 +128,7 @@ func (u *unitSet) join(d *decision, n NodeID) {
 	var left int64
 	for i, id := range pool.ids {
 		if i == 0 || d.compareGroup(pool.ids[i-1], id) != 0 {
-			left = d.mostUseful(&pool.units[i])
+			left = d.mostForHeadroom(&pool.units[i])
 		}
 		if left > 0 && d.c.tasks[id].node != n {
 			u.add(id, pool.units[i])
@@ -136,15 +137,11 @@ func (u *unitSet) join(d *decision, n NodeID) {
 	}
 }
 
-// mostUseful returns how many units like u meet every headroom need that they
-// reduce at all.
-func (d *decision) mostUseful(u *Unit) (most int64) {
+// mostForHeadroom returns how many units like u meet every headroom need that
+// they reduce at all.
+func (d *decision) mostForHeadroom(u *Unit) (most int64) {
 	for _, row := range u.Needs {
-		for t, short := range d.needs.short[row-1] {
-			if size := at(u.Size, t); short > 0 && size > 0 {
-				most = max(most, (short-1)/size+1)
-			}
-		}
+		most = max(most, mostUseful(d.needs.short[row-1], u.Size))
 	}
 	return most
 }
@@ -160,10 +157,7 @@ func (d *decision) searchHeadroom() bool {
 	d.wanted = resources.Copy(d.wanted, d.needs.most)
 	d.setNeeds()
 	d.problem.Needs[0].Short = nil // no node's
-	d.problem.Units = d.pool.units
-	d.worker.search(&d.shared, &d.problem, d.budget(), nil)
-	d.steps += d.shared.Steps
-	d.proven = d.proven && d.shared.Proven
+	d.run(&d.shared, &d.pool, nil)
 	d.hopeless = !d.shared.Found && d.shared.Proven
 	return !d.hopeless
 }

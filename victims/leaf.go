@@ -15,12 +15,10 @@ func (d *decision) prepareLeaves() bool {
 	d.leaves = zeros(d.leaves, d.tree.Len())
 	d.chains = d.chains[:0]
 	left := false
-	d.givers = false
 	for w := range d.tree.Leaves(queue.Root) {
 		leaf := &d.leaves[w]
 		d.prepareLeaf(leaf, w)
 		left = left || leaf.veto == 0
-		d.givers = d.givers || leaf.veto == 0 && d.gives(leaf)
 	}
 	d.compareLeaves()
 	return left
@@ -29,7 +27,7 @@ func (d *decision) prepareLeaves() bool {
 // prepareLeaf works out what the tasks of leaf w have in common.
 func (d *decision) prepareLeaf(leaf *leafRow, w queue.ID) {
 	leaf.level = d.needs.level(d.tree, w)
-	if d.ask.RequiredNode != "" {
+	if d.required() {
 		// On a required node raw priorities count, and neither guarantees nor
 		// fences nor disabled queues protect.
 		leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
@@ -104,21 +102,20 @@ func (d *decision) compareLeaves() {
 			continue
 		}
 		d.mostRoom = resources.Max(d.mostRoom, d.mostRoom, leaf.room)
-		switch {
-		case leaf.rank.Fenced:
+		if leaf.rank.Fenced {
 			d.fencedRank, d.evenRanks = min(d.fencedRank, leaf.rank.Offset), false
-		default:
-			d.evenRanks = d.evenRanks && (d.leastLift == noLimit || d.leastLift == leaf.rank.Offset)
-			d.leastLift = min(d.leastLift, leaf.rank.Offset)
+			continue
 		}
+		d.evenRanks = d.evenRanks && (d.leastLift == noLimit || d.leastLift == leaf.rank.Offset)
+		d.leastLift = min(d.leastLift, leaf.rank.Offset)
 	}
 }
 
-// gives reports whether guarantees let tasks of a leaf go that have any of what
-// the ask wants.
-func (d *decision) gives(leaf *leafRow) bool {
+// gives reports whether guarantees let tasks of some leaf in reach go that have
+// any of what the ask wants.
+func (d *decision) gives() bool {
 	for _, t := range d.types {
-		if leaf.room[t] > 0 {
+		if d.mostRoom[t] > 0 {
 			return true
 		}
 	}

@@ -53,10 +53,7 @@ func (d *decision) unplanned(dst *Decision) {
 // victim.
 func (d *decision) countRules(r *Refusal) {
 	for n := range d.c.nodes {
-		var short resources.Mask
-		if node := NodeID(n); d.c.nodes[n].live && d.usable(node) {
-			short = d.nodeNeed(d.nodeShort, node)
-		}
+		short := d.shortOf(NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
 			if d.c.tasks[id].state == Granted {
 				continue

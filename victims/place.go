@@ -75,12 +75,15 @@ func (d *decision) inFlight(dst *Decision, grant TaskID) {
 // and not reserved for another, or it is the one that the ask requires.
 func (d *decision) usable(n NodeID) bool {
 	node := &d.c.nodes[n]
-	if d.ask.RequiredNode != "" {
+	if d.required() {
 		return node.name == d.ask.RequiredNode
 	}
 	return (!node.unschedulable || d.relaxed.node(RelaxUnschedulable, n)) &&
 		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.relaxed.node(RelaxReservation, n))
 }
+
+// required reports whether the ask can run on one node only.
+func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 
 // hasRoom reports whether a node has room for the ask, in the types that the
 // ask wants, with held added to what is free.

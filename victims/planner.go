@@ -112,7 +112,6 @@ type decision struct {
 	starving bool
 	view     fence.View
 	leaves   []leafRow
-	givers   bool // the guarantees of some leaf in reach let something go
 	// Over the leaves in reach; see compareLeaves.
 	mostRoom              resources.Vector
 	leastLift, fencedRank int64
@@ -189,11 +188,8 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 		return fail(err)
 	}
 	d.p, d.c, d.tree, d.ask, d.now, d.ns = p, c, c.tree, ask, now, ns
-	d.size = resources.Copy(d.size[:0], ask.Size)
-	for len(d.size) < c.types {
-		d.size = append(d.size, 0)
-	}
-	d.size = d.size[:c.types]
+	d.size = zeros(d.size, c.types)
+	copySize(d.size, ask.Size)
 	d.wants = resources.Positive(d.size)
 	d.types = d.types[:0]
 	for t := range d.wants.All() {

@@ -10,16 +10,15 @@ import (
 // reason first, and reports whether it did. For a required node neither delay
 // nor guarantees count. (Section 5, "The decision", step 1.)
 func (d *decision) precondition(dst *Decision) bool {
-	required := d.ask.RequiredNode != ""
 	switch {
 	case d.ask.MayNot && !d.relaxed.rule(RelaxMayNot):
 		d.refuse(dst, MayNotPreempt)
 		return true
-	case d.early(dst, required):
+	case d.early(dst):
 		return true
 	case d.overMax(dst):
 		return true
-	case required:
+	case d.required():
 		return false
 	}
 	return d.triggers(dst) || d.headroomInside(dst)
@@ -27,10 +26,10 @@ func (d *decision) precondition(dst *Decision) bool {
 
 // early refuses an ask that is not pending for long enough, or for which
 // preemption was tried too recently. RetryAt is the time at which neither is so.
-func (d *decision) early(dst *Decision, required bool) bool {
+func (d *decision) early(dst *Decision) bool {
 	reason := Reason(0)
 	var retry time.Time
-	if !required && !d.relaxed.rule(RelaxDelay) {
+	if !d.required() && !d.relaxed.rule(RelaxDelay) {
 		if end := d.ask.PendingSince.Add(d.tree.PreemptionDelay(d.ask.Queue)); d.now.Before(end) {
 			reason, retry = TooEarly, end
 		}

@@ -11,16 +11,19 @@ func (d *decision) surveyLanes(r *Refusal) {
 		digest := &d.c.digest.nodes[n]
 		r.Counts[RuleLeaving] += int(digest.leaving)
 		r.Counts[RuleRequiredNode] += int(digest.required)
-		s := laneSurvey{digest: digest, headroom: d.needs.open()}
 		usable := d.usable(n)
-		if usable {
-			s.short = d.nodeNeed(d.nodeShort, n)
-		} else if d.ask.RequiredNode != "" {
-			s.headroom = false // only tasks on the required node make headroom
+		s := laneSurvey{
+			digest: digest,
+			short:  d.shortOf(n),
+			// Of a required node only the tasks on it make headroom.
+			headroom: d.needs.open() && (usable || !d.required()),
 		}
 		for i := range digest.lanes {
 			candidates := d.surveyLane(r, i, &s)
 			r.Candidates += int(candidates)
+			if candidates == 0 || !usable {
+				continue
+			}
 			for t, v := range digest.size(i, d.c.types) {
 				d.nodeShort[t] -= candidates * v
 			}
