@@ -25,7 +25,7 @@ var mayImport = map[string][]string{
 	"toleration": nil,
 	"victims":    {"resources", "queue", "fence"},
 	"quota":      {"resources", "queue", "victims"},
-	"jobs":       {"resources", "queue", "victims"},
+	"jobs":       {"resources", "queue", "fence", "victims"},
 }
 
 // harness has the internal packages that serve tests, examples and benchmarks.

@@ -11,71 +11,86 @@ import (
 // ErrNothingApplied is what [Cluster.Undo] returns where it has nothing to undo.
 var ErrNothingApplied = errors.New("nothing applied")
 
-// appliedPlan is what is needed to undo a plan.
-type appliedPlan struct {
+// A Change is what a plan of any kind does to a cluster: tasks are told to
+// stop, and asks are given places.
+type Change struct {
+	For     string // what it is for, for messages
+	Version uint64 // of the cluster that it was made for; 0 is that of no plan
+	Victims []Victim
+	Grants  []Grant
+}
+
+// A Grant is a place for an ask.
+type Grant struct {
+	Ask  *Ask
+	Node NodeID
+}
+
+// appliedChange is what is needed to undo a change.
+type appliedChange struct {
 	before  uint64 // the version to come back to
 	victims int    // how many of Cluster.marked are its
-	grant   TaskID
-	granted bool
+	grants  int    // how many of Cluster.granted are its
 }
 
 // Apply carries a plan out as far as the cluster is concerned: its victims are
 // marked as preempting, and its ask is granted the node. The grant counts as
 // usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
-// [Cluster.RemoveTask].
-//
-// Where the ask holds the grant of the plan already, the grant stays as it is.
-//
-// What a refusal has for a plan is refused with [ErrState], a plan made for
-// another version of the cluster with [ErrStale],
-// one whose victims are not running tasks of the cluster, each named once, or
-// whose ask cannot be granted its node, with errors that say so. Whether the
-// plan is lawful is not asked; see [Auditor]. An error changes nothing.
+// [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
 func (c *Cluster) Apply(p *Plan) error {
-	if p.Version == 0 {
-		return fmt.Errorf("victims: plan for %q: %w: there is none", p.Ask.Key, ErrState)
+	c.single[0] = Grant{Ask: &p.Ask, Node: p.Node}
+	err := c.ApplyChange(&Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:]})
+	c.single[0] = Grant{}
+	return err
+}
+
+// ApplyChange marks the victims of a change as preempting and grants its asks
+// their nodes, all or nothing. An ask that holds the very grant already keeps
+// it as it is.
+//
+// What a refusal has for a plan is refused with [ErrState], a change made for
+// another version of the cluster with [ErrStale], one whose victims are not
+// running tasks of the cluster, each named once, or whose asks cannot be
+// granted their nodes, with errors that say so. Whether it is lawful is not
+// asked; see [Auditor]. An error changes nothing.
+func (c *Cluster) ApplyChange(ch *Change) error {
+	if ch.Version == 0 {
+		return fmt.Errorf("victims: plan for %q: %w: there is none", ch.For, ErrState)
 	}
-	if p.Version != c.version {
-		return fmt.Errorf("victims: plan for %q made for version %d, not %d: %w", p.Ask.Key, p.Version, c.version, ErrStale)
+	if ch.Version != c.version {
+		return fmt.Errorf("victims: plan for %q made for version %d, not %d: %w", ch.For, ch.Version, c.version, ErrStale)
 	}
-	a := appliedPlan{before: c.version, victims: len(p.Victims)}
-	marked := len(c.marked)
-	err := c.mark(p)
+	marked, granted := len(c.marked), len(c.granted)
+	err := c.mark(ch)
 	if err == nil {
-		err = c.grant(&a, p)
+		err = c.grant(ch)
 	}
 	if err != nil {
-		c.unmark(marked)
+		c.takeBack(marked, granted)
 		return err
 	}
-	c.applied = append(c.applied, a)
+	c.applied = append(c.applied, appliedChange{
+		before: c.version, victims: len(c.marked) - marked, grants: len(c.granted) - granted,
+	})
 	c.versions++
 	c.version = c.versions
 	return nil
 }
 
-// mark marks the victims of a plan. It stops at the first that is none.
-func (c *Cluster) mark(p *Plan) error {
-	for i := range p.Victims {
-		v := &p.Victims[i]
+// mark marks the victims of a change. It stops at the first that is none.
+func (c *Cluster) mark(ch *Change) error {
+	for i := range ch.Victims {
+		v := &ch.Victims[i]
 		if err := c.checkVictim(v); err != nil {
-			if slices.ContainsFunc(p.Victims[:i], func(u Victim) bool { return u.Task == v.Task }) {
+			if slices.ContainsFunc(ch.Victims[:i], func(u Victim) bool { return u.Task == v.Task }) {
 				err = ErrDuplicate // and therefore marked
 			}
-			return fmt.Errorf("victims: plan for %q: victim %q: %w", p.Ask.Key, v.Key, err)
+			return fmt.Errorf("victims: plan for %q: victim %q: %w", ch.For, v.Key, err)
 		}
 		c.setState(v.Task, Preempting)
 		c.marked = append(c.marked, v.Task)
 	}
 	return nil
-}
-
-// unmark takes the marks back but for the oldest keep.
-func (c *Cluster) unmark(keep int) {
-	for _, id := range c.marked[keep:] {
-		c.setState(id, Running)
-	}
-	c.marked = c.marked[:keep]
 }
 
 // checkVictim reports a victim that is no running task.
@@ -92,20 +107,26 @@ func (c *Cluster) checkVictim(v *Victim) error {
 	return nil
 }
 
-// grant grants the ask of a plan its node, unless it holds that grant.
-func (c *Cluster) grant(a *appliedPlan, p *Plan) (err error) {
-	if id, held := c.LookupGrant(p.Ask.Key); held {
-		r := &c.tasks[id]
-		if r.node != p.Node || r.leaf != p.Ask.Queue || !resources.Equal(c.size(id), p.Ask.Size) {
-			return fmt.Errorf("victims: plan for %q: it holds another grant, on node %q: %w",
-				p.Ask.Key, c.nodes[r.node].name, ErrState)
+// grant grants the asks of a change their nodes, but for those that hold that
+// very grant. It stops at the first that cannot be granted.
+func (c *Cluster) grant(ch *Change) error {
+	for _, g := range ch.Grants {
+		if id, held := c.LookupGrant(g.Ask.Key); held {
+			r := &c.tasks[id]
+			if r.node != g.Node || r.leaf != g.Ask.Queue || !resources.Equal(c.size(id), g.Ask.Size) {
+				return fmt.Errorf("victims: plan for %q: grant of %q: it holds another one, on node %q: %w",
+					ch.For, g.Ask.Key, c.nodes[r.node].name, ErrState)
+			}
+			continue
 		}
-		return nil
+		t := g.Ask.task(g.Node)
+		id, err := c.insert(&t)
+		if err != nil {
+			return err
+		}
+		c.granted = append(c.granted, id)
 	}
-	t := p.Ask.task(p.Node)
-	a.grant, err = c.insert(&t)
-	a.granted = err == nil
-	return err
+	return nil
 }
 
 // Undo takes the plan that was applied last, and not undone yet, back. The
@@ -118,10 +139,21 @@ func (c *Cluster) Undo() error {
 	}
 	a := c.applied[last]
 	c.applied = c.applied[:last]
-	c.unmark(len(c.marked) - a.victims)
-	if a.granted {
-		c.delete(a.grant)
-	}
+	c.takeBack(len(c.marked)-a.victims, len(c.granted)-a.grants)
 	c.version = a.before
 	return nil
+}
+
+// takeBack takes the marks and grants of changes back but for the oldest ones,
+// newest first, so that rows are free in the order they were before.
+func (c *Cluster) takeBack(marked, granted int) {
+	for len(c.granted) > granted {
+		last := len(c.granted) - 1
+		c.delete(c.granted[last])
+		c.granted = c.granted[:last]
+	}
+	for _, id := range c.marked[marked:] {
+		c.setState(id, Running)
+	}
+	c.marked = c.marked[:marked]
 }

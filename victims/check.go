@@ -12,7 +12,7 @@ import (
 // What comes into a cluster is checked here, before anything changes.
 
 // parse checks a task, or a grant, that is to be added and returns its row,
-// without its application and lists.
+// without its application, job and lists.
 func (c *Cluster) parse(t *Task) (taskRow, error) {
 	if err := c.checkTask(t); err != nil {
 		return taskRow{}, err
@@ -33,6 +33,7 @@ func (c *Cluster) parse(t *Task) (taskRow, error) {
 	r.flags = r.flags.set(flagOriginator, t.Originator)
 	r.flags = r.flags.set(flagOptedOut, t.OptedOut)
 	r.flags = r.flags.set(flagRequiredNode, t.RequiredNode)
+	r.flags = r.flags.set(flagNonPreemptible, t.NonPreemptible)
 	return r, nil
 }
 

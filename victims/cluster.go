@@ -56,11 +56,14 @@ type Cluster struct {
 	taskIDs   map[string]TaskID
 	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
 	apps      interner
+	jobs      interner
 
 	version  uint64 // of the present state; equal versions are equal states
 	versions uint64 // the largest version given so far
-	applied  []appliedPlan
+	applied  []appliedChange
 	marked   []TaskID // the victims of the applied plans, oldest first
+	granted  []TaskID // their grants, likewise
+	single   [1]Grant // of a plan, while it is applied
 }
 
 // nodeRow is what a cluster knows of a node besides amounts.
@@ -126,6 +129,7 @@ func (c *Cluster) changed() {
 	c.version = c.versions
 	c.applied = c.applied[:0]
 	c.marked = c.marked[:0]
+	c.granted = c.granted[:0]
 }
 
 // Clone returns an independent copy, tree included, for another goroutine or a
@@ -160,7 +164,8 @@ func (c *Cluster) Clone() *Cluster {
 		d.leaves[q] = slices.Clone(c.leaves[q])
 	}
 	d.apps = c.apps.clone()
-	d.applied, d.marked = nil, nil
+	d.jobs = c.jobs.clone()
+	d.applied, d.marked, d.granted = nil, nil, nil
 	return &d
 }
 

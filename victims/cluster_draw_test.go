@@ -93,6 +93,7 @@ func (x *clusterMachine) drawAsk(t *rapid.T) Ask {
 		Priority: rapid.Int32().Draw(t, "priority"), PendingSince: drawTime(t),
 		RequiredNode: rapid.SampledFrom(nodeNames).Draw(t, "required"),
 		Originator:   rapid.Bool().Draw(t, "originator"), OptedOut: rapid.Bool().Draw(t, "opted out"),
+		Job: drawKey(t), NonPreemptible: rapid.Bool().Draw(t, "non-preemptible"),
 	}
 }
 
@@ -101,6 +102,6 @@ func grantOfAsk(a *Ask, node NodeID) Task {
 	return Task{
 		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: a.Size, Priority: a.Priority,
 		Created: a.PendingSince, State: Granted, Originator: a.Originator, OptedOut: a.OptedOut,
-		RequiredNode: a.RequiredNode != "",
+		RequiredNode: a.RequiredNode != "", Job: a.Job, NonPreemptible: a.NonPreemptible,
 	}
 }

@@ -238,9 +238,9 @@ func (p clusterPicture) String() string {
 			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor)
 	}
 	for _, t := range p.tasks {
-		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t\n",
+		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t\n",
 			t.Key, t.Application, t.Queue, t.node, t.Size, t.Priority, instant(t.Created), instant(t.Scheduled), t.State,
-			t.Originator, t.OptedOut, t.RequiredNode)
+			t.Originator, t.OptedOut, t.RequiredNode, t.Job, t.NonPreemptible)
 	}
 	for q, u := range p.queues {
 		fmt.Fprintf(&b, "queue %d: usage %v leaving %v guaranteed %s max %s\n", q, u.usage, u.leaving, bound(u.guaranteed), bound(u.max))

@@ -148,11 +148,11 @@ var clusterErrors = []struct {
 	{apply(func(p *Plan) { p.Ask.PendingSince = farAway }), ErrRange, `victims: task "ask": time 3024-02-29 00:00:00 +0000 UTC: out of range`},
 	// The ask of the grant on n1.
 	{apply(func(p *Plan) { p.Ask.Key = "grant" }), ErrState,
-		`victims: plan for "grant": it holds another grant, on node "n1": wrong state`},
+		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
 	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Size = "grant", 0, vec{1, 1} }), ErrState,
-		`victims: plan for "grant": it holds another grant, on node "n1": wrong state`},
+		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
 	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Queue = "grant", 0, 1 }), ErrState,
-		`victims: plan for "grant": it holds another grant, on node "n1": wrong state`},
+		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
 }
 
 // TestClusterErrors holds errors to their texts, and to changing nothing.

@@ -3,6 +3,7 @@ package victims
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -23,6 +24,7 @@ type taskRow struct {
 	inLeaf    int32 // its index in Cluster.leaves[leaf]
 	state     State
 	flags     flags
+	job       int32
 }
 
 type flags uint8
@@ -34,6 +36,7 @@ const (
 	flagOriginator
 	flagOptedOut
 	flagRequiredNode
+	flagNonPreemptible
 )
 
 func (f flags) has(g flags) bool { return f&g != 0 }
@@ -124,6 +127,7 @@ func (a *Ask) task(node NodeID) Task {
 		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node,
 		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
 	}
 }
 
@@ -189,6 +193,9 @@ func (c *Cluster) Task(id TaskID) Task {
 		Originator:   r.flags.has(flagOriginator),
 		OptedOut:     r.flags.has(flagOptedOut),
 		RequiredNode: r.flags.has(flagRequiredNode),
+
+		Job:            c.jobs.names[r.job],
+		NonPreemptible: r.flags.has(flagNonPreemptible),
 	}
 	if r.flags.has(flagCreated) {
 		t.Created = time.Unix(0, r.created).UTC()
@@ -210,6 +217,14 @@ func (c *Cluster) Tasks() iter.Seq[TaskID] {
 		}
 	}
 }
+
+// TasksOn yields the tasks and grants of a node. Their order depends on the
+// history of additions and removals.
+func (c *Cluster) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(c.nodes[id].tasks) }
+
+// TasksIn yields the tasks and grants of a queue, which has some only where it
+// is a leaf. Their order depends on the history of additions and removals.
+func (c *Cluster) TasksIn(q queue.ID) iter.Seq[TaskID] { return slices.Values(c.leaves[q]) }
 
 // TaskLen returns the number of tasks and grants.
 func (c *Cluster) TaskLen() int { return len(c.taskIDs) }
@@ -235,6 +250,7 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	}
 	node := &c.nodes[t.Node]
 	r.app = c.apps.acquire(t.Application)
+	r.job = c.jobs.acquire(t.Job)
 	r.inNode, r.inLeaf = int32(len(node.tasks)), int32(len(c.leaves[t.Queue]))
 	node.tasks = append(node.tasks, id)
 	c.leaves[t.Queue] = append(c.leaves[t.Queue], id)
@@ -264,6 +280,7 @@ func (c *Cluster) delete(id TaskID) {
 	c.leaves[r.leaf] = list[:len(list)-1]
 
 	c.apps.release(r.app)
+	c.jobs.release(r.job)
 	delete(c.taskIDs, r.key)
 	c.tasks[id] = taskRow{}
 	c.freeTasks = append(c.freeTasks, id)

@@ -66,6 +66,12 @@ type Task struct {
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
+
+	// Job is the gang that the task is a member of, "" for none, and
+	// NonPreemptible that no other job may take it. Package jobs goes by them;
+	// to plans for asks and to quotas they mean nothing.
+	Job            string
+	NonPreemptible bool
 }
 
 // A Node is a place where tasks run.
@@ -93,6 +99,8 @@ type Ask struct {
 	MayNot       bool // must not preempt others
 
 	// What it will be as a task; see [Task].
-	Originator bool
-	OptedOut   bool
+	Originator     bool
+	OptedOut       bool
+	Job            string
+	NonPreemptible bool
 }
