@@ -58,10 +58,11 @@ func (w *Worker) buildPacks() {
 
 	w.sums = zeros(w.sums, len(w.packs))
 	for i := range w.p.Units {
-		u := &w.p.Units[i]
-		for _, b := range u.Bounds {
-			for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
-				w.sums[k] += at(u.Size, int(w.packs[k].typ))
+		for part := range w.p.Units[i].all {
+			for _, b := range part.Bounds {
+				for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
+					w.sums[k] += at(part.Size, int(w.packs[k].typ))
+				}
 			}
 		}
 	}
@@ -74,10 +75,11 @@ func (w *Worker) buildPacks() {
 func (w *Worker) enough() bool {
 	w.sums = zeros(w.sums, len(w.rows))
 	for i := range w.p.Units {
-		u := &w.p.Units[i]
-		for _, n := range u.Needs {
-			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-				w.sums[r] += at(u.Size, int(w.rows[r].typ))
+		for part := range w.p.Units[i].all {
+			for _, n := range part.Needs {
+				for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+					w.sums[r] += at(part.Size, int(w.rows[r].typ))
+				}
 			}
 		}
 	}
@@ -110,10 +112,16 @@ func (w *Worker) alike(u, v *Unit) int {
 		slices.Compare(u.Size, v.Size),
 		slices.Compare(u.Needs, v.Needs),
 		cmp.Compare(w.chain(u), w.chain(v)),
+		slices.CompareFunc(u.Parts, v.Parts, comparePart),
 	); c != 0 || w.p.Order.Compare == nil {
 		return c
 	}
 	return cmp.Compare(u.Work, v.Work)
+}
+
+// comparePart orders parts by all that they are.
+func comparePart(p, q Part) int {
+	return cmp.Or(slices.Compare(p.Size, q.Size), slices.Compare(p.Needs, q.Needs), slices.Compare(p.Bounds, q.Bounds))
 }
 
 // buildClasses groups the units that can help. Classes are ordered by falling
@@ -150,10 +158,12 @@ func (w *Worker) buildClasses() {
 
 // helps reports whether a unit reduces an open need.
 func (w *Worker) helps(u *Unit) bool {
-	for _, n := range u.Needs {
-		for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-			if at(u.Size, int(w.rows[r].typ)) > 0 {
-				return true
+	for part := range u.all {
+		for _, n := range part.Needs {
+			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+				if at(part.Size, int(w.rows[r].typ)) > 0 {
+					return true
+				}
 			}
 		}
 	}
@@ -162,27 +172,44 @@ func (w *Worker) helps(u *Unit) bool {
 
 // classOf returns the class that begins with unit u at members[first].
 func (w *Worker) classOf(u *Unit, first int32) class {
-	c := class{levels: u.Levels, size: u.Size, first: first, count: 1}
+	c := class{levels: u.Levels, size: u.Size, first: first, count: 1, parted: len(u.Parts) > 0}
 	from := len(w.terms)
-	for _, n := range u.Needs {
-		for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-			if v := at(u.Size, int(w.rows[r].typ)); v > 0 {
-				w.terms = append(w.terms, term{r, v})
-				c.use += share16(v, w.rows[r].short)
+	for part := range u.all {
+		for _, n := range part.Needs {
+			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
+				if v := at(part.Size, int(w.rows[r].typ)); v > 0 {
+					w.addTerm(from, term{r, v})
+				}
 			}
 		}
 	}
 	c.cover = w.terms[from:len(w.terms):len(w.terms)]
+	for _, t := range c.cover {
+		c.use += share16(t.amount, w.rows[t.row].short)
+	}
 	from = len(w.terms)
-	for _, b := range u.Bounds {
-		for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
-			if v := at(u.Size, int(w.packs[k].typ)); v > 0 && w.packs[k].binds {
-				w.terms = append(w.terms, term{k, v})
+	for part := range u.all {
+		for _, b := range part.Bounds {
+			for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
+				if v := at(part.Size, int(w.packs[k].typ)); v > 0 && w.packs[k].binds {
+					w.addTerm(from, term{k, v})
+				}
 			}
 		}
 	}
 	c.pack = w.terms[from:len(w.terms):len(w.terms)]
 	return c
+}
+
+// addTerm adds a term to those from the given one on, where each row is once.
+func (w *Worker) addTerm(from int, t term) {
+	for i := from; i < len(w.terms); i++ {
+		if w.terms[i].row == t.row {
+			w.terms[i].amount += t.amount
+			return
+		}
+	}
+	w.terms = append(w.terms, t)
 }
 
 // share16 returns the part of need that v covers, in units of 2^-16.

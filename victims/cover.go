@@ -15,7 +15,7 @@ import (
 // node over a slice.
 //
 // All sets are over sums: no unit is judged by itself. The sizes of all units
-// must sum to no more than MaxInt64 per type, as those of a [Cluster] do.
+// and parts must sum to no more than MaxInt64 per type, as those of a [Cluster] do.
 type Problem struct {
 	Needs  []Need
 	Bounds []Bound
@@ -50,8 +50,35 @@ type Unit struct {
 	Work   uint64  // lost with it, in nanoseconds
 	Needs  []int32 // the needs that it counts for, ascending
 	// Bounds are those that bind it, the innermost first. They are chains: two
-	// units that share a bound share all that follow it.
+	// units without parts that share a bound share all that follow it.
 	Bounds []int32
+
+	// Parts, where there are some, are what the unit is made of: a gang has
+	// members on several nodes and in several queues. Size is then their sum
+	// in all that is freed, and Needs and Bounds are not looked at.
+	Parts []Part
+}
+
+// A Part is what a unit gives to some needs, and takes of some bounds. Its
+// amounts may be of something else than resources, and then are not in the
+// unit's Size: a bound over parts of 1 keeps a number of units.
+type Part struct {
+	Size   resources.Vector
+	Needs  []int32
+	Bounds []int32
+}
+
+// all yields the parts of a unit, itself where it has none.
+func (u *Unit) all(yield func(Part) bool) {
+	if len(u.Parts) == 0 {
+		yield(Part{u.Size, u.Needs, u.Bounds})
+		return
+	}
+	for _, p := range u.Parts {
+		if !yield(p) {
+			return
+		}
+	}
 }
 
 // NumLevels is the number of levels of a cost.
@@ -164,6 +191,7 @@ type class struct {
 	first, count int32 // its units are members[first : first+count]
 	cover        []term
 	pack         []term
+	parted       bool  // its units have parts
 	use          int64 // how much of the needs a unit covers, for ordering only
 }
 

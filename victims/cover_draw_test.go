@@ -98,7 +98,7 @@ func (g *coverDraw) vector(label string, amounts ...int64) resources.Vector {
 
 // part draws a part of what the units that count have of a type, or a little
 // more or less than all.
-func (g *coverDraw) part(label string, typ int, counts func(*Unit) bool) int64 {
+func (g *coverDraw) part(label string, typ int, counts func(Part) bool) int64 {
 	all := make([]int32, len(g.Units))
 	for i := range all {
 		all[i] = int32(i)
@@ -129,10 +129,9 @@ func (g *coverDraw) units() {
 			Levels: g.levels(),
 			Bounds: rapid.SampledFrom(chains).Draw(g.T, "chain"),
 		}
-		for n := range g.Needs {
-			if between(g.T, "counts", 0, 5) != 1 {
-				u.Needs = append(u.Needs, int32(n))
-			}
+		u.Needs = g.some("counts", len(g.Needs))
+		if between(g.T, "gang", 0, 3) == 1 {
+			u.Parts = g.parts()
 		}
 		shapes = append(shapes, u)
 	}
@@ -144,6 +143,29 @@ func (g *coverDraw) units() {
 		u.Work = rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "work")
 		g.Units = append(g.Units, u)
 	}
+}
+
+// some draws most of the numbers below n, ascending.
+func (g *coverDraw) some(label string, n int) (some []int32) {
+	for i := range n {
+		if between(g.T, label, 0, 5) != 1 {
+			some = append(some, int32(i))
+		}
+	}
+	return some
+}
+
+// parts draws parts of any needs and bounds, of the size of the unit or not.
+func (g *coverDraw) parts() []Part {
+	parts := make([]Part, between(g.T, "parts", 1, 3))
+	for i := range parts {
+		parts[i] = Part{
+			Size:   g.vector("part size", 1, 2, 3, 0, 4),
+			Needs:  g.some("part counts", len(g.Needs)),
+			Bounds: g.some("part is bound", len(g.Bounds)),
+		}
+	}
+	return parts
 }
 
 // chains draws what lies around each bound and returns the chain that begins
@@ -163,7 +185,7 @@ func (g *coverDraw) needs() {
 		short := g.vector("short", 1, 1, 1, 0, 1)
 		for t := range short {
 			if short[t] > 0 {
-				short[t] = g.part("part", t, func(u *Unit) bool { return slices.Contains(u.Needs, int32(n)) })
+				short[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) })
 			}
 		}
 		g.Needs[n].Short = short
@@ -178,7 +200,7 @@ func (g *coverDraw) bounds() {
 			Defined: resources.Mask(between(g.T, "defined", 0, 1<<(g.types+1)-1)),
 		}
 		for t := range room.Value {
-			room.Value[t] = g.part("part", t, func(u *Unit) bool { return slices.Contains(u.Bounds, int32(b)) })
+			room.Value[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) })
 		}
 		g.Bounds[b].Room = room
 	}
@@ -224,7 +246,7 @@ func pictureOf(p *Problem) string {
 		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)
 	}
 	for _, u := range p.Units {
-		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds)
+		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Parts)
 	}
 	return b.String()
 }

@@ -62,7 +62,7 @@ func (p slowProblem) legal(units []int32) bool {
 	for b, bound := range p.Bounds {
 		for t := range resources.MaxTypes {
 			room, ok := bound.Room.Bound(t)
-			if ok && p.sum(units, t, func(u *Unit) bool { return slices.Contains(u.Bounds, int32(b)) }) > max(room, 0) {
+			if ok && p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0) {
 				return false
 			}
 		}
@@ -74,7 +74,7 @@ func (p slowProblem) legal(units []int32) bool {
 func (p slowProblem) covers(units []int32) bool {
 	for n, need := range p.Needs {
 		for t, short := range need.Short {
-			if short > p.sum(units, t, func(u *Unit) bool { return slices.Contains(u.Needs, int32(n)) }) {
+			if short > p.sum(units, t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) }) {
 				return false
 			}
 		}
@@ -95,10 +95,27 @@ func (p slowProblem) minimal(units []int32) bool {
 	return true
 }
 
-// sum returns the amount of type t in the units that count.
-func (p slowProblem) sum(units []int32, t int, counts func(*Unit) bool) (sum int64) {
+// sum returns the amount of type t in the parts of the units that count.
+func (p slowProblem) sum(units []int32, t int, counts func(Part) bool) (sum int64) {
 	for _, i := range units {
-		if u := &p.Units[i]; t < len(u.Size) && counts(u) {
+		u := &p.Units[i]
+		parts := u.Parts
+		if len(parts) == 0 {
+			parts = []Part{{u.Size, u.Needs, u.Bounds}}
+		}
+		for _, part := range parts {
+			if t < len(part.Size) && counts(part) {
+				sum += part.Size[t]
+			}
+		}
+	}
+	return sum
+}
+
+// freed returns the amount of type t in the units.
+func (p slowProblem) freed(units []int32, t int) (sum int64) {
+	for _, i := range units {
+		if u := &p.Units[i]; t < len(u.Size) {
 			sum += u.Size[t]
 		}
 	}
@@ -125,7 +142,7 @@ func (p slowProblem) set(units []int32) *slowSet {
 	}
 	slices.Sort(s.keys)
 	for t := range resources.MaxTypes {
-		over := p.sum(units, t, func(*Unit) bool { return true })
+		over := p.freed(units, t)
 		capacity := int64(1) // where there is none
 		if t < len(p.Capacity) && p.Capacity[t] > 0 {
 			capacity = p.Capacity[t]

@@ -56,8 +56,11 @@ func (w *Worker) buildAvail() {
 // through returns how much of an amount that class c has of a type the packs
 // that bind it let through, and takes that from what they leave. Since bounds
 // are chains, the sum over classes is the largest there is, in whatever order
-// they come.
+// they come. Parts are of many packs: what units of them have counts in full.
 func (w *Worker) through(c *class, typ int32, amount int64) int64 {
+	if c.parted {
+		return amount
+	}
 	for _, t := range c.pack {
 		if w.packs[t.row].typ == typ {
 			amount = min(amount, w.sums[t.row])
