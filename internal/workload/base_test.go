@@ -48,7 +48,7 @@ func TestMapsAgrees(t *testing.T) {
 		{Nodes: 12, Tasks: 24, Tree: Tree2x10},
 		{Nodes: 20, Tasks: 30, Tree: Tree2x10},
 		{Nodes: 20, Tasks: 30, Tree: []int{2, 2, 3}},
-		{Nodes: 9, Tasks: 40, Tree: []int{4, 2}},
+		{Nodes: 9, Tasks: 40, Tree: []int{4, 3}},
 	} {
 		c := w.Build()
 		m := NewMaps(c)

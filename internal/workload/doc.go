@@ -14,8 +14,9 @@
 // A tree is told by its levels below the root: {10} is a root with 10 leaves,
 // called 2x10 for its 2 levels, and {5, 4, 5} has 5, 20 and 100 queues below the
 // root, called 4x100. The leaves are numbered in tree order. Leaf 0 is empty.
-// Task i of node n is in leaf 1 + (n·tasks + i) mod (leaves - 1), so that tasks
-// are dealt out to the other leaves in turn.
+// With m = n·tasks + i and L = leaves - 1, task i of node n is in leaf
+// 1 + (m + m div L) mod L: tasks are dealt out to the other leaves in turn, each
+// round beginning one leaf further on, so that a leaf gets tasks of all sizes.
 //
 // Each leaf is guaranteed, in every type, what all tasks use divided by twice
 // the number of leaves, rounded down: those with tasks use about twice their

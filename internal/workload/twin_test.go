@@ -108,7 +108,8 @@ func twin(w W) (l listing) {
 		node := fmt.Sprintf("n%d", n)
 		l.Nodes = append(l.Nodes, listedNode{node, capacity})
 		for i := range w.Tasks {
-			leaf := 1 + (n*w.Tasks+i)%(len(leaves)-1)
+			m, others := n*w.Tasks+i, len(leaves)-1
+			leaf := 1 + (m+m/others)%others
 			age := time.Duration(random.Int64N(3600000000000))
 			task := listedTask{
 				Key: fmt.Sprintf("%s-%d", node, i), Application: fmt.Sprintf("app%d", leaf-1),

@@ -78,8 +78,13 @@ func (w W) leaves(depth int) int {
 	return n
 }
 
-// leaf returns the number of the leaf of task i of node n.
-func (w W) leaf(n, i int) int { return 1 + (n*w.Tasks+i)%(w.leaves(0)-1) }
+// leaf returns the number of the leaf of task i of node n. Each round of the
+// leaves begins one leaf further on: sizes come round every 3 tasks, and where
+// 3 divides the number of leaves with tasks, each would have one size only.
+func (w W) leaf(n, i int) int {
+	task, others := n*w.Tasks+i, w.leaves(0)-1
+	return 1 + (task+task/others)%others
+}
 
 // Ask returns the ask of leaf 0 for k units.
 func (w W) Ask(c *victims.Cluster, k int64) victims.Ask {

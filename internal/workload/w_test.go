@@ -61,14 +61,14 @@ func TestByHand(t *testing.T) {
 	}
 	require.Zero(t, c.Tree().Guaranteed(queue.Root).Defined)
 
-	// The first tasks of all nodes have 0.5 units; in leaf 1 and 2 are the even
-	// and odd ones of all tasks: 0.5 + 1.5 + 1 + 0.5 + 1.5 + 1.
+	// The first tasks of all nodes have 0.5 units. Of the 12 tasks the leaves
+	// get 1 2 2 1 1 2 2 1 1 2 2 1 in turn: two tasks of each size.
 	require.Equal(t, "n1-0", c.Task(3).Key)
 	require.Equal(t, resources.Vector{500, 2 * gi, 1, 5 * gi}, c.Task(3).Size)
 	require.Equal(t, resources.Vector{0, 0, 0, 0}, c.Tree().Usage(1))
 	require.Equal(t, resources.Vector{6000, 24 * gi, 6, 60 * gi}, c.Tree().Usage(2))
 	require.Equal(t, resources.Vector{6000, 24 * gi, 6, 60 * gi}, c.Tree().Usage(3))
-	require.Equal(t, "app1", c.Task(3).Application)
+	require.Equal(t, "app0", c.Task(3).Application)
 
 	ask := W{Nodes: 4, Tasks: 3, Tree: []int{3}}.Ask(c, 4)
 	require.Equal(t, resources.Vector{4000, 16 * gi, 1, 40 * gi}, ask.Size)
