@@ -1,9 +1,7 @@
 package victims
 
 import (
-	"cmp"
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -14,68 +12,123 @@ import (
 // digest of the node tells: levels, and work where the levels are the same.
 type nodeBound struct {
 	levels Levels
-	work   uint64
+	work   Work
 	node   NodeID
-	seq    uint64
 }
 
-func compareBounds(a, b *nodeBound) int {
-	if c := slices.Compare(a.levels[:], b.levels[:]); c != 0 {
-		return c
-	}
-	return cmp.Or(cmp.Compare(a.work, b.work), cmp.Compare(a.seq, b.seq))
-}
+// stride is how far apart the nodes are that a search looks at first.
+const stride = 64
 
-// searchBounded looks at the node of the lowest bound first, and after that at
-// those whose bounds do not exceed the best plan so far. The answer is that of
-// looking at all. (Step 5.)
+// searchBounded looks at a few nodes from everywhere first, which gives a good
+// plan, and then at those of the others that may have a cheaper one. The answer
+// is that of looking at all, in whatever order: node order is part of the cost.
+// (Step 5.)
 func (d *decision) searchBounded() {
-	if first := d.boundNodes(); first > 0 {
-		d.bounds[0], d.bounds[first] = d.bounds[first], d.bounds[0]
+	d.searchRoomy()
+	for i := 0; i < len(d.c.order) && !d.hopeless; i += stride {
+		d.look(d.c.order[i])
 	}
-	for i := range d.bounds {
-		b := &d.bounds[i]
-		if d.hopeless {
+	for i := d.next(0); i < len(d.c.order) && !d.hopeless; i = d.next(i + 1) {
+		d.look(d.c.order[i])
+	}
+}
+
+// searchRoomy looks at the first node that has room for the ask as it is. If
+// headroom is needed, all such nodes have the same plan.
+func (d *decision) searchRoomy() {
+	if !d.needs.open() {
+		return
+	}
+	for _, n := range d.c.order {
+		if d.usable(n) && !d.refused[n] && d.nodeNeed(d.nodeShort, n) == 0 {
+			d.searchNode(n)
 			return
 		}
-		if !d.best.found || b.levels == lowestLevels || !d.beaten(b) && d.refine(b) {
-			d.searchNode(b.node)
-		}
 	}
 }
 
-// lowestLevels are not above those of any plan.
-var lowestLevels = Levels{levelRank: math.MinInt64, levelPriority: math.MinInt64}
-
-// boundNodes bounds every node that may have a plan, in node order, and returns
-// the index of the lowest bound.
-func (d *decision) boundNodes() (lowest int) {
-	d.bounds = d.bounds[:0]
-	roomy := false
-	for _, n := range d.c.order {
-		if !d.usable(n) || d.refused[n] {
+// next returns the index in node order of the next node, from i on, that must
+// be looked at and was not in the first round: all others are beaten by the
+// best plan, or have none, by what their gauges tell. It says no more than
+// [decision.look] does, only sooner, and is the inner loop of every decision.
+func (d *decision) next(i int) int {
+	c, ceiling := d.c, d.ceiling()
+	if d.relaxed.Rule == RelaxPriority {
+		ceiling = math.MaxInt64
+	}
+	for ; i < len(c.order); i++ {
+		n := c.order[i]
+		if i%stride == 0 {
 			continue
 		}
-		b := nodeBound{node: n, seq: d.c.nodes[n].seq}
-		short := d.nodeNeed(d.nodeShort, n)
-		switch {
-		case short == 0:
-			// All such nodes have the same plan, if headroom is needed at all:
-			// the first of them is enough, and looked at before all others.
-			if roomy || !d.needs.open() {
+		if !c.digest.gauges[n].fresh {
+			c.refresh(n)
+		}
+		switch rank := d.leastRank(c.digest.gauges[n].minPriority); {
+		case rank > ceiling:
+			continue // law 6, for all of its tasks
+		case d.best.found:
+			if d.quicklyBeaten(n, rank) {
 				continue
 			}
-			roomy = true
-			b.levels = lowestLevels
-		case !d.boundNode(&b):
-			continue
+		case d.tooLarge(c.row(c.digest.least, n)):
+			continue // law 2, likewise
 		}
-		d.bounds = append(d.bounds, b)
-		if last := len(d.bounds) - 1; compareBounds(&b, &d.bounds[lowest]) < 0 {
-			lowest = last
+		return i
+	}
+	return i
+}
+
+// quicklyBeaten is beaten for a node of which the least rank is known, and nothing
+// else: of opted-out tasks and originators it takes none to be needed.
+func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
+	c, best := d.c, &d.bestTotal
+	priority := int64(c.digest.gauges[n].minPriority)
+	switch {
+	case best.Levels[levelOptedOut] > 0 || best.Levels[levelOriginators] > 0:
+		return false
+	case rank != best.Levels[levelRank]:
+		return rank > best.Levels[levelRank]
+	case priority != best.Levels[levelPriority]:
+		return priority > best.Levels[levelPriority]
+	}
+	count, fewer := best.Levels[levelVictims], true
+	first := int(n) * c.types
+	for _, t := range d.types {
+		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
+		if short > count*largest {
+			return true // more victims
+		}
+		fewer = fewer && short <= (count-1)*largest
+	}
+	switch sum := count * rank; {
+	case fewer:
+		return false
+	case sum != best.Levels[levelSumRanks]:
+		return sum > best.Levels[levelSumRanks]
+	}
+	// As the last of the tasks was scheduled no later than any, all lose as much.
+	last := c.digest.latest[int(n)*numLatest]
+	work := Work{wide.Mul(d.since(last), uint64(count))}
+	if work.Compare(best.Work) <= 0 {
+		work = d.leastLost(n, count)
+		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.place(n) < d.best.cost.Node {
+			return false
 		}
 	}
-	return lowest
+	return d.freesAsMuch(n, count)
+}
+
+// look searches a node that lacks room, unless its bounds show that it has no
+// plan or none that beats the best.
+func (d *decision) look(n NodeID) {
+	b := nodeBound{node: n}
+	if !d.usable(n) || d.refused[n] || d.nodeNeed(d.nodeShort, n) == 0 || !d.boundNode(&b) {
+		return
+	}
+	if !d.best.found || !d.beaten(&b) && d.refine(&b) {
+		d.searchNode(n)
+	}
 }
 
 // boundNode bounds a node that lacks d.nodeShort. It reports false where all
@@ -84,13 +137,10 @@ func (d *decision) boundNodes() (lowest int) {
 func (d *decision) boundNode(b *nodeBound) bool {
 	c, n := d.c, b.node
 	c.refresh(n)
-	digest := &c.digest.nodes[n]
+	gauge := &c.digest.gauges[n]
 	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
 	largest := c.row(c.digest.largest, n)
-	rank := d.fencedRank
-	if d.leastLift != noLimit {
-		rank = min(rank, d.leastLift+int64(digest.minPriority))
-	}
+	rank := d.leastRank(gauge.minPriority)
 	if rank > d.ceiling() && d.relaxed.Rule != RelaxPriority {
 		return false // law 6, for all of them
 	}
@@ -117,16 +167,10 @@ func (d *decision) boundNode(b *nodeBound) bool {
 		b.levels[levelOriginators] = 0 // an opted-out originator may do
 	}
 	b.levels[levelRank] = rank
-	b.levels[levelPriority] = int64(digest.minPriority)
+	b.levels[levelPriority] = int64(gauge.minPriority)
 	b.levels[levelVictims] = count
 	b.levels[levelSumRanks] = count * rank
-	if digest.newest < d.ns {
-		hi, lo := bits.Mul64(uint64(d.ns)-uint64(digest.newest), uint64(count))
-		b.work = lo
-		if hi > 0 {
-			b.work = math.MaxUint64
-		}
-	}
+	b.work = d.leastLost(n, count)
 	return true
 }
 
@@ -134,52 +178,96 @@ func (d *decision) boundNode(b *nodeBound) bool {
 // one, go: no leaf in reach has so much to give.
 func (d *decision) tooLarge(size resources.Vector) bool { return !resources.Fits(size, d.mostRoom) }
 
+// leastRank returns the least rank of a task of a node whose lowest priority is
+// given.
+func (d *decision) leastRank(minPriority int32) int64 {
+	if d.leastLift == noLimit {
+		return d.fencedRank
+	}
+	return min(d.fencedRank, d.leastLift+int64(minPriority))
+}
+
+// leastLost returns the work that so many victims on a node lose at least.
+func (d *decision) leastLost(n NodeID, count int64) (work Work) {
+	latest := d.c.digest.latest[int(n)*numLatest:][:numLatest]
+	for _, start := range latest[:min(count, numLatest)] {
+		work.ns = work.ns.Add(wide.Of(d.since(start)))
+	}
+	if count > numLatest {
+		work.ns = work.ns.Add(wide.Mul(d.since(latest[numLatest-1]), uint64(count-numLatest)))
+	}
+	return work
+}
+
 // beaten reports whether it is certain that no plan for the node of b costs less
 // than the best.
 func (d *decision) beaten(b *nodeBound) bool {
 	if c := slices.Compare(b.levels[:], d.bestTotal.Levels[:]); c != 0 {
 		return c > 0
 	}
-	c := (Work{wide.Of(b.work)}).Compare(d.bestTotal.Work)
-	if c < 0 || c == 0 && int(b.seq) < d.best.cost.Node {
+	c := b.work.Compare(d.bestTotal.Work)
+	if c < 0 || c == 0 && d.c.place(b.node) < d.best.cost.Node {
 		return false
 	}
-	return d.freesAsMuch(b)
+	return d.freesAsMuch(b.node, b.levels[levelVictims])
 }
 
-// freesAsMuch reports whether every plan for the node of b frees at least as
-// much beyond what is wanted as the best one does. One type that does is
-// enough; the first to look at is the one that decided for the best.
-func (d *decision) freesAsMuch(b *nodeBound) bool {
-	if d.bestTotal.Excess.Amount == 0 || d.freesAsMuchOf(b, d.bestType) {
+// freesAsMuch reports whether so many victims on a node free at least as much
+// beyond what is wanted as the best plan does. One type that does is enough;
+// the first to look at is the one that decided for the best.
+func (d *decision) freesAsMuch(n NodeID, count int64) bool {
+	if d.bestTotal.Excess.Amount == 0 || d.freesAsMuchOf(n, count, d.bestType) {
 		return true
 	}
 	for t := range d.c.types {
-		if d.freesAsMuchOf(b, t) {
+		if d.freesAsMuchOf(n, count, t) {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *decision) freesAsMuchOf(b *nodeBound, t int) bool {
-	least := d.c.digest.least[int(b.node)*d.c.types+t]
-	beyond := b.levels[levelVictims] * least
+func (d *decision) freesAsMuchOf(n NodeID, count int64, t int) bool {
+	beyond := count * d.c.digest.least[int(n)*d.c.types+t]
 	if d.wants.Has(t) {
-		beyond -= max(d.size[t]-d.free(b.node, t, coming), d.needs.most[t], 0)
+		beyond -= max(d.size[t]-d.free(n, t, coming), d.needs.most[t], 0)
 	}
-	best := d.bestTotal.Excess
-	return beyond > 0 && wide.CmpRatio(
-		uint64(beyond), uint64(max(d.c.total[t], 1)), uint64(best.Amount), uint64(max(best.Of, 1))) >= 0
+	return d.asMuch[t] < noLimit && beyond >= d.asMuch[t]
 }
 
-// noteBestType notes the type that decides the excess of the best plan.
-func (d *decision) noteBestType() {
-	most := d.bestTotal.Excess
+// noteExcess notes the excess of the best plan, and a type that decided for it.
+func (d *decision) noteExcess() {
+	share := d.bestTotal.Excess
+	d.noteShare(share)
 	for t, capacity := range d.c.total {
-		if max(capacity, 1) == max(most.Of, 1) {
+		if max(capacity, 1) == max(share.Of, 1) {
 			d.bestType = t
-			return
 		}
 	}
+}
+
+// noteShare notes, per type, what least amount is no smaller a share of the
+// cluster.
+func (d *decision) noteShare(share resources.Share) {
+	d.asMuch = d.asMuch[:0]
+	for _, capacity := range d.c.total {
+		d.asMuch = append(d.asMuch, asMuchAs(share, max(capacity, 1)))
+	}
+}
+
+// asMuchAs returns the least amount of a capacity that is no smaller a share
+// than the given one, or noLimit where that is more than there can be.
+func asMuchAs(share resources.Share, capacity int64) int64 {
+	amount, of := uint64(max(share.Amount, 0)), uint64(max(share.Of, 1))
+	if wide.Mul(amount, uint64(capacity)).Hi >= of {
+		return noLimit // the quotient has more than 64 bits
+	}
+	quo, rem := wide.MulDiv(amount, uint64(capacity), of)
+	if quo >= noLimit {
+		return noLimit
+	}
+	if rem > 0 {
+		quo++
+	}
+	return int64(quo)
 }

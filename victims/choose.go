@@ -233,7 +233,7 @@ func (d *decision) offer(n NodeID, s *Selection, ids []TaskID) {
 		return
 	}
 	d.best.found, d.best.node, d.best.cost, d.bestTotal = true, n, *cost, s.Total
-	d.noteBestType()
+	d.noteExcess()
 	d.best.victims = d.best.victims[:0]
 	for _, i := range s.Units {
 		d.best.victims = append(d.best.victims, ids[i])

@@ -43,32 +43,47 @@ func (w *Worker) buildRows() {
 	w.rowOf = append(w.rowOf, int32(len(w.rows)))
 }
 
-// buildPacks makes a row of every type of a bound, and finds out which of them
-// can bind at all.
+// buildPacks makes a row of every type of a bound that some unit has, and finds
+// out which of them can bind at all. A problem may state many more bounds.
 func (w *Worker) buildPacks() {
-	w.packs, w.packOf = w.packs[:0], w.packOf[:0]
-	for b, bound := range w.p.Bounds {
-		w.packOf = append(w.packOf, int32(len(w.packs)))
-		for t := range bound.Room.Defined.All() {
-			room, _ := bound.Room.Bound(t)
-			w.packs = append(w.packs, packRow{bound: int32(b), typ: int32(t), room: max(room, 0)})
-		}
+	w.packs, w.tight = w.packs[:0], w.tight[:0]
+	if w.builds++; w.builds == 0 || len(w.spans) < len(w.p.Bounds) {
+		w.spans, w.builds = zeros(w.spans, len(w.p.Bounds)), 1
 	}
-	w.packOf = append(w.packOf, int32(len(w.packs)))
-
-	w.sums = zeros(w.sums, len(w.packs))
 	for i := range w.p.Units {
 		for part := range w.p.Units[i].all {
 			for _, b := range part.Bounds {
-				for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
-					w.sums[k] += at(part.Size, int(w.packs[k].typ))
+				span := w.span(b)
+				for k := span.first; k < span.end; k++ {
+					w.packs[k].sum += at(part.Size, int(w.packs[k].typ))
 				}
 			}
 		}
 	}
 	for k := range w.packs {
-		w.packs[k].binds = w.sums[k] > w.packs[k].room
+		pack := &w.packs[k]
+		pack.tight = -1
+		if pack.sum > pack.room {
+			pack.tight = int32(len(w.tight))
+			w.tight = append(w.tight, *pack)
+		}
 	}
+}
+
+// span returns where the rows of a bound are, which it makes where there are
+// none yet.
+func (w *Worker) span(b int32) packSpan {
+	span := &w.spans[b]
+	if span.build != w.builds {
+		span.build, span.first = w.builds, int32(len(w.packs))
+		limit := &w.p.Bounds[b].Room
+		for t := range limit.Defined.All() {
+			room, _ := limit.Bound(t)
+			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0)})
+		}
+		span.end = int32(len(w.packs))
+	}
+	return *span
 }
 
 // enough reports whether all units together would meet every need.
@@ -91,12 +106,15 @@ func (w *Worker) enough() bool {
 	return true
 }
 
+// packsOf returns the rows of a bound that some unit has.
+func (w *Worker) packsOf(b int32) []packRow { return w.packs[w.spans[b].first:w.spans[b].end] }
+
 // chain returns the first bound of a unit that can bind it, or -1. Since
 // bounds are chains, those that follow are the same for all units that have it.
 func (w *Worker) chain(u *Unit) int32 {
 	for _, b := range u.Bounds {
-		for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
-			if w.packs[k].binds && at(u.Size, int(w.packs[k].typ)) > 0 {
+		for _, pack := range w.packsOf(b) {
+			if pack.tight >= 0 && at(u.Size, int(pack.typ)) > 0 {
 				return b
 			}
 		}
@@ -190,9 +208,9 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 	from = len(w.terms)
 	for part := range u.all {
 		for _, b := range part.Bounds {
-			for k := w.packOf[b]; k < w.packOf[b+1]; k++ {
-				if v := at(part.Size, int(w.packs[k].typ)); v > 0 && w.packs[k].binds {
-					w.addTerm(from, term{k, v})
+			for _, pack := range w.packsOf(b) {
+				if v := at(part.Size, int(pack.typ)); v > 0 && pack.tight >= 0 {
+					w.addTerm(from, term{pack.tight, v})
 				}
 			}
 		}
@@ -225,8 +243,8 @@ func (w *Worker) reset() {
 		w.rem = append(w.rem, r.short)
 	}
 	w.room = w.room[:0]
-	for _, k := range w.packs {
-		w.room = append(w.room, k.room)
+	for _, pack := range w.tight {
+		w.room = append(w.room, pack.room)
 	}
 	w.freed = zeros(w.freed, w.types)
 	w.sure = zeros(w.sure, w.types)

@@ -40,21 +40,24 @@ type Cluster struct {
 	types int
 
 	nodes     []nodeRow
+	open      []bool // by node: it is schedulable and not reserved
 	freeNodes []NodeID
 	order     []NodeID // live nodes in the order of adding
 	nodeSeq   uint64
 	nodeIDs   map[string]NodeID
-	// Blocks of one amount per node and type: capacity, all that is used
-	// (running, leaving and granted) and the leaving part of it.
-	capacity, used, leaving []int64
-	total                   []int64 // capacity of all nodes, per type
-	digest                  digest
+	// Blocks of one amount per node and type: capacity, what is free of it
+	// beside all that runs, leaves or is granted, and what will be free once
+	// that which is leaving has gone.
+	capacity, present, coming []int64
+	total                     []int64 // capacity of all nodes, per type
+	digest                    digest
 
 	tasks     []taskRow
 	sizes     []int64 // a block of one amount per task and type
 	freeTasks []TaskID
 	taskIDs   map[string]TaskID
 	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
+	evictable []int32    // how many of them may be victims of some ask
 	apps      interner
 	jobs      interner
 
@@ -87,8 +90,8 @@ func NewCluster(tree *queue.Tree) *Cluster {
 		types:   tree.Schema().Len(),
 		nodeIDs: make(map[string]NodeID),
 		taskIDs: make(map[string]TaskID),
-		leaves:  make([][]TaskID, tree.Len()),
-		total:   make([]int64, tree.Schema().Len()),
+		leaves:  make([][]TaskID, tree.Len()), evictable: make([]int32, tree.Len()),
+		total: make([]int64, tree.Schema().Len()),
 	}
 }
 
@@ -144,6 +147,7 @@ func (c *Cluster) Clone() *Cluster {
 	d := *c
 	d.tree = c.tree.Clone()
 	d.nodes = slices.Clone(c.nodes)
+	d.open = slices.Clone(c.open)
 	for i := range d.nodes {
 		d.nodes[i].tasks = slices.Clone(c.nodes[i].tasks)
 	}
@@ -151,8 +155,8 @@ func (c *Cluster) Clone() *Cluster {
 	d.order = slices.Clone(c.order)
 	d.nodeIDs = maps.Clone(c.nodeIDs)
 	d.capacity = slices.Clone(c.capacity)
-	d.used = slices.Clone(c.used)
-	d.leaving = slices.Clone(c.leaving)
+	d.present = slices.Clone(c.present)
+	d.coming = slices.Clone(c.coming)
 	d.total = slices.Clone(c.total)
 	d.digest = c.digest.empty()
 	d.tasks = slices.Clone(c.tasks)
@@ -163,6 +167,7 @@ func (c *Cluster) Clone() *Cluster {
 	for q := range c.leaves {
 		d.leaves[q] = slices.Clone(c.leaves[q])
 	}
+	d.evictable = slices.Clone(c.evictable)
 	d.apps = c.apps.clone()
 	d.jobs = c.jobs.clone()
 	d.applied, d.marked, d.granted = nil, nil, nil
@@ -190,10 +195,11 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 		id, c.freeNodes = c.freeNodes[last], c.freeNodes[:last]
 	} else {
 		c.nodes = append(c.nodes, nodeRow{})
+		c.open = append(c.open, false)
 		zeros := make([]int64, c.types)
 		c.capacity = append(c.capacity, zeros...)
-		c.used = append(c.used, zeros...)
-		c.leaving = append(c.leaving, zeros...)
+		c.present = append(c.present, zeros...)
+		c.coming = append(c.coming, zeros...)
 		c.digest.addNode(c.types)
 	}
 	c.nodeSeq++
@@ -242,11 +248,14 @@ func (c *Cluster) RemoveNode(name string) error {
 func (c *Cluster) setNode(id NodeID, n *Node) {
 	c.nodes[id].unschedulable = n.Unschedulable
 	c.nodes[id].reservedFor = n.ReservedFor
-	row := c.row(c.capacity, id)
+	c.open[id] = !n.Unschedulable && n.ReservedFor == ""
+	row, present, coming := c.row(c.capacity, id), c.row(c.present, id), c.row(c.coming, id)
 	for i := range row {
-		v := at(n.Capacity, i)
-		c.total[i] += v - row[i]
-		row[i] = v
+		more := at(n.Capacity, i) - row[i]
+		c.total[i] += more
+		row[i] += more
+		present[i] += more
+		coming[i] += more
 	}
 }
 
@@ -280,14 +289,13 @@ func (c *Cluster) NodeLen() int { return len(c.order) }
 // runs, leaves or is granted there. It is negative where a node is
 // over-committed. It returns dst, which is allocated where it is too short.
 func (c *Cluster) Free(dst resources.Vector, id NodeID) resources.Vector {
-	return resources.Sub(dst, c.row(c.capacity, id), c.row(c.used, id))
+	return resources.Copy(dst, c.row(c.present, id))
 }
 
 // ComingFree sets dst to the free space of a node once what is leaving has
 // gone, and returns it as [Cluster.Free] does.
 func (c *Cluster) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
-	dst = c.Free(dst, id)
-	return resources.Add(dst, dst, c.row(c.leaving, id))
+	return resources.Copy(dst, c.row(c.coming, id))
 }
 
 // row returns the amounts of a node in a block.

@@ -129,12 +129,14 @@ type Worker struct {
 	types int // of which units have amounts
 
 	rows    []coverRow // what must be covered: open types of needs
-	packs   []packRow  // what may bind: types of bounds
+	packs   []packRow  // types of the bounds that units have
+	tight   []packRow  // those of them that can bind
 	classes []class
-	members []int32 // units, class by class, each in the order of taking
-	rowOf   []int32 // first row of each need
-	packOf  []int32 // first pack of each bound
-	sums    []int64 // scratch: one amount per row or pack
+	members []int32    // units, class by class, each in the order of taking
+	rowOf   []int32    // first row of each need
+	spans   []packSpan // the packs of each bound
+	builds  uint32     // problems built, to tell spans of this one from older ones
+	sums    []int64    // scratch: one amount per row or pack
 	terms   []term
 
 	// What the classes from i on can give: one row of each per class.
@@ -169,9 +171,14 @@ type coverRow struct {
 
 // packRow is one type of one bound.
 type packRow struct {
-	bound, typ int32
-	room       int64
-	binds      bool // all units together would pass it
+	typ, tight int32 // tight is its index in Worker.tight, or -1
+	room, sum  int64 // what all units together may take, and what they have
+}
+
+// packSpan is packs[first:end], where the bound was seen in the build.
+type packSpan struct {
+	build      uint32
+	first, end int32
 }
 
 // term is an amount in a row.

@@ -24,19 +24,26 @@ type digest struct {
 	largest []int64
 	least   []int64
 
-	nodes []nodeDigest
+	gauges []gauge
+	latest []int64 // a row per node: when the last of its tasks were scheduled, the last first
+	nodes  []nodeDigest
+}
+
+// numLatest is how many instants a row of digest.latest has. Where the node has
+// fewer tasks the others are the farthest past.
+const numLatest = 8
+
+// A gauge is what tells of most nodes that they need no closer look.
+type gauge struct {
+	fresh                    bool // false where a task has changed since
+	minPriority, maxPriority int32
+	// The node has so many evictable tasks, tasks that are leaving already, and
+	// running tasks that can run on it only.
+	evictable, leaving, required int32
 }
 
 // nodeDigest is what a digest knows of a node besides sums.
 type nodeDigest struct {
-	fresh       bool // false where a task has changed since
-	minPriority int32
-	// newest is when the last of the tasks was scheduled, as taskRow.newest has it.
-	newest int64
-
-	leaving  int32 // tasks that are leaving already
-	required int32 // running tasks that can run on this node only
-
 	// The evictable tasks, lane by lane, and for each when it was scheduled and
 	// its leaf.
 	ids    []TaskID
@@ -67,6 +74,8 @@ func (g *digest) addNode(types int) {
 	for _, block := range []*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least} {
 		*block = append(*block, zeros...)
 	}
+	g.gauges = append(g.gauges, gauge{})
+	g.latest = append(g.latest, make([]int64, numLatest)...)
 	g.nodes = append(g.nodes, nodeDigest{})
 }
 
@@ -78,6 +87,8 @@ func (g *digest) empty() digest {
 		all:     make([]int64, len(g.all)),
 		largest: make([]int64, len(g.largest)),
 		least:   make([]int64, len(g.least)),
+		gauges:  make([]gauge, len(g.gauges)),
+		latest:  make([]int64, len(g.latest)),
 		nodes:   make([]nodeDigest, len(g.nodes)),
 	}
 }
@@ -100,11 +111,11 @@ func (r *taskRow) newest() int64 {
 // is that of sorting its tasks.
 func (c *Cluster) refresh(n NodeID) {
 	g := &c.digest
-	d := &g.nodes[n]
-	if d.fresh {
+	gauge, d := &g.gauges[n], &g.nodes[n]
+	if gauge.fresh {
 		return
 	}
-	d.fresh, d.leaving, d.required = true, 0, 0
+	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
 	tasks := c.nodes[n].tasks
 	d.ids = slices.Grow(d.ids[:0], len(tasks))
 	d.times = slices.Grow(d.times[:0], len(tasks))
@@ -113,11 +124,11 @@ func (c *Cluster) refresh(n NodeID) {
 	for _, id := range tasks {
 		switch r := &c.tasks[id]; {
 		case r.state.leaving():
-			d.leaving++
+			gauge.leaving++
 		case r.evictable():
 			d.ids = append(d.ids, id)
 		case r.state == Running:
-			d.required++
+			gauge.required++
 		}
 	}
 	slices.SortFunc(d.ids, func(a, b TaskID) int {
@@ -159,11 +170,14 @@ func (c *Cluster) sumUp(n NodeID) {
 	for _, block := range []resources.Vector{plain, optedIn, all, largest, least} {
 		clear(block)
 	}
-	d.minPriority, d.newest = math.MaxInt32, math.MinInt64
+	gauge := &g.gauges[n]
+	gauge.minPriority, gauge.maxPriority, gauge.evictable = math.MaxInt32, math.MinInt32, int32(len(d.ids))
+	latest := g.latest[int(n)*numLatest:][:0:numLatest]
 	for i := range d.lanes {
 		l := &d.lanes[i]
-		d.minPriority = min(d.minPriority, l.priority)
-		d.newest = max(d.newest, d.times[l.first])
+		gauge.minPriority = min(gauge.minPriority, l.priority)
+		gauge.maxPriority = max(gauge.maxPriority, l.priority)
+		latest = insertNewest(latest, numLatest, d.times[l.first:l.end])
 		for t, v := range d.size(i, c.types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
@@ -178,5 +192,8 @@ func (c *Cluster) sumUp(n NodeID) {
 				least[t] = v
 			}
 		}
+	}
+	for len(latest) < numLatest {
+		latest = append(latest, math.MinInt64)
 	}
 }

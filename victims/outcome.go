@@ -89,11 +89,19 @@ func (d *decision) findClosest(r *Refusal) {
 // gone, where that is less than the closest one does. What the headroom lacks
 // is in d.wanted.
 func (d *decision) closer(r *Refusal, n NodeID) {
+	if r.HasClosest {
+		for t, lack := range d.nodeShort {
+			if max(lack, d.wanted[t]) >= d.asMuch[t] && d.asMuch[t] < noLimit {
+				return
+			}
+		}
+	}
 	d.nodeShort = resources.Max(d.nodeShort, d.nodeShort, d.wanted)
 	share := resources.DominantShare(d.nodeShort, d.c.total)
 	if !r.HasClosest || share.Compare(d.lacking) < 0 {
 		r.Closest, r.HasClosest, d.lacking = n, true, share
 		r.Lacks = append(r.Lacks[:0], d.nodeShort...)
+		d.noteShare(share)
 	}
 }
 

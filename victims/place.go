@@ -74,6 +74,11 @@ func (d *decision) inFlight(dst *Decision, grant TaskID) {
 // usable reports whether the ask may run on a node at all: it is schedulable
 // and not reserved for another, or it is the one that the ask requires.
 func (d *decision) usable(n NodeID) bool {
+	return d.c.open[n] && d.ask.RequiredNode == "" || d.usableAnyway(n)
+}
+
+// usableAnyway is usable for what few nodes and asks are.
+func (d *decision) usableAnyway(n NodeID) bool {
 	node := &d.c.nodes[n]
 	if d.required() {
 		return node.name == d.ask.RequiredNode
@@ -98,12 +103,10 @@ func (d *decision) hasRoom(n NodeID, m moment, held resources.Vector) bool {
 
 // free returns what is free of type t on a node.
 func (d *decision) free(n NodeID, t int, m moment) int64 {
-	i := int(n)*d.c.types + t
-	free := d.c.capacity[i] - d.c.used[i]
 	if m == coming {
-		free += d.c.leaving[i]
+		return d.c.coming[int(n)*d.c.types+t]
 	}
-	return free
+	return d.c.present[int(n)*d.c.types+t]
 }
 
 // hasHeadroom reports whether no queue on the path of the ask would pass its

@@ -132,8 +132,8 @@ type decision struct {
 	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
 	shared, found          Selection
 	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
-	bounds                 []nodeBound     // of the nodes still in question
 	bestType               int             // the type that decides the excess of the best plan
+	asMuch                 []int64         // see noteShare
 	newest                 [2][]int64      // see leastWork
 	lacking                resources.Share // the dominant share that the closest node lacks
 	problem                Problem
@@ -229,11 +229,20 @@ func (d *decision) ceiling() int64 {
 
 // lost returns the running time that stopping a task throws away.
 func (d *decision) lost(r *taskRow) uint64 {
-	if !r.flags.has(flagScheduled) || r.scheduled > d.ns {
+	if !r.flags.has(flagScheduled) {
 		return 0
 	}
-	// The difference of two int64 fits uint64, wherever zero lies.
-	return uint64(d.ns) - uint64(r.scheduled)
+	return d.since(r.scheduled)
+}
+
+// since returns the running time since an instant in nanoseconds, which is
+// none where that is to come. The difference of two int64 fits uint64, wherever
+// zero lies.
+func (d *decision) since(start int64) uint64 {
+	if start > d.ns {
+		return 0
+	}
+	return uint64(d.ns) - uint64(start)
 }
 
 const noLimit = math.MaxInt64

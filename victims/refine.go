@@ -1,6 +1,10 @@
 package victims
 
-import "math"
+import (
+	"math"
+
+	"github.com/go-preempt/preempt/internal/wide"
+)
 
 // refine raises the bound of a node, for which the digest was read, by a look
 // at its lanes. It reports false where that shows that no plan for the node
@@ -99,7 +103,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 		}
 	}
 	d.newest[0], d.newest[1] = big, small
-	b.work = 0
+	b.work = Work{}
 	for ; count > 0; count-- {
 		var next int64 = math.MaxInt64
 		switch {
@@ -108,13 +112,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 		case len(small) > 0:
 			next, small = small[0], small[1:]
 		}
-		if next < d.ns {
-			lost := uint64(d.ns) - uint64(next)
-			if b.work += lost; b.work < lost {
-				b.work = math.MaxUint64
-				return
-			}
-		}
+		b.work.ns = b.work.ns.Add(wide.Of(d.since(next)))
 	}
 }
 

@@ -42,7 +42,7 @@ func (w *Worker) buildAvail() {
 		// What later classes leave of each pack. Only those that cover the row
 		// take from it: no others need be chosen.
 		w.sums = w.sums[:0]
-		for _, pack := range w.packs {
+		for _, pack := range w.tight {
 			w.sums = append(w.sums, pack.room)
 		}
 		for i := n - 1; i >= 0; i-- {
@@ -62,12 +62,12 @@ func (w *Worker) through(c *class, typ int32, amount int64) int64 {
 		return amount
 	}
 	for _, t := range c.pack {
-		if w.packs[t.row].typ == typ {
+		if w.tight[t.row].typ == typ {
 			amount = min(amount, w.sums[t.row])
 		}
 	}
 	for _, t := range c.pack {
-		if w.packs[t.row].typ == typ {
+		if w.tight[t.row].typ == typ {
 			w.sums[t.row] -= amount
 		}
 	}

@@ -1,35 +1,104 @@
 package victims
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
 
 // surveyLanes is countRules and findClosest in one pass over the digests, for
 // callers who exempt nobody. It reads no row of a task but where the ask's
-// application has tasks.
+// application has tasks, and no lane of nodes where one rule keeps all whom
+// their leaves do not.
 func (d *decision) surveyLanes(r *Refusal) {
+	var same sameRule
 	for _, n := range d.c.order {
 		d.c.refresh(n)
-		digest := &d.c.digest.nodes[n]
-		r.Counts[RuleLeaving] += int(digest.leaving)
-		r.Counts[RuleRequiredNode] += int(digest.required)
-		usable := d.usable(n)
-		s := laneSurvey{
-			digest: digest,
-			short:  d.shortOf(n),
-			// Of a required node only the tasks on it make headroom.
-			headroom: d.needs.open() && (usable || !d.required()),
-		}
-		for i := range digest.lanes {
-			candidates := d.surveyLane(r, i, &s)
-			r.Candidates += int(candidates)
-			if candidates == 0 || !usable {
-				continue
-			}
-			for t, v := range digest.size(i, d.c.types) {
-				d.nodeShort[t] -= candidates * v
-			}
+		gauge := &d.c.digest.gauges[n]
+		r.Counts[RuleLeaving] += int(gauge.leaving)
+		r.Counts[RuleRequiredNode] += int(gauge.required)
+		short, usable := d.shortOf(n), d.usable(n)
+		if rule := d.ruleForAll(n, short); rule != 0 && (same.rule == 0 || same.rule == rule) {
+			same.rule = rule
+			same.tasks += int(gauge.evictable)
+		} else {
+			d.surveyNode(r, n, short)
 		}
 		if usable {
 			d.closer(r, n)
+		}
+	}
+	if same.rule != 0 {
+		d.addSame(r, &same)
+	}
+}
+
+// sameRule is the evictable tasks of nodes where one rule keeps all whom their
+// leaves do not.
+type sameRule struct {
+	rule  Rule
+	tasks int
+}
+
+// ruleForAll returns the rule that keeps every evictable task of a node whose
+// leaf no rule keeps, or 0 where its digest does not tell.
+func (d *decision) ruleForAll(n NodeID, short resources.Mask) Rule {
+	gauge := &d.c.digest.gauges[n]
+	switch {
+	case d.hasApp || d.needs.open():
+		return 0
+	case d.leastRank(gauge.minPriority) > d.ceiling():
+		return RulePriority
+	case !d.evenRanks || d.leastLift+int64(gauge.maxPriority) > d.ceiling():
+		return 0
+	}
+	least := d.c.row(d.c.digest.least, n)
+	for t := range short.All() {
+		if least[t] > 0 {
+			if d.tooLarge(least) {
+				return RuleGuarantee
+			}
+			return 0
+		}
+	}
+	return 0 // perhaps some do not help
+}
+
+// addSame counts the tasks of which one rule keeps all whom their leaves do not:
+// what leaves keep, and was not counted yet, is among them.
+func (d *decision) addSame(r *Refusal, same *sameRule) {
+	var kept [NumRules]int
+	for w := range d.tree.Leaves(queue.Root) {
+		if veto := d.leaves[w].veto; veto != 0 {
+			kept[veto] += int(d.c.evictable[w])
+		}
+	}
+	for rule, n := range kept {
+		if n > 0 {
+			same.tasks -= n - r.Counts[rule]
+			r.Counts[rule] = n
+		}
+	}
+	r.Counts[same.rule] += same.tasks
+}
+
+// surveyNode surveys the lanes of a node, and takes what its candidates would
+// free off d.nodeShort.
+func (d *decision) surveyNode(r *Refusal, n NodeID, short resources.Mask) {
+	usable := d.usable(n)
+	s := laneSurvey{
+		digest: &d.c.digest.nodes[n],
+		short:  short,
+		// Of a required node only the tasks on it make headroom.
+		headroom: d.needs.open() && (usable || !d.required()),
+	}
+	for i := range s.digest.lanes {
+		candidates := d.surveyLane(r, i, &s)
+		r.Candidates += int(candidates)
+		if candidates == 0 || !usable {
+			continue
+		}
+		for t, v := range s.digest.size(i, d.c.types) {
+			d.nodeShort[t] -= candidates * v
 		}
 	}
 }
@@ -47,17 +116,6 @@ func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int6
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	types := resources.Positive(size)
 	ceiling := d.ceiling()
-	if types&s.short != 0 && !d.hasApp && d.evenRanks && d.leastLift+int64(l.priority) <= ceiling && d.tooLarge(size) {
-		// The common case of a refusal: the leaf alone decides.
-		for _, w := range s.digest.leaves[l.first:l.end] {
-			if veto := d.leaves[w].veto; veto != 0 {
-				r.Counts[veto]++
-			} else {
-				r.Counts[RuleGuarantee]++
-			}
-		}
-		return 0
-	}
 	for j := l.first; j < l.end; j++ {
 		leaf := &d.leaves[s.digest.leaves[j]]
 		helps := types & s.short

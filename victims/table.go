@@ -154,11 +154,10 @@ func (c *Cluster) Start(key string, now time.Time) error {
 	if !ok {
 		return fmt.Errorf("victims: start of %q: %v: %w", key, now, ErrRange)
 	}
+	c.setState(id, Running)
 	r := &c.tasks[id]
-	r.state = Running
 	r.scheduled = ns
 	r.flags = r.flags.set(flagScheduled, true)
-	c.digest.nodes[r.node].fresh = false
 	c.changed()
 	return nil
 }
@@ -289,10 +288,13 @@ func (c *Cluster) delete(id TaskID) {
 // count adds the amounts of a row to its queues and node, or takes them away.
 func (c *Cluster) count(id TaskID, sign int64) {
 	r := &c.tasks[id]
-	c.digest.nodes[r.node].fresh = false
+	c.digest.gauges[r.node].fresh = false
 	size := c.size(id)
 	if sign > 0 {
 		must(c.tree.Add(r.leaf, size))
+	}
+	if r.evictable() {
+		c.evictable[r.leaf] += int32(sign)
 	}
 	if r.state.leaving() {
 		c.countLeaving(id, sign)
@@ -300,9 +302,10 @@ func (c *Cluster) count(id TaskID, sign int64) {
 	if sign < 0 {
 		must(c.tree.Remove(r.leaf, size))
 	}
-	used := c.row(c.used, r.node)
+	present, coming := c.row(c.present, r.node), c.row(c.coming, r.node)
 	for i, v := range size {
-		used[i] += sign * v
+		present[i] -= sign * v
+		coming[i] -= sign * v
 	}
 }
 
@@ -315,9 +318,9 @@ func (c *Cluster) countLeaving(id TaskID, sign int64) {
 	} else {
 		must(c.tree.Unmark(r.leaf, size))
 	}
-	leaving := c.row(c.leaving, r.node)
+	coming := c.row(c.coming, r.node)
 	for i, v := range size {
-		leaving[i] += sign * v
+		coming[i] += sign * v
 	}
 }
 
@@ -332,9 +335,15 @@ func must(err error) {
 // setState changes the state of a row and what is leaving with it.
 func (c *Cluster) setState(id TaskID, s State) {
 	r := &c.tasks[id]
-	was := r.state
+	was, evictable := r.state, r.evictable()
 	r.state = s
-	c.digest.nodes[r.node].fresh = false
+	switch {
+	case evictable && !r.evictable():
+		c.evictable[r.leaf]--
+	case !evictable && r.evictable():
+		c.evictable[r.leaf]++
+	}
+	c.digest.gauges[r.node].fresh = false
 	switch {
 	case s.leaving() && !was.leaving():
 		c.countLeaving(id, +1)
