@@ -94,8 +94,9 @@ func (d *decision) ruleFor(id TaskID, node resources.Mask) Rule {
 func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
 	var short resources.Mask
 	clear(dst)
+	free := d.c.row(d.c.coming, n)
 	for _, t := range d.types {
-		if lack := d.size[t] - d.free(n, t, coming); lack > 0 {
+		if lack := d.size[t] - free[t]; lack > 0 {
 			dst[t] = lack
 			short = short.With(t)
 		}

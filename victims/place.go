@@ -43,7 +43,7 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 	// A node that has room now as well has been asked about.
 	asked := m == coming && d.hasHeadroom(present, queue.Root, nil)
 	for _, n := range d.c.order {
-		if d.usable(n) && d.hasRoom(n, m, nil) && !(asked && d.hasRoom(n, present, nil)) && d.accepts(n, nil) {
+		if d.hasRoom(n, m, nil) && d.usable(n) && !(asked && d.hasRoom(n, present, nil)) && d.accepts(n, nil) {
 			d.placed(dst, n, o)
 			return true
 		}

@@ -12,11 +12,17 @@ import (
 func (d *decision) surveyLanes(r *Refusal) {
 	var same sameRule
 	for _, n := range d.c.order {
-		d.c.refresh(n)
 		gauge := &d.c.digest.gauges[n]
+		if !gauge.fresh {
+			d.c.refresh(n)
+		}
 		r.Counts[RuleLeaving] += int(gauge.leaving)
 		r.Counts[RuleRequiredNode] += int(gauge.required)
-		short, usable := d.shortOf(n), d.usable(n)
+		var short resources.Mask
+		usable := d.usable(n)
+		if usable {
+			short = d.nodeNeed(d.nodeShort, n)
+		}
 		if rule := d.ruleForAll(n, short); rule != 0 && (same.rule == 0 || same.rule == rule) {
 			same.rule = rule
 			same.tasks += int(gauge.evictable)
