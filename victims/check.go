@@ -12,9 +12,10 @@ import (
 // What comes into a cluster is checked here, before anything changes.
 
 // parse checks a task, or a grant, that is to be added and returns its row,
-// without its application, job and lists.
-func (c *Cluster) parse(t *Task) (taskRow, error) {
-	if err := c.checkTask(t); err != nil {
+// without its application, job and lists. Old is the row that has its key, if
+// there is one.
+func (c *Cluster) parse(t *Task, old *taskRow) (taskRow, error) {
+	if err := c.checkTask(t, old); err != nil {
 		return taskRow{}, err
 	}
 	created, hasCreated, err := stamp(t.Created, flagCreated)
@@ -38,18 +39,18 @@ func (c *Cluster) parse(t *Task) (taskRow, error) {
 }
 
 // checkTask reports what keeps a task from being added, but for its times. A
-// grant of the same key does not keep a task: it makes place.
-func (c *Cluster) checkTask(t *Task) error {
+// grant of the same key, which old is, does not keep a task: it makes place.
+func (c *Cluster) checkTask(t *Task, old *taskRow) error {
 	fail := func(err error) error { return fmt.Errorf("victims: task %q: %w", t.Key, err) }
 	if t.Key == "" {
 		return fail(ErrEmpty)
 	}
 	var held resources.Vector
-	if id, ok := c.taskIDs[t.Key]; ok {
-		if t.State == Granted || c.tasks[id].state != Granted {
+	if old != nil {
+		if t.State == Granted || old.state != Granted {
 			return fail(ErrDuplicate)
 		}
-		held = c.size(id)
+		held = c.grantSize(t.Key)
 	}
 	if err := c.checkLeaf(t.Queue); err != nil {
 		return fail(err)
@@ -57,7 +58,7 @@ func (c *Cluster) checkTask(t *Task) error {
 	if t.Node < 0 || int(t.Node) >= len(c.nodes) || !c.nodes[t.Node].live {
 		return fail(fmt.Errorf("node %d: %w", t.Node, ErrUnknown))
 	}
-	if len(c.taskIDs) == math.MaxInt32 {
+	if c.keys.used == math.MaxInt32 {
 		return fail(fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange))
 	}
 	if err := c.checkAmounts(t.Size, held); err != nil {

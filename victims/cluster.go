@@ -55,7 +55,7 @@ type Cluster struct {
 	tasks     []taskRow
 	sizes     []int64 // a block of one amount per task and type
 	freeTasks []TaskID
-	taskIDs   map[string]TaskID
+	keys      keyIndex
 	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
 	evictable []int32    // how many of them may be victims of some ask
 	apps      interner
@@ -89,10 +89,29 @@ func NewCluster(tree *queue.Tree) *Cluster {
 		tree:    tree,
 		types:   tree.Schema().Len(),
 		nodeIDs: make(map[string]NodeID),
-		taskIDs: make(map[string]TaskID),
+		keys:    newKeyIndex(),
 		leaves:  make([][]TaskID, tree.Len()), evictable: make([]int32, tree.Len()),
 		total: make([]int64, tree.Schema().Len()),
 	}
+}
+
+// Grow makes room for so many more nodes and tasks, so that adding them moves
+// nothing that is there. It changes nothing else, and panics where a number is
+// negative.
+func (c *Cluster) Grow(nodes, tasks int) {
+	c.nodes = slices.Grow(c.nodes, nodes)
+	c.open = slices.Grow(c.open, nodes)
+	c.order = slices.Grow(c.order, nodes)
+	for _, block := range []*[]int64{&c.capacity, &c.present, &c.coming} {
+		*block = slices.Grow(*block, nodes*c.types)
+	}
+	if len(c.nodeIDs) == 0 {
+		c.nodeIDs = make(map[string]NodeID, nodes)
+	}
+	c.digest.grow(nodes, c.types)
+	c.tasks = slices.Grow(c.tasks, tasks)
+	c.sizes = slices.Grow(c.sizes, tasks*c.types)
+	c.keys.grow(tasks)
 }
 
 // Tree returns the queues with their usage. Only the cluster may change them.
@@ -162,7 +181,7 @@ func (c *Cluster) Clone() *Cluster {
 	d.tasks = slices.Clone(c.tasks)
 	d.sizes = slices.Clone(c.sizes)
 	d.freeTasks = slices.Clone(c.freeTasks)
-	d.taskIDs = maps.Clone(c.taskIDs)
+	d.keys = c.keys.clone()
 	d.leaves = make([][]TaskID, len(c.leaves))
 	for q := range c.leaves {
 		d.leaves[q] = slices.Clone(c.leaves[q])

@@ -136,19 +136,27 @@ func (x *clusterMachine) checkRows(t *rapid.T) {
 			t.Fatalf("LookupNode(%q) = %d, %t, want %d", name, got, ok, id)
 		}
 	}
-	uses := map[string]int32{}
+	apps, jobs := map[string]int32{}, map[string]int32{}
 	for _, task := range x.m.tasks {
-		uses[task.Application]++
+		apps[task.Application]++
+		jobs[task.Job]++
 	}
-	for app, n := range uses {
-		if id, ok := c.apps.lookup(app); !ok || c.apps.uses[id] != n {
-			t.Fatalf("application %q: %d, %t in %v, want %d uses", app, id, ok, c.apps.uses, n)
+	checkInterner(t, &c.apps, apps)
+	checkInterner(t, &c.jobs, jobs)
+	checkLists(t, c)
+}
+
+// checkInterner compares an interner with how often each name is used.
+func checkInterner(t *rapid.T, in *interner, uses map[string]int32) {
+	delete(uses, "")
+	for name, n := range uses {
+		if id, ok := in.lookup(name); !ok || in.name(id) != name || in.uses[id] != n {
+			t.Fatalf("name %q: %d, %t in %v, want %d uses", name, id, ok, in.uses, n)
 		}
 	}
-	if len(c.apps.ids) != len(uses) {
-		t.Fatalf("%d applications, want %d", len(c.apps.ids), len(uses))
+	if len(in.ids) != len(uses) {
+		t.Fatalf("%d names, want %d", len(in.ids), len(uses))
 	}
-	checkLists(t, c)
 }
 
 // checkLists holds the lists of nodes and leaves to having every row once,

@@ -308,10 +308,10 @@ func TestInterner(t *testing.T) {
 	if _, ok := in.lookup("a"); ok {
 		t.Error("a is known after its last use")
 	}
-	if c := in.acquire("c"); c != a || in.names[c] != "c" {
+	if c := in.acquire("c"); c != a || in.name(c) != "c" {
 		t.Errorf("c is %d, want %d, which was a's", c, a)
 	}
-	if id, ok := other.lookup("a"); !ok || other.names[id] != "a" {
+	if id, ok := other.lookup("a"); !ok || other.name(id) != "a" {
 		t.Error("the clone has forgotten a")
 	}
 }

@@ -69,9 +69,24 @@ type lane struct {
 	flags      flags // flagOptedOut and flagOriginator
 }
 
+// blocks are the amounts per node and type.
+func (g *digest) blocks() [5]*[]int64 {
+	return [...]*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least}
+}
+
+// grow makes room for more nodes.
+func (g *digest) grow(nodes, types int) {
+	for _, block := range g.blocks() {
+		*block = slices.Grow(*block, nodes*types)
+	}
+	g.gauges = slices.Grow(g.gauges, nodes)
+	g.latest = slices.Grow(g.latest, nodes*numLatest)
+	g.nodes = slices.Grow(g.nodes, nodes)
+}
+
 func (g *digest) addNode(types int) {
 	zeros := make([]int64, types)
-	for _, block := range []*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least} {
+	for _, block := range g.blocks() {
 		*block = append(*block, zeros...)
 	}
 	g.gauges = append(g.gauges, gauge{})

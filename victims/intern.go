@@ -7,7 +7,7 @@ import (
 
 // An interner gives small numbers to strings and takes them back once no one
 // uses them, so that a long-lived cluster does not remember every application.
-// The zero interner is empty.
+// The number of the empty string is 0, always. The zero interner is empty.
 type interner struct {
 	ids   map[string]int32
 	names []string
@@ -17,10 +17,14 @@ type interner struct {
 
 // acquire returns the number of s and counts a use of it.
 func (in *interner) acquire(s string) int32 {
+	if s == "" {
+		return 0
+	}
 	id, ok := in.ids[s]
 	if !ok {
 		if in.ids == nil {
 			in.ids = make(map[string]int32)
+			in.names, in.uses = append(in.names, ""), append(in.uses, 0)
 		}
 		if last := len(in.free) - 1; last >= 0 {
 			id, in.free = in.free[last], in.free[:last]
@@ -38,6 +42,9 @@ func (in *interner) acquire(s string) int32 {
 
 // release takes a use of id back.
 func (in *interner) release(id int32) {
+	if id == 0 {
+		return
+	}
 	in.uses[id]--
 	if in.uses[id] == 0 {
 		delete(in.ids, in.names[id])
@@ -46,7 +53,15 @@ func (in *interner) release(id int32) {
 	}
 }
 
-// lookup returns the number of s where it has one.
+// name returns the string of a number that is in use.
+func (in *interner) name(id int32) string {
+	if id == 0 {
+		return ""
+	}
+	return in.names[id]
+}
+
+// lookup returns the number of s where it is in use, and none for the empty string.
 func (in *interner) lookup(s string) (int32, bool) {
 	id, ok := in.ids[s]
 	return id, ok

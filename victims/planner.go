@@ -196,7 +196,6 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 		d.types = append(d.types, t)
 	}
 	d.app, d.hasApp = c.apps.lookup(ask.Application)
-	d.hasApp = d.hasApp && ask.Application != ""
 	d.relaxed, d.starving, d.refusals = Relaxation{}, false, 0
 	d.nodeShort = zeros(d.nodeShort, c.types)
 	d.sum = zeros(d.sum, c.types)

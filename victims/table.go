@@ -164,14 +164,14 @@ func (c *Cluster) Start(key string, now time.Time) error {
 
 // Lookup returns the row of the task with the given key. Grants are not tasks.
 func (c *Cluster) Lookup(key string) (TaskID, bool) {
-	id, ok := c.taskIDs[key]
+	id, ok := c.keys.find(c.tasks, c.keys.hash(key), key)
 	return id, ok && c.tasks[id].state != Granted
 }
 
 // LookupGrant returns the row of the grant that the ask with the given key
 // holds.
 func (c *Cluster) LookupGrant(key string) (TaskID, bool) {
-	id, ok := c.taskIDs[key]
+	id, ok := c.keys.find(c.tasks, c.keys.hash(key), key)
 	return id, ok && c.tasks[id].state == Granted
 }
 
@@ -187,13 +187,13 @@ func (c *Cluster) taskByKey(key string) (TaskID, error) {
 func (c *Cluster) Task(id TaskID) Task {
 	r := &c.tasks[id]
 	t := Task{
-		Key: r.key, Application: c.apps.names[r.app], Queue: r.leaf, Node: r.node,
+		Key: r.key, Application: c.apps.name(r.app), Queue: r.leaf, Node: r.node,
 		Size: c.size(id), Priority: r.priority, State: r.state,
 		Originator:   r.flags.has(flagOriginator),
 		OptedOut:     r.flags.has(flagOptedOut),
 		RequiredNode: r.flags.has(flagRequiredNode),
 
-		Job:            c.jobs.names[r.job],
+		Job:            c.jobs.name(r.job),
 		NonPreemptible: r.flags.has(flagNonPreemptible),
 	}
 	if r.flags.has(flagCreated) {
@@ -226,16 +226,25 @@ func (c *Cluster) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(c.n
 func (c *Cluster) TasksIn(q queue.ID) iter.Seq[TaskID] { return slices.Values(c.leaves[q]) }
 
 // TaskLen returns the number of tasks and grants.
-func (c *Cluster) TaskLen() int { return len(c.taskIDs) }
+func (c *Cluster) TaskLen() int { return c.keys.used }
+
+// fewTasks is how many tasks a node has room for at once.
+const fewTasks = 16
 
 // insert adds a row, for a task or for a grant. A task takes the place of a
 // grant of the same key.
 func (c *Cluster) insert(t *Task) (TaskID, error) {
-	r, err := c.parse(t)
+	hash := c.keys.hash(t.Key)
+	grant, held := c.keys.find(c.tasks, hash, t.Key)
+	var old *taskRow
+	if held {
+		old = &c.tasks[grant]
+	}
+	r, err := c.parse(t, old)
 	if err != nil {
 		return 0, err
 	}
-	if grant, held := c.LookupGrant(t.Key); held {
+	if held {
 		c.delete(grant)
 	}
 	id := TaskID(len(c.tasks))
@@ -251,10 +260,13 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	r.app = c.apps.acquire(t.Application)
 	r.job = c.jobs.acquire(t.Job)
 	r.inNode, r.inLeaf = int32(len(node.tasks)), int32(len(c.leaves[t.Queue]))
+	if node.tasks == nil {
+		node.tasks = make([]TaskID, 0, fewTasks)
+	}
 	node.tasks = append(node.tasks, id)
 	c.leaves[t.Queue] = append(c.leaves[t.Queue], id)
 	c.tasks[id] = r
-	c.taskIDs[t.Key] = id
+	c.keys.add(hash, id)
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
 	return id, nil
@@ -280,7 +292,7 @@ func (c *Cluster) delete(id TaskID) {
 
 	c.apps.release(r.app)
 	c.jobs.release(r.job)
-	delete(c.taskIDs, r.key)
+	c.keys.remove(c.keys.hash(r.key), id)
 	c.tasks[id] = taskRow{}
 	c.freeTasks = append(c.freeTasks, id)
 }

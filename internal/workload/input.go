@@ -24,6 +24,7 @@ func (in *Input) Build() *victims.Cluster {
 	tree, err := queue.New(in.Schema, in.Queues, queue.Lenient)
 	must(err)
 	c := victims.NewCluster(tree)
+	c.Grow(len(in.Nodes), len(in.Tasks))
 	for i := range in.Nodes {
 		_, err := c.AddNode(&in.Nodes[i])
 		must(err)

@@ -1,0 +1,105 @@
+package victims
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"slices"
+)
+
+// A keyIndex finds the row of a task by its key. It is a hash table with linear
+// probing that holds no keys of its own, for they are in the rows: 8 bytes a
+// slot, where a map from strings has some 24 and a copy of each key's header.
+//
+// The order of its slots differs from process to process and reaches nothing:
+// it is only ever asked for one key.
+type keyIndex struct {
+	seed  maphash.Seed
+	slots []keySlot // a power of two of them, or none
+	used  int
+}
+
+// A keySlot is empty where row is 0.
+type keySlot struct {
+	hash uint32
+	row  int32 // a TaskID plus 1
+}
+
+func newKeyIndex() keyIndex { return keyIndex{seed: maphash.MakeSeed()} }
+
+func (x *keyIndex) hash(key string) uint32 { return uint32(maphash.String(x.seed, key)) }
+
+// find returns the row with a key of the given hash.
+func (x *keyIndex) find(rows []taskRow, hash uint32, key string) (TaskID, bool) {
+	if len(x.slots) == 0 {
+		return 0, false
+	}
+	for i := x.home(hash); ; i = x.after(i) {
+		s := x.slots[i]
+		if s.row == 0 {
+			return 0, false
+		}
+		if s.hash == hash && rows[s.row-1].key == key {
+			return TaskID(s.row - 1), true
+		}
+	}
+}
+
+// add adds a row whose key is not there yet. The cost is constant, but for
+// growing.
+func (x *keyIndex) add(hash uint32, id TaskID) {
+	x.grow(1)
+	x.put(keySlot{hash, int32(id) + 1})
+	x.used++
+}
+
+// remove removes a row that is there. What follows it moves up, so that no
+// slot stands for something that was.
+func (x *keyIndex) remove(hash uint32, id TaskID) {
+	i := x.home(hash)
+	for x.slots[i].row != int32(id)+1 {
+		i = x.after(i)
+	}
+	mask := len(x.slots) - 1
+	for j := x.after(i); x.slots[j].row != 0; j = x.after(j) {
+		// It can move to i unless its home lies between the two.
+		if (j-x.home(x.slots[j].hash))&mask >= (j-i)&mask {
+			x.slots[i], i = x.slots[j], j
+		}
+	}
+	x.slots[i] = keySlot{}
+	x.used--
+}
+
+// grow makes room for n more rows. Three quarters of the slots are filled at most.
+func (x *keyIndex) grow(n int) {
+	n += x.used
+	if n <= len(x.slots)/4*3 {
+		return
+	}
+	old := x.slots
+	x.slots = make([]keySlot, max(8, 1<<bits.Len(uint(n+n/3))))
+	for _, s := range old {
+		if s.row != 0 {
+			x.put(s)
+		}
+	}
+}
+
+// put puts a slot where the first one is empty from its home on.
+func (x *keyIndex) put(s keySlot) {
+	i := x.home(s.hash)
+	for x.slots[i].row != 0 {
+		i = x.after(i)
+	}
+	x.slots[i] = s
+}
+
+func (x *keyIndex) home(hash uint32) int { return int(hash) & (len(x.slots) - 1) }
+
+func (x *keyIndex) after(i int) int { return (i + 1) & (len(x.slots) - 1) }
+
+func (x *keyIndex) clone() keyIndex {
+	d := *x
+	d.slots = slices.Clone(x.slots)
+	return d
+}
