@@ -1,6 +1,10 @@
 package resources
 
-import "github.com/go-preempt/preempt/internal/sat"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/sat"
+)
 
 // A Vector is an amount of every resource type, by the positions of a
 // [Schema], in base units. A position beyond its end is zero. The nil Vector
@@ -32,34 +36,57 @@ func grow(dst Vector, n int) Vector {
 	return make(Vector, n)
 }
 
-// The verbs on two vectors have two loops: one over the positions that both
-// operands have, which is all of them wherever speed matters and needs no
-// check of bounds, and one over the rest.
+// The verbs on two vectors have an inner loop for operands of one length, which
+// they are wherever speed matters, and of amounts far from the ends of int64.
+// From the first position on where that is not so, finish does the rest.
+
+// finish sets the positions of dst from the given one on to op of those of x
+// and y, and returns dst in the length of the longer one.
+func finish(dst, x, y Vector, from int, op func(x, y int64) int64) Vector {
+	dst = grow(dst, max(len(x), len(y)))
+	for i := from; i < len(dst); i++ {
+		dst[i] = op(x.at(i), y.at(i))
+	}
+	return dst
+}
+
+// near reports whether x and y are so far from the ends of int64 that neither
+// their sum nor their difference can pass them: within [-2^62, 2^62).
+func near(x, y int64) bool {
+	const half = 1 << 62
+	return uint64(x+half)|uint64(y+half) < 2*half
+}
 
 // Add sets dst to x + y, saturating, and returns it.
 func Add(dst, x, y Vector) Vector {
-	dst = grow(dst, max(len(x), len(y)))
-	n := min(len(x), len(y))
-	d, a, b := dst[:n], x[:n], y[:n]
-	for i := range d {
-		d[i] = sat.Add(a[i], b[i])
+	if len(x) != len(y) {
+		return finish(dst, x, y, 0, sat.Add[int64])
 	}
-	for i := n; i < len(dst); i++ {
-		dst[i] = sat.Add(x.at(i), y.at(i))
+	dst = grow(dst, len(x))
+	d, y := dst[:len(x)], y[:len(x)]
+	for i, a := range x {
+		b := y[i]
+		if !near(a, b) {
+			return finish(dst, x, y, i, sat.Add[int64])
+		}
+		d[i] = a + b
 	}
 	return dst
 }
 
 // Sub sets dst to x - y, saturating and signed, and returns it.
 func Sub(dst, x, y Vector) Vector {
-	dst = grow(dst, max(len(x), len(y)))
-	n := min(len(x), len(y))
-	d, a, b := dst[:n], x[:n], y[:n]
-	for i := range d {
-		d[i] = sat.Sub(a[i], b[i])
+	if len(x) != len(y) {
+		return finish(dst, x, y, 0, sat.Sub[int64])
 	}
-	for i := n; i < len(dst); i++ {
-		dst[i] = sat.Sub(x.at(i), y.at(i))
+	dst = grow(dst, len(x))
+	d, y := dst[:len(x)], y[:len(x)]
+	for i, a := range x {
+		b := y[i]
+		if !near(a, b) {
+			return finish(dst, x, y, i, sat.Sub[int64])
+		}
+		d[i] = a - b
 	}
 	return dst
 }
@@ -67,14 +94,13 @@ func Sub(dst, x, y Vector) Vector {
 // Min sets dst to the smaller amount of x and y in every type and returns it.
 // A type that only one of them has is compared with zero.
 func Min(dst, x, y Vector) Vector {
-	dst = grow(dst, max(len(x), len(y)))
-	n := min(len(x), len(y))
-	d, a, b := dst[:n], x[:n], y[:n]
-	for i := range d {
-		d[i] = sat.Clamp(min(a[i], b[i]))
+	if len(x) != len(y) {
+		return finish(dst, x, y, 0, lesser)
 	}
-	for i := n; i < len(dst); i++ {
-		dst[i] = sat.Clamp(min(x.at(i), y.at(i)))
+	dst = grow(dst, len(x))
+	d, y := dst[:len(x)], y[:len(x)]
+	for i, a := range x {
+		d[i] = lesser(a, y[i])
 	}
 	return dst
 }
@@ -83,17 +109,19 @@ func Min(dst, x, y Vector) Vector {
 // A type that only one of them has is compared with zero, so that
 // Max(dst, x, nil) is the positive part of x.
 func Max(dst, x, y Vector) Vector {
-	dst = grow(dst, max(len(x), len(y)))
-	n := min(len(x), len(y))
-	d, a, b := dst[:n], x[:n], y[:n]
-	for i := range d {
-		d[i] = sat.Clamp(max(a[i], b[i]))
+	if len(x) != len(y) {
+		return finish(dst, x, y, 0, greater)
 	}
-	for i := n; i < len(dst); i++ {
-		dst[i] = sat.Clamp(max(x.at(i), y.at(i)))
+	dst = grow(dst, len(x))
+	d, y := dst[:len(x)], y[:len(x)]
+	for i, a := range x {
+		d[i] = greater(a, y[i])
 	}
 	return dst
 }
+
+func lesser(x, y int64) int64  { return sat.Clamp(min(x, y)) }
+func greater(x, y int64) int64 { return sat.Clamp(max(x, y)) }
 
 // Copy sets dst to x and returns it. Copy(nil, x) is a Vector of its own.
 func Copy(dst, x Vector) Vector {
@@ -107,25 +135,21 @@ func Copy(dst, x Vector) Vector {
 // Fits reports whether x <= y in every type. What is missing is zero, so that
 // the nil Vector does not fit where an amount of y is negative.
 func Fits(x, y Vector) bool {
-	n := min(len(x), len(y))
-	a, b := x[:n], y[:n]
-	for i := range a {
-		if a[i] > sat.Clamp(b[i]) {
-			return false
-		}
+	if len(x) != len(y) {
+		n := min(len(x), len(y))
+		return Fits(x[:n], y[:n]) && !slices.ContainsFunc(x[n:], isPositive) && !slices.ContainsFunc(y[n:], isNegative)
 	}
-	for _, a := range x[n:] {
-		if a > 0 {
-			return false
-		}
-	}
-	for _, b := range y[n:] {
-		if b < 0 {
+	y = y[:len(x)]
+	for i, a := range x {
+		if a > sat.Clamp(y[i]) {
 			return false
 		}
 	}
 	return true
 }
+
+func isPositive(v int64) bool { return v > 0 }
+func isNegative(v int64) bool { return v < 0 }
 
 // Equal reports whether x and y are the same amount in every type. Vectors of
 // different lengths are equal if the longer one goes on with zeros.
