@@ -25,11 +25,11 @@ const stride = 64
 // (Step 5.)
 func (d *decision) searchBounded() {
 	d.searchRoomy()
-	for i := 0; i < len(d.c.order) && !d.hopeless; i += stride {
-		d.look(d.c.order[i])
+	for i := 0; i < len(d.nodes) && !d.hopeless; i += stride {
+		d.look(d.nodes[i])
 	}
-	for i := d.next(0); i < len(d.c.order) && !d.hopeless; i = d.next(i + 1) {
-		d.look(d.c.order[i])
+	for i := d.next(0); i < len(d.nodes) && !d.hopeless; i = d.next(i + 1) {
+		d.look(d.nodes[i])
 	}
 }
 
@@ -39,7 +39,7 @@ func (d *decision) searchRoomy() {
 	if !d.needs.open() {
 		return
 	}
-	for _, n := range d.c.order {
+	for _, n := range d.nodes {
 		if d.usable(n) && !d.refused[n] && d.nodeNeed(d.nodeShort, n) == 0 {
 			d.searchNode(n)
 			return
@@ -56,8 +56,8 @@ func (d *decision) next(i int) int {
 	if d.relaxed.Rule == RelaxPriority {
 		ceiling = math.MaxInt64
 	}
-	for ; i < len(c.order); i++ {
-		n := c.order[i]
+	for ; i < len(d.nodes); i++ {
+		n := d.nodes[i]
 		if i%stride == 0 {
 			continue
 		}

@@ -74,7 +74,7 @@ func (d *decision) search() {
 		d.searchBounded()
 		return
 	}
-	for _, n := range d.c.order {
+	for _, n := range d.nodes {
 		if d.usable(n) && !d.refused[n] {
 			d.searchNode(n)
 		}

@@ -71,7 +71,7 @@ func (d *decision) countRules(r *Refusal) {
 // candidates have gone, and what: by dominant share, then in node order. What
 // the headroom lacks with all its candidates gone is lacking everywhere.
 func (d *decision) findClosest(r *Refusal) {
-	for _, n := range d.c.order {
+	for _, n := range d.nodes {
 		if !d.usable(n) {
 			continue
 		}

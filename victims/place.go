@@ -42,7 +42,7 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 	}
 	// A node that has room now as well has been asked about.
 	asked := m == coming && d.hasHeadroom(present, queue.Root, nil)
-	for _, n := range d.c.order {
+	for _, n := range d.nodes {
 		if d.hasRoom(n, m, nil) && d.usable(n) && !(asked && d.hasRoom(n, present, nil)) && d.accepts(n, nil) {
 			d.placed(dst, n, o)
 			return true
@@ -74,15 +74,15 @@ func (d *decision) inFlight(dst *Decision, grant TaskID) {
 // usable reports whether the ask may run on a node at all: it is schedulable
 // and not reserved for another, or it is the one that the ask requires.
 func (d *decision) usable(n NodeID) bool {
-	return d.c.open[n] && d.ask.RequiredNode == "" || d.usableAnyway(n)
+	if d.required() {
+		return n == d.single[0]
+	}
+	return d.c.open[n] || d.usableAnyway(n)
 }
 
-// usableAnyway is usable for what few nodes and asks are.
+// usableAnyway is usable for the few nodes that are not open to all.
 func (d *decision) usableAnyway(n NodeID) bool {
 	node := &d.c.nodes[n]
-	if d.required() {
-		return node.name == d.ask.RequiredNode
-	}
 	return (!node.unschedulable || d.relaxed.node(RelaxUnschedulable, n)) &&
 		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.relaxed.node(RelaxReservation, n))
 }

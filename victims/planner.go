@@ -106,6 +106,10 @@ type decision struct {
 	types  []int            // the same as a list
 	app    int32
 	hasApp bool // the application has tasks in the cluster
+	// nodes are those that the ask may run on, in node order, as far as they
+	// take tasks: all, or the required one, which single holds.
+	nodes  []NodeID
+	single [1]NodeID
 
 	relaxed  Relaxation // the one rule that does not hold; none but in Explain
 	inside   queue.ID   // E, the lowest governing queue; where starving is set
@@ -172,10 +176,14 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := c.checkLeaf(ask.Queue); err != nil {
 		return fail(err)
 	}
+	d.nodes = c.order
 	if ask.RequiredNode != "" {
-		if _, ok := c.nodeIDs[ask.RequiredNode]; !ok {
+		n, ok := c.nodeIDs[ask.RequiredNode]
+		if !ok {
 			return fail(fmt.Errorf("required node %q: %w", ask.RequiredNode, ErrUnknown))
 		}
+		d.single[0] = n
+		d.nodes = d.single[:]
 	}
 	ns, ok := nanos(now)
 	if !ok {
