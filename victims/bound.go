@@ -126,7 +126,7 @@ func (d *decision) look(n NodeID) {
 	if !d.usable(n) || d.refused[n] || d.nodeNeed(d.nodeShort, n) == 0 || !d.boundNode(&b) {
 		return
 	}
-	if !d.best.found || !d.beaten(&b) && d.refine(&b) {
+	if !d.best.found || !d.beaten(&b) && d.refine(&b) && !d.headroomBeats(&b) {
 		d.searchNode(n)
 	}
 }

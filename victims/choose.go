@@ -118,31 +118,6 @@ func (d *decision) gatherLocal(n NodeID, short resources.Mask) {
 	d.local.gather(d, n, short)
 }
 
-// searchJoint looks for a set that makes room on a node and headroom at once.
-// Such a set contains one that makes room on the node, so the cheapest of
-// those is a bound, and the answer where it makes headroom as well.
-func (d *decision) searchJoint(n NodeID, short resources.Mask) {
-	d.want()
-	d.gatherLocal(n, short)
-	if d.pruning() {
-		d.solveLocal(&d.found, &d.local)
-		switch {
-		case !d.found.Found && d.found.Proven:
-			return
-		case d.found.Found && d.found.Proven && d.makesHeadroom(&d.found, &d.local):
-			d.offer(n, &d.found, d.local.ids)
-			return
-		}
-	}
-	if !d.searchHeadroom() {
-		return
-	}
-	d.want()
-	d.local.join(d, n)
-	d.solve(&d.found, &d.local)
-	d.offer(n, &d.found, d.local.ids)
-}
-
 // want sets what is freed to some purpose: per type the larger of the node's
 // and the headroom's need.
 func (d *decision) want() {

@@ -252,6 +252,7 @@ func (w *Worker) reset() {
 	w.total = Total{}
 	w.found = false
 	w.steps = 0
+	w.deep.ready = false
 }
 
 // addCapped returns a + b for non-negative amounts; sums of units are

@@ -144,6 +144,8 @@ type Worker struct {
 	lowest []Levels // the least of each level
 	least  []int64  // the least size, per type
 	byRow  []int32  // all classes by falling amount, row by row
+	deep   deepBounds
+	eager  bool // deep bounds from the first step on, for tests
 
 	// The state of a search.
 	rem    []int64 // of each cover row

@@ -45,6 +45,7 @@ func seedDraws(f *testing.F) {
 func leastIsLeast(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
+	w.eager = rapid.Bool().Draw(t, "deep bounds from the start")
 	var s Selection
 	w.Least(&s, &c.Problem, enoughSteps)
 	if !s.Proven {

@@ -57,7 +57,9 @@ func (w *Worker) branch(i int) bool {
 	if w.steps >= w.budget {
 		return false
 	}
-	w.steps++
+	if w.steps++; !w.deep.ready && (w.steps > deepAfter || w.eager) {
+		w.buildDeep()
+	}
 	if w.beaten(i) {
 		return true
 	}
@@ -138,7 +140,11 @@ func (w *Worker) beaten(i int) bool {
 	if c := excess.Compare(best.Excess); c != 0 {
 		return c > 0
 	}
-	return w.total.Work.Compare(best.Work) > 0
+	work := w.total.Work
+	if w.deep.ready {
+		work = work.Add(w.leastWork(i, more))
+	}
+	return work.Compare(best.Work) > 0
 }
 
 // floor returns levels that no completion of the present set by at least more
@@ -164,16 +170,18 @@ func (w *Worker) atLeast(i int) int64 {
 	var most int64
 	for r, rem := range w.rem {
 		if rem > 0 {
-			most = max(most, w.atLeastOf(i, int32(r)))
+			most = max(most, w.unitsFor(i, int32(r), rem))
 		}
+	}
+	if w.deep.ready && len(w.deep.rows) > 1 {
+		most = max(most, w.mixAtLeast(i))
 	}
 	return most
 }
 
-// atLeastOf is atLeast for one row that is reachable: the largest amounts that
-// cover it are taken first.
-func (w *Worker) atLeastOf(i int, r int32) (units int64) {
-	rem := w.rem[r]
+// unitsFor is atLeast for one row that is reachable and lacks rem: the largest
+// amounts that cover it are taken first.
+func (w *Worker) unitsFor(i int, r int32, rem int64) (units int64) {
 	n := len(w.classes)
 	for _, j := range w.byRow[int(r)*n : (int(r)+1)*n] {
 		if int(j) < i {

@@ -135,6 +135,7 @@ type decision struct {
 	nodeShort, wanted, sum resources.Vector
 	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
 	shared, found          Selection
+	poolSums               poolSums        // of the pool
 	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
 	bestType               int             // the type that decides the excess of the best plan
 	asMuch                 []int64         // see noteShare
