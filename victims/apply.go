@@ -39,7 +39,7 @@ type appliedChange struct {
 // [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
 func (c *Cluster) Apply(p *Plan) error {
 	c.single[0] = Grant{Ask: &p.Ask, Node: p.Node}
-	err := c.ApplyChange(&Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:]})
+	err := c.ApplyChange(Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:]})
 	c.single[0] = Grant{}
 	return err
 }
@@ -53,7 +53,7 @@ func (c *Cluster) Apply(p *Plan) error {
 // running tasks of the cluster, each named once, or whose asks cannot be
 // granted their nodes, with errors that say so. Whether it is lawful is not
 // asked; see [Auditor]. An error changes nothing.
-func (c *Cluster) ApplyChange(ch *Change) error {
+func (c *Cluster) ApplyChange(ch Change) error {
 	if ch.Version == 0 {
 		return fmt.Errorf("victims: plan for %q: %w: there is none", ch.For, ErrState)
 	}
@@ -61,9 +61,9 @@ func (c *Cluster) ApplyChange(ch *Change) error {
 		return fmt.Errorf("victims: plan for %q made for version %d, not %d: %w", ch.For, ch.Version, c.version, ErrStale)
 	}
 	marked, granted := len(c.marked), len(c.granted)
-	err := c.mark(ch)
+	err := c.mark(&ch)
 	if err == nil {
-		err = c.grant(ch)
+		err = c.grant(&ch)
 	}
 	if err != nil {
 		c.takeBack(marked, granted)

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -96,10 +97,10 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 	first := int(n) * c.types
 	for _, t := range d.types {
 		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
-		if short > count*largest {
+		if !reaches(count, largest, short) {
 			return true // more victims
 		}
-		fewer = fewer && short <= (count-1)*largest
+		fewer = fewer && reaches(count-1, largest, short)
 	}
 	switch sum := count * rank; {
 	case fewer:
@@ -117,6 +118,13 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 		}
 	}
 	return d.freesAsMuch(n, count)
+}
+
+// reaches reports whether count times amount, which may be beyond int64, is at
+// least short. Count and amount are not negative.
+func reaches(count, amount, short int64) bool {
+	hi, lo := bits.Mul64(uint64(count), uint64(amount))
+	return hi > 0 || short <= 0 || lo >= uint64(short)
 }
 
 // look searches a node that lacks room, unless its bounds show that it has no
@@ -159,7 +167,7 @@ func (d *decision) boundNode(b *nodeBound) bool {
 		case short > plain[t]:
 			b.levels[levelOriginators] = 1
 		}
-		if short > count*largest[t] {
+		if !reaches(count, largest[t], short) {
 			count = (short-1)/largest[t] + 1
 		}
 	}

@@ -219,3 +219,16 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 		})
 	}
 }
+
+// Counts times sizes may be beyond int64 where the sizes themselves are not.
+func TestDecide_HugeSizes(t *testing.T) {
+	const huge = 1 << 62
+	f := giverAndTaker(t)
+	f.node("n1", 2)
+	f.node("n2", huge)
+	f.task("a", "a", "n1", 1)
+	f.task("b", "a", "n1", 1)
+	f.task("c", "a", "n2", huge)
+	d := f.decide(&victims.Planner{}, f.ask("x", "b", 2))
+	require.Equal(t, []string{"c"}, keysOf(d), "one victim, and not two that fit better")
+}
