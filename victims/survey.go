@@ -18,15 +18,18 @@ func (d *decision) surveyLanes(r *Refusal) {
 		}
 		r.Counts[RuleLeaving] += int(gauge.leaving)
 		r.Counts[RuleRequiredNode] += int(gauge.required)
-		var short resources.Mask
 		usable := d.usable(n)
-		if usable {
-			short = d.nodeNeed(d.nodeShort, n)
-		}
-		if rule := d.ruleForAll(n, short); rule != 0 && (same.rule == 0 || same.rule == rule) {
+		rule, far := d.ruleForAll(r, n, usable)
+		told := rule != 0 && (same.rule == 0 || same.rule == rule)
+		if told {
 			same.rule = rule
 			same.tasks += int(gauge.evictable)
-		} else {
+		}
+		if told && (far || !usable) {
+			continue
+		}
+		short := d.shortOf(n)
+		if !told {
 			d.surveyNode(r, n, short)
 		}
 		if usable {
@@ -46,27 +49,27 @@ type sameRule struct {
 }
 
 // ruleForAll returns the rule that keeps every evictable task of a node whose
-// leaf no rule keeps, or 0 where its digest does not tell.
-func (d *decision) ruleForAll(n NodeID, short resources.Mask) Rule {
+// leaf no rule keeps, or 0 where its digest does not tell; and whether the node
+// lacks so much that with none of them gone it is not the closest.
+func (d *decision) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
+	if d.hasApp || d.needs.open() {
+		return 0, false
+	}
+	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
+	helps := false
+	for _, t := range d.types {
+		lack := max(d.size[t]-free[t], 0)
+		helps = helps || usable && lack > 0 && least[t] > 0
+		far = far || r.HasClosest && lack >= d.asMuch[t] && d.asMuch[t] < noLimit
+	}
 	gauge := &d.c.digest.gauges[n]
 	switch {
-	case d.hasApp || d.needs.open():
-		return 0
 	case d.leastRank(gauge.minPriority) > d.ceiling():
-		return RulePriority
-	case !d.evenRanks || d.leastLift+int64(gauge.maxPriority) > d.ceiling():
-		return 0
+		rule = RulePriority
+	case helps && d.evenRanks && d.leastLift+int64(gauge.maxPriority) <= d.ceiling() && d.tooLarge(least):
+		rule = RuleGuarantee
 	}
-	least := d.c.row(d.c.digest.least, n)
-	for t := range short.All() {
-		if least[t] > 0 {
-			if d.tooLarge(least) {
-				return RuleGuarantee
-			}
-			return 0
-		}
-	}
-	return 0 // perhaps some do not help
+	return rule, far
 }
 
 // addSame counts the tasks of which one rule keeps all whom their leaves do not:
