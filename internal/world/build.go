@@ -21,35 +21,51 @@ func Build(w *World) (*victims.Cluster, error) {
 		return nil, err
 	}
 	c := victims.NewCluster(tree)
-	for _, n := range w.Nodes {
-		_, err := c.AddNode(&victims.Node{
-			Name: n.Name, Capacity: vector(schema, n.Capacity),
-			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
-		})
-		if err != nil {
-			return nil, err
-		}
+	if err := AddNodes(c, w.Nodes); err != nil {
+		return nil, err
 	}
 	for i := range w.Tasks {
 		if err := AddTask(c, &w.Tasks[i]); err != nil {
 			return nil, err
 		}
 	}
-	for i := range w.Grants {
-		g := &w.Grants[i]
+	if err := AddGrants(c, w.Grants); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// AddNodes adds nodes of a world to a cluster, in their order.
+func AddNodes(c *victims.Cluster, nodes []Node) error {
+	for _, n := range nodes {
+		_, err := c.AddNode(&victims.Node{
+			Name: n.Name, Capacity: vector(c.Schema(), n.Capacity),
+			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddGrants gives asks of a world their places in a cluster, in their order.
+func AddGrants(c *victims.Cluster, grants []Grant) error {
+	for i := range grants {
+		g := &grants[i]
 		ask, err := AskOf(c, &g.Ask)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		node, ok := c.LookupNode(g.Node)
 		if !ok {
-			return nil, fmt.Errorf("world: grant %q: no node %q", g.Ask.Key, g.Node)
+			return fmt.Errorf("world: grant %q: no node %q", g.Ask.Key, g.Node)
 		}
 		if _, err := c.Grant(&ask, node); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // AddTask adds a task of a world to a cluster.
@@ -67,6 +83,7 @@ func AddTask(c *victims.Cluster, t *Task) error {
 		Size: vector(c.Schema(), t.Size), Priority: t.Priority,
 		Created: t.Created, Scheduled: t.Scheduled, State: states[t.State],
 		Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
+		Job: t.Job, NonPreemptible: t.NonPreemptible,
 	})
 	return err
 }
@@ -88,6 +105,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
 		RequiredNode: a.RequiredNode, MayNot: a.MayNot,
 		Originator: a.Originator, OptedOut: a.OptedOut,
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
 	}, nil
 }
 
@@ -132,6 +150,12 @@ func vector(s *resources.Schema, a Amounts) resources.Vector {
 	}
 	return v
 }
+
+// LimitOf returns amounts as a bound of a cluster.
+func LimitOf(c *victims.Cluster, a Amounts) resources.Limit { return limit(c.Schema(), a) }
+
+// VectorOf returns amounts as a vector of a cluster.
+func VectorOf(c *victims.Cluster, a Amounts) resources.Vector { return vector(c.Schema(), a) }
 
 // AmountsOf returns a vector of a cluster as amounts, without its zeros.
 func AmountsOf(c *victims.Cluster, v resources.Vector) Amounts {

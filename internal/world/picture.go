@@ -21,10 +21,16 @@ func (c *Case) String() string {
 	if o.Interval != 0 {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
+	b.WriteString(o.exemptions() + "\n")
+	return b.String()
+}
+
+// exemptions draws who is exempt, by key.
+func (o *Options) exemptions() string {
+	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(o.Exempt)) {
 		fmt.Fprintf(&b, " %s exempt until %s", key, stamp(o.Exempt[key]))
 	}
-	b.WriteString("\n")
 	return b.String()
 }
 
@@ -76,6 +82,8 @@ func (t *Task) String() string {
 	flag(&b, t.Originator, "originator")
 	flag(&b, t.OptedOut, "opted out")
 	flag(&b, t.RequiredNode, "required node")
+	flag(&b, t.NonPreemptible, "not preemptible")
+	flag(&b, t.Job != "", "of job "+t.Job)
 	return b.String()
 }
 
@@ -86,6 +94,8 @@ func (a *Ask) String() string {
 	flag(&b, !a.LastAttempt.IsZero(), "tried "+stamp(a.LastAttempt))
 	flag(&b, a.RequiredNode != "", "requires "+a.RequiredNode)
 	flag(&b, a.MayNot, "may not preempt")
+	flag(&b, a.NonPreemptible, "not preemptible")
+	flag(&b, a.Job != "", "of job "+a.Job)
 	return b.String()
 }
 

@@ -55,6 +55,9 @@ type Task struct {
 	State            State
 
 	Originator, OptedOut, RequiredNode bool
+
+	Job            string // the gang it is a member of, or ""
+	NonPreemptible bool   // no job may take it
 }
 
 // A State is what a task is doing, in the words of package victims.
@@ -82,6 +85,9 @@ type Ask struct {
 	MayNot           bool
 
 	Originator, OptedOut bool
+
+	Job            string
+	NonPreemptible bool
 }
 
 // A Grant is an ask that was given a node and has not started there.
@@ -112,6 +118,7 @@ func (a *Ask) Started(node string, now time.Time) Task {
 		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: maps.Clone(a.Size),
 		Priority: a.Priority, Created: a.PendingSince, Scheduled: now, State: Running,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
 	}
 }
 

@@ -1,0 +1,178 @@
+package quota_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// audited is a cluster with an outcome that every mutation below spoils. Of the
+// 20 slots that p will use, 12 may stay; a releases 4, b 8, so that parts are 3
+// and 5.
+func audited(t *testing.T) (*fixture, *quota.Auditor, *quota.Outcome) {
+	f := newFixture(t, inner("p", leaf("a", slots(5)), leaf("b"), leaf("busy")), leaf("other"))
+	f.task("a1", "p.a", 3)
+	f.task("a2", "p.a", 4, priority(1))
+	f.task("a3", "p.a", 2, priority(2), withDisks(1))
+	f.task("b1", "p.b", 4)
+	f.task("b2", "p.b", 3, priority(1))
+	f.task("b3", "p.b", 2, noSlots, withDisks(5))
+	f.task("ds", "p.b", 1, requiredNode)
+	f.task("busy", "p.busy", 3)
+	f.task("other", "other", 3)
+	f.task("gone", "p.b", 3, leaving)
+	busy := f.queue("p.busy")
+	f.e.Enforced = func(q queue.ID) bool { return q == busy }
+	o := f.enforce("p", slots(12))
+	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
+	return f, &quota.Auditor{Cluster: f.c, Enforced: f.e.Enforced}, o
+}
+
+// Each mutation of a sound outcome is found, and told by the laws it breaks.
+func TestAudit_Mutations(t *testing.T) {
+	type o = quota.Outcome
+	row := func(f *fixture, key string) victims.Victim {
+		id, _ := f.c.Lookup(key)
+		return victims.Victim{Task: id, Key: key}
+	}
+	join := func(keys ...string) func(*fixture, *o) {
+		return func(f *fixture, o *o) {
+			for _, key := range keys {
+				o.Victims = append(o.Victims, row(f, key))
+			}
+		}
+	}
+	swap := func(out, in string) func(*fixture, *o) {
+		return func(f *fixture, o *o) {
+			i := slices.Index(keys(o), out)
+			o.Victims = slices.Delete(o.Victims, i, i+1)
+			join(in)(f, o)
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		mutate func(*fixture, *o)
+		want   []string // among others
+	}{
+		{"no such queue", func(_ *fixture, o *o) { o.Queue = 99 }, []string{"queue: no queue of the tree"}},
+		{"a queue below all", func(_ *fixture, o *o) { o.Queue = -1 }, []string{"queue: no queue of the tree"}},
+		{"usage", func(_ *fixture, o *o) { o.Usage[0] = 7 }, []string{"usage: slots 7 used, want what the cluster has, 20"}},
+		{"target", func(_ *fixture, o *o) { o.Target = nil }, []string{"target: slots 0 as target, want what is over max, 8"}},
+		{"another max", func(_ *fixture, o *o) { o.Max = slots(15) }, []string{
+			"target: slots 8 as target, want what is over max, 5", `minimal: "a1": can be given back`}},
+		{"freed", func(_ *fixture, o *o) { o.Freed[1] = 2 }, []string{"freed: disks 2 said to be freed, want what the victims have, 0"}},
+		{"shortfall", func(_ *fixture, o *o) { o.Shortfall[0] = 2 }, []string{"shortfall: slots 2 said to be short, want what is left of the target, 0"}},
+		{"result", func(_ *fixture, o *o) { o.Result = quota.Partial }, []string{"result: not what shortfall, miss and victims make it"}},
+		{"no such task", func(_ *fixture, o *o) { o.Victims[0].Key = "nobody" }, []string{
+			`known: "nobody": no task of this row and key`, "freed: slots 10 said to be freed, want what the victims have, 7"}},
+		{"the row of another", func(_ *fixture, o *o) { o.Victims[0].Task++ }, []string{`known: "a1": no task of this row and key`}},
+		{"named twice", join("b1"), []string{`once: "b1": named before`}},
+		{"leaving", join("gone"), []string{`leaving: "gone": leaving already`}},
+		{"bound to a node", join("ds"), []string{`required-task: "ds": can run on its node only`}},
+		{"of another queue", join("other"), []string{`inside: "other": not below the queue`}},
+		{"being enforced", join("busy"), []string{`enforced: "busy": in a queue that is being enforced already`}},
+		{"of no use", join("b3"), []string{`helpful: "b3": has no type of the target`, `minimal: "b3": can be given back`}},
+		{"too much of a leaf", join("a2"), []string{"guarantee: root.p.a: slots 2 after the plan, want at least 5", `minimal: "a1": can be given back`}},
+		{"one too many", join("a3"), []string{`minimal: "a1": can be given back`}}, // 2 more than the 10
+		{"one too few", func(_ *fixture, o *o) { o.Victims = o.Victims[:2] }, []string{
+			"result: not what shortfall, miss and victims make it", `spared: "b2": could be taken, and usage stays over`}},
+		{"one for a smaller one", swap("b2", "a3"), []string{"guarantee: root.p.a: slots 4 after the plan, want at least 5"}},
+		{"a part too small", func(_ *fixture, o *o) { o.Parts[0].Amount[0]-- }, []string{"parts: root.p: slots 7 as part, want its share of the target, 8"}},
+		{"a part too large", func(_ *fixture, o *o) { o.Parts[0].Amount[0], o.Parts[1].Amount[0] = 5, 5 }, []string{"parts: root.p.a: slots 5 as part, want its share of the target, 4"}},
+		{"parts out of order", func(_ *fixture, o *o) { slices.Reverse(o.Parts) }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a part outside", func(f *fixture, o *o) { o.Parts[1].Queue = f.queue("other") }, []string{"parts: not in tree order, or not below the queue"}},
+		{"a leaf outside", func(f *fixture, o *o) { o.Leaves[1].Queue = f.queue("other") }, []string{"leaf: not a leaf in tree order below the queue, or not so many victims"}},
+		{"a leaf with more victims", func(f *fixture, o *o) { o.Leaves[1].Victims = 3 }, []string{"leaf: root.p.b: not a leaf in tree order below the queue, or not so many victims"}},
+		{"a leaf that frees more", func(f *fixture, o *o) { o.Leaves[1].Freed[0] = 8 }, []string{"leaf: root.p.b: slots 8 said to be freed, want what its victims have, 7"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f, a, o := audited(t)
+			test.mutate(f, o)
+			var got []string
+			for _, v := range a.Audit(nil, o) {
+				got = append(got, v.String())
+			}
+			for _, want := range test.want {
+				require.Contains(t, got, want)
+			}
+		})
+	}
+}
+
+// With Exact neither the whole nor a leaf may free more than it was asked for.
+func TestAudit_Exact(t *testing.T) {
+	f, a, o := audited(t)
+	a.Overshoot = quota.Exact
+	require.Equal(t, "exact: slots 10 freed, want at most 8", a.Audit(nil, o)[0].String())
+	o = f.enforce("p", slots(10)) // parts are 3 and 7
+	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
+	require.Empty(t, a.Audit(nil, o))
+	o.Leaves[0].Asked[0] = 2
+	require.Equal(t, "exact: root.p.a: slots 3 freed, want at most 2", a.Audit(nil, o)[0].String())
+}
+
+// What a law is called, and what an unknown one is.
+func TestLawWords(t *testing.T) {
+	seen := make(map[string]bool)
+	for l := quota.LawQueue; l <= quota.LawLeaf; l++ {
+		require.NotContains(t, l.String(), "Law(")
+		require.False(t, seen[l.String()], l)
+		seen[l.String()] = true
+	}
+	require.Equal(t, "Law(99)", quota.Law(99).String())
+	require.Equal(t, "Law(0): unknown law", quota.Violation{}.String())
+	require.Equal(t, "guarantee: ", quota.Violation{Law: quota.LawGuarantee}.String())
+}
+
+// An audit never panics, whatever is in the outcome.
+func TestAudit_Garbage(t *testing.T) { rapid.Check(t, propertyGarbage) }
+
+func FuzzAudit(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyGarbage))
+}
+
+func propertyGarbage(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	o := c.enforce(t, cluster)
+	garbage := rapid.Custom(func(t *rapid.T) resources.Vector {
+		return rapid.SliceOfN(rapid.OneOf(rapid.Int64Range(-3, 9), rapid.Just[int64](math.MaxInt64), rapid.Just[int64](math.MinInt64)), 0, 4).Draw(t, "vector")
+	})
+	id := rapid.Map(rapid.Int32Range(-2, 12), func(i int32) queue.ID { return queue.ID(i) })
+	for range below(t, "mutations", 4) + 1 {
+		switch below(t, "what", 9) {
+		case 0:
+			o.Queue = id.Draw(t, "queue")
+		case 1:
+			o.Max = resources.Limit{Value: garbage.Draw(t, "max"), Defined: resources.Mask(rapid.Uint64().Draw(t, "defined"))}
+		case 2:
+			o.Usage, o.Target = garbage.Draw(t, "usage"), garbage.Draw(t, "target")
+		case 3:
+			o.Freed, o.Shortfall = garbage.Draw(t, "freed"), garbage.Draw(t, "shortfall")
+		case 4:
+			o.Parts = append(o.Parts, quota.Part{Queue: id.Draw(t, "queue"), Amount: garbage.Draw(t, "part")})
+		case 5:
+			o.Leaves = append(o.Leaves, quota.Leaf{Queue: id.Draw(t, "queue"), Asked: garbage.Draw(t, "asked"), Freed: garbage.Draw(t, "freed")})
+		case 6:
+			o.Victims = append(o.Victims, victims.Victim{Task: victims.TaskID(below(t, "row", 80) - 1), Key: of(t, "key", "t3", "t10", "g0", "")})
+		case 7:
+			o.Victims = nil
+		case 8:
+			o.Result = quota.Result(below(t, "result", 7))
+		}
+	}
+	for _, v := range c.auditor(cluster).Audit(nil, o) {
+		if v.String() == "" {
+			t.Fatal("a violation without words")
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package quota_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// broad returns a cluster of so many tasks below root.p, spread evenly over so
+// many leaves of ten parents, and added ten at a time, as those of an
+// application are. Sizes, ages and priorities differ. Each leaf is guaranteed
+// half of what it uses.
+func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
+	schema, err := resources.NewSchema("cpu", "memory", "gpu")
+	require.NoError(t, err)
+	p := queue.Config{Name: "p"}
+	for i := range 10 {
+		q := queue.Config{Name: fmt.Sprint("q", i)}
+		for k := range leaves / 10 {
+			q.Children = append(q.Children, queue.Config{Name: fmt.Sprint("w", k)})
+		}
+		p.Children = append(p.Children, q)
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{p}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	node, err := c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{1 << 40, 1 << 50, 1 << 20}})
+	require.NoError(t, err)
+	var all []queue.ID
+	for w := range tree.Leaves(queue.Root) {
+		all = append(all, w)
+	}
+	x := uint64(1)
+	random := func(n uint64) int64 {
+		x = x*6364136223846793005 + 1442695040888963407 // Knuth's MMIX
+		return int64(x >> 33 % n)
+	}
+	for i := range tasks {
+		_, err := c.AddTask(&victims.Task{
+			Key: fmt.Sprintf("task-%06d", i), Queue: all[i/10%len(all)], Node: node,
+			Size:     resources.Vector{500 + random(4000), (1 + random(16)) << 28, random(2)},
+			Priority: int32(random(3)), Created: now.Add(-time.Duration(random(1e6)) * time.Second),
+			Originator: random(20) == 0, OptedOut: random(20) == 0,
+		})
+		require.NoError(t, err)
+	}
+	for _, w := range all {
+		half := resources.ScaleRatio(nil, tree.Usage(w), 1, 2)
+		require.NoError(t, c.SetGuaranteed(w, resources.Limit{Value: half, Defined: 7}))
+	}
+	return c
+}
+
+// shareOf returns a max of a share of what a queue uses of some types.
+func shareOf(c *victims.Cluster, q queue.ID, num, den int64, types resources.Mask) resources.Limit {
+	return resources.Limit{Value: resources.ScaleRatio(nil, c.Tree().Usage(q), num, den), Defined: types}
+}
+
+// The cost of an enforcement by the number of tasks and leaves, and by what is to
+// be freed: a tenth or a third of one type, a tenth of all types, or all there
+// is, which guarantees stop halfway, so that each leaf is searched for a set
+// that comes closer.
+func BenchmarkEnforce(b *testing.B) {
+	for _, size := range []struct{ tasks, leaves int }{
+		{1_000, 10}, {10_000, 100}, {100_000, 10}, {100_000, 1000}, {200_000, 1000},
+	} {
+		b.Run(fmt.Sprintf("tasks=%d/leaves=%d", size.tasks, size.leaves), func(b *testing.B) {
+			c := broad(b, size.tasks, size.leaves)
+			for _, test := range []struct {
+				name     string
+				num, den int64
+				types    resources.Mask
+			}{{"tenth", 9, 10, 1}, {"third", 2, 3, 1}, {"types", 9, 10, 7}, {"all", 0, 1, 1}} {
+				b.Run("free="+test.name, func(b *testing.B) {
+					p, _ := c.Tree().Lookup("root.p")
+					most := shareOf(c, p, test.num, test.den, test.types)
+					e := quota.Enforcer{Cluster: c}
+					var o quota.Outcome
+					b.ReportAllocs()
+					for b.Loop() {
+						require.NoError(b, e.Enforce(&o, p, most, now))
+					}
+					b.ReportMetric(float64(len(o.Victims)), "victims")
+					b.ReportMetric(float64(o.Steps), "steps")
+				})
+			}
+		})
+	}
+}
+
+var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

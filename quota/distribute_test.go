@@ -1,0 +1,129 @@
+package quota
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestApportion(t *testing.T) {
+	const most = math.MaxInt64
+	for _, test := range []struct {
+		name    string
+		amount  int64
+		weights []int64
+		want    []int64
+	}{
+		{"nobody", 5, nil, nil},
+		{"nothing to divide", 0, []int64{1, 2}, []int64{0, 0}},
+		{"no weight", 5, []int64{0, 0}, []int64{0, 0}},
+		{"one", 3, []int64{7}, []int64{3}},
+		{"more than there is", 9, []int64{1, 2}, []int64{1, 2}},
+		{"29 and 71: floors lose a unit", 3, []int64{29, 71}, []int64{1, 2}},
+		{"27.27 and 72.73", 100, []int64{30, 80}, []int64{27, 73}},
+		{"2, 1.2 and 0.8", 4, []int64{5, 3, 2}, []int64{2, 1, 1}},
+		{"halves: the first", 1, []int64{4, 4}, []int64{1, 0}},
+		{"thirds: the first two", 2, []int64{1, 1, 1}, []int64{1, 1, 0}},
+		{"a weight of 0 gets nothing", 2, []int64{0, 3, 0, 3}, []int64{0, 1, 0, 1}},
+		{"3, 1.5 and 0.5: a tie of remainders", 5, []int64{6, 3, 1}, []int64{3, 2, 0}},
+		{"the larger remainder, not the larger weight", 3, []int64{5, 4, 1}, []int64{2, 1, 0}}, // 1.5, 1.2, 0.3
+		{"the end of the range", most, []int64{most - 1, 1}, []int64{most - 1, 1}},
+		{"below the end of the range", most - 2, []int64{most / 2, most / 2, 1}, []int64{most/2 - 1, most/2 - 1, 1}},
+		{"huge and halves", most, []int64{most/2 + 1, most / 2}, []int64{most/2 + 1, most / 2}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var x enforcement
+			got := make([]int64, len(test.weights))
+			x.apportion(got, test.amount, test.weights)
+			require.Equal(t, append([]int64{}, test.want...), append([]int64{}, got...))
+		})
+	}
+}
+
+func TestApportion_Laws(t *testing.T) { rapid.Check(t, propertyApportion) }
+
+func FuzzApportion(f *testing.F) {
+	f.Add(slices.Repeat([]byte{0xa5, 3, 0, 0, 0, 0, 0, 1}, 64))
+	f.Fuzz(rapid.MakeFuzz(propertyApportion))
+}
+
+// Parts sum exactly, none is above its weight, each is within one unit of its
+// exact share, and an order of the weights matters only where it breaks a tie.
+func propertyApportion(t *rapid.T) {
+	weights, total := drawWeights(t)
+	amount := rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "amount")
+	var x enforcement
+	parts := make([]int64, len(weights))
+	x.apportion(parts, amount, weights)
+
+	whole := min(amount, total)
+	sum := int64(0)
+	for i, part := range parts {
+		sum += part
+		if part < 0 || part > weights[i] {
+			t.Fatalf("part %d of weight %d", part, weights[i])
+		}
+		if off := new(big.Rat).Sub(exactShare(whole, weights[i], total), new(big.Rat).SetInt64(part)); off.Abs(off).Cmp(big.NewRat(1, 1)) >= 0 {
+			t.Fatalf("part %d is a unit or more from its share", part)
+		}
+	}
+	if sum != whole {
+		t.Fatalf("parts of %d sum to %d", whole, sum)
+	}
+
+	order := rapid.Permutation(indices(len(weights))).Draw(t, "order")
+	turned, got := make([]int64, len(weights)), make([]int64, len(weights))
+	for i, k := range order {
+		turned[i] = weights[k]
+	}
+	x.apportion(got, amount, turned)
+	for i, k := range order {
+		if got[i] != parts[k] && !tied(weights, whole, total, k, parts, got, order) {
+			t.Fatalf("weight %d: part %d, and in another order %d", weights[k], parts[k], got[i])
+		}
+	}
+}
+
+// drawWeights draws weights that sum to an int64.
+func drawWeights(t *rapid.T) (weights []int64, total int64) {
+	most := rapid.SampledFrom([]int64{5, 100, math.MaxInt64}).Draw(t, "most")
+	for range rapid.IntRange(0, 8).Draw(t, "weights") {
+		w := rapid.Int64Range(0, min(most, math.MaxInt64-total)).Draw(t, "weight")
+		weights, total = append(weights, w), total+w
+	}
+	return weights, total
+}
+
+func exactShare(whole, weight, total int64) *big.Rat {
+	if total == 0 {
+		return new(big.Rat)
+	}
+	share := big.NewRat(weight, total)
+	return share.Mul(share, new(big.Rat).SetInt64(whole))
+}
+
+// tied reports whether weight k has the same remainder as another one that got
+// the opposite.
+func tied(weights []int64, whole, total int64, k int, parts, turned []int64, order []int) bool {
+	rest := func(i int) *big.Rat {
+		share := exactShare(whole, weights[i], total)
+		return share.Sub(share, new(big.Rat).SetInt(new(big.Int).Quo(share.Num(), share.Denom())))
+	}
+	for i, other := range order {
+		if other != k && turned[i] != parts[other] && rest(other).Cmp(rest(k)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func indices(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}

@@ -1,0 +1,82 @@
+// Package quota enforces a lowered quota: which tasks of a queue should stop so
+// that its usage comes within its max.
+//
+// A queue whose max is lowered may use more than that for days, until its tasks
+// end by themselves. So after a delay some of them are preempted, never below
+// any guarantee. Package quota says when, who, and what cannot be had.
+//
+// # Use
+//
+// A [Timing] is the value that tells when: it is told of each change of max and
+// delay, and asked which queues are due. An [Enforcer] then decides for one
+// queue at a time, and never changes anything:
+//
+//	enforcer := quota.Enforcer{Cluster: cluster, Enforced: timing.Running}
+//	var o quota.Outcome
+//	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
+//		if err := enforcer.Enforce(&o, q, tree.Max(q), now); err != nil {
+//			return err // something is wrong with the max
+//		}
+//		if err := cluster.ApplyChange(o.Change(cluster)); err != nil {
+//			return err // the cluster has changed since
+//		}
+//		// Stop o.Victims; o.Describe(cluster) is for the administrator.
+//	}
+//
+// The caller's duties are:
+//
+//  1. to tell the Timing of settings and the cluster of tasks;
+//  2. to apply a change, so that its victims count as leaving for whoever asks
+//     next, and to stop them;
+//  3. to tell the cluster as each has gone, with Cluster.RemoveTask;
+//  4. to end the run, with [Timing.End]. What was short is due again after the
+//     delay.
+//
+// Another max than the queue's own makes a dry run of lowering it.
+//
+// # The target
+//
+// What has to go is [Preemptable]: per type that max bounds, what effective
+// usage e = u - p has beyond it. What is leaving counts as gone. Asks that were
+// granted a place count as usage; they cannot be taken, and the outcome names
+// them.
+//
+// Candidates are running tasks that share a type with the target and can run
+// elsewhere. Fences, disabled queues, priority offsets and tolerations play no
+// part: nobody asks, so that there is nobody to compare with.
+//
+// # A leaf
+//
+// Tasks are taken in order until the target is met: plain before originators,
+// lower priority first, opted-in before opted-out, younger, smaller, key; see
+// [Order]. Law 2 holds at the leaf and at every queue above it, in every type:
+// a task that would bring one of them below its guarantee is skipped. What is
+// not needed in the end is given back, the most valuable first, so that each
+// victim is needed for at least one type. Where the walk ends short, a search
+// by [victims.Worker] finds the cheapest set that meets the target, if there is
+// one: it is complete up to [CompleteCandidates] tasks, and beyond that ends
+// with its budget of steps. Outcome.Proven says whether one did.
+//
+// # A parent
+//
+// The target is divided among the children in proportion to what they can
+// release, which is their surplus, and of an inner queue no more than its
+// children can: in whole units, by largest remainder, ties in tree order. So it
+// goes down to the leaves. What a leaf could not give is offered to its
+// siblings in another round, and what they could not to those of its parent. A
+// last trim over all victims keeps the plan minimal. Children that are being
+// enforced already take no part.
+//
+// # The outcome
+//
+// Usage is within max once the victims have gone ([Met]), or stays over by what
+// may be missed ([MetWithinMiss]), or by more, with victims ([Partial]) or
+// without ([Impossible]). Shortfall says how much stays, and Stops say what
+// keeps it. A [Miss] spares no victim that can be had. [Exact] forbids to free
+// more than a part; then a type may stay over although a larger task could end
+// that.
+//
+// Everything is exact: amounts are integers, shares are compared in 128 bits,
+// and the same calls give the same outcome, in whatever order tasks were added.
+// An [Auditor], which shares no code with the enforcer, judges outcomes.
+package quota

@@ -1,0 +1,163 @@
+package quota_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A trial is a random world and a quota to enforce in it.
+type trial struct {
+	World     world.World
+	Queue     string
+	Max       world.Amounts
+	Overshoot quota.Overshoot
+	Order     quota.Order
+	Miss      world.Amounts
+	Share     resources.Share
+	Busy      []string // queues that are being enforced already
+	Steps     int
+	Minimums  map[string]int
+}
+
+func (c *trial) String() string {
+	return fmt.Sprintf("%v\nenforce %s max %v overshoot %d order %d miss %v %v busy %v steps %d",
+		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Steps)
+}
+
+// trials returns random trials in worlds of a shape. Guarantees are drawn by
+// package world around what is used, and so is the max here.
+func trials(s world.Shape) *rapid.Generator[*trial] {
+	return rapid.Custom(func(t *rapid.T) *trial {
+		c := &trial{World: world.Cases(s).Draw(t, "case").World, Minimums: make(map[string]int)}
+		for i := range c.World.Tasks {
+			task := &c.World.Tasks[i]
+			// Ages in seconds, so that some are the same; of some they are not
+			// known.
+			task.Created = world.Epoch.Add(-time.Duration(below(t, "age", 6)) * time.Second)
+			if chance(t, "unknown age", 1) {
+				task.Created = time.Time{}
+			}
+			if chance(t, "job", 4) {
+				task.Job = of(t, "job", "j1", "j2")
+			}
+		}
+		c.Minimums["j1"] = below(t, "minimum", 5)
+		c.drawQuota(t)
+		c.Overshoot = of(t, "overshoot", quota.OneTask, quota.OneTask, quota.Exact)
+		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch)
+		c.Steps = of(t, "steps", 0, 0, 0, 1, 1000)
+		c.Share = resources.Share{Amount: int64(below(t, "share", 3)), Of: 4}
+		for _, q := range c.World.Queues() {
+			if chance(t, "busy", 1) {
+				c.Busy = append(c.Busy, q.Path)
+			}
+		}
+		return c
+	})
+}
+
+// drawQuota draws a queue, mostly one with usage, and a max below that.
+func (c *trial) drawQuota(t *rapid.T) {
+	usage := c.World.Usage(true)
+	places := c.World.Queues()
+	used := slices.DeleteFunc(slices.Clone(places), func(q world.Place) bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(usage[q.Path])), func(v int64) bool { return v > 0 })
+	})
+	if len(used) > 0 && !chance(t, "any queue", 1) {
+		places = used
+	}
+	q := of(t, "queue", places...)
+	c.Queue, c.Max, c.Miss = q.Path, make(world.Amounts), make(world.Amounts)
+	for i, name := range c.World.Types {
+		if i > 0 && chance(t, "unbounded", 5) {
+			continue
+		}
+		now := usage[q.Path][name]
+		c.Max[name] = max(now-now/8*int64(below(t, "eighths", 9))-int64(below(t, "less", 8)), q.Guaranteed[name], 0)
+		if chance(t, "miss", 4) {
+			c.Miss[name] = int64(below(t, "may miss", 4))
+		}
+	}
+}
+
+// below draws a number in [0, n), mostly a small one.
+func below(t *rapid.T, label string, n int) int { return rapid.IntRange(0, n-1).Draw(t, label) }
+
+// chance is true in n of 16 draws, and shrinks to false.
+func chance(t *rapid.T, label string, n int) bool { return below(t, label, 16) >= 16-n }
+
+func of[T any](t *rapid.T, label string, list ...T) T { return list[below(t, label, len(list))] }
+
+// build makes the cluster of a trial. Its delays are off.
+func (c *trial) build(t require.TestingT) *victims.Cluster {
+	cluster, err := world.Build(&c.World)
+	require.NoError(t, err)
+	return cluster
+}
+
+// limit returns bounds of the trial's types.
+func (c *trial) limit(a world.Amounts) resources.Limit {
+	l := resources.Limit{Value: make(resources.Vector, len(c.World.Types))}
+	for i, name := range c.World.Types {
+		if v, ok := a[name]; ok {
+			l.Value[i], l.Defined = v, l.Defined.With(i)
+		}
+	}
+	return l
+}
+
+func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
+	return func(q queue.ID) bool { return slices.Contains(c.Busy, tree.Path(q)) }
+}
+
+func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
+	return &quota.Enforcer{
+		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Steps: c.Steps,
+		Miss:       quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
+		Enforced:   c.busy(cluster.Tree()),
+		JobMinimum: func(job string) int { return c.Minimums[job] },
+	}
+}
+
+func (c *trial) auditor(cluster *victims.Cluster) *quota.Auditor {
+	e := c.enforcer(cluster)
+	return &quota.Auditor{Cluster: cluster, Overshoot: e.Overshoot, Miss: e.Miss, Enforced: e.Enforced}
+}
+
+// enforce enforces the quota of a trial.
+func (c *trial) enforce(t require.TestingT, cluster *victims.Cluster) *quota.Outcome {
+	q, ok := cluster.Tree().Lookup(c.Queue)
+	require.True(t, ok)
+	o := new(quota.Outcome)
+	require.NoError(t, c.enforcer(cluster).Enforce(o, q, c.limit(c.Max), world.Epoch))
+	return o
+}
+
+// keys returns the keys of victims.
+func keys(o *quota.Outcome) []string {
+	all := []string{}
+	for _, v := range o.Victims {
+		all = append(all, v.Key)
+	}
+	return all
+}
+
+// seedFuzz adds inputs that make whole worlds; of shorter ones too few draws
+// can be made.
+func seedFuzz(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+}

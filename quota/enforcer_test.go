@@ -1,0 +1,155 @@
+package quota_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// What is wrong with a max is an error, and leaves the outcome as it was.
+func TestEnforce_Errors(t *testing.T) {
+	withDelay := leaf("delayed", both(5, 5))
+	withDelay.Properties = map[string]string{queue.PropertyQuotaPreemptionDelay: "5m"}
+	f := newFixture(t, leaf("a", slots(5)), withDelay)
+	for _, test := range []struct {
+		queue string
+		max   resources.Limit
+		kind  error
+		said  string
+	}{
+		{"a", slots(4), queue.ErrAboveMax, "quota: root.a: guaranteed above max: slots: guaranteed 5, max 4"},
+		{"a", slots(-1), queue.ErrNegative, "quota: root.a: negative bound: max slots -1"},
+		{"a", resources.Limit{Defined: 4}, queue.ErrType, "quota: root.a: not a type: max of type 2 of 2"},
+		{"delayed", slots(5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: slots: guaranteed 5, max 5, delay 5m0s"},
+		{"delayed", both(6, 5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: disks: guaranteed 5, max 5, delay 5m0s"},
+	} {
+		o := quota.Outcome{Result: quota.Partial, Steps: 7}
+		err := f.e.Enforce(&o, f.queue(test.queue), test.max, now)
+		require.ErrorIs(t, err, test.kind)
+		require.EqualError(t, err, test.said)
+		require.Equal(t, quota.Outcome{Result: quota.Partial, Steps: 7}, o)
+	}
+	require.Equal(t, quota.Met, f.enforce("a", slots(5)).Result)
+	require.Equal(t, quota.Met, f.enforce("delayed", both(6, 6)).Result)
+}
+
+// A dry run of another max changes nothing, and its outcome owns what it says.
+func TestEnforce_DryRun(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.task("t", "a", 5)
+	most := slots(3)
+	o := f.enforce("a", most)
+	most.Value[0] = 99
+	require.Equal(t, slots(3).Value[0], o.Max.Value[0])
+	require.Zero(t, f.c.Tree().Max(f.queue("a")).Defined)
+	o.Usage[0] = 99
+	require.EqualValues(t, 5, f.c.Tree().Usage(f.queue("a"))[0])
+}
+
+// A change made for another version of the cluster is refused, and the victims
+// of one that is applied count as leaving.
+func TestChange(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.task("t1", "a", 5)
+	f.task("t2", "a", 5)
+	o := f.enforce("a", slots(5))
+	change := o.Change(f.c)
+	require.Equal(t, "root.a", change.For)
+	f.task("t3", "a", 0)
+	require.ErrorIs(t, f.c.ApplyChange(change), victims.ErrStale)
+	o = f.enforce("a", slots(5))
+	require.NoError(t, f.c.ApplyChange(o.Change(f.c)))
+	id, _ := f.c.Lookup("t1")
+	require.Equal(t, victims.Preempting, f.c.Task(id).State)
+	require.EqualValues(t, 5, f.c.Tree().Preempting(f.queue("a"))[0])
+	require.Equal(t, quota.Met, f.enforce("a", slots(5)).Result)
+	require.Empty(t, f.enforce("a", slots(5)).Victims)
+}
+
+// A search over a few tasks is always complete; one over more takes as many
+// steps as it may, and the outcome says so.
+func TestSteps(t *testing.T) {
+	// Tasks of 2, after one of 1: room is left for an even number of slots.
+	cluster := func(tasks int) *fixture {
+		f := newFixture(t, leaf("a", slots(1)))
+		f.task("odd", "a", 1)
+		for i := range tasks - 1 {
+			// No two are alike.
+			f.task(fmt.Sprintf("t%02d", i), "a", 2, priority(1), ran(time.Duration(i)*time.Hour), withDisks(int64(i)))
+		}
+		return f
+	}
+	few := cluster(quota.CompleteCandidates)
+	few.e.Steps = 1
+	o := few.enforce("a", slots(1))
+	require.Equal(t, quota.Met, o.Result)
+	require.True(t, o.Proven)
+	require.NotContains(t, keys(o), "odd")
+
+	many := cluster(quota.CompleteCandidates + 1)
+	many.e.Steps = 1
+	o = many.enforce("a", slots(1))
+	require.Equal(t, quota.Partial, o.Result)
+	require.False(t, o.Proven)
+	require.Contains(t, keys(o), "odd")
+
+	many.e.Steps = 0
+	o = many.enforce("a", slots(1))
+	require.Equal(t, quota.Met, o.Result)
+	require.True(t, o.Proven)
+	require.Positive(t, o.Steps)
+}
+
+// A warm enforcer allocates nothing, and neither does the outcome.
+func TestEnforce_NoAllocs(t *testing.T) {
+	c := broad(t, 2000, 20)
+	p, _ := c.Tree().Lookup("root.p")
+	leaf, _ := c.Tree().Lookup("root.p.q0.w0")
+	for _, test := range []struct {
+		name string
+		e    quota.Enforcer
+		q    queue.ID
+		max  resources.Limit
+	}{
+		{"nothing to do", quota.Enforcer{}, p, shareOf(c, p, 1, 1, 1)},
+		{"a leaf", quota.Enforcer{}, leaf, shareOf(c, leaf, 2, 3, 7)},
+		{"a parent", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
+		{"closest match", quota.Enforcer{Order: quota.ClosestMatch}, p, shareOf(c, p, 9, 10, 3)},
+		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Steps: 1}, p, shareOf(c, p, 9, 10, 1)},
+		{"in part", quota.Enforcer{Steps: 1}, p, shareOf(c, p, 1, 3, 1)},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			test.e.Cluster = c
+			var o quota.Outcome
+			run := func() {
+				if err := test.e.Enforce(&o, test.q, test.max, now); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run()
+			if n := testing.AllocsPerRun(5, run); n > 0 {
+				t.Errorf("%v allocations", n)
+			}
+		})
+	}
+}
+
+func TestWords(t *testing.T) {
+	var got []string
+	for r := range quota.Impossible + 2 {
+		got = append(got, r.String())
+	}
+	require.Equal(t, []string{"Result(0)", "met", "met-within-miss", "partial", "impossible", "Result(5)"}, got)
+	got = nil
+	for r := range quota.NumRules + 1 {
+		got = append(got, r.String())
+	}
+	require.Equal(t, []string{"Rule(0)", "guarantee", "overshoot", "enforced", "required-node", "granted", "Rule(6)"}, got)
+}

@@ -1,0 +1,233 @@
+package quota_test
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// gpus bounds gpus.
+func gpus(n int64) resources.Limit {
+	return resources.Limit{Value: resources.Vector{n}, Defined: 1}
+}
+
+// lab returns a cluster of gpus with the given queues.
+func lab(queues ...queue.Config) *victims.Cluster {
+	schema, _ := resources.NewSchema("gpu")
+	tree, _ := queue.New(schema, queue.Config{Name: "root", Children: queues}, queue.Strict)
+	c := victims.NewCluster(tree)
+	c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{64}})
+	return c
+}
+
+// train adds tasks of a queue, each an hour older than the one before.
+func train(c *victims.Cluster, path string, sizes ...int64) {
+	leaf, _ := c.Tree().Lookup(path)
+	for i, size := range sizes {
+		began := now.Add(-time.Duration(i+1) * time.Hour)
+		c.AddTask(&victims.Task{
+			Key: path[len("root."):] + "-" + strconv.Itoa(i+1), Queue: leaf, Size: resources.Vector{size},
+			Created: began, Scheduled: began,
+		})
+	}
+}
+
+// The max of a leaf is lowered from 10 to 6: the youngest tasks go until that
+// is met.
+func ExampleEnforcer_Enforce_leaf() {
+	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5), Max: gpus(10)})
+	train(c, "root.a", 2, 2, 2, 2, 2)
+	a, _ := c.Tree().Lookup("root.a")
+	if err := c.SetMax(a, gpus(6)); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, a, c.Tree().Max(a), now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(o.Describe(c))
+	if err := c.ApplyChange(o.Change(c)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(c.Tree())
+	// Output:
+	// root.a uses gpu=10 with a max of gpu=6 (met): it is within it, once these have stopped
+	//   to be freed: gpu=4
+	//   root.a: asked for gpu=4, gives gpu=4
+	//     a-1 on n1 (gpu=2, priority 0)
+	//     a-2 on n1 (gpu=2, priority 0)
+	// root used gpu=10 leaving gpu=4
+	//   a  used gpu=10 leaving gpu=4 guaranteed gpu=5 max gpu=6
+}
+
+// Three levels: each queue gives in proportion to what it can release, down to
+// the leaves. In team.x no task can go without breaking the guarantee, so that its
+// sibling gives the part of both.
+func ExampleEnforcer_Enforce_parent() {
+	c := lab(queue.Config{Name: "lab", Max: gpus(40), Children: []queue.Config{
+		{Name: "team", Children: []queue.Config{{Name: "x", Guaranteed: gpus(3)}, {Name: "y"}}},
+		{Name: "guests"},
+	}})
+	train(c, "root.lab.team.x", 6)
+	train(c, "root.lab.team.y", 1, 1, 1, 1, 1)
+	train(c, "root.lab.guests", 1, 1, 1, 1, 1, 1, 1, 1)
+	top, _ := c.Tree().Lookup("root.lab")
+
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, top, gpus(15), now); err != nil { // a dry run of a lower max
+		fmt.Println(err)
+		return
+	}
+	for _, p := range o.Parts {
+		fmt.Println(c.Tree().Path(p.Queue), c.Schema().Format(p.Amount))
+	}
+	fmt.Print(o.Describe(c))
+	// Output:
+	// root.lab.team gpu=2
+	// root.lab.team.x gpu=1
+	// root.lab.team.y gpu=1
+	// root.lab.guests gpu=2
+	// root.lab uses gpu=19 with a max of gpu=15 (met): it is within it, once these have stopped
+	//   to be freed: gpu=4
+	//   root.lab.team.x: asked for gpu=1, gives none
+	//   root.lab.team.y: asked for gpu=2, gives gpu=2
+	//     lab.team.y-1 on n1 (gpu=1, priority 0)
+	//     lab.team.y-2 on n1 (gpu=1, priority 0)
+	//   root.lab.guests: asked for gpu=2, gives gpu=2
+	//     lab.guests-1 on n1 (gpu=1, priority 0)
+	//     lab.guests-2 on n1 (gpu=1, priority 0)
+}
+
+// What cannot be had stays over, and the outcome says why. What may be missed
+// makes no difference to the victims.
+func ExampleEnforcer_Enforce_bestEffort() {
+	c := lab(queue.Config{Name: "a", Guaranteed: gpus(10), Max: gpus(20)})
+	train(c, "root.a", 4, 4, 4, 4)
+	a, _ := c.Tree().Lookup("root.a")
+
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	for _, may := range []int64{0, 2} {
+		enforcer.Miss.Amounts = resources.Vector{may}
+		if err := enforcer.Enforce(&o, a, gpus(10), now); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Print(o.Describe(c))
+	}
+	// Output:
+	// root.a uses gpu=16 with a max of gpu=10 (partial): gpu=2 stay over, once these have stopped
+	//   to be freed: gpu=6
+	//   root.a: asked for gpu=6, gives gpu=4
+	//     a-1 on n1 (gpu=4, priority 0)
+	//   gpu=12 stay: needed for the guarantee of root.a, gpu=10 (guarantee)
+	// root.a uses gpu=16 with a max of gpu=10 (met-within-miss): gpu=2 stay over, which may be missed, once these have stopped
+	//   to be freed: gpu=6
+	//   root.a: asked for gpu=6, gives gpu=4
+	//     a-1 on n1 (gpu=4, priority 0)
+	//   gpu=12 stay: needed for the guarantee of root.a, gpu=10 (guarantee)
+}
+
+// Every task is too large for the guarantee: nobody is taken.
+func ExampleEnforcer_Enforce_impossible() {
+	c := lab(queue.Config{Name: "a", Guaranteed: gpus(7), Max: gpus(10)})
+	train(c, "root.a", 3, 3, 3)
+	a, _ := c.Tree().Lookup("root.a")
+
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, a, gpus(8), now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(o.Describe(c))
+	fmt.Println(o.Result, o.Stops[0].Rule, len(o.Victims))
+	// Output:
+	// root.a uses gpu=9 with a max of gpu=8 (impossible): gpu=1 stay over, and nobody can be taken
+	//   to be freed: gpu=1
+	//   root.a: asked for gpu=1, gives none
+	//   gpu=9 stay: needed for the guarantee of root.a, gpu=7 (guarantee)
+	// impossible guarantee 0
+}
+
+func ExamplePreemptable() {
+	schema, _ := resources.NewSchema("cpu", "memory")
+	most, _ := schema.Limit(map[string]string{"cpu": "100"})
+	usage, _ := schema.Vector(map[string]string{"cpu": "500", "memory": "100Gi"})
+	fmt.Println(schema.Format(quota.Preemptable(nil, most, usage)))
+	// Output: cpu=400
+}
+
+// A share of the target may be missed, or an amount of each type.
+func ExampleMiss() {
+	miss := quota.Miss{Share: resources.Share{Amount: 1, Of: 20}, Amounts: resources.Vector{2}}
+	for _, short := range []int64{2, 3, 5, 6} {
+		fmt.Println(short, miss.Allows(resources.Vector{short}, resources.Vector{100}))
+	}
+	// Output:
+	// 2 true
+	// 3 true
+	// 5 true
+	// 6 false
+}
+
+// Victims may be stopped node by node.
+func ExampleOutcome_ByNode() {
+	c := lab(queue.Config{Name: "a"})
+	train(c, "root.a", 1, 1, 1)
+	a, _ := c.Tree().Lookup("root.a")
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, a, gpus(1), now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for node, group := range o.ByNode(c) {
+		fmt.Print(c.Node(node).Name, ":")
+		for _, v := range group {
+			fmt.Print(" ", v.Key)
+		}
+		fmt.Println()
+	}
+	// Output: n1: a-1 a-2
+}
+
+// An auditor judges outcomes, whoever made them.
+func ExampleAuditor_Audit() {
+	c := lab(queue.Config{Name: "a", Guaranteed: gpus(3)})
+	train(c, "root.a", 2, 2, 1)
+	a, _ := c.Tree().Lookup("root.a")
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, a, gpus(3), now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	auditor := quota.Auditor{Cluster: c}
+	fmt.Println(len(auditor.Audit(nil, &o)))
+
+	id, _ := c.Lookup("a-2")
+	o.Victims = append(o.Victims, victims.Victim{Task: id, Key: "a-2"})
+	for _, v := range auditor.Audit(nil, &o) {
+		fmt.Println(v)
+	}
+	// Output:
+	// 0
+	// freed: gpu 2 said to be freed, want what the victims have, 4
+	// guarantee: root.a: gpu 1 after the plan, want at least 3
+	// minimal: "a-1": can be given back
+	// minimal: "a-2": can be given back
+	// leaf: root.a: not a leaf in tree order below the queue, or not so many victims
+	// leaf: root.a: gpu 2 said to be freed, want what its victims have, 4
+}

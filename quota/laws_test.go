@@ -1,0 +1,244 @@
+package quota_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// laws hold for every enforcement in every world.
+var laws = []law.Law{
+	{Name: "sound", Holds: propertySound},
+	{Name: "law 2: never below a guarantee", Holds: propertyGuarantee},
+	{Name: "exact frees no more than asked", Holds: propertyExact},
+	{Name: "one task too much at most", Holds: propertyOneTask},
+	{Name: "nothing is changed", Holds: propertyUnchanged},
+	{Name: "order of tasks does not matter", Holds: propertyShuffled},
+	{Name: "order of children does not matter but for ties", Holds: propertyTurned},
+	{Name: "memory does not matter", Holds: propertyReused},
+	{Name: "applied, it is enforced", Holds: propertyApplied},
+	{Name: "stops say what stays", Holds: propertyStops},
+	{Name: "jobs fall below their minimum as said", Holds: propertyJobs},
+}
+
+func TestLaws(t *testing.T) { law.Check(t, laws) }
+
+func FuzzLaws(f *testing.F) {
+	seedFuzz(f)
+	law.Fuzz(f, laws)
+}
+
+// draw draws a trial of any size.
+func draw(t *rapid.T) *trial {
+	return trials(of(t, "shape", world.Large, world.Crowded, world.Small)).Draw(t, "trial")
+}
+
+// The auditor, which knows the laws and none of the code, has nothing to say.
+func propertySound(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	o := c.enforce(t, cluster)
+	for _, v := range c.auditor(cluster).Audit(nil, o) {
+		t.Errorf("%v", v)
+	}
+	if t.Failed() {
+		t.Fatalf("%v\n%v", c, o.Describe(cluster))
+	}
+}
+
+// Told once more, from the world: what each queue uses without the victims is
+// at least its guarantee, or what it was.
+func propertyGuarantee(t *rapid.T) {
+	c := draw(t)
+	gone := keys(c.enforce(t, c.build(t)))
+	before := c.World.Usage(true)
+	after := c.World
+	after.Tasks = slices.DeleteFunc(slices.Clone(after.Tasks), func(t world.Task) bool { return slices.Contains(gone, t.Key) })
+	usage := after.Usage(true)
+	for _, q := range c.World.Queues() {
+		for name, g := range q.Guaranteed {
+			if usage[q.Path][name] < min(g, before[q.Path][name]) {
+				t.Fatalf("%s: %d of %s, guaranteed %d, before %d\n%v", q.Path, usage[q.Path][name], name, g, before[q.Path][name], c)
+			}
+		}
+	}
+}
+
+func propertyExact(t *rapid.T) {
+	c := draw(t)
+	c.Overshoot = quota.Exact
+	o := c.enforce(t, c.build(t))
+	for i, want := range o.Target {
+		if want > 0 && o.Freed[i] > want {
+			t.Fatalf("%d of %d of type %d\n%v", o.Freed[i], want, i, c)
+		}
+	}
+}
+
+// "With a single type a leaf overshoots by less than one task", and so does
+// everything once it is trimmed.
+func propertyOneTask(t *rapid.T) {
+	c := draw(t)
+	c.Overshoot = quota.OneTask
+	first := c.World.Types[0]
+	c.Max = world.Amounts{first: c.Max[first]}
+	cluster := c.build(t)
+	o := c.enforce(t, cluster)
+	for _, v := range o.Victims {
+		if size := cluster.Task(v.Task).Size[0]; o.Freed[0]-o.Target[0] >= size {
+			t.Fatalf("%d freed for %d, with %s of %d\n%v", o.Freed[0], o.Target[0], v.Key, size, c)
+		}
+	}
+}
+
+func propertyUnchanged(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	before, version := picture(cluster), cluster.Version()
+	o := c.enforce(t, cluster)
+	if o.Version != version || cluster.Version() != version || picture(cluster) != before {
+		t.Fatalf("changed from\n%v to\n%v", before, picture(cluster))
+	}
+}
+
+// picture writes down all that can be seen of the queues and tasks of a
+// cluster.
+func picture(c *victims.Cluster) string {
+	var b strings.Builder
+	b.WriteString(c.Tree().String())
+	for id := range c.Tasks() {
+		fmt.Fprintln(&b, id, c.Task(id))
+	}
+	return b.String()
+}
+
+func propertyShuffled(t *rapid.T) {
+	c := draw(t)
+	want := keys(c.enforce(t, c.build(t)))
+	c.World.Tasks = rapid.Permutation(c.World.Tasks).Draw(t, "tasks")
+	if got := keys(c.enforce(t, c.build(t))); !slices.Equal(want, got) {
+		t.Fatalf("%v, and shuffled %v\n%v", want, got, c)
+	}
+}
+
+// Parts are the same whatever the order of children, unless it had to break a
+// tie.
+func propertyTurned(t *rapid.T) {
+	c := draw(t)
+	parts, tied := divideSlowly(c)
+	if tied {
+		return
+	}
+	c.World.Root = turn(c.World.Root)
+	cluster := c.build(t)
+	got := make(map[string]world.Amounts)
+	for _, p := range c.enforce(t, cluster).Parts {
+		got[cluster.Tree().Path(p.Queue)] = world.AmountsOf(cluster, p.Amount)
+	}
+	if diff := cmp.Diff(parts, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("%s\n%v", diff, c)
+	}
+}
+
+// turn returns a queue with children in the reverse order, all the way down.
+func turn(q world.Queue) world.Queue {
+	q.Children = slices.Clone(q.Children)
+	slices.Reverse(q.Children)
+	for i := range q.Children {
+		q.Children[i] = turn(q.Children[i])
+	}
+	return q
+}
+
+// A warm enforcer gives a used outcome the same answer as new ones.
+func propertyReused(t *rapid.T) {
+	var e quota.Enforcer
+	var o quota.Outcome
+	for range 3 {
+		c := draw(t)
+		cluster := c.build(t)
+		want := c.enforce(t, cluster)
+		fresh := c.enforcer(cluster)
+		e.Cluster, e.Overshoot, e.Order, e.Steps = cluster, fresh.Overshoot, fresh.Order, fresh.Steps
+		e.Miss, e.Enforced, e.JobMinimum = fresh.Miss, fresh.Enforced, fresh.JobMinimum
+		if err := e.Enforce(&o, want.Queue, want.Max, world.Epoch); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(quota.Outcome{})); diff != "" {
+			t.Fatalf("%s\n%v", diff, c)
+		}
+	}
+}
+
+// Applied, the victims count as leaving: another enforcement finds the same
+// shortfall and nobody to take. (With Exact there may be somebody, who had more
+// of a type that is not over any more.) Undone, everything is as it was.
+func propertyApplied(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	before, version := picture(cluster), cluster.Version()
+	o := c.enforce(t, cluster)
+	if err := cluster.ApplyChange(o.Change(cluster)); err != nil {
+		t.Fatal(err)
+	}
+	again := c.enforce(t, cluster)
+	if !slices.Equal(o.Shortfall, again.Target) || c.Overshoot == quota.OneTask && len(again.Victims) > 0 {
+		t.Fatalf("again: %v\n%v", again.Describe(cluster), c)
+	}
+	if err := cluster.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if cluster.Version() != version || picture(cluster) != before {
+		t.Fatalf("not undone\n%v", c)
+	}
+}
+
+// What stays over is at most what stops are said to keep, and there are none
+// where nothing stays.
+func propertyStops(t *rapid.T) {
+	c := draw(t)
+	o := c.enforce(t, c.build(t))
+	kept := make([]int64, len(o.Shortfall))
+	for _, s := range o.Stops {
+		kept[s.Type] += s.Amount
+	}
+	for i, short := range o.Shortfall {
+		// All that is left is kept by something.
+		if want := o.Usage[i] - o.Freed[i]; short > 0 && kept[i] != want || short == 0 && kept[i] != 0 {
+			t.Fatalf("type %d: %d are left, %d kept\n%v", i, want, kept[i], c)
+		}
+	}
+}
+
+// Members are counted over the whole world.
+func propertyJobs(t *rapid.T) {
+	c := draw(t)
+	o := c.enforce(t, c.build(t))
+	lost, left := 0, 0
+	for _, task := range c.World.Tasks {
+		switch {
+		case task.Job != "j1" || task.State.Leaving():
+		case slices.Contains(keys(o), task.Key):
+			lost++
+		default:
+			left++
+		}
+	}
+	want := []quota.JobLoss{}
+	if least := c.Minimums["j1"]; left < least && left+lost >= least {
+		want = append(want, quota.JobLoss{Job: "j1", Minimum: least, Members: left, Victims: lost})
+	}
+	if !slices.Equal(want, o.Jobs) {
+		t.Fatalf("want %v, have %v\n%v", want, o.Jobs, c)
+	}
+}

@@ -1,0 +1,163 @@
+package quota_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// change is a change of a task; none is the one that changes nothing.
+type change = func(*victims.Task)
+
+func none(*victims.Task) {}
+
+// Each step of the order decides where those before it do not, and against all
+// that come after it.
+func TestOrder(t *testing.T) {
+	last := age(9 * time.Hour)
+	for _, test := range []struct {
+		name          string
+		order         quota.Order
+		first, second []change
+	}{
+		{"plain before originators", 0, []change{priority(9), optedOut}, []change{originator, age(0)}},
+		{"lower priority", 0, []change{optedOut, last}, []change{priority(1), age(0)}},
+		{"the lowest priority there is", 0, []change{priority(-1 << 31), last}, []change{priority(-1<<31 + 1)}},
+		{"the highest priority there is", 0, []change{priority(1<<31 - 2), last}, []change{priority(1<<31 - 1)}},
+		{"opted-in before opted-out", 0, []change{last}, []change{optedOut, age(0)}},
+		{"younger", 0, []change{age(time.Hour - 1), withDisks(50)}, []change{none}},
+		{"in the future is younger still", 0, []change{age(-time.Hour)}, []change{age(0)}},
+		{"of unknown age are the oldest", 0, []change{age(90 * 365 * 24 * time.Hour)}, []change{unknownAge}},
+		{"smaller by dominant share", 0, []change{withDisks(4)}, []change{withDisks(6)}},
+		{"exactly the types", quota.ClosestMatch, []change{originator, priority(9)}, []change{withDisks(1)}},
+		{"then by the order", quota.ClosestMatch, []change{withDisks(2)}, []change{withDisks(1), priority(1)}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, leaf("a"))
+			f.e.Order = test.order
+			f.task("y", "a", 5, test.first...) // the keys are for the second
+			f.task("x", "a", 5, test.second...)
+			require.Equal(t, []string{"y"}, keys(f.enforce("a", slots(5))))
+		})
+	}
+}
+
+// The key decides last: both tasks are 5 of 100.
+func TestOrder_Key(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.task("y", "a", 5, withDisks(4))
+	f.task("x", "a", 5, withDisks(5))
+	require.Equal(t, []string{"x"}, keys(f.enforce("a", slots(5))))
+}
+
+// The walk takes in order until the target is met, skips what a guarantee
+// keeps, and gives back what is not needed. Where that ends short there is a
+// search.
+func TestLeaf(t *testing.T) {
+	type task struct {
+		key    string
+		size   int64
+		change []change
+	}
+	minutes := func(n int) change { return age(time.Duration(n) * time.Minute) }
+	// In the order of taking, by their age.
+	sizes := func(all ...int64) (tasks []task) {
+		for i, size := range all {
+			tasks = append(tasks, task{string(rune('a' + i)), size, []change{minutes(i)}})
+		}
+		return tasks
+	}
+	for _, test := range []struct {
+		name       string
+		guaranteed resources.Limit
+		tasks      []task
+		max        resources.Limit
+		overshoot  quota.Overshoot
+		want       []string
+		result     quota.Result
+		short      resources.Vector
+	}{
+		{"until it is met", slots(0), sizes(5, 6, 9), slots(10), 0, []string{"a", "b"}, quota.Met, nil},
+		{"skips what is too large", slots(10), sizes(5, 6, 3, 4), slots(10), 0, []string{"a", "c"}, quota.Met, nil},
+		{"gives back what is not needed", slots(0), sizes(1, 2, 4), slots(2), 0, []string{"a", "c"}, quota.Met, nil},
+		{"searches where the walk is short", slots(2), sizes(2, 3, 3), slots(2), 0, []string{"b", "c"}, quota.Met, nil},
+		{"search: fewest originators, then", slots(11), append(sizes(5, 2, 2, 2), task{"x", 3, []change{originator}}, task{"y", 3, nil}), slots(11), 0,
+			[]string{"b", "c", "d"}, quota.Met, nil},
+		{"search: least highest priority, then", slots(11), append(sizes(5, 3, 3), task{"x", 6, []change{priority(1)}}), slots(11), 0,
+			[]string{"b", "c"}, quota.Met, nil},
+		{"search: the highest, not the sum", slots(11), append(sizes(5), task{"x", 3, []change{priority(1)}}, task{"y", 3, []change{priority(1)}}, task{"z", 6, []change{priority(2)}}), slots(11), 0,
+			[]string{"x", "y"}, quota.Met, nil},
+		{"search: fewest opted-out, then", slots(11), append(sizes(5, 2, 2, 2), task{"x", 3, []change{optedOut}}, task{"y", 3, nil}), slots(11), 0,
+			[]string{"b", "c", "d"}, quota.Met, nil},
+		{"search: fewest tasks, then", slots(11), sizes(5, 2, 2, 2, 3, 3), slots(11), 0, []string{"e", "f"}, quota.Met, nil},
+		{"search: least sum of priorities, then", slots(8), append(sizes(5), task{"x", 3, []change{priority(1)}}, task{"y", 3, []change{priority(2)}}, task{"z", 3, []change{priority(2)}}), slots(8), 0,
+			[]string{"x", "y"}, quota.Met, nil},
+		{"search: least freed of other types, then", slots(8), append(sizes(5), task{"x", 3, []change{withDisks(2)}}, task{"y", 3, []change{withDisks(1)}}, task{"z", 3, nil}), slots(8), 0,
+			[]string{"y", "z"}, quota.Met, nil},
+		{"search: least work lost, then", slots(8), append(sizes(5), task{"x", 3, []change{ran(3 * time.Hour)}}, task{"y", 3, nil}, task{"z", 3, []change{ran(2 * time.Hour)}}), slots(8), 0,
+			[]string{"y", "z"}, quota.Met, nil},
+		{"search: none is lost of what will be scheduled", slots(8), append(sizes(5), task{"x", 3, nil}, task{"y", 3, nil}, task{"z", 3, []change{ran(-time.Hour)}}), slots(8), 0,
+			[]string{"x", "z"}, quota.Met, nil},
+		{"search: the keys", slots(8), append(sizes(5), task{"z", 3, nil}, task{"y", 3, nil}, task{"x", 3, nil}), slots(8), 0,
+			[]string{"x", "y"}, quota.Met, nil},
+		{"as much as there is", slots(0), append(sizes(3), task{"ds", 4, []change{requiredNode}}), slots(2), 0,
+			[]string{"a"}, quota.Partial, resources.Vector{2, 0}},
+		{"nobody", slots(7), sizes(3, 3, 3), slots(8), 0, nil, quota.Impossible, resources.Vector{1, 0}},
+		{"exactly, by a search", slots(0), sizes(4, 5, 2), slots(4), quota.Exact, []string{"b", "c"}, quota.Met, nil},
+		{"exactly, in part", slots(0), sizes(3, 3, 3), slots(4), quota.Exact, []string{"a"}, quota.Partial, resources.Vector{2, 0}},
+		{"what is leaving counts as gone", slots(0), append(sizes(4), task{"l", 4, []change{leaving}}), slots(4), 0, nil, quota.Met, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, leaf("q", test.guaranteed))
+			f.e.Overshoot = test.overshoot
+			for _, task := range test.tasks {
+				f.task(task.key, "q", task.size, task.change...)
+			}
+			o := f.enforce("q", test.max)
+			require.Equal(t, append([]string{}, test.want...), keys(o))
+			require.Equal(t, test.result, o.Result)
+			require.True(t, resources.Equal(test.short, o.Shortfall), "short of %v", o.Shortfall)
+			require.True(t, o.Proven)
+		})
+	}
+}
+
+// What the trim gives back may make room for others. Of disks 3 are to go, and
+// 6 may: x and a take 5 of them, so that b has no room; x goes back. All slots
+// cannot be had, since c has no room beside any other.
+func TestLeaf_FillsAfterTrim(t *testing.T) {
+	f := newFixture(t, leaf("q", resources.Limit{Value: resources.Vector{0, 6}, Defined: 2}))
+	f.task("x", "q", 0, withDisks(2))
+	f.task("a", "q", 1, withDisks(3), priority(1))
+	f.task("b", "q", 4, withDisks(3), priority(2))
+	f.task("c", "q", 1, withDisks(4), priority(3))
+	o := f.enforce("q", both(0, 9))
+	require.Equal(t, []string{"a", "b"}, keys(o))
+	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
+	require.True(t, o.Proven)
+}
+
+// Victims are sorted by key, whatever the keys look like.
+func TestVictims_Sorted(t *testing.T) {
+	for _, all := range [][]string{
+		{"b", "a", "ab", "aa"},
+		{"same-beginning-2", "same-beginning-10", "same-beginning-1"},
+		{"x-00000000-b", "x-00000000-a", "y"},
+		{"a\x00", "a", "a\x00\x00", "\x00"},
+		{"ä", "z", "\xff", "Z"},
+		{"only"},
+	} {
+		f := newFixture(t, leaf("a"))
+		for _, key := range all {
+			f.task(key, "a", 1)
+		}
+		want := slices.Sorted(slices.Values(all))
+		require.Equal(t, want, keys(f.enforce("a", slots(0))))
+	}
+}

@@ -1,0 +1,33 @@
+package quota
+
+import "github.com/go-preempt/preempt/resources"
+
+// A Miss is what may stay over a max when no more can be had: an amount of
+// each type, or a share of its target, whichever is more. The zero Miss
+// allows nothing. Negative amounts count as 0.
+type Miss struct {
+	Amounts resources.Vector
+	Share   resources.Share
+}
+
+// Allows reports whether what is short of a target, in every type, may be
+// missed. The share is compared exactly.
+func (m Miss) Allows(shortfall, target resources.Vector) bool {
+	for t, short := range shortfall {
+		if short <= 0 || short <= at(m.Amounts, t) {
+			continue
+		}
+		if (resources.Share{Amount: short, Of: at(target, t)}).Compare(m.Share) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// at returns the amount of type i in v, which is 0 beyond its length.
+func at(v resources.Vector, i int) int64 {
+	if i < len(v) {
+		return v[i]
+	}
+	return 0
+}

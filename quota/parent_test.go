@@ -1,0 +1,225 @@
+package quota_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// tasks adds tasks a1, a2, … to leaf a, in the order of taking.
+func (f *fixture) tasks(path string, sizes ...int64) {
+	f.t.Helper()
+	name := path[len(path)-1:]
+	for i, size := range sizes {
+		f.task(fmt.Sprint(name, i+1), path, size, priority(int32(i)))
+	}
+}
+
+// Children give in proportion to what they can release, in the first round.
+func TestParent_Parts(t *testing.T) {
+	f := newFixture(t, inner("p",
+		inner("t", leaf("a", slots(10)), leaf("c", slots(2))),
+		inner("u", queue.Config{Name: "b"}),
+		leaf("none"), leaf("full", slots(7)),
+	))
+	f.tasks("p.t.a", 5, 5)                // releases nothing
+	f.tasks("p.t.c", 1, 1, 1, 1, 1, 1, 1) // 5
+	f.tasks("p.u.b", 2, 2, 2, 2, 2)       // 10
+	f.tasks("p.full", 7)
+	o := f.enforce("p", slots(25)) // 9 of 34
+	require.Equal(t, map[string]int64{
+		"root.p.t": 3, "root.p.t.c": 3, "root.p.u": 6, "root.p.u.b": 6,
+	}, f.parts(o))
+	require.Equal(t, []string{"b1", "b2", "b3", "c1", "c2", "c3"}, keys(o))
+	require.Equal(t, []quota.Leaf{
+		{Queue: f.queue("p.t.c"), Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 3},
+		{Queue: f.queue("p.u.b"), Asked: resources.Vector{6, 0}, Freed: resources.Vector{6, 0}, Victims: 3},
+	}, o.Leaves)
+}
+
+// A guarantee above the enforced queue limits what is taken, and so the parts,
+// but neither target nor shortfall.
+func TestParent_GuaranteeAbove(t *testing.T) {
+	f := newFixture(t, queue.Config{Name: "p", Guaranteed: slots(8), Children: []queue.Config{inner("q", leaf("a"), leaf("b"))}})
+	f.tasks("p.q.a", 1, 1, 1, 1, 1)
+	f.tasks("p.q.b", 1, 1, 1, 1, 1)
+	o := f.enforce("p.q", slots(4))
+	require.Equal(t, map[string]int64{"root.p.q.a": 1, "root.p.q.b": 1}, f.parts(o))
+	require.Equal(t, []string{"a1", "b1"}, keys(o))
+	require.Equal(t, quota.Partial, o.Result)
+	require.Equal(t, resources.Vector{6, 0}, o.Target)
+	require.Equal(t, resources.Vector{4, 0}, o.Shortfall)
+	require.Equal(t, []quota.Stop{{Type: 0, Rule: quota.RuleGuarantee, Amount: 8, Queue: f.queue("p")}}, o.Stops)
+}
+
+// What a leaf cannot give is offered to its siblings first, and then to those
+// of its parent.
+func TestParent_Rounds(t *testing.T) {
+	tree := []queue.Config{inner("p", inner("t", leaf("a", slots(4)), leaf("c")), leaf("u"))}
+	for _, test := range []struct {
+		name    string
+		c, u    []int64
+		max     int64
+		parts   map[string]int64
+		victims []string
+	}{
+		// a has one task of 8 over a guarantee of 4, and cannot give its part.
+		{"to the sibling", []int64{1, 1, 1, 1}, []int64{1, 1, 1, 1, 1, 1, 1, 1}, 16,
+			map[string]int64{"root.p.t": 2, "root.p.t.a": 1, "root.p.t.c": 1, "root.p.u": 2}, []string{"c1", "c2", "u1", "u2"}},
+		{"to the parent's sibling", []int64{1}, []int64{1, 1, 1, 1, 1}, 8,
+			map[string]int64{"root.p.t": 3, "root.p.t.a": 2, "root.p.t.c": 1, "root.p.u": 3}, []string{"c1", "u1", "u2", "u3", "u4", "u5"}},
+		{"overshoot counts", []int64{3}, []int64{1, 1, 1, 1}, 11,
+			map[string]int64{"root.p.t": 3, "root.p.t.a": 2, "root.p.t.c": 1, "root.p.u": 1}, []string{"c1", "u1"}},
+		// u1 is the more valuable, but without it the target of 2 is not met.
+		{"overshoot of another makes a victim superfluous", []int64{1, 1, 1}, []int64{4}, 13,
+			map[string]int64{"root.p.t": 1, "root.p.t.a": 1, "root.p.u": 1}, []string{"u1"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, tree...)
+			f.tasks("p.t.a", 8)
+			f.tasks("p.t.c", test.c...)
+			f.tasks("p.u", test.u...)
+			o := f.enforce("p", slots(test.max))
+			require.Equal(t, test.parts, f.parts(o))
+			require.Equal(t, test.victims, keys(o))
+		})
+	}
+}
+
+// A task that is too large for the parts may be right for the whole.
+func TestParent_ExactWhole(t *testing.T) {
+	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
+	f.e.Overshoot = quota.Exact
+	f.tasks("p.a", 4)
+	f.tasks("p.b", 4)
+	require.Equal(t, []string{"a1"}, keys(f.enforce("p", slots(4))))
+}
+
+// And it is so for the whole of an inner queue before its siblings are asked.
+func TestParent_ExactWholeInside(t *testing.T) {
+	f := newFixture(t, inner("p", inner("t", leaf("a"), leaf("c")), leaf("u")))
+	f.e.Overshoot = quota.Exact
+	f.tasks("p.t.a", 2)
+	f.tasks("p.t.c", 2)
+	f.tasks("p.u", 1, 1, 1, 1)
+	o := f.enforce("p", slots(4)) // parts are 2 and 2, those of a and c 1
+	require.Equal(t, []string{"a1", "u1", "u2"}, keys(o))
+}
+
+// The last trim may empty the part of a leaf: most valuable back first.
+func TestParent_LastTrim(t *testing.T) {
+	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
+	f.task("a1", "p.a", 3, originator)
+	f.task("b1", "p.b", 3, priority(9))
+	o := f.enforce("p", slots(3)) // parts are 2 and 1
+	require.Equal(t, map[string]int64{"root.p.a": 2, "root.p.b": 1}, f.parts(o))
+	require.Equal(t, []string{"b1"}, keys(o))
+	require.Equal(t, 0, o.Leaves[0].Victims)
+}
+
+// Queues that are being enforced already, and all below them, give nothing.
+func TestParent_Enforced(t *testing.T) {
+	f := newFixture(t, inner("p", inner("t", leaf("a")), leaf("b")))
+	f.tasks("p.t.a", 1, 1, 1, 1)
+	f.tasks("p.b", 1, 1)
+	busy := f.queue("p.t")
+	f.e.Enforced = func(q queue.ID) bool { return q == busy || q == f.queue("p") }
+	o := f.enforce("p", slots(1)) // that p itself is being enforced is what this is about
+	require.Equal(t, []string{"b1", "b2"}, keys(o))
+	require.Equal(t, map[string]int64{"root.p.b": 2}, f.parts(o))
+	require.Equal(t, []quota.Stop{{Rule: quota.RuleEnforced, Amount: 4, Queue: f.queue("p")}}, o.Stops)
+}
+
+// What keeps the rest of each type, by rule.
+func TestStops(t *testing.T) {
+	f := newFixture(t, queue.Config{Name: "p", Children: []queue.Config{
+		leaf("a", both(2, 1)), leaf("b"), leaf("c"),
+	}})
+	f.task("a1", "p.a", 4, withDisks(1))
+	f.task("b1", "p.b", 3, requiredNode)
+	f.task("b2", "p.b", 2)
+	f.task("c1", "p.c", 5, withDisks(2))
+	f.task("c2", "p.c", 7, leaving)
+	f.grant("g2", "p.b", 1)
+	f.grant("g1", "p.c", 6)
+	busy := f.queue("p.c")
+	f.e.Enforced = func(q queue.ID) bool { return q == busy }
+	o := f.enforce("p", both(0, 0))
+	require.Equal(t, []string{"b2"}, keys(o))
+	require.Equal(t, []quota.Stop{
+		{Type: 0, Rule: quota.RuleGuarantee, Amount: 4, Queue: f.queue("p.a")},
+		{Type: 0, Rule: quota.RuleEnforced, Amount: 5, Queue: f.queue("p")},
+		{Type: 0, Rule: quota.RuleRequiredNode, Amount: 3, Queue: f.queue("p")},
+		{Type: 0, Rule: quota.RuleGranted, Amount: 7, Queue: f.queue("p")},
+		{Type: 1, Rule: quota.RuleGuarantee, Amount: 1, Queue: f.queue("p.a")},
+		{Type: 1, Rule: quota.RuleEnforced, Amount: 2, Queue: f.queue("p")},
+	}, o.Stops)
+	require.Equal(t, []string{"g1", "g2"}, o.Grants)
+	require.Equal(t, resources.Vector{19, 3}, o.Shortfall)
+}
+
+// Of several guarantees that keep tasks, the first in tree order is named,
+// above the enforced queue too.
+func TestStops_Guarantees(t *testing.T) {
+	f := newFixture(t, queue.Config{Name: "p", Guaranteed: slots(11), Children: []queue.Config{
+		inner("q", leaf("a", slots(3)), leaf("b", slots(4))),
+	}})
+	f.task("a1", "p.q.a", 4)
+	f.task("b1", "p.q.b", 6)
+	o := f.enforce("p.q", slots(9)) // of 10, and p is guaranteed 11
+	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 10, Queue: f.queue("p")}}, o.Stops)
+	require.NoError(t, f.c.SetGuaranteed(f.queue("p"), resources.Limit{}))
+	o = f.enforce("p.q", slots(9))
+	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
+}
+
+// Tasks of jobs go one by one, and the jobs that fall below their minimum are
+// named.
+func TestJobs(t *testing.T) {
+	f := newFixture(t, leaf("a"), leaf("b"))
+	minimums := map[string]int{"falls": 2, "keeps": 1, "was-below": 3}
+	f.e.JobMinimum = func(name string) int { return minimums[name] }
+	for _, name := range []string{"falls", "keeps", "was-below", "free"} {
+		f.task(name+"-1", "a", 1, job(name))
+		f.task(name+"-2", "a", 1, job(name), priority(1))
+		f.task(name+"-3", "a", 1, job(name), leaving)
+	}
+	f.task("no-member", "a", 1)
+	o := f.enforce("a", slots(4))
+	require.Equal(t, []string{"falls-1", "free-1", "keeps-1", "no-member", "was-below-1"}, keys(o))
+	require.Equal(t, []quota.JobLoss{{Job: "falls", Minimum: 2, Members: 1, Victims: 1}}, o.Jobs)
+
+	f.grant("elsewhere", "b", 1)
+	f.task("falls-4", "b", 1, job("falls")) // members of other queues count
+	require.Empty(t, f.enforce("a", slots(4)).Jobs)
+}
+
+// Victims are grouped by node in the order of the nodes, and may be anywhere.
+func TestByNode(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	n3, n2 := f.node("n3"), f.node("n2")
+	on := func(n victims.NodeID) func(*victims.Task) { return func(t *victims.Task) { t.Node = n } }
+	f.task("d", "a", 1, on(n3))
+	f.task("b", "a", 1, on(n2))
+	f.task("c", "a", 1, on(n3))
+	o := f.enforce("a", slots(0))
+	var got []string
+	for node, group := range o.ByNode(f.c) {
+		got = append(got, f.c.Node(node).Name)
+		for _, v := range group {
+			got = append(got, v.Key)
+		}
+	}
+	require.Equal(t, []string{"n3", "c", "d", "n2", "b"}, got)
+	for range o.ByNode(f.c) {
+		break // that is all
+	}
+	require.True(t, slices.IsSortedFunc(o.Victims, func(a, b victims.Victim) int { return slices.Compare([]string{a.Key}, []string{b.Key}) }))
+}

@@ -1,0 +1,34 @@
+package quota
+
+import "fmt"
+
+// A Rule is what keeps a task, or a grant, from being taken where usage stays
+// over max. Its String is a stable word. Where several apply, the first of
+// them counts.
+type Rule uint8
+
+const (
+	RuleGuarantee    Rule = 1 + iota // it would take a queue below its guarantee (law 2)
+	RuleOvershoot                    // it is larger than what is still to be freed, and Exact forbids that
+	RuleEnforced                     // it is in a queue that is being enforced already
+	RuleRequiredNode                 // it can run on its node only
+	RuleGranted                      // it is an ask that was granted a place
+
+	NumRules // the number of rules, and one: an array of this length is indexed by Rule
+)
+
+var ruleWords = [NumRules]string{
+	RuleGuarantee:    "guarantee",
+	RuleOvershoot:    "overshoot",
+	RuleEnforced:     "enforced",
+	RuleRequiredNode: "required-node",
+	RuleGranted:      "granted",
+}
+
+// String returns the stable word for the rule.
+func (r Rule) String() string {
+	if r > 0 && r < NumRules {
+		return ruleWords[r]
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
+}

@@ -1,0 +1,141 @@
+package quota
+
+import (
+	"math"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// The levels of the cost of a set of tasks of one leaf: "fewest originators,
+// then least highest priority, fewest opted-out, fewest tasks, least sum of
+// priorities, least freed beyond the target, least work lost, keys". The first
+// two are 0 but for ClosestMatch.
+const (
+	levelInexact = iota
+	levelOthers
+	levelOriginators
+	levelPriority
+	levelOptedOut
+	levelTasks
+	levelSumPriorities
+)
+
+// search looks for a set of tasks of leaf w that meets its goal where the walk
+// in order did not, or as much of the goal as any task can give, type by type.
+// Where there is one, the cheapest takes the place of what was taken. It
+// reports whether that frees more of the goal.
+func (x *enforcement) search(w queue.ID) bool {
+	x.pose(w)
+	n := len(x.problem.Units)
+	need, freed := x.needs[0].Short, x.row(x.freed, w)
+	hope := false
+	for _, t := range x.list {
+		hope = hope || need[t] > freed[t]
+	}
+	if !hope {
+		return false // all that could be had is taken
+	}
+	steps, price := 2<<CompleteCandidates, 0
+	if n > CompleteCandidates {
+		price = 1 + n/64
+		// No search takes much of what is left for those to come.
+		if steps = x.budget / 16 / price; steps < n {
+			x.unproven = true
+			return false // it would not come to an end even once
+		}
+	}
+	x.worker.Least(&x.selection, &x.problem, steps)
+	x.steps += x.selection.Steps
+	x.budget -= x.selection.Steps * price
+	if !x.selection.Proven {
+		x.unproven = true
+	}
+	if !x.selection.Found {
+		return false
+	}
+	row := x.at(w)
+	for i := row.first; i < row.end; i++ {
+		if x.taken[i] {
+			x.untake(i)
+		}
+	}
+	for _, u := range x.selection.Units {
+		x.take(x.rowsOf[u])
+	}
+	return true
+}
+
+// pose makes a problem of the goal of leaf w: its tasks, of which the whole
+// set is chosen anew, what they should free, and what they may.
+func (x *enforcement) pose(w queue.ID) {
+	p := &x.problem
+	p.Order = victims.Order{Max: 1 << levelPriority, Count: levelTasks}
+	p.Capacity = x.c.Capacity()
+	p.Needs, p.Bounds = x.needs[:], x.bounds[:]
+	p.Units, x.rowsOf = p.Units[:0], x.rowsOf[:0]
+
+	x.leave(w)
+	room := resources.Add(x.bounds[0].Room.Value, x.left, x.row(x.freed, w))
+	x.bounds[0].Room = resources.Limit{Value: room, Defined: math.MaxUint64 >> (64 - x.types)}
+
+	need := zeros(x.needs[0].Short, x.types)
+	row, goal := x.at(w), x.row(x.goal, w)
+	for i := row.first; i < row.end; i++ {
+		size := x.size(i)
+		if !x.wants(goal, size) || !resources.Fits(size, room) {
+			continue
+		}
+		p.Units = append(p.Units, x.unit(i))
+		x.rowsOf = append(x.rowsOf, i)
+		for _, t := range x.list {
+			need[t] += size[t]
+		}
+	}
+	for _, t := range x.list {
+		need[t] = min(need[t], goal[t], room[t])
+	}
+	x.needs[0].Short = need
+	p.Wanted = need
+}
+
+// wants reports whether a task of this size can serve a goal.
+func (x *enforcement) wants(goal, size resources.Vector) bool {
+	for _, t := range x.list {
+		if goal[t] > 0 && size[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyOne is the list of the one need, and of the one bound, of a problem.
+var onlyOne = []int32{0}
+
+// unit makes a unit of a task.
+func (x *enforcement) unit(i int32) victims.Unit {
+	c, size := &x.tasks[i], x.size(i)
+	t := x.c.Task(c.id)
+	u := victims.Unit{Key: c.key, Size: size, Needs: onlyOne, Bounds: onlyOne}
+	u.Levels[levelPriority] = int64(t.Priority)
+	u.Levels[levelTasks] = 1
+	u.Levels[levelSumPriorities] = int64(t.Priority)
+	if t.Originator {
+		u.Levels[levelOriginators] = 1
+	}
+	if t.OptedOut {
+		u.Levels[levelOptedOut] = 1
+	}
+	if x.e.Order == ClosestMatch {
+		exact, others := x.match(size)
+		if u.Levels[levelOthers] = int64(others); !exact {
+			u.Levels[levelInexact] = 1
+		}
+	}
+	// Work lost: none where a task was not scheduled yet, or will be.
+	if !t.Scheduled.IsZero() && t.Scheduled.Before(x.now) {
+		u.Work = uint64(x.now.Sub(t.Scheduled))
+	}
+	return u
+}

@@ -1,0 +1,90 @@
+package quota
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// reportStops lists what keeps the rest of each type that stays over: every
+// task and grant below q that has some of it, and is not to go, counts for one
+// rule. The cost is that of looking at all of them.
+func (x *enforcement) reportStops(dst *Outcome) {
+	if resources.IsZero(dst.Shortfall) {
+		return
+	}
+	x.stops = zeros(x.stops, x.types)
+	for w := range x.tree.Leaves(x.q) {
+		next := x.at(w).first // the candidates are in the order of the tasks
+		for id := range x.c.TasksIn(w) {
+			t := x.c.Task(id)
+			row := int32(-1)
+			if next < x.at(w).end && x.tasks[next].id == id {
+				row = next
+				next++
+			}
+			x.countStop(dst.Shortfall, &t, x.stopOf(&t, row))
+		}
+	}
+	for _, t := range x.list {
+		for rule := RuleGuarantee; rule < NumRules; rule++ {
+			if s := x.stops[t][rule]; s.Amount > 0 {
+				dst.Stops = append(dst.Stops, s)
+			}
+		}
+	}
+}
+
+// countStop adds what a task holds of the types that stay over to what its rule
+// keeps.
+func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why Stop) {
+	if why.Rule == 0 {
+		return
+	}
+	for _, i := range x.list {
+		if shortfall[i] == 0 || t.Size[i] == 0 {
+			continue
+		}
+		s := &x.stops[i][why.Rule]
+		if s.Amount == 0 || why.Queue < s.Queue {
+			s.Queue = why.Queue
+		}
+		s.Type, s.Rule = i, why.Rule
+		s.Amount += t.Size[i]
+	}
+}
+
+// stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
+// what goes. Its row is below 0 where it is no candidate.
+func (x *enforcement) stopOf(t *victims.Task, row int32) Stop {
+	switch {
+	case t.State == victims.Granted:
+		return Stop{Rule: RuleGranted, Queue: x.q}
+	case t.State != victims.Running, row >= 0 && x.taken[row]:
+		return Stop{}
+	case x.at(t.Queue).out:
+		return Stop{Rule: RuleEnforced, Queue: x.q}
+	case row < 0:
+		return Stop{Rule: RuleRequiredNode, Queue: x.q}
+	}
+	if p, short := x.keeper(t); short {
+		return Stop{Rule: RuleGuarantee, Queue: p}
+	}
+	return Stop{Rule: RuleOvershoot, Queue: x.q}
+}
+
+// keeper returns the first queue in tree order whose guarantee keeps a task.
+func (x *enforcement) keeper(t *victims.Task) (keeper queue.ID, short bool) {
+	for p := range x.tree.Up(t.Queue) {
+		room := x.scratch
+		if p >= x.q {
+			copy(room, x.row(x.room, p))
+		} else {
+			room = resources.Sub(room, x.tree.Surplus(x.vector, p), x.row(x.freed, x.q))
+		}
+		if !resources.Fits(t.Size, room) {
+			keeper, short = p, true
+		}
+	}
+	return keeper, short
+}

@@ -1,0 +1,165 @@
+package quota
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// timingConfig is the hierarchy of the tests of [Timing]. No two queues of it
+// have the same name.
+var timingConfig = queue.Config{Name: "root", Children: []queue.Config{
+	{Name: "p", Children: []queue.Config{
+		{Name: "x"},
+		{Name: "q", Guaranteed: resources.Limit{Value: resources.Vector{2}, Defined: 1}, Children: []queue.Config{
+			{Name: "y"}, {Name: "z"},
+		}},
+	}},
+	{Name: "b"},
+	{Name: "d", Dynamic: true, Children: []queue.Config{{Name: "e"}}},
+}}
+
+// timingEpoch is the instant at which the tests begin.
+var timingEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func timingTree(t require.TestingT) *queue.Tree {
+	schema, err := resources.NewSchema("gpu", "disk")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, timingConfig, queue.Strict)
+	require.NoError(t, err)
+	return tree
+}
+
+// timingQueue returns the queue of a name without those above it.
+func timingQueue(t require.TestingT, tree *queue.Tree, name string) queue.ID {
+	for q := range tree.All() {
+		if tree.Name(q) == name {
+			return q
+		}
+	}
+	require.Fail(t, "no such queue", name)
+	return 0
+}
+
+// A timingScript is a Timing that acts out a script, line by line:
+//
+//	5m   use x gpu=8                       x uses this, and nothing of it leaves
+//	5m   leave x gpu=3                     this much of it is marked to leave
+//	5m   set x max gpu=5 disk=1 delay 10m  or: max none
+//	15m  due -> x q                        in this order
+//	15m  begin -> x
+//	15m  end x
+//	15m  next -> 25m
+//	15m  restart
+//
+// Instants count from timingEpoch. A line whose outcome is not an empty one
+// says it after the arrow.
+type timingScript struct {
+	tree   *queue.Tree
+	timing *Timing
+}
+
+func newTimingScript(t *testing.T) *timingScript {
+	tree := timingTree(t)
+	return &timingScript{tree, NewTiming(tree)}
+}
+
+func (s *timingScript) act(t *testing.T, line string) {
+	t.Helper()
+	command, want, _ := strings.Cut(line, "->")
+	words := append(strings.Fields(command), "")
+	after, err := time.ParseDuration(words[0])
+	require.NoError(t, err, line)
+	got := s.do(t, timingEpoch.Add(after), words[1], words[2:len(words)-1])
+	require.Equal(t, strings.TrimSpace(want), got, line)
+}
+
+// do does what a line says and returns its outcome.
+func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []string) string {
+	t.Helper()
+	switch verb {
+	case "due":
+		return s.names(s.timing.Due(nil, now)...)
+	case "begin":
+		if q, ok := s.timing.Begin(now); ok {
+			return s.names(q)
+		}
+		return "none"
+	case "next":
+		if next, ok := s.timing.Next(); ok {
+			return next.Sub(timingEpoch).String()
+		}
+		return "never"
+	case "restart":
+		s.timing = NewTiming(s.tree)
+		return ""
+	}
+
+	q := timingQueue(t, s.tree, words[0])
+	switch verb {
+	case "use":
+		require.NoError(t, s.tree.Unmark(q, s.tree.Preempting(q)))
+		require.NoError(t, s.tree.Remove(q, s.tree.Usage(q)))
+		require.NoError(t, s.tree.Add(q, s.limit(t, words[1:]).Value))
+	case "leave":
+		require.NoError(t, s.tree.Mark(q, s.limit(t, words[1:]).Value))
+	case "set":
+		n := len(words)
+		require.Equal(t, []string{"max", "delay"}, []string{words[1], words[n-2]})
+		delay, err := time.ParseDuration(words[n-1])
+		require.NoError(t, err)
+		require.NoError(t, s.timing.Observe(q, Setting{s.limit(t, words[2:n-2]), delay}, now))
+	case "end":
+		require.NoError(t, s.timing.End(q, now))
+		require.False(t, s.timing.Running(q))
+	default:
+		require.Fail(t, "no such verb", verb)
+	}
+	return ""
+}
+
+func (s *timingScript) names(queues ...queue.ID) string {
+	if len(queues) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, q := range queues {
+		names = append(names, s.tree.Name(q))
+	}
+	return strings.Join(names, " ")
+}
+
+// limit reads the words gpu=1 disk=2, or none.
+func (s *timingScript) limit(t *testing.T, words []string) resources.Limit {
+	bounds := make(map[string]string)
+	for _, word := range words {
+		if word != "none" {
+			name, amount, _ := strings.Cut(word, "=")
+			bounds[name] = amount
+		}
+	}
+	l, err := s.tree.Schema().Limit(bounds)
+	require.NoError(t, err)
+	return l
+}
+
+func runTimingScript(t *testing.T, script string) {
+	s := newTimingScript(t)
+	for line := range strings.Lines(script) {
+		if strings.TrimSpace(line) != "" {
+			s.act(t, line)
+		}
+	}
+	// A picture of whatever came of it names each queue that is not idle.
+	for q := range s.tree.All() {
+		_, waits := s.timing.Deadline(q)
+		shown := strings.Contains("\n"+s.timing.String(), fmt.Sprintf("\n%s ", s.tree.Path(q)))
+		require.Equal(t, waits || s.timing.Running(q), shown, "%s in\n%s", s.tree.Path(q), s.timing)
+	}
+}

@@ -1,0 +1,267 @@
+package quota
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// TestTimingErrors: bad input names the queue and the value and changes nothing.
+func TestTimingErrors(t *testing.T) {
+	limit := func(gpu, disk int64) resources.Limit {
+		return resources.Limit{Value: resources.Vector{gpu, disk}, Defined: 0b11}
+	}
+	for _, test := range []struct {
+		name  string
+		queue string
+		s     Setting
+		want  []error // what the error wraps; none where it is fine
+		text  string
+	}{
+		{"nothing", "x", Setting{}, nil, ""},
+		{"no guarantee", "x", Setting{limit(0, 0), time.Minute}, nil, ""},
+		{"longest delay", "x", Setting{limit(1, 1), math.MaxInt64}, nil, ""},
+		{"negative delay", "x", Setting{Delay: -5 * time.Minute}, []error{ErrDelay},
+			"quota: root.p.x: negative delay: -5m0s"},
+		{"negative max", "b", Setting{Max: limit(3, -1)}, []error{queue.ErrNegative},
+			"quota: root.b: negative bound: max disk -1"},
+		{"no such type", "b", Setting{Max: resources.Limit{Defined: 1 << 2}}, []error{queue.ErrType},
+			"quota: root.b: not a type: max of type 2 of 2"},
+
+		// q is guaranteed gpu=2.
+		{"above guaranteed", "q", Setting{limit(3, 0), time.Minute}, nil, ""},
+		{"at guaranteed without a delay", "q", Setting{limit(2, 0), 0}, nil, ""},
+		{"at guaranteed with a delay", "q", Setting{limit(2, 0), time.Minute}, []error{ErrGuaranteed},
+			"quota: root.p.q: max not above guaranteed with delay: gpu: guaranteed 2, max 2, delay 1m0s"},
+		{"below guaranteed without a delay", "q", Setting{limit(1, 0), 0}, []error{queue.ErrAboveMax},
+			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
+		{"below guaranteed with a delay", "q", Setting{limit(1, 0), time.Minute}, []error{queue.ErrAboveMax},
+			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
+		{"no max of what is guaranteed", "q", Setting{resources.Limit{Value: resources.Vector{0, 1}, Defined: 0b10}, time.Minute}, nil, ""},
+		{"the guarantee of a queue below does not count", "p", Setting{limit(1, 0), time.Minute}, nil, ""},
+		{"nor does that of a queue above", "y", Setting{limit(1, 0), time.Minute}, nil, ""},
+
+		{"all at once", "q", Setting{limit(1, -1), -1}, []error{ErrDelay, queue.ErrAboveMax, queue.ErrNegative},
+			"quota: root.p.q: negative delay: -1ns\n" +
+				"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1\n" +
+				"quota: root.p.q: negative bound: max disk -1"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newTimingScript(t)
+			s.act(t, "0s set b max none delay 10m")
+			before := s.timing.String()
+			err := s.timing.Observe(timingQueue(t, s.tree, test.queue), test.s, timingEpoch.Add(time.Hour))
+			if test.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, test.text)
+			for _, want := range test.want {
+				require.ErrorIs(t, err, want)
+			}
+			require.Equal(t, before, s.timing.String())
+			s.act(t, "0s set b max none delay 5m")
+			s.act(t, "0s next -> 5m0s") // the bad setting's instant was not told
+		})
+	}
+}
+
+func TestTimingEndWithoutRun(t *testing.T) {
+	s := newTimingScript(t)
+	s.act(t, "0s use x gpu=8")
+	s.act(t, "0s set x max gpu=5 delay 10m")
+	x := timingQueue(t, s.tree, "x")
+	for _, stage := range []string{"9m due -> none", "10m due -> x"} {
+		s.act(t, stage)
+		before := s.timing.String()
+		err := s.timing.End(x, timingEpoch.Add(time.Hour))
+		require.ErrorIs(t, err, ErrNotRunning)
+		require.EqualError(t, err, "quota: root.p.x: no run to end")
+		require.Equal(t, before, s.timing.String())
+	}
+	s.act(t, "10m begin -> x")
+	s.act(t, "10m end x")
+	require.ErrorIs(t, s.timing.End(x, timingEpoch), ErrNotRunning)
+	s.act(t, "0s next -> 20m0s") // and no error told an instant
+}
+
+// TestTimingPanics: an ID that the tree does not have is a bug of the caller.
+func TestTimingPanics(t *testing.T) {
+	timing := NewTiming(timingTree(t))
+	for _, q := range []queue.ID{-1, 9} {
+		require.Panics(t, func() { _ = timing.Observe(q, Setting{}, timingEpoch) })
+		require.Panics(t, func() { _ = timing.End(q, timingEpoch) })
+		require.Panics(t, func() { timing.Running(q) })
+		require.Panics(t, func() { timing.Deadline(q) })
+	}
+}
+
+// TestTimingEndsOfTime: no sum of an instant and a delay wraps, and no clock is
+// cut short.
+func TestTimingEndsOfTime(t *testing.T) {
+	const forEver = time.Duration(math.MaxInt64) // 292 years
+	// The last second of a time.Time. The seconds of one count from the year 1.
+	last := time.Unix(math.MaxInt64-62135596800, 0)
+	var zero time.Time
+	for _, test := range []struct {
+		name  string
+		now   time.Time
+		delay time.Duration
+		end   string // "" for a clock that does not end
+	}{
+		{"now", timingEpoch, forEver, "2318-04-12T23:47:16.854775807Z"},
+		{"a nanosecond", timingEpoch, 1, "2026-01-01T00:00:00.000000001Z"},
+		{"the end of int64", time.Unix(0, math.MaxInt64), forEver, "2554-07-21T23:34:33.709551614Z"},
+		{"the zero time", zero, forEver, "0293-04-11T23:47:16.854775807Z"},
+		{"before the zero time", zero.AddDate(-1000, 0, 0), time.Second, "0001-01-01T00:00:01Z"},
+		{"the last second", last, time.Nanosecond, last.Add(1).UTC().Format(time.RFC3339Nano)},
+		{"past the last second", last, time.Second, ""},
+		{"into the last second", last.Add(-time.Minute), time.Minute, last.UTC().Format(time.RFC3339Nano)},
+		{"long past it", last.Add(-time.Minute), forEver, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := newTimingScript(t)
+			s.act(t, "0s use x gpu=8")
+			x := timingQueue(t, s.tree, "x")
+			max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
+			require.NoError(t, s.timing.Observe(x, Setting{max, test.delay}, test.now))
+			require.Empty(t, s.timing.Due(nil, test.now))
+
+			end, ok := s.timing.Deadline(x)
+			next, some := s.timing.Next()
+			require.Equal(t, end, next)
+			require.Equal(t, ok, some)
+			if test.end == "" {
+				require.False(t, ok)
+				require.Equal(t, "root.p.x  waits for ever\n", s.timing.String())
+				require.Empty(t, s.timing.Due(nil, last.Add(time.Second-1)))
+				return
+			}
+			require.True(t, ok)
+			require.Equal(t, test.end, end.Format(time.RFC3339Nano))
+			require.Empty(t, s.timing.Due(nil, end.Add(-1)))
+			require.Equal(t, []queue.ID{x}, s.timing.Due(nil, end))
+		})
+	}
+}
+
+// TestTimingReadsWallTime: the monotonic part and the place of an instant play
+// no part.
+func TestTimingReadsWallTime(t *testing.T) {
+	s := newTimingScript(t)
+	s.act(t, "0s use x gpu=8")
+	x := timingQueue(t, s.tree, "x")
+	max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
+	now := time.Now().In(time.FixedZone("", 3600)) // has a monotonic part
+	require.NoError(t, s.timing.Observe(x, Setting{max, time.Minute}, now))
+	end, ok := s.timing.Deadline(x)
+	require.True(t, ok)
+	require.Equal(t, now.Round(0).UTC().Add(time.Minute), end)
+	require.Equal(t, []queue.ID{x}, s.timing.Due(nil, end.Local()))
+}
+
+// TestTimingAppends: the destination is kept.
+func TestTimingAppends(t *testing.T) {
+	s := newTimingScript(t)
+	s.act(t, "0s use x gpu=8")
+	s.act(t, "0s set x max gpu=5 delay 10m")
+	x := timingQueue(t, s.tree, "x")
+	require.Equal(t, []queue.ID{7, x}, s.timing.Due([]queue.ID{7}, timingEpoch.Add(time.Hour)))
+}
+
+// TestTimingCopiesMax: what the caller does with the max that it told plays no part.
+func TestTimingCopiesMax(t *testing.T) {
+	s := newTimingScript(t)
+	x := timingQueue(t, s.tree, "x")
+	max := resources.Limit{Value: resources.Vector{5}, Defined: 0b11} // disk=0: beyond the end
+	require.NoError(t, s.timing.Observe(x, Setting{max, time.Minute}, timingEpoch))
+	max.Value[0] = 9
+	s.act(t, "0s set x max gpu=5 disk=0 delay 1m") // no change
+	s.act(t, "0s use x gpu=6")
+	s.act(t, "1m due -> x")
+}
+
+func TestTimingPicture(t *testing.T) {
+	s := newTimingScript(t)
+	require.Empty(t, s.timing.String())
+	for line := range strings.Lines(`
+		0s     use x gpu=8
+		0s     use y gpu=8
+		0s     set p max gpu=5 delay 5m
+		0s     set x max gpu=5 delay 6m
+		0s     set y max gpu=5 delay 7m
+		0s     set b max gpu=5 delay 1h0.5s
+		5m     begin -> p
+		6m30s  due -> none
+	`) {
+		if strings.TrimSpace(line) != "" {
+			s.act(t, line)
+		}
+	}
+	require.Equal(t, `root.p      running
+root.p.x    due since 2026-01-01T00:06:00Z, after the run of root.p
+root.p.q.y  waits until 2026-01-01T00:07:00Z
+root.b      waits until 2026-01-01T01:00:00.5Z
+`, s.timing.String())
+	s.act(t, "7m end p")
+	s.act(t, "7m due -> y x")
+	require.Equal(t, `root.p      waits until 2026-01-01T00:12:00Z
+root.p.x    due since 2026-01-01T00:06:00Z
+root.p.q.y  due since 2026-01-01T00:07:00Z
+root.b      waits until 2026-01-01T01:00:00.5Z
+`, s.timing.String())
+}
+
+// TestTimingPictureQuotes: a name can't break a line.
+func TestTimingPictureQuotes(t *testing.T) {
+	schema, err := resources.NewSchema("gpu\n")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "ro\not"}, queue.Strict)
+	require.NoError(t, err)
+	timing := NewTiming(tree)
+	require.NoError(t, timing.Observe(queue.Root, Setting{Delay: time.Minute}, timingEpoch))
+	require.Equal(t, `"ro\not"  waits until 2026-01-01T00:01:00Z`+"\n", timing.String())
+	err = timing.Observe(queue.Root, Setting{Max: resources.Limit{Value: resources.Vector{-1}, Defined: 1}}, timingEpoch)
+	require.EqualError(t, err, `quota: "ro\not": negative bound: max gpu  -1`)
+}
+
+// TestTimingNoAllocs: what a host calls again and again allocates nothing.
+func TestTimingNoAllocs(t *testing.T) {
+	s := newTimingScript(t)
+	s.act(t, "0s use x gpu=8")
+	s.act(t, "0s use b gpu=8")
+	s.act(t, "0s set b max gpu=5 delay 10m")
+	x := timingQueue(t, s.tree, "x")
+	low := Setting{resources.Limit{Value: resources.Vector{5}, Defined: 1}, time.Minute}
+	high := Setting{resources.Limit{Value: resources.Vector{6}, Defined: 1}, time.Minute}
+	dst := make([]queue.ID, 0, s.tree.Len())
+	now := timingEpoch.Add(time.Hour)
+	for _, test := range []struct {
+		name string
+		f    func() bool
+	}{
+		{"Observe", func() bool { return s.timing.Observe(x, low, now) == nil && s.timing.Observe(x, high, now) == nil }},
+		{"Due", func() bool { return len(s.timing.Due(dst, now)) == 1 }},
+		{"Next", func() bool { _, ok := s.timing.Next(); return ok }},
+		{"Deadline", func() bool { _, ok := s.timing.Deadline(x); return !ok }},
+		{"Running", func() bool { return !s.timing.Running(x) }},
+		{"Begin End", func() bool {
+			now = now.Add(time.Hour)
+			q, ok := s.timing.Begin(now)
+			return ok && s.timing.End(q, now) == nil
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			right := true
+			n := testing.AllocsPerRun(100, func() { right = right && test.f() })
+			require.True(t, right)
+			require.Zero(t, n)
+		})
+	}
+}
