@@ -1,0 +1,79 @@
+package oracle
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// A JobResult is what was decided about a job, in plain words.
+type JobResult struct {
+	Outcome string
+
+	// For any outcome but Refused.
+	Placements []Placement // of the members that had no place and have one now, in their order
+	Victims    []string    // sorted by key
+	Cost       JobCost     // of a plan with victims
+
+	// For Refused. Counts and Candidates are there where victims were looked for.
+	Reason     string
+	Where      []string       // every queue and type whose quota is the reason, as "path type"
+	Counts     map[string]int // tasks by the rule that kept them, without zeros
+	Candidates int
+	RetryAt    time.Time
+}
+
+// A JobVictim is a task of a plan, and what for: whether it has some of what its
+// node is short of for the members there, and of what a queue above it lacks
+// under its max, and under the max of its quota.
+type JobVictim struct {
+	Key                            string
+	Rank                           int64
+	Job                            string
+	Whole                          bool // it falls with all of its job
+	ForNode, ForHeadroom, ForQuota bool
+}
+
+// A Placement is the node that a member of the job was given.
+type Placement struct {
+	Member, Node string
+	Further      bool // beyond the minimum
+}
+
+// The reasons for which a job is refused, in the words of package jobs.
+const (
+	InFlight       = "in-flight"        // members are leaving, and the minimum is not without them
+	QuotaMin       = "quota-min"        // it may not trigger preemption, for the min of a quota
+	QuotaMax       = "quota-max"        // or for a max, which no victims could change
+	MayNotPreempt  = "may-not-preempt"  // nobody may go for it
+	NothingInReach = "nothing-in-reach" // no leaf is in its fence, and enabled
+	NoVictims      = "no-victims"       // no lawful set makes room
+)
+
+// DecideJob decides a job by the definition of section 8. The cost is
+// exponential in the number of tasks that could be victims, and in the number
+// of members.
+func DecideJob(c *world.JobCase) JobResult {
+	h := newHearing(c)
+	if h.lacking > 0 {
+		return JobResult{Outcome: Refused, Reason: InFlight}
+	}
+
+	// Lazy: whoever fits without victims takes none.
+	if nodes, ok := h.fits(h.now); ok {
+		return h.placements(JobResult{Outcome: Fits}, h.now, nodes)
+	}
+	if nodes, ok := h.fits(h.later); ok {
+		return h.placements(JobResult{Outcome: Waits}, h.later, nodes)
+	}
+	if reason, where := h.precondition(); reason != "" {
+		return JobResult{Outcome: Refused, Reason: reason, Where: where}
+	}
+
+	// The cheapest of all lawful sets and placements.
+	if cost, ok := h.best(); ok {
+		r := JobResult{Outcome: Preempts, Victims: cost.Keys, Cost: cost}
+		return h.placements(r, h.after(cost.Keys), cost.Nodes)
+	}
+	return h.noPlan()
+}

@@ -1,0 +1,158 @@
+package oracle
+
+import (
+	"cmp"
+	"math/big"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// A JobCost has the fields (a) to (j) of the decision's step 4, in their order,
+// for a plan with victims. Where a plan for an ask has one node, that for a job
+// has a place for each member: the first in which two plans differ counts.
+type JobCost struct {
+	OptedOut    int
+	Originators int
+	MaxRank     int64
+	MaxPriority int64
+	Jobs        int // stopped, for they would end below their minimum
+	Victims     int
+	SumRanks    int64
+	Excess      *big.Rat // a share of the cluster's capacity
+	Work        *big.Int // nanoseconds
+	Nodes       []int    // the places in node order, by unplaced member of the minimum
+	Keys        []string // sorted
+}
+
+// JobCostOf returns the cost of victims for places of the members of the
+// minimum, in their order. Keys must be of tasks and nodes must be known.
+func JobCostOf(c *world.JobCase, places, victims []string) JobCost {
+	h := newHearing(c)
+	tasks := h.named(victims)
+	cost := h.cost(tasks)
+	h.placeAt(&cost, tasks, h.numbered(places))
+	return cost
+}
+
+// numbered returns the places in node order of nodes.
+func (h *hearing) numbered(names []string) (nodes []int) {
+	for _, name := range names {
+		nodes = append(nodes, slices.IndexFunc(h.w.Nodes, func(n world.Node) bool { return n.Name == name }))
+	}
+	return nodes
+}
+
+// names is the inverse of numbered.
+func (h *hearing) names(nodes []int) (names []string) {
+	for _, n := range nodes {
+		names = append(names, h.w.Nodes[n].Name)
+	}
+	return names
+}
+
+// cost returns all parts of the cost of a set of victims that do not depend on
+// the places of the members.
+func (h *hearing) cost(victims []*world.Task) JobCost {
+	c := JobCost{Victims: len(victims), Work: new(big.Int)}
+	for i, v := range victims {
+		rank, priority := h.rank(v), int64(v.Priority)
+		if v.OptedOut {
+			c.OptedOut++
+		}
+		if v.Originator {
+			c.Originators++
+		}
+		if i == 0 || rank > c.MaxRank {
+			c.MaxRank = rank
+		}
+		if i == 0 || priority > c.MaxPriority {
+			c.MaxPriority = priority
+		}
+		c.SumRanks += rank
+		if !v.Scheduled.IsZero() && v.Scheduled.Before(h.o.Now) {
+			c.Work.Add(c.Work, big.NewInt(int64(h.o.Now.Sub(v.Scheduled))))
+		}
+		c.Keys = append(c.Keys, v.Key)
+	}
+	whole, _ := h.stopped(victims)
+	c.Jobs = len(whole)
+	slices.Sort(c.Keys)
+	return c
+}
+
+// placeAt sets the parts of a cost that depend on the places of the members.
+func (h *hearing) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
+	c.Nodes = slices.Clone(nodes)
+	c.Excess = h.excess(victims, nodes)
+}
+
+// compareFirst orders costs by parts (a) to (f) alone.
+func (c *JobCost) compareFirst(d *JobCost) int {
+	return cmp.Or(
+		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Originators, d.Originators),
+		cmp.Compare(c.MaxRank, d.MaxRank),
+		cmp.Compare(c.MaxPriority, d.MaxPriority),
+		cmp.Compare(c.Jobs, d.Jobs),
+		cmp.Compare(c.Victims, d.Victims),
+		cmp.Compare(c.SumRanks, d.SumRanks),
+	)
+}
+
+// Compare orders costs field by field.
+func (c *JobCost) Compare(d *JobCost) int {
+	return cmp.Or(
+		c.compareFirst(d),
+		c.Excess.Cmp(d.Excess),
+		c.Work.Cmp(d.Work),
+		slices.Compare(c.Nodes, d.Nodes),
+		slices.Compare(c.Keys, d.Keys),
+	)
+}
+
+// excess returns the largest share, over all types, of the capacity of all
+// nodes that is freed beyond need. A type is needed to the largest of what all
+// nodes together are short of for the members placed there, and of what any
+// queue is short of under its max or its quota.
+func (h *hearing) excess(victims []*world.Task, nodes []int) *big.Rat {
+	needed := make(world.Amounts)
+	for n := range h.w.Nodes {
+		for t, short := range h.seatNeed(n, nodes) {
+			needed[t] += short
+		}
+	}
+	for _, q := range h.path {
+		for _, need := range []world.Amounts{h.headroomNeed(q), h.quotaNeed(q)} {
+			for t, short := range need {
+				needed[t] = max(needed[t], short)
+			}
+		}
+	}
+	beyond := make(world.Amounts)
+	for _, t := range h.w.Types {
+		for _, v := range victims {
+			beyond[t] += v.Size[t]
+		}
+		beyond[t] = max(beyond[t]-needed[t], 0)
+	}
+	return h.dominantShare(beyond)
+}
+
+// seatNeed returns what a node is short of, once the leaving have gone, for the
+// members placed there.
+func (h *hearing) seatNeed(node int, nodes []int) world.Amounts {
+	var there []*world.Member
+	for i, m := range h.members {
+		if nodes[i] == node {
+			there = append(there, m)
+		}
+	}
+	need := make(world.Amounts)
+	for t, v := range sum(there) {
+		if short := v - h.later.free[h.w.Nodes[node].Name][t]; v > 0 && short > 0 {
+			need[t] = short
+		}
+	}
+	return need
+}

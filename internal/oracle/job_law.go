@@ -1,0 +1,187 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// Laws of plans for jobs, beside those of [Law].
+const (
+	Quota Law = "quota" // the formulas hold once the victims have gone
+	Gang  Law = "gang"  // no running job is left below its minimum: then all of it goes
+)
+
+// forbids returns the first law about a single victim that keeps a task from
+// being one, or "".
+func (h *hearing) forbids(v *world.Task) Law {
+	_, exempt := h.o.Exempts(v.Key)
+	switch {
+	case v.State.Leaving(), v.RequiredNode, v.NonPreemptible:
+		return Candidate
+	case h.isKin(v):
+		return Law3
+	case v.Queue != h.c.Job.Queue && !h.inReach(v.Queue): // its own leaf is in reach
+		return Law7
+	case h.disabled(v.Queue):
+		return Disabled
+	case h.rank(v) >= 0: // strictly lower
+		return Law6
+	case exempt:
+		return Exempt
+	}
+	return ""
+}
+
+// isKin reports whether a task is of the job, or of its application.
+func (h *hearing) isKin(t *world.Task) bool {
+	return t.Job == h.c.Job.Name || t.Application != "" && t.Application == h.c.Job.Application ||
+		slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == t.Key })
+}
+
+// staff returns how many members of a job run. Those that are leaving are gone,
+// and those that hold a grant are not there yet.
+func (h *hearing) staff(job string) (count int) {
+	for _, t := range h.w.Tasks {
+		if t.Job == job && !t.State.Leaving() {
+			count++
+		}
+	}
+	return count
+}
+
+// awaits reports whether a member of the job holds a grant. Nobody can take it,
+// so that the job cannot be stopped as a whole.
+func (h *hearing) awaits(job string) bool {
+	return slices.ContainsFunc(h.w.Grants, func(g world.Grant) bool { return g.Ask.Job == job })
+}
+
+// stopped returns the running jobs that a set of victims stops, and those that
+// it would leave half dead. A job that keeps its minimum is neither.
+func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
+	gone := make(map[string]int)
+	for _, v := range victims {
+		if v.Job != "" {
+			gone[v.Job]++
+		}
+	}
+	for job, n := range gone {
+		switch staff := h.staff(job); {
+		case staff-n >= h.c.Minimums[job]:
+		case n == staff && !h.awaits(job):
+			whole = append(whole, job)
+		default:
+			half = append(half, job)
+		}
+	}
+	slices.Sort(whole)
+	slices.Sort(half)
+	return whole, half
+}
+
+// unlawful returns the first law, but for those about single victims, that the
+// set of victims breaks wherever the members go, or "".
+func (h *hearing) unlawful(victims []*world.Task) Law {
+	if _, half := h.stopped(victims); len(half) > 0 {
+		return Gang
+	}
+	after := h.later.without(victims)
+	switch {
+	case len(h.overMax(after)) > 0:
+		return Headroom
+	case len(h.notAdmitted(after, h.ask.Size)) > 0:
+		return Quota
+	case h.endsBelow(after):
+		return Law2
+	}
+	return ""
+}
+
+// endsBelow reports whether law 2 is broken: for every queue and every type it
+// guarantees, usage after the plan, with the victims gone and the members
+// counted, is at least the smaller of the guarantee and usage before.
+func (h *hearing) endsBelow(after stock) bool {
+	for _, q := range h.w.Queues() {
+		for t, g := range q.Guaranteed {
+			used := after.used[q.Path][t]
+			if world.Inside(h.ask.Queue, q.Path) {
+				used += h.ask.Size[t]
+			}
+			if used < min(g, h.later.used[q.Path][t]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// JobBreaks returns the laws that a plan for a job does not hold to, each once:
+// nothing, if the members of the minimum may run at those places, in their
+// order, once the victims have gone. It does not ask who may trigger.
+func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
+	h := newHearing(c)
+	tasks := h.named(victims)
+	report := func(law Law) {
+		if law != "" && !slices.Contains(broken, law) {
+			broken = append(broken, law)
+		}
+	}
+	if len(tasks) != len(victims) {
+		report(Candidate) // unknown, or twice
+	}
+	for _, v := range tasks {
+		report(h.forbids(v))
+	}
+	report(h.unlawful(tasks))
+	if !h.seats(places, h.later.without(tasks)) {
+		report(Node)
+	}
+	for _, less := range h.givenBack(tasks) {
+		if h.unlawful(less) == "" && h.seats(places, h.later.without(less)) {
+			report(Minimal)
+		}
+	}
+	return broken
+}
+
+// FitsAt reports whether the members of the minimum may run at those places, in
+// their order, as things are.
+func FitsAt(c *world.JobCase, places []string) bool {
+	h := newHearing(c)
+	return h.seats(places, h.now) && len(h.overMax(h.now)) == 0 && len(h.notAdmitted(h.now, h.ask.Size)) == 0
+}
+
+// seats reports whether the members find room at those places in some state.
+func (h *hearing) seats(places []string, s stock) bool {
+	for nodes := range h.seatings(s) {
+		if slices.Equal(h.names(nodes), places) {
+			return true
+		}
+	}
+	return false
+}
+
+// givenBack returns what is left of a set of victims without one of them, and
+// without all members of one job.
+func (h *hearing) givenBack(victims []*world.Task) (sets [][]*world.Task) {
+	but := func(goesBack func(*world.Task) bool) {
+		sets = append(sets, slices.DeleteFunc(slices.Clone(victims), goesBack))
+	}
+	for _, v := range victims {
+		but(func(t *world.Task) bool { return t == v })
+		if v.Job != "" {
+			but(func(t *world.Task) bool { return t.Job == v.Job })
+		}
+	}
+	return sets
+}
+
+// named returns the tasks of those keys, each once, without the unknown ones.
+func (h *hearing) named(keys []string) (tasks []*world.Task) {
+	for _, key := range keys {
+		if t := h.tasks[key]; t != nil && !slices.Contains(tasks, t) {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}

@@ -1,0 +1,84 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// fits returns where the members fit without any victim: at the first nodes, in
+// the order of members.
+func (h *hearing) fits(s stock) (nodes []int, ok bool) {
+	if len(h.overMax(s)) > 0 || len(h.notAdmitted(s, h.ask.Size)) > 0 {
+		return nil, false
+	}
+	for nodes := range h.seatings(s) {
+		return nodes, true
+	}
+	return nil, false
+}
+
+// placements adds to a result the places of the minimum, and of each further
+// member that finds room in what is then left, one after another.
+func (h *hearing) placements(r JobResult, s stock, nodes []int) JobResult {
+	earlier := h.names(nodes)
+	for i, m := range h.members {
+		node := earlier[i]
+		r.Placements = append(r.Placements, Placement{Member: m.Key, Node: node})
+		s = s.with(&h.c.Job, m, node)
+	}
+	for _, m := range h.further {
+		single := *h
+		single.members, single.earlier = []*world.Member{m}, earlier
+		ask := h.c.Job.Ask(m)
+		single.judge = newJudge(h.w, &ask, h.o)
+		if nodes, ok := single.fits(s); ok {
+			node := h.w.Nodes[nodes[0]].Name
+			r.Placements = append(r.Placements, Placement{Member: m.Key, Node: node, Further: true})
+			earlier = append(earlier, node)
+			s = s.with(&h.c.Job, m, node)
+		}
+	}
+	return r
+}
+
+// after returns the state once victims have gone too.
+func (h *hearing) after(victims []string) stock { return h.later.without(h.named(victims)) }
+
+// FurtherPlaces returns the places of members beyond the minimum that follow
+// from an outcome with those places of the members of the minimum, in their
+// order, and those victims.
+func FurtherPlaces(c *world.JobCase, outcome string, places, victims []string) (further []Placement) {
+	h := newHearing(c)
+	s := h.after(victims)
+	if outcome == Fits {
+		s = h.now
+	}
+	for _, p := range h.placements(JobResult{}, s, h.numbered(places)).Placements {
+		if p.Further {
+			further = append(further, p)
+		}
+	}
+	return further
+}
+
+// JobVictims returns what each of the victims is for, with those places of the
+// members of the minimum, in their order.
+func JobVictims(c *world.JobCase, places, victims []string) (list []JobVictim) {
+	h := newHearing(c)
+	tasks := h.named(victims)
+	whole, _ := h.stopped(tasks)
+	nodes := h.numbered(places)
+	for _, t := range tasks {
+		v := JobVictim{Key: t.Key, Rank: h.rank(t), Job: t.Job, Whole: slices.Contains(whole, t.Job)}
+		v.ForNode = shares(t.Size, h.seatNeed(h.numbered([]string{t.Node})[0], nodes))
+		for _, q := range h.path {
+			if world.Inside(t.Queue, q) {
+				v.ForHeadroom = v.ForHeadroom || shares(t.Size, h.headroomNeed(q))
+				v.ForQuota = v.ForQuota || shares(t.Size, h.quotaNeed(q))
+			}
+		}
+		list = append(list, v)
+	}
+	return list
+}

@@ -1,0 +1,161 @@
+package oracle
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// precondition returns the first reason why nobody may go for the job, or "".
+func (h *hearing) precondition() (reason string, where []string) {
+	where = h.mayNotTrigger()
+	switch {
+	case len(where) > 0 && h.c.Job.NonPreemptible:
+		return QuotaMin, where
+	case len(where) > 0:
+		return QuotaMax, where
+	case h.c.Job.MayNot:
+		return MayNotPreempt, nil
+	case !slices.ContainsFunc(h.w.Queues(), func(q world.Place) bool { return q.IsLeaf() && h.inJobReach(q.Path) }):
+		return NothingInReach, nil
+	}
+	return "", nil
+}
+
+// inJobReach reports whether the tasks of a leaf may be taken as far as queues
+// are concerned. Its own leaf is within reach of a job.
+func (h *hearing) inJobReach(leaf string) bool {
+	return (leaf == h.c.Job.Queue || h.inReach(leaf)) && !h.disabled(leaf)
+}
+
+// noPlan says why there is no plan for a job that may have one.
+func (h *hearing) noPlan() JobResult {
+	r := JobResult{Outcome: Refused, Reason: NoVictims, RetryAt: h.wake(), Counts: make(map[string]int)}
+	for i := range h.w.Tasks {
+		if rule := h.rule(&h.w.Tasks[i]); rule != "" {
+			r.Counts[rule]++
+		} else {
+			r.Candidates++
+		}
+	}
+	// The quota is checked with all eligible tasks gone.
+	if where := h.notAdmitted(h.later.without(h.candidates()), h.ask.Size); len(where) > 0 {
+		r.Reason, r.Where = QuotaMax, where
+	}
+	return r
+}
+
+// rule returns the first rule that keeps a task from being a victim, or "".
+func (h *hearing) rule(t *world.Task) string {
+	switch law := h.forbids(t); {
+	case t.State.Leaving():
+		return "leaving"
+	case t.RequiredNode:
+		return "required-node"
+	case h.isKin(t):
+		return "same-application"
+	case t.Queue != h.c.Job.Queue && !h.inReach(t.Queue):
+		return "fence"
+	case h.disabled(t.Queue):
+		return "disabled"
+	case t.NonPreemptible:
+		return "non-preemptible"
+	case h.rank(t) >= 0:
+		return "priority"
+	case law == Exempt:
+		return "exempt"
+	case !h.spare(t) && !h.mayStop(t.Job):
+		return "gang"
+	case !h.mayHelp(t):
+		return "not-helping"
+	case !h.mayGo(t):
+		return "guarantee"
+	}
+	return ""
+}
+
+// spare reports whether the task may go without its job: the job runs more
+// members than its minimum, or there is none.
+func (h *hearing) spare(t *world.Task) bool {
+	return t.Job == "" || h.staff(t.Job) > h.c.Minimums[t.Job]
+}
+
+// mayStop reports whether all members of a job may go together, as far as each
+// is concerned.
+func (h *hearing) mayStop(job string) bool {
+	return job != "" && h.c.Minimums[job] > 0 && !h.awaits(job) &&
+		!slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
+			return t.Job == job && !t.State.Leaving() && h.forbids(&t) != ""
+		})
+}
+
+// mayHelp reports whether a task has some of what is wanted where it counts: on
+// a node that may be given to a member, or below a queue of the path that is
+// short.
+func (h *hearing) mayHelp(t *world.Task) bool {
+	for _, q := range h.path {
+		if world.Inside(t.Queue, q) && (shares(t.Size, h.headroomNeed(q)) || shares(t.Size, h.quotaNeed(q))) {
+			return true
+		}
+	}
+	for _, n := range h.w.Nodes {
+		for i := range h.c.Job.Members {
+			if n.Name == t.Node && h.takes(&n, &h.c.Job.Members[i]) && shares(t.Size, h.ask.Size) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayGo reports whether law 2 lets the task go: by itself, if its job spares it,
+// or with all of its job.
+func (h *hearing) mayGo(t *world.Task) bool {
+	if h.spare(t) && !h.endsBelow(h.later.without([]*world.Task{t})) {
+		return true
+	}
+	var all []*world.Task
+	for i := range h.w.Tasks {
+		if other := &h.w.Tasks[i]; other.Job == t.Job && !other.State.Leaving() {
+			all = append(all, other)
+		}
+	}
+	return h.mayStop(t.Job) && !h.endsBelow(h.later.without(all))
+}
+
+// wake returns the first end of an exemption at which, all else equal, there is
+// a plan. It is zero where there is none.
+func (h *hearing) wake() time.Time {
+	var ends []time.Time
+	for _, until := range h.o.Exempt {
+		if until.After(h.o.Now) {
+			ends = append(ends, until)
+		}
+	}
+	slices.SortFunc(ends, time.Time.Compare)
+	for _, end := range slices.Compact(ends) {
+		then := *h.c
+		then.Options.Exempt = make(map[string]time.Time)
+		for key, until := range h.o.Exempt {
+			if until.IsZero() || until.After(end) {
+				then.Options.Exempt[key] = until
+			}
+		}
+		if _, ok := newHearing(&then).best(); ok {
+			return end
+		}
+	}
+	return time.Time{}
+}
+
+// HasPlan reports whether there would be a plan, or room without one, if only
+// the first n of the unplaced members of the minimum were to be placed.
+func HasPlan(c *world.JobCase, n int) bool {
+	h := newHearing(c)
+	h.members = h.members[:n]
+	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
+	h.judge = newJudge(&c.World, &ask, &c.Options)
+	_, ok := h.best()
+	return ok
+}

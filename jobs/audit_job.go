@@ -1,0 +1,210 @@
+package jobs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// This file audits what a plan says of its job and where it puts the members.
+
+// wellFormed yields what keeps the plan from being one.
+func (x *audit) wellFormed(yield func(Violation) bool) {
+	q := x.job.Queue
+	if q < 0 || int(q) >= x.tree.Len() || !x.tree.IsLeaf(q) {
+		yield(Violation{Law: LawLeaf})
+		return
+	}
+	found := false
+	complain := func(v Violation) { found = true; yield(v) }
+	x.named(complain)
+	x.sized(complain)
+	for i := range x.plan.Placements {
+		if at := &x.plan.Placements[i]; !x.isNode(at.Node) {
+			complain(Violation{Law: LawNode})
+		}
+	}
+	if found {
+		return
+	}
+	x.minimum(complain)
+	if found {
+		return
+	}
+	for _, at := range x.plan.Placements {
+		x.enter(at)
+	}
+	x.fence = queue.Root
+	for q := range x.tree.Up(x.job.Queue) { // law 7: the nearest fence, the leaf included
+		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
+			x.fence = q
+			break
+		}
+	}
+}
+
+// named complains about names that are none, or not different.
+func (x *audit) named(complain func(Violation)) {
+	if x.job.Name == "" {
+		complain(Violation{Law: LawKey})
+	}
+	x.keys = x.keys[:0]
+	for i := range x.job.Members {
+		x.keys = append(x.keys, x.job.Members[i].Key)
+	}
+	slices.Sort(x.keys)
+	for i, key := range x.keys {
+		if key == "" || i > 0 && x.keys[i-1] == key {
+			complain(Violation{Law: LawKey, Member: key})
+		}
+	}
+}
+
+// sized complains about amounts with which usage would leave its range.
+func (x *audit) sized(complain func(Violation)) {
+	total := append(x.more[:0], x.tree.Usage(queue.Root)...)
+	x.more = total
+	for i := range x.job.Members {
+		m := &x.job.Members[i]
+		if x.standing(m.Key) != unplacedMember {
+			continue // what the cluster says of it counts
+		}
+		for t, v := range m.Size {
+			most := int64(0)
+			if t < x.types {
+				most = math.MaxInt64 - total[t]
+			}
+			switch {
+			case v < 0 || v > most:
+				complain(Violation{Law: LawSize, Member: m.Key, Type: t, HasType: true, Have: v, Want: most})
+			case t < x.types:
+				total[t] += v
+			}
+		}
+	}
+	clear(x.more)
+}
+
+// standing says what a member is to the cluster.
+func (x *audit) standing(key string) memberStanding {
+	id, ok := x.c.Lookup(key)
+	if !ok {
+		id, ok = x.c.LookupGrant(key)
+	}
+	switch {
+	case !ok:
+		return unplacedMember
+	case x.c.Task(id).State == victims.Releasing || x.c.Task(id).State == victims.Preempting:
+		return leavingMember
+	}
+	return placedMember
+}
+
+type memberStanding uint8
+
+const (
+	unplacedMember memberStanding = iota
+	placedMember
+	leavingMember
+)
+
+func (x *audit) isNode(n victims.NodeID) bool {
+	if n < 0 || n > x.last {
+		return false
+	}
+	id, ok := x.c.LookupNode(x.c.Node(n).Name)
+	return ok && id == n
+}
+
+// minimum complains about placements that are not of the members whose turn it
+// is: the first without a place make up the minimum, in their order; others
+// come further.
+func (x *audit) minimum(complain func(Violation)) {
+	missing := x.job.MinMembers
+	if missing == 0 {
+		missing = len(x.job.Members)
+	}
+	next := 0
+	for i := range x.job.Members {
+		switch x.standing(x.job.Members[i].Key) {
+		case placedMember:
+			missing--
+			x.done[i] = true
+		case leavingMember:
+			x.done[i] = true
+		}
+	}
+	if first := slices.Index(x.done, false); first >= 0 {
+		x.ask = x.job.ask(first)
+	}
+	given := 0
+	for _, at := range x.plan.Placements {
+		if at.Member < 0 || at.Member >= len(x.done) || x.done[at.Member] {
+			complain(Violation{Law: LawPlaced})
+			return
+		}
+		if !at.Further {
+			for next < at.Member && x.done[next] {
+				next++
+			}
+			if next != at.Member {
+				complain(Violation{Law: LawPlaced, Member: x.job.Members[at.Member].Key})
+				return
+			}
+			given++
+		}
+		x.done[at.Member] = true
+	}
+	if given != max(missing, 0) {
+		complain(Violation{Law: LawMinimum, Have: int64(given), Want: int64(max(missing, 0))})
+	}
+}
+
+// enter counts a placement.
+func (x *audit) enter(at Placement) {
+	if !slices.Contains(x.nodes, at.Node) {
+		x.nodes = append(x.nodes, at.Node)
+	}
+	for t, v := range x.job.Members[at.Member].Size {
+		if t >= x.types {
+			continue // zeros of no type
+		}
+		i := int(at.Node)*x.types + t
+		x.full[i] += v
+		x.more[t] += v
+		if !at.Further {
+			x.load[i] += v
+			x.asked[t] += v
+		}
+	}
+}
+
+// hosts yields the nodes that may not be given to the members there.
+func (x *audit) hosts(yield func(Violation) bool) {
+	for _, at := range x.plan.Placements {
+		n := x.c.Node(at.Node)
+		key := x.job.Members[at.Member].Key
+		if n.Unschedulable && !yield(Violation{Law: LawSchedulable, Member: key, Node: n.Name}) {
+			return
+		}
+		mine := n.ReservedFor == "" || n.ReservedFor == key || n.ReservedFor == x.job.Name
+		if !mine && !yield(Violation{Law: LawReserved, Member: key, Node: n.Name}) {
+			return
+		}
+	}
+}
+
+// trigger yields what forbids the job to have victims: on coming amounts, for a
+// non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
+func (x *audit) trigger(yield func(Violation) bool) {
+	if x.job.MayNot && !yield(Violation{Law: LawMayPreempt}) {
+		return
+	}
+	for i := range x.sums {
+		if !x.keepsFormulas(LawTrigger, &x.sums[i], x.asked, yield) {
+			return
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package jobs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Law is something that every lawful plan for a job keeps. Its String is a
+// stable word; where package victims has the law, it is the same one.
+type Law uint8
+
+const (
+	LawKey     Law = 1 + iota // the job and its members have names, the members different ones
+	LawLeaf                   // the job is of a leaf
+	LawSize                   // amounts are none below zero, of the schema's types, and in range
+	LawNode                   // each node of the plan exists
+	LawPlaced                 // each placement is of a member that has no place, once
+	LawMinimum                // the first members without a place make up the minimum, and no others are worth victims
+
+	LawSchedulable // nodes take new tasks
+	LawReserved    // and are not reserved for others
+
+	LawMayPreempt // a job with victims may preempt
+	LawTrigger    // and the quotas let it
+
+	LawKnown          // each victim is a task, by row and key
+	LawOnce           // no task is named twice
+	LawLeaving        // no victim is leaving already
+	LawRequiredTask   // no victim can run on its node only
+	LawApplication    // law 3: no victim is of the job, or of its application
+	LawFence          // law 7: no victim is outside the fence
+	LawDisabled       // no victim is in a disabled queue
+	LawNonPreemptible // no victim is kept from all jobs
+	LawPriority       // law 6: all victims are of lower effective priority
+	LawExempt         // no victim is exempt
+
+	LawGuarantee // law 2: no queue ends below its guarantee, or lower where it was below before
+	LawGang      // no running job is left with too few members: it keeps its minimum, or goes as a whole, which one with a grant cannot
+
+	LawRoom      // all members fit their nodes once the victims are gone
+	LawHeadroom  // and the max of each queue above them
+	LawQuota     // and the quotas
+	LawPredicate // the caller's predicate accepts each placement
+	LawMinimal   // no victim, and no whole job, can be given back
+
+	numLaws
+)
+
+// laws is how violations are told: with amounts as "amount noun, want relation
+// amount", without as the text.
+var laws = [numLaws]struct{ word, noun, relation, text string }{
+	LawKey:            {word: "key", text: "no name, or one that another member has"},
+	LawLeaf:           {word: "leaf", text: "the job is of no leaf queue"},
+	LawSize:           {word: "size", noun: "asked", relation: "between 0 and"},
+	LawNode:           {word: "node", text: "no node of this row"},
+	LawPlaced:         {word: "placed", text: "no member without a place, or placed before"},
+	LawMinimum:        {word: "minimum", noun: "members of the minimum", relation: "exactly"},
+	LawSchedulable:    {word: "schedulable", text: "takes no new tasks"},
+	LawReserved:       {word: "reserved", text: "reserved for another"},
+	LawMayPreempt:     {word: "may-preempt", text: "the job must not preempt"},
+	LawTrigger:        {word: "trigger", noun: "before the plan", relation: "at most"},
+	LawKnown:          {word: "known", text: "no task of this row and key"},
+	LawOnce:           {word: "once", text: "named before"},
+	LawLeaving:        {word: "leaving", text: "leaving already"},
+	LawRequiredTask:   {word: "required-task", text: "can run on its node only"},
+	LawApplication:    {word: "application", text: "of the job, or of its application"},
+	LawFence:          {word: "fence", text: "out of reach"},
+	LawDisabled:       {word: "disabled", text: "preemption is disabled"},
+	LawNonPreemptible: {word: "non-preemptible", text: "no job may take it"},
+	LawPriority:       {word: "priority", noun: "effective priority", relation: "at most"},
+	LawExempt:         {word: "exempt", text: "exempt"},
+	LawGuarantee:      {word: "guarantee", noun: "after the plan", relation: "at least"},
+	LawGang:           {word: "gang", noun: "members run on", relation: "at least"},
+	LawRoom:           {word: "room", noun: "free", relation: "at least"},
+	LawHeadroom:       {word: "headroom", noun: "after the plan", relation: "at most"},
+	LawQuota:          {word: "quota", noun: "after the plan", relation: "at most"},
+	LawPredicate:      {word: "predicate", text: "refused by the predicate"},
+	LawMinimal:        {word: "minimal", text: "can be given back"},
+}
+
+// String returns the stable word for the law.
+func (l Law) String() string {
+	if l > 0 && l < numLaws {
+		return laws[l].word
+	}
+	return fmt.Sprintf("Law(%d)", uint8(l))
+}
+
+// A Violation is a law that a plan breaks, and where. It is plain data; what it
+// names are the names of the moment of the audit.
+type Violation struct {
+	Law Law
+
+	Member string // the key of the member at fault, or ""
+	Victim string // the key of the victim at fault, or ""
+	Task   victims.TaskID
+	Job    string // the running job at fault, or ""
+	Node   string // the node at fault, or ""
+
+	Queue    queue.ID // the queue at fault; where HasQueue is set
+	HasQueue bool
+	Type     int // the resource type at fault; where HasType is set
+	HasType  bool
+
+	// Have is what there is and Want is what it is compared with: amounts of
+	// Type where HasType is set; priorities (LawPriority); members (LawMinimum,
+	// LawGang). Both are 0 for other laws.
+	Have, Want int64
+
+	tree *queue.Tree // for names, which never change
+}
+
+// String tells the violation in a line: the law, who is at fault, and what is
+// wrong, as in
+//
+//	guarantee: root.a: cpu 3 after the plan, want at least 5
+//	leaving: victim t1: leaving already
+func (v Violation) String() string {
+	var b strings.Builder
+	b.WriteString(v.Law.String())
+	for _, who := range []struct{ what, name string }{
+		{"member", v.Member}, {"victim", v.Victim}, {"job", v.Job}, {"node", v.Node},
+	} {
+		if who.name != "" {
+			fmt.Fprintf(&b, ": %s %s", who.what, plain.Name(who.name))
+		}
+	}
+	if v.HasQueue && v.tree != nil {
+		fmt.Fprintf(&b, ": %s", plain.Name(v.tree.Path(v.Queue)))
+	}
+	return b.String() + ": " + v.complaint()
+}
+
+// complaint tells what is wrong.
+func (v Violation) complaint() string {
+	if v.Law == 0 || v.Law >= numLaws {
+		return "unknown law"
+	}
+	l := &laws[v.Law]
+	amount := func(n int64) string { return strconv.FormatInt(n, 10) }
+	subject := ""
+	switch {
+	case l.noun == "":
+		return l.text
+	case v.HasType && v.tree != nil:
+		s := v.tree.Schema()
+		subject = s.Name(v.Type) + " "
+		amount = func(n int64) string { return s.Amount(v.Type, n) }
+	case v.Law == LawPriority:
+		return fmt.Sprintf("%s %d, want %s %d", l.noun, v.Have, l.relation, v.Want)
+	}
+	return fmt.Sprintf("%s%s %s, want %s %s", subject, amount(v.Have), l.noun, l.relation, amount(v.Want))
+}

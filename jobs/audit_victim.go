@@ -1,0 +1,98 @@
+package jobs
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// This file audits one victim at a time: whatever does not depend on the other
+// victims.
+
+// judgeAll audits the victims one by one and counts what they free.
+func (x *audit) judgeAll() {
+	for i := range x.plan.Victims {
+		v := &x.plan.Victims[i]
+		id, ok := x.c.Lookup(v.Key)
+		if !ok || id != v.Task {
+			x.report(Violation{Law: LawKnown, Victim: v.Key, Task: v.Task})
+			continue
+		}
+		for int(id) >= len(x.listed) {
+			x.listed = append(x.listed, false)
+		}
+		if x.listed[id] {
+			x.report(Violation{Law: LawOnce, Victim: v.Key, Task: id})
+			continue
+		}
+		x.listed[id] = true
+		t := x.c.Task(id)
+		x.judge(id, &t, x.report)
+		if t.State == victims.Running { // what is leaving anyway is no room made by the plan
+			x.victims = append(x.victims, id)
+			x.count(&t, +1)
+		}
+	}
+}
+
+// judge yields the laws that keep t, of row id, from being a victim.
+func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) bool) {
+	of := func(l Law) Violation { return Violation{Law: l, Victim: t.Key, Task: id} }
+	fault := func(broken bool, l Law) bool { return !broken || yield(of(l)) }
+	w := t.Queue
+	ours := t.Job == x.job.Name || t.Application == x.job.Application && t.Application != ""
+	inReach := w == x.job.Queue || w != x.fence && x.tree.Contains(x.fence, w)
+	ok := fault(t.State != victims.Running, LawLeaving) &&
+		fault(t.RequiredNode, LawRequiredTask) &&
+		fault(ours, LawApplication) &&
+		fault(!inReach, LawFence) &&
+		fault(x.tree.Disabled(w), LawDisabled) &&
+		fault(t.NonPreemptible, LawNonPreemptible)
+	if !ok {
+		return
+	}
+	c := x.tree.CommonAncestor(w, x.job.Queue)
+	have, most := x.lift(int64(t.Priority), w, c), x.lift(int64(x.job.Priority), x.job.Queue, c)-1
+	if have > most {
+		v := of(LawPriority)
+		v.Have, v.Want = have, most
+		if !yield(v) {
+			return
+		}
+	}
+	fault(x.exempt(id), LawExempt)
+}
+
+// lift takes a priority from leaf up to below ancestor, queue by queue: package
+// fence, which the planner asks, is under audit too.
+func (x *audit) lift(priority int64, leaf, ancestor queue.ID) int64 {
+	for q := range x.tree.Up(leaf) {
+		if q == ancestor {
+			break
+		}
+		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
+			priority = 0
+		}
+		priority += int64(x.tree.PriorityOffset(q))
+	}
+	return priority
+}
+
+// exempt asks the caller whether the task is exempt now. From the end of its
+// exemption on it is not.
+func (x *audit) exempt(id victims.TaskID) bool {
+	if x.a.Exempt == nil {
+		return false
+	}
+	until, exempt := x.a.Exempt(victims.Exemption{Cluster: x.c, Task: id, Ask: &x.ask, Now: x.now})
+	return exempt && (until.IsZero() || x.now.Before(until))
+}
+
+// count adds a victim to what is freed, or takes it back.
+func (x *audit) count(t *victims.Task, sign int64) {
+	for i, v := range t.Size {
+		x.freed[int(t.Node)*x.types+i] += sign * v
+		for q := range x.tree.Up(t.Queue) {
+			x.taken[int(q)*x.types+i] += sign * v
+		}
+	}
+}

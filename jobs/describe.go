@@ -1,0 +1,241 @@
+package jobs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Describe writes a decision for people to read: a first line that says it all,
+// then a line for each member, victim or reason. It ends with a newline. What is
+// named must be in the cluster still, the victims included.
+//
+// Words in brackets are those of [Reason] and [Rule], and stable; the text
+// around them may be improved. Names that are not plain are quoted.
+func (d *Decision) Describe(c *victims.Cluster) string {
+	w := &writer{c: c, p: &d.Plan}
+	j := &d.Plan.Job
+	switch who := plain.Name(j.Name); d.Outcome {
+	case 0:
+		return "nothing is decided\n"
+	case victims.Refused:
+		w.printf("job %s (%s, priority %d) is %s", who, w.queue(j.Queue), j.Priority, d.Refusal.Describe(c))
+		return w.String()
+	case victims.Fits:
+		w.printf("job %s (%s, priority %d) fits: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+	case victims.Waits:
+		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+	default:
+		w.printf("job %s (%s, priority %d) runs once these have stopped: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+	}
+	w.members()
+	if len(d.Plan.Victims) > 0 {
+		w.victims()
+		w.printf("%s", indented(d.Plan.DescribeCost()))
+	}
+	return w.String()
+}
+
+// DescribeCost writes what a plan costs, and whether another might cost less,
+// on a line each.
+func (p *Plan) DescribeCost() string {
+	var proof string
+	switch p.Proof {
+	case ProofCost:
+		proof = "no legal plan costs less"
+	case ProofLevels:
+		proof = "no legal plan costs less up to the sum of ranks"
+	default:
+		proof = "the best that was found, in " + counted(p.Steps, "step")
+	}
+	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+}
+
+// Purpose says where stopping a victim makes room, as in "on the node and under
+// a max". One that makes none falls because its job does.
+func (v *Victim) Purpose() string {
+	var all []string
+	if v.ForNode {
+		all = append(all, "on the node")
+	}
+	if v.ForHeadroom {
+		all = append(all, "under a max")
+	}
+	if v.ForQuota {
+		all = append(all, "under a quota")
+	}
+	return strings.Join(all, " and ")
+}
+
+// writer writes a decision.
+type writer struct {
+	strings.Builder
+	c *victims.Cluster
+	p *Plan
+}
+
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
+
+func (w *writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }
+
+func (w *writer) amounts(v []int64) string { return plain.Line(w.c.Schema().Format(v)) }
+
+// count says how many members have places, old and new.
+func (w *writer) count() string {
+	further := 0
+	for _, at := range w.p.Placements {
+		if at.Further {
+			further++
+		}
+	}
+	s := counted(len(w.p.Placements), "member") + " placed"
+	if further > 0 {
+		s += fmt.Sprintf(", %d of them beyond the minimum", further)
+	}
+	return s
+}
+
+// members writes a line for each member that is given a place.
+func (w *writer) members() {
+	for _, at := range w.p.Placements {
+		m := &w.p.Job.Members[at.Member]
+		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(w.c.Node(at.Node).Name))
+		if at.Further {
+			w.printf(", beyond the minimum")
+		}
+		w.printf("\n")
+	}
+}
+
+// victims writes a line for each victim, those of a job that falls as a whole
+// together and last.
+func (w *writer) victims() {
+	var whole []string
+	for i := range w.p.Victims {
+		v := &w.p.Victims[i]
+		if !v.Whole {
+			w.victim("  ", v)
+		} else if !slices.Contains(whole, v.Job) {
+			whole = append(whole, v.Job)
+		}
+	}
+	for _, job := range whole {
+		w.printf("  all of job %s, which would be left below its minimum:\n", plain.Name(job))
+		for i := range w.p.Victims {
+			if v := &w.p.Victims[i]; v.Whole && v.Job == job {
+				w.victim("    ", v)
+			}
+		}
+	}
+}
+
+func (w *writer) victim(indent string, v *Victim) {
+	t := w.c.Task(v.Task)
+	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
+		plain.Name(w.c.Node(t.Node).Name), w.queue(t.Queue), w.amounts(t.Size), t.Priority, v.Rank)
+	if t.OptedOut {
+		w.printf(", opted out")
+	}
+	if t.Originator {
+		w.printf(", originator")
+	}
+	if v.Job != "" && !v.Whole {
+		w.printf(", surplus of job %s", plain.Name(v.Job))
+	}
+	w.printf(")")
+	if purpose := v.Purpose(); purpose != "" {
+		w.printf(" for room %s", purpose)
+	}
+	w.printf("\n")
+}
+
+// Describe writes a refusal as [Decision.Describe] does, but for the job that is
+// refused.
+func (r *Refusal) Describe(c *victims.Cluster) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, because[r.Reason])
+	for i := range r.Breaches {
+		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Tree()))
+	}
+	for rule, n := range r.Counts {
+		if n > 0 {
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
+		}
+	}
+	if r.Candidates > 0 {
+		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
+	}
+	if r.searched() && r.Wanted > 1 {
+		fmt.Fprintf(&b, "  the first %d of %d members could be placed\n", r.Placeable, r.Wanted)
+	}
+	if !r.RetryAt.IsZero() {
+		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
+	}
+	if !r.Proven {
+		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
+	}
+	return b.String()
+}
+
+// searched reports whether candidates were looked for.
+func (r *Refusal) searched() bool {
+	if r.Candidates > 0 {
+		return true
+	}
+	for _, n := range r.Counts {
+		if n > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// because says what reasons mean.
+var because = [numReasons]string{
+	0:                "nothing is decided",
+	InFlight:         "members are leaving still, and the minimum is not without them",
+	QuotaMin:         "it may not have so much that is not preemptible",
+	QuotaMax:         "a quota is passed",
+	MayNotPreempt:    "it must not preempt others",
+	NothingInReach:   "no queue that it could take from is in reach",
+	NoVictims:        "no legal set of victims makes room for all members",
+	PredicateRefused: "the predicate refuses the places that could be made free",
+	Unlawful:         "the plan that was found did not pass the audit",
+}
+
+// ruleTexts say of tasks what a rule says of them.
+var ruleTexts = [NumRules]string{
+	RuleLeaving:        "leaving already",
+	RuleRequiredNode:   "bound to a node",
+	RuleApplication:    "of the job or its application",
+	RuleFence:          "beyond the fence",
+	RuleDisabled:       "where preemption is disabled",
+	RuleNonPreemptible: "not preemptible",
+	RulePriority:       "not lower in effective priority",
+	RuleExempt:         "exempt",
+	RuleGang:           "needed by their jobs",
+	RuleNotHelping:     "of no help with what is short",
+	RuleGuarantee:      "needed for a guarantee",
+}
+
+// counted writes a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// indented moves lines in.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}

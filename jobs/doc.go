@@ -1,0 +1,104 @@
+// Package jobs places jobs as a whole or not at all, and decides which running
+// tasks should stop for that. Training jobs start with all of their members:
+// to preempt for some and then to fail the rest kills work for nothing.
+//
+// # Use
+//
+// A [Planner] answers one [Job] at a time with a [Decision]: its members fit as
+// things are, they will fit once what is leaving already has gone, there is a
+// [Plan], or there is a [Refusal] that says why not. Nothing happens until the
+// plan is carried out:
+//
+//	planner := jobs.Planner{Cluster: cluster, Quotas: quotas, Minimum: minimum}
+//	var d jobs.Decision
+//	if err := planner.Decide(&d, &job, now); err != nil {
+//		return err // something is wrong with the job itself
+//	}
+//	if d.Outcome != victims.Refused {
+//		err = cluster.ApplyChange(d.Plan.Change()) // grants members their nodes, marks victims
+//	}
+//
+// The caller then stops the victims, tells the cluster as each has gone, and
+// starts the members. [Rounds] does the bookkeeping of that: one round per job,
+// whose space is held until its members start. [Plan.Evictions] is what to tell
+// the victims, for callers that evict softly. [LabelOptions] reads what members
+// say of themselves in the labels of Koordinator.
+//
+// # Members
+//
+// Members that run, or hold a grant, are known by their keys: they keep their
+// nodes and count. The minimum are the first members without a place, as many
+// as Job.MinMembers lacks. They are placed all together. The others are
+// admitted and placed one by one afterwards, in their order, on what is free
+// then: they never cost a victim. A member that is leaving has no place, and can
+// get none.
+//
+// A node that is reserved for a member's key takes that member only; one that is
+// reserved for the name of the job takes all of them.
+//
+// # Quotas
+//
+// A [Quota] bounds what jobs of a queue, and of those below it, may use. With
+// rem the sum of the members of the minimum that have no place, U what is used,
+// N the part of it that is non-preemptible, P the rest, and NR what of the
+// non-preemptible runs or waits:
+//
+//	non-preemptible: N + rem <= min and U + rem <= max
+//	preemptible:     min(min, NR) + P + rem <= max
+//
+// admit a job, at every queue of its path that has an entry and in every type of
+// which rem has any. A non-preemptible job may have victims where N + rem <=
+// min, for they make room under the max; a preemptible one only where it is
+// admitted anyway. Amounts are coming ones: what is leaving is supply, and a job
+// that fits once that has gone waits for it. It fits at once where the same holds
+// of present amounts.
+//
+// # Who may be stopped
+//
+// A candidate runs, is not bound to its node, is preemptible, of another job and
+// application (law 3), of strictly lower effective priority (law 6), in reach
+// (law 7), not disabled and not exempt. The job's own leaf is within its reach,
+// and there raw priorities compare; a disabled leaf is protected from its own
+// jobs, too. No queue ends below its guarantee, the members counted (law 2).
+// Laws 4 and 5 are for asks; here min and max take their place. Opting out is a
+// matter of cost (law 1).
+//
+// A running job that needs some of its members (Planner.Minimum) is a gang:
+// members above the minimum go one by one, in any combination, and with one more
+// it goes as a whole, wherever its members run. A gang with a member that is no
+// candidate, or that holds a grant, cannot go as a whole. Members that are
+// leaving are none.
+//
+// # What is planned
+//
+// Victims make room on the nodes of the members, under the maxima of the queues
+// of their path, and under the max of the quotas there. Given the nodes, that is
+// one covering problem, as [victims.Problem] has it: a need for every node, for
+// what its members want beyond what is coming free there; a need for every queue
+// that is short; the bounds of law 2; and tasks and gangs as units.
+//
+// Of all nodes and sets the plan is the one of least [victims.Cost]. What is
+// freed beyond need counts, per type, from the larger of what all nodes need
+// together and what the queue needs that lacks most. Where one node is compared
+// for an ask, the nodes of the members are compared here, in the order of
+// members; Cost.Node is 0.
+//
+// Small cases are searched completely, by branch and bound over the number of
+// members of each size on each node. In large ones members of one size are
+// spread out by a dynamic programme: for each node and number of members the
+// cheapest victims, and from these the cheapest total. It is exact where nothing
+// but nodes decides, and [Plan.Proof] says when that was so. Otherwise plans are
+// made member by member, or by letting all fall that may, and giving back what
+// is not needed, the most valuable first.
+//
+// In every case a plan is inclusion-minimal in units, no gang goes as a whole
+// whose surplus would do, and an [Auditor], which shares nothing with the
+// planner, has found it lawful from scratch.
+//
+// # Cost and memory
+//
+// A decision is linear in queues, nodes and tasks, and the searches come on top,
+// each within a budget of steps. They work on an overlay of what they touch. A
+// planner serves one goroutine at a time, and keeps its memory for the next
+// decision.
+package jobs

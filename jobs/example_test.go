@@ -1,0 +1,168 @@
+package jobs_test
+
+import (
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// exampleCluster has two nodes of 8 gpus, full with batch work and with a job
+// that needs two of its three members.
+func exampleCluster() *victims.Cluster {
+	schema, err := resources.NewSchema("gpu")
+	must(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "train"}, {Name: "batch"},
+	}}, queue.Strict)
+	must(err)
+	batch, _ := tree.Lookup("root.batch")
+	cluster := victims.NewCluster(tree)
+	for _, name := range []string{"n1", "n2"} {
+		_, err := cluster.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{8}})
+		must(err)
+	}
+	n1, _ := cluster.LookupNode("n1")
+	n2, _ := cluster.LookupNode("n2")
+	for _, t := range []victims.Task{
+		{Key: "report", Node: n1, Size: resources.Vector{4}},
+		{Key: "old-0", Node: n1, Size: resources.Vector{4}, Job: "old"},
+		{Key: "old-1", Node: n2, Size: resources.Vector{4}, Job: "old"},
+		{Key: "old-2", Node: n2, Size: resources.Vector{4}, Job: "old"},
+	} {
+		t.Queue, t.Scheduled = batch, noon.Add(-time.Hour)
+		_, err := cluster.AddTask(&t)
+		must(err)
+	}
+	return cluster
+}
+
+func must(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// minimums are the members that running jobs cannot do without.
+func minimums(job string) int { return map[string]int{"old": 2}[job] }
+
+// trainJob wants two members of some gpus.
+func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
+	train, _ := cluster.Tree().Lookup("root.train")
+	return &jobs.Job{Name: "new", Queue: train, Priority: 10, Members: []jobs.Member{
+		{Key: "new-0", Size: resources.Vector{gpus}},
+		{Key: "new-1", Size: resources.Vector{gpus}},
+	}}
+}
+
+// Two members of 4 need more room than the surplus of the old job gives: rather
+// than all of that job, a report of the same priority goes with it.
+func ExamplePlanner() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	var d jobs.Decision
+	must(planner.Decide(&d, trainJob(cluster, 4), noon))
+	fmt.Print(d.Describe(cluster))
+	must(cluster.ApplyChange(d.Plan.Change()))
+	// Output:
+	// job new (root.train, priority 10) runs once these have stopped: 2 members placed
+	//   member new-0 (gpu=4) on n1
+	//   member new-1 (gpu=4) on n1
+	//   victim old-0 on n1 (root.batch, gpu=4, priority 0, rank -10, surplus of job old) for room on the node
+	//   victim report on n1 (root.batch, gpu=4, priority 0, rank -10) for room on the node
+	//   cost: highest rank -10, highest priority 0, 2 victims, ranks sum up to -20, 2h0m0s of work lost
+	//   no legal plan costs less
+}
+
+// Members of 8 need both nodes. Then nothing is left of the old job that would
+// be of use, and it goes as a whole.
+func ExamplePlanner_wholeJob() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	var d jobs.Decision
+	must(planner.Decide(&d, trainJob(cluster, 8), noon))
+	for _, v := range d.Plan.Victims {
+		fmt.Println(v.Key, v.Whole)
+	}
+	// Output:
+	// old-0 true
+	// old-1 true
+	// old-2 true
+	// report false
+}
+
+// A job of which one member finds no room takes no victims for the other.
+func ExampleDecision_Describe() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	job := trainJob(cluster, 8)
+	job.Members[1].Size = resources.Vector{9}
+	var d jobs.Decision
+	must(planner.Decide(&d, job, noon))
+	fmt.Print(d.Describe(cluster))
+	// Output:
+	// job new (root.train, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+	//   4 could be taken
+	//   the first 1 of 2 members could be placed
+}
+
+// An auditor judges plans of others, too. This one leaves half a job.
+func ExampleAuditor() {
+	cluster := exampleCluster()
+	n2, _ := cluster.LookupNode("n2")
+	plan := jobs.Plan{Job: *trainJob(cluster, 4), Placements: []jobs.Placement{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
+	for _, key := range []string{"old-1", "old-2"} {
+		id, _ := cluster.Lookup(key)
+		plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
+	}
+	auditor := jobs.Auditor{Cluster: cluster, Minimum: minimums}
+	for _, v := range auditor.Audit(nil, &plan, noon) {
+		fmt.Println(v)
+	}
+	// Output:
+	// gang: job old: 1 members run on, want at least 2
+}
+
+// The first members without a place are the minimum; the others run where there
+// is room, and cost nobody anything.
+func ExampleJob() {
+	cluster := exampleCluster()
+	must(cluster.RemoveTask("old-2"))
+	job := trainJob(cluster, 4)
+	job.MinMembers = 1
+	var d jobs.Decision
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	must(planner.Decide(&d, job, noon))
+	for _, at := range d.Plan.Placements {
+		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
+	}
+	fmt.Println(d.Outcome, len(d.Plan.Victims))
+	// Output:
+	// new-0 on n2
+	// fits 0
+}
+
+// A predicate keeps members apart.
+func ExamplePlanner_predicate() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Predicate: func(p *jobs.Placing) bool {
+		for _, at := range p.Before {
+			if at.Node == p.Node {
+				return false
+			}
+		}
+		return true
+	}}
+	var d jobs.Decision
+	must(planner.Decide(&d, trainJob(cluster, 4), noon))
+	for _, at := range d.Plan.Placements {
+		fmt.Println(d.Plan.Job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
+	}
+	// Output:
+	// new-0 on n1
+	// new-1 on n2
+}

@@ -1,0 +1,45 @@
+package jobs
+
+import (
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Job is work that runs as a whole or not at all: its members are placed
+// together, or none of them is.
+type Job struct {
+	Name        string
+	Application string
+	Queue       queue.ID // a leaf; of all members
+	Priority    int32
+	// NonPreemptible is of all members: no other job may take them once they
+	// run. It decides which formulas admit the job; see [Quotas].
+	NonPreemptible bool
+	// MinMembers is how many members must run for the job to be of use, those
+	// that run already included. 0 means all of them. Only these are worth
+	// victims: the others run where there is room afterwards.
+	MinMembers int
+	MayNot     bool // must not preempt others: preemptionPolicy Never
+	// Members are in the caller's order. Those that run already, or hold a
+	// grant, are known by their keys: they keep their nodes and count.
+	Members []Member
+}
+
+// A Member is a task of a job.
+type Member struct {
+	Key        string // unique among the tasks and grants of a cluster
+	Size       resources.Vector
+	Originator bool
+	OptedOut   bool
+}
+
+// ask returns member i as an ask for a place.
+func (j *Job) ask(i int) victims.Ask {
+	m := &j.Members[i]
+	return victims.Ask{
+		Key: m.Key, Application: j.Application, Queue: j.Queue, Size: m.Size, Priority: j.Priority,
+		MayNot: j.MayNot, Originator: m.Originator, OptedOut: m.OptedOut,
+		Job: j.Name, NonPreemptible: j.NonPreemptible,
+	}
+}

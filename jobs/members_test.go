@@ -1,0 +1,103 @@
+package jobs_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A job that is none is an error that names job, member and value, and no
+// decision. So is an instant that no cluster holds.
+func TestDecide_Errors(t *testing.T) {
+	const text = "queue q\nqueue low\nnode n1 4\ntask v low n1 4\ntask o q n1 0 job=other\njob q 1,2"
+	for _, test := range []struct {
+		name  string
+		spoil func(*jobs.Job)
+		kind  error
+		said  string
+	}{
+		{"no name", func(j *jobs.Job) { j.Name = "" }, victims.ErrEmpty, `jobs: job ""`},
+		{"no queue", func(j *jobs.Job) { j.Queue = 99 }, victims.ErrUnknown, `jobs: job "j": queue 99`},
+		{"negative queue", func(j *jobs.Job) { j.Queue = -1 }, victims.ErrUnknown, `queue -1`},
+		{"no leaf", func(j *jobs.Job) { j.Queue = queue.Root }, victims.ErrQueue, `queue root`},
+		{"minimum below zero", func(j *jobs.Job) { j.MinMembers = -1 }, victims.ErrRange, `minimum -1 of 2 members`},
+		{"minimum above all", func(j *jobs.Job) { j.MinMembers = 3 }, victims.ErrRange, `minimum 3 of 2 members`},
+		{"member without a key", func(j *jobs.Job) { j.Members[1].Key = "" }, victims.ErrEmpty, `member 1`},
+		{"members of one key", func(j *jobs.Job) { j.Members[1].Key = "j0" }, victims.ErrDuplicate, `member "j0"`},
+		{"key of a task of another queue", func(j *jobs.Job) { j.Members[1].Key = "v" }, victims.ErrDuplicate, `queue root.low and job ""`},
+		{"key of a task of another job", func(j *jobs.Job) { j.Members[1].Key = "o" }, victims.ErrDuplicate, `queue root.q and job "other"`},
+		{"negative amount", func(j *jobs.Job) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -1m`},
+		{"type that is none", func(j *jobs.Job) { j.Members[0].Size = resources.Vector{1, 1, 1} }, victims.ErrAmount, `type 2 of 2`},
+		{"amount beyond all", func(j *jobs.Job) { j.Members[0].Size[0] = math.MaxInt64 }, victims.ErrRange, `member "j0"`},
+		{"amounts together beyond all", func(j *jobs.Job) {
+			j.Members[0].Size[1], j.Members[1].Size = math.MaxInt64, resources.Vector{0, 1}
+		}, victims.ErrRange, `member "j1"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := build(t, text)
+			for i := range w.job.Members {
+				w.job.Members[i].Size = append(w.job.Members[i].Size, 0)
+			}
+			test.spoil(&w.job)
+			d := jobs.Decision{Outcome: victims.Waits}
+			err := w.planner().Decide(&d, &w.job, noon)
+			require.ErrorIs(t, err, test.kind)
+			require.ErrorContains(t, err, test.said)
+			require.Equal(t, victims.Waits, d.Outcome, "changed with an error")
+		})
+	}
+	w := build(t, text)
+	var d jobs.Decision
+	require.ErrorIs(t, w.planner().Decide(&d, &w.job, time.Time{}), victims.ErrRange)
+}
+
+// The plan shares nothing with the job that was asked about.
+func TestDecide_CopiesTheJob(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 1,2")
+	d := w.decide()
+	w.job.Members[0].Key, w.job.Members[1].Size[0] = "changed", 9
+	require.Equal(t, "j0", d.Plan.Job.Members[0].Key)
+	require.Equal(t, resources.Vector{2000}, d.Plan.Job.Members[1].Size)
+}
+
+// A change does what the plan says, members of the job and all.
+func TestPlan_Change(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\njob q 4,4 fixed")
+	w.job.Members[0].Originator, w.job.Members[1].OptedOut = true, true
+	d := w.decide()
+	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(d))
+	change := d.Plan.Change()
+	require.Equal(t, "j", change.For)
+	require.NoError(t, w.cluster.ApplyChange(change))
+	v, _ := w.cluster.Lookup("v")
+	require.Equal(t, victims.Preempting, w.cluster.Task(v).State)
+	j0, ok := w.cluster.LookupGrant("j0")
+	require.True(t, ok)
+	j1, ok := w.cluster.LookupGrant("j1")
+	require.True(t, ok)
+	grant := w.cluster.Task(j0)
+	require.Equal(t, "j", grant.Job)
+	require.True(t, grant.NonPreemptible && grant.Originator && !grant.OptedOut)
+	require.True(t, w.cluster.Task(j1).OptedOut)
+	// The same plan once more is stale, and the job is placed.
+	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrStale)
+	require.Equal(t, "fits", w.brief(w.decide()))
+	require.NoError(t, w.cluster.Undo())
+	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(w.decide()))
+}
+
+// A refusal leaves nothing that could be applied.
+func TestPlan_ChangeOfARefusal(t *testing.T) {
+	w := build(t, "queue q\nnode n1 4\njob q 5")
+	d := w.decide()
+	change := d.Plan.Change()
+	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrState)
+	require.Empty(t, d.Plan.Placements)
+}

@@ -1,0 +1,207 @@
+package jobs_test
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/oracle"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// tb is what the harness needs of a *testing.T or a *rapid.T.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// harness asks a planner about a case.
+type harness struct {
+	tb
+	c       *world.JobCase
+	cluster *victims.Cluster
+	planner jobs.Planner
+	job     jobs.Job
+	d       jobs.Decision // used again, and so never clean
+}
+
+func newHarness(t tb, c *world.JobCase) *harness {
+	h := &harness{tb: t, c: c}
+	h.rebuild()
+	return h
+}
+
+// rebuild makes the cluster of the case anew, for the same planner.
+func (h *harness) rebuild() {
+	cluster, err := world.Build(&h.c.World)
+	if err != nil {
+		h.Fatalf("%v\n%v", err, h.c)
+	}
+	h.cluster, h.planner.Cluster = cluster, cluster
+	h.planner.Quotas = quotasOf(h, cluster)
+	h.planner.Minimum = func(job string) int { return h.c.Minimums[job] }
+	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
+		return at.Exempts(e.Cluster.Task(e.Task).Key)
+	}
+	h.job = jobOf(h, cluster, &h.c.Job)
+}
+
+// accepts is the predicate of the case.
+func (h *harness) accepts(p *jobs.Placing) bool {
+	var before []string
+	for _, at := range p.Before {
+		before = append(before, h.cluster.Node(at.Node).Name)
+	}
+	return !h.c.Refuses(h.job.Members[p.Member].Key, h.cluster.Node(p.Node).Name, before)
+}
+
+func quotasOf(h *harness, cluster *victims.Cluster) *jobs.Quotas {
+	quotas := jobs.NewQuotas(cluster.Tree())
+	for path, q := range h.c.Quotas {
+		id, _ := cluster.Tree().Lookup(path)
+		err := quotas.Set(id, jobs.Quota{
+			Min: world.LimitOf(cluster, q.Min), Max: world.LimitOf(cluster, q.Max), Waiting: world.VectorOf(cluster, q.Waiting),
+		})
+		if err != nil {
+			h.Fatalf("%v\n%v", err, h.c)
+		}
+	}
+	return quotas
+}
+
+func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) jobs.Job {
+	leaf, ok := cluster.Tree().Lookup(j.Queue)
+	if !ok {
+		h.Fatalf("no queue %q", j.Queue)
+	}
+	job := jobs.Job{
+		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
+		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNot: j.MayNot,
+	}
+	for _, m := range j.Members {
+		job.Members = append(job.Members, jobs.Member{
+			Key: m.Key, Size: world.VectorOf(cluster, m.Size), Originator: m.Originator, OptedOut: m.OptedOut,
+		})
+	}
+	return job
+}
+
+// reshuffle empties the cluster and fills it again, so that nodes and tasks get
+// rows in an order of their own. The node order stays.
+func (h *harness) reshuffle(t *rapid.T) {
+	must := func(err error) {
+		if err != nil {
+			h.Fatalf("%v\n%v", err, h.c)
+		}
+	}
+	w := &h.c.World
+	for _, v := range shuffled(t, w.Tasks) {
+		must(h.cluster.RemoveTask(v.Key))
+	}
+	for _, g := range shuffled(t, w.Grants) {
+		must(h.cluster.Drop(g.Ask.Key))
+	}
+	for _, n := range shuffled(t, w.Nodes) {
+		must(h.cluster.RemoveNode(n.Name))
+	}
+	must(world.AddNodes(h.cluster, w.Nodes))
+	for _, v := range shuffled(t, w.Tasks) {
+		must(world.AddTask(h.cluster, &v))
+	}
+	must(world.AddGrants(h.cluster, shuffled(t, w.Grants)))
+}
+
+func shuffled[T any](t *rapid.T, list []T) []T { return rapid.Permutation(list).Draw(t, "order") }
+
+// places returns the nodes of the members of the minimum, and the placements of
+// those beyond it.
+func (h *harness) places() (places []string, further []oracle.Placement) {
+	for _, p := range h.d.Plan.Placements {
+		node := h.cluster.Node(p.Node).Name
+		if p.Further {
+			further = append(further, oracle.Placement{Member: h.job.Members[p.Member].Key, Node: node, Further: true})
+		} else {
+			places = append(places, node)
+		}
+	}
+	return places, further
+}
+
+func minimum(placements []oracle.Placement) (places []string) {
+	for _, p := range placements {
+		if !p.Further {
+			places = append(places, p.Node)
+		}
+	}
+	return places
+}
+
+func (h *harness) stops() (keys []string) {
+	for _, v := range h.d.Plan.Victims {
+		keys = append(keys, v.Key)
+	}
+	return keys
+}
+
+// said is the decision in a few words.
+func (h *harness) said() string {
+	if h.d.Outcome == victims.Refused {
+		return fmt.Sprintf("refused (%v)", h.d.Refusal.Reason)
+	}
+	places, further := h.places()
+	return fmt.Sprintf("%v of %v for %v and %v", h.d.Outcome, h.stops(), places, further)
+}
+
+// replay applies the plan to the cluster, lets its victims go and its members
+// start, and compares the books with those of a world in which that happened.
+// The cluster is left as it was.
+func (h *harness) replay(name string) {
+	p := &h.d.Plan
+	if len(p.Placements) == 0 {
+		return
+	}
+	change := p.Change()
+	c := h.cluster.Clone()
+	if err := c.ApplyChange(change); err != nil {
+		h.Fatalf("%s: %s: %v\n%v", name, h.said(), err, h.c)
+	}
+	for _, v := range p.Victims {
+		if err := c.RemoveTask(v.Key); err != nil {
+			h.Fatalf("%s: %s: %v\n%v", name, h.said(), err, h.c)
+		}
+	}
+	w := h.c.World
+	w.Tasks = slices.DeleteFunc(slices.Clone(w.Tasks), func(t world.Task) bool { return slices.Contains(h.stops(), t.Key) })
+	w.Grants = slices.Clone(w.Grants)
+	for _, at := range p.Placements {
+		ask := h.c.Job.Ask(&h.c.Job.Members[at.Member])
+		w.Grants = append(w.Grants, world.Grant{Ask: ask, Node: h.cluster.Node(at.Node).Name})
+	}
+	used, free := w.Usage(true), w.Free(true)
+	for q := range c.Tree().All() {
+		path := c.Tree().Path(q)
+		got := world.AmountsOf(c, c.Tree().Effective(nil, q))
+		if diff := cmp.Diff(used[path], got, ignoreZeros); diff != "" {
+			h.Fatalf("%s: %s: usage of %s (-want +got)\n%s\n%v", name, h.said(), path, diff, h.c)
+		}
+	}
+	for n := range c.Nodes() {
+		name := c.Node(n).Name
+		got := world.AmountsOf(c, c.ComingFree(nil, n))
+		if diff := cmp.Diff(free[name], got, ignoreZeros); diff != "" {
+			h.Fatalf("%s: %s: free on %s (-want +got)\n%s\n%v", name, h.said(), name, diff, h.c)
+		}
+	}
+}
+
+var ignoreZeros = cmp.Options{
+	cmpopts.IgnoreMapEntries(func(_ string, v int64) bool { return v == 0 }),
+	cmpopts.EquateEmpty(),
+}

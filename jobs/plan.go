@@ -1,0 +1,97 @@
+package jobs
+
+import (
+	"fmt"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Decision is the answer to a job. It is owned by the caller, who hands it
+// to [Planner.Decide] again to have its memory reused.
+type Decision struct {
+	Outcome victims.Outcome // Fits, Waits, Preempts or Refused
+	Plan    Plan            // for any outcome but Refused, which leaves none that could be applied
+	Refusal Refusal         // for Refused
+}
+
+// A Plan is a place for each member of a job that has none yet, or for the
+// minimum of them and more, and the tasks that must go for it. It is plain
+// data: nothing happens until its [Plan.Change] is applied.
+type Plan struct {
+	Job        Job         // a copy, which shares nothing with the caller's
+	Placements []Placement // of the members that had no place, in their order
+	Victims    []Victim    // sorted by key
+	Cost       victims.Cost
+	Proof      Proof
+	Steps      int    // search steps taken
+	Version    uint64 // of the cluster that it was made for; 0 is that of no plan
+
+	sizes []int64 // of the members of Job
+}
+
+// A Placement is a node for a member.
+type Placement struct {
+	Member  int // an index of Job.Members
+	Node    victims.NodeID
+	Further bool // beyond the minimum, and placed without victims
+}
+
+// A Victim is a task that a plan stops, and what for.
+type Victim struct {
+	Task victims.TaskID
+	Key  string
+	Rank int64  // its effective priority minus the job's; negative
+	Job  string // of which it is a member, or ""
+	// Whole is set where it falls with all of its job, of which too few members
+	// would be left.
+	Whole bool
+	// ForNode is set where its amounts make room on a node of the plan,
+	// ForHeadroom where they make room under the max of a queue, and ForQuota
+	// where they make room under the max of a quota.
+	ForNode, ForHeadroom, ForQuota bool
+}
+
+// A Proof says how much about a plan is certain besides that it is legal and
+// minimal. A larger proof includes the smaller ones.
+type Proof uint8
+
+const (
+	// ProofNone: it is the best that was found.
+	ProofNone Proof = iota
+	// ProofLevels: no plan costs less in the parts of the cost up to the sum of
+	// ranks, (a) to (f).
+	ProofLevels
+	// ProofCost: no plan costs less.
+	ProofCost
+)
+
+// String returns the stable word for the proof.
+func (p Proof) String() string {
+	switch p {
+	case ProofNone:
+		return "none"
+	case ProofLevels:
+		return "levels"
+	case ProofCost:
+		return "cost"
+	}
+	return fmt.Sprintf("Proof(%d)", uint8(p))
+}
+
+// Change returns what the plan does to the cluster, for
+// [victims.Cluster.ApplyChange]: its victims are told to stop, and its members
+// are granted their nodes.
+func (p *Plan) Change() victims.Change {
+	ch := victims.Change{For: p.Job.Name, Version: p.Version}
+	for i := range p.Victims {
+		v := &p.Victims[i]
+		ch.Victims = append(ch.Victims, victims.Victim{
+			Task: v.Task, Key: v.Key, Rank: v.Rank, ForNode: v.ForNode, ForHeadroom: v.ForHeadroom || v.ForQuota,
+		})
+	}
+	for _, at := range p.Placements {
+		ask := p.Job.ask(at.Member)
+		ch.Grants = append(ch.Grants, victims.Grant{Ask: &ask, Node: at.Node})
+	}
+	return ch
+}

@@ -1,0 +1,120 @@
+package jobs
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Reason says why there is no plan. Its String is a stable word.
+type Reason uint8
+
+const (
+	// InFlight: members are leaving still, and without them the minimum cannot
+	// be placed.
+	InFlight Reason = 1 + iota
+	// QuotaMin: a non-preemptible job would pass the min of a quota.
+	QuotaMin
+	// QuotaMax: the job would pass the max of a quota, and no victims may be
+	// taken, or could be, to change that.
+	QuotaMax
+	// MayNotPreempt: the job must not preempt others.
+	MayNotPreempt
+	// NothingInReach: no leaf is in reach (law 7) and enabled.
+	NothingInReach
+	// NoVictims: no legal set of victims makes room for all members.
+	NoVictims
+	// PredicateRefused: legal sets make room, and the caller's predicate
+	// refused those that were tried.
+	PredicateRefused
+	// Unlawful: the plan that was found did not pass the audit, which happens
+	// where the caller's functions answer differently when asked again.
+	Unlawful
+
+	numReasons
+)
+
+var reasonWords = [numReasons]string{
+	InFlight:         "in-flight",
+	QuotaMin:         "quota-min",
+	QuotaMax:         "quota-max",
+	MayNotPreempt:    "may-not-preempt",
+	NothingInReach:   "nothing-in-reach",
+	NoVictims:        "no-victims",
+	PredicateRefused: "predicate",
+	Unlawful:         "unlawful",
+}
+
+// String returns the stable word for the reason.
+func (r Reason) String() string {
+	if r > 0 && r < numReasons {
+		return reasonWords[r]
+	}
+	return fmt.Sprintf("Reason(%d)", uint8(r))
+}
+
+// A Rule is what keeps a task from being a victim. A task is counted once, at
+// the first rule that does, in this order. Where package victims has the rule,
+// the word is the same.
+type Rule uint8
+
+const (
+	RuleLeaving        Rule = 1 + iota // it is going already
+	RuleRequiredNode                   // it can run on its node only
+	RuleApplication                    // it is of the job, or of its application (law 3)
+	RuleFence                          // it is outside the fence of the job's leaf (law 7)
+	RuleDisabled                       // its queue is disabled
+	RuleNonPreemptible                 // no job may take it
+	RulePriority                       // its effective priority is not lower (law 6)
+	RuleExempt                         // the caller exempts it
+	RuleGang                           // its job needs it, and cannot be stopped as a whole
+	RuleNotHelping                     // it runs neither on a node for members nor below a max that is short
+	RuleGuarantee                      // it, or the job with which it falls, would take a queue below its guarantee (law 2)
+
+	NumRules // the number of rules, and one: an array of this length is indexed by Rule
+)
+
+var ruleWords = [NumRules]string{
+	RuleLeaving:        "leaving",
+	RuleRequiredNode:   "required-node",
+	RuleApplication:    "same-application",
+	RuleFence:          "fence",
+	RuleDisabled:       "disabled",
+	RuleNonPreemptible: "non-preemptible",
+	RulePriority:       "priority",
+	RuleExempt:         "exempt",
+	RuleGang:           "gang",
+	RuleNotHelping:     "not-helping",
+	RuleGuarantee:      "guarantee",
+}
+
+// String returns the stable word for the rule.
+func (r Rule) String() string {
+	if r > 0 && r < NumRules {
+		return ruleWords[r]
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
+}
+
+// A Refusal says why there is no plan for a job.
+type Refusal struct {
+	Reason Reason
+	// Breaches are the formulas that keep the job out, where the reason is
+	// QuotaMin or QuotaMax: queue by queue, the leaf's first.
+	Breaches []Breach
+	// Counts has, for each rule, the number of tasks that it kept from being
+	// victims, and Candidates the number that no rule did. They are counted
+	// only where candidates were looked for, which is after the formulas and
+	// MayNot let the job preempt.
+	Counts     [NumRules]int
+	Candidates int
+	// Placeable is how many of the Wanted members would have a plan: the first
+	// in their order. It is looked for where Counts is.
+	Placeable, Wanted int
+	// RetryAt is the first instant at which, all else equal, there is a plan
+	// because exemptions have ended. It is zero where time does not help.
+	RetryAt time.Time
+	// Proven is set where no plan exists; else none was found within the step
+	// budget. Steps are the search steps taken.
+	Proven bool
+	Steps  int
+}

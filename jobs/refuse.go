@@ -1,0 +1,124 @@
+package jobs
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// refused sets dst to a refusal that is certain.
+func (d *decision) refused(dst *Decision, r Reason) {
+	dst.Outcome = victims.Refused
+	dst.Plan.Version = 0 // there is nothing to apply
+	dst.Refusal.Reason = r
+	dst.Refusal.Wanted = len(d.unplaced)
+	dst.Refusal.Proven = true
+}
+
+// unplanned sets dst to the refusal of a job for which no legal plan was found.
+func (d *decision) unplanned(dst *Decision) {
+	d.refused(dst, NoVictims)
+	r := &dst.Refusal
+	if d.refusals > 0 {
+		r.Reason = PredicateRefused
+	}
+	r.Proven, r.Steps = d.proven, d.steps
+	d.lackQuota(r)
+	d.countRules(r)
+	d.eager = true
+	r.RetryAt = d.retryAt()
+	d.horizon = d.now
+	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.prepare(n+1) || !d.choose() })
+}
+
+// lackQuota notes where the max of a quota is passed with all gone that could.
+func (d *decision) lackQuota(r *Refusal) {
+	for i := range d.cands {
+		t := d.c.Task(d.cands[i].id)
+		d.ledger.Remove(&t)
+	}
+	r.Breaches = d.ledger.Admit(r.Breaches, d.claim())
+	if len(r.Breaches) > 0 {
+		r.Reason = QuotaMax
+	}
+}
+
+// countRules counts every task at the first rule that keeps it from being a
+// victim.
+func (d *decision) countRules(r *Refusal) {
+	next := 0
+	for w := range d.tree.Leaves(0) {
+		for id := range d.c.TasksIn(w) {
+			t := d.c.Task(id)
+			isCandidate := next < len(d.cands) && d.cands[next].id == id
+			if isCandidate {
+				next++
+			}
+			switch rule := d.veto(&t); {
+			case t.State == victims.Granted:
+			case rule != 0:
+				r.Counts[rule]++
+			case !isCandidate:
+				r.Counts[RuleExempt]++
+			default:
+				r.Counts[d.ruleFor(int32(next-1))]++
+			}
+		}
+	}
+	r.Candidates = r.Counts[0]
+	r.Counts[0] = 0
+}
+
+// ruleFor returns the first rule that keeps a candidate, or 0.
+func (d *decision) ruleFor(i int32) Rule {
+	c := &d.cands[i]
+	g := c.gang
+	switch {
+	case g >= 0 && d.gangs[g].surplus == 0 && !d.gangs[g].whole():
+		return RuleGang
+	case !d.mayHelp(c):
+		return RuleNotHelping
+	case !d.falling[i]:
+		return RuleGuarantee
+	}
+	return 0
+}
+
+// mayHelp reports whether a candidate counts for a need that there may be: in
+// a type that a queue lacks, or that members want and its host has not for all
+// of them.
+func (d *decision) mayHelp(c *candidate) bool {
+	size := resources.Positive(c.size)
+	return d.needs.masks[c.leaf.level]&size != 0 || c.host >= 0 && d.wants&size != 0
+}
+
+// retryAt returns the first instant at which, all else equal, there is a plan
+// because exemptions have ended; zero where there is none.
+func (d *decision) retryAt() time.Time {
+	if d.p.Exempt == nil {
+		return time.Time{}
+	}
+	d.ends = d.ends[:0]
+	for id := range d.c.Tasks() {
+		t := d.c.Task(id)
+		if t.State != victims.Granted && d.veto(&t) == 0 {
+			if until, ok := d.exemption(id); ok && !until.IsZero() {
+				d.ends = append(d.ends, until)
+			}
+		}
+	}
+	slices.SortFunc(d.ends, time.Time.Compare)
+	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
+	plans := func(i int) bool {
+		d.horizon = d.ends[i]
+		return d.prepare(len(d.unplaced)) && d.choose()
+	}
+	first := sort.Search(len(d.ends), plans)
+	if first == len(d.ends) {
+		return time.Time{}
+	}
+	return d.ends[first]
+}

@@ -1,0 +1,93 @@
+package jobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+)
+
+// A refusal says how many members would have had a plan, and when there will be
+// one for all.
+func TestRefusal(t *testing.T) {
+	const queues = "queue q\nqueue low\n"
+	for _, test := range []struct {
+		name, town string
+		placeable  int
+		wanted     int
+		retryAt    time.Duration // after noon; 0: never
+	}{
+		{"none of one", queues + "node n1 4\njob q 5", 0, 1, 0},
+		{"two of three", queues + "node n1 4\nnode n2 4\ntask v low n1 4\njob q 4,4,4", 2, 3, 0},
+		{"as many in their order", queues + "node n1 4\njob q 5,1,1", 0, 3, 0},
+		{"of the minimum", queues + "node n1 4\njob q 4,4,4 min=2", 1, 2, 0},
+		{"one exemption", queues + "node n1 4\ntask v low n1 4 until=5m\njob q 4", 0, 1, 5 * time.Minute},
+		{"the later of two", queues + "node n1 4\ntask v low n1 2 until=5m\ntask w low n1 2 until=7m\njob q 4", 0, 1, 7 * time.Minute},
+		{"the earlier of two", queues + "node n1 4\nnode n2 4\ntask v low n1 4 until=9m\ntask w low n2 4 until=7m\njob q 4", 0, 1, 7 * time.Minute},
+		{"never", queues + "node n1 4\ntask v low n1 4 until=ever\njob q 4", 0, 1, 0},
+		{"time does not help", queues + "node n1 4\ntask v low n1 4 p=10 until=5m\njob q 4", 0, 1, 0},
+		{"a member of a gang", queues + "node n1 4\nnode n2 4 off\ntask v low n1 4 job=g\ntask w low n2 4 job=g until=5m\nkeep g 2\njob q 4", 0, 1, 5 * time.Minute},
+		{"for the quota", "queue q quota=4:4\nnode n1 4\nnode n2 4\ntask v q n1 4 until=5m\njob q 4 fixed", 0, 1, 5 * time.Minute},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := build(t, test.town)
+			d := w.decide()
+			r := &d.Refusal
+			require.Equal(t, []int{test.placeable, test.wanted}, []int{r.Placeable, r.Wanted}, w.brief(d))
+			require.True(t, r.Proven)
+			if test.retryAt == 0 {
+				require.Zero(t, r.RetryAt)
+				return
+			}
+			require.Equal(t, noon.Add(test.retryAt), r.RetryAt)
+			// At that instant there is a plan, and a nanosecond before there is none.
+			var then, before jobs.Decision
+			require.NoError(t, w.planner().Decide(&then, &w.job, r.RetryAt))
+			require.NoError(t, w.planner().Decide(&before, &w.job, r.RetryAt.Add(-1)))
+			require.Equal(t, []string{"plan", "refused"}, []string{then.Outcome.String(), before.Outcome.String()})
+		})
+	}
+}
+
+// The formulas that keep a job out are all named, the leaf's first.
+func TestRefusal_Breaches(t *testing.T) {
+	w := build(t, "queue p quota=2/0:\nqueue p.q quota=3:\nnode n1 9/9\njob p.q 4/1 fixed")
+	d := w.decide()
+	require.Equal(t, "refused quota-min", w.brief(d))
+	var got []string
+	for _, b := range d.Refusal.Breaches {
+		got = append(got, b.Text(w.cluster.Tree()))
+	}
+	require.Equal(t, []string{
+		"non-preemptible-min: root.p.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1",
+		"non-preemptible-min: root.p.q: gpu: 0 used by the non-preemptible and 1 asked for are above the min of 0 by 1",
+		"non-preemptible-min: root.p: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 2 by 2",
+		"non-preemptible-min: root.p: gpu: 0 used by the non-preemptible and 1 asked for are above the min of 0 by 1",
+	}, got)
+}
+
+// Words are stable, and numbers that are none say so.
+func TestWords(t *testing.T) {
+	require.Equal(t, "no-victims", jobs.NoVictims.String())
+	require.Equal(t, "Reason(0)", jobs.Reason(0).String())
+	require.Equal(t, "Reason(99)", jobs.Reason(99).String())
+	require.Equal(t, "non-preemptible", jobs.RuleNonPreemptible.String())
+	require.Equal(t, "Rule(0)", jobs.Rule(0).String())
+	require.Equal(t, "Law(0)", jobs.Law(0).String())
+	require.Equal(t, []string{"none", "levels", "cost", "Proof(9)"}, []string{
+		jobs.ProofNone.String(), jobs.ProofLevels.String(), jobs.ProofCost.String(), jobs.Proof(9).String(),
+	})
+	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
+		require.NotContains(t, r.String(), "(")
+	}
+	for r := jobs.Rule(1); r < jobs.NumRules; r++ {
+		require.NotContains(t, r.String(), "(")
+	}
+	for l := jobs.LawKey; l <= jobs.LawMinimal; l++ {
+		require.NotContains(t, l.String(), "(")
+		require.NotContains(t, jobs.Violation{Law: l}.String(), "unknown law")
+	}
+	require.Equal(t, "Law(0): unknown law", jobs.Violation{}.String())
+}

@@ -1,0 +1,307 @@
+package jobs_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A town is a small cluster that is written down in lines, to be checked by
+// hand. Sizes are cpus and, after a slash, gpus: "4", "4/1".
+//
+//	queue a.b g=4 max=8 quota=2:6 waiting=1 policy=fence offset=5 priority=fence
+//	node n1 8 off for=j0
+//	task t a.b n1 4 p=1 app=x job=g age=1h fixed opted originator bound state=releasing until=5m
+//	grant x a.b n1 4 job=g
+//	keep g 2
+//	job a.b 4,4,4/1 p=10 min=2 fixed never app=x
+//
+// Queues are below the root, which the name "root" speaks of. The members of the
+// job are j0, j1, and so on. Priorities are 0 by default, and 10 for the job;
+// everybody is of an application of their own.
+type town struct {
+	testing.TB
+	schema   *resources.Schema
+	queues   []line
+	cluster  *victims.Cluster
+	quotas   *jobs.Quotas
+	minimums map[string]int
+	until    map[string]time.Time // exempt
+	job      jobs.Job
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// line is a line of a town: words, and what is said of what they name.
+type line struct {
+	words []string
+	with  map[string]string
+}
+
+func (l line) has(word string) bool { _, ok := l.with[word]; return ok }
+
+func build(t testing.TB, text string) *town {
+	t.Helper()
+	w := &town{TB: t, minimums: map[string]int{}, until: map[string]time.Time{}}
+	var err error
+	w.schema, err = resources.NewSchema("cpu", "gpu")
+	require.NoError(t, err)
+	var rest []line
+	for text := range strings.Lines(text) {
+		if l := parseLine(text); len(l.words) > 0 && l.words[0] == "queue" {
+			w.queues = append(w.queues, l)
+		} else if len(l.words) > 0 {
+			rest = append(rest, l)
+		}
+	}
+	tree, err := queue.New(w.schema, w.config("root"), queue.Lenient)
+	require.NoError(t, err)
+	w.cluster = victims.NewCluster(tree)
+	w.quotas = jobs.NewQuotas(tree)
+	for _, l := range w.queues {
+		w.quota(l)
+	}
+	for _, l := range rest {
+		w.add(l)
+	}
+	return w
+}
+
+// flags are words that stand alone.
+var flags = []string{"off", "fixed", "opted", "originator", "bound", "never"}
+
+func parseLine(text string) line {
+	l := line{with: map[string]string{}}
+	for _, word := range strings.Fields(text) {
+		key, value, ok := strings.Cut(word, "=")
+		switch {
+		case ok:
+			l.with[key] = value
+		case slices.Contains(flags, word):
+			l.with[word] = ""
+		default:
+			l.words = append(l.words, word)
+		}
+	}
+	return l
+}
+
+// config returns a queue with those below it.
+func (w *town) config(path string) queue.Config {
+	c := queue.Config{Name: path[strings.LastIndex(path, ".")+1:]}
+	for _, l := range w.queues {
+		name := l.words[1]
+		if name != "root" {
+			name = "root." + name
+		}
+		switch parent := strings.TrimSuffix(name[:max(strings.LastIndex(name, "."), 0)], "."); {
+		case name == path:
+			c.Guaranteed, c.Max = w.limit(l.with["g"]), w.limit(l.with["max"])
+			c.Properties = map[string]string{
+				queue.PropertyPreemptionPolicy: l.with["policy"],
+				queue.PropertyPriorityOffset:   l.with["offset"],
+				queue.PropertyPriorityPolicy:   l.with["priority"],
+			}
+			for key, value := range c.Properties {
+				if value == "" {
+					delete(c.Properties, key)
+				}
+			}
+		case parent == path:
+			c.Children = append(c.Children, w.config(name))
+		}
+	}
+	return c
+}
+
+func (w *town) size(text string) resources.Vector {
+	var v resources.Vector
+	for i, word := range strings.Split(text, "/") {
+		n, err := strconv.ParseInt(word, 10, 64)
+		require.NoError(w, err)
+		if i == 0 {
+			n *= 1000
+		}
+		v = append(v, n)
+	}
+	return v
+}
+
+// limit bounds the types that are there: "4" only cpus, "/1" only gpus.
+func (w *town) limit(text string) (l resources.Limit) {
+	if text == "" {
+		return l
+	}
+	l.Value = make(resources.Vector, 2)
+	for i, word := range strings.Split(text, "/") {
+		if word != "" {
+			l.Value[i] = w.size("0/" + word)[1] * []int64{1000, 1}[i]
+			l.Defined = l.Defined.With(i)
+		}
+	}
+	return l
+}
+
+func (w *town) number(l line, key string, otherwise int) int {
+	if !l.has(key) {
+		return otherwise
+	}
+	n, err := strconv.Atoi(l.with[key])
+	require.NoError(w, err)
+	return n
+}
+
+func (w *town) leaf(name string) queue.ID {
+	q, ok := w.cluster.Tree().Lookup("root." + name)
+	require.True(w, ok, name)
+	return q
+}
+
+func (w *town) quota(l line) {
+	if !l.has("quota") {
+		return
+	}
+	least, most, _ := strings.Cut(l.with["quota"], ":")
+	q := queue.Root
+	if l.words[1] != "root" {
+		q = w.leaf(l.words[1])
+	}
+	quota := jobs.Quota{Min: w.limit(least), Max: w.limit(most)}
+	if l.has("waiting") {
+		quota.Waiting = w.size(l.with["waiting"])
+	}
+	require.NoError(w, w.quotas.Set(q, quota))
+}
+
+// add adds what a line says that is no queue.
+func (w *town) add(l line) {
+	switch l.words[0] {
+	case "node":
+		_, err := w.cluster.AddNode(&victims.Node{
+			Name: l.words[1], Capacity: w.size(l.words[2]), Unschedulable: l.has("off"), ReservedFor: l.with["for"],
+		})
+		require.NoError(w, err)
+	case "task":
+		w.addTask(l)
+	case "grant":
+		n, ok := w.cluster.LookupNode(l.words[3])
+		require.True(w, ok, l.words[3])
+		_, err := w.cluster.Grant(&victims.Ask{Key: l.words[1], Queue: w.leaf(l.words[2]), Size: w.size(l.words[4]), Job: l.with["job"]}, n)
+		require.NoError(w, err)
+	case "keep":
+		n, err := strconv.Atoi(l.words[2])
+		require.NoError(w, err)
+		w.minimums[l.words[1]] = n
+	case "job":
+		w.setJob(l)
+	default:
+		w.Fatalf("unknown line: %v", l.words)
+	}
+}
+
+func (w *town) addTask(l line) {
+	n, ok := w.cluster.LookupNode(l.words[3])
+	require.True(w, ok, l.words[3])
+	age := time.Hour
+	if l.has("age") {
+		age = w.duration(l.with["age"])
+	}
+	if l.has("until") {
+		w.until[l.words[1]] = time.Time{}
+		if l.with["until"] != "ever" {
+			w.until[l.words[1]] = noon.Add(w.duration(l.with["until"]))
+		}
+	}
+	states := map[string]victims.State{"": victims.Running, "releasing": victims.Releasing, "preempting": victims.Preempting}
+	app := l.words[1]
+	if l.has("app") {
+		app = l.with["app"]
+	}
+	_, err := w.cluster.AddTask(&victims.Task{
+		Key: l.words[1], Application: app, Queue: w.leaf(l.words[2]), Node: n, Size: w.size(l.words[4]),
+		Priority: int32(w.number(l, "p", 0)), Created: noon.Add(-age), Scheduled: noon.Add(-age),
+		State: states[l.with["state"]], Originator: l.has("originator"), OptedOut: l.has("opted"),
+		RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
+	})
+	require.NoError(w, err)
+}
+
+func (w *town) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	require.NoError(w, err)
+	return d
+}
+
+func (w *town) setJob(l line) {
+	app := "j"
+	if l.has("app") {
+		app = l.with["app"]
+	}
+	w.job = jobs.Job{
+		Name: "j", Application: app, Queue: w.leaf(l.words[1]), Priority: int32(w.number(l, "p", 10)),
+		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), MayNot: l.has("never"),
+	}
+	for i, size := range strings.Split(l.words[2], ",") {
+		w.job.Members = append(w.job.Members, jobs.Member{Key: fmt.Sprintf("j%d", i), Size: w.size(size)})
+	}
+}
+
+func (w *town) planner() *jobs.Planner {
+	return &jobs.Planner{
+		Cluster: w.cluster, Quotas: w.quotas,
+		Minimum: func(job string) int { return w.minimums[job] },
+		Exempt: func(e victims.Exemption) (time.Time, bool) {
+			until, ok := w.until[e.Cluster.Task(e.Task).Key]
+			return until, ok
+		},
+	}
+}
+
+// decide decides the job of the town at noon.
+func (w *town) decide() *jobs.Decision {
+	w.Helper()
+	var d jobs.Decision
+	require.NoError(w, w.planner().Decide(&d, &w.job, noon))
+	return &d
+}
+
+// brief writes a decision in a line: "fits j0=n1 +j1=n2", where the plus is for
+// members beyond the minimum; "plan j0=n1 -a -b!", with victims, and a mark on
+// those that fall with their job; "refused no-victims 2 priority", with counts.
+func (w *town) brief(d *jobs.Decision) string {
+	words := []string{d.Outcome.String()}
+	if d.Outcome == victims.Refused {
+		words = append(words, d.Refusal.Reason.String())
+		for rule, n := range d.Refusal.Counts {
+			if n > 0 {
+				words = append(words, fmt.Sprint(n), jobs.Rule(rule).String())
+			}
+		}
+		return strings.Join(words, " ")
+	}
+	for _, at := range d.Plan.Placements {
+		plus := ""
+		if at.Further {
+			plus = "+"
+		}
+		words = append(words, plus+d.Plan.Job.Members[at.Member].Key+"="+w.cluster.Node(at.Node).Name)
+	}
+	for _, v := range d.Plan.Victims {
+		mark := ""
+		if v.Whole {
+			mark = "!"
+		}
+		words = append(words, "-"+v.Key+mark)
+	}
+	return strings.Join(words, " ")
+}
