@@ -26,6 +26,9 @@ var mayImport = map[string][]string{
 	"victims":    {"resources", "queue", "fence"},
 	"quota":      {"resources", "queue", "victims"},
 	"jobs":       {"resources", "queue", "fence", "victims"},
+
+	// For tests of callers, and held to the same purity.
+	"victims/preempttest": {"resources", "queue", "victims"},
 }
 
 // harness has the internal packages that serve tests, examples and benchmarks.
@@ -195,6 +198,10 @@ func TestCheckImports(t *testing.T) {
 		{"examples/plan", `import "os"`, ""},
 		{"victims", `_test import ` + ours + `examples/plan"`, `victims imports ` + module + `/examples/plan: nobody imports programs`},
 		{"victims", `import ` + ours + `scheduler"`, `victims imports ` + module + `/scheduler: it has no place in the design`},
+		{"victims/preempttest", `import ` + ours + `victims"`, ""},
+		{"victims/preempttest", `import ` + ours + `jobs"`, `victims/preempttest imports ` + module + `/jobs: it does not lie below`},
+		{"victims/preempttest", `import "testing"`, `victims/preempttest imports testing: the library is pure`},
+		{"victims", `import ` + ours + `victims/preempttest"`, `victims imports ` + module + `/victims/preempttest: it does not lie below`},
 		{"scheduler", ``, `package scheduler has no place in the design`},
 
 		{"queue", `import "math/rand/v2"`, `queue imports math/rand/v2: the library is pure`},

@@ -30,11 +30,13 @@ type Planner struct {
 	Steps int
 	// Compare replaces [Cost.Compare] as the order of costs. It must be a
 	// strict weak order in which a set of victims never costs less than a
-	// part of it. Node bounds know the default order only, so that a decision
+	// part of it, nor than none, whose cost has Victims 0. Node bounds know the default order only, so that a decision
 	// then searches every node.
 	Compare func(a, b *Cost) int
-	// Exempt removes candidates, for example those that have not run for long. It must
-	// depend on its arguments only.
+	// Exempt removes candidates, for example those that have not run for long.
+	// It must depend on its arguments only. An end that is not after now is
+	// over; RetryAt takes for granted that an exemption that is over does not
+	// come back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	// Predicate may refuse a node for an ask, given the victims there and
 	// elsewhere, in no particular order. It must depend on its arguments only

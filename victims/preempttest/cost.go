@@ -1,0 +1,71 @@
+package preempttest
+
+import (
+	"fmt"
+
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// TestCompare tests that an order of costs is what Compare of
+// [victims.Planner] must be: a strict weak order, as [TestOrder] has it, in
+// which a set of victims never costs less than a part of it. Searches cut off
+// all sets that contain one which costs too much already.
+//
+// The costs are those of sets of victims; sets that have no victim in common
+// make a larger one, and its cost is that of both together. Every two of the
+// costs are put together so, on the node of the first, and no victims at all
+// are a part of every set. Give costs with ranks below zero too, as most ranks
+// are.
+//
+// The cost is O(n²) for n costs.
+func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) error {
+	c := comparison[victims.Cost]{
+		what: "compare", compare: compare, inputs: costs,
+		clone: func(c *victims.Cost) victims.Cost { return *c },
+		name:  func(i int) string { return fmt.Sprintf("costs[%d] (%v)", i, &costs[i]) },
+	}
+	if err := c.test(); err != nil {
+		return err
+	}
+	for i := range costs {
+		empty := victims.Cost{Node: costs[i].Node}
+		if compare(&costs[i], &empty) < 0 {
+			return c.broken(ErrPart, "%s against no victims", c.name(i))
+		}
+		for j := range costs {
+			whole, part := together(costs[i], costs[j]), costs[i]
+			if compare(&whole, &part) < 0 {
+				return c.broken(ErrPart, "%s together with %s (%v) against the first alone", c.name(i), c.name(j), &whole)
+			}
+		}
+	}
+	return nil
+}
+
+// together returns the cost of two sets without a common victim, on the node of
+// the first. What they free beyond need is at least the larger of the two.
+func together(a, b victims.Cost) victims.Cost {
+	switch {
+	case b.Victims == 0:
+		return a
+	case a.Victims == 0:
+		b.Node = a.Node
+		return b
+	}
+	if a.Excess.Compare(b.Excess) < 0 {
+		a.Excess = b.Excess
+	}
+	return victims.Cost{
+		OptedOut:    sat.Add(a.OptedOut, b.OptedOut),
+		Originators: sat.Add(a.Originators, b.Originators),
+		MaxRank:     max(a.MaxRank, b.MaxRank),
+		MaxPriority: max(a.MaxPriority, b.MaxPriority),
+		Jobs:        sat.Add(a.Jobs, b.Jobs),
+		Victims:     sat.Add(a.Victims, b.Victims),
+		SumRanks:    sat.Add(a.SumRanks, b.SumRanks),
+		Excess:      a.Excess,
+		Work:        a.Work.Add(b.Work),
+		Node:        a.Node,
+	}
+}

@@ -1,0 +1,98 @@
+package preempttest_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/preempttest"
+)
+
+// Priorities that are near each other are taken for ties. That is no order, for
+// ties do not carry over.
+func ExampleTestOrder() {
+	near := func(a, b *victims.Task) int {
+		if d := int(a.Priority) - int(b.Priority); d < -10 || d > 10 {
+			return d
+		}
+		return victims.ByKey(a, b)
+	}
+	err := preempttest.TestOrder(near, []victims.Task{
+		{Key: "a", Priority: 20}, {Key: "b", Priority: 10}, {Key: "c", Priority: 0},
+	})
+	fmt.Println(errors.Is(err, preempttest.ErrTransitive))
+	fmt.Println(err)
+	// Output:
+	// true
+	// preempttest: order: not transitive: tasks[2] "c" against tasks[0] "a" is -1, tasks[0] "a" against tasks[1] "b" is -1, and tasks[2] "c" against tasks[1] "b" is 1
+}
+
+// The fewest victims first, and then as usual.
+func ExampleTestCompare() {
+	fewest := func(a, b *victims.Cost) int {
+		return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b))
+	}
+	err := preempttest.TestCompare(fewest, []victims.Cost{
+		{MaxRank: -3, MaxPriority: 7, Victims: 1, SumRanks: -3},
+		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: victims.WorkOf(time.Hour)},
+		{OptedOut: 1, MaxRank: -8, MaxPriority: 2, Victims: 1, SumRanks: -8, Node: 1},
+	})
+	fmt.Println(err)
+	// Output:
+	// <nil>
+}
+
+// A predicate that wants a task to stay can be refused everything by a search
+// that began with more victims. Such a task is for Exempt.
+func ExampleTestPredicate() {
+	c, err := small()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stays, _ := c.Lookup("t1")
+	predicate := func(_ *victims.Ask, _ victims.NodeID, ids []victims.TaskID) bool {
+		return !slices.Contains(ids, stays)
+	}
+	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Questions(c, asks())))
+	// Output:
+	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 0 with victims [1] is refused, and not victims []
+}
+
+// A predicate for jobs, asked about the first member of a job.
+func ExampleTestPredicate_jobs() {
+	c, err := small()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	roomy := func(p *jobs.Placing) bool { return len(p.Victims) >= 2 }
+
+	job := jobs.Job{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "j-0"}}}
+	asked := func(_ *victims.Ask, node victims.NodeID, ids []victims.TaskID) bool {
+		return roomy(&jobs.Placing{Job: &job, Node: node, Victims: ids})
+	}
+	fmt.Println(preempttest.TestPredicate(asked, preempttest.Questions(c, asks()[:1])))
+	// Output:
+	// <nil>
+}
+
+// Protection for a minute from whenever it is asked about never ends.
+func ExampleTestExempt() {
+	c, err := small()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	exempt := func(e victims.Exemption) (time.Time, bool) {
+		return e.Now.Add(time.Minute), true
+	}
+	err = preempttest.TestExempt(exempt, preempttest.Exemptions(c, asks(), now))
+	fmt.Println(errors.Is(err, preempttest.ErrEnd))
+	// Output:
+	// true
+}

@@ -1,0 +1,151 @@
+package preempttest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Exemptions returns the question at an instant for each ask and each running
+// task of a cluster, in the order of both.
+func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []victims.Exemption) {
+	for i := range asks {
+		for id := range c.Tasks() {
+			if c.Task(id).State == victims.Running {
+				all = append(all, victims.Exemption{Cluster: c, Task: id, Ask: &asks[i], Now: now})
+			}
+		}
+	}
+	return all
+}
+
+// TestExempt tests that an exemption function is what Exempt of
+// [victims.Planner] must be. It answers the same when it is asked again, and
+// changes neither ask nor cluster. And its ends are true, as RetryAt of a
+// refusal takes for granted: until the end that it names a task is exempt, with
+// the same end; from that instant on it is not, and one that is not exempt
+// never becomes so again by time alone.
+//
+// An end that is not after the instant of the question says that the exemption
+// is over, so that a function need not look at Now. The zero time is never.
+//
+// Each question is asked at its instant, at the ends that it names and a
+// nanosecond before and after them, and up to a month later. Its Cluster must
+// be set.
+func TestExempt(exempt func(victims.Exemption) (until time.Time, exempt bool), exemptions []victims.Exemption) error {
+	for i := range exemptions {
+		x := course{exempt: exempt, e: &exemptions[i]}
+		if err := x.test(); err != nil {
+			return fmt.Errorf("preempttest: exempt: %w", err)
+		}
+	}
+	return nil
+}
+
+// later has the times after a question at which it is asked again.
+var later = [...]time.Duration{
+	0, 1, time.Second, time.Minute, 10 * time.Minute, time.Hour, 24 * time.Hour, 30 * 24 * time.Hour,
+}
+
+// A course is one question, in the course of time.
+type course struct {
+	exempt  func(victims.Exemption) (time.Time, bool)
+	e       *victims.Exemption
+	at      []time.Time // in order
+	answers []answer    // at these instants
+}
+
+// An answer is what it means: exempt or not, and where it is, until when.
+type answer struct {
+	exempt bool
+	until  time.Time // zero: for ever
+}
+
+// String writes an answer for people.
+func (a answer) String() string {
+	switch {
+	case !a.exempt:
+		return "not exempt"
+	case a.until.IsZero():
+		return "exempt for ever"
+	}
+	return "exempt until " + a.until.String()
+}
+
+func (x *course) test() error {
+	for _, d := range later {
+		x.at = append(x.at, x.e.Now.Add(d))
+	}
+	for _, t := range slices.Clone(x.at) {
+		a, err := x.ask(t)
+		if err != nil {
+			return err
+		}
+		if a.exempt && !a.until.IsZero() {
+			x.at = append(x.at, a.until.Add(-1), a.until)
+			if next := a.until.Add(1); next.After(a.until) { // but at the end of time
+				x.at = append(x.at, next)
+			}
+		}
+	}
+	slices.SortFunc(x.at, time.Time.Compare)
+	x.at = slices.CompactFunc(x.at, time.Time.Equal)
+	for _, t := range x.at {
+		a, err := x.ask(t)
+		if err != nil {
+			return err
+		}
+		x.answers = append(x.answers, a)
+	}
+	for i, t := range slices.Backward(x.at) {
+		a, err := x.ask(t)
+		if err != nil {
+			return err
+		}
+		if a != x.answers[i] {
+			return fmt.Errorf("%w: %s: %v, and then %v", ErrUnsteady, x.name(t), x.answers[i], a)
+		}
+	}
+	return x.ends()
+}
+
+// ask asks at an instant, with a copy of the ask.
+func (x *course) ask(t time.Time) (answer, error) {
+	e, ask, version := *x.e, cloneAsk(x.e.Ask), x.e.Cluster.Version()
+	e.Ask, e.Now = &ask, t
+	until, exempt := x.exempt(e)
+	if !reflect.DeepEqual(ask, *x.e.Ask) || x.e.Cluster.Version() != version {
+		return answer{}, fmt.Errorf("%w: %s", ErrWrites, x.name(t))
+	}
+	if !exempt || !until.IsZero() && !t.Before(until) {
+		return answer{}, nil
+	}
+	// One zone and no monotonic clock, so that equal instants are equal.
+	return answer{true, until.Round(0).UTC()}, nil
+}
+
+// ends compares each answer with the next one.
+func (x *course) ends() error {
+	for i := range len(x.at) - 1 {
+		a, b := x.answers[i], x.answers[i+1]
+		want := a
+		if a.exempt && !a.until.IsZero() && !x.at[i+1].Before(a.until) {
+			want = answer{}
+		}
+		switch {
+		case b == want:
+		case !a.exempt:
+			return fmt.Errorf("%w: %s: not exempt, and at %v %v", ErrAgain, x.name(x.at[i]), x.at[i+1], b)
+		default:
+			return fmt.Errorf("%w: %s: %v, and at %v %v", ErrEnd, x.name(x.at[i]), a, x.at[i+1], b)
+		}
+	}
+	return nil
+}
+
+func (x *course) name(t time.Time) string {
+	return fmt.Sprintf("task %q and ask %q at %v", x.e.Cluster.Task(x.e.Task).Key, x.e.Ask.Key, t)
+}

@@ -1,0 +1,164 @@
+package preempttest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Question is what a planner asks its predicate: may the ask run on the node
+// when the victims, there and elsewhere, have gone?
+type Question struct {
+	Ask     *victims.Ask
+	Node    victims.NodeID
+	Victims []victims.TaskID
+}
+
+// Questions returns a question for each ask and each node of a cluster, in the
+// order of both, with all running tasks of the node as its victims.
+func Questions(c *victims.Cluster, asks []victims.Ask) (all []Question) {
+	for i := range asks {
+		for n := range c.Nodes() {
+			q := Question{Ask: &asks[i], Node: n}
+			for id := range c.TasksOn(n) {
+				if c.Task(id).State == victims.Running {
+					q.Victims = append(q.Victims, id)
+				}
+			}
+			all = append(all, q)
+		}
+	}
+	return all
+}
+
+// TestPredicate tests that a predicate is what Predicate of [victims.Planner]
+// must be. It answers the same when it is asked again, and with the victims in
+// another order. It changes neither ask nor victims, and keeps the victims
+// in no way that shows. Where it refuses some victims it refuses every part of
+// them.
+//
+// Each question is asked about all parts of its victims if there are at most
+// six, and otherwise about all of them, all but one, each one and none. The
+// cost is O(n³) for a question with n victims.
+func TestPredicate(predicate func(ask *victims.Ask, node victims.NodeID, ids []victims.TaskID) bool, questions []Question) error {
+	for i := range questions {
+		x := inquiry{predicate: predicate, q: &questions[i]}
+		if err := x.test(); err != nil {
+			return fmt.Errorf("preempttest: predicate: %w", err)
+		}
+	}
+	return nil
+}
+
+// An inquiry is one question, about several parts of its victims.
+type inquiry struct {
+	predicate func(*victims.Ask, victims.NodeID, []victims.TaskID) bool
+	q         *Question
+	parts     [][]victims.TaskID
+	accepted  []bool
+	given     [][]victims.TaskID // to the predicate so far
+}
+
+func (x *inquiry) test() error {
+	x.parts = partsOf(x.q.Victims)
+	x.accepted = make([]bool, len(x.parts))
+	for i, part := range x.parts {
+		yes, err := x.ask(part)
+		if err != nil {
+			return err
+		}
+		x.accepted[i] = yes
+	}
+	if err := x.again(ErrUnsteady); err != nil {
+		return err
+	}
+	for _, ids := range x.given { // the planner would use this memory again
+		for i := range ids {
+			ids[i] = -1
+		}
+	}
+	if err := x.again(ErrKeeps); err != nil {
+		return err
+	}
+	return x.monotone()
+}
+
+// again asks about all parts from the last to the first, each in both orders.
+// Another answer breaks the contract.
+func (x *inquiry) again(contract error) error {
+	for i, part := range slices.Backward(x.parts) {
+		turned := slices.Clone(part)
+		slices.Reverse(turned)
+		for _, ids := range [][]victims.TaskID{part, turned} {
+			yes, err := x.ask(ids)
+			if err != nil {
+				return err
+			}
+			if yes != x.accepted[i] {
+				return fmt.Errorf("%w: %s: %t, and then %t", contract, x.name(ids), x.accepted[i], yes)
+			}
+		}
+	}
+	return nil
+}
+
+// ask asks about some victims, with copies of all that could be written to.
+func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
+	ask, given := cloneAsk(x.q.Ask), slices.Clone(ids)
+	yes := x.predicate(&ask, x.q.Node, given)
+	if !reflect.DeepEqual(ask, *x.q.Ask) || !slices.Equal(given, ids) {
+		return false, fmt.Errorf("%w: %s", ErrWrites, x.name(ids))
+	}
+	x.given = append(x.given, given)
+	return yes, nil
+}
+
+// monotone compares every two parts of which one contains the other.
+func (x *inquiry) monotone() error {
+	for i, whole := range x.parts {
+		for j, part := range x.parts {
+			if !x.accepted[i] && x.accepted[j] && contains(whole, part) {
+				return fmt.Errorf("%w: %s is refused, and not victims %v", ErrRefusal, x.name(whole), part)
+			}
+		}
+	}
+	return nil
+}
+
+func (x *inquiry) name(ids []victims.TaskID) string {
+	return fmt.Sprintf("ask %q on node %d with victims %v", x.q.Ask.Key, x.q.Node, ids)
+}
+
+// partsOf returns parts of a set; see [TestPredicate].
+func partsOf(all []victims.TaskID) (parts [][]victims.TaskID) {
+	const few = 6
+	if len(all) <= few {
+		for mask := range 1 << len(all) {
+			var part []victims.TaskID
+			for i, id := range all {
+				if mask>>i&1 == 1 {
+					part = append(part, id)
+				}
+			}
+			parts = append(parts, part)
+		}
+		return parts
+	}
+	parts = [][]victims.TaskID{nil, all}
+	for i := range all {
+		parts = append(parts, all[i:i+1], slices.Concat(all[:i], all[i+1:]))
+	}
+	return parts
+}
+
+// contains reports whether part is a part of whole, both in the same order.
+func contains(whole, part []victims.TaskID) bool {
+	for _, id := range whole {
+		if len(part) > 0 && part[0] == id {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}
