@@ -81,34 +81,24 @@ func expand(arg string) ([]string, error) {
 	return files, nil
 }
 
-// An outcome is what came of a source: a run, or the error that it needs what
-// is not supported yet.
+// An outcome is what came of a source.
 type outcome struct {
-	file        string
-	run         *scenario.Run
-	unsupported error
+	file string
+	run  *scenario.Run
 }
 
-// how says how documents are decided. With explain it is explained, too; with
-// lenient a document that needs what is not supported yet is an outcome and no
-// error.
-type how struct{ explain, lenient bool }
-
-// decide parses and carries out all documents. Its error is what is wrong with
-// each of them.
-func decide(sources []source, h how) ([]outcome, error) {
+// decide parses and carries out all documents, and explains that where it is to.
+// Its error is what is wrong with each of them.
+func decide(sources []source, explain bool) ([]outcome, error) {
 	var all []outcome
 	var problems []error
 	for _, s := range sources {
-		run, err := decideOne(s, h.explain)
-		switch {
-		case err == nil:
-			all = append(all, outcome{file: s.file, run: run})
-		case h.lenient && errors.Is(err, scenario.ErrUnsupported):
-			all = append(all, outcome{file: s.file, unsupported: err})
-		default:
+		run, err := decideOne(s, explain)
+		if err != nil {
 			problems = append(problems, err)
+			continue
 		}
+		all = append(all, outcome{file: s.file, run: run})
 	}
 	return all, errors.Join(problems...)
 }

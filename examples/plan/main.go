@@ -1,6 +1,7 @@
 // Plan decides scenario documents and prints what it decided and why.
 //
-//	plan [-explain | -json | -check] [FILE...]
+//	plan [-explain | -json | -check | -dot] [-svg FILE] [-request N]
+//	     [-color auto|always|never] [FILE...]
 //
 // A document describes a cluster (queues, nodes, tasks) and a list of
 // requests: which tasks should stop so that this ask may run? A FILE may be a
@@ -27,6 +28,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 )
 
 // The exit statuses.
@@ -40,52 +42,126 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the program: arguments and streams in, exit status out.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// options are the arguments.
+type options struct {
+	explain, json, check, dot bool
+	svg                       string
+	request                   int
+	colour                    string
+	files                     []string
+}
+
+// parse reads the arguments. Usage and what the flags do not allow go to
+// stderr.
+func (o *options) parse(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check] [FILE...]")
+		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 		flags.PrintDefaults()
 	}
-	explain := flags.Bool("explain", false, "print why: every rule that decided")
-	asJSON := flags.Bool("json", false, "print result documents, one per line")
-	check := flags.Bool("check", false, "compare with what the documents expect")
-	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+	flags.BoolVar(&o.explain, "explain", false, "print why: every rule that decided")
+	flags.BoolVar(&o.json, "json", false, "print result documents, one per line")
+	flags.BoolVar(&o.check, "check", false, "compare with what the documents expect")
+	flags.BoolVar(&o.dot, "dot", false, "print a graph for Graphviz")
+	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`")
+	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw; -1: the first with victims")
+	flags.StringVar(&o.colour, "color", colourAuto, "`WHEN` text is coloured: auto, always or never")
+	err := flags.Parse(args)
+	o.files = flags.Args()
+	return err
+}
+
+// problem returns what makes no sense about the arguments.
+func (o *options) problem() error {
+	ways := 0
+	for _, way := range []bool{o.explain, o.json, o.check, o.dot} {
+		if way {
+			ways++
+		}
+	}
+	switch {
+	case ways > 1:
+		return errors.New("-explain, -json, -check and -dot exclude each other")
+	case o.request < firstPlan:
+		return fmt.Errorf("-request %d: want 0 or more", o.request)
+	case !slices.Contains(colourWhen, o.colour):
+		return fmt.Errorf("-color %q: want auto, always or never", o.colour)
+	}
+	return nil
+}
+
+// run is the program: arguments and streams in, exit status out.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	var o options
+	if err := o.parse(args, stderr); errors.Is(err, flag.ErrHelp) {
 		return decided
 	} else if err != nil {
 		return bad
 	}
-	if *explain && *asJSON || *explain && *check || *asJSON && *check {
-		return fail(stderr, errors.New("-explain, -json and -check exclude each other"))
+	if err := o.problem(); err != nil {
+		return fail(stderr, err)
 	}
-	sources, err := read(flags.Args(), stdin)
+	sources, err := read(o.files, stdin)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	runs, err := decide(sources, how{explain: *explain, lenient: *check})
+	runs, err := decide(sources, o.explain)
 	if err != nil {
 		return fail(stderr, err)
 	}
 
-	// Everything is decided before anything is printed.
+	// Everything is decided and drawn before anything is printed.
 	var out bytes.Buffer
-	status := decided
-	switch {
-	case *asJSON:
-		err = writeJSON(&out, runs)
-	case *check:
-		status = writeDifferences(&out, runs)
-	default:
-		writeText(&out, runs)
+	status, err := o.write(&out, runs)
+	if err == nil {
+		err = o.draw(runs)
 	}
 	if err == nil {
-		_, err = stdout.Write(out.Bytes())
+		_, err = stdout.Write(o.coloured(out.Bytes(), stdout))
 	}
 	if err != nil {
 		return fail(stderr, err)
 	}
 	return status
+}
+
+// write writes what is asked for, and returns the exit status.
+func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
+	switch {
+	case o.json:
+		return decided, writeJSON(out, runs)
+	case o.check:
+		return writeDifferences(out, runs), nil
+	case o.dot:
+		s, err := sceneOf(runs, o.request)
+		if err == nil {
+			writeDot(out, s)
+		}
+		return decided, err
+	}
+	writeText(out, runs)
+	return decided, nil
+}
+
+// draw writes the picture, if there is to be one.
+func (o *options) draw(runs []outcome) error {
+	if o.svg == "" {
+		return nil
+	}
+	s, err := sceneOf(runs, o.request)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.svg, drawSVG(s), 0o644)
+}
+
+// coloured returns a text with colours, where it is for people who want them.
+func (o *options) coloured(text []byte, stdout io.Writer) []byte {
+	if o.json || o.check || o.dot || !wantsColour(o.colour, stdout, os.Getenv) {
+		return text
+	}
+	return paint(text)
 }
 
 // fail reports what was wrong.

@@ -53,6 +53,9 @@ func TestRun_Golden(t *testing.T) {
 		{"demo-explain", decided, []string{"-explain"}},
 		{"steps", decided, []string{"testdata/steps.json"}},
 		{"refusals", decided, []string{"testdata/refusals.json"}},
+		{"jobs", decided, []string{"testdata/jobs.json"}},
+		{"quotas", decided, []string{"testdata/quotas.json"}},
+		{"quotas-check", decided, []string{"-check", "testdata/quotas.json", "testdata/quota.json"}},
 		{"refusals-explain", decided, []string{"-explain", "testdata/refusals.json"}},
 		{"two", decided, []string{"testdata/good/empty.json", "testdata/good/fits.json"}},
 		{"folder-json", decided, []string{"-json", "testdata/good"}},
@@ -81,9 +84,9 @@ func TestRun_Bad(t *testing.T) {
 		said  []string
 	}{
 		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
-		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json and -check exclude each other"}},
-		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json and -check exclude each other"}},
-		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json and -check exclude each other"}},
+		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
+		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
+		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
 		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
 		{"no documents in a folder", "", []string{"-check", "testdata/good/none.json"}, []string{"testdata/good/none.json: no *.json files"}},
 		{"empty input", "", []string{"-"}, []string{"plan: stdin: ", "not valid JSON"}},
@@ -94,8 +97,6 @@ func TestRun_Bad(t *testing.T) {
 			"plan: stdin: name: 1: ", `testdata/bad.json: requests[1].finish[0]: "v": `}},
 		{"bad when run", "", []string{"-json", "testdata/bad.json"}, []string{`plan: testdata/bad.json: requests[1].finish[0]: "v": `}},
 		{"bad with -check", "", []string{"-check", "testdata/quota.json", "testdata/bad.json"}, []string{`testdata/bad.json: requests[1].finish[0]: `}},
-		{"not supported", "", []string{"testdata/quota.json"}, []string{
-			`plan: testdata/quota.json: requests[0].enforceQuota: "root": request kind enforceQuota is not supported yet`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out := call(test.stdin, test.args...)
@@ -124,7 +125,7 @@ func TestRun_Help(t *testing.T) {
 	out := call("", "-h")
 	require.Equal(t, decided, out.status)
 	require.Empty(t, out.stdout)
-	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check] [FILE...]")
+	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 }
 
 // Streams that fail are told of.
@@ -179,7 +180,7 @@ func TestRun_Explain(t *testing.T) {
 }
 
 // Bad documents are refused with a place, and nothing is printed; good ones are
-// decided, or refused by name where they need more than is supported.
+// decided, and come out as they expect.
 func TestRun_Documents(t *testing.T) {
 	const folder = "../../internal/scenario/testdata"
 	bads, err := filepath.Glob(folder + "/bad/*.json")
@@ -188,10 +189,6 @@ func TestRun_Documents(t *testing.T) {
 	for _, file := range bads {
 		for _, flag := range []string{"-json", "-json=false", "-check"} {
 			out := call("", flag, file)
-			if flag == "-check" && strings.Contains(call("", file).stderr, "not supported yet") {
-				require.Equal(t, differs, out.status, file)
-				continue
-			}
 			require.Equal(t, bad, out.status, file)
 			require.Empty(t, out.stdout, file)
 			require.Regexp(t, `^plan: `+file+`: [\w.\[\]"/\-]+: `, out.stderr)
@@ -202,22 +199,17 @@ func TestRun_Documents(t *testing.T) {
 	require.Empty(t, out.stdout)
 
 	out = call("", "-check", folder+"/scenarios")
-	for line := range strings.Lines(out.stdout) {
-		require.Regexp(t, ` is not supported yet$|^\d+ passed, \d+ failed$`, strings.TrimSpace(line))
-	}
+	require.Equal(t, decided, out.status)
+	require.Regexp(t, `^\d+ passed, 0 failed\n$`, out.stdout)
 	goods, err := filepath.Glob(folder + "/scenarios/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, goods)
 	for _, file := range goods {
 		text, asJSON, explained := call("", file), call("", "-json", file), call("", "-explain", file)
-		require.Equal(t, text.status, explained.status, file)
-		require.Equal(t, text.status, asJSON.status, file)
-		require.Equal(t, text.stderr, asJSON.stderr, file)
-		if text.status == bad {
-			require.Contains(t, text.stderr, "not supported yet", file)
-			continue
+		for _, out := range []outputs{text, asJSON, explained} {
+			require.Equal(t, decided, out.status, file)
+			require.Empty(t, out.stderr, file)
 		}
-		require.Equal(t, decided, text.status, file)
 		require.Equal(t, 1, strings.Count(asJSON.stdout, "\n"), file)
 	}
 }

@@ -14,6 +14,10 @@ func (p page) step(s *scenario.Step) {
 	case scenario.KindAsk:
 		p.ask(s)
 		p.decision(s, q.Then)
+	case scenario.KindEnforceQuota:
+		p.enforcement(s, q.Then)
+	case scenario.KindJob:
+		p.job(s, q.Then)
 	case scenario.KindAdvance:
 		p.printf("%v pass, it is %s\n", q.Advance, instant(s.Now.Add(q.Advance)))
 	case scenario.KindFinish:

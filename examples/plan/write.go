@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
@@ -40,9 +41,6 @@ func writeDifferences(w io.Writer, all []outcome) int {
 
 // differences returns a line for each difference of one document.
 func differences(o outcome) []string {
-	if o.unsupported != nil {
-		return []string{o.unsupported.Error()}
-	}
 	var lines []string
 	for _, d := range o.run.Check() {
 		lines = append(lines, fmt.Sprintf("%s: %v", o.file, d))
@@ -83,7 +81,7 @@ func (p page) title() {
 	if doc.Note != "" {
 		p.printf("%s\n", plain.Line(doc.Note))
 	}
-	for _, warning := range p.run.Before.Tree().Warnings() {
+	for _, warning := range slices.Concat(p.run.Before.Tree().Warnings(), p.run.Warnings) {
 		p.printf("warning: %s\n", plain.Line(warning.Error()))
 	}
 	p.printf("\n")

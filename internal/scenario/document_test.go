@@ -88,18 +88,18 @@ func TestParse_Everything(t *testing.T) {
 			{
 				At: at("tasks", 0), Key: "t1", Queue: "root.p.x", Application: "app-x", Node: "n1",
 				Resources: amounts(0, 2000, 0), Priority: 5, Class: "low", Age: 2 * time.Hour,
-				ScheduledAge: 90 * time.Minute, Originator: true, RequiredNode: "n2",
+				ScheduledAge: 90 * time.Minute, Originator: true, AllowPreemption: ptr(false), RequiredNode: "n2",
 				State: StateReleasing, Job: "gang", Preemptible: ptr(false),
 			},
 			{
 				At: at("tasks", 1), Key: "t2", Queue: "root.a", Application: "app-a", Node: "n2",
 				Resources: amounts(0, 0, 1), Priority: -7, Class: "low", Age: 10 * time.Second,
-				ScheduledAge: 10 * time.Second, AllowPreemption: true, State: StateRunning,
+				ScheduledAge: 10 * time.Second, State: StateRunning,
 			},
 			{
 				At: at("tasks", 2), Key: "t3", Queue: "root.a", Application: "app-a", Node: "n2",
 				Resources: amounts(0, 0, 0), Age: time.Hour, NeverScheduled: true,
-				AllowPreemption: true, State: StateRunning,
+				State: StateRunning,
 			},
 		},
 		Quotas: []Quota{{
@@ -149,7 +149,7 @@ func TestParse_Everything(t *testing.T) {
 				Start: []Task{{
 					At: at("requests", 5, "start", 0), Key: "t4", Queue: "root.p.x", Application: "app-x", Node: "n1",
 					Resources: amounts(0, 1000, 0), Age: time.Hour, ScheduledAge: time.Hour,
-					AllowPreemption: true, State: StateRunning,
+					State: StateRunning,
 				}},
 			},
 		},
@@ -198,7 +198,7 @@ func TestParse_Defaults(t *testing.T) {
 		Nodes:  []Node{{At: at("nodes", 0), Name: "n", Capacity: none}},
 		Tasks: []Task{{
 			At: at("tasks", 0), Key: "t", Queue: "all", Application: "app", Node: "n", Resources: none,
-			Age: time.Hour, ScheduledAge: time.Hour, AllowPreemption: true, State: StateRunning,
+			Age: time.Hour, ScheduledAge: time.Hour, State: StateRunning,
 		}},
 		Requests: []Request{
 			{At: at("requests", 0), Kind: KindAsk, Then: ThenFinish, Ask: &Ask{

@@ -1,16 +1,14 @@
 package scenario
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
-
-// ErrUnsupported is what the error of a document wraps that asks for what
-// cannot be carried out yet.
-var ErrUnsupported = errors.New("not supported yet")
 
 // A Run is what came of a document: one step per request, in their order, and
 // per repetition of an ask.
@@ -19,15 +17,18 @@ type Run struct {
 	Before   *victims.Cluster // as the document describes it
 	After    *victims.Cluster // as the last request left it
 	Steps    []Step
+	Warnings []error   // about priority classes and quotas; Before has those about queues
 	End      time.Time // the clock after the last request
 }
 
 // A Step is a request that was carried out.
 type Step struct {
-	Request int       // an index of Document.Requests
-	Now     time.Time // the clock when the request was reached
-	Result  *Result   // nil where the request decides nothing
-	Asked   *Asked    // nil where the request is no ask
+	Request  int       // an index of Document.Requests
+	Now      time.Time // the clock when the request was reached
+	Result   *Result   // nil where the request decides nothing
+	Asked    *Asked    // nil where the request is no ask
+	Enforced *Enforced // nil where the request enforces no quota
+	Placed   *Placed   // nil where the request places no job
 }
 
 // Run builds the cluster that the document describes and carries the requests
@@ -37,9 +38,8 @@ type Step struct {
 //
 // Errors are what only shows here: bounds that contradict each other, amounts
 // whose sums leave the range of int64, instants that a cluster cannot hold,
-// keys that are there already or are not, and requests of a kind that is not
-// supported yet ([ErrUnsupported]). Each is an *[Error]; bounds may be several
-// at once, joined. Nothing is returned with an error.
+// and keys that are there already or are not. Each is an *[Error]; bounds may be
+// several at once, joined. Nothing is returned with an error.
 func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now: doc.Now}) }
 
 // RunExplained is Run with an explanation of each decision about an ask.
@@ -58,6 +58,7 @@ func (doc *Document) run(r *runner) (*Run, error) {
 		}
 	}
 	run.Steps, run.End = r.steps, r.now
+	run.Warnings = slices.Concat(r.classes.Warnings(), r.quotas.Warnings())
 	return run, nil
 }
 
@@ -67,8 +68,12 @@ type runner struct {
 	explain bool
 	cluster *victims.Cluster
 	planner victims.Planner
-	now     time.Time
-	steps   []Step
+	quotas  *jobs.Quotas
+	classes toleration.Classes
+	// policies has the policies of tasks, by key; who is not there has none.
+	policies map[string]toleration.Policy
+	now      time.Time
+	steps    []Step
 }
 
 // request carries out request i. Every kind lives in a file of its own.

@@ -31,10 +31,12 @@ func (r *runner) ask(i int, q *Request) error {
 
 // askOnce decides the ask of a request under a key, and does what follows.
 func (r *runner) askOnce(i int, q *Request, key string) error {
+	class := r.class(q.Ask.Class)
 	ask := victims.Ask{
 		Key: key, Application: q.Ask.Application, Queue: r.queue(q.Ask.Queue), Size: q.Ask.Resources,
 		Priority: q.Ask.Priority, PendingSince: r.now.Add(-q.Ask.Age),
 		RequiredNode: q.Ask.RequiredNode, MayNot: !q.Ask.AllowPreemptOther,
+		OptedOut: class.OptedOut,
 	}
 	if err := r.instant(q.Ask.At.Field("age"), q.Ask.Age.String(), ask.PendingSince); err != nil {
 		return err
@@ -51,6 +53,9 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Asked: asked})
 	if err := r.follow(&asked.Decision, q.Then); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
+	}
+	if _, runs := r.cluster.Lookup(key); runs {
+		r.policies[key] = class.Policy
 	}
 	return nil
 }
@@ -88,7 +93,7 @@ func (r *runner) follow(d *victims.Decision, then Then) error {
 			return err
 		}
 		for _, v := range d.Plan.Victims {
-			if err := r.cluster.RemoveTask(v.Key); err != nil {
+			if err := r.remove(v.Key); err != nil {
 				return err
 			}
 		}
@@ -104,7 +109,7 @@ func (r *runner) runNow(p *victims.Plan) error {
 		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Node,
 		Size: p.Ask.Size, Priority: p.Ask.Priority,
 		Created: p.Ask.PendingSince, Scheduled: r.now,
-		RequiredNode: p.Ask.RequiredNode != "",
+		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "",
 	})
 	return err
 }

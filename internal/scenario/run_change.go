@@ -17,11 +17,18 @@ func (r *runner) advance(i int, q *Request) error {
 func (r *runner) finish(i int, q *Request) error {
 	r.step(i)
 	for _, ref := range q.Finish {
-		if err := r.cluster.RemoveTask(ref.Key); err != nil {
+		if err := r.remove(ref.Key); err != nil {
 			return r.doc.Fail(ref.At, strconv.Quote(ref.Key), err)
 		}
 	}
 	return nil
+}
+
+// remove removes a task, and with it what is known of its class: another may
+// get its key.
+func (r *runner) remove(key string) error {
+	delete(r.policies, key)
+	return r.cluster.RemoveTask(key)
 }
 
 // start adds tasks, each in place of the grant of its key if there is one.

@@ -15,10 +15,10 @@ import (
 // build makes the cluster of the document, and the planner for it.
 func (r *runner) build() error {
 	doc := r.doc
-	if doc.Options.Toleration {
-		return doc.Fail((*Path)(nil).Field("options").Field("toleration"), "true", fmt.Errorf("toleration is %w", ErrUnsupported))
-	}
 	if err := r.instant((*Path)(nil).Field("now"), r.now.Format(time.RFC3339Nano), r.now); err != nil {
+		return err
+	}
+	if err := r.addClasses(); err != nil {
 		return err
 	}
 	tree, err := doc.tree()
@@ -26,6 +26,9 @@ func (r *runner) build() error {
 		return err
 	}
 	r.cluster = victims.NewCluster(tree)
+	if err := r.setQuotas(); err != nil {
+		return err
+	}
 	for i := range doc.Nodes {
 		if err := r.addNode(&doc.Nodes[i]); err != nil {
 			return err
@@ -37,6 +40,9 @@ func (r *runner) build() error {
 		}
 	}
 	r.planner = victims.Planner{Cluster: r.cluster, StrictPriority: doc.Options.StrictPriority}
+	if doc.Options.Toleration {
+		r.planner.Exempt = r.exempt
+	}
 	return nil
 }
 
@@ -119,11 +125,13 @@ var clusterStates = map[State]victims.State{
 // addTask adds a task, whose ages count back from now. It takes the place of
 // a grant of its key.
 func (r *runner) addTask(t *Task) error {
+	class := r.class(t.Class)
 	task := victims.Task{
 		Key: t.Key, Application: t.Application, Queue: r.queue(t.Queue), Node: r.node(t.Node),
 		Size: t.Resources, Priority: t.Priority, State: clusterStates[t.State],
 		Created:    r.now.Add(-t.Age),
-		Originator: t.Originator, OptedOut: !t.AllowPreemption, RequiredNode: t.RequiredNode != "",
+		Originator: t.Originator, OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "",
+		Job: t.Job, NonPreemptible: r.nonPreemptible(t.Preemptible),
 	}
 	if err := r.instant(t.At.Field("age"), t.Age.String(), task.Created); err != nil {
 		return err
@@ -137,6 +145,7 @@ func (r *runner) addTask(t *Task) error {
 	if _, err := r.cluster.AddTask(&task); err != nil {
 		return r.taskError(t.At, t.Key, t.Resources, err)
 	}
+	r.policies[t.Key] = class.Policy
 	return nil
 }
 

@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -64,12 +66,37 @@ func TestRun_Errors(t *testing.T) {
 
 		{"guaranteed above max", `{"cpu": "100"}`, `{"cpu": "100"}, "max": {"cpu": "99"}`, "",
 			"queues.queues[1].resources.guaranteed", `"root.b"`, queue.ErrAboveMax, "guaranteed 100, max 99"},
-		{"quota", "", "", `{"enforceQuota": {"queue": "root.a"}}`,
-			"requests[0].enforceQuota", `"root.a"`, ErrUnsupported, "request kind enforceQuota is not supported yet"},
-		{"job", "", "", ask("x", "1", "") + `,{"job": {"name": "j", "queue": "root.a", "application": "j", "members": [{"key": "j-0", "resources": {}}]}}`,
-			"requests[1].job", `"j"`, ErrUnsupported, "request kind job is not supported yet"},
-		{"toleration", `"name": "small",`, `"name": "small", "options": {"toleration": true},`, "",
-			"options.toleration", "true", ErrUnsupported, "toleration is not supported yet"},
+		{"max to enforce is below guaranteed", "", "", enforce(`"queue": "root.b", "max": {"cpu": "99"}`, ""),
+			"requests[0].enforceQuota.max", "cpu=99", queue.ErrAboveMax, "guaranteed 100, max 99"},
+		{"dry run of a max below guaranteed", "", "", enforce(`"queue": "root.b", "max": {"cpu": "99"}`, nothing),
+			"requests[0].enforceQuota.max", "cpu=99", queue.ErrAboveMax, "root.b"},
+		{"max to enforce at guaranteed, with a delay", `{"cpu": "100"}}`, `{"cpu": "100"}}, "properties": {"quota.preemption.delay": "1s"}`,
+			enforce(`"queue": "root.b", "max": {"cpu": "100"}`, ""),
+			"requests[0].enforceQuota.max", "cpu=100", quota.ErrGuaranteed, "root.b"},
+		{"own max at guaranteed, with a delay", `{"cpu": "100"}}`,
+			`{"cpu": "100"}, "max": {"cpu": "100"}}, "properties": {"quota.preemption.delay": "1s"}`,
+			enforce(`"queue": "root.b"`, ""),
+			"requests[0].enforceQuota", `"root.b"`, quota.ErrGuaranteed, ""},
+		{"max to enforce above that of the parent, strictly", `"name": "small",`, `"name": "small", "strict": true,`,
+			enforce(`"queue": "root", "max": {"cpu": "99"}`, ""),
+			"requests[0].enforceQuota.max", "cpu=99", queue.ErrOverCommitted, "children are guaranteed 100"},
+		{"dry run of it", `"name": "small",`, `"name": "small", "strict": true,`,
+			enforce(`"queue": "root", "max": {"cpu": "99"}`, nothing),
+			"requests[0].enforceQuota.max", "cpu=99", queue.ErrOverCommitted, ""},
+
+		{"member with the key of a task", "", "", place(`{"key": "v", "resources": {}}`),
+			"requests[0].job.members[0].key", `"v"`, victims.ErrDuplicate, `member of job "j"`},
+		{"member that runs with the key of a task", "", "", place(`{"key": "v", "resources": {}, "node": "n1"}`),
+			"requests[0].job.members[0].key", `"v"`, victims.ErrDuplicate, ""},
+		{"member with the key of an ask that is granted", "", "", ask("x", "5", leave) + "," + place(`{"key": "x", "resources": {}}`),
+			"requests[1].job.members[0].key", `"x"`, victims.ErrDuplicate, ""},
+		{"member that runs sums over 63 bits", "", "", place(`{"key": "j-0", "resources": {"cpu": "9223372036854775"}, "node": "n1"}`),
+			"requests[0].job.members[0].resources", "cpu=9223372036854775", victims.ErrRange, ""},
+		{"members sum over 63 bits", "", "", place(`{"key": "j-0", "resources": {"cpu": "9223372036854775"}}`),
+			"requests[0].job", `"j"`, victims.ErrRange, `member "j-0"`},
+		{"min above max, strictly", `"name": "small",`,
+			`"name": "small", "strict": true, "quotas": [{"queue": "root.a", "min": {"cpu": "5"}, "max": {"cpu": "4"}}],`, "",
+			"quotas[0]", `"root.a"`, jobs.ErrMinAboveMax, "min 5, max 4"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			text := small(test.requests)

@@ -1,11 +1,224 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
-// job refuses the request by name: nothing places jobs yet.
+// Placed is the decision about a job, with what a reader wants to know of the
+// victims, who may be gone by now.
+type Placed struct {
+	Decision jobs.Decision
+	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
+	Bounds   []JobBound     // from the leaf upwards
+}
+
+// JobBound is a queue of the path of a job that bounds it, as it was when the
+// job was decided, once what was leaving has gone.
+type JobBound struct {
+	Queue                queue.ID
+	Max                  resources.Limit
+	Quota                jobs.Quota // none: bounds nothing
+	HasQuota             bool
+	Used, NonPreemptible resources.Vector // of the latter only where there is a quota
+}
+
+// job decides the job of a request, and does what follows. Members that run
+// already are added first.
 func (r *runner) job(i int, q *Request) error {
-	return r.doc.Fail(q.Job.At, strconv.Quote(q.Job.Name), fmt.Errorf("request kind %v is %w", q.Kind, ErrUnsupported))
+	job := r.jobOf(q.Job)
+	if err := r.addMembers(q.Job, &job); err != nil {
+		return err
+	}
+	planner := jobs.Planner{Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt}
+	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
+	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
+		return r.jobError(q.Job, err)
+	}
+	for _, v := range placed.Decision.Plan.Victims {
+		placed.Victims = append(placed.Victims, r.task(v.Task))
+	}
+	result := r.jobResult(i, &placed.Decision)
+	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Placed: placed})
+	if err := r.followJob(&placed.Decision, q.Then); err != nil {
+		return r.jobError(q.Job, err)
+	}
+	return nil
+}
+
+// jobOf returns the job of a document as package jobs wants it.
+func (r *runner) jobOf(j *Job) jobs.Job {
+	job := jobs.Job{
+		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
+		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
+		MayNot: j.PreemptionPolicy == jobs.PreemptionNever,
+	}
+	for _, m := range j.Members {
+		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: m.Resources})
+	}
+	return job
+}
+
+// nonPreemptible says what a document does not: without the option silence
+// means preemptible.
+func (r *runner) nonPreemptible(preemptible *bool) bool {
+	if preemptible == nil {
+		return r.doc.Options.JobsNeedPreemptibleLabel
+	}
+	return !*preemptible
+}
+
+// addMembers adds the members that run already, as tasks of the default age. A
+// member of the same job that an earlier request has placed is there.
+func (r *runner) addMembers(j *Job, job *jobs.Job) error {
+	for i := range j.Members {
+		m := &j.Members[i]
+		if r.placed(job, m.Key) {
+			continue
+		}
+		_, taken := r.cluster.Lookup(m.Key)
+		if _, granted := r.cluster.LookupGrant(m.Key); taken || granted {
+			return r.taskError(m.At, m.Key, m.Resources, fmt.Errorf("member of job %q: %w", j.Name, victims.ErrDuplicate))
+		}
+		if m.Node == "" {
+			continue
+		}
+		since := r.now.Add(-defaultAge)
+		err := r.addPlaced(job, jobs.Placement{Member: i, Node: r.node(m.Node)}, since)
+		if err != nil {
+			return r.taskError(m.At, m.Key, m.Resources, err)
+		}
+	}
+	return nil
+}
+
+// placed reports whether the key is that of a task or a grant of the job.
+func (r *runner) placed(job *jobs.Job, key string) bool {
+	id, ok := r.cluster.Lookup(key)
+	if !ok {
+		id, ok = r.cluster.LookupGrant(key)
+	}
+	if !ok {
+		return false
+	}
+	t := r.cluster.Task(id)
+	return t.Job == job.Name && t.Queue == job.Queue
+}
+
+// addPlaced adds a member as a task that runs since some instant.
+func (r *runner) addPlaced(job *jobs.Job, at jobs.Placement, since time.Time) error {
+	m := &job.Members[at.Member]
+	_, err := r.cluster.AddTask(&victims.Task{
+		Key: m.Key, Application: job.Application, Queue: job.Queue, Node: at.Node, Size: m.Size,
+		Priority: job.Priority, Created: since, Scheduled: since,
+		Job: job.Name, NonPreemptible: job.NonPreemptible,
+	})
+	return err
+}
+
+// setQuotas reads the quotas of the document.
+func (r *runner) setQuotas() error {
+	r.quotas = jobs.NewQuotas(r.cluster.Tree())
+	if r.doc.Strict {
+		r.quotas.Validation = queue.Strict
+	}
+	var problems []error
+	for i := range r.doc.Quotas {
+		q := &r.doc.Quotas[i]
+		if err := r.quotas.Set(r.queue(q.Queue), jobs.Quota{Min: q.Min, Max: q.Max, Waiting: q.Waiting}); err != nil {
+			problems = append(problems, r.doc.Fail(q.At, strconv.Quote(q.Queue), err))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// jobBounds returns the queues from a leaf upwards that bound jobs.
+func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
+	ledger := jobs.Ledger{Cluster: r.cluster, Quotas: r.quotas}
+	ledger.Read(leaf)
+	tree := r.cluster.Tree()
+	for q := range tree.Up(leaf) {
+		b := JobBound{Queue: q, Used: tree.Effective(nil, q)}
+		b.Max = resources.Merge(resources.Limit{}, tree.Max(q), resources.Limit{})
+		for _, a := range ledger.Accounts() {
+			if a.Queue == q {
+				b.Quota, b.HasQuota, b.NonPreemptible = a.Quota, true, resources.Copy(nil, a.NonPreemptible)
+			}
+		}
+		if b.HasQuota || b.Max.Defined != 0 {
+			bounds = append(bounds, b)
+		}
+	}
+	return bounds
+}
+
+// jobError gives what is wrong with a job its place.
+func (r *runner) jobError(j *Job, err error) error {
+	return r.doc.Fail(j.At, strconv.Quote(j.Name), err)
+}
+
+// followJob does what a document says shall follow a decision about a job.
+func (r *runner) followJob(d *jobs.Decision, then Then) error {
+	if then == ThenNothing || d.Outcome == victims.Refused {
+		return nil
+	}
+	p := &d.Plan
+	if d.Outcome == victims.Fits {
+		for _, at := range p.Placements {
+			if err := r.addPlaced(&p.Job, at, r.now); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	change := p.Change()
+	if err := r.cluster.ApplyChange(change); err != nil || d.Outcome == victims.Waits || then == ThenLeave {
+		return err
+	}
+	for _, v := range p.Victims {
+		if err := r.remove(v.Key); err != nil {
+			return err
+		}
+	}
+	for _, at := range p.Placements {
+		if err := r.cluster.Start(p.Job.Members[at.Member].Key, r.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// jobResult returns what the result document says of a decision about a job.
+func (r *runner) jobResult(i int, d *jobs.Decision) Result {
+	p := &d.Plan
+	result := Result{Request: i, Key: p.Job.Name, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
+	if d.Outcome == victims.Refused {
+		result.Reason = d.Refusal.Reason.String()
+		result.RetryAt = d.Refusal.RetryAt
+		result.Proven = &d.Refusal.Proven
+		result.Counts = make(map[string]int)
+		for rule := jobs.Rule(1); rule < jobs.NumRules; rule++ {
+			if n := d.Refusal.Counts[rule]; n > 0 {
+				result.Counts[rule.String()] = n
+			}
+		}
+		return result
+	}
+	proven := p.Proof == jobs.ProofCost
+	result.Proven = &proven
+	result.Placements = make(map[string]string)
+	for _, at := range p.Placements {
+		result.Placements[p.Job.Members[at.Member].Key] = r.cluster.Node(at.Node).Name
+	}
+	for _, v := range p.Victims {
+		result.Victims = append(result.Victims, v.Key)
+	}
+	return result
 }

@@ -1,11 +1,142 @@
 package scenario
 
 import (
-	"fmt"
+	"errors"
 	"strconv"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
-// enforceQuota refuses the request by name: nothing enforces quotas yet.
+// Enforced is the enforcement of a quota, with what a reader wants to know of
+// the victims, who may be gone by now.
+type Enforced struct {
+	Outcome quota.Outcome
+	Victims []victims.Task // in the order of Outcome.Victims; they own their sizes
+}
+
+// The words of a document as package quota has them.
+var (
+	overshootOf = map[Overshoot]quota.Overshoot{OvershootOneTask: quota.OneTask, OvershootExact: quota.Exact}
+	orderOf     = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch}
+)
+
+// enforceQuota enforces the quota of a request, and does what follows. Delays
+// and runs in progress play no part.
 func (r *runner) enforceQuota(i int, q *Request) error {
-	return r.doc.Fail(q.EnforceQuota.At, strconv.Quote(q.EnforceQuota.Queue), fmt.Errorf("request kind %v is %w", q.Kind, ErrUnsupported))
+	id := r.queue(q.EnforceQuota.Queue)
+	if err := r.lowerMax(id, q); err != nil {
+		return err
+	}
+	most := r.cluster.Tree().Max(id)
+	if q.EnforceQuota.Max != nil {
+		most = *q.EnforceQuota.Max
+	}
+	enforcer := quota.Enforcer{
+		Cluster:   r.cluster,
+		Overshoot: overshootOf[q.EnforceQuota.Overshoot], Order: orderOf[q.EnforceQuota.Order],
+		Miss:       quota.Miss{Amounts: q.EnforceQuota.Miss},
+		JobMinimum: r.doc.jobMinimum,
+	}
+	enforced := new(Enforced)
+	if err := enforcer.Enforce(&enforced.Outcome, id, most, r.now); err != nil {
+		return r.maxError(q, err)
+	}
+	for _, v := range enforced.Outcome.Victims {
+		enforced.Victims = append(enforced.Victims, r.task(v.Task))
+	}
+	result := r.quotaResult(i, &enforced.Outcome)
+	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Enforced: enforced})
+	return r.dismiss(&enforced.Outcome, q.Then)
+}
+
+// lowerMax replaces the max of a queue by that of a request. A dry run only
+// finds out whether that could be done.
+func (r *runner) lowerMax(id queue.ID, q *Request) error {
+	if q.EnforceQuota.Max == nil {
+		return nil
+	}
+	set := r.cluster.SetMax
+	if q.Then == ThenNothing {
+		set = r.cluster.Tree().Clone().SetMax
+	}
+	if err := set(id, *q.EnforceQuota.Max); err != nil {
+		return r.maxError(q, err)
+	}
+	return nil
+}
+
+// maxError gives what is wrong with the max that a request enforces its place.
+// It may be several things at once, joined.
+func (r *runner) maxError(q *Request, err error) error {
+	at, value := q.EnforceQuota.At, strconv.Quote(q.EnforceQuota.Queue)
+	if most := q.EnforceQuota.Max; most != nil {
+		at, value = at.Field("max"), r.doc.Schema.FormatLimit(*most)
+	}
+	problems := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		problems = joined.Unwrap()
+	}
+	for i, err := range problems {
+		problems[i] = r.doc.Fail(at, value, err)
+	}
+	if len(problems) == 1 {
+		return problems[0]
+	}
+	return errors.Join(problems...)
+}
+
+// dismiss does what a document says shall follow an enforcement.
+func (r *runner) dismiss(o *quota.Outcome, then Then) error {
+	switch then {
+	case ThenLeave:
+		return r.cluster.ApplyChange(o.Change(r.cluster))
+	case ThenFinish:
+		for _, v := range o.Victims {
+			if err := r.remove(v.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// jobMinimum returns the stated minimum of a running job, or 0.
+func (doc *Document) jobMinimum(job string) int {
+	for i := range doc.JobMinimums {
+		if doc.JobMinimums[i].Job == job {
+			return doc.JobMinimums[i].Members
+		}
+	}
+	return 0
+}
+
+// quotaResult returns what the result document says of an enforcement.
+func (r *runner) quotaResult(i int, o *quota.Outcome) Result {
+	result := Result{Request: i, Outcome: Outcome(o.Result.String()), Victims: []string{}, Proven: &o.Proven}
+	for _, v := range o.Victims {
+		result.Victims = append(result.Victims, v.Key)
+	}
+	if (o.Result == quota.Partial || o.Result == quota.Impossible) && len(o.Stops) > 0 {
+		result.Reason = o.Stops[0].Rule.String()
+	}
+	if resources.IsZero(o.Target) {
+		return result
+	}
+	tree := r.cluster.Tree()
+	result.Target = map[string]Amounts{tree.Path(o.Queue): r.amounts(o.Target)}
+	for _, p := range o.Parts {
+		result.Target[tree.Path(p.Queue)] = r.amounts(p.Amount)
+	}
+	if !resources.IsZero(o.Shortfall) {
+		result.Shortfall = r.amounts(o.Shortfall)
+	}
+	return result
+}
+
+// amounts are the types of which v has any.
+func (r *runner) amounts(v resources.Vector) Amounts {
+	return Amounts{Schema: r.doc.Schema, Limit: resources.Limit{Value: v, Defined: resources.Positive(v)}}
 }

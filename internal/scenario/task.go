@@ -21,7 +21,7 @@ type Task struct {
 	ScheduledAge    time.Duration // since it was placed; 0 where it never was
 	NeverScheduled  bool          // nominated, not yet scheduled
 	Originator      bool
-	AllowPreemption bool
+	AllowPreemption *bool  // nil: the document does not say, and its class decides
 	RequiredNode    string // empty: none
 	State           State
 	Job             string // empty: none
@@ -62,7 +62,7 @@ func (d *decoder) task(v value, keys seen) Task {
 		Class:           optional(o, "priorityClass", d.classRef, ""),
 		Age:             optional(o, "age", d.duration, defaultAge),
 		Originator:      optional(o, "originator", d.boolean, false),
-		AllowPreemption: optional(o, "allowPreemption", d.boolean, true),
+		AllowPreemption: pointer(o, "allowPreemption", d.boolean),
 		RequiredNode:    optional(o, "requiredNode", d.nodeOrNone, ""),
 		State:           optional(o, "state", word[State](d, states), StateRunning),
 		Job:             optional(o, "job", d.text, ""),

@@ -106,11 +106,12 @@ func (w writer) task(t Task) obj {
 		"key": t.Key, "queue": t.Queue, "application": t.Application, "node": t.Node,
 		"resources": w.vector(t.Resources), "priority": t.Priority, "priorityClass": t.Class,
 		"age": t.Age.String(), "scheduledAge": t.ScheduledAge.String(), "originator": t.Originator,
-		"allowPreemption": t.AllowPreemption, "requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job,
+		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job,
 	}
 	if t.NeverScheduled {
 		o["scheduledAge"] = "never"
 	}
+	set(o, "allowPreemption", t.AllowPreemption)
 	set(o, "preemptible", t.Preemptible)
 	return o
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+)
+
+// When text is coloured.
+const (
+	colourAuto   = "auto"
+	colourAlways = "always"
+	colourNever  = "never"
+)
+
+var colourWhen = []string{colourAuto, colourAlways, colourNever}
+
+// wantsColour reports whether text that goes to a stream is to have colours.
+// Left to itself, it has them on a terminal that knows them, unless the
+// environment says that nobody wants them (no-color.org).
+func wantsColour(when string, out io.Writer, env func(string) string) bool {
+	if when != colourAuto {
+		return when == colourAlways
+	}
+	return isTerminal(out) && env("NO_COLOR") == "" && env("TERM") != "" && env("TERM") != "dumb"
+}
+
+// isTerminal reports whether a stream is a character device.
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// The colours, as terminals have them.
+const (
+	bold   = "\x1b[1m"
+	dim    = "\x1b[2m"
+	red    = "\x1b[31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+	cyan   = "\x1b[36m"
+	reset  = "\x1b[0m"
+)
+
+// painted says how lines are coloured, by their beginnings: of the first one
+// that a line has. What a document names cannot begin a line, but may be taken
+// for something else than it is; that colours a line and changes no text.
+var painted = []struct{ begin, colour string }{
+	{"request ", bold},
+	{"before, at ", bold},
+	{"after, at ", bold},
+	{"warning: ", yellow},
+	{"  plan: ", green},
+	{"  fits on ", green},
+	{"  members fit", green},
+	{"  met", green},
+	{"  waits for ", cyan},
+	{"  partial: ", yellow},
+	{"  impossible: ", yellow},
+	{"  refused ", yellow},
+	{"  why", bold},
+	{"  queue  ", dim},
+	{"  node  ", dim},
+	{"    queue  ", dim},
+	{"    victim  ", dim},
+	{"    cost: ", dim},
+	{"    no legal plan ", dim},
+}
+
+// paint returns a text with colours added, and nothing else.
+func paint(text []byte) []byte {
+	var out bytes.Buffer
+	victims := false // the lines are rows of a table of victims
+	first := true    // the line is the title of a document
+	for line := range strings.Lines(string(text)) {
+		text := strings.TrimSuffix(line, "\n")
+		colour := colourOf(text)
+		switch {
+		case first:
+			colour = bold
+		case strings.HasPrefix(text, "    victim  "):
+			victims = true
+		case victims && (colour != "" || !strings.HasPrefix(text, "    ")):
+			victims = false
+		case victims:
+			colour = red
+		}
+		first = false
+		if colour == "" || text == "" {
+			out.WriteString(line)
+			continue
+		}
+		out.WriteString(colour + text + reset + line[len(text):])
+	}
+	return out.Bytes()
+}
+
+// colourOf returns the colour of a line by its beginning, or "".
+func colourOf(line string) string {
+	for _, p := range painted {
+		if strings.HasPrefix(line, p.begin) {
+			return p.colour
+		}
+	}
+	return ""
+}

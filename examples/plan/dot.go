@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// writeDot writes a scene as a graph in the language of Graphviz: the tree, the
+// nodes as clusters of their tasks, and who leaves for whom and comes where.
+// Unlike the picture it leaves nothing out.
+func writeDot(w io.Writer, s *scene) {
+	g := graph{scene: s, w: w, names: make(map[string]string)}
+	g.printf("digraph plan {\n")
+	g.printf("  rankdir=LR;\n  fontname=\"sans-serif\";\n")
+	g.printf("  label=%s;\n", dotQuote(plain.Line(s.run.Document.Name), s.headline, s.verdict))
+	g.printf("  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n")
+	g.queues()
+	g.nodes()
+	g.flow()
+	g.printf("}\n")
+}
+
+// A graph is a scene that is written as one.
+type graph struct {
+	*scene
+	w     io.Writer
+	names map[string]string // of boxes, by the keys of tasks and arrivals
+	depth int               // of the tree
+}
+
+func (g *graph) printf(format string, args ...any) { fmt.Fprintf(g.w, format, args...) }
+
+// queues writes the tree.
+func (g *graph) queues() {
+	tree := g.cluster.Tree()
+	for q := range tree.All() {
+		lines := []string{plain.Name(tree.Name(q)), "uses " + g.amounts(tree.Usage(q))}
+		if l := tree.Guaranteed(q); l.Defined != 0 {
+			lines = append(lines, "guaranteed "+g.limit(l))
+		}
+		if l := g.most(q); l.Defined != 0 {
+			lines = append(lines, "max "+g.limit(l))
+		}
+		look := ""
+		if g.decided && q == g.asker {
+			look = ", penwidth=2"
+		}
+		g.printf("  q%d [label=%s%s];\n", q, dotQuote(lines...), look)
+		if above, ok := tree.Parent(q); ok {
+			g.printf("  q%d -> q%d [arrowhead=none];\n", above, q)
+		}
+		g.depth = max(g.depth, tree.Depth(q))
+	}
+}
+
+// nodes writes every node with what is on it and comes to it.
+func (g *graph) nodes() {
+	for id := range g.cluster.Nodes() {
+		n := g.cluster.Node(id)
+		g.printf("  subgraph cluster_n%d {\n    label=%s;\n", id, dotQuote(plain.Name(n.Name), g.amounts(n.Capacity)))
+		// What nobody sees keeps a node to the right of the tree, and there at
+		// all if it is empty.
+		g.printf("    n%d [style=invis, label=\"\", width=0, height=0];\n", id)
+		for _, t := range g.tasksOn(id) {
+			g.box(t.Key, g.look(&t), t.Size)
+		}
+		for _, a := range g.comesTo(id) {
+			g.box(a.key, dotComes, a.size)
+		}
+		g.printf("  }\n  q0 -> n%d [style=invis, minlen=%d];\n", id, g.depth+1)
+	}
+}
+
+// What tasks look like.
+const (
+	dotGoes   = `fillcolor="#cf222e", fontcolor=white`
+	dotComes  = `fillcolor="#1a7f37", fontcolor=white`
+	dotHeld   = `color="#1a7f37", style="rounded,dashed"`
+	dotLeaves = `fillcolor="#a8b1bb"`
+	dotStays  = `fillcolor="#c9def2"`
+)
+
+// look returns what a task looks like.
+func (g *graph) look(t *victims.Task) string {
+	switch g.part(t) {
+	case victim:
+		return dotGoes
+	case held:
+		return dotHeld
+	case leaving:
+		return dotLeaves
+	}
+	return dotStays
+}
+
+// box writes a task.
+func (g *graph) box(key, look string, size resources.Vector) {
+	name := fmt.Sprintf("t%d", len(g.names))
+	g.names[key] = name
+	g.printf("    %s [label=%s, %s];\n", name, dotQuote(plain.Name(key), g.amounts(size)), look)
+}
+
+// flow writes who leaves for whom and who comes where.
+func (g *graph) flow() {
+	if !g.places {
+		return
+	}
+	for i := range g.victims {
+		g.printf("  %s -> q%d [color=\"#cf222e\", constraint=false];\n", g.names[g.victims[i].Key], g.asker)
+	}
+	for i := range g.comes {
+		g.printf("  q%d -> %s [color=\"#1a7f37\"];\n", g.asker, g.names[g.comes[i].key])
+	}
+}
+
+// dotQuote returns lines of text as a quoted label, in which a backslash means
+// something.
+func dotQuote(lines ...string) string {
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	quoted := make([]string, len(lines))
+	for i := range lines {
+		quoted[i] = quote.Replace(lines[i])
+	}
+	return `"` + strings.Join(quoted, `\n`) + `"`
+}

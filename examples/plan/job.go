@@ -1,0 +1,141 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// job writes which job asks for places, what bounds it, and what was decided.
+func (p page) job(s *scenario.Step, then scenario.Then) {
+	j := &s.Placed.Decision.Plan.Job
+	members := "1 member"
+	if n := len(j.Members); n != 1 {
+		members = fmt.Sprintf("%d members", n)
+	}
+	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Name), members, p.queue(j.Queue))
+	p.printf("  application %s, priority %d, %s", plain.Name(j.Application), j.Priority, preemptible[!j.NonPreemptible])
+	if j.MinMembers > 0 {
+		p.printf(", at least %d of them", j.MinMembers)
+	}
+	p.printf("\n")
+	p.bounds(s)
+	p.jobDecision(s, then)
+}
+
+// preemptible are words for whether a job is.
+var preemptible = map[bool]string{true: "preemptible", false: "not preemptible"}
+
+// bounds writes a row for each queue that bounds the job.
+func (p page) bounds(s *scenario.Step) {
+	if len(s.Placed.Bounds) == 0 {
+		return
+	}
+	p.printf("  bounds used\n")
+	t := newTable(p.w, "    ", "queue", "max", "quota min", "quota max", "used", "not preemptible")
+	for i := range s.Placed.Bounds {
+		b := &s.Placed.Bounds[i]
+		cells := []string{p.queue(b.Queue), p.limit(b.Max), "", "", p.amounts(b.Used), ""}
+		if b.HasQuota {
+			cells[2], cells[3], cells[5] = p.limit(b.Quota.Min), p.limit(b.Quota.Max), p.amounts(b.NonPreemptible)
+		}
+		t.row(cells...)
+	}
+	t.end()
+}
+
+// jobDecision writes what was decided about a job, and what follows.
+func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
+	d := &s.Placed.Decision
+	switch d.Outcome {
+	case victims.Fits:
+		p.printf("  fits as things are: %s\n", followsJob[victims.Fits][then])
+		p.members(&d.Plan)
+	case victims.Waits:
+		p.printf("  waits, where what is leaving makes room: %s\n", followsJob[victims.Waits][then])
+		p.members(&d.Plan)
+	case victims.Preempts:
+		p.printf("  plan: %s\n", followsJob[victims.Preempts][then])
+		p.members(&d.Plan)
+		p.jobVictims(s)
+		p.indented("    ", d.Plan.DescribeCost())
+	case victims.Refused:
+		p.indented("  ", d.Refusal.Describe(p.run.After))
+	}
+}
+
+// members writes a row for each member that is given a place.
+func (p page) members(plan *jobs.Plan) {
+	if len(plan.Placements) == 0 {
+		return
+	}
+	t := newTable(p.w, "    ", "member", "size", "node", "remarks")
+	for _, at := range plan.Placements {
+		m := &plan.Job.Members[at.Member]
+		further := ""
+		if at.Further {
+			further = "beyond the minimum"
+		}
+		t.row(plain.Name(m.Key), p.amounts(m.Size), p.node(at.Node), further)
+	}
+	t.end()
+}
+
+// jobVictims writes a row per victim: those that go one by one, and then each
+// job that goes as a whole.
+func (p page) jobVictims(s *scenario.Step) {
+	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "falls", "remarks")
+	plan := &s.Placed.Decision.Plan
+	var whole []string
+	for i := range plan.Victims {
+		v := &plan.Victims[i]
+		if !v.Whole {
+			p.jobVictim(t, s, i)
+		} else if !slices.Contains(whole, v.Job) {
+			whole = append(whole, v.Job)
+		}
+	}
+	for _, job := range whole {
+		for i := range plan.Victims {
+			if v := &plan.Victims[i]; v.Whole && v.Job == job {
+				p.jobVictim(t, s, i)
+			}
+		}
+	}
+	t.end()
+}
+
+func (p page) jobVictim(t table, s *scenario.Step, i int) {
+	v, task := &s.Placed.Decision.Plan.Victims[i], &s.Placed.Victims[i]
+	falls := "alone"
+	if v.Whole {
+		falls = "with all of job " + plain.Name(v.Job)
+	} else if v.Job != "" {
+		falls = "as surplus of job " + plain.Name(v.Job)
+	}
+	t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size), fmt.Sprint(task.Priority),
+		fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), falls, remarks(task))
+}
+
+// followsJob are words for what follows an outcome.
+var followsJob = map[victims.Outcome]map[scenario.Then]string{
+	victims.Fits: {
+		scenario.ThenFinish:  "the members run",
+		scenario.ThenLeave:   "the members run",
+		scenario.ThenNothing: dryRun,
+	},
+	victims.Waits: {
+		scenario.ThenFinish:  "the places are held for the members",
+		scenario.ThenLeave:   "the places are held for the members",
+		scenario.ThenNothing: dryRun,
+	},
+	victims.Preempts: {
+		scenario.ThenFinish:  "the victims are stopped, and the members run",
+		scenario.ThenLeave:   "the victims are told to leave, and the places are held for the members",
+		scenario.ThenNothing: dryRun,
+	},
+}

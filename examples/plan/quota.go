@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// enforcement writes which quota is enforced, what comes of it, and what follows.
+func (p page) enforcement(s *scenario.Step, then scenario.Then) {
+	o := &s.Enforced.Outcome
+	p.printf("the quota of %s is enforced\n", p.queue(o.Queue))
+	p.printf("  uses %s, with a max of %s\n", p.amounts(o.Usage), p.limit(o.Max))
+	if resources.IsZero(o.Target) {
+		p.printf("  %v: nothing is over\n", o.Result)
+		return
+	}
+	p.printf("  target: %s\n", p.amounts(o.Target))
+	p.parts(o)
+	p.printf("  %v: %s\n", o.Result, p.remains(o))
+	if len(o.Victims) > 0 {
+		p.printf("  victims: %s\n", dismissed[then])
+		p.quotaVictims(s)
+	}
+	p.indented("", o.DescribeRest(p.run.After))
+}
+
+// remains says what stays over.
+func (p page) remains(o *quota.Outcome) string {
+	switch {
+	case o.Result == quota.Met:
+		return "nothing stays over"
+	case o.Result == quota.MetWithinMiss:
+		return p.amounts(o.Shortfall) + " stay over, which may be missed"
+	case o.Result == quota.Impossible:
+		return p.amounts(o.Shortfall) + " stay over, nobody can be taken"
+	}
+	return p.amounts(o.Shortfall) + " stay over"
+}
+
+// parts writes what each queue was to free in the first round, and what the
+// leaves make of it.
+func (p page) parts(o *quota.Outcome) {
+	tree := p.run.After.Tree()
+	t := newTable(p.w, "    ", "queue", "part", "asked for", "gives", "victims")
+	part := func(q queue.ID, amount resources.Vector) []string {
+		indent := strings.Repeat("  ", tree.Depth(q)-tree.Depth(o.Queue))
+		name := plain.Name(tree.Name(q))
+		if q == o.Queue {
+			name = p.queue(q)
+		}
+		return []string{indent + name, p.amounts(amount)}
+	}
+	leaves := make(map[queue.ID]*quota.Leaf)
+	for i := range o.Leaves {
+		leaves[o.Leaves[i].Queue] = &o.Leaves[i]
+	}
+	parts := make(map[queue.ID]resources.Vector)
+	for _, p := range o.Parts {
+		parts[p.Queue] = p.Amount
+	}
+	parts[o.Queue] = o.Target
+	for q := o.Queue; q < tree.End(o.Queue); q++ {
+		amount, first := parts[q]
+		leaf, asked := leaves[q]
+		if !first && !asked {
+			continue
+		}
+		cells := part(q, amount)
+		if asked {
+			cells = append(cells, p.amounts(leaf.Asked), p.amounts(leaf.Freed), fmt.Sprint(leaf.Victims))
+		}
+		t.row(cells...)
+	}
+	t.end()
+}
+
+// quotaVictims writes a row per victim.
+func (p page) quotaVictims(s *scenario.Step) {
+	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "created", "remarks")
+	for i := range s.Enforced.Victims {
+		task := &s.Enforced.Victims[i]
+		t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
+			fmt.Sprint(task.Priority), fmt.Sprintf("%v ago", s.Now.Sub(task.Created)), remarks(task))
+	}
+	t.end()
+}
+
+// dismissed are words for what follows an enforcement.
+var dismissed = map[scenario.Then]string{
+	scenario.ThenFinish:  "they are stopped",
+	scenario.ThenLeave:   "they are told to leave",
+	scenario.ThenNothing: dryRun,
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A node is a box with lanes as long as the node is large, on which its tasks
+// lie one after the other. Between lanes there is room for the lines of victims
+// and of arrivals.
+const (
+	nodeHead    = 24
+	nodePadding = 9
+	nodeGap     = 10
+	taskHeight  = 24
+	lanePitch   = taskHeight + 12
+	leastTask   = 5
+	fractions   = 1000
+)
+
+// nodes draws the nodes from a line on, and returns the line below.
+func (d *drawing) nodes(y int) int {
+	d.canvas.Text("column", nodesLeft, y, "nodes")
+	y += 10
+	ids := slices.Collect(d.cluster.Nodes())
+	rows := pick(len(ids), mostNodes, d.nodeRank(ids))
+	columns := 1 + min(2, len(rows)/10)
+	wide := (nodesRight - nodesLeft - (columns-1)*nodeGap) / columns
+	for len(rows) > 0 {
+		beside := make([]nodeBox, min(columns, len(rows)))
+		lanes := 1
+		for i := range beside {
+			beside[i] = d.lay(ids[rows[i]], wide-2*nodePadding)
+			lanes = max(lanes, beside[i].lanes)
+		}
+		rows = rows[len(beside):]
+		b := svg.Box{X: nodesLeft, Y: y, W: wide, H: nodeHead + lanes*lanePitch + 2}
+		for i := range beside {
+			d.nodeBox(&beside[i], b)
+			b.X += wide + nodeGap
+		}
+		y = b.Bottom() + nodeGap
+	}
+	if more := len(ids) - mostNodes; more > 0 {
+		y += 10
+		d.canvas.Text("muted", nodesLeft, y, "and "+counted(more, "more node"))
+	}
+	return y
+}
+
+// nodeRank puts nodes first where somebody comes, and then those of victims.
+func (d *drawing) nodeRank(ids []victims.NodeID) func(int) int {
+	rank := make(map[victims.NodeID]int)
+	for i := range d.victims {
+		rank[d.victims[i].Node] = -1
+	}
+	for i := range d.comes {
+		rank[d.comes[i].node] = -2
+	}
+	return func(i int) int { return rank[ids[i]] }
+}
+
+// A nodeBox is a node with everything on it.
+type nodeBox struct {
+	id    victims.NodeID
+	boxes []taskBox
+	lanes int
+	more  int // tasks that are left out
+	comes bool
+}
+
+// A taskBox is what lies on a lane.
+type taskBox struct {
+	key, title, class, text string
+	lane, x, w              int
+	small                   bool // the text is
+	known                   bool // a line begins or ends at it, and its text is bold
+}
+
+// lay puts the tasks of a node on lanes of some length, and arrivals on lanes
+// of their own below.
+func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
+	n := nodeBox{id: id}
+	capacity := d.cluster.Node(id).Capacity
+	end := 0 // of the last task, in fractions of a pixel, so that a full node fills its lane
+	place := func(t taskBox, size resources.Vector) {
+		share := resources.DominantShare(size, capacity)
+		wide := max(leastTask*fractions, along(length*fractions, share.Amount, max(share.Of, 1)))
+		if n.lanes == 0 || end+wide > (length+1)*fractions {
+			end = 0
+			n.lanes++
+		}
+		t.x, t.lane = end/fractions, n.lanes-1
+		end += wide
+		t.w = min(end/fractions, length) - t.x - 1
+		t.text, t.small = t.label(t.w - 7)
+		n.boxes = append(n.boxes, t)
+	}
+	tasks := d.tasksOn(id)
+	shown := pick(len(tasks), mostTasks, func(i int) int {
+		if d.goes[tasks[i].Key] {
+			return 0
+		}
+		return 1
+	})
+	for _, i := range shown {
+		t := &tasks[i]
+		box := taskBox{key: t.Key, title: d.describe(t), class: d.look(t), text: plain.Name(t.Key)}
+		if d.goes[t.Key] {
+			box.text, box.known = "× "+box.text, true
+		}
+		place(box, t.Size)
+	}
+	n.more = len(tasks) - len(shown)
+	if here := d.comesTo(id); len(here) > 0 {
+		n.comes = true
+		end = 2 * length * fractions // on a new lane
+		for _, a := range here {
+			name := plain.Name(a.key)
+			place(taskBox{
+				key: a.key, title: name + ": its place, " + d.amounts(a.size), class: "comes", text: "+ " + name, known: true,
+			}, a.size)
+		}
+	}
+	return n
+}
+
+// label returns what of its text a width has room for, in small letters if need
+// be. A letter or two tell nothing.
+func (t *taskBox) label(width int) (text string, small bool) {
+	size := func(n int) int {
+		if t.known {
+			return svg.Bold(n)
+		}
+		return n
+	}
+	if svg.Width(t.text, size(12)) <= width {
+		return t.text, false
+	}
+	const least = 4
+	text = svg.Fit(t.text, size(10), width)
+	if text != t.text && utf8.RuneCountInString(text) < least {
+		return "", false
+	}
+	return text, true
+}
+
+// look returns the class of a task.
+func (d *drawing) look(t *victims.Task) string {
+	switch d.part(t) {
+	case victim:
+		return "goes"
+	case held:
+		return "held"
+	case leaving:
+		return "leaves"
+	}
+	return d.tint(t.Queue)
+}
+
+// nodeBox draws a node.
+func (d *drawing) nodeBox(n *nodeBox, b svg.Box) {
+	node := d.cluster.Node(n.id)
+	class := "node"
+	if n.comes {
+		class = "chosen"
+	}
+	name, about := plain.Name(node.Name), d.about(n)
+	left, right := b.X+nodePadding, b.Right()-nodePadding
+	shown := svg.Fit(name, svg.Bold(12), right-left)
+	room := right - left - svg.Width(shown, svg.Bold(12)) - 12
+	d.canvas.Titled(name+": "+d.amounts(node.Capacity)+", "+strings.Join(about, ", "), func() {
+		d.canvas.Rect(class, b, 5)
+		d.canvas.Text("strong", left, b.Y+17, shown)
+		for len(about) > 0 && svg.Width(strings.Join(about, ", "), 11) > room {
+			about = about[:len(about)-1]
+		}
+		if len(about) > 0 {
+			d.canvas.Text("muted end", right, b.Y+17, strings.Join(about, ", "))
+		}
+	})
+	for lane := range max(n.lanes, 1) {
+		d.canvas.Rect("track", svg.Box{X: left, Y: b.Y + nodeHead + lane*lanePitch, W: right - left, H: taskHeight}, 2)
+	}
+	for i := range n.boxes {
+		d.taskBox(&n.boxes[i], left, b.Y+nodeHead)
+	}
+}
+
+// about says of a node what there is to know, first what matters most.
+func (d *drawing) about(n *nodeBox) (all []string) {
+	node := d.cluster.Node(n.id)
+	if n.more > 0 {
+		all = append(all, "and "+counted(n.more, "more task"))
+	}
+	if node.Unschedulable {
+		all = append(all, "unschedulable")
+	}
+	if node.ReservedFor != "" {
+		all = append(all, "reserved for "+plain.Name(node.ReservedFor))
+	}
+	return append(all, "free "+d.amounts(d.cluster.Free(nil, n.id)))
+}
+
+// taskBox draws a task of a node whose first lane begins at x and y.
+func (d *drawing) taskBox(t *taskBox, x, y int) {
+	b := svg.Box{X: x + t.x, Y: y + t.lane*lanePitch, W: t.w, H: taskHeight}
+	if t.known {
+		d.shown[t.key] = b
+	}
+	d.canvas.Titled(t.title, func() {
+		d.canvas.Rect(t.class, b, 2)
+		if t.text != "" {
+			class := textClass[t.class]
+			if t.small {
+				class = strings.TrimLeft(class+" small", " ")
+			}
+			d.canvas.Text(class, b.X+4, b.Y+16, t.text)
+		}
+	})
+}
+
+// textClass has the classes of boxes on which dark text is hard to read.
+var textClass = map[string]string{"goes": "goes", "comes": "comes"}

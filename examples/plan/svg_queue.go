@@ -1,0 +1,236 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A row of the tree is a name and, beside it, two bars: the upper one is what
+// the queue uses before the plan, the lower one what it uses after.
+const (
+	queueHeight = 38
+	queueIndent = 14
+	deepest     = 5 // levels that are indented
+	barsLeft    = 184
+	laneHeight  = 7
+)
+
+// queueTree draws the tree from a line on, and returns the line below.
+func (d *drawing) queueTree(y int) int {
+	d.canvas.Text("column", queuesLeft, y, "queues")
+	y += 10
+	tree := d.cluster.Tree()
+	scale := d.scale()
+	rows := pick(tree.Len(), mostQueues, d.queueRank)
+	at := make(map[queue.ID]svg.Box)
+	for _, i := range rows {
+		q := queue.ID(i)
+		at[q] = svg.Box{X: queuesLeft + queueIndent*min(tree.Depth(q), deepest), Y: y, W: queuesRight - queuesLeft, H: queueHeight}
+		d.branch(q, at)
+		d.queueRow(q, at[q], scale)
+		y += queueHeight
+	}
+	if more := tree.Len() - len(rows); more > 0 {
+		y += 16
+		d.canvas.Text("muted", queuesLeft, y, "and "+counted(more, "more queue"))
+	}
+	return y
+}
+
+// queueRank puts the queue that asks first, then those of victims and those
+// above it, then those above victims.
+func (d *drawing) queueRank(i int) int {
+	tree, q := d.cluster.Tree(), queue.ID(i)
+	switch {
+	case q == d.asker:
+		return 0
+	case tree.Contains(q, d.asker):
+		return 1
+	}
+	rank := 3
+	for i := range d.victims {
+		switch at := d.victims[i].Queue; {
+		case q == at:
+			rank = min(rank, 1)
+		case tree.Contains(q, at):
+			rank = min(rank, 2)
+		}
+	}
+	return rank
+}
+
+// branch draws the line from the queue above, where that is shown.
+func (d *drawing) branch(q queue.ID, at map[queue.ID]svg.Box) {
+	above, ok := d.cluster.Tree().Parent(q)
+	from, shown := at[above]
+	if !ok || !shown || from.X == at[q].X {
+		return
+	}
+	d.canvas.Path("tree", fmt.Sprintf("M%d %dV%dH%d", from.X+5, from.MidY()+7, at[q].MidY(), at[q].X-2))
+}
+
+// queueRow draws one queue.
+func (d *drawing) queueRow(q queue.ID, b svg.Box, scale resources.Vector) {
+	tree := d.cluster.Tree()
+	bars := svg.Box{X: barsLeft, Y: b.Y + 17, W: queuesRight - barsLeft, H: 2*laneHeight + 1}
+	name, class := plain.Name(tree.Name(q)), ""
+	if d.decided && q == d.asker {
+		class, d.asking = "strong", bars
+	}
+	d.canvas.Titled(d.queueTitle(q), func() {
+		d.canvas.Rect(d.tint(q), svg.Box{X: b.X, Y: b.MidY() - 5, W: 10, H: 10}, 2)
+		d.canvas.Text(class, b.X+16, b.MidY()+4, svg.Fit(name, svg.Bold(12), barsLeft-b.X-24))
+		i := d.dominant(q)
+		if i < 0 {
+			d.canvas.Text("muted", bars.X, b.Y+12, "uses nothing")
+			d.canvas.Rect("track", bars, 2)
+			return
+		}
+		d.canvas.Text("muted", bars.X, b.Y+12, svg.Fit(d.account(q, i), 11, bars.W))
+		d.bars(q, i, bars, scale[i])
+	})
+}
+
+// tint returns the class of a queue: a leaf has a colour, which is that of its
+// tasks, too.
+func (d *drawing) tint(q queue.ID) string {
+	if !d.cluster.Tree().IsLeaf(q) {
+		return "inner"
+	}
+	return fmt.Sprintf("t%d", d.leaves[q]%tints)
+}
+
+// dominant returns the type of which a queue uses, or is guaranteed, the
+// largest share of the cluster, or -1 where it is neither.
+func (d *drawing) dominant(q queue.ID) int {
+	dominant, most := -1, resources.Share{}
+	capacity := d.cluster.Capacity()
+	for i := range d.cluster.Schema().Len() {
+		g, _ := d.cluster.Tree().Guaranteed(q).Bound(i)
+		s := d.stock(q, i)
+		share := resources.Share{Amount: max(g, s.before(), s.after()), Of: capacity[i]}
+		if share.Compare(most) > 0 {
+			dominant, most = i, share
+		}
+	}
+	return dominant
+}
+
+// A stock is what a queue has of one type.
+type stock struct{ stays, goes, leaves, comes int64 }
+
+func (s stock) before() int64 { return s.stays + s.goes + s.leaves }
+func (s stock) after() int64  { return s.stays + s.comes }
+
+// stock adds up what a queue has of type i. No sum is out of range: it is part
+// of what a cluster has before or after its plan.
+func (d *drawing) stock(q queue.ID, i int) stock {
+	tree := d.cluster.Tree()
+	var s stock
+	for n := range d.victims {
+		if t := &d.victims[n]; tree.Contains(q, t.Queue) {
+			s.goes += t.Size[i]
+		}
+	}
+	if tree.Contains(q, d.asker) {
+		for _, a := range d.comes {
+			if !a.held {
+				s.comes += a.size[i]
+			}
+		}
+	}
+	s.leaves = tree.Preempting(q)[i]
+	s.stays = tree.Usage(q)[i] - s.leaves - s.goes
+	return s
+}
+
+// scale returns what the whole length of a bar is, by type: the most that any
+// queue uses, or is guaranteed of what there is.
+func (d *drawing) scale() resources.Vector {
+	capacity := d.cluster.Capacity()
+	scale := make(resources.Vector, len(capacity))
+	for i := range scale {
+		scale[i] = 1
+		for q := range d.cluster.Tree().All() {
+			g, _ := d.cluster.Tree().Guaranteed(q).Bound(i)
+			s := d.stock(q, i)
+			scale[i] = max(scale[i], s.before(), s.after(), min(g, capacity[i]))
+		}
+	}
+	return scale
+}
+
+// account says in words what the bars of a queue show.
+func (d *drawing) account(q queue.ID, i int) string {
+	schema, tree, s := d.cluster.Schema(), d.cluster.Tree(), d.stock(q, i)
+	text := plain.Line(schema.Name(i)) + " " + schema.Amount(i, s.before())
+	if s.after() != s.before() {
+		text += " → " + schema.Amount(i, s.after())
+	}
+	if g, ok := tree.Guaranteed(q).Bound(i); ok {
+		text += ", guaranteed " + schema.Amount(i, g)
+	}
+	if m, ok := d.most(q).Bound(i); ok {
+		text += ", max " + schema.Amount(i, m)
+	}
+	return text
+}
+
+// bars draws what a queue has of type i, of a whole.
+func (d *drawing) bars(q queue.ID, i int, b svg.Box, whole int64) {
+	tree, s := d.cluster.Tree(), d.stock(q, i)
+	stays := d.tint(q)
+	d.canvas.Rect("track", b, 2)
+	lane := func(y int, parts ...part) {
+		for from := int64(0); len(parts) > 0; parts = parts[1:] {
+			to := from + parts[0].amount
+			// Both ends are rounded alike, so that parts meet.
+			x, end := along(b.W, from, whole), along(b.W, to, whole)
+			if end > x {
+				d.canvas.Rect(parts[0].class, svg.Box{X: b.X + x, Y: y, W: end - x, H: laneHeight}, 0)
+			}
+			from = to
+		}
+	}
+	lane(b.Y, part{stays, s.stays}, part{"goes", s.goes}, part{"leaves", s.leaves})
+	lane(b.Bottom()-laneHeight, part{stays, s.stays}, part{"comes", s.comes})
+	if g, ok := tree.Guaranteed(q).Bound(i); ok {
+		d.bound("bound", b.X+along(b.W, g, whole), b)
+	}
+	if m, ok := d.most(q).Bound(i); ok && m <= whole {
+		d.bound("bound most", b.X+along(b.W, m, whole), b)
+	}
+}
+
+// A part of a bar.
+type part struct {
+	class  string
+	amount int64
+}
+
+// bound marks a bound at x.
+func (d *drawing) bound(class string, x int, b svg.Box) {
+	d.canvas.Path(class, fmt.Sprintf("M%d %dV%d", x, b.Y-2, b.Bottom()+2))
+}
+
+// along returns how far an amount reaches on a line that stands for a whole.
+func along(length int, amount, whole int64) int {
+	return int(min(resources.ScaleRatio(nil, resources.Vector{max(amount, 0)}, int64(length), whole)[0], int64(length)))
+}
+
+// queueTitle says of a queue what there is to know.
+func (d *drawing) queueTitle(q queue.ID) string {
+	tree := d.cluster.Tree()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: uses %s, guaranteed %s, max %s", d.queue(q),
+		d.amounts(tree.Usage(q)), d.limit(tree.Guaranteed(q)), d.limit(d.most(q)))
+	if p := tree.PreemptionPolicy(q); p != queue.PreemptionDefault {
+		fmt.Fprintf(&b, ", preemption: %v", p)
+	}
+	return b.String()
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A scene is what a picture shows: one request, and the cluster as that found
+// it.
+type scene struct {
+	page
+	cluster *victims.Cluster
+	decided bool            // else there is no request, but the cluster alone
+	asker   queue.ID        // whose ask, job or quota it is
+	places  bool            // it is an ask or a job: what leaves makes room for it
+	victims []victims.Task  // in the order of the plan
+	goes    map[string]bool // the keys of victims
+	comes   []arrival
+
+	headline string
+	verdict  string
+	remarks  []string
+	max      resources.Limit // of the asker, that is enforced, where it is a quota
+}
+
+// An arrival is a place for an ask, or for a member of a job.
+type arrival struct {
+	key  string
+	node victims.NodeID
+	size resources.Vector
+	held bool // its amounts count already: it holds a grant
+}
+
+var (
+	errOneDocument = errors.New("one document has one picture")
+	errNoRequest   = errors.New("no such request")
+	errNoResult    = errors.New("a request that decides nothing")
+)
+
+// firstPlan is the number of a request that names none: the first with victims
+// is shown, else the first that decides anything.
+const firstPlan = -1
+
+// sceneOf returns the scene of the only document there is.
+func sceneOf(runs []outcome, request int) (*scene, error) {
+	if len(runs) != 1 {
+		return nil, fmt.Errorf("%w: there are %d", errOneDocument, len(runs))
+	}
+	s, err := newScene(runs[0].run, request)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", runs[0].file, err)
+	}
+	return s, nil
+}
+
+// newScene returns the scene of a request, by its number. Where an ask is
+// repeated, it is the first repetition with victims, else the first.
+func newScene(run *scenario.Run, request int) (*scene, error) {
+	s := &scene{page: page{run: run}, cluster: run.Before, goes: make(map[string]bool)}
+	step := stepOf(run, request)
+	switch count := len(run.Document.Requests); {
+	case step != nil:
+		var err error
+		if s.cluster, err = reached(run, step); err != nil {
+			return nil, err
+		}
+		s.decided = true
+		s.tell(step)
+	case request == firstPlan:
+		s.headline, s.verdict = "no request decides anything", "the cluster as it is"
+	case request < count:
+		return nil, fmt.Errorf("request %d: %w", request, errNoResult)
+	default:
+		return nil, fmt.Errorf("request %d: %w: the document has %d", request, errNoRequest, count)
+	}
+	return s, nil
+}
+
+// stepOf returns what came of a request, or nil where it decides nothing.
+func stepOf(run *scenario.Run, request int) (found *scenario.Step) {
+	for i := range run.Steps {
+		s := &run.Steps[i]
+		if request != firstPlan && s.Request != request || s.Result == nil {
+			continue
+		}
+		if found == nil || len(found.Result.Victims) == 0 && len(s.Result.Victims) > 0 {
+			found = s
+		}
+	}
+	return found
+}
+
+// reached returns the cluster as a step found it, with the members that a job
+// brings along. To that end the requests before it are carried out anew.
+func reached(run *scenario.Run, step *scenario.Step) (*victims.Cluster, error) {
+	doc := *run.Document
+	doc.Requests = slices.Clone(doc.Requests[:step.Request+1])
+	last := &doc.Requests[step.Request]
+	earlier := 0
+	for i := range run.Steps {
+		if s := &run.Steps[i]; s == step {
+			break
+		} else if s.Request == step.Request {
+			earlier++
+		}
+	}
+	if last.Repeat = min(last.Repeat, earlier); earlier == 0 {
+		last.Then = scenario.ThenNothing
+	}
+	again, err := doc.Run()
+	if err != nil {
+		return nil, err
+	}
+	return again.After, nil
+}
+
+// tasksOn returns the tasks and grants of a node, queue by queue and by key. A
+// grant that starts with the plan is left out: it is an arrival.
+func (s *scene) tasksOn(id victims.NodeID) []victims.Task {
+	var all []victims.Task
+	for row := range s.cluster.TasksOn(id) {
+		t := s.cluster.Task(row)
+		if !slices.ContainsFunc(s.comes, func(a arrival) bool { return a.key == t.Key }) {
+			all = append(all, t)
+		}
+	}
+	slices.SortFunc(all, func(a, b victims.Task) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Key, b.Key))
+	})
+	return all
+}
+
+// comesTo returns the arrivals on a node, in their order.
+func (s *scene) comesTo(id victims.NodeID) (here []arrival) {
+	for _, a := range s.comes {
+		if a.node == id {
+			here = append(here, a)
+		}
+	}
+	return here
+}
+
+// A taskPart is the part that a task plays in a scene.
+type taskPart uint8
+
+const (
+	stays taskPart = iota
+	victim
+	held    // a place for an ask that waits
+	leaving // already
+)
+
+func (s *scene) part(t *victims.Task) taskPart {
+	switch _, granted := s.cluster.LookupGrant(t.Key); {
+	case s.goes[t.Key]:
+		return victim
+	case granted:
+		return held
+	case t.State != victims.Running:
+		return leaving
+	}
+	return stays
+}
+
+// describe says of a task what there is to know.
+func (s *scene) describe(t *victims.Task) string {
+	text := fmt.Sprintf("%s: %s, %s, priority %d", plain.Name(t.Key), s.queue(t.Queue), s.amounts(t.Size), t.Priority)
+	switch s.part(t) {
+	case victim:
+		text += ", a victim"
+	case held:
+		text += ", a place that is held"
+	case leaving:
+		text += ", " + t.State.String()
+	}
+	if r := remarks(t); r != "" {
+		text += ", " + r
+	}
+	return text
+}
+
+// most returns the max of a queue: the one that is enforced, if it is.
+func (s *scene) most(q queue.ID) resources.Limit {
+	if q == s.asker && s.max.Defined != 0 {
+		return s.max
+	}
+	return s.cluster.Tree().Max(q)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// tell takes down what was decided.
+func (s *scene) tell(step *scenario.Step) {
+	switch {
+	case step.Asked != nil:
+		s.victims = step.Asked.Victims
+		s.tellAsk(step)
+	case step.Placed != nil:
+		s.victims = step.Placed.Victims
+		s.tellJob(step)
+	case step.Enforced != nil:
+		s.victims = step.Enforced.Victims
+		s.tellQuota(step)
+	}
+	for i := range s.victims {
+		s.goes[s.victims[i].Key] = true
+	}
+}
+
+// tellAsk takes down the decision about an ask.
+func (s *scene) tellAsk(step *scenario.Step) {
+	d := &step.Asked.Decision
+	ask := &d.Plan.Ask
+	s.asker, s.places = ask.Queue, true
+	s.headline = fmt.Sprintf("request %d: %s asks for %s in %s", step.Request, plain.Name(ask.Key), s.amounts(ask.Size), s.queue(ask.Queue))
+	if d.Outcome == victims.Refused {
+		why := linesOf(s.run.After.DescribeRefusal(d))
+		s.verdict, s.remarks = why[0], why[1:]
+		return
+	}
+	s.arrive(ask.Key, d.Plan.Node, ask.Size)
+	node := s.node(d.Plan.Node)
+	switch d.Outcome {
+	case victims.Fits:
+		s.verdict = fmt.Sprintf("fits on %s as things are", node)
+	case victims.Waits:
+		s.verdict = fmt.Sprintf("waits for %s, where what is leaving makes room", node)
+	case victims.Preempts:
+		s.verdict = fmt.Sprintf("plan: on %s, without %s", node, s.count())
+		s.remarks = linesOf(d.Plan.DescribeCost())
+	}
+}
+
+// tellJob takes down the decision about a job.
+func (s *scene) tellJob(step *scenario.Step) {
+	d := &step.Placed.Decision
+	job := &d.Plan.Job
+	s.asker, s.places = job.Queue, true
+	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
+		step.Request, plain.Name(job.Name), counted(len(job.Members), "member"), s.queue(job.Queue))
+	for _, at := range d.Plan.Placements {
+		m := &job.Members[at.Member]
+		s.arrive(m.Key, at.Node, m.Size)
+	}
+	members := counted(len(s.comes), "member")
+	switch d.Outcome {
+	case victims.Fits:
+		s.verdict = "places for " + members + " as things are"
+	case victims.Waits:
+		s.verdict = "places for " + members + ", where what is leaving makes room"
+	case victims.Preempts:
+		s.verdict = fmt.Sprintf("plan: places for %s, without %s", members, s.count())
+		s.remarks = linesOf(d.Plan.DescribeCost())
+	case victims.Refused:
+		why := linesOf(d.Refusal.Describe(s.run.After))
+		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]
+	}
+}
+
+// tellQuota takes down what came of the enforcement of a quota.
+func (s *scene) tellQuota(step *scenario.Step) {
+	o := &step.Enforced.Outcome
+	s.asker, s.max = o.Queue, o.Max
+	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: %s", step.Request, s.queue(o.Queue), s.limit(o.Max))
+	s.verdict = fmt.Sprintf("%v: %s", o.Result, s.remains(o))
+	if len(s.victims) > 0 {
+		s.verdict += ", without " + s.count()
+	}
+	s.remarks = linesOf(o.DescribeRest(s.run.After))
+}
+
+// arrive adds a place.
+func (s *scene) arrive(key string, node victims.NodeID, size resources.Vector) {
+	_, held := s.cluster.LookupGrant(key)
+	s.comes = append(s.comes, arrival{key, node, size, held})
+}
+
+// count names the victims, or how many there are.
+func (s *scene) count() string {
+	const few = 4
+	if len(s.victims) > few {
+		return counted(len(s.victims), "victim")
+	}
+	var keys []string
+	for i := range s.victims {
+		keys = append(keys, s.victims[i].Key)
+	}
+	return plain.Names(keys)
+}
+
+// counted returns a number with a noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// linesOf returns the lines of a text, without blanks around them.
+func linesOf(text string) []string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+}
