@@ -1,0 +1,152 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// queuesIn returns a configuration whose root has the given queues.
+func queuesIn(queues string) string {
+	return `{"partitions": [{"queues": [{"name": "root", "queues": [` + queues + `]}]}]}`
+}
+
+// migrated returns the document and the remarks of one file of queues.
+func migrated(t *testing.T, queues string) (doc *scenario.Document, remarks []string) {
+	t.Helper()
+	text, list, err := migrate(sources{queues: &source{"q", []byte(queues)}}, "")
+	require.NoError(t, err)
+	doc, err = scenario.Parse("doc", text)
+	require.NoError(t, err)
+	for _, remark := range list {
+		remarks = append(remarks, strings.TrimPrefix(remark.Error(), "q: partitions[0]."))
+	}
+	return doc, remarks
+}
+
+// Each remark, and nothing but it.
+func TestMigrate_QueueRemarks(t *testing.T) {
+	const a = `queues[0].queues[0].`
+	for _, test := range []struct {
+		queue string
+		want  []string
+	}{
+		{`{"name": "a"}`, nil},
+		{`{"name": "a", "adminacl": "", "submitacl": null, "limits": [], "childtemplate": {"resources": {}}, "new": {}}`, nil},
+		{`{"name": "a", "parent": false}`, nil},
+		{`{"name": "a", "parent": true, "queues": [{"name": "b"}]}`, nil},
+		{`{"name": "a", "parent": true}`, []string{a + `parent: true: a leaf here, for no queues are below it`}},
+		{`{"name": "a", "parent": false, "queues": [{"name": "b"}]}`, []string{a + `parent: false: a parent all the same, for queues are below it`}},
+		{`{"name": "a", "submitacl": " sandbox"}`, []string{a + `submitacl: " sandbox": left out: who may submit does not matter to preemption`}},
+		{`{"name": "a", "adminacl": "*"}`, []string{a + `adminacl: "*": left out: who may administer does not matter to preemption`}},
+		{`{"name": "a", "maxapplications": 3}`, []string{a + `maxapplications: 3: left out: applications are not counted`}},
+		{`{"name": "a", "limits": [{"limit": ""}]}`, []string{a + `limits: [{"limit":""}]: left out: there are no limits for users and groups`}},
+		{`{"name": "a", "childtemplate": {"maxapplications": 1}}`, []string{a + `childtemplate: {"maxapplications":1}: left out: queues made at run time are not in a document`}},
+		{`{"name": "a", "new": 0}`, []string{a + `new: 0: left out: not known here`}},
+		{`{"name": "a", "resources": {"min": {"vcore": 1}}}`, []string{a + `resources.min: {"vcore":1}: left out: not known here`}},
+		{`{"name": "a", "resources": {"guaranteed": {"vcore": "0", "memory": 0}}}`, []string{
+			a + `resources.guaranteed: {"vcore":"0","memory":0}: left out: YuniKorn ignores bounds that are all 0`}},
+		{`{"name": "a", "properties": {"application.sort.priority": "disabled"}}`, []string{
+			a + `properties["application.sort.priority"]: "disabled": left out: the property does not concern preemption`}},
+		{`{"name": "a", "properties": {"quota.preemption.delay": "1m"}}`, []string{
+			a + `properties["quota.preemption.delay"]: "1m": kept, though quotapreemptionenabled is not true in the partition`}},
+		{`{"name": "a", "properties": {"preemption.policy": "Fence"}}`, []string{
+			`queues[0].queues[0]: "root.a": bad property: preemption.policy "Fence": want default, fence or disabled`}},
+		{`{"name": "a", "resources": {"max": {"vcore": 1}}, "queues": [{"name": "b", "resources": {"max": {"vcore": 2}}}]}`, []string{
+			`queues[0].queues[0]: "root.a": over-committed: vcore: max 2 of child "b" is above the max 1`}},
+	} {
+		_, remarks := migrated(t, queuesIn(test.queue))
+		require.Equal(t, test.want, remarks, test.queue)
+	}
+}
+
+func TestMigrate_PartitionRemarks(t *testing.T) {
+	const root = `"queues": [{"name": "root"}]`
+	for _, test := range []struct {
+		fields string
+		want   []string
+	}{
+		{root, nil},
+		{`"preemption": {"enabled": true, "quotapreemptionenabled": false}, ` + root, nil},
+		{`"preemption": {"enabled": false}, ` + root, []string{`preemption.enabled: false: left out: a document has no such switch, and preemption is on`}},
+		{`"preemption": {"disabled": true}, ` + root, []string{`preemption.disabled: true: left out: not known here`}},
+		{`"limits": [1], ` + root, []string{`limits: [1]: left out: there are no limits for users and groups`}},
+		{`"nodesortpolicy": {"type": "fair"}, ` + root, []string{`nodesortpolicy: {"type":"fair"}: left out: the cost of a plan decides between nodes`}},
+		{`"placementrules": [{"name": "user"}], ` + root, []string{`placementrules: [{"name":"user"}]: left out: tasks name their queues`}},
+		{`"usergroupresolver": {"type": "os"}, ` + root, []string{`usergroupresolver: {"type":"os"}: left out: there are no users and groups`}},
+		{`"queues": [{"name": "Root", "resources": {"max": {"vcore": 1}}}]`, []string{
+			`queues[0].resources: {"max":{"vcore":1}}: kept, though YuniKorn takes no bounds of its root`}},
+		{`"queues": [{"name": "a"}]`, []string{`queues: [{"name":"a"}]: a queue root was put in above, as YuniKorn does`}},
+		{`"queues": []`, []string{`queues: []: a queue root was put in above, as YuniKorn does`}},
+		{`"queues": [{"name": "root", "properties": {"preemption.policy": "fence"}}]`, []string{
+			`queues[0]: "root": bad property: preemption.policy "fence": has no effect on the root`}},
+	} {
+		doc, remarks := migrated(t, `{"partitions": [{`+test.fields+`}]}`)
+		require.Equal(t, "default", doc.Name)
+		require.Equal(t, "root", doc.Root.Name)
+		require.Equal(t, test.want, remarks, test.fields)
+	}
+}
+
+// Units: what a quantity of the configuration is in base units.
+func TestMigrate_Quantities(t *testing.T) {
+	for _, test := range []struct {
+		name, quantity string
+		want           int64
+	}{
+		{"vcore", `"10000m"`, 10_000},
+		{"vcore", `10`, 10_000},
+		{"vcore", `"10"`, 10_000},
+		{"vcore", `" 10 k "`, 10_000_000},
+		{"memory", `"10Gi"`, 10 << 30},
+		{"memory", `"1G"`, 1_000_000_000},
+		{"memory", `400000`, 400_000},
+		{"nvidia.com/gpu", `"8"`, 8},
+		{"pods", `"1k"`, 1000},
+	} {
+		doc, _ := migrated(t, queuesIn(`{"name": "a", "resources": {"max": {"`+test.name+`": `+test.quantity+`}}}`))
+		i, ok := doc.Schema.Index(test.name)
+		require.True(t, ok)
+		got, ok := doc.Root.Children[0].Max.Bound(i)
+		require.True(t, ok)
+		require.Equal(t, test.want, got, "%s %s", test.name, test.quantity)
+	}
+}
+
+// Partitions: the named one, the only one, or the default one.
+func TestMigrate_Partitions(t *testing.T) {
+	const (
+		unnamed = `{"queues": [{"name": "root", "queues": [{"name": "u"}]}]}`
+		gpu     = `{"name": "gpu", "queues": [{"name": "root", "queues": [{"name": "g"}]}]}`
+		lab     = `{"name": "lab", "queues": [{"name": "root", "queues": [{"name": "l"}]}]}`
+	)
+	for _, test := range []struct {
+		list, partition string
+		want            string // the name of the document, or what is wrong
+		queue           string
+	}{
+		{unnamed, "", "default", "u"},
+		{gpu, "", "gpu", "g"},
+		{gpu + "," + unnamed, "", "default", "u"},
+		{gpu + "," + unnamed, "Default", "default", "u"},
+		{gpu + "," + lab, "lab", "lab", "l"},
+		{gpu + "," + lab, "", "several partitions, choose with -partition: gpu, lab", ""},
+		{gpu + "," + lab, "default", "no partition default, but gpu, lab", ""},
+		{"", "", "no partition", ""},
+	} {
+		text, remarks, err := migrate(sources{queues: &source{"q", []byte(`{"partitions": [` + test.list + `]}`)}}, test.partition)
+		if test.queue == "" {
+			require.ErrorContains(t, err, test.want)
+			continue
+		}
+		require.NoError(t, err)
+		doc, err := scenario.Parse("doc", text)
+		require.NoError(t, err)
+		require.Equal(t, test.want, doc.Name)
+		require.Equal(t, test.queue, doc.Root.Children[0].Name)
+		require.Len(t, remarks, strings.Count(test.list, `"root"`)-1, "one for each other partition")
+	}
+}
