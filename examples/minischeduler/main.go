@@ -1,0 +1,107 @@
+// Minischeduler is a scheduler of some two hundred lines that admits, preempts,
+// enforces quotas and places jobs with the library. It has a clock of its own,
+// lives through a quarter of an hour, and prints its history.
+//
+// The scheduler is in scheduler.go, which is there to be copied; this file is
+// what happens to it.
+package main
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+func main() {
+	if err := run(os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// The queues, by their places in the tree.
+const (
+	batch queue.ID = 1 + iota
+	prod
+	train
+)
+
+// run is the quarter of an hour.
+func run(out io.Writer) error {
+	s, err := example(out)
+	if err != nil {
+		return err
+	}
+	events := []struct {
+		at time.Duration
+		do func() error
+	}{
+		{0, func() error { // batch work takes all that there is
+			for i := range 8 {
+				s.submit(victims.Ask{Key: fmt.Sprint("etl-", i), Application: "etl", Queue: batch, Size: cpu(2)})
+			}
+			return nil
+		}},
+		{2 * time.Minute, func() error { // prod wants what it is guaranteed
+			s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cpu(4)})
+			return nil
+		}},
+		{4 * time.Minute, func() error { // training makes sense as a whole only
+			job := jobs.Job{Name: "llm", Application: "llm", Queue: train, Priority: 100}
+			for i := range 3 {
+				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("llm-", i), Size: cpu(2)})
+			}
+			s.submitJob(job)
+			return nil
+		}},
+		{6 * time.Minute, func() error { // batch may use less from now on
+			return s.limit(batch, resources.Limit{Value: cpu(4), Defined: 1}, 3*time.Minute)
+		}},
+	}
+	const end, step = 15 * time.Minute, 30 * time.Second
+	for t := time.Duration(0); t <= end; t += step {
+		for len(events) > 0 && events[0].at <= t {
+			if err := events[0].do(); err != nil {
+				return err
+			}
+			events = events[1:]
+		}
+		if err := s.tick(step); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprint(out, s.cluster.Tree())
+	return err
+}
+
+// example makes a scheduler for two nodes of 8 cores and three queues.
+func example(out io.Writer) (*scheduler, error) {
+	schema, err := resources.NewSchema("cpu")
+	if err != nil {
+		return nil, err
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "batch"},
+		{Name: "prod", Guaranteed: resources.Limit{Value: cpu(8), Defined: 1}},
+		{Name: "train"},
+	}}, queue.Strict)
+	if err != nil {
+		return nil, err
+	}
+	s := newScheduler(out, tree, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	for _, name := range []string{"n1", "n2"} {
+		if _, err := s.cluster.AddNode(&victims.Node{Name: name, Capacity: cpu(8)}); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// cpu returns an amount of cores, which have thousandths.
+func cpu(cores int64) resources.Vector { return resources.Vector{cores * 1000} }
