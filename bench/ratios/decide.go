@@ -24,11 +24,15 @@ func (r *report) decisions() {
 			if k == 10 {
 				target = 3
 			}
-			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(target))
+			row := r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(target)
+			row.Headline = nodes == r.big
+			section.add(row)
 		}
 		s := w.Subject(c, 4)
 		s.Planner.StrictPriority = true
-		section.add(r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1))
+		row := r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1)
+		row.Headline = nodes == r.big
+		section.add(row)
 		s = w.Subject(c, 4)
 		s.Ask.RequiredNode = c.Node(victims.NodeID(nodes / 2)).Name
 		section.add(r.against(floor, nameOf(w, 4)+", required node", s))
@@ -47,7 +51,7 @@ func (r *report) decisions() {
 		c := w.Build()
 		floor := workload.NewFloor(c)
 		for _, k := range []int64{1, 4} {
-			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1))
+			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1).headline())
 		}
 	}
 	section.add(Row{Name: "decisions above that are not proven", Figure: float64(r.unproven)}.atMost(0))
@@ -123,6 +127,6 @@ func (r *report) maps() {
 		section.add(Row{
 			Name: nameOf(w, k), Figure: ratio, Unit: "× as long",
 			Remark: duration(nanos) + ", " + counted(len(plan.Victims)),
-		}.atLeast(1000))
+		}.atLeast(1000).headline())
 	}
 }

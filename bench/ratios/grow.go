@@ -17,7 +17,7 @@ func (r *report) growth() {
 		w.Nodes = nodes
 		list = append(list, w)
 	}
-	section.add(r.grow(list, "nodes", func(w workload.W) int { return w.Nodes }).atMost(1))
+	section.add(r.grow(list, "nodes", func(w workload.W) int { return w.Nodes }).atMost(1).headline())
 
 	list = nil
 	for _, tasks := range r.growTasks {
@@ -25,7 +25,7 @@ func (r *report) growth() {
 		w.Tasks = tasks
 		list = append(list, w)
 	}
-	section.add(r.grow(list, "tasks of a node", func(w workload.W) int { return w.Tasks }).atMost(1))
+	section.add(r.grow(list, "tasks of a node", func(w workload.W) int { return w.Tasks }).atMost(1).headline())
 
 	list = nil
 	for _, tree := range [][]int{workload.Tree2x10, workload.Tree4x100, workload.Tree4x1000} {
@@ -33,7 +33,7 @@ func (r *report) growth() {
 		w.Nodes, w.Tree = r.big, tree
 		list = append(list, w)
 	}
-	section.add(r.grow(list, "queues", func(w workload.W) int { return w.Build().Tree().Len() }).atMost(0.2))
+	section.add(r.grow(list, "queues", func(w workload.W) int { return w.Build().Tree().Len() }).atMost(0.2).headline())
 }
 
 // grow measures decisions on workloads that differ in a size.

@@ -10,11 +10,13 @@
 // the cluster of a million tasks out.
 //
 // The tables are Markdown. Into each FILE they are written in place of what is
-// there between two lines, <!-- ratios --> and <!-- /ratios -->.
+// there between two lines, <!-- ratios --> and <!-- /ratios -->, or a short one
+// between <!-- headlines --> and <!-- /headlines -->.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -45,18 +47,21 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := splice(string(text), ""); err != nil {
+		if _, err := splice(string(text), "", ""); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		texts[i] = string(text)
 	}
 	r.measure()
 
-	var tables strings.Builder
+	var tables, headlines strings.Builder
 	printTables(&tables, r.rows)
-	fmt.Fprintf(&tables, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	printHeadlines(&headlines, r.rows)
+	for _, b := range []*strings.Builder{&tables, &headlines} {
+		fmt.Fprintf(b, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	}
 	for i, file := range files {
-		text, _ := splice(texts[i], tables.String())
+		text, _ := splice(texts[i], tables.String(), headlines.String())
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -70,18 +75,15 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 	return e.Encode(r.rows)
 }
 
-// The lines between which tables are written.
-const (
-	beginMark = "<!-- ratios -->\n"
-	endMark   = "<!-- /ratios -->\n"
-)
-
-// splice returns text with the tables between the marks.
-func splice(text, tables string) (string, error) {
-	before, rest, begins := strings.Cut(text, beginMark)
-	_, after, ends := strings.Cut(rest, endMark)
-	if !begins || !ends {
-		return "", fmt.Errorf("no lines %q and %q", strings.TrimSpace(beginMark), strings.TrimSpace(endMark))
+// splice returns text with the tables, or the headlines, between their marks.
+func splice(text, tables, headlines string) (string, error) {
+	for _, part := range []struct{ name, content string }{{"ratios", tables}, {"headlines", headlines}} {
+		begin, end := "<!-- "+part.name+" -->\n", "<!-- /"+part.name+" -->\n"
+		before, rest, begins := strings.Cut(text, begin)
+		_, after, ends := strings.Cut(rest, end)
+		if begins && ends {
+			return before + begin + part.content + end + after, nil
+		}
 	}
-	return before + beginMark + tables + endMark + after, nil
+	return "", errors.New("no lines <!-- ratios --> and <!-- /ratios -->, nor such of headlines")
 }

@@ -45,6 +45,7 @@ func TestReport(t *testing.T) {
 		"the same decision over maps, against ours":             3,
 		"growth of a decision, k=4":                             3,
 		"keeping a cluster":                                     6,
+		"quotas, jobs and toleration":                           5,
 		"arithmetic on vectors of 4 types":                      5,
 	}, targets); diff != "" {
 		t.Errorf("targets by section (-want +got):\n%s", diff)
@@ -168,11 +169,14 @@ func TestKept(t *testing.T) {
 }
 
 func TestSplice(t *testing.T) {
-	got, err := splice("before\n<!-- ratios -->\nold\n<!-- /ratios -->\nafter\n", "new\n")
+	got, err := splice("before\n<!-- ratios -->\nold\n<!-- /ratios -->\nafter\n", "new\n", "short\n")
 	require.NoError(t, err)
 	require.Equal(t, "before\n<!-- ratios -->\nnew\n<!-- /ratios -->\nafter\n", got)
+	got, err = splice("before\n<!-- headlines -->\nold\n<!-- /headlines -->\nafter\n", "new\n", "short\n")
+	require.NoError(t, err)
+	require.Equal(t, "before\n<!-- headlines -->\nshort\n<!-- /headlines -->\nafter\n", got)
 	for _, text := range []string{"", "<!-- ratios -->\n", "<!-- /ratios -->\n<!-- ratios -->\n"} {
-		_, err := splice(text, "new\n")
+		_, err := splice(text, "new\n", "short\n")
 		require.Error(t, err, text)
 	}
 }
@@ -195,10 +199,12 @@ func TestFiles(t *testing.T) {
 	require.Contains(t, out.String(), "| audit of a plan | ")
 }
 
-// TestBenchReadme holds the page of the benchmarks to having a place for tables.
-func TestBenchReadme(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "README.md"))
-	require.NoError(t, err)
-	_, err = splice(string(text), "")
-	require.NoError(t, err)
+// TestReadmes holds the pages that show figures to having a place for them.
+func TestReadmes(t *testing.T) {
+	for _, file := range []string{filepath.Join("..", "README.md"), filepath.Join("..", "..", "README.md")} {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		_, err = splice(string(text), "", "")
+		require.NoError(t, err, file)
+	}
 }

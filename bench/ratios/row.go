@@ -18,6 +18,14 @@ type Row struct {
 	Target  *float64 `json:"target,omitempty"`
 	AtLeast bool     `json:"atLeast,omitempty"`
 	Remark  string   `json:"remark,omitempty"`
+	// Headline rows are those of the short table.
+	Headline bool `json:"headline,omitempty"`
+}
+
+// headline returns the row as one of the short table.
+func (r Row) headline() Row {
+	r.Headline = true
+	return r
 }
 
 // atMost returns the row with a target.
@@ -72,6 +80,16 @@ func printTables(w io.Writer, rows []Row) {
 			fmt.Fprintf(w, "| %s | | target | |\n|---|--:|:--|:--|\n", section)
 		}
 		fmt.Fprintf(w, "| %s | %s %s | %s | %s |\n", r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
+	}
+}
+
+// printHeadlines writes the short table, of all sections together.
+func printHeadlines(w io.Writer, rows []Row) {
+	fmt.Fprint(w, "| | | target | |\n|---|--:|:--|:--|\n")
+	for i := range rows {
+		if r := &rows[i]; r.Headline {
+			fmt.Fprintf(w, "| %s: %s | %s %s | %s | %s |\n", r.Section, r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
+		}
 	}
 }
 

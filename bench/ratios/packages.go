@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// packages measures what is decided beside asks.
+func (r *report) packages() {
+	section := r.section("quotas, jobs and toleration")
+	section.add(r.quotas().atMost(10).headline())
+	for _, members := range []int{8, 64} {
+		section.add(r.job(members).atMost(10).headline())
+	}
+	for _, row := range r.exemptions() {
+		section.add(row)
+	}
+}
+
+// quotas enforces a max of the root that is a quarter below what is used.
+func (r *report) quotas() Row {
+	w := workload.W{Nodes: r.big, Tasks: 20, Tree: workload.Tree4x1000}
+	c := w.Build()
+	used := c.Tree().Usage(queue.Root)
+	most := resources.Limit{Value: resources.ScaleRatio(nil, used, 3, 4), Defined: 1}
+	e := quota.Enforcer{Cluster: c}
+	var out quota.Outcome
+	nanos := r.clock.least(func() { must(e.Enforce(&out, queue.Root, most, workload.Now)) })
+	return Row{
+		Name:   fmt.Sprintf("a lowered max enforced over %d tasks in %d leaves", c.TaskLen(), 1000),
+		Figure: nanos / 1e6, Unit: "ms",
+		Remark: fmt.Sprintf("%v, %s", out.Result, counted(len(out.Victims))),
+	}
+}
+
+// job places a job of equal members of one unit.
+func (r *report) job(members int) Row {
+	w := workload.W{Nodes: r.small, Tasks: 10, Tree: workload.Tree4x100}
+	c := w.Build()
+	ask := w.Ask(c, 1)
+	job := jobs.Job{Name: "job", Application: "job", Queue: ask.Queue, Priority: 100}
+	for i := range members {
+		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
+	}
+	p := jobs.Planner{Cluster: c}
+	var d jobs.Decision
+	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
+	return Row{
+		Name:   fmt.Sprintf("a job of %d members placed on %d nodes of 10 tasks", members, r.small),
+		Figure: nanos / 1e6, Unit: "ms",
+		Remark: fmt.Sprintf("%v, %s, proof: %v", d.Outcome, counted(len(d.Plan.Victims)), d.Plan.Proof),
+	}
+}
+
+// exemptions measures the check of a policy, and what it adds to a decision.
+func (r *report) exemptions() []Row {
+	const calls = 1000
+	policy := toleration.Policy{MinimumPreemptablePriority: 10, TolerationSeconds: 60}
+	check := r.clock.least(func() {
+		for range calls {
+			if policy.Tolerates(workload.Now, 20, workload.Now) {
+				panic("ratios: a wrong answer")
+			}
+		}
+	})
+	w := workload.W{Nodes: r.small, Tasks: r.tasks, Tree: workload.Tree4x100}
+	s := w.Subject(w.Build(), 4)
+	s.Planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
+		task := e.Cluster.Task(e.Task)
+		return policy.Until(task.Scheduled, e.Ask.Priority)
+	}
+	decide := r.clock.least(s.Decide)
+	return []Row{
+		Row{Name: "a toleration policy checked", Figure: check / calls, Unit: "ns"}.atMost(20),
+		Row{
+			Name: "allocations of a decision with an exemption function", Figure: testing.AllocsPerRun(1, s.Decide),
+			Remark: duration(decide) + " for " + nameOf(w, 4),
+		}.atMost(0),
+	}
+}
