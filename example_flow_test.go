@@ -1,0 +1,201 @@
+package preempt_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// The flows below share a cluster: two nodes of 8 cores, which two tasks of 4
+// cores each fill; they are of a queue batch without bounds. Another queue, prod,
+// is guaranteed 8 cores and uses none.
+const batch, prod queue.ID = 1, 2
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func cores(n int64) resources.Vector { return resources.Vector{n * 1000} }
+
+func upTo(n int64) resources.Limit { return resources.Limit{Value: cores(n), Defined: 1} }
+
+func fullCluster() *victims.Cluster {
+	schema, err := resources.NewSchema("cpu")
+	check(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "batch"}, {Name: "prod", Guaranteed: upTo(8)},
+	}}, queue.Strict)
+	check(err)
+	c := victims.NewCluster(tree)
+	for _, name := range []string{"n1", "n2"} {
+		node, err := c.AddNode(&victims.Node{Name: name, Capacity: cores(8)})
+		check(err)
+		for _, task := range []string{"a", "b"} {
+			_, err := c.AddTask(&victims.Task{
+				Key: name + task, Application: name + task, Queue: batch, Node: node, Size: cores(4),
+				Scheduled: noon.Add(-time.Hour),
+			})
+			check(err)
+		}
+	}
+	return c
+}
+
+// A task of a daemon set can run on its node only. There it may take what is of
+// no higher priority, whatever is guaranteed.
+func Example_requiredNode() {
+	c := fullCluster()
+	planner := victims.Planner{Cluster: c}
+	ask := victims.Ask{Key: "agent", Application: "agent", Queue: batch, Size: cores(1), RequiredNode: "n2"}
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, noon))
+	fmt.Print(c.Describe(&d))
+	// Output:
+	// agent (root.batch, cpu=1) runs on n2 once these have stopped:
+	//   n2a on n2 (root.batch, cpu=4, priority 0, rank 0) for room on the node
+	//   cost: highest rank 0, highest priority 0, 1 victim, 18.8% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+}
+
+// The max of a queue is lowered while it uses more. After a delay of five
+// minutes the quota is due, and tasks are preempted until usage fits.
+func Example_quotaLowered() {
+	c := fullCluster()
+	timing := quota.NewTiming(c.Tree())
+	check(c.SetMax(batch, upTo(10)))
+	check(timing.Observe(batch, quota.Setting{Max: upTo(10), Delay: 5 * time.Minute}, noon))
+
+	enforcer := quota.Enforcer{Cluster: c}
+	var out quota.Outcome
+	now := noon.Add(5 * time.Minute)
+	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
+		check(enforcer.Enforce(&out, q, c.Tree().Max(q), now))
+		fmt.Print(out.Describe(c))
+		check(c.ApplyChange(out.Change(c))) // marks the victims, which are for the caller to stop
+		check(timing.End(q, now))
+	}
+	fmt.Print(c.Tree())
+	// Output:
+	// root.batch uses cpu=16 with a max of cpu=10 (met): it is within it, once these have stopped
+	//   to be freed: cpu=6
+	//   root.batch: asked for cpu=6, gives cpu=8
+	//     n1a on n1 (cpu=4, priority 0)
+	//     n1b on n1 (cpu=4, priority 0)
+	// root    used cpu=16 leaving cpu=8
+	//   batch used cpu=16 leaving cpu=8 max cpu=10
+	//   prod  used none guaranteed cpu=8
+}
+
+// The priority class of a task promises it an hour and a half; a preemptor of a
+// priority below 1000 waits so long.
+func Example_toleration() {
+	var classes toleration.Classes
+	check(classes.Set(toleration.Config{Name: "patient", Annotations: map[string]string{
+		toleration.AnnotationMinimum: "1000", toleration.AnnotationSeconds: "5400",
+	}}))
+	class, err := classes.Lookup("patient")
+	check(err)
+
+	c := fullCluster()
+	planner := victims.Planner{Cluster: c, Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
+		return class.Policy.Until(e.Cluster.Task(e.Task).Scheduled, e.Ask.Priority)
+	}}
+	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(4)}
+	var d victims.Decision
+	for _, priority := range []int32{0, 1000} {
+		ask.Priority = priority
+		check(planner.Decide(&d, &ask, noon))
+		fmt.Println(priority, d.Outcome)
+		if !d.Refusal.RetryAt.IsZero() {
+			fmt.Println("  ask again at", d.Refusal.RetryAt.Format(time.TimeOnly))
+		}
+	}
+	// Output:
+	// 0 refused
+	//   ask again at 12:30:00
+	// 1000 plan
+}
+
+// A training job starts with all its members or not at all.
+func Example_wholeJob() {
+	c := fullCluster()
+	job := jobs.Job{Name: "llm", Application: "llm", Queue: prod, Priority: 10, Members: []jobs.Member{
+		{Key: "llm-0", Size: cores(6)}, {Key: "llm-1", Size: cores(2)}, {Key: "llm-2", Size: cores(2)},
+	}}
+	planner := jobs.Planner{Cluster: c}
+	var d jobs.Decision
+	check(planner.Decide(&d, &job, noon))
+	fmt.Print(d.Describe(c))
+
+	job.Members[0].Size = cores(10) // more than any node has: nobody is stopped for the others
+	check(planner.Decide(&d, &job, noon))
+	fmt.Println(d.Outcome, d.Refusal.Reason, len(d.Plan.Victims), "victims")
+	// Output:
+	// job llm (root.prod, priority 10) runs once these have stopped: 3 members placed
+	//   member llm-0 (cpu=6) on n1
+	//   member llm-1 (cpu=2) on n1
+	//   member llm-2 (cpu=2) on n2
+	//   victim n1a on n1 (root.batch, cpu=4, priority 0, rank -10) for room on the node
+	//   victim n1b on n1 (root.batch, cpu=4, priority 0, rank -10) for room on the node
+	//   victim n2a on n2 (root.batch, cpu=4, priority 0, rank -10) for room on the node
+	//   cost: highest rank -10, highest priority 0, 3 victims, ranks sum up to -30, 12.5% of the cluster freed beyond need, 3h0m0s of work lost
+	//   no legal plan costs less
+	// refused no-victims 0 victims
+}
+
+// What if? Plans are applied to see what would come next, and undone, newest
+// first. The cluster is then what it was.
+func Example_whatIf() {
+	c := fullCluster()
+	planner := victims.Planner{Cluster: c}
+	before := c.Version()
+	var d victims.Decision
+	for i := range 3 {
+		ask := victims.Ask{Key: fmt.Sprint("web-", i), Application: "web", Queue: prod, Size: cores(4)}
+		check(planner.Decide(&d, &ask, noon))
+		fmt.Print(c.Describe(&d))
+		if d.Outcome == victims.Preempts {
+			check(c.Apply(&d.Plan))
+		}
+	}
+	check(c.Undo())
+	check(c.Undo())
+	fmt.Println("as before:", c.Version() == before)
+	// Output:
+	// web-0 (root.prod, cpu=4) runs on n1 once these have stopped:
+	//   n1a on n1 (root.batch, cpu=4, priority 0, rank 0) for room on the node
+	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-1 (root.prod, cpu=4) runs on n1 once these have stopped:
+	//   n1b on n1 (root.batch, cpu=4, priority 0, rank 0) for room on the node
+	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-2 (root.prod, cpu=4) is refused (over-guarantee): root.prod uses all of its guaranteed cpu=8
+	// as before: true
+}
+
+// The audit checks plans of other schedulers against every law. It shares no
+// code with the planner.
+func Example_audit() {
+	c := fullCluster()
+	check(c.SetGuaranteed(batch, upTo(12))) // of the 16 that it uses
+	n1, _ := c.LookupNode("n1")
+	foreign := victims.Plan{
+		Ask:  victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(6)},
+		Node: n1,
+	}
+	for _, key := range []string{"n1a", "n1b"} {
+		id, _ := c.Lookup(key)
+		foreign.Victims = append(foreign.Victims, victims.Victim{Task: id, Key: key})
+	}
+	auditor := victims.Auditor{Cluster: c}
+	for _, violation := range auditor.Audit(nil, &foreign, noon) {
+		fmt.Println(violation)
+	}
+	// Output:
+	// guarantee (law 2): root.batch: cpu 8 after the plan, want at least 12
+}
