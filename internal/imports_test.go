@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 // harness has the internal packages that serve tests, examples and benchmarks.
 // All others are kernels.
 var harness = []string{
-	"internal/gen", "internal/golden", "internal/law", "internal/oracle", "internal/scenario", "internal/workload", "internal/world",
+	"internal/gen", "internal/golden", "internal/law", "internal/oracle", "internal/scenario", "internal/trace", "internal/workload", "internal/world",
 }
 
 // Modules that the library may import, and those that tests may, too.
@@ -195,6 +195,9 @@ func TestCheckImports(t *testing.T) {
 		{"internal/sat", `import ` + ours + `internal/world"`, `internal/sat imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
 		{"queue", `_test import ` + ours + `internal/world"`, ""},
 		{"examples/plan", `import ` + ours + `internal/scenario"`, ""},
+		{"examples/replay", `import ` + ours + `internal/trace"`, ""},
+		{"internal/workload", `import ` + ours + `internal/trace"`, ""},
+		{"queue", `import ` + ours + `internal/trace"`, `queue imports ` + module + `/internal/trace: it serves tests, examples and benchmarks`},
 		{"examples/plan", `import "os"`, ""},
 		{"victims", `_test import ` + ours + `examples/plan"`, `victims imports ` + module + `/examples/plan: nobody imports programs`},
 		{"victims", `import ` + ours + `scheduler"`, `victims imports ` + module + `/scheduler: it has no place in the design`},

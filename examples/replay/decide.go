@@ -12,7 +12,7 @@ func (x *player) decide(i int32) error {
 	p := &x.pods[i]
 	x.ask = victims.Ask{
 		Key: p.Name, Application: p.Name, Queue: p.leaf, Size: p.size,
-		Priority: classes[p.QoS].priority, PendingSince: instant(p.since),
+		Priority: p.QoS.Priority(), PendingSince: instant(p.since), MayNot: x.Patient,
 	}
 	held := p.state == granted
 	began := x.clock()

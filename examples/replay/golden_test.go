@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-preempt/preempt/internal/trace"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -55,8 +57,8 @@ func TestGenerated(t *testing.T) {
 // two loads that it does not have by itself.
 func TestTrace(t *testing.T) {
 	const (
-		nodes = "../../../shared/traces/openb_node_list_all_node.csv"
-		pods  = "../../../shared/traces/openb_pod_list_default.csv"
+		nodes = "../../../shared/traces/" + trace.NodeFile
+		pods  = "../../../shared/traces/" + trace.PodFile
 	)
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -64,7 +66,7 @@ func TestTrace(t *testing.T) {
 	if _, err := os.Stat(nodes); err != nil {
 		t.Skip("no trace: ", err)
 	}
-	w, err := readWorkload(nodes, pods)
+	w, err := trace.Read(nodes, pods)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +85,7 @@ func TestTrace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Replay{
-				Workload: &Workload{everyNth(w.Nodes, c.every), w.Pods},
+				Workload: &trace.Workload{Nodes: everyNth(w.Nodes, c.every), Pods: w.Pods},
 				Stretch:  c.stretch, Retries: 4, Grace: 30,
 			}
 			f, err := r.Run()

@@ -2,14 +2,14 @@
 // what became of them.
 //
 //	replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N]
-//	       [-grace SECONDS] [-json] [-quiet]
+//	       [-grace SECONDS] [-svg FILE] [-json] [-quiet]
 //
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
 // Without files, replay runs a small workload that it generates, the same every
-// time. A trace has no tenants: tenants.go says who is in which queue, what the
-// queues are guaranteed and which priorities pods have. replay.go says when
-// pods ask, wait, stop and end.
+// time. A trace has no tenants: package internal/trace says who is in which
+// queue, what the queues are guaranteed and which priorities pods have.
+// replay.go says when pods ask, wait, stop and end.
 //
 // A trace is a sample. Of the one above, no more than 56 pods live at once, and
 // no pod of it ever finds no room. So pods of a trace stay for ever, as its
@@ -21,6 +21,10 @@
 // Every placement is audited against the laws, and plans are counted against
 // the bound that the theorem of storm freedom puts on them. Progress is
 // reported on standard error.
+//
+// With -svg the workload is replayed a second time, in which nobody may
+// preempt, and a picture for browsers compares the two: what each tenant uses
+// over time, when pods of it were stopped, and how long they waited.
 //
 // The exit status is 0 where all laws and the bound were kept, 1 where they
 // were not, and 2 where anything was wrong with arguments or files.
@@ -34,6 +38,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/trace"
 )
 
 // The exit statuses.
@@ -55,6 +61,7 @@ type options struct {
 	retries     int
 	grace       int64
 	json, quiet bool
+	svg         string
 }
 
 // maxGrace is the longest time of grace, a day.
@@ -90,6 +97,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.every, "every", 1, "only every `N`th node is there")
 	flags.IntVar(&o.retries, "retries", 4, "`N` pods in line ask again when room was made")
 	flags.Int64Var(&o.grace, "grace", 30, "`SECONDS` from the choice of a victim to its end")
+	flags.StringVar(&o.svg, "svg", "", "replay also without preemption, draw both and write that to `FILE`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "report no progress")
 	switch err := flags.Parse(args); {
@@ -109,7 +117,7 @@ func replay(o *options, stdout, stderr io.Writer) int {
 	w := generate()
 	if o.nodes != "" {
 		var err error
-		if w, err = readWorkload(o.nodes, o.pods); err != nil {
+		if w, err = trace.Read(o.nodes, o.pods); err != nil {
 			return fail(stderr, err)
 		}
 	}
@@ -119,23 +127,16 @@ func replay(o *options, stdout, stderr io.Writer) int {
 	}
 
 	var watch stopwatch
-	start := time.Now()
-	clock := func() time.Duration { return time.Since(start) }
-	p := progress{w: stderr, pods: len(w.Pods), next: interval}
-	r := Replay{
-		Workload: w, Stretch: o.stretch, Retries: o.retries, Grace: o.grace, Clock: clock,
-		Observe: func(s *Step) {
-			watch.add(s)
-			if !o.quiet {
-				p.step(s, clock())
-			}
-		},
+	r := Replay{Workload: w, Stretch: o.stretch, Retries: o.retries, Grace: o.grace, Observe: watch.add}
+	with := newHistory(&r)
+	f, err := o.run(&r, with, "", stderr)
+	if err == nil && o.svg != "" {
+		err = o.draw(&r, with, stderr)
 	}
-	f, err := r.Run()
+	if err == nil {
+		err = write(stdout, o, f, watch.timings())
+	}
 	if err != nil {
-		return fail(stderr, err)
-	}
-	if err := write(stdout, o, f, watch.timings()); err != nil {
 		return fail(stderr, err)
 	}
 	if !f.Sound() {
@@ -144,9 +145,44 @@ func replay(o *options, stdout, stderr io.Writer) int {
 	return sound
 }
 
+// run runs a replay and takes its history down, if that will be drawn. What is
+// added to reports of progress is about the replay.
+func (o *options) run(r *Replay, h *history, about string, stderr io.Writer) (*Figures, error) {
+	start := time.Now()
+	r.Clock = func() time.Duration { return time.Since(start) }
+	p := progress{w: stderr, pods: len(r.Workload.Pods), about: about, next: interval}
+	also := r.Observe
+	r.Observe = func(s *Step) {
+		if also != nil {
+			also(s)
+		}
+		if o.svg != "" {
+			h.step(s)
+		}
+		if !o.quiet {
+			p.step(s, r.Clock())
+		}
+	}
+	if o.svg != "" {
+		r.Second = h.second
+	}
+	return r.Run()
+}
+
+// draw replays without preemption what was replayed with it, and writes the
+// picture of both.
+func (o *options) draw(r *Replay, with *history, stderr io.Writer) error {
+	patient := Replay{Workload: r.Workload, Stretch: r.Stretch, Retries: r.Retries, Grace: r.Grace, Patient: true}
+	without := newHistory(&patient)
+	if _, err := o.run(&patient, without, ", without preemption", stderr); err != nil {
+		return err
+	}
+	return os.WriteFile(o.svg, drawSVG(with, without), 0o644)
+}
+
 // everyNth returns the first node and every nth after it.
-func everyNth(nodes []Node, n int) []Node {
-	var some []Node
+func everyNth(nodes []trace.Node, n int) []trace.Node {
+	var some []trace.Node
 	for i := 0; i < len(nodes); i += n {
 		some = append(some, nodes[i])
 	}

@@ -10,6 +10,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/go-preempt/preempt/internal/trace"
+)
+
+const (
+	nodeHeads = "sn,cpu_milli,memory_mib,gpu,model\n"
+	podHeads  = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,creation_time,deletion_time\n"
 )
 
 // files writes a trace of one node and two pods, of which one has to wait.
@@ -19,7 +26,7 @@ func files(t *testing.T) (nodes, pods string) {
 	nodes, pods = filepath.Join(dir, "nodes.csv"), filepath.Join(dir, "pods.csv")
 	for name, text := range map[string]string{
 		nodes: nodeHeads + "n0,4000,64,0,\nn1,4000,64,0,\n",
-		pods:  podHeads + "p,4000,64,0,0,,BE,Running,0,10,0\nq,8000,64,0,0,,BE,Running,0,10,0\n",
+		pods:  podHeads + "p,4000,64,0,0,,BE,0,10\nq,8000,64,0,0,,BE,0,10\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -89,7 +96,7 @@ func TestRunJSON(t *testing.T) {
 	if err := d.Decode(&got); err != nil {
 		t.Fatal(err)
 	}
-	w, err := readWorkload(nodes, pods)
+	w, err := trace.Read(nodes, pods)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +139,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 func TestEveryNth(t *testing.T) {
-	nodes := []Node{{Name: "0"}, {Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}
+	nodes := []trace.Node{{Name: "0"}, {Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}}
 	for _, c := range []struct {
 		n    int
 		want string

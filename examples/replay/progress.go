@@ -15,6 +15,7 @@ const interval = time.Second
 type progress struct {
 	w     io.Writer
 	pods  int           // of the workload
+	about string        // the replay, where it is not the first
 	plans int           // so far
 	next  time.Duration // when to report again
 }
@@ -29,5 +30,5 @@ func (p *progress) step(s *Step, clock time.Duration) {
 		return
 	}
 	p.next = clock + interval
-	fmt.Fprintf(p.w, "replay: second %d: %d of %d pods created, %d plans\n", s.Now, s.Created, p.pods, p.plans)
+	fmt.Fprintf(p.w, "replay: second %d: %d of %d pods created, %d plans%s\n", s.Now, s.Created, p.pods, p.plans, p.about)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -23,11 +24,16 @@ import (
 // line. A pod ends at its time of deletion, whatever it is doing and however
 // late it was placed.
 type Replay struct {
-	Workload *Workload
+	Workload *trace.Workload
 	Stretch  int64 // pods live that many times as long; 0: for ever
 	Retries  int
 	Grace    int64 // seconds
 
+	Patient bool // nobody may preempt: a replay to compare with
+
+	// Second, where it is set, sees the queues after each second in which
+	// anything happened. It must not keep or change them.
+	Second func(now int64, queues *queue.Tree)
 	// Observe, where it is set, is told of each decision.
 	Observe func(*Step)
 	// Clock tells the time by which decisions are measured; nil: they take
@@ -45,7 +51,7 @@ type Step struct {
 }
 
 // forever is an instant that no replay comes to.
-const forever = 2 * maxTime
+const forever = 2 * trace.MaxTime
 
 // A player plays a replay.
 type player struct {
@@ -72,7 +78,7 @@ type player struct {
 
 // pod is a pod and what it is doing.
 type pod struct {
-	*Pod
+	*trace.Pod
 	leaf    queue.ID
 	size    resources.Vector
 	state   podState
@@ -104,6 +110,9 @@ func (r *Replay) Run() (*Figures, error) {
 		if err := x.second(); err != nil {
 			return nil, err
 		}
+		if x.Second != nil {
+			x.Second(x.now, x.cluster.Tree())
+		}
 	}
 	x.figures.conclude(x.pods, x.watch)
 	return &x.figures, nil
@@ -111,7 +120,7 @@ func (r *Replay) Run() (*Figures, error) {
 
 // prepare builds queues and nodes, and enters every pod in the calendar.
 func (r *Replay) prepare() (*player, error) {
-	cluster, err := newCluster(r.Workload.Nodes)
+	cluster, err := r.Workload.NewCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +133,7 @@ func (r *Replay) prepare() (*player, error) {
 	}
 	for i := range r.Workload.Pods {
 		p := &r.Workload.Pods[i]
-		x.pods = append(x.pods, pod{Pod: p, leaf: leafOf(p), size: p.size()})
+		x.pods = append(x.pods, pod{Pod: p, leaf: p.Leaf(), size: p.Size()})
 		x.index[p.Name] = int32(i)
 		x.calendar.add(event{p.Created, arrives, int32(i)})
 		if end := r.endOf(p); end < forever {
@@ -132,7 +141,7 @@ func (r *Replay) prepare() (*player, error) {
 		}
 	}
 	// Without a predicate a planner has less to do.
-	if slices.ContainsFunc(r.Workload.Pods, func(p Pod) bool { return p.Models != nil }) {
+	if slices.ContainsFunc(r.Workload.Pods, func(p trace.Pod) bool { return p.Models != nil }) {
 		x.planner.Predicate, x.auditor.Predicate = x.allowed, x.allowed
 	}
 	x.watch = newWatch(cluster.Tree(), x.pods)
@@ -140,27 +149,8 @@ func (r *Replay) prepare() (*player, error) {
 	return x, nil
 }
 
-// newCluster returns the nodes, and the tenants who share them.
-func newCluster(nodes []Node) (*victims.Cluster, error) {
-	var capacity resources.Vector
-	for i := range nodes {
-		capacity = resources.Add(capacity, capacity, nodes[i].capacity())
-	}
-	tree, err := newTree(capacity)
-	if err != nil {
-		return nil, err
-	}
-	c := victims.NewCluster(tree)
-	for i := range nodes {
-		if _, err := c.AddNode(&victims.Node{Name: nodes[i].Name, Capacity: nodes[i].capacity()}); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
 // endOf returns when a pod ends. Every pod lives for a second at least.
-func (r *Replay) endOf(p *Pod) int64 {
+func (r *Replay) endOf(p *trace.Pod) int64 {
 	life := max(p.Deleted-p.Created, 1)
 	if r.Stretch == 0 || life > (forever-p.Created)/r.Stretch {
 		return forever

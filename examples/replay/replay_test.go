@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -38,25 +39,25 @@ func story(t *testing.T, r Replay) (string, *Figures) {
 // leaf of the latency sensitive is guaranteed 0.7 of 4 CPUs, so that one that
 // runs nothing may preempt; best effort pods may not.
 
-func lsPod(name string, cpu, created, deleted int64) Pod {
-	return Pod{Name: name, CPU: 1000 * cpu, QoS: LatencySensitive, Created: created, Deleted: deleted}
+func lsPod(name string, cpu, created, deleted int64) trace.Pod {
+	return trace.Pod{Name: name, CPU: 1000 * cpu, QoS: trace.LatencySensitive, Created: created, Deleted: deleted}
 }
 
-func bePod(name string, cpu, created, deleted int64) Pod {
+func bePod(name string, cpu, created, deleted int64) trace.Pod {
 	p := lsPod(name, cpu, created, deleted)
-	p.QoS = BestEffort
+	p.QoS = trace.BestEffort
 	return p
 }
 
 func TestStories(t *testing.T) {
-	one := []Node{{Name: "n", CPU: 4000}}
+	one := []trace.Node{{Name: "n", CPU: 4000}}
 	for _, c := range []struct {
 		name string
 		r    Replay
 		want string
 	}{
 		{"a victim comes back", Replay{
-			Workload: &Workload{one, []Pod{bePod("be", 4, 0, 1000), lsPod("ls", 4, 10, 200)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("be", 4, 0, 1000), lsPod("ls", 4, 10, 200)}},
 			Stretch:  1, Retries: 4, Grace: 30,
 		}, `
 0 be fits on n
@@ -68,7 +69,7 @@ func TestStories(t *testing.T) {
 200 be fits on n
 `},
 		{"a victim leaves at once", Replay{
-			Workload: &Workload{one, []Pod{bePod("be", 4, 0, 1000), lsPod("ls", 4, 10, 200)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("be", 4, 0, 1000), lsPod("ls", 4, 10, 200)}},
 			Stretch:  1, Retries: 4, Grace: 0,
 		}, `
 0 be fits on n
@@ -80,7 +81,7 @@ func TestStories(t *testing.T) {
 200 be fits on n
 `},
 		{"what a victim leaves over is waited for", Replay{
-			Workload: &Workload{one, []Pod{bePod("be", 4, 0, 60), lsPod("l1", 1, 10, 200), lsPod("l2", 1, 50, 200)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("be", 4, 0, 60), lsPod("l1", 1, 10, 200), lsPod("l2", 1, 50, 200)}},
 			Stretch:  1, Retries: 4, Grace: 30,
 		}, `
 0 be fits on n
@@ -91,7 +92,7 @@ func TestStories(t *testing.T) {
 60 l2 start on n
 `},
 		{"a grant is in flight until the last victim has left", Replay{
-			Workload: &Workload{one, []Pod{bePod("b1", 2, 0, 60), bePod("b2", 2, 0, 65), bePod("b3", 9, 0, 70), lsPod("ls", 4, 10, 200)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("b1", 2, 0, 60), bePod("b2", 2, 0, 65), bePod("b3", 9, 0, 70), lsPod("ls", 4, 10, 200)}},
 			Stretch:  1, Retries: 0, Grace: 30,
 		}, `
 0 b1 fits on n
@@ -104,7 +105,7 @@ func TestStories(t *testing.T) {
 65 ls start on n
 `},
 		{"a pod ends before it starts", Replay{
-			Workload: &Workload{one, []Pod{bePod("be", 4, 0, 90), lsPod("ls", 4, 10, 65)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("be", 4, 0, 90), lsPod("ls", 4, 10, 65)}},
 			Stretch:  1, Retries: 4, Grace: 30,
 		}, `
 0 be fits on n
@@ -113,7 +114,7 @@ func TestStories(t *testing.T) {
 70 be fits on n
 `},
 		{"a pod ends in line", Replay{
-			Workload: &Workload{one, []Pod{bePod("b1", 4, 0, 90), bePod("b2", 4, 10, 20), bePod("b3", 4, 20, 100)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("b1", 4, 0, 90), bePod("b2", 4, 10, 20), bePod("b3", 4, 20, 100)}},
 			Stretch:  1, Retries: 4,
 		}, `
 0 b1 fits on n
@@ -123,7 +124,7 @@ func TestStories(t *testing.T) {
 90 b3 fits on n
 `},
 		{"room is made before it is asked for", Replay{
-			Workload: &Workload{one, []Pod{bePod("b1", 4, 0, 10), bePod("b2", 4, 10, 10), bePod("b3", 4, 11, 12)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("b1", 4, 0, 10), bePod("b2", 4, 10, 10), bePod("b3", 4, 11, 12)}},
 			Stretch:  1, Retries: 4,
 		}, `
 0 b1 fits on n
@@ -131,7 +132,7 @@ func TestStories(t *testing.T) {
 11 b3 fits on n
 `},
 		{"those refused go to the end of the line", Replay{
-			Workload: &Workload{one, []Pod{bePod("b1", 3, 0, 100), bePod("b2", 1, 0, 110), bePod("big", 5, 1, 999), bePod("tiny", 1, 2, 999)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("b1", 3, 0, 100), bePod("b2", 1, 0, 110), bePod("big", 5, 1, 999), bePod("tiny", 1, 2, 999)}},
 			Stretch:  1, Retries: 1,
 		}, `
 0 b1 fits on n
@@ -144,7 +145,7 @@ func TestStories(t *testing.T) {
 110 tiny fits on n
 `},
 		{"pods live longer", Replay{
-			Workload: &Workload{one, []Pod{bePod("b1", 4, 5, 15), bePod("b2", 4, 6, 7), bePod("b3", 4, 8, 18)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("b1", 4, 5, 15), bePod("b2", 4, 6, 7), bePod("b3", 4, 8, 18)}},
 			Stretch:  3, Retries: 4,
 		}, `
 5 b1 fits on n
@@ -153,7 +154,7 @@ func TestStories(t *testing.T) {
 35 b3 fits on n
 `},
 		{"pods live for ever", Replay{
-			Workload: &Workload{one, []Pod{bePod("be", 4, 0, 1), lsPod("ls", 4, 5, 6)}},
+			Workload: &trace.Workload{Nodes: one, Pods: []trace.Pod{bePod("be", 4, 0, 1), lsPod("ls", 4, 5, 6)}},
 			Retries:  4, Grace: 10,
 		}, `
 0 be fits on n
@@ -164,13 +165,13 @@ func TestStories(t *testing.T) {
 75 be refused not-guaranteed
 `},
 		{"models", Replay{
-			Workload: &Workload{
-				[]Node{{Name: "cpu", CPU: 4000}, {Name: "p100", CPU: 4000, GPUs: 1, Model: "P100"}, {Name: "t4", CPU: 4000, GPUs: 1, Model: "T4"}},
-				[]Pod{
-					{Name: "picky", GPU: 500, Models: []string{"G2", "T4"}, QoS: BestEffort, Created: 0, Deleted: 50},
-					{Name: "any", GPU: 500, QoS: BestEffort, Created: 1, Deleted: 50},
-					{Name: "none", CPU: 100, Models: []string{"T4"}, QoS: BestEffort, Created: 2, Deleted: 50},
-					{Name: "odd", GPU: 500, Models: []string{"V100"}, QoS: BestEffort, Created: 3, Deleted: 20},
+			Workload: &trace.Workload{
+				Nodes: []trace.Node{{Name: "cpu", CPU: 4000}, {Name: "p100", CPU: 4000, GPUs: 1, Model: "P100"}, {Name: "t4", CPU: 4000, GPUs: 1, Model: "T4"}},
+				Pods: []trace.Pod{
+					{Name: "picky", GPU: 500, Models: []string{"G2", "T4"}, QoS: trace.BestEffort, Created: 0, Deleted: 50},
+					{Name: "any", GPU: 500, QoS: trace.BestEffort, Created: 1, Deleted: 50},
+					{Name: "none", CPU: 100, Models: []string{"T4"}, QoS: trace.BestEffort, Created: 2, Deleted: 50},
+					{Name: "odd", GPU: 500, Models: []string{"V100"}, QoS: trace.BestEffort, Created: 3, Deleted: 20},
 				},
 			},
 			Stretch: 1, Retries: 4,
@@ -181,7 +182,7 @@ func TestStories(t *testing.T) {
 3 odd refused too-early
 `},
 		{"without nodes", Replay{
-			Workload: &Workload{nil, []Pod{lsPod("ls", 1, 0, 100)}},
+			Workload: &trace.Workload{Pods: []trace.Pod{lsPod("ls", 1, 0, 100)}},
 			Stretch:  1, Retries: 4,
 		}, `
 0 ls refused too-early
@@ -202,9 +203,9 @@ func TestStories(t *testing.T) {
 
 func TestFigures(t *testing.T) {
 	_, f := story(t, Replay{
-		Workload: &Workload{
-			[]Node{{Name: "n", CPU: 4000, Memory: 1, GPUs: 1}},
-			[]Pod{bePod("be", 3, 0, 1000), lsPod("ls", 4, 10, 200), bePod("big", 5, 20, 90)},
+		Workload: &trace.Workload{
+			Nodes: []trace.Node{{Name: "n", CPU: 4000, Memory: 1, GPUs: 1}},
+			Pods:  []trace.Pod{bePod("be", 3, 0, 1000), lsPod("ls", 4, 10, 200), bePod("big", 5, 20, 90)},
 		},
 		Stretch: 1, Retries: 4, Grace: 30,
 	})
@@ -233,21 +234,21 @@ func TestFigures(t *testing.T) {
 var ignoreReasons = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".reasons" }, cmp.Ignore())
 
 func TestReplayErrors(t *testing.T) {
-	const most = maxAmount // MiB, an eighth of the range of int64
-	node := Node{CPU: 1, Memory: most}
-	var nodes []Node
+	const most = 1 << 40 // MiB, an eighth of the range of int64
+	node := trace.Node{CPU: 1, Memory: most}
+	var nodes []trace.Node
 	for i := range 8 {
 		node.Name = fmt.Sprint("n", i)
 		nodes = append(nodes, node)
 	}
 	for _, c := range []struct {
 		name string
-		w    Workload
+		w    trace.Workload
 		want string
 	}{
-		{"capacity", Workload{Nodes: nodes}, "out of range"},
-		{"no name", Workload{Nodes: []Node{{}}}, "empty name"},
-		{"no pod name", Workload{Nodes: nodes[:1], Pods: []Pod{{}}}, "second 0: victims: ask \"\": empty name"},
+		{"capacity", trace.Workload{Nodes: nodes}, "out of range"},
+		{"no name", trace.Workload{Nodes: []trace.Node{{}}}, "empty name"},
+		{"no pod name", trace.Workload{Nodes: nodes[:1], Pods: []trace.Pod{{}}}, "second 0: victims: ask \"\": empty name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := (&Replay{Workload: &c.w}).Run()
@@ -293,19 +294,19 @@ func drawReplay(t *rapid.T) *Replay {
 	draw := func(name string, least, most int) int64 {
 		return int64(rapid.IntRange(least, most).Draw(t, name))
 	}
-	w := &Workload{}
+	w := &trace.Workload{}
 	for i := range draw("nodes", 0, 3) {
-		w.Nodes = append(w.Nodes, Node{
+		w.Nodes = append(w.Nodes, trace.Node{
 			Name: fmt.Sprint("n", i), CPU: draw("cpu", 0, 12), Memory: draw("memory", 0, 12), GPUs: draw("gpus", 0, 2),
 			Model: rapid.SampledFrom([]string{"", "T4", "G2"}).Draw(t, "model"),
 		})
 	}
 	// Mostly pods that preempt and pods that are preempted.
-	mix := []QoS{Guaranteed, LatencySensitive, LatencySensitive, Burstable, BestEffort, BestEffort, BestEffort}
+	mix := []trace.QoS{trace.Guaranteed, trace.LatencySensitive, trace.LatencySensitive, trace.Burstable, trace.BestEffort, trace.BestEffort, trace.BestEffort}
 	now := int64(0)
 	for i := range draw("pods", 1, 40) {
 		now += draw("pause", 0, 20)
-		p := Pod{
+		p := trace.Pod{
 			Name: fmt.Sprint("p", i), CPU: draw("cpu", 0, 5), Memory: draw("memory", 0, 5),
 			GPU: rapid.SampledFrom([]int64{0, 0, 300, 500, 1000, 2000}).Draw(t, "gpu"),
 			QoS: rapid.SampledFrom(mix).Draw(t, "class"), Created: now, Deleted: now + draw("life", 0, 1000),

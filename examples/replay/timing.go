@@ -117,9 +117,9 @@ func (w *stopwatch) timings() *Timings {
 	return t
 }
 
-// percentile returns the smallest of the sorted durations, of which there are
+// percentile returns the smallest of the sorted values, of which there are
 // some, that at least p in a hundred do not exceed: the nearest rank.
-func percentile(sorted []time.Duration, p int) time.Duration {
+func percentile[T any](sorted []T, p int) T {
 	rank := (len(sorted)*p + 99) / 100
 	return sorted[max(rank, 1)-1]
 }

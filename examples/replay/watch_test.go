@@ -14,7 +14,11 @@ import (
 func watched(t *testing.T) (*queue.Tree, *watch) {
 	t.Helper()
 	const a, b = 1, 2
-	tree, err := queue.New(newSchema(), queue.Config{Name: "root", Children: []queue.Config{
+	schema, err := resources.NewSchema("cpu", "memory", "gpu-milli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Guaranteed: resources.Limit{Value: resources.Vector{10}, Defined: 1}},
 		{Name: "b"},
 		{Name: "c", Guaranteed: resources.Limit{Value: resources.Vector{10}, Defined: 1}},

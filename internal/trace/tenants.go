@@ -1,4 +1,4 @@
-package main
+package trace
 
 import (
 	"hash/fnv"
@@ -10,22 +10,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A trace has no tenants, so they are assigned by rule:
-//
-//   - There is a tenant per class of service, named for it in lower case. Its
-//     pods have the priority of the class.
-//   - Below it are leaves "0" to "3". A pod is in the one that the FNV-1a hash
-//     (64 bits) of its name gives, modulo their number.
-//   - The capacity of the cluster is guaranteed to the tenants in proportion to
-//     the weights of their classes, and what a tenant is guaranteed in equal
-//     parts to its leaves. The parts sum exactly. Best effort pods are
-//     guaranteed nothing, and nobody has a maximum.
-//   - Every pod is an application of its own.
-//
-// So best effort pods run on what the others leave unused, and have to give it
-// back, and so has a leaf that runs on what is guaranteed to another.
-
-// A QoS is a class of service, an index of classes.
+// A QoS is a class of service. Below the root of the cluster the tenants are in
+// the order of their classes.
 type QoS uint8
 
 // The classes of service.
@@ -35,6 +21,9 @@ const (
 	Burstable
 	BestEffort
 )
+
+// Classes is the number of classes.
+const Classes = len(classes)
 
 // classes are the classes as a trace spells them.
 var classes = [...]struct {
@@ -48,37 +37,21 @@ var classes = [...]struct {
 	BestEffort:       {"BE", 0, 0},
 }
 
+// Tenant returns the name of the tenant of a class.
+func (q QoS) Tenant() string { return strings.ToLower(classes[q].name) }
+
+// Priority returns the priority of the pods of a class.
+func (q QoS) Priority() int32 { return classes[q].priority }
+
 // leavesPerTenant is the number of leaves of a tenant.
 const leavesPerTenant = 4
 
-// The resource types. The GPUs of a node are one amount in thousandths: that a
-// share must come from a single device, and whole GPUs from idle ones, is left
-// out.
-const (
-	typeCPU = iota
-	typeMemory
-	typeGPU
-)
-
-func newSchema() *resources.Schema {
-	s, err := resources.NewSchema("cpu", "memory", "gpu-milli")
-	if err != nil {
-		panic(err) // there are three names and none is there twice
-	}
-	return s
-}
-
-// amounts returns thousandths of a CPU, MiB, and thousandths of a GPU.
-func amounts(cpu, mib, gpu int64) resources.Vector {
-	return resources.Vector{typeCPU: cpu, typeMemory: mib << 20, typeGPU: gpu}
-}
-
-func (p *Pod) size() resources.Vector { return amounts(p.CPU, p.Memory, p.GPU) }
-
-func (n *Node) capacity() resources.Vector { return amounts(n.CPU, n.Memory, n.GPUs*wholeGPU) }
-
 // newTree returns the queues of the tenants, who share the capacity.
 func newTree(capacity resources.Vector) (*queue.Tree, error) {
+	schema, err := resources.NewSchema("cpu", "memory", "gpu-milli")
+	if err != nil {
+		return nil, err
+	}
 	var weights []int64
 	for _, c := range classes {
 		weights = append(weights, c.weight)
@@ -86,13 +59,13 @@ func newTree(capacity resources.Vector) (*queue.Tree, error) {
 	equal := slices.Repeat([]int64{1}, leavesPerTenant)
 	root := queue.Config{Name: "root"}
 	for i, part := range parts(capacity, weights) {
-		tenant := queue.Config{Name: strings.ToLower(classes[i].name), Guaranteed: guarantee(part)}
+		tenant := queue.Config{Name: QoS(i).Tenant(), Guaranteed: guarantee(part)}
 		for k, part := range parts(part, equal) {
 			tenant.Children = append(tenant.Children, queue.Config{Name: strconv.Itoa(k), Guaranteed: guarantee(part)})
 		}
 		root.Children = append(root.Children, tenant)
 	}
-	return queue.New(newSchema(), root, queue.Strict)
+	return queue.New(schema, root, queue.Strict)
 }
 
 // guarantee returns v as a limit. A part of nothing is no guarantee.
@@ -117,8 +90,8 @@ func parts(v resources.Vector, weights []int64) []resources.Vector {
 	return all
 }
 
-// leafOf returns the leaf of a pod in a tree of newTree.
-func leafOf(p *Pod) queue.ID {
+// Leaf returns the leaf of the pod in a tree of [Workload.NewCluster].
+func (p *Pod) Leaf() queue.ID {
 	h := fnv.New64a()
 	h.Write([]byte(p.Name))
 	// In preorder the leaves of a tenant follow it, and then comes the next.

@@ -1,4 +1,4 @@
-package main
+package trace
 
 import (
 	"encoding/csv"
@@ -106,7 +106,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-func TestReadWorkload(t *testing.T) {
+func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		name = filepath.Join(dir, name)
@@ -119,12 +119,12 @@ func TestReadWorkload(t *testing.T) {
 	pods := file("pods.csv", podHeads+"p,1,1,0,0,,LS,Running,0,1,0\n")
 	missing := filepath.Join(dir, "missing.csv")
 
-	w, err := readWorkload(nodes, pods)
+	w, err := Read(nodes, pods)
 	if err != nil || len(w.Nodes) != 1 || len(w.Pods) != 1 {
 		t.Errorf("read %+v, %v; want a node and a pod", w, err)
 	}
 	for _, files := range [][2]string{{missing, pods}, {nodes, missing}} {
-		if _, err := readWorkload(files[0], files[1]); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Read(files[0], files[1]); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("error %v, want that a file does not exist", err)
 		}
 	}
@@ -150,16 +150,16 @@ func FuzzReadPods(f *testing.F) {
 				t.Errorf("name %q: empty, or there twice", p.Name)
 			}
 			names[p.Name] = true
-			if p.Created < before || p.Deleted < p.Created || p.Deleted > maxTime {
+			if p.Created < before || p.Deleted < p.Created || p.Deleted > MaxTime {
 				t.Errorf("%s: created %d after %d, deleted %d", p.Name, p.Created, before, p.Deleted)
 			}
 			before = p.Created
-			for i, v := range p.size() {
+			for i, v := range p.Size() {
 				if v < 0 {
 					t.Errorf("%s: %d of type %d", p.Name, v, i)
 				}
 			}
-			if int(p.QoS) >= len(classes) {
+			if int(p.QoS) >= Classes {
 				t.Errorf("%s: class %d", p.Name, p.QoS)
 			}
 		}

@@ -1,4 +1,4 @@
-package main
+package trace
 
 import (
 	"fmt"
@@ -83,7 +83,7 @@ func partsProperty(t *rapid.T) {
 	}
 }
 
-func TestLeafOf(t *testing.T) {
+func TestLeaf(t *testing.T) {
 	tree, err := newTree(amounts(1000, 1000, 1000))
 	if err != nil {
 		t.Fatal(err)
@@ -99,23 +99,24 @@ func TestLeafOf(t *testing.T) {
 		{Pod{Name: "foobar", QoS: LatencySensitive}, "root.ls.0"},
 		{Pod{Name: "", QoS: Burstable}, "root.burstable.1"},
 	} {
-		if got := tree.Path(leafOf(&c.pod)); got != c.want {
+		if got := tree.Path(c.pod.Leaf()); got != c.want {
 			t.Errorf("pod %q is in %s, want %s", c.pod.Name, got, c.want)
 		}
 	}
 }
 
 // Pods of a class spread over all leaves of its tenant, and over no other.
-func TestLeafOfSpreads(t *testing.T) {
+func TestLeafSpreads(t *testing.T) {
 	tree, err := newTree(amounts(1000, 1000, 1000))
 	if err != nil {
 		t.Fatal(err)
 	}
 	tenants := slices.Collect(tree.Children(queue.Root))
-	for q := range classes {
+	for q := range QoS(Classes) {
 		var got []queue.ID
 		for i := range 50 {
-			got = append(got, leafOf(&Pod{Name: strconv.Itoa(i), QoS: QoS(q)}))
+			p := Pod{Name: strconv.Itoa(i), QoS: q}
+			got = append(got, p.Leaf())
 		}
 		slices.Sort(got)
 		if want := slices.Collect(tree.Leaves(tenants[q])); !slices.Equal(slices.Compact(got), want) {
