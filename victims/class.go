@@ -55,7 +55,7 @@ func (w *Worker) buildPacks() {
 			for _, b := range part.Bounds {
 				span := w.span(b)
 				for k := span.first; k < span.end; k++ {
-					w.packs[k].sum += at(part.Size, int(w.packs[k].typ))
+					w.packs[k].sum = addCapped(w.packs[k].sum, at(part.Size, int(w.packs[k].typ)))
 				}
 			}
 		}
@@ -93,7 +93,7 @@ func (w *Worker) enough() bool {
 		for part := range w.p.Units[i].all {
 			for _, n := range part.Needs {
 				for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-					w.sums[r] += at(part.Size, int(w.rows[r].typ))
+					w.sums[r] = addCapped(w.sums[r], at(part.Size, int(w.rows[r].typ)))
 				}
 			}
 		}

@@ -14,8 +14,10 @@ import (
 // exported for callers that pick candidates of their own: selection on one
 // node over a slice.
 //
-// All sets are over sums: no unit is judged by itself. The sizes of all units
-// and parts must sum to no more than MaxInt64 per type, as those of a [Cluster] do.
+// All sets are over sums: no unit is judged by itself. The sizes of the units of
+// a set that keeps the bounds must sum to no more than MaxInt64 per type, as
+// those of the tasks of a [Cluster] do; all units together may have more, for a
+// task may be in several of which bounds let only one be chosen.
 type Problem struct {
 	Needs  []Need
 	Bounds []Bound
