@@ -74,6 +74,7 @@ type audit struct {
 
 	last  victims.NodeID   // the largest there is
 	nodes []victims.NodeID // of the placements, each once
+	seen  []bool           // by node: whether it is one of them
 	keys  []string         // of members, sorted
 	done  []bool           // by member: it has a place, or is given one
 	asked resources.Vector // by the members of the minimum that are placed
@@ -91,6 +92,7 @@ type audit struct {
 	victims []victims.TaskID // those that count: known, running, each once
 	listed  []bool           // by task
 	rest    []victims.TaskID // that are given back for a trial
+	homes   []victims.NodeID // of those
 	units   []auditUnit
 	gangs   []auditGang
 	gangOf  map[string]int
@@ -121,6 +123,7 @@ func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
 		x.last = max(x.last, n)
 	}
 	rows := (int(x.last) + 1) * x.types
+	x.seen = zeros(x.seen, int(x.last)+1)
 	x.freed, x.load, x.full = zeros(x.freed, rows), zeros(x.load, rows), zeros(x.full, rows)
 	x.taken = zeros(x.taken, x.tree.Len()*x.types)
 	x.asked, x.more = zeros(x.asked, x.types), zeros(x.more, x.types)
@@ -158,7 +161,7 @@ func (x *audit) run() {
 	x.guarantee(x.report)
 	x.countGangs()
 	x.gang(x.report)
-	x.room(x.full, x.report)
+	x.room(x.full, x.nodes, x.report)
 	x.headroom(x.more, x.report)
 	x.quota(x.more, x.report)
 	x.predicate(x.report)

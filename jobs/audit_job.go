@@ -164,7 +164,8 @@ func (x *audit) minimum(complain func(Violation)) {
 
 // enter counts a placement.
 func (x *audit) enter(at Placement) {
-	if !slices.Contains(x.nodes, at.Node) {
+	if !x.seen[at.Node] {
+		x.seen[at.Node] = true
 		x.nodes = append(x.nodes, at.Node)
 	}
 	for t, v := range x.job.Members[at.Member].Size {

@@ -32,7 +32,7 @@ func (d *decision) choose() bool {
 // search short.
 func (d *decision) search() {
 	if d.within(small) && !d.p.quick {
-		d.complete(d.budget())
+		d.complete(4 * d.budget())
 		if d.proven {
 			d.proof = ProofCost
 		}
@@ -56,7 +56,7 @@ func (d *decision) search() {
 	if d.eager && d.best.found {
 		return
 	}
-	d.proven = d.within(medium) && !d.p.quick && d.complete(d.budget()/8)
+	d.proven = d.within(medium) && !d.p.quick && d.complete(d.budget())
 	if d.proven {
 		d.proof = ProofCost
 	} else if d.best.found && d.wholes > 0 {
@@ -89,8 +89,8 @@ func (d *decision) reconsiderBest() {
 // How large a case is: the ways to place the members, times what one of them
 // takes to look at.
 const (
-	small  = 1 << 18
-	medium = 1 << 21
+	small  = 1 << 14
+	medium = 1 << 19
 )
 
 // within reports whether a case is below a size.

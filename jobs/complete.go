@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 
@@ -141,7 +142,7 @@ func (d *decision) offerFound(at []int32) {
 // solveTrial finds the cheapest units for the members that are placed.
 func (d *decision) solveTrial() {
 	x := &d.trial
-	d.solve(x.used, max(x.budget-x.steps, 1))
+	d.solve(x.used, max(min(x.budget-x.steps, d.budget()), 1))
 	x.steps += d.pose.found.Steps
 	x.proven = x.proven && d.pose.found.Proven
 }
@@ -149,7 +150,7 @@ func (d *decision) solveTrial() {
 // budget returns the steps that a search may take.
 func (d *decision) budget() int {
 	if d.p.Steps > 0 {
-		return d.p.Steps
+		return min(d.p.Steps, math.MaxInt/64)
 	}
 	return victims.DefaultSteps
 }

@@ -45,7 +45,10 @@ func (d *decision) place(dst *Decision) bool {
 		return false
 	}
 	dst.Plan.Placements = d.placements(dst.Plan.Placements, d.pack.at)
-	dst.Plan.Proof = ProofCost
+	dst.Plan.Proof = ProofLevels // nobody falls
+	if d.pack.first {
+		dst.Plan.Proof = ProofCost
+	}
 	d.placeFurther(dst, d.pack.moment)
 	return true
 }

@@ -10,12 +10,13 @@ type packing struct {
 	left   []int64 // what is left of each host
 	steps  int
 	units  []int32 // that fall, for the predicate
+	first  bool    // of all ways it is the first
 }
 
 // fits places all members of todo without victims, where the quotas, the maxima
 // and the nodes have room at a moment, and leaves the hosts in d.pack.at. Of
-// all ways it is the first: by the node of the first member, then by that of
-// the second, and so on.
+// all ways it is the first, by the node of the first member, then by that of
+// the second, and so on; unless that takes too long to find.
 func (d *decision) fits(m moment) bool {
 	x := &d.pack
 	x.moment, x.units = m, nil
@@ -31,7 +32,7 @@ func (d *decision) fits(m moment) bool {
 	// Where a member has no room left others may have to move, and trying that
 	// can take long; the budget is for those tries.
 	x.steps = d.budget() + len(d.todo)*len(d.hosts)
-	if d.packFrom(0) {
+	if x.first = d.packFrom(0); x.first {
 		return true
 	}
 	return x.steps <= 0 && d.packSorted()

@@ -18,6 +18,7 @@ type gang struct {
 	surplus  int      // how many may go one by one
 	counted  bool     // by a bound: not all candidates may go one by one
 	bounds   [1]int32 // that bound
+	room     [1]int64 // of it
 	first    int32    // its members are candidates decision.members[first:end]
 	end      int32
 }
@@ -47,15 +48,15 @@ func (d *decision) noteMember(t *victims.Task) int32 {
 }
 
 // settleGangs decides how many members of each gang may go one by one. Where
-// that is no more than all of its candidates, a bound counts them.
+// these are not all of its candidates, a bound counts them.
 func (d *decision) settleGangs() {
 	for i := range d.gangs {
 		g := &d.gangs[i]
 		g.surplus = max(g.running-max(g.minimum, 0), 0)
 		if g.surplus > 0 && g.surplus < g.eligible {
 			g.counted, g.bounds[0] = true, int32(len(d.rooms))
-			room := resources.Limit{Value: resources.Vector{int64(g.surplus)}, Defined: 1}
-			d.rooms = append(d.rooms, victims.Bound{Room: room})
+			g.room[0] = int64(g.surplus)
+			d.rooms = append(d.rooms, victims.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 		}
 	}
 	d.members = d.members[:0]

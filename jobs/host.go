@@ -16,10 +16,10 @@ type host struct {
 	all  resources.Vector // what is free once all of its candidates have gone, too
 
 	first, end int32 // of decision.onHost: the units with a task on it
-	// Over those units: the largest amount per type that one frees here, and
-	// levels that none of them goes below.
-	largest resources.Vector
-	least   victims.Levels
+	// Over those units: row n has, per type, the most that n + 1 of them free
+	// here, and least has levels that none of them goes below.
+	most  []int64
+	least victims.Levels
 }
 
 // findHosts finds the nodes that are schedulable and not reserved for others,

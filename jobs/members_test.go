@@ -101,3 +101,56 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrState)
 	require.Empty(t, d.Plan.Placements)
 }
+
+// Where it takes too many steps to find the first way to place members without
+// victims, the largest are placed first, and the proof is the weaker one.
+func TestDecide_FitsSorted(t *testing.T) {
+	w := build(t, "queue q\nnode n1 5\nnode n2 4\njob q 4,5")
+	for steps, proof := range map[int]jobs.Proof{0: jobs.ProofCost, 1: jobs.ProofLevels} {
+		p := w.planner()
+		p.Steps = steps
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, "fits j0=n2 j1=n1", w.brief(&d))
+		require.Equal(t, proof, d.Plan.Proof)
+	}
+}
+
+// Amounts may be as large as they get: nothing wraps.
+func TestDecide_NearTheEndOfInt64(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 0\njob q 0,0")
+	require.NoError(t, w.cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{math.MaxInt64}}))
+	low, _ := w.cluster.Tree().Lookup("root.low")
+	_, err := w.cluster.AddTask(&victims.Task{Key: "v", Queue: low, Size: resources.Vector{math.MaxInt64 - 10}})
+	require.NoError(t, err)
+	w.job.Members[0].Size, w.job.Members[1].Size = resources.Vector{5}, resources.Vector{5}
+	require.Equal(t, "fits j0=n1 j1=n1", w.brief(w.decide()))
+	require.NoError(t, w.cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{math.MaxInt64 - 1}}))
+	require.Equal(t, "plan j0=n1 j1=n1 -v", w.brief(w.decide()))
+}
+
+// Units overlap: a member of a gang counts alone and with all of it. Here their
+// sizes together pass the range of int64, and nothing comes of that.
+func TestDecide_GangNearTheEndOfInt64(t *testing.T) {
+	const quarter = 1 << 61
+	for _, quick := range []bool{false, true} {
+		for member, want := range map[int64]string{
+			quarter:     "plan j0=n1 -v",
+			quarter + 9: "plan j0=n1 -v! -w!",
+		} {
+			w := build(t, "queue q\nqueue low\nnode n1 0\njob q 0\nkeep g 1")
+			require.NoError(t, w.cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{2*quarter + 2}}))
+			low, _ := w.cluster.Tree().Lookup("root.low")
+			for _, key := range []string{"v", "w"} {
+				_, err := w.cluster.AddTask(&victims.Task{Key: key, Queue: low, Job: "g", Size: resources.Vector{quarter + 1}})
+				require.NoError(t, err)
+			}
+			w.job.Members[0].Size = resources.Vector{member}
+			p := w.planner()
+			p.SetQuick(quick)
+			var d jobs.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, want, w.brief(&d), "quick: %v", quick)
+		}
+	}
+}

@@ -6,10 +6,10 @@ import (
 )
 
 // needs are what victims must free below the queues of the path, wherever they
-// run: under a max, and under the max of a quota. It is the same for all ways
-// to place the members, for it is their sum that counts. The queues are nested,
-// so what a task helps is told by one number, its level: the first of them that
-// it is below.
+// run: for a max, and for the max of a quota. They are the same for all ways to
+// place the members, whose sum is what counts. The queues are nested, so what a
+// task helps is told by one number, its level: the first of them that it is
+// below.
 type needs struct {
 	queues []queue.ID         // that are short, from the leaf upwards
 	short  []resources.Vector // what each lacks, in types of rem
@@ -96,8 +96,8 @@ func (n *needs) level(t *queue.Tree, leaf queue.ID) int32 {
 	return int32(len(n.queues))
 }
 
-// hasHeadroom reports whether no queue of the path would pass its max, or that
-// of its quota, with amounts more than it uses at a moment.
+// hasHeadroom reports whether no queue of the path would pass its max with
+// amounts more than it uses at a moment.
 func (d *decision) hasHeadroom(more resources.Vector, m moment) bool {
 	for q := range d.tree.Up(d.job.Queue) {
 		most := d.tree.Max(q)

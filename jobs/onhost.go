@@ -1,6 +1,11 @@
 package jobs
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/resources"
+)
 
 // listOnHosts lists, host by host, the units with a task on it.
 func (d *decision) listOnHosts() {
@@ -66,19 +71,19 @@ func (d *decision) measureUnits() {
 		}
 	}
 	d.listOnHosts()
-	amounts := d.block(2 * len(d.hosts))
+	d.freed = zeros(d.freed, len(d.onHost)*d.types)
 	for h := range d.hosts {
 		host := &d.hosts[h]
-		host.largest = d.row(amounts, 2*h)
+		host.most = d.freed[int(host.first)*d.types : int(host.end)*d.types]
 		for n, u := range d.unitsOn(int32(h)) {
-			d.measureUnit(host, int32(h), u, d.row(amounts, 2*h+1), n == 0)
+			d.measureUnit(host, int32(h), u, d.row(host.most, n), n == 0)
 		}
+		d.addUp(host.most)
 	}
 }
 
-// measureUnit counts what a unit frees on a host.
+// measureUnit counts what a unit frees on a host in here.
 func (d *decision) measureUnit(host *host, h, u int32, here resources.Vector, first bool) {
-	clear(here)
 	for _, i := range d.fallsOf(u) {
 		c := &d.cands[i]
 		if c.host != h {
@@ -92,5 +97,21 @@ func (d *decision) measureUnit(host *host, h, u int32, here resources.Vector, fi
 		}
 		first = false
 	}
-	resources.Max(host.largest, host.largest, here)
+}
+
+// addUp sorts the amounts of each type, the largest first, and adds to each
+// those before it.
+func (d *decision) addUp(rows []int64) {
+	for t := range d.types {
+		d.column = d.column[:0]
+		for i := t; i < len(rows); i += d.types {
+			d.column = append(d.column, rows[i])
+		}
+		slices.Sort(d.column)
+		var sum int64
+		for n := range d.column {
+			sum = sat.Add(sum, d.column[len(d.column)-1-n])
+			rows[n*d.types+t] = sum
+		}
+	}
 }

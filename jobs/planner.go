@@ -118,6 +118,8 @@ type decision struct {
 	hostOf       []int32 // by node, or -1
 	reservations []int32 // the members that a node is reserved for
 	onHost       []int32 // units, host by host
+	freed        []int64 // of hosts: see host.most
+	column       []int64 // scratch of addUp
 
 	// The queues.
 	view    fence.View

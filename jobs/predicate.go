@@ -88,7 +88,7 @@ func (d *decision) smallPicky() bool {
 // in the order of the job. Where a set of victims is refused that is enough, the
 // places are tried once more with all gone that may be, and then trimmed.
 func (d *decision) completePicky() {
-	d.beginTrial(d.budget())
+	d.beginTrial(4 * d.budget())
 	x := &d.trial
 	x.refused = false
 	d.descendPicky(0)

@@ -24,17 +24,18 @@ func (d *decision) leastFor(h int32, free []int64, n int64) (low sums, ok bool) 
 	if !d.lackOf(free, n) {
 		return low, true
 	}
+	units := int64(len(d.unitsOn(h)))
 	for t, lack := range d.grown.need {
-		switch {
-		case lack == 0:
-		case host.largest[t] <= 0:
-			return low, false
-		default:
-			low.victims = max(low.victims, (lack-1)/host.largest[t]+1)
+		if lack == 0 {
+			continue
+		}
+		low.victims = max(low.victims, 1)
+		for low.victims <= units && host.most[int(low.victims-1)*d.types+t] < lack {
+			low.victims++
 		}
 	}
 	low.ranks = low.victims * host.least[levelRank]
-	return low, low.victims <= int64(len(d.unitsOn(h)))
+	return low, low.victims <= units
 }
 
 // poseRoom states what must fall on a host for n more members, within bounds,

@@ -30,7 +30,7 @@ func TestApportion(t *testing.T) {
 		{"thirds: the first two", 2, []int64{1, 1, 1}, []int64{1, 1, 0}},
 		{"a weight of 0 gets nothing", 2, []int64{0, 3, 0, 3}, []int64{0, 1, 0, 1}},
 		{"3, 1.5 and 0.5: a tie of remainders", 5, []int64{6, 3, 1}, []int64{3, 2, 0}},
-		{"the larger remainder, not the larger weight", 3, []int64{5, 4, 1}, []int64{2, 1, 0}}, // 1.5, 1.2, 0.3
+		{"the larger remainder, not the larger weight", 3, []int64{7, 2, 1}, []int64{2, 1, 0}}, // 2.1, 0.6, 0.3
 		{"the end of the range", most, []int64{most - 1, 1}, []int64{most - 1, 1}},
 		{"below the end of the range", most - 2, []int64{most / 2, most / 2, 1}, []int64{most/2 - 1, most/2 - 1, 1}},
 		{"huge and halves", most, []int64{most/2 + 1, most / 2}, []int64{most/2 + 1, most / 2}},
