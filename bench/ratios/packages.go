@@ -17,7 +17,8 @@ import (
 // packages measures what is decided beside asks.
 func (r *report) packages() {
 	section := r.section("quotas, jobs and toleration")
-	section.add(r.quotas().atMost(10).headline())
+	section.add(r.quotas(10).atMost(10).headline())
+	section.add(r.quotas(4))
 	for _, members := range []int{8, 64} {
 		section.add(r.job(members).atMost(10).headline())
 	}
@@ -26,17 +27,17 @@ func (r *report) packages() {
 	}
 }
 
-// quotas enforces a max of the root that is a quarter below what is used.
-func (r *report) quotas() Row {
+// quotas enforces a max of the root that is one part below what is used.
+func (r *report) quotas(parts int64) Row {
 	w := workload.W{Nodes: r.big, Tasks: 20, Tree: workload.Tree4x1000}
 	c := w.Build()
 	used := c.Tree().Usage(queue.Root)
-	most := resources.Limit{Value: resources.ScaleRatio(nil, used, 3, 4), Defined: 1}
+	most := resources.Limit{Value: resources.ScaleRatio(nil, used, parts-1, parts), Defined: 1}
 	e := quota.Enforcer{Cluster: c}
 	var out quota.Outcome
 	nanos := r.clock.least(func() { must(e.Enforce(&out, queue.Root, most, workload.Now)) })
 	return Row{
-		Name:   fmt.Sprintf("a lowered max enforced over %d tasks in %d leaves", c.TaskLen(), 1000),
+		Name:   fmt.Sprintf("a max lowered by 1/%d enforced over %d tasks in 1000 leaves", parts, c.TaskLen()),
 		Figure: nanos / 1e6, Unit: "ms",
 		Remark: fmt.Sprintf("%v, %s", out.Result, counted(len(out.Victims))),
 	}
