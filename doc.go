@@ -86,8 +86,9 @@
 // any node. Candidates are the tasks that no rule protects. Among all nodes and
 // all sets of candidates that meet the need and keep the laws, the plan is the one
 // of least [victims.Cost]: fewest tasks that opted out, fewest originators, lowest
-// ranks and priorities, fewest victims, least freed beyond need, least work lost,
-// and then node order and keys, so that no two sets are equal. The search is
+// rank and priority, fewest victims, least sum of ranks, least freed beyond need,
+// least work lost, and then node order and keys, so that no two sets are equal. The
+// rank of a victim is its effective priority minus the ask's. The search is
 // exact within a budget of steps, and the plan says whether it ended by itself
 // (Proven). In every case the plan is minimal: no victim can be given back.
 //
@@ -105,7 +106,7 @@
 //     the cost: the levels in victims/candidate.go.)
 //  2. No queue ends below its guarantee, or below what it had if that was less:
 //     in every type that the victims use, at every level, with the ask counted.
-//     (victims/leaf.go, prepareRooms.)
+//     (victims/rooms.go.)
 //  3. Never the same application. (victims/candidate.go, veto.)
 //  4. Only a queue under its guarantee triggers: every type of the ask that is
 //     governed must be under there, and one must be governed. (victims/
@@ -169,8 +170,8 @@
 //
 // # Memory and goroutines
 //
-// A cluster holds its rows in blocks, some 140 bytes per task of four types,
-// and a planner its scratch. Results belong to the caller, who passes them to
+// A cluster holds its rows in blocks, below 200 bytes per task of four types, all
+// in, and a planner its scratch. Results belong to the caller, who passes them to
 // be filled again. A warm decision allocates nothing.
 //
 // Nothing here starts a goroutine. A cluster and what works on it serve one
@@ -185,14 +186,19 @@
 //	the next decision, per node changed sorting the tasks of that node
 //	ask that fits                       N·t at most
 //	plan for an ask                     (N + Q·d)·t, and the search on few nodes
-//	refusal                             the same; T where tasks must be told apart
+//	refusal                             the same; T·t where tasks must be told apart
+//	plan for a job                      T·t, and searches that grow with its members
+//	quota enforced                      T·log T below the queue, and a search where that is tight
 //	plan applied, undone                victims·d·t
-//	audit of a plan                     victims and their queues; no nodes but its own
+//	audit of a plan                     N + Q·t + victims·d·t; T·d·t more per victim that opted out
 //	explanation                         a search on every node
 //	clone                               a copy of everything
 //
-// The search of one node is exponential in the number of kinds of tasks on it at
-// worst, and bounded by Planner.Steps; bench/README.md says what it comes to.
+// With options a plan costs T·t more at worst: Exempt is asked about each task,
+// and with a Compare of the caller's or after a Predicate refused, more nodes are
+// searched. The search of one node is exponential in the number of kinds of tasks
+// on it at worst, and bounded by Planner.Steps; bench/README.md says what it comes
+// to.
 //
 // # What is promised, and what is not
 //
@@ -206,7 +212,9 @@
 //
 // # Words
 //
-// Others have other words for these things:
+// Others have other words for these things. Mind two of ours: package quota brings
+// a queue within its max, and [jobs.Quota] is the min and max of what jobs may use,
+// as Koordinator's ElasticQuota has it.
 //
 //	here            Kubernetes           YuniKorn             YARN
 //	ask             pending pod          ask, allocation      container request
@@ -216,9 +224,10 @@
 //	max             ResourceQuota        max                  maximum-capacity
 //	originator      -                    originator           AM container
 //	opted out       -                    allow-preemption     -
+//	fence           -                    fence                -
 //	grant           nominatedNodeName    reservation          reserved container
 //	leaving         terminating          releasing, preempted being killed
-//	toleration      -                    -                    -
+//	toleration      PreemptionToleration -                    -
 //	required node   DaemonSet affinity   required node        -
 //
 //	here            Koordinator          Kueue                Volcano        KAI
@@ -226,7 +235,7 @@
 //	victim          pod to evict         target, candidate    victim         victim
 //	queue           ElasticQuota         ClusterQueue         queue          queue
 //	guaranteed      min                  nominalQuota         deserved       deserved quota
-//	max             max                  borrowingLimit       capability     limit
+//	max             max                  + borrowingLimit     capability     limit
 //	over guarantee  over min             borrowing            overused       over quota
 //	job             gang, PodGroup       workload             PodGroup, job  PodGroup
 //	minimum         minMember            podset minimum       minAvailable   minMember

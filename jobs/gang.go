@@ -54,9 +54,9 @@ func (d *decision) settleGangs() {
 		g := &d.gangs[i]
 		g.surplus = max(g.running-max(g.minimum, 0), 0)
 		if g.surplus > 0 && g.surplus < g.eligible {
-			g.counted, g.bounds[0] = true, int32(len(d.rooms))
+			g.counted, g.bounds[0] = true, int32(len(d.rooms.Bounds))
 			g.room[0] = int64(g.surplus)
-			d.rooms = append(d.rooms, victims.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+			d.rooms.Bounds = append(d.rooms.Bounds, victims.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 		}
 	}
 	d.members = d.members[:0]

@@ -122,13 +122,11 @@ type decision struct {
 	column       []int64 // scratch of addUp
 
 	// The queues.
-	view    fence.View
-	leaves  []leafRow
-	chains  []int32         // the bounds of leaves, one after another
-	rooms   []victims.Bound // law 2, then the surplus of gangs
-	boundOf []int32         // the row of rooms of each queue, or -1
-	needs   needs
-	ledger  Ledger
+	view   fence.View
+	leaves []leafRow
+	rooms  victims.Rooms // law 2, then the surplus of gangs
+	needs  needs
+	ledger Ledger
 
 	// Who may fall.
 	cands   []candidate

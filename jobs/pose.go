@@ -84,7 +84,7 @@ func (d *decision) run(steps int) {
 // dearer than what more of them need.
 func (d *decision) solve(hosts []int32, steps int) {
 	x := &d.pose
-	d.beginPose(d.rooms)
+	d.beginPose(d.rooms.Bounds)
 	for _, short := range d.needs.short {
 		d.needQueue(short)
 	}

@@ -42,12 +42,12 @@ func (d *decision) begin() {
 func (d *decision) beginRooms() {
 	x := &d.stand
 	size := 0
-	for _, b := range d.rooms {
+	for _, b := range d.rooms.Bounds {
 		size += len(b.Room.Value)
 	}
 	x.values = slices.Grow(x.values[:0], size)[:0]
 	x.rooms = x.rooms[:0]
-	for _, b := range d.rooms {
+	for _, b := range d.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
 		x.rooms = append(x.rooms, victims.Bound{Room: resources.Limit{

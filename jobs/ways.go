@@ -154,7 +154,7 @@ func (d *decision) noteWay(w *way) {
 // poseWay states what must fall for n members on a host. No whole gang may: it
 // would take what is on other hosts.
 func (d *decision) poseWay(h, n int32) {
-	d.beginPose(d.rooms)
+	d.beginPose(d.rooms.Bounds)
 	if !d.poseRoom(h, d.hosts[h].free, int64(n)) {
 		return
 	}

@@ -170,7 +170,7 @@ func (d *decision) setNeeds() {
 		needs = append(needs, Need{Short: short})
 	}
 	d.problem = Problem{
-		Needs: needs, Bounds: d.rooms, Order: planOrder,
+		Needs: needs, Bounds: d.rooms.Bounds, Order: planOrder,
 		Wanted: d.wanted, Capacity: d.c.total,
 	}
 	if d.p.Compare != nil {

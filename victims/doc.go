@@ -36,7 +36,7 @@
 //     only where no plan does without, and then the fewest. It is the first
 //     part of the [Cost]; see decision.unit.
 //  2. No queue ends below its guarantee, or below what it had if that was
-//     less, in any type and at every level. See decision.prepareRooms.
+//     less, in any type and at every level. See Rooms.
 //  3. Never the same application. See decision.veto.
 //  4. Only a queue under its guarantee triggers: each governed type of the ask
 //     must be under there, and at least one must be governed. See
@@ -67,7 +67,7 @@
 // # Cost and memory
 //
 // A change of the cluster costs depth times types and a hash lookup. A
-// decision is linear in nodes where the ask fits, and in tasks where it does
-// not; the search comes on top. A warm planner allocates nothing beyond what
-// the decision itself holds.
+// decision is linear in nodes where the ask fits; else in queues and nodes, and
+// in tasks at worst. The search comes on top. A warm planner allocates nothing
+// beyond what the decision itself holds.
 package victims

@@ -127,8 +127,8 @@ func (d *decision) findQueues(e *Explanation) {
 		if d.tree.IsLeaf(q) {
 			f.Rule = d.leaves[q].veto
 		}
-		if b := d.boundOf[q]; b >= 0 && !required {
-			f.Room = resources.AddOnlyExisting(resources.Limit{}, d.rooms[b].Room, nil)
+		if b, ok := d.rooms.Row(q); ok && !required {
+			f.Room = resources.AddOnlyExisting(resources.Limit{}, d.rooms.Bounds[b].Room, nil)
 		}
 		if i := slices.Index(d.needs.queues, q); i >= 0 {
 			f.Lacks = slices.Clone(d.needs.short[i])

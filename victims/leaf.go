@@ -13,7 +13,6 @@ func (d *decision) prepareLeaves() bool {
 	d.prepareRooms()
 	d.view.Reset(d.tree, d.ask.Queue)
 	d.leaves = zeros(d.leaves, d.tree.Len())
-	d.chains = d.chains[:0]
 	left := false
 	for w := range d.tree.Leaves(queue.Root) {
 		leaf := &d.leaves[w]
@@ -31,13 +30,13 @@ func (d *decision) prepareLeaf(leaf *leafRow, w queue.ID) {
 		// On a required node raw priorities count, and neither guarantees nor
 		// fences nor disabled queues protect.
 		leaf.rank = fence.Lift{Offset: -int64(d.ask.Priority)}
-		leaf.room = d.roomOf(nil)
+		leaf.room = d.rooms.Least(nil)
 		return
 	}
 	leaf.rank = d.view.Rank(w, d.ask.Priority)
 	leaf.veto = d.vetoOf(w)
-	leaf.bounds = d.chain(w)
-	leaf.room = d.roomOf(leaf.bounds)
+	leaf.bounds = d.rooms.Chain(w)
+	leaf.room = d.rooms.Least(leaf.bounds)
 }
 
 // vetoOf returns the rule that keeps all tasks of a leaf from being victims.
@@ -53,41 +52,17 @@ func (d *decision) vetoOf(w queue.ID) Rule {
 	return 0
 }
 
-// prepareRooms makes a bound of every queue with a guarantee.
-//
-// Law 2: no queue ends below its guarantee. Usage after the plan must be at
-// least min(g, usage before), so the victims below the queue may sum to its
-// surplus, and on the ask's path to as much more as the ask brings.
+// prepareRooms computes what law 2 lets go.
 func (d *decision) prepareRooms() {
-	d.rooms = d.rooms[:0]
-	d.boundOf = zeros(d.boundOf, d.tree.Len())
+	d.rooms.Reset(d.tree, d.ask.Queue, d.size)
+	if d.relaxed.Rule != RelaxGuarantee {
+		return
+	}
 	for q := range d.tree.All() {
-		d.boundOf[q] = -1
-		g := d.tree.Guaranteed(q)
-		if g.Defined == 0 || d.relaxed.queue(RelaxGuarantee, q) {
-			continue
-		}
-		room := resources.Limit{Value: d.block(), Defined: g.Defined}
-		for t := range g.Defined.All() {
-			room.Value[t] = max(d.usage(q, t, coming)-g.Value[t], 0)
-			if d.tree.Contains(q, d.ask.Queue) {
-				room.Value[t] += d.size[t]
-			}
-		}
-		d.boundOf[q] = int32(len(d.rooms))
-		d.rooms = append(d.rooms, Bound{Room: room})
-	}
-}
-
-// chain lists the bounds of a leaf, the innermost first.
-func (d *decision) chain(leaf queue.ID) []int32 {
-	from := len(d.chains)
-	for q := range d.tree.Up(leaf) {
-		if b := d.boundOf[q]; b >= 0 {
-			d.chains = append(d.chains, b)
+		if d.relaxed.queue(RelaxGuarantee, q) {
+			d.rooms.drop(q)
 		}
 	}
-	return d.chains[from:len(d.chains):len(d.chains)]
 }
 
 // compareLeaves finds, over the leaves in reach, what is least added to a raw
@@ -120,19 +95,4 @@ func (d *decision) gives() bool {
 		}
 	}
 	return false
-}
-
-// roomOf returns the least room of some bounds per type.
-func (d *decision) roomOf(bounds []int32) resources.Vector {
-	room := d.block()
-	for t := range room {
-		room[t] = noLimit
-	}
-	for _, b := range bounds {
-		limit := &d.rooms[b].Room
-		for t := range limit.Defined.All() {
-			room[t] = min(room[t], limit.Value[t])
-		}
-	}
-	return room
 }

@@ -30,8 +30,8 @@ type Planner struct {
 	Steps int
 	// Compare replaces [Cost.Compare] as the order of costs. It must be a
 	// strict weak order in which a set of victims never costs less than a
-	// part of it, nor than none, whose cost has Victims 0. Node bounds know the default order only, so that a decision
-	// then searches every node.
+	// part of it, nor than none, whose cost has Victims 0. Node bounds know the
+	// default order only, so that a decision then searches every node.
 	Compare func(a, b *Cost) int
 	// Exempt removes candidates, for example those that have not run for long.
 	// It must depend on its arguments only. An end that is not after now is
@@ -65,16 +65,19 @@ type Exemption struct {
 }
 
 // Decide decides what should happen for an ask at the instant now, and sets
-// dst to the answer, reusing its memory. Errors say what is wrong with the
-// ask; that there is no plan is no error.
+// dst to the answer, reusing its memory. That there is no plan is no error.
+// Errors say what is wrong with the ask, and leave dst as it was: an empty key
+// or that of a task, a queue that is no leaf, a required node that is not
+// there, amounts and times that a [Cluster] would not take.
 //
 // An ask that holds a grant is judged on its node with that grant taken off. It
 // fits where it can start: by [Cluster.Start], or by [Cluster.AddTask] where
 // its size is no longer that of its grant. Else it is refused, InFlight.
 //
 // The cost is linear in the number of nodes for an ask that fits. Otherwise it
-// is linear in queues, nodes and tasks, and the search takes at most the step
-// budget.
+// is linear in queues and nodes, and in tasks where the sums that are kept of
+// them do not tell: at worst all, as with an Exempt function and no plan. The
+// search comes on top and takes at most the step budget.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	d := &p.d
 	if err := d.reset(p, ask, now); err != nil {
@@ -123,11 +126,9 @@ type decision struct {
 	leastLift, fencedRank int64
 	evenRanks             bool
 
-	needs   needs
-	rooms   []Bound // law 2: a row per queue with a guarantee
-	boundOf []int32 // the row of rooms of each queue, or -1
-	chains  []int32 // the bounds of each leaf, one leaf after another
-	blocks  []int64 // the amounts of rooms and needs
+	needs  needs
+	rooms  Rooms   // law 2
+	blocks []int64 // the amounts of needs
 
 	horizon  time.Time // exemptions that end until then count as ended
 	refused  []bool    // the nodes of which the predicate has refused the best set

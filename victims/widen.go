@@ -76,12 +76,12 @@ func (d *decision) takeAll(u *unitSet) []int32 {
 		return cmp.Or(slices.Compare(a.Levels[:], b.Levels[:]), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
 	})
 	d.order = order
-	for len(d.left) < len(d.rooms) {
+	for len(d.left) < len(d.rooms.Bounds) {
 		d.left = append(d.left, resources.Limit{})
 	}
 	rooms := d.left
-	for b := range d.rooms {
-		rooms[b] = resources.AddOnlyExisting(rooms[b], d.rooms[b].Room, nil)
+	for b := range d.rooms.Bounds {
+		rooms[b] = resources.AddOnlyExisting(rooms[b], d.rooms.Bounds[b].Room, nil)
 	}
 	return slices.DeleteFunc(order, func(i int32) bool {
 		unit := &u.units[i]
