@@ -55,7 +55,8 @@
 //		planner.Decide(&d, &ask, now)
 //		switch d.Outcome {
 //		case victims.Fits: // there is room
-//			cluster.AddTask(taskOf(&ask, d.Plan.Node, now))
+//			cluster.Apply(&d.Plan) // grants the ask its place
+//			cluster.Start(ask.Key, now)
 //		case victims.Waits: // there will be, once those leaving have gone
 //			cluster.Apply(&d.Plan)
 //		case victims.Preempts:
@@ -67,7 +68,8 @@
 //			later(&ask, d.Refusal.RetryAt) // and cluster.DescribeRefusal(&d) says why
 //		}
 //	}
-//	// Once all its victims have gone: cluster.Start(ask.Key, now).
+//	// Once all its victims have gone: cluster.Start(ask.Key, now). Or decide it
+//	// again: it is refused, InFlight, until it fits.
 //
 // The program examples/minischeduler is such a scheduler as a whole, with quotas
 // and jobs.
@@ -170,8 +172,8 @@
 //
 // # Memory and goroutines
 //
-// A cluster holds its rows in blocks, below 200 bytes per task of four types, all
-// in, and a planner its scratch. Results belong to the caller, who passes them to
+// A cluster holds its rows in blocks, some 140 bytes per task of four types, and
+// a planner its scratch. Results belong to the caller, who passes them to
 // be filled again. A warm decision allocates nothing.
 //
 // Nothing here starts a goroutine. A cluster and what works on it serve one

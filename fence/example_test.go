@@ -139,3 +139,30 @@ func ExamplePath() {
 	// root.tenant.batch
 	// root.tenant
 }
+
+// A fence keeps the asks of a tenant in, and lets others look in. What is
+// disabled is protected from all.
+func ExampleReach() {
+	property := func(policy string) map[string]string {
+		return map[string]string{queue.PropertyPreemptionPolicy: policy}
+	}
+	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "tenant", Properties: property("fence"), Children: []queue.Config{{Name: "x"}, {Name: "y"}}},
+		{Name: "system", Properties: property("disabled")},
+		{Name: "batch"},
+	}})
+	for _, path := range []string{"root.tenant.x", "root.system"} {
+		leaf, _ := tree.Lookup(path)
+		fmt.Println(path, "below", tree.Path(fence.Root(tree, leaf)))
+		for w := range fence.Reach(tree, leaf) {
+			fmt.Println("  may take from", tree.Path(w))
+		}
+	}
+	// Output:
+	// root.tenant.x below root.tenant
+	//   may take from root.tenant.y
+	// root.system below root
+	//   may take from root.tenant.x
+	//   may take from root.tenant.y
+	//   may take from root.batch
+}

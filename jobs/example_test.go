@@ -166,3 +166,25 @@ func ExamplePlanner_predicate() {
 	// new-0 on n1
 	// new-1 on n2
 }
+
+// What is not preemptible has to stay within the min of its queue, and no victim
+// helps against that.
+func ExampleQuotas() {
+	cluster := exampleCluster()
+	job := trainJob(cluster, 4)
+	job.NonPreemptible = true
+	four := resources.Limit{Value: resources.Vector{4}, Defined: 1}
+
+	quotas := jobs.NewQuotas(cluster.Tree())
+	must(quotas.Set(job.Queue, jobs.Quota{Min: four}))
+	planner := jobs.Planner{Cluster: cluster, Quotas: quotas, Minimum: minimums}
+	var d jobs.Decision
+	must(planner.Decide(&d, job, noon))
+	fmt.Println(d.Outcome, d.Refusal.Reason)
+	for _, b := range d.Refusal.Breaches {
+		fmt.Println(b.Text(cluster.Tree()))
+	}
+	// Output:
+	// refused quota-min
+	// non-preemptible-min: root.train: gpu: 0 used by the non-preemptible and 8 asked for are above the min of 4 by 4
+}

@@ -56,7 +56,9 @@ type Placing struct {
 // to the answer, reusing its memory. Errors say what is wrong with the job;
 // that there is no plan is no error.
 //
-// A job all of whose members are placed fits, with nothing to do.
+// A job all of whose members are placed fits, with nothing to do. One whose
+// members hold grants of a round that is under way is such a job: ask
+// [Rounds.Lookup] first.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.reset(p, job, now); err != nil {

@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -394,35 +393,4 @@ func TestEnding_String(t *testing.T) {
 	} {
 		require.Equal(t, want, e.String())
 	}
-}
-
-func ExampleRounds() {
-	x := newRoundWorld(check{}) // v1, v2 and w run
-	rounds := jobs.Rounds{Cluster: x.c}
-
-	// A plan for job j stops v1 and v2, and places j-0 and j-1.
-	change := x.change("j", []string{"v1", "v2"}, []string{"j-0", "j-1"})
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	fmt.Println(rounds.Begin(change, now, now.Add(10*time.Minute)))
-
-	// While they leave, the job gets no more victims.
-	again := x.change("j", []string{"w"}, []string{"j-2"})
-	fmt.Println(rounds.Begin(again, now, time.Time{}))
-
-	// As each is seen to go, the tracker is told.
-	fmt.Println(rounds.Acknowledge("v1"))
-	_, err := rounds.Complete("j")
-	fmt.Println(err)
-
-	// v2 does not go. At the deadline it keeps its place, and the members
-	// lose theirs.
-	for _, end := range rounds.Expire(now.Add(10 * time.Minute)) {
-		fmt.Println(end.Job, end.How, "gone:", end.Gone, "back:", end.Back, "dropped:", end.Dropped)
-	}
-	// Output:
-	// <nil>
-	// jobs: round of job j: a round is under way
-	// <nil>
-	// jobs: round of job j: victim v2: it has not gone yet
-	// j expired gone: [v1] back: [v2] dropped: [j-0 j-1]
 }

@@ -253,3 +253,43 @@ func ExampleTree_Mark() {
 	// queue: root.data: bad amount: cpu 9 where 9 are used and 2 of them leave
 	// gone: used cpu=7, effective cpu=7
 }
+
+// Iterators follow the path up and the tree down.
+func ExampleTree_Up() {
+	tree := company(cpu())
+	blog, _ := tree.Lookup("root.web.blog")
+	for q := range tree.Up(blog) {
+		fmt.Println(tree.Path(q), tree.Depth(q))
+	}
+	// Output:
+	// root.web.blog 2
+	// root.web 1
+	// root 0
+}
+
+func ExampleTree_CommonAncestor() {
+	tree := company(cpu())
+	shop, _ := tree.Lookup("root.web.shop")
+	for _, path := range []string{"root.web.blog", "root.data"} {
+		q, _ := tree.Lookup(path)
+		fmt.Println(path, tree.Path(tree.CommonAncestor(shop, q)))
+	}
+	// Output:
+	// root.web.blog root.web
+	// root.data root
+}
+
+// A max may be lowered below what is used, but not below what is guaranteed. An
+// error leaves the tree as it was.
+func ExampleTree_SetMax() {
+	tree := company(cpu())
+	use(tree, "root.web.blog", "4")
+	blog, _ := tree.Lookup("root.web.blog")
+	for _, amount := range []string{"3", "1"} {
+		err := tree.SetMax(blog, limit(tree.Schema(), amount))
+		fmt.Println(amount, errors.Is(err, queue.ErrAboveMax), tree.Schema().FormatLimit(tree.Max(blog)))
+	}
+	// Output:
+	// 3 false cpu=3
+	// 1 true cpu=3
+}

@@ -1,6 +1,7 @@
 package quota_test
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -201,6 +202,27 @@ func ExampleOutcome_ByNode() {
 		fmt.Println()
 	}
 	// Output: n1: a-1 a-2
+}
+
+// With a delay the max must leave room above the guarantee, so that there is
+// something to take.
+func ExampleSetting_Check() {
+	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5)})
+	a, _ := c.Tree().Lookup("root.a")
+	for _, s := range []quota.Setting{
+		{Max: gpus(6), Delay: 5 * time.Minute},
+		{Max: gpus(5)},
+		{Max: gpus(5), Delay: 5 * time.Minute},
+		{Max: gpus(4)},
+	} {
+		err := s.Check(c.Tree(), a)
+		fmt.Println(err == nil, errors.Is(err, quota.ErrGuaranteed), errors.Is(err, queue.ErrAboveMax))
+	}
+	// Output:
+	// true false false
+	// true false false
+	// false true false
+	// false false true
 }
 
 // An auditor judges outcomes, whoever made them.

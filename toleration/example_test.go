@@ -101,6 +101,24 @@ func ExampleParseAnnotations() {
 	// toleration: annotation preemption-toleration.scheduling.x-k8s.io/toleration-seconds: "10m": not a whole number
 }
 
+// Until answers for all instants: the zero time is never.
+func ExamplePolicy_Until() {
+	short := toleration.Policy{MinimumPreemptablePriority: 1000, TolerationSeconds: 600}
+	ever := toleration.Policy{MinimumPreemptablePriority: 1000, TolerationSeconds: -1}
+	for _, policy := range []toleration.Policy{short, ever} {
+		for _, preemptor := range []int32{999, 1000} {
+			until, exempt := policy.Until(noon, preemptor)
+			fmt.Println(preemptor, exempt, until.Format(time.TimeOnly), until.IsZero())
+		}
+	}
+
+	// Output:
+	// 999 true 12:10:00 false
+	// 1000 false 00:00:00 true
+	// 999 true 00:00:00 true
+	// 1000 false 00:00:00 true
+}
+
 // Classes carry more than the policy: whether their tasks ask to be spared, and
 // whether they may preempt others.
 func ExampleClasses() {

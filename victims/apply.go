@@ -129,9 +129,10 @@ func (c *Cluster) grant(ch *Change) error {
 	return nil
 }
 
-// Undo takes the plan that was applied last, and not undone yet, back. The
-// cluster is then what it was before, version included. Any other change of
-// the cluster makes what was applied before it final.
+// Undo takes the plan or [Change] that was applied last, and not undone yet,
+// back. The cluster is then what it was before, version included. Any other
+// change of the cluster makes what was applied before it final. Where nothing is
+// left to undo the error wraps [ErrNothingApplied].
 func (c *Cluster) Undo() error {
 	last := len(c.applied) - 1
 	if last < 0 {

@@ -15,15 +15,15 @@ import (
 // The kinds of errors of this package. They come wrapped in errors that name
 // the task, node or ask and its value.
 var (
-	ErrDuplicate = errors.New("duplicate key")
-	ErrUnknown   = errors.New("unknown")
-	ErrEmpty     = errors.New("empty name")
-	ErrAmount    = errors.New("bad amount")
-	ErrRange     = errors.New("out of range")
-	ErrQueue     = errors.New("not a leaf queue")
-	ErrState     = errors.New("wrong state")
-	ErrBusy      = errors.New("node has tasks")
-	ErrStale     = errors.New("cluster has changed")
+	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
+	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
+	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name
+	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
+	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
+	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
+	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
+	ErrBusy      = errors.New("node has tasks")      // RemoveNode where tasks or grants are left
+	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
 )
 
 // A Cluster indexes queues, nodes and tasks for decisions. It is kept current
@@ -32,7 +32,12 @@ var (
 //
 // A change that fails returns an error and changes nothing. All amounts are
 // range-checked where they enter, so that no sum inside can overflow and undo
-// is exact.
+// is exact. Times are zero or in the years 1678 to 2261.
+//
+// Methods that take a TaskID, a NodeID or a [queue.ID] are for those that the
+// cluster has: with another one they panic, or tell nothing of use. An ID from
+// outside is looked up by its name first. What is added by name or key is
+// checked, and is an error.
 //
 // A Cluster serves one goroutine at a time; see [Cluster.Clone].
 type Cluster struct {
@@ -80,9 +85,9 @@ type nodeRow struct {
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes over the
-// tree, which must have no usage yet, and keeps its usage from then on:
-// callers may read it, and change bounds through [Cluster.SetGuaranteed] and
-// [Cluster.SetMax].
+// tree, which must have no usage yet, for that would belong to no task and never
+// leave. It keeps the usage from then on: callers may read it, and change bounds
+// through [Cluster.SetGuaranteed] and [Cluster.SetMax].
 func NewCluster(tree *queue.Tree) *Cluster {
 	return &Cluster{
 		version: 1, versions: 1, // 0 is that of no plan
@@ -231,7 +236,9 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 }
 
 // UpdateNode replaces what the cluster knows of the node of that name, but for
-// its tasks and its place in node order. Errors are those of [Cluster.AddNode].
+// its tasks and its place in node order. A capacity below what is in use is no
+// error: the node is over-committed then. Errors are a name that no node has,
+// and those of [Cluster.AddNode] about capacity.
 func (c *Cluster) UpdateNode(n *Node) error {
 	id, err := c.nodeByName(n.Name)
 	if err != nil {

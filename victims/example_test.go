@@ -176,3 +176,99 @@ func ExamplePlanner_Batch() {
 	// web-3: refused no-victims
 	// web-4: plan index
 }
+
+// From a plan to a running task: the place is held while the victims leave.
+func ExampleCluster_Start() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	check(cluster.Apply(&d.Plan)) // train is told to stop
+
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, d.Refusal.Reason)
+
+	check(cluster.RemoveTask("train")) // it has gone
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name)
+
+	check(cluster.Start("web-1", exampleNow))
+	fmt.Print(cluster.Tree())
+	// Output:
+	// refused in-flight
+	// fits on n2
+	// root    used cpu=12
+	//   batch used cpu=9
+	//   shop  used cpu=3 guaranteed cpu=8
+}
+
+// A predicate keeps an ask off nodes, here off all without a fast disk.
+func ExamplePlanner_predicate() {
+	cluster := exampleCluster()
+	fast := map[string]bool{"n1": true}
+	planner := victims.Planner{
+		Cluster: cluster,
+		Predicate: func(_ *victims.Ask, node victims.NodeID, _ []victims.TaskID) bool {
+			return fast[cluster.Node(node).Name]
+		},
+	}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name, "without", d.Plan.Victims[0].Key)
+	// Output:
+	// plan on n1 without etl
+}
+
+// A refusal says when to ask again, where time helps, and what is lacking.
+func ExampleRefusal() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	var d victims.Decision
+
+	early := exampleAsk(cluster, "web-1", 3000)
+	early.PendingSince = exampleNow.Add(-10 * time.Second)
+	check(planner.Decide(&d, &early, exampleNow))
+	fmt.Println(d.Refusal.Reason, "until", d.Refusal.RetryAt.Format(time.TimeOnly))
+
+	large := exampleAsk(cluster, "web-1", 7000)
+	check(planner.Decide(&d, &large, exampleNow))
+	r := &d.Refusal
+	fmt.Println(r.Reason, r.Counts[victims.RulePriority], "too high,", r.Candidates, "candidates")
+	fmt.Println(cluster.Node(r.Closest).Name, "lacks", cluster.Schema().Format(r.Lacks))
+	// Output:
+	// too-early until 00:00:20
+	// no-victims 1 too high, 3 candidates
+	// n1 lacks cpu=1
+}
+
+// The words of reasons are stable, for metrics and labels.
+func ExampleReason() {
+	for r := victims.InFlight; r <= victims.PredicateRefused; r++ {
+		fmt.Println(r)
+	}
+	// Output:
+	// in-flight
+	// may-not-preempt
+	// too-early
+	// too-soon
+	// over-max
+	// not-guaranteed
+	// over-guarantee
+	// headroom-inside
+	// nothing-in-reach
+	// no-victims
+	// predicate
+}
+
+// Two tasks of low rank cost less than one of high rank, and any number of those
+// less than one that opted out.
+func ExampleCost_Compare() {
+	two := victims.Cost{MaxRank: -100, Victims: 2}
+	one := victims.Cost{MaxRank: -1, Victims: 1}
+	kept := victims.Cost{OptedOut: 1, MaxRank: -100, Victims: 1}
+	fmt.Println(two.Compare(&one) < 0, one.Compare(&kept) < 0)
+	// Output:
+	// true true
+}

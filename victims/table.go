@@ -50,7 +50,9 @@ func (f flags) set(g flags, on bool) flags {
 }
 
 // AddTask adds a task and returns its row. Where an ask of the same key holds
-// a grant, the task takes its place: the grant is dropped.
+// a grant, the task takes its place: the grant is dropped. Whether there is
+// room is not asked: a cluster is told what is, and a node may be
+// over-committed. The task is copied.
 //
 // Errors are an empty key or one in use, a queue that is no leaf, an unknown
 // node, a negative amount, and amounts, times or counts out of range.
@@ -66,7 +68,7 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 }
 
 // RemoveTask removes a task, in whatever state it is. It does not remove a
-// grant; see [Cluster.Drop].
+// grant; see [Cluster.Drop]. Without a task the error wraps ErrUnknown.
 func (c *Cluster) RemoveTask(key string) error {
 	id, err := c.taskByKey(key)
 	if err != nil {
@@ -78,7 +80,8 @@ func (c *Cluster) RemoveTask(key string) error {
 }
 
 // SetState changes the state of a task, to take note that it is leaving or
-// that it is not after all.
+// that it is not after all. Without a task the error wraps ErrUnknown; Granted
+// is no state of a task, and an error that wraps ErrState.
 func (c *Cluster) SetState(key string, s State) error {
 	id, err := c.taskByKey(key)
 	if err != nil {
@@ -92,7 +95,8 @@ func (c *Cluster) SetState(key string, s State) error {
 	return nil
 }
 
-// Resize changes the size of a task. Errors are those of [Cluster.AddTask].
+// Resize changes the size of a task. Errors are a key that no task has, and
+// those of [Cluster.AddTask] about amounts.
 func (c *Cluster) Resize(key string, size resources.Vector) error {
 	id, err := c.taskByKey(key)
 	if err != nil {
@@ -131,7 +135,7 @@ func (a *Ask) task(node NodeID) Task {
 	}
 }
 
-// Drop takes the grant of an ask back.
+// Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
 func (c *Cluster) Drop(key string) error {
 	id, ok := c.LookupGrant(key)
 	if !ok {
@@ -183,7 +187,8 @@ func (c *Cluster) taskByKey(key string) (TaskID, error) {
 	return id, nil
 }
 
-// Task returns the task, or the granted ask, of a row. Its Size is a view.
+// Task returns the task, or the granted ask, of a row. Its Size is a view, and
+// its times are in UTC.
 func (c *Cluster) Task(id TaskID) Task {
 	r := &c.tasks[id]
 	t := Task{

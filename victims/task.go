@@ -56,10 +56,10 @@ type Task struct {
 	Key         string   // unique among the tasks and grants of a cluster
 	Application string   // "" is none: two tasks without one have nothing in common
 	Queue       queue.ID // a leaf
-	Node        NodeID
+	Node        NodeID   // where it runs; the zero value is the node that was added first
 	Size        resources.Vector
-	Priority    int32
-	Created     time.Time
+	Priority    int32     // raw; a larger one is more important
+	Created     time.Time // zero: not known, and before all others
 	Scheduled   time.Time // when it was placed; zero: not yet, it is nominated only
 	State       State
 

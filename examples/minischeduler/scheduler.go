@@ -233,12 +233,11 @@ func (s *scheduler) placeAsk(p *pending[victims.Ask]) error {
 		s.note("%s", s.cluster.Describe(&s.decision))
 	}
 	switch s.decision.Outcome {
-	case victims.Fits: // now; where it holds a grant, the task takes its place
-		_, err := s.cluster.AddTask(&victims.Task{
-			Key: ask.Key, Application: ask.Application, Queue: ask.Queue, Node: plan.Node,
-			Size: ask.Size, Priority: ask.Priority, Created: ask.PendingSince, Scheduled: s.now,
-		})
-		return err
+	case victims.Fits: // now; where it holds a grant, it keeps that until it starts
+		if err := s.cluster.Apply(plan); err != nil {
+			return err
+		}
+		return s.cluster.Start(ask.Key, s.now)
 	case victims.Waits, victims.Preempts: // it is granted its place
 		for _, v := range plan.Victims {
 			s.stop(false, v.Key)

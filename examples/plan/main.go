@@ -6,7 +6,8 @@
 // A document describes a cluster (queues, nodes, tasks) and a list of
 // requests: which tasks should stop so that this ask may run? A FILE may be a
 // directory, which stands for the *.json files in it, or "-" for standard
-// input. Without any, plan decides a document of its own, demo.json.
+// input. Without any, plan decides a document of its own, demo.json. README.md
+// in this folder explains every field of a document and of a result.
 //
 // Plan prints, per document, the queues and nodes before and after, and for
 // each request the decision with its reasons. With -explain it also prints, for
@@ -14,7 +15,11 @@
 // which single rule would have to give. With -json it prints the result
 // documents and nothing else, one per line. With -check it compares results
 // with what the documents expect and prints a line per difference and a last
-// line that counts.
+// line that counts. With -dot it prints a graph for Graphviz. These four exclude
+// each other.
+//
+// With -svg it also draws a picture and writes it to FILE. Graph and picture are
+// of one request: of the index that -request gives, or the first with victims.
 //
 // The exit status is 0 where every request was decided, with or without a
 // plan; 1 where -check found a difference; 2 where anything was wrong with the
