@@ -14,7 +14,7 @@ func (d *decision) decide(dst *Decision) {
 	d.findHosts()
 	d.setTodo(len(d.unplaced))
 	d.measureHosts()
-	if d.leaving {
+	if d.leaving || !d.couldStart() {
 		d.refused(dst, InFlight)
 		return
 	}
@@ -51,6 +51,39 @@ func (d *decision) place(dst *Decision) bool {
 	}
 	d.placeFurther(dst, d.pack.moment)
 	return true
+}
+
+// couldStart reports whether the members that hold a grant have room at present,
+// where what is leaving is still: on their nodes, under the maxima of their
+// path, and in its quotas. With their grants taken off they ask anew.
+func (d *decision) couldStart() bool {
+	if len(d.held) == 0 {
+		return true
+	}
+	d.read(present)
+	d.heldSum = zeros(d.heldSum, d.types)
+	for _, id := range d.held {
+		t := d.c.Task(id)
+		d.sum = d.c.Free(d.sum, t.Node)
+		for i, v := range t.Size {
+			if v > 0 && d.sum[i] < 0 {
+				return false
+			}
+		}
+		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
+		d.ledger.Remove(&t)
+	}
+	types := resources.Positive(d.heldSum)
+	for q := range d.tree.Up(d.job.Queue) {
+		most := d.tree.Max(q)
+		for t := range (most.Defined & types).All() {
+			if d.usageAt(q, t, present) > most.Value[t] {
+				return false
+			}
+		}
+	}
+	d.breaches = d.ledger.Admit(d.breaches[:0], Claim{Rem: d.heldSum, NonPreemptible: d.job.NonPreemptible})
+	return len(d.breaches) == 0
 }
 
 // forbidden refuses a job that may not have victims now.

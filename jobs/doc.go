@@ -31,7 +31,8 @@
 // as Job.MinMembers lacks. They are placed all together. The others are
 // admitted and placed one by one afterwards, in their order, on what is free
 // then: they never cost a victim. A member that is leaving has no place, and can
-// get none.
+// get none. While members hold grants that cannot start yet the job is in
+// flight, and gets no other plan.
 //
 // A node that is reserved for a member's key takes that member only; one that is
 // reserved for the name of the job takes all of them.

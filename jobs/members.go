@@ -24,6 +24,8 @@ func (d *decision) reset(p *Planner, job *Job, now time.Time) error {
 		return fail(fmt.Errorf("queue %s: %w", d.tree.Path(job.Queue), victims.ErrQueue))
 	case job.MinMembers < 0 || job.MinMembers > len(job.Members):
 		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), victims.ErrRange))
+	case len(job.Members) == 0:
+		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
 	case !holdable(now):
 		return fail(fmt.Errorf("now %v: %w", now, victims.ErrRange))
 	}
@@ -102,21 +104,25 @@ func (d *decision) lookup(key string) (victims.TaskID, bool) {
 // minimum, with those that have one. A member that is leaving has no place,
 // and can get none.
 func (d *decision) splitMembers() {
-	d.unplaced, d.further, d.leaving = d.unplaced[:0], d.further[:0], false
+	d.unplaced, d.further, d.held, d.leaving = d.unplaced[:0], d.further[:0], d.held[:0], false
 	missing := d.job.MinMembers
 	if missing == 0 {
 		missing = len(d.job.Members)
 	}
 	for i := range d.job.Members {
 		id, placed := d.lookup(d.job.Members[i].Key)
-		switch {
-		case !placed:
+		if !placed {
 			d.unplaced = append(d.unplaced, i)
-		case isLeaving(d.c.Task(id).State):
-			d.leaving = true
-		default:
-			missing--
+			continue
 		}
+		switch state := d.c.Task(id).State; {
+		case isLeaving(state):
+			d.leaving = true
+			continue
+		case state == victims.Granted:
+			d.held = append(d.held, id)
+		}
+		missing--
 	}
 	missing = max(missing, 0)
 	if missing < len(d.unplaced) {

@@ -86,9 +86,15 @@ func TestPlan_Change(t *testing.T) {
 	require.Equal(t, "j", grant.Job)
 	require.True(t, grant.NonPreemptible && grant.Originator && !grant.OptedOut)
 	require.True(t, w.cluster.Task(j1).OptedOut)
-	// The same plan once more is stale, and the job is placed.
+	// The same plan once more is stale, and the job is on its way until its
+	// victim has gone.
 	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrStale)
-	require.Equal(t, "fits", w.brief(w.decide()))
+	require.Equal(t, "refused in-flight", w.brief(w.decide()))
+	gone := w.cluster.Clone()
+	require.NoError(t, gone.RemoveTask("v"))
+	p := jobs.Planner{Cluster: gone}
+	require.NoError(t, p.Decide(d, &w.job, noon))
+	require.Equal(t, "fits", w.brief(d))
 	require.NoError(t, w.cluster.Undo())
 	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(w.decide()))
 }

@@ -56,9 +56,9 @@ type Placing struct {
 // to the answer, reusing its memory. Errors say what is wrong with the job;
 // that there is no plan is no error.
 //
-// A job all of whose members are placed fits, with nothing to do. One whose
-// members hold grants of a round that is under way is such a job: ask
-// [Rounds.Lookup] first.
+// A job all of whose members are placed fits, with nothing to do. While members
+// hold grants and could not start, since what must go for them has not gone, it
+// is refused, InFlight: nothing is planned on top of a round that is under way.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.reset(p, job, now); err != nil {
@@ -104,8 +104,10 @@ type decision struct {
 
 	// The members of the job.
 	byKey    map[string]int32
-	unplaced []int // of the minimum, as indices of job.Members
-	further  []int // beyond it
+	unplaced []int            // of the minimum, as indices of job.Members
+	further  []int            // beyond it
+	held     []victims.TaskID // the grants of members
+	heldSum  resources.Vector
 	leaving  bool  // one that is leaving is missing
 	todo     []int // those of unplaced that are to be placed now
 	rem      resources.Vector

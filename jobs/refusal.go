@@ -10,7 +10,8 @@ type Reason uint8
 
 const (
 	// InFlight: members are leaving still, and without them the minimum cannot
-	// be placed.
+	// be placed; or members hold grants and cannot start, for what their places
+	// are taken from has not gone.
 	InFlight Reason = 1 + iota
 	// QuotaMin: a non-preemptible job would pass the min of a quota.
 	QuotaMin

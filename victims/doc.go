@@ -34,24 +34,24 @@
 //
 //  1. Opting out is a strong suggestion, not a guarantee: opted-out victims
 //     only where no plan does without, and then the fewest. It is the first
-//     part of the [Cost]; see decision.unit.
+//     part of the [Cost]; see candidate.go.
 //  2. No queue ends below its guarantee, or below what it had if that was
-//     less, in any type and at every level. See Rooms.
-//  3. Never the same application. See decision.veto.
+//     less, in any type and at every level. See [Rooms].
+//  3. Never the same application. See candidate.go.
 //  4. Only a queue under its guarantee triggers: each governed type of the ask
 //     must be under there, and at least one must be governed. See
-//     decision.triggers.
+//     precondition.go.
 //  5. Only a queue over its guarantee gives. For a victim that reduces an open
 //     need this follows from law 2.
-//  6. Lower or equal effective priority only. See decision.veto.
-//  7. Never outside the fence. See decision.vetoOf.
+//  6. Lower or equal effective priority only. See candidate.go.
+//  7. Never outside the fence. See leaf.go.
 //
 // An ask that requires a node, such as that of a daemon set, is the exception:
 // it can run nowhere else, so that laws 2, 4, 5 and 7, disabled queues and storm
 // freedom do not bind it, and law 6 compares raw priorities.
 //
 // Storm freedom: victims come from outside the subtree of E, the lowest queue
-// that governs a type of the ask (decision.vetoOf). Then every applied plan
+// that governs a type of the ask (leaf.go). Then every applied plan
 // makes the sum over queues and guaranteed types of min(usage, guaranteed)
 // strictly larger, and law 2 lets no term shrink, so that on a fixed workload
 // only so many plans can happen, however often victims come back.

@@ -28,6 +28,10 @@ import (
 func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	large := flag.Bool("large", true, "measure a cluster of a million tasks, too")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [FILE...]")
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	r := full()
 	if !*large {

@@ -91,6 +91,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	var o options
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "usage: replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N] [-grace SECONDS] [-svg FILE] [-json] [-quiet]")
+		flags.PrintDefaults()
+	}
 	flags.StringVar(&o.nodes, "nodes", "", "`FILE` of nodes; without, a workload is generated")
 	flags.StringVar(&o.pods, "pods", "", "`FILE` of pods")
 	flags.Int64Var(&o.stretch, "stretch", 0, "pods live `N` times as long; 0: for ever, but once where the workload is generated")

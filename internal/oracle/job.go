@@ -42,7 +42,7 @@ type Placement struct {
 
 // The reasons for which a job is refused, in the words of package jobs.
 const (
-	InFlight       = "in-flight"        // members are leaving, and the minimum is not without them
+	InFlight       = "in-flight"        // members are leaving, and the minimum is not without them; or grants cannot start yet
 	QuotaMin       = "quota-min"        // it may not trigger preemption, for the min of a quota
 	QuotaMax       = "quota-max"        // or for a max, which no victims could change
 	MayNotPreempt  = "may-not-preempt"  // nobody may go for it
@@ -55,7 +55,7 @@ const (
 // of members.
 func DecideJob(c *world.JobCase) JobResult {
 	h := newHearing(c)
-	if h.lacking > 0 {
+	if h.lacking > 0 || !h.couldStart() {
 		return JobResult{Outcome: Refused, Reason: InFlight}
 	}
 

@@ -82,3 +82,33 @@ func JobVictims(c *world.JobCase, places, victims []string) (list []JobVictim) {
 	}
 	return list
 }
+
+// couldStart reports whether the members that hold a grant have room now, where
+// what is leaving is still: on their nodes, under the maxima of their path, and
+// in its quotas, each with the grants taken off.
+func (h *hearing) couldStart() bool {
+	held, without := make(world.Amounts), h.now.clone()
+	for _, g := range h.w.Grants {
+		if !slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == g.Ask.Key }) {
+			continue
+		}
+		for t, v := range g.Ask.Size {
+			held[t] += v
+			if v > 0 && h.now.free[g.Node][t] < 0 {
+				return false
+			}
+		}
+		add(without.used, g.Ask.Queue, g.Ask.Size, -1)
+		if g.Ask.NonPreemptible {
+			add(without.fixed, g.Ask.Queue, g.Ask.Size, -1)
+		}
+	}
+	for _, q := range h.path {
+		for t, v := range held {
+			if most, ok := h.queues[q].Max[t]; ok && v > 0 && h.now.used[q][t] > most {
+				return false
+			}
+		}
+	}
+	return len(h.notAdmitted(without, held)) == 0
+}
