@@ -12,9 +12,10 @@ import (
 // A nodeBound is a cost that no plan for a node goes below, as far as the
 // digest of the node tells: levels, and work where the levels are the same.
 type nodeBound struct {
-	levels Levels
-	work   Work
-	node   NodeID
+	levels    Levels
+	work      Work
+	node      NodeID
+	elsewhere int64 // how many of the victims are not on the node; see headroomBeats
 }
 
 // stride is how far apart the nodes are that a search looks at first.
@@ -117,7 +118,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 			return false
 		}
 	}
-	return d.freesAsMuch(n, count)
+	return d.freesAsMuch(n, count, 0)
 }
 
 // reaches reports whether count times amount, which may be beyond int64, is at
@@ -217,26 +218,30 @@ func (d *decision) beaten(b *nodeBound) bool {
 	if c < 0 || c == 0 && d.c.place(b.node) < d.best.cost.Node {
 		return false
 	}
-	return d.freesAsMuch(b.node, b.levels[levelVictims])
+	return d.freesAsMuch(b.node, b.levels[levelVictims]-b.elsewhere, b.elsewhere)
 }
 
-// freesAsMuch reports whether so many victims on a node free at least as much
-// beyond what is wanted as the best plan does. One type that does is enough;
-// the first to look at is the one that decided for the best.
-func (d *decision) freesAsMuch(n NodeID, count int64) bool {
-	if d.bestTotal.Excess.Amount == 0 || d.freesAsMuchOf(n, count, d.bestType) {
+// freesAsMuch reports whether so many victims on a node, and those elsewhere,
+// free at least as much beyond what is wanted as the best plan does. One type
+// that does is enough; the first to look at is the one that decided for the
+// best.
+func (d *decision) freesAsMuch(n NodeID, count, elsewhere int64) bool {
+	if d.bestTotal.Excess.Amount == 0 || d.freesAsMuchOf(n, count, elsewhere, d.bestType) {
 		return true
 	}
 	for t := range d.c.types {
-		if d.freesAsMuchOf(n, count, t) {
+		if d.freesAsMuchOf(n, count, elsewhere, t) {
 			return true
 		}
 	}
 	return false
 }
 
-func (d *decision) freesAsMuchOf(n NodeID, count int64, t int) bool {
+func (d *decision) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 	beyond := count * d.c.digest.least[int(n)*d.c.types+t]
+	if elsewhere > 0 {
+		beyond += elsewhere * d.poolSums.least[t]
+	}
 	if d.wants.Has(t) {
 		beyond -= max(d.size[t]-d.free(n, t, coming), d.needs.most[t], 0)
 	}

@@ -79,6 +79,7 @@ type poolSums struct {
 	fewest []int64 // for each need, a number of victims below which none meets it
 	rank   int64   // the least
 	newest int64   // when the last of them was scheduled, as taskRow.newest has it
+	least  resources.Vector
 }
 
 // sumUpPool sums the candidates up that make headroom.
@@ -88,6 +89,11 @@ func (d *decision) sumUpPool() {
 	for i, id := range d.pool.ids {
 		s.rank = min(s.rank, d.pool.units[i].Levels[levelRank])
 		s.newest = max(s.newest, d.c.tasks[id].newest())
+		if size := d.c.size(id); i == 0 {
+			s.least = append(s.least[:0], size...)
+		} else {
+			s.least = resources.Min(s.least, s.least, size)
+		}
 	}
 	s.fewest = s.fewest[:0]
 	for i, short := range d.needs.short {
@@ -126,9 +132,11 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 		}
 	}
 	newest := d.newest[0] // of those on the node that make headroom
+	b.elsewhere = elsewhere
 	b.levels[levelVictims] = count + elsewhere
 	b.levels[levelSumRanks] = (count + elsewhere) * min(b.levels[levelRank], d.poolSums.rank)
-	// With exactly so many victims, all of newest must be among them.
+	// With exactly so many victims, all of newest are among them, and count are
+	// on the node.
 	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))
 	for _, start := range newest {
 		work.ns = work.ns.Add(wide.Of(d.since(start)))
