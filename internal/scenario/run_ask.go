@@ -35,7 +35,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	ask := victims.Ask{
 		Key: key, Application: q.Ask.Application, Queue: r.queue(q.Ask.Queue), Size: q.Ask.Resources,
 		Priority: q.Ask.Priority, PendingSince: r.now.Add(-q.Ask.Age),
-		RequiredNode: q.Ask.RequiredNode, MayNot: !q.Ask.AllowPreemptOther,
+		RequiredNode: q.Ask.RequiredNode, NonPreemptible: r.nonPreemptible(nil), MayNot: !q.Ask.AllowPreemptOther,
 		OptedOut: class.OptedOut,
 	}
 	if err := r.instant(q.Ask.At.Field("age"), q.Ask.Age.String(), ask.PendingSince); err != nil {
@@ -109,7 +109,7 @@ func (r *runner) runNow(p *victims.Plan) error {
 		Key: p.Ask.Key, Application: p.Ask.Application, Queue: p.Ask.Queue, Node: p.Node,
 		Size: p.Ask.Size, Priority: p.Ask.Priority,
 		Created: p.Ask.PendingSince, Scheduled: r.now,
-		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "",
+		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "", NonPreemptible: p.Ask.NonPreemptible,
 	})
 	return err
 }

@@ -133,6 +133,14 @@ func (r *runner) addTask(t *Task) error {
 		Originator: t.Originator, OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "",
 		Job: t.Job, NonPreemptible: r.nonPreemptible(t.Preemptible),
 	}
+	if id, held := r.cluster.LookupGrant(t.Key); held && t.Job == "" {
+		// A member of a job that starts need not say so again.
+		grant := r.cluster.Task(id)
+		task.Job = grant.Job
+		if t.Preemptible == nil {
+			task.NonPreemptible = grant.NonPreemptible
+		}
+	}
 	if err := r.instant(t.At.Field("age"), t.Age.String(), task.Created); err != nil {
 		return err
 	}

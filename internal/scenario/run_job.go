@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -45,10 +46,41 @@ func (r *runner) job(i int, q *Request) error {
 	for _, v := range placed.Decision.Plan.Victims {
 		placed.Victims = append(placed.Victims, r.task(v.Task))
 	}
+	held := r.heldBy(&job)
 	result := r.jobResult(i, &placed.Decision)
+	if placed.Decision.Outcome == victims.Fits {
+		for _, id := range held {
+			t := r.cluster.Task(id)
+			result.Placements[t.Key] = r.cluster.Node(t.Node).Name
+		}
+	}
 	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Placed: placed})
-	if err := r.followJob(&placed.Decision, q.Then); err != nil {
+	err := r.followJob(&placed.Decision, q.Then)
+	if err == nil && placed.Decision.Outcome == victims.Fits && q.Then != ThenNothing {
+		err = r.startHeld(held)
+	}
+	if err != nil {
 		return r.jobError(q.Job, err)
+	}
+	return nil
+}
+
+// heldBy returns the grants that members of a job hold.
+func (r *runner) heldBy(job *jobs.Job) (held []victims.TaskID) {
+	for i := range job.Members {
+		if id, ok := r.cluster.LookupGrant(job.Members[i].Key); ok {
+			held = append(held, id)
+		}
+	}
+	return held
+}
+
+// startHeld starts the members of a job that hold grants: it fits now.
+func (r *runner) startHeld(held []victims.TaskID) error {
+	for _, id := range held {
+		if err := r.cluster.Start(r.cluster.Task(id).Key, r.now); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -76,11 +108,13 @@ func (r *runner) nonPreemptible(preemptible *bool) bool {
 }
 
 // addMembers adds the members that run already, as tasks of the default age. A
-// member of the same job that an earlier request has placed is there.
+// member of the same job that an earlier request has placed is there; one that
+// the document has among its tasks must not be said to run once more.
 func (r *runner) addMembers(j *Job, job *jobs.Job) error {
 	for i := range j.Members {
 		m := &j.Members[i]
-		if r.placed(job, m.Key) {
+		repeated := m.Node != "" && slices.ContainsFunc(r.doc.Tasks, func(t Task) bool { return t.Key == m.Key })
+		if !repeated && r.placed(job, m.Key) {
 			continue
 		}
 		_, taken := r.cluster.Lookup(m.Key)

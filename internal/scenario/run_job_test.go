@@ -51,6 +51,17 @@ func TestRun_Job(t *testing.T) {
 			[]string{"v preempting on n1 with cpu=10", "x granted on n1 with cpu=3"}},
 		{"a grant is started", []string{placeThen("", leave, j1), `{"finish": ["v"]}`, start("j-1", "4")}, []string{"j plan v"},
 			[]string{"j-1 running on n1 with cpu=4"}},
+		{"once more while its victims leave", []string{placeThen("", leave, j1), place(j1)}, []string{"j plan v", "j refused in-flight"},
+			[]string{"j-1 granted on n1 with cpu=4", "v preempting on n1 with cpu=10"}},
+		{"once more for more members while its victims leave", []string{placeThen("", leave, j1), place(j1, j0)},
+			[]string{"j plan v", "j refused in-flight"},
+			[]string{"j-1 granted on n1 with cpu=4", "v preempting on n1 with cpu=10"}},
+		{"once more when its victims have left", []string{placeThen("", leave, j1), `{"finish": ["v"]}`, place(j1)}, []string{"j plan v", "j fits"},
+			[]string{"j-1 running on n1 with cpu=4"}},
+		{"once more when its victims have left, a dry run", []string{placeThen("", leave, j1), `{"finish": ["v"]}`, placeThen("", nothing, j1)},
+			[]string{"j plan v", "j fits"}, []string{"j-1 granted on n1 with cpu=4"}},
+		{"once more when its member has started", []string{placeThen("", leave, j1), `{"finish": ["v"]}`, start("j-1", "4"), place(j1)},
+			[]string{"j plan v", "j fits"}, []string{"j-1 running on n1 with cpu=4"}},
 		{"all or nothing", []string{place(j0, j1, member("j-2", "11"))}, []string{"j refused no-victims"}, []string{v}},
 		{"the minimum", []string{placeThen(`, "minMembers": 1`, "", j0, j1)}, []string{"j fits"},
 			[]string{"j-0 running on n2 with cpu=2", v}},
@@ -91,6 +102,26 @@ func TestRun_JobsNeedPreemptibleLabel(t *testing.T) {
 	require.Equal(t, []string{"j refused no-victims"}, brief(run.Report()))
 	require.Equal(t, 1, run.Steps[0].Placed.Decision.Refusal.Counts[jobs.RuleNonPreemptible])
 	require.True(t, run.Steps[0].Placed.Decision.Plan.Job.NonPreemptible)
+}
+
+// An ask that runs says nothing of being preemptible either.
+func TestRun_JobsNeedPreemptibleLabel_Asks(t *testing.T) {
+	text := small(ask("x", "2", "") + "," + placeThen(`, "preemptible": true`, "", member("j-0", "2")))
+	text = strings.Replace(text, `"resources": {"cpu": "10"}}],`, `"resources": {"cpu": "10"}, "priority": 9}],`, 1)
+	require.Equal(t, []string{"x fits n2", "j plan x"}, brief(mustRun(t, text).Report()))
+	text = strings.Replace(text, `"name": "small",`, `"name": "small", "options": {"jobsNeedPreemptibleLabel": true},`, 1)
+	require.Equal(t, []string{"x fits n2", "j refused no-victims"}, brief(mustRun(t, text).Report()))
+}
+
+// A member that runs already is not repeated in the tasks.
+func TestRun_JobMemberAmongTasks(t *testing.T) {
+	text := small(place(`{"key": "v", "resources": {"cpu": "10"}, "node": "n1"}`))
+	text = strings.Replace(text, `{"key": "v", "queue": "root.a"`, `{"key": "v", "job": "j", "queue": "root.b"`, 1)
+	doc, err := Parse("doc.json", []byte(text))
+	require.NoError(t, err)
+	_, err = doc.Run()
+	require.ErrorIs(t, err, victims.ErrDuplicate)
+	require.ErrorContains(t, err, `requests[0].job.members[0].key: "v"`)
 }
 
 // Jobs go by the classes of tasks as asks do, and by the minimums and quotas of
