@@ -134,7 +134,8 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 	newest := d.newest[0] // of those on the node that make headroom
 	b.elsewhere = elsewhere
 	b.levels[levelVictims] = count + elsewhere
-	b.levels[levelSumRanks] = (count + elsewhere) * min(b.levels[levelRank], d.poolSums.rank)
+	rank := min(d.leastRank(d.c.digest.gauges[b.node].minPriority), d.poolSums.rank)
+	b.levels[levelSumRanks] = (count + elsewhere) * rank
 	// With exactly so many victims, all of newest are among them, and count are
 	// on the node.
 	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))
