@@ -131,6 +131,39 @@ func BenchmarkDecideCoupled(b *testing.B) {
 	}
 }
 
+// BenchmarkRefuse refuses jobs in full clusters of which the guarantees leave
+// too little, which no bound shows: members are equal, or of 8 sizes.
+func BenchmarkRefuse(b *testing.B) {
+	for _, nodes := range []int{4, 100, 1000} {
+		for _, sizes := range []int{1, 8} {
+			members := min(nodes+4, 64)
+			b.Run(fmt.Sprintf("nodes=%d/tasks=10/members=%d/sizes=%d", nodes, members, sizes), func(b *testing.B) {
+				c := fullCluster(b, nodes, 10)
+				job := gang(c, members, func(i int) resources.Vector {
+					return resources.Vector{4000 + 500*int64(i%sizes), 8 << 30}
+				})
+				// Together the queues give half of what is asked for.
+				var asked int64
+				for i := range job.Members {
+					asked += job.Members[i].Size[0]
+				}
+				used := c.Tree().Usage(queue.Root)[0]
+				guarantee(b, c, 100-max(50*asked/used, 1))
+				p := jobs.Planner{Cluster: c}
+				var d jobs.Decision
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Refused {
+						b.Fatal(d.Outcome, err)
+					}
+				}
+				b.ReportMetric(float64(d.Refusal.Steps), "steps")
+				b.ReportMetric(float64(d.Refusal.Placeable), "placeable")
+			})
+		}
+	}
+}
+
 // guarantee gives both queues some per cent of what they use.
 func guarantee(b *testing.B, c *victims.Cluster, percent int64) {
 	for _, path := range []string{"root.a", "root.b"} {

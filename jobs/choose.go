@@ -29,7 +29,8 @@ func (d *decision) choose() bool {
 // Where that proves nothing, or members differ, plans are made member by
 // member in several orders, or by letting all fall that may and giving back what
 // can go back; and if the case is not too large, what they cost makes a complete
-// search short.
+// search short. Where all that finds nothing, a complete search goes as far as
+// its steps do, whatever the size.
 func (d *decision) search() {
 	if d.within(small) && !d.p.quick {
 		d.complete(4 * d.budget())
@@ -56,12 +57,30 @@ func (d *decision) search() {
 	if d.eager && d.best.found {
 		return
 	}
-	d.proven = d.within(medium) && !d.p.quick && d.complete(d.budget())
+	steps := d.stepsLeft()
+	d.proven = steps > 0 && d.complete(steps)
 	if d.proven {
 		d.proof = ProofCost
 	} else if d.best.found && d.wholes > 0 {
 		d.reconsiderBest()
 	}
+}
+
+// stepsLeft returns the steps that a complete search may take in the end: all
+// where a case is of medium size, none where a larger one has a plan, and where
+// it has none as many as take no longer than all of them take where few things
+// matter. A step looks at every host and every unit.
+func (d *decision) stepsLeft() int {
+	const few = 64
+	switch {
+	case d.p.quick:
+		return 0
+	case d.within(medium):
+		return d.budget()
+	case d.best.found:
+		return 0
+	}
+	return d.budget() * few / max(few, len(d.hosts)+len(d.units))
 }
 
 // settled reports whether there is nothing more to look for: what was found is

@@ -64,9 +64,12 @@ func (d *decision) persuade() bool {
 	d.picky = true
 	d.proven, d.proof = false, ProofNone
 	if d.smallPicky() {
-		d.completePicky()
-	} else {
-		d.growPicky()
+		d.completePicky(4 * d.budget())
+		return d.best.found
+	}
+	d.growPicky()
+	if steps := d.stepsLeft(); !d.best.found && steps > 0 {
+		d.completePicky(steps)
 	}
 	return d.best.found
 }
@@ -87,8 +90,8 @@ func (d *decision) smallPicky() bool {
 // completePicky is complete with the predicate in the loop. Members are placed
 // in the order of the job. Where a set of victims is refused that is enough, the
 // places are tried once more with all gone that may be, and then trimmed.
-func (d *decision) completePicky() {
-	d.beginTrial(4 * d.budget())
+func (d *decision) completePicky(steps int) {
+	d.beginTrial(steps)
 	x := &d.trial
 	x.refused = false
 	d.descendPicky(0)
