@@ -112,6 +112,9 @@ func (w *Worker) packsOf(b int32) []packRow { return w.packs[w.spans[b].first:w.
 // chain returns the first bound of a unit that can bind it, or -1. Since
 // bounds are chains, those that follow are the same for all units that have it.
 func (w *Worker) chain(u *Unit) int32 {
+	if len(w.tight) == 0 {
+		return -1
+	}
 	for _, b := range u.Bounds {
 		for _, pack := range w.packsOf(b) {
 			if pack.tight >= 0 && at(u.Size, int(pack.typ)) > 0 {
@@ -125,14 +128,26 @@ func (w *Worker) chain(u *Unit) int32 {
 // alike orders units by what makes a class, the costliest first, so that those
 // of a class are neighbours.
 func (w *Worker) alike(u, v *Unit) int {
-	if c := cmp.Or(
-		slices.Compare(v.Levels[:], u.Levels[:]),
-		slices.Compare(u.Size, v.Size),
-		slices.Compare(u.Needs, v.Needs),
-		cmp.Compare(w.chain(u), w.chain(v)),
-		slices.CompareFunc(u.Parts, v.Parts, comparePart),
-	); c != 0 || w.p.Order.Compare == nil {
+	// One after another, for this is asked often and the first ones mostly tell.
+	if u.Levels != v.Levels {
+		return slices.Compare(v.Levels[:], u.Levels[:])
+	}
+	if c := slices.Compare(u.Size, v.Size); c != 0 {
 		return c
+	}
+	if c := slices.Compare(u.Needs, v.Needs); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(w.chain(u), w.chain(v)); c != 0 {
+		return c
+	}
+	if len(u.Parts)+len(v.Parts) > 0 {
+		if c := slices.CompareFunc(u.Parts, v.Parts, comparePart); c != 0 {
+			return c
+		}
+	}
+	if w.p.Order.Compare == nil {
+		return 0
 	}
 	return cmp.Compare(u.Work, v.Work)
 }
