@@ -107,13 +107,7 @@ func (x *inspection) shares() {
 		}
 	}
 	for t := range x.types {
-		whole := min(x.target[t], x.most[int(q)*x.types+t])
-		for p := range x.tree.Up(q) {
-			if g := x.tree.Guaranteed(p); g.Defined.Has(t) {
-				whole = min(whole, x.used(p, t)-x.floor(p, t))
-			}
-		}
-		x.parts[int(q)*x.types+t] = whole
+		x.parts[int(q)*x.types+t] = min(x.target[t], x.most[int(q)*x.types+t])
 		for p := q; p < x.tree.End(q); p++ {
 			x.divided(p, t)
 		}

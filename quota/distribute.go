@@ -89,9 +89,14 @@ func (x *enforcement) goalOfAll() resources.Vector {
 	return goal
 }
 
-// divide works out the parts of the first round, down to the leaves.
+// divide works out the parts of the first round, down to the leaves. They sum
+// "exactly to min(target, total releasable)"; what the queues above q let go
+// limits what is asked for, and not them.
 func (x *enforcement) divide() {
-	copy(x.row(x.parts, x.q), x.goalOfAll())
+	whole, most := x.row(x.parts, x.q), x.row(x.releasable, x.q)
+	for _, t := range x.list {
+		whole[t] = min(x.target[t], most[t])
+	}
 	for p := x.q; p < x.tree.End(x.q); p++ {
 		if !x.tree.IsLeaf(p) {
 			x.spread(x.parts, p, x.row(x.parts, p))

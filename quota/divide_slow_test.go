@@ -20,11 +20,6 @@ func divideSlowly(c *trial) (parts map[string]world.Amounts, tied bool) {
 			continue
 		}
 		whole := min(max(s.usage[c.Queue][name]-bound, 0), s.releasable(top, name))
-		for _, q := range places {
-			if world.Inside(c.Queue, q.Path) {
-				whole = min(whole, s.surplus(q, name))
-			}
-		}
 		s.divide(top, name, whole)
 	}
 	return s.parts, s.tied

@@ -67,14 +67,25 @@
 // last trim over all victims keeps the plan minimal. Children that are being
 // enforced already take no part.
 //
+// # What falls short
+//
+// Where less than the target is freed in the end, of a leaf or a parent, parts
+// and order may be to blame. Then all candidates are searched together for a
+// set that meets the target, and where there is none, for more of one type
+// after another and no less of the others: to the end up to
+// [CompleteCandidates] tasks, up to a few hundred within the budget of steps,
+// and not among more. It is the cheapest such set, as of a leaf. So with few
+// candidates the target is met where any legal set meets it.
+//
 // # The outcome
 //
 // Usage is within max once the victims have gone ([Met]), or stays over by what
 // may be missed ([MetWithinMiss]), or by more, with victims ([Partial]) or
-// without ([Impossible]). Shortfall says how much stays, and Stops say what
+// without ([Impossible]). Parts are shares of the target, whatever guarantees
+// above the queue let go of it. Shortfall says how much stays, and Stops say what
 // keeps it. A [Miss] spares no victim that can be had. [Exact] forbids to free
-// more than a part; then a type may stay over although a larger task could end
-// that.
+// more than is asked for; then a type may stay over although a larger task could
+// end that.
 //
 // Everything is exact: amounts are integers, shares are compared in 128 bits,
 // and the same calls give the same outcome, in whatever order tasks were added.

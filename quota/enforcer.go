@@ -50,7 +50,8 @@ const (
 	// needed for at least one type, with a single type it frees less than one
 	// task too much.
 	OneTask Overshoot = iota
-	// Exact lets no leaf free more than its part in any type of the target.
+	// Exact lets no leaf free more than it is asked for in any type of the
+	// target: its part, or later as much as is open of all.
 	Exact
 )
 
@@ -68,8 +69,9 @@ const (
 	ClosestMatch
 )
 
-// CompleteCandidates is the number of tasks of a leaf up to which a search
-// for the best set looks at every one that could matter.
+// CompleteCandidates is the number of tasks, of a leaf or below the enforced
+// queue, up to which a search for the best set looks at every one that could
+// matter.
 const CompleteCandidates = 12
 
 // Enforce decides which tasks below q, or of q, should stop so that its usage
@@ -86,7 +88,7 @@ const CompleteCandidates = 12
 // The cost is that of looking at all tasks below q, and of putting in order
 // those that are taken: O(tasks·log tasks) where each leaf can give its part.
 // What a leaf cannot give makes another round among its siblings, and a search
-// in the leaf. A q that the tree does not have makes it panic.
+// in the leaf; what is short in the end, a search below q as a whole. A q that the tree does not have makes it panic.
 func (e *Enforcer) Enforce(dst *Outcome, q queue.ID, max resources.Limit, now time.Time) error {
 	tree := e.Cluster.Tree()
 	if err := (Setting{Max: max, Delay: tree.QuotaPreemptionDelay(q)}).Check(tree, q); err != nil {
@@ -109,8 +111,15 @@ func (x *enforcement) decide() {
 	x.setGoal(x.q, x.goalOfAll())
 	x.give(x.q)
 	x.trim()
-	// The trim may have made room for others. Each pass frees more of the
-	// target than the last.
+	x.refill()
+	if x.isShort(x.q, x.target) && x.joint() {
+		x.refill() // a search that was cut short may have left something
+	}
+}
+
+// refill takes what a trim, or a search, has made room for. Each pass frees more
+// of the target than the last.
+func (x *enforcement) refill() {
 	for x.isShort(x.q, x.target) && x.fill() {
 		x.trim()
 	}

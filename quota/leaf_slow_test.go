@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"cmp"
+	"iter"
 	"math/big"
 	"slices"
 	"testing"
@@ -82,6 +83,7 @@ func chooseSlowly(c *trial) []string {
 	s.search()
 	for s.walk(s.target) { // where the trim made room for others
 	}
+	s.joint()
 	var keys []string
 	for _, t := range s.picked() {
 		keys = append(keys, t.Key)
@@ -240,18 +242,56 @@ func (s *slowLeaf) search() {
 	if covers(sum(s.picked()), need) {
 		return
 	}
-	var best *slowCost
-	for set := range 1 << len(all) {
-		var tasks []world.Task
-		for i, t := range all {
-			if set>>i&1 == 1 {
-				tasks = append(tasks, t)
+	s.replace(all, need, need)
+}
+
+// joint looks at every set for more of the target, of one type after another,
+// and no less of the others.
+func (s *slowLeaf) joint() {
+	for _, name := range s.c.World.Types {
+		need := s.had(sum(s.picked()))
+		most := need[name]
+		for tasks := range s.sets(s.tasks, need) {
+			most = max(most, s.had(sum(tasks))[name])
+		}
+		if most > need[name] {
+			need[name] = most
+			s.replace(s.tasks, need, s.target)
+		}
+	}
+}
+
+// had returns what of the target is freed.
+func (s *slowLeaf) had(freed world.Amounts) world.Amounts {
+	all := make(world.Amounts)
+	for name, v := range s.target {
+		all[name] = min(v, freed[name])
+	}
+	return all
+}
+
+// sets yields the legal sets that free at least need.
+func (s *slowLeaf) sets(all []world.Task, need world.Amounts) iter.Seq[[]world.Task] {
+	return func(yield func([]world.Task) bool) {
+		for set := range 1 << len(all) {
+			var tasks []world.Task
+			for i, t := range all {
+				if set>>i&1 == 1 {
+					tasks = append(tasks, t)
+				}
+			}
+			if s.legal(tasks) && covers(sum(tasks), need) && !yield(tasks) {
+				return
 			}
 		}
-		if !s.legal(tasks) || !covers(sum(tasks), need) {
-			continue
-		}
-		if cost := s.cost(tasks, need); best == nil || cost.compare(best) < 0 {
+	}
+}
+
+// replace takes the cheapest set that frees need, where there is one.
+func (s *slowLeaf) replace(all []world.Task, need, wanted world.Amounts) {
+	var best *slowCost
+	for tasks := range s.sets(all, need) {
+		if cost := s.cost(tasks, wanted); best == nil || cost.compare(best) < 0 {
 			best = cost
 		}
 	}
@@ -271,7 +311,7 @@ type slowCost struct {
 	keys   []string
 }
 
-func (s *slowLeaf) cost(tasks []world.Task, need world.Amounts) *slowCost {
+func (s *slowLeaf) cost(tasks []world.Task, wanted world.Amounts) *slowCost {
 	c := &slowCost{work: new(big.Int)}
 	var inexact, others, originators, highest, optedOut, priorities int64
 	for i, t := range tasks {
@@ -293,7 +333,7 @@ func (s *slowLeaf) cost(tasks []world.Task, need world.Amounts) *slowCost {
 	slices.Sort(c.keys)
 	c.levels = []int64{inexact, others, originators, highest, optedOut, int64(len(tasks)), priorities}
 	freed := sum(tasks)
-	for name, v := range need {
+	for name, v := range wanted {
 		freed[name] = max(freed[name]-v, 0)
 	}
 	c.excess = s.share(freed)

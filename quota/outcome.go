@@ -59,7 +59,9 @@ type Outcome struct {
 	Shortfall resources.Vector // what stays over max, at least 0
 
 	// Parts are what the queues below the enforced one were to free in the
-	// first round, in tree order. Queues without a part are left out.
+	// first round, in tree order. Queues without a part are left out. They sum
+	// to the target, or to what the queues can release; where a guarantee above
+	// the enforced queue lets less go, less is asked for, in proportion.
 	Parts []Part
 	// Leaves are the leaves that were asked for anything, in tree order.
 	Leaves []Leaf
@@ -77,7 +79,8 @@ type Outcome struct {
 	Jobs []JobLoss
 
 	// Proven is set where no search was cut short by its budget of steps, or
-	// none was needed. Steps are the search steps taken.
+	// left out for it, or none was needed. Then no legal set of victims frees
+	// more of one type of the target and as much of the others. Steps are the search steps taken.
 	Proven  bool
 	Steps   int
 	Version uint64 // of the cluster that it was made for
@@ -94,7 +97,7 @@ type Part struct {
 // A Leaf is what a leaf was asked for and gives.
 type Leaf struct {
 	Queue   queue.ID
-	Asked   resources.Vector // the most in all rounds, in types of the target
+	Asked   resources.Vector // the most in all rounds and searches, in types of the target
 	Freed   resources.Vector // in every type
 	Victims int              // how many of its tasks are victims
 }

@@ -44,19 +44,34 @@ func TestParent_Parts(t *testing.T) {
 	}, o.Leaves)
 }
 
-// A guarantee above the enforced queue limits what is taken, and so the parts,
-// but neither target nor shortfall.
+// A guarantee above the enforced queue limits what is taken, but neither target,
+// parts nor shortfall.
 func TestParent_GuaranteeAbove(t *testing.T) {
 	f := newFixture(t, queue.Config{Name: "p", Guaranteed: slots(8), Children: []queue.Config{inner("q", leaf("a"), leaf("b"))}})
 	f.tasks("p.q.a", 1, 1, 1, 1, 1)
 	f.tasks("p.q.b", 1, 1, 1, 1, 1)
 	o := f.enforce("p.q", slots(4))
-	require.Equal(t, map[string]int64{"root.p.q.a": 1, "root.p.q.b": 1}, f.parts(o))
+	require.Equal(t, map[string]int64{"root.p.q.a": 3, "root.p.q.b": 3}, f.parts(o))
 	require.Equal(t, []string{"a1", "b1"}, keys(o))
 	require.Equal(t, quota.Partial, o.Result)
 	require.Equal(t, resources.Vector{6, 0}, o.Target)
 	require.Equal(t, resources.Vector{4, 0}, o.Shortfall)
 	require.Equal(t, []quota.Stop{{Type: 0, Rule: quota.RuleGuarantee, Amount: 8, Queue: f.queue("p")}}, o.Stops)
+}
+
+// Parts are those of the whole target, and what a guarantee above lets go is cut
+// as evenly.
+func TestParent_PartsBelowGuarantee(t *testing.T) {
+	f := newFixture(t, queue.Config{Name: "top", Guaranteed: slots(16), Children: []queue.Config{
+		inner("p", leaf("a"), leaf("b")), leaf("o"),
+	}})
+	f.tasks("top.p.a", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	f.tasks("top.p.b", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+	o := f.enforce("top.p", slots(10))
+	require.Equal(t, map[string]int64{"root.top.p.a": 5, "root.top.p.b": 5}, f.parts(o))
+	require.Equal(t, []string{"a1", "a2", "b1", "b2"}, keys(o))
+	require.Equal(t, resources.Vector{6, 0}, o.Shortfall)
+	require.True(t, o.Proven)
 }
 
 // What a leaf cannot give is offered to its siblings first, and then to those

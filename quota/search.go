@@ -8,10 +8,10 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The levels of the cost of a set of tasks of one leaf: "fewest originators,
-// then least highest priority, fewest opted-out, fewest tasks, least sum of
-// priorities, least freed beyond the target, least work lost, keys". The first
-// two are 0 but for ClosestMatch.
+// The levels of the cost of a set of tasks: "fewest originators, then least
+// highest priority, fewest opted-out, fewest tasks, least sum of priorities,
+// least freed beyond the target, least work lost, keys". The first two are 0
+// but for ClosestMatch.
 const (
 	levelInexact = iota
 	levelOthers
@@ -22,13 +22,15 @@ const (
 	levelSumPriorities
 )
 
+// costOrder is how they combine.
+var costOrder = victims.Order{Max: 1 << levelPriority, Count: levelTasks}
+
 // search looks for a set of tasks of leaf w that meets its goal where the walk
 // in order did not, or as much of the goal as any task can give, type by type.
 // Where there is one, the cheapest takes the place of what was taken. It
 // reports whether that frees more of the goal.
 func (x *enforcement) search(w queue.ID) bool {
 	x.pose(w)
-	n := len(x.problem.Units)
 	need, freed := x.needs[0].Short, x.row(x.freed, w)
 	hope := false
 	for _, t := range x.list {
@@ -37,22 +39,7 @@ func (x *enforcement) search(w queue.ID) bool {
 	if !hope {
 		return false // all that could be had is taken
 	}
-	steps, price := 2<<CompleteCandidates, 0
-	if n > CompleteCandidates {
-		price = 1 + n/64
-		// No search takes much of what is left for those to come.
-		if steps = x.budget / 16 / price; steps < n {
-			x.unproven = true
-			return false // it would not come to an end even once
-		}
-	}
-	x.worker.Least(&x.selection, &x.problem, steps)
-	x.steps += x.selection.Steps
-	x.budget -= x.selection.Steps * price
-	if !x.selection.Proven {
-		x.unproven = true
-	}
-	if !x.selection.Found {
+	if !x.solve() {
 		return false
 	}
 	row := x.at(w)
@@ -67,11 +54,41 @@ func (x *enforcement) search(w queue.ID) bool {
 	return true
 }
 
+// solve searches for the cheapest set that the problem asks for, as far as the
+// budget of steps goes, and reports whether it found one.
+func (x *enforcement) solve() bool {
+	steps, price, ok := x.allowance(len(x.problem.Units))
+	if !ok {
+		x.unproven = true
+		return false
+	}
+	x.worker.Least(&x.selection, &x.problem, steps)
+	x.steps += x.selection.Steps
+	x.budget -= x.selection.Steps * price
+	if !x.selection.Proven {
+		x.unproven = true
+	}
+	return x.selection.Found
+}
+
+// allowance returns how many steps a search among n tasks may take, and what
+// each of them costs of the budget. It is not ok where a search would not come
+// to an end even once. Few tasks are searched to the end, at no cost.
+func (x *enforcement) allowance(n int) (steps, price int, ok bool) {
+	if n <= CompleteCandidates {
+		return 2 << CompleteCandidates, 0, true
+	}
+	price = 1 + n/64
+	// No search takes much of what is left for those to come.
+	steps = x.budget / 16 / price
+	return steps, price, steps >= n
+}
+
 // pose makes a problem of the goal of leaf w: its tasks, of which the whole
 // set is chosen anew, what they should free, and what they may.
 func (x *enforcement) pose(w queue.ID) {
 	p := &x.problem
-	p.Order = victims.Order{Max: 1 << levelPriority, Count: levelTasks}
+	p.Order = costOrder
 	p.Capacity = x.c.Capacity()
 	p.Needs, p.Bounds = x.needs[:], x.bounds[:]
 	p.Units, x.rowsOf = p.Units[:0], x.rowsOf[:0]

@@ -37,6 +37,7 @@ type enforcement struct {
 	asked      []int64 // the most that was asked of a queue in all rounds
 	goal       []int64 // what a queue should have freed after the present round
 	share      []int64 // what it is asked for in the present round
+	most       []int64 // see hope
 	rows       []queueRow
 
 	tasks  []candidate // leaf by leaf, as they are asked
@@ -56,6 +57,8 @@ type enforcement struct {
 	problem   victims.Problem
 	needs     [1]victims.Need
 	bounds    [1]victims.Bound
+	rooms     victims.Rooms // see joint
+	chains    []int32
 	rowsOf    []int32 // the task of each unit
 	selection victims.Selection
 	steps     int

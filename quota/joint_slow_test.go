@@ -1,0 +1,197 @@
+package quota_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/quota"
+)
+
+// jointLaws hold below any queue with few candidates, whatever the levels and
+// types, and whatever budget there is. Every legal set is looked at.
+var jointLaws = []law.Law{
+	{Name: "met where any legal set meets the target", Holds: propertyMet},
+	{Name: "no legal set frees more of one type and as much of the others", Holds: propertyMost},
+}
+
+func TestJoint_SlowTwin(t *testing.T) { law.Check(t, jointLaws) }
+
+func FuzzJoint(f *testing.F) {
+	seedFuzz(f)
+	law.Fuzz(f, jointLaws)
+}
+
+func propertyMet(t *rapid.T) {
+	c := drawFew(t)
+	s := newSlowSets(c)
+	cluster := c.build(t)
+	o := c.enforce(t, cluster)
+	if !o.Proven {
+		t.Fatalf("not proven, with %d candidates\n%v", len(s.sizes), c)
+	}
+	if o.Result == quota.Met {
+		return
+	}
+	if set, ok := s.find(s.target); ok {
+		t.Fatalf("%v would do\n%v\n%v", set, o.Describe(cluster), c)
+	}
+}
+
+func propertyMost(t *rapid.T) {
+	c := drawFew(t)
+	s := newSlowSets(c)
+	cluster := c.build(t)
+	o := c.enforce(t, cluster)
+	for i, want := range s.target {
+		need := make([]int64, len(s.target))
+		for k := range need {
+			need[k] = min(o.Freed[k], s.target[k])
+		}
+		if need[i] == want {
+			continue
+		}
+		need[i]++
+		if set, ok := s.find(need); ok {
+			t.Fatalf("%v free more of type %d\n%v\n%v", set, i, o.Describe(cluster), c)
+		}
+	}
+}
+
+// drawFew draws a trial of a queue that has children, mostly, with guarantees
+// drawn anew: tight ones, since sets matter only where tasks do not fit one
+// after the other.
+func drawFew(t *rapid.T) *trial {
+	c := trials(world.Small).Draw(t, "trial")
+	usage := c.World.Usage(true)
+	var tighten func(path string, q *world.Queue)
+	tighten = func(path string, q *world.Queue) {
+		q.Children = slices.Clone(q.Children)
+		for i := range q.Children {
+			child := &q.Children[i]
+			tighten(path+"."+child.Name, child)
+		}
+		q.Guaranteed = make(world.Amounts)
+		for _, name := range c.World.Types {
+			if u := usage[path][name]; u > 0 && chance(t, "guarantee", 6) {
+				q.Guaranteed[name] = max(1, u-int64(below(t, "surplus", 10)))
+			}
+		}
+		q.Max = nil
+	}
+	root := c.World.Queues()[0]
+	tighten(root.Path, root.Queue)
+	inner := slices.DeleteFunc(c.World.Queues(), func(q world.Place) bool { return q.IsLeaf() })
+	if len(inner) > 0 && chance(t, "inner", 12) {
+		c.Queue = of(t, "inner queue", inner...).Path
+	}
+	top := c.World.Queues()[slices.IndexFunc(c.World.Queues(), func(q world.Place) bool { return q.Path == c.Queue })]
+	c.Max = make(world.Amounts)
+	for _, name := range c.World.Types {
+		if chance(t, "bounded", 12) {
+			c.Max[name] = max(usage[c.Queue][name]-int64(below(t, "over", 12)), top.Guaranteed[name], 0)
+		}
+	}
+	return c
+}
+
+// slowSets looks at all legal sets of victims of a trial: rooms and tasks as
+// the design words them.
+type slowSets struct {
+	target []int64
+	keys   []string
+	sizes  [][]int64
+	rooms  []slowRoom
+	in     [][]int // the rooms of each task
+}
+
+// slowRoom is what may still go below a queue, of a type.
+type slowRoom struct {
+	typ  int
+	left int64
+}
+
+func newSlowSets(c *trial) *slowSets {
+	s := &slowSets{target: make([]int64, len(c.World.Types))}
+	usage := c.World.Usage(true)
+	for i, name := range c.World.Types {
+		if bound, ok := c.Max[name]; ok {
+			s.target[i] = max(usage[c.Queue][name]-bound, 0)
+		}
+	}
+	var paths []string // of each room
+	add := func(path string, typ int, left int64) {
+		paths, s.rooms = append(paths, path), append(s.rooms, slowRoom{typ, left})
+	}
+	for i, name := range c.World.Types {
+		for _, q := range c.World.Queues() {
+			if g, ok := q.Guaranteed[name]; ok {
+				add(q.Path, i, max(usage[q.Path][name]-g, 0))
+			}
+		}
+		if c.Overshoot == quota.Exact && s.target[i] > 0 {
+			add(c.Queue, i, s.target[i])
+		}
+	}
+	busy := func(path string) bool {
+		return slices.ContainsFunc(c.Busy, func(b string) bool {
+			return b != c.Queue && world.Inside(b, c.Queue) && world.Inside(path, b)
+		})
+	}
+	for _, t := range c.World.Tasks {
+		if !world.Inside(t.Queue, c.Queue) || t.State != world.Running || t.RequiredNode || busy(t.Queue) {
+			continue
+		}
+		var size []int64
+		var in []int
+		for _, name := range c.World.Types {
+			size = append(size, t.Size[name])
+		}
+		for r, path := range paths {
+			if world.Inside(t.Queue, path) {
+				in = append(in, r)
+			}
+		}
+		s.keys, s.sizes, s.in = append(s.keys, t.Key), append(s.sizes, size), append(s.in, in)
+	}
+	return s
+}
+
+// find returns a legal set that frees at least need.
+func (s *slowSets) find(need []int64) (set []string, ok bool) {
+	need = slices.Clone(need)
+	var from func(i int) bool
+	from = func(i int) bool {
+		if !slices.ContainsFunc(need, func(v int64) bool { return v > 0 }) {
+			return true
+		}
+		if i == len(s.sizes) {
+			return false
+		}
+		if s.move(need, i, 1) && from(i+1) {
+			set = append(set, s.keys[i])
+			return true
+		}
+		s.move(need, i, -1)
+		return from(i + 1)
+	}
+	ok = from(0)
+	return set, ok
+}
+
+// move takes task i, or gives it back, and reports whether no room is exceeded.
+func (s *slowSets) move(need []int64, i int, sign int64) (legal bool) {
+	legal = true
+	for t, v := range s.sizes[i] {
+		need[t] -= sign * v
+	}
+	for _, r := range s.in[i] {
+		room := &s.rooms[r]
+		room.left -= sign * s.sizes[i][room.typ]
+		legal = legal && room.left >= 0
+	}
+	return legal
+}
