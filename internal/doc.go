@@ -1,9 +1,9 @@
 // Package internal has no code. Below it is what no user should import:
 //
 //   - kernels, which lie below all other packages: saturating and 128-bit
-//     arithmetic, a heap, and names that are safe to print;
+//     arithmetic, names that are safe to print, and the canvas of pictures;
 //   - the harness of tests, examples and benchmarks: scenario documents, random
-//     worlds, workloads and slow oracles.
+//     worlds, workloads, the production trace, and slow oracles.
 //
 // Its tests hold the packages of the module to their place, and the library to
 // its purity.
