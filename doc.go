@@ -105,7 +105,7 @@
 //
 //  1. Opting out is a strong suggestion, not a guarantee: victims that opted out
 //     only where no plan does without, and then as few as possible. (It leads
-//     the cost: the levels in victims/candidate.go.)
+//     the cost: the levels in victims/cost.go.)
 //  2. No queue ends below its guarantee, or below what it had if that was less:
 //     in every type that the victims use, at every level, with the ask counted.
 //     (victims/rooms.go.)

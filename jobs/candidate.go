@@ -53,13 +53,13 @@ func (d *decision) addCandidate(id victims.TaskID, t *victims.Task, gang int32) 
 	rank := leaf.rank.Of(t.Priority)
 	c := candidate{
 		id: id, host: d.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: d.lost(t),
-		levels: victims.Levels{levelRank: rank, levelPriority: int64(t.Priority), levelVictims: 1, levelSumRanks: rank},
+		levels: victims.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
 	}
 	if t.OptedOut {
-		c.levels[levelOptedOut] = 1 // law 1: opted out only where no plan does without
+		c.levels[victims.LevelOptedOut] = 1 // law 1: opted out only where no plan does without
 	}
 	if t.Originator {
-		c.levels[levelOriginators] = 1
+		c.levels[victims.LevelOriginators] = 1
 	}
 	d.cands = append(d.cands, c)
 }
@@ -110,52 +110,6 @@ func (d *decision) lost(t *victims.Task) uint64 {
 	}
 	// The difference of two int64 fits uint64, wherever zero lies.
 	return uint64(d.now.UnixNano()) - uint64(t.Scheduled.UnixNano())
-}
-
-// The levels of the cost of a plan, in the order of [victims.Cost].
-const (
-	levelOptedOut = iota
-	levelOriginators
-	levelRank
-	levelPriority
-	levelJobs
-	levelVictims
-	levelSumRanks
-)
-
-// planOrder is the order of [victims.Cost] as levels.
-var planOrder = victims.Order{Max: 1<<levelRank | 1<<levelPriority, Count: levelVictims}
-
-// addLevels returns the levels of n units with one of levels u joined.
-func addLevels(set *victims.Levels, n int, u *victims.Levels) victims.Levels {
-	sum := *set
-	for l := range sum {
-		switch {
-		case planOrder.Max>>l&1 == 0:
-			sum[l] += u[l]
-		case n == 0:
-			sum[l] = u[l]
-		default:
-			sum[l] = max(sum[l], u[l])
-		}
-	}
-	return sum
-}
-
-// costOf returns a total as the cost of a plan. Its node is 0: plans for jobs
-// compare their placements instead.
-func costOf(t *victims.Total) victims.Cost {
-	return victims.Cost{
-		OptedOut:    int(t.Levels[levelOptedOut]),
-		Originators: int(t.Levels[levelOriginators]),
-		MaxRank:     t.Levels[levelRank],
-		MaxPriority: t.Levels[levelPriority],
-		Jobs:        int(t.Levels[levelJobs]),
-		Victims:     int(t.Levels[levelVictims]),
-		SumRanks:    t.Levels[levelSumRanks],
-		Excess:      t.Excess,
-		Work:        t.Work,
-	}
 }
 
 // addWork returns a + b, or the most there is.

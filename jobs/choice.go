@@ -3,7 +3,6 @@ package jobs
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -20,9 +19,10 @@ type choice struct {
 }
 
 // offer makes a plan the best where it costs less, or as much and comes first:
-// by the nodes of the members in their order, then by the keys of the victims.
+// by the nodes of the members in their order, which take the place of the one
+// node in the cost, then by the keys of the victims.
 func (d *decision) offer(at, units []int32, total *victims.Total) {
-	cost := costOf(total)
+	cost := total.Cost(0)
 	b := &d.best
 	if b.found {
 		c := cost.Compare(&b.cost)
@@ -62,24 +62,14 @@ func (d *decision) fallsOf(u int32) []int32 {
 // [victims.Problem].
 func (d *decision) totalOf(units []int32, wanted resources.Vector) (total victims.Total) {
 	d.sum = zeros(d.sum, d.types)
+	order := victims.PlanOrder()
 	for n, u := range units {
 		unit := &d.units[u]
-		total.Levels = addLevels(&total.Levels, n, &unit.levels)
-		total.Work = total.Work.Add(workOf(unit.work))
+		total.Levels = order.Join(&total.Levels, n, &unit.levels)
+		total.Work = total.Work.Add(victims.WorkOfNanos(unit.work))
 		d.sum = resources.Add(d.sum, d.sum, unit.size)
 	}
 	total.Units = len(units)
-	for t, v := range d.sum {
-		share := resources.Share{Amount: max(v-wanted[t], 0), Of: d.c.Capacity()[t]}
-		if t == 0 || share.Compare(total.Excess) > 0 {
-			total.Excess = share
-		}
-	}
+	total.Excess = victims.Excess(d.sum, wanted, d.c.Capacity())
 	return total
-}
-
-// workOf returns nanoseconds as work: more of them than a duration holds.
-func workOf(ns uint64) victims.Work {
-	half := time.Duration(ns / 2)
-	return victims.WorkOf(half).Add(victims.WorkOf(half + time.Duration(ns%2)))
 }

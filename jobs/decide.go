@@ -170,7 +170,7 @@ func (d *decision) victim(u, i int32, short resources.Vector) Victim {
 	c := &d.cands[i]
 	size := resources.Positive(c.size)
 	v := Victim{
-		Task: c.id, Key: c.key, Rank: c.levels[levelRank],
+		Task: c.id, Key: c.key, Rank: c.levels[victims.LevelRank],
 		Job: d.c.Task(c.id).Job, Whole: d.units[u].whole,
 	}
 	if c.host >= 0 && d.shortOf(short, c.host) {

@@ -138,17 +138,18 @@ func (d *decision) addWhole(i int32) {
 	g := &d.gangs[i]
 	u := unit{gang: i, whole: true, first: int32(len(d.falls)), size: d.block(1)}
 	u.takes[0] = int64(g.surplus)
+	order := victims.PlanOrder()
 	for n, m := range d.members[g.first:g.end] {
 		c := &d.cands[m]
 		d.falls = append(d.falls, m)
-		u.levels = addLevels(&u.levels, n, &c.levels)
+		u.levels = order.Join(&u.levels, n, &c.levels)
 		u.work = addWork(u.work, c.work)
 		u.size = resources.Add(u.size, u.size, c.size)
 		if n == 0 || c.key < u.key {
 			u.key = c.key
 		}
 	}
-	u.levels[levelJobs] = 1
+	u.levels[victims.LevelJobs] = 1
 	u.end = int32(len(d.falls))
 	d.units = append(d.units, u)
 }

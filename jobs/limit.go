@@ -24,8 +24,8 @@ type limit struct {
 func noLimit() limit { return limit{rank: math.MaxInt64, priority: math.MaxInt64} }
 
 func (l *limit) admits(levels *victims.Levels) bool {
-	return levels[levelRank] <= l.rank && levels[levelPriority] <= l.priority &&
-		!(l.plain && levels[levelOptedOut]+levels[levelOriginators] > 0)
+	return levels[victims.LevelRank] <= l.rank && levels[victims.LevelPriority] <= l.priority &&
+		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)
 }
 
 // capacity returns how many members, which are all of one kind, hosts can take
@@ -74,7 +74,7 @@ func (d *decision) lowestLimit(l limit, reaches func(limit) bool) limit {
 	for _, part := range []struct {
 		level int
 		bound *int64
-	}{{levelRank, &l.rank}, {levelPriority, &l.priority}} {
+	}{{victims.LevelRank, &l.rank}, {victims.LevelPriority, &l.priority}} {
 		values := d.distinct(part.level, l)
 		n, _ := slices.BinarySearchFunc(values, true, func(v int64, _ bool) int {
 			*part.bound = v

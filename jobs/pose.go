@@ -31,7 +31,7 @@ func (d *decision) beginPose(bounds []victims.Bound) {
 	x.wanted = zeros(x.wanted, d.types)
 	x.problem = victims.Problem{
 		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds,
-		Order: planOrder, Wanted: x.wanted, Capacity: d.c.Capacity(),
+		Order: victims.PlanOrder(), Wanted: x.wanted, Capacity: d.c.Capacity(),
 	}
 }
 
@@ -62,7 +62,7 @@ func (d *decision) offerUnit(u int32) {
 func (d *decision) offerWithin(u int32) {
 	d.offerUnit(u)
 	posed := &d.pose.problem.Units[len(d.pose.problem.Units)-1]
-	posed.Levels[levelRank], posed.Levels[levelPriority] = 0, 0
+	posed.Levels[victims.LevelRank], posed.Levels[victims.LevelPriority] = 0, 0
 }
 
 // run solves the problem, and leaves the units in d.pose.found.

@@ -1,5 +1,7 @@
 package jobs
 
+import "github.com/go-preempt/preempt/victims"
+
 // Members that are alike are placed one kind at a time: on a host they need so
 // much room beside what is free there, and for that some units there must fall.
 
@@ -34,7 +36,7 @@ func (d *decision) leastFor(h int32, free []int64, n int64) (low sums, ok bool) 
 			low.victims++
 		}
 	}
-	low.ranks = low.victims * host.least[levelRank]
+	low.ranks = low.victims * host.least[victims.LevelRank]
 	return low, low.victims <= units
 }
 

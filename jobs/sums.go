@@ -1,6 +1,10 @@
 package jobs
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/go-preempt/preempt/victims"
+)
 
 // sums are the parts of a cost that are sums, in their order: what units cost
 // within a limit, where rank and priority do not count. Of two ways to do one
@@ -12,11 +16,11 @@ type sums struct {
 
 // add adds what a unit costs.
 func (s *sums) add(u *unit) {
-	s.optedOut += u.levels[levelOptedOut]
-	s.originators += u.levels[levelOriginators]
-	s.jobs += u.levels[levelJobs]
-	s.victims += u.levels[levelVictims]
-	s.ranks += u.levels[levelSumRanks]
+	s.optedOut += u.levels[victims.LevelOptedOut]
+	s.originators += u.levels[victims.LevelOriginators]
+	s.jobs += u.levels[victims.LevelJobs]
+	s.victims += u.levels[victims.LevelVictims]
+	s.ranks += u.levels[victims.LevelSumRanks]
 	s.work = addWork(s.work, u.work)
 }
 

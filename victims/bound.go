@@ -87,14 +87,14 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 	c, best := d.c, &d.bestTotal
 	priority := int64(c.digest.gauges[n].minPriority)
 	switch {
-	case best.Levels[levelOptedOut] > 0 || best.Levels[levelOriginators] > 0:
+	case best.Levels[LevelOptedOut] > 0 || best.Levels[LevelOriginators] > 0:
 		return false
-	case rank != best.Levels[levelRank]:
-		return rank > best.Levels[levelRank]
-	case priority != best.Levels[levelPriority]:
-		return priority > best.Levels[levelPriority]
+	case rank != best.Levels[LevelRank]:
+		return rank > best.Levels[LevelRank]
+	case priority != best.Levels[LevelPriority]:
+		return priority > best.Levels[LevelPriority]
 	}
-	count, fewer := best.Levels[levelVictims], true
+	count, fewer := best.Levels[LevelVictims], true
 	first := int(n) * c.types
 	for _, t := range d.types {
 		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
@@ -106,8 +106,8 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 	switch sum := count * rank; {
 	case fewer:
 		return false
-	case sum != best.Levels[levelSumRanks]:
-		return sum > best.Levels[levelSumRanks]
+	case sum != best.Levels[LevelSumRanks]:
+		return sum > best.Levels[LevelSumRanks]
 	}
 	// As the last of the tasks was scheduled no later than any, all lose as much.
 	last := c.digest.latest[int(n)*numLatest]
@@ -164,21 +164,21 @@ func (d *decision) boundNode(b *nodeBound) bool {
 		case short > all[t]:
 			return false
 		case short > optedIn[t]:
-			b.levels[levelOptedOut] = 1
+			b.levels[LevelOptedOut] = 1
 		case short > plain[t]:
-			b.levels[levelOriginators] = 1
+			b.levels[LevelOriginators] = 1
 		}
 		if !reaches(count, largest[t], short) {
 			count = (short-1)/largest[t] + 1
 		}
 	}
-	if b.levels[levelOptedOut] > 0 {
-		b.levels[levelOriginators] = 0 // an opted-out originator may do
+	if b.levels[LevelOptedOut] > 0 {
+		b.levels[LevelOriginators] = 0 // an opted-out originator may do
 	}
-	b.levels[levelRank] = rank
-	b.levels[levelPriority] = int64(gauge.minPriority)
-	b.levels[levelVictims] = count
-	b.levels[levelSumRanks] = count * rank
+	b.levels[LevelRank] = rank
+	b.levels[LevelPriority] = int64(gauge.minPriority)
+	b.levels[LevelVictims] = count
+	b.levels[LevelSumRanks] = count * rank
 	b.work = d.leastLost(n, count)
 	return true
 }
@@ -218,7 +218,7 @@ func (d *decision) beaten(b *nodeBound) bool {
 	if c < 0 || c == 0 && d.c.place(b.node) < d.best.cost.Node {
 		return false
 	}
-	return d.freesAsMuch(b.node, b.levels[levelVictims]-b.elsewhere, b.elsewhere)
+	return d.freesAsMuch(b.node, b.levels[LevelVictims]-b.elsewhere, b.elsewhere)
 }
 
 // freesAsMuch reports whether so many victims on a node, and those elsewhere,

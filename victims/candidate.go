@@ -126,43 +126,13 @@ func (d *decision) unit(id TaskID, on int) Unit {
 		Work:   d.lost(r),
 		Needs:  d.needs.rows[on][leaf.level],
 		Bounds: leaf.bounds,
-		Levels: Levels{levelRank: rank, levelPriority: int64(r.priority), levelVictims: 1, levelSumRanks: rank},
+		Levels: Levels{LevelRank: rank, LevelPriority: int64(r.priority), LevelVictims: 1, LevelSumRanks: rank},
 	}
 	if r.flags.has(flagOptedOut) {
-		u.Levels[levelOptedOut] = 1 // law 1: opted out only where no plan does without
+		u.Levels[LevelOptedOut] = 1 // law 1: opted out only where no plan does without
 	}
 	if r.flags.has(flagOriginator) {
-		u.Levels[levelOriginators] = 1
+		u.Levels[LevelOriginators] = 1
 	}
 	return u
-}
-
-// The levels of the cost of a plan, in the order of [Cost].
-const (
-	levelOptedOut = iota
-	levelOriginators
-	levelRank
-	levelPriority
-	levelJobs
-	levelVictims
-	levelSumRanks
-)
-
-// planOrder is the order of [Cost] as levels.
-var planOrder = Order{Max: 1<<levelRank | 1<<levelPriority, Count: levelVictims}
-
-// costOf returns a total as the cost of a plan with the node at a place.
-func costOf(t *Total, place int) Cost {
-	return Cost{
-		OptedOut:    int(t.Levels[levelOptedOut]),
-		Originators: int(t.Levels[levelOriginators]),
-		MaxRank:     t.Levels[levelRank],
-		MaxPriority: t.Levels[levelPriority],
-		Jobs:        int(t.Levels[levelJobs]),
-		Victims:     int(t.Levels[levelVictims]),
-		SumRanks:    t.Levels[levelSumRanks],
-		Excess:      t.Excess,
-		Work:        t.Work,
-		Node:        place,
-	}
 }

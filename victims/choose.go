@@ -183,7 +183,7 @@ func (d *decision) setNeeds() {
 
 // compareTotals is the caller's order of costs, for sets on one node.
 func (d *decision) compareTotals(a, b *Total) int {
-	d.costs[0], d.costs[1] = costOf(a, 0), costOf(b, 0)
+	d.costs[0], d.costs[1] = a.Cost(0), b.Cost(0)
 	return d.p.Compare(&d.costs[0], &d.costs[1])
 }
 
@@ -203,7 +203,7 @@ func (d *decision) offer(n NodeID, s *Selection, ids []TaskID) {
 		return
 	}
 	cost := &d.costs[0]
-	*cost = costOf(&s.Total, d.c.place(n))
+	*cost = s.Total.Cost(d.c.place(n))
 	if d.best.found && d.compare(cost, &d.best.cost) >= 0 {
 		return
 	}

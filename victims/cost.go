@@ -47,6 +47,41 @@ func (c *Cost) Compare(d *Cost) int {
 	)
 }
 
+// The levels of the cost of a plan, in the order of [Cost]. An opted-out victim
+// has 1 at LevelOptedOut (law 1), an originator at LevelOriginators, and a job
+// that falls as a whole at LevelJobs.
+const (
+	LevelOptedOut = iota
+	LevelOriginators
+	LevelRank
+	LevelPriority
+	LevelJobs
+	LevelVictims
+	LevelSumRanks
+)
+
+// PlanOrder returns the order of [Cost] as levels.
+func PlanOrder() Order { return planOrder }
+
+var planOrder = Order{Max: 1<<LevelRank | 1<<LevelPriority, Count: LevelVictims}
+
+// Cost returns a total in the levels of plans as the cost of a plan with the
+// node at a place.
+func (t *Total) Cost(place int) Cost {
+	return Cost{
+		OptedOut:    int(t.Levels[LevelOptedOut]),
+		Originators: int(t.Levels[LevelOriginators]),
+		MaxRank:     t.Levels[LevelRank],
+		MaxPriority: t.Levels[LevelPriority],
+		Jobs:        int(t.Levels[LevelJobs]),
+		Victims:     int(t.Levels[LevelVictims]),
+		SumRanks:    t.Levels[LevelSumRanks],
+		Excess:      t.Excess,
+		Work:        t.Work,
+		Node:        place,
+	}
+}
+
 // String writes a cost for people, its parts in their order. Left out are those
 // that say nothing: counts of 0, and the sum of the ranks of one.
 func (c *Cost) String() string {
@@ -71,6 +106,19 @@ func (c *Cost) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Excess returns the largest share of a capacity, over all types of freed, that
+// is freed beyond what is wanted.
+func Excess(freed, wanted, capacity resources.Vector) resources.Share {
+	var most resources.Share
+	for t, v := range freed {
+		share := resources.Share{Amount: max(v-at(wanted, t), 0), Of: at(capacity, t)}
+		if t == 0 || share.Compare(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}
+
 // Work is an amount of running time: that of all victims together since each
 // was scheduled. It holds 128 bits of nanoseconds and never wraps.
 type Work struct {
@@ -78,7 +126,11 @@ type Work struct {
 }
 
 // WorkOf returns a duration as work; a negative one is none.
-func WorkOf(d time.Duration) Work { return Work{wide.Of(uint64(max(d, 0)))} }
+func WorkOf(d time.Duration) Work { return WorkOfNanos(uint64(max(d, 0))) }
+
+// WorkOfNanos returns nanoseconds as work: as many of them as the Work of a
+// [Unit], which may be more than a duration holds.
+func WorkOfNanos(ns uint64) Work { return Work{wide.Of(ns)} }
 
 // Add returns the work of both.
 func (w Work) Add(x Work) Work { return Work{w.ns.Add(x.ns)} }

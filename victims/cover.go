@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -220,8 +219,8 @@ func (o *Order) compare(a, b *Total) int {
 // isMax reports whether a set has the maximum of level l and not the sum.
 func (o *Order) isMax(l int) bool { return o.Max>>l&1 != 0 }
 
-// add returns the levels of a set of n units with a unit of levels u joined.
-func (o *Order) add(set *Levels, n int, u *Levels) Levels {
+// Join returns the levels of a set of n units with a unit of levels u joined.
+func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
 	sum := *set
 	for l := range sum {
 		switch {
@@ -233,18 +232,3 @@ func (o *Order) add(set *Levels, n int, u *Levels) Levels {
 	}
 	return sum
 }
-
-// excess returns the largest share of capacity that freed has beyond wanted.
-func (p *Problem) excess(freed []int64) resources.Share {
-	var most resources.Share
-	for t, v := range freed {
-		share := resources.Share{Amount: max(v-at(p.Wanted, t), 0), Of: at(p.Capacity, t)}
-		if t == 0 || share.Compare(most) > 0 {
-			most = share
-		}
-	}
-	return most
-}
-
-// addWork returns w with the work of a unit joined.
-func addWork(w Work, u *Unit) Work { return Work{w.ns.Add(wide.Of(u.Work))} }

@@ -32,7 +32,7 @@ func TestCoverNoAllocs(t *testing.T) {
 	p, ordered, tooMuch := benchProblem(30), benchProblem(30), benchProblem(30)
 	ordered.Order.Compare = mostWork
 	tooMuch.Needs = shorts(vec{1000})
-	limit := &Total{Units: 3, Levels: Levels{levelVictims: 3}}
+	limit := &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
 	for _, tt := range []struct {
 		name string
 		run  func()

@@ -12,12 +12,12 @@ import (
 type coverUnit struct{ Unit }
 
 func unitOf(key string, size ...int64) coverUnit {
-	return coverUnit{Unit{Key: key, Size: size, Levels: Levels{levelVictims: 1}, Needs: []int32{0}}}
+	return coverUnit{Unit{Key: key, Size: size, Levels: Levels{LevelVictims: 1}, Needs: []int32{0}}}
 }
 
 func (u coverUnit) level(l int, v int64) coverUnit { u.Levels[l] = v; return u }
-func (u coverUnit) rank(v int64) coverUnit         { return u.level(levelRank, v).level(levelSumRanks, v) }
-func (u coverUnit) optedOut() coverUnit            { return u.level(levelOptedOut, 1) }
+func (u coverUnit) rank(v int64) coverUnit         { return u.level(LevelRank, v).level(LevelSumRanks, v) }
+func (u coverUnit) optedOut() coverUnit            { return u.level(LevelOptedOut, 1) }
 func (u coverUnit) work(v uint64) coverUnit        { u.Work = v; return u }
 func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
 func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
@@ -107,11 +107,11 @@ var coverTable = []struct {
 		needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 2).rank(-3), unitOf("b", 5).rank(-2)},
 		want: []string{"b"}},
 	{name: "a gang counts its tasks",
-		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(levelVictims, 3), unitOf("x", 3), unitOf("y", 3)},
+		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(LevelVictims, 3), unitOf("x", 3), unitOf("y", 3)},
 		want: []string{"x", "y"}, greedy: []string{"x", "y"}},
 	{name: "gangs that count alike",
 		// Two single tasks count as much as one gang, which frees less beyond need.
-		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(levelVictims, 2), unitOf("x", 4), unitOf("y", 4)},
+		needs: shorts(vec{6}), units: []coverUnit{unitOf("gang", 6).level(LevelVictims, 2), unitOf("x", 4), unitOf("y", 4)},
 		want: []string{"gang"}, greedy: []string{"x", "y"}},
 	{name: "one for two needs",
 		needs: shorts(vec{4}, vec{4}), units: []coverUnit{unitOf("a", 4).needs(0), unitOf("b", 4).needs(1), unitOf("c", 4).needs(0, 1)},
@@ -148,7 +148,7 @@ var coverTable = []struct {
 		needs: shorts(vec{2, 0}, vec{0, 1}), bounds: rooms(2),
 		units: []coverUnit{
 			unitOf("a", 0, 1).needs(1), unitOf("b", 1, 1).needs(1).bounds(0),
-			unitOf("c", 6).level(levelVictims, 2), unitOf("d", 1).bounds(0), unitOf("e", 1).bounds(0),
+			unitOf("c", 6).level(LevelVictims, 2), unitOf("d", 1).bounds(0), unitOf("e", 1).bounds(0),
 		},
 		want: []string{"a", "d", "e"}, greedy: []string{"b", "c"}},
 	{name: "large amounts",

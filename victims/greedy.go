@@ -110,12 +110,12 @@ func (w *Worker) sum() (t Total) {
 	for i := range w.classes {
 		c := &w.classes[i]
 		for _, m := range w.members[c.first : c.first+w.taken[i]] {
-			t.Levels = w.p.Order.add(&t.Levels, t.Units, &c.levels)
-			t.Work = addWork(t.Work, &w.p.Units[m])
+			t.Levels = w.p.Order.Join(&t.Levels, t.Units, &c.levels)
+			t.Work = t.Work.Add(WorkOfNanos(w.p.Units[m].Work))
 			t.Units++
 		}
 	}
-	t.Excess = w.p.excess(w.freed)
+	t.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
 	return t
 }
 

@@ -87,7 +87,7 @@ func (d *decision) sumUpPool() {
 	s := &d.poolSums
 	s.rank, s.newest = math.MaxInt64, math.MinInt64
 	for i, id := range d.pool.ids {
-		s.rank = min(s.rank, d.pool.units[i].Levels[levelRank])
+		s.rank = min(s.rank, d.pool.units[i].Levels[LevelRank])
 		s.newest = max(s.newest, d.c.tasks[id].newest())
 		if size := d.c.size(id); i == 0 {
 			s.least = append(s.least[:0], size...)
@@ -122,7 +122,7 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 	if !d.needs.open() || !d.pooled {
 		return false
 	}
-	count, elsewhere := b.levels[levelVictims], int64(0)
+	count, elsewhere := b.levels[LevelVictims], int64(0)
 	for i, fewest := range d.poolSums.fewest {
 		here := d.newestBelow(d.newest[1][:0], b.node, int32(i), fewest)
 		d.newest[1] = here
@@ -133,9 +133,9 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 	}
 	newest := d.newest[0] // of those on the node that make headroom
 	b.elsewhere = elsewhere
-	b.levels[levelVictims] = count + elsewhere
+	b.levels[LevelVictims] = count + elsewhere
 	rank := min(d.leastRank(d.c.digest.gauges[b.node].minPriority), d.poolSums.rank)
-	b.levels[levelSumRanks] = (count + elsewhere) * rank
+	b.levels[LevelSumRanks] = (count + elsewhere) * rank
 	// With exactly so many victims, all of newest are among them, and count are
 	// on the node.
 	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))

@@ -77,8 +77,8 @@ func (w *Worker) branch(i int) bool {
 		if n == most || !done {
 			break
 		}
-		w.total.Levels = w.p.Order.add(&w.total.Levels, w.total.Units, &c.levels)
-		w.total.Work = addWork(w.total.Work, &w.p.Units[w.members[c.first+int32(n)]])
+		w.total.Levels = w.p.Order.Join(&w.total.Levels, w.total.Units, &c.levels)
+		w.total.Work = w.total.Work.Add(WorkOfNanos(w.p.Units[w.members[c.first+int32(n)]].Work))
 		w.total.Units++
 		w.take(i)
 	}
@@ -117,7 +117,7 @@ func (w *Worker) beaten(i int) bool {
 	o := &w.p.Order
 	if o.Compare != nil {
 		w.now = w.total
-		w.now.Excess = w.p.excess(w.freed)
+		w.now.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
 		return w.total.Units > 0 && o.Compare(&w.now, best) > 0
 	}
 
@@ -136,7 +136,7 @@ func (w *Worker) beaten(i int) bool {
 	for t := range w.freed {
 		w.sure[t] = w.freed[t] + more*least[t]
 	}
-	excess := w.p.excess(w.sure)
+	excess := Excess(w.sure, w.p.Wanted, w.p.Capacity)
 	if c := excess.Compare(best.Excess); c != 0 {
 		return c > 0
 	}
@@ -201,7 +201,7 @@ func (w *Worker) unitsFor(i int, r int32, rem int64) (units int64) {
 // what is left of it when all that is not needed is given back.
 func (w *Worker) consider() {
 	w.now = w.total
-	w.now.Excess = w.p.excess(w.freed)
+	w.now.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
 	if !w.better() {
 		return
 	}

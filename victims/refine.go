@@ -15,8 +15,8 @@ import (
 func (d *decision) refine(b *nodeBound) bool {
 	d.nodeNeed(d.nodeShort, b.node)
 	lanes := d.c.digest.nodes[b.node].lanes
-	lowest := b.levels[levelRank]
-	if b.levels[levelOptedOut] == 0 && b.levels[levelOriginators] == 0 && d.evenRanks {
+	lowest := b.levels[LevelRank]
+	if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.evenRanks {
 		// Plain tasks are enough. In the order of lanes the first that are
 		// enough tell how high a priority it takes.
 		n := d.enoughLanes(b.node)
@@ -25,12 +25,12 @@ func (d *decision) refine(b *nodeBound) bool {
 			n++
 		}
 		lanes = lanes[:n]
-		b.levels[levelRank] += top - b.levels[levelPriority]
-		b.levels[levelPriority] = top
+		b.levels[LevelRank] += top - b.levels[LevelPriority]
+		b.levels[LevelPriority] = top
 	}
 	count, typ := d.fewest(b.node, lanes)
-	b.levels[levelVictims] = count
-	b.levels[levelSumRanks] = (count-1)*lowest + b.levels[levelRank]
+	b.levels[LevelVictims] = count
+	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
 	if d.beaten(b) {
 		return false
 	}
@@ -81,7 +81,7 @@ func (d *decision) fewest(n NodeID, lanes []lane) (count int64, typ int) {
 // its levels say: few of those can be smaller than the largest in type t.
 func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 	digest := &d.c.digest.nodes[b.node]
-	count := int(b.levels[levelVictims])
+	count := int(b.levels[LevelVictims])
 	var largest, second int64
 	for i := range lanes {
 		switch size := digest.size(i, d.c.types)[t]; {

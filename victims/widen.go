@@ -117,11 +117,11 @@ func (d *decision) totalOf(u *unitSet, units []int32) (t Total) {
 	clear(d.sum)
 	for _, i := range units {
 		unit := &u.units[i]
-		t.Levels = planOrder.add(&t.Levels, t.Units, &unit.Levels)
-		t.Work = addWork(t.Work, unit)
+		t.Levels = planOrder.Join(&t.Levels, t.Units, &unit.Levels)
+		t.Work = t.Work.Add(WorkOfNanos(unit.Work))
 		t.Units++
 		d.sum = resources.Add(d.sum, d.sum, unit.Size)
 	}
-	t.Excess = d.problem.excess(d.sum)
+	t.Excess = Excess(d.sum, d.problem.Wanted, d.problem.Capacity)
 	return t
 }
