@@ -3,29 +3,15 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file below testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
-}
 
 // outputs are what a call of run leaves.
 type outputs struct {
@@ -57,8 +43,8 @@ func TestRun_Golden(t *testing.T) {
 		t.Run(test.golden, func(t *testing.T) {
 			out := call("", test.args...)
 			require.Equal(t, written, out.status, out.stderr)
-			golden(t, test.golden, out.stdout)
-			golden(t, test.golden+"-remarks", out.stderr)
+			golden.Compare(t, "testdata/"+test.golden+".golden", out.stdout)
+			golden.Compare(t, "testdata/"+test.golden+"-remarks.golden", out.stderr)
 		})
 	}
 }

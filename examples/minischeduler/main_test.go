@@ -1,27 +1,19 @@
 package main
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden file")
+	"github.com/go-preempt/preempt/internal/golden"
+)
 
 // The history, to be read: testdata has it.
 func TestRun(t *testing.T) {
-	const golden = "testdata/history.golden"
 	var out strings.Builder
 	require.NoError(t, run(&out))
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(out.String()), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), out.String())
+	golden.Compare(t, "testdata/history.golden", out.String())
 }
 
 // Every promise of the quarter of an hour, told from the end of it.

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/golden"
 )
 
 func TestDot_Golden(t *testing.T) {
 	out := call("", "-dot")
 	require.Equal(t, decided, out.status, out.stderr)
-	golden(t, "demo-dot", out.stdout)
+	golden.Compare(t, "testdata/demo-dot.golden", out.stdout)
 }
 
 func TestDotQuote(t *testing.T) {

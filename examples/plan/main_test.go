@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,21 +11,9 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file below testdata.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
-}
 
 // outputs are what a call of run leaves.
 type outputs struct {
@@ -65,7 +52,7 @@ func TestRun_Golden(t *testing.T) {
 			out := call("", test.args...)
 			require.Equal(t, test.status, out.status)
 			require.Empty(t, out.stderr)
-			golden(t, test.golden, out.stdout)
+			golden.Compare(t, "testdata/"+test.golden+".golden", out.stdout)
 			for _, line := range strings.Split(out.stdout, "\n") {
 				require.Equal(t, strings.TrimRight(line, " \t"), line, "blanks at the end of a line")
 			}
@@ -158,10 +145,10 @@ func TestRun_PlainText(t *testing.T) {
     {"finish": ["t \u009b"]}]}`
 	out := call(text, "-")
 	require.Equal(t, decided, out.status, out.stderr)
-	golden(t, "plain", out.stdout)
+	golden.Compare(t, "testdata/plain.golden", out.stdout)
 	explained := call(text, "-explain", "-")
 	require.Equal(t, decided, explained.status, explained.stderr)
-	golden(t, "plain-explain", explained.stdout)
+	golden.Compare(t, "testdata/plain-explain.golden", explained.stdout)
 	for _, r := range explained.stdout + out.stdout {
 		require.True(t, r == '\n' || r >= ' ' && r != 0x7f && r != 0x9b && r != 0x202e, "%q", r)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/golden"
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
@@ -19,12 +20,7 @@ func TestSVG_Demo(t *testing.T) {
 	require.Equal(t, call(""), out, "the text is as ever")
 	got, err := os.ReadFile(file)
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile("plan.svg", got, 0o644))
-	}
-	want, err := os.ReadFile("plan.svg")
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+	golden.Compare(t, "plan.svg", string(got))
 }
 
 // The same picture, seen by eye: the plan of request 1 in numbers.

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"flag"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/go-preempt/preempt/internal/golden"
 	"github.com/go-preempt/preempt/internal/trace"
 )
-
-var update = flag.Bool("update", false, "write golden files anew")
 
 // TestGenerated replays the generated workload and compares its plans and
 // figures with testdata/generated.golden.
@@ -38,19 +34,7 @@ func TestGenerated(t *testing.T) {
 		}
 	}
 
-	const golden = "testdata/generated.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("%s (-update writes it anew):\n%s", golden, diff)
-	}
+	golden.Compare(t, "testdata/generated.golden", got.String())
 }
 
 // TestTrace replays the production trace, where it is there, as it is and under
