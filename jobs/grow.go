@@ -118,7 +118,7 @@ func (d *decision) growOne(m int32) bool {
 		d.unseat(m, h, before)
 		x.offers[h].refused = true
 		x.refused = append(x.refused, h)
-		d.sink(h)
+		d.settle(h)
 	}
 }
 

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"container/heap"
 
 	"github.com/go-preempt/preempt/resources"
 )
@@ -35,9 +36,7 @@ func (d *decision) collectOffers(kind int32) {
 		x.offers[h].at = int32(h)
 		x.heap = append(x.heap, int32(h))
 	}
-	for i := len(x.heap)/2 - 1; i >= 0; i-- {
-		d.sink(x.heap[i])
-	}
+	heap.Init((*offerHeap)(d))
 }
 
 // estimate finds out what an offer costs at least.
@@ -116,14 +115,13 @@ func (d *decision) askOffer(h int32) {
 		}
 	}
 	o.last = int32(len(x.units))
-	d.sink(h)
+	d.settle(h)
 }
 
 // changed estimates the offer of a host anew.
 func (d *decision) changed(h int32) {
 	d.estimate(h)
-	d.rise(h)
-	d.sink(h)
+	d.settle(h)
 }
 
 // reconsider forgets what the predicate has refused to the member at hand.
@@ -131,7 +129,7 @@ func (d *decision) reconsider() {
 	x := &d.grown
 	for _, h := range x.refused {
 		x.offers[h].refused = false
-		d.rise(h)
+		d.settle(h)
 	}
 	x.refused = x.refused[:0]
 }
@@ -160,40 +158,21 @@ func (d *decision) comesBefore(g, h int32) bool {
 	return cmp.Or(a.sums.compare(&b.sums), a.left.Compare(b.left), cmp.Compare(g, h)) < 0
 }
 
-// sink moves a host down the heap to where it belongs, and rise up.
-func (d *decision) sink(h int32) {
-	heap := d.grown.heap
-	i := int(d.grown.offers[h].at)
-	for {
-		child := 2*i + 1
-		if child >= len(heap) {
-			return
-		}
-		if child+1 < len(heap) && d.comesBefore(heap[child+1], heap[child]) {
-			child++
-		}
-		if !d.comesBefore(heap[child], h) {
-			return
-		}
-		d.swap(i, child)
-		i = child
-	}
-}
+// settle moves a host whose offer has changed to where it belongs in the heap.
+func (d *decision) settle(h int32) { heap.Fix((*offerHeap)(d), int(d.grown.offers[h].at)) }
 
-func (d *decision) rise(h int32) {
-	heap := d.grown.heap
-	for i := int(d.grown.offers[h].at); i > 0; {
-		parent := (i - 1) / 2
-		if !d.comesBefore(h, heap[parent]) {
-			return
-		}
-		d.swap(i, parent)
-		i = parent
-	}
-}
+// offerHeap is the hosts of a decision as a heap, of which offers know their
+// places. All hosts are in it from the start, and none leaves.
+type offerHeap decision
 
-func (d *decision) swap(i, j int) {
-	x := &d.grown
-	x.heap[i], x.heap[j] = x.heap[j], x.heap[i]
-	x.offers[x.heap[i]].at, x.offers[x.heap[j]].at = int32(i), int32(j)
+func (x *offerHeap) Len() int { return len(x.grown.heap) }
+func (x *offerHeap) Less(i, j int) bool {
+	return (*decision)(x).comesBefore(x.grown.heap[i], x.grown.heap[j])
 }
+func (x *offerHeap) Swap(i, j int) {
+	hosts, offers := x.grown.heap, x.grown.offers
+	hosts[i], hosts[j] = hosts[j], hosts[i]
+	offers[hosts[i]].at, offers[hosts[j]].at = int32(i), int32(j)
+}
+func (x *offerHeap) Push(any) { panic("jobs: a host more") }
+func (x *offerHeap) Pop() any { panic("jobs: a host less") }
