@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"unicode/utf8"
+	"text/tabwriter"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/queue"
@@ -64,24 +64,13 @@ func (t *table) row(cells ...string) { *t = append(*t, cells) }
 // writeTo writes the rows on a line each, columns aligned and no blanks at the
 // end.
 func (t table) writeTo(b *strings.Builder) {
-	widths := make([]int, len(t[0]))
+	var lines strings.Builder
+	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
 	for _, row := range t {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
+		fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t")) // which cannot fail, nor can Flush
 	}
-	for _, row := range t {
-		blanks := 2
-		for i, cell := range row {
-			if cell != "" {
-				fmt.Fprintf(b, "%*s%s", blanks, "", cell)
-				blanks = 0
-			}
-			blanks += widths[i] + 2
-			if cell != "" {
-				blanks -= utf8.RuneCountInString(cell)
-			}
-		}
-		b.WriteByte('\n')
+	w.Flush()
+	for line := range strings.Lines(lines.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
 	}
 }
