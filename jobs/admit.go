@@ -144,14 +144,14 @@ func (a *Account) breach(f Formula, t int, rem int64) (b Breach, bounded bool) {
 	least, _ := a.Quota.Min.Bound(t) // absent: 0
 	switch f {
 	case NonPreemptibleMin:
-		b.Used, b.Bound = at(a.NonPreemptible, t), least
+		b.Used, b.Bound = a.NonPreemptible.At(t), least
 		return b, true
 	case UsedMax:
-		b.Used = at(a.Used, t)
+		b.Used = a.Used.At(t)
 	case PreemptibleMax:
-		n := at(a.NonPreemptible, t)
-		b.Used = at(a.Used, t) - n
-		b.Withheld = min(least, sat.Add(n, at(a.Waiting, t)))
+		n := a.NonPreemptible.At(t)
+		b.Used = a.Used.At(t) - n
+		b.Withheld = min(least, sat.Add(n, a.Waiting.At(t)))
 	}
 	b.Bound, bounded = a.Quota.Max.Bound(t) // absent: unlimited
 	return b, bounded
@@ -176,12 +176,4 @@ func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 		dst[t] = max(b.Over(), 0)
 	}
 	return dst
-}
-
-// at returns the amount of type t in v, which is 0 beyond its length.
-func at(v resources.Vector, t int) int64 {
-	if t < len(v) {
-		return v[t]
-	}
-	return 0
 }

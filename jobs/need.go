@@ -102,7 +102,7 @@ func (d *decision) hasHeadroom(more resources.Vector, m moment) bool {
 	for q := range d.tree.Up(d.job.Queue) {
 		most := d.tree.Max(q)
 		for t := range most.Defined.All() {
-			if at(more, t) > 0 && d.usageAt(q, t, m)+more[t] > most.Value[t] {
+			if more.At(t) > 0 && d.usageAt(q, t, m)+more[t] > most.Value[t] {
 				return false
 			}
 		}

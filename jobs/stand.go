@@ -132,7 +132,7 @@ func (d *decision) keptBy(u int32) bool {
 // negative reports whether a bound is passed.
 func negative(l resources.Limit) bool {
 	for t := range l.Defined.All() {
-		if at(l.Value, t) < 0 {
+		if l.Value.At(t) < 0 {
 			return true
 		}
 	}

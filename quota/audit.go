@@ -111,7 +111,7 @@ func (x *inspection) short(t int) int64 { return max(x.target[t]-x.gone(x.o.Queu
 // amounts compares what the outcome says with what is so.
 func (x *inspection) amounts(law Law, said resources.Vector, is func(t int) int64) {
 	for t := range x.types {
-		if have, want := at(said, t), is(t); have != want {
+		if have, want := said.At(t), is(t); have != want {
 			x.report(Violation{Law: law, Type: t, HasType: true, Have: have, Want: want})
 		}
 	}

@@ -103,7 +103,7 @@ func (x *inspection) shares() {
 		}
 		last = p.Queue
 		for t := range x.types {
-			x.parts[int(p.Queue)*x.types+t] = at(p.Amount, t)
+			x.parts[int(p.Queue)*x.types+t] = p.Amount.At(t)
 		}
 	}
 	for t := range x.types {
@@ -195,11 +195,11 @@ func (x *inspection) leaves() {
 			x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true})
 		}
 		for t := range x.types {
-			have, want := at(l.Freed, t), x.gone(l.Queue, t)
+			have, want := l.Freed.At(t), x.gone(l.Queue, t)
 			if have != want {
 				x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
 			}
-			if most := at(l.Asked, t); x.a.Overshoot == Exact && x.target[t] > 0 && want > most {
+			if most := l.Asked.At(t); x.a.Overshoot == Exact && x.target[t] > 0 && want > most {
 				x.report(Violation{Law: LawExact, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: want, Want: most})
 			}
 		}

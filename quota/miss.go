@@ -14,20 +14,12 @@ type Miss struct {
 // missed. The share is compared exactly.
 func (m Miss) Allows(shortfall, target resources.Vector) bool {
 	for t, short := range shortfall {
-		if short <= 0 || short <= at(m.Amounts, t) {
+		if short <= 0 || short <= m.Amounts.At(t) {
 			continue
 		}
-		if (resources.Share{Amount: short, Of: at(target, t)}).Compare(m.Share) > 0 {
+		if (resources.Share{Amount: short, Of: target.At(t)}).Compare(m.Share) > 0 {
 			return false
 		}
 	}
 	return true
-}
-
-// at returns the amount of type i in v, which is 0 beyond its length.
-func at(v resources.Vector, i int) int64 {
-	if i < len(v) {
-		return v[i]
-	}
-	return 0
 }

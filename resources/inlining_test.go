@@ -41,7 +41,7 @@ func TestInlining(t *testing.T) {
 		"Positive",
 		"Share.normal",
 		"Short",
-		"Vector.at",
+		"Vector.At",
 		"grow",
 		"magnitude",
 		"only",

@@ -18,7 +18,7 @@ func (l Limit) Bound(i int) (int64, bool) {
 	if !l.Defined.Has(i) {
 		return 0, false
 	}
-	return sat.Clamp(l.Value.at(i)), true
+	return sat.Clamp(l.Value.At(i)), true
 }
 
 // Equal reports whether l and o bound the same types by the same amounts.
@@ -27,7 +27,7 @@ func (l Limit) Equal(o Limit) bool {
 		return false
 	}
 	for i := range l.Defined.All() {
-		if sat.Clamp(l.Value.at(i)) != sat.Clamp(o.Value.at(i)) {
+		if sat.Clamp(l.Value.At(i)) != sat.Clamp(o.Value.At(i)) {
 			return false
 		}
 	}
@@ -37,7 +37,7 @@ func (l Limit) Equal(o Limit) bool {
 // Admits reports whether v <= l in every type that l bounds.
 func Admits(l Limit, v Vector) bool {
 	for i := range l.Defined.All() {
-		if v.at(i) > sat.Clamp(l.Value.at(i)) {
+		if v.At(i) > sat.Clamp(l.Value.At(i)) {
 			return false
 		}
 	}
@@ -66,7 +66,7 @@ func excess(dst, x, y Vector, m Mask) Vector {
 	for i := range dst {
 		var d int64
 		if m&1 != 0 {
-			d = max(sat.Sub(x.at(i), y.at(i)), 0)
+			d = max(sat.Sub(x.At(i), y.At(i)), 0)
 		}
 		dst[i] = d
 		m >>= 1

@@ -45,7 +45,7 @@ func DominantShare(v, capacity Vector) Share {
 		if a <= 0 {
 			continue
 		}
-		s := Share{Amount: a, Of: capacity.at(i)}.normal()
+		s := Share{Amount: a, Of: capacity.At(i)}.normal()
 		if s.Compare(largest) > 0 {
 			largest = s
 		}

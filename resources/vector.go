@@ -19,8 +19,8 @@ type Vector []int64
 // bench_test.go; it is more than ten times as slow, and it cannot say what a
 // missing name means.
 
-// at returns the amount at position i, which is zero beyond the end.
-func (x Vector) at(i int) int64 {
+// At returns the amount at position i, which is zero beyond the end.
+func (x Vector) At(i int) int64 {
 	if i < len(x) {
 		return x[i]
 	}
@@ -45,7 +45,7 @@ func grow(dst Vector, n int) Vector {
 func finish(dst, x, y Vector, from int, op func(x, y int64) int64) Vector {
 	dst = grow(dst, max(len(x), len(y)))
 	for i := from; i < len(dst); i++ {
-		dst[i] = op(x.at(i), y.at(i))
+		dst[i] = op(x.At(i), y.At(i))
 	}
 	return dst
 }

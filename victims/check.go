@@ -84,9 +84,9 @@ func (c *Cluster) checkAmounts(size, old resources.Vector) error {
 		return err
 	}
 	for i, used := range c.tree.Usage(queue.Root) {
-		if at(size, i) > math.MaxInt64-(used-at(old, i)) {
+		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
 			return fmt.Errorf("%s %s and %s in use: %w",
-				c.Schema().Name(i), c.Schema().Amount(i, at(size, i)), c.Schema().Amount(i, used), ErrRange)
+				c.Schema().Name(i), c.Schema().Amount(i, size.At(i)), c.Schema().Amount(i, used), ErrRange)
 		}
 	}
 	return nil
@@ -98,7 +98,7 @@ func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
 		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
 	}
 	for i, v := range c.total {
-		if rest := v - at(old, i); at(n.Capacity, i) > math.MaxInt64-rest {
+		if rest := v - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
 			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
 		}
 	}

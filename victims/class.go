@@ -55,7 +55,7 @@ func (w *Worker) buildPacks() {
 			for _, b := range part.Bounds {
 				span := w.span(b)
 				for k := span.first; k < span.end; k++ {
-					w.packs[k].sum = addCapped(w.packs[k].sum, at(part.Size, int(w.packs[k].typ)))
+					w.packs[k].sum = addCapped(w.packs[k].sum, part.Size.At(int(w.packs[k].typ)))
 				}
 			}
 		}
@@ -93,7 +93,7 @@ func (w *Worker) enough() bool {
 		for part := range w.p.Units[i].all {
 			for _, n := range part.Needs {
 				for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-					w.sums[r] = addCapped(w.sums[r], at(part.Size, int(w.rows[r].typ)))
+					w.sums[r] = addCapped(w.sums[r], part.Size.At(int(w.rows[r].typ)))
 				}
 			}
 		}
@@ -117,7 +117,7 @@ func (w *Worker) chain(u *Unit) int32 {
 	}
 	for _, b := range u.Bounds {
 		for _, pack := range w.packsOf(b) {
-			if pack.tight >= 0 && at(u.Size, int(pack.typ)) > 0 {
+			if pack.tight >= 0 && u.Size.At(int(pack.typ)) > 0 {
 				return b
 			}
 		}
@@ -194,7 +194,7 @@ func (w *Worker) helps(u *Unit) bool {
 	for part := range u.all {
 		for _, n := range part.Needs {
 			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-				if at(part.Size, int(w.rows[r].typ)) > 0 {
+				if part.Size.At(int(w.rows[r].typ)) > 0 {
 					return true
 				}
 			}
@@ -210,7 +210,7 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 	for part := range u.all {
 		for _, n := range part.Needs {
 			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
-				if v := at(part.Size, int(w.rows[r].typ)); v > 0 {
+				if v := part.Size.At(int(w.rows[r].typ)); v > 0 {
 					w.addTerm(from, term{r, v})
 				}
 			}
@@ -224,7 +224,7 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 	for part := range u.all {
 		for _, b := range part.Bounds {
 			for _, pack := range w.packsOf(b) {
-				if v := at(part.Size, int(pack.typ)); v > 0 && pack.tight >= 0 {
+				if v := part.Size.At(int(pack.typ)); v > 0 && pack.tight >= 0 {
 					w.addTerm(from, term{pack.tight, v})
 				}
 			}

@@ -277,7 +277,7 @@ func (c *Cluster) setNode(id NodeID, n *Node) {
 	c.open[id] = !n.Unschedulable && n.ReservedFor == ""
 	row, present, coming := c.row(c.capacity, id), c.row(c.present, id), c.row(c.coming, id)
 	for i := range row {
-		more := at(n.Capacity, i) - row[i]
+		more := n.Capacity.At(i) - row[i]
 		c.total[i] += more
 		row[i] += more
 		present[i] += more
@@ -328,12 +328,4 @@ func (c *Cluster) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
 func (c *Cluster) row(block []int64, id NodeID) resources.Vector {
 	i := int(id) * c.types
 	return block[i : i+c.types : i+c.types]
-}
-
-// at returns the amount of type i in v, which is 0 beyond its length.
-func at(v resources.Vector, i int) int64 {
-	if i < len(v) {
-		return v[i]
-	}
-	return 0
 }

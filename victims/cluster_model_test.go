@@ -79,7 +79,7 @@ func (m *clusterModel) badSize(v resources.Vector) (wrong []error) {
 func (m *clusterModel) tooMuch(key string, size resources.Vector) (wrong []error) {
 	for i := range m.types() {
 		sum := m.sum(i, func(t modelTask) bool { return t.Key != key })
-		if !sum.Add(sum, big.NewInt(at(size, i))).IsInt64() {
+		if !sum.Add(sum, big.NewInt(size.At(i))).IsInt64() {
 			wrong = append(wrong, ErrRange)
 		}
 	}
@@ -89,7 +89,7 @@ func (m *clusterModel) tooMuch(key string, size resources.Vector) (wrong []error
 func (m *clusterModel) badNode(n *Node) []error {
 	wrong := m.badSize(n.Capacity)
 	for i := range m.types() {
-		sum := big.NewInt(at(n.Capacity, i))
+		sum := big.NewInt(n.Capacity.At(i))
 		for name, other := range m.nodes {
 			if name != n.Name {
 				sum.Add(sum, big.NewInt(other.Capacity[i]))

@@ -111,7 +111,7 @@ func (c *Cost) String() string {
 func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 	var most resources.Share
 	for t, v := range freed {
-		share := resources.Share{Amount: max(v-at(wanted, t), 0), Of: at(capacity, t)}
+		share := resources.Share{Amount: max(v-wanted.At(t), 0), Of: capacity.At(t)}
 		if t == 0 || share.Compare(most) > 0 {
 			most = share
 		}

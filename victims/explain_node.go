@@ -108,7 +108,7 @@ func (d *decision) findLacks(f *NodeFinding) {
 	f.Lacks = resources.Max(nil, d.nodeShort, resources.Vector{})
 	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.Node {
 		for t, v := range d.ask.Size {
-			f.Short[t] = max(v-at(d.c.size(grant), t)-d.free(f.Node, t, present), 0)
+			f.Short[t] = max(v-d.c.size(grant).At(t)-d.free(f.Node, t, present), 0)
 		}
 	}
 }

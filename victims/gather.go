@@ -75,7 +75,7 @@ func (u *unitSet) gatherLanes(d *decision, n NodeID, short resources.Mask) {
 // they have any of.
 func mostUseful(short, size resources.Vector) (most int64) {
 	for t, lack := range short {
-		if v := at(size, t); lack > 0 && v > 0 {
+		if v := size.At(t); lack > 0 && v > 0 {
 			most = max(most, (lack-1)/v+1)
 		}
 	}

@@ -84,7 +84,7 @@ func (w *Worker) move(i int, sign int64) {
 		w.room[t.row] -= sign * t.amount
 	}
 	for t := range w.freed {
-		w.freed[t] += sign * at(c.size, t)
+		w.freed[t] += sign * c.size.At(t)
 	}
 	w.taken[i] += int32(sign)
 }

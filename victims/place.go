@@ -94,7 +94,7 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 // ask wants, with held added to what is free.
 func (d *decision) hasRoom(n NodeID, m moment, held resources.Vector) bool {
 	for _, t := range d.types {
-		if d.free(n, t, m)+at(held, t) < d.size[t] {
+		if d.free(n, t, m)+held.At(t) < d.size[t] {
 			return false
 		}
 	}
@@ -117,7 +117,7 @@ func (d *decision) hasHeadroom(m moment, leaf queue.ID, held resources.Vector) b
 		for t := range most.Defined.All() {
 			used := d.usage(q, t, m)
 			if d.tree.Contains(q, leaf) {
-				used -= at(held, t)
+				used -= held.At(t)
 			}
 			if used+d.size[t] > most.Value[t] {
 				return false

@@ -46,7 +46,7 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 		for t := range g.Defined.All() {
 			room.Value[t] = max(used[t]-leaving[t]-g.Value[t], 0)
 			if tree.Contains(q, leaf) {
-				room.Value[t] += at(arriving, t)
+				room.Value[t] += arriving.At(t)
 			}
 		}
 		r.rowOf[q] = int32(len(r.Bounds))

@@ -19,7 +19,7 @@ func (w *Worker) buildSuffixes() {
 		w.lowest[i] = c.levels
 		least := w.least[i*types : (i+1)*types]
 		for t := range least {
-			least[t] = at(c.size, t)
+			least[t] = c.size.At(t)
 		}
 		if i+1 == n {
 			continue
