@@ -35,12 +35,16 @@ func CostOf(c *world.Case, node string, victims []string) Cost {
 
 // cost returns the cost of a set of victims for a place on a node.
 func (j *judge) cost(node string, victims []*world.Task) Cost {
-	c := Cost{
-		Victims: len(victims),
-		Excess:  j.excess(node, victims),
-		Work:    new(big.Int),
-		Node:    slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node }),
-	}
+	c := j.costOf(victims)
+	c.Excess = j.beyond(j.needed(node), victims)
+	c.Node = slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node })
+	return c
+}
+
+// costOf returns the parts of a cost that are of the victims alone, wherever the
+// place is.
+func (j *judge) costOf(victims []*world.Task) Cost {
+	c := Cost{Victims: len(victims), Work: new(big.Int)}
 	for i, v := range victims {
 		rank, priority := j.rank(v), int64(v.Priority)
 		if v.OptedOut {
@@ -93,10 +97,9 @@ func (j *judge) needed(node string) world.Amounts {
 	return needed
 }
 
-// excess returns the largest share, over all types, of the capacity of all
-// nodes that is freed beyond need.
-func (j *judge) excess(node string, victims []*world.Task) *big.Rat {
-	needed := j.needed(node)
+// beyond returns the largest share, over all types, of the capacity of all
+// nodes that is freed beyond what is needed.
+func (j *judge) beyond(needed world.Amounts, victims []*world.Task) *big.Rat {
 	beyond := make(world.Amounts)
 	for _, t := range j.w.Types {
 		for _, v := range victims {

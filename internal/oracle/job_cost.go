@@ -54,31 +54,12 @@ func (h *hearing) names(nodes []int) (names []string) {
 // cost returns all parts of the cost of a set of victims that do not depend on
 // the places of the members.
 func (h *hearing) cost(victims []*world.Task) JobCost {
-	c := JobCost{Victims: len(victims), Work: new(big.Int)}
-	for i, v := range victims {
-		rank, priority := h.rank(v), int64(v.Priority)
-		if v.OptedOut {
-			c.OptedOut++
-		}
-		if v.Originator {
-			c.Originators++
-		}
-		if i == 0 || rank > c.MaxRank {
-			c.MaxRank = rank
-		}
-		if i == 0 || priority > c.MaxPriority {
-			c.MaxPriority = priority
-		}
-		c.SumRanks += rank
-		if !v.Scheduled.IsZero() && v.Scheduled.Before(h.o.Now) {
-			c.Work.Add(c.Work, big.NewInt(int64(h.o.Now.Sub(v.Scheduled))))
-		}
-		c.Keys = append(c.Keys, v.Key)
-	}
+	c := h.costOf(victims)
 	whole, _ := h.stopped(victims)
-	c.Jobs = len(whole)
-	slices.Sort(c.Keys)
-	return c
+	return JobCost{
+		OptedOut: c.OptedOut, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
+		Jobs: len(whole), Victims: c.Victims, SumRanks: c.SumRanks, Work: c.Work, Keys: c.Keys,
+	}
 }
 
 // placeAt sets the parts of a cost that depend on the places of the members.
@@ -129,14 +110,7 @@ func (h *hearing) excess(victims []*world.Task, nodes []int) *big.Rat {
 			}
 		}
 	}
-	beyond := make(world.Amounts)
-	for _, t := range h.w.Types {
-		for _, v := range victims {
-			beyond[t] += v.Size[t]
-		}
-		beyond[t] = max(beyond[t]-needed[t], 0)
-	}
-	return h.dominantShare(beyond)
+	return h.beyond(needed, victims)
 }
 
 // seatNeed returns what a node is short of, once the leaving have gone, for the
