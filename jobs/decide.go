@@ -73,14 +73,8 @@ func (d *decision) couldStart() bool {
 		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
 		d.ledger.Remove(&t)
 	}
-	types := resources.Positive(d.heldSum)
-	for q := range d.tree.Up(d.job.Queue) {
-		most := d.tree.Max(q)
-		for t := range (most.Defined & types).All() {
-			if d.usageAt(q, t, present) > most.Value[t] {
-				return false
-			}
-		}
+	if !d.underMaxima(resources.Positive(d.heldSum), nil, present) {
+		return false // usage has the grants
 	}
 	d.breaches = d.ledger.Admit(d.breaches[:0], Claim{Rem: d.heldSum, NonPreemptible: d.job.NonPreemptible})
 	return len(d.breaches) == 0

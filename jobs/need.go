@@ -99,10 +99,16 @@ func (n *needs) level(t *queue.Tree, leaf queue.ID) int32 {
 // hasHeadroom reports whether no queue of the path would pass its max with
 // amounts more than it uses at a moment.
 func (d *decision) hasHeadroom(more resources.Vector, m moment) bool {
+	return d.underMaxima(resources.Positive(more), more, m)
+}
+
+// underMaxima reports whether no queue of the path passes its max in some types
+// with amounts more than it uses at a moment.
+func (d *decision) underMaxima(types resources.Mask, more resources.Vector, m moment) bool {
 	for q := range d.tree.Up(d.job.Queue) {
 		most := d.tree.Max(q)
-		for t := range most.Defined.All() {
-			if more.At(t) > 0 && d.usageAt(q, t, m)+more[t] > most.Value[t] {
+		for t := range (most.Defined & types).All() {
+			if d.usageAt(q, t, m)+more.At(t) > most.Value[t] {
 				return false
 			}
 		}
