@@ -52,7 +52,7 @@ func (d *decision) addCandidate(id victims.TaskID, t *victims.Task, gang int32) 
 	leaf := &d.leaves[t.Queue]
 	rank := leaf.rank.Of(t.Priority)
 	c := candidate{
-		id: id, host: d.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: d.lost(t),
+		id: id, host: d.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(d.now),
 		levels: victims.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
 	}
 	if t.OptedOut {
@@ -100,16 +100,6 @@ func (d *decision) exempt(id victims.TaskID) bool {
 func (d *decision) exemption(id victims.TaskID) (until time.Time, ok bool) {
 	until, ok = d.p.Exempt(victims.Exemption{Cluster: d.c, Task: id, Ask: &d.ask, Now: d.now})
 	return until, ok && (until.IsZero() || until.After(d.now))
-}
-
-// lost returns the running time that stopping a task throws away, in
-// nanoseconds: none where it was never scheduled, or is in the future.
-func (d *decision) lost(t *victims.Task) uint64 {
-	if t.Scheduled.IsZero() || t.Scheduled.After(d.now) {
-		return 0
-	}
-	// The difference of two int64 fits uint64, wherever zero lies.
-	return uint64(d.now.UnixNano()) - uint64(t.Scheduled.UnixNano())
 }
 
 // addWork returns a + b, or the most there is.

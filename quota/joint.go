@@ -33,7 +33,7 @@ func (x *enforcement) joint() (more bool) {
 	x.poseJoint()
 	need, most := x.needs[0].Short, x.row(x.most, x.q)
 	copy(need, most)
-	if more = x.replaceAll(); !more {
+	if more = x.replace(0, int32(len(x.tasks))); !more {
 		for _, t := range x.list {
 			more = x.raise(t) || more
 		}
@@ -173,30 +173,13 @@ func (x *enforcement) raise(t int) (more bool) {
 		if more {
 			need[t] += (most - freed[t] - 1) / 2
 		}
-		if x.replaceAll() {
+		if x.replace(0, int32(len(x.tasks))) {
 			more = true
 		} else if most = need[t] - 1; !more {
 			break
 		}
 	}
 	return more
-}
-
-// replaceAll replaces the victims by the cheapest set that the problem asks
-// for, if there is one.
-func (x *enforcement) replaceAll() bool {
-	if !x.solve() {
-		return false
-	}
-	for i, taken := range x.taken {
-		if taken {
-			x.untake(int32(i))
-		}
-	}
-	for _, u := range x.selection.Units {
-		x.take(x.rowsOf[u])
-	}
-	return true
 }
 
 // noteAsked notes of each leaf that it was asked for what it gives.

@@ -39,11 +39,17 @@ func (x *enforcement) search(w queue.ID) bool {
 	if !hope {
 		return false // all that could be had is taken
 	}
+	row := x.at(w)
+	return x.replace(row.first, row.end)
+}
+
+// replace replaces the victims in some rows by the cheapest set that the problem
+// asks for, if there is one.
+func (x *enforcement) replace(first, end int32) bool {
 	if !x.solve() {
 		return false
 	}
-	row := x.at(w)
-	for i := row.first; i < row.end; i++ {
+	for i := first; i < end; i++ {
 		if x.taken[i] {
 			x.untake(i)
 		}
@@ -150,9 +156,6 @@ func (x *enforcement) unit(i int32) victims.Unit {
 			u.Levels[levelInexact] = 1
 		}
 	}
-	// Work lost: none where a task was not scheduled yet, or will be.
-	if !t.Scheduled.IsZero() && t.Scheduled.Before(x.now) {
-		u.Work = uint64(x.now.Sub(t.Scheduled))
-	}
+	u.Work = t.Lost(x.now)
 	return u
 }

@@ -225,3 +225,25 @@ func TestReluctance_IsTheCostOfOne(t *testing.T) {
 		}
 	})
 }
+
+// TestTask_Lost: the time since a task was scheduled, if it was.
+func TestTask_Lost(t *testing.T) {
+	first := time.Date(1700, 1, 1, 0, 0, 0, 0, time.UTC)
+	last := time.Date(2250, 1, 1, 0, 0, 0, 0, time.UTC) // 550 years later, of which 133 are leap years
+	for _, test := range []struct {
+		name           string
+		scheduled, now time.Time
+		want           uint64
+	}{
+		{"an hour", last.Add(-time.Hour), last, uint64(time.Hour)},
+		{"just now", last, last, 0},
+		{"in the future", last.Add(1), last, 0},
+		{"never", time.Time{}, last, 0},
+		{"longer than a duration holds", first, last, uint64(550*365+133) * uint64(24*time.Hour)},
+		{"beyond what a cluster holds", first.AddDate(-1000, 0, 0), last, 1<<63 - 1},
+		{"and now is", first, last.AddDate(1000, 0, 0), 1<<63 - 1},
+	} {
+		task := victims.Task{Scheduled: test.scheduled}
+		require.Equal(t, test.want, task.Lost(test.now), test.name)
+	}
+}

@@ -74,6 +74,22 @@ type Task struct {
 	NonPreemptible bool
 }
 
+// Lost returns the running time that stopping the task at an instant throws
+// away, in nanoseconds as the Work of a [Unit]: none where it was not scheduled
+// yet, or will be. Of instants that no cluster holds it is at most 292 years.
+func (t *Task) Lost(now time.Time) uint64 {
+	if t.Scheduled.IsZero() || t.Scheduled.After(now) {
+		return 0
+	}
+	from, held := nanos(t.Scheduled)
+	to, ok := nanos(now)
+	if !held || !ok {
+		return uint64(now.Sub(t.Scheduled)) // which saturates
+	}
+	// The difference of two int64 fits uint64, wherever zero lies.
+	return uint64(to) - uint64(from)
+}
+
 // A Node is a place where tasks run.
 type Node struct {
 	Name          string
