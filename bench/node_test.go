@@ -8,23 +8,24 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // problemOf poses the choice of victims for an ask on one node of a workload:
 // by opted-out, originators, highest priority and number, and within what the
 // queues have beyond their guarantees.
-func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *victims.Problem {
+func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *cover.Problem {
 	tree := c.Tree()
 	short := resources.Over(nil, ask.Size, resources.Limit{Value: c.Free(nil, n), Defined: 1<<len(ask.Size) - 1})
-	p := &victims.Problem{
-		Needs: []victims.Need{{Short: short}}, Wanted: short, Capacity: c.Capacity(),
-		Order: victims.Order{Max: 1 << 2, Count: 3},
+	p := &cover.Problem{
+		Needs: []cover.Need{{Short: short}}, Wanted: short, Capacity: c.Capacity(),
+		Order: cover.Order{Max: 1 << 2, Count: 3},
 	}
 	bounds := make([]int32, tree.Len()) // by queue; the root has none
 	for q := range tree.All() {
 		if g := tree.Guaranteed(q); g.Defined != 0 {
 			bounds[q] = int32(len(p.Bounds))
-			p.Bounds = append(p.Bounds, victims.Bound{
+			p.Bounds = append(p.Bounds, cover.Bound{
 				Room: resources.Limit{Value: tree.Surplus(nil, q), Defined: g.Defined},
 			})
 		}
@@ -34,9 +35,9 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *victims.
 		if t.Node != n {
 			continue
 		}
-		u := victims.Unit{
+		u := cover.Unit{
 			Key: t.Key, Size: t.Size, Work: uint64(workload.Now.Sub(t.Scheduled)), Needs: []int32{0},
-			Levels: victims.Levels{0, 0, int64(t.Priority), 1},
+			Levels: cover.Levels{0, 0, int64(t.Priority), 1},
 		}
 		if t.OptedOut {
 			u.Levels[0] = 1
@@ -65,14 +66,14 @@ func BenchmarkNode(b *testing.B) {
 			p := problemOf(c, 700, &ask)
 			for _, search := range []struct {
 				name  string
-				solve func(*victims.Worker, *victims.Selection)
+				solve func(*cover.Worker, *cover.Selection)
 			}{
-				{"greedy", func(w *victims.Worker, s *victims.Selection) { w.Greedy(s, p) }},
-				{"exact", func(w *victims.Worker, s *victims.Selection) { w.Least(s, p, victims.DefaultSteps) }},
+				{"greedy", func(w *cover.Worker, s *cover.Selection) { w.Greedy(s, p) }},
+				{"exact", func(w *cover.Worker, s *cover.Selection) { w.Least(s, p, victims.DefaultSteps) }},
 			} {
 				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
-					var worker victims.Worker
-					var s victims.Selection
+					var worker cover.Worker
+					var s cover.Selection
 					b.ReportAllocs()
 					for b.Loop() {
 						search.solve(&worker, &s)

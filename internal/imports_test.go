@@ -18,14 +18,15 @@ const module = "github.com/go-preempt/preempt"
 // mayImport has the packages of the library, and which of each other they may
 // import beside the kernels. (Design, section 1.)
 var mayImport = map[string][]string{
-	".":          nil, // the manual
-	"resources":  nil,
-	"queue":      {"resources"},
-	"fence":      {"resources", "queue"},
-	"toleration": nil,
-	"victims":    {"resources", "queue", "fence"},
-	"quota":      {"resources", "queue", "victims"},
-	"jobs":       {"resources", "queue", "fence", "victims"},
+	".":             nil, // the manual
+	"resources":     nil,
+	"queue":         {"resources"},
+	"fence":         {"resources", "queue"},
+	"toleration":    nil,
+	"victims":       {"resources", "queue", "fence", "victims/cover"},
+	"victims/cover": {"resources"},
+	"quota":         {"resources", "queue", "victims", "victims/cover"},
+	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover"},
 
 	// For tests of callers, and held to the same purity.
 	"victims/preempttest": {"resources", "queue", "victims"},

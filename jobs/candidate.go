@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A candidate is a task that no rule for itself alone keeps from being a
@@ -18,7 +19,7 @@ type candidate struct {
 	size resources.Vector
 	key  string
 
-	levels victims.Levels
+	levels cover.Levels
 	work   uint64 // lost with it, in nanoseconds
 }
 
@@ -53,7 +54,7 @@ func (d *decision) addCandidate(id victims.TaskID, t *victims.Task, gang int32) 
 	rank := leaf.rank.Of(t.Priority)
 	c := candidate{
 		id: id, host: d.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(d.now),
-		levels: victims.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
+		levels: cover.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
 	}
 	if t.OptedOut {
 		c.levels[victims.LevelOptedOut] = 1 // law 1: opted out only where no plan does without

@@ -6,13 +6,14 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // choice is the best plan so far.
 type choice struct {
 	found  bool
 	cost   victims.Cost
-	levels victims.Levels
+	levels cover.Levels
 	at     []int32  // the host of each member of todo
 	units  []int32  // that fall
 	keys   []string // of what falls, sorted
@@ -21,8 +22,8 @@ type choice struct {
 // offer makes a plan the best where it costs less, or as much and comes first:
 // by the nodes of the members in their order, which take the place of the one
 // node in the cost, then by the keys of the victims.
-func (d *decision) offer(at, units []int32, total *victims.Total) {
-	cost := total.Cost(0)
+func (d *decision) offer(at, units []int32, total *cover.Total) {
+	cost := victims.CostOf(total, 0)
 	b := &d.best
 	if b.found {
 		c := cost.Compare(&b.cost)
@@ -60,16 +61,16 @@ func (d *decision) fallsOf(u int32) []int32 {
 
 // totalOf returns what units cost that free something to some purpose; see
 // [victims.Problem].
-func (d *decision) totalOf(units []int32, wanted resources.Vector) (total victims.Total) {
+func (d *decision) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
 	d.sum = zeros(d.sum, d.types)
 	order := victims.PlanOrder()
 	for n, u := range units {
 		unit := &d.units[u]
 		total.Levels = order.Join(&total.Levels, n, &unit.levels)
-		total.Work = total.Work.Add(victims.WorkOfNanos(unit.work))
+		total.Work = total.Work.Add(cover.WorkOfNanos(unit.work))
 		d.sum = resources.Add(d.sum, d.sum, unit.size)
 	}
 	total.Units = len(units)
-	total.Excess = victims.Excess(d.sum, wanted, d.c.Capacity())
+	total.Excess = cover.Excess(d.sum, wanted, d.c.Capacity())
 	return total
 }

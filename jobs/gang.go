@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A gang is a running job that needs some of its members: those above its
@@ -56,7 +57,7 @@ func (d *decision) settleGangs() {
 		if g.surplus > 0 && g.surplus < g.eligible {
 			g.counted, g.bounds[0] = true, int32(len(d.rooms.Bounds))
 			g.room[0] = int64(g.surplus)
-			d.rooms.Bounds = append(d.rooms.Bounds, victims.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+			d.rooms.Bounds = append(d.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 		}
 	}
 	d.members = d.members[:0]
@@ -81,7 +82,7 @@ type unit struct {
 	whole  bool
 	first  int32 // it is candidates decision.falls[first:end]
 	end    int32
-	levels victims.Levels
+	levels cover.Levels
 	work   uint64
 	key    string // the smallest of those that fall
 	size   resources.Vector

@@ -4,6 +4,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A host is a node on which members may be placed. Hosts are in node order, so
@@ -19,7 +20,7 @@ type host struct {
 	// Over those units: row n has, per type, the most that n + 1 of them free
 	// here, and least has levels that none of them goes below.
 	most  []int64
-	least victims.Levels
+	least cover.Levels
 }
 
 // findHosts finds the nodes that are schedulable and not reserved for others,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The highest rank and the highest priority of a cost are no sums, so that of
@@ -23,7 +24,7 @@ type limit struct {
 // noLimit returns the limit that admits all.
 func noLimit() limit { return limit{rank: math.MaxInt64, priority: math.MaxInt64} }
 
-func (l *limit) admits(levels *victims.Levels) bool {
+func (l *limit) admits(levels *cover.Levels) bool {
 	return levels[victims.LevelRank] <= l.rank && levels[victims.LevelPriority] <= l.priority &&
 		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)
 }

@@ -3,33 +3,34 @@ package jobs
 import (
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // pose is a covering problem in the making, for some members on some hosts: a
 // need for each queue that is short, then one for each host that is.
 type pose struct {
-	problem victims.Problem
+	problem cover.Problem
 	units   []int32 // what the units of the problem are, as rows of decision.units
 	hosts   []int32 // those that have a need
 	needOf  []int32 // the need of each host, or -1
 	rows    []int32 // the needs of tasks, one list after another
-	parts   []victims.Part
+	parts   []cover.Part
 	short   []int64 // of hosts
 	wanted  resources.Vector
 
-	worker victims.Worker
-	found  victims.Selection
+	worker cover.Worker
+	found  cover.Selection
 }
 
 // beginPose states a problem without needs and units.
-func (d *decision) beginPose(bounds []victims.Bound) {
+func (d *decision) beginPose(bounds []cover.Bound) {
 	x := &d.pose
 	for _, h := range x.hosts {
 		x.needOf[h] = -1
 	}
 	x.hosts, x.units, x.rows, x.parts = x.hosts[:0], x.units[:0], x.rows[:0], x.parts[:0]
 	x.wanted = zeros(x.wanted, d.types)
-	x.problem = victims.Problem{
+	x.problem = cover.Problem{
 		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds,
 		Order: victims.PlanOrder(), Wanted: x.wanted, Capacity: d.c.Capacity(),
 	}
@@ -38,7 +39,7 @@ func (d *decision) beginPose(bounds []victims.Bound) {
 // needQueue states what the next queue of decision.needs is short of.
 func (d *decision) needQueue(short resources.Vector) {
 	x := &d.pose
-	x.problem.Needs = append(x.problem.Needs, victims.Need{Short: short})
+	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
 }
 
 // needHost states what a host is short of, once all queues are stated.
@@ -46,7 +47,7 @@ func (d *decision) needHost(h int32, short resources.Vector) {
 	x := &d.pose
 	x.needOf[h] = int32(len(x.problem.Needs))
 	x.hosts = append(x.hosts, h)
-	x.problem.Needs = append(x.problem.Needs, victims.Need{Short: short})
+	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
 	resources.Add(x.wanted, x.wanted, short)
 }
 
@@ -70,9 +71,9 @@ func (d *decision) run(steps int) {
 	x := &d.pose
 	switch {
 	case len(x.problem.Needs) == 0:
-		x.found = victims.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
+		x.found = cover.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
 	case len(x.problem.Units) == 0:
-		x.found = victims.Selection{Proven: true, Units: x.found.Units[:0]}
+		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
 	default:
 		x.worker.Least(&x.found, &x.problem, steps)
 		d.steps += 1 + x.found.Steps
@@ -131,8 +132,8 @@ func (d *decision) helps(u *unit) bool {
 
 // poseUnit states one unit. One that is or may be counted against the surplus
 // of a gang has a part of its own for that.
-func (d *decision) poseUnit(u *unit) victims.Unit {
-	posed := victims.Unit{Key: u.key, Size: u.size, Levels: u.levels, Work: u.work}
+func (d *decision) poseUnit(u *unit) cover.Unit {
+	posed := cover.Unit{Key: u.key, Size: u.size, Levels: u.levels, Work: u.work}
 	counted := u.gang >= 0 && d.gangs[u.gang].counted
 	if !u.whole && !counted {
 		c := &d.cands[d.falls[u.first]]
@@ -143,10 +144,10 @@ func (d *decision) poseUnit(u *unit) victims.Unit {
 	from := len(x.parts)
 	for _, i := range d.falls[u.first:u.end] {
 		c := &d.cands[i]
-		x.parts = append(x.parts, victims.Part{Size: c.size, Needs: d.needsOf(c), Bounds: c.leaf.bounds})
+		x.parts = append(x.parts, cover.Part{Size: c.size, Needs: d.needsOf(c), Bounds: c.leaf.bounds})
 	}
 	if counted {
-		x.parts = append(x.parts, victims.Part{Size: u.takes[:], Bounds: d.gangs[u.gang].bounds[:]})
+		x.parts = append(x.parts, cover.Part{Size: u.takes[:], Bounds: d.gangs[u.gang].bounds[:]})
 	}
 	posed.Parts = x.parts[from:len(x.parts):len(x.parts)]
 	return posed

@@ -4,19 +4,19 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // stand is how far a plan has come that is made step by step: an overlay of
 // what it touches.
 type stand struct {
-	free   []int64         // of every host, with what falls gone and members placed
-	rooms  []victims.Bound // what bounds leave
-	values []int64         // of rooms
-	short  []int64         // of every queue that is short
-	fallen []bool          // by candidate
-	units  []int32         // that fall
-	at     []int32         // the host of each member of todo, or -1
+	free   []int64       // of every host, with what falls gone and members placed
+	rooms  []cover.Bound // what bounds leave
+	values []int64       // of rooms
+	short  []int64       // of every queue that is short
+	fallen []bool        // by candidate
+	units  []int32       // that fall
+	at     []int32       // the host of each member of todo, or -1
 }
 
 // begin makes the stand that of nothing done.
@@ -50,7 +50,7 @@ func (d *decision) beginRooms() {
 	for _, b := range d.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
-		x.rooms = append(x.rooms, victims.Bound{Room: resources.Limit{
+		x.rooms = append(x.rooms, cover.Bound{Room: resources.Limit{
 			Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined,
 		}})
 	}

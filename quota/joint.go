@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // joint looks for a better set among all candidates below q where the rounds
@@ -128,7 +128,7 @@ func (x *enforcement) poseJoint() {
 	x.rooms.Reset(x.tree, x.q, nil)
 	exact := int32(len(x.rooms.Bounds))
 	if x.e.Overshoot == Exact {
-		x.rooms.Bounds = append(x.rooms.Bounds, victims.Bound{Room: resources.Limit{Value: x.target, Defined: x.wanted}})
+		x.rooms.Bounds = append(x.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: x.target, Defined: x.wanted}})
 	}
 	p.Bounds = x.rooms.Bounds
 	for w := range x.tree.Leaves(x.q) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The levels of the cost of a set of tasks: "fewest originators, then least
@@ -23,7 +23,7 @@ const (
 )
 
 // costOrder is how they combine.
-var costOrder = victims.Order{Max: 1 << levelPriority, Count: levelTasks}
+var costOrder = cover.Order{Max: 1 << levelPriority, Count: levelTasks}
 
 // search looks for a set of tasks of leaf w that meets its goal where the walk
 // in order did not, or as much of the goal as any task can give, type by type.
@@ -137,10 +137,10 @@ func (x *enforcement) wants(goal, size resources.Vector) bool {
 var onlyOne = []int32{0}
 
 // unit makes a unit of a task.
-func (x *enforcement) unit(i int32) victims.Unit {
+func (x *enforcement) unit(i int32) cover.Unit {
 	c, size := &x.tasks[i], x.size(i)
 	t := x.c.Task(c.id)
-	u := victims.Unit{Key: c.key, Size: size, Needs: onlyOne, Bounds: onlyOne}
+	u := cover.Unit{Key: c.key, Size: size, Needs: onlyOne, Bounds: onlyOne}
 	u.Levels[levelPriority] = int64(t.Priority)
 	u.Levels[levelTasks] = 1
 	u.Levels[levelSumPriorities] = int64(t.Priority)

@@ -7,6 +7,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // enforcement is one enforcement in the making, and the memory for the next.
@@ -53,14 +54,14 @@ type enforcement struct {
 	weights, quotients []int64
 	remainders         []remainder
 
-	worker    victims.Worker
-	problem   victims.Problem
-	needs     [1]victims.Need
-	bounds    [1]victims.Bound
+	worker    cover.Worker
+	problem   cover.Problem
+	needs     [1]cover.Need
+	bounds    [1]cover.Bound
 	rooms     victims.Rooms // see joint
 	chains    []int32
 	rowsOf    []int32 // the task of each unit
-	selection victims.Selection
+	selection cover.Selection
 	steps     int
 	budget    int // steps left for searches that need not be complete
 	unproven  bool

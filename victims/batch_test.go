@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // outcomes writes decisions as "plan n1 [v]", "fits n2" or "refused predicate".
@@ -231,7 +232,7 @@ func propertyBatch(t *rapid.T) {
 		if err := single.Decide(&want, &asks[i], w.Options.Now); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(&want, &got[i], cmp.Transformer("work", func(w victims.Work) string { return w.String() })); diff != "" {
+		if diff := cmp.Diff(&want, &got[i], cmp.Transformer("work", func(w cover.Work) string { return w.String() })); diff != "" {
 			t.Fatalf("ask %d of %d, single (-) and in a batch (+):\n%s\n%v", i+1, len(asks), diff, &w.World)
 		}
 		if want.Outcome != victims.Refused {

@@ -7,13 +7,14 @@ import (
 
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A nodeBound is a cost that no plan for a node goes below, as far as the
 // digest of the node tells: levels, and work where the levels are the same.
 type nodeBound struct {
-	levels    Levels
-	work      Work
+	levels    cover.Levels
+	work      cover.Work
 	node      NodeID
 	elsewhere int64 // how many of the victims are not on the node; see headroomBeats
 }
@@ -111,7 +112,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 	}
 	// As the last of the tasks was scheduled no later than any, all lose as much.
 	last := c.digest.latest[int(n)*numLatest]
-	work := Work{wide.Mul(d.since(last), uint64(count))}
+	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
 		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.place(n) < d.best.cost.Node {
@@ -197,13 +198,13 @@ func (d *decision) leastRank(minPriority int32) int64 {
 }
 
 // leastLost returns the work that so many victims on a node lose at least.
-func (d *decision) leastLost(n NodeID, count int64) (work Work) {
+func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {
 	latest := d.c.digest.latest[int(n)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
-		work.ns = work.ns.Add(wide.Of(d.since(start)))
+		work = work.AddNanos(d.since(start), 1)
 	}
 	if count > numLatest {
-		work.ns = work.ns.Add(wide.Mul(d.since(latest[numLatest-1]), uint64(count-numLatest)))
+		work = work.AddNanos(d.since(latest[numLatest-1]), uint64(count-numLatest))
 	}
 	return work
 }

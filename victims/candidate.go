@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // veto returns the rule that keeps a task from being a victim wherever it
@@ -116,17 +117,17 @@ func (d *decision) shortOf(n NodeID) resources.Mask {
 
 // unit returns a task as a unit of the search; on is 1 where it is on the node
 // in question.
-func (d *decision) unit(id TaskID, on int) Unit {
+func (d *decision) unit(id TaskID, on int) cover.Unit {
 	r := &d.c.tasks[id]
 	leaf := &d.leaves[r.leaf]
 	rank := leaf.rank.Of(r.priority)
-	u := Unit{
+	u := cover.Unit{
 		Key:    r.key,
 		Size:   d.c.size(id),
 		Work:   d.lost(r),
 		Needs:  d.needs.rows[on][leaf.level],
 		Bounds: leaf.bounds,
-		Levels: Levels{LevelRank: rank, LevelPriority: int64(r.priority), LevelVictims: 1, LevelSumRanks: rank},
+		Levels: cover.Levels{LevelRank: rank, LevelPriority: int64(r.priority), LevelVictims: 1, LevelSumRanks: rank},
 	}
 	if r.flags.has(flagOptedOut) {
 		u.Levels[LevelOptedOut] = 1 // law 1: opted out only where no plan does without

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // choice is a node and the tasks that must go for an ask to run there.
@@ -126,13 +127,13 @@ func (d *decision) want() {
 
 // solve finds the cheapest of the units that meets all needs and costs no more
 // than the best set so far.
-func (d *decision) solve(dst *Selection, u *unitSet) {
+func (d *decision) solve(dst *cover.Selection, u *unitSet) {
 	d.setNeeds()
 	d.run(dst, u, d.limit())
 }
 
 // solveLocal is solve for the need of the node alone.
-func (d *decision) solveLocal(dst *Selection, u *unitSet) {
+func (d *decision) solveLocal(dst *cover.Selection, u *unitSet) {
 	d.setNeeds()
 	for i := range d.needs.short {
 		d.problem.Needs[1+i].Short = nil
@@ -141,7 +142,7 @@ func (d *decision) solveLocal(dst *Selection, u *unitSet) {
 }
 
 // limit returns what a set may cost to matter beside the best so far.
-func (d *decision) limit() *Total {
+func (d *decision) limit() *cover.Total {
 	if d.best.found && d.pruning() {
 		return &d.bestTotal
 	}
@@ -149,27 +150,27 @@ func (d *decision) limit() *Total {
 }
 
 // run solves the problem that is stated for some units, within a limit.
-func (d *decision) run(dst *Selection, u *unitSet, limit *Total) {
+func (d *decision) run(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 	if len(u.units) == 0 {
-		dst.none(0)
+		*dst = cover.Selection{Units: dst.Units[:0], Proven: true}
 		return
 	}
 	d.problem.Units = u.units
 	if !u.bound {
 		d.problem.Bounds = nil
 	}
-	d.worker.search(dst, &d.problem, d.budget(), limit)
+	d.worker.Within(dst, &d.problem, d.budget(), limit)
 	d.steps += dst.Steps
 	d.proven = d.proven && dst.Proven
 }
 
 // setNeeds states the problem but for its units.
 func (d *decision) setNeeds() {
-	needs := append(d.problem.Needs[:0], Need{Short: d.nodeShort})
+	needs := append(d.problem.Needs[:0], cover.Need{Short: d.nodeShort})
 	for _, short := range d.needs.short {
-		needs = append(needs, Need{Short: short})
+		needs = append(needs, cover.Need{Short: short})
 	}
-	d.problem = Problem{
+	d.problem = cover.Problem{
 		Needs: needs, Bounds: d.rooms.Bounds, Order: planOrder,
 		Wanted: d.wanted, Capacity: d.c.total,
 	}
@@ -182,8 +183,8 @@ func (d *decision) setNeeds() {
 }
 
 // compareTotals is the caller's order of costs, for sets on one node.
-func (d *decision) compareTotals(a, b *Total) int {
-	d.costs[0], d.costs[1] = a.Cost(0), b.Cost(0)
+func (d *decision) compareTotals(a, b *cover.Total) int {
+	d.costs[0], d.costs[1] = CostOf(a, 0), CostOf(b, 0)
 	return d.p.Compare(&d.costs[0], &d.costs[1])
 }
 
@@ -198,12 +199,12 @@ func (d *decision) budget() int {
 }
 
 // offer makes a set for a node the best where it costs less.
-func (d *decision) offer(n NodeID, s *Selection, ids []TaskID) {
+func (d *decision) offer(n NodeID, s *cover.Selection, ids []TaskID) {
 	if !s.Found {
 		return
 	}
 	cost := &d.costs[0]
-	*cost = s.Total.Cost(d.c.place(n))
+	*cost = CostOf(&s.Total, d.c.place(n))
 	if d.best.found && d.compare(cost, &d.best.cost) >= 0 {
 		return
 	}

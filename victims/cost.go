@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Cost says how much a set of victims costs, in the order of its fields:
@@ -23,7 +22,7 @@ type Cost struct {
 	Victims     int             // (e) victims, counted as tasks
 	SumRanks    int64           // (f) the sum of their ranks
 	Excess      resources.Share // (g) the largest share freed beyond need
-	Work        Work            // (h) the work lost
+	Work        cover.Work      // (h) the work lost
 	Node        int             // (i) the place of the chosen node: a number that grows along node order
 }
 
@@ -61,13 +60,13 @@ const (
 )
 
 // PlanOrder returns the order of [Cost] as levels.
-func PlanOrder() Order { return planOrder }
+func PlanOrder() cover.Order { return planOrder }
 
-var planOrder = Order{Max: 1<<LevelRank | 1<<LevelPriority, Count: LevelVictims}
+var planOrder = cover.Order{Max: 1<<LevelRank | 1<<LevelPriority, Count: LevelVictims}
 
-// Cost returns a total in the levels of plans as the cost of a plan with the
+// CostOf returns a total in the levels of plans as the cost of a plan with the
 // node at a place.
-func (t *Total) Cost(place int) Cost {
+func CostOf(t *cover.Total, place int) Cost {
 	return Cost{
 		OptedOut:    int(t.Levels[LevelOptedOut]),
 		Originators: int(t.Levels[LevelOriginators]),
@@ -104,49 +103,4 @@ func (c *Cost) String() string {
 	part(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
 	part(true, "%v of work lost", c.Work)
 	return strings.Join(parts, ", ")
-}
-
-// Excess returns the largest share of a capacity, over all types of freed, that
-// is freed beyond what is wanted.
-func Excess(freed, wanted, capacity resources.Vector) resources.Share {
-	var most resources.Share
-	for t, v := range freed {
-		share := resources.Share{Amount: max(v-wanted.At(t), 0), Of: capacity.At(t)}
-		if t == 0 || share.Compare(most) > 0 {
-			most = share
-		}
-	}
-	return most
-}
-
-// Work is an amount of running time: that of all victims together since each
-// was scheduled. It holds 128 bits of nanoseconds and never wraps.
-type Work struct {
-	ns wide.Uint128
-}
-
-// WorkOf returns a duration as work; a negative one is none.
-func WorkOf(d time.Duration) Work { return WorkOfNanos(uint64(max(d, 0))) }
-
-// WorkOfNanos returns nanoseconds as work: as many of them as the Work of a
-// [Unit], which may be more than a duration holds.
-func WorkOfNanos(ns uint64) Work { return Work{wide.Of(ns)} }
-
-// Add returns the work of both.
-func (w Work) Add(x Work) Work { return Work{w.ns.Add(x.ns)} }
-
-// Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
-func (w Work) Compare(x Work) int { return w.ns.Cmp(x.ns) }
-
-// Duration returns the work as a duration, and false where it is too long for one.
-func (w Work) Duration() (time.Duration, bool) {
-	return time.Duration(w.ns.Lo), w.ns.Hi == 0 && int64(w.ns.Lo) >= 0
-}
-
-// String writes the work as a duration.
-func (w Work) String() string {
-	if d, ok := w.Duration(); ok {
-		return d.String()
-	}
-	return "centuries"
 }

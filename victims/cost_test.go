@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // costLadder is costs from the cheapest to the costliest. Each differs from the
@@ -21,18 +22,18 @@ var costLadder = []struct {
 	{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},
 	{"no victims, node", Cost{Node: 2}},
 	{"victims", Cost{Victims: 1, MaxRank: -9, MaxPriority: -9, SumRanks: -9}},
-	{"node", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 1}},
-	{"work", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, WorkOf(1), 0}},
-	{"excess", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 1000}, Work{}, 0}},
-	{"excess as a share", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 999}, Work{}, 0}},
-	{"sum of ranks", Cost{0, 0, -9, -9, 0, 1, -8, resources.Share{}, Work{}, 0}},
-	{"number of victims", Cost{0, 0, -9, -9, 0, 2, -18, resources.Share{}, Work{}, 0}},
-	{"jobs", Cost{0, 0, -9, -9, 1, 1, -9, resources.Share{}, Work{}, 0}},
-	{"highest priority", Cost{0, 0, -9, -8, 0, 1, -9, resources.Share{}, Work{}, 0}},
-	{"highest rank", Cost{0, 0, -8, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
-	{"originators", Cost{0, 1, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
-	{"opted out", Cost{1, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
-	{"opted out, once more", Cost{2, 0, -9, -9, 0, 1, -9, resources.Share{}, Work{}, 0}},
+	{"node", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 1}},
+	{"work", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.WorkOf(1), 0}},
+	{"excess", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 1000}, cover.Work{}, 0}},
+	{"excess as a share", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 999}, cover.Work{}, 0}},
+	{"sum of ranks", Cost{0, 0, -9, -9, 0, 1, -8, resources.Share{}, cover.Work{}, 0}},
+	{"number of victims", Cost{0, 0, -9, -9, 0, 2, -18, resources.Share{}, cover.Work{}, 0}},
+	{"jobs", Cost{0, 0, -9, -9, 1, 1, -9, resources.Share{}, cover.Work{}, 0}},
+	{"highest priority", Cost{0, 0, -9, -8, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
+	{"highest rank", Cost{0, 0, -8, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
+	{"originators", Cost{0, 1, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
+	{"opted out", Cost{1, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
+	{"opted out, once more", Cost{2, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
 }
 
 func TestCostCompare(t *testing.T) {
@@ -64,7 +65,7 @@ func drawCost(t *rapid.T, label string) *Cost {
 	return &Cost{
 		few.Draw(t, label), few.Draw(t, "originators"), rank.Draw(t, "rank"), rank.Draw(t, "priority"), few.Draw(t, "jobs"),
 		few.Draw(t, "victims"), rank.Draw(t, "ranks"), resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
-		WorkOf(time.Duration(few.Draw(t, "work"))), few.Draw(t, "node"),
+		cover.WorkOf(time.Duration(few.Draw(t, "work"))), few.Draw(t, "node"),
 	}
 }
 
@@ -96,7 +97,7 @@ func TestCostString(t *testing.T) {
 		{Cost{MaxRank: 3, Node: 7}, "no victims"},
 		{Cost{Victims: 1, SumRanks: -5}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
 		{
-			Cost{1, 2, -3, 4, 5, 6, -7, resources.Share{Amount: 3, Of: 12}, WorkOf(10 * time.Minute), 11},
+			Cost{1, 2, -3, 4, 5, 6, -7, resources.Share{Amount: 3, Of: 12}, cover.WorkOf(10 * time.Minute), 11},
 			"1 opted out, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, 6 victims, " +
 				"ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
 		},
@@ -109,20 +110,20 @@ func TestCostString(t *testing.T) {
 
 func TestWork(t *testing.T) {
 	const longest = time.Duration(math.MaxInt64)
-	twice := WorkOf(longest).Add(WorkOf(longest))
+	twice := cover.WorkOf(longest).Add(cover.WorkOf(longest))
 	for _, tt := range []struct {
-		work     Work
+		work     cover.Work
 		duration time.Duration
 		fits     bool
 		text     string
 	}{
-		{Work{}, 0, true, "0s"},
-		{WorkOf(-5), 0, true, "0s"},
-		{WorkOf(math.MinInt64), 0, true, "0s"},
-		{WorkOf(time.Hour), time.Hour, true, "1h0m0s"},
-		{WorkOf(time.Hour).Add(WorkOf(time.Second)), time.Hour + time.Second, true, "1h0m1s"},
-		{WorkOf(longest), longest, true, "2562047h47m16.854775807s"},
-		{WorkOf(longest).Add(WorkOf(1)), 0, false, "centuries"},
+		{cover.Work{}, 0, true, "0s"},
+		{cover.WorkOf(-5), 0, true, "0s"},
+		{cover.WorkOf(math.MinInt64), 0, true, "0s"},
+		{cover.WorkOf(time.Hour), time.Hour, true, "1h0m0s"},
+		{cover.WorkOf(time.Hour).Add(cover.WorkOf(time.Second)), time.Hour + time.Second, true, "1h0m1s"},
+		{cover.WorkOf(longest), longest, true, "2562047h47m16.854775807s"},
+		{cover.WorkOf(longest).Add(cover.WorkOf(1)), 0, false, "centuries"},
 		{twice, 0, false, "centuries"},
 		{twice.Add(twice), 0, false, "centuries"}, // its low half is small
 	} {
@@ -138,12 +139,12 @@ func TestWork(t *testing.T) {
 
 // workIsExact: however long the parts, work adds up and compares as integers do.
 func workIsExact(t *rapid.T) {
-	var sums [2]Work
+	var sums [2]cover.Work
 	var want [2]*big.Int
 	for i := range sums {
 		want[i] = new(big.Int)
 		for _, d := range rapid.SliceOfN(rapid.Int64(), 0, 9).Draw(t, "durations") {
-			sums[i] = sums[i].Add(WorkOf(time.Duration(d)))
+			sums[i] = sums[i].Add(cover.WorkOf(time.Duration(d)))
 			want[i].Add(want[i], big.NewInt(max(d, 0)))
 		}
 		if d, ok := sums[i].Duration(); ok != want[i].IsInt64() || ok && int64(d) != want[i].Int64() {
@@ -164,8 +165,7 @@ func FuzzWorkIsExact(f *testing.F) {
 // TestWorkOfAll shows that the longest work of as many tasks as a cluster can
 // have stays in range: doubling the longest 31 times makes it larger each time.
 func TestWorkOfAll(t *testing.T) {
-	w := Work{}
-	w.ns.Lo = math.MaxUint64
+	w := cover.WorkOfNanos(math.MaxUint64)
 	for i := range 31 {
 		if next := w.Add(w); next.Compare(w) <= 0 {
 			t.Fatalf("wrapped at 2^%d tasks", i+1)

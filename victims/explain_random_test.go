@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // What an explanation says of a random case is so: where a rule, relaxed,
@@ -244,7 +245,7 @@ func propertyExplainAgrees(t *rapid.T) {
 	c := world.Cases(world.Large).Draw(t, "case")
 	before, _ := decide(t, c)
 	e, cluster := explain(t, c)
-	if diff := cmp.Diff(before, &e.Decision, cmp.AllowUnexported(victims.Work{})); diff != "" {
+	if diff := cmp.Diff(before, &e.Decision, cmp.AllowUnexported(cover.Work{})); diff != "" {
 		t.Fatalf("Decide (-) and Explain (+) differ:\n%s\n%v", diff, c)
 	}
 

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A unitSet is the candidates of one problem, as units and as tasks.
 type unitSet struct {
-	units []Unit
+	units []cover.Unit
 	ids   []TaskID
 	bound bool // some unit has bounds
 }
@@ -18,7 +19,7 @@ type unitSet struct {
 func (u *unitSet) reset() { u.units, u.ids, u.bound = u.units[:0], u.ids[:0], false }
 
 // add adds a task as a unit.
-func (u *unitSet) add(id TaskID, unit Unit) {
+func (u *unitSet) add(id TaskID, unit cover.Unit) {
 	u.units, u.ids = append(u.units, unit), append(u.ids, id)
 	u.bound = u.bound || len(unit.Bounds) > 0
 }
@@ -139,7 +140,7 @@ func (u *unitSet) join(d *decision, n NodeID) {
 
 // mostForHeadroom returns how many units like u meet every headroom need that
 // they reduce at all.
-func (d *decision) mostForHeadroom(u *Unit) (most int64) {
+func (d *decision) mostForHeadroom(u *cover.Unit) (most int64) {
 	for _, row := range u.Needs {
 		most = max(most, mostUseful(d.needs.short[row-1], u.Size))
 	}

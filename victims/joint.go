@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Where headroom is short as well as a node, one set has to make both. What
@@ -54,7 +54,7 @@ func (d *decision) searchHeadroom() bool {
 }
 
 // makesHeadroom reports whether a set meets every headroom need.
-func (d *decision) makesHeadroom(s *Selection, u *unitSet) bool {
+func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
 	for i, short := range d.needs.short {
 		if !d.meets(u, s.Units, int32(1+i), short) {
 			return false
@@ -140,9 +140,9 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 	// on the node.
 	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))
 	for _, start := range newest {
-		work.ns = work.ns.Add(wide.Of(d.since(start)))
+		work = work.AddNanos(d.since(start), 1)
 	}
-	work.ns = work.ns.Add(wide.Mul(d.since(d.poolSums.newest), uint64(elsewhere)))
+	work = work.AddNanos(d.since(d.poolSums.newest), uint64(elsewhere))
 	if elsewhere > 0 || work.Compare(b.work) > 0 {
 		b.work = work
 	}

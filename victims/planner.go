@@ -2,12 +2,12 @@ package victims
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A Planner decides asks over a [Cluster]. Its exported fields are options;
@@ -137,19 +137,19 @@ type decision struct {
 
 	nodeShort, wanted, sum resources.Vector
 	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
-	shared, found          Selection
+	shared, found          cover.Selection
 	poolSums               poolSums        // of the pool
 	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
 	bestType               int             // the type that decides the excess of the best plan
 	asMuch                 []int64         // see noteShare
 	newest                 [2][]int64      // see leastWork
 	lacking                resources.Share // the dominant share that the closest node lacks
-	problem                Problem
-	worker                 Worker
+	problem                cover.Problem
+	worker                 cover.Worker
 	best                   choice
-	bestTotal              Total
-	costs                  [2]Cost               // that are being compared
-	comparer               func(a, b *Total) int // compareTotals of comparerOf
+	bestTotal              cover.Total
+	costs                  [2]Cost                     // that are being compared
+	comparer               func(a, b *cover.Total) int // compareTotals of comparerOf
 	comparerOf             *decision
 	order                  []int32 // scratch of takeAll
 	left                   []resources.Limit
@@ -255,5 +255,3 @@ func (d *decision) since(start int64) uint64 {
 	}
 	return uint64(d.ns) - uint64(start)
 }
-
-const noLimit = math.MaxInt64

@@ -3,7 +3,7 @@ package victims
 import (
 	"math"
 
-	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // refine raises the bound of a node, for which the digest was read, by a look
@@ -103,7 +103,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 		}
 	}
 	d.newest[0], d.newest[1] = big, small
-	b.work = Work{}
+	b.work = cover.Work{}
 	for ; count > 0; count-- {
 		var next int64 = math.MaxInt64
 		switch {
@@ -112,7 +112,7 @@ func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
 		case len(small) > 0:
 			next, small = small[0], small[1:]
 		}
-		b.work.ns = b.work.ns.Add(wide.Of(d.since(next)))
+		b.work = b.work.AddNanos(d.since(next), 1)
 	}
 }
 

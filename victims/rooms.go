@@ -2,9 +2,11 @@ package victims
 
 import (
 	"math"
+	"slices"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // Rooms are what law 2 lets go: a bound for every queue that is guaranteed
@@ -15,7 +17,7 @@ import (
 // until the next Reset.
 type Rooms struct {
 	// Bounds are in tree order. Others may be appended.
-	Bounds []Bound
+	Bounds []cover.Bound
 
 	tree    *queue.Tree
 	rowOf   []int32 // by queue: its row of Bounds, or -1
@@ -50,7 +52,7 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 			}
 		}
 		r.rowOf[q] = int32(len(r.Bounds))
-		r.Bounds = append(r.Bounds, Bound{Room: room})
+		r.Bounds = append(r.Bounds, cover.Bound{Room: room})
 	}
 }
 
@@ -97,4 +99,13 @@ func (r *Rooms) block() resources.Vector {
 		r.amounts = append(r.amounts, 0)
 	}
 	return r.amounts[from:len(r.amounts):len(r.amounts)]
+}
+
+const noLimit = math.MaxInt64
+
+// zeros returns a slice of n zeros in the memory of s.
+func zeros[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // widen tries a node whose cheapest set the predicate has refused with all its
@@ -113,15 +114,15 @@ func (d *decision) suffices(n NodeID, u *unitSet, units []int32) bool {
 }
 
 // totalOf returns what a set of units costs.
-func (d *decision) totalOf(u *unitSet, units []int32) (t Total) {
+func (d *decision) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	clear(d.sum)
 	for _, i := range units {
 		unit := &u.units[i]
 		t.Levels = planOrder.Join(&t.Levels, t.Units, &unit.Levels)
-		t.Work = t.Work.Add(WorkOfNanos(unit.Work))
+		t.Work = t.Work.Add(cover.WorkOfNanos(unit.Work))
 		t.Units++
 		d.sum = resources.Add(d.sum, d.sum, unit.Size)
 	}
-	t.Excess = Excess(d.sum, d.problem.Wanted, d.problem.Capacity)
+	t.Excess = cover.Excess(d.sum, d.problem.Wanted, d.problem.Capacity)
 	return t
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // bothWays decides an ask with nodes pruned and without.
@@ -25,7 +26,7 @@ func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject)
 func differ(pruned, exhaustive *Subject) string {
 	return cmp.Diff(&exhaustive.Decision, &pruned.Decision,
 		cmpopts.IgnoreFields(victims.Plan{}, "Steps"), cmpopts.IgnoreFields(victims.Refusal{}, "Steps"),
-		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b victims.Work) bool { return a.Compare(b) == 0 }))
+		cmpopts.EquateEmpty(), cmp.Comparer(func(a, b cover.Work) bool { return a.Compare(b) == 0 }))
 }
 
 // checkPruning holds a proven decision with nodes pruned to the one without.

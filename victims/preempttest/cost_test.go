@@ -10,14 +10,15 @@ import (
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
 // costs are those of three sets of victims.
 func costs() []victims.Cost {
 	return []victims.Cost{
-		{MaxRank: -5, MaxPriority: 1, Victims: 1, SumRanks: -5, Excess: resources.Share{Amount: 1, Of: 10}, Work: victims.WorkOf(time.Hour)},
-		{MaxRank: -1, MaxPriority: 9, Victims: 2, SumRanks: -4, Work: victims.WorkOf(time.Minute), Node: 1},
+		{MaxRank: -5, MaxPriority: 1, Victims: 1, SumRanks: -5, Excess: resources.Share{Amount: 1, Of: 10}, Work: cover.WorkOf(time.Hour)},
+		{MaxRank: -1, MaxPriority: 9, Victims: 2, SumRanks: -4, Work: cover.WorkOf(time.Minute), Node: 1},
 		{OptedOut: 1, MaxRank: -7, MaxPriority: -3, Victims: 1, SumRanks: -7, Node: 1},
 	}
 }
@@ -95,7 +96,7 @@ func defaultCompare(t *rapid.T) {
 			MaxRank: rapid.Int64Range(-2, 0).Draw(t, "rank"), MaxPriority: rapid.Int64Range(-1, 1).Draw(t, "priority"),
 			Victims: n, SumRanks: rapid.Int64Range(-3, 0).Draw(t, "ranks"),
 			Excess: resources.Share{Amount: rapid.Int64Range(0, 2).Draw(t, "excess"), Of: rapid.Int64Range(1, 2).Draw(t, "of")},
-			Work:   victims.WorkOf(time.Duration(rapid.Int64Range(0, 2).Draw(t, "work"))),
+			Work:   cover.WorkOf(time.Duration(rapid.Int64Range(0, 2).Draw(t, "work"))),
 			Node:   node,
 		}
 	}), 0, 6).Draw(t, "costs")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
@@ -38,7 +39,7 @@ func ExampleTestCompare() {
 	}
 	err := preempttest.TestCompare(fewest, []victims.Cost{
 		{MaxRank: -3, MaxPriority: 7, Victims: 1, SumRanks: -3},
-		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: victims.WorkOf(time.Hour)},
+		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: cover.WorkOf(time.Hour)},
 		{OptedOut: 1, MaxRank: -8, MaxPriority: 2, Victims: 1, SumRanks: -8, Node: 1},
 	})
 	fmt.Println(err)

@@ -1,7 +1,8 @@
-package victims
+package cover
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
@@ -232,3 +233,5 @@ func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
 	}
 	return sum
 }
+
+const noLimit = math.MaxInt64

@@ -1,4 +1,4 @@
-package victims
+package cover
 
 import "slices"
 
@@ -13,12 +13,12 @@ import "slices"
 // differ there are few of both. The cost of a step is linear in classes times
 // types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
-	w.search(dst, p, steps, nil)
+	w.Within(dst, p, steps, nil)
 }
 
-// search is Least for a set that costs no more than limit, where that is set:
+// Within is Least for a set that costs no more than limit, where that is set:
 // others are not found.
-func (w *Worker) search(dst *Selection, p *Problem, steps int, limit *Total) {
+func (w *Worker) Within(dst *Selection, p *Problem, steps int, limit *Total) {
 	if !w.build(p) {
 		dst.none(0)
 		return

@@ -1,4 +1,4 @@
-package victims
+package cover
 
 import (
 	"cmp"

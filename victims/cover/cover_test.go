@@ -1,4 +1,4 @@
-package victims
+package cover
 
 import (
 	"fmt"
@@ -78,7 +78,7 @@ func limitIsKept(t *rapid.T) {
 	}
 	var w Worker
 	var s Selection
-	w.search(&s, &c.Problem, enoughSteps, limit.total())
+	w.Within(&s, &c.Problem, enoughSteps, limit.total())
 	if !s.Proven {
 		t.Fatalf("not proven in %d steps", s.Steps)
 	}
@@ -162,7 +162,7 @@ func workerForgets(t *rapid.T) {
 	before := pictureOf(&second.Problem)
 	var used, fresh Worker
 	var s, want Selection
-	used.search(&s, &first.Problem, 3, &Total{Units: 1})
+	used.Within(&s, &first.Problem, 3, &Total{Units: 1})
 	used.Greedy(&s, &first.Problem)
 	used.Least(&s, &first.Problem, 7)
 	for _, steps := range []int{4, enoughSteps} {

@@ -1,4 +1,4 @@
-package victims
+package cover
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func TestCoverNoAllocs(t *testing.T) {
 		{"Least/few steps", func() { w.Least(&s, p, 10) }},
 		{"Least/order of the caller", func() { w.Least(&s, ordered, 1000) }},
 		{"Least/too little", func() { w.Least(&s, tooMuch, 1000) }},
-		{"search/limit", func() { w.search(&s, p, 1000, limit) }},
+		{"search/limit", func() { w.Within(&s, p, 1000, limit) }},
 	} {
 		if n := testing.AllocsPerRun(20, tt.run); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", tt.name, n)
