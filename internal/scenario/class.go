@@ -32,7 +32,7 @@ func (d *decoder) class(v value) Class {
 // classRef reads the name of a priority class, or the empty string.
 func (d *decoder) classRef(v value) string {
 	if _, ok := d.known.classes[v.text]; d.want(v, text) && v.text != "" && !ok {
-		d.fail(v, "%w: no priority class of this name", ErrReference)
+		d.refer(v, d.known.doubt.classes, "no priority class of this name")
 	}
 	return v.text
 }

@@ -1,18 +1,17 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/go-preempt/preempt/resources"
 )
 
-// A decoder turns values into the parts of a document. It keeps the first
-// mistake and goes on; what it returns afterwards means nothing. Absent values
-// read as zero and are no mistake: required is what complains.
+// A decoder turns values into the parts of a document. It notes mistakes and
+// goes on; what it returns after one means nothing. Absent values read as zero
+// and are no mistake: required is what complains.
 type decoder struct {
-	err   *Error
+	found findings
 	types types
 	known names
 }
@@ -24,16 +23,26 @@ type names struct {
 	classes seen
 	values  map[string]int32 // of classes
 	jobs    map[string]bool
+
+	// Which of them may be incomplete, since there is a mistake in what names
+	// them. A reference that finds nothing there is no second mistake.
+	doubt struct{ queues, nodes, classes, tasks, requests bool }
+}
+
+// doubtAll puts everything in doubt that has a name.
+func (n *names) doubtAll() {
+	d := &n.doubt
+	d.queues, d.nodes, d.classes, d.tasks, d.requests = true, true, true, true, true
 }
 
 // seen are names that must differ, and where each is.
 type seen map[string]*Path
 
-// newDecoder returns a decoder for a document over the schema, or, where that
-// is nil, one that only finds out which types are named.
-func newDecoder(s *resources.Schema) *decoder {
+// newDecoder returns a decoder for a document. Until it has a schema it only
+// finds out which types are named.
+func newDecoder() *decoder {
 	return &decoder{
-		types: types{schema: s, named: make(map[string]bool)},
+		types: types{named: make(map[string]bool)},
 		known: names{
 			queues:  newBranch(nil),
 			nodes:   make(seen),
@@ -44,11 +53,44 @@ func newDecoder(s *resources.Schema) *decoder {
 	}
 }
 
-// fail notes that v is wrong, and why. The first note stays.
+// fail notes that v is wrong, and why. An absent value of no place belongs to
+// something that is wrong itself.
 func (d *decoder) fail(v value, format string, args ...any) {
-	if d.err == nil {
-		d.err = v.wrong(fmt.Errorf(format, args...))
+	if v.kind != 0 || v.at != nil {
+		d.found.add(v.wrong(fmt.Errorf(format, args...)))
 	}
+}
+
+// refer notes that v refers to what is not there, unless it is in doubt what is
+// there.
+func (d *decoder) refer(v value, doubt bool, what string) {
+	if !doubt {
+		d.fail(v, "%w: %s", ErrReference, what)
+	}
+}
+
+// naming returns what reads things that others refer to, and sets doubt if
+// some of their names may be lost.
+func naming[T any](d *decoder, doubt *bool, read func(value) T) func(value) T {
+	return func(v value) T {
+		before := len(d.found.all)
+		t := read(v)
+		for _, e := range d.found.all[before:] {
+			if *doubt = *doubt || e.losesNames(); *doubt {
+				break
+			}
+		}
+		return t
+	}
+}
+
+// losesNames reports whether a mistake may hide a name from the decoder. A bad
+// amount does not.
+func (e *Error) losesNames() bool {
+	if e.Path != nil && e.Path.name == "name" {
+		return true
+	}
+	return !errors.Is(e, ErrValue) && !errors.Is(e, ErrReference)
 }
 
 // want reports whether v is of the kind; another kind is a mistake, an absent
@@ -60,24 +102,26 @@ func (d *decoder) want(v value, k kind) bool {
 	return v.kind == k
 }
 
-// A fieldsOf is an object all of whose fields are known.
+// A fieldsOf is an object whose fields are known, but for a mistake.
 type fieldsOf struct {
-	d *decoder
-	v value
+	d       *decoder
+	v       value
+	strange bool // it has a field that is not known
 }
 
 // object returns the fields of v, which may have the given ones and no others.
 func (d *decoder) object(v value, known ...string) fieldsOf {
 	if !d.want(v, object) {
-		return fieldsOf{d, value{}}
+		return fieldsOf{d: d}
 	}
+	o := fieldsOf{d: d, v: v}
 	for _, f := range v.items {
 		if !slices.Contains(known, f.at.name) {
 			d.fail(f, "%w: want one of %s", ErrField, join(known))
-			break
+			o.strange = true
 		}
 	}
-	return fieldsOf{d, v}
+	return o
 }
 
 // find returns the named field, or an absent value.

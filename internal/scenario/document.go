@@ -42,32 +42,29 @@ type Options struct {
 
 // Parse reads one document. The name of the file is for messages only.
 //
-// The error is an *[Error]. Of several mistakes it is always the same one:
-// what is wrong with the text as JSON comes first, then what is wrong with the
-// things that are named, then what is wrong with those that refer to them.
-// Nothing is returned with it. The document does not alias data.
+// The error joins an *[Error] for each mistake: first what is wrong with the
+// text as JSON, then with the things that are named, then with those that refer
+// to them. Where the text is no JSON at all, that is the only one. A mistake
+// that follows from another is left out: if a queue cannot be read, tasks in it
+// are not told to be in no queue. Of very many mistakes the first hundred are
+// told. Nothing is returned with an error. The document does not alias data.
 func Parse(file string, data []byte) (*Document, error) {
-	doc, err := parse(data)
-	if err != nil {
-		err.File = file
+	d := newDecoder()
+	root, wrong := read(data, &d.found)
+	if wrong != nil {
+		d.found.add(wrong)
+		return nil, d.found.err(file)
+	}
+	if len(d.found.all) > 0 {
+		d.known.doubtAll()
+	}
+	d.schemaOf(root)
+	doc := d.document(root)
+	if err := d.found.err(file); err != nil {
 		return nil, err
 	}
 	doc.File = file
 	return doc, nil
-}
-
-func parse(data []byte) (*Document, *Error) {
-	root, err := read(data)
-	if err != nil {
-		return nil, err
-	}
-	schema, err := schemaOf(root)
-	if err != nil {
-		return nil, err
-	}
-	d := newDecoder(schema)
-	doc := d.document(root)
-	return doc, d.err
 }
 
 // Fail returns the error that what is found at a place of the document is
@@ -87,18 +84,21 @@ var documentFields = []string{
 // the references, whatever the order in the document.
 func (d *decoder) document(v value) *Document {
 	o := d.object(v, documentFields...)
+	if o.strange || o.find("queues").kind == 0 {
+		d.known.doubtAll() // a misspelt field may have been any of them
+	}
 	doc := &Document{
 		Name:     required(o, "name", d.text),
 		Note:     optional(o, "note", d.text, ""),
 		Schema:   d.types.schema,
 		Now:      optional(o, "now", d.instant, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 		Strict:   optional(o, "strict", d.boolean, false),
-		Root:     required(o, "queues", d.queueBelow(d.known.queues)),
-		Classes:  optional(o, "priorityClasses", each(d, d.class), nil),
-		Nodes:    optional(o, "nodes", each(d, d.node), nil),
-		Tasks:    optional(o, "tasks", d.tasks, nil),
+		Root:     required(o, "queues", naming(d, &d.known.doubt.queues, d.queueBelow(d.known.queues))),
+		Classes:  optional(o, "priorityClasses", naming(d, &d.known.doubt.classes, each(d, d.class)), nil),
+		Nodes:    optional(o, "nodes", naming(d, &d.known.doubt.nodes, each(d, d.node)), nil),
+		Tasks:    optional(o, "tasks", naming(d, &d.known.doubt.tasks, d.tasks), nil),
 		Quotas:   optional(o, "quotas", d.quotas, nil),
-		Requests: optional(o, "requests", each(d, d.request), nil),
+		Requests: optional(o, "requests", naming(d, &d.known.doubt.requests, each(d, d.request)), nil),
 		Options:  optional(o, "options", d.options, Options{}),
 	}
 	// The jobs that minimums refer to may come with the requests.

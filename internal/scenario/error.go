@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
@@ -39,3 +40,43 @@ func (e *Error) Error() string {
 
 // Unwrap returns what is wrong, without the place.
 func (e *Error) Unwrap() error { return e.Err }
+
+// mostMistakes is how many mistakes of one document are told. A document that
+// somebody else wrote may have a million.
+const mostMistakes = 100
+
+// findings are what is wrong with a document, in the order in which it is read.
+type findings struct {
+	all  []*Error
+	at   map[*Path]bool // the places of all
+	more int            // that are beyond mostMistakes
+}
+
+// add adds a mistake. The first one at a place stays alone: what else is wrong
+// there mostly follows from it.
+func (m *findings) add(e *Error) {
+	switch {
+	case m.at[e.Path]:
+		return
+	case len(m.all) == mostMistakes:
+		m.more++
+		return
+	case m.at == nil:
+		m.at = make(map[*Path]bool)
+	}
+	m.at[e.Path] = true
+	m.all = append(m.all, e)
+}
+
+// err returns the mistakes of a file joined, nil if there are none.
+func (m *findings) err(file string) error {
+	var all []error
+	for _, e := range m.all {
+		e.File = file
+		all = append(all, e)
+	}
+	if m.more > 0 {
+		all = append(all, fmt.Errorf("%s: and %d more", file, m.more))
+	}
+	return errors.Join(all...)
+}

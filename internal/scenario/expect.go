@@ -81,7 +81,7 @@ func (d *decoder) requestRef(requests int) func(value) int {
 	return func(v value) int {
 		i := d.count(v)
 		if v.kind == number && i >= requests {
-			d.fail(v, "%w: no request of this index", ErrReference)
+			d.refer(v, d.known.doubt.requests, "no request of this index")
 		}
 		return i
 	}

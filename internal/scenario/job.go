@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -43,7 +44,11 @@ func (d *decoder) job(v value) Job {
 		PreemptionPolicy: optional(o, "preemptionPolicy", d.preemptionPolicy, ""),
 		Members:          required(o, "members", d.members),
 	}
-	j.MinMembers = optional(o, "minMembers", d.within(0, len(j.Members)), 0)
+	most := math.MaxInt32
+	if len(j.Members) > 0 { // else that is the mistake
+		most = len(j.Members)
+	}
+	j.MinMembers = optional(o, "minMembers", d.within(0, most), 0)
 	d.known.jobs[j.Name] = true
 	return j
 }
@@ -94,7 +99,7 @@ func (d *decoder) jobMinimums(v value) []JobMinimum {
 	for _, f := range v.items {
 		job := f.at.name
 		if job == "" || !d.known.jobs[job] {
-			d.fail(f, "%w: no task and no request names this job", ErrReference)
+			d.refer(f, d.known.doubt.tasks || d.known.doubt.requests, "no task and no request names this job")
 		}
 		all = append(all, JobMinimum{At: f.at, Job: job, Members: d.count(f)})
 	}

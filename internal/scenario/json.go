@@ -48,15 +48,17 @@ func (v value) wrong(err error) *Error {
 }
 
 // read returns the one value that data consists of. Numbers keep their
-// literals, no name occurs twice in an object, strings are valid UTF-8.
-func read(data []byte) (value, *Error) {
+// literals, strings are valid UTF-8. If a name occurs twice in an object, the
+// first field stays; that, and half a character in a string, go to found. An
+// error is what makes the text no value at all.
+func read(data []byte, found *findings) (value, *Error) {
 	if err := checkUTF8(data); err != nil {
 		return value{}, err
 	}
 	// The whole text is validated first: the token reader below stops at the
 	// first value and need not see what follows it.
 	syntax := json.Unmarshal(data, new(json.RawMessage))
-	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), found: found}
 	r.dec.UseNumber()
 	root, err := r.value(nil, 0)
 	if syntax != nil {
@@ -68,9 +70,10 @@ func read(data []byte) (value, *Error) {
 
 // A reader builds values from tokens.
 type reader struct {
-	data []byte
-	dec  *json.Decoder
-	at   *Path // the place of the last value begun
+	data  []byte
+	dec   *json.Decoder
+	at    *Path // the place of the last value begun
+	found *findings
 }
 
 // value reads the next value, which lies at the given place, inside depth
@@ -94,7 +97,9 @@ func (r *reader) value(at *Path, depth int) (value, *Error) {
 		v.kind, v.text = number, tok.String()
 	case string:
 		v.kind, v.text = text, tok
-		return v, checkSurrogates(v)
+		if err := checkSurrogates(v); err != nil {
+			r.found.add(err)
+		}
 	case json.Delim:
 		begin := end - 1
 		v.kind = object
@@ -131,7 +136,8 @@ func (r *reader) inside(v *value, depth int) *Error {
 		}
 		if v.kind == object {
 			if names[at.name] {
-				return item.wrong(fmt.Errorf("%w: the field is there already", ErrDuplicate))
+				r.found.add(item.wrong(fmt.Errorf("%w: the field is there already", ErrDuplicate)))
+				continue
 			}
 			names[at.name] = true
 		}

@@ -46,7 +46,7 @@ func TestRead_Mistakes(t *testing.T) {
 		{"twice deep inside", `{"a": [0, {"b": {"c c": {}, "c c": {}}}]}`, `a[1].b["c c"]: {}: duplicate: the field is there already`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := read([]byte(test.data))
+			_, err := readFirst([]byte(test.data))
 			require.NotNil(t, err)
 			require.EqualError(t, err, test.want)
 		})
@@ -70,25 +70,35 @@ func TestRead_Odd(t *testing.T) {
 		{`"\\ud800\ufffd"`, `\ud800` + "\ufffd"},
 		{"[true\r\n,\tfalse , null]", []any{true, false, nil}},
 	} {
-		v, err := read([]byte(test.data))
+		v, err := readFirst([]byte(test.data))
 		require.Nil(t, err, test.data)
 		require.Equal(t, test.want, plainValue(v), test.data)
 	}
 }
 
+// readFirst is read with the first of its mistakes.
+func readFirst(data []byte) (value, *Error) {
+	var found findings
+	v, err := read(data, &found)
+	if len(found.all) > 0 {
+		err = found.all[0]
+	}
+	return v, err
+}
+
 func TestRead_Nesting(t *testing.T) {
 	nested := func(n int) []byte { return []byte(strings.Repeat("[", n) + strings.Repeat("]", n)) }
-	_, err := read(nested(1000))
+	_, err := readFirst(nested(1000))
 	require.Nil(t, err)
-	_, err = read(nested(1001))
+	_, err = readFirst(nested(1001))
 	require.ErrorIs(t, err, ErrValue)
 	require.True(t, strings.HasSuffix(err.Error(), "[0][0][0]: [: bad value: nested deeper than 1000 levels"), err.Error())
 	require.Equal(t, 1000, strings.Count(err.Path.String(), "[0]"))
 	// Deeper than encoding/json goes; what would overrun the stack does not.
 	for _, n := range []int{10_001, 1_000_000} {
-		_, err = read(nested(n))
+		_, err = readFirst(nested(n))
 		require.ErrorIs(t, err, ErrSyntax)
-		_, err = read(nested(n)[:n])
+		_, err = readFirst(nested(n)[:n])
 		require.ErrorIs(t, err, ErrSyntax)
 	}
 }
@@ -187,7 +197,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v, err := read(data)
+		v, err := readFirst(data)
 		if !utf8.Valid(data) || !json.Valid(data) {
 			if err == nil || !errors.Is(err, ErrSyntax) {
 				t.Fatalf("read %q: %v", data, err)

@@ -291,7 +291,7 @@ func TestError_Text(t *testing.T) {
 		old, bad, want string
 	}{
 		{`"t1", "t2"`, `"t1", "t2",`, `x.json: requests[4].finish[2]: "]},\n    {\"start\": [{": not valid JSON: line 47, byte 28: invalid character ']' looking for beginning of value`},
-		{`"nodes": [`, `"nodes": {}, "x": [`, `x.json: x: [{"name":"n1","capacity":{"cpu":"10","gpu":"2"},"unschedulable":true,"reservedFor":"ask"},{"name":"n2","capacity":{}}]: ` +
+		{`"name": "everything",`, `"name": "everything", "x": [{"name":"n1","capacity":{"cpu":"10","gpu":"2"},"unschedulable":true,"reservedFor":"ask"},{"name":"n2","capacity":{}}],`, `x.json: x: [{"name":"n1","capacity":{"cpu":"10","gpu":"2"},"unschedulable":true,"reservedFor":"ask"},{"name":"n2","capacity":{}}]: ` +
 			`unknown field: want one of name, note, types, now, strict, queues, priorityClasses, nodes, tasks, quotas, jobMinimums, requests, options, expect`},
 		{`"toleration": true`, `"toleration": 1`, `x.json: options.toleration: 1: wrong kind of value: want a boolean, found a number`},
 		{`"key": "t4", `, ``, `x.json: requests[5].start[0].key: missing: a required field`},

@@ -26,7 +26,7 @@ func (d *decoder) node(v value) Node {
 // nodeRef reads the name of a node.
 func (d *decoder) nodeRef(v value) string {
 	if _, ok := d.known.nodes[v.text]; d.want(v, text) && !ok {
-		d.fail(v, "%w: no node of this name", ErrReference)
+		d.refer(v, d.known.doubt.nodes, "no node of this name")
 	}
 	return v.text
 }

@@ -73,7 +73,7 @@ func (b *branch) find(dotted string) *branch {
 // queueRef reads the dotted name of a queue.
 func (d *decoder) queueRef(v value) string {
 	if d.want(v, text) && d.known.queues.find(v.text) == nil {
-		d.fail(v, "%w: no queue of this name", ErrReference)
+		d.refer(v, d.known.doubt.queues, "no queue of this name")
 	}
 	return v.text
 }
@@ -82,7 +82,7 @@ func (d *decoder) queueRef(v value) string {
 func (d *decoder) leafRef(v value) string {
 	name := d.queueRef(v)
 	if b := d.known.queues.find(name); b != nil && len(b.below) > 0 {
-		d.fail(v, "%w: the queue has children, and only leaves hold tasks", ErrReference)
+		d.refer(v, d.known.doubt.queues, "the queue has children, and only leaves hold tasks")
 	}
 	return name
 }

@@ -78,17 +78,17 @@ func (d *decoder) request(v value) Request {
 		Finish:       optional(o, "finish", d.refs, nil),
 		Start:        optional(o, "start", d.tasks, nil),
 	}
-	if v.kind == object && r.Kind == 0 {
+	if v.kind == object && r.Kind == 0 && !o.strange {
 		d.fail(v, "%w: a request has one of %s", ErrMissing, join(requestKinds))
 	}
-	if repeat := o.find("repeat"); repeat.kind != 0 && r.Kind != KindAsk {
+	if repeat := o.find("repeat"); repeat.kind != 0 && r.Kind != KindAsk && r.Kind != 0 {
 		d.fail(repeat, "%w: only an ask is repeated", ErrValue)
 	}
 	then := o.find("then")
 	switch {
 	case r.Kind.Decides():
 		r.Then = optional(o, "then", word[Then](d, thens), ThenFinish)
-	case then.kind != 0:
+	case then.kind != 0 && r.Kind != 0:
 		d.fail(then, "%w: nothing is decided here", ErrValue)
 	}
 	return r

@@ -38,8 +38,9 @@ type Step struct {
 //
 // Errors are what only shows here: bounds that contradict each other, amounts
 // whose sums leave the range of int64, instants that a cluster cannot hold,
-// and keys that are there already or are not. Each is an *[Error]; bounds may be
-// several at once, joined. Nothing is returned with an error.
+// and keys that are there already or are not. Each is an *[Error]; all that is
+// wrong with queues and priority classes is joined. Nothing is returned with an
+// error.
 func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now: doc.Now}) }
 
 // RunExplained is Run with an explanation of each decision about an ask.

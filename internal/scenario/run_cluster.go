@@ -18,11 +18,9 @@ func (r *runner) build() error {
 	if err := r.instant((*Path)(nil).Field("now"), r.now.Format(time.RFC3339Nano), r.now); err != nil {
 		return err
 	}
-	if err := r.addClasses(); err != nil {
-		return err
-	}
+	classes := r.addClasses()
 	tree, err := doc.tree()
-	if err != nil {
+	if err = errors.Join(classes, err); err != nil {
 		return err
 	}
 	r.cluster = victims.NewCluster(tree)

@@ -12,19 +12,19 @@ import (
 // addClasses reads what the annotations of the priority classes mean: of every
 // class, used or not, and whether or not toleration is on.
 func (r *runner) addClasses() error {
+	var problems []error
 	r.classes.StrictPriority = r.doc.Options.StrictPriority
 	for i := range r.doc.Classes {
 		c := &r.doc.Classes[i]
 		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, Annotations: c.Annotations})
 		if bad, ok := errors.AsType[*toleration.AnnotationError](err); ok {
-			return r.doc.Fail(c.AnnotationAt(bad.Key), strconv.Quote(bad.Text), bad.Err)
-		}
-		if err != nil {
-			return r.doc.Fail(c.At, strconv.Quote(c.Name), err)
+			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Key), strconv.Quote(bad.Text), bad.Err))
+		} else if err != nil {
+			problems = append(problems, r.doc.Fail(c.At, strconv.Quote(c.Name), err))
 		}
 	}
 	r.policies = make(map[string]toleration.Policy)
-	return nil
+	return errors.Join(problems...)
 }
 
 // class returns the class of a name; Parse has seen to it that it is there.

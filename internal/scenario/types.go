@@ -2,7 +2,6 @@ package scenario
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -14,20 +13,32 @@ import (
 // types there are.
 type types struct {
 	schema *resources.Schema
-	named  map[string]bool // while schema is nil
+	named  map[string]bool // while schema is nil, at most resources.MaxTypes
+	listed bool
+	doubt  bool // there is a mistake in the list
 }
 
 // typeList reads the types that a document lists, in its order.
 func (d *decoder) typeList(v value) []string {
 	var all []string
+	before := len(d.found.all)
 	name := d.unique(make(seen))
 	for i, item := range d.list(v) {
 		if i == resources.MaxTypes {
-			d.fail(item, "%w: one more than %d resource types", ErrValue, resources.MaxTypes)
+			d.tooMany(item)
+			break
 		}
-		all = append(all, name(item))
+		if s := name(item); s != "" && !slices.Contains(all, s) {
+			all = append(all, s)
+		}
 	}
+	d.types.listed, d.types.doubt = true, len(d.found.all) > before
 	return all
+}
+
+// tooMany notes that v names one type too many.
+func (d *decoder) tooMany(v value) {
+	d.fail(v, "%w: one more than %d resource types", ErrValue, resources.MaxTypes)
 }
 
 // limit reads quantities by type, as a bound on these types.
@@ -63,26 +74,23 @@ func (d *decoder) amount(l *resources.Limit, v value) {
 		d.fail(v, "%w: quantity %w", ErrValue, err)
 		return
 	}
-	if d.types.schema == nil {
-		d.nameType(v)
+	t := &d.types
+	if t.schema == nil {
+		if len(t.named) < resources.MaxTypes {
+			t.named[name] = true
+		}
 		return
 	}
-	i, ok := d.types.schema.Index(name)
-	if !ok {
-		d.fail(v, "%w: no resource type of this name", ErrReference)
-		return
+	i, ok := t.schema.Index(name)
+	switch {
+	case ok:
+		l.Value[i] = n
+		l.Defined = l.Defined.With(i)
+	case !t.listed && t.schema.Len() == resources.MaxTypes:
+		d.tooMany(v)
+	default:
+		d.refer(v, t.doubt, "no resource type of this name")
 	}
-	l.Value[i] = n
-	l.Defined = l.Defined.With(i)
-}
-
-// nameType notes the type that the field v is named for.
-func (d *decoder) nameType(v value) {
-	if !d.types.named[v.at.name] && len(d.types.named) == resources.MaxTypes {
-		d.fail(v, "%w: one more than %d resource types", ErrValue, resources.MaxTypes)
-		return
-	}
-	d.types.named[v.at.name] = true
 }
 
 // vector reads quantities by type, as an amount of every type.
@@ -90,25 +98,22 @@ func (d *decoder) vector(v value) resources.Vector {
 	return d.limit(v).Value
 }
 
-// schemaOf returns the schema of the types that are listed under types or, if
+// schemaOf makes the schema: of the types that are listed under types or, if
 // that is absent, of those that the rest of the document names, sorted.
 // Expectations do not count, for they must not change what is decided.
-func schemaOf(root value) (*resources.Schema, *Error) {
-	d := newDecoder(nil)
-	listed := fieldsOf{d, root}.find("types")
+func (d *decoder) schemaOf(root value) {
 	var names []string
-	if listed.kind != 0 {
+	if listed := (fieldsOf{d: d, v: root}).find("types"); listed.kind != 0 {
 		names = d.typeList(listed)
 	} else {
-		d.document(root)
-		names = slices.Sorted(maps.Keys(d.types.named))
-	}
-	if d.err != nil {
-		return nil, d.err
+		scout := newDecoder() // its mistakes will be found again
+		scout.document(root)
+		names = slices.Sorted(maps.Keys(scout.types.named))
 	}
 	s, err := resources.NewSchema(names...)
 	if err != nil { // it would object to what has been looked at above
-		return nil, listed.wrong(fmt.Errorf("%w: %w", ErrValue, err))
+		d.fail(root, "%w: %w", ErrValue, err)
+		s, _ = resources.NewSchema()
 	}
-	return s, nil
+	d.types.schema = s
 }

@@ -14,12 +14,15 @@ type Value struct {
 // in an object, strings are valid UTF-8, numbers keep their literals, and
 // nesting is bounded. The name of the file is for messages only.
 //
-// The error is an *[Error] of [ErrSyntax], [ErrDuplicate] or [ErrValue].
-// The cost is linear in the bytes.
+// The error joins an *[Error] of [ErrSyntax], [ErrDuplicate] or [ErrValue] for
+// each mistake. The cost is linear in the bytes.
 func Read(file string, data []byte) (Value, error) {
-	v, err := read(data)
-	if err != nil {
-		err.File = file
+	var found findings
+	v, wrong := read(data, &found)
+	if wrong != nil {
+		found.add(wrong)
+	}
+	if err := found.err(file); err != nil {
 		return Value{}, err
 	}
 	return Value{file, v}, nil
@@ -113,10 +116,10 @@ func readAs[T any](v Value, read func(*decoder, value) T) (t T, err error) {
 		in.kind = 0
 	}
 	var d decoder
-	if t = read(&d, in); d.err == nil {
-		return t, nil
+	t = read(&d, in)
+	if err := d.found.err(v.file); err != nil {
+		var none T
+		return none, err
 	}
-	d.err.File = v.file
-	var none T
-	return none, d.err
+	return t, nil
 }
