@@ -98,3 +98,20 @@ func (s sum) text(schema *resources.Schema, i int) string {
 	}
 	return schema.Amount(i, s.amount)
 }
+
+// warnOfCages warns of every fence with a guarantee and none below it. An ask
+// below such a fence is governed by the fence or by a queue above it, so that
+// every queue inside the fence is inside the queue that starves, too (DESIGN.md,
+// Storm freedom). A guarantee of 0 lets nobody preempt and counts as none.
+func (b *builder) warnOfCages() {
+	t := b.tree
+	below := make([]bool, t.Len()) // a queue below has a guarantee
+	for q := ID(t.Len() - 1); q > Root; q-- {
+		own := resources.Positive(t.Guaranteed(q).Value) != 0
+		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].preemption == PreemptionFence {
+			b.warnings = append(b.warnings, warning{q, &Problem{Queue: t.Path(q),
+				Err: fmt.Errorf("%w: %s is fence, and no queue below has a guarantee", ErrNeverPreempts, PropertyPreemptionPolicy)}})
+		}
+		below[t.parents[q]] = below[t.parents[q]] || own || below[q]
+	}
+}

@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -43,6 +45,18 @@ var (
 	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
 )
 
+// The kinds of further warnings of [New], beside [ErrProperty] and, in a lenient
+// tree, [ErrOverCommitted].
+var (
+	// ErrNoEffect: a quota preemption delay in a queue that is a fence. Fences
+	// play no part when a max is enforced.
+	ErrNoEffect = errors.New("no effect")
+	// ErrNeverPreempts: a fence with a guarantee, above queues without any. An
+	// ask below it may take neither from outside the fence nor from inside the
+	// queue that starves, and these are the same queue.
+	ErrNeverPreempts = errors.New("can never preempt inside itself")
+)
+
 // A Problem is something wrong with one queue.
 type Problem struct {
 	Queue string // the path of the queue
@@ -61,8 +75,11 @@ func (p *Problem) Unwrap() error { return p.Err }
 // or of a type that the schema does not have, and a guarantee above the max of
 // the same queue. A child's max above that of its parent, and children's
 // guarantees that sum over the guarantee or the max of their parent, are errors
-// with [Strict]. Otherwise they are [Tree.Warnings], as property values are that
-// count as unset. Where a parent has no bound, none is looked for further up.
+// with [Strict], and warnings otherwise. If a parent has no bound, none is
+// looked for further up.
+//
+// [Tree.Warnings] has what is doubtful in a strict tree, too: bad property values
+// and fences that do not do what they seem to do.
 //
 // The cost is linear in queues times types.
 func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
@@ -80,6 +97,13 @@ type builder struct {
 	full     bool     // there are more
 	path     []string // names from the root to the current queue
 	problems []error
+	warnings []warning
+}
+
+// A warning is a problem that New accepts, and the queue that has it.
+type warning struct {
+	at  ID
+	err error
 }
 
 func (b *builder) build(root *Config) (*Tree, error) {
@@ -90,6 +114,11 @@ func (b *builder) build(root *Config) (*Tree, error) {
 	t := b.tree
 	t.usage = make([]int64, t.Len()*t.schema.Len())
 	t.preempting = make([]int64, t.Len()*t.schema.Len())
+	b.warnOfCages()
+	slices.SortStableFunc(b.warnings, func(x, y warning) int { return cmp.Compare(x.at, y.at) })
+	for _, w := range b.warnings {
+		t.warnings = append(t.warnings, w.err)
+	}
 	return t, nil
 }
 
@@ -111,10 +140,10 @@ func (b *builder) add(c *Config, parent ID, inherited *policies) {
 	t.ends = append(t.ends, 0) // known once the subtree is done
 
 	p := policies{dynamic: c.Dynamic}
-	p.parse(c.Properties, inherited, b.warn)
+	p.parse(c.Properties, inherited, func(err error) { b.warn(q, err) })
 	t.policies = append(t.policies, p)
 
-	b.addBounds(c)
+	b.addBounds(q, c)
 	b.checkSiblings(c.Children)
 	for i := range c.Children {
 		b.add(&c.Children[i], q, &p)
@@ -139,8 +168,8 @@ func (b *builder) hasRoom() bool {
 	return true
 }
 
-// addBounds appends the bounds of the current queue and checks them.
-func (b *builder) addBounds(c *Config) {
+// addBounds appends the bounds of q, the current queue, and checks them.
+func (b *builder) addBounds(q ID, c *Config) {
 	t := b.tree
 	own := promise{c.Name, c.Guaranteed, c.Max}
 	t.guaranteed.append(t.schema, own.guaranteed)
@@ -156,7 +185,7 @@ func (b *builder) addBounds(c *Config) {
 		if t.strict {
 			b.problem(err)
 		} else {
-			b.warn(err)
+			b.warn(q, err)
 		}
 	}
 }
@@ -182,7 +211,7 @@ func (b *builder) checkSiblings(children []Config) {
 
 func (b *builder) problem(err error) { b.problems = append(b.problems, b.here(err)) }
 
-func (b *builder) warn(err error) { b.tree.warnings = append(b.tree.warnings, b.here(err)) }
+func (b *builder) warn(q ID, err error) { b.warnings = append(b.warnings, warning{q, b.here(err)}) }
 
 // here returns err as a problem of the current queue.
 func (b *builder) here(err error) error {

@@ -79,9 +79,8 @@ func Example() {
 	//   spare  used cpu=6500m leaving cpu=500m
 }
 
-// Properties are spelled as YuniKorn's configuration spells them. What cannot
-// be read counts as unset, and the tree warns of it, as a lenient one does of
-// guarantees that cannot all be kept.
+// Properties are spelled as YuniKorn's configuration spells them. The tree warns
+// of a value that it cannot read, and of guarantees that cannot all be kept.
 func ExampleNew() {
 	schema := cpu()
 	tree, err := queue.New(schema, queue.Config{
@@ -96,7 +95,7 @@ func ExampleNew() {
 					queue.PropertyPriorityOffset:   "100",
 					"application.sort.policy":      "fifo",
 				},
-				Children: []queue.Config{{Name: "batch", Properties: map[string]string{
+				Children: []queue.Config{{Name: "batch", Guaranteed: limit(schema, "8"), Properties: map[string]string{
 					queue.PropertyPreemptionDelay: "soon",
 				}}},
 			},
@@ -119,10 +118,10 @@ func ExampleNew() {
 	// Output:
 	// root: preemption default after 30s, priority default +0, disabled false
 	// root.tenant: preemption fence after 5m0s, priority fence +100, disabled false
-	// root.tenant.batch: preemption default after 5m0s, priority default +0, disabled false
+	// root.tenant.batch: preemption default after 30s, priority default +0, disabled false
 	// root.system: preemption disabled after 30s, priority default +0, disabled true
 	// queue: root: over-committed: cpu: children are guaranteed 12 of the guaranteed 10
-	// queue: root.tenant.batch: bad property: preemption.delay "soon": want a duration above 0
+	// queue: root.tenant.batch: bad property: preemption.delay "soon": want a duration, 0 or above; it counts as 30s
 }
 
 // All problems are reported at once, and each names its queue.

@@ -74,6 +74,8 @@ func addProperties(t *rapid.T, c *Config) {
 		c.Properties = map[string]string{
 			PropertyPreemptionPolicy: rapid.SampledFrom([]string{"default", "fence", "disabled", "Fence", ""}).Draw(t, "policy"),
 			PropertyPreemptionDelay:  rapid.SampledFrom([]string{"1m", "1h30m", "0s", "-1s", "60", "soon"}).Draw(t, "delay"),
+
+			PropertyQuotaPreemptionDelay: rapid.SampledFrom([]string{"1m", "0s", "soon"}).Draw(t, "quota delay"),
 		}
 	}
 	for i := range c.Children {

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/sat"
 )
 
 // policies are the parsed properties of one queue, inheritance applied.
@@ -23,8 +25,8 @@ type policies struct {
 	quotaPreemption time.Duration
 }
 
-// parse reads the properties of a queue below one with the given policies,
-// which are nil for the root. A bad value counts as unset, and warn is told.
+// parse reads the properties of a queue. inherited are the policies of the queue
+// above, nil for the root. Each bad value is a warning.
 func (p *policies) parse(properties map[string]string, inherited *policies, warn func(error)) {
 	p.delay = DefaultPreemptionDelay
 	if inherited != nil {
@@ -34,18 +36,21 @@ func (p *policies) parse(properties map[string]string, inherited *policies, warn
 	// Sorted, for the order of the warnings.
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
 		value := properties[key]
-		bad := p.set(key, value)
-		if inherited == nil && p.preemption != PreemptionDefault {
-			p.preemption, p.disabled = PreemptionDefault, false
-			bad = "has no effect on the root"
-		}
-		if bad != "" {
+		if bad := p.set(key, value); bad != "" {
 			warn(fmt.Errorf("%w: %s %q: %s", ErrProperty, plain.Name(key), value, bad))
 		}
 	}
+	if inherited == nil { // a preemption policy has no effect on the root
+		p.preemption, p.disabled = PreemptionDefault, false
+	}
+	if p.preemption == PreemptionFence && p.quotaPreemption > 0 {
+		warn(fmt.Errorf("%w: the %s fence, when the max is enforced (%s %v)",
+			ErrNoEffect, PropertyPreemptionPolicy, PropertyQuotaPreemptionDelay, p.quotaPreemption))
+	}
 }
 
-// set sets one property and returns what is wrong with its value, or "".
+// set sets one property and returns what is wrong with its value, or "". A bad
+// value changes nothing, but for a bad delay: see [Tree.PreemptionDelay].
 func (p *policies) set(key, value string) (bad string) {
 	switch key {
 	case PropertyPreemptionPolicy:
@@ -56,8 +61,9 @@ func (p *policies) set(key, value string) (bad string) {
 		p.preemption, p.disabled = policy, policy == PreemptionDisabled
 	case PropertyPreemptionDelay:
 		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return "want a duration above 0"
+		if err != nil || d < 0 {
+			p.delay = DefaultPreemptionDelay
+			return "want a duration, 0 or above; it counts as 30s"
 		}
 		p.delay = d
 	case PropertyPriorityPolicy:
@@ -109,11 +115,17 @@ func spelled[P interface {
 	return 0, false
 }
 
-// parseDelay reads a Go duration or bare seconds, 0 or above.
+// parseDelay reads a Go duration or bare seconds, 0 or above. More than a
+// [time.Duration] can hold counts as the longest one: a delay that is far too
+// long must not become none.
 func parseDelay(value string) (time.Duration, bool) {
-	if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
-		const most = math.MaxInt64 / int64(time.Second)
-		return time.Duration(seconds) * time.Second, 0 <= seconds && seconds <= most
+	const longest = math.MaxInt64
+	seconds, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return longest, seconds > 0
+	case err == nil:
+		return time.Duration(sat.Mul(seconds, int64(time.Second))), seconds >= 0
 	}
 	d, err := time.ParseDuration(value)
 	return d, err == nil && d >= 0

@@ -6,19 +6,21 @@ import (
 	"time"
 )
 
-// The property names of a queue, as YuniKorn's configuration spells them. A
-// value that is none counts as unset, and [Tree.Warnings] tells of it; so they
-// do of an unknown name that begins like these.
+// The property names of a queue, as YuniKorn's configuration spells them.
+//
+// A bad value counts as unset; a bad preemption delay counts as
+// [DefaultPreemptionDelay]. Both are among [Tree.Warnings]. So is an unknown name
+// that begins like one of these.
 const (
 	PropertyPreemptionPolicy     = "preemption.policy"      // default, fence or disabled
-	PropertyPreemptionDelay      = "preemption.delay"       // a Go duration above 0
+	PropertyPreemptionDelay      = "preemption.delay"       // a Go duration, 0 or above
 	PropertyPriorityPolicy       = "priority.policy"        // default or fence
 	PropertyPriorityOffset       = "priority.offset"        // an int32
 	PropertyQuotaPreemptionDelay = "quota.preemption.delay" // a Go duration or bare seconds; 0 is off
 )
 
-// DefaultPreemptionDelay is the preemption delay of a leaf for which no queue
-// of its path sets one.
+// DefaultPreemptionDelay is the preemption delay of a leaf if no queue of its
+// path sets one, or if the nearest one that does sets a bad value.
 const DefaultPreemptionDelay = 30 * time.Second
 
 // A PreemptionPolicy says what preemption may look at across a queue.
@@ -83,8 +85,9 @@ func (t *Tree) PreemptionPolicy(q ID) PreemptionPolicy { return t.policies[q].pr
 func (t *Tree) Disabled(q ID) bool { return t.policies[q].disabled }
 
 // PreemptionDelay returns how long an ask of leaf q must be pending before it
-// may preempt: that of the nearest queue upwards that sets one, else
-// [DefaultPreemptionDelay].
+// may preempt. The nearest queue from q upwards that sets a delay decides. 0
+// means no delay. A value there that is bad or negative means
+// [DefaultPreemptionDelay], and not what a queue further up says.
 func (t *Tree) PreemptionDelay(q ID) time.Duration { return t.policies[q].delay }
 
 // PriorityPolicy returns the queue's own policy; it is not inherited.

@@ -36,15 +36,15 @@ var propertyTests = []struct {
 	{"preemption.delay", "1h30m", "default disabled=false delay=1h30m0s default offset=0 quota=0s", ""},
 	{"preemption.delay", "0.5s", "default disabled=false delay=500ms default offset=0 quota=0s", ""},
 	{"preemption.delay", "30s", unset, ""},
-	{"preemption.delay", "", unset, `"": want a duration above 0`},
-	{"preemption.delay", "0", unset, `"0": want a duration above 0`},
-	{"preemption.delay", "0s", unset, `"0s": want a duration above 0`},
-	{"preemption.delay", "-1s", unset, `"-1s": want a duration above 0`},
-	{"preemption.delay", "60", unset, `"60": want a duration above 0`},
-	{"preemption.delay", "1d", unset, `"1d": want a duration above 0`},
-	{"preemption.delay", "1 s", unset, `"1 s": want a duration above 0`},
-	{"preemption.delay", "9999999h", unset, `"9999999h": want a duration above 0`},
-	{"preemption.delay", "0.1ns", unset, `"0.1ns": want a duration above 0`},
+	{"preemption.delay", "", unset, `"": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "0", "default disabled=false delay=0s default offset=0 quota=0s", ""},
+	{"preemption.delay", "0s", "default disabled=false delay=0s default offset=0 quota=0s", ""},
+	{"preemption.delay", "-1s", unset, `"-1s": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "60", unset, `"60": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "1d", unset, `"1d": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "1 s", unset, `"1 s": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "9999999h", unset, `"9999999h": want a duration, 0 or above; it counts as 30s`},
+	{"preemption.delay", "0.1ns", "default disabled=false delay=0s default offset=0 quota=0s", ""},
 
 	{"priority.policy", "default", unset, ""},
 	{"priority.policy", "fence", "default disabled=false delay=30s fence offset=0 quota=0s", ""},
@@ -71,8 +71,9 @@ var propertyTests = []struct {
 	{"quota.preemption.delay", "0", unset, ""},
 	{"quota.preemption.delay", "0s", unset, ""},
 	{"quota.preemption.delay", "9223372036", "default disabled=false delay=30s default offset=0 quota=2562047h47m16s", ""},
-	{"quota.preemption.delay", "9223372037", unset, `"9223372037": want a duration or seconds, 0 or above`},
-	{"quota.preemption.delay", "9223372036854775808", unset, `"9223372036854775808": want a duration or seconds, 0 or above`},
+	{"quota.preemption.delay", "9223372037", "default disabled=false delay=30s default offset=0 quota=2562047h47m16.854775807s", ""},
+	{"quota.preemption.delay", "9223372036854775808", "default disabled=false delay=30s default offset=0 quota=2562047h47m16.854775807s", ""},
+	{"quota.preemption.delay", "-9223372036854775809", unset, `"-9223372036854775809": want a duration or seconds, 0 or above`},
 	{"quota.preemption.delay", "-1", unset, `"-1": want a duration or seconds, 0 or above`},
 	{"quota.preemption.delay", "-5m", unset, `"-5m": want a duration or seconds, 0 or above`},
 	{"quota.preemption.delay", "1.5", unset, `"1.5": want a duration or seconds, 0 or above`},
@@ -134,7 +135,7 @@ func TestInheritance(t *testing.T) {
 		"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s",
 		"root.a.x":      "default disabled=true delay=1m0s default offset=0 quota=0s",
 		"root.a.y":      "default disabled=false delay=2m0s default offset=1 quota=1s",
-		"root.a.z":      "default disabled=true delay=1m0s default offset=0 quota=0s", // bad values count as unset
+		"root.a.z":      "default disabled=true delay=30s default offset=0 quota=0s", // a bad delay is 30s, a bad policy unset
 		"root.a.m":      "fence disabled=false delay=1m0s default offset=0 quota=0s",
 		"root.a.m.leaf": "default disabled=false delay=1m0s default offset=0 quota=0s", // m's own policy ends it
 		"root.b":        unset,
@@ -142,25 +143,34 @@ func TestInheritance(t *testing.T) {
 		require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
 	}
 	require.Equal(t, []string{
-		`queue: root.a.z: bad property: preemption.delay "never": want a duration above 0`,
+		`queue: root.a.z: bad property: preemption.delay "never": want a duration, 0 or above; it counts as 30s`,
 		`queue: root.a.z: bad property: preemption.policy "fenced": want default, fence or disabled`,
 	}, texts(tree.Warnings()...))
 }
 
 // TestRootProperties shows that of the root's properties all but the preemption
-// policy are read.
+// policy are read, and that this one needs no message.
 func TestRootProperties(t *testing.T) {
-	for _, policy := range []string{"fence", "disabled"} {
-		tree := mustNew(t, with(node("root", "", "", node("a", "", "")),
+	for _, policy := range []string{"default", "fence", "disabled"} {
+		tree := mustNew(t, with(node("root", "gpu=1", "", node("a", "", "")),
 			"preemption.policy", policy, "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "quota.preemption.delay", "5m"), Lenient)
 		require.Equal(t, "default disabled=false delay=1m0s fence offset=7 quota=5m0s", settings(tree, Root))
 		require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s", settings(tree, 1))
-		require.Equal(t, []string{`queue: root: bad property: preemption.policy "` + policy + `": has no effect on the root`}, texts(tree.Warnings()...))
+		require.Empty(t, tree.Warnings())
 	}
-	tree := mustNew(t, with(node("root", "", ""), "preemption.policy", "default"), Lenient)
-	require.Empty(t, tree.Warnings())
-	tree = mustNew(t, with(node("root", "", ""), "preemption.policy", "off"), Lenient)
+	tree := mustNew(t, with(node("root", "", ""), "preemption.policy", "off"), Lenient)
 	require.Equal(t, []string{`queue: root: bad property: preemption.policy "off": want default, fence or disabled`}, texts(tree.Warnings()...))
+}
+
+// TestBadDelay shows that a bad delay of a leaf counts as the default, and not
+// as the delay of its parent.
+func TestBadDelay(t *testing.T) {
+	for value, want := range map[string]time.Duration{"soon": 30 * time.Second, "-1s": 30 * time.Second, "0s": 0, "2h": 2 * time.Hour} {
+		tree := mustNew(t, with(node("root", "", "",
+			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), Strict)
+		require.Equal(t, want, tree.PreemptionDelay(1), value)
+		require.Equal(t, want, tree.PreemptionDelay(2), "below a queue with %s", value)
+	}
 }
 
 func TestDynamic(t *testing.T) {
@@ -193,7 +203,7 @@ func FuzzProperty(f *testing.F) {
 			require.ErrorIs(t, warnings[0], ErrProperty)
 			require.Equal(t, unset, settings(tree, 1))
 		}
-		require.Greater(t, tree.PreemptionDelay(1), time.Duration(0))
+		require.GreaterOrEqual(t, tree.PreemptionDelay(1), time.Duration(0))
 		require.GreaterOrEqual(t, tree.QuotaPreemptionDelay(1), time.Duration(0))
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 )
@@ -15,7 +16,7 @@ type finding struct {
 }
 
 // slowProblems returns what is wrong with a queue, and then with those below it
-// in tree order, but for properties. above are the names above it.
+// in tree order, but for the values of properties. above are the names above it.
 func slowProblems(s *resources.Schema, c *Config, above ...string) (list []finding) {
 	names := append(slices.Clip(above), c.Name)
 	found := func(kind error) { list = append(list, finding{strings.Join(names, "."), kind}) }
@@ -35,6 +36,15 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 			case ok && v < 0:
 				found(ErrNegative)
 			}
+		}
+	}
+	if len(names) > 1 && c.Properties["preemption.policy"] == "fence" {
+		if d, err := time.ParseDuration(c.Properties["quota.preemption.delay"]); err == nil && d > 0 {
+			found(ErrNoEffect)
+		}
+		below := slices.ContainsFunc(c.Children, func(child Config) bool { return guaranteesBelow(s, &child) })
+		if guarantees(s, c) && len(c.Children) > 0 && !below {
+			found(ErrNeverPreempts)
 		}
 	}
 	seen := map[string]int{}
@@ -77,4 +87,20 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 		list = append(list, slowProblems(s, &c.Children[i], names...)...)
 	}
 	return list
+}
+
+// guarantees reports whether a queue is guaranteed more than nothing of a type,
+// and guaranteesBelow whether it or one below it is.
+
+func guarantees(s *resources.Schema, c *Config) bool {
+	for i := range s.Len() {
+		if g, _ := c.Guaranteed.Bound(i); g > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func guaranteesBelow(s *resources.Schema, c *Config) bool {
+	return guarantees(s, c) || slices.ContainsFunc(c.Children, func(child Config) bool { return guaranteesBelow(s, &child) })
 }

@@ -147,7 +147,8 @@ func (w *twin) governing(path string, i int) (string, bool) {
 	return "", false
 }
 
-// disabled and delay walk up to the nearest queue that says something sensible.
+// disabled walks up to the nearest queue with a policy, delay to the nearest one
+// that says anything.
 
 func (w *twin) disabled(path string) bool {
 	for _, above := range up(path) {
@@ -163,9 +164,12 @@ func (w *twin) disabled(path string) bool {
 
 func (w *twin) delay(path string) time.Duration {
 	for _, above := range up(path) {
-		d, err := time.ParseDuration(w.config[above].Properties["preemption.delay"])
-		if err == nil && d > 0 {
-			return d
+		if text, ok := w.config[above].Properties["preemption.delay"]; ok {
+			d, err := time.ParseDuration(text)
+			if err == nil && d >= 0 {
+				return d
+			}
+			break
 		}
 	}
 	return 30 * time.Second

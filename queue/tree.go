@@ -41,8 +41,9 @@ type Tree struct {
 // Schema returns the resource types of the tree.
 func (t *Tree) Schema() *resources.Schema { return t.schema }
 
-// Warnings returns the problems that [New] found and a lenient tree accepts,
-// in tree order: over-committed bounds and property values that count as unset.
+// Warnings returns the problems that [New] found and accepted, in tree order:
+// bad property values, fences that have no effect or forbid too much, and in a
+// lenient tree over-committed bounds. Each is a [*Problem].
 func (t *Tree) Warnings() []error { return slices.Clone(t.warnings) }
 
 // Len returns the number of queues.

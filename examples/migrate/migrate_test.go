@@ -81,8 +81,9 @@ func TestMigrate_PartitionRemarks(t *testing.T) {
 			`queues[0].resources: {"max":{"vcore":1}}: kept, though YuniKorn takes no bounds of its root`}},
 		{`"queues": [{"name": "a"}]`, []string{`queues: [{"name":"a"}]: a queue root was put in above, as YuniKorn does`}},
 		{`"queues": []`, []string{`queues: []: a queue root was put in above, as YuniKorn does`}},
-		{`"queues": [{"name": "root", "properties": {"preemption.policy": "fence"}}]`, []string{
-			`queues[0]: "root": bad property: preemption.policy "fence": has no effect on the root`}},
+		{`"queues": [{"name": "root", "properties": {"preemption.policy": "fence"}}]`, nil},
+		{`"queues": [{"name": "root", "properties": {"preemption.policy": "fenced"}}]`, []string{
+			`queues[0]: "root": bad property: preemption.policy "fenced": want default, fence or disabled`}},
 	} {
 		doc, remarks := migrated(t, `{"partitions": [{`+test.fields+`}]}`)
 		require.Equal(t, "default", doc.Name)

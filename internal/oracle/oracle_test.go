@@ -105,10 +105,18 @@ func TestDecide(t *testing.T) {
 		{name: "at its end it is over", twist: func(c *world.Case) {
 			c.Ask.PendingSince = now.Add(-30 * time.Second)
 		}, want: "plan", stops: []string{"a2"}},
-		{name: "a bad delay counts as unset", twist: func(c *world.Case) {
+		{name: "a delay of the parent", twist: func(c *world.Case) {
+			c.World.Root.Properties = map[string]string{"preemption.delay": "2h"}
+		}, want: "too-early", retry: time.Hour},
+		{name: "a bad delay is 30 seconds, whatever the parent says", twist: func(c *world.Case) {
 			c.World.Root.Properties = map[string]string{"preemption.delay": "2h"}
 			queueB(c).Properties = map[string]string{"preemption.delay": "soon"}
-		}, want: "too-early", retry: time.Hour},
+			c.Ask.PendingSince = now.Add(-29 * time.Second)
+		}, want: "too-early", retry: time.Second},
+		{name: "a delay of 0 is none", twist: func(c *world.Case) {
+			queueB(c).Properties = map[string]string{"preemption.delay": "0s"}
+			c.Ask.PendingSince = now
+		}, want: "plan", stops: []string{"a2"}},
 		{name: "the later of delay and interval", twist: func(c *world.Case) {
 			c.Ask.PendingSince = now
 			c.Ask.LastAttempt, c.Options.Interval = now, minute

@@ -30,12 +30,17 @@ func (j *judge) disabled(path string) bool {
 	return false
 }
 
-// delay is read at the leaf and inherited.
+// delay is what the nearest queue from the leaf upwards sets, if it is a delay.
 func (j *judge) delay(leaf string) time.Duration {
 	for _, q := range world.Up(leaf) {
-		if d, err := time.ParseDuration(j.queues[q].Properties["preemption.delay"]); err == nil && d > 0 {
+		text, ok := j.queues[q].Properties["preemption.delay"]
+		if !ok {
+			continue
+		}
+		if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 			return d
 		}
+		break
 	}
 	return 30 * time.Second
 }
