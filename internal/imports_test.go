@@ -23,10 +23,13 @@ var mayImport = map[string][]string{
 	"queue":         {"resources"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "victims/cover"},
+	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding"},
 	"victims/cover": {"resources"},
-	"quota":         {"resources", "queue", "victims", "victims/cover"},
-	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover"},
+	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding"},
+	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding"},
+
+	// What the three auditors share.
+	"internal/finding": {"queue"},
 
 	// For tests of callers, and held to the same purity.
 	"victims/preempttest": {"resources", "queue", "victims"},
@@ -35,7 +38,7 @@ var mayImport = map[string][]string{
 // harness has the internal packages that serve tests, examples and benchmarks.
 // All others are kernels.
 var harness = []string{
-	"internal/gen", "internal/golden", "internal/law", "internal/oracle", "internal/scenario", "internal/trace", "internal/workload", "internal/world",
+	"internal/golden", "internal/law", "internal/mutants", "internal/oracle", "internal/scenario", "internal/storm", "internal/trace", "internal/workload", "internal/world",
 }
 
 // Modules that the library may import, and those that tests may, too.

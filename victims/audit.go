@@ -165,11 +165,11 @@ func (x *audit) judgeAll() {
 		v := &x.plan.Victims[i]
 		id, ok := x.c.Lookup(v.Key)
 		if !ok || id != v.Task {
-			x.report(Violation{Law: LawKnown, Task: v.Task, Key: v.Key, HasTask: true})
+			x.report(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
 			continue
 		}
 		if x.isListed(id) {
-			x.report(Violation{Law: LawOnce, Task: id, Key: v.Key, HasTask: true})
+			x.report(Violation{Law: LawOnce, Task: id, Victim: v.Key})
 			continue
 		}
 		for int(id) >= len(x.listed) {

@@ -1,16 +1,10 @@
 package victims
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-	"time"
-
-	"github.com/go-preempt/preempt/queue"
-)
+import "github.com/go-preempt/preempt/internal/finding"
 
 // A Law is something that every lawful plan keeps. The first seven have the
-// numbers of section 5. Its String is a stable word.
+// numbers that they have in DESIGN.md, The seven laws. Its String is a stable
+// word.
 //
 // For an ask that requires its node, laws 2, 4, 5 and 7, storm freedom, delay
 // and disabled queues do not bind, and priorities are raw.
@@ -68,128 +62,57 @@ const (
 	LawHeadroom  // and the max of each queue above it
 	LawPredicate // the caller's predicate accepts the plan
 	LawMinimal   // no victim can be given back
-
-	numLaws
 )
 
-// laws is how violations are told: with amounts as "amount noun, want relation
-// amount", without as the text.
-var laws = [numLaws]struct{ word, noun, relation, text string }{
-	LawOptedOut:     {word: "opted-out", text: "opted out, and %q could be taken instead"},
-	LawGuarantee:    {word: "guarantee", noun: "after the plan", relation: "at least"},
-	LawApplication:  {word: "application", text: "of the application of the ask"},
-	LawTrigger:      {word: "trigger", noun: "before the plan", relation: "less than", text: "no queue guarantees a type of the ask"},
-	LawSurplus:      {word: "surplus", noun: "before the plan", relation: "more than"},
-	LawPriority:     {word: "priority", noun: "effective priority", relation: "at most"},
-	LawFence:        {word: "fence", text: "out of reach"},
-	LawStorm:        {word: "storm", text: "inside the starving queue"},
-	LawKnown:        {word: "known", text: "no task of this row and key"},
-	LawOnce:         {word: "once", text: "named before"},
-	LawLeaving:      {word: "leaving", text: "leaving already"},
-	LawRequiredTask: {word: "required-task", text: "can run on its node only"},
-	LawDisabled:     {word: "disabled", text: "preemption is disabled"},
-	LawExempt:       {word: "exempt", text: "exempt"},
-	LawNearby:       {word: "nearby", text: "not on the node that the ask requires"},
-	LawHelpful:      {word: "helpful", text: "reduces no need of the ask"},
-	LawKey:          {word: "key", text: "the ask has no key, or that of a task"},
-	LawLeaf:         {word: "leaf", text: "the ask is of no leaf queue"},
-	LawSize:         {word: "size", noun: "asked", relation: "between 0 and"},
-	LawNode:         {word: "node", text: "no node of this row"},
-	LawSchedulable:  {word: "schedulable", text: "takes no new tasks"},
-	LawReserved:     {word: "reserved", text: "reserved for another ask"},
-	LawRequiredNode: {word: "required-node", text: "not the node that the ask requires"},
-	LawInFlight:     {word: "in-flight", text: "holds a grant of the ask, which starts here and without victims"},
-	LawMayPreempt:   {word: "may-preempt", text: "the ask must not preempt"},
-	LawDelay:        {word: "delay", noun: "pending", relation: "at least"},
-	LawInterval:     {word: "interval", noun: "since the last attempt", relation: "at least"},
-	LawMax:          {word: "max", noun: "before the plan", relation: "at most"},
-	LawRoom:         {word: "room", noun: "free", relation: "at least"},
-	LawHeadroom:     {word: "headroom", noun: "of headroom", relation: "at least"},
-	LawPredicate:    {word: "predicate", text: "refused by the predicate"},
-	LawMinimal:      {word: "minimal", text: "can be given back"},
+// laws tells violations; see package finding.
+var laws = finding.Laws{
+	LawOptedOut:     {Word: "opted-out", Number: 1, Text: "opted out, and %s could be taken instead"},
+	LawGuarantee:    {Word: "guarantee", Number: 2, Noun: "after the plan", Relation: "at least"},
+	LawApplication:  {Word: "application", Number: 3, Text: "of the application of the ask"},
+	LawTrigger:      {Word: "trigger", Number: 4, Noun: "before the plan", Relation: "less than", Text: "no queue guarantees a type of the ask"},
+	LawSurplus:      {Word: "surplus", Number: 5, Noun: "before the plan", Relation: "more than"},
+	LawPriority:     {Word: "priority", Number: 6, Noun: "effective priority", Relation: "at most", Unit: finding.Level},
+	LawFence:        {Word: "fence", Number: 7, Text: "out of reach"},
+	LawStorm:        {Word: "storm", Text: "inside the starving queue"},
+	LawKnown:        {Word: "known", Text: "no task of this row and key"},
+	LawOnce:         {Word: "once", Text: "named before"},
+	LawLeaving:      {Word: "leaving", Text: "leaving already"},
+	LawRequiredTask: {Word: "required-task", Text: "can run on its node only"},
+	LawDisabled:     {Word: "disabled", Text: "preemption is disabled"},
+	LawExempt:       {Word: "exempt", Text: "exempt"},
+	LawNearby:       {Word: "nearby", Text: "not on the node that the ask requires"},
+	LawHelpful:      {Word: "helpful", Text: "reduces no need of the ask"},
+	LawKey:          {Word: "key", Text: "the ask has no key, or that of a task"},
+	LawLeaf:         {Word: "leaf", Text: "the ask is of no leaf queue"},
+	LawSize:         {Word: "size", Noun: "asked", Relation: "between 0 and"},
+	LawNode:         {Word: "node", Text: "no node of this row"},
+	LawSchedulable:  {Word: "schedulable", Text: "takes no new tasks"},
+	LawReserved:     {Word: "reserved", Text: "reserved for another ask"},
+	LawRequiredNode: {Word: "required-node", Text: "not the node that the ask requires"},
+	LawInFlight:     {Word: "in-flight", Text: "holds a grant of the ask, which starts here and without victims"},
+	LawMayPreempt:   {Word: "may-preempt", Text: "the ask must not preempt"},
+	LawDelay:        {Word: "delay", Noun: "pending", Relation: "at least", Unit: finding.Duration},
+	LawInterval:     {Word: "interval", Noun: "since the last attempt", Relation: "at least", Unit: finding.Duration},
+	LawMax:          {Word: "max", Noun: "before the plan", Relation: "at most"},
+	LawRoom:         {Word: "room", Noun: "free", Relation: "at least"},
+	LawHeadroom:     {Word: "headroom", Noun: "of headroom", Relation: "at least"},
+	LawPredicate:    {Word: "predicate", Text: "refused by the predicate"},
+	LawMinimal:      {Word: "minimal", Text: "can be given back"},
 }
 
 // String returns the stable word for the law.
-func (l Law) String() string {
-	if l > 0 && l < numLaws {
-		return laws[l].word
+func (l Law) String() string { return laws.Word(uint8(l)) }
+
+// MarshalText returns the stable word for the law. A number that is no law is
+// an error.
+func (l Law) MarshalText() ([]byte, error) { return laws.MarshalWord("victims", uint8(l)) }
+
+// UnmarshalText sets the law whose stable word the text is. A text that is no
+// law's word is an error and changes nothing.
+func (l *Law) UnmarshalText(text []byte) error {
+	law, err := laws.UnmarshalWord("victims", text)
+	if err == nil {
+		*l = Law(law)
 	}
-	return fmt.Sprintf("Law(%d)", uint8(l))
-}
-
-// A Violation is a law that a plan breaks, and where. It is plain data; what
-// it names are the names of the moment of the audit.
-type Violation struct {
-	Law Law
-
-	// The victim at fault, as the plan has it; where HasTask is set.
-	Task    TaskID
-	Key     string
-	HasTask bool
-	// Instead is the key of a task that could be taken instead: LawOptedOut.
-	Instead string
-
-	Node string // the name of the node at fault, or ""
-
-	Queue    queue.ID // the queue at fault; where HasQueue is set
-	HasQueue bool
-	Type     int // the resource type at fault; where HasType is set
-	HasType  bool
-
-	// Have is what there is and Want is what it is compared with: amounts of
-	// Type where HasType is set; priorities (LawPriority); nanoseconds
-	// (LawDelay, LawInterval). Both are 0 for other laws.
-	Have, Want int64
-
-	tree *queue.Tree // for names, which never change
-}
-
-// String tells the violation in a line: the law, who is at fault, and what is
-// wrong, as in
-//
-//	guarantee (law 2): root.a: cpu 3 after the plan, want at least 5
-//	leaving: victim "t1": leaving already
-func (v Violation) String() string {
-	var b strings.Builder
-	b.WriteString(v.Law.String())
-	if v.Law >= LawOptedOut && v.Law <= LawFence {
-		fmt.Fprintf(&b, " (law %d)", uint8(v.Law))
-	}
-	if v.HasTask {
-		fmt.Fprintf(&b, ": victim %q", v.Key)
-	}
-	if v.Node != "" {
-		fmt.Fprintf(&b, ": node %q", v.Node)
-	}
-	if v.HasQueue && v.tree != nil {
-		fmt.Fprintf(&b, ": %s", v.tree.Path(v.Queue))
-	}
-	b.WriteString(": ")
-	b.WriteString(v.complaint())
-	return b.String()
-}
-
-// complaint tells what is wrong.
-func (v Violation) complaint() string {
-	if v.Law == 0 || v.Law >= numLaws {
-		return "unknown law"
-	}
-	l := &laws[v.Law]
-	amount := func(n int64) string { return strconv.FormatInt(n, 10) }
-	subject := ""
-	switch {
-	case v.Law == LawPriority:
-		return fmt.Sprintf("%s %d, want %s %d", l.noun, v.Have, l.relation, v.Want)
-	case v.Law == LawDelay || v.Law == LawInterval:
-		amount = func(n int64) string { return time.Duration(n).String() }
-	case v.Law == LawOptedOut:
-		return fmt.Sprintf(l.text, v.Instead)
-	case !v.HasType:
-		return l.text
-	case v.tree != nil:
-		s := v.tree.Schema()
-		subject = s.Name(v.Type) + " "
-		amount = func(n int64) string { return s.Amount(v.Type, n) }
-	}
-	return fmt.Sprintf("%s%s %s, want %s %s", subject, amount(v.Have), l.noun, l.relation, amount(v.Want))
+	return err
 }

@@ -130,7 +130,7 @@ func (x *audit) minimal(yield func(Violation) bool) {
 		x.count(&t, -1)
 		given := x.enough() && x.accepts(x.without(n))
 		x.count(&t, +1)
-		if given && !yield(Violation{Law: LawMinimal, Task: id, Key: t.Key, HasTask: true}) {
+		if given && !yield(Violation{Law: LawMinimal, Task: id, Victim: t.Key}) {
 			return
 		}
 	}
@@ -147,7 +147,7 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 		x.count(&t, -1)
 		instead, ok := x.instead(n)
 		x.count(&t, +1)
-		if ok && !yield(Violation{Law: LawOptedOut, Task: id, Key: t.Key, HasTask: true, Instead: instead}) {
+		if ok && !yield(Violation{Law: LawOptedOut, Task: id, Victim: t.Key, Instead: instead}) {
 			return
 		}
 	}

@@ -65,7 +65,7 @@ var auditTable = []auditRow{
 			c.task("w").State, c.victims = victims.Preempting, nil
 			c.grants = []auditGrant{{"root.starve.s", "n1", c.ask}}
 		},
-		want: []string{`room: node "n1": gpu 0 free, want at least 3`},
+		want: []string{`room: node n1: gpu 0 free, want at least 3`},
 	},
 	{
 		name: "reserved for this ask",
@@ -93,7 +93,7 @@ var auditTable = []auditRow{
 	{
 		name: "law 1: w for v1 of the same size",
 		edit: func(c *auditCase) { c.task("w").OptedOut = true },
-		want: []string{`opted-out (law 1): victim "w": opted out, and "v1" could be taken instead`},
+		want: []string{`opted-out (law 1): victim w: opted out, and v1 could be taken instead`},
 	},
 	{
 		name: "law 1: v1 for either of two",
@@ -103,8 +103,8 @@ var auditTable = []auditRow{
 			c.lendX.Guaranteed = resources.Limit{}
 		},
 		want: []string{
-			`opted-out (law 1): victim "v2": opted out, and "v1" could be taken instead`,
-			`opted-out (law 1): victim "w": opted out, and "v1" could be taken instead`,
+			`opted-out (law 1): victim v2: opted out, and v1 could be taken instead`,
+			`opted-out (law 1): victim w: opted out, and v1 could be taken instead`,
 		},
 	},
 	{
@@ -114,7 +114,7 @@ var auditTable = []auditRow{
 			c.add("v9", "root.lend.y", "n1", 3)
 			c.task("w").OptedOut = true
 		},
-		want: []string{`opted-out (law 1): victim "w": opted out, and "v0" could be taken instead`},
+		want: []string{`opted-out (law 1): victim w: opted out, and v0 could be taken instead`},
 	},
 	{
 		name: "law 1: v1 is protected by law 2 and v2 too small",
@@ -183,7 +183,7 @@ var auditTable = []auditRow{
 	{
 		name: "law 3",
 		edit: func(c *auditCase) { c.task("w").Application = "q" },
-		want: []string{`application (law 3): victim "w": of the application of the ask`},
+		want: []string{`application (law 3): victim w: of the application of the ask`},
 	},
 	{
 		name: "law 4: at the guarantee",
@@ -215,7 +215,7 @@ var auditTable = []auditRow{
 		name: "law 5: root.lend.x is at its guarantee, so law 2 is broken as well",
 		edit: func(c *auditCase) { c.lendX.Guaranteed.Value[0], c.victims = 5, []string{"v1"} },
 		want: []string{
-			`surplus (law 5): victim "v1": root.lend.x: gpu 5 before the plan, want more than 5`,
+			`surplus (law 5): victim v1: root.lend.x: gpu 5 before the plan, want more than 5`,
 			`guarantee (law 2): root.lend.x: gpu 2 after the plan, want at least 5`,
 		},
 	},
@@ -226,14 +226,14 @@ var auditTable = []auditRow{
 			c.victims = []string{"idle", "w"}
 		},
 		want: []string{
-			`helpful: victim "idle": reduces no need of the ask`,
-			`minimal: victim "idle": can be given back`,
+			`helpful: victim idle: reduces no need of the ask`,
+			`minimal: victim idle: can be given back`,
 		},
 	},
 	{
 		name: "law 6",
 		edit: func(c *auditCase) { c.task("w").Priority = 1 },
-		want: []string{`priority (law 6): victim "w": effective priority 1, want at most 0`},
+		want: []string{`priority (law 6): victim w: effective priority 1, want at most 0`},
 	},
 	{
 		name: "law 6: offsets on both sides",
@@ -241,7 +241,7 @@ var auditTable = []auditRow{
 			c.lend.Properties = map[string]string{"priority.offset": "5"}
 			c.starve.Properties = map[string]string{"priority.offset": "4"}
 		},
-		want: []string{`priority (law 6): victim "w": effective priority 5, want at most 4`},
+		want: []string{`priority (law 6): victim w: effective priority 5, want at most 4`},
 	},
 	{
 		name: "law 6: a priority fence gives all its tasks",
@@ -256,17 +256,17 @@ var auditTable = []auditRow{
 			c.task("w").Priority = 1
 			c.queues.Properties = map[string]string{"priority.policy": "fence"}
 		},
-		want: []string{`priority (law 6): victim "w": effective priority 1, want at most 0`},
+		want: []string{`priority (law 6): victim w: effective priority 1, want at most 0`},
 	},
 	{
 		name: "law 6: strictly lower",
 		edit: func(c *auditCase) { c.auditor.StrictPriority = true },
-		want: []string{`priority (law 6): victim "w": effective priority 0, want at most -1`},
+		want: []string{`priority (law 6): victim w: effective priority 0, want at most -1`},
 	},
 	{
 		name: "law 7: looking out of a fence",
 		edit: func(c *auditCase) { c.starve.Properties = map[string]string{"preemption.policy": "fence"} },
-		want: []string{`fence (law 7): victim "w": root.lend.y: out of reach`},
+		want: []string{`fence (law 7): victim w: root.lend.y: out of reach`},
 	},
 	{
 		name: "law 7: the nearest fence counts, here that of the leaf, and not the one above",
@@ -278,7 +278,7 @@ var auditTable = []auditRow{
 			c.add("s0", "root.starve.t", "n1", 3)
 			c.victims = []string{"s0"}
 		},
-		want: []string{`fence (law 7): victim "s0": root.starve.t: out of reach`},
+		want: []string{`fence (law 7): victim s0: root.starve.t: out of reach`},
 	},
 	{
 		name: "law 7: looking into one",
@@ -291,8 +291,8 @@ var auditTable = []auditRow{
 			c.victims = []string{"s0"}
 		},
 		want: []string{
-			`fence (law 7): victim "s0": root.starve.s: out of reach`,
-			`storm: victim "s0": root.starve: inside the starving queue`,
+			`fence (law 7): victim s0: root.starve.s: out of reach`,
+			`storm: victim s0: root.starve: inside the starving queue`,
 		},
 	},
 	{
@@ -301,19 +301,19 @@ var auditTable = []auditRow{
 			c.add("s0", "root.starve.t", "n1", 3)
 			c.victims = []string{"s0"}
 		},
-		want: []string{`storm: victim "s0": root.starve: inside the starving queue`},
+		want: []string{`storm: victim s0: root.starve: inside the starving queue`},
 	},
 	{
 		name: "unknown key",
 		edit: func(c *auditCase) { c.victims = []string{"w", "nobody"} },
-		want: []string{`known: victim "nobody": no task of this row and key`},
+		want: []string{`known: victim nobody: no task of this row and key`},
 	},
 	{
 		name: "a key and the row of another",
 		bend: func(p *victims.Plan) {
 			p.Victims = append(p.Victims, victims.Victim{Task: p.Victims[0].Task, Key: "v1"})
 		},
-		want: []string{`known: victim "v1": no task of this row and key`},
+		want: []string{`known: victim v1: no task of this row and key`},
 	},
 	{
 		name: "a grant is no task",
@@ -321,12 +321,12 @@ var auditTable = []auditRow{
 			c.grants = []auditGrant{{"root.lend.y", "n2", victims.Ask{Key: "granted"}}}
 			c.victims = []string{"w", "granted"}
 		},
-		want: []string{`known: victim "granted": no task of this row and key`},
+		want: []string{`known: victim granted: no task of this row and key`},
 	},
 	{
 		name: "twice",
 		edit: func(c *auditCase) { c.victims = []string{"w", "w"} },
-		want: []string{`once: victim "w": named before`},
+		want: []string{`once: victim w: named before`},
 	},
 	{
 		name: "leaving",
@@ -334,31 +334,31 @@ var auditTable = []auditRow{
 			c.add("r", "root.lend.y", "n1", 1).State = victims.Releasing
 			c.victims = []string{"r", "w"}
 		},
-		want: []string{`leaving: victim "r": leaving already`},
+		want: []string{`leaving: victim r: leaving already`},
 	},
 	{
 		name: "a required-node task",
 		edit: func(c *auditCase) { c.task("w").RequiredNode = true },
-		want: []string{`required-task: victim "w": can run on its node only`},
+		want: []string{`required-task: victim w: can run on its node only`},
 	},
 	{
 		name: "a disabled queue",
 		edit: func(c *auditCase) { c.lend.Properties = map[string]string{"preemption.policy": "disabled"} },
-		want: []string{`disabled: victim "w": root.lend.y: preemption is disabled`},
+		want: []string{`disabled: victim w: root.lend.y: preemption is disabled`},
 	},
 	{
 		name: "exempt for ever",
 		edit: func(c *auditCase) {
 			c.auditor.Exempt = func(victims.Exemption) (time.Time, bool) { return time.Time{}, true }
 		},
-		want: []string{`exempt: victim "w": exempt`},
+		want: []string{`exempt: victim w: exempt`},
 	},
 	{
 		name: "exempt until a moment from now",
 		edit: func(c *auditCase) {
 			c.auditor.Exempt = func(e victims.Exemption) (time.Time, bool) { return e.Now.Add(1), e.Cluster.Task(e.Task).Key == "w" }
 		},
-		want: []string{`exempt: victim "w": exempt`},
+		want: []string{`exempt: victim w: exempt`},
 	},
 	{
 		name: "exempt until now, which is not exempt",
@@ -373,7 +373,7 @@ var auditTable = []auditRow{
 			c.nodes[0].Capacity[0] = 11
 			c.queues.Max = resources.Limit{Value: resources.Vector{16}, Defined: 1}
 		},
-		want: []string{`nearby: victim "u": not on the node that the ask requires`},
+		want: []string{`nearby: victim u: not on the node that the ask requires`},
 	},
 	{
 		name: "a victim that only the predicate wants",
@@ -381,7 +381,7 @@ var auditTable = []auditRow{
 			c.victims = []string{"u", "w"}
 			c.auditor.Predicate = func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) == 2 }
 		},
-		want: []string{`helpful: victim "u": reduces no need of the ask`},
+		want: []string{`helpful: victim u: reduces no need of the ask`},
 	},
 	{
 		name: "no key",
@@ -441,22 +441,22 @@ var auditTable = []auditRow{
 	{
 		name: "unschedulable",
 		edit: func(c *auditCase) { c.nodes[0].Unschedulable = true },
-		want: []string{`schedulable: node "n1": takes no new tasks`},
+		want: []string{`schedulable: node n1: takes no new tasks`},
 	},
 	{
 		name: "reserved",
 		edit: func(c *auditCase) { c.nodes[0].ReservedFor = "another" },
-		want: []string{`reserved: node "n1": reserved for another ask`},
+		want: []string{`reserved: node n1: reserved for another ask`},
 	},
 	{
 		name: "not the required node",
 		edit: func(c *auditCase) { c.ask.RequiredNode = "n2" },
-		want: []string{`required-node: node "n1": not the node that the ask requires`},
+		want: []string{`required-node: node n1: not the node that the ask requires`},
 	},
 	{
 		name: "in flight, with victims",
 		edit: func(c *auditCase) { c.grants = []auditGrant{{"root.starve.s", "n1", c.ask}} },
-		want: []string{`in-flight: node "n1": holds a grant of the ask, which starts here and without victims`},
+		want: []string{`in-flight: node n1: holds a grant of the ask, which starts here and without victims`},
 	},
 	{
 		name: "in flight on another node",
@@ -464,7 +464,7 @@ var auditTable = []auditRow{
 			c.nodes[0].Capacity[0], c.victims = 11, nil
 			c.grants = []auditGrant{{"root.starve.s", "n2", c.ask}}
 		},
-		want: []string{`in-flight: node "n2": holds a grant of the ask, which starts here and without victims`},
+		want: []string{`in-flight: node n2: holds a grant of the ask, which starts here and without victims`},
 	},
 	{
 		name: "may not preempt",
@@ -512,19 +512,19 @@ var auditTable = []auditRow{
 	{
 		name: "not enough room",
 		edit: func(c *auditCase) { c.victims = []string{"v2"} },
-		want: []string{`room: node "n1": gpu 2 free, want at least 3`},
+		want: []string{`room: node n1: gpu 2 free, want at least 3`},
 	},
 	{
 		name: "no room without victims on an over-committed node",
 		edit: func(c *auditCase) { c.nodes[0].Capacity[0], c.victims = 5, nil },
-		want: []string{`room: node "n1": gpu -3 free, want at least 3`},
+		want: []string{`room: node n1: gpu -3 free, want at least 3`},
 	},
 	{
 		name: "the wrong node",
 		edit: func(c *auditCase) { c.node = "n2" },
 		want: []string{
-			`helpful: victim "w": reduces no need of the ask`,
-			`room: node "n2": gpu 0 free, want at least 3`,
+			`helpful: victim w: reduces no need of the ask`,
+			`room: node n2: gpu 0 free, want at least 3`,
 		},
 	},
 	{
@@ -552,19 +552,19 @@ var auditTable = []auditRow{
 		edit: func(c *auditCase) {
 			c.auditor.Predicate = func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return false }
 		},
-		want: []string{`predicate: node "n1": refused by the predicate`},
+		want: []string{`predicate: node n1: refused by the predicate`},
 	},
 	{
 		name: "w would do without v2, but v2 not without w",
 		edit: func(c *auditCase) { c.victims = []string{"v2", "w"} },
-		want: []string{`minimal: victim "v2": can be given back`},
+		want: []string{`minimal: victim v2: can be given back`},
 	},
 	{
 		name: "either would do",
 		edit: func(c *auditCase) { c.victims = []string{"v1", "w"} },
 		want: []string{
-			`minimal: victim "v1": can be given back`,
-			`minimal: victim "w": can be given back`,
+			`minimal: victim v1: can be given back`,
+			`minimal: victim w: can be given back`,
 		},
 	},
 	{
@@ -578,8 +578,8 @@ var auditTable = []auditRow{
 		name: "nothing need go, but w goes",
 		edit: func(c *auditCase) { c.nodes[0].Capacity[0] = 11 },
 		want: []string{
-			`helpful: victim "w": reduces no need of the ask`,
-			`minimal: victim "w": can be given back`,
+			`helpful: victim w: reduces no need of the ask`,
+			`minimal: victim w: can be given back`,
 		},
 	},
 	{
@@ -593,13 +593,13 @@ var auditTable = []auditRow{
 			c.lendX.Guaranteed.Value[0] = 4
 		},
 		want: []string{
-			`schedulable: node "n1": takes no new tasks`,
+			`schedulable: node n1: takes no new tasks`,
 			`may-preempt: the ask must not preempt`,
-			`priority (law 6): victim "w": effective priority 9, want at most 0`,
-			`application (law 3): victim "v1": of the application of the ask`,
+			`priority (law 6): victim w: effective priority 9, want at most 0`,
+			`application (law 3): victim v1: of the application of the ask`,
 			`guarantee (law 2): root.lend.x: gpu 2 after the plan, want at least 4`,
-			`minimal: victim "w": can be given back`,
-			`minimal: victim "v1": can be given back`,
+			`minimal: victim w: can be given back`,
+			`minimal: victim v1: can be given back`,
 		},
 	},
 }

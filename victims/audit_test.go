@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -86,12 +88,35 @@ func TestViolationFields(t *testing.T) {
 	lendX, _ := a.Cluster.Tree().Lookup("root.lend.x")
 	want := []victims.Violation{
 		before,
-		{Law: victims.LawPriority, Task: p.Victims[0].Task, Key: "v1", HasTask: true, Have: 2, Want: 0},
+		{Law: victims.LawPriority, Task: p.Victims[0].Task, Victim: "v1", Have: 2, Want: 0},
 		{Law: victims.LawGuarantee, Queue: lendX, HasQueue: true, Type: 0, HasType: true, Have: 2, Want: 4},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(victims.Violation{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// Programs read words and names.
+func TestViolationJSON(t *testing.T) {
+	c := lawfulCase()
+	c.victims = []string{"v1"}
+	c.lendX.Guaranteed.Value[0] = 4
+	c.task("v1").Priority = 2
+	a, p := c.build(t)
+	got, err := json.Marshal(a.Audit(nil, p, auditNow))
+	require.NoError(t, err)
+	require.JSONEq(t, `[
+		{"law": "priority", "number": 6, "victim": "v1", "have": "2", "want": "0", "complaint": "effective priority 2, want at most 0"},
+		{"law": "guarantee", "number": 2, "queue": "root.lend.x", "type": "gpu", "have": "2", "want": "4",
+			"complaint": "gpu 2 after the plan, want at least 4"}
+	]`, string(got))
+
+	var laws map[victims.Law]int
+	require.NoError(t, json.Unmarshal([]byte(`{"guarantee": 3}`), &laws))
+	require.Equal(t, map[victims.Law]int{victims.LawGuarantee: 3}, laws)
+	require.ErrorContains(t, json.Unmarshal([]byte(`{"guarantees": 3}`), &laws), `victims: law "guarantees"`)
+	_, err = json.Marshal(victims.LawMinimal + 1)
+	require.ErrorContains(t, err, "no such law")
 }
 
 // A violation that a caller made up has no tree to take names from.
@@ -222,8 +247,8 @@ func ExampleAuditor() {
 	}
 	// Output:
 	// guarantee (law 2): root.a: gpu 1 after the plan, want at least 2
-	// minimal: victim "t1": can be given back
-	// minimal: victim "t2": can be given back
+	// minimal: victim t1: can be given back
+	// minimal: victim t2: can be given back
 }
 
 func BenchmarkAudit(b *testing.B) {

@@ -10,7 +10,7 @@ import (
 
 // judge yields the laws that keep t, of row id, from being a victim.
 func (x *audit) judge(id TaskID, t *Task, yield func(Violation) bool) {
-	of := func(l Law) Violation { return Violation{Law: l, Task: id, Key: t.Key, HasTask: true} }
+	of := func(l Law) Violation { return Violation{Law: l, Task: id, Victim: t.Key} }
 	fault := func(broken bool, v Violation) bool { return !broken || yield(v) }
 	atQueue := func(l Law, q queue.ID) Violation {
 		v := of(l)
