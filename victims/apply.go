@@ -34,8 +34,8 @@ type appliedChange struct {
 }
 
 // Apply carries a plan out as far as the cluster is concerned: its victims are
-// marked as preempting, and its ask is granted the node. The grant counts as
-// usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
+// marked as preempting and taken off what is left of their budgets, and its ask
+// is granted the node. The grant counts as usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
 // [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
 func (c *Cluster) Apply(p *Plan) error {
 	c.single[0] = Grant{Ask: &p.Ask, Node: p.Node}
@@ -88,6 +88,7 @@ func (c *Cluster) mark(ch *Change) error {
 			return fmt.Errorf("victims: plan for %q: victim %q: %w", ch.For, v.Key, err)
 		}
 		c.setState(v.Task, Preempting)
+		c.spend(v.Task, 1)
 		c.marked = append(c.marked, v.Task)
 	}
 	return nil
@@ -155,6 +156,7 @@ func (c *Cluster) takeBack(marked, granted int) {
 	}
 	for _, id := range c.marked[marked:] {
 		c.setState(id, Running)
+		c.spend(id, -1)
 	}
 	c.marked = c.marked[:marked]
 }

@@ -124,7 +124,7 @@ func (d *decision) unit(id TaskID, on int) cover.Unit {
 	u := cover.Unit{
 		Key:    r.key,
 		Size:   d.c.size(id),
-		Work:   d.lost(r),
+		Work:   d.lost(id),
 		Needs:  d.needs.rows[on][leaf.level],
 		Bounds: leaf.bounds,
 		Levels: cover.Levels{LevelRank: rank, LevelPriority: int64(r.priority), LevelVictims: 1, LevelSumRanks: rank},

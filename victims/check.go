@@ -26,10 +26,14 @@ func (c *Cluster) parse(t *Task, old *taskRow) (taskRow, error) {
 	if err != nil {
 		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
 	}
+	_, hasCheckpoint, err := stamp(t.Checkpoint, flagCheckpoint)
+	if err != nil {
+		return taskRow{}, fmt.Errorf("victims: task %q: checkpoint %w", t.Key, err)
+	}
 	r := taskRow{
 		key: t.Key, created: created, scheduled: scheduled,
 		leaf: t.Queue, node: t.Node, priority: t.Priority, state: t.State,
-		flags: flagLive | hasCreated | hasScheduled,
+		flags: flagLive | hasCreated | hasScheduled | hasCheckpoint,
 	}
 	r.flags = r.flags.set(flagOriginator, t.Originator)
 	r.flags = r.flags.set(flagOptedOut, t.OptedOut)
@@ -63,6 +67,20 @@ func (c *Cluster) checkTask(t *Task, old *taskRow) error {
 	}
 	if err := c.checkAmounts(t.Size, held); err != nil {
 		return fail(err)
+	}
+	if err := checkCost(t.Cost); err != nil {
+		return fail(err)
+	}
+	if err := c.checkBudgets(t.Budgets); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// checkCost reports an own cost of a task that is none.
+func checkCost(cost int64) error {
+	if cost < 0 {
+		return fmt.Errorf("cost %d: %w", cost, ErrAmount)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ var (
 	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
 	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
 	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
-	ErrBusy      = errors.New("node has tasks")      // RemoveNode where tasks or grants are left
+	ErrBusy      = errors.New("has tasks")           // to remove a node with tasks or grants, a budget that they name
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
 )
 
@@ -65,6 +65,11 @@ type Cluster struct {
 	evictable []int32    // how many of them may be victims of some ask
 	apps      interner
 	jobs      interner
+	members   [][]TaskID // the rows of each job, by its number
+	taskColumns
+
+	budgets     []budgetRow
+	budgetIndex budgetIndex
 
 	version  uint64 // of the present state; equal versions are equal states
 	versions uint64 // the largest version given so far
@@ -79,6 +84,9 @@ type nodeRow struct {
 	name          string
 	reservedFor   string
 	seq           uint64 // grows with the order of adding
+	domains       []string
+	rank          int64
+	tag           uint64
 	unschedulable bool
 	live          bool
 	tasks         []TaskID // see taskRow.inNode
@@ -194,6 +202,13 @@ func (c *Cluster) Clone() *Cluster {
 	d.evictable = slices.Clone(c.evictable)
 	d.apps = c.apps.clone()
 	d.jobs = c.jobs.clone()
+	d.members = slices.Clone(c.members)
+	for job := range d.members {
+		d.members[job] = slices.Clone(c.members[job])
+	}
+	d.taskColumns = c.taskColumns.clone()
+	d.budgets = slices.Clone(c.budgets)
+	d.budgetIndex = c.budgetIndex.clone()
 	d.applied, d.marked, d.granted = nil, nil, nil
 	return &d
 }
@@ -274,6 +289,8 @@ func (c *Cluster) RemoveNode(name string) error {
 func (c *Cluster) setNode(id NodeID, n *Node) {
 	c.nodes[id].unschedulable = n.Unschedulable
 	c.nodes[id].reservedFor = n.ReservedFor
+	c.nodes[id].rank, c.nodes[id].tag = n.Rank, n.Tag
+	c.nodes[id].domains = slices.Clone(n.Domains)
 	c.open[id] = !n.Unschedulable && n.ReservedFor == ""
 	row, present, coming := c.row(c.capacity, id), c.row(c.present, id), c.row(c.coming, id)
 	for i := range row {
@@ -302,7 +319,10 @@ func (c *Cluster) LookupNode(name string) (NodeID, bool) {
 // Node returns a node as it was added or last updated. Its Capacity is a view.
 func (c *Cluster) Node(id NodeID) Node {
 	n := &c.nodes[id]
-	return Node{Name: n.name, Capacity: c.row(c.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor}
+	return Node{
+		Name: n.name, Capacity: c.row(c.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
+		Rank: n.rank, Domains: slices.Clone(n.domains), Tag: n.tag,
+	}
 }
 
 // Nodes yields the nodes in node order, the order of adding.

@@ -35,6 +35,7 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 		task := x.m.tasks[v.Key]
 		task.State = Preempting
 		x.m.tasks[v.Key] = task
+		x.m.spend(v.Key)
 	}
 	if x.noGrant(p.Ask.Key) != nil {
 		x.m.putTask(grantOfAsk(&p.Ask, p.Node))

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 
@@ -149,6 +150,64 @@ func (x *clusterMachine) Resize(t *rapid.T) {
 	}
 	if x.judge(t, x.c.Resize(key, size), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.Size = x.m.full(size) })
+	}
+}
+
+func (x *clusterMachine) SetCost(t *rapid.T) {
+	key, cost := drawKey(t), drawOwnCost(t)
+	wrong := x.noTask(key)
+	if cost < 0 {
+		wrong = append(wrong, ErrAmount)
+	}
+	if x.judge(t, x.c.SetCost(key, cost), strconv.Quote(key), wrong) {
+		x.change(key, func(task *modelTask) { task.Cost = cost })
+	}
+}
+
+func (x *clusterMachine) SetCheckpoint(t *rapid.T) {
+	key, at := drawKey(t), drawTime(t)
+	wrong := x.noTask(key)
+	if badTime(at) && !at.IsZero() {
+		wrong = append(wrong, ErrRange)
+	}
+	if x.judge(t, x.c.SetCheckpoint(key, at), strconv.Quote(key), wrong) {
+		x.change(key, func(task *modelTask) { task.Checkpoint = at })
+	}
+}
+
+func (x *clusterMachine) SetBudget(t *rapid.T) {
+	name := rapid.SampledFrom(budgetNames[:4]).Draw(t, "name")
+	b := Budget{
+		Left: rapid.SampledFrom([]int64{0, 1, 2, -3, math.MaxInt64, leastLeft, leastLeft - 1}).Draw(t, "left"),
+		Hard: rapid.Bool().Draw(t, "hard"),
+	}
+	var wrong []error
+	if name == "" {
+		wrong = append(wrong, ErrEmpty)
+	}
+	if b.Left < leastLeft {
+		wrong = append(wrong, ErrRange)
+	}
+	if x.judge(t, x.c.SetBudget(name, b), strconv.Quote(name), wrong) {
+		x.final()
+		x.m.budgets[name] = b
+	}
+}
+
+func (x *clusterMachine) RemoveBudget(t *rapid.T) {
+	name := rapid.SampledFrom(budgetNames).Draw(t, "name")
+	var wrong []error
+	if _, ok := x.m.budgets[name]; !ok {
+		wrong = append(wrong, ErrUnknown)
+	}
+	for _, task := range x.m.tasks {
+		if slices.Contains(task.Budgets, name) {
+			wrong = append(wrong, ErrBusy)
+		}
+	}
+	if x.judge(t, x.c.RemoveBudget(name), strconv.Quote(name), wrong) {
+		x.final()
+		delete(x.m.budgets, name)
 	}
 }
 

@@ -64,7 +64,27 @@ func drawNode(t *rapid.T) Node {
 		Capacity:      drawAmounts(t),
 		Unschedulable: rapid.Bool().Draw(t, "unschedulable"),
 		ReservedFor:   drawKey(t),
+		Rank:          rapid.Int64().Draw(t, "rank"),
+		Domains:       rapid.SliceOfN(rapid.SampledFrom([]string{"b1", "b2", "r1"}), 0, 2).Draw(t, "domains"),
+		Tag:           rapid.Uint64().Draw(t, "tag"),
 	}
+}
+
+// drawOwnCost draws own costs, some of which are none.
+func drawOwnCost(t *rapid.T) int64 {
+	return rapid.SampledFrom([]int64{0, 0, 0, 1, 7, math.MaxInt64, 0, 3, -1}).Draw(t, "cost")
+}
+
+// budgetNames are of budgets that come and go; the last is never added.
+var budgetNames = []string{"web", "api", "db", "", "none"}
+
+// drawBudgets draws lists of names, some of which are unknown or stand twice.
+func drawBudgets(t *rapid.T) []string {
+	names := budgetNames[:3]
+	if between(t, "wrong", 0, 9) == 9 {
+		names = budgetNames
+	}
+	return rapid.SliceOfN(rapid.SampledFrom(names), 0, 2).Draw(t, "budgets")
 }
 
 // drawNodeID draws the row of a node, or one that no node has.
@@ -84,6 +104,7 @@ func (x *clusterMachine) drawTask(t *rapid.T) Task {
 	task := grantOfAsk(&ask, x.drawNodeID(t))
 	task.State = drawState(t)
 	task.Scheduled = drawTime(t)
+	task.Checkpoint = drawTime(t)
 	return task
 }
 
@@ -94,6 +115,7 @@ func (x *clusterMachine) drawAsk(t *rapid.T) Ask {
 		RequiredNode: rapid.SampledFrom(nodeNames).Draw(t, "required"),
 		Originator:   rapid.Bool().Draw(t, "originator"), OptedOut: rapid.Bool().Draw(t, "opted out"),
 		Job: drawKey(t), NonPreemptible: rapid.Bool().Draw(t, "non-preemptible"),
+		Name: drawKey(t), Tag: rapid.Uint64Range(0, 3).Draw(t, "tag"), Cost: drawOwnCost(t), Budgets: drawBudgets(t),
 	}
 }
 
@@ -103,5 +125,6 @@ func grantOfAsk(a *Ask, node NodeID) Task {
 		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node, Size: a.Size, Priority: a.Priority,
 		Created: a.PendingSince, State: Granted, Originator: a.Originator, OptedOut: a.OptedOut,
 		RequiredNode: a.RequiredNode != "", Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
 	}
 }

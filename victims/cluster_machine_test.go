@@ -76,6 +76,10 @@ func newClusterMachine(t *rapid.T) *clusterMachine {
 		x.m.rows[id], x.m.order = name, append(x.m.order, name)
 		x.m.putNode(n)
 	}
+	for _, name := range budgetNames[:3] {
+		x.m.budgets[name] = Budget{Left: 2}
+		x.judge(t, x.c.SetBudget(name, Budget{Left: 2}), name, nil)
+	}
 	for i, key := range taskKeys[:5] {
 		task := Task{Key: key, Queue: queue.ID(2 + i%3), Node: NodeID(i % 2), Size: resources.Vector{int64(i), 1}}
 		id, err := x.c.AddTask(&task)
@@ -143,7 +147,52 @@ func (x *clusterMachine) checkRows(t *rapid.T) {
 	}
 	checkInterner(t, &c.apps, apps)
 	checkInterner(t, &c.jobs, jobs)
+	x.checkGetters(t)
 	checkLists(t, c)
+}
+
+// checkGetters holds what callbacks ask of a row to what Task says, and what
+// budgets know of their tasks to the twin.
+func (x *clusterMachine) checkGetters(t *rapid.T) {
+	c := x.c
+	jobs := map[string]int{}
+	for id := range c.Tasks() {
+		task := c.Task(id)
+		if c.Key(id) != task.Key || c.NodeOf(id) != task.Node || c.State(id) != task.State ||
+			c.Tag(id) != task.Tag || c.Job(id) != task.Job || c.costOf(id) != task.Cost {
+			t.Fatalf("row %d is %v, and %q on %d, %v, %d, %q, %d", id, task,
+				c.Key(id), c.NodeOf(id), c.State(id), c.Tag(id), c.Job(id), c.costOf(id))
+		}
+		if got, want := c.lost(id, leapDay.UnixNano()), task.Lost(leapDay); got != want {
+			t.Fatalf("row %d loses %d, want %d", id, got, want)
+		}
+		jobs[task.Job]++
+	}
+	delete(jobs, "")
+	for _, job := range taskKeys {
+		n := 0
+		for id := range c.JobTasks(job) {
+			if n++; c.Job(id) != job {
+				t.Fatalf("%q of job %q is a member of %q", c.Key(id), c.Job(id), job)
+			}
+		}
+		if n != jobs[job] {
+			t.Fatalf("%d members of job %q, want %d", n, job, jobs[job])
+		}
+	}
+	for row := range c.budgets {
+		b := &c.budgets[row]
+		var uses int32
+		for _, task := range x.m.tasks {
+			uses += int32(strings.Count(strings.Join(task.Budgets, ","), b.name))
+		}
+		if b.live && b.uses != uses {
+			t.Fatalf("%d tasks name %q, want %d", b.uses, b.name, uses)
+		}
+		if got, ok := c.Budget(b.name); ok != b.live || ok && got != x.m.budgets[b.name] {
+			t.Fatalf("budget %q: %v, %t, want %v", b.name, got, ok, x.m.budgets[b.name])
+		}
+	}
 }
 
 // checkInterner compares an interner with how often each name is used.

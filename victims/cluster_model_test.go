@@ -23,6 +23,7 @@ type clusterModel struct {
 	tasks      map[string]modelTask // grants included
 	guaranteed map[queue.ID]resources.Limit
 	max        map[queue.ID]resources.Limit
+	budgets    map[string]Budget
 }
 
 // modelTask is a task by the name of its node. Its amounts are its own.
@@ -35,13 +36,14 @@ func newClusterModel(tree *queue.Tree) *clusterModel {
 	return &clusterModel{
 		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
 		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
+		budgets: map[string]Budget{},
 	}
 }
 
 func (m *clusterModel) clone() *clusterModel {
 	c := *m
 	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
-	c.guaranteed, c.max = maps.Clone(m.guaranteed), maps.Clone(m.max)
+	c.guaranteed, c.max, c.budgets = maps.Clone(m.guaranteed), maps.Clone(m.max), maps.Clone(m.budgets)
 	c.order = slices.Clone(m.order)
 	return &c
 }
@@ -120,12 +122,38 @@ func (m *clusterModel) badTask(t *Task) []error {
 	} else if !m.tree.IsLeaf(t.Queue) {
 		wrong = append(wrong, ErrQueue)
 	}
-	for _, when := range []time.Time{t.Created, t.Scheduled} {
+	for _, when := range []time.Time{t.Created, t.Scheduled, t.Checkpoint} {
 		if badTime(when) && !when.IsZero() {
 			wrong = append(wrong, ErrRange)
 		}
 	}
+	if t.Cost < 0 {
+		wrong = append(wrong, ErrAmount)
+	}
+	return append(wrong, m.badBudgets(t.Budgets)...)
+}
+
+func (m *clusterModel) badBudgets(names []string) (wrong []error) {
+	seen := map[string]bool{}
+	for _, name := range names {
+		if _, ok := m.budgets[name]; !ok {
+			wrong = append(wrong, ErrUnknown)
+		}
+		if seen[name] {
+			wrong = append(wrong, ErrDuplicate)
+		}
+		seen[name] = true
+	}
 	return wrong
+}
+
+// spend takes the victim of a plan off its budgets.
+func (m *clusterModel) spend(key string) {
+	for _, name := range m.tasks[key].Budgets {
+		b := m.budgets[name]
+		b.Left--
+		m.budgets[name] = b
+	}
 }
 
 // badTime reports whether a time is no count of nanoseconds since 1970.
@@ -150,6 +178,7 @@ type clusterPicture struct {
 	tasks    []modelTask // by key
 	queues   []queuePicture
 	capacity resources.Vector
+	budgets  []string
 }
 
 type nodePicture struct {
@@ -199,6 +228,9 @@ func (m *clusterModel) picture() (p clusterPicture) {
 			guaranteed: m.guaranteed[q], max: m.max[q],
 		})
 	}
+	for _, name := range slices.Sorted(maps.Keys(m.budgets)) {
+		p.budgets = append(p.budgets, fmt.Sprint(name, m.budgets[name]))
+	}
 	return p
 }
 
@@ -227,6 +259,9 @@ func lookAt(c *Cluster) (p clusterPicture) {
 		p.queues = append(p.queues, queuePicture{t.Usage(q), t.Preempting(q), t.Guaranteed(q), t.Max(q)})
 	}
 	p.capacity = c.Capacity()
+	for name, b := range c.Budgets() {
+		p.budgets = append(p.budgets, fmt.Sprint(name, b))
+	}
 	return p
 }
 
@@ -234,18 +269,19 @@ func lookAt(c *Cluster) (p clusterPicture) {
 func (p clusterPicture) String() string {
 	var b strings.Builder
 	for _, n := range p.nodes {
-		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q\n",
-			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor)
+		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q rank %d in %q tag %d\n",
+			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor, n.Rank, n.Domains, n.Tag)
 	}
 	for _, t := range p.tasks {
-		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t\n",
+		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t name %q tag %d cost %d saved %s budgets %q\n",
 			t.Key, t.Application, t.Queue, t.node, t.Size, t.Priority, instant(t.Created), instant(t.Scheduled), t.State,
-			t.Originator, t.OptedOut, t.RequiredNode, t.Job, t.NonPreemptible)
+			t.Originator, t.OptedOut, t.RequiredNode, t.Job, t.NonPreemptible,
+			t.Name, t.Tag, t.Cost, instant(t.Checkpoint), t.Budgets)
 	}
 	for q, u := range p.queues {
 		fmt.Fprintf(&b, "queue %d: usage %v leaving %v guaranteed %s max %s\n", q, u.usage, u.leaving, bound(u.guaranteed), bound(u.max))
 	}
-	fmt.Fprintf(&b, "capacity %v\n", p.capacity)
+	fmt.Fprintf(&b, "capacity %v budgets %v\n", p.capacity, p.budgets)
 	return b.String()
 }
 

@@ -3,6 +3,7 @@ package victims
 import (
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -32,8 +33,13 @@ func tableCluster(t testing.TB) *Cluster {
 		_, err := c.AddNode(&Node{Name: name, Capacity: vec{8, 8}})
 		must(err)
 	}
+	must(c.SetBudget("web", Budget{Left: 1}))
 	for _, key := range []string{"run", "leave", "gone"} {
-		_, err := c.AddTask(&Task{Key: key, Queue: 1, Size: vec{2, 1}})
+		task := &Task{Key: key, Queue: 1, Size: vec{2, 1}}
+		if key == "run" {
+			task.Budgets = []string{"web"}
+		}
+		_, err := c.AddTask(task)
 		must(err)
 	}
 	_, err = c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 0)
@@ -88,7 +94,7 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.UpdateNode(&Node{Name: "n2", Capacity: vec{math.MaxInt64}}) }, ErrRange,
 		`victims: node "n2": capacity of all nodes: gpu: out of range`},
 	{func(c *Cluster) error { return c.RemoveNode("n9") }, ErrUnknown, `victims: node "n9": unknown`},
-	{func(c *Cluster) error { return c.RemoveNode("n1") }, ErrBusy, `victims: node "n1": node has tasks: 3`},
+	{func(c *Cluster) error { return c.RemoveNode("n1") }, ErrBusy, `victims: node "n1": has tasks: 3`},
 
 	{addTask(func(t *Task) { t.Key = "" }), ErrEmpty, `victims: task "": empty name`},
 	{addTask(func(t *Task) { t.Key = "run" }), ErrDuplicate, `victims: task "run": duplicate key`},
@@ -103,6 +109,11 @@ var clusterErrors = []struct {
 		`victims: task "new": gpu 9223372036854775803 and 5 in use: out of range`},
 	{addTask(func(t *Task) { t.Created = farAway }), ErrRange, `victims: task "new": time 3024-02-29 00:00:00 +0000 UTC: out of range`},
 	{addTask(func(t *Task) { t.Scheduled = farAway }), ErrRange, `victims: task "new": time 3024-02-29 00:00:00 +0000 UTC: out of range`},
+	{addTask(func(t *Task) { t.Checkpoint = farAway }), ErrRange,
+		`victims: task "new": checkpoint time 3024-02-29 00:00:00 +0000 UTC: out of range`},
+	{addTask(func(t *Task) { t.Cost = -1 }), ErrAmount, `victims: task "new": cost -1: bad amount`},
+	{addTask(func(t *Task) { t.Budgets = []string{"web", "none"} }), ErrUnknown, `victims: task "new": budget "none": unknown`},
+	{addTask(func(t *Task) { t.Budgets = []string{"web", "web"} }), ErrDuplicate, `victims: task "new": budget "web": duplicate key`},
 	{addTask(func(t *Task) { t.State = Granted }), ErrState, `victims: task "new": state granted: wrong state`},
 	{addTask(func(t *Task) { t.State = 9 }), ErrState, `victims: task "new": state State(9): wrong state`},
 	// A task that would take the place of a grant leaves it there.
@@ -116,6 +127,17 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.Resize("run", vec{math.MaxInt64 - 2}) }, ErrRange,
 		`victims: task "run": gpu 9223372036854775805 and 5 in use: out of range`},
 
+	{func(c *Cluster) error { return c.SetCost("gone", 1) }, ErrUnknown, `victims: task "gone": unknown`},
+	{func(c *Cluster) error { return c.SetCost("run", -2) }, ErrAmount, `victims: task "run": cost -2: bad amount`},
+	{func(c *Cluster) error { return c.SetCheckpoint("gone", farAway) }, ErrUnknown, `victims: task "gone": unknown`},
+	{func(c *Cluster) error { return c.SetCheckpoint("run", farAway) }, ErrRange,
+		`victims: task "run": checkpoint time 3024-02-29 00:00:00 +0000 UTC: out of range`},
+	{func(c *Cluster) error { return c.SetBudget("", Budget{}) }, ErrEmpty, `victims: budget "": empty name`},
+	{func(c *Cluster) error { return c.SetBudget("web", Budget{Left: math.MinInt64}) }, ErrRange,
+		`victims: budget "web": left -9223372036854775808: out of range`},
+	{func(c *Cluster) error { return c.RemoveBudget("none") }, ErrUnknown, `victims: budget "none": unknown`},
+	{func(c *Cluster) error { return c.RemoveBudget("web") }, ErrBusy, `victims: budget "web": has tasks: 1`},
+
 	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "run", Queue: 1}, 0); return err }, ErrDuplicate,
 		`victims: task "run": duplicate key`},
 	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "grant", Queue: 1}, 0); return err }, ErrDuplicate,
@@ -128,7 +150,7 @@ var clusterErrors = []struct {
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
 	{func(c *Cluster) error { return c.Undo() }, ErrNothingApplied, `victims: undo: nothing applied`},
-	{apply(func(p *Plan) { p.Version = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 9: cluster has changed`},
+	{apply(func(p *Plan) { p.Version = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 10: cluster has changed`},
 	{apply(func(p *Plan) { p.Victims[0].Task = -1 }), ErrUnknown, `victims: plan for "ask": victim "run": row -1: unknown`},
 	{apply(func(p *Plan) { p.Victims[0].Task = 4 }), ErrUnknown, `victims: plan for "ask": victim "run": row 4: unknown`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, Victim{Task: 2, Key: "gone"}) }), ErrUnknown,
@@ -289,6 +311,13 @@ func TestTaskTakesGrant(t *testing.T) {
 func TestRowSizes(t *testing.T) {
 	if got := unsafe.Sizeof(taskRow{}); got != 64 {
 		t.Errorf("a task row has %d bytes, want 64", got)
+	}
+	// The columns add this much if each is in use by some task.
+	var columns taskColumns
+	more := unsafe.Sizeof(columns.names.at(0)) + unsafe.Sizeof(columns.tags.at(0)) + unsafe.Sizeof(columns.costs.at(0)) +
+		unsafe.Sizeof(columns.checkpoint.at(0)) + unsafe.Sizeof(columns.budgetSet.at(0)) + unsafe.Sizeof(columns.inJob.at(0))
+	if more > 64 || reflect.TypeFor[taskColumns]().NumField() != 6 {
+		t.Errorf("the columns have %d bytes a task, want at most 64", more)
 	}
 }
 

@@ -113,13 +113,30 @@ func (r *taskRow) evictable() bool {
 	return r.state == Running && !r.flags.has(flagRequiredNode)
 }
 
-// newest returns when a task was scheduled, and MaxInt64 where it was not yet:
-// that one loses no work, like one scheduled in the future.
-func (r *taskRow) newest() int64 {
-	if !r.flags.has(flagScheduled) {
+// newest returns the instant from which the work of a task is lost if it is
+// stopped: when it was scheduled, or its last checkpoint if that is later. It
+// is MaxInt64 if the task was not scheduled yet: that one loses no work, like
+// one scheduled in the future.
+func (c *Cluster) newest(id TaskID) int64 {
+	r := &c.tasks[id]
+	switch {
+	case !r.flags.has(flagScheduled):
 		return math.MaxInt64
+	case r.flags.has(flagCheckpoint):
+		return max(r.scheduled, c.checkpoint.at(int(id)))
 	}
 	return r.scheduled
+}
+
+// lost returns the running time that stopping a task at an instant throws away,
+// both in nanoseconds. The difference of two int64 fits uint64, wherever zero
+// lies.
+func (c *Cluster) lost(id TaskID, now int64) uint64 {
+	since := c.newest(id)
+	if since > now || !c.tasks[id].flags.has(flagScheduled) {
+		return 0
+	}
+	return uint64(now) - uint64(since)
 }
 
 // refresh makes the digest of a node anew where a task has changed. The cost
@@ -148,11 +165,11 @@ func (c *Cluster) refresh(n NodeID) {
 	}
 	slices.SortFunc(d.ids, func(a, b TaskID) int {
 		x, y := &c.tasks[a], &c.tasks[b]
-		return cmp.Or(c.compareLanes(a, b), cmp.Compare(y.newest(), x.newest()), strings.Compare(x.key, y.key))
+		return cmp.Or(c.compareLanes(a, b), cmp.Compare(c.newest(b), c.newest(a)), strings.Compare(x.key, y.key))
 	})
 	for i, id := range d.ids {
 		r := &c.tasks[id]
-		d.times, d.leaves = append(d.times, r.newest()), append(d.leaves, r.leaf)
+		d.times, d.leaves = append(d.times, c.newest(id)), append(d.leaves, r.leaf)
 		if i == 0 || c.compareLanes(d.ids[i-1], id) != 0 {
 			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
 			d.sizes = append(d.sizes, c.size(id)...)

@@ -109,7 +109,7 @@ func (d *decision) compareGroups(a, b TaskID) int {
 		return c
 	}
 	x, y := &d.c.tasks[a], &d.c.tasks[b]
-	return cmp.Or(cmp.Compare(d.lost(x), d.lost(y)), strings.Compare(x.key, y.key))
+	return cmp.Or(cmp.Compare(d.lost(a), d.lost(b)), strings.Compare(x.key, y.key))
 }
 
 func (d *decision) compareGroup(a, b TaskID) int {

@@ -88,7 +88,7 @@ func (d *decision) sumUpPool() {
 	s.rank, s.newest = math.MaxInt64, math.MinInt64
 	for i, id := range d.pool.ids {
 		s.rank = min(s.rank, d.pool.units[i].Levels[LevelRank])
-		s.newest = max(s.newest, d.c.tasks[id].newest())
+		s.newest = max(s.newest, d.c.newest(id))
 		if size := d.c.size(id); i == 0 {
 			s.least = append(s.least[:0], size...)
 		} else {

@@ -239,12 +239,7 @@ func (d *decision) ceiling() int64 {
 }
 
 // lost returns the running time that stopping a task throws away.
-func (d *decision) lost(r *taskRow) uint64 {
-	if !r.flags.has(flagScheduled) {
-		return 0
-	}
-	return d.since(r.scheduled)
-}
+func (d *decision) lost(id TaskID) uint64 { return d.c.lost(id, d.ns) }
 
 // since returns the running time since an instant in nanoseconds, which is
 // none where that is to come. The difference of two int64 fits uint64, wherever

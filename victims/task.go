@@ -54,6 +54,8 @@ func (s State) leaving() bool { return s == Releasing || s == Preempting }
 // A Task is something that runs on a node on behalf of a leaf queue.
 type Task struct {
 	Key         string   // unique among the tasks and grants of a cluster
+	Name        string   // for people; "" if the key says it all
+	Tag         uint64   // of the caller's, who may put into it what they like
 	Application string   // "" is none: two tasks without one have nothing in common
 	Queue       queue.ID // a leaf
 	Node        NodeID   // where it runs; the zero value is the node that was added first
@@ -61,6 +63,7 @@ type Task struct {
 	Priority    int32     // raw; a larger one is more important
 	Created     time.Time // zero: not known, and before all others
 	Scheduled   time.Time // when it was placed; zero: not yet, it is nominated only
+	Checkpoint  time.Time // of its last checkpoint; zero: none
 	State       State
 
 	Originator   bool // the first task of its application, without which the others are lost
@@ -72,19 +75,32 @@ type Task struct {
 	// to plans for asks and to quotas they mean nothing.
 	Job            string
 	NonPreemptible bool
+
+	// Cost is what stopping the task costs by the caller's own account, from 0
+	// on. Plans for asks and jobs prefer a smaller sum of it to fewer victims.
+	Cost int64
+	// Budgets are the names of the budgets that stopping the task draws on, each
+	// once. See [Budget].
+	Budgets []string
 }
 
 // Lost returns the running time that stopping the task at an instant throws
-// away, in nanoseconds as the Work of a [Unit]: none where it was not scheduled
-// yet, or will be. Of instants that no cluster holds it is at most 292 years.
+// away, in nanoseconds: the time since it was scheduled, or since its last
+// checkpoint if that is later. A task that was not scheduled loses nothing, and
+// neither does one that was, or will be, scheduled or saved in the future. For
+// instants that no cluster holds it is at most 292 years.
 func (t *Task) Lost(now time.Time) uint64 {
-	if t.Scheduled.IsZero() || t.Scheduled.After(now) {
+	since := t.Scheduled
+	if t.Checkpoint.After(since) {
+		since = t.Checkpoint
+	}
+	if t.Scheduled.IsZero() || since.After(now) {
 		return 0
 	}
-	from, held := nanos(t.Scheduled)
+	from, held := nanos(since)
 	to, ok := nanos(now)
 	if !held || !ok {
-		return uint64(now.Sub(t.Scheduled)) // which saturates
+		return uint64(now.Sub(since)) // which saturates
 	}
 	// The difference of two int64 fits uint64, wherever zero lies.
 	return uint64(to) - uint64(from)
@@ -96,11 +112,21 @@ type Node struct {
 	Capacity      resources.Vector
 	Unschedulable bool   // takes no new tasks, except of asks that require it
 	ReservedFor   string // the key of the ask it is kept for, or ""
+
+	// Rank is what choosing the node costs by the caller's own account: of plans
+	// that are alike otherwise the smaller one is the better.
+	Rank int64
+	// Domains are the domains that the node is in, the widest first: block,
+	// rack, and so on. See DESIGN.md, Domains.
+	Domains []string
+	Tag     uint64 // of the caller's, who may put into it what they like
 }
 
 // An Ask is a task that has no node yet.
 type Ask struct {
 	Key          string
+	Name         string // for people; "" if the key says it all
+	Tag          uint64 // of the caller's, who may put into it what they like
 	Application  string
 	Queue        queue.ID // a leaf
 	Size         resources.Vector
@@ -119,4 +145,6 @@ type Ask struct {
 	OptedOut       bool
 	Job            string
 	NonPreemptible bool
+	Cost           int64
+	Budgets        []string // they play no part in a plan for the ask itself
 }

@@ -11,7 +11,8 @@ import (
 )
 
 // taskRow is a task without its size, which is a row of Cluster.sizes: 64
-// bytes, and no pointer but the key's.
+// bytes, and no pointer but the key's. What few clusters use is in the columns
+// of [taskColumns].
 type taskRow struct {
 	key       string
 	created   int64 // nanoseconds since 1970, where flagCreated is set
@@ -27,6 +28,16 @@ type taskRow struct {
 	job       int32
 }
 
+// taskColumns are the fields of tasks that have no memory until they are used.
+type taskColumns struct {
+	names      column[string]
+	tags       column[uint64]
+	costs      column[int64]
+	checkpoint column[int64] // nanoseconds since 1970, where flagCheckpoint is set
+	budgetSet  column[int32]
+	inJob      column[int32] // its index in Cluster.members[job]
+}
+
 type flags uint8
 
 const (
@@ -37,6 +48,7 @@ const (
 	flagOptedOut
 	flagRequiredNode
 	flagNonPreemptible
+	flagCheckpoint
 )
 
 func (f flags) has(g flags) bool { return f&g != 0 }
@@ -55,7 +67,8 @@ func (f flags) set(g flags, on bool) flags {
 // over-committed. The task is copied.
 //
 // Errors are an empty key or one in use, a queue that is no leaf, an unknown
-// node, a negative amount, and amounts, times or counts out of range.
+// node, a negative amount or cost, a budget that is unknown or named twice, and
+// amounts, times or counts out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
@@ -132,6 +145,7 @@ func (a *Ask) task(node NodeID) Task {
 		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
 		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
 	}
 }
 
@@ -187,6 +201,42 @@ func (c *Cluster) taskByKey(key string) (TaskID, error) {
 	return id, nil
 }
 
+// SetCost changes the own cost of a task. Without a task the error wraps
+// [ErrUnknown]; a negative cost wraps [ErrAmount].
+func (c *Cluster) SetCost(key string, cost int64) error {
+	id, err := c.taskByKey(key)
+	if err != nil {
+		return err
+	}
+	if err := checkCost(cost); err != nil {
+		return fmt.Errorf("victims: task %q: %w", key, err)
+	}
+	c.costs.set(int(id), cap(c.tasks), cost)
+	c.digest.gauges[c.tasks[id].node].fresh = false
+	c.changed()
+	return nil
+}
+
+// SetCheckpoint notes when the work of a task was last saved; the zero time
+// says that it was not. Without a task the error wraps [ErrUnknown]; a time out
+// of range wraps [ErrRange].
+func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
+	id, err := c.taskByKey(key)
+	if err != nil {
+		return err
+	}
+	ns, f, err := stamp(at, flagCheckpoint)
+	if err != nil {
+		return fmt.Errorf("victims: task %q: checkpoint %w", key, err)
+	}
+	r := &c.tasks[id]
+	r.flags = r.flags&^flagCheckpoint | f
+	c.checkpoint.set(int(id), cap(c.tasks), ns)
+	c.digest.gauges[r.node].fresh = false
+	c.changed()
+	return nil
+}
+
 // Task returns the task, or the granted ask, of a row. Its Size is a view, and
 // its times are in UTC.
 func (c *Cluster) Task(id TaskID) Task {
@@ -200,12 +250,22 @@ func (c *Cluster) Task(id TaskID) Task {
 
 		Job:            c.jobs.name(r.job),
 		NonPreemptible: r.flags.has(flagNonPreemptible),
+
+		Name: c.names.at(int(id)),
+		Tag:  c.tags.at(int(id)),
+		Cost: c.costs.at(int(id)),
+	}
+	for _, row := range c.budgetsOf(id) {
+		t.Budgets = append(t.Budgets, c.budgets[row].name)
 	}
 	if r.flags.has(flagCreated) {
 		t.Created = time.Unix(0, r.created).UTC()
 	}
 	if r.flags.has(flagScheduled) {
 		t.Scheduled = time.Unix(0, r.scheduled).UTC()
+	}
+	if r.flags.has(flagCheckpoint) {
+		t.Checkpoint = time.Unix(0, c.checkpoint.at(int(id))).UTC()
 	}
 	return t
 }
@@ -271,6 +331,8 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	node.tasks = append(node.tasks, id)
 	c.leaves[t.Queue] = append(c.leaves[t.Queue], id)
 	c.tasks[id] = r
+	c.setColumns(id, t)
+	c.join(id)
 	c.keys.add(hash, id)
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
@@ -295,11 +357,37 @@ func (c *Cluster) delete(id TaskID) {
 	c.tasks[last].inLeaf = r.inLeaf
 	c.leaves[r.leaf] = list[:len(list)-1]
 
+	c.leave(id)
+	c.releaseBudgets(c.budgetSet.at(int(id)))
+	c.clearColumns(id)
 	c.apps.release(r.app)
 	c.jobs.release(r.job)
 	c.keys.remove(c.keys.hash(r.key), id)
 	c.tasks[id] = taskRow{}
 	c.freeTasks = append(c.freeTasks, id)
+}
+
+// setColumns sets what few tasks have. The checkpoint is in range.
+func (c *Cluster) setColumns(id TaskID, t *Task) {
+	row, room := int(id), cap(c.tasks)
+	c.names.set(row, room, t.Name)
+	c.tags.set(row, room, t.Tag)
+	c.costs.set(row, room, t.Cost)
+	c.budgetSet.set(row, room, c.acquireBudgets(t.Budgets))
+	if ns, ok := nanos(t.Checkpoint); ok {
+		c.checkpoint.set(row, room, ns)
+	}
+}
+
+// clearColumns takes back what setColumns has set, and forgets the names.
+func (c *Cluster) clearColumns(id TaskID) {
+	row, room := int(id), cap(c.tasks)
+	c.names.set(row, room, "")
+	c.tags.set(row, room, 0)
+	c.costs.set(row, room, 0)
+	c.budgetSet.set(row, room, 0)
+	c.checkpoint.set(row, room, 0)
+	c.inJob.set(row, room, 0)
 }
 
 // count adds the amounts of a row to its queues and node, or takes them away.

@@ -1,0 +1,42 @@
+package victims
+
+import "slices"
+
+// A column is a field of rows that most clusters leave zero: it has no memory
+// until some row is given a value. The zero column is empty.
+type column[T comparable] []T
+
+// at returns the value of a row, zero for those that were given none.
+func (c column[T]) at(row int) (v T) {
+	if row < len(c) {
+		v = c[row]
+	}
+	return v
+}
+
+// set gives a row a value. Room is the number of rows that the table has room
+// for: a column that grows makes as much.
+func (c *column[T]) set(row, room int, v T) {
+	if row >= len(*c) {
+		var zero T
+		if v == zero {
+			return
+		}
+		if row >= cap(*c) {
+			*c = slices.Grow(*c, max(room, row+1)-len(*c))
+		}
+		n := len(*c)
+		*c = (*c)[:row+1]
+		clear((*c)[n:]) // growing may bring old values back into view
+	}
+	(*c)[row] = v
+}
+
+func (c column[T]) clone() column[T] { return slices.Clone(c) }
+
+func (c *taskColumns) clone() taskColumns {
+	return taskColumns{
+		names: c.names.clone(), tags: c.tags.clone(), costs: c.costs.clone(),
+		checkpoint: c.checkpoint.clone(), budgetSet: c.budgetSet.clone(), inJob: c.inJob.clone(),
+	}
+}
