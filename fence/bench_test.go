@@ -66,6 +66,16 @@ func BenchmarkCompare(b *testing.B) {
 	})
 }
 
+func BenchmarkLiftTo(b *testing.B) {
+	tree, leaf := benchTree(b, 4)
+	b.Run("depth=4", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sinkInt = int(LiftTo(tree, leaf, queue.Root).Offset)
+		}
+	})
+}
+
 func BenchmarkReach(b *testing.B) {
 	tree, leaf := benchTree(b, 4)
 	b.Run(fmt.Sprintf("queues=%d", tree.Len()), func(b *testing.B) {

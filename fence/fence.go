@@ -26,8 +26,8 @@ func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 // those below the fence root of leaf, except leaf itself and disabled ones.
 // Nothing is allocated where the result is ranged over directly.
 func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
-	root := Root(t, leaf)
 	return func(yield func(queue.ID) bool) {
+		root := Root(t, leaf)
 		for w := root + 1; w < t.End(root); w++ {
 			if t.IsLeaf(w) && w != leaf && !t.Disabled(w) && !yield(w) {
 				return
@@ -38,8 +38,8 @@ func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 
 // Path yields the queues from leaf up to its fence root, both included.
 func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
-	root := Root(t, leaf)
 	return func(yield func(queue.ID) bool) {
+		root := Root(t, leaf)
 		for q := range t.Up(leaf) {
 			if !yield(q) || q == root {
 				return

@@ -1,6 +1,10 @@
 package fence
 
-import "github.com/go-preempt/preempt/queue"
+import (
+	"fmt"
+
+	"github.com/go-preempt/preempt/queue"
+)
 
 // A Standing says how the tasks of a leaf stand to the asks of another.
 type Standing uint8
@@ -29,7 +33,8 @@ func (s Standing) String() string {
 
 // A View is a tree as the asks of one leaf see it: one row per queue, made in
 // one pass by [View.Reset], so that a question about a task costs a lookup.
-// The zero View is ready for Reset; its memory is reused.
+// The zero View is ready for Reset; its memory is reused. Before Reset, and for
+// a queue that the tree does not have, its other methods panic.
 //
 // A View is made of what never changes in a tree. It stays right while bounds
 // and usage change, and serves every clone of the tree.
@@ -81,7 +86,7 @@ func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 }
 
 // Standing returns how the tasks of leaf w stand to the asks of v's leaf.
-func (v *View) Standing(w queue.ID) Standing { return v.rows[w].standing }
+func (v *View) Standing(w queue.ID) Standing { return v.row(w).standing }
 
 // Rank returns the lift from w that gives, for the raw priority of a task in
 // w, its effective priority minus that of an ask of the given priority, both
@@ -89,8 +94,28 @@ func (v *View) Standing(w queue.ID) Standing { return v.rows[w].standing }
 // the rank is 0 or less. A rank never falls as the raw priority rises, so per
 // leaf this is one threshold on the raw priority.
 func (v *View) Rank(w queue.ID, ask int32) Lift {
-	r := &v.rows[w]
+	r := v.row(w)
 	l := r.theirs
 	l.Offset -= r.ours.Of(ask)
 	return l
+}
+
+func (v *View) row(w queue.ID) *row {
+	if uint(w) >= uint(len(v.rows)) {
+		panic(unknownID{w, len(v.rows)})
+	}
+	return &v.rows[w]
+}
+
+// unknownID is what a View panics with for a queue that it has not seen.
+type unknownID struct {
+	w      queue.ID
+	queues int
+}
+
+func (e unknownID) Error() string {
+	if e.queues == 0 {
+		return "fence: a View is used before Reset"
+	}
+	return fmt.Sprintf("fence: no queue %d in a View of %d queues: an ID of another tree?", e.w, e.queues)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// benchTree is a tree of four levels with ten children to a queue, four types
-// and bounds everywhere. It returns a leaf in the middle, too.
-func benchTree(b *testing.B) (*Tree, ID) {
+// benchConfig is a tree of four levels with ten children to a queue, four types
+// and bounds everywhere.
+func benchConfig(b *testing.B) (*resources.Schema, Config) {
 	s, err := resources.NewSchema("cpu", "memory", "disk", "gpu")
 	if err != nil {
 		b.Fatal(err)
@@ -25,7 +25,13 @@ func benchTree(b *testing.B) (*Tree, ID) {
 		}
 		return c
 	}
-	tree, err := New(s, grow("root", 4), Lenient)
+	return s, grow("root", 4)
+}
+
+// benchTree is a tree of benchConfig, and a leaf in its middle.
+func benchTree(b *testing.B) (*Tree, ID) {
+	s, root := benchConfig(b)
+	tree, err := New(s, root, Lenient)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -90,6 +96,64 @@ func BenchmarkClone(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			tree.Clone()
+		}
+	})
+}
+
+func BenchmarkNew(b *testing.B) {
+	s, root := benchConfig(b)
+	b.Run("queues=1111/types=4", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := New(s, root, Lenient); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// The leaf is looked up among ten siblings on each level.
+func BenchmarkTreeLookup(b *testing.B) {
+	tree, leaf := benchTree(b)
+	path := tree.Path(leaf)
+	b.Run("depth=4/siblings=10", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sinkID, sinkBool = tree.Lookup(path)
+		}
+	})
+}
+
+// The nearer case is that of a leaf with a guarantee of its own, the farther one
+// that of a guarantee of the root alone.
+func BenchmarkGoverning(b *testing.B) {
+	for _, levels := range []int{1, 4} {
+		tree, leaf := benchTree(b)
+		for q := range tree.Up(leaf) {
+			if tree.Depth(q) > 4-levels {
+				if err := tree.SetGuaranteed(q, resources.Limit{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		b.Run(fmt.Sprintf("levels=%d", levels), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				sinkID, sinkBool = tree.Governing(leaf, 3)
+			}
+		})
+	}
+}
+
+func BenchmarkSetGuaranteed(b *testing.B) {
+	tree, leaf := benchTree(b)
+	g := resources.Limit{Value: resources.Vector{1, 2, 3, 4}, Defined: 0b1111}
+	b.Run(benchName, func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := tree.SetGuaranteed(leaf, g); err != nil {
+				b.Fatal(err)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
@@ -13,8 +14,29 @@ import (
 // row returns the amounts of q in a block.
 func (t *Tree) row(block []int64, q ID) resources.Vector {
 	n := t.schema.Len()
-	i := int(q) * n
+	i := int(t.known(q)) * n
 	return block[i : i+n : i+n]
+}
+
+// known returns q. It panics if the tree has no such queue: q is then an ID of
+// another tree, or the tree is the zero Tree. Methods that are inlined into the
+// inner loops of planners leave the check to the runtime.
+func (t *Tree) known(q ID) ID {
+	if uint(q) >= uint(len(t.names)) {
+		panic(unknownID{q, len(t.names)})
+	}
+	return q
+}
+
+// unknownID is what the package panics with for a queue that a tree does not
+// have. Made into text late, it leaves the check small enough to be inlined.
+type unknownID struct {
+	q      ID
+	queues int
+}
+
+func (e unknownID) Error() string {
+	return fmt.Sprintf("queue: no queue %d in a tree of %d queues: an ID of another tree?", e.q, e.queues)
 }
 
 // copyOf returns a copy of a block. Its capacity is its length, so that there

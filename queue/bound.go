@@ -17,13 +17,13 @@ func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
 // as by [New]: over-committed bounds of q, its parent and its children only in
 // a strict tree. They are reported as by New, too, and then nothing changes.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
-	return t.setBounds(q, promise{t.names[q], l, t.Max(q)})
+	return t.setBounds(q, promise{t.Name(q), l, t.Max(q)})
 }
 
 // SetMax replaces the max of q by a copy of l. Problems are found and reported
 // as by [Tree.SetGuaranteed].
 func (t *Tree) SetMax(q ID, l resources.Limit) error {
-	return t.setBounds(q, promise{t.names[q], t.Guaranteed(q), l})
+	return t.setBounds(q, promise{t.Name(q), t.Guaranteed(q), l})
 }
 
 func (t *Tree) setBounds(q ID, p promise) error {
@@ -68,7 +68,7 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 // upwards that defines a guarantee for it, which may be one of 0. The cost is
 // linear in the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
-	for {
+	for q = t.known(q); ; {
 		if t.guaranteed.defined[q].Has(i) {
 			return q, true
 		}

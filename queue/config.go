@@ -81,8 +81,12 @@ func (p *Problem) Unwrap() error { return p.Err }
 // [Tree.Warnings] has what is doubtful in a strict tree, too: bad property values
 // and fences that do not do what they seem to do.
 //
-// The cost is linear in queues times types.
+// A nil schema is a caller's bug: New panics. The cost is linear in queues times
+// types.
 func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
+	if schema == nil {
+		panic("queue: New without a Schema (nil): see resources.NewSchema")
+	}
 	b := builder{
 		tree: &Tree{schema: schema, strict: mode == Strict},
 		most: math.MaxInt32,

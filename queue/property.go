@@ -77,28 +77,28 @@ var ErrProperty = errors.New("bad property")
 // PreemptionPolicy returns the queue's own policy. The root's is always the
 // default: a preemption policy on the root has no effect. Whether the tasks of
 // a queue are protected is a question for [Tree.Disabled].
-func (t *Tree) PreemptionPolicy(q ID) PreemptionPolicy { return t.policies[q].preemption }
+func (t *Tree) PreemptionPolicy(q ID) PreemptionPolicy { return t.policies[t.known(q)].preemption }
 
 // Disabled reports whether the tasks of q are protected from preemption: its
 // nearest queue upwards with a preemption policy of its own has
 // [PreemptionDisabled]. Asks of q may preempt all the same.
-func (t *Tree) Disabled(q ID) bool { return t.policies[q].disabled }
+func (t *Tree) Disabled(q ID) bool { return t.policies[t.known(q)].disabled }
 
 // PreemptionDelay returns how long an ask of leaf q must be pending before it
 // may preempt. The nearest queue from q upwards that sets a delay decides. 0
 // means no delay. A value there that is bad or negative means
 // [DefaultPreemptionDelay], and not what a queue further up says.
-func (t *Tree) PreemptionDelay(q ID) time.Duration { return t.policies[q].delay }
+func (t *Tree) PreemptionDelay(q ID) time.Duration { return t.policies[t.known(q)].delay }
 
 // PriorityPolicy returns the queue's own policy; it is not inherited.
-func (t *Tree) PriorityPolicy(q ID) PriorityPolicy { return t.policies[q].priority }
+func (t *Tree) PriorityPolicy(q ID) PriorityPolicy { return t.policies[t.known(q)].priority }
 
 // PriorityOffset returns the queue's own offset; it is not inherited.
-func (t *Tree) PriorityOffset(q ID) int32 { return t.policies[q].offset }
+func (t *Tree) PriorityOffset(q ID) int32 { return t.policies[t.known(q)].offset }
 
 // QuotaPreemptionDelay returns how long after its max was lowered the queue's
 // quota is enforced by preemption. 0 means never. It is not inherited.
-func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration { return t.policies[q].quotaPreemption }
+func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration { return t.policies[t.known(q)].quotaPreemption }
 
 // Dynamic reports whether the queue was marked as created at run time.
-func (t *Tree) Dynamic(q ID) bool { return t.policies[q].dynamic }
+func (t *Tree) Dynamic(q ID) bool { return t.policies[t.known(q)].dynamic }

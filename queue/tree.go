@@ -50,12 +50,12 @@ func (t *Tree) Warnings() []error { return slices.Clone(t.warnings) }
 func (t *Tree) Len() int { return len(t.names) }
 
 // Name returns the queue's own name, without those above it.
-func (t *Tree) Name(q ID) string { return t.names[q] }
+func (t *Tree) Name(q ID) string { return t.names[t.known(q)] }
 
 // Path returns the names from the root to q joined with dots: "root.a.b".
 func (t *Tree) Path(q ID) string {
 	var names []string
-	for a := range t.Up(q) {
+	for a := range t.Up(t.known(q)) {
 		names = append(names, t.names[a])
 	}
 	slices.Reverse(names)

@@ -103,7 +103,7 @@ func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
 
 // check reports a leaf that is none and a size that is no size.
 func (t *Tree) check(leaf ID, size resources.Vector) error {
-	if !t.IsLeaf(leaf) {
+	if !t.IsLeaf(t.known(leaf)) {
 		return &Problem{Queue: t.Path(leaf), Err: ErrNotLeaf}
 	}
 	for i, v := range size {

@@ -92,6 +92,38 @@ func BenchmarkLimit(b *testing.B) {
 	}
 }
 
+// What is read from a manifest: the amounts of a task, the bounds of a queue.
+func BenchmarkSchema(b *testing.B) {
+	s, err := NewSchema("cpu", "memory", "ephemeral-storage", "nvidia.com/gpu")
+	if err != nil {
+		b.Fatal(err)
+	}
+	texts := map[string]string{"cpu": "500m", "memory": "1.5Gi", "ephemeral-storage": "10Gi", "nvidia.com/gpu": "1"}
+	b.Run("Vector/"+benchName(), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.Vector(texts); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Limit/"+benchName(), func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := s.Limit(texts); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Format/"+benchName(), func(b *testing.B) {
+		v, _ := s.Vector(texts)
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Format(v)
+		}
+	})
+}
+
 func BenchmarkQuantity(b *testing.B) {
 	for _, text := range []string{"4", "500m", "1.5Gi", "1e3"} {
 		b.Run("Parse/text="+text, func(b *testing.B) {
