@@ -98,7 +98,9 @@ func (t *Tree) PriorityOffset(q ID) int32 { return t.policies[t.known(q)].offset
 
 // QuotaPreemptionDelay returns how long after its max was lowered the queue's
 // quota is enforced by preemption. 0 means never. It is not inherited.
-func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration { return t.policies[t.known(q)].quotaPreemption }
+func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration {
+	return t.policies[t.known(q)].quotaPreemption
+}
 
 // Dynamic reports whether the queue was marked as created at run time.
 func (t *Tree) Dynamic(q ID) bool { return t.policies[t.known(q)].dynamic }
