@@ -19,15 +19,28 @@ type Ask struct {
 	Age               time.Duration // since when it is pending; never negative
 	RequiredNode      string        // empty: none
 	AllowPreemptOther bool
+
+	NodeSelector Selector // nil: it may run on every node
+	Ports        []string // none empty, each once; nil: none
+	Cost         int64    // what it will cost as a task, like Budgets; never negative
+	Budgets      []string // each once; nil: none
 }
 
-// ask reads an ask.
-func (d *decoder) ask(v value) Ask {
-	o := d.object(v, "key", "queue", "application", "resources", "priority", "priorityClass",
-		"age", "requiredNode", "allowPreemptOther")
+// askFields are the fields of an ask.
+var askFields = []string{
+	"key", "queue", "application", "resources", "priority", "priorityClass", "age", "requiredNode",
+	"allowPreemptOther", "nodeSelector", "ports", "cost", "budgets",
+}
+
+// ask reads an ask. Its key may be that of another one.
+func (d *decoder) ask(v value) Ask { return d.askOf(d.object(v, askFields...), d.name) }
+
+// askOf reads the fields of an ask, and its key as given.
+func (d *decoder) askOf(o fieldsOf, key func(value) string) Ask {
+	v := o.v
 	a := Ask{
 		At:                v.at,
-		Key:               required(o, "key", d.name),
+		Key:               required(o, "key", key),
 		Queue:             required(o, "queue", d.leafRef),
 		Application:       required(o, "application", d.name),
 		Resources:         required(o, "resources", d.vector),
@@ -35,56 +48,27 @@ func (d *decoder) ask(v value) Ask {
 		Age:               optional(o, "age", d.duration, defaultAge),
 		RequiredNode:      optional(o, "requiredNode", d.nodeOrNone, ""),
 		AllowPreemptOther: optional(o, "allowPreemptOther", d.boolean, true),
+		NodeSelector:      optional(o, "nodeSelector", d.selector, nil),
+		Ports:             optional(o, "ports", d.ports, nil),
+		Cost:              optional(o, "cost", d.cost, 0),
+		Budgets:           optional(o, "budgets", d.budgetRefs, nil),
 	}
 	a.Priority = optional(o, "priority", d.priority, d.known.values[a.Class])
 	return a
 }
 
-// An EnforceQuota brings a queue's usage under its max.
-type EnforceQuota struct {
-	At        *Path
-	Queue     string           // inner queues included
-	Max       *resources.Limit // replaces the queue's first; nil: that stays
-	Overshoot Overshoot
-	Miss      resources.Vector // what may stay over; nil: nothing
-	Order     Order
+// A Grant is an ask that was given a place before the document begins. It has
+// not started.
+type Grant struct {
+	Ask
+	Node string
 }
 
-// An Overshoot is how much more than the target may be taken.
-type Overshoot uint8
-
-const (
-	OvershootOneTask Overshoot = 1 + iota
-	OvershootExact
-)
-
-var overshoots = []string{"one-task", "exact"}
-
-// String returns the word as documents spell it.
-func (o Overshoot) String() string { return spell(overshoots, uint8(o)) }
-
-// An Order is the order in which victims are taken.
-type Order uint8
-
-const (
-	OrderDefault Order = 1 + iota
-	OrderClosestMatch
-)
-
-var orders = []string{"default", "closest-match"}
-
-// String returns the word as documents spell it.
-func (o Order) String() string { return spell(orders, uint8(o)) }
-
-// enforceQuota reads which quota to enforce, and how.
-func (d *decoder) enforceQuota(v value) EnforceQuota {
-	o := d.object(v, "queue", "max", "overshoot", "miss", "order")
-	return EnforceQuota{
-		At:        v.at,
-		Queue:     required(o, "queue", d.queueRef),
-		Max:       pointer(o, "max", d.limit),
-		Overshoot: optional(o, "overshoot", word[Overshoot](d, overshoots), OvershootOneTask),
-		Miss:      optional(o, "miss", d.vector, nil),
-		Order:     optional(o, "order", word[Order](d, orders), OrderDefault),
+// grant reads a grant. Its key is that of no task and no other grant.
+func (d *decoder) grant(v value) Grant {
+	o := d.object(v, append(askFields[:len(askFields):len(askFields)], "node")...)
+	return Grant{
+		Ask:  d.askOf(o, d.unique(d.known.tasks)),
+		Node: required(o, "node", d.nodeRef),
 	}
 }

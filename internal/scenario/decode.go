@@ -21,18 +21,20 @@ type names struct {
 	queues  *branch // the root is the one below it
 	nodes   seen
 	classes seen
+	budgets map[string]bool
+	tasks   seen
 	values  map[string]int32 // of classes
 	jobs    map[string]bool
 
 	// Which of them may be incomplete, since there is a mistake in what names
 	// them. A reference that finds nothing there is no second mistake.
-	doubt struct{ queues, nodes, classes, tasks, requests bool }
+	doubt struct{ queues, nodes, classes, budgets, tasks, requests bool }
 }
 
 // doubtAll puts everything in doubt that has a name.
 func (n *names) doubtAll() {
 	d := &n.doubt
-	d.queues, d.nodes, d.classes, d.tasks, d.requests = true, true, true, true, true
+	d.queues, d.nodes, d.classes, d.budgets, d.tasks, d.requests = true, true, true, true, true, true
 }
 
 // seen are names that must differ, and where each is.
@@ -47,6 +49,8 @@ func newDecoder() *decoder {
 			queues:  newBranch(nil),
 			nodes:   make(seen),
 			classes: make(seen),
+			budgets: make(map[string]bool),
+			tasks:   make(seen),
 			values:  make(map[string]int32),
 			jobs:    make(map[string]bool),
 		},
@@ -208,8 +212,12 @@ func fields[T any](d *decoder, v value, read func(name, v value) T) map[string]T
 	}
 	all := make(map[string]T, len(v.items))
 	for _, f := range v.items {
-		name := value{kind: text, at: f.at, raw: []byte(strconv.Quote(f.at.name)), text: f.at.name}
-		all[f.at.name] = read(name, f)
+		all[f.at.name] = read(nameOf(f), f)
 	}
 	return all
+}
+
+// nameOf returns the name of a field as if it were a value.
+func nameOf(f value) value {
+	return value{kind: text, at: f.at, raw: []byte(strconv.Quote(f.at.name)), text: f.at.name}
 }

@@ -25,7 +25,10 @@ type Document struct {
 	Root        Queue
 	Classes     []Class
 	Nodes       []Node
+	Budgets     []Budget // by name
 	Tasks       []Task
+	Grants      []Grant
+	Pending     []Pending // by queue
 	Quotas      []Quota
 	JobMinimums []JobMinimum // by job
 	Requests    []Request
@@ -35,9 +38,11 @@ type Document struct {
 
 // Options hold for the whole document.
 type Options struct {
-	Toleration               bool // classes' policies exempt victims
-	StrictPriority           bool // victims must be strictly lower
-	JobsNeedPreemptibleLabel bool // who does not say so is not preemptible
+	Toleration               bool   // classes' policies exempt victims
+	StrictPriority           bool   // victims must be strictly lower
+	JobsNeedPreemptibleLabel bool   // who does not say so is not preemptible
+	OwnLeaf                  string // "", "met" or "any": whether asks and jobs may take tasks of their own leaf
+	FairShares               bool   // guarantees are the leaves' fair shares
 }
 
 // Parse reads one document. The name of the file is for messages only.
@@ -77,7 +82,7 @@ func (doc *Document) Fail(at *Path, value string, err error) error {
 // documentFields are the fields of the document itself.
 var documentFields = []string{
 	"name", "note", "types", "now", "strict", "queues", "priorityClasses", "nodes",
-	"tasks", "quotas", "jobMinimums", "requests", "options", "expect",
+	"budgets", "tasks", "grants", "pending", "quotas", "jobMinimums", "requests", "options", "expect",
 }
 
 // document reads everything but the types. What is referred to comes before
@@ -96,7 +101,10 @@ func (d *decoder) document(v value) *Document {
 		Root:     required(o, "queues", naming(d, &d.known.doubt.queues, d.queueBelow(d.known.queues))),
 		Classes:  optional(o, "priorityClasses", naming(d, &d.known.doubt.classes, each(d, d.class)), nil),
 		Nodes:    optional(o, "nodes", naming(d, &d.known.doubt.nodes, each(d, d.node)), nil),
+		Budgets:  optional(o, "budgets", naming(d, &d.known.doubt.budgets, d.budgets), nil),
 		Tasks:    optional(o, "tasks", naming(d, &d.known.doubt.tasks, d.tasks), nil),
+		Grants:   optional(o, "grants", naming(d, &d.known.doubt.tasks, each(d, d.grant)), nil),
+		Pending:  optional(o, "pending", d.pending, nil),
 		Quotas:   optional(o, "quotas", d.quotas, nil),
 		Requests: optional(o, "requests", naming(d, &d.known.doubt.requests, each(d, d.request)), nil),
 		Options:  optional(o, "options", d.options, Options{}),
@@ -109,12 +117,17 @@ func (d *decoder) document(v value) *Document {
 	return doc
 }
 
-// options reads the options, all of them false by default.
+// ownLeafs are the words for what may be taken of the own leaf.
+var ownLeafs = []string{"", "met", "any"}
+
+// options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
-	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel")
+	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "fairShares")
 	return Options{
 		Toleration:               optional(o, "toleration", d.boolean, false),
 		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
 		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
+		OwnLeaf:                  optional(o, "ownLeaf", oneOf(d, ownLeafs), ""),
+		FairShares:               optional(o, "fairShares", d.boolean, false),
 	}
 }

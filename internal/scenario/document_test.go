@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -57,7 +58,7 @@ func TestParse_Everything(t *testing.T) {
 			At:         at("queues"),
 			Name:       "root",
 			Max:        resources.Limit{Value: amounts(4096, 20_000, 0), Defined: memory | cpu},
-			Properties: map[string]string{"preemption.policy": "fence"},
+			Properties: map[string]string{"preemption.policy": "fence", "fair.weight": "3"},
 			Children: []Queue{
 				{
 					At:         at("queues", "queues", 0),
@@ -81,8 +82,25 @@ func TestParse_Everything(t *testing.T) {
 			{At: at("priorityClasses", 1), Name: "high", Value: 2147483647},
 		},
 		Nodes: []Node{
-			{At: at("nodes", 0), Name: "n1", Capacity: amounts(0, 10_000, 2), Unschedulable: true, ReservedFor: "ask"},
+			{At: at("nodes", 0), Name: "n1", Capacity: amounts(0, 10_000, 2), Unschedulable: true, ReservedFor: "ask",
+				Labels: map[string]string{"zone": "a", "spot": ""}, Rank: -3, Domains: []string{"b1", "r3"}},
 			{At: at("nodes", 1), Name: "n2", Capacity: amounts(0, 0, 0)},
+		},
+		Budgets: []Budget{
+			{At: at("budgets", "db"), Name: "db", Left: 2},
+			{At: at("budgets", "web"), Name: "web", Left: -1, Hard: true},
+		},
+		Grants: []Grant{{
+			Ask: Ask{
+				At: at("grants", 0), Key: "g1", Queue: "root.a", Application: "app-g", Resources: amounts(0, 1000, 0),
+				Priority: 3, Age: time.Hour, AllowPreemptOther: true,
+				NodeSelector: Selector{"zone": "b"}, Ports: []string{"80"}, Cost: 4, Budgets: []string{"db"},
+			},
+			Node: "n2",
+		}},
+		Pending: []Pending{
+			{At: at("pending", "root.a"), Queue: "root.a", Resources: amounts(0, 0, 0)},
+			{At: at("pending", "root.p.x"), Queue: "root.p.x", Resources: amounts(0, 0, 3)},
 		},
 		Tasks: []Task{
 			{
@@ -95,6 +113,8 @@ func TestParse_Everything(t *testing.T) {
 				At: at("tasks", 1), Key: "t2", Queue: "root.a", Application: "app-a", Node: "n2",
 				Resources: amounts(0, 0, 1), Priority: -7, Class: "low", Age: 10 * time.Second,
 				ScheduledAge: 10 * time.Second, State: StateRunning,
+				Cost: math.MaxInt64, CheckpointAge: ptr(5 * time.Second),
+				Budgets: []string{"web", "db"}, Ports: []string{"8080", "dns"},
 			},
 			{
 				At: at("tasks", 2), Key: "t3", Queue: "root.a", Application: "app-a", Node: "n2",
@@ -118,6 +138,11 @@ func TestParse_Everything(t *testing.T) {
 				Ask: &Ask{
 					At: at("requests", 0, "ask"), Key: "ask", Queue: "root.a", Application: "app-a",
 					Resources: amounts(0, 1000, 0), Priority: -1, Class: "high", Age: 3 * time.Minute, RequiredNode: "n1",
+					NodeSelector: Selector{"zone": "a"}, Ports: []string{"8080"}, Cost: 6, Budgets: []string{"web"},
+				},
+				Proposed: &Proposal{
+					At: at("requests", 0, "proposed"), Node: "n1", Placements: map[string]string{"j-0": "n2"},
+					Victims: []Ref{{At: at("requests", 0, "proposed", "victims", 0), Key: "t1"}},
 				},
 			},
 			{
@@ -132,9 +157,9 @@ func TestParse_Everything(t *testing.T) {
 				At: at("requests", 2), Kind: KindJob, Then: ThenFinish,
 				Job: &Job{
 					At: at("requests", 2, "job"), Name: "j", Queue: "root.p.y", Application: "app-j",
-					Priority: 100, Preemptible: ptr(true), MinMembers: 1, PreemptionPolicy: "Never",
+					Priority: 100, Preemptible: ptr(true), MinMembers: 1, PreemptionPolicy: "Never", Domain: 2,
 					Members: []Member{
-						{At: at("requests", 2, "job", "members", 0), Key: "j-0", Resources: amounts(0, 0, 1), Node: "n1"},
+						{At: at("requests", 2, "job", "members", 0), Key: "j-0", Resources: amounts(0, 0, 1), Node: "n1", NodeSelector: Selector{"zone": "b"}},
 						{At: at("requests", 2, "job", "members", 1), Key: "j-1", Resources: amounts(0, 0, 0)},
 					},
 				},
@@ -152,8 +177,17 @@ func TestParse_Everything(t *testing.T) {
 					State: StateRunning,
 				}},
 			},
+			{
+				At: at("requests", 6), Kind: KindEnforceQuota, Then: ThenFinish,
+				EnforceQuota: &EnforceQuota{
+					At: at("requests", 6, "enforceQuota"), Queue: "root", Overshoot: OvershootOneTask,
+					MissShare: resources.Share{Amount: 25, Of: 1000}, Order: OrderPack,
+				},
+			},
 		},
-		Options: Options{Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true},
+		Options: Options{
+			Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", FairShares: true,
+		},
 		Expect: []Expectation{
 			{
 				At: at("expect", 0), Outcome: OutcomePlan, Request: ptr(0), Key: ptr("ask-1"), Node: ptr("n1"),
@@ -162,7 +196,8 @@ func TestParse_Everything(t *testing.T) {
 				RetryAt:   ptr(time.Date(2026, 1, 1, 0, 10, 0, 0, time.UTC)),
 				Target:    map[string]resources.Limit{"root.p": {Value: amounts(0, 5000, 0), Defined: cpu}},
 				Shortfall: &resources.Limit{Value: amounts(0, 1000, 0), Defined: cpu},
-				Proven:    ptr(true),
+				Proven:    ptr(true), Proof: ptr(ProofLevels), WaitsFor: []string{"t1"},
+				Overrun: ptr(int64(1)), OwnLeaf: ptr(true),
 			},
 			{At: at("expect", 1), Outcome: OutcomePartial, Victims: [][]string{{"t1"}, {}}},
 			{At: at("expect", 2), Outcome: OutcomeMet, VictimCount: ptr(2)},
@@ -225,6 +260,8 @@ func TestParse_Schema(t *testing.T) {
 	const each = `"queues": {"name": "root", "resources": {"guaranteed": {"h": "1"}, "max": {"g": "1"}}},
 		"nodes": [{"name": "n", "capacity": {"f": "1"}}],
 		"tasks": [{"key": "t", "queue": "root", "application": "app", "node": "n", "resources": {"e": "0"}}],
+		"grants": [{"key": "g", "queue": "root", "application": "app", "node": "n", "resources": {"E": "0"}}],
+		"pending": {"root": {"F": "1"}},
 		"quotas": [{"queue": "root", "min": {"d": "1"}, "max": {"c": "1"}, "waitingNonPreemptible": {"b": "1"}}],
 		"requests": [
 			{"ask": {"key": "x", "queue": "root", "application": "app", "resources": {"a": "1"}}},
@@ -236,8 +273,8 @@ func TestParse_Schema(t *testing.T) {
 		name, doc, want string
 	}{
 		{"nothing", `{"name": "", "queues": {"name": "root"}}`, ""},
-		{"everywhere", `{"name": "", ` + each + `}`, "ABCDabcdefgh"},
-		{"listed", `{"name": "", "types": ["h","g","f","e","unused","d","c","b","a","A","B","C","D"], ` + each + `}`, "hgfeunuseddcbaABCD"},
+		{"everywhere", `{"name": "", ` + each + `}`, "ABCDEFabcdefgh"},
+		{"listed", `{"name": "", "types": ["h","g","f","e","unused","d","c","b","a","A","B","C","D","E","F"], ` + each + `}`, "hgfeunuseddcbaABCDEF"},
 		{"none listed", `{"name": "", "types": [], "queues": {"name": "root"}}`, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -292,6 +329,7 @@ func TestWords(t *testing.T) {
 		{ThenNothing, "nothing"},
 		{OvershootExact, "exact"},
 		{OrderClosestMatch, "closest-match"},
+		{OrderPack, "pack"},
 		{State(0), "unknown"},
 		{State(9), "unknown"},
 	} {

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -43,7 +44,22 @@ type Expectation struct {
 	Target      map[string]resources.Limit // by queue
 	Shortfall   *resources.Limit
 	Proven      *bool
+	Proof       *Proof
+	WaitsFor    []string // sorted
+	Overrun     *int64
+	OwnLeaf     *bool
 }
+
+// A Proof is how far a plan is proven to be the best.
+type Proof string
+
+const (
+	ProofNone   Proof = "none"
+	ProofLevels Proof = "levels"
+	ProofCost   Proof = "cost"
+)
+
+var proofs = []Proof{ProofNone, ProofLevels, ProofCost}
 
 // expectation returns what reads the expected results of some requests.
 func (d *decoder) expectation(requests int) func(value) Expectation {
@@ -52,11 +68,12 @@ func (d *decoder) expectation(requests int) func(value) Expectation {
 
 func (d *decoder) expectationOf(v value, requests int) Expectation {
 	o := d.object(v, "outcome", "request", "key", "node", "victims", "victimsAnyOf", "victimCount",
-		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven")
+		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven",
+		"proof", "waitsFor", "overrun", "ownLeaf")
 	d.atMostOne(o, "victims", "victimsAnyOf", "victimCount")
 	e := Expectation{
 		At:          v.at,
-		Outcome:     required(o, "outcome", d.outcome),
+		Outcome:     required(o, "outcome", oneOf(d, outcomes)),
 		Request:     pointer(o, "request", d.requestRef(requests)),
 		Key:         pointer(o, "key", d.name),
 		Node:        pointer(o, "node", d.nodeOrNone),
@@ -68,6 +85,10 @@ func (d *decoder) expectationOf(v value, requests int) Expectation {
 		Target:      optional(o, "target", d.target, nil),
 		Shortfall:   pointer(o, "shortfall", d.limit),
 		Proven:      pointer(o, "proven", d.boolean),
+		Proof:       pointer(o, "proof", oneOf(d, proofs)),
+		WaitsFor:    optional(o, "waitsFor", d.set, nil),
+		Overrun:     pointer(o, "overrun", d.whole(0, math.MaxInt64)),
+		OwnLeaf:     pointer(o, "ownLeaf", d.boolean),
 	}
 	e.Victims = optional(o, "victimsAnyOf", d.sets, nil)
 	if one := pointer(o, "victims", d.set); one != nil {
@@ -87,13 +108,14 @@ func (d *decoder) requestRef(requests int) func(value) int {
 	}
 }
 
-// outcome reads a word that a result can begin with.
-func (d *decoder) outcome(v value) Outcome {
-	s := Outcome(d.text(v))
-	if !slices.Contains(outcomes, s) {
-		d.fail(v, "%w: want one of %s", ErrValue, join(outcomes))
+// oneOf returns what reads one of some words.
+func oneOf[S ~string](d *decoder, words []S) func(value) S {
+	return func(v value) S {
+		if s := S(d.text(v)); v.kind == text && !slices.Contains(words, s) {
+			d.fail(v, "%w: want one of %s", ErrValue, join(words))
+		}
+		return S(v.text)
 	}
-	return s
 }
 
 // set reads a list of different keys and sorts it.

@@ -18,22 +18,24 @@ type Job struct {
 	Priority         int32
 	Preemptible      *bool    // nil: the document does not say
 	MinMembers       int      // at most len(Members); 0: all
+	Domain           int      // all members share a domain of this depth; 0: they need not
 	PreemptionPolicy string   // "", "Never" or "PreemptLowerPriority"
 	Members          []Member // at least one, of different keys
 }
 
 // A Member is one task of a job.
 type Member struct {
-	At        *Path
-	Key       string
-	Resources resources.Vector
-	Node      string // where it runs already; empty: to be placed
+	At           *Path
+	Key          string
+	Resources    resources.Vector
+	Node         string   // where it runs already; empty: to be placed
+	NodeSelector Selector // nil: it may run on every node
 }
 
 // job reads a job.
 func (d *decoder) job(v value) Job {
 	o := d.object(v, "name", "queue", "application", "priority", "preemptible",
-		"minMembers", "preemptionPolicy", "members")
+		"minMembers", "preemptionPolicy", "domain", "members")
 	j := Job{
 		At:               v.at,
 		Name:             required(o, "name", d.name),
@@ -42,6 +44,7 @@ func (d *decoder) job(v value) Job {
 		Priority:         optional(o, "priority", d.priority, 0),
 		Preemptible:      pointer(o, "preemptible", d.boolean),
 		PreemptionPolicy: optional(o, "preemptionPolicy", d.preemptionPolicy, ""),
+		Domain:           optional(o, "domain", d.count, 0),
 		Members:          required(o, "members", d.members),
 	}
 	most := math.MaxInt32
@@ -73,12 +76,13 @@ func (d *decoder) members(v value) []Member {
 
 // member reads a member whose key is not among those seen.
 func (d *decoder) member(v value, keys seen) Member {
-	o := d.object(v, "key", "resources", "node")
+	o := d.object(v, "key", "resources", "node", "nodeSelector")
 	return Member{
-		At:        v.at,
-		Key:       required(o, "key", d.unique(keys)),
-		Resources: required(o, "resources", d.vector),
-		Node:      optional(o, "node", d.nodeOrNone, ""),
+		At:           v.at,
+		Key:          required(o, "key", d.unique(keys)),
+		Resources:    required(o, "resources", d.vector),
+		Node:         optional(o, "node", d.nodeOrNone, ""),
+		NodeSelector: optional(o, "nodeSelector", d.selector, nil),
 	}
 }
 

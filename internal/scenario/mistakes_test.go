@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,7 +25,7 @@ var mistakes = []mistake{
 	{`"name": "everything",`, ``, "name", "", ErrMissing},
 	{`"note": "every field once"`, `"note": null`, "note", "null", ErrKind},
 	{`"note":`, `"Note":`, "Note", `"every field once"`, ErrField},
-	{`"options":`, `"comment":`, "comment", `{"toleration":true,"strictPriority":true,"jobsNeedPreemptibleLabel":true}`, ErrField},
+	{`"options":`, `"comment":`, "comment", `{"toleration":true,"strictPriority":true,"jobsNeedPreemptibleLabel":true,"ownLeaf":"met","fairShares":true}`, ErrField},
 	{`"strict": true`, `"strict": true, "strict": true`, "strict", "true", ErrDuplicate},
 	{`"strict": true`, `"strict": 1`, "strict", "1", ErrKind},
 	{`"strict": true`, `"strict": "true"`, "strict", `"true"`, ErrKind},
@@ -215,8 +216,8 @@ var mistakes = []mistake{
 	{`{"key": "j-1", "resources": {}}`, `{"key": "j-1"}`, "requests[2].job.members[1].resources", "", ErrMissing},
 	{`{"key": "j-1", "resources": {}}`, `{"key": "j-1", "resources": {}, "node": "n3"}`, "requests[2].job.members[1].node", `"n3"`, ErrReference},
 	{`{"key": "j-1", "resources": {}}`, `{"key": "j-1", "resources": {}, "priority": 1}`, "requests[2].job.members[1].priority", "1", ErrField},
-	{`[{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1"}, {"key": "j-1", "resources": {}}]`, `[]`, "requests[2].job.members", "[]", ErrValue},
-	{`[{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1"}, {"key": "j-1", "resources": {}}]`, `2`, "requests[2].job.members", "2", ErrKind},
+	{`[{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1", "nodeSelector": {"zone": "b"}}, {"key": "j-1", "resources": {}}]`, `[]`, "requests[2].job.members", "[]", ErrValue},
+	{`[{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1", "nodeSelector": {"zone": "b"}}, {"key": "j-1", "resources": {}}]`, `2`, "requests[2].job.members", "2", ErrKind},
 
 	// What finishes and what starts.
 	{`["t1", "t2"]`, `"t1"`, "requests[4].finish", `"t1"`, ErrKind},
@@ -242,7 +243,7 @@ var mistakes = []mistake{
 	{`{"outcome": "met", "victimCount": 2}`, `{"outcome": "met", "victimsAnyOf": ["t1"]}`, "expect[2].victimsAnyOf[0]", `"t1"`, ErrKind},
 	{`{"outcome": "met", "victimCount": 2}`, `{"outcome": "met", "victim": "t1"}`, "expect[2].victim", `"t1"`, ErrField},
 	{`"victims": ["t2", "t1"]`, `"victims": ["t2", "t2"]`, "expect[0].victims[1]", `"t2"`, ErrDuplicate},
-	{`"request": 0`, `"request": 6`, "expect[0].request", "6", ErrReference},
+	{`"request": 0`, `"request": 7`, "expect[0].request", "7", ErrReference},
 	{`"request": 0`, `"request": "0"`, "expect[0].request", `"0"`, ErrKind},
 	{`"key": "ask-1"`, `"key": ""`, "expect[0].key", `""`, ErrValue},
 	{`"key": "ask-1", "node": "n1"`, `"key": "ask-1", "node": "n4"`, "expect[0].node", `"n4"`, ErrReference},
@@ -264,7 +265,7 @@ func manyTypes(n int) string {
 }
 
 func TestParse_Mistakes(t *testing.T) {
-	for _, m := range mistakes {
+	for _, m := range slices.Concat(mistakes, mistakesBeside) {
 		t.Run(m.path+" "+m.bad, func(t *testing.T) {
 			require.GreaterOrEqual(t, strings.Count(everything, m.old), 1, "%s is not in the document", m.old)
 			doc, err := Parse("bad.json", []byte(strings.Replace(everything, m.old, m.bad, 1)))
@@ -290,9 +291,9 @@ func TestError_Text(t *testing.T) {
 	for _, test := range []struct {
 		old, bad, want string
 	}{
-		{`"t1", "t2"`, `"t1", "t2",`, `x.json: requests[4].finish[2]: "]},\n    {\"start\": [{": not valid JSON: line 47, byte 28: invalid character ']' looking for beginning of value`},
+		{`"t1", "t2"`, `"t1", "t2",`, `x.json: requests[4].finish[2]: "]},\n    {\"start\": [{": not valid JSON: line 56, byte 28: invalid character ']' looking for beginning of value`},
 		{`"name": "everything",`, `"name": "everything", "x": [{"name":"n1","capacity":{"cpu":"10","gpu":"2"},"unschedulable":true,"reservedFor":"ask"},{"name":"n2","capacity":{}}],`, `x.json: x: [{"name":"n1","capacity":{"cpu":"10","gpu":"2"},"unschedulable":true,"reservedFor":"ask"},{"name":"n2","capacity":{}}]: ` +
-			`unknown field: want one of name, note, types, now, strict, queues, priorityClasses, nodes, tasks, quotas, jobMinimums, requests, options, expect`},
+			`unknown field: want one of name, note, types, now, strict, queues, priorityClasses, nodes, budgets, tasks, grants, pending, quotas, jobMinimums, requests, options, expect`},
 		{`"toleration": true`, `"toleration": 1`, `x.json: options.toleration: 1: wrong kind of value: want a boolean, found a number`},
 		{`"key": "t4", `, ``, `x.json: requests[5].start[0].key: missing: a required field`},
 		{`"t1", "t2"`, `"t2", "t2"`, `x.json: requests[4].finish[1]: "t2": duplicate: the name is taken at requests[4].finish[0]`},

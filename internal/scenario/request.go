@@ -16,6 +16,17 @@ type Request struct {
 	Advance      time.Duration // never negative
 	Finish       []Ref         // each once
 	Start        []Task        // of different keys
+
+	Proposed *Proposal // what somebody else would do; nil: the document does not say
+}
+
+// A Proposal is somebody else's plan for what is asked. It is judged by who
+// audits a document; a run passes it over.
+type Proposal struct {
+	At         *Path
+	Node       string            // of an ask; empty: none
+	Victims    []Ref             // each once
+	Placements map[string]string // nodes by the keys of a job's members; nil: none
 }
 
 // A Kind is what a request asks for.
@@ -66,7 +77,7 @@ const maxRepeat = 1_000_000
 
 // request reads one request.
 func (d *decoder) request(v value) Request {
-	o := d.object(v, "ask", "repeat", "then", "enforceQuota", "job", "advance", "finish", "start")
+	o := d.object(v, "ask", "repeat", "then", "enforceQuota", "job", "advance", "finish", "start", "proposed")
 	r := Request{
 		At:           v.at,
 		Kind:         Kind(d.atMostOne(o, requestKinds...)),
@@ -76,7 +87,8 @@ func (d *decoder) request(v value) Request {
 		Job:          pointer(o, "job", d.job),
 		Advance:      optional(o, "advance", d.duration, 0),
 		Finish:       optional(o, "finish", d.refs, nil),
-		Start:        optional(o, "start", d.tasks, nil),
+		Start:        optional(o, "start", d.tasksBeside(make(seen)), nil),
+		Proposed:     pointer(o, "proposed", d.proposal),
 	}
 	if v.kind == object && r.Kind == 0 && !o.strange {
 		d.fail(v, "%w: a request has one of %s", ErrMissing, join(requestKinds))
@@ -84,14 +96,27 @@ func (d *decoder) request(v value) Request {
 	if repeat := o.find("repeat"); repeat.kind != 0 && r.Kind != KindAsk && r.Kind != 0 {
 		d.fail(repeat, "%w: only an ask is repeated", ErrValue)
 	}
-	then := o.find("then")
-	switch {
-	case r.Kind.Decides():
+	if r.Kind.Decides() {
 		r.Then = optional(o, "then", word[Then](d, thens), ThenFinish)
-	case then.kind != 0 && r.Kind != 0:
-		d.fail(then, "%w: nothing is decided here", ErrValue)
+		return r
+	}
+	for _, name := range []string{"then", "proposed"} {
+		if f := o.find(name); f.kind != 0 && r.Kind != 0 {
+			d.fail(f, "%w: nothing is decided here", ErrValue)
+		}
 	}
 	return r
+}
+
+// proposal reads a plan. Its victims are not looked up, for tasks come and go.
+func (d *decoder) proposal(v value) Proposal {
+	o := d.object(v, "node", "victims", "placements")
+	return Proposal{
+		At:         v.at,
+		Node:       optional(o, "node", d.nodeOrNone, ""),
+		Victims:    optional(o, "victims", d.refs, nil),
+		Placements: optional(o, "placements", d.placements, nil),
+	}
 }
 
 // refs reads the keys of tasks, each of them once.

@@ -56,21 +56,29 @@ func (d *decoder) boolean(v value) bool {
 	return v.yes
 }
 
-// within returns what reads whole numbers from least to most. They are written
+// whole returns what reads whole numbers from least to most. They are written
 // in digits only: 1.0 and 1e3 are not.
-func (d *decoder) within(least, most int) func(value) int {
-	return func(v value) int {
+func (d *decoder) whole(least, most int64) func(value) int64 {
+	return func(v value) int64 {
 		if !d.want(v, number) {
 			return least
 		}
 		n, err := strconv.ParseInt(v.text, 10, 64)
-		if err != nil || n < int64(least) || n > int64(most) {
+		if err != nil || n < least || n > most {
 			d.fail(v, "%w: want a whole number from %d to %d", ErrValue, least, most)
 			return least
 		}
-		return int(n)
+		return n
 	}
 }
+
+// within is whole for numbers of things.
+func (d *decoder) within(least, most int) func(value) int {
+	return func(v value) int { return int(d.whole(int64(least), int64(most))(v)) }
+}
+
+// cost reads what stopping a task costs the host.
+func (d *decoder) cost(v value) int64 { return d.whole(0, math.MaxInt64)(v) }
 
 // priority reads an int32.
 func (d *decoder) priority(v value) int32 {

@@ -26,6 +26,11 @@ type Task struct {
 	State           State
 	Job             string // empty: none
 	Preemptible     *bool  // nil: the document does not say
+
+	Cost          int64          // never negative
+	CheckpointAge *time.Duration // since the last checkpoint, never negative; nil: there is none
+	Budgets       []string       // each once; nil: none
+	Ports         []string       // none empty, each once; nil: none
 }
 
 // A State is what a task is doing.
@@ -42,16 +47,19 @@ var states = []string{"running", "releasing", "preempting"}
 // String returns the state as documents spell it.
 func (s State) String() string { return spell(states, uint8(s)) }
 
-// tasks reads tasks whose keys differ.
-func (d *decoder) tasks(v value) []Task {
-	keys := make(seen)
-	return each(d, func(v value) Task { return d.task(v, keys) })(v)
+// tasks reads the tasks of the document, whose keys differ.
+func (d *decoder) tasks(v value) []Task { return d.tasksBeside(d.known.tasks)(v) }
+
+// tasksBeside returns what reads tasks whose keys differ, also from those seen.
+func (d *decoder) tasksBeside(keys seen) func(value) []Task {
+	return each(d, func(v value) Task { return d.task(v, keys) })
 }
 
 // task reads a task whose key is not among those seen.
 func (d *decoder) task(v value, keys seen) Task {
 	o := d.object(v, "key", "queue", "application", "node", "resources", "priority", "priorityClass",
-		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible")
+		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible",
+		"cost", "checkpointAge", "budgets", "ports")
 	t := Task{
 		At:              v.at,
 		Key:             required(o, "key", d.unique(keys)),
@@ -67,6 +75,10 @@ func (d *decoder) task(v value, keys seen) Task {
 		State:           optional(o, "state", word[State](d, states), StateRunning),
 		Job:             optional(o, "job", d.text, ""),
 		Preemptible:     pointer(o, "preemptible", d.boolean),
+		Cost:            optional(o, "cost", d.cost, 0),
+		CheckpointAge:   pointer(o, "checkpointAge", d.duration),
+		Budgets:         optional(o, "budgets", d.budgetRefs, nil),
+		Ports:           optional(o, "ports", d.ports, nil),
 	}
 	t.Priority = optional(o, "priority", d.priority, d.known.values[t.Class])
 	t.ScheduledAge = t.Age

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -23,6 +24,7 @@ func write(doc *Document) obj {
 		"options": obj{
 			"toleration": doc.Options.Toleration, "strictPriority": doc.Options.StrictPriority,
 			"jobsNeedPreemptibleLabel": doc.Options.JobsNeedPreemptibleLabel,
+			"ownLeaf":                  doc.Options.OwnLeaf, "fairShares": doc.Options.FairShares,
 		},
 	}
 	var types []string
@@ -35,6 +37,14 @@ func write(doc *Document) obj {
 		minimums[m.Job] = m.Members
 	}
 	o["jobMinimums"] = minimums
+	budgets, pending := obj{}, obj{}
+	for _, b := range doc.Budgets {
+		budgets[b.Name] = obj{"left": b.Left, "hard": b.Hard}
+	}
+	for _, p := range doc.Pending {
+		pending[p.Queue] = w.vector(p.Resources)
+	}
+	o["budgets"], o["pending"], o["grants"] = budgets, pending, listOf(doc.Grants, w.grant)
 	return o
 }
 
@@ -98,7 +108,13 @@ func (w writer) class(c Class) obj {
 }
 
 func (w writer) node(n Node) obj {
-	return obj{"name": n.Name, "capacity": w.vector(n.Capacity), "unschedulable": n.Unschedulable, "reservedFor": n.ReservedFor}
+	o := obj{
+		"name": n.Name, "capacity": w.vector(n.Capacity), "unschedulable": n.Unschedulable,
+		"reservedFor": n.ReservedFor, "rank": n.Rank,
+	}
+	setMap(o, "labels", n.Labels)
+	setList(o, "domains", n.Domains)
+	return o
 }
 
 func (w writer) task(t Task) obj {
@@ -106,7 +122,12 @@ func (w writer) task(t Task) obj {
 		"key": t.Key, "queue": t.Queue, "application": t.Application, "node": t.Node,
 		"resources": w.vector(t.Resources), "priority": t.Priority, "priorityClass": t.Class,
 		"age": t.Age.String(), "scheduledAge": t.ScheduledAge.String(), "originator": t.Originator,
-		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job,
+		"requiredNode": t.RequiredNode, "state": t.State.String(), "job": t.Job, "cost": t.Cost,
+	}
+	setList(o, "budgets", t.Budgets)
+	setList(o, "ports", t.Ports)
+	if t.CheckpointAge != nil {
+		o["checkpointAge"] = t.CheckpointAge.String()
 	}
 	if t.NeverScheduled {
 		o["scheduledAge"] = "never"
@@ -130,8 +151,46 @@ func (w writer) quota(q Quota) obj {
 	return o
 }
 
+func (w writer) ask(a *Ask) obj {
+	o := obj{
+		"key": a.Key, "queue": a.Queue, "application": a.Application, "resources": w.vector(a.Resources),
+		"priority": a.Priority, "priorityClass": a.Class, "age": a.Age.String(),
+		"requiredNode": a.RequiredNode, "allowPreemptOther": a.AllowPreemptOther, "cost": a.Cost,
+	}
+	setMap(o, "nodeSelector", a.NodeSelector)
+	setList(o, "ports", a.Ports)
+	setList(o, "budgets", a.Budgets)
+	return o
+}
+
+func (w writer) grant(g Grant) obj {
+	o := w.ask(&g.Ask)
+	o["node"] = g.Node
+	return o
+}
+
+// percent writes a share that was read from a percentage.
+func percent(s resources.Share) string {
+	places := len(strconv.FormatInt(s.Of, 10)) - len("100")
+	digits := fmt.Sprintf("%0*d", places+1, s.Amount)
+	if places == 0 {
+		return digits + "%"
+	}
+	point := len(digits) - places
+	return digits[:point] + "." + digits[point:] + "%"
+}
+
+func (w writer) proposal(p Proposal) obj {
+	o := obj{"node": p.Node, "victims": listOf(p.Victims, func(f Ref) string { return f.Key })}
+	setMap(o, "placements", p.Placements)
+	return o
+}
+
 func (w writer) request(r Request) obj {
 	o := obj{}
+	if r.Proposed != nil {
+		o["proposed"] = w.proposal(*r.Proposed)
+	}
 	if r.Then != 0 {
 		o["then"] = r.Then.String()
 	}
@@ -140,12 +199,7 @@ func (w writer) request(r Request) obj {
 	}
 	switch r.Kind {
 	case KindAsk:
-		a := r.Ask
-		o["ask"] = obj{
-			"key": a.Key, "queue": a.Queue, "application": a.Application, "resources": w.vector(a.Resources),
-			"priority": a.Priority, "priorityClass": a.Class, "age": a.Age.String(),
-			"requiredNode": a.RequiredNode, "allowPreemptOther": a.AllowPreemptOther,
-		}
+		o["ask"] = w.ask(r.Ask)
 	case KindEnforceQuota:
 		e := r.EnforceQuota
 		f := obj{"queue": e.Queue, "overshoot": e.Overshoot.String(), "order": e.Order.String()}
@@ -155,12 +209,15 @@ func (w writer) request(r Request) obj {
 		if e.Miss != nil {
 			f["miss"] = w.vector(e.Miss)
 		}
+		if e.MissShare.Of > 0 {
+			f["miss"] = percent(e.MissShare)
+		}
 		o["enforceQuota"] = f
 	case KindJob:
 		j := r.Job
 		f := obj{
 			"name": j.Name, "queue": j.Queue, "application": j.Application, "priority": j.Priority,
-			"minMembers": j.MinMembers, "preemptionPolicy": j.PreemptionPolicy, "members": listOf(j.Members, w.member),
+			"minMembers": j.MinMembers, "preemptionPolicy": j.PreemptionPolicy, "domain": j.Domain, "members": listOf(j.Members, w.member),
 		}
 		set(f, "preemptible", j.Preemptible)
 		o["job"] = f
@@ -175,7 +232,9 @@ func (w writer) request(r Request) obj {
 }
 
 func (w writer) member(m Member) obj {
-	return obj{"key": m.Key, "resources": w.vector(m.Resources), "node": m.Node}
+	o := obj{"key": m.Key, "resources": w.vector(m.Resources), "node": m.Node}
+	setMap(o, "nodeSelector", m.NodeSelector)
+	return o
 }
 
 func (w writer) expectation(e Expectation) obj {
@@ -187,6 +246,10 @@ func (w writer) expectation(e Expectation) obj {
 	set(o, "reason", e.Reason)
 	set(o, "proven", e.Proven)
 	set(o, "retryAt", e.RetryAt)
+	set(o, "proof", e.Proof)
+	set(o, "overrun", e.Overrun)
+	set(o, "ownLeaf", e.OwnLeaf)
+	setList(o, "waitsFor", e.WaitsFor)
 	switch len(e.Victims) {
 	case 0:
 	case 1:
@@ -211,6 +274,19 @@ func (w writer) expectation(e Expectation) obj {
 		o["shortfall"] = w.limit(*e.Shortfall)
 	}
 	return o
+}
+
+// setList and setMap write a list or a map that is there.
+func setList(o obj, name string, all []string) {
+	if all != nil {
+		o[name] = all
+	}
+}
+
+func setMap[M ~map[string]string](o obj, name string, all M) {
+	if all != nil {
+		o[name] = all
+	}
 }
 
 // set writes a field that is there.
