@@ -37,7 +37,7 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	enforcer := quota.Enforcer{
 		Cluster:   r.cluster,
 		Overshoot: overshootOf[q.EnforceQuota.Overshoot], Order: orderOf[q.EnforceQuota.Order],
-		Miss:       quota.Miss{Amounts: q.EnforceQuota.Miss},
+		Miss:       quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 		JobMinimum: r.doc.jobMinimum,
 	}
 	enforced := new(Enforced)

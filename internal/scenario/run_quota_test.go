@@ -46,6 +46,8 @@ func TestRun_EnforceQuota(t *testing.T) {
 			[]string{ds, v, "x running on n2 with cpu=1"}},
 		{"partial, for what is bound to a node", []string{enforce(ofA+`, "max": {"cpu": "0"}`, "")}, []string{"partial v w required-node"}, []string{ds}},
 		{"which may be missed", []string{enforce(ofA+`, "max": {"cpu": "0"}, "miss": {"cpu": "1"}`, "")}, []string{"met-within-miss v w"}, []string{ds}},
+		{"a share may be missed", []string{enforce(ofA+`, "max": {"cpu": "0"}, "miss": "8.4%"`, "")}, []string{"met-within-miss v w"}, []string{ds}},
+		{"of twelve no twelfth", []string{enforce(ofA+`, "max": {"cpu": "0"}, "miss": "8.3%"`, "")}, []string{"partial v w required-node"}, []string{ds}},
 		{"impossible", []string{`{"finish": ["v", "w"]}`, enforce(ofA+`, "max": {"cpu": "0"}`, "")}, []string{"impossible required-node"}, []string{ds}},
 		{"one task more than needed", []string{enforce(ofA+`, "max": {"cpu": "10"}`, "")}, []string{"met v"}, []string{ds, w}},
 		{"exactly", []string{enforce(ofA+`, "max": {"cpu": "10"}, "overshoot": "exact"`, "")}, []string{"partial w overshoot"}, []string{ds, v}},
