@@ -16,6 +16,7 @@ type candidate struct {
 	order uint64 // what comes before age, the lowest first; see orderOf
 	age   int64  // the lowest is the youngest
 	id    victims.TaskID
+	node  victims.NodeID
 	leaf  queue.ID
 }
 
@@ -36,7 +37,7 @@ func (x *enforcement) gather(w queue.ID) {
 		if t.State != victims.Running || t.RequiredNode || !x.isAny(t.Size) {
 			continue // an explicit zero of a type is not sharing it
 		}
-		x.tasks = append(x.tasks, candidate{key: t.Key, order: x.orderOf(&t), age: ageOf(&t), id: id, leaf: w})
+		x.tasks = append(x.tasks, candidate{key: t.Key, order: x.orderOf(&t), age: ageOf(&t), id: id, node: t.Node, leaf: w})
 		x.sizes = append(x.sizes, t.Size...)
 		x.taken = append(x.taken, false)
 	}

@@ -49,7 +49,7 @@
 //
 // Tasks are taken in order until the target is met: plain before originators,
 // lower priority first, opted-in before opted-out, younger, smaller, key; see
-// [Order]. Law 2 holds at the leaf and at every queue above it, in every type:
+// [Order], which has others too. Law 2 holds at the leaf and at every queue above it, in every type:
 // a task that would bring one of them below its guarantee is skipped. What is
 // not needed in the end is given back, the most valuable first, so that each
 // victim is needed for at least one type. Where the walk ends short, a search
@@ -63,8 +63,9 @@
 // release, which is their surplus, and of an inner queue no more than its
 // children can: in whole units, by largest remainder, ties in tree order. So it
 // goes down to the leaves. What a leaf could not give is offered to its
-// siblings in another round, and what they could not to those of its parent. A
-// last trim over all victims keeps the plan minimal. Children that are being
+// siblings in another round, and what they could not to those of its parent. No
+// leaf gives anything back on its own: one last trim goes over all that was
+// taken and keeps the plan minimal. Children that are being
 // enforced already take no part.
 //
 // # What falls short

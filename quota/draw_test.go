@@ -56,7 +56,7 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 		c.Minimums["j1"] = below(t, "minimum", 5)
 		c.drawQuota(t)
 		c.Overshoot = of(t, "overshoot", quota.OneTask, quota.OneTask, quota.Exact)
-		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch)
+		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch, quota.Pack)
 		c.Steps = of(t, "steps", 0, 0, 0, 1, 1000)
 		c.Share = resources.Share{Amount: int64(below(t, "share", 3)), Of: 4}
 		for _, q := range c.World.Queues() {

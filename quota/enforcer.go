@@ -67,6 +67,11 @@ const (
 	// target, then those with the fewest other types; among equals it goes by
 	// DefaultOrder.
 	ClosestMatch
+	// Pack takes the tasks of one node after another, so that few nodes lose
+	// tasks. First comes the node with the candidates that have together the
+	// largest dominant share of what the leaf still has to free. Equal nodes
+	// come in node order. Inside a node it goes by DefaultOrder.
+	Pack
 )
 
 // CompleteCandidates is the number of tasks, of a leaf or below the enforced

@@ -26,11 +26,7 @@ func (x *enforcement) offerInOrder(w queue.ID) (more bool) {
 	}
 	x.gather(w)
 	x.leave(w)
-	if !x.walk(w) {
-		return false
-	}
-	x.trimLeaf(w)
-	return true
+	return x.walk(w)
 }
 
 // leave sets left to what the tasks of leaf w may sum to yet.
@@ -59,6 +55,9 @@ func (x *enforcement) leave(w queue.ID) {
 // whether it took any.
 func (x *enforcement) walk(w queue.ID) (took bool) {
 	row, goal := x.at(w), x.row(x.goal, w)
+	if x.e.Order == Pack {
+		x.pack(w)
+	}
 	x.heap.reset(takeFirst)
 	for i := row.first; i < row.end; i++ {
 		if !x.taken[i] {
@@ -90,18 +89,9 @@ func (x *enforcement) helps(w queue.ID, size resources.Vector) bool {
 	return false
 }
 
-// trimLeaf gives back what leaf w need not free for its goal, or for as much of
-// it as can be had.
-func (x *enforcement) trimLeaf(w queue.ID) {
-	row, freed, goal := x.at(w), x.row(x.freed, w), x.row(x.goal, w)
-	for _, t := range x.list {
-		x.spare[t] = max(freed[t]-goal[t], 0)
-	}
-	x.giveBack(row.first, row.end)
-}
-
-// trim gives back what is not needed for the target as a whole: leaves that
-// overshoot may make victims of others superfluous.
+// trim gives back what is not needed for the target as a whole. No leaf trims on
+// its own: so a plain task can take the place of an opted-out one, also of
+// another leaf, and what a leaf frees beyond its part can spare others.
 func (x *enforcement) trim() {
 	freed := x.row(x.freed, x.q)
 	for _, t := range x.list {

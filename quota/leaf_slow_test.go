@@ -48,10 +48,12 @@ type slowLeaf struct {
 	target, goal, room world.Amounts // types without a room are not there
 	tasks              []world.Task  // in the order of taking
 	taken              map[string]bool
+	place              map[string]int // of the node of a task, for Pack
+	placed             int
 }
 
 func chooseSlowly(c *trial) []string {
-	s := slowLeaf{c: c, target: make(world.Amounts), goal: make(world.Amounts), room: make(world.Amounts), taken: make(map[string]bool)}
+	s := slowLeaf{c: c, target: make(world.Amounts), goal: make(world.Amounts), room: make(world.Amounts), taken: make(map[string]bool), place: make(map[string]int)}
 	usage := c.World.Usage(true)
 	for _, q := range c.World.Queues() {
 		if world.Inside(c.Queue, q.Path) {
@@ -139,6 +141,7 @@ func (s *slowLeaf) compare(a, b world.Task) int {
 		}
 	}
 	return cmp.Or(
+		cmp.Compare(s.place[a.Key], s.place[b.Key]),
 		cmp.Compare(bit(a.Originator), bit(b.Originator)),
 		cmp.Compare(a.Priority, b.Priority),
 		cmp.Compare(bit(a.OptedOut), bit(b.OptedOut)),
@@ -201,6 +204,9 @@ func covers(freed, need world.Amounts) bool {
 // walk takes what helps with a goal, and then trims. It reports whether it took
 // anything.
 func (s *slowLeaf) walk(goal world.Amounts) (took bool) {
+	if s.c.Order == quota.Pack {
+		s.pack(goal)
+	}
 	for _, t := range s.tasks {
 		open, freed := make(world.Amounts), sum(s.picked())
 		for name, v := range goal {
@@ -222,6 +228,52 @@ func (s *slowLeaf) walk(goal world.Amounts) (took bool) {
 		}
 	}
 	return took
+}
+
+// pack puts the tasks that are left node by node: first the node that has the
+// largest share of a type that is open, in the order of nodes where several do.
+func (s *slowLeaf) pack(goal world.Amounts) {
+	open, most := make(world.Amounts), big.NewRat(-1, 1)
+	for name, v := range goal {
+		open[name] = v - sum(s.picked())[name]
+	}
+	if !slices.ContainsFunc(s.c.World.Types, func(name string) bool { return open[name] > 0 }) {
+		return
+	}
+	left := make(map[string][]world.Task)
+	for _, t := range s.tasks {
+		if !s.taken[t.Key] {
+			left[t.Node] = append(left[t.Node], t)
+		}
+	}
+	for len(left) > 0 {
+		first := ""
+		for _, n := range s.c.World.Nodes {
+			if share := shareOfOpen(sum(left[n.Name]), open); left[n.Name] != nil && (first == "" || share.Cmp(most) > 0) {
+				first, most = n.Name, share
+			}
+		}
+		s.placed++
+		for _, t := range left[first] {
+			s.place[t.Key] = s.placed
+		}
+		delete(left, first)
+	}
+	slices.SortFunc(s.tasks, s.compare)
+}
+
+// shareOfOpen returns the largest share of what is open of a type.
+func shareOfOpen(size, open world.Amounts) *big.Rat {
+	most := new(big.Rat)
+	for name, v := range open {
+		if v <= 0 {
+			continue
+		}
+		if share := big.NewRat(size[name], v); share.Cmp(most) > 0 {
+			most = share
+		}
+	}
+	return most
 }
 
 // search looks at every set where the goal is not met: as much of it as all

@@ -143,6 +143,60 @@ func TestLeaf_FillsAfterTrim(t *testing.T) {
 	require.True(t, o.Proven)
 }
 
+// Pack takes node after node: first the one with most of what is open, in node
+// order where two have as much, and on a node in the default order. What goes
+// back is of the last node.
+func TestPack(t *testing.T) {
+	type task struct {
+		key, node string
+		size      int64
+		change    []change
+	}
+	for _, test := range []struct {
+		name  string
+		tasks []task
+		free  int64
+		want  []string
+	}{
+		{"most of what is open", []task{{"a", "n1", 3, []change{age(0)}}, {"b", "n2", 2, nil}, {"c", "n2", 2, nil}}, 3, []string{"b", "c"}},
+		{"before originators and priority", []task{{"a", "n1", 3, nil}, {"b", "n2", 4, []change{originator, priority(9)}}}, 3, []string{"b"}},
+		{"node order", []task{{"b", "n2", 3, []change{age(0)}}, {"a", "n1", 3, nil}}, 3, []string{"a"}},
+		{"more than is open still counts", []task{{"a", "n1", 4, nil}, {"b", "n2", 5, nil}}, 3, []string{"b"}},
+		{"on a node in the default order", []task{{"a", "n1", 2, []change{priority(1)}}, {"b", "n1", 2, nil}, {"c", "n2", 3, nil}}, 2, []string{"b"}},
+		{"the last node gives back", []task{{"a", "n1", 1, []change{priority(9)}}, {"b", "n1", 4, []change{priority(9)}}, {"c", "n2", 4, nil}}, 8, []string{"b", "c"}},
+		{"a task that does not help counts for nothing", []task{{"a", "n1", 2, nil}, {"x", "n1", 0, []change{withDisks(90)}}, {"b", "n2", 3, nil}}, 2, []string{"b"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, leaf("q"))
+			f.e.Order = quota.Pack
+			f.node("n2")
+			var used int64
+			for _, task := range test.tasks {
+				node, _ := f.c.LookupNode(task.node)
+				f.task(task.key, "q", task.size, append(task.change, func(t *victims.Task) { t.Node = node })...)
+				used += task.size
+			}
+			require.Equal(t, test.want, keys(f.enforce("q", slots(used-test.free))))
+		})
+	}
+}
+
+// In a second round what is open is less, and nodes are put in order anew.
+func TestPack_Rounds(t *testing.T) {
+	f := newFixture(t, inner("p", leaf("a", slots(4)), leaf("b")))
+	f.e.Order = quota.Pack
+	n2 := func(t *victims.Task) { t.Node = 1 }
+	f.node("n2")
+	f.task("a", "p.a", 8) // it has a part and cannot give it
+	f.task("b1", "p.b", 3)
+	f.task("b2", "p.b", 1, n2)
+	f.task("b3", "p.b", 1, n2)
+	f.task("b4", "p.b", 1, n2, originator)
+	o := f.enforce("p", slots(8)) // 6 of 14: parts are 2 and 4
+	require.Equal(t, map[string]int64{"root.p.a": 2, "root.p.b": 4}, f.parts(o))
+	require.Equal(t, []string{"b1", "b2", "b3", "b4"}, keys(o))
+}
+
 // Victims are sorted by key, whatever the keys look like.
 func TestVictims_Sorted(t *testing.T) {
 	for _, all := range [][]string{

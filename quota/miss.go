@@ -2,9 +2,10 @@ package quota
 
 import "github.com/go-preempt/preempt/resources"
 
-// A Miss is what may stay over a max when no more can be had: an amount of
-// each type, or a share of its target, whichever is more. The zero Miss
-// allows nothing. Negative amounts count as 0.
+// A Miss is what may stay over a max if no more can be had: an amount of each
+// type, or a share of its target rounded down, whichever is more. 10 % are
+// resources.Share{Amount: 10, Of: 100}. The zero Miss allows nothing. Negative
+// amounts count as 0.
 type Miss struct {
 	Amounts resources.Vector
 	Share   resources.Share

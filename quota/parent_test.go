@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -108,6 +109,54 @@ func TestParent_Rounds(t *testing.T) {
 	}
 }
 
+// No leaf trims: the last trim looks at all that was taken, so that an opted-out
+// task stays a victim only where no plain one that was taken, equal in
+// originator and priority, could be given back in its stead.
+func TestParent_LastTrim(t *testing.T) {
+	minutes := func(n time.Duration) change { return age(n * time.Minute) }
+	for _, test := range []struct {
+		name  string
+		order quota.Order
+		fill  func(*fixture)
+		free  int64
+		want  []string
+	}{
+		// Parts are 8 and 1. Trimmed on its own, a would keep 2 and 6.
+		{"a plain one of another leaf", 0, func(f *fixture) {
+			f.task("a1", "p.a", 2, minutes(1))
+			f.task("a2", "p.a", 1, minutes(2))
+			f.task("a3", "p.a", 6, minutes(3))
+			f.task("b1", "p.b", 1, minutes(4), optedOut)
+		}, 9, []string{"a1", "a2", "a3"}},
+		// Parts are 3 and 1. Trimmed on its own, a would keep a2.
+		{"in its own leaf", 0, func(f *fixture) {
+			f.task("a1", "p.a", 2, minutes(10))
+			f.task("a2", "p.a", 3, minutes(5), optedOut)
+			f.task("b1", "p.b", 3, minutes(20))
+		}, 4, []string{"a1", "b1"}},
+		// b1 is opted out, but a2 has the higher priority.
+		{"not of a higher priority", 0, func(f *fixture) {
+			f.task("a1", "p.a", 1)
+			f.task("a2", "p.a", 3, priority(1))
+			f.task("b1", "p.b", 3, optedOut)
+		}, 4, []string{"a1", "b1"}},
+		{"closest match", quota.ClosestMatch, func(f *fixture) {
+			f.task("a1", "p.a", 2, minutes(1))
+			f.task("a2", "p.a", 1, minutes(2))
+			f.task("a3", "p.a", 6, minutes(3))
+			f.task("b1", "p.b", 1, withDisks(1))
+		}, 9, []string{"a1", "a2", "a3"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := newFixture(t, inner("p", leaf("a"), leaf("b")))
+			f.e.Order = test.order
+			test.fill(f)
+			used := f.c.Tree().Usage(f.queue("p"))[0]
+			require.Equal(t, test.want, keys(f.enforce("p", slots(used-test.free))))
+		})
+	}
+}
+
 // A task that is too large for the parts may be right for the whole.
 func TestParent_ExactWhole(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
@@ -129,7 +178,7 @@ func TestParent_ExactWholeInside(t *testing.T) {
 }
 
 // The last trim may empty the part of a leaf: most valuable back first.
-func TestParent_LastTrim(t *testing.T) {
+func TestParent_LastTrimEmptiesALeaf(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
 	f.task("a1", "p.a", 3, originator)
 	f.task("b1", "p.b", 3, priority(9))

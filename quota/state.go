@@ -48,6 +48,7 @@ type enforcement struct {
 	keys   []keyRow
 	sizes  []int64 // of the tasks, a row each
 	heap   taskHeap
+	packer packer // see Pack
 
 	left, spare        resources.Vector // see leave, giveBack
 	vector, scratch    resources.Vector
@@ -71,6 +72,7 @@ type enforcement struct {
 type queueRow struct {
 	first, end int32 // its candidates: tasks[first:end]
 	gathered   bool
+	packed     int32          // how many nodes walks have given a place; see pack
 	out        bool           // it is, or is below, a queue that is being enforced already
 	dry        resources.Mask // the types of which it could not give what it was asked for
 }
@@ -86,6 +88,7 @@ func (x *enforcement) begin(e *Enforcer, q queue.ID, now time.Time) {
 	x.tasks, x.rows, x.grants = x.tasks[:0], x.rows[:0], x.grants[:0]
 	x.sizes, x.taken = x.sizes[:0], x.taken[:0]
 	x.steps, x.unproven = 0, false
+	x.packer.place = x.packer.place[:0]
 	if x.budget = e.Steps; x.budget == 0 {
 		x.budget = victims.DefaultSteps
 	}
