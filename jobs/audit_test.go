@@ -128,7 +128,7 @@ func TestAudit_NoPlan(t *testing.T) {
 		{"size", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, -1} }, "size: member j1: gpu -1 asked, want between 0 and 9223372036854775807"},
 		{"unknown type", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, 0, 1} }, "size: member j1: #2 1 asked, want between 0 and 0"},
 		{"sum", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{math.MaxInt64} },
-			"size: member j1: cpu 9223372036854775807m asked, want between 0 and 9223372036854771807m"},
+			"size: member j1: cpu 9223372036854775.807 asked, want between 0 and 9223372036854771.807"},
 		{"node", func(p *jobs.Plan) { p.Placements[0].Node = 7 }, "node: no node of this row"},
 		{"node below zero", func(p *jobs.Plan) { p.Placements[0].Node = -1 }, "node: no node of this row"},
 		{"member", func(p *jobs.Plan) { p.Placements[0].Member = 9 }, "placed: no member without a place, or placed before"},

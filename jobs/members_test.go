@@ -33,7 +33,7 @@ func TestDecide_Errors(t *testing.T) {
 		{"members of one key", func(j *jobs.Job) { j.Members[1].Key = "j0" }, victims.ErrDuplicate, `member "j0"`},
 		{"key of a task of another queue", func(j *jobs.Job) { j.Members[1].Key = "v" }, victims.ErrDuplicate, `queue root.low and job ""`},
 		{"key of a task of another job", func(j *jobs.Job) { j.Members[1].Key = "o" }, victims.ErrDuplicate, `queue root.q and job "other"`},
-		{"negative amount", func(j *jobs.Job) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -1m`},
+		{"negative amount", func(j *jobs.Job) { j.Members[0].Size[0] = -1 }, victims.ErrAmount, `member "j0": cpu -0.001`},
 		{"type that is none", func(j *jobs.Job) { j.Members[0].Size = resources.Vector{1, 1, 1} }, victims.ErrAmount, `type 2 of 2`},
 		{"amount beyond all", func(j *jobs.Job) { j.Members[0].Size[0] = math.MaxInt64 }, victims.ErrRange, `member "j0"`},
 		{"amounts together beyond all", func(j *jobs.Job) {

@@ -65,7 +65,7 @@ func TestQuotas_Set(t *testing.T) {
 				Min: resources.Limit{Value: resources.Vector{1500, 7}, Defined: 1},
 				Max: resources.Limit{Value: resources.Vector{500, 1}, Defined: 3},
 			},
-			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: min above max: cpu: min 1500m, max 500m",
+			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: min above max: cpu: min 1.5, max 0.5",
 		},
 		{
 			name: "negative min", quota: jobs.Quota{Min: gpus(-1)},
@@ -77,7 +77,7 @@ func TestQuotas_Set(t *testing.T) {
 		},
 		{
 			name: "negative waiting", quota: jobs.Quota{Waiting: resources.Vector{-5}},
-			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: waiting cpu -5m",
+			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: waiting cpu -0.005",
 		},
 		{
 			name: "a type that there is not", quota: jobs.Quota{Max: resources.Limit{Value: resources.Vector{0, 0, 3}, Defined: 4}},
@@ -91,7 +91,7 @@ func TestQuotas_Set(t *testing.T) {
 				Max:     gpus(2),
 				Waiting: resources.Vector{0, -2, 4},
 			},
-			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: bad amount: min cpu -1m\n" +
+			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: bad amount: min cpu -0.001\n" +
 				"jobs: quota of root.a: bad amount: waiting gpu -2\n" +
 				"jobs: quota of root.a: bad amount: waiting 4 of type 2 of 2\n" +
 				"jobs: quota of root.a: min above max: gpu: min 3, max 2",

@@ -71,12 +71,12 @@ func Example() {
 	}
 	fmt.Print(tree)
 	// Output:
-	// root     used cpu=13500m leaving cpu=500m max cpu=20
+	// root     used cpu=13.5 leaving cpu=0.5 max cpu=20
 	//   web    used cpu=7 guaranteed cpu=10
 	//     shop used cpu=7
 	//     blog used none guaranteed cpu=2 max cpu=4
 	//   data   used none guaranteed cpu=8
-	//   spare  used cpu=6500m leaving cpu=500m
+	//   spare  used cpu=6.5 leaving cpu=0.5
 }
 
 // Properties are spelled as YuniKorn's configuration spells them. The tree warns
@@ -188,10 +188,10 @@ func ExampleTree_Headroom() {
 	}
 	fmt.Println("lowered:", tree.Schema().FormatLimit(tree.Headroom(resources.Limit{}, blog)))
 	// Output:
-	// root.web.shop cpu=1500m
-	// root.web.blog cpu=1500m
-	// root.data cpu=1500m
-	// lowered: cpu=-500m
+	// root.web.shop cpu=1.5
+	// root.web.blog cpu=1.5
+	// root.data cpu=1.5
+	// lowered: cpu=-0.5
 }
 
 // The governing queue of a type is the nearest one upwards that guarantees it.

@@ -29,9 +29,9 @@ func Example() {
 		fmt.Println("free:", schema.Format(free))
 	}
 	// Output:
-	// free: cpu=5500m memory=22Gi gpu=2
+	// free: cpu=5.5 memory=22Gi gpu=2
 	// free: cpu=3 memory=12Gi gpu=2
-	// free: cpu=500m memory=2Gi gpu=2
+	// free: cpu=0.5 memory=2Gi gpu=2
 }
 
 func ExampleNewSchema() {
@@ -99,7 +99,7 @@ func ExampleSchema_Format() {
 	fmt.Println(schema.Format(resources.Vector{-2000, 0, 1}))
 	fmt.Println(schema.Format(nil))
 	// Output:
-	// cpu=500m memory=10Gi
+	// cpu=0.5 memory=10Gi
 	// cpu=-2 gpu=1
 	// none
 }
@@ -110,15 +110,17 @@ func ExampleSchema_FormatLimit() {
 	fmt.Println(schema.FormatLimit(limit))
 	fmt.Println(schema.FormatLimit(resources.Limit{}))
 	// Output:
-	// cpu=500m gpu=0
+	// cpu=0.5 gpu=0
 	// none
 }
 
 func ExampleSchema_Amount() {
 	schema, _ := resources.NewSchema("cpu", "memory")
-	fmt.Println(schema.Amount(0, 2500), schema.Amount(1, 3<<20))
+	fmt.Println(schema.Amount(0, 2500), schema.Amount(1, 1536<<20), schema.Amount(1, 3<<20))
+	fmt.Println(schema.Quantity(0, 2500), schema.Quantity(1, 1536<<20), schema.Quantity(1, 3<<20))
 	// Output:
-	// 2500m 3Mi
+	// 2.5 1.5Gi 3Mi
+	// 2500m 1536Mi 3Mi
 }
 
 func ExampleParseQuantity() {

@@ -59,14 +59,15 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	return named, errors.Join(problems...)
 }
 
-// Amount returns the text of an amount of type i, as [FormatQuantity] does.
-func (s *Schema) Amount(i int, amount int64) string {
+// Quantity returns the text of an amount of type i for machines, as
+// [FormatQuantity] does. For people there is [Schema.Amount].
+func (s *Schema) Quantity(i int, amount int64) string {
 	return FormatQuantity(s.Name(i), amount)
 }
 
-// Format returns the text of v, as in "cpu=500m memory=10Gi": types in order,
-// zero amounts left out, "none" where nothing is left. Negative amounts have a
-// minus sign.
+// Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order,
+// each amount as by [Schema.Amount], zero amounts left out, "none" if nothing is
+// left. Negative amounts have a minus sign.
 func (s *Schema) Format(v Vector) string {
 	var t terms
 	for i, amount := range v {
@@ -77,8 +78,8 @@ func (s *Schema) Format(v Vector) string {
 	return t.String()
 }
 
-// FormatLimit returns the text of l, as in "cpu=500m gpu=0": the types that l
-// bounds, in order, and "none" where it bounds nothing.
+// FormatLimit returns the text of l, as in "cpu=0.5 gpu=0": the types that l
+// bounds, in order, and "none" if it bounds nothing.
 func (s *Schema) FormatLimit(l Limit) string {
 	var t terms
 	for i := range l.Defined.All() {

@@ -93,9 +93,9 @@ func TestFormat(t *testing.T) {
 	}{
 		{nil, "none"},
 		{Vector{0, 0, 0}, "none"},
-		{Vector{500, 10 << 30}, "cpu=500m memory=10Gi"},
+		{Vector{500, 10 << 30}, "cpu=0.5 memory=10Gi"},
 		{Vector{0, 1000, 2}, "memory=1000 gpu=2"},
-		{Vector{-1500, 0, -1}, "cpu=-1500m gpu=-1"},
+		{Vector{-1500, 0, -1}, "cpu=-1.5 gpu=-1"},
 		{Vector{0, 0, 0, 0, 7}, "#4=7"}, // a type that the schema does not have
 	}
 	for _, tt := range tests {
@@ -113,7 +113,7 @@ func TestFormatLimit(t *testing.T) {
 	}{
 		{Limit{}, "none"},
 		{Limit{Value: Vector{1, 2, 3}}, "none"},
-		{Limit{Vector{500, 7, 0}, 0b101}, "cpu=500m gpu=0"},
+		{Limit{Vector{500, 7, 0}, 0b101}, "cpu=0.5 gpu=0"},
 		{Limit{nil, 0b110}, "memory=0 gpu=0"},
 		{Limit{Vector{-2000}, 0b1}, "cpu=-2"},
 		{Limit{nil, 1 << 63}, "#63=0"},

@@ -113,7 +113,7 @@ func (l *Text) measures(f *Finding) bool {
 	return l.Noun != "" && (f.HasType || l.Unit != Resource)
 }
 
-// amount returns the text of an amount.
+// amount returns the text of an amount for people.
 func (l *Text) amount(f *Finding, n int64) string {
 	switch {
 	case l.Unit == Duration:

@@ -48,8 +48,8 @@ func TestLine(t *testing.T) {
 	}{
 		{
 			Finding{Law: lawGuarantee, Tree: queues, Queue: 1, HasQueue: true, HasType: true, Have: 3500, Want: 5000},
-			"guarantee (law 2): root.a: cpu 3500m after the plan, want at least 5",
-			`{"law":"guarantee","number":2,"queue":"root.a","type":"cpu","have":"3500m","want":"5","complaint":"cpu 3500m after the plan, want at least 5"}`,
+			"guarantee (law 2): root.a: cpu 3.5 after the plan, want at least 5",
+			`{"law":"guarantee","number":2,"queue":"root.a","type":"cpu","have":"3500m","want":"5","complaint":"cpu 3.5 after the plan, want at least 5"}`,
 		},
 		{
 			Finding{Law: lawLeaving, Who: victim},

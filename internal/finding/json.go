@@ -49,14 +49,22 @@ func (t Laws) JSON(f *Finding) ([]byte, error) {
 		o.add("type", f.Tree.Schema().Name(f.Type))
 	}
 	if t.Has(f.Law) && t[f.Law].measures(f) {
-		o.add("have", t[f.Law].amount(f, f.Have))
-		o.add("want", t[f.Law].amount(f, f.Want))
+		o.add("have", t[f.Law].quantity(f, f.Have))
+		o.add("want", t[f.Law].quantity(f, f.Want))
 	}
 	if f.Other != "" {
 		o.add("other", f.Other)
 	}
 	o.add("complaint", t.complaint(f))
 	return append(o, '}'), nil
+}
+
+// quantity returns the text of an amount for machines.
+func (l *Text) quantity(f *Finding, n int64) string {
+	if l.Unit == Resource && f.Tree != nil {
+		return f.Tree.Schema().Quantity(f.Type, n)
+	}
+	return l.amount(f, n)
 }
 
 // An object is the text of a JSON object that keeps the order of its members,

@@ -93,7 +93,7 @@ func TestRun_Check(t *testing.T) {
 		{plan, `"outcome": "plan", "target": {"root.a": {"cpu": "1500m", "gpu": "0"}, "root.b": {"cpu": "0"}}`, nil},
 		{plan, `"outcome": "plan", "target": {}`, nil}, // of no queue
 		{plan, `"outcome": "plan", "target": {"root.a": {"cpu": "1", "gpu": "2"}, "root.b": {"memory": "1Ki"}}`, []string{
-			`expect[0].target["root.a"].cpu: want 1, have 1500m`,
+			`expect[0].target["root.a"].cpu: want 1, have 1.5`,
 			`expect[0].target["root.a"].gpu: want 2, have 0`,
 			`expect[0].target["root.b"].memory: want 1Ki, have 0`}},
 		{refusal, `"outcome": "refused", "target": {"root.a": {"cpu": "1"}}`, []string{`expect[0].target["root.a"].cpu: want 1, have 0`}},

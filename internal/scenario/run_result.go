@@ -64,7 +64,7 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 		}
 		v, _ := a.Limit.Bound(i)
 		b.Write(name)
-		b.WriteString(`:"` + a.Schema.Amount(i, v) + `"`)
+		b.WriteString(`:"` + a.Schema.Quantity(i, v) + `"`)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

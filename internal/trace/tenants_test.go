@@ -22,21 +22,21 @@ func TestTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `root none
-root.guaranteed cpu=400m memory=10
-root.guaranteed.0 cpu=100m memory=2
-root.guaranteed.1 cpu=100m memory=2
-root.guaranteed.2 cpu=100m memory=3
-root.guaranteed.3 cpu=100m memory=3
-root.ls cpu=2803m memory=70
-root.ls.0 cpu=700m memory=17
-root.ls.1 cpu=701m memory=17
-root.ls.2 cpu=701m memory=18
-root.ls.3 cpu=701m memory=18
-root.burstable cpu=802m memory=20
-root.burstable.0 cpu=200m memory=5
-root.burstable.1 cpu=200m memory=5
-root.burstable.2 cpu=201m memory=5
-root.burstable.3 cpu=201m memory=5
+root.guaranteed cpu=0.4 memory=10
+root.guaranteed.0 cpu=0.1 memory=2
+root.guaranteed.1 cpu=0.1 memory=2
+root.guaranteed.2 cpu=0.1 memory=3
+root.guaranteed.3 cpu=0.1 memory=3
+root.ls cpu=2.803 memory=70
+root.ls.0 cpu=0.7 memory=17
+root.ls.1 cpu=0.701 memory=17
+root.ls.2 cpu=0.701 memory=18
+root.ls.3 cpu=0.701 memory=18
+root.burstable cpu=0.802 memory=20
+root.burstable.0 cpu=0.2 memory=5
+root.burstable.1 cpu=0.2 memory=5
+root.burstable.2 cpu=0.201 memory=5
+root.burstable.3 cpu=0.201 memory=5
 root.be none
 root.be.0 none
 root.be.1 none
