@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"slices"
+	"testing"
 	"time"
 )
 
@@ -37,12 +38,13 @@ func (c *clock) times(functions ...func()) [][]float64 {
 	return all
 }
 
-// once returns how long a function takes, from one turn.
+// once returns how long a function takes, from one turn. It is never 0, for
+// others are divided by it.
 func (c *clock) once(f func()) float64 {
 	start := time.Now()
 	for calls := 1; ; calls++ {
 		f()
-		if took := time.Since(start); took >= c.turn {
+		if took := time.Since(start); took >= max(c.turn, 1) {
 			return float64(took) / float64(calls)
 		}
 	}
@@ -57,6 +59,20 @@ func (c *clock) ratio(f, base func()) (ratio, nanos float64) {
 
 // least returns how long a function takes at least, in nanoseconds.
 func (c *clock) least(f func()) float64 { return slices.Min(c.times(f)[0]) }
+
+// allocations returns how often a warm function allocates. The runtime counts
+// what the whole process allocates, collector and other goroutines included, so
+// that one count may be too high; the least of several is the function's.
+func allocations(f func()) float64 {
+	least := testing.AllocsPerRun(1, f)
+	for range 20 {
+		if least == 0 {
+			break
+		}
+		least = min(least, testing.AllocsPerRun(1, f))
+	}
+	return least
+}
 
 // exponent returns by which power of a size times grow: the slope of the
 // straight line that lies best between the logarithms of both. There must be

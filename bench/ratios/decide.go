@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"testing"
 
 	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/victims"
@@ -67,7 +66,7 @@ func (r *report) against(floor *workload.Floor, name string, s *workload.Subject
 	if !s.Proven() {
 		r.unproven++
 	}
-	r.allocs = max(r.allocs, testing.AllocsPerRun(1, s.Decide))
+	r.allocs = max(r.allocs, allocations(s.Decide))
 	return Row{Name: name, Figure: ratio, Unit: floors, Remark: remark(s, nanos)}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/workload"
@@ -83,7 +82,7 @@ func (r *report) exemptions() []Row {
 	return []Row{
 		Row{Name: "a toleration policy checked", Figure: check / calls, Unit: "ns"}.atMost(20),
 		Row{
-			Name: "allocations of a decision with an exemption function", Figure: testing.AllocsPerRun(1, s.Decide),
+			Name: "allocations of a decision with an exemption function", Figure: allocations(s.Decide),
 			Remark: duration(decide) + " for " + nameOf(w, 4),
 		}.atMost(0),
 	}
