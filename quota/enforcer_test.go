@@ -134,7 +134,7 @@ func TestEnforce_NoAllocs(t *testing.T) {
 				}
 			}
 			run()
-			if n := testing.AllocsPerRun(5, run); n > 0 {
+			if n := testing.AllocsPerRun(20, run); n > 0 {
 				t.Errorf("%v allocations", n)
 			}
 		})

@@ -200,7 +200,7 @@ func TestJoint_NoAllocs(t *testing.T) {
 				}
 			}
 			enforce()
-			require.Zero(t, testing.AllocsPerRun(5, enforce))
+			require.Zero(t, testing.AllocsPerRun(20, enforce))
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestPlanner_NoAllocs(t *testing.T) {
 				}
 				s := w.Subject(cluster, 4)
 				s.Planner.Exempt = test.exempt
-				n := testing.AllocsPerRun(2, s.Decide)
+				n := testing.AllocsPerRun(10, s.Decide)
 				require.Zero(t, n)
 				wantPlan := !w.Protected && test.name != "all for ever" && test.name != "all for a time"
 				require.Equal(t, wantPlan, s.Decision.Outcome == victims.Preempts)
