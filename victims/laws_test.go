@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
@@ -123,7 +124,7 @@ func TestCost(t *testing.T) {
 // Neither pruning nor the order in which tasks were added changes an answer
 // that is proven.
 func TestPruning(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
+	law.Check3000(t, func(t *rapid.T) {
 		c := world.Cases(world.Large).Draw(t, "case")
 		d, cluster := decide(t, c)
 		other := build(t, &c.World)

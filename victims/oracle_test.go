@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
@@ -17,7 +18,7 @@ import (
 
 // The planner agrees with package oracle, which decides by definition, on
 // everything that it says about a small world.
-func TestOracle(t *testing.T) { rapid.Check(t, propertyOracle) }
+func TestOracle(t *testing.T) { law.Check3000(t, propertyOracle) }
 
 func FuzzOracle(f *testing.F) {
 	seedFuzz(f)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -81,7 +82,7 @@ func TestPruningOfTrace(t *testing.T) {
 }
 
 // TestPruningAnywhere does so for small random workloads.
-func TestPruningAnywhere(t *testing.T) { rapid.Check(t, propertyPruning) }
+func TestPruningAnywhere(t *testing.T) { law.Check3000(t, propertyPruning) }
 
 func FuzzPruning(f *testing.F) { fuzz(f, propertyPruning) }
 
