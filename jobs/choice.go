@@ -23,7 +23,7 @@ type choice struct {
 // by the nodes of the members in their order, which take the place of the one
 // node in the cost, then by the keys of the victims.
 func (d *decision) offer(at, units []int32, total *cover.Total) {
-	cost := victims.CostOf(total, 0)
+	cost := victims.CostOf(total)
 	b := &d.best
 	if b.found {
 		c := cost.Compare(&b.cost)

@@ -184,7 +184,7 @@ func (d *decision) setNeeds() {
 
 // compareTotals is the caller's order of costs, for sets on one node.
 func (d *decision) compareTotals(a, b *cover.Total) int {
-	d.costs[0], d.costs[1] = CostOf(a, 0), CostOf(b, 0)
+	d.costs[0], d.costs[1] = CostOf(a), CostOf(b)
 	return d.p.Compare(&d.costs[0], &d.costs[1])
 }
 
@@ -204,7 +204,8 @@ func (d *decision) offer(n NodeID, s *cover.Selection, ids []TaskID) {
 		return
 	}
 	cost := &d.costs[0]
-	*cost = CostOf(&s.Total, d.c.place(n))
+	*cost = CostOf(&s.Total)
+	cost.Node = d.c.place(n)
 	if d.best.found && d.compare(cost, &d.best.cost) >= 0 {
 		return
 	}

@@ -9,76 +9,179 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A Cost says how much a set of victims costs, in the order of its fields:
-// one set is cheaper than another where the first field in which they differ
-// is smaller. Sets of equal cost are told apart by their sorted lists of keys.
-// (Section 5, "The decision", step 4.)
+// A Cost says how much a set of victims costs, in the order of its fields: of
+// two sets the cheaper one is smaller in the first field in which they differ.
+// Sets of equal cost are told apart by their sorted lists of keys. (DESIGN.md,
+// Cost.)
 type Cost struct {
-	OptedOut    int             // (a) victims that opted out; law 1
-	Originators int             // (b) victims that are originators
-	MaxRank     int64           // (c) the highest rank of a victim
-	MaxPriority int64           // (d) the highest raw priority of a victim
-	Jobs        int             // (d) jobs stopped as a whole
-	Victims     int             // (e) victims, counted as tasks
-	SumRanks    int64           // (f) the sum of their ranks
-	Excess      resources.Share // (g) the largest share freed beyond need
-	Work        cover.Work      // (h) the work lost
-	Node        int             // (i) the place of the chosen node: a number that grows along node order
+	OptedOut      int             // (a) victims that opted out; law 1
+	Overrun       int64           // (a2) victims beyond what soft budgets have left
+	Originators   int             // (b) victims that are originators
+	MaxRank       int64           // (c) the highest rank of a victim
+	MaxPriority   int64           // (d) the highest raw priority of a victim
+	Jobs          int             // (d) jobs that fewer than their minimum are left of
+	Own           cover.Wide      // (d2) the sum of the victims' own costs, Task.Cost
+	Victims       int             // (e) victims, counted as tasks
+	SumRanks      int64           // (f) the sum of their ranks
+	SumPriorities int64           // (f2) the sum of their raw priorities
+	Excess        resources.Share // (g) the largest share freed beyond need
+	Work          cover.Work      // (h) the work lost
+	NodeRank      int64           // (i) the rank of the chosen node, Node.Rank
+	Node          int             // (i) its place: a number that grows along node order
+}
+
+// The levels of the cost of a plan, in the order of [Cost]. The own cost takes
+// two, a high and a low half.
+const (
+	LevelOptedOut = iota
+	LevelOverrun
+	LevelOriginators
+	LevelRank
+	LevelPriority
+	LevelJobs
+	LevelOwnHigh
+	LevelOwnLow
+	LevelVictims
+	LevelSumRanks
+	LevelSumPriorities
+)
+
+// A level is how one level of the cost is summed up and told. This table is the
+// one place to add a level to, beside the constants, a field of [Cost], and the
+// twin of it in internal/oracle.
+type level struct {
+	combine combination
+	set     func(c *Cost, v int64)
+	compare func(a, b *Cost) int
+	// text returns what the level says of a cost, "" if that is nothing.
+	text func(c *Cost) string
+}
+
+// A combination says how the level of a set follows from those of its victims.
+type combination uint8
+
+const (
+	summed     combination = iota
+	largest                // the maximum
+	low                    // summed, and carried into the level before it
+	overrun                // counted per budget
+	atLeastOne             // summed, at least 1 each: a set costs more than its parts
+)
+
+var levels = [cover.NumLevels]level{
+	LevelOptedOut: {
+		set:     func(c *Cost, v int64) { c.OptedOut = int(v) },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.OptedOut, b.OptedOut) },
+		text:    func(c *Cost) string { return textIf(c.OptedOut > 0, "%d opted out", c.OptedOut) },
+	},
+	LevelOverrun: {
+		combine: overrun,
+		set:     func(c *Cost, v int64) { c.Overrun = v },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.Overrun, b.Overrun) },
+		text:    func(c *Cost) string { return textIf(c.Overrun > 0, "%d beyond soft budgets", c.Overrun) },
+	},
+	LevelOriginators: {
+		set:     func(c *Cost, v int64) { c.Originators = int(v) },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.Originators, b.Originators) },
+		text: func(c *Cost) string {
+			return textIf(c.Originators > 0, "%s", counted(c.Originators, "originator"))
+		},
+	},
+	LevelRank: {
+		combine: largest,
+		set:     func(c *Cost, v int64) { c.MaxRank = v },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.MaxRank, b.MaxRank) },
+		text:    func(c *Cost) string { return textIf(true, "highest rank %d", c.MaxRank) },
+	},
+	LevelPriority: {
+		combine: largest,
+		set:     func(c *Cost, v int64) { c.MaxPriority = v },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.MaxPriority, b.MaxPriority) },
+		text:    func(c *Cost) string { return textIf(true, "highest priority %d", c.MaxPriority) },
+	},
+	LevelJobs: {
+		set:     func(c *Cost, v int64) { c.Jobs = int(v) },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.Jobs, b.Jobs) },
+		text:    func(c *Cost) string { return textIf(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job")) },
+	},
+	LevelOwnHigh: {
+		set:     func(c *Cost, v int64) { c.Own = cover.Join(v, 0) },
+		compare: func(a, b *Cost) int { return a.Own.Compare(b.Own) },
+		text:    func(c *Cost) string { return textIf(c.Own != cover.Wide{}, "own cost %v", c.Own) },
+	},
+	LevelOwnLow: {
+		combine: low,
+		set:     func(c *Cost, v int64) { c.Own = c.Own.Add(cover.WideOf(v)) },
+	},
+	LevelVictims: {
+		combine: atLeastOne,
+		set:     func(c *Cost, v int64) { c.Victims = int(v) },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.Victims, b.Victims) },
+		text:    func(c *Cost) string { return counted(c.Victims, "victim") },
+	},
+	LevelSumRanks: {
+		set:     func(c *Cost, v int64) { c.SumRanks = v },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.SumRanks, b.SumRanks) },
+		text:    func(c *Cost) string { return textIf(c.Victims > 1, "ranks sum up to %d", c.SumRanks) },
+	},
+	LevelSumPriorities: {
+		set:     func(c *Cost, v int64) { c.SumPriorities = v },
+		compare: func(a, b *Cost) int { return cmp.Compare(a.SumPriorities, b.SumPriorities) },
+		// With the same offset everywhere it says what the ranks have said.
+		text: func(c *Cost) string { return "" },
+	},
 }
 
 // Compare returns a negative number, 0 or a positive one as c is cheaper than,
 // as cheap as or costlier than d. The cost of no victims is the cheapest.
 func (c *Cost) Compare(d *Cost) int {
 	if c.Victims == 0 || d.Victims == 0 {
-		return cmp.Or(cmp.Compare(c.Victims, d.Victims), cmp.Compare(c.Node, d.Node))
+		return cmp.Or(cmp.Compare(c.Victims, d.Victims), c.compareNodes(d))
 	}
-	return cmp.Or(
-		cmp.Compare(c.OptedOut, d.OptedOut),
-		cmp.Compare(c.Originators, d.Originators),
-		cmp.Compare(c.MaxRank, d.MaxRank),
-		cmp.Compare(c.MaxPriority, d.MaxPriority),
-		cmp.Compare(c.Jobs, d.Jobs),
-		cmp.Compare(c.Victims, d.Victims),
-		cmp.Compare(c.SumRanks, d.SumRanks),
-		c.Excess.Compare(d.Excess),
-		c.Work.Compare(d.Work),
-		cmp.Compare(c.Node, d.Node),
-	)
+	for i := range levels {
+		if compare := levels[i].compare; compare != nil {
+			if n := compare(c, d); n != 0 {
+				return n
+			}
+		}
+	}
+	return cmp.Or(c.Excess.Compare(d.Excess), c.Work.Compare(d.Work), c.compareNodes(d))
 }
 
-// The levels of the cost of a plan, in the order of [Cost]. An opted-out victim
-// has 1 at LevelOptedOut (law 1), an originator at LevelOriginators, and a job
-// that falls as a whole at LevelJobs.
-const (
-	LevelOptedOut = iota
-	LevelOriginators
-	LevelRank
-	LevelPriority
-	LevelJobs
-	LevelVictims
-	LevelSumRanks
-)
+func (c *Cost) compareNodes(d *Cost) int {
+	return cmp.Or(cmp.Compare(c.NodeRank, d.NodeRank), cmp.Compare(c.Node, d.Node))
+}
 
 // PlanOrder returns the order of [Cost] as levels.
 func PlanOrder() cover.Order { return planOrder }
 
-var planOrder = cover.Order{Max: 1<<LevelRank | 1<<LevelPriority, Count: LevelVictims}
+var planOrder = orderOf(&levels)
 
-// CostOf returns a total in the levels of plans as the cost of a plan with the
-// node at a place.
-func CostOf(t *cover.Total, place int) Cost {
-	return Cost{
-		OptedOut:    int(t.Levels[LevelOptedOut]),
-		Originators: int(t.Levels[LevelOriginators]),
-		MaxRank:     t.Levels[LevelRank],
-		MaxPriority: t.Levels[LevelPriority],
-		Jobs:        int(t.Levels[LevelJobs]),
-		Victims:     int(t.Levels[LevelVictims]),
-		SumRanks:    t.Levels[LevelSumRanks],
-		Excess:      t.Excess,
-		Work:        t.Work,
-		Node:        place,
+// orderOf returns how a search combines the levels of a table.
+func orderOf(table *[cover.NumLevels]level) (o cover.Order) {
+	for l := range table {
+		switch table[l].combine {
+		case largest:
+			o.Max |= 1 << l
+		case low:
+			o.Carry |= 1 << l
+		case overrun:
+			o.Overrun = l
+		case atLeastOne:
+			o.Count = l
+		}
 	}
+	return o
+}
+
+// CostOf returns a total in the levels of plans as the cost of a plan. The
+// node's part of it is left at 0.
+func CostOf(t *cover.Total) Cost {
+	c := Cost{Excess: t.Excess, Work: t.Work}
+	for l := range levels {
+		levels[l].set(&c, t.Levels[l])
+	}
+	return c
 }
 
 // String writes a cost for people, its parts in their order. Left out are those
@@ -88,19 +191,24 @@ func (c *Cost) String() string {
 		return "no victims"
 	}
 	var parts []string
-	part := func(on bool, format string, args ...any) {
-		if on {
-			parts = append(parts, fmt.Sprintf(format, args...))
+	for i := range levels {
+		if text := levels[i].text; text != nil {
+			if s := text(c); s != "" {
+				parts = append(parts, s)
+			}
 		}
 	}
-	part(c.OptedOut > 0, "%d opted out", c.OptedOut)
-	part(c.Originators > 0, "%s", counted(c.Originators, "originator"))
-	part(true, "highest rank %d", c.MaxRank)
-	part(true, "highest priority %d", c.MaxPriority)
-	part(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
-	part(true, "%s", counted(c.Victims, "victim"))
-	part(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
-	part(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
-	part(true, "%v of work lost", c.Work)
+	if c.Excess.Amount > 0 {
+		parts = append(parts, portion(c.Excess, "the cluster")+" freed beyond need")
+	}
+	parts = append(parts, fmt.Sprintf("%v of work lost", c.Work))
 	return strings.Join(parts, ", ")
+}
+
+// textIf returns a formatted text, or "" if it is not wanted.
+func textIf(wanted bool, format string, args ...any) string {
+	if !wanted {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
 }

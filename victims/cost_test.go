@@ -15,25 +15,46 @@ import (
 // costLadder is costs from the cheapest to the costliest. Each differs from the
 // one before in one more field, and is better in all fields after that: each
 // field decides before the next. (Section 5, "The decision", step 4.)
-var costLadder = []struct {
+var costLadder = func() (ladder []costRung) {
+	ladder = append(ladder,
+		costRung{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},
+		costRung{"no victims, node", Cost{Node: 2}},
+		costRung{"no victims, node rank", Cost{NodeRank: 1}},
+	)
+	least := Cost{MaxRank: -9, MaxPriority: -9, Victims: 1, SumRanks: -9, SumPriorities: -9, NodeRank: -9}
+	step := func(field string, change func(c *Cost)) {
+		c := least
+		change(&c)
+		ladder = append(ladder, costRung{field, c})
+	}
+	step("victims", func(c *Cost) {})
+	step("node", func(c *Cost) { c.Node = 1 })
+	step("node rank", func(c *Cost) { c.NodeRank = -8 })
+	step("work", func(c *Cost) { c.Work = cover.WorkOf(1) })
+	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
+	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
+	step("sum of priorities", func(c *Cost) { c.SumPriorities = -8 })
+	step("sum of ranks", func(c *Cost) { c.SumRanks = -8 })
+	step("number of victims", func(c *Cost) { c.Victims, c.SumRanks = 2, -18 })
+	step("own cost", func(c *Cost) { c.Own = cover.WideOf(1) })
+	step("own cost beyond 64 bits", func(c *Cost) {
+		for range 3 {
+			c.Own = c.Own.Add(cover.WideOf(math.MaxInt64))
+		}
+	})
+	step("jobs", func(c *Cost) { c.Jobs = 1 })
+	step("highest priority", func(c *Cost) { c.MaxPriority = -8 })
+	step("highest rank", func(c *Cost) { c.MaxRank = -8 })
+	step("originators", func(c *Cost) { c.Originators = 1 })
+	step("overrun", func(c *Cost) { c.Overrun = 1 })
+	step("opted out", func(c *Cost) { c.OptedOut = 1 })
+	step("opted out, once more", func(c *Cost) { c.OptedOut = 2 })
+	return ladder
+}()
+
+type costRung struct {
 	field string
 	cost  Cost
-}{
-	{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},
-	{"no victims, node", Cost{Node: 2}},
-	{"victims", Cost{Victims: 1, MaxRank: -9, MaxPriority: -9, SumRanks: -9}},
-	{"node", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 1}},
-	{"work", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.WorkOf(1), 0}},
-	{"excess", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 1000}, cover.Work{}, 0}},
-	{"excess as a share", Cost{0, 0, -9, -9, 0, 1, -9, resources.Share{Amount: 1, Of: 999}, cover.Work{}, 0}},
-	{"sum of ranks", Cost{0, 0, -9, -9, 0, 1, -8, resources.Share{}, cover.Work{}, 0}},
-	{"number of victims", Cost{0, 0, -9, -9, 0, 2, -18, resources.Share{}, cover.Work{}, 0}},
-	{"jobs", Cost{0, 0, -9, -9, 1, 1, -9, resources.Share{}, cover.Work{}, 0}},
-	{"highest priority", Cost{0, 0, -9, -8, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
-	{"highest rank", Cost{0, 0, -8, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
-	{"originators", Cost{0, 1, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
-	{"opted out", Cost{1, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
-	{"opted out, once more", Cost{2, 0, -9, -9, 0, 1, -9, resources.Share{}, cover.Work{}, 0}},
 }
 
 func TestCostCompare(t *testing.T) {
@@ -63,9 +84,13 @@ func drawCost(t *rapid.T, label string) *Cost {
 	few := rapid.IntRange(0, 1)
 	rank := rapid.Int64Range(-1, 0)
 	return &Cost{
-		few.Draw(t, label), few.Draw(t, "originators"), rank.Draw(t, "rank"), rank.Draw(t, "priority"), few.Draw(t, "jobs"),
-		few.Draw(t, "victims"), rank.Draw(t, "ranks"), resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
-		cover.WorkOf(time.Duration(few.Draw(t, "work"))), few.Draw(t, "node"),
+		OptedOut: few.Draw(t, label), Overrun: -rank.Draw(t, "overrun"), Originators: few.Draw(t, "originators"),
+		MaxRank: rank.Draw(t, "rank"), MaxPriority: rank.Draw(t, "priority"), Jobs: few.Draw(t, "jobs"),
+		Own: cover.WideOf(-rank.Draw(t, "own")), Victims: few.Draw(t, "victims"),
+		SumRanks: rank.Draw(t, "ranks"), SumPriorities: rank.Draw(t, "priorities"),
+		Excess:   resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
+		Work:     cover.WorkOf(time.Duration(few.Draw(t, "work"))),
+		NodeRank: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
 	}
 }
 
@@ -97,9 +122,13 @@ func TestCostString(t *testing.T) {
 		{Cost{MaxRank: 3, Node: 7}, "no victims"},
 		{Cost{Victims: 1, SumRanks: -5}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
 		{
-			Cost{1, 2, -3, 4, 5, 6, -7, resources.Share{Amount: 3, Of: 12}, cover.WorkOf(10 * time.Minute), 11},
-			"1 opted out, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, 6 victims, " +
-				"ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
+			Cost{
+				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
+				Own: cover.WideOf(math.MaxInt64).Add(cover.WideOf(math.MaxInt64)).Add(cover.WideOf(2)), Victims: 6,
+				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WorkOf(10 * time.Minute), Node: 11,
+			},
+			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
+				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
 		},
 	} {
 		if got := tt.cost.String(); got != tt.want {

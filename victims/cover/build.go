@@ -18,6 +18,7 @@ func (w *Worker) build(p *Problem) bool {
 	}
 	w.buildRows()
 	w.buildPacks()
+	w.buildBudgets()
 	if !w.enough() {
 		return false
 	}
@@ -66,6 +67,46 @@ func (w *Worker) buildPacks() {
 		if pack.sum > pack.room {
 			pack.tight = int32(len(w.tight))
 			w.tight = append(w.tight, *pack)
+		}
+	}
+}
+
+// buildBudgets finds out which budgets can be overrun at all. The others make
+// no difference between units.
+func (w *Worker) buildBudgets() {
+	w.used = zeros(w.used, len(w.p.Budgets))
+	w.scarce = zeros(w.scarce, len(w.p.Budgets))
+	if len(w.p.Budgets) == 0 {
+		return
+	}
+	for i := range w.p.Units {
+		for _, use := range w.p.Units[i].Uses {
+			w.used[use.Budget] = addCapped(w.used[use.Budget], use.Count)
+			w.scarce[use.Budget] = w.used[use.Budget] > w.left(use.Budget)
+		}
+	}
+}
+
+// left returns what a budget has left before anything is chosen.
+func (w *Worker) left(b int32) int64 { return max(w.p.Budgets[b].Left, 0) }
+
+// compareUses orders units by what they take of the budgets that can be overrun.
+func (w *Worker) compareUses(u, v []Use) int {
+	if len(u)+len(v) == 0 {
+		return 0
+	}
+	for i, j := 0, 0; ; i, j = i+1, j+1 {
+		for i < len(u) && !w.scarce[u[i].Budget] {
+			i++
+		}
+		for j < len(v) && !w.scarce[v[j].Budget] {
+			j++
+		}
+		if i == len(u) || j == len(v) {
+			return cmp.Compare(len(u)-i, len(v)-j)
+		}
+		if c := cmp.Or(cmp.Compare(u[i].Budget, v[j].Budget), cmp.Compare(u[i].Count, v[j].Count)); c != 0 {
+			return c
 		}
 	}
 }
@@ -141,6 +182,9 @@ func (w *Worker) alike(u, v *Unit) int {
 	if c := cmp.Compare(w.chain(u), w.chain(v)); c != 0 {
 		return c
 	}
+	if c := w.compareUses(u.Uses, v.Uses); c != 0 {
+		return c
+	}
 	if len(u.Parts)+len(v.Parts) > 0 {
 		if c := slices.CompareFunc(u.Parts, v.Parts, comparePart); c != 0 {
 			return c
@@ -205,7 +249,7 @@ func (w *Worker) helps(u *Unit) bool {
 
 // classOf returns the class that begins with unit u at members[first].
 func (w *Worker) classOf(u *Unit, first int32) class {
-	c := class{levels: u.Levels, size: u.Size, first: first, count: 1, parted: len(u.Parts) > 0}
+	c := class{levels: u.Levels, size: u.Size, first: first, count: 1, parted: len(u.Parts) > 0, uses: u.Uses}
 	from := len(w.terms)
 	for part := range u.all {
 		for _, n := range part.Needs {
@@ -263,9 +307,11 @@ func (w *Worker) reset() {
 	}
 	w.freed = zeros(w.freed, w.types)
 	w.sure = zeros(w.sure, w.types)
+	w.used = zeros(w.used, len(w.p.Budgets))
+	w.over = 0
 	w.taken = zeros(w.taken, len(w.classes))
 	w.total = Total{}
-	w.found = false
+	w.found, w.levels = false, false
 	w.steps = 0
 	w.deep.ready = false
 }

@@ -103,6 +103,7 @@ func (c *coverCase) subset(t *rapid.T) (units []int32) {
 func budgetIsHonest(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
+	w.eager = rapid.Bool().Draw(t, "eager")
 	var s Selection
 	var before *slowSet
 	for _, steps := range []int{0, 1, 2, 5, 10, 20} {
@@ -113,6 +114,7 @@ func budgetIsHonest(t *rapid.T) {
 		if s.Proven {
 			c.mustBeBest(t, &s)
 		}
+		c.mustHaveLeastLevels(t, &s)
 		if !s.Found {
 			if before != nil {
 				t.Fatalf("nothing in %d steps, but in fewer %v", steps, before.keys)
@@ -125,6 +127,16 @@ func budgetIsHonest(t *rapid.T) {
 			t.Fatalf("%v in %d steps, but in fewer %v", now.keys, steps, before.keys)
 		}
 		before = now
+	}
+}
+
+// mustHaveLeastLevels holds a search to what it says about levels.
+func (c *coverCase) mustHaveLeastLevels(t *rapid.T, s *Selection) {
+	switch {
+	case s.Proven && !s.LevelsProven:
+		t.Fatal("proven, but not its levels")
+	case s.Found && s.LevelsProven && c.Order.Compare == nil && s.Total.Levels != c.best.levels:
+		t.Fatalf("levels %v are proven, but %v has %v", s.Total.Levels, c.best.keys, c.best.levels)
 	}
 }
 

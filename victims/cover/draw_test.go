@@ -62,6 +62,9 @@ func coverCases() *rapid.Generator[*coverCase] {
 		c.Order.Compare = order.fast
 		c.Needs = make([]Need, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
 		c.Bounds = make([]Bound, rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bounds"))
+		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
+			c.Budgets = append(c.Budgets, Budget{Left: int64(between(t, "left", -1, 3))})
+		}
 		g.units()
 		g.needs()
 		g.bounds()
@@ -116,7 +119,16 @@ func (g *coverDraw) order() Order {
 		return planOrder
 	}
 	count := between(g.T, "count", 0, NumLevels-1)
-	return Order{Count: count, Max: uint8(between(g.T, "max", 0, 1<<NumLevels-1)) &^ (1 << count)}
+	o := Order{Count: count, Max: uint16(between(g.T, "max", 0, 1<<NumLevels-1)) &^ (1 << count)}
+	if count > 0 {
+		o.Overrun = between(g.T, "overrun", 0, count-1)
+		o.Max &^= 1 << o.Overrun
+	}
+	if low := between(g.T, "low half", 0, NumLevels-1); low > 0 && low != count && low-1 != count && low != o.Overrun && low-1 != o.Overrun {
+		o.Carry = 1 << low
+		o.Max &^= 3 << (low - 1)
+	}
+	return o
 }
 
 // units draws units of few shapes, each with a key and work of its own.
@@ -130,6 +142,7 @@ func (g *coverDraw) units() {
 			Bounds: rapid.SampledFrom(chains).Draw(g.T, "chain"),
 		}
 		u.Needs = g.some("counts", len(g.Needs))
+		u.Uses = g.uses()
 		if between(g.T, "gang", 0, 3) == 1 {
 			u.Parts = g.parts()
 		}
@@ -143,6 +156,16 @@ func (g *coverDraw) units() {
 		u.Work = rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "work")
 		g.Units = append(g.Units, u)
 	}
+}
+
+// uses draws what a unit takes of the budgets.
+func (g *coverDraw) uses() (uses []Use) {
+	for b := range g.Budgets {
+		if n := between(g.T, "uses", 0, 3); n > 0 {
+			uses = append(uses, Use{int32(b), int64(max(n-1, 1))})
+		}
+	}
+	return uses
 }
 
 // some draws most of the numbers below n, ascending.
@@ -213,6 +236,9 @@ func (g *coverDraw) levels() (levels Levels) {
 	o := &g.Order
 	for l := range levels {
 		switch {
+		case l > 0 && l == o.Overrun:
+		case o.Carry>>l&1 != 0:
+			levels[l] = rapid.SampledFrom([]int64{0, 0, 1, 1<<carry - 1, 1 << (carry - 1)}).Draw(g.T, "low half")
 		case l == o.Count:
 			levels[l] = rapid.SampledFrom([]int64{1, 1, 1, 2, 3}).Draw(g.T, "count")
 		case l < o.Count && !o.isMax(l):
@@ -238,7 +264,7 @@ func (g *coverDraw) wanted() {
 // pictureOf writes a problem line by line.
 func pictureOf(p *Problem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "max %07b count %d wanted %v capacity %v\n", p.Order.Max, p.Order.Count, p.Wanted, p.Capacity)
+	fmt.Fprintf(&b, "max %011b carry %011b overrun %d count %d budgets %v wanted %v capacity %v\n", p.Order.Max, p.Order.Carry, p.Order.Overrun, p.Order.Count, p.Budgets, p.Wanted, p.Capacity)
 	for i, n := range p.Needs {
 		fmt.Fprintf(&b, "need %d: %v\n", i, n.Short)
 	}
@@ -246,7 +272,7 @@ func pictureOf(p *Problem) string {
 		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)
 	}
 	for _, u := range p.Units {
-		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Parts)
+		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v uses %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Uses, u.Parts)
 	}
 	return b.String()
 }

@@ -15,7 +15,7 @@ func (w *Worker) Greedy(dst *Selection, p *Problem) {
 		return
 	}
 	w.greedy()
-	w.answer(dst, false)
+	w.answer(dst, nothing)
 }
 
 // greedy leaves the set it finds, if any, as the best.
@@ -86,6 +86,12 @@ func (w *Worker) move(i int, sign int64) {
 	for t := range w.freed {
 		w.freed[t] += sign * c.size.At(t)
 	}
+	for _, use := range c.uses {
+		left := w.left(use.Budget)
+		w.over -= max(w.used[use.Budget]-left, 0)
+		w.used[use.Budget] += sign * use.Count
+		w.over += max(w.used[use.Budget]-left, 0)
+	}
 	w.taken[i] += int32(sign)
 }
 
@@ -115,13 +121,22 @@ func (w *Worker) sum() (t Total) {
 			t.Units++
 		}
 	}
+	w.noteOverrun(&t.Levels)
 	t.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
 	return t
 }
 
+// noteOverrun sets the overrun among the levels of what is taken.
+func (w *Worker) noteOverrun(l *Levels) {
+	if o := w.p.Order.Overrun; o > 0 {
+		l[o] = w.over
+	}
+}
+
 // answer sets dst to the best set.
-func (w *Worker) answer(dst *Selection, proven bool) {
-	dst.Found, dst.Proven, dst.Steps = w.found, proven, w.steps
+func (w *Worker) answer(dst *Selection, g grade) {
+	dst.Found, dst.Steps = w.found, w.steps
+	dst.Proven, dst.LevelsProven = g == whole, g >= leastLevels
 	dst.Units, dst.Total = dst.Units[:0], Total{}
 	if !w.found {
 		return
@@ -136,5 +151,5 @@ func (w *Worker) answer(dst *Selection, proven bool) {
 
 // none sets dst to the answer that no set exists.
 func (dst *Selection) none(steps int) {
-	*dst = Selection{Units: dst.Units[:0], Proven: true, Steps: steps}
+	*dst = Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true, Steps: steps}
 }

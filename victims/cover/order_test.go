@@ -3,14 +3,21 @@ package cover
 // The order of plans, as package victims has it.
 const (
 	LevelOptedOut = iota
+	LevelOverrun
 	LevelOriginators
 	LevelRank
 	LevelPriority
 	LevelJobs
+	LevelOwnHigh
+	LevelOwnLow
 	LevelVictims
 	LevelSumRanks
+	LevelSumPriorities
 )
 
 const DefaultSteps = 1 << 16
 
-var planOrder = Order{Max: 1<<LevelRank | 1<<LevelPriority, Count: LevelVictims}
+var planOrder = Order{
+	Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
+	Overrun: LevelOverrun, Count: LevelVictims,
+}

@@ -3,6 +3,7 @@ package cover
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
@@ -19,9 +20,10 @@ import (
 // those of the tasks of a [Cluster] do; all units together may have more, for a
 // task may be in several of which bounds let only one be chosen.
 type Problem struct {
-	Needs  []Need
-	Bounds []Bound
-	Units  []Unit
+	Needs   []Need
+	Bounds  []Bound
+	Budgets []Budget
+	Units   []Unit
 
 	// Order is how levels combine and which sets are cheaper.
 	Order Order
@@ -43,6 +45,21 @@ type Bound struct {
 	Room resources.Limit
 }
 
+// A Budget says how many may be chosen of the units that use it without a
+// price: what a set uses beyond Left is its overrun, see [Order.Overrun]. A
+// negative Left counts as 0. A budget forbids nothing; for that there are
+// bounds.
+type Budget struct {
+	Left int64
+}
+
+// A Use is how much a unit takes of a budget: 1 for a task, and for a gang the
+// number of its members in it. It is positive.
+type Use struct {
+	Budget int32
+	Count  int64
+}
+
 // A Unit is chosen or left as a whole. Sizes are non-negative. A need or bound
 // that the problem does not have is a bug of the caller, and the search panics.
 type Unit struct {
@@ -54,6 +71,7 @@ type Unit struct {
 	// Bounds are those that bind it, the innermost first. They are chains: two
 	// units without parts that share a bound share all that follow it.
 	Bounds []int32
+	Uses   []Use // by rising budget
 
 	// Parts, where there are some, are what the unit is made of: a gang has
 	// members on several nodes and in several queues. Size is then their sum
@@ -84,9 +102,10 @@ func (u *Unit) all(yield func(Part) bool) {
 }
 
 // NumLevels is the number of levels of a cost.
-const NumLevels = 7
+const NumLevels = 11
 
 // Levels are the parts of a cost that decide first, the most important first.
+// An order may use fewer; the others are 0.
 type Levels [NumLevels]int64
 
 // An Order says how the levels of units combine to those of a set, and
@@ -94,7 +113,16 @@ type Levels [NumLevels]int64
 type Order struct {
 	// Max has a bit for each level of which a set has the maximum over its
 	// units; of the others it has the sum.
-	Max uint8
+	Max uint16
+	// Carry has a bit for each level that is the low half of a number of which
+	// the level before it is the high half: what reaches 2^32 is carried there,
+	// so that a sum of amounts up to 2^63-1 cannot wrap. Units have less than
+	// 2^32 in such a level. Neither half is in Max.
+	Carry uint16
+	// Overrun is the level of what a set uses of [Problem.Budgets] beyond what
+	// is left of them, summed over budgets. Units have 0 there. It lies before
+	// Count. 0 means that no level does; level 0 itself cannot.
+	Overrun int
 	// Count is the level that counts: it is summed, every unit has at least 1
 	// there, and in the summed levels before it at least 0. So a set is never
 	// cheaper than a part of it.
@@ -121,7 +149,10 @@ type Selection struct {
 	Units  []int32 // rows of Problem.Units, ascending
 	Total  Total
 	Proven bool // no legal set is cheaper, or none exists where none was found
-	Steps  int
+	// LevelsProven is set if no legal set has lesser levels. Proven implies it.
+	// With an Order.Compare it says no more than Proven.
+	LevelsProven bool
+	Steps        int
 }
 
 // A Worker solves problems. Its zero value is ready; its memory is reused, so
@@ -138,6 +169,7 @@ type Worker struct {
 	rowOf   []int32    // first row of each need
 	spans   []packSpan // the packs of each bound
 	builds  uint32     // problems built, to tell spans of this one from older ones
+	scarce  []bool     // the budgets that all units together would overrun
 	sums    []int64    // scratch: one amount per row or pack
 	terms   []term
 
@@ -147,12 +179,14 @@ type Worker struct {
 	least  []int64  // the least size, per type
 	byRow  []int32  // all classes by falling amount, row by row
 	deep   deepBounds
-	eager  bool // deep bounds from the first step on, for tests
+	eager  bool // deep bounds, and levels by themselves, from the first step on: for tests
 
 	// The state of a search.
 	rem    []int64 // of each cover row
 	room   []int64 // of each pack row
 	freed  []int64 // per type
+	used   []int64 // of each budget
+	over   int64   // the overrun of what is taken
 	sure   []int64 // what every completion frees at least, per type
 	taken  []int32 // per class
 	total  Total   // without its excess
@@ -162,6 +196,7 @@ type Worker struct {
 	bestOf Total
 	found  bool
 	limit  *Total // what a set may cost at most, if anything is set
+	levels bool   // sets of the same levels as the best one are of no interest
 	steps  int
 	budget int
 	keys   [2][]string
@@ -203,6 +238,7 @@ type class struct {
 	cover        []term
 	pack         []term
 	parted       bool  // its units have parts
+	uses         []Use // of a unit
 	use          int64 // how much of the needs a unit covers, for ordering only
 }
 
@@ -220,7 +256,20 @@ func (o *Order) compare(a, b *Total) int {
 // isMax reports whether a set has the maximum of level l and not the sum.
 func (o *Order) isMax(l int) bool { return o.Max>>l&1 != 0 }
 
+// carry is the bit from which on a low half is carried into the high one.
+const carry = 32
+
+// settle carries the low halves of levels into the high ones.
+func (o *Order) settle(l *Levels) {
+	for rest := o.Carry; rest != 0; rest &= rest - 1 {
+		low := bits.TrailingZeros16(rest)
+		l[low-1] += l[low] >> carry
+		l[low] &= 1<<carry - 1
+	}
+}
+
 // Join returns the levels of a set of n units with a unit of levels u joined.
+// The overrun is not among them: it is no sum over units.
 func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
 	sum := *set
 	for l := range sum {
@@ -231,6 +280,7 @@ func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
 			sum[l] = u[l]
 		}
 	}
+	o.settle(&sum)
 	return sum
 }
 

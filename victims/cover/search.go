@@ -23,13 +23,59 @@ func (w *Worker) Within(dst *Selection, p *Problem, steps int, limit *Total) {
 		dst.none(0)
 		return
 	}
-	w.limit, w.budget = limit, steps
+	w.limit = limit
 	w.greedy()
 	if w.found && !w.beats(&w.bestOf) {
 		w.found = false
 	}
-	done := !w.reachable() || w.branch(0)
-	w.answer(dst, done)
+	g := whole
+	if w.reachable() {
+		g = w.search(steps)
+	}
+	w.answer(dst, g)
+}
+
+// grade says how much a search has shown of the best set that it found.
+type grade uint8
+
+const (
+	nothing     grade = iota
+	leastLevels       // none has lesser levels
+	whole             // none is cheaper
+)
+
+// short is how many steps a search may take before it looks for the least
+// levels by themselves. Nearly all searches on a node end within a few.
+const short = 256
+
+// search looks for the cheapest set within a number of steps. If that is a long
+// search, it first shows which levels are the least, for these say who is
+// stopped, and spends what is left of its steps on excess, work and keys.
+func (w *Worker) search(steps int) grade {
+	w.budget = min(short, steps)
+	if w.eager {
+		w.budget = min(1, steps)
+	}
+	if w.branch(0) {
+		return whole
+	}
+	if w.p.Order.Compare != nil {
+		w.budget = steps
+		if w.branch(0) {
+			return whole
+		}
+		return nothing
+	}
+	w.budget, w.levels = w.steps+(steps-w.steps)/2, true
+	proven := w.branch(0)
+	w.budget, w.levels = steps, false
+	switch {
+	case w.branch(0):
+		return whole
+	case proven:
+		return leastLevels
+	}
+	return nothing
 }
 
 // reachable reports whether all classes together could meet every need, if
@@ -81,6 +127,7 @@ func (w *Worker) branch(i int) bool {
 		w.total.Work = w.total.Work.Add(WorkOfNanos(w.p.Units[w.members[c.first+int32(n)]].Work))
 		w.total.Units++
 		w.take(i)
+		w.noteOverrun(&w.total.Levels)
 	}
 	for ; n > 0; n-- {
 		w.untake(i)
@@ -132,6 +179,9 @@ func (w *Worker) beaten(i int) bool {
 			return low[l] > best.Levels[l]
 		}
 	}
+	if w.levels && w.found {
+		return true
+	}
 	least := w.least[i*w.types:]
 	for t := range w.freed {
 		w.sure[t] = w.freed[t] + more*least[t]
@@ -161,6 +211,7 @@ func (w *Worker) floor(i int, more int64) Levels {
 			low[l] = next
 		}
 	}
+	o.settle(&low)
 	return low
 }
 

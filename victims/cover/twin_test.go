@@ -141,6 +141,15 @@ func (p slowProblem) set(units []int32) *slowSet {
 		}
 	}
 	slices.Sort(s.keys)
+	for l := NumLevels - 1; l > 0; l-- {
+		if p.Order.Carry&(1<<l) != 0 {
+			s.levels[l-1] += s.levels[l] / (1 << 32)
+			s.levels[l] %= 1 << 32
+		}
+	}
+	if p.Order.Overrun > 0 {
+		s.levels[p.Order.Overrun] = p.overrun(units)
+	}
 	for t := range resources.MaxTypes {
 		over := p.freed(units, t)
 		capacity := int64(1) // where there is none
@@ -155,6 +164,22 @@ func (p slowProblem) set(units []int32) *slowSet {
 		}
 	}
 	return s
+}
+
+// overrun returns what the units use of the budgets beyond what is left.
+func (p slowProblem) overrun(units []int32) (over int64) {
+	for b, budget := range p.Budgets {
+		used := int64(0)
+		for _, i := range units {
+			for _, use := range p.Units[i].Uses {
+				if int(use.Budget) == b {
+					used += use.Count
+				}
+			}
+		}
+		over += max(0, used-max(0, budget.Left))
+	}
+	return over
 }
 
 // total returns the cost of a set for the worker.

@@ -1,6 +1,9 @@
 package cover
 
 import (
+	"fmt"
+	"math/bits"
+	"strconv"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -18,6 +21,49 @@ func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 		}
 	}
 	return most
+}
+
+// Wide is a sum of non-negative amounts in 128 bits, which never wraps.
+type Wide struct {
+	n wide.Uint128
+}
+
+// WideOf returns an amount; a negative one counts as 0.
+func WideOf(v int64) Wide { return Wide{wide.Of(uint64(max(v, 0)))} }
+
+// Add returns the sum of both.
+func (w Wide) Add(x Wide) Wide { return Wide{w.n.Add(x.n)} }
+
+// Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
+func (w Wide) Compare(x Wide) int { return w.n.Cmp(x.n) }
+
+// Int64 returns the amount, and false if it is beyond int64.
+func (w Wide) Int64() (int64, bool) {
+	return int64(w.n.Lo), w.n.Hi == 0 && int64(w.n.Lo) >= 0
+}
+
+// String writes the amount in decimal.
+func (w Wide) String() string {
+	if w.n.Hi == 0 {
+		return strconv.FormatUint(w.n.Lo, 10)
+	}
+	// Two groups of digits. 10^19 is the largest power of ten in 64 bits, and the
+	// high group of any sum that levels hold is less.
+	const group = 1e19
+	high, low := bits.Div64(w.n.Hi%group, w.n.Lo, group)
+	return strconv.FormatUint(high, 10) + fmt.Sprintf("%019d", low)
+}
+
+// Split returns the amount as two levels, the second of which carries into the
+// first; see [Order.Carry].
+func (w Wide) Split() (high, low int64) {
+	return int64(w.n.Hi<<32 | w.n.Lo>>32), int64(w.n.Lo & (1<<carry - 1))
+}
+
+// Join returns the amount of two such levels.
+func Join(high, low int64) Wide {
+	h := uint64(high)
+	return Wide{wide.Uint128{Hi: h >> 32, Lo: h<<32 | uint64(low)}}
 }
 
 // Work is an amount of running time: that of all victims together since each
