@@ -171,7 +171,7 @@ func (d *decision) setNeeds() {
 		needs = append(needs, cover.Need{Short: short})
 	}
 	d.problem = cover.Problem{
-		Needs: needs, Bounds: d.rooms.Bounds, Order: planOrder,
+		Needs: needs, Bounds: d.rooms.Bounds, Order: PlanOrder(),
 		Wanted: d.wanted, Capacity: d.c.total,
 	}
 	if d.p.Compare != nil {

@@ -46,13 +46,11 @@ const (
 	LevelSumPriorities
 )
 
-// A level is how one level of the cost is summed up and told. This table is the
-// one place to add a level to, beside the constants, a field of [Cost], and the
-// twin of it in internal/oracle.
+// A level is how one level of the cost is summed up and told. To add one, add
+// a constant above, a row to this table, a field to [Cost] with a line each in
+// CostOf and Compare, and the twin in internal/oracle.
 type level struct {
 	combine combination
-	set     func(c *Cost, v int64)
-	compare func(a, b *Cost) int
 	// text returns what the level says of a cost, "" if that is nothing.
 	text func(c *Cost) string
 }
@@ -70,63 +68,42 @@ const (
 
 var levels = [cover.NumLevels]level{
 	LevelOptedOut: {
-		set:     func(c *Cost, v int64) { c.OptedOut = int(v) },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.OptedOut, b.OptedOut) },
-		text:    func(c *Cost) string { return textIf(c.OptedOut > 0, "%d opted out", c.OptedOut) },
+		text: func(c *Cost) string { return textIf(c.OptedOut > 0, "%d opted out", c.OptedOut) },
 	},
 	LevelOverrun: {
 		combine: overrun,
-		set:     func(c *Cost, v int64) { c.Overrun = v },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.Overrun, b.Overrun) },
 		text:    func(c *Cost) string { return textIf(c.Overrun > 0, "%d beyond soft budgets", c.Overrun) },
 	},
 	LevelOriginators: {
-		set:     func(c *Cost, v int64) { c.Originators = int(v) },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.Originators, b.Originators) },
 		text: func(c *Cost) string {
 			return textIf(c.Originators > 0, "%s", counted(c.Originators, "originator"))
 		},
 	},
 	LevelRank: {
 		combine: largest,
-		set:     func(c *Cost, v int64) { c.MaxRank = v },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.MaxRank, b.MaxRank) },
 		text:    func(c *Cost) string { return textIf(true, "highest rank %d", c.MaxRank) },
 	},
 	LevelPriority: {
 		combine: largest,
-		set:     func(c *Cost, v int64) { c.MaxPriority = v },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.MaxPriority, b.MaxPriority) },
 		text:    func(c *Cost) string { return textIf(true, "highest priority %d", c.MaxPriority) },
 	},
 	LevelJobs: {
-		set:     func(c *Cost, v int64) { c.Jobs = int(v) },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.Jobs, b.Jobs) },
-		text:    func(c *Cost) string { return textIf(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job")) },
+		text: func(c *Cost) string { return textIf(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job")) },
 	},
 	LevelOwnHigh: {
-		set:     func(c *Cost, v int64) { c.Own = cover.Join(v, 0) },
-		compare: func(a, b *Cost) int { return a.Own.Compare(b.Own) },
-		text:    func(c *Cost) string { return textIf(c.Own != cover.Wide{}, "own cost %v", c.Own) },
+		text: func(c *Cost) string { return textIf(c.Own != cover.Wide{}, "own cost %v", c.Own) },
 	},
 	LevelOwnLow: {
 		combine: low,
-		set:     func(c *Cost, v int64) { c.Own = c.Own.Add(cover.WideOf(v)) },
 	},
 	LevelVictims: {
 		combine: atLeastOne,
-		set:     func(c *Cost, v int64) { c.Victims = int(v) },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.Victims, b.Victims) },
 		text:    func(c *Cost) string { return counted(c.Victims, "victim") },
 	},
 	LevelSumRanks: {
-		set:     func(c *Cost, v int64) { c.SumRanks = v },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.SumRanks, b.SumRanks) },
-		text:    func(c *Cost) string { return textIf(c.Victims > 1, "ranks sum up to %d", c.SumRanks) },
+		text: func(c *Cost) string { return textIf(c.Victims > 1, "ranks sum up to %d", c.SumRanks) },
 	},
 	LevelSumPriorities: {
-		set:     func(c *Cost, v int64) { c.SumPriorities = v },
-		compare: func(a, b *Cost) int { return cmp.Compare(a.SumPriorities, b.SumPriorities) },
 		// With the same offset everywhere it says what the ranks have said.
 		text: func(c *Cost) string { return "" },
 	},
@@ -138,14 +115,21 @@ func (c *Cost) Compare(d *Cost) int {
 	if c.Victims == 0 || d.Victims == 0 {
 		return cmp.Or(cmp.Compare(c.Victims, d.Victims), c.compareNodes(d))
 	}
-	for i := range levels {
-		if compare := levels[i].compare; compare != nil {
-			if n := compare(c, d); n != 0 {
-				return n
-			}
-		}
-	}
-	return cmp.Or(c.Excess.Compare(d.Excess), c.Work.Compare(d.Work), c.compareNodes(d))
+	return cmp.Or(
+		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Overrun, d.Overrun),
+		cmp.Compare(c.Originators, d.Originators),
+		cmp.Compare(c.MaxRank, d.MaxRank),
+		cmp.Compare(c.MaxPriority, d.MaxPriority),
+		cmp.Compare(c.Jobs, d.Jobs),
+		c.Own.Compare(d.Own),
+		cmp.Compare(c.Victims, d.Victims),
+		cmp.Compare(c.SumRanks, d.SumRanks),
+		cmp.Compare(c.SumPriorities, d.SumPriorities),
+		c.Excess.Compare(d.Excess),
+		c.Work.Compare(d.Work),
+		c.compareNodes(d),
+	)
 }
 
 func (c *Cost) compareNodes(d *Cost) int {
@@ -153,14 +137,9 @@ func (c *Cost) compareNodes(d *Cost) int {
 }
 
 // PlanOrder returns the order of [Cost] as levels.
-func PlanOrder() cover.Order { return planOrder }
-
-var planOrder = orderOf(&levels)
-
-// orderOf returns how a search combines the levels of a table.
-func orderOf(table *[cover.NumLevels]level) (o cover.Order) {
-	for l := range table {
-		switch table[l].combine {
+func PlanOrder() (o cover.Order) {
+	for l := range levels {
+		switch levels[l].combine {
 		case largest:
 			o.Max |= 1 << l
 		case low:
@@ -177,11 +156,21 @@ func orderOf(table *[cover.NumLevels]level) (o cover.Order) {
 // CostOf returns a total in the levels of plans as the cost of a plan. The
 // node's part of it is left at 0.
 func CostOf(t *cover.Total) Cost {
-	c := Cost{Excess: t.Excess, Work: t.Work}
-	for l := range levels {
-		levels[l].set(&c, t.Levels[l])
+	l := &t.Levels
+	return Cost{
+		OptedOut:      int(l[LevelOptedOut]),
+		Overrun:       l[LevelOverrun],
+		Originators:   int(l[LevelOriginators]),
+		MaxRank:       l[LevelRank],
+		MaxPriority:   l[LevelPriority],
+		Jobs:          int(l[LevelJobs]),
+		Own:           cover.Join(l[LevelOwnHigh], l[LevelOwnLow]),
+		Victims:       int(l[LevelVictims]),
+		SumRanks:      l[LevelSumRanks],
+		SumPriorities: l[LevelSumPriorities],
+		Excess:        t.Excess,
+		Work:          t.Work,
 	}
-	return c
 }
 
 // String writes a cost for people, its parts in their order. Left out are those

@@ -116,9 +116,10 @@ func (d *decision) suffices(n NodeID, u *unitSet, units []int32) bool {
 // totalOf returns what a set of units costs.
 func (d *decision) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	clear(d.sum)
+	order := PlanOrder()
 	for _, i := range units {
 		unit := &u.units[i]
-		t.Levels = planOrder.Join(&t.Levels, t.Units, &unit.Levels)
+		t.Levels = order.Join(&t.Levels, t.Units, &unit.Levels)
 		t.Work = t.Work.Add(cover.WorkOfNanos(unit.Work))
 		t.Units++
 		d.sum = resources.Add(d.sum, d.sum, unit.Size)

@@ -37,6 +37,9 @@ func (w Wide) Add(x Wide) Wide { return Wide{w.n.Add(x.n)} }
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Wide) Compare(x Wide) int { return w.n.Cmp(x.n) }
 
+// Equal reports whether both are the same amount.
+func (w Wide) Equal(x Wide) bool { return w == x }
+
 // Int64 returns the amount, and false if it is beyond int64.
 func (w Wide) Int64() (int64, bool) {
 	return int64(w.n.Lo), w.n.Hi == 0 && int64(w.n.Lo) >= 0
