@@ -22,6 +22,17 @@ const (
 	CauseJob Cause = "job"
 )
 
+// A Way is a stable word for how a victim is stopped.
+type Way string
+
+const (
+	// WayLabel: the text of the eviction is put into [LabelSoftEviction], and the
+	// task, or who owns it, does the rest.
+	WayLabel Way = "label"
+	// WayDelete: the task is deleted.
+	WayDelete Way = "delete"
+)
+
 // An Eviction tells one victim who preempts it, for which job, and why. Eviction
 // is soft: it is for the caller to delete the task, to signal it, or to put the
 // text of the eviction into [LabelSoftEviction] and let others act.
@@ -38,6 +49,8 @@ type Eviction struct {
 	Preemptor Preemptor `json:"preemptor"`
 	// Causes is never empty and in the order of the constants.
 	Causes []Cause `json:"causes"`
+	// Way is how to stop the task, if the caller said.
+	Way Way `json:"way,omitempty"`
 }
 
 // A Preemptor is the job that a task is stopped for.
@@ -52,9 +65,10 @@ type Preemptor struct {
 }
 
 // Evictions appends to dst what there is to tell to each victim of the plan, in
-// the order of the plan, which is that of keys, and returns dst. The victims
-// must be in the cluster still. The cost is victims times placements.
-func (p *Plan) Evictions(dst []Eviction, c *victims.Cluster) []Eviction {
+// the order of the plan, which is that of keys, and returns dst. The way is that
+// of [LabelOptions.Way], or "" if nobody needs the word. The victims must be in
+// the cluster still. The cost is victims times placements.
+func (p *Plan) Evictions(dst []Eviction, c *victims.Cluster, way Way) []Eviction {
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		t := c.Task(v.Task)
@@ -64,7 +78,7 @@ func (p *Plan) Evictions(dst []Eviction, c *victims.Cluster) []Eviction {
 				Job: p.Job.Name, Application: p.Job.Application,
 				Queue: c.Tree().Path(p.Job.Queue), Priority: p.Job.Priority,
 			},
-			Causes: v.causes(),
+			Causes: v.causes(), Way: way,
 		}
 		if v.ForNode {
 			e.Preemptor.Members = p.membersOn(t.Node)

@@ -79,12 +79,12 @@ func TestPlan_Evictions(t *testing.T) {
 		},
 		{Task: "x", Queue: "root.a.1", Node: "n1", Priority: 7, Preemptor: job, Causes: []jobs.Cause{"quota"}},
 	}
-	got := p.Evictions(nil, c)
+	got := p.Evictions(nil, c, "")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("-want +got:\n%s", diff)
 	}
 	first := jobs.Eviction{Task: "before"}
-	require.Equal(t, append([]jobs.Eviction{first}, want...), p.Evictions([]jobs.Eviction{first}, c), "appended to what is there")
+	require.Equal(t, append([]jobs.Eviction{first}, want...), p.Evictions([]jobs.Eviction{first}, c, ""), "appended to what is there")
 }
 
 // TestEviction_JSON holds the names of fields to what others read.
@@ -100,7 +100,7 @@ func TestEviction_JSON(t *testing.T) {
 		`{"task":"x","queue":"root.a.1","node":"n1","priority":7,"preemptor":{"job":"j","application":"app-j",` +
 			`"queue":"root.b","priority":100},"causes":["quota"]}`,
 	} {
-		text, err := json.Marshal(p.Evictions(nil, c)[i])
+		text, err := json.Marshal(p.Evictions(nil, c, "")[i])
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))
 	}
@@ -127,6 +127,7 @@ func evictionComesBack(t *rapid.T) {
 		Causes: rapid.SliceOfN(rapid.SampledFrom([]jobs.Cause{
 			jobs.CauseNode, jobs.CauseHeadroom, jobs.CauseQuota, jobs.CauseJob,
 		}), 1, 4).Draw(t, "causes"),
+		Way: rapid.SampledFrom([]jobs.Way{"", jobs.WayLabel, jobs.WayDelete}).Draw(t, "way"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
 		e.Preemptor.Members = append(e.Preemptor.Members, name.Draw(t, "member"))
@@ -157,7 +158,7 @@ func TestEviction_String(t *testing.T) {
 		"h-2 is preempted by job j of root.b (priority 100): room on node n2 for j-2; room under the max of a queue; room under the max of a quota",
 		"x is preempted by job j of root.b (priority 100): room under the max of a quota",
 	} {
-		require.Equal(t, want, p.Evictions(nil, c)[i].String())
+		require.Equal(t, want, p.Evictions(nil, c, "")[i].String())
 	}
 	foreign := jobs.Eviction{Task: "t", Preemptor: jobs.Preemptor{Job: "j", Queue: "root"}, Causes: []jobs.Cause{"moon phase"}}
 	require.Equal(t, `t is preempted by job j of root (priority 0): "moon phase"`, foreign.String())
@@ -165,7 +166,7 @@ func TestEviction_String(t *testing.T) {
 
 func ExamplePlan_Evictions() {
 	cluster, plan := evictionPlan(check{})
-	for _, e := range plan.Evictions(nil, cluster)[3:] {
+	for _, e := range plan.Evictions(nil, cluster, jobs.LabelOptions{}.Way())[3:] {
 		text, err := json.MarshalIndent(e, "", "  ")
 		if err != nil {
 			panic(err)
@@ -186,7 +187,8 @@ func ExamplePlan_Evictions() {
 	//   },
 	//   "causes": [
 	//     "quota"
-	//   ]
+	//   ],
+	//   "way": "label"
 	// }
 	// x is preempted by job j of root.b (priority 100): room under the max of a quota
 }

@@ -3,10 +3,12 @@ package jobs
 import (
 	"errors"
 	"fmt"
+
+	"github.com/go-preempt/preempt/internal/plain"
 )
 
 // The labels of Koordinator's job-level preemption, with its names, so that a
-// scheduler that works with them can go on. (Design, section 8.)
+// scheduler that works with them can go on. (DESIGN.md, Jobs.)
 const (
 	// LabelPreemptible says, "true" or "false", whether a member may be a
 	// victim of other jobs. All members of a job say the same.
@@ -21,11 +23,14 @@ const (
 )
 
 // PreemptionNever and PreemptLowerPriority are the preemption policies of
-// Kubernetes. None is as good as PreemptLowerPriority.
+// Kubernetes. An empty policy means PreemptLowerPriority.
 const (
 	PreemptionNever      = "Never"
 	PreemptLowerPriority = "PreemptLowerPriority"
 )
+
+// policyName is what errors call the preemption policy.
+const policyName = "preemptionPolicy"
 
 // ErrLabel is the kind of problem with the value of a label, or with a
 // preemption policy. It comes wrapped in a [*LabelError].
@@ -33,26 +38,44 @@ var ErrLabel = errors.New("bad value")
 
 // A LabelError is a value that means nothing.
 type LabelError struct {
-	Label string // the name of a label, or preemptionPolicy
-	Text  string // the value as given
-	Want  string // what it should have been
+	Member string // its key, if [LabelOptions.ParseJob] found the value
+	Label  string // the name of a label, or preemptionPolicy
+	Text   string // the value as given
+	Want   string // what it should have been
 }
 
 func (e *LabelError) Error() string {
-	return fmt.Sprintf("jobs: %s: %v %q: want %s", e.Label, ErrLabel, e.Text, e.Want)
+	member := ""
+	if e.Member != "" {
+		member = "member " + plain.Name(e.Member) + ": "
+	}
+	return fmt.Sprintf("jobs: %s%s: %v %q: want %s", member, e.Label, ErrLabel, e.Text, e.Want)
 }
 
 // Unwrap returns [ErrLabel].
 func (e *LabelError) Unwrap() error { return ErrLabel }
 
-// LabelOptions says what silence means. The zero value is the default.
+// LabelOptions are the arguments of Koordinator's plugin that say what silence
+// means and how victims are stopped. They have its names, its spelling included,
+// in Go as in JSON. The zero value is its default.
 type LabelOptions struct {
-	// NeedPreemptible makes members non-preemptible that do not say what they
-	// are. By default they are preemptible.
-	NeedPreemptible bool
-	// NeedCanPreempt keeps members from preempting that do not say that they
-	// can. By default they may.
-	NeedCanPreempt bool
+	// DisableDefaultPreemptiable makes members non-preemptible that do not say
+	// what they are. By default they are preemptible.
+	DisableDefaultPreemptiable bool `json:"disableDefaultPreemptiable"`
+	// DisableDefaultTriggerPreemption keeps members from preempting that do not
+	// say that they can. By default they may.
+	DisableDefaultTriggerPreemption bool `json:"disableDefaultTriggerPreemption"`
+	// PodShouldBeDeletedWhenPreempted has victims deleted. By default they are
+	// only labelled, with [LabelSoftEviction]. See [LabelOptions.Way].
+	PodShouldBeDeletedWhenPreempted bool `json:"podShouldBeDeletedWhenPreempted"`
+}
+
+// Way returns how victims are stopped, for [Plan.Evictions].
+func (o LabelOptions) Way() Way {
+	if o.PodShouldBeDeletedWhenPreempted {
+		return WayDelete
+	}
+	return WayLabel
 }
 
 // Intent is what the labels of a member say.
@@ -65,35 +88,39 @@ type Intent struct {
 // Parse reads the labels and the preemption policy of a member. Labels other
 // than the three that members carry are ignored.
 //
-// A member may preempt where LabelCanPreempt does not say "false", or with
-// NeedCanPreempt where it says "true", and the policy is not Never: the one
-// never overrules the other's no.
+// A member may preempt if its policy is not Never and LabelCanPreempt is not
+// "false". With DisableDefaultTriggerPreemption that label must be "true".
 //
-// Values other than "true" and "false" exactly, and policies that there are not,
-// are errors, each a [*LabelError]. All are reported at once, joined in the
-// order of the constants, and the intent is then the zero Intent.
+// Values other than exactly "true" and "false", and unknown policies, are
+// errors, each a [*LabelError]. All are reported at once, joined in the order of
+// the constants, and the intent is then the zero Intent.
 func (o LabelOptions) Parse(labels map[string]string, policy string) (Intent, error) {
-	preemptible, err1 := flag(labels, LabelPreemptible, !o.NeedPreemptible)
-	canPreempt, err2 := flag(labels, LabelCanPreempt, !o.NeedCanPreempt)
+	return o.parse(&Labelled{Labels: labels, Policy: policy})
+}
+
+// parse is Parse for a member, whose key errors give.
+func (o LabelOptions) parse(m *Labelled) (Intent, error) {
+	preemptible, err1 := m.flag(LabelPreemptible, !o.DisableDefaultPreemptiable)
+	canPreempt, err2 := m.flag(LabelCanPreempt, !o.DisableDefaultTriggerPreemption)
 	var err3 error
-	switch policy {
+	switch m.Policy {
 	case "", PreemptionNever, PreemptLowerPriority:
 	default:
-		err3 = &LabelError{"preemptionPolicy", policy, "Never, PreemptLowerPriority or nothing"}
+		err3 = &LabelError{m.Key, policyName, m.Policy, "Never, PreemptLowerPriority or nothing"}
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Intent{}, err
 	}
 	return Intent{
-		Job:         labels[LabelJob],
+		Job:         m.Labels[LabelJob],
 		Preemptible: preemptible,
-		MayPreempt:  canPreempt && policy != PreemptionNever,
+		MayPreempt:  canPreempt && m.Policy != PreemptionNever,
 	}, nil
 }
 
 // flag reads a label that is true or false, and what it is if absent.
-func flag(labels map[string]string, label string, absent bool) (bool, error) {
-	switch text, ok := labels[label]; {
+func (m *Labelled) flag(label string, absent bool) (bool, error) {
+	switch text, ok := m.Labels[label]; {
 	case !ok:
 		return absent, nil
 	case text == "true":
@@ -101,6 +128,6 @@ func flag(labels map[string]string, label string, absent bool) (bool, error) {
 	case text == "false":
 		return false, nil
 	default:
-		return false, &LabelError{label, text, "true or false"}
+		return false, &LabelError{m.Key, label, text, "true or false"}
 	}
 }

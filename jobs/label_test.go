@@ -44,7 +44,7 @@ func TestLabels(t *testing.T) {
 			if test.canPreempt != "-" {
 				labels["quota.scheduling.koordinator.sh/can-preempt"] = test.canPreempt
 			}
-			got, err := jobs.LabelOptions{NeedPreemptible: test.need, NeedCanPreempt: test.need}.Parse(labels, test.policy)
+			got, err := jobs.LabelOptions{DisableDefaultPreemptiable: test.need, DisableDefaultTriggerPreemption: test.need}.Parse(labels, test.policy)
 			require.NoError(t, err)
 			test.want.Job = "j"
 			require.Equal(t, test.want, got)
@@ -60,11 +60,11 @@ func TestLabels_None(t *testing.T) {
 
 // TestLabels_Options: either option is for its label only.
 func TestLabels_Options(t *testing.T) {
-	got, err := jobs.LabelOptions{NeedPreemptible: true}.Parse(nil, "")
+	got, err := jobs.LabelOptions{DisableDefaultPreemptiable: true}.Parse(nil, "")
 	require.NoError(t, err)
 	require.Equal(t, jobs.Intent{MayPreempt: true}, got)
 
-	got, err = jobs.LabelOptions{NeedCanPreempt: true}.Parse(nil, "")
+	got, err = jobs.LabelOptions{DisableDefaultTriggerPreemption: true}.Parse(nil, "")
 	require.NoError(t, err)
 	require.Equal(t, jobs.Intent{Preemptible: true}, got)
 }
@@ -101,7 +101,7 @@ func ExampleLabelOptions_Parse() {
 		jobs.LabelPreemptible: "false",
 	}
 	fmt.Println(jobs.LabelOptions{}.Parse(labels, ""))
-	fmt.Println(jobs.LabelOptions{NeedCanPreempt: true}.Parse(labels, ""))
+	fmt.Println(jobs.LabelOptions{DisableDefaultTriggerPreemption: true}.Parse(labels, ""))
 	labels[jobs.LabelCanPreempt] = "maybe"
 	fmt.Println(jobs.LabelOptions{}.Parse(labels, ""))
 	// Output:

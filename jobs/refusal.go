@@ -69,7 +69,10 @@ const (
 	RuleExempt                         // the caller exempts it
 	RuleGang                           // its job needs it, and cannot be stopped as a whole
 	RuleNotHelping                     // it runs neither on a node for members nor below a max that is short
-	RuleGuarantee                      // it, or the job with which it falls, would take a queue below its guarantee (law 2)
+	// RuleGuarantee: it, or the job with which it goes, would take a queue below
+	// its guarantee (law 2). If law 2 is why there is no plan, this counts too
+	// who could go alone but not together with the others that could.
+	RuleGuarantee
 
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )

@@ -28,6 +28,9 @@ func (d *decision) unplanned(dst *Decision) {
 	r.Proven, r.Steps = d.proven, d.steps
 	d.lackQuota(r)
 	d.countRules(r)
+	if r.Reason == NoVictims {
+		d.countGuaranteed(r)
+	}
 	d.eager = true
 	r.RetryAt = d.retryAt()
 	d.horizon = d.now

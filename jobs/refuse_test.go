@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,6 +48,28 @@ func TestRefusal(t *testing.T) {
 			require.NoError(t, w.planner().Decide(&then, &w.job, r.RetryAt))
 			require.NoError(t, w.planner().Decide(&before, &w.job, r.RetryAt.Add(-1)))
 			require.Equal(t, []string{"plan", "refused"}, []string{then.Outcome.String(), before.Outcome.String()})
+		})
+	}
+}
+
+// A job that law 2 refuses is told so, also if each of the tasks could go alone:
+// a queue gives all or nothing of what the job needs. Nothing is said of a
+// guarantee if there is no room without it either.
+func TestRefusal_Guarantee(t *testing.T) {
+	const six = "node n1 6\ntask low q n1 2\ntask mid q n1 2 p=1\ntask high q n1 2 p=10\n"
+	for _, test := range []struct{ name, town, want string }{
+		{"replaced by less", "queue q g=6\n" + six + "job q 3", "refused no-victims 1 priority 2 guarantee"},
+		{"in a queue above", "queue p g=6\nqueue p.q\n" + strings.ReplaceAll(six, " q ", " p.q ") + "job p.q 3", "refused no-victims 1 priority 2 guarantee"},
+		{"replaced by as much", "queue q g=6\n" + six + "job q 2,2", "plan j0=n1 j1=n1 -low -mid"},
+		{"too large without it, too", "queue q g=6\n" + six + "job q 5", "refused no-victims 1 priority"},
+		{"of two queues one gives", "queue q\nqueue a g=3\nqueue b\nnode n1 6\ntask v a n1 2\ntask w a n1 2\ntask x b n1 2\njob q 6", "refused no-victims 2 guarantee"},
+		{"of another type", "queue q\nqueue a g=/2\nnode n1 6/2\ntask v a n1 3/1\ntask w a n1 3/0\njob q 6", "refused no-victims 1 guarantee"},
+		{"alone already", "queue q\nqueue a g=4\nnode n1 4\ntask v a n1 4\njob q 4", "refused no-victims 1 guarantee"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := build(t, test.town)
+			d := w.decide()
+			require.Equal(t, test.want, w.brief(d))
 		})
 	}
 }

@@ -60,3 +60,53 @@ func ExampleRounds_Expire() {
 	// Output:
 	// new expired gone: [old-0] back: [report] dropped: [new-0 new-1]
 }
+
+// Nobody knows any more whether a victim goes: its node is out of touch. The
+// round ends, and what has not gone runs on.
+func ExampleRounds_Fail() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	rounds := jobs.Rounds{Cluster: cluster}
+	var d jobs.Decision
+	must(planner.Decide(&d, trainJob(cluster, 4), noon))
+	must(rounds.Begin(d.Plan.Change(), noon, time.Time{}))
+
+	end, err := rounds.Fail("report")
+	must(err)
+	fmt.Println(end.Job, end.How, "gone:", end.Gone, "back:", end.Back, "dropped:", end.Dropped)
+
+	// The job may have another round at once.
+	must(planner.Decide(&d, trainJob(cluster, 4), noon))
+	fmt.Println(d.Outcome, rounds.Begin(d.Plan.Change(), noon, time.Time{}))
+	// Output:
+	// new failed gone: [] back: [old-0 report] dropped: [new-0 new-1]
+	// plan <nil>
+}
+
+// The job is deleted after its round is complete, and before its members start.
+// What they hold is free again.
+func ExampleRounds_Abandon() {
+	cluster := exampleCluster()
+	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	rounds := jobs.Rounds{Cluster: cluster}
+	var d jobs.Decision
+	must(planner.Decide(&d, trainJob(cluster, 4), noon))
+	must(rounds.Begin(d.Plan.Change(), noon, time.Time{}))
+	must(rounds.Acknowledge("old-0"))
+	must(rounds.Acknowledge("report"))
+	_, err := rounds.Complete("new")
+	must(err)
+
+	end, err := rounds.Abandon("new")
+	must(err)
+	fmt.Println(end.Job, end.How, "dropped:", end.Dropped)
+	_, err = rounds.Abandon("new")
+	fmt.Println(err)
+	fmt.Print(cluster.Tree())
+	// Output:
+	// new abandoned dropped: [new-0 new-1]
+	// jobs: round of job new: no round is under way
+	// root    used gpu=8
+	//   train used none
+	//   batch used gpu=8
+}

@@ -32,9 +32,17 @@ func (h *hearing) inJobReach(leaf string) bool {
 // noPlan says why there is no plan for a job that may have one.
 func (h *hearing) noPlan() JobResult {
 	r := JobResult{Outcome: Refused, Reason: NoVictims, RetryAt: h.wake(), Counts: make(map[string]int)}
+	var free []*world.Task
 	for i := range h.w.Tasks {
 		if rule := h.rule(&h.w.Tasks[i]); rule != "" {
 			r.Counts[rule]++
+		} else {
+			free = append(free, &h.w.Tasks[i])
+		}
+	}
+	for _, t := range free {
+		if h.heldTogether(t, free) {
+			r.Counts["guarantee"]++
 		} else {
 			r.Candidates++
 		}
@@ -122,6 +130,31 @@ func (h *hearing) mayGo(t *world.Task) bool {
 		}
 	}
 	return h.mayStop(t.Job) && !h.endsBelow(h.later.without(all))
+}
+
+// heldTogether reports whether law 2 is what keeps a task that may go alone: all
+// members would fit with every task gone that may, and a queue above this one
+// would then be below its guarantee in a type that the task uses.
+func (h *hearing) heldTogether(t *world.Task, free []*world.Task) bool {
+	after := h.later.without(free)
+	if _, ok := h.fits(after); !ok {
+		return false
+	}
+	for _, q := range h.w.Queues() {
+		if !world.Inside(t.Queue, q.Path) {
+			continue
+		}
+		for ty, g := range q.Guaranteed {
+			used := after.used[q.Path][ty]
+			if world.Inside(h.ask.Queue, q.Path) {
+				used += h.ask.Size[ty]
+			}
+			if t.Size[ty] > 0 && used < min(g, h.later.used[q.Path][ty]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // wake returns the first end of an exemption at which, all else equal, there is

@@ -1,0 +1,69 @@
+package jobs
+
+import "github.com/go-preempt/preempt/resources"
+
+// countGuaranteed moves candidates that no rule keeps by itself to the count of
+// [RuleGuarantee], if law 2 is what refuses the job: with all of them gone there
+// is room for every member, but some queue can't give all of its own. It is
+// those below such a queue, in a type that it would lose too much of.
+//
+// Each of them may go alone. That not all of them may is what a caller has to
+// know, and no order of taking them says it better.
+func (d *decision) countGuaranteed(r *Refusal) {
+	free := d.chosen[:0]
+	for i := range d.cands {
+		if d.ruleFor(int32(i)) == 0 {
+			free = append(free, int32(i))
+		}
+	}
+	d.chosen = free
+	if !d.roomWithout(free) {
+		return
+	}
+	d.beginRooms()
+	for _, i := range free {
+		for _, b := range d.cands[i].leaf.bounds {
+			addTo(d.stand.rooms[b].Room.Value, d.cands[i].size, -1)
+		}
+	}
+	for _, i := range free {
+		if d.lostTooMuch(&d.cands[i]) {
+			r.Counts[RuleGuarantee]++
+			r.Candidates--
+		}
+	}
+}
+
+// lostTooMuch reports whether a queue above a candidate ends below its
+// guarantee, by what is left in its room, in a type that the candidate has.
+func (d *decision) lostTooMuch(c *candidate) bool {
+	for _, b := range c.leaf.bounds {
+		room := d.stand.rooms[b].Room
+		for t := range (room.Defined & resources.Positive(c.size)).All() {
+			if room.Value.At(t) < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// roomWithout reports whether all members fit with some candidates gone, whatever
+// guarantees say. A search that takes too long for an answer says no.
+func (d *decision) roomWithout(gone []int32) bool {
+	d.begin()
+	for _, i := range gone {
+		c := &d.cands[i]
+		if c.host >= 0 {
+			addTo(d.row(d.stand.free, int(c.host)), c.size, +1)
+		}
+		for n := int(c.leaf.level); n < len(d.needs.queues); n++ {
+			addTo(d.row(d.stand.short, n), c.size, -1)
+		}
+	}
+	picky := d.picky
+	d.picky = false // amounts alone are asked about
+	fits := d.queuesCovered() && d.packStand()
+	d.picky = picky
+	return fits
+}
