@@ -48,7 +48,7 @@ func TestDecide(t *testing.T) {
 		// Law 2.
 		{"at its guarantee", "queue q\nqueue low g=4\n" + n1 + "task v low n1 4" + one, "refused no-victims 1 guarantee"},
 		{"above its guarantee", "queue q\nqueue low g=4\n" + n1 + "node n2 4\ntask v low n1 4\ntask w low n2 4 fixed" + one, "plan j0=n1 -v"},
-		{"each alone, not both", "queue q\nqueue low g=2\n" + n1 + "task v low n1 2\ntask w low n1 2" + one, "refused no-victims"},
+		{"each alone, not both", "queue q\nqueue low g=2\n" + n1 + "task v low n1 2\ntask w low n1 2" + one, "refused no-victims 2 guarantee"},
 		{"in a type that nobody asks for", "queue q\nqueue low g=/1\nnode n1 4/1\ntask v low n1 4/1" + one, "refused no-victims 1 guarantee"},
 		{"the members count", "queue p g=4\nqueue p.q\nqueue p.low\n" + n1 + "task v p.low n1 4" + "\njob p.q 4", "plan j0=n1 -v"},
 
