@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -50,8 +51,16 @@ func (d *decision) noteMember(t *victims.Task) int32 {
 
 // settleGangs decides how many members of each gang may go one by one. Where
 // these are not all of its candidates, a bound counts them.
+//
+// Bounds come in the order of names, for a search tells classes of units apart
+// by them, and what it finds first must not depend on rows.
 func (d *decision) settleGangs() {
+	d.chosen = d.chosen[:0]
 	for i := range d.gangs {
+		d.chosen = append(d.chosen, int32(i))
+	}
+	slices.SortFunc(d.chosen, func(i, j int32) int { return strings.Compare(d.gangs[i].name, d.gangs[j].name) })
+	for _, i := range d.chosen {
 		g := &d.gangs[i]
 		g.surplus = max(g.running-max(g.minimum, 0), 0)
 		if g.surplus > 0 && g.surplus < g.eligible {
