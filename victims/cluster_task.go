@@ -240,10 +240,26 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 // Task returns the task, or the granted ask, of a row. Its Size is a view, and
 // its times are in UTC.
 func (c *Cluster) Task(id TaskID) Task {
+	t := Task{Size: c.size(id)}
+	c.readTask(&t, id)
+	return t
+}
+
+// ReadTask sets dst to the task, or the granted ask, of a row, as [Cluster.Task]
+// returns it. Size and Budgets are copies in the memory of dst, so that to read
+// many tasks into the same dst allocates nothing once it is warm.
+func (c *Cluster) ReadTask(dst *Task, id TaskID) {
+	dst.Size = append(dst.Size[:0], c.size(id)...)
+	dst.Budgets = dst.Budgets[:0]
+	c.readTask(dst, id)
+}
+
+// readTask sets all of dst but its size, and appends to its budgets.
+func (c *Cluster) readTask(dst *Task, id TaskID) {
 	r := &c.tasks[id]
-	t := Task{
+	*dst = Task{
 		Key: r.key, Application: c.apps.name(r.app), Queue: r.leaf, Node: r.node,
-		Size: c.size(id), Priority: r.priority, State: r.state,
+		Size: dst.Size, Priority: r.priority, State: r.state,
 		Originator:   r.flags.has(flagOriginator),
 		OptedOut:     r.flags.has(flagOptedOut),
 		RequiredNode: r.flags.has(flagRequiredNode),
@@ -251,23 +267,23 @@ func (c *Cluster) Task(id TaskID) Task {
 		Job:            c.jobs.name(r.job),
 		NonPreemptible: r.flags.has(flagNonPreemptible),
 
-		Name: c.names.at(int(id)),
-		Tag:  c.tags.at(int(id)),
-		Cost: c.costs.at(int(id)),
+		Name:    c.names.at(int(id)),
+		Tag:     c.tags.at(int(id)),
+		Cost:    c.costs.at(int(id)),
+		Budgets: dst.Budgets,
 	}
 	for _, row := range c.budgetsOf(id) {
-		t.Budgets = append(t.Budgets, c.budgets[row].name)
+		dst.Budgets = append(dst.Budgets, c.budgets[row].name)
 	}
 	if r.flags.has(flagCreated) {
-		t.Created = time.Unix(0, r.created).UTC()
+		dst.Created = time.Unix(0, r.created).UTC()
 	}
 	if r.flags.has(flagScheduled) {
-		t.Scheduled = time.Unix(0, r.scheduled).UTC()
+		dst.Scheduled = time.Unix(0, r.scheduled).UTC()
 	}
 	if r.flags.has(flagCheckpoint) {
-		t.Checkpoint = time.Unix(0, c.checkpoint.at(int(id))).UTC()
+		dst.Checkpoint = time.Unix(0, c.checkpoint.at(int(id))).UTC()
 	}
-	return t
 }
 
 // Tasks yields the tasks and grants of the cluster in the order of their rows,
