@@ -57,22 +57,25 @@ func badCitations(text string, known []string) (bad []string) {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, m := range citation.FindAllStringSubmatchIndex(text, -1) {
 		rest := text[m[2]:]
-		if !slices.ContainsFunc(known, func(h string) bool { return citesHeading(rest, h) }) {
+		if !slices.ContainsFunc(known, func(h string) bool { return citesHeading(rest, h, known) }) {
 			bad = append(bad, rest[:min(len(rest), 40)])
 		}
 	}
 	return bad
 }
 
-// citesHeading reports whether the text begins with a heading. "Quota: leaf"
-// does not cite the heading Quota.
-func citesHeading(text, heading string) bool {
+// citesHeading reports whether the text begins with a heading. A colon may
+// follow, unless other headings go on with one: "Quota: leaf" does not cite the
+// heading Quota.
+func citesHeading(text, heading string, known []string) bool {
 	rest, ok := strings.CutPrefix(text, heading)
 	if !ok || rest == "" {
 		return ok
 	}
-	next := rune(rest[0])
-	return next != ':' && !unicode.IsLetter(next) && !unicode.IsDigit(next)
+	if next := rune(rest[0]); next != ':' {
+		return !unicode.IsLetter(next) && !unicode.IsDigit(next)
+	}
+	return !slices.ContainsFunc(known, func(h string) bool { return strings.HasPrefix(h, heading+":") })
 }
 
 func readPage(t *testing.T, name string) string {
@@ -166,6 +169,7 @@ func TestBadCitations(t *testing.T) {
 		{"the levels (DESIGN.md, Cost).", nil},
 		{"as DESIGN.md, The\nseven laws, has it", nil},
 		{"DESIGN.md, Quota: leaf", nil},
+		{"DESIGN.md, Cost: the levels", nil},
 		{"DESIGN.md, Quota: leaves", []string{"Quota: leaves"}},
 		{"DESIGN.md, section 5", []string{"section 5"}},
 		{"DESIGN.md, Costs", []string{"Costs"}},

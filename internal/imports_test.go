@@ -16,7 +16,7 @@ import (
 const module = "github.com/go-preempt/preempt"
 
 // mayImport has the packages of the library, and which of each other they may
-// import beside the kernels. (Design, section 1.)
+// import beside the kernels. (DESIGN.md, Packages.)
 var mayImport = map[string][]string{
 	".":             nil, // the manual
 	"resources":     nil,
@@ -57,7 +57,7 @@ var impure = []string{
 type role int
 
 const (
-	stranger role = iota // has no place in the design
+	stranger role = iota // not in the table of DESIGN.md, Packages
 	library
 	kernel
 	tool    // of the harness
@@ -89,7 +89,7 @@ func isBelowAny(p string, list []string) bool {
 // checkImports returns what is wrong with the imports of a file.
 func checkImports(s *source) (complaints []string) {
 	if roleOf(s.dir) == stranger {
-		s.complain(&complaints, s.File, "package %s has no place in the design", s.dir)
+		s.complain(&complaints, s.File, "package %s is not listed in DESIGN.md, Packages", s.dir)
 	}
 	for _, spec := range s.Imports {
 		p, err := strconv.Unquote(spec.Path.Value)
@@ -130,7 +130,7 @@ func refused(s *source, p string) (why string) {
 func refusedOurs(s *source, dir string) (why string) {
 	switch roleOf(dir) {
 	case stranger:
-		return "it has no place in the design"
+		return "it is not listed in DESIGN.md, Packages"
 	case program:
 		return "nobody imports programs"
 	case tool:
@@ -204,12 +204,12 @@ func TestCheckImports(t *testing.T) {
 		{"queue", `import ` + ours + `internal/trace"`, `queue imports ` + module + `/internal/trace: it serves tests, examples and benchmarks`},
 		{"examples/plan", `import "os"`, ""},
 		{"victims", `_test import ` + ours + `examples/plan"`, `victims imports ` + module + `/examples/plan: nobody imports programs`},
-		{"victims", `import ` + ours + `scheduler"`, `victims imports ` + module + `/scheduler: it has no place in the design`},
+		{"victims", `import ` + ours + `scheduler"`, `victims imports ` + module + `/scheduler: it is not listed in DESIGN.md, Packages`},
 		{"victims/preempttest", `import ` + ours + `victims"`, ""},
 		{"victims/preempttest", `import ` + ours + `jobs"`, `victims/preempttest imports ` + module + `/jobs: it does not lie below`},
 		{"victims/preempttest", `import "testing"`, `victims/preempttest imports testing: the library is pure`},
 		{"victims", `import ` + ours + `victims/preempttest"`, `victims imports ` + module + `/victims/preempttest: it does not lie below`},
-		{"scheduler", ``, `package scheduler has no place in the design`},
+		{"scheduler", ``, `package scheduler is not listed in DESIGN.md, Packages`},
 
 		{"queue", `import "math/rand/v2"`, `queue imports math/rand/v2: the library is pure`},
 		{"queue", `import "log/slog"`, `queue imports log/slog: the library is pure`},

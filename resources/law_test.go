@@ -40,7 +40,7 @@ func same(t *rapid.T, what string, got, want Vector) {
 }
 
 // overLessShort: Over - Short is v - limit on the defined types, nothing on the
-// others, and never are both positive. (Design, section 2.)
+// others, and never are both positive (DESIGN.md, Arithmetic).
 func overLessShort(t *rapid.T) {
 	w := worlds(anyAmount()).Draw(t, "world")
 	over, short := Over(nil, w.x, w.l), Short(nil, w.l, w.x)

@@ -130,7 +130,7 @@ func TestLimitAndVector(t *testing.T) {
 	}
 }
 
-// TestPreemptable has the rows of the design, section 6: what a lowered max
+// TestPreemptable has the rows of DESIGN.md, Quota: target. What a lowered max
 // makes preemptable is what SubOnlyExisting has below zero. The old max plays
 // no part in it.
 func TestPreemptable(t *testing.T) {

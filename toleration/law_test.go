@@ -37,7 +37,8 @@ func near(t *rapid.T, p Policy, scheduled time.Time) time.Time {
 	return until.Add(time.Duration(rapid.Int64Range(-2, 2).Draw(t, "from the end")))
 }
 
-// asTwin: the texts mean what the design says, over numbers of any size.
+// asTwin: the texts mean what DESIGN.md, Toleration: policy says, over numbers
+// of any size.
 func asTwin(t *rapid.T) {
 	value, texts := priorities().Draw(t, "value"), annotations().Draw(t, "annotations")
 	p, err := ParseAnnotations(value, texts)

@@ -47,8 +47,8 @@ const mostSeconds = math.MaxInt64 / int64(time.Second)
 // zero time, and any before it, means not yet. A task that was scheduled in
 // the future is exempt until the seconds from then are over.
 //
-// Until is what the exemption functions of planners return. (Design, section
-// 7.)
+// Until is what the exemption functions of planners return. The rules are in
+// DESIGN.md, Toleration: policy.
 func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, exempt bool) {
 	switch {
 	case p.TolerationSeconds == 0, preemptor >= p.MinimumPreemptablePriority, !scheduled.After(time.Time{}):

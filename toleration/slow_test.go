@@ -28,7 +28,7 @@ func moment(t time.Time) *big.Int {
 	return ns.Add(ns, big.NewInt(int64(t.Nanosecond())))
 }
 
-// tolerates answers in the order of the design's sentences.
+// tolerates answers in the order of the sentences of DESIGN.md, Toleration: policy.
 func (w *twin) tolerates(scheduled time.Time, preemptor int32, now time.Time) bool {
 	minimum := big.NewInt(min(w.value+1, math.MaxInt32))
 	if w.minimum != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/go-preempt/preempt/queue"
 )
 
-// A watch sees to it that plans come to an end, as the theorem of section 5 of
-// the design says they must.
+// A watch sees to it that plans come to an end, as the theorem says
+// they must (DESIGN.md, Storm freedom).
 //
 // Let e be the effective usage of a queue of a type and g what it is
 // guaranteed. A plan makes min(e, g) larger in the lowest queue that governs a

@@ -50,7 +50,7 @@ const (
 	NoVictims      = "no-victims"       // no lawful set makes room
 )
 
-// DecideJob decides a job by the definition of section 8. The cost is
+// DecideJob decides a job by definition (DESIGN.md, Jobs: plans). The cost is
 // exponential in the number of tasks that could be victims, and in the number
 // of members.
 func DecideJob(c *world.JobCase) JobResult {

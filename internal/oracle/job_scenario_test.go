@@ -185,7 +185,8 @@ func (s *jobScript) quotas() map[string]world.Quota {
 }
 
 // exempt returns whom a preemptor of some priority tolerates: by the minimum
-// and the seconds of the priority class of the victim, see section 7.
+// and the seconds of the priority class of the victim (DESIGN.md,
+// Toleration: policy).
 func (s *jobScript) exempt(preemptor int32) map[string]time.Time {
 	exempt := make(map[string]time.Time)
 	if !s.more.Options.Toleration {

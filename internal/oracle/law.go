@@ -10,7 +10,7 @@ import (
 // matter of the cheapest plan, see [Fewest].
 type Law string
 
-// The laws of the design, and what else makes a plan one.
+// The laws (DESIGN.md, The seven laws), and what else makes a plan one.
 const (
 	Law2      Law = "law 2"      // no queue ends below its guarantee
 	Law3      Law = "law 3"      // never the same application

@@ -48,7 +48,7 @@ type Victim struct {
 func Decide(c *world.Case) Result {
 	j := newJudge(&c.World, &c.Ask, &c.Options)
 
-	// Step 1: a place as things are, or as they will be.
+	// DESIGN.md, Fits and waits: a place as things are, or as they will be.
 	if node, ok := j.grant(); ok {
 		if j.start(node) == Fits {
 			return Result{Outcome: Fits, Node: node}
@@ -62,12 +62,12 @@ func Decide(c *world.Case) Result {
 		return Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry}
 	}
 
-	// Steps 2 to 4: the cheapest of all lawful sets on all nodes.
+	// DESIGN.md, Cost: the cheapest of all lawful sets on all nodes.
 	if p, ok := j.best(); ok {
 		return j.plan(p)
 	}
 
-	// Step 7: why not.
+	// DESIGN.md, Refusals: why not.
 	r := Result{Outcome: Refused, Reason: "no-victims", Counts: make(map[string]int), RetryAt: j.wake()}
 	for i := range j.w.Tasks {
 		if rule := j.rule(&j.w.Tasks[i]); rule != "" {
