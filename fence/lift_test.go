@@ -137,14 +137,14 @@ func TestDeepest(t *testing.T) {
 
 	// 63 offsets and the priority itself are 64 times the end of the range. Its
 	// ends are 2^31 - 1 and -2^31, and 64 * 2^31 is 2^37.
-	const top, bottom = 1<<37 - 64, -1 << 37
-	require.EqualValues(t, top, LiftTo(tree, up, queue.Root).Of(highest))
-	require.EqualValues(t, bottom, LiftTo(tree, down, queue.Root).Of(lowest))
+	const top, bottom int64 = 1<<37 - 64, -1 << 37
+	require.Equal(t, top, LiftTo(tree, up, queue.Root).Of(highest))
+	require.Equal(t, bottom, LiftTo(tree, down, queue.Root).Of(lowest))
 	var v View
 	v.Reset(tree, down)
-	require.EqualValues(t, top-bottom, v.Rank(up, lowest).Of(highest))
+	require.Equal(t, top-bottom, v.Rank(up, lowest).Of(highest))
 	v.Reset(tree, up)
-	require.EqualValues(t, bottom-top, v.Rank(down, highest).Of(lowest))
+	require.Equal(t, bottom-top, v.Rank(down, highest).Of(lowest))
 	require.Equal(t, +1, Compare(tree, up, highest, down, lowest))
 }
 

@@ -25,7 +25,7 @@ func randomDocument(t *rapid.T) string {
 	amounts := func(cpu ...int) map[string]string {
 		return map[string]string{
 			"cpu":     strconv.Itoa(number("cpu", cpu...)),
-			"storage": strconv.Itoa(number("storage", 0, 0, 1, 1<<40)),
+			"storage": rapid.SampledFrom([]string{"0", "0", "1", "1Ti"}).Draw(t, "storage"),
 		}
 	}
 	type object map[string]any
