@@ -180,3 +180,22 @@ func TestBadCitations(t *testing.T) {
 		}
 	}
 }
+
+var pageLink = regexp.MustCompile(`\]\(([^)#: ]+)(#[^) ]*)?\)`)
+
+// TestPages_Links: links between files of the repository lead somewhere.
+func TestPages_Links(t *testing.T) {
+	pages := readPages(t)
+	for name, text := range pages {
+		for _, m := range pageLink.FindAllStringSubmatch(text, -1) {
+			target := filepath.ToSlash(filepath.Join(filepath.Dir(name), m[1]))
+			if _, err := os.Stat(filepath.Join("..", target)); err != nil {
+				t.Errorf("%s: link to %s: %v", name, m[1], err)
+				continue
+			}
+			if page, ok := pages[target]; ok && m[2] != "" && !slices.Contains(anchors(page), m[2][1:]) {
+				t.Errorf("%s: %s has no anchor %s", name, target, m[2])
+			}
+		}
+	}
+}
