@@ -14,8 +14,9 @@ import (
 // decided about each, a line for each, and for a refusal the single rules
 // without which there would be a place. The nodes must be there still.
 //
-// Findings begin with the stable word of a [Rule] or [NodeVerdict], where one
-// decided. Names that are not plain are quoted.
+// Findings begin with the stable word of a [Rule] or [NodeVerdict] if one
+// decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
+// fence may be near. Names that are not plain are quoted.
 func (c *Cluster) DescribeExplanation(e *Explanation) string {
 	var b strings.Builder
 	c.describeQueues(&b, e)
@@ -69,7 +70,7 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	text := ruleTexts[r]
 	switch {
 	case r == RuleFence && q == e.Decision.Plan.Ask.Queue:
-		text = "in the asking queue"
+		return "in the asking queue, from which it takes nothing"
 	case r == RuleFence:
 		text = "beyond the fence"
 	case strings.HasPrefix(text, r.String()):

@@ -44,7 +44,7 @@ func TestPaint(t *testing.T) {
 a note
 
 request 3: x asks
-  plan: on n, without these
+  plan: on n, once these victims have gone
     victim  queue
     v       root.a
     w       root.b
@@ -56,7 +56,7 @@ request 3: x asks
 a note
 
 ` + bold + `request 3: x asks` + reset + `
-` + green + `  plan: on n, without these` + reset + `
+` + green + `  plan: on n, once these victims have gone` + reset + `
 ` + dim + `    victim  queue` + reset + `
 ` + red + `    v       root.a` + reset + `
 ` + red + `    w       root.b` + reset + `

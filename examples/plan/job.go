@@ -17,12 +17,11 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 	if n := len(j.Members); n != 1 {
 		members = fmt.Sprintf("%d members", n)
 	}
-	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Name), members, p.queue(j.Queue))
-	p.printf("  application %s, priority %d, %s", plain.Name(j.Application), j.Priority, preemptible[!j.NonPreemptible])
 	if j.MinMembers > 0 {
-		p.printf(", at least %d of them", j.MinMembers)
+		members += fmt.Sprintf(", at least %d of them,", j.MinMembers)
 	}
-	p.printf("\n")
+	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Name), members, p.queue(j.Queue))
+	p.printf("  application %s, priority %d, %s\n", plain.Name(j.Application), j.Priority, preemptible[!j.NonPreemptible])
 	p.bounds(s)
 	p.jobDecision(s, then)
 }
@@ -35,7 +34,7 @@ func (p page) bounds(s *scenario.Step) {
 	if len(s.Placed.Bounds) == 0 {
 		return
 	}
-	p.printf("  bounds used\n")
+	p.printf("  what bounds it\n")
 	t := newTable(p.w, "    ", "queue", "max", "quota min", "quota max", "used", "not preemptible")
 	for i := range s.Placed.Bounds {
 		b := &s.Placed.Bounds[i]
@@ -53,13 +52,13 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 	d := &s.Placed.Decision
 	switch d.Outcome {
 	case victims.Fits:
-		p.printf("  fits as things are: %s\n", followsJob[victims.Fits][then])
+		p.printf("  fits: there is room, %s\n", followsJob[victims.Fits][then])
 		p.members(&d.Plan)
 	case victims.Waits:
-		p.printf("  waits, where what is leaving makes room: %s\n", followsJob[victims.Waits][then])
+		p.printf("  waits: what is leaving makes room, %s\n", followsJob[victims.Waits][then])
 		p.members(&d.Plan)
 	case victims.Preempts:
-		p.printf("  plan: %s\n", followsJob[victims.Preempts][then])
+		p.printf("  plan: once these victims have gone, there is room: %s\n", followsJob[victims.Preempts][then])
 		p.members(&d.Plan)
 		p.jobVictims(s)
 		p.indented("    ", d.Plan.DescribeCost())
@@ -88,7 +87,7 @@ func (p page) members(plan *jobs.Plan) {
 // jobVictims writes a row per victim: those that go one by one, and then each
 // job that goes as a whole.
 func (p page) jobVictims(s *scenario.Step) {
-	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "falls", "remarks")
+	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "stops", "remarks")
 	plan := &s.Placed.Decision.Plan
 	var whole []string
 	for i := range plan.Victims {
@@ -111,14 +110,14 @@ func (p page) jobVictims(s *scenario.Step) {
 
 func (p page) jobVictim(t table, s *scenario.Step, i int) {
 	v, task := &s.Placed.Decision.Plan.Victims[i], &s.Placed.Victims[i]
-	falls := "alone"
+	stops := "alone"
 	if v.Whole {
-		falls = "with all of job " + plain.Name(v.Job)
+		stops = "with all of job " + plain.Name(v.Job)
 	} else if v.Job != "" {
-		falls = "as surplus of job " + plain.Name(v.Job)
+		stops = "above the minimum of job " + plain.Name(v.Job)
 	}
 	t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size), fmt.Sprint(task.Priority),
-		fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), falls, remarks(task))
+		fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), stops, remarks(task))
 }
 
 // followsJob are words for what follows an outcome.

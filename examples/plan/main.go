@@ -18,12 +18,14 @@
 // line that counts. With -dot it prints a graph for Graphviz. These four exclude
 // each other.
 //
-// With -svg it also draws a picture and writes it to FILE. Graph and picture are
+// With -svg it also draws a picture and writes it to FILE; if that is "-", the
+// picture goes to standard output, and nothing else does. Graph and picture are
 // of one request: of the index that -request gives, or the first with victims.
 //
-// The exit status is 0 where every request was decided, with or without a
-// plan; 1 where -check found a difference; 2 where anything was wrong with the
-// arguments or a document. With 2 nothing is on standard output.
+// The exit status is 0 if every request was decided, with or without a plan; 1
+// if -check found a difference; 2 if anything was wrong with the arguments or a
+// document. With 2 nothing is on standard output, and all mistakes of all
+// documents are on standard error.
 package main
 
 import (
@@ -69,7 +71,7 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 	flags.BoolVar(&o.json, "json", false, "print result documents, one per line")
 	flags.BoolVar(&o.check, "check", false, "compare with what the documents expect")
 	flags.BoolVar(&o.dot, "dot", false, "print a graph for Graphviz")
-	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`")
+	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`; -: to standard output, and nothing else")
 	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw; -1: the first with victims")
 	flags.StringVar(&o.colour, "color", colourAuto, "`WHEN` text is coloured: auto, always or never")
 	err := flags.Parse(args)
@@ -88,6 +90,8 @@ func (o *options) problem() error {
 	switch {
 	case ways > 1:
 		return errors.New("-explain, -json, -check and -dot exclude each other")
+	case ways > 0 && o.svg == "-":
+		return errors.New("-svg - has standard output to itself, without -explain, -json, -check and -dot")
 	case o.request < firstPlan:
 		return fmt.Errorf("-request %d: want 0 or more", o.request)
 	case !slices.Contains(colourWhen, o.colour):
@@ -134,6 +138,12 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // write writes what is asked for, and returns the exit status.
 func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
 	switch {
+	case o.svg == "-":
+		s, err := sceneOf(runs, o.request)
+		if err == nil {
+			out.Write(drawSVG(s))
+		}
+		return decided, err
 	case o.json:
 		return decided, writeJSON(out, runs)
 	case o.check:
@@ -149,9 +159,9 @@ func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
 	return decided, nil
 }
 
-// draw writes the picture, if there is to be one.
+// draw writes the picture, if there is to be one in a file.
 func (o *options) draw(runs []outcome) error {
-	if o.svg == "" {
+	if o.svg == "" || o.svg == "-" {
 		return nil
 	}
 	s, err := sceneOf(runs, o.request)
@@ -161,9 +171,9 @@ func (o *options) draw(runs []outcome) error {
 	return os.WriteFile(o.svg, drawSVG(s), 0o644)
 }
 
-// coloured returns a text with colours, where it is for people who want them.
+// coloured returns a text with colours, if it is for people who want them.
 func (o *options) coloured(text []byte, stdout io.Writer) []byte {
-	if o.json || o.check || o.dot || !wantsColour(o.colour, stdout, os.Getenv) {
+	if o.json || o.check || o.dot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
 		return text
 	}
 	return paint(text)

@@ -42,6 +42,8 @@ func TestRun_Golden(t *testing.T) {
 		{"refusals", decided, []string{"testdata/refusals.json"}},
 		{"jobs", decided, []string{"testdata/jobs.json"}},
 		{"quotas", decided, []string{"testdata/quotas.json"}},
+		{"unbounded", decided, []string{"testdata/unbounded.json"}},
+		{"unbounded-json", decided, []string{"-json", "testdata/unbounded.json"}},
 		{"quotas-check", decided, []string{"-check", "testdata/quotas.json", "testdata/quota.json"}},
 		{"refusals-explain", decided, []string{"-explain", "testdata/refusals.json"}},
 		{"two", decided, []string{"testdata/good/empty.json", "testdata/good/fits.json"}},
@@ -82,6 +84,10 @@ func TestRun_Bad(t *testing.T) {
 		{"bad input before a good file", `{"name": 1}`, []string{"-json", "-", good}, []string{"plan: stdin: name: 1: "}},
 		{"all that is bad", `{"name": 1}`, []string{"-", "testdata/bad.json", good}, []string{
 			"plan: stdin: name: 1: ", `testdata/bad.json: requests[1].finish[0]: "v": `}},
+		{"all that is bad in one", `{"name": 1, "nodes": {}, "queues": {"name": ""}}`, []string{"-"}, []string{
+			"plan: stdin: name: 1: ", "stdin: nodes: {}: ", `stdin: queues.name: "": `}},
+		{"picture and results", "", []string{"-svg", "-", "-json"}, []string{"plan: -svg - has standard output to itself"}},
+		{"picture of two", "", []string{"-svg", "-", "testdata/good"}, []string{"plan: one document has one picture: there are 2"}},
 		{"bad when run", "", []string{"-json", "testdata/bad.json"}, []string{`plan: testdata/bad.json: requests[1].finish[0]: "v": `}},
 		{"bad with -check", "", []string{"-check", "testdata/quota.json", "testdata/bad.json"}, []string{`testdata/bad.json: requests[1].finish[0]: `}},
 	} {

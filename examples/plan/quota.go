@@ -15,12 +15,12 @@ import (
 func (p page) enforcement(s *scenario.Step, then scenario.Then) {
 	o := &s.Enforced.Outcome
 	p.printf("the quota of %s is enforced\n", p.queue(o.Queue))
-	p.printf("  uses %s, with a max of %s\n", p.amounts(o.Usage), p.limit(o.Max))
+	p.uses(s)
 	if resources.IsZero(o.Target) {
-		p.printf("  %v: nothing is over\n", o.Result)
+		p.printf("  %v: %s\n", o.Result, p.remains(o))
 		return
 	}
-	p.printf("  target: %s\n", p.amounts(o.Target))
+	p.printf("  to be freed: %s\n", p.amounts(o.Target))
 	p.parts(o)
 	p.printf("  %v: %s\n", o.Result, p.remains(o))
 	if len(o.Victims) > 0 {
@@ -30,17 +30,38 @@ func (p page) enforcement(s *scenario.Step, then scenario.Then) {
 	p.indented("", o.DescribeRest(p.run.After))
 }
 
+// uses writes what the queue uses, and the max that it is held to.
+func (p page) uses(s *scenario.Step) {
+	o := &s.Enforced.Outcome
+	p.printf("  uses %s, ", p.amounts(o.Usage))
+	if o.Max.Defined == 0 {
+		p.printf("without a max\n")
+	} else {
+		p.printf("with a max of %s\n", p.limit(o.Max))
+	}
+	if gone := s.Enforced.Unbounded; gone != 0 {
+		var names []string
+		for t := range gone.All() {
+			names = append(names, p.run.Document.Schema.Name(t))
+		}
+		p.printf("  this max replaces the one before and does not name %s, which has no bound now\n", plain.Names(names))
+	}
+}
+
 // remains says what stays over.
 func (p page) remains(o *quota.Outcome) string {
+	over := p.amounts(o.Shortfall) + " above the max"
 	switch {
+	case o.Result == quota.Met && resources.IsZero(o.Target):
+		return "nothing is over"
 	case o.Result == quota.Met:
 		return "nothing stays over"
 	case o.Result == quota.MetWithinMiss:
-		return p.amounts(o.Shortfall) + " stay over, which may be missed"
+		return "it stays at " + over + ", no more than may be missed"
 	case o.Result == quota.Impossible:
-		return p.amounts(o.Shortfall) + " stay over, nobody can be taken"
+		return "it stays at " + over + ", for nobody can be taken"
 	}
-	return p.amounts(o.Shortfall) + " stay over"
+	return "it stays at " + over
 }
 
 // parts writes what each queue was to free in the first round, and what the

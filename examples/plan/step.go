@@ -19,7 +19,7 @@ func (p page) step(s *scenario.Step) {
 	case scenario.KindJob:
 		p.job(s, q.Then)
 	case scenario.KindAdvance:
-		p.printf("%v pass, it is %s\n", q.Advance, instant(s.Now.Add(q.Advance)))
+		p.printf("%v pass, it is now %s\n", q.Advance, instant(s.Now.Add(q.Advance)))
 	case scenario.KindFinish:
 		var keys []string
 		for _, ref := range q.Finish {
@@ -52,11 +52,11 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 	plan := &d.Plan
 	switch d.Outcome {
 	case victims.Fits:
-		p.printf("  fits on %s as things are: %s\n", p.node(plan.Node), follows[victims.Fits][then])
+		p.printf("  fits on %s: there is room, %s\n", p.node(plan.Node), follows[victims.Fits][then])
 	case victims.Waits:
-		p.printf("  waits for %s, where what is leaving makes room: %s\n", p.node(plan.Node), follows[victims.Waits][then])
+		p.printf("  waits for %s: what is leaving makes room there, %s\n", p.node(plan.Node), follows[victims.Waits][then])
 	case victims.Preempts:
-		p.printf("  plan: on %s, without these: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
+		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
 		p.victims(s)
 		p.indented("    ", plan.DescribeCost())
 	case victims.Refused:

@@ -44,11 +44,11 @@ func (s *scene) tellAsk(step *scenario.Step) {
 	node := s.node(d.Plan.Node)
 	switch d.Outcome {
 	case victims.Fits:
-		s.verdict = fmt.Sprintf("fits on %s as things are", node)
+		s.verdict = fmt.Sprintf("fits on %s: there is room", node)
 	case victims.Waits:
-		s.verdict = fmt.Sprintf("waits for %s, where what is leaving makes room", node)
+		s.verdict = fmt.Sprintf("waits for %s: what is leaving makes room there", node)
 	case victims.Preempts:
-		s.verdict = fmt.Sprintf("plan: on %s, without %s", node, s.count())
+		s.verdict = fmt.Sprintf("plan: stop %s and run on %s", s.count(), node)
 		s.remarks = linesOf(d.Plan.DescribeCost())
 	}
 }
@@ -67,11 +67,11 @@ func (s *scene) tellJob(step *scenario.Step) {
 	members := counted(len(s.comes), "member")
 	switch d.Outcome {
 	case victims.Fits:
-		s.verdict = "places for " + members + " as things are"
+		s.verdict = "fits: there is room for " + members
 	case victims.Waits:
-		s.verdict = "places for " + members + ", where what is leaving makes room"
+		s.verdict = "waits: what is leaving makes room for " + members
 	case victims.Preempts:
-		s.verdict = fmt.Sprintf("plan: places for %s, without %s", members, s.count())
+		s.verdict = fmt.Sprintf("plan: stop %s, which makes room for %s", s.count(), members)
 		s.remarks = linesOf(d.Plan.DescribeCost())
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))
@@ -83,10 +83,13 @@ func (s *scene) tellJob(step *scenario.Step) {
 func (s *scene) tellQuota(step *scenario.Step) {
 	o := &step.Enforced.Outcome
 	s.asker, s.max = o.Queue, o.Max
-	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: %s", step.Request, s.queue(o.Queue), s.limit(o.Max))
+	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: at most %s", step.Request, s.queue(o.Queue), s.limit(o.Max))
+	if o.Max.Defined == 0 {
+		s.headline = fmt.Sprintf("request %d: %s has no max to enforce", step.Request, s.queue(o.Queue))
+	}
 	s.verdict = fmt.Sprintf("%v: %s", o.Result, s.remains(o))
 	if len(s.victims) > 0 {
-		s.verdict += ", without " + s.count()
+		s.verdict = fmt.Sprintf("%v: stop %s, then %s", o.Result, s.count(), s.remains(o))
 	}
 	s.remarks = linesOf(o.DescribeRest(s.run.After))
 }

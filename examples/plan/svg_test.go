@@ -23,6 +23,29 @@ func TestSVG_Demo(t *testing.T) {
 	golden.Compare(t, "plan.svg", string(got))
 }
 
+// With -svg - the picture, and nothing else, is on standard output.
+func TestSVG_Stdout(t *testing.T) {
+	want, err := os.ReadFile("plan.svg")
+	require.NoError(t, err)
+	require.Equal(t, outputs{decided, string(want), ""}, call("", "-svg", "-", "-color", "always"))
+}
+
+// What a quota comes to is told in the order in which it comes about.
+func TestSVG_QuotaVerdicts(t *testing.T) {
+	data, err := os.ReadFile("testdata/quotas.json")
+	require.NoError(t, err)
+	for request, want := range map[int]string{
+		0: "met: stop bob-1, then nothing stays over",
+		4: "partial: stop 5 victims, then it stays at cpu=5 above the max",
+		5: "met: nothing is over",
+		6: "impossible: it stays at cpu=1 above the max, for nobody can be taken",
+	} {
+		s, err := newScene(runOf(t, string(data)), request)
+		require.NoError(t, err)
+		require.Equal(t, want, s.verdict)
+	}
+}
+
 // The same picture, seen by eye: the plan of request 1 in numbers.
 func TestSVG_DemoContents(t *testing.T) {
 	p := readPicture(t, drawSVG(demoScene(t, firstPlan)))
@@ -55,12 +78,12 @@ func TestSVG_Request(t *testing.T) {
 		victims  int
 		arrivals int
 	}{
-		{firstPlan, "request 1: web-3 asks for cpu=4 memory=4Gi in root.shop.web", "plan: on n1, without etl-1, etl-2", 2, 1},
-		{0, "request 0: web-2 asks for cpu=1 memory=2Gi in root.shop.web", "fits on n1 as things are", 0, 1},
-		{3, "request 3: probe asks for cpu=1 memory=1Gi in root.lab.alice", "waits for n2, where what is leaving makes room", 0, 1},
+		{firstPlan, "request 1: web-3 asks for cpu=4 memory=4Gi in root.shop.web", "plan: stop etl-1, etl-2 and run on n1", 2, 1},
+		{0, "request 0: web-2 asks for cpu=1 memory=2Gi in root.shop.web", "fits on n1: there is room", 0, 1},
+		{3, "request 3: probe asks for cpu=1 memory=1Gi in root.lab.alice", "waits for n2: what is leaving makes room there", 0, 1},
 		{5, "request 5: report asks for cpu=2 in root.batch",
 			"refused (not-guaranteed): no queue on its path is guaranteed anything that it asks for", 0, 0},
-		{8, "request 8: web-5 asks for cpu=4 memory=4Gi in root.shop.web", "plan: on n2, without bob-1, index", 2, 1},
+		{8, "request 8: web-5 asks for cpu=4 memory=4Gi in root.shop.web", "plan: stop bob-1, index and run on n2", 2, 1},
 	} {
 		s := demoScene(t, test.request)
 		require.Equal(t, test.headline, s.headline)

@@ -15,6 +15,10 @@ import (
 type Enforced struct {
 	Outcome quota.Outcome
 	Victims []victims.Task // in the order of Outcome.Victims; they own their sizes
+
+	// Unbounded are the types that lose their bound: the queue's max had one
+	// and the max of the request, which replaces it, does not name them.
+	Unbounded resources.Mask
 }
 
 // The words of a document as package quota has them.
@@ -27,6 +31,7 @@ var (
 // and runs in progress play no part.
 func (r *runner) enforceQuota(i int, q *Request) error {
 	id := r.queue(q.EnforceQuota.Queue)
+	had := r.cluster.Tree().Max(id).Defined
 	if err := r.lowerMax(id, q); err != nil {
 		return err
 	}
@@ -40,7 +45,7 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 		Miss:       quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 		JobMinimum: r.doc.jobMinimum,
 	}
-	enforced := new(Enforced)
+	enforced := &Enforced{Unbounded: had &^ most.Defined}
 	if err := enforcer.Enforce(&enforced.Outcome, id, most, r.now); err != nil {
 		return r.maxError(q, err)
 	}
