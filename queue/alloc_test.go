@@ -27,6 +27,12 @@ func TestNoAllocs(t *testing.T) {
 	must(tree.Add(z, size))
 	must(tree.SetMax(1, limit("gpu=5")))
 	must(tree.SetGuaranteed(1, limit("gpu=5")))
+	var shares FairShares
+	demand, capacity := make([]resources.Vector, tree.Len()), limit("gpu=9 disk=4")
+	for q := range tree.Leaves(Root) {
+		demand[q] = vector("gpu=7 disk=3")
+	}
+	planned := tree.Clone()
 	dst := make(resources.Vector, schema.Len())
 	room := resources.Limit{Value: make(resources.Vector, schema.Len())}
 
@@ -49,6 +55,10 @@ func TestNoAllocs(t *testing.T) {
 		{"CommonAncestor", func() { sinkID = tree.CommonAncestor(z, 2) }},
 		{"Contains", func() { sinkBool = tree.Contains(1, z) }},
 		{"Disabled", func() { sinkBool = tree.Disabled(z) }},
+		{"FairShares", func() { must(shares.Divide(tree, demand, capacity)) }},
+		{"FairShares.Of", func() { sinkLimit = shares.Of(z) }},
+		{"FairShares.Guarantee", func() { sinkLimit = shares.Guarantee(z) }},
+		{"FairShares.SetGuarantees", func() { must(shares.SetGuarantees(planned)) }},
 		{"All", func() {
 			for q := range tree.All() {
 				sinkID += q

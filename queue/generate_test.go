@@ -75,6 +75,7 @@ func addProperties(t *rapid.T, c *Config) {
 			PropertyPreemptionPolicy: rapid.SampledFrom([]string{"default", "fence", "disabled", "Fence", ""}).Draw(t, "policy"),
 			PropertyPreemptionDelay:  rapid.SampledFrom([]string{"1m", "1h30m", "0s", "-1s", "60", "soon"}).Draw(t, "delay"),
 
+			PropertyFairWeight:           rapid.SampledFrom([]string{"2", "3", "7", "100", "2147483647", "0", "many"}).Draw(t, "weight"),
 			PropertyQuotaPreemptionDelay: rapid.SampledFrom([]string{"1m", "0s", "soon"}).Draw(t, "quota delay"),
 		}
 	}

@@ -21,6 +21,7 @@ type policies struct {
 	disabled        bool
 	dynamic         bool
 	offset          int32
+	weight          int32
 	delay           time.Duration
 	quotaPreemption time.Duration
 }
@@ -29,6 +30,7 @@ type policies struct {
 // above, nil for the root. Each bad value is a warning.
 func (p *policies) parse(properties map[string]string, inherited *policies, warn func(error)) {
 	p.delay = DefaultPreemptionDelay
+	p.weight = 1
 	if inherited != nil {
 		p.delay = inherited.delay
 		p.disabled = inherited.disabled
@@ -84,6 +86,12 @@ func (p *policies) set(key, value string) (bad string) {
 			return "want a duration or seconds, 0 or above"
 		}
 		p.quotaPreemption = d
+	case PropertyFairWeight:
+		n, err := strconv.ParseInt(value, 10, 32)
+		if err != nil || n < 1 {
+			return "want an integer from 1 to 2147483647"
+		}
+		p.weight = int32(n)
 	default:
 		return unknown(key)
 	}
@@ -91,10 +99,10 @@ func (p *policies) set(key, value string) (bad string) {
 }
 
 // unknown returns what is wrong with a name that is none of ours, or "".
-// Queues carry the properties of other features too; but among those of
-// preemption a misspelt name would otherwise be without effect and unnoticed.
+// Queues carry the properties of other features, too. But a misspelt name of
+// preemption would have no effect, and nobody would notice.
 func unknown(key string) (bad string) {
-	for _, prefix := range []string{"preemption.", "priority.", "quota.preemption."} {
+	for _, prefix := range []string{"preemption.", "priority.", "quota.preemption.", "fair."} {
 		if strings.HasPrefix(key, prefix) {
 			return "unknown property"
 		}

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The property names of a queue, as YuniKorn's configuration spells them.
+// The property names of a queue, as YuniKorn's configuration spells them. YuniKorn
+// has no fair weight.
 //
 // A bad value counts as unset; a bad preemption delay counts as
 // [DefaultPreemptionDelay]. Both are among [Tree.Warnings]. So is an unknown name
@@ -17,6 +18,7 @@ const (
 	PropertyPriorityPolicy       = "priority.policy"        // default or fence
 	PropertyPriorityOffset       = "priority.offset"        // an int32
 	PropertyQuotaPreemptionDelay = "quota.preemption.delay" // a Go duration or bare seconds; 0 is off
+	PropertyFairWeight           = "fair.weight"            // an integer from 1 to 2147483647
 )
 
 // DefaultPreemptionDelay is the preemption delay of a leaf if no queue of its
@@ -101,6 +103,11 @@ func (t *Tree) PriorityOffset(q ID) int32 { return t.policies[t.known(q)].offset
 func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration {
 	return t.policies[t.known(q)].quotaPreemption
 }
+
+// FairWeight returns the weight of q among its siblings when [FairShares] are
+// dealt: 1 if the queue sets none. It is not inherited, and the root's plays no
+// part.
+func (t *Tree) FairWeight(q ID) int32 { return t.policies[t.known(q)].weight }
 
 // Dynamic reports whether the queue was marked as created at run time.
 func (t *Tree) Dynamic(q ID) bool { return t.policies[t.known(q)].dynamic }

@@ -10,8 +10,12 @@ import (
 
 // settings returns what a queue is set to, as text.
 func settings(t *Tree, q ID) string {
-	return fmt.Sprintf("%v disabled=%v delay=%v %v offset=%d quota=%v",
+	text := fmt.Sprintf("%v disabled=%v delay=%v %v offset=%d quota=%v",
 		t.PreemptionPolicy(q), t.Disabled(q), t.PreemptionDelay(q), t.PriorityPolicy(q), t.PriorityOffset(q), t.QuotaPreemptionDelay(q))
+	if w := t.FairWeight(q); w != 1 {
+		text += fmt.Sprintf(" weight=%d", w)
+	}
+	return text
 }
 
 const unset = "default disabled=false delay=30s default offset=0 quota=0s"
@@ -80,6 +84,16 @@ var propertyTests = []struct {
 	{"quota.preemption.delay", "", unset, `"": want a duration or seconds, 0 or above`},
 	{"quota.preemption.delay", "soon", unset, `"soon": want a duration or seconds, 0 or above`},
 
+	{"fair.weight", "1", unset, ""},
+	{"fair.weight", "4", unset + " weight=4", ""},
+	{"fair.weight", "2147483647", unset + " weight=2147483647", ""},
+	{"fair.weight", "2147483648", unset, `"2147483648": want an integer from 1 to 2147483647`},
+	{"fair.weight", "0", unset, `"0": want an integer from 1 to 2147483647`},
+	{"fair.weight", "-1", unset, `"-1": want an integer from 1 to 2147483647`},
+	{"fair.weight", "1.5", unset, `"1.5": want an integer from 1 to 2147483647`},
+	{"fair.weight", "0x4", unset, `"0x4": want an integer from 1 to 2147483647`},
+	{"fair.weight", "", unset, `"": want an integer from 1 to 2147483647`},
+
 	// Names that are none of ours, or nearly.
 	{"application.sort.policy", "fifo", unset, ""},
 	{"preemption", "fence", unset, ""},
@@ -87,6 +101,7 @@ var propertyTests = []struct {
 	{"", "fence", unset, ""},
 	{"preemption.polcy", "fence", unset, `"fence": unknown property`},
 	{"preemption.", "fence", unset, `"fence": unknown property`},
+	{"fair.wieght", "4", unset, `"4": unknown property`},
 	{"priority.delay", "1s", unset, `"1s": unknown property`},
 	{"quota.preemption.policy", "fence", unset, `"fence": unknown property`},
 }
@@ -112,8 +127,8 @@ func TestProperty(t *testing.T) {
 // TestPropertyWords holds the constants to YuniKorn's spelling.
 func TestPropertyWords(t *testing.T) {
 	require.Equal(t,
-		[]string{"preemption.policy", "preemption.delay", "priority.policy", "priority.offset", "quota.preemption.delay"},
-		[]string{PropertyPreemptionPolicy, PropertyPreemptionDelay, PropertyPriorityPolicy, PropertyPriorityOffset, PropertyQuotaPreemptionDelay})
+		[]string{"preemption.policy", "preemption.delay", "priority.policy", "priority.offset", "quota.preemption.delay", "fair.weight"},
+		[]string{PropertyPreemptionPolicy, PropertyPreemptionDelay, PropertyPriorityPolicy, PropertyPriorityOffset, PropertyQuotaPreemptionDelay, PropertyFairWeight})
 	require.Equal(t, "default fence disabled PreemptionPolicy(3)",
 		fmt.Sprint(PreemptionDefault, " ", PreemptionFence, " ", PreemptionDisabled, " ", PreemptionPolicy(3)))
 	require.Equal(t, "default fence PriorityPolicy(2)", fmt.Sprint(PriorityDefault, " ", PriorityFence, " ", PriorityPolicy(2)))

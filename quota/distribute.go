@@ -1,73 +1,27 @@
 package quota
 
 import (
-	"cmp"
-	"slices"
-
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// remainder is what the division for one weight leaves.
-type remainder struct {
-	rest uint64
-	at   int32
-}
-
-// apportion divides amount among weights in proportion, in whole units by
-// largest remainder, and sets dst, of the same length, to the parts. They sum
-// to the least of amount and the sum of the weights, none exceeds its weight,
-// and each is within one unit of its exact share. Units left over go to the
-// largest remainders, among equals to the first.
-//
-// Nothing may be negative, and the weights must sum to an int64. The cost is
-// that of sorting them. (Source: the method of Hamilton, in 128 bits.)
-func (x *enforcement) apportion(dst []int64, amount int64, weights []int64) {
-	var total int64
-	for _, w := range weights {
-		total += w
-	}
-	clear(dst)
-	if total == 0 {
-		return
-	}
-	amount = min(amount, total)
-	over := amount
-	x.remainders = x.remainders[:0]
-	for i, w := range weights {
-		quo, rest := wide.MulDiv(uint64(amount), uint64(w), uint64(total))
-		dst[i] = int64(quo)
-		over -= dst[i]
-		if rest > 0 {
-			x.remainders = append(x.remainders, remainder{rest, int32(i)})
-		}
-	}
-	// The remainders sum to over times total and each is less than total, so
-	// that there are more of them than units left over.
-	slices.SortFunc(x.remainders, func(a, b remainder) int {
-		return cmp.Or(cmp.Compare(b.rest, a.rest), cmp.Compare(a.at, b.at))
-	})
-	for _, r := range x.remainders[:over] {
-		dst[r.at]++
-	}
-}
-
 // spread divides amounts among the children of p, type by type, as far as they
-// can release them, and writes the parts to their rows of dst. Children that
-// are dry in a type take no part in it. It reports whether there is any part.
+// can release them, and writes the parts to their rows of dst: in proportion to
+// that, by largest remainder, so that none exceeds what it can. Children that are
+// dry in a type take no part in it. It reports whether there is any part.
 func (x *enforcement) spread(dst []int64, p queue.ID, amounts resources.Vector) (any bool) {
 	for _, t := range x.list {
 		x.weights = x.weights[:0]
+		total := int64(0)
 		for c := p + 1; c < x.tree.End(p); c = x.tree.End(c) {
 			w := x.row(x.releasable, c)[t]
 			if x.at(c).dry.Has(t) {
 				w = 0
 			}
 			x.weights = append(x.weights, w)
+			total += w
 		}
-		x.quotients = zeros(x.quotients, len(x.weights))
-		x.apportion(x.quotients, max(amounts[t], 0), x.weights)
+		x.quotients = x.divider.Divide(x.quotients, min(max(amounts[t], 0), total), x.weights)
 		i := 0
 		for c := p + 1; c < x.tree.End(p); c = x.tree.End(c) {
 			x.row(dst, c)[t] = x.quotients[i]

@@ -53,7 +53,7 @@ type enforcement struct {
 	left, spare        resources.Vector // see leave, giveBack
 	vector, scratch    resources.Vector
 	weights, quotients []int64
-	remainders         []remainder
+	divider            resources.Divider
 
 	worker    cover.Worker
 	problem   cover.Problem

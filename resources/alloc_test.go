@@ -15,12 +15,13 @@ var (
 // whatever the lengths of the operands.
 func TestNoAllocs(t *testing.T) {
 	var (
-		x, y  = Vector{1, -2, 3, 4}, Vector{5, most}
-		l, o  = Limit{Vector{2, 2}, 0b101}, Limit{Vector{1, 1, 1, 1}, 0b1111}
-		dst   = make(Vector, 4)
-		ldst  = Limit{Value: make(Vector, 4)}
-		s     = mustSchema(t, "cpu", "memory", "gpu")
-		parse = func(typeName, text string) {
+		x, y    = Vector{1, -2, 3, 4}, Vector{5, most}
+		l, o    = Limit{Vector{2, 2}, 0b101}, Limit{Vector{1, 1, 1, 1}, 0b1111}
+		dst     = make(Vector, 4)
+		divider Divider
+		ldst    = Limit{Value: make(Vector, 4)}
+		s       = mustSchema(t, "cpu", "memory", "gpu")
+		parse   = func(typeName, text string) {
 			amount, err := ParseQuantity(typeName, text)
 			if err != nil {
 				panic(err)
@@ -44,6 +45,7 @@ func TestNoAllocs(t *testing.T) {
 	test("Copy", func() { sinkVector = Copy(dst, x) })
 	test("Scale", func() { sinkVector = Scale(dst, x, 3) })
 	test("ScaleRatio", func() { sinkVector = ScaleRatio(dst, x, 2, 3) })
+	test("Divider.Divide", func() { sinkVector = divider.Divide(dst, 5, x) })
 	test("Fits", func() { sinkBool = Fits(x, y) })
 	test("Equal", func() { sinkBool = Equal(x, y) })
 	test("IsZero", func() { sinkBool = IsZero(x) })

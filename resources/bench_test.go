@@ -124,6 +124,24 @@ func BenchmarkSchema(b *testing.B) {
 	})
 }
 
+// A division with a remainder for every weight, all of which are sorted.
+func BenchmarkDivide(b *testing.B) {
+	for _, n := range []int{3, 1000} {
+		weights := make([]int64, n)
+		for i := range weights {
+			weights[i] = int64(i)*7919%1009 + 1
+		}
+		b.Run(fmt.Sprintf("weights=%d", n), func(b *testing.B) {
+			var d Divider
+			var parts []int64
+			b.ReportAllocs()
+			for b.Loop() {
+				parts = d.Divide(parts, 100003, weights)
+			}
+		})
+	}
+}
+
 func BenchmarkQuantity(b *testing.B) {
 	for _, text := range []string{"4", "500m", "1.5Gi", "1e3"} {
 		b.Run("Parse/text="+text, func(b *testing.B) {

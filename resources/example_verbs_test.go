@@ -214,3 +214,12 @@ func ExampleMerge() {
 	// Output:
 	// cpu=10 gpu=1
 }
+
+// Six seats go to three lists by their votes. Exactly, these are 2.88, 2.4 and
+// 0.72 seats.
+func ExampleDivider_Divide() {
+	var d resources.Divider
+	fmt.Println(d.Divide(nil, 6, []int64{48, 40, 12}))
+	// Output:
+	// [3 2 1]
+}

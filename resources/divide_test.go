@@ -1,4 +1,4 @@
-package quota
+package resources
 
 import (
 	"math"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestApportion(t *testing.T) {
+func TestDivide(t *testing.T) {
 	const most = math.MaxInt64
 	for _, test := range []struct {
 		name    string
@@ -22,7 +22,8 @@ func TestApportion(t *testing.T) {
 		{"nothing to divide", 0, []int64{1, 2}, []int64{0, 0}},
 		{"no weight", 5, []int64{0, 0}, []int64{0, 0}},
 		{"one", 3, []int64{7}, []int64{3}},
-		{"more than there is", 9, []int64{1, 2}, []int64{1, 2}},
+		{"more than the weights", 9, []int64{1, 2}, []int64{3, 6}},
+		{"more than the weights, with remainders", 10, []int64{1, 1, 1}, []int64{4, 3, 3}},
 		{"29 and 71: floors lose a unit", 3, []int64{29, 71}, []int64{1, 2}},
 		{"27.27 and 72.73", 100, []int64{30, 80}, []int64{27, 73}},
 		{"2, 1.2 and 0.8", 4, []int64{5, 3, 2}, []int64{2, 1, 1}},
@@ -33,38 +34,46 @@ func TestApportion(t *testing.T) {
 		{"the larger remainder, not the larger weight", 3, []int64{7, 2, 1}, []int64{2, 1, 0}}, // 2.1, 0.6, 0.3
 		{"the end of the range", most, []int64{most - 1, 1}, []int64{most - 1, 1}},
 		{"below the end of the range", most - 2, []int64{most / 2, most / 2, 1}, []int64{most/2 - 1, most/2 - 1, 1}},
+		{"less than nothing", -3, []int64{1, 2}, []int64{0, 0}},
+		{"a negative weight gets nothing", 3, []int64{-5, 1, math.MinInt64, 2}, []int64{0, 1, 0, 2}},
+		{"weights beyond the range are halved", 8, []int64{most, most}, []int64{4, 4}},
+		{"and a small one vanishes", 9, []int64{most, 1, most}, []int64{5, 0, 4}},
 		{"huge and halves", most, []int64{most/2 + 1, most / 2}, []int64{most/2 + 1, most / 2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var x enforcement
-			got := make([]int64, len(test.weights))
-			x.apportion(got, test.amount, test.weights)
-			require.Equal(t, append([]int64{}, test.want...), append([]int64{}, got...))
+			var d Divider
+			for _, dst := range [][]int64{nil, make([]int64, 1, 9), slices.Repeat([]int64{7}, 9)} {
+				got := d.Divide(dst, test.amount, test.weights)
+				require.Equal(t, append([]int64{}, test.want...), append([]int64{}, got...))
+			}
 		})
 	}
 }
 
-func TestApportion_Laws(t *testing.T) { rapid.Check(t, propertyApportion) }
+func TestDivide_Laws(t *testing.T) { rapid.Check(t, propertyDivide) }
 
-func FuzzApportion(f *testing.F) {
+func FuzzDivide(f *testing.F) {
 	f.Add(slices.Repeat([]byte{0xa5, 3, 0, 0, 0, 0, 0, 1}, 64))
-	f.Fuzz(rapid.MakeFuzz(propertyApportion))
+	f.Fuzz(rapid.MakeFuzz(propertyDivide))
 }
 
-// Parts sum exactly, none is above its weight, each is within one unit of its
-// exact share, and an order of the weights matters only where it breaks a tie.
-func propertyApportion(t *rapid.T) {
+// Parts sum exactly, each is within one unit of its exact share and none above its
+// weight if all can be, and an order of the weights matters only where it breaks a
+// tie.
+func propertyDivide(t *rapid.T) {
 	weights, total := drawWeights(t)
 	amount := rapid.OneOf(rapid.Int64Range(0, 20), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "amount")
-	var x enforcement
-	parts := make([]int64, len(weights))
-	x.apportion(parts, amount, weights)
+	var x Divider
+	parts := x.Divide(nil, amount, weights)
 
-	whole := min(amount, total)
+	whole := amount
+	if total == 0 {
+		whole = 0
+	}
 	sum := int64(0)
 	for i, part := range parts {
 		sum += part
-		if part < 0 || part > weights[i] {
+		if part < 0 || amount <= total && part > weights[i] {
 			t.Fatalf("part %d of weight %d", part, weights[i])
 		}
 		if off := new(big.Rat).Sub(exactShare(whole, weights[i], total), new(big.Rat).SetInt64(part)); off.Abs(off).Cmp(big.NewRat(1, 1)) >= 0 {
@@ -76,11 +85,11 @@ func propertyApportion(t *rapid.T) {
 	}
 
 	order := rapid.Permutation(indices(len(weights))).Draw(t, "order")
-	turned, got := make([]int64, len(weights)), make([]int64, len(weights))
+	turned := make([]int64, len(weights))
 	for i, k := range order {
 		turned[i] = weights[k]
 	}
-	x.apportion(got, amount, turned)
+	got := x.Divide(nil, amount, turned)
 	for i, k := range order {
 		if got[i] != parts[k] && !tied(weights, whole, total, k, parts, got, order) {
 			t.Fatalf("weight %d: part %d, and in another order %d", weights[k], parts[k], got[i])

@@ -1,0 +1,129 @@
+package queue_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// tenants are three teams that share 12 gpus by their weights. The first one is
+// guaranteed 2 whatever the others want.
+func tenants(schema *resources.Schema) *queue.Tree {
+	bound := func(amounts map[string]string) resources.Limit {
+		l, err := schema.Limit(amounts)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return l
+	}
+	weight := func(w string) map[string]string { return map[string]string{queue.PropertyFairWeight: w} }
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "vision", Properties: weight("1"), Guaranteed: bound(map[string]string{"gpu": "2"})},
+		{Name: "speech", Properties: weight("3"), Children: []queue.Config{{Name: "train"}, {Name: "serve"}}},
+		{Name: "lab", Properties: weight("1"), Max: bound(map[string]string{"gpu": "4"})},
+	}}, queue.Strict)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return tree
+}
+
+// A leaf demands what runs there and what waits. Of gpus there are too few, and
+// they are scarce. Of memory there is enough for all.
+func ExampleFairShares() {
+	schema, err := resources.NewSchema("gpu", "memory")
+	if err != nil {
+		log.Fatal(err)
+	}
+	tree := tenants(schema)
+	demand := make([]resources.Vector, tree.Len())
+	for path, amounts := range map[string]resources.Vector{
+		"root.vision":       {8, 8 << 30},
+		"root.speech.train": {9, 9 << 30},
+		"root.speech.serve": {1, 4 << 30},
+		"root.lab":          {6, 6 << 30},
+	} {
+		leaf, _ := tree.Lookup(path)
+		demand[leaf] = amounts
+	}
+	capacity := resources.Limit{Value: resources.Vector{12, 64 << 30}, Defined: 0b11}
+
+	var shares queue.FairShares
+	if err := shares.Divide(tree, demand, capacity); err != nil {
+		log.Fatal(err)
+	}
+	for i := range shares.Scarce().All() {
+		fmt.Println("scarce:", schema.Name(i))
+	}
+	for q := range tree.All() {
+		fmt.Printf("%-17s %s\n", tree.Path(q), schema.FormatLimit(shares.Of(q)))
+	}
+	// Output:
+	// scarce: gpu
+	// root              gpu=12 memory=27Gi
+	// root.vision       gpu=4 memory=8Gi
+	// root.speech       gpu=6 memory=13Gi
+	// root.speech.train gpu=5 memory=9Gi
+	// root.speech.serve gpu=1 memory=4Gi
+	// root.lab          gpu=2 memory=6Gi
+}
+
+// One leaf wants more or less from now on: change its demand and divide again.
+// Nothing is allocated, and a thousand queues take less than a millisecond.
+func ExampleFairShares_Divide() {
+	schema, _ := resources.NewSchema("gpu")
+	tree := tenants(schema)
+	vision, _ := tree.Lookup("root.vision")
+	train, _ := tree.Lookup("root.speech.train")
+	lab, _ := tree.Lookup("root.lab")
+	demand := make([]resources.Vector, tree.Len())
+	demand[vision], demand[train], demand[lab] = resources.Vector{8}, resources.Vector{9}, resources.Vector{6}
+	capacity := resources.Limit{Value: resources.Vector{12}, Defined: 1}
+
+	var shares queue.FairShares
+	show := func(what string) {
+		if err := shares.Divide(tree, demand, capacity); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s: vision %d, train %d, lab %d\n", what,
+			shares.Of(vision).Value[0], shares.Of(train).Value[0], shares.Of(lab).Value[0])
+	}
+	show("at first")
+	demand[train] = resources.Vector{3}
+	show("train needs 3 only")
+	demand[vision] = resources.Vector{1}
+	show("and vision 1")
+	// Output:
+	// at first: vision 4, train 6, lab 2
+	// train needs 3 only: vision 6, train 3, lab 3
+	// and vision 1: vision 1, train 3, lab 4
+}
+
+// Plans are made with a clone of the tree, in which the leaves are guaranteed
+// their shares of what is scarce.
+func ExampleFairShares_SetGuarantees() {
+	schema, _ := resources.NewSchema("gpu", "memory")
+	tree := tenants(schema)
+	demand := make([]resources.Vector, tree.Len())
+	for leaf := range tree.Leaves(queue.Root) {
+		demand[leaf] = resources.Vector{5, 1 << 30}
+	}
+	var shares queue.FairShares
+	if err := shares.Divide(tree, demand, resources.Limit{Value: resources.Vector{12, 64 << 30}, Defined: 0b11}); err != nil {
+		log.Fatal(err)
+	}
+	planned := tree.Clone()
+	if err := shares.SetGuarantees(planned); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(planned)
+	// Output:
+	// root      used none
+	//   vision  used none guaranteed gpu=4
+	//   speech  used none
+	//     train used none guaranteed gpu=3
+	//     serve used none guaranteed gpu=3
+	//   lab     used none guaranteed gpu=2 max gpu=4
+}

@@ -1,0 +1,209 @@
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// FairShares divides a capacity among the queues of a tree: by what they demand,
+// by what they are guaranteed, and by their weights ([PropertyFairWeight]). Its
+// zero value is ready for use. Its memory is reused, so that [FairShares.Divide]
+// allocates nothing once it has seen a tree of that size.
+//
+// Use it if guarantees are to follow demand, as the fair or deserved shares of
+// other schedulers do. Keep a tree with the guarantees of the configuration, and
+// divide by that one. Then set the shares as the guarantees of the tree that
+// plans are made with: see [FairShares.SetGuarantees].
+//
+// All plans then keep the laws, and none is made for ever, as long as the shares
+// stay the same. They do on a fixed workload, if the demand of a leaf counts all
+// that runs there and all that waits, what was stopped for others included. Shares
+// of what happens to wait at the moment give no such promise. (DESIGN.md, Fair shares.)
+type FairShares struct {
+	tree   *Tree          // of the last Divide
+	types  resources.Mask // of its capacity
+	scarce resources.Mask
+	shares []int64 // a block of one amount per queue and type
+
+	// Scratch for one type, and for the children of one queue.
+	claims  []claim // of every queue
+	heirs   []heir
+	by      []int64 // what the children are dealt to by: their bases, then weights
+	parts   []int64 // what they get
+	extra   []int64 // beyond their bases
+	divider resources.Divider
+}
+
+// Divide computes the share of every queue in the types of capacity. Each type is
+// divided on its own. A type that capacity does not define plays no part.
+//
+// demand has what each leaf wants, by the leaf's ID: what runs there and what
+// waits. What is not there is zero, and less than zero counts as zero. Rows of
+// queues with children are ignored. A leaf is never given more than its max, and
+// what it wants beyond that counts nowhere.
+//
+// For a queue q let D(q) be its demand: that of a leaf is given, and that of
+// another queue is the sum of its children's. Both are capped by the max of q.
+// Let G(q) be its guarantee, or the sum of its children's G if that is more. Then
+// B(q) = min(D(q), G(q)) is what q is promised and wants.
+//
+// The share of the root is min(D, capacity). A share S is dealt to the children:
+//
+//   - If S covers the sum of their B, each gets its B. The rest is dealt in
+//     proportion to the weights, and what a child cannot use goes to the others:
+//     with the largest level l such that the sum of min(weight * l, D - B) is at
+//     most the rest.
+//   - Otherwise each gets S * B / sum of B.
+//
+// Units are whole. They go by largest remainder of the exact fractions, among
+// equals in tree order. Nothing is computed in floating point.
+//
+// A bound of capacity that is negative, or of a type that the tree does not have,
+// and demands of one type that sum to more than an int64 are errors. They are
+// joined, each is a [*Problem], and the shares stay what they were. A demand for
+// more queues than the tree has, and a tree without queues are a caller's bug:
+// Divide panics. The cost is types times queues, and sorting the children of
+// each queue.
+func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resources.Limit) error {
+	if err := checkDivision(t, demand, capacity); err != nil {
+		return err
+	}
+	n := t.schema.Len()
+	f.tree, f.types, f.scarce = t, capacity.Defined, 0
+	f.shares = resize(f.shares, t.Len()*n)
+	clear(f.shares)
+	f.claims = resize(f.claims, t.Len())
+	for i := range capacity.Defined.All() {
+		f.claim(i, demand)
+		most, _ := capacity.Bound(i)
+		f.shares[i] = min(f.claims[Root].want, most)
+		for q := Root; int(q) < t.Len(); q++ {
+			switch {
+			case !t.IsLeaf(q):
+				f.deal(q, i)
+			case f.shares[int(q)*n+i] < f.claims[q].want:
+				f.scarce = f.scarce.With(i)
+			}
+		}
+	}
+	return nil
+}
+
+// Of returns the share of q, as a view that the next Divide changes. It is
+// defined in exactly the types of the capacity.
+func (f *FairShares) Of(q ID) resources.Limit {
+	return resources.Limit{Value: f.row(q), Defined: f.types}
+}
+
+// Scarce returns the types of which some leaf gets less than it wants. What a
+// leaf wants beyond its own max does not count.
+func (f *FairShares) Scarce() resources.Mask { return f.scarce }
+
+// Guarantee returns what q is to be guaranteed while plans are made, as a view
+// that the next Divide changes: the share of a leaf in the scarce types, and
+// nothing for any other queue.
+//
+// In a type that is not scarce every leaf has all that it wants. A guarantee of
+// that much would forbid every plan, and nobody needs one. The same holds for
+// the queues above the leaves if the cluster is full.
+func (f *FairShares) Guarantee(q ID) resources.Limit {
+	row := f.row(q)
+	if !f.tree.IsLeaf(q) {
+		return resources.Limit{}
+	}
+	return resources.Limit{Value: row, Defined: f.scarce}
+}
+
+// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee].
+//
+// t is a clone of the tree that was divided, or another one of the same queues and
+// types. It is not that tree itself, for the next Divide needs the guarantees of
+// the configuration: SetGuarantees panics then. A share above what t allows,
+// because a max was lowered since, is an error as in [Tree.SetGuaranteed]. All
+// such errors are joined, and then nothing changes. The cost is queues times types.
+func (f *FairShares) SetGuarantees(t *Tree) error {
+	switch {
+	case f.tree == nil:
+		panic("queue: FairShares are used before Divide")
+	case t == f.tree:
+		panic("queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone")
+	case t.Len() != f.tree.Len() || t.schema.Len() != f.tree.schema.Len():
+		panic("queue: SetGuarantees of a tree with other queues or types than the one that was divided")
+	}
+	if err := f.checkGuarantees(t); err != nil {
+		return err
+	}
+	for q := range t.All() {
+		t.guaranteed.set(t.schema, q, f.Guarantee(q))
+	}
+	return nil
+}
+
+// checkGuarantees returns what New would find wrong with t if the shares were its
+// guarantees.
+func (f *FairShares) checkGuarantees(t *Tree) error {
+	var problems []error
+	promised := func(q ID) promise { return promise{t.names[q], f.Guarantee(q), t.Max(q)} }
+	for q := range t.All() {
+		list := badBounds(t.schema, promised(q))
+		if t.strict && !t.IsLeaf(q) {
+			var children []promise
+			for c := range t.Children(q) {
+				children = append(children, promised(c))
+			}
+			list = append(list, overCommitted(t.schema, promised(q), children)...)
+		}
+		for _, err := range list {
+			problems = append(problems, &Problem{Queue: t.Path(q), Err: err})
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func (f *FairShares) row(q ID) resources.Vector {
+	if f.tree == nil {
+		panic("queue: FairShares are used before Divide")
+	}
+	return f.tree.row(f.shares, q)
+}
+
+// checkDivision returns what is wrong with the arguments of Divide.
+func checkDivision(t *Tree, demand []resources.Vector, capacity resources.Limit) error {
+	if t == nil || t.Len() == 0 {
+		panic("queue: FairShares of a Tree without queues (nil or zero): see New")
+	}
+	if len(demand) > t.Len() {
+		panic(fmt.Sprintf("queue: FairShares of a demand for %d queues in a tree of %d", len(demand), t.Len()))
+	}
+	var problems []error
+	problem := func(err error) { problems = append(problems, &Problem{Queue: t.Path(Root), Err: err}) }
+	s := t.schema
+	for i := range capacity.Defined.All() {
+		most, _ := capacity.Bound(i)
+		switch {
+		case i >= s.Len():
+			problem(fmt.Errorf("%w: capacity of type %d of %d", ErrType, i, s.Len()))
+		case most < 0:
+			problem(fmt.Errorf("%w: capacity %s %s", ErrNegative, s.Name(i), s.Amount(i, most)))
+		case !isSummable(t, demand, i):
+			problem(fmt.Errorf("%w: %s is demanded by more than %s", ErrRange, s.Name(i), s.Amount(i, math.MaxInt64)))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// isSummable reports whether the demands of the leaves for type i sum to an int64.
+func isSummable(t *Tree, demand []resources.Vector, i int) bool {
+	sum := int64(0)
+	for q, v := range demand {
+		if x := v.At(i); x > 0 && t.IsLeaf(ID(q)) {
+			if sum += x; sum < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
