@@ -58,17 +58,24 @@ func BenchmarkRequired(b *testing.B) {
 	}
 }
 
-// BenchmarkTrace measures the asks of the production trace, where it is there.
+// BenchmarkTrace measures the asks of the production trace, if it is there.
 func BenchmarkTrace(b *testing.B) {
 	trace, err := readTrace()
 	if err != nil {
 		b.Skip("no trace: ", err)
 	}
-	plans := trace.Decide() // warm up
+	benchMoment(b, trace)
+}
+
+// BenchmarkTwin measures the asks of the generated twin of the trace.
+func BenchmarkTwin(b *testing.B) { benchMoment(b, workload.NewTwin()) }
+
+func benchMoment(b *testing.B, m *workload.Trace) {
+	plans := m.Decide() // warm up
 	b.ReportAllocs()
 	for b.Loop() {
-		plans = trace.Decide()
+		plans = m.Decide()
 	}
 	b.ReportMetric(float64(plans), "plans")
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(trace.Asks)), "ns/ask")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(m.Asks)), "ns/ask")
 }

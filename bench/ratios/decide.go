@@ -67,7 +67,7 @@ func (r *report) against(floor *workload.Floor, name string, s *workload.Subject
 		r.unproven++
 	}
 	r.allocs = max(r.allocs, allocations(s.Decide))
-	return Row{Name: name, Figure: ratio, Unit: floors, Remark: remark(s, nanos)}
+	return Row{Name: name, Figure: ratio, Unit: floors, Remark: remark(s, nanos), Decision: true}
 }
 
 // remark says what was decided, and in what time.
@@ -92,30 +92,38 @@ func counted(n int) string {
 	return fmt.Sprintf("%d victims", n)
 }
 
-// trace compares the asks of the production trace, where it is there.
-func (r *report) trace() {
+// tracesAndTwin compares the asks of the production trace, if it is there, and of its
+// generated twin, which always is.
+func (r *report) tracesAndTwin() {
+	section := r.section("a cluster as full as a production trace (1523 nodes)")
+	section.add(r.moment("its generated twin", workload.NewTwin()).headline())
 	if r.traces == "" {
 		return
 	}
-	trace, err := workload.ReadTrace(r.traces)
+	moment, err := workload.ReadTrace(r.traces)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "ratios: no trace:", err)
 		return
 	}
-	plans := 0
-	decide := func() { plans = trace.Decide() }
-	ratio, nanos := r.clock.ratio(decide, workload.NewFloor(trace.Cluster).Pass)
-	asks := float64(len(trace.Asks))
-	r.section("the production trace").add(Row{
-		Name:   fmt.Sprintf("mean of %d asks, %d nodes, %d tasks", len(trace.Asks), trace.Cluster.NodeLen(), trace.Cluster.TaskLen()),
-		Figure: ratio / asks, Unit: floors,
-		Remark: fmt.Sprintf("%s, %d plans", duration(nanos/asks), plans),
-	})
+	section.add(r.moment("the trace itself", moment).headline())
 }
 
-// maps compares with the same decision over maps.
+// moment compares the asks of a moment with the floor, each on average.
+func (r *report) moment(name string, m *workload.Trace) Row {
+	plans := 0
+	decide := func() { plans = m.Decide() }
+	ratio, nanos := r.clock.ratio(decide, workload.NewFloor(m.Cluster).Pass)
+	asks := float64(len(m.Asks))
+	return Row{
+		Name:   fmt.Sprintf("%s: mean of %d asks, %d tasks", name, len(m.Asks), m.Cluster.TaskLen()),
+		Figure: ratio / asks, Unit: floors, Decision: true,
+		Remark: fmt.Sprintf("%s, %d plans", duration(nanos/asks), plans),
+	}
+}
+
+// maps compares with the same decision made naively over maps.
 func (r *report) maps() {
-	section := r.section("the same decision over maps, against ours")
+	section := r.section("a naive decision over maps, which we wrote ourselves, against ours")
 	w := workload.W{Nodes: r.small, Tasks: r.tasks, Tree: workload.Tree4x100}
 	c := w.Build()
 	m := workload.NewMaps(c)

@@ -18,6 +18,8 @@ type Row struct {
 	Target  *float64 `json:"target,omitempty"`
 	AtLeast bool     `json:"atLeast,omitempty"`
 	Remark  string   `json:"remark,omitempty"`
+	// Decision rows compare decisions with the floor.
+	Decision bool `json:"decision,omitempty"`
 	// Headline rows are those of the short table.
 	Headline bool `json:"headline,omitempty"`
 }
@@ -83,14 +85,36 @@ func printTables(w io.Writer, rows []Row) {
 	}
 }
 
-// printHeadlines writes the short table, of all sections together.
+// printHeadlines writes the short table, of all sections together. The worst
+// decision comes first, whether it is one of the headlines or not.
 func printHeadlines(w io.Writer, rows []Row) {
 	fmt.Fprint(w, "| | | target | |\n|---|--:|:--|:--|\n")
+	bad := worst(rows)
+	if bad >= 0 {
+		rows[bad].printHeadline(w, "**the worst**: ")
+	}
 	for i := range rows {
-		if r := &rows[i]; r.Headline {
-			fmt.Fprintf(w, "| %s: %s | %s %s | %s | %s |\n", r.Section, r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
+		if rows[i].Headline && i != bad {
+			rows[i].printHeadline(w, "")
 		}
 	}
+}
+
+// printHeadline writes the row with its section.
+func (r *Row) printHeadline(w io.Writer, mark string) {
+	fmt.Fprintf(w, "| %s%s: %s | %s %s | %s | %s |\n", mark, r.Section, r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
+}
+
+// worst returns the index of the decision that takes longest beside the floor,
+// or -1 if there is no decision. Explanations and the like are no decisions.
+func worst(rows []Row) int {
+	bad := -1
+	for i := range rows {
+		if rows[i].Decision && (bad < 0 || rows[i].Figure > rows[bad].Figure) {
+			bad = i
+		}
+	}
+	return bad
 }
 
 // number writes a number that is not negative for people: with three digits, or

@@ -47,6 +47,14 @@ func ReadTrace(dir string) (*Trace, error) {
 	return newTrace(w)
 }
 
+// NewTwin returns the moment of a generated twin of the trace, which needs no
+// files; see [trace.Twin].
+func NewTwin() *Trace {
+	t, err := newTrace(trace.Twin())
+	must(err)
+	return t
+}
+
 // newTrace lets pods run where they can.
 func newTrace(w *trace.Workload) (*Trace, error) {
 	cluster, err := w.NewCluster()

@@ -112,6 +112,22 @@ func readTrace(t *testing.T) *Trace {
 	return moment
 }
 
+// TestTwinOfTheTrace: the twin is a cluster as full as the trace is, with asks that
+// find no room, of which some have plans and some have none.
+func TestTwinOfTheTrace(t *testing.T) {
+	moment := NewTwin()
+	require.Equal(t, 1523, moment.Cluster.NodeLen())
+	require.Equal(t, 8152, moment.Cluster.TaskLen()+len(moment.Asks))
+	require.Greater(t, len(moment.Asks), 100)
+	plans := moment.Decide()
+	require.Positive(t, plans)
+	require.Less(t, plans, len(moment.Asks))
+	t.Logf("%d asks, %d plans", len(moment.Asks), plans)
+	for n := range moment.Cluster.Nodes() {
+		require.True(t, resources.Fits(nil, moment.Cluster.Free(nil, n)), "node %d is over-committed", n)
+	}
+}
+
 func TestTraceAsItIs(t *testing.T) {
 	moment := readTrace(t)
 	require.Equal(t, 1523, moment.Cluster.NodeLen())
