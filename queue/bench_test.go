@@ -157,3 +157,45 @@ func BenchmarkSetGuaranteed(b *testing.B) {
 		}
 	})
 }
+
+func BenchmarkMove(b *testing.B) {
+	s, root := benchConfig(b)
+	from, leaf := benchTree(b)
+	to, err := New(s, root, Lenient)
+	if err != nil {
+		b.Fatal(err)
+	}
+	size := resources.Vector{500, 1 << 30, 0, 1}
+	for q := range from.Leaves(Root) {
+		if err := from.Add(q, size); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.Run("NewMove/queues=1111/types=4", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := NewMove(from, to); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	m, err := NewMove(from, to)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Leaf", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sinkID, sinkBool = m.Leaf(leaf)
+		}
+	})
+	b.Run("Usage/queues=1111/types=4", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if err := m.Usage(); err != nil {
+				b.Fatal(err)
+			}
+			clear(to.usage)
+		}
+	})
+}

@@ -18,7 +18,8 @@ type Config struct {
 	Guaranteed resources.Limit
 	Max        resources.Limit
 	Properties map[string]string // see the Property constants; those of other features are ignored
-	Dynamic    bool              // created at run time
+	Dynamic    bool              // made at run time
+	Template   *Template         // for leaves that are made below it at run time; nil: none of its own
 	Children   []Config
 }
 
@@ -73,7 +74,7 @@ func (p *Problem) Unwrap() error { return p.Err }
 // All problems are reported at once, joined in tree order, each a [*Problem].
 // Errors are bad names, more than [MaxDepth] levels, bounds that are negative
 // or of a type that the schema does not have, and a guarantee above the max of
-// the same queue. A child's max above that of its parent, and children's
+// the same queue; of a template, too. A child's max above that of its parent, and children's
 // guarantees that sum over the guarantee or the max of their parent, are errors
 // with [Strict], and warnings otherwise. If a parent has no bound, none is
 // looked for further up.
@@ -148,6 +149,9 @@ func (b *builder) add(c *Config, parent ID, inherited *policies) {
 	t.policies = append(t.policies, p)
 
 	b.addBounds(q, c)
+	if c.Template != nil {
+		b.checkTemplate(q, c.Template)
+	}
 	b.checkSiblings(c.Children)
 	for i := range c.Children {
 		b.add(&c.Children[i], q, &p)
