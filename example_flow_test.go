@@ -102,7 +102,7 @@ func Example_toleration() {
 
 	c := fullCluster()
 	planner := victims.Planner{Cluster: c, Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
-		return class.Policy.Until(e.Cluster.Task(e.Task).Scheduled, e.Ask.Priority)
+		return class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}}
 	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(4)}
 	var d victims.Decision

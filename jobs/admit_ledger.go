@@ -104,7 +104,7 @@ func (l *Ledger) sumOf(a *Account, q queue.ID) {
 		a.Waiting = resources.Add(a.Waiting, a.Waiting, quota.Waiting)
 	}
 	for id := range l.Cluster.TasksIn(q) {
-		t := l.Cluster.Task(id)
+		t := l.Cluster.TaskView(id)
 		if t.NonPreemptible && (l.Present || t.State == victims.Running || t.State == victims.Granted) {
 			a.NonPreemptible = resources.Add(a.NonPreemptible, a.NonPreemptible, t.Size)
 		}

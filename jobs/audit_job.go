@@ -96,7 +96,7 @@ func (x *audit) standing(key string) memberStanding {
 	switch {
 	case !ok:
 		return unplacedMember
-	case x.c.Task(id).State == victims.Releasing || x.c.Task(id).State == victims.Preempting:
+	case x.c.TaskView(id).State == victims.Releasing || x.c.TaskView(id).State == victims.Preempting:
 		return leavingMember
 	}
 	return placedMember
@@ -114,7 +114,7 @@ func (x *audit) isNode(n victims.NodeID) bool {
 	if n < 0 || n > x.last {
 		return false
 	}
-	id, ok := x.c.LookupNode(x.c.Node(n).Name)
+	id, ok := x.c.LookupNode(x.c.NodeName(n))
 	return ok && id == n
 }
 
@@ -185,7 +185,7 @@ func (x *audit) enter(at Placement) {
 // hosts yields the nodes that may not be given to the members there.
 func (x *audit) hosts(yield func(Violation) bool) {
 	for _, at := range x.plan.Placements {
-		n := x.c.Node(at.Node)
+		n := x.c.NodeView(at.Node)
 		key := x.job.Members[at.Member].Key
 		if n.Unschedulable && !yield(Violation{Law: LawSchedulable, Member: key, Node: n.Name}) {
 			return

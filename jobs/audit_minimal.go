@@ -24,7 +24,7 @@ func (x *audit) minimal(yield func(Violation) bool) {
 		}
 		v := Violation{Law: LawMinimal, Job: u.job}
 		if u.job == "" {
-			v.Task, v.Victim = u.tasks[0], x.c.Task(u.tasks[0]).Key
+			v.Task, v.Victim = u.tasks[0], x.c.TaskView(u.tasks[0]).Key
 		}
 		if !yield(v) {
 			return
@@ -36,7 +36,7 @@ func (x *audit) minimal(yield func(Violation) bool) {
 func (x *audit) spare(tasks []victims.TaskID) bool {
 	x.homes = x.homes[:0]
 	for _, id := range tasks {
-		x.homes = append(x.homes, x.c.Task(id).Node) // there, and there alone, is less room
+		x.homes = append(x.homes, x.c.TaskView(id).Node) // there, and there alone, is less room
 	}
 	x.giveBack(tasks, -1)
 	spare := x.enough(x.homes) && x.acceptsWithout(tasks)
@@ -63,7 +63,7 @@ func (x *audit) spareable(u *auditUnit) int {
 // giveBack counts some victims out, or in again.
 func (x *audit) giveBack(tasks []victims.TaskID, sign int64) {
 	for _, id := range tasks {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		x.count(&t, sign)
 	}
 }

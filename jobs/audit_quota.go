@@ -39,7 +39,7 @@ func (x *audit) sumUp() {
 				resources.Add(s.waiting, s.waiting, sub.Waiting)
 			}
 			for id := range x.c.TasksIn(w) {
-				s.add(x.c.Task(id))
+				s.add(x.c.TaskView(id))
 			}
 		}
 		x.sums = append(x.sums, s)

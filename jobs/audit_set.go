@@ -51,7 +51,7 @@ func (x *audit) countGangs() {
 		return
 	}
 	for id := range x.c.Tasks() {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		i, ok := x.gangOf[t.Job]
 		if !ok || t.Job == "" {
 			continue
@@ -78,7 +78,7 @@ func (x *audit) countGangs() {
 // sortVictim makes a victim a unit of its own, or one of those of its gang.
 func (x *audit) sortVictim(alone []victims.TaskID) {
 	id := alone[0]
-	job := x.c.Task(id).Job
+	job := x.c.TaskView(id).Job
 	minimum := 0
 	if job != "" && x.a.Minimum != nil {
 		minimum = x.a.Minimum(job)
@@ -120,7 +120,7 @@ func (x *audit) room(load []int64, nodes []victims.NodeID, yield func(Violation)
 		for t, v := range x.row(load, int(n)) {
 			have := x.free[t] + x.freed[int(n)*x.types+t]
 			if v > 0 && have < v && !yield(Violation{
-				Law: LawRoom, Node: x.c.Node(n).Name, Type: t, HasType: true, Have: have, Want: v,
+				Law: LawRoom, Node: x.c.NodeName(n), Type: t, HasType: true, Have: have, Want: v,
 			}) {
 				return
 			}
@@ -157,7 +157,7 @@ func (x *audit) predicate(yield func(Violation) bool) {
 	for i := range x.plan.Placements {
 		at := x.plan.Placements[i]
 		if !x.accepts(i, x.victims) && !yield(Violation{
-			Law: LawPredicate, Member: x.job.Members[at.Member].Key, Node: x.c.Node(at.Node).Name,
+			Law: LawPredicate, Member: x.job.Members[at.Member].Key, Node: x.c.NodeName(at.Node),
 		}) {
 			return
 		}

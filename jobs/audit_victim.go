@@ -25,7 +25,7 @@ func (x *audit) judgeAll() {
 			continue
 		}
 		x.listed[id] = true
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		x.judge(id, &t, x.report)
 		if t.State == victims.Running { // what is leaving anyway is no room made by the plan
 			x.victims = append(x.victims, id)

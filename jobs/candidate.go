@@ -33,7 +33,7 @@ func (d *decision) gatherCandidates() {
 	clear(d.gangOf)
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
-			t := d.c.Task(id)
+			t := d.c.TaskView(id)
 			g := d.noteMember(&t)
 			if t.State == victims.Granted || d.veto(&t) != 0 || d.exempt(id) {
 				continue

@@ -63,7 +63,7 @@ func (d *decision) couldStart() bool {
 	d.read(present)
 	d.heldSum = zeros(d.heldSum, d.types)
 	for _, id := range d.held {
-		t := d.c.Task(id)
+		t := d.c.TaskView(id)
 		d.sum = d.c.Free(d.sum, t.Node)
 		for i, v := range t.Size {
 			if v > 0 && d.sum[i] < 0 {
@@ -165,7 +165,7 @@ func (d *decision) victim(u, i int32, short resources.Vector) Victim {
 	size := resources.Positive(c.size)
 	v := Victim{
 		Task: c.id, Key: c.key, Rank: c.levels[victims.LevelRank],
-		Job: d.c.Task(c.id).Job, Whole: d.units[u].whole,
+		Job: d.c.TaskView(c.id).Job, Whole: d.units[u].whole,
 	}
 	if c.host >= 0 && d.shortOf(short, c.host) {
 		v.ForNode = resources.Positive(short)&size != 0

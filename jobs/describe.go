@@ -104,7 +104,7 @@ func (w *writer) count() string {
 func (w *writer) members() {
 	for _, at := range w.p.Placements {
 		m := &w.p.Job.Members[at.Member]
-		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(w.c.Node(at.Node).Name))
+		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(w.c.NodeName(at.Node)))
 		if at.Further {
 			w.printf(", beyond the minimum")
 		}
@@ -137,7 +137,7 @@ func (w *writer) victims() {
 func (w *writer) victim(indent string, v *Victim) {
 	t := w.c.Task(v.Task)
 	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
-		plain.Name(w.c.Node(t.Node).Name), w.queue(t.Queue), w.amounts(t.Size), t.Priority, v.Rank)
+		plain.Name(w.c.NodeName(t.Node)), w.queue(t.Queue), w.amounts(t.Size), t.Priority, v.Rank)
 	if t.OptedOut {
 		w.printf(", opted out")
 	}

@@ -73,7 +73,7 @@ func (p *Plan) Evictions(dst []Eviction, c *victims.Cluster, way Way) []Eviction
 		v := &p.Victims[i]
 		t := c.Task(v.Task)
 		e := Eviction{
-			Task: v.Key, Queue: c.Tree().Path(t.Queue), Node: c.Node(t.Node).Name, Priority: t.Priority, Job: v.Job,
+			Task: v.Key, Queue: c.Tree().Path(t.Queue), Node: c.NodeName(t.Node), Priority: t.Priority, Job: v.Job,
 			Preemptor: Preemptor{
 				Job: p.Job.Name, Application: p.Job.Application,
 				Queue: c.Tree().Path(p.Job.Queue), Priority: p.Job.Priority,

@@ -47,7 +47,7 @@ func (d *decision) enterPlan(p *Plan, m moment) {
 	}
 	for i := range p.Victims {
 		id := p.Victims[i].Task
-		t := d.c.Task(id)
+		t := d.c.TaskView(id)
 		x.gone = append(x.gone, id)
 		d.ledger.Remove(&t)
 		if h := d.hostOf[t.Node]; h >= 0 {

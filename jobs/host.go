@@ -31,7 +31,7 @@ func (d *decision) findHosts() {
 	last := victims.NodeID(-1)
 	for id := range d.c.Nodes() {
 		last = max(last, id)
-		n := d.c.Node(id)
+		n := d.c.NodeView(id)
 		h := host{id: id, only: -1}
 		if n.ReservedFor != "" && n.ReservedFor != d.job.Name {
 			m, ok := d.byKey[n.ReservedFor]

@@ -70,7 +70,7 @@ func (d *decision) checkMembers() error {
 // checkMember checks a member and adds it to what is used.
 func (d *decision) checkMember(m *Member) error {
 	if id, ok := d.lookup(m.Key); ok {
-		if t := d.c.Task(id); t.Queue != d.job.Queue || t.Job != "" && t.Job != d.job.Name {
+		if t := d.c.TaskView(id); t.Queue != d.job.Queue || t.Job != "" && t.Job != d.job.Name {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", d.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
 		return nil
@@ -115,7 +115,7 @@ func (d *decision) splitMembers() {
 			d.unplaced = append(d.unplaced, i)
 			continue
 		}
-		switch state := d.c.Task(id).State; {
+		switch state := d.c.TaskView(id).State; {
 		case isLeaving(state):
 			d.leaving = true
 			continue

@@ -48,7 +48,7 @@ func (h *harness) rebuild() {
 	h.planner.Minimum = func(job string) int { return h.c.Minimums[job] }
 	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
-		return at.Exempts(e.Cluster.Task(e.Task).Key)
+		return at.Exempts(e.Cluster.Key(e.Task))
 	}
 	h.job = jobOf(h, cluster, &h.c.Job)
 }

@@ -23,8 +23,8 @@ type Plan struct {
 	Victims    []Victim    // sorted by key
 	Cost       victims.Cost
 	Proof      Proof
-	Steps      int    // search steps taken
-	Version    uint64 // of the cluster that it was made for; 0 is that of no plan
+	Steps      int             // search steps taken
+	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
 
 	sizes []int64 // of the members of Job
 }

@@ -12,7 +12,7 @@ import (
 // refused sets dst to a refusal that is certain.
 func (d *decision) refused(dst *Decision, r Reason) {
 	dst.Outcome = victims.Refused
-	dst.Plan.Version = 0 // there is nothing to apply
+	dst.Plan.Version = victims.Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
 	dst.Refusal.Wanted = len(d.unplaced)
 	dst.Refusal.Proven = true
@@ -40,7 +40,7 @@ func (d *decision) unplanned(dst *Decision) {
 // lackQuota notes where the max of a quota is passed with all gone that could.
 func (d *decision) lackQuota(r *Refusal) {
 	for i := range d.cands {
-		t := d.c.Task(d.cands[i].id)
+		t := d.c.TaskView(d.cands[i].id)
 		d.ledger.Remove(&t)
 	}
 	r.Breaches = d.ledger.Admit(r.Breaches, d.claim())
@@ -55,7 +55,7 @@ func (d *decision) countRules(r *Refusal) {
 	next := 0
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
-			t := d.c.Task(id)
+			t := d.c.TaskView(id)
 			isCandidate := next < len(d.cands) && d.cands[next].id == id
 			if isCandidate {
 				next++
@@ -106,7 +106,7 @@ func (d *decision) retryAt() time.Time {
 	}
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
-		t := d.c.Task(id)
+		t := d.c.TaskView(id)
 		if t.State != victims.Granted && d.veto(&t) == 0 {
 			if until, ok := d.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)

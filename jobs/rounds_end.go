@@ -198,7 +198,7 @@ func (r *Rounds) state(key string) (s victims.State, there bool) {
 	if !ok {
 		return 0, false
 	}
-	return r.Cluster.Task(id).State, true
+	return r.Cluster.TaskView(id).State, true
 }
 
 // stateOf is state of a victim. One that was acknowledged is not there, whatever

@@ -98,7 +98,11 @@ func (x *roundMachine) Begin(t *rapid.T) {
 	ch := x.w.change(job, stop, place)
 	stale := rapid.IntRange(0, 15).Draw(t, "stale") == 15
 	if stale {
-		ch.Version--
+		other := x.w.c.Clone()
+		if err := other.SetBudget("other", victims.Budget{}); err != nil {
+			t.Fatal(err)
+		}
+		ch.Version = other.Version()
 	}
 	deadline := 0
 	if rapid.Bool().Draw(t, "has deadline") {
@@ -115,7 +119,7 @@ func (x *roundMachine) Begin(t *rapid.T) {
 		wrong = append(wrong, jobs.ErrDeadline)
 	}
 	if stale {
-		wrong = append(wrong, victims.ErrStale, victims.ErrState)
+		wrong = append(wrong, victims.ErrForeign)
 	}
 	if x.judge(t, x.w.r.Begin(ch, minutes(x.clock), until), wrong...) {
 		x.m.begin(job, stop, place, deadline)

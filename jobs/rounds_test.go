@@ -160,7 +160,7 @@ func TestRounds_Begin(t *testing.T) {
 			kind: victims.ErrStale, text: `jobs: round of job j: victims: plan for "j" made for version 5, not 6: cluster has changed`,
 		},
 		{
-			name: "no plan at all", spoil: func(_ *roundWorld, ch *victims.Change) { ch.Version = 0 },
+			name: "no plan at all", spoil: func(_ *roundWorld, ch *victims.Change) { ch.Version = victims.Version{} },
 			kind: victims.ErrState, text: `jobs: round of job j: victims: plan for "j": wrong state: there is none`,
 		},
 		{

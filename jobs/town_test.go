@@ -261,7 +261,7 @@ func (w *town) planner() *jobs.Planner {
 		Cluster: w.cluster, Quotas: w.quotas,
 		Minimum: func(job string) int { return w.minimums[job] },
 		Exempt: func(e victims.Exemption) (time.Time, bool) {
-			until, ok := w.until[e.Cluster.Task(e.Task).Key]
+			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok
 		},
 	}

@@ -27,6 +27,9 @@ func (t *Tree) SetMax(q ID, l resources.Limit) error {
 }
 
 func (t *Tree) setBounds(q ID, p promise) error {
+	if t.owned {
+		return &Problem{Queue: t.Path(q), Err: ErrOwned}
+	}
 	var problems []error
 	report := func(at ID, errs []error) {
 		for _, err := range errs {

@@ -22,6 +22,7 @@ const MaxDepth = 64
 type Tree struct {
 	schema   *resources.Schema
 	strict   bool
+	owned    bool // it can be changed through another Tree only; see Own
 	warnings []error
 
 	// One row per queue, in preorder.
@@ -156,6 +157,7 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 // copy of four blocks of one amount per queue and type.
 func (t *Tree) Clone() *Tree {
 	c := *t
+	c.owned = false
 	c.usage = copyOf(t.usage)
 	c.preempting = copyOf(t.preempting)
 	c.guaranteed = t.guaranteed.clone()

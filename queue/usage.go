@@ -101,8 +101,12 @@ func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// check reports a leaf that is none and a size that is no size.
+// check reports a leaf that is none and a size that is no size, and a tree that
+// belongs to somebody.
 func (t *Tree) check(leaf ID, size resources.Vector) error {
+	if t.owned {
+		return &Problem{Queue: t.Path(leaf), Err: ErrOwned}
+	}
 	if !t.IsLeaf(t.known(leaf)) {
 		return &Problem{Queue: t.Path(leaf), Err: ErrNotLeaf}
 	}

@@ -130,7 +130,7 @@ func (x *inspection) victim(v *victims.Victim) {
 		return
 	}
 	x.listed[id] = true
-	t := x.c.Task(id)
+	t := x.c.TaskView(id)
 	if t.State != victims.Running {
 		fault(LawLeaving)
 	}

@@ -32,7 +32,7 @@ func (x *inspection) floor(q queue.ID, t int) int64 {
 func (x *inspection) set() {
 	q := x.o.Queue
 	for _, id := range x.good {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		// It is needed where without it less of the target would be freed.
 		if !x.shared(&t, func(i int) bool { return x.gone(q, i)-t.Size[i] < min(x.target[i], x.gone(q, i)) }) {
 			x.report(Violation{Law: LawMinimal, Key: t.Key})
@@ -58,7 +58,7 @@ func (x *inspection) spared() {
 			continue
 		}
 		for id := range x.c.TasksIn(w) {
-			t := x.c.Task(id)
+			t := x.c.TaskView(id)
 			if (key == "" || t.Key < key) && !x.listed[id] && x.couldGo(&t) {
 				key = t.Key
 			}
@@ -181,7 +181,7 @@ func near(part, whole, share, total int64) bool {
 func (x *inspection) leaves() {
 	x.counts = make([]int, x.tree.Len())
 	for _, id := range x.good {
-		x.counts[x.c.Task(id).Queue]++
+		x.counts[x.c.TaskView(id).Queue]++
 	}
 	last := x.o.Queue - 1
 	for i := range x.o.Leaves {

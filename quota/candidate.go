@@ -30,7 +30,7 @@ func (x *enforcement) gather(w queue.ID) {
 	}
 	row.gathered, row.first = true, int32(len(x.tasks))
 	for id := range x.c.TasksIn(w) {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		if t.State == victims.Granted {
 			x.grants = append(x.grants, t.Key)
 		}

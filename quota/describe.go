@@ -97,7 +97,7 @@ func (w writer) leaf(l *Leaf) {
 			continue
 		}
 		w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key),
-			plain.Name(w.c.Node(t.Node).Name), w.amounts(t.Size), t.Priority, remarks(&t))
+			plain.Name(w.c.NodeName(t.Node)), w.amounts(t.Size), t.Priority, remarks(&t))
 	}
 }
 

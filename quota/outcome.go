@@ -83,7 +83,7 @@ type Outcome struct {
 	// more of one type of the target and as much of the others. Steps are the search steps taken.
 	Proven  bool
 	Steps   int
-	Version uint64 // of the cluster that it was made for
+	Version victims.Version // of the cluster that it was made for
 
 	block []int64 // the amounts of all of it
 }

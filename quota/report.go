@@ -159,7 +159,7 @@ func (x *enforcement) sortByKey() []keyRow {
 // looking at all tasks of the cluster, where a victim has a job with one.
 func (x *enforcement) reportJobs(dst *Outcome) {
 	for i := range dst.Victims {
-		job := x.c.Task(dst.Victims[i].Task).Job
+		job := x.c.TaskView(dst.Victims[i].Task).Job
 		if job == "" {
 			continue
 		}
@@ -175,7 +175,7 @@ func (x *enforcement) reportJobs(dst *Outcome) {
 		return
 	}
 	for id := range x.c.Tasks() {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		if t.Job == "" || t.State != victims.Running && t.State != victims.Granted {
 			continue
 		}

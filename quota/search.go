@@ -139,7 +139,7 @@ var onlyOne = []int32{0}
 // unit makes a unit of a task.
 func (x *enforcement) unit(i int32) cover.Unit {
 	c, size := &x.tasks[i], x.size(i)
-	t := x.c.Task(c.id)
+	t := x.c.TaskView(c.id)
 	u := cover.Unit{Key: c.key, Size: size, Needs: onlyOne, Bounds: onlyOne}
 	u.Levels[levelPriority] = int64(t.Priority)
 	u.Levels[levelTasks] = 1

@@ -17,7 +17,7 @@ func (x *enforcement) reportStops(dst *Outcome) {
 	for w := range x.tree.Leaves(x.q) {
 		next := x.at(w).first // the candidates are in the order of the tasks
 		for id := range x.c.TasksIn(w) {
-			t := x.c.Task(id)
+			t := x.c.TaskView(id)
 			row := int32(-1)
 			if next < x.at(w).end && x.tasks[next].id == id {
 				row = next

@@ -102,8 +102,7 @@
 // functions that planners take, who then also know when to try again.
 //
 //	planner.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
-//		task := e.Cluster.Task(e.Task)
-//		return policies[e.Task].Until(task.Scheduled, e.Ask.Priority)
+//		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 //	}
 //
 // The answers take nanoseconds and allocate nothing. The package has no clock:

@@ -19,7 +19,7 @@ func TestPlanner_NoAllocs(t *testing.T) {
 		cluster := w.Build()
 		policies := make([]toleration.Policy, 1000) // by row
 		exempt := func(e victims.Exemption) (time.Time, bool) {
-			return policies[e.Task].Until(e.Cluster.Task(e.Task).Scheduled, e.Ask.Priority)
+			return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 		}
 		for _, test := range []struct {
 			name   string

@@ -100,8 +100,7 @@ func higher(t *rapid.T, priority int32) int32 {
 
 // exempt is what a caller gives the planner.
 func (s *scene) exempt(e victims.Exemption) (until time.Time, exempt bool) {
-	task := e.Cluster.Task(e.Task)
-	return s.policies[task.Key].Until(task.Scheduled, e.Ask.Priority)
+	return s.policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 }
 
 // decide decides the scene at an instant, with policies or without.

@@ -14,8 +14,8 @@ var ErrNothingApplied = errors.New("nothing applied")
 // A Change is what a plan of any kind does to a cluster: tasks are told to
 // stop, and asks are given places.
 type Change struct {
-	For     string // what it is for, for messages
-	Version uint64 // of the cluster that it was made for; 0 is that of no plan
+	For     string  // what it is for, for messages
+	Version Version // of the cluster that it was made for; zero is that of no plan
 	Victims []Victim
 	Grants  []Grant
 }
@@ -28,9 +28,9 @@ type Grant struct {
 
 // appliedChange is what is needed to undo a change.
 type appliedChange struct {
-	before  uint64 // the version to come back to
-	victims int    // how many of Cluster.marked are its
-	grants  int    // how many of Cluster.granted are its
+	before  Version // the version to come back to
+	victims int     // how many of Cluster.marked are its
+	grants  int     // how many of Cluster.granted are its
 }
 
 // Apply carries a plan out as far as the cluster is concerned: its victims are
@@ -49,16 +49,18 @@ func (c *Cluster) Apply(p *Plan) error {
 // it as it is.
 //
 // What a refusal has for a plan is refused with [ErrState], a change made for
-// another version of the cluster with [ErrStale], one whose victims are not
-// running tasks of the cluster, each named once, or whose asks cannot be
+// another version of the cluster with [ErrStale], for another cluster with
+// [ErrForeign], one whose victims are not running tasks of the cluster, each named once, or whose asks cannot be
 // granted their nodes, with errors that say so. Whether it is lawful is not
 // asked; see [Auditor]. An error changes nothing.
 func (c *Cluster) ApplyChange(ch Change) error {
-	if ch.Version == 0 {
+	switch v := ch.Version; {
+	case v.IsZero():
 		return fmt.Errorf("victims: plan for %q: %w: there is none", ch.For, ErrState)
-	}
-	if ch.Version != c.version {
-		return fmt.Errorf("victims: plan for %q made for version %d, not %d: %w", ch.For, ch.Version, c.version, ErrStale)
+	case v.line != c.version.line && v.line != c.line:
+		return fmt.Errorf("victims: plan for %q made for version %v of: %w", ch.For, v, ErrForeign)
+	case v != c.version:
+		return fmt.Errorf("victims: plan for %q made for version %v, not %v: %w", ch.For, v, c.version, ErrStale)
 	}
 	marked, granted := len(c.marked), len(c.granted)
 	err := c.mark(&ch)
@@ -73,7 +75,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 		before: c.version, victims: len(c.marked) - marked, grants: len(c.granted) - granted,
 	})
 	c.versions++
-	c.version = c.versions
+	c.version = Version{c.line, c.versions}
 	return nil
 }
 

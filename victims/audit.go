@@ -112,7 +112,7 @@ func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
 	x.victims = x.victims[:0]
 	x.held = false
 	if id, ok := x.c.LookupGrant(x.ask.Key); ok {
-		x.grant, x.held = x.c.Task(id), true
+		x.grant, x.held = x.c.TaskView(id), true
 	}
 }
 
@@ -176,7 +176,7 @@ func (x *audit) judgeAll() {
 			x.listed = append(x.listed, false)
 		}
 		x.listed[id] = true
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		x.judge(id, &t, x.report)
 		// What is leaving anyway is no room made by the plan.
 		if t.State == Running {

@@ -72,14 +72,14 @@ func (x *audit) survey() {
 
 // place yields why the node is none for the ask.
 func (x *audit) place(yield func(Violation) bool) {
-	n := x.c.Node(x.plan.Node)
+	n := x.c.NodeView(x.plan.Node)
 	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
 	required := x.required()
 	if fault(!required && n.Unschedulable, LawSchedulable) &&
 		fault(!required && n.ReservedFor != "" && n.ReservedFor != x.ask.Key, LawReserved) &&
 		fault(required && n.Name != x.ask.RequiredNode, LawRequiredNode) &&
 		x.held && (x.grant.Node != x.plan.Node || len(x.plan.Victims) > 0) {
-		yield(Violation{Law: LawInFlight, Node: x.c.Node(x.grant.Node).Name})
+		yield(Violation{Law: LawInFlight, Node: x.c.NodeName(x.grant.Node)})
 	}
 }
 
@@ -136,7 +136,7 @@ func (x *audit) required() bool { return x.ask.RequiredNode != "" }
 
 // ofNode returns a violation by the node of the plan.
 func (x *audit) ofNode(l Law) Violation {
-	return Violation{Law: l, Node: x.c.Node(x.plan.Node).Name}
+	return Violation{Law: l, Node: x.c.NodeName(x.plan.Node)}
 }
 
 // ofQueue returns a violation by amounts of a queue.

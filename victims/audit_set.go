@@ -126,7 +126,7 @@ func (x *audit) minimal(yield func(Violation) bool) {
 		return
 	}
 	for n, id := range x.victims {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		x.count(&t, -1)
 		given := x.enough() && x.accepts(x.without(n))
 		x.count(&t, +1)
@@ -140,7 +140,7 @@ func (x *audit) minimal(yield func(Violation) bool) {
 // not, would do in its place: then another plan needs fewer of them (law 1).
 func (x *audit) optedOut(yield func(Violation) bool) {
 	for n, id := range x.victims {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		if !t.OptedOut {
 			continue
 		}
@@ -157,7 +157,7 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 // place of victim n, which is not counted.
 func (x *audit) instead(n int) (key string, ok bool) {
 	for id := range x.c.Tasks() {
-		t := x.c.Task(id)
+		t := x.c.TaskView(id)
 		if t.State != Running || t.OptedOut || x.isListed(id) || ok && t.Key > key {
 			continue
 		}

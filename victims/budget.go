@@ -46,7 +46,10 @@ type budgetIndex struct {
 	// the numbers of its rows, 4 bytes each.
 	sets interner
 	rows [][]int32 // by set
-	key  []byte    // scratch
+	// The names of the budgets of a set, likewise. They are never written again,
+	// since a TaskView shows them.
+	names [][]string
+	key   []byte // scratch
 }
 
 // SetBudget adds a budget, or replaces the budget of that name. Tasks that
@@ -54,6 +57,7 @@ type budgetIndex struct {
 // -4611686018427387904 wraps [ErrRange]. The cost is a search by name; for a new
 // budget it is linear in the number of budgets.
 func (c *Cluster) SetBudget(name string, b Budget) error {
+	c.made()
 	if name == "" {
 		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
 	}
@@ -174,13 +178,13 @@ func (c *Cluster) acquireBudgets(names []string) (set int32) {
 	}
 	set = x.sets.acquire(string(x.key))
 	for int(set) >= len(x.rows) {
-		x.rows = append(x.rows, nil)
+		x.rows, x.names = append(x.rows, nil), append(x.names, nil)
 	}
 	rows := make([]int32, 0, len(names))
 	for key := x.key; len(key) > 0; key = key[4:] {
 		rows = append(rows, int32(binary.LittleEndian.Uint32(key)))
 	}
-	x.rows[set] = rows
+	x.rows[set], x.names[set] = rows, slices.Clone(names)
 	return set
 }
 
@@ -211,9 +215,9 @@ func (c *Cluster) spend(id TaskID, n int64) {
 	}
 }
 
-func (x *budgetIndex) clone() budgetIndex {
-	return budgetIndex{
-		order: slices.Clone(x.order), free: slices.Clone(x.free),
-		sets: x.sets.clone(), rows: slices.Clone(x.rows), // whose elements never change
-	}
+// copyFrom makes x a copy of y. The elements of rows and names never change.
+func (x *budgetIndex) copyFrom(y *budgetIndex) {
+	x.order, x.free = reuse(x.order, y.order), reuse(x.free, y.free)
+	x.sets.copyFrom(&y.sets)
+	x.rows, x.names = reuse(x.rows, y.rows), reuse(x.names, y.names)
 }

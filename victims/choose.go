@@ -28,6 +28,7 @@ func (d *decision) decide(dst *Decision) {
 	if d.place(dst) || d.precondition(dst) {
 		return
 	}
+	d.c.settle()
 	d.prepareNeeds()
 	if !d.prepareLeaves() {
 		d.refuse(dst, NothingInReach) // law 7

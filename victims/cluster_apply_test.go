@@ -50,7 +50,7 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 // badPlan returns what is wrong with a plan.
 func (x *clusterMachine) badPlan(p *Plan) (wrong []error) {
 	if p.Version != x.version {
-		return []error{ErrStale}
+		return []error{ErrStale, ErrForeign}
 	}
 	named := map[TaskID]bool{}
 	for _, v := range p.Victims {
@@ -127,7 +127,9 @@ func (x *clusterMachine) drawPlan(t *rapid.T) *Plan {
 	victim := Victim{Task: TaskID(between(t, "row", -1, 9)), Key: drawKey(t)}
 	switch between(t, "bad", 0, 15) {
 	case 1:
-		p.Version += rapid.SampledFrom([]uint64{1, math.MaxUint64}).Draw(t, "stale")
+		p.Version.number += rapid.SampledFrom([]uint64{1, math.MaxUint64}).Draw(t, "stale")
+	case 6:
+		p.Version.line = new(line)
 	case 2:
 		p.Victims = append(p.Victims, victim)
 	case 3:

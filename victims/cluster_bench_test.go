@@ -105,7 +105,8 @@ func TestClusterNoAllocs(t *testing.T) {
 				known++
 			}
 		}},
-		{"Task", func() { task = c.Task(5) }},
+		{"TaskView", func() { task = c.TaskView(5) }},
+		{"Key", func() { task.Key = c.Key(5) }},
 		{"Tasks", func() {
 			for range c.Tasks() {
 				seen++

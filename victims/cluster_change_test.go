@@ -261,10 +261,16 @@ func (x *clusterMachine) badBounds(guaranteed, most resources.Limit) (wrong []er
 	return wrong
 }
 
-// Clone goes on with a clone, and sees that what it was cloned from stays.
+// Clone goes on with a clone, or a copy in the memory of another cluster, and
+// sees that what it was cloned from stays.
 func (x *clusterMachine) Clone(t *rapid.T) {
-	x.other, x.otherSeen, x.otherState = x.c, lookAt(x.c).String(), x.c.Version()
-	x.c = x.c.Clone()
+	was, next := x.c, x.other
+	if next != nil && rapid.Bool().Draw(t, "in old memory") {
+		next.CopyFrom(was)
+	} else {
+		next = was.Clone()
+	}
+	x.c, x.other, x.otherSeen, x.otherState = next, was, lookAt(was).String(), was.Version()
 	if rapid.Bool().Draw(t, "stay") {
 		x.c, x.other = x.other, x.c
 		return

@@ -36,22 +36,22 @@ func clusterFollowsModel(t *rapid.T) {
 type clusterMachine struct {
 	c       *Cluster
 	m       *clusterModel
-	version uint64
-	seen    map[uint64]string // the picture of each version
-	tasks   map[string]TaskID // rows given
+	version Version
+	seen    map[Version]string // the picture of each version
+	tasks   map[string]TaskID  // rows given
 	applied []appliedPoint
 
 	// Another cluster that was cloned from this one, or the other way round.
 	other      *Cluster
 	otherSeen  string
-	otherState uint64
+	otherState Version
 }
 
 // appliedPoint is what undoing a plan comes back to.
 type appliedPoint struct {
 	m       *clusterModel
 	c       *Cluster
-	version uint64
+	version Version
 	tasks   map[string]TaskID
 }
 
@@ -65,7 +65,7 @@ func newClusterMachine(t *rapid.T) *clusterMachine {
 	}
 	x := &clusterMachine{
 		c: NewCluster(tree), m: newClusterModel(tree.Clone()),
-		seen: map[uint64]string{}, tasks: map[string]TaskID{},
+		seen: map[Version]string{}, tasks: map[string]TaskID{},
 	}
 	for _, name := range nodeNames[:2] {
 		n := Node{Name: name, Capacity: resources.Vector{9, 9}}
@@ -104,10 +104,10 @@ func (x *clusterMachine) Check(t *rapid.T) {
 		t.Fatalf("cluster\n%s\nwant\n%s", got, want)
 	}
 	if x.c.Version() != x.version {
-		t.Fatalf("version %d, want %d", x.c.Version(), x.version)
+		t.Fatalf("version %v, want %v", x.c.Version(), x.version)
 	}
 	if was, ok := x.seen[x.version]; ok && was != got {
-		t.Fatalf("version %d is\n%s\nand was\n%s", x.version, got, was)
+		t.Fatalf("version %v is\n%s\nand was\n%s", x.version, got, was)
 	}
 	x.seen[x.version] = got
 	x.checkRows(t)
@@ -239,7 +239,7 @@ func (x *clusterMachine) judge(t *rapid.T, err error, name string, wrong []error
 			t.Fatalf("unexpected error: %v", err)
 		}
 		if _, old := x.seen[x.c.Version()]; old {
-			t.Fatalf("version %d for the second time", x.c.Version())
+			t.Fatalf("version %v for the second time", x.c.Version())
 		}
 		x.version = x.c.Version()
 		return true

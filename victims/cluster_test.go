@@ -150,7 +150,9 @@ var clusterErrors = []struct {
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
 	{func(c *Cluster) error { return c.Undo() }, ErrNothingApplied, `victims: undo: nothing applied`},
-	{apply(func(p *Plan) { p.Version = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 10: cluster has changed`},
+	{apply(func(p *Plan) { p.Version.number = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 10: cluster has changed`},
+	{apply(func(p *Plan) { p.Version = Version{} }), ErrState, `victims: plan for "ask": wrong state: there is none`},
+	{apply(func(p *Plan) { p.Version.line = new(line) }), ErrForeign, `victims: plan for "ask" made for version 10 of: another cluster`},
 	{apply(func(p *Plan) { p.Victims[0].Task = -1 }), ErrUnknown, `victims: plan for "ask": victim "run": row -1: unknown`},
 	{apply(func(p *Plan) { p.Victims[0].Task = 4 }), ErrUnknown, `victims: plan for "ask": victim "run": row 4: unknown`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, Victim{Task: 2, Key: "gone"}) }), ErrUnknown,
@@ -188,7 +190,7 @@ func TestClusterErrors(t *testing.T) {
 				t.Fatalf("error %q, want %q, which is %v", err, tt.text, tt.is)
 			}
 			if after := lookAt(c).String(); after != before || c.Version() != version {
-				t.Errorf("an error changed version %d\n%s\nto %d\n%s", version, before, c.Version(), after)
+				t.Errorf("an error changed version %v\n%s\nto %v\n%s", version, before, c.Version(), after)
 			}
 			// What follows works as if nothing had been tried.
 			if err := apply(func(*Plan) {})(c); err != nil {
@@ -198,7 +200,7 @@ func TestClusterErrors(t *testing.T) {
 				t.Fatal(err)
 			}
 			if after := lookAt(c).String(); after != before || c.Version() != version {
-				t.Errorf("undo came back to version %d\n%s\nand not to %d\n%s", c.Version(), after, version, before)
+				t.Errorf("undo came back to version %v\n%s\nand not to %v\n%s", c.Version(), after, version, before)
 			}
 		})
 	}
@@ -332,7 +334,9 @@ func TestInterner(t *testing.T) {
 	if id, ok := in.lookup("a"); !ok || id != a {
 		t.Errorf("a is %d, %t, want %d while it is used", id, ok, a)
 	}
-	other := in.clone()
+	var other interner
+	other.acquire("before")
+	other.copyFrom(&in)
 	in.release(a)
 	if _, ok := in.lookup("a"); ok {
 		t.Error("a is known after its last use")

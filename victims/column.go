@@ -32,11 +32,7 @@ func (c *column[T]) set(row, room int, v T) {
 	(*c)[row] = v
 }
 
-func (c column[T]) clone() column[T] { return slices.Clone(c) }
-
-func (c *taskColumns) clone() taskColumns {
-	return taskColumns{
-		names: c.names.clone(), tags: c.tags.clone(), costs: c.costs.clone(),
-		checkpoint: c.checkpoint.clone(), budgetSet: c.budgetSet.clone(), inJob: c.inJob.clone(),
-	}
+func (c *taskColumns) copyFrom(d *taskColumns) {
+	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
+	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
 }

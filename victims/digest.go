@@ -13,9 +13,9 @@ import (
 // A digest sums up, node by node, the tasks that may be victims of some ask, so
 // that a decision can tell most nodes apart without looking at their tasks.
 //
-// A change of a task only takes note that its node has changed; the digest of a
-// node is made anew when a decision next looks at it. Between two decisions
-// few nodes change.
+// A change of a task only takes note that its node has changed. The digests of
+// those nodes are made anew when a decision next needs digests: between two
+// decisions few nodes change. See [Cluster.settle].
 type digest struct {
 	// Blocks of one amount per node and type, over the node's evictable tasks.
 	plain   []int64 // the sum over those that neither opted out nor are originators
@@ -35,7 +35,7 @@ const numLatest = 8
 
 // A gauge is what tells of most nodes that they need no closer look.
 type gauge struct {
-	fresh                    bool // false where a task has changed since
+	fresh                    bool // false for a node of settling.stale
 	minPriority, maxPriority int32
 	// The node has so many evictable tasks, tasks that are leaving already, and
 	// running tasks that can run on it only.
@@ -94,20 +94,6 @@ func (g *digest) addNode(types int) {
 	g.nodes = append(g.nodes, nodeDigest{})
 }
 
-// empty returns a digest of as many nodes of which none is fresh.
-func (g *digest) empty() digest {
-	return digest{
-		plain:   make([]int64, len(g.plain)),
-		optedIn: make([]int64, len(g.optedIn)),
-		all:     make([]int64, len(g.all)),
-		largest: make([]int64, len(g.largest)),
-		least:   make([]int64, len(g.least)),
-		gauges:  make([]gauge, len(g.gauges)),
-		latest:  make([]int64, len(g.latest)),
-		nodes:   make([]nodeDigest, len(g.nodes)),
-	}
-}
-
 // evictable reports whether a task may be a victim of some ask at all.
 func (r *taskRow) evictable() bool {
 	return r.state == Running && !r.flags.has(flagRequiredNode)
@@ -139,8 +125,9 @@ func (c *Cluster) lost(id TaskID, now int64) uint64 {
 	return uint64(now) - uint64(since)
 }
 
-// refresh makes the digest of a node anew where a task has changed. The cost
-// is that of sorting its tasks.
+// refresh makes the digest of a node anew if a task has changed. The cost is that
+// of sorting its tasks. Decisions settle the cluster first, and find nothing to
+// do here.
 func (c *Cluster) refresh(n NodeID) {
 	g := &c.digest
 	gauge, d := &g.gauges[n], &g.nodes[n]

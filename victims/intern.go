@@ -1,10 +1,5 @@
 package victims
 
-import (
-	"maps"
-	"slices"
-)
-
 // An interner gives small numbers to strings and takes them back once no one
 // uses them, so that a long-lived cluster does not remember every application.
 // The number of the empty string is 0, always. The zero interner is empty.
@@ -67,11 +62,8 @@ func (in *interner) lookup(s string) (int32, bool) {
 	return id, ok
 }
 
-func (in *interner) clone() interner {
-	return interner{
-		ids:   maps.Clone(in.ids),
-		names: slices.Clone(in.names),
-		uses:  slices.Clone(in.uses),
-		free:  slices.Clone(in.free),
-	}
+// copyFrom makes in a copy of from, in the memory of in.
+func (in *interner) copyFrom(from *interner) {
+	in.ids = reuseMap(in.ids, from.ids)
+	in.names, in.uses, in.free = reuse(in.names, from.names), reuse(in.uses, from.uses), reuse(in.free, from.free)
 }

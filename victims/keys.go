@@ -3,7 +3,6 @@ package victims
 import (
 	"hash/maphash"
 	"math/bits"
-	"slices"
 )
 
 // A keyIndex finds the row of a task by its key. It is a hash table with linear
@@ -98,8 +97,6 @@ func (x *keyIndex) home(hash uint32) int { return int(hash) & (len(x.slots) - 1)
 
 func (x *keyIndex) after(i int) int { return (i + 1) & (len(x.slots) - 1) }
 
-func (x *keyIndex) clone() keyIndex {
-	d := *x
-	d.slots = slices.Clone(x.slots)
-	return d
+func (x *keyIndex) copyFrom(y *keyIndex) {
+	x.seed, x.used, x.slots = y.seed, y.used, reuse(x.slots, y.slots)
 }

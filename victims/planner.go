@@ -225,7 +225,7 @@ func (c *Cluster) grantSize(key string) resources.Vector {
 // refuse sets dst to a refusal that is certain.
 func (d *decision) refuse(dst *Decision, r Reason) {
 	dst.Outcome = Refused
-	dst.Plan.Version = 0 // there is nothing to apply
+	dst.Plan.Version = Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
 	dst.Refusal.Proven = true
 }

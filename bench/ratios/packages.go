@@ -75,8 +75,7 @@ func (r *report) exemptions() []Row {
 	w := workload.W{Nodes: r.small, Tasks: r.tasks, Tree: workload.Tree4x100}
 	s := w.Subject(w.Build(), 4)
 	s.Planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
-		task := e.Cluster.Task(e.Task)
-		return policy.Until(task.Scheduled, e.Ask.Priority)
+		return policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}
 	decide := r.clock.least(s.Decide)
 	return []Row{

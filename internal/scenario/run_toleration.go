@@ -36,8 +36,7 @@ func (r *runner) class(name string) toleration.Class {
 // exempt is the exemption function of everything that plans, where toleration
 // is on: the policy of the victim's class against the preemptor's priority.
 func (r *runner) exempt(e victims.Exemption) (until time.Time, exempt bool) {
-	t := e.Cluster.Task(e.Task)
-	return r.policies[t.Key].Until(t.Scheduled, e.Ask.Priority)
+	return r.policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 }
 
 // optedOut reports whether a task asks to be spared: by itself, or by its class

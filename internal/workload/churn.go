@@ -38,7 +38,7 @@ func NewChurn(s *Subject) *Churn {
 	c := s.Planner.Cluster
 	x := &Churn{cluster: c, subject: s, rows: make(map[string]int), random: rand.New(rand.NewPCG(3, 4))}
 	for id := range c.Tasks() {
-		t := c.Task(id)
+		t := c.TaskView(id)
 		t.Size = slices.Clone(t.Size) // it was a view
 		x.rows[t.Key] = len(x.tasks)
 		x.tasks = append(x.tasks, t)

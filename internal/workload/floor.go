@@ -29,7 +29,7 @@ func NewFloor(c *victims.Cluster) *Floor {
 		f.sums = append(f.sums, make([][4]int64, max(0, int(n)+1-len(f.sums)))...)
 	}
 	for id := range c.Tasks() {
-		t := c.Task(id)
+		t := c.TaskView(id)
 		row := floorTask{queue: int32(t.Queue), node: int32(t.Node)}
 		copy(row.size[:], t.Size)
 		f.tasks = append(f.tasks, row)

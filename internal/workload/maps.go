@@ -67,7 +67,7 @@ func NewMaps(c *victims.Cluster) *Maps {
 		m.nodes = append(m.nodes, nodes[n])
 	}
 	for id := range c.Tasks() {
-		t := c.Task(id)
+		t := c.TaskView(id)
 		nodes[t.Node].tasks = append(nodes[t.Node].tasks, &mapTask{
 			key: t.Key, application: t.Application, queue: c.Tree().Path(t.Queue),
 			size: m.amounts(t.Size), scheduled: t.Scheduled,

@@ -51,7 +51,7 @@ func listingOf(c *victims.Cluster) (l listing) {
 		l.Nodes = append(l.Nodes, listedNode{c.Node(n).Name, [4]int64(c.Node(n).Capacity)})
 	}
 	for id := range c.Tasks() {
-		t := c.Task(id)
+		t := c.TaskView(id)
 		l.Tasks = append(l.Tasks, listedTask{
 			t.Key, t.Application, tree.Path(t.Queue), c.Node(t.Node).Name, [4]int64(t.Size),
 			Now.Sub(t.Created), Now.Sub(t.Scheduled), t.Priority, t.OptedOut, t.Originator,

@@ -116,7 +116,7 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	if o.Exempt != nil {
 		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
 			at := Options{Now: e.Now, Exempt: o.Exempt}
-			return at.Exempts(e.Cluster.Task(e.Task).Key)
+			return at.Exempts(e.Cluster.Key(e.Task))
 		}
 	}
 	return p

@@ -1,0 +1,61 @@
+package victims
+
+import (
+	"fmt"
+	"time"
+)
+
+// Grant gives an ask a place on a node: its amounts count as usage of its
+// queue and of the node from now on. The planner grants what it plans through
+// [Cluster.Apply]; Grant is for callers that have placed an ask themselves.
+// It checks no room. Errors are those of [Cluster.AddTask].
+func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
+	t := a.task(node)
+	id, err := c.insert(&t)
+	if err == nil {
+		c.changed()
+	}
+	return id, err
+}
+
+// task returns the ask as a granted task on a node.
+func (a *Ask) task(node NodeID) Task {
+	return Task{
+		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node,
+		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
+		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
+	}
+}
+
+// Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
+func (c *Cluster) Drop(key string) error {
+	id, ok := c.LookupGrant(key)
+	if !ok {
+		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+	}
+	c.delete(id)
+	c.changed()
+	return nil
+}
+
+// Start turns the grant of an ask into a running task that was scheduled now.
+// It checks no room: the caller has waited for the victims, or asks
+// [Planner.Decide] whether it fits. Without a grant the error wraps ErrUnknown.
+func (c *Cluster) Start(key string, now time.Time) error {
+	id, ok := c.LookupGrant(key)
+	if !ok {
+		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+	}
+	ns, ok := nanos(now)
+	if !ok {
+		return fmt.Errorf("victims: start of %q: %v: %w", key, now, ErrRange)
+	}
+	c.setState(id, Running)
+	r := &c.tasks[id]
+	r.scheduled = ns
+	r.flags = r.flags.set(flagScheduled, true)
+	c.changed()
+	return nil
+}
