@@ -1,0 +1,66 @@
+package victims_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// TestReadsTogether decides with several planners over one cluster at the same
+// time, right after a change, while others read and clone it. The race detector
+// sees whether a decision writes what another one reads; without it the answers
+// must be the same as one by one. DESIGN.md, Identity.
+func TestReadsTogether(t *testing.T) {
+	w := workload.W{Nodes: 40, Tasks: 8, Tree: workload.Tree4x100}
+	cluster := w.Build()
+	decide := func(k int64) (*victims.Decision, error) {
+		p := &victims.Planner{Cluster: cluster}
+		ask := w.Ask(cluster, k)
+		d := new(victims.Decision)
+		return d, p.Decide(d, &ask, workload.Now)
+	}
+	for round := range 3 {
+		// A change leaves digests to be made anew by whoever decides first.
+		for n := range cluster.Nodes() {
+			for id := range cluster.TasksOn(n) {
+				require.NoError(t, cluster.SetCost(cluster.Key(id), int64(round)))
+				break
+			}
+		}
+		var group sync.WaitGroup
+		got, errs := make([]*victims.Decision, 4), make([]error, 4)
+		for i := range got {
+			group.Go(func() { got[i], errs[i] = decide(int64(1 + i%2)) })
+		}
+		group.Go(func() { cluster.Clone().TaskLen() })
+		group.Go(func() {
+			p := &victims.Planner{Cluster: cluster}
+			ask := w.Ask(cluster, 2)
+			var e victims.Explanation
+			if err := p.Explain(&e, &ask, workload.Now); err != nil {
+				panic(err)
+			}
+		})
+		group.Go(func() {
+			for id := range cluster.Tasks() {
+				_ = cluster.Task(id)
+			}
+			_ = fmt.Sprint(cluster.Tree(), cluster.Capacity(), cluster.Version())
+		})
+		group.Wait()
+		for i := range got {
+			require.NoError(t, errs[i])
+			want, err := decide(int64(1 + i%2))
+			require.NoError(t, err)
+			if diff := cmp.Diff(want, got[i], cmp.Comparer(func(a, b victims.Cost) bool { return a.Compare(&b) == 0 })); diff != "" {
+				t.Fatalf("alone (-) and together (+):\n%s", diff)
+			}
+		}
+	}
+}
