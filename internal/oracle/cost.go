@@ -4,22 +4,28 @@ import (
 	"cmp"
 	"math/big"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/world"
 )
 
 // A Cost has the fields (a) to (j) of the decision's step 4, in their order.
 type Cost struct {
-	OptedOut    int
-	Originators int
-	MaxRank     int64
-	MaxPriority int64
-	Victims     int
-	SumRanks    int64
-	Excess      *big.Rat // a share of the cluster's capacity
-	Work        *big.Int // nanoseconds
-	Node        int      // the place in node order
-	Keys        []string // sorted
+	OptedOut      int
+	Overrun       int64 // of soft budgets
+	Originators   int
+	MaxRank       int64
+	MaxPriority   int64
+	Jobs          int      // stopped, for they end below their minimum
+	Own           *big.Int // the victims' own costs
+	Victims       int
+	SumRanks      int64
+	SumPriorities int64
+	Excess        *big.Rat // a share of the cluster's capacity
+	Work          *big.Int // nanoseconds
+	NodeRank      int64
+	Node          int      // the place in node order
+	Keys          []string // sorted
 }
 
 // CostOf returns the cost of victims for a place of the ask on a node. Keys
@@ -38,13 +44,24 @@ func (j *judge) cost(node string, victims []*world.Task) Cost {
 	c := j.costOf(victims)
 	c.Excess = j.beyond(j.needed(node), victims)
 	c.Node = slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node })
+	c.NodeRank = j.w.Nodes[c.Node].Rank
 	return c
 }
 
 // costOf returns the parts of a cost that are of the victims alone, wherever the
 // place is.
 func (j *judge) costOf(victims []*world.Task) Cost {
-	c := Cost{Victims: len(victims), Work: new(big.Int)}
+	c := Cost{Victims: len(victims), Work: new(big.Int), Own: new(big.Int), Keys: keysOf(victims)}
+	for name, b := range j.w.Budgets {
+		if !b.Hard {
+			c.Overrun += overrun(b, taken(victims, name))
+		}
+	}
+	for _, job := range j.jobsOf(victims) {
+		if j.stops(job, victims) {
+			c.Jobs++
+		}
+	}
 	for i, v := range victims {
 		rank, priority := j.rank(v), int64(v.Priority)
 		if v.OptedOut {
@@ -60,26 +77,42 @@ func (j *judge) costOf(victims []*world.Task) Cost {
 			c.MaxPriority = priority
 		}
 		c.SumRanks += rank
-		if !v.Scheduled.IsZero() && v.Scheduled.Before(j.o.Now) {
-			c.Work.Add(c.Work, big.NewInt(int64(j.o.Now.Sub(v.Scheduled))))
-		}
-		c.Keys = append(c.Keys, v.Key)
+		c.SumPriorities += priority
+		c.Own.Add(c.Own, big.NewInt(v.Cost))
+		c.Work.Add(c.Work, big.NewInt(int64(lost(v, j.o.Now))))
 	}
-	slices.Sort(c.Keys)
 	return c
+}
+
+// lost is the work that stopping a task loses: the time since it was scheduled,
+// or since its last checkpoint if that is later.
+func lost(t *world.Task, now time.Time) time.Duration {
+	since := t.Scheduled
+	if t.Checkpoint.After(since) {
+		since = t.Checkpoint
+	}
+	if t.Scheduled.IsZero() || since.After(now) {
+		return 0
+	}
+	return now.Sub(since)
 }
 
 // compare orders costs field by field.
 func (c *Cost) compare(d *Cost) int {
 	return cmp.Or(
 		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Overrun, d.Overrun),
 		cmp.Compare(c.Originators, d.Originators),
 		cmp.Compare(c.MaxRank, d.MaxRank),
 		cmp.Compare(c.MaxPriority, d.MaxPriority),
+		cmp.Compare(c.Jobs, d.Jobs),
+		c.Own.Cmp(d.Own),
 		cmp.Compare(c.Victims, d.Victims),
 		cmp.Compare(c.SumRanks, d.SumRanks),
+		cmp.Compare(c.SumPriorities, d.SumPriorities),
 		c.Excess.Cmp(d.Excess),
 		c.Work.Cmp(d.Work),
+		cmp.Compare(c.NodeRank, d.NodeRank),
 		cmp.Compare(c.Node, d.Node),
 		slices.Compare(c.Keys, d.Keys),
 	)

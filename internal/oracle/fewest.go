@@ -13,7 +13,8 @@ import (
 // Sets that leave the same needs open, and the same room under the guarantees,
 // are equally good from there on. So candidates are offered one after another,
 // and of all sets only what they leave is kept, with the fewest opted-out
-// victims that lead to it. It asks for no precondition but law 4.
+// victims that lead to it. It asks for no precondition but law 4, and knows
+// neither gangs nor budgets, ports or the option of the own leaf.
 func Fewest(c *world.Case) (fewest int, ok bool) {
 	j := newJudge(&c.World, &c.Ask, &c.Options)
 	d := &docket{judge: j}

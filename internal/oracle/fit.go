@@ -1,10 +1,6 @@
 package oracle
 
-import (
-	"slices"
-
-	"github.com/go-preempt/preempt/internal/world"
-)
+import "github.com/go-preempt/preempt/internal/world"
 
 // fits reports whether the ask fits the node and every headroom with the given
 // free space and usage.
@@ -22,35 +18,21 @@ func (j *judge) fits(free world.Amounts, usage map[string]world.Amounts) bool {
 	return true
 }
 
-// place returns the first usable node that the ask fits as things are, or else
-// as they will be once those already leaving have gone.
-func (j *judge) place() (outcome, node string) {
+// placed returns the first usable node that the ask fits as things are, or else
+// as they will be once those already leaving have gone. Nobody may block it
+// there.
+func (j *judge) placed() (outcome, node string) {
 	for _, n := range j.w.Nodes {
-		if j.usable(&n) && j.fits(j.presentFree[n.Name], j.present) {
+		if j.usable(&n) && j.open(n.Name, false) && j.fits(j.presentFree[n.Name], j.present) {
 			return Fits, n.Name
 		}
 	}
 	for _, n := range j.w.Nodes {
-		if j.usable(&n) && j.fits(j.comingFree[n.Name], j.coming) {
+		if j.usable(&n) && j.open(n.Name, true) && j.fits(j.comingFree[n.Name], j.coming) {
 			return Waits, n.Name
 		}
 	}
 	return "", ""
-}
-
-// start decides for an ask that was given the node: it starts there, or it is
-// in flight, judged with its grant taken off.
-func (j *judge) start(node string) (outcome string) {
-	without := *j.w
-	without.Grants = slices.DeleteFunc(slices.Clone(j.w.Grants), func(g world.Grant) bool {
-		return g.Ask.Key == j.ask.Key
-	})
-	for _, n := range j.w.Nodes {
-		if n.Name == node && j.usable(&n) && j.fits(without.Free(false)[node], without.Usage(false)) {
-			return Fits
-		}
-	}
-	return Refused
 }
 
 // nodeNeed returns what the node is short of once the leaving have gone, of the

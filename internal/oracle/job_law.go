@@ -6,11 +6,8 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// Laws of plans for jobs, beside those of [Law].
-const (
-	Quota Law = "quota" // the formulas hold once the victims have gone
-	Gang  Law = "gang"  // no running job is left below its minimum: then all of it goes
-)
+// Quota is a law of plans for jobs: the formulas hold once the victims have gone.
+const Quota Law = "quota"
 
 // forbids returns the first law about a single victim that keeps a task from
 // being one, or "".
@@ -39,17 +36,6 @@ func (h *hearing) isKin(t *world.Task) bool {
 		slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == t.Key })
 }
 
-// staff returns how many members of a job run. Those that are leaving are gone,
-// and those that hold a grant are not there yet.
-func (h *hearing) staff(job string) (count int) {
-	for _, t := range h.w.Tasks {
-		if t.Job == job && !t.State.Leaving() {
-			count++
-		}
-	}
-	return count
-}
-
 // awaits reports whether a member of the job holds a grant. Nobody can take it,
 // so that the job cannot be stopped as a whole.
 func (h *hearing) awaits(job string) bool {
@@ -66,7 +52,7 @@ func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
 		}
 	}
 	for job, n := range gone {
-		switch staff := h.staff(job); {
+		switch staff := len(staff(h.w, job)); {
 		case staff-n >= h.c.Minimums[job]:
 		case n == staff && !h.awaits(job):
 			whole = append(whole, job)
@@ -174,14 +160,4 @@ func (h *hearing) givenBack(victims []*world.Task) (sets [][]*world.Task) {
 		}
 	}
 	return sets
-}
-
-// named returns the tasks of those keys, each once, without the unknown ones.
-func (h *hearing) named(keys []string) (tasks []*world.Task) {
-	for _, key := range keys {
-		if t := h.tasks[key]; t != nil && !slices.Contains(tasks, t) {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
 }

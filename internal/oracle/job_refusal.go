@@ -86,7 +86,7 @@ func (h *hearing) rule(t *world.Task) string {
 // spare reports whether the task may go without its job: the job runs more
 // members than its minimum, or there is none.
 func (h *hearing) spare(t *world.Task) bool {
-	return t.Job == "" || h.staff(t.Job) > h.c.Minimums[t.Job]
+	return t.Job == "" || len(staff(h.w, t.Job)) > h.c.Minimums[t.Job]
 }
 
 // mayStop reports whether all members of a job may go together, as far as each

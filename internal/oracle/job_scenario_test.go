@@ -18,10 +18,8 @@ import (
 
 // The oracle agrees with every scenario document that places jobs.
 func TestJobScenarios(t *testing.T) {
-	files, err := filepath.Glob("../scenario/testdata/scenarios/*.json")
-	require.NoError(t, err)
 	run := 0
-	for _, file := range files {
+	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		var doc document

@@ -11,6 +11,7 @@ type judge struct {
 	w   *world.World
 	ask *world.Ask
 	o   *world.Options
+	own bool // the second decision, which takes of the own leaf too
 
 	queues   map[string]world.Place
 	tasks    map[string]*world.Task
@@ -72,16 +73,31 @@ func (j *judge) starving() (queue string, ok bool) {
 // usable reports whether the ask may be placed on the node at all.
 func (j *judge) usable(n *world.Node) bool {
 	if j.ask.RequiredNode != "" {
-		return n.Name == j.ask.RequiredNode
+		return n.Name == j.ask.RequiredNode && n.Has(j.ask.Selector)
 	}
-	return !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == j.ask.Key)
+	return !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == j.ask.Key) && n.Has(j.ask.Selector)
 }
 
-// grant returns the node that the ask was given.
-func (j *judge) grant() (node string, ok bool) {
-	i := slices.IndexFunc(j.w.Grants, func(g world.Grant) bool { return g.Ask.Key == j.ask.Key })
-	if i < 0 {
-		return "", false
+// filtered returns how many nodes the ask could be placed on but for their
+// labels.
+func (j *judge) filtered() (n int) {
+	free := *j
+	ask := *j.ask
+	ask.Selector, free.ask = nil, &ask
+	for i := range j.w.Nodes {
+		if free.usable(&j.w.Nodes[i]) && !j.usable(&j.w.Nodes[i]) {
+			n++
+		}
 	}
-	return j.w.Grants[i].Node, true
+	return n
+}
+
+// named returns the tasks of those keys, each once, without the unknown ones.
+func (j *judge) named(keys []string) (tasks []*world.Task) {
+	for _, key := range keys {
+		if t := j.tasks[key]; t != nil && !slices.Contains(tasks, t) {
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
 }

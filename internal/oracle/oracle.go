@@ -23,6 +23,7 @@ type Result struct {
 	Node    string
 	Victims []Victim // sorted by key
 	Cost    Cost
+	OwnLeaf bool // some victims are of the ask's own leaf
 
 	// For Refused. Counts, Candidates, Closest and Lacks are those of the
 	// reason no-victims.
@@ -33,6 +34,8 @@ type Result struct {
 	Closest    string
 	Lacks      world.Amounts // without zeros
 	RetryAt    time.Time
+	Filtered   int      // nodes that the filter refused
+	WaitsFor   []string // for the reason in-flight, sorted
 }
 
 // A Victim is a task of a plan, and what for: whether it has some of what the
@@ -49,26 +52,35 @@ func Decide(c *world.Case) Result {
 	j := newJudge(&c.World, &c.Ask, &c.Options)
 
 	// DESIGN.md, Fits and waits: a place as things are, or as they will be.
-	if node, ok := j.grant(); ok {
-		if j.start(node) == Fits {
-			return Result{Outcome: Fits, Node: node}
-		}
-		return Result{Outcome: Refused, Reason: "in-flight"}
+	if i, ok := j.grant(); ok {
+		return j.start(i)
 	}
-	if outcome, node := j.place(); outcome != "" {
+	if outcome, node := j.placed(); outcome != "" {
 		return Result{Outcome: outcome, Node: node}
-	}
-	if reason, retry := j.precondition(); reason != "" {
-		return Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry}
 	}
 
 	// DESIGN.md, Cost: the cheapest of all lawful sets on all nodes.
-	if p, ok := j.best(); ok {
+	if p, ok := j.decided(); ok {
 		return j.plan(p)
 	}
 
 	// DESIGN.md, Refusals: why not.
-	r := Result{Outcome: Refused, Reason: "no-victims", Counts: make(map[string]int), RetryAt: j.wake()}
+	reason, retry := j.precondition()
+	if reason != "" {
+		r := Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry, Filtered: j.filtered()}
+		if j.mayTakeOwn() && !slices.Contains(untouched, reason) {
+			r.RetryAt = j.wake()
+		}
+		return r
+	}
+	return j.noPlan()
+}
+
+// noPlan says why an ask that may have victims finds none.
+func (j *judge) noPlan() Result {
+	r := Result{
+		Outcome: Refused, Reason: "no-victims", Counts: make(map[string]int), RetryAt: j.wake(), Filtered: j.filtered(),
+	}
 	for i := range j.w.Tasks {
 		if rule := j.rule(&j.w.Tasks[i]); rule != "" {
 			r.Counts[rule]++
@@ -82,7 +94,7 @@ func Decide(c *world.Case) Result {
 
 // plan returns the result that a cost is the cost of.
 func (j *judge) plan(c Cost) Result {
-	r := Result{Outcome: Preempts, Node: j.w.Nodes[c.Node].Name, Cost: c}
+	r := Result{Outcome: Preempts, Node: j.w.Nodes[c.Node].Name, Cost: c, OwnLeaf: j.mayTakeOwn() && j.takesOwn(j.named(c.Keys))}
 	for _, key := range c.Keys {
 		t := j.tasks[key]
 		r.Victims = append(r.Victims, Victim{
@@ -92,50 +104,4 @@ func (j *judge) plan(c Cost) Result {
 		})
 	}
 	return r
-}
-
-// best returns the cost of the cheapest lawful plan, looking at every node and
-// every set of candidates that could be one.
-func (j *judge) best() (best Cost, ok bool) {
-	for _, n := range j.w.Nodes {
-		if !j.usable(&n) {
-			continue
-		}
-		j.sets(n.Name, nil, j.candidates(n.Name), func(victims []*world.Task) {
-			cost := j.cost(n.Name, victims)
-			if len(j.breaks(n.Name, cost.Keys)) == 0 && (!ok || cost.compare(&best) < 0) {
-				best, ok = cost, true
-			}
-		})
-	}
-	return best, ok
-}
-
-// sets calls consider with every set of the chosen and some of the rest that
-// makes room on the node and in headroom, except those of which a part does,
-// for whose victims some can be given back.
-func (j *judge) sets(node string, chosen, rest []*world.Task, consider func([]*world.Task)) {
-	d := &docket{judge: j}
-	if d.room(node, chosen); len(d.found) == 0 {
-		consider(chosen)
-		return
-	}
-	for i, v := range rest {
-		j.sets(node, append(slices.Clone(chosen), v), rest[i+1:], consider)
-	}
-}
-
-// candidates returns the tasks that could be in a plan for the node: those on
-// it, and those anywhere below a queue that is short of headroom, that no law
-// about a single victim forbids.
-func (j *judge) candidates(node string) (list []*world.Task) {
-	for i := range j.w.Tasks {
-		v := &j.w.Tasks[i]
-		d := &docket{judge: j}
-		d.victim(v)
-		if len(d.found) == 0 && (v.Node == node || j.givesHeadroom(v)) {
-			list = append(list, v)
-		}
-	}
-	return list
 }

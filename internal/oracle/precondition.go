@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/world"
@@ -14,7 +15,10 @@ func (j *judge) precondition() (reason string, retry time.Time) {
 	early := !required && j.o.Now.Before(delayed)
 	spaced := j.ask.LastAttempt.Add(j.o.Interval)
 	soon := j.o.Interval > 0 && !j.ask.LastAttempt.IsZero() && j.o.Now.Before(spaced)
+	known := slices.ContainsFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == j.ask.RequiredNode })
 	switch {
+	case required && !known:
+		return "unknown-node", time.Time{}
 	case j.ask.MayNot:
 		return "may-not-preempt", time.Time{}
 	case early && soon && spaced.After(delayed):

@@ -8,10 +8,60 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
+// rules are what keeps tasks, in the order in which they are counted.
+var rules = []string{
+	"leaving", "required-node", "same-application", "fence", "disabled", "inside", "priority", "exempt",
+	"not-helping", "budget", "guarantee",
+}
+
 // rule returns the first rule that keeps a task from being a victim, or "".
+//
+// A member of a job may go if it goes alone, or with all of the job. If it may
+// not go alone because of the minimum, it counts at the first rule that keeps a
+// member.
 func (j *judge) rule(t *world.Task) string {
+	alone := j.ruleOf(t, []*world.Task{t})
+	if t.State.Leaving() || !j.bound(t) || alone == "" && j.surplus(t.Job) > 0 {
+		return alone
+	}
+	all := staff(j.w, t.Job)
+	first := len(rules)
+	for _, m := range all {
+		if i := slices.Index(rules, j.ruleOf(m, all)); i >= 0 && i < first {
+			first = i
+		}
+	}
+	switch {
+	case first == len(rules):
+		return ""
+	case j.surplus(t.Job) > 0:
+		return alone
+	}
+	return rules[first]
+}
+
+// ruleOf returns the first rule that keeps a task from going together with some
+// others, or "".
+func (j *judge) ruleOf(t *world.Task, all []*world.Task) string {
+	if rule := j.keeps(t); rule != "" {
+		return rule
+	}
+	switch {
+	case !slices.ContainsFunc(all, j.helps):
+		return "not-helping"
+	case !j.holds("", all, (*docket).budgets):
+		return "budget"
+	case j.ask.RequiredNode == "" && !j.holds("", all, (*docket).guarantees):
+		return "guarantee"
+	}
+	return ""
+}
+
+// keeps returns the first rule that is about a task itself.
+func (j *judge) keeps(t *world.Task) string {
 	required := j.ask.RequiredNode != ""
 	_, exempt := j.o.Exempts(t.Key)
+	own := j.own && t.Queue == j.ask.Queue
 	switch {
 	case t.State.Leaving():
 		return "leaving"
@@ -19,32 +69,28 @@ func (j *judge) rule(t *world.Task) string {
 		return "required-node"
 	case t.Application == j.ask.Application:
 		return "same-application"
-	case !required && !j.inReach(t.Queue):
+	case !required && !own && !j.inReach(t.Queue):
 		return "fence"
 	case !required && j.disabled(t.Queue):
 		return "disabled"
-	case !required && j.insideStarving(t.Queue):
+	case !required && !own && j.insideStarving(t.Queue):
 		return "inside"
-	case j.rank(t) > 0 || j.o.StrictPriority && j.rank(t) == 0:
+	case j.rank(t) > 0 || (j.o.StrictPriority || own) && j.rank(t) == 0:
 		return "priority"
 	case exempt:
 		return "exempt"
-	case !j.helps(t):
-		return "not-helping"
-	case !required && j.endsBelow(t):
-		return "guarantee"
 	}
 	return ""
 }
 
 // helps reports whether a task reduces some open need: of its node, where the
-// ask may be placed there, or of headroom.
+// ask may be placed there, or of headroom; or it blocks the node.
 func (j *judge) helps(t *world.Task) bool {
 	if j.ask.RequiredNode != "" && t.Node != j.ask.RequiredNode {
 		return false
 	}
 	for _, n := range j.w.Nodes {
-		if n.Name == t.Node && j.usable(&n) && shares(t.Size, j.nodeNeed(n.Name)) {
+		if n.Name == t.Node && j.usable(&n) && (shares(t.Size, j.nodeNeed(n.Name)) || j.blocks(t, n.Name)) {
 			return true
 		}
 	}
@@ -72,17 +118,11 @@ func shares(size, need world.Amounts) bool {
 	return false
 }
 
-// endsBelow reports whether the task alone would break law 2.
-func (j *judge) endsBelow(t *world.Task) bool {
-	d := &docket{judge: j, victims: []*world.Task{t}}
-	d.guarantees()
-	return len(d.found) > 0
-}
-
 // closest returns the node on which, with all its candidates gone, the least is
 // lacking, by dominant share and then in node order, and what that is: per type
 // the larger of what lacks on the node and what lacks in headroom, for which
-// the candidates of all nodes are gone.
+// the candidates of all nodes are gone. A node that somebody blocks who cannot
+// go is out.
 func (j *judge) closest() (node string, lacks world.Amounts) {
 	var gone []*world.Task
 	for i := range j.w.Tasks {
@@ -92,7 +132,7 @@ func (j *judge) closest() (node string, lacks world.Amounts) {
 	}
 	var least *big.Rat
 	for _, n := range j.w.Nodes {
-		if !j.usable(&n) {
+		if !j.usable(&n) || j.hopeless(n.Name) {
 			continue
 		}
 		lacking := make(world.Amounts)
@@ -134,7 +174,7 @@ func (j *judge) wake() time.Time {
 				then.Exempt[key] = until
 			}
 		}
-		if _, ok := newJudge(j.w, j.ask, &then).best(); ok {
+		if _, ok := newJudge(j.w, j.ask, &then).decided(); ok {
 			return end
 		}
 	}

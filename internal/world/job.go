@@ -35,6 +35,7 @@ type Job struct {
 	NonPreemptible    bool
 	MinMembers        int // 0: all
 	MayNot            bool
+	Domain            int      // all members share a domain of this depth; 0: they need not
 	Members           []Member // in the caller's order
 }
 
@@ -44,6 +45,7 @@ type Member struct {
 	Key                  string
 	Size                 Amounts
 	Originator, OptedOut bool
+	Selector             map[string]string // labels that its node must have
 }
 
 // A Quota is what the jobs of a queue, and of those below it, may use.
@@ -57,6 +59,7 @@ func (j *Job) Ask(m *Member) Ask {
 	return Ask{
 		Key: m.Key, Application: j.Application, Queue: j.Queue, Size: m.Size, Priority: j.Priority,
 		Originator: m.Originator, OptedOut: m.OptedOut, Job: j.Name, NonPreemptible: j.NonPreemptible,
+		Selector: m.Selector,
 	}
 }
 
@@ -83,7 +86,9 @@ func (c *JobCase) String() string {
 			fmt.Fprintf(&b, "not    %s on %v\n", m.Key, nodes)
 		}
 	}
-	fmt.Fprintf(&b, "now    %s%s\n", stamp(c.Options.Now), c.Options.exemptions())
+	fmt.Fprintf(&b, "now    %s%s", stamp(c.Options.Now), c.Options.exemptions())
+	flag(&b, c.Options.OwnLeaf != "", "own leaf "+c.Options.OwnLeaf)
+	b.WriteString("\n")
 	return b.String()
 }
 
@@ -94,9 +99,12 @@ func (j *Job) String() string {
 	flag(&b, j.NonPreemptible, "not preemptible")
 	flag(&b, j.MinMembers > 0, fmt.Sprintf("minimum %d", j.MinMembers))
 	flag(&b, j.MayNot, "may not preempt")
+	flag(&b, j.Domain > 0, fmt.Sprintf("in one domain of depth %d", j.Domain))
 	b.WriteString("\n")
 	for _, m := range j.Members {
-		fmt.Fprintf(&b, "member %s %v\n", m.Key, m.Size)
+		fmt.Fprintf(&b, "member %s %v", m.Key, m.Size)
+		flag(&b, len(m.Selector) > 0, fmt.Sprintf("selects %v", m.Selector))
+		b.WriteString("\n")
 	}
 	return b.String()
 }

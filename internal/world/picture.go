@@ -21,7 +21,11 @@ func (c *Case) String() string {
 	if o.Interval != 0 {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
+	flag(&b, o.OwnLeaf != "", "own leaf "+o.OwnLeaf)
 	b.WriteString(o.exemptions() + "\n")
+	for _, name := range slices.Sorted(maps.Keys(o.Minimums)) {
+		fmt.Fprintf(&b, "gang   %s keeps %d\n", name, o.Minimums[name])
+	}
 	return b.String()
 }
 
@@ -62,6 +66,9 @@ func (w *World) String() string {
 		fmt.Fprintf(&b, "node   %s capacity %v free %v", n.Name, n.Capacity, free[n.Name])
 		flag(&b, n.Unschedulable, "unschedulable")
 		flag(&b, n.ReservedFor != "", "reserved for "+n.ReservedFor)
+		flag(&b, len(n.Labels) > 0, fmt.Sprintf("labels %v", n.Labels))
+		flag(&b, n.Rank != 0, fmt.Sprintf("rank %d", n.Rank))
+		flag(&b, len(n.Domains) > 0, fmt.Sprintf("in %v", n.Domains))
 		b.WriteString("\n")
 	}
 	for i := range w.Tasks {
@@ -69,6 +76,11 @@ func (w *World) String() string {
 	}
 	for i := range w.Grants {
 		fmt.Fprintf(&b, "grant  %s on %s\n", &w.Grants[i].Ask, w.Grants[i].Node)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Budgets)) {
+		fmt.Fprintf(&b, "budget %s left %d", name, w.Budgets[name].Left)
+		flag(&b, w.Budgets[name].Hard, "hard")
+		b.WriteString("\n")
 	}
 	return b.String()
 }
@@ -84,6 +96,10 @@ func (t *Task) String() string {
 	flag(&b, t.RequiredNode, "required node")
 	flag(&b, t.NonPreemptible, "not preemptible")
 	flag(&b, t.Job != "", "of job "+t.Job)
+	flag(&b, !t.Checkpoint.IsZero(), "checkpoint "+stamp(t.Checkpoint))
+	flag(&b, t.Cost != 0, fmt.Sprintf("cost %d", t.Cost))
+	flag(&b, len(t.Budgets) > 0, fmt.Sprintf("budgets %v", t.Budgets))
+	flag(&b, len(t.Ports) > 0, fmt.Sprintf("ports %v", t.Ports))
 	return b.String()
 }
 
@@ -96,6 +112,10 @@ func (a *Ask) String() string {
 	flag(&b, a.MayNot, "may not preempt")
 	flag(&b, a.NonPreemptible, "not preemptible")
 	flag(&b, a.Job != "", "of job "+a.Job)
+	flag(&b, len(a.Selector) > 0, fmt.Sprintf("selects %v", a.Selector))
+	flag(&b, len(a.Ports) > 0, fmt.Sprintf("ports %v", a.Ports))
+	flag(&b, a.Cost != 0, fmt.Sprintf("cost %d", a.Cost))
+	flag(&b, len(a.Budgets) > 0, fmt.Sprintf("budgets %v", a.Budgets))
 	return b.String()
 }
 

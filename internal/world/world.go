@@ -20,11 +20,18 @@ type Case struct {
 
 // A World is a cluster.
 type World struct {
-	Types  []string
-	Root   Queue
-	Nodes  []Node // in node order
-	Tasks  []Task
-	Grants []Grant
+	Types   []string
+	Root    Queue
+	Nodes   []Node // in node order
+	Tasks   []Task
+	Grants  []Grant           // in the order in which they were given
+	Budgets map[string]Budget // by name
+}
+
+// A Budget says how many of its tasks may still be stopped.
+type Budget struct {
+	Left int64
+	Hard bool
 }
 
 // A Queue is a queue and those below it.
@@ -41,6 +48,19 @@ type Node struct {
 	Capacity      Amounts
 	Unschedulable bool
 	ReservedFor   string // the key of an ask, or ""
+	Labels        map[string]string
+	Rank          int64
+	Domains       []string // widest first
+}
+
+// Has reports whether the node has all of these labels, each with its value.
+func (n *Node) Has(labels map[string]string) bool {
+	for name, value := range labels {
+		if have, ok := n.Labels[name]; !ok || have != value {
+			return false
+		}
+	}
+	return true
 }
 
 // A Task is something that runs, or is about to end.
@@ -58,6 +78,11 @@ type Task struct {
 
 	Job            string // the gang it is a member of, or ""
 	NonPreemptible bool   // no job may take it
+
+	Checkpoint time.Time // the last one; zero: none
+	Cost       int64     // of the host's own
+	Budgets    []string
+	Ports      []string // that it holds on its node
 }
 
 // A State is what a task is doing, in the words of package victims.
@@ -88,6 +113,11 @@ type Ask struct {
 
 	Job            string
 	NonPreemptible bool
+
+	Selector map[string]string // labels that its node must have
+	Ports    []string          // that nobody else may hold on its node
+	Cost     int64             // of the task that it becomes, like Budgets
+	Budgets  []string
 }
 
 // A Grant is an ask that was given a node and has not started there.
@@ -104,7 +134,17 @@ type Options struct {
 	// Exempt has the tasks that must not be taken before an instant, by key;
 	// the zero instant is never.
 	Exempt map[string]time.Time
+	// Minimums has the members that running jobs must keep, by name. If it is
+	// nil, no minimum is known, and there are no gangs.
+	Minimums map[string]int
+	OwnLeaf  string // what may be taken of the own leaf: "", Met or Any
 }
+
+// The words for what an ask or a job may take of its own leaf.
+const (
+	Met = "met" // a guarantee once met stays met
+	Any = "any" // what a queue gives up of its own is its own affair
+)
 
 // Exempts reports whether the task of that key is exempt now, and until when.
 func (o *Options) Exempts(key string) (until time.Time, exempt bool) {
@@ -119,6 +159,7 @@ func (a *Ask) Started(node string, now time.Time) Task {
 		Priority: a.Priority, Created: a.PendingSince, Scheduled: now, State: Running,
 		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
 		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Cost: a.Cost, Budgets: slices.Clone(a.Budgets), Ports: slices.Clone(a.Ports),
 	}
 }
 
