@@ -14,6 +14,7 @@ type JobResult struct {
 	Placements []Placement // of the members that had no place and have one now, in their order
 	Victims    []string    // sorted by key
 	Cost       JobCost     // of a plan with victims
+	OwnLeaf    bool        // some victims are of the job's own leaf
 
 	// For Refused. Counts and Candidates are there where victims were looked for.
 	Reason     string
@@ -48,6 +49,7 @@ const (
 	MayNotPreempt  = "may-not-preempt"  // nobody may go for it
 	NothingInReach = "nothing-in-reach" // no leaf is in its fence, and enabled
 	NoVictims      = "no-victims"       // no lawful set makes room
+	Domain         = "domain"           // there is no such domain, or members are in different ones
 )
 
 // DecideJob decides a job by definition (DESIGN.md, Jobs: plans). The cost is
@@ -57,6 +59,9 @@ func DecideJob(c *world.JobCase) JobResult {
 	h := newHearing(c)
 	if h.lacking > 0 || !h.couldStart() {
 		return JobResult{Outcome: Refused, Reason: InFlight}
+	}
+	if len(h.domains()) == 0 {
+		return JobResult{Outcome: Refused, Reason: Domain}
 	}
 
 	// Lazy: whoever fits without victims takes none.
@@ -72,7 +77,7 @@ func DecideJob(c *world.JobCase) JobResult {
 
 	// The cheapest of all lawful sets and placements.
 	if cost, ok := h.best(); ok {
-		r := JobResult{Outcome: Preempts, Victims: cost.Keys, Cost: cost}
+		r := JobResult{Outcome: Preempts, Victims: cost.Keys, Cost: cost, OwnLeaf: h.takesOwn(h.named(cost.Keys))}
 		return h.placements(r, h.after(cost.Keys), cost.Nodes)
 	}
 	return h.noPlan()

@@ -12,17 +12,21 @@ import (
 // for a plan with victims. Where a plan for an ask has one node, that for a job
 // has a place for each member: the first in which two plans differ counts.
 type JobCost struct {
-	OptedOut    int
-	Originators int
-	MaxRank     int64
-	MaxPriority int64
-	Jobs        int // stopped, for they would end below their minimum
-	Victims     int
-	SumRanks    int64
-	Excess      *big.Rat // a share of the cluster's capacity
-	Work        *big.Int // nanoseconds
-	Nodes       []int    // the places in node order, by unplaced member of the minimum
-	Keys        []string // sorted
+	OptedOut      int
+	Overrun       int64 // of soft budgets
+	Originators   int
+	MaxRank       int64
+	MaxPriority   int64
+	Jobs          int      // stopped, for they would end below their minimum
+	Own           *big.Int // the victims' own costs
+	Victims       int
+	SumRanks      int64
+	SumPriorities int64
+	Excess        *big.Rat // a share of the cluster's capacity
+	Work          *big.Int // nanoseconds
+	NodeRank      *big.Int // of the nodes of the unplaced members of the minimum, summed
+	Nodes         []int    // the places in node order, by unplaced member of the minimum
+	Keys          []string // sorted
 }
 
 // JobCostOf returns the cost of victims for places of the members of the
@@ -57,8 +61,9 @@ func (h *hearing) cost(victims []*world.Task) JobCost {
 	c := h.costOf(victims)
 	whole, _ := h.stopped(victims)
 	return JobCost{
-		OptedOut: c.OptedOut, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
-		Jobs: len(whole), Victims: c.Victims, SumRanks: c.SumRanks, Work: c.Work, Keys: c.Keys,
+		OptedOut: c.OptedOut, Overrun: c.Overrun, Originators: c.Originators,
+		MaxRank: c.MaxRank, MaxPriority: c.MaxPriority, Jobs: len(whole), Own: c.Own,
+		Victims: c.Victims, SumRanks: c.SumRanks, SumPriorities: c.SumPriorities, Work: c.Work, Keys: c.Keys,
 	}
 }
 
@@ -66,27 +71,38 @@ func (h *hearing) cost(victims []*world.Task) JobCost {
 func (h *hearing) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
 	c.Nodes = slices.Clone(nodes)
 	c.Excess = h.excess(victims, nodes)
+	c.NodeRank = new(big.Int)
+	for _, n := range nodes {
+		c.NodeRank.Add(c.NodeRank, big.NewInt(h.w.Nodes[n].Rank))
+	}
 }
 
-// compareFirst orders costs by parts (a) to (f) alone.
+// compareFirst orders costs by parts (a) to (f2) alone.
 func (c *JobCost) compareFirst(d *JobCost) int {
 	return cmp.Or(
 		cmp.Compare(c.OptedOut, d.OptedOut),
+		cmp.Compare(c.Overrun, d.Overrun),
 		cmp.Compare(c.Originators, d.Originators),
 		cmp.Compare(c.MaxRank, d.MaxRank),
 		cmp.Compare(c.MaxPriority, d.MaxPriority),
 		cmp.Compare(c.Jobs, d.Jobs),
+		c.Own.Cmp(d.Own),
 		cmp.Compare(c.Victims, d.Victims),
 		cmp.Compare(c.SumRanks, d.SumRanks),
+		cmp.Compare(c.SumPriorities, d.SumPriorities),
 	)
+}
+
+// compareParts orders costs by all but nodes and keys: domains are compared by
+// their first nodes before that.
+func (c *JobCost) compareParts(d *JobCost) int {
+	return cmp.Or(c.compareFirst(d), c.Excess.Cmp(d.Excess), c.Work.Cmp(d.Work), c.NodeRank.Cmp(d.NodeRank))
 }
 
 // Compare orders costs field by field.
 func (c *JobCost) Compare(d *JobCost) int {
 	return cmp.Or(
-		c.compareFirst(d),
-		c.Excess.Cmp(d.Excess),
-		c.Work.Cmp(d.Work),
+		c.compareParts(d),
 		slices.Compare(c.Nodes, d.Nodes),
 		slices.Compare(c.Keys, d.Keys),
 	)

@@ -20,6 +20,7 @@ type hearing struct {
 	later   stock           // once those already leaving have gone
 
 	earlier []string // the nodes of members that were placed before these
+	domain  []string // in which the members are placed; nil: in any that is deep enough
 }
 
 func newHearing(c *world.JobCase) *hearing {
@@ -42,6 +43,7 @@ func newHearing(c *world.JobCase) *hearing {
 
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	h.judge = newJudge(&c.World, &ask, &c.Options)
+	h.own = h.o.OwnLeaf != "" // one stage, in which its own leaf is within reach anyway
 	h.now, h.later = newStock(&c.World, false), newStock(&c.World, true)
 	return h
 }

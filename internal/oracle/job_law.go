@@ -77,28 +77,20 @@ func (h *hearing) unlawful(victims []*world.Task) Law {
 		return Headroom
 	case len(h.notAdmitted(after, h.ask.Size)) > 0:
 		return Quota
-	case h.endsBelow(after):
+	}
+	return h.limits(victims)
+}
+
+// limits returns the first law that more victims can only break more: no hard
+// budget loses more than it has left, and law 2.
+func (h *hearing) limits(victims []*world.Task) Law {
+	switch {
+	case !h.holds("", victims, (*docket).budgets):
+		return Budget
+	case !h.holds("", victims, (*docket).guarantees):
 		return Law2
 	}
 	return ""
-}
-
-// endsBelow reports whether law 2 is broken: for every queue and every type it
-// guarantees, usage after the plan, with the victims gone and the members
-// counted, is at least the smaller of the guarantee and usage before.
-func (h *hearing) endsBelow(after stock) bool {
-	for _, q := range h.w.Queues() {
-		for t, g := range q.Guaranteed {
-			used := after.used[q.Path][t]
-			if world.Inside(h.ask.Queue, q.Path) {
-				used += h.ask.Size[t]
-			}
-			if used < min(g, h.later.used[q.Path][t]) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // JobBreaks returns the laws that a plan for a job does not hold to, each once:

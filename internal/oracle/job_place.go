@@ -6,9 +6,19 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// fits returns where the members fit without any victim: at the first nodes, in
-// the order of members.
+// fits returns where the members fit without any victim: in the first domain in
+// which they do, at the first nodes, in the order of members.
 func (h *hearing) fits(s stock) (nodes []int, ok bool) {
+	for _, d := range h.domains() {
+		if nodes, ok := d.fitsHere(s); ok {
+			return nodes, true
+		}
+	}
+	return nil, false
+}
+
+// fitsHere is fits for the domain of the hearing.
+func (h *hearing) fitsHere(s stock) (nodes []int, ok bool) {
 	if len(h.overMax(s)) > 0 || len(h.notAdmitted(s, h.ask.Size)) > 0 {
 		return nil, false
 	}
@@ -30,6 +40,7 @@ func (h *hearing) placements(r JobResult, s stock, nodes []int) JobResult {
 	for _, m := range h.further {
 		single := *h
 		single.members, single.earlier = []*world.Member{m}, earlier
+		single.domain = h.domainOf(earlier)
 		ask := h.c.Job.Ask(m)
 		single.judge = newJudge(h.w, &ask, h.o)
 		if nodes, ok := single.fits(s); ok {

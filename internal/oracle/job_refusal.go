@@ -77,10 +77,8 @@ func (h *hearing) rule(t *world.Task) string {
 		return "gang"
 	case !h.mayHelp(t):
 		return "not-helping"
-	case !h.mayGo(t):
-		return "guarantee"
 	}
-	return ""
+	return h.keptBack(t)
 }
 
 // spare reports whether the task may go without its job: the job runs more
@@ -117,19 +115,24 @@ func (h *hearing) mayHelp(t *world.Task) bool {
 	return false
 }
 
-// mayGo reports whether law 2 lets the task go: by itself, if its job spares it,
-// or with all of its job.
-func (h *hearing) mayGo(t *world.Task) bool {
-	if h.spare(t) && !h.endsBelow(h.later.without([]*world.Task{t})) {
-		return true
-	}
-	var all []*world.Task
-	for i := range h.w.Tasks {
-		if other := &h.w.Tasks[i]; other.Job == t.Job && !other.State.Leaving() {
-			all = append(all, other)
+// keptBack returns the rule of sums that keeps a task: that it cannot go by
+// itself, if its job spares it, nor with all of its job.
+func (h *hearing) keptBack(t *world.Task) string {
+	words := map[Law]string{Budget: "budget", Law2: "guarantee"}
+	alone := Law("") // of a job that does not spare it
+	if h.spare(t) {
+		if alone = h.limits([]*world.Task{t}); alone == "" {
+			return ""
 		}
 	}
-	return h.mayStop(t.Job) && !h.endsBelow(h.later.without(all))
+	if !h.mayStop(t.Job) {
+		return words[alone]
+	}
+	whole := h.limits(staff(h.w, t.Job))
+	if whole == "" || alone == "" {
+		return words[whole]
+	}
+	return words[alone]
 }
 
 // heldTogether reports whether law 2 is what keeps a task that may go alone: all
@@ -188,7 +191,9 @@ func HasPlan(c *world.JobCase, n int) bool {
 	h := newHearing(c)
 	h.members = h.members[:n]
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
+	own := h.own
 	h.judge = newJudge(&c.World, &ask, &c.Options)
+	h.own = own
 	_, ok := h.best()
 	return ok
 }

@@ -7,9 +7,20 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// best returns the cost of the cheapest lawful plan, looking at every set of
-// candidates and at every way to place the members.
+// best returns the cost of the cheapest lawful plan, looking at every domain,
+// every set of candidates and every way to place the members. Of two domains
+// with plans of equal cost the first counts, whatever the nodes in it are.
 func (h *hearing) best() (best JobCost, ok bool) {
+	for _, d := range h.domains() {
+		if cost, found := d.bestHere(); found && (!ok || cost.compareParts(&best) < 0) {
+			best, ok = cost, true
+		}
+	}
+	return best, ok
+}
+
+// bestHere is best for the domain of the hearing.
+func (h *hearing) bestHere() (best JobCost, ok bool) {
 	candidates := h.candidates()
 	if !h.hopeful(candidates) {
 		return best, false
@@ -44,7 +55,7 @@ func (h *hearing) candidates() (list []*world.Task) {
 // hopeful reports whether there would be room with every candidate gone. Each
 // set of them leaves less.
 func (h *hearing) hopeful(candidates []*world.Task) bool {
-	_, ok := h.fits(h.later.without(candidates))
+	_, ok := h.fitsHere(h.later.without(candidates))
 	return ok
 }
 
@@ -54,7 +65,7 @@ type set struct {
 	cost    JobCost
 }
 
-// sets returns every set of candidates, the cheapest by parts (a) to (f) first.
+// sets returns every set of candidates, the cheapest by parts (a) to (f2) first.
 func (h *hearing) sets(candidates []*world.Task) (sets []set) {
 	for chosen := range 1 << len(candidates) {
 		var victims []*world.Task
@@ -108,7 +119,7 @@ func (h *hearing) seat(free map[string]world.Amounts, nodes []int, yield func([]
 // takes reports whether the node may be given to the member at all: reserved
 // are nodes for a member, or for all of the job.
 func (h *hearing) takes(n *world.Node, m *world.Member) bool {
-	return !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == m.Key || n.ReservedFor == h.c.Job.Name)
+	return n.Has(m.Selector) && h.inDomain(n) && !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == m.Key || n.ReservedFor == h.c.Job.Name)
 }
 
 // refuses reports whether the caller's predicate refuses the node for the

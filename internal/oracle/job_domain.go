@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// inDomain reports whether a node may be considered, as far as domains go.
+func (h *hearing) inDomain(n *world.Node) bool {
+	depth := h.c.Job.Domain
+	return len(n.Domains) >= depth && (h.domain == nil || slices.Equal(n.Domains[:depth], h.domain))
+}
+
+// domains returns a hearing for each domain in which the members can be
+// placed together, in the order of the first nodes of the domains, usable or
+// not. A job that requires no domain has one hearing; one whose members are in
+// different domains already, or in none, has no hearing.
+func (h *hearing) domains() (list []*hearing) {
+	if h.c.Job.Domain == 0 || h.domain != nil {
+		return []*hearing{h}
+	}
+	placed, lost := h.bases()
+	if lost || len(placed) > 1 {
+		return nil
+	}
+	for i := range h.w.Nodes {
+		n := &h.w.Nodes[i]
+		if !h.inDomain(n) {
+			continue
+		}
+		here := *h
+		here.domain = n.Domains[:h.c.Job.Domain]
+		known := slices.ContainsFunc(list, func(d *hearing) bool { return slices.Equal(d.domain, here.domain) })
+		elsewhere := len(placed) == 1 && !slices.Equal(placed[0], here.domain)
+		if !known && !elsewhere {
+			list = append(list, &here)
+		}
+	}
+	return list
+}
+
+// bases returns the domains in which members are placed already, and whether
+// some are in none.
+func (h *hearing) bases() (list [][]string, lost bool) {
+	for _, m := range h.c.Job.Members {
+		node, ok := h.nodeOf(m.Key)
+		if !ok {
+			continue
+		}
+		base := h.domainOf([]string{node})
+		if base == nil {
+			lost = true
+		} else if !slices.ContainsFunc(list, func(d []string) bool { return slices.Equal(d, base) }) {
+			list = append(list, base)
+		}
+	}
+	return list, lost
+}
+
+// nodeOf returns the node of a task that stays, or of a grant.
+func (h *hearing) nodeOf(key string) (node string, ok bool) {
+	for _, t := range h.w.Tasks {
+		if t.Key == key && !t.State.Leaving() {
+			return t.Node, true
+		}
+	}
+	for _, g := range h.w.Grants {
+		if g.Ask.Key == key {
+			return g.Node, true
+		}
+	}
+	return "", false
+}
+
+// domainOf returns the domain of the last of some nodes, as deep as the job
+// requires it; nil if it requires none, or the node is in none.
+func (h *hearing) domainOf(nodes []string) []string {
+	depth := h.c.Job.Domain
+	for i := range h.w.Nodes {
+		n := &h.w.Nodes[i]
+		if depth > 0 && len(nodes) > 0 && n.Name == nodes[len(nodes)-1] && len(n.Domains) >= depth {
+			return n.Domains[:depth]
+		}
+	}
+	return nil
+}
