@@ -295,5 +295,6 @@ func (h *harness) levels() string {
 		OptedOut: c.OptedOut, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
 		Jobs: c.Jobs, Victims: c.Victims, SumRanks: c.SumRanks,
 		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: big.NewInt(int64(work)),
+		Own: new(big.Int), NodeRank: new(big.Int),
 	})
 }
