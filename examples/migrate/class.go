@@ -144,7 +144,7 @@ func (m *migration) register(o *object, c *class, policy, annotations scenario.V
 	case err != nil:
 		m.fail(policy, "%w: want %s or %s", scenario.ErrValue, toleration.PreemptLowerPriority, toleration.PreemptNever)
 	case text == toleration.PreemptNever:
-		m.leaveOut(policy, "classes have no policy: say so of asks, with allowPreemptOther")
+		c.Policy = text
 	}
 	if got, _ := m.classes.Lookup(c.Name); got.Policy.TolerationSeconds != 0 {
 		m.remark(annotations, "kept, and counts where options.toleration is true")

@@ -40,6 +40,7 @@ type bounds struct {
 type class struct {
 	Name        string            `json:"name"`
 	Value       int32             `json:"value"`
+	Policy      string            `json:"preemptionPolicy,omitempty"`
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
@@ -54,11 +55,11 @@ func migrate(all sources, partition string) (text []byte, remarks []error, err e
 		Classes: []class{}, Nodes: []none{}, Tasks: []none{}, Requests: []none{},
 	}
 	if all.queues != nil {
-		v, err := scenario.Read(all.queues.name, all.queues.data)
+		v, err := all.queues.value()
 		if err != nil {
 			return nil, nil, err
 		}
-		m.scheduler(v, partition)
+		m.configuration(v, partition)
 	}
 	for i := range all.classes {
 		values, err := all.classes[i].values()

@@ -9,7 +9,8 @@
 //	yq -o=json queues.yaml
 //	curl -H 'Accept: application/json' localhost:9080/ws/v1/config
 //
-// will do, for the case of field names does not matter. One partition is
+// will do, for the case of field names does not matter. The ConfigMap that holds
+// it is taken, too, if its queues.yaml is written in JSON. One partition is
 // taken: the named one, or the only one, or that of the name "default".
 //
 // Priority classes come from Kubernetes manifests in JSON: single objects,
@@ -52,9 +53,9 @@
 //
 //	migrate: queues.json: partitions[0].queues[0].submitacl: "*": left out: who may submit does not matter to preemption
 //
-// The exit status is 0 where a document was written, listed or not, and 2
-// where anything was wrong with arguments or files. With 2 nothing is on
-// standard output.
+// The exit status is 0 if a document was written, listed or not, and 2 if
+// anything was wrong with arguments or files. With 2 nothing is on standard
+// output.
 package main
 
 import (

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"math"
+	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
 )
 
 // queuesIn returns a configuration whose root has the given queues.
@@ -51,6 +57,14 @@ func TestMigrate_QueueRemarks(t *testing.T) {
 			a + `resources.guaranteed: {"vcore":"0","memory":0}: left out: YuniKorn ignores bounds that are all 0`}},
 		{`{"name": "a", "properties": {"application.sort.priority": "disabled"}}`, []string{
 			a + `properties["application.sort.priority"]: "disabled": left out: the property does not concern preemption`}},
+		{`{"name": "a", "properties": {"preemption.polcy": "fence"}}`, []string{
+			a + `properties["preemption.polcy"]: "fence": left out: unknown property: the nearest name is preemption.policy`}},
+		{`{"name": "a", "properties": {"Premption.Delay": "1s"}}`, []string{
+			a + `properties["Premption.Delay"]: "1s": left out: unknown property: the nearest name is preemption.delay`}},
+		{`{"name": "a", "properties": {"quota.delay": "1s"}}`, []string{
+			a + `properties["quota.delay"]: "1s": left out: unknown property: the nearest name is preemption.delay`}},
+		{`{"name": "a", "resources": {"quota.preemption.delay": "1m"}}`, []string{
+			a + `resources["quota.preemption.delay"]: "1m": kept, though quotapreemptionenabled is not true in the partition`}},
 		{`{"name": "a", "properties": {"quota.preemption.delay": "1m"}}`, []string{
 			a + `properties["quota.preemption.delay"]: "1m": kept, though quotapreemptionenabled is not true in the partition`}},
 		{`{"name": "a", "properties": {"preemption.policy": "Fence"}}`, []string{
@@ -90,6 +104,112 @@ func TestMigrate_PartitionRemarks(t *testing.T) {
 		require.Equal(t, "root", doc.Root.Name)
 		require.Equal(t, test.want, remarks, test.fields)
 	}
+}
+
+// The delay of a quota stands among the bounds of a queue, or among its
+// properties, which win.
+func TestMigrate_QuotaDelay(t *testing.T) {
+	for _, test := range []struct {
+		queue  string
+		delay  time.Duration
+		remark string
+	}{
+		{`"resources": {"quota.preemption.delay": "5m"}`, 5 * time.Minute, ""},
+		{`"Resources": {"Quota.Preemption.Delay": 90, "max": {"vcore": 1}}`, 90 * time.Second, ""},
+		{`"resources": {"quota.preemption.delay": 9223372037}`, math.MaxInt64, ""},
+		{`"resources": {"quota.preemption.delay": "36028797018963968"}`, math.MaxInt64, ""},
+		{`"resources": {"quota.preemption.delay": "5m"}, "properties": {"quota.preemption.delay": "1h"}`, time.Hour,
+			`queues[0].queues[0].resources["quota.preemption.delay"]: "5m": left out: the property of this name wins`},
+		{`"resources": {"quota.preemption.delay": "soon"}`, 0,
+			`queues[0].queues[0]: "root.a": bad property: quota.preemption.delay "soon": want a duration or seconds, 0 or above`},
+	} {
+		doc, remarks := migrated(t, `{"partitions": [{"preemption": {"quotapreemptionenabled": true},
+			"queues": [{"name": "root", "queues": [{"name": "a", `+test.queue+`}]}]}]}`)
+		tree, err := queue.New(doc.Schema, config(&doc.Root), queue.Strict)
+		require.NoError(t, err)
+		require.Equal(t, test.delay, tree.QuotaPreemptionDelay(1), test.queue)
+		require.Equal(t, test.remark, strings.Join(remarks, "\n"), test.queue)
+	}
+}
+
+// A class keeps its policy, and asks of the class do as it says.
+func TestMigrate_NeverPreempts(t *testing.T) {
+	out := call(`{"kind": "PriorityClass", "metadata": {"name": "calm"}, "value": 5, "preemptionPolicy": "Never"}
+		{"kind": "PriorityClass", "metadata": {"name": "keen"}, "value": 5, "preemptionPolicy": "PreemptLowerPriority"}`, "-classes", "-")
+	require.Equal(t, written, out.status)
+	require.Empty(t, out.stderr)
+	ask := func(class string) string {
+		return strings.Replace(out.stdout, `"requests": []`, `"requests": [{"ask": {"key": "x", "queue": "root",
+			"application": "x", "resources": {}, "priorityClass": "`+class+`"}}]`, 1)
+	}
+	for class, may := range map[string]bool{"calm": false, "keen": true} {
+		doc, err := scenario.Parse("doc", []byte(ask(class)))
+		require.NoError(t, err)
+		require.Equal(t, may, doc.Requests[0].Ask.AllowPreemptOther, class)
+	}
+}
+
+// A ConfigMap has the configuration inside, as a text.
+func TestMigrate_ConfigMap(t *testing.T) {
+	const inner = `{"partitions": [{"queues": [{"name": "root", "submitacl": "*", "queues": [{"name": "a"}]}]}]}`
+	object := func(data string) string {
+		return `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "yunikorn-configs"}, "data": ` + data + `}`
+	}
+	doc, remarks := migrated(t, object(`{"log.level": "DEBUG", "queues.yaml": `+strconv.Quote(inner)+`}`))
+	require.Equal(t, "a", doc.Root.Children[0].Name)
+	require.Equal(t, []string{
+		`q: metadata: {"name":"yunikorn-configs"}: left out: it says nothing of queues`,
+		`q: data["log.level"]: "DEBUG": left out: only queues.yaml has queues`,
+		`data["queues.yaml"] of q: partitions[0].queues[0].submitacl: "*": left out: who may submit does not matter to preemption`,
+	}, remarks)
+
+	for data, want := range map[string]string{
+		`{}`: `: missing: data["queues.yaml"]`,
+		`{"queues.yaml": "partitions:\n  - name: default\n"}`: `this is YAML, and JSON is wanted: take it out and convert it: yq -r '.data["queues.yaml"]' FILE | yq -o=json`,
+		`{"queues.yaml": "{\"partitions\": }"}`:               `data["queues.yaml"] of q: partitions: "}": not valid JSON: line 1, byte 16: `,
+		`{"queues.yaml": 5}`:                                  `q: data["queues.yaml"]: 5: wrong kind of value: want a string`,
+	} {
+		_, _, err := migrate(sources{queues: &source{"q", []byte(object(data))}}, "")
+		require.ErrorContains(t, err, want)
+	}
+}
+
+// YAML is told from other mistakes, and what to do about it.
+func TestMigrate_YAML(t *testing.T) {
+	for text, hint := range map[string]bool{
+		"partitions:\n  - name: default\n": true,
+		"# queues\n---\npartitions: []\n":  true,
+		"kind: PriorityClass\nvalue: 1\n":  true,
+		"- a\n":                            true,
+		"{\"partitions\": [}":              false,
+		"hello":                            false,
+		"":                                 false,
+		"{partitions: [{name: default}]}":  false,
+	} {
+		for _, all := range []sources{{queues: &source{"my.yaml", []byte(text)}}, {classes: []source{{"my.yaml", []byte(text)}}}} {
+			_, _, err := migrate(all, "")
+			if hint {
+				require.EqualError(t, err, "my.yaml: this is YAML, and JSON is wanted: convert it: yq -o=json my.yaml")
+			} else {
+				require.ErrorIs(t, err, scenario.ErrSyntax, text)
+			}
+		}
+	}
+	out := call("a: 1\n", "-queues", "-")
+	require.Equal(t, outputs{bad, "", "migrate: stdin: this is YAML, and JSON is wanted: convert it: yq -o=json\n"}, out)
+}
+
+// The command in the README of the module names files that are there.
+func TestReadme_Command(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	command := regexp.MustCompile(`(?s)go run ./examples/migrate (.*?)>`).FindStringSubmatch(string(text))
+	require.NotNil(t, command)
+	args := strings.Fields(strings.ReplaceAll(command[1], "\\\n", " "))
+	for i := range args {
+		args[i] = strings.TrimPrefix(args[i], "examples/migrate/")
+	}
+	require.Equal(t, written, call("", args...).status)
 }
 
 // Units: what a quantity of the configuration is in base units.

@@ -73,9 +73,9 @@ func (t treeReader) queue(o *object, name, path string, level int) queueText {
 	t.queues[path] = o.v
 	q := queueText{
 		Name:       name,
-		Resources:  t.bounds(o.take("resources"), path),
 		Properties: t.properties(o.take("properties")),
 	}
+	q.Resources = t.bounds(o.take("resources"), path, &q)
 	children := o.items("queues")
 	parent := o.take("parent")
 	switch inner := t.isTrue(parent); {
@@ -89,10 +89,12 @@ func (t treeReader) queue(o *object, name, path string, level int) queueText {
 	return q
 }
 
-// bounds migrates what a queue is guaranteed and what it may use.
-func (t treeReader) bounds(v scenario.Value, path string) *bounds {
+// bounds migrates what a queue is guaranteed and what it may use. YuniKorn has
+// the delay of quotas beside these, and we have it among the properties.
+func (t treeReader) bounds(v scenario.Value, path string, q *queueText) *bounds {
 	o := t.object(v, true)
 	b := bounds{Guaranteed: t.limit(o.take("guaranteed")), Max: t.limit(o.take("max"))}
+	t.quotaDelay(o.take(queue.PropertyQuotaPreemptionDelay), q)
 	o.rest(nil)
 	if b.Guaranteed == nil && b.Max == nil {
 		return nil
@@ -101,6 +103,32 @@ func (t treeReader) bounds(v scenario.Value, path string) *bounds {
 		t.remark(v, "kept, though YuniKorn takes no bounds of its root")
 	}
 	return &b
+}
+
+// quotaDelay migrates the delay that stands among the bounds of a queue. A
+// property of the same name wins.
+func (t treeReader) quotaDelay(v scenario.Value, q *queueText) {
+	if v.Absent() {
+		return
+	}
+	text, err := v.Scalar()
+	t.failed(err)
+	if _, ok := q.Properties[queue.PropertyQuotaPreemptionDelay]; ok {
+		t.leaveOut(v, "the property of this name wins")
+		return
+	}
+	if q.Properties == nil {
+		q.Properties = make(map[string]string)
+	}
+	t.delayed(v)
+	q.Properties[queue.PropertyQuotaPreemptionDelay] = text
+}
+
+// delayed remarks on a delay in a partition that enforces no quotas.
+func (t treeReader) delayed(v scenario.Value) {
+	if !t.enforces {
+		t.remark(v, "kept, though quotapreemptionenabled is not true in the partition")
+	}
 }
 
 // limit migrates quantities by type. Where all are zero YuniKorn ignores them.
@@ -164,11 +192,11 @@ func (t treeReader) properties(v scenario.Value) map[string]string {
 		text, err := f.Scalar()
 		t.failed(err)
 		if !slices.Contains(properties, f.Name()) {
-			t.leaveOut(f, "the property does not concern preemption")
+			t.leaveOut(f, unknownProperty(f.Name()))
 			continue
 		}
-		if f.Name() == queue.PropertyQuotaPreemptionDelay && !t.enforces {
-			t.remark(f, "kept, though quotapreemptionenabled is not true in the partition")
+		if f.Name() == queue.PropertyQuotaPreemptionDelay {
+			t.delayed(f)
 		}
 		kept[f.Name()] = text
 	}

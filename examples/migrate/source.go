@@ -11,6 +11,9 @@ import (
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
+// stdinName is what messages call standard input.
+const stdinName = "stdin"
+
 // A source is the text of a file.
 type source struct {
 	name string // for messages
@@ -38,7 +41,7 @@ func readAll(o *options, stdin io.Reader) (all sources, err error) {
 			err = fmt.Errorf("standard input: %w", err)
 		}
 		stdin = nil
-		return source{"stdin", data}, err
+		return source{stdinName, data}, err
 	}
 	if o.queues != "" {
 		s, err := read(o.queues)
@@ -70,7 +73,7 @@ func (s *source) values() (all []scenario.Value, err error) {
 		if err != nil {
 			// Once more, at its place in the file, for the sake of the message.
 			_, err = scenario.Read(name, s.alone(p))
-			return nil, err
+			return nil, s.hint(err)
 		}
 		all = append(all, v)
 	}
@@ -80,7 +83,7 @@ func (s *source) values() (all []scenario.Value, err error) {
 			from = pieces[len(pieces)-1].to
 		}
 		_, err := scenario.Read(s.name, s.alone(piece{from, len(s.data)}))
-		return nil, err
+		return nil, s.hint(err)
 	}
 	return all, nil
 }

@@ -39,21 +39,21 @@ func (d *decoder) ask(v value) Ask { return d.askOf(d.object(v, askFields...), d
 func (d *decoder) askOf(o fieldsOf, key func(value) string) Ask {
 	v := o.v
 	a := Ask{
-		At:                v.at,
-		Key:               required(o, "key", key),
-		Queue:             required(o, "queue", d.leafRef),
-		Application:       required(o, "application", d.name),
-		Resources:         required(o, "resources", d.vector),
-		Class:             optional(o, "priorityClass", d.classRef, ""),
-		Age:               optional(o, "age", d.duration, defaultAge),
-		RequiredNode:      optional(o, "requiredNode", d.nodeOrNone, ""),
-		AllowPreemptOther: optional(o, "allowPreemptOther", d.boolean, true),
-		NodeSelector:      optional(o, "nodeSelector", d.selector, nil),
-		Ports:             optional(o, "ports", d.ports, nil),
-		Cost:              optional(o, "cost", d.cost, 0),
-		Budgets:           optional(o, "budgets", d.budgetRefs, nil),
+		At:           v.at,
+		Key:          required(o, "key", key),
+		Queue:        required(o, "queue", d.leafRef),
+		Application:  required(o, "application", d.name),
+		Resources:    required(o, "resources", d.vector),
+		Class:        optional(o, "priorityClass", d.classRef, ""),
+		Age:          optional(o, "age", d.duration, defaultAge),
+		RequiredNode: optional(o, "requiredNode", d.nodeOrNone, ""),
+		NodeSelector: optional(o, "nodeSelector", d.selector, nil),
+		Ports:        optional(o, "ports", d.ports, nil),
+		Cost:         optional(o, "cost", d.cost, 0),
+		Budgets:      optional(o, "budgets", d.budgetRefs, nil),
 	}
 	a.Priority = optional(o, "priority", d.priority, d.known.values[a.Class])
+	a.AllowPreemptOther = optional(o, "allowPreemptOther", d.boolean, !d.known.never[a.Class])
 	return a
 }
 

@@ -1,10 +1,16 @@
 package scenario
 
+import "github.com/go-preempt/preempt/toleration"
+
 // A Class is a priority class.
 type Class struct {
 	At    *Path
 	Name  string
 	Value int32
+
+	// PreemptionPolicy is "", "Never" or "PreemptLowerPriority". With Never an
+	// ask of the class must not preempt others, unless it says itself.
+	PreemptionPolicy string
 
 	// Annotations are raw: what they mean is checked where the document is
 	// run, for every class, used or not. One is at AnnotationAt(key).
@@ -18,14 +24,16 @@ func (c *Class) AnnotationAt(key string) *Path {
 
 // class reads a priority class.
 func (d *decoder) class(v value) Class {
-	o := d.object(v, "name", "value", "annotations")
+	o := d.object(v, "name", "value", "annotations", "preemptionPolicy")
 	c := Class{
-		At:          v.at,
-		Name:        required(o, "name", d.unique(d.known.classes)),
-		Value:       required(o, "value", d.priority),
-		Annotations: optional(o, "annotations", d.texts, nil),
+		At:               v.at,
+		Name:             required(o, "name", d.unique(d.known.classes)),
+		Value:            required(o, "value", d.priority),
+		Annotations:      optional(o, "annotations", d.texts, nil),
+		PreemptionPolicy: optional(o, "preemptionPolicy", d.preemptionPolicy, ""),
 	}
 	d.known.values[c.Name] = c.Value
+	d.known.never[c.Name] = c.PreemptionPolicy == toleration.PreemptNever
 	return c
 }
 

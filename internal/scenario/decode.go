@@ -24,6 +24,7 @@ type names struct {
 	budgets map[string]bool
 	tasks   seen
 	values  map[string]int32 // of classes
+	never   map[string]bool  // classes whose asks must not preempt others
 	jobs    map[string]bool
 
 	// Which of them may be incomplete, since there is a mistake in what names
@@ -52,6 +53,7 @@ func newDecoder() *decoder {
 			budgets: make(map[string]bool),
 			tasks:   make(seen),
 			values:  make(map[string]int32),
+			never:   make(map[string]bool),
 			jobs:    make(map[string]bool),
 		},
 	}

@@ -78,7 +78,7 @@ func TestParse_Everything(t *testing.T) {
 			},
 		},
 		Classes: []Class{
-			{At: at("priorityClasses", 0), Name: "low", Value: -7, Annotations: map[string]string{"example.com/seconds": "600"}},
+			{At: at("priorityClasses", 0), Name: "low", Value: -7, PreemptionPolicy: "Never", Annotations: map[string]string{"example.com/seconds": "600"}},
 			{At: at("priorityClasses", 1), Name: "high", Value: 2147483647},
 		},
 		Nodes: []Node{

@@ -17,7 +17,7 @@ const everything = `{
     ]
   },
   "priorityClasses": [
-    {"name": "low", "value": -7, "annotations": {"example.com/seconds": "600"}},
+    {"name": "low", "value": -7, "preemptionPolicy": "Never", "annotations": {"example.com/seconds": "600"}},
     {"name": "high", "value": 2147483647}
   ],
   "nodes": [

@@ -96,7 +96,8 @@ var mistakes = []mistake{
 	{`{"name": "high", "value": 2147483647}`, `{"name": "high"}`, "priorityClasses[1].value", "", ErrMissing},
 	{`{"name": "high", "value": 2147483647}`, `{"name": "high", "value": 2147483648}`, "priorityClasses[1].value", "2147483648", ErrValue},
 	{`"value": -7`, `"value": "-7"`, "priorityClasses[0].value", `"-7"`, ErrKind},
-	{`"value": -7`, `"value": -7, "preemptionPolicy": "Never"`, "priorityClasses[0].preemptionPolicy", `"Never"`, ErrField},
+	{`"preemptionPolicy": "Never", "annotations"`, `"preemptionPolicy": "never", "annotations"`, "priorityClasses[0].preemptionPolicy", `"never"`, ErrValue},
+	{`"value": -7`, `"value": -7, "globalDefault": true`, "priorityClasses[0].globalDefault", "true", ErrField},
 	{`"example.com/seconds": "600"`, `"example.com/seconds": 600`, `priorityClasses[0].annotations["example.com/seconds"]`, "600", ErrKind},
 
 	// Nodes.
@@ -209,8 +210,8 @@ var mistakes = []mistake{
 	{`"preemptible": true`, `"preemptible": "true"`, "requests[2].job.preemptible", `"true"`, ErrKind},
 	{`"minMembers": 1`, `"minMembers": 3`, "requests[2].job.minMembers", "3", ErrValue},
 	{`"minMembers": 1`, `"minMembers": -1`, "requests[2].job.minMembers", "-1", ErrValue},
-	{`"preemptionPolicy": "Never"`, `"preemptionPolicy": "never"`, "requests[2].job.preemptionPolicy", `"never"`, ErrValue},
-	{`"preemptionPolicy": "Never"`, `"preemptionPolicy": false`, "requests[2].job.preemptionPolicy", "false", ErrKind},
+	{`1, "preemptionPolicy": "Never"`, `1, "preemptionPolicy": "never"`, "requests[2].job.preemptionPolicy", `"never"`, ErrValue},
+	{`1, "preemptionPolicy": "Never"`, `1, "preemptionPolicy": false`, "requests[2].job.preemptionPolicy", "false", ErrKind},
 	{`{"key": "j-1", "resources": {}}`, `{"key": "j-0", "resources": {}}`, "requests[2].job.members[1].key", `"j-0"`, ErrDuplicate},
 	{`{"key": "j-1", "resources": {}}`, `{"resources": {}}`, "requests[2].job.members[1].key", "", ErrMissing},
 	{`{"key": "j-1", "resources": {}}`, `{"key": "j-1"}`, "requests[2].job.members[1].resources", "", ErrMissing},

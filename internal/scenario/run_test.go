@@ -237,6 +237,9 @@ func TestRun_Asks(t *testing.T) {
 	}{
 		{"as it is", nil, "x plan n1 v"},
 		{"may not preempt", []string{`"key": "x"`, `"key": "x", "allowPreemptOther": false`}, "x refused may-not-preempt"},
+		{"of a class that may not preempt", []string{`"value": 7`, `"value": 7, "preemptionPolicy": "Never"`, `"key": "x"`, `"key": "x", "priorityClass": "high"`}, "x refused may-not-preempt"},
+		{"of such a class, and may all the same", []string{`"value": 7`, `"value": 7, "preemptionPolicy": "Never"`,
+			`"key": "x"`, `"key": "x", "priorityClass": "high", "allowPreemptOther": true`}, "x plan n1 v"},
 		{"too young", []string{`"key": "x"`, `"key": "x", "age": "29s"`}, "x refused too-early"},
 		{"required node", []string{`"key": "x"`, `"key": "x", "requiredNode": "n2"`}, "x refused no-victims"},
 		{"lower priority", []string{`"key": "x"`, `"key": "x", "priority": -1`}, "x refused no-victims"},

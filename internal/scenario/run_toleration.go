@@ -16,7 +16,7 @@ func (r *runner) addClasses() error {
 	r.classes.StrictPriority = r.doc.Options.StrictPriority
 	for i := range r.doc.Classes {
 		c := &r.doc.Classes[i]
-		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, Annotations: c.Annotations})
+		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, PreemptionPolicy: c.PreemptionPolicy, Annotations: c.Annotations})
 		if bad, ok := errors.AsType[*toleration.AnnotationError](err); ok {
 			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Key), strconv.Quote(bad.Text), bad.Err))
 		} else if err != nil {

@@ -58,6 +58,11 @@ func (v Value) Name() string {
 	return v.v.at.name
 }
 
+// File and Place return where v is: the name given to [Read], and the path in
+// it, "" for the whole.
+func (v Value) File() string  { return v.file }
+func (v Value) Place() string { return v.v.at.String() }
+
 // Fields returns the fields of an object, in the order of the document.
 func (v Value) Fields() ([]Value, error) { return v.inside(object) }
 

@@ -100,7 +100,7 @@ func (w writer) queue(q Queue) obj {
 }
 
 func (w writer) class(c Class) obj {
-	o := obj{"name": c.Name, "value": c.Value}
+	o := obj{"name": c.Name, "value": c.Value, "preemptionPolicy": c.PreemptionPolicy}
 	if c.Annotations != nil {
 		o["annotations"] = c.Annotations
 	}
