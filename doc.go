@@ -2,16 +2,18 @@
 // schedulers. It answers one question: which running tasks should stop so that
 // this work may run, without breaking anyone's guarantee?
 //
-// This package is the manual, and its examples are whole flows. The code is in
-// the packages below it, of which each imports only those before it:
+// This package is the manual, and its examples are whole flows. The rules, each
+// with its reason, are in DESIGN.md. The code is in the packages below. Each of
+// them imports only packages before it:
 //
-//	resources   quantities, vectors, limits
-//	queue       the tree: guaranteed, max, usage
-//	fence       which queues an ask may reach, and at which effective priority
-//	toleration  when a victim is exempt, and until when
-//	victims     tasks and nodes, the plan for an ask, the audit
-//	quota       enforcing a max that was lowered
-//	jobs        all-or-nothing plans for whole jobs
+//	resources      quantities, vectors, limits
+//	queue          the tree: guaranteed, max, usage; fair shares
+//	fence          which queues an ask may reach, and at which effective priority
+//	toleration     when a victim is exempt, and until when
+//	victims/cover  the search: the cheapest units that cover needs
+//	victims        tasks and nodes, the plan for an ask, the audit
+//	quota          enforcing a max that was lowered
+//	jobs           all-or-nothing plans for whole jobs
 //
 // # The model
 //
@@ -20,39 +22,35 @@
 // have a max for some. What is not defined is no bound, which is neither zero
 // nor infinity ([resources.Limit]).
 //
-// A task is running, or leaving: it ends by itself, or was told to. What a queue
-// uses without what is leaving is its effective usage, and that is what all rules
-// are about, for what is leaving is supply already. An ask is a task without a
-// node. An ask that was promised a place holds a grant: it counts as usage of
-// its queue and its node until it starts, so that nobody plans on the same place
-// twice.
+// A task is running or leaving. A leaving task ends by itself or was told to.
+// What a queue uses without what is leaving is its effective usage. All rules
+// are about effective usage, for what is leaving is supply already.
+//
+// An ask is a task without a node. An ask that was promised a place holds a
+// grant. The grant counts as usage of its queue and its node until the ask
+// starts, so that nobody plans on the same place twice.
 //
 // For each type that an ask wants, the nearest queue from its leaf upwards that
-// guarantees it governs the ask. An ask may preempt while all the queues that
-// govern it are under their guarantees, and takes from queues that are over
+// guarantees the type governs the ask. An ask may preempt while all queues that
+// govern it are under their guarantees. It takes from queues that are over
 // theirs.
-//
-// # What the library is
-//
-// Pure algorithms: no server, no goroutine, no logger, no clock, no global. The
-// caller owns the cluster, tells the library about it, gets a plan and decides
-// what to do. A plan is plain data with its reasons.
 //
 // # What the caller does
 //
 //  1. Describe the resource types once ([resources.NewSchema]) and the queues
-//     ([queue.New]), and make a cluster of them ([victims.NewCluster]).
+//     ([queue.New]). Make a cluster of them ([victims.NewCluster]).
 //  2. Tell the cluster what happens: nodes and tasks that come, change and go.
-//     Each change is cheap; no decision rebuilds anything.
+//     Each change is cheap, and no decision rebuilds anything.
 //  3. Ask [victims.Planner.Decide] about an ask that waits, with the time.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
-//  5. Where a victim does not stop, or the ask is gone, say so: take the mark
+//  5. If a victim does not stop, or the ask is gone, say so: take the mark
 //     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back.
 //
 // The loop, without its errors:
 //
-//	for _, ask := range waiting {
-//		planner.Decide(&d, &ask, now)
+//	for i := range waiting {
+//		ask := &waiting[i]
+//		planner.Decide(&d, ask, now)
 //		switch d.Outcome {
 //		case victims.Fits: // there is room
 //			cluster.Apply(&d.Plan) // grants the ask its place
@@ -61,11 +59,13 @@
 //			cluster.Apply(&d.Plan)
 //		case victims.Preempts:
 //			cluster.Apply(&d.Plan) // marks the victims, grants the ask its place
+//			ask.LastAttempt = now
 //			for _, v := range d.Plan.Victims {
 //				stop(v.Key) // and, once it has gone, cluster.RemoveTask(v.Key)
 //			}
 //		case victims.Refused:
-//			later(&ask, d.Refusal.RetryAt) // and cluster.DescribeRefusal(&d) says why
+//			ask.LastAttempt = now // if an attempt interval is used
+//			later(ask, d.Refusal.RetryAt) // and cluster.DescribeRefusal(&d) says why
 //		}
 //	}
 //	// Once all its victims have gone: cluster.Start(ask.Key, now). Or decide it
@@ -74,25 +74,135 @@
 // The program examples/minischeduler is such a scheduler as a whole, with quotas
 // and jobs.
 //
+// # What no compiler sees
+//
+// Some duties of the caller are in no type. The library cannot check them either.
+//
+// Apply first, stop afterwards. Apply fails if the plan is no longer lawful. A
+// task that was told to stop before that has stopped for nothing.
+//
+// Tell it everything that runs, and what leaves. A task that the cluster does
+// not know uses room that plans give away. A task that terminates but is not
+// marked makes the next decision stop another one.
+//
+// LastAttempt is yours. The library never writes to an ask. With an attempt
+// interval set ([victims.Planner]), an ask carries when preemption was last tried
+// for it. Set it after each decision that got as far as to preempt or to refuse,
+// and keep it with the ask. Without an interval it plays no part.
+//
+// PendingSince is when the ask began to wait, and not when it was last looked at.
+// The delay of its queue counts from there. Keep it over retries and restarts.
+//
+// Time is an argument. Pass one clock to all calls, and let it not run back. Pass
+// the same instant to all decisions of one round: then each sees what the others
+// saw.
+//
+// A key names one task or ask at a time. A task that a controller recreates has
+// another key, or the same key after the old task was removed.
+//
+// A result belongs to the next call. Decide fills the decision that you pass, and
+// reuses its memory. Copy what you keep.
+//
+// A callback must be a function of its arguments: same question, same answer,
+// for as long as a decision takes. It must not change the cluster. Package
+// victims/preempttest tests callbacks for their contracts.
+//
+// # How to model it
+//
+// Node selectors, affinity to nodes, taints, zones: the filter of the planner. It
+// says of a node whether the ask may ever run there, and is asked once per node
+// and decision (DESIGN.md, Filter). Do not make resource types of labels, and do
+// not use the predicate for this: it is asked after a search.
+//
+// Host ports, anti-affinity between tasks, devices: blockers. They name the tasks
+// on a node that must go, whatever the amounts (DESIGN.md, Blockers).
+//
+// What is left, such as device topology on a node: the predicate. What accepts a
+// set of victims must accept every larger set (DESIGN.md, Predicate).
+//
+// Disruption budgets: a budget per service, named by its tasks
+// ([victims.Cluster.SetBudget]). Set what is left whenever your controller says
+// so; a plan that is applied takes its victims off. Soft budgets cost, hard ones
+// forbid. A hard budget with nothing left protects its tasks. A hard budget that
+// all tasks name caps the victims of a period (DESIGN.md, Budgets).
+//
+// Checkpoints: tell the cluster when the work of a task was last saved
+// ([victims.Cluster.SetCheckpoint]). Work lost counts from there. Do not move the
+// time at which the task was scheduled instead, for tolerations count from that.
+//
+// Your own idea of what a task is worth: [victims.Cluster.SetCost]. It comes after
+// priorities and before the number of victims (DESIGN.md, Cost).
+//
+// Gangs: give tasks the name of their job, and the planner a function that says
+// how many members a job needs at least. Members above that go one by one; else
+// the whole job goes (DESIGN.md, Whole gangs). To place a gang use package jobs.
+//
+// Least running times: an exemption function, or priority classes with package
+// toleration. The decision then knows when to try again.
+//
+// Preemption inside one queue, as plain Kubernetes has it: the option of the own
+// leaf (DESIGN.md, The own leaf).
+//
+// Pools of nodes: a filter, if asks choose between them; a resource type each
+// (gpu-a100, gpu-h100), if queues are guaranteed amounts of them; a cluster each,
+// if they share nothing.
+//
+// Racks and blocks: domains of nodes, for jobs (DESIGN.md, Domains).
+//
+// # What to persist
+//
+// The library has no state that it could not be told again. Over a restart of the
+// scheduler, keep or rebuild:
+//
+//   - queues, nodes and tasks: from the world, with the times at which tasks were
+//     created, scheduled and saved;
+//   - which tasks were told to stop: add them as preempting. If they are added as
+//     running, others may be stopped in their stead;
+//   - grants, in the order in which they were given ([victims.Cluster.Grant]).
+//     Without them the freed room goes to whoever asks first. Asks that wait are
+//     not enough, for they would preempt again;
+//   - of asks: PendingSince, and LastAttempt if you use an interval;
+//   - what is left of budgets: from the controller that counts it;
+//   - rounds of jobs: with what is above, the job is in flight until its grants
+//     start. Begin its round again, to watch its victims;
+//   - quota clocks: tell the max and delay of each queue again. A clock starts in
+//     full, so that a restart never makes an enforcement come early.
+//
+// The order of adding nodes is a part of the cost, so add them in the same order
+// if plans are to be the same. The order of tasks does not count.
+//
+// # Which words are stable
+//
+// Words that programs may read do not change within a major version: the names
+// that reasons, rules, laws, outcomes and proofs have ([victims.Reason],
+// [victims.Rule] and their like, in text and in JSON); the names of fields in
+// scenario documents and results; the property names of queues; labels and
+// annotations. New words may come. So treat an unknown reason as a refusal, and an
+// unknown rule as one that protects.
+//
+// Sentences are for people and may change at any time: everything that a Describe
+// method, an error or a picture says. Errors are told apart by what they wrap.
+//
 // # Deciding
 //
-// A decision takes these steps; package victims has the details.
+// A decision takes these steps (DESIGN.md, The decision).
 //
 // First, does the ask fit as things are, or once those leaving have gone? Then
-// no task has to go. Next come the preconditions, the cheapest first, each a
-// reason of its own when it fails: the ask may preempt, has waited for the delay
-// of its queue, no queue above it is over its max already, and law 4.
+// no task has to go. Next come the preconditions, the cheapest first. Each has a
+// reason of its own: the ask may preempt, it has waited for the delay of its
+// queue, no queue above it is over its max already, law 4 holds.
 //
-// Then the need: what a node lacks for the ask, to be met by victims on it, and
-// what queues above lack under their max, to be met by victims below those, on
-// any node. Candidates are the tasks that no rule protects. Among all nodes and
-// all sets of candidates that meet the need and keep the laws, the plan is the one
-// of least [victims.Cost]: fewest tasks that opted out, fewest originators, lowest
-// rank and priority, fewest victims, least sum of ranks, least freed beyond need,
-// least work lost, and then node order and keys, so that no two sets are equal. The
-// rank of a victim is its effective priority minus the ask's. The search is
-// exact within a budget of steps, and the plan says whether it ended by itself
-// (Proven). In every case the plan is minimal: no victim can be given back.
+// Then the need. What a node lacks for the ask is met by victims on that node.
+// What queues above lack under their max is met by victims below those, on any
+// node. Candidates are the tasks that no rule protects.
+//
+// The plan is the set of least [victims.Cost] that meets the need and keeps the
+// laws, over all nodes: fewest tasks that opted out, lowest rank and priority,
+// fewest victims, least freed beyond need, least work lost, and more (DESIGN.md,
+// Cost). The last keys are node order and the keys of tasks, so that no two sets
+// are equal. The rank of a victim is its effective priority minus the ask's. The
+// search is exact within a budget of steps, and the plan says whether it ended by
+// itself. In every case the plan is minimal: no victim can be given back.
 //
 // A refusal has its reason, counts of tasks per rule that kept them, the node
 // that came closest and what it lacks, and the time at which it may help to
@@ -101,37 +211,33 @@
 //
 // # The seven laws
 //
-// Every plan keeps them, whatever the tree. Each is enforced in one place.
+// Every plan for an ask keeps them, whatever the tree (DESIGN.md, The seven laws).
 //
 //  1. Opting out is a strong suggestion, not a guarantee: victims that opted out
-//     only where no plan does without, and then as few as possible. (It leads
-//     the cost: the levels in victims/cost.go.)
+//     only if no plan does without, and then as few as possible.
 //  2. No queue ends below its guarantee, or below what it had if that was less:
 //     in every type that the victims use, at every level, with the ask counted.
-//     (victims/rooms.go.)
-//  3. Never the same application. (victims/candidate.go, veto.)
+//  3. Never the same application.
 //  4. Only a queue under its guarantee triggers: every type of the ask that is
-//     governed must be under there, and one must be governed. (victims/
-//     precondition.go, triggers.)
-//  5. Only a queue over its guarantee gives. It follows from law 2, and has no
-//     code of its own.
+//     governed must be under there, and one must be governed.
+//  5. Only a queue over its guarantee gives. It follows from law 2.
 //  6. Lower or equal effective priority only, compared below the nearest queue
-//     that is above both. (victims/candidate.go, veto; package fence.)
-//  7. Never outside the fence. (victims/leaf.go, vetoOf; package fence.)
+//     that is above both.
+//  7. Never outside the fence.
 //
-// The one exception is an ask that can run on one node only, such as that of a
-// daemon set: there guarantees and fences do not protect, for it can run nowhere
+// The one exception is an ask that can run on one node only, such as a task of a
+// daemon set. There guarantees and fences do not protect, for it can run nowhere
 // else. Laws 1, 3 and 6 hold, the latter for raw priorities.
 //
-// Plans for jobs keep laws 1, 2, 3, 6 (strictly lower) and 7; what a job's queue
+// Plans for jobs keep laws 1, 2, 3, 6 (strictly lower) and 7. What a job's queue
 // may use takes the place of laws 4 and 5. Enforcing a lowered max keeps law 2.
 //
 // # No storms
 //
 // A preemption storm is a loop: a controller recreates the victims, these take
 // their place back by preemption, and so on for ever. With law 4 as it is that
-// cannot happen, given one more rule: let E be the lowest queue that governs a
-// type of the ask; victims come from outside the subtree of E.
+// cannot happen, given one more rule. Let E be the lowest queue that governs a
+// type of the ask: victims come from outside the subtree of E.
 //
 // The proof is short. Look at Φ, the sum over all queues and all types that they
 // guarantee of the part of the guarantee that is in use, min(e, g).
@@ -141,26 +247,27 @@
 //   - Every plan makes the term of E and its type t larger. By law 4 E was under
 //     its guarantee of t. The ask brings some of t into E, and no victim was
 //     inside E to take it away again.
-//   - What is not a plan for an ask (tasks that fit, that start, that leave after
-//     they were marked, quotas enforced, jobs placed) makes no term smaller
-//     either, for usage only grows by it, or law 2 holds for it.
+//   - What is not a plan for an ask makes no term smaller either: tasks that fit,
+//     that start, that leave after they were marked, quotas enforced, jobs placed.
+//     Usage only grows by it, or law 2 holds for it.
 //   - A term is between 0 and g. A plan raises that of its E to g, or by what the
 //     ask wants of t. So at most ⌈g / smallest ask⌉ plans can have the same E and
 //     t, and all together at most the sum of that over queues and types.
 //
 // So on a fixed workload only so many plans can happen, however often victims
 // come back. Tasks that end or shrink, marks that are taken back and grants that
-// are dropped change the workload; plans for required nodes may make Φ smaller,
+// are dropped change the workload. Plans for required nodes may make Φ smaller,
 // but nobody takes such a task, so that with R of them all is finite still. A
-// property test plays random histories against the bound.
+// property test plays random histories against the bound. What the option of the
+// own leaf does to this is in DESIGN.md, The own leaf.
 //
 // # Determinism
 //
 // The same calls give the same plan, bit for bit, on every machine. No map is
-// ranged over where its order could reach a result, every order is total, and its
-// last key is the caller's: the order in which rows came to be does not count,
-// that of adding nodes does, as part of the cost. Budgets are counted in steps
-// and not in time.
+// ranged over if its order could reach a result. Every order is total, and its
+// last key is the caller's. The order in which tasks were added does not count;
+// that of nodes does, as part of the cost. Budgets are counted in steps and not
+// in time.
 //
 // # Numbers
 //
@@ -176,9 +283,9 @@
 // a planner its scratch. Results belong to the caller, who passes them to
 // be filled again. A warm decision allocates nothing.
 //
-// Nothing here starts a goroutine. A cluster and what works on it serve one
-// goroutine at a time; [victims.Cluster.Clone] makes an independent copy for
-// another. Decisions and audits do not change a cluster.
+// Nothing here starts a goroutine. Whoever changes a cluster must be alone with
+// it. [victims.Cluster.Clone] makes an independent copy for another goroutine.
+// A planner serves one goroutine at a time.
 //
 // # Costs
 //
@@ -197,26 +304,26 @@
 //	clone                               a copy of everything
 //
 // With options a plan costs T·t more at worst: Exempt is asked about each task,
-// and with a Compare of the caller's or after a Predicate refused, more nodes are
-// searched. The search of one node is exponential in the number of kinds of tasks
-// on it at worst, and bounded by Planner.Steps; bench/README.md says what it comes
-// to.
+// and more nodes are searched with a Compare of the caller's or after a refusal
+// of the predicate. The search of one node is exponential in the number of kinds
+// of tasks on it at worst, and bounded by a budget. bench/README.md says what it
+// comes to.
 //
 // # What is promised, and what is not
 //
-// Promised: the laws; minimal plans; least cost where a plan says that it is
+// Promised: the laws; minimal plans; least cost if a plan says that it is
 // proven; determinism; no panic on any input but for caller's bugs that are
 // documented as such; errors that name the thing and its value and leave all as
-// it was.
+// it was; stable words.
 //
 // Not promised, before version 1: the API, and which of several equally good ways
 // a plan that is not proven goes.
 //
 // # Words
 //
-// Others have other words for these things. Mind two of ours: package quota brings
-// a queue within its max, and [jobs.Quota] is the min and max of what jobs may use,
-// as Koordinator's ElasticQuota has it.
+// Others have other words for these things; docs/coming-from.md has more. Mind two
+// of ours: package quota brings a queue within its max, and [jobs.Quota] is the min
+// and max of what jobs may use, as Koordinator's ElasticQuota has it.
 //
 //	here            Kubernetes           YuniKorn             YARN
 //	ask             pending pod          ask, allocation      container request
@@ -245,9 +352,8 @@
 //
 // # What is not here, on purpose
 //
-// Scheduling itself: the order of asks, scoring of nodes, affinity, taints and
-// topology (a predicate lets the caller refuse a node). Checkpoints and grace
-// periods: stopping a task is the caller's. Fairness that changes with usage:
-// guarantees are what the caller sets. A grant of a whole node: it holds amounts.
+// Scheduling itself: the order of asks, scores of nodes, affinity and taints (the
+// caller's functions bring these in). To stop a task, grace periods, and to make
+// checkpoints are the caller's. A grant of a whole node: it holds amounts.
 // Nearness of queues in the cost. Clocks, networks, logs and metrics.
 package preempt
