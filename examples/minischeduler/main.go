@@ -38,30 +38,43 @@ func run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	schema := s.cluster.Schema()
+	small, err := schema.Vector(map[string]string{"cpu": "2"})
+	if err != nil {
+		return err
+	}
+	large, err := schema.Vector(map[string]string{"cpu": "4"})
+	if err != nil {
+		return err
+	}
+	less, err := schema.Limit(map[string]string{"cpu": "4"})
+	if err != nil {
+		return err
+	}
 	events := []struct {
 		at time.Duration
 		do func() error
 	}{
 		{0, func() error { // batch work takes all that there is
 			for i := range 8 {
-				s.submit(victims.Ask{Key: fmt.Sprint("etl-", i), Application: "etl", Queue: batch, Size: cpu(2)})
+				s.submit(victims.Ask{Key: fmt.Sprint("etl-", i), Application: "etl", Queue: batch, Size: small})
 			}
 			return nil
 		}},
 		{2 * time.Minute, func() error { // prod wants what it is guaranteed
-			s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cpu(4)})
+			s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: large})
 			return nil
 		}},
 		{4 * time.Minute, func() error { // training makes sense as a whole only
 			job := jobs.Job{Name: "llm", Application: "llm", Queue: train, Priority: 100}
 			for i := range 3 {
-				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("llm-", i), Size: cpu(2)})
+				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("llm-", i), Size: small})
 			}
 			s.submitJob(job)
 			return nil
 		}},
 		{6 * time.Minute, func() error { // batch may use less from now on
-			return s.limit(batch, resources.Limit{Value: cpu(4), Defined: 1}, 3*time.Minute)
+			return s.limit(batch, less, 3*time.Minute)
 		}},
 	}
 	const end, step = 15 * time.Minute, 30 * time.Second
@@ -86,9 +99,17 @@ func example(out io.Writer) (*scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
+	guaranteed, err := schema.Limit(map[string]string{"cpu": "8"})
+	if err != nil {
+		return nil, err
+	}
+	capacity, err := schema.Vector(map[string]string{"cpu": "8"})
+	if err != nil {
+		return nil, err
+	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"},
-		{Name: "prod", Guaranteed: resources.Limit{Value: cpu(8), Defined: 1}},
+		{Name: "prod", Guaranteed: guaranteed},
 		{Name: "train"},
 	}}, queue.Strict)
 	if err != nil {
@@ -96,12 +117,9 @@ func example(out io.Writer) (*scheduler, error) {
 	}
 	s := newScheduler(out, tree, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
 	for _, name := range []string{"n1", "n2"} {
-		if _, err := s.cluster.AddNode(&victims.Node{Name: name, Capacity: cpu(8)}); err != nil {
+		if _, err := s.cluster.AddNode(&victims.Node{Name: name, Capacity: capacity}); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
-
-// cpu returns an amount of cores, which have thousandths.
-func cpu(cores int64) resources.Vector { return resources.Vector{cores * 1000} }

@@ -1,13 +1,66 @@
 package main
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
 )
+
+// crowded returns the scheduler with tasks of batch on all nodes, and an ask of
+// prod, which is guaranteed what one of them has.
+func crowded(t *testing.T) *scheduler {
+	t.Helper()
+	s, err := example(io.Discard)
+	require.NoError(t, err)
+	size, err := s.cluster.Schema().Vector(map[string]string{"cpu": "8"})
+	require.NoError(t, err)
+	for _, key := range []string{"b1", "b2"} {
+		s.submit(victims.Ask{Key: key, Application: key, Queue: batch, Size: size})
+	}
+	require.NoError(t, s.tick(time.Minute))
+	require.Empty(t, s.asks, "both run")
+	s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: size})
+	return s
+}
+
+// A plan that cannot be applied stops nobody, and its ask waits on.
+func TestTick_NobodyStopsWithoutApply(t *testing.T) {
+	s := crowded(t)
+	original := s.cluster
+	s.planner.Cluster = original.Clone() // it plans on what the cluster was
+	require.NoError(t, original.RemoveTask("b2"))
+	require.NoError(t, original.RemoveTask("b1"))
+	require.ErrorIs(t, s.tick(time.Minute), victims.ErrStale)
+	require.Empty(t, s.leaving)
+	require.Len(t, s.asks, 1)
+
+	s.planner.Cluster = original
+	require.NoError(t, s.tick(time.Minute))
+	require.Empty(t, s.asks, "it fits where b1 was")
+}
+
+// An ask that is an error loses none of the others, and none is placed twice.
+func TestTick_AsksSurviveErrors(t *testing.T) {
+	s := crowded(t)
+	require.NoError(t, s.cluster.RemoveTask("b1"))
+	size, err := s.cluster.Schema().Vector(map[string]string{"cpu": "1"})
+	require.NoError(t, err)
+	s.submit(victims.Ask{Key: "bad", Application: "bad", Queue: queue.Root, Size: size, Priority: -1})
+	s.submit(victims.Ask{Key: "last", Application: "last", Queue: batch, Size: size, Priority: -2})
+	require.Error(t, s.tick(time.Minute))
+	var keys []string
+	for _, p := range s.asks {
+		keys = append(keys, p.work.Key)
+	}
+	require.Equal(t, []string{"bad", "last"}, keys, "web runs, the others wait")
+}
 
 // The history, to be read: testdata has it.
 func TestRun(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,14 +26,15 @@ type scheduler struct {
 	now     time.Time
 	cluster *victims.Cluster
 
-	asks     []pending[victims.Ask] // that wait, or hold a grant
+	asks     []*pending[victims.Ask] // that wait, or hold a grant
 	planner  victims.Planner
-	decision victims.Decision
+	decision victims.Decision // memory for the next one, as the other answers are
 
-	jobs     []pending[jobs.Job] // that wait, or are in a round
-	gangs    jobs.Planner
-	placing  jobs.Decision
-	rounds   jobs.Rounds
+	jobs    []*pending[jobs.Job] // that wait, or are in a round
+	gangs   jobs.Planner
+	placing jobs.Decision
+	rounds  jobs.Rounds
+
 	timing   *quota.Timing
 	enforcer quota.Enforcer
 	outcome  quota.Outcome
@@ -69,14 +71,14 @@ func newScheduler(out io.Writer, tree *queue.Tree, now time.Time) *scheduler {
 // among equals those that came first.
 func (s *scheduler) submit(a victims.Ask) {
 	a.PendingSince = s.now
-	s.asks = append(s.asks, pending[victims.Ask]{work: a})
-	slices.SortStableFunc(s.asks, func(a, b pending[victims.Ask]) int {
+	s.asks = append(s.asks, &pending[victims.Ask]{work: a})
+	slices.SortStableFunc(s.asks, func(a, b *pending[victims.Ask]) int {
 		return cmp.Compare(b.work.Priority, a.work.Priority)
 	})
 }
 
 // submitJob lets a job wait from now on.
-func (s *scheduler) submitJob(j jobs.Job) { s.jobs = append(s.jobs, pending[jobs.Job]{work: j}) }
+func (s *scheduler) submitJob(j jobs.Job) { s.jobs = append(s.jobs, &pending[jobs.Job]{work: j}) }
 
 // limit sets the max of a queue. If that lowers it, tasks are preempted until
 // usage fits, once the delay is over.
@@ -93,7 +95,8 @@ func (s *scheduler) limit(q queue.ID, most resources.Limit, delay time.Duration)
 }
 
 // tick lets time pass and does what there is to do then: first tasks go, which
-// makes room, then maxima are enforced, and then jobs and asks are placed.
+// makes room, then maxima are enforced, and then jobs and asks are placed. After
+// an error nothing is lost: what was not done is done by the next tick.
 func (s *scheduler) tick(d time.Duration) error {
 	s.now = s.now.Add(d)
 	for _, step := range []func() error{s.depart, s.enforce, s.placeJobs, s.placeAsks} {
@@ -108,7 +111,6 @@ func (s *scheduler) tick(d time.Duration) error {
 func (s *scheduler) depart() error {
 	for len(s.leaving) > 0 && !s.leaving[0].at.After(s.now) {
 		gone := s.leaving[0]
-		s.leaving = s.leaving[1:]
 		remove := s.cluster.RemoveTask
 		if gone.round {
 			remove = s.rounds.Acknowledge // which removes it, too
@@ -116,76 +118,73 @@ func (s *scheduler) depart() error {
 		if err := remove(gone.key); err != nil {
 			return err
 		}
+		s.leaving = s.leaving[1:]
 		s.note("%s has gone", gone.key)
 	}
 	return nil
 }
 
-// stop tells victims, which are marked already, to stop.
-func (s *scheduler) stop(round bool, keys ...string) {
-	for _, key := range keys {
-		s.leaving = append(s.leaving, departure{key: key, at: s.now.Add(grace), round: round})
-	}
+// stop tells a victim to stop. That cannot be taken back, so it comes after the
+// change that marks the victim was applied, which may fail.
+func (s *scheduler) stop(d departure) {
+	d.at = s.now.Add(grace)
+	s.leaving = append(s.leaving, d)
 }
 
 // enforce enforces every max whose delay is over.
 func (s *scheduler) enforce() error {
 	for q, due := s.timing.Begin(s.now); due; q, due = s.timing.Begin(s.now) {
-		if err := s.enforcer.Enforce(&s.outcome, q, s.cluster.Tree().Max(q), s.now); err != nil {
-			return err
-		}
-		s.note("%s", s.outcome.Describe(s.cluster))
-		if err := s.cluster.ApplyChange(s.outcome.Change(s.cluster)); err != nil {
-			return err
-		}
-		for _, v := range s.outcome.Victims {
-			s.stop(false, v.Key)
-		}
-		if err := s.timing.End(q, s.now); err != nil {
+		err := s.lower(q)
+		if err := errors.Join(err, s.timing.End(q, s.now)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// lower brings the usage of a queue under its max.
+func (s *scheduler) lower(q queue.ID) error {
+	o := &s.outcome
+	if err := s.enforcer.Enforce(o, q, s.cluster.Tree().Max(q), s.now); err != nil {
+		return err
+	}
+	if err := s.cluster.ApplyChange(o.Change(s.cluster)); err != nil {
+		return err
+	}
+	for _, v := range o.Victims {
+		s.stop(departure{key: v.Key})
+	}
+	s.note("%s", o.Describe(s.cluster))
+	return nil
+}
+
+// place tries everything that waits, and returns what did not start. After an
+// error the rest is not tried, and waits on.
+func place[T any](waiting []*pending[T], try func(*pending[T]) (started bool, err error)) ([]*pending[T], error) {
+	var failed error
+	waiting = slices.DeleteFunc(waiting, func(p *pending[T]) bool {
+		if failed != nil {
+			return false
+		}
+		started, err := try(p)
+		failed = err
+		return started && err == nil
+	})
+	return waiting, failed
+}
+
 // placeJobs places jobs that wait, each as a whole, and starts those for which
 // room was made.
-func (s *scheduler) placeJobs() error {
-	waiting := s.jobs[:0]
-	for _, job := range s.jobs {
-		started, err := s.placeJob(&job)
-		if err != nil {
-			return err
-		}
-		if !started {
-			waiting = append(waiting, job)
-		}
-	}
-	s.jobs = waiting
-	return nil
+func (s *scheduler) placeJobs() (err error) {
+	s.jobs, err = place(s.jobs, s.placeJob)
+	return err
 }
 
 func (s *scheduler) placeJob(p *pending[jobs.Job]) (started bool, err error) {
 	job := &p.work
 	if _, underWay := s.rounds.Lookup(job.Name); !underWay {
-		if err := s.gangs.Decide(&s.placing, job, s.now); err != nil {
+		if begun, err := s.beginRound(p); !begun || err != nil {
 			return false, err
-		}
-		o := s.placing.Outcome
-		if o != p.told {
-			p.told = o
-			s.note("%s", s.placing.Describe(s.cluster))
-		}
-		if o != victims.Fits && o != victims.Preempts {
-			return false, nil // refused, or it waits for others to go: ask again
-		}
-		// A job that fits has a round without victims.
-		plan := &s.placing.Plan
-		if err := s.rounds.Begin(plan.Change(), s.now, time.Time{}); err != nil {
-			return false, err
-		}
-		for _, v := range plan.Victims {
-			s.stop(true, v.Key)
 		}
 	}
 	if round, _ := s.rounds.Lookup(job.Name); len(round.Leaving) > 0 {
@@ -204,47 +203,60 @@ func (s *scheduler) placeJob(p *pending[jobs.Job]) (started bool, err error) {
 	return true, nil
 }
 
-// placeAsks places asks that wait, and starts those for which room was made.
-func (s *scheduler) placeAsks() error {
-	waiting := s.asks[:0]
-	for _, ask := range s.asks {
-		if err := s.placeAsk(&ask); err != nil {
-			return err
+// beginRound decides about a job, and begins a round if there is a place for
+// all of it. A job that fits has a round without victims.
+func (s *scheduler) beginRound(p *pending[jobs.Job]) (begun bool, err error) {
+	d := &s.placing
+	if err := s.gangs.Decide(d, &p.work, s.now); err != nil {
+		return false, err
+	}
+	if d.Outcome == victims.Fits || d.Outcome == victims.Preempts {
+		if err := s.rounds.Begin(d.Plan.Change(), s.now, time.Time{}); err != nil {
+			return false, err
 		}
-		if s.decision.Outcome != victims.Fits {
-			waiting = append(waiting, ask)
+		begun = true
+		for _, v := range d.Plan.Victims {
+			s.stop(departure{key: v.Key, round: true})
 		}
 	}
-	s.asks = waiting
-	return nil
+	// If it was refused, or waits for others to go, it asks again.
+	if d.Outcome != p.told {
+		p.told = d.Outcome
+		s.note("%s", d.Describe(s.cluster))
+	}
+	return begun, nil
 }
 
-func (s *scheduler) placeAsk(p *pending[victims.Ask]) error {
-	ask := &p.work
-	if err := s.planner.Decide(&s.decision, ask, s.now); err != nil {
-		return err
+// placeAsks places asks that wait, and starts those for which room was made.
+func (s *scheduler) placeAsks() (err error) {
+	s.asks, err = place(s.asks, s.placeAsk)
+	return err
+}
+
+func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) {
+	d := &s.decision
+	if err := s.planner.Decide(d, &p.work, s.now); err != nil {
+		return false, err
 	}
-	plan := &s.decision.Plan
-	if s.decision.Outcome == victims.Refused && s.decision.Refusal.Reason == victims.InFlight {
-		return nil // its room is being made
+	if d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight {
+		return false, nil // its room is being made
 	}
-	if s.decision.Outcome != p.told {
-		p.told = s.decision.Outcome
-		s.note("%s", s.cluster.Describe(&s.decision))
-	}
-	switch s.decision.Outcome {
-	case victims.Fits: // now; where it holds a grant, it keeps that until it starts
-		if err := s.cluster.Apply(plan); err != nil {
-			return err
+	if d.Outcome != victims.Refused { // it is granted its place, or keeps its grant
+		if err := s.cluster.Apply(&d.Plan); err != nil {
+			return false, err
 		}
-		return s.cluster.Start(ask.Key, s.now)
-	case victims.Waits, victims.Preempts: // it is granted its place
-		for _, v := range plan.Victims {
-			s.stop(false, v.Key)
+		for _, v := range d.Plan.Victims {
+			s.stop(departure{key: v.Key})
 		}
-		return s.cluster.Apply(plan)
 	}
-	return nil // refused: ask again
+	if d.Outcome != p.told {
+		p.told = d.Outcome
+		s.note("%s", s.cluster.Describe(d))
+	}
+	if d.Outcome != victims.Fits {
+		return false, nil // it waits for its room, or asks again
+	}
+	return true, s.cluster.Start(p.work.Key, s.now)
 }
 
 // note writes a line, or several, of history.
