@@ -145,6 +145,16 @@ func BenchmarkGoverning(b *testing.B) {
 	}
 }
 
+func BenchmarkTrigger(b *testing.B) {
+	tree, leaf := benchTree(b)
+	b.Run(benchName, func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			sinkBool = tree.Trigger(leaf, 0b1111).Holds()
+		}
+	})
+}
+
 func BenchmarkSetGuaranteed(b *testing.B) {
 	tree, leaf := benchTree(b)
 	g := resources.Limit{Value: resources.Vector{1, 2, 3, 4}, Defined: 0b1111}

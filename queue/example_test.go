@@ -211,6 +211,29 @@ func ExampleTree_Governing() {
 	// root.spare is guaranteed nothing
 }
 
+// May the asks of a leaf stop tasks of others? If so, of which others?
+func ExampleTree_Trigger() {
+	tree := company(cpu())
+	use(tree, "root.web.shop", "9")
+	use(tree, "root.data", "8")
+	wants := resources.Positive(resources.Vector{2000})
+	for leaf := range tree.Leaves(queue.Root) {
+		switch x := tree.Trigger(leaf, wants); {
+		case x.Holds():
+			fmt.Println(tree.Path(leaf), "may take from outside", tree.Path(x.Needy))
+		case x.Governed:
+			fmt.Println(tree.Path(leaf), "may not: a guarantee is met")
+		default:
+			fmt.Println(tree.Path(leaf), "may not: nothing is guaranteed")
+		}
+	}
+	// Output:
+	// root.web.shop may take from outside root.web
+	// root.web.blog may take from outside root.web.blog
+	// root.data may not: a guarantee is met
+	// root.spare may not: nothing is guaranteed
+}
+
 // A queue and those below it are an interval of numbers.
 func ExampleTree_Leaves() {
 	tree := company(cpu())

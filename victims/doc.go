@@ -40,7 +40,7 @@
 //  3. Never the same application. See candidate.go.
 //  4. Only a queue under its guarantee triggers: each governed type of the ask
 //     must be under there, and at least one must be governed. See
-//     precondition.go.
+//     [queue.Tree.Trigger].
 //  5. Only a queue over its guarantee gives. For a victim that reduces an open
 //     need this follows from law 2.
 //  6. Lower or equal effective priority only. See candidate.go.

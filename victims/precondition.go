@@ -67,24 +67,15 @@ func (d *decision) overMax(dst *Decision) bool {
 	return false
 }
 
-// triggers refuses where law 4 does: every type that the ask wants and a queue
-// governs must be under its guarantee there, and at least one must be
-// governed.
-//
-// Law 4: only a queue under its guarantee triggers. Only the nearest
-// definition counts, and under is meant, not that the ask fits under.
+// triggers refuses if law 4 does.
 func (d *decision) triggers(dst *Decision) bool {
-	d.findStarving()
-	if !d.starving && !d.relaxed.rule(RelaxUngoverned) {
+	x := d.findStarving()
+	if !x.Governed && !d.relaxed.rule(RelaxUngoverned) {
 		d.refuse(dst, NotGuaranteed)
 		return true
 	}
-	for t := range d.wants.All() {
-		q, ok := d.tree.Governing(d.ask.Queue, t)
-		if !ok || d.relaxed.queue(RelaxTrigger, q) {
-			continue
-		}
-		if g, _ := d.tree.Guaranteed(q).Bound(t); d.usage(q, t, coming) >= g {
+	for t := range x.Met.All() {
+		if q, _ := d.tree.Governing(d.ask.Queue, t); !d.relaxed.queue(RelaxTrigger, q) {
 			d.refuseAt(dst, OverGuarantee, q, t)
 			return true
 		}
@@ -93,15 +84,11 @@ func (d *decision) triggers(dst *Decision) bool {
 	return false
 }
 
-// findStarving finds E, the lowest queue that governs a type of the ask.
-func (d *decision) findStarving() {
-	d.starving = false
-	for t := range d.wants.All() {
-		// On a path the lower queue has the larger number.
-		if q, ok := d.tree.Governing(d.ask.Queue, t); ok && (!d.starving || q > d.inside) {
-			d.inside, d.starving = q, true
-		}
-	}
+// findStarving notes E, the needy queue, and returns what the guarantees say.
+func (d *decision) findStarving() queue.Trigger {
+	x := d.tree.Trigger(d.ask.Queue, d.wants)
+	d.inside, d.starving = x.Needy, x.Governed
+	return x
 }
 
 // headroomInside refuses where a max at E or below it is short: only victims
