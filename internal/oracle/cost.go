@@ -103,8 +103,8 @@ func lost(t *world.Task, now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// compare orders costs field by field.
-func (c *Cost) compare(d *Cost) int {
+// Compare orders costs field by field.
+func (c *Cost) Compare(d *Cost) int {
 	return cmp.Or(
 		cmp.Compare(c.OptedOut, d.OptedOut),
 		cmp.Compare(c.Overrun, d.Overrun),

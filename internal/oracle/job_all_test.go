@@ -15,7 +15,8 @@ import (
 func TestDecideJobLooksAtAll(t *testing.T) {
 	tiny := world.Shape{Types: 2, Queues: 5, Depth: 3, Nodes: 3, Tasks: 5}
 	rapid.Check(t, func(t *rapid.T) {
-		c := rapid.OneOf(world.JobCases(tiny), world.PickyJobCases(tiny)).Draw(t, "case")
+		full := tiny.With(world.Everything)
+		c := rapid.OneOf(world.JobCases(tiny), world.PickyJobCases(tiny), world.JobCases(full), world.JobCases(full)).Draw(t, "case")
 		r := oracle.DecideJob(c)
 		if r.Reason != oracle.NoVictims && r.Reason != oracle.QuotaMax && r.Outcome != oracle.Preempts {
 			return

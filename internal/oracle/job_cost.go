@@ -25,6 +25,7 @@ type JobCost struct {
 	Excess        *big.Rat // a share of the cluster's capacity
 	Work          *big.Int // nanoseconds
 	NodeRank      *big.Int // of the nodes of the unplaced members of the minimum, summed
+	Domain        int      // the place in node order of the first node of the domain; 0 if none is required
 	Nodes         []int    // the places in node order, by unplaced member of the minimum
 	Keys          []string // sorted
 }
@@ -71,6 +72,7 @@ func (h *hearing) cost(victims []*world.Task) JobCost {
 func (h *hearing) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
 	c.Nodes = slices.Clone(nodes)
 	c.Excess = h.excess(victims, nodes)
+	c.Domain = h.firstOf(h.domainOf(h.names(nodes)))
 	c.NodeRank = new(big.Int)
 	for _, n := range nodes {
 		c.NodeRank.Add(c.NodeRank, big.NewInt(h.w.Nodes[n].Rank))
@@ -93,16 +95,14 @@ func (c *JobCost) compareFirst(d *JobCost) int {
 	)
 }
 
-// compareParts orders costs by all but nodes and keys: domains are compared by
-// their first nodes before that.
-func (c *JobCost) compareParts(d *JobCost) int {
-	return cmp.Or(c.compareFirst(d), c.Excess.Cmp(d.Excess), c.Work.Cmp(d.Work), c.NodeRank.Cmp(d.NodeRank))
-}
-
 // Compare orders costs field by field.
 func (c *JobCost) Compare(d *JobCost) int {
 	return cmp.Or(
-		c.compareParts(d),
+		c.compareFirst(d),
+		c.Excess.Cmp(d.Excess),
+		c.Work.Cmp(d.Work),
+		c.NodeRank.Cmp(d.NodeRank),
+		cmp.Compare(c.Domain, d.Domain),
 		slices.Compare(c.Nodes, d.Nodes),
 		slices.Compare(c.Keys, d.Keys),
 	)

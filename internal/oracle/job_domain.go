@@ -40,6 +40,25 @@ func (h *hearing) domains() (list []*hearing) {
 	return list
 }
 
+// firstOf returns the place in node order of the first node of a domain, usable
+// or not; 0 for none.
+func (h *hearing) firstOf(domain []string) int {
+	if domain == nil {
+		return 0
+	}
+	return slices.IndexFunc(h.w.Nodes, func(n world.Node) bool {
+		return len(n.Domains) >= len(domain) && slices.Equal(n.Domains[:len(domain)], domain)
+	})
+}
+
+// together reports whether all members may be placed at those nodes, as far as
+// domains go.
+func (h *hearing) together(places []string) bool {
+	return slices.ContainsFunc(h.domains(), func(d *hearing) bool {
+		return !slices.ContainsFunc(d.numbered(places), func(n int) bool { return !d.inDomain(&d.w.Nodes[n]) })
+	})
+}
+
 // bases returns the domains in which members are placed already, and whether
 // some are in none.
 func (h *hearing) bases() (list [][]string, lost bool) {

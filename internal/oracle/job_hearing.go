@@ -42,7 +42,9 @@ func newHearing(c *world.JobCase) *hearing {
 	h.members, h.further, h.lacking = unplaced[:first], unplaced[first:], max(minimum, 0)-first
 
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
-	h.judge = newJudge(&c.World, &ask, &c.Options)
+	o := c.Options
+	o.Minimums = c.Minimums
+	h.judge = newJudge(&c.World, &ask, &o)
 	h.own = h.o.OwnLeaf != "" // one stage, in which its own leaf is within reach anyway
 	h.now, h.later = newStock(&c.World, false), newStock(&c.World, true)
 	return h

@@ -111,10 +111,10 @@ func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
 		report(h.forbids(v))
 	}
 	report(h.unlawful(tasks))
-	if !h.seats(places, h.later.without(tasks)) {
+	if !h.together(places) || !h.seats(places, h.later.without(tasks)) {
 		report(Node)
 	}
-	for _, less := range h.givenBack(tasks) {
+	for _, less := range h.parts(tasks) {
 		if h.unlawful(less) == "" && h.seats(places, h.later.without(less)) {
 			report(Minimal)
 		}
@@ -126,7 +126,7 @@ func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
 // their order, as things are.
 func FitsAt(c *world.JobCase, places []string) bool {
 	h := newHearing(c)
-	return h.seats(places, h.now) && len(h.overMax(h.now)) == 0 && len(h.notAdmitted(h.now, h.ask.Size)) == 0
+	return h.together(places) && h.seats(places, h.now) && len(h.overMax(h.now)) == 0 && len(h.notAdmitted(h.now, h.ask.Size)) == 0
 }
 
 // seats reports whether the members find room at those places in some state.
@@ -137,19 +137,4 @@ func (h *hearing) seats(places []string, s stock) bool {
 		}
 	}
 	return false
-}
-
-// givenBack returns what is left of a set of victims without one of them, and
-// without all members of one job.
-func (h *hearing) givenBack(victims []*world.Task) (sets [][]*world.Task) {
-	but := func(goesBack func(*world.Task) bool) {
-		sets = append(sets, slices.DeleteFunc(slices.Clone(victims), goesBack))
-	}
-	for _, v := range victims {
-		but(func(t *world.Task) bool { return t == v })
-		if v.Job != "" {
-			but(func(t *world.Task) bool { return t.Job == v.Job })
-		}
-	}
-	return sets
 }

@@ -192,7 +192,7 @@ func HasPlan(c *world.JobCase, n int) bool {
 	h.members = h.members[:n]
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	own := h.own
-	h.judge = newJudge(&c.World, &ask, &c.Options)
+	h.judge = newJudge(&c.World, &ask, h.o)
 	h.own = own
 	_, ok := h.best()
 	return ok

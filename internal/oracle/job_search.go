@@ -8,11 +8,10 @@ import (
 )
 
 // best returns the cost of the cheapest lawful plan, looking at every domain,
-// every set of candidates and every way to place the members. Of two domains
-// with plans of equal cost the first counts, whatever the nodes in it are.
+// every set of candidates and every way to place the members.
 func (h *hearing) best() (best JobCost, ok bool) {
 	for _, d := range h.domains() {
-		if cost, found := d.bestHere(); found && (!ok || cost.compareParts(&best) < 0) {
+		if cost, found := d.bestHere(); found && (!ok || cost.Compare(&best) < 0) {
 			best, ok = cost, true
 		}
 	}

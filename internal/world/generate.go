@@ -9,6 +9,7 @@ import (
 // A Shape says how large a random world may be.
 type Shape struct {
 	Types, Queues, Depth, Nodes, Tasks int
+	Features                           Features
 }
 
 // Small worlds have few enough tasks to look at every set of them. Crowded ones
@@ -89,7 +90,14 @@ func (g *generator) draw() *Case {
 	g.drawNodes()
 	g.drawAsk()
 	g.drawTasks()
-	g.drawGrants()
+	if g.has(WithGangs) {
+		g.c.Options.Minimums = g.drawGangs(15, 5, 15, 0)
+	}
+	if g.drawFeatures(); g.has(WithGrants) {
+		g.drawGrantsInOrder()
+	} else {
+		g.drawGrants()
+	}
 	g.drawBounds()
 	g.drawCapacities()
 	g.drawOptions()

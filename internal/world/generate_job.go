@@ -69,8 +69,10 @@ func (g *jobGenerator) drawJobCase() *JobCase {
 	g.drawJob()
 	g.drawTasks()
 	g.drawOwn()
-	g.drawGangs()
+	g.jc.Minimums = g.drawGangs(0, 5, 15)
 	g.drawGrants()
+	g.drawFeatures()
+	g.drawJobFeatures()
 	g.drawPlaced()
 	g.drawJobBounds()
 	g.drawQuotas()
@@ -78,7 +80,7 @@ func (g *jobGenerator) drawJobCase() *JobCase {
 	g.drawCapacities()
 	g.drawOptions()
 	g.jc.World = g.c.World
-	g.jc.Options = Options{Now: Epoch, Exempt: g.c.Options.Exempt}
+	g.jc.Options = Options{Now: Epoch, Exempt: g.c.Options.Exempt, OwnLeaf: g.c.Options.OwnLeaf}
 	if g.chance("huge", 1) {
 		g.jc.scale(1 << 52)
 	}
@@ -133,6 +135,22 @@ func (g *jobGenerator) drawMember() Amounts {
 	return size
 }
 
+// drawJobFeatures draws what a job wants of nodes beside room. A job has no
+// ports.
+func (g *jobGenerator) drawJobFeatures() {
+	if g.has(WithDomains) {
+		g.job.Domain = of(&g.generator, "domain", 1, 2, 0)
+	}
+	selector := g.c.Ask.Selector
+	for i := range g.job.Members {
+		m := &g.job.Members[i]
+		if m.Selector = selector; g.has(WithLabels) && g.chance("its own selector", 3) {
+			m.Selector = g.drawSelector()
+		}
+	}
+	g.c.Ask.Selector, g.c.Ask.Ports = nil, nil
+}
+
 // drawOwn moves some tasks into the leaf of the job, and makes some of them not
 // preemptible.
 func (g *jobGenerator) drawOwn() {
@@ -146,36 +164,6 @@ func (g *jobGenerator) drawOwn() {
 			t.Queue = g.job.Queue
 		}
 		t.NonPreemptible = g.chance("not preemptible", 2)
-	}
-}
-
-// drawGangs makes members of gangs of some tasks. Most of a gang run in one
-// queue; what it must keep is anything from nothing to more than it has.
-func (g *jobGenerator) drawGangs() {
-	g.jc.Minimums = make(map[string]int)
-	size := make(map[string]int)
-	first := make(map[string]*Task)
-	share := of(&g.generator, "share of gangs", 0, 5, 15)
-	for i := range g.w.Tasks {
-		if !g.chance("in a gang", share) {
-			continue
-		}
-		t := &g.w.Tasks[i]
-		if share > 10 && g.chance("plain", 12) {
-			t.NonPreemptible, t.RequiredNode, t.State = false, false, Running
-		}
-		t.Job = of(&g.generator, "gang", "g", "g", "h")
-		if first[t.Job] == nil {
-			first[t.Job] = t
-		} else if g.chance("in its queue", 8) {
-			t.Queue, t.Application = first[t.Job].Queue, first[t.Job].Application
-		}
-		size[t.Job]++
-	}
-	for _, gang := range []string{"g", "h"} {
-		if size[gang] > 0 && g.chance("keeps", 13) {
-			g.jc.Minimums[gang] = size[gang] + 1 - g.below("keeps", size[gang]+2)
-		}
 	}
 }
 
