@@ -49,4 +49,5 @@ for ((round = 1; round <= ${COUNT:-6}; round++)); do
 	measure "$old" "$scratch/old.txt"
 	measure "$new" "$scratch/new.txt"
 done
+grep -q '^Benchmark' "$scratch/new.txt" || { echo "no benchmark matches ${BENCH:-.}" >&2; exit 1; }
 go run "$benchstat" "old=$scratch/old.txt" "new=$scratch/new.txt"
