@@ -9,8 +9,8 @@ import (
 
 // An Auditor says which laws a plan breaks, whoever made it. It shares no code
 // with the [Planner]: it never searches, but takes the plan as it is, works out
-// what the queues and the node would be left with, and reads the laws of
-// section 5 against that one by one. So it serves as a second opinion on plans
+// what the queues and the node would be left with, and holds the laws of
+// DESIGN.md against that one by one. So it serves as a second opinion on plans
 // of this package, and in shadow mode on those of a scheduler at work.
 //
 // Its exported fields are options, with the meaning that they have for the
@@ -30,8 +30,19 @@ type Auditor struct {
 	Interval time.Duration
 	// Exempt protects tasks from asks; see [Planner].
 	Exempt func(Exemption) (until time.Time, exempt bool)
-	// Predicate may refuse a node for an ask, given the victims; see [Planner].
-	Predicate func(ask *Ask, node NodeID, victims []TaskID) bool
+	// Filter says whether the ask may ever run on a node. Nil: on all.
+	Filter func(ask *Ask, node NodeID) bool
+	// Blockers appends to dst the tasks on a node that must go for the ask to
+	// run there, whatever the amounts. Nil: there are none.
+	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
+	// Predicate may refuse a node for an ask, given the victims. Nil: it never
+	// does.
+	Predicate func(q *Placing) bool
+	// Minimum is the number of members that a running job needs. Nil: there are
+	// no gangs, and tasks of jobs go one by one.
+	Minimum func(job string) int
+	// OwnLeaf says whether tasks of the ask's own leaf may make room for it.
+	OwnLeaf OwnLeaf
 
 	x audit
 }
@@ -41,39 +52,45 @@ type Auditor struct {
 // lawful. Audit never panics, whatever is in p.
 //
 // What is judged is the ask, the node and the tasks of the plan, and nothing
-// that it says of itself: not Version, Cost and Proven, nor a victim's Rank and
-// purpose. A plan without victims is judged as one that fits or waits, by room
-// alone; a plan for an ask that holds a grant must start it where the grant is,
-// and is judged by the room of that moment, with the grant taken off. An ask
-// that is none, or a node that the cluster does not have, ends the audit,
-// for nothing else can be judged.
+// that it says of itself: not its version, cost and proof, nor a victim's rank
+// and purpose. A plan without victims is judged as one that fits or waits, by
+// room and blockers alone; a plan for an ask that holds a grant must start it
+// where the grant is, and is judged by the room of that moment, with the grant
+// and those given on that node after it taken off. An ask that is none, or a
+// node that the cluster does not have, ends the audit, for nothing else can be
+// judged.
 //
-// Two laws compare a plan with others, and only the nearest of them are looked
-// at. A plan is minimal ([LawMinimal]) where no single victim can be given
-// back; without a predicate, no several can be then either. Law 1
+// The laws compare a plan with others only so far as they are near. A plan is
+// minimal ([LawMinimal]) if no unit of it can be given back: a single victim,
+// or what a whole job has beyond the members that may go one by one. Law 1
 // ([LawOptedOut]) asks for the fewest opted-out victims of all plans: the audit
 // looks at those with one opted-out victim less, or with one other task in its
 // place, and at no other node. It does so in plans that are otherwise lawful.
+// If tasks of the own leaf may go, whether there was a plan without them is not
+// asked: that would be a search.
 //
 // Violations come in a fixed order: of the node; of what lets the ask preempt;
-// of each victim, in the order of the plan; of the guarantees, in tree order;
-// of room, of headroom from the leaf upwards, and of the set as a whole. In
-// each group they are in the order of the [Law] constants, and then of types.
+// of each victim, in the order of the plan; of jobs, in the order in which the
+// plan names them; of budgets, by name; of the guarantees, in tree order; of
+// room, of headroom from the leaf upwards, and of the set as a whole. In each
+// group they are in the order of the [Law] constants, and then of types.
 //
 // The cost is linear in the number of nodes, of queues times types, and of
-// victims times depth times types; the predicate is asked once, and once more
-// for each victim that room alone does not need. Opted-out victims add the
-// number of tasks times depth times types for each.
+// victims times depth times types; the filter and the blockers are asked once,
+// the predicate once and once more for each unit that room alone does not need.
+// Opted-out victims add the number of tasks times depth times types for each.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
-	defer x.end() // also where a function of the caller panics
+	defer x.end() // also if a function of the caller panics
 	x.out = dst
 	x.run()
 	return x.out
 }
 
-// audit is one audit, and the memory for the next.
+// audit is one audit, and the memory for the next. What things were before the
+// plan is in its first half and stays as it is once surveyed; what the victims
+// take changes while victims are given back and exchanged on trial.
 type audit struct {
 	a    *Auditor
 	c    *Cluster
@@ -83,52 +100,69 @@ type audit struct {
 	now  time.Time
 	out  []Violation
 
-	size  resources.Vector // the ask's, of full length
-	wants resources.Mask   // its types: an explicit zero is no wanted type
-	grant Task             // that the ask holds; where held is set
-	held  bool
+	size   resources.Vector // the ask's, of full length
+	wants  resources.Mask   // its types: an explicit zero is no wanted type
+	grants []TaskID         // the one that the ask holds, and those given on its node later
 
 	fence    queue.ID // the fence root of the ask's leaf
-	inside   queue.ID // E, the lowest governing queue; where starving is set
+	inside   queue.ID // E, the lowest governing queue, if starving is set
 	starving bool
-
-	free  resources.Vector // of the node, before the plan and without the grant
-	freed resources.Vector // by the victims on the node
-	taken []int64          // by the victims, a row of amounts per queue
+	second   bool             // tasks of the own leaf may go
+	takes    auditOrigins     // whence the victims are
+	free     resources.Vector // of the node, before the plan and without grants
+	blockers []TaskID         // on the node, by key
 
 	victims []TaskID // those that count: known, running, each once
-	rest    []TaskID // victims with a change, for the predicate
-	listed  []bool   // by task: whether the plan names it
+	gangs   []auditGang
+	freed   resources.Vector // by the victims on the node
+	taken   []int64          // by the victims, a row of amounts per queue
+	drawn   []int64          // by the victims, per row of budgets
+	rest    []TaskID         // victims with a change, for the predicate
+	spare   []TaskID         // members that may go one by one
+	tries   int              // how many may still be given back
+	marks   []auditMark      // by task
+	placing Placing
 }
 
 func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Ask, now
+	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.tree, p, &p.Ask, now
 	types := x.tree.Schema().Len()
 	x.size = zeros(x.size, types)
 	copy(x.size, x.ask.Size)
 	x.wants = resources.Positive(x.size)
 	x.freed = zeros(x.freed, types)
 	x.taken = zeros(x.taken, types*x.tree.Len())
-	x.victims = x.victims[:0]
-	x.held = false
-	if id, ok := x.c.LookupGrant(x.ask.Key); ok {
-		x.grant, x.held = x.c.TaskView(id), true
-	}
+	x.drawn = zeros(x.drawn, len(x.c.budgets))
+	x.victims, x.gangs, x.blockers, x.takes = x.victims[:0], x.gangs[:0], x.blockers[:0], auditOrigins{}
+	x.takeOffGrants()
 }
 
 // end forgets the plan, so that an auditor at rest keeps nothing of it alive.
 func (x *audit) end() {
 	for i := range x.plan.Victims {
-		if id := int(x.plan.Victims[i].Task); 0 <= id && id < len(x.listed) {
-			x.listed[id] = false
+		if id := int(x.plan.Victims[i].Task); 0 <= id && id < len(x.marks) {
+			x.marks[id] = 0
 		}
 	}
-	x.plan, x.ask, x.out, x.grant = nil, nil, nil, Task{}
+	x.plan, x.ask, x.out, x.placing = nil, nil, nil, Placing{}
 }
+
+// auditOrigins says whence victims are: of the ask's own leaf, or of others.
+type auditOrigins struct{ own, others bool }
+
+// An auditMark says what has been seen of a task.
+type auditMark uint8
+
+const (
+	markListed auditMark = 1 + iota // the plan names it
+	markJudged                      // and it was judged
+	markGiven                       // and it is given back, on trial
+)
 
 // Every law is a method that yields its violations, as a sequence of package
 // iter does, and a law that yields none holds. A plan is audited by reporting
-// what is yielded; whether another plan would do is asked of the same methods.
+// what is yielded; whether another plan would do is asked of the same methods, by
+// loops that end at the first: a call by function value would allocate.
 
 func (x *audit) report(v Violation) bool {
 	v.tree = x.tree
@@ -142,14 +176,19 @@ func (x *audit) run() {
 		return
 	}
 	x.survey()
+	x.list()
+	x.listGangs()
 	x.place(x.report)
 	if len(x.plan.Victims) > 0 {
 		x.trigger(x.report)
 		x.precondition(x.report)
 	}
 	x.judgeAll()
+	x.gang(x.report)
+	x.budget(x.report)
 	x.guarantee(x.report)
 	x.room(x.report)
+	x.blocked(x.report)
 	if !x.accepts(x.victims) {
 		x.report(x.ofNode(LawPredicate))
 	}
@@ -159,31 +198,52 @@ func (x *audit) run() {
 	}
 }
 
-// judgeAll audits the victims one by one and counts what they free.
-func (x *audit) judgeAll() {
+// list counts the victims that are tasks and run, each once.
+func (x *audit) list() {
 	for i := range x.plan.Victims {
 		v := &x.plan.Victims[i]
-		id, ok := x.c.Lookup(v.Key)
-		if !ok || id != v.Task {
-			x.report(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
+		if !x.known(v) || x.mark(v.Task) != 0 {
 			continue
 		}
-		if x.isListed(id) {
-			x.report(Violation{Law: LawOnce, Task: id, Victim: v.Key})
-			continue
+		for int(v.Task) >= len(x.marks) {
+			x.marks = append(x.marks, 0)
 		}
-		for int(id) >= len(x.listed) {
-			x.listed = append(x.listed, false)
-		}
-		x.listed[id] = true
-		t := x.c.TaskView(id)
-		x.judge(id, &t, x.report)
+		x.marks[v.Task] = markListed
+		r := &x.c.tasks[v.Task]
+		own := r.leaf == x.ask.Queue
+		x.takes.own, x.takes.others = x.takes.own || own, x.takes.others || !own
 		// What is leaving anyway is no room made by the plan.
-		if t.State == Running {
-			x.victims = append(x.victims, id)
-			x.count(&t, +1)
+		if r.state == Running {
+			x.victims = append(x.victims, v.Task)
+			x.count(v.Task, +1)
 		}
 	}
 }
 
-func (x *audit) isListed(id TaskID) bool { return int(id) < len(x.listed) && x.listed[id] }
+// known reports whether a victim is a task, by row and key.
+func (x *audit) known(v *Victim) bool {
+	id, ok := x.c.Lookup(v.Key)
+	return ok && id == v.Task
+}
+
+func (x *audit) mark(id TaskID) auditMark {
+	if int(id) < len(x.marks) {
+		return x.marks[id]
+	}
+	return 0
+}
+
+// judgeAll audits the victims one by one.
+func (x *audit) judgeAll() {
+	for i := range x.plan.Victims {
+		switch v := &x.plan.Victims[i]; {
+		case !x.known(v):
+			x.report(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
+		case x.mark(v.Task) == markJudged:
+			x.report(Violation{Law: LawOnce, Task: v.Task, Victim: v.Key})
+		default:
+			x.marks[v.Task] = markJudged
+			x.judge(v.Task, x.report)
+		}
+	}
+}

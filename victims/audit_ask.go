@@ -4,11 +4,10 @@ import (
 	"math"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
 )
 
-// This file audits what a plan says of its ask and its node, and whether the
-// ask may preempt at all.
+// This file audits what a plan says of its ask, and whether the ask may
+// preempt at all.
 
 // wellFormed yields what keeps the plan from being one.
 func (x *audit) wellFormed(yield func(Violation) bool) {
@@ -27,7 +26,8 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 		}
 	}
 	for i, v := range x.ask.Size {
-		// With the ask, usage must stay in range; a type of none has no room.
+		// With the ask, usage must stay in range; a type that the schema does not
+		// have has no room.
 		most := int64(0)
 		if i < len(x.size) {
 			most = math.MaxInt64 - x.present(queue.Root, i)
@@ -46,14 +46,7 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 
 // survey works out, for a well-formed plan, how things stand before it.
 func (x *audit) survey() {
-	if x.held {
-		x.free = x.c.Free(x.free, x.plan.Node)
-		if x.grant.Node == x.plan.Node {
-			x.free = resources.Add(x.free, x.free, x.grant.Size)
-		}
-	} else {
-		x.free = x.c.ComingFree(x.free, x.plan.Node)
-	}
+	x.surveyNode()
 	x.starving = false
 	for i := range x.wants.All() {
 		if q, ok := x.tree.Governing(x.ask.Queue, i); ok && (!x.starving || q > x.inside) {
@@ -68,19 +61,9 @@ func (x *audit) survey() {
 			break
 		}
 	}
-}
-
-// place yields why the node is none for the ask.
-func (x *audit) place(yield func(Violation) bool) {
-	n := x.c.NodeView(x.plan.Node)
-	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
-	required := x.required()
-	if fault(!required && n.Unschedulable, LawSchedulable) &&
-		fault(!required && n.ReservedFor != "" && n.ReservedFor != x.ask.Key, LawReserved) &&
-		fault(required && n.Name != x.ask.RequiredNode, LawRequiredNode) &&
-		x.held && (x.grant.Node != x.plan.Node || len(x.plan.Victims) > 0) {
-		yield(Violation{Law: LawInFlight, Node: x.c.NodeName(x.grant.Node)})
-	}
+	// DESIGN.md, The own leaf: for an ask that requires its node the option does
+	// nothing.
+	x.second = x.a.OwnLeaf != OwnNever && !x.required()
 }
 
 // precondition yields what forbids the ask to have victims now.
@@ -98,6 +81,9 @@ func (x *audit) precondition(yield func(Violation) bool) {
 		!yield(Violation{Law: LawInterval, Have: int64(since), Want: int64(x.a.Interval)}) {
 		return
 	}
+	if x.second {
+		return // the tasks of the own leaf make headroom at every queue of the path
+	}
 	for q := range x.tree.Up(x.ask.Queue) {
 		most := x.tree.Max(q)
 		for i := range (most.Defined & x.wants).All() {
@@ -109,13 +95,17 @@ func (x *audit) precondition(yield func(Violation) bool) {
 	}
 }
 
-// trigger yields where law 4 does not let the ask have victims: a governing
-// queue at or over its guarantee, or no governing queue at all. Only the
-// nearest definition of each type counts.
+// trigger yields what forbids the ask to have victims at all.
 func (x *audit) trigger(yield func(Violation) bool) {
-	if x.required() {
-		return
+	if !x.required() && !(x.second && x.takes.own && !x.takes.others) {
+		x.under(yield)
 	}
+}
+
+// under yields why law 4 does not let the ask have victims of other leaves: a
+// governing queue at or over its guarantee, or no governing queue at all. Only
+// the nearest definition of each type counts.
+func (x *audit) under(yield func(Violation) bool) {
 	if !x.starving {
 		yield(Violation{Law: LawTrigger})
 		return
@@ -132,12 +122,15 @@ func (x *audit) trigger(yield func(Violation) bool) {
 	}
 }
 
-func (x *audit) required() bool { return x.ask.RequiredNode != "" }
-
-// ofNode returns a violation by the node of the plan.
-func (x *audit) ofNode(l Law) Violation {
-	return Violation{Law: l, Node: x.c.NodeName(x.plan.Node)}
+// entitled reports whether law 4 lets the ask have victims of other leaves.
+func (x *audit) entitled() bool {
+	for range x.under {
+		return false
+	}
+	return true
 }
+
+func (x *audit) required() bool { return x.ask.RequiredNode != "" }
 
 // ofQueue returns a violation by amounts of a queue.
 func ofQueue(l Law, q queue.ID, i int, have, want int64) Violation {

@@ -22,6 +22,7 @@ type auditCase struct {
 	asking  string // the path of its queue
 	node    string
 	victims []string // keys; one that is unknown gets row 0
+	budgets map[string]victims.Budget
 	auditor victims.Auditor
 
 	lend, lendX, starve *queue.Config // within queues
@@ -112,6 +113,9 @@ func (c *auditCase) build(t testing.TB) (*victims.Auditor, *victims.Plan) {
 	for i := range c.nodes {
 		_, err := cluster.AddNode(&c.nodes[i])
 		must(err)
+	}
+	for name, b := range c.budgets {
+		must(cluster.SetBudget(name, b))
 	}
 	for _, task := range c.tasks {
 		task.Queue = lookup(task.queue)

@@ -7,7 +7,9 @@ import "github.com/go-preempt/preempt/internal/finding"
 // word.
 //
 // For an ask that requires its node, laws 2, 4, 5 and 7, storm freedom, delay
-// and disabled queues do not bind, and priorities are raw.
+// and disabled queues do not bind, and priorities are raw. If all victims are of
+// the ask's own leaf, laws 4 and 5 and storm freedom do not bind; if some may
+// be, law 2 binds the queues above the ask as the option says.
 type Law uint8
 
 const (
@@ -28,9 +30,11 @@ const (
 	// guarantees from its leaf to below the common ancestor are exceeded before
 	// the plan. No plan breaks it that keeps law 2.
 	LawSurplus
-	// LawPriority (law 6): no victim of higher effective priority.
+	// LawPriority (law 6): no victim of higher effective priority, and none of
+	// the ask's own leaf of the same.
 	LawPriority
-	// LawFence (law 7): no victim outside the fence or in the ask's own leaf.
+	// LawFence (law 7): no victim outside the fence, or in the ask's own leaf if
+	// the option of the own leaf is not set.
 	LawFence
 
 	LawStorm        // victims are outside the lowest governing queue (storm freedom)
@@ -41,7 +45,9 @@ const (
 	LawDisabled     // no victim in a disabled queue
 	LawExempt       // no victim is exempt
 	LawNearby       // an ask that requires its node takes victims there only
-	LawHelpful      // each victim reduces a need of the ask, on its node or for headroom
+	LawHelpful      // each victim reduces a need of the ask or blocks it, or goes with its job
+	LawGang         // no running job is left with fewer members than it needs, if not without any
+	LawBudget       // no hard budget is overrun
 
 	LawKey  // the ask has a key, which is no task's
 	LawLeaf // the ask is of a leaf
@@ -50,18 +56,20 @@ const (
 	LawNode         // the node exists
 	LawSchedulable  // it takes new tasks
 	LawReserved     // it is not reserved for another ask
+	LawFilter       // the caller's filter lets the ask run there
 	LawRequiredNode // it is the one that the ask requires
 	LawInFlight     // an ask that holds a grant starts there, without victims
 
 	LawMayPreempt // an ask with victims may preempt
 	LawDelay      // it was pending for the preemption delay of its queue
 	LawInterval   // its last attempt is an interval ago
-	LawMax        // no queue above it is over its max already, in a type of the ask
+	LawMax        // no queue above it is over its max already, in a type of the ask, if tasks of its own leaf may not go
 
 	LawRoom      // the ask fits the node once the victims are gone
 	LawHeadroom  // and the max of each queue above it
+	LawBlocker   // nothing that blocks the ask stays on the node
 	LawPredicate // the caller's predicate accepts the plan
-	LawMinimal   // no victim can be given back
+	LawMinimal   // no victim, and no whole job, can be given back
 )
 
 // laws tells violations; see package finding.
@@ -82,12 +90,15 @@ var laws = finding.Laws{
 	LawExempt:       {Word: "exempt", Text: "exempt"},
 	LawNearby:       {Word: "nearby", Text: "not on the node that the ask requires"},
 	LawHelpful:      {Word: "helpful", Text: "reduces no need of the ask"},
+	LawGang:         {Word: "gang", Noun: "members run on", Relation: "at least", Unit: finding.Count},
+	LawBudget:       {Word: "budget", Noun: "victims", Relation: "at most", Unit: finding.Count},
 	LawKey:          {Word: "key", Text: "the ask has no key, or that of a task"},
 	LawLeaf:         {Word: "leaf", Text: "the ask is of no leaf queue"},
 	LawSize:         {Word: "size", Noun: "asked", Relation: "between 0 and"},
 	LawNode:         {Word: "node", Text: "no node of this row"},
 	LawSchedulable:  {Word: "schedulable", Text: "takes no new tasks"},
 	LawReserved:     {Word: "reserved", Text: "reserved for another ask"},
+	LawFilter:       {Word: "filter", Text: "refused by the filter"},
 	LawRequiredNode: {Word: "required-node", Text: "not the node that the ask requires"},
 	LawInFlight:     {Word: "in-flight", Text: "holds a grant of the ask, which starts here and without victims"},
 	LawMayPreempt:   {Word: "may-preempt", Text: "the ask must not preempt"},
@@ -96,6 +107,7 @@ var laws = finding.Laws{
 	LawMax:          {Word: "max", Noun: "before the plan", Relation: "at most"},
 	LawRoom:         {Word: "room", Noun: "free", Relation: "at least"},
 	LawHeadroom:     {Word: "headroom", Noun: "of headroom", Relation: "at least"},
+	LawBlocker:      {Word: "blocker", Text: "%s stays, and blocks the ask"},
 	LawPredicate:    {Word: "predicate", Text: "refused by the predicate"},
 	LawMinimal:      {Word: "minimal", Text: "can be given back"},
 }

@@ -60,6 +60,11 @@ func drawAuditWorld(t *rapid.T) *auditWorld {
 			t.Fatal(err)
 		}
 	}
+	for _, name := range []string{"hard", "soft"} {
+		if err := w.cluster.SetBudget(name, victims.Budget{Left: 100, Hard: name == "hard"}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for i := range tasks {
 		if _, err := w.cluster.AddTask(&tasks[i]); err != nil {
 			t.Fatal(err)
@@ -88,6 +93,8 @@ func (w *auditWorld) drawTask(t *rapid.T, key string, nodes int) victims.Task {
 		Size:  size, Priority: rapid.Int32Range(-1, 1).Draw(t, "priority"),
 		Created: auditNow.Add(-time.Hour), Scheduled: auditNow.Add(-time.Hour),
 		OptedOut: oneIn(t, 3, "opted out"), RequiredNode: oneIn(t, 12, "required"), Originator: oneIn(t, 6, "originator"),
+		Job:     rapid.SampledFrom([]string{"", "", "j", "k"}).Draw(t, "job"),
+		Budgets: rapid.SampledFrom([][]string{nil, nil, {"soft"}, {"hard"}, {"hard", "soft"}}).Draw(t, "budgets"),
 	}
 }
 
@@ -168,12 +175,46 @@ func drawPredicate(t *rapid.T) func(*victims.Ask, victims.NodeID, []victims.Task
 	}
 }
 
+// drawRules draws options that the caller of an auditor may have.
+func (w *auditWorld) drawRules(t *rapid.T) {
+	a := &w.auditor
+	left := rapid.Int64Range(-1, 3).Draw(t, "left")
+	if err := w.cluster.SetBudget("hard", victims.Budget{Left: left, Hard: true}); err != nil {
+		t.Fatal(err)
+	}
+	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnAny}).Draw(t, "own leaf")
+	if n := victims.NodeID(rapid.IntRange(0, 6).Draw(t, "filtered")); n < 3 {
+		a.Filter = func(_ *victims.Ask, node victims.NodeID) bool { return node != n }
+	}
+	if least := rapid.IntRange(-2, 3).Draw(t, "minimum"); least > -2 {
+		a.Minimum = func(job string) int { return least + strings.Count("k", job) }
+	}
+	if n := victims.TaskID(rapid.IntRange(0, 20).Draw(t, "blocker")); n < 10 {
+		a.Blockers = func(dst []victims.TaskID, _ *victims.Ask, node victims.NodeID) []victims.TaskID {
+			for id := range w.cluster.TasksOn(node) {
+				if id == n || id == n+1 {
+					dst = append(dst, id)
+				}
+			}
+			return dst
+		}
+	}
+}
+
 // newAuditor returns an auditor with the options of the planner.
 func (w *auditWorld) newAuditor() victims.Auditor {
 	return victims.Auditor{
 		Cluster: w.cluster, StrictPriority: w.planner.StrictPriority, Interval: w.planner.Interval,
-		Exempt: w.planner.Exempt, Predicate: w.planner.Predicate,
+		Exempt: w.planner.Exempt, Predicate: placing(w.planner.Predicate),
 	}
+}
+
+// placing returns a predicate of planners as one of auditors.
+func placing(p func(*victims.Ask, victims.NodeID, []victims.TaskID) bool) func(*victims.Placing) bool {
+	if p == nil {
+		return nil
+	}
+	return func(q *victims.Placing) bool { return p(q.Ask, q.Node, q.Victims) }
 }
 
 // A fortune says what a branch of queues is mostly promised.
@@ -312,6 +353,9 @@ func FuzzAuditAcceptsPlans(f *testing.F) { f.Fuzz(rapid.MakeFuzz(auditAcceptsPla
 // twin finds.
 func auditAgreesWithTwin(t *rapid.T) {
 	w := drawAuditWorld(t)
+	if rapid.Bool().Draw(t, "rules") {
+		w.drawRules(t)
+	}
 	p := w.plan(t)
 	for range rapid.IntRange(0, 2).Draw(t, "bends") {
 		w.bend(t, p)
@@ -337,6 +381,7 @@ func FuzzAuditAgreesWithTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(auditAgreesWi
 // auditBearsGarbage feeds the audit what is no plan at all.
 func auditBearsGarbage(t *rapid.T) {
 	w := drawAuditWorld(t)
+	w.drawRules(t)
 	rows := rapid.OneOf(rapid.Int32Range(-2, 12), rapid.Int32())
 	times := rapid.Custom(func(t *rapid.T) time.Time {
 		seconds := rapid.OneOf(rapid.Just(auditNow.Unix()), rapid.Int64()).Draw(t, "seconds")
@@ -364,6 +409,7 @@ func auditBearsGarbage(t *rapid.T) {
 	now := times.Draw(t, "now")
 	got := violationLines(w.auditor.Audit(nil, p, now))
 	fresh := w.newAuditor()
+	fresh.OwnLeaf, fresh.Filter, fresh.Minimum, fresh.Blockers = w.auditor.OwnLeaf, w.auditor.Filter, w.auditor.Minimum, w.auditor.Blockers
 	again := violationLines(fresh.Audit(nil, p, now))
 	if diff := cmp.Diff(got, again); diff != "" {
 		t.Fatalf("two audits of one plan (-first +second):\n%s", diff)
@@ -372,3 +418,34 @@ func auditBearsGarbage(t *rapid.T) {
 
 func TestAuditBearsGarbage(t *testing.T) { rapid.Check(t, auditBearsGarbage) }
 func FuzzAuditBearsGarbage(f *testing.F) { f.Fuzz(rapid.MakeFuzz(auditBearsGarbage)) }
+
+// auditSeesChanges takes a lawful plan and leaves a victim out, or adds one: the
+// one is too few, the other can be given back.
+func auditSeesChanges(t *rapid.T) {
+	w := drawAuditWorld(t)
+	w.drawRules(t)
+	w.auditor.Predicate = nil
+	p := w.plan(t)
+	if len(p.Victims) == 0 || w.auditor.Audit(nil, p, auditNow) != nil {
+		return
+	}
+	all := slices.Clone(p.Victims)
+	for i, v := range all {
+		p.Victims = slices.Delete(slices.Clone(all), i, i+1)
+		if w.auditor.Audit(nil, p, auditNow) == nil {
+			t.Fatalf("%+v is lawful without %s, too, on\n%v", all, v.Key, w.cluster.Tree())
+		}
+	}
+	for id := range w.cluster.Tasks() {
+		if slices.ContainsFunc(all, func(v victims.Victim) bool { return v.Task == id }) {
+			continue
+		}
+		p.Victims = append(slices.Clone(all), victims.Victim{Task: id, Key: w.cluster.Key(id)})
+		if w.auditor.Audit(nil, p, auditNow) == nil {
+			t.Fatalf("%+v is lawful with %s, too, on\n%v", all, w.cluster.Key(id), w.cluster.Tree())
+		}
+	}
+}
+
+func TestAuditSeesChanges(t *testing.T) { rapid.Check(t, auditSeesChanges) }
+func FuzzAuditSeesChanges(f *testing.F) { f.Fuzz(rapid.MakeFuzz(auditSeesChanges)) }

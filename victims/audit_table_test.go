@@ -135,8 +135,8 @@ var auditTable = []auditRow{
 		name: "law 1: the predicate refuses v1",
 		edit: func(c *auditCase) {
 			c.task("w").OptedOut = true
-			c.auditor.Predicate = func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool {
-				return !slices.Contains(vs, 0) // the row of v1, which is added first
+			c.auditor.Predicate = func(q *victims.Placing) bool {
+				return !slices.Contains(q.Victims, 0) // the row of v1, which is added first
 			}
 		},
 	},
@@ -379,7 +379,7 @@ var auditTable = []auditRow{
 		name: "a victim that only the predicate wants",
 		edit: func(c *auditCase) {
 			c.victims = []string{"u", "w"}
-			c.auditor.Predicate = func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) == 2 }
+			c.auditor.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
 		},
 		want: []string{`helpful: victim u: reduces no need of the ask`},
 	},
@@ -550,7 +550,7 @@ var auditTable = []auditRow{
 	{
 		name: "refused by the predicate",
 		edit: func(c *auditCase) {
-			c.auditor.Predicate = func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return false }
+			c.auditor.Predicate = func(*victims.Placing) bool { return false }
 		},
 		want: []string{`predicate: node n1: refused by the predicate`},
 	},
@@ -571,7 +571,7 @@ var auditTable = []auditRow{
 		name: "neither would do for the predicate",
 		edit: func(c *auditCase) {
 			c.victims = []string{"v1", "w"}
-			c.auditor.Predicate = func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) == 2 }
+			c.auditor.Predicate = func(q *victims.Placing) bool { return len(q.Victims) == 2 }
 		},
 	},
 	{

@@ -26,7 +26,7 @@ func violationLines(vs []victims.Violation) (lines []string) {
 }
 
 func TestAudit(t *testing.T) {
-	for _, test := range auditTable {
+	for _, test := range auditRows() {
 		t.Run(test.name, func(t *testing.T) {
 			a, p := test.build(t)
 			got := violationLines(a.Audit(nil, p, auditNow))
@@ -41,7 +41,7 @@ func TestAudit(t *testing.T) {
 // for law 5, which cannot be broken without law 2.
 func TestAuditTableIsComplete(t *testing.T) {
 	alone := make(map[string]bool)
-	for _, test := range auditTable {
+	for _, test := range auditRows() {
 		law, _, _ := strings.Cut(strings.Join(test.want, "\n"), ":")
 		law, _, _ = strings.Cut(law, " ")
 		if len(test.want) == 1 || law == "surplus" {
@@ -147,9 +147,10 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 	c.add("a2", "root.lend.y", "n2", 2)
 	c.queues.Max = resources.Limit{Value: resources.Vector{20}, Defined: 1}
 	c.nodes[1].Unschedulable = true
-	c.auditor.Predicate = func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) >= 2 }
+	many := func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) >= 2 }
+	c.auditor.Predicate = placing(many)
 	a, p := c.build(t)
-	planner := victims.Planner{Cluster: a.Cluster, Predicate: a.Predicate}
+	planner := victims.Planner{Cluster: a.Cluster, Predicate: many}
 	var d victims.Decision
 	if err := planner.Decide(&d, &p.Ask, auditNow); err != nil || d.Outcome != victims.Preempts || len(d.Plan.Victims) != 2 {
 		t.Fatalf("decision %+v, error %v; want a plan with 2 victims", d, err)
@@ -163,10 +164,11 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 func TestAuditorIsReusable(t *testing.T) {
 	var reused victims.Auditor
 	for round := range 2 {
-		for _, test := range auditTable {
+		for _, test := range auditRows() {
 			a, p := test.build(t)
 			reused.Cluster, reused.StrictPriority, reused.Interval = a.Cluster, a.StrictPriority, a.Interval
-			reused.Exempt, reused.Predicate = a.Exempt, a.Predicate
+			reused.Exempt, reused.Filter, reused.Blockers, reused.Predicate = a.Exempt, a.Filter, a.Blockers, a.Predicate
+			reused.Minimum, reused.OwnLeaf = a.Minimum, a.OwnLeaf
 			got := violationLines(reused.Audit(nil, p, auditNow))
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("round %d: %s (-want +got):\n%s", round, test.name, diff)
@@ -178,7 +180,7 @@ func TestAuditorIsReusable(t *testing.T) {
 // The plan may be a copy from anywhere, the cluster may be in use: neither is
 // touched.
 func TestAuditInputUnchanged(t *testing.T) {
-	for _, test := range auditTable {
+	for _, test := range auditRows() {
 		a, p := test.build(t)
 		before, queues, version := *p, a.Cluster.Tree().String(), a.Cluster.Version()
 		before.Victims = slices.Clone(p.Victims)
@@ -194,7 +196,7 @@ func TestAuditInputUnchanged(t *testing.T) {
 }
 
 func TestAuditNoAllocs(t *testing.T) {
-	for _, test := range auditTable {
+	for _, test := range auditRows() {
 		if test.want != nil {
 			continue
 		}

@@ -33,12 +33,15 @@ func (s slowAudit) broken() map[victims.Law]bool {
 // exchangeable reports whether the plan would be lawful, if perhaps not
 // minimal, with an opted-in task in the place of an opted-out one.
 func (s slowAudit) exchangeable() bool {
+	takesOwn := slices.ContainsFunc(s.plan.Victims, func(v victims.Victim) bool {
+		return s.Cluster.Task(v.Task).Queue == s.plan.Ask.Queue
+	})
 	for i, v := range s.plan.Victims {
-		if !s.Cluster.Task(v.Task).OptedOut {
+		if out := s.Cluster.Task(v.Task); !out.OptedOut || s.blocks(v.Task) || s.whole(out.Job) {
 			continue
 		}
 		for id, task := range s.tasks {
-			if task.OptedOut || task.State == victims.Granted || s.isVictim(id) {
+			if task.OptedOut || task.State == victims.Granted || s.isVictim(id) || s.isOwn(&task) && !takesOwn {
 				continue
 			}
 			p := *s.plan
@@ -68,10 +71,12 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 	free := ask.RequiredNode == "" // to run anywhere: queues protect
 	node := s.Cluster.Node(s.plan.Node)
 
-	check(!free || !node.Unschedulable, victims.LawSchedulable)
-	check(!free || node.ReservedFor == "" || node.ReservedFor == ask.Key, victims.LawReserved)
+	grant, held := s.grant()
+	check(!free || held || !node.Unschedulable, victims.LawSchedulable)
+	check(!free || held || node.ReservedFor == "" || node.ReservedFor == ask.Key, victims.LawReserved)
 	check(free || node.Name == ask.RequiredNode, victims.LawRequiredNode)
-	if grant, held := s.grant(); held {
+	check(held || s.Filter == nil || s.Filter(ask, s.plan.Node), victims.LawFilter)
+	if held {
 		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, victims.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
@@ -83,10 +88,14 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 		for q := range tree.Up(ask.Queue) {
 			for i := range s.wants {
 				m, ok := tree.Max(q).Bound(i)
-				check(!ok || s.used(q, i, s.before) <= m, victims.LawMax)
+				check(!ok || s.second() || s.used(q, i, s.before) <= m, victims.LawMax)
 			}
 		}
-		check(!free || s.triggers(), victims.LawTrigger)
+		others := slices.ContainsFunc(s.plan.Victims, func(v victims.Victim) bool {
+			task := s.Cluster.Task(v.Task)
+			return !s.isOwn(&task)
+		})
+		check(!free || !others || s.triggers(), victims.LawTrigger)
 	}
 
 	for _, v := range s.plan.Victims {
@@ -98,20 +107,25 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 			until, exempt := s.Exempt(victims.Exemption{Cluster: s.Cluster, Task: v.Task, Ask: ask, Now: s.now})
 			check(!exempt || !until.IsZero() && !s.now.Before(until), victims.LawExempt)
 		}
+		brought, own := s.brought(task.Job), s.isOwn(&task)
 		var rank int
-		if free {
+		switch {
+		case !free:
+			rank = int(task.Priority) - int(ask.Priority)
+			check(task.Node == s.plan.Node || brought, victims.LawNearby)
+		case own:
+			rank = int(task.Priority) - int(ask.Priority)
+			check(rank != 0, victims.LawPriority)
+		default:
 			rank = fence.Compare(tree, task.Queue, task.Priority, ask.Queue, ask.Priority)
 			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
 			check(below && task.Queue != ask.Queue, victims.LawFence)
-			check(!tree.Disabled(task.Queue), victims.LawDisabled)
 			e, ok := s.starving()
 			check(!ok || !s.within(task.Queue, e), victims.LawStorm)
-			check(s.gives(&task) || !s.helps(&task, s.wants), victims.LawSurplus)
-		} else {
-			rank = int(task.Priority) - int(ask.Priority)
-			check(task.Node == s.plan.Node, victims.LawNearby)
+			check(brought || s.blocks(v.Task) || s.gives(&task) || !s.helps(&task, s.wants), victims.LawSurplus)
 		}
-		check(s.helps(&task, s.wants), victims.LawHelpful)
+		check(!free || !tree.Disabled(task.Queue), victims.LawDisabled)
+		check(brought || s.blocks(v.Task) || s.helps(&task, s.wants), victims.LawHelpful)
 		check(rank < 0 || rank == 0 && !s.StrictPriority, victims.LawPriority)
 	}
 
@@ -119,11 +133,28 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 		for q := range tree.All() {
 			for i := range tree.Schema().Len() {
 				g, ok := tree.Guaranteed(q).Bound(i)
-				after := s.used(q, i, s.after)
-				if s.within(ask.Queue, q) {
-					after += s.want(i)
-				}
-				check(!ok || after >= min(g, s.used(q, i, s.before)), victims.LawGuarantee)
+				check(!ok || s.keeps(q, i, g), victims.LawGuarantee)
+			}
+		}
+	}
+	for _, task := range s.tasks {
+		running, taken := s.members(task.Job)
+		spare := s.surplus(task.Job)
+		check(task.Job == "" || taken <= spare || taken == running, victims.LawGang)
+	}
+	for name, b := range s.Cluster.Budgets() {
+		check(!b.Hard || s.drawn(name) <= max(0, b.Left), victims.LawBudget)
+	}
+	if s.Blockers != nil {
+		for _, id := range s.Blockers(nil, ask, s.plan.Node) {
+			task := s.Cluster.Task(id)
+			switch {
+			case task.State == victims.Granted:
+				check(task.Key == ask.Key, victims.LawBlocker)
+			case held:
+				check(false, victims.LawBlocker)
+			default:
+				check(task.State != victims.Running || s.isVictim(id), victims.LawBlocker)
 			}
 		}
 	}
@@ -131,15 +162,7 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 	check(s.headroom(), victims.LawHeadroom)
 	check(s.predicate(), victims.LawPredicate)
 	if s.roomOnNode() && s.headroom() {
-		for i, v := range s.plan.Victims {
-			p := *s.plan
-			p.Victims = slices.Delete(slices.Clone(p.Victims), i, i+1)
-			other := s
-			other.plan = &p
-			needed := s.Cluster.Task(v.Task).State != victims.Running ||
-				!other.roomOnNode() || !other.headroom() || !other.predicate()
-			check(needed, victims.LawMinimal)
-		}
+		check(!s.sparesUnit(), victims.LawMinimal)
 	}
 	return laws
 }
@@ -259,7 +282,7 @@ func (s slowAudit) predicate() bool {
 			ids[v.Task] = true
 		}
 	}
-	return s.Predicate(&s.plan.Ask, s.plan.Node, slices.Sorted(maps.Keys(ids)))
+	return s.Predicate(&victims.Placing{Ask: &s.plan.Ask, Node: s.plan.Node, Victims: slices.Sorted(maps.Keys(ids))})
 }
 
 // triggers is law 4.

@@ -6,24 +6,30 @@ import (
 )
 
 // This file audits one victim at a time: whatever does not depend on the
-// other victims.
+// amounts of the other victims.
 
-// judge yields the laws that keep t, of row id, from being a victim.
-func (x *audit) judge(id TaskID, t *Task, yield func(Violation) bool) {
-	of := func(l Law) Violation { return Violation{Law: l, Task: id, Victim: t.Key} }
+// judge yields the laws that keep a task from being a victim.
+func (x *audit) judge(id TaskID, yield func(Violation) bool) {
+	r := &x.c.tasks[id]
+	of := func(l Law) Violation { return Violation{Law: l, Task: id, Victim: r.key} }
 	fault := func(broken bool, v Violation) bool { return !broken || yield(v) }
 	atQueue := func(l Law, q queue.ID) Violation {
 		v := of(l)
 		v.Queue, v.HasQueue = q, true
 		return v
 	}
-	free := !x.required() // where not, the ask can run nowhere else, and queues protect no one
+	own := x.second && r.leaf == x.ask.Queue
+	free := !x.required() && !own // if not, no queue protects the task
+	brought := x.brought(r)       // by its job, so that it need not help itself
 
-	if !fault(t.Application == x.ask.Application && x.ask.Application != "", of(LawApplication)) {
+	app := x.c.apps.name(r.app)
+	if !fault(app != "" && app == x.ask.Application, of(LawApplication)) {
 		return
 	}
-	helped := x.helped(t)
-	if q, i, poor := x.poor(t, helped); free && poor {
+	helped := x.helped(id)
+	// Law 5. Blockers and members of a job that goes as a whole are bound by law
+	// 2 alone.
+	if q, i, poor := x.poor(r.leaf, helped); free && poor && !brought && !x.blocks(id) {
 		g, _ := x.tree.Guaranteed(q).Bound(i)
 		v := atQueue(LawSurplus, q)
 		v.Type, v.HasType, v.Have, v.Want = i, true, x.usage(q, i), g
@@ -31,23 +37,23 @@ func (x *audit) judge(id TaskID, t *Task, yield func(Violation) bool) {
 			return
 		}
 	}
-	if have, most := x.priorities(t); have > most {
+	if have, most := x.priorities(r, own); have > most {
 		v := of(LawPriority)
 		v.Have, v.Want = have, most
 		if !yield(v) {
 			return
 		}
 	}
-	w := t.Queue
+	w := r.leaf
 	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
 	_ = fault(free && !inFence, atQueue(LawFence, w)) &&
 		fault(free && x.starving && x.tree.Contains(x.inside, w), atQueue(LawStorm, x.inside)) &&
-		fault(t.State != Running, of(LawLeaving)) &&
-		fault(t.RequiredNode, of(LawRequiredTask)) &&
-		fault(free && x.tree.Disabled(w), atQueue(LawDisabled, w)) &&
+		fault(r.state != Running, of(LawLeaving)) &&
+		fault(r.flags.has(flagRequiredNode), of(LawRequiredTask)) &&
+		fault(!x.required() && x.tree.Disabled(w), atQueue(LawDisabled, w)) &&
 		fault(x.exempt(id), of(LawExempt)) &&
-		fault(!free && t.Node != x.plan.Node, of(LawNearby)) &&
-		fault(helped == 0, of(LawHelpful))
+		fault(x.required() && r.node != x.plan.Node && !brought, of(LawNearby)) &&
+		fault(helped == 0 && !brought && !x.blocks(id), of(LawHelpful))
 }
 
 // exempt asks the caller whether the task is exempt now. From the end of its
@@ -60,16 +66,16 @@ func (x *audit) exempt(id TaskID) bool {
 	return exempt && (until.IsZero() || x.now.Before(until))
 }
 
-// priorities returns the priority of t and the highest that law 6 allows it.
-// It lifts both itself, queue by queue: package fence, which the planner asks,
-// is under audit too.
-func (x *audit) priorities(t *Task) (have, most int64) {
-	have, most = int64(t.Priority), int64(x.ask.Priority)
+// priorities returns the priority of a task and the highest that law 6 allows
+// it. It lifts both itself, queue by queue: package fence, which the planner
+// asks, is under audit too. A task of the own leaf must be strictly lower.
+func (x *audit) priorities(r *taskRow, own bool) (have, most int64) {
+	have, most = int64(r.priority), int64(x.ask.Priority)
 	if !x.required() {
-		c := x.tree.CommonAncestor(t.Queue, x.ask.Queue)
-		have, most = x.lift(have, t.Queue, c), x.lift(most, x.ask.Queue, c)
+		c := x.tree.CommonAncestor(r.leaf, x.ask.Queue)
+		have, most = x.lift(have, r.leaf, c), x.lift(most, x.ask.Queue, c)
 	}
-	if x.a.StrictPriority {
+	if x.a.StrictPriority || own {
 		most--
 	}
 	return have, most
@@ -89,18 +95,20 @@ func (x *audit) lift(priority int64, leaf, ancestor queue.ID) int64 {
 	return priority
 }
 
-// helped returns the types in which t reduces an open need, as it was before
-// the plan: the node's where t is on the node, and that of a queue that contains
-// both t and the ask.
-func (x *audit) helped(t *Task) (types resources.Mask) {
-	for i := range (x.wants & resources.Positive(t.Size)).All() {
-		if t.Node == x.plan.Node && x.free[i] < x.size[i] {
+// helped returns the types in which a task reduces an open need, as it was
+// before the plan: the node's if the task is on the node, and that of a queue
+// that contains both the task and the ask.
+func (x *audit) helped(id TaskID) (types resources.Mask) {
+	r := &x.c.tasks[id]
+	useful := x.wants & resources.Positive(x.c.size(id))
+	for i := range useful.All() {
+		if r.node == x.plan.Node && x.free[i] < x.size[i] {
 			types = types.With(i)
 		}
 	}
-	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, t.Queue)) {
+	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, r.leaf)) {
 		most := x.tree.Max(q)
-		for i := range (most.Defined & x.wants & resources.Positive(t.Size)).All() {
+		for i := range (most.Defined & useful).All() {
 			if m, _ := most.Bound(i); m-x.usage(q, i) < x.size[i] {
 				types = types.With(i)
 			}
@@ -109,12 +117,13 @@ func (x *audit) helped(t *Task) (types resources.Mask) {
 	return types
 }
 
-// poor reports whether law 5 forbids t, which helps in some types: in none of
-// them does every queue, from its leaf to below the common ancestor, use more
-// than it guarantees. It returns the first queue that does not, and the type.
-func (x *audit) poor(t *Task, helped resources.Mask) (q queue.ID, i int, poor bool) {
+// poor reports whether law 5 forbids a task of a leaf, which helps in some
+// types: in none of them does every queue, from its leaf to below the common
+// ancestor, use more than it guarantees. It returns the first queue that does
+// not, and the type.
+func (x *audit) poor(leaf queue.ID, helped resources.Mask) (q queue.ID, i int, poor bool) {
 	for j := range helped.All() {
-		at, over := x.exceeds(t.Queue, j)
+		at, over := x.exceeds(leaf, j)
 		if over {
 			return 0, 0, false
 		}

@@ -10,10 +10,14 @@ import (
 type Violation struct {
 	Law Law
 
-	Victim  string // the key of the victim at fault, as the plan has it, or ""
-	Task    TaskID // its row, as the plan has it
-	Instead string // the key of a task that could be taken instead: LawOptedOut
-	Node    string // the name of the node at fault, or ""
+	Victim string // the key of the victim at fault, as the plan has it, or ""
+	Task   TaskID // its row, as the plan has it
+	// Other is the key of another task: one that could be taken instead
+	// (LawOptedOut), or one that blocks the ask and stays (LawBlocker).
+	Other  string
+	Job    string // the running job at fault, or ""
+	Budget string // the budget at fault, or ""
+	Node   string // the name of the node at fault, or ""
 
 	Queue    queue.ID // the queue at fault, if HasQueue is set
 	HasQueue bool
@@ -21,8 +25,9 @@ type Violation struct {
 	HasType  bool
 
 	// Have is what there is and Want is what it is compared with: amounts of
-	// Type if HasType is set, priorities for LawPriority, nanoseconds for
-	// LawDelay and LawInterval. Both are 0 for other laws.
+	// Type if HasType is set, priorities for LawPriority, members for LawGang,
+	// victims for LawBudget, nanoseconds for LawDelay and LawInterval. Both are 0
+	// for other laws.
 	Have, Want int64
 
 	tree *queue.Tree // for names, which never change
@@ -50,9 +55,11 @@ func (v *Violation) finding() finding.Finding {
 	f := finding.Finding{
 		Law: uint8(v.Law), Tree: v.tree,
 		Queue: v.Queue, HasQueue: v.HasQueue, Type: v.Type, HasType: v.HasType,
-		Have: v.Have, Want: v.Want, Other: v.Instead,
+		Have: v.Have, Want: v.Want, Other: v.Other,
 	}
-	for _, s := range []finding.Subject{{What: "victim", Name: v.Victim}, {What: "node", Name: v.Node}} {
+	for _, s := range []finding.Subject{
+		{What: "victim", Name: v.Victim}, {What: "job", Name: v.Job}, {What: "budget", Name: v.Budget}, {What: "node", Name: v.Node},
+	} {
 		if s.Name != "" {
 			f.Who = append(f.Who, s)
 		}

@@ -142,7 +142,8 @@ func (r *Replay) prepare() (*player, error) {
 	}
 	// Without a predicate a planner has less to do.
 	if slices.ContainsFunc(r.Workload.Pods, func(p trace.Pod) bool { return p.Models != nil }) {
-		x.planner.Predicate, x.auditor.Predicate = x.allowed, x.allowed
+		x.planner.Predicate = x.allowed
+		x.auditor.Predicate = func(q *victims.Placing) bool { return x.allowed(q.Ask, q.Node, q.Victims) }
 	}
 	x.watch = newWatch(cluster.Tree(), x.pods)
 	x.figures.begin(cluster)

@@ -1,0 +1,130 @@
+package victims
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// This file audits what a plan says of its node: whether the ask may run there
+// at all, who blocks it, and what the caller's functions say.
+
+// takeOffGrants finds the grants that do not count for an ask that holds one.
+func (x *audit) takeOffGrants() {
+	x.grants = x.grants[:0]
+	if id, ok := x.c.LookupGrant(x.ask.Key); ok {
+		x.grants = append(x.grants, id)
+	}
+}
+
+// held returns the node of the grant that the ask holds.
+func (x *audit) held() (NodeID, bool) {
+	if len(x.grants) == 0 {
+		return 0, false
+	}
+	return x.c.tasks[x.grants[0]].node, true
+}
+
+// surveyNode works out what is free on the node before the plan: what will be
+// once those leaving are gone, for they may be waited for; but what is, for an
+// ask that holds a grant, which has done its waiting.
+func (x *audit) surveyNode() {
+	n := x.plan.Node
+	if at, held := x.held(); held {
+		x.free = x.c.Free(x.free, n)
+		for _, id := range x.grants {
+			if at == n {
+				x.free = resources.Add(x.free, x.free, x.c.size(id))
+			}
+		}
+	} else {
+		x.free = x.c.ComingFree(x.free, n)
+	}
+	if x.a.Blockers == nil {
+		return
+	}
+	x.blockers = x.a.Blockers(x.blockers, x.ask, n)
+	slices.SortFunc(x.blockers, func(a, b TaskID) int {
+		return strings.Compare(x.c.tasks[a].key, x.c.tasks[b].key)
+	})
+	x.blockers = slices.Compact(x.blockers)
+}
+
+// place yields why the ask may not run on the node. A granted ask was asked
+// most of that when the grant was given.
+func (x *audit) place(yield func(Violation) bool) {
+	n := &x.c.nodes[x.plan.Node]
+	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
+	at, held := x.held()
+	required := x.required()
+	anew := !held && !required
+	if fault(anew && n.unschedulable, LawSchedulable) &&
+		fault(anew && n.reservedFor != "" && n.reservedFor != x.ask.Key, LawReserved) &&
+		fault(required && n.name != x.ask.RequiredNode, LawRequiredNode) &&
+		fault(!held && x.a.Filter != nil && !x.a.Filter(x.ask, x.plan.Node), LawFilter) &&
+		held && (at != x.plan.Node || len(x.plan.Victims) > 0) {
+		yield(Violation{Law: LawInFlight, Node: x.c.nodes[at].name})
+	}
+}
+
+// blocks reports whether a task is named as a blocker of the node.
+func (x *audit) blocks(id TaskID) bool { return slices.Contains(x.blockers, id) }
+
+// blocked yields the blockers that will still be there when the ask starts. A
+// task that is leaving is waited for, but by an ask that holds a grant and
+// would start now. A grant never leaves, if it is not taken off with the ask's.
+func (x *audit) blocked(yield func(Violation) bool) {
+	_, held := x.held()
+	for _, id := range x.blockers {
+		r := &x.c.tasks[id]
+		stays := held
+		switch r.state {
+		case Granted:
+			stays = !slices.Contains(x.grants, id)
+		case Running:
+			stays = held || !slices.Contains(x.victims, id)
+		}
+		if stays && !yield(Violation{Law: LawBlocker, Node: x.c.nodes[x.plan.Node].name, Other: r.key}) {
+			return
+		}
+	}
+}
+
+// accepts asks the caller's predicate about the plan with these victims.
+func (x *audit) accepts(victims []TaskID) bool {
+	if x.a.Predicate == nil {
+		return true
+	}
+	x.placing = Placing{Ask: x.ask, Node: x.plan.Node, Victims: victims, Moment: Coming}
+	if len(x.plan.Victims) == 0 && x.fitsNow() {
+		x.placing.Moment = Present
+	}
+	return x.a.Predicate(&x.placing)
+}
+
+// fitsNow reports whether there is room for the ask without waiting for anybody.
+func (x *audit) fitsNow() bool {
+	if _, held := x.held(); held {
+		return true // if not, other laws say so
+	}
+	for i := range x.wants.All() {
+		if x.c.row(x.c.present, x.plan.Node)[i] < x.size[i] {
+			return false
+		}
+	}
+	for q := range x.tree.Up(x.ask.Queue) {
+		most := x.tree.Max(q)
+		for i := range (most.Defined & x.wants).All() {
+			if m, _ := most.Bound(i); m-x.present(q, i) < x.size[i] {
+				return false
+			}
+		}
+	}
+	return len(x.blockers) == 0
+}
+
+// ofNode returns a violation by the node of the plan.
+func (x *audit) ofNode(l Law) Violation {
+	return Violation{Law: l, Node: x.c.nodes[x.plan.Node].name}
+}

@@ -1,0 +1,146 @@
+package victims_test
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// This file is the part of the slow twin that knows gangs, budgets, blockers
+// and the own leaf.
+
+// second reports whether tasks of the own leaf may go.
+func (s slowAudit) second() bool {
+	return s.OwnLeaf != victims.OwnNever && s.plan.Ask.RequiredNode == ""
+}
+
+func (s slowAudit) isOwn(task *victims.Task) bool {
+	return s.second() && task.Queue == s.plan.Ask.Queue
+}
+
+// keeps is law 2 for a queue that guarantees g of type i.
+func (s slowAudit) keeps(q queue.ID, i int, g int64) bool {
+	before, after := s.used(q, i, s.before), s.used(q, i, s.after)
+	onPath := s.within(s.plan.Ask.Queue, q)
+	arrives := s.want(i)
+	switch {
+	case !onPath:
+		return after >= min(g, before)
+	case !s.second():
+		return after+arrives >= min(g, before)
+	case s.OwnLeaf == victims.OwnMet && before >= g:
+		return after+arrives >= g
+	case s.OwnLeaf == victims.OwnMet:
+		return arrives > 0 || after >= before
+	}
+	own := s.used(s.plan.Ask.Queue, i, s.before) - s.used(s.plan.Ask.Queue, i, s.after)
+	elsewhere := before - after - own
+	return before-elsewhere+max(0, arrives-own) >= min(g, before)
+}
+
+// members counts the members of a job that run, and the victims among them.
+func (s slowAudit) members(job string) (running, taken int) {
+	for id, task := range s.tasks {
+		if task.Job == job && task.State == victims.Running {
+			running++
+			if s.isVictim(id) {
+				taken++
+			}
+		}
+	}
+	return running, taken
+}
+
+// surplus is how many members of a job may go one by one.
+func (s slowAudit) surplus(job string) int {
+	running, _ := s.members(job)
+	if s.Minimum == nil {
+		return running
+	}
+	return max(0, running-max(0, s.Minimum(job)))
+}
+
+// whole reports whether a job goes as a whole, because too few could stay.
+func (s slowAudit) whole(job string) bool {
+	running, taken := s.members(job)
+	return job != "" && taken == running && taken > s.surplus(job)
+}
+
+// brought reports whether a job goes as a whole for a member that helps.
+func (s slowAudit) brought(job string) bool {
+	return s.whole(job) && slices.ContainsFunc(s.plan.Victims, func(v victims.Victim) bool {
+		task := s.Cluster.Task(v.Task)
+		return task.Job == job && s.isOfUse(v.Task)
+	})
+}
+
+// isOfUse reports whether a task may be a victim for its own sake.
+func (s slowAudit) isOfUse(id victims.TaskID) bool {
+	task := s.Cluster.Task(id)
+	here := s.plan.Ask.RequiredNode == "" || task.Node == s.plan.Node
+	return task.State == victims.Running && (s.blocks(id) || here && s.helps(&task, s.wants))
+}
+
+func (s slowAudit) blocks(id victims.TaskID) bool {
+	return s.Blockers != nil && slices.Contains(s.Blockers(nil, &s.plan.Ask, s.plan.Node), id)
+}
+
+// drawn counts the victims that name a budget.
+func (s slowAudit) drawn(budget string) (n int64) {
+	for id, task := range s.tasks {
+		if task.State == victims.Running && s.isVictim(id) && slices.Contains(task.Budgets, budget) {
+			n++
+		}
+	}
+	return n
+}
+
+// sparesUnit reports whether a unit of the plan can be given back: a victim
+// that goes alone, or all of a job but as many of use as may go one by one.
+func (s slowAudit) sparesUnit() bool {
+	jobs := make(map[string][]victims.Victim)
+	for _, v := range s.plan.Victims {
+		task := s.Cluster.Task(v.Task)
+		switch {
+		case task.State != victims.Running:
+		case s.whole(task.Job):
+			jobs[task.Job] = append(jobs[task.Job], v)
+		case !s.blocks(v.Task) && s.doesWithout(v):
+			return true
+		}
+	}
+	for job, members := range jobs {
+		useful := slices.DeleteFunc(slices.Clone(members), func(v victims.Victim) bool { return !s.isOfUse(v.Task) })
+		stay := min(s.surplus(job), len(useful))
+		for set := range 1 << len(useful) {
+			if bits.OnesCount(uint(set)) != stay {
+				continue
+			}
+			var back []victims.Victim // what is given back
+			blocked := false
+			for _, v := range members {
+				if i := slices.Index(useful, v); i < 0 || set>>i&1 == 0 {
+					back = append(back, v)
+					blocked = blocked || s.blocks(v.Task)
+				}
+			}
+			if !blocked && s.doesWithout(back...) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// doesWithout reports whether there is room for the ask without these victims.
+func (s slowAudit) doesWithout(back ...victims.Victim) bool {
+	p := *s.plan
+	p.Victims = slices.DeleteFunc(slices.Clone(p.Victims), func(v victims.Victim) bool {
+		return slices.ContainsFunc(back, func(b victims.Victim) bool { return b.Task == v.Task })
+	})
+	other := s
+	other.plan = &p
+	return other.roomOnNode() && other.headroom() && other.predicate()
+}
