@@ -125,7 +125,7 @@ type audit struct {
 }
 
 func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.tree, p, &p.Ask, now
+	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Ask, now
 	types := x.tree.Schema().Len()
 	x.size = zeros(x.size, types)
 	copy(x.size, x.ask.Size)
