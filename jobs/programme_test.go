@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The dynamic programme finds what trying everything does: the least sums for
@@ -16,17 +19,19 @@ func FuzzProgramme(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyProgramme)) }
 func propertyProgramme(t *rapid.T) {
 	members := rapid.IntRange(1, 5).Draw(t, "members")
 	hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
-	var d decision
-	d.todo = make([]int, members)
-	x := &d.spread
+	order := victims.PlanOrder()
+	x := &programme{order: &order}
 	for h := range int32(hosts) {
 		x.first = append(x.first, int32(len(x.ways)))
 		for range members {
 			x.ways = append(x.ways, way{state: wayFound, sums: sums{
-				originators: rapid.Int64Range(0, 1).Draw(t, "originators"),
-				victims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
-				ranks:       -rapid.Int64Range(0, 2).Draw(t, "ranks"),
-				work:        rapid.Uint64Range(0, 2).Draw(t, "work"),
+				levels: cover.Levels{
+					victims.LevelOriginators: rapid.Int64Range(0, 1).Draw(t, "originators"),
+					victims.LevelOwnLow:      rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, "own cost"),
+					victims.LevelVictims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
+					victims.LevelSumRanks:    -rapid.Int64Range(0, 2).Draw(t, "ranks"),
+				},
+				work: rapid.Uint64Range(0, 2).Draw(t, "work"),
 			}})
 		}
 		for n := int32(members); n > 0; n-- { // as listWays sorts them
@@ -35,17 +40,17 @@ func propertyProgramme(t *rapid.T) {
 			}
 		}
 	}
-	d.programme()
+	x.solve(members)
 
-	least, counts, ok := d.tryAll(0, int32(hosts), int32(members))
-	if got := d.result(); ok != (got.state == wayFound) || ok && got.sums != least {
+	least, counts, ok := x.tryAll(0, int32(hosts), int32(members))
+	if got := x.result(); ok != (got.state == wayFound) || ok && got.sums != least {
 		t.Fatalf("%v, and trying all finds %v %v", got, least, ok)
 	}
 	if !ok {
 		return
 	}
 	got := make([]int32, hosts)
-	d.eachChoice(func(c choiceOfWay) { got[c.host] = c.members })
+	x.eachChoice(func(c choiceOfWay) { got[c.host] = c.members })
 	if !slices.Equal(got, counts) {
 		t.Fatalf("members by host %v, and trying all finds %v", got, counts)
 	}
@@ -53,21 +58,21 @@ func propertyProgramme(t *rapid.T) {
 
 // tryAll returns the least sums for n members on hosts from h on, and how many
 // are on each: of equal ones the largest in lexical order.
-func (d *decision) tryAll(h, hosts, n int32) (least sums, counts []int32, ok bool) {
+func (p *programme) tryAll(h, hosts, n int32) (least sums, counts []int32, ok bool) {
 	if h == hosts {
 		return sums{}, nil, n == 0
 	}
 	for here := n; here >= 0; here-- {
 		c := choiceOfWay{h, here}
-		if here > 0 && !slices.Contains(d.spread.listed, c) {
+		if here > 0 && !slices.Contains(p.listed, c) {
 			continue
 		}
-		cost, rest, found := d.tryAll(h+1, hosts, n-here)
+		cost, rest, found := p.tryAll(h+1, hosts, n-here)
 		if !found {
 			continue
 		}
 		if here > 0 {
-			cost = cost.plus(&d.wayOf(h, here).sums)
+			cost = cost.plus(p.order, &p.wayOf(h, here).sums)
 		}
 		if !ok || cost.compare(&least) < 0 {
 			least, counts, ok = cost, append([]int32{here}, rest...), true

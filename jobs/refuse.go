@@ -22,28 +22,32 @@ func (d *decision) refused(dst *Decision, r Reason) {
 func (d *decision) unplanned(dst *Decision) {
 	d.refused(dst, NoVictims)
 	r := &dst.Refusal
-	if d.refusals > 0 {
+	if d.search.asker.refusals > 0 {
 		r.Reason = PredicateRefused
 	}
-	r.Proven, r.Steps = d.proven, d.steps
+	r.Proven, r.Steps = d.search.proven, d.effort.steps
 	d.lackQuota(r)
 	d.countRules(r)
 	if r.Reason == NoVictims {
 		d.countGuaranteed(r)
 	}
-	d.eager = true
+	d.effort.eager = true // from here on any plan will do
 	r.RetryAt = d.retryAt()
-	d.horizon = d.now
-	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.prepare(n+1) || !d.choose() })
+	d.rules.horizon = d.now
+	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.plans(n + 1) })
 }
 
-// lackQuota notes where the max of a quota is passed with all gone that could.
+// plans reports whether the first n members of the minimum have a plan.
+func (d *decision) plans(n int) bool { return d.prepare(n) && d.search.choose() }
+
+// lackQuota notes where the max of a quota is passed with everybody gone who
+// could.
 func (d *decision) lackQuota(r *Refusal) {
 	for i := range d.cands {
 		t := d.c.TaskView(d.cands[i].id)
-		d.ledger.Remove(&t)
+		d.gate.ledger.Remove(&t)
 	}
-	r.Breaches = d.ledger.Admit(r.Breaches, d.claim())
+	r.Breaches = d.gate.ledger.Admit(r.Breaches, d.claim())
 	if len(r.Breaches) > 0 {
 		r.Reason = QuotaMax
 	}
@@ -60,7 +64,7 @@ func (d *decision) countRules(r *Refusal) {
 			if isCandidate {
 				next++
 			}
-			switch rule := d.veto(&t); {
+			switch rule := d.rules.veto(&t); {
 			case t.State == victims.Granted:
 			case rule != 0:
 				r.Counts[rule]++
@@ -84,7 +88,7 @@ func (d *decision) ruleFor(i int32) Rule {
 		return RuleGang
 	case !d.mayHelp(c):
 		return RuleNotHelping
-	case !d.falling[i]:
+	case !d.usable[i]:
 		return RuleGuarantee
 	}
 	return 0
@@ -99,7 +103,7 @@ func (d *decision) mayHelp(c *candidate) bool {
 }
 
 // retryAt returns the first instant at which, all else equal, there is a plan
-// because exemptions have ended; zero where there is none.
+// because exemptions have ended; zero if there is none.
 func (d *decision) retryAt() time.Time {
 	if d.p.Exempt == nil {
 		return time.Time{}
@@ -107,19 +111,18 @@ func (d *decision) retryAt() time.Time {
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
 		t := d.c.TaskView(id)
-		if t.State != victims.Granted && d.veto(&t) == 0 {
-			if until, ok := d.exemption(id); ok && !until.IsZero() {
+		if t.State != victims.Granted && d.rules.veto(&t) == 0 {
+			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}
 		}
 	}
 	slices.SortFunc(d.ends, time.Time.Compare)
 	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
-	plans := func(i int) bool {
-		d.horizon = d.ends[i]
-		return d.prepare(len(d.unplaced)) && d.choose()
-	}
-	first := sort.Search(len(d.ends), plans)
+	first := sort.Search(len(d.ends), func(i int) bool {
+		d.rules.horizon = d.ends[i]
+		return d.plans(len(d.unplaced))
+	})
 	if first == len(d.ends) {
 		return time.Time{}
 	}

@@ -10,23 +10,23 @@ import "github.com/go-preempt/preempt/resources"
 // Each of them may go alone. That not all of them may is what a caller has to
 // know, and no order of taking them says it better.
 func (d *decision) countGuaranteed(r *Refusal) {
-	free := d.chosen[:0]
+	d.free = d.free[:0]
 	for i := range d.cands {
 		if d.ruleFor(int32(i)) == 0 {
-			free = append(free, int32(i))
+			d.free = append(d.free, int32(i))
 		}
 	}
-	d.chosen = free
-	if !d.roomWithout(free) {
+	if !d.roomWithout(d.free) {
 		return
 	}
-	d.beginRooms()
-	for _, i := range free {
+	left := &d.search.partial
+	left.beginBounds()
+	for _, i := range d.free {
 		for _, b := range d.cands[i].leaf.bounds {
-			addTo(d.stand.rooms[b].Room.Value, d.cands[i].size, -1)
+			addTo(left.left[b].Room.Value, d.cands[i].size, -1)
 		}
 	}
-	for _, i := range free {
+	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {
 			r.Counts[RuleGuarantee]++
 			r.Candidates--
@@ -38,7 +38,7 @@ func (d *decision) countGuaranteed(r *Refusal) {
 // guarantee, by what is left in its room, in a type that the candidate has.
 func (d *decision) lostTooMuch(c *candidate) bool {
 	for _, b := range c.leaf.bounds {
-		room := d.stand.rooms[b].Room
+		room := d.search.partial.left[b].Room
 		for t := range (room.Defined & resources.Positive(c.size)).All() {
 			if room.Value.At(t) < 0 {
 				return true
@@ -51,19 +51,19 @@ func (d *decision) lostTooMuch(c *candidate) bool {
 // roomWithout reports whether all members fit with some candidates gone, whatever
 // guarantees say. A search that takes too long for an answer says no.
 func (d *decision) roomWithout(gone []int32) bool {
-	d.begin()
+	p := &d.search.partial
+	p.begin()
 	for _, i := range gone {
 		c := &d.cands[i]
 		if c.host >= 0 {
-			addTo(d.row(d.stand.free, int(c.host)), c.size, +1)
+			addTo(d.row(p.free, int(c.host)), c.size, +1)
 		}
-		for n := int(c.leaf.level); n < len(d.needs.queues); n++ {
-			addTo(d.row(d.stand.short, n), c.size, -1)
-		}
+		d.needs.cut(p.short, c, -1)
 	}
-	picky := d.picky
-	d.picky = false // amounts alone are asked about
-	fits := d.queuesCovered() && d.packStand()
-	d.picky = picky
+	asker := &d.search.asker
+	picky := asker.picky
+	asker.picky = false // amounts alone are asked about
+	fits := p.queuesCovered() && d.search.pack.packInto(p.free, p.chosen)
+	asker.picky = picky
 	return fits
 }

@@ -22,16 +22,15 @@ type needs struct {
 // open reports whether any queue is short.
 func (n *needs) open() bool { return len(n.queues) > 0 }
 
-// prepareNeeds finds what queues are short of for all members of todo. What
-// forbids the job to preempt has been checked before, so that of the quotas
-// only the max is left, and that only of a non-preemptible job.
-func (d *decision) prepareNeeds() {
-	n := &d.needs
+// prepare finds what queues are short of for all members of todo. What forbids
+// the job to preempt has been checked before. So of the quotas only the max is
+// left, and that only for a non-preemptible job.
+func (n *needs) prepare(c *jobCase) {
 	n.queues, n.short = n.queues[:0], n.short[:0]
 	n.headroom, n.quota = n.headroom[:0], n.quota[:0]
-	n.most = d.block(1)
-	for q := range d.tree.Up(d.job.Queue) {
-		d.prepareNeed(q)
+	n.most = c.block(1)
+	for q := range c.tree.Up(c.job.Queue) {
+		n.add(c, q)
 	}
 	n.masks = zeros(n.masks, len(n.queues)+1)
 	for i := len(n.queues) - 1; i >= 0; i-- {
@@ -39,20 +38,19 @@ func (d *decision) prepareNeeds() {
 	}
 }
 
-// prepareNeed adds what queue q is short of, if anything.
-func (d *decision) prepareNeed(q queue.ID) {
-	n := &d.needs
-	short := resources.Vector(d.block(1))
+// add adds what queue q is short of, if anything.
+func (n *needs) add(c *jobCase, q queue.ID) {
+	short := resources.Vector(c.block(1))
 	var headroom, quota resources.Mask
-	most := d.tree.Max(q)
-	for t := range (most.Defined & d.wants).All() {
-		if lack := d.usageAt(q, t, coming) + d.rem[t] - most.Value[t]; lack > 0 {
+	most := c.tree.Max(q)
+	for t := range (most.Defined & c.wants).All() {
+		if lack := c.gate.usage(q, t, coming) + c.rem[t] - most.Value[t]; lack > 0 {
 			short[t] = lack
 			headroom = headroom.With(t)
 		}
 	}
-	if a := d.account(q); a != nil {
-		for t, lack := range a.Need(d.block(1), d.claim()) {
+	if a := c.gate.account(q); a != nil {
+		for t, lack := range a.Need(c.block(1), c.claim()) {
 			if lack > 0 {
 				short[t] = max(short[t], lack)
 				quota = quota.With(t)
@@ -69,22 +67,6 @@ func (d *decision) prepareNeed(q queue.ID) {
 	n.most = resources.Max(n.most, n.most, short)
 }
 
-// claim returns what the members of todo ask of the quotas.
-func (d *decision) claim() Claim {
-	return Claim{Rem: d.rem, NonPreemptible: d.job.NonPreemptible}
-}
-
-// account returns the account of a queue, or nil where it has no quota.
-func (d *decision) account(q queue.ID) *Account {
-	accounts := d.ledger.Accounts()
-	for i := range accounts {
-		if accounts[i].Queue == q {
-			return &accounts[i]
-		}
-	}
-	return nil
-}
-
 // level returns the first queue that is short and contains leaf, or the number
 // of such queues.
 func (n *needs) level(t *queue.Tree, leaf queue.ID) int32 {
@@ -96,22 +78,14 @@ func (n *needs) level(t *queue.Tree, leaf queue.ID) int32 {
 	return int32(len(n.queues))
 }
 
-// hasHeadroom reports whether no queue of the path would pass its max with
-// amounts more than it uses at a moment.
-func (d *decision) hasHeadroom(more resources.Vector, m moment) bool {
-	return d.underMaxima(resources.Positive(more), more, m)
-}
-
-// underMaxima reports whether no queue of the path passes its max in some types
-// with amounts more than it uses at a moment.
-func (d *decision) underMaxima(types resources.Mask, more resources.Vector, m moment) bool {
-	for q := range d.tree.Up(d.job.Queue) {
-		most := d.tree.Max(q)
-		for t := range (most.Defined & types).All() {
-			if d.usageAt(q, t, m)+more.At(t) > most.Value[t] {
-				return false
-			}
-		}
+// cut takes a candidate off what the queues above it lack, given as one row per
+// queue, or puts it back if sign is +1.
+func (n *needs) cut(short []int64, c *candidate, sign int64) {
+	if !n.open() {
+		return
 	}
-	return true
+	types := len(short) / len(n.queues)
+	for i := int(c.leaf.level); i < len(n.queues); i++ {
+		addTo(short[i*types:(i+1)*types], c.size, sign)
+	}
 }

@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"math"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A supply is who could go: candidates, the running jobs that some of them
+// belong to, and the units that both go in.
+type supply struct {
+	cands   []candidate
+	gangs   []gang
+	gangOf  map[string]int32
+	members []int32 // candidates in gangs, gang by gang
+	units   []unit
+	wholes  int     // how many of them are whole gangs, which are the last
+	tasks   []int32 // candidates, unit by unit
+	usable  []bool  // by candidate: whether any unit has it
+	parts   []cover.Part
+	names   []int32 // scratch: gangs in the order of their names
+}
+
+// A candidate is a task that no rule for itself alone keeps from being a
+// victim.
+type candidate struct {
+	id   victims.TaskID
+	host int32 // it runs on, or -1
+	leaf *leafRow
+	gang int32 // the running job that may need it, or -1
+	size resources.Vector
+	key  string
+
+	levels cover.Levels
+	work   uint64 // lost with it, in nanoseconds
+}
+
+// gatherCandidates collects the candidates of the cluster and the gangs they
+// belong to, and makes units of them.
+func (c *jobCase) gatherCandidates() {
+	c.cands, c.gangs = c.cands[:0], c.gangs[:0]
+	if c.gangOf == nil {
+		c.gangOf = make(map[string]int32)
+	}
+	clear(c.gangOf)
+	for w := range c.tree.Leaves(0) {
+		for id := range c.c.TasksIn(w) {
+			t := c.c.TaskView(id)
+			g := c.noteMember(&t)
+			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(id) {
+				continue
+			}
+			if g >= 0 {
+				c.gangs[g].eligible++
+			}
+			c.addCandidate(id, &t, g)
+		}
+	}
+	c.settleGangs()
+	c.buildUnits()
+}
+
+// addCandidate adds a task of a gang, or of none.
+func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
+	leaf := &c.rules.leaves[t.Queue]
+	rank := leaf.rank.Of(t.Priority)
+	cand := candidate{
+		id: id, host: c.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(c.now),
+		levels: cover.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
+	}
+	if t.OptedOut {
+		cand.levels[victims.LevelOptedOut] = 1 // law 1: opted out only if no plan does without
+	}
+	if t.Originator {
+		cand.levels[victims.LevelOriginators] = 1
+	}
+	c.cands = append(c.cands, cand)
+}
+
+// addWork returns a + b, or the most there is.
+func addWork(a, b uint64) uint64 {
+	if s := a + b; s >= a {
+		return s
+	}
+	return math.MaxUint64
+}

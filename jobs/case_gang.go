@@ -1,0 +1,220 @@
+package jobs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A gang is a running job that needs some of its members: those above its
+// minimum may go one by one, and with one more it goes as a whole.
+type gang struct {
+	name     string
+	running  int  // members that run and do not leave
+	eligible int  // those of them that are candidates
+	granted  bool // a member holds a grant, which is never a victim
+	minimum  int
+	surplus  int      // how many may go one by one
+	counted  bool     // by a bound: not all candidates may go one by one
+	bounds   [1]int32 // that bound
+	room     [1]int64 // of it
+	first    int32    // its members are candidates supply.members[first:end]
+	end      int32
+}
+
+// whole reports whether the gang can be stopped with all its members.
+func (g *gang) whole() bool { return g.eligible == g.running && !g.granted }
+
+// A unit is what goes together: a candidate, or a whole gang. It has the form
+// in which a search takes it, but for the needs that it counts for: these depend
+// on which hosts are short.
+type unit struct {
+	cover.Unit
+	gang  int32 // which it is, or is a member of; -1 for none
+	whole bool
+	first int32 // it is candidates supply.tasks[first:end]
+	end   int32
+	takes [1]int64 // of the surplus of its gang
+}
+
+// tasksOf returns the candidates of a unit.
+func (c *jobCase) tasksOf(u int32) []int32 {
+	return c.tasks[c.units[u].first:c.units[u].end]
+}
+
+// noteMember counts a task of a job and returns the row of its gang, or -1.
+func (c *jobCase) noteMember(t *victims.Task) int32 {
+	minimum := c.rules.minimum
+	if t.Job == "" || t.Job == c.job.Name || minimum == nil {
+		return -1
+	}
+	i, ok := c.gangOf[t.Job]
+	if !ok {
+		i = int32(len(c.gangs))
+		c.gangOf[t.Job] = i
+		c.gangs = append(c.gangs, gang{name: t.Job, minimum: minimum(t.Job)})
+	}
+	g := &c.gangs[i]
+	switch t.State {
+	case victims.Running:
+		g.running++
+	case victims.Granted:
+		g.granted = true
+	}
+	return i
+}
+
+// settleGangs decides how many members of each gang may go one by one. If these
+// are not all of its candidates, a bound counts them.
+//
+// Bounds come in the order of names: a search tells classes of units apart by
+// them, and what it finds first must not depend on rows.
+func (c *jobCase) settleGangs() {
+	c.names = c.names[:0]
+	for i := range c.gangs {
+		c.names = append(c.names, int32(i))
+	}
+	slices.SortFunc(c.names, func(i, j int32) int { return strings.Compare(c.gangs[i].name, c.gangs[j].name) })
+	for _, i := range c.names {
+		g := &c.gangs[i]
+		g.surplus = max(g.running-max(g.minimum, 0), 0)
+		if g.surplus > 0 && g.surplus < g.eligible {
+			g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
+			g.room[0] = int64(g.surplus)
+			c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+		}
+	}
+	c.members = c.members[:0]
+	for i := range c.cands {
+		if g := c.cands[i].gang; g >= 0 {
+			c.members = append(c.members, int32(i))
+		}
+	}
+	slices.SortFunc(c.members, func(i, j int32) int { return int(c.cands[i].gang - c.cands[j].gang) })
+	for at, i := range c.members {
+		g := &c.gangs[c.cands[i].gang]
+		if at == 0 || c.cands[c.members[at-1]].gang != c.cands[i].gang {
+			g.first = int32(at)
+		}
+		g.end = int32(at) + 1
+	}
+}
+
+// buildUnits makes a unit of every candidate that may go alone, and of every
+// gang that may go whole. Whole gangs come last. One that law 2 forbids even if
+// nothing else goes is left out.
+func (c *jobCase) buildUnits() {
+	c.units, c.tasks, c.parts, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], 0
+	for i := range c.cands {
+		cand := &c.cands[i]
+		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || !resources.Fits(cand.size, cand.leaf.room) {
+			continue
+		}
+		c.addUnit(cand.gang, int32(i))
+	}
+	for g := range c.gangs {
+		if c.gangs[g].minimum > 0 && c.gangs[g].whole() && c.gangs[g].running > 0 {
+			c.addWhole(int32(g))
+		}
+	}
+	c.usable = zeros(c.usable, len(c.cands))
+	for u := range c.units {
+		for _, i := range c.tasksOf(int32(u)) {
+			c.usable[i] = true
+		}
+	}
+}
+
+func (c *jobCase) addUnit(gang, i int32) {
+	cand := &c.cands[i]
+	at := int32(len(c.tasks))
+	c.tasks = append(c.tasks, i)
+	c.units = append(c.units, unit{
+		gang: gang, first: at, end: at + 1, takes: [1]int64{1},
+		Unit: cover.Unit{Key: cand.key, Size: cand.size, Levels: cand.levels, Work: cand.work},
+	})
+	c.bind(&c.units[len(c.units)-1])
+}
+
+// addWhole makes a unit of a gang, unless law 2 forbids that all of it goes. Its
+// members go together, though law 2 might forbid one of them alone.
+func (c *jobCase) addWhole(i int32) {
+	g := &c.gangs[i]
+	u := unit{gang: i, whole: true, first: int32(len(c.tasks))}
+	u.Size = c.block(1)
+	u.takes[0] = int64(g.surplus)
+	for n, m := range c.members[g.first:g.end] {
+		cand := &c.cands[m]
+		c.tasks = append(c.tasks, m)
+		u.Levels = c.order.Join(&u.Levels, n, &cand.levels)
+		u.Work = addWork(u.Work, cand.work)
+		u.Size = resources.Add(u.Size, u.Size, cand.size)
+		if n == 0 || cand.key < u.Key {
+			u.Key = cand.key
+		}
+	}
+	u.Levels[victims.LevelJobs] = 1
+	u.end = int32(len(c.tasks))
+	if !c.lawfulAlone(&u) {
+		c.tasks = c.tasks[:u.first]
+		return
+	}
+	c.wholes++
+	c.units = append(c.units, u)
+	c.bind(&c.units[len(c.units)-1])
+}
+
+// bind sets what bounds a unit. One that is counted against the surplus of a
+// gang, or is a whole gang, has parts.
+func (c *jobCase) bind(u *unit) {
+	counted := u.gang >= 0 && c.gangs[u.gang].counted
+	if !u.whole && !counted {
+		u.Bounds = c.cands[c.tasks[u.first]].leaf.bounds
+		return
+	}
+	from := len(c.parts)
+	for _, i := range c.tasks[u.first:u.end] {
+		cand := &c.cands[i]
+		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds})
+	}
+	if counted {
+		c.parts = append(c.parts, cover.Part{Size: u.takes[:], Bounds: c.gangs[u.gang].bounds[:]})
+	}
+	u.Parts = c.parts[from:len(c.parts):len(c.parts)]
+}
+
+// lawfulAlone reports whether law 2 lets a whole gang go if nothing else does.
+func (c *jobCase) lawfulAlone(u *unit) bool {
+	tasks := c.tasks[u.first:u.end]
+	c.leaveRooms(tasks, -1)
+	lawful := true
+	for _, i := range tasks {
+		for _, b := range c.cands[i].leaf.bounds {
+			lawful = lawful && !negative(c.rooms.Bounds[b].Room)
+		}
+	}
+	c.leaveRooms(tasks, +1)
+	return lawful
+}
+
+// leaveRooms takes candidates off what bounds leave, or puts them back.
+func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
+	for _, i := range tasks {
+		for _, b := range c.cands[i].leaf.bounds {
+			addTo(c.rooms.Bounds[b].Room.Value, c.cands[i].size, sign)
+		}
+	}
+}
+
+// negative reports whether a bound is passed.
+func negative(l resources.Limit) bool {
+	for t := range l.Defined.All() {
+		if l.Value.At(t) < 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,200 @@
+package jobs
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A site is the nodes on which members may be placed, and which units run there.
+type site struct {
+	hosts        []host
+	hostOf       []int32 // by node, or -1
+	reservations []int32 // the members that a node is reserved for
+	onHost       []int32 // units, host by host
+	freed        []int64 // the rows of host.most
+	column       []int64 // scratch of addUp
+}
+
+// A host is a node on which members may be placed. Hosts are in node order, so
+// that a lower host comes first there.
+type host struct {
+	id   victims.NodeID
+	only int32            // the member that it is reserved for, as an index of Job.Members, or -1
+	now  resources.Vector // what is free at present
+	free resources.Vector // what is free once what is leaving has gone
+	all  resources.Vector // what is free once all of its candidates have gone, too
+
+	first, end int32 // of site.onHost: the units with a task on it
+	// Over those units: row n has, per type, the most that n + 1 of them free
+	// here, and least has levels that none of them goes below.
+	most  []int64
+	least cover.Levels
+}
+
+// findHosts finds the nodes that are schedulable and not reserved for others,
+// and the members that some are reserved for. A node that is reserved for the
+// job by its name takes all of its members.
+func (c *jobCase) findHosts() {
+	c.hosts, c.reservations = c.hosts[:0], c.reservations[:0]
+	last := victims.NodeID(-1)
+	for id := range c.c.Nodes() {
+		last = max(last, id)
+		n := c.c.NodeView(id)
+		h := host{id: id, only: -1}
+		if n.ReservedFor != "" && n.ReservedFor != c.job.Name {
+			m, ok := c.byKey[n.ReservedFor]
+			if !ok {
+				continue
+			}
+			h.only = m
+			c.reservations = append(c.reservations, m)
+		}
+		if !n.Unschedulable {
+			c.hosts = append(c.hosts, h)
+		}
+	}
+	c.hostOf = zeros(c.hostOf, int(last)+1)
+	for n := range c.hostOf {
+		c.hostOf[n] = -1
+	}
+	for i := range c.hosts {
+		c.hostOf[c.hosts[i].id] = int32(i)
+	}
+}
+
+// measureHosts finds out what is free on every host.
+func (c *jobCase) measureHosts() {
+	amounts := c.block(3 * len(c.hosts))
+	for i := range c.hosts {
+		h := &c.hosts[i]
+		h.now = c.c.Free(c.row(amounts, 3*i), h.id)
+		h.free = c.c.ComingFree(c.row(amounts, 3*i+1), h.id)
+		h.all = resources.Copy(c.row(amounts, 3*i+2), h.free)
+	}
+}
+
+// takes reports whether a host may take members of a kind at all.
+func (h *host) takes(k *kind) bool { return h.only < 0 || h.only == k.only }
+
+// freeAt returns what is free on a host at a moment.
+func (h *host) freeAt(m moment) resources.Vector {
+	if m == present {
+		return h.now
+	}
+	return h.free
+}
+
+// hosted returns how many members of the only kind a host takes with some room,
+// all of them at most.
+func (c *jobCase) hosted(h int32, room []int64) int {
+	k := &c.kinds[0]
+	if !c.hosts[h].takes(k) {
+		return 0
+	}
+	n := int64(len(c.todo))
+	for _, t := range k.types {
+		n = min(n, max(room[t], 0)/k.size[t])
+	}
+	return int(n)
+}
+
+// listOnHosts lists, host by host, the units with a task on it, and adds to each
+// host what they free there.
+func (c *jobCase) listOnHosts() {
+	for h := range c.hosts {
+		c.hosts[h].end = 0
+	}
+	c.eachOnHost(func(h *host, _ int32) { h.end++ })
+	at := int32(0)
+	for h := range c.hosts {
+		host := &c.hosts[h]
+		host.first, host.end, at = at, at, at+host.end
+	}
+	c.onHost = zeros(c.onHost, int(at))
+	c.eachOnHost(func(h *host, u int32) {
+		c.onHost[h.end] = u
+		h.end++
+	})
+	for i := range c.cands {
+		if cand := &c.cands[i]; c.usable[i] && cand.host >= 0 {
+			all := c.hosts[cand.host].all
+			resources.Add(all, all, cand.size)
+		}
+	}
+}
+
+// eachOnHost calls f with every unit and each host that it has a task on, once.
+func (c *jobCase) eachOnHost(f func(h *host, u int32)) {
+	for u := range c.units {
+		tasks := c.tasksOf(int32(u))
+		for n, i := range tasks {
+			if h := c.cands[i].host; h >= 0 && !c.runsOn(tasks[:n], h) {
+				f(&c.hosts[h], int32(u))
+			}
+		}
+	}
+}
+
+// runsOn reports whether any of some candidates runs on a host.
+func (c *jobCase) runsOn(tasks []int32, h int32) bool {
+	for _, i := range tasks {
+		if c.cands[i].host == h {
+			return true
+		}
+	}
+	return false
+}
+
+// unitsOn returns the units with a task on a host.
+func (c *jobCase) unitsOn(h int32) []int32 {
+	return c.onHost[c.hosts[h].first:c.hosts[h].end]
+}
+
+// measureUnits works out what the units of each host could free there, and what
+// that costs at least. Bounds on the cost of a host come from these rows.
+func (c *jobCase) measureUnits() {
+	c.freed = zeros(c.freed, len(c.onHost)*c.types)
+	for h := range c.hosts {
+		host := &c.hosts[h]
+		host.most = c.freed[int(host.first)*c.types : int(host.end)*c.types]
+		first := true
+		for n, u := range c.unitsOn(int32(h)) {
+			here := c.row(host.most, n)
+			for _, i := range c.tasksOf(u) {
+				cand := &c.cands[i]
+				if cand.host != int32(h) {
+					continue
+				}
+				resources.Add(here, here, cand.size)
+				if first {
+					host.least, first = cand.levels, false
+				}
+				for l, v := range cand.levels {
+					host.least[l] = min(host.least[l], v)
+				}
+			}
+		}
+		c.addUp(host.most)
+	}
+}
+
+// addUp sorts the amounts of each type, the largest first, and adds to each
+// those before it.
+func (c *jobCase) addUp(rows []int64) {
+	for t := range c.types {
+		c.column = c.column[:0]
+		for i := t; i < len(rows); i += c.types {
+			c.column = append(c.column, rows[i])
+		}
+		slices.Sort(c.column)
+		var sum int64
+		for n := range c.column {
+			sum = sat.Add(sum, c.column[len(c.column)-1-n])
+			rows[n*c.types+t] = sum
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package jobs
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A crew is the members that are to be placed now: the first ones of the
+// minimum that have no place.
+type crew struct {
+	todo     []int // indices of Job.Members
+	rem      resources.Vector
+	wants    resources.Mask // the types of rem
+	kinds    []kind         // the largest first
+	kindOf   []int32        // by place in todo
+	previous []int32        // of the same kind, by place in todo, or -1
+	sorted   []int32        // places in todo, kind by kind
+}
+
+// A kind is members that are alike to every node: for them only the number on
+// each node matters.
+type kind struct {
+	size  resources.Vector // of full length
+	types []int            // those with an amount: an explicit zero is no wanted type
+	// only is the member, as an index of Job.Members, that a node is reserved
+	// for, and then it is alone in its kind; else -1.
+	only       int32
+	first, end int32 // of crew.sorted
+}
+
+// setTodo makes the first n members of the minimum the ones to be placed, and
+// sorts them into kinds, the largest first by dominant share.
+func (c *jobCase) setTodo(n int) {
+	c.blocks = c.blocks[:0]
+	c.todo = c.unplaced[:n]
+	c.rem = zeros(c.rem, c.types)
+	sizes := c.block(n)
+	c.sorted = c.sorted[:0]
+	for i, m := range c.todo {
+		size := c.row(sizes, i)
+		copy(size, c.job.Members[m].Size)
+		c.rem = resources.Add(c.rem, c.rem, size)
+		c.sorted = append(c.sorted, int32(i))
+	}
+	c.wants = resources.Positive(c.rem)
+	slices.SortFunc(c.sorted, func(i, j int32) int { return c.compareMembers(sizes, i, j) })
+	c.kinds = c.kinds[:0]
+	c.kindOf, c.previous = zeros(c.kindOf, n), zeros(c.previous, n)
+	for at, i := range c.sorted {
+		size, only := c.row(sizes, int(i)), c.reservedFor(i)
+		last := len(c.kinds) - 1
+		if last < 0 || !slices.Equal(c.kinds[last].size, size) || c.kinds[last].only != only {
+			last++
+			c.addKind(kind{size: size, only: only, first: int32(at), end: int32(at)})
+		}
+		c.previous[i] = -1
+		if int32(at) > c.kinds[last].first {
+			c.previous[i] = c.sorted[at-1]
+		}
+		c.kinds[last].end++
+		c.kindOf[i] = int32(last)
+	}
+}
+
+// compareMembers puts members in the order of kinds: by size, by reservation,
+// and then as the caller has them.
+func (c *jobCase) compareMembers(sizes []int64, i, j int32) int {
+	x, y := c.row(sizes, int(i)), c.row(sizes, int(j))
+	capacity := c.c.Capacity()
+	return cmp.Or(
+		resources.DominantShare(y, capacity).Compare(resources.DominantShare(x, capacity)),
+		slices.Compare(y, x),
+		cmp.Compare(c.reservedFor(i), c.reservedFor(j)),
+		cmp.Compare(i, j),
+	)
+}
+
+// addKind adds a kind, in the memory of one that was there before.
+func (c *jobCase) addKind(k kind) {
+	n := len(c.kinds)
+	if n < cap(c.kinds) {
+		k.types = c.kinds[:n+1][n].types[:0]
+	}
+	for t, v := range k.size {
+		if v > 0 {
+			k.types = append(k.types, t)
+		}
+	}
+	c.kinds = append(c.kinds, k)
+}
+
+// reservedFor returns the member at a place of todo if a node is reserved for
+// it, else -1.
+func (c *jobCase) reservedFor(i int32) int32 {
+	m := int32(c.todo[i])
+	for _, h := range c.reservations {
+		if h == m {
+			return m
+		}
+	}
+	return -1
+}
+
+// kindAt returns the kind of the member at a place of todo.
+func (c *jobCase) kindAt(m int32) *kind { return &c.kinds[c.kindOf[m]] }
+
+// roomFor reports whether a member of the kind fits, in the types that it wants.
+func (k *kind) roomFor(left resources.Vector) bool {
+	for _, t := range k.types {
+		if left[t] < k.size[t] {
+			return false
+		}
+	}
+	return true
+}

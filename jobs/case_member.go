@@ -1,0 +1,143 @@
+package jobs
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A roster is the members of the job by what the cluster says of them.
+type roster struct {
+	byKey    map[string]int32 // indices of Job.Members
+	unplaced []int            // those of the minimum without a place
+	further  []int            // those beyond it
+	held     []victims.TaskID // the grants of members
+	leaving  bool             // a member that is leaving is missing from the minimum
+}
+
+// check reports what is wrong with the job, and else finds out which members
+// have no place yet.
+func (c *jobCase) check() error {
+	job := c.job
+	fail := func(err error) error { return fmt.Errorf("jobs: job %q: %w", job.Name, err) }
+	switch {
+	case job.Name == "":
+		return fail(victims.ErrEmpty)
+	case job.Queue < 0 || int(job.Queue) >= c.tree.Len():
+		return fail(fmt.Errorf("queue %d: %w", job.Queue, victims.ErrUnknown))
+	case !c.tree.IsLeaf(job.Queue):
+		return fail(fmt.Errorf("queue %s: %w", c.tree.Path(job.Queue), victims.ErrQueue))
+	case job.MinMembers < 0 || job.MinMembers > len(job.Members):
+		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), victims.ErrRange))
+	case len(job.Members) == 0:
+		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
+	case !holdable(c.now):
+		return fail(fmt.Errorf("now %v: %w", c.now, victims.ErrRange))
+	}
+	if err := c.checkMembers(); err != nil {
+		return fail(err)
+	}
+	c.splitMembers()
+	return nil
+}
+
+// holdable reports whether a cluster could hold the instant: it is in the years
+// that 64 bits of nanoseconds reach.
+func holdable(t time.Time) bool {
+	const most = math.MaxInt64/int64(time.Second) - 1
+	return -most <= t.Unix() && t.Unix() <= most
+}
+
+// checkMembers reports a member without a key of its own, and amounts with which
+// the usage of the cluster would leave the range of int64.
+func (c *jobCase) checkMembers() error {
+	if c.byKey == nil {
+		c.byKey = make(map[string]int32)
+	}
+	clear(c.byKey)
+	c.rem = resources.Copy(c.rem, c.tree.Usage(0)) // what is used with the members so far
+	for i := range c.job.Members {
+		m := &c.job.Members[i]
+		if m.Key == "" {
+			return fmt.Errorf("member %d: %w", i, victims.ErrEmpty)
+		}
+		if _, ok := c.byKey[m.Key]; ok {
+			return fmt.Errorf("member %q: %w", m.Key, victims.ErrDuplicate)
+		}
+		c.byKey[m.Key] = int32(i)
+		if err := c.checkMember(m); err != nil {
+			return fmt.Errorf("member %q: %w", m.Key, err)
+		}
+	}
+	return nil
+}
+
+// checkMember checks a member and adds it to what is used.
+func (c *jobCase) checkMember(m *Member) error {
+	if id, ok := c.lookup(m.Key); ok {
+		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Name {
+			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
+		}
+		return nil // the cluster has checked its size, and counts it
+	}
+	schema := c.c.Schema()
+	for t, v := range m.Size {
+		switch {
+		case t >= c.types && v != 0:
+			return fmt.Errorf("%d of type %d of %d: %w", v, t, c.types, victims.ErrAmount)
+		case v < 0:
+			return fmt.Errorf("%s %s: %w", schema.Name(t), schema.Amount(t, v), victims.ErrAmount)
+		case t < c.types && v > math.MaxInt64-c.rem[t]:
+			return fmt.Errorf("%s %s and %s in use or asked for: %w",
+				schema.Name(t), schema.Amount(t, v), schema.Amount(t, c.rem[t]), victims.ErrRange)
+		case t < c.types:
+			c.rem[t] += v
+		}
+	}
+	return nil
+}
+
+// lookup returns the task or the grant of a key.
+func (c *jobCase) lookup(key string) (victims.TaskID, bool) {
+	if id, ok := c.c.Lookup(key); ok {
+		return id, true
+	}
+	return c.c.LookupGrant(key)
+}
+
+// splitMembers finds the members without a place. The first of them make up the
+// minimum, together with those that have one. A member that is leaving has no
+// place, and can get none.
+func (c *jobCase) splitMembers() {
+	c.unplaced, c.further, c.held, c.leaving = c.unplaced[:0], c.further[:0], c.held[:0], false
+	missing := c.job.MinMembers
+	if missing == 0 {
+		missing = len(c.job.Members)
+	}
+	for i := range c.job.Members {
+		id, placed := c.lookup(c.job.Members[i].Key)
+		if !placed {
+			c.unplaced = append(c.unplaced, i)
+			continue
+		}
+		switch state := c.c.TaskView(id).State; {
+		case isLeaving(state):
+			c.leaving = true
+			continue
+		case state == victims.Granted:
+			c.held = append(c.held, id)
+		}
+		missing--
+	}
+	missing = max(missing, 0)
+	if missing < len(c.unplaced) {
+		c.further = append(c.further, c.unplaced[missing:]...)
+		c.unplaced = c.unplaced[:missing]
+	}
+	c.leaving = c.leaving && missing > len(c.unplaced)
+}
+
+func isLeaving(s victims.State) bool { return s == victims.Releasing || s == victims.Preempting }

@@ -1,0 +1,195 @@
+package jobs
+
+import "github.com/go-preempt/preempt/resources"
+
+// A search finds the best plan for a case. Its engines are tried in the order of
+// [search.run]; each offers what it finds to best.
+type search struct {
+	*jobCase
+	*effort
+	best  incumbent
+	asker asker
+	quick bool // small cases are treated like large ones; for tests
+
+	// What engines share.
+	cover    coverer
+	room     roomer
+	ceilings ceilings
+	partial  partial
+	finisher finisher
+
+	// The engines.
+	pack      packer
+	spread    spreader
+	grow      grower
+	clear     clearer
+	all       completer
+	persuader persuader
+
+	load   load // of nobody, for conceivable
+	sum    resources.Vector
+	proven bool // no plan is cheaper, or there is none
+	proof  Proof
+}
+
+// choose leaves the best plan that it finds for the members of todo in s.best,
+// and reports whether there is one that the predicate accepts.
+func (s *search) choose() bool {
+	s.best.found, s.asker.picky, s.before = false, false, s.steps
+	s.proven, s.proof = true, ProofNone
+	if !s.conceivable() {
+		return false // proven: with everybody gone there is no room
+	}
+	refusals := s.asker.refusals
+	s.cover.reset()
+	s.run()
+	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
+		return true
+	}
+	if s.asker.refusals == refusals {
+		return false
+	}
+	return s.persuade()
+}
+
+// run leaves the best plan that it finds in s.best, whatever the predicate says
+// of it. This is the ladder of engines:
+//
+//  1. A small case is searched completely: proof of the cost.
+//  2. Members that are alike are spread out by a dynamic programme, which is
+//     exact if nothing but nodes decides: proof of the levels.
+//  3. Plans grow member by member in several orders, below the lowest ceiling
+//     of rank and priority for which that works.
+//  4. If none came about, everybody goes who may, and comes back if not needed.
+//  5. If the case is not too large, the cost of what was found makes a complete
+//     search short. If nothing was found, it goes as far as its steps do.
+//
+// It stops where nothing more can be proven or, if any plan will do, at the first.
+func (s *search) run() {
+	if s.within(small) && !s.quick {
+		s.proven = s.all.complete(4 * s.budget())
+		if s.proven {
+			s.proof = ProofCost
+		}
+		if s.settled() {
+			return
+		}
+	}
+	if len(s.kinds) == 1 {
+		if s.spread.spread() {
+			s.proof = ProofLevels
+		}
+		if s.settled() {
+			return
+		}
+	}
+	s.grow.growAll()
+	if !s.best.found {
+		s.clear.clear()
+	}
+	if s.eager && s.best.found {
+		return
+	}
+	steps := s.stepsLeft()
+	s.proven = steps > 0 && s.all.complete(steps)
+	if s.proven {
+		s.proof = ProofCost
+	} else if s.best.found && s.wholes > 0 {
+		s.finisher.redo(s.best.at, s.best.chosen)
+	}
+}
+
+// settled reports whether there is nothing more to look for: what was found is
+// proven, or that there is nothing, or any plan will do.
+func (s *search) settled() bool {
+	if s.best.found {
+		return s.eager || s.proof > ProofNone
+	}
+	return s.proof == ProofCost
+}
+
+// stepsLeft returns the steps that a complete search may take in the end. A
+// medium case gets the full budget. A larger one with a plan gets none. Without
+// a plan it gets the budget scaled down, for a step looks at every host and every
+// unit: the time is then that of a full search of a case with few of them.
+func (s *search) stepsLeft() int {
+	const few = 64
+	switch {
+	case s.quick:
+		return 0
+	case s.within(medium):
+		return s.budget()
+	case s.best.found:
+		return 0
+	}
+	return s.budget() * few / max(few, len(s.hosts)+len(s.units))
+}
+
+// persuade looks for a plan that the predicate accepts, after it has refused the
+// best one.
+func (s *search) persuade() bool {
+	s.best.found = false
+	s.asker.picky = true
+	s.proven, s.proof = false, ProofNone
+	if s.persuader.small() {
+		s.completePicky(4 * s.budget())
+		return s.best.found
+	}
+	s.grow.growPatiently()
+	if !s.best.found {
+		s.clear.clear()
+	}
+	if steps := s.stepsLeft(); !s.best.found && steps > 0 {
+		s.completePicky(steps)
+	}
+	return s.best.found
+}
+
+// completePicky searches completely with the predicate in the loop.
+func (s *search) completePicky(steps int) {
+	if s.persuader.complete(steps) {
+		s.proven, s.proof = true, ProofCost
+	}
+}
+
+// conceivable reports whether there could be room for each member on some host
+// with everybody gone who could, for all members of the only kind together, and
+// in the queues. Law 2 is not asked.
+func (s *search) conceivable() bool {
+	if !s.conceivableBelow() {
+		return false
+	}
+	s.load.clear()
+	for i := range s.kinds {
+		if !s.conceivableFor(&s.kinds[i]) {
+			return false
+		}
+	}
+	return len(s.kinds) != 1 || s.ceilings.reaches(noCeiling())
+}
+
+// conceivableBelow is conceivable for the queues that are short.
+func (s *search) conceivableBelow() bool {
+	for n, short := range s.needs.short {
+		s.sum = resources.Copy(s.sum, short)
+		for i := range s.cands {
+			if c := &s.cands[i]; s.usable[i] && int(c.leaf.level) <= n {
+				s.sum = resources.Sub(s.sum, s.sum, c.size)
+			}
+		}
+		if resources.Positive(s.sum) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// conceivableFor is conceivable for one member of a kind.
+func (s *search) conceivableFor(k *kind) bool {
+	for h := range s.hosts {
+		if s.load.mayHost(int32(h), k) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package jobs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// An incumbent is the best plan so far. Every engine offers what it finds.
+type incumbent struct {
+	*jobCase
+	found  bool
+	cost   victims.Cost
+	levels cover.Levels
+	at     []int32  // the host of each member of todo
+	chosen []int32  // units that go
+	keys   []string // of the victims, sorted
+
+	rival []string // scratch: the keys of what is offered
+	sum   resources.Vector
+}
+
+// offer makes a plan the best if it costs less, or as much and comes first: by
+// the nodes of the members in their order, which take the place of the one node
+// in the cost, then by the keys of the victims.
+func (b *incumbent) offer(at, units []int32, total *cover.Total) {
+	cost := victims.CostOf(total)
+	if b.found {
+		c := cost.Compare(&b.cost)
+		if c == 0 {
+			c = slices.Compare(at, b.at)
+		}
+		if c > 0 {
+			return
+		}
+		if b.rival = b.keysOf(b.rival[:0], units); c == 0 && slices.Compare(b.rival, b.keys) >= 0 {
+			return
+		}
+	}
+	b.found, b.cost, b.levels = true, cost, total.Levels
+	b.at = append(b.at[:0], at...)
+	b.chosen = append(b.chosen[:0], units...)
+	b.keys = b.keysOf(b.keys[:0], b.chosen)
+}
+
+// keysOf appends the sorted keys of the tasks of some units.
+func (b *incumbent) keysOf(dst []string, units []int32) []string {
+	for _, u := range units {
+		for _, i := range b.tasksOf(u) {
+			dst = append(dst, b.cands[i].key)
+		}
+	}
+	slices.SortFunc(dst, strings.Compare)
+	return dst
+}
+
+// totalOf returns what units cost that free something to some purpose; see
+// [cover.Problem].
+func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
+	b.sum = zeros(b.sum, b.types)
+	for n, u := range units {
+		unit := &b.units[u].Unit
+		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
+		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
+		b.sum = resources.Add(b.sum, b.sum, unit.Size)
+	}
+	total.Units = len(units)
+	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
+	return total
+}

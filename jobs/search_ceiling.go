@@ -1,0 +1,107 @@
+package jobs
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// The highest rank and the highest priority of a cost are maxima. Maxima are not
+// additive, so two ways for one node to host members cannot be ranked in
+// isolation: which is better depends on who goes elsewhere. Once both maxima are
+// known they are a ceiling, and what is left of a cost are sums, for which the
+// better way on each node is the better one in all.
+
+// A ceiling says which candidates may go.
+type ceiling struct {
+	plain          bool // neither opted out nor an originator
+	rank, priority int64
+}
+
+// noCeiling returns the ceiling that admits all.
+func noCeiling() ceiling { return ceiling{rank: math.MaxInt64, priority: math.MaxInt64} }
+
+func (l *ceiling) admits(levels *cover.Levels) bool {
+	return levels[victims.LevelRank] <= l.rank && levels[victims.LevelPriority] <= l.priority &&
+		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)
+}
+
+// ceilings finds the lowest ceiling below which something can be done.
+type ceilings struct {
+	*jobCase
+	values []int64 // scratch of distinct
+	room   []int64 // scratch of capacity
+}
+
+// capacity returns how many members, which are all of one kind, hosts can take
+// with everybody gone whom a ceiling admits, if no bound forbids it. It counts no
+// further than all members. With it comes what is then free on each host, which
+// is good until the next call.
+func (x *ceilings) capacity(l ceiling) (members int, room []int64) {
+	x.room = x.room[:0]
+	for h := range x.hosts {
+		x.room = append(x.room, x.hosts[h].free...)
+	}
+	for i := range x.cands {
+		c := &x.cands[i]
+		if x.usable[i] && c.host >= 0 && l.admits(&c.levels) {
+			addTo(x.row(x.room, int(c.host)), c.size, +1)
+		}
+	}
+	for h := range x.hosts {
+		members += x.hosted(int32(h), x.row(x.room, h))
+		if members >= len(x.todo) {
+			return len(x.todo), x.room
+		}
+	}
+	return members, x.room
+}
+
+// reaches reports whether there are nodes for all members, which are of one
+// kind, with everybody gone whom a ceiling admits.
+func (x *ceilings) reaches(l ceiling) bool {
+	members, _ := x.capacity(l)
+	return members == len(x.todo)
+}
+
+// lowest finds the least rank, and with that the least priority, for which
+// reaches still holds. It holds for l, and if for some ceiling then for every
+// higher one.
+func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
+	for _, part := range []struct {
+		level int
+		bound *int64
+	}{{victims.LevelRank, &l.rank}, {victims.LevelPriority, &l.priority}} {
+		values := x.distinct(part.level, l)
+		n, _ := slices.BinarySearchFunc(values, true, func(v int64, _ bool) int {
+			*part.bound = v
+			if reaches(l) {
+				return 1
+			}
+			return -1
+		})
+		if n < len(values) {
+			*part.bound = values[n]
+		}
+	}
+	return l
+}
+
+// distinct returns the different values of a level of the candidates that a
+// ceiling admits, ascending.
+func (x *ceilings) distinct(level int, l ceiling) []int64 {
+	values := x.values[:0]
+	for i := range x.cands {
+		c := &x.cands[i]
+		if !x.usable[i] || c.host < 0 && !x.needs.open() || !l.admits(&c.levels) {
+			continue
+		}
+		if n, ok := slices.BinarySearch(values, c.levels[level]); !ok {
+			values = slices.Insert(values, n, c.levels[level])
+		}
+	}
+	x.values = values
+	return values
+}

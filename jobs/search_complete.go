@@ -1,0 +1,137 @@
+package jobs
+
+import "slices"
+
+// A trial is one way to place the members in the making, with what it costs so
+// far, for searches that look at all ways.
+type trial struct {
+	*jobCase
+	*effort
+	cover *coverer
+	best  *incumbent
+	load  load
+
+	at     []int32 // the host of each member of todo
+	used   []int32 // hosts with members, in the order of their first
+	count  []int32 // members of each host
+	taken  int     // steps
+	most   int     // steps
+	proven bool    // nothing was cut short
+	chosen []int32 // scratch: units
+}
+
+// begin prepares a search in which no member has a place yet.
+func (x *trial) begin(steps int) {
+	x.load.clear()
+	x.at = zeros(x.at, len(x.todo))
+	x.used, x.count = x.used[:0], zeros(x.count, len(x.hosts))
+	x.taken, x.most, x.proven = 0, steps, true
+}
+
+// put places a member of todo on a host, and take takes it away again. The
+// last that was put is taken first.
+func (x *trial) put(m, h int32) {
+	x.at[m] = h
+	if x.count[h]++; x.count[h] == 1 {
+		x.used = append(x.used, h)
+	}
+	x.load.put(m, h)
+}
+
+func (x *trial) take(m, h int32) {
+	if x.count[h]--; x.count[h] == 0 {
+		x.used = x.used[:len(x.used)-1]
+	}
+	x.load.take(m, h)
+}
+
+// step counts a step, and reports whether there is one left.
+func (x *trial) step() bool {
+	if x.taken >= x.most {
+		x.proven = false
+		return false
+	}
+	x.taken++
+	return true
+}
+
+// enough reports whether any plan will do and there is one.
+func (x *trial) enough() bool {
+	if x.eager && x.best.found {
+		x.proven = false
+		return true
+	}
+	return false
+}
+
+// promising reports whether the members placed so far have a plan that is not
+// dearer than the best. What more members need costs no less in the levels.
+func (x *trial) promising() bool {
+	x.solve()
+	s := &x.cover.found
+	if !s.Found {
+		return !s.Proven
+	}
+	if !s.Proven || !x.best.found || s.Total.Units == 0 {
+		return true
+	}
+	return slices.Compare(s.Total.Levels[:], x.best.levels[:]) <= 0
+}
+
+// solve finds the cheapest units for the members that are placed.
+func (x *trial) solve() {
+	x.cover.solve(&x.load, x.used, max(min(x.most-x.taken, x.budget()), 1))
+	x.taken += x.cover.found.Steps
+	x.proven = x.proven && x.cover.found.Proven
+}
+
+// A completer searches all ways to place the members, by branch and bound: a
+// branch ends if what its members need costs more than the best plan already.
+type completer struct {
+	trial
+}
+
+// complete searches for the cheapest plan, as far as a number of steps goes, and
+// offers what it finds beside what is there already. It reports whether it looked
+// at all that could matter.
+//
+// Members of a kind are placed in their order on hosts in node order: other ways
+// differ only in which of them is where, and come later.
+func (x *completer) complete(steps int) bool {
+	x.begin(steps)
+	x.descend(0)
+	return x.proven
+}
+
+// descend places the members sorted[i:].
+func (x *completer) descend(i int) {
+	if x.enough() {
+		return
+	}
+	if i == len(x.sorted) {
+		if x.solve(); x.cover.found.Found {
+			x.chosen = x.cover.appendFound(x.chosen[:0])
+			x.best.offer(x.at, x.chosen, &x.cover.found.Total)
+		}
+		return
+	}
+	m := x.sorted[i]
+	k := x.kindOf[m]
+	from := int32(0)
+	if i > 0 && x.kindOf[x.sorted[i-1]] == k {
+		from = x.at[x.sorted[i-1]]
+	}
+	for h := from; h < int32(len(x.hosts)); h++ {
+		if !x.load.mayHost(h, &x.kinds[k]) {
+			continue
+		}
+		if !x.step() {
+			return
+		}
+		x.put(m, h)
+		if i+1 == len(x.sorted) || x.promising() {
+			x.descend(i + 1)
+		}
+		x.take(m, h)
+	}
+}

@@ -1,0 +1,161 @@
+package jobs
+
+import (
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A coverer states covering problems and has them solved: which units must go so
+// that some members have room on some hosts. A problem has a need for each queue
+// that is short, then one for each host that is. Engines state it call by call,
+// in this order: begin, needQueue, needHost, offer, run.
+type coverer struct {
+	*jobCase
+	*effort
+	problem cover.Problem
+	rows    []int32 // what the units of the problem are, as rows of units
+	stated  []int32 // hosts that have a need
+	needOf  []int32 // the need of each host, or -1
+	lists   []int32 // the needs of tasks, one list after another
+	pieces  []cover.Part
+	short   []int64 // of hosts
+	wanted  resources.Vector
+
+	worker cover.Worker
+	found  cover.Selection
+}
+
+// reset makes the coverer that of a case whose hosts have changed.
+func (x *coverer) reset() {
+	x.stated = x.stated[:0]
+	x.needOf = zeros(x.needOf, len(x.hosts))
+	for h := range x.needOf {
+		x.needOf[h] = -1
+	}
+}
+
+// begin states a problem without needs and units.
+func (x *coverer) begin(bounds []cover.Bound) {
+	for _, h := range x.stated {
+		x.needOf[h] = -1
+	}
+	x.stated, x.rows, x.lists, x.pieces = x.stated[:0], x.rows[:0], x.lists[:0], x.pieces[:0]
+	x.wanted = zeros(x.wanted, x.types)
+	x.problem = cover.Problem{
+		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds,
+		Order: x.order, Wanted: x.wanted, Capacity: x.c.Capacity(),
+	}
+}
+
+// needQueue states what the next queue of the case's needs is short of.
+func (x *coverer) needQueue(short resources.Vector) {
+	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
+}
+
+// needHost states what a host is short of, once all queues are stated.
+func (x *coverer) needHost(h int32, short resources.Vector) {
+	x.needOf[h] = int32(len(x.problem.Needs))
+	x.stated = append(x.stated, h)
+	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
+	resources.Add(x.wanted, x.wanted, short)
+}
+
+// offer states that a unit can cover needs.
+func (x *coverer) offer(u int32) {
+	unit := &x.units[u]
+	x.rows = append(x.rows, u)
+	x.problem.Units = append(x.problem.Units, unit.Unit)
+	x.aim(&x.problem.Units[len(x.problem.Units)-1], unit)
+}
+
+// offerWithin is offer for a unit that a ceiling admits: its rank and its
+// priority do not count.
+func (x *coverer) offerWithin(u int32) {
+	x.offer(u)
+	stated := &x.problem.Units[len(x.problem.Units)-1]
+	stated.Levels[victims.LevelRank], stated.Levels[victims.LevelPriority] = 0, 0
+}
+
+// aim sets the needs that a unit counts for in this problem.
+func (x *coverer) aim(stated *cover.Unit, u *unit) {
+	tasks := x.tasks[u.first:u.end]
+	if len(u.Parts) == 0 {
+		stated.Needs = x.needsOf(&x.cands[tasks[0]])
+		return
+	}
+	from := len(x.pieces)
+	x.pieces = append(x.pieces, u.Parts...)
+	stated.Parts = x.pieces[from:len(x.pieces):len(x.pieces)]
+	for n, i := range tasks { // parts that come after these count something else
+		stated.Parts[n].Needs = x.needsOf(&x.cands[i])
+	}
+}
+
+// needsOf lists the needs that a candidate counts for, ascending.
+func (x *coverer) needsOf(c *candidate) []int32 {
+	from := len(x.lists)
+	for i := c.leaf.level; i < int32(len(x.needs.queues)); i++ {
+		x.lists = append(x.lists, i)
+	}
+	if c.host >= 0 && x.needOf[c.host] >= 0 {
+		x.lists = append(x.lists, x.needOf[c.host])
+	}
+	return x.lists[from:len(x.lists):len(x.lists)]
+}
+
+// helps reports whether any task of a unit counts for a need.
+func (x *coverer) helps(u *unit) bool {
+	for _, i := range x.tasks[u.first:u.end] {
+		c := &x.cands[i]
+		if c.leaf.level < int32(len(x.needs.queues)) || c.host >= 0 && x.needOf[c.host] >= 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// run solves the problem, and leaves the units in x.found.
+func (x *coverer) run(steps int) {
+	switch {
+	case len(x.problem.Needs) == 0:
+		x.found = cover.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
+	case len(x.problem.Units) == 0:
+		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
+	default:
+		x.worker.Least(&x.found, &x.problem, steps)
+		x.steps += 1 + x.found.Steps
+	}
+}
+
+// appendFound appends the units that were found to dst.
+func (x *coverer) appendFound(dst []int32) []int32 {
+	for _, i := range x.found.Units {
+		dst = append(dst, x.rows[i])
+	}
+	return dst
+}
+
+// solve finds the cheapest units for the members of a load, which are on the
+// given hosts. Not all members need be placed: what is found then is no dearer
+// than what more of them need.
+func (x *coverer) solve(l *load, hosts []int32, steps int) {
+	x.begin(x.rooms.Bounds)
+	for _, short := range x.needs.short {
+		x.needQueue(short)
+	}
+	x.short = zeros(x.short, len(hosts)*x.types)
+	for i, h := range hosts {
+		if short := x.row(x.short, i); l.short(short, h) {
+			x.needHost(h, short)
+		}
+	}
+	// The larger of what nodes and queues need counts: it is freed once.
+	resources.Max(x.wanted, x.wanted, x.needs.most)
+	for u := range x.units {
+		if x.helps(&x.units[u]) {
+			x.offer(int32(u))
+		}
+	}
+	x.run(steps)
+}

@@ -1,0 +1,183 @@
+package jobs
+
+import (
+	"cmp"
+	"container/heap"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// offers are what every host asks for one more member of a kind, in a heap: the
+// least first. Most are estimates, which never ask too much; those that come up
+// first are worked out.
+type offers struct {
+	*jobCase
+	*effort
+	cover   *coverer
+	room    *roomer
+	partial *partial
+
+	ceiling     ceiling // of who may go
+	patience    int     // how many offers to work out, for a member
+	queuesFirst bool
+	tight       bool  // of hosts that cost as much, the one with the least room comes first
+	kind        *kind // that the offers are for
+	list        []offer
+	heap        []int32 // hosts, the one with the least offer first
+	chosen      []int32 // the units of the offers
+	left        resources.Vector
+}
+
+// An offer is the cheapest way for a host to take one more member of a kind.
+type offer struct {
+	state       offerState
+	refused     bool  // by the predicate, to the member at hand
+	at          int32 // its index in the heap
+	sums        sums
+	first, last int32           // who goes for it is offers.chosen[first:last]
+	left        resources.Share // the largest share that the host has left, if nobody goes
+}
+
+type offerState uint8
+
+const (
+	estimated  offerState = 1 + iota // the sums are the least that there could be
+	possible                         // the sums are what units cost
+	impossible                       // there is none
+)
+
+// collect estimates the offers of all hosts for members of a kind.
+func (x *offers) collect(k *kind) {
+	x.kind = k
+	x.list = zeros(x.list, len(x.hosts))
+	x.chosen, x.heap = x.chosen[:0], x.heap[:0]
+	for h := range x.list {
+		x.estimate(int32(h))
+		x.list[h].at = int32(h)
+		x.heap = append(x.heap, int32(h))
+	}
+	heap.Init((*offerHeap)(x))
+}
+
+// demand returns one member of the kind at hand.
+func (x *offers) demand() demand { return demand{x.kind, 1} }
+
+// unitsOf returns the units of the offer of a host.
+func (x *offers) unitsOf(h int32) []int32 { return x.chosen[x.list[h].first:x.list[h].last] }
+
+// estimate finds out what an offer costs at least.
+func (x *offers) estimate(h int32) {
+	o := &x.list[h]
+	o.state, o.sums, o.left = impossible, sums{}, resources.Share{}
+	if !x.hosts[h].takes(x.kind) {
+		return
+	}
+	free := x.row(x.partial.free, int(h))
+	if low, ok := x.room.least(h, free, x.demand()); ok {
+		o.state, o.sums = estimated, low
+		if x.tight && low.levels[victims.LevelVictims] == 0 {
+			x.left = resources.Sub(x.left, free, x.kind.size)
+			o.left = resources.DominantShare(x.left, x.c.Capacity())
+		}
+	}
+}
+
+// cheapest returns the host that takes one more member the cheapest, the first
+// such in node order, or -1. Of many that may be cheap only some are looked at.
+func (x *offers) cheapest() int32 {
+	for asked := 0; len(x.heap) > 0; asked++ {
+		h := x.heap[0]
+		if asked >= x.patience {
+			if some := x.cheapestPossible(); some >= 0 {
+				h = some
+			}
+		}
+		switch o := &x.list[h]; {
+		case o.state == impossible || o.refused:
+			return -1 // so are all others
+		case o.state == possible && x.partial.mayGoTogether(x.unitsOf(h)):
+			return h
+		}
+		x.workOut(h)
+	}
+	return -1
+}
+
+// cheapestPossible returns the host with the least offer of those that were
+// worked out, or -1.
+func (x *offers) cheapestPossible() int32 {
+	best := int32(-1)
+	for _, h := range x.heap {
+		if x.list[h].state == possible && !x.list[h].refused && (best < 0 || x.comesBefore(h, best)) {
+			best = h
+		}
+	}
+	return best
+}
+
+// workOut finds out how a host takes one more member.
+func (x *offers) workOut(h int32) {
+	x.cover.begin(x.partial.left)
+	if x.room.lacks(x.row(x.partial.free, int(h)), x.demand()) {
+		x.room.state(x.cover, h)
+		for _, u := range x.unitsOn(h) {
+			if x.ceiling.admits(&x.units[u].Levels) && x.partial.mayGo(u) {
+				x.cover.offerWithin(u)
+			}
+		}
+	}
+	x.cover.run(x.smallBudget())
+	o := &x.list[h]
+	o.state, o.sums, o.first = impossible, sums{}, int32(len(x.chosen))
+	if x.cover.found.Found {
+		o.state = possible
+		x.chosen = x.cover.appendFound(x.chosen)
+		for _, u := range x.chosen[o.first:] {
+			o.sums.add(&x.order, &x.units[u])
+		}
+	}
+	o.last = int32(len(x.chosen))
+	x.settle(h)
+}
+
+// renew estimates the offer of a host anew.
+func (x *offers) renew(h int32) {
+	x.estimate(h)
+	x.settle(h)
+}
+
+// refuse passes over a host for the member at hand.
+func (x *offers) refuse(h int32) {
+	x.list[h].refused = true
+	x.settle(h)
+}
+
+// comesBefore reports whether host g comes before h in the heap: it has the
+// smaller offer, or as small a one and comes first in node order. Hosts that can
+// have none come last.
+func (x *offers) comesBefore(g, h int32) bool {
+	a, b := &x.list[g], &x.list[h]
+	if x, y := a.state == impossible || a.refused, b.state == impossible || b.refused; x || y {
+		return x == y && g < h || y && !x
+	}
+	return cmp.Or(a.sums.compare(&b.sums), a.left.Compare(b.left), cmp.Compare(g, h)) < 0
+}
+
+// settle moves a host whose offer has changed to where it belongs in the heap.
+func (x *offers) settle(h int32) { heap.Fix((*offerHeap)(x), int(x.list[h].at)) }
+
+// offerHeap is the hosts as a heap, of which offers know their places. All hosts
+// are in it from the start, and none leaves.
+type offerHeap offers
+
+func (x *offerHeap) Len() int { return len(x.heap) }
+func (x *offerHeap) Less(i, j int) bool {
+	return (*offers)(x).comesBefore(x.heap[i], x.heap[j])
+}
+func (x *offerHeap) Swap(i, j int) {
+	x.heap[i], x.heap[j] = x.heap[j], x.heap[i]
+	x.list[x.heap[i]].at, x.list[x.heap[j]].at = int32(i), int32(j)
+}
+func (x *offerHeap) Push(any) { panic("jobs: a host more") }
+func (x *offerHeap) Pop() any { panic("jobs: a host less") }

@@ -1,0 +1,212 @@
+package jobs
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A partial is a plan under construction, kept as differences from the case: who
+// has gone, who has a place, and what that leaves. Engines that work step by
+// step build on one, and can take steps back.
+type partial struct {
+	*jobCase
+	*effort
+	cover *coverer
+
+	free   []int64       // of every host, with victims gone and members placed
+	left   []cover.Bound // what bounds leave
+	values []int64       // of left
+	short  []int64       // of every queue that is short
+	gone   []bool        // by candidate
+	chosen []int32       // units that go
+	at     []int32       // the host of each member of todo, or -1
+}
+
+// begin makes the plan that of nothing done.
+func (x *partial) begin() {
+	x.free, x.short = x.free[:0], x.short[:0]
+	for h := range x.hosts {
+		x.free = append(x.free, x.hosts[h].free...)
+	}
+	for _, short := range x.needs.short {
+		x.short = append(x.short, short...)
+	}
+	x.gone = zeros(x.gone, len(x.cands))
+	x.chosen = x.chosen[:0]
+	x.at = zeros(x.at, len(x.todo))
+	for i := range x.at {
+		x.at[i] = -1
+	}
+	x.beginBounds()
+}
+
+// beginBounds copies the bounds.
+func (x *partial) beginBounds() {
+	size := 0
+	for _, b := range x.rooms.Bounds {
+		size += len(b.Room.Value)
+	}
+	x.values = slices.Grow(x.values[:0], size)[:0]
+	x.left = x.left[:0]
+	for _, b := range x.rooms.Bounds {
+		from := len(x.values)
+		x.values = append(x.values, b.Room.Value...)
+		x.left = append(x.left, cover.Bound{Room: resources.Limit{
+			Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined,
+		}})
+	}
+}
+
+// move lets a unit go, or takes that back if sign is -1.
+func (x *partial) move(u int32, sign int64) {
+	for _, i := range x.tasksOf(u) {
+		c := &x.cands[i]
+		x.gone[i] = sign > 0
+		if c.host >= 0 {
+			addTo(x.row(x.free, int(c.host)), c.size, sign)
+		}
+		x.needs.cut(x.short, c, -sign)
+	}
+	unit := &x.units[u]
+	for _, b := range unit.Bounds {
+		addTo(x.left[b].Room.Value, unit.Size, -sign)
+	}
+	for i := range unit.Parts {
+		p := &unit.Parts[i]
+		for _, b := range p.Bounds {
+			addTo(x.left[b].Room.Value, p.Size, -sign)
+		}
+	}
+}
+
+// choose lets a unit go for good.
+func (x *partial) choose(u int32) {
+	x.move(u, +1)
+	x.chosen = append(x.chosen, u)
+}
+
+// chooseFound lets the units go that a search has found, if it has.
+func (x *partial) chooseFound() bool {
+	if x.cover.found.Found {
+		for _, i := range x.cover.found.Units {
+			x.choose(x.cover.rows[i])
+		}
+	}
+	return x.cover.found.Found
+}
+
+// takeBack takes back all units but for the first ones that went.
+func (x *partial) takeBack(before int) {
+	for len(x.chosen) > before {
+		last := len(x.chosen) - 1
+		x.move(x.chosen[last], -1)
+		x.chosen = x.chosen[:last]
+	}
+}
+
+// mayGo reports whether no task of a unit has gone yet and no bound forbids that
+// it goes too.
+func (x *partial) mayGo(u int32) bool {
+	for _, i := range x.tasksOf(u) {
+		if x.gone[i] {
+			return false
+		}
+	}
+	x.move(u, +1)
+	kept := x.keeps(&x.units[u])
+	x.move(u, -1)
+	return kept
+}
+
+// mayGoTogether reports whether units may go beside those that have gone.
+func (x *partial) mayGoTogether(units []int32) bool {
+	n := 0
+	for n < len(units) && x.mayGo(units[n]) {
+		x.move(units[n], +1)
+		n++
+	}
+	for i := range n {
+		x.move(units[i], -1)
+	}
+	return n == len(units)
+}
+
+// keeps reports whether the bounds of a unit are kept.
+func (x *partial) keeps(u *unit) bool {
+	for _, b := range u.Bounds {
+		if negative(x.left[b].Room) {
+			return false
+		}
+	}
+	for i := range u.Parts {
+		for _, b := range u.Parts[i].Bounds {
+			if negative(x.left[b].Room) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// seat places a member on a host, and unseat takes it away again.
+func (x *partial) seat(m, h int32) {
+	x.at[m] = h
+	addTo(x.row(x.free, int(h)), x.kindAt(m).size, -1)
+}
+
+func (x *partial) unseat(m int32) {
+	addTo(x.row(x.free, int(x.at[m])), x.kindAt(m).size, +1)
+	x.at[m] = -1
+}
+
+// seatAll places every member of todo.
+func (x *partial) seatAll(at []int32) {
+	for m, h := range at {
+		x.seat(int32(m), h)
+	}
+}
+
+// queuesCovered reports whether no queue is short any more.
+func (x *partial) queuesCovered() bool {
+	for _, v := range x.short {
+		if v > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// coverQueues lets the cheapest units below a ceiling go that queues need still,
+// wherever they run, and reports whether there are enough.
+func (x *partial) coverQueues(l ceiling) bool {
+	if x.queuesCovered() {
+		return true
+	}
+	x.cover.begin(x.left)
+	x.needQueues()
+	for u := range x.units {
+		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(int32(u)) {
+			x.cover.offerWithin(int32(u))
+		}
+	}
+	x.cover.run(x.smallBudget())
+	return x.chooseFound()
+}
+
+// needQueues states what queues need still.
+func (x *partial) needQueues() {
+	for n := range x.needs.queues {
+		x.cover.needQueue(x.row(x.short, n))
+	}
+}
+
+// chooseAll lets everybody go who may, in an order.
+func (x *partial) chooseAll(order []int32) {
+	for _, u := range order {
+		if x.mayGo(u) {
+			x.choose(u)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package jobs
+
+import "slices"
+
+// spareWholes takes of each gang that goes as a whole only what is surplus, if
+// that is enough.
+func (x *finisher) spareWholes() {
+	x.wholes = x.wholes[:0]
+	for _, u := range x.chosen {
+		if unit := &x.units[u]; unit.whole && x.gangs[unit.gang].surplus > 0 {
+			x.wholes = append(x.wholes, u)
+		}
+	}
+	for _, whole := range x.wholes {
+		x.spareWhole(whole)
+	}
+}
+
+// spareWhole is spareWholes for one gang.
+func (x *finisher) spareWhole(whole int32) {
+	p := x.partial
+	p.move(whole, -1)
+	p.chosen = slices.DeleteFunc(p.chosen, func(u int32) bool { return u == whole })
+	before := len(p.chosen)
+	x.stateLacks()
+	for u := range x.units {
+		if unit := &x.units[u]; unit.gang == x.units[whole].gang && !unit.whole && p.mayGo(int32(u)) {
+			x.cover.offer(int32(u))
+		}
+	}
+	x.cover.run(x.smallBudget())
+	if p.chooseFound() && (!x.asker.asks() || x.asker.acceptsAll(x.at, p.chosen)) {
+		return
+	}
+	p.takeBack(before)
+	p.choose(whole)
+}
+
+// stateLacks states what queues and the hosts of the members lack in the partial
+// plan.
+func (x *finisher) stateLacks() {
+	x.cover.begin(x.left)
+	x.needQueues()
+	x.short = zeros(x.short, len(x.hosts)*x.types)
+	for h := range x.hosts {
+		if !x.overfull(int32(h)) {
+			continue
+		}
+		free := x.row(x.free, h)
+		short := x.row(x.short, h)
+		for t, v := range x.load.of(int32(h)) {
+			if v > 0 {
+				short[t] = max(-free[t], 0)
+			}
+		}
+		x.cover.needHost(int32(h), short)
+	}
+}
