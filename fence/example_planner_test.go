@@ -1,0 +1,126 @@
+package fence_test
+
+import (
+	"cmp"
+	"fmt"
+	"log"
+	"slices"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A pod is what some scheduler has for a task. Nothing below needs another type.
+type pod struct {
+	name     string
+	team     string // the path of its queue
+	size     resources.Vector
+	priority int32
+}
+
+// stops returns pods that may stop so that the ask has its size, the least
+// important first, or nil. It looks at queues only: a whole planner, which knows
+// nodes and finds the cheapest set, is in package victims.
+func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod {
+	leaf, _ := tree.Lookup(ask.team)
+
+	// Neither a max of the path nor the user's own may be passed.
+	room := resources.Tighten(resources.Limit{}, tree.Headroom(resources.Limit{}, leaf), user)
+	if !resources.Admits(room, ask.size) {
+		fmt.Println(ask.name, "passes a max by", tree.Schema().Format(resources.Over(nil, ask.size, room)))
+		return nil
+	}
+	// Law 4: some queue of the path lacks what it is guaranteed. If that is the
+	// fence root or a queue above it, everybody in reach is inside the needy queue.
+	x := tree.Trigger(leaf, resources.Positive(ask.size))
+	inside := slices.Contains(slices.Collect(fence.Path(tree, leaf)), x.Needy) && x.Needy != fence.Root(tree, leaf)
+	if !x.Holds() || !inside {
+		fmt.Println(ask.name, "may not preempt")
+		return nil
+	}
+	lacks := resources.Short(nil, tree.Guaranteed(x.Needy), tree.Effective(nil, x.Needy))
+	fmt.Println(ask.name, "may preempt:", tree.Path(x.Needy), "lacks", tree.Schema().Format(lacks))
+
+	var able []pod
+	for w := range fence.Reach(tree, leaf) { // law 7
+		for _, p := range running {
+			if p.team == tree.Path(w) && !tree.Contains(x.Needy, w) &&
+				fence.Compare(tree, w, p.priority, leaf, ask.priority) <= 0 { // law 6
+				able = append(able, p)
+			}
+		}
+	}
+	slices.SortFunc(able, func(a, b pod) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.name, b.name))
+	})
+	return enough(tree.Clone(), able, ask.size, leaf)
+}
+
+// enough takes pods in order, as long as no queue goes below its guarantee (law 2),
+// until size is free. It takes what it takes from the tree.
+func enough(tree *queue.Tree, able []pod, size resources.Vector, asking queue.ID) (taken []pod) {
+	var freed resources.Vector
+	for _, p := range able {
+		w, _ := tree.Lookup(p.team)
+		lawful := true
+		for q := w; !tree.Contains(q, asking); q, _ = tree.Parent(q) {
+			lawful = lawful && resources.Fits(p.size, tree.Surplus(nil, q))
+		}
+		if !lawful || resources.Fits(size, freed) {
+			continue
+		}
+		if err := tree.Remove(w, p.size); err != nil {
+			log.Fatal(err)
+		}
+		freed = resources.Add(freed, freed, p.size)
+		taken = append(taken, p)
+	}
+	if !resources.Fits(size, freed) {
+		return nil
+	}
+	return taken
+}
+
+// A little planner for pods of another scheduler, made of the parts: headroom,
+// law 4, reach, effective priority, surplus.
+func Example_planner() {
+	bound := func(cpu int64) resources.Limit {
+		return resources.Limit{Value: resources.Vector{cpu * 1000}, Defined: 1}
+	}
+	cpu := func(n int64) resources.Vector { return resources.Vector{n * 1000} }
+	tree := newTree(queue.Config{Name: "root", Max: bound(20), Children: []queue.Config{
+		{Name: "web", Guaranteed: bound(8)},
+		{Name: "data", Guaranteed: bound(6)},
+		{Name: "lab", Properties: map[string]string{queue.PropertyPriorityOffset: "-10"}},
+		{Name: "audit", Properties: map[string]string{queue.PropertyPreemptionPolicy: "disabled"}},
+	}})
+	running := []pod{
+		{"data-1", "root.data", cpu(4), 0},
+		{"data-2", "root.data", cpu(3), 1},
+		{"lab-1", "root.lab", cpu(2), 9},
+		{"lab-2", "root.lab", cpu(2), 20},
+		{"audit-1", "root.audit", cpu(2), 0},
+	}
+	for _, p := range running {
+		w, _ := tree.Lookup(p.team)
+		if err := tree.Add(w, p.size); err != nil {
+			log.Fatal(err)
+		}
+	}
+	user := bound(6) // what the user may have
+	for _, ask := range []pod{
+		{"web-1", "root.web", cpu(2), 5},
+		{"web-2", "root.web", cpu(7), 5},
+		{"data-3", "root.data", cpu(1), 5},
+	} {
+		for _, p := range stops(tree, running, ask, user) {
+			fmt.Println("  stop", p.name)
+		}
+	}
+	// Output:
+	// web-1 may preempt: root.web lacks cpu=8
+	//   stop lab-1
+	// web-2 passes a max by cpu=1
+	// data-3 may not preempt
+}
