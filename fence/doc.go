@@ -8,17 +8,17 @@
 // Victims live strictly below it: a fence stops an ask from looking out, and
 // never one from looking in. On the asking leaf it leaves no one.
 //
-// The [Reach] of a leaf is every leaf below its fence root except the leaf
-// itself and those that are disabled, which protects their tasks and does not
-// stop their asks.
+// The [Reach] of a leaf is every leaf below its fence root except the leaf itself
+// and disabled ones. The tasks of a disabled queue are protected. Its asks may
+// preempt all the same.
 //
 // # Effective priority
 //
 // Two leaves compare priorities below their lowest common ancestor c. A task
-// is lifted from its leaf up to the child of c: it starts with its own
-// priority, and at each queue priority.offset is added or, where
-// priority.policy is fence, the value is replaced by the offset. So an offset
-// or a fence on c or above changes nothing, and a fenced branch gives all its
-// tasks or none. Law 6 then lets an ask take tasks of lower or equal effective
-// priority only; see [Lift] and [View].
+// is lifted from its leaf up to the child of c. It starts with its own priority.
+// Each queue on the way adds its priority.offset or, if its priority.policy is
+// fence, replaces the value by the offset. So an offset or a fence on c or above
+// changes nothing, and a fenced branch gives all its tasks or none. Law 6 lets an
+// ask take tasks of lower or equal effective priority only: see [Compare] for one
+// task, and [View] for many.
 package fence

@@ -24,7 +24,8 @@ func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 
 // Reach yields, in tree order, the leaves whose tasks an ask of leaf may take:
 // those below the fence root of leaf, except leaf itself and disabled ones.
-// Nothing is allocated where the result is ranged over directly.
+// Use it to walk over the leaves once; a [View] answers for each of them at once.
+// Nothing is allocated if the result is ranged over directly.
 func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)
@@ -36,7 +37,9 @@ func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	}
 }
 
-// Path yields the queues from leaf up to its fence root, both included.
+// Path yields the queues from leaf up to its fence root, both included. Use it to
+// ask what an ask of leaf can change at all: outside these queues and their
+// subtrees it takes nothing.
 func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)

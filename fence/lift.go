@@ -12,8 +12,8 @@ import (
 // With at most [queue.MaxDepth] offsets of 32 bits on a path no lifted
 // priority leaves the range of int64, nor does the difference of two.
 type Lift struct {
-	// Fenced is set where a queue on the way has the priority policy fence:
-	// every priority becomes Offset. Otherwise Offset is added.
+	// Fenced is set if a queue on the way has the priority policy fence. Every
+	// priority becomes Offset then. Otherwise Offset is added.
 	Fenced bool
 	Offset int64
 }
@@ -27,7 +27,8 @@ func (l Lift) Of(priority int32) int64 {
 }
 
 // LiftTo returns the lift from leaf up to and including the queue below
-// ancestor. It is the zero Lift where leaf is ancestor itself.
+// ancestor. It is the zero Lift if leaf is ancestor itself. The cost is linear in
+// the depth.
 func LiftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
 	var l Lift
 	for q := range t.Up(leaf) {

@@ -32,7 +32,7 @@ func (s Standing) String() string {
 }
 
 // A View is a tree as the asks of one leaf see it: one row per queue, made in
-// one pass by [View.Reset], so that a question about a task costs a lookup.
+// one pass by [View.Reset]. Use it to ask about many tasks: each answer is a lookup.
 // The zero View is ready for Reset; its memory is reused. Before Reset, and for
 // a queue that the tree does not have, its other methods panic.
 //
@@ -49,8 +49,8 @@ type row struct {
 	standing Standing
 }
 
-// Reset makes v the view of leaf. It allocates where v has seen no tree of
-// this size. The cost is linear in the number of queues.
+// Reset makes v the view of leaf. It allocates if v has seen no tree of this size.
+// The cost is linear in the number of queues.
 func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 	if cap(v.rows) < t.Len() {
 		v.rows = make([]row, t.Len())
@@ -90,8 +90,8 @@ func (v *View) Standing(w queue.ID) Standing { return v.row(w).standing }
 
 // Rank returns the lift from w that gives, for the raw priority of a task in
 // w, its effective priority minus that of an ask of the given priority, both
-// lifted to below their common ancestor. Law 6: the task may be taken where
-// the rank is 0 or less. A rank never falls as the raw priority rises, so per
+// lifted to below their common ancestor. Law 6: the task may be taken if the rank
+// is 0 or less. A rank never falls as the raw priority rises, so per
 // leaf this is one threshold on the raw priority.
 func (v *View) Rank(w queue.ID, ask int32) Lift {
 	r := v.row(w)

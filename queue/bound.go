@@ -13,9 +13,10 @@ func (t *Tree) Guaranteed(q ID) resources.Limit { return t.limit(&t.guaranteed, 
 // Max returns what q may use at most, as a view.
 func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
 
-// SetGuaranteed replaces the guarantee of q by a copy of l. Problems are found
-// as by [New]: over-committed bounds of q, its parent and its children only in
-// a strict tree. They are reported as by New, too, and then nothing changes.
+// SetGuaranteed replaces the guarantee of q by a copy of l. It finds the problems
+// that [New] finds, and reports them as New does. Then nothing changes. Bounds
+// that are over-committed among q, its parent and its children are problems in a
+// strict tree only; warnings are not looked for.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.Name(q), l, t.Max(q)})
 }
@@ -68,8 +69,8 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 }
 
 // Governing returns the queue that governs type i for q: the nearest from q
-// upwards that defines a guarantee for it, which may be one of 0. The cost is
-// linear in the depth.
+// upwards that defines a guarantee for it. A guarantee of 0 is defined, too. The
+// cost is linear in the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	for q = t.known(q); ; {
 		if t.guaranteed.defined[q].Has(i) {
@@ -83,8 +84,9 @@ func (t *Tree) Governing(q ID, i int) (ID, bool) {
 }
 
 // Surplus sets dst to what q uses beyond its guarantee, per type: the positive
-// part of e - g, and all of e for types without a guarantee. It returns dst,
-// which is allocated where it is too short. The cost is linear in the types.
+// part of e - g, and all of e for types without a guarantee. Use it to ask what a
+// queue may give to others. It returns dst, which is allocated if it is too short.
+// The cost is linear in the types.
 func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	dst = t.Effective(dst, q)
 	g := t.Guaranteed(q)
@@ -95,10 +97,12 @@ func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 }
 
 // Headroom sets dst to what may still be added below q, for every type that q
-// or a queue above it bounds: the least of m - e over the path. It is negative
-// where a queue of the path is over its max. It returns dst, whose Value is
-// allocated where it is too short and 0 in types without a bound. The cost is
-// depth times types.
+// or a queue above it bounds: the least of m - e over the path. Use it to ask
+// whether a task may start: see [resources.Admits]. It is negative in a type of
+// which some queue of the path uses more than its max.
+//
+// It returns dst. Its Value is allocated if it is too short, and is 0 in types
+// without a bound. The cost is depth times types.
 func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	n := t.schema.Len()
 	dst.Defined = 0

@@ -1,6 +1,11 @@
 // Package queue is the tree of queues: what each of them is guaranteed, what
 // it may use at most, what it uses, and what of that is about to leave.
 //
+// [New] makes a [Tree] of a [Config]. [Tree.Add] and its like keep the usage.
+// [Tree.Surplus], [Tree.Headroom] and [Tree.Trigger] answer what planners ask.
+// [FairShares] turns demand and weights into guarantees. [Config.Add] and [Move]
+// are for queues that come and go at run time.
+//
 // # Numbering
 //
 // Queues are numbered in preorder, in the caller's order of children. The
@@ -20,15 +25,15 @@
 //	m   max, a [resources.Limit]
 //
 // u is the present usage, e = u - p the coming or effective usage. Guarantees
-// are compared with e. A type that g or m does not define has no bound, which
-// is neither zero nor infinity.
+// are compared with e. A type that g or m does not define has no bound. No bound
+// is distinct from both zero and infinity.
 //
 // The governing queue of a type for a leaf is the nearest queue from the leaf
 // upwards that defines a guarantee for it.
 //
-// All amounts are non-negative and the usage of the root, which is the sum of
-// everything, is range-checked where amounts enter. So no sum inside a tree
-// can overflow, and what was added can be subtracted again exactly.
+// No amount is negative. The usage of the root is the sum of everything, and its
+// range is checked when an amount is added. So no sum inside a tree can overflow,
+// and what was added can be subtracted again exactly.
 //
 // # Errors
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// String draws the tree, a line per queue: its name, what it uses, what of
-// that leaves, and its bounds, each where there is any.
+// String draws the tree, a line per queue: its name, what it uses, what of that
+// leaves, and its bounds. What a queue does not have is left out.
 //
 //	root used cpu=12 leaving cpu=2
 //	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5

@@ -140,8 +140,8 @@ func (t *Tree) Children(q ID) iter.Seq[ID] {
 	}
 }
 
-// Leaves yields the leaves in the subtree of q in tree order. Of a leaf these
-// are itself alone.
+// Leaves yields the leaves in the subtree of q in tree order. If q is a leaf, it
+// yields q alone.
 func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for w := q; w < t.ends[q]; w++ {
@@ -152,9 +152,9 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	}
 }
 
-// Clone returns an independent copy of the tree with its bounds and usage.
-// What never changes (names, numbering, properties) is shared. The cost is a
-// copy of four blocks of one amount per queue and type.
+// Clone returns an independent copy of the tree with its bounds and usage. Use it
+// to try something. Names, numbering and properties never change, and both trees
+// share them. The cost is a copy of four blocks of one amount per queue and type.
 func (t *Tree) Clone() *Tree {
 	c := *t
 	c.owned = false

@@ -21,8 +21,8 @@ func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.usage, q) }
 // Preempting returns p, what of the usage of q is marked to leave, as a view.
 func (t *Tree) Preempting(q ID) resources.Vector { return t.row(t.preempting, q) }
 
-// Effective sets dst to e = u - p, what q will use once the marked has left.
-// It returns dst, which is allocated where it is too short.
+// Effective sets dst to e = u - p: what q will use once all that is marked has left.
+// It returns dst, which is allocated if it is too short.
 func (t *Tree) Effective(dst resources.Vector, q ID) resources.Vector {
 	return resources.Sub(dst, t.Usage(q), t.Preempting(q))
 }
@@ -38,11 +38,11 @@ func (t *Tree) marked(q ID, i int) int64 { return t.preempting[int(q)*t.schema.L
 
 // Add adds size to the usage of leaf and of every queue above it.
 //
-// Where leaf has children, size has a negative amount or one of a type that
-// the schema does not have, or the usage of the root would pass the range of
-// int64, an error says so and nothing changes. The size may be a view of the
-// tree. The cost is depth times types. All this holds for the other three
-// changes, too.
+// It is an error, a [*Problem], if leaf has children, if an amount of size is
+// negative or of a type that the schema does not have, and if the usage of the
+// root would pass the range of int64. Then nothing changes. The size may be a view
+// of the tree. The cost is depth times types. All this holds for [Tree.Remove],
+// [Tree.Mark] and [Tree.Unmark], too.
 func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 }
 
 // Remove subtracts size from the usage of leaf and of every queue above it. It
-// takes what is not marked: to remove what is leaving, unmark it first. An error
-// says where less than size is unmarked, and then nothing changes.
+// takes what is not marked: to remove what is leaving, unmark it first. It is an
+// error if less than size is unmarked.
 func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -74,9 +74,9 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Mark marks size of the usage of leaf, and of every queue above it, as
-// leaving. An error says where less than size is unmarked, and then nothing
-// changes.
+// Mark marks size of the usage of leaf, and of every queue above it, as leaving.
+// Use it when a task is told to stop and still runs. It is an error if less than
+// size is unmarked.
 func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Unmark takes back the marking of size. An error says where less than size is
-// marked, and then nothing changes.
+// Unmark takes back the marking of size. It is an error if less than size is
+// marked.
 func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err

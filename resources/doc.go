@@ -5,14 +5,14 @@
 //
 // A [Schema] gives every resource type of a cluster a position, once, in the
 // caller's order. After that a type is a small integer and its name matters
-// only where text is read or printed.
+// only when text is read or printed.
 //
 // A [Vector] is an amount of every type, by position: a usage, the size of a
 // task, the capacity of a node. What is not there is zero.
 //
-// A [Limit] is a bound on some types: a guarantee or a max. What is not
-// defined is no bound, which is neither zero nor infinity. The zero Limit
-// bounds nothing.
+// A [Limit] is a bound on some types: a guarantee or a max. A type that it does not
+// define has no bound. No bound is distinct from both zero and infinity. The zero
+// Limit bounds nothing.
 //
 // These two ideas are kept apart on purpose. A map from names to numbers would
 // serve for both, and then every reader has to know whether a missing name
@@ -27,14 +27,14 @@
 // computed and compared in 128 bits.
 //
 // Arithmetic saturates at ±math.MaxInt64. It never wraps and never yields
-// math.MinInt64, which is read as -math.MaxInt64 where it is given, so that
-// the negation of an amount is always an amount. Below the ends of the range
-// everything is exact; whoever has to undo a sum checks the range of what goes
+// math.MinInt64. An operand of math.MinInt64 is read as -math.MaxInt64. So the
+// negation of an amount is always an amount. Below the ends of the range
+// everything is exact. If you have to undo a sum, check the range of what goes
 // into it.
 //
 // A difference is asked for as what is [Over] or what is [Short], each clamped
-// at zero, so that nobody has to remember a sign. Only [SubOnlyExisting], whose
-// negative entries are the point of it, and [Sub] are signed.
+// at zero: nobody has to remember a sign. Only [Sub] and [SubOnlyExisting] are
+// signed.
 //
 // # Calling convention
 //
@@ -47,10 +47,10 @@
 //
 // The destination's own contents do not matter, only its storage does:
 //
-//   - It may be nil or too short. Where its capacity is too small, the result
-//     is allocated; otherwise nothing is. As with append, storage between
+//   - It may be nil or too short. If its capacity is too small, the result is
+//     allocated; otherwise nothing is. As with append, storage between
 //     length and capacity is used: cut views of a shared block as s[a:b:b].
-//   - It may be one of the operands, or start where one of them starts. It
+//   - It may be one of the operands, or start at the same place as one. It
 //     must not overlap one in any other way.
 //   - The result is what is returned. Its length is that of the longest
 //     operand; a longer destination is cut to it.

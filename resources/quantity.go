@@ -55,8 +55,8 @@ var suffixes = [...]struct {
 //
 // So "1E" is 10^18 and "1E3" is 1000. There are no blanks.
 //
-// Where Kubernetes rounds up or caps, this function does not: the result is
-// exactly what the text says, or there is an error. It is a [*QuantityError] of
+// Kubernetes rounds up and caps; this function does not. The result is exactly
+// what the text says, or there is an error. It is a [*QuantityError] of
 // the first kind that holds: [ErrQuantity] for a text that is not of the
 // grammar, [ErrNegative], [ErrFraction], [ErrRange]. "-0" is zero.
 //
@@ -161,7 +161,7 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 	if places > int64(two) {
 		return 0, ErrFraction
 	}
-	// Horner's rule, from the last place on. Where the sum is whole, so is every
+	// Horner's rule, from the last place on. If the sum is whole, so is every
 	// quotient on the way, for it is five times the next one less a whole
 	// number. No quotient reaches 2^two.
 	var fraction uint64
@@ -188,8 +188,8 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 
 // FormatQuantity returns the text of an amount of the type, in base units:
 //
-//   - cpu and vcore whole where they are, as in "5", else in thousandths, as in
-//     "500m";
+//   - cpu and vcore as a whole number if they are one, as in "5", else in
+//     thousandths, as in "500m";
 //   - memory, storage, ephemeral-storage and hugepages-* with the largest
 //     binary suffix that divides the amount, as in "10Gi" or "1000";
 //   - everything else in plain digits.

@@ -17,7 +17,7 @@ func Scale(dst, x Vector, k int64) Vector {
 }
 
 // ScaleRatio sets dst to x * num / den and returns it. The product is taken in
-// 128 bits, so that only the result can leave the range, where it saturates.
+// 128 bits: only the result can leave the range, and then it saturates.
 // Quotients are rounded toward zero.
 //
 // A denominator of zero counts as a positive one too small to matter: amounts

@@ -9,9 +9,9 @@ import (
 // A Share is an amount of a capacity, a fraction that is never divided out.
 // Shares of different capacities compare exactly.
 //
-// A negative Amount counts as 0. A capacity Of that is not positive counts as
-// 1, so that of a type that the cluster does not have any amount is a large
-// share. The zero Share is a share of nothing.
+// A negative Amount counts as 0. A capacity Of that is not positive counts as 1:
+// any amount of a type that the cluster does not have is a large share. The zero
+// Share is a share of nothing.
 type Share struct {
 	Amount, Of int64
 }
@@ -33,9 +33,9 @@ func (s Share) normal() Share {
 	return Share{Amount: max(s.Amount, 0), Of: max(s.Of, 1)}
 }
 
-// DominantShare returns the largest share that v has of capacity in any type,
-// that of the first such type where several are equal. It is the zero Share
-// where v has no positive amount.
+// DominantShare returns the largest share that v has of capacity in any type. If
+// several are equal, it is that of the first type. If v has no positive amount, it
+// is the zero Share.
 //
 // Source: the dominant share of Ghodsi et al., "Dominant Resource Fairness",
 // NSDI 2011, for several types and exact fractions.

@@ -27,7 +27,7 @@ func (x Vector) At(i int) int64 {
 	return 0
 }
 
-// grow returns a Vector of length n in the storage of dst where that suffices.
+// grow returns a Vector of length n, in the storage of dst if that suffices.
 // Its contents are arbitrary.
 func grow(dst Vector, n int) Vector {
 	if n <= cap(dst) {
@@ -38,7 +38,7 @@ func grow(dst Vector, n int) Vector {
 
 // The verbs on two vectors have an inner loop for operands of one length, which
 // they are wherever speed matters, and of amounts far from the ends of int64.
-// From the first position on where that is not so, finish does the rest.
+// From the first position on that is not like that, finish does the rest.
 
 // finish sets the positions of dst from the given one on to op of those of x
 // and y, and returns dst in the length of the longer one.
@@ -106,8 +106,8 @@ func Min(dst, x, y Vector) Vector {
 }
 
 // Max sets dst to the larger amount of x and y in every type and returns it.
-// A type that only one of them has is compared with zero, so that
-// Max(dst, x, nil) is the positive part of x.
+// A type that only one of them has is compared with zero: Max(dst, x, nil) is the
+// positive part of x.
 func Max(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, greater)
@@ -132,8 +132,8 @@ func Copy(dst, x Vector) Vector {
 	return dst
 }
 
-// Fits reports whether x <= y in every type. What is missing is zero, so that
-// the nil Vector does not fit where an amount of y is negative.
+// Fits reports whether x <= y in every type. What is missing is zero: the nil
+// Vector does not fit y if an amount of y is negative.
 func Fits(x, y Vector) bool {
 	if len(x) != len(y) {
 		n := min(len(x), len(y))
@@ -174,9 +174,9 @@ func IsZero(x Vector) bool {
 	return true
 }
 
-// Positive returns the types of which x has an amount above zero: the types
-// that an ask for x asks for. An explicit zero is no such type. Positions of
-// [MaxTypes] and more have no place in a [Mask].
+// Positive returns the types in which x is above zero. Use it to tell which types
+// an ask wants: an explicit zero is not wanted. Positions of [MaxTypes] and more
+// have no place in a [Mask].
 func Positive(x Vector) Mask {
 	var m Mask
 	for i, a := range x {

@@ -17,9 +17,9 @@ const (
 	AnnotationMinimum = AnnotationPrefix + "minimum-preemptable-priority"
 	// AnnotationSeconds is a decimal number of 64 bits.
 	AnnotationSeconds = AnnotationPrefix + "toleration-seconds"
-	// AnnotationAllowPreemption is true or false. It is YuniKorn's: the tasks
-	// of a class that does not allow it have opted out, which is a strong
-	// suggestion where a policy is a promise.
+	// AnnotationAllowPreemption is true or false. It is YuniKorn's. If a class
+	// does not allow preemption, its tasks have opted out: that is a strong
+	// suggestion, and a policy is a promise.
 	AnnotationAllowPreemption = "yunikorn.apache.org/allow-preemption"
 )
 

@@ -79,7 +79,7 @@ type registered struct {
 // is one. This is the one time that its annotations are parsed. The Config is
 // not kept.
 //
-// The error is a [*ClassError], which wraps an [*AnnotationError] where an
+// The error is a [*ClassError], which wraps an [*AnnotationError] if an
 // annotation is malformed. It leaves the classes as they were.
 func (c *Classes) Set(config Config) error {
 	r, err := register(config)

@@ -27,7 +27,7 @@
 // have one too; it plays no part here.
 //
 //   - minimum-preemptable-priority is the least priority of a preemptor that is
-//     never tolerated. Where it is absent it is the value of the class + 1: the
+//     never tolerated. If it is absent, it is the value of the class + 1: the
 //     class tolerates its equals and those below, and nobody above. (There is
 //     nothing above 2147483647, and so that class tolerates those below.)
 //   - toleration-seconds is how long a task is spared by preemptors below the
@@ -74,13 +74,13 @@
 //
 //   - a minimum without seconds;
 //   - a minimum at or below the value of the class: no preemptor that could
-//     take its tasks is below. Where victims must have a strictly lower
+//     take its tasks is below. If victims must have a strictly lower
 //     priority, as in Kubernetes, that includes value + 1, and so every policy
 //     without a minimum;
 //   - a name under the prefix that is neither of the two, which is then
 //     misspelt.
 //
-// And some protect too much. A toleration is a promise: where all that could make
+// And some protect too much. A toleration is a promise: if all that could make
 // room is spared, an ask gets none, whatever its queue is guaranteed. Its
 // refusal counts the tasks that were exempt, and says when time will help; for
 // tasks that are spared for ever it never does.

@@ -24,7 +24,7 @@ type Policy struct {
 }
 
 // DefaultMinimum is the minimum of a class that sets none: its value + 1, or
-// its value where no priority is higher. The class then tolerates preemptors
+// its value if no priority is higher. The class then tolerates preemptors
 // of its own priority and below.
 func DefaultMinimum(value int32) int32 {
 	if value == math.MaxInt32 {

@@ -9,8 +9,8 @@ import (
 
 // The kinds of warnings. They come wrapped in a [*ClassError].
 var (
-	// ErrProtectsNobody: a policy was written down that cannot protect a task
-	// which runs at the priority of its class.
+	// ErrProtectsNobody: a policy was written down, and it cannot protect a task
+	// that runs at the priority of its class.
 	ErrProtectsNobody = errors.New("the policy protects nobody")
 	// ErrUnknownAnnotation: a name under [AnnotationPrefix] means nothing,
 	// and is probably misspelt.
