@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -19,6 +20,11 @@ type Figures struct {
 	Storm      Storm     `json:"storm"`
 	Laws       Laws      `json:"laws"`
 
+	// Under is how long the queues of each tenant that is guaranteed anything
+	// were under their guarantee while pods of them waited.
+	Under []Under `json:"underGuarantee"`
+
+	hunger  hunger
 	reasons [victims.PredicateRefused + 1]int
 }
 
@@ -27,6 +33,14 @@ type Peak struct {
 	Type     string `json:"type"`
 	Used     int64  `json:"used"`
 	Capacity int64  `json:"capacity"`
+}
+
+// Under is how long the queues of a tenant were under their guarantee while pods
+// of them waited, added up, and what that is without preemption, if it is known.
+type Under struct {
+	Tenant  string `json:"tenant"`
+	Seconds int64  `json:"seconds"`
+	Without *int64 `json:"secondsWithoutPreemption,omitempty"`
 }
 
 // Pods counts what became of the pods.
@@ -144,6 +158,21 @@ func (f *Figures) audited(key string, found []victims.Violation) {
 	}
 }
 
+// compare takes down what a replay of the same workload without preemption
+// found out. Both last until a second.
+func (f *Figures) compare(without *Figures, until int64) {
+	f.hunger.until(until)
+	without.hunger.until(until)
+	n := 0
+	for class := range trace.QoS(trace.Classes) {
+		if class.Guaranteed() {
+			seconds := without.hunger.seconds[class]
+			f.Under[n].Seconds, f.Under[n].Without = f.hunger.seconds[class], &seconds
+			n++
+		}
+	}
+}
+
 // used takes note of what is in use.
 func (f *Figures) used(t *queue.Tree) {
 	used, leaving := t.Usage(queue.Root), t.Preempting(queue.Root)
@@ -168,6 +197,11 @@ func (f *Figures) conclude(pods []pod, w *watch) {
 	for r, n := range f.reasons {
 		if n > 0 {
 			f.Refusals = append(f.Refusals, Refused{victims.Reason(r).String(), n})
+		}
+	}
+	for class := range trace.QoS(trace.Classes) {
+		if class.Guaranteed() {
+			f.Under = append(f.Under, Under{Tenant: class.Tenant(), Seconds: f.hunger.seconds[class]})
 		}
 	}
 	f.Storm = Storm{Plans: w.plans, Bound: w.bound(), Fixed: w.fixed, Restored: w.restored, Broken: w.broken}

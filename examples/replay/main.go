@@ -22,12 +22,18 @@
 // the bound that the theorem of storm freedom puts on them. Progress is
 // reported on standard error.
 //
+// Columns of the pods that are not needed may be missing: gpu_spec, qos,
+// creation_time and deletion_time. What is assumed then is told on standard
+// error.
+//
 // With -svg the workload is replayed a second time, in which nobody may
 // preempt, and a picture for browsers compares the two: what each tenant uses
-// over time, when pods of it were stopped, and how long they waited.
+// over time, when pods of it were stopped, how long its queues were under their
+// guarantee while pods of them waited, which is what preemption shortens, and how
+// long pods waited. The figures in the text compare the two as well.
 //
-// The exit status is 0 where all laws and the bound were kept, 1 where they
-// were not, and 2 where anything was wrong with arguments or files.
+// The exit status is 0 if all laws and the bound were kept, 1 if they were not,
+// and 2 if anything was wrong with arguments or files.
 package main
 
 import (
@@ -125,6 +131,9 @@ func replay(o *options, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
+	for _, assumed := range w.Assumed {
+		fmt.Fprintf(stderr, "replay: %s\n", assumed)
+	}
 	w.Nodes = everyNth(w.Nodes, o.every)
 	if o.nodes == "" {
 		o.stretch = max(o.stretch, 1) // generated pods end
@@ -135,7 +144,7 @@ func replay(o *options, stdout, stderr io.Writer) int {
 	with := newHistory(&r)
 	f, err := o.run(&r, with, "", stderr)
 	if err == nil && o.svg != "" {
-		err = o.draw(&r, with, stderr)
+		err = o.draw(&r, f, with, stderr)
 	}
 	if err == nil {
 		err = write(stdout, o, f, watch.timings())
@@ -175,12 +184,15 @@ func (o *options) run(r *Replay, h *history, about string, stderr io.Writer) (*F
 
 // draw replays without preemption what was replayed with it, and writes the
 // picture of both.
-func (o *options) draw(r *Replay, with *history, stderr io.Writer) error {
+func (o *options) draw(r *Replay, f *Figures, with *history, stderr io.Writer) error {
 	patient := Replay{Workload: r.Workload, Stretch: r.Stretch, Retries: r.Retries, Grace: r.Grace, Patient: true}
 	without := newHistory(&patient)
-	if _, err := o.run(&patient, without, ", without preemption", stderr); err != nil {
+	g, err := o.run(&patient, without, ", without preemption", stderr)
+	if err != nil {
 		return err
 	}
+	f.compare(g, max(with.last, without.last))
+	with.under, without.under = f.hunger.seconds, g.hunger.seconds
 	return os.WriteFile(o.svg, drawSVG(with, without), 0o644)
 }
 

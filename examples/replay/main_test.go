@@ -104,7 +104,7 @@ func TestRunJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(*want, got.Figures, cmp.AllowUnexported(Figures{}), ignoreReasons); diff != "" {
+	if diff := cmp.Diff(*want, got.Figures, cmp.AllowUnexported(Figures{}), ignoreUnsaid); diff != "" {
 		t.Error(diff)
 	}
 	var counts []string
@@ -117,6 +117,22 @@ func TestRunJSON(t *testing.T) {
 	// q is created, and when p ends, q ends in the same second.
 	if diff := cmp.Diff([]string{"fits", "refused too-early"}, counts); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What a list of pods lacks is assumed, and told.
+func TestRun_FewColumns(t *testing.T) {
+	nodes, _ := files(t)
+	pods := filepath.Join(t.TempDir(), "five.csv")
+	if err := os.WriteFile(pods, []byte("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs bytes.Buffer
+	if status := run([]string{"-quiet", "-nodes", nodes, "-pods", pods}, &out, &errs); status != sound {
+		t.Fatal(status, errs.String())
+	}
+	if got, want := strings.Count(errs.String(), "replay: "+pods+" has no column "), 4; got != want {
+		t.Errorf("%d assumptions are told, want %d: %s", got, want, errs.String())
 	}
 }
 

@@ -61,6 +61,8 @@ type player struct {
 	auditor victims.Auditor
 	watch   *watch
 
+	starving []bool // leaves, in this second
+
 	pods     []pod
 	index    map[string]int32 // of pods, by name
 	calendar calendar
@@ -110,6 +112,7 @@ func (r *Replay) Run() (*Figures, error) {
 		if err := x.second(); err != nil {
 			return nil, err
 		}
+		x.look()
 		if x.Second != nil {
 			x.Second(x.now, x.cluster.Tree())
 		}
@@ -145,6 +148,7 @@ func (r *Replay) prepare() (*player, error) {
 		x.planner.Predicate = x.allowed
 		x.auditor.Predicate = func(q *victims.Placing) bool { return x.allowed(q.Ask, q.Node, q.Victims) }
 	}
+	x.starving = make([]bool, cluster.Tree().Len())
 	x.watch = newWatch(cluster.Tree(), x.pods)
 	x.figures.begin(cluster)
 	return x, nil

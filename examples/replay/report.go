@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -36,7 +37,41 @@ func (f *Figures) writeText(w io.Writer) {
 	for _, v := range f.Laws.First {
 		row("", "%s", v)
 	}
+	row("tenants", "%s", tenants())
+	row("starved", "%s", f.starved())
 	t.Flush()
+}
+
+// tenants says who the tenants are.
+func tenants() string {
+	var all []string
+	for class := range trace.QoS(trace.Classes) {
+		all = append(all, fmt.Sprintf("%s (%s)", class.Tenant(), class.About()))
+	}
+	return strings.Join(all, ", ")
+}
+
+// starved says how long queues were under their guarantee while pods of them
+// waited.
+func (f *Figures) starved() string {
+	var parts []string
+	var with, without int64
+	for _, u := range f.Under {
+		text := u.Tenant + " " + span(u.Seconds)
+		with += u.Seconds
+		if u.Without != nil {
+			text += " instead of " + span(*u.Without)
+			without += *u.Without
+		}
+		parts = append(parts, text)
+	}
+	if without > 0 {
+		parts = append(parts, fmt.Sprintf("in all %s instead of %s without preemption", span(with), span(without)))
+	}
+	if parts == nil {
+		return "nobody is guaranteed anything"
+	}
+	return strings.Join(parts, ", ") + ": under the guarantee while pods waited, the queues of a tenant together"
 }
 
 // peaks tells the largest use of each type and what part of the capacity it is.

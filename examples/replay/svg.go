@@ -82,7 +82,13 @@ func (d *drawing) heading() int {
 	d.canvas.Text("title", margin, 42, "what preemption did")
 	d.canvas.Text("headline", margin, 64, fmt.Sprintf("%d pods of %d tenants on %d nodes: %d plans stopped %d pods",
 		len(w.Pods), trace.Classes, len(w.Nodes), d.with.plans, stopped))
-	x, y := margin, 88
+	var under, patient int64
+	for class := range d.with.under {
+		under, patient = under+d.with.under[class], patient+d.without.under[class]
+	}
+	d.canvas.Text("headline", margin, 84, fmt.Sprintf("queues were under their guarantee, while pods of them waited, for %s instead of %s without preemption",
+		span(under), span(patient)))
+	x, y := margin, 110
 	entry := func(text string, sample func(svg.Box)) {
 		sample(svg.Box{X: x, Y: y - 9, W: 18, H: 10})
 		d.canvas.Text("muted", x+24, y, text)
@@ -101,6 +107,9 @@ func (d *drawing) heading() int {
 	y += 18
 	d.canvas.Text("muted", margin, y, "Usage is of the type of which a tenant uses the largest share of the cluster, averaged over each pixel. "+
 		"Waiting is the time in which a pod was there and did not run.")
+	y += 16
+	d.canvas.Text("muted", margin, y, "A tenant is a class of service of the pods. What preemption shortens is the time in which a queue of a tenant "+
+		"has less than it is guaranteed while pods of it wait.")
 	if before := d.from - d.first; before > 0 {
 		y += 16
 		d.canvas.Text("muted", margin, y, fmt.Sprintf("Time begins %s after the first pod, shortly before one finds no room.", span(before)))
@@ -112,6 +121,7 @@ func (d *drawing) heading() int {
 func (d *drawing) panel(class trace.QoS, y int) {
 	with, without := &d.with.tenants[class], &d.without.tenants[class]
 	d.canvas.Text("tenant", margin, y, class.Tenant())
+	d.canvas.Text("muted", margin+svg.Width(class.Tenant(), svg.Bold(14))+10, y, d.about(class))
 	plot := svg.Box{X: plotLeft, Y: y + 12, W: plotWidth, H: plotHeight}
 	a, b := with.means(d.from, d.to, plotWidth), without.means(d.from, d.to, plotWidth)
 	top := ceiling(max(slices.Max(a), slices.Max(b), with.guaranteed))
@@ -126,6 +136,16 @@ func (d *drawing) panel(class trace.QoS, y int) {
 	}
 	d.stopped(with.stopped, plot)
 	d.card(class, plot.Y)
+}
+
+// about says what a tenant is.
+func (d *drawing) about(class trace.QoS) string {
+	parts := d.with.tenants[class].guaranteed
+	if parts == 0 {
+		return class.About() + "; nothing is guaranteed"
+	}
+	return fmt.Sprintf("%s; %s%% of the cluster is guaranteed, in equal parts to its queues",
+		class.About(), strings.TrimSuffix(tenths(parts, whole, 100), ".0"))
 }
 
 // curve returns the path along values, one to a pixel from x on.
@@ -159,23 +179,35 @@ func (d *drawing) stopped(seconds []int64, plot svg.Box) {
 	}
 }
 
-// card writes the figures of a tenant beside its plot.
+// card writes the figures of a tenant beside its plot: how long its queues were
+// under their guarantee, and how long its pods waited.
 func (d *drawing) card(class trace.QoS, y int) {
 	with, without := d.with.waits(class, d.until), d.without.waits(class, d.until)
 	d.canvas.Text("", cardLeft, y+6, fmt.Sprintf("%d pods, stopped %d times", len(with), len(d.with.tenants[class].stopped)))
-	if len(with) == 0 {
-		return
+	y += 26
+	if class.Guaranteed() {
+		d.canvas.Text("muted", cardLeft, y, "under the guarantee while pods waited:")
+		d.bars(y+14, d.with.under[class], d.without.under[class])
+		y += 48
 	}
-	most := max(sum(with), sum(without), 1)
-	bar := func(y int, class, name string, waits []int64) {
-		wide := int(sum(waits) * cardWidth / most)
-		d.canvas.Text("muted", cardLeft, y, fmt.Sprintf("%s: waits %s in all", name, span(sum(waits))))
-		d.canvas.Rect(class, svg.Box{X: cardLeft, Y: y + 4, W: wide, H: 8}, 1)
-		text := fmt.Sprintf("90%% at most %s, 99%% %s", span(percentile(waits, 90)), span(percentile(waits, 99)))
-		d.canvas.Text("muted", cardLeft, y+25, svg.Fit(text, 11, cardWidth))
+	d.canvas.Text("muted", cardLeft, y, "pods waited, all together:")
+	d.bars(y+14, sum(with), sum(without))
+}
+
+// bars draws two spans of time below each other: with preemption and without.
+func (d *drawing) bars(y int, with, without int64) {
+	const text = 104
+	most := max(with, without, 1)
+	for i, b := range []struct {
+		class, name string
+		seconds     int64
+	}{{"waitswith", "with", with}, {"waitswithout", "without", without}} {
+		y := y + 14*i
+		d.canvas.Text("muted", cardLeft, y, b.name+" "+span(b.seconds))
+		if wide := int(b.seconds * (cardWidth - text) / most); wide > 0 {
+			d.canvas.Rect(b.class, svg.Box{X: cardLeft + text, Y: y - 8, W: wide, H: 8}, 1)
+		}
 	}
-	bar(y+30, "waitswith", "with", with)
-	bar(y+76, "waitswithout", "without", without)
 }
 
 func sum(values []int64) (sum int64) {

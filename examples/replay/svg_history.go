@@ -19,6 +19,10 @@ type history struct {
 	plans    int
 	full     int64 // the first second in which an ask found no room
 	last     int64 // the last second in which anything happened
+
+	// under is for how long the queues of a tenant were under their guarantee
+	// while pods of them waited; it is known after both replays.
+	under [trace.Classes]int64
 }
 
 // A tenant is the pods of a class.

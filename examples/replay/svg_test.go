@@ -246,7 +246,8 @@ func textsOf(t *testing.T, data []byte) string {
 	}
 }
 
-// With -svg there is a picture, and the figures are those without.
+// With -svg there is a picture, and the figures are those without, but that they
+// compare.
 func TestRunSVG(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "replay.svg")
 	var plain, out, errs bytes.Buffer
@@ -257,15 +258,22 @@ func TestRunSVG(t *testing.T) {
 		t.Fatalf("status %d, %s", status, errs.String())
 	}
 	figures := func(b *bytes.Buffer) string {
-		text, _, _ := strings.Cut(b.String(), "\n\n") // timings follow
+		text, _, _ := strings.Cut(b.String(), "\nstarved") // that is compared, and timings follow
 		return text
 	}
 	if diff := cmp.Diff(figures(&plain), figures(&out)); diff != "" {
 		t.Error(diff)
 	}
+	const all = "21 h instead of 25 h without preemption"
+	if !strings.Contains(out.String(), "in all "+all) {
+		t.Error(out.String())
+	}
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !strings.Contains(textsOf(t, data), all) {
+		t.Error("the picture does not compare")
 	}
 	if texts := textsOf(t, data); !strings.Contains(texts, "\n1200 pods of 4 tenants on 16 nodes: 148 plans stopped 149 pods\n") ||
 		!strings.Contains(plain.String(), "148 plans") || !strings.Contains(plain.String(), "victims     149,") {

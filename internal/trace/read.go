@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -27,10 +28,23 @@ const (
 
 var (
 	nodeColumns = []string{"sn", "cpu_milli", "memory_mib", "gpu", "model"}
-	podColumns  = []string{
-		"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli", "gpu_spec", "qos",
-		"creation_time", "deletion_time",
+	podColumns  = []string{"name", "cpu_milli", "memory_mib", "num_gpu", "gpu_milli"}
+
+	// optional are the columns of pods that may be missing, with what is
+	// assumed then.
+	optional = []struct{ column, assumed string }{
+		{"gpu_spec", "GPUs of any model will do"},
+		{"qos", "every pod is of the class " + classes[assumedQoS].name},
+		{"creation_time", "a pod is created every minute, in the order of the file"},
+		{"deletion_time", "no pod ends"},
 	}
+)
+
+// What is assumed of pods that do not say.
+const (
+	assumedQoS   = LatencySensitive
+	assumedEvery = 60      // seconds between pods
+	assumedLife  = 1 << 40 // seconds: longer than any replay
 )
 
 var (
@@ -43,27 +57,36 @@ var (
 )
 
 // Read reads the two files of a trace. Pods of the same second stay as they are
-// in the file. Errors name file, line, column and value; where a file is not
-// there, the error is fs.ErrNotExist.
+// in the file. Lists of pods may lack their classes, their times and the models
+// of GPUs that they want; Assumed of the workload says what is taken instead.
+// Errors name file, line, column and value; if a file is not there, the error is
+// fs.ErrNotExist.
 func Read(nodes, pods string) (*Workload, error) {
 	w := &Workload{}
-	var err error
-	if w.Nodes, err = readFile(nodes, readNodes); err != nil {
+	err := open(nodes, func(f io.Reader) (err error) {
+		w.Nodes, err = readNodes(f, nodes)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
-	if w.Pods, err = readFile(pods, readPods); err != nil {
+	err = open(pods, func(f io.Reader) (err error) {
+		w.Pods, w.Assumed, err = readPods(f, pods)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-func readFile[T any](file string, read func(io.Reader, string) ([]T, error)) ([]T, error) {
+func open(file string, read func(io.Reader) error) error {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
-	return read(f, file)
+	return read(f)
 }
 
 // readNodes reads nodes in the columns sn, cpu_milli, memory_mib, gpu and
@@ -89,35 +112,63 @@ func readNodes(r io.Reader, file string) ([]Node, error) {
 
 // readPods reads pods and sorts them by time of creation; those of the same
 // second stay as they are in the file. Columns that nobody has a use for are
-// passed over. Errors are as those of readNodes.
-func readPods(r io.Reader, file string) ([]Pod, error) {
+// passed over, and of optional ones that are missing it says what is assumed.
+// Errors are as those of readNodes.
+func readPods(r io.Reader, file string) (pods []Pod, assumed []string, err error) {
 	t, err := openTable(r, file, podColumns)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var pods []Pod
+	for _, o := range optional {
+		if !t.has(o.column) {
+			assumed = append(assumed, fmt.Sprintf("%s has no column %s: %s", file, o.column, o.assumed))
+		}
+	}
 	for t.next() {
 		p := Pod{
-			Name:    t.name("name"),
-			CPU:     t.number("cpu_milli", maxAmount),
-			Memory:  t.number("memory_mib", maxAmount),
-			QoS:     t.qos("qos"),
-			Created: t.number("creation_time", MaxTime),
-			Deleted: t.number("deletion_time", MaxTime),
+			Name:   t.name("name"),
+			CPU:    t.number("cpu_milli", maxAmount),
+			Memory: t.number("memory_mib", maxAmount),
 		}
+		t.class(&p)
+		t.times(&p, len(pods))
 		gpus, share := t.number("num_gpu", maxGPUs), t.number("gpu_milli", maxGPUs)
 		p.GPU = gpus * share
-		if spec := t.text("gpu_spec"); spec != "" {
-			p.Models = strings.Split(spec, "|")
-		}
-		switch {
-		case share > wholeGPU || gpus > 1 && share != wholeGPU:
+		if share > wholeGPU || gpus > 1 && share != wholeGPU {
 			t.fail("gpu_milli", errShare)
-		case p.Deleted < p.Created:
-			t.fail("deletion_time", errOrder)
 		}
 		pods = append(pods, p)
 	}
 	slices.SortStableFunc(pods, func(a, b Pod) int { return cmp.Compare(a.Created, b.Created) })
-	return pods, t.err
+	return pods, assumed, t.err
+}
+
+// class reads the class of a pod and the models that it wants.
+func (t *table) class(p *Pod) {
+	p.QoS = assumedQoS
+	if t.has("qos") {
+		p.QoS = t.qos("qos")
+	}
+	if t.has("gpu_spec") && t.text("gpu_spec") != "" {
+		p.Models = strings.Split(t.text("gpu_spec"), "|")
+	}
+}
+
+// times reads when a pod comes and goes, the ith of the file.
+func (t *table) times(p *Pod, i int) {
+	p.Created = int64(i) * assumedEvery
+	if t.has("creation_time") {
+		p.Created = t.number("creation_time", MaxTime)
+	}
+	p.Deleted = p.Created + assumedLife
+	if t.has("deletion_time") {
+		p.Deleted = t.number("deletion_time", MaxTime)
+	}
+	switch {
+	case p.Deleted >= p.Created:
+	case !t.has("creation_time"): // made up, and too late for it
+		p.Created = p.Deleted
+	default:
+		t.fail("deletion_time", errOrder)
+	}
 }

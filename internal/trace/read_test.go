@@ -31,7 +31,7 @@ func TestReadNodes(t *testing.T) {
 }
 
 func TestReadPods(t *testing.T) {
-	got, err := readPods(strings.NewReader(podHeads+
+	got, assumed, err := readPods(strings.NewReader(podHeads+
 		"late,4000,8,0,0,,Guaranteed,Running,20,30,20\n"+
 		"whole,1000,16,8,1000,G2|G3,LS,Running,10,40,15\n"+
 		"share,1000,16,1,460,,BE,Pending,10,10,\n"+
@@ -49,11 +49,56 @@ func TestReadPods(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if assumed != nil {
+		t.Errorf("assumed %q, and all columns are there", assumed)
+	}
+}
+
+// A list of pods has five columns at least. What is missing is assumed, and
+// said.
+func TestReadPods_FewColumns(t *testing.T) {
+	const five = "name,cpu_milli,memory_mib,num_gpu,gpu_milli"
+	for _, c := range []struct {
+		more, values string
+		pod          Pod // the second of two
+		assumed      int
+	}{
+		{"", "", Pod{QoS: LatencySensitive, Created: 60, Deleted: 60 + assumedLife}, 4},
+		{",qos", ",BE", Pod{QoS: BestEffort, Created: 60, Deleted: 60 + assumedLife}, 3},
+		{",gpu_spec", ",T4|P100", Pod{QoS: LatencySensitive, Models: []string{"T4", "P100"}, Created: 60, Deleted: 60 + assumedLife}, 3},
+		{",creation_time", ",7", Pod{QoS: LatencySensitive, Created: 7, Deleted: 7 + assumedLife}, 3},
+		{",deletion_time", ",99", Pod{QoS: LatencySensitive, Created: 60, Deleted: 99}, 3},
+		{",deletion_time", ",9", Pod{QoS: LatencySensitive, Created: 9, Deleted: 9}, 3},
+		{",qos,creation_time,deletion_time", ",Guaranteed,5,6", Pod{QoS: Guaranteed, Created: 5, Deleted: 6}, 1},
+	} {
+		pods, assumed, err := readPods(strings.NewReader(five+c.more+"\na,2000,32,1,460"+c.values+"\nb,2000,32,1,460"+c.values+"\n"), "p.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := c.pod
+		want.Name, want.CPU, want.Memory, want.GPU = "b", 2000, 32, 460
+		if diff := cmp.Diff(want, pods[1]); diff != "" {
+			t.Errorf("with%s: %s", c.more, diff)
+		}
+		if len(assumed) != c.assumed {
+			t.Errorf("with%s: assumed %q", c.more, assumed)
+		}
+	}
+	_, assumed, err := readPods(strings.NewReader(five+"\n"), "p.csv")
+	want := []string{
+		"p.csv has no column gpu_spec: GPUs of any model will do",
+		"p.csv has no column qos: every pod is of the class LS",
+		"p.csv has no column creation_time: a pod is created every minute, in the order of the file",
+		"p.csv has no column deletion_time: no pod ends",
+	}
+	if diff := cmp.Diff(want, assumed); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
 }
 
 func TestReadErrors(t *testing.T) {
 	nodes := func(r io.Reader) error { _, err := readNodes(r, "n.csv"); return err }
-	pods := func(r io.Reader) error { _, err := readPods(r, "p.csv"); return err }
+	pods := func(r io.Reader) error { _, _, err := readPods(r, "p.csv"); return err }
 	const good = "ok,1,1,0,0,,LS,Running,0,1,0\n"
 	for _, c := range []struct {
 		name string
@@ -136,7 +181,7 @@ func FuzzReadPods(f *testing.F) {
 	f.Add(podHeads + "p,1,1,1,460,G2|T4,LS,Running,5,9,0\n")
 	f.Add(podHeads + "p,1,1,8,1000,,BE,Running,5,9,0\nq,1,1,0,0,,Guaranteed,Failed,0,0,\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		pods, err := readPods(strings.NewReader(text), "p.csv")
+		pods, _, err := readPods(strings.NewReader(text), "p.csv")
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "p.csv:") {
 				t.Errorf("error %v does not name the file", err)
@@ -150,7 +195,7 @@ func FuzzReadPods(f *testing.F) {
 				t.Errorf("name %q: empty, or there twice", p.Name)
 			}
 			names[p.Name] = true
-			if p.Created < before || p.Deleted < p.Created || p.Deleted > MaxTime {
+			if p.Created < before || p.Deleted < p.Created || p.Deleted > MaxTime && p.Deleted != p.Created+assumedLife {
 				t.Errorf("%s: created %d after %d, deleted %d", p.Name, p.Created, before, p.Deleted)
 			}
 			before = p.Created

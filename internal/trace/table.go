@@ -59,6 +59,12 @@ func (t *table) fail(column string, err error) {
 	}
 }
 
+// has reports whether there is a column of the name.
+func (t *table) has(column string) bool {
+	_, ok := t.column[column]
+	return ok
+}
+
 func (t *table) text(column string) string { return t.record[t.column[column]] }
 
 // name returns a text that must be there, and be another in every record.

@@ -30,12 +30,20 @@ var classes = [...]struct {
 	name     string
 	priority int32
 	weight   int64
+	about    string
 }{
-	Guaranteed:       {"Guaranteed", 300, 1},
-	LatencySensitive: {"LS", 200, 7},
-	Burstable:        {"Burstable", 100, 2},
-	BestEffort:       {"BE", 0, 0},
+	Guaranteed:       {"Guaranteed", 300, 1, "guaranteed service"},
+	LatencySensitive: {"LS", 200, 7, "latency-sensitive pods"},
+	Burstable:        {"Burstable", 100, 2, "burstable pods"},
+	BestEffort:       {"BE", 0, 0, "best-effort pods, on what the others leave"},
 }
+
+// About says what the pods of a class are, for people.
+func (q QoS) About() string { return classes[q].about }
+
+// Guaranteed reports whether a part of the cluster is guaranteed to the tenant of
+// a class.
+func (q QoS) Guaranteed() bool { return classes[q].weight > 0 }
 
 // Tenant returns the name of the tenant of a class.
 func (q QoS) Tenant() string { return strings.ToLower(classes[q].name) }

@@ -9,6 +9,9 @@ import (
 type Workload struct {
 	Nodes []Node
 	Pods  []Pod
+
+	// Assumed says what a trace does not say and is assumed, a sentence each.
+	Assumed []string
 }
 
 // A Node is a machine. Its GPUs are alike.
