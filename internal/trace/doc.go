@@ -1,4 +1,5 @@
-// Package trace reads a production trace and gives it tenants.
+// Package trace reads a production trace and gives it tenants. [Twin] is a workload
+// that resembles the trace and needs no files.
 //
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.

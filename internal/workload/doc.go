@@ -49,7 +49,8 @@
 // than any of them uses. No plan exists, and it takes a look at every node to
 // say so.
 //
-// [Trace] is a cluster that is not made up.
+// [Trace] is a cluster that is not made up. [NewTwin] makes one up that is like it,
+// for those who do not have the files.
 //
 // # What speed is compared with
 //
