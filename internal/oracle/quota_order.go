@@ -1,0 +1,61 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/world"
+)
+
+// rest returns the unit of a job that goes as a whole: the members after those
+// that go one by one, in the order of taking. Under Pack the order is not told
+// here, and nor is the unit.
+func (e *enforcement) rest(job string) []*world.Task {
+	if e.c.Order == world.Pack {
+		return nil
+	}
+	members := membersOf(job, e.victims)
+	slices.SortFunc(members, e.compare)
+	return members[e.surplus(job):]
+}
+
+// compare is the order of taking in a leaf: plain before originators, lower
+// priority first, opted-in before opted-out, younger, then smaller, key.
+func (e *enforcement) compare(a, b *world.Task) int {
+	closest := 0
+	if e.c.Order == world.ClosestMatch {
+		inexactA, othersA := e.match(a)
+		inexactB, othersB := e.match(b)
+		closest = cmp.Or(cmp.Compare(inexactA, inexactB), cmp.Compare(othersA, othersB))
+	}
+	return cmp.Or(
+		closest,
+		cmp.Compare(one(a.Originator), one(b.Originator)),
+		cmp.Compare(a.Priority, b.Priority),
+		cmp.Compare(one(a.OptedOut), one(b.OptedOut)),
+		b.Created.Compare(a.Created),
+		e.dominantShare(a.Size).Cmp(e.dominantShare(b.Size)),
+		cmp.Compare(a.Key, b.Key),
+	)
+}
+
+// match returns 1 for a task that has other types than those that are to go, or
+// not all of them, and the number of others.
+func (e *enforcement) match(t *world.Task) (inexact, others int) {
+	for _, kind := range e.w.Types {
+		switch has, wanted := t.Size[kind] > 0, e.target[kind] > 0; {
+		case has && !wanted:
+			inexact, others = 1, others+1
+		case has != wanted:
+			inexact = 1
+		}
+	}
+	return inexact, others
+}
+
+func one(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

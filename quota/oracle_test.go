@@ -1,0 +1,91 @@
+package quota_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/oracle"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/quota"
+)
+
+// planned are the features of worlds whose rules the enforcer knows.
+const planned = world.Features(0)
+
+// What an enforcer says holds to every law of package oracle, nobody can be
+// spared, and it falls short only where no lawful set is enough.
+func TestOracle(t *testing.T) { rapid.Check(t, propertyOracle) }
+
+func FuzzOracle(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyOracle))
+}
+
+func propertyOracle(t *rapid.T) {
+	c := world.EnforceCases(world.Small.With(planned)).Draw(t, "case")
+	o := enforceCase(t, c)
+	if breaks := oracle.EnforceBreaks(c, keys(o)); len(breaks) > 0 {
+		t.Fatalf("%v: %v\n%v", keys(o), breaks, c)
+	}
+	if !o.Proven {
+		t.Fatalf("%v: not proven\n%v", keys(o), c)
+	}
+	// Taking in parts may fall short where taking freely would not.
+	leaf := len(c.World.Queues()) == 1 || isLeaf(&c.World, c.Queue)
+	if met := o.Result == quota.Met; leaf && met != oracle.CanMeet(c) {
+		t.Fatalf("%v: %v, and the oracle says %v\n%v", o.Result, keys(o), !met, c)
+	}
+}
+
+// In worlds that are too large to look at every set, the laws hold all the same.
+func TestOracle_LargeWorlds(t *testing.T) { rapid.Check(t, propertyOracleLarge) }
+
+func FuzzOracle_LargeWorlds(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyOracleLarge))
+}
+
+func propertyOracleLarge(t *rapid.T) {
+	shape := of(t, "shape", world.Large, world.Crowded)
+	c := world.EnforceCases(shape.With(planned)).Draw(t, "case")
+	o := enforceCase(t, c)
+	if breaks := oracle.EnforceBreaks(c, keys(o)); len(breaks) > 0 {
+		t.Fatalf("%v: %v\n%v", keys(o), breaks, c)
+	}
+}
+
+func isLeaf(w *world.World, path string) bool {
+	for _, q := range w.Queues() {
+		if q.Path == path {
+			return q.IsLeaf()
+		}
+	}
+	return false
+}
+
+func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
+	cluster, err := world.Build(&c.World)
+	if err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	e := quota.Enforcer{Cluster: cluster}
+	if c.Exact {
+		e.Overshoot = quota.Exact
+	}
+	switch c.Order {
+	case world.ClosestMatch:
+		e.Order = quota.ClosestMatch
+	case world.Pack:
+		e.Order = quota.Pack
+	}
+	queue, ok := cluster.Tree().Lookup(c.Queue)
+	if !ok {
+		t.Fatalf("no queue %s\n%v", c.Queue, c)
+	}
+	var o quota.Outcome
+	if err := e.Enforce(&o, queue, world.LimitOf(cluster, c.Max), world.Epoch); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	return &o
+}
