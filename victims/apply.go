@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 )
@@ -16,6 +17,9 @@ var ErrNothingApplied = errors.New("nothing applied")
 type Change struct {
 	For     string  // what it is for, for messages
 	Version Version // of the cluster that it was made for; zero is that of no plan
+	// At is when the grants are given, for [Cluster.Waiting] to tell. The zero
+	// time says that this is not known.
+	At      time.Time
 	Victims []Victim
 	Grants  []Grant
 }
@@ -24,6 +28,15 @@ type Change struct {
 type Grant struct {
 	Ask  *Ask
 	Node NodeID
+}
+
+// Change returns what the plan does to a cluster, for those who follow what
+// comes of it by a round of package jobs, or put several plans together.
+func (p *Plan) Change() Change {
+	return Change{
+		For: p.Ask.Key, Version: p.Version, Victims: p.Victims,
+		Grants: []Grant{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
+	}
 }
 
 // appliedChange is what is needed to undo a change.
@@ -39,7 +52,7 @@ type appliedChange struct {
 // [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
 func (c *Cluster) Apply(p *Plan) error {
 	c.single[0] = Grant{Ask: &p.Ask, Node: p.Node}
-	err := c.ApplyChange(Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:]})
+	err := c.ApplyChange(Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:], At: p.At})
 	c.single[0] = Grant{}
 	return err
 }
@@ -63,13 +76,22 @@ func (c *Cluster) ApplyChange(ch Change) error {
 		return fmt.Errorf("victims: plan for %q made for version %v, not %v: %w", ch.For, v, c.version, ErrStale)
 	}
 	marked, granted := len(c.marked), len(c.granted)
-	err := c.mark(&ch)
+	since, hasSince, err := stamp(ch.At, flagScheduled)
+	if err != nil {
+		return fmt.Errorf("victims: plan for %q: %w", ch.For, err)
+	}
+	err = c.mark(&ch)
 	if err == nil {
 		err = c.grant(&ch)
 	}
 	if err != nil {
 		c.takeBack(marked, granted)
 		return err
+	}
+	c.await(&ch, c.marked[marked:], c.granted[granted:])
+	for _, id := range c.granted[granted:] {
+		g := c.grantOf(id)
+		g.since, g.dated = since, hasSince != 0
 	}
 	c.applied = append(c.applied, appliedChange{
 		before: c.version, victims: len(c.marked) - marked, grants: len(c.granted) - granted,

@@ -21,6 +21,7 @@ var (
 	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
 	ErrBusy      = errors.New("has tasks")           // to remove a node with tasks or grants, a budget that they name
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
+	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
 	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
 
@@ -80,9 +81,14 @@ type Cluster struct {
 	version  Version // of the present state; equal versions are equal states
 	versions uint64  // the largest number of a version given so far
 	applied  []appliedChange
-	marked   []TaskID // the victims of the applied plans, oldest first
-	granted  []TaskID // their grants, likewise
-	single   [1]Grant // of a plan, while it is applied
+	grants   []grantRow // in the order in which they were given
+	waits    []waitRow
+	dryWaits []int32 // those of no grant
+	granting int64   // how many grants were given so far
+
+	marked  []TaskID // the victims of the applied plans, oldest first
+	granted []TaskID // their grants, likewise
+	single  [1]Grant // of a plan, while it is applied
 }
 
 // nodeRow is what a cluster knows of a node besides amounts.

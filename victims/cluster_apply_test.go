@@ -31,7 +31,9 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 		return
 	}
 	x.applied = append(x.applied, before)
+	var keys []string
 	for _, v := range p.Victims {
+		keys = append(keys, v.Key)
 		task := x.m.tasks[v.Key]
 		task.State = Preempting
 		x.m.tasks[v.Key] = task
@@ -39,9 +41,17 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	}
 	if x.noGrant(p.Ask.Key) != nil {
 		x.m.putTask(grantOfAsk(&p.Ask, p.Node))
+		x.m.give(p.Ask.Key, keys, p.At)
 		for id := range x.c.Tasks() {
 			if x.c.Task(id).Key == p.Ask.Key {
 				x.tasks[p.Ask.Key] = id
+			}
+		}
+	} else {
+		x.m.grants = slices.Clone(x.m.grants)
+		for i := range x.m.grants {
+			if g := &x.m.grants[i]; g.key == p.Ask.Key {
+				g.victims = append(slices.Clone(g.victims), keys...)
 			}
 		}
 	}
@@ -65,6 +75,9 @@ func (x *clusterMachine) badPlan(p *Plan) (wrong []error) {
 			wrong = append(wrong, ErrDuplicate)
 		}
 		named[v.Task] = true
+	}
+	if badTime(p.At) && !p.At.IsZero() {
+		wrong = append(wrong, ErrRange)
 	}
 	ask := grantOfAsk(&p.Ask, p.Node)
 	if x.noGrant(ask.Key) != nil {
@@ -115,7 +128,7 @@ func (x *clusterMachine) undo(t *rapid.T) {
 // drawPlan draws a plan that may be applied, and then perhaps something to
 // make it one that may not.
 func (x *clusterMachine) drawPlan(t *rapid.T) *Plan {
-	p := &Plan{Ask: x.drawAsk(t), Node: x.drawNodeID(t), Version: x.version}
+	p := &Plan{Ask: x.drawAsk(t), Node: x.drawNodeID(t), Version: x.version, At: drawTime(t)}
 	if rapid.Bool().Draw(t, "new ask") {
 		p.Ask.Key = fmt.Sprint("ask", len(x.applied))
 	}

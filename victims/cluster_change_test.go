@@ -3,8 +3,10 @@ package victims
 import (
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -95,6 +97,10 @@ func (x *clusterMachine) added(t *rapid.T, task Task, id TaskID, err error, wron
 	x.final()
 	x.tasks[task.Key] = id
 	x.m.putTask(task)
+	x.m.ungive(task.Key)
+	if task.State == Granted {
+		x.m.give(task.Key, nil, time.Time{})
+	}
 }
 
 func (x *clusterMachine) RemoveTask(t *rapid.T) {
@@ -115,6 +121,8 @@ func (x *clusterMachine) removed(key string) {
 	x.final()
 	delete(x.m.tasks, key)
 	delete(x.tasks, key)
+	x.m.ungive(key)
+	x.m.unwait(key)
 }
 
 func (x *clusterMachine) noTask(key string) []error {
@@ -139,6 +147,9 @@ func (x *clusterMachine) SetState(t *rapid.T) {
 	}
 	if x.judge(t, x.c.SetState(key, state), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.State = state })
+		if state == Running {
+			x.m.unwait(key)
+		}
 	}
 }
 
@@ -217,8 +228,16 @@ func (x *clusterMachine) Start(t *rapid.T) {
 	if badTime(now) {
 		wrong = append(wrong, ErrRange)
 	}
-	if x.judge(t, x.c.Start(key, now), strconv.Quote(key), wrong) {
+	start := x.c.Start
+	if rapid.Bool().Draw(t, "if there is room") {
+		start = x.c.StartIfRoom
+		if x.noGrant(key) == nil && !x.m.grantFits(key) {
+			wrong = append(wrong, ErrRoom)
+		}
+	}
+	if x.judge(t, start(key, now), strconv.Quote(key), wrong) {
 		x.change(key, func(task *modelTask) { task.State, task.Scheduled = Running, now })
+		x.m.ungive(key)
 	}
 }
 
@@ -276,4 +295,28 @@ func (x *clusterMachine) Clone(t *rapid.T) {
 		return
 	}
 	x.final()
+}
+
+// Admits asks whether somebody else may be put on a node, and holds that to
+// sums of what is there.
+func (x *clusterMachine) Admits(t *rapid.T) {
+	size, leaf := drawAmounts(t), drawQueue(t)
+	for id, name := range x.m.rows {
+		want := len(x.m.badSize(size)) == 0 && leaf >= 0 && int(leaf) < x.m.tree.Len() && x.m.tree.IsLeaf(leaf)
+		for i := range x.m.types() {
+			if !want || size.At(i) == 0 {
+				continue
+			}
+			on := x.m.sum(i, func(t modelTask) bool { return t.node == name })
+			want = on.Add(on, big.NewInt(size.At(i))).Cmp(big.NewInt(x.m.nodes[name].Capacity[i])) <= 0
+			for q := range x.m.tree.Up(leaf) {
+				below := x.m.sum(i, func(t modelTask) bool { return x.m.below(t.Queue, q) })
+				bound, ok := x.m.max[q].Bound(i)
+				want = want && (!ok || below.Add(below, big.NewInt(size.At(i))).Cmp(big.NewInt(bound)) <= 0)
+			}
+		}
+		if got := x.c.Admits(size, leaf, id); got != want {
+			t.Fatalf("%v of queue %d on %s is admitted: %t, want %t", size, leaf, name, got, want)
+		}
+	}
 }

@@ -77,6 +77,7 @@ func (c *Cluster) copyTasks(from *Cluster) {
 	c.apps.copyFrom(&from.apps)
 	c.jobs.copyFrom(&from.jobs)
 	c.members = reuseLists(c.members, from.members)
+	c.copyGrants(from)
 	c.taskColumns.copyFrom(&from.taskColumns)
 }
 

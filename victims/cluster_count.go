@@ -73,5 +73,6 @@ func (c *Cluster) setState(id TaskID, s State) {
 		c.countLeaving(id, +1)
 	case !s.leaving() && was.leaving():
 		c.countLeaving(id, -1)
+		c.unwait(id)
 	}
 }

@@ -6,9 +6,10 @@ import (
 )
 
 // Grant gives an ask a place on a node: its amounts count as usage of its
-// queue and of the node from now on. The planner grants what it plans through
-// [Cluster.Apply]; Grant is for callers that have placed an ask themselves.
-// It checks no room. Errors are those of [Cluster.AddTask].
+// queue and of the node from now on. Grants are kept in the order in which they
+// were given. The planner grants what it plans through [Cluster.Apply]; Grant is
+// for callers that have placed an ask themselves. It checks no room; see
+// [Cluster.Admits]. Errors are those of [Cluster.AddTask].
 func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
 	t := a.task(node)
 	id, err := c.insert(&t)
@@ -31,27 +32,57 @@ func (a *Ask) task(node NodeID) Task {
 
 // Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
 func (c *Cluster) Drop(key string) error {
-	id, ok := c.LookupGrant(key)
-	if !ok {
-		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+	id, err := c.grantByKey(key)
+	if err != nil {
+		return err
 	}
 	c.delete(id)
 	c.changed()
 	return nil
 }
 
-// Start turns the grant of an ask into a running task that was scheduled now.
-// It checks no room: the caller has waited for the victims, or asks
-// [Planner.Decide] whether it fits. Without a grant the error wraps ErrUnknown.
-func (c *Cluster) Start(key string, now time.Time) error {
+func (c *Cluster) grantByKey(key string) (TaskID, error) {
 	id, ok := c.LookupGrant(key)
 	if !ok {
-		return fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+		return 0, fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
 	}
+	return id, nil
+}
+
+// Start turns the grant of an ask into a running task that was scheduled now.
+// It checks no room: the caller has waited for the victims, or asks
+// [Planner.Decide] whether it fits. See [Cluster.StartIfRoom] for what does.
+// Without a grant the error wraps ErrUnknown.
+func (c *Cluster) Start(key string, now time.Time) error {
+	id, err := c.grantByKey(key)
+	if err != nil {
+		return err
+	}
+	return c.start(id, now)
+}
+
+// StartIfRoom is [Cluster.Start] for a grant that may wait still. It starts only
+// if it fits its node and every max above it, without the grants that were given
+// on that node after it; see DESIGN.md, Grants. Else the error wraps [ErrRoom].
+// A planner's Blockers and Predicate are not asked. The cost is linear in the
+// tasks of the node.
+func (c *Cluster) StartIfRoom(key string, now time.Time) error {
+	id, err := c.grantByKey(key)
+	if err != nil {
+		return err
+	}
+	if !c.grantFits(id) {
+		return fmt.Errorf("victims: start of %q on node %q: %w", key, c.nodes[c.tasks[id].node].name, ErrRoom)
+	}
+	return c.start(id, now)
+}
+
+func (c *Cluster) start(id TaskID, now time.Time) error {
 	ns, ok := nanos(now)
 	if !ok {
-		return fmt.Errorf("victims: start of %q: %v: %w", key, now, ErrRange)
+		return fmt.Errorf("victims: start of %q: %v: %w", c.tasks[id].key, now, ErrRange)
 	}
+	c.forgetGrant(id)
 	c.setState(id, Running)
 	r := &c.tasks[id]
 	r.scheduled = ns

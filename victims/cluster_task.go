@@ -14,7 +14,7 @@ import (
 type taskRow struct {
 	key       string
 	created   int64 // nanoseconds since 1970, where flagCreated is set
-	scheduled int64 // nanoseconds since 1970, where flagScheduled is set
+	scheduled int64 // nanoseconds since 1970, where flagScheduled is set; of a grant, its number in the order of giving
 	leaf      queue.ID
 	node      NodeID
 	app       int32
@@ -34,6 +34,7 @@ type taskColumns struct {
 	checkpoint column[int64] // nanoseconds since 1970, where flagCheckpoint is set
 	budgetSet  column[int32]
 	inJob      column[int32] // its index in Cluster.members[job]
+	waitOf     column[int32] // of a victim, the row of Cluster.waits of the grants that wait for it
 }
 
 type flags uint8
@@ -206,6 +207,9 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	c.keys.add(hash, id)
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
+	if t.State == Granted {
+		c.noteGrant(id)
+	}
 	return id, nil
 }
 
@@ -213,6 +217,10 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 func (c *Cluster) delete(id TaskID) {
 	r := &c.tasks[id]
 	c.count(id, -1)
+	if r.state == Granted {
+		c.forgetGrant(id)
+	}
+	c.unwait(id)
 
 	// The last row of each list takes the place of this one.
 	list := c.nodes[r.node].tasks

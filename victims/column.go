@@ -35,4 +35,5 @@ func (c *column[T]) set(row, room int, v T) {
 func (c *taskColumns) copyFrom(d *taskColumns) {
 	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
 	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
+	c.waitOf = reuse(c.waitOf, d.waitOf)
 }

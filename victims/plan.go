@@ -53,9 +53,10 @@ type Plan struct {
 	Node    NodeID
 	Victims []Victim // sorted by key
 	Cost    Cost
-	Proven  bool    // no legal plan is cheaper; else the best found within the step budget
-	Steps   int     // search steps taken
-	Version Version // of the cluster that it was made for
+	Proven  bool      // no legal plan is cheaper; else the best found within the step budget
+	Steps   int       // search steps taken
+	Version Version   // of the cluster that it was made for
+	At      time.Time // when it was decided
 }
 
 // A Victim is a task that a plan stops, and what for.

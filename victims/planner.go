@@ -92,7 +92,7 @@ func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 func (dst *Decision) reset(d *decision) {
 	size := append(dst.Plan.Ask.Size[:0], d.size...)
 	dst.Outcome = 0
-	dst.Plan = Plan{Ask: *d.ask, Victims: dst.Plan.Victims[:0], Version: d.c.version}
+	dst.Plan = Plan{Ask: *d.ask, Victims: dst.Plan.Victims[:0], Version: d.c.version, At: d.now}
 	dst.Plan.Ask.Size = size
 	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0]}
 }

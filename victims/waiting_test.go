@@ -1,0 +1,148 @@
+package victims
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// nodeOfEight is a cluster of a node of 8 on which the tasks v1 to v4 of 2 run,
+// and the leaves a and b; b has a max of 6.
+func nodeOfEight(t *testing.T) *Cluster {
+	t.Helper()
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	most := resources.Limit{Value: vec{6}, Defined: 1}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a"}, {Name: "b", Max: most}}}, queue.Lenient)
+	require.NoError(t, err)
+	c := NewCluster(tree)
+	_, err = c.AddNode(&Node{Name: "n", Capacity: vec{8}})
+	require.NoError(t, err)
+	for _, key := range []string{"v1", "v2", "v3", "v4"} {
+		_, err := c.AddTask(&Task{Key: key, Queue: 1, Size: vec{2}})
+		require.NoError(t, err)
+	}
+	return c
+}
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// plan applies a plan for an ask of b of that size, decided at noon.
+func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
+	t.Helper()
+	p := &Plan{Ask: Ask{Key: key, Queue: 2, Size: vec{size}}, Version: c.Version(), At: noon}
+	for _, v := range victims {
+		id, ok := c.Lookup(v)
+		require.True(t, ok)
+		p.Victims = append(p.Victims, Victim{Task: id, Key: v})
+	}
+	require.NoError(t, c.Apply(p))
+}
+
+func waiting(t *testing.T, c *Cluster, key string) Waiting {
+	t.Helper()
+	var w Waiting
+	require.NoError(t, c.Waiting(&w, key))
+	return w
+}
+
+// TestGrantsInOrder shows that of two grants on a node the first does not wait
+// for the victims of the second. DESIGN.md, Grants.
+func TestGrantsInOrder(t *testing.T) {
+	c := nodeOfEight(t)
+	plan(t, c, "first", 4, "v1", "v2")
+	plan(t, c, "second", 2, "v3")
+	require.Equal(t, noon, waiting(t, c, "first").Since)
+	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "first").Victims)
+
+	require.NoError(t, c.RemoveTask("v1"))
+	require.ErrorIs(t, c.StartIfRoom("first", noon), ErrRoom)
+	w := waiting(t, c, "first")
+	require.Equal(t, []string{"v2"}, w.Victims)
+	require.True(t, w.Needed)
+
+	// Another one's victim goes first: it makes the room as well.
+	require.NoError(t, c.RemoveTask("v3"))
+	w = waiting(t, c, "first")
+	require.Equal(t, []string{"v2"}, w.Victims)
+	require.False(t, w.Needed, "4 are free for the first: v2 may stay")
+	require.True(t, waiting(t, c, "second").Needed, "but none for the second")
+	require.NoError(t, c.StartIfRoom("first", noon))
+	require.ErrorIs(t, c.StartIfRoom("second", noon), ErrRoom)
+	require.NoError(t, c.RemoveTask("v2"))
+	require.NoError(t, c.StartIfRoom("second", noon))
+	require.Empty(t, slices.Collect(c.Grants()))
+}
+
+// TestGrantTaken shows a grant whose place somebody else takes, and a max that
+// is short without it.
+func TestGrantTaken(t *testing.T) {
+	c := nodeOfEight(t)
+	plan(t, c, "ask", 4, "v1", "v2")
+	require.False(t, c.Admits(vec{1}, 1, 0))
+	require.NoError(t, c.RemoveTask("v1"))
+	require.NoError(t, c.RemoveTask("v2"))
+	require.False(t, waiting(t, c, "ask").Needed)
+	require.False(t, c.Admits(vec{1}, 1, 0), "the room is granted")
+
+	_, err := c.AddTask(&Task{Key: "thief", Queue: 1, Size: vec{1}})
+	require.NoError(t, err)
+	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	require.Empty(t, waiting(t, c, "ask").Victims)
+	require.NoError(t, c.RemoveTask("thief"))
+
+	// The max of b: 4 are granted, and 3 run elsewhere.
+	_, err = c.AddNode(&Node{Name: "far", Capacity: vec{9}})
+	require.NoError(t, err)
+	require.True(t, c.Admits(vec{2}, 2, 1))
+	require.False(t, c.Admits(vec{3}, 2, 1))
+	_, err = c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{3}})
+	require.NoError(t, err)
+	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	require.NoError(t, c.RemoveTask("far"))
+	require.NoError(t, c.StartIfRoom("ask", noon))
+}
+
+// TestMarkTakenBack shows that a victim whose mark was taken back is waited for
+// no more, though the grant may lack its room, and that marking it again by
+// hand makes it nobody's victim.
+func TestMarkTakenBack(t *testing.T) {
+	c := nodeOfEight(t)
+	plan(t, c, "ask", 4, "v1", "v2")
+	require.NoError(t, c.SetState("v1", Releasing))
+	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "ask").Victims)
+	require.NoError(t, c.SetState("v1", Running))
+	require.NoError(t, c.SetState("v1", Preempting))
+	w := waiting(t, c, "ask")
+	require.Equal(t, []string{"v2"}, w.Victims)
+	require.True(t, w.Needed)
+
+	// Without the grant nobody waits, and the victims still leave.
+	require.NoError(t, c.Drop("ask"))
+	require.ErrorIs(t, c.Waiting(&w, "ask"), ErrUnknown)
+	id, _ := c.Lookup("v2")
+	require.Equal(t, Preempting, c.State(id))
+	_, err := c.Grant(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 0)
+	require.NoError(t, err)
+	require.Empty(t, waiting(t, c, "other").Victims)
+	require.True(t, waiting(t, c, "other").Since.IsZero())
+}
+
+// TestPlanChange shows that a plan does the same by its change.
+func TestPlanChange(t *testing.T) {
+	c := nodeOfEight(t)
+	id, _ := c.Lookup("v1")
+	p := &Plan{
+		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Version: c.Version(), At: noon,
+		Victims: []Victim{{Task: id, Key: "v1"}},
+	}
+	other := c.Clone()
+	require.NoError(t, c.Apply(p))
+	require.NoError(t, other.ApplyChange(p.Change()))
+	require.Equal(t, lookAt(c).String(), lookAt(other).String())
+}
