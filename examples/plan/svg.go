@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
@@ -42,12 +40,17 @@ type drawing struct {
 	canvas svg.Canvas
 	shown  map[string]svg.Box // victims and arrivals, by key
 	asking svg.Box            // the bars of the queue that asks
+	kind   int                // the resource type that lengths are of; -1: none
+	drawn  map[string]bool    // the classes that the legend explains
 	leaves map[queue.ID]int   // how many leaves come before each leaf
 }
 
 // drawSVG returns the picture of a scene.
 func drawSVG(s *scene) []byte {
-	d := &drawing{scene: s, shown: make(map[string]svg.Box), leaves: make(map[queue.ID]int)}
+	d := &drawing{
+		scene: s, kind: s.shortOf(),
+		shown: make(map[string]svg.Box), drawn: make(map[string]bool), leaves: make(map[queue.ID]int),
+	}
 	for q := range s.cluster.Tree().Leaves(queue.Root) {
 		d.leaves[q] = len(d.leaves)
 	}
@@ -110,66 +113,10 @@ func (d *drawing) heading(y int) int {
 	return y
 }
 
-// list writes the victims and what else is to be said, below everything.
-func (d *drawing) list(y int) int {
-	if len(d.victims) > 0 {
-		y += 16
-		d.canvas.Text("column", margin, y, "victims")
-	}
-	row := func(class string, cells ...string) {
-		y += 18
-		lefts := []int{margin, 200, 424, 584, 824, nodesRight + 8}
-		for i, cell := range cells {
-			d.canvas.Text(class, lefts[i], y, svg.Fit(cell, 12, lefts[i+1]-lefts[i]-8))
-		}
-	}
-	for i := range first(d.victims, mostVictims) {
-		t := &d.victims[i]
-		d.canvas.Titled(d.describe(t), func() {
-			row("", plain.Name(t.Key), d.queue(t.Queue), d.node(t.Node), d.amounts(t.Size),
-				strings.TrimSuffix(fmt.Sprintf("priority %d, %s", t.Priority, remarks(t)), ", "))
-		})
-	}
-	if more := len(d.victims) - mostVictims; more > 0 {
-		row("muted", "and "+counted(more, "more victim"))
-	}
-	y += 4
-	for _, remark := range first(d.remarks, mostRemarks) {
-		for _, line := range first(svg.Wrap(remark, 11, nodesRight-margin), 3) {
-			y += 15
-			d.canvas.Text("muted", margin, y, line)
-		}
-	}
-	return y
-}
-
-// legend tells what is what, and returns the line below.
-func (d *drawing) legend(y int) int {
-	y += 24
-	x := margin
-	entry := func(text string, sample func(svg.Box)) {
-		sample(svg.Box{X: x, Y: y - 9, W: 16, H: 10})
-		d.canvas.Text("muted", x+22, y, text)
-		x += 22 + svg.Width(text, 11) + 14
-	}
-	rect := func(class string) func(svg.Box) {
-		return func(b svg.Box) { d.canvas.Rect(class, b, 2) }
-	}
-	mark := func(class string) func(svg.Box) {
-		return func(b svg.Box) { d.bound(class, b.MidX(), b) }
-	}
-	entry("victim", rect("goes"))
-	if d.places {
-		entry("new place", rect("comes"))
-	}
-	entry("leaving already", rect("leaves"))
-	entry("held for another", rect("held"))
-	entry("guaranteed", mark("bound"))
-	entry("max", mark("bound most"))
-	y += 18
-	d.canvas.Text("muted", margin, y, "A queue has two bars, before and after, of the type of which its share of the cluster is largest; "+
-		"a task is as long as its largest share of the node.")
-	return y
+// rect draws a box of a class that the legend may explain.
+func (d *drawing) rect(class string, b svg.Box, r int) {
+	d.drawn[class] = true
+	d.canvas.Rect(class, b, r)
 }
 
 // first returns the first n of a list, or all.

@@ -43,6 +43,7 @@ func (d *drawing) flow() {
 // line draws a line from below a box over the bus at x to the queue that asks,
 // on the line y.
 func (d *drawing) line(class string, b svg.Box, below, x, y int) {
+	d.drawn[class] = true
 	gap := b.Bottom() + below
 	turn := bend // of the bus, up or down to y
 	if y < gap {

@@ -26,7 +26,7 @@ const (
 
 // nodes draws the nodes from a line on, and returns the line below.
 func (d *drawing) nodes(y int) int {
-	d.canvas.Text("column", nodesLeft, y, "nodes")
+	d.canvas.Text("column", nodesLeft, y, svg.Fit("nodes"+d.inType(), svg.Bold(13), nodesRight-nodesLeft))
 	y += 10
 	ids := slices.Collect(d.cluster.Nodes())
 	rows := pick(len(ids), mostNodes, d.nodeRank(ids))
@@ -90,8 +90,10 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 	capacity := d.cluster.Node(id).Capacity
 	end := 0 // of the last task, in fractions of a pixel, so that a full node fills its lane
 	place := func(t taskBox, size resources.Vector) {
-		share := resources.DominantShare(size, capacity)
-		wide := max(leastTask*fractions, along(length*fractions, share.Amount, max(share.Of, 1)))
+		wide := leastTask * fractions
+		if d.kind >= 0 {
+			wide = max(wide, along(length*fractions, size[d.kind], max(capacity[d.kind], 1)))
+		}
 		if n.lanes == 0 || end+wide > (length+1)*fractions {
 			end = 0
 			n.lanes++
@@ -215,7 +217,7 @@ func (d *drawing) taskBox(t *taskBox, x, y int) {
 		d.shown[t.key] = b
 	}
 	d.canvas.Titled(t.title, func() {
-		d.canvas.Rect(t.class, b, 2)
+		d.rect(t.class, b, 2)
 		if t.text != "" {
 			class := textClass[t.class]
 			if t.small {

@@ -22,17 +22,17 @@ const (
 
 // queueTree draws the tree from a line on, and returns the line below.
 func (d *drawing) queueTree(y int) int {
-	d.canvas.Text("column", queuesLeft, y, "queues")
+	d.canvas.Text("column", queuesLeft, y, svg.Fit("queues"+d.inType(), svg.Bold(13), nodesLeft-queuesLeft-10))
 	y += 10
 	tree := d.cluster.Tree()
-	scale := d.scale()
+	whole := d.whole()
 	rows := pick(tree.Len(), mostQueues, d.queueRank)
 	at := make(map[queue.ID]svg.Box)
 	for _, i := range rows {
 		q := queue.ID(i)
 		at[q] = svg.Box{X: queuesLeft + queueIndent*min(tree.Depth(q), deepest), Y: y, W: queuesRight - queuesLeft, H: queueHeight}
 		d.branch(q, at)
-		d.queueRow(q, at[q], scale)
+		d.queueRow(q, at[q], whole)
 		y += queueHeight
 	}
 	if more := tree.Len() - len(rows); more > 0 {
@@ -75,7 +75,7 @@ func (d *drawing) branch(q queue.ID, at map[queue.ID]svg.Box) {
 }
 
 // queueRow draws one queue.
-func (d *drawing) queueRow(q queue.ID, b svg.Box, scale resources.Vector) {
+func (d *drawing) queueRow(q queue.ID, b svg.Box, whole int64) {
 	tree := d.cluster.Tree()
 	bars := svg.Box{X: barsLeft, Y: b.Y + 17, W: queuesRight - barsLeft, H: 2*laneHeight + 1}
 	name, class := plain.Name(tree.Name(q)), ""
@@ -85,14 +85,12 @@ func (d *drawing) queueRow(q queue.ID, b svg.Box, scale resources.Vector) {
 	d.canvas.Titled(d.queueTitle(q), func() {
 		d.canvas.Rect(d.tint(q), svg.Box{X: b.X, Y: b.MidY() - 5, W: 10, H: 10}, 2)
 		d.canvas.Text(class, b.X+16, b.MidY()+4, svg.Fit(name, svg.Bold(12), barsLeft-b.X-24))
-		i := d.dominant(q)
-		if i < 0 {
-			d.canvas.Text("muted", bars.X, b.Y+12, "uses nothing")
+		if d.kind < 0 {
 			d.canvas.Rect("track", bars, 2)
 			return
 		}
-		d.canvas.Text("muted", bars.X, b.Y+12, svg.Fit(d.account(q, i), 11, bars.W))
-		d.bars(q, i, bars, scale[i])
+		d.canvas.Text("muted", bars.X, b.Y+12, svg.Fit(d.account(q, d.kind), 11, bars.W))
+		d.bars(q, d.kind, bars, whole)
 	})
 }
 
@@ -103,22 +101,6 @@ func (d *drawing) tint(q queue.ID) string {
 		return "inner"
 	}
 	return fmt.Sprintf("t%d", d.leaves[q]%tints)
-}
-
-// dominant returns the type of which a queue uses, or is guaranteed, the
-// largest share of the cluster, or -1 where it is neither.
-func (d *drawing) dominant(q queue.ID) int {
-	dominant, most := -1, resources.Share{}
-	capacity := d.cluster.Capacity()
-	for i := range d.cluster.Schema().Len() {
-		g, _ := d.cluster.Tree().Guaranteed(q).Bound(i)
-		s := d.stock(q, i)
-		share := resources.Share{Amount: max(g, s.before(), s.after()), Of: capacity[i]}
-		if share.Compare(most) > 0 {
-			dominant, most = i, share
-		}
-	}
-	return dominant
 }
 
 // A stock is what a queue has of one type.
@@ -149,20 +131,19 @@ func (d *drawing) stock(q queue.ID, i int) stock {
 	return s
 }
 
-// scale returns what the whole length of a bar is, by type: the most that any
+// whole returns what the whole length of a bar stands for: the most that any
 // queue uses, or is guaranteed of what there is.
-func (d *drawing) scale() resources.Vector {
-	capacity := d.cluster.Capacity()
-	scale := make(resources.Vector, len(capacity))
-	for i := range scale {
-		scale[i] = 1
-		for q := range d.cluster.Tree().All() {
-			g, _ := d.cluster.Tree().Guaranteed(q).Bound(i)
-			s := d.stock(q, i)
-			scale[i] = max(scale[i], s.before(), s.after(), min(g, capacity[i]))
-		}
+func (d *drawing) whole() int64 {
+	whole := int64(1)
+	if d.kind < 0 {
+		return whole
 	}
-	return scale
+	for q := range d.cluster.Tree().All() {
+		g, _ := d.cluster.Tree().Guaranteed(q).Bound(d.kind)
+		s := d.stock(q, d.kind)
+		whole = max(whole, s.before(), s.after(), min(g, d.cluster.Capacity()[d.kind]))
+	}
+	return whole
 }
 
 // account says in words what the bars of a queue show.
@@ -192,7 +173,7 @@ func (d *drawing) bars(q queue.ID, i int, b svg.Box, whole int64) {
 			// Both ends are rounded alike, so that parts meet.
 			x, end := along(b.W, from, whole), along(b.W, to, whole)
 			if end > x {
-				d.canvas.Rect(parts[0].class, svg.Box{X: b.X + x, Y: y, W: end - x, H: laneHeight}, 0)
+				d.rect(parts[0].class, svg.Box{X: b.X + x, Y: y, W: end - x, H: laneHeight}, 0)
 			}
 			from = to
 		}
@@ -215,6 +196,7 @@ type part struct {
 
 // bound marks a bound at x.
 func (d *drawing) bound(class string, x int, b svg.Box) {
+	d.drawn[class] = true
 	d.canvas.Path(class, fmt.Sprintf("M%d %dV%d", x, b.Y-2, b.Bottom()+2))
 }
 

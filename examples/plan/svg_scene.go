@@ -24,6 +24,7 @@ type scene struct {
 	victims []victims.Task  // in the order of the plan
 	goes    map[string]bool // the keys of victims
 	comes   []arrival
+	asked   resources.Vector // by the request, or what a quota has to be freed of
 
 	headline string
 	verdict  string

@@ -33,7 +33,7 @@ func (s *scene) tell(step *scenario.Step) {
 func (s *scene) tellAsk(step *scenario.Step) {
 	d := &step.Asked.Decision
 	ask := &d.Plan.Ask
-	s.asker, s.places = ask.Queue, true
+	s.asker, s.places, s.asked = ask.Queue, true, ask.Size
 	s.headline = fmt.Sprintf("request %d: %s asks for %s in %s", step.Request, plain.Name(ask.Key), s.amounts(ask.Size), s.queue(ask.Queue))
 	if d.Outcome == victims.Refused {
 		why := linesOf(s.run.After.DescribeRefusal(d))
@@ -58,6 +58,9 @@ func (s *scene) tellJob(step *scenario.Step) {
 	d := &step.Placed.Decision
 	job := &d.Plan.Job
 	s.asker, s.places = job.Queue, true
+	for i := range job.Members {
+		s.asked = resources.Add(s.asked, s.asked, job.Members[i].Size)
+	}
 	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
 		step.Request, plain.Name(job.Name), counted(len(job.Members), "member"), s.queue(job.Queue))
 	for _, at := range d.Plan.Placements {
@@ -82,7 +85,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 // tellQuota takes down what came of the enforcement of a quota.
 func (s *scene) tellQuota(step *scenario.Step) {
 	o := &step.Enforced.Outcome
-	s.asker, s.max = o.Queue, o.Max
+	s.asker, s.max, s.asked = o.Queue, o.Max, o.Target
 	s.headline = fmt.Sprintf("request %d: the quota of %s is enforced: at most %s", step.Request, s.queue(o.Queue), s.limit(o.Max))
 	if o.Max.Defined == 0 {
 		s.headline = fmt.Sprintf("request %d: %s has no max to enforce", step.Request, s.queue(o.Queue))
