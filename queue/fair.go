@@ -121,17 +121,21 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 //
 // t is a clone of the tree that was divided, or another one of the same queues and
 // types. It is not that tree itself, for the next Divide needs the guarantees of
-// the configuration: SetGuarantees panics then. A share above what t allows,
-// because a max was lowered since, is an error as in [Tree.SetGuaranteed]. All
-// such errors are joined, and then nothing changes. The cost is queues times types.
+// the configuration: SetGuarantees panics then. A tree of a cluster is changed
+// through the cluster. It is an error if t belongs to another owner, and if a share
+// is above what t allows because a max was lowered since: see [Tree.SetGuaranteed].
+// All errors are joined, and then nothing changes. The cost is queues times types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
 	case f.tree == nil:
 		panic("queue: FairShares are used before Divide")
-	case t == f.tree:
-		panic("queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone")
 	case t.Len() != f.tree.Len() || t.schema.Len() != f.tree.schema.Len():
 		panic("queue: SetGuarantees of a tree with other queues or types than the one that was divided")
+	case &t.guaranteed.defined[Root] == &f.tree.guaranteed.defined[Root]: // it, or a tree that shows it
+		panic("queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone")
+	}
+	if t.owned {
+		return &Problem{Queue: t.Path(Root), Err: ErrOwned}
 	}
 	if err := f.checkGuarantees(t); err != nil {
 		return err

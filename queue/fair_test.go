@@ -241,6 +241,13 @@ func TestFairShares_Misuse(t *testing.T) {
 	require.PanicsWithError(t, "queue: no queue 2 in a tree of 2 queues: an ID of another tree?", func() { f.Of(2) })
 	require.PanicsWithValue(t, "queue: SetGuarantees of the tree that was divided: its own guarantees would be lost: see Tree.Clone",
 		func() { _ = f.SetGuarantees(tree) })
+	own, err := tree.Own()
+	require.NoError(t, err)
+	require.Panics(t, func() { _ = f.SetGuarantees(own) }, "the tree that was divided shows it")
+	planned := tree.Clone()
+	_, err = planned.Own()
+	require.NoError(t, err)
+	require.ErrorIs(t, f.SetGuarantees(planned), ErrOwned)
 	require.PanicsWithValue(t, "queue: SetGuarantees of a tree with other queues or types than the one that was divided",
 		func() { _ = f.SetGuarantees(mustNew(t, node("root", "", ""), Strict)) })
 }

@@ -116,10 +116,13 @@ func (m *Move) Vector(dst, v resources.Vector) resources.Vector {
 // Usage adds what every leaf of the first tree uses, and what of that is marked to
 // leave, to the same leaf of the other tree.
 //
-// A leaf that is gone and used, and usage that would pass the range of int64
-// there, are errors. All are joined, each is a [*Problem], and then nothing
+// A leaf that is gone and used, usage that would pass the range of int64 there, and
+// a tree that belongs to another owner are errors. All are joined, each is a [*Problem], and then nothing
 // changes. The cost is leaves times depth times types.
 func (m *Move) Usage() error {
+	if m.to.owned {
+		return &Problem{Queue: m.to.Path(Root), Err: ErrOwned}
+	}
 	if err := m.check(); err != nil {
 		return err
 	}

@@ -95,6 +95,10 @@ func TestMove_Errors(t *testing.T) {
 	require.Equal(t, []string{"queue: root: sum of amounts out of range: gpu 3 where the root uses 9223372036854775805"}, texts(m.Usage()))
 	require.EqualValues(t, math.MaxInt64-2, to.Usage(Root)[0], "nothing changes")
 
+	_, err = to.Own()
+	require.NoError(t, err)
+	require.ErrorIs(t, m.Usage(), ErrOwned)
+
 	other := mustNew(t, node("tree", "", "", node("a", "", "")), Strict)
 	m, err = NewMove(from, other)
 	require.NoError(t, err)

@@ -190,6 +190,18 @@ func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	return nil
 }
 
+// SetGuarantees sets the guarantees of all queues to the shares of what is scarce,
+// as one change; see [queue.FairShares.SetGuarantees]. The shares come from another
+// tree of the same queues, with the guarantees of the configuration.
+func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
+	c.made()
+	if err := shares.SetGuarantees(c.tree); err != nil {
+		return err
+	}
+	c.changed()
+	return nil
+}
+
 // SetMax replaces the max of a queue; see [queue.Tree.SetMax].
 func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	c.made()

@@ -57,6 +57,9 @@ func TestMigrate_QueueRemarks(t *testing.T) {
 			a + `resources.guaranteed: {"vcore":"0","memory":0}: left out: YuniKorn ignores bounds that are all 0`}},
 		{`{"name": "a", "properties": {"application.sort.priority": "disabled"}}`, []string{
 			a + `properties["application.sort.priority"]: "disabled": left out: the property does not concern preemption`}},
+		{`{"name": "a", "properties": {"fair.weight": "4"}}`, nil},
+		{`{"name": "a", "properties": {"fair.weight": "0"}}`, []string{
+			`queues[0].queues[0]: "root.a": bad property: fair.weight "0": want an integer from 1 to 2147483647`}},
 		{`{"name": "a", "properties": {"preemption.polcy": "fence"}}`, []string{
 			a + `properties["preemption.polcy"]: "fence": left out: unknown property: the nearest name is preemption.policy`}},
 		{`{"name": "a", "properties": {"Premption.Delay": "1s"}}`, []string{

@@ -24,6 +24,7 @@ var queueReasons = map[string]string{
 var properties = []string{
 	queue.PropertyPreemptionPolicy, queue.PropertyPreemptionDelay,
 	queue.PropertyPriorityPolicy, queue.PropertyPriorityOffset, queue.PropertyQuotaPreemptionDelay,
+	queue.PropertyFairWeight, // YuniKorn has none and lets it stand
 }
 
 // A treeReader migrates queues.
