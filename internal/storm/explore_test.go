@@ -1,0 +1,106 @@
+package storm
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// states is how many states TestNoStorm looks at: as many as take a moment, or as
+// the flag says.
+//
+//	go test ./internal/storm -run NoStorm -v -args -storm.states=10000000
+var states = flag.Int("storm.states", 100_000, "explore so many states")
+
+// flat is a root with two leaves, deep one with two below a queue and a third,
+// and fork one with two pairs.
+var (
+	flat = []int{0, 0, 0}
+	deep = []int{0, 0, 1, 1, 0}
+	fork = []int{0, 0, 1, 1, 0, 4, 4}
+)
+
+// families are those that are explored, the small ones first.
+func families(o OwnLeaf) (all []Family) {
+	for tasks := 2; tasks <= 6; tasks++ {
+		for _, parents := range [][]int{flat, deep, fork} {
+			for nodes := 1; nodes <= 2; nodes++ {
+				all = append(all, Family{
+					Parents: parents, Nodes: nodes, Capacities: [2]int{1, tasks}, Tasks: tasks,
+					Sizes: min(2, tasks-1), Priorities: 2, Guarantees: []int{-1, 1, 2, 3}, Fences: parents[1] == 0 && len(parents) == 3,
+					Rules: Rules{OwnLeaf: o},
+				})
+			}
+		}
+	}
+	return all
+}
+
+// There is no storm with the rules as they are, and none with tasks of the own
+// leaf as long as a guarantee once met stays met.
+func TestNoStorm(t *testing.T) {
+	for _, o := range []OwnLeaf{Never, Met} {
+		t.Run(fmt.Sprintf("own leaf %d", o), func(t *testing.T) {
+			left, universes, whole := *states/2, 0, 0
+			for _, f := range families(o) {
+				for u := range f.All() {
+					c, looked := u.Storm()
+					require.Nil(t, c, "%+v: %v", *u, c)
+					universes++
+					if left -= looked; left <= 0 {
+						t.Logf("%d universes, %d families whole", universes, whole)
+						return
+					}
+				}
+				whole++
+			}
+			t.Logf("%d universes, all %d families whole", universes, whole)
+		})
+	}
+}
+
+// Random universes have more of everything. Those that storm with anything
+// allowed of the own leaf do not if a guarantee once met stays met.
+func TestNoStorm_Anywhere(t *testing.T) { rapid.Check(t, propertyNoStorm) }
+
+func FuzzNoStorm(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyNoStorm)) }
+
+func propertyNoStorm(t *rapid.T) {
+	u := drawUniverse(t)
+	for _, o := range []OwnLeaf{Never, Met} {
+		u.Rules.OwnLeaf = o
+		if c, _ := u.Storm(); c != nil {
+			t.Fatalf("%+v: %v", *u, c)
+		}
+	}
+}
+
+// A family is all of it: two tasks of one size in one of two leaves, where
+// priorities and guarantees do not vary, are three universes.
+func TestFamilyAll(t *testing.T) {
+	f := Family{Parents: flat, Nodes: 1, Capacities: [2]int{1, 1}, Tasks: 2, Sizes: 1, Priorities: 1, Guarantees: []int{1}}
+	var leaves [][2]int
+	for u := range f.All() {
+		leaves = append(leaves, [2]int{u.Tasks[0].Leaf, u.Tasks[1].Leaf})
+	}
+	require.Equal(t, [][2]int{{1, 1}, {1, 2}, {2, 2}}, leaves)
+
+	count := func(f Family) (n int) {
+		for range f.All() {
+			n++
+		}
+		return n
+	}
+	require.Equal(t, 3, count(f))
+	f.Capacities = [2]int{1, 2}
+	require.Equal(t, 3*2, count(f))
+	f.Guarantees = []int{-1, 1, 2}
+	require.Equal(t, 3*2*3*3, count(f))
+	f.Fences = true
+	require.Equal(t, 3*2*6*6, count(f))
+	f.Priorities = 2 // ten of four kinds
+	require.Equal(t, 10*2*6*6, count(f))
+}

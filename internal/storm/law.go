@@ -1,0 +1,182 @@
+package storm
+
+import "math/bits"
+
+// A question is what a task that waits may do in the present state, and what the
+// laws say of it before anybody goes.
+type question struct {
+	*world
+	ask      int
+	second   bool   // tasks of the own leaf may go
+	entitled bool   // by law 4
+	inside   uint64 // the tasks below E
+	path     []int  // the queues above the ask, its leaf first
+}
+
+// ask returns the question whether a task that waits may take others' places.
+func (w *world) ask(task int, second bool) question {
+	a := question{world: w, ask: task, second: second, path: w.above[w.Tasks[task].Leaf], entitled: true}
+	governed := false
+	lowest := len(a.path) // index on the path of E
+	for t := range w.types {
+		if w.size(task, t) == 0 {
+			continue
+		}
+		for i, q := range a.path {
+			g := w.guaranteed(q, t)
+			if g < 0 {
+				continue
+			}
+			governed, lowest = true, min(lowest, i)
+			a.entitled = a.entitled && w.used[q*w.types+t] < g
+			break // only the nearest definition counts
+		}
+	}
+	a.entitled = a.entitled && governed
+	if governed && !w.Rules.Inside {
+		a.inside = w.under[a.path[lowest]]
+	}
+	return a
+}
+
+// fits reports whether the task can start on a node as things are.
+func (a *question) fits(node int) bool { return a.room(node, 0) }
+
+// room reports whether there is room on the node and in all queues once victims
+// have gone.
+func (a *question) room(node int, victims uint64) bool {
+	for t := range a.types {
+		size := a.size(a.ask, t)
+		if size == 0 {
+			continue
+		}
+		if a.free[node*a.types+t]+a.sum(victims&a.on(node), t) < size {
+			return false
+		}
+		for _, q := range a.path {
+			if a.used[q*a.types+t]-a.sum(victims&a.under[q], t)+size > a.most(q, t) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// on returns the tasks that run on a node.
+func (w *world) on(node int) (tasks uint64) {
+	for i, n := range w.place {
+		if n == node {
+			tasks |= 1 << i
+		}
+	}
+	return tasks
+}
+
+// sum adds up what tasks have of a type.
+func (w *world) sum(tasks uint64, t int) (sum int) {
+	for ; tasks != 0; tasks &= tasks - 1 {
+		sum += w.size(bits.TrailingZeros64(tasks), t)
+	}
+	return sum
+}
+
+// refused reports whether a precondition stands in the way: law 4, a queue over
+// its max, or headroom that nobody outside E can make.
+func (a *question) refused() bool {
+	if a.second {
+		return false
+	}
+	if !a.entitled {
+		return true
+	}
+	for t := range a.types {
+		size := a.size(a.ask, t)
+		if size == 0 {
+			continue
+		}
+		for _, q := range a.path {
+			used := a.used[q*a.types+t]
+			lacks := used+size > a.most(q, t)
+			if used > a.most(q, t) || lacks && a.under[q]&^a.inside == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// may reports whether the laws about a single task let it go.
+func (a *question) may(victim int) bool {
+	if a.Tasks[victim].Leaf == a.Tasks[a.ask].Leaf {
+		return a.second && a.Tasks[victim].Priority < a.Tasks[a.ask].Priority
+	}
+	return a.entitled && a.inside>>victim&1 == 0 && a.rank[victim][a.ask] <= 0
+}
+
+// helps reports whether a task reduces a need that is open.
+func (a *question) helps(victim, node int) bool {
+	for t := range a.types {
+		size := a.size(a.ask, t)
+		if size == 0 || a.size(victim, t) == 0 {
+			continue
+		}
+		if a.place[victim] == node && a.free[node*a.types+t] < size {
+			return true
+		}
+		for _, q := range a.path {
+			if a.under[q]>>victim&1 == 1 && a.used[q*a.types+t]+size > a.most(q, t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// guarantees is law 2.
+func (a *question) guarantees(victims uint64) bool {
+	for q := range a.Queues {
+		for t := range a.types {
+			if g := a.guaranteed(q, t); g >= 0 && !a.keeps(q, t, g, victims) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// keeps is law 2 for a queue and a type of which it guarantees g.
+func (a *question) keeps(q, t, g int, victims uint64) bool {
+	before, gone := a.used[q*a.types+t], a.sum(victims&a.under[q], t)
+	arrives := a.size(a.ask, t)
+	switch {
+	case !a.within(a.Tasks[a.ask].Leaf, q):
+		return before-gone >= min(g, before)
+	case !a.second:
+		return before-gone+arrives >= min(g, before)
+	case a.Rules.OwnLeaf == Met && before >= g:
+		return before-gone+arrives >= g
+	case a.Rules.OwnLeaf == Met:
+		return arrives > 0 || gone == 0
+	}
+	own := a.sum(victims&a.under[a.Tasks[a.ask].Leaf], t)
+	return before-(gone-own)+max(0, arrives-own) >= min(g, before)
+}
+
+// gangs reports whether each job keeps enough members or goes as a whole, and
+// whether whoever does not help goes with a job of whom somebody does.
+func (a *question) gangs(victims, useful uint64) bool {
+	idle := victims &^ useful
+	for job := 1; job < len(a.jobs); job++ {
+		running := a.jobs[job] & a.running
+		taken := victims & running
+		surplus := max(0, bits.OnesCount64(running)-a.Minimum[job])
+		whole := taken == running && bits.OnesCount64(taken) > surplus
+		if !whole && bits.OnesCount64(taken) > surplus {
+			return false
+		}
+		if whole && taken&useful != 0 {
+			idle &^= taken
+		}
+	}
+	return idle == 0
+}

@@ -1,0 +1,106 @@
+// Package storm explores small universes whole, to find out whether plans can
+// follow each other for ever.
+//
+// A universe has a few queues, nodes and tasks. Each task runs on a node or
+// waits. A task that waits starts if there is room for it, or takes the place of
+// others by a lawful plan; those are recreated at once and wait in turn. A storm
+// is a cycle of such states. Starting makes more tasks run, so that a cycle has
+// a plan in it.
+//
+// [Universe.Storm] looks at every state, every order of starts and plans, and
+// every lawful plan, and returns a shortest cycle or none. That there is none is
+// a proof for this universe. Its laws are written down here once more, as
+// short as they can be; tests hold them to those of the library. A rule can be
+// switched off, which shows what it is good for.
+package storm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Queue is a queue of a universe. Amounts are per type.
+type Queue struct {
+	Parent     int   // its number, smaller than the queue's own; that of the root, 0, plays no part
+	Guaranteed []int // below 0, or missing: no guarantee
+	Max        []int // below 0, or missing: no bound
+	Fence      bool  // priority.policy: fence
+	Offset     int   // priority.offset
+}
+
+// A Task is a task of a universe, which runs or waits.
+type Task struct {
+	Leaf     int
+	Size     []int
+	Priority int
+	Job      int // the gang that it is a member of; 0 is none
+}
+
+// A Universe is a workload and the rules for it.
+type Universe struct {
+	Queues  []Queue // the root is the first
+	Nodes   [][]int // capacities
+	Tasks   []Task
+	Minimum []int // by job: so many members are needed; job 0 plays no part
+	Rules   Rules
+}
+
+// Rules are the options of the planner, and which rule of the design is
+// switched off. The zero value is the design as it is.
+type Rules struct {
+	OwnLeaf OwnLeaf
+	// Inside lets an ask take tasks inside the queue that starves.
+	Inside bool
+	// Least has an ask take a plan of least cost only, of all that are lawful.
+	// Costs are compared as far as they do not depend on when a task started.
+	Least bool
+	// HighestFirst lets a task that waits act only if no task of higher raw
+	// priority that waits can.
+	HighestFirst bool
+}
+
+// OwnLeaf says whether less important tasks of the ask's own leaf may go. See
+// DESIGN.md, The own leaf.
+type OwnLeaf int
+
+const (
+	Never OwnLeaf = iota
+	Met
+	Any
+)
+
+// A Step is what one task does.
+type Step struct {
+	Task    int
+	Node    int
+	Victims []int // none: it starts in free room
+}
+
+// A Cycle is a storm: after the last step all is as it was before the first.
+type Cycle struct {
+	Running []int // before the first step: the node of each task, or -1
+	Steps   []Step
+}
+
+// String tells the story, with tasks by their numbers.
+func (c *Cycle) String() string {
+	var b strings.Builder
+	fmt.Fprint(&b, "running:")
+	for task, node := range c.Running {
+		if node >= 0 {
+			fmt.Fprintf(&b, " %d", task)
+		}
+	}
+	for _, s := range c.Steps {
+		fmt.Fprintf(&b, "; %d ", s.Task)
+		if len(s.Victims) == 0 {
+			b.WriteString("starts")
+			continue
+		}
+		b.WriteString("takes")
+		for _, v := range s.Victims {
+			fmt.Fprintf(&b, " %d", v)
+		}
+	}
+	return b.String()
+}

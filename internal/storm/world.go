@@ -1,0 +1,163 @@
+package storm
+
+import "math"
+
+// A world is a universe made ready: what never changes is looked up once.
+type world struct {
+	*Universe
+	types int
+	above [][]int  // by queue: itself and those above, the leaf first
+	under []uint64 // by queue: which tasks are below it
+	rank  [][]int  // by victim and ask: effective priority less the ask's
+	jobs  []uint64 // by job: its members
+
+	// The state, and what follows from it.
+	place   []int // by task: a node, or -1
+	running uint64
+	used    []int // by queue and type
+	free    []int // by node and type
+}
+
+func (u *Universe) world() *world {
+	w := &world{Universe: u}
+	for _, t := range u.Tasks {
+		w.types = max(w.types, len(t.Size))
+	}
+	for q := range u.Queues {
+		path := []int{q}
+		for ; q != 0; path = append(path, q) {
+			q = u.Queues[q].Parent
+		}
+		w.above = append(w.above, path)
+	}
+	w.under = make([]uint64, len(u.Queues))
+	w.jobs = make([]uint64, max(1, len(u.Minimum)))
+	for i, t := range u.Tasks {
+		for _, q := range w.above[t.Leaf] {
+			w.under[q] |= 1 << i
+		}
+		if t.Job > 0 {
+			w.jobs[t.Job] |= 1 << i
+		}
+		ranks := make([]int, len(u.Tasks))
+		for a := range u.Tasks {
+			ranks[a] = w.lift(i, a) - w.lift(a, i)
+		}
+		w.rank = append(w.rank, ranks)
+	}
+	w.place = make([]int, len(u.Tasks))
+	w.used = make([]int, len(u.Queues)*w.types)
+	w.free = make([]int, len(u.Nodes)*w.types)
+	return w
+}
+
+// lift returns the priority of task i up to below the queue that its leaf has in
+// common with the leaf of task j.
+func (w *world) lift(i, j int) int {
+	priority := w.Tasks[i].Priority
+	for _, q := range w.above[w.Tasks[i].Leaf] {
+		if w.within(w.Tasks[j].Leaf, q) {
+			break
+		}
+		if w.Queues[q].Fence {
+			priority = 0
+		}
+		priority += w.Queues[q].Offset
+	}
+	return priority
+}
+
+// within reports whether queue q is a or below it.
+func (w *world) within(q, a int) bool {
+	for _, up := range w.above[q] {
+		if up == a {
+			return true
+		}
+	}
+	return false
+}
+
+// size returns what a task has of a type.
+func (w *world) size(task, t int) int { return amount(w.Tasks[task].Size, t, 0) }
+
+// guaranteed returns what a queue guarantees of a type, or -1.
+func (w *world) guaranteed(q, t int) int { return amount(w.Queues[q].Guaranteed, t, -1) }
+
+// most returns the bound of a queue, or a number that nothing reaches.
+func (w *world) most(q, t int) int {
+	if m := amount(w.Queues[q].Max, t, -1); m >= 0 {
+		return m
+	}
+	return math.MaxInt / 2
+}
+
+func amount(list []int, t, none int) int {
+	if t < len(list) {
+		return list[t]
+	}
+	return none
+}
+
+// states returns how many states there are, valid or not.
+func (w *world) states() int {
+	n := 1
+	for range w.Tasks {
+		n *= len(w.Nodes) + 1
+	}
+	return n
+}
+
+// set makes a state the present one and reports whether it is one: no node and
+// no queue holds more than it can.
+func (w *world) set(state int) bool {
+	w.running = 0
+	clear(w.used)
+	for n, capacity := range w.Nodes {
+		for t := range w.types {
+			w.free[n*w.types+t] = amount(capacity, t, 0)
+		}
+	}
+	for task := range w.Tasks {
+		w.place[task] = state%(len(w.Nodes)+1) - 1
+		state /= len(w.Nodes) + 1
+		if n := w.place[task]; n >= 0 {
+			w.running |= 1 << task
+			for t := range w.types {
+				w.free[n*w.types+t] -= w.size(task, t)
+			}
+			for _, q := range w.above[w.Tasks[task].Leaf] {
+				for t := range w.types {
+					w.used[q*w.types+t] += w.size(task, t)
+				}
+			}
+		}
+	}
+	for _, v := range w.free {
+		if v < 0 {
+			return false
+		}
+	}
+	for q := range w.Queues {
+		for t := range w.types {
+			if w.used[q*w.types+t] > w.most(q, t) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// after returns the state in which a task runs on a node, and others wait.
+func (w *world) after(task, node int, victims uint64) (state int) {
+	for i := len(w.Tasks) - 1; i >= 0; i-- {
+		place := w.place[i]
+		switch {
+		case i == task:
+			place = node
+		case victims>>i&1 == 1:
+			place = -1
+		}
+		state = state*(len(w.Nodes)+1) + place + 1
+	}
+	return state
+}
