@@ -77,3 +77,10 @@ func (j *judge) reach() bool {
 	}
 	return false
 }
+
+// Precondition returns the reason for which nobody may go for the ask of a
+// case, in the first decision, or "".
+func Precondition(c *world.Case) string {
+	reason, _ := newJudge(&c.World, &c.Ask, &c.Options).precondition()
+	return reason
+}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -73,8 +74,14 @@ type runner struct {
 	classes toleration.Classes
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy
-	now      time.Time
-	steps    []Step
+	// ports has the ports that tasks and grants hold on their nodes, by key.
+	ports map[string][]string
+	// queues has the guarantees of the document, if those of the cluster are
+	// shares; else it is nil.
+	queues *queue.Tree
+	shares queue.FairShares
+	now    time.Time
+	steps  []Step
 }
 
 // request carries out request i. Every kind lives in a file of its own.

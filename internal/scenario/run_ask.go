@@ -31,14 +31,11 @@ func (r *runner) ask(i int, q *Request) error {
 
 // askOnce decides the ask of a request under a key, and does what follows.
 func (r *runner) askOnce(i int, q *Request, key string) error {
-	class := r.class(q.Ask.Class)
-	ask := victims.Ask{
-		Key: key, Application: q.Ask.Application, Queue: r.queue(q.Ask.Queue), Size: q.Ask.Resources,
-		Priority: q.Ask.Priority, PendingSince: r.now.Add(-q.Ask.Age),
-		RequiredNode: q.Ask.RequiredNode, NonPreemptible: r.nonPreemptible(nil), MayNot: !q.Ask.AllowPreemptOther,
-		OptedOut: class.OptedOut,
+	ask, err := r.askOf(q.Ask, key)
+	if err != nil {
+		return err
 	}
-	if err := r.instant(q.Ask.At.Field("age"), q.Ask.Age.String(), ask.PendingSince); err != nil {
+	if err := r.shareForAsk(q, &ask); err != nil {
 		return err
 	}
 	asked := new(Asked)
@@ -54,10 +51,26 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	if err := r.follow(&asked.Decision, q.Then); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
 	}
-	if _, runs := r.cluster.Lookup(key); runs {
-		r.policies[key] = class.Policy
+	_, runs := r.cluster.Lookup(key)
+	if runs {
+		r.policies[key] = r.class(q.Ask.Class).Policy
+	}
+	if _, held := r.cluster.LookupGrant(key); runs || held {
+		r.ports[key] = q.Ask.Ports
 	}
 	return nil
+}
+
+// askOf returns the ask of a document as package victims wants it.
+func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
+	class := r.class(a.Class)
+	ask := victims.Ask{
+		Key: key, Application: a.Application, Queue: r.queue(a.Queue), Size: a.Resources,
+		Priority: a.Priority, PendingSince: r.now.Add(-a.Age),
+		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(nil), MayNot: !a.AllowPreemptOther,
+		OptedOut: class.OptedOut, Cost: a.Cost, Budgets: a.Budgets,
+	}
+	return ask, r.instant(a.At.Field("age"), a.Age.String(), ask.PendingSince)
 }
 
 // decide decides an ask, and explains that where it is asked to.
@@ -110,6 +123,7 @@ func (r *runner) runNow(p *victims.Plan) error {
 		Size: p.Ask.Size, Priority: p.Ask.Priority,
 		Created: p.Ask.PendingSince, Scheduled: r.now,
 		OptedOut: p.Ask.OptedOut, RequiredNode: p.Ask.RequiredNode != "", NonPreemptible: p.Ask.NonPreemptible,
+		Cost: p.Ask.Cost, Budgets: p.Ask.Budgets,
 	})
 	return err
 }

@@ -28,6 +28,7 @@ func (r *runner) finish(i int, q *Request) error {
 // get its key.
 func (r *runner) remove(key string) error {
 	delete(r.policies, key)
+	delete(r.ports, key)
 	return r.cluster.RemoveTask(key)
 }
 

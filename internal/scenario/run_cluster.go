@@ -23,7 +23,11 @@ func (r *runner) build() error {
 	if err = errors.Join(classes, err); err != nil {
 		return err
 	}
+	if doc.Options.FairShares {
+		r.queues = tree.Clone()
+	}
 	r.cluster = victims.NewCluster(tree)
+	r.ports = make(map[string][]string)
 	if err := r.setQuotas(); err != nil {
 		return err
 	}
@@ -32,8 +36,19 @@ func (r *runner) build() error {
 			return err
 		}
 	}
+	for i := range doc.Budgets {
+		b := &doc.Budgets[i]
+		if err := r.cluster.SetBudget(b.Name, victims.Budget{Left: b.Left, Hard: b.Hard}); err != nil {
+			return doc.Fail(b.At, strconv.Quote(b.Name), err)
+		}
+	}
 	for i := range doc.Tasks {
 		if err := r.addTask(&doc.Tasks[i]); err != nil {
+			return err
+		}
+	}
+	for i := range doc.Grants {
+		if err := r.addGrant(&doc.Grants[i]); err != nil {
 			return err
 		}
 	}
@@ -106,6 +121,7 @@ func (q *Queue) find(path string) *Queue {
 func (r *runner) addNode(n *Node) error {
 	_, err := r.cluster.AddNode(&victims.Node{
 		Name: n.Name, Capacity: n.Capacity, Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
+		Rank: n.Rank, Domains: n.Domains,
 	})
 	if err != nil {
 		return r.doc.Fail(n.At.Field("capacity"), r.quantities(n.Capacity), err)
@@ -130,6 +146,13 @@ func (r *runner) addTask(t *Task) error {
 		Created:    r.now.Add(-t.Age),
 		Originator: t.Originator, OptedOut: optedOut(t, &class), RequiredNode: t.RequiredNode != "",
 		Job: t.Job, NonPreemptible: r.nonPreemptible(t.Preemptible),
+		Cost: t.Cost, Budgets: t.Budgets,
+	}
+	if t.CheckpointAge != nil {
+		task.Checkpoint = r.now.Add(-*t.CheckpointAge)
+		if err := r.instant(t.At.Field("checkpointAge"), t.CheckpointAge.String(), task.Checkpoint); err != nil {
+			return err
+		}
 	}
 	if id, held := r.cluster.LookupGrant(t.Key); held && t.Job == "" {
 		// A member of a job that starts need not say so again.
@@ -152,6 +175,20 @@ func (r *runner) addTask(t *Task) error {
 		return r.taskError(t.At, t.Key, t.Resources, err)
 	}
 	r.policies[t.Key] = class.Policy
+	r.ports[t.Key] = t.Ports
+	return nil
+}
+
+// addGrant gives an ask its node, as if that had been decided before.
+func (r *runner) addGrant(g *Grant) error {
+	ask, err := r.askOf(&g.Ask, g.Key)
+	if err != nil {
+		return err
+	}
+	if _, err := r.cluster.Grant(&ask, r.node(g.Node)); err != nil {
+		return r.taskError(g.At, g.Key, g.Resources, err)
+	}
+	r.ports[g.Key] = g.Ports
 	return nil
 }
 

@@ -38,6 +38,9 @@ func (r *runner) job(i int, q *Request) error {
 	if err := r.addMembers(q.Job, &job); err != nil {
 		return err
 	}
+	if err := r.shareForJob(q, &job); err != nil {
+		return err
+	}
 	planner := jobs.Planner{Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt}
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
 	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {

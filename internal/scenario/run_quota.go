@@ -32,7 +32,13 @@ var (
 func (r *runner) enforceQuota(i int, q *Request) error {
 	id := r.queue(q.EnforceQuota.Queue)
 	had := r.cluster.Tree().Max(id).Defined
+	if err := r.unshare(); err != nil {
+		return err
+	}
 	if err := r.lowerMax(id, q); err != nil {
+		return err
+	}
+	if err := r.share(q.At, nil); err != nil {
 		return err
 	}
 	most := r.cluster.Tree().Max(id)
@@ -69,6 +75,9 @@ func (r *runner) lowerMax(id queue.ID, q *Request) error {
 	}
 	if err := set(id, *q.EnforceQuota.Max); err != nil {
 		return r.maxError(q, err)
+	}
+	if r.queues != nil && q.Then != ThenNothing {
+		return r.queues.SetMax(id, *q.EnforceQuota.Max)
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package world
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -24,6 +26,11 @@ func Build(w *World) (*victims.Cluster, error) {
 	if err := AddNodes(c, w.Nodes); err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(w.Budgets)) {
+		if err := c.SetBudget(name, victims.Budget(w.Budgets[name])); err != nil {
+			return nil, err
+		}
+	}
 	for i := range w.Tasks {
 		if err := AddTask(c, &w.Tasks[i]); err != nil {
 			return nil, err
@@ -40,7 +47,7 @@ func AddNodes(c *victims.Cluster, nodes []Node) error {
 	for _, n := range nodes {
 		_, err := c.AddNode(&victims.Node{
 			Name: n.Name, Capacity: vector(c.Schema(), n.Capacity),
-			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
+			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor, Rank: n.Rank, Domains: n.Domains,
 		})
 		if err != nil {
 			return err
@@ -84,6 +91,7 @@ func AddTask(c *victims.Cluster, t *Task) error {
 		Created: t.Created, Scheduled: t.Scheduled, State: states[t.State],
 		Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 		Job: t.Job, NonPreemptible: t.NonPreemptible,
+		Checkpoint: t.Checkpoint, Cost: t.Cost, Budgets: t.Budgets,
 	})
 	return err
 }
@@ -105,7 +113,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 		PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
 		RequiredNode: a.RequiredNode, MayNot: a.MayNot,
 		Originator: a.Originator, OptedOut: a.OptedOut,
-		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Job: a.Job, NonPreemptible: a.NonPreemptible, Cost: a.Cost, Budgets: a.Budgets,
 	}, nil
 }
 

@@ -1,0 +1,54 @@
+package world
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Filter returns the function of a caller that says where an ask may run: on
+// nodes that have the labels which it selects. The cluster is one of the world.
+func (c *Case) Filter(cluster *victims.Cluster) func(*victims.Ask, victims.NodeID) bool {
+	return func(_ *victims.Ask, id victims.NodeID) bool {
+		name := cluster.NodeName(id)
+		return slices.ContainsFunc(c.World.Nodes, func(n Node) bool { return n.Name == name && n.Has(c.Ask.Selector) })
+	}
+}
+
+// Blockers returns the function of a caller that names who must go from a node
+// for an ask to run there: tasks and grants that hold one of its ports.
+func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+	return func(dst []victims.TaskID, _ *victims.Ask, id victims.NodeID) []victims.TaskID {
+		held := func(port string) bool { return slices.Contains(c.Ask.Ports, port) }
+		for t := range cluster.TasksOn(id) {
+			if slices.ContainsFunc(c.World.ports(cluster.Key(t)), held) {
+				dst = append(dst, t)
+			}
+		}
+		return dst
+	}
+}
+
+// Minimum returns the function of a caller that tells what a running job must
+// keep; nil if no minimums are known.
+func (o *Options) Minimum() func(string) int {
+	if o.Minimums == nil {
+		return nil
+	}
+	return func(job string) int { return o.Minimums[job] }
+}
+
+// ports returns the ports that a task or a grant holds.
+func (w *World) ports(key string) []string {
+	for i := range w.Tasks {
+		if w.Tasks[i].Key == key {
+			return w.Tasks[i].Ports
+		}
+	}
+	for i := range w.Grants {
+		if w.Grants[i].Ask.Key == key {
+			return w.Grants[i].Ask.Ports
+		}
+	}
+	return nil
+}
