@@ -18,6 +18,7 @@ type Auditor struct {
 	Overshoot Overshoot
 	Miss      Miss
 	Enforced  func(queue.ID) bool
+	Minimum   func(job string) int
 
 	x inspection
 }
@@ -31,11 +32,13 @@ type Auditor struct {
 // tree does not have ends the audit.
 //
 // Violations come in a fixed order: of the amounts; of each victim, in the
-// order of the outcome; of the guarantees, in tree order; of the set as a
-// whole; of parts and leaves.
+// order of the outcome; of the guarantees, in tree order; of gangs, in the order
+// of the outcome; of hard budgets, by name; of the set as a whole; of parts and
+// leaves.
 //
 // The cost is linear in queues times types, and in victims times depth times
-// types; where usage stays over, in tasks times depth times types.
+// types; if usage stays over, in tasks times depth times types. Members of gangs
+// count as well.
 func (a *Auditor) Audit(dst []Violation, o *Outcome) []Violation {
 	x := &a.x
 	x.a, x.c, x.tree, x.o, x.out = a, a.Cluster, a.Cluster.Tree(), o, dst
@@ -60,6 +63,7 @@ type inspection struct {
 	listed map[victims.TaskID]bool
 	counts []int            // of victims per leaf
 	good   []victims.TaskID // the victims that count: known, running, below the queue, each once
+	gangs  map[string]*auditedGang
 }
 
 func (x *inspection) report(v Violation) {
@@ -78,6 +82,7 @@ func (x *inspection) run() {
 	x.target = make([]int64, x.types)
 	x.listed = make(map[victims.TaskID]bool)
 	x.good = x.good[:0]
+	x.gangs = make(map[string]*auditedGang)
 	for t := range x.types {
 		if m, ok := x.o.Max.Bound(t); ok {
 			x.target[t] = max(x.used(q, t)-m, 0)
@@ -85,6 +90,7 @@ func (x *inspection) run() {
 	}
 	x.amounts(LawUsage, x.o.Usage, func(t int) int64 { return x.used(q, t) })
 	x.amounts(LawTarget, x.o.Target, func(t int) int64 { return x.target[t] })
+	x.countGangs()
 	for i := range x.o.Victims {
 		x.victim(&x.o.Victims[i])
 	}
@@ -92,6 +98,8 @@ func (x *inspection) run() {
 	x.amounts(LawShort, x.o.Shortfall, x.short)
 	x.result()
 	x.guarantees()
+	x.judgeGangs()
+	x.judgeBudgets()
 	x.set()
 	x.shares()
 	x.leaves()
@@ -115,76 +123,6 @@ func (x *inspection) amounts(law Law, said resources.Vector, is func(t int) int6
 			x.report(Violation{Law: law, Type: t, HasType: true, Have: have, Want: want})
 		}
 	}
-}
-
-// victim audits a victim by itself and counts what it frees.
-func (x *inspection) victim(v *victims.Victim) {
-	fault := func(law Law) { x.report(Violation{Law: law, Key: v.Key}) }
-	id, ok := x.c.Lookup(v.Key)
-	if !ok || id != v.Task {
-		fault(LawKnown)
-		return
-	}
-	if x.listed[id] {
-		fault(LawOnce)
-		return
-	}
-	x.listed[id] = true
-	t := x.c.TaskView(id)
-	if t.State != victims.Running {
-		fault(LawLeaving)
-	}
-	if t.RequiredNode {
-		fault(LawRequiredTask)
-	}
-	inside := x.tree.Contains(x.o.Queue, t.Queue)
-	if !inside {
-		fault(LawInside)
-	}
-	if x.busy(t.Queue) {
-		fault(LawEnforced)
-	}
-	if !x.shared(&t, func(i int) bool { return x.target[i] > 0 }) {
-		fault(LawHelpful)
-	}
-	if t.State != victims.Running {
-		return
-	}
-	for q := range x.tree.Up(t.Queue) {
-		for i, size := range t.Size {
-			x.taken[int(q)*x.types+i] += size
-		}
-	}
-	if inside {
-		x.good = append(x.good, id)
-	}
-}
-
-// busy reports whether a leaf is, or is below, a queue below the outcome's that
-// is being enforced already.
-func (x *inspection) busy(leaf queue.ID) bool {
-	if x.a.Enforced == nil {
-		return false
-	}
-	for q := range x.tree.Up(leaf) {
-		if q == x.o.Queue {
-			break
-		}
-		if x.a.Enforced(q) {
-			return true
-		}
-	}
-	return false
-}
-
-// shared reports whether a task has a type of some.
-func (x *inspection) shared(t *victims.Task, some func(int) bool) bool {
-	for i, size := range t.Size {
-		if size > 0 && some(i) {
-			return true
-		}
-	}
-	return false
 }
 
 // result judges the word for it all.

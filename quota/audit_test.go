@@ -67,24 +67,24 @@ func TestAudit_Mutations(t *testing.T) {
 		{"usage", func(_ *fixture, o *o) { o.Usage[0] = 7 }, []string{"usage: slots 7 used, want what the cluster has, 20"}},
 		{"target", func(_ *fixture, o *o) { o.Target = nil }, []string{"target: slots 0 as target, want what is over max, 8"}},
 		{"another max", func(_ *fixture, o *o) { o.Max = slots(15) }, []string{
-			"target: slots 8 as target, want what is over max, 5", `minimal: "a1": can be given back`}},
+			"target: slots 8 as target, want what is over max, 5", `minimal: victim a1: can be given back`}},
 		{"freed", func(_ *fixture, o *o) { o.Freed[1] = 2 }, []string{"freed: disks 2 said to be freed, want what the victims have, 0"}},
 		{"shortfall", func(_ *fixture, o *o) { o.Shortfall[0] = 2 }, []string{"shortfall: slots 2 said to be short, want what is left of the target, 0"}},
 		{"result", func(_ *fixture, o *o) { o.Result = quota.Partial }, []string{"result: not what shortfall, miss and victims make it"}},
 		{"no such task", func(_ *fixture, o *o) { o.Victims[0].Key = "nobody" }, []string{
-			`known: "nobody": no task of this row and key`, "freed: slots 10 said to be freed, want what the victims have, 7"}},
-		{"the row of another", func(_ *fixture, o *o) { o.Victims[0].Task++ }, []string{`known: "a1": no task of this row and key`}},
-		{"named twice", join("b1"), []string{`once: "b1": named before`}},
-		{"leaving", join("gone"), []string{`leaving: "gone": leaving already`}},
-		{"bound to a node", join("ds"), []string{`required-task: "ds": can run on its node only`}},
-		{"of another queue", join("other"), []string{`inside: "other": not below the queue`}},
-		{"being enforced", join("busy"), []string{`enforced: "busy": in a queue that is being enforced already`}},
-		{"of no use", join("b3"), []string{`helpful: "b3": has no type of the target`, `minimal: "b3": can be given back`}},
-		{"too much of a leaf", join("a2"), []string{"guarantee: root.p.a: slots 2 after the plan, want at least 5", `minimal: "a1": can be given back`}},
-		{"one too many", join("a3"), []string{`minimal: "a1": can be given back`}}, // 2 more than the 10
+			`known: victim nobody: no task of this row and key`, "freed: slots 10 said to be freed, want what the victims have, 7"}},
+		{"the row of another", func(_ *fixture, o *o) { o.Victims[0].Task++ }, []string{`known: victim a1: no task of this row and key`}},
+		{"named twice", join("b1"), []string{`once: victim b1: named before`}},
+		{"leaving", join("gone"), []string{`leaving: victim gone: leaving already`}},
+		{"bound to a node", join("ds"), []string{`required-task: victim ds: can run on its node only`}},
+		{"of another queue", join("other"), []string{`inside: victim other: not below the queue`}},
+		{"being enforced", join("busy"), []string{`enforced: victim busy: in a queue that is being enforced already`}},
+		{"of no use", join("b3"), []string{`helpful: victim b3: has no type of the target`, `minimal: victim b3: can be given back`}},
+		{"too much of a leaf", join("a2"), []string{"guarantee (law 2): root.p.a: slots 2 after the plan, want at least 5", `minimal: victim a1: can be given back`}},
+		{"one too many", join("a3"), []string{`minimal: victim a1: can be given back`}}, // 2 more than the 10
 		{"one too few", func(_ *fixture, o *o) { o.Victims = o.Victims[:2] }, []string{
-			"result: not what shortfall, miss and victims make it", `spared: "b2": could be taken, and usage stays over`}},
-		{"one for a smaller one", swap("b2", "a3"), []string{"guarantee: root.p.a: slots 4 after the plan, want at least 5"}},
+			"result: not what shortfall, miss and victims make it", `spared: task b2: could be taken, and usage stays over`}},
+		{"one for a smaller one", swap("b2", "a3"), []string{"guarantee (law 2): root.p.a: slots 4 after the plan, want at least 5"}},
 		{"a part too small", func(_ *fixture, o *o) { o.Parts[0].Amount[0]-- }, []string{"parts: root.p: slots 7 as part, want its share of the target, 8"}},
 		{"a part too large", func(_ *fixture, o *o) { o.Parts[0].Amount[0], o.Parts[1].Amount[0] = 5, 5 }, []string{"parts: root.p.a: slots 5 as part, want its share of the target, 4"}},
 		{"parts out of order", func(_ *fixture, o *o) { slices.Reverse(o.Parts) }, []string{"parts: not in tree order, or not below the queue"}},
@@ -129,7 +129,7 @@ func TestLawWords(t *testing.T) {
 	}
 	require.Equal(t, "Law(99)", quota.Law(99).String())
 	require.Equal(t, "Law(0): unknown law", quota.Violation{}.String())
-	require.Equal(t, "guarantee: ", quota.Violation{Law: quota.LawGuarantee}.String())
+	require.Equal(t, "guarantee (law 2): ", quota.Violation{Law: quota.LawGuarantee}.String())
 }
 
 // An audit never panics, whatever is in the outcome.

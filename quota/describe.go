@@ -48,7 +48,10 @@ func (o *Outcome) DescribeRest(c *victims.Cluster) string {
 		w.printf("  granted places count as usage: %s\n", plain.Names(o.Grants))
 	}
 	for _, j := range o.Jobs {
-		w.printf("  job %s falls below its minimum: %d of %d members are left\n", plain.Name(j.Job), j.Members, j.Minimum)
+		w.printf("  job %s goes as a whole: minimum %d, running %d\n", plain.Name(j.Job), j.Minimum, j.Victims)
+	}
+	if o.Overrun > 0 {
+		w.printf("  soft budgets are overrun by %d\n", o.Overrun)
 	}
 	if !o.Proven {
 		w.printf("  not proven: a search was cut short, %d steps were taken\n", o.Steps)
@@ -92,7 +95,7 @@ func (w writer) leaf(l *Leaf) {
 	w.printf("  %s: asked for %s, gives %s\n", w.queue(l.Queue), w.amounts(l.Asked), w.amounts(l.Freed))
 	for i := range w.o.Victims {
 		v := &w.o.Victims[i]
-		t := w.c.Task(v.Task)
+		t := w.c.TaskView(v.Task)
 		if t.Queue != l.Queue {
 			continue
 		}
@@ -126,6 +129,8 @@ func (w writer) stop(s *Stop) {
 // ruleTexts say what a rule says of tasks.
 var ruleTexts = [NumRules]string{
 	RuleGuarantee:    "needed for a guarantee",
+	RuleBudget:       "no more tasks of a hard budget may stop",
+	RuleGang:         "their jobs may not lose one more, and cannot go as a whole",
 	RuleOvershoot:    "each task is more than what is still to be freed",
 	RuleEnforced:     "in queues that are being enforced already",
 	RuleRequiredNode: "bound to a node",

@@ -125,15 +125,15 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
 		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Steps: c.Steps,
-		Miss:       quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
-		Enforced:   c.busy(cluster.Tree()),
-		JobMinimum: func(job string) int { return c.Minimums[job] },
+		Miss:     quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
+		Enforced: c.busy(cluster.Tree()),
+		Minimum:  func(job string) int { return c.Minimums[job] },
 	}
 }
 
 func (c *trial) auditor(cluster *victims.Cluster) *quota.Auditor {
 	e := c.enforcer(cluster)
-	return &quota.Auditor{Cluster: cluster, Overshoot: e.Overshoot, Miss: e.Miss, Enforced: e.Enforced}
+	return &quota.Auditor{Cluster: cluster, Overshoot: e.Overshoot, Miss: e.Miss, Enforced: e.Enforced, Minimum: e.Minimum}
 }
 
 // enforce enforces the quota of a trial.

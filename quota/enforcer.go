@@ -25,6 +25,13 @@ type Enforcer struct {
 	Miss Miss
 	// Order is the order in which the tasks of a leaf are taken.
 	Order Order
+	// Compare is an order of the caller's, or nil. It takes the place of
+	// [LeafOrder], also within the nodes of [Pack] and the matches of
+	// [ClosestMatch]: it is negative if a is to be stopped before b. It must be
+	// a strict weak order that depends on its arguments only, and must not keep
+	// or change them. Keys decide between tasks for which it is 0. Searches,
+	// which compare sets, do not ask it.
+	Compare func(a, b *victims.Task) int
 	// Steps bounds the searches over more than [CompleteCandidates] tasks, all
 	// those of an enforcement together. 0 means [victims.DefaultSteps]. What a
 	// step costs grows with the tasks that are searched, so that a step among n
@@ -34,10 +41,12 @@ type Enforcer struct {
 	// [Timing.Running] does. Such queues below the enforced one give
 	// nothing, nor do those below them. It must depend on its argument only.
 	Enforced func(queue.ID) bool
-	// JobMinimum returns the number of members below which a job should not
-	// fall, or 0. It protects no member: tasks of jobs go one by one, and
-	// the outcome names the jobs that fall below it.
-	JobMinimum func(job string) int
+	// Minimum returns the number of members below which a running job does no
+	// work, or 0. If it is nil, no minimum is known. As many members as run
+	// beyond the minimum are taken one by one. The rest goes as a whole or not
+	// at all, and only if all of the job runs in one leaf below the enforced
+	// queue. It must depend on its argument only.
+	Minimum func(job string) int
 
 	x enforcement
 }
@@ -53,25 +62,6 @@ const (
 	// Exact lets no leaf free more than it is asked for in any type of the
 	// target: its part, or later as much as is open of all.
 	Exact
-)
-
-// Order is the order in which the tasks of a leaf are taken.
-type Order uint8
-
-const (
-	// DefaultOrder takes plain tasks before originators, then those of lower
-	// priority, those that did not opt out, younger ones, smaller ones (by
-	// dominant share of the cluster's capacity), and last goes by key.
-	DefaultOrder Order = iota
-	// ClosestMatch takes tasks first that have exactly the types of the
-	// target, then those with the fewest other types; among equals it goes by
-	// DefaultOrder.
-	ClosestMatch
-	// Pack takes the tasks of one node after another, so that few nodes lose
-	// tasks. First comes the node with the candidates that have together the
-	// largest dominant share of what the leaf still has to free. Equal nodes
-	// come in node order. Inside a node it goes by DefaultOrder.
-	Pack
 )
 
 // CompleteCandidates is the number of tasks, of a leaf or below the enforced
@@ -100,32 +90,65 @@ func (e *Enforcer) Enforce(dst *Outcome, q queue.ID, max resources.Limit, now ti
 		return err
 	}
 	x := &e.x
-	x.begin(e, q, now)
-	x.setTarget(max)
-	if len(x.list) > 0 {
+	x.begin(e, q, max, now)
+	if len(x.brief.list) > 0 {
 		x.decide()
 	}
-	x.report(dst, max)
+	x.reporter.report(dst, max)
 	return nil
+}
+
+// enforcement is one enforcement in the making, and the memory for the next. Each
+// part may use those before it.
+type enforcement struct {
+	brief    brief    // what is asked
+	ledger   ledger   // law 2, and what is freed
+	roster   roster   // who may go, and who is taken
+	walker   walker   // takes tasks in order, and gives back
+	finder   finder   // searches for the cheapest set
+	rounds   rounds   // shares the target out among queues
+	reporter reporter // tells what came of it
+}
+
+// begin states what is asked. The parts are told of each other every time, since
+// the caller may have copied the enforcer.
+func (x *enforcement) begin(e *Enforcer, q queue.ID, max resources.Limit, now time.Time) {
+	x.brief.now = now
+	x.brief.set(e, q, max)
+	x.ledger.brief, x.roster.ledger = &x.brief, &x.ledger
+	x.walker.roster, x.finder.roster, x.rounds.roster, x.reporter.roster = &x.roster, &x.roster, &x.roster, &x.roster
+	x.rounds.walker, x.rounds.finder = &x.walker, &x.finder
+	x.reporter.finder, x.reporter.rounds = &x.finder, &x.rounds
+	x.finder.start()
 }
 
 // decide picks the victims.
 func (x *enforcement) decide() {
-	x.prepare()
-	x.divide()
-	x.setGoal(x.q, x.goalOfAll())
-	x.give(x.q)
+	x.ledger.open()
+	x.roster.start()
+	x.rounds.start()
+	x.rounds.run()
 	x.trim()
 	x.refill()
-	if x.isShort(x.q, x.target) && x.joint() {
+	if x.isShort() && x.finder.searchAll() {
+		x.rounds.noteAsked()
 		x.refill() // a search that was cut short may have left something
 	}
 }
 
+// isShort reports whether usage stays over max.
+func (x *enforcement) isShort() bool { return x.ledger.isShort(x.brief.q, x.brief.target) }
+
+// trim is the last trim: it gives back what is not needed for the target as a
+// whole. No leaf trims on its own: so a plain task can take the place of an
+// opted-out one, also of another leaf, and what a leaf frees beyond its part can
+// spare others. (DESIGN.md, Quota: last trim.)
+func (x *enforcement) trim() { x.walker.trim(x.brief.target) }
+
 // refill takes what a trim, or a search, has made room for. Each pass frees more
 // of the target than the last.
 func (x *enforcement) refill() {
-	for x.isShort(x.q, x.target) && x.fill() {
+	for x.isShort() && x.rounds.fill() {
 		x.trim()
 	}
 }

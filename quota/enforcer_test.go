@@ -151,5 +151,5 @@ func TestWords(t *testing.T) {
 	for r := range quota.NumRules + 1 {
 		got = append(got, r.String())
 	}
-	require.Equal(t, []string{"Rule(0)", "guarantee", "overshoot", "enforced", "required-node", "granted", "Rule(6)"}, got)
+	require.Equal(t, []string{"Rule(0)", "guarantee", "budget", "gang", "overshoot", "enforced", "required-node", "granted", "Rule(8)"}, got)
 }

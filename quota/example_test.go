@@ -247,9 +247,9 @@ func ExampleAuditor_Audit() {
 	// Output:
 	// 0
 	// freed: gpu 2 said to be freed, want what the victims have, 4
-	// guarantee: root.a: gpu 1 after the plan, want at least 3
-	// minimal: "a-1": can be given back
-	// minimal: "a-2": can be given back
+	// guarantee (law 2): root.a: gpu 1 after the plan, want at least 3
+	// minimal: victim a-1: can be given back
+	// minimal: victim a-2: can be given back
 	// leaf: root.a: not a leaf in tree order below the queue, or not so many victims
 	// leaf: root.a: gpu 2 said to be freed, want what its victims have, 4
 }

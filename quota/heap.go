@@ -11,7 +11,7 @@ type taskHeap struct {
 }
 
 // heapEntry is the row of a task, with its order and age, or their complements
-// where the order is reversed.
+// if the order is reversed.
 type heapEntry struct {
 	order uint64
 	age   int64
@@ -28,7 +28,7 @@ const (
 func (h *taskHeap) reset(back bool) { h.back, h.entries = back, h.entries[:0] }
 
 // add puts a task on the heap, which must be made one before it is used.
-func (x *enforcement) add(row int32) {
+func (x *walker) add(row int32) {
 	e := heapEntry{x.tasks[row].order, x.tasks[row].age, row}
 	if x.heap.back {
 		e.order, e.age = ^e.order, ^e.age
@@ -37,14 +37,28 @@ func (x *enforcement) add(row int32) {
 }
 
 // heapify makes a heap of what was added. The cost is linear in that.
-func (x *enforcement) heapify() {
+func (x *walker) heapify() {
 	for i := len(x.heap.entries)/2 - 1; i >= 0; i-- {
 		x.sink(i)
 	}
 }
 
+// push puts a task on what is a heap already.
+func (x *walker) push(row int32) {
+	x.add(row)
+	all := x.heap.entries
+	for i := len(all) - 1; i > 0; {
+		parent := (i - 1) / 2
+		if !x.comesBefore(&all[i], &all[parent]) {
+			return
+		}
+		all[i], all[parent] = all[parent], all[i]
+		i = parent
+	}
+}
+
 // pop takes the first in order off the heap, which must not be empty.
-func (x *enforcement) pop() int32 {
+func (x *walker) pop() int32 {
 	all := x.heap.entries
 	first, last := all[0].row, len(all)-1
 	all[0] = all[last]
@@ -54,17 +68,17 @@ func (x *enforcement) pop() int32 {
 }
 
 // sink moves an entry down to where it belongs.
-func (x *enforcement) sink(i int) {
+func (x *walker) sink(i int) {
 	all := x.heap.entries
 	for {
 		child := 2*i + 1
 		if child >= len(all) {
 			return
 		}
-		if child+1 < len(all) && x.before(&all[child+1], &all[child]) {
+		if child+1 < len(all) && x.comesBefore(&all[child+1], &all[child]) {
 			child++
 		}
-		if !x.before(&all[child], &all[i]) {
+		if !x.comesBefore(&all[child], &all[i]) {
 			return
 		}
 		all[i], all[child] = all[child], all[i]
@@ -72,8 +86,8 @@ func (x *enforcement) sink(i int) {
 	}
 }
 
-// before reports whether an entry comes before another one on the heap.
-func (x *enforcement) before(a, b *heapEntry) bool {
+// comesBefore reports whether an entry comes before another one on the heap.
+func (x *walker) comesBefore(a, b *heapEntry) bool {
 	switch {
 	case a.order != b.order:
 		return a.order < b.order

@@ -66,6 +66,7 @@ func propertyMost(t *rapid.T) {
 // after the other.
 func drawFew(t *rapid.T) *trial {
 	c := trials(world.Small).Draw(t, "trial")
+	c.Minimums = nil
 	usage := c.World.Usage(true)
 	var tighten func(path string, q *world.Queue)
 	tighten = func(path string, q *world.Queue) {

@@ -24,6 +24,7 @@ func FuzzLeaf(f *testing.F) {
 
 func propertyLeaf(t *rapid.T) {
 	c := trials(world.Small).Draw(t, "trial")
+	c.Minimums = nil
 	leaves := slices.DeleteFunc(c.World.Queues(), func(q world.Place) bool { return !q.IsLeaf() })
 	leaf := of(t, "leaf", leaves...)
 	usage := c.World.Usage(true)[leaf.Path]

@@ -75,8 +75,11 @@ type Outcome struct {
 	// queue, sorted. They count as usage and cannot be taken. They are
 	// looked for only where there is a target.
 	Grants []string
-	// Jobs are the jobs that fall below their minimum, sorted by name.
+	// Jobs are the jobs that go as a whole, sorted by name.
 	Jobs []JobLoss
+	// Overrun is by how many victims soft budgets are overrun, all together. It
+	// changes nothing about who goes.
+	Overrun int64
 
 	// Proven is set where no search was cut short by its budget of steps, or
 	// left out for it, or none was needed. Then no legal set of victims frees
@@ -112,13 +115,11 @@ type Stop struct {
 	Queue queue.ID
 }
 
-// A JobLoss is a job that loses so many members that it falls below its
-// minimum.
+// A JobLoss is a job that goes as a whole: too few of its members would be left.
 type JobLoss struct {
 	Job     string
-	Minimum int
-	Members int // that are left; those that are leaving do not count
-	Victims int
+	Minimum int // the members that it needs
+	Victims int // the members that ran
 }
 
 // Change returns what [victims.Cluster.ApplyChange] takes to mark the victims
@@ -134,7 +135,7 @@ func (o *Outcome) Change(c *victims.Cluster) victims.Change {
 // nodes.
 func (o *Outcome) ByNode(c *victims.Cluster) iter.Seq2[victims.NodeID, []victims.Victim] {
 	return func(yield func(victims.NodeID, []victims.Victim) bool) {
-		node := func(v victims.Victim) victims.NodeID { return c.Task(v.Task).Node }
+		node := func(v victims.Victim) victims.NodeID { return c.NodeOf(v.Task) }
 		place := make(map[victims.NodeID]int)
 		for n := range c.Nodes() {
 			place[n] = len(place)

@@ -244,27 +244,6 @@ func TestStops_Guarantees(t *testing.T) {
 	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
 }
 
-// Tasks of jobs go one by one, and the jobs that fall below their minimum are
-// named.
-func TestJobs(t *testing.T) {
-	f := newFixture(t, leaf("a"), leaf("b"))
-	minimums := map[string]int{"falls": 2, "keeps": 1, "was-below": 3}
-	f.e.JobMinimum = func(name string) int { return minimums[name] }
-	for _, name := range []string{"falls", "keeps", "was-below", "free"} {
-		f.task(name+"-1", "a", 1, job(name))
-		f.task(name+"-2", "a", 1, job(name), priority(1))
-		f.task(name+"-3", "a", 1, job(name), leaving)
-	}
-	f.task("no-member", "a", 1)
-	o := f.enforce("a", slots(4))
-	require.Equal(t, []string{"falls-1", "free-1", "keeps-1", "no-member", "was-below-1"}, keys(o))
-	require.Equal(t, []quota.JobLoss{{Job: "falls", Minimum: 2, Members: 1, Victims: 1}}, o.Jobs)
-
-	f.grant("elsewhere", "b", 1)
-	f.task("falls-4", "b", 1, job("falls")) // members of other queues count
-	require.Empty(t, f.enforce("a", slots(4)).Jobs)
-}
-
 // Victims are grouped by node in the order of the nodes, and may be anywhere.
 func TestByNode(t *testing.T) {
 	f := newFixture(t, leaf("a"))

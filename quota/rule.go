@@ -2,13 +2,14 @@ package quota
 
 import "fmt"
 
-// A Rule is what keeps a task, or a grant, from being taken where usage stays
-// over max. Its String is a stable word. Where several apply, the first of
-// them counts.
+// A Rule is what keeps a task, or a grant, from being taken if usage stays over
+// max. Its String is a stable word.
 type Rule uint8
 
 const (
 	RuleGuarantee    Rule = 1 + iota // it would take a queue below its guarantee (law 2)
+	RuleBudget                       // too many of a hard budget would stop
+	RuleGang                         // its job may not lose one more, and cannot go as a whole
 	RuleOvershoot                    // it is larger than what is still to be freed, and Exact forbids that
 	RuleEnforced                     // it is in a queue that is being enforced already
 	RuleRequiredNode                 // it can run on its node only
@@ -19,6 +20,8 @@ const (
 
 var ruleWords = [NumRules]string{
 	RuleGuarantee:    "guarantee",
+	RuleBudget:       "budget",
+	RuleGang:         "gang",
 	RuleOvershoot:    "overshoot",
 	RuleEnforced:     "enforced",
 	RuleRequiredNode: "required-node",

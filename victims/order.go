@@ -2,20 +2,21 @@ package victims
 
 import (
 	"cmp"
-	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An OrderFunc compares two tasks: it is negative where a is to be stopped
-// before b, positive where b is, and 0 where it has no opinion. It must be a
-// strict weak order: consistent, and 0 for equal tasks.
-type OrderFunc func(a, b *Task) int
+// The orders of this file work on any type of task: a function says how to read
+// it. An order is negative if a is to be stopped before b, positive if b is, and
+// 0 if it has no opinion. It must be a strict weak order: consistent, and 0 for
+// equal tasks. Package preempttest has a check of that. slices.SortFunc sorts by
+// an order, and quota.Enforcer takes tasks by one.
 
 // Then returns the order that asks each of the given ones in turn, until one
-// has an opinion. Ending in [ByKey] makes it total.
-func Then(orders ...OrderFunc) OrderFunc {
-	return func(a, b *Task) int {
+// has an opinion. If the last is [By] a key, it is total.
+func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int {
 		for _, order := range orders {
 			if c := order(a, b); c != 0 {
 				return c
@@ -25,40 +26,21 @@ func Then(orders ...OrderFunc) OrderFunc {
 	}
 }
 
-// ByOptedOut puts tasks that did not opt out first (law 1).
-func ByOptedOut(a, b *Task) int { return falseFirst(a.OptedOut, b.OptedOut) }
-
-// ByOriginator puts tasks that are not originators first.
-func ByOriginator(a, b *Task) int { return falseFirst(a.Originator, b.Originator) }
-
-// ByPriority puts tasks of lower raw priority first.
-func ByPriority(a, b *Task) int { return cmp.Compare(a.Priority, b.Priority) }
-
-// ByCreated puts younger tasks first: those created later.
-func ByCreated(a, b *Task) int { return b.Created.Compare(a.Created) }
-
-// ByScheduled puts tasks first that lose less work: those scheduled later, and
-// before them those that are not scheduled yet.
-func ByScheduled(a, b *Task) int {
-	return cmp.Or(falseFirst(!a.Scheduled.IsZero(), !b.Scheduled.IsZero()), b.Scheduled.Compare(a.Scheduled))
+// Reverse returns the opposite order.
+func Reverse[T any](order func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int { return order(b, a) }
 }
 
-// BySize puts smaller tasks first, by their dominant share of a capacity.
-func BySize(capacity resources.Vector) OrderFunc {
-	return func(a, b *Task) int {
-		return resources.DominantShare(a.Size, capacity).Compare(resources.DominantShare(b.Size, capacity))
-	}
+// By puts tasks first that have less of what of returns: a lower priority, or
+// a smaller key.
+func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
+	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// ByKey puts smaller keys first. Keys are unique, so that it is never 0.
-func ByKey(a, b *Task) int { return strings.Compare(a.Key, b.Key) }
-
-// Reluctance is the order in which single tasks of one leaf cost more and more
-// to stop, as [Cost] has it: opted out, originator, priority, work lost, key.
-// It knows no present, and so it still orders what is scheduled from now on,
-// of which no work is lost, by time before key.
-func Reluctance(a, b *Task) int {
-	return cmp.Or(ByOptedOut(a, b), ByOriginator(a, b), ByPriority(a, b), ByScheduled(a, b), ByKey(a, b))
+// ByFlag puts tasks first for which of is false: plain tasks before originators,
+// and those that did not opt out before those that did (law 1).
+func ByFlag[T any](of func(T) bool) func(a, b T) int {
+	return func(a, b T) int { return falseFirst(of(a), of(b)) }
 }
 
 func falseFirst(a, b bool) int {
@@ -69,4 +51,23 @@ func falseFirst(a, b bool) int {
 		return -1
 	}
 	return +1
+}
+
+// ByTime puts tasks first for which of is later: younger ones, or those that have
+// less work to lose. Tasks with the zero time come last.
+func ByTime[T any](of func(T) time.Time) func(a, b T) int {
+	return func(a, b T) int {
+		x, y := of(a), of(b)
+		if x.IsZero() || y.IsZero() {
+			return falseFirst(x.IsZero(), y.IsZero())
+		}
+		return y.Compare(x)
+	}
+}
+
+// BySize puts smaller tasks first, by their dominant share of a capacity.
+func BySize[T any](of func(T) resources.Vector, capacity resources.Vector) func(a, b T) int {
+	return func(a, b T) int {
+		return resources.DominantShare(of(a), capacity).Compare(resources.DominantShare(of(b), capacity))
+	}
 }

@@ -9,44 +9,39 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// orderTasks are tasks of one leaf, in no order.
-func orderTasks() []*victims.Task {
-	ran := func(d time.Duration) time.Time { return exampleNow.Add(-d) }
-	return []*victims.Task{
-		{Key: "old", Size: resources.Vector{1}, Scheduled: ran(9 * time.Hour)},
-		{Key: "kept", Size: resources.Vector{1}, Scheduled: ran(time.Hour), OptedOut: true},
-		{Key: "high", Size: resources.Vector{3}, Scheduled: ran(time.Hour), Priority: 10},
-		{Key: "driver", Size: resources.Vector{1}, Scheduled: ran(time.Hour), Originator: true},
-		{Key: "young", Size: resources.Vector{2}, Scheduled: ran(time.Minute)},
-		{Key: "nominated", Size: resources.Vector{2}},
-	}
+// A pod is a task of somebody else's.
+type pod struct {
+	name     string
+	class    int32
+	critical bool
+	started  time.Time
+	request  resources.Vector
 }
 
-func keys(tasks []*victims.Task) (all []string) {
-	for _, t := range tasks {
-		all = append(all, t.Key)
-	}
-	return all
-}
-
-// An order of one's own: lower priorities first, and of those the larger tasks,
-// so that fewer have to stop.
+// An order of one's own over a type of one's own: critical pods last, then lower
+// classes first, of those the larger ones, so that fewer have to stop, and the
+// youngest.
 func ExampleThen() {
-	bySize := victims.BySize(resources.Vector{12})
-	larger := func(a, b *victims.Task) int { return bySize(b, a) }
-	tasks := orderTasks()
-	slices.SortFunc(tasks, victims.Then(victims.ByPriority, larger, victims.ByKey))
-	fmt.Println(keys(tasks))
+	capacity := resources.Vector{12}
+	order := victims.Then(
+		victims.ByFlag(func(p pod) bool { return p.critical }),
+		victims.By(func(p pod) int32 { return p.class }),
+		victims.Reverse(victims.BySize(func(p pod) resources.Vector { return p.request }, capacity)),
+		victims.ByTime(func(p pod) time.Time { return p.started }),
+		victims.By(func(p pod) string { return p.name }),
+	)
+	ran := func(d time.Duration) time.Time { return exampleNow.Add(-d) }
+	pods := []pod{
+		{"dns", 0, true, ran(9 * time.Hour), resources.Vector{1}},
+		{"web", 10, false, ran(time.Hour), resources.Vector{3}},
+		{"old", 0, false, ran(8 * time.Hour), resources.Vector{2}},
+		{"young", 0, false, ran(time.Minute), resources.Vector{2}},
+		{"large", 0, false, ran(9 * time.Hour), resources.Vector{5}},
+	}
+	slices.SortFunc(pods, order)
+	for _, p := range pods {
+		fmt.Print(p.name, " ")
+	}
 	// Output:
-	// [nominated young driver kept old high]
-}
-
-// The order in which the planner is more and more reluctant to stop the tasks
-// of a leaf.
-func ExampleReluctance() {
-	tasks := orderTasks()
-	slices.SortFunc(tasks, victims.Reluctance)
-	fmt.Println(keys(tasks))
-	// Output:
-	// [nominated young old high driver kept]
+	// large young old web dns
 }

@@ -2,7 +2,6 @@ package victims_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -16,62 +15,58 @@ import (
 // orderCapacity has none of the third type.
 var orderCapacity = resources.Vector{8, 100, 0}
 
+type orderOf = func(a, b *victims.Task) int
+
+var (
+	byOptedOut   = victims.ByFlag(func(t *victims.Task) bool { return t.OptedOut })
+	byOriginator = victims.ByFlag(func(t *victims.Task) bool { return t.Originator })
+	byPriority   = victims.By(func(t *victims.Task) int32 { return t.Priority })
+	byCreated    = victims.ByTime(func(t *victims.Task) time.Time { return t.Created })
+	bySize       = victims.BySize(func(t *victims.Task) resources.Vector { return t.Size }, orderCapacity)
+	byKey        = victims.By(func(t *victims.Task) string { return t.Key })
+)
+
 // orders are all orders of tasks, and a few compositions.
 var orders = []struct {
 	name  string
-	order victims.OrderFunc
+	order orderOf
 	total bool // 0 for a task and itself only
 }{
-	{"ByOptedOut", victims.ByOptedOut, false},
-	{"ByOriginator", victims.ByOriginator, false},
-	{"ByPriority", victims.ByPriority, false},
-	{"ByCreated", victims.ByCreated, false},
-	{"ByScheduled", victims.ByScheduled, false},
-	{"BySize", victims.BySize(orderCapacity), false},
-	{"ByKey", victims.ByKey, true},
-	{"Reluctance", victims.Reluctance, true},
-	{"Then of none", victims.Then(), false},
-	{"Then of two", victims.Then(victims.ByPriority, victims.BySize(orderCapacity)), false},
-	{"Then of all", victims.Then(victims.ByOriginator, victims.ByPriority, victims.ByOptedOut, victims.ByCreated,
-		victims.ByScheduled, victims.BySize(orderCapacity), victims.ByKey), true},
-	{"Then of Then", victims.Then(victims.Then(victims.ByCreated), victims.Reluctance), true},
+	{"ByFlag", byOptedOut, false},
+	{"By number", byPriority, false},
+	{"ByTime", byCreated, false},
+	{"BySize", bySize, false},
+	{"By key", byKey, true},
+	{"Reverse", victims.Reverse(byCreated), false},
+	{"Then of none", victims.Then[*victims.Task](), false},
+	{"Then of two", victims.Then(byPriority, bySize), false},
+	{"Then of all", victims.Then(byOriginator, byPriority, byOptedOut, byCreated, bySize, byKey), true},
+	{"Then of Then", victims.Then(victims.Then(byCreated), victims.Then(byPriority, byKey)), true},
 }
 
-// A row has two tasks, of which the first is to be stopped first.
+// A row has two tasks, and the first is to be stopped first.
 func TestOrders(t *testing.T) {
 	at := func(minutes int) time.Time { return now.Add(time.Duration(minutes) * time.Minute) }
 	tests := []struct {
 		name          string
-		order         victims.OrderFunc
+		order         orderOf
 		first, second victims.Task
 	}{
-		{"opted in before opted out", victims.ByOptedOut, victims.Task{Priority: 9}, victims.Task{OptedOut: true}},
-		{"plain before originators", victims.ByOriginator, victims.Task{Priority: 9}, victims.Task{Originator: true}},
-		{"lower priority first", victims.ByPriority, victims.Task{Priority: -1 << 31}, victims.Task{Priority: 1<<31 - 1}},
-		{"created later first", victims.ByCreated, victims.Task{Created: at(1)}, victims.Task{Created: at(0)}},
-		{"created some time before never", victims.ByCreated, victims.Task{Created: at(1)}, victims.Task{}},
-		{"scheduled later first", victims.ByScheduled, victims.Task{Scheduled: at(1)}, victims.Task{Scheduled: at(0)}},
-		{"not scheduled yet before all", victims.ByScheduled, victims.Task{}, victims.Task{Scheduled: at(1)}},
-		{"not scheduled yet before 1900", victims.ByScheduled, victims.Task{}, victims.Task{Scheduled: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}},
-		{"smaller first", victims.BySize(orderCapacity), victims.Task{Size: resources.Vector{1}}, victims.Task{Size: resources.Vector{2}}},
-		{"by dominant share", victims.BySize(orderCapacity), victims.Task{Size: resources.Vector{3, 10}}, victims.Task{Size: resources.Vector{1, 50}}},
-		{"nothing before something", victims.BySize(orderCapacity), victims.Task{}, victims.Task{Size: resources.Vector{0, 1}}},
-		{"without capacity it is a lot", victims.BySize(orderCapacity), victims.Task{Size: resources.Vector{16}}, victims.Task{Size: resources.Vector{0, 0, 3}}},
-		{"by key", victims.ByKey, victims.Task{Key: "t10"}, victims.Task{Key: "t9"}},
-
-		{"reluctance: opted out is the last resort", victims.Reluctance,
-			victims.Task{Originator: true, Priority: 9, Scheduled: at(-9)}, victims.Task{OptedOut: true}},
-		{"reluctance: then originators", victims.Reluctance,
-			victims.Task{Priority: 9, Scheduled: at(-9)}, victims.Task{Originator: true}},
-		{"reluctance: then priority", victims.Reluctance,
-			victims.Task{Priority: 8, Scheduled: at(-9)}, victims.Task{Priority: 9}},
-		{"reluctance: then work lost", victims.Reluctance,
-			victims.Task{Key: "z", Scheduled: at(-8)}, victims.Task{Key: "a", Scheduled: at(-9)}},
-		{"reluctance: then key", victims.Reluctance, victims.Task{Key: "a", Created: at(0)}, victims.Task{Key: "b", Created: at(1)}},
-
-		{"then: the first order decides", victims.Then(victims.ByPriority, victims.ByKey),
+		{"false before true", byOptedOut, victims.Task{Priority: 9}, victims.Task{OptedOut: true}},
+		{"lower priority first", byPriority, victims.Task{Priority: -1 << 31}, victims.Task{Priority: 1<<31 - 1}},
+		{"later first", byCreated, victims.Task{Created: at(1)}, victims.Task{Created: at(0)}},
+		{"some time before never", byCreated, victims.Task{Created: at(1)}, victims.Task{}},
+		{"1900 before never", byCreated, victims.Task{Created: time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}, victims.Task{}},
+		{"before the year 1, and before never", byCreated, victims.Task{Created: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, victims.Task{}},
+		{"smaller first", bySize, victims.Task{Size: resources.Vector{1}}, victims.Task{Size: resources.Vector{2}}},
+		{"by dominant share", bySize, victims.Task{Size: resources.Vector{3, 10}}, victims.Task{Size: resources.Vector{1, 50}}},
+		{"nothing before something", bySize, victims.Task{}, victims.Task{Size: resources.Vector{0, 1}}},
+		{"without capacity it is a lot", bySize, victims.Task{Size: resources.Vector{16}}, victims.Task{Size: resources.Vector{0, 0, 3}}},
+		{"by key", byKey, victims.Task{Key: "t10"}, victims.Task{Key: "t9"}},
+		{"reversed", victims.Reverse(byKey), victims.Task{Key: "t9"}, victims.Task{Key: "t10"}},
+		{"then: the first order decides", victims.Then(byPriority, byKey),
 			victims.Task{Key: "b", Priority: 1}, victims.Task{Key: "a", Priority: 2}},
-		{"then: the next where it has no opinion", victims.Then(victims.ByPriority, victims.ByKey),
+		{"then: the next if it has no opinion", victims.Then(byPriority, byKey),
 			victims.Task{Key: "a", Priority: 1}, victims.Task{Key: "b", Priority: 1}},
 	}
 	for _, test := range tests {
@@ -82,20 +77,19 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// Where tasks are alike, there is no opinion.
+// If tasks are alike, there is no opinion.
 func TestOrders_Equal(t *testing.T) {
 	tests := []struct {
 		name  string
-		order victims.OrderFunc
+		order orderOf
 		a, b  victims.Task
 	}{
-		{"one instant in two places", victims.ByCreated, victims.Task{Created: now}, victims.Task{Created: now.In(time.FixedZone("", 3600))}},
-		{"scheduled at one instant", victims.ByScheduled, victims.Task{Scheduled: now}, victims.Task{Scheduled: now.In(time.FixedZone("", 3600))}},
-		{"neither is scheduled", victims.ByScheduled, victims.Task{Key: "a"}, victims.Task{Key: "b"}},
-		{"the same share of another type", victims.BySize(orderCapacity), victims.Task{Size: resources.Vector{4}}, victims.Task{Size: resources.Vector{0, 50}}},
-		{"only what dominates counts", victims.BySize(orderCapacity), victims.Task{Size: resources.Vector{4, 1}}, victims.Task{Size: resources.Vector{4, 49}}},
-		{"no orders", victims.Then(), victims.Task{Key: "a"}, victims.Task{Key: "b"}},
-		{"priority is all that counts", victims.ByPriority, victims.Task{Key: "a", OptedOut: true}, victims.Task{Key: "b", Originator: true}},
+		{"one instant in two places", byCreated, victims.Task{Created: now}, victims.Task{Created: now.In(time.FixedZone("", 3600))}},
+		{"neither has a time", byCreated, victims.Task{Key: "a"}, victims.Task{Key: "b"}},
+		{"the same share of another type", bySize, victims.Task{Size: resources.Vector{4}}, victims.Task{Size: resources.Vector{0, 50}}},
+		{"only what dominates counts", bySize, victims.Task{Size: resources.Vector{4, 1}}, victims.Task{Size: resources.Vector{4, 49}}},
+		{"no orders", victims.Then[*victims.Task](), victims.Task{Key: "a"}, victims.Task{Key: "b"}},
+		{"priority is all that counts", byPriority, victims.Task{Key: "a", OptedOut: true}, victims.Task{Key: "b", Originator: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -170,7 +164,7 @@ func propertyOrders(t *rapid.T) {
 func TestThen_IsLexical(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawOrderTask(t, 0), drawOrderTask(t, 1)
-		var parts []victims.OrderFunc
+		var parts []orderOf
 		want := 0
 		for range rapid.IntRange(0, 4).Draw(t, "parts") {
 			o := orders[rapid.IntRange(0, len(orders)-1).Draw(t, "order")].order
@@ -181,47 +175,6 @@ func TestThen_IsLexical(t *testing.T) {
 		}
 		if got := victims.Then(parts...)(&a, &b); got != want {
 			t.Fatalf("%d, want %d: %+v %+v", got, want, a, b)
-		}
-	})
-}
-
-// Of two tasks of a leaf that would each do, the planner takes the one that
-// Reluctance puts first.
-func TestReluctance_IsTheCostOfOne(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		tasks := []*victims.Task{}
-		f := &fixture{c: exampleCluster()}
-		batch, _ := f.c.Tree().Lookup("root.batch")
-		must := func(err error) {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		node, err := f.c.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{12000}})
-		must(err)
-		for i := range 3 {
-			task := drawOrderTask(t, i)
-			task.Queue, task.Node, task.Size = batch, node, resources.Vector{4000}
-			if !task.Scheduled.IsZero() { // at 0 to 2 minutes from now
-				task.Scheduled = task.Scheduled.Add(-3 * time.Minute)
-			}
-			tasks = append(tasks, &task)
-			_, err := f.c.AddTask(&task)
-			must(err)
-		}
-		for _, key := range []string{"etl", "index", "train", "billing"} {
-			must(f.c.RemoveTask(key))
-		}
-		for _, name := range []string{"n1", "n2"} {
-			must(f.c.RemoveNode(name))
-		}
-		slices.SortFunc(tasks, victims.Reluctance)
-
-		ask := exampleAsk(f.c, "x", 3000)
-		var d victims.Decision
-		must((&victims.Planner{Cluster: f.c}).Decide(&d, &ask, exampleNow))
-		if got := keysOf(&d); len(got) != 1 || got[0] != tasks[0].Key {
-			t.Fatalf("victims %v, want %s\n%+v\n%+v\n%+v", got, tasks[0].Key, *tasks[0], *tasks[1], *tasks[2])
 		}
 	})
 }

@@ -48,8 +48,8 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	enforcer := quota.Enforcer{
 		Cluster:   r.cluster,
 		Overshoot: overshootOf[q.EnforceQuota.Overshoot], Order: orderOf[q.EnforceQuota.Order],
-		Miss:       quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
-		JobMinimum: r.doc.jobMinimum,
+		Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
+		Minimum: r.doc.jobMinimum,
 	}
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
 	if err := enforcer.Enforce(&enforced.Outcome, id, most, r.now); err != nil {

@@ -89,7 +89,7 @@ func TestRun_EnforceQuotaResult(t *testing.T) {
 }
 
 // A step remembers its victims as they were, although they are gone, and which
-// jobs suffer.
+// jobs go with them.
 func TestRun_Enforced(t *testing.T) {
 	const member = `, "resources": {"cpu": "1"}, "age": "1m", "job": "gang"}`
 	text := small(`{"start": [` + inA + `"g1"` + member + `, ` + inA + `"g2"` + member + `]},` +
@@ -99,11 +99,11 @@ func TestRun_Enforced(t *testing.T) {
 	require.Len(t, run.Steps, 3)
 	enforced := run.Steps[1].Enforced
 	require.Equal(t, quota.Met, enforced.Outcome.Result)
-	require.Len(t, enforced.Victims, 1)
+	require.Len(t, enforced.Victims, 2) // the gang goes as a whole
 	require.Equal(t, "g1", enforced.Victims[0].Key)
 	require.Equal(t, []int64{1000}, []int64(enforced.Victims[0].Size))
 	require.Equal(t, victims.Running, enforced.Victims[0].State)
-	require.Equal(t, []quota.JobLoss{{Job: "gang", Minimum: 2, Members: 1, Victims: 1}}, enforced.Outcome.Jobs)
+	require.Equal(t, []quota.JobLoss{{Job: "gang", Minimum: 2, Victims: 2}}, enforced.Outcome.Jobs)
 	require.Nil(t, run.Steps[1].Asked)
 	require.Nil(t, run.Steps[2].Enforced)
 }

@@ -22,7 +22,8 @@
 //
 // # Which contract is whose
 //
-//   - [TestOrder]: [victims.OrderFunc], and what is composed by [victims.Then].
+//   - [TestOrder]: Compare of package quota's Enforcer, and all orders that are
+//     composed by [victims.Then].
 //   - [TestCompare]: Compare of [victims.Planner].
 //   - [TestPredicate]: Predicate of [victims.Planner]. That of package jobs has
 //     the same contract with another argument; the example of this package

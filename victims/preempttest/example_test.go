@@ -20,7 +20,7 @@ func ExampleTestOrder() {
 		if d := int(a.Priority) - int(b.Priority); d < -10 || d > 10 {
 			return d
 		}
-		return victims.ByKey(a, b)
+		return cmp.Compare(a.Key, b.Key)
 	}
 	err := preempttest.TestOrder(near, []victims.Task{
 		{Key: "a", Priority: 20}, {Key: "b", Priority: 10}, {Key: "c", Priority: 0},

@@ -8,15 +8,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestOrder tests that an order of tasks is a strict weak order, as
-// [victims.OrderFunc] demands: it is 0 for equal tasks, the opposite when asked
+// TestOrder tests that an order of tasks is a strict weak order, as Compare of
+// package quota's Enforcer must be: it is 0 for equal tasks, the opposite when asked
 // the other way round, and transitive, ties included; that it answers the same
 // when it is asked again; and that it changes no task.
 //
 // It need not be total: two tasks of different keys may tie.
 //
 // The cost is O(n²) for n tasks.
-func TestOrder(order victims.OrderFunc, tasks []victims.Task) error {
+func TestOrder(order func(a, b *victims.Task) int, tasks []victims.Task) error {
 	c := comparison[victims.Task]{
 		what: "order", compare: order, inputs: tasks, clone: cloneTask,
 		name: func(i int) string { return fmt.Sprintf("tasks[%d] %q", i, tasks[i].Key) },

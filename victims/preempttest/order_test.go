@@ -23,13 +23,19 @@ func tasks() []victims.Task {
 	}
 }
 
+func priorityOf(t *victims.Task) int32 { return t.Priority }
+
 // TestTestOrder_Orders has the orders of package victims, which are sound.
 func TestTestOrder_Orders(t *testing.T) {
-	for name, order := range map[string]victims.OrderFunc{
-		"ByOptedOut": victims.ByOptedOut, "ByOriginator": victims.ByOriginator, "ByPriority": victims.ByPriority,
-		"ByCreated": victims.ByCreated, "ByScheduled": victims.ByScheduled, "BySize": victims.BySize(resources.Vector{7}),
-		"ByKey": victims.ByKey, "Reluctance": victims.Reluctance,
-		"Then":       victims.Then(victims.ByPriority, victims.ByKey),
+	byPriority := victims.By(priorityOf)
+	byKey := victims.By(func(t *victims.Task) string { return t.Key })
+	for name, order := range map[string]func(a, b *victims.Task) int{
+		"By":         byPriority,
+		"Reverse":    victims.Reverse(byPriority),
+		"ByFlag":     victims.ByFlag(func(t *victims.Task) bool { return t.OptedOut }),
+		"ByTime":     victims.ByTime(func(t *victims.Task) time.Time { return t.Created }),
+		"BySize":     victims.BySize(func(t *victims.Task) resources.Vector { return t.Size }, resources.Vector{7}),
+		"Then":       victims.Then(byPriority, byKey),
 		"no opinion": func(a, b *victims.Task) int { return 0 },
 	} {
 		require.NoError(t, preempttest.TestOrder(order, tasks()), name)
@@ -42,7 +48,7 @@ func TestTestOrder_Broken(t *testing.T) {
 	calls := 0
 	for _, test := range []struct {
 		name  string
-		order victims.OrderFunc
+		order func(a, b *victims.Task) int
 		want  error
 		said  string
 	}{
@@ -72,9 +78,9 @@ func TestTestOrder_Broken(t *testing.T) {
 		}, preempttest.ErrTransitive, `tasks[0] "a" against tasks[2] "c" is -1, tasks[2] "c" against tasks[1] "b" is 0, and tasks[0] "a" against tasks[1] "b" is 0`},
 		{"counts its calls", func(a, b *victims.Task) int {
 			if calls++; calls > 20 {
-				return victims.ByPriority(b, a)
+				return cmp.Compare(b.Priority, a.Priority)
 			}
-			return victims.ByPriority(a, b)
+			return cmp.Compare(a.Priority, b.Priority)
 		}, preempttest.ErrUnsteady, `, and then `},
 		{"writes", func(a, b *victims.Task) int {
 			b.Size[0]++

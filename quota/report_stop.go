@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -9,7 +8,7 @@ import (
 // reportStops lists what keeps the rest of each type that stays over: every
 // task and grant below q that has some of it, and is not to go, counts for one
 // rule. The cost is that of looking at all of them.
-func (x *enforcement) reportStops(dst *Outcome) {
+func (x *reporter) reportStops(dst *Outcome) {
 	if resources.IsZero(dst.Shortfall) {
 		return
 	}
@@ -37,7 +36,7 @@ func (x *enforcement) reportStops(dst *Outcome) {
 
 // countStop adds what a task holds of the types that stay over to what its rule
 // keeps.
-func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why Stop) {
+func (x *reporter) countStop(shortfall resources.Vector, t *victims.Task, why Stop) {
 	if why.Rule == 0 {
 		return
 	}
@@ -55,8 +54,8 @@ func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why
 }
 
 // stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
-// what goes. Its row is below 0 where it is no candidate.
-func (x *enforcement) stopOf(t *victims.Task, row int32) Stop {
+// what goes. Its row is below 0 if it is no candidate.
+func (x *reporter) stopOf(t *victims.Task, row int32) Stop {
 	switch {
 	case t.State == victims.Granted:
 		return Stop{Rule: RuleGranted, Queue: x.q}
@@ -67,24 +66,20 @@ func (x *enforcement) stopOf(t *victims.Task, row int32) Stop {
 	case row < 0:
 		return Stop{Rule: RuleRequiredNode, Queue: x.q}
 	}
-	if p, short := x.keeper(t); short {
+	c, size := &x.tasks[row], t.Size
+	spared := x.budgets.spare(c)
+	if !x.mayGoSingly(c) {
+		if !x.gangs.rows[c.gang].together {
+			return Stop{Rule: RuleGang, Queue: x.q}
+		}
+		x.rest = x.roster.rest(x.rest, c.gang)
+		size, spared = x.rest, x.restSpared(c.gang)
+	}
+	if p, kept := x.keeper(t.Queue, size); kept {
 		return Stop{Rule: RuleGuarantee, Queue: p}
 	}
-	return Stop{Rule: RuleOvershoot, Queue: x.q}
-}
-
-// keeper returns the first queue in tree order whose guarantee keeps a task.
-func (x *enforcement) keeper(t *victims.Task) (keeper queue.ID, short bool) {
-	for p := range x.tree.Up(t.Queue) {
-		room := x.scratch
-		if p >= x.q {
-			copy(room, x.row(x.room, p))
-		} else {
-			room = resources.Sub(room, x.tree.Surplus(x.vector, p), x.row(x.freed, x.q))
-		}
-		if !resources.Fits(t.Size, room) {
-			keeper, short = p, true
-		}
+	if !spared {
+		return Stop{Rule: RuleBudget, Queue: x.q}
 	}
-	return keeper, short
+	return Stop{Rule: RuleOvershoot, Queue: x.q}
 }

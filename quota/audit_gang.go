@@ -1,0 +1,151 @@
+package quota
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// auditedGang is a job that has a minimum, as the cluster has it.
+type auditedGang struct {
+	spare, running, gone int
+	together             bool     // all members that run are in one leaf, and none is bound to a node
+	leaf                 queue.ID // of one of them
+	members              []string // that are victims, in the order of the outcome
+}
+
+// gang returns the gang of a job, or nil for what has no minimum.
+func (x *inspection) gang(job string) *auditedGang {
+	if x.a.Minimum == nil || job == "" {
+		return nil
+	}
+	if g, known := x.gangs[job]; known {
+		return g
+	}
+	least := x.a.Minimum(job)
+	if x.gangs[job] = nil; least <= 0 {
+		return nil
+	}
+	g := &auditedGang{together: true, leaf: -1}
+	x.gangs[job] = g
+	for id := range x.c.JobTasks(job) {
+		t := x.c.TaskView(id)
+		if t.State != victims.Running {
+			continue
+		}
+		if g.running++; g.leaf < 0 {
+			g.leaf = t.Queue
+		}
+		g.together = g.together && g.leaf == t.Queue && !t.RequiredNode
+	}
+	if g.running > least {
+		g.spare = g.running - least
+	}
+	return g
+}
+
+// countGangs counts the members of gangs among the victims, each once.
+func (x *inspection) countGangs() {
+	seen := make(map[victims.TaskID]bool)
+	for i := range x.o.Victims {
+		v := &x.o.Victims[i]
+		id, ok := x.c.Lookup(v.Key)
+		if !ok || id != v.Task || seen[id] {
+			continue
+		}
+		seen[id] = true
+		if t := x.c.TaskView(id); t.State == victims.Running {
+			if g := x.gang(t.Job); g != nil {
+				g.gone++
+				g.members = append(g.members, t.Key)
+			}
+		}
+	}
+}
+
+// judgeGangs reports jobs that lose more than they can spare and do not go as a
+// whole, from one leaf.
+func (x *inspection) judgeGangs() {
+	for i := range x.o.Victims {
+		key := x.o.Victims[i].Key
+		id, ok := x.c.Lookup(key)
+		if !ok {
+			continue
+		}
+		g := x.gang(x.c.Job(id))
+		if g == nil || len(g.members) == 0 || g.members[0] != key || g.gone <= g.spare {
+			continue
+		}
+		if g.gone < g.running || !g.together {
+			x.report(Violation{Law: LawGang, Key: key})
+		}
+	}
+}
+
+// unitOf returns what goes with a victim: all of its gang, if that goes as a
+// whole.
+func (x *inspection) unitOf(t *victims.Task) []int64 {
+	if g := x.gang(t.Job); g != nil && g.gone > g.spare {
+		return x.sumOf(t.Job, func(victims.TaskID) bool { return true })
+	}
+	return t.Size
+}
+
+// sumOf adds up the running members of a job for which some holds.
+func (x *inspection) sumOf(job string, some func(victims.TaskID) bool) []int64 {
+	sum := make([]int64, x.types)
+	for id := range x.c.JobTasks(job) {
+		if t := x.c.TaskView(id); t.State == victims.Running && some(id) {
+			for i, v := range t.Size {
+				sum[i] += v
+			}
+		}
+	}
+	return sum
+}
+
+// mostBack returns, per type, the most that a gang that goes can free less, and
+// still go one by one: all but the smallest members, as many as it can spare.
+// Which of them went one by one is not known, so that this is a bound.
+func (x *inspection) mostBack(g *auditedGang) []int64 {
+	back := make([]int64, x.types)
+	sizes := make([]int64, len(g.members))
+	for t := range x.types {
+		for i, key := range g.members {
+			id, _ := x.c.Lookup(key)
+			sizes[i] = x.c.TaskView(id).Size[t]
+		}
+		slices.Sort(sizes)
+		for _, v := range sizes[min(g.spare, len(sizes)):] {
+			back[t] += v
+		}
+	}
+	return back
+}
+
+// goesWith returns what goes with a task that stays, and the budgets of it all:
+// itself, or all that is left of its gang. It is not ok if neither can go.
+func (x *inspection) goesWith(t *victims.Task) (size []int64, budgets map[string]int64, ok bool) {
+	budgets = make(map[string]int64)
+	g := x.gang(t.Job)
+	if g == nil || g.gone < g.spare {
+		for _, name := range t.Budgets {
+			budgets[name]++
+		}
+		return t.Size, budgets, true
+	}
+	if !g.together {
+		return nil, nil, false
+	}
+	size = x.sumOf(t.Job, func(id victims.TaskID) bool {
+		if x.listed[id] {
+			return false
+		}
+		for _, name := range x.c.TaskView(id).Budgets {
+			budgets[name]++
+		}
+		return true
+	})
+	return size, budgets, true
+}

@@ -1,0 +1,146 @@
+package quota
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Order is the order in which the tasks of a leaf are taken.
+type Order uint8
+
+const (
+	// DefaultOrder takes plain tasks before originators, then those of lower
+	// priority, those that did not opt out, younger ones, smaller ones (by
+	// dominant share of the cluster's capacity), and last goes by key. It is
+	// [LeafOrder] for the tasks of a cluster.
+	DefaultOrder Order = iota
+	// ClosestMatch takes tasks first that have exactly the types of the
+	// target, then those with the fewest other types; among equals it goes by
+	// DefaultOrder.
+	ClosestMatch
+	// Pack takes the tasks of one node after another, so that few nodes lose
+	// tasks. First comes the node with the candidates that have together the
+	// largest dominant share of what the leaf still has to free. Equal nodes
+	// come by their rank, then in node order. Inside a node it goes by
+	// DefaultOrder.
+	Pack
+)
+
+// Traits are how an order reads a task of a caller's own type. [LeafOrder] needs
+// all of them.
+type Traits[T any] struct {
+	Originator func(T) bool
+	Priority   func(T) int32
+	OptedOut   func(T) bool
+	Created    func(T) time.Time // the zero time is that of the oldest tasks
+	Size       func(T) resources.Vector
+	Key        func(T) string
+}
+
+// LeafOrder returns the order in which [DefaultOrder] takes the tasks of a leaf,
+// for tasks of any type: plain before originators, lower priority first,
+// opted-in before opted-out, younger, smaller by dominant share of a capacity,
+// key. It is composed with [victims.Then]; so is an order of your own, for
+// [Enforcer.Compare]. (DESIGN.md, Quota: leaf.)
+func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int {
+	return victims.Then(
+		victims.ByFlag(of.Originator),
+		victims.By(of.Priority),
+		victims.ByFlag(of.OptedOut),
+		victims.ByTime(of.Created),
+		victims.BySize(of.Size, capacity),
+		victims.By(of.Key),
+	)
+}
+
+// TaskTraits returns how an order reads the tasks of a cluster.
+func TaskTraits() Traits[*victims.Task] {
+	return Traits[*victims.Task]{
+		Originator: func(t *victims.Task) bool { return t.Originator },
+		Priority:   func(t *victims.Task) int32 { return t.Priority },
+		OptedOut:   func(t *victims.Task) bool { return t.OptedOut },
+		Created:    func(t *victims.Task) time.Time { return t.Created },
+		Size:       func(t *victims.Task) resources.Vector { return t.Size },
+		Key:        func(t *victims.Task) string { return t.Key },
+	}
+}
+
+// The order of tasks is LeafOrder, packed into two numbers that most comparisons
+// decide by: order and age. In order stand, from the lowest bit on, opting out,
+// priority and originators. Above them stands the place of the node, with Pack,
+// or how well the types match, with ClosestMatch. An order of the caller takes
+// the place of all that is below.
+const (
+	placeShift   = 34
+	inexactShift = 41
+)
+
+// orderOf packs what the order of tasks looks at before their age.
+func (r *roster) orderOf(t *victims.Task) (order uint64) {
+	if r.e.Compare == nil {
+		order = uint64(int64(t.Priority) - math.MinInt32)
+		if t.Originator {
+			order |= 1 << 32
+		}
+		order <<= 1
+		if t.OptedOut {
+			order |= 1
+		}
+	}
+	if r.e.Order == ClosestMatch {
+		exact, others := r.match(t.Size)
+		if order |= uint64(others) << placeShift; !exact {
+			order |= 1 << inexactShift
+		}
+	}
+	return order
+}
+
+// match reports whether a size has exactly the types of the target, and how
+// many types it has beside them.
+func (b *brief) match(size resources.Vector) (exact bool, others int) {
+	has := resources.Positive(size)
+	return has == b.wanted, (has &^ b.wanted).Len()
+}
+
+// ageOf returns a number that is lower for younger tasks. If it is not known when
+// a task was created, it is the oldest.
+func ageOf(t *victims.Task) int64 {
+	if t.Created.IsZero() {
+		return math.MaxInt64
+	}
+	return ^t.Created.UnixNano() // in range: the cluster has checked it
+}
+
+// compareAlike orders tasks whose order and age are the same: "then smaller,
+// key". It is negative if i is taken before j, and never 0 for two tasks.
+func (r *roster) compareAlike(i, j int32) int {
+	if r.e.Compare != nil {
+		if c := r.e.Compare(&r.own[i], &r.own[j]); c != 0 {
+			return c
+		}
+	} else if a, b := r.size(i), r.size(j); !slices.Equal(a, b) {
+		capacity := r.c.Capacity()
+		if c := resources.DominantShare(a, capacity).Compare(resources.DominantShare(b, capacity)); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(r.tasks[i].key, r.tasks[j].key)
+}
+
+// before reports whether task i is taken before task j.
+func (r *roster) before(i, j int32) bool {
+	a, b := &r.tasks[i], &r.tasks[j]
+	switch {
+	case a.order != b.order:
+		return a.order < b.order
+	case a.age != b.age:
+		return a.age < b.age
+	}
+	return r.compareAlike(i, j) < 0
+}

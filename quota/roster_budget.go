@@ -1,0 +1,81 @@
+package quota
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// budgets are the budgets of a cluster, with how many victims each has to bear.
+//
+// A hard budget binds: a unit that is beyond what is left of it is passed over,
+// as one that law 2 keeps. A soft one changes nothing; its overrun is told.
+// (DESIGN.md, Budgets.)
+type budgets struct {
+	rows []budgetRow // by name
+	uses []int32     // the budgets that tasks name, task by task
+}
+
+// budgetRow is a budget and what the victims take of it.
+type budgetRow struct {
+	name string
+	left int64 // at least 0
+	hard bool
+	used int64
+}
+
+func (b *budgets) start(c *victims.Cluster) {
+	b.rows, b.uses = b.rows[:0], b.uses[:0]
+	for name, row := range c.Budgets() {
+		b.rows = append(b.rows, budgetRow{name: name, left: max(row.Left, 0), hard: row.Hard})
+	}
+}
+
+// add notes that the task that is being listed names a budget.
+func (b *budgets) add(name string) {
+	row, _ := slices.BinarySearchFunc(b.rows, name, func(r budgetRow, name string) int {
+		return strings.Compare(r.name, name)
+	})
+	b.uses = append(b.uses, int32(row))
+}
+
+// of returns the budgets of a task.
+func (b *budgets) of(t *taskRow) []int32 { return b.uses[t.firstUse:t.endUse] }
+
+func (b *budgets) move(t *taskRow, sign int64) {
+	for _, row := range b.of(t) {
+		b.rows[row].used += sign
+	}
+}
+
+// exceeded reports whether a hard budget of a task is beyond what is left of it.
+func (b *budgets) exceeded(t *taskRow) bool {
+	for _, row := range b.of(t) {
+		if r := &b.rows[row]; r.hard && r.used > r.left {
+			return true
+		}
+	}
+	return false
+}
+
+// spare reports whether the budgets of a task can bear it as well.
+func (b *budgets) spare(t *taskRow) bool {
+	if t.firstUse == t.endUse {
+		return true
+	}
+	b.move(t, 1)
+	exceeded := b.exceeded(t)
+	b.move(t, -1)
+	return !exceeded
+}
+
+// overrun returns by how many victims soft budgets are overrun.
+func (b *budgets) overrun() (sum int64) {
+	for i := range b.rows {
+		if r := &b.rows[i]; !r.hard {
+			sum += max(r.used-r.left, 0)
+		}
+	}
+	return sum
+}
