@@ -58,7 +58,7 @@ func drawDivision(t *rapid.T) *division {
 	for range tree.Schema().Len() {
 		d.capacity.Value = append(d.capacity.Value, rapid.OneOf(rapid.Int64Range(0, 40), rapid.Int64Range(0, math.MaxInt64-100)).Draw(t, "capacity"))
 	}
-	d.twin = slowShares{w, byPath, d.capacity}
+	d.twin = slowShares{w, byPath, d.capacity, map[claimed]*big.Rat{}}
 	d.divide(t)
 	return d
 }

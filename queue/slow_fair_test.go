@@ -14,6 +14,22 @@ type slowShares struct {
 	*twin
 	demand   map[string]resources.Vector
 	capacity resources.Limit
+	known    map[claimed]*big.Rat // what was worked out before
+}
+
+// claimed names D ("want") or G ("guaranteed") of a queue in a type.
+type claimed struct {
+	what, path string
+	i          int
+}
+
+// once works out a claim if it is not known.
+func (w slowShares) once(what, path string, i int, work func(string, int) *big.Rat) *big.Rat {
+	key := claimed{what, path, i}
+	if w.known[key] == nil {
+		w.known[key] = work(path, i)
+	}
+	return w.known[key]
 }
 
 func number(v int64) *big.Rat { return new(big.Rat).SetInt64(v) }
@@ -27,7 +43,13 @@ func least(x, y *big.Rat) *big.Rat {
 
 // want is D, and guaranteed is G.
 
-func (w slowShares) want(path string, i int) *big.Rat {
+func (w slowShares) want(path string, i int) *big.Rat { return w.once("want", path, i, w.workWant) }
+
+func (w slowShares) guaranteed(path string, i int) *big.Rat {
+	return w.once("guaranteed", path, i, w.workGuaranteed)
+}
+
+func (w slowShares) workWant(path string, i int) *big.Rat {
 	sum := number(max(at(w.demand[path], i), 0))
 	if !w.isLeaf(path) {
 		sum = new(big.Rat)
@@ -41,7 +63,7 @@ func (w slowShares) want(path string, i int) *big.Rat {
 	return sum
 }
 
-func (w slowShares) guaranteed(path string, i int) *big.Rat {
+func (w slowShares) workGuaranteed(path string, i int) *big.Rat {
 	sum := new(big.Rat)
 	for _, c := range w.children(path) {
 		sum.Add(sum, w.guaranteed(c, i))
