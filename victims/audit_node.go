@@ -10,11 +10,19 @@ import (
 // This file audits what a plan says of its node: whether the ask may run there
 // at all, who blocks it, and what the caller's functions say.
 
-// takeOffGrants finds the grants that do not count for an ask that holds one.
+// takeOffGrants finds the grants that do not count for an ask that holds one:
+// its own, and those given on that node after it. See DESIGN.md, Grants.
 func (x *audit) takeOffGrants() {
 	x.grants = x.grants[:0]
-	if id, ok := x.c.LookupGrant(x.ask.Key); ok {
-		x.grants = append(x.grants, id)
+	own, ok := x.c.LookupGrant(x.ask.Key)
+	if !ok {
+		return
+	}
+	for id := range x.c.Grants() {
+		later := len(x.grants) > 0 && x.c.tasks[id].node == x.c.tasks[own].node
+		if id == own || later {
+			x.grants = append(x.grants, id)
+		}
 	}
 }
 

@@ -113,8 +113,15 @@ func (w *auditWorld) drawAsk(t *rapid.T, nodes int) {
 		w.ask.RequiredNode = w.cluster.Node(task.Node).Name
 	}
 	if oneIn(t, 12, "granted before") {
-		if _, err := w.cluster.Grant(&w.ask, task.Node); err != nil {
-			t.Fatal(err)
+		for _, key := range rapid.Permutation([]string{"ask", "g1", "g2"}).Draw(t, "grants") {
+			other := w.drawTask(t, key, nodes)
+			ask := victims.Ask{Key: key, Queue: other.Queue, Size: other.Size}
+			if key == "ask" {
+				ask, other.Node = w.ask, task.Node
+			}
+			if _, err := w.cluster.Grant(&ask, other.Node); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if oneIn(t, 8, "attempted before") {

@@ -173,6 +173,32 @@ var auditNodeTable = []auditRow{
 		want: []string{`blocker: node n1: granted stays, and blocks the ask`},
 	},
 	{
+		name: "grants: one given on the node later does not count",
+		edit: func(c *auditCase) {
+			c.nodes[0].Capacity[0], c.victims = 11, nil
+			c.starve.Max = resources.Limit{Value: resources.Vector{6}, Defined: 1}
+			c.grants = []auditGrant{{"root.starve.s", "n1", c.ask}, {"root.starve.t", "n1", later(4)}}
+			c.block("later")
+		},
+	},
+	{
+		name: "grants: one given earlier does",
+		edit: func(c *auditCase) {
+			c.nodes[0].Capacity[0], c.victims = 11, nil
+			c.grants = []auditGrant{{"root.starve.t", "n1", later(1)}, {"root.starve.s", "n1", c.ask}}
+		},
+		want: []string{`room: node n1: gpu 2 free, want at least 3`},
+	},
+	{
+		name: "grants: one given on another node later does, for the queues",
+		edit: func(c *auditCase) {
+			c.nodes[0].Capacity[0], c.victims = 11, nil
+			c.starve.Max = resources.Limit{Value: resources.Vector{6}, Defined: 1}
+			c.grants = []auditGrant{{"root.starve.s", "n1", c.ask}, {"root.starve.t", "n2", later(4)}}
+		},
+		want: []string{`headroom: root.starve: gpu 2 of headroom, want at least 3`},
+	},
+	{
 		name: "moment: of a plan, when the victims are gone",
 		edit: func(c *auditCase) { c.auditor.Predicate = at(victims.Coming) },
 	},
@@ -209,6 +235,9 @@ var auditNodeTable = []auditRow{
 		},
 	},
 }
+
+// later is an ask of another queue that is granted a place.
+func later(gpu int64) victims.Ask { return victims.Ask{Key: "later", Size: resources.Vector{gpu}} }
 
 // at returns a predicate that accepts one moment.
 func at(m victims.Moment) func(*victims.Placing) bool {

@@ -150,7 +150,7 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 			task := s.Cluster.Task(id)
 			switch {
 			case task.State == victims.Granted:
-				check(task.Key == ask.Key, victims.LawBlocker)
+				check(held && !s.before(id), victims.LawBlocker)
 			case held:
 				check(false, victims.LawBlocker)
 			default:
@@ -206,12 +206,15 @@ func (s slowAudit) grant() (victims.Task, bool) {
 }
 
 // before reports whether a task counts before the plan: what is leaving does
-// only for an ask that holds a grant, and the grant itself does not.
+// only for an ask that holds a grant, and the grant itself does not, nor do
+// those that were given on its node after it.
 func (s slowAudit) before(id victims.TaskID) bool {
 	task := s.Cluster.Task(id)
-	_, held := s.grant()
-	if task.State == victims.Granted && task.Key == s.plan.Ask.Key {
-		return false
+	own, held := s.grant()
+	if held && task.State == victims.Granted && task.Node == own.Node {
+		order := slices.Collect(s.Cluster.Grants())
+		mine, _ := s.Cluster.LookupGrant(own.Key)
+		return slices.Index(order, id) < slices.Index(order, mine)
 	}
 	return held || task.State == victims.Running || task.State == victims.Granted
 }
