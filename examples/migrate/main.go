@@ -155,7 +155,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return written
 }
 
-// fail reports what was wrong: all of it, where errors are joined.
+// fail reports what was wrong: all of it, if errors are joined.
 func fail(stderr io.Writer, err error) int {
 	all := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {

@@ -69,7 +69,7 @@ func (m *migration) scheduler(v scenario.Value, partition string) {
 	}
 }
 
-// choose returns the partition of a name or, where that is empty, the only one
+// choose returns the partition of a name or, if that is empty, the only one
 // or the default one.
 func choose(names []string, partition string) (int, error) {
 	if partition == "" && len(names) == 1 {

@@ -92,7 +92,7 @@ func (s *source) values() (all []scenario.Value, err error) {
 type piece struct{ from, to int }
 
 // split returns where the values of the file are, and whether something that
-// is none comes after them. A file without any is broken.
+// is no value comes after them. A file without any is broken.
 func (s *source) split() (all []piece, broken bool) {
 	dec := json.NewDecoder(bytes.NewReader(s.data))
 	for {

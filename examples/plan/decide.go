@@ -11,7 +11,7 @@ import (
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
-// demo is what is decided where no file is named.
+// demo is what is decided if no file is named.
 //
 //go:embed demo.json
 var demo []byte
@@ -87,7 +87,7 @@ type outcome struct {
 	run  *scenario.Run
 }
 
-// decide parses and carries out all documents, and explains that where it is to.
+// decide parses and carries out all documents, and explains that if it is to.
 // Its error is what is wrong with each of them.
 func decide(sources []source, explain bool) ([]outcome, error) {
 	var all []outcome

@@ -64,7 +64,7 @@ func (d *drawing) queueRank(i int) int {
 	return rank
 }
 
-// branch draws the line from the queue above, where that is shown.
+// branch draws the line from the queue above, if that is shown.
 func (d *drawing) branch(q queue.ID, at map[queue.ID]svg.Box) {
 	above, ok := d.cluster.Tree().Parent(q)
 	from, shown := at[above]

@@ -29,7 +29,7 @@ type scene struct {
 	headline string
 	verdict  string
 	remarks  []string
-	max      resources.Limit // of the asker, that is enforced, where it is a quota
+	max      resources.Limit // of the asker, that is enforced, if it is a quota
 }
 
 // An arrival is a place for an ask, or for a member of a job.
@@ -85,7 +85,7 @@ func newScene(run *scenario.Run, request int) (*scene, error) {
 	return s, nil
 }
 
-// stepOf returns what came of a request, or nil where it decides nothing.
+// stepOf returns what came of a request, or nil if it decides nothing.
 func stepOf(run *scenario.Run, request int) (found *scenario.Step) {
 	for i := range run.Steps {
 		s := &run.Steps[i]

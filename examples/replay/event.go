@@ -37,7 +37,7 @@ func (c *calendar) empty() bool { return len(c.events) == 0 }
 // first returns the next event of a calendar that is not empty.
 func (c *calendar) first() event { return c.events[0] }
 
-// take removes the next event where it is of the given instant and kind, and
+// take removes the next event if it is of the given instant and kind, and
 // returns its pod.
 func (c *calendar) take(at int64, kind eventKind) (pod int32, ok bool) {
 	if c.empty() || c.first().at != at || c.first().kind != kind {

@@ -15,7 +15,7 @@ const interval = time.Second
 type progress struct {
 	w     io.Writer
 	pods  int           // of the workload
-	about string        // the replay, where it is not the first
+	about string        // the replay, if it is not the first
 	plans int           // so far
 	next  time.Duration // when to report again
 }

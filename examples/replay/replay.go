@@ -31,10 +31,10 @@ type Replay struct {
 
 	Patient bool // nobody may preempt: a replay to compare with
 
-	// Second, where it is set, sees the queues after each second in which
+	// Second, if it is set, sees the queues after each second in which
 	// anything happened. It must not keep or change them.
 	Second func(now int64, queues *queue.Tree)
-	// Observe, where it is set, is told of each decision.
+	// Observe, if it is set, is told of each decision.
 	Observe func(*Step)
 	// Clock tells the time by which decisions are measured; nil: they take
 	// none. It decides nothing.
@@ -85,7 +85,7 @@ type pod struct {
 	size    resources.Vector
 	state   podState
 	since   int64 // when it began to be pending
-	matures int64 // when it will be old enough to preempt, where it had to ask
+	matures int64 // when it will be old enough to preempt, if it had to ask
 	placed  bool  // it has had a place at least once
 	stopped bool  // it has been a victim at least once
 }
@@ -100,7 +100,7 @@ const (
 	leaving // running as a victim
 )
 
-// Run replays the workload. It ends early where there were more plans than the
+// Run replays the workload. It ends early if there were more plans than the
 // theorem allows, for then it might never end. Errors are what the cluster
 // refuses: amounts that sum over the range of int64.
 func (r *Replay) Run() (*Figures, error) {

@@ -100,7 +100,7 @@ func (s *Search) text() string {
 		tenths(s.Steps, int64(s.Count), 1), s.MostSteps)
 }
 
-// tenths returns k * a / b with one decimal, rounded down, and "0.0" where
+// tenths returns k * a / b with one decimal, rounded down, and "0.0" if
 // there is nothing to divide by.
 func tenths(a, b, k int64) string {
 	if b == 0 {

@@ -20,10 +20,10 @@ import (
 // grant that is dropped, may make the sum larger, and with it the bound.
 type watch struct {
 	tree  *queue.Tree
-	least []int64 // a, by queue and type; 0 where no ask is governed
+	least []int64 // a, by queue and type; 0 if no ask is governed
 
 	plans    int64
-	fixed    int64 // the bound where nothing ever ends
+	fixed    int64 // the bound if nothing ever ends
 	restored int64 // to the bound, by what has ended
 	broken   int   // plans that did not do what the theorem says
 

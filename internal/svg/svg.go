@@ -44,7 +44,7 @@ func (c *Canvas) Path(class, commands string) {
 	fmt.Fprintf(&c.b, "<path%s%s/>\n", attribute("class", class), attribute("d", commands))
 }
 
-// Text writes a text that begins at x, or ends or has its middle there where
+// Text writes a text that begins at x, or ends or has its middle there if
 // the rules of its class say so, on the line y.
 func (c *Canvas) Text(class string, x, y int, text string) {
 	fmt.Fprintf(&c.b, "<text%s x=\"%d\" y=\"%d\">%s</text>\n", attribute("class", class), x, y, Escape(text))
@@ -89,7 +89,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// attribute returns an attribute with a blank before it, or nothing where it is
+// attribute returns an attribute with a blank before it, or nothing if it is
 // empty.
 func attribute(name, value string) string {
 	if value == "" {
