@@ -135,6 +135,17 @@ func TestMigrate_QuotaDelay(t *testing.T) {
 	}
 }
 
+// Every property that the library reads is kept.
+func TestMigrate_Properties(t *testing.T) {
+	doc, remarks := migrated(t, queuesIn(`{"name": "a", "properties": {"preemption.policy": "fence", "preemption.delay": "1s",
+		"priority.policy": "fence", "priority.offset": "5", "fair.weight": 3}}`))
+	require.Empty(t, remarks)
+	require.Equal(t, map[string]string{
+		queue.PropertyPreemptionPolicy: "fence", queue.PropertyPreemptionDelay: "1s",
+		queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "5", queue.PropertyFairWeight: "3",
+	}, doc.Root.Children[0].Properties)
+}
+
 // A class keeps its policy, and asks of the class do as it says.
 func TestMigrate_NeverPreempts(t *testing.T) {
 	out := call(`{"kind": "PriorityClass", "metadata": {"name": "calm"}, "value": 5, "preemptionPolicy": "Never"}
