@@ -24,6 +24,7 @@ type Auditor struct {
 	Quotas    *Quotas
 	Minimum   func(job string) int
 	Exempt    func(victims.Exemption) (until time.Time, exempt bool)
+	Filter    func(job *Job, class int, node victims.NodeID) bool
 	Predicate func(p *Placing) bool
 
 	x audit
@@ -46,7 +47,7 @@ type Auditor struct {
 //
 // Violations come in a fixed order: of the job and its placements; of what lets
 // it preempt; of each victim, in the order of the plan; of guarantees, in tree
-// order; of gangs; of room, headroom and quotas; of the set as a whole.
+// order; of budgets, in the order of names; of gangs; of room, headroom and quotas; of the set as a whole.
 //
 // The cost is linear in nodes and queues, in tasks where there are quotas or
 // gangs, and in victims times depth times types.
@@ -153,12 +154,15 @@ func (x *audit) run() {
 		return
 	}
 	x.hosts(x.report)
+	x.filter(x.report)
+	x.domain(x.report)
 	x.sumUp()
 	if len(x.plan.Victims) > 0 {
 		x.trigger(x.report)
 	}
 	x.judgeAll()
 	x.guarantee(x.report)
+	x.budget(x.report)
 	x.countGangs()
 	x.gang(x.report)
 	x.room(x.full, x.nodes, x.report)

@@ -24,6 +24,8 @@ const (
 
 	LawSchedulable // nodes take new tasks
 	LawReserved    // and are not reserved for others
+	LawFilter      // the caller's filter lets members run there
+	LawDomain      // and they share a domain, if the job requires one
 
 	LawMayPreempt // a job with victims may preempt
 	LawTrigger    // and the quotas let it
@@ -40,6 +42,7 @@ const (
 	LawExempt         // no victim is exempt
 
 	LawGuarantee // law 2: no queue ends below its guarantee, or lower where it was below before
+	LawBudget    // no hard budget loses more tasks than it has left
 	LawGang      // no running job is left with too few members: it keeps its minimum, or goes as a whole, which one with a grant cannot
 
 	LawRoom      // all members fit their nodes once the victims are gone
@@ -62,6 +65,8 @@ var laws = [numLaws]struct{ word, noun, relation, text string }{
 	LawMinimum:        {word: "minimum", noun: "members of the minimum", relation: "exactly"},
 	LawSchedulable:    {word: "schedulable", text: "takes no new tasks"},
 	LawReserved:       {word: "reserved", text: "reserved for another"},
+	LawFilter:         {word: "filter", text: "refused by the filter"},
+	LawDomain:         {word: "domain", text: "not in the domain of the other members"},
 	LawMayPreempt:     {word: "may-preempt", text: "the job must not preempt"},
 	LawTrigger:        {word: "trigger", noun: "before the plan", relation: "at most"},
 	LawKnown:          {word: "known", text: "no task of this row and key"},
@@ -75,6 +80,7 @@ var laws = [numLaws]struct{ word, noun, relation, text string }{
 	LawPriority:       {word: "priority", noun: "effective priority", relation: "at most"},
 	LawExempt:         {word: "exempt", text: "exempt"},
 	LawGuarantee:      {word: "guarantee", noun: "after the plan", relation: "at least"},
+	LawBudget:         {word: "budget", noun: "victims", relation: "at most"},
 	LawGang:           {word: "gang", noun: "members run on", relation: "at least"},
 	LawRoom:           {word: "room", noun: "free", relation: "at least"},
 	LawHeadroom:       {word: "headroom", noun: "after the plan", relation: "at most"},
@@ -101,6 +107,7 @@ type Violation struct {
 	Task   victims.TaskID
 	Job    string // the running job at fault, or ""
 	Node   string // the node at fault, or ""
+	Budget string // the budget at fault, or ""
 
 	Queue    queue.ID // the queue at fault; where HasQueue is set
 	HasQueue bool
@@ -108,8 +115,8 @@ type Violation struct {
 	HasType  bool
 
 	// Have is what there is and Want is what it is compared with: amounts of
-	// Type where HasType is set; priorities (LawPriority); members (LawMinimum,
-	// LawGang). Both are 0 for other laws.
+	// Type if HasType is set; priorities (LawPriority); members (LawMinimum,
+	// LawGang); tasks (LawBudget). Both are 0 for other laws.
 	Have, Want int64
 
 	tree *queue.Tree // for names, which never change
@@ -124,7 +131,7 @@ func (v Violation) String() string {
 	var b strings.Builder
 	b.WriteString(v.Law.String())
 	for _, who := range []struct{ what, name string }{
-		{"member", v.Member}, {"victim", v.Victim}, {"job", v.Job}, {"node", v.Node},
+		{"member", v.Member}, {"victim", v.Victim}, {"job", v.Job}, {"node", v.Node}, {"budget", v.Budget},
 	} {
 		if who.name != "" {
 			fmt.Fprintf(&b, ": %s %s", who.what, plain.Name(who.name))

@@ -170,7 +170,7 @@ func (x *audit) accepts(i int, gone []victims.TaskID) bool {
 		return true
 	}
 	p, at := &x.placing, x.plan.Placements[i]
-	p.Job, p.Member, p.Node = x.job, at.Member, at.Node
+	p.Job, p.Member, p.Node, p.Moment = x.job, at.Member, at.Node, victims.Coming
 	p.Before = append(p.Before[:0], x.plan.Placements[:i]...)
 	p.Victims = append(p.Victims[:0], gone...)
 	return x.a.Predicate(p)

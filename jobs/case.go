@@ -31,10 +31,12 @@ type jobCase struct {
 	site   // where they could be placed
 	supply // who could go for them
 
-	needs needs
-	rules rules
-	rooms victims.Rooms // law 2, then what else bounds a sum of victims
-	gate  gate
+	needs   needs
+	budgets budgets
+	filter  filter
+	rules   rules
+	rooms   victims.Rooms // law 2, then what else bounds a sum of victims
+	gate    gate
 
 	blocks []int64 // amounts that live until setTodo
 }
@@ -46,6 +48,7 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.types = p.Cluster.Schema().Len()
 	c.order = victims.PlanOrder()
 	c.rules.begin(p, now)
+	c.filter.caller = p.Filter
 	c.gate.begin(c, p.Quotas)
 	return c.check()
 }

@@ -33,8 +33,9 @@ type candidate struct {
 	size resources.Vector
 	key  string
 
-	levels cover.Levels
-	work   uint64 // lost with it, in nanoseconds
+	levels  cover.Levels
+	work    uint64  // lost with it, in nanoseconds
+	budgets []int32 // rows of budgets, ascending
 }
 
 // gatherCandidates collects the candidates of the cluster and the gangs they
@@ -45,6 +46,7 @@ func (c *jobCase) gatherCandidates() {
 		c.gangOf = make(map[string]int32)
 	}
 	clear(c.gangOf)
+	c.budgets.begin(c)
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
 			t := c.c.TaskView(id)
@@ -68,8 +70,13 @@ func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
 	rank := leaf.rank.Of(t.Priority)
 	cand := candidate{
 		id: id, host: c.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(c.now),
-		levels: cover.Levels{victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1, victims.LevelSumRanks: rank},
+		levels: cover.Levels{
+			victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1,
+			victims.LevelSumRanks: rank, victims.LevelSumPriorities: int64(t.Priority),
+		},
+		budgets: c.budgets.find(t.Budgets),
 	}
+	cand.levels[victims.LevelOwnHigh], cand.levels[victims.LevelOwnLow] = cover.WideOf(t.Cost).Split()
 	if t.OptedOut {
 		cand.levels[victims.LevelOptedOut] = 1 // law 1: opted out only if no plan does without
 	}

@@ -21,6 +21,7 @@ type gang struct {
 	counted  bool     // by a bound: not all candidates may go one by one
 	bounds   [1]int32 // that bound
 	room     [1]int64 // of it
+	spent    bool     // as a whole it would take more than a hard budget has left
 	first    int32    // its members are candidates supply.members[first:end]
 	end      int32
 }
@@ -37,7 +38,6 @@ type unit struct {
 	whole bool
 	first int32 // it is candidates supply.tasks[first:end]
 	end   int32
-	takes [1]int64 // of the surplus of its gang
 }
 
 // tasksOf returns the candidates of a unit.
@@ -87,6 +87,7 @@ func (c *jobCase) settleGangs() {
 			c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 		}
 	}
+	c.budgets.bind(c)
 	c.members = c.members[:0]
 	for i := range c.cands {
 		if g := c.cands[i].gang; g >= 0 {
@@ -110,7 +111,7 @@ func (c *jobCase) buildUnits() {
 	c.units, c.tasks, c.parts, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], 0
 	for i := range c.cands {
 		cand := &c.cands[i]
-		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || !resources.Fits(cand.size, cand.leaf.room) {
+		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || c.keptAlone(cand) != 0 {
 			continue
 		}
 		c.addUnit(cand.gang, int32(i))
@@ -128,24 +129,38 @@ func (c *jobCase) buildUnits() {
 	}
 }
 
+// keptAlone returns the rule of sums that keeps a candidate from going even if
+// nobody else does, or 0.
+func (c *jobCase) keptAlone(cand *candidate) Rule {
+	for _, b := range cand.budgets {
+		if x := &c.budgets.list[b]; x.hard && x.left[0] < 1 {
+			return RuleBudget
+		}
+	}
+	if !resources.Fits(cand.size, cand.leaf.room) {
+		return RuleGuarantee // law 2
+	}
+	return 0
+}
+
 func (c *jobCase) addUnit(gang, i int32) {
 	cand := &c.cands[i]
 	at := int32(len(c.tasks))
 	c.tasks = append(c.tasks, i)
 	c.units = append(c.units, unit{
-		gang: gang, first: at, end: at + 1, takes: [1]int64{1},
+		gang: gang, first: at, end: at + 1,
 		Unit: cover.Unit{Key: cand.key, Size: cand.size, Levels: cand.levels, Work: cand.work},
 	})
 	c.bind(&c.units[len(c.units)-1])
 }
 
-// addWhole makes a unit of a gang, unless law 2 forbids that all of it goes. Its
-// members go together, though law 2 might forbid one of them alone.
+// addWhole makes a unit of a gang, unless law 2 or a hard budget forbids that
+// all of it goes. Its members go together, though law 2 might forbid one of them
+// alone.
 func (c *jobCase) addWhole(i int32) {
 	g := &c.gangs[i]
 	u := unit{gang: i, whole: true, first: int32(len(c.tasks))}
 	u.Size = c.block(1)
-	u.takes[0] = int64(g.surplus)
 	for n, m := range c.members[g.first:g.end] {
 		cand := &c.cands[m]
 		c.tasks = append(c.tasks, m)
@@ -158,7 +173,8 @@ func (c *jobCase) addWhole(i int32) {
 	}
 	u.Levels[victims.LevelJobs] = 1
 	u.end = int32(len(c.tasks))
-	if !c.lawfulAlone(&u) {
+	g.spent = c.budgets.spent(c, c.tasks[u.first:])
+	if g.spent || !c.lawfulAlone(&u) {
 		c.tasks = c.tasks[:u.first]
 		return
 	}
@@ -168,10 +184,19 @@ func (c *jobCase) addWhole(i int32) {
 }
 
 // bind sets what bounds a unit. One that is counted against the surplus of a
-// gang, or is a whole gang, has parts.
+// gang or a hard budget, or is a whole gang, has parts.
 func (c *jobCase) bind(u *unit) {
-	counted := u.gang >= 0 && c.gangs[u.gang].counted
-	if !u.whole && !counted {
+	x := &c.budgets
+	counts := len(x.counts)
+	if u.gang >= 0 && c.gangs[u.gang].counted {
+		one := count{bound: c.gangs[u.gang].bounds, amount: [1]int64{1}}
+		if u.whole {
+			one.amount[0] = int64(c.gangs[u.gang].surplus)
+		}
+		x.counts = append(x.counts, one)
+	}
+	x.charge(c, u)
+	if !u.whole && len(x.counts) == counts {
 		u.Bounds = c.cands[c.tasks[u.first]].leaf.bounds
 		return
 	}
@@ -180,8 +205,9 @@ func (c *jobCase) bind(u *unit) {
 		cand := &c.cands[i]
 		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds})
 	}
-	if counted {
-		c.parts = append(c.parts, cover.Part{Size: u.takes[:], Bounds: c.gangs[u.gang].bounds[:]})
+	for i := counts; i < len(x.counts); i++ {
+		one := &x.counts[i]
+		c.parts = append(c.parts, cover.Part{Size: one.amount[:], Bounds: one.bound[:]})
 	}
 	u.Parts = c.parts[from:len(c.parts):len(c.parts)]
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A moment says which amounts count: those of now, or those that will be once
@@ -13,6 +14,14 @@ const (
 	present moment = 1 + iota
 	coming
 )
+
+// public returns the moment in the words of a predicate.
+func (m moment) public() victims.Moment {
+	if m == present {
+		return victims.Present
+	}
+	return victims.Coming
+}
 
 // A gate is what the queues on the path of the job let in, by their max and by
 // their quotas. It has one moment at a time: that of the last read.

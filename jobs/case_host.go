@@ -24,6 +24,7 @@ type site struct {
 type host struct {
 	id   victims.NodeID
 	only int32            // the member that it is reserved for, as an index of Job.Members, or -1
+	rank int64            // what placing a member on it costs by the caller's account
 	now  resources.Vector // what is free at present
 	free resources.Vector // what is free once what is leaving has gone
 	all  resources.Vector // what is free once all of its candidates have gone, too
@@ -44,7 +45,7 @@ func (c *jobCase) findHosts() {
 	for id := range c.c.Nodes() {
 		last = max(last, id)
 		n := c.c.NodeView(id)
-		h := host{id: id, only: -1}
+		h := host{id: id, only: -1, rank: n.Rank}
 		if n.ReservedFor != "" && n.ReservedFor != c.job.Name {
 			m, ok := c.byKey[n.ReservedFor]
 			if !ok {
@@ -64,6 +65,7 @@ func (c *jobCase) findHosts() {
 	for i := range c.hosts {
 		c.hostOf[c.hosts[i].id] = int32(i)
 	}
+	c.filter.begin(c.job, len(c.hosts))
 }
 
 // measureHosts finds out what is free on every host.
@@ -77,9 +79,6 @@ func (c *jobCase) measureHosts() {
 	}
 }
 
-// takes reports whether a host may take members of a kind at all.
-func (h *host) takes(k *kind) bool { return h.only < 0 || h.only == k.only }
-
 // freeAt returns what is free on a host at a moment.
 func (h *host) freeAt(m moment) resources.Vector {
 	if m == present {
@@ -92,7 +91,7 @@ func (h *host) freeAt(m moment) resources.Vector {
 // all of them at most.
 func (c *jobCase) hosted(h int32, room []int64) int {
 	k := &c.kinds[0]
-	if !c.hosts[h].takes(k) {
+	if !c.takes(h, k) {
 		return 0
 	}
 	n := int64(len(c.todo))

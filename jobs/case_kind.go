@@ -27,6 +27,7 @@ type kind struct {
 	// only is the member, as an index of Job.Members, that a node is reserved
 	// for, and then it is alone in its kind; else -1.
 	only       int32
+	class      int32 // see filter
 	first, end int32 // of crew.sorted
 }
 
@@ -49,11 +50,11 @@ func (c *jobCase) setTodo(n int) {
 	c.kinds = c.kinds[:0]
 	c.kindOf, c.previous = zeros(c.kindOf, n), zeros(c.previous, n)
 	for at, i := range c.sorted {
-		size, only := c.row(sizes, int(i)), c.reservedFor(i)
+		k := kind{size: c.row(sizes, int(i)), only: c.reservedFor(i), class: c.filter.of(c.todo[i]), first: int32(at), end: int32(at)}
 		last := len(c.kinds) - 1
-		if last < 0 || !slices.Equal(c.kinds[last].size, size) || c.kinds[last].only != only {
+		if last < 0 || !c.kinds[last].alike(&k) {
 			last++
-			c.addKind(kind{size: size, only: only, first: int32(at), end: int32(at)})
+			c.addKind(k)
 		}
 		c.previous[i] = -1
 		if int32(at) > c.kinds[last].first {
@@ -73,8 +74,14 @@ func (c *jobCase) compareMembers(sizes []int64, i, j int32) int {
 		resources.DominantShare(y, capacity).Compare(resources.DominantShare(x, capacity)),
 		slices.Compare(y, x),
 		cmp.Compare(c.reservedFor(i), c.reservedFor(j)),
+		cmp.Compare(c.filter.of(c.todo[i]), c.filter.of(c.todo[j])),
 		cmp.Compare(i, j),
 	)
+}
+
+// alike reports whether members of two kinds are alike to every node.
+func (k *kind) alike(o *kind) bool {
+	return slices.Equal(k.size, o.size) && k.only == o.only && k.class == o.class
 }
 
 // addKind adds a kind, in the memory of one that was there before.

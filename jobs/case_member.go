@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
@@ -32,6 +33,8 @@ func (c *jobCase) check() error {
 		return fail(fmt.Errorf("queue %s: %w", c.tree.Path(job.Queue), victims.ErrQueue))
 	case job.MinMembers < 0 || job.MinMembers > len(job.Members):
 		return fail(fmt.Errorf("minimum %d of %d members: %w", job.MinMembers, len(job.Members), victims.ErrRange))
+	case job.Domain < 0:
+		return fail(fmt.Errorf("domain of depth %d: %w", job.Domain, victims.ErrRange))
 	case len(job.Members) == 0:
 		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
 	case !holdable(c.now):
@@ -82,6 +85,17 @@ func (c *jobCase) checkMember(m *Member) error {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
 		return nil // the cluster has checked its size, and counts it
+	}
+	if m.Cost < 0 {
+		return fmt.Errorf("cost %d: %w", m.Cost, victims.ErrAmount)
+	}
+	for i, name := range m.Budgets {
+		if _, ok := c.c.Budget(name); !ok {
+			return fmt.Errorf("budget %q: %w", name, victims.ErrUnknown)
+		}
+		if slices.Contains(m.Budgets[:i], name) {
+			return fmt.Errorf("budget %q: %w", name, victims.ErrDuplicate)
+		}
 	}
 	schema := c.c.Schema()
 	for t, v := range m.Size {

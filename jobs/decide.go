@@ -103,6 +103,7 @@ func (d *decision) planned(dst *Decision) {
 	p, best := &dst.Plan, &d.search.best
 	p.Placements = d.placements(p.Placements, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps, d.search.proof
+	p.Cost.NodeRank = best.rank.int64()
 	d.load.set(best.at)
 	for _, u := range best.chosen {
 		for _, i := range d.tasksOf(u) {
@@ -140,11 +141,27 @@ func (d *decision) verify(dst *Decision) {
 	}
 	p := d.p
 	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
-	p.auditor.Exempt, p.auditor.Predicate = p.Exempt, p.Predicate
+	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {
 		dst.Plan.Placements, dst.Plan.Victims = dst.Plan.Placements[:0], dst.Plan.Victims[:0]
 		d.refused(dst, Unlawful)
 		dst.Refusal.Proven = false
 	}
+}
+
+// remembered returns the caller's filter with its answers to this decision, so
+// that nobody is asked twice; nil without a filter.
+func (d *decision) remembered() func(*Job, int, victims.NodeID) bool {
+	if d.filter.caller == nil {
+		return nil
+	}
+	if d.answersOf != d { // once per planner, and again if that was copied
+		d.answersOf = d
+		d.answers = func(_ *Job, class int, node victims.NodeID) bool {
+			h := d.hostOf[node]
+			return h >= 0 && d.lets(d.filter.find(class), h)
+		}
+	}
+	return d.answers
 }

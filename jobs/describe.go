@@ -170,6 +170,9 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
 	}
+	if r.Filtered > 0 {
+		fmt.Fprintf(&b, "  the filter refuses %s\n", counted(r.Filtered, "node"))
+	}
 	if r.searched() && r.Wanted > 1 {
 		fmt.Fprintf(&b, "  the first %d of %d members could be placed\n", r.Placeable, r.Wanted)
 	}
@@ -220,6 +223,7 @@ var ruleTexts = [NumRules]string{
 	RuleExempt:         "exempt",
 	RuleGang:           "needed by their jobs",
 	RuleNotHelping:     "of no help with what is short",
+	RuleBudget:         "more than a hard budget has left",
 	RuleGuarantee:      "needed for a guarantee",
 }
 

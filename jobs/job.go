@@ -21,6 +21,10 @@ type Job struct {
 	// victims: the others run where there is room afterwards.
 	MinMembers int
 	MayNot     bool // must not preempt others: preemptionPolicy Never
+	// Domain is the depth of the domain that all members share, those placed
+	// already included: 1 for the widest that nodes name. 0: they may run
+	// anywhere. See [victims.Node].
+	Domain int
 	// Members are in the caller's order. Those that run already, or hold a
 	// grant, are known by their keys: they keep their nodes and count.
 	Members []Member
@@ -32,6 +36,13 @@ type Member struct {
 	Size       resources.Vector
 	Originator bool
 	OptedOut   bool
+	// Class is for [Planner.Filter]: members of a class may run on the same
+	// nodes. It may be any number.
+	Class   int
+	Name    string   // for people; "" if the key says it all
+	Tag     uint64   // of the caller's, who may put into it what they like
+	Cost    int64    // of stopping it once it runs; see victims.Task
+	Budgets []string // that it is in once it runs
 }
 
 // ask returns member i as an ask for a place.
@@ -41,5 +52,6 @@ func (j *Job) ask(i int) victims.Ask {
 		Key: m.Key, Application: j.Application, Queue: j.Queue, Size: m.Size, Priority: j.Priority,
 		MayNot: j.MayNot, Originator: m.Originator, OptedOut: m.OptedOut,
 		Job: j.Name, NonPreemptible: j.NonPreemptible,
+		Name: m.Name, Tag: m.Tag, Cost: m.Cost, Budgets: m.Budgets,
 	}
 }

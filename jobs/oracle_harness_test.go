@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -14,6 +15,9 @@ import (
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
+
+// Jobs sum up the priorities of victims (DESIGN.md, Cost).
+func init() { oracle.SumOfPriorities = true }
 
 // tb is what the harness needs of a *testing.T or a *rapid.T.
 type tb interface {
@@ -51,6 +55,19 @@ func (h *harness) rebuild() {
 		return at.Exempts(e.Cluster.Key(e.Task))
 	}
 	h.job = jobOf(h, cluster, &h.c.Job)
+	h.planner.Filter = h.lets
+}
+
+// lets is the filter of the case: the node has the labels that members of the
+// class select. The class of a member is the first with its selector.
+func (h *harness) lets(_ *jobs.Job, class int, node victims.NodeID) bool {
+	for i := range h.c.World.Nodes {
+		if n := &h.c.World.Nodes[i]; n.Name == h.cluster.NodeName(node) {
+			return n.Has(h.c.Job.Members[class].Selector)
+		}
+	}
+	h.Fatalf("no node %d\n%v", node, h.c)
+	return false
 }
 
 // accepts is the predicate of the case.
@@ -83,11 +100,12 @@ func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) jobs.Job {
 	}
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
-		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNot: j.MayNot,
+		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNot: j.MayNot, Domain: j.Domain,
 	}
 	for _, m := range j.Members {
+		class := slices.IndexFunc(j.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })
 		job.Members = append(job.Members, jobs.Member{
-			Key: m.Key, Size: world.VectorOf(cluster, m.Size), Originator: m.Originator, OptedOut: m.OptedOut,
+			Key: m.Key, Size: world.VectorOf(cluster, m.Size), Originator: m.Originator, OptedOut: m.OptedOut, Class: class,
 		})
 	}
 	return job

@@ -25,6 +25,12 @@ type Planner struct {
 	// Its Ask is the first member without a place. It must depend on its
 	// arguments only.
 	Exempt func(victims.Exemption) (until time.Time, exempt bool)
+	// Filter says whether members of a class may ever run on a node, whoever goes:
+	// selectors, taints, zones. The class is [Member.Class]. It is asked at most
+	// once per node and class in a decision, and must depend on its arguments
+	// only. A node that it refuses still counts for headroom: tasks there may be
+	// stopped for that. nil: everybody may run everywhere.
+	Filter func(job *Job, class int, node victims.NodeID) bool
 	// Predicate may refuse a node for a member, given the members placed before
 	// it and the victims. It is asked about every member of a plan in turn. It
 	// must depend on its argument only and must not keep it. If it refuses with
@@ -47,6 +53,9 @@ type Placing struct {
 	Node    victims.NodeID
 	Before  []Placement      // of this plan, in the order of members
 	Victims []victims.TaskID // of the whole plan, in no particular order
+	// Moment says whether what is leaving is still there: Present if the job is
+	// to start at once, Coming if it waits or has victims.
+	Moment victims.Moment
 }
 
 // Decide decides what should happen for a job at the instant now, and sets dst
@@ -100,6 +109,9 @@ type decision struct {
 	heldSum resources.Vector
 	ends    []time.Time // of exemptions
 	free    []int32     // candidates, see countGuaranteed
+
+	answers   func(*Job, int, victims.NodeID) bool // see remembered
+	answersOf *decision
 }
 
 // begin makes the decision one about a job at an instant.

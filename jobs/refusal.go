@@ -69,6 +69,7 @@ const (
 	RuleExempt                         // the caller exempts it
 	RuleGang                           // its job needs it, and cannot be stopped as a whole
 	RuleNotHelping                     // it runs neither on a node for members nor below a max that is short
+	RuleBudget                         // it, or the job with which it goes, is more than a hard budget has left
 	// RuleGuarantee: it, or the job with which it goes, would take a queue below
 	// its guarantee (law 2). If law 2 is why there is no plan, this counts too
 	// who could go alone but not together with the others that could.
@@ -88,6 +89,7 @@ var ruleWords = [NumRules]string{
 	RuleExempt:         "exempt",
 	RuleGang:           "gang",
 	RuleNotHelping:     "not-helping",
+	RuleBudget:         "budget",
 	RuleGuarantee:      "guarantee",
 }
 
@@ -111,6 +113,9 @@ type Refusal struct {
 	// MayNot let the job preempt.
 	Counts     [NumRules]int
 	Candidates int
+	// Filtered is how many nodes the filter refuses to every member that is to
+	// be placed, of those that take new tasks and are not reserved for others.
+	Filtered int
 	// Placeable is how many of the Wanted members would have a plan: the first
 	// in their order. It is looked for where Counts is.
 	Placeable, Wanted int

@@ -26,6 +26,7 @@ func (d *decision) unplanned(dst *Decision) {
 		r.Reason = PredicateRefused
 	}
 	r.Proven, r.Steps = d.search.proven, d.effort.steps
+	r.Filtered = d.filtered()
 	d.lackQuota(r)
 	d.countRules(r)
 	if r.Reason == NoVictims {
@@ -89,9 +90,21 @@ func (d *decision) ruleFor(i int32) Rule {
 	case !d.mayHelp(c):
 		return RuleNotHelping
 	case !d.usable[i]:
-		return RuleGuarantee
+		return d.ruleOfSums(c)
 	}
 	return 0
+}
+
+// ruleOfSums returns the rule of a candidate that can go neither alone nor with
+// its job: what keeps it alone if it could be spared, else what keeps the job.
+func (d *decision) ruleOfSums(c *candidate) Rule {
+	if c.gang < 0 || d.gangs[c.gang].surplus > 0 {
+		return d.keptAlone(c)
+	}
+	if d.gangs[c.gang].spent {
+		return RuleBudget
+	}
+	return RuleGuarantee
 }
 
 // mayHelp reports whether a candidate counts for a need that there may be: in
@@ -99,7 +112,7 @@ func (d *decision) ruleFor(i int32) Rule {
 // of them.
 func (d *decision) mayHelp(c *candidate) bool {
 	size := resources.Positive(c.size)
-	return d.needs.masks[c.leaf.level]&size != 0 || c.host >= 0 && d.wants&size != 0
+	return d.needs.masks[c.leaf.level]&size != 0 || c.host >= 0 && d.wants&size != 0 && d.takesAny(c.host)
 }
 
 // retryAt returns the first instant at which, all else equal, there is a plan

@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // A search finds the best plan for a case. Its engines are tried in the order of
 // [search.run]; each offers what it finds to best.
@@ -36,6 +39,7 @@ type search struct {
 // and reports whether there is one that the predicate accepts.
 func (s *search) choose() bool {
 	s.best.found, s.asker.picky, s.before = false, false, s.steps
+	s.asker.moment = victims.Coming
 	s.proven, s.proof = true, ProofNone
 	if !s.conceivable() {
 		return false // proven: with everybody gone there is no room

@@ -15,21 +15,27 @@ type incumbent struct {
 	found  bool
 	cost   victims.Cost
 	levels cover.Levels
+	rank   rankSum  // of the members' nodes
 	at     []int32  // the host of each member of todo
 	chosen []int32  // units that go
 	keys   []string // of the victims, sorted
 
 	rival []string // scratch: the keys of what is offered
 	sum   resources.Vector
+	used  []int64
 }
 
 // offer makes a plan the best if it costs less, or as much and comes first: by
-// the nodes of the members in their order, which take the place of the one node
-// in the cost, then by the keys of the victims.
+// the sum of the ranks of the members' nodes, then by these nodes in the order
+// of members, which take the place of the one node in the cost, then by the keys
+// of the victims.
 func (b *incumbent) offer(at, units []int32, total *cover.Total) {
-	cost := victims.CostOf(total)
+	cost, rank := victims.CostOf(total), b.rankOf(at)
 	if b.found {
 		c := cost.Compare(&b.cost)
+		if c == 0 {
+			c = rank.compare(b.rank)
+		}
 		if c == 0 {
 			c = slices.Compare(at, b.at)
 		}
@@ -40,10 +46,18 @@ func (b *incumbent) offer(at, units []int32, total *cover.Total) {
 			return
 		}
 	}
-	b.found, b.cost, b.levels = true, cost, total.Levels
+	b.found, b.cost, b.levels, b.rank = true, cost, total.Levels, rank
 	b.at = append(b.at[:0], at...)
 	b.chosen = append(b.chosen[:0], units...)
 	b.keys = b.keysOf(b.keys[:0], b.chosen)
+}
+
+// rankOf returns the sum of the ranks of some hosts.
+func (b *incumbent) rankOf(at []int32) (sum rankSum) {
+	for _, h := range at {
+		sum = sum.plus(b.hosts[h].rank, 1)
+	}
+	return sum
 }
 
 // keysOf appends the sorted keys of the tasks of some units.
@@ -67,7 +81,20 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
 		b.sum = resources.Add(b.sum, b.sum, unit.Size)
 	}
+	total.Levels[victims.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
 	total.Units = len(units)
 	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
 	return total
+}
+
+// usedBy returns what units take of every soft budget. It is good until the next
+// call.
+func (b *incumbent) usedBy(units []int32) []int64 {
+	b.used = zeros(b.used, len(b.budgets.soft))
+	for _, u := range units {
+		for _, use := range b.units[u].Uses {
+			b.used[use.Budget] += use.Count
+		}
+	}
+	return b.used
 }

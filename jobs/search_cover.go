@@ -36,14 +36,14 @@ func (x *coverer) reset() {
 }
 
 // begin states a problem without needs and units.
-func (x *coverer) begin(bounds []cover.Bound) {
+func (x *coverer) begin(bounds []cover.Bound, soft []cover.Budget) {
 	for _, h := range x.stated {
 		x.needOf[h] = -1
 	}
 	x.stated, x.rows, x.lists, x.pieces = x.stated[:0], x.rows[:0], x.lists[:0], x.pieces[:0]
 	x.wanted = zeros(x.wanted, x.types)
 	x.problem = cover.Problem{
-		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds,
+		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds, Budgets: soft,
 		Order: x.order, Wanted: x.wanted, Capacity: x.c.Capacity(),
 	}
 }
@@ -140,7 +140,7 @@ func (x *coverer) appendFound(dst []int32) []int32 {
 // given hosts. Not all members need be placed: what is found then is no dearer
 // than what more of them need.
 func (x *coverer) solve(l *load, hosts []int32, steps int) {
-	x.begin(x.rooms.Bounds)
+	x.begin(x.rooms.Bounds, x.budgets.soft)
 	for _, short := range x.needs.short {
 		x.needQueue(short)
 	}

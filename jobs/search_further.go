@@ -99,11 +99,10 @@ func (x *furtherer) hostFor(p *Plan, i int) int32 {
 	}
 	wants := resources.Positive(size)
 	for h := range x.hosts {
-		host := &x.hosts[h]
-		if host.only >= 0 && host.only != int32(i) || !fitsTypes(size, x.row(x.left, h), wants) {
+		if !fitsTypes(size, x.row(x.left, h), wants) || !x.takesMember(int32(h), i) {
 			continue
 		}
-		if x.accepts(p, i, host.id) {
+		if x.accepts(p, i, x.hosts[h].id) {
 			return int32(h)
 		}
 	}
@@ -149,7 +148,7 @@ func (x *furtherer) accepts(p *Plan, i int, n victims.NodeID) bool {
 		return true
 	}
 	q := &x.asker.placing
-	q.Job, q.Member, q.Node = x.job, i, n
+	q.Job, q.Member, q.Node, q.Moment = x.job, i, n, x.asker.moment
 	q.Before = append(q.Before[:0], p.Placements...)
 	q.Victims = append(q.Victims[:0], x.gone...)
 	return x.asker.predicate(q)

@@ -50,7 +50,7 @@ func (l *load) short(dst resources.Vector, h int32) (any bool) {
 // all of its candidates gone.
 func (l *load) mayHost(h int32, k *kind) bool {
 	host := &l.hosts[h]
-	if !host.takes(k) {
+	if !l.takes(h, k) {
 		return false
 	}
 	load := l.of(h)

@@ -70,12 +70,13 @@ func (x *offers) unitsOf(h int32) []int32 { return x.chosen[x.list[h].first:x.li
 func (x *offers) estimate(h int32) {
 	o := &x.list[h]
 	o.state, o.sums, o.left = impossible, sums{}, resources.Share{}
-	if !x.hosts[h].takes(x.kind) {
+	if !x.takes(h, x.kind) {
 		return
 	}
 	free := x.row(x.partial.free, int(h))
 	if low, ok := x.room.least(h, free, x.demand()); ok {
 		o.state, o.sums = estimated, low
+		o.sums.rank = o.sums.rank.plus(x.hosts[h].rank, 1)
 		if x.tight && low.levels[victims.LevelVictims] == 0 {
 			x.left = resources.Sub(x.left, free, x.kind.size)
 			o.left = resources.DominantShare(x.left, x.c.Capacity())
@@ -118,7 +119,7 @@ func (x *offers) cheapestPossible() int32 {
 
 // workOut finds out how a host takes one more member.
 func (x *offers) workOut(h int32) {
-	x.cover.begin(x.partial.left)
+	x.cover.begin(x.partial.left, x.partial.budgetsLeft())
 	if x.room.lacks(x.row(x.partial.free, int(h)), x.demand()) {
 		x.room.state(x.cover, h)
 		for _, u := range x.unitsOn(h) {
@@ -136,6 +137,8 @@ func (x *offers) workOut(h int32) {
 		for _, u := range x.chosen[o.first:] {
 			o.sums.add(&x.order, &x.units[u])
 		}
+		o.sums.levels[victims.LevelOverrun] = x.cover.found.Total.Levels[victims.LevelOverrun]
+		o.sums.rank = o.sums.rank.plus(x.hosts[h].rank, 1)
 	}
 	o.last = int32(len(x.chosen))
 	x.settle(h)

@@ -22,6 +22,7 @@ type packer struct {
 // that takes too long to find.
 func (x *packer) fits(m moment) bool {
 	x.gate.read(m)
+	x.asker.moment = m.public()
 	if !x.gate.admits(x.claim()) || !x.gate.hasHeadroom(x.rem, m) {
 		return false
 	}
@@ -68,7 +69,7 @@ func (x *packer) packFrom(i int) bool {
 			return false
 		}
 		left := x.row(x.left, int(h))
-		if !x.hosts[h].takes(k) || !k.roomFor(left) {
+		if !x.takes(h, k) || !k.roomFor(left) {
 			continue
 		}
 		x.at[i] = h
@@ -124,7 +125,7 @@ func (x *packer) packSorted() bool {
 // firstWithRoom returns the first host with room for a member of a kind, or -1.
 func (x *packer) firstWithRoom(k *kind) int32 {
 	for h := range x.hosts {
-		if x.hosts[h].takes(k) && k.roomFor(x.row(x.left, h)) {
+		if x.takes(int32(h), k) && k.roomFor(x.row(x.left, h)) {
 			return int32(h)
 		}
 	}

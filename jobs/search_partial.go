@@ -20,8 +20,10 @@ type partial struct {
 	values []int64       // of left
 	short  []int64       // of every queue that is short
 	gone   []bool        // by candidate
-	chosen []int32       // units that go
-	at     []int32       // the host of each member of todo, or -1
+	used   []int64       // of every soft budget
+	soft   []cover.Budget
+	chosen []int32 // units that go
+	at     []int32 // the host of each member of todo, or -1
 }
 
 // begin makes the plan that of nothing done.
@@ -39,7 +41,18 @@ func (x *partial) begin() {
 	for i := range x.at {
 		x.at[i] = -1
 	}
+	x.used = zeros(x.used, len(x.budgets.soft))
 	x.beginBounds()
+}
+
+// budgetsLeft returns what soft budgets have left: what goes beyond that is
+// overrun, whether it was overrun before or not. It is good until the next call.
+func (x *partial) budgetsLeft() []cover.Budget {
+	x.soft = x.soft[:0]
+	for i, b := range x.budgets.soft {
+		x.soft = append(x.soft, cover.Budget{Left: max(b.Left-x.used[i], 0)})
+	}
+	return x.soft
 }
 
 // beginBounds copies the bounds.
@@ -70,6 +83,9 @@ func (x *partial) move(u int32, sign int64) {
 		x.needs.cut(x.short, c, -sign)
 	}
 	unit := &x.units[u]
+	for _, use := range unit.Uses {
+		x.used[use.Budget] += sign * use.Count
+	}
 	for _, b := range unit.Bounds {
 		addTo(x.left[b].Room.Value, unit.Size, -sign)
 	}
@@ -184,7 +200,7 @@ func (x *partial) coverQueues(l ceiling) bool {
 	if x.queuesCovered() {
 		return true
 	}
-	x.cover.begin(x.left)
+	x.cover.begin(x.left, x.budgetsLeft())
 	x.needQueues()
 	for u := range x.units {
 		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(int32(u)) {

@@ -1,5 +1,7 @@
 package jobs
 
+import "github.com/go-preempt/preempt/victims"
+
 // An asker asks the caller's predicate. Without one it accepts everything.
 //
 // A search first does without it and asks about its best plan only. What the
@@ -10,6 +12,7 @@ type asker struct {
 	predicate func(p *Placing) bool
 	picky     bool // the predicate is in the loop
 	refusals  int  // how often it has refused
+	moment    victims.Moment
 	placing   Placing
 }
 
@@ -61,7 +64,7 @@ func (a *asker) acceptsLast(at []int32) bool {
 	p := &a.placing
 	p.Before = a.placements(p.Before[:0], at)
 	last := len(at) - 1
-	p.Job, p.Member, p.Node = a.job, a.todo[last], p.Before[last].Node
+	p.Job, p.Member, p.Node, p.Moment = a.job, a.todo[last], p.Before[last].Node, a.moment
 	p.Before = p.Before[:last]
 	if a.predicate(p) {
 		return true

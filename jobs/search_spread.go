@@ -26,15 +26,15 @@ func (x *spreader) spread() (least bool) {
 	x.proven = true
 	l := noCeiling()
 	l.plain = true
-	if x.ceilings.reaches(l) {
-		// Nobody opted out, and no originators: (a) and (b) are 0. Whole jobs
+	if !x.budgets.inPlay && x.ceilings.reaches(l) {
+		// Nobody opted out, no budget overrun, and no originators: (a) to (b) are 0. Whole jobs
 		// need not be looked at, for one more of them costs more than anything
 		// below.
 		if x.spreadBelow(x.ceilings.lowest(l, x.ceilings.reaches)) {
 			return x.proven
 		}
 	} else if x.spreadCostly() {
-		return x.proven && x.wholes == 0
+		return x.proven && x.wholes == 0 && x.overrunAdds()
 	}
 	// Bounds are in the way, and so the ceiling may have to be higher.
 	for _, l.plain = range [...]bool{true, false} {
@@ -46,8 +46,15 @@ func (x *spreader) spread() (least bool) {
 	return false
 }
 
-// spreadCostly is spread if opted-out tasks or originators must go: the fewest
-// of them come before rank and priority.
+// overrunAdds reports whether the plan overruns budgets by no more than its hosts
+// do one by one. The programme adds these up, which is never too much; so if it
+// is not too little either, no other plan overruns them by less.
+func (x *spreader) overrunAdds() bool {
+	return x.budgets.overrun(x.partial.used) == x.programme.result().sums.levels[victims.LevelOverrun]
+}
+
+// spreadCostly is spread if opted-out tasks or originators must go, or budgets
+// may be overrun: that comes before rank and priority.
 func (x *spreader) spreadCostly() bool {
 	if !x.programmeBelow(noCeiling()) {
 		return false
@@ -59,6 +66,7 @@ func (x *spreader) spreadCostly() bool {
 		}
 		r := &x.programme.result().sums
 		return r.levels[victims.LevelOptedOut] == least.levels[victims.LevelOptedOut] &&
+			r.levels[victims.LevelOverrun] == least.levels[victims.LevelOverrun] &&
 			r.levels[victims.LevelOriginators] == least.levels[victims.LevelOriginators]
 	}))
 }

@@ -15,6 +15,7 @@ import (
 type sums struct {
 	levels cover.Levels
 	work   uint64
+	rank   rankSum // of the members' nodes
 }
 
 // add adds what a unit costs.
@@ -27,12 +28,12 @@ func (s *sums) add(order *cover.Order, u *unit) {
 
 // plus returns what both cost together.
 func (s *sums) plus(order *cover.Order, r *sums) sums {
-	return sums{order.Join(&s.levels, 1, &r.levels), addWork(s.work, r.work)}
+	return sums{order.Join(&s.levels, 1, &r.levels), addWork(s.work, r.work), s.rank.add(r.rank)}
 }
 
-// compare orders by cost, and compareLevels without the work lost.
+// compare orders by cost, and compareLevels without the work lost and the nodes.
 func (s *sums) compare(r *sums) int {
-	return cmp.Or(s.compareLevels(r), cmp.Compare(s.work, r.work))
+	return cmp.Or(s.compareLevels(r), cmp.Compare(s.work, r.work), s.rank.compare(r.rank))
 }
 
 func (s *sums) compareLevels(r *sums) int {

@@ -3,6 +3,8 @@ package jobs
 import (
 	"cmp"
 	"slices"
+
+	"github.com/go-preempt/preempt/victims"
 )
 
 // ways are the cheapest ways of all hosts to take some number of members of the
@@ -149,7 +151,7 @@ func (x *ways) workOut(h, n int32) bool {
 		x.state(h, n)
 		x.cover.run(x.smallBudget())
 		x.proven = x.proven && x.cover.found.Proven
-		x.note(w)
+		x.note(h, n)
 	}
 	return w.state == wayFound
 }
@@ -157,7 +159,7 @@ func (x *ways) workOut(h, n int32) bool {
 // state states who must go for n members on a host. No whole gang may: it would
 // take what is on other hosts.
 func (x *ways) state(h, n int32) {
-	x.cover.begin(x.rooms.Bounds)
+	x.cover.begin(x.rooms.Bounds, x.budgets.soft)
 	if !x.room.lacks(x.hosts[h].free, x.demand(n)) {
 		return
 	}
@@ -170,7 +172,8 @@ func (x *ways) state(h, n int32) {
 }
 
 // note sets a way to what was found.
-func (x *ways) note(w *way) {
+func (x *ways) note(h, n int32) {
+	w := x.programme.wayOf(h, n)
 	w.state = wayNone
 	if !x.cover.found.Found {
 		return
@@ -181,4 +184,7 @@ func (x *ways) note(w *way) {
 	for _, u := range x.chosen[w.first:] {
 		w.sums.add(&x.jobCase.order, &x.units[u])
 	}
+	// An overrun is no sum: this is what the host alone brings about.
+	w.sums.levels[victims.LevelOverrun] = x.cover.found.Total.Levels[victims.LevelOverrun]
+	w.sums.rank = w.sums.rank.plus(x.hosts[h].rank, int64(n))
 }

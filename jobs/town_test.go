@@ -20,11 +20,12 @@ import (
 // hand. Sizes are cpus and, after a slash, gpus: "4", "4/1".
 //
 //	queue a.b g=4 max=8 quota=2:6 waiting=1 policy=fence offset=5 priority=fence
-//	node n1 8 off for=j0
-//	task t a.b n1 4 p=1 app=x job=g age=1h fixed opted originator bound state=releasing until=5m
+//	budget web 1 hard
+//	node n1 8 off for=j0 rank=1 in=b1/r1
+//	task t a.b n1 4 p=1 app=x job=g age=1h saved=5m fixed opted originator bound state=releasing until=5m cost=2 web=web,db
 //	grant x a.b n1 4 job=g
 //	keep g 2
-//	job a.b 4,4,4/1 p=10 min=2 fixed never app=x
+//	job a.b 4,4,4/1 p=10 min=2 fixed never app=x domain=1 class=0,0,1
 //
 // Queues are below the root, which the name "root" speaks of. The members of the
 // job are j0, j1, and so on. Priorities are 0 by default, and 10 for the job;
@@ -78,7 +79,7 @@ func build(t testing.TB, text string) *town {
 }
 
 // flags are words that stand alone.
-var flags = []string{"off", "fixed", "opted", "originator", "bound", "never"}
+var flags = []string{"off", "hard", "fixed", "opted", "originator", "bound", "never"}
 
 func parseLine(text string) line {
 	l := line{with: map[string]string{}}
@@ -189,8 +190,13 @@ func (w *town) add(l line) {
 	case "node":
 		_, err := w.cluster.AddNode(&victims.Node{
 			Name: l.words[1], Capacity: w.size(l.words[2]), Unschedulable: l.has("off"), ReservedFor: l.with["for"],
+			Rank: int64(w.number(l, "rank", 0)), Domains: split(l.with["in"], "/"),
 		})
 		require.NoError(w, err)
+	case "budget":
+		left, err := strconv.ParseInt(l.words[2], 10, 64)
+		require.NoError(w, err)
+		require.NoError(w, w.cluster.SetBudget(l.words[1], victims.Budget{Left: left, Hard: l.has("hard")}))
 	case "task":
 		w.addTask(l)
 	case "grant":
@@ -232,8 +238,25 @@ func (w *town) addTask(l line) {
 		Priority: int32(w.number(l, "p", 0)), Created: noon.Add(-age), Scheduled: noon.Add(-age),
 		State: states[l.with["state"]], Originator: l.has("originator"), OptedOut: l.has("opted"),
 		RequiredNode: l.has("bound"), Job: l.with["job"], NonPreemptible: l.has("fixed"),
+		Cost: int64(w.number(l, "cost", 0)), Budgets: split(l.with["web"], ","), Checkpoint: w.saved(l),
 	})
 	require.NoError(w, err)
+}
+
+// saved returns the instant of the last checkpoint, if there is one.
+func (w *town) saved(l line) (at time.Time) {
+	if l.has("saved") {
+		at = noon.Add(-w.duration(l.with["saved"]))
+	}
+	return at
+}
+
+// split returns the parts of a text, of which the empty one has none.
+func split(text, sep string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, sep)
 }
 
 func (w *town) duration(text string) time.Duration {
@@ -250,9 +273,17 @@ func (w *town) setJob(l line) {
 	w.job = jobs.Job{
 		Name: "j", Application: app, Queue: w.leaf(l.words[1]), Priority: int32(w.number(l, "p", 10)),
 		NonPreemptible: l.has("fixed"), MinMembers: w.number(l, "min", 0), MayNot: l.has("never"),
+		Domain: w.number(l, "domain", 0),
 	}
+	classes := split(l.with["class"], ",")
 	for i, size := range strings.Split(l.words[2], ",") {
-		w.job.Members = append(w.job.Members, jobs.Member{Key: fmt.Sprintf("j%d", i), Size: w.size(size)})
+		m := jobs.Member{Key: fmt.Sprintf("j%d", i), Size: w.size(size)}
+		if i < len(classes) {
+			class, err := strconv.Atoi(classes[i])
+			require.NoError(w, err)
+			m.Class = class
+		}
+		w.job.Members = append(w.job.Members, m)
 	}
 }
 

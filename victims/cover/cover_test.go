@@ -54,6 +54,24 @@ func leastIsLeast(t *rapid.T) {
 	c.mustBeBest(t, &s)
 }
 
+// A class counts only the budgets that can be overrun at all: its units may
+// differ in the others.
+func TestCover_BudgetsOfAClass(t *testing.T) {
+	p := Problem{
+		Order: planOrder, Capacity: vec{100},
+		Needs:   shorts(vec{2}),
+		Budgets: []Budget{{Left: 1}},
+		Units:   []Unit{unitOf("a", 1).Unit, unitOf("b", 1).Unit, unitOf("c", 1).Unit},
+	}
+	p.Units[0].Uses = []Use{{Budget: 0, Count: 1}}
+	var w Worker
+	var s Selection
+	w.Least(&s, &p, enoughSteps)
+	if !slices.Equal(s.Units, []int32{0, 1}) || s.Total.Levels[LevelOverrun] != 0 {
+		t.Fatalf("units %v overrun by %d", s.Units, s.Total.Levels[LevelOverrun])
+	}
+}
+
 // greedyIsLegal: a set that is found is one, and none is found where there is none.
 func greedyIsLegal(t *rapid.T) {
 	c := coverCases().Draw(t, "case")

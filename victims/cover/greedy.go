@@ -87,6 +87,9 @@ func (w *Worker) move(i int, sign int64) {
 		w.freed[t] += sign * c.size.At(t)
 	}
 	for _, use := range c.uses {
+		if !w.scarce[use.Budget] {
+			continue // no set overruns it, and not all units of the class use it
+		}
 		left := w.left(use.Budget)
 		w.over -= max(w.used[use.Budget]-left, 0)
 		w.used[use.Budget] += sign * use.Count
