@@ -11,12 +11,16 @@ import (
 
 // What comes into a cluster is checked here, before anything changes.
 
+// noNode is the node of a row whose task names a node that is not there yet.
+const noNode NodeID = -1
+
 // parse checks a task, or a grant, that is to be added and returns its row,
-// without its application, job and lists. Old is the row that has its key, if
-// there is one.
-func (c *Cluster) parse(t *Task, old *taskRow) (taskRow, error) {
-	if err := c.checkTask(t, old); err != nil {
-		return taskRow{}, err
+// without its application, job and lists. Old is the amounts that its key has
+// already, which make place.
+func (c *Cluster) parse(t *Task, old resources.Vector) (taskRow, error) {
+	node, err := c.checkTask(t, old)
+	if err != nil {
+		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
 	}
 	created, hasCreated, err := stamp(t.Created, flagCreated)
 	if err != nil {
@@ -32,7 +36,7 @@ func (c *Cluster) parse(t *Task, old *taskRow) (taskRow, error) {
 	}
 	r := taskRow{
 		key: t.Key, created: created, scheduled: scheduled,
-		leaf: t.Queue, node: t.Node, priority: t.Priority, state: t.State,
+		leaf: t.Queue, node: node, priority: t.Priority, state: t.State,
 		flags: flagLive | hasCreated | hasScheduled | hasCheckpoint,
 	}
 	r.flags = r.flags.set(flagOriginator, t.Originator)
@@ -42,37 +46,55 @@ func (c *Cluster) parse(t *Task, old *taskRow) (taskRow, error) {
 	return r, nil
 }
 
-// checkTask reports what keeps a task from being added, but for its times. A
-// grant of the same key, which old is, does not keep a task: it makes place.
-func (c *Cluster) checkTask(t *Task, old *taskRow) error {
-	fail := func(err error) error { return fmt.Errorf("victims: task %q: %w", t.Key, err) }
+// checkTask returns the node of a task, and what keeps it from being added, but
+// for its times.
+func (c *Cluster) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if t.Key == "" {
-		return fail(ErrEmpty)
-	}
-	var held resources.Vector
-	if old != nil {
-		if t.State == Granted || old.state != Granted {
-			return fail(ErrDuplicate)
-		}
-		held = c.grantSize(t.Key)
+		return 0, ErrEmpty
 	}
 	if err := c.checkLeaf(t.Queue); err != nil {
-		return fail(err)
+		return 0, err
 	}
-	if t.Node < 0 || int(t.Node) >= len(c.nodes) || !c.nodes[t.Node].live {
-		return fail(fmt.Errorf("node %d: %w", t.Node, ErrUnknown))
+	node, err := c.checkNode(t)
+	if err != nil {
+		return 0, err
 	}
 	if c.keys.used == math.MaxInt32 {
-		return fail(fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange))
+		return 0, fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange)
 	}
-	if err := c.checkAmounts(t.Size, held); err != nil {
-		return fail(err)
+	if err := c.checkAmounts(t.Size, old); err != nil {
+		return 0, err
 	}
 	if err := checkCost(t.Cost); err != nil {
-		return fail(err)
+		return 0, err
 	}
-	if err := c.checkBudgets(t.Budgets); err != nil {
-		return fail(err)
+	return node, c.checkBudgets(t.Budgets)
+}
+
+// checkNode returns the node of a task, or noNode if it names a node that is not
+// there yet. A closed node takes no grant.
+func (c *Cluster) checkNode(t *Task) (NodeID, error) {
+	id := t.Node
+	if t.NodeName != "" {
+		named, ok := c.nodeIDs[t.NodeName]
+		if !ok {
+			return noNode, c.checkNodes()
+		}
+		id = named
+	}
+	if id < 0 || int(id) >= len(c.nodes) || !c.nodes[id].live {
+		return 0, fmt.Errorf("node %d: %w", id, ErrUnknown)
+	}
+	if n := &c.nodes[id]; t.State == Granted && n.closed() {
+		return 0, fmt.Errorf("node %q: %w", n.name, ErrClosed)
+	}
+	return id, nil
+}
+
+// checkNodes reports that there is no row left for one more node.
+func (c *Cluster) checkNodes() error {
+	if len(c.nodes) == math.MaxInt32 && len(c.freeNodes) == 0 {
+		return fmt.Errorf("more than %d nodes: %w", math.MaxInt32, ErrRange)
 	}
 	return nil
 }
@@ -102,6 +124,7 @@ func (c *Cluster) checkAmounts(size, old resources.Vector) error {
 		return err
 	}
 	for i, used := range c.tree.Usage(queue.Root) {
+		used += c.unknown[i]
 		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
 			return fmt.Errorf("%s %s and %s in use: %w",
 				c.Schema().Name(i), c.Schema().Amount(i, size.At(i)), c.Schema().Amount(i, used), ErrRange)
@@ -116,7 +139,7 @@ func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
 		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
 	}
 	for i, v := range c.total {
-		if rest := v - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
+		if rest := v + c.hidden[i] - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
 			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
 		}
 	}

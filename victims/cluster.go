@@ -21,6 +21,7 @@ var (
 	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
 	ErrBusy      = errors.New("has tasks")           // to remove a node with tasks or grants, a budget that they name
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
+	ErrClosed    = errors.New("node is closed")      // a grant on it
 	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
 	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
@@ -59,7 +60,9 @@ type Cluster struct {
 	// beside all that runs, leaves or is granted, and what will be free once
 	// that which is leaving has gone.
 	capacity, present, coming []int64
-	total                     []int64 // capacity of all nodes, per type
+	total                     []int64 // capacity of all nodes that are not closed, per type
+	hidden                    []int64 // capacity of those that are
+	unknown                   []int64 // unknown usage of all nodes, which no task accounts for
 	digest                    digest
 	settling                  settling
 
@@ -101,7 +104,11 @@ type nodeRow struct {
 	tag           uint64
 	unschedulable bool
 	live          bool
-	tasks         []TaskID // see taskRow.inNode
+	// A node is closed if it is absent, for it has gone before its tasks or they
+	// came first, or if it is blind: of some task on it no amount is known.
+	absent, blind bool
+	unknown       resources.Vector // nil or an amount per type; never written again
+	tasks         []TaskID         // see taskRow.inNode
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes the tree over:
@@ -129,7 +136,9 @@ func NewCluster(tree *queue.Tree) *Cluster {
 		nodeIDs: make(map[string]NodeID),
 		keys:    newKeyIndex(),
 		leaves:  make([][]TaskID, tree.Len()), evictable: make([]int32, tree.Len()),
-		total: make([]int64, tree.Schema().Len()),
+		total:   make([]int64, tree.Schema().Len()),
+		hidden:  make([]int64, tree.Schema().Len()),
+		unknown: make([]int64, tree.Schema().Len()),
 	}
 }
 

@@ -52,6 +52,12 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 		plan.Victims = append(plan.Victims, Victim{Task: id, Key: key})
 	}
 	one, other := vec{1, 2}, vec{3, 0}
+	put := &Task{Key: "task-1", Queue: 1, Size: one, Application: "app-1", Scheduled: time.Unix(1, 0)}
+	node := &Node{Name: "node-5", Capacity: vec{64, 64}}
+	var synced []Task
+	for id := range c.TasksOn(3) {
+		synced = append(synced, c.Task(id))
+	}
 	return []struct {
 		name string
 		do   func()
@@ -73,6 +79,23 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 			_, err := c.Grant(ask, 3)
 			check(err)
 			check(c.Drop("ask"))
+		}},
+		{"SetTask", func() {
+			_, err := c.SetTask(put)
+			check(err)
+		}},
+		{"UpdateNode", func() { check(c.UpdateNode(node)) }},
+		{"AddNode+RemoveNode", func() {
+			_, err := c.AddNode(&Node{Name: "one more", Capacity: one})
+			check(err)
+			check(c.RemoveNode("one more"))
+		}},
+		{"SyncNode", func() {
+			not, err := c.SyncNode("node-1", synced)
+			check(err)
+			if len(not) > 0 {
+				t.Fatal(not[0].Err)
+			}
 		}},
 		{"Apply+Undo", func() {
 			plan.Version = c.Version()

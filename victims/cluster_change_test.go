@@ -1,7 +1,6 @@
 package victims
 
 import (
-	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -23,11 +22,12 @@ func (x *clusterMachine) AddNode(t *rapid.T) {
 	if _, ok := x.m.nodes[n.Name]; ok {
 		wrong = append(wrong, ErrDuplicate)
 	}
+	was, closed := x.c.LookupNode(n.Name)
 	id, err := x.c.AddNode(&n)
 	if !x.judge(t, err, strconv.Quote(n.Name), wrong) {
 		return
 	}
-	if name, taken := x.m.rows[id]; taken {
+	if name, taken := x.m.rows[id]; taken && !(closed && was == id) {
 		t.Fatalf("node %q got row %d of %q", n.Name, id, name)
 	}
 	x.final()
@@ -51,18 +51,18 @@ func (x *clusterMachine) UpdateNode(t *rapid.T) {
 func (x *clusterMachine) RemoveNode(t *rapid.T) {
 	name := rapid.SampledFrom(nodeNames).Draw(t, "name")
 	var wrong []error
-	if _, ok := x.m.nodes[name]; !ok {
+	_, there := x.m.nodes[name]
+	tasks := x.m.tasksOn(name)
+	if !there && !(tasks == 0 && (x.m.blind[name] || x.m.unknown[name] != nil)) {
 		wrong = append(wrong, ErrUnknown)
-	}
-	for _, task := range x.m.tasks {
-		if task.node == name {
-			wrong = append(wrong, ErrBusy)
-		}
 	}
 	if x.judge(t, x.c.RemoveNode(name), strconv.Quote(name), wrong) {
 		x.final()
 		delete(x.m.nodes, name)
-		maps.DeleteFunc(x.m.rows, func(_ NodeID, n string) bool { return n == name })
+		if tasks == 0 {
+			delete(x.m.blind, name)
+			delete(x.m.unknown, name)
+		}
 		x.m.order = slices.DeleteFunc(x.m.order, func(n string) bool { return n == name })
 	}
 }
@@ -302,13 +302,14 @@ func (x *clusterMachine) Clone(t *rapid.T) {
 func (x *clusterMachine) Admits(t *rapid.T) {
 	size, leaf := drawAmounts(t), drawQueue(t)
 	for id, name := range x.m.rows {
-		want := len(x.m.badSize(size)) == 0 && leaf >= 0 && int(leaf) < x.m.tree.Len() && x.m.tree.IsLeaf(leaf)
+		want := !x.m.closed(name) && len(x.m.badSize(size)) == 0 && leaf >= 0 && int(leaf) < x.m.tree.Len() && x.m.tree.IsLeaf(leaf)
 		for i := range x.m.types() {
 			if !want || size.At(i) == 0 {
 				continue
 			}
 			on := x.m.sum(i, func(t modelTask) bool { return t.node == name })
-			want = on.Add(on, big.NewInt(size.At(i))).Cmp(big.NewInt(x.m.nodes[name].Capacity[i])) <= 0
+			on.Add(on, big.NewInt(x.m.unknown[name].At(i)))
+			want = on.Add(on, big.NewInt(size.At(i))).Cmp(big.NewInt(x.m.nodes[name].Capacity.At(i))) <= 0
 			for q := range x.m.tree.Up(leaf) {
 				below := x.m.sum(i, func(t modelTask) bool { return x.m.below(t.Queue, q) })
 				bound, ok := x.m.max[q].Bound(i)

@@ -64,6 +64,7 @@ func (c *Cluster) copyNodes(from *Cluster) {
 	c.order, c.nodeSeq = reuse(c.order, from.order), from.nodeSeq
 	c.nodeIDs = reuseMap(c.nodeIDs, from.nodeIDs)
 	c.capacity, c.total = reuse(c.capacity, from.capacity), reuse(c.total, from.total)
+	c.hidden, c.unknown = reuse(c.hidden, from.hidden), reuse(c.unknown, from.unknown)
 	c.present, c.coming = reuse(c.present, from.present), reuse(c.coming, from.coming)
 	c.copyDigest(from)
 }

@@ -14,7 +14,7 @@ import (
 
 var (
 	taskKeys  = []string{"a", "b", "c", "d", "e", "f", "g", "h", "", "i"}
-	nodeNames = []string{"n1", "n2", "", "n3"}
+	nodeNames = []string{"n1", "n2", "", "n3", "n4"}
 	leapDay   = time.Date(2024, 2, 29, 12, 0, 0, 5, time.FixedZone("", 3600))
 )
 
@@ -103,6 +103,9 @@ func (x *clusterMachine) drawTask(t *rapid.T) Task {
 	ask := x.drawAsk(t)
 	task := grantOfAsk(&ask, x.drawNodeID(t))
 	task.State = drawState(t)
+	if between(t, "by name", 0, 3) == 3 {
+		task.NodeName = rapid.SampledFrom([]string{"n1", "n2", "n3", "n4"}).Draw(t, "name of the node")
+	}
 	task.Scheduled = drawTime(t)
 	task.Checkpoint = drawTime(t)
 	return task

@@ -36,7 +36,9 @@ func (c *Cluster) Drop(key string) error {
 	if err != nil {
 		return err
 	}
+	node := c.tasks[id].node
 	c.delete(id)
+	c.leaveNode(node)
 	c.changed()
 	return nil
 }

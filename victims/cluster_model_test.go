@@ -24,7 +24,9 @@ type clusterModel struct {
 	guaranteed map[queue.ID]resources.Limit
 	max        map[queue.ID]resources.Limit
 	budgets    map[string]Budget
-	grants     []modelGrant // in the order of giving
+	grants     []modelGrant                // in the order of giving
+	blind      map[string]bool             // nodes with tasks of unknown size
+	unknown    map[string]resources.Vector // usage of nodes without tasks
 }
 
 // modelGrant is a grant and the victims that it waits for.
@@ -44,7 +46,7 @@ func newClusterModel(tree *queue.Tree) *clusterModel {
 	return &clusterModel{
 		tree: tree, nodes: map[string]Node{}, rows: map[NodeID]string{}, tasks: map[string]modelTask{},
 		guaranteed: map[queue.ID]resources.Limit{}, max: map[queue.ID]resources.Limit{},
-		budgets: map[string]Budget{},
+		budgets: map[string]Budget{}, blind: map[string]bool{}, unknown: map[string]resources.Vector{},
 	}
 }
 
@@ -52,6 +54,7 @@ func (m *clusterModel) clone() *clusterModel {
 	c := *m
 	c.nodes, c.rows, c.tasks = maps.Clone(m.nodes), maps.Clone(m.rows), maps.Clone(m.tasks)
 	c.guaranteed, c.max, c.budgets = maps.Clone(m.guaranteed), maps.Clone(m.max), maps.Clone(m.budgets)
+	c.blind, c.unknown = maps.Clone(m.blind), maps.Clone(m.unknown)
 	c.order, c.grants = slices.Clone(m.order), slices.Clone(m.grants)
 	return &c
 }
@@ -89,6 +92,9 @@ func (m *clusterModel) badSize(v resources.Vector) (wrong []error) {
 func (m *clusterModel) tooMuch(key string, size resources.Vector) (wrong []error) {
 	for i := range m.types() {
 		sum := m.sum(i, func(t modelTask) bool { return t.Key != key })
+		for _, v := range m.unknown {
+			sum.Add(sum, big.NewInt(v.At(i)))
+		}
 		if !sum.Add(sum, big.NewInt(size.At(i))).IsInt64() {
 			wrong = append(wrong, ErrRange)
 		}
@@ -122,8 +128,12 @@ func (m *clusterModel) badTask(t *Task) []error {
 	if t.Key == "" {
 		wrong = append(wrong, ErrEmpty)
 	}
-	if _, ok := m.rows[t.Node]; !ok {
+	name, ok := m.nodeOf(t)
+	if !ok {
 		wrong = append(wrong, ErrUnknown)
+	}
+	if t.State == Granted && m.closed(name) {
+		wrong = append(wrong, ErrClosed)
 	}
 	if t.Queue < 0 || int(t.Queue) >= m.tree.Len() {
 		wrong = append(wrong, ErrUnknown)
@@ -187,6 +197,9 @@ func (m *clusterModel) waiting(ids map[string]NodeID, g modelGrant) Waiting {
 // looks whether it fits.
 func (m *clusterModel) grantFits(key string) bool {
 	own := m.tasks[key]
+	if m.closed(own.node) {
+		return false
+	}
 	first := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == key })
 	off := func(t modelTask) bool {
 		at := slices.IndexFunc(m.grants, func(g modelGrant) bool { return g.key == t.Key })
@@ -197,7 +210,8 @@ func (m *clusterModel) grantFits(key string) bool {
 			continue
 		}
 		on := m.sum(i, func(t modelTask) bool { return t.node == own.node && !off(t) })
-		if on.Add(on, big.NewInt(own.Size[i])).Cmp(big.NewInt(m.nodes[own.node].Capacity[i])) > 0 {
+		on.Add(on, big.NewInt(m.unknown[own.node].At(i)))
+		if on.Add(on, big.NewInt(own.Size[i])).Cmp(big.NewInt(m.nodes[own.node].Capacity.At(i))) > 0 {
 			return false
 		}
 		for q := range m.tree.Up(own.Queue) {
@@ -231,7 +245,70 @@ func (m *clusterModel) unwait(key string) {
 
 func (m *clusterModel) putTask(t Task) {
 	t.Size = m.full(t.Size)
-	m.tasks[t.Key] = modelTask{Task: t, node: m.rows[t.Node]}
+	name, _ := m.nodeOf(&t)
+	t.NodeName = ""
+	m.tasks[t.Key] = modelTask{Task: t, node: name}
+}
+
+// nodeOf returns the name of the node of a task that is told.
+func (m *clusterModel) nodeOf(t *Task) (string, bool) {
+	if t.NodeName != "" {
+		return t.NodeName, true
+	}
+	name, ok := m.rows[t.Node]
+	return name, ok
+}
+
+// closed reports whether a node, which may not be there, takes nothing.
+func (m *clusterModel) closed(name string) bool {
+	_, there := m.nodes[name]
+	return !there || m.blind[name]
+}
+
+// tasksOn counts the tasks and grants of a node.
+func (m *clusterModel) tasksOn(name string) (n int) {
+	for _, t := range m.tasks {
+		if t.node == name {
+			n++
+		}
+	}
+	return n
+}
+
+// settleRows takes note of rows that closed nodes got, and forgets those that
+// are gone.
+func (m *clusterModel) settleRows(c *Cluster) {
+	named := map[string]bool{}
+	for id, name := range m.rows {
+		if _, there := m.nodes[name]; !there && m.tasksOn(name) == 0 && !m.blind[name] && m.unknown[name] == nil {
+			delete(m.rows, id)
+			continue
+		}
+		named[name] = true
+	}
+	for _, t := range m.tasks {
+		named[t.node] = named[t.node] || m.nameRow(c, t.node)
+	}
+	for name := range m.blind {
+		named[name] = named[name] || m.nameRow(c, name)
+	}
+	for name := range m.unknown {
+		named[name] = named[name] || m.nameRow(c, name)
+	}
+	for key, t := range m.tasks {
+		t.Node, _ = c.LookupNode(t.node)
+		m.tasks[key] = t
+	}
+}
+
+// nameRow takes note of the row that a name has got.
+func (m *clusterModel) nameRow(c *Cluster, name string) bool {
+	id, ok := c.LookupNode(name)
+	if other, taken := m.rows[id]; !ok || taken {
+		panic(fmt.Sprintf("node %q has row %d, %t, which %q has", name, id, ok, other))
+	}
+	m.rows[id] = name
+	return true
 }
 
 func (m *clusterModel) putNode(n Node) {
@@ -253,6 +330,8 @@ type nodePicture struct {
 	Node
 	id           NodeID
 	free, coming resources.Vector
+	unknown      resources.Vector
+	closed       bool
 }
 
 type queuePicture struct {
@@ -272,15 +351,19 @@ func (m *clusterModel) picture() (p clusterPicture) {
 	for id, name := range m.rows {
 		ids[name] = id
 	}
-	for _, name := range m.order {
-		n := m.nodes[name]
+	for _, name := range m.names() {
+		n, closed := m.nodes[name], m.closed(name)
+		n.Name = name
 		used := sums(func(t modelTask) bool { return t.node == name })
 		staying := sums(func(t modelTask) bool { return t.node == name && (t.State == Running || t.State == Granted) })
-		row := nodePicture{Node: n, id: ids[name]}
-		for i, v := range n.Capacity {
-			row.free = append(row.free, v-used[i])
-			row.coming = append(row.coming, v-staying[i])
-			p.capacity[i] += v
+		row := nodePicture{Node: n, id: ids[name], closed: closed}
+		row.Capacity, row.unknown = m.full(n.Capacity), m.full(m.unknown[name])
+		for i, v := range row.Capacity {
+			row.free = append(row.free, v-used[i]-row.unknown[i])
+			row.coming = append(row.coming, v-staying[i]-row.unknown[i])
+			if !closed {
+				p.capacity[i] += v
+			}
 		}
 		p.nodes = append(p.nodes, row)
 	}
@@ -305,6 +388,24 @@ func (m *clusterModel) picture() (p clusterPicture) {
 	return p
 }
 
+// names returns the nodes that are not closed in node order, and then the closed
+// ones by name.
+func (m *clusterModel) names() (names []string) {
+	var closed []string
+	for _, name := range m.rows {
+		if m.closed(name) {
+			closed = append(closed, name)
+		}
+	}
+	for _, name := range m.order {
+		if !m.closed(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(closed)
+	return append(names, closed...)
+}
+
 // below reports whether a is on the path of leaf.
 func (m *clusterModel) below(leaf, a queue.ID) bool {
 	for q := range m.tree.Up(leaf) {
@@ -317,8 +418,10 @@ func (m *clusterModel) below(leaf, a queue.ID) bool {
 
 // lookAt returns the picture of a cluster, as its methods show it.
 func lookAt(c *Cluster) (p clusterPicture) {
-	for id := range c.Nodes() {
-		p.nodes = append(p.nodes, nodePicture{c.Node(id), id, c.Free(nil, id), c.ComingFree(nil, id)})
+	closed := c.ClosedNodes(nil)
+	slices.SortFunc(closed, func(a, b NodeID) int { return cmp.Compare(c.NodeName(a), c.NodeName(b)) })
+	for _, id := range append(slices.Collect(c.Nodes()), closed...) {
+		p.nodes = append(p.nodes, nodePicture{c.Node(id), id, c.Free(nil, id), c.ComingFree(nil, id), c.UnknownUsage(nil, id), c.Closed(id)})
 	}
 	for id := range c.Tasks() {
 		t := c.Task(id)
@@ -346,8 +449,8 @@ func lookAt(c *Cluster) (p clusterPicture) {
 func (p clusterPicture) String() string {
 	var b strings.Builder
 	for _, n := range p.nodes {
-		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q rank %d in %q tag %d\n",
-			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor, n.Rank, n.Domains, n.Tag)
+		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q rank %d in %q tag %d unknown %v closed %t\n",
+			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor, n.Rank, n.Domains, n.Tag, n.unknown, n.closed)
 	}
 	for _, t := range p.tasks {
 		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t name %q tag %d cost %d saved %s budgets %q\n",

@@ -3,49 +3,62 @@ package victims
 import (
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
 )
 
-// AddNode adds a node, last in node order, and returns its row. A name that is
-// empty or taken, a negative capacity, and a sum of capacities beyond int64
+// AddNode adds a node, last in node order, and returns its row. A node that was
+// closed because it was not there opens, with the tasks that it has. A name that
+// is empty or taken, a negative capacity, and a sum of capacities beyond int64
 // are errors.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
 		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
 	}
-	if _, ok := c.nodeIDs[n.Name]; ok {
+	id, there := c.nodeIDs[n.Name]
+	if there && !c.nodes[id].absent {
 		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrDuplicate)
 	}
 	if err := c.checkCapacity(n, nil); err != nil {
 		return 0, err
 	}
-	if len(c.nodes) == math.MaxInt32 {
-		return 0, fmt.Errorf("victims: node %q: more than %d nodes: %w", n.Name, math.MaxInt32, ErrRange)
+	if err := c.checkNodes(); err != nil {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, err)
 	}
+	if !there {
+		id = c.addRow(n.Name)
+	}
+	c.nodeSeq++
+	c.nodes[id].seq = c.nodeSeq
+	c.nodes[id].absent = false
+	if !c.nodes[id].blind {
+		c.show(id)
+	}
+	c.setNode(id, n)
+	c.changed()
+	return id, nil
+}
+
+// addRow adds the row of a node that is not there, and has no capacity.
+func (c *Cluster) addRow(name string) NodeID {
 	id := NodeID(len(c.nodes))
 	if last := len(c.freeNodes) - 1; last >= 0 {
 		id, c.freeNodes = c.freeNodes[last], c.freeNodes[:last]
 	} else {
 		c.nodes = append(c.nodes, nodeRow{})
 		c.open = append(c.open, false)
-		zeros := make([]int64, c.types)
-		c.capacity = append(c.capacity, zeros...)
-		c.present = append(c.present, zeros...)
-		c.coming = append(c.coming, zeros...)
+		for _, block := range []*[]int64{&c.capacity, &c.present, &c.coming} {
+			*block = slices.Grow(*block, c.types)[:len(*block)+c.types]
+			clear((*block)[len(*block)-c.types:])
+		}
 		c.digest.addNode(c.types)
 		c.stale(id)
 	}
-	c.nodeSeq++
-	c.nodes[id] = nodeRow{name: n.Name, seq: c.nodeSeq, live: true, tasks: c.nodes[id].tasks[:0]}
-	c.nodeIDs[n.Name] = id
-	c.order = append(c.order, id)
-	c.setNode(id, n)
-	c.changed()
-	return id, nil
+	c.nodes[id] = nodeRow{name: name, live: true, absent: true, tasks: c.nodes[id].tasks[:0]}
+	c.nodeIDs[name] = id
+	return id
 }
 
 // UpdateNode replaces what the cluster knows of the node of that name, but for
@@ -65,35 +78,45 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// RemoveNode removes a node that has neither tasks nor grants. The cost is
-// linear in the number of nodes.
+// RemoveNode removes a node. If it has tasks or grants left, they stay, and the
+// node is closed until the last of them has gone, or until it is added again; see
+// [Cluster.Closed]. The cost is linear in the number of nodes. Without a node of
+// that name, or if it is closed because it was removed, the error wraps
+// [ErrUnknown].
 func (c *Cluster) RemoveNode(name string) error {
-	id, err := c.nodeByName(name)
-	if err != nil {
-		return err
+	id, ok := c.nodeIDs[name]
+	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
+		return fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
 	}
-	if n := len(c.nodes[id].tasks); n > 0 {
-		return fmt.Errorf("victims: node %q: %w: %d", name, ErrBusy, n)
-	}
+	n := &c.nodes[id]
 	c.setNode(id, &Node{})
-	c.nodes[id] = nodeRow{tasks: c.nodes[id].tasks}
-	delete(c.nodeIDs, name)
-	c.order = slices.Delete(c.order, slices.Index(c.order, id), slices.Index(c.order, id)+1)
-	c.freeNodes = append(c.freeNodes, id)
+	if !n.closed() {
+		c.hide(id)
+	}
+	n.absent = true
+	if len(n.tasks) == 0 { // what else there was has gone with it
+		n.blind = false
+		c.setUnknown(id, nil)
+	}
+	c.leaveNode(id)
 	c.changed()
 	return nil
 }
 
 func (c *Cluster) setNode(id NodeID, n *Node) {
-	c.nodes[id].unschedulable = n.Unschedulable
-	c.nodes[id].reservedFor = n.ReservedFor
-	c.nodes[id].rank, c.nodes[id].tag = n.Rank, n.Tag
-	c.nodes[id].domains = slices.Clone(n.Domains)
-	c.open[id] = !n.Unschedulable && n.ReservedFor == ""
+	to := &c.nodes[id]
+	to.unschedulable, to.reservedFor = n.Unschedulable, n.ReservedFor
+	to.rank, to.tag = n.Rank, n.Tag
+	to.domains = slices.Clone(n.Domains)
+	c.open[id] = to.isOpen()
+	sum := c.total
+	if to.closed() {
+		sum = c.hidden
+	}
 	row, present, coming := c.row(c.capacity, id), c.row(c.present, id), c.row(c.coming, id)
 	for i := range row {
 		more := n.Capacity.At(i) - row[i]
-		c.total[i] += more
+		sum[i] += more
 		row[i] += more
 		present[i] += more
 		coming[i] += more
@@ -102,13 +125,13 @@ func (c *Cluster) setNode(id NodeID, n *Node) {
 
 func (c *Cluster) nodeByName(name string) (NodeID, error) {
 	id, ok := c.nodeIDs[name]
-	if !ok {
+	if !ok || c.nodes[id].absent {
 		return 0, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
 	}
 	return id, nil
 }
 
-// LookupNode returns the row of the node with the given name.
+// LookupNode returns the row of the node with the given name, closed or not.
 func (c *Cluster) LookupNode(name string) (NodeID, bool) {
 	id, ok := c.nodeIDs[name]
 	return id, ok
@@ -151,10 +174,10 @@ func (c *Cluster) NodeTag(id NodeID) uint64 { return c.nodeOf(id).tag }
 // rankOf returns the own cost of choosing a node.
 func (c *Cluster) rankOf(id NodeID) int64 { return c.nodes[id].rank }
 
-// Nodes yields the nodes in node order, the order of adding.
+// Nodes yields the nodes that are not closed in node order, the order of adding.
 func (c *Cluster) Nodes() iter.Seq[NodeID] { return slices.Values(c.order) }
 
-// NodeLen returns the number of nodes.
+// NodeLen returns the number of nodes that are not closed.
 func (c *Cluster) NodeLen() int { return len(c.order) }
 
 // Free sets dst to the present free space of a node: its capacity without what

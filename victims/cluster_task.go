@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -65,8 +66,8 @@ func (f flags) set(g flags, on bool) flags {
 // room is not asked: a cluster is told what is, and a node may be
 // over-committed. The task is copied.
 //
-// Errors are an empty key or one in use, a queue that is no leaf, an unknown
-// node, a negative amount or cost, a budget that is unknown or named twice, and
+// Errors are an empty key or one in use (see [Cluster.SetTask] for what is
+// already there), a queue that is no leaf, an unknown node, a negative amount or cost, a budget that is unknown or named twice, and
 // amounts, times or counts out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {
@@ -79,6 +80,52 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, err
 }
 
+// SetTask puts a task as it should be, whether the cluster has it or not: new,
+// moved, resized, of another queue or priority. Use it for events that say how a
+// task is, and not what has changed. A task that is marked to leave stays
+// marked, unless its state says how it leaves now; see [Cluster.SetState] for
+// taking a mark back. A grant of its key is dropped. Its row stays the same.
+//
+// Errors are those of [Cluster.AddTask] but for the key in use, and change
+// nothing. The cost is that of removing a task and adding it.
+func (c *Cluster) SetTask(t *Task) (TaskID, error) {
+	id, err := c.put(t)
+	if err == nil {
+		c.changed()
+	}
+	return id, err
+}
+
+// put is SetTask without noting a change.
+func (c *Cluster) put(t *Task) (TaskID, error) {
+	c.made()
+	if t.State >= Granted {
+		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
+	}
+	id, ok := c.Lookup(t.Key)
+	if !ok {
+		return c.insert(t)
+	}
+	r, err := c.parse(t, c.size(id))
+	if err != nil {
+		return 0, err
+	}
+	if was := c.tasks[id].state; was.leaving() && !r.state.leaving() {
+		r.state = was
+	}
+	wait := c.waitOf.at(int(id))
+	place := -1
+	if wait != 0 && r.state.leaving() {
+		place = slices.Index(c.waits[wait].victims, id)
+	}
+	id = c.replace(id, t, &r)
+	if place >= 0 {
+		c.waits[wait].victims = slices.Insert(c.waits[wait].victims, place, id)
+		c.waitOf.set(int(id), cap(c.tasks), wait)
+	}
+	return id, nil
+}
+
 // RemoveTask removes a task, in whatever state it is. It does not remove a
 // grant; see [Cluster.Drop]. Without a task the error wraps ErrUnknown.
 func (c *Cluster) RemoveTask(key string) error {
@@ -86,7 +133,9 @@ func (c *Cluster) RemoveTask(key string) error {
 	if err != nil {
 		return err
 	}
+	node := c.tasks[id].node
 	c.delete(id)
+	c.leaveNode(node)
 	c.changed()
 	return nil
 }
@@ -170,18 +219,40 @@ func (c *Cluster) costOf(id TaskID) int64 { return c.costs.at(int(id)) }
 // grant of the same key.
 func (c *Cluster) insert(t *Task) (TaskID, error) {
 	c.made()
-	hash := c.keys.hash(t.Key)
-	grant, held := c.keys.find(c.tasks, hash, t.Key)
-	var old *taskRow
+	old, held := c.keys.find(c.tasks, c.keys.hash(t.Key), t.Key)
+	var size resources.Vector
 	if held {
-		old = &c.tasks[grant]
+		if t.State == Granted || c.tasks[old].state != Granted {
+			return 0, fmt.Errorf("victims: task %q: %w", t.Key, ErrDuplicate)
+		}
+		size = c.size(old)
 	}
-	r, err := c.parse(t, old)
+	r, err := c.parse(t, size)
 	if err != nil {
 		return 0, err
 	}
 	if held {
-		c.delete(grant)
+		return c.replace(old, t, &r), nil
+	}
+	return c.fill(t, &r), nil
+}
+
+// replace puts a task in the place of the row that has its key, and returns its
+// row, which is the same one. Both are checked.
+func (c *Cluster) replace(old TaskID, t *Task, r *taskRow) TaskID {
+	node := c.tasks[old].node
+	set := c.acquireBudgets(t.Budgets) // so that it is not forgotten in between
+	c.delete(old)
+	id := c.fill(t, r)
+	c.releaseBudgets(set)
+	c.leaveNode(node)
+	return id
+}
+
+// fill adds a row that is checked.
+func (c *Cluster) fill(t *Task, r *taskRow) TaskID {
+	if r.node == noNode {
+		r.node = c.addRow(t.NodeName)
 	}
 	id := TaskID(len(c.tasks))
 	if last := len(c.freeTasks) - 1; last >= 0 {
@@ -192,7 +263,7 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 			c.sizes = append(c.sizes, 0)
 		}
 	}
-	node := &c.nodes[t.Node]
+	node := &c.nodes[r.node]
 	r.app = c.apps.acquire(t.Application)
 	r.job = c.jobs.acquire(t.Job)
 	r.inNode, r.inLeaf = int32(len(node.tasks)), int32(len(c.leaves[t.Queue]))
@@ -201,16 +272,16 @@ func (c *Cluster) insert(t *Task) (TaskID, error) {
 	}
 	node.tasks = append(node.tasks, id)
 	c.leaves[t.Queue] = append(c.leaves[t.Queue], id)
-	c.tasks[id] = r
+	c.tasks[id] = *r
 	c.setColumns(id, t)
 	c.join(id)
-	c.keys.add(hash, id)
+	c.keys.add(c.keys.hash(t.Key), id)
 	copySize(c.size(id), t.Size)
 	c.count(id, +1)
 	if t.State == Granted {
 		c.noteGrant(id)
 	}
-	return id, nil
+	return id
 }
 
 // delete removes a row that is there.

@@ -183,7 +183,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.nodes = c.order
 	if ask.RequiredNode != "" {
 		n, ok := c.nodeIDs[ask.RequiredNode]
-		if !ok {
+		if !ok || c.nodes[n].closed() {
 			return fail(fmt.Errorf("required node %q: %w", ask.RequiredNode, ErrUnknown))
 		}
 		d.single[0] = n

@@ -59,12 +59,15 @@ type Task struct {
 	Application string   // "" is none: two tasks without one have nothing in common
 	Queue       queue.ID // a leaf
 	Node        NodeID   // where it runs; the zero value is the node that was added first
-	Size        resources.Vector
-	Priority    int32     // raw; a larger one is more important
-	Created     time.Time // zero: not known, and before all others
-	Scheduled   time.Time // when it was placed; zero: not yet, it is nominated only
-	Checkpoint  time.Time // of its last checkpoint; zero: none
-	State       State
+	// NodeName names the node instead, for a task that is told to a cluster. If
+	// no node has the name, there is a closed one until it is added.
+	NodeName   string
+	Size       resources.Vector
+	Priority   int32     // raw; a larger one is more important
+	Created    time.Time // zero: not known, and before all others
+	Scheduled  time.Time // when it was placed; zero: not yet, it is nominated only
+	Checkpoint time.Time // of its last checkpoint; zero: none
+	State      State
 
 	Originator   bool // the first task of its application, without which the others are lost
 	OptedOut     bool // allow-preemption: false (law 1)

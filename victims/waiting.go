@@ -79,12 +79,12 @@ func (c *Cluster) Grants() iter.Seq[TaskID] {
 // reserved for, is not asked.
 //
 // Use it before a task is placed by other means than a plan. A leaf that is none
-// is never admitted. The cost is depth times types.
+// is never admitted, and neither is anything on a closed node. The cost is depth times types.
 func (c *Cluster) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
-	free := c.row(c.present, node)
-	if c.nodeOf(node); c.checkLeaf(leaf) != nil || c.checkSize(size) != nil {
+	if c.nodeOf(node).closed() || c.checkLeaf(leaf) != nil || c.checkSize(size) != nil {
 		return false
 	}
+	free := c.row(c.present, node)
 	for t, v := range size[:min(len(size), c.types)] {
 		if v > 0 && v > free[t] {
 			return false
@@ -106,6 +106,9 @@ func (c *Cluster) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool
 // DESIGN.md, Grants.
 func (c *Cluster) grantFits(id TaskID) bool {
 	r := &c.tasks[id]
+	if c.nodes[r.node].closed() {
+		return false
+	}
 	for t, v := range c.size(id) {
 		if v == 0 {
 			continue

@@ -1,0 +1,153 @@
+package victims
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// TestClosedNode follows a node that goes before its tasks, comes back, and goes
+// with its last task. DESIGN.md, Changes.
+func TestClosedNode(t *testing.T) {
+	c := tableCluster(t)
+	require.NoError(t, c.RemoveNode("n1"))
+	n1, ok := c.LookupNode("n1")
+	require.True(t, ok)
+	require.True(t, c.Closed(n1))
+	require.Equal(t, []NodeID{n1}, c.ClosedNodes(nil))
+	require.Equal(t, vec{8, 8}, c.Capacity())
+	require.Equal(t, vec{5, 2}, c.Tree().Usage(queue.Root), "its tasks still count")
+	require.ErrorIs(t, c.RemoveNode("n1"), ErrUnknown)
+	require.ErrorIs(t, c.UpdateNode(&Node{Name: "n1"}), ErrUnknown)
+	_, err := c.Grant(&Ask{Key: "ask", Queue: 2}, n1)
+	require.ErrorIs(t, err, ErrClosed)
+	require.ErrorContains(t, err, `task "ask": node "n1": node is closed`)
+	require.False(t, c.Admits(nil, 1, n1))
+
+	// A victim on it can go for headroom, and can be given back.
+	require.NoError(t, apply(func(*Plan) {})(c))
+	require.NoError(t, c.Undo())
+
+	again, err := c.AddNode(&Node{Name: "n1", Capacity: vec{4, 4}})
+	require.NoError(t, err)
+	require.Equal(t, n1, again)
+	require.False(t, c.Closed(n1))
+	require.Equal(t, vec{-1, 2}, c.Free(nil, n1))
+	require.Equal(t, vec{12, 12}, c.Capacity())
+
+	require.NoError(t, c.RemoveNode("n1"))
+	require.NoError(t, c.RemoveTask("run"))
+	require.NoError(t, c.Drop("grant"))
+	_, ok = c.LookupNode("n1")
+	require.True(t, ok)
+	require.NoError(t, c.RemoveTask("leave"))
+	_, ok = c.LookupNode("n1")
+	require.False(t, ok, "it went with its last task")
+}
+
+// TestTaskBeforeNode shows that a task may name a node that is not there yet.
+func TestTaskBeforeNode(t *testing.T) {
+	c := tableCluster(t)
+	id, err := c.AddTask(&Task{Key: "early", Queue: 1, NodeName: "n9", Size: vec{3}})
+	require.NoError(t, err)
+	n9 := c.NodeOf(id)
+	require.True(t, c.Closed(n9))
+	require.Equal(t, "n9", c.NodeName(n9))
+	_, err = c.AddNode(&Node{Name: "n9", Capacity: vec{8, 8}})
+	require.NoError(t, err)
+	require.Equal(t, vec{5, 8}, c.Free(nil, n9))
+	require.Equal(t, "", c.Task(id).NodeName)
+
+	// It moves, and the name alone would not keep a node.
+	_, err = c.SetTask(&Task{Key: "early", Queue: 2, NodeName: "n10", Size: vec{3}})
+	require.NoError(t, err)
+	_, err = c.SetTask(&Task{Key: "early", Queue: 2, NodeName: "n9", Size: vec{3}})
+	require.NoError(t, err)
+	_, ok := c.LookupNode("n10")
+	require.False(t, ok)
+	before := lookAt(c).String()
+	_, err = c.AddTask(&Task{Key: "bad", Queue: 0, NodeName: "n10"})
+	require.ErrorIs(t, err, ErrQueue)
+	require.Equal(t, before, lookAt(c).String())
+}
+
+// TestSetTask shows that a task is put as it is told, with its row and its mark.
+func TestSetTask(t *testing.T) {
+	c := nodeOfEight(t)
+	plan(t, c, "ask", 4, "v1", "v2")
+	id, _ := c.Lookup("v1")
+	again, err := c.SetTask(&Task{Key: "v1", Queue: 2, Size: vec{1}, Priority: 9, Job: "gang", Tag: 7})
+	require.NoError(t, err)
+	require.Equal(t, id, again)
+	got := c.Task(id)
+	require.Equal(t, Preempting, got.State, "a mark is kept")
+	require.Equal(t, "gang", got.Job)
+	require.Equal(t, vec{1}, c.Tree().Preempting(2))
+	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "ask").Victims, "and waited for")
+
+	_, err = c.SetTask(&Task{Key: "ask", Queue: 2, Size: vec{4}})
+	require.NoError(t, err)
+	_, held := c.LookupGrant("ask")
+	require.False(t, held, "the grant is dropped")
+	_, err = c.SetTask(&Task{Key: "ask", State: Granted})
+	require.ErrorIs(t, err, ErrState)
+}
+
+// TestSyncNode shows what a sync takes, what it does not, and what that means for
+// the node.
+func TestSyncNode(t *testing.T) {
+	c := tableCluster(t)
+	_, err := c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{1, 1}})
+	require.NoError(t, err)
+	not, err := c.SyncNode("n1", []Task{
+		{Key: "leave", Queue: 1, Size: vec{1, 1}},
+		{Key: "grant", Queue: 2, Size: vec{2}},
+		{Key: "far", Queue: 2, Size: vec{1}},
+		{Key: "lost", Queue: 0, Size: vec{1, 2}},
+		{Key: "leave", Queue: 1, Size: vec{1}},
+	})
+	require.NoError(t, err)
+	require.Len(t, not, 2)
+	require.ErrorIs(t, not[0].Err, ErrQueue)
+	require.Equal(t, "lost", not[0].Key)
+	require.ErrorIs(t, not[1].Err, ErrDuplicate)
+	require.Equal(t, 4, not[1].Index)
+
+	_, ok := c.Lookup("run")
+	require.False(t, ok, "it has gone")
+	id, _ := c.Lookup("leave")
+	require.Equal(t, Preempting, c.State(id))
+	_, held := c.LookupGrant("grant")
+	require.False(t, held, "it has started")
+	require.Equal(t, vec{8, 8}, c.Free(nil, 1), "far has moved")
+	require.Equal(t, vec{2, 2}, c.UnknownUsage(nil, 0))
+	require.Equal(t, vec{2, 5}, c.Free(nil, 0))
+
+	// Of -1 nobody knows what it is: the node is closed until the next sync.
+	not, err = c.SyncNode("n1", []Task{{Key: "odd", Queue: 1, Size: vec{-1}}})
+	require.NoError(t, err)
+	require.Len(t, not, 1)
+	require.True(t, c.Closed(0))
+	require.Equal(t, vec{8, 8}, c.Capacity())
+	require.NoError(t, c.UpdateNode(&Node{Name: "n1", Capacity: vec{9, 9}}))
+	require.Equal(t, vec{8, 8}, c.Capacity())
+	_, err = c.SyncNode("n1", nil)
+	require.NoError(t, err)
+	require.False(t, c.Closed(0))
+	require.Equal(t, vec{17, 17}, c.Capacity())
+	require.Equal(t, vec{9, 9}, c.Free(nil, 0))
+	var order []NodeID
+	for id := range c.Nodes() {
+		order = append(order, id)
+	}
+	require.Equal(t, []NodeID{0, 1}, order, "in its old place")
+
+	_, err = c.SyncNode("", nil)
+	require.ErrorIs(t, err, ErrEmpty)
+	_, err = c.SyncNode("n7", nil)
+	require.NoError(t, err)
+	_, ok = c.LookupNode("n7")
+	require.False(t, ok, "nothing is known of it")
+}

@@ -1,0 +1,142 @@
+package victims
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// SetTask puts a task, which is there already more often than not.
+func (x *clusterMachine) SetTask(t *rapid.T) {
+	task := x.drawTask(t)
+	id, err := x.c.SetTask(&task)
+	if x.judge(t, err, strconv.Quote(task.Key), x.badPut(&task)) {
+		x.put(t, task, id)
+	}
+}
+
+// badPut returns what is wrong with a task that may be there already.
+func (x *clusterMachine) badPut(task *Task) []error {
+	if task.State >= Granted {
+		return []error{ErrState}
+	}
+	return slices.DeleteFunc(x.m.badTask(task), func(err error) bool {
+		_, known := x.m.tasks[task.Key]
+		return known && err == ErrDuplicate && len(x.m.badBudgets(task.Budgets)) == 0
+	})
+}
+
+// put notes a task that was put into a row.
+func (x *clusterMachine) put(t *rapid.T, task Task, id TaskID) {
+	was, known := x.m.tasks[task.Key]
+	if known && id != x.tasks[task.Key] {
+		t.Fatalf("task %q moved from row %d to %d", task.Key, x.tasks[task.Key], id)
+	}
+	if known && was.State.leaving() && task.State == Running {
+		task.State = was.State
+	}
+	x.final()
+	x.tasks[task.Key] = id
+	x.m.putTask(task)
+	x.m.ungive(task.Key)
+	x.m.settleRows(x.c)
+}
+
+// SyncNode says what runs on a node, which may be one that nobody has heard of.
+func (x *clusterMachine) SyncNode(t *rapid.T) {
+	name := rapid.SampledFrom(nodeNames).Draw(t, "node")
+	tasks := make([]Task, between(t, "tasks", 0, 4))
+	for i := range tasks {
+		tasks[i] = x.drawTask(t)
+	}
+	var wrong []error
+	if name == "" {
+		wrong = []error{ErrEmpty}
+	}
+	not, err := x.c.SyncNode(name, tasks)
+	if !x.judge(t, err, strconv.Quote(name), wrong) {
+		return
+	}
+	x.final()
+	delete(x.m.unknown, name)
+	listed := map[string]bool{}
+	for _, task := range tasks {
+		listed[task.Key] = true
+	}
+	for key, task := range x.m.tasks {
+		if task.node == name && task.State != Granted && !listed[key] {
+			x.removed(key)
+		}
+	}
+	x.syncModel(t, name, tasks, not)
+}
+
+// syncModel puts task after task, and holds the cluster to what it did not take.
+func (x *clusterMachine) syncModel(t *rapid.T, name string, tasks []Task, not []NotTaken) {
+	taken := map[string]bool{}
+	var refusedSizes []resources.Vector
+	for i, task := range tasks {
+		task.NodeName = name
+		wrong := x.badPut(&task)
+		if taken[task.Key] && len(wrong) == 0 {
+			wrong = append(wrong, ErrDuplicate)
+		}
+		refused := len(not) > 0 && not[0].Index == i
+		if refused != (len(wrong) > 0) {
+			t.Fatalf("task %d, %q, is refused: %t, and wrong with it is %v", i, task.Key, refused, wrong)
+		}
+		if !refused {
+			id, _ := x.c.Lookup(task.Key)
+			x.put(t, task, id)
+			taken[task.Key] = true
+			continue
+		}
+		if err := not[0].Err; !slices.ContainsFunc(append(wrong, ErrDuplicate), func(w error) bool { return errors.Is(err, w) }) {
+			t.Fatalf("task %d, %q: %v, want one of %v", i, task.Key, err, wrong)
+		}
+		not = not[1:]
+		if was := x.m.tasks[task.Key]; was.node == name && was.State != Granted && !taken[task.Key] {
+			x.removed(task.Key)
+		}
+		refusedSizes = append(refusedSizes, task.Size)
+	}
+	x.distrust(name, refusedSizes)
+}
+
+// distrust adds up what tasks use on a node that were not taken.
+func (x *clusterMachine) distrust(name string, sizes []resources.Vector) {
+	delete(x.m.blind, name)
+	sum := make(resources.Vector, x.m.types())
+	for _, size := range sizes {
+		if len(x.m.badSize(size)) > 0 || x.m.tooMuchWith(sum, size) {
+			x.m.blind[name] = true
+			continue
+		}
+		for i := range sum {
+			sum[i] += size.At(i)
+		}
+	}
+	if !resources.IsZero(sum) {
+		x.m.unknown[name] = sum
+	}
+}
+
+// tooMuchWith reports whether two sizes take all that is used out of range.
+func (m *clusterModel) tooMuchWith(a, b resources.Vector) bool {
+	for i := range m.types() {
+		sum := m.sum(i, func(modelTask) bool { return true })
+		for _, v := range m.unknown {
+			sum.Add(sum, big.NewInt(v.At(i)))
+		}
+		sum.Add(sum, big.NewInt(a.At(i)))
+		if !sum.Add(sum, big.NewInt(b.At(i))).IsInt64() {
+			return true
+		}
+	}
+	return false
+}
