@@ -32,8 +32,8 @@ type trial struct {
 }
 
 func (c *trial) String() string {
-	return fmt.Sprintf("%v\nenforce %s max %v overshoot %d order %d miss %v %v busy %v steps %d",
-		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Steps)
+	return fmt.Sprintf("%v\nenforce %s max %v overshoot %d order %d miss %v %v busy %v steps %d minimums %v budgets %v",
+		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Steps, c.Minimums, c.World.Budgets)
 }
 
 // trials returns random trials in worlds of a shape. Guarantees are drawn by
@@ -54,6 +54,7 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 			}
 		}
 		c.Minimums["j1"] = below(t, "minimum", 5)
+		c.drawBudgets(t)
 		c.drawQuota(t)
 		c.Overshoot = of(t, "overshoot", quota.OneTask, quota.OneTask, quota.Exact)
 		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch, quota.Pack)
@@ -65,6 +66,56 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 			}
 		}
 		return c
+	})
+}
+
+// drawBudgets draws two budgets, mostly hard ones with little left, and who names
+// them.
+func (c *trial) drawBudgets(t *rapid.T) {
+	c.World.Budgets = map[string]world.Budget{}
+	if !chance(t, "budgets", 8) {
+		return
+	}
+	for _, name := range []string{"b1", "b2"} {
+		c.World.Budgets[name] = world.Budget{Left: int64(below(t, "left", 5)) - 1, Hard: below(t, "soft", 4) > 0}
+		for i := range c.World.Tasks {
+			if task := &c.World.Tasks[i]; chance(t, "in budget", 5) {
+				task.Budgets = append(task.Budgets, name)
+			}
+		}
+	}
+}
+
+// slowGang is a job with a minimum, as the design words it.
+type slowGang struct {
+	spare, running int
+	whole          bool // all that run are in one leaf below the queue, which is not busy
+}
+
+// gang returns the gang of a job, and whether the job has a minimum.
+func (c *trial) gang(job string) (g slowGang, ok bool) {
+	if c.Minimums[job] <= 0 || job == "" {
+		return g, false
+	}
+	where := ""
+	g.whole = true
+	for _, t := range c.World.Tasks {
+		if t.Job != job || t.State != world.Running {
+			continue
+		}
+		g.running++
+		g.whole = g.whole && !t.RequiredNode && (where == "" || where == t.Queue) && world.Inside(t.Queue, c.Queue) && !c.isBusy(t.Queue)
+		where = t.Queue
+	}
+	g.spare = max(g.running-c.Minimums[job], 0)
+	return g, true
+}
+
+// isBusy reports whether a queue is, or is below, one below the trial's that is
+// being enforced already.
+func (c *trial) isBusy(path string) bool {
+	return slices.ContainsFunc(c.Busy, func(b string) bool {
+		return b != c.Queue && world.Inside(b, c.Queue) && world.Inside(path, b)
 	})
 }
 

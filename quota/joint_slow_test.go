@@ -1,6 +1,8 @@
 package quota_test
 
 import (
+	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -66,7 +68,6 @@ func propertyMost(t *rapid.T) {
 // after the other.
 func drawFew(t *rapid.T) *trial {
 	c := trials(world.Small).Draw(t, "trial")
-	c.Minimums = nil
 	usage := c.World.Usage(true)
 	var tighten func(path string, q *world.Queue)
 	tighten = func(path string, q *world.Queue) {
@@ -107,6 +108,9 @@ type slowSets struct {
 	sizes  [][]int64
 	rooms  []slowRoom
 	in     [][]int // the rooms of each task
+	jobs   []string
+	c      *trial
+	lost   map[string]int // so many members of a job are taken
 }
 
 // slowRoom is what may still go below a queue, of a type.
@@ -137,13 +141,17 @@ func newSlowSets(c *trial) *slowSets {
 			add(c.Queue, i, s.target[i])
 		}
 	}
-	busy := func(path string) bool {
-		return slices.ContainsFunc(c.Busy, func(b string) bool {
-			return b != c.Queue && world.Inside(b, c.Queue) && world.Inside(path, b)
-		})
+	// What hard budgets have left are rooms as well, of types of their own.
+	budgets := slices.Sorted(maps.Keys(c.World.Budgets))
+	for i, name := range budgets {
+		left := int64(math.MaxInt64 / 2)
+		if b := c.World.Budgets[name]; b.Hard {
+			left = max(b.Left, 0)
+		}
+		add("root", len(s.target)+i, left)
 	}
 	for _, t := range c.World.Tasks {
-		if !world.Inside(t.Queue, c.Queue) || t.State != world.Running || t.RequiredNode || busy(t.Queue) {
+		if !world.Inside(t.Queue, c.Queue) || t.State != world.Running || t.RequiredNode || c.isBusy(t.Queue) {
 			continue
 		}
 		var size []int64
@@ -151,22 +159,26 @@ func newSlowSets(c *trial) *slowSets {
 		for _, name := range c.World.Types {
 			size = append(size, t.Size[name])
 		}
+		for _, name := range budgets {
+			size = append(size, bit(slices.Contains(t.Budgets, name)))
+		}
 		for r, path := range paths {
 			if world.Inside(t.Queue, path) {
 				in = append(in, r)
 			}
 		}
-		s.keys, s.sizes, s.in = append(s.keys, t.Key), append(s.sizes, size), append(s.in, in)
+		s.keys, s.sizes, s.in, s.jobs = append(s.keys, t.Key), append(s.sizes, size), append(s.in, in), append(s.jobs, t.Job)
 	}
+	s.c, s.lost = c, make(map[string]int)
 	return s
 }
 
 // find returns a legal set that frees at least need.
 func (s *slowSets) find(need []int64) (set []string, ok bool) {
-	need = slices.Clone(need)
+	need = append(slices.Clone(need), make([]int64, len(s.c.World.Budgets))...)
 	var from func(i int) bool
 	from = func(i int) bool {
-		if !slices.ContainsFunc(need, func(v int64) bool { return v > 0 }) {
+		if !slices.ContainsFunc(need, func(v int64) bool { return v > 0 }) && s.gangs() {
 			return true
 		}
 		if i == len(s.sizes) {
@@ -183,9 +195,20 @@ func (s *slowSets) find(need []int64) (set []string, ok bool) {
 	return set, ok
 }
 
+// gangs reports whether all jobs lose what they can spare, or go as a whole.
+func (s *slowSets) gangs() bool {
+	for job, lost := range s.lost {
+		if g, ok := s.c.gang(job); ok && lost > g.spare && (lost < g.running || !g.whole) {
+			return false
+		}
+	}
+	return true
+}
+
 // move takes task i, or gives it back, and reports whether no room is exceeded.
 func (s *slowSets) move(need []int64, i int, sign int64) (legal bool) {
 	legal = true
+	s.lost[s.jobs[i]] += int(sign)
 	for t, v := range s.sizes[i] {
 		need[t] -= sign * v
 	}

@@ -24,7 +24,6 @@ func FuzzLeaf(f *testing.F) {
 
 func propertyLeaf(t *rapid.T) {
 	c := trials(world.Small).Draw(t, "trial")
-	c.Minimums = nil
 	leaves := slices.DeleteFunc(c.World.Queues(), func(q world.Place) bool { return !q.IsLeaf() })
 	leaf := of(t, "leaf", leaves...)
 	usage := c.World.Usage(true)[leaf.Path]
@@ -49,12 +48,13 @@ type slowLeaf struct {
 	target, goal, room world.Amounts // types without a room are not there
 	tasks              []world.Task  // in the order of taking
 	taken              map[string]bool
-	place              map[string]int // of the node of a task, for Pack
+	asUnit             map[string]bool // the rest of a gang
+	place              map[string]int  // of the node of a task, for Pack
 	placed             int
 }
 
 func chooseSlowly(c *trial) []string {
-	s := slowLeaf{c: c, target: make(world.Amounts), goal: make(world.Amounts), room: make(world.Amounts), taken: make(map[string]bool), place: make(map[string]int)}
+	s := slowLeaf{c: c, target: make(world.Amounts), goal: make(world.Amounts), room: make(world.Amounts), taken: make(map[string]bool), place: make(map[string]int), asUnit: make(map[string]bool)}
 	usage := c.World.Usage(true)
 	for _, q := range c.World.Queues() {
 		if world.Inside(c.Queue, q.Path) {
@@ -77,7 +77,8 @@ func chooseSlowly(c *trial) []string {
 		}
 	}
 	for _, t := range c.World.Tasks {
-		if t.Queue == c.Queue && t.State == world.Running && !t.RequiredNode && s.has(&t, s.target) {
+		g, gang := c.gang(t.Job)
+		if t.Queue == c.Queue && t.State == world.Running && !t.RequiredNode && (s.has(&t, s.target) || gang && g.whole) {
 			s.tasks = append(s.tasks, t)
 		}
 	}
@@ -190,6 +191,15 @@ func (s *slowLeaf) legal(tasks []world.Task) bool {
 			return false
 		}
 	}
+	for name, b := range s.c.World.Budgets {
+		named := int64(0)
+		for _, t := range tasks {
+			named += bit(slices.Contains(t.Budgets, name))
+		}
+		if b.Hard && named > max(b.Left, 0) {
+			return false
+		}
+	}
 	return true
 }
 
@@ -208,27 +218,88 @@ func (s *slowLeaf) walk(goal world.Amounts) (took bool) {
 	if s.c.Order == quota.Pack {
 		s.pack(goal)
 	}
-	for _, t := range s.tasks {
+	for i, t := range s.tasks {
+		unit := s.unitAt(i)
 		open, freed := make(world.Amounts), sum(s.picked())
 		for name, v := range goal {
 			open[name] = v - freed[name]
 		}
-		if !s.taken[t.Key] && s.has(&t, open) && s.legal(append(s.picked(), t)) {
-			s.taken[t.Key], took = true, true
+		if s.taken[t.Key] || len(unit) == 0 || !s.has(&world.Task{Size: sum(unit)}, open) || !s.legal(append(s.picked(), unit...)) {
+			continue
+		}
+		took = true
+		single := s.maySingly(&t)
+		for _, m := range unit {
+			s.taken[m.Key], s.asUnit[m.Key] = true, !single
 		}
 	}
-	freed := sum(s.picked())
+	s.trim(goal)
+	return took
+}
+
+// members returns the members of a task's gang in order for which some holds.
+func (s *slowLeaf) members(of *world.Task, some func(key string) bool) (all []world.Task) {
+	for _, t := range s.tasks {
+		if t.Job == of.Job && some(t.Key) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// maySingly reports whether a task may go alone: as many members of its gang as
+// it can spare have not gone yet.
+func (s *slowLeaf) maySingly(t *world.Task) bool {
+	g, ok := s.c.gang(t.Job)
+	return !ok || len(s.members(t, func(key string) bool { return s.taken[key] })) < g.spare
+}
+
+// unitAt returns what goes with the task at a place: itself, or all that is left
+// of its gang if it is the last of that.
+func (s *slowLeaf) unitAt(i int) []world.Task {
+	t := &s.tasks[i]
+	if s.maySingly(t) {
+		return []world.Task{*t}
+	}
+	rest := s.members(t, func(key string) bool { return !s.taken[key] })
+	if g, _ := s.c.gang(t.Job); !g.whole || len(rest) == 0 || rest[len(rest)-1].Key != t.Key {
+		return nil
+	}
+	return rest
+}
+
+// trim gives back the most valuable unit that is not needed, again and again.
+func (s *slowLeaf) trim(goal world.Amounts) {
 	need := make(world.Amounts)
 	for name, v := range goal {
-		need[name] = min(v, freed[name])
+		need[name] = min(v, sum(s.picked())[name])
 	}
-	for _, t := range slices.Backward(s.tasks) {
-		if s.taken[t.Key] {
-			delete(s.taken, t.Key)
-			s.taken[t.Key] = !covers(sum(s.picked()), need)
+	for again := true; again; {
+		again = false
+		for _, t := range slices.Backward(s.tasks) {
+			if !s.taken[t.Key] {
+				continue
+			}
+			unit := []world.Task{t}
+			if _, gang := s.c.gang(t.Job); gang {
+				switch rest := s.members(&t, func(key string) bool { return s.taken[key] && s.asUnit[key] }); {
+				case s.asUnit[t.Key] && rest[len(rest)-1].Key == t.Key:
+					unit = rest
+				case len(rest) > 0:
+					continue
+				}
+			}
+			for _, m := range unit {
+				delete(s.taken, m.Key)
+			}
+			if again = covers(sum(s.picked()), need); again {
+				break
+			}
+			for _, m := range unit {
+				s.taken[m.Key] = true
+			}
 		}
 	}
-	return took
 }
 
 // pack puts the tasks that are left node by node: first the node that has the
@@ -280,9 +351,7 @@ func shareOfOpen(size, open world.Amounts) *big.Rat {
 // search looks at every set where the goal is not met: as much of it as all
 // candidates and rooms allow, type by type.
 func (s *slowLeaf) search() {
-	all := slices.DeleteFunc(slices.Clone(s.tasks), func(t world.Task) bool {
-		return !s.has(&t, s.goal) || !s.legal([]world.Task{t})
-	})
+	all := s.candidates(s.goal)
 	need := make(world.Amounts)
 	for name, v := range s.goal {
 		if need[name] = min(v, sum(all)[name]); v == 0 {
@@ -295,7 +364,49 @@ func (s *slowLeaf) search() {
 	if covers(sum(s.picked()), need) {
 		return
 	}
-	s.replace(all, need, need)
+	s.replace(s.goal, need, need)
+}
+
+// candidates returns the tasks that could go for a goal if nobody else did, alone
+// or with their gang.
+func (s *slowLeaf) candidates(goal world.Amounts) (all []world.Task) {
+	for _, t := range s.tasks {
+		if s.alone(&t, goal) || s.together(&t, goal) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+func (s *slowLeaf) alone(t *world.Task, goal world.Amounts) bool {
+	g, gang := s.c.gang(t.Job)
+	return s.has(t, goal) && s.legal([]world.Task{*t}) && (!gang || g.spare > 0)
+}
+
+func (s *slowLeaf) together(t *world.Task, goal world.Amounts) bool {
+	g, gang := s.c.gang(t.Job)
+	if !gang || !g.whole {
+		return false
+	}
+	all := s.members(t, func(string) bool { return true })
+	return s.has(&world.Task{Size: sum(all)}, goal) && s.legal(all)
+}
+
+// lawful reports whether a set of candidates takes of each gang what it can spare,
+// or all of it.
+func (s *slowLeaf) lawful(tasks []world.Task, goal world.Amounts) bool {
+	lost := make(map[string]int)
+	for _, t := range tasks {
+		lost[t.Job]++
+	}
+	for _, t := range tasks {
+		g, gang := s.c.gang(t.Job)
+		whole := gang && lost[t.Job] > g.spare
+		if whole && (lost[t.Job] < g.running || !s.together(&t, goal)) || !whole && !s.alone(&t, goal) {
+			return false
+		}
+	}
+	return s.legal(tasks)
 }
 
 // joint looks at every set for more of the target, of one type after another,
@@ -304,12 +415,12 @@ func (s *slowLeaf) joint() {
 	for _, name := range s.c.World.Types {
 		need := s.had(sum(s.picked()))
 		most := need[name]
-		for tasks := range s.sets(s.tasks, need) {
+		for tasks := range s.sets(s.target, need) {
 			most = max(most, s.had(sum(tasks))[name])
 		}
 		if most > need[name] {
 			need[name] = most
-			s.replace(s.tasks, need, s.target)
+			s.replace(s.target, need, s.target)
 		}
 	}
 }
@@ -323,9 +434,10 @@ func (s *slowLeaf) had(freed world.Amounts) world.Amounts {
 	return all
 }
 
-// sets yields the legal sets that free at least need.
-func (s *slowLeaf) sets(all []world.Task, need world.Amounts) iter.Seq[[]world.Task] {
+// sets yields the legal sets for a goal that free at least need.
+func (s *slowLeaf) sets(goal, need world.Amounts) iter.Seq[[]world.Task] {
 	return func(yield func([]world.Task) bool) {
+		all := s.candidates(goal)
 		for set := range 1 << len(all) {
 			var tasks []world.Task
 			for i, t := range all {
@@ -333,27 +445,39 @@ func (s *slowLeaf) sets(all []world.Task, need world.Amounts) iter.Seq[[]world.T
 					tasks = append(tasks, t)
 				}
 			}
-			if s.legal(tasks) && covers(sum(tasks), need) && !yield(tasks) {
+			if covers(sum(tasks), need) && s.lawful(tasks, goal) && !yield(tasks) {
 				return
 			}
 		}
 	}
 }
 
-// replace takes the cheapest set that frees need, where there is one.
-func (s *slowLeaf) replace(all []world.Task, need, wanted world.Amounts) {
+// replace takes the cheapest set for a goal that frees need, if there is one.
+func (s *slowLeaf) replace(goal, need, wanted world.Amounts) {
 	var best *slowCost
-	for tasks := range s.sets(all, need) {
+	var chosen []world.Task
+	for tasks := range s.sets(goal, need) {
 		if cost := s.cost(tasks, wanted); best == nil || cost.compare(best) < 0 {
-			best = cost
+			best, chosen = cost, tasks
 		}
 	}
-	if best != nil {
-		clear(s.taken)
-		for _, key := range best.keys {
-			s.taken[key] = true
-		}
+	if best == nil {
+		return
 	}
+	clear(s.taken)
+	for _, t := range chosen {
+		s.taken[t.Key], s.asUnit[t.Key] = true, s.goesWhole(&t, chosen)
+	}
+}
+
+// goesWhole reports whether the gang of a task goes as a whole in a set.
+func (s *slowLeaf) goesWhole(t *world.Task, tasks []world.Task) bool {
+	g, gang := s.c.gang(t.Job)
+	lost := 0
+	for _, other := range tasks {
+		lost += int(bit(other.Job == t.Job))
+	}
+	return gang && lost > g.spare
 }
 
 // slowCost is what a set costs, in the words of the design.
@@ -380,6 +504,10 @@ func (s *slowLeaf) cost(tasks []world.Task, wanted world.Amounts) *slowCost {
 		}
 		if !t.Scheduled.IsZero() && t.Scheduled.Before(world.Epoch) {
 			c.work.Add(c.work, big.NewInt(int64(world.Epoch.Sub(t.Scheduled))))
+		}
+		if first := s.members(&t, func(string) bool { return true }); s.goesWhole(&t, tasks) &&
+			slices.ContainsFunc(first, func(m world.Task) bool { return m.Key < t.Key }) {
+			continue // a gang goes by its first key
 		}
 		c.keys = append(c.keys, t.Key)
 	}
