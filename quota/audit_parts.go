@@ -62,7 +62,7 @@ func (x *inspection) sum(block []int64, p queue.ID, t int) (sum int64) {
 }
 
 // divided reports the children of p whose part of type t is not within one unit
-// of their share, or above what they can release; and p where they do not sum
+// of their share, or above what they can release; and p if they do not sum
 // to its part.
 func (x *inspection) divided(p queue.ID, t int) {
 	if x.tree.IsLeaf(p) {

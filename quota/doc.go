@@ -43,19 +43,32 @@
 //
 // Candidates are running tasks that share a type with the target and can run
 // elsewhere. Fences, disabled queues, priority offsets and tolerations play no
-// part: nobody asks, so that there is nobody to compare with.
+// part: nobody asks, so that there is nobody to compare with. Own costs of tasks
+// play no part either.
 //
 // # A leaf
 //
 // Tasks are taken in order until the target is met: plain before originators,
 // lower priority first, opted-in before opted-out, younger, smaller, key; see
-// [Order], which has others too. Law 2 holds at the leaf and at every queue above it, in every type:
-// a task that would bring one of them below its guarantee is skipped. What is
-// not needed in the end is given back, the most valuable first, so that each
-// victim is needed for at least one type. Where the walk ends short, a search
-// by [victims.Worker] finds the cheapest set that meets the target, if there is
+// [Order], which has others too. Law 2 holds at the leaf and at every queue above
+// it, in every type: a task that would bring one of them below its guarantee is
+// skipped. What is not needed in the end is given back, the most valuable first, so that each
+// victim is needed for at least one type. If the walk ends short, a search by
+// package victims/cover finds the cheapest set that meets the target, if there is
 // one: it is complete up to [CompleteCandidates] tasks, and beyond that ends
 // with its budget of steps. Outcome.Proven says whether one did.
+//
+// # Gangs and budgets
+//
+// A job for which Enforcer.Minimum knows a minimum loses members one by one, in
+// the order, as long as more run than it needs. What is left then stands in the
+// order at the place of its last member, and goes as a whole or not at all. It can
+// go only if all that run are in one leaf, and none is bound to its node. Law 2
+// is asked of all of them together. The outcome names the jobs that go.
+//
+// A hard budget of the cluster is a wall: a task that would take more of it than is
+// left is passed over. A soft budget changes nothing; Outcome.Overrun tells by
+// how much it is overrun.
 //
 // # A parent
 //
@@ -70,13 +83,13 @@
 //
 // # What falls short
 //
-// Where less than the target is freed in the end, of a leaf or a parent, parts
+// If less than the target is freed in the end, of a leaf or a parent, parts
 // and order may be to blame. Then all candidates are searched together for a
-// set that meets the target, and where there is none, for more of one type
+// set that meets the target, and if there is none, for more of one type
 // after another and no less of the others: to the end up to
 // [CompleteCandidates] tasks, up to a few hundred within the budget of steps,
 // and not among more. It is the cheapest such set, as of a leaf. So with few
-// candidates the target is met where any legal set meets it.
+// candidates the target is met if any legal set meets it.
 //
 // # The outcome
 //

@@ -81,7 +81,7 @@ const CompleteCandidates = 12
 // q, is an error as of [Setting.Check]. That nobody can be taken is no error.
 //
 // The cost is that of looking at all tasks below q, and of putting in order
-// those that are taken: O(tasks·log tasks) where each leaf can give its part.
+// those that are taken: O(tasks·log tasks) if each leaf can give its part.
 // What a leaf cannot give makes another round among its siblings, and a search
 // in the leaf; what is short in the end, a search below q as a whole. A q that the tree does not have makes it panic.
 func (e *Enforcer) Enforce(dst *Outcome, q queue.ID, max resources.Limit, now time.Time) error {

@@ -110,6 +110,7 @@ func TestSteps(t *testing.T) {
 // A warm enforcer allocates nothing, and neither does the outcome.
 func TestEnforce_NoAllocs(t *testing.T) {
 	c := broad(t, 2000, 20)
+	crew(t, c, 200)
 	p, _ := c.Tree().Lookup("root.p")
 	leaf, _ := c.Tree().Lookup("root.p.q0.w0")
 	for _, test := range []struct {
@@ -122,6 +123,10 @@ func TestEnforce_NoAllocs(t *testing.T) {
 		{"a leaf", quota.Enforcer{}, leaf, shareOf(c, leaf, 2, 3, 7)},
 		{"a parent", quota.Enforcer{}, p, shareOf(c, p, 9, 10, 3)},
 		{"closest match", quota.Enforcer{Order: quota.ClosestMatch}, p, shareOf(c, p, 9, 10, 3)},
+		{"pack", quota.Enforcer{Order: quota.Pack}, p, shareOf(c, p, 9, 10, 3)},
+		{"an order of the caller", quota.Enforcer{Compare: quota.LeafOrder(quota.TaskTraits(), c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
+		{"gangs and budgets", quota.Enforcer{Minimum: func(string) int { return 3 }}, p, shareOf(c, p, 9, 10, 3)},
+		{"gangs and budgets, exactly", quota.Enforcer{Minimum: func(string) int { return 3 }, Overshoot: quota.Exact, Steps: 1000}, p, shareOf(c, p, 9, 10, 1)},
 		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Steps: 1}, p, shareOf(c, p, 9, 10, 1)},
 		{"in part", quota.Enforcer{Steps: 1}, p, shareOf(c, p, 1, 3, 1)},
 	} {

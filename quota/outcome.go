@@ -60,7 +60,7 @@ type Outcome struct {
 
 	// Parts are what the queues below the enforced one were to free in the
 	// first round, in tree order. Queues without a part are left out. They sum
-	// to the target, or to what the queues can release; where a guarantee above
+	// to the target, or to what the queues can release; if a guarantee above
 	// the enforced queue lets less go, less is asked for, in proportion.
 	Parts []Part
 	// Leaves are the leaves that were asked for anything, in tree order.
@@ -73,7 +73,7 @@ type Outcome struct {
 	Stops []Stop
 	// Grants are the keys of the asks that were granted a place below the
 	// queue, sorted. They count as usage and cannot be taken. They are
-	// looked for only where there is a target.
+	// looked for only if there is a target.
 	Grants []string
 	// Jobs are the jobs that go as a whole, sorted by name.
 	Jobs []JobLoss
@@ -81,7 +81,7 @@ type Outcome struct {
 	// changes nothing about who goes.
 	Overrun int64
 
-	// Proven is set where no search was cut short by its budget of steps, or
+	// Proven is set if no search was cut short by its budget of steps, or
 	// left out for it, or none was needed. Then no legal set of victims frees
 	// more of one type of the target and as much of the others. Steps are the search steps taken.
 	Proven  bool

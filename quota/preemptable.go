@@ -7,7 +7,7 @@ import "github.com/go-preempt/preempt/resources"
 // amounts. A type that max does not bound has none, however much is used. Only
 // the max of now counts, not what it was before. It returns dst, whose
 // storage is used as the functions of package resources do. The cost is linear
-// in the types. (Design, section 6.)
+// in the types. (DESIGN.md, Quota: target.)
 func Preemptable(dst resources.Vector, max resources.Limit, e resources.Vector) resources.Vector {
 	return resources.Over(dst, e, max)
 }

@@ -20,7 +20,7 @@ type roster struct {
 	gangs   gangs
 	budgets budgets
 	packer  packer
-	own     []victims.Task // the tasks as an order of the caller wants them
+	own     []victims.Task // views of the tasks, for an order of the caller
 }
 
 // leafRow is what a roster knows of a queue.
@@ -108,7 +108,7 @@ func (r *roster) add(id victims.TaskID, gang int32, t *victims.Task) {
 	if r.e.Compare == nil {
 		row.age = ageOf(t)
 	} else {
-		r.own = append(r.own, r.c.Task(id))
+		r.own = append(r.own, *t)
 	}
 	for _, name := range t.Budgets {
 		r.budgets.add(name)

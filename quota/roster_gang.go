@@ -11,7 +11,7 @@ import (
 // (DESIGN.md, Quota: gangs.)
 type gangs struct {
 	rows  []gangRow
-	named map[string]int32
+	named map[string]int32 // row by name, or noGang
 }
 
 // gangRow is a job that has a minimum.
@@ -22,7 +22,9 @@ type gangRow struct {
 	waiting     int32 // so many are still on the heap of a walk
 	together    bool  // it may go as a whole: all members are in one leaf below q
 	gone        bool  // the rest of it is taken
-	fits        bool  // scratch of a search: its rest could go
+
+	fits        bool   // for searches: its rest could go
+	seen, posed uint64 // in these passes of a search was it looked at, and made a unit
 }
 
 const noGang = -1

@@ -24,6 +24,7 @@ type finder struct {
 	single  resources.Vector // what a task may have, if nobody else goes
 	sum     resources.Vector // scratch
 	most    []int64          // see hope
+	pass    uint64           // counts looks at the tasks of a leaf
 
 	steps    int
 	budget   int // steps left for searches that need not be complete

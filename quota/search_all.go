@@ -87,6 +87,7 @@ func (f *finder) hope() (n int, hope bool) {
 func (f *finder) sumLegal(sum resources.Vector, w queue.ID) (n int) {
 	f.single = f.roomOf(f.single, w)
 	f.limitExactly(f.single, f.target)
+	f.pass++
 	row := f.at(w)
 	for i := row.first; i < row.end; i++ {
 		if alone, together := f.couldGo(i, f.target); alone || together {

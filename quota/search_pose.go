@@ -3,6 +3,8 @@ package quota
 import (
 	"math"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -34,6 +36,9 @@ type poser struct {
 	parts  []cover.Part // of units that take of something else than rooms
 	lists  []int32      // of bounds
 	counts []int64      // amounts of parts
+
+	order []int32 // see inOrder
+	named []int64 // how many tasks name each budget
 
 	needs    [1]cover.Need
 	roomOf   []int64 // amounts of bounds
@@ -94,17 +99,18 @@ func (k *poser) boundCount(row *int32, most int64) int32 {
 	return *row - 1
 }
 
-// addUnits adds the tasks of leaf w that could go for a goal, within single, all bound
-// by a chain: one by one, and what is left of a gang as a unit. It adds their
-// sizes to sum and returns their number.
+// addUnits adds the tasks of leaf w that could go for a goal, within single, all
+// bound by a chain: one by one, and what is left of a gang as a unit. It adds
+// their sizes to sum and returns their number.
 func (f *finder) addUnits(w queue.ID, goal, sum resources.Vector, chain []int32) (tasks int) {
-	row := f.at(w)
-	for i := row.first; i < row.end; i++ {
+	f.pass++
+	for _, i := range f.inOrder(w) {
 		single, together := f.couldGo(i, goal)
 		if single {
 			f.addTask(i, chain)
 		}
-		if together && i == f.gangs.rows[f.tasks[i].gang].first {
+		if together && f.gangs.rows[f.tasks[i].gang].posed != f.pass {
+			f.gangs.rows[f.tasks[i].gang].posed = f.pass
 			f.addGang(f.tasks[i].gang, chain)
 		}
 		if single || together {
@@ -117,8 +123,36 @@ func (f *finder) addUnits(w queue.ID, goal, sum resources.Vector, chain []int32)
 	return tasks
 }
 
+// inOrder lists the tasks of leaf w. Bounds of gangs and budgets are made as units
+// need them. So that they do not depend on the order of rows, tasks are then in
+// the order of their keys, and the bounds of the leaf's budgets are made first.
+func (f *finder) inOrder(w queue.ID) []int32 {
+	k, row := &f.poser, f.at(w)
+	k.order = k.order[:0]
+	for i := row.first; i < row.end; i++ {
+		k.order = append(k.order, i)
+	}
+	if len(f.gangs.rows) == 0 && len(f.budgets.uses) == 0 {
+		return k.order
+	}
+	slices.SortFunc(k.order, func(i, j int32) int { return strings.Compare(f.tasks[i].key, f.tasks[j].key) })
+	k.named = zeros(k.named, len(f.budgets.rows))
+	for _, i := range k.order {
+		for _, b := range f.budgets.of(&f.tasks[i]) {
+			k.named[b]++
+		}
+	}
+	for b := range f.budgets.rows {
+		if r := &f.budgets.rows[b]; r.hard && k.named[b] > 0 {
+			k.boundCount(&k.ofBudget[b], r.left-r.used)
+		}
+	}
+	return k.order
+}
+
 // couldGo reports whether a task could serve a goal within single if nobody else
-// went, and whether it could with the rest of its gang.
+// went, and whether it could with the rest of its gang. The gang is looked at
+// once in a pass.
 func (f *finder) couldGo(i int32, goal resources.Vector) (single, together bool) {
 	t, size := &f.tasks[i], f.size(i)
 	single = f.serves(goal, size) && resources.Fits(size, f.single) && f.mayGoSingly(t) && f.budgets.spare(t)
@@ -126,14 +160,14 @@ func (f *finder) couldGo(i int32, goal resources.Vector) (single, together bool)
 		return single, false
 	}
 	g := &f.gangs.rows[t.gang]
-	if i == g.first {
-		g.fits = false
+	if g.seen != f.pass {
+		g.seen, g.fits = f.pass, false
 		if g.together {
 			f.sum = f.rest(f.sum, t.gang)
 			g.fits = f.serves(goal, f.sum) && resources.Fits(f.sum, f.single) && f.restSpared(t.gang)
 		}
 	}
-	return single, g.together && g.fits
+	return single, g.fits
 }
 
 // addTask adds a task that may go alone.
@@ -178,9 +212,7 @@ func (f *finder) addGang(gang int32, chain []int32) {
 	if alone := int64(g.spare - g.single); alone > 0 {
 		k.part(alone, k.boundCount(&k.ofGang[gang], alone))
 	}
-	for i := g.first; i != noTask; i = f.tasks[i].next {
-		f.addUses(&f.tasks[i])
-	}
+	f.addAllUses(g)
 	u.Parts = k.parts[from:len(k.parts):len(k.parts)]
 	f.problem.Units = append(f.problem.Units, u)
 	k.rowOf = append(k.rowOf, ^gang)
@@ -192,6 +224,22 @@ func (f *finder) addUses(t *taskRow) {
 	for _, row := range f.budgets.of(t) {
 		if b := &f.budgets.rows[row]; b.hard {
 			k.part(1, k.boundCount(&k.ofBudget[row], b.left-b.used))
+		}
+	}
+}
+
+// addAllUses adds a part for each hard budget of the members of a gang.
+func (f *finder) addAllUses(g *gangRow) {
+	k := &f.poser
+	k.named = zeros(k.named, len(f.budgets.rows))
+	for i := g.first; i != noTask; i = f.tasks[i].next {
+		for _, b := range f.budgets.of(&f.tasks[i]) {
+			k.named[b]++
+		}
+	}
+	for b, n := range k.named {
+		if r := &f.budgets.rows[b]; r.hard && n > 0 {
+			k.part(n, k.boundCount(&k.ofBudget[b], r.left-r.used))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // A Timing says when which quota is due to be enforced. It is told what
 // happens and at which instant, and asked what is due; it has no clock and no
-// goroutine of its own. [NewTiming] makes one. (Design, section 6.)
+// goroutine of its own. [NewTiming] makes one. (DESIGN.md, Quota: timing.)
 //
 // For it, each queue is in one of four stages:
 //
@@ -87,8 +87,8 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 // An error says what [Setting.Check] finds wrong with s, and then nothing
 // changes.
 //
-// The clock of q starts where s lowers the bound of any type, or changes the
-// delay and no bound. It stops where s raises bounds only, or has no delay. A
+// The clock of q starts if s lowers the bound of any type, or changes the
+// delay and no bound. It stops if s raises bounds only, or has no delay. A
 // clock that is running already, or has ended without a run, starts again from
 // zero. The first setting is a change from no bound and no delay. A run goes
 // on, whatever s says: [Timing.End] looks at it. The clock of a dynamic queue
@@ -119,7 +119,7 @@ func (t *Timing) Observe(q queue.ID, s Setting, now time.Time) error {
 	return nil
 }
 
-// start starts the clock of q in full, or stops it where there is no delay.
+// start starts the clock of q in full, or stops it if there is no delay.
 func (t *Timing) start(q queue.ID) {
 	c := &t.clocks[q]
 	c.stage = clockIdle
@@ -134,7 +134,7 @@ func (t *Timing) start(q queue.ID) {
 // no run is going on above them. Leaves come before parents, deeper queues
 // first, then tree order.
 //
-// Usage counts as it is now, even where a clock ended earlier. Where a clock
+// Usage counts as it is now, even if a clock ended earlier. If a clock
 // has ended since the last look and usage is within max, the queue is idle
 // again, and so is a due queue that nothing blocks. One that is blocked stays
 // due, whatever its usage does.
@@ -153,7 +153,7 @@ func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID {
 }
 
 // Begin begins the run of the queue that is first in the order of [Timing.Due]
-// and returns it, or false where nothing is due. A run waits for none but
+// and returns it, or false if nothing is due. A run waits for none but
 // those above it, so that the loop
 //
 //	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {

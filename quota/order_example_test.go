@@ -1,0 +1,166 @@
+package quota_test
+
+import (
+	"fmt"
+	"log"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A pod is a task of somebody else's. No cluster is needed to sort pods as the
+// enforcer takes tasks.
+type pod struct {
+	name     string
+	class    int32
+	driver   bool
+	critical bool
+	born     time.Time
+	request  resources.Vector
+}
+
+// Pods in the order in which a quota takes them.
+func ExampleLeafOrder() {
+	order := quota.LeafOrder(quota.Traits[pod]{
+		Originator: func(p pod) bool { return p.driver },
+		Priority:   func(p pod) int32 { return p.class },
+		OptedOut:   func(p pod) bool { return p.critical },
+		Created:    func(p pod) time.Time { return p.born },
+		Size:       func(p pod) resources.Vector { return p.request },
+		Key:        func(p pod) string { return p.name },
+	}, resources.Vector{16})
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	pods := []pod{
+		{name: "driver", driver: true, born: ago(time.Minute), request: resources.Vector{1}},
+		{name: "web", class: 10, born: ago(time.Minute), request: resources.Vector{1}},
+		{name: "dns", critical: true, born: ago(time.Minute), request: resources.Vector{1}},
+		{name: "large", born: ago(time.Hour), request: resources.Vector{8}},
+		{name: "small", born: ago(time.Hour), request: resources.Vector{2}},
+		{name: "young", born: ago(time.Minute), request: resources.Vector{8}},
+	}
+	slices.SortFunc(pods, order)
+	for _, p := range pods {
+		fmt.Print(p.name, " ")
+	}
+	// Output:
+	// young small large dns web driver
+}
+
+// orderCluster has a leaf with tasks of 2 and 4 on node n1, and one of 3 on n2,
+// from the youngest to the oldest.
+func orderCluster() (*victims.Cluster, queue.ID) {
+	check := func(err error) {
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	schema, err := resources.NewSchema("cpu", "gpu")
+	check(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "lab"}}}, queue.Strict)
+	check(err)
+	c := victims.NewCluster(tree)
+	lab, _ := tree.Lookup("root.lab")
+	for _, name := range []string{"n1", "n2"} {
+		_, err := c.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{16, 4}})
+		check(err)
+	}
+	for i, t := range []victims.Task{
+		{Key: "young", Node: 0, Size: resources.Vector{2, 1}},
+		{Key: "middle", Node: 1, Size: resources.Vector{3}},
+		{Key: "old", Node: 0, Size: resources.Vector{4}},
+	} {
+		t.Queue, t.Application, t.Created = lab, t.Key, now.Add(-time.Duration(i+1)*time.Hour)
+		_, err := c.AddTask(&t)
+		check(err)
+	}
+	return c, lab
+}
+
+// The orders of the enforcer, and one of the caller's: the largest first.
+func ExampleOrder() {
+	c, lab := orderCluster()
+	largest := victims.Reverse(victims.BySize(func(t *victims.Task) resources.Vector { return t.Size }, c.Capacity()))
+	for _, e := range []quota.Enforcer{
+		{},
+		{Order: quota.ClosestMatch}, // young uses a gpu as well
+		{Order: quota.Pack},         // n1 has more of what is to be freed
+		{Compare: largest},
+	} {
+		e.Cluster = c
+		var o quota.Outcome
+		if err := e.Enforce(&o, lab, resources.Limit{Value: resources.Vector{7}, Defined: 1}, now); err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(o.Victims[0].Key)
+	}
+	// Output:
+	// young
+	// middle
+	// young
+	// old
+}
+
+// A job that needs two members loses none of its two: both or nobody. Of three
+// it can spare one.
+func ExampleEnforcer_Enforce_gang() {
+	c, lab := orderCluster()
+	for _, key := range []string{"young", "old"} {
+		id, _ := c.Lookup(key)
+		t := c.Task(id)
+		if err := c.RemoveTask(key); err != nil {
+			fmt.Println(err)
+			return
+		}
+		t.Job = "training"
+		if _, err := c.AddTask(&t); err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+	e := quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
+	var o quota.Outcome
+	for _, most := range []int64{6, 5} {
+		if err := e.Enforce(&o, lab, resources.Limit{Value: resources.Vector{most}, Defined: 1}, now); err != nil {
+			fmt.Println(err)
+			return
+		}
+		for _, v := range o.Victims {
+			fmt.Print(v.Key, " ")
+		}
+		fmt.Println(o.Jobs)
+	}
+	// Output:
+	// middle []
+	// old young [{training 2 2}]
+}
+
+// Queues whose quota is being enforced give nothing to the run of a parent.
+func ExampleTiming_Running() {
+	c, lab := orderCluster()
+	timing := quota.NewTiming(c.Tree())
+	s := quota.Setting{Max: resources.Limit{Value: resources.Vector{5}, Defined: 1}, Delay: time.Minute}
+	if err := timing.Observe(lab, s, now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(timing.Running(lab))
+	q, ok := timing.Begin(now.Add(time.Minute))
+	fmt.Println(q == lab, ok, timing.Running(lab))
+
+	e := quota.Enforcer{Cluster: c, Enforced: timing.Running}
+	var o quota.Outcome
+	if err := e.Enforce(&o, queue.Root, s.Max, now); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(o.Result, o.Stops[0].Rule)
+	// Output:
+	// false
+	// true true true
+	// impossible enforced
+}

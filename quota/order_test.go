@@ -1,0 +1,63 @@
+package quota_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// LeafOrder is the order that the enforcer packs into numbers: given as an order
+// of the caller's, it decides the same, with every order of types and nodes.
+func TestLeafOrder_IsTheDefault(t *testing.T) { rapid.Check(t, propertyLeafOrder) }
+
+func FuzzLeafOrder(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyLeafOrder))
+}
+
+func propertyLeafOrder(t *rapid.T) {
+	c := draw(t)
+	cluster := c.build(t)
+	want := keys(c.enforce(t, cluster))
+	e := c.enforcer(cluster)
+	e.Compare = quota.LeafOrder(quota.TaskTraits(), cluster.Capacity())
+	q, _ := cluster.Tree().Lookup(c.Queue)
+	var o quota.Outcome
+	require.NoError(t, e.Enforce(&o, q, c.limit(c.Max), world.Epoch))
+	if got := keys(&o); !slices.Equal(want, got) {
+		t.Fatalf("%v, and by LeafOrder %v\n%v", want, got, c)
+	}
+}
+
+// An order of the caller's stands in the place of the default, and keys decide
+// if it has no opinion.
+func TestCompare(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.e.Compare = func(a, b *victims.Task) int { return cmp.Compare(b.Priority, a.Priority) } // the highest first
+	f.task("y", "a", 5, priority(9), originator)
+	f.task("z", "a", 5, priority(9))
+	f.task("x", "a", 5)
+	require.Equal(t, []string{"y"}, keys(f.enforce("a", slots(10))))
+	require.Equal(t, []string{"y", "z"}, keys(f.enforce("a", slots(5))))
+	f.e.Compare = func(a, b *victims.Task) int { return 0 }
+	require.Equal(t, []string{"x"}, keys(f.enforce("a", slots(10))))
+}
+
+// Node ranks decide between nodes of the same share, before node order.
+func TestPack_Ranks(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.e.Order = quota.Pack
+	id, err := f.c.AddNode(&victims.Node{Name: "n2", Capacity: resources.Vector{100}, Rank: -1})
+	require.NoError(t, err)
+	f.task("a", "a", 5)
+	f.task("b", "a", 5, func(t *victims.Task) { t.Node = id })
+	require.Equal(t, []string{"b"}, keys(f.enforce("a", slots(5))))
+}
