@@ -31,7 +31,38 @@ func fenced(r Rules) *Universe {
 	}
 }
 
+// plain are six tasks of two types in a tree without fences and offsets. Most
+// plans have one lawful set only: who else could go would bring a queue below
+// its guarantee of one of the types.
+func plain(r Rules) *Universe {
+	return &Universe{
+		Queues: []Queue{{}, {Guaranteed: amounts(4, 2)}, {Guaranteed: amounts(1, 2)}},
+		Nodes:  [][]int{{8, 4}},
+		Tasks: []Task{
+			{Leaf: 1, Size: amounts(4, 1), Priority: 2}, {Leaf: 2, Size: amounts(2, 0), Priority: 2},
+			{Leaf: 1, Size: amounts(3, 0), Priority: 1}, {Leaf: 2, Size: amounts(0, 1), Priority: 1},
+			{Leaf: 1, Size: amounts(4, 2), Priority: 0}, {Leaf: 2, Size: amounts(3, 3), Priority: 0},
+		},
+		Rules: r,
+	}
+}
+
+// anyPlan is another, which storms only if asks may choose among lawful plans.
+func anyPlan(r Rules) *Universe {
+	return &Universe{
+		Queues: []Queue{{}, {Guaranteed: amounts(4, 1)}, {Guaranteed: amounts(1, 0)}},
+		Nodes:  [][]int{{8, 3}},
+		Tasks: []Task{
+			{Leaf: 1, Size: amounts(4, 1), Priority: 2}, {Leaf: 2, Size: amounts(2, 0), Priority: 2},
+			{Leaf: 1, Size: amounts(3, 0), Priority: 1}, {Leaf: 2, Size: amounts(0, 1), Priority: 1},
+			{Leaf: 1, Size: amounts(4, 1), Priority: 0}, {Leaf: 2, Size: amounts(3, 2), Priority: 0},
+		},
+		Rules: r,
+	}
+}
+
 func TestStorms(t *testing.T) {
+	const round = "running: 0 3; 4 starts; 1 takes 0; 2 takes 4; 5 starts; 0 takes 1 2 3; 3 takes 5"
 	for _, test := range []struct {
 		name  string
 		u     *Universe
@@ -43,6 +74,14 @@ func TestStorms(t *testing.T) {
 		{"four tasks below fences, met", fenced(Rules{OwnLeaf: Met}), ""},
 		{"four tasks below fences, any", fenced(Rules{OwnLeaf: Any}), "running: 0 1 2; 3 takes 2; 2 takes 1; 1 takes 0; 0 takes 3"},
 		{"four tasks below fences, any, of least cost", fenced(Rules{OwnLeaf: Any, Least: true}), "running: 0 1 2; 3 takes 2; 2 takes 1; 1 takes 0; 0 takes 3"},
+		{"six tasks without fences, never", plain(Rules{}), ""},
+		{"six tasks without fences, met", plain(Rules{OwnLeaf: Met}), ""},
+		{"six tasks without fences, any", plain(Rules{OwnLeaf: Any}), round},
+		{"six tasks without fences, any, of least cost", plain(Rules{OwnLeaf: Any, Least: true}), round},
+		{"six tasks without fences, any, highest priority first", plain(Rules{OwnLeaf: Any, HighestFirst: true}), ""},
+		{"six tasks, any", anyPlan(Rules{OwnLeaf: Any}), round},
+		{"six tasks, any, of least cost", anyPlan(Rules{OwnLeaf: Any, Least: true}), ""},
+		{"six tasks, met", anyPlan(Rules{OwnLeaf: Met}), ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, looked := test.u.Storm()
