@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -42,7 +43,7 @@ func judge(dir string, m *mutant) (v verdict, output string, err error) {
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, os.WriteFile(file, text, 0o644)) }()
-	if output, err := command(dir, "build", "./..."); err != nil {
+	if output, err := command(dir, "build", "./"+path.Dir(m.file)); err != nil {
 		return broken, output, nil
 	}
 	// A test that hangs has noticed as well.
