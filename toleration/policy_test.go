@@ -46,6 +46,7 @@ func TestPolicy_Seconds(t *testing.T) {
 		{"292 years, the end", 9_223_372_036, 9_223_372_036 * time.Second, false},
 		{"a second more, 292 years after", 9_223_372_037, math.MaxInt64, true},
 		{"wraps to 2 as nanoseconds", 1 << 55, century, true},
+		{"wraps to less than a second as nanoseconds", 18_446_744_074, century, true},
 		{"the largest", math.MaxInt64, math.MaxInt64, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -53,7 +53,7 @@ type Auditor struct {
 //
 // What is judged is the ask, the node and the tasks of the plan, and nothing
 // that it says of itself: not its version, cost and proof, nor a victim's rank
-// and purpose. A plan without victims is judged as one that fits or waits, by
+// and purpose; see [Auditor.Cost] for what it costs. A plan without victims is judged as one that fits or waits, by
 // room and blockers alone; a plan for an ask that holds a grant must start it
 // where the grant is, and is judged by the room of that moment, with the grant
 // and those given on that node after it taken off. An ask that is none, or a

@@ -14,6 +14,7 @@ type auditGang struct {
 	job     int32 // its number in the cluster
 	running int   // members that run, victims included
 	taken   int   // victims
+	minimum int   // so many members are needed
 	surplus int   // how many may go one by one
 	useful  bool  // some victim helps or blocks, on the node if the ask requires one
 }
@@ -52,7 +53,8 @@ func (x *audit) newGang(job int32) auditGang {
 			g.running++
 		}
 	}
-	g.surplus = max(0, g.running-max(0, x.a.Minimum(x.c.jobs.name(job))))
+	g.minimum = max(0, x.a.Minimum(x.c.jobs.name(job)))
+	g.surplus = max(0, g.running-g.minimum)
 	return g
 }
 

@@ -1,0 +1,97 @@
+package victims
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// This file works out what a plan costs, level by level, from its victims. See
+// DESIGN.md, Cost.
+
+// Cost returns what a plan costs at the instant now, whoever made it and
+// whatever cost it states. It is 0 but for the node if nothing can be judged:
+// see [Auditor.Audit] for when that is. So plans from elsewhere can be compared.
+func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
+	x := &a.x
+	x.begin(a, p, now)
+	defer x.end()
+	for range x.wellFormed {
+		return Cost{}
+	}
+	x.survey()
+	x.list()
+	x.listGangs()
+	return x.cost()
+}
+
+// cost sums up what the victims that count cost.
+func (x *audit) cost() (c Cost) {
+	for i, id := range x.victims {
+		r := &x.c.tasks[id]
+		have, most := x.priorities(r, false)
+		rank := have - most
+		if x.a.StrictPriority {
+			rank-- // most is one less than the ask's
+		}
+		if i == 0 {
+			c.MaxRank, c.MaxPriority = rank, int64(r.priority)
+		}
+		c.MaxRank, c.MaxPriority = max(c.MaxRank, rank), max(c.MaxPriority, int64(r.priority))
+		c.Victims++
+		c.SumRanks += rank
+		c.SumPriorities += int64(r.priority)
+		if r.flags.has(flagOptedOut) {
+			c.OptedOut++
+		}
+		if r.flags.has(flagOriginator) {
+			c.Originators++
+		}
+		c.Own = c.Own.Add(cover.WideOf(x.c.costOf(id)))
+		t := x.c.TaskView(id)
+		c.Work = c.Work.AddNanos(t.Lost(x.now), 1)
+	}
+	for name, b := range x.c.Budgets() {
+		if row, _ := x.c.findBudget(name); !b.Hard {
+			c.Overrun += max(0, x.drawn[row]-max(0, b.Left))
+		}
+	}
+	for i := range x.gangs {
+		// Fewer stay than are needed, also if fewer ran before.
+		if g := &x.gangs[i]; g.running-g.taken < g.minimum {
+			c.Jobs++
+		}
+	}
+	c.Excess = x.excess()
+	n := &x.c.nodes[x.plan.Node]
+	c.NodeRank, c.Node = n.rank, int(n.seq)
+	return c
+}
+
+// excess returns the largest share of the cluster that is freed beyond need,
+// over all types. The victims free what is taken of the root.
+func (x *audit) excess() (most resources.Share) {
+	for i, capacity := range x.c.Capacity() {
+		share := resources.Share{Amount: max(0, x.gone(0, i)-x.need(i)), Of: capacity}
+		if i == 0 || share.Compare(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}
+
+// need returns what the ask lacks of a type before the plan: on the node, or
+// below the queue that lacks most, at least 0.
+func (x *audit) need(i int) (need int64) {
+	if !x.wants.Has(i) {
+		return 0
+	}
+	need = max(0, x.size[i]-x.free[i])
+	for q := range x.tree.Up(x.ask.Queue) {
+		if m, ok := x.tree.Max(q).Bound(i); ok {
+			need = max(need, x.usage(q, i)+x.size[i]-m)
+		}
+	}
+	return need
+}
