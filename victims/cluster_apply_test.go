@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -114,7 +115,10 @@ func (x *clusterMachine) undo(t *rapid.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		task, err := c.AddTask(&Task{Key: "next", Queue: 4, Node: node})
+		var leaf queue.ID
+		for leaf = range c.Tree().Leaves(queue.Root) {
+		}
+		task, err := c.AddTask(&Task{Key: "next", Queue: leaf, Node: node})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -249,7 +249,7 @@ func (x *clusterMachine) change(key string, f func(*modelTask)) {
 }
 
 func (x *clusterMachine) SetGuaranteed(t *rapid.T) {
-	q, l := queue.ID(between(t, "queue", 0, 4)), drawLimit(t)
+	q, l := queue.ID(between(t, "queue", 0, x.m.tree.Len()-1)), drawLimit(t)
 	if x.judge(t, x.c.SetGuaranteed(q, l), x.c.Tree().Path(q), x.badBounds(l, x.m.max[q])) {
 		x.final()
 		x.m.guaranteed[q] = l
@@ -257,7 +257,7 @@ func (x *clusterMachine) SetGuaranteed(t *rapid.T) {
 }
 
 func (x *clusterMachine) SetMax(t *rapid.T) {
-	q, l := queue.ID(between(t, "queue", 0, 4)), drawLimit(t)
+	q, l := queue.ID(between(t, "queue", 0, x.m.tree.Len()-1)), drawLimit(t)
 	if x.judge(t, x.c.SetMax(q, l), x.c.Tree().Path(q), x.badBounds(x.m.guaranteed[q], l)) {
 		x.final()
 		x.m.max[q] = l

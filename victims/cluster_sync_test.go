@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -139,4 +140,36 @@ func (m *clusterModel) tooMuchWith(a, b resources.Vector) bool {
 		}
 	}
 	return false
+}
+
+// SetTree puts other queues in place of those there: in another order, with one
+// more, or with one less, which may have tasks.
+func (x *clusterMachine) SetTree(t *rapid.T) {
+	a, b, c, d, e := queue.Config{Name: "a"}, queue.Config{Name: "b"}, queue.Config{Name: "c"}, queue.Config{Name: "d"}, queue.Config{Name: "e"}
+	inside := rapid.SampledFrom([][]queue.Config{{c, d}, {d, c}, {c, d, e}, {d, e, c}, {c}}).Draw(t, "inside")
+	a.Children = inside
+	top := rapid.SampledFrom([][]queue.Config{{a, b}, {b, a}, {a, e, b}}).Draw(t, "top")
+	tree, err := queue.New(modelSchema(t), queue.Config{Name: "root", Children: top}, queue.Lenient)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, shape := x.m.tree, tree.Clone()
+	to := map[string]queue.ID{}
+	var wrong []error
+	for key, task := range x.m.tasks {
+		q, ok := shape.Lookup(old.Path(task.Queue))
+		if !ok {
+			wrong = append(wrong, queue.ErrGone)
+		}
+		to[key] = q
+	}
+	if !x.judge(t, x.c.SetTree(tree), "new tree", wrong) {
+		return
+	}
+	x.final()
+	x.m.tree, x.m.guaranteed, x.m.max = shape, map[queue.ID]resources.Limit{}, map[queue.ID]resources.Limit{}
+	for key, task := range x.m.tasks {
+		task.Queue = to[key]
+		x.m.tasks[key] = task
+	}
 }
