@@ -53,7 +53,7 @@ func (g *graph) successors() (all []plan) {
 // to returns the state to which an act leads.
 func (g *graph) to(state int, p *plan) int {
 	g.set(state)
-	return g.after(p.task, p.node, p.victims)
+	return g.after(p)
 }
 
 // cyclic reports whether there is a cycle: a depth-first search comes back to a
@@ -107,13 +107,21 @@ func (g *graph) shortest() *Cycle {
 	g.set(from)
 	c.Running = append(c.Running, g.place...)
 	for _, p := range best {
-		s := Step{Task: p.task, Node: p.node}
-		for v := p.victims; v != 0; v &= v - 1 {
-			s.Victims = append(s.Victims, bits.TrailingZeros64(v))
+		var arrive uint64
+		for _, there := range p.there {
+			arrive |= there
 		}
-		c.Steps = append(c.Steps, s)
+		c.Steps = append(c.Steps, Step{Tasks: numbers(arrive), Victims: numbers(p.victims)})
 	}
 	return c
+}
+
+// numbers returns the tasks of a set.
+func numbers(set uint64) (list []int) {
+	for ; set != 0; set &= set - 1 {
+		list = append(list, bits.TrailingZeros64(set))
+	}
+	return list
 }
 
 // shortestFrom returns the acts of a shortest cycle through a state, or nil if

@@ -70,6 +70,9 @@ func FuzzNoStorm(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyNoStorm)) }
 
 func propertyNoStorm(t *rapid.T) {
 	u := drawUniverse(t)
+	if rapid.Bool().Draw(t, "together") {
+		u.together()
+	}
 	for _, o := range []OwnLeaf{Never, Met} {
 		u.Rules.OwnLeaf = o
 		if c, _ := u.Storm(); c != nil {

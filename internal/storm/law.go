@@ -2,20 +2,29 @@ package storm
 
 import "math/bits"
 
-// A question is what a task that waits may do in the present state, and what the
-// laws say of it before anybody goes.
+// A question is what a task that waits, or the members of a job that wait, may
+// do in the present state, and what the laws say of it before anybody goes.
 type question struct {
 	*world
-	ask      int
+	ask      int    // the task, or the first of the members
+	members  uint64 // who arrives
+	there    where  // and on which node
+	job      bool   // it is a job that asks: laws 4 and 5 and E do not bind
 	second   bool   // tasks of the own leaf may go
 	entitled bool   // by law 4
 	inside   uint64 // the tasks below E
 	path     []int  // the queues above the ask, its leaf first
 }
 
+// where says which tasks are on each node.
+type where [maxNodes]uint64
+
+// maxNodes is how many nodes a universe has at most.
+const maxNodes = 3
+
 // ask returns the question whether a task that waits may take others' places.
-func (w *world) ask(task int, second bool) question {
-	a := question{world: w, ask: task, second: second, path: w.above[w.Tasks[task].Leaf], entitled: true}
+func (w *world) ask(task int) question {
+	a := question{world: w, ask: task, members: 1 << task, path: w.above[w.Tasks[task].Leaf], entitled: true}
 	governed := false
 	lowest := len(a.path) // index on the path of E
 	for t := range w.types {
@@ -39,22 +48,32 @@ func (w *world) ask(task int, second bool) question {
 	return a
 }
 
-// fits reports whether the task can start on a node as things are.
-func (a *question) fits(node int) bool { return a.room(node, 0) }
+// jobAsk returns the question for the members of a job that it needs and that
+// wait, all of one leaf and priority.
+func (w *world) jobAsk(members uint64) question {
+	first := bits.TrailingZeros64(members)
+	return question{
+		world: w, ask: first, members: members, path: w.above[w.Tasks[first].Leaf],
+		job: true, second: w.Rules.OwnLeaf != Never,
+	}
+}
 
-// room reports whether there is room on the node and in all queues once victims
+// arrives returns what arrives of a type.
+func (a *question) arrives(t int) int { return a.sum(a.members, t) }
+
+// room reports whether there is room on the nodes and in all queues once victims
 // have gone.
-func (a *question) room(node int, victims uint64) bool {
+func (a *question) room(victims uint64) bool {
 	for t := range a.types {
-		size := a.size(a.ask, t)
-		if size == 0 {
-			continue
+		for n := range a.Nodes {
+			load := a.sum(a.there[n], t)
+			if load > 0 && a.free[n*a.types+t]+a.sum(victims&a.on(n), t) < load {
+				return false
+			}
 		}
-		if a.free[node*a.types+t]+a.sum(victims&a.on(node), t) < size {
-			return false
-		}
+		size := a.arrives(t)
 		for _, q := range a.path {
-			if a.used[q*a.types+t]-a.sum(victims&a.under[q], t)+size > a.most(q, t) {
+			if size > 0 && a.used[q*a.types+t]-a.sum(victims&a.under[q], t)+size > a.most(q, t) {
 				return false
 			}
 		}
@@ -83,14 +102,14 @@ func (w *world) sum(tasks uint64, t int) (sum int) {
 // refused reports whether a precondition stands in the way: law 4, a queue over
 // its max, or headroom that nobody outside E can make.
 func (a *question) refused() bool {
-	if a.second {
+	if a.second || a.job {
 		return false
 	}
 	if !a.entitled {
 		return true
 	}
 	for t := range a.types {
-		size := a.size(a.ask, t)
+		size := a.arrives(t)
 		if size == 0 {
 			continue
 		}
@@ -107,6 +126,10 @@ func (a *question) refused() bool {
 
 // may reports whether the laws about a single task let it go.
 func (a *question) may(victim int) bool {
+	if a.job {
+		ours := a.Tasks[victim].Job == a.Tasks[a.ask].Job
+		return !ours && a.rank[victim][a.ask] < 0
+	}
 	if a.Tasks[victim].Leaf == a.Tasks[a.ask].Leaf {
 		return a.second && a.Tasks[victim].Priority < a.Tasks[a.ask].Priority
 	}
@@ -114,17 +137,18 @@ func (a *question) may(victim int) bool {
 }
 
 // helps reports whether a task reduces a need that is open.
-func (a *question) helps(victim, node int) bool {
+func (a *question) helps(victim int) bool {
+	node := a.place[victim]
 	for t := range a.types {
-		size := a.size(a.ask, t)
-		if size == 0 || a.size(victim, t) == 0 {
+		if a.size(victim, t) == 0 {
 			continue
 		}
-		if a.place[victim] == node && a.free[node*a.types+t] < size {
+		if load := a.sum(a.there[node], t); load > 0 && a.free[node*a.types+t] < load {
 			return true
 		}
+		size := a.arrives(t)
 		for _, q := range a.path {
-			if a.under[q]>>victim&1 == 1 && a.used[q*a.types+t]+size > a.most(q, t) {
+			if size > 0 && a.under[q]>>victim&1 == 1 && a.used[q*a.types+t]+size > a.most(q, t) {
 				return true
 			}
 		}
@@ -147,7 +171,7 @@ func (a *question) guarantees(victims uint64) bool {
 // keeps is law 2 for a queue and a type of which it guarantees g.
 func (a *question) keeps(q, t, g int, victims uint64) bool {
 	before, gone := a.used[q*a.types+t], a.sum(victims&a.under[q], t)
-	arrives := a.size(a.ask, t)
+	arrives := a.arrives(t)
 	switch {
 	case !a.within(a.Tasks[a.ask].Leaf, q):
 		return before-gone >= min(g, before)

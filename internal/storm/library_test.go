@@ -38,11 +38,14 @@ func propertyLaws(t *rapid.T) {
 		if second && u.Rules.OwnLeaf == Never {
 			continue
 		}
-		q := w.ask(ask, second)
+		q := w.ask(ask)
+		q.second = second
 		for node := range u.Nodes {
 			var got []string
+			q.there = where{}
+			q.there[node] = 1 << ask
 			if !q.refused() {
-				for _, p := range q.plans(nil, node) {
+				for _, p := range q.plans(nil) {
 					got = append(got, fmt.Sprintf("%b", p.victims))
 				}
 			}
@@ -90,7 +93,21 @@ func drawUniverse(t *rapid.T) *Universe {
 		})
 	}
 	u.Minimum = []int{0, few("minimum", 0, 3), few("minimum", 0, 3)}
+	u.Together = make([]bool, 3)
 	return u
+}
+
+// together makes the first job one whose members start together: of one leaf and
+// one priority.
+func (u *Universe) together() {
+	u.Together[1] = true
+	for i := range u.Tasks {
+		for j := range i {
+			if u.Tasks[i].Job == 1 && u.Tasks[j].Job == 1 {
+				u.Tasks[i].Leaf, u.Tasks[i].Priority = u.Tasks[j].Leaf, u.Tasks[j].Priority
+			}
+		}
+	}
 }
 
 // library is a state of a universe as a cluster.

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// A plan is one of the things that a task can do.
+// A plan is one of the things that a task, or a job, can do.
 type plan struct {
-	task, node int
-	victims    uint64
-	cost       cost
+	there   where // who arrives
+	victims uint64
+	cost    cost
 }
 
 // cost are the levels of the cost of a plan that do not depend on time, as far
@@ -20,42 +20,97 @@ type cost [7]int
 // acts appends what the task can do in the present state: start, wherever
 // it fits, or else take others' places.
 func (w *world) acts(dst []plan, task int) []plan {
-	if w.place[task] >= 0 {
+	switch job := w.Tasks[task].Job; {
+	case w.place[task] >= 0:
+		return dst
+	case job > 0 && job < len(w.Together) && w.Together[job]:
+		return w.jobActs(dst, task)
+	}
+	a := w.ask(task)
+	dst, starts := a.starts(dst)
+	return a.takes(dst, starts)
+}
+
+// jobActs is acts for a job whose members start together: as many as it needs,
+// and then others in free room only. The first that waits acts for all.
+func (w *world) jobActs(dst []plan, task int) []plan {
+	job := w.Tasks[task].Job
+	waiting := w.jobs[job] &^ w.running
+	if bits.TrailingZeros64(waiting) != task {
 		return dst
 	}
-	first := len(dst)
-	a := w.ask(task, false)
-	for node := range w.Nodes {
-		if a.fits(node) {
-			dst = append(dst, plan{task: task, node: node})
-		}
+	missing := w.Minimum[job] - bits.OnesCount64(w.jobs[job]&w.running)
+	if missing <= 0 {
+		a := w.jobAsk(1 << task)
+		dst, _ = a.starts(dst)
+		return dst
 	}
-	for _, second := range []bool{false, true} {
-		if len(dst) > first || second && w.Rules.OwnLeaf == Never {
-			break
+	if bits.OnesCount64(waiting) < missing {
+		return dst // it never has enough members
+	}
+	members := uint64(0)
+	for ; missing > 0; missing-- {
+		members |= waiting & -waiting
+		waiting &= waiting - 1
+	}
+	a := w.jobAsk(members)
+	dst, starts := a.starts(dst)
+	return a.takes(dst, starts)
+}
+
+// places calls for every way to place those who arrive on nodes.
+func (a *question) places(members uint64, do func()) {
+	if members == 0 {
+		do()
+		return
+	}
+	first := members & -members
+	for n := range a.Nodes {
+		a.there[n] |= first
+		a.places(members&^first, do)
+		a.there[n] &^= first
+	}
+}
+
+// starts appends the ways to start in free room, and reports whether there are
+// any.
+func (a *question) starts(dst []plan) ([]plan, bool) {
+	first := len(dst)
+	a.places(a.members, func() {
+		if a.room(0) {
+			dst = append(dst, plan{there: a.there})
 		}
-		a.second = second
-		if a.refused() {
+	})
+	return dst, len(dst) > first
+}
+
+// takes appends the plans with victims, if there is no way to start.
+func (a *question) takes(dst []plan, starts bool) []plan {
+	first := len(dst)
+	stages := []bool{a.second}
+	if !a.job && a.Rules.OwnLeaf != Never {
+		stages = []bool{false, true}
+	}
+	for _, a.second = range stages {
+		if starts || len(dst) > first || a.refused() {
 			continue
 		}
-		for node := range w.Nodes {
-			dst = a.plans(dst, node)
-		}
+		a.places(a.members, func() { dst = a.plans(dst) })
 	}
-	if w.Rules.Least && len(dst) > first {
+	if a.Rules.Least && len(dst) > first {
 		dst = cheapest(dst, first)
 	}
 	return dst
 }
 
-// plans appends every lawful plan for a node of which no part would do.
-func (a *question) plans(dst []plan, node int) []plan {
+// plans appends every lawful plan for the nodes of which no part would do.
+func (a *question) plans(dst []plan) []plan {
 	var candidates, useful uint64
 	for i := range a.Tasks {
 		if a.place[i] < 0 || !a.may(i) {
 			continue
 		}
-		if a.helps(i, node) {
+		if a.helps(i) {
 			useful |= 1 << i
 		}
 		if useful>>i&1 == 1 || a.Tasks[i].Job > 0 {
@@ -66,17 +121,17 @@ func (a *question) plans(dst []plan, node int) []plan {
 	// Subsets in ascending order: a part of a set comes before the set.
 	for victims := (0 - candidates) & candidates; victims != 0; victims = (victims - candidates) & candidates {
 		part := func(p plan) bool { return p.victims&^victims == 0 }
-		if slices.ContainsFunc(dst[first:], part) || !a.room(node, victims) ||
+		if slices.ContainsFunc(dst[first:], part) || !a.room(victims) ||
 			!a.gangs(victims, useful) || !a.guarantees(victims) {
 			continue
 		}
-		dst = append(dst, plan{a.ask, node, victims, a.cost(node, victims)})
+		dst = append(dst, plan{a.there, victims, a.cost(victims)})
 	}
 	return dst
 }
 
 // cost returns what a plan costs.
-func (a *question) cost(node int, victims uint64) cost {
+func (a *question) cost(victims uint64) cost {
 	const least = -1 << 31
 	c := cost{0: least, 1: least}
 	for left := victims; left != 0; left &= left - 1 {
@@ -93,13 +148,13 @@ func (a *question) cost(node int, victims uint64) cost {
 			c[2]++
 		}
 	}
-	c[6] = a.excess(node, victims)
+	c[6] = a.excess(victims)
 	return c
 }
 
 // excess is what is freed beyond need. Of several types the largest share of
 // the cluster counts, told here in shares of the product of all capacities.
-func (a *question) excess(node int, victims uint64) (most int) {
+func (a *question) excess(victims uint64) (most int) {
 	product := 1
 	total := make([]int, a.types)
 	for t := range a.types {
@@ -111,9 +166,11 @@ func (a *question) excess(node int, victims uint64) (most int) {
 	}
 	for t := range a.types {
 		need := 0
-		if size := a.size(a.ask, t); size > 0 {
-			need = size - a.free[node*a.types+t]
-			for _, q := range a.path {
+		for n := range a.Nodes {
+			need += max(0, a.sum(a.there[n], t)-a.free[n*a.types+t])
+		}
+		for _, q := range a.path {
+			if size := a.arrives(t); size > 0 {
 				need = max(need, a.used[q*a.types+t]+size-a.most(q, t))
 			}
 		}

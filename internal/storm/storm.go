@@ -2,7 +2,7 @@
 // follow each other for ever.
 //
 // A universe has a few queues, nodes and tasks. Each task runs on a node or
-// waits. A task that waits starts if there is room for it, or takes the place of
+// waits, and so do jobs, whose members start together. A task that waits starts if there is room for it, or takes the place of
 // others by a lawful plan; those are recreated at once and wait in turn. A storm
 // is a cycle of such states. Starting makes more tasks run, so that a cycle has
 // a plan in it.
@@ -38,11 +38,15 @@ type Task struct {
 
 // A Universe is a workload and the rules for it.
 type Universe struct {
-	Queues  []Queue // the root is the first
-	Nodes   [][]int // capacities
-	Tasks   []Task
-	Minimum []int // by job: so many members are needed; job 0 plays no part
-	Rules   Rules
+	Queues []Queue // the root is the first
+	Nodes  [][]int // capacities
+	Tasks  []Task
+	// By job, of which 0 plays no part: how many members it needs, and whether
+	// they start together, by plans of package jobs. The members of such a job
+	// are of one leaf and one priority.
+	Minimum  []int
+	Together []bool
+	Rules    Rules
 }
 
 // Rules are the options of the planner, and which rule of the design is
@@ -69,11 +73,10 @@ const (
 	Any
 )
 
-// A Step is what one task does.
+// A Step is what one task, or a job, does.
 type Step struct {
-	Task    int
-	Node    int
-	Victims []int // none: it starts in free room
+	Tasks   []int
+	Victims []int // none: they start in free room
 }
 
 // A Cycle is a storm: after the last step all is as it was before the first.
@@ -92,12 +95,15 @@ func (c *Cycle) String() string {
 		}
 	}
 	for _, s := range c.Steps {
-		fmt.Fprintf(&b, "; %d ", s.Task)
+		b.WriteString(";")
+		for _, t := range s.Tasks {
+			fmt.Fprintf(&b, " %d", t)
+		}
 		if len(s.Victims) == 0 {
-			b.WriteString("starts")
+			b.WriteString(" starts")
 			continue
 		}
-		b.WriteString("takes")
+		b.WriteString(" takes")
 		for _, v := range s.Victims {
 			fmt.Fprintf(&b, " %d", v)
 		}

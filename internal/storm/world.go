@@ -147,15 +147,17 @@ func (w *world) set(state int) bool {
 	return true
 }
 
-// after returns the state in which a task runs on a node, and others wait.
-func (w *world) after(task, node int, victims uint64) (state int) {
+// after returns the state that a plan leads to.
+func (w *world) after(p *plan) (state int) {
 	for i := len(w.Tasks) - 1; i >= 0; i-- {
 		place := w.place[i]
-		switch {
-		case i == task:
-			place = node
-		case victims>>i&1 == 1:
+		if p.victims>>i&1 == 1 {
 			place = -1
+		}
+		for n := range w.Nodes {
+			if p.there[n]>>i&1 == 1 {
+				place = n
+			}
 		}
 		state = state*(len(w.Nodes)+1) + place + 1
 	}
