@@ -107,3 +107,49 @@ func TestFamilyAll(t *testing.T) {
 	f.Priorities = 2 // ten of four kinds
 	require.Equal(t, 10*2*6*6, count(f))
 }
+
+// Universes near the known storms storm often with anything allowed of the own
+// leaf. None does if a guarantee once met stays met.
+func TestNoStorm_NearStorms(t *testing.T) {
+	storms := 0
+	rapid.Check(t, func(t *rapid.T) {
+		u := nearStorm(t)
+		u.Rules.OwnLeaf = Any
+		if c, _ := u.Storm(); c != nil {
+			storms++
+		}
+		for _, o := range []OwnLeaf{Never, Met} {
+			u.Rules.OwnLeaf = o
+			if c, _ := u.Storm(); c != nil {
+				t.Fatalf("%+v: %v", *u, c)
+			}
+		}
+	})
+	require.Positive(t, storms, "universes that storm with anything allowed")
+}
+
+// nearStorm draws a universe that differs a little from one that storms.
+func nearStorm(t *rapid.T) *Universe {
+	known := []func(Rules) *Universe{fenced, plain, anyPlan}
+	u := rapid.SampledFrom(known).Draw(t, "near")(Rules{})
+	var numbers []*int
+	for q := range u.Queues {
+		for i := range u.Queues[q].Guaranteed {
+			numbers = append(numbers, &u.Queues[q].Guaranteed[i])
+		}
+	}
+	for i := range u.Tasks {
+		numbers = append(numbers, &u.Tasks[i].Priority)
+		for n := range u.Tasks[i].Size {
+			numbers = append(numbers, &u.Tasks[i].Size[n])
+		}
+	}
+	for i := range u.Nodes[0] {
+		numbers = append(numbers, &u.Nodes[0][i])
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "changes") {
+		a := rapid.SampledFrom(numbers).Draw(t, "amount")
+		*a = max(0, *a+rapid.SampledFrom([]int{-1, 1}).Draw(t, "by"))
+	}
+	return u
+}
