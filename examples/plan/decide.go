@@ -87,13 +87,16 @@ type outcome struct {
 	run  *scenario.Run
 }
 
-// decide parses and carries out all documents, and explains that if it is to.
-// Its error is what is wrong with each of them.
-func decide(sources []source, explain bool) ([]outcome, error) {
+// A way is a way to carry a document out, such as (*scenario.Document).Run.
+type way func(*scenario.Document) (*scenario.Run, error)
+
+// decide parses all documents and carries them out in a way. Its error is what
+// is wrong with each of them.
+func decide(sources []source, carryOut way) ([]outcome, error) {
 	var all []outcome
 	var problems []error
 	for _, s := range sources {
-		run, err := decideOne(s, explain)
+		run, err := decideOne(s, carryOut)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -103,13 +106,10 @@ func decide(sources []source, explain bool) ([]outcome, error) {
 	return all, errors.Join(problems...)
 }
 
-func decideOne(s source, explain bool) (*scenario.Run, error) {
+func decideOne(s source, carryOut way) (*scenario.Run, error) {
 	doc, err := scenario.Parse(s.file, s.data)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case explain:
-		return doc.RunExplained()
 	}
-	return doc.Run()
+	return carryOut(doc)
 }

@@ -1,6 +1,6 @@
 // Plan decides scenario documents and prints what it decided and why.
 //
-//	plan [-explain | -json | -check | -dot] [-svg FILE] [-request N]
+//	plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N]
 //	     [-color auto|always|never] [FILE...]
 //
 // A document describes a cluster (queues, nodes, tasks) and a list of
@@ -15,15 +15,17 @@
 // which single rule would have to give. With -json it prints the result
 // documents and nothing else, one per line. With -check it compares results
 // with what the documents expect and prints a line per difference and a last
-// line that counts. With -dot it prints a graph for Graphviz. These four exclude
-// each other.
+// line that counts. With -audit it judges the plans that the documents propose,
+// somebody else's, beside its own; docs/examination.md explains that. With -dot it
+// prints a graph for Graphviz. These exclude each other, but -audit -json prints
+// the judgements as JSON, a line per document.
 //
 // With -svg it also draws a picture and writes it to FILE; if that is "-", the
 // picture goes to standard output, and nothing else does. Graph and picture are
 // of one request: of the index that -request gives, or the first with victims.
 //
 // The exit status is 0 if every request was decided, with or without a plan; 1
-// if -check found a difference; 2 if anything was wrong with the arguments or a
+// if -check found a difference, or -audit found something broken; 2 if anything was wrong with the arguments or a
 // document. With 2 nothing is on standard output, and all mistakes of all
 // documents are on standard error.
 package main
@@ -36,6 +38,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/go-preempt/preempt/internal/scenario"
 )
 
 // The exit statuses.
@@ -51,11 +55,12 @@ func main() {
 
 // options are the arguments.
 type options struct {
-	explain, json, check, dot bool
-	svg                       string
-	request                   int
-	colour                    string
-	files                     []string
+	explain, json, check, audit, dot bool
+
+	svg     string
+	request int
+	colour  string
+	files   []string
 }
 
 // parse reads the arguments. Usage and what the flags do not allow go to
@@ -64,12 +69,13 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
+		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&o.explain, "explain", false, "print why: every rule that decided")
 	flags.BoolVar(&o.json, "json", false, "print result documents, one per line")
 	flags.BoolVar(&o.check, "check", false, "compare with what the documents expect")
+	flags.BoolVar(&o.audit, "audit", false, "judge the plans that the documents propose; also with -json")
 	flags.BoolVar(&o.dot, "dot", false, "print a graph for Graphviz")
 	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`; -: to standard output, and nothing else")
 	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw; -1: the first with victims")
@@ -82,16 +88,16 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 // problem returns what makes no sense about the arguments.
 func (o *options) problem() error {
 	ways := 0
-	for _, way := range []bool{o.explain, o.json, o.check, o.dot} {
+	for _, way := range []bool{o.explain, o.json && !o.audit, o.check, o.audit, o.dot} {
 		if way {
 			ways++
 		}
 	}
 	switch {
 	case ways > 1:
-		return errors.New("-explain, -json, -check and -dot exclude each other")
+		return errors.New("-explain, -json, -check, -audit and -dot exclude each other, but for -audit -json")
 	case ways > 0 && o.svg == "-":
-		return errors.New("-svg - has standard output to itself, without -explain, -json, -check and -dot")
+		return errors.New("-svg - has standard output to itself, without -explain, -json, -check, -audit and -dot")
 	case o.request < firstPlan:
 		return fmt.Errorf("-request %d: want 0 or more", o.request)
 	case !slices.Contains(colourWhen, o.colour):
@@ -115,7 +121,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	runs, err := decide(sources, o.explain)
+	runs, err := decide(sources, o.way())
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -135,6 +141,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return status
 }
 
+// way returns how documents are carried out.
+func (o *options) way() way {
+	switch {
+	case o.explain:
+		return (*scenario.Document).RunExplained
+	case o.audit:
+		return (*scenario.Document).RunJudged
+	}
+	return (*scenario.Document).Run
+}
+
 // write writes what is asked for, and returns the exit status.
 func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
 	switch {
@@ -144,6 +161,10 @@ func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
 			out.Write(drawSVG(s))
 		}
 		return decided, err
+	case o.audit && o.json:
+		return writeJudgementsJSON(out, runs)
+	case o.audit:
+		return writeJudgements(out, runs), nil
 	case o.json:
 		return decided, writeJSON(out, runs)
 	case o.check:
@@ -173,7 +194,7 @@ func (o *options) draw(runs []outcome) error {
 
 // coloured returns a text with colours, if it is for people who want them.
 func (o *options) coloured(text []byte, stdout io.Writer) []byte {
-	if o.json || o.check || o.dot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
+	if o.json || o.check || o.audit || o.dot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
 		return text
 	}
 	return paint(text)

@@ -48,6 +48,8 @@ func TestRun_Golden(t *testing.T) {
 		{"refusals-explain", decided, []string{"-explain", "testdata/refusals.json"}},
 		{"two", decided, []string{"testdata/good/empty.json", "testdata/good/fits.json"}},
 		{"folder-json", decided, []string{"-json", "testdata/good"}},
+		{"proposed-audit", differs, []string{"-audit", "testdata/proposed.json"}},
+		{"proposed-audit-json", differs, []string{"-audit", "-json", "testdata/proposed.json"}},
 		{"differs-check", differs, []string{"-check", "testdata/differs.json", "testdata/good", "testdata/quota.json"}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
@@ -73,9 +75,11 @@ func TestRun_Bad(t *testing.T) {
 		said  []string
 	}{
 		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
-		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
-		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
-		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check and -dot exclude each other"}},
+		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
+		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
+		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
+		{"judged and explained", "", []string{"-audit", "-explain", good}, []string{"exclude each other"}},
+		{"judged and drawn", "", []string{"-audit", "-svg", "-", good}, []string{"-svg - has standard output to itself"}},
 		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
 		{"no documents in a folder", "", []string{"-check", "testdata/good/none.json"}, []string{"testdata/good/none.json: no *.json files"}},
 		{"empty input", "", []string{"-"}, []string{"plan: stdin: ", "not valid JSON"}},
@@ -118,7 +122,7 @@ func TestRun_Help(t *testing.T) {
 	out := call("", "-h")
 	require.Equal(t, decided, out.status)
 	require.Empty(t, out.stdout)
-	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
+	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 }
 
 // Streams that fail are told of.

@@ -147,7 +147,7 @@ func TestSVG_Documents(t *testing.T) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		run, err := decideOne(source{file, data}, false)
+		run, err := decideOne(source{file, data}, (*scenario.Document).Run)
 		require.NoError(t, err)
 		for i := firstPlan; i < len(run.Document.Requests); i++ {
 			s, err := newScene(run, i)
@@ -187,7 +187,7 @@ func svgProperty(t *rapid.T) {
 }
 
 func runOf(t require.TestingT, text string) *scenario.Run {
-	run, err := decideOne(source{"test.json", []byte(text)}, false)
+	run, err := decideOne(source{"test.json", []byte(text)}, (*scenario.Document).Run)
 	require.NoError(t, err)
 	return run
 }

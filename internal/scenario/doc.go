@@ -25,7 +25,8 @@
 // on the state that those before it left, and under a clock that only the
 // document moves. The [Run] has a [Step] per decision, with all that was
 // decided, and the cluster before and after; [Document.RunExplained] adds what
-// led to each. [Run.Report] is the result document of that, and [Run.Check]
+// led to each, and [Document.RunJudged] judges the plans that the document
+// proposes. [Run.Report] is the result document of that, and [Run.Check]
 // compares it with what the document expects. Equal documents give equal
 // results, bit for bit.
 package scenario

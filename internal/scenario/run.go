@@ -30,6 +30,7 @@ type Step struct {
 	Asked    *Asked    // nil where the request is no ask
 	Enforced *Enforced // nil where the request enforces no quota
 	Placed   *Placed   // nil where the request places no job
+	Judged   *Judged   // nil unless a plan is proposed and the document is run with judgements
 }
 
 // Run builds the cluster that the document describes and carries the requests
@@ -47,6 +48,14 @@ func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now:
 // RunExplained is Run with an explanation of each decision about an ask.
 func (doc *Document) RunExplained() (*Run, error) {
 	return doc.run(&runner{doc: doc, now: doc.Now, explain: true})
+}
+
+// RunJudged is Run with a judgement of each plan that the document proposes.
+// What follows a request is what this library decided: the plans of others are
+// judged and not carried out. A proposal for a quota, or for an ask that is
+// repeated, is an error, for it cannot be judged.
+func (doc *Document) RunJudged() (*Run, error) {
+	return doc.run(&runner{doc: doc, now: doc.Now, judging: true})
 }
 
 func (doc *Document) run(r *runner) (*Run, error) {
@@ -68,6 +77,7 @@ func (doc *Document) run(r *runner) (*Run, error) {
 type runner struct {
 	doc     *Document
 	explain bool
+	judging bool
 	cluster *victims.Cluster
 	planner victims.Planner
 	quotas  *jobs.Quotas

@@ -47,7 +47,11 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	}
 	result := r.askResult(i, &asked.Decision)
 	result.Key = key
-	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Asked: asked})
+	step := Step{Request: i, Now: r.now, Result: &result, Asked: asked}
+	if err := r.judgeAsk(&step, q); err != nil {
+		return err
+	}
+	r.steps = append(r.steps, step)
 	if err := r.follow(&asked.Decision, q.Then); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
 	}

@@ -52,11 +52,16 @@ func (r *runner) build() error {
 			return err
 		}
 	}
-	r.planner = victims.Planner{Cluster: r.cluster, StrictPriority: doc.Options.StrictPriority}
-	if doc.Options.Toleration {
-		r.planner.Exempt = r.exempt
-	}
+	r.setPlanner(&r.planner)
 	return nil
+}
+
+// setPlanner sets the options of a planner for the asks of the document.
+func (r *runner) setPlanner(p *victims.Planner) {
+	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
+	if r.doc.Options.Toleration {
+		p.Exempt = r.exempt
+	}
 }
 
 // tree makes the queues. Its errors are all that is wrong with them, joined.

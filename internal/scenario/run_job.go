@@ -41,7 +41,7 @@ func (r *runner) job(i int, q *Request) error {
 	if err := r.shareForJob(q, &job); err != nil {
 		return err
 	}
-	planner := jobs.Planner{Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt}
+	planner := r.jobPlanner()
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
 	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
 		return r.jobError(q.Job, err)
@@ -57,7 +57,11 @@ func (r *runner) job(i int, q *Request) error {
 			result.Placements[t.Key] = r.cluster.Node(t.Node).Name
 		}
 	}
-	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Placed: placed})
+	step := Step{Request: i, Now: r.now, Result: &result, Placed: placed}
+	if err := r.judgeJob(&step, q); err != nil {
+		return err
+	}
+	r.steps = append(r.steps, step)
 	err := r.followJob(&placed.Decision, q.Then)
 	if err == nil && placed.Decision.Outcome == victims.Fits && q.Then != ThenNothing {
 		err = r.startHeld(held)
@@ -66,6 +70,11 @@ func (r *runner) job(i int, q *Request) error {
 		return r.jobError(q.Job, err)
 	}
 	return nil
+}
+
+// jobPlanner returns the planner for the jobs of the document.
+func (r *runner) jobPlanner() jobs.Planner {
+	return jobs.Planner{Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt}
 }
 
 // heldBy returns the grants that members of a job hold.

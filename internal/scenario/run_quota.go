@@ -30,6 +30,9 @@ var (
 // enforceQuota enforces the quota of a request, and does what follows. Delays
 // and runs in progress play no part.
 func (r *runner) enforceQuota(i int, q *Request) error {
+	if r.judging && q.Proposed != nil {
+		return r.notJudged(q.Proposed.At, "plans of asks and jobs are judged, not those of quotas")
+	}
 	id := r.queue(q.EnforceQuota.Queue)
 	had := r.cluster.Tree().Max(id).Defined
 	if err := r.unshare(); err != nil {

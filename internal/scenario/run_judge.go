@@ -1,0 +1,161 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// notJudged is the error that a proposal cannot be judged.
+func (r *runner) notJudged(at *Path, why string) error {
+	return r.doc.Fail(at, "", fmt.Errorf("%w: %s", ErrValue, why))
+}
+
+// none reports whether a proposal is a refusal.
+func (p *Proposal) none() bool {
+	return p.Node == "" && len(p.Victims) == 0 && len(p.Placements) == 0
+}
+
+// takes reports whether a proposal has a task among its victims.
+func (p *Proposal) takes(key string) bool {
+	return slices.ContainsFunc(p.Victims, func(ref Ref) bool { return ref.Key == key })
+}
+
+// noRow is the row of what is not there.
+const noRow = -1
+
+// row returns the row of a running task, or noRow. The auditor has a word for
+// that.
+func (r *runner) row(key string) victims.TaskID {
+	if id, ok := r.cluster.Lookup(key); ok {
+		return id
+	}
+	return noRow
+}
+
+// judgeAsk judges the plan that is proposed for an ask, if there is one and the
+// run is to judge.
+func (r *runner) judgeAsk(s *Step, q *Request) error {
+	if !r.judging || q.Proposed == nil {
+		return nil
+	}
+	switch {
+	case q.Repeat > 0:
+		return r.notJudged(q.Proposed.At, "it is not clear for which of the repeated asks this is")
+	case q.Proposed.Placements != nil:
+		return r.notJudged(q.Proposed.At.Field("placements"), "an ask has a node; placements are of a job")
+	}
+	d := &s.Asked.Decision
+	j := &Judged{}
+	s.Judged = j
+	if d.Outcome != victims.Refused {
+		j.Least = &d.Plan.Cost
+	}
+	proven := *s.Result.Proven || d.Outcome == victims.Fits || d.Outcome == victims.Waits
+	if q.Proposed.none() {
+		j.refusal(d.Outcome, proven)
+		return nil
+	}
+	plan := victims.Plan{Ask: d.Plan.Ask, Node: noRow}
+	if q.Proposed.Node != "" {
+		plan.Node = r.node(q.Proposed.Node)
+	}
+	own := false
+	for _, ref := range q.Proposed.Victims {
+		id := r.row(ref.Key)
+		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: ref.Key})
+		own = own || id != noRow && plan.Ask.RequiredNode == "" && r.cluster.TaskView(id).Queue == plan.Ask.Queue
+	}
+	if r.auditAsk(j, q.Ask, &plan); j.Verdict == Breaks {
+		return nil
+	}
+	if err := r.price(j, &plan, q.Proposed); err != nil {
+		return r.taskError(q.Ask.At, plan.Ask.Key, plan.Ask.Size, err)
+	}
+	j.OwnLeaf = own && !r.ofLeaf(s.Asked.Victims, &plan.Ask)
+	j.compare(d.Outcome, proven)
+	return nil
+}
+
+// refusal judges a refusal.
+func (j *Judged) refusal(ours victims.Outcome, proven bool) {
+	j.Verdict, j.Proven = Refuses, proven
+	if ours == victims.Refused {
+		j.Verdict = Same
+	}
+}
+
+// ofLeaf reports whether one of the tasks is of the ask's leaf.
+func (r *runner) ofLeaf(tasks []victims.Task, ask *victims.Ask) bool {
+	return slices.ContainsFunc(tasks, func(t victims.Task) bool { return t.Queue == ask.Queue })
+}
+
+// auditAsk notes the laws that a plan breaks.
+func (r *runner) auditAsk(j *Judged, a *Ask, plan *victims.Plan) {
+	auditor := victims.Auditor{
+		Cluster: r.cluster, StrictPriority: r.planner.StrictPriority, Exempt: r.planner.Exempt,
+		Minimum: r.doc.jobMinimum, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
+		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) },
+		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return r.blockers(dst, a.Ports, n)
+		},
+	}
+	for _, v := range auditor.Audit(nil, plan, r.now) {
+		b := Broken{Law: v.Law.String(), Text: v.String()}
+		if v.Law <= victims.LawFence {
+			b.Number = int(v.Law)
+		}
+		j.Verdict, j.Broken = Breaks, append(j.Broken, b)
+	}
+}
+
+// The words of a document as package victims has them.
+var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny}
+
+// selects reports whether a selector admits a node.
+func (r *runner) selects(s Selector, n victims.NodeID) bool {
+	name := r.cluster.NodeName(n)
+	at := slices.IndexFunc(r.doc.Nodes, func(n Node) bool { return n.Name == name })
+	return s.Selects(&r.doc.Nodes[at])
+}
+
+// blockers appends to dst the tasks on a node that hold one of the ports.
+func (r *runner) blockers(dst []victims.TaskID, ports []string, n victims.NodeID) []victims.TaskID {
+	for id := range r.cluster.TasksOn(n) {
+		if slices.ContainsFunc(r.ports[r.cluster.Key(id)], func(p string) bool { return slices.Contains(ports, p) }) {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
+
+// price works out what a lawful plan costs. A lawful plan is minimal; so it is
+// the only one if no other node takes tasks and no other task can be taken, and
+// then the planner says what it costs.
+func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
+	only := r.cluster.Clone()
+	for n := range r.cluster.Nodes() {
+		if node := r.cluster.Node(n); n != plan.Node {
+			node.Unschedulable = true
+			if err := only.UpdateNode(&node); err != nil {
+				return err
+			}
+		}
+	}
+	var planner victims.Planner
+	r.setPlanner(&planner)
+	planner.Cluster, planner.Exempt = only, p.sparesOthers
+	var d victims.Decision
+	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
+		return err
+	}
+	j.Outcome, j.Cost = d.Outcome, &d.Plan.Cost
+	return nil
+}
+
+// sparesOthers exempts all tasks but the victims of a proposal.
+func (p *Proposal) sparesOthers(e victims.Exemption) (until time.Time, exempt bool) {
+	return time.Time{}, !p.takes(e.Cluster.Key(e.Task))
+}
