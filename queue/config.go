@@ -140,6 +140,7 @@ func (b *builder) add(c *Config, parent ID, inherited *policies) {
 	t := b.tree
 	q := ID(t.Len())
 	t.names = append(t.names, c.Name)
+	t.paths = append(t.paths, strings.Join(b.path, "."))
 	t.parents = append(t.parents, parent)
 	t.depths = append(t.depths, int32(len(b.path)-1))
 	t.ends = append(t.ends, 0) // known once the subtree is done

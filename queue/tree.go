@@ -27,6 +27,7 @@ type Tree struct {
 
 	// One row per queue, in preorder.
 	names    []string
+	paths    []string // the names from the root to the queue, joined
 	ends     []ID // the subtree of q is [q, ends[q])
 	parents  []ID // parents[Root] is Root
 	depths   []int32
@@ -54,14 +55,7 @@ func (t *Tree) Len() int { return len(t.names) }
 func (t *Tree) Name(q ID) string { return t.names[t.known(q)] }
 
 // Path returns the names from the root to q joined with dots: "root.a.b".
-func (t *Tree) Path(q ID) string {
-	var names []string
-	for a := range t.Up(t.known(q)) {
-		names = append(names, t.names[a])
-	}
-	slices.Reverse(names)
-	return strings.Join(names, ".")
-}
+func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
 // Lookup returns the queue with the given path, as [Tree.Path] writes it.
 // The cost is linear in the number of siblings along the path.

@@ -43,7 +43,7 @@ func (w *Worker) buildAvail() {
 		// take from it: no others need be chosen.
 		w.sums = w.sums[:0]
 		for _, pack := range w.tight {
-			w.sums = append(w.sums, pack.room)
+			w.sums = append(w.sums, addCapped(pack.room, pack.extra))
 		}
 		for i := n - 1; i >= 0; i-- {
 			c := &w.classes[i]
@@ -62,12 +62,12 @@ func (w *Worker) through(c *class, typ int32, amount int64) int64 {
 		return amount
 	}
 	for _, t := range c.pack {
-		if w.tight[t.row].typ == typ {
+		if w.tight[t.row].typ == typ && t.amount > 0 {
 			amount = min(amount, w.sums[t.row])
 		}
 	}
 	for _, t := range c.pack {
-		if w.tight[t.row].typ == typ {
+		if w.tight[t.row].typ == typ && t.amount > 0 {
 			w.sums[t.row] -= amount
 		}
 	}

@@ -52,7 +52,7 @@ func (w *Worker) buildPacks() {
 		w.spans, w.builds = zeros(w.spans, len(w.p.Bounds)), 1
 	}
 	for i := range w.p.Units {
-		for part := range w.p.Units[i].all {
+		for part := range w.p.Units[i].All {
 			for _, b := range part.Bounds {
 				span := w.span(b)
 				for k := span.first; k < span.end; k++ {
@@ -120,7 +120,7 @@ func (w *Worker) span(b int32) packSpan {
 		limit := &w.p.Bounds[b].Room
 		for t := range limit.Defined.All() {
 			room, _ := limit.Bound(t)
-			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0)})
+			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0), extra: w.p.Bounds[b].Extra.At(t)})
 		}
 		span.end = int32(len(w.packs))
 	}
@@ -131,7 +131,7 @@ func (w *Worker) span(b int32) packSpan {
 func (w *Worker) enough() bool {
 	w.sums = zeros(w.sums, len(w.rows))
 	for i := range w.p.Units {
-		for part := range w.p.Units[i].all {
+		for part := range w.p.Units[i].All {
 			for _, n := range part.Needs {
 				for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
 					w.sums[r] = addCapped(w.sums[r], part.Size.At(int(w.rows[r].typ)))
@@ -185,6 +185,9 @@ func (w *Worker) alike(u, v *Unit) int {
 	if c := w.compareUses(u.Uses, v.Uses); c != 0 {
 		return c
 	}
+	if c := cmp.Or(slices.Compare(u.Erodes, v.Erodes), cmp.Compare(len(u.More), len(v.More))); c != 0 {
+		return c
+	}
 	if len(u.Parts)+len(v.Parts) > 0 {
 		if c := slices.CompareFunc(u.Parts, v.Parts, comparePart); c != 0 {
 			return c
@@ -198,7 +201,10 @@ func (w *Worker) alike(u, v *Unit) int {
 
 // comparePart orders parts by all that they are.
 func comparePart(p, q Part) int {
-	return cmp.Or(slices.Compare(p.Size, q.Size), slices.Compare(p.Needs, q.Needs), slices.Compare(p.Bounds, q.Bounds))
+	return cmp.Or(
+		slices.Compare(p.Size, q.Size), slices.Compare(p.Needs, q.Needs),
+		slices.Compare(p.Bounds, q.Bounds), slices.Compare(p.Erodes, q.Erodes),
+	)
 }
 
 // buildClasses groups the units that can help. Classes are ordered by falling
@@ -219,7 +225,7 @@ func (w *Worker) buildClasses() {
 		}
 		return cmp.Or(cmp.Compare(u.Work, v.Work), strings.Compare(u.Key, v.Key))
 	})
-	w.classes, w.terms = w.classes[:0], w.terms[:0]
+	w.classes, w.terms, w.uses = w.classes[:0], w.terms[:0], w.uses[:0]
 	for at, i := range w.members {
 		u := &p.Units[i]
 		if at > 0 && w.alike(&p.Units[w.members[at-1]], u) == 0 {
@@ -235,7 +241,7 @@ func (w *Worker) buildClasses() {
 
 // helps reports whether a unit reduces an open need.
 func (w *Worker) helps(u *Unit) bool {
-	for part := range u.all {
+	for part := range u.All {
 		for _, n := range part.Needs {
 			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
 				if part.Size.At(int(w.rows[r].typ)) > 0 {
@@ -249,13 +255,13 @@ func (w *Worker) helps(u *Unit) bool {
 
 // classOf returns the class that begins with unit u at members[first].
 func (w *Worker) classOf(u *Unit, first int32) class {
-	c := class{levels: u.Levels, size: u.Size, first: first, count: 1, parted: len(u.Parts) > 0, uses: u.Uses}
+	c := class{levels: u.Levels, size: u.Size, first: first, count: 1, parted: len(u.Parts) > 0, uses: w.scarceUses(u)}
 	from := len(w.terms)
-	for part := range u.all {
+	for part := range u.All {
 		for _, n := range part.Needs {
 			for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
 				if v := part.Size.At(int(w.rows[r].typ)); v > 0 {
-					w.addTerm(from, term{r, v})
+					w.addTerm(from, term{row: r, amount: v})
 				}
 			}
 		}
@@ -265,11 +271,21 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 		c.use += share16(t.amount, w.rows[t.row].short)
 	}
 	from = len(w.terms)
-	for part := range u.all {
+	for part := range u.All {
 		for _, b := range part.Bounds {
 			for _, pack := range w.packsOf(b) {
 				if v := part.Size.At(int(pack.typ)); v > 0 && pack.tight >= 0 {
-					w.addTerm(from, term{pack.tight, v})
+					w.addTerm(from, term{row: pack.tight, amount: v})
+				}
+			}
+		}
+		for _, b := range part.Erodes {
+			if w.spans[b].build != w.builds {
+				continue // nothing is bound by it
+			}
+			for _, pack := range w.packsOf(b) {
+				if v := part.Size.At(int(pack.typ)); v > 0 && pack.tight >= 0 {
+					w.addTerm(from, term{row: pack.tight, erodes: v})
 				}
 			}
 		}
@@ -278,11 +294,24 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 	return c
 }
 
+// scarceUses returns what a unit takes of the budgets that can be overrun. In
+// the others the units of a class may differ.
+func (w *Worker) scarceUses(u *Unit) []Use {
+	from := len(w.uses)
+	for _, use := range u.Uses {
+		if w.scarce[use.Budget] {
+			w.uses = append(w.uses, use)
+		}
+	}
+	return w.uses[from:len(w.uses):len(w.uses)]
+}
+
 // addTerm adds a term to those from the given one on, where each row is once.
 func (w *Worker) addTerm(from int, t term) {
 	for i := from; i < len(w.terms); i++ {
 		if w.terms[i].row == t.row {
 			w.terms[i].amount += t.amount
+			w.terms[i].erodes += t.erodes
 			return
 		}
 	}
@@ -301,9 +330,10 @@ func (w *Worker) reset() {
 	for _, r := range w.rows {
 		w.rem = append(w.rem, r.short)
 	}
-	w.room = w.room[:0]
+	w.room, w.extra = w.room[:0], w.extra[:0]
 	for _, pack := range w.tight {
 		w.room = append(w.room, pack.room)
+		w.extra = append(w.extra, pack.extra)
 	}
 	w.freed = zeros(w.freed, w.types)
 	w.sure = zeros(w.sure, w.types)

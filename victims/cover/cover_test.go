@@ -254,7 +254,7 @@ func (c *coverCase) keys(s *Selection) []string { return keysOf(&c.Problem, s) }
 // keysOf returns the sorted keys of a selection.
 func keysOf(p *Problem, s *Selection) (keys []string) {
 	for _, i := range s.Units {
-		keys = append(keys, p.Units[i].Key)
+		keys = append(append(keys, p.Units[i].Key), p.Units[i].More...)
 	}
 	slices.Sort(keys)
 	return keys

@@ -41,8 +41,14 @@ type Need struct {
 // A Bound is kept where the sizes of the chosen units that it binds sum to at
 // most Room, of which a negative amount counts as 0. With law 2 these are the
 // tasks below a queue and what the queue has beyond its guarantee.
+//
+// Extra is more room that other units can use up: those that erode the bound
+// and are not bound by it. The units that it binds may sum to Room and what the
+// units that erode it leave of Extra. Those have no limit of their own, but
+// leave none of Extra that is in use already.
 type Bound struct {
-	Room resources.Limit
+	Room  resources.Limit
+	Extra resources.Vector
 }
 
 // A Budget says how many may be chosen of the units that use it without a
@@ -71,7 +77,11 @@ type Unit struct {
 	// Bounds are those that bind it, the innermost first. They are chains: two
 	// units without parts that share a bound share all that follow it.
 	Bounds []int32
-	Uses   []Use // by rising budget
+	Erodes []int32 // the bounds whose Extra it uses up, ascending
+	Uses   []Use   // by rising budget
+	// More are further keys, of a unit that stands for several tasks. Sets that
+	// cost the same are told apart by all keys.
+	More []string
 
 	// Parts, where there are some, are what the unit is made of: a gang has
 	// members on several nodes and in several queues. Size is then their sum
@@ -86,12 +96,13 @@ type Part struct {
 	Size   resources.Vector
 	Needs  []int32
 	Bounds []int32
+	Erodes []int32
 }
 
-// all yields the parts of a unit, itself where it has none.
-func (u *Unit) all(yield func(Part) bool) {
+// All yields the parts of a unit, or the unit itself as the only part.
+func (u *Unit) All(yield func(Part) bool) {
 	if len(u.Parts) == 0 {
-		yield(Part{u.Size, u.Needs, u.Bounds})
+		yield(Part{u.Size, u.Needs, u.Bounds, u.Erodes})
 		return
 	}
 	for _, p := range u.Parts {
@@ -172,6 +183,7 @@ type Worker struct {
 	scarce  []bool     // the budgets that all units together would overrun
 	sums    []int64    // scratch: one amount per row or pack
 	terms   []term
+	uses    []Use // of classes
 
 	// What the classes from i on can give: one row of each per class.
 	avail  []int64  // per cover row
@@ -184,6 +196,7 @@ type Worker struct {
 	// The state of a search.
 	rem    []int64 // of each cover row
 	room   []int64 // of each pack row
+	extra  []int64 // likewise, what is left of its extra; below 0 if more was used up
 	freed  []int64 // per type
 	used   []int64 // of each budget
 	over   int64   // the overrun of what is taken
@@ -212,6 +225,7 @@ type coverRow struct {
 type packRow struct {
 	typ, tight int32 // tight is its index in Worker.tight, or -1
 	room, sum  int64 // what all units together may take, and what they have
+	extra      int64 // more room, which other units erode
 }
 
 // packSpan is packs[first:end], where the bound was seen in the build.
@@ -220,10 +234,11 @@ type packSpan struct {
 	first, end int32
 }
 
-// term is an amount in a row.
+// term is an amount in a row, and what is eroded of the extra room of the row.
 type term struct {
 	row    int32
 	amount int64
+	erodes int64
 }
 
 // class is a number of units that are alike but for work and key: the same
@@ -238,7 +253,7 @@ type class struct {
 	cover        []term
 	pack         []term
 	parted       bool  // its units have parts
-	uses         []Use // of a unit
+	uses         []Use // of a unit, of the budgets that can be overrun
 	use          int64 // how much of the needs a unit covers, for ordering only
 }
 

@@ -302,6 +302,7 @@ func (w *Worker) sortedKeys(dst []string, taken []int32) []string {
 		first := w.classes[i].first
 		for _, m := range w.members[first : first+taken[i]] {
 			dst = append(dst, w.p.Units[m].Key)
+			dst = append(dst, w.p.Units[m].More...)
 		}
 	}
 	slices.Sort(dst)

@@ -62,7 +62,15 @@ func (p slowProblem) legal(units []int32) bool {
 	for b, bound := range p.Bounds {
 		for t := range resources.MaxTypes {
 			room, ok := bound.Room.Bound(t)
-			if ok && p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0) {
+			if !ok {
+				continue
+			}
+			eroded := p.sum(units, t, func(p Part) bool { return slices.Contains(p.Erodes, int32(b)) })
+			extra := int64(0)
+			if t < len(bound.Extra) {
+				extra = max(0, bound.Extra[t]-eroded)
+			}
+			if p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0)+extra {
 				return false
 			}
 		}
@@ -101,7 +109,7 @@ func (p slowProblem) sum(units []int32, t int, counts func(Part) bool) (sum int6
 		u := &p.Units[i]
 		parts := u.Parts
 		if len(parts) == 0 {
-			parts = []Part{{u.Size, u.Needs, u.Bounds}}
+			parts = []Part{{u.Size, u.Needs, u.Bounds, u.Erodes}}
 		}
 		for _, part := range parts {
 			if t < len(part.Size) && counts(part) {
@@ -127,7 +135,7 @@ func (p slowProblem) set(units []int32) *slowSet {
 	s := &slowSet{units: units, excess: new(big.Rat), work: new(big.Int)}
 	for n, i := range units {
 		u := &p.Units[i]
-		s.keys = append(s.keys, u.Key)
+		s.keys = append(append(s.keys, u.Key), u.More...)
 		s.work.Add(s.work, new(big.Int).SetUint64(u.Work))
 		for l, v := range u.Levels {
 			switch {
