@@ -16,9 +16,6 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Jobs sum up the priorities of victims (DESIGN.md, Cost).
-func init() { oracle.SumOfPriorities = true }
-
 // tb is what the harness needs of a *testing.T or a *rapid.T.
 type tb interface {
 	Helper()

@@ -49,6 +49,7 @@ func (x *roomer) least(h int32, free []int64, d demand) (low sums, ok bool) {
 	}
 	low.levels[victims.LevelVictims] = count
 	low.levels[victims.LevelSumRanks] = count * host.least[victims.LevelRank]
+	low.levels[victims.LevelSumPriorities] = count * host.least[victims.LevelPriority]
 	return low, count <= units
 }
 

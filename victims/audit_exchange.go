@@ -7,6 +7,11 @@ package victims
 // optedOut yields each victim that opted out, if another task, which did not,
 // would do in its place: then another plan needs fewer of them.
 func (x *audit) optedOut(yield func(Violation) bool) {
+	if x.second && x.ordinary() {
+		// The decision comes to the own leaf only if there is no ordinary plan.
+		x.second = false
+		defer func() { x.second = true }()
+	}
 	for _, id := range x.victims {
 		r := &x.c.tasks[id]
 		g := x.gangAt(id)
@@ -22,6 +27,27 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 			return
 		}
 	}
+}
+
+// ordinary reports whether a plan is lawful without the option of the own leaf.
+func (x *audit) ordinary() bool {
+	if x.takes.own || !x.entitled() {
+		return false
+	}
+	lawful := true
+	fail := func(Violation) bool {
+		lawful = false
+		return false
+	}
+	x.second = false
+	x.precondition(fail)
+	for q := range x.tree.All() {
+		if lawful {
+			x.keeps(q, fail)
+		}
+	}
+	x.second = true
+	return lawful
 }
 
 // member counts a victim of a gang, or takes it back.

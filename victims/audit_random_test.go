@@ -166,19 +166,19 @@ func (w *auditWorld) drawOptions(t *rapid.T) {
 
 // drawPredicate draws a predicate that wants few or many victims and not a
 // certain one, or one that no law of growth holds for.
-func drawPredicate(t *rapid.T) func(*victims.Ask, victims.NodeID, []victims.TaskID) bool {
+func drawPredicate(t *rapid.T) func(*victims.Placing) bool {
 	least, not := rapid.IntRange(0, 3).Draw(t, "at least"), victims.TaskID(rapid.Int32Range(0, 9).Draw(t, "but not"))
 	if rapid.Bool().Draw(t, "wild") {
-		return func(_ *victims.Ask, node victims.NodeID, ids []victims.TaskID) bool {
-			sum := int(node)
-			for _, id := range ids {
+		return func(q *victims.Placing) bool {
+			sum := int(q.Node)
+			for _, id := range q.Victims {
 				sum += 1 << id
 			}
 			return sum*7%5 > least
 		}
 	}
-	return func(_ *victims.Ask, _ victims.NodeID, ids []victims.TaskID) bool {
-		return len(ids) >= least && !slices.Contains(ids, not)
+	return func(q *victims.Placing) bool {
+		return len(q.Victims) >= least && !slices.Contains(q.Victims, not)
 	}
 }
 
@@ -212,16 +212,8 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 func (w *auditWorld) newAuditor() victims.Auditor {
 	return victims.Auditor{
 		Cluster: w.cluster, StrictPriority: w.planner.StrictPriority, Interval: w.planner.Interval,
-		Exempt: w.planner.Exempt, Predicate: placing(w.planner.Predicate),
+		Exempt: w.planner.Exempt, Predicate: w.planner.Predicate,
 	}
-}
-
-// placing returns a predicate of planners as one of auditors.
-func placing(p func(*victims.Ask, victims.NodeID, []victims.TaskID) bool) func(*victims.Placing) bool {
-	if p == nil {
-		return nil
-	}
-	return func(q *victims.Placing) bool { return p(q.Ask, q.Node, q.Victims) }
 }
 
 // A fortune says what a branch of queues is mostly promised.
@@ -345,7 +337,7 @@ func auditAcceptsPlans(t *rapid.T) {
 		return
 	}
 	vs := w.auditor.Audit(nil, &d.Plan, auditNow)
-	if !d.Plan.Proven {
+	if !d.Plan.Proof.Proven() {
 		vs = slices.DeleteFunc(vs, func(v victims.Violation) bool { return v.Law == victims.LawOptedOut })
 	}
 	if len(vs) > 0 {

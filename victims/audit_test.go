@@ -147,8 +147,8 @@ func TestAuditAcceptsWidenedPlan(t *testing.T) {
 	c.add("a2", "root.lend.y", "n2", 2)
 	c.queues.Max = resources.Limit{Value: resources.Vector{20}, Defined: 1}
 	c.nodes[1].Unschedulable = true
-	many := func(_ *victims.Ask, _ victims.NodeID, vs []victims.TaskID) bool { return len(vs) >= 2 }
-	c.auditor.Predicate = placing(many)
+	many := func(q *victims.Placing) bool { return len(q.Victims) >= 2 }
+	c.auditor.Predicate = many
 	a, p := c.build(t)
 	planner := victims.Planner{Cluster: a.Cluster, Predicate: many}
 	var d victims.Decision

@@ -121,7 +121,7 @@ func (s slowAudit) sparesUnit() bool {
 			var back []victims.Victim // what is given back
 			blocked := false
 			for _, v := range members {
-				if i := slices.Index(useful, v); i < 0 || set>>i&1 == 0 {
+				if i := slices.IndexFunc(useful, func(u victims.Victim) bool { return u.Task == v.Task }); i < 0 || set>>i&1 == 0 {
 					back = append(back, v)
 					blocked = blocked || s.blocks(v.Task)
 				}

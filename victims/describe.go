@@ -36,9 +36,8 @@ func (c *Cluster) describePlan(p *Plan) string {
 	var b strings.Builder
 	for i := range p.Victims {
 		v := &p.Victims[i]
-		t := c.Task(v.Task)
-		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s) for room %s\n", plain.Name(v.Key),
-			c.nodeName(t.Node), c.queueName(t.Queue), c.amounts(t.Size), t.Priority, v.Rank, remarks(&t), v.Purpose())
+		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s)%s\n", plain.Name(v.Key),
+			plain.Name(v.Place), plain.Name(v.Path), c.amounts(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
 	}
 	for line := range strings.Lines(p.DescribeCost()) {
 		b.WriteString("  " + line)
@@ -46,34 +45,53 @@ func (c *Cluster) describePlan(p *Plan) string {
 	return b.String()
 }
 
-// remarks says what makes a task costly to stop.
-func remarks(t *Task) (s string) {
-	if t.OptedOut {
+// remarks says what makes a victim costly to stop.
+func (v *Victim) remarks() (s string) {
+	if v.OptedOut {
 		s += ", opted out"
 	}
-	if t.Originator {
+	if v.Originator {
 		s += ", originator"
 	}
 	return s
 }
 
-// Purpose says where stopping a victim makes room: "on the node", "under a
-// max", or "on the node and under a max".
+// Purpose says why a victim is stopped: it makes room "on the node", "under a
+// max" or "on the node and under a max", it "blocks the node", or it goes "with
+// its job".
 func (v *Victim) Purpose() string {
 	switch {
+	case v.Blocks:
+		return "blocks the node"
 	case v.ForNode && v.ForHeadroom:
 		return "on the node and under a max"
 	case v.ForHeadroom:
 		return "under a max"
+	case v.ForNode:
+		return "on the node"
 	}
-	return "on the node"
+	return "with its job"
+}
+
+// purpose is Purpose as the end of a sentence.
+func (v *Victim) purpose() string {
+	switch {
+	case v.Blocks:
+		return ", which blocks the node"
+	case v.ForNode || v.ForHeadroom:
+		return " for room " + v.Purpose()
+	}
+	return " " + v.Purpose()
 }
 
 // DescribeCost writes what a plan costs, and whether another might cost less,
 // on a line each.
 func (p *Plan) DescribeCost() string {
 	proof := "no legal plan costs less"
-	if !p.Proven {
+	switch p.Proof {
+	case ProofLevels:
+		proof = "no lawful plan stops fewer or less important tasks; " + counted(p.Steps, "step")
+	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
@@ -89,6 +107,12 @@ func (c *Cluster) DescribeRefusal(d *Decision) string {
 		if n > 0 {
 			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
 		}
+	}
+	if r.Filtered > 0 {
+		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
+	}
+	if len(r.WaitsFor) > 0 {
+		fmt.Fprintf(&b, "  it waits for %s\n", plain.Names(r.WaitsFor))
 	}
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
@@ -122,6 +146,10 @@ func (c *Cluster) because(d *Decision) string {
 	switch r.Reason {
 	case InFlight:
 		return "a place is held for it, and it cannot start there yet"
+	case UnknownNode:
+		return fmt.Sprintf("the node %s that it requires is not in the cluster", plain.Name(d.Plan.Ask.RequiredNode))
+	case Unlawful:
+		return "a plan was found that breaks a law, which is a defect of the planner"
 	case MayNotPreempt:
 		return "it must not preempt others"
 	case TooEarly:
@@ -156,5 +184,6 @@ var ruleTexts = [NumRules]string{
 	RulePriority:     "too high in effective priority",
 	RuleExempt:       "exempt",
 	RuleNotHelping:   "of no help with what is short",
+	RuleBudget:       "in a budget with nothing left",
 	RuleGuarantee:    "needed for a guarantee",
 }

@@ -33,6 +33,8 @@ func (c *Cluster) relaxedText(f *RelaxationFinding) string {
 	switch text := relaxedTexts[f.Rule]; f.Rule {
 	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
 		return fmt.Sprintf(text, c.queueName(f.Queue))
+	case RelaxBudget:
+		return fmt.Sprintf(text, plain.Name(f.Budget))
 	case RelaxUnschedulable, RelaxReservation:
 		return fmt.Sprintf(text, c.nodeName(f.Node))
 	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
@@ -54,6 +56,7 @@ var relaxedTexts = [numRelaxables]string{
 	RelaxFence:         "without the fence of %s",
 	RelaxDisabled:      "if preemption were not disabled in %s",
 	RelaxGuarantee:     "without the guarantee of %s",
+	RelaxBudget:        "if the budget %s had more left",
 	RelaxUnschedulable: "if %s were schedulable",
 	RelaxReservation:   "if %s were not reserved",
 	RelaxApplication:   "if %s were of another application",

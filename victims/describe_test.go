@@ -99,7 +99,7 @@ func TestDescribe_Closest(t *testing.T) {
 	f.node("n1", 4)
 	f.task("v1", "a", "n1", 2)
 	f.task("v2", "a", "n1", 2)
-	refused := &victims.Planner{Predicate: func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return false }}
+	refused := &victims.Planner{Predicate: func(*victims.Placing) bool { return false }}
 	require.Equal(t, "refused (no-victims): no legal set of victims makes room\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing if all of them could be taken at once\n",
 		f.c.DescribeRefusal(f.decide(&victims.Planner{}, f.ask("x", "b", 4))))
@@ -112,7 +112,7 @@ func TestDescribe_Closest(t *testing.T) {
 	d.Refusal.Proven, d.Refusal.Steps = false, 1
 	require.Contains(t, f.c.DescribeRefusal(d), "\n  not proven: no plan was found in 1 step\n")
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
-	d.Plan.Proven, d.Plan.Steps = false, 17
+	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
 	require.Equal(t, "cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost\nthe best that was found, in 17 steps\n",
 		d.Plan.DescribeCost())
 }

@@ -40,6 +40,8 @@ type gauge struct {
 	// The node has so many evictable tasks, tasks that are leaving already, and
 	// running tasks that can run on it only.
 	evictable, leaving, required int32
+	// Some of its evictable tasks are in a job, or in a budget.
+	jobs, budgets bool
 }
 
 // nodeDigest is what a digest knows of a node besides sums.
@@ -59,8 +61,8 @@ func (d *nodeDigest) size(i, types int) resources.Vector {
 	return d.sizes[i*types : (i+1)*types : (i+1)*types]
 }
 
-// A lane is a number of tasks of a node that are alike in size, priority and
-// flags: ids[first:end]. Of them those that lose the least work come first,
+// A lane is a number of tasks of a node that are alike in size, priority, own
+// cost and flags: ids[first:end]. Of them those that lose the least work come first,
 // then those of the smallest key. Lanes are in the order in which their tasks
 // cost more and more.
 type lane struct {
@@ -135,6 +137,7 @@ func (c *Cluster) refresh(n NodeID) {
 		return
 	}
 	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
+	gauge.jobs, gauge.budgets = false, false
 	tasks := c.nodes[n].tasks
 	d.ids = slices.Grow(d.ids[:0], len(tasks))
 	d.times = slices.Grow(d.times[:0], len(tasks))
@@ -146,6 +149,8 @@ func (c *Cluster) refresh(n NodeID) {
 			gauge.leaving++
 		case r.evictable():
 			d.ids = append(d.ids, id)
+			gauge.jobs = gauge.jobs || r.job != 0
+			gauge.budgets = gauge.budgets || c.budgetSet.at(int(id)) != 0
 		case r.state == Running:
 			gauge.required++
 		}
@@ -178,7 +183,7 @@ func (c *Cluster) compareLanes(a, b TaskID) int {
 	if d := falseFirst(x.flags.has(flagOriginator), y.flags.has(flagOriginator)); d != 0 {
 		return d
 	}
-	return cmp.Or(cmp.Compare(x.priority, y.priority), slices.Compare(c.size(a), c.size(b)))
+	return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(c.costOf(a), c.costOf(b)), slices.Compare(c.size(a), c.size(b)))
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.

@@ -209,8 +209,8 @@ func ExamplePlanner_predicate() {
 	fast := map[string]bool{"n1": true}
 	planner := victims.Planner{
 		Cluster: cluster,
-		Predicate: func(_ *victims.Ask, node victims.NodeID, _ []victims.TaskID) bool {
-			return fast[cluster.Node(node).Name]
+		Predicate: func(q *victims.Placing) bool {
+			return fast[cluster.Node(q.Node).Name]
 		},
 	}
 	ask := exampleAsk(cluster, "web-1", 3000)
@@ -245,11 +245,12 @@ func ExampleRefusal() {
 
 // The words of reasons are stable, for metrics and labels.
 func ExampleReason() {
-	for r := victims.InFlight; r <= victims.PredicateRefused; r++ {
+	for r := victims.InFlight; r <= victims.Unlawful; r++ {
 		fmt.Println(r)
 	}
 	// Output:
 	// in-flight
+	// unknown-node
 	// may-not-preempt
 	// too-early
 	// too-soon
@@ -260,6 +261,7 @@ func ExampleReason() {
 	// nothing-in-reach
 	// no-victims
 	// predicate
+	// unlawful
 }
 
 // Two tasks of low rank cost less than one of high rank, and any number of those

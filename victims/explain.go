@@ -63,10 +63,14 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	}
 	*dst = Explanation{Decision: dst.Decision}
 	d := &p.d
+	s := outsideLeaf
+	if dst.Decision.Outcome == Preempts {
+		s = d.stage // the one that the plan was found in
+	}
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
-	d.prepareFindings()
+	d.prepareFindings(s)
 	d.findTasks(dst)
 	d.findQueues(dst)
 	d.findNodes(dst)
@@ -78,28 +82,26 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 
 // prepareFindings prepares what a decision prepares on its way, though a
 // precondition may have ended that way early.
-func (d *decision) prepareFindings() {
-	d.horizon = d.now
+func (d *decision) prepareFindings(s stage) {
 	if !d.required() {
-		d.findStarving()
+		d.findE()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.
 		d.wants, d.types = 0, d.types[:0]
 		clear(d.size)
 	}
-	d.prepareNeeds()
-	d.prepareLeaves()
+	d.prepare(s)
 }
 
 // findTasks says of each task which rule keeps it.
 func (d *decision) findTasks(e *Explanation) {
 	for n := range d.c.nodes {
-		short := d.shortOf(NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
 			if r := &d.c.tasks[id]; r.state != Granted {
+				at := d.siteIfOpen(NodeID(n))
 				e.Tasks = append(e.Tasks, TaskFinding{
-					Task: id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: d.ruleFor(id, short),
+					Task: id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: d.ruleFor(id, &at),
 				})
 			}
 		}
@@ -121,14 +123,14 @@ func (d *decision) findQueues(e *Explanation) {
 		f := QueueFinding{
 			Queue:    q,
 			OnPath:   d.tree.Contains(q, d.ask.Queue),
-			Starving: d.starving && q == d.inside,
+			Starving: d.hasE && q == d.starving,
 			Fence:    !required && q == root,
 		}
 		if d.tree.IsLeaf(q) {
-			f.Rule = d.leaves[q].veto
+			f.Rule = d.eligible.leaves[q].veto
 		}
-		if b, ok := d.rooms.Row(q); ok && !required {
-			f.Room = resources.AddOnlyExisting(resources.Limit{}, d.rooms.Bounds[b].Room, nil)
+		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
+			f.Room = resources.AddOnlyExisting(resources.Limit{}, d.eligible.Rooms.Bounds[b].Room, nil)
 		}
 		if i := slices.Index(d.needs.queues, q); i >= 0 {
 			f.Lacks = slices.Clone(d.needs.short[i])

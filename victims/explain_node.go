@@ -21,6 +21,8 @@ const (
 	NodeHeadroom                             // no legal set of victims makes headroom, and so there is no plan for any node
 	NodeNoLegalSet                           // its candidates would do, but no legal set of them does
 	NodeUnproven                             // the search ended before it came to it
+	NodeFiltered                             // the filter refuses it
+	NodeBlocked                              // a task blocks it that may not go
 	NodeUnschedulable                        // it takes no new tasks
 	NodeReserved                             // it is reserved for another ask
 	NodeNotRequired                          // the ask requires another node
@@ -40,6 +42,8 @@ var nodeVerdictWords = [numNodeVerdicts]string{
 	NodeHeadroom:      "headroom",
 	NodeNoLegalSet:    "no-legal-set",
 	NodeUnproven:      "unproven",
+	NodeFiltered:      "filter",
+	NodeBlocked:       "blocked",
 	NodeUnschedulable: "unschedulable",
 	NodeReserved:      "reserved",
 	NodeNotRequired:   "not-required",
@@ -71,19 +75,23 @@ type NodeFinding struct {
 // findNodes says of each node what came of it. It searches every node, each as
 // if it were the only one.
 func (d *decision) findNodes(e *Explanation) {
-	d.refused = zeros(d.refused, len(d.c.nodes))
-	d.steps, d.proven = 0, true
-	d.best.found, d.pooled, d.hopeless = false, false, false
+	d.trial.reset()
+	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
 	headroom := !d.needs.open() || d.searchHeadroom()
-	proven := d.proven
+	trial := d.trial
 	for _, n := range d.c.order {
 		f := NodeFinding{Node: n}
-		d.findLacks(&f)
-		d.steps, d.proven, d.best.found = 0, proven, false
-		if headroom && d.usable(n) {
+		look := d.findLacks(&f)
+		look.headroom = headroom
+		d.trial, d.best.found = trial, false
+		d.trial.steps = 0
+		if headroom && d.usable(n) && d.passes(n) {
 			d.searchNode(n)
 		}
-		f.Verdict = d.verdict(e, &f, headroom)
+		f.Verdict = d.verdict(e, &f, look)
+		if f.Verdict == NodeNoLegalSet && look.blocked {
+			f.Verdict = NodeBlocked
+		}
 		switch f.Verdict {
 		case NodeChosen:
 			f.Cost = e.Decision.Plan.Cost
@@ -96,30 +104,42 @@ func (d *decision) findNodes(e *Explanation) {
 	}
 }
 
+// A nodeLook is what is known of a node before its verdict.
+type nodeLook struct {
+	named    bool // running tasks block it
+	blocked  bool // one that may not go does, or a grant
+	headroom bool // some lawful set makes headroom
+}
+
 // findLacks says what a node lacks.
-func (d *decision) findLacks(f *NodeFinding) {
-	short := d.nodeNeed(d.nodeShort, f.Node)
-	f.Short = slices.Clone(d.nodeShort)
+func (d *decision) findLacks(f *NodeFinding) (look nodeLook) {
+	at := d.siteOf(f.Node)
+	f.Short = slices.Clone(at.short)
+	f.Lacks = slices.Clone(at.short)
+	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
 	for _, id := range d.c.nodes[f.Node].tasks {
-		if d.candidate(id, short) {
-			d.nodeShort = resources.Sub(d.nodeShort, d.nodeShort, d.c.size(id))
+		if d.mayGo(id, &at) {
+			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}
-	f.Lacks = resources.Max(nil, d.nodeShort, resources.Vector{})
+	f.Lacks = resources.Max(f.Lacks, f.Lacks, resources.Vector{})
 	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.Node {
 		for t, v := range d.ask.Size {
 			f.Short[t] = max(v-d.c.size(grant).At(t)-d.free(f.Node, t, present), 0)
 		}
 	}
+	return look
 }
 
 // verdict says what came of a node on which a search has just been made.
-func (d *decision) verdict(e *Explanation, f *NodeFinding, headroom bool) NodeVerdict {
+func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
 	switch out := &e.Decision; {
 	case out.Outcome != Refused && out.Plan.Node == f.Node:
 		return NodeChosen
 	case !d.usable(f.Node):
 		return d.unusable(f.Node)
+	case !d.passes(f.Node):
+		return NodeFiltered
 	case out.Outcome == Fits:
 		return d.passedOver(f.Node, out.Plan.Node, present)
 	case out.Outcome == Waits:
@@ -129,15 +149,15 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, headroom bool) NodeVe
 			return NodeHeld
 		}
 		return NodeNotNeeded
-	case !d.needs.open() && resources.IsZero(f.Short):
+	case !d.needs.open() && resources.IsZero(f.Short) && !look.named && d.p.Predicate != nil:
 		return NodeRefused // there is room, so it was asked about
 	case !resources.IsZero(f.Lacks):
 		return NodeLacks
-	case !headroom:
+	case !look.headroom:
 		return NodeHeadroom
 	case d.best.found:
 		return d.outdone(&e.Decision)
-	case !d.proven:
+	case !d.trial.proven:
 		return NodeUnproven
 	}
 	return NodeNoLegalSet
@@ -161,6 +181,8 @@ func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 	switch {
 	case held || d.c.place(n) > d.c.place(chosen):
 		return NodeNotNeeded
+	case d.hasRoom(n, m, nil) && !d.unblocked(n, m):
+		return NodeBlocked
 	case d.hasRoom(n, m, nil):
 		return NodeRefused
 	}
@@ -178,7 +200,7 @@ func (d *decision) outdone(out *Decision) NodeVerdict {
 		}
 	}
 	switch {
-	case !d.accepts(d.best.node, d.best.victims):
+	case !d.accepts(d.best.node, d.best.victims, coming):
 		return NodeRefused
 	case out.Outcome == Refused && out.Refusal.Reason != NoVictims && out.Refusal.Reason != PredicateRefused:
 		return NodeWithheld

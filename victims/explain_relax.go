@@ -18,30 +18,32 @@ func (d *decision) findRelaxations(e *Explanation) {
 	var again Decision
 	note := func(key string) {
 		e.Relaxed = append(e.Relaxed, RelaxationFinding{
-			Relaxation: d.relaxed, Key: key,
+			Relaxation: d.without, Key: key,
 			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
 		})
 	}
 	for _, r := range d.relaxations(e) {
-		d.relaxed = r
+		d.without = r
 		again.reset(d)
 		d.decide(&again)
 		if again.Outcome != Refused {
 			note("")
 		}
 	}
-	d.relaxed = Relaxation{}
+	d.without = Relaxation{}
 	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
 		return // it was not for lack of candidates
 	}
-	d.prepareFindings()
+	d.prepareFindings(outsideLeaf)
 	for _, r := range e.taskRelaxations() {
-		d.relaxed = r
+		d.without = r
+		d.eligible.relax(r)
+		d.gangs.reset(d)
 		if d.decideTask(&again, e) {
 			note(d.c.tasks[r.Task].key)
 		}
 	}
-	d.relaxed = Relaxation{}
+	d.without = Relaxation{}
 }
 
 // relaxations returns the rules of the ask, of queues and of nodes that may
@@ -53,6 +55,12 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 			for i := range e.Queues {
 				if f := &e.Queues[i]; d.mayMatter(rule, f) {
 					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
+				}
+			}
+		case RelaxBudget:
+			for name, b := range d.c.Budgets() {
+				if b.Hard {
+					all = append(all, Relaxation{Rule: rule, Budget: name})
 				}
 			}
 		case RelaxUnschedulable, RelaxReservation:
@@ -106,16 +114,18 @@ var taskRules = [numRelaxables]Rule{
 // decideTask decides again with a rule of a single task relaxed, where the
 // ask was refused for lack of candidates, and reports whether there is a plan.
 func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
-	id := d.relaxed.Task
+	id := d.without.Task
 	n := d.c.tasks[id].node
-	if d.ruleFor(id, d.shortOf(n)) != 0 {
+	at := d.siteIfOpen(n)
+	if d.ruleFor(id, &at) != 0 {
 		return false // another rule keeps it as well
 	}
 	dst.reset(d)
-	if e.Decision.Refusal.Proven && d.p.Predicate == nil && !d.needs.open() {
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.
-		d.best.found, d.steps, d.proven = false, 0, true
+		d.best.found = false
+		d.trial.reset()
 		d.searchNode(n)
 		if d.best.found {
 			d.planned(dst)
@@ -123,5 +133,7 @@ func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
 		return d.best.found
 	}
 	d.decide(dst)
-	return dst.Outcome != Refused
+	outcome := dst.Outcome
+	d.prepareFindings(outsideLeaf) // for the next one
+	return outcome != Refused
 }

@@ -30,6 +30,8 @@ func (f *fixture) relaxed(e *victims.Explanation) []string {
 		switch r.Rule {
 		case victims.RelaxTrigger, victims.RelaxMax, victims.RelaxFence, victims.RelaxDisabled, victims.RelaxGuarantee:
 			about = " " + f.c.Tree().Path(r.Queue)
+		case victims.RelaxBudget:
+			about = " " + r.Budget
 		case victims.RelaxUnschedulable, victims.RelaxReservation:
 			about = " " + f.c.Node(r.Node).Name
 		case victims.RelaxApplication, victims.RelaxPriority, victims.RelaxExemption, victims.RelaxRequiredNode:
@@ -87,6 +89,8 @@ var obstacles = []obstacle{
 		reason: victims.NothingInReach, want: []string{"disabled root.a: plan n1 1"}},
 	{name: "guarantee", a: queue.Config{Guaranteed: slots(1)},
 		reason: victims.NoVictims, want: []string{"guarantee root.a: plan n1 1"}},
+	{name: "budget", task: func(t *victims.Task) { t.Budgets = []string{"web"} },
+		reason: victims.NoVictims, want: []string{"budget web: plan n1 1"}},
 	{name: "unschedulable", more: func(f *fixture) {
 		require.NoError(f.t, f.c.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{10}, Unschedulable: true}))
 	},
@@ -122,6 +126,7 @@ func (o *obstacle) build(t *testing.T) (*fixture, *victims.Planner, *victims.Ask
 	root.Children = []queue.Config{a, b}
 	f := newFixture(t, root)
 	f.node("n1", 10)
+	require.NoError(t, f.c.SetBudget("web", victims.Budget{Hard: true}))
 	f.task("v", "a", "n1", 10, func(t *victims.Task) {
 		if o.task != nil {
 			o.task(t)
@@ -310,7 +315,7 @@ func TestExplain_RequiredNode(t *testing.T) {
 			ask.RequiredNode = "n1"
 			e := f.explain(p, ask)
 			switch o.name {
-			case "must not preempt", "interval", "over a max", "same application", "priority", "strict priority", "exemption":
+			case "must not preempt", "interval", "over a max", "same application", "priority", "strict priority", "exemption", "budget":
 				require.Equal(t, o.want, f.relaxed(e))
 			case "its own max": // of no use to anybody, for its own leaf is empty
 				require.Equal(t, victims.NoVictims, e.Decision.Refusal.Reason)

@@ -48,6 +48,6 @@ func TestDecide_SmallVictimElsewhere(t *testing.T) {
 		require.Equal(t, []string{"large", "small", "there"}, keysOf(&d), "exhaustive: %t", exhaustive)
 		require.Equal(t, n2, d.Plan.Node)
 		require.Zero(t, d.Plan.Cost.Excess.Amount)
-		require.True(t, d.Plan.Proven)
+		require.True(t, d.Plan.Proof.Proven())
 	}
 }

@@ -32,7 +32,7 @@ func TestCompare_ReplacesTheOrderOfCosts(t *testing.T) {
 	fewest := func(a, b *victims.Cost) int { return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.Compare(b)) }
 	d := f.decide(&victims.Planner{Compare: fewest}, ask)
 	require.Equal(t, []string{"high"}, keysOf(d))
-	require.True(t, d.Plan.Proven)
+	require.True(t, d.Plan.Proof.Proven())
 }
 
 // On one node, too: and where the caller's order cannot tell sets apart the
@@ -72,12 +72,12 @@ func TestSteps_BoundTheSearch(t *testing.T) {
 	f := twelveOddSizes(t)
 	ask := f.ask("x", "b", 90+84+60)
 	full := f.decide(&victims.Planner{}, ask)
-	require.True(t, full.Plan.Proven)
+	require.True(t, full.Plan.Proof.Proven())
 	require.Greater(t, full.Plan.Steps, 3)
 
 	short := f.decide(&victims.Planner{Steps: 1}, ask)
 	require.Equal(t, victims.Preempts, short.Outcome)
-	require.False(t, short.Plan.Proven)
+	require.False(t, short.Plan.Proof.Proven())
 	require.Equal(t, 1, short.Plan.Steps)
 	require.LessOrEqual(t, full.Plan.Cost.Compare(&short.Plan.Cost), 0)
 	audit := &victims.Auditor{Cluster: f.c}
@@ -90,7 +90,7 @@ func TestSteps_Unlimited(t *testing.T) {
 	ask := f.ask("x", "b", 90+84+60)
 	want := f.decide(&victims.Planner{}, ask)
 	got := f.decide(&victims.Planner{Steps: math.MaxInt}, ask)
-	require.True(t, got.Plan.Proven)
+	require.True(t, got.Plan.Proof.Proven())
 	require.Equal(t, keysOf(want), keysOf(got))
 }
 
@@ -193,7 +193,7 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 			Exempt: func(victims.Exemption) (time.Time, bool) { return time.Time{}, false },
 		}},
 		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
-			Predicate: func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return true },
+			Predicate: func(*victims.Placing) bool { return true },
 		}},
 	}
 	compare := tests["plan"]
@@ -201,7 +201,7 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 	tests["compare"] = compare
 	refuse := tests["plan"]
 	refuse.want = victims.Refused
-	refuse.plan.Predicate = func(*victims.Ask, victims.NodeID, []victims.TaskID) bool { return false }
+	refuse.plan.Predicate = func(*victims.Placing) bool { return false }
 	tests["predicate that refuses"] = refuse
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The planner agrees with package oracle, which decides by definition, on
@@ -25,15 +26,16 @@ func FuzzOracle(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(propertyOracle))
 }
 
-func propertyOracle(t *rapid.T) {
-	c := world.Cases(world.Small).Draw(t, "case")
-	if !known(c) {
-		return
-	}
-	want := forget(oracle.Decide(c))
-	// Neither pruning nor the order in which tasks came and went matters.
+func propertyOracle(t *rapid.T) { comparedOn(t, world.Small) }
+
+// comparedOn compares the planner with the oracle on worlds of a shape. Neither
+// pruning nor the order in which tasks came and went matters.
+func comparedOn(t *rapid.T, shape world.Shape) {
+	c := world.Cases(shape).Draw(t, "case")
+	want := oracle.Decide(c)
 	cluster := build(t, &c.World)
-	planner := world.PlannerOf(cluster, &c.Options)
+	planner := world.CasePlanner(cluster, c)
+	planner.Audit = true
 	for _, name := range []string{"as built", "shuffled"} {
 		for _, exhaustive := range []bool{false, true} {
 			planner.Exhaustive = exhaustive
@@ -41,6 +43,36 @@ func propertyOracle(t *rapid.T) {
 		}
 		reshuffle(t, cluster, c.World.Tasks)
 	}
+}
+
+// features are what worlds may have beside amounts, one by one and together.
+var features = []struct {
+	name string
+	with world.Features
+}{
+	{"Gangs", world.WithGangs},
+	{"Budgets", world.WithBudgets},
+	{"Costs", world.WithCosts | world.WithCheckpoints | world.WithRanks},
+	{"Labels", world.WithLabels},
+	{"Ports", world.WithPorts},
+	{"Grants", world.WithGrants},
+	{"OwnLeaf", world.WithOwnLeaf},
+	{"Everything", world.Everything},
+}
+
+// TestOracle_Features compares the planner with the oracle rule by rule, and
+// with all rules at once.
+func TestOracle_Features(t *testing.T) {
+	for _, f := range features {
+		t.Run(f.name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) { comparedOn(t, world.Small.With(f.with)) })
+		})
+	}
+}
+
+func FuzzOracle_Everything(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { comparedOn(t, world.Small.With(world.Everything)) }))
 }
 
 // tb is what the tests of this file need of a *testing.T or a *rapid.T.
@@ -104,13 +136,15 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 	cost := &d.Plan.Cost
 	work, _ := cost.Work.Duration()
 	r.Cost = oracle.Cost{
-		OptedOut: cost.OptedOut, Originators: cost.Originators,
-		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority,
-		Victims: cost.Victims, SumRanks: cost.SumRanks, Own: new(big.Int),
-		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:   big.NewInt(int64(work)),
-		Node:   cost.Node - 1, // places count from 1 in a cluster that has lost no node
+		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
+		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own),
+		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
+		Excess:   big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
+		Work:     big.NewInt(int64(work)),
+		NodeRank: cost.NodeRank,
+		Node:     cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
+	r.OwnLeaf = d.Plan.OwnLeaf
 	for _, v := range d.Plan.Victims {
 		r.Victims = append(r.Victims, oracle.Victim{
 			Key: v.Key, Rank: v.Rank, ForNode: v.ForNode, ForHeadroom: v.ForHeadroom,
@@ -125,6 +159,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 
 func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	r.Reason, r.RetryAt, r.Candidates = f.Reason.String(), f.RetryAt, f.Candidates
+	r.Filtered, r.WaitsFor = f.Filtered, f.WaitsFor
 	switch f.Reason {
 	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
 		r.Where = []string{c.Tree().Path(f.Queue) + " " + c.Schema().Name(f.Type)}
@@ -139,6 +174,15 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 		r.Closest = c.Node(f.Closest).Name
 		r.Lacks = world.AmountsOf(c, f.Lacks)
 	}
+}
+
+// integer reads an amount of 128 bits.
+func integer(w cover.Wide) *big.Int {
+	n, ok := new(big.Int).SetString(w.String(), 10)
+	if !ok {
+		panic("no integer: " + w.String())
+	}
+	return n
 }
 
 func build(t tb, w *world.World) *victims.Cluster {

@@ -1,194 +1,172 @@
 package victims
 
 import (
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Outcome is what was decided about an ask.
-type Outcome uint8
+// decide answers an ask: without victims if that is possible, else by the plan
+// of least cost, else with the option of the own leaf, else by a refusal.
+//
+// An ask with a required node, such as that of a daemon set, is decided alike,
+// with these differences: that node only is usable, whether it is schedulable
+// or reserved or not ([decision.usable]); no delay and no guarantee is asked
+// for ([decision.precondition]); raw priorities are compared, and neither
+// guarantees nor fences nor disabled queues protect, for the ask can run
+// nowhere else ([Preemptor.OnNode]); victims for headroom must be on the node,
+// too ([decision.helps]). (DESIGN.md, Required nodes.)
+func (d *decision) decide(dst *Decision) {
+	if d.place(dst) {
+		return
+	}
+	if !d.precondition(dst) {
+		if !d.prepare(outsideLeaf) {
+			d.refuse(dst, NothingInReach) // law 7
+		} else if d.choose() {
+			d.planned(dst)
+			return
+		} else {
+			d.refuseForLack(dst)
+		}
+	}
+	if d.mayTakeOwn(dst) && d.prepare(withOwnLeaf) && d.choose() {
+		d.planned(dst)
+		return
+	}
+	d.unplanned(dst)
+}
+
+// A stage says whose tasks are candidates.
+type stage uint8
 
 const (
-	// Fits: there is room as things are. The plan names the node and no victim.
-	Fits Outcome = 1 + iota
-	// Waits: there will be room once what is already leaving has gone. The plan
-	// names the node and no victim.
-	Waits
-	// Preempts: there is room once the victims of the plan have gone.
-	Preempts
-	// Refused: there is no plan, and the refusal says why.
-	Refused
+	outsideLeaf stage = 1 + iota // those of other leaves
+	withOwnLeaf                  // and less important ones of the ask's own
 )
 
-// String returns the stable word for the outcome: fits, waits, plan or refused.
-func (o Outcome) String() string {
-	switch o {
-	case Fits:
-		return "fits"
-	case Waits:
-		return "waits"
-	case Preempts:
-		return "plan"
-	case Refused:
-		return "refused"
+// mayTakeOwn reports whether the option of the own leaf has a say after a
+// refusal. (DESIGN.md, The own leaf.)
+func (d *decision) mayTakeOwn(dst *Decision) bool {
+	if d.p.OwnLeaf == OwnNever || d.required() {
+		return false
 	}
-	return fmt.Sprintf("Outcome(%d)", uint8(o))
-}
-
-// A Decision is the answer to an ask. It is owned by the caller, who hands it
-// to [Planner.Decide] again to have its memory reused.
-type Decision struct {
-	Outcome Outcome
-	Plan    Plan    // for any outcome but Refused, which leaves none that could be applied
-	Refusal Refusal // for Refused
-}
-
-// A Plan is a place for an ask and the tasks that must go for it. It is plain
-// data: nothing happens until it is applied.
-type Plan struct {
-	Ask     Ask
-	Node    NodeID
-	Victims []Victim // sorted by key
-	Cost    Cost
-	Proven  bool      // no legal plan is cheaper; else the best found within the step budget
-	Steps   int       // search steps taken
-	Version Version   // of the cluster that it was made for
-	At      time.Time // when it was decided
-}
-
-// A Victim is a task that a plan stops, and what for.
-type Victim struct {
-	Task TaskID
-	Key  string
-	Rank int64 // its effective priority minus the ask's; 0 or less
-	// ForNode is set where its amounts make room on the node of the plan,
-	// ForHeadroom where they make room under the max of a queue.
-	ForNode     bool
-	ForHeadroom bool
-}
-
-// A Reason says why there is no plan. Its String is a stable word.
-type Reason uint8
-
-const (
-	// InFlight: the ask holds a grant and cannot start on its node yet.
-	InFlight Reason = 1 + iota
-	// MayNotPreempt: the ask must not preempt others.
-	MayNotPreempt
-	// TooEarly: the ask has not been pending for its queue's preemption delay.
-	TooEarly
-	// TooSoon: preemption was tried for the ask less than the interval ago.
-	TooSoon
-	// OverMax: a queue on the path is over its max already.
-	OverMax
-	// NotGuaranteed: no queue guarantees any type of the ask (law 4).
-	NotGuaranteed
-	// OverGuarantee: a queue that governs a type of the ask is at or over its
-	// guarantee of it (law 4).
-	OverGuarantee
-	// HeadroomInside: a max at or below the starving queue is what is short,
-	// so that only its own tasks could make room (storm freedom).
-	HeadroomInside
-	// NothingInReach: no leaf is in reach (law 7), enabled and outside the
-	// starving queue.
-	NothingInReach
-	// NoVictims: no legal set of victims makes room.
-	NoVictims
-	// PredicateRefused: legal sets make room, and the caller's predicate
-	// refused those that were tried.
-	PredicateRefused
-
-	numReasons
-)
-
-var reasonWords = [numReasons]string{
-	InFlight:         "in-flight",
-	MayNotPreempt:    "may-not-preempt",
-	TooEarly:         "too-early",
-	TooSoon:          "too-soon",
-	OverMax:          "over-max",
-	NotGuaranteed:    "not-guaranteed",
-	OverGuarantee:    "over-guarantee",
-	HeadroomInside:   "headroom-inside",
-	NothingInReach:   "nothing-in-reach",
-	NoVictims:        "no-victims",
-	PredicateRefused: "predicate",
-}
-
-// String returns the stable word for the reason.
-func (r Reason) String() string {
-	if r > 0 && r < numReasons {
-		return reasonWords[r]
+	switch dst.Refusal.Reason {
+	case MayNotPreempt, TooEarly, TooSoon, InFlight, UnknownNode:
+		return false
 	}
-	return fmt.Sprintf("Reason(%d)", uint8(r))
+	return true
 }
 
-// A Rule is what keeps a task from being a victim. A task is counted once, at
-// the first rule that does, in this order.
-type Rule uint8
-
-const (
-	RuleLeaving      Rule = 1 + iota // it is going already
-	RuleRequiredNode                 // it can run on its node only
-	RuleApplication                  // it is of the ask's application (law 3)
-	RuleFence                        // it is in the ask's leaf or outside its fence (law 7)
-	RuleDisabled                     // its queue is disabled
-	RuleInside                       // it is inside the starving queue (storm freedom)
-	RulePriority                     // its effective priority is higher (law 6)
-	RuleExempt                       // the caller exempts it
-	RuleNotHelping                   // it reduces no open need
-	RuleGuarantee                    // it alone would take a queue below its guarantee (law 2)
-
-	NumRules // the number of rules, and one: an array of this length is indexed by Rule
-)
-
-var ruleWords = [NumRules]string{
-	RuleLeaving:      "leaving",
-	RuleRequiredNode: "required-node",
-	RuleApplication:  "same-application",
-	RuleFence:        "fence",
-	RuleDisabled:     "disabled",
-	RuleInside:       "inside",
-	RulePriority:     "priority",
-	RuleExempt:       "exempt",
-	RuleNotHelping:   "not-helping",
-	RuleGuarantee:    "guarantee",
-}
-
-// String returns the stable word for the rule.
-func (r Rule) String() string {
-	if r > 0 && r < NumRules {
-		return ruleWords[r]
+// prepare states whose tasks are candidates, and reports whether any leaf is in
+// reach.
+func (d *decision) prepare(s stage) bool {
+	who := Preemptor{
+		Ask: d.ask, Arriving: d.size, Strict: d.p.StrictPriority, OnNode: d.required(),
+		Starving: d.starving, HasStarving: d.hasE,
 	}
-	return fmt.Sprintf("Rule(%d)", uint8(r))
+	if s == withOwnLeaf {
+		who.OwnLeaf, who.Own = true, d.p.OwnLeaf
+		_, _, lawful := d.trigger()
+		who.Starving, who.HasStarving = d.starving, d.hasE
+		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
+	}
+	d.needs.reset(d.c.types)
+	for q := range d.tree.Up(d.ask.Queue) {
+		d.needs.lack(d.tree, q, d.max(q), d.size)
+	}
+	d.needs.settle()
+	d.c.settle()
+	d.eligible.Exempt, d.eligible.without = d.p.Exempt, d.without
+	reach := d.eligible.Reset(d.c, &who, d.now)
+	for w := range d.tree.Leaves(queue.Root) {
+		d.eligible.leaves[w].level = d.needs.level(d.tree, w)
+	}
+	d.gangs.reset(d)
+	d.problem.budgets.reset(d)
+	d.stage = s
+	return reach
 }
 
-// A Refusal says why there is no plan for an ask.
-type Refusal struct {
-	Reason Reason
-	// Queue and Type are what the reason speaks of, where it is OverMax,
-	// OverGuarantee or HeadroomInside.
-	Queue queue.ID
-	Type  int
-	// Counts has, for each rule, the number of tasks that it kept from being
-	// victims, and Candidates the number that no rule did. They are counted
-	// only where candidates were looked for: NoVictims and PredicateRefused.
-	Counts     [NumRules]int
-	Candidates int
-	// Closest is the node on which, with all its candidates gone, the least is
-	// lacking: by dominant share of the cluster's capacity, then in node
-	// order. Lacks is what. There is none where no node can be used.
-	Closest    NodeID
-	HasClosest bool
-	Lacks      resources.Vector
-	// RetryAt is the first instant at which by time alone the answer can
-	// change. It is zero where time does not help.
-	RetryAt time.Time
-	// Proven is set where no plan exists; else none was found within the step
-	// budget. Steps are the search steps taken.
-	Proven bool
-	Steps  int
+// refuse sets dst to a refusal that is certain.
+func (d *decision) refuse(dst *Decision, r Reason) {
+	dst.Outcome = Refused
+	dst.Plan.Version = Version{} // there is nothing to apply
+	dst.Refusal.Reason = r
+	dst.Refusal.Proven = true
+}
+
+// refuseForLack sets dst to the refusal of an ask for which no lawful set of
+// victims was found, but for what is counted.
+func (d *decision) refuseForLack(dst *Decision) {
+	reason := NoVictims
+	if d.trial.refusals > 0 {
+		reason = PredicateRefused
+	}
+	d.refuse(dst, reason)
+	dst.Refusal.Proven, dst.Refusal.Steps = d.trial.proven, d.trial.steps
+}
+
+// planned sets dst to the best plan.
+func (d *decision) planned(dst *Decision) {
+	dst.Outcome = Preempts
+	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0], WaitsFor: dst.Refusal.WaitsFor[:0]}
+	p := &dst.Plan
+	p.Version = d.c.version
+	p.Node, p.Cost, p.Proof, p.Steps = d.best.node, d.best.cost, d.trial.proof(), d.trial.steps
+	p.Place = d.c.nodes[p.Node].name
+	site := d.siteOf(p.Node)
+	for _, id := range d.best.victims {
+		d.addVictim(p, &site, id)
+		p.OwnLeaf = p.OwnLeaf || d.c.tasks[id].leaf == d.ask.Queue && !d.required()
+	}
+	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// addVictim adds a task to the victims of a plan, in memory that the plan had.
+func (d *decision) addVictim(p *Plan, s *site, id TaskID) {
+	n := len(p.Victims)
+	if n == cap(p.Victims) {
+		p.Victims = append(p.Victims, Victim{})
+	}
+	p.Victims = p.Victims[:n+1]
+	v := &p.Victims[n]
+	r := &d.c.tasks[id]
+	size := append(v.Size[:0], d.c.size(id)...)
+	types := resources.Positive(size)
+	*v = Victim{
+		Task: id, Key: r.key, Name: d.c.names.at(int(id)), Path: d.tree.Path(r.leaf), Place: d.c.nodes[r.node].name,
+		Priority: r.priority, Size: size,
+		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator),
+		Rank:        d.eligible.Rank(id),
+		ForNode:     r.node == s.node && s.mask&types != 0,
+		ForHeadroom: d.needs.masks[d.eligible.leaves[r.leaf].level]&types != 0,
+		Blocks:      slices.Contains(s.blockers, id),
+	}
+}
+
+// retryAt returns the first instant at which, all else equal, the decision is
+// a plan because exemptions have ended; zero if there is none.
+func (d *decision) retryAt(stages []stage) time.Time {
+	ends := d.scratch.ends[:0]
+	for _, s := range stages {
+		if d.prepare(s) {
+			ends = d.eligible.ends(ends)
+		}
+	}
+	d.scratch.ends = ends
+	return firstEnd(ends, d.p.Predicate == nil, func(end time.Time) bool {
+		for _, s := range stages {
+			if d.prepare(s) {
+				d.eligible.horizon = end
+				if d.choose() {
+					return true
+				}
+			}
+		}
+		return false
+	})
 }

@@ -2,9 +2,9 @@ package victims
 
 import (
 	"fmt"
+	"math"
 	"time"
 
-	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -22,6 +22,9 @@ type Planner struct {
 	// StrictPriority lets an ask take tasks of lower effective priority only,
 	// as Kubernetes does, and not of equal priority.
 	StrictPriority bool
+	// OwnLeaf lets less important tasks of the ask's own leaf make room if there
+	// is no plan otherwise.
+	OwnLeaf OwnLeaf
 	// Interval is the time that must pass between two attempts to preempt for
 	// an ask; see Ask.LastAttempt.
 	Interval time.Duration
@@ -33,30 +36,53 @@ type Planner struct {
 	// part of it, nor than none, whose cost has Victims 0. Node bounds know the
 	// default order only, so that a decision then searches every node.
 	Compare func(a, b *Cost) int
+
+	// Minimum returns how many members a running job needs to be of use, and 0
+	// if it says nothing. Members above the minimum go one by one, and below it
+	// the whole job goes. nil: every task goes by itself.
+	Minimum func(job string) int
+	// Filter says whether an ask may ever run on a node: selector, taints, all
+	// that does not depend on who else is there. It is asked at most once per
+	// node and decision. It says where the ask may run, not who may go.
+	Filter func(ask *Ask, node NodeID) bool
+	// Blockers appends to dst the tasks on a node that must go for the ask to
+	// run there, whatever the amounts: who holds its host port, or its device.
+	// They are victims of every plan for the node, and every law holds for
+	// them. A blocker that leaves already is waited for; a grant that blocks
+	// keeps the node out.
+	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
+	// Predicate may refuse a node and a set of victims. What accepts a set must
+	// accept every larger one: Proof takes that for granted. It is asked about
+	// the best plan first, and at most twice per node plus once for each victim
+	// given back or exchanged.
+	Predicate func(p *Placing) bool
 	// Exempt removes candidates, for example those that have not run for long.
-	// It must depend on its arguments only. An end that is not after now is
-	// over; RetryAt takes for granted that an exemption that is over does not
-	// come back.
+	// An end that is not after now is over; RetryAt takes for granted that an
+	// exemption that is over does not come back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
-	// Predicate may refuse a node for an ask, given the victims there and
-	// elsewhere, in no particular order. It must depend on its arguments only
-	// and must not keep victims. Where it refuses a set of victims it should
-	// refuse every part of it: Proven takes that for granted. It is asked about
-	// the best plan first; each refusal costs another search of the nodes.
-	Predicate func(ask *Ask, node NodeID, victims []TaskID) bool
-	// Exhaustive turns the pruning of nodes off. The answer is the same; tests
-	// show it.
+
+	// Audit has an [Auditor] look at every plan before it is returned. A plan
+	// that breaks a law is withheld, with the reason Unlawful. It costs about as
+	// much as a pass over all queues and the tasks of a node.
+	Audit bool
+	// Exhaustive turns the pruning of nodes off. The answer is the same, and
+	// takes much longer: it is for checking the pruning.
 	Exhaustive bool
 
-	d decision
+	auditor Auditor
+	found   []Violation
+	d       decision
 }
+
+// All functions of the caller must depend on their arguments only, and must
+// not keep the slices that they are given.
 
 // DefaultSteps is the step budget of one search of a planner that sets none.
 const DefaultSteps = 1 << 16
 
 // An Exemption is the question whether a task is exempt from preemption by an
 // ask at an instant. Exempt answers true with the instant from which the task
-// can be taken, which is zero where that is never.
+// can be taken, which is zero if that is never.
 type Exemption struct {
 	Cluster *Cluster
 	Task    TaskID
@@ -67,139 +93,127 @@ type Exemption struct {
 // Decide decides what should happen for an ask at the instant now, and sets
 // dst to the answer, reusing its memory. That there is no plan is no error.
 // Errors say what is wrong with the ask, and leave dst as it was: an empty key
-// or that of a task, a queue that is no leaf, a required node that is not
-// there, amounts and times that a [Cluster] would not take.
+// or that of a task, a queue that is no leaf, amounts and times that a
+// [Cluster] would not take.
 //
-// An ask that holds a grant is judged on its node with that grant taken off. It
-// fits where it can start: by [Cluster.Start], or by [Cluster.AddTask] where
-// its size is no longer that of its grant. Else it is refused, InFlight.
+// An ask that holds a grant is judged on its node, with that grant and those
+// given there after it taken off. It fits if it can start: by [Cluster.Start],
+// or by [Cluster.AddTask] if its size is no longer that of its grant. Else it
+// is refused, InFlight.
 //
 // The cost is linear in the number of nodes for an ask that fits. Otherwise it
-// is linear in queues and nodes, and in tasks where the sums that are kept of
+// is linear in queues and nodes, and in tasks if the sums that are kept of
 // them do not tell: at worst all, as with an Exempt function and no plan. The
 // search comes on top and takes at most the step budget.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
+	if p.Cluster == nil {
+		panic("victims: a Planner without a Cluster")
+	}
 	d := &p.d
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
 	dst.reset(d)
 	d.decide(dst)
+	if p.Audit {
+		p.verify(dst, now)
+	}
 	return nil
+}
+
+// verify has the auditor look at a plan, and withholds one that breaks a law.
+func (p *Planner) verify(dst *Decision, now time.Time) {
+	if dst.Outcome == Refused {
+		return
+	}
+	a := &p.auditor
+	a.Cluster, a.StrictPriority, a.Interval, a.OwnLeaf = p.Cluster, p.StrictPriority, p.Interval, p.OwnLeaf
+	a.Exempt, a.Minimum, a.Filter, a.Blockers, a.Predicate = p.Exempt, p.Minimum, p.Filter, p.Blockers, p.Predicate
+	p.found = a.Audit(p.found[:0], &dst.Plan, now)
+	if len(p.found) > 0 {
+		p.d.refuse(dst, Unlawful)
+		dst.Refusal.Proven = false
+	}
 }
 
 // reset makes dst ready to be filled; memory is kept.
 func (dst *Decision) reset(d *decision) {
 	size := append(dst.Plan.Ask.Size[:0], d.size...)
 	dst.Outcome = 0
-	dst.Plan = Plan{Ask: *d.ask, Victims: dst.Plan.Victims[:0], Version: d.c.version, At: d.now}
+	dst.Plan = Plan{
+		Ask: *d.ask, Victims: dst.Plan.Victims[:0],
+		Version: d.c.version, At: d.now, Path: d.tree.Path(d.ask.Queue),
+	}
 	dst.Plan.Ask.Size = size
-	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0]}
+	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0], WaitsFor: dst.Refusal.WaitsFor[:0]}
 }
 
-// decision is one decision in the making, and the memory for the next.
+// decision is one decision in the making, and the memory for the next. Its
+// parts own what they need: who may go, what headroom lacks, where the ask may
+// run, what has been found.
 type decision struct {
 	p    *Planner
 	c    *Cluster
 	tree *queue.Tree
 	ask  *Ask
 	now  time.Time
-	ns   int64 // now, in nanoseconds since 1970
 
 	size   resources.Vector // the ask's, of full length
 	wants  resources.Mask   // its types: an explicit zero is no wanted type
 	types  []int            // the same as a list
-	app    int32
-	hasApp bool // the application has tasks in the cluster
-	// nodes are those that the ask may run on, in node order, as far as they
-	// take tasks: all, or the required one, which single holds.
-	nodes  []NodeID
-	single [1]NodeID
+	nodes  []NodeID         // that it may run on, in node order, as far as they take tasks
+	single [1]NodeID        // the required one
 
-	relaxed  Relaxation // the one rule that does not hold; none but in Explain
-	inside   queue.ID   // E, the lowest governing queue; where starving is set
-	starving bool
-	view     fence.View
-	leaves   []leafRow
-	// Over the leaves in reach; see compareLeaves.
-	mostRoom              resources.Vector
-	leastLift, fencedRank int64
-	evenRanks             bool
+	without  Relaxation // the one rule that does not hold; none but in Explain
+	starving queue.ID   // E, the lowest governing queue, if hasE is set
+	hasE     bool
+	stage    stage
+	eligible Eligible
+	needs    shortage
+	gangs    gangs
+	filter   nodeFilter
+	blocks   blockers
 
-	needs  needs
-	rooms  Rooms   // law 2
-	blocks []int64 // the amounts of needs
-
-	horizon  time.Time // exemptions that end until then count as ended
-	refused  []bool    // the nodes of which the predicate has refused the best set
-	refusals int       // how often the predicate has refused
-	ends     []time.Time
-
-	nodeShort, wanted, sum resources.Vector
-	local, pool            unitSet // the candidates of a node; those that make headroom anywhere
-	shared, found          cover.Selection
-	poolSums               poolSums        // of the pool
-	pooled, hopeless       bool            // the pool was searched; nothing in it makes headroom
-	bestType               int             // the type that decides the excess of the best plan
-	asMuch                 []int64         // see noteShare
-	newest                 [2][]int64      // see leastWork
-	lacking                resources.Share // the dominant share that the closest node lacks
-	problem                cover.Problem
-	worker                 cover.Worker
-	best                   choice
-	bestTotal              cover.Total
-	costs                  [2]Cost                     // that are being compared
-	comparer               func(a, b *cover.Total) int // compareTotals of comparerOf
-	comparerOf             *decision
-	order                  []int32 // scratch of takeAll
-	left                   []resources.Limit
-	steps                  int
-	proven                 bool
+	trial   trial
+	best    incumbent
+	pool    headroomPool
+	front   frontier
+	local   unitSet // the candidates for one node
+	found   cover.Selection
+	problem problem
+	worker  cover.Worker
+	question Placing
+	scratch scratch
 }
 
-// leafRow is what a decision knows of a leaf, so that a task costs a lookup.
-type leafRow struct {
-	rank   fence.Lift // of a task of the leaf; see fence.View.Rank
-	veto   Rule       // the rule that keeps all its tasks, or 0
-	level  int32      // the first open headroom need that its tasks reduce
-	bounds []int32    // law 2: what binds its tasks, from the leaf upwards
-	// room is what all of its bounds leave, per type; MaxInt64 where none does.
-	room resources.Vector
+// scratch is memory that nobody reads who has not just written it.
+type scratch struct {
+	short, wanted, sum resources.Vector
+	none               resources.Vector // zeros, always
+	one                [1]TaskID
+	newest             [2][]int64
+	order              []int32
+	left               boundState
+	amounts            []int64
+	ends               []time.Time
+	taken              []TaskID
+	found              prospect
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
 func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	c := p.Cluster
-	fail := func(err error) error { return fmt.Errorf("victims: ask %q: %w", ask.Key, err) }
-	if ask.Key == "" {
-		return fail(ErrEmpty)
+	if err := c.checkAsk(ask, now); err != nil {
+		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
-	if _, ok := c.Lookup(ask.Key); ok {
-		return fail(fmt.Errorf("%w: a task has it", ErrDuplicate))
-	}
-	if err := c.checkLeaf(ask.Queue); err != nil {
-		return fail(err)
-	}
+	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.nodes = c.order
-	if ask.RequiredNode != "" {
-		n, ok := c.nodeIDs[ask.RequiredNode]
-		if !ok || c.nodes[n].closed() {
-			return fail(fmt.Errorf("required node %q: %w", ask.RequiredNode, ErrUnknown))
+	if d.required() {
+		d.nodes = d.single[:0]
+		if n, ok := c.nodeIDs[ask.RequiredNode]; ok && !c.nodes[n].closed() {
+			d.nodes = append(d.nodes, n)
 		}
-		d.single[0] = n
-		d.nodes = d.single[:]
 	}
-	ns, ok := nanos(now)
-	if !ok {
-		return fail(fmt.Errorf("now %v: %w", now, ErrRange))
-	}
-	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
-		return fail(err)
-	}
-	if err := c.checkAmounts(ask.Size, c.grantSize(ask.Key)); err != nil {
-		return fail(err)
-	}
-	d.p, d.c, d.tree, d.ask, d.now, d.ns = p, c, c.tree, ask, now, ns
 	d.size = zeros(d.size, c.types)
 	copySize(d.size, ask.Size)
 	d.wants = resources.Positive(d.size)
@@ -207,11 +221,31 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.app, d.hasApp = c.apps.lookup(ask.Application)
-	d.relaxed, d.starving, d.refusals = Relaxation{}, false, 0
-	d.nodeShort = zeros(d.nodeShort, c.types)
-	d.sum = zeros(d.sum, c.types)
+	d.without, d.hasE = Relaxation{}, false
+	d.filter.reset(len(c.nodes))
+	s := &d.scratch
+	s.short, s.sum, s.none = zeros(s.short, c.types), zeros(s.sum, c.types), zeros(s.none, c.types)
 	return nil
+}
+
+// checkAsk reports what is wrong with an ask.
+func (c *Cluster) checkAsk(ask *Ask, now time.Time) error {
+	if ask.Key == "" {
+		return ErrEmpty
+	}
+	if _, ok := c.Lookup(ask.Key); ok {
+		return fmt.Errorf("%w: a task has it", ErrDuplicate)
+	}
+	if err := c.checkLeaf(ask.Queue); err != nil {
+		return err
+	}
+	if _, ok := nanos(now); !ok {
+		return fmt.Errorf("now %v: %w", now, ErrRange)
+	}
+	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
+		return err
+	}
+	return c.checkAmounts(ask.Size, c.grantSize(ask.Key))
 }
 
 // grantSize returns the amounts that an ask holds already.
@@ -222,31 +256,43 @@ func (c *Cluster) grantSize(key string) resources.Vector {
 	return nil
 }
 
-// refuse sets dst to a refusal that is certain.
-func (d *decision) refuse(dst *Decision, r Reason) {
-	dst.Outcome = Refused
-	dst.Plan.Version = Version{} // there is nothing to apply
-	dst.Refusal.Reason = r
-	dst.Refusal.Proven = true
+// required reports whether the ask can run on one node only.
+func (d *decision) required() bool { return d.ask.RequiredNode != "" }
+
+// trial is what the searches of a decision have taken and shown.
+type trial struct {
+	steps    int
+	proven   bool // every search was complete
+	levels   bool // every search has shown the least levels
+	refusals int  // how often the predicate has refused
 }
 
-// ceiling is the highest rank that law 6 allows.
-func (d *decision) ceiling() int64 {
-	if d.p.StrictPriority {
-		return -1
-	}
-	return 0
+func (t *trial) reset() { *t = trial{proven: true, levels: true} }
+
+// note takes note of a search.
+func (t *trial) note(s *cover.Selection) {
+	t.steps += s.Steps
+	t.proven = t.proven && s.Proven
+	t.levels = t.levels && s.LevelsProven
 }
 
-// lost returns the running time that stopping a task throws away.
-func (d *decision) lost(id TaskID) uint64 { return d.c.lost(id, d.ns) }
-
-// since returns the running time since an instant in nanoseconds, which is
-// none where that is to come. The difference of two int64 fits uint64, wherever
-// zero lies.
-func (d *decision) since(start int64) uint64 {
-	if start > d.ns {
-		return 0
+// proof returns what is shown of the best plan.
+func (t *trial) proof() Proof {
+	switch {
+	case t.proven:
+		return ProofCost
+	case t.levels:
+		return ProofLevels
 	}
-	return uint64(d.ns) - uint64(start)
+	return NoProof
+}
+
+// budget returns the steps that the next search may take.
+func (t *trial) budget(p *Planner) int {
+	steps := p.Steps
+	if steps <= 0 {
+		steps = DefaultSteps
+	}
+	steps = min(steps, math.MaxInt/64)
+	return min(steps, 64*steps-t.steps)
 }

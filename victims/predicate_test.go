@@ -18,9 +18,9 @@ type call struct {
 }
 
 // recorder returns a predicate that answers by ok and notes what it is asked.
-func (f *fixture) recorder(calls *[]call, ok func(call) bool) func(*victims.Ask, victims.NodeID, []victims.TaskID) bool {
-	return func(_ *victims.Ask, n victims.NodeID, ids []victims.TaskID) bool {
-		c := call{f.c.Node(n).Name, f.names(ids)}
+func (f *fixture) recorder(calls *[]call, ok func(call) bool) func(*victims.Placing) bool {
+	return func(q *victims.Placing) bool {
+		c := call{f.c.Node(q.Node).Name, f.names(q.Victims)}
 		slices.Sort(c.victims)
 		*calls = append(*calls, c)
 		return ok(c)
@@ -89,7 +89,7 @@ func TestPredicate_WidensAndTrims(t *testing.T) {
 	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "c") })}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"c"}, keysOf(d))
-	require.False(t, d.Plan.Proven)
+	require.False(t, d.Plan.Proof.Proven())
 	require.Equal(t, []string{"a"}, calls[0].victims)
 	require.Equal(t, []string{"a", "b", "c"}, calls[1].victims)
 	for _, c := range calls {
@@ -133,7 +133,7 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.node("n1", 8)
 		f.task("t1", "a", "n1", 4)
 		f.task("t2", "a", "n1", 4)
-		never := func(_ *victims.Ask, n victims.NodeID, _ []victims.TaskID) bool { return f.c.Node(n).Name != "n1" }
+		never := func(q *victims.Placing) bool { return f.c.Node(q.Node).Name != "n1" }
 		d := f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
 		require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
 		require.Equal(t, guaranteed == 0, d.Refusal.Proven, "guaranteed %d", guaranteed)
@@ -142,7 +142,7 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.task("t3", "a", "n2", 8)
 		d = f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
 		require.Equal(t, []string{"t3"}, keysOf(d))
-		require.True(t, d.Plan.Proven) // of a there is now enough that all on n1 may go
+		require.True(t, d.Plan.Proof.Proven()) // of a there is now enough that all on n1 may go
 	}
 }
 
@@ -156,8 +156,8 @@ func TestPredicate_RetryAtInBetween(t *testing.T) {
 	f.task("t2", "a", "n1", 4)
 	p := &victims.Planner{
 		Exempt: f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180}),
-		Predicate: func(_ *victims.Ask, _ victims.NodeID, ids []victims.TaskID) bool {
-			return slices.Equal(f.names(ids), []string{"t1"})
+		Predicate: func(q *victims.Placing) bool {
+			return slices.Equal(f.names(q.Victims), []string{"t1"})
 		},
 	}
 	d := f.decide(p, f.ask("x", "b", 4))

@@ -22,6 +22,7 @@ const (
 	RelaxFence                              // law 7: the preemption policy of Queue is fence, not default
 	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
 	RelaxGuarantee                          // law 2: the guarantee of Queue, in every type
+	RelaxBudget                             // the hard budget of the name Budget
 	RelaxUnschedulable                      // Node takes no new tasks
 	RelaxReservation                        // Node is reserved for another
 	RelaxApplication                        // law 3: Task is of the ask's application
@@ -43,6 +44,7 @@ var relaxableWords = [numRelaxables]string{
 	RelaxFence:         "fence",
 	RelaxDisabled:      "disabled",
 	RelaxGuarantee:     "guarantee",
+	RelaxBudget:        "budget",
 	RelaxUnschedulable: "unschedulable",
 	RelaxReservation:   "reservation",
 	RelaxApplication:   "same-application",
@@ -62,10 +64,11 @@ func (r Relaxable) String() string {
 // A Relaxation is one rule, and the queue, node or task that it is about where
 // it is about one.
 type Relaxation struct {
-	Rule  Relaxable
-	Queue queue.ID
-	Node  NodeID
-	Task  TaskID
+	Rule   Relaxable
+	Queue  queue.ID
+	Node   NodeID
+	Task   TaskID
+	Budget string
 }
 
 // The methods below ask whether a rule is relaxed. In a decision the zero
@@ -76,6 +79,8 @@ func (r Relaxation) rule(rule Relaxable) bool { return r.Rule == rule }
 func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
 
 func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
+
+func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r.Budget == name }
 
 func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
 

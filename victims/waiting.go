@@ -239,3 +239,15 @@ func (c *Cluster) copyGrants(from *Cluster) {
 		c.waits[i].grants = from.waits[i].grants
 	}
 }
+
+// grantsFrom appends a grant and those given on its node after it to dst.
+func (c *Cluster) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
+	node, found := c.tasks[grant].node, false
+	for i := range c.grants {
+		id := c.grants[i].task
+		if found = found || id == grant; found && c.tasks[id].node == node {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}

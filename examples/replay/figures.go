@@ -128,7 +128,7 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 		f.Decisions.Plans++
 		f.Victims.All += len(d.Plan.Victims)
 		f.Victims.Most = max(f.Victims.Most, len(d.Plan.Victims))
-		f.Search.Plans.add(d.Plan.Proven, d.Plan.Steps)
+		f.Search.Plans.add(d.Plan.Proof.Proven(), d.Plan.Steps)
 	case victims.Refused:
 		f.Decisions.Refused++
 		r := &d.Refusal

@@ -143,10 +143,10 @@ func (r *Replay) prepare() (*player, error) {
 			x.calendar.add(event{end, ends, int32(i)})
 		}
 	}
-	// Without a predicate a planner has less to do.
+	// Without a filter a planner has less to do.
 	if slices.ContainsFunc(r.Workload.Pods, func(p trace.Pod) bool { return p.Models != nil }) {
-		x.planner.Predicate = x.allowed
-		x.auditor.Predicate = func(q *victims.Placing) bool { return x.allowed(q.Ask, q.Node, q.Victims) }
+		x.planner.Filter = x.allowed
+		x.auditor.Filter = x.allowed
 	}
 	x.starving = make([]bool, cluster.Tree().Len())
 	x.watch = newWatch(cluster.Tree(), x.pods)
@@ -163,9 +163,9 @@ func (r *Replay) endOf(p *trace.Pod) int64 {
 	return p.Created + life*r.Stretch
 }
 
-// allowed is the predicate: a pod that wants GPUs of certain models has them
+// allowed is the filter: a pod that wants GPUs of certain models has them
 // from a node of one of those models only.
-func (x *player) allowed(a *victims.Ask, n victims.NodeID, _ []victims.TaskID) bool {
+func (x *player) allowed(a *victims.Ask, n victims.NodeID) bool {
 	p := x.pods[x.index[a.Key]]
 	// Nodes are never removed, so their rows are those of the workload.
 	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[n].Model)

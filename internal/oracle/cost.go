@@ -9,10 +9,6 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// SumOfPriorities says whether costs have the sum of raw priorities. The planners
-// do not sum it up yet; those who compare with them leave this alone.
-var SumOfPriorities bool
-
 // A Cost has the fields (a) to (j) of the decision's step 4, in their order.
 type Cost struct {
 	OptedOut      int
@@ -81,9 +77,7 @@ func (j *judge) costOf(victims []*world.Task) Cost {
 			c.MaxPriority = priority
 		}
 		c.SumRanks += rank
-		if SumOfPriorities {
-			c.SumPriorities += priority
-		}
+		c.SumPriorities += priority
 		c.Own.Add(c.Own, big.NewInt(v.Cost))
 		c.Work.Add(c.Work, big.NewInt(int64(lost(v, j.o.Now))))
 	}

@@ -34,7 +34,7 @@ type Result struct {
 	Closest    string
 	Lacks      world.Amounts // without zeros
 	RetryAt    time.Time
-	Filtered   int      // nodes that the filter refused
+	Filtered   int      // nodes that the filter refused; of the reason no-victims
 	WaitsFor   []string // for the reason in-flight, sorted
 }
 
@@ -67,7 +67,7 @@ func Decide(c *world.Case) Result {
 	// DESIGN.md, Refusals: why not.
 	reason, retry := j.precondition()
 	if reason != "" {
-		r := Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry, Filtered: j.filtered()}
+		r := Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry}
 		if j.mayTakeOwn() && !slices.Contains(untouched, reason) {
 			r.RetryAt = j.wake()
 		}

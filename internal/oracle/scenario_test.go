@@ -17,8 +17,6 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-func init() { oracle.SumOfPriorities = true }
-
 // The scenario documents carry what their authors expect, so the oracle is held
 // to them without the planner: every document whose requests are asks, and
 // finish, start and advance in between.

@@ -146,7 +146,8 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 	for _, v := range d.Plan.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}
-	result.Proven = &d.Plan.Proven
+	proven := d.Plan.Proof.Proven()
+	result.Proven = &proven
 	return result
 }
 

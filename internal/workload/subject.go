@@ -23,7 +23,7 @@ func (s *Subject) Proven() bool {
 	if s.Decision.Outcome == victims.Refused {
 		return s.Decision.Refusal.Proven
 	}
-	return s.Decision.Plan.Proven
+	return s.Decision.Plan.Proof.Proven()
 }
 
 // Steps returns the search steps that the decision took.

@@ -130,6 +130,51 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	return p
 }
 
+// CasePlanner returns a planner for a case over a cluster that was built of its
+// world, with all that the case says: options, labels, ports and gangs.
+func CasePlanner(c *victims.Cluster, k *Case) *victims.Planner {
+	p := PlannerOf(c, &k.Options)
+	switch k.Options.OwnLeaf {
+	case Met:
+		p.OwnLeaf = victims.OwnMet
+	case Any:
+		p.OwnLeaf = victims.OwnAny
+	}
+	if k.Options.Minimums != nil {
+		p.Minimum = func(job string) int { return k.Options.Minimums[job] }
+	}
+	if len(k.Ask.Selector) > 0 {
+		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool {
+			i := slices.IndexFunc(k.World.Nodes, func(x Node) bool { return x.Name == c.Node(n).Name })
+			return k.World.Nodes[i].Has(k.Ask.Selector)
+		}
+	}
+	if len(k.Ask.Ports) > 0 {
+		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return k.blockers(dst, c, n)
+		}
+	}
+	return p
+}
+
+// blockers appends the tasks and grants on a node that hold a port of the ask.
+func (k *Case) blockers(dst []victims.TaskID, c *victims.Cluster, n victims.NodeID) []victims.TaskID {
+	holds := func(ports []string) bool {
+		return slices.ContainsFunc(k.Ask.Ports, func(p string) bool { return slices.Contains(ports, p) })
+	}
+	for i := range k.World.Tasks {
+		if id, ok := c.Lookup(k.World.Tasks[i].Key); ok && c.NodeOf(id) == n && holds(k.World.Tasks[i].Ports) {
+			dst = append(dst, id)
+		}
+	}
+	for i := range k.World.Grants {
+		if id, ok := c.LookupGrant(k.World.Grants[i].Ask.Key); ok && c.NodeOf(id) == n && holds(k.World.Grants[i].Ask.Ports) {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
+
 func config(s *resources.Schema, q *Queue) queue.Config {
 	c := queue.Config{
 		Name: q.Name, Guaranteed: limit(s, q.Guaranteed), Max: limit(s, q.Max), Properties: q.Properties,

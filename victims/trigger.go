@@ -8,10 +8,13 @@ import (
 
 // precondition refuses an ask that must not trigger preemption, the cheapest
 // reason first, and reports whether it did. For a required node neither delay
-// nor guarantees count. (Section 5, "The decision", step 1.)
+// nor guarantees count. (DESIGN.md, The decision.)
 func (d *decision) precondition(dst *Decision) bool {
 	switch {
-	case d.ask.MayNot && !d.relaxed.rule(RelaxMayNot):
+	case d.required() && len(d.nodes) == 0:
+		d.refuse(dst, UnknownNode)
+		return true
+	case d.ask.MayNot && !d.without.rule(RelaxMayNot):
 		d.refuse(dst, MayNotPreempt)
 		return true
 	case d.early(dst):
@@ -21,7 +24,11 @@ func (d *decision) precondition(dst *Decision) bool {
 	case d.required():
 		return false
 	}
-	return d.triggers(dst) || d.headroomInside(dst)
+	if q, t, lawful := d.trigger(); !lawful {
+		d.refuseTrigger(dst, q, t)
+		return true
+	}
+	return d.headroomInside(dst)
 }
 
 // early refuses an ask that is not pending for long enough, or for which
@@ -29,12 +36,12 @@ func (d *decision) precondition(dst *Decision) bool {
 func (d *decision) early(dst *Decision) bool {
 	reason := Reason(0)
 	var retry time.Time
-	if !d.required() && !d.relaxed.rule(RelaxDelay) {
+	if !d.required() && !d.without.rule(RelaxDelay) {
 		if end := d.ask.PendingSince.Add(d.tree.PreemptionDelay(d.ask.Queue)); d.now.Before(end) {
 			reason, retry = TooEarly, end
 		}
 	}
-	if d.p.Interval > 0 && !d.ask.LastAttempt.IsZero() && !d.relaxed.rule(RelaxInterval) {
+	if d.p.Interval > 0 && !d.ask.LastAttempt.IsZero() && !d.without.rule(RelaxInterval) {
 		if end := d.ask.LastAttempt.Add(d.p.Interval); d.now.Before(end) {
 			if reason == 0 {
 				reason = TooSoon
@@ -58,7 +65,7 @@ func (d *decision) overMax(dst *Decision) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
 		most := d.max(q)
 		for t := range most.Defined.All() {
-			if d.usage(q, t, coming) > most.Value[t] {
+			if usageAt(d.tree, q, t, coming) > most.Value[t] {
 				d.refuseAt(dst, OverMax, q, t)
 				return true
 			}
@@ -67,45 +74,53 @@ func (d *decision) overMax(dst *Decision) bool {
 	return false
 }
 
-// triggers refuses if law 4 does.
-func (d *decision) triggers(dst *Decision) bool {
-	x := d.findStarving()
-	if !x.Governed && !d.relaxed.rule(RelaxUngoverned) {
-		d.refuse(dst, NotGuaranteed)
-		return true
+// trigger notes E and reports whether law 4 lets the ask preempt. If not, q and
+// t say which queue is at its guarantee; without any governing queue t is -1.
+func (d *decision) trigger() (q queue.ID, t int, lawful bool) {
+	x := d.findE()
+	if !x.Governed && !d.without.rule(RelaxUngoverned) {
+		return 0, -1, false
 	}
 	for t := range x.Met.All() {
-		if q, _ := d.tree.Governing(d.ask.Queue, t); !d.relaxed.queue(RelaxTrigger, q) {
-			d.refuseAt(dst, OverGuarantee, q, t)
-			return true
+		if q, _ := d.tree.Governing(d.ask.Queue, t); !d.without.queue(RelaxTrigger, q) {
+			return q, t, false
 		}
 	}
-	d.starving = d.starving && !d.relaxed.rule(RelaxInside)
-	return false
+	d.hasE = d.hasE && !d.without.rule(RelaxInside)
+	return 0, 0, true
 }
 
-// findStarving notes E, the needy queue, and returns what the guarantees say.
-func (d *decision) findStarving() queue.Trigger {
+// refuseTrigger refuses for law 4.
+func (d *decision) refuseTrigger(dst *Decision, q queue.ID, t int) {
+	if t < 0 {
+		d.refuse(dst, NotGuaranteed)
+		return
+	}
+	d.refuseAt(dst, OverGuarantee, q, t)
+}
+
+// findE notes E, the needy queue, and returns what the guarantees say.
+func (d *decision) findE() queue.Trigger {
 	x := d.tree.Trigger(d.ask.Queue, d.wants)
-	d.inside, d.starving = x.Needy, x.Governed
+	d.starving, d.hasE = x.Needy, x.Governed
 	return x
 }
 
 // headroomInside refuses where a max at E or below it is short: only victims
 // inside E could make room there, and those would leave E as starved as it is.
 func (d *decision) headroomInside(dst *Decision) bool {
-	if !d.starving {
+	if !d.hasE {
 		return false
 	}
 	for q := range d.tree.Up(d.ask.Queue) {
 		most := d.max(q)
 		for t := range most.Defined.All() {
-			if d.usage(q, t, coming)+d.size[t] > most.Value[t] {
+			if usageAt(d.tree, q, t, coming)+d.size[t] > most.Value[t] {
 				d.refuseAt(dst, HeadroomInside, q, t)
 				return true
 			}
 		}
-		if q == d.inside {
+		if q == d.starving {
 			break
 		}
 	}

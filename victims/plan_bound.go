@@ -1,7 +1,6 @@
 package victims
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 
@@ -24,29 +23,41 @@ const stride = 64
 
 // searchBounded looks at a few nodes from everywhere first, which gives a good
 // plan, and then at those of the others that may have a cheaper one. The answer
-// is that of looking at all, in whatever order: node order is part of the cost.
-// (Step 5.)
+// is that of looking at all, in whatever order: node rank and node order are
+// part of the cost.
 func (d *decision) searchBounded() {
 	d.searchRoomy()
-	for i := 0; i < len(d.nodes) && !d.hopeless; i += stride {
+	for i := 0; i < len(d.nodes) && !d.pool.hopeless; i += stride {
 		d.look(d.nodes[i])
 	}
-	for i := d.next(0); i < len(d.nodes) && !d.hopeless; i = d.next(i + 1) {
+	for i := d.next(0); i < len(d.nodes) && !d.pool.hopeless; i = d.next(i + 1) {
 		d.look(d.nodes[i])
 	}
 }
 
-// searchRoomy looks at the first node that has room for the ask as it is. If
-// headroom is needed, all such nodes have the same plan.
+// searchRoomy looks at the nodes that have room for the ask as they are. If
+// headroom alone is needed, all of them have the same plan, and the first by
+// rank and node order is enough. Blockers tell them apart.
 func (d *decision) searchRoomy() {
-	if !d.needs.open() {
+	if !d.needs.open() && d.p.Blockers == nil {
 		return
 	}
+	first, found := NodeID(0), false
 	for _, n := range d.nodes {
-		if d.usable(n) && !d.refused[n] && d.nodeNeed(d.nodeShort, n) == 0 {
-			d.searchNode(n)
-			return
+		if found && !d.c.comesBefore(n, first) {
+			continue
 		}
+		if !d.usable(n) || d.nodeNeed(d.scratch.short, n) != 0 || !d.passes(n) {
+			continue
+		}
+		if d.p.Blockers != nil {
+			d.searchNode(n)
+			continue
+		}
+		first, found = n, true
+	}
+	if found {
+		d.searchNode(first)
 	}
 }
 
@@ -55,20 +66,14 @@ func (d *decision) searchRoomy() {
 // best plan, or have none, by what their gauges tell. It says no more than
 // [decision.look] does, only sooner, and is the inner loop of every decision.
 func (d *decision) next(i int) int {
-	c, ceiling := d.c, d.ceiling()
-	if d.relaxed.Rule == RelaxPriority {
-		ceiling = math.MaxInt64
-	}
+	c, e := d.c, &d.eligible
 	for ; i < len(d.nodes); i++ {
 		n := d.nodes[i]
 		if i%stride == 0 {
 			continue
 		}
-		if !c.digest.gauges[n].fresh {
-			c.refresh(n)
-		}
-		switch rank := d.leastRank(c.digest.gauges[n].minPriority); {
-		case rank > ceiling:
+		switch rank := e.leastRank(c.digest.gauges[n].minPriority); {
+		case rank > e.ceiling:
 			continue // law 6, for all of its tasks
 		case d.best.found:
 			if d.quicklyBeaten(n, rank) {
@@ -82,20 +87,24 @@ func (d *decision) next(i int) int {
 	return i
 }
 
-// quicklyBeaten is beaten for a node of which the least rank is known, and nothing
-// else: of opted-out tasks and originators it takes none to be needed.
+// quicklyBeaten is beaten for a node of which the least rank is known, and
+// nothing else: of what decides before and between ranks, priorities and the
+// number of victims it takes none to be needed.
 func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
-	c, best := d.c, &d.bestTotal
+	c, best := d.c, &d.best.total
 	priority := int64(c.digest.gauges[n].minPriority)
+	l := &best.Levels
 	switch {
-	case best.Levels[LevelOptedOut] > 0 || best.Levels[LevelOriginators] > 0:
+	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
 		return false
-	case rank != best.Levels[LevelRank]:
-		return rank > best.Levels[LevelRank]
-	case priority != best.Levels[LevelPriority]:
-		return priority > best.Levels[LevelPriority]
+	case rank != l[LevelRank]:
+		return rank > l[LevelRank]
+	case priority != l[LevelPriority]:
+		return priority > l[LevelPriority]
+	case l[LevelJobs] > 0 || l[LevelOwnHigh] > 0 || l[LevelOwnLow] > 0:
+		return false
 	}
-	count, fewer := best.Levels[LevelVictims], true
+	count, fewer := l[LevelVictims], true
 	first := int(n) * c.types
 	for _, t := range d.types {
 		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
@@ -104,22 +113,34 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 		}
 		fewer = fewer && reaches(count-1, largest, short)
 	}
-	switch sum := count * rank; {
+	switch {
 	case fewer:
 		return false
-	case sum != best.Levels[LevelSumRanks]:
-		return sum > best.Levels[LevelSumRanks]
+	case count*rank != l[LevelSumRanks]:
+		return count*rank > l[LevelSumRanks]
+	case count*priority != l[LevelSumPriorities]:
+		return count*priority > l[LevelSumPriorities]
 	}
 	// As the last of the tasks was scheduled no later than any, all lose as much.
 	last := c.digest.latest[int(n)*numLatest]
 	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
-		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.place(n) < d.best.cost.Node {
+		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node) {
 			return false
 		}
 	}
 	return d.freesAsMuch(n, count, 0)
+}
+
+// since returns the running time since an instant in nanoseconds, which is
+// none if that is to come. The difference of two int64 fits uint64, wherever
+// zero lies.
+func (d *decision) since(start int64) uint64 {
+	if now := d.eligible.ns; start <= now {
+		return uint64(now) - uint64(start)
+	}
+	return 0
 }
 
 // reaches reports whether count times amount, which may be beyond int64, is at
@@ -130,35 +151,39 @@ func reaches(count, amount, short int64) bool {
 }
 
 // look searches a node that lacks room, unless its bounds show that it has no
-// plan or none that beats the best.
+// plan or none that beats the best. The filter is asked last: it may cost more
+// than the bounds.
 func (d *decision) look(n NodeID) {
 	b := nodeBound{node: n}
-	if !d.usable(n) || d.refused[n] || d.nodeNeed(d.nodeShort, n) == 0 || !d.boundNode(&b) {
+	short := d.scratch.short
+	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
 		return
 	}
-	if !d.best.found || !d.beaten(&b) && d.refine(&b) && !d.headroomBeats(&b) {
+	if d.best.found && (d.beaten(&b) || !d.refine(&b, short) || d.headroomBeats(&b)) {
+		return
+	}
+	if d.passes(n) {
 		d.searchNode(n)
 	}
 }
 
-// boundNode bounds a node that lacks d.nodeShort. It reports false where all
-// its tasks together do not give that, or priorities or guarantees let none of
+// boundNode bounds a node that lacks some amounts. It reports false if all its
+// tasks together do not give them, or if priorities or guarantees let none of
 // them go.
-func (d *decision) boundNode(b *nodeBound) bool {
+func (d *decision) boundNode(b *nodeBound, lacks resources.Vector) bool {
 	c, n := d.c, b.node
-	c.refresh(n)
 	gauge := &c.digest.gauges[n]
 	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
 	largest := c.row(c.digest.largest, n)
-	rank := d.leastRank(gauge.minPriority)
-	if rank > d.ceiling() && d.relaxed.Rule != RelaxPriority {
+	rank := d.eligible.leastRank(gauge.minPriority)
+	if rank > d.eligible.ceiling {
 		return false // law 6, for all of them
 	}
 	count := int64(1)
 	if d.tooLarge(c.row(c.digest.least, n)) {
 		return false
 	}
-	for t, short := range d.nodeShort {
+	for t, short := range lacks {
 		switch {
 		case short <= 0:
 			continue
@@ -180,22 +205,14 @@ func (d *decision) boundNode(b *nodeBound) bool {
 	b.levels[LevelPriority] = int64(gauge.minPriority)
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = count * rank
+	b.levels[LevelSumPriorities] = count * int64(gauge.minPriority)
 	b.work = d.leastLost(n, count)
 	return true
 }
 
 // tooLarge reports whether guarantees let no task of a size, or of a larger
 // one, go: no leaf in reach has so much to give.
-func (d *decision) tooLarge(size resources.Vector) bool { return !resources.Fits(size, d.mostRoom) }
-
-// leastRank returns the least rank of a task of a node whose lowest priority is
-// given.
-func (d *decision) leastRank(minPriority int32) int64 {
-	if d.leastLift == noLimit {
-		return d.fencedRank
-	}
-	return min(d.fencedRank, d.leastLift+int64(minPriority))
-}
+func (d *decision) tooLarge(size resources.Vector) bool { return !resources.Fits(size, d.eligible.mostRoom) }
 
 // leastLost returns the work that so many victims on a node lose at least.
 func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {
@@ -212,11 +229,11 @@ func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {
 // beaten reports whether it is certain that no plan for the node of b costs less
 // than the best.
 func (d *decision) beaten(b *nodeBound) bool {
-	if c := slices.Compare(b.levels[:], d.bestTotal.Levels[:]); c != 0 {
+	if c := slices.Compare(b.levels[:], d.best.total.Levels[:]); c != 0 {
 		return c > 0
 	}
-	c := b.work.Compare(d.bestTotal.Work)
-	if c < 0 || c == 0 && d.c.place(b.node) < d.best.cost.Node {
+	c := b.work.Compare(d.best.total.Work)
+	if c < 0 || c == 0 && d.c.comesBefore(b.node, d.best.node) {
 		return false
 	}
 	return d.freesAsMuch(b.node, b.levels[LevelVictims]-b.elsewhere, b.elsewhere)
@@ -227,7 +244,7 @@ func (d *decision) beaten(b *nodeBound) bool {
 // that does is enough; the first to look at is the one that decided for the
 // best.
 func (d *decision) freesAsMuch(n NodeID, count, elsewhere int64) bool {
-	if d.bestTotal.Excess.Amount == 0 || d.freesAsMuchOf(n, count, elsewhere, d.bestType) {
+	if d.best.total.Excess.Amount == 0 || d.freesAsMuchOf(n, count, elsewhere, d.best.bestType) {
 		return true
 	}
 	for t := range d.c.types {
@@ -241,32 +258,33 @@ func (d *decision) freesAsMuch(n NodeID, count, elsewhere int64) bool {
 func (d *decision) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 	beyond := count * d.c.digest.least[int(n)*d.c.types+t]
 	if elsewhere > 0 {
-		beyond += elsewhere * d.poolSums.least[t]
+		beyond += elsewhere * d.pool.sums.least[t]
 	}
 	if d.wants.Has(t) {
 		beyond -= max(d.size[t]-d.free(n, t, coming), d.needs.most[t], 0)
 	}
-	return d.asMuch[t] < noLimit && beyond >= d.asMuch[t]
+	return d.best.asMuch[t] < noLimit && beyond >= d.best.asMuch[t]
 }
 
-// noteExcess notes the excess of the best plan, and a type that decided for it.
-func (d *decision) noteExcess() {
-	share := d.bestTotal.Excess
-	d.noteShare(share)
-	for t, capacity := range d.c.total {
+// noteExcess notes the excess of the plan, and a type that decided for it.
+func (b *incumbent) noteExcess(capacities []int64) {
+	share := b.total.Excess
+	b.asMuch = noteShare(b.asMuch, share, capacities)
+	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {
-			d.bestType = t
+			b.bestType = t
 		}
 	}
 }
 
-// noteShare notes, per type, what least amount is no smaller a share of the
-// cluster.
-func (d *decision) noteShare(share resources.Share) {
-	d.asMuch = d.asMuch[:0]
-	for _, capacity := range d.c.total {
-		d.asMuch = append(d.asMuch, asMuchAs(share, max(capacity, 1)))
+// noteShare sets dst, per type, to the least amount that is no smaller a share
+// of its capacity than the given one.
+func noteShare(dst []int64, share resources.Share, capacities []int64) []int64 {
+	dst = dst[:0]
+	for _, capacity := range capacities {
+		dst = append(dst, asMuchAs(share, max(capacity, 1)))
 	}
+	return dst
 }
 
 // asMuchAs returns the least amount of a capacity that is no smaller a share

@@ -5,21 +5,19 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// surveyLanes is countRules and findClosest in one pass over the digests, for
+// lanes is countRules and findClosest in one pass over the digests, for
 // callers who exempt nobody. It reads no row of a task but where the ask's
 // application has tasks, and no lane of nodes where one rule keeps all whom
 // their leaves do not.
-func (d *decision) surveyLanes(r *Refusal) {
+func (s *survey) lanes(r *Refusal) {
+	d := s.d
 	var same sameRule
 	for _, n := range d.c.order {
 		gauge := &d.c.digest.gauges[n]
-		if !gauge.fresh {
-			d.c.refresh(n)
-		}
 		r.Counts[RuleLeaving] += int(gauge.leaving)
 		r.Counts[RuleRequiredNode] += int(gauge.required)
 		usable := d.usable(n)
-		rule, far := d.ruleForAll(r, n, usable)
+		rule, far := s.ruleForAll(r, n, usable)
 		told := rule != 0 && (same.rule == 0 || same.rule == rule)
 		if told {
 			same.rule = rule
@@ -28,12 +26,13 @@ func (d *decision) surveyLanes(r *Refusal) {
 		if told && (far || !usable) {
 			continue
 		}
-		short := d.shortOf(n)
+		at := d.siteIfOpen(n)
+		short := at.short
 		if !told {
-			d.surveyNode(r, n, short)
+			s.node(r, n, &at)
 		}
 		if usable {
-			d.closer(r, n)
+			s.closer(r, n, short)
 		}
 	}
 	if same.rule != 0 {
@@ -51,8 +50,9 @@ type sameRule struct {
 // ruleForAll returns the rule that keeps every evictable task of a node whose
 // leaf no rule keeps, or 0 where its digest does not tell; and whether the node
 // lacks so much that with none of them gone it is not the closest.
-func (d *decision) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
-	if d.hasApp || d.needs.open() {
+func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
+	d, e := s.d, &s.d.eligible
+	if e.hasApp || e.who.OwnLeaf || d.needs.open() {
 		return 0, false
 	}
 	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
@@ -60,13 +60,13 @@ func (d *decision) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far
 	for _, t := range d.types {
 		lack := max(d.size[t]-free[t], 0)
 		helps = helps || usable && lack > 0 && least[t] > 0
-		far = far || r.HasClosest && lack >= d.asMuch[t] && d.asMuch[t] < noLimit
+		far = far || r.HasClosest && lack >= s.asMuch[t] && s.asMuch[t] < noLimit
 	}
 	gauge := &d.c.digest.gauges[n]
 	switch {
-	case d.leastRank(gauge.minPriority) > d.ceiling():
+	case e.leastRank(gauge.minPriority) > e.ceiling:
 		rule = RulePriority
-	case helps && d.evenRanks && d.leastLift+int64(gauge.maxPriority) <= d.ceiling() && d.tooLarge(least):
+	case helps && e.evenRanks && e.leastLift+int64(gauge.maxPriority) <= e.ceiling && d.tooLarge(least):
 		rule = RuleGuarantee
 	}
 	return rule, far
@@ -77,7 +77,7 @@ func (d *decision) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far
 func (d *decision) addSame(r *Refusal, same *sameRule) {
 	var kept [NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
-		if veto := d.leaves[w].veto; veto != 0 {
+		if veto := d.eligible.leaves[w].veto; veto != 0 {
 			kept[veto] += int(d.c.evictable[w])
 		}
 	}
@@ -90,24 +90,25 @@ func (d *decision) addSame(r *Refusal, same *sameRule) {
 	r.Counts[same.rule] += same.tasks
 }
 
-// surveyNode surveys the lanes of a node, and takes what its candidates would
-// free off d.nodeShort.
-func (d *decision) surveyNode(r *Refusal, n NodeID, short resources.Mask) {
+// node surveys the lanes of a node, and takes what its candidates would free off
+// what it is short of.
+func (s *survey) node(r *Refusal, n NodeID, at *site) {
+	d := s.d
 	usable := d.usable(n)
-	s := laneSurvey{
+	l := laneSurvey{
 		digest: &d.c.digest.nodes[n],
-		short:  short,
+		short:  at.mask,
 		// Of a required node only the tasks on it make headroom.
 		headroom: d.needs.open() && (usable || !d.required()),
 	}
-	for i := range s.digest.lanes {
-		candidates := d.surveyLane(r, i, &s)
+	for i := range l.digest.lanes {
+		candidates := d.surveyLane(r, i, &l)
 		r.Candidates += int(candidates)
 		if candidates == 0 || !usable {
 			continue
 		}
-		for t, v := range s.digest.size(i, d.c.types) {
-			d.nodeShort[t] -= candidates * v
+		for t, v := range l.digest.size(i, d.c.types) {
+			at.short[t] -= candidates * v
 		}
 	}
 }
@@ -122,21 +123,21 @@ type laneSurvey struct {
 // surveyLane counts the tasks of a lane, each at the first rule that keeps it,
 // and returns how many are candidates.
 func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
+	e := &d.eligible
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	types := resources.Positive(size)
-	ceiling := d.ceiling()
 	for j := l.first; j < l.end; j++ {
-		leaf := &d.leaves[s.digest.leaves[j]]
+		leaf := &e.leaves[s.digest.leaves[j]]
 		helps := types & s.short
 		if s.headroom {
 			helps |= types & d.needs.masks[leaf.level]
 		}
 		switch {
-		case d.hasApp && d.c.tasks[s.digest.ids[j]].app == d.app:
+		case e.hasApp && d.c.tasks[s.digest.ids[j]].app == e.app:
 			r.Counts[RuleApplication]++
 		case leaf.veto != 0:
 			r.Counts[leaf.veto]++
-		case leaf.rank.Of(l.priority) > ceiling:
+		case leaf.rank.Of(l.priority) > leaf.ceiling:
 			r.Counts[RulePriority]++
 		case helps == 0:
 			r.Counts[RuleNotHelping]++

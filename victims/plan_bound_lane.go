@@ -3,6 +3,7 @@ package victims
 import (
 	"math"
 
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -12,14 +13,13 @@ import (
 //
 // It takes the tasks that law 2, fences and the like may protect for
 // candidates, which only makes the bound lower.
-func (d *decision) refine(b *nodeBound) bool {
-	d.nodeNeed(d.nodeShort, b.node)
+func (d *decision) refine(b *nodeBound, short resources.Vector) bool {
 	lanes := d.c.digest.nodes[b.node].lanes
-	lowest := b.levels[LevelRank]
-	if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.evenRanks {
+	lowest, lowestPriority := b.levels[LevelRank], b.levels[LevelPriority]
+	if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
 		// Plain tasks are enough. In the order of lanes the first that are
 		// enough tell how high a priority it takes.
-		n := d.enoughLanes(b.node)
+		n := d.enoughLanes(b.node, short)
 		top := int64(lanes[n-1].priority)
 		for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
 			n++
@@ -28,28 +28,29 @@ func (d *decision) refine(b *nodeBound) bool {
 		b.levels[LevelRank] += top - b.levels[LevelPriority]
 		b.levels[LevelPriority] = top
 	}
-	count, typ := d.fewest(b.node, lanes)
+	count, typ := d.fewest(b.node, lanes, short)
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
+	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
 	if d.beaten(b) {
 		return false
 	}
-	d.leastWork(b, lanes, typ)
+	d.leastWork(b, lanes, lack{typ, short[typ]})
 	return !d.beaten(b)
 }
 
 // enoughLanes returns how many of the first lanes of a node give what it lacks.
 // All together do.
-func (d *decision) enoughLanes(n NodeID) int {
+func (d *decision) enoughLanes(n NodeID, lacks resources.Vector) int {
 	digest := &d.c.digest.nodes[n]
-	clear(d.sum)
+	clear(d.scratch.sum)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
 		size := digest.size(i, d.c.types)
 		enough := true
-		for t, short := range d.nodeShort {
-			d.sum[t] += size[t] * int64(l.end-l.first)
-			enough = enough && d.sum[t] >= short
+		for t, short := range lacks {
+			d.scratch.sum[t] += size[t] * int64(l.end-l.first)
+			enough = enough && d.scratch.sum[t] >= short
 		}
 		if enough {
 			return i + 1
@@ -60,9 +61,9 @@ func (d *decision) enoughLanes(n NodeID) int {
 
 // fewest returns a number of tasks below which no set of those in the lanes
 // gives what the node lacks, and the type that takes so many.
-func (d *decision) fewest(n NodeID, lanes []lane) (count int64, typ int) {
+func (d *decision) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count int64, typ int) {
 	digest := &d.c.digest.nodes[n]
-	for t, short := range d.nodeShort {
+	for t, short := range lacks {
 		if short <= 0 {
 			continue
 		}
@@ -77,32 +78,38 @@ func (d *decision) fewest(n NodeID, lanes []lane) (count int64, typ int) {
 	return count, typ
 }
 
+// A lack is an amount of a type that a node is short of.
+type lack struct {
+	typ    int
+	amount int64
+}
+
 // leastWork sets the work of a bound, given that exactly as many victims go as
 // its levels say: few of those can be smaller than the largest in type t.
-func (d *decision) leastWork(b *nodeBound, lanes []lane, t int) {
+func (d *decision) leastWork(b *nodeBound, lanes []lane, need lack) {
 	digest := &d.c.digest.nodes[b.node]
 	count := int(b.levels[LevelVictims])
 	var largest, second int64
 	for i := range lanes {
-		switch size := digest.size(i, d.c.types)[t]; {
+		switch size := digest.size(i, d.c.types)[need.typ]; {
 		case size > largest:
 			largest, second = size, largest
 		case size < largest:
 			second = max(second, size)
 		}
 	}
-	smaller := int((int64(count)*largest - d.nodeShort[t]) / (largest - second))
-	big, small := d.newest[0][:0], d.newest[1][:0]
+	smaller := int((int64(count)*largest - need.amount) / (largest - second))
+	big, small := d.scratch.newest[0][:0], d.scratch.newest[1][:0]
 	for i := range lanes {
 		l := &lanes[i]
 		times := digest.times[l.first:min(l.end, l.first+int32(count))]
-		if digest.size(i, d.c.types)[t] == largest {
+		if digest.size(i, d.c.types)[need.typ] == largest {
 			big = insertNewest(big, count, times)
 		} else {
 			small = insertNewest(small, min(count, smaller), times)
 		}
 	}
-	d.newest[0], d.newest[1] = big, small
+	d.scratch.newest[0], d.scratch.newest[1] = big, small
 	b.work = cover.Work{}
 	for ; count > 0; count-- {
 		var next int64 = math.MaxInt64

@@ -1,0 +1,253 @@
+package victims
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// An Outcome is what was decided about an ask.
+type Outcome uint8
+
+const (
+	// Fits: there is room as things are. The plan names the node and no victim.
+	Fits Outcome = 1 + iota
+	// Waits: there will be room once what is already leaving has gone. The plan
+	// names the node and no victim.
+	Waits
+	// Preempts: there is room once the victims of the plan have gone.
+	Preempts
+	// Refused: there is no plan, and the refusal says why.
+	Refused
+)
+
+// String returns the stable word for the outcome: fits, waits, plan or refused.
+func (o Outcome) String() string {
+	switch o {
+	case Fits:
+		return "fits"
+	case Waits:
+		return "waits"
+	case Preempts:
+		return "plan"
+	case Refused:
+		return "refused"
+	}
+	return fmt.Sprintf("Outcome(%d)", uint8(o))
+}
+
+// A Decision is the answer to an ask. It is owned by the caller, who hands it
+// to [Planner.Decide] again to have its memory reused.
+type Decision struct {
+	Outcome Outcome
+	Plan    Plan    // for any outcome but Refused, which leaves none that could be applied
+	Refusal Refusal // for Refused
+}
+
+// A Plan is a place for an ask and the tasks that must go for it. It is plain
+// data: nothing happens until it is applied.
+type Plan struct {
+	Ask     Ask
+	Node    NodeID
+	Victims []Victim // sorted by key
+	Cost    Cost
+	Proof   Proof  // what was shown of it
+	OwnLeaf bool   // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
+	Steps   int    // search steps taken
+	Version Version // of the cluster that it was made for
+	At      time.Time // when it was decided
+
+	// Path and Place are the names of the ask's queue and of the node.
+	Path, Place string
+}
+
+// A Proof says what was shown of a plan.
+type Proof uint8
+
+const (
+	// NoProof: the plan is the best one found within the budget of steps.
+	NoProof Proof = iota
+	// ProofLevels: no lawful plan is less in the levels of its cost. So who is
+	// stopped, how many and of which rank cannot be bettered, but perhaps the
+	// excess, the work lost, the node, or the keys.
+	ProofLevels
+	// ProofCost: no lawful plan is cheaper, down to the last key.
+	ProofCost
+
+	numProofs
+)
+
+var proofWords = [numProofs]string{NoProof: "none", ProofLevels: "levels", ProofCost: "cost"}
+
+// String returns the stable word for the proof: none, levels or cost.
+func (p Proof) String() string {
+	if p < numProofs {
+		return proofWords[p]
+	}
+	return fmt.Sprintf("Proof(%d)", uint8(p))
+}
+
+// Proven reports whether no lawful plan is cheaper.
+func (p Proof) Proven() bool { return p == ProofCost }
+
+// A Victim is a task that a plan stops, and what for. It says what it is by
+// itself, so that it can be described after the task has gone.
+type Victim struct {
+	Task     TaskID
+	Key      string
+	Name     string // for people; "" if the task has none
+	Path     string // the name of its queue
+	Place    string // the name of its node
+	Priority int32  // raw
+	Size     resources.Vector
+	Rank     int64 // its effective priority minus the ask's; 0 or less
+	// ForNode is set if its amounts make room on the node of the plan,
+	// ForHeadroom if they make room under the max of a queue. Blocks is set if
+	// the caller named it as a blocker of the node. A member of a gang that goes
+	// as a whole may have none of these.
+	ForNode     bool
+	ForHeadroom bool
+	Blocks      bool
+
+	OptedOut, Originator bool
+}
+
+// A Reason says why there is no plan. Its String is a stable word.
+type Reason uint8
+
+const (
+	// InFlight: the ask holds a grant and cannot start on its node yet.
+	InFlight Reason = 1 + iota
+	// UnknownNode: the node that the ask requires is not in the cluster.
+	UnknownNode
+	// MayNotPreempt: the ask must not preempt others.
+	MayNotPreempt
+	// TooEarly: the ask has not been pending for its queue's preemption delay.
+	TooEarly
+	// TooSoon: preemption was tried for the ask less than the interval ago.
+	TooSoon
+	// OverMax: a queue on the path is over its max already.
+	OverMax
+	// NotGuaranteed: no queue guarantees any type of the ask (law 4).
+	NotGuaranteed
+	// OverGuarantee: a queue that governs a type of the ask is at or over its
+	// guarantee of it (law 4).
+	OverGuarantee
+	// HeadroomInside: a max at or below the starving queue is what is short,
+	// so that only its own tasks could make room (storm freedom).
+	HeadroomInside
+	// NothingInReach: no leaf is in reach (law 7), enabled and outside the
+	// starving queue.
+	NothingInReach
+	// NoVictims: no legal set of victims makes room.
+	NoVictims
+	// PredicateRefused: legal sets make room, and the caller's predicate
+	// refused those that were tried.
+	PredicateRefused
+	// Unlawful: a plan was found, and the audit that the planner was told to
+	// make found a law broken. That is a defect of this package.
+	Unlawful
+
+	numReasons
+)
+
+var reasonWords = [numReasons]string{
+	InFlight:         "in-flight",
+	UnknownNode:      "unknown-node",
+	MayNotPreempt:    "may-not-preempt",
+	TooEarly:         "too-early",
+	TooSoon:          "too-soon",
+	OverMax:          "over-max",
+	NotGuaranteed:    "not-guaranteed",
+	OverGuarantee:    "over-guarantee",
+	HeadroomInside:   "headroom-inside",
+	NothingInReach:   "nothing-in-reach",
+	NoVictims:        "no-victims",
+	PredicateRefused: "predicate",
+	Unlawful:         "unlawful",
+}
+
+// String returns the stable word for the reason.
+func (r Reason) String() string {
+	if r > 0 && r < numReasons {
+		return reasonWords[r]
+	}
+	return fmt.Sprintf("Reason(%d)", uint8(r))
+}
+
+// A Rule is what keeps a task from being a victim. A task is counted once, at
+// the first rule that does, in this order.
+type Rule uint8
+
+const (
+	RuleLeaving      Rule = 1 + iota // it is going already
+	RuleRequiredNode                 // it can run on its node only
+	RuleApplication                  // it is of the ask's application (law 3)
+	RuleFence                        // it is in the ask's leaf or outside its fence (law 7)
+	RuleDisabled                     // its queue is disabled
+	RuleInside                       // it is inside the starving queue (storm freedom)
+	RulePriority                     // its effective priority is higher (law 6)
+	RuleExempt                       // the caller exempts it
+	RuleNotHelping                   // it reduces no open need
+	RuleBudget                       // a hard budget that it is in has nothing left
+	RuleGuarantee                    // it alone would take a queue below its guarantee (law 2)
+
+	NumRules // the number of rules, and one: an array of this length is indexed by Rule
+)
+
+var ruleWords = [NumRules]string{
+	RuleLeaving:      "leaving",
+	RuleRequiredNode: "required-node",
+	RuleApplication:  "same-application",
+	RuleFence:        "fence",
+	RuleDisabled:     "disabled",
+	RuleInside:       "inside",
+	RulePriority:     "priority",
+	RuleExempt:       "exempt",
+	RuleNotHelping:   "not-helping",
+	RuleBudget:       "budget",
+	RuleGuarantee:    "guarantee",
+}
+
+// String returns the stable word for the rule.
+func (r Rule) String() string {
+	if r > 0 && r < NumRules {
+		return ruleWords[r]
+	}
+	return fmt.Sprintf("Rule(%d)", uint8(r))
+}
+
+// A Refusal says why there is no plan for an ask.
+type Refusal struct {
+	Reason Reason
+	// Queue and Type are what the reason speaks of, where it is OverMax,
+	// OverGuarantee or HeadroomInside.
+	Queue queue.ID
+	Type  int
+	// Counts has, for each rule, the number of tasks that it kept from being
+	// victims, and Candidates the number that no rule did. They are counted
+	// only where candidates were looked for: NoVictims and PredicateRefused.
+	Counts     [NumRules]int
+	Candidates int
+	// Filtered is the number of nodes that the caller's filter refused. It is
+	// counted like Counts.
+	Filtered int
+	// WaitsFor has the keys of the tasks that an ask in flight still waits for,
+	// sorted.
+	WaitsFor []string
+	// Closest is the node on which, with all its candidates gone, the least is
+	// lacking: by dominant share of the cluster's capacity, then in node
+	// order. Lacks is what. There is none if no node can be used.
+	Closest    NodeID
+	HasClosest bool
+	Lacks      resources.Vector
+	// RetryAt is the first instant at which by time alone the answer can
+	// change. It is zero where time does not help.
+	RetryAt time.Time
+	// Proven is set where no plan exists; else none was found within the step
+	// budget. Steps are the search steps taken.
+	Proven bool
+	Steps  int
+}

@@ -1,0 +1,279 @@
+package victims
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A Preemptor is what wants room, an ask or a job, as far as the rules about a
+// single victim go.
+type Preemptor struct {
+	Ask         *Ask // for the caller's exemptions; its queue, priority and application count
+	Arriving    resources.Vector
+	Strict      bool // law 6: lower effective priority only, not equal
+	OnNode      bool // it can run on one node only: raw priorities count, and queues protect nobody
+	OwnLeaf     bool // tasks of its own leaf may go if their raw priority is lower
+	OnlyOwnLeaf bool // and no others
+	Own         OwnLeaf
+	Starving    queue.ID // E: its own subtree gives nothing. It counts if HasStarving is set
+	HasStarving bool
+}
+
+// Eligible says who may be a victim: it is the one home of the rules about a
+// single task, for asks, asks that require a node, and jobs. Planning, counting
+// and explaining go by it; the audit does not, on purpose.
+//
+// The rules apply in this order: leaving, required node, same application
+// (law 3), own leaf or fence (law 7), disabled, inside the starving queue
+// (storm freedom), priority (law 6), exempt. Law 1 is a matter of cost, law 2
+// of sums: see [Rooms].
+//
+// The zero Eligible is ready for Reset. Memory is reused.
+type Eligible struct {
+	Exempt func(Exemption) (until time.Time, exempt bool)
+	Rooms  Rooms // law 2
+
+	c       *Cluster
+	who     Preemptor
+	now     time.Time
+	ns      int64     // now, in nanoseconds since 1970
+	horizon time.Time // exemptions that end until then count as ended
+	app     int32
+	hasApp  bool // the application has tasks in the cluster
+	view    fence.View
+	leaves  []leafRow
+	without Relaxation // a rule that does not hold; Explain sets it
+
+	// Over the leaves in reach: the most that one of them can give; the least
+	// that is added to a raw priority to give a rank, and whether the same is
+	// added everywhere; the lowest rank that a priority fence gives; the
+	// highest rank that a victim may have.
+	mostRoom              resources.Vector
+	leastLift, fencedRank int64
+	evenRanks             bool
+	ceiling               int64
+}
+
+// leafRow is what the tasks of a leaf have in common, so that a task costs a
+// lookup.
+type leafRow struct {
+	rank    fence.Lift // of a task of the leaf; see fence.View.Rank
+	ceiling int64      // the highest rank that may go
+	veto    Rule       // the rule that keeps all its tasks, or 0
+	level   int32      // see shortage
+	bounds  []int32    // law 2: what binds its tasks, from the leaf upwards
+	erodes  []int32    // see Rooms.Erodes
+	// room is what all of its bounds leave, per type; MaxInt64 if none does.
+	room resources.Vector
+}
+
+// Reset states who wants room, and reports whether any leaf is in reach.
+// The cost is linear in queues times types.
+func (e *Eligible) Reset(c *Cluster, who *Preemptor, now time.Time) (reach bool) {
+	e.c, e.who, e.now, e.horizon = c, *who, now, now
+	e.ns, _ = nanos(now)
+	e.app, e.hasApp = c.apps.lookup(who.Ask.Application)
+	e.Rooms.Own = who.Own
+	e.resetRooms()
+	e.leaves = zeros(e.leaves, c.tree.Len())
+	if !who.OnNode {
+		e.view.Reset(c.tree, who.Ask.Queue)
+	}
+	for w := range c.tree.Leaves(queue.Root) {
+		e.resetLeaf(&e.leaves[w], w)
+		reach = reach || e.leaves[w].veto == 0
+	}
+	e.compareLeaves()
+	return reach
+}
+
+// resetRooms computes what law 2 lets go.
+func (e *Eligible) resetRooms() {
+	tree := e.c.tree
+	e.Rooms.Reset(tree, e.who.Ask.Queue, e.who.Arriving)
+	if e.without.Rule != RelaxGuarantee {
+		return
+	}
+	for q := range tree.All() {
+		if e.without.queue(RelaxGuarantee, q) {
+			e.Rooms.drop(q)
+		}
+	}
+}
+
+// resetLeaf works out what the tasks of leaf w have in common.
+func (e *Eligible) resetLeaf(leaf *leafRow, w queue.ID) {
+	own := w == e.who.Ask.Queue
+	if e.who.Strict || own && !e.who.OnNode {
+		leaf.ceiling = -1 // in one's own leaf never an equal
+	}
+	if e.who.OnNode {
+		leaf.rank = fence.Lift{Offset: -int64(e.who.Ask.Priority)}
+		leaf.room = e.Rooms.Least(nil)
+		return
+	}
+	leaf.rank = e.view.Rank(w, e.who.Ask.Priority)
+	leaf.veto = e.vetoOf(w)
+	leaf.bounds, leaf.erodes = e.Rooms.Chain(w), e.Rooms.Erodes(w)
+	leaf.room = e.Rooms.Least(leaf.bounds)
+}
+
+// vetoOf returns the rule that keeps all tasks of a leaf from being victims.
+func (e *Eligible) vetoOf(w queue.ID) Rule {
+	tree, own := e.c.tree, w == e.who.Ask.Queue
+	outside := e.who.OnlyOwnLeaf || e.view.Standing(w) == fence.Outside && !e.without.opens(tree, e.who.Ask.Queue, w)
+	if own {
+		outside = !e.who.OwnLeaf
+	}
+	switch {
+	case outside:
+		return RuleFence // law 7: never outside the fence
+	case tree.Disabled(w) && !e.without.enables(tree, w):
+		return RuleDisabled
+	case e.who.HasStarving && !own && tree.Contains(e.who.Starving, w):
+		return RuleInside // storm freedom: from outside the subtree of E
+	}
+	return 0
+}
+
+// compareLeaves finds out what the leaves in reach have in common.
+func (e *Eligible) compareLeaves() {
+	e.leastLift, e.fencedRank, e.evenRanks, e.ceiling = noLimit, noLimit, true, -1
+	e.mostRoom = e.Rooms.block()
+	for w := range e.c.tree.Leaves(queue.Root) {
+		leaf := &e.leaves[w]
+		if leaf.veto != 0 {
+			continue
+		}
+		e.ceiling = max(e.ceiling, leaf.ceiling)
+		e.mostRoom = resources.Max(e.mostRoom, e.mostRoom, leaf.room)
+		if leaf.rank.Fenced {
+			e.fencedRank, e.evenRanks = min(e.fencedRank, leaf.rank.Offset), false
+			continue
+		}
+		e.evenRanks = e.evenRanks && (e.leastLift == noLimit || e.leastLift == leaf.rank.Offset)
+		e.leastLift = min(e.leastLift, leaf.rank.Offset)
+	}
+	if e.without.Rule == RelaxPriority {
+		e.ceiling = noLimit
+	}
+}
+
+// relax lets a rule about a single task not hold, after Reset.
+func (e *Eligible) relax(r Relaxation) {
+	e.without = r
+	e.compareLeaves()
+}
+
+// leastRank returns the least rank of tasks of which the lowest priority is given.
+func (e *Eligible) leastRank(lowest int32) int64 {
+	if e.leastLift == noLimit {
+		return e.fencedRank
+	}
+	return min(e.fencedRank, e.leastLift+int64(lowest))
+}
+
+// Veto returns the first rule that keeps a task from being a victim whatever
+// it frees, but for exemptions; 0 if there is none. It does not ask the caller.
+func (e *Eligible) Veto(id TaskID) Rule {
+	r := &e.c.tasks[id]
+	switch {
+	case r.state.leaving():
+		return RuleLeaving
+	case r.flags.has(flagRequiredNode) && !e.without.task(RelaxRequiredNode, id):
+		return RuleRequiredNode
+	case e.hasApp && r.app == e.app && !e.without.task(RelaxApplication, id):
+		return RuleApplication // law 3: never the same application
+	}
+	leaf := &e.leaves[r.leaf]
+	switch {
+	case leaf.veto != 0:
+		return leaf.veto
+	case leaf.rank.Of(r.priority) > leaf.ceiling && !e.without.task(RelaxPriority, id):
+		return RulePriority // law 6: lower or equal effective priority only
+	}
+	return 0
+}
+
+// Rule returns the first rule that keeps a task from being a victim whatever it
+// frees, the caller's exemptions included; 0 if there is none.
+func (e *Eligible) Rule(id TaskID) Rule {
+	if rule := e.Veto(id); rule != 0 {
+		return rule
+	}
+	if e.exempt(id) {
+		return RuleExempt
+	}
+	return 0
+}
+
+// exempt reports whether the caller exempts a task, taking exemptions that end
+// at the horizon or before as ended.
+func (e *Eligible) exempt(id TaskID) bool {
+	if e.Exempt == nil || e.without.task(RelaxExemption, id) {
+		return false
+	}
+	until, ok := e.exemption(id)
+	return ok && (until.IsZero() || until.After(e.horizon))
+}
+
+func (e *Eligible) exemption(id TaskID) (until time.Time, ok bool) {
+	until, ok = e.Exempt(Exemption{Cluster: e.c, Task: id, Ask: e.who.Ask, Now: e.now})
+	return until, ok && (until.IsZero() || until.After(e.now))
+}
+
+// Protected returns the rule that keeps a task from going alone though it may
+// go by [Eligible.Rule]: a hard budget with nothing left, or law 2. It returns
+// 0 if there is none. Both over sums are the search's business.
+func (e *Eligible) Protected(id TaskID) Rule {
+	for _, b := range e.c.budgetsOf(id) {
+		if budget := &e.c.budgets[b]; budget.hard && budget.left <= 0 && !e.without.budget(budget.name) {
+			return RuleBudget
+		}
+	}
+	if !resources.Fits(e.c.size(id), e.leaves[e.c.tasks[id].leaf].room) {
+		return RuleGuarantee
+	}
+	return 0
+}
+
+// Rank returns the effective priority of a task minus that of the preemptor,
+// both lifted to below their common ancestor.
+func (e *Eligible) Rank(id TaskID) int64 {
+	r := &e.c.tasks[id]
+	return e.leaves[r.leaf].rank.Of(r.priority)
+}
+
+// Levels returns what stopping a task costs, but for excess and work.
+func (e *Eligible) Levels(id TaskID) cover.Levels {
+	r := &e.c.tasks[id]
+	rank := e.leaves[r.leaf].rank.Of(r.priority)
+	l := cover.Levels{
+		LevelRank: rank, LevelPriority: int64(r.priority),
+		LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(r.priority),
+	}
+	if r.flags.has(flagOptedOut) {
+		l[LevelOptedOut] = 1 // law 1: opted out only if no plan does without
+	}
+	if r.flags.has(flagOriginator) {
+		l[LevelOriginators] = 1
+	}
+	if own := e.c.costOf(id); own > 0 {
+		l[LevelOwnHigh], l[LevelOwnLow] = cover.WideOf(own).Split()
+	}
+	return l
+}
+
+// Lost returns the work that stopping a task loses, in nanoseconds.
+func (e *Eligible) Lost(id TaskID) uint64 { return e.c.lost(id, e.ns) }
+
+// Bounds returns the bounds of law 2 that a task is bound by, as rows of
+// Rooms.Bounds, and those that it erodes.
+func (e *Eligible) Bounds(id TaskID) (bounds, erodes []int32) {
+	leaf := &e.leaves[e.c.tasks[id].leaf]
+	return leaf.bounds, leaf.erodes
+}

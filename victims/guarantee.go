@@ -1,0 +1,157 @@
+package victims
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// Rooms are what law 2 lets go: a bound for every queue that is guaranteed
+// anything. They are the bounds of a [cover.Problem] whose units are tasks
+// below the queues, exported for callers that pose problems of their own.
+//
+// The zero Rooms is empty. Memory is reused, and what methods return lives
+// until the next Reset.
+type Rooms struct {
+	// Own is what law 2 means for the queues of the path. It is read by Reset.
+	Own OwnLeaf
+	// Bounds are in tree order. Others may be appended.
+	Bounds []cover.Bound
+
+	tree    *queue.Tree
+	leaf    queue.ID // that the amounts arrive in
+	rowOf   []int32  // by queue: its row of Bounds, or -1
+	chains  []int32  // the bounds of each leaf that was asked for
+	amounts []int64
+	surplus resources.Vector
+}
+
+// Reset computes the rooms for a plan that lets some amounts into a leaf of the
+// tree. Amounts are effective usage: what is leaving has left.
+//
+// Law 2: no queue ends below its guarantee. Usage after the plan must be at
+// least min(g, usage before), so the victims below a queue may sum to its
+// surplus, and on the path of the leaf to as much more as arrives.
+//
+// With Own set, that changes on the path only. [OwnMet] bounds nothing in types
+// in which the queue is under its guarantee and something arrives. With
+// [OwnAny] the tasks of the leaf itself are not bound, and use up what arrives:
+// see [Rooms.Erodes].
+//
+// The cost is linear in queues times types.
+func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
+	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
+	r.rowOf = zeros(r.rowOf, tree.Len())
+	for q := range tree.All() {
+		r.rowOf[q] = -1
+		g := tree.Guaranteed(q)
+		if g.Defined == 0 {
+			continue
+		}
+		b := cover.Bound{Room: resources.Limit{Value: r.block(), Defined: g.Defined}}
+		r.surplus = tree.Surplus(r.surplus, q)
+		for t := range g.Defined.All() {
+			b.Room.Value[t] = r.surplus[t]
+		}
+		if tree.Contains(q, leaf) {
+			r.arrive(&b, q, arriving)
+		}
+		r.rowOf[q] = int32(len(r.Bounds))
+		r.Bounds = append(r.Bounds, b)
+	}
+}
+
+// arrive adds what arrives to the room of a queue of the path.
+func (r *Rooms) arrive(b *cover.Bound, q queue.ID, arriving resources.Vector) {
+	if r.Own == OwnAny {
+		b.Extra = r.block()
+		copy(b.Extra, arriving)
+		return
+	}
+	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
+	for t := range g.Defined.All() {
+		if r.Own == OwnMet && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
+			b.Room.Defined = b.Room.Defined.Without(t)
+			continue
+		}
+		b.Room.Value[t] += arriving.At(t)
+	}
+}
+
+// drop makes a queue guarantee nothing, for leaves that are asked for later.
+func (r *Rooms) drop(q queue.ID) { r.rowOf[q] = -1 }
+
+// Row returns the row of a queue in Bounds, and whether it has one.
+func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
+	row = r.rowOf[q]
+	return row, row >= 0
+}
+
+// Chain lists the bounds of a leaf, the innermost first, as a [cover.Unit]
+// wants them.
+func (r *Rooms) Chain(leaf queue.ID) []int32 {
+	if r.Own == OwnAny && leaf == r.leaf {
+		return nil
+	}
+	return r.path(leaf)
+}
+
+// Erodes lists the bounds that tasks of a leaf use up without being bound by
+// them, ascending: those of the path with [OwnAny], for the leaf that the
+// amounts arrive in.
+func (r *Rooms) Erodes(leaf queue.ID) []int32 {
+	if r.Own != OwnAny || leaf != r.leaf {
+		return nil
+	}
+	rows := r.path(leaf)
+	slices.Reverse(rows)
+	return rows
+}
+
+// path lists the rows of the queues from a leaf upwards.
+func (r *Rooms) path(leaf queue.ID) []int32 {
+	from := len(r.chains)
+	for q := range r.tree.Up(leaf) {
+		if b := r.rowOf[q]; b >= 0 {
+			r.chains = append(r.chains, b)
+		}
+	}
+	return r.chains[from:len(r.chains):len(r.chains)]
+}
+
+// Least returns the least room of some bounds per type, and MaxInt64 for types
+// that none of them bounds: no single task that is larger can go.
+func (r *Rooms) Least(bounds []int32) resources.Vector {
+	least := r.block()
+	for t := range least {
+		least[t] = math.MaxInt64
+	}
+	for _, b := range bounds {
+		bound := &r.Bounds[b]
+		for t := range bound.Room.Defined.All() {
+			least[t] = min(least[t], bound.Room.Value[t]+bound.Extra.At(t))
+		}
+	}
+	return least
+}
+
+// block returns a row of zeros, one amount per type.
+func (r *Rooms) block() resources.Vector {
+	from := len(r.amounts)
+	for range r.tree.Schema().Len() {
+		r.amounts = append(r.amounts, 0)
+	}
+	return r.amounts[from:len(r.amounts):len(r.amounts)]
+}
+
+const noLimit = math.MaxInt64
+
+// zeros returns a slice of n zeros in the memory of s.
+func zeros[T any](s []T, n int) []T {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}

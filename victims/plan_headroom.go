@@ -1,0 +1,199 @@
+package victims
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// If headroom is short as well as a node, one set has to make both. What makes
+// headroom may be on any node, and is one problem that all nodes share.
+
+// searchJoint looks for a set that makes room on a node and headroom at once.
+// Such a set contains one that makes room on the node, so the cheapest of
+// those is a bound, and the answer if it makes headroom as well.
+func (d *decision) searchJoint(s *site) {
+	d.gatherLocal(s)
+	if d.pruning() {
+		n := len(d.local.units)
+		d.local.addGangs(d, s)
+		d.state(s, d.wanted(s))
+		for i := range d.needs.short {
+			d.problem.Needs[1+i].Short = nil
+		}
+		d.solve(&d.found, &d.local, d.limit())
+		switch {
+		case !d.found.Found && d.found.Proven:
+			return
+		case d.found.Found && d.found.Proven && d.makesHeadroom(&d.found, &d.local):
+			d.offer(s.node, &d.found, &d.local)
+			return
+		}
+		d.local.cut(n)
+	}
+	if !d.searchHeadroom() {
+		return
+	}
+	d.local.join(d, s)
+	d.local.addGangs(d, s)
+	d.state(s, d.wanted(s))
+	d.solve(&d.found, &d.local, d.limit())
+	d.offer(s.node, &d.found, &d.local)
+}
+
+// cut takes the units from a place on out again.
+func (u *unitSet) cut(n int) { u.units, u.ids, u.gang = u.units[:n], u.ids[:n], u.gang[:n] }
+
+// searchHeadroom solves what all nodes share: the cheapest set that makes
+// headroom. It reports false if there is none, and then no node has a plan.
+func (d *decision) searchHeadroom() bool {
+	p := &d.pool
+	if p.searched {
+		return !p.hopeless
+	}
+	p.searched = true
+	p.gather(d)
+	s := d.elsewhere()
+	p.singles = len(p.units)
+	p.addGangs(d, &s)
+	d.state(&s, d.wanted(&s))
+	d.solve(&p.shared, &p.unitSet, nil)
+	p.hopeless = !p.shared.Found && p.shared.Proven
+	p.sums.sumUp(d, p)
+	return !p.hopeless
+}
+
+// makesHeadroom reports whether a set meets every headroom need.
+func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
+	for i, short := range d.needs.short {
+		if !d.meets(u, s.Units, int32(1+i), short) {
+			return false
+		}
+	}
+	return true
+}
+
+// meets reports whether the units that count for a row of needs sum to short.
+func (d *decision) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
+	sum := d.scratch.sum
+	clear(sum)
+	for _, i := range units {
+		for part := range u.units[i].All {
+			if slices.Contains(part.Needs, row) {
+				sum = resources.Add(sum, sum, part.Size)
+			}
+		}
+	}
+	d.scratch.sum = sum
+	return resources.Fits(short, sum)
+}
+
+// poolSums are what bounds need of the candidates that make headroom, members
+// of gangs included.
+type poolSums struct {
+	fewest   []int64 // for each need, a number of victims below which none meets it
+	rank     int64   // the least
+	priority int64   // the least
+	newest   int64   // when the last of them was scheduled, as Cluster.newest has it
+	least    resources.Vector
+	largest  resources.Vector // scratch
+}
+
+// sumUp sums the candidates up that make headroom.
+func (s *poolSums) sumUp(d *decision, p *headroomPool) {
+	s.rank, s.priority, s.newest = math.MaxInt64, math.MaxInt64, math.MinInt64
+	ids := d.scratch.taken[:0]
+	for i := range p.units {
+		ids = p.tasks(ids, d, int32(i))
+	}
+	d.scratch.taken = ids
+	for i, id := range ids {
+		s.rank = min(s.rank, d.eligible.Rank(id))
+		s.priority = min(s.priority, int64(d.c.tasks[id].priority))
+		s.newest = max(s.newest, d.c.newest(id))
+		if size := d.c.size(id); i == 0 {
+			s.least = append(s.least[:0], size...)
+		} else {
+			s.least = resources.Min(s.least, s.least, size)
+		}
+	}
+	s.fewest = s.fewest[:0]
+	for i, short := range d.needs.short {
+		s.fewest = append(s.fewest, s.fewestFor(d, ids, lackOf{int32(i), short}))
+	}
+}
+
+// lackOf is what the headroom of a level lacks.
+type lackOf struct {
+	level int32
+	short resources.Vector
+}
+
+// fewestFor returns a number of tasks below which none meet a headroom need.
+func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
+	s.largest = zeros(s.largest, d.c.types)
+	for _, id := range ids {
+		if d.eligible.leaves[d.c.tasks[id].leaf].level <= need.level {
+			s.largest = resources.Max(s.largest, s.largest, d.c.size(id))
+		}
+	}
+	for t, lack := range need.short {
+		if lack > 0 && s.largest[t] > 0 {
+			fewest = max(fewest, (lack-1)/s.largest[t]+1)
+		}
+	}
+	return fewest
+}
+
+// headroomBeats raises the bound of a node by what headroom takes, and reports
+// whether the best plan beats it then.
+//
+// At least count victims are on the node, and at least fewest of all make
+// headroom. So besides count there are those that the node has too few for.
+func (d *decision) headroomBeats(b *nodeBound) bool {
+	if !d.needs.open() || !d.pool.searched {
+		return false
+	}
+	count, elsewhere := b.levels[LevelVictims], int64(0)
+	for i, fewest := range d.pool.sums.fewest {
+		here := d.newestBelow(d.scratch.newest[1][:0], b.node, int32(i), fewest)
+		d.scratch.newest[1] = here
+		if more := fewest - int64(len(here)); i == 0 || more > elsewhere {
+			d.scratch.newest[0], d.scratch.newest[1] = here, d.scratch.newest[0]
+			elsewhere = more
+		}
+	}
+	newest := d.scratch.newest[0] // of those on the node that make headroom
+	b.elsewhere = elsewhere
+	b.levels[LevelVictims] = count + elsewhere
+	rank := min(d.eligible.leastRank(d.c.digest.gauges[b.node].minPriority), d.pool.sums.rank)
+	b.levels[LevelSumRanks] = (count + elsewhere) * rank
+	priority := min(int64(d.c.digest.gauges[b.node].minPriority), d.pool.sums.priority)
+	b.levels[LevelSumPriorities] = (count + elsewhere) * priority
+	// With exactly so many victims, all of newest are among them, and count are
+	// on the node.
+	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))
+	for _, start := range newest {
+		work = work.AddNanos(d.since(start), 1)
+	}
+	work = work.AddNanos(d.since(d.pool.sums.newest), uint64(elsewhere))
+	if elsewhere > 0 || work.Compare(b.work) > 0 {
+		b.work = work
+	}
+	return d.beaten(b)
+}
+
+// newestBelow sets dst to when the last tasks on a node were scheduled that may
+// make headroom for a need, the last first, and returns it. It takes no more
+// than the given number.
+func (d *decision) newestBelow(dst []int64, n NodeID, need int32, most int64) []int64 {
+	digest := &d.c.digest.nodes[n]
+	for j, w := range digest.leaves {
+		if leaf := &d.eligible.leaves[w]; leaf.level <= need && leaf.veto == 0 {
+			dst = insertNewest(dst, int(most), digest.times[j:j+1])
+		}
+	}
+	return dst
+}

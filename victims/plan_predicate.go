@@ -1,0 +1,350 @@
+package victims
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// If the caller may refuse a plan, the next best one is wanted, and no node is
+// to be searched twice. So all nodes wait in a heap, each with a bound on what a
+// plan for it costs, and once it was searched with its plan.
+
+// A frontier is the nodes that may still have the best plan, the best first.
+type frontier struct {
+	d     *decision
+	rows  []prospect
+	plans []incumbent // of the nodes that were searched, by prospect.plan
+}
+
+// A prospect is a node with a bound, or with the best plan for it.
+type prospect struct {
+	levels cover.Levels // of the plan, or a bound on them
+	node   NodeID
+	plan   int32 // or -1: the node was not searched yet
+}
+
+func (f *frontier) Len() int      { return len(f.rows) }
+func (f *frontier) Swap(i, j int) { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] }
+func (f *frontier) Push(x any)    { f.rows = append(f.rows, *x.(*prospect)) }
+func (f *frontier) Pop() any {
+	f.rows = f.rows[:len(f.rows)-1]
+	return nil // the caller has read it
+}
+
+// Less orders prospects so that a plan comes first only if no bound could
+// still beat it.
+func (f *frontier) Less(i, j int) bool {
+	a, b := &f.rows[i], &f.rows[j]
+	switch {
+	case a.plan >= 0 && b.plan >= 0:
+		return f.d.compare(&f.plans[a.plan].cost, &f.plans[b.plan].cost) < 0
+	case f.d.p.Compare == nil:
+		if c := slices.Compare(a.levels[:], b.levels[:]); c != 0 {
+			return c < 0
+		}
+	}
+	if a.plan < 0 && b.plan < 0 {
+		return f.d.c.comesBefore(a.node, b.node)
+	}
+	return a.plan < 0
+}
+
+// searchInTurn searches nodes in the order of their bounds and asks the
+// predicate about plans in the order of their cost, until it accepts one.
+func (d *decision) searchInTurn() bool {
+	f := &d.front
+	f.d, f.rows, f.plans = d, f.rows[:0], f.plans[:0]
+	for _, n := range d.nodes {
+		if p, ok := d.prospectOf(n); ok {
+			f.rows = append(f.rows, p)
+		}
+	}
+	heap.Init(f)
+	for len(f.rows) > 0 {
+		p := f.rows[0]
+		heap.Pop(f)
+		switch {
+		case p.plan >= 0:
+			if d.approves(&f.plans[p.plan]) || d.widen(p.node) {
+				return true
+			}
+		case d.passes(p.node):
+			d.best.found = false
+			d.searchNode(p.node)
+			if d.best.found {
+				d.scratch.found = prospect{levels: d.best.total.Levels, node: p.node, plan: f.keep(&d.best)}
+				heap.Push(f, &d.scratch.found)
+			}
+			if d.pool.hopeless {
+				return false
+			}
+		}
+	}
+	d.best.found = false
+	return false
+}
+
+// prospectOf returns a usable node with a bound, and false if it has no plan.
+func (d *decision) prospectOf(n NodeID) (prospect, bool) {
+	p := prospect{node: n, plan: -1}
+	if !d.usable(n) {
+		return p, false
+	}
+	if !d.pruning() || d.nodeNeed(d.scratch.short, n) == 0 {
+		return p, true
+	}
+	b := nodeBound{node: n}
+	if !d.boundNode(&b, d.scratch.short) {
+		return p, false
+	}
+	p.levels = b.levels
+	return p, true
+}
+
+// keep copies a plan and returns its row.
+func (f *frontier) keep(best *incumbent) int32 {
+	n := len(f.plans)
+	if n < cap(f.plans) {
+		f.plans = f.plans[:n+1]
+	} else {
+		f.plans = append(f.plans, incumbent{})
+	}
+	plan := &f.plans[n]
+	victims := append(plan.victims[:0], best.victims...)
+	plan.found, plan.node, plan.cost, plan.total, plan.victims = true, best.node, best.cost, best.total, victims
+	return int32(n)
+}
+
+// approves makes a plan the best and asks the predicate about it.
+func (d *decision) approves(plan *incumbent) bool {
+	b := &d.best
+	b.found, b.node, b.cost, b.total = true, plan.node, plan.cost, plan.total
+	b.victims = append(b.victims[:0], plan.victims...)
+	return d.accepts(b.node, b.victims, coming)
+}
+
+// widen tries a node whose cheapest set the predicate has refused with all its
+// candidates: as many as laws and budgets allow, the cheapest first. If the
+// predicate accepts those they are trimmed, the costliest first, until no
+// victim can be given back so that needs and predicate still hold. Then an
+// opted-out victim is exchanged for any other candidate that does instead
+// (law 1).
+func (d *decision) widen(n NodeID) bool {
+	s := d.siteOf(n)
+	u := &d.local
+	u.gather(d, &s)
+	if d.needs.open() && d.searchHeadroom() {
+		for i, id := range d.pool.ids[:d.pool.singles] {
+			if d.c.tasks[id].node != n {
+				u.append(id, -1, d.pool.units[i])
+			}
+		}
+		for _, g := range d.pool.met {
+			if !slices.Contains(u.met, g) {
+				u.met = append(u.met, g)
+			}
+		}
+	}
+	u.addGangs(d, &s)
+	d.state(&s, d.wanted(&s))
+	taken := d.takeAll(u)
+	if d.isBest(u, taken) || !d.suffices(n, u, taken) {
+		// A predicate that refuses all candidates refuses any of them; if laws
+		// let not all go, others than these may do.
+		d.trial.proven = d.trial.proven && len(taken) == len(u.units)
+		d.trial.levels = d.trial.levels && d.trial.proven
+		return false
+	}
+	d.trial.proven, d.trial.levels = false, false // sets between the cheapest and this one are not tried
+	for changed := true; changed; {
+		taken = d.trim(n, u, taken)
+		taken, changed = d.exchange(n, u, taken)
+	}
+	d.best.found = false
+	d.found.Found, d.found.Units, d.found.Total = true, append(d.found.Units[:0], taken...), d.totalOf(u, taken)
+	d.offer(n, &d.found, u)
+	return true
+}
+
+// trim gives back units, the costliest first, for as long as the others do.
+func (d *decision) trim(n NodeID, u *unitSet, taken []int32) []int32 {
+	for trimmed := true; trimmed; {
+		trimmed = false
+		for i := len(taken) - 1; i >= 0; i-- {
+			back := taken[i]
+			taken = slices.Delete(taken, i, i+1)
+			if d.suffices(n, u, taken) {
+				trimmed = true
+			} else {
+				taken = slices.Insert(taken, i, back)
+			}
+		}
+	}
+	return taken
+}
+
+// exchange puts another candidate in the place of an opted-out victim, if that
+// leaves fewer opted out and does as well. It reports whether it has.
+func (d *decision) exchange(n NodeID, u *unitSet, taken []int32) ([]int32, bool) {
+	for at := len(taken) - 1; at >= 0; at-- {
+		out := taken[at]
+		if u.units[out].Levels[LevelOptedOut] == 0 {
+			continue
+		}
+		for i := range u.units {
+			in := int32(i)
+			if u.units[in].Levels[LevelOptedOut] >= u.units[out].Levels[LevelOptedOut] || slices.Contains(taken, in) {
+				continue
+			}
+			taken[at] = in
+			if d.keepsBounds(u, taken) && d.suffices(n, u, taken) {
+				d.sortUnits(u, taken)
+				return taken, true
+			}
+		}
+		taken[at] = out
+	}
+	return taken, false
+}
+
+// isBest reports whether units are the victims of the best plan.
+func (d *decision) isBest(u *unitSet, units []int32) bool {
+	all := d.tasksOf(u, units)
+	if len(all) != len(d.best.victims) {
+		return false
+	}
+	for _, id := range all {
+		if !slices.Contains(d.best.victims, id) {
+			return false
+		}
+	}
+	return true
+}
+
+// tasksOf lists the tasks of units.
+func (d *decision) tasksOf(u *unitSet, units []int32) []TaskID {
+	ids := d.scratch.taken[:0]
+	for _, i := range units {
+		ids = u.tasks(ids, d, i)
+	}
+	d.scratch.taken = ids
+	return ids
+}
+
+// sortUnits orders units, the cheapest first.
+func (d *decision) sortUnits(u *unitSet, units []int32) {
+	slices.SortFunc(units, func(i, j int32) int {
+		a, b := &u.units[i], &u.units[j]
+		return cmp.Or(slices.Compare(a.Levels[:], b.Levels[:]), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
+	})
+}
+
+// takeAll returns units, the cheapest first, each if it still fits the bounds
+// beside those before it.
+func (d *decision) takeAll(u *unitSet) []int32 {
+	order := d.scratch.order[:0]
+	for i := range u.units {
+		order = append(order, int32(i))
+	}
+	d.sortUnits(u, order)
+	d.scratch.order = order
+	left := &d.scratch.left
+	left.reset(d.eligible.Rooms.Bounds)
+	return slices.DeleteFunc(order, func(i int32) bool { return !left.take(&u.units[i]) })
+}
+
+// keepsBounds reports whether units together keep every bound.
+func (d *decision) keepsBounds(u *unitSet, units []int32) bool {
+	left := &d.scratch.left
+	left.reset(d.eligible.Rooms.Bounds)
+	for _, i := range units {
+		if !left.take(&u.units[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// A boundState is what is left of bounds while units are taken one by one.
+type boundState struct {
+	bounds []cover.Bound
+	saved  []cover.Bound
+}
+
+func (s *boundState) reset(bounds []cover.Bound) {
+	s.bounds = copyBounds(s.bounds, bounds)
+}
+
+func copyBounds(dst, src []cover.Bound) []cover.Bound {
+	for len(dst) < len(src) {
+		dst = append(dst, cover.Bound{})
+	}
+	dst = dst[:len(src)]
+	for b := range src {
+		dst[b].Room = resources.AddOnlyExisting(dst[b].Room, src[b].Room, nil)
+		dst[b].Extra = append(dst[b].Extra[:0], src[b].Extra...)
+	}
+	return dst
+}
+
+// take takes a unit if every bound is kept then, and reports whether it has.
+func (s *boundState) take(u *cover.Unit) bool {
+	s.saved = copyBounds(s.saved, s.bounds)
+	for part := range u.All {
+		for _, b := range part.Bounds {
+			s.bounds[b].Room = resources.SubOnlyExisting(s.bounds[b].Room, s.bounds[b].Room, part.Size)
+		}
+		for _, b := range part.Erodes {
+			s.bounds[b].Extra = resources.Sub(s.bounds[b].Extra, s.bounds[b].Extra, part.Size)
+		}
+	}
+	for b := range s.bounds {
+		for t := range s.bounds[b].Room.Defined.All() {
+			if s.bounds[b].Room.Value[t]+max(s.bounds[b].Extra.At(t), 0) < 0 {
+				s.bounds, s.saved = s.saved, s.bounds
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// suffices reports whether the units meet every need and the predicate accepts
+// them. It is asked only if they do.
+func (d *decision) suffices(n NodeID, u *unitSet, units []int32) bool {
+	for row, need := range d.problem.Needs {
+		if !d.meets(u, units, int32(row), need.Short) {
+			return false
+		}
+	}
+	d.best.victims = append(d.best.victims[:0], d.tasksOf(u, units)...)
+	return d.accepts(n, d.best.victims, coming)
+}
+
+// totalOf returns what a set of units costs.
+func (d *decision) totalOf(u *unitSet, units []int32) (t cover.Total) {
+	sum := d.scratch.sum
+	clear(sum)
+	order := &d.problem.Order
+	used := zeros(d.scratch.amounts, len(d.problem.budgets.left))
+	for _, i := range units {
+		unit := &u.units[i]
+		t.Levels = order.Join(&t.Levels, t.Units, &unit.Levels)
+		t.Work = t.Work.Add(cover.WorkOfNanos(unit.Work))
+		t.Units++
+		sum = resources.Add(sum, sum, unit.Size)
+		for _, use := range unit.Uses {
+			if used[use.Budget] += use.Count; used[use.Budget] > max(d.problem.budgets.left[use.Budget].Left, 0) {
+				t.Levels[LevelOverrun] += min(use.Count, used[use.Budget]-max(d.problem.budgets.left[use.Budget].Left, 0))
+			}
+		}
+	}
+	d.scratch.amounts, d.scratch.sum = used, sum
+	t.Excess = cover.Excess(sum, d.problem.Wanted, d.problem.Capacity)
+	return t
+}

@@ -1,0 +1,191 @@
+package victims
+
+import (
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// An incumbent is the best place for an ask that was found so far: a node and
+// the tasks that must go for it to run there.
+type incumbent struct {
+	found   bool
+	node    NodeID
+	cost    Cost
+	total   cover.Total // the cost as a search knows it
+	victims []TaskID
+
+	asMuch   []int64 // see noteShare
+	bestType int     // the type that decides the excess
+}
+
+// A problem is what is posed to the worker, and the memory for it.
+type problem struct {
+	cover.Problem
+	one      [1]int64 // what a blocker's need is short of
+	comparer func(a, b *cover.Total) int
+	costs    [2]Cost // that are being compared
+	budgets  budgetRows
+}
+
+// choose leaves the best node and victims that the caller's predicate accepts
+// in d.best, and reports whether there are any.
+func (d *decision) choose() bool {
+	d.trial.reset()
+	d.best.found = false
+	d.pool.searched, d.pool.hopeless = false, false
+	d.gangs.reset(d)
+	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
+		return false // law 5: no leaf in reach is over its guarantee in what is short
+	}
+	if d.p.Predicate != nil {
+		return d.searchInTurn()
+	}
+	if d.pruning() {
+		d.searchBounded()
+	} else {
+		for _, n := range d.nodes {
+			if d.usable(n) && d.passes(n) {
+				d.searchNode(n)
+			}
+		}
+	}
+	return d.best.found
+}
+
+// gives reports whether guarantees let tasks of some leaf in reach go that have
+// any of what the ask wants.
+func (d *decision) gives() bool {
+	for _, t := range d.types {
+		if d.eligible.mostRoom[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// pruning reports whether digests and bounds on the default order of costs may
+// be used. A digest knows no tasks with required nodes.
+func (d *decision) pruning() bool {
+	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != RelaxRequiredNode
+}
+
+// searchNode compares the best set for one node with the best so far.
+func (d *decision) searchNode(n NodeID) {
+	s := d.siteOf(n)
+	switch {
+	case s.out:
+		// A grant blocks it.
+	case s.roomy() && !d.needs.open():
+		// There is room, and the predicate has refused it in place.
+	case s.roomy():
+		// Headroom alone is needed, and for that the best set is the same on
+		// all such nodes.
+		if d.searchHeadroom() {
+			d.offer(n, &d.pool.shared, &d.pool.unitSet)
+		}
+	case !d.needs.open():
+		d.searchLocal(&s)
+	default:
+		d.searchJoint(&s)
+	}
+}
+
+// searchLocal searches a node if no headroom is needed.
+func (d *decision) searchLocal(s *site) {
+	d.gatherLocal(s)
+	d.local.addGangs(d, s)
+	d.state(s, d.wanted(s))
+	d.solve(&d.found, &d.local, d.limit())
+	d.offer(s.node, &d.found, &d.local)
+}
+
+// wanted returns what is freed to some purpose: per type the larger of the
+// node's and the headroom's need.
+func (d *decision) wanted(s *site) resources.Vector {
+	d.scratch.wanted = resources.Max(d.scratch.wanted, s.short, d.needs.most)
+	return d.scratch.wanted
+}
+
+// limit returns what a set may cost to matter beside the best so far. If the
+// predicate may refuse the best, all matter.
+func (d *decision) limit() *cover.Total {
+	if d.best.found && d.pruning() && d.p.Predicate == nil {
+		return &d.best.total
+	}
+	return nil
+}
+
+// state states the problem of a site, but for its units.
+func (d *decision) state(s *site, wanted resources.Vector) {
+	p := &d.problem
+	p.one[0] = 1
+	needs := append(p.Needs[:0], cover.Need{Short: s.short})
+	for _, short := range d.needs.short {
+		needs = append(needs, cover.Need{Short: short})
+	}
+	for range s.blockers {
+		needs = append(needs, cover.Need{Short: p.one[:]})
+	}
+	order := PlanOrder()
+	if d.p.Compare != nil {
+		if p.comparer == nil {
+			p.comparer = d.compareTotals // bound once, not for every node
+		}
+		order.Compare = p.comparer
+	}
+	p.Problem = cover.Problem{
+		Needs: needs, Bounds: d.eligible.Rooms.Bounds, Budgets: p.budgets.left, Order: order,
+		Wanted: wanted, Capacity: d.c.total,
+	}
+}
+
+// solve finds the cheapest of the units that solves the problem as stated and
+// costs no more than the limit.
+func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
+	if len(u.units) == 0 {
+		*dst = cover.Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true}
+		return
+	}
+	p := &d.problem.Problem
+	p.Units = u.units
+	p.Bounds = d.eligible.Rooms.Bounds // gathering may have added some
+	if !u.bound {
+		p.Bounds = nil
+	}
+	d.worker.Within(dst, p, d.trial.budget(d.p), limit)
+	d.trial.note(dst)
+}
+
+// compareTotals is the caller's order of costs, for sets on one node.
+func (d *decision) compareTotals(a, b *cover.Total) int {
+	costs := &d.problem.costs
+	costs[0], costs[1] = CostOf(a), CostOf(b)
+	return d.p.Compare(&costs[0], &costs[1])
+}
+
+// offer makes a set for a node the best if it costs less.
+func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
+	if !s.Found {
+		return
+	}
+	cost := &d.problem.costs[0]
+	*cost = CostOf(&s.Total)
+	cost.NodeRank, cost.Node = d.c.rankOf(n), d.c.place(n)
+	b := &d.best
+	if b.found && d.compare(cost, &b.cost) >= 0 {
+		return
+	}
+	b.found, b.node, b.cost, b.total = true, n, *cost, s.Total
+	b.noteExcess(d.c.total)
+	b.victims = b.victims[:0]
+	for _, i := range s.Units {
+		b.victims = u.tasks(b.victims, d, i)
+	}
+}
+
+func (d *decision) compare(a, b *Cost) int {
+	if d.p.Compare != nil {
+		return d.p.Compare(a, b)
+	}
+	return a.Compare(b)
+}

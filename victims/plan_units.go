@@ -1,0 +1,377 @@
+package victims
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A unitSet is the candidates of one problem, as units and as tasks, and the
+// memory for what units are made of.
+type unitSet struct {
+	units []cover.Unit
+	ids   []TaskID // by unit: the task, or a member of the gang
+	gang  []int32  // by unit: the gang that it is as a whole, or -1
+	bound bool     // some unit has bounds
+	met   []int32  // the gangs of which members were seen, each once
+
+	parts   []cover.Part
+	rows    []int32
+	uses    []cover.Use
+	amounts []int64
+	keys    []string
+}
+
+func (u *unitSet) reset() {
+	u.units, u.ids, u.gang, u.bound, u.met = u.units[:0], u.ids[:0], u.gang[:0], false, u.met[:0]
+	u.parts, u.rows, u.uses, u.amounts, u.keys = u.parts[:0], u.rows[:0], u.uses[:0], u.amounts[:0], u.keys[:0]
+}
+
+// block returns a row of zeros.
+func (u *unitSet) block(n int) resources.Vector {
+	from := len(u.amounts)
+	for range n {
+		u.amounts = append(u.amounts, 0)
+	}
+	return u.amounts[from:len(u.amounts):len(u.amounts)]
+}
+
+// one returns a list of one row.
+func (u *unitSet) one(row int32) []int32 {
+	u.rows = append(u.rows, row)
+	return u.rows[len(u.rows)-1 : len(u.rows) : len(u.rows)]
+}
+
+// addCount makes a part that takes a number of what a bound counts.
+func (u *unitSet) addCount(n int64, bound int32) {
+	size := u.block(1)
+	size[0] = n
+	u.parts = append(u.parts, cover.Part{Size: size, Bounds: u.one(bound)})
+}
+
+// tasks appends the tasks of a unit to dst.
+func (u *unitSet) tasks(dst []TaskID, d *decision, i int32) []TaskID {
+	if g := u.gang[i]; g >= 0 {
+		return append(dst, d.gangs.rows[g].members...)
+	}
+	return append(dst, u.ids[i])
+}
+
+// meet takes note of the gang of a task, and returns its row or -1.
+func (u *unitSet) meet(d *decision, id TaskID) int32 {
+	g := d.gangs.of(id)
+	if g >= 0 && !slices.Contains(u.met, g) {
+		u.met = append(u.met, g)
+	}
+	return g
+}
+
+// add adds a task as a unit for the node of a site.
+func (u *unitSet) add(d *decision, s *site, id TaskID) {
+	r := &d.c.tasks[id]
+	leaf := &d.eligible.leaves[r.leaf]
+	unit := cover.Unit{
+		Key: r.key, Size: d.c.size(id), Work: d.eligible.Lost(id), Levels: d.eligible.Levels(id),
+		Needs: d.rowsOf(s, id), Bounds: leaf.bounds, Erodes: leaf.erodes,
+	}
+	if d.special(id) || len(s.blockers) > 0 {
+		from := len(u.parts)
+		u.addParts(d, s, id)
+		if g := d.gangs.of(id); g >= 0 {
+			u.addCount(1, d.gangs.rows[g].bound)
+		}
+		if len(u.parts) > from+1 {
+			unit.Parts = u.parts[from:len(u.parts):len(u.parts)]
+		}
+		d.scratch.one[0] = id
+		unit.Uses = u.usesOf(d, d.scratch.one[:])
+	}
+	u.append(id, -1, unit)
+}
+
+func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
+	u.units, u.ids, u.gang = append(u.units, unit), append(u.ids, id), append(u.gang, gang)
+	u.bound = u.bound || len(unit.Bounds)+len(unit.Parts)+len(unit.Erodes) > 0
+}
+
+// addParts adds what a task gives to needs, alone or as a member of a gang: its
+// amounts, one from each hard budget that it is in, and itself if it blocks.
+func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
+	leaf := &d.eligible.leaves[d.c.tasks[id].leaf]
+	u.parts = append(u.parts, cover.Part{
+		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.bounds, Erodes: leaf.erodes,
+	})
+	for _, b := range d.c.budgetsOf(id) {
+		if bound := d.problem.budgets.bound(d, b); bound >= 0 {
+			u.addCount(1, bound)
+		}
+	}
+	if k := slices.Index(s.blockers, id); k >= 0 {
+		size := u.block(1)
+		size[0] = 1
+		u.parts = append(u.parts, cover.Part{Size: size, Needs: u.one(int32(1 + len(d.needs.short) + k))})
+	}
+}
+
+// usesOf returns what tasks use of soft budgets, by rising budget.
+func (u *unitSet) usesOf(d *decision, ids []TaskID) []cover.Use {
+	from := len(u.uses)
+	for _, id := range ids {
+		for _, b := range d.c.budgetsOf(id) {
+			if !d.c.budgets[b].hard {
+				u.use(from, b)
+			}
+		}
+	}
+	return u.uses[from:len(u.uses):len(u.uses)]
+}
+
+// use counts one for a budget, among the uses from a place on, which rise.
+func (u *unitSet) use(from int, b int32) {
+	at, found := slices.BinarySearchFunc(u.uses[from:], b, func(x cover.Use, b int32) int { return cmp.Compare(x.Budget, b) })
+	if !found {
+		u.uses = slices.Insert(u.uses, from+at, cover.Use{Budget: b})
+	}
+	u.uses[from+at].Count++
+}
+
+// rowsOf returns the rows of needs that a task counts for.
+func (d *decision) rowsOf(s *site, id TaskID) []int32 {
+	r := &d.c.tasks[id]
+	on := 0
+	if r.node == s.node {
+		on = 1
+	}
+	return d.needs.rows[on][d.eligible.leaves[r.leaf].level]
+}
+
+// special reports whether more is to be said of a task than its row says: it
+// is in a gang or in a budget.
+func (d *decision) special(id TaskID) bool {
+	return d.gangs.of(id) >= 0 || len(d.c.budgetsOf(id)) > 0
+}
+
+// helps reports whether a task reduces an open need: that of the node of a
+// site, or headroom. A blocker helps by definition.
+func (d *decision) helps(id TaskID, s *site) bool {
+	r := &d.c.tasks[id]
+	types := d.needs.masks[d.eligible.leaves[r.leaf].level]
+	switch {
+	case r.node == s.node:
+		types |= s.mask
+	case d.required() && !d.usable(r.node):
+		return false // its victims are on the node
+	}
+	size := d.c.size(id)
+	for t := range types.All() {
+		if size[t] > 0 {
+			return true
+		}
+	}
+	return slices.Contains(s.blockers, id)
+}
+
+// candidate reports whether no rule keeps a task from being a victim by itself,
+// for the node of a site. The caller is asked last.
+func (d *decision) candidate(id TaskID, s *site) bool {
+	return d.c.tasks[id].state != Granted && d.eligible.Veto(id) == 0 && d.helps(id, s) &&
+		d.gangs.alone(d.gangs.of(id)) && d.eligible.Protected(id) == 0 && !d.eligible.exempt(id)
+}
+
+// gangHelps reports whether a gang can go whole, and some member of it reduces
+// an open need.
+func (d *decision) gangHelps(row int32, s *site) bool {
+	g := &d.gangs.rows[row]
+	if g.rule != 0 {
+		return false
+	}
+	for _, id := range g.members {
+		if d.helps(id, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// gather collects the candidates on the node of a site, and the gangs that have
+// members there.
+func (u *unitSet) gather(d *decision, s *site) {
+	u.reset()
+	for _, id := range d.c.nodes[s.node].tasks {
+		if d.c.tasks[id].state != Running {
+			continue
+		}
+		u.meet(d, id)
+		if d.candidate(id, s) {
+			u.add(d, s, id)
+		}
+	}
+}
+
+// addGangs adds the gangs that were met and can go whole.
+func (u *unitSet) addGangs(d *decision, s *site) {
+	for _, g := range u.met {
+		if d.gangHelps(g, s) {
+			u.addWhole(d, s, g)
+		}
+	}
+}
+
+// gatherLanes is gather by the digest of the node, without those candidates
+// that no least-cost set can have: of tasks that are alike, and that neither
+// ranks nor guarantees tell apart on this node, no more can be of use than meet
+// its need, and those that lose the least work go first. It is for nodes whose
+// tasks have nothing special about them, and no blockers.
+func (u *unitSet) gatherLanes(d *decision, s *site) {
+	u.reset()
+	digest := &d.c.digest.nodes[s.node]
+	all := d.c.row(d.c.digest.all, s.node)
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		size := digest.size(i, d.c.types)
+		left, counted := int64(0), false // the most useful, counted where one is found
+		for j := l.first; j < l.end; j++ {
+			leaf := &d.eligible.leaves[digest.leaves[j]]
+			unbound := d.eligible.evenRanks && !d.needs.open() && len(leaf.erodes) == 0 && resources.Fits(all, leaf.room)
+			if leaf.veto != 0 || unbound && counted && left == 0 || !resources.Fits(size, leaf.room) {
+				continue
+			}
+			id := digest.ids[j]
+			if !d.candidate(id, s) {
+				continue
+			}
+			if !counted {
+				left, counted = mostUseful(s.short, size), true
+			}
+			u.add(d, s, id)
+			if unit := &u.units[len(u.units)-1]; unbound {
+				unit.Bounds = nil
+				if unit.Work > 0 {
+					left-- // those without work to lose are told apart by key, and not in order
+				}
+			}
+		}
+	}
+}
+
+// mostUseful returns how many units of a size meet a need in every type that
+// they have any of.
+func mostUseful(short, size resources.Vector) (most int64) {
+	for t, lack := range short {
+		if v := size.At(t); lack > 0 && v > 0 {
+			most = max(most, (lack-1)/v+1)
+		}
+	}
+	return most
+}
+
+// gatherLocal gathers the candidates on the node of a site as units.
+func (d *decision) gatherLocal(s *site) {
+	gauge := &d.c.digest.gauges[s.node]
+	special := gauge.budgets || gauge.jobs && d.p.Minimum != nil || len(s.blockers) > 0
+	if d.pruning() && !special {
+		d.local.gatherLanes(d, s)
+		return
+	}
+	d.local.gather(d, s)
+}
+
+// A headroomPool is the candidates that make headroom, on whatever node: one
+// problem that all nodes share.
+type headroomPool struct {
+	unitSet
+	sums     poolSums
+	shared   cover.Selection // the cheapest set that makes headroom
+	singles  int             // how many of its units are single tasks, which come first
+	searched bool
+	hopeless bool // there is none, and so no node has a plan
+}
+
+// gather collects the candidates that make headroom, those of a group next to
+// each other and the first to take first.
+func (p *headroomPool) gather(d *decision) {
+	p.reset()
+	s := d.elsewhere()
+	ids := d.scratch.taken[:0]
+	for w := range d.tree.Leaves(d.needs.queues[len(d.needs.queues)-1]) {
+		for _, id := range d.c.leaves[w] {
+			if d.c.tasks[id].state != Running {
+				continue
+			}
+			p.meet(d, id)
+			if d.candidate(id, &s) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	d.scratch.taken = ids
+	slices.SortFunc(ids, d.compareGroups)
+	for _, id := range ids {
+		p.add(d, &s, id)
+	}
+	slices.Sort(p.met)
+}
+
+// compareGroups orders tasks by group: tasks of one leaf that are alike but
+// for work and key, and among those by work and key.
+func (d *decision) compareGroups(a, b TaskID) int {
+	if c := d.compareGroup(a, b); c != 0 {
+		return c
+	}
+	return cmp.Or(
+		cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)),
+		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key),
+	)
+}
+
+func (d *decision) compareGroup(a, b TaskID) int {
+	x, y := &d.c.tasks[a], &d.c.tasks[b]
+	return cmp.Or(
+		cmp.Compare(x.leaf, y.leaf),
+		cmp.Compare(x.priority, y.priority),
+		cmp.Compare(x.flags&costFlags, y.flags&costFlags),
+		cmp.Compare(d.c.costOf(a), d.c.costOf(b)),
+		slices.Compare(d.c.size(a), d.c.size(b)),
+	)
+}
+
+// join adds the headroom candidates that are not on the node of a site. Of each
+// group no more are added than can be of use: the first of them, unless an own
+// order or something special tells them apart.
+func (u *unitSet) join(d *decision, s *site) {
+	pool := &d.pool
+	var left int64
+	for i, id := range pool.ids[:pool.singles] {
+		if i == 0 || d.compareGroup(pool.ids[i-1], id) != 0 {
+			left = d.mostForHeadroom(&pool.units[i])
+		}
+		if d.c.tasks[id].node == s.node {
+			continue
+		}
+		switch {
+		case d.p.Compare != nil || d.special(id):
+		case left > 0:
+			left--
+		default:
+			continue
+		}
+		u.append(id, -1, pool.units[i])
+	}
+	for _, g := range pool.met {
+		if !slices.Contains(u.met, g) {
+			u.met = append(u.met, g)
+		}
+	}
+}
+
+// mostForHeadroom returns how many units like u meet every headroom need that
+// they reduce at all.
+func (d *decision) mostForHeadroom(u *cover.Unit) (most int64) {
+	for _, row := range u.Needs {
+		most = max(most, mostUseful(d.needs.short[row-1], u.Size))
+	}
+	return most
+}
