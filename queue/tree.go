@@ -28,8 +28,8 @@ type Tree struct {
 	// One row per queue, in preorder.
 	names    []string
 	paths    []string // the names from the root to the queue, joined
-	ends     []ID // the subtree of q is [q, ends[q])
-	parents  []ID // parents[Root] is Root
+	ends     []ID     // the subtree of q is [q, ends[q])
+	parents  []ID     // parents[Root] is Root
 	depths   []int32
 	policies []policies
 

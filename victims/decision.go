@@ -53,10 +53,10 @@ type Plan struct {
 	Node    NodeID
 	Victims []Victim // sorted by key
 	Cost    Cost
-	Proof   Proof  // what was shown of it
-	OwnLeaf bool   // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
-	Steps   int    // search steps taken
-	Version Version // of the cluster that it was made for
+	Proof   Proof     // what was shown of it
+	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
+	Steps   int       // search steps taken
+	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
 
 	// Path and Place are the names of the ask's queue and of the node.

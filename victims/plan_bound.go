@@ -212,7 +212,9 @@ func (d *decision) boundNode(b *nodeBound, lacks resources.Vector) bool {
 
 // tooLarge reports whether guarantees let no task of a size, or of a larger
 // one, go: no leaf in reach has so much to give.
-func (d *decision) tooLarge(size resources.Vector) bool { return !resources.Fits(size, d.eligible.mostRoom) }
+func (d *decision) tooLarge(size resources.Vector) bool {
+	return !resources.Fits(size, d.eligible.mostRoom)
+}
 
 // leastLost returns the work that so many victims on a node lose at least.
 func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {

@@ -174,16 +174,16 @@ type decision struct {
 	filter   nodeFilter
 	blocks   blockers
 
-	trial   trial
-	best    incumbent
-	pool    headroomPool
-	front   frontier
-	local   unitSet // the candidates for one node
-	found   cover.Selection
-	problem problem
-	worker  cover.Worker
+	trial    trial
+	best     incumbent
+	pool     headroomPool
+	front    frontier
+	local    unitSet // the candidates for one node
+	found    cover.Selection
+	problem  problem
+	worker   cover.Worker
 	question Placing
-	scratch scratch
+	scratch  scratch
 }
 
 // scratch is memory that nobody reads who has not just written it.
