@@ -189,7 +189,7 @@ func (x *clusterMachine) SetCheckpoint(t *rapid.T) {
 func (x *clusterMachine) SetBudget(t *rapid.T) {
 	name := rapid.SampledFrom(budgetNames[:4]).Draw(t, "name")
 	b := Budget{
-		Left: rapid.SampledFrom([]int64{0, 1, 2, -3, math.MaxInt64, leastLeft, leastLeft - 1}).Draw(t, "left"),
+		Left: rapid.SampledFrom([]int64{0, 1, 2, -3, math.MaxInt64, leastLeft + 1<<20, leastLeft - 1}).Draw(t, "left"),
 		Hard: rapid.Bool().Draw(t, "hard"),
 	}
 	var wrong []error

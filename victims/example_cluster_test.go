@@ -1,0 +1,133 @@
+package victims_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// An ask that the caller has placed by itself holds its room until it starts.
+func ExampleCluster_Grant() {
+	cluster := exampleCluster()
+	_, err := cluster.AddNode(&victims.Node{Name: "n3", Capacity: resources.Vector{6000}})
+	check(err)
+	n3, _ := cluster.LookupNode("n3")
+	ask := exampleAsk(cluster, "web-1", 4000)
+	_, err = cluster.Grant(&ask, n3)
+	check(err)
+
+	size := resources.Vector{3000}
+	fmt.Println("3 cpu more on n3:", cluster.Admits(size, ask.Queue, n3))
+	check(cluster.StartIfRoom("web-1", exampleNow))
+	id, _ := cluster.Lookup("web-1")
+	fmt.Println("web-1 is", cluster.State(id))
+	// Output:
+	// 3 cpu more on n3: false
+	// web-1 is running
+}
+
+// A grant whose ask was withdrawn is taken back. The victims that were told to
+// stop are another matter: whether they can be kept is for the caller to know.
+func ExampleCluster_Drop() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	check(cluster.Apply(&d.Plan))
+
+	var w victims.Waiting
+	check(cluster.Waiting(&w, "web-1"))
+	fmt.Println("web-1 waits for", w.Victims, "and needs it:", w.Needed)
+	check(cluster.Drop("web-1"))
+	for _, key := range w.Victims {
+		check(cluster.SetState(key, victims.Running))
+	}
+	_, held := cluster.LookupGrant("web-1")
+	fmt.Println("grant:", held)
+	// Output:
+	// web-1 waits for [train] and needs it: true
+	// grant: false
+}
+
+// A task that ends by itself makes room: whoever waits for it needs no victim.
+func ExampleCluster_SetState() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, d.Plan.Victims[0].Key)
+
+	check(cluster.SetState("billing", victims.Releasing))
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome)
+	// Output:
+	// plan train
+	// waits
+}
+
+// A plan is decided on a clone, while the original serves others. It applies to
+// the original as long as that is as it was.
+func ExampleCluster_Clone() {
+	cluster := exampleCluster()
+	clone := cluster.Clone()
+	planner := victims.Planner{Cluster: clone}
+	ask := exampleAsk(clone, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println("applied:", cluster.Apply(&d.Plan))
+
+	// The original has changed. The clone is brought up to date in its own memory.
+	clone.CopyFrom(cluster)
+	ask = exampleAsk(clone, "web-2", 3000)
+	check(planner.Decide(&d, &ask, exampleNow))
+	check(cluster.RemoveTask("index"))
+	fmt.Println("applied:", cluster.Apply(&d.Plan))
+	// Output:
+	// applied: <nil>
+	// applied: victims: plan for "web-2" made for version 8, not 9: cluster has changed
+}
+
+// Of a service only so many replicas may be stopped.
+func ExampleCluster_SetBudget() {
+	cluster := exampleCluster()
+	check(cluster.SetBudget("trainers", victims.Budget{Left: 1, Hard: true}))
+	id, _ := cluster.Lookup("train")
+	task := cluster.Task(id)
+	task.Budgets = []string{"trainers"}
+	_, err := cluster.SetTask(&task)
+	check(err)
+
+	planner := victims.Planner{Cluster: cluster}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	check(cluster.Apply(&d.Plan))
+	b, _ := cluster.Budget("trainers")
+	fmt.Println(d.Plan.Victims[0].Key, "may stop, and then", b.Left, "more")
+	// Output:
+	// train may stop, and then 0 more
+}
+
+// After a restart the cluster is told what runs on a node.
+func ExampleCluster_SyncNode() {
+	cluster := exampleCluster()
+	batch, _ := cluster.Tree().Lookup("root.batch")
+	root, _ := cluster.Tree().Lookup("root")
+	not, err := cluster.SyncNode("n1", []victims.Task{
+		{Key: "etl", Queue: batch, Size: resources.Vector{4000}, Scheduled: exampleNow.Add(-time.Hour)},
+		{Key: "stray", Queue: root, Size: resources.Vector{1000}},
+	})
+	check(err)
+	for _, x := range not {
+		fmt.Println(x.Err)
+	}
+	n1, _ := cluster.LookupNode("n1")
+	fmt.Println("free:", cluster.Free(nil, n1), "unknown:", cluster.UnknownUsage(nil, n1))
+	// Output:
+	// victims: task "stray": queue root: not a leaf queue
+	// free: [1000] unknown: [1000]
+}
