@@ -96,8 +96,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 	c.applied = append(c.applied, appliedChange{
 		before: c.version, victims: len(c.marked) - marked, grants: len(c.granted) - granted,
 	})
-	c.versions++
-	c.version = Version{c.line, c.versions}
+	c.version = c.after(&ch)
 	return nil
 }
 

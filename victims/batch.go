@@ -13,8 +13,9 @@ import (
 //
 // An ask whose key an earlier one has been granted is in flight, and refused.
 //
-// The plans are for versions of the cluster that came and went: to carry them
-// out, decide again before each [Cluster.Apply].
+// The plans can be applied as a whole by [Cluster.ApplyBatch], or one after another
+// in their order, as long as nothing else changes the cluster: then each of them
+// finds the cluster as it was when it was decided.
 //
 // It sets dst to one decision per ask, reusing its memory. An error about an
 // ask leaves no decision.
@@ -26,6 +27,7 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 			must(c.Undo())
 		}
 	}()
+	c.redos = c.redos[:0]
 	dst = slices.Grow(dst[:0], len(asks))[:len(asks)]
 	for i := range asks {
 		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
@@ -34,9 +36,11 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 		if _, held := c.LookupGrant(asks[i].Key); held || dst[i].Outcome == Refused {
 			continue // what fits by its own grant holds its place already
 		}
+		before := c.version
 		if err := c.Apply(&dst[i].Plan); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
+		c.remember(before, &dst[i].Plan)
 		applied++
 	}
 	return dst, nil

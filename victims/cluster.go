@@ -91,6 +91,7 @@ type Cluster struct {
 
 	marked  []TaskID // the victims of the applied plans, oldest first
 	granted []TaskID // their grants, likewise
+	redos   []redo
 	single  [1]Grant // of a plan, while it is applied
 }
 
@@ -231,6 +232,7 @@ func (c *Cluster) changed() {
 // final forgets what could be undone.
 func (c *Cluster) final() {
 	c.applied = c.applied[:0]
+	c.redos = c.redos[:0]
 	c.marked = c.marked[:0]
 	c.granted = c.granted[:0]
 }

@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"flag"
 	"fmt"
 	"sync"
 	"testing"
@@ -62,5 +63,30 @@ func TestReadsTogether(t *testing.T) {
 				t.Fatalf("alone (-) and together (+):\n%s", diff)
 			}
 		}
+	}
+}
+
+var misuse = flag.Bool("cluster.misuse", false, "change a cluster from two goroutines at once")
+
+// TestChangesTogether does what must not be done. The race detector says so, and
+// the test has to fail:
+//
+//	go test -race -run ChangesTogether -cluster.misuse ./victims
+func TestChangesTogether(t *testing.T) {
+	if !*misuse {
+		t.Skip("set -cluster.misuse, under the race detector, to see it fail")
+	}
+	cluster := workload.W{Nodes: 4, Tasks: 2, Tree: workload.Tree4x100}.Build()
+	var group sync.WaitGroup
+	for i := range 2 {
+		group.Go(func() {
+			if err := cluster.SetBudget("shared", victims.Budget{Left: int64(i)}); err != nil {
+				panic(err)
+			}
+		})
+	}
+	group.Wait()
+	if b, ok := cluster.Budget("shared"); !ok || b.Left > 1 {
+		t.Errorf("the budget is %v, %t", b, ok)
 	}
 }

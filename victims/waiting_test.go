@@ -146,3 +146,27 @@ func TestPlanChange(t *testing.T) {
 	require.NoError(t, other.ApplyChange(p.Change()))
 	require.Equal(t, lookAt(c).String(), lookAt(other).String())
 }
+
+// TestNodeDies shows a grant whose node goes while a victim is stuck on it: it
+// cannot start, and once it is dropped and the victim has gone, so has the node.
+func TestNodeDies(t *testing.T) {
+	c := nodeOfEight(t)
+	plan(t, c, "ask", 2, "v1")
+	for _, key := range []string{"v2", "v3", "v4"} {
+		require.NoError(t, c.RemoveTask(key))
+	}
+	require.False(t, waiting(t, c, "ask").Needed)
+	require.NoError(t, c.RemoveNode("n"))
+	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	w := waiting(t, c, "ask")
+	require.True(t, w.Needed)
+	require.True(t, c.Closed(w.Node))
+	require.Equal(t, []string{"v1"}, w.Victims)
+
+	require.NoError(t, c.Drop("ask"))
+	_, there := c.LookupNode("n")
+	require.True(t, there)
+	require.NoError(t, c.RemoveTask("v1"))
+	_, there = c.LookupNode("n")
+	require.False(t, there)
+}
