@@ -3,7 +3,8 @@
 //   - kernels, which lie below all other packages: saturating and 128-bit
 //     arithmetic, names that are safe to print, and the canvas of pictures;
 //   - the harness of tests, examples and benchmarks: scenario documents, random
-//     worlds, workloads, the production trace, and slow oracles.
+//     worlds, workloads, the production trace, slow oracles, small universes
+//     that are explored whole, and mutants of the library.
 //
 // Its tests hold the packages of the module to their place, and the library to
 // its purity.
