@@ -24,7 +24,7 @@ type Enforced struct {
 // The words of a document as package quota has them.
 var (
 	overshootOf = map[Overshoot]quota.Overshoot{OvershootOneTask: quota.OneTask, OvershootExact: quota.Exact}
-	orderOf     = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch}
+	orderOf     = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
 )
 
 // enforceQuota enforces the quota of a request, and does what follows. Delays

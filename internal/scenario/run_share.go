@@ -59,10 +59,10 @@ func (r *runner) share(at *Path, w *wish) error {
 	if err := r.shares.Divide(r.queues, demand, r.schedulable()); err != nil {
 		return r.doc.Fail(at, "", err)
 	}
-	if err := r.unshare(); err != nil {
-		return err
+	if err := r.cluster.SetGuarantees(&r.shares); err != nil {
+		return r.doc.Fail(at, "", err)
 	}
-	return r.guarantee(at, r.shares.Guarantee)
+	return nil
 }
 
 // unshare sets the guarantees of the document again, if shares took their place.
@@ -71,20 +71,15 @@ func (r *runner) unshare() error {
 	if r.queues == nil {
 		return nil
 	}
-	return r.guarantee(r.doc.Root.At, r.queues.Guaranteed)
-}
-
-// guarantee sets the guarantee of every queue. At first nothing is guaranteed,
-// for in between the sums of children may be more than their parents have.
-func (r *runner) guarantee(at *Path, of func(queue.ID) resources.Limit) error {
 	var problems []error
-	for _, set := range []func(queue.ID) resources.Limit{func(queue.ID) resources.Limit { return resources.Limit{} }, of} {
-		for q := range r.queues.All() {
-			problems = append(problems, r.cluster.SetGuaranteed(q, set(q)))
-		}
+	for q := range r.queues.All() { // the leaves' shares may be more than their parents had
+		problems = append(problems, r.cluster.SetGuaranteed(q, resources.Limit{}))
+	}
+	for q := range r.queues.All() {
+		problems = append(problems, r.cluster.SetGuaranteed(q, r.queues.Guaranteed(q)))
 	}
 	if err := errors.Join(problems...); err != nil {
-		return r.doc.Fail(at, "", err)
+		return r.doc.Fail(r.doc.Root.At, "", err)
 	}
 	return nil
 }
