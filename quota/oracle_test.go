@@ -11,7 +11,7 @@ import (
 )
 
 // planned are the features of worlds whose rules the enforcer knows.
-const planned = world.Features(0)
+const planned = world.WithGangs | world.WithBudgets
 
 // What an enforcer says holds to every law of package oracle, nobody can be
 // spared, and it falls short only where no lawful set is enough.
@@ -69,7 +69,7 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 	if err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
-	e := quota.Enforcer{Cluster: cluster}
+	e := quota.Enforcer{Cluster: cluster, Minimum: (&world.Options{Minimums: c.Minimums}).Minimum()}
 	if c.Exact {
 		e.Overshoot = quota.Exact
 	}

@@ -68,6 +68,12 @@ func (c *comparison) result(want *Expectation, have *Result) {
 	if want.Shortfall != nil {
 		c.amounts(want.At.Field("shortfall"), *want.Shortfall, have.Shortfall)
 	}
+	field(c, want.At.Field("overrun"), want.Overrun, have.Overrun)
+	field(c, want.At.Field("ownLeaf"), want.OwnLeaf, have.OwnLeaf)
+	field(c, want.At.Field("proof"), want.Proof, have.Proof)
+	if want.WaitsFor != nil && !slices.Equal(want.WaitsFor, have.WaitsFor) {
+		c.differ(want.At.Field("waitsFor"), show(want.WaitsFor), show(have.WaitsFor))
+	}
 	if want.Proven != nil && (have.Proven == nil || *have.Proven != *want.Proven) {
 		c.differ(want.At.Field("proven"), show(want.Proven), show(have.Proven))
 	}

@@ -107,14 +107,16 @@ func (r *runner) maxError(q *Request, err error) error {
 
 // dismiss does what a document says shall follow an enforcement.
 func (r *runner) dismiss(o *quota.Outcome, then Then) error {
-	switch then {
-	case ThenLeave:
-		return r.cluster.ApplyChange(o.Change(r.cluster))
-	case ThenFinish:
-		for _, v := range o.Victims {
-			if err := r.remove(v.Key); err != nil {
-				return err
-			}
+	if then == ThenNothing {
+		return nil
+	}
+	// Applying takes the victims off their budgets, also if they leave at once.
+	if err := r.cluster.ApplyChange(o.Change(r.cluster)); err != nil || then == ThenLeave {
+		return err
+	}
+	for _, v := range o.Victims {
+		if err := r.remove(v.Key); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -132,7 +134,7 @@ func (doc *Document) jobMinimum(job string) int {
 
 // quotaResult returns what the result document says of an enforcement.
 func (r *runner) quotaResult(i int, o *quota.Outcome) Result {
-	result := Result{Request: i, Outcome: Outcome(o.Result.String()), Victims: []string{}, Proven: &o.Proven}
+	result := Result{Request: i, Outcome: Outcome(o.Result.String()), Victims: []string{}, Overrun: o.Overrun, Proven: &o.Proven}
 	for _, v := range o.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}

@@ -30,7 +30,11 @@ type Result struct {
 	RetryAt    time.Time          `json:"retryAt,omitzero"` // where time alone could help
 	Target     map[string]Amounts `json:"target,omitempty"` // by queue
 	Shortfall  Amounts            `json:"shortfall,omitzero"`
-	Proven     *bool              `json:"proven,omitempty"` // nil: nothing was searched
+	Overrun    int64              `json:"overrun,omitempty"`  // of soft budgets
+	OwnLeaf    bool               `json:"ownLeaf,omitempty"`  // some victims are of the own leaf
+	WaitsFor   []string           `json:"waitsFor,omitempty"` // in flight: who has to go yet, sorted
+	Proven     *bool              `json:"proven,omitempty"`   // nil: nothing was searched
+	Proof      Proof              `json:"proof,omitempty"`    // of a plan
 }
 
 // Amounts are amounts of the types that Limit defines. As JSON they are
