@@ -84,6 +84,7 @@ type runner struct {
 	classes toleration.Classes
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy
+	nodes    map[victims.NodeID]*Node // of the document
 	// ports has the ports that tasks and grants hold on their nodes, by key.
 	ports map[string][]string
 	// queues has the guarantees of the document, if those of the cluster are

@@ -27,6 +27,7 @@ func (r *runner) build() error {
 		r.queues = tree.Clone()
 	}
 	r.cluster = victims.NewCluster(tree)
+	r.nodes = make(map[victims.NodeID]*Node)
 	r.ports = make(map[string][]string)
 	if err := r.setQuotas(); err != nil {
 		return err
@@ -124,13 +125,14 @@ func (q *Queue) find(path string) *Queue {
 
 // addNode adds a node.
 func (r *runner) addNode(n *Node) error {
-	_, err := r.cluster.AddNode(&victims.Node{
+	id, err := r.cluster.AddNode(&victims.Node{
 		Name: n.Name, Capacity: n.Capacity, Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
 		Rank: n.Rank, Domains: n.Domains,
 	})
 	if err != nil {
 		return r.doc.Fail(n.At.Field("capacity"), r.quantities(n.Capacity), err)
 	}
+	r.nodes[id] = n
 	return nil
 }
 

@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -41,7 +42,7 @@ func (r *runner) job(i int, q *Request) error {
 	if err := r.shareForJob(q, &job); err != nil {
 		return err
 	}
-	planner := r.jobPlanner()
+	planner := r.jobPlanner(q.Job)
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
 	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
 		return r.jobError(q.Job, err)
@@ -72,9 +73,15 @@ func (r *runner) job(i int, q *Request) error {
 	return nil
 }
 
-// jobPlanner returns the planner for the jobs of the document.
-func (r *runner) jobPlanner() jobs.Planner {
-	return jobs.Planner{Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt}
+// jobPlanner returns the planner for a job of the document: members run on nodes
+// that have all the labels which they select.
+func (r *runner) jobPlanner(j *Job) jobs.Planner {
+	return jobs.Planner{
+		Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
+		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool {
+			return r.selects(j.Members[class].NodeSelector, n)
+		},
+	}
 }
 
 // heldBy returns the grants that members of a job hold.
@@ -102,12 +109,19 @@ func (r *runner) jobOf(j *Job) jobs.Job {
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		MayNot: j.PreemptionPolicy == jobs.PreemptionNever,
+		MayNot: j.PreemptionPolicy == jobs.PreemptionNever, Domain: j.Domain,
 	}
-	for _, m := range j.Members {
-		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: m.Resources})
+	for i := range j.Members {
+		m := &j.Members[i]
+		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: m.Resources, Class: j.class(i)})
 	}
 	return job
+}
+
+// class returns the class of member i: the place of the first member that
+// selects the same nodes.
+func (j *Job) class(i int) int {
+	return slices.IndexFunc(j.Members, func(m Member) bool { return maps.Equal(m.NodeSelector, j.Members[i].NodeSelector) })
 }
 
 // nonPreemptible says what a document does not: without the option silence
@@ -258,7 +272,8 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 		return result
 	}
 	proven := p.Proof == jobs.ProofCost
-	result.Proven = &proven
+	result.Proven, result.Proof = &proven, Proof(p.Proof.String())
+	result.Overrun = p.Cost.Overrun
 	result.Placements = make(map[string]string)
 	for _, at := range p.Placements {
 		result.Placements[p.Job.Members[at.Member].Key] = r.cluster.Node(at.Node).Name

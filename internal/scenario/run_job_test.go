@@ -89,7 +89,7 @@ func TestRun_JobResult(t *testing.T) {
 	text, err := json.Marshal(run.Report().Results)
 	require.NoError(t, err)
 	require.JSONEq(t, `[
-		{"request": 0, "key": "j", "outcome": "plan", "victims": ["v"], "placements": {"j-0": "n1", "j-1": "n1"}, "proven": true},
+		{"request": 0, "key": "j", "outcome": "plan", "victims": ["v"], "placements": {"j-0": "n1", "j-1": "n1"}, "proven": true, "proof": "cost"},
 		{"request": 1, "key": "j", "outcome": "refused", "victims": [], "reason": "no-victims", "proven": true}]`, string(text))
 }
 

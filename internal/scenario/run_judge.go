@@ -116,9 +116,7 @@ var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.
 
 // selects reports whether a selector admits a node.
 func (r *runner) selects(s Selector, n victims.NodeID) bool {
-	name := r.cluster.NodeName(n)
-	at := slices.IndexFunc(r.doc.Nodes, func(n Node) bool { return n.Name == name })
-	return s.Selects(&r.doc.Nodes[at])
+	return s.Selects(r.nodes[n])
 }
 
 // blockers appends to dst the tasks on a node that hold one of the ports.

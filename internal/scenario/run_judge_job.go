@@ -30,10 +30,10 @@ func (r *runner) judgeJob(s *Step, q *Request) error {
 	if err != nil {
 		return err
 	}
-	if r.auditJob(j, plan); j.Verdict == Breaks {
+	if r.auditJob(j, q.Job, plan); j.Verdict == Breaks {
 		return nil
 	}
-	if err := r.priceJob(j, plan, q.Proposed); err != nil {
+	if err := r.priceJob(j, plan, q); err != nil {
 		return r.jobError(q.Job, err)
 	}
 	j.compare(d.Outcome, *s.Result.Proven)
@@ -79,8 +79,8 @@ var numbered = map[jobs.Law]int{
 }
 
 // auditJob notes the laws that a plan breaks.
-func (r *runner) auditJob(j *Judged, plan *jobs.Plan) {
-	p := r.jobPlanner()
+func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
+	p := r.jobPlanner(job)
 	auditor := jobs.Auditor{Cluster: r.cluster, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.Verdict = Breaks
@@ -90,14 +90,14 @@ func (r *runner) auditJob(j *Judged, plan *jobs.Plan) {
 
 // priceJob is price for a job. Every member becomes a class of its own, which
 // may run on one node.
-func (r *runner) priceJob(j *Judged, plan *jobs.Plan, p *Proposal) error {
+func (r *runner) priceJob(j *Judged, plan *jobs.Plan, q *Request) error {
 	job := plan.Job
 	job.Members = slices.Clone(job.Members)
 	for i := range job.Members {
 		job.Members[i].Class = i
 	}
-	planner := r.jobPlanner()
-	planner.Exempt = p.sparesOthers
+	planner := r.jobPlanner(q.Job)
+	planner.Exempt = q.Proposed.sparesOthers
 	planner.Filter = func(_ *jobs.Job, class int, node victims.NodeID) bool {
 		there := func(at jobs.Placement) bool { return at.Member == class && at.Node == node }
 		return slices.ContainsFunc(plan.Placements, there)
