@@ -19,7 +19,7 @@ var (
 	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
 	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
 	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
-	ErrBusy      = errors.New("has tasks")           // to remove a node with tasks or grants, a budget that they name
+	ErrBusy      = errors.New("has tasks")           // to remove a budget that tasks or grants name
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
 	ErrClosed    = errors.New("node is closed")      // a grant on it
 	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
@@ -35,9 +35,9 @@ var (
 // is exact. Times are zero or in the years 1678 to 2261.
 //
 // Methods that take a TaskID, a NodeID or a [queue.ID] are for those that the
-// cluster has: with another one they panic, or tell nothing of use. An ID from
-// outside is looked up by its name first. What is added by name or key is
-// checked, and is an error.
+// cluster has: with another one they panic, and say so. An ID from outside is
+// looked up by its name first. What is added by name or key is checked, and is
+// an error.
 //
 // Who may do what at the same time: one goroutine may change a cluster while no
 // other uses it. As long as nobody changes it, any number of goroutines may read

@@ -71,7 +71,7 @@ var misuse = flag.Bool("cluster.misuse", false, "change a cluster from two gorou
 // TestChangesTogether does what must not be done. The race detector says so, and
 // the test has to fail:
 //
-//	go test -race -run ChangesTogether -cluster.misuse ./victims
+//	go test -race -run ChangesTogether ./victims -cluster.misuse
 func TestChangesTogether(t *testing.T) {
 	if !*misuse {
 		t.Skip("set -cluster.misuse, under the race detector, to see it fail")
