@@ -34,6 +34,7 @@ type jobCase struct {
 	needs   needs
 	budgets budgets
 	filter  filter
+	domains domains
 	rules   rules
 	rooms   victims.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate

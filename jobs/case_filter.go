@@ -9,6 +9,7 @@ type filter struct {
 	classes []int                                               // different ones, in the order of members
 	classOf []int32                                             // by member, an index of classes
 	answers []answer                                            // of a class about all hosts, class by class
+	hosts   int
 }
 
 type answer uint8
@@ -28,6 +29,7 @@ func (f *filter) begin(job *Job, hosts int) {
 	for i := range job.Members {
 		f.classOf = append(f.classOf, f.find(job.Members[i].Class))
 	}
+	f.hosts = hosts
 	f.answers = zeros(f.answers, len(f.classes)*hosts)
 }
 
@@ -56,7 +58,7 @@ func (c *jobCase) lets(class, h int32) bool {
 	if f.caller == nil {
 		return true
 	}
-	at := &f.answers[int(class)*len(c.hosts)+int(h)]
+	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
 	if *at == notAsked {
 		*at = refused
 		if f.caller(c.job, f.classes[class], c.hosts[h].id) {

@@ -23,6 +23,7 @@ type site struct {
 // that a lower host comes first there.
 type host struct {
 	id   victims.NodeID
+	row  int32            // in the full case
 	only int32            // the member that it is reserved for, as an index of Job.Members, or -1
 	rank int64            // what placing a member on it costs by the caller's account
 	now  resources.Vector // what is free at present
@@ -38,14 +39,22 @@ type host struct {
 
 // findHosts finds the nodes that are schedulable and not reserved for others,
 // and the members that some are reserved for. A node that is reserved for the
-// job by its name takes all of its members.
+// job by its name takes all of its members. If the job requires a domain, nodes
+// in none are no hosts.
 func (c *jobCase) findHosts() {
 	c.hosts, c.reservations = c.hosts[:0], c.reservations[:0]
+	c.domains.begin()
 	last := victims.NodeID(-1)
 	for id := range c.c.Nodes() {
 		last = max(last, id)
 		n := c.c.NodeView(id)
-		h := host{id: id, only: -1, rank: n.Rank}
+		h := host{id: id, row: int32(len(c.hosts)), only: -1, rank: n.Rank}
+		domain := int32(0)
+		if depth := c.job.Domain; depth > len(n.Domains) {
+			continue
+		} else if depth > 0 {
+			domain = c.domains.row(n.Domains[:depth], id)
+		}
 		if n.ReservedFor != "" && n.ReservedFor != c.job.Name {
 			m, ok := c.byKey[n.ReservedFor]
 			if !ok {
@@ -56,6 +65,9 @@ func (c *jobCase) findHosts() {
 		}
 		if !n.Unschedulable {
 			c.hosts = append(c.hosts, h)
+			if c.job.Domain > 0 {
+				c.domains.of = append(c.domains.of, domain)
+			}
 		}
 	}
 	c.hostOf = zeros(c.hostOf, int(last)+1)
@@ -66,6 +78,7 @@ func (c *jobCase) findHosts() {
 		c.hostOf[c.hosts[i].id] = int32(i)
 	}
 	c.filter.begin(c.job, len(c.hosts))
+	c.domains.group()
 }
 
 // measureHosts finds out what is free on every host.

@@ -15,6 +15,10 @@ func (d *decision) decide(dst *Decision) {
 		d.refused(dst, InFlight)
 		return
 	}
+	if !d.settleDomain() {
+		d.refused(dst, NoDomain)
+		return
+	}
 	if d.room(dst) || d.forbidden(dst) {
 		return
 	}
@@ -22,7 +26,7 @@ func (d *decision) decide(dst *Decision) {
 		d.refused(dst, NothingInReach)
 		return
 	}
-	if d.search.choose() {
+	if d.choose() {
 		d.planned(dst)
 		return
 	}
@@ -32,7 +36,7 @@ func (d *decision) decide(dst *Decision) {
 // room decides without victims if that is possible: nothing that runs may be
 // stopped for a job that has room.
 func (d *decision) room(dst *Decision) bool {
-	pack := &d.search.pack
+	pack := &d.pack
 	m := present
 	switch {
 	case pack.fits(present):
@@ -100,12 +104,12 @@ func (d *decision) forbidden(dst *Decision) bool {
 // planned sets dst to the best plan.
 func (d *decision) planned(dst *Decision) {
 	dst.Outcome = victims.Preempts
-	p, best := &dst.Plan, &d.search.best
+	p, best := &dst.Plan, &d.best
 	p.Placements = d.placements(p.Placements, best.at)
-	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps, d.search.proof
+	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps, best.proof
 	p.Cost.NodeRank = best.rank.int64()
 	d.load.set(best.at)
-	for _, u := range best.chosen {
+	for _, u := range best.units {
 		for _, i := range d.tasksOf(u) {
 			p.Victims = append(p.Victims, d.victim(u, i))
 		}

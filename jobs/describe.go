@@ -173,6 +173,9 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	if r.Filtered > 0 {
 		fmt.Fprintf(&b, "  the filter refuses %s\n", counted(r.Filtered, "node"))
 	}
+	if len(r.Domain) > 0 {
+		fmt.Fprintf(&b, "  domain %s came closest\n", plain.Names(r.Domain))
+	}
 	if r.searched() && r.Wanted > 1 {
 		fmt.Fprintf(&b, "  the first %d of %d members could be placed\n", r.Placeable, r.Wanted)
 	}
@@ -208,6 +211,7 @@ var because = [numReasons]string{
 	NothingInReach:   "no queue that it could take from is in reach",
 	NoVictims:        "no legal set of victims makes room for all members",
 	PredicateRefused: "the predicate refuses the places that could be made free",
+	NoDomain:         "no domain can have all its members",
 	Unlawful:         "the plan that was found did not pass the audit",
 }
 

@@ -43,6 +43,7 @@ func TestOracle_Features(t *testing.T) {
 		{"checkpoints", world.WithCheckpoints},
 		{"ranks", world.WithRanks},
 		{"labels", world.WithLabels},
+		{"domains", world.WithDomains},
 		{"everything", everything},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -52,7 +53,8 @@ func TestOracle_Features(t *testing.T) {
 }
 
 // everything is what jobs know of what worlds may have.
-const everything = world.WithBudgets | world.WithCosts | world.WithCheckpoints | world.WithRanks | world.WithLabels
+const everything = world.WithBudgets | world.WithCosts | world.WithCheckpoints |
+	world.WithRanks | world.WithLabels | world.WithDomains
 
 func FuzzOracle_Features(f *testing.F) {
 	for _, seed := range world.FuzzSeeds() {

@@ -92,7 +92,7 @@ func (dst *Decision) reset(c *jobCase) {
 		Version: c.c.Version(), sizes: p.sizes,
 	}
 	p.Job.Members = members
-	dst.Refusal = Refusal{Breaches: dst.Refusal.Breaches[:0]}
+	dst.Refusal = Refusal{Breaches: dst.Refusal.Breaches[:0], Domain: dst.Refusal.Domain[:0]}
 }
 
 // A decision is one decision in the making, and the memory for the next: the
@@ -103,15 +103,30 @@ type decision struct {
 	effort  effort
 	search  search
 	further furtherer
+	pack    packer  // in the full case
+	sub     subCase // of one domain, if the job requires one
+	bounder bounder
+	bounds  []domainBound
+	best    chosen
 
 	load    load             // of the plan
 	short   resources.Vector // of a host
 	heldSum resources.Vector
 	ends    []time.Time // of exemptions
 	free    []int32     // candidates, see countGuaranteed
+	space   []int64     // of hosts, see roomWithout
+	lack    []int64     // of queues, likewise
 
 	answers   func(*Job, int, victims.NodeID) bool // see remembered
 	answersOf *decision
+}
+
+// searched returns the case that the engines read.
+func (d *decision) searched() *jobCase {
+	if d.job.Domain > 0 {
+		return &d.sub.jobCase
+	}
+	return &d.jobCase
 }
 
 // begin makes the decision one about a job at an instant.
@@ -121,8 +136,10 @@ func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 		return err
 	}
 	d.effort = effort{limit: p.Steps}
-	d.search.wire(&d.jobCase, &d.effort, p)
+	d.search.wire(d.searched(), &d.effort, p)
+	d.pack.jobCase, d.pack.effort, d.pack.asker = &d.jobCase, &d.effort, &d.search.asker
 	d.search.asker.refusals, d.search.asker.picky = 0, true
+	d.search.asker.jobCase = &d.jobCase
 	d.further.jobCase, d.further.asker, d.load.jobCase = &d.jobCase, &d.search.asker, &d.jobCase
 	return nil
 }

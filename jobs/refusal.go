@@ -27,6 +27,9 @@ const (
 	// PredicateRefused: legal sets make room, and the caller's predicate
 	// refused those that were tried.
 	PredicateRefused
+	// NoDomain: no node is in a domain of the depth that the job requires, or
+	// members are placed in different ones, or in none.
+	NoDomain
 	// Unlawful: the plan that was found did not pass the audit, which happens
 	// where the caller's functions answer differently when asked again.
 	Unlawful
@@ -42,6 +45,7 @@ var reasonWords = [numReasons]string{
 	NothingInReach:   "nothing-in-reach",
 	NoVictims:        "no-victims",
 	PredicateRefused: "predicate",
+	NoDomain:         "domain",
 	Unlawful:         "unlawful",
 }
 
@@ -119,6 +123,10 @@ type Refusal struct {
 	// Placeable is how many of the Wanted members would have a plan: the first
 	// in their order. It is looked for where Counts is.
 	Placeable, Wanted int
+	// Domain names the domain that came closest, if the job requires one: with
+	// everybody gone who could it has room for the most members, counted with the
+	// largest first; of equals it is the first in node order.
+	Domain []string
 	// RetryAt is the first instant at which, all else equal, there is a plan
 	// because exemptions have ended. It is zero where time does not help.
 	RetryAt time.Time

@@ -25,13 +25,14 @@ func (d *decision) unplanned(dst *Decision) {
 	if d.search.asker.refusals > 0 {
 		r.Reason = PredicateRefused
 	}
-	r.Proven, r.Steps = d.search.proven, d.effort.steps
+	r.Proven, r.Steps = d.best.proven, d.effort.steps
 	r.Filtered = d.filtered()
 	d.lackQuota(r)
 	d.countRules(r)
 	if r.Reason == NoVictims {
 		d.countGuaranteed(r)
 	}
+	r.Domain = d.closestDomain(r.Domain)
 	d.effort.eager = true // from here on any plan will do
 	r.RetryAt = d.retryAt()
 	d.rules.horizon = d.now
@@ -39,7 +40,7 @@ func (d *decision) unplanned(dst *Decision) {
 }
 
 // plans reports whether the first n members of the minimum have a plan.
-func (d *decision) plans(n int) bool { return d.prepare(n) && d.search.choose() }
+func (d *decision) plans(n int) bool { return d.prepare(n) && d.choose() }
 
 // lackQuota notes where the max of a quota is passed with everybody gone who
 // could.

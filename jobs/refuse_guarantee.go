@@ -19,26 +19,21 @@ func (d *decision) countGuaranteed(r *Refusal) {
 	if !d.roomWithout(d.free) {
 		return
 	}
-	left := &d.search.partial
-	left.beginBounds()
-	for _, i := range d.free {
-		for _, b := range d.cands[i].leaf.bounds {
-			addTo(left.left[b].Room.Value, d.cands[i].size, -1)
-		}
-	}
+	d.leaveRooms(d.free, -1)
 	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {
 			r.Counts[RuleGuarantee]++
 			r.Candidates--
 		}
 	}
+	d.leaveRooms(d.free, +1)
 }
 
 // lostTooMuch reports whether a queue above a candidate ends below its
 // guarantee, by what is left in its room, in a type that the candidate has.
 func (d *decision) lostTooMuch(c *candidate) bool {
 	for _, b := range c.leaf.bounds {
-		room := d.search.partial.left[b].Room
+		room := d.rooms.Bounds[b].Room
 		for t := range (room.Defined & resources.Positive(c.size)).All() {
 			if room.Value.At(t) < 0 {
 				return true
@@ -51,19 +46,29 @@ func (d *decision) lostTooMuch(c *candidate) bool {
 // roomWithout reports whether all members fit with some candidates gone, whatever
 // guarantees say. A search that takes too long for an answer says no.
 func (d *decision) roomWithout(gone []int32) bool {
-	p := &d.search.partial
-	p.begin()
+	d.space, d.lack = d.space[:0], d.lack[:0]
+	for h := range d.hosts {
+		d.space = append(d.space, d.hosts[h].free...)
+	}
+	for _, short := range d.needs.short {
+		d.lack = append(d.lack, short...)
+	}
 	for _, i := range gone {
 		c := &d.cands[i]
 		if c.host >= 0 {
-			addTo(d.row(p.free, int(c.host)), c.size, +1)
+			addTo(d.row(d.space, int(c.host)), c.size, +1)
 		}
-		d.needs.cut(p.short, c, -1)
+		d.needs.cut(d.lack, c, -1)
+	}
+	for _, lack := range d.lack {
+		if lack > 0 {
+			return false
+		}
 	}
 	asker := &d.search.asker
 	picky := asker.picky
 	asker.picky = false // amounts alone are asked about
-	fits := p.queuesCovered() && d.search.pack.packInto(p.free, p.chosen)
+	fits := d.pack.packInto(d.space, nil)
 	asker.picky = picky
 	return fits
 }

@@ -15,6 +15,9 @@ type furtherer struct {
 	used  []int64 // by every queue of the path, from the leaf upwards
 	gone  []victims.TaskID
 	size  resources.Vector // scratch of sizeOf
+	// domain is that of the members, if the job requires one: -1 as long as
+	// nobody has a place.
+	domain int32
 }
 
 // place places the members beyond the minimum one after another, each on the
@@ -48,6 +51,7 @@ func (x *furtherer) enterPlan(p *Plan, m moment) {
 	for i := range p.Victims {
 		x.enterVictim(p.Victims[i].Task)
 	}
+	x.domain = x.domains.base
 	for _, at := range p.Placements {
 		x.enterMember(at.Member, x.hostOf[at.Node])
 	}
@@ -80,6 +84,9 @@ func (x *furtherer) enterMember(i int, h int32) {
 		used := x.row(x.used, level)
 		resources.Add(used, used, size)
 	}
+	if x.job.Domain > 0 {
+		x.domain = x.domains.of[h]
+	}
 	x.gate.ledger.Add(&victims.Task{Queue: x.job.Queue, Size: size, NonPreemptible: x.job.NonPreemptible})
 }
 
@@ -97,16 +104,32 @@ func (x *furtherer) hostFor(p *Plan, i int) int32 {
 	if !x.gate.admits(Claim{Rem: size, NonPreemptible: x.job.NonPreemptible}) || !x.underMax(size) {
 		return -1
 	}
-	wants := resources.Positive(size)
-	for h := range x.hosts {
-		if !fitsTypes(size, x.row(x.left, h), wants) || !x.takesMember(int32(h), i) {
-			continue
-		}
-		if x.accepts(p, i, x.hosts[h].id) {
-			return int32(h)
+	best := int32(-1)
+	for h := range int32(len(x.hosts)) {
+		if x.comesBefore(h, best) && x.hasRoom(h, i, size) && x.accepts(p, i, x.hosts[h].id) {
+			if best = h; x.job.Domain == 0 || x.domain >= 0 {
+				break
+			}
 		}
 	}
-	return -1
+	return best
+}
+
+// comesBefore reports whether a host may be used, and comes before the best one
+// so far, if there is one: the first domain comes first, then the first node.
+func (x *furtherer) comesBefore(h, best int32) bool {
+	switch {
+	case x.job.Domain == 0:
+		return true
+	case x.domain >= 0:
+		return x.domains.of[h] == x.domain
+	}
+	return best < 0 || x.domains.of[h] < x.domains.of[best]
+}
+
+// hasRoom reports whether a host may take a member and has room for its size.
+func (x *furtherer) hasRoom(h int32, member int, size resources.Vector) bool {
+	return fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, member)
 }
 
 // underMax reports whether no queue of the path passes its max with one more

@@ -1,0 +1,129 @@
+package jobs
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// domains are the groups of nodes of which a job requires one for all of its
+// members: racks, if it requires a domain of depth 2 and nodes name block and
+// rack. Without such a requirement there are none.
+type domains struct {
+	list []domain // in the order of their first nodes
+	of   []int32  // by host, a place in list
+	// hosts are those of each domain, one after another and in node order.
+	hosts []int32
+	base  int32 // the only domain that is left, for members are placed there; or -1
+	known map[string]domainName
+	round uint64 // to tell the names of this decision from older ones
+	key   []byte
+}
+
+// A domain is some nodes with the same names up to a depth.
+type domain struct {
+	node       victims.NodeID // its first node, usable or not
+	first, end int32          // its hosts are domains.hosts[first:end]
+}
+
+// A domainName is what a name stands for in some decision.
+type domainName struct {
+	round uint64
+	row   int32
+}
+
+// begin forgets all domains.
+func (x *domains) begin() {
+	if x.known == nil {
+		x.known = make(map[string]domainName)
+	}
+	x.list, x.of, x.round, x.base = x.list[:0], x.of[:0], x.round+1, -1
+}
+
+// row returns the domain of a node by its first names, which is added if it is
+// new.
+func (x *domains) row(names []string, node victims.NodeID) int32 {
+	x.key = x.key[:0]
+	for _, name := range names { // with their lengths, so that no two lists look alike
+		x.key = binary.AppendUvarint(x.key, uint64(len(name)))
+		x.key = append(x.key, name...)
+	}
+	if known, ok := x.known[string(x.key)]; ok && known.round == x.round {
+		return known.row
+	}
+	row := int32(len(x.list))
+	x.known[string(x.key)] = domainName{x.round, row}
+	x.list = append(x.list, domain{node: node})
+	return row
+}
+
+// group lists the hosts of each domain.
+func (x *domains) group() {
+	for i := range x.list {
+		x.list[i].end = 0
+	}
+	for _, d := range x.of {
+		x.list[d].end++
+	}
+	at := int32(0)
+	for i := range x.list {
+		d := &x.list[i]
+		d.first, d.end, at = at, at, at+d.end
+	}
+	x.hosts = zeros(x.hosts, len(x.of))
+	for h, d := range x.of {
+		x.hosts[x.list[d].end] = int32(h)
+		x.list[d].end++
+	}
+}
+
+// hostsOf returns the hosts of a domain, in node order.
+func (x *domains) hostsOf(d int32) []int32 {
+	return x.hosts[x.list[d].first:x.list[d].end]
+}
+
+// domainOf returns the domain of a node as deep as the job requires it, and false
+// if it is in none.
+func (c *jobCase) domainOf(n victims.NodeID) (names []string, ok bool) {
+	list := c.c.NodeView(n).Domains
+	if len(list) < c.job.Domain {
+		return nil, false
+	}
+	return list[:c.job.Domain], true
+}
+
+// settleDomain finds the domain that members which have places bind the others
+// to. It reports false if no domain can have all members: some are placed in
+// different ones, or in none, or no node is in one.
+func (c *jobCase) settleDomain() bool {
+	if c.job.Domain == 0 {
+		return true
+	}
+	x := &c.domains
+	var common []string
+	for i := range c.job.Members {
+		id, placed := c.lookup(c.job.Members[i].Key)
+		if !placed || isLeaving(c.c.State(id)) {
+			continue
+		}
+		node := c.c.NodeOf(id)
+		names, ok := c.domainOf(node)
+		if !ok || common != nil && !slices.Equal(names, common) {
+			return false
+		}
+		common, x.base = names, x.row(names, node)
+	}
+	return len(x.list) > 0
+}
+
+// eachDomain calls f with every domain that the members may be placed in, until
+// it returns true, and reports whether it did.
+func (c *jobCase) eachDomain(f func(d int32) bool) bool {
+	for d := range int32(len(c.domains.list)) {
+		if base := c.domains.base; (base < 0 || base == d) && f(d) {
+			return true
+		}
+	}
+	return false
+}

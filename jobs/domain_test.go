@@ -1,0 +1,131 @@
+package jobs_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// All members share a domain, those placed before included. Stories from the
+// field: a small task left in a rack that had to be empty; a rack that is freed
+// while the job waits is not left for another.
+func TestDecide_Domains(t *testing.T) {
+	const racks = "queue q\nqueue low\nnode n1 4 in=b1/r1\nnode n2 4 in=b1/r2\nnode n3 4 in=b1/r2\nnode n4 4 in=b1\n"
+	for _, test := range []struct{ name, town, want string }{
+		{"no domain", racks + "task v low n2 4\ntask w low n3 4\njob q 4,4", "fits j0=n1 j1=n4"},
+		{"one rack", racks + "task v low n2 4\njob q 4,4 domain=2", "plan j0=n2 j1=n3 -v"},
+		{"one block", racks + "task v low n2 4\njob q 4,4 domain=1", "fits j0=n1 j1=n3"},
+		{"in no rack", racks + "task v low n1 4\ntask w low n2 1 p=9\ntask x low n3 1 p=9\njob q 4 domain=2", "plan j0=n1 -v"},
+		{"a small task left over", racks + "task v low n2 1\njob q 4,4 domain=2", "plan j0=n2 j1=n3 -v"},
+		{"the cheaper rack", "queue q\nqueue low\nnode n1 4 in=r1\nnode n2 4 in=r1\nnode n3 4 in=r2\nnode n4 4 in=r2\n" +
+			"task v low n1 4\ntask w low n2 4 p=2\ntask x low n3 4 p=1\ntask y low n4 4 p=1\njob q 4,4 domain=1", "plan j0=n3 j1=n4 -x -y"},
+		{"the first of equal racks", "queue q\nqueue low\nnode n0 0 off in=r2\nnode n1 4 in=r1\nnode n2 4 in=r2\ntask v low n1 4\ntask w low n2 4\njob q 4 domain=1",
+			"plan j0=n2 -w"},
+		{"too large for each", racks + "task v low n2 4\njob q 4,4,4 domain=2", "refused no-victims"},
+		{"no such depth", racks + "job q 4 domain=3", "refused domain"},
+		{"the placed one binds", racks + "task j0 q n2 1 job=j app=j\ntask v low n3 4\njob q 1,4 domain=2", "plan j1=n3 -v"},
+		{"its grant binds", racks + "grant j0 q n2 1 job=j\ntask v low n3 4\njob q 1,4 domain=2", "plan j1=n3 -v"},
+		{"placed apart", racks + "task j0 q n1 1 job=j app=j\ntask j1 q n2 1 job=j app=j\njob q 1,1,1 domain=2", "refused domain"},
+		{"placed in none", racks + "task j0 q n4 1 job=j app=j\njob q 1,1 domain=2", "refused domain"},
+		{"further members stay", racks + "task v low n2 2\ntask w low n1 1\njob q 4,2,2 min=1 domain=2", "fits j0=n3 +j1=n2"},
+		{"further members of a placed minimum", racks + "task j0 q n2 1 job=j app=j\njob q 1,1,4 min=1 domain=2", "fits +j1=n2 +j2=n3"},
+		{"a gang across racks", racks + "task v low n1 4 job=g\ntask w low n2 4 job=g\ntask x low n3 4 p=9\nkeep g 2\njob q 4 domain=2", "plan j0=n1 -v! -w!"},
+		{"headroom elsewhere", "queue q max=4\nqueue low\nnode n1 4 in=r1\nnode n2 4 in=r2\ntask v q n2 4\njob q 4 domain=1", "plan j0=n1 -v"},
+		{"a reserved rack", "queue q\nqueue low\nnode n1 4 in=r1 for=x\nnode n2 4 in=r2\ntask w low n2 4\njob q 4 domain=1", "plan j0=n2 -w"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := build(t, test.town)
+			require.Equal(t, test.want, w.brief(w.decide()))
+		})
+	}
+}
+
+// A refusal names the domain that came closest.
+func TestRefusal_Domain(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4 in=b1/r1\nnode n2 4 in=b1/r2\nnode n3 4 in=b1/r2\ntask v low n2 4\njob q 4,4,4 domain=2")
+	d := w.decide()
+	require.Equal(t, []string{"b1", "r2"}, d.Refusal.Domain)
+	require.Equal(t, 2, d.Refusal.Placeable)
+	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest\n")
+}
+
+// While victims are leaving for it, the grants of a job keep it in its domain.
+func TestDecide_DomainIsKept(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4 in=r1\nnode n2 4 in=r2\nnode n3 4 in=r2\ntask v low n2 4\ntask w low n3 4\ntask x low n1 4 p=30\njob q 4,4 min=1 domain=1")
+	d := w.decide()
+	require.Equal(t, "plan j0=n2 -v", w.brief(d))
+	require.NoError(t, w.cluster.ApplyChange(d.Plan.Change()))
+	require.NoError(t, w.cluster.RemoveTask("x")) // another rack is free now
+	require.Equal(t, "refused in-flight", w.brief(w.decide()))
+	require.NoError(t, w.cluster.RemoveTask("v"))
+	require.Equal(t, "fits", w.brief(w.decide()))
+	require.NoError(t, w.cluster.RemoveTask("w"))
+	require.Equal(t, "fits +j1=n3", w.brief(w.decide()))
+}
+
+// BenchmarkDomains places 16 members of 4 devices in one of 280 racks of a full
+// cluster of 5,000 nodes with 8 devices each.
+func BenchmarkDomains(b *testing.B) {
+	for _, jobsOf := range []int{0, 2} {
+		b.Run(fmt.Sprintf("nodes=5000/domains=280/members=16/gangs=%d", jobsOf), func(b *testing.B) {
+			c := rackCluster(b, 5000, 280)
+			leaf, _ := c.Tree().Lookup("root.train")
+			job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
+			for i := range 16 {
+				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
+			}
+			p := jobs.Planner{Cluster: c}
+			if jobsOf > 0 {
+				p.Minimum = func(string) int { return jobsOf }
+			}
+			var d jobs.Decision
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Preempts {
+					b.Fatal(d.Outcome, err)
+				}
+			}
+			b.ReportMetric(float64(len(d.Plan.Victims)), "victims")
+			b.ReportMetric(float64(d.Plan.Proof), "proof")
+			b.ReportMetric(float64(d.Plan.Steps), "steps")
+		})
+	}
+}
+
+// rackCluster has full nodes of 8 devices, dealt out to racks in turn: tasks of
+// 4, 2 and 1 devices, of ten priorities.
+func rackCluster(b *testing.B, nodes, racks int) *victims.Cluster {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(b, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "batch"}, {Name: "train"}}}, queue.Strict)
+	require.NoError(b, err)
+	c := victims.NewCluster(tree)
+	batch, _ := tree.Lookup("root.batch")
+	next := uint32(1)
+	draw := func(n uint32) uint32 { // the generator of Numerical Recipes
+		next = next*1664525 + 1013904223
+		return next >> 8 % n
+	}
+	for n := range nodes {
+		id, err := c.AddNode(&victims.Node{
+			Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{8}, Domains: []string{fmt.Sprintf("rack-%d", n%racks)},
+		})
+		require.NoError(b, err)
+		for i, left := 0, int64(8); left > 0; i++ {
+			size := min([]int64{4, 2, 1, 4}[draw(4)], left)
+			left -= size
+			_, err := c.AddTask(&victims.Task{
+				Key: fmt.Sprintf("t-%d-%d", n, i), Queue: batch, Node: id, Size: resources.Vector{size},
+				Priority: int32(draw(10)), Scheduled: benchNow.Add(-1000), Job: fmt.Sprintf("j-%d-%d", n/4, i),
+			})
+			require.NoError(b, err)
+		}
+	}
+	return c
+}
