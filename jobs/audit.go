@@ -76,6 +76,7 @@ type audit struct {
 	last  victims.NodeID   // the largest there is
 	nodes []victims.NodeID // of the placements, each once
 	seen  []bool           // by node: whether it is one of them
+	open  []bool           // by node: whether it takes anything
 	keys  []string         // of members, sorted
 	done  []bool           // by member: it has a place, or is given one
 	asked resources.Vector // by the members of the minimum that are placed
@@ -122,6 +123,10 @@ func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
 	x.last = -1
 	for n := range x.c.Nodes() {
 		x.last = max(x.last, n)
+	}
+	x.open = zeros(x.open, int(x.last)+1)
+	for n := range x.c.Nodes() {
+		x.open[n] = true
 	}
 	rows := (int(x.last) + 1) * x.types
 	x.seen = zeros(x.seen, int(x.last)+1)

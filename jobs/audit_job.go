@@ -110,13 +110,9 @@ const (
 	leavingMember
 )
 
-func (x *audit) isNode(n victims.NodeID) bool {
-	if n < 0 || n > x.last {
-		return false
-	}
-	id, ok := x.c.LookupNode(x.c.NodeName(n))
-	return ok && id == n
-}
+// isNode reports whether there is such a node. One that is closed takes nothing,
+// and is none.
+func (x *audit) isNode(n victims.NodeID) bool { return n >= 0 && n <= x.last && x.open[n] }
 
 // minimum complains about placements that are not of the members whose turn it
 // is: the first without a place make up the minimum, in their order; others

@@ -36,7 +36,9 @@ func (x *audit) minimal(yield func(Violation) bool) {
 func (x *audit) spare(tasks []victims.TaskID) bool {
 	x.homes = x.homes[:0]
 	for _, id := range tasks {
-		x.homes = append(x.homes, x.c.TaskView(id).Node) // there, and there alone, is less room
+		if n := x.c.NodeOf(id); x.isNode(n) {
+			x.homes = append(x.homes, n) // there, and there alone, is less room
+		}
 	}
 	x.giveBack(tasks, -1)
 	spare := x.enough(x.homes) && x.acceptsWithout(tasks)

@@ -89,8 +89,11 @@ func (x *audit) exempt(id victims.TaskID) bool {
 
 // count adds a victim to what is freed, or takes it back.
 func (x *audit) count(t *victims.Task, sign int64) {
+	open := x.isNode(t.Node) // what is freed on a closed node is nobody's
 	for i, v := range t.Size {
-		x.freed[int(t.Node)*x.types+i] += sign * v
+		if open {
+			x.freed[int(t.Node)*x.types+i] += sign * v
+		}
 		for q := range x.tree.Up(t.Queue) {
 			x.taken[int(q)*x.types+i] += sign * v
 		}

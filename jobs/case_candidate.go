@@ -69,7 +69,7 @@ func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
 	leaf := &c.rules.leaves[t.Queue]
 	rank := leaf.rank.Of(t.Priority)
 	cand := candidate{
-		id: id, host: c.hostOf[t.Node], leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(c.now),
+		id: id, host: c.hostAt(t.Node), leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(c.now),
 		levels: cover.Levels{
 			victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1,
 			victims.LevelSumRanks: rank, victims.LevelSumPriorities: int64(t.Priority),

@@ -81,6 +81,15 @@ func (c *jobCase) findHosts() {
 	c.domains.group()
 }
 
+// hostAt returns the host that a node is, or -1. Closed nodes, which wait for
+// their last tasks to go, are none.
+func (c *jobCase) hostAt(n victims.NodeID) int32 {
+	if int(n) < len(c.hostOf) {
+		return c.hostOf[n]
+	}
+	return -1
+}
+
 // measureHosts finds out what is free on every host.
 func (c *jobCase) measureHosts() {
 	amounts := c.block(3 * len(c.hosts))

@@ -163,7 +163,7 @@ func (d *decision) remembered() func(*Job, int, victims.NodeID) bool {
 	if d.answersOf != d { // once per planner, and again if that was copied
 		d.answersOf = d
 		d.answers = func(_ *Job, class int, node victims.NodeID) bool {
-			h := d.hostOf[node]
+			h := d.hostAt(node)
 			return h >= 0 && d.lets(d.filter.find(class), h)
 		}
 	}

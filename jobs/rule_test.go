@@ -214,3 +214,14 @@ func TestDecide_Overrun(t *testing.T) {
 	require.Equal(t, int64(-2), left.Left)
 	require.Equal(t, resources.Vector{6000, 0}, w.cluster.Tree().Preempting(0))
 }
+
+// A node that goes before its tasks takes no members, and its tasks may still go
+// for headroom.
+func TestDecide_ClosedNode(t *testing.T) {
+	w := build(t, "queue q max=4\nqueue low\nnode n1 4\nnode n2 4\ntask v q n2 4\njob q 4")
+	require.NoError(t, w.cluster.RemoveNode("n2"))
+	require.Equal(t, "plan j0=n1 -v", w.brief(w.decide()))
+	found := w.auditor().Audit(nil, w.plan([]string{"n2"}, "v"), noon)
+	require.Len(t, found, 1)
+	require.Equal(t, jobs.LawNode, found[0].Law)
+}

@@ -53,7 +53,7 @@ func (x *furtherer) enterPlan(p *Plan, m moment) {
 	}
 	x.domain = x.domains.base
 	for _, at := range p.Placements {
-		x.enterMember(at.Member, x.hostOf[at.Node])
+		x.enterMember(at.Member, x.hostAt(at.Node))
 	}
 }
 
@@ -62,7 +62,7 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 	t := x.c.TaskView(id)
 	x.gone = append(x.gone, id)
 	x.gate.ledger.Remove(&t)
-	if h := x.hostOf[t.Node]; h >= 0 {
+	if h := x.hostAt(t.Node); h >= 0 {
 		left := x.row(x.left, int(h))
 		resources.Add(left, left, t.Size)
 	}
