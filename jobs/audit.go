@@ -26,6 +26,7 @@ type Auditor struct {
 	Exempt    func(victims.Exemption) (until time.Time, exempt bool)
 	Filter    func(job *Job, class int, node victims.NodeID) bool
 	Predicate func(p *Placing) bool
+	OwnLeaf   victims.OwnLeaf
 
 	x audit
 }

@@ -30,15 +30,32 @@ func (x *audit) guarantee(yield func(Violation) bool) {
 		guaranteed := x.tree.Guaranteed(q)
 		for t := range guaranteed.Defined.All() {
 			g, _ := guaranteed.Bound(t)
-			have, want := x.left(q, t), min(g, x.usage(q, t))
-			if have < want && x.tree.Contains(q, x.job.Queue) {
-				have += min(x.asked[t], want-have) // no more than to be enough
-			}
+			have, want := x.promise(q, t, g)
 			if have < want && !yield(ofQueue(LawGuarantee, q, t, have, want)) {
 				return
 			}
 		}
 	}
+}
+
+// promise returns what law 2 compares for a queue that guarantees g of type t:
+// what is left, and what must be.
+func (x *audit) promise(q queue.ID, t int, g int64) (have, want int64) {
+	before := x.usage(q, t)
+	have, want = x.left(q, t), min(g, before)
+	if have >= want || !x.tree.Contains(q, x.job.Queue) {
+		return have, want
+	}
+	switch {
+	case x.a.OwnLeaf == victims.OwnMet && before < g && x.asked[t] > 0:
+		return have, have // under its guarantee it may end lower in what the job uses
+	case x.a.OwnLeaf == victims.OwnAny:
+		// What the own leaf gives counts only so far as members make up for it.
+		own := x.taken[int(x.job.Queue)*x.types+t]
+		have = before - (x.taken[int(q)*x.types+t] - own)
+		return have + min(max(0, x.asked[t]-own), max(want-have, 0)), want
+	}
+	return have + min(x.asked[t], want-have), want // no more than to be enough
 }
 
 // countGangs counts the running jobs that need some of their members and lose

@@ -50,6 +50,7 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.order = victims.PlanOrder()
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
+	c.rooms.Own = p.OwnLeaf
 	c.gate.begin(c, p.Quotas)
 	return c.check()
 }

@@ -197,13 +197,14 @@ func (c *jobCase) bind(u *unit) {
 	}
 	x.charge(c, u)
 	if !u.whole && len(x.counts) == counts {
-		u.Bounds = c.cands[c.tasks[u.first]].leaf.bounds
+		leaf := c.cands[c.tasks[u.first]].leaf
+		u.Bounds, u.Erodes = leaf.bounds, leaf.erodes
 		return
 	}
 	from := len(c.parts)
 	for _, i := range c.tasks[u.first:u.end] {
 		cand := &c.cands[i]
-		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds})
+		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds, Erodes: cand.leaf.erodes})
 	}
 	for i := counts; i < len(x.counts); i++ {
 		one := &x.counts[i]
@@ -218,9 +219,8 @@ func (c *jobCase) lawfulAlone(u *unit) bool {
 	c.leaveRooms(tasks, -1)
 	lawful := true
 	for _, i := range tasks {
-		for _, b := range c.cands[i].leaf.bounds {
-			lawful = lawful && !negative(c.rooms.Bounds[b].Room)
-		}
+		leaf := c.cands[i].leaf
+		lawful = lawful && keepsAll(c.rooms.Bounds, leaf.bounds) && keepsAll(c.rooms.Bounds, leaf.erodes)
 	}
 	c.leaveRooms(tasks, +1)
 	return lawful
@@ -229,18 +229,26 @@ func (c *jobCase) lawfulAlone(u *unit) bool {
 // leaveRooms takes candidates off what bounds leave, or puts them back.
 func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
 	for _, i := range tasks {
-		for _, b := range c.cands[i].leaf.bounds {
-			addTo(c.rooms.Bounds[b].Room.Value, c.cands[i].size, sign)
+		cand := &c.cands[i]
+		for _, b := range cand.leaf.bounds {
+			addTo(c.rooms.Bounds[b].Room.Value, cand.size, sign)
+		}
+		for _, b := range cand.leaf.erodes {
+			addTo(c.rooms.Bounds[b].Extra, cand.size, sign)
 		}
 	}
 }
 
-// negative reports whether a bound is passed.
-func negative(l resources.Limit) bool {
-	for t := range l.Defined.All() {
-		if l.Value.At(t) < 0 {
-			return true
+// keepsAll reports whether none of some bounds is passed: no type has less than
+// nothing left, what is left of the extra room included.
+func keepsAll(bounds []cover.Bound, rows []int32) bool {
+	for _, b := range rows {
+		bound := &bounds[b]
+		for t := range bound.Room.Defined.All() {
+			if bound.Room.Value.At(t)+max(bound.Extra.At(t), 0) < 0 {
+				return false
+			}
 		}
 	}
-	return false
+	return true
 }

@@ -30,6 +30,7 @@ type leafRow struct {
 	veto   Rule       // the rule that keeps all its tasks, or 0
 	level  int32      // see needs
 	bounds []int32    // law 2: what binds its tasks, from the leaf upwards
+	erodes []int32    // see victims.Rooms.Erodes
 	// room is what all of its bounds leave, per type; MaxInt64 if none does.
 	room resources.Vector
 }
@@ -53,7 +54,7 @@ func (r *rules) prepare(c *jobCase) bool {
 		leaf.rank = r.view.Rank(w, c.job.Priority)
 		leaf.veto = r.vetoOf(c, w)
 		leaf.level = c.needs.level(c.tree, w)
-		leaf.bounds = c.rooms.Chain(w)
+		leaf.bounds, leaf.erodes = c.rooms.Chain(w), c.rooms.Erodes(w)
 		leaf.room = c.rooms.Least(leaf.bounds)
 		left = left || leaf.veto == 0
 	}

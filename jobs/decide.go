@@ -115,6 +115,9 @@ func (d *decision) planned(dst *Decision) {
 		}
 	}
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+	for i := range p.Victims {
+		p.OwnLeaf = p.OwnLeaf || d.c.TaskView(p.Victims[i].Task).Queue == d.job.Queue
+	}
 	d.further.place(p, coming)
 }
 
@@ -145,6 +148,7 @@ func (d *decision) verify(dst *Decision) {
 	}
 	p := d.p
 	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
+	p.auditor.OwnLeaf = p.OwnLeaf
 	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {

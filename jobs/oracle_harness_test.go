@@ -53,6 +53,7 @@ func (h *harness) rebuild() {
 	}
 	h.job = jobOf(h, cluster, &h.c.Job)
 	h.planner.Filter = h.lets
+	h.planner.OwnLeaf = map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[h.c.Options.OwnLeaf]
 }
 
 // lets is the filter of the case: the node has the labels that members of the

@@ -44,6 +44,7 @@ func TestOracle_Features(t *testing.T) {
 		{"ranks", world.WithRanks},
 		{"labels", world.WithLabels},
 		{"domains", world.WithDomains},
+		{"own leaf", world.WithOwnLeaf},
 		{"everything", everything},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -54,7 +55,7 @@ func TestOracle_Features(t *testing.T) {
 
 // everything is what jobs know of what worlds may have.
 const everything = world.WithBudgets | world.WithCosts | world.WithCheckpoints |
-	world.WithRanks | world.WithLabels | world.WithDomains
+	world.WithRanks | world.WithLabels | world.WithDomains | world.WithOwnLeaf
 
 func FuzzOracle_Features(f *testing.F) {
 	for _, seed := range world.FuzzSeeds() {

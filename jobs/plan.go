@@ -23,6 +23,7 @@ type Plan struct {
 	Victims    []Victim    // sorted by key
 	Cost       victims.Cost
 	Proof      Proof
+	OwnLeaf    bool            // tasks of the job's own leaf are among the victims
 	Steps      int             // search steps taken
 	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
 

@@ -36,6 +36,10 @@ type Planner struct {
 	// must depend on its argument only and must not keep it. If it refuses with
 	// some victims it should refuse with fewer: searches take that for granted.
 	Predicate func(p *Placing) bool
+	// OwnLeaf says what law 2 means for the queues of the job's own path, when
+	// lower tasks of its own leaf make room for it. By default it holds whole: no
+	// queue ends below a guarantee that was met, or lower than it was below one.
+	OwnLeaf victims.OwnLeaf
 	// Steps bounds each search of a decision. 0 means [victims.DefaultSteps]. A
 	// decision that has taken 64 times as many makes do with what it has.
 	Steps int

@@ -32,11 +32,13 @@ func (d *decision) countGuaranteed(r *Refusal) {
 // lostTooMuch reports whether a queue above a candidate ends below its
 // guarantee, by what is left in its room, in a type that the candidate has.
 func (d *decision) lostTooMuch(c *candidate) bool {
-	for _, b := range c.leaf.bounds {
-		room := d.rooms.Bounds[b].Room
-		for t := range (room.Defined & resources.Positive(c.size)).All() {
-			if room.Value.At(t) < 0 {
-				return true
+	for _, rows := range [...][]int32{c.leaf.bounds, c.leaf.erodes} {
+		for _, b := range rows {
+			bound := &d.rooms.Bounds[b]
+			for t := range (bound.Room.Defined & resources.Positive(c.size)).All() {
+				if bound.Room.Value.At(t)+max(bound.Extra.At(t), 0) < 0 {
+					return true
+				}
 			}
 		}
 	}

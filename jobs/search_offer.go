@@ -119,7 +119,7 @@ func (x *offers) cheapestPossible() int32 {
 
 // workOut finds out how a host takes one more member.
 func (x *offers) workOut(h int32) {
-	x.cover.begin(x.partial.left, x.partial.budgetsLeft())
+	x.cover.begin(x.partial.boundsLeft(), x.partial.budgetsLeft())
 	if x.room.lacks(x.row(x.partial.free, int(h)), x.demand()) {
 		x.room.state(x.cover, h)
 		for _, u := range x.unitsOn(h) {

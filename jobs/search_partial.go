@@ -22,8 +22,11 @@ type partial struct {
 	gone   []bool        // by candidate
 	used   []int64       // of every soft budget
 	soft   []cover.Budget
-	chosen []int32 // units that go
-	at     []int32 // the host of each member of todo, or -1
+	chosen []int32       // units that go
+	picked []int32       // scratch of chooseFound
+	bounds []cover.Bound // scratch of boundsLeft
+	debts  []int64       // likewise
+	at     []int32       // the host of each member of todo, or -1
 }
 
 // begin makes the plan that of nothing done.
@@ -59,16 +62,19 @@ func (x *partial) budgetsLeft() []cover.Budget {
 func (x *partial) beginBounds() {
 	size := 0
 	for _, b := range x.rooms.Bounds {
-		size += len(b.Room.Value)
+		size += len(b.Room.Value) + len(b.Extra)
 	}
 	x.values = slices.Grow(x.values[:0], size)[:0]
 	x.left = x.left[:0]
 	for _, b := range x.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
-		x.left = append(x.left, cover.Bound{Room: resources.Limit{
-			Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined,
-		}})
+		extra := len(x.values)
+		x.values = append(x.values, b.Extra...)
+		x.left = append(x.left, cover.Bound{
+			Room:  resources.Limit{Value: x.values[from:extra:extra], Defined: b.Room.Defined},
+			Extra: x.values[extra:len(x.values):len(x.values)],
+		})
 	}
 }
 
@@ -86,13 +92,12 @@ func (x *partial) move(u int32, sign int64) {
 	for _, use := range unit.Uses {
 		x.used[use.Budget] += sign * use.Count
 	}
-	for _, b := range unit.Bounds {
-		addTo(x.left[b].Room.Value, unit.Size, -sign)
-	}
-	for i := range unit.Parts {
-		p := &unit.Parts[i]
-		for _, b := range p.Bounds {
-			addTo(x.left[b].Room.Value, p.Size, -sign)
+	for part := range unit.All {
+		for _, b := range part.Bounds {
+			addTo(x.left[b].Room.Value, part.Size, -sign)
+		}
+		for _, b := range part.Erodes {
+			addTo(x.left[b].Extra, part.Size, -sign)
 		}
 	}
 }
@@ -103,14 +108,17 @@ func (x *partial) choose(u int32) {
 	x.chosen = append(x.chosen, u)
 }
 
-// chooseFound lets the units go that a search has found, if it has.
+// chooseFound lets the units go that a search has found, if it has and they may.
+// The search knows of extra room only what is left of it.
 func (x *partial) chooseFound() bool {
-	if x.cover.found.Found {
-		for _, i := range x.cover.found.Units {
-			x.choose(x.cover.rows[i])
-		}
+	x.picked = x.cover.appendFound(x.picked[:0])
+	if !x.cover.found.Found || !x.mayGoTogether(x.picked) {
+		return false
 	}
-	return x.cover.found.Found
+	for _, u := range x.picked {
+		x.choose(u)
+	}
+	return true
 }
 
 // takeBack takes back all units but for the first ones that went.
@@ -151,19 +159,30 @@ func (x *partial) mayGoTogether(units []int32) bool {
 
 // keeps reports whether the bounds of a unit are kept.
 func (x *partial) keeps(u *unit) bool {
-	for _, b := range u.Bounds {
-		if negative(x.left[b].Room) {
+	for part := range u.All {
+		if !keepsAll(x.left, part.Bounds) || !keepsAll(x.left, part.Erodes) {
 			return false
 		}
 	}
-	for i := range u.Parts {
-		for _, b := range u.Parts[i].Bounds {
-			if negative(x.left[b].Room) {
-				return false
-			}
-		}
-	}
 	return true
+}
+
+// boundsLeft returns what bounds leave, as a search wants them: room that was
+// taken out of the extra is no debt there. It is good until the next call.
+func (x *partial) boundsLeft() []cover.Bound {
+	x.bounds, x.debts = x.bounds[:0], x.debts[:0]
+	for i := range x.left {
+		b := x.left[i]
+		if len(b.Extra) > 0 {
+			from := len(x.debts)
+			for t, extra := range b.Extra {
+				x.debts = append(x.debts, extra+min(b.Room.Value.At(t), 0))
+			}
+			b.Extra = x.debts[from:len(x.debts):len(x.debts)]
+		}
+		x.bounds = append(x.bounds, b)
+	}
+	return x.bounds
 }
 
 // seat places a member on a host, and unseat takes it away again.
@@ -200,7 +219,7 @@ func (x *partial) coverQueues(l ceiling) bool {
 	if x.queuesCovered() {
 		return true
 	}
-	x.cover.begin(x.left, x.budgetsLeft())
+	x.cover.begin(x.boundsLeft(), x.budgetsLeft())
 	x.needQueues()
 	for u := range x.units {
 		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(int32(u)) {

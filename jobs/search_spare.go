@@ -39,7 +39,7 @@ func (x *finisher) spareWhole(whole int32) {
 // stateLacks states what queues and the hosts of the members lack in the partial
 // plan.
 func (x *finisher) stateLacks() {
-	x.cover.begin(x.left, x.budgetsLeft())
+	x.cover.begin(x.boundsLeft(), x.budgetsLeft())
 	x.needQueues()
 	x.short = zeros(x.short, len(x.hosts)*x.types)
 	for h := range x.hosts {
