@@ -73,15 +73,12 @@ func (r *runner) job(i int, q *Request) error {
 	return nil
 }
 
-// ownLeaf has the options of the own leaf by their words in documents.
-var ownLeaf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny}
-
 // jobPlanner returns the planner for a job of the document: members run on nodes
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	return jobs.Planner{
 		Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
-		OwnLeaf: ownLeaf[r.doc.Options.OwnLeaf],
+		OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool {
 			return r.selects(j.Members[class].NodeSelector, n)
 		},
@@ -277,7 +274,7 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 	}
 	proven := p.Proof == jobs.ProofCost
 	result.Proven, result.Proof = &proven, Proof(p.Proof.String())
-	result.Overrun = p.Cost.Overrun
+	result.Overrun, result.OwnLeaf = p.Cost.Overrun, p.OwnLeaf
 	result.Placements = make(map[string]string)
 	for _, at := range p.Placements {
 		result.Placements[p.Job.Members[at.Member].Key] = r.cluster.Node(at.Node).Name
