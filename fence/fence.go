@@ -7,8 +7,8 @@ import (
 )
 
 // Root returns the fence root of leaf: the nearest queue from leaf upwards
-// whose preemption policy is fence, else the root of the tree. Law 7: victims
-// of leaf's asks live strictly below it. The cost is linear in the depth.
+// whose preemption policy is fence, else the root of the tree. Victims
+// of leaf's asks live strictly below it, by law 7. The cost is linear in the depth.
 func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	for q := leaf; ; {
 		if t.PreemptionPolicy(q) == queue.PreemptionFence {

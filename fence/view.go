@@ -90,9 +90,9 @@ func (v *View) Standing(w queue.ID) Standing { return v.row(w).standing }
 
 // Rank returns the lift from w that gives, for the raw priority of a task in
 // w, its effective priority minus that of an ask of the given priority, both
-// lifted to below their common ancestor. Law 6: the task may be taken if the rank
-// is 0 or less. A rank never falls as the raw priority rises, so per
-// leaf this is one threshold on the raw priority.
+// lifted to below their common ancestor. By law 6 the task may be taken if the rank is
+// 0 or less. A rank never falls as the raw priority rises, so per leaf this is
+// one threshold on the raw priority.
 func (v *View) Rank(w queue.ID, ask int32) Lift {
 	r := v.row(w)
 	l := r.theirs

@@ -83,13 +83,7 @@ type audit struct {
 	asked resources.Vector // by the members of the minimum that are placed
 	more  resources.Vector // by all that are placed
 
-	// Rows of amounts, by node: what victims free there, what members of the
-	// minimum ask for, and what all members do.
-	freed, load, full []int64
-	taken             []int64 // by victims, by queue
-	sums              []auditSums
-	blocks            []int64          // of the sums
-	free              resources.Vector // scratch of room
+	auditAmounts
 
 	fence   queue.ID
 	victims []victims.TaskID // those that count: known, running, each once
@@ -100,6 +94,17 @@ type audit struct {
 	gangs   []auditGang
 	gangOf  map[string]int
 	placing Placing
+}
+
+// auditAmounts are what victims free and members ask for.
+type auditAmounts struct {
+	// Rows of amounts, by node: what victims free there, what members of the
+	// minimum ask for, and what all members do.
+	freed, load, full []int64
+	taken             []int64 // by victims, by queue
+	sums              []auditSums
+	blocks            []int64          // of the sums
+	free              resources.Vector // scratch of room
 }
 
 // auditUnit is what can only be given back together.

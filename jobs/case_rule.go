@@ -29,7 +29,7 @@ type leafRow struct {
 	rank   fence.Lift // of a task of the leaf; see fence.View.Rank
 	veto   Rule       // the rule that keeps all its tasks, or 0
 	level  int32      // see needs
-	bounds []int32    // law 2: what binds its tasks, from the leaf upwards
+	bounds []int32    // what law 2 binds its tasks by, from the leaf upwards
 	erodes []int32    // see victims.Rooms.Erodes
 	// room is what all of its bounds leave, per type; MaxInt64 if none does.
 	room resources.Vector

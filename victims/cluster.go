@@ -50,31 +50,10 @@ type Cluster struct {
 	view  *queue.Tree // shows it
 	types int
 
-	nodes     []nodeRow
-	open      []bool // by node: it is schedulable and not reserved
-	freeNodes []NodeID
-	order     []NodeID // live nodes in the order of adding
-	nodeSeq   uint64
-	nodeIDs   map[string]NodeID
-	// Blocks of one amount per node and type: capacity, what is free of it
-	// beside all that runs, leaves or is granted, and what will be free once
-	// that which is leaving has gone.
-	capacity, present, coming []int64
-	total                     []int64 // capacity of all nodes that are not closed, per type
-	hidden                    []int64 // capacity of those that are
-	unknown                   []int64 // unknown usage of all nodes, which no task accounts for
-	digest                    digest
-	settling                  settling
-
-	tasks     []taskRow
-	sizes     []int64 // a block of one amount per task and type
-	freeTasks []TaskID
-	keys      keyIndex
-	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
-	evictable []int32    // how many of them may be victims of some ask
-	apps      interner
-	jobs      interner
-	members   [][]TaskID // the rows of each job, by its number
+	nodeTable
+	digest   digest
+	settling settling
+	taskTable
 	taskColumns
 
 	budgets     []budgetRow
@@ -93,6 +72,36 @@ type Cluster struct {
 	granted []TaskID // their grants, likewise
 	redos   []redo
 	single  [1]Grant // of a plan, while it is applied
+}
+
+// nodeTable is the nodes of a cluster, row by row.
+type nodeTable struct {
+	nodes     []nodeRow
+	open      []bool // by node: it is schedulable and not reserved
+	freeNodes []NodeID
+	order     []NodeID // live nodes in the order of adding
+	nodeSeq   uint64
+	nodeIDs   map[string]NodeID
+	// Blocks of one amount per node and type: capacity, what is free of it
+	// beside all that runs, leaves or is granted, and what will be free once
+	// that which is leaving has gone.
+	capacity, present, coming []int64
+	total                     []int64 // capacity of all nodes that are not closed, per type
+	hidden                    []int64 // capacity of those that are
+	unknown                   []int64 // unknown usage of all nodes, which no task accounts for
+}
+
+// taskTable is the tasks of a cluster and its grants, row by row.
+type taskTable struct {
+	tasks     []taskRow
+	sizes     []int64 // a block of one amount per task and type
+	freeTasks []TaskID
+	keys      keyIndex
+	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
+	evictable []int32    // how many of them may be victims of some ask
+	apps      interner
+	jobs      interner
+	members   [][]TaskID // the rows of each job, by its number
 }
 
 // nodeRow is what a cluster knows of a node besides amounts.
@@ -129,17 +138,22 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	if err != nil {
 		panic("victims: NewCluster with the tree of another cluster: give it a Clone")
 	}
-	line := new(line)
+	line, types := new(line), tree.Schema().Len()
 	return &Cluster{
 		line: line, version: Version{line, 1}, versions: 1,
 		tree: own, view: tree,
-		types:   tree.Schema().Len(),
-		nodeIDs: make(map[string]NodeID),
-		keys:    newKeyIndex(),
-		leaves:  make([][]TaskID, tree.Len()), evictable: make([]int32, tree.Len()),
-		total:   make([]int64, tree.Schema().Len()),
-		hidden:  make([]int64, tree.Schema().Len()),
-		unknown: make([]int64, tree.Schema().Len()),
+		types: types,
+		nodeTable: nodeTable{
+			nodeIDs: make(map[string]NodeID),
+			total:   make([]int64, types),
+			hidden:  make([]int64, types),
+			unknown: make([]int64, types),
+		},
+		taskTable: taskTable{
+			keys:      newKeyIndex(),
+			leaves:    make([][]TaskID, tree.Len()),
+			evictable: make([]int32, tree.Len()),
+		},
 	}
 }
 

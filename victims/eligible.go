@@ -14,7 +14,7 @@ import (
 type Preemptor struct {
 	Ask         *Ask // for the caller's exemptions; its queue, priority and application count
 	Arriving    resources.Vector
-	Strict      bool // law 6: lower effective priority only, not equal
+	Strict      bool // lower effective priority only, not equal
 	OnNode      bool // it can run on one node only: raw priorities count, and queues protect nobody
 	OwnLeaf     bool // tasks of its own leaf may go if their raw priority is lower
 	OnlyOwnLeaf bool // and no others
@@ -65,7 +65,7 @@ type leafRow struct {
 	ceiling int64      // the highest rank that may go
 	veto    Rule       // the rule that keeps all its tasks, or 0
 	level   int32      // see shortage
-	bounds  []int32    // law 2: what binds its tasks, from the leaf upwards
+	bounds  []int32    // what law 2 binds its tasks by, from the leaf upwards
 	erodes  []int32    // see Rooms.Erodes
 	// room is what all of its bounds leave, per type; MaxInt64 if none does.
 	room resources.Vector

@@ -32,7 +32,7 @@ type QueueFinding struct {
 	Starving bool             // it is E, the lowest queue that governs a type of the ask; but see law 4
 	Fence    bool             // it is the fence root of the ask
 	Rule     Rule             // of a leaf, what keeps all its tasks; 0 is nothing
-	Room     resources.Limit  // law 2: what may be taken below it; on the types it guarantees
+	Room     resources.Limit  // what law 2 lets go below it; on the types it guarantees
 	Lacks    resources.Vector // the headroom that the ask lacks there; nil where it does not
 	// Of a leaf: its tasks, and how many of them are candidates.
 	Tasks, Candidates int

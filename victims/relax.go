@@ -15,18 +15,18 @@ const (
 	RelaxMayNot        Relaxable = 1 + iota // the ask must not preempt others
 	RelaxDelay                              // the preemption delay of its queue
 	RelaxInterval                           // the interval between attempts
-	RelaxUngoverned                         // law 4: no type of the ask is governed
-	RelaxTrigger                            // law 4: Queue is not under its guarantee
-	RelaxInside                             // storm freedom: nothing inside the starving queue
+	RelaxUngoverned                         // no type of the ask is governed (law 4)
+	RelaxTrigger                            // Queue is not under its guarantee (law 4)
+	RelaxInside                             // nothing inside the starving queue (storm freedom)
 	RelaxMax                                // the max of Queue, in every type
-	RelaxFence                              // law 7: the preemption policy of Queue is fence, not default
+	RelaxFence                              // the preemption policy of Queue is fence, not default (law 7)
 	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
-	RelaxGuarantee                          // law 2: the guarantee of Queue, in every type
+	RelaxGuarantee                          // the guarantee of Queue, in every type (law 2)
 	RelaxBudget                             // the hard budget of the name Budget
 	RelaxUnschedulable                      // Node takes no new tasks
 	RelaxReservation                        // Node is reserved for another
-	RelaxApplication                        // law 3: Task is of the ask's application
-	RelaxPriority                           // law 6: the effective priority of Task
+	RelaxApplication                        // Task is of the ask's application (law 3)
+	RelaxPriority                           // the effective priority of Task (law 6)
 	RelaxExemption                          // the caller exempts Task
 	RelaxRequiredNode                       // Task can run on its node only
 

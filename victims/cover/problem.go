@@ -193,17 +193,7 @@ type Worker struct {
 	deep   deepBounds
 	eager  bool // deep bounds, and levels by themselves, from the first step on: for tests
 
-	// The state of a search.
-	rem    []int64 // of each cover row
-	room   []int64 // of each pack row
-	extra  []int64 // likewise, what is left of its extra; below 0 if more was used up
-	freed  []int64 // per type
-	used   []int64 // of each budget
-	over   int64   // the overrun of what is taken
-	sure   []int64 // what every completion frees at least, per type
-	taken  []int32 // per class
-	total  Total   // without its excess
-	now    Total   // with it, for comparisons
+	partial
 	whole  []int32 // taken, while a part of it is considered
 	best   []int32 // taken of the best set found
 	bestOf Total
@@ -213,6 +203,20 @@ type Worker struct {
 	steps  int
 	budget int
 	keys   [2][]string
+}
+
+// partial is how far a search has come: what it has taken, and what that leaves.
+type partial struct {
+	rem   []int64 // of each cover row
+	room  []int64 // of each pack row
+	extra []int64 // likewise, what is left of its extra; below 0 if more was used up
+	freed []int64 // per type
+	used  []int64 // of each budget
+	over  int64   // the overrun of what is taken
+	sure  []int64 // what every completion frees at least, per type
+	taken []int32 // per class
+	total Total   // without its excess
+	now   Total   // with it, for comparisons
 }
 
 // coverRow is one type of one need.
