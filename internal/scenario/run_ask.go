@@ -38,6 +38,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	if err := r.shareForAsk(q, &ask); err != nil {
 		return err
 	}
+	r.aim(&r.planner, q.Ask)
 	asked := new(Asked)
 	if err := r.decide(asked, &ask); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
@@ -140,6 +141,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 		result.Counts = counts(&d.Refusal)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
+		result.WaitsFor = d.Refusal.WaitsFor
 		return result
 	}
 	result.Node = r.cluster.Node(d.Plan.Node).Name
@@ -147,7 +149,8 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 		result.Victims = append(result.Victims, v.Key)
 	}
 	proven := d.Plan.Proof.Proven()
-	result.Proven = &proven
+	result.Proven, result.Proof = &proven, Proof(d.Plan.Proof.String())
+	result.Overrun, result.OwnLeaf = d.Plan.Cost.Overrun, d.Plan.OwnLeaf
 	return result
 }
 

@@ -144,6 +144,7 @@ func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	}
 	var planner victims.Planner
 	r.setPlanner(&planner)
+	planner.Filter, planner.Blockers = r.planner.Filter, r.planner.Blockers // which are of this ask
 	planner.Cluster, planner.Exempt = only, p.sparesOthers
 	var d victims.Decision
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
