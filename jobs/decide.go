@@ -48,9 +48,9 @@ func (d *decision) room(dst *Decision) bool {
 		return false
 	}
 	dst.Plan.Placements = d.placements(dst.Plan.Placements, pack.at)
-	dst.Plan.Proof = ProofLevels // nobody goes
+	dst.Plan.Proof = victims.ProofLevels // nobody goes
 	if pack.first {
-		dst.Plan.Proof = ProofCost
+		dst.Plan.Proof = victims.ProofCost
 	}
 	d.further.place(&dst.Plan, m)
 	return true

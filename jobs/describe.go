@@ -46,9 +46,9 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 func (p *Plan) DescribeCost() string {
 	var proof string
 	switch p.Proof {
-	case ProofCost:
+	case victims.ProofCost:
 		proof = "no legal plan costs less"
-	case ProofLevels:
+	case victims.ProofLevels:
 		proof = "no legal plan costs less up to the sum of ranks"
 	default:
 		proof = "the best that was found, in " + counted(p.Steps, "step")

@@ -112,7 +112,7 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 // victims, the largest are placed first, and the proof is the weaker one.
 func TestDecide_FitsSorted(t *testing.T) {
 	w := build(t, "queue q\nnode n1 5\nnode n2 4\njob q 4,5")
-	for steps, proof := range map[int]jobs.Proof{0: jobs.ProofCost, 1: jobs.ProofLevels} {
+	for steps, proof := range map[int]victims.Proof{0: victims.ProofCost, 1: victims.ProofLevels} {
 		p := w.planner()
 		p.Steps = steps
 		var d jobs.Decision

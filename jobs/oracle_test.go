@@ -250,11 +250,11 @@ func (h *harness) lawful(name string) {
 func (h *harness) compareCost(name string, want oracle.JobResult) {
 	p := &h.d.Plan
 	places, _ := h.places()
-	if h.alike() && p.Proof != jobs.ProofCost {
+	if h.alike() && p.Proof != victims.ProofCost {
 		h.Fatalf("%s: %s: proof of %v\n%v", name, h.said(), p.Proof, h.c)
 	}
 	if h.d.Outcome != victims.Preempts {
-		if p.Proof == jobs.ProofCost && !slices.Equal(places, minimum(want.Placements)) {
+		if p.Proof == victims.ProofCost && !slices.Equal(places, minimum(want.Placements)) {
 			h.Fatalf("%s: %s, and the oracle says %v\n%v", name, h.said(), want.Placements, h.c)
 		}
 		return
@@ -262,9 +262,9 @@ func (h *harness) compareCost(name string, want oracle.JobResult) {
 	cost := h.account(name)
 	least := []cmp.Option{compareNumbers}
 	switch p.Proof {
-	case jobs.ProofNone:
+	case victims.NoProof:
 		return
-	case jobs.ProofLevels:
+	case victims.ProofLevels:
 		least = append(least, cmpopts.IgnoreFields(oracle.JobCost{}, "Excess", "Work", "NodeRank", "Domain", "Nodes", "Keys"))
 	}
 	if diff := cmp.Diff(want.Cost, cost, least...); diff != "" {

@@ -1,8 +1,6 @@
 package jobs
 
 import (
-	"fmt"
-
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -22,7 +20,7 @@ type Plan struct {
 	Placements []Placement // of the members that had no place, in their order
 	Victims    []Victim    // sorted by key
 	Cost       victims.Cost
-	Proof      Proof
+	Proof      victims.Proof
 	OwnLeaf    bool            // tasks of the job's own leaf are among the victims
 	Steps      int             // search steps taken
 	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
@@ -50,33 +48,6 @@ type Victim struct {
 	// ForHeadroom where they make room under the max of a queue, and ForQuota
 	// where they make room under the max of a quota.
 	ForNode, ForHeadroom, ForQuota bool
-}
-
-// A Proof says how much about a plan is certain besides that it is legal and
-// minimal. A larger proof includes the smaller ones.
-type Proof uint8
-
-const (
-	// ProofNone: it is the best that was found.
-	ProofNone Proof = iota
-	// ProofLevels: no plan costs less in the parts of the cost up to the sum of
-	// ranks, (a) to (f).
-	ProofLevels
-	// ProofCost: no plan costs less.
-	ProofCost
-)
-
-// String returns the stable word for the proof.
-func (p Proof) String() string {
-	switch p {
-	case ProofNone:
-		return "none"
-	case ProofLevels:
-		return "levels"
-	case ProofCost:
-		return "cost"
-	}
-	return fmt.Sprintf("Proof(%d)", uint8(p))
 }
 
 // Change returns what the plan does to the cluster, for

@@ -94,7 +94,7 @@ func TestPredicate_WantsMore(t *testing.T) {
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, "plan j0=n1 -v -w", w.brief(&d), "quick: %v", quick)
-		require.Equal(t, jobs.ProofNone, d.Plan.Proof)
+		require.Equal(t, victims.NoProof, d.Plan.Proof)
 	}
 }
 

@@ -44,7 +44,7 @@ func propertyMonotone(t *rapid.T) {
 		t.Fatalf("%v before, %s with more on %s\n%v", outcome, h.said(), node.Name, c)
 	}
 	both := outcome == victims.Preempts && h.d.Outcome == victims.Preempts
-	if both && proof == jobs.ProofCost && h.d.Plan.Proof == jobs.ProofCost && compareLevels(&h.d.Plan.Cost, &cost) > 0 {
+	if both && proof == victims.ProofCost && h.d.Plan.Proof == victims.ProofCost && compareLevels(&h.d.Plan.Cost, &cost) > 0 {
 		t.Fatalf("cost %v before, %v with more on %s: %s\n%v", &cost, &h.d.Plan.Cost, node.Name, h.said(), c)
 	}
 }

@@ -40,7 +40,7 @@ func propertyQuick(t *rapid.T) {
 		return
 	}
 	h.lawful("quick")
-	if h.d.Plan.Proof != jobs.ProofLevels {
+	if h.d.Plan.Proof != victims.ProofLevels {
 		return
 	}
 	places, _ := h.places()
@@ -66,7 +66,7 @@ func TestSpread(t *testing.T) {
 		{"one opted out", "node n1 4\nnode n2 4\ntask v low n1 4 opted\ntask w low n2 4\njob q 4,4", "plan j0=n1 j1=n2 -v -w"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			for proof, quick := range map[jobs.Proof]bool{jobs.ProofCost: false, jobs.ProofLevels: true} {
+			for proof, quick := range map[victims.Proof]bool{victims.ProofCost: false, victims.ProofLevels: true} {
 				w := build(t, "queue q\nqueue low\n"+test.town)
 				p := w.planner()
 				p.SetQuick(quick)

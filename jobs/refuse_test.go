@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A refusal says how many members would have had a plan, and when there will be
@@ -100,7 +101,7 @@ func TestWords(t *testing.T) {
 	require.Equal(t, "Rule(0)", jobs.Rule(0).String())
 	require.Equal(t, "Law(0)", jobs.Law(0).String())
 	require.Equal(t, []string{"none", "levels", "cost", "Proof(9)"}, []string{
-		jobs.ProofNone.String(), jobs.ProofLevels.String(), jobs.ProofCost.String(), jobs.Proof(9).String(),
+		victims.NoProof.String(), victims.ProofLevels.String(), victims.ProofCost.String(), victims.Proof(9).String(),
 	})
 	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
 		require.NotContains(t, r.String(), "(")

@@ -32,7 +32,7 @@ type search struct {
 	load   load // of nobody, for conceivable
 	sum    resources.Vector
 	proven bool // no plan is cheaper, or there is none
-	proof  Proof
+	proof  victims.Proof
 }
 
 // choose leaves the best plan that it finds for the members of todo in s.best,
@@ -40,7 +40,7 @@ type search struct {
 func (s *search) choose() bool {
 	s.best.found, s.asker.picky, s.before = false, false, s.steps
 	s.asker.moment = victims.Coming
-	s.proven, s.proof = true, ProofNone
+	s.proven, s.proof = true, victims.NoProof
 	if !s.conceivable() {
 		return false // proven: with everybody gone there is no room
 	}
@@ -73,7 +73,7 @@ func (s *search) run() {
 	if s.within(small) && !s.quick {
 		s.proven = s.all.complete(4 * s.budget())
 		if s.proven {
-			s.proof = ProofCost
+			s.proof = victims.ProofCost
 		}
 		if s.settled() {
 			return
@@ -81,7 +81,7 @@ func (s *search) run() {
 	}
 	if len(s.kinds) == 1 {
 		if s.spread.spread() {
-			s.proof = ProofLevels
+			s.proof = victims.ProofLevels
 		}
 		if s.settled() {
 			return
@@ -97,7 +97,7 @@ func (s *search) run() {
 	steps := s.stepsLeft()
 	s.proven = steps > 0 && s.all.complete(steps)
 	if s.proven {
-		s.proof = ProofCost
+		s.proof = victims.ProofCost
 	} else if s.best.found && s.wholes > 0 {
 		s.finisher.redo(s.best.at, s.best.chosen)
 	}
@@ -107,9 +107,9 @@ func (s *search) run() {
 // proven, or that there is nothing, or any plan will do.
 func (s *search) settled() bool {
 	if s.best.found {
-		return s.eager || s.proof > ProofNone
+		return s.eager || s.proof > victims.NoProof
 	}
-	return s.proof == ProofCost
+	return s.proof == victims.ProofCost
 }
 
 // stepsLeft returns the steps that a complete search may take in the end. A
@@ -134,7 +134,7 @@ func (s *search) stepsLeft() int {
 func (s *search) persuade() bool {
 	s.best.found = false
 	s.asker.picky = true
-	s.proven, s.proof = false, ProofNone
+	s.proven, s.proof = false, victims.NoProof
 	if s.persuader.small() {
 		s.completePicky(4 * s.budget())
 		return s.best.found
@@ -152,7 +152,7 @@ func (s *search) persuade() bool {
 // completePicky searches completely with the predicate in the loop.
 func (s *search) completePicky(steps int) {
 	if s.persuader.complete(steps) {
-		s.proven, s.proof = true, ProofCost
+		s.proven, s.proof = true, victims.ProofCost
 	}
 }
 

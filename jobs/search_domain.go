@@ -18,7 +18,7 @@ type chosen struct {
 	units  []int32
 
 	proven bool // no plan is cheaper, or there is none
-	proof  Proof
+	proof  victims.Proof
 }
 
 // choose leaves the best plan for the members of todo in d.best, and reports
@@ -42,7 +42,7 @@ func (d *decision) choose() bool {
 // the best plan are passed over.
 func (d *decision) chooseDomain() bool {
 	b := &d.best
-	b.proven, b.proof = true, ProofCost
+	b.proven, b.proof = true, victims.ProofCost
 	d.boundDomains()
 	d.search.asker.jobCase = &d.sub.jobCase
 	defer func() { d.search.asker.jobCase = &d.jobCase }()
@@ -59,11 +59,11 @@ func (d *decision) chooseDomain() bool {
 			b.proof = min(b.proof, d.search.proof)
 			b.offer(&d.search.best, &d.sub)
 		case !d.search.proven:
-			b.proof = ProofNone
+			b.proof = victims.NoProof
 		}
 	}
 	if !b.found || d.effort.eager {
-		b.proof = ProofNone
+		b.proof = victims.NoProof
 	}
 	return b.found
 }

@@ -272,7 +272,7 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 		}
 		return result
 	}
-	proven := p.Proof == jobs.ProofCost
+	proven := p.Proof == victims.ProofCost
 	result.Proven, result.Proof = &proven, Proof(p.Proof.String())
 	result.Overrun, result.OwnLeaf = p.Cost.Overrun, p.OwnLeaf
 	result.Placements = make(map[string]string)
