@@ -88,9 +88,16 @@ func (c *jobCase) claim() Claim {
 // placements appends the placements of members on hosts, one per place in todo.
 func (c *jobCase) placements(dst []Placement, at []int32) []Placement {
 	for i, h := range at {
-		dst = append(dst, Placement{Member: c.todo[i], Node: c.hosts[h].id})
+		dst = append(dst, c.placement(c.todo[i], h))
 	}
 	return dst
+}
+
+// placement returns the placement of a member, by its index in the job, on a
+// host.
+func (c *jobCase) placement(member int, h int32) Placement {
+	id := c.hosts[h].id
+	return Placement{Member: member, Node: id, Place: c.c.NodeName(id)}
 }
 
 // block returns n rows of zeros, one amount per type each, that live until

@@ -114,6 +114,11 @@ func (d *decision) planned(dst *Decision) {
 			p.Victims = append(p.Victims, d.victim(u, i))
 		}
 	}
+	for i := range p.Victims { // copies, for the cluster may change
+		from := len(p.sizes)
+		p.sizes = append(p.sizes, d.c.TaskView(p.Victims[i].Task).Size...)
+		p.Victims[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
+	}
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
 	for i := range p.Victims {
 		p.OwnLeaf = p.OwnLeaf || d.c.TaskView(p.Victims[i].Task).Queue == d.job.Queue
@@ -125,9 +130,11 @@ func (d *decision) planned(dst *Decision) {
 func (d *decision) victim(u, i int32) Victim {
 	c := &d.cands[i]
 	size := resources.Positive(c.size)
+	t := d.c.TaskView(c.id)
 	v := Victim{
-		Task: c.id, Key: c.key, Rank: c.levels[victims.LevelRank],
-		Job: d.c.TaskView(c.id).Job, Whole: d.units[u].whole,
+		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), Place: d.c.NodeName(t.Node),
+		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
+		Rank: c.levels[victims.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}
 	d.short = zeros(d.short, d.types)
 	if c.host >= 0 && d.load.short(d.short, c.host) {

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // Describe writes a decision for people to read: a first line that says it all,
-// then a line for each member, victim or reason. It ends with a newline. What is
-// named must be in the cluster still, the victims included.
+// then a line for each member, victim or reason. It ends with a newline. Of the
+// cluster it takes the types of amounts and the names of queues in breaches: what
+// has changed since shows in nothing else.
 //
 // Words in brackets are those of [Reason] and [Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
@@ -24,14 +24,14 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	case 0:
 		return "nothing is decided\n"
 	case victims.Refused:
-		w.printf("job %s (%s, priority %d) is %s", who, w.queue(j.Queue), j.Priority, d.Refusal.Describe(c))
+		w.printf("job %s (%s, priority %d) is %s", who, plain.Name(d.Plan.Path), j.Priority, d.Refusal.Describe(c))
 		return w.String()
 	case victims.Fits:
-		w.printf("job %s (%s, priority %d) fits: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+		w.printf("job %s (%s, priority %d) fits: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	case victims.Waits:
-		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	default:
-		w.printf("job %s (%s, priority %d) runs once these have stopped: %s\n", who, w.queue(j.Queue), j.Priority, w.count())
+		w.printf("job %s (%s, priority %d) runs once these have stopped: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	}
 	w.members()
 	if len(d.Plan.Victims) > 0 {
@@ -81,8 +81,6 @@ type writer struct {
 
 func (w *writer) printf(format string, args ...any) { fmt.Fprintf(w, format, args...) }
 
-func (w *writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }
-
 func (w *writer) amounts(v []int64) string { return plain.Line(w.c.Schema().Format(v)) }
 
 // count says how many members have places, old and new.
@@ -104,7 +102,7 @@ func (w *writer) count() string {
 func (w *writer) members() {
 	for _, at := range w.p.Placements {
 		m := &w.p.Job.Members[at.Member]
-		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(w.c.NodeName(at.Node)))
+		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.Place))
 		if at.Further {
 			w.printf(", beyond the minimum")
 		}
@@ -135,13 +133,12 @@ func (w *writer) victims() {
 }
 
 func (w *writer) victim(indent string, v *Victim) {
-	t := w.c.Task(v.Task)
 	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
-		plain.Name(w.c.NodeName(t.Node)), w.queue(t.Queue), w.amounts(t.Size), t.Priority, v.Rank)
-	if t.OptedOut {
+		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank)
+	if v.OptedOut {
 		w.printf(", opted out")
 	}
-	if t.Originator {
+	if v.Originator {
 		w.printf(", originator")
 	}
 	if v.Job != "" && !v.Whole {

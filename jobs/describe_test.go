@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/victims"
 )
 
 func TestDescribe(t *testing.T) {
@@ -41,4 +43,18 @@ func TestDescribe(t *testing.T) {
 			require.Equal(t, test.want, w.decide().Describe(w.cluster))
 		})
 	}
+}
+
+// What is described later is what was decided: rows of tasks that have gone, and
+// of nodes, may be those of others by then.
+func TestDescribe_Later(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nqueue other\nnode n1 4\ntask v low n1 4 p=3\njob q 4")
+	d := w.decide()
+	first := d.Describe(w.cluster)
+	require.NoError(t, w.cluster.RemoveTask("v"))
+	require.NoError(t, w.cluster.RemoveNode("n1"))
+	_, err := w.cluster.AddNode(&victims.Node{Name: "n9", Capacity: w.size("9")})
+	require.NoError(t, err)
+	w.addTask(parseLine("task newcomer other n9 1 p=7"))
+	require.Equal(t, first, d.Describe(w.cluster))
 }

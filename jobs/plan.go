@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -25,20 +26,32 @@ type Plan struct {
 	Steps      int             // search steps taken
 	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
 
-	sizes []int64 // of the members of Job
+	Path string // the name of the job's queue
+
+	sizes []int64 // of the members of Job, and of the victims
 }
 
 // A Placement is a node for a member.
 type Placement struct {
 	Member  int // an index of Job.Members
 	Node    victims.NodeID
-	Further bool // beyond the minimum, and placed without victims
+	Place   string // the name of the node
+	Further bool   // beyond the minimum, and placed without victims
 }
 
-// A Victim is a task that a plan stops, and what for.
+// A Victim is a task that a plan stops, and what for. It says what it is by
+// itself, so that it can be described after the task has gone.
 type Victim struct {
-	Task victims.TaskID
-	Key  string
+	Task     victims.TaskID
+	Key      string
+	Name     string // for people; "" if the task has none
+	Path     string // the name of its queue
+	Place    string // the name of its node
+	Priority int32  // raw
+	Size     resources.Vector
+
+	OptedOut, Originator bool
+
 	Rank int64  // its effective priority minus the job's; negative
 	Job  string // of which it is a member, or ""
 	// Whole is set where it falls with all of its job, of which too few members

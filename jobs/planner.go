@@ -93,7 +93,7 @@ func (dst *Decision) reset(c *jobCase) {
 	}
 	*p = Plan{
 		Job: *c.job, Placements: p.Placements[:0], Victims: p.Victims[:0],
-		Version: c.c.Version(), sizes: p.sizes,
+		Version: c.c.Version(), Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
 	}
 	p.Job.Members = members
 	dst.Refusal = Refusal{Breaches: dst.Refusal.Breaches[:0], Domain: dst.Refusal.Domain[:0]}

@@ -30,7 +30,9 @@ func (x *furtherer) place(p *Plan, m moment) {
 	x.enterPlan(p, m)
 	for _, i := range x.further {
 		if h := x.hostFor(p, i); h >= 0 {
-			p.Placements = append(p.Placements, Placement{Member: i, Node: x.hosts[h].id, Further: true})
+			at := x.placement(i, h)
+			at.Further = true
+			p.Placements = append(p.Placements, at)
 			x.enterMember(i, h)
 		}
 	}
