@@ -1,0 +1,157 @@
+package preemptbyqueue
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A core is what the profiles of one scheduler share.
+type core struct {
+	args   *Args
+	log    klog.Logger
+	lookup *lookup
+	alarms alarms
+	// current is what the queues are. Readers that hold no lock see one state of it.
+	current atomic.Pointer[setup]
+	refused sync.Map // UIDs and pods that were refused, for a change of the queues to wake
+	// granted is for Filter, which runs for many nodes at once and takes no lock.
+	granted atomic.Pointer[grants]
+
+	mu       sync.Mutex // for all that follows
+	cluster  *victims.Cluster
+	mirror   mirror
+	planner  victims.Planner
+	decision victims.Decision
+	cycle    *cycle // of the decision that is being made
+	next     *change
+	tell     func(m *v1.ConfigMap, kind, reason, note string) // writes an event
+}
+
+func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
+	c := &core{args: s.args, log: log(ctx), cluster: victims.NewCluster(s.tree)}
+	c.current.Store(s)
+	c.planner = victims.Planner{
+		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps,
+		OwnLeaf: s.ownLeaf, Audit: true,
+		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
+		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return c.cycle.blockers(dst, n)
+		},
+		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
+		Exempt:    c.exempt,
+	}
+	c.warn(s)
+	registerMetrics()
+	c.publish()
+	var err error
+	if c.lookup, err = newLookup(s.args, h.SharedInformerFactory()); err != nil {
+		return nil, err
+	}
+	if err := c.watchPods(h); err != nil {
+		return nil, err
+	}
+	if err := c.watchQueues(ctx, h); err != nil {
+		return nil, err
+	}
+	if err := c.serve(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// queues returns the queues as they are now.
+func (c *core) queues() *setup { return c.current.Load() }
+
+// warn tells what is doubtful in the queues.
+func (c *core) warn(s *setup) {
+	for _, w := range s.tree.Warnings() {
+		c.log.Info("Warning about the queues", "warning", w)
+	}
+}
+
+// exempt protects the pods of a priority class that tolerates the preemptor. The tag
+// of a task is the number of its class.
+func (c *core) exempt(e victims.Exemption) (time.Time, bool) {
+	class := c.lookup.class(e.Cluster.Tag(e.Task))
+	return class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
+}
+
+// watchPods forgets a pod that is deleted before it ran, and drops its grant.
+func (c *core) watchPods(h fwk.Handle) error {
+	_, err := h.SharedInformerFactory().Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		DeleteFunc: func(obj any) {
+			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+				obj = gone.Obj
+			}
+			pod, ok := obj.(*v1.Pod)
+			if !ok {
+				return
+			}
+			c.refused.Delete(pod.UID)
+			c.alarms.stop(pod.UID)
+			if !c.granted.Load().has(key(pod)) {
+				return
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.drop(key(pod))
+		},
+	})
+	return err
+}
+
+// ask returns what a pod asks for.
+func (c *core) ask(pod *v1.Pod) (victims.Ask, error) {
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		return victims.Ask{}, err
+	}
+	_, class := c.lookup.classOf(pod)
+	return victims.Ask{
+		Key: key(pod), Name: name(pod), Application: application(pod),
+		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: priority(pod),
+		PendingSince: pod.CreationTimestamp.Time, RequiredNode: requiredNode(pod),
+		MayNot: mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut,
+	}, nil
+}
+
+// sizeOf appends to dst what a pod uses.
+func (c *core) sizeOf(dst resources.Vector, info fwk.PodInfo) resources.Vector {
+	return appendAmounts(dst, c.queues().tree.Schema(), info.CalculateResource().Resource, 1)
+}
+
+// queueOf returns the leaf of a pod.
+func (c *core) queueOf(pod *v1.Pod) queue.ID {
+	s, path := c.queues(), ""
+	if c.args.QueueFrom == FromPod {
+		path = pod.Labels[c.args.QueueLabel]
+	}
+	if path == "" {
+		path = c.lookup.namespaceQueue(pod.Namespace)
+	}
+	if path != "" {
+		if id, err := s.leaf(path); err == nil {
+			return id
+		}
+	}
+	return s.def
+}
+
+// drop takes a grant back, if there is one.
+func (c *core) drop(key string) {
+	if err := c.cluster.Drop(key); err == nil {
+		c.publish()
+	}
+}

@@ -1,0 +1,92 @@
+package preemptbyqueue
+
+import (
+	"sync"
+
+	"k8s.io/component-base/metrics"
+	"k8s.io/component-base/metrics/legacyregistry"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// The metrics of the plugin, which the scheduler serves among its own.
+var (
+	decisions = metrics.NewCounterVec(options("decisions_total",
+		"Decisions for pods that fit nowhere, by outcome and by the reason of a refusal."), []string{"outcome", "reason"})
+	victimsTotal = metrics.NewCounterVec(options("victims_total",
+		"Pods that plans stopped, by their queue."), []string{"queue"})
+	unproven = metrics.NewCounter(options("unproven_plans_total",
+		"Plans that the search could not show to be the best within its step budget."))
+	unlawful = metrics.NewCounter(options("unlawful_plans_total",
+		"Plans that the audit withheld. There should be none."))
+	predicateCalls = metrics.NewCounter(options("predicate_calls_total",
+		"How often the Filter plugins were asked about a node without some pods."))
+	evictionFailures = metrics.NewCounter(options("eviction_failures_total",
+		"Victims that the API refused to stop."))
+	notTaken = metrics.NewCounter(options("pods_not_mirrored_total",
+		"Pods of the snapshot that the planner's cluster could not take."))
+	grantsNow = metrics.NewGauge((*metrics.GaugeOpts)(options("grants",
+		"Pods that were given a place and do not run yet.")))
+	shortage = metrics.NewGaugeVec((*metrics.GaugeOpts)(options("queue_short",
+		"How much a queue with a guarantee is short of it, in base units, when the last pod of it was refused or granted a place.")), []string{"queue", "type"})
+	decideSeconds = metrics.NewHistogram(seconds("decide_duration_seconds",
+		"Time that a decision took, the questions to Filter plugins included."))
+	syncSeconds = metrics.NewHistogram(seconds("sync_duration_seconds",
+		"Time that it took to follow the scheduler's snapshot."))
+)
+
+var registerOnce sync.Once
+
+// registerMetrics makes the scheduler serve the metrics. A process has one registry.
+func registerMetrics() {
+	registerOnce.Do(func() {
+		legacyregistry.MustRegister(decisions, victimsTotal, unproven, unlawful, predicateCalls,
+			evictionFailures, notTaken, grantsNow, shortage, decideSeconds, syncSeconds)
+	})
+}
+
+const subsystem = "preempt_by_queue"
+
+func options(name, help string) *metrics.CounterOpts {
+	return &metrics.CounterOpts{Subsystem: subsystem, Name: name, Help: help, StabilityLevel: metrics.ALPHA}
+}
+
+func seconds(name, help string) *metrics.HistogramOpts {
+	return &metrics.HistogramOpts{Subsystem: subsystem, Name: name, Help: help, StabilityLevel: metrics.ALPHA,
+		Buckets: metrics.ExponentialBuckets(0.0001, 2, 16)}
+}
+
+// count notes a decision.
+func (c *core) count(d *victims.Decision) {
+	reason, leaf := "", d.Plan.Ask.Queue
+	if d.Outcome == victims.Refused {
+		reason = d.Refusal.Reason.String()
+		leaf = c.queueOf(c.cycle.pod)
+		if d.Refusal.Reason == victims.Unlawful {
+			unlawful.Inc()
+		}
+	}
+	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
+	if d.Outcome == victims.Preempts && !d.Plan.Proof.Proven() {
+		unproven.Inc()
+	}
+	for i := range d.Plan.Victims {
+		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
+	}
+	c.countShort(leaf)
+}
+
+// countShort notes how much the queues above a leaf are short of.
+func (c *core) countShort(leaf queue.ID) {
+	var used, short resources.Vector
+	for q := range c.queues().tree.Up(leaf) {
+		limit := c.queues().tree.Guaranteed(q)
+		used = c.queues().tree.Effective(used, q)
+		short = resources.Short(short, limit, used)
+		for i := range limit.Defined.All() {
+			shortage.WithLabelValues(c.queues().tree.Path(q), c.queues().tree.Schema().Name(i)).Set(float64(short.At(i)))
+		}
+	}
+}

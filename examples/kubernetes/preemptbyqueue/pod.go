@@ -1,0 +1,107 @@
+package preemptbyqueue
+
+import (
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
+)
+
+// key returns the key of a pod's task. See the package documentation.
+func key(p *v1.Pod) string { return p.Namespace + "/" + p.Name + "/" + string(p.UID) }
+
+// isKey reports whether k is the key of a pod, without making one.
+func isKey(k string, p *v1.Pod) bool {
+	rest, ok := strings.CutPrefix(k, p.Namespace)
+	if !ok || len(rest) != 2+len(p.Name)+len(p.UID) || rest[0] != '/' {
+		return false
+	}
+	return rest[1:1+len(p.Name)] == p.Name && rest[2+len(p.Name):] == string(p.UID)
+}
+
+// name returns the name of a pod for people.
+func name(p *v1.Pod) string { return p.Namespace + "/" + p.Name }
+
+// application returns what a pod belongs to: its controller. Two pods of one
+// controller are alike, so that to stop one for the other helps nobody (law 3).
+func application(p *v1.Pod) string {
+	if owner := metav1.GetControllerOf(p); owner != nil {
+		return string(owner.UID)
+	}
+	return ""
+}
+
+// requiredNode returns the node that the pod of a DaemonSet is for, or "". Other
+// pods may name a node in their affinity as well, but that is the input of a
+// tenant, and an ask that requires its node is above guarantees and fences.
+func requiredNode(p *v1.Pod) string {
+	if !ofDaemonSet(p) || p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
+		return ""
+	}
+	required := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil || len(required.NodeSelectorTerms) == 0 {
+		return ""
+	}
+	for _, f := range required.NodeSelectorTerms[0].MatchFields {
+		if f.Key == metav1.ObjectNameField && f.Operator == v1.NodeSelectorOpIn && len(f.Values) == 1 {
+			return f.Values[0]
+		}
+	}
+	return ""
+}
+
+// ofDaemonSet reports whether a DaemonSet controls a pod.
+func ofDaemonSet(p *v1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	return owner != nil && owner.Kind == "DaemonSet"
+}
+
+// optedOut reports whether a pod asks to be spared (law 1).
+func optedOut(p *v1.Pod) bool {
+	return p.Annotations[toleration.AnnotationAllowPreemption] == "false"
+}
+
+// mayNot reports whether a pod must not preempt others.
+func mayNot(p *v1.Pod) bool {
+	return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
+}
+
+// priority returns the priority of a pod.
+func priority(p *v1.Pod) int32 { return corev1helpers.PodPriority(p) }
+
+// scheduled returns when a pod was placed, or the zero time if it is not known yet.
+func scheduled(p *v1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		c := &p.Status.Conditions[i]
+		if c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// appendAmounts appends to dst what r has of each type of a schema. The type pods
+// is the given number.
+func appendAmounts(dst resources.Vector, schema *resources.Schema, r fwk.Resource, pods int64) resources.Vector {
+	for _, name := range schema.All() {
+		switch v1.ResourceName(name) {
+		case v1.ResourceCPU:
+			dst = append(dst, r.GetMilliCPU())
+		case v1.ResourceMemory:
+			dst = append(dst, r.GetMemory())
+		case v1.ResourceEphemeralStorage:
+			dst = append(dst, r.GetEphemeralStorage())
+		case v1.ResourcePods:
+			dst = append(dst, pods)
+		default:
+			dst = append(dst, r.GetScalarResources()[v1.ResourceName(name)])
+		}
+	}
+	return dst
+}

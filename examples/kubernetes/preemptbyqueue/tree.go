@@ -1,0 +1,141 @@
+package preemptbyqueue
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A setup is what arguments mean.
+type setup struct {
+	args    *Args
+	tree    *queue.Tree
+	def     queue.ID // the leaf of pods that name none
+	ownLeaf victims.OwnLeaf
+	maxes   bool // some queue has a max
+}
+
+// check works out what arguments mean. The error tells every mistake at once.
+func (a *Args) check() (*setup, error) {
+	s := &setup{args: a}
+	mistakes := a.checkScalars()
+	for o := victims.OwnNever; o <= victims.OwnAny; o++ {
+		if o.String() == a.OwnLeaf {
+			s.ownLeaf = o
+		}
+	}
+	schema, err := resources.NewSchema(a.Resources...)
+	if err != nil {
+		return nil, a.wrong(append(mistakes, fmt.Errorf("resources: %w", err)))
+	}
+	root, wrong := a.Root.config(schema, a.Root.Name)
+	mistakes = append(mistakes, wrong...)
+	withoutDelay(&root)
+	if s.tree, err = queue.New(schema, root, queue.Strict); err != nil {
+		return nil, a.wrong(append(mistakes, err))
+	}
+	if s.def, err = s.leaf(a.DefaultQueue); err != nil {
+		mistakes = append(mistakes, fmt.Errorf("defaultQueue: %w", err))
+	}
+	if err := a.wrong(mistakes); err != nil {
+		return nil, err
+	}
+	for q := range s.tree.All() {
+		s.maxes = s.maxes || s.tree.Max(q).Defined != 0
+	}
+	return s, nil
+}
+
+// checkScalars returns what is wrong with single values.
+func (a *Args) checkScalars() (mistakes []error) {
+	one := func(name, value string, of ...string) {
+		if !slices.Contains(of, value) {
+			mistakes = append(mistakes, fmt.Errorf("%s: %q is none of %q", name, value, of))
+		}
+	}
+	one("queueFrom", a.QueueFrom, FromPod, FromNamespace)
+	one("disruptionBudgets", a.DisruptionBudgets, BudgetsSoft, BudgetsHard, BudgetsIgnore)
+	one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnAny.String())
+	if ns, name, ok := strings.Cut(a.QueuesConfigMap, "/"); a.QueuesConfigMap != "" && (!ok || ns == "" || name == "") {
+		mistakes = append(mistakes, fmt.Errorf("queuesConfigMap: %q is no namespace/name", a.QueuesConfigMap))
+	}
+	if a.QueueLabel == "" {
+		mistakes = append(mistakes, errors.New("queueLabel: empty"))
+	}
+	if a.GrantDeadline.Duration <= 0 {
+		mistakes = append(mistakes, fmt.Errorf("grantDeadline: %v is not above zero", a.GrantDeadline.Duration))
+	}
+	if a.Steps < 0 {
+		mistakes = append(mistakes, fmt.Errorf("steps: %d is below zero", a.Steps))
+	}
+	return mistakes
+}
+
+// wrong joins mistakes, if there are any.
+func (a *Args) wrong(mistakes []error) error {
+	if err := errors.Join(mistakes...); err != nil {
+		return fmt.Errorf("%s: arguments: %w", Name, err)
+	}
+	return nil
+}
+
+// config returns a queue and those below it as the library wants them, and what is
+// wrong with their amounts.
+func (q *Queue) config(schema *resources.Schema, path string) (queue.Config, []error) {
+	var mistakes []error
+	limit := func(what string, amounts map[string]Amount) resources.Limit {
+		bounds := make(map[string]string, len(amounts))
+		for name, a := range amounts {
+			bounds[name] = string(a)
+		}
+		l, err := schema.Limit(bounds)
+		if err != nil {
+			mistakes = append(mistakes, fmt.Errorf("queue %s: %s: %w", path, what, err))
+		}
+		return l
+	}
+	c := queue.Config{
+		Name: q.Name, Properties: maps.Clone(q.Properties),
+		Guaranteed: limit("guaranteed", q.Guaranteed), Max: limit("max", q.Max),
+	}
+	for i := range q.Queues {
+		child, wrong := q.Queues[i].config(schema, path+"."+q.Queues[i].Name)
+		c.Children = append(c.Children, child)
+		mistakes = append(mistakes, wrong...)
+	}
+	return c, mistakes
+}
+
+// withoutDelay sets the preemption delay of the root to 0, if it sets none: nobody
+// in Kubernetes expects one.
+func withoutDelay(root *queue.Config) {
+	if _, ok := root.Properties[queue.PropertyPreemptionDelay]; ok {
+		return
+	}
+	if root.Properties == nil {
+		root.Properties = map[string]string{}
+	}
+	root.Properties[queue.PropertyPreemptionDelay] = "0s"
+}
+
+// leaf returns the leaf of a path below the root.
+func (s *setup) leaf(path string) (queue.ID, error) {
+	full := s.tree.Name(queue.Root)
+	if path != "" {
+		full += "." + path
+	}
+	id, ok := s.tree.Lookup(full)
+	if !ok {
+		return 0, fmt.Errorf("there is no queue %q", full)
+	}
+	if !s.tree.IsLeaf(id) {
+		return 0, fmt.Errorf("queue %q is no leaf", full)
+	}
+	return id, nil
+}
