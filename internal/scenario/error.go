@@ -23,6 +23,7 @@ type Error struct {
 	Path  *Path  // the place in the document
 	Value string // what is there, as JSON, clipped; empty where nothing is
 	Err   error  // what is wrong with it
+	Byte  int    // of the text, where it is wrong; of ErrSyntax only
 }
 
 // Error returns file, path, value and reason, with colons between them. What

@@ -33,6 +33,7 @@ type value struct {
 	yes   bool // of a boolean
 	at    *Path
 	raw   []byte  // as it stands in the document
+	from  int     // the byte at which raw begins
 	text  string  // of a string, decoded; of a number, its literal
 	items []value // of a list; of an object its fields, named by their places
 }
@@ -88,6 +89,7 @@ func (r *reader) value(at *Path, depth int) (value, *Error) {
 	// What lies between two tokens: white space, a comma or a colon.
 	end := r.dec.InputOffset()
 	v := value{at: at, raw: bytes.TrimLeft(r.data[start:end], " \t\r\n,:")}
+	v.from = int(end) - len(v.raw)
 	switch tok := tok.(type) {
 	case nil:
 		v.kind = null

@@ -47,7 +47,13 @@ func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now:
 
 // RunExplained is Run with an explanation of each decision about an ask.
 func (doc *Document) RunExplained() (*Run, error) {
-	return doc.run(&runner{doc: doc, now: doc.Now, explain: true})
+	return doc.run(&runner{doc: doc, now: doc.Now, explain: func(int) bool { return true }})
+}
+
+// RunExplainedAt is RunExplained for the decision of one step, by its index: to
+// explain a refusal takes longer than to find it.
+func (doc *Document) RunExplainedAt(step int) (*Run, error) {
+	return doc.run(&runner{doc: doc, now: doc.Now, explain: func(i int) bool { return i == step }})
 }
 
 // RunJudged is Run with a judgement of each plan that the document proposes.
@@ -76,7 +82,7 @@ func (doc *Document) run(r *runner) (*Run, error) {
 // A runner carries out a document.
 type runner struct {
 	doc     *Document
-	explain bool
+	explain func(step int) bool // nil: no decision is explained
 	judging bool
 	cluster *victims.Cluster
 	planner victims.Planner

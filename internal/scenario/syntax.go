@@ -27,6 +27,7 @@ func checkUTF8(data []byte) *Error {
 	return &Error{
 		Value: fmt.Sprintf("%q", data[i:i+1]),
 		Err:   fmt.Errorf("%w: %s is not UTF-8", ErrSyntax, position(data, i)),
+		Byte:  i,
 	}
 }
 
@@ -75,6 +76,7 @@ func syntaxError(data []byte, err error, at *Path) *Error {
 		Path:  at,
 		Value: strconv.Quote(rest),
 		Err:   fmt.Errorf("%w: %s: %w", ErrSyntax, position(data, i), err),
+		Byte:  i,
 	}
 }
 
