@@ -39,13 +39,15 @@ func (c *Cluster) describeQueues(b *strings.Builder, e *Explanation) {
 		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
 			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
-		t.row(c.queueName(f.Queue), tasks, candidates, room, c.queueText(e, f))
+		t.row(c.queueName(f.Queue), tasks, candidates, room, c.DescribeQueue(e, f))
 	}
 	t.writeTo(b)
 }
 
-// queueText says what a queue is to the ask.
-func (c *Cluster) queueText(e *Explanation, f *QueueFinding) string {
+// DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
+// does: for a page on which one points at queues. A queue that plays no part
+// gets the empty text.
+func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
 	var parts []string
 	part := func(on bool, text string) {
 		if on {
@@ -86,13 +88,31 @@ func (c *Cluster) describeNodes(b *strings.Builder, e *Explanation) {
 	t := table{{"node", "finding"}}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
-		text := f.Verdict.String()
-		if more := c.nodeText(f); more != "" {
-			text += ": " + more
-		}
-		t.row(c.nodeName(f.Node), text)
+		t.row(c.nodeName(f.Node), c.DescribeNode(f))
 	}
 	t.writeTo(b)
+}
+
+// DescribeNode says what a node is to the ask, as [Cluster.DescribeExplanation]
+// does.
+func (c *Cluster) DescribeNode(f *NodeFinding) string {
+	text := f.Verdict.String()
+	if more := c.nodeText(f); more != "" {
+		text += ": " + more
+	}
+	return text
+}
+
+// DescribeTask says what a task is to the ask, as [Cluster.DescribeExplanation]
+// does: a victim, a candidate, or what keeps it from being one.
+func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string {
+	switch {
+	case f.Victim:
+		return "victim"
+	case f.Rule != 0:
+		return ruleText(e, f.Rule, f.Queue)
+	}
+	return "candidate"
 }
 
 // nodeText says more of a node than its verdict does.
@@ -144,14 +164,7 @@ func (c *Cluster) describeTasks(b *strings.Builder, e *Explanation) {
 	t := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
-		text := "candidate"
-		switch {
-		case f.Victim:
-			text = "victim"
-		case f.Rule != 0:
-			text = ruleText(e, f.Rule, f.Queue)
-		}
-		t.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), text)
+		t.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), c.DescribeTask(e, f))
 	}
 	t.writeTo(b)
 }

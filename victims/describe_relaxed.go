@@ -16,16 +16,21 @@ func (c *Cluster) describeRelaxed(b *strings.Builder, e *Explanation) {
 	}
 	b.WriteString("it would have a place\n")
 	for i := range e.Relaxed {
-		f := &e.Relaxed[i]
-		how := "at once"
-		switch f.Outcome {
-		case Waits:
-			how = "once what is leaving has gone"
-		case Preempts:
-			how = "with " + counted(f.Victims, "victim")
-		}
-		fmt.Fprintf(b, "  %s (%v): on %s, %s\n", c.relaxedText(f), f.Rule, c.nodeName(f.Place), how)
+		fmt.Fprintf(b, "  %s\n", c.DescribeRelaxation(&e.Relaxed[i]))
 	}
+}
+
+// DescribeRelaxation says without which rule an ask would have a place, and
+// where, as [Cluster.DescribeExplanation] does.
+func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string {
+	how := "at once"
+	switch f.Outcome {
+	case Waits:
+		how = "once what is leaving has gone"
+	case Preempts:
+		how = "with " + counted(f.Victims, "victim")
+	}
+	return fmt.Sprintf("%s (%v): on %s, %s", c.relaxedText(f), f.Rule, c.nodeName(f.Place), how)
 }
 
 // relaxedText says what would have to be otherwise.

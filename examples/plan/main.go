@@ -49,10 +49,6 @@ const (
 	bad
 )
 
-func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
 // options are the arguments.
 type options struct {
 	explain, json, check, audit, dot bool

@@ -47,13 +47,7 @@ type drawing struct {
 
 // drawSVG returns the picture of a scene.
 func drawSVG(s *scene) []byte {
-	d := &drawing{
-		scene: s, kind: s.shortOf(),
-		shown: make(map[string]svg.Box), drawn: make(map[string]bool), leaves: make(map[queue.ID]int),
-	}
-	for q := range s.cluster.Tree().Leaves(queue.Root) {
-		d.leaves[q] = len(d.leaves)
-	}
+	d := newDrawing(s)
 	top := d.heading(margin) + 34
 	nodes, queues := d.nodes(top), d.queueTree(top)
 	d.flow()
@@ -66,6 +60,18 @@ func drawSVG(s *scene) []byte {
 		Rules:       rules,
 	}
 	return doc.Bytes(&d.canvas)
+}
+
+// newDrawing returns a drawing in which nothing is drawn yet.
+func newDrawing(s *scene) *drawing {
+	d := &drawing{
+		scene: s, kind: s.shortOf(),
+		shown: make(map[string]svg.Box), drawn: make(map[string]bool), leaves: make(map[queue.ID]int),
+	}
+	for q := range s.cluster.Tree().Leaves(queue.Root) {
+		d.leaves[q] = len(d.leaves)
+	}
+	return d
 }
 
 // rules are what everything looks like.

@@ -65,23 +65,31 @@ func sceneOf(runs []outcome, request int) (*scene, error) {
 // newScene returns the scene of a request, by its number. Where an ask is
 // repeated, it is the first repetition with victims, else the first.
 func newScene(run *scenario.Run, request int) (*scene, error) {
-	s := &scene{page: page{run: run}, cluster: run.Before, goes: make(map[string]bool)}
 	step := stepOf(run, request)
 	switch count := len(run.Document.Requests); {
-	case step != nil:
-		var err error
-		if s.cluster, err = reached(run, step); err != nil {
-			return nil, err
-		}
-		s.decided = true
-		s.tell(step)
-	case request == firstPlan:
-		s.headline, s.verdict = "no request decides anything", "the cluster as it is"
+	case step != nil || request == firstPlan:
+		return sceneAt(run, step)
 	case request < count:
 		return nil, fmt.Errorf("request %d: %w", request, errNoResult)
 	default:
 		return nil, fmt.Errorf("request %d: %w: the document has %d", request, errNoRequest, count)
 	}
+}
+
+// sceneAt returns the scene of a step that decides, or of the cluster alone if
+// step is nil.
+func sceneAt(run *scenario.Run, step *scenario.Step) (*scene, error) {
+	s := &scene{page: page{run: run}, cluster: run.Before, goes: make(map[string]bool)}
+	if step == nil {
+		s.headline, s.verdict = "no request decides anything", "the cluster as it is"
+		return s, nil
+	}
+	var err error
+	if s.cluster, err = reached(run, step); err != nil {
+		return nil, err
+	}
+	s.decided = true
+	s.tell(step)
 	return s, nil
 }
 

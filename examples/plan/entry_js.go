@@ -1,0 +1,15 @@
+//go:build js
+
+package main
+
+import "syscall/js"
+
+// In a browser the program is a function, preempt, which takes a question as
+// JSON and returns the answer as JSON. It says that it is there by an event.
+func main() {
+	js.Global().Set("preempt", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		return string(answer([]byte(args[0].String())))
+	}))
+	js.Global().Call("dispatchEvent", js.Global().Get("Event").New("preempt"))
+	select {}
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// This file and the others that begin with look answer the questions of
+// examples/playground, a page on which documents are edited.
+
+// A question is about a document: what it looks like or, if Set is there, what
+// its text is with one value changed.
+type question struct {
+	Document string  `json:"document"`
+	Step     int     `json:"step"` // an index of the answer's steps; below 0: the first with victims
+	Set      *change `json:"set"`
+}
+
+// A change sets a value of a document.
+type change struct {
+	At    []any           `json:"at"` // names of fields and indices of items, from the document downwards
+	Value json.RawMessage `json:"value"`
+}
+
+// An answer is the text of a document that was changed; or the mistakes in it;
+// or the steps that its requests come to, and one of them in full.
+type reply struct {
+	Document string        `json:"document,omitempty"`
+	Mistakes []mistakeLook `json:"mistakes,omitempty"`
+
+	Name     string     `json:"name,omitempty"`
+	Note     string     `json:"note,omitempty"`
+	Warnings []string   `json:"warnings,omitempty"`
+	Steps    []stepLook `json:"steps,omitempty"`
+	Step     int        `json:"step"`            // that is shown; below 0: none
+	Words    string     `json:"words,omitempty"` // what was decided
+	Why      string     `json:"why,omitempty"`   // what led to it
+	Scene    *sceneLook `json:"scene,omitempty"`
+}
+
+// A mistakeLook is something that is wrong with a document.
+type mistakeLook struct {
+	Line int    `json:"line"`
+	Text string `json:"text"`
+}
+
+// A stepLook is a request in a line.
+type stepLook struct {
+	Title   string `json:"title"`
+	Outcome string `json:"outcome,omitempty"` // "" if nothing is decided
+}
+
+// answer answers a question; both are JSON.
+func answer(asked []byte) []byte {
+	var q question
+	var a reply
+	if err := json.Unmarshal(asked, &q); err != nil {
+		a.Mistakes = []mistakeLook{{1, err.Error()}}
+	} else if q.Set != nil {
+		a = setIn(&q)
+	} else {
+		a = look(&q)
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		panic(err) // nothing in an answer fails
+	}
+	return text
+}
+
+// setIn returns the text of a document with one value changed.
+func setIn(q *question) reply {
+	var at *scenario.Path
+	for _, step := range q.Set.At {
+		switch step := step.(type) {
+		case string:
+			at = at.Field(step)
+		case float64:
+			at = at.Item(int(step))
+		}
+	}
+	text, err := scenario.Set([]byte(q.Document), at, string(q.Set.Value))
+	if err != nil {
+		return wrong(q, err)
+	}
+	return reply{Document: string(text)}
+}
+
+// wrong returns what is wrong with a document.
+func wrong(q *question, err error) (a reply) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, err := range joined.Unwrap() {
+			a.Mistakes = append(a.Mistakes, wrong(q, err).Mistakes...)
+		}
+		return a
+	}
+	m := mistakeLook{1, err.Error()}
+	if at, ok := errors.AsType[*scenario.Error](err); ok {
+		m.Line = at.Line([]byte(q.Document))
+	}
+	a.Mistakes = []mistakeLook{m}
+	return a
+}
+
+// look decides a document and returns what it looks like.
+func look(q *question) reply {
+	doc, err := scenario.Parse("", []byte(q.Document))
+	if err != nil {
+		return wrong(q, err)
+	}
+	run, err := doc.RunExplainedAt(q.Step)
+	if err == nil && q.Step < 0 {
+		if q.Step = firstWithVictims(run); q.Step >= 0 {
+			run, err = doc.RunExplainedAt(q.Step)
+		}
+	}
+	if err != nil {
+		return wrong(q, err)
+	}
+	a := reply{Name: doc.Name, Note: doc.Note, Step: min(q.Step, len(run.Steps)-1)}
+	for _, warning := range slices.Concat(run.Before.Tree().Warnings(), run.Warnings) {
+		a.Warnings = append(a.Warnings, warning.Error())
+	}
+	for i := range run.Steps {
+		a.Steps = append(a.Steps, lookOf(run, &run.Steps[i]))
+	}
+	if err := a.show(run); err != nil {
+		return wrong(q, err)
+	}
+	return a
+}
+
+// firstWithVictims returns the first step that has victims, else the first that
+// decides anything, else -1.
+func firstWithVictims(run *scenario.Run) int {
+	step := stepOf(run, firstPlan)
+	return slices.IndexFunc(run.Steps, func(s scenario.Step) bool { return step != nil && s.Result == step.Result })
+}
+
+// lookOf returns a step in a line.
+func lookOf(run *scenario.Run, step *scenario.Step) stepLook {
+	title, _, _ := strings.Cut(wordsOf(run, step), "\n")
+	_, title, _ = strings.Cut(title, ": ") // "request 3: "
+	l := stepLook{Title: title}
+	if step.Result != nil {
+		l.Outcome = string(step.Result.Outcome)
+	}
+	return l
+}
+
+// wordsOf returns a step in words, without what led to it.
+func wordsOf(run *scenario.Run, step *scenario.Step) string {
+	var b strings.Builder
+	s := *step
+	if s.Asked != nil {
+		asked := *s.Asked
+		asked.Explanation = nil
+		s.Asked = &asked
+	}
+	page{w: &b, run: run}.step(&s)
+	return strings.TrimSpace(b.String())
+}
+
+// show adds the step that is shown.
+func (a *reply) show(run *scenario.Run) error {
+	var step *scenario.Step
+	if a.Step >= 0 {
+		step = &run.Steps[a.Step]
+		a.Words = wordsOf(run, step)
+		if step.Asked != nil && step.Asked.Explanation != nil {
+			a.Why = run.After.DescribeExplanation(step.Asked.Explanation)
+		}
+		if step.Result == nil {
+			return a.showQuiet(run)
+		}
+	}
+	s, err := sceneAt(run, step)
+	if err != nil {
+		return err
+	}
+	a.Scene = sceneLookOf(newDrawing(s), step)
+	return nil
+}
+
+// showQuiet adds the cluster as a step left it that decides nothing.
+func (a *reply) showQuiet(run *scenario.Run) error {
+	doc := *run.Document
+	doc.Requests = doc.Requests[:run.Steps[a.Step].Request+1]
+	again, err := doc.Run()
+	if err != nil {
+		return err
+	}
+	again.Before = again.After
+	s, err := sceneAt(again, nil)
+	if err != nil {
+		return err
+	}
+	s.headline, s.verdict = plain.Line(a.Steps[a.Step].Title), "the cluster after this"
+	a.Scene = sceneLookOf(newDrawing(s), nil)
+	return nil
+}

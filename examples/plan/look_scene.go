@@ -1,0 +1,177 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A sceneLook is what a picture shows, for a page that draws it itself. Lengths
+// are shares of wholes, and amounts are in base units.
+type sceneLook struct {
+	Headline string      `json:"headline"`
+	Verdict  string      `json:"verdict"`
+	Remarks  []string    `json:"remarks,omitempty"`
+	Type     string      `json:"type"`   // of all lengths
+	Suffix   string      `json:"suffix"` // that makes an amount in base units a quantity
+	Whole    int64       `json:"whole"`  // that the bars of queues are of
+	Queues   []queueLook `json:"queues"`
+	Nodes    []nodeLook  `json:"nodes"`
+	Relax    []relaxLook `json:"relax,omitempty"`
+}
+
+// A queueLook is a queue. Before the plan it uses the first three amounts, after
+// it the first and the last.
+type queueLook struct {
+	Name       string  `json:"name"`
+	Path       string  `json:"path"`
+	Depth      int     `json:"depth"`
+	Tint       string  `json:"tint"`
+	Asks       bool    `json:"asks,omitempty"`
+	Stays      int64   `json:"stays"`
+	Goes       int64   `json:"goes"`
+	Leaves     int64   `json:"leaves"`
+	Comes      int64   `json:"comes"`
+	Guaranteed *bound  `json:"guaranteed,omitempty"`
+	Max        *bound  `json:"max,omitempty"`
+	Account    string  `json:"account"`
+	Title      string  `json:"title"`
+	Why        string  `json:"why,omitempty"`
+	Guarantee  *change `json:"guarantee,omitempty"` // its place; the value is for the page to choose
+}
+
+// A bound is an amount, and its text.
+type bound struct {
+	Amount int64  `json:"amount"`
+	Text   string `json:"text"`
+}
+
+// A nodeLook is a node with all that is on it.
+type nodeLook struct {
+	Name   string     `json:"name"`
+	About  []string   `json:"about"`
+	Why    string     `json:"why,omitempty"`
+	Chosen bool       `json:"chosen,omitempty"`
+	Whole  int64      `json:"whole"` // its capacity
+	Tasks  []taskLook `json:"tasks"`
+	Comes  []taskLook `json:"comes,omitempty"`
+}
+
+// A taskLook is a task, a grant or an arrival.
+type taskLook struct {
+	Key   string `json:"key"`
+	Part  string `json:"part"` // its class: the tint of its queue, or what becomes of it
+	Title string `json:"title"`
+	Why   string `json:"why,omitempty"`
+	Size  int64  `json:"size"`
+
+	Spared  bool    `json:"spared,omitempty"`  // it opted out
+	Protect *change `json:"protect,omitempty"` // what makes it opt out, or no longer
+	Node    *change `json:"node,omitempty"`    // the place of its node; the value is for the page to choose
+}
+
+// sceneLookOf returns what a drawing is to show. The step is the one that it is
+// of, nil if it is of none.
+func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
+	l := &sceneLook{Headline: d.headline, Verdict: d.verdict, Remarks: d.remarks, Whole: d.whole()}
+	if d.kind >= 0 {
+		l.Type = plain.Line(d.cluster.Schema().Name(d.kind))
+		l.Suffix = strings.TrimPrefix(d.cluster.Schema().Quantity(d.kind, 1), "1")
+	}
+	var e *victims.Explanation
+	if step != nil && step.Asked != nil {
+		e = step.Asked.Explanation
+	}
+	why := findingsOf(d.cluster, e)
+	for q := range d.cluster.Tree().All() {
+		l.Queues = append(l.Queues, d.queueLook(q, why.queues[q]))
+	}
+	for id := range d.cluster.Nodes() {
+		l.Nodes = append(l.Nodes, d.nodeLook(id, why))
+	}
+	if e != nil {
+		l.Relax = relaxLooks(d, step.Request, e)
+	}
+	return l
+}
+
+// queueLook returns a queue.
+func (d *drawing) queueLook(q queue.ID, why string) queueLook {
+	tree := d.cluster.Tree()
+	l := queueLook{
+		Name: plain.Name(tree.Name(q)), Path: d.queue(q), Depth: tree.Depth(q), Tint: d.tint(q),
+		Asks: d.decided && q == d.asker, Title: d.queueTitle(q), Why: why,
+	}
+	if d.kind < 0 {
+		return l
+	}
+	s := d.stock(q, d.kind)
+	l.Stays, l.Goes, l.Leaves, l.Comes, l.Account = s.stays, s.goes, s.leaves, s.comes, d.account(q, d.kind)
+	text := func(amount int64) string { return d.cluster.Schema().Amount(d.kind, amount) }
+	if g, ok := tree.Guaranteed(q).Bound(d.kind); ok {
+		l.Guaranteed = &bound{g, text(g)}
+		if at := d.placeOfQueue(q); !d.run.Document.Options.FairShares {
+			l.Guarantee = &change{At: append(at, "resources", "guaranteed", d.cluster.Schema().Name(d.kind))}
+		}
+	}
+	if m, ok := d.most(q).Bound(d.kind); ok {
+		l.Max = &bound{m, text(m)}
+	}
+	return l
+}
+
+// placeOfQueue returns where a queue is in the document.
+func (s *scene) placeOfQueue(q queue.ID) []any {
+	tree := s.cluster.Tree()
+	up := slices.Collect(tree.Up(q))
+	place := []any{"queues"}
+	at := &s.run.Document.Root
+	for _, a := range slices.Backward(up[:len(up)-1]) {
+		i := slices.IndexFunc(at.Children, func(c scenario.Queue) bool { return c.Name == tree.Name(a) })
+		place, at = append(place, "queues", i), &at.Children[i]
+	}
+	return place
+}
+
+// nodeLook returns a node.
+func (d *drawing) nodeLook(id victims.NodeID, why findings) nodeLook {
+	node := d.cluster.Node(id)
+	n := nodeBox{id: id}
+	l := nodeLook{Name: plain.Name(node.Name), About: d.about(&n), Why: why.nodes[id], Tasks: []taskLook{}}
+	amount := func(v []int64) int64 {
+		if d.kind < 0 {
+			return 0
+		}
+		return v[d.kind]
+	}
+	l.Whole = amount(node.Capacity)
+	for _, t := range d.tasksOn(id) {
+		look := taskLook{
+			Key: plain.Name(t.Key), Part: d.look(&t), Title: d.describe(&t), Why: why.tasks[t.Key],
+			Size: amount(t.Size), Spared: t.OptedOut,
+		}
+		d.changes(&look, t.Key)
+		l.Tasks = append(l.Tasks, look)
+	}
+	for _, a := range d.comesTo(id) {
+		l.Chosen = true
+		l.Comes = append(l.Comes, taskLook{
+			Key: plain.Name(a.key), Part: "comes", Title: plain.Name(a.key) + ": its place, " + d.amounts(a.size), Size: amount(a.size),
+		})
+	}
+	return l
+}
+
+// changes adds what can be changed about a task.
+func (d *drawing) changes(l *taskLook, key string) {
+	value := "false"
+	if l.Spared {
+		value = "true"
+	}
+	l.Protect = d.changeTask(key, "allowPreemption", []byte(value))
+	l.Node = d.changeTask(key, "node", []byte("null"))
+}

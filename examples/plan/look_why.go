@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// findings are what queues, nodes and tasks were to a decision, by their numbers
+// or keys.
+type findings struct {
+	queues map[queue.ID]string
+	nodes  map[victims.NodeID]string
+	tasks  map[string]string
+}
+
+// findingsOf reads them off an explanation, which may be nil.
+func findingsOf(c *victims.Cluster, e *victims.Explanation) findings {
+	f := findings{make(map[queue.ID]string), make(map[victims.NodeID]string), make(map[string]string)}
+	if e == nil {
+		return f
+	}
+	for i := range e.Queues {
+		f.queues[e.Queues[i].Queue] = c.DescribeQueue(e, &e.Queues[i])
+	}
+	for i := range e.Nodes {
+		f.nodes[e.Nodes[i].Node] = c.DescribeNode(&e.Nodes[i])
+	}
+	for i := range e.Tasks {
+		f.tasks[e.Tasks[i].Key] = c.DescribeTask(e, &e.Tasks[i])
+	}
+	return f
+}
+
+// A relaxLook is a single rule without which a refused ask would have a place.
+type relaxLook struct {
+	Text   string  `json:"text"`
+	Change *change `json:"change,omitempty"` // that takes the rule out of the way; nil: no document can say that
+}
+
+// relaxLooks returns what there is to relax for the ask of a request.
+func relaxLooks(d *drawing, request int, e *victims.Explanation) (all []relaxLook) {
+	for i := range e.Relaxed {
+		f := &e.Relaxed[i]
+		all = append(all, relaxLook{d.cluster.DescribeRelaxation(f), d.relax(request, f)})
+	}
+	return all
+}
+
+// lowest is a priority that offsets of common size leave below that of an ask.
+const lowest = "-2000000000"
+
+// relax returns the change of the document that takes a rule out of the way.
+func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
+	queueAt := func(names ...any) []any { return append(d.placeOfQueue(f.Queue), names...) }
+	switch f.Rule {
+	case victims.RelaxMayNot:
+		return &change{[]any{"requests", request, "ask", "allowPreemptOther"}, []byte("true")}
+	case victims.RelaxDelay:
+		return &change{[]any{"requests", request, "ask", "age"}, quoted(d.cluster.Tree().PreemptionDelay(d.asker).String())}
+	case victims.RelaxUngoverned:
+		return d.guaranteeMore(d.asker)
+	case victims.RelaxTrigger:
+		return d.guaranteeMore(f.Queue)
+	case victims.RelaxMax:
+		return &change{queueAt("resources", "max"), []byte("{}")}
+	case victims.RelaxGuarantee:
+		return &change{queueAt("resources", "guaranteed"), []byte("{}")}
+	case victims.RelaxFence, victims.RelaxDisabled:
+		return &change{queueAt("properties", queue.PropertyPreemptionPolicy), quoted("default")}
+	case victims.RelaxUnschedulable:
+		return d.changeNode(f.Node, "unschedulable", []byte("false"))
+	case victims.RelaxReservation:
+		return d.changeNode(f.Node, "reservedFor", quoted(""))
+	case victims.RelaxApplication:
+		return d.changeTask(f.Key, "application", quoted(f.Key+" alone"))
+	case victims.RelaxPriority:
+		return d.changeTask(f.Key, "priority", []byte(lowest))
+	case victims.RelaxRequiredNode:
+		return d.changeTask(f.Key, "requiredNode", quoted(""))
+	}
+	return nil
+}
+
+// guaranteeMore guarantees a queue as much as it uses and is asked for, in the
+// types of the ask.
+func (d *drawing) guaranteeMore(q queue.ID) *change {
+	tree, schema := d.cluster.Tree(), d.cluster.Schema()
+	amounts := make(map[string]string)
+	g := tree.Guaranteed(q)
+	for i := range g.Defined.All() {
+		amounts[schema.Name(i)] = schema.Quantity(i, g.Value[i])
+	}
+	for i := range resources.Positive(d.asked).All() {
+		amounts[schema.Name(i)] = schema.Quantity(i, tree.Usage(q)[i]+d.asked[i])
+	}
+	text, err := json.Marshal(amounts)
+	if err != nil {
+		panic(err) // a map of strings does not fail
+	}
+	return &change{append(d.placeOfQueue(q), "resources", "guaranteed"), text}
+}
+
+// changeNode changes a field of a node.
+func (d *drawing) changeNode(id victims.NodeID, field string, value []byte) *change {
+	name := d.cluster.NodeName(id)
+	i := slices.IndexFunc(d.run.Document.Nodes, func(n scenario.Node) bool { return n.Name == name })
+	return &change{[]any{"nodes", i, field}, value}
+}
+
+// changeTask changes a field of a task, if it is one of the document's tasks.
+func (d *drawing) changeTask(key, field string, value []byte) *change {
+	i := d.indexOf(key)
+	if i < 0 {
+		return nil
+	}
+	return &change{[]any{"tasks", i, field}, value}
+}
+
+// indexOf returns where a task is in the document, or -1: then a request has
+// placed it.
+func (s *scene) indexOf(key string) int {
+	return slices.IndexFunc(s.run.Document.Tasks, func(t scenario.Task) bool { return t.Key == key })
+}
+
+// quoted returns a text as JSON.
+func quoted(text string) json.RawMessage {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string does not fail
+	}
+	return quoted
+}
