@@ -30,6 +30,11 @@ var (
 	// ErrRefusal: some victims are refused, and a part of them is not.
 	ErrRefusal = errors.New("a part is accepted of what is refused")
 
+	// ErrAppend: what was there already is not at the beginning of the answer.
+	ErrAppend = errors.New("does not append")
+	// ErrElsewhere: what is named is no task or grant of the node.
+	ErrElsewhere = errors.New("names what is not on the node")
+
 	// ErrAgain: a task that was not exempt is so later.
 	ErrAgain = errors.New("exempt again")
 	// ErrEnd: an exemption does not end when it was said to.
@@ -39,12 +44,12 @@ var (
 // cloneTask and cloneAsk return a copy that shares no memory.
 func cloneTask(t *victims.Task) victims.Task {
 	c := *t
-	c.Size = slices.Clone(t.Size)
+	c.Size, c.Budgets = slices.Clone(t.Size), slices.Clone(t.Budgets)
 	return c
 }
 
 func cloneAsk(a *victims.Ask) victims.Ask {
 	c := *a
-	c.Size = slices.Clone(a.Size)
+	c.Size, c.Budgets = slices.Clone(a.Size), slices.Clone(a.Budgets)
 	return c
 }

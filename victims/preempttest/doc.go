@@ -1,8 +1,8 @@
 // Package preempttest tests the functions that callers plug into planners: an
-// order of tasks, an order of costs, a predicate, an exemption function. Each
-// has a contract that its field or type documents, and a planner takes it for
-// granted. Where it is broken nothing crashes: plans come out worse, differ
-// between runs, or claim to be proven and are not.
+// order of tasks, an order of costs, a filter, blockers, a predicate, an
+// exemption function. Each has a contract that its field or type documents, and
+// a planner takes it for granted. If it is broken, nothing crashes: plans come
+// out worse, differ between runs, or claim to be proven and are not.
 //
 // A test takes the function and inputs to ask it about, and returns nil or an
 // error that names the contract and the inputs that show the breach:
@@ -25,6 +25,10 @@
 //   - [TestOrder]: Compare of package quota's Enforcer, and all orders that are
 //     composed by [victims.Then].
 //   - [TestCompare]: Compare of [victims.Planner].
+//   - [TestFilter]: Filter of [victims.Planner] and of [victims.Auditor]. That of
+//     package jobs has the same contract with the job and the class of its
+//     members in place of the ask.
+//   - [TestBlockers]: Blockers of [victims.Planner] and of [victims.Auditor].
 //   - [TestPredicate]: Predicate of [victims.Planner]. That of package jobs has
 //     the same contract with another argument; the example of this package
 //     shows how to ask it.

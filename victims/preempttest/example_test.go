@@ -47,6 +47,43 @@ func ExampleTestCompare() {
 	// <nil>
 }
 
+// A filter that counts is none: each node is asked about once, in an order that
+// is the planner's affair.
+func ExampleTestFilter() {
+	c, err := small()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tries := 0
+	filter := func(*victims.Ask, victims.NodeID) bool {
+		tries++
+		return tries <= 3 // "look at three nodes at most"
+	}
+	err = preempttest.TestFilter(filter, c, asks())
+	fmt.Println(errors.Is(err, preempttest.ErrUnsteady))
+	fmt.Println(err)
+	// Output:
+	// true
+	// preempttest: filter: not the same answer when asked again: ask "y" on node "n1": true, and then false
+}
+
+// Who blocks a node must be on it.
+func ExampleTestBlockers() {
+	c, err := small()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	holder, _ := c.Lookup("t3") // of the port, on n2
+	blockers := func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+		return append(dst, holder)
+	}
+	fmt.Println(preempttest.TestBlockers(blockers, c, asks()))
+	// Output:
+	// preempttest: blockers: names what is not on the node: 3: ask "x" on node "n1"
+}
+
 // A predicate that wants a task to stay can be refused everything by a search
 // that began with more victims. Such a task is for Exempt.
 func ExampleTestPredicate() {
@@ -56,10 +93,10 @@ func ExampleTestPredicate() {
 		return
 	}
 	stays, _ := c.Lookup("t1")
-	predicate := func(_ *victims.Ask, _ victims.NodeID, ids []victims.TaskID) bool {
-		return !slices.Contains(ids, stays)
+	predicate := func(p *victims.Placing) bool {
+		return !slices.Contains(p.Victims, stays)
 	}
-	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Questions(c, asks())))
+	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Placings(c, asks())))
 	// Output:
 	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 0 with victims [1] is refused, and not victims []
 }
@@ -74,10 +111,10 @@ func ExampleTestPredicate_jobs() {
 	roomy := func(p *jobs.Placing) bool { return len(p.Victims) >= 2 }
 
 	job := jobs.Job{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "j-0"}}}
-	asked := func(_ *victims.Ask, node victims.NodeID, ids []victims.TaskID) bool {
-		return roomy(&jobs.Placing{Job: &job, Node: node, Victims: ids})
+	asked := func(p *victims.Placing) bool {
+		return roomy(&jobs.Placing{Job: &job, Node: p.Node, Victims: p.Victims})
 	}
-	fmt.Println(preempttest.TestPredicate(asked, preempttest.Questions(c, asks()[:1])))
+	fmt.Println(preempttest.TestPredicate(asked, preempttest.Placings(c, asks()[:1])))
 	// Output:
 	// <nil>
 }

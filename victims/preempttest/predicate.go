@@ -8,20 +8,13 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Question is what a planner asks its predicate: may the ask run on the node
-// when the victims, there and elsewhere, have gone?
-type Question struct {
-	Ask     *victims.Ask
-	Node    victims.NodeID
-	Victims []victims.TaskID
-}
-
-// Questions returns a question for each ask and each node of a cluster, in the
-// order of both, with all running tasks of the node as its victims.
-func Questions(c *victims.Cluster, asks []victims.Ask) (all []Question) {
+// Placings returns the question for each ask and each node of a cluster, in the
+// order of both, whether the ask may run there when all running tasks of the
+// node have gone.
+func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := Question{Ask: &asks[i], Node: n}
+			q := victims.Placing{Ask: &asks[i], Node: n, Moment: victims.Coming}
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
 					q.Victims = append(q.Victims, id)
@@ -36,15 +29,15 @@ func Questions(c *victims.Cluster, asks []victims.Ask) (all []Question) {
 // TestPredicate tests that a predicate is what Predicate of [victims.Planner]
 // must be. It answers the same when it is asked again, and with the victims in
 // another order. It changes neither ask nor victims, and keeps the victims
-// in no way that shows. Where it refuses some victims it refuses every part of
+// in no way that shows. If it refuses some victims, it refuses every part of
 // them.
 //
 // Each question is asked about all parts of its victims if there are at most
 // six, and otherwise about all of them, all but one, each one and none. The
 // cost is O(n³) for a question with n victims.
-func TestPredicate(predicate func(ask *victims.Ask, node victims.NodeID, ids []victims.TaskID) bool, questions []Question) error {
-	for i := range questions {
-		x := inquiry{predicate: predicate, q: &questions[i]}
+func TestPredicate(predicate func(p *victims.Placing) bool, placings []victims.Placing) error {
+	for i := range placings {
+		x := inquiry{predicate: predicate, q: &placings[i]}
 		if err := x.test(); err != nil {
 			return fmt.Errorf("preempttest: predicate: %w", err)
 		}
@@ -54,11 +47,11 @@ func TestPredicate(predicate func(ask *victims.Ask, node victims.NodeID, ids []v
 
 // An inquiry is one question, about several parts of its victims.
 type inquiry struct {
-	predicate func(*victims.Ask, victims.NodeID, []victims.TaskID) bool
-	q         *Question
+	predicate func(*victims.Placing) bool
+	q         *victims.Placing
 	parts     [][]victims.TaskID
 	accepted  []bool
-	given     [][]victims.TaskID // to the predicate so far
+	given     []*victims.Placing // to the predicate so far
 }
 
 func (x *inquiry) test() error {
@@ -74,10 +67,11 @@ func (x *inquiry) test() error {
 	if err := x.again(ErrUnsteady); err != nil {
 		return err
 	}
-	for _, ids := range x.given { // the planner would use this memory again
-		for i := range ids {
-			ids[i] = -1
+	for _, p := range x.given { // the planner would use this memory again
+		for i := range p.Victims {
+			p.Victims[i] = -1
 		}
+		p.Node = -1
 	}
 	if err := x.again(ErrKeeps); err != nil {
 		return err
@@ -106,12 +100,15 @@ func (x *inquiry) again(contract error) error {
 
 // ask asks about some victims, with copies of all that could be written to.
 func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
-	ask, given := cloneAsk(x.q.Ask), slices.Clone(ids)
-	yes := x.predicate(&ask, x.q.Node, given)
-	if !reflect.DeepEqual(ask, *x.q.Ask) || !slices.Equal(given, ids) {
+	ask := cloneAsk(x.q.Ask)
+	given := victims.Placing{Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Moment: x.q.Moment}
+	before := given
+	yes := x.predicate(&given)
+	before.Victims = ids
+	if given.Ask != &ask || !reflect.DeepEqual(ask, *x.q.Ask) || !samePlacing(&given, &before) {
 		return false, fmt.Errorf("%w: %s", ErrWrites, x.name(ids))
 	}
-	x.given = append(x.given, given)
+	x.given = append(x.given, &given)
 	return yes, nil
 }
 
@@ -125,6 +122,10 @@ func (x *inquiry) monotone() error {
 		}
 	}
 	return nil
+}
+
+func samePlacing(a, b *victims.Placing) bool {
+	return a.Node == b.Node && a.Moment == b.Moment && slices.Equal(a.Victims, b.Victims)
 }
 
 func (x *inquiry) name(ids []victims.TaskID) string {

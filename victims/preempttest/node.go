@@ -1,0 +1,139 @@
+package preempttest
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// TestFilter tests that a filter is what Filter of [victims.Planner] must be. It
+// answers the same when it is asked again, after other questions and about a
+// copy of the ask. It does not change the ask, and keeps it in no way that
+// shows.
+//
+// It is asked about each ask and each node of the cluster. No test can show that
+// it does not depend on who else is there: what does belongs into Blockers or
+// Predicate.
+func TestFilter(filter func(ask *victims.Ask, node victims.NodeID) bool, c *victims.Cluster, asks []victims.Ask) error {
+	x := survey[bool]{cluster: c, ask: filter, equal: func(a, b bool) bool { return a == b }}
+	if err := x.test(asks); err != nil {
+		return fmt.Errorf("preempttest: filter: %w", err)
+	}
+	return nil
+}
+
+// TestBlockers tests that a function is what Blockers of [victims.Planner] must
+// be. It appends to what it is given and changes nothing of that. All that it
+// names are tasks or grants of the node. It names the same when it is asked
+// again, in any order and also several times, and does not keep the memory that
+// it appended to. It does not change the ask, and keeps it in no way that shows.
+//
+// It is asked about each ask and each node of the cluster.
+func TestBlockers(blockers func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID,
+	c *victims.Cluster, asks []victims.Ask) error {
+	var broken error
+	ask := func(a *victims.Ask, n victims.NodeID) []victims.TaskID {
+		named, err := appended(blockers, a, n)
+		if err == nil {
+			err = onNode(c, n, named)
+		}
+		if broken == nil && err != nil {
+			broken = fmt.Errorf("%w: %s", err, nameOf(c, a, n))
+		}
+		slices.Sort(named)
+		return slices.Compact(named)
+	}
+	x := survey[[]victims.TaskID]{cluster: c, ask: ask, equal: slices.Equal[[]victims.TaskID]}
+	err := x.test(asks)
+	if broken != nil {
+		err = broken
+	}
+	if err != nil {
+		return fmt.Errorf("preempttest: blockers: %w", err)
+	}
+	return nil
+}
+
+// appended has a function append to three IDs, and returns a copy of what came
+// after them. It spoils the memory after that, as a planner does that uses it
+// again.
+func appended(blockers func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID,
+	a *victims.Ask, n victims.NodeID) ([]victims.TaskID, error) {
+	before := []victims.TaskID{3, 1, 2}
+	dst := append(make([]victims.TaskID, 0, 64), before...)
+	all := blockers(dst, a, n)
+	if len(all) < len(before) || !slices.Equal(all[:len(before)], before) {
+		return nil, ErrAppend
+	}
+	named := slices.Clone(all[len(before):])
+	for i := range all {
+		all[i] = -1
+	}
+	return named, nil
+}
+
+// onNode tests that IDs are those of tasks and grants on a node.
+func onNode(c *victims.Cluster, n victims.NodeID, ids []victims.TaskID) error {
+	there := slices.Collect(c.TasksOn(n))
+	for _, id := range ids {
+		if !slices.Contains(there, id) {
+			return fmt.Errorf("%w: %d", ErrElsewhere, id)
+		}
+	}
+	return nil
+}
+
+// A survey asks a function about each ask on each node, twice.
+type survey[T any] struct {
+	cluster *victims.Cluster
+	ask     func(*victims.Ask, victims.NodeID) T
+	equal   func(a, b T) bool
+	given   []*victims.Ask // so far
+}
+
+func (x *survey[T]) test(asks []victims.Ask) error {
+	nodes := slices.Collect(x.cluster.Nodes())
+	first := make([]T, 0, len(asks)*len(nodes))
+	for i := range asks {
+		for _, n := range nodes {
+			said, err := x.one(&asks[i], n)
+			if err != nil {
+				return err
+			}
+			first = append(first, said)
+		}
+	}
+	for _, broken := range []error{ErrUnsteady, ErrKeeps} {
+		for i, want := range slices.Backward(first) {
+			a, n := &asks[i/len(nodes)], nodes[i%len(nodes)]
+			said, err := x.one(a, n)
+			if err != nil {
+				return err
+			}
+			if !x.equal(said, want) {
+				return fmt.Errorf("%w: %s: %v, and then %v", broken, nameOf(x.cluster, a, n), want, said)
+			}
+		}
+		for _, a := range x.given { // the caller would use this memory again
+			*a = victims.Ask{Key: "another", Application: "another", Priority: -1}
+		}
+	}
+	return nil
+}
+
+// one asks with a copy of the ask.
+func (x *survey[T]) one(a *victims.Ask, n victims.NodeID) (said T, err error) {
+	ask, version := cloneAsk(a), x.cluster.Version()
+	said = x.ask(&ask, n)
+	if !reflect.DeepEqual(ask, *a) || x.cluster.Version() != version {
+		return said, fmt.Errorf("%w: %s", ErrWrites, nameOf(x.cluster, a, n))
+	}
+	x.given = append(x.given, &ask)
+	return said, nil
+}
+
+func nameOf(c *victims.Cluster, a *victims.Ask, n victims.NodeID) string {
+	return fmt.Sprintf("ask %q on node %q", a.Key, c.Node(n).Name)
+}

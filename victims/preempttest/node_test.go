@@ -1,0 +1,157 @@
+package preempttest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/preempttest"
+)
+
+type (
+	filter   = func(ask *victims.Ask, node victims.NodeID) bool
+	blockers = func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
+)
+
+func TestTestFilter_Sound(t *testing.T) {
+	for name, f := range map[string]filter{
+		"everything":      func(*victims.Ask, victims.NodeID) bool { return true },
+		"nothing":         func(*victims.Ask, victims.NodeID) bool { return false },
+		"a node":          func(_ *victims.Ask, n victims.NodeID) bool { return n == 1 },
+		"a high priority": func(a *victims.Ask, n victims.NodeID) bool { return n == 0 || a.Priority > 0 },
+	} {
+		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks()), name)
+		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil), name)
+	}
+}
+
+func TestTestFilter_Broken(t *testing.T) {
+	calls := 0
+	var kept *victims.Ask
+	for _, test := range []struct {
+		name string
+		f    filter
+		want error
+		said string
+	}{
+		{"counts its calls", func(*victims.Ask, victims.NodeID) bool {
+			calls++
+			return calls > 4
+		}, preempttest.ErrUnsteady, `ask "y" on node "n2": false, and then true`},
+		{"goes by the ask before", func(a *victims.Ask, _ victims.NodeID) bool {
+			defer func() { kept = a }()
+			return kept == nil || kept.Key == a.Key
+		}, preempttest.ErrUnsteady, `and then`},
+		{"keeps the first ask", func(a *victims.Ask, _ victims.NodeID) bool {
+			if kept == nil {
+				kept = a
+			}
+			return kept.Key == "x"
+		}, preempttest.ErrKeeps, `true, and then false`},
+		{"writes to the ask", func(a *victims.Ask, n victims.NodeID) bool {
+			a.Size[0] += int64(n)
+			return true
+		}, preempttest.ErrWrites, `ask "x" on node "n2"`},
+	} {
+		calls, kept = 0, nil
+		err := preempttest.TestFilter(test.f, cluster(t), asks())
+		require.ErrorIs(t, err, test.want, test.name)
+		require.ErrorContains(t, err, "preempttest: filter: ", test.name)
+		require.ErrorContains(t, err, test.said, test.name)
+	}
+	c := cluster(t)
+	err := preempttest.TestFilter(func(*victims.Ask, victims.NodeID) bool {
+		return c.SetState("t3", victims.Releasing) == nil
+	}, c, asks())
+	require.ErrorIs(t, err, preempttest.ErrWrites)
+}
+
+// allOf appends all that is on a node.
+func allOf(c *victims.Cluster) blockers {
+	return func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+		for id := range c.TasksOn(n) {
+			dst = append(dst, id)
+		}
+		return dst
+	}
+}
+
+func TestTestBlockers_Sound(t *testing.T) {
+	c := cluster(t)
+	turn := 0
+	for name, f := range map[string]blockers{
+		"nobody": func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID { return dst },
+		"all":    allOf(c),
+		"twice": func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return allOf(c)(allOf(c)(dst, a, n), a, n)
+		},
+		"in another order each time": func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			if turn++; n == 1 {
+				return dst
+			} else if turn%2 == 0 {
+				return append(dst, 0, 2)
+			}
+			return append(dst, 2, 0)
+		},
+		"more than there is memory for": func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+			for range 40 {
+				dst = allOf(c)(dst, a, n)
+			}
+			return dst
+		},
+	} {
+		require.NoError(t, preempttest.TestBlockers(f, c, asks()), name)
+		require.NoError(t, preempttest.TestBlockers(f, c, nil), name)
+	}
+}
+
+func TestTestBlockers_Broken(t *testing.T) {
+	c := cluster(t)
+	calls := 0
+	var kept []victims.TaskID
+	for _, test := range []struct {
+		name string
+		f    blockers
+		want error
+		said string
+	}{
+		{"begins anew", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+			return allOf(c)(dst[:0], a, n)
+		}, preempttest.ErrAppend, `ask "x" on node "n1"`},
+		{"leaves it out", func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+			return nil
+		}, preempttest.ErrAppend, `ask "x" on node "n1"`},
+		{"of another node", func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+			return append(dst, 0)
+		}, preempttest.ErrElsewhere, `0: ask "x" on node "n2"`},
+		{"no task at all", func(dst []victims.TaskID, _ *victims.Ask, _ victims.NodeID) []victims.TaskID {
+			return append(dst, 99)
+		}, preempttest.ErrElsewhere, `99: ask "x" on node "n1"`},
+		{"counts its calls", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+			if calls++; calls > 4 {
+				return dst
+			}
+			return allOf(c)(dst, a, n)
+		}, preempttest.ErrUnsteady, `ask "y" on node "n2": [3], and then []`},
+		{"keeps what it appended to", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+			if n == 1 {
+				return dst
+			}
+			if kept == nil {
+				kept = append(dst, 0)[len(dst):]
+			}
+			return append(dst, kept...)
+		}, preempttest.ErrElsewhere, `-1: ask "y" on node "n1"`},
+		{"writes to the ask", func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
+			a.Budgets = append(a.Budgets, "more")
+			return dst
+		}, preempttest.ErrWrites, `ask "x" on node "n1"`},
+	} {
+		calls, kept = 0, nil
+		err := preempttest.TestBlockers(test.f, c, asks())
+		require.ErrorIs(t, err, test.want, test.name)
+		require.ErrorContains(t, err, "preempttest: blockers: ", test.name)
+		require.ErrorContains(t, err, test.said, test.name)
+	}
+}
