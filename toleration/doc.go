@@ -65,7 +65,8 @@
 //	value: 8000   minimum-preemptable-priority: "10000"   toleration-seconds: "600"
 //	value: 8000   minimum-preemptable-priority: "10000"   toleration-seconds: "1800"
 //
-// Both are examples of this package that run.
+// Both are examples of this package that run, and the examples of
+// victims.Planner run them as asks of a cluster.
 //
 // # What goes wrong
 //

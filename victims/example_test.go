@@ -36,14 +36,18 @@ func exampleCluster() *victims.Cluster {
 		{"etl", "n1", 4000, 0}, {"index", "n1", 2000, 0},
 		{"train", "n2", 3000, 0}, {"billing", "n2", 3000, 1000},
 	} {
-		node, _ := c.LookupNode(t.node)
-		_, err := c.AddTask(&victims.Task{
-			Key: t.key, Application: t.key, Queue: batch, Node: node, Size: resources.Vector{t.cpu},
-			Priority: t.priority, Scheduled: exampleNow.Add(-time.Hour),
+		addExample(c, &victims.Task{
+			Key: t.key, NodeName: t.node, Queue: batch, Size: resources.Vector{t.cpu}, Priority: t.priority,
 		})
-		check(err)
 	}
 	return c
+}
+
+// addExample adds a task that has run for an hour, of an application of its own.
+func addExample(c *victims.Cluster, t *victims.Task) {
+	t.Application, t.Scheduled = t.Key, exampleNow.Add(-time.Hour)
+	_, err := c.AddTask(t)
+	check(err)
 }
 
 // exampleAsk is an ask of the shop.
@@ -201,24 +205,6 @@ func ExampleCluster_Start() {
 	// root    used cpu=12
 	//   batch used cpu=9
 	//   shop  used cpu=3 guaranteed cpu=8
-}
-
-// A predicate keeps an ask off nodes, here off all without a fast disk.
-func ExamplePlanner_predicate() {
-	cluster := exampleCluster()
-	fast := map[string]bool{"n1": true}
-	planner := victims.Planner{
-		Cluster: cluster,
-		Predicate: func(q *victims.Placing) bool {
-			return fast[cluster.Node(q.Node).Name]
-		},
-	}
-	ask := exampleAsk(cluster, "web-1", 3000)
-	var d victims.Decision
-	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name, "without", d.Plan.Victims[0].Key)
-	// Output:
-	// plan on n1 without etl
 }
 
 // A refusal says when to ask again, where time helps, and what is lacking.

@@ -1,0 +1,144 @@
+package victims_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// plainCluster is a Kubernetes cluster as it comes: no queues, so that all pods
+// are in one leaf that is guaranteed nothing.
+func plainCluster(nodes ...string) *victims.Cluster {
+	schema, err := resources.NewSchema("cpu")
+	check(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "pods"}}}, queue.Strict)
+	check(err)
+	c := victims.NewCluster(tree)
+	for _, name := range nodes {
+		_, err := c.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{4000}})
+		check(err)
+	}
+	return c
+}
+
+// podAsk returns the ask of a pod.
+func podAsk(key string, cpu int64, priority int32) victims.Ask {
+	return victims.Ask{Key: key, Application: key, Queue: 1, Size: resources.Vector{cpu}, Priority: priority}
+}
+
+// Preemption as Kubernetes has it: no guarantees, one queue, lower priority
+// goes. A pod disruption budget is a soft budget, and preemptionPolicy: Never
+// is MayNot.
+func ExamplePlanner_kubernetes() {
+	cluster := plainCluster("n1", "n2")
+	check(cluster.SetBudget("zk", victims.Budget{Left: 0}))
+	for _, t := range []victims.Task{
+		{Key: "zk-0", NodeName: "n1", Size: resources.Vector{4000}, Priority: 10, Budgets: []string{"zk"}},
+		{Key: "cache", NodeName: "n2", Size: resources.Vector{2000}, Priority: 20},
+		{Key: "batch", NodeName: "n2", Size: resources.Vector{2000}, Priority: 20},
+	} {
+		t.Queue = 1
+		addExample(cluster, &t)
+	}
+	planner := victims.Planner{Cluster: cluster, OwnLeaf: victims.OwnAny, StrictPriority: true}
+	var d victims.Decision
+	decide := func(ask victims.Ask) {
+		check(planner.Decide(&d, &ask, exampleNow))
+		fmt.Print(cluster.Describe(&d))
+	}
+	decide(podAsk("web", 4000, 100))
+	decide(podAsk("peer", 2000, 10)) // takes its equals from nobody
+	never := podAsk("never", 4000, 100)
+	never.MayNot = true
+	decide(never)
+	// Output:
+	// web (root.pods, cpu=4) runs on n2 once these have stopped:
+	//   batch on n2 (root.pods, cpu=2, priority 20, rank -80) for room on the node
+	//   cache on n2 (root.pods, cpu=2, priority 20, rank -80) for room on the node
+	//   cost: highest rank -80, highest priority 20, 2 victims, ranks sum up to -160, 2h0m0s of work lost
+	//   no legal plan costs less
+	// peer (root.pods, cpu=2) is refused (not-guaranteed): no queue on its path is guaranteed anything that it asks for
+	// never (root.pods, cpu=4) is refused (may-not-preempt): it must not preempt others
+}
+
+// tolerant returns a planner over a plain cluster that spares what a class
+// tolerates, one node per class, with a pod of it that was scheduled now.
+func tolerant(classes ...toleration.Config) *victims.Planner {
+	var known toleration.Classes
+	policies := make(map[string]toleration.Policy)
+	cluster := plainCluster()
+	for _, config := range classes {
+		check(known.Set(config))
+		class, err := known.Lookup(config.Name)
+		check(err)
+		policies[class.Name] = class.Policy
+		_, err = cluster.AddNode(&victims.Node{Name: "of-" + class.Name, Capacity: resources.Vector{4000}})
+		check(err)
+		_, err = cluster.AddTask(&victims.Task{
+			Key: class.Name, Application: class.Name, NodeName: "of-" + class.Name, Queue: 1,
+			Size: resources.Vector{4000}, Priority: class.Value, OptedOut: class.OptedOut, Scheduled: exampleNow,
+		})
+		check(err)
+	}
+	return &victims.Planner{
+		Cluster: cluster, OwnLeaf: victims.OwnAny, StrictPriority: true,
+		Exempt: func(e victims.Exemption) (time.Time, bool) {
+			return policies[cluster.Key(e.Task)].Until(cluster.Scheduled(e.Task), e.Ask.Priority)
+		},
+	}
+}
+
+// answers prints what asks of two classes are told at some ages of the pods.
+func answers(planner *victims.Planner, ages ...time.Duration) {
+	var d victims.Decision
+	for _, age := range ages {
+		for _, ask := range []victims.Ask{podAsk("high", 4000, 9_000), podAsk("critical", 4000, 10_000)} {
+			check(planner.Decide(&d, &ask, exampleNow.Add(age)))
+			fmt.Print("after ", age, ", ", ask.Key, ": ", d.Outcome)
+			for _, v := range d.Plan.Victims {
+				fmt.Print(" ", v.Key)
+			}
+			if r := &d.Refusal; !r.RetryAt.IsZero() {
+				fmt.Print(", again after ", r.RetryAt.Sub(exampleNow))
+			}
+			fmt.Println()
+		}
+	}
+}
+
+// The first use of preemption toleration: a class that gives way to critical
+// work only.
+func ExamplePlanner_onlyCritical() {
+	answers(tolerant(toleration.Config{Name: "low-non-preempted", Value: 8_000, Annotations: map[string]string{
+		toleration.AnnotationMinimum: "10000",
+		toleration.AnnotationSeconds: "-1",
+	}}), 0, 365*24*time.Hour)
+	// Output:
+	// after 0s, high: refused
+	// after 0s, critical: plan low-non-preempted
+	// after 8760h0m0s, high: refused
+	// after 8760h0m0s, critical: plan low-non-preempted
+}
+
+// The second use of preemption toleration: classes with a guaranteed running
+// time.
+func ExamplePlanner_runningTime() {
+	class := func(name, seconds string) toleration.Config {
+		return toleration.Config{Name: name, Value: 8_000, Annotations: map[string]string{
+			toleration.AnnotationMinimum: "10000",
+			toleration.AnnotationSeconds: seconds,
+		}}
+	}
+	answers(tolerant(class("low-30min", "1800"), class("low-10min", "600")), 0, 10*time.Minute, 30*time.Minute)
+	// Output:
+	// after 0s, high: refused, again after 10m0s
+	// after 0s, critical: plan low-30min
+	// after 10m0s, high: plan low-10min
+	// after 10m0s, critical: plan low-30min
+	// after 30m0s, high: plan low-30min
+	// after 30m0s, critical: plan low-30min
+}

@@ -1,0 +1,89 @@
+package victims_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A filter says where an ask may run, whoever goes: here in one zone. A refusal
+// tells how many nodes it kept out.
+func ExamplePlanner_filter() {
+	cluster := exampleCluster()
+	zones := map[string]string{"n1": "east", "n2": "west"}
+	wanted := "east"
+	planner := victims.Planner{Cluster: cluster, Filter: func(_ *victims.Ask, n victims.NodeID) bool {
+		return zones[cluster.Node(n).Name] == wanted
+	}}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	for _, wanted = range []string{"east", "north"} {
+		check(planner.Decide(&d, &ask, exampleNow))
+		fmt.Print(cluster.Describe(&d))
+	}
+	// Output:
+	// web-1 (root.shop, cpu=3) runs on n1 once these have stopped:
+	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-1 (root.shop, cpu=3) is refused (no-victims): no legal set of victims makes room
+	//   1 too high in effective priority (priority)
+	//   3 of no help with what is short (not-helping)
+	//   2 nodes on which it may not run (filter)
+}
+
+// Blockers must go for the ask to run on a node, whatever the amounts: here
+// those who hold the host port that it wants.
+func ExamplePlanner_blockers() {
+	cluster := exampleCluster()
+	ports := map[string]int{"etl": 443, "train": 443, "web-1": 443, "web-2": 8080}
+	planner := victims.Planner{Cluster: cluster}
+	planner.Blockers = func(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
+		for id := range cluster.TasksOn(n) {
+			if port, ok := ports[cluster.Key(id)]; ok && port == ports[ask.Key] {
+				dst = append(dst, id)
+			}
+		}
+		return dst
+	}
+	var d victims.Decision
+	for _, key := range []string{"web-1", "web-2"} {
+		ask := exampleAsk(cluster, key, 2000)
+		check(planner.Decide(&d, &ask, exampleNow))
+		fmt.Print(cluster.Describe(&d))
+	}
+	// Output:
+	// web-1 (root.shop, cpu=2) runs on n2 once these have stopped:
+	//   train on n2 (root.batch, cpu=3, priority 0, rank -100), which blocks the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+	// web-2 (root.shop, cpu=2) runs on n1 once these have stopped:
+	//   index on n1 (root.batch, cpu=2, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   no legal plan costs less
+}
+
+// A predicate judges a node together with a set of victims: here an ask wants a
+// socket of the node for itself. What it accepts with some victims it accepts
+// with more.
+func ExamplePlanner_predicate() {
+	cluster := exampleCluster()
+	sockets := map[string][]int{"etl": {0, 1}, "index": {1}, "train": {0}, "billing": {1}}
+	planner := victims.Planner{Cluster: cluster, Predicate: func(p *victims.Placing) bool {
+		var used [2]bool
+		for id := range cluster.TasksOn(p.Node) {
+			for _, s := range sockets[cluster.Key(id)] {
+				used[s] = used[s] || !slices.Contains(p.Victims, id)
+			}
+		}
+		return !used[0] || !used[1]
+	}}
+	// To stop index would make room enough. But etl would still be on both sockets.
+	ask := exampleAsk(cluster, "web-1", 2000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, "on", cluster.Node(d.Plan.Node).Name, "without", d.Plan.Victims[0].Key)
+	// Output:
+	// plan on n1 without etl
+}
