@@ -19,6 +19,7 @@ var (
 	headingLink = regexp.MustCompile(`\(#([^)]*)\)`)
 	fileLink    = regexp.MustCompile(`DESIGN\.md#([a-z0-9-]+)`)
 	citation    = regexp.MustCompile(`DESIGN\.md, (\S)`)
+	oldCitation = regexp.MustCompile(`(?i)\b(?:sections? [0-9]|steps? [0-9]\b)|\(design,|\bdesign section`)
 )
 
 // anchor returns what a link to a heading ends in, as renderers of Markdown
@@ -78,6 +79,12 @@ func citesHeading(text, heading string, known []string) bool {
 	return !slices.ContainsFunc(known, func(h string) bool { return strings.HasPrefix(h, heading+":") })
 }
 
+// oldCitations returns what a text cites by a number or of a page without a
+// name: nobody can follow that.
+func oldCitations(text string) []string {
+	return oldCitation.FindAllString(strings.Join(strings.Fields(text), " "), -1)
+}
+
 func readPage(t *testing.T, name string) string {
 	page, err := os.ReadFile(filepath.Join("..", name))
 	require.NoError(t, err)
@@ -112,6 +119,9 @@ func TestDesign_Citations(t *testing.T) {
 			for _, group := range s.Comments {
 				for _, bad := range badCitations(group.Text(), known) {
 					t.Errorf("%s: DESIGN.md has no heading %q", s.fset.Position(group.Pos()), bad)
+				}
+				for _, bad := range oldCitations(group.Text()) {
+					t.Errorf("%s: cite a heading of DESIGN.md instead of %q", s.fset.Position(group.Pos()), bad)
 				}
 			}
 		}
@@ -177,6 +187,20 @@ func TestBadCitations(t *testing.T) {
 	} {
 		if diff := cmp.Diff(c.bad, badCitations(c.text, known)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", c.text, diff)
+		}
+	}
+}
+
+func TestOldCitations(t *testing.T) {
+	for text, want := range map[string][]string{
+		"as section\n5.4 has it":            {"section 5"},
+		"(Step 3) of it, and steps 4 to 6":  {"Step 3", "steps 4"},
+		"what it says (Design, section 6)":  {"(Design,", "section 6"},
+		"(DESIGN.md, Cost) within 64 steps": nil,
+		"sections of a page, step by step":  nil,
+	} {
+		if diff := cmp.Diff(want, oldCitations(text)); diff != "" {
+			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type Claim struct {
 	NonPreemptible bool
 }
 
-// A Formula is one of the comparisons that admit a job. (Design, section 8.)
+// A Formula is one of the comparisons that admit a job. (DESIGN.md, Jobs: admission.)
 type Formula uint8
 
 const (

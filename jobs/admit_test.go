@@ -52,7 +52,7 @@ func words(l *jobs.Ledger, all []jobs.Breach) (text []string) {
 	return text
 }
 
-// TestLedger_Formulas has the rows of design section 8, for leaf root.a.1.
+// TestLedger_Formulas has the rows of DESIGN.md, Jobs: admission, for leaf root.a.1.
 func TestLedger_Formulas(t *testing.T) {
 	between := func(least, most int64) jobs.Quota { return jobs.Quota{Min: gpus(least), Max: gpus(most)} }
 	waits := func(q jobs.Quota, n int64) jobs.Quota { q.Waiting = resources.Vector{0, n}; return q }

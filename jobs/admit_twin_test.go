@@ -202,7 +202,7 @@ func (x *books) sums(q queue.ID) (s twinSums) {
 	return s
 }
 
-// breaches lists what a claim breaks at queue q, from design section 8 as it is
+// breaches lists what a claim breaks at queue q, from DESIGN.md, Jobs: admission, as it is
 // written.
 func (s *twinSums) breaches(q queue.ID, quota jobs.Quota, claim jobs.Claim) (all []jobs.Breach) {
 	check := func(f jobs.Formula, t int, withheld, used *big.Int, bound int64) {

@@ -11,7 +11,7 @@ import (
 // An Auditor says which laws a plan for a job breaks, whoever made it. It shares
 // no code with the [Planner]: it never searches, but takes the plan as it is,
 // works out what queues, nodes and running jobs would be left with, and reads
-// the laws of sections 5 and 8 against that one by one. So it serves as a second
+// the laws against that one by one. So it serves as a second
 // opinion on plans of this package, all of which it has seen, and in shadow mode
 // on those of a scheduler at work.
 //

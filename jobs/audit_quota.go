@@ -8,7 +8,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// auditSums are what the formulas of section 8 speak of, in a subtree.
+// auditSums are what the formulas speak of, in a subtree.
 type auditSums struct {
 	queue         queue.ID
 	quota         Quota

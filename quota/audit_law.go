@@ -32,8 +32,6 @@ const (
 
 	LawParts // the parts of the children of each queue are what largest remainder makes them
 	LawLeaf  // what a leaf frees, and by how many, is what its victims have
-
-	numLaws
 )
 
 // laws are the words of the laws.

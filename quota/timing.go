@@ -33,10 +33,10 @@ import (
 //  3. It calls [Timing.End] as a run is done: when the victims have been
 //     marked, or only when they have gone. Until then no run begins below.
 //
-// A host that restarts takes step 1 with a new Timing. The first setting told
-// is a change, so that every clock starts in full, and what was being enforced
+// A host that restarts begins again with a new Timing. The first setting that it
+// tells is a change. So every clock starts in full, and what was being enforced
 // is due again after the delay if it still has to be. A changed hierarchy is
-// a new tree, to which the same applies.
+// a new tree, and the same applies.
 //
 // Usage is the effective usage e = u - p of the tree. It is read when it
 // matters and not before. What a queue may use at most is what was told, which

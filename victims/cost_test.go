@@ -14,7 +14,7 @@ import (
 
 // costLadder is costs from the cheapest to the costliest. Each differs from the
 // one before in one more field, and is better in all fields after that: each
-// field decides before the next. (Section 5, "The decision", step 4.)
+// field decides before the next. (DESIGN.md, Cost.)
 var costLadder = func() (ladder []costRung) {
 	ladder = append(ladder,
 		costRung{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},

@@ -9,7 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// A Cost has the fields (a) to (j) of the decision's step 4, in their order.
+// A Cost has the fields (a) to (j) of DESIGN.md, Cost, in their order.
 type Cost struct {
 	OptedOut      int
 	Overrun       int64 // of soft budgets

@@ -8,7 +8,7 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// A JobCost has the fields (a) to (j) of the decision's step 4, in their order,
+// A JobCost has the fields (a) to (j) of DESIGN.md, Cost, in their order,
 // for a plan with victims. Where a plan for an ask has one node, that for a job
 // has a place for each member: the first in which two plans differ counts.
 type JobCost struct {
