@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -33,19 +34,19 @@ const (
 	PreemptibleMax
 )
 
+var formulaWords = word.Table{Of: "jobs.Formula", Words: []string{NonPreemptibleMin: "non-preemptible-min", UsedMax: "used-max", PreemptibleMax: "preemptible-max"}}
+
 // String returns the stable word for the formula: non-preemptible-min, used-max
 // or preemptible-max.
-func (f Formula) String() string {
-	switch f {
-	case NonPreemptibleMin:
-		return "non-preemptible-min"
-	case UsedMax:
-		return "used-max"
-	case PreemptibleMax:
-		return "preemptible-max"
-	}
-	return fmt.Sprintf("Formula(%d)", uint8(f))
-}
+func (f Formula) String() string { return formulaWords.Word(uint8(f)) }
+
+// MarshalText returns the stable word for the formula, and nothing for 0. A number that
+// has no word is an error.
+func (f Formula) MarshalText() ([]byte, error) { return formulaWords.Text(uint8(f)) }
+
+// UnmarshalText sets the formula whose text is given. Any other text is an error
+// and changes nothing.
+func (f *Formula) UnmarshalText(text []byte) error { return word.Set(f, formulaWords, text) }
 
 // A Breach is a formula that a claim breaks, at one queue and in one type:
 // Withheld + Used + Rem is above Bound.

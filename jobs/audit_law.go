@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -56,46 +57,82 @@ const (
 
 // laws is how violations are told: with amounts as "amount noun, want relation
 // amount", without as the text.
-var laws = [numLaws]struct{ word, noun, relation, text string }{
-	LawKey:            {word: "key", text: "no name, or one that another member has"},
-	LawLeaf:           {word: "leaf", text: "the job is of no leaf queue"},
-	LawSize:           {word: "size", noun: "asked", relation: "between 0 and"},
-	LawNode:           {word: "node", text: "no node of this row"},
-	LawPlaced:         {word: "placed", text: "no member without a place, or placed before"},
-	LawMinimum:        {word: "minimum", noun: "members of the minimum", relation: "exactly"},
-	LawSchedulable:    {word: "schedulable", text: "takes no new tasks"},
-	LawReserved:       {word: "reserved", text: "reserved for another"},
-	LawFilter:         {word: "filter", text: "refused by the filter"},
-	LawDomain:         {word: "domain", text: "not in the domain of the other members"},
-	LawMayPreempt:     {word: "may-preempt", text: "the job must not preempt"},
-	LawTrigger:        {word: "trigger", noun: "before the plan", relation: "at most"},
-	LawKnown:          {word: "known", text: "no task of this row and key"},
-	LawOnce:           {word: "once", text: "named before"},
-	LawLeaving:        {word: "leaving", text: "leaving already"},
-	LawRequiredTask:   {word: "required-task", text: "can run on its node only"},
-	LawApplication:    {word: "application", text: "of the job, or of its application"},
-	LawFence:          {word: "fence", text: "out of reach"},
-	LawDisabled:       {word: "disabled", text: "preemption is disabled"},
-	LawNonPreemptible: {word: "non-preemptible", text: "no job may take it"},
-	LawPriority:       {word: "priority", noun: "effective priority", relation: "at most"},
-	LawExempt:         {word: "exempt", text: "exempt"},
-	LawGuarantee:      {word: "guarantee", noun: "after the plan", relation: "at least"},
-	LawBudget:         {word: "budget", noun: "victims", relation: "at most"},
-	LawGang:           {word: "gang", noun: "members run on", relation: "at least"},
-	LawRoom:           {word: "room", noun: "free", relation: "at least"},
-	LawHeadroom:       {word: "headroom", noun: "after the plan", relation: "at most"},
-	LawQuota:          {word: "quota", noun: "after the plan", relation: "at most"},
-	LawPredicate:      {word: "predicate", text: "refused by the predicate"},
-	LawMinimal:        {word: "minimal", text: "can be given back"},
+var laws = [numLaws]struct{ noun, relation, text string }{
+	LawKey:            {text: "no name, or one that another member has"},
+	LawLeaf:           {text: "the job is of no leaf queue"},
+	LawSize:           {noun: "asked", relation: "between 0 and"},
+	LawNode:           {text: "no node of this row"},
+	LawPlaced:         {text: "no member without a place, or placed before"},
+	LawMinimum:        {noun: "members of the minimum", relation: "exactly"},
+	LawSchedulable:    {text: "takes no new tasks"},
+	LawReserved:       {text: "reserved for another"},
+	LawFilter:         {text: "refused by the filter"},
+	LawDomain:         {text: "not in the domain of the other members"},
+	LawMayPreempt:     {text: "the job must not preempt"},
+	LawTrigger:        {noun: "before the plan", relation: "at most"},
+	LawKnown:          {text: "no task of this row and key"},
+	LawOnce:           {text: "named before"},
+	LawLeaving:        {text: "leaving already"},
+	LawRequiredTask:   {text: "can run on its node only"},
+	LawApplication:    {text: "of the job, or of its application"},
+	LawFence:          {text: "out of reach"},
+	LawDisabled:       {text: "preemption is disabled"},
+	LawNonPreemptible: {text: "no job may take it"},
+	LawPriority:       {noun: "effective priority", relation: "at most"},
+	LawExempt:         {text: "exempt"},
+	LawGuarantee:      {noun: "after the plan", relation: "at least"},
+	LawBudget:         {noun: "victims", relation: "at most"},
+	LawGang:           {noun: "members run on", relation: "at least"},
+	LawRoom:           {noun: "free", relation: "at least"},
+	LawHeadroom:       {noun: "after the plan", relation: "at most"},
+	LawQuota:          {noun: "after the plan", relation: "at most"},
+	LawPredicate:      {text: "refused by the predicate"},
+	LawMinimal:        {text: "can be given back"},
 }
 
+var lawWords = word.Table{Of: "jobs.Law", Words: []string{
+	LawKey:            "key",
+	LawLeaf:           "leaf",
+	LawSize:           "size",
+	LawNode:           "node",
+	LawPlaced:         "placed",
+	LawMinimum:        "minimum",
+	LawSchedulable:    "schedulable",
+	LawReserved:       "reserved",
+	LawFilter:         "filter",
+	LawDomain:         "domain",
+	LawMayPreempt:     "may-preempt",
+	LawTrigger:        "trigger",
+	LawKnown:          "known",
+	LawOnce:           "once",
+	LawLeaving:        "leaving",
+	LawRequiredTask:   "required-task",
+	LawApplication:    "application",
+	LawFence:          "fence",
+	LawDisabled:       "disabled",
+	LawNonPreemptible: "non-preemptible",
+	LawPriority:       "priority",
+	LawExempt:         "exempt",
+	LawGuarantee:      "guarantee",
+	LawBudget:         "budget",
+	LawGang:           "gang",
+	LawRoom:           "room",
+	LawHeadroom:       "headroom",
+	LawQuota:          "quota",
+	LawPredicate:      "predicate",
+	LawMinimal:        "minimal",
+}}
+
 // String returns the stable word for the law.
-func (l Law) String() string {
-	if l > 0 && l < numLaws {
-		return laws[l].word
-	}
-	return fmt.Sprintf("Law(%d)", uint8(l))
-}
+func (l Law) String() string { return lawWords.Word(uint8(l)) }
+
+// MarshalText returns the stable word for the law, and nothing for 0. A number that
+// has no word is an error.
+func (l Law) MarshalText() ([]byte, error) { return lawWords.Text(uint8(l)) }
+
+// UnmarshalText sets the law whose text is given. Any other text is an error and
+// changes nothing.
+func (l *Law) UnmarshalText(text []byte) error { return word.Set(l, lawWords, text) }
 
 // A Violation is a law that a plan breaks, and where. It is plain data; what it
 // names are the names of the moment of the audit.

@@ -1,8 +1,9 @@
 package jobs
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/go-preempt/preempt/internal/word"
 )
 
 // A Reason says why there is no plan. Its String is a stable word.
@@ -37,7 +38,7 @@ const (
 	numReasons
 )
 
-var reasonWords = [numReasons]string{
+var reasonWords = word.Table{Of: "jobs.Reason", Words: []string{
 	InFlight:         "in-flight",
 	QuotaMin:         "quota-min",
 	QuotaMax:         "quota-max",
@@ -47,15 +48,18 @@ var reasonWords = [numReasons]string{
 	PredicateRefused: "predicate",
 	NoDomain:         "domain",
 	Unlawful:         "unlawful",
-}
+}}
 
 // String returns the stable word for the reason.
-func (r Reason) String() string {
-	if r > 0 && r < numReasons {
-		return reasonWords[r]
-	}
-	return fmt.Sprintf("Reason(%d)", uint8(r))
-}
+func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the reason, and nothing for 0. A number that
+// has no word is an error.
+func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)) }
+
+// UnmarshalText sets the reason whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
 
 // A Rule is what keeps a task from being a victim. A task is counted once, at
 // the first rule that does, in this order. Where package victims has the rule,
@@ -82,7 +86,7 @@ const (
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-var ruleWords = [NumRules]string{
+var ruleWords = word.Table{Of: "jobs.Rule", Words: []string{
 	RuleLeaving:        "leaving",
 	RuleRequiredNode:   "required-node",
 	RuleApplication:    "same-application",
@@ -95,15 +99,18 @@ var ruleWords = [NumRules]string{
 	RuleNotHelping:     "not-helping",
 	RuleBudget:         "budget",
 	RuleGuarantee:      "guarantee",
-}
+}}
 
 // String returns the stable word for the rule.
-func (r Rule) String() string {
-	if r > 0 && r < NumRules {
-		return ruleWords[r]
-	}
-	return fmt.Sprintf("Rule(%d)", uint8(r))
-}
+func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
 // A Refusal says why there is no plan for a job.
 type Refusal struct {

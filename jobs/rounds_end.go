@@ -1,11 +1,11 @@
 package jobs
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -23,21 +23,19 @@ const (
 	Expired
 )
 
+var endingWords = word.Table{Of: "jobs.Ending", Words: []string{Completed: "completed", Failed: "failed", Abandoned: "abandoned", Expired: "expired"}}
+
 // String returns the stable word for the ending: completed, failed, abandoned
 // or expired.
-func (e Ending) String() string {
-	switch e {
-	case Completed:
-		return "completed"
-	case Failed:
-		return "failed"
-	case Abandoned:
-		return "abandoned"
-	case Expired:
-		return "expired"
-	}
-	return fmt.Sprintf("Ending(%d)", uint8(e))
-}
+func (e Ending) String() string { return endingWords.Word(uint8(e)) }
+
+// MarshalText returns the stable word for the ending, and nothing for 0. A number that
+// has no word is an error.
+func (e Ending) MarshalText() ([]byte, error) { return endingWords.Text(uint8(e)) }
+
+// UnmarshalText sets the ending whose text is given. Any other text is an error
+// and changes nothing.
+func (e *Ending) UnmarshalText(text []byte) error { return word.Set(e, endingWords, text) }
 
 // An End is what became of a round, for the caller to act on. Victims are sorted
 // by key. One that someone else has taken over, by setting it to another state,

@@ -3,6 +3,7 @@ package quota
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -63,6 +64,19 @@ const (
 	// target: its part, or later as much as is open of all.
 	Exact
 )
+
+var overshootWords = word.Table{Of: "quota.Overshoot", Words: []string{OneTask: "one-task", Exact: "exact"}}
+
+// String returns the stable word for the overshoot: one-task or exact.
+func (o Overshoot) String() string { return overshootWords.Word(uint8(o)) }
+
+// MarshalText returns the stable word for the overshoot. A number that has no
+// word is an error.
+func (o Overshoot) MarshalText() ([]byte, error) { return overshootWords.Text(uint8(o)) }
+
+// UnmarshalText sets the overshoot whose text is given. Any other text is an error
+// and changes nothing.
+func (o *Overshoot) UnmarshalText(text []byte) error { return word.Set(o, overshootWords, text) }
 
 // CompleteCandidates is the number of tasks, of a leaf or below the enforced
 // queue, up to which a search for the best set looks at every one that could

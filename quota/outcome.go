@@ -1,10 +1,10 @@
 package quota
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -25,24 +25,25 @@ const (
 	// Impossible: usage stays over max by more than that, and nobody can be
 	// taken.
 	Impossible
-
-	numResults
 )
 
-var resultWords = [numResults]string{
+var resultWords = word.Table{Of: "quota.Result", Words: []string{
 	Met:           "met",
 	MetWithinMiss: "met-within-miss",
 	Partial:       "partial",
 	Impossible:    "impossible",
-}
+}}
 
 // String returns the stable word for the result.
-func (r Result) String() string {
-	if r > 0 && r < numResults {
-		return resultWords[r]
-	}
-	return fmt.Sprintf("Result(%d)", uint8(r))
-}
+func (r Result) String() string { return resultWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the result, and nothing for 0. A number that
+// has no word is an error.
+func (r Result) MarshalText() ([]byte, error) { return resultWords.Text(uint8(r)) }
+
+// UnmarshalText sets the result whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Result) UnmarshalText(text []byte) error { return word.Set(r, resultWords, text) }
 
 // An Outcome is the answer to an enforcement. It is owned by the caller, who
 // hands it to [Enforcer.Enforce] again to have its memory reused; it shares

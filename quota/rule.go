@@ -1,6 +1,8 @@
 package quota
 
-import "fmt"
+import (
+	"github.com/go-preempt/preempt/internal/word"
+)
 
 // A Rule is what keeps a task, or a grant, from being taken if usage stays over
 // max. Its String is a stable word.
@@ -18,7 +20,7 @@ const (
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-var ruleWords = [NumRules]string{
+var ruleWords = word.Table{Of: "quota.Rule", Words: []string{
 	RuleGuarantee:    "guarantee",
 	RuleBudget:       "budget",
 	RuleGang:         "gang",
@@ -26,12 +28,15 @@ var ruleWords = [NumRules]string{
 	RuleEnforced:     "enforced",
 	RuleRequiredNode: "required-node",
 	RuleGranted:      "granted",
-}
+}}
 
 // String returns the stable word for the rule.
-func (r Rule) String() string {
-	if r > 0 && r < NumRules {
-		return ruleWords[r]
-	}
-	return fmt.Sprintf("Rule(%d)", uint8(r))
-}
+func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }

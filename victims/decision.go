@@ -1,9 +1,9 @@
 package victims
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -23,20 +23,18 @@ const (
 	Refused
 )
 
+var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits", Waits: "waits", Preempts: "plan", Refused: "refused"}}
+
 // String returns the stable word for the outcome: fits, waits, plan or refused.
-func (o Outcome) String() string {
-	switch o {
-	case Fits:
-		return "fits"
-	case Waits:
-		return "waits"
-	case Preempts:
-		return "plan"
-	case Refused:
-		return "refused"
-	}
-	return fmt.Sprintf("Outcome(%d)", uint8(o))
-}
+func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
+
+// MarshalText returns the stable word for the outcome, and nothing for 0. A number that
+// has no word is an error.
+func (o Outcome) MarshalText() ([]byte, error) { return outcomeWords.Text(uint8(o)) }
+
+// UnmarshalText sets the outcome whose text is given. Any other text is an error
+// and changes nothing.
+func (o *Outcome) UnmarshalText(text []byte) error { return word.Set(o, outcomeWords, text) }
 
 // A Decision is the answer to an ask. It is owned by the caller, who hands it
 // to [Planner.Decide] again to have its memory reused.
@@ -75,19 +73,20 @@ const (
 	ProofLevels
 	// ProofCost: no lawful plan is cheaper, down to the last key.
 	ProofCost
-
-	numProofs
 )
 
-var proofWords = [numProofs]string{NoProof: "none", ProofLevels: "levels", ProofCost: "cost"}
+var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none", ProofLevels: "levels", ProofCost: "cost"}}
 
 // String returns the stable word for the proof: none, levels or cost.
-func (p Proof) String() string {
-	if p < numProofs {
-		return proofWords[p]
-	}
-	return fmt.Sprintf("Proof(%d)", uint8(p))
-}
+func (p Proof) String() string { return proofWords.Word(uint8(p)) }
+
+// MarshalText returns the stable word for the proof. A number that has no
+// word is an error.
+func (p Proof) MarshalText() ([]byte, error) { return proofWords.Text(uint8(p)) }
+
+// UnmarshalText sets the proof whose text is given. Any other text is an error
+// and changes nothing.
+func (p *Proof) UnmarshalText(text []byte) error { return word.Set(p, proofWords, text) }
 
 // Proven reports whether no lawful plan is cheaper.
 func (p Proof) Proven() bool { return p == ProofCost }
@@ -149,11 +148,9 @@ const (
 	// Unlawful: a plan was found, and the audit that the planner was told to
 	// make found a law broken. That is a defect of this package.
 	Unlawful
-
-	numReasons
 )
 
-var reasonWords = [numReasons]string{
+var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 	InFlight:         "in-flight",
 	UnknownNode:      "unknown-node",
 	MayNotPreempt:    "may-not-preempt",
@@ -167,15 +164,18 @@ var reasonWords = [numReasons]string{
 	NoVictims:        "no-victims",
 	PredicateRefused: "predicate",
 	Unlawful:         "unlawful",
-}
+}}
 
 // String returns the stable word for the reason.
-func (r Reason) String() string {
-	if r > 0 && r < numReasons {
-		return reasonWords[r]
-	}
-	return fmt.Sprintf("Reason(%d)", uint8(r))
-}
+func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the reason, and nothing for 0. A number that
+// has no word is an error.
+func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)) }
+
+// UnmarshalText sets the reason whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
 
 // A Rule is what keeps a task from being a victim. A task is counted once, at
 // the first rule that does, in this order.
@@ -197,7 +197,7 @@ const (
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-var ruleWords = [NumRules]string{
+var ruleWords = word.Table{Of: "victims.Rule", Words: []string{
 	RuleLeaving:      "leaving",
 	RuleRequiredNode: "required-node",
 	RuleApplication:  "same-application",
@@ -209,15 +209,18 @@ var ruleWords = [NumRules]string{
 	RuleNotHelping:   "not-helping",
 	RuleBudget:       "budget",
 	RuleGuarantee:    "guarantee",
-}
+}}
 
 // String returns the stable word for the rule.
-func (r Rule) String() string {
-	if r > 0 && r < NumRules {
-		return ruleWords[r]
-	}
-	return fmt.Sprintf("Rule(%d)", uint8(r))
-}
+func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {

@@ -1,9 +1,9 @@
 package victims
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -27,11 +27,9 @@ const (
 	NodeReserved                             // it is reserved for another ask
 	NodeNotRequired                          // the ask requires another node
 	NodeHeld                                 // the ask is granted a place on it, which is not free yet
-
-	numNodeVerdicts
 )
 
-var nodeVerdictWords = [numNodeVerdicts]string{
+var verdictWords = word.Table{Of: "victims.NodeVerdict", Words: []string{
 	NodeChosen:        "chosen",
 	NodeNotNeeded:     "not-needed",
 	NodeNoRoom:        "no-room",
@@ -48,15 +46,18 @@ var nodeVerdictWords = [numNodeVerdicts]string{
 	NodeReserved:      "reserved",
 	NodeNotRequired:   "not-required",
 	NodeHeld:          "held",
-}
+}}
 
 // String returns the stable word for the verdict.
-func (v NodeVerdict) String() string {
-	if v > 0 && v < numNodeVerdicts {
-		return nodeVerdictWords[v]
-	}
-	return fmt.Sprintf("NodeVerdict(%d)", uint8(v))
-}
+func (v NodeVerdict) String() string { return verdictWords.Word(uint8(v)) }
+
+// MarshalText returns the stable word for the verdict, and nothing for 0. A number that
+// has no word is an error.
+func (v NodeVerdict) MarshalText() ([]byte, error) { return verdictWords.Text(uint8(v)) }
+
+// UnmarshalText sets the verdict whose text is given. Any other text is an error
+// and changes nothing.
+func (v *NodeVerdict) UnmarshalText(text []byte) error { return word.Set(v, verdictWords, text) }
 
 // A NodeFinding says what came of a node, and what it lacks for the ask.
 type NodeFinding struct {

@@ -1,6 +1,8 @@
 package victims
 
-import "fmt"
+import (
+	"github.com/go-preempt/preempt/internal/word"
+)
 
 // An OwnLeaf says whether less important work of the ask's own leaf may make
 // room for it, and what law 2 then means for the queues of its path. The zero
@@ -18,16 +20,17 @@ const (
 	// affair. Storms exist below priority fences and offsets, so this is for
 	// plain trees.
 	OwnAny
-
-	numOwnLeaves
 )
 
-var ownLeafWords = [numOwnLeaves]string{OwnNever: "never", OwnMet: "met", OwnAny: "any"}
+var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnAny: "any"}}
 
 // String returns the stable word for the option: never, met or any.
-func (o OwnLeaf) String() string {
-	if o < numOwnLeaves {
-		return ownLeafWords[o]
-	}
-	return fmt.Sprintf("OwnLeaf(%d)", uint8(o))
-}
+func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }
+
+// MarshalText returns the stable word for the option. A number that has no
+// word is an error.
+func (o OwnLeaf) MarshalText() ([]byte, error) { return ownLeafWords.Text(uint8(o)) }
+
+// UnmarshalText sets the option whose text is given. Any other text is an error
+// and changes nothing.
+func (o *OwnLeaf) UnmarshalText(text []byte) error { return word.Set(o, ownLeafWords, text) }

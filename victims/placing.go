@@ -1,6 +1,8 @@
 package victims
 
-import "fmt"
+import (
+	"github.com/go-preempt/preempt/internal/word"
+)
 
 // A Placing is the question whether an ask may run on a node. A predicate of
 // the caller's answers it. It must depend on its question only and must not
@@ -24,12 +26,15 @@ const (
 	Coming
 )
 
-var momentWords = [...]string{Present: "present", Coming: "coming"}
+var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "present", Coming: "coming"}}
 
 // String returns the stable word for the moment.
-func (m Moment) String() string {
-	if m > 0 && int(m) < len(momentWords) {
-		return momentWords[m]
-	}
-	return fmt.Sprintf("Moment(%d)", uint8(m))
-}
+func (m Moment) String() string { return momentWords.Word(uint8(m)) }
+
+// MarshalText returns the stable word for the moment, and nothing for 0. A number that
+// has no word is an error.
+func (m Moment) MarshalText() ([]byte, error) { return momentWords.Text(uint8(m)) }
+
+// UnmarshalText sets the moment whose text is given. Any other text is an error
+// and changes nothing.
+func (m *Moment) UnmarshalText(text []byte) error { return word.Set(m, momentWords, text) }

@@ -1,9 +1,8 @@
 package victims
 
 import (
-	"fmt"
-
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -33,7 +32,7 @@ const (
 	numRelaxables
 )
 
-var relaxableWords = [numRelaxables]string{
+var relaxableWords = word.Table{Of: "victims.Relaxable", Words: []string{
 	RelaxMayNot:        "may-not-preempt",
 	RelaxDelay:         "delay",
 	RelaxInterval:      "interval",
@@ -51,15 +50,18 @@ var relaxableWords = [numRelaxables]string{
 	RelaxPriority:      "priority",
 	RelaxExemption:     "exempt",
 	RelaxRequiredNode:  "required-node",
-}
+}}
 
 // String returns the stable word for the rule.
-func (r Relaxable) String() string {
-	if r > 0 && r < numRelaxables {
-		return relaxableWords[r]
-	}
-	return fmt.Sprintf("Relaxable(%d)", uint8(r))
-}
+func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
 
 // A Relaxation is one rule, and the queue, node or task that it is about where
 // it is about one.

@@ -1,9 +1,9 @@
 package victims
 
 import (
-	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -33,20 +33,18 @@ const (
 	Granted
 )
 
+var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "running", Releasing: "releasing", Preempting: "preempting", Granted: "granted"}}
+
 // String returns the name of the state in lower case.
-func (s State) String() string {
-	switch s {
-	case Running:
-		return "running"
-	case Releasing:
-		return "releasing"
-	case Preempting:
-		return "preempting"
-	case Granted:
-		return "granted"
-	}
-	return fmt.Sprintf("State(%d)", uint8(s))
-}
+func (s State) String() string { return stateWords.Word(uint8(s)) }
+
+// MarshalText returns the stable word for the state. A number that has no
+// word is an error.
+func (s State) MarshalText() ([]byte, error) { return stateWords.Text(uint8(s)) }
+
+// UnmarshalText sets the state whose text is given. Any other text is an error
+// and changes nothing.
+func (s *State) UnmarshalText(text []byte) error { return word.Set(s, stateWords, text) }
 
 // leaving reports whether the amounts of a task in the state are about to go.
 func (s State) leaving() bool { return s == Releasing || s == Preempting }
