@@ -1,0 +1,403 @@
+package jobs
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// desk is a case of a few hosts for tests of engines alone: tasks of one leaf
+// run on them, and a job of another leaf asks for members of one or two sizes.
+type desk struct {
+	board  *jobCase
+	effort *effort
+	search search
+}
+
+// drawDesk draws a small case and wires a search to it.
+func drawDesk(t *rapid.T, alike bool) *desk {
+	schema, err := resources.NewSchema("cpu", "gpu")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "q"}, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{int64(rapid.IntRange(0, 4).Draw(t, "guaranteed")), 0}, Defined: 1}},
+	}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	q, _ := tree.Lookup("root.q")
+	low, _ := tree.Lookup("root.low")
+	size := func(name string, most int) resources.Vector {
+		return resources.Vector{int64(rapid.IntRange(0, most).Draw(t, name)), int64(rapid.IntRange(0, 1).Draw(t, name))}
+	}
+	for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
+		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{6, 2}, Rank: int64(n % 2)})
+		require.NoError(t, err)
+		for i := range rapid.IntRange(0, 3).Draw(t, "tasks") {
+			_, err := c.AddTask(&victims.Task{
+				Key: fmt.Sprintf("t%d-%d", n, i), Queue: low, Node: id, Size: size("task", 3),
+				Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")),
+				Job:      rapid.SampledFrom([]string{"", "", "g"}).Draw(t, "job"),
+				OptedOut: rapid.IntRange(0, 7).Draw(t, "opted out") == 0,
+			})
+			require.NoError(t, err)
+		}
+	}
+	job := &Job{Name: "j", Queue: q, Priority: 9}
+	first := size("member", 4)
+	for i := range rapid.IntRange(1, 4).Draw(t, "members") {
+		m := Member{Key: fmt.Sprintf("j%d", i), Size: first}
+		if !alike {
+			m.Size = size("member", 4)
+		}
+		job.Members = append(job.Members, m)
+	}
+	d := &desk{board: new(jobCase), effort: new(effort)}
+	p := &Planner{Cluster: c, Minimum: func(string) int { return 1 }}
+	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
+	d.board.place()
+	d.board.prepare(len(d.board.unplaced))
+	d.search.wire(d.board, d.effort, p)
+	d.search.asker.picky = false
+	d.search.cover.reset()
+	return d
+}
+
+// The least that a host may cost is no more than what its cheapest units do, and
+// it says no only if there are none.
+func TestRoomer_Twin(t *testing.T) { rapid.Check(t, roomerIsTwin) }
+
+func FuzzRoomer(f *testing.F) { f.Fuzz(rapid.MakeFuzz(roomerIsTwin)) }
+
+func roomerIsTwin(t *rapid.T) {
+	d := drawDesk(t, true)
+	c, s := d.board, &d.search
+	for h := range c.hosts {
+		for n := int64(1); n <= 3; n++ {
+			want := demand{&c.kinds[0], n}
+			low, ok := s.room.least(int32(h), c.hosts[h].free, want)
+			best, found := cheapestOn(c, int32(h), want)
+			if found && (!ok || low.compareLevels(&best) > 0) {
+				t.Fatalf("host %d, %d members: at least %v %v, and %v does", h, n, low.levels, ok, best.levels)
+			}
+			if !ok && found {
+				t.Fatalf("host %d has room for %d members", h, n)
+			}
+		}
+	}
+}
+
+// cheapestOn tries every set of units on a host that go alone and returns the
+// least sums of those that make room.
+func cheapestOn(c *jobCase, h int32, want demand) (best sums, found bool) {
+	units := c.unitsOn(h)
+	for set := range 1 << len(units) {
+		free := resources.Copy(nil, c.hosts[h].free)
+		var cost sums
+		for i, u := range units {
+			if set>>i&1 == 0 {
+				continue
+			}
+			cost.add(&c.order, &c.units[u])
+			for _, task := range c.tasksOf(u) {
+				if c.cands[task].host == h {
+					addTo(free, c.cands[task].size, +1)
+				}
+			}
+		}
+		fits := true
+		for _, typ := range want.kind.types {
+			fits = fits && want.count*want.kind.size[typ] <= free[typ]
+		}
+		if fits && (!found || cost.compare(&best) < 0) {
+			best, found = cost, true
+		}
+	}
+	return best, found
+}
+
+// The packer finds the first way of all, and none only if there is none.
+func TestPacker_Twin(t *testing.T) { rapid.Check(t, packerIsTwin) }
+
+func FuzzPacker(f *testing.F) { f.Fuzz(rapid.MakeFuzz(packerIsTwin)) }
+
+func packerIsTwin(t *rapid.T) {
+	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
+	c, p := d.board, &d.search.pack
+	var free []int64
+	for h := range c.hosts {
+		free = append(free, c.hosts[h].all...)
+	}
+	want, ok := firstWay(c, slices.Clone(free), nil)
+	if got := p.packInto(free, nil); got != ok || got && !slices.Equal(p.at, want) {
+		t.Fatalf("%v at %v, and trying all finds %v %v", got, p.at, ok, want)
+	}
+}
+
+// firstWay places members one after another on every host that has room, and
+// returns the first way that works for all.
+func firstWay(c *jobCase, free []int64, at []int32) ([]int32, bool) {
+	if len(at) == len(c.todo) {
+		return at, true
+	}
+	k := c.kindAt(int32(len(at)))
+	for h := range c.hosts {
+		left := c.row(free, h)
+		if !k.roomFor(left) {
+			continue
+		}
+		addTo(left, k.size, -1)
+		if way, ok := firstWay(c, free, append(slices.Clone(at), int32(h))); ok {
+			return way, true
+		}
+		addTo(left, k.size, +1)
+	}
+	return nil, false
+}
+
+// A partial plan from which everything is taken back is that of nothing done,
+// and at each step it says of room, bounds and heads what a sum says.
+func TestPartial_Twin(t *testing.T) { rapid.Check(t, partialIsTwin) }
+
+func FuzzPartial(f *testing.F) { f.Fuzz(rapid.MakeFuzz(partialIsTwin)) }
+
+func partialIsTwin(t *rapid.T) {
+	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
+	c, p := d.board, &d.search.partial
+	p.begin()
+	fresh := slices.Clone(p.free)
+	var bounds []int64
+	bounds = append(bounds, p.values...)
+	for range rapid.IntRange(0, 8).Draw(t, "steps") {
+		if len(c.units) == 0 {
+			break
+		}
+		u := int32(rapid.IntRange(0, len(c.units)-1).Draw(t, "unit"))
+		if may := p.mayGo(u); may != lawful(c, append(slices.Clone(p.chosen), u)) {
+			t.Fatalf("unit %d beside %v may go: %v", u, p.chosen, may)
+		} else if may {
+			p.choose(u)
+		}
+	}
+	for h := range c.hosts {
+		free := resources.Copy(nil, c.hosts[h].free)
+		for _, u := range p.chosen {
+			for _, i := range c.tasksOf(u) {
+				if c.cands[i].host == int32(h) {
+					addTo(free, c.cands[i].size, +1)
+				}
+			}
+		}
+		require.Equal(t, free, c.row(p.free, h))
+	}
+	p.takeBack(0)
+	require.Equal(t, fresh, p.free)
+	require.Equal(t, bounds, p.values)
+	require.NotContains(t, p.gone, true)
+}
+
+// lawful reports whether units may go together, by counting anew: nobody goes
+// twice, law 2 holds, and a gang loses its surplus or all.
+func lawful(c *jobCase, units []int32) bool {
+	gone := map[int32]bool{}
+	var sum resources.Vector
+	single := map[int32]int{}
+	for _, u := range units {
+		for _, i := range c.tasksOf(u) {
+			if gone[i] {
+				return false
+			}
+			gone[i] = true
+			sum = resources.Add(sum, sum, c.cands[i].size)
+		}
+		if unit := &c.units[u]; unit.gang >= 0 && !unit.whole {
+			single[unit.gang]++
+		}
+	}
+	for g, n := range single {
+		if n > c.gangs[g].surplus {
+			return false
+		}
+	}
+	low, _ := c.tree.Lookup("root.low")
+	g, used := c.tree.Guaranteed(low).Value[0], c.tree.Usage(low)[0]
+	return used-sum.At(0) >= min(g, used)
+}
+
+// A search that spreads alike members out costs no less than one that looks at
+// every way, and as much if it says so.
+func TestSpreader_Twin(t *testing.T) { rapid.Check(t, spreaderIsTwin) }
+
+func FuzzSpreader(f *testing.F) { f.Fuzz(rapid.MakeFuzz(spreaderIsTwin)) }
+
+func spreaderIsTwin(t *rapid.T) {
+	d := drawDesk(t, true)
+	s := &d.search
+	if !s.conceivable() || s.pack.fits(coming) {
+		return // nobody is searched for then
+	}
+	s.best.found = false
+	least := s.spread.spread()
+	spread, found := s.best.levels, s.best.found
+	s.best.found = false
+	if !s.all.complete(math.MaxInt32) {
+		t.Fatal("the complete search gave up")
+	}
+	switch {
+	case found && !s.best.found:
+		t.Fatalf("a plan of %v, and there is none", spread)
+	case found && slices.Compare(spread[:], s.best.levels[:]) < 0:
+		t.Fatalf("a plan of %v, and the cheapest has %v", spread, s.best.levels)
+	case least && (!found || spread != s.best.levels):
+		t.Fatalf("proven to be least: %v %v, and the cheapest has %v", found, spread, s.best.levels)
+	}
+}
+
+// Plans that grow member by member, or come of clearing, are no cheaper than the
+// cheapest, and exist only if there is one.
+func TestGrower_Twin(t *testing.T) { rapid.Check(t, growerIsTwin) }
+
+func FuzzGrower(f *testing.F) { f.Fuzz(rapid.MakeFuzz(growerIsTwin)) }
+
+func growerIsTwin(t *rapid.T) {
+	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
+	s := &d.search
+	if !s.conceivable() || s.pack.fits(coming) {
+		return // nobody is searched for then
+	}
+	for name, engine := range map[string]func(){"grow": s.grow.growAll, "clear": s.clear.clear} {
+		s.best.found = false
+		engine()
+		levels, found := s.best.levels, s.best.found
+		if found && !lawful(s.jobCase, s.best.chosen) {
+			t.Fatalf("%s: %v may not go together", name, s.best.chosen)
+		}
+		s.best.found = false
+		s.all.complete(math.MaxInt32)
+		if found && (!s.best.found || slices.Compare(levels[:], s.best.levels[:]) < 0) {
+			t.Fatalf("%s: a plan of %v, and the cheapest is %v %v", name, levels, s.best.found, s.best.levels)
+		}
+	}
+}
+
+// If all nodes are in one domain, the case of that domain is the whole case.
+func TestSubCase_Whole(t *testing.T) { rapid.Check(t, subCaseIsWhole) }
+
+func subCaseIsWhole(t *rapid.T) {
+	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
+	c := d.board
+	c.domains.begin()
+	for h := range c.hosts {
+		c.domains.of = append(c.domains.of, c.domains.row([]string{"r"}, c.hosts[h].id))
+	}
+	c.domains.group()
+	var sub subCase
+	for range 2 { // the second time in used memory
+		sub.enter(c, 0)
+	}
+	require.Equal(t, len(c.hosts), len(sub.hosts))
+	for h := range c.hosts {
+		var here, there []string
+		for _, u := range c.unitsOn(int32(h)) {
+			here = append(here, c.units[u].Key)
+		}
+		for _, u := range sub.unitsOn(int32(h)) {
+			there = append(there, sub.units[u].Key)
+			require.Equal(t, c.units[sub.unitRows[u]].Levels, sub.units[u].Levels)
+		}
+		require.Equal(t, here, there)
+	}
+}
+
+// Names that look alike when they are joined are different domains.
+func TestDomains_Names(t *testing.T) {
+	var x domains
+	for range 2 {
+		x.begin()
+		require.Equal(t, int32(0), x.row([]string{"a", "bc"}, 4))
+		require.Equal(t, int32(1), x.row([]string{"ab", "c"}, 5))
+		require.Equal(t, int32(0), x.row([]string{"a", "bc"}, 6))
+		require.Equal(t, victims.NodeID(4), x.list[0].node)
+		x.of = append(x.of, 1, 0, 1)
+		x.group()
+		require.Equal(t, []int32{1}, x.hostsOf(0))
+		require.Equal(t, []int32{0, 2}, x.hostsOf(1))
+	}
+}
+
+// Sums of ranks are those of big integers.
+func TestRankSum_Twin(t *testing.T) { rapid.Check(t, rankSumIsTwin) }
+
+func FuzzRankSum(f *testing.F) { f.Fuzz(rapid.MakeFuzz(rankSumIsTwin)) }
+
+func rankSumIsTwin(t *rapid.T) {
+	draw := func(name string) (sum rankSum, twin *big.Int) {
+		twin = new(big.Int)
+		for _, rank := range rapid.SliceOfN(rapid.OneOf(rapid.Int64(), rapid.Int64Range(-2, 2), rapid.SampledFrom([]int64{math.MinInt64, math.MaxInt64})), 0, 5).Draw(t, name) {
+			n := int64(rapid.IntRange(0, 3).Draw(t, "times"))
+			sum = sum.plus(rank, n)
+			twin.Add(twin, new(big.Int).Mul(big.NewInt(rank), big.NewInt(n)))
+		}
+		return sum, twin
+	}
+	a, x := draw("a")
+	b, y := draw("b")
+	require.Equal(t, x.Cmp(y), a.compare(b))
+	want := x.Add(x, y)
+	got := a.add(b).int64()
+	switch {
+	case want.IsInt64():
+		require.Equal(t, want.Int64(), got)
+	case want.Sign() < 0:
+		require.Equal(t, int64(math.MinInt64), got)
+	default:
+		require.Equal(t, int64(math.MaxInt64), got)
+	}
+}
+
+// A ceiling admits by rank, by priority, and who is plain.
+func TestCeiling(t *testing.T) {
+	levels := cover.Levels{victims.LevelRank: -3, victims.LevelPriority: 2}
+	opted := levels
+	opted[victims.LevelOptedOut] = 1
+	for _, test := range []struct {
+		l             ceiling
+		plain, optOut bool
+	}{
+		{noCeiling(), true, true},
+		{nobody(), false, false},
+		{ceiling{plain: true, rank: -3, priority: 2}, true, false},
+		{ceiling{rank: -3, priority: 2}, true, true},
+		{ceiling{rank: -4, priority: 2}, false, false},
+		{ceiling{rank: -3, priority: 1}, false, false},
+	} {
+		require.Equal(t, test.plain, test.l.admits(&levels), test.l)
+		require.Equal(t, test.optOut, test.l.admits(&opted), test.l)
+	}
+}
+
+// The caller's filter is asked once about a node and a class, whoever asks.
+func TestFilter_Once(t *testing.T) {
+	asked := 0
+	c := &jobCase{job: &Job{Members: []Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
+	c.hosts = []host{{id: 5, row: 0, only: -1}, {id: 6, row: 1, only: 2}}
+	c.filter.caller = func(_ *Job, class int, node victims.NodeID) bool { asked++; return class == 3 && node == 6 }
+	c.filter.begin(c.job, 2)
+	for range 2 {
+		require.False(t, c.takesMember(0, 0))
+		require.False(t, c.takesMember(1, 0), "it is reserved")
+		require.True(t, c.takesMember(1, 2))
+		require.True(t, c.takesAny(1))
+		require.False(t, c.takesAny(0))
+	}
+	require.Equal(t, 3, asked)
+}
