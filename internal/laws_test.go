@@ -17,13 +17,13 @@ import (
 // audits. Comments there begin with the law: "// Law 2: …", or "// law 2: …" at
 // the end of a line. CONTRIBUTING.md, Where things are, tells the same.
 var homes = map[string][]string{
-	"law 1":         {"jobs/case_candidate.go", "victims/eligible.go"},
+	"law 1":         {"victims/eligible.go"},
 	"law 2":         {"quota/ledger.go", "victims/guarantee.go"},
 	"law 3":         {"jobs/case_rule.go", "victims/eligible.go"},
 	"law 4":         {"queue/trigger.go"},
 	"law 5":         {"victims/plan_search.go"},
-	"law 6":         {"jobs/case_rule.go", "victims/eligible.go"},
-	"law 7":         {"jobs/case_rule.go", "victims/eligible.go"},
+	"law 6":         {"victims/eligible.go"},
+	"law 7":         {"victims/eligible.go"},
 	"storm freedom": {"victims/eligible.go"},
 }
 

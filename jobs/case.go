@@ -36,7 +36,7 @@ type jobCase struct {
 	filter  filter
 	domains domains
 	rules   rules
-	rooms   victims.Rooms // law 2, then what else bounds a sum of victims
+	rooms   *victims.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate
 
 	blocks []int64 // amounts that live until setTodo
@@ -50,7 +50,6 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.order = victims.PlanOrder()
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
-	c.rooms.Own = p.OwnLeaf
 	c.gate.begin(c, p.Quotas)
 	return c.check()
 }

@@ -51,7 +51,7 @@ func (c *jobCase) gatherCandidates() {
 		for id := range c.c.TasksIn(w) {
 			t := c.c.TaskView(id)
 			g := c.noteMember(&t)
-			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(id) {
+			if t.State == victims.Granted || c.rules.veto(id, &t) != 0 || c.rules.exempt(id) {
 				continue
 			}
 			if g >= 0 {
@@ -66,24 +66,10 @@ func (c *jobCase) gatherCandidates() {
 
 // addCandidate adds a task of a gang, or of none.
 func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
-	leaf := &c.rules.leaves[t.Queue]
-	rank := leaf.rank.Of(t.Priority)
-	cand := candidate{
-		id: id, host: c.hostAt(t.Node), leaf: leaf, gang: gang, size: t.Size, key: t.Key, work: t.Lost(c.now),
-		levels: cover.Levels{
-			victims.LevelRank: rank, victims.LevelPriority: int64(t.Priority), victims.LevelVictims: 1,
-			victims.LevelSumRanks: rank, victims.LevelSumPriorities: int64(t.Priority),
-		},
-		budgets: c.budgets.find(t.Budgets),
-	}
-	cand.levels[victims.LevelOwnHigh], cand.levels[victims.LevelOwnLow] = cover.WideOf(t.Cost).Split()
-	if t.OptedOut {
-		cand.levels[victims.LevelOptedOut] = 1 // law 1: opted out only if no plan does without
-	}
-	if t.Originator {
-		cand.levels[victims.LevelOriginators] = 1
-	}
-	c.cands = append(c.cands, cand)
+	c.cands = append(c.cands, candidate{
+		id: id, host: c.hostAt(t.Node), leaf: &c.rules.leaves[t.Queue], gang: gang, size: t.Size, key: t.Key,
+		levels: c.rules.eligible.Levels(id), work: c.rules.eligible.Lost(id), budgets: c.budgets.find(t.Budgets),
+	})
 }
 
 // addWork returns a + b, or the most there is.

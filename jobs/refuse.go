@@ -66,7 +66,7 @@ func (d *decision) countRules(r *Refusal) {
 			if isCandidate {
 				next++
 			}
-			switch rule := d.rules.veto(&t); {
+			switch rule := d.rules.veto(id, &t); {
 			case t.State == victims.Granted:
 			case rule != 0:
 				r.Counts[rule]++
@@ -125,8 +125,8 @@ func (d *decision) retryAt() time.Time {
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
 		t := d.c.TaskView(id)
-		if t.State != victims.Granted && d.rules.veto(&t) == 0 {
-			if until, ok := d.rules.exemption(id); ok && !until.IsZero() {
+		if t.State != victims.Granted && d.rules.veto(id, &t) == 0 {
+			if until, ok := d.rules.eligible.Exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}
 		}

@@ -225,3 +225,10 @@ func TestDecide_ClosedNode(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, jobs.LawNode, found[0].Law)
 }
+
+// Tasks without an application are of none, not of one and the same.
+func TestDecide_NoApplication(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4 app=\njob q 4 app=")
+	require.Empty(t, w.job.Application)
+	require.Equal(t, "plan j0=n1 -v", w.brief(w.decide()))
+}

@@ -211,6 +211,14 @@ func (e *Eligible) Rule(id TaskID) Rule {
 	return 0
 }
 
+// EndExemptions takes exemptions that end until an instant as ended, until the
+// next Reset. With it a caller finds out when time alone would help.
+func (e *Eligible) EndExemptions(until time.Time) { e.horizon = until }
+
+// Exemption asks the caller until when a task is exempt, and whether it is. It
+// is zero and true for one that never ends. Exempt must be set.
+func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) { return e.exemption(id) }
+
 // exempt reports whether the caller exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *Eligible) exempt(id TaskID) bool {
