@@ -13,12 +13,14 @@ import (
 // This file and the others that begin with look answer the questions of
 // examples/playground, a page on which documents are edited.
 
-// A question is about a document: what it looks like or, if Set is there, what
-// its text is with one value changed.
+// A question is about a document: what it looks like; or, if Set is there, what
+// its text is with one value changed; or, if Storm is set, whether its tasks can
+// stop each other for ever.
 type question struct {
 	Document string  `json:"document"`
 	Step     int     `json:"step"` // an index of the answer's steps; below 0: the first with victims
 	Set      *change `json:"set"`
+	Storm    bool    `json:"storm"`
 }
 
 // A change sets a value of a document.
@@ -27,8 +29,9 @@ type change struct {
 	Value json.RawMessage `json:"value"`
 }
 
-// An answer is the text of a document that was changed; or the mistakes in it;
-// or the steps that its requests come to, and one of them in full.
+// A reply is the answer: the text of a document that was changed; or the mistakes
+// in it; or the steps that its requests come to, and one of them in full; or the
+// storms in it.
 type reply struct {
 	Document string        `json:"document,omitempty"`
 	Mistakes []mistakeLook `json:"mistakes,omitempty"`
@@ -41,6 +44,8 @@ type reply struct {
 	Words    string     `json:"words,omitempty"` // what was decided
 	Why      string     `json:"why,omitempty"`   // what led to it
 	Scene    *sceneLook `json:"scene,omitempty"`
+
+	Storm *stormLook `json:"storm,omitempty"`
 }
 
 // A mistakeLook is something that is wrong with a document.
@@ -59,11 +64,14 @@ type stepLook struct {
 func answer(asked []byte) []byte {
 	var q question
 	var a reply
-	if err := json.Unmarshal(asked, &q); err != nil {
+	switch err := json.Unmarshal(asked, &q); {
+	case err != nil:
 		a.Mistakes = []mistakeLook{{1, err.Error()}}
-	} else if q.Set != nil {
+	case q.Set != nil:
 		a = setIn(&q)
-	} else {
+	case q.Storm:
+		a = stormIn(&q)
+	default:
 		a = look(&q)
 	}
 	text, err := json.Marshal(a)
