@@ -39,9 +39,29 @@ type core struct {
 	tell     func(m *v1.ConfigMap, kind, reason, note string) // writes an event
 }
 
+// newCore makes a core that follows the informers of a scheduler.
 func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
-	c := &core{args: s.args, log: log(ctx), cluster: victims.NewCluster(s.tree)}
+	l, err := newLookup(s.args, h.SharedInformerFactory())
+	if err != nil {
+		return nil, err
+	}
+	registerMetrics()
+	c := bareCore(s, l, log(ctx))
+	c.warn(s)
+	if err := c.watchPods(h); err != nil {
+		return nil, err
+	}
+	if err := c.watchQueues(ctx, h); err != nil {
+		return nil, err
+	}
+	return c, c.serve(ctx)
+}
+
+// bareCore makes a core that knows no scheduler.
+func bareCore(s *setup, l *lookup, log klog.Logger) *core {
+	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree)}
 	c.current.Store(s)
+	c.publish()
 	c.planner = victims.Planner{
 		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps,
 		OwnLeaf: s.ownLeaf, Audit: true,
@@ -52,23 +72,7 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
 		Exempt:    c.exempt,
 	}
-	c.warn(s)
-	registerMetrics()
-	c.publish()
-	var err error
-	if c.lookup, err = newLookup(s.args, h.SharedInformerFactory()); err != nil {
-		return nil, err
-	}
-	if err := c.watchPods(h); err != nil {
-		return nil, err
-	}
-	if err := c.watchQueues(ctx, h); err != nil {
-		return nil, err
-	}
-	if err := c.serve(ctx); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return c
 }
 
 // queues returns the queues as they are now.

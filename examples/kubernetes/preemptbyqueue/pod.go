@@ -22,7 +22,7 @@ func isKey(k string, p *v1.Pod) bool {
 	if !ok || len(rest) != 2+len(p.Name)+len(p.UID) || rest[0] != '/' {
 		return false
 	}
-	return rest[1:1+len(p.Name)] == p.Name && rest[2+len(p.Name):] == string(p.UID)
+	return rest[1:1+len(p.Name)] == p.Name && rest[1+len(p.Name)] == '/' && rest[2+len(p.Name):] == string(p.UID)
 }
 
 // name returns the name of a pod for people.

@@ -1,0 +1,231 @@
+package preemptbyqueue
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	policylisters "k8s.io/client-go/listers/policy/v1"
+	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+const testQueues = `
+defaultQueue: other
+root: {queues: [{name: other}, {name: batch}, {name: prod, guaranteed: {cpu: 8}}]}
+`
+
+// testCore makes a core without a scheduler, in whose API there is nothing.
+func testCore(t require.TestingT) *core {
+	args, err := decode(unknown(testQueues))
+	require.NoError(t, err)
+	s, err := args.check()
+	require.NoError(t, err)
+	empty := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	l := &lookup{
+		args: args, namespaces: corelisters.NewNamespaceLister(empty),
+		classes: schedulinglisters.NewPriorityClassLister(empty), budgets: policylisters.NewPodDisruptionBudgetLister(empty),
+	}
+	l.stale.Store(true)
+	require.Empty(t, l.read())
+	return bareCore(s, l, klog.Background())
+}
+
+// a history is what a scheduler's cache went through, and a core that followed it.
+type history struct {
+	core  *core
+	nodes []*framework.NodeInfo
+	made  int
+	// marked are victims that were told to leave, waiting those that hold grants.
+	marked, waiting map[string]bool
+}
+
+func list(cpu int64) v1.ResourceList {
+	return v1.ResourceList{"cpu": *resource.NewQuantity(cpu, resource.DecimalSI), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("10")}
+}
+
+func (h *history) node(t *rapid.T) *framework.NodeInfo {
+	if len(h.nodes) == 0 {
+		t.Skip("no node")
+	}
+	return rapid.SampledFrom(h.nodes).Draw(t, "node")
+}
+
+func (h *history) pod(t *rapid.T) (*framework.NodeInfo, *v1.Pod) {
+	n := h.node(t)
+	if len(n.GetPods()) == 0 {
+		t.Skip("no pod")
+	}
+	return n, rapid.SampledFrom(n.GetPods()).Draw(t, "pod").GetPod()
+}
+
+func (h *history) newPod(t *rapid.T) *v1.Pod {
+	h.made++
+	return &v1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ns", Name: fmt.Sprintf("p%d", rapid.IntRange(0, 5).Draw(t, "name")), UID: types.UID(fmt.Sprint(h.made)),
+			Labels: map[string]string{"preempt.io/queue": rapid.SampledFrom([]string{"batch", "prod", "nowhere", ""}).Draw(t, "queue")},
+		},
+		Spec: v1.PodSpec{Containers: []v1.Container{{Resources: v1.ResourceRequirements{Requests: list(rapid.Int64Range(0, 4).Draw(t, "cpu"))}}}},
+	}
+}
+
+// addNode adds a node, perhaps again under the name of one that went.
+func (h *history) addNode(t *rapid.T) {
+	name := fmt.Sprintf("n%d", rapid.IntRange(0, 4).Draw(t, "name"))
+	if slices.ContainsFunc(h.nodes, func(n *framework.NodeInfo) bool { return n.Node().Name == name }) {
+		t.Skip("it is there")
+	}
+	n := framework.NewNodeInfo()
+	n.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: v1.NodeStatus{Allocatable: list(rapid.Int64Range(0, 9).Draw(t, "cpu"))}})
+	h.nodes = slices.Insert(h.nodes, rapid.IntRange(0, len(h.nodes)).Draw(t, "place"), n)
+}
+
+func (h *history) removeNode(t *rapid.T) {
+	gone := h.node(t)
+	h.nodes = slices.DeleteFunc(h.nodes, func(n *framework.NodeInfo) bool { return n == gone })
+	for k := range h.waiting { // in any order: grants are found one by one
+		id, ok := h.core.cluster.LookupGrant(k)
+		if !ok || h.core.cluster.NodeName(h.core.cluster.NodeOf(id)) == gone.Node().Name {
+			delete(h.waiting, k)
+		}
+	}
+}
+
+func (h *history) resizeNode(t *rapid.T) {
+	n := h.node(t)
+	node := n.Node().DeepCopy()
+	node.Status.Allocatable = list(rapid.Int64Range(0, 9).Draw(t, "cpu"))
+	n.SetNode(node)
+}
+
+func (h *history) addPod(t *rapid.T) { h.node(t).AddPod(h.newPod(t)) }
+
+func (h *history) removePod(t *rapid.T) {
+	n, p := h.pod(t)
+	require.NoError(t, n.RemovePod(klog.Background(), p))
+}
+
+// terminate deletes a pod: just now, or so long ago that it seems to stay for good.
+func (h *history) terminate(t *rapid.T) {
+	n, p := h.pod(t)
+	if p.DeletionTimestamp != nil {
+		t.Skip("it is deleted")
+	}
+	deleted := p.DeepCopy()
+	at := metav1.NewTime(time.Now().Add(rapid.SampledFrom([]time.Duration{0, -time.Hour}).Draw(t, "since")))
+	deleted.DeletionTimestamp = &at
+	require.NoError(t, n.RemovePod(klog.Background(), p))
+	n.AddPod(deleted)
+}
+
+// mark tells a task to leave, as a plan does.
+func (h *history) mark(t *rapid.T) {
+	_, p := h.pod(t)
+	id, ok := h.core.cluster.Lookup(key(p))
+	if !ok || h.core.cluster.State(id) != victims.Running || p.DeletionTimestamp != nil {
+		t.Skip("no victim")
+	}
+	require.NoError(t, h.core.cluster.SetState(key(p), victims.Preempting))
+	h.marked[key(p)] = true
+}
+
+// grant gives a new pod a place, where it may turn up later.
+func (h *history) grant(t *rapid.T) {
+	id, ok := h.core.cluster.LookupNode(h.node(t).Node().Name)
+	if !ok || h.core.cluster.Closed(id) {
+		t.Skip("not mirrored yet")
+	}
+	ask, err := h.core.ask(h.newPod(t))
+	require.NoError(t, err)
+	_, err = h.core.cluster.Grant(&ask, id)
+	require.NoError(t, err)
+	h.core.publish()
+	h.waiting[ask.Key] = true
+}
+
+// check brings the core to the present, and compares it with one that sees the
+// present as the first thing.
+func (h *history) check(t *rapid.T) {
+	var nodes []fwk.NodeInfo
+	for _, n := range h.nodes {
+		nodes = append(nodes, n)
+	}
+	fresh := testCore(t)
+	h.core.sync(nodes)
+	fresh.sync(nodes)
+	for k := range h.marked { // in any order: each is a task of its own
+		id, ok := fresh.cluster.Lookup(k)
+		if ok && fresh.cluster.State(id) == victims.Running && !fresh.cluster.TaskView(id).RequiredNode {
+			require.NoError(t, fresh.cluster.SetState(k, victims.Preempting))
+		}
+	}
+	require.Equal(t, picture(t, fresh), picture(t, h.core))
+	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.Load().keys)))
+}
+
+// A pictured node is a node with its tasks and without its grants.
+type pictured struct {
+	Name                   string
+	Capacity, Free, Coming resources.Vector
+	Tasks                  []victims.Task
+}
+
+// picture returns all that a planner sees, in an order that does not depend on how it
+// came about.
+func picture(t require.TestingT, from *core) (nodes []pictured) {
+	c := from.cluster.Clone()
+	for k := range from.granted.Load().keys { // in any order: all of them go
+		require.NoError(t, c.Drop(k))
+	}
+	for id := range c.Nodes() {
+		n := pictured{Name: c.NodeName(id), Capacity: c.Node(id).Capacity, Free: c.Free(nil, id), Coming: c.ComingFree(nil, id)}
+		for task := range c.TasksOn(id) {
+			row := c.Task(task)
+			row.Node = 0
+			n.Tasks = append(n.Tasks, row)
+		}
+		slices.SortFunc(n.Tasks, func(a, b victims.Task) int { return cmp.Compare(a.Key, b.Key) })
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b pictured) int { return cmp.Compare(a.Name, b.Name) })
+	return nodes
+}
+
+// TestMirror: a core that followed a history sees what one sees that comes last.
+func TestMirror(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := &history{core: testCore(t), marked: map[string]bool{}, waiting: map[string]bool{}}
+		t.Repeat(map[string]func(*rapid.T){
+			"add node": h.addNode, "remove node": h.removeNode, "resize node": h.resizeNode,
+			"add pod": h.addPod, "remove pod": h.removePod, "terminate": h.terminate,
+			"mark": h.mark, "grant": h.grant, "": h.check,
+		})
+	})
+}
+
+// TestKeys: isKey is key without making one.
+func TestKeys(t *testing.T) {
+	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u1"}}
+	require.Equal(t, "ns/web/u1", key(p))
+	require.True(t, isKey("ns/web/u1", p))
+	for _, k := range []string{"", "ns", "ns/web", "ns/web/u2", "ns/web/u11", "ns/wex/u1", "nt/web/u1", "ns/web-u1", "ns-web/u1", "n/sweb/u1"} {
+		require.False(t, isKey(k, p), k)
+	}
+}
