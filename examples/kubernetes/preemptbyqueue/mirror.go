@@ -46,7 +46,6 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 	c.setBudgets()
 	m := &c.mirror
 	m.round++
-	started := c.cluster.TaskLen()
 	for i, info := range nodes {
 		n := m.at(i, info.Node().Name)
 		n.round = m.round
@@ -59,9 +58,7 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 	if all {
 		c.removeBudgets()
 	}
-	if c.cluster.TaskLen() != started && len(c.granted.Load().keys) > 0 {
-		c.publish() // a grant may have started
-	}
+	c.publishStarts()
 }
 
 // at returns the node of a name, which probably is where it was the last time.

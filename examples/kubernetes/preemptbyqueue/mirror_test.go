@@ -53,7 +53,8 @@ type history struct {
 	nodes []*framework.NodeInfo
 	made  int
 	// marked are victims that were told to leave, waiting those that hold grants.
-	marked, waiting map[string]bool
+	marked  map[string]bool
+	waiting map[string]*v1.Pod
 }
 
 func list(cpu int64) v1.ResourceList {
@@ -152,12 +153,23 @@ func (h *history) grant(t *rapid.T) {
 	if !ok || h.core.cluster.Closed(id) {
 		t.Skip("not mirrored yet")
 	}
-	ask, err := h.core.ask(h.newPod(t))
+	pod := h.newPod(t)
+	ask, err := h.core.ask(pod)
 	require.NoError(t, err)
 	_, err = h.core.cluster.Grant(&ask, id)
 	require.NoError(t, err)
 	h.core.publish()
-	h.waiting[ask.Key] = true
+	h.waiting[ask.Key] = pod
+}
+
+// start has a pod with a grant turn up, where it was granted or elsewhere.
+func (h *history) start(t *rapid.T) {
+	if len(h.waiting) == 0 {
+		t.Skip("no grant")
+	}
+	k := rapid.SampledFrom(slices.Sorted(maps.Keys(h.waiting))).Draw(t, "grant")
+	h.node(t).AddPod(h.waiting[k])
+	delete(h.waiting, k)
 }
 
 // check brings the core to the present, and compares it with one that sees the
@@ -211,11 +223,11 @@ func picture(t require.TestingT, from *core) (nodes []pictured) {
 // TestMirror: a core that followed a history sees what one sees that comes last.
 func TestMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := &history{core: testCore(t), marked: map[string]bool{}, waiting: map[string]bool{}}
+		h := &history{core: testCore(t), marked: map[string]bool{}, waiting: map[string]*v1.Pod{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"add node": h.addNode, "remove node": h.removeNode, "resize node": h.resizeNode,
 			"add pod": h.addPod, "remove pod": h.removePod, "terminate": h.terminate,
-			"mark": h.mark, "grant": h.grant, "": h.check,
+			"mark": h.mark, "grant": h.grant, "start": h.start, "": h.check,
 		})
 	})
 }
