@@ -42,6 +42,7 @@ func startAPI(t *testing.T) *rest.Config {
 	server, err := apiservertesting.StartTestServer(t, apiservertesting.NewDefaultTestServerOptions(), []string{
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
 		"--authorization-mode=AlwaysAllow",
+		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true", // PodGroups
 		"--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000",
 	}, storage)
 	require.NoError(t, err)

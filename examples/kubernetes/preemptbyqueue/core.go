@@ -65,7 +65,8 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c.planner = victims.Planner{
 		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps,
 		OwnLeaf: s.ownLeaf, Audit: true,
-		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
+		Minimum: func(job string) int { return c.cycle.minimum(job) },
+		Filter:  func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
 		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
 			return c.cycle.blockers(dst, n)
 		},
@@ -127,7 +128,7 @@ func (c *core) ask(pod *v1.Pod) (victims.Ask, error) {
 		Key: key(pod), Name: name(pod), Application: application(pod),
 		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: priority(pod),
 		PendingSince: pod.CreationTimestamp.Time, RequiredNode: requiredNode(pod),
-		MayNot: mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut,
+		MayNot: mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut, Job: job(pod),
 	}, nil
 }
 

@@ -2,6 +2,8 @@ package preemptbyqueue
 
 import (
 	"context"
+	"math"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -42,6 +44,17 @@ func (y *cycle) mayRun(n victims.NodeID) bool {
 		status = y.handle.RunFilterPluginsWithNominatedPods(y.ctx, y.state, y.pod, info)
 	}
 	return status.Code() != fwk.UnschedulableAndUnresolvable && status.Code() != fwk.Error
+}
+
+// minimum returns how many pods of a PodGroup are of use: all that there are, if it
+// can be disrupted only as a whole, and else any number.
+func (y *cycle) minimum(job string) int {
+	ns, name, _ := strings.Cut(job, "/")
+	g, err := y.handle.SnapshotSharedLister().PodGroups().Get(ns, name)
+	if err != nil || g.Spec.DisruptionMode == nil || g.Spec.DisruptionMode.All == nil {
+		return 0
+	}
+	return math.MaxInt32
 }
 
 // blockers appends to dst the pods that hold a host port of the pod, and those that

@@ -134,7 +134,7 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 		t := victims.Task{
 			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
 			Queue: c.queueOf(pod), Priority: priority(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
-			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofDaemonSet(pod),
+			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofDaemonSet(pod), Job: job(pod),
 			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
 		}
 		c.leaving(&t, n, pod, now)

@@ -37,6 +37,14 @@ func application(p *v1.Pod) string {
 	return ""
 }
 
+// job returns the PodGroup of a pod, as namespace/name, or "".
+func job(p *v1.Pod) string {
+	if g := p.Spec.SchedulingGroup; g != nil && g.PodGroupName != nil {
+		return p.Namespace + "/" + *g.PodGroupName
+	}
+	return ""
+}
+
 // requiredNode returns the node that the pod of a DaemonSet is for, or "". Other
 // pods may name a node in their affinity as well, but that is the input of a
 // tenant, and an ask that requires its node is above guarantees and fences.
