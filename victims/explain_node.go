@@ -77,6 +77,7 @@ type NodeFinding struct {
 // if it were the only one.
 func (d *decision) findNodes(e *Explanation) {
 	d.trial.reset()
+	d.allow()
 	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
 	headroom := !d.needs.open() || d.searchHeadroom()
 	trial := d.trial

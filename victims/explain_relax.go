@@ -126,6 +126,7 @@ func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
 		// there is no plan.
 		d.best.found = false
 		d.trial.reset()
+		d.allow()
 		d.searchNode(n)
 		if d.best.found {
 			d.planned(dst)

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"container/heap"
 	"math/bits"
 	"slices"
 
@@ -25,14 +26,93 @@ const stride = 64
 // plan, and then at those of the others that may have a cheaper one. The answer
 // is that of looking at all, in whatever order: node rank and node order are
 // part of the cost.
+//
+// If that takes long, as with sizes that all differ, it is interrupted: first it
+// is shown which levels are the least, for these say who is stopped, and what
+// is left of the budget goes to excess, work and node order.
 func (d *decision) searchBounded() {
 	d.searchRoomy()
-	for i := 0; i < len(d.nodes) && !d.pool.hopeless; i += stride {
-		d.look(d.nodes[i])
+	var s scan
+	quarter := d.trial.left / 4
+	if d.scan(&s, d.trial.left-quarter) {
+		return
 	}
-	for i := d.next(0); i < len(d.nodes) && !d.pool.hopeless; i = d.next(i + 1) {
-		d.look(d.nodes[i])
+	d.trial.lesser = d.searchLesser()
+	if !d.scan(&s, 0) {
+		d.trial.proven, d.trial.levels = false, false
 	}
+}
+
+// A scan is how far a search over all nodes has come: in its first round it
+// looks at every stride-th node, in the second at the others.
+type scan struct {
+	i      int
+	second bool
+}
+
+// scan goes on until so much of the budget is left, and reports whether it is
+// done.
+func (d *decision) scan(s *scan, left int64) bool {
+	for ; !s.second && !d.pool.hopeless; s.i += stride {
+		if s.i >= len(d.nodes) {
+			s.i, s.second = d.next(0), true
+			break
+		}
+		if d.exhausted(left) {
+			return false
+		}
+		d.look(d.nodes[s.i])
+	}
+	for ; s.i < len(d.nodes) && !d.pool.hopeless; s.i = d.next(s.i + 1) {
+		if d.exhausted(left) {
+			return false
+		}
+		d.look(d.nodes[s.i])
+	}
+	return true
+}
+
+// exhausted reports whether no more than so much of the budget is left. Until
+// there is any plan a search goes on, for a plan is better than none.
+func (d *decision) exhausted(left int64) bool { return d.best.found && d.trial.left <= left }
+
+// searchLesser looks for plans of lesser levels than the best, the nodes of the
+// least bounds first, and reports whether it has shown that there are none
+// besides what it leaves as the best.
+func (d *decision) searchLesser() (shown bool) {
+	f := &d.front
+	f.d, f.rows, f.plans = d, f.rows[:0], f.plans[:0]
+	for _, n := range d.nodes {
+		b := nodeBound{node: n}
+		short := d.scratch.short
+		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
+			continue
+		}
+		if d.refine(&b, short) {
+			d.headroomBeats(&b)
+		}
+		if slices.Compare(b.levels[:], d.best.total.Levels[:]) < 0 {
+			f.rows = append(f.rows, prospect{levels: b.levels, node: n, plan: -1})
+		}
+	}
+	heap.Init(f)
+	proven, levels := d.trial.proven, d.trial.levels
+	d.worker.OnlyLesser, shown = true, true
+	for len(f.rows) > 0 && shown {
+		p := f.rows[0]
+		if slices.Compare(p.levels[:], d.best.total.Levels[:]) >= 0 {
+			break
+		}
+		heap.Pop(f)
+		if d.passes(p.node) {
+			d.trial.proven = true
+			d.searchNode(p.node)
+			shown = d.trial.proven && d.trial.left > 0
+		}
+	}
+	d.worker.OnlyLesser = false
+	d.trial.proven, d.trial.levels = proven, levels
+	return shown
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

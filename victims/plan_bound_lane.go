@@ -1,8 +1,11 @@
 package victims
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -29,6 +32,7 @@ func (d *decision) refine(b *nodeBound, short resources.Vector) bool {
 		b.levels[LevelPriority] = top
 	}
 	count, typ := d.fewest(b.node, lanes, short)
+	count = max(count, d.fewestOfAll(b.node, lanes, short))
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
 	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
@@ -77,6 +81,49 @@ func (d *decision) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count
 	}
 	return count, typ
 }
+
+// mixOne is the whole of what a node lacks of one type, in fewestOfAll.
+const mixOne = 1 << 20
+
+// fewestOfAll is fewest over all types together: each amount counts as a part
+// of what is lacking, and all lacks must be met. A task that has much of one
+// type often has little of another, so this says more if sizes differ.
+func (d *decision) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count int64) {
+	digest := &d.c.digest.nodes[n]
+	shares, rest := d.scratch.shares[:0], int64(0)
+	for _, short := range lacks {
+		if short > 0 {
+			rest += mixOne
+		}
+	}
+	if rest <= mixOne {
+		return 0 // one type: fewest has said it
+	}
+	for i := range lanes {
+		size, share := digest.size(i, d.c.types), int64(0)
+		for t, short := range lacks {
+			if short > 0 {
+				quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
+				share += int64(quo) + min(int64(rem), 1)
+			}
+		}
+		shares = append(shares, laneShare{share, int64(lanes[i].end - lanes[i].first)})
+	}
+	d.scratch.shares = shares
+	slices.SortFunc(shares, func(a, b laneShare) int { return cmp.Compare(b.share, a.share) })
+	for _, s := range shares {
+		if s.share == 0 || rest <= 0 {
+			break
+		}
+		take := min((rest-1)/s.share+1, s.tasks)
+		count += take
+		rest -= take * s.share
+	}
+	return count
+}
+
+// A laneShare is what each task of a lane has of what is lacking.
+type laneShare struct{ share, tasks int64 }
 
 // A lack is an amount of a type that a node is short of.
 type lack struct {

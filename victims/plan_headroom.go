@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -54,15 +55,29 @@ func (d *decision) searchHeadroom() bool {
 		return !p.hopeless
 	}
 	p.searched = true
+	if d.searchPool(); p.thinned && !p.shared.Found {
+		p.whole = true // the others are needed, too
+		d.searchPool()
+	}
+	p.hopeless = !p.shared.Found && p.shared.Proven
+	return !p.hopeless
+}
+
+// searchPool gathers what makes headroom and searches it.
+func (d *decision) searchPool() {
+	p := &d.pool
 	p.gather(d)
 	s := d.elsewhere()
 	p.singles = len(p.units)
 	p.addGangs(d, &s)
 	d.state(&s, d.wanted(&s))
+	lesser := d.worker.OnlyLesser
+	d.worker.OnlyLesser = false
 	d.solve(&p.shared, &p.unitSet, nil)
-	p.hopeless = !p.shared.Found && p.shared.Proven
-	p.sums.sumUp(d, p)
-	return !p.hopeless
+	d.worker.OnlyLesser = lesser
+	if p.thinned {
+		d.trial.proven, d.trial.levels = false, false
+	}
 }
 
 // makesHeadroom reports whether a set meets every headroom need.
@@ -102,13 +117,8 @@ type poolSums struct {
 }
 
 // sumUp sums the candidates up that make headroom.
-func (s *poolSums) sumUp(d *decision, p *headroomPool) {
+func (s *poolSums) sumUp(d *decision, ids []TaskID) {
 	s.rank, s.priority, s.newest = math.MaxInt64, math.MaxInt64, math.MinInt64
-	ids := d.scratch.taken[:0]
-	for i := range p.units {
-		ids = p.tasks(ids, d, int32(i))
-	}
-	d.scratch.taken = ids
 	for i, id := range ids {
 		s.rank = min(s.rank, d.eligible.Rank(id))
 		s.priority = min(s.priority, int64(d.c.tasks[id].priority))
@@ -134,15 +144,29 @@ type lackOf struct {
 // fewestFor returns a number of tasks below which none meet a headroom need.
 func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
 	s.largest = zeros(s.largest, d.c.types)
+	most, whole := int64(0), int64(0) // of all types together, as in fewestOfAll
 	for _, id := range ids {
-		if d.eligible.leaves[d.c.tasks[id].leaf].level <= need.level {
-			s.largest = resources.Max(s.largest, s.largest, d.c.size(id))
+		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {
+			continue
 		}
+		size, share := d.c.size(id), int64(0)
+		s.largest = resources.Max(s.largest, s.largest, size)
+		for t, short := range need.short {
+			if short > 0 {
+				quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
+				share += int64(quo) + min(int64(rem), 1)
+			}
+		}
+		most = max(most, share)
 	}
 	for t, lack := range need.short {
 		if lack > 0 && s.largest[t] > 0 {
 			fewest = max(fewest, (lack-1)/s.largest[t]+1)
+			whole += mixOne
 		}
+	}
+	if most > 0 && whole > 0 {
+		fewest = max(fewest, (whole-1)/most+1)
 	}
 	return fewest
 }

@@ -31,8 +31,9 @@ type problem struct {
 // in d.best, and reports whether there are any.
 func (d *decision) choose() bool {
 	d.trial.reset()
+	d.allow()
 	d.best.found = false
-	d.pool.searched, d.pool.hopeless = false, false
+	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
 	d.gangs.reset(d)
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short

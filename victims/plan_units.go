@@ -286,6 +286,9 @@ type headroomPool struct {
 	sums     poolSums
 	shared   cover.Selection // the cheapest set that makes headroom
 	singles  int             // how many of its units are single tasks, which come first
+	whole    bool            // thinning it has found nothing
+	thinned  bool            // it has only some of the candidates
+	groups   groupSet
 	searched bool
 	hopeless bool // there is none, and so no node has a plan
 }
@@ -307,12 +310,28 @@ func (p *headroomPool) gather(d *decision) {
 			}
 		}
 	}
-	d.scratch.taken = ids
+	slices.Sort(p.met)
+	d.scratch.taken = p.withGangs(d, ids)
+	p.sums.sumUp(d, d.scratch.taken)
+	ids = d.scratch.taken[:len(ids)]
+	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
+		ids = p.thin(d, ids)
+	}
 	slices.SortFunc(ids, d.compareGroups)
 	for _, id := range ids {
 		p.add(d, &s, id)
 	}
-	slices.Sort(p.met)
+}
+
+// withGangs appends the members of gangs that were met and can go whole.
+func (p *headroomPool) withGangs(d *decision, ids []TaskID) []TaskID {
+	s := d.elsewhere()
+	for _, g := range p.met {
+		if d.gangHelps(g, &s) {
+			ids = append(ids, d.gangs.rows[g].members...)
+		}
+	}
+	return ids
 }
 
 // compareGroups orders tasks by group: tasks of one leaf that are alike but
@@ -343,6 +362,9 @@ func (d *decision) compareGroup(a, b TaskID) int {
 // order or something special tells them apart.
 func (u *unitSet) join(d *decision, s *site) {
 	pool := &d.pool
+	if pool.thinned {
+		d.trial.proven, d.trial.levels = false, false
+	}
 	var left int64
 	for i, id := range pool.ids[:pool.singles] {
 		if i == 0 || d.compareGroup(pool.ids[i-1], id) != 0 {

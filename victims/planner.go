@@ -31,6 +31,11 @@ type Planner struct {
 	// Steps bounds the search on one node, or for one headroom problem. 0
 	// means DefaultSteps. A decision takes at most 64 times as many.
 	Steps int
+	// Budget bounds the elementary work of the searches of a decision: rows times
+	// classes of candidates touched. What is found by then is the answer, and its
+	// proof says so. 0 means 8 for each task and type, and at least eight million; a million take
+	// about a millisecond.
+	Budget int64
 	// Compare replaces [Cost.Compare] as the order of costs. It must be a
 	// strict weak order in which a set of victims never costs less than a
 	// part of it, nor than none, whose cost has Victims 0. Node bounds know the
@@ -196,6 +201,7 @@ type scratch struct {
 	left               boundState
 	amounts            []int64
 	ends               []time.Time
+	shares             []laneShare
 	taken              []TaskID
 	found              prospect
 }
@@ -262,9 +268,11 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
 	steps    int
-	proven   bool // every search was complete
-	levels   bool // every search has shown the least levels
-	refusals int  // how often the predicate has refused
+	proven   bool  // every search was complete
+	levels   bool  // every search has shown the least levels
+	lesser   bool  // it was shown that no plan has lesser levels than the best
+	refusals int   // how often the predicate has refused
+	left     int64 // of the budget of elementary work
 }
 
 func (t *trial) reset() { *t = trial{proven: true, levels: true} }
@@ -281,10 +289,26 @@ func (t *trial) proof() Proof {
 	switch {
 	case t.proven:
 		return ProofCost
-	case t.levels:
+	case t.levels || t.lesser:
 		return ProofLevels
 	}
 	return NoProof
+}
+
+// leastBudget is the elementary work that a decision may take in the smallest
+// cluster: enough for complete searches over 30 nodes and 300 tasks.
+const leastBudget = 1 << 23
+
+// allow gives the decision its budget of elementary work.
+func (d *decision) allow() {
+	d.trial.left = d.p.Budget
+	if d.trial.left <= 0 {
+		d.trial.left = max(leastBudget, 8*int64(d.c.TaskLen())*int64(d.c.types))
+	}
+	d.worker.Allowance = &d.trial.left
+	if d.p.Exhaustive && d.p.Budget <= 0 {
+		d.worker.Allowance = nil
+	}
 }
 
 // budget returns the steps that the next search may take.

@@ -26,9 +26,10 @@ type deepBounds struct {
 	// What all needs take together, one row of each: a unit that reduces two of
 	// them counts for both, and there may be few of those. A set that meets them
 	// has a mix of mixOne for each.
-	rows  []int32
-	mix   []int64 // what a unit of each class has at most
-	byMix []int32 // classes by falling mix
+	// There are two mixes: of the hardest row of each need, and of all rows. If a
+	// need is short of several types, the sum over all of them tells most: a
+	// unit that has much of one has little of another.
+	mixes [2]mix
 	// least[i*(deepest+1)+m] is the least work of m units of classes i and on.
 	least []wide.Uint128
 	works []uint64 // scratch
@@ -37,38 +38,59 @@ type deepBounds struct {
 // buildDeep prepares the deep bounds.
 func (w *Worker) buildDeep() {
 	w.deep.ready = true
-	w.buildMix()
+	w.buildMixes()
 	w.buildLeastWork()
 }
 
-// buildMix chooses the row of each need that takes most units, and mixes them.
-func (w *Worker) buildMix() {
-	d := &w.deep
-	d.rows, d.mix, d.byMix = d.rows[:0], d.mix[:0], d.byMix[:0]
+// A mix sums rows up, each as a part of what it is short of.
+type mix struct {
+	rows    []int32
+	amounts []int64 // what a unit of each class has at most
+	falling []int32 // classes by falling amount
+}
+
+// buildMixes makes the mix of the hardest row of each need, the one that takes
+// most units, and that of all rows.
+func (w *Worker) buildMixes() {
+	hard, all := &w.deep.mixes[0], &w.deep.mixes[1]
+	hard.rows, all.rows = hard.rows[:0], all.rows[:0]
 	for n := range w.p.Needs {
 		hardest, most := int32(-1), int64(0)
 		for r := w.rowOf[n]; r < w.rowOf[n+1]; r++ {
 			if units := w.unitsFor(0, r, w.rows[r].short); units > most {
 				hardest, most = r, units
 			}
+			all.rows = append(all.rows, r)
 		}
 		if hardest >= 0 {
-			d.rows = append(d.rows, hardest)
+			hard.rows = append(hard.rows, hardest)
 		}
+	}
+	for i := range w.deep.mixes {
+		w.fillMix(&w.deep.mixes[i])
+	}
+}
+
+// fillMix computes what the units of each class have of a mix. Rounding up
+// keeps the bound one.
+func (w *Worker) fillMix(x *mix) {
+	x.amounts, x.falling = x.amounts[:0], x.falling[:0]
+	if len(x.rows) < 2 {
+		return // it says no more than the row
 	}
 	for i := range w.classes {
-		var mix int64
-		for _, r := range d.rows {
+		var amount int64
+		for _, r := range x.rows {
 			short := w.rows[r].short
 			quo, rem := wide.MulDiv(uint64(min(w.amount(int32(i), r), short)), mixOne, uint64(short))
-			if mix += int64(quo); rem > 0 {
-				mix++
+			if amount += int64(quo); rem > 0 {
+				amount++
 			}
 		}
-		d.mix = append(d.mix, mix)
-		d.byMix = append(d.byMix, int32(i))
+		x.amounts = append(x.amounts, amount)
+		x.falling = append(x.falling, int32(i))
 	}
-	slices.SortStableFunc(d.byMix, func(a, b int32) int { return cmp.Compare(d.mix[b], d.mix[a]) })
+	slices.SortStableFunc(x.falling, func(a, b int32) int { return cmp.Compare(x.amounts[b], x.amounts[a]) })
 }
 
 // buildLeastWork computes, for every class i, the least work of any number of
@@ -98,11 +120,10 @@ func (w *Worker) buildLeastWork() {
 }
 
 // mixAtLeast returns a number of units from the classes from i on without which
-// the needs together stay open.
-func (w *Worker) mixAtLeast(i int) (units int64) {
-	d := &w.deep
+// the rows of a mix together stay open.
+func (w *Worker) mixAtLeast(x *mix, i int) (units int64) {
 	var rem int64
-	for _, r := range d.rows {
+	for _, r := range x.rows {
 		if open := w.rem[r]; open > 0 {
 			quo, _ := wide.MulDiv(uint64(open), mixOne, uint64(w.rows[r].short))
 			rem += int64(quo)
@@ -111,13 +132,13 @@ func (w *Worker) mixAtLeast(i int) (units int64) {
 	if rem <= 0 {
 		return 0
 	}
-	for _, j := range d.byMix {
-		if int(j) < i || d.mix[j] == 0 {
+	for _, j := range x.falling {
+		if int(j) < i || x.amounts[j] == 0 {
 			continue
 		}
-		take := min((rem-1)/d.mix[j]+1, int64(w.classes[j].count))
+		take := min((rem-1)/x.amounts[j]+1, int64(w.classes[j].count))
 		units += take
-		if rem -= take * d.mix[j]; rem <= 0 {
+		if rem -= take * x.amounts[j]; rem <= 0 {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package cover
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -27,8 +28,21 @@ func (w *Worker) build(p *Problem) bool {
 	w.buildAvail()
 	w.buildByRow()
 	w.reset()
+	// To build sorts units, and classes once for each row.
+	n, m := len(p.Units), len(w.classes)
+	w.spend(4 * (int64(n)*int64(bits.Len(uint(n))+len(w.packs)) + int64(m)*int64(len(w.rows))*int64(bits.Len(uint(m)))))
 	return true
 }
+
+// spend takes elementary work off the allowance.
+func (w *Worker) spend(work int64) {
+	if w.Allowance != nil {
+		*w.Allowance -= work
+	}
+}
+
+// spent reports whether nothing is left of the allowance.
+func (w *Worker) spent() bool { return w.Allowance != nil && *w.Allowance <= 0 }
 
 // buildRows makes a row of every type of a need that is short.
 func (w *Worker) buildRows() {
@@ -74,15 +88,15 @@ func (w *Worker) buildPacks() {
 // buildBudgets finds out which budgets can be overrun at all. The others make
 // no difference between units.
 func (w *Worker) buildBudgets() {
-	w.used = zeros(w.used, len(w.p.Budgets))
-	w.scarce = zeros(w.scarce, len(w.p.Budgets))
+	w.soft.used = zeros(w.soft.used, len(w.p.Budgets))
+	w.soft.scarce = zeros(w.soft.scarce, len(w.p.Budgets))
 	if len(w.p.Budgets) == 0 {
 		return
 	}
 	for i := range w.p.Units {
 		for _, use := range w.p.Units[i].Uses {
-			w.used[use.Budget] = addCapped(w.used[use.Budget], use.Count)
-			w.scarce[use.Budget] = w.used[use.Budget] > w.left(use.Budget)
+			w.soft.used[use.Budget] = addCapped(w.soft.used[use.Budget], use.Count)
+			w.soft.scarce[use.Budget] = w.soft.used[use.Budget] > w.left(use.Budget)
 		}
 	}
 }
@@ -96,10 +110,10 @@ func (w *Worker) compareUses(u, v []Use) int {
 		return 0
 	}
 	for i, j := 0, 0; ; i, j = i+1, j+1 {
-		for i < len(u) && !w.scarce[u[i].Budget] {
+		for i < len(u) && !w.soft.scarce[u[i].Budget] {
 			i++
 		}
-		for j < len(v) && !w.scarce[v[j].Budget] {
+		for j < len(v) && !w.soft.scarce[v[j].Budget] {
 			j++
 		}
 		if i == len(u) || j == len(v) {
@@ -225,7 +239,7 @@ func (w *Worker) buildClasses() {
 		}
 		return cmp.Or(cmp.Compare(u.Work, v.Work), strings.Compare(u.Key, v.Key))
 	})
-	w.classes, w.terms, w.uses = w.classes[:0], w.terms[:0], w.uses[:0]
+	w.classes, w.terms, w.soft.uses = w.classes[:0], w.terms[:0], w.soft.uses[:0]
 	for at, i := range w.members {
 		u := &p.Units[i]
 		if at > 0 && w.alike(&p.Units[w.members[at-1]], u) == 0 {
@@ -297,13 +311,13 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 // scarceUses returns what a unit takes of the budgets that can be overrun. In
 // the others the units of a class may differ.
 func (w *Worker) scarceUses(u *Unit) []Use {
-	from := len(w.uses)
+	from := len(w.soft.uses)
 	for _, use := range u.Uses {
-		if w.scarce[use.Budget] {
-			w.uses = append(w.uses, use)
+		if w.soft.scarce[use.Budget] {
+			w.soft.uses = append(w.soft.uses, use)
 		}
 	}
-	return w.uses[from:len(w.uses):len(w.uses)]
+	return w.soft.uses[from:len(w.soft.uses):len(w.soft.uses)]
 }
 
 // addTerm adds a term to those from the given one on, where each row is once.
@@ -337,11 +351,11 @@ func (w *Worker) reset() {
 	}
 	w.freed = zeros(w.freed, w.types)
 	w.sure = zeros(w.sure, w.types)
-	w.used = zeros(w.used, len(w.p.Budgets))
-	w.over = 0
+	w.soft.used = zeros(w.soft.used, len(w.p.Budgets))
+	w.soft.over = 0
 	w.taken = zeros(w.taken, len(w.classes))
 	w.total = Total{}
-	w.found, w.levels = false, false
+	w.top.found, w.levels = false, false
 	w.steps = 0
 	w.deep.ready = false
 }

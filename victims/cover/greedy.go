@@ -109,13 +109,13 @@ func (w *Worker) move(i int, sign int64) {
 		w.freed[t] += sign * c.size.At(t)
 	}
 	for _, use := range c.uses {
-		if !w.scarce[use.Budget] {
+		if !w.soft.scarce[use.Budget] {
 			continue // no set overruns it, and not all units of the class use it
 		}
 		left := w.left(use.Budget)
-		w.over -= max(w.used[use.Budget]-left, 0)
-		w.used[use.Budget] += sign * use.Count
-		w.over += max(w.used[use.Budget]-left, 0)
+		w.soft.over -= max(w.soft.used[use.Budget]-left, 0)
+		w.soft.used[use.Budget] += sign * use.Count
+		w.soft.over += max(w.soft.used[use.Budget]-left, 0)
 	}
 	w.taken[i] += int32(sign)
 }
@@ -132,8 +132,8 @@ func (w *Worker) covered() bool {
 
 // keep makes the present set, which costs w.now, the best one.
 func (w *Worker) keep() {
-	w.bestOf, w.found = w.now, true
-	w.best = append(w.best[:0], w.taken...)
+	w.top.total, w.top.found = w.now, true
+	w.top.taken = append(w.top.taken[:0], w.taken...)
 }
 
 // sum returns the total of what is taken, computed anew.
@@ -154,22 +154,22 @@ func (w *Worker) sum() (t Total) {
 // noteOverrun sets the overrun among the levels of what is taken.
 func (w *Worker) noteOverrun(l *Levels) {
 	if o := w.p.Order.Overrun; o > 0 {
-		l[o] = w.over
+		l[o] = w.soft.over
 	}
 }
 
 // answer sets dst to the best set.
 func (w *Worker) answer(dst *Selection, g grade) {
-	dst.Found, dst.Steps = w.found, w.steps
+	dst.Found, dst.Steps = w.top.found, w.steps
 	dst.Proven, dst.LevelsProven = g == whole, g >= leastLevels
 	dst.Units, dst.Total = dst.Units[:0], Total{}
-	if !w.found {
+	if !w.top.found {
 		return
 	}
-	dst.Total = w.bestOf
+	dst.Total = w.top.total
 	for i := range w.classes {
 		first := w.classes[i].first
-		dst.Units = append(dst.Units, w.members[first:first+w.best[i]]...)
+		dst.Units = append(dst.Units, w.members[first:first+w.top.taken[i]]...)
 	}
 	slices.Sort(dst.Units)
 }

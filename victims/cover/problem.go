@@ -169,6 +169,14 @@ type Selection struct {
 // A Worker solves problems. Its zero value is ready; its memory is reused, so
 // that a warm worker allocates nothing. It serves one goroutine at a time.
 type Worker struct {
+	// Allowance, if it is set, is what is left of an amount of elementary work
+	// that several searches share: rows times classes touched. Every search
+	// takes what it does off, and ends with what it has once nothing is left.
+	Allowance *int64
+	// OnlyLesser has a search within a limit look for sets of lesser levels only.
+	// It is much faster, and tells whether the limit has the least levels.
+	OnlyLesser bool
+
 	p     *Problem
 	types int // of which units have amounts
 
@@ -180,7 +188,6 @@ type Worker struct {
 	rowOf   []int32    // first row of each need
 	spans   []packSpan // the packs of each bound
 	builds  uint32     // problems built, to tell spans of this one from older ones
-	scarce  []bool     // the budgets that all units together would overrun
 	sums    []int64    // scratch: one amount per row or pack
 	terms   []term
 	uses    []Use // of classes
@@ -191,15 +198,14 @@ type Worker struct {
 	least  []int64  // the least size, per type
 	byRow  []int32  // all classes by falling amount, row by row
 	deep   deepBounds
+	soft   soft
 	eager  bool // deep bounds, and levels by themselves, from the first step on: for tests
 
 	partial
 	whole  []int32 // taken, while a part of it is considered
-	best   []int32 // taken of the best set found
-	bestOf Total
-	found  bool
-	limit  *Total // what a set may cost at most, if anything is set
-	levels bool   // sets of the same levels as the best one are of no interest
+	top    top     // the best set found
+	limit  *Total  // what a set may cost at most, if anything is set
+	levels bool    // sets of the same levels as the best one are of no interest
 	steps  int
 	budget int
 	keys   [2][]string
@@ -217,6 +223,21 @@ type partial struct {
 	taken []int32 // per class
 	total Total   // without its excess
 	now   Total   // with it, for comparisons
+}
+
+// top is the best set that a search has found.
+type top struct {
+	found bool
+	taken []int32 // per class
+	total Total
+}
+
+// soft is what a search knows of budgets.
+type soft struct {
+	scarce []bool  // the budgets that all units together would overrun
+	uses   []Use   // of classes
+	used   []int64 // of each budget, by what is taken
+	over   int64   // the overrun of what is taken
 }
 
 // coverRow is one type of one need.

@@ -25,8 +25,8 @@ func (w *Worker) Within(dst *Selection, p *Problem, steps int, limit *Total) {
 	}
 	w.limit = limit
 	w.greedy()
-	if w.found && !w.beats(&w.bestOf) {
-		w.found = false
+	if w.top.found && !w.beats(&w.top.total) {
+		w.top.found = false
 	}
 	g := whole
 	if w.reachable() {
@@ -100,9 +100,10 @@ func (w *Worker) branch(i int) bool {
 		w.consider()
 		return true
 	}
-	if w.steps >= w.budget {
+	if w.steps >= w.budget || w.spent() {
 		return false
 	}
+	w.spend(4 * (int64(len(w.rows)*(len(w.classes)-i)) + NumLevels)) // bounds look at each class four times or so
 	if w.steps++; !w.deep.ready && (w.steps > deepAfter || w.eager) {
 		w.buildDeep()
 	}
@@ -153,9 +154,9 @@ func (w *Worker) fewest(i int) int {
 // beaten reports whether no set that completes the present one with classes
 // from i on can matter: each costs more than the best one.
 func (w *Worker) beaten(i int) bool {
-	best := &w.bestOf
+	best := &w.top.total
 	switch {
-	case w.found:
+	case w.top.found:
 	case w.limit != nil:
 		best = w.limit
 	default:
@@ -179,7 +180,7 @@ func (w *Worker) beaten(i int) bool {
 			return low[l] > best.Levels[l]
 		}
 	}
-	if w.levels && w.found {
+	if w.levels && w.top.found || w.OnlyLesser {
 		return true
 	}
 	least := w.least[i*w.types:]
@@ -224,8 +225,12 @@ func (w *Worker) atLeast(i int) int64 {
 			most = max(most, w.unitsFor(i, int32(r), rem))
 		}
 	}
-	if w.deep.ready && len(w.deep.rows) > 1 {
-		most = max(most, w.mixAtLeast(i))
+	if w.deep.ready {
+		for m := range w.deep.mixes {
+			if x := &w.deep.mixes[m]; len(x.rows) > 1 {
+				most = max(most, w.mixAtLeast(x, i))
+			}
+		}
 	}
 	return most
 }
@@ -277,15 +282,18 @@ func (w *Worker) better() bool {
 	if !w.beats(&w.now) {
 		return false
 	}
-	if !w.found {
+	if !w.top.found {
 		return true
 	}
-	c := w.p.Order.compare(&w.now, &w.bestOf)
+	c := w.p.Order.compare(&w.now, &w.top.total)
 	return c < 0 || c == 0 && w.smallerKeys()
 }
 
 // beats reports whether a set of total t is within the limit.
 func (w *Worker) beats(t *Total) bool {
+	if w.OnlyLesser && w.limit != nil {
+		return slices.Compare(t.Levels[:], w.limit.Levels[:]) < 0
+	}
 	return w.limit == nil || w.p.Order.compare(t, w.limit) <= 0
 }
 
@@ -293,7 +301,7 @@ func (w *Worker) beats(t *Total) bool {
 // those of the best one.
 func (w *Worker) smallerKeys() bool {
 	w.keys[0] = w.sortedKeys(w.keys[0][:0], w.taken)
-	w.keys[1] = w.sortedKeys(w.keys[1][:0], w.best)
+	w.keys[1] = w.sortedKeys(w.keys[1][:0], w.top.taken)
 	return slices.Compare(w.keys[0], w.keys[1]) < 0
 }
 
