@@ -22,6 +22,10 @@ type sceneLook struct {
 	Queues   []queueLook `json:"queues"`
 	Nodes    []nodeLook  `json:"nodes"`
 	Relax    []relaxLook `json:"relax,omitempty"`
+
+	// Explained is set if there are findings: decisions about jobs and quotas
+	// have none.
+	Explained bool `json:"explained,omitempty"`
 }
 
 // A queueLook is a queue. Before the plan it uses the first three amounts, after
@@ -94,7 +98,7 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 		l.Nodes = append(l.Nodes, d.nodeLook(id, why))
 	}
 	if e != nil {
-		l.Relax = relaxLooks(d, step.Request, e)
+		l.Explained, l.Relax = true, relaxLooks(d, step.Request, e)
 	}
 	return l
 }

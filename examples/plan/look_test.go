@@ -82,6 +82,7 @@ func TestLook_Documents(t *testing.T) {
 			require.Equal(t, i, one.Step, file)
 			require.NotEmpty(t, one.Scene.Headline, file)
 			require.Equal(t, strings.Contains(one.Steps[i].Title, " asks for ") && !strings.HasPrefix(one.Steps[i].Title, "job "), one.Why != "", file)
+			require.Equal(t, one.Why != "", one.Scene.Explained, file)
 		}
 	}
 }

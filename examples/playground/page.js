@@ -272,7 +272,7 @@ function panel(what) {
   const title = kind === "node" ? `${thing.name}: ${thing.about.join(", ")}` : thing.title;
   const acts = el("div", { className: "acts" });
   if (kind === "task") actsOf(thing, acts);
-  $("why").replaceChildren(el("p", { textContent: title }), el("p", { className: "muted", textContent: thing.why || "it plays no part" }), acts);
+  $("why").replaceChildren(el("p", { textContent: title }), el("p", { className: "muted", textContent: shown.scene.explained ? thing.why || "it plays no part" : "" }), acts);
 }
 
 function actsOf(t, acts) {

@@ -57,28 +57,6 @@ func (r *runner) build() error {
 	return nil
 }
 
-// setPlanner sets the options of a planner for the asks of the document.
-func (r *runner) setPlanner(p *victims.Planner) {
-	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
-	p.Minimum, p.OwnLeaf = r.doc.jobMinimum, ownLeafOf[r.doc.Options.OwnLeaf]
-	if r.doc.Options.Toleration {
-		p.Exempt = r.exempt
-	}
-}
-
-// aim tells a planner where an ask may run, and who blocks a node for it.
-func (r *runner) aim(p *victims.Planner, a *Ask) {
-	p.Filter, p.Blockers = nil, nil
-	if len(a.NodeSelector) > 0 {
-		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) }
-	}
-	if len(a.Ports) > 0 {
-		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return r.blockers(dst, a.Ports, n)
-		}
-	}
-}
-
 // tree makes the queues. Its errors are all that is wrong with them, joined.
 func (doc *Document) tree() (*queue.Tree, error) {
 	mode := queue.Lenient

@@ -68,7 +68,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: ref.Key})
 		own = own || id != noRow && plan.Ask.RequiredNode == "" && r.cluster.TaskView(id).Queue == plan.Ask.Queue
 	}
-	if r.auditAsk(j, q.Ask, &plan); j.Verdict == Breaks {
+	if r.auditAsk(j, &plan); j.Verdict == Breaks {
 		return nil
 	}
 	if err := r.price(j, &plan, q.Proposed); err != nil {
@@ -92,15 +92,12 @@ func (r *runner) ofLeaf(tasks []victims.Task, ask *victims.Ask) bool {
 	return slices.ContainsFunc(tasks, func(t victims.Task) bool { return t.Queue == ask.Queue })
 }
 
-// auditAsk notes the laws that a plan breaks.
-func (r *runner) auditAsk(j *Judged, a *Ask, plan *victims.Plan) {
+// auditAsk notes the laws that a plan breaks. The options are those of the planner
+// that has decided the ask.
+func (r *runner) auditAsk(j *Judged, plan *victims.Plan) {
 	auditor := victims.Auditor{
 		Cluster: r.cluster, StrictPriority: r.planner.StrictPriority, Exempt: r.planner.Exempt,
-		Minimum: r.doc.jobMinimum, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
-		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) },
-		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return r.blockers(dst, a.Ports, n)
-		},
+		Minimum: r.planner.Minimum, OwnLeaf: r.planner.OwnLeaf, Filter: r.planner.Filter, Blockers: r.planner.Blockers,
 	}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		b := Broken{Law: v.Law.String(), Text: v.String()}
@@ -111,41 +108,14 @@ func (r *runner) auditAsk(j *Judged, a *Ask, plan *victims.Plan) {
 	}
 }
 
-// The words of a document as package victims has them.
-var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny}
-
-// selects reports whether a selector admits a node.
-func (r *runner) selects(s Selector, n victims.NodeID) bool {
-	return s.Selects(r.nodes[n])
-}
-
-// blockers appends to dst the tasks on a node that hold one of the ports.
-func (r *runner) blockers(dst []victims.TaskID, ports []string, n victims.NodeID) []victims.TaskID {
-	for id := range r.cluster.TasksOn(n) {
-		if slices.ContainsFunc(r.ports[r.cluster.Key(id)], func(p string) bool { return slices.Contains(ports, p) }) {
-			dst = append(dst, id)
-		}
-	}
-	return dst
-}
-
 // price works out what a lawful plan costs. A lawful plan is minimal; so it is
-// the only one if no other node takes tasks and no other task can be taken, and
-// then the planner says what it costs.
+// the only one if the ask may run on no other node and no other task can be
+// taken, and then the planner says what it costs.
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
-	only := r.cluster.Clone()
-	for n := range r.cluster.Nodes() {
-		if node := r.cluster.Node(n); n != plan.Node {
-			node.Unschedulable = true
-			if err := only.UpdateNode(&node); err != nil {
-				return err
-			}
-		}
-	}
 	var planner victims.Planner
 	r.setPlanner(&planner)
-	planner.Filter, planner.Blockers = r.planner.Filter, r.planner.Blockers // which are of this ask
-	planner.Cluster, planner.Exempt = only, p.sparesOthers
+	planner.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return n == plan.Node }
+	planner.Blockers, planner.Exempt = r.planner.Blockers, p.sparesOthers
 	var d victims.Decision
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
 		return err

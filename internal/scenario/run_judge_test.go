@@ -218,6 +218,11 @@ func TestRunJudged_Rules(t *testing.T) {
 		{`, "nodeSelector": {"zone": "z"}`, `{"node": "n2", "victims": ["v2"]}`, ``, "breaks law filter"},
 		{`, "ports": ["80"]`, `{"node": "n2", "victims": ["v2"]}`, ``, "breaks law blocker"},
 		{``, `{"node": "n3", "victims": ["own"]}`, ``, "breaks law 7, storm"},
+		{``, `{"node": "n3", "victims": ["own"]}`, `"ownLeaf": "met"`, "dearer"}, // others would do
+		{``, `{"node": "n1", "victims": ["g-0", "g-1"]}`, ``, "dearer"},
+		{`, "nodeSelector": {"zone": "z"}`, `{"node": "n3", "victims": ["v3"]}`, ``, "same"},
+		{`, "ports": ["80"]`, `{"node": "n2", "victims": ["p2"]}`, ``, "same"},
+		{`, "ports": ["80", "81"], "requiredNode": "n3"`, `{"node": "n3", "victims": ["v3"]}`, ``, "same"},
 	} {
 		j := mustJudge(t, fmt.Sprintf(text, test.ask, test.proposed, test.options)).Steps[0].Judged
 		require.Equal(t, test.law, j.String(), "%+v", j)
