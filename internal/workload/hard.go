@@ -187,3 +187,12 @@ func (h Hard) Ask(c *victims.Cluster, k int64) victims.Ask {
 		Priority: 100, PendingSince: Now.Add(-time.Hour),
 	}
 }
+
+// Subject returns the decision about an ask for k tasks of mean size.
+func (h Hard) Subject(c *victims.Cluster, k int64) *Subject {
+	s := &Subject{Planner: victims.Planner{Cluster: c}, Ask: h.Ask(c, k)}
+	if h.Gangs > 0 {
+		s.Planner.Minimum = func(string) int { return h.Gangs }
+	}
+	return s
+}
