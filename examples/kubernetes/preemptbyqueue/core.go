@@ -25,7 +25,8 @@ type core struct {
 	alarms alarms
 	// current is what the queues are. Readers that hold no lock see one state of it.
 	current atomic.Pointer[setup]
-	refused sync.Map // UIDs and pods that were refused, for a change of the queues to wake
+	ready   func() bool // the queues were read
+	refused sync.Map    // UIDs and pods that were refused, for a change of the queues to wake
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
 	granted atomic.Pointer[grants]
 
@@ -59,7 +60,7 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 
 // bareCore makes a core that knows no scheduler.
 func bareCore(s *setup, l *lookup, log klog.Logger) *core {
-	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree)}
+	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), ready: func() bool { return true }}
 	c.current.Store(s)
 	c.publish()
 	c.planner = victims.Planner{

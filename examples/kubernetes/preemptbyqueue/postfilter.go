@@ -16,6 +16,10 @@ import (
 
 // PostFilter decides what should happen for a pod that fits nowhere.
 func (pl *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, m fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
+	if !pl.core.ready() {
+		pl.wake(pod, time.Second)
+		return nil, fwk.NewStatus(fwk.Unschedulable, "the ConfigMap with the queues is not read yet")
+	}
 	nodes, err := pl.handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
 		return nil, fwk.AsStatus(err)

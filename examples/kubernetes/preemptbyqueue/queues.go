@@ -41,12 +41,13 @@ func (c *core) watchQueues(ctx context.Context, h fwk.Handle) error {
 			c.readQueues(m, h)
 		}
 	}
-	_, err := f.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+	handler, err := f.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: read, UpdateFunc: func(_, obj any) { read(obj) },
 	})
 	if err != nil {
 		return err
 	}
+	c.ready = handler.HasSynced
 	f.StartWithContext(ctx)
 	return nil
 }
@@ -66,7 +67,9 @@ func (c *core) readQueues(m *v1.ConfigMap, h fwk.Handle) {
 		return
 	}
 	c.next = &change{setup: s, source: m}
-	h.Activate(c.log, c.refusedPods())
+	if pods := c.refusedPods(); len(pods) > 0 { // none before the scheduler runs, which then can wake them
+		h.Activate(c.log, pods)
+	}
 }
 
 // refusedPods returns the pods that were refused a place, by name.
