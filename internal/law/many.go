@@ -11,11 +11,13 @@ import (
 // checksFlag is the flag by which package rapid is told how often to check.
 const checksFlag = "rapid.checks"
 
-// Check3000 checks a property of which a hundred random cases, which is what
+// Check3000 checks a property in 3000 random cases; see [CheckMany].
+func Check3000(t *testing.T, holds func(*rapid.T)) { CheckMany(t, 3000, holds) }
+
+// CheckMany checks a property of which a hundred random cases, which is what
 // package rapid checks by default, see too little. A larger number that is
 // asked for by the flag counts. It must not run in parallel with other checks.
-func Check3000(t *testing.T, holds func(*rapid.T)) {
-	const checks = 3000
+func CheckMany(t *testing.T, checks int, holds func(*rapid.T)) {
 	f := flag.Lookup(checksFlag)
 	before := f.Value.String()
 	if n, err := strconv.Atoi(before); err == nil && n < checks {
