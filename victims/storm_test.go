@@ -18,7 +18,7 @@ import (
 // as the sum of ⌈g / smallest amount of an ask⌉, however the victims come back.
 //
 // Here they come back at once: a controller recreates every victim as a new ask
-// of the same queue, application and size. Asks are taken in random order,
+// that is the same in all but its key. Asks are taken in random order,
 // plans are carried out at once or step by step, until no ask gets any further.
 func TestStormFreedom(t *testing.T) { rapid.Check(t, propertyStorm) }
 
@@ -27,15 +27,62 @@ func FuzzStormFreedom(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(propertyStorm))
 }
 
-func propertyStorm(t *rapid.T) {
-	workload := world.Workloads(world.Crowded).Draw(t, "workload")
-	h := newHistory(t, workload)
+func propertyStorm(t *rapid.T) { calmOn(t, world.Crowded) }
+
+// calmFeatures are all that can be in the history of an ask but the own leaf.
+const calmFeatures = world.WithGangs | world.WithBudgets | world.WithCosts | world.WithCheckpoints |
+	world.WithRanks | world.WithLabels | world.WithPorts
+
+// The bound holds as well with gangs that go whole, budgets, own costs, node
+// ranks, a filter and blockers.
+func TestStormFreedom_Rules(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { calmOn(t, world.Crowded.With(calmFeatures)) })
+}
+
+func FuzzStormFreedom_Rules(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { calmOn(t, world.Crowded.With(calmFeatures)) }))
+}
+
+// calmOn plays a history and holds it to the bound.
+func calmOn(t *rapid.T, shape world.Shape) {
+	h := newHistory(t, world.Workloads(shape).Draw(t, "workload"))
 	before := h.String()
 	most := h.mostPlans()
 	for h.step() {
 		if h.plans > most {
 			t.Fatalf("%d plans, at most %d can be; from\n%s%v", h.plans, most, before, h)
 		}
+	}
+}
+
+// With the own leaf at met Φ may shrink, so that the bound does not hold. But
+// what is met stays met, and no state comes twice with a plan in between.
+func TestStormFreedom_OwnLeaf(t *testing.T) { rapid.Check(t, propertyOwnLeafStorm) }
+
+func FuzzStormFreedom_OwnLeaf(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyOwnLeafStorm))
+}
+
+func propertyOwnLeafStorm(t *rapid.T) {
+	workload := world.Workloads(world.Crowded.With(calmFeatures|world.WithOwnLeaf)).Draw(t, "workload")
+	workload.Options.OwnLeaf = world.Met
+	h := newHistory(t, workload)
+	before := h.String()
+	seen := map[string]int{h.state(): 0} // the plans so far, by state
+	for met, required := h.met(), 0; h.step(); required = h.required {
+		if n, ok := seen[h.state()]; ok && n < h.plans {
+			t.Fatalf("a state comes again after %d plans; from\n%s%v", h.plans-n, before, h)
+		}
+		seen[h.state()] = h.plans
+		now := h.met()
+		for _, pair := range met {
+			if h.required == required && !slices.Contains(now, pair) {
+				t.Fatalf("%s is not met any more; from\n%s%v", pair, before, h)
+			}
+		}
+		met = now
 	}
 }
 
@@ -48,17 +95,22 @@ type history struct {
 	planner *victims.Planner
 	d       victims.Decision
 
-	pending []world.Ask
-	plans   int // inter-queue plans
-	names   int // given to recreated asks
-	phi     int64
-	log     []string
+	asking   world.Ask // in question: for filter and blockers
+	pending  []world.Ask
+	first    map[string]world.Ask // what a recreated ask was first, by its key
+	plans    int                  // inter-queue plans
+	required int                  // plans for required nodes
+	names    int                  // given to recreated asks
+	phi      int64
+	log      []string
 }
 
 func newHistory(t *rapid.T, w *world.Workload) *history {
-	h := &history{T: t, w: &w.World, o: w.Options, pending: w.Asks}
+	h := &history{T: t, w: &w.World, o: w.Options, pending: w.Asks, first: make(map[string]world.Ask)}
 	h.cluster = build(t, h.w)
 	h.planner = world.PlannerOf(h.cluster, &h.o)
+	h.planner.Filter = h.w.Filter(h.cluster, &h.asking)
+	h.planner.Blockers = h.w.Blockers(h.cluster, &h.asking)
 	h.phi = potential(h.w)
 	return h
 }
@@ -123,7 +175,7 @@ func (h *history) step() bool {
 	h.log = append(h.log, e.told)
 	h.phi = potential(h.w)
 	switch {
-	case e.required:
+	case e.required || h.o.OwnLeaf != "":
 	case e.planned && h.phi <= before:
 		h.Fatalf("Φ goes from %d to %d\n%v", before, h.phi, h)
 	case h.phi < before:
@@ -131,6 +183,9 @@ func (h *history) step() bool {
 	}
 	if e.planned {
 		h.plans++
+	}
+	if e.required {
+		h.required++
 	}
 	return true
 }
@@ -165,8 +220,7 @@ func (h *history) event() event {
 // decide has the pending ask i decided and carries the decision out.
 func (h *history) decide(i int) event {
 	a := h.pending[i]
-	ask := askOf(h.T, h.cluster, &a)
-	h.must(h.planner.Decide(&h.d, &ask, h.o.Now))
+	h.ask(a)
 	if h.d.Outcome == victims.Refused {
 		return event{}
 	}
@@ -198,17 +252,70 @@ func (h *history) decide(i int) event {
 	return e
 }
 
+// ask has an ask decided.
+func (h *history) ask(a world.Ask) {
+	h.asking = a
+	ask := askOf(h.T, h.cluster, &a)
+	h.must(h.planner.Decide(&h.d, &ask, h.o.Now))
+}
+
 // stop notes that a victim was told to stop, and recreates it as an ask.
 func (h *history) stop(key string) {
 	i := h.task(key)
 	t := &h.w.Tasks[i]
 	t.State = world.Preempting
 	h.names++
-	h.pending = append(h.pending, world.Ask{
-		Key: fmt.Sprintf("%s-%d", key, h.names), Application: t.Application, Queue: t.Queue,
-		Size: t.Size, Priority: t.Priority, PendingSince: t.Created,
-		Originator: t.Originator, OptedOut: t.OptedOut,
-	})
+	again, ok := h.first[key]
+	if !ok {
+		again = world.Ask{
+			Key: key, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
+			PendingSince: t.Created, Originator: t.Originator, OptedOut: t.OptedOut,
+			Job: t.Job, Cost: t.Cost, Budgets: t.Budgets, Ports: t.Ports,
+		}
+	}
+	name := fmt.Sprintf("%s-%d", again.Key, h.names)
+	h.first[name] = again
+	again.Key = name
+	h.pending = append(h.pending, again)
+}
+
+// name is the key that a task or an ask had first.
+func (h *history) name(key string) string {
+	if a, ok := h.first[key]; ok {
+		return a.Key
+	}
+	return key
+}
+
+// state is all of the workload that changes: who waits, who holds a grant, and
+// who runs or leaves, and where.
+func (h *history) state() string {
+	var all []string
+	for i := range h.pending {
+		all = append(all, h.name(h.pending[i].Key))
+	}
+	for i := range h.w.Grants {
+		all = append(all, h.name(h.w.Grants[i].Ask.Key)+" to "+h.w.Grants[i].Node)
+	}
+	for i := range h.w.Tasks {
+		t := &h.w.Tasks[i]
+		all = append(all, fmt.Sprintf("%s on %s, leaving %t", h.name(t.Key), t.Node, t.State.Leaving()))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
+}
+
+// met returns the queues and types that have what they are guaranteed.
+func (h *history) met() (pairs []string) {
+	usage := h.w.Usage(true)
+	for _, q := range h.w.Queues() {
+		for t, g := range q.Guaranteed {
+			if usage[q.Path][t] >= g {
+				pairs = append(pairs, t+" of "+q.Path)
+			}
+		}
+	}
+	return pairs
 }
 
 // finish ends a leaving task.
@@ -221,8 +328,7 @@ func (h *history) finish(key string) (told string) {
 
 // start starts a granted ask where it fits its node by now.
 func (h *history) start(a world.Ask) event {
-	ask := askOf(h.T, h.cluster, &a)
-	h.must(h.planner.Decide(&h.d, &ask, h.o.Now))
+	h.ask(a)
 	if h.d.Outcome != victims.Fits {
 		return event{}
 	}
@@ -237,9 +343,15 @@ func (h *history) ungrant(key string) {
 
 // run makes an ask a running task; where it held a grant the task takes its place.
 func (h *history) run(a *world.Ask, node string) {
+	if _, again := h.first[a.Key]; !again {
+		h.first[a.Key] = *a // what it selects is not in the task
+	}
 	t := a.Started(node, h.o.Now)
 	h.must(world.AddTask(h.cluster, &t))
 	h.w.Tasks = append(h.w.Tasks, t)
+	for _, name := range a.Budgets { // another replica is up, or still is
+		h.must(h.cluster.SetBudget(name, victims.Budget(h.w.Budgets[name])))
+	}
 }
 
 func (h *history) leaving() (keys []string) {

@@ -120,7 +120,10 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 // PlannerOf returns a planner over a cluster with the options of a case. The
 // instant is an argument of its decisions; exemptions follow theirs.
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
-	p := &victims.Planner{Cluster: c, StrictPriority: o.StrictPriority, Interval: o.Interval}
+	p := &victims.Planner{
+		Cluster: c, StrictPriority: o.StrictPriority, Interval: o.Interval,
+		OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+	}
 	if o.Exempt != nil {
 		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
 			at := Options{Now: e.Now, Exempt: o.Exempt}
@@ -130,49 +133,19 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	return p
 }
 
+var ownLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny}
+
 // CasePlanner returns a planner for a case over a cluster that was built of its
 // world, with all that the case says: options, labels, ports and gangs.
 func CasePlanner(c *victims.Cluster, k *Case) *victims.Planner {
 	p := PlannerOf(c, &k.Options)
-	switch k.Options.OwnLeaf {
-	case Met:
-		p.OwnLeaf = victims.OwnMet
-	case Any:
-		p.OwnLeaf = victims.OwnAny
-	}
-	if k.Options.Minimums != nil {
-		p.Minimum = func(job string) int { return k.Options.Minimums[job] }
-	}
 	if len(k.Ask.Selector) > 0 {
-		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool {
-			i := slices.IndexFunc(k.World.Nodes, func(x Node) bool { return x.Name == c.Node(n).Name })
-			return k.World.Nodes[i].Has(k.Ask.Selector)
-		}
+		p.Filter = k.Filter(c)
 	}
 	if len(k.Ask.Ports) > 0 {
-		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return k.blockers(dst, c, n)
-		}
+		p.Blockers = k.Blockers(c)
 	}
 	return p
-}
-
-// blockers appends the tasks and grants on a node that hold a port of the ask.
-func (k *Case) blockers(dst []victims.TaskID, c *victims.Cluster, n victims.NodeID) []victims.TaskID {
-	holds := func(ports []string) bool {
-		return slices.ContainsFunc(k.Ask.Ports, func(p string) bool { return slices.Contains(ports, p) })
-	}
-	for i := range k.World.Tasks {
-		if id, ok := c.Lookup(k.World.Tasks[i].Key); ok && c.NodeOf(id) == n && holds(k.World.Tasks[i].Ports) {
-			dst = append(dst, id)
-		}
-	}
-	for i := range k.World.Grants {
-		if id, ok := c.LookupGrant(k.World.Grants[i].Ask.Key); ok && c.NodeOf(id) == n && holds(k.World.Grants[i].Ask.Ports) {
-			dst = append(dst, id)
-		}
-	}
-	return dst
 }
 
 func config(s *resources.Schema, q *Queue) queue.Config {

@@ -8,25 +8,37 @@ import (
 
 // Filter returns the function of a caller that says where an ask may run: on
 // nodes that have the labels which it selects. The cluster is one of the world.
-func (c *Case) Filter(cluster *victims.Cluster) func(*victims.Ask, victims.NodeID) bool {
+// What a points to is the ask in question, and may be another for each decision.
+func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(*victims.Ask, victims.NodeID) bool {
 	return func(_ *victims.Ask, id victims.NodeID) bool {
 		name := cluster.NodeName(id)
-		return slices.ContainsFunc(c.World.Nodes, func(n Node) bool { return n.Name == name && n.Has(c.Ask.Selector) })
+		return slices.ContainsFunc(w.Nodes, func(n Node) bool { return n.Name == name && n.Has(a.Selector) })
 	}
 }
 
 // Blockers returns the function of a caller that names who must go from a node
 // for an ask to run there: tasks and grants that hold one of its ports.
-func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+// Likewise for the ask that a points to.
+func (w *World) Blockers(cluster *victims.Cluster, a *Ask) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
 	return func(dst []victims.TaskID, _ *victims.Ask, id victims.NodeID) []victims.TaskID {
-		held := func(port string) bool { return slices.Contains(c.Ask.Ports, port) }
+		held := func(port string) bool { return slices.Contains(a.Ports, port) }
 		for t := range cluster.TasksOn(id) {
-			if slices.ContainsFunc(c.World.ports(cluster.Key(t)), held) {
+			if slices.ContainsFunc(w.ports(cluster.Key(t)), held) {
 				dst = append(dst, t)
 			}
 		}
 		return dst
 	}
+}
+
+// Filter is that of the world, for the ask of the case.
+func (c *Case) Filter(cluster *victims.Cluster) func(*victims.Ask, victims.NodeID) bool {
+	return c.World.Filter(cluster, &c.Ask)
+}
+
+// Blockers is that of the world, for the ask of the case.
+func (c *Case) Blockers(cluster *victims.Cluster) func([]victims.TaskID, *victims.Ask, victims.NodeID) []victims.TaskID {
+	return c.World.Blockers(cluster, &c.Ask)
 }
 
 // Minimum returns the function of a caller that tells what a running job must

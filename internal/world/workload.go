@@ -17,12 +17,15 @@ type Workload struct {
 
 // Workloads returns random workloads in worlds of a shape. Unlike those of
 // [Cases] many queues are under their guarantees, by more than one ask, and
-// most asks are of leaves below those.
+// most asks are of leaves below those. Asks have the features of the shape, too.
 func Workloads(s Shape) *rapid.Generator[*Workload] {
 	return rapid.Custom(func(t *rapid.T) *Workload {
 		g := generator{T: t, shape: s, hungry: true}
 		c := g.draw()
-		w := &Workload{World: c.World, Options: Options{Now: Epoch, StrictPriority: c.Options.StrictPriority}}
+		w := &Workload{World: c.World, Options: Options{
+			Now: Epoch, StrictPriority: c.Options.StrictPriority,
+			Minimums: c.Options.Minimums, OwnLeaf: c.Options.OwnLeaf,
+		}}
 		if len(c.World.Grants) == 0 || c.World.Grants[0].Ask.Key != c.Ask.Key {
 			w.Asks = append(w.Asks, c.Ask)
 		}
@@ -40,10 +43,28 @@ func Workloads(s Shape) *rapid.Generator[*Workload] {
 			if g.chance("requires node", 1) {
 				a.RequiredNode = of(&g, "node", g.w.Nodes...).Name
 			}
+			g.drawAskFeatures(&a)
 			w.Asks = append(w.Asks, a)
 		}
 		return w
 	})
+}
+
+// drawAskFeatures draws what an ask of a workload has beside amounts, and what
+// the task will have that it becomes.
+func (g *generator) drawAskFeatures(a *Ask) {
+	var t Task
+	g.drawTaskFeatures(&t)
+	a.Cost, a.Budgets = t.Cost, t.Budgets
+	if g.has(WithPorts) {
+		a.Ports = g.drawPorts(3)
+	}
+	if g.has(WithLabels) {
+		a.Selector = g.drawSelector()
+	}
+	if g.has(WithGangs) && g.chance("in a gang", 3) {
+		a.Job = of(g, "gang", "g", "h")
+	}
 }
 
 // starving returns the leaves that are below a queue under its guarantee.
