@@ -3,6 +3,7 @@ package victims_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // historySteps is how long a random history is.
-const historySteps = 10_000
+const historySteps = 40_000
 
 // chronicle is a cluster under random asks, ends and changes of configuration,
 // with a controller that recreates every victim as a new ask at once.
@@ -36,7 +37,8 @@ type chronicle struct {
 
 // A long random history: every plan is lawful and makes Φ, the sum of min(e, g)
 // over queues and guaranteed types, strictly larger; nothing else that the
-// planner does makes it smaller.
+// planner does makes it smaller. Tasks are in gangs and budgets, have costs of
+// their own, hold ports and select nodes.
 func TestLongHistory(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
@@ -47,7 +49,8 @@ func TestLongHistory(t *testing.T) {
 			}
 			t.Log(c.counts)
 			// A history in which little happens shows little.
-			for _, what := range []string{"plan", "refused", "fits", "waits", "required plan", "bounds changed", "state changed"} {
+			for _, what := range []string{"plan", "refused", "fits", "waits", "required plan", "bounds changed", "state changed",
+				"gang stopped", "overrun", "blocked", "own cost"} {
 				require.Greater(t, c.counts[what], 30, "steps of kind %q", what)
 			}
 		})
@@ -79,6 +82,11 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 		now: now, counts: make(map[string]int),
 	}
 	c.planner.Cluster, c.auditor.Cluster = c.cluster, c.cluster
+	c.planner.Minimum = func(string) int { return 2 }
+	c.planner.Filter = func(a *victims.Ask, n victims.NodeID) bool { return tag(a.Tag).selects(n) }
+	c.planner.Blockers = c.blockers
+	c.auditor.Minimum, c.auditor.Filter, c.auditor.Blockers = c.planner.Minimum, c.planner.Filter, c.planner.Blockers
+	c.changeBudgets()
 	for q := range tree.Leaves(queue.Root) {
 		c.leaves = append(c.leaves, q)
 	}
@@ -87,6 +95,46 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 		require.NoError(t, err)
 	}
 	return c
+}
+
+// A tag says which port an ask holds, or 0, and which nodes it selects.
+type tag uint64
+
+func (t tag) port() int { return int(t % 4) }
+
+func (t tag) selects(n victims.NodeID) bool { return t/4 == 0 || int(t/4)%2 == int(n)%2 }
+
+// drawTag returns a tag, 0 for most.
+func (c *chronicle) drawTag() uint64 {
+	var t uint64
+	if c.random.IntN(3) == 0 {
+		t = 1 + c.random.Uint64N(3)
+	}
+	if c.random.IntN(8) == 0 {
+		t += 4 * (1 + c.random.Uint64N(2))
+	}
+	return t
+}
+
+// blockers appends who holds the port of an ask on a node.
+func (c *chronicle) blockers(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+	port := tag(a.Tag).port()
+	if port == 0 {
+		return dst
+	}
+	for id := range c.cluster.TasksOn(n) {
+		if tag(c.cluster.Task(id).Tag).port() == port {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
+
+// changeBudgets sets what is left of a soft and of a hard budget.
+func (c *chronicle) changeBudgets() {
+	for _, name := range []string{"soft", "hard"} {
+		require.NoError(c.t, c.cluster.SetBudget(name, victims.Budget{Left: c.random.Int64N(3), Hard: name == "hard"}))
+	}
 }
 
 func (c *chronicle) step() {
@@ -120,6 +168,13 @@ func (c *chronicle) arrive() {
 		Size:     resources.Vector{1 + c.random.Int64N(6), max(c.random.Int64N(4)-1, 0)},
 		Priority: c.random.Int32N(3), PendingSince: c.now.Add(-time.Hour),
 		Originator: c.random.IntN(10) == 0, OptedOut: c.random.IntN(10) == 0,
+		Cost: c.random.Int64N(3), Tag: c.drawTag(),
+	}
+	if c.random.IntN(4) == 0 {
+		ask.Job = fmt.Sprint("job", c.random.IntN(12))
+	}
+	if c.random.IntN(2) == 0 {
+		ask.Budgets = []string{[]string{"soft", "soft", "hard"}[c.random.IntN(3)]}
 	}
 	if c.random.IntN(10) == 0 {
 		ask.RequiredNode = fmt.Sprint("n", c.random.IntN(6))
@@ -147,6 +202,7 @@ func (c *chronicle) decide() {
 		}
 		return
 	}
+	c.count(&d)
 	violations := c.auditor.Audit(nil, &d.Plan, c.now)
 	require.Empty(c.t, violations, "of the plan\n%s%s", c.cluster.Describe(&d), c.cluster.Tree())
 
@@ -159,6 +215,7 @@ func (c *chronicle) decide() {
 			Key: fmt.Sprint("k", c.names), Application: task.Application, Queue: task.Queue,
 			Size: append(resources.Vector(nil), task.Size...), Priority: task.Priority,
 			PendingSince: c.now.Add(-time.Hour), Originator: task.Originator, OptedOut: task.OptedOut,
+			Job: task.Job, Cost: task.Cost, Budgets: slices.Clone(task.Budgets), Tag: task.Tag,
 		})
 	}
 	before := c.potential()
@@ -175,6 +232,21 @@ func (c *chronicle) decide() {
 	for _, v := range d.Plan.Victims {
 		c.leaving = append(c.leaving, v.Key)
 		c.forget(&c.running, v.Key)
+	}
+}
+
+// count counts what a plan shows.
+func (c *chronicle) count(d *victims.Decision) {
+	cost := &d.Plan.Cost
+	for what, shown := range map[string]bool{
+		"gang stopped": cost.Jobs > 0,
+		"overrun":      cost.Overrun > 0,
+		"own cost":     cost.Own.String() != "0",
+		"blocked":      slices.ContainsFunc(d.Plan.Victims, func(v victims.Victim) bool { return v.Blocks }),
+	} {
+		if shown {
+			c.counts[what]++
+		}
 	}
 }
 
@@ -212,6 +284,7 @@ func (c *chronicle) depart(keys *[]string) {
 // changeState lets a running task end by itself, or drains a node for a while.
 func (c *chronicle) changeState() {
 	c.counts["state changed"]++
+	c.changeBudgets()
 	if len(c.running) > 0 && c.random.IntN(2) == 0 {
 		key := c.running[c.random.IntN(len(c.running))]
 		require.NoError(c.t, c.cluster.SetState(key, victims.Releasing))
