@@ -26,12 +26,11 @@ var shaped = []string{"victims", "victims/cover", "jobs", "quota"}
 // wider has the types that may have methods in more files than mostFiles, with
 // the number of files. The numbers only fall.
 var wider = map[string]int{
-	"victims.Cluster":  24, // every method of its API is one, in a file per idea
-	"victims.audit":    10,
-	"victims.decision": 17,
-	"jobs.audit":       7,
-	"jobs.decision":    7,
-	"jobs.jobCase":     9,
+	"victims.Cluster": 22, // every method of its API is one, in a file per idea
+	"victims.audit":   10,
+	"jobs.audit":      7,
+	"jobs.decision":   7,
+	"jobs.jobCase":    9,
 }
 
 // checkShape returns the functions and structs of a package that are too large,

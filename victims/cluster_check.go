@@ -181,3 +181,31 @@ func nanos(t time.Time) (int64, bool) {
 	}
 	return t.UnixNano(), true
 }
+
+// checkAsk reports what is wrong with an ask.
+func (c *Cluster) checkAsk(ask *Ask, now time.Time) error {
+	if ask.Key == "" {
+		return ErrEmpty
+	}
+	if _, ok := c.Lookup(ask.Key); ok {
+		return fmt.Errorf("%w: a task has it", ErrDuplicate)
+	}
+	if err := c.checkLeaf(ask.Queue); err != nil {
+		return err
+	}
+	if _, ok := nanos(now); !ok {
+		return fmt.Errorf("now %v: %w", now, ErrRange)
+	}
+	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
+		return err
+	}
+	return c.checkAmounts(ask.Size, c.grantSize(ask.Key))
+}
+
+// grantSize returns the amounts that an ask holds already.
+func (c *Cluster) grantSize(key string) resources.Vector {
+	if id, ok := c.LookupGrant(key); ok {
+		return c.size(id)
+	}
+	return nil
+}

@@ -200,3 +200,15 @@ func (c *Cluster) row(block []int64, id NodeID) resources.Vector {
 	i := int(id) * c.types
 	return block[i : i+c.types : i+c.types]
 }
+
+// place returns the place of a node in node order.
+func (c *Cluster) place(n NodeID) int { return int(c.nodes[n].seq) }
+
+// comesBefore reports whether node n is to be preferred to m if all else is
+// equal: by rank, then by node order.
+func (c *Cluster) comesBefore(n, m NodeID) bool {
+	if a, b := c.rankOf(n), c.rankOf(m); a != b {
+		return a < b
+	}
+	return c.place(n) < c.place(m)
+}

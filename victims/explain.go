@@ -70,21 +70,24 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
-	d.prepareFindings(s)
-	d.findTasks(dst)
-	d.findQueues(dst)
-	d.findNodes(dst)
+	d.inquiry.prepareFindings(s)
+	d.inquiry.findTasks(dst)
+	d.inquiry.findQueues(dst)
+	d.inquiry.findNodes(dst)
 	if r := &dst.Decision; r.Outcome == Refused && r.Refusal.Reason != InFlight {
-		d.findRelaxations(dst)
+		d.inquiry.findRelaxations(dst)
 	}
 	return nil
 }
 
+// An inquiry finds out what everything was to a decision.
+type inquiry struct{ *decision }
+
 // prepareFindings prepares what a decision prepares on its way, though a
 // precondition may have ended that way early.
-func (d *decision) prepareFindings(s stage) {
+func (d inquiry) prepareFindings(s stage) {
 	if !d.required() {
-		d.findE()
+		d.gate.findE()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.
@@ -95,13 +98,13 @@ func (d *decision) prepareFindings(s stage) {
 }
 
 // findTasks says of each task which rule keeps it.
-func (d *decision) findTasks(e *Explanation) {
+func (d inquiry) findTasks(e *Explanation) {
 	for n := range d.c.nodes {
 		for _, id := range d.c.nodes[n].tasks {
 			if r := &d.c.tasks[id]; r.state != Granted {
-				at := d.siteIfOpen(NodeID(n))
+				at := d.refusing.siteIfOpen(NodeID(n))
 				e.Tasks = append(e.Tasks, TaskFinding{
-					Task: id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: d.ruleFor(id, &at),
+					Task: id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: d.refusing.ruleFor(id, &at),
 				})
 			}
 		}
@@ -116,7 +119,7 @@ func (d *decision) findTasks(e *Explanation) {
 }
 
 // findQueues says of each queue what it is to the ask.
-func (d *decision) findQueues(e *Explanation) {
+func (d inquiry) findQueues(e *Explanation) {
 	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
 	for q := range d.tree.All() {

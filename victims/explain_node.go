@@ -75,11 +75,11 @@ type NodeFinding struct {
 
 // findNodes says of each node what came of it. It searches every node, each as
 // if it were the only one.
-func (d *decision) findNodes(e *Explanation) {
+func (d inquiry) findNodes(e *Explanation) {
 	d.trial.reset()
 	d.allow()
 	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
-	headroom := !d.needs.open() || d.searchHeadroom()
+	headroom := !d.needs.open() || d.headroom.searchHeadroom()
 	trial := d.trial
 	for _, n := range d.c.order {
 		f := NodeFinding{Node: n}
@@ -114,13 +114,13 @@ type nodeLook struct {
 }
 
 // findLacks says what a node lacks.
-func (d *decision) findLacks(f *NodeFinding) (look nodeLook) {
+func (d inquiry) findLacks(f *NodeFinding) (look nodeLook) {
 	at := d.siteOf(f.Node)
 	f.Short = slices.Clone(at.short)
 	f.Lacks = slices.Clone(at.short)
-	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
+	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
 	for _, id := range d.c.nodes[f.Node].tasks {
-		if d.mayGo(id, &at) {
+		if d.refusing.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}
@@ -134,7 +134,7 @@ func (d *decision) findLacks(f *NodeFinding) (look nodeLook) {
 }
 
 // verdict says what came of a node on which a search has just been made.
-func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
+func (d inquiry) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
 	switch out := &e.Decision; {
 	case out.Outcome != Refused && out.Plan.Node == f.Node:
 		return NodeChosen
@@ -166,7 +166,7 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVe
 }
 
 // unusable says why the ask cannot run on a node at all.
-func (d *decision) unusable(n NodeID) NodeVerdict {
+func (d inquiry) unusable(n NodeID) NodeVerdict {
 	switch {
 	case d.required():
 		return NodeNotRequired
@@ -178,7 +178,7 @@ func (d *decision) unusable(n NodeID) NodeVerdict {
 
 // passedOver says why an ask has found room at a moment on the chosen node
 // rather than on n.
-func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
+func (d inquiry) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 	_, held := d.c.LookupGrant(d.ask.Key)
 	switch {
 	case held || d.c.place(n) > d.c.place(chosen):
@@ -193,7 +193,7 @@ func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 
 // outdone says why the plan in d.best is not what was decided. The predicate
 // answers as it has answered before, for it depends on its arguments only.
-func (d *decision) outdone(out *Decision) NodeVerdict {
+func (d inquiry) outdone(out *Decision) NodeVerdict {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)

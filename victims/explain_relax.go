@@ -14,7 +14,7 @@ type RelaxationFinding struct {
 
 // findRelaxations decides again, each time without one rule that may have
 // stood in the way.
-func (d *decision) findRelaxations(e *Explanation) {
+func (d inquiry) findRelaxations(e *Explanation) {
 	var again Decision
 	note := func(key string) {
 		e.Relaxed = append(e.Relaxed, RelaxationFinding{
@@ -24,7 +24,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 	}
 	for _, r := range d.relaxations(e) {
 		d.without = r
-		again.reset(d)
+		again.reset(d.decision)
 		d.decide(&again)
 		if again.Outcome != Refused {
 			note("")
@@ -38,7 +38,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 	for _, r := range e.taskRelaxations() {
 		d.without = r
 		d.eligible.relax(r)
-		d.gangs.reset(d)
+		d.gangs.reset(d.decision)
 		if d.decideTask(&again, e) {
 			note(d.c.tasks[r.Task].key)
 		}
@@ -48,7 +48,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 
 // relaxations returns the rules of the ask, of queues and of nodes that may
 // have stood in the way.
-func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
+func (d inquiry) relaxations(e *Explanation) (all []Relaxation) {
 	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
 		switch rule {
 		case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
@@ -77,7 +77,7 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 }
 
 // mayMatter reports whether relaxing a rule of a queue could change anything.
-func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
+func (d inquiry) mayMatter(rule Relaxable, f *QueueFinding) bool {
 	switch rule {
 	case RelaxTrigger:
 		return f.OnPath
@@ -113,14 +113,14 @@ var taskRules = [numRelaxables]Rule{
 
 // decideTask decides again with a rule of a single task relaxed, where the
 // ask was refused for lack of candidates, and reports whether there is a plan.
-func (d *decision) decideTask(dst *Decision, e *Explanation) bool {
+func (d inquiry) decideTask(dst *Decision, e *Explanation) bool {
 	id := d.without.Task
 	n := d.c.tasks[id].node
-	at := d.siteIfOpen(n)
-	if d.ruleFor(id, &at) != 0 {
+	at := d.refusing.siteIfOpen(n)
+	if d.refusing.ruleFor(id, &at) != 0 {
 		return false // another rule keeps it as well
 	}
-	dst.reset(d)
+	dst.reset(d.decision)
 	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.

@@ -77,7 +77,7 @@ func (g *gangs) meet(job int32) int32 {
 	x.surplus = int64(max(len(x.members)-minimum, 0))
 	x.rule = g.ruleOf(x)
 	if x.surplus > 0 {
-		x.bound = g.d.addBound(x.surplus)
+		x.bound = g.d.eligible.Rooms.add(x.surplus)
 	}
 	return int32(n + 1)
 }

@@ -84,6 +84,16 @@ func (r *Rooms) arrive(b *cover.Bound, q queue.ID, arriving resources.Vector) {
 // drop makes a queue guarantee nothing, for leaves that are asked for later.
 func (r *Rooms) drop(q queue.ID) { r.rowOf[q] = -1 }
 
+// add adds a bound that counts tasks, and returns its row.
+func (r *Rooms) add(room int64) int32 {
+	r.amounts = append(r.amounts, room)
+	n := len(r.amounts)
+	b := cover.Bound{}
+	b.Room.Value, b.Room.Defined = r.amounts[n-1:n:n], 1
+	r.Bounds = append(r.Bounds, b)
+	return int32(len(r.Bounds) - 1)
+}
+
 // Row returns the row of a queue in Bounds, and whether it has one.
 func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
 	row = r.rowOf[q]

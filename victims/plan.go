@@ -15,7 +15,7 @@ import (
 // An ask with a required node, such as that of a daemon set, is decided alike,
 // with these differences: that node only is usable, whether it is schedulable
 // or reserved or not ([decision.usable]); no delay and no guarantee is asked
-// for ([decision.precondition]); raw priorities are compared, and neither
+// for ([gate.precondition]); raw priorities are compared, and neither
 // guarantees nor fences nor disabled queues protect, for the ask can run
 // nowhere else ([Preemptor.OnNode]); victims for headroom must be on the node,
 // too ([decision.helps]). (DESIGN.md, Required nodes.)
@@ -23,7 +23,7 @@ func (d *decision) decide(dst *Decision) {
 	if d.place(dst) {
 		return
 	}
-	if !d.precondition(dst) {
+	if !d.gate.precondition(dst) {
 		if !d.prepare(outsideLeaf) {
 			d.refuse(dst, NothingInReach) // law 7
 		} else if d.choose() {
@@ -37,7 +37,7 @@ func (d *decision) decide(dst *Decision) {
 		d.planned(dst)
 		return
 	}
-	d.unplanned(dst)
+	d.refusing.unplanned(dst)
 }
 
 // A stage says whose tasks are candidates.
@@ -70,7 +70,7 @@ func (d *decision) prepare(s stage) bool {
 	}
 	if s == withOwnLeaf {
 		who.OwnLeaf, who.Own = true, d.p.OwnLeaf
-		_, _, lawful := d.trigger()
+		_, _, lawful := d.gate.trigger()
 		who.Starving, who.HasStarving = d.starving, d.hasE
 		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
+// A bounder searches the nodes of a decision, and passes over those that cannot
+// have the best plan. See [bounder.searchBounded].
+type bounder struct{ *decision }
+
 // A nodeBound is a cost that no plan for a node goes below, as far as the
 // digest of the node tells: levels, and work where the levels are the same.
 type nodeBound struct {
@@ -30,7 +34,7 @@ const stride = 64
 // If that takes long, as with sizes that all differ, it is interrupted: first it
 // is shown which levels are the least, for these say who is stopped, and what
 // is left of the budget goes to excess, work and node order.
-func (d *decision) searchBounded() {
+func (d bounder) searchBounded() {
 	d.searchRoomy()
 	var s scan
 	quarter := d.trial.left / 4
@@ -52,7 +56,7 @@ type scan struct {
 
 // scan goes on until so much of the budget is left, and reports whether it is
 // done.
-func (d *decision) scan(s *scan, left int64) bool {
+func (d bounder) scan(s *scan, left int64) bool {
 	for ; !s.second && !d.pool.hopeless; s.i += stride {
 		if s.i >= len(d.nodes) {
 			s.i, s.second = d.next(0), true
@@ -74,14 +78,14 @@ func (d *decision) scan(s *scan, left int64) bool {
 
 // exhausted reports whether no more than so much of the budget is left. Until
 // there is any plan a search goes on, for a plan is better than none.
-func (d *decision) exhausted(left int64) bool { return d.best.found && d.trial.left <= left }
+func (d bounder) exhausted(left int64) bool { return d.best.found && d.trial.left <= left }
 
 // searchLesser looks for plans of lesser levels than the best, the nodes of the
 // least bounds first, and reports whether it has shown that there are none
 // besides what it leaves as the best.
-func (d *decision) searchLesser() (shown bool) {
+func (d bounder) searchLesser() (shown bool) {
 	f := &d.front
-	f.d, f.rows, f.plans = d, f.rows[:0], f.plans[:0]
+	f.d, f.rows, f.plans = d.decision, f.rows[:0], f.plans[:0]
 	for _, n := range d.nodes {
 		b := nodeBound{node: n}
 		short := d.scratch.short
@@ -118,7 +122,7 @@ func (d *decision) searchLesser() (shown bool) {
 // searchRoomy looks at the nodes that have room for the ask as they are. If
 // headroom alone is needed, all of them have the same plan, and the first by
 // rank and node order is enough. Blockers tell them apart.
-func (d *decision) searchRoomy() {
+func (d bounder) searchRoomy() {
 	if !d.needs.open() && d.p.Blockers == nil {
 		return
 	}
@@ -144,8 +148,8 @@ func (d *decision) searchRoomy() {
 // next returns the index in node order of the next node, from i on, that must
 // be looked at and was not in the first round: all others are beaten by the
 // best plan, or have none, by what their gauges tell. It says no more than
-// [decision.look] does, only sooner, and is the inner loop of every decision.
-func (d *decision) next(i int) int {
+// [bounder.look] does, only sooner, and is the inner loop of every decision.
+func (d bounder) next(i int) int {
 	c, e := d.c, &d.eligible
 	for ; i < len(d.nodes); i++ {
 		n := d.nodes[i]
@@ -170,7 +174,7 @@ func (d *decision) next(i int) int {
 // quicklyBeaten is beaten for a node of which the least rank is known, and
 // nothing else: of what decides before and between ranks, priorities and the
 // number of victims it takes none to be needed.
-func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
+func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
 	c, best := d.c, &d.best.total
 	priority := int64(c.digest.gauges[n].minPriority)
 	l := &best.Levels
@@ -216,7 +220,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64) bool {
 // since returns the running time since an instant in nanoseconds, which is
 // none if that is to come. The difference of two int64 fits uint64, wherever
 // zero lies.
-func (d *decision) since(start int64) uint64 {
+func (d bounder) since(start int64) uint64 {
 	if now := d.eligible.ns; start <= now {
 		return uint64(now) - uint64(start)
 	}
@@ -233,7 +237,7 @@ func reaches(count, amount, short int64) bool {
 // look searches a node that lacks room, unless its bounds show that it has no
 // plan or none that beats the best. The filter is asked last: it may cost more
 // than the bounds.
-func (d *decision) look(n NodeID) {
+func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short := d.scratch.short
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
@@ -250,7 +254,7 @@ func (d *decision) look(n NodeID) {
 // boundNode bounds a node that lacks some amounts. It reports false if all its
 // tasks together do not give them, or if priorities or guarantees let none of
 // them go.
-func (d *decision) boundNode(b *nodeBound, lacks resources.Vector) bool {
+func (d bounder) boundNode(b *nodeBound, lacks resources.Vector) bool {
 	c, n := d.c, b.node
 	gauge := &c.digest.gauges[n]
 	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
@@ -292,12 +296,12 @@ func (d *decision) boundNode(b *nodeBound, lacks resources.Vector) bool {
 
 // tooLarge reports whether guarantees let no task of a size, or of a larger
 // one, go: no leaf in reach has so much to give.
-func (d *decision) tooLarge(size resources.Vector) bool {
+func (d bounder) tooLarge(size resources.Vector) bool {
 	return !resources.Fits(size, d.eligible.mostRoom)
 }
 
 // leastLost returns the work that so many victims on a node lose at least.
-func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {
+func (d bounder) leastLost(n NodeID, count int64) (work cover.Work) {
 	latest := d.c.digest.latest[int(n)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
 		work = work.AddNanos(d.since(start), 1)
@@ -310,7 +314,7 @@ func (d *decision) leastLost(n NodeID, count int64) (work cover.Work) {
 
 // beaten reports whether it is certain that no plan for the node of b costs less
 // than the best.
-func (d *decision) beaten(b *nodeBound) bool {
+func (d bounder) beaten(b *nodeBound) bool {
 	if c := slices.Compare(b.levels[:], d.best.total.Levels[:]); c != 0 {
 		return c > 0
 	}
@@ -325,7 +329,7 @@ func (d *decision) beaten(b *nodeBound) bool {
 // free at least as much beyond what is wanted as the best plan does. One type
 // that does is enough; the first to look at is the one that decided for the
 // best.
-func (d *decision) freesAsMuch(n NodeID, count, elsewhere int64) bool {
+func (d bounder) freesAsMuch(n NodeID, count, elsewhere int64) bool {
 	if d.best.total.Excess.Amount == 0 || d.freesAsMuchOf(n, count, elsewhere, d.best.bestType) {
 		return true
 	}
@@ -337,7 +341,7 @@ func (d *decision) freesAsMuch(n NodeID, count, elsewhere int64) bool {
 	return false
 }
 
-func (d *decision) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
+func (d bounder) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 	beyond := count * d.c.digest.least[int(n)*d.c.types+t]
 	if elsewhere > 0 {
 		beyond += elsewhere * d.pool.sums.least[t]

@@ -16,7 +16,7 @@ import (
 //
 // It takes the tasks that law 2, fences and the like may protect for
 // candidates, which only makes the bound lower.
-func (d *decision) refine(b *nodeBound, short resources.Vector) bool {
+func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 	lanes := d.c.digest.nodes[b.node].lanes
 	lowest, lowestPriority := b.levels[LevelRank], b.levels[LevelPriority]
 	if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
@@ -45,7 +45,7 @@ func (d *decision) refine(b *nodeBound, short resources.Vector) bool {
 
 // enoughLanes returns how many of the first lanes of a node give what it lacks.
 // All together do.
-func (d *decision) enoughLanes(n NodeID, lacks resources.Vector) int {
+func (d bounder) enoughLanes(n NodeID, lacks resources.Vector) int {
 	digest := &d.c.digest.nodes[n]
 	clear(d.scratch.sum)
 	for i := range digest.lanes {
@@ -65,7 +65,7 @@ func (d *decision) enoughLanes(n NodeID, lacks resources.Vector) int {
 
 // fewest returns a number of tasks below which no set of those in the lanes
 // gives what the node lacks, and the type that takes so many.
-func (d *decision) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count int64, typ int) {
+func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count int64, typ int) {
 	digest := &d.c.digest.nodes[n]
 	for t, short := range lacks {
 		if short <= 0 {
@@ -88,7 +88,7 @@ const mixOne = 1 << 20
 // fewestOfAll is fewest over all types together: each amount counts as a part
 // of what is lacking, and all lacks must be met. A task that has much of one
 // type often has little of another, so this says more if sizes differ.
-func (d *decision) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count int64) {
+func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count int64) {
 	digest := &d.c.digest.nodes[n]
 	shares, rest := d.scratch.shares[:0], int64(0)
 	for _, short := range lacks {
@@ -133,7 +133,7 @@ type lack struct {
 
 // leastWork sets the work of a bound, given that exactly as many victims go as
 // its levels say: few of those can be smaller than the largest in type t.
-func (d *decision) leastWork(b *nodeBound, lanes []lane, need lack) {
+func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
 	digest := &d.c.digest.nodes[b.node]
 	count := int(b.levels[LevelVictims])
 	var largest, second int64

@@ -30,18 +30,7 @@ func (b *budgetRows) bound(d *decision, row int32) int32 {
 		return -1
 	}
 	if b.bounds[row] == 0 {
-		b.bounds[row] = d.addBound(max(budget.left, 0)) + 1
+		b.bounds[row] = d.eligible.Rooms.add(max(budget.left, 0)) + 1
 	}
 	return b.bounds[row] - 1
-}
-
-// addBound adds a bound that counts, and returns its row.
-func (d *decision) addBound(room int64) int32 {
-	r := &d.eligible.Rooms
-	r.amounts = append(r.amounts, room)
-	n := len(r.amounts)
-	b := cover.Bound{}
-	b.Room.Value, b.Room.Defined = r.amounts[n-1:n:n], 1
-	r.Bounds = append(r.Bounds, b)
-	return int32(len(r.Bounds) - 1)
 }

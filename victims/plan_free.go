@@ -202,18 +202,6 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	return false
 }
 
-// place returns the place of a node in node order.
-func (c *Cluster) place(n NodeID) int { return int(c.nodes[n].seq) }
-
-// comesBefore reports whether node n is to be preferred to m if all else is
-// equal: by rank, then by node order.
-func (c *Cluster) comesBefore(n, m NodeID) bool {
-	if a, b := c.rankOf(n), c.rankOf(m); a != b {
-		return a < b
-	}
-	return c.place(n) < c.place(m)
-}
-
 // max returns the max of a queue in the types that the ask wants.
 func (d *decision) max(q queue.ID) resources.Limit {
 	most := d.tree.Max(q)

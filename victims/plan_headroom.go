@@ -12,14 +12,17 @@ import (
 // If headroom is short as well as a node, one set has to make both. What makes
 // headroom may be on any node, and is one problem that all nodes share.
 
+// A headroomSearch searches nodes if queues lack headroom.
+type headroomSearch struct{ *decision }
+
 // searchJoint looks for a set that makes room on a node and headroom at once.
 // Such a set contains one that makes room on the node, so the cheapest of
 // those is a bound, and the answer if it makes headroom as well.
-func (d *decision) searchJoint(s *site) {
+func (d headroomSearch) searchJoint(s *site) {
 	d.gatherLocal(s)
 	if d.pruning() {
 		n := len(d.local.units)
-		d.local.addGangs(d, s)
+		d.local.addGangs(d.decision, s)
 		d.state(s, d.wanted(s))
 		for i := range d.needs.short {
 			d.problem.Needs[1+i].Short = nil
@@ -37,8 +40,8 @@ func (d *decision) searchJoint(s *site) {
 	if !d.searchHeadroom() {
 		return
 	}
-	d.local.join(d, s)
-	d.local.addGangs(d, s)
+	d.local.join(d.decision, s)
+	d.local.addGangs(d.decision, s)
 	d.state(s, d.wanted(s))
 	d.solve(&d.found, &d.local, d.limit())
 	d.offer(s.node, &d.found, &d.local)
@@ -49,7 +52,7 @@ func (u *unitSet) cut(n int) { u.units, u.ids, u.gang = u.units[:n], u.ids[:n], 
 
 // searchHeadroom solves what all nodes share: the cheapest set that makes
 // headroom. It reports false if there is none, and then no node has a plan.
-func (d *decision) searchHeadroom() bool {
+func (d headroomSearch) searchHeadroom() bool {
 	p := &d.pool
 	if p.searched {
 		return !p.hopeless
@@ -64,12 +67,12 @@ func (d *decision) searchHeadroom() bool {
 }
 
 // searchPool gathers what makes headroom and searches it.
-func (d *decision) searchPool() {
+func (d headroomSearch) searchPool() {
 	p := &d.pool
-	p.gather(d)
+	p.gather(d.decision)
 	s := d.elsewhere()
 	p.singles = len(p.units)
-	p.addGangs(d, &s)
+	p.addGangs(d.decision, &s)
 	d.state(&s, d.wanted(&s))
 	lesser := d.worker.OnlyLesser
 	d.worker.OnlyLesser = false
@@ -81,7 +84,7 @@ func (d *decision) searchPool() {
 }
 
 // makesHeadroom reports whether a set meets every headroom need.
-func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
+func (d headroomSearch) makesHeadroom(s *cover.Selection, u *unitSet) bool {
 	for i, short := range d.needs.short {
 		if !d.meets(u, s.Units, int32(1+i), short) {
 			return false
@@ -91,7 +94,7 @@ func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
 }
 
 // meets reports whether the units that count for a row of needs sum to short.
-func (d *decision) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
+func (d headroomSearch) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
 	sum := d.scratch.sum
 	clear(sum)
 	for _, i := range units {
@@ -176,7 +179,7 @@ func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int
 //
 // At least count victims are on the node, and at least fewest of all make
 // headroom. So besides count there are those that the node has too few for.
-func (d *decision) headroomBeats(b *nodeBound) bool {
+func (d bounder) headroomBeats(b *nodeBound) bool {
 	if !d.needs.open() || !d.pool.searched {
 		return false
 	}
@@ -212,7 +215,7 @@ func (d *decision) headroomBeats(b *nodeBound) bool {
 // newestBelow sets dst to when the last tasks on a node were scheduled that may
 // make headroom for a need, the last first, and returns it. It takes no more
 // than the given number.
-func (d *decision) newestBelow(dst []int64, n NodeID, need int32, most int64) []int64 {
+func (d bounder) newestBelow(dst []int64, n NodeID, need int32, most int64) []int64 {
 	digest := &d.c.digest.nodes[n]
 	for j, w := range digest.leaves {
 		if leaf := &d.eligible.leaves[w]; leaf.level <= need && leaf.veto == 0 {

@@ -14,6 +14,9 @@ import (
 // to be searched twice. So all nodes wait in a heap, each with a bound on what a
 // plan for it costs, and once it was searched with its plan.
 
+// A hearing looks for the best plan that the caller's predicate accepts.
+type hearing struct{ *decision }
+
 // A frontier is the nodes that may still have the best plan, the best first.
 type frontier struct {
 	d     *decision
@@ -56,9 +59,9 @@ func (f *frontier) Less(i, j int) bool {
 
 // searchInTurn searches nodes in the order of their bounds and asks the
 // predicate about plans in the order of their cost, until it accepts one.
-func (d *decision) searchInTurn() bool {
+func (d hearing) searchInTurn() bool {
 	f := &d.front
-	f.d, f.rows, f.plans = d, f.rows[:0], f.plans[:0]
+	f.d, f.rows, f.plans = d.decision, f.rows[:0], f.plans[:0]
 	for _, n := range d.nodes {
 		if p, ok := d.prospectOf(n); ok {
 			f.rows = append(f.rows, p)
@@ -90,7 +93,7 @@ func (d *decision) searchInTurn() bool {
 }
 
 // prospectOf returns a usable node with a bound, and false if it has no plan.
-func (d *decision) prospectOf(n NodeID) (prospect, bool) {
+func (d hearing) prospectOf(n NodeID) (prospect, bool) {
 	p := prospect{node: n, plan: -1}
 	if !d.usable(n) {
 		return p, false
@@ -99,7 +102,7 @@ func (d *decision) prospectOf(n NodeID) (prospect, bool) {
 		return p, true
 	}
 	b := nodeBound{node: n}
-	if !d.boundNode(&b, d.scratch.short) {
+	if !d.bounds.boundNode(&b, d.scratch.short) {
 		return p, false
 	}
 	p.levels = b.levels
@@ -121,7 +124,7 @@ func (f *frontier) keep(best *incumbent) int32 {
 }
 
 // approves makes a plan the best and asks the predicate about it.
-func (d *decision) approves(plan *incumbent) bool {
+func (d hearing) approves(plan *incumbent) bool {
 	b := &d.best
 	b.found, b.node, b.cost, b.total = true, plan.node, plan.cost, plan.total
 	b.victims = append(b.victims[:0], plan.victims...)
@@ -134,11 +137,11 @@ func (d *decision) approves(plan *incumbent) bool {
 // victim can be given back so that needs and predicate still hold. Then an
 // opted-out victim is exchanged for any other candidate that does instead
 // (law 1).
-func (d *decision) widen(n NodeID) bool {
+func (d hearing) widen(n NodeID) bool {
 	s := d.siteOf(n)
 	u := &d.local
-	u.gather(d, &s)
-	if d.needs.open() && d.searchHeadroom() {
+	u.gather(d.decision, &s)
+	if d.needs.open() && d.headroom.searchHeadroom() {
 		for i, id := range d.pool.ids[:d.pool.singles] {
 			if d.c.tasks[id].node != n {
 				u.append(id, -1, d.pool.units[i])
@@ -150,7 +153,7 @@ func (d *decision) widen(n NodeID) bool {
 			}
 		}
 	}
-	u.addGangs(d, &s)
+	u.addGangs(d.decision, &s)
 	d.state(&s, d.wanted(&s))
 	taken := d.takeAll(u)
 	if d.isBest(u, taken) || !d.suffices(n, u, taken) {
@@ -172,7 +175,7 @@ func (d *decision) widen(n NodeID) bool {
 }
 
 // trim gives back units, the costliest first, for as long as the others do.
-func (d *decision) trim(n NodeID, u *unitSet, taken []int32) []int32 {
+func (d hearing) trim(n NodeID, u *unitSet, taken []int32) []int32 {
 	for trimmed := true; trimmed; {
 		trimmed = false
 		for i := len(taken) - 1; i >= 0; i-- {
@@ -190,7 +193,7 @@ func (d *decision) trim(n NodeID, u *unitSet, taken []int32) []int32 {
 
 // exchange puts another candidate in the place of an opted-out victim, if that
 // leaves fewer opted out and does as well. It reports whether it has.
-func (d *decision) exchange(n NodeID, u *unitSet, taken []int32) ([]int32, bool) {
+func (d hearing) exchange(n NodeID, u *unitSet, taken []int32) ([]int32, bool) {
 	for at := len(taken) - 1; at >= 0; at-- {
 		out := taken[at]
 		if u.units[out].Levels[LevelOptedOut] == 0 {
@@ -213,7 +216,7 @@ func (d *decision) exchange(n NodeID, u *unitSet, taken []int32) ([]int32, bool)
 }
 
 // isBest reports whether units are the victims of the best plan.
-func (d *decision) isBest(u *unitSet, units []int32) bool {
+func (d hearing) isBest(u *unitSet, units []int32) bool {
 	all := d.tasksOf(u, units)
 	if len(all) != len(d.best.victims) {
 		return false
@@ -227,17 +230,17 @@ func (d *decision) isBest(u *unitSet, units []int32) bool {
 }
 
 // tasksOf lists the tasks of units.
-func (d *decision) tasksOf(u *unitSet, units []int32) []TaskID {
+func (d hearing) tasksOf(u *unitSet, units []int32) []TaskID {
 	ids := d.scratch.taken[:0]
 	for _, i := range units {
-		ids = u.tasks(ids, d, i)
+		ids = u.tasks(ids, d.decision, i)
 	}
 	d.scratch.taken = ids
 	return ids
 }
 
 // sortUnits orders units, the cheapest first.
-func (d *decision) sortUnits(u *unitSet, units []int32) {
+func (d hearing) sortUnits(u *unitSet, units []int32) {
 	slices.SortFunc(units, func(i, j int32) int {
 		a, b := &u.units[i], &u.units[j]
 		return cmp.Or(slices.Compare(a.Levels[:], b.Levels[:]), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
@@ -246,7 +249,7 @@ func (d *decision) sortUnits(u *unitSet, units []int32) {
 
 // takeAll returns units, the cheapest first, each if it still fits the bounds
 // beside those before it.
-func (d *decision) takeAll(u *unitSet) []int32 {
+func (d hearing) takeAll(u *unitSet) []int32 {
 	order := d.scratch.order[:0]
 	for i := range u.units {
 		order = append(order, int32(i))
@@ -259,7 +262,7 @@ func (d *decision) takeAll(u *unitSet) []int32 {
 }
 
 // keepsBounds reports whether units together keep every bound.
-func (d *decision) keepsBounds(u *unitSet, units []int32) bool {
+func (d hearing) keepsBounds(u *unitSet, units []int32) bool {
 	left := &d.scratch.left
 	left.reset(d.eligible.Rooms.Bounds)
 	for _, i := range units {
@@ -316,9 +319,9 @@ func (s *boundState) take(u *cover.Unit) bool {
 
 // suffices reports whether the units meet every need and the predicate accepts
 // them. It is asked only if they do.
-func (d *decision) suffices(n NodeID, u *unitSet, units []int32) bool {
+func (d hearing) suffices(n NodeID, u *unitSet, units []int32) bool {
 	for row, need := range d.problem.Needs {
-		if !d.meets(u, units, int32(row), need.Short) {
+		if !d.headroom.meets(u, units, int32(row), need.Short) {
 			return false
 		}
 	}
@@ -327,7 +330,7 @@ func (d *decision) suffices(n NodeID, u *unitSet, units []int32) bool {
 }
 
 // totalOf returns what a set of units costs.
-func (d *decision) totalOf(u *unitSet, units []int32) (t cover.Total) {
+func (d hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	sum := d.scratch.sum
 	clear(sum)
 	order := &d.problem.Order

@@ -39,10 +39,10 @@ func (d *decision) choose() bool {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}
 	if d.p.Predicate != nil {
-		return d.searchInTurn()
+		return d.hearing.searchInTurn()
 	}
 	if d.pruning() {
-		d.searchBounded()
+		d.bounds.searchBounded()
 	} else {
 		for _, n := range d.nodes {
 			if d.usable(n) && d.passes(n) {
@@ -81,13 +81,13 @@ func (d *decision) searchNode(n NodeID) {
 	case s.roomy():
 		// Headroom alone is needed, and for that the best set is the same on
 		// all such nodes.
-		if d.searchHeadroom() {
+		if d.headroom.searchHeadroom() {
 			d.offer(n, &d.pool.shared, &d.pool.unitSet)
 		}
 	case !d.needs.open():
 		d.searchLocal(&s)
 	default:
-		d.searchJoint(&s)
+		d.headroom.searchJoint(&s)
 	}
 }
 

@@ -179,6 +179,7 @@ type decision struct {
 	filter   nodeFilter
 	blocks   blockers
 
+	parts
 	trial    trial
 	best     incumbent
 	pool     headroomPool
@@ -189,6 +190,17 @@ type decision struct {
 	worker   cover.Worker
 	question Placing
 	scratch  scratch
+}
+
+// parts are what a decision is made by. Each has methods of its own, and the same
+// decision to work on.
+type parts struct {
+	gate     gate
+	bounds   bounder
+	headroom headroomSearch
+	hearing  hearing
+	refusing refuser
+	inquiry  inquiry
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -213,6 +225,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
+	d.parts = parts{gate{d}, bounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
 	d.nodes = c.order
 	if d.required() {
 		d.nodes = d.single[:0]
@@ -231,34 +244,6 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.filter.reset(len(c.nodes))
 	s := &d.scratch
 	s.short, s.sum, s.none = zeros(s.short, c.types), zeros(s.sum, c.types), zeros(s.none, c.types)
-	return nil
-}
-
-// checkAsk reports what is wrong with an ask.
-func (c *Cluster) checkAsk(ask *Ask, now time.Time) error {
-	if ask.Key == "" {
-		return ErrEmpty
-	}
-	if _, ok := c.Lookup(ask.Key); ok {
-		return fmt.Errorf("%w: a task has it", ErrDuplicate)
-	}
-	if err := c.checkLeaf(ask.Queue); err != nil {
-		return err
-	}
-	if _, ok := nanos(now); !ok {
-		return fmt.Errorf("now %v: %w", now, ErrRange)
-	}
-	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
-		return err
-	}
-	return c.checkAmounts(ask.Size, c.grantSize(ask.Key))
-}
-
-// grantSize returns the amounts that an ask holds already.
-func (c *Cluster) grantSize(key string) resources.Vector {
-	if id, ok := c.LookupGrant(key); ok {
-		return c.size(id)
-	}
 	return nil
 }
 

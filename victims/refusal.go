@@ -8,9 +8,12 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// A refuser completes the refusal of an ask that has no plan.
+type refuser struct{ *decision }
+
 // unplanned completes a refusal: if candidates were looked for, it counts what
 // kept whom, and finds the node that came closest. (DESIGN.md, Refusals.)
-func (d *decision) unplanned(dst *Decision) {
+func (d refuser) unplanned(dst *Decision) {
 	r := &dst.Refusal
 	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
 	own := d.mayTakeOwn(dst)
@@ -35,7 +38,7 @@ func (d *decision) unplanned(dst *Decision) {
 }
 
 // count counts what kept whom, and finds the node that came closest.
-func (d *decision) count(r *Refusal) {
+func (d refuser) count(r *Refusal) {
 	for _, n := range d.nodes {
 		if d.usable(n) && !d.passes(n) {
 			r.Filtered++
@@ -53,7 +56,7 @@ func (d *decision) count(r *Refusal) {
 
 // A survey looks at all tasks after a refusal.
 type survey struct {
-	d        *decision
+	d        refuser
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
 	asMuch   []int64          // see noteShare
@@ -62,7 +65,7 @@ type survey struct {
 // ruleFor returns the first rule that keeps a task from being a victim, for the
 // node of a site, or 0 for a candidate. A task that could only go with its whole
 // job counts at the first rule that keeps a member of it.
-func (d *decision) ruleFor(id TaskID, s *site) Rule {
+func (d refuser) ruleFor(id TaskID, s *site) Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
 		switch g := &d.gangs.rows[row]; {
@@ -88,7 +91,7 @@ func (d *decision) ruleFor(id TaskID, s *site) Rule {
 
 // gangReduces reports whether some member of a gang reduces an open need, that
 // of its own node or headroom.
-func (d *decision) gangReduces(row int32) bool {
+func (d refuser) gangReduces(row int32) bool {
 	for _, id := range d.gangs.rows[row].members {
 		if s := d.siteIfOpen(d.c.tasks[id].node); d.helps(id, &s) {
 			return true
@@ -99,7 +102,7 @@ func (d *decision) gangReduces(row int32) bool {
 
 // siteIfOpen is siteOf for a node that the ask can use, and for another a site
 // that needs nothing.
-func (d *decision) siteIfOpen(n NodeID) site {
+func (d refuser) siteIfOpen(n NodeID) site {
 	if d.c.nodes[n].live && d.usable(n) && d.passes(n) {
 		return d.siteOf(n)
 	}
@@ -150,13 +153,13 @@ func (s *survey) findClosest(r *Refusal) {
 
 // shut reports whether a node is out because of who blocks it: a grant, or a
 // task that may not go.
-func (d *decision) shut(s *site) bool {
+func (d refuser) shut(s *site) bool {
 	return s.out || slices.ContainsFunc(s.blockers, func(id TaskID) bool { return !d.mayGo(id, s) })
 }
 
 // mayGo reports whether a task may be a victim for the node of a site, alone or
 // with its whole job.
-func (d *decision) mayGo(id TaskID, s *site) bool {
+func (d refuser) mayGo(id TaskID, s *site) bool {
 	if d.candidate(id, s) {
 		return true
 	}

@@ -66,7 +66,7 @@ func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far b
 	switch {
 	case e.leastRank(gauge.minPriority) > e.ceiling:
 		rule = RulePriority
-	case helps && e.evenRanks && e.leastLift+int64(gauge.maxPriority) <= e.ceiling && d.tooLarge(least):
+	case helps && e.evenRanks && e.leastLift+int64(gauge.maxPriority) <= e.ceiling && d.bounds.tooLarge(least):
 		rule = RuleGuarantee
 	}
 	return rule, far
@@ -74,7 +74,7 @@ func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far b
 
 // addSame counts the tasks of which one rule keeps all whom their leaves do not:
 // what leaves keep, and was not counted yet, is among them.
-func (d *decision) addSame(r *Refusal, same *sameRule) {
+func (d refuser) addSame(r *Refusal, same *sameRule) {
 	var kept [NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
 		if veto := d.eligible.leaves[w].veto; veto != 0 {
@@ -122,7 +122,7 @@ type laneSurvey struct {
 
 // surveyLane counts the tasks of a lane, each at the first rule that keeps it,
 // and returns how many are candidates.
-func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
+func (d refuser) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
 	e := &d.eligible
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	types := resources.Positive(size)

@@ -6,10 +6,13 @@ import (
 	"github.com/go-preempt/preempt/queue"
 )
 
+// A gate says whether an ask may trigger preemption at all.
+type gate struct{ *decision }
+
 // precondition refuses an ask that must not trigger preemption, the cheapest
 // reason first, and reports whether it did. For a required node neither delay
 // nor guarantees count. (DESIGN.md, The decision.)
-func (d *decision) precondition(dst *Decision) bool {
+func (d gate) precondition(dst *Decision) bool {
 	switch {
 	case d.required() && len(d.nodes) == 0:
 		d.refuse(dst, UnknownNode)
@@ -33,7 +36,7 @@ func (d *decision) precondition(dst *Decision) bool {
 
 // early refuses an ask that is not pending for long enough, or for which
 // preemption was tried too recently. RetryAt is the time at which neither is so.
-func (d *decision) early(dst *Decision) bool {
+func (d gate) early(dst *Decision) bool {
 	reason := Reason(0)
 	var retry time.Time
 	if !d.required() && !d.without.rule(RelaxDelay) {
@@ -61,7 +64,7 @@ func (d *decision) early(dst *Decision) bool {
 
 // overMax refuses where a queue on the path is over its max already in a type
 // that the ask wants: bringing it back is the business of package quota.
-func (d *decision) overMax(dst *Decision) bool {
+func (d gate) overMax(dst *Decision) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
 		most := d.max(q)
 		for t := range most.Defined.All() {
@@ -76,7 +79,7 @@ func (d *decision) overMax(dst *Decision) bool {
 
 // trigger notes E and reports whether law 4 lets the ask preempt. If not, q and
 // t say which queue is at its guarantee; without any governing queue t is -1.
-func (d *decision) trigger() (q queue.ID, t int, lawful bool) {
+func (d gate) trigger() (q queue.ID, t int, lawful bool) {
 	x := d.findE()
 	if !x.Governed && !d.without.rule(RelaxUngoverned) {
 		return 0, -1, false
@@ -91,7 +94,7 @@ func (d *decision) trigger() (q queue.ID, t int, lawful bool) {
 }
 
 // refuseTrigger refuses for law 4.
-func (d *decision) refuseTrigger(dst *Decision, q queue.ID, t int) {
+func (d gate) refuseTrigger(dst *Decision, q queue.ID, t int) {
 	if t < 0 {
 		d.refuse(dst, NotGuaranteed)
 		return
@@ -100,7 +103,7 @@ func (d *decision) refuseTrigger(dst *Decision, q queue.ID, t int) {
 }
 
 // findE notes E, the needy queue, and returns what the guarantees say.
-func (d *decision) findE() queue.Trigger {
+func (d gate) findE() queue.Trigger {
 	x := d.tree.Trigger(d.ask.Queue, d.wants)
 	d.starving, d.hasE = x.Needy, x.Governed
 	return x
@@ -108,7 +111,7 @@ func (d *decision) findE() queue.Trigger {
 
 // headroomInside refuses where a max at E or below it is short: only victims
 // inside E could make room there, and those would leave E as starved as it is.
-func (d *decision) headroomInside(dst *Decision) bool {
+func (d gate) headroomInside(dst *Decision) bool {
 	if !d.hasE {
 		return false
 	}
@@ -127,7 +130,7 @@ func (d *decision) headroomInside(dst *Decision) bool {
 	return false
 }
 
-func (d *decision) refuseAt(dst *Decision, r Reason, q queue.ID, t int) {
+func (d gate) refuseAt(dst *Decision, r Reason, q queue.ID, t int) {
 	d.refuse(dst, r)
 	dst.Refusal.Queue, dst.Refusal.Type = q, t
 }
