@@ -10,14 +10,15 @@ import (
 )
 
 // Describe writes a decision for people to read: a first line that says it
-// all, then a line for each reason. It ends with a newline. What is named must
-// be there still, the victims included.
+// all, then a line for each reason. It ends with a newline. A plan says what it
+// is by itself, so its victims may have gone; the queue and the node that a
+// refusal names must be there still.
 //
 // Words in brackets are those of [Reason] and [Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
 func (c *Cluster) Describe(d *Decision) string {
-	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), c.queueName(d.Plan.Ask.Queue), c.amounts(d.Plan.Ask.Size))
-	node := func() string { return c.nodeName(d.Plan.Node) }
+	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.amounts(d.Plan.Ask.Size))
+	node := func() string { return plain.Name(d.Plan.Place) }
 	switch d.Outcome {
 	case Fits:
 		return fmt.Sprintf("%s fits on %s\n", ask, node())

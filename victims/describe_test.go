@@ -171,3 +171,17 @@ func TestDescribe_PlainText(t *testing.T) {
 	ask.Key = "y" + bad                                       // whom the node is reserved for
 	check(f.c.Describe(f.decide(&victims.Planner{}, ask)), 4) // head, victim, cost and proof
 }
+
+// A plan is described later as at once, though its victims have gone and others
+// have their rows.
+func TestDescribe_AfterTheVictims(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4)
+	d := f.decide(&victims.Planner{}, f.ask("x", "b", 4))
+	before := f.c.Describe(d)
+	require.NoError(t, f.c.Apply(&d.Plan))
+	require.NoError(t, f.c.RemoveTask("v"))
+	f.task("other", "b", "n1", 1)
+	require.Equal(t, before, f.c.Describe(d))
+}

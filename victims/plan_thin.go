@@ -77,12 +77,13 @@ func (g *groupSet) add(h uint64) {
 // thin keeps the best candidates by themselves: of the least levels, then those
 // that give most of what is lacking, then by work and key.
 func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
-	h := thinHeap{d: d, ids: ids[:thinTo]}
-	heap.Init(&h)
+	h := &p.heap
+	h.d, h.ids = d, ids[:thinTo]
+	heap.Init(h)
 	for _, id := range ids[thinTo:] {
 		if h.compare(id, h.ids[0]) < 0 {
 			h.ids[0] = id
-			heap.Fix(&h, 0)
+			heap.Fix(h, 0)
 		}
 	}
 	return h.ids

@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// BenchmarkHard makes decisions on loads that are not friendly. What they take
+// is bounded by the budget; the metric proof is 2 if a plan is proven to the
+// last key, 1 if in its levels, 0 if not.
+func BenchmarkHard(b *testing.B) {
+	const nodes, tasks = 1000, 30
+	for _, h := range []workload.Hard{
+		{Nodes: nodes, Tasks: tasks, Shapes: 30}, {Nodes: nodes, Tasks: tasks}, {Nodes: nodes, Tasks: tasks, Types: 16},
+		{Nodes: nodes, Tasks: tasks, Levels: 2}, {Nodes: nodes / 10, Tasks: 10 * tasks},
+		{Nodes: nodes, Tasks: tasks, Gangs: 4}, {Nodes: nodes, Tasks: tasks, Budgets: 10}, {Nodes: nodes, Tasks: tasks, OwnCosts: true},
+	} {
+		b.Run(fmt.Sprintf("%v/k=4", h), func(b *testing.B) {
+			s := h.Subject(h.Build(), 4)
+			s.Decide()
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Decide()
+			}
+			b.ReportMetric(float64(len(s.Decision.Plan.Victims)), "victims")
+			b.ReportMetric(float64(s.Decision.Plan.Proof), "proof")
+		})
+	}
+}
+
+// BenchmarkBatch decides ten asks in order, each as if those before it had been
+// granted.
+func BenchmarkBatch(b *testing.B) {
+	w := workload.W{Nodes: 1000, Tasks: 30, Tree: workload.Tree4x100}
+	c := w.Build()
+	p := victims.Planner{Cluster: c}
+	asks := make([]victims.Ask, 10)
+	for i := range asks {
+		asks[i] = w.Ask(c, 4)
+		asks[i].Key = fmt.Sprint("ask", i)
+	}
+	var decisions []victims.Decision
+	b.ReportAllocs()
+	for b.Loop() {
+		var err error
+		if decisions, err = p.Batch(decisions, asks, workload.Now); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRooms computes what law 2 lets go in a tree of 131 queues.
+func BenchmarkRooms(b *testing.B) {
+	w := workload.W{Nodes: 100, Tasks: 30, Tree: workload.Tree4x100}
+	c := w.Build()
+	ask := w.Ask(c, 4)
+	var rooms victims.Rooms
+	b.ReportAllocs()
+	for b.Loop() {
+		rooms.Reset(c.Tree(), ask.Queue, ask.Size)
+	}
+}
