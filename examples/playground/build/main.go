@@ -32,6 +32,9 @@ const (
 	source  = "examples/playground"
 )
 
+// scripts are the parts of the page's script, in the order in which they run.
+var scripts = []string{"page.js", "editor.js", "picture.js", "panel.js", "storm.js", "link.js", "start.js"}
+
 func main() {
 	log.SetFlags(0)
 	folder := flag.String("o", "playground", "the `FOLDER` that the page goes to")
@@ -72,7 +75,10 @@ func build() ([]byte, error) {
 		return string(text)
 	}
 	layout := read(source, "page.html")
-	c.Style, c.Script = read(source, "page.css"), read(source, "page.js")
+	c.Style = read(source, "page.css")
+	for _, script := range scripts {
+		c.Script += read(source, script) + "\n"
+	}
 	if err == nil {
 		c.WasmExec, err = wasmExec()
 	}

@@ -1,0 +1,58 @@
+// The text of the document: its lines, its mistakes, and changes of it.
+
+// number writes the numbers of the lines, and marks those with mistakes.
+function number(text, mistakes) {
+  const wrong = new Map(mistakes.map((m) => [m.line, m.text]));
+  const lines = [];
+  const count = text.split("\n").length;
+  for (let n = 1; n <= count; n++) {
+    lines.push(el("div", { textContent: n, className: wrong.has(n) ? "wrong" : "", title: wrong.get(n) || "" }));
+  }
+  $("gutter").replaceChildren(...lines);
+  $("gutter").scrollTop = $("document").scrollTop;
+  $("document").setAttribute("aria-invalid", String(mistakes.length > 0));
+}
+
+// tellMistakes lists the mistakes. Each leads to its line.
+function tellMistakes(mistakes) {
+  $("mistakes").replaceChildren(...mistakes.map((m) => el("li", {},
+    el("button", { type: "button", textContent: `line ${m.line}: ${m.text}`, onclick: () => goTo(m.line) }))));
+}
+
+// goTo selects a line.
+function goTo(line) {
+  const area = $("document");
+  const lines = area.value.split("\n");
+  const from = lines.slice(0, line - 1).reduce((sum, l) => sum + l.length + 1, 0);
+  area.focus();
+  area.setSelectionRange(from, from + (lines[line - 1] || "").length);
+  area.scrollTop = Math.max(0, (line - 6) * 18);
+}
+
+// set changes one value of the document's text.
+function set(at, value) {
+  const before = $("document").value;
+  const answer = ask({ document: before, set: { at, value } });
+  if (answer.mistakes) { say(answer.mistakes[0].text); return; }
+  history.push(before);
+  $("undo").disabled = false;
+  $("document").value = answer.document;
+  refresh();
+}
+
+// load shows another document.
+function load(text, at = -1) {
+  stopPlaying();
+  $("storms").replaceChildren();
+  history = [];
+  $("undo").disabled = true;
+  chosen = "";
+  step = at;
+  $("document").value = text;
+  $("document").scrollTop = 0;
+  refresh();
+}
+
+function say(text) {
+  $("said").textContent = text;
+}

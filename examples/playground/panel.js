@@ -1,0 +1,39 @@
+// The panel that says what something is to the request, and what can be done
+// about it.
+
+// find returns what a name of the panel stands for.
+function find(what) {
+  const at = what.indexOf(":"), kind = what.slice(0, at), name = what.slice(at + 1);
+  const s = shown && shown.scene;
+  if (!s) return null;
+  if (kind === "queue") return s.queues.find((q) => q.path === name);
+  if (kind === "node") return s.nodes.find((n) => n.name === name);
+  if (kind === "task") return s.nodes.flatMap((n) => [...n.tasks, ...(n.comes || [])]).find((t) => t.key === name);
+  return null;
+}
+
+function choose(what) { chosen = what; panel(what); }
+
+const untouched = $("why").innerHTML;
+
+// panel says what something is to the request that is shown, and what can be
+// done about it.
+function panel(what) {
+  const thing = what && find(what);
+  if (!thing) { $("why").innerHTML = untouched; return; }
+  const kind = what.slice(0, what.indexOf(":"));
+  const title = kind === "node" ? `${thing.name}: ${thing.about.join(", ")}` : thing.title;
+  const acts = el("div", { className: "acts" });
+  if (kind === "task") actsOf(thing, acts);
+  $("why").replaceChildren(el("p", { textContent: title }), el("p", { className: "muted", textContent: shown.scene.explained ? thing.why || "it plays no part" : "" }), acts);
+}
+
+function actsOf(t, acts) {
+  if (t.protect) {
+    acts.append(el("button", { type: "button", textContent: t.spared ? "Do not protect" : "Protect", onclick: () => set(t.protect.at, t.protect.value) }));
+  }
+  if (!t.node) { if (t.part !== "comes") acts.append(el("span", { className: "muted", textContent: "It came with a request: change that." })); return; }
+  const select = el("select", { "aria-label": `move ${t.key} to`, onchange: (e) => { if (e.target.value) set(t.node.at, e.target.value); } },
+    el("option", { value: "", textContent: "Move to …" }), ...shown.scene.nodes.filter((n) => !n.tasks.includes(t)).map((n) => el("option", { value: n.name, textContent: n.name })));
+  acts.append(select);
+}
