@@ -1,14 +1,12 @@
 package integration
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -38,6 +36,9 @@ func TestCluster(t *testing.T) {
 		{"a granted place is kept", keptPlace},
 		{"queues in a ConfigMap", configMap},
 		{"a gang goes as a whole", wholeGang},
+		{"a gang preempts", preemptingGang},
+		{"a gang that cannot have all its places", hopelessGang},
+		{"a gang of a queue without a guarantee", gangByPriority},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			w.story(t)
@@ -198,35 +199,4 @@ func maxOfQueue(t *testing.T, w *world) {
 	w.settle(t)
 	require.Len(t, w.gonePods(), 1)
 	require.Equal(t, 2, w.running("batch"))
-}
-
-// wholeGang: a PodGroup that can be disrupted only as a whole. One of its pods would
-// do for the first pod that asks, but then a pod that is in no group is cheaper. For
-// the second one both of its pods go, on two nodes.
-func wholeGang(t *testing.T, w *world) {
-	groups := w.client.SchedulingV1beta1().PodGroups("default")
-	_, err := groups.Create(t.Context(), &schedulingv1beta1.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Name: "gang"},
-		Spec: schedulingv1beta1.PodGroupSpec{
-			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}},
-			DisruptionMode:   &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}},
-		},
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	t.Cleanup(func() { w.report(groups.Delete(context.Background(), "gang", metav1.DeleteOptions{})) })
-	member := func(p *v1.Pod) *v1.Pod {
-		gang := "gang"
-		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &gang}
-		return p
-	}
-	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
-	w.run(t, member(on("n1", pod("g-0", "batch", "mid", "4"))), member(on("n2", pod("g-1", "batch", "mid", "4"))),
-		on("n3", pod("single", "batch", "mid", "4")))
-	w.schedule(t, queues(map[string]string{"prod": "8"}))
-	w.run(t, pod("web-0", "prod", "high", "4"))
-	w.settle(t)
-	require.Equal(t, []string{"batch/single"}, w.gonePods())
-	w.run(t, pod("web-1", "prod", "high", "4"))
-	w.settle(t)
-	require.Equal(t, []string{"batch/g-0", "batch/g-1", "batch/single"}, w.gonePods())
 }

@@ -12,6 +12,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -30,6 +31,9 @@ type core struct {
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
 	granted atomic.Pointer[grants]
 
+	// rehearsing is set while the scheduler's snapshot is not what there is.
+	rehearsing atomic.Bool
+
 	mu       sync.Mutex // for all that follows
 	cluster  *victims.Cluster
 	mirror   mirror
@@ -37,7 +41,11 @@ type core struct {
 	decision victims.Decision
 	cycle    *cycle // of the decision that is being made
 	next     *change
-	tell     func(m *v1.ConfigMap, kind, reason, note string) // writes an event
+
+	jobPlanner  jobs.Planner
+	jobDecision jobs.Decision
+	gang        *gang                                            // that is being decided
+	tell        func(m *v1.ConfigMap, kind, reason, note string) // writes an event
 }
 
 // newCore makes a core that follows the informers of a scheduler.
@@ -73,6 +81,12 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 		},
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
 		Exempt:    c.exempt,
+	}
+	c.jobPlanner = jobs.Planner{
+		Cluster: c.cluster, Steps: s.args.Steps, OwnLeaf: s.ownLeaf,
+		Minimum: func(job string) int { return c.cycle.minimum(job) },
+		Filter:  func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
+		Exempt:  func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
 	}
 	return c
 }

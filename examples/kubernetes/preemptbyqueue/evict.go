@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
 	apipod "k8s.io/kubernetes/pkg/api/v1/pod"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
@@ -18,8 +19,8 @@ import (
 
 // An eviction is the part of a plan that is for the API.
 type eviction struct {
-	pod     *v1.Pod // the preemptor
-	key     string
+	pods    []*v1.Pod // the preemptor, or those of a gang
+	keys    []string
 	note    string // for events and conditions
 	victims []victim
 }
@@ -30,8 +31,19 @@ type victim struct {
 	key string
 }
 
+// add adds a pod of the snapshot to the victims.
+func (e *eviction) add(h fwk.Handle, node, key string) {
+	info, err := h.SnapshotSharedLister().NodeInfos().Get(node)
+	if err != nil {
+		return
+	}
+	if pi := podOn(info, key); pi != nil {
+		e.victims = append(e.victims, victim{pi.GetPod(), key})
+	}
+}
+
 // evict tells all victims to stop, many at once. If some of them stay, their marks
-// are taken back and the pod loses its grant: it asks again, and those that do leave
+// are taken back and the preemptor loses its grants: it asks again, and those that do leave
 // are room already.
 func (pl *Plugin) evict(e *eviction) {
 	c := pl.core
@@ -47,7 +59,7 @@ func (pl *Plugin) evict(e *eviction) {
 		again = again || silent || err != nil
 		if err != nil {
 			evictionFailures.Inc()
-			c.log.Error(err, "Victim not evicted", "victim", klog.KObj(v.pod), "pod", klog.KObj(e.pod))
+			c.log.Error(err, "Victim not evicted", "victim", klog.KObj(v.pod), "pod", klog.KObj(e.pods[0]))
 			stay = append(stay, v.key)
 		}
 	}, Name)
@@ -58,11 +70,13 @@ func (pl *Plugin) evict(e *eviction) {
 				c.unmark(k)
 			}
 		}
-		c.drop(e.key)
+		for _, k := range e.keys {
+			c.drop(k)
+		}
 		c.mu.Unlock()
 	}
 	if again {
-		pl.wake(e.pod, time.Second)
+		pl.wake(e.pods, time.Second)
 	}
 }
 
@@ -84,7 +98,7 @@ func (pl *Plugin) stop(ctx context.Context, e *eviction, pod *v1.Pod) (silent bo
 			return false, err
 		}
 	}
-	pl.handle.EventRecorder().Eventf(pod, e.pod, v1.EventTypeNormal, "Preempted", "Preempting", "%s", e.note)
+	pl.handle.EventRecorder().Eventf(pod, e.pods[0], v1.EventTypeNormal, "Preempted", "Preempting", "%s", e.note)
 	return silent, nil
 }
 
@@ -95,7 +109,7 @@ func (pl *Plugin) delete(ctx context.Context, e *eviction, pod *v1.Pod) error {
 	changed := apipod.UpdatePodCondition(status, &v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
 		ObservedGeneration: apipod.CalculatePodConditionObservedGeneration(&pod.Status, pod.Generation, v1.DisruptionTarget),
-		Message:            fmt.Sprintf("%s: %s", e.pod.Spec.SchedulerName, e.note),
+		Message:            fmt.Sprintf("%s: %s", e.pods[0].Spec.SchedulerName, e.note),
 	})
 	if changed {
 		if err := util.PatchPodStatus(ctx, client, pod.Name, pod.Namespace, &pod.Status, status); err != nil {

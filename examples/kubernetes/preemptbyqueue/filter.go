@@ -15,7 +15,7 @@ import (
 // preemption to resolve: its own queue may have pods that matter less.
 func (pl *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c := pl.core
-	if !c.queues().maxes || c.args.DryRun {
+	if !c.queues().maxes || c.args.DryRun || c.rehearsing.Load() {
 		return nil, nil
 	}
 	c.mu.Lock()
@@ -70,9 +70,13 @@ func (pl *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, info 
 }
 
 // Reserve ends the grant of a pod that is being bound: from now on the snapshot has
-// the pod itself.
-func (pl *Plugin) Reserve(_ context.Context, _ fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
+// the pod itself. Pods of a gang are reserved for a try, too. Their grants end when
+// the snapshot has them.
+func (pl *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, _ string) *fwk.Status {
 	c := pl.core
+	if state.IsPodGroupSchedulingCycle() {
+		return nil
+	}
 	c.alarms.stop(pod.UID)
 	c.refused.Delete(pod.UID)
 	if !c.granted.Load().has(key(pod)) {

@@ -14,7 +14,7 @@ import (
 // The metrics of the plugin, which the scheduler serves among its own.
 var (
 	decisions = metrics.NewCounterVec(options("decisions_total",
-		"Decisions for pods that fit nowhere, by outcome and by the reason of a refusal."), []string{"outcome", "reason"})
+		"Decisions for pods and gangs that fit nowhere, by outcome and by the reason of a refusal."), []string{"outcome", "reason"})
 	victimsTotal = metrics.NewCounterVec(options("victims_total",
 		"Pods that plans stopped, by their queue."), []string{"queue"})
 	unproven = metrics.NewCounter(options("unproven_plans_total",
@@ -76,6 +76,19 @@ func (c *core) count(d *victims.Decision) {
 		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
 	}
 	c.countShort(leaf)
+}
+
+// countGang notes the decision for a gang.
+func (c *core) countGang() {
+	d, reason := &c.jobDecision, ""
+	if d.Outcome == victims.Refused {
+		reason = d.Refusal.Reason.String()
+	}
+	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
+	for i := range d.Plan.Victims {
+		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
+	}
+	c.countShort(c.gang.job.Queue)
 }
 
 // countShort notes how much the queues above a leaf are short of.

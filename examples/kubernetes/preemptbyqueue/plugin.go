@@ -31,6 +31,8 @@ var (
 	_ fwk.ReservePlugin     = &Plugin{}
 	_ fwk.EnqueueExtensions = &Plugin{}
 	_ fwk.SignPlugin        = &Plugin{}
+
+	_ fwk.PodGroupPostFilterPlugin = &Plugin{}
 )
 
 // Factory returns what makes the plugins of one scheduler. Give it to app.WithPlugin.

@@ -17,7 +17,7 @@ import (
 // PostFilter decides what should happen for a pod that fits nowhere.
 func (pl *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.Pod, m fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status) {
 	if !pl.core.ready() {
-		pl.wake(pod, time.Second)
+		pl.wake([]*v1.Pod{pod}, time.Second)
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the ConfigMap with the queues is not read yet")
 	}
 	nodes, err := pl.handle.SnapshotSharedLister().NodeInfos().List()
@@ -103,7 +103,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	if len(e.victims) > 0 {
 		go pl.evict(e)
 	}
-	pl.wake(pod, pl.patience(d))
+	pl.wake([]*v1.Pod{pod}, pl.patience(d))
 	return framework.NewPostFilterResultWithNominatedNode(d.Plan.Place), fwk.NewStatus(fwk.Success, line)
 }
 
@@ -115,7 +115,7 @@ func (pl *Plugin) refuse(pod *v1.Pod, line string, now time.Time) (*fwk.PostFilt
 	}
 	pl.core.refused.Store(pod.UID, pod)
 	if r.RetryAt.After(now) {
-		pl.wake(pod, r.RetryAt.Sub(now))
+		pl.wake([]*v1.Pod{pod}, r.RetryAt.Sub(now))
 	}
 	return framework.NewPostFilterResultWithNominatedNode(""), fwk.NewStatus(fwk.Unschedulable, line)
 }
@@ -138,26 +138,23 @@ func (pl *Plugin) patience(d *victims.Decision) time.Duration {
 	return time.Duration(longest)*time.Second + pl.core.args.GrantDeadline.Duration + time.Second
 }
 
-// wake has a pod tried again after a while. No event may come before.
-func (pl *Plugin) wake(pod *v1.Pod, after time.Duration) {
-	pod = pod.DeepCopy()
-	pl.core.alarms.set(pod.UID, after, func() {
-		pl.handle.Activate(pl.core.log, map[string]*v1.Pod{name(pod): pod})
-	})
+// wake has a pod, or those of a gang, tried again after a while. No event may come
+// before.
+func (pl *Plugin) wake(pods []*v1.Pod, after time.Duration) {
+	again := map[string]*v1.Pod{}
+	for _, p := range pods {
+		again[name(p)] = p.DeepCopy()
+	}
+	pl.core.alarms.set(pods[0].UID, after, func() { pl.handle.Activate(pl.core.log, again) })
 }
 
 // eviction returns what is to be done for a plan that is not applied yet.
 func (pl *Plugin) eviction(pod *v1.Pod) *eviction {
 	c := pl.core
 	plan := &c.decision.Plan
-	e := &eviction{pod: pod.DeepCopy(), key: plan.Ask.Key, note: c.entitlement(&plan.Ask)}
+	e := &eviction{pods: []*v1.Pod{pod.DeepCopy()}, keys: []string{plan.Ask.Key}, note: c.entitlement(&plan.Ask)}
 	for i := range plan.Victims {
-		v := &plan.Victims[i]
-		if info, err := pl.handle.SnapshotSharedLister().NodeInfos().Get(v.Place); err == nil {
-			if pi := podOn(info, v.Key); pi != nil {
-				e.victims = append(e.victims, victim{pi.GetPod(), v.Key})
-			}
-		}
+		e.add(pl.handle, plan.Victims[i].Place, plan.Victims[i].Key)
 	}
 	return e
 }

@@ -1,0 +1,90 @@
+package integration
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// addGang creates a PodGroup that can be disrupted only as a whole, and needs so many
+// pods. A controller that does not run here would have to let it go, so that each story
+// has one of another name.
+func (w *world) addGang(t *testing.T, name string, minCount int32) {
+	groups := w.client.SchedulingV1beta1().PodGroups("default")
+	_, err := groups.Create(t.Context(), &schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: schedulingv1beta1.PodGroupSpec{
+			PriorityClassName: "mid",
+			SchedulingPolicy:  schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}},
+			DisruptionMode:    &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// member makes a pod a member of a PodGroup.
+func member(gang string, p *v1.Pod) *v1.Pod {
+	p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &gang}
+	return p
+}
+
+// wholeGang: a PodGroup that can be disrupted only as a whole. One of its pods would
+// do for the first pod that asks, but then a pod that is in no group is cheaper. For
+// the second one both of its pods go, on two nodes.
+func wholeGang(t *testing.T, w *world) {
+	w.addGang(t, "gang", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
+	w.run(t, member("gang", on("n1", pod("g-0", "batch", "mid", "4"))), member("gang", on("n2", pod("g-1", "batch", "mid", "4"))),
+		on("n3", pod("single", "batch", "mid", "4")))
+	w.schedule(t, queues(map[string]string{"prod": "8"}))
+	w.run(t, pod("web-0", "prod", "high", "4"))
+	w.settle(t)
+	require.Equal(t, []string{"batch/single"}, w.gonePods())
+	w.run(t, pod("web-1", "prod", "high", "4"))
+	w.settle(t)
+	require.Equal(t, []string{"batch/g-0", "batch/g-1", "batch/single"}, w.gonePods())
+}
+
+// preemptingGang: both pods of a gang get their places by one plan, and teamb keeps
+// its guarantee.
+func preemptingGang(t *testing.T, w *world) {
+	w.addGang(t, "pair", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
+	w.run(t, on("n1", pod("etl-0", "batch", "low", "4")), on("n2", pod("etl-1", "batch", "low", "4")),
+		on("n3", pod("b", "teamb", "low", "4")))
+	w.controllers()
+	w.schedule(t, queues(map[string]string{"prod": "8", "teamb": "4"}))
+	w.run(t, member("pair", pod("web-0", "prod", "mid", "4")), member("pair", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Equal(t, []string{"batch/etl-0", "batch/etl-1"}, w.gonePods())
+}
+
+// hopelessGang: only two of three places can be had, and so nobody goes.
+func hopelessGang(t *testing.T, w *world) {
+	w.addGang(t, "trio", 3)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
+	w.run(t, on("n1", pod("etl-0", "batch", "low", "4")), on("n2", pod("etl-1", "batch", "low", "4")),
+		on("n3", pod("b", "teamb", "low", "4")))
+	w.schedule(t, queues(map[string]string{"prod": "12", "teamb": "4"}))
+	for _, name := range []string{"web-0", "web-1", "web-2"} {
+		w.add(t, member("trio", pod(name, "prod", "mid", "4")))
+	}
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+	require.Zero(t, w.running("prod"))
+}
+
+// gangByPriority: a queue without a guarantee takes from nobody else, whatever the
+// priority of its gang, and there is not enough of its own.
+func gangByPriority(t *testing.T, w *world) {
+	w.addGang(t, "quartet", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", pod("etl", "batch", "low", "4")), on("n2", pod("b", "teamb", "low", "4")))
+	w.schedule(t, queues(nil))
+	w.add(t, member("quartet", pod("big-0", "batch", "mid", "4")), member("quartet", pod("big-1", "batch", "mid", "4")))
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+}

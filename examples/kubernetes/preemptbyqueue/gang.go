@@ -1,0 +1,261 @@
+package preemptbyqueue
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A gang is a PodGroup for which a decision is made.
+type gang struct {
+	plugin *Plugin
+	job    jobs.Job
+	pods   map[string]*v1.Pod // that have no node, by key
+	// entitled is set if the queue is under its guarantee. Otherwise the gang may take
+	// from its own queue only.
+	entitled bool
+}
+
+// PodGroupPostFilter decides what should happen for a PodGroup of which too few pods
+// fit. It is one decision for all of them: places for the minimum, or nobody goes.
+func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleState, group fwk.PodGroupInfo, try fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	c := pl.core
+	nodes, err := pl.handle.SnapshotSharedLister().NodeInfos().List()
+	if err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	if group.GetPodGroup() == nil || !c.ready() {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "no preemption for composite pod groups, and none before the queues are known")
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sync(nodes)
+	g, err := pl.gang(group)
+	if err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	c.cycle, c.gang = &cycle{ctx: ctx, core: c, handle: pl.handle}, g
+	defer func() { c.cycle, c.gang = nil, nil }()
+	now := time.Now()
+	if err := c.decideGang(now); err != nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
+	}
+	d := &c.jobDecision
+	text := d.Describe(c.cluster)
+	line, _, _ := strings.Cut(text, "\n")
+	log(ctx).V(2).Info("Decided", "podGroup", g.job.Name, "outcome", d.Outcome, "decision", text)
+	c.countGang()
+	switch {
+	case d.Outcome == victims.Refused && d.Refusal.Reason == jobs.InFlight:
+		return g.nominations(), fwk.NewStatus(fwk.Success, line)
+	case d.Outcome == victims.Refused:
+		return nil, fwk.NewStatus(fwk.Unschedulable, line)
+	case c.args.DryRun:
+		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
+	}
+	return g.carryOut(ctx, try, line)
+}
+
+// gang returns a PodGroup as a job.
+func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
+	c, spec := pl.core, group.GetPodGroup().Spec
+	g := &gang{plugin: pl, pods: map[string]*v1.Pod{}}
+	g.job = jobs.Job{Name: group.GetNamespace() + "/" + group.GetName(), MinMembers: 1}
+	if spec.SchedulingPolicy.Gang != nil {
+		g.job.MinMembers = int(spec.SchedulingPolicy.Gang.MinCount)
+	}
+	for id := range c.cluster.JobTasks(g.job.Name) {
+		if c.cluster.State(id) == victims.Running {
+			g.job.Members = append(g.job.Members, jobs.Member{Key: c.cluster.Key(id), Size: c.cluster.Task(id).Size})
+		}
+	}
+	var all resources.Vector
+	for _, pod := range group.GetUnscheduledPods() {
+		ask, err := c.ask(pod)
+		if err != nil {
+			return nil, err
+		}
+		g.job.Queue, g.job.Priority = ask.Queue, ask.Priority
+		g.job.MayNot = g.job.MayNot || ask.MayNot
+		g.job.Members = append(g.job.Members, jobs.Member{
+			Key: ask.Key, Name: ask.Name, Size: ask.Size, OptedOut: ask.OptedOut, Class: g.class(pod)})
+		g.pods[ask.Key] = pod
+		all = resources.Add(all, all, ask.Size)
+	}
+	if spec.Priority != nil {
+		g.job.Priority = *spec.Priority
+	}
+	g.entitled = c.queues().tree.Trigger(g.job.Queue, resources.Positive(all)).Holds()
+	return g, nil
+}
+
+// class returns the index of the first member that may run on the same nodes as a pod.
+func (g *gang) class(pod *v1.Pod) int {
+	for i := range g.job.Members {
+		p := g.pods[g.job.Members[i].Key]
+		if p != nil && reflect.DeepEqual(p.Spec.NodeSelector, pod.Spec.NodeSelector) &&
+			reflect.DeepEqual(p.Spec.Affinity, pod.Spec.Affinity) && reflect.DeepEqual(p.Spec.Tolerations, pod.Spec.Tolerations) {
+			return i
+		}
+	}
+	return len(g.job.Members)
+}
+
+// mayRun reports whether the members of a class may ever run on a node. Other Filter
+// plugins are asked about the plan as a whole.
+func (g *gang) mayRun(class int, n victims.NodeID) bool {
+	info, err := g.plugin.core.cycle.node(n)
+	pod := g.pods[g.job.Members[class].Key]
+	if err != nil || pod == nil {
+		return err == nil
+	}
+	matches, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(info.Node())
+	_, tainted := corev1.FindMatchingUntoleratedTaint(klog.Background(), info.Node().Spec.Taints, pod.Spec.Tolerations, func(t *v1.Taint) bool {
+		return t.Effect != v1.TaintEffectPreferNoSchedule
+	}, false)
+	return err == nil && matches && !tainted && !info.Node().Spec.Unschedulable
+}
+
+// exempt spares other queues from a gang whose queue has its guarantee: laws 4 and 5
+// are not part of plans for jobs.
+func (g *gang) exempt(e victims.Exemption) (time.Time, bool) {
+	if !g.entitled && e.Cluster.TaskView(e.Task).Queue != g.job.Queue {
+		return time.Time{}, true
+	}
+	return g.plugin.core.exempt(e)
+}
+
+// decideGang decides the gang of the cycle. Grants that wait for nobody any more are
+// dropped, and the gang decided as if it had none.
+func (c *core) decideGang(now time.Time) error {
+	job := &c.gang.job
+	if err := c.jobPlanner.Decide(&c.jobDecision, job, now); err != nil {
+		return err
+	}
+	held := false
+	for k := range c.gang.pods { // in any order: one that waits is enough
+		held = held || c.granted.Load().has(k)
+		if len(c.waitsFor(k)) > 0 {
+			return nil
+		}
+	}
+	if !held {
+		return nil
+	}
+	for k := range c.gang.pods { // in any order: all of them go
+		c.drop(k)
+	}
+	return c.jobPlanner.Decide(&c.jobDecision, job, now)
+}
+
+// nominations returns the places that the pods hold.
+func (g *gang) nominations() *fwk.PodGroupPostFilterResult {
+	r := &fwk.PodGroupPostFilterResult{NominatingInfos: map[types.NamespacedName]*fwk.NominatingInfo{}}
+	cluster := g.plugin.core.cluster
+	for k, p := range g.pods {
+		if id, ok := cluster.LookupGrant(k); ok {
+			r.NominatingInfos[types.NamespacedName{Namespace: p.Namespace, Name: p.Name}] =
+				framework.NewPostFilterResultWithNominatedNode(cluster.NodeName(cluster.NodeOf(id))).NominatingInfo
+		}
+	}
+	return r
+}
+
+// carryOut has the scheduler place the gang in its snapshot without the victims. If
+// it can, the gang is granted the places that the scheduler found.
+func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, line string) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	c, plan := g.plugin.core, &g.plugin.core.jobDecision.Plan
+	places, status := g.rehearse(ctx, try)
+	if !status.IsSuccess() {
+		return nil, fwk.NewStatus(fwk.Unschedulable, "the plan for the group is refused: "+status.Message())
+	}
+	change := plan.Change()
+	for i := range change.Grants {
+		if id, ok := c.cluster.LookupNode(places[change.Grants[i].Ask.Key]); ok {
+			change.Grants[i].Node = id
+		}
+	}
+	change.At = time.Now()
+	e := g.eviction(change.Grants)
+	if err := c.cluster.ApplyChange(change); err != nil {
+		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
+	}
+	c.publish()
+	if len(e.victims) > 0 {
+		go g.plugin.evict(e)
+	}
+	g.plugin.wake(e.pods, c.args.GrantDeadline.Duration+time.Minute)
+	return g.nominations(), fwk.NewStatus(fwk.Success, line)
+}
+
+// rehearse returns where the scheduler places the pods once the victims of the plan,
+// and all that leaves already, are gone. Its snapshot is restored afterwards.
+func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc) (map[string]string, *fwk.Status) {
+	c := g.plugin.core
+	gone := map[string][]string{} // by node
+	for _, n := range c.mirror.order {
+		if id, ok := c.cluster.LookupNode(n.name); ok {
+			gone[n.name] = c.goingFrom(id)
+		}
+	}
+	for i := range c.jobDecision.Plan.Victims {
+		v := &c.jobDecision.Plan.Victims[i]
+		gone[v.Place] = append(gone[v.Place], v.Key)
+	}
+	snapshot := g.plugin.handle.MutableSnapshotSharedLister()
+	if err := snapshot.StartMutations(); err != nil {
+		return nil, fwk.AsStatus(err)
+	}
+	defer snapshot.EndMutations()
+	for node, keys := range gone { // in any order: all of them go
+		info, err := snapshot.NodeInfos().Get(node)
+		if err != nil {
+			return nil, fwk.AsStatus(err)
+		}
+		for _, k := range keys {
+			if pi := podOn(info, k); pi != nil {
+				if err := snapshot.RemovePod(c.log, pi.GetPod(), node); err != nil {
+					return nil, fwk.AsStatus(err)
+				}
+			}
+		}
+	}
+	c.rehearsing.Store(true)
+	defer c.rehearsing.Store(false)
+	assigned, status := try(ctx)
+	places := map[string]string{}
+	if status.IsSuccess() {
+		for _, a := range assigned.ProposedAssignments {
+			places[key(a.GetPod())] = a.GetNodeName()
+		}
+	}
+	return places, status
+}
+
+// eviction returns what is to be done for a plan that is not applied yet.
+func (g *gang) eviction(granted []victims.Grant) *eviction {
+	c := g.plugin.core
+	plan := &c.jobDecision.Plan
+	e := &eviction{note: c.entitlement(granted[0].Ask)}
+	for _, a := range granted {
+		e.pods = append(e.pods, g.pods[a.Ask.Key].DeepCopy())
+		e.keys = append(e.keys, a.Ask.Key)
+	}
+	for i := range plan.Victims {
+		e.add(g.plugin.handle, plan.Victims[i].Place, plan.Victims[i].Key)
+	}
+	return e
+}
