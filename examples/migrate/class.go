@@ -4,18 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/toleration"
-)
-
-// The kinds of manifests that have priority classes. Lists of kubectl are of
-// any kind, those of the API name the kind of their items once.
-const (
-	kindClass     = "PriorityClass"
-	kindClassList = "PriorityClassList"
-	kindList      = "List"
-	classGroup    = "scheduling.k8s.io/"
 )
 
 // Why parts of a manifest have no place in a document.
@@ -33,49 +23,9 @@ var (
 	}
 )
 
-// manifest migrates a priority class, or those of a list.
-func (m *migration) manifest(v scenario.Value) {
-	o := m.object(v, false)
-	switch kind := o.text("kind"); {
-	case m.err != nil:
-	case kind == kindClass:
-		m.class(o)
-	case kind == kindList, kind == kindClassList:
-		m.apiVersion(o, kind)
-		for _, item := range o.items("items") {
-			o := m.object(item, false)
-			if itemKind := o.take("kind"); kind == kindList || !itemKind.Absent() {
-				m.wantClass(o)
-			}
-			m.class(o)
-		}
-		o.rest(map[string]string{"metadata": "a list is no part of a document"})
-	default:
-		m.fail(v, "%w: unknown kind %s: want %s, %s or %s", scenario.ErrValue, plain.Name(kind), kindClass, kindClassList, kindList)
-	}
-}
-
-// wantClass complains about the kind of an item of a list that is none of ours.
-func (m *migration) wantClass(o *object) {
-	if kind := o.text("kind"); kind != kindClass {
-		m.fail(o.v, "%w: unknown kind %s: want %s", scenario.ErrValue, plain.Name(kind), kindClass)
-	}
-}
-
-// apiVersion complains about an object of another group that has a kind of the
-// same name. Items of lists may do without a version.
-func (m *migration) apiVersion(o *object, kind string) {
-	v := o.take("apiVersion")
-	version, err := v.Text()
-	m.failed(err)
-	if kind != kindList && version != "" && !strings.HasPrefix(version, classGroup) {
-		m.fail(v, "%w: unknown kind: want a %s of %sv1", scenario.ErrValue, kind, classGroup)
-	}
-}
-
 // class migrates a priority class.
 func (m *migration) class(o *object) {
-	m.apiVersion(o, kindClass)
+	m.apiVersion(o, kindClass, classGroup)
 	meta := o.take("metadata")
 	if meta.Absent() {
 		m.fail(o.v, "%w: metadata", scenario.ErrMissing)

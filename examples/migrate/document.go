@@ -11,15 +11,17 @@ import (
 	"github.com/go-preempt/preempt/toleration"
 )
 
-// A document is a scenario document as it is written, with nothing but queues
-// and classes in it.
+// A document is a scenario document as it is written, with nothing but queues,
+// classes and budgets in it.
 type document struct {
-	Name     string    `json:"name"`
-	Queues   queueText `json:"queues"`
-	Classes  []class   `json:"priorityClasses"`
-	Nodes    []none    `json:"nodes"`
-	Tasks    []none    `json:"tasks"`
-	Requests []none    `json:"requests"`
+	Name    string    `json:"name"`
+	Queues  queueText `json:"queues"`
+	Classes []class   `json:"priorityClasses"`
+
+	Budgets  map[string]budget `json:"budgets,omitempty"`
+	Nodes    []none            `json:"nodes"`
+	Tasks    []none            `json:"tasks"`
+	Requests []none            `json:"requests"`
 }
 
 type none struct{}
@@ -61,8 +63,8 @@ func migrate(all sources, partition string) (text []byte, remarks []error, err e
 		}
 		m.configuration(v, partition)
 	}
-	for i := range all.classes {
-		values, err := all.classes[i].values()
+	for i := range all.manifests {
+		values, err := all.manifests[i].values()
 		if err != nil {
 			return nil, nil, err
 		}

@@ -1,7 +1,7 @@
 // Migrate writes a scenario document from the configuration of a cluster that
 // runs YuniKorn.
 //
-//	migrate [-queues FILE] [-partition NAME] [-classes FILE...]
+//	migrate [-queues FILE] [-partition NAME] [-manifests FILE...]
 //
 // The queues come from YuniKorn's queues file in its JSON form: what a converter
 // makes of queues.yaml, or what the scheduler itself answers. Either of
@@ -13,17 +13,21 @@
 // it is taken, too, if its queues.yaml is written in JSON. One partition is
 // taken: the named one, or the only one, or that of the name "default".
 //
-// Priority classes come from Kubernetes manifests in JSON: single objects,
-// lists, any number of them after each other, as in
+// Priority classes and disruption budgets come from Kubernetes manifests in
+// JSON: single objects, lists, any number of them after each other, as in
 //
-//	kubectl get priorityclasses -o json
+//	kubectl get priorityclasses,poddisruptionbudgets -A -o json
+//
+// A budget has left what status.disruptionsAllowed says, whether it was given as
+// minAvailable or as maxUnavailable. It is soft, as it is to the scheduler of
+// Kubernetes; "hard": true makes it a wall.
 //
 // A FILE may be "-" for standard input. Quantities mean what they mean to
 // YuniKorn: vcore in cores, or thousandths with the suffix m, and everything
 // else as Kubernetes has it. Types keep their names, so that nodes and tasks
 // have vcore too, and not cpu.
 //
-// The document has the queues and the classes, and no nodes, tasks and
+// The document has the queues, classes and budgets, and no nodes, tasks and
 // requests yet. Fill those in, and examples/plan decides it. So
 //
 //	{"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": [
@@ -81,7 +85,7 @@ func main() {
 // options are the arguments. Empty names are absent.
 type options struct {
 	queues, partition string
-	classes           []string
+	manifests         []string
 }
 
 // parse reads the arguments. What is wrong with the flags it has told already,
@@ -90,13 +94,13 @@ func parse(args []string, stderr io.Writer) (o options, status int, ok bool) {
 	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: migrate [-queues FILE] [-partition NAME] [-classes FILE...]")
+		fmt.Fprintln(stderr, "usage: migrate [-queues FILE] [-partition NAME] [-manifests FILE...]")
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.queues, "queues", "", "`FILE` of YuniKorn's queues, in JSON")
 	flags.StringVar(&o.partition, "partition", "", "`NAME` of the partition to take")
-	flags.Func("classes", "`FILE` of priority classes, in JSON; the arguments that remain are more of them", func(file string) error {
-		o.classes = append(o.classes, file)
+	flags.Func("manifests", "`FILE` of priority classes and disruption budgets, in JSON; the arguments that remain are more of them", func(file string) error {
+		o.manifests = append(o.manifests, file)
 		return nil
 	})
 	err := flags.Parse(args)
@@ -114,18 +118,18 @@ func parse(args []string, stderr io.Writer) (o options, status int, ok bool) {
 
 // more takes the arguments that remain, and reports options that make no sense.
 func (o *options) more(rest []string) error {
-	if len(rest) > 0 && o.classes == nil {
-		return fmt.Errorf("argument %q: want none without -classes", rest[0])
+	if len(rest) > 0 && o.manifests == nil {
+		return fmt.Errorf("argument %q: want none without -manifests", rest[0])
 	}
 	for _, arg := range rest {
 		if len(arg) > 1 && arg[0] == '-' {
 			return fmt.Errorf("argument %q: flags come before files", arg)
 		}
 	}
-	o.classes = append(o.classes, rest...)
+	o.manifests = append(o.manifests, rest...)
 	switch {
-	case o.queues == "" && o.classes == nil:
-		return errors.New("want -queues, or -classes, or both")
+	case o.queues == "" && o.manifests == nil:
+		return errors.New("want -queues, or -manifests, or both")
 	case o.queues == "" && o.partition != "":
 		return errors.New("-partition goes with -queues")
 	}

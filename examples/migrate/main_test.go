@@ -28,6 +28,7 @@ func call(stdin string, args ...string) outputs {
 const (
 	queuesFile  = "testdata/queues.json"
 	classesFile = "testdata/classes.json"
+	budgetsFile = "testdata/budgets.json"
 )
 
 // The document and the remarks, to be read: testdata has them.
@@ -36,9 +37,10 @@ func TestRun_Golden(t *testing.T) {
 		golden string
 		args   []string
 	}{
-		{"all", []string{"-queues", queuesFile, "-classes", classesFile}},
+		{"all", []string{"-queues", queuesFile, "-manifests", classesFile}},
 		{"gpu", []string{"-queues", queuesFile, "-partition", "GPU"}},
-		{"classes", []string{"-classes", classesFile}},
+		{"classes", []string{"-manifests", classesFile}},
+		{"budgets", []string{"-manifests", budgetsFile}},
 	} {
 		t.Run(test.golden, func(t *testing.T) {
 			out := call("", test.args...)
@@ -70,8 +72,8 @@ func TestRun_MixedCase(t *testing.T) {
 // kind of file may be standard input.
 func TestRun_Arguments(t *testing.T) {
 	const one = `{"kind": "PriorityClass", "metadata": {"name": "one"}, "value": 1}`
-	a := call(one, "-classes", "-", "-classes", classesFile)
-	b := call(one, "-classes", "-", classesFile)
+	a := call(one, "-manifests", "-", "-manifests", classesFile)
+	b := call(one, "-manifests", "-", classesFile)
 	require.Equal(t, written, a.status, a.stderr)
 	require.Equal(t, a, b)
 	require.Contains(t, a.stdout, `"name": "one"`)
@@ -93,16 +95,16 @@ func TestRun_Bad(t *testing.T) {
 		args  []string
 		said  string
 	}{
-		{"nothing to do", "", nil, "migrate: want -queues, or -classes, or both\n"},
+		{"nothing to do", "", nil, "migrate: want -queues, or -manifests, or both\n"},
 		{"no such file", "", []string{"-queues", "nowhere.json"}, "migrate: open nowhere.json: no such file or directory\n"},
-		{"no such second file", "", []string{"-classes", classesFile, "nowhere.json"}, "migrate: open nowhere.json: no such file or directory\n"},
-		{"an argument", "", []string{"-queues", queuesFile, "more"}, "migrate: argument \"more\": want none without -classes\n"},
-		{"a flag after files", "", []string{"-classes", classesFile, classesFile, "-partition", "x"}, "migrate: argument \"-partition\": flags come before files\n"},
-		{"a partition of nothing", "", []string{"-partition", "x", "-classes", classesFile}, "migrate: -partition goes with -queues\n"},
+		{"no such second file", "", []string{"-manifests", classesFile, "nowhere.json"}, "migrate: open nowhere.json: no such file or directory\n"},
+		{"an argument", "", []string{"-queues", queuesFile, "more"}, "migrate: argument \"more\": want none without -manifests\n"},
+		{"a flag after files", "", []string{"-manifests", classesFile, classesFile, "-partition", "x"}, "migrate: argument \"-partition\": flags come before files\n"},
+		{"a partition of nothing", "", []string{"-partition", "x", "-manifests", classesFile}, "migrate: -partition goes with -queues\n"},
 		{"no such partition", "", []string{"-queues", queuesFile, "-partition", "x"}, "bad value: no partition x, but default, gpu\n"},
-		{"standard input twice", "", []string{"-queues", "-", "-classes", "-"}, "migrate: standard input is named twice\n"},
-		{"one class twice", "", []string{"-classes", classesFile, classesFile}, "duplicate: a class named \"batch\" is there already\n"},
-		{"good queues and bad classes", "{}", []string{"-queues", queuesFile, "-classes", "-"}, "migrate: stdin: {}: missing: kind\n"},
+		{"standard input twice", "", []string{"-queues", "-", "-manifests", "-"}, "migrate: standard input is named twice\n"},
+		{"one class twice", "", []string{"-manifests", classesFile, classesFile}, "duplicate: a class named \"batch\" is there already\n"},
+		{"good queues and bad classes", "{}", []string{"-queues", queuesFile, "-manifests", "-"}, "migrate: stdin: {}: missing: kind\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			out := call(test.stdin, test.args...)
@@ -120,7 +122,7 @@ func TestRun_Flags(t *testing.T) {
 	require.Equal(t, bad, unknown.status)
 	for _, out := range []outputs{help, unknown} {
 		require.Empty(t, out.stdout)
-		require.Contains(t, out.stderr, "usage: migrate [-queues FILE] [-partition NAME] [-classes FILE...]\n")
+		require.Contains(t, out.stderr, "usage: migrate [-queues FILE] [-partition NAME] [-manifests FILE...]\n")
 	}
 }
 

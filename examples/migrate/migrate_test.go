@@ -149,7 +149,7 @@ func TestMigrate_Properties(t *testing.T) {
 // A class keeps its policy, and asks of the class do as it says.
 func TestMigrate_NeverPreempts(t *testing.T) {
 	out := call(`{"kind": "PriorityClass", "metadata": {"name": "calm"}, "value": 5, "preemptionPolicy": "Never"}
-		{"kind": "PriorityClass", "metadata": {"name": "keen"}, "value": 5, "preemptionPolicy": "PreemptLowerPriority"}`, "-classes", "-")
+		{"kind": "PriorityClass", "metadata": {"name": "keen"}, "value": 5, "preemptionPolicy": "PreemptLowerPriority"}`, "-manifests", "-")
 	require.Equal(t, written, out.status)
 	require.Empty(t, out.stderr)
 	ask := func(class string) string {
@@ -200,7 +200,7 @@ func TestMigrate_YAML(t *testing.T) {
 		"":                                 false,
 		"{partitions: [{name: default}]}":  false,
 	} {
-		for _, all := range []sources{{queues: &source{"my.yaml", []byte(text)}}, {classes: []source{{"my.yaml", []byte(text)}}}} {
+		for _, all := range []sources{{queues: &source{"my.yaml", []byte(text)}}, {manifests: []source{{"my.yaml", []byte(text)}}}} {
 			_, _, err := migrate(all, "")
 			if hint {
 				require.EqualError(t, err, "my.yaml: this is YAML, and JSON is wanted: convert it: yq -o=json my.yaml")

@@ -84,8 +84,8 @@ func TestMigrate_ClassMistakes(t *testing.T) {
 		{`1`, `c: 1: wrong kind of value: want an object, found a number`},
 		{`{}`, `c: {}: missing: kind`},
 		{`{"Kind": "PriorityClass"}`, `c: {"Kind":"PriorityClass"}: missing: kind`},
-		{`{"kind": "Deployment"}`, `c: {"kind":"Deployment"}: bad value: unknown kind Deployment: want PriorityClass, PriorityClassList or List`},
-		{`{"kind": "List", "items": [{"kind": "Pod"}]}`, `c: items[0]: {"kind":"Pod"}: bad value: unknown kind Pod: want PriorityClass`},
+		{`{"kind": "Deployment"}`, `c: {"kind":"Deployment"}: bad value: unknown kind Deployment: want PriorityClass, PodDisruptionBudget, a list of one of them, or List`},
+		{`{"kind": "List", "items": [{"kind": "Pod"}]}`, `c: items[0]: {"kind":"Pod"}: bad value: unknown kind Pod: want PriorityClass or PodDisruptionBudget`},
 		{`{"kind": "List", "items": [{}]}`, `c: items[0]: {}: missing: kind`},
 		{`{"kind": "PriorityClassList", "items": [{}]}`, `c: items[0]: {}: missing: metadata`},
 		{`{"kind": "PriorityClass", "apiVersion": "example.com/v1"}`, `c: apiVersion: "example.com/v1": bad value: unknown kind: want a PriorityClass of scheduling.k8s.io/v1`},
@@ -103,7 +103,7 @@ func TestMigrate_ClassMistakes(t *testing.T) {
 		{`{"kind": "PriorityClass", "metadata": {"name": "c", "annotations": {"x": 1}}, "value": 1}`,
 			`c: metadata.annotations.x: 1: wrong kind of value: want a string, found a number`},
 	} {
-		text, remarks, err := migrate(sources{classes: []source{{"c", []byte(test.text)}}}, "")
+		text, remarks, err := migrate(sources{manifests: []source{{"c", []byte(test.text)}}}, "")
 		require.EqualError(t, err, test.want, test.text)
 		require.Nil(t, text)
 		require.Nil(t, remarks)
@@ -121,8 +121,8 @@ func FuzzMigrate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, queues, classes []byte) {
 		for _, all := range []sources{
 			{queues: &source{"q", queues}},
-			{classes: []source{{"c", classes}}},
-			{queues: &source{"q", queues}, classes: []source{{"c", classes}}},
+			{manifests: []source{{"c", classes}}},
+			{queues: &source{"q", queues}, manifests: []source{{"c", classes}}},
 		} {
 			text, remarks, err := migrate(all, "")
 			again, remarksAgain, errAgain := migrate(all, "")

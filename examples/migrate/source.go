@@ -22,8 +22,8 @@ type source struct {
 
 // sources are the files of a migration.
 type sources struct {
-	queues  *source // nil: none
-	classes []source
+	queues    *source // nil: none
+	manifests []source
 }
 
 // readAll reads the files of the options. Standard input can be read once.
@@ -50,12 +50,12 @@ func readAll(o *options, stdin io.Reader) (all sources, err error) {
 		}
 		all.queues = &s
 	}
-	for _, file := range o.classes {
+	for _, file := range o.manifests {
 		s, err := read(file)
 		if err != nil {
 			return all, err
 		}
-		all.classes = append(all.classes, s)
+		all.manifests = append(all.manifests, s)
 	}
 	return all, nil
 }
