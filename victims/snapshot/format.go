@@ -1,0 +1,114 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// The types of this file are the document, field by field. What has its default
+// is left out.
+
+type document struct {
+	Name     string            `json:"name"`
+	Note     string            `json:"note,omitempty"`
+	Types    []string          `json:"types"`
+	Now      string            `json:"now"`
+	Queues   queueEntry        `json:"queues"`
+	Classes  []class           `json:"priorityClasses,omitempty"`
+	Nodes    []node            `json:"nodes"`
+	Budgets  map[string]budget `json:"budgets,omitempty"`
+	Grants   []ask             `json:"grants,omitempty"`
+	Tasks    []task            `json:"tasks"`
+	Minimums map[string]int    `json:"jobMinimums,omitempty"`
+	Requests []request         `json:"requests"`
+	Options  options           `json:"options"`
+}
+
+type queueEntry struct {
+	Name       string            `json:"name"`
+	Resources  *bounds           `json:"resources,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
+	Queues     []queueEntry      `json:"queues,omitempty"`
+}
+
+type bounds struct {
+	Guaranteed *scenario.Amounts `json:"guaranteed,omitempty"`
+	Max        *scenario.Amounts `json:"max,omitempty"`
+}
+
+type class struct {
+	Name        string            `json:"name"`
+	Value       int32             `json:"value"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+type node struct {
+	Name          string            `json:"name"`
+	Capacity      scenario.Amounts  `json:"capacity"`
+	Unschedulable bool              `json:"unschedulable,omitempty"`
+	ReservedFor   string            `json:"reservedFor,omitempty"`
+	Labels        map[string]string `json:"labels,omitempty"`
+	Rank          int64             `json:"rank,omitempty"`
+	Domains       []string          `json:"domains,omitempty"`
+}
+
+type budget struct {
+	Left int64 `json:"left"`
+	Hard bool  `json:"hard"`
+}
+
+// A work is what tasks, asks and grants have alike.
+type work struct {
+	Key         string           `json:"key"`
+	Queue       string           `json:"queue"`
+	Application string           `json:"application"`
+	Node        string           `json:"node,omitempty"` // asks have none
+	Resources   scenario.Amounts `json:"resources"`
+	Priority    int32            `json:"priority"`
+	Class       string           `json:"priorityClass,omitempty"`
+	Age         string           `json:"age"`
+	Required    string           `json:"requiredNode,omitempty"`
+	Cost        int64            `json:"cost,omitempty"`
+	Budgets     []string         `json:"budgets,omitempty"`
+	Ports       []string         `json:"ports,omitempty"`
+}
+
+type task struct {
+	work
+	ScheduledAge    string `json:"scheduledAge"`
+	Originator      bool   `json:"originator,omitempty"`
+	AllowPreemption bool   `json:"allowPreemption"`
+	State           string `json:"state"`
+	CheckpointAge   string `json:"checkpointAge,omitempty"`
+	Job             string `json:"job,omitempty"`
+	Preemptible     bool   `json:"preemptible"`
+}
+
+type ask struct {
+	work
+	AllowPreemptOther bool              `json:"allowPreemptOther"`
+	Selector          map[string]string `json:"nodeSelector,omitempty"`
+}
+
+type request struct {
+	Ask  ask    `json:"ask"`
+	Then string `json:"then"`
+}
+
+type options struct {
+	Toleration     bool   `json:"toleration"`
+	StrictPriority bool   `json:"strictPriority"`
+	OwnLeaf        string `json:"ownLeaf"`
+}
+
+// encode writes a document as text.
+func encode(d *document) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	err := e.Encode(d)
+	return b.Bytes(), err
+}

@@ -1,0 +1,85 @@
+package snapshot_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/snapshot"
+)
+
+// everything is small worlds with all features.
+var everything = world.Shape{Types: 3, Queues: 8, Depth: 4, Nodes: 4, Tasks: 10, Features: world.Everything}
+
+// sceneOf returns the scene of a random case, over a cluster of its own.
+func sceneOf(t require.TestingT, k *world.Case) *snapshot.Scene {
+	c, err := world.Build(&k.World)
+	require.NoError(t, err)
+	ask, err := world.AskOf(c, &k.Ask)
+	require.NoError(t, err)
+	return &snapshot.Scene{Planner: world.CasePlanner(c, k), Now: k.Options.Now, Asks: []victims.Ask{ask}}
+}
+
+// decide returns what a planner says about the only ask of a scene.
+func decide(t require.TestingT, s *snapshot.Scene) string {
+	var d victims.Decision
+	require.NoError(t, s.Planner.Decide(&d, &s.Asks[0], s.Now))
+	return s.Planner.Cluster.Describe(&d)
+}
+
+// run takes a snapshot and decides it.
+func run(t require.TestingT, s *snapshot.Scene) (*snapshot.Snapshot, *snapshot.Run) {
+	shot, err := snapshot.Take(s)
+	require.NoError(t, err)
+	doc, err := snapshot.Parse("snapshot", shot.Text)
+	require.NoError(t, err)
+	run, err := doc.Run()
+	require.NoError(t, err, string(shot.Text))
+	return shot, run
+}
+
+// TestTake_SameAnswer decides random clusters live and as documents. What a
+// document cannot say of them is noted, and the others have the same answer.
+func TestTake_SameAnswer(t *testing.T) {
+	all, said, plans := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := sceneOf(t, world.Cases(everything).Draw(t, "case"))
+		shot, run := run(t, s)
+		all++
+		if len(shot.Unsaid) > 0 {
+			for _, u := range shot.Unsaid {
+				require.Contains(t, []string{"exempt", "interval", "pending"}, u.What)
+			}
+			return
+		}
+		said++
+		require.Len(t, run.Steps, 1)
+		d := run.Steps[0].Ask
+		if d.Outcome == victims.Preempts {
+			plans++
+		}
+		require.Equal(t, decide(t, s), run.Before.Describe(d), string(shot.Text))
+	})
+	require.Greater(t, said, all/2, "of %d", all)
+	require.Positive(t, plans)
+}
+
+// TestTake_Again takes a snapshot of what was read: nothing changes but what the
+// functions of the first planner said.
+func TestTake_Again(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := sceneOf(t, world.Cases(everything).Draw(t, "case"))
+		s.Planner = &victims.Planner{Cluster: s.Planner.Cluster, OwnLeaf: s.Planner.OwnLeaf}
+		s.Asks = nil
+		first, run := run(t, s)
+		s.Planner.Cluster = run.Before
+		second, err := snapshot.Take(s)
+		require.NoError(t, err)
+		if len(first.Unsaid) == 0 {
+			require.Equal(t, string(first.Text), string(second.Text))
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package snapshot
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Document is a scenario document that was read. It may be run any number of
+// times, at the same time too.
+type Document struct{ doc *scenario.Document }
+
+// Parse reads a document. The name of the file is for messages only. It is strict:
+// an unknown field, a duplicate name, a bad quantity and a dangling reference
+// are errors that give file, place in the document and value. Up to a hundred of
+// them are joined.
+func Parse(file string, text []byte) (*Document, error) {
+	doc, err := scenario.Parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	return &Document{doc}, nil
+}
+
+// Name returns the name of the document.
+func (d *Document) Name() string { return d.doc.Name }
+
+// Note returns its note. That of a [Snapshot] ends with what is not said.
+func (d *Document) Note() string { return d.doc.Note }
+
+// A Run is what came of a document.
+type Run struct {
+	Before *victims.Cluster // as the document describes it
+	After  *victims.Cluster // as its last request left it
+	Steps  []Step           // in order; a repeated ask has one for each time
+	Report []byte           // the result document, as examples/plan prints it
+}
+
+// A Step is a request that was carried out. Of its decisions at most one is
+// there.
+type Step struct {
+	Request int       // counted from 0
+	Now     time.Time // the clock of the document then
+	Ask     *victims.Decision
+	Quota   *quota.Outcome
+	Job     *jobs.Decision
+}
+
+// Run builds the cluster of the document and carries its requests out in order.
+// Equal documents give equal runs, bit for bit. Errors are what shows only here,
+// such as bounds that contradict each other: each gives its place in the document.
+func (d *Document) Run() (*Run, error) {
+	done, err := d.doc.Run()
+	if err != nil {
+		return nil, err
+	}
+	run := &Run{Before: done.Before, After: done.After}
+	for i := range done.Steps {
+		s := &done.Steps[i]
+		step := Step{Request: s.Request, Now: s.Now}
+		switch {
+		case s.Asked != nil:
+			step.Ask = &s.Asked.Decision
+		case s.Enforced != nil:
+			step.Quota = &s.Enforced.Outcome
+		case s.Placed != nil:
+			step.Job = &s.Placed.Decision
+		}
+		run.Steps = append(run.Steps, step)
+	}
+	var b bytes.Buffer
+	if err := done.Report().Write(&b); err != nil {
+		return nil, err
+	}
+	run.Report = b.Bytes()
+	return run, nil
+}

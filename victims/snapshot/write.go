@@ -1,0 +1,112 @@
+package snapshot
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A writer makes the document of a scene.
+type writer struct {
+	s      *Scene
+	p      *victims.Planner
+	c      *victims.Cluster
+	schema *resources.Schema
+
+	doc    document
+	unsaid []Unsaid
+	wrong  error           // the first thing that no document can hold
+	apps   map[string]bool // the applications that have a name
+	// ports has the ports that tasks and grants hold, by row.
+	ports map[victims.TaskID][]string
+}
+
+func (w *writer) document() *document {
+	s := w.s
+	w.doc = document{
+		Name: s.Name, Now: s.Now.UTC().Format(time.RFC3339Nano),
+		Nodes: []node{}, Tasks: []task{}, Requests: []request{},
+		Options: options{StrictPriority: w.p.StrictPriority},
+	}
+	if s.Name == "" {
+		w.doc.Name = "snapshot"
+	}
+	w.text(s.Note)
+	w.text(w.doc.Name)
+	for _, name := range w.schema.All() {
+		w.doc.Types = append(w.doc.Types, w.text(name))
+	}
+	if w.p.OwnLeaf != victims.OwnNever {
+		w.doc.Options.OwnLeaf = w.p.OwnLeaf.String()
+	}
+	w.doc.Queues = w.queue(0)
+	w.nodes()
+	w.setBudgets()
+	w.nameApplications()
+	w.functions()
+	w.asks() // which say what the nodes are labelled, and the tasks' ports
+	w.tasks()
+	w.grants()
+	w.minimums()
+	return &w.doc
+}
+
+// text returns a name that goes into the document as it is.
+func (w *writer) text(s string) string {
+	if w.wrong == nil && !utf8.ValidString(s) {
+		w.wrong = fmt.Errorf("snapshot: name %q: %w", s, ErrText)
+	}
+	return s
+}
+
+func (w *writer) texts(list []string) []string {
+	for _, s := range list {
+		w.text(s)
+	}
+	return append([]string(nil), list...)
+}
+
+// lacks notes something that the document cannot say.
+func (w *writer) lacks(what, of, why string) {
+	w.unsaid = append(w.unsaid, Unsaid{What: what, Of: of, Why: why})
+}
+
+// functions notes the options that a document has no words for.
+func (w *writer) functions() {
+	p := w.p
+	if p.Compare != nil {
+		w.lacks("compare", "", "costs are compared in the default order")
+	}
+	if p.Predicate != nil {
+		w.lacks("predicate", "", "every node and set of victims is accepted")
+	}
+	if p.Steps != 0 || p.Budget != 0 {
+		w.lacks("steps", "", "the search has its default bounds")
+	}
+}
+
+// amounts returns a vector as quantities, without its zeros.
+func (w *writer) amounts(v resources.Vector) scenario.Amounts {
+	return w.limit(resources.Limit{Value: v, Defined: resources.Positive(v)})
+}
+
+func (w *writer) limit(l resources.Limit) scenario.Amounts {
+	return scenario.Amounts{Schema: w.schema, Limit: l}
+}
+
+// longest is the age of what has none: a task of which nobody knows when it was
+// created, and an ask that waits for ever.
+const longest = 250 * 365 * 24 * time.Hour
+
+// age returns how long ago an instant was. The zero instant is before all others.
+// What is in the future is written as of now.
+func (w *writer) age(at time.Time) string {
+	if at.IsZero() {
+		return longest.String()
+	}
+	return max(0, w.s.Now.Sub(at)).String()
+}

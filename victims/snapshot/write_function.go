@@ -1,0 +1,140 @@
+package snapshot
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-preempt/preempt/toleration"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// askName returns the name of the label and of the port that stand for what the
+// functions of a planner say about an ask.
+func (w *writer) askName(i int) string { return "ask-" + strconv.Itoa(i+1) }
+
+// filter labels the nodes on which an ask may run, and returns what selects
+// them: nothing if it may run on all.
+func (w *writer) filter(a *victims.Ask, name string) map[string]string {
+	if w.p.Filter == nil {
+		return nil
+	}
+	var may []int
+	i := 0
+	for id := range w.c.Nodes() {
+		if w.p.Filter(a, id) {
+			may = append(may, i)
+		}
+		i++
+	}
+	if len(may) == i {
+		return nil
+	}
+	for _, i := range may {
+		n := &w.doc.Nodes[i]
+		if n.Labels == nil {
+			n.Labels = make(map[string]string)
+		}
+		n.Labels[name] = "may-run"
+	}
+	return map[string]string{name: "may-run"}
+}
+
+// blockers gives a port to all that must go from their nodes for an ask, and
+// returns it: none if nothing must go.
+func (w *writer) blockers(a *victims.Ask, name string) []string {
+	if w.p.Blockers == nil {
+		return nil
+	}
+	var all []victims.TaskID
+	for id := range w.c.Nodes() {
+		all = w.p.Blockers(all, a, id)
+	}
+	slices.Sort(all)
+	for _, id := range slices.Compact(all) {
+		w.ports[id] = append(w.ports[id], name)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{name}
+}
+
+// toleration returns the class of a task that has the policy which exempts it
+// from all asks, as the planner does; "" if it exempts it from none.
+func (w *writer) toleration(id victims.TaskID, t *victims.Task) string {
+	if w.p.Exempt == nil || len(w.s.Asks) == 0 {
+		return ""
+	}
+	until, spared := w.exempt(id, &w.s.Asks[0])
+	seconds := int64(-1)
+	if !until.IsZero() {
+		seconds = int64(until.Sub(w.scheduled(t)) / time.Second)
+	}
+	policy, err := toleration.ParseAnnotations(0, tolerating(seconds))
+	for i := range w.s.Asks {
+		a := &w.s.Asks[i]
+		end, exempt := w.exempt(id, a)
+		got, tolerates := policy.Until(w.scheduled(t), a.Priority)
+		if !spared {
+			got, tolerates = time.Time{}, false
+		}
+		if err != nil || exempt != tolerates || exempt && !end.Equal(got) {
+			w.lacks("exempt", t.Key, "it is not exempt")
+			return ""
+		}
+	}
+	if !spared {
+		return ""
+	}
+	return w.sparing(seconds)
+}
+
+// scheduled returns when the document says that a task was scheduled.
+func (w *writer) scheduled(t *victims.Task) time.Time {
+	if t.Scheduled.After(w.s.Now) {
+		return w.s.Now
+	}
+	return t.Scheduled
+}
+
+// exempt asks the planner about a task. An exemption that is over is none.
+func (w *writer) exempt(id victims.TaskID, a *victims.Ask) (until time.Time, exempt bool) {
+	until, exempt = w.p.Exempt(victims.Exemption{Cluster: w.c, Task: id, Ask: a, Now: w.s.Now})
+	if !exempt || !until.IsZero() && !until.After(w.s.Now) {
+		return time.Time{}, false
+	}
+	return until, true
+}
+
+// tolerating returns the annotations of a class whose tasks are spared for so
+// many seconds by almost everybody.
+func tolerating(seconds int64) map[string]string {
+	return map[string]string{
+		toleration.AnnotationMinimum: "2147483647",
+		toleration.AnnotationSeconds: strconv.FormatInt(seconds, 10),
+	}
+}
+
+// sparing returns the class whose tasks are spared for so many seconds.
+func (w *writer) sparing(seconds int64) string {
+	name := "spared-" + strconv.FormatInt(seconds, 10) + "s"
+	if seconds < 0 {
+		name = "spared"
+	}
+	w.doc.Options.Toleration = true
+	return w.class(name, tolerating(seconds))
+}
+
+// optedOut returns the class whose asks become tasks that opted out.
+func (w *writer) optedOut() string {
+	return w.class("opted-out", map[string]string{toleration.AnnotationAllowPreemption: "false"})
+}
+
+// class returns the name of a class that the document has from now on.
+func (w *writer) class(name string, annotations map[string]string) string {
+	if !slices.ContainsFunc(w.doc.Classes, func(c class) bool { return c.Name == name }) {
+		w.doc.Classes = append(w.doc.Classes, class{Name: name, Annotations: annotations})
+	}
+	return name
+}
