@@ -15,6 +15,9 @@
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs
 //
+// Package victims/snapshot writes what a planner sees as one file, which is
+// decided alike elsewhere: a bug report, or a test.
+//
 // # The model
 //
 // A cluster is a tree of queues, nodes, and tasks. Only leaves of the tree hold

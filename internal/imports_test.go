@@ -212,6 +212,9 @@ func TestCheckImports(t *testing.T) {
 		{"victims/preempttest", `import ` + ours + `jobs"`, `victims/preempttest imports ` + module + `/jobs: it does not lie below`},
 		{"victims/preempttest", `import "testing"`, `victims/preempttest imports testing: the library is pure`},
 		{"victims", `import ` + ours + `victims/preempttest"`, `victims imports ` + module + `/victims/preempttest: it does not lie below`},
+		{"victims/snapshot", `import ` + ours + `internal/scenario"`, ""},
+		{"victims/snapshot", `import ` + ours + `internal/world"`, `victims/snapshot imports ` + module + `/internal/world: it serves tests, examples and benchmarks`},
+		{"jobs", `import ` + ours + `victims/snapshot"`, `jobs imports ` + module + `/victims/snapshot: it does not lie below`},
 		{"scheduler", ``, `package scheduler is not listed in DESIGN.md, Packages`},
 
 		{"queue", `import "math/rand/v2"`, `queue imports math/rand/v2: the library is pure`},
