@@ -18,8 +18,18 @@ type headroomSearch struct{ *decision }
 // searchJoint looks for a set that makes room on a node and headroom at once.
 // Such a set contains one that makes room on the node, so the cheapest of
 // those is a bound, and the answer if it makes headroom as well.
+//
+// If the ask requires the node, its victims are all there, and so are members of
+// every job that goes as a whole: no other node adds any.
 func (d headroomSearch) searchJoint(s *site) {
 	d.gatherLocal(s)
+	if d.required() {
+		d.local.addGangs(d.decision, s)
+		d.state(s, d.wanted(s))
+		d.solve(&d.found, &d.local, d.limit())
+		d.offer(s.node, &d.found, &d.local)
+		return
+	}
 	if d.pruning() {
 		n := len(d.local.units)
 		d.local.addGangs(d.decision, s)

@@ -1,0 +1,54 @@
+package victims_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRequiredNode_WholeGangMakesHeadroom: leaf a may use 2, and its only task
+// runs on n2 in the same job as one on n1. An ask of a that requires n1 can only
+// have headroom by stopping the job as a whole, which its member on n1 allows.
+func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	max, err := schema.Limit(map[string]string{"gpu": "2"})
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "a", Max: max}, {Name: "b"}}}, queue.Strict)
+	require.NoError(t, err)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	c := victims.NewCluster(tree)
+	gpus := func(n int64) resources.Vector { return resources.Vector{n} }
+	n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: gpus(3)})
+	require.NoError(t, err)
+	n2, err := c.AddNode(&victims.Node{Name: "n2", Capacity: gpus(2)})
+	require.NoError(t, err)
+	for _, task := range []victims.Task{
+		{Key: "far", Queue: a, Node: n2, Size: gpus(2), Job: "g"},
+		{Key: "near", Queue: b, Node: n1, Size: gpus(1), Job: "g"},
+		{Key: "other", Queue: b, Node: n1, Size: gpus(1)},
+		{Key: "third", Queue: b, Node: n1, Size: gpus(1), Priority: 1},
+	} {
+		task.Application = "app"
+		_, err := c.AddTask(&task)
+		require.NoError(t, err)
+	}
+	ask := victims.Ask{Key: "x", Application: "daemon", Queue: a, Size: gpus(2), Priority: 3, RequiredNode: "n1"}
+	for _, exhaustive := range []bool{false, true} {
+		p := victims.Planner{Cluster: c, Audit: true, Exhaustive: exhaustive, Minimum: func(string) int { return 2 }}
+		var d victims.Decision
+		require.NoError(t, p.Decide(&d, &ask, time.Unix(1e9, 0)))
+		require.Equal(t, victims.Preempts, d.Outcome, "%s", c.Describe(&d))
+		var stops []string
+		for _, v := range d.Plan.Victims {
+			stops = append(stops, v.Key)
+		}
+		require.Equal(t, []string{"far", "near", "other"}, stops)
+		require.Equal(t, 1, d.Plan.Cost.Jobs)
+	}
+}
