@@ -13,6 +13,15 @@ import (
 // A digest sums up, node by node, the tasks that may be victims of some ask, so
 // that a decision can tell most nodes apart without looking at their tasks.
 //
+// It does so at two depths. The sums and extremes are dense blocks, a few
+// numbers per node next to those of the next node: the pass over all nodes reads
+// them alone. The lanes are for the few nodes that are left. Tasks of one lane
+// differ in nothing that decides before their work, and real nodes run many
+// tasks of few kinds. So a node with forty tasks has three or four lanes, and a
+// bound, a count or a refusal costs as many steps instead of forty. Leaves are no
+// part of a lane: whom law 2 and fences keep depends on the ask, and the digest
+// serves all asks.
+//
 // A change of a task only takes note that its node has changed. The digests of
 // those nodes are made anew when a decision next needs digests: between two
 // decisions few nodes change. See [Cluster.settle].

@@ -14,8 +14,27 @@ import (
 // have the best plan. See [bounder.searchBounded].
 type bounder struct{ *decision }
 
-// A nodeBound is a cost that no plan for a node goes below, as far as the
-// digest of the node tells: levels, and work where the levels are the same.
+// Most nodes of a cluster cannot have the best plan, and a search on a node costs
+// much more than a look at it. So each node gets a lower bound on the cost of any
+// plan for it, and is passed over if the best plan so far is cheaper than that.
+// There are four bounds, each dearer than the one before it and asked only if
+// that one does not tell:
+//
+//  1. quicklyBeaten, in the inner loop, reads a few numbers of the digest: the
+//     least rank and priority, the largest size, the newest tasks.
+//  2. boundNode adds what opted-out tasks and originators must go, from three
+//     sums per type.
+//  3. refine reads the lanes of the node: which priorities it takes, how many
+//     victims, and how much work they lose at least. See plan_bound_lane.go.
+//  4. headroomBeats adds the victims that headroom takes elsewhere.
+//
+// A bound is right if it is no higher than the cost of any lawful plan. So each
+// takes for granted whatever makes plans cheaper: that laws and exemptions keep
+// nobody, that units may be cut, that the newest tasks are the ones that help.
+// Planner.Exhaustive turns all of this off, and tests compare the answers.
+
+// A nodeBound is a cost that no plan for a node goes below: levels, and work if
+// the levels are the same.
 type nodeBound struct {
 	levels    cover.Levels
 	work      cover.Work

@@ -10,12 +10,17 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// refine raises the bound of a node, for which the digest was read, by a look
-// at its lanes. It reports false where that shows that no plan for the node
-// costs less than the best so far.
+// refine raises the bound of a node by a look at its lanes. It reports false if
+// no plan for the node can cost less than the best so far.
 //
-// It takes the tasks that law 2, fences and the like may protect for
-// candidates, which only makes the bound lower.
+// The bound from sums takes every task for one of the least priority and of the
+// largest size. Lanes know better. They are sorted by what decides first, so
+// the shortest run of first lanes that gives what the node lacks tells the least
+// highest priority of any plan. The lanes up to that priority tell how many
+// victims it takes, and when those were scheduled.
+//
+// Tasks that law 2, fences and the like may protect count as candidates here.
+// That only makes the bound lower, so it stays true.
 func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 	lanes := d.c.digest.nodes[b.node].lanes
 	lowest, lowestPriority := b.levels[LevelRank], b.levels[LevelPriority]
@@ -132,7 +137,22 @@ type lack struct {
 }
 
 // leastWork sets the work of a bound, given that exactly as many victims go as
-// its levels say: few of those can be smaller than the largest in type t.
+// its levels say. It looks at the one type that took so many.
+//
+// Call the count n, the largest size of any lane L, the next smaller size S, and
+// what is lacking A. If s of the n victims are smaller than L, each of those
+// gives at most S. So together they give at most (n−s)·L + s·S, and that must be
+// at least A:
+//
+//	(n−s)·L + s·S ≥ A    so    s ≤ (n·L − A) / (L − S)
+//
+// If A is 7, n 2, L 4 and S 2, then s is 0: both victims have size 4. The count
+// is often as tight as that, and then the work of small tasks, however new they
+// are, cannot make the bound low.
+//
+// The least work that is possible now is that of the n newest tasks with at most
+// s small ones among them. Both lists fall, so one merge finds it. Tasks count as
+// newest by when their work began; see [Cluster.newest].
 func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
 	digest := &d.c.digest.nodes[b.node]
 	count := int(b.levels[LevelVictims])
@@ -145,6 +165,8 @@ func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
 			second = max(second, size)
 		}
 	}
+	// Sizes that are all equal have second 0, and lack that much less than one
+	// size: smaller is 0 then, and there is nobody small anyway.
 	smaller := int((int64(count)*largest - need.amount) / (largest - second))
 	big, small := d.scratch.newest[0][:0], d.scratch.newest[1][:0]
 	for i := range lanes {
