@@ -13,12 +13,12 @@ import "github.com/go-preempt/preempt/internal/finding"
 type Law uint8
 
 const (
-	// LawOptedOut (law 1): no opted-out victim where an opted-in one would do
+	// LawOptedOut (law 1): no opted-out victim if an opted-in one would do
 	// in its place. A planner whose search was cut short, whose predicate
 	// refused the best sets or whose caller replaced the order of costs may
 	// break it; all others are kept in every case.
 	LawOptedOut Law = 1 + iota
-	// LawGuarantee (law 2): no queue ends below its guarantee, or lower where
+	// LawGuarantee (law 2): no queue ends below its guarantee, or lower if
 	// it was below before, in any type.
 	LawGuarantee
 	// LawApplication (law 3): no victim of the ask's application.

@@ -158,7 +158,7 @@ func NewCluster(tree *queue.Tree) *Cluster {
 }
 
 // Grow makes room for so many more nodes and tasks, so that adding them moves
-// nothing that is there. It changes nothing else, and panics where a number is
+// nothing that is there. It changes nothing else, and panics if a number is
 // negative.
 func (c *Cluster) Grow(nodes, tasks int) {
 	c.made()

@@ -9,7 +9,7 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// ErrNothingApplied is what [Cluster.Undo] returns where it has nothing to undo.
+// ErrNothingApplied is what [Cluster.Undo] returns if it has nothing to undo.
 var ErrNothingApplied = errors.New("nothing applied")
 
 // A Change is what a plan of any kind does to a cluster: tasks are told to
@@ -155,7 +155,7 @@ func (c *Cluster) grant(ch *Change) error {
 
 // Undo takes the plan or [Change] that was applied last, and not undone yet,
 // back. The cluster is then what it was before, version included. Any other
-// change of the cluster makes what was applied before it final. Where nothing is
+// change of the cluster makes what was applied before it final. If nothing is
 // left to undo the error wraps [ErrNothingApplied].
 func (c *Cluster) Undo() error {
 	last := len(c.applied) - 1

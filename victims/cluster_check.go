@@ -172,7 +172,7 @@ func stamp(t time.Time, f flags) (int64, flags, error) {
 	return 0, 0, fmt.Errorf("time %v: %w", t, ErrRange)
 }
 
-// nanos returns t as nanoseconds since 1970, where it is in the range of
+// nanos returns t as nanoseconds since 1970, if it is in the range of
 // int64: from the year 1678 to 2262. The zero time is not.
 func nanos(t time.Time) (int64, bool) {
 	const most = math.MaxInt64/int64(time.Second) - 1

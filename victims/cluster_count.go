@@ -48,7 +48,7 @@ func (c *Cluster) touch(n NodeID) {
 	}
 }
 
-// must panics where the tree refuses what the cluster has checked: someone
+// must panics if the tree refuses what the cluster has checked: someone
 // else has changed the tree.
 func must(err error) {
 	if err != nil {

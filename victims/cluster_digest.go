@@ -38,8 +38,10 @@ type digest struct {
 	nodes  []nodeDigest
 }
 
-// numLatest is how many instants a row of digest.latest has. Where the node has
-// fewer tasks the others are the farthest past.
+// numLatest is how many instants a row of digest.latest has. If the node has
+// fewer tasks, the others are the farthest past. Any value between 1 and 16 leads
+// to the same searches on the plain load of bench. With more of them, more nodes
+// are passed over before their lanes are read; 8 fill one cache line.
 const numLatest = 8
 
 // A gauge is what tells of most nodes that they need no closer look.

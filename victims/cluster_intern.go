@@ -56,7 +56,7 @@ func (in *interner) name(id int32) string {
 	return in.names[id]
 }
 
-// lookup returns the number of s where it is in use, and none for the empty string.
+// lookup returns the number of s if it is in use, and none for the empty string.
 func (in *interner) lookup(s string) (int32, bool) {
 	id, ok := in.ids[s]
 	return id, ok

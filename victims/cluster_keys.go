@@ -7,7 +7,7 @@ import (
 
 // A keyIndex finds the row of a task by its key. It is a hash table with linear
 // probing that holds no keys of its own, for they are in the rows: 8 bytes a
-// slot, where a map from strings has some 24 and a copy of each key's header.
+// slot; a map from strings has some 24 and a copy of each key's header.
 //
 // The order of its slots differs from process to process and reaches nothing:
 // it is only ever asked for one key.
@@ -17,7 +17,7 @@ type keyIndex struct {
 	used  int
 }
 
-// A keySlot is empty where row is 0.
+// A keySlot is empty if row is 0.
 type keySlot struct {
 	hash uint32
 	row  int32 // a TaskID plus 1

@@ -181,8 +181,8 @@ func (c *Cluster) Nodes() iter.Seq[NodeID] { return slices.Values(c.order) }
 func (c *Cluster) NodeLen() int { return len(c.order) }
 
 // Free sets dst to the present free space of a node: its capacity without what
-// runs, leaves or is granted there. It is negative where a node is
-// over-committed. It returns dst, which is allocated where it is too short.
+// runs, leaves or is granted there. It is negative if a node is
+// over-committed. It returns dst, which is allocated if it is too short.
 func (c *Cluster) Free(dst resources.Vector, id NodeID) resources.Vector {
 	c.nodeOf(id)
 	return resources.Copy(dst, c.row(c.present, id))

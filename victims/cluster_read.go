@@ -152,7 +152,7 @@ func (c *Cluster) Tasks() iter.Seq[TaskID] {
 // history of additions and removals.
 func (c *Cluster) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(c.nodeOf(id).tasks) }
 
-// TasksIn yields the tasks and grants of a queue, which has some only where it
+// TasksIn yields the tasks and grants of a queue, which has some only if it
 // is a leaf. Their order depends on the history of additions and removals.
 func (c *Cluster) TasksIn(q queue.ID) iter.Seq[TaskID] {
 	if uint(q) >= uint(len(c.leaves)) {

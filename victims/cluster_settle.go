@@ -8,7 +8,7 @@ import (
 // settling is what makes the digests of nodes anew once for all planners that
 // decide at the same time. Decisions write nothing else of a cluster.
 type settling struct {
-	// settled is true if stale is empty. It is false only where a change, of
+	// settled is true if stale is empty. It is false only if a change, of
 	// which there is one at a time, or the holder of the lock has made it so.
 	settled atomic.Bool
 	mu      sync.Mutex

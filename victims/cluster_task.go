@@ -14,8 +14,8 @@ import (
 // of [taskColumns].
 type taskRow struct {
 	key       string
-	created   int64 // nanoseconds since 1970, where flagCreated is set
-	scheduled int64 // nanoseconds since 1970, where flagScheduled is set; of a grant, its number in the order of giving
+	created   int64 // nanoseconds since 1970, if flagCreated is set
+	scheduled int64 // nanoseconds since 1970, if flagScheduled is set; of a grant, its number in the order of giving
 	leaf      queue.ID
 	node      NodeID
 	app       int32
@@ -32,7 +32,7 @@ type taskColumns struct {
 	names      column[string]
 	tags       column[uint64]
 	costs      column[int64]
-	checkpoint column[int64] // nanoseconds since 1970, where flagCheckpoint is set
+	checkpoint column[int64] // nanoseconds since 1970, if flagCheckpoint is set
 	budgetSet  column[int32]
 	inJob      column[int32] // its index in Cluster.members[job]
 	waitOf     column[int32] // of a victim, the row of Cluster.waits of the grants that wait for it
@@ -53,7 +53,7 @@ const (
 
 func (f flags) has(g flags) bool { return f&g != 0 }
 
-// set returns f with g set where on is.
+// set returns f with g set if on is.
 func (f flags) set(g flags, on bool) flags {
 	if on {
 		return f | g
@@ -61,7 +61,7 @@ func (f flags) set(g flags, on bool) flags {
 	return f &^ g
 }
 
-// AddTask adds a task and returns its row. Where an ask of the same key holds
+// AddTask adds a task and returns its row. If an ask of the same key holds
 // a grant, the task takes its place: the grant is dropped. Whether there is
 // room is not asked: a cluster is told what is, and a node may be
 // over-committed. The task is copied.

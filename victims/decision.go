@@ -225,13 +225,13 @@ func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, 
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {
 	Reason Reason
-	// Queue and Type are what the reason speaks of, where it is OverMax,
+	// Queue and Type are what the reason speaks of, if it is OverMax,
 	// OverGuarantee or HeadroomInside.
 	Queue queue.ID
 	Type  int
 	// Counts has, for each rule, the number of tasks that it kept from being
 	// victims, and Candidates the number that no rule did. They are counted
-	// only where candidates were looked for: NoVictims and PredicateRefused.
+	// only if candidates were looked for: NoVictims and PredicateRefused.
 	Counts     [NumRules]int
 	Candidates int
 	// Filtered is the number of nodes that the caller's filter refused. It is
@@ -247,9 +247,9 @@ type Refusal struct {
 	HasClosest bool
 	Lacks      resources.Vector
 	// RetryAt is the first instant at which by time alone the answer can
-	// change. It is zero where time does not help.
+	// change. It is zero if time does not help.
 	RetryAt time.Time
-	// Proven is set where no plan exists; else none was found within the step
+	// Proven is set if no plan exists; else none was found within the step
 	// budget. Steps are the search steps taken.
 	Proven bool
 	Steps  int

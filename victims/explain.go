@@ -33,7 +33,7 @@ type QueueFinding struct {
 	Fence    bool             // it is the fence root of the ask
 	Rule     Rule             // of a leaf, what keeps all its tasks; 0 is nothing
 	Room     resources.Limit  // what law 2 lets go below it; on the types it guarantees
-	Lacks    resources.Vector // the headroom that the ask lacks there; nil where it does not
+	Lacks    resources.Vector // the headroom that the ask lacks there; nil if it does not
 	// Of a leaf: its tasks, and how many of them are candidates.
 	Tasks, Candidates int
 }
@@ -54,7 +54,7 @@ type TaskFinding struct {
 //
 // It is for people and dashboards: it allocates, looks at every node, and for
 // a refusal decides again for every rule that may matter. There can be as many
-// of those as queues, nodes and tasks; where no max is short and there is no
+// of those as queues, nodes and tasks; if no max is short and there is no
 // predicate, a task costs no more than a search on its node. Errors are those
 // of Decide, and leave dst as it was.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {

@@ -67,7 +67,7 @@ type NodeFinding struct {
 	// for a place that the ask is granted; Lacks is what is lacking still with
 	// all candidates on the node gone too.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, where that was found out:
+	// Cost is that of the cheapest plan for the node, if that was found out:
 	// the verdict is NodeChosen, NodeCostlier or NodeWithheld, or NodeRefused
 	// with victims.
 	Cost Cost

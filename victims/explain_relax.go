@@ -6,7 +6,7 @@ import "github.com/go-preempt/preempt/queue"
 // what would be decided then.
 type RelaxationFinding struct {
 	Relaxation
-	Key     string  // of the task that the rule is about, where it is about one
+	Key     string  // of the task that the rule is about, if it is about one
 	Outcome Outcome // Fits, Waits or Preempts
 	Place   NodeID  // the node of the plan
 	Victims int     // how many tasks the plan stops
@@ -111,7 +111,7 @@ var taskRules = [numRelaxables]Rule{
 	RelaxRequiredNode: RuleRequiredNode,
 }
 
-// decideTask decides again with a rule of a single task relaxed, where the
+// decideTask decides again with a rule of a single task relaxed, if the
 // ask was refused for lack of candidates, and reports whether there is a plan.
 func (d inquiry) decideTask(dst *Decision, e *Explanation) bool {
 	id := d.without.Task

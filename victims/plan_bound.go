@@ -42,7 +42,10 @@ type nodeBound struct {
 	elsewhere int64 // how many of the victims are not on the node; see headroomBeats
 }
 
-// stride is how far apart the nodes are that a search looks at first.
+// stride is how far apart the nodes are that a search looks at first. Any value
+// between 1 and 1024 does: at 5000 nodes of the plain load of bench it makes
+// 8 to 22 nodes be searched, in no order of the value. But neighbours are often
+// alike, and a first round of one in 64 soon has a plan from everywhere.
 const stride = 64
 
 // searchBounded looks at a few nodes from everywhere first, which gives a good
@@ -393,7 +396,7 @@ func noteShare(dst []int64, share resources.Share, capacities []int64) []int64 {
 }
 
 // asMuchAs returns the least amount of a capacity that is no smaller a share
-// than the given one, or noLimit where that is more than there can be.
+// than the given one, or noLimit if that is more than there can be.
 func asMuchAs(share resources.Share, capacity int64) int64 {
 	amount, of := uint64(max(share.Amount, 0)), uint64(max(share.Of, 1))
 	if wide.Mul(amount, uint64(capacity)).Hi >= of {

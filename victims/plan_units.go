@@ -232,7 +232,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
 		size := digest.size(i, d.c.types)
-		left, counted := int64(0), false // the most useful, counted where one is found
+		left, counted := int64(0), false // the most useful, counted if one is found
 		for j := l.first; j < l.end; j++ {
 			leaf := &d.eligible.leaves[digest.leaves[j]]
 			unbound := d.eligible.evenRanks && !d.needs.open() && len(leaf.erodes) == 0 && resources.Fits(all, leaf.room)

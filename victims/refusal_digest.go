@@ -6,9 +6,9 @@ import (
 )
 
 // lanes is countRules and findClosest in one pass over the digests, for
-// callers who exempt nobody. It reads no row of a task but where the ask's
-// application has tasks, and no lane of nodes where one rule keeps all whom
-// their leaves do not.
+// callers who exempt nobody. It reads rows of tasks only if the ask's application
+// has tasks in the cluster. A node whose digest shows that one rule keeps all
+// tasks that their leaves do not keep is counted without reading its lanes.
 func (s *survey) lanes(r *Refusal) {
 	d := s.d
 	var same sameRule
@@ -40,16 +40,16 @@ func (s *survey) lanes(r *Refusal) {
 	}
 }
 
-// sameRule is the evictable tasks of nodes where one rule keeps all whom their
-// leaves do not.
+// sameRule counts evictable tasks on nodes on which one rule keeps every task
+// that its leaf does not keep.
 type sameRule struct {
 	rule  Rule
 	tasks int
 }
 
 // ruleForAll returns the rule that keeps every evictable task of a node whose
-// leaf no rule keeps, or 0 where its digest does not tell; and whether the node
-// lacks so much that with none of them gone it is not the closest.
+// leaf no rule keeps, or 0 if its digest does not tell. It also reports whether
+// the node lacks so much that with none of them gone it is not the closest.
 func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
 	d, e := s.d, &s.d.eligible
 	if e.hasApp || e.who.OwnLeaf || d.needs.open() {

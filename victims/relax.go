@@ -63,7 +63,7 @@ func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(ui
 // and changes nothing.
 func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
 
-// A Relaxation is one rule, and the queue, node or task that it is about where
+// A Relaxation is one rule, and the queue, node or task that it is about if
 // it is about one.
 type Relaxation struct {
 	Rule   Relaxable

@@ -62,7 +62,7 @@ func (d gate) early(dst *Decision) bool {
 	return true
 }
 
-// overMax refuses where a queue on the path is over its max already in a type
+// overMax refuses if a queue on the path is over its max already in a type
 // that the ask wants: bringing it back is the business of package quota.
 func (d gate) overMax(dst *Decision) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
@@ -109,7 +109,7 @@ func (d gate) findE() queue.Trigger {
 	return x
 }
 
-// headroomInside refuses where a max at E or below it is short: only victims
+// headroomInside refuses if a max at E or below it is short: only victims
 // inside E could make room there, and those would leave E as starved as it is.
 func (d gate) headroomInside(dst *Decision) bool {
 	if !d.hasE {

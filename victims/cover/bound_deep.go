@@ -8,13 +8,15 @@ import (
 )
 
 // A search that takes more than a few steps is worth bounds that cost more to
-// prepare. They say no more than the others where there is one need, and where
-// no two units lose different work.
+// prepare. They say no more than the others if there is one need, or if no two
+// units lose different work.
 
-// deepAfter is the number of steps after which deep bounds are prepared.
+// deepAfter is the number of steps after which deep bounds are prepared. Nearly all
+// searches on a node end before it. It is not measured.
 const deepAfter = 32
 
-// deepest is for how many units the least work is known.
+// deepest is for how many units the least work is known. Sets of more units use the
+// least of so many, which is a bound too. It is not measured.
 const deepest = 16
 
 // mixOne is the whole of a need in a mix.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// build turns a problem into rows and classes. It reports false where even
+// build turns a problem into rows and classes. It reports false if even
 // all units together do not meet the needs.
 func (w *Worker) build(p *Problem) bool {
 	w.p = p
@@ -125,7 +125,7 @@ func (w *Worker) compareUses(u, v []Use) int {
 	}
 }
 
-// span returns where the rows of a bound are, which it makes where there are
+// span returns where the rows of a bound are, which it makes if there are
 // none yet.
 func (w *Worker) span(b int32) packSpan {
 	span := &w.spans[b]
@@ -320,7 +320,7 @@ func (w *Worker) scarceUses(u *Unit) []Use {
 	return w.soft.uses[from:len(w.soft.uses):len(w.soft.uses)]
 }
 
-// addTerm adds a term to those from the given one on, where each row is once.
+// addTerm adds a term to those from the given one on, in which each row is once.
 func (w *Worker) addTerm(from int, t term) {
 	for i := from; i < len(w.terms); i++ {
 		if w.terms[i].row == t.row {
@@ -361,7 +361,7 @@ func (w *Worker) reset() {
 }
 
 // addCapped returns a + b for non-negative amounts; sums of units are
-// range-checked where they come from a cluster, and capped where they do not.
+// range-checked if they come from a cluster, and capped if they do not.
 func addCapped(a, b int64) int64 {
 	if s := a + b; s >= 0 {
 		return s
@@ -369,7 +369,7 @@ func addCapped(a, b int64) int64 {
 	return noLimit
 }
 
-// zeros returns s with n zeros, in its memory where that is enough.
+// zeros returns s with n zeros, in its memory if that is enough.
 func zeros[T any](s []T, n int) []T {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)

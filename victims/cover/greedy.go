@@ -3,7 +3,7 @@ package cover
 import "slices"
 
 // Greedy finds a set by taking units in order, the cheapest levels first and
-// among equals those that cover most, each where it reduces an open need and
+// among equals those that cover most, each if it reduces an open need and
 // no bound forbids; then it gives back what is not needed, the costliest
 // first. The set is inclusion-minimal. Where bounds bind it may miss a set
 // that exists, and Proven is then false.

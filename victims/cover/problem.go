@@ -32,13 +32,13 @@ type Problem struct {
 	Wanted, Capacity resources.Vector
 }
 
-// A Need is met where the sizes of the chosen units that count for it sum to
+// A Need is met if the sizes of the chosen units that count for it sum to
 // at least Short, in every type in which Short is positive.
 type Need struct {
 	Short resources.Vector
 }
 
-// A Bound is kept where the sizes of the chosen units that it binds sum to at
+// A Bound is kept if the sizes of the chosen units that it binds sum to at
 // most Room, of which a negative amount counts as 0. With law 2 these are the
 // tasks below a queue and what the queue has beyond its guarantee.
 //
@@ -83,7 +83,7 @@ type Unit struct {
 	// cost the same are told apart by all keys.
 	More []string
 
-	// Parts, where there are some, are what the unit is made of: a gang has
+	// Parts, if there are any, are what the unit is made of: a gang has
 	// members on several nodes and in several queues. Size is then their sum
 	// in all that is freed, and Needs and Bounds are not looked at.
 	Parts []Part
@@ -138,9 +138,9 @@ type Order struct {
 	// there, and in the summed levels before it at least 0. So a set is never
 	// cheaper than a part of it.
 	Count int
-	// Compare, where it is set, replaces the order of levels, excess and work.
+	// Compare, if it is set, replaces the order of levels, excess and work.
 	// It must be a strict weak order that never calls a set cheaper than a
-	// part of it; where it calls the part as cheap, the part is what counts.
+	// part of it; if it calls the part as cheap, the part is what counts.
 	// It must not keep or change what it is given. The search knows little of
 	// such an order and takes more steps.
 	Compare func(a, b *Total) int
@@ -159,7 +159,7 @@ type Selection struct {
 	Found  bool
 	Units  []int32 // rows of Problem.Units, ascending
 	Total  Total
-	Proven bool // no legal set is cheaper, or none exists where none was found
+	Proven bool // no legal set is cheaper, or if none was found, none exists
 	// LevelsProven is set if no legal set has lesser levels. Proven implies it.
 	// With an Order.Compare it says no more than Proven.
 	LevelsProven bool
@@ -253,7 +253,7 @@ type packRow struct {
 	extra      int64 // more room, which other units erode
 }
 
-// packSpan is packs[first:end], where the bound was seen in the build.
+// packSpan is packs[first:end], if the bound was seen in the build.
 type packSpan struct {
 	build      uint32
 	first, end int32

@@ -9,14 +9,14 @@ import "slices"
 //
 // A step decides how many units to take of one class of units that are alike,
 // or that no number can matter. Where all units differ there are as many
-// classes as units, and steps can grow exponentially with them; where few
+// classes as units, and steps can grow exponentially with them; if few
 // differ there are few of both. The cost of a step is linear in classes times
 // types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	w.Within(dst, p, steps, nil)
 }
 
-// Within is Least for a set that costs no more than limit, where that is set:
+// Within is Least for a set that costs no more than limit, if that is set:
 // others are not found.
 func (w *Worker) Within(dst *Selection, p *Problem, steps int, limit *Total) {
 	if !w.build(p) {
@@ -200,7 +200,7 @@ func (w *Worker) beaten(i int) bool {
 
 // floor returns levels that no completion of the present set by at least more
 // units from the classes from i on goes below: up to the level that counts,
-// and beyond it where it is exactly that many.
+// and beyond it if it is exactly that many.
 func (w *Worker) floor(i int, more int64) Levels {
 	o := &w.p.Order
 	low := w.total.Levels

@@ -88,7 +88,7 @@ func (w Work) Add(x Work) Work { return Work{w.ns.Add(x.ns)} }
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Work) Compare(x Work) int { return w.ns.Cmp(x.ns) }
 
-// Duration returns the work as a duration, and false where it is too long for one.
+// Duration returns the work as a duration, and false if it is too long for one.
 func (w Work) Duration() (time.Duration, bool) {
 	return time.Duration(w.ns.Lo), w.ns.Hi == 0 && int64(w.ns.Lo) >= 0
 }
