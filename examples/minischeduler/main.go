@@ -56,13 +56,21 @@ func run(out io.Writer) error {
 		do func() error
 	}{
 		{0, func() error { // batch work takes all that there is
+			// Two of them hold what the others read. None of these may go.
+			if err := s.cluster.SetBudget("shuffle", victims.Budget{Left: 0, Hard: true}); err != nil {
+				return err
+			}
 			for i := range 8 {
-				s.submit(victims.Ask{Key: fmt.Sprint("etl-", i), Application: "etl", Queue: batch, Size: small})
+				ask := victims.Ask{Key: fmt.Sprint("etl-", i), Application: "etl", Queue: batch, Size: small}
+				if i < 2 {
+					ask.Budgets = []string{"shuffle"}
+				}
+				s.submit(ask)
 			}
 			return nil
 		}},
 		{2 * time.Minute, func() error { // prod wants what it is guaranteed
-			s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: large})
+			s.submit(victims.Ask{Key: "web", Application: "web", Queue: prod, Size: large, Priority: 20})
 			return nil
 		}},
 		{4 * time.Minute, func() error { // training makes sense as a whole only
@@ -75,6 +83,14 @@ func run(out io.Writer) error {
 		}},
 		{6 * time.Minute, func() error { // batch may use less from now on
 			return s.limit(batch, less, 3*time.Minute)
+		}},
+		{11 * time.Minute, func() error { // prod has room for something less important
+			s.submit(victims.Ask{Key: "report", Application: "report", Queue: prod, Size: small})
+			return nil
+		}},
+		{13 * time.Minute, func() error { // which makes room again for something more so
+			s.submit(victims.Ask{Key: "checkout", Application: "checkout", Queue: prod, Size: small, Priority: 10})
+			return nil
 		}},
 	}
 	const end, step = 15 * time.Minute, 30 * time.Second

@@ -76,11 +76,15 @@ func TestRun_Ends(t *testing.T) {
 	for _, line := range []string{
 		"12:03:00  web (root.prod, cpu=4) fits on n1\n",
 		"12:05:00  llm starts: llm-0, llm-1, llm-2\n",
-		"12:09:30  etl-5 has gone\n",
+		"12:09:30  etl-7 has gone\n",
+		"12:14:00  checkout (root.prod, cpu=2) fits on n2\n",
 		"  batch used cpu=4 max cpu=4\n",
-		"  prod  used cpu=4 guaranteed cpu=8\n",
+		"  prod  used cpu=6 guaranteed cpu=8\n",
 		"  train used cpu=6",
 	} {
 		require.Contains(t, out.String(), line)
+	}
+	for _, key := range []string{"etl-0", "etl-1"} { // a hard budget with nothing left
+		require.NotContains(t, out.String(), key+" has gone")
 	}
 }

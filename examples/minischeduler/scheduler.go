@@ -59,7 +59,7 @@ func newScheduler(out io.Writer, tree *queue.Tree, now time.Time) *scheduler {
 	c := victims.NewCluster(tree)
 	return &scheduler{
 		out: out, now: now, cluster: c,
-		planner:  victims.Planner{Cluster: c},
+		planner:  victims.Planner{Cluster: c, OwnLeaf: victims.OwnMet},
 		gangs:    jobs.Planner{Cluster: c},
 		rounds:   jobs.Rounds{Cluster: c},
 		timing:   quota.NewTiming(tree),
