@@ -12,8 +12,8 @@ import (
 
 // Describe writes an outcome for an administrator to read: a first line that
 // says it all, then what was to be freed, what each leaf gives and by whom,
-// and what stopped it. It ends with a newline. What is named must be there
-// still, the victims included.
+// and what stopped it. It ends with a newline. The queues must be there still;
+// victims may have gone.
 //
 // Words in brackets are those of [Result] and [Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
@@ -95,21 +95,20 @@ func (w writer) leaf(l *Leaf) {
 	w.printf("  %s: asked for %s, gives %s\n", w.queue(l.Queue), w.amounts(l.Asked), w.amounts(l.Freed))
 	for i := range w.o.Victims {
 		v := &w.o.Victims[i]
-		t := w.c.TaskView(v.Task)
-		if t.Queue != l.Queue {
+		if v.Path != w.c.Tree().Path(l.Queue) {
 			continue
 		}
 		w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key),
-			plain.Name(w.c.NodeName(t.Node)), w.amounts(t.Size), t.Priority, remarks(&t))
+			plain.Name(v.Place), w.amounts(v.Size), v.Priority, remarks(v))
 	}
 }
 
-// remarks says what makes a task costly to stop.
-func remarks(t *victims.Task) (s string) {
-	if t.OptedOut {
+// remarks says what makes a victim costly to stop.
+func remarks(v *victims.Victim) (s string) {
+	if v.OptedOut {
 		s += ", opted out"
 	}
-	if t.Originator {
+	if v.Originator {
 		s += ", originator"
 	}
 	return s

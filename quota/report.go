@@ -63,6 +63,11 @@ func (x *reporter) reserve(dst *Outcome) {
 	rows := 5
 	if len(x.list) > 0 {
 		rows += 3 * x.len() // no queue has more than a part and, as a leaf, two amounts more
+		for _, taken := range x.taken {
+			if taken {
+				rows++ // its size
+			}
+		}
 	}
 	dst.block = slices.Grow(dst.block, rows*x.types)
 }
@@ -108,7 +113,12 @@ func (x *reporter) reportQueues(dst *Outcome) {
 func (x *reporter) reportVictims(dst *Outcome) {
 	for _, k := range x.sortByKey() {
 		c := &x.tasks[k.row]
-		dst.Victims = append(dst.Victims, victims.Victim{Task: c.id, Key: c.key, ForHeadroom: true})
+		t := x.c.TaskView(c.id)
+		dst.Victims = append(dst.Victims, victims.Victim{
+			Task: c.id, Key: c.key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
+			Priority: t.Priority, Size: dst.copy(t.Size),
+			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
+		})
 	}
 	for w := range x.tree.Leaves(x.q) {
 		x.gather(w) // the grants of those that were asked for nothing

@@ -65,6 +65,31 @@ func (s *Schema) Quantity(i int, amount int64) string {
 	return FormatQuantity(s.Name(i), amount)
 }
 
+// Quantities returns the amounts of v by the names of their types, zeros left
+// out: texts for machines, from which [Schema.Vector] makes v again. It is never
+// nil.
+func (s *Schema) Quantities(v Vector) map[string]string {
+	all := make(map[string]string)
+	for i, name := range s.names {
+		if i < len(v) && v[i] != 0 {
+			all[name] = s.Quantity(i, v[i])
+		}
+	}
+	return all
+}
+
+// Bounds returns the bounds of l by the names of their types, as
+// [Schema.Quantities] does, those of zero included. [Schema.Limit] makes l again.
+func (s *Schema) Bounds(l Limit) map[string]string {
+	all := make(map[string]string)
+	for i, name := range s.names {
+		if v, ok := l.Bound(i); ok {
+			all[name] = s.Quantity(i, v)
+		}
+	}
+	return all
+}
+
 // Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order,
 // each amount as by [Schema.Amount], zero amounts left out, "none" if nothing is
 // left. Negative amounts have a minus sign.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
@@ -155,3 +156,23 @@ func textRoundTrip(t *rapid.T) {
 }
 
 func TestTextRoundTrip(t *testing.T) { rapid.Check(t, textRoundTrip) }
+
+// TestSchema_Quantities: what machines get can be read again.
+func TestSchema_Quantities(t *testing.T) {
+	s, err := NewSchema("cpu", "memory", "gpu")
+	require.NoError(t, err)
+	v := Vector{1500, 0, 3}
+	require.Equal(t, map[string]string{"cpu": "1500m", "gpu": "3"}, s.Quantities(v))
+	again, err := s.Vector(s.Quantities(v))
+	require.NoError(t, err)
+	require.Equal(t, v, again)
+	require.Equal(t, map[string]string{"cpu": "1"}, s.Quantities(Vector{1000}), "what is beyond the end is zero")
+	require.Equal(t, map[string]string{}, s.Quantities(nil))
+
+	l := Limit{Value: Vector{0, 1024, 7}, Defined: 0b011}
+	require.Equal(t, map[string]string{"cpu": "0", "memory": "1Ki"}, s.Bounds(l), "zero is a bound")
+	read, err := s.Limit(s.Bounds(l))
+	require.NoError(t, err)
+	require.Equal(t, Limit{Value: Vector{0, 1024, 0}, Defined: 0b011}, read)
+	require.Equal(t, map[string]string{}, s.Bounds(Limit{}))
+}

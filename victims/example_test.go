@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"log"
 	"time"
@@ -259,4 +260,25 @@ func ExampleCost_Compare() {
 	fmt.Println(two.Compare(&one) < 0, one.Compare(&kept) < 0)
 	// Output:
 	// true true
+}
+
+// A program that is no scheduler reads reports: names instead of rows, and amounts
+// as quantities.
+func ExampleDecision_Report() {
+	c := exampleCluster()
+	p := victims.Planner{Cluster: c}
+	ask := exampleAsk(c, "web-1", 2000)
+	var d victims.Decision
+	check(p.Decide(&d, &ask, exampleNow))
+	r := d.Report(c)
+	fmt.Println(r.Summary)
+	for _, v := range r.Plan.Victims {
+		text, err := json.Marshal(v)
+		check(err)
+		fmt.Println(string(text))
+	}
+
+	// Output:
+	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped: index
+	// {"key":"index","queue":"root.batch","node":"n1","resources":{"cpu":"2"},"priority":0,"rank":-100,"forNode":true}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-preempt/preempt/internal/plain"
 )
 
 // A Path is a place in a document, such as tasks[3].resources.cpu. The nil
@@ -37,7 +39,7 @@ func (p *Path) String() string {
 		switch {
 		case s.item:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
-		case !plain(s.name):
+		case !isPlain(s.name):
 			b.WriteString("[" + strconv.Quote(clip(s.name)) + "]")
 		default:
 			if b.Len() > 0 {
@@ -49,9 +51,9 @@ func (p *Path) String() string {
 	return b.String()
 }
 
-// plain reports whether a name can stand in a path without quotes: letters,
+// isPlain reports whether a name can stand in a path without quotes: letters,
 // digits, '_' and '-', and not so long that it must be clipped.
-func plain(name string) bool {
+func isPlain(name string) bool {
 	for _, c := range []byte(name) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
 		if !letter && (c < '0' || c > '9') && c != '_' && c != '-' {
@@ -66,16 +68,4 @@ const clipped = 120
 
 // clip returns s, or where it is too long for a message its beginning. The
 // cut falls between runes.
-func clip(s string) string {
-	if len(s) <= clipped {
-		return s
-	}
-	end := 0
-	for i := range s {
-		if i > clipped {
-			break
-		}
-		end = i
-	}
-	return s[:end] + "…"
-}
+func clip(s string) string { return plain.Clip(s, clipped) }
