@@ -187,12 +187,12 @@
 // Words that programs may read do not change within a major version: the names
 // that reasons, rules, laws, outcomes and proofs have ([victims.Reason],
 // [victims.Rule] and their like, in text and in JSON); the names of fields in
-// scenario documents and results; the property names of queues; labels and
+// reports ([victims.Decision.Report] and its like), scenario documents and results; the property names of queues; labels and
 // annotations. New words may come. So treat an unknown reason as a refusal, and an
 // unknown rule as one that protects.
 //
 // Sentences are for people and may change at any time: everything that a Describe
-// method, an error or a picture says. Errors are told apart by what they wrap.
+// or Summary method, an error or a picture says. Errors are told apart by what they wrap.
 //
 // # Deciding
 //
