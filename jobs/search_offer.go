@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"container/heap"
 
 	"github.com/go-preempt/preempt/resources"
@@ -26,6 +25,7 @@ type offers struct {
 	list        []offer
 	heap        []int32 // hosts, the one with the least offer first
 	chosen      []int32 // the units of the offers
+	worked      []int32 // hosts whose offers were worked out, some of them long ago
 	left        resources.Vector
 }
 
@@ -33,6 +33,7 @@ type offers struct {
 type offer struct {
 	state       offerState
 	refused     bool  // by the predicate, to the member at hand
+	worked      bool  // the host is in offers.worked
 	at          int32 // its index in the heap
 	sums        sums
 	first, last int32           // who goes for it is offers.chosen[first:last]
@@ -51,7 +52,7 @@ const (
 func (x *offers) collect(k *kind) {
 	x.kind = k
 	x.list = zeros(x.list, len(x.hosts))
-	x.chosen, x.heap = x.chosen[:0], x.heap[:0]
+	x.chosen, x.heap, x.worked = x.chosen[:0], x.heap[:0], x.worked[:0]
 	for h := range x.list {
 		x.estimate(int32(h))
 		x.list[h].at = int32(h)
@@ -106,14 +107,21 @@ func (x *offers) cheapest() int32 {
 }
 
 // cheapestPossible returns the host with the least offer of those that were
-// worked out, or -1.
+// worked out, or -1. Hosts whose offers were estimated anew since then leave the
+// list here: of a thousand hosts it has some dozens.
 func (x *offers) cheapestPossible() int32 {
-	best := int32(-1)
-	for _, h := range x.heap {
-		if x.list[h].state == possible && !x.list[h].refused && (best < 0 || x.comesBefore(h, best)) {
+	best, kept := int32(-1), x.worked[:0]
+	for _, h := range x.worked {
+		o := &x.list[h]
+		if o.worked = o.state == possible; !o.worked {
+			continue
+		}
+		kept = append(kept, h)
+		if !o.refused && (best < 0 || x.comesBefore(h, best)) {
 			best = h
 		}
 	}
+	x.worked = kept
 	return best
 }
 
@@ -133,6 +141,9 @@ func (x *offers) workOut(h int32) {
 	o.state, o.sums, o.first = impossible, sums{}, int32(len(x.chosen))
 	if x.cover.found.Found {
 		o.state = possible
+		if !o.worked {
+			o.worked, x.worked = true, append(x.worked, h)
+		}
 		x.chosen = x.cover.appendFound(x.chosen)
 		for _, u := range x.chosen[o.first:] {
 			o.sums.add(&x.order, &x.units[u])
@@ -161,11 +172,22 @@ func (x *offers) refuse(h int32) {
 // have none come last.
 func (x *offers) comesBefore(g, h int32) bool {
 	a, b := &x.list[g], &x.list[h]
-	if x, y := a.state == impossible || a.refused, b.state == impossible || b.refused; x || y {
-		return x == y && g < h || y && !x
+	if none := a.out(); none != b.out() {
+		return !none
+	} else if none {
+		return g < h
 	}
-	return cmp.Or(a.sums.compare(&b.sums), a.left.Compare(b.left), cmp.Compare(g, h)) < 0
+	if order := a.sums.compare(&b.sums); order != 0 {
+		return order < 0
+	}
+	if order := a.left.Compare(b.left); order != 0 {
+		return order < 0
+	}
+	return g < h
 }
+
+// out reports whether there is nothing to offer.
+func (o *offer) out() bool { return o.state == impossible || o.refused }
 
 // settle moves a host whose offer has changed to where it belongs in the heap.
 func (x *offers) settle(h int32) { heap.Fix((*offerHeap)(x), int(x.list[h].at)) }

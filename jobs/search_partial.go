@@ -22,11 +22,17 @@ type partial struct {
 	gone   []bool        // by candidate
 	used   []int64       // of every soft budget
 	soft   []cover.Budget
-	chosen []int32       // units that go
-	picked []int32       // scratch of chooseFound
-	bounds []cover.Bound // scratch of boundsLeft
-	debts  []int64       // likewise
-	at     []int32       // the host of each member of todo, or -1
+	chosen []int32 // units that go
+	picked []int32 // scratch of chooseFound
+	at     []int32 // the host of each member of todo, or -1
+
+	// Invariant: bounds has the rooms of left, in the same memory. Its extras
+	// have memory of their own, and are right after boundsLeft. Gangs make one
+	// bound each and have no extra, so there may be thousands of bounds of which
+	// a handful need work.
+	bounds []cover.Bound
+	extras []int32 // the bounds that have an extra
+	debts  []int64 // of the extras of bounds
 }
 
 // begin makes the plan that of nothing done.
@@ -60,21 +66,30 @@ func (x *partial) budgetsLeft() []cover.Budget {
 
 // beginBounds copies the bounds.
 func (x *partial) beginBounds() {
-	size := 0
+	size, extras := 0, 0
 	for _, b := range x.rooms.Bounds {
-		size += len(b.Room.Value) + len(b.Extra)
+		size, extras = size+len(b.Room.Value)+len(b.Extra), extras+len(b.Extra)
 	}
-	x.values = slices.Grow(x.values[:0], size)[:0]
-	x.left = x.left[:0]
-	for _, b := range x.rooms.Bounds {
+	// Both are as long as they get before anything points into them.
+	x.values, x.debts = slices.Grow(x.values[:0], size)[:0], slices.Grow(x.debts[:0], extras)[:0]
+	x.left, x.bounds, x.extras = x.left[:0], x.bounds[:0], x.extras[:0]
+	for i, b := range x.rooms.Bounds {
 		from := len(x.values)
 		x.values = append(x.values, b.Room.Value...)
 		extra := len(x.values)
 		x.values = append(x.values, b.Extra...)
-		x.left = append(x.left, cover.Bound{
+		left := cover.Bound{
 			Room:  resources.Limit{Value: x.values[from:extra:extra], Defined: b.Room.Defined},
 			Extra: x.values[extra:len(x.values):len(x.values)],
-		})
+		}
+		x.left = append(x.left, left)
+		if len(b.Extra) > 0 {
+			debt := len(x.debts)
+			x.debts = append(x.debts, b.Extra...)
+			left.Extra = x.debts[debt:len(x.debts):len(x.debts)]
+			x.extras = append(x.extras, int32(i))
+		}
+		x.bounds = append(x.bounds, left)
 	}
 }
 
@@ -168,19 +183,17 @@ func (x *partial) keeps(u *unit) bool {
 }
 
 // boundsLeft returns what bounds leave, as a search wants them: room that was
-// taken out of the extra is no debt there. It is good until the next call.
+// taken out of the extra is no debt there. It is good until a unit goes or comes
+// back for good.
+//
+// A step asks this for every host that it works out, so it looks only at bounds
+// with an extra.
 func (x *partial) boundsLeft() []cover.Bound {
-	x.bounds, x.debts = x.bounds[:0], x.debts[:0]
-	for i := range x.left {
-		b := x.left[i]
-		if len(b.Extra) > 0 {
-			from := len(x.debts)
-			for t, extra := range b.Extra {
-				x.debts = append(x.debts, extra+min(b.Room.Value.At(t), 0))
-			}
-			b.Extra = x.debts[from:len(x.debts):len(x.debts)]
+	for _, i := range x.extras {
+		b := &x.left[i]
+		for t, extra := range b.Extra {
+			x.bounds[i].Extra[t] = extra + min(b.Room.Value.At(t), 0)
 		}
-		x.bounds = append(x.bounds, b)
 	}
 	return x.bounds
 }

@@ -33,7 +33,10 @@ func (r rankSum) add(s rankSum) rankSum {
 }
 
 func (r rankSum) compare(s rankSum) int {
-	return cmp.Or(cmp.Compare(r.high, s.high), cmp.Compare(r.low, s.low))
+	if order := cmp.Compare(r.high, s.high); order != 0 {
+		return order
+	}
+	return cmp.Compare(r.low, s.low)
 }
 
 // int64 returns the sum, or the nearest number in range.

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -32,13 +31,26 @@ func (s *sums) plus(order *cover.Order, r *sums) sums {
 }
 
 // compare orders by cost, and compareLevels without the work lost and the nodes.
+// Heaps of offers compare all the time, and levels decide nearly always: nothing
+// after them is looked at before that is known.
 func (s *sums) compare(r *sums) int {
-	return cmp.Or(s.compareLevels(r), cmp.Compare(s.work, r.work), s.rank.compare(r.rank))
+	if order := s.compareLevels(r); order != 0 {
+		return order
+	}
+	if order := cmp.Compare(s.work, r.work); order != 0 {
+		return order
+	}
+	return s.rank.compare(r.rank)
 }
 
 func (s *sums) compareLevels(r *sums) int {
-	if s.levels == r.levels {
-		return 0
+	for i, v := range &s.levels {
+		if w := r.levels[i]; v != w {
+			if v < w {
+				return -1
+			}
+			return +1
+		}
 	}
-	return slices.Compare(s.levels[:], r.levels[:])
+	return 0
 }
