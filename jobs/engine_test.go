@@ -36,6 +36,10 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 	c := victims.NewCluster(tree)
 	q, _ := tree.Lookup("root.q")
 	low, _ := tree.Lookup("root.low")
+	for _, name := range []string{"hard", "soft"} {
+		left := int64(rapid.IntRange(0, 2).Draw(t, name))
+		require.NoError(t, c.SetBudget(name, victims.Budget{Left: left, Hard: name == "hard"}))
+	}
 	size := func(name string, most int) resources.Vector {
 		return resources.Vector{int64(rapid.IntRange(0, most).Draw(t, name)), int64(rapid.IntRange(0, 1).Draw(t, name))}
 	}
@@ -48,6 +52,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 				Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")),
 				Job:      rapid.SampledFrom([]string{"", "", "g"}).Draw(t, "job"),
 				OptedOut: rapid.IntRange(0, 7).Draw(t, "opted out") == 0,
+				Budgets:  rapid.SampledFrom([][]string{nil, nil, nil, {"hard"}, {"soft"}, {"hard", "soft"}}).Draw(t, "budgets"),
 			})
 			require.NoError(t, err)
 		}
@@ -206,17 +211,22 @@ func partialIsTwin(t *rapid.T) {
 }
 
 // lawful reports whether units may go together, by counting anew: nobody goes
-// twice, law 2 holds, and a gang loses its surplus or all.
+// twice, law 2 holds, a gang loses its surplus or all, and the hard budget has
+// enough left.
 func lawful(c *jobCase, units []int32) bool {
 	gone := map[int32]bool{}
 	var sum resources.Vector
 	single := map[int32]int{}
+	hard, _ := c.c.Budget("hard")
 	for _, u := range units {
 		for _, i := range c.tasksOf(u) {
 			if gone[i] {
 				return false
 			}
 			gone[i] = true
+			if slices.Contains(c.c.Task(c.cands[i].id).Budgets, "hard") {
+				hard.Left--
+			}
 			sum = resources.Add(sum, sum, c.cands[i].size)
 		}
 		if unit := &c.units[u]; unit.gang >= 0 && !unit.whole {
@@ -230,7 +240,7 @@ func lawful(c *jobCase, units []int32) bool {
 	}
 	low, _ := c.tree.Lookup("root.low")
 	g, used := c.tree.Guaranteed(low).Value[0], c.tree.Usage(low)[0]
-	return used-sum.At(0) >= min(g, used)
+	return used-sum.At(0) >= min(g, used) && hard.Left >= 0
 }
 
 // A search that spreads alike members out costs no less than one that looks at

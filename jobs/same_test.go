@@ -173,7 +173,7 @@ func TestFilter_IsLikeUnschedulable(t *testing.T) {
 // no job goes as a whole.
 func TestBudget_SpentIsLikeExempt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.JobCases(world.Small.With(everything &^ world.WithBudgets)).Draw(t, "case")
+		c := world.JobCases(world.Small.With(everything&^world.WithBudgets)).Draw(t, "case")
 		c.Minimums = nil
 		c.World.Budgets = map[string]world.Budget{"web": {Hard: true}}
 		exempt := maps.Clone(c.Options.Exempt)
@@ -250,7 +250,7 @@ func TestOwnCost_Scale(t *testing.T) {
 // what it costs.
 func TestDomain_OfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.JobCases(world.Small.With(everything &^ world.WithDomains)).Draw(t, "case")
+		c := world.JobCases(world.Small.With(everything&^world.WithDomains)).Draw(t, "case")
 		for i := range c.World.Nodes {
 			c.World.Nodes[i].Domains = []string{"hall"}
 		}
