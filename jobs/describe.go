@@ -173,7 +173,11 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	if len(r.Domain) > 0 {
 		fmt.Fprintf(&b, "  domain %s came closest\n", plain.Names(r.Domain))
 	}
-	if r.searched() && r.Wanted > 1 {
+	switch {
+	case !r.searched() || r.Wanted < 2:
+	case r.Placeable == 0:
+		fmt.Fprintf(&b, "  not even the first of %d members could be placed\n", r.Wanted)
+	default:
 		fmt.Fprintf(&b, "  the first %d of %d members could be placed\n", r.Placeable, r.Wanted)
 	}
 	if !r.RetryAt.IsZero() {
@@ -201,7 +205,7 @@ func (r *Refusal) searched() bool {
 // because says what reasons mean.
 var because = [numReasons]string{
 	0:                "nothing is decided",
-	InFlight:         "members are leaving still, and the minimum is not without them",
+	InFlight:         "members are leaving still, or cannot start yet where they were placed",
 	QuotaMin:         "it may not have so much that is not preemptible",
 	QuotaMax:         "a quota is passed",
 	MayNotPreempt:    "it must not preempt others",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -35,8 +36,51 @@ func TestDescribe(t *testing.T) {
 		{"refused", queues + "node n1 4\ntask v low n1 2 until=5m\ntask w low n1 2 fixed\njob q 1,2,2", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 not preemptible (non-preemptible)
   1 exempt (exempt)
-  the first 0 of 3 members could be placed
+  not even the first of 3 members could be placed
 `},
+		{"a budget and own costs", "budget web 1\n" + queues + "node n1 6\ntask v low n1 3 web=web cost=4\ntask w low n1 3 web=web cost=1\njob q 6", `job j (root.q, priority 10) runs once these have stopped: 1 member placed
+  member j0 (cpu=6) on n1
+  victim v on n1 (root.low, cpu=3, priority 0, rank -10) for room on the node
+  victim w on n1 (root.low, cpu=3, priority 0, rank -10) for room on the node
+  cost: 1 beyond soft budgets, highest rank -10, highest priority 0, own cost 5, 2 victims, ranks sum up to -20, 2h0m0s of work lost
+  no legal plan costs less
+`},
+		{"a hard budget", "budget web 0 hard\n" + queues + "node n1 4\ntask v low n1 4 web=web\njob q 4", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+  1 more than a hard budget has left (budget)
+`},
+		{"under a max", "queue q max=4\nnode n1 8\ntask v q n1 4\njob q 4", `job j (root.q, priority 10) runs once these have stopped: 1 member placed
+  member j0 (cpu=4) on n1
+  victim v on n1 (root.q, cpu=4, priority 0, rank -10) for room under a max
+  cost: highest rank -10, highest priority 0, 1 victim, 1h0m0s of work lost
+  no legal plan costs less
+`},
+		{"under a quota", "queue q quota=4:4\nnode n1 8\ntask v q n1 4\njob q 4 fixed", `job j (root.q, priority 10) runs once these have stopped: 1 member placed
+  member j0 (cpu=4) on n1
+  victim v on n1 (root.q, cpu=4, priority 0, rank -10) for room under a quota
+  cost: highest rank -10, highest priority 0, 1 victim, 1h0m0s of work lost
+  no legal plan costs less
+`},
+		{"the min of a quota", "queue q quota=3:9\nnode n1 4\njob q 4 fixed", `job j (root.q, priority 10) is refused (quota-min): it may not have so much that is not preemptible
+  non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1
+`},
+		{"the max of a quota", "queue q quota=0:3\nnode n1 4\njob q 4", `job j (root.q, priority 10) is refused (quota-max): a quota is passed
+  preemptible-max: root.q: cpu: 0 withheld for the non-preemptible, 0 used by the preemptible and 4 asked for are above the max of 3 by 1
+`},
+		{"guarantee", "queue q\nqueue low g=4\nnode n1 4\ntask v low n1 4 originator\ntask w low n1 0 opted\njob q 4", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+  1 of no help with what is short (not-helping)
+  1 needed for a guarantee (guarantee)
+`},
+		{"a domain", queues + "node n1 4 in=b1/r1\nnode n2 4 in=b1/r2\ntask v low n1 4\njob q 4,4 domain=2", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+  1 could be taken
+  domain b1, r1 came closest
+  the first 1 of 2 members could be placed
+`},
+		{"no domain", queues + "node n1 4\njob q 4 domain=2", "job j (root.q, priority 10) is refused (domain): no domain can have all its members\n"},
+		{"must not preempt", queues + "node n1 4\ntask v low n1 4\njob q 4 never", "job j (root.q, priority 10) is refused (may-not-preempt): it must not preempt others\n"},
+		{"in flight", queues + "node n1 4\ntask j0 q n1 1 job=j app=j state=releasing\ntask v low n1 3\njob q 1,1",
+			"job j (root.q, priority 10) is refused (in-flight): members are leaving still, or cannot start yet where they were placed\n"},
+		{"out of reach", "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4",
+			"job j (root.q, priority 10) is refused (nothing-in-reach): no queue that it could take from is in reach\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)
@@ -57,4 +101,28 @@ func TestDescribe_Later(t *testing.T) {
 	require.NoError(t, err)
 	w.addTask(parseLine("task newcomer other n9 1 p=7"))
 	require.Equal(t, first, d.Describe(w.cluster))
+}
+
+// What the caller's functions refuse is told apart from what laws do.
+func TestDescribe_Callers(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4\ntask w low n2 4\njob q 4,4")
+	p := w.planner()
+	var d jobs.Decision
+	p.Predicate = func(q *jobs.Placing) bool { return w.cluster.NodeName(q.Node) != "n2" }
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, `job j (root.q, priority 10) is refused (predicate): the predicate refuses the places that could be made free
+  2 could be taken
+  the first 1 of 2 members could be placed
+`, d.Describe(w.cluster))
+
+	p.Predicate = nil
+	p.Filter = func(_ *jobs.Job, _ int, node victims.NodeID) bool { return w.cluster.NodeName(node) == "n1" }
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.Equal(t, `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+  1 of no help with what is short (not-helping)
+  1 could be taken
+  the filter refuses 1 node
+  the first 1 of 2 members could be placed
+`, d.Describe(w.cluster))
+	require.Equal(t, "nothing is decided\n", (&jobs.Decision{}).Describe(w.cluster))
 }
