@@ -1,0 +1,279 @@
+package jobs
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// tableDesk reads a desk that is written down: hosts between bars, with what is
+// free and then the tasks, and the sizes of the members.
+//
+//	"0: a2 b2p1 | 1: c4/g d1!", 4, 4
+//
+// Task b has 2 cpus and priority 1, c is of the running job g, and d has opted
+// out. A running job keeps 1 member, unless its name has a number: g2 keeps 2.
+func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
+	schema, err := resources.NewSchema("cpu", "gpu")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "q"}, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{0, 0}, Defined: 1}},
+	}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	q, _ := tree.Lookup("root.q")
+	low, _ := tree.Lookup("root.low")
+	for n, text := range strings.Split(hosts, "|") {
+		free, rest, _ := strings.Cut(text, ":")
+		capacity, err := strconv.ParseInt(strings.TrimSpace(free), 10, 64)
+		require.NoError(t, err)
+		var tasks []victims.Task
+		for _, word := range strings.Fields(rest) {
+			task := tableTask(t, word)
+			task.Queue = low
+			capacity += task.Size[0]
+			tasks = append(tasks, task)
+		}
+		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{capacity, 0}})
+		require.NoError(t, err)
+		for i := range tasks {
+			tasks[i].Node = id
+			_, err := c.AddTask(&tasks[i])
+			require.NoError(t, err)
+		}
+	}
+	job := &Job{Name: "j", Queue: q, Priority: 9}
+	for i, size := range members {
+		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
+	}
+	p := &Planner{Cluster: c, Minimum: func(job string) int {
+		n, err := strconv.Atoi(job[1:])
+		if err != nil {
+			return 1
+		}
+		return n
+	}}
+	d := &desk{board: new(jobCase), effort: new(effort)}
+	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
+	d.board.place()
+	d.board.prepare(len(d.board.unplaced))
+	d.search.wire(d.board, d.effort, p)
+	d.search.cover.reset()
+	return d
+}
+
+// tableTask reads a task: "b2p1", "c4/g", "d1!".
+func tableTask(t *testing.T, word string) (task victims.Task) {
+	task.Key = word[:1]
+	word, task.OptedOut = strings.CutSuffix(word[1:], "!")
+	word, task.Job, _ = strings.Cut(word, "/")
+	size, priority, _ := strings.Cut(word, "p")
+	n, err := strconv.ParseInt(size, 10, 64)
+	require.NoError(t, err)
+	task.Size = resources.Vector{n}
+	if priority != "" {
+		n, err := strconv.ParseInt(priority, 10, 32)
+		require.NoError(t, err)
+		task.Priority = int32(n)
+	}
+	return task
+}
+
+// said writes the best plan: the hosts of the members, and who goes.
+func (d *desk) said() string {
+	b := &d.search.best
+	if !b.found {
+		return "none"
+	}
+	return strings.Trim(fmt.Sprint(b.at), "[]") + ": " + strings.Join(b.keys, " ")
+}
+
+// Each row is a case, the plan that a complete search finds, and what an engine
+// finds instead, by its name. Three differences are by design. The clearer packs
+// members on the first hosts with room once everybody has gone, whatever that
+// costs. The spreader looks at hosts one by one, so no job goes as a whole. The
+// grower takes no step back: if it has taken the surplus of a job, the rest of
+// that job has to stay.
+func TestEngines(t *testing.T) {
+	for _, test := range []struct {
+		name, hosts string
+		members     []int64
+		complete    string
+		other       map[string]string
+	}{
+		{name: "the only way", hosts: "0: a4", members: []int64{4}, complete: "0: a"},
+		{name: "no way", hosts: "0: a4", members: []int64{5}, complete: "none"},
+		{name: "the lower priority", hosts: "0: a4p1 | 0: b4", members: []int64{4}, complete: "1: b",
+			other: map[string]string{"clear": "0: a"}},
+		{name: "one rather than two", hosts: "0: a2 b2 | 0: c4", members: []int64{4}, complete: "1: c",
+			other: map[string]string{"clear": "0: a b"}},
+		{name: "priority before number", hosts: "0: a2 b2 | 0: c4p1", members: []int64{4}, complete: "0: a b"},
+		{name: "what is free first", hosts: "0: a4 | 4:", members: []int64{4, 4}, complete: "0 1: a",
+			other: map[string]string{"grow": "1 0: a"}},
+		{name: "nobody opted out", hosts: "0: a4! | 0: b4p5", members: []int64{4}, complete: "1: b",
+			other: map[string]string{"clear": "0: a"}},
+		{name: "the surplus of a job", hosts: "0: a4/g b4/g", members: []int64{4}, complete: "0: a"},
+		{name: "all of a job", hosts: "0: a4/g | 0: b4/g", members: []int64{4, 4}, complete: "0 1: a b",
+			other: map[string]string{"spread": "none", "grow": "none"}},
+		{name: "no job rather than one", hosts: "0: a4/g2 | 0: b4/g2 | 0: c4", members: []int64{4}, complete: "2: c",
+			other: map[string]string{"clear": "0: a b"}},
+		{name: "priority before jobs", hosts: "0: a4/g2 | 0: b4/g2 | 0: c4p1", members: []int64{4}, complete: "0: a b",
+			other: map[string]string{"spread": "2: c"}},
+		{name: "both members of a job", hosts: "0: a4/g2 | 0: b4/g2", members: []int64{4, 4}, complete: "0 1: a b",
+			other: map[string]string{"spread": "none"}},
+		{name: "two members on one host", hosts: "0: a3 b5 | 0: c4 | 0: d4", members: []int64{4, 4}, complete: "0 0: a b"},
+		{name: "a ceiling makes the rest free", hosts: "0: a4p5 | 0: b2p1 c2p1 | 0: d4p5", members: []int64{4, 4}, complete: "0 2: a d",
+			other: map[string]string{"clear": "0 1: a b c"}},
+		{name: "the larger member needs the larger host", hosts: "0: a4 | 0: b6", members: []int64{4, 6}, complete: "0 1: a b"},
+		{name: "three sizes", hosts: "0: a6 | 1: b2 | 3:", members: []int64{1, 3, 6}, complete: "1 2 0: a"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, engine := range []string{"complete", "spread", "grow", "clear"} {
+				d := tableDesk(t, test.hosts, test.members...)
+				if engine == "spread" && len(d.board.kinds) > 1 {
+					continue
+				}
+				d.runEngine(engine)
+				want := test.complete
+				if other, ok := test.other[engine]; ok {
+					want = other
+				}
+				require.Equal(t, want, d.said(), engine)
+			}
+		})
+	}
+}
+
+// runEngine has one engine look for a plan, and nobody else.
+func (d *desk) runEngine(name string) {
+	s := &d.search
+	s.best.found, s.asker.picky = false, false
+	switch name {
+	case "complete":
+		s.all.complete(math.MaxInt32)
+	case "spread":
+		s.spread.spread()
+	case "grow":
+		s.grow.growAll()
+	case "clear":
+		s.clear.clear()
+	}
+}
+
+// Ways of one host to take some members, as the spreader works them out: who goes
+// for one, for two, and so on, and of how many hosts it looks at each.
+func TestWays_Table(t *testing.T) {
+	d := tableDesk(t, "1: a1 b2 c2 | 0: d4 | 5:", 2, 2, 2)
+	x := &d.search.spread.ways
+	x.proven = true
+	_, room := d.search.ceilings.capacity(noCeiling())
+	require.True(t, x.measure(noCeiling(), room))
+	require.Equal(t, []int32{3, 2, 2}, x.most, "6, 4 and 5 hold 3, 2 and 2")
+	require.True(t, x.list())
+	var got []string
+	for _, c := range x.programme.listed {
+		w := x.programme.wayOf(c.host, c.members)
+		keys := d.search.best.keysOf(nil, x.chosen[w.first:w.last])
+		got = append(got, fmt.Sprintf("%d on %d: %s", c.members, c.host, strings.Join(keys, " ")))
+	}
+	require.Equal(t, []string{
+		"3 on 0: a b c", // and not 2: of hosts for 2 only the two cheapest matter, 1 and 2
+		"1 on 0: a",
+		"2 on 1: d",
+		"1 on 1: d",
+		"2 on 2: ",
+		"1 on 2: ",
+	}, got)
+}
+
+// What makes room on a host costs at least so many victims as the largest units
+// need, and what the least of them would cost.
+func TestRoomer_Table(t *testing.T) {
+	d := tableDesk(t, "1: a1p1 b2p3 c2p2", 3)
+	for _, test := range []struct {
+		members, count int64
+		ok             bool
+	}{{1, 1, true}, {2, 3, true}, {3, 4, false}} {
+		low, ok := d.search.room.least(0, d.board.hosts[0].free, demand{&d.board.kinds[0], test.members})
+		require.Equal(t, test.ok, ok, "%d members", test.members)
+		require.Equal(t, test.count, low.levels[victims.LevelVictims], "%d members", test.members)
+		require.Equal(t, test.count, low.levels[victims.LevelSumPriorities], "%d members of priority 1 at least", test.members)
+	}
+}
+
+// Who may go with whom: members of a running job alone while there is surplus, or
+// all of them at once.
+func TestUnits_Table(t *testing.T) {
+	for _, test := range []struct{ hosts, want string }{
+		{"0: a1 b1", "a b"},
+		{"0: a1/g b1/g", "a b [a b]"},
+		{"0: a1/g2 b1/g2", "[a b]"},
+		{"0: a1/g2 b1/g2 c1/g2 | 0: d1", "a b c d [a b c]"},
+		{"0: a1/g9", "[a]"}, // it is below its minimum already
+		{"0: a1/g0 b1/g0", "a b"},
+		{"0: a1/h b1/g", "[a] [b]"},
+	} {
+		d := tableDesk(t, test.hosts, 1)
+		var got []string
+		for u := range d.board.units {
+			keys := strings.Join(d.search.best.keysOf(nil, []int32{int32(u)}), " ")
+			if d.board.units[u].whole {
+				keys = "[" + keys + "]"
+			}
+			got = append(got, keys)
+		}
+		require.Equal(t, test.want, strings.Join(got, " "), test.hosts)
+	}
+}
+
+// The packer finds the first way of all for members, the first of them first.
+func TestPacker_Table(t *testing.T) {
+	for _, test := range []struct {
+		hosts   string
+		members []int64
+		want    string
+	}{
+		{"4: | 4:", []int64{4, 4}, "[0 1]"},
+		{"8: | 4:", []int64{4, 4}, "[0 0]"},
+		{"4: | 8:", []int64{4, 8}, "[0 1]"},
+		{"4: | 8:", []int64{8, 4}, "[1 0]"},
+		{"5: | 4:", []int64{4, 5}, "[1 0]"}, // the first member steps aside
+		{"3: | 3: | 3:", []int64{2, 2, 2}, "[0 1 2]"},
+		{"4: | 4:", []int64{4, 4, 4}, "none"},
+		{"4: | 4:", []int64{0, 5}, "none"},
+		{"0: a9", []int64{0}, "[0]"},
+	} {
+		d := tableDesk(t, test.hosts, test.members...)
+		got := "none"
+		if d.search.pack.fits(coming) {
+			got = fmt.Sprint(d.search.pack.at)
+		}
+		require.Equal(t, test.want, got, "%v on %s", test.members, test.hosts)
+	}
+}
+
+// With few tries left the packer places the largest first, and does not say that
+// it has found the first way.
+func TestPacker_FewTries(t *testing.T) {
+	d := tableDesk(t, "5: | 5: | 5: | 6:", 4, 1, 5, 1, 4, 1, 5)
+	require.True(t, d.search.pack.fits(coming))
+	require.True(t, d.search.pack.first)
+	d.effort.limit = 1
+	for range 2 {
+		if d.search.pack.fits(coming) {
+			d.search.load.set(d.search.pack.at)
+			for h := range d.board.hosts {
+				require.False(t, d.search.load.short(make(resources.Vector, 2), int32(h)))
+			}
+		}
+	}
+}
