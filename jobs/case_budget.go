@@ -38,6 +38,8 @@ type count struct {
 func (b *budgets) begin(c *jobCase) {
 	b.list, b.soft, b.rows, b.inPlay = b.list[:0], b.soft[:0], b.rows[:0], false
 	for name, now := range c.c.Budgets() {
+		// A budget that is overrun already has nothing left, and not less: what
+		// others have taken is no debt of this plan.
 		x := budget{name: name, left: [1]int64{max(now.Left, 0)}, hard: now.Hard}
 		if !x.hard {
 			x.row = int32(len(b.soft))

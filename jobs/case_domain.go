@@ -16,9 +16,11 @@ type domains struct {
 	// hosts are those of each domain, one after another and in node order.
 	hosts []int32
 	base  int32 // the only domain that is left, for members are placed there; or -1
+	// Names stay known from decision to decision, so that looking them up does not
+	// allocate; the round tells those of this decision from older ones.
 	known map[string]domainName
-	round uint64 // to tell the names of this decision from older ones
-	key   []byte
+	round uint64
+	key   []byte // scratch of row
 }
 
 // A domain is some nodes with the same names up to a depth.
@@ -63,6 +65,7 @@ func (x *domains) group() {
 	for i := range x.list {
 		x.list[i].end = 0
 	}
+	// A counting sort of hosts by domain, which keeps node order within each.
 	for _, d := range x.of {
 		x.list[d].end++
 	}

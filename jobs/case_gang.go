@@ -19,8 +19,8 @@ type gang struct {
 	minimum  int
 	surplus  int      // how many may go one by one
 	counted  bool     // by a bound: not all candidates may go one by one
-	bounds   [1]int32 // that bound
-	room     [1]int64 // of it
+	bounds   [1]int32 // that bound, as the list that a part of a unit wants
+	room     [1]int64 // of it: the surplus. The bound is a view of this.
 	spent    bool     // as a whole it would take more than a hard budget has left
 	first    int32    // its members are candidates supply.members[first:end]
 	end      int32
@@ -81,6 +81,8 @@ func (c *jobCase) settleGangs() {
 	for _, i := range c.names {
 		g := &c.gangs[i]
 		g.surplus = max(g.running-max(g.minimum, 0), 0)
+		// With no surplus no member is a unit, and if all candidates are surplus
+		// nothing can be taken too often: neither needs a bound.
 		if g.surplus > 0 && g.surplus < g.eligible {
 			g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
 			g.room[0] = int64(g.surplus)
@@ -162,6 +164,9 @@ func (c *jobCase) addWhole(i int32) {
 	u := unit{gang: i, whole: true, first: int32(len(c.tasks))}
 	u.Size = c.block(1)
 	for n, m := range c.members[g.first:g.end] {
+		// Its key is the least of its members', so that the order of units does
+		// not depend on rows. It is then the key of another unit too, if that
+		// member may go alone; byCost tells the two apart.
 		cand := &c.cands[m]
 		c.tasks = append(c.tasks, m)
 		u.Levels = c.order.Join(&u.Levels, n, &cand.levels)
@@ -191,11 +196,15 @@ func (c *jobCase) bind(u *unit) {
 	if u.gang >= 0 && c.gangs[u.gang].counted {
 		one := count{bound: c.gangs[u.gang].bounds, amount: [1]int64{1}}
 		if u.whole {
+			// It uses up all of the surplus: no member can go beside it, which
+			// would be to stop that member twice.
 			one.amount[0] = int64(c.gangs[u.gang].surplus)
 		}
 		x.counts = append(x.counts, one)
 	}
 	x.charge(c, u)
+	// Most units are one task with nothing to count. They share the lists of their
+	// leaf, so that a case of many tasks has no parts at all.
 	if !u.whole && len(x.counts) == counts {
 		leaf := c.cands[c.tasks[u.first]].leaf
 		u.Bounds, u.Erodes = leaf.bounds, leaf.erodes
@@ -206,6 +215,8 @@ func (c *jobCase) bind(u *unit) {
 		cand := &c.cands[i]
 		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds, Erodes: cand.leaf.erodes})
 	}
+	// The parts that count come last: aim sets the needs of the parts before them,
+	// one per task, and these have none.
 	for i := counts; i < len(x.counts); i++ {
 		one := &x.counts[i]
 		c.parts = append(c.parts, cover.Part{Size: one.amount[:], Bounds: one.bound[:]})

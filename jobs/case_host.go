@@ -11,10 +11,10 @@ import (
 
 // A site is the nodes on which members may be placed, and which units run there.
 type site struct {
-	hosts        []host
+	hosts        []host  // in node order
 	hostOf       []int32 // by node, or -1
 	reservations []int32 // the members that a node is reserved for
-	onHost       []int32 // units, host by host
+	onHost       []int32 // units, host by host; a unit on two hosts is there twice
 	freed        []int64 // the rows of host.most
 	column       []int64 // scratch of addUp
 }
@@ -49,12 +49,16 @@ func (c *jobCase) findHosts() {
 		last = max(last, id)
 		n := c.c.NodeView(id)
 		h := host{id: id, row: int32(len(c.hosts)), only: -1, rank: n.Rank}
+		// A domain is known from its first node on, even if that takes no tasks:
+		// domains come in the order of all of their nodes.
 		domain := int32(0)
 		if depth := c.job.Domain; depth > len(n.Domains) {
 			continue
 		} else if depth > 0 {
 			domain = c.domains.row(n.Domains[:depth], id)
 		}
+		// A reservation for nobody in the job closes the node. If the member that
+		// it is for is placed already, the node is a host that takes nobody.
 		if n.ReservedFor != "" && n.ReservedFor != c.job.Name {
 			m, ok := c.byKey[n.ReservedFor]
 			if !ok {
@@ -129,6 +133,8 @@ func (c *jobCase) listOnHosts() {
 	for h := range c.hosts {
 		c.hosts[h].end = 0
 	}
+	// A counting sort by host: count, lay the ranges out, fill them in. Within a
+	// host units keep their order.
 	c.eachOnHost(func(h *host, _ int32) { h.end++ })
 	at := int32(0)
 	for h := range c.hosts {
@@ -140,6 +146,8 @@ func (c *jobCase) listOnHosts() {
 		c.onHost[h.end] = u
 		h.end++
 	})
+	// Candidates are added and not units, for a task may be in two: by itself and
+	// with all of its job.
 	for i := range c.cands {
 		if cand := &c.cands[i]; c.usable[i] && cand.host >= 0 {
 			all := c.hosts[cand.host].all

@@ -61,6 +61,8 @@ func (c *jobCase) checkMembers() error {
 		c.byKey = make(map[string]int32)
 	}
 	clear(c.byKey)
+	// Sums of this decision are sums of sizes of tasks and members, so if all of
+	// them together are in range every one is, and nothing after this checks.
 	c.rem = resources.Copy(c.rem, c.tree.Usage(0)) // what is used with the members so far
 	for i := range c.job.Members {
 		m := &c.job.Members[i]
@@ -151,6 +153,8 @@ func (c *jobCase) splitMembers() {
 		c.further = append(c.further, c.unplaced[missing:]...)
 		c.unplaced = c.unplaced[:missing]
 	}
+	// What is leaving matters only if the minimum is not reached without it. Then
+	// there is nothing to decide before it has gone and may be placed anew.
 	c.leaving = c.leaving && missing > len(c.unplaced)
 }
 

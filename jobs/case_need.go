@@ -49,6 +49,8 @@ func (n *needs) add(c *jobCase, q queue.ID) {
 			headroom = headroom.With(t)
 		}
 	}
+	// The max and the quota of a queue lack what they lack of one and the same
+	// tasks: what goes for the one makes room for the other. So the larger counts.
 	if a := c.gate.account(q); a != nil {
 		for t, lack := range a.Need(c.block(1), c.claim()) {
 			if lack > 0 {

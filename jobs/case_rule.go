@@ -79,6 +79,9 @@ var shared = [...]Rule{
 // helps, or 0. It does not ask whether the task is exempt.
 func (r *rules) veto(id victims.TaskID, t *victims.Task) Rule {
 	rule := shared[r.eligible.Veto(id)]
+	// The order is that in which refusals count: what the task does comes before
+	// whose it is, and that before how it compares. Package victims has no word
+	// for a task that no job may take, so that is put in before the priority.
 	switch {
 	case rule == RuleLeaving, rule == RuleRequiredNode:
 		return rule

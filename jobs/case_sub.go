@@ -23,6 +23,9 @@ type subCase struct {
 func (s *subCase) enter(full *jobCase, d int32) {
 	site, supply := s.site, s.supply
 	s.leave()
+	// All of the full case is taken over by value, and then what differs is put
+	// into the memory that the sub-case had for it. What is shared is only read:
+	// the bounds, the needs, the filter's answers.
 	s.jobCase = *full
 	s.full, s.domain, s.domains = full, d, domains{}
 	s.site.hosts, s.site.onHost = site.hosts[:0], site.onHost[:0]
@@ -31,6 +34,8 @@ func (s *subCase) enter(full *jobCase, d int32) {
 	s.hostAt, s.unitAt, s.candAt = grow(s.hostAt, len(full.hosts)), grow(s.unitAt, len(full.units)), grow(s.candAt, len(full.cands))
 
 	s.hostRows = append(s.hostRows, full.domains.hostsOf(d)...)
+	// Rows and one, so that the zero of new memory means none. leave puts back
+	// only what was set: a domain is small, and the case may be large.
 	for i, h := range s.hostRows {
 		s.hostAt[h] = int32(i) + 1
 	}
@@ -89,7 +94,7 @@ func (s *subCase) addUnitOf(u int32) {
 		if s.candAt[i] == 0 {
 			cand := s.full.cands[i]
 			if cand.host >= 0 {
-				cand.host = s.hostAt[cand.host] - 1
+				cand.host = s.hostAt[cand.host] - 1 // -1 outside the domain
 			}
 			s.cands = append(s.cands, cand)
 			s.usable = append(s.usable, true)

@@ -10,6 +10,8 @@ import (
 
 // decide answers a job. (DESIGN.md, Jobs.)
 func (d *decision) decide(dst *Decision) {
+	// Cheap questions come first, and those that cannot change with victims before
+	// those that can. Candidates are gathered only for a job that may have some.
 	d.place()
 	if d.leaving || !d.couldStart() {
 		d.refused(dst, InFlight)
@@ -38,6 +40,7 @@ func (d *decision) decide(dst *Decision) {
 func (d *decision) room(dst *Decision) bool {
 	pack := &d.pack
 	m := present
+	// To fit now is better than to wait, even if waiting would allow earlier nodes.
 	switch {
 	case pack.fits(present):
 		dst.Outcome = victims.Fits
@@ -114,6 +117,8 @@ func (d *decision) planned(dst *Decision) {
 			p.Victims = append(p.Victims, d.victim(u, i))
 		}
 	}
+	// One block for all sizes: if it grows and moves, victims before keep views of
+	// the old memory, which has the same amounts.
 	for i := range p.Victims { // copies, for the cluster may change
 		from := len(p.sizes)
 		p.sizes = append(p.sizes, d.c.TaskView(p.Victims[i].Task).Size...)

@@ -102,4 +102,42 @@
 // each within a budget of steps. They work on an overlay of what they touch. A
 // planner serves one goroutine at a time, and keeps its memory for the next
 // decision.
+//
+// # Files
+//
+// A decision goes through the files in this order:
+//
+//	planner.go, decide.go  the question, and the order in which it is answered
+//	case.go                the case: what engines read and never write
+//	case_member.go           members: who has a place, who needs one
+//	case_kind.go             members that are alike; how large the case is
+//	case_host.go             nodes: what is free, and who runs there
+//	case_filter.go           where members may ever run
+//	case_domain.go           nodes of which members share one group
+//	case_need.go             what queues are short of
+//	case_gate.go             what max and quotas admit (admit.go has the formulas)
+//	case_rule.go             who may go, by the rules about one task
+//	case_candidate.go        the tasks that these leave
+//	case_gang.go             units: tasks that go alone, jobs that go as a whole
+//	case_budget.go           how many tasks budgets let go
+//	case_sub.go              the case of one domain
+//	search.go              the ladder of engines, on one screen
+//	search_pack.go           0. without victims
+//	search_complete.go       1. and 5. every way, by branch and bound
+//	search_spread.go         2. members that are alike: search_way.go has the ways
+//	                            of one host, search_programme.go puts them together
+//	search_grow.go           3. member by member, by search_offer.go
+//	search_clear.go          4. everybody goes, and comes back if not needed
+//	search_persuade.go       every way, with a predicate in the loop
+//	search_domain.go         domain by domain, and what each costs at least
+//	search_further.go        members beyond the minimum
+//
+// Engines share parts: search_partial.go is a plan under construction and
+// search_finish.go makes it minimal; search_cover.go states who must go for
+// members with places, and package cover solves it; search_ceiling.go finds the
+// least rank and priority; search_room.go bounds the cost of a host;
+// search_best.go keeps the best plan; search_effort.go counts steps.
+//
+// Then audit.go judges the plan from scratch, refuse.go says why there is none,
+// and describe.go puts both into words. Rounds, in rounds.go, carries plans out.
 package jobs

@@ -33,9 +33,12 @@ func (d *decision) unplanned(dst *Decision) {
 		d.countGuaranteed(r)
 	}
 	r.Domain = d.closestDomain(r.Domain)
+	// What follows searches again, for other moments and fewer members, and
+	// overwrites the case. So all that is said of the case itself comes before.
 	d.effort.eager = true // from here on any plan will do
 	r.RetryAt = d.retryAt()
 	d.rules.horizon = d.now
+	// Monotone: without its last member a plan is one for those before it.
 	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.plans(n + 1) })
 }
 
@@ -62,6 +65,7 @@ func (d *decision) countRules(r *Refusal) {
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
 			t := d.c.TaskView(id)
+			// Candidates were gathered by the same walk, so they come up in turn.
 			isCandidate := next < len(d.cands) && d.cands[next].id == id
 			if isCandidate {
 				next++
@@ -133,6 +137,7 @@ func (d *decision) retryAt() time.Time {
 	}
 	slices.SortFunc(d.ends, time.Time.Compare)
 	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
+	// The more exemptions have ended the more tasks may go, so this is monotone.
 	first := sort.Search(len(d.ends), func(i int) bool {
 		d.rules.horizon = d.ends[i]
 		return d.plans(len(d.unplaced))

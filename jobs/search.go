@@ -29,10 +29,12 @@ type search struct {
 	all       completer
 	persuader persuader
 
-	load   load // of nobody, for conceivable
-	sum    resources.Vector
-	proven bool // no plan is cheaper, or there is none
-	proof  victims.Proof
+	load   load             // of nobody, for conceivable
+	sum    resources.Vector // scratch of conceivableBelow
+	proven bool             // no plan is cheaper, or there is none
+	// How far the cost of the plan is proven least. It is ProofCost without a
+	// plan if there is proven to be none.
+	proof victims.Proof
 }
 
 // choose leaves the best plan that it finds for the members of todo in s.best,
@@ -71,6 +73,7 @@ func (s *search) choose() bool {
 // It stops where nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
 	if s.within(small) && !s.quick {
+		// A small case may take longer than others, for what it says is certain.
 		s.proven = s.all.complete(4 * s.budget())
 		if s.proven {
 			s.proof = victims.ProofCost
@@ -79,6 +82,8 @@ func (s *search) run() {
 			return
 		}
 	}
+	// Only members of one kind are interchangeable, so that their number on each
+	// host is all that matters.
 	if len(s.kinds) == 1 {
 		if s.spread.spread() {
 			s.proof = victims.ProofLevels
@@ -87,6 +92,8 @@ func (s *search) run() {
 			return
 		}
 	}
+	// What the spreader found stays the best unless a plan that grew is cheaper:
+	// bounds may have been in its way, or whole jobs, at which it does not look.
 	s.grow.growAll()
 	if !s.best.found {
 		s.clear.clear()
@@ -95,6 +102,8 @@ func (s *search) run() {
 		return
 	}
 	steps := s.stepsLeft()
+	// With a plan at hand branches end early, so a case that was too large to
+	// begin with may now be searched to its end.
 	s.proven = steps > 0 && s.all.complete(steps)
 	if s.proven {
 		s.proof = victims.ProofCost

@@ -31,6 +31,9 @@ type incumbent struct {
 // of the victims.
 func (b *incumbent) offer(at, units []int32, total *cover.Total) {
 	cost, rank := victims.CostOf(total), b.rankOf(at)
+	// The order is total, so which plan is the best does not depend on the order in
+	// which engines offer. Keys are last and dearest to compare: they are only
+	// collected if all else is equal, or the plan is kept.
 	if b.found {
 		c := cost.Compare(&b.cost)
 		if c == 0 {
@@ -81,6 +84,8 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
 		b.sum = resources.Add(b.sum, b.sum, unit.Size)
 	}
+	// Overrun is no sum over units: two that take one each of a budget with one
+	// left overrun it together, and neither does alone.
 	total.Levels[victims.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
 	total.Units = len(units)
 	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())

@@ -52,7 +52,7 @@ func (x *ceilings) capacity(l ceiling) (members int, room []int64) {
 	}
 	for h := range x.hosts {
 		members += x.hosted(int32(h), x.row(x.room, h))
-		if members >= len(x.todo) {
+		if members >= len(x.todo) { // the room of later hosts is there, all the same
 			return len(x.todo), x.room
 		}
 	}
@@ -74,6 +74,8 @@ func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 		level int
 		bound *int64
 	}{{victims.LevelRank, &l.rank}, {victims.LevelPriority, &l.priority}} {
+		// The first part is settled before the second is looked at: a cost compares
+		// ranks first, so a lower priority with a higher rank is no gain.
 		values := x.distinct(part.level, l)
 		n, _ := slices.BinarySearchFunc(values, true, func(v int64, _ bool) int {
 			*part.bound = v

@@ -13,9 +13,9 @@ type trial struct {
 
 	at     []int32 // the host of each member of todo
 	used   []int32 // hosts with members, in the order of their first
-	count  []int32 // members of each host
-	taken  int     // steps
-	most   int     // steps
+	count  []int32 // members of each host; it is in used if this is not 0
+	taken  int     // steps, those of covering problems included
+	most   int     // steps that it may take
 	proven bool    // nothing was cut short
 	chosen []int32 // scratch: units
 }
@@ -70,11 +70,14 @@ func (x *trial) promising() bool {
 	x.solve()
 	s := &x.cover.found
 	if !s.Found {
-		return !s.Proven
+		return !s.Proven // a search that was cut short knows of no reason to stop
 	}
 	if !s.Proven || !x.best.found || s.Total.Units == 0 {
 		return true
 	}
+	// Levels only grow with more members; the excess does not, for what one frees
+	// too much another may need. So a branch ends by levels alone, and goes on if
+	// they are equal.
 	return slices.Compare(s.Total.Levels[:], x.best.levels[:]) <= 0
 }
 
@@ -117,6 +120,8 @@ func (x *completer) descend(i int) {
 	}
 	m := x.sorted[i]
 	k := x.kindOf[m]
+	// Alike members never go back in node order: each multiset of hosts is looked
+	// at once, and not once for every order of its members.
 	from := int32(0)
 	if i > 0 && x.kindOf[x.sorted[i-1]] == k {
 		from = x.at[x.sorted[i-1]]
@@ -129,6 +134,7 @@ func (x *completer) descend(i int) {
 			return
 		}
 		x.put(m, h)
+		// The last member needs no bound: descend solves the very same problem.
 		if i+1 == len(x.sorted) || x.promising() {
 			x.descend(i + 1)
 		}

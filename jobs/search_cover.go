@@ -84,6 +84,9 @@ func (x *coverer) aim(stated *cover.Unit, u *unit) {
 		stated.Needs = x.needsOf(&x.cands[tasks[0]])
 		return
 	}
+	// The unit of the case has no needs, and its parts are shared by all problems.
+	// So this problem gets copies. If pieces grow and move, those that were stated
+	// before keep the old memory, which nobody changes any more.
 	from := len(x.pieces)
 	x.pieces = append(x.pieces, u.Parts...)
 	stated.Parts = x.pieces[from:len(x.pieces):len(x.pieces)]
@@ -151,6 +154,7 @@ func (x *coverer) solve(l *load, hosts []int32, steps int) {
 		}
 	}
 	// The larger of what nodes and queues need counts: it is freed once.
+	// x.wanted is a view that the problem has, so it must change in place.
 	resources.Max(x.wanted, x.wanted, x.needs.most)
 	for u := range x.units {
 		if x.helps(&x.units[u]) {

@@ -11,10 +11,10 @@ import (
 type chosen struct {
 	found  bool
 	cost   victims.Cost
-	levels cover.Levels
-	rank   rankSum
-	domain int32
-	at     []int32 // the host of each member of todo
+	levels cover.Levels // of cost, as bounds of domains are compared with them
+	rank   rankSum      // of the members' nodes, beyond the range of the cost's
+	domain int32        // the place of its domain in domains.list
+	at     []int32      // the host of each member of todo
 	units  []int32
 
 	proven bool // no plan is cheaper, or there is none
@@ -43,7 +43,7 @@ func (d *decision) choose() bool {
 func (d *decision) chooseDomain() bool {
 	b := &d.best
 	b.proven, b.proof = true, victims.ProofCost
-	d.boundDomains()
+	d.bounds = d.bounder.boundAll(&d.jobCase, d.bounds[:0])
 	d.search.asker.jobCase = &d.sub.jobCase
 	defer func() { d.search.asker.jobCase = &d.jobCase }()
 	for i := range d.bounds {
@@ -51,6 +51,8 @@ func (d *decision) chooseDomain() bool {
 		if b.found && (d.effort.eager || bound.passes(&b.levels)) {
 			break // so do all that follow
 		}
+		// Engines know nothing of domains: they are given a case that has the hosts
+		// of one. The asker alone keeps asking about nodes of the full case later.
 		d.sub.enter(&d.jobCase, bound.domain)
 		found := d.search.choose()
 		b.proven = b.proven && d.search.proven
@@ -59,6 +61,8 @@ func (d *decision) chooseDomain() bool {
 			b.proof = min(b.proof, d.search.proof)
 			b.offer(&d.search.best, &d.sub)
 		case !d.search.proven:
+			// There may be a plan here that costs less than the one that was found
+			// elsewhere, so nothing is proven of that one either.
 			b.proof = victims.NoProof
 		}
 	}

@@ -21,24 +21,34 @@ func (x *domainBound) passes(levels *cover.Levels) bool {
 	return !x.free && slices.Compare(x.levels[:], levels[:]) > 0
 }
 
-// boundDomains finds the domains in which the members may have room, and what
-// that costs at least; the cheapest come first.
+// A bounder bounds the cost of domains.
+type bounder struct {
+	*jobCase
+	ranks, priorities []int64 // of candidates, ascending and different
+	start             []int32 // candidates of host h are running[start[h]:start[h+1]]
+	running           []int32
+	room              []int64
+}
+
+// boundAll appends to dst the domains in which the members may have room, and
+// what that costs at least; the cheapest come first.
 //
 // For each kind of members by itself: the lowest rank, and with that the lowest
 // priority, such that the hosts of the domain take all of them with everybody
 // gone up to there. Laws about sums are not asked, so no plan in the domain has
 // less.
-func (d *decision) boundDomains() {
-	x := &d.bounder
-	x.begin(&d.jobCase)
-	d.bounds = d.bounds[:0]
-	d.eachDomain(func(row int32) bool {
+func (x *bounder) boundAll(c *jobCase, dst []domainBound) []domainBound {
+	x.begin(c)
+	from := len(dst)
+	c.eachDomain(func(row int32) bool {
 		if bound, ok := x.bound(row); ok {
-			d.bounds = append(d.bounds, bound)
+			dst = append(dst, bound)
 		}
 		return false
 	})
-	slices.SortFunc(d.bounds, func(a, b domainBound) int {
+	// A domain of which nothing is known may be the cheapest of all, so it comes
+	// before those with a bound.
+	slices.SortFunc(dst[from:], func(a, b domainBound) int {
 		if a.free != b.free {
 			if a.free {
 				return -1
@@ -47,15 +57,7 @@ func (d *decision) boundDomains() {
 		}
 		return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), cmp.Compare(a.domain, b.domain))
 	})
-}
-
-// A bounder bounds the cost of domains.
-type bounder struct {
-	*jobCase
-	ranks, priorities []int64 // of candidates, ascending and different
-	start             []int32 // candidates of host h are running[start[h]:start[h+1]]
-	running           []int32
-	room              []int64
+	return dst
 }
 
 // begin lists the candidates of every host, and their ranks and priorities.
@@ -74,6 +76,9 @@ func (x *bounder) begin(c *jobCase) {
 		x.ranks = insert(x.ranks, cand.levels[victims.LevelRank])
 		x.priorities = insert(x.priorities, cand.levels[victims.LevelPriority])
 	}
+	// A counting sort: start counts, then says where each host's candidates begin,
+	// and while they are filled in, where its next one goes. That shifts it by a
+	// host, which the last line puts right.
 	for h := range c.hosts {
 		x.start[h+1] += x.start[h]
 	}
@@ -122,6 +127,8 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 		levels[victims.LevelRank], levels[victims.LevelPriority] = l.rank, l.priority
 		// The sums are those of one victim: with more, the number decides.
 		levels[victims.LevelSumRanks], levels[victims.LevelSumPriorities] = l.rank, l.priority
+		// Every kind must have its room, so the dearest kind is a bound for all.
+		// Their sum would be none: one victim may make room for two kinds.
 		if b.free || slices.Compare(levels[:], b.levels[:]) > 0 {
 			b.free, b.levels = false, levels
 		}

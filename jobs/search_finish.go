@@ -34,7 +34,7 @@ func (x *finisher) finish() bool {
 	x.load.set(x.at)
 	p := x.partial
 	slices.SortFunc(p.chosen, func(a, b int32) int { return byCost(&x.units[b], &x.units[a]) })
-	left := p.chosen[:0]
+	left := p.chosen[:0] // in the same memory: it never overtakes rest
 	rest := p.chosen
 	for n, u := range rest {
 		p.move(u, -1)
@@ -45,6 +45,8 @@ func (x *finisher) finish() bool {
 		left = append(left, u)
 	}
 	p.chosen = left
+	// Giving back unit by unit, a whole gang stays if any of it is needed. But then
+	// its surplus alone may be enough.
 	x.spareWholes()
 	if x.asker.asks() && !x.asker.acceptsAll(x.at, p.chosen) {
 		return false
@@ -68,6 +70,7 @@ func byCost(u, v *unit) int {
 // roomWithout reports whether, with a unit back, there is still room where its
 // tasks run, and in their queues.
 func (x *finisher) roomWithout(u int32) bool {
+	// Only hosts and queues that the unit helped can have become short.
 	for _, i := range x.tasksOf(u) {
 		c := &x.cands[i]
 		if c.host >= 0 && x.overfull(c.host) {

@@ -53,6 +53,7 @@ func (x *furtherer) enterPlan(p *Plan, m moment) {
 	for i := range p.Victims {
 		x.enterVictim(p.Victims[i].Task)
 	}
+	// The first member that has a place binds those after it to its domain.
 	x.domain = x.domains.base
 	for _, at := range p.Placements {
 		x.enterMember(at.Member, x.hostAt(at.Node))
@@ -103,6 +104,7 @@ func (x *furtherer) sizeOf(i int) resources.Vector {
 // hostFor returns the first host for one more member, or -1.
 func (x *furtherer) hostFor(p *Plan, i int) int32 {
 	size := x.sizeOf(i)
+	// Queues are asked once and not for each host: they don't care where it runs.
 	if !x.gate.admits(Claim{Rem: size, NonPreemptible: x.job.NonPreemptible}) || !x.underMax(size) {
 		return -1
 	}

@@ -47,10 +47,15 @@ func (x *grower) growFrom(order []int32, queuesFirst bool) bool {
 			return false
 		}
 	}
+	// A plan is offered before a lower ceiling is looked for: if steps run out
+	// there is at least this one.
 	x.finisher.finish()
 	if x.eager {
 		return true
 	}
+	// That a ceiling works for this engine is not monotone, for it takes no step
+	// back. The search by halves may miss the lowest one, and what it ends with
+	// may not work with more patience: then the less patient way is kept.
 	l = x.ceilings.lowest(l, func(l ceiling) bool { return x.growBelow(l, order) })
 	for _, x.patience = range [...]int{patient, hasty} {
 		if x.growBelow(l, order) && x.finisher.finish() {
@@ -103,6 +108,8 @@ func (x *grower) growBelow(l ceiling, order []int32) bool {
 
 // growOne places a member and reports whether it could.
 func (x *grower) growOne(m int32) bool {
+	// Members of a kind follow each other, so offers are collected anew for each
+	// kind and not for each member.
 	if k := x.kindAt(m); k != x.kind {
 		x.collect(k)
 	}
@@ -122,6 +129,8 @@ func (x *grower) growOne(m int32) bool {
 			x.changed(before, h)
 			return true
 		}
+		// The offers of other hosts were not touched, so they need no new estimate:
+		// all is as it was before.
 		p.takeBack(before)
 		p.unseat(m)
 		x.refuse(h)

@@ -88,6 +88,8 @@ func (x *offers) estimate(h int32) {
 // cheapest returns the host that takes one more member the cheapest, the first
 // such in node order, or -1. Of many that may be cheap only some are looked at.
 func (x *offers) cheapest() int32 {
+	// Estimates are never too high. So if the host at the top has been worked out,
+	// every other asks for as much at least, whatever its estimate says.
 	for asked := 0; len(x.heap) > 0; asked++ {
 		h := x.heap[0]
 		if asked >= x.patience {
@@ -101,6 +103,7 @@ func (x *offers) cheapest() int32 {
 		case o.state == possible && x.partial.mayGoTogether(x.unitsOf(h)):
 			return h
 		}
+		// It is an estimate, or was worked out before others took what bounds left.
 		x.workOut(h)
 	}
 	return -1

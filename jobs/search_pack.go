@@ -53,6 +53,8 @@ func (x *packer) packAnywhere(gone []int32) bool {
 	if len(x.domains.list) == 0 {
 		return x.packIn(x.everyHost(), gone)
 	}
+	// A domain that took too long may have room, and comes first: what is found in
+	// a later one is then not known to be the first way.
 	sure := true
 	found := x.eachDomain(func(d int32) bool {
 		packed := x.packIn(x.domains.hostsOf(d), gone)
@@ -110,7 +112,7 @@ func (x *packer) packFrom(i int) bool {
 		if !k.roomFor(left) || !x.takes(h, k) {
 			continue
 		}
-		x.at[i], x.place[i] = h, n
+		x.at[i], x.place[i] = h, n // before it is asked about: the predicate sees it there
 		if x.asker.asks() && !x.asker.accepts(x.at[:i+1], x.gone) {
 			continue
 		}

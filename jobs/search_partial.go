@@ -148,6 +148,7 @@ func (x *partial) takeBack(before int) {
 // mayGo reports whether no task of a unit has gone yet and no bound forbids that
 // it goes too.
 func (x *partial) mayGo(u int32) bool {
+	// A task may be in two units: by itself, and with all of its job.
 	for _, i := range x.tasksOf(u) {
 		if x.gone[i] {
 			return false
@@ -161,6 +162,7 @@ func (x *partial) mayGo(u int32) bool {
 
 // mayGoTogether reports whether units may go beside those that have gone.
 func (x *partial) mayGoTogether(units []int32) bool {
+	// One after another, for each of them alone may be lawful and both not.
 	n := 0
 	for n < len(units) && x.mayGo(units[n]) {
 		x.move(units[n], +1)

@@ -53,6 +53,7 @@ func (x *persuader) descend(i int) {
 			return
 		}
 		x.put(m, h)
+		// What it refuses with everybody gone it always refuses, so the branch ends.
 		if x.asker.conceives(x.at[:i+1]) && (i+1 == len(x.todo) || x.promising()) {
 			x.descend(i + 1)
 		}
@@ -73,6 +74,8 @@ func (x *persuader) settle() {
 		x.best.offer(x.at, x.chosen, &x.cover.found.Total)
 		return
 	}
+	// It may have refused for a task that still runs there. Fewer victims will not
+	// do then, but more may.
 	x.refused = true
 	p := x.finisher.partial
 	p.begin()

@@ -13,9 +13,9 @@ type programme struct {
 	ways   []way
 	listed []choiceOfWay // by host, and of one host the most members first
 
-	table   []way
+	table   []way   // a row per listed host and one for the end, of sums only
 	runs    []int32 // where the ways of each listed host begin
-	columns int
+	columns int     // of table: for no member, for one, and so on
 }
 
 // solve works the table out for a number of members, from the last host to the
@@ -30,6 +30,8 @@ func (p *programme) solve(members int) {
 	}
 	p.table = zeros(p.table, (len(p.runs)+1)*p.columns)
 	p.table[len(p.runs)*p.columns].state = wayFound // no members on no hosts
+	// From the end, so that eachChoice can walk from the first host on: of equal
+	// plans the one comes first that has more members on earlier hosts.
 	for i := len(p.runs) - 1; i >= 0; i-- {
 		here := p.table[i*p.columns : (i+1)*p.columns]
 		next := p.table[(i+1)*p.columns : (i+2)*p.columns]
@@ -85,6 +87,8 @@ func (p *programme) eachChoice(f func(choiceOfWay)) {
 				continue
 			}
 			w := p.wayOf(c.host, c.members)
+			// The choice is found again by its sums, which are exact; so the table
+			// needs no memory for it.
 			if sum := w.sums.plus(p.order, &rest.sums); sum.compare(&here.sums) == 0 {
 				f(c)
 				j -= int(c.members)

@@ -18,6 +18,8 @@ func (x *finisher) spareWholes() {
 
 // spareWhole is spareWholes for one gang.
 func (x *finisher) spareWhole(whole int32) {
+	// Without the whole gang the plan lacks something; its members one by one are
+	// offered for that and nobody else, so the bound of its surplus decides.
 	p := x.partial
 	p.move(whole, -1)
 	p.chosen = slices.DeleteFunc(p.chosen, func(u int32) bool { return u == whole })

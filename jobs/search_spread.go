@@ -30,6 +30,9 @@ func (x *spreader) spread() (least bool) {
 		// Nobody opted out, no budget overrun, and no originators: (a) to (b) are 0. Whole jobs
 		// need not be looked at, for one more of them costs more than anything
 		// below.
+		// The lowest ceiling comes of counting members alone, which is quick: below
+		// any lower one there is no room whatever bounds say. If the plan below it
+		// keeps them, it is the cheapest.
 		if x.spreadBelow(x.ceilings.lowest(l, x.ceilings.reaches)) {
 			return x.proven
 		}

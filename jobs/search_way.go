@@ -18,10 +18,10 @@ type ways struct {
 
 	ceiling ceiling
 	most    []int32 // how many members a host can take
-	chosen  []int32 // the units of the ways
+	chosen  []int32 // the units of the ways, one list after another
 	order   []int32 // hosts, by what a way costs at least
-	lows    []sums  // of each host
-	best    []int32 // hosts with the best ways so far
+	lows    []sums  // of each host, for the number of members at hand
+	best    []int32 // hosts with the best ways so far, the cheapest first
 	proven  bool    // every search was complete
 }
 
@@ -87,7 +87,7 @@ func (x *ways) list() bool {
 			return false
 		}
 		if !x.listFor(n, int(members-n)+1) {
-			break
+			break // no host takes n members, and so none takes more
 		}
 	}
 	slices.SortFunc(p.listed, func(a, b choiceOfWay) int {
