@@ -66,6 +66,8 @@ func (c *jobCase) place() {
 // works out who could be stopped for them. It reports whether any leaf is in
 // reach.
 func (c *jobCase) prepare(n int) bool {
+	// Blocks of amounts live until setTodo, so everything that has some is made
+	// anew after it: hosts first, for room is what needs are measured by.
 	c.setTodo(n)
 	c.measureHosts()
 	c.gate.read(coming)

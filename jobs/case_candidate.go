@@ -11,8 +11,8 @@ import (
 // A supply is who could go: candidates, the running jobs that some of them
 // belong to, and the units that both go in.
 type supply struct {
-	cands   []candidate
-	gangs   []gang
+	cands   []candidate // leaf by leaf in tree order
+	gangs   []gang      // in the order of their first members
 	gangOf  map[string]int32
 	members []int32 // candidates in gangs, gang by gang
 	units   []unit
@@ -50,6 +50,8 @@ func (c *jobCase) gatherCandidates() {
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
 			t := c.c.TaskView(id)
+			// A member counts for its job whether it is a candidate or not: one that
+			// may not go keeps the job from going as a whole.
 			g := c.noteMember(&t)
 			if t.State == victims.Granted || c.rules.veto(id, &t) != 0 || c.rules.exempt(id) {
 				continue

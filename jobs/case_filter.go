@@ -58,6 +58,8 @@ func (c *jobCase) lets(class, h int32) bool {
 	if f.caller == nil {
 		return true
 	}
+	// By the row in the full case: a host of one domain is known by the answers
+	// that were given before.
 	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
 	if *at == notAsked {
 		*at = refused

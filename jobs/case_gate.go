@@ -72,7 +72,7 @@ func (g *gate) account(q queue.ID) *Account {
 func (g *gate) usage(q queue.ID, t int, m moment) int64 {
 	used := g.tree.Usage(q)[t]
 	if m == coming {
-		used -= g.tree.Preempting(q)[t]
+		used -= g.tree.Preempting(q)[t] // all that is leaving, whoever wants it gone
 	}
 	return used
 }

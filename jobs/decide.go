@@ -51,7 +51,9 @@ func (d *decision) room(dst *Decision) bool {
 		return false
 	}
 	dst.Plan.Placements = d.placements(dst.Plan.Placements, pack.at)
-	dst.Plan.Proof = victims.ProofLevels // nobody goes
+	// Nobody goes, so no plan is cheaper in the levels. Which nodes members get is
+	// part of the cost, and that is least if this is the first way of all.
+	dst.Plan.Proof = victims.ProofLevels
 	if pack.first {
 		dst.Plan.Proof = victims.ProofCost
 	}
@@ -79,6 +81,8 @@ func (d *decision) couldStart() bool {
 		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
 		d.gate.ledger.Remove(&t)
 	}
+	// The max counts the grants already, and the quotas had them taken off: so the
+	// one is asked about nothing more, and the other about all of them.
 	if !d.gate.underMaxima(resources.Positive(d.heldSum), nil, present) {
 		return false // usage has the grants
 	}
@@ -158,6 +162,9 @@ func (d *decision) verify(dst *Decision) {
 	if dst.Outcome == victims.Refused {
 		return
 	}
+	// The auditor is the planner's own, so that its memory is warm, but it is told
+	// everything anew: nothing of the decision reaches it except the plan, and the
+	// answers of a filter that must not be asked twice.
 	p := d.p
 	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
 	p.auditor.OwnLeaf = p.OwnLeaf

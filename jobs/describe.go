@@ -75,7 +75,7 @@ func (v *Victim) Purpose() string {
 // writer writes a decision.
 type writer struct {
 	strings.Builder
-	c *victims.Cluster
+	c *victims.Cluster // for the types of amounts only
 	p *Plan
 }
 
@@ -113,6 +113,8 @@ func (w *writer) members() {
 // victims writes a line for each victim, those of a job that falls as a whole
 // together and last.
 func (w *writer) victims() {
+	// Victims are sorted by key, so members of one job may be far apart. Jobs come
+	// in the order of their first victims.
 	var whole []string
 	for i := range w.p.Victims {
 		v := &w.p.Victims[i]
@@ -189,7 +191,8 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	return b.String()
 }
 
-// searched reports whether candidates were looked for.
+// searched reports whether candidates were looked for. Reasons that come before
+// that count no tasks, and say nothing of members.
 func (r *Refusal) searched() bool {
 	if r.Candidates > 0 {
 		return true

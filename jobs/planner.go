@@ -84,6 +84,8 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 func (dst *Decision) reset(c *jobCase) {
 	dst.Outcome = 0
 	p := &dst.Plan
+	// The job is copied with the sizes of its members, for the caller may change
+	// its own while the plan is kept. All sizes are in one block.
 	members := append(p.Job.Members[:0], c.job.Members...)
 	p.sizes = p.sizes[:0]
 	for i := range members {
@@ -115,11 +117,11 @@ type decision struct {
 
 	load    load             // of the plan
 	short   resources.Vector // of a host
-	heldSum resources.Vector
-	ends    []time.Time // of exemptions
-	free    []int32     // candidates, see countGuaranteed
-	space   []int64     // of hosts, see roomWithout
-	lack    []int64     // of queues, likewise
+	heldSum resources.Vector // of members that hold grants
+	ends    []time.Time      // of exemptions
+	free    []int32          // candidates, see countGuaranteed
+	space   []int64          // of hosts, see roomWithout
+	lack    []int64          // of queues, likewise
 
 	answers   func(*Job, int, victims.NodeID) bool // see remembered
 	answersOf *decision

@@ -12,6 +12,7 @@ func (d *decision) closestDomain(dst []string) []string {
 	}
 	best, most := int32(-1), -1
 	d.eachDomain(func(row int32) bool {
+		// More, and not as many: of equals the first stays.
 		if n := d.roomIn(row); n > most {
 			best, most = row, n
 		}

@@ -19,6 +19,8 @@ func (d *decision) countGuaranteed(r *Refusal) {
 	if !d.roomWithout(d.free) {
 		return
 	}
+	// All of them are taken out of the rooms at once. What ends below zero is a
+	// queue that cannot give so much, and whoever it would lose is counted.
 	d.leaveRooms(d.free, -1)
 	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {

@@ -26,6 +26,8 @@ func (x *clearer) clear() {
 		func(u, v *unit) int { return cmp.Or(wholesFirst(u, v), byCost(u, v)) },
 		func(u, v *unit) int { return cmp.Or(cmp.Compare(x.hostOfUnit(u), x.hostOfUnit(v)), byCost(u, v)) },
 	}
+	// The first that works is kept: this engine is asked for any plan, after those
+	// that look for a cheap one have found none.
 	for _, order := range orders {
 		if x.clearBy(order) {
 			return

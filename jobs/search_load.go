@@ -38,6 +38,7 @@ func (l *load) set(at []int32) {
 func (l *load) short(dst resources.Vector, h int32) (any bool) {
 	for t, v := range l.of(h) {
 		dst[t] = 0
+		// A type that no member there wants may be over-committed: that is no lack.
 		if lack := v - l.hosts[h].free[t]; v > 0 && lack > 0 {
 			dst[t] = lack
 			any = true

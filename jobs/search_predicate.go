@@ -63,6 +63,7 @@ func (a *asker) conceives(at []int32) bool {
 func (a *asker) acceptsLast(at []int32) bool {
 	p := &a.placing
 	p.Before = a.placements(p.Before[:0], at)
+	// The last is asked about, and those before it are told.
 	last := len(at) - 1
 	p.Job, p.Member, p.Node, p.Moment = a.job, a.todo[last], p.Before[last].Node, a.moment
 	p.Before = p.Before[:last]

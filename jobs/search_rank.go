@@ -11,6 +11,7 @@ type rankSum struct {
 
 // plus returns the sum with a rank n times more.
 func (r rankSum) plus(rank int64, n int64) rankSum {
+	// n is at most the number of members, and mostly 1.
 	for range n {
 		low := r.low + uint64(rank)
 		high := r.high + rank>>63

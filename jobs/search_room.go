@@ -42,6 +42,9 @@ func (x *roomer) least(h int32, free []int64, d demand) (low sums, ok bool) {
 		if lack == 0 {
 			continue
 		}
+		// The count of one type starts at that of the types before it: it takes the
+		// largest of all. Each type has its own order of units, so this may be less
+		// than any set needs, and is never more.
 		count = max(count, 1)
 		for count <= units && host.most[int(count-1)*x.types+t] < lack {
 			count++

@@ -16,7 +16,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.spread.wire(s)
 	s.grow.wire(s)
-	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order}
+	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order} // memory stays
 	s.all.wire(s)
 	s.persuader.trial.wire(s)
 	s.persuader.asker, s.persuader.finisher, s.persuader.clear = &s.asker, f, &s.clear
