@@ -43,26 +43,35 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 	size := func(name string, most int) resources.Vector {
 		return resources.Vector{int64(rapid.IntRange(0, most).Draw(t, name)), int64(rapid.IntRange(0, 1).Draw(t, name))}
 	}
-	for n := range rapid.IntRange(1, 3).Draw(t, "nodes") {
-		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{6, 2}, Rank: int64(n % 2)})
-		require.NoError(t, err)
+	for n := range rapid.SampledFrom([]int{2, 1, 3, 3}).Draw(t, "nodes") {
+		// Nodes are full or nearly so, or members would fit too often.
+		capacity := size("free", 1)
+		var tasks []victims.Task
 		for i := range rapid.IntRange(0, 3).Draw(t, "tasks") {
-			_, err := c.AddTask(&victims.Task{
-				Key: fmt.Sprintf("t%d-%d", n, i), Queue: low, Node: id, Size: size("task", 3),
+			task := victims.Task{
+				Key: fmt.Sprintf("t%d-%d", n, i), Queue: low, Size: size("task", 3),
 				Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")),
 				Job:      rapid.SampledFrom([]string{"", "", "g"}).Draw(t, "job"),
 				OptedOut: rapid.IntRange(0, 7).Draw(t, "opted out") == 0,
 				Budgets:  rapid.SampledFrom([][]string{nil, nil, nil, {"hard"}, {"soft"}, {"hard", "soft"}}).Draw(t, "budgets"),
-			})
+			}
+			capacity = resources.Add(capacity, capacity, task.Size)
+			tasks = append(tasks, task)
+		}
+		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: capacity, Rank: int64(n % 2)})
+		require.NoError(t, err)
+		for i := range tasks {
+			tasks[i].Node = id
+			_, err := c.AddTask(&tasks[i])
 			require.NoError(t, err)
 		}
 	}
 	job := &Job{Name: "j", Queue: q, Priority: 9}
-	first := size("member", 4)
-	for i := range rapid.IntRange(1, 4).Draw(t, "members") {
+	first := size("member", 3)
+	for i := range rapid.SampledFrom([]int{1, 2, 2, 3, 4}).Draw(t, "members") {
 		m := Member{Key: fmt.Sprintf("j%d", i), Size: first}
 		if !alike {
-			m.Size = size("member", 4)
+			m.Size = size("member", 3)
 		}
 		job.Members = append(job.Members, m)
 	}
