@@ -33,11 +33,16 @@ func FuzzOracle(f *testing.F) {
 func propertyOracle(t *rapid.T) { agrees(t, 0) }
 
 // Rule by rule, and with all rules together.
-func TestOracle_Features(t *testing.T) {
+func TestOracle_Features(t *testing.T) { eachFeature(t, agrees) }
+
+// eachFeature checks a property of worlds with one feature at a time, and then
+// with all. Gangs are in each of them.
+func eachFeature(t *testing.T, property func(*rapid.T, world.Features)) {
 	for _, test := range []struct {
 		name     string
 		features world.Features
 	}{
+		{"gangs", 0},
 		{"budgets", world.WithBudgets},
 		{"costs", world.WithCosts},
 		{"checkpoints", world.WithCheckpoints},
@@ -45,10 +50,26 @@ func TestOracle_Features(t *testing.T) {
 		{"labels", world.WithLabels},
 		{"domains", world.WithDomains},
 		{"own leaf", world.WithOwnLeaf},
+		{"budgets and domains", world.WithBudgets | world.WithDomains},
+		{"own leaf and budgets", world.WithOwnLeaf | world.WithBudgets},
 		{"everything", everything},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) { agrees(t, test.features) })
+			rapid.Check(t, func(t *rapid.T) { property(t, test.features) })
+		})
+	}
+}
+
+// What may be taken of the own leaf is one of three, and each is compared by
+// itself, on the same worlds.
+func TestOracle_OwnLeaf(t *testing.T) {
+	for _, own := range []string{"", world.Met, world.Any} {
+		t.Run("own="+own, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				c := world.JobCases(world.Small.With(world.WithOwnLeaf)).Draw(t, "case")
+				c.Options.OwnLeaf = own
+				newHarness(t, c).compare("own leaf "+own, oracle.DecideJob(c))
+			})
 		})
 	}
 }

@@ -16,17 +16,17 @@ import (
 // What is done for cases too large to search completely is right on small ones:
 // a plan is lawful, and as cheap as it claims; a refusal that is proven holds;
 // what fits without victims is found.
-func TestQuick(t *testing.T) { rapid.Check(t, propertyQuick) }
+func TestQuick(t *testing.T) { eachFeature(t, quickAgrees) }
 
 func FuzzQuick(f *testing.F) {
 	for _, seed := range world.FuzzSeeds() {
 		f.Add(seed)
 	}
-	f.Fuzz(rapid.MakeFuzz(propertyQuick))
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { quickAgrees(t, everything) }))
 }
 
-func propertyQuick(t *rapid.T) {
-	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
+func quickAgrees(t *rapid.T, features world.Features) {
+	c := world.JobCases(world.Small.With(features)).Draw(t, "case")
 	h := newHarness(t, c)
 	h.planner.SetQuick(true)
 	h.decide("quick")
