@@ -1,0 +1,204 @@
+package victims_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// ofNodes are the laws that a WhatIf leaves to those who search: what depends on
+// the node, and whether others or fewer would do. Law 5 follows from law 2.
+var ofNodes = map[victims.Law]bool{
+	victims.LawOptedOut: true, victims.LawSurplus: true, victims.LawNearby: true, victims.LawHelpful: true,
+	victims.LawSchedulable: true, victims.LawReserved: true, victims.LawFilter: true, victims.LawRoom: true,
+	victims.LawBlocker: true, victims.LawPredicate: true, victims.LawMinimal: true,
+}
+
+// whatIfAgreesWithAuditor changes a set at random and holds every answer against
+// an audit of the set.
+func whatIfAgreesWithAuditor(t *rapid.T) {
+	w := drawAuditWorld(t)
+	w.drawRules(t)
+	w.planner.Minimum, w.planner.OwnLeaf = w.auditor.Minimum, w.auditor.OwnLeaf
+	node := rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
+	if w.ask.RequiredNode != "" {
+		node, _ = w.cluster.LookupNode(w.ask.RequiredNode)
+	}
+	var x victims.WhatIf
+	err := x.Open(&w.planner, &w.ask, auditNow)
+	if _, held := w.cluster.LookupGrant(w.ask.Key); held {
+		require.ErrorIs(t, err, victims.ErrState)
+		return
+	}
+	require.NoError(t, err)
+	before := w.cluster.Version()
+	set := map[string]victims.TaskID{}
+	for range rapid.IntRange(0, 12).Draw(t, "changes") {
+		id := rapid.SampledFrom(slices.Collect(w.cluster.Tasks())).Draw(t, "task")
+		key := w.cluster.Key(id)
+		_, known := w.cluster.Lookup(key)
+		_, in := set[key]
+		if rapid.IntRange(0, 2).Draw(t, "back") == 0 {
+			require.Equal(t, in, x.TakeBack(id), key)
+			delete(set, key)
+		} else {
+			require.Equal(t, known && !in, x.Preempt(id), key)
+			if known {
+				set[key] = id
+			}
+		}
+		w.holdAgainst(t, &x, node, set)
+	}
+	w.holdAgainst(t, &x, node, set)
+	require.Equal(t, before, w.cluster.Version())
+	require.NoError(t, x.Open(&w.planner, &w.ask, auditNow), "again")
+	w.holdAgainst(t, &x, node, nil)
+}
+
+// holdAgainst compares the answers about a set with those of the auditor.
+func (w *auditWorld) holdAgainst(t *rapid.T, x *victims.WhatIf, node victims.NodeID, set map[string]victims.TaskID) {
+	p := victims.Plan{Ask: w.ask, Node: node}
+	for key, id := range set {
+		p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})
+	}
+	slices.SortFunc(p.Victims, func(a, b victims.Victim) int { return int(a.Task - b.Task) })
+	lawful, mayFit := true, true
+	found := w.auditor.Audit(nil, &p, auditNow)
+	for _, v := range found {
+		if v.Law == victims.LawHeadroom {
+			mayFit = false
+		} else if !ofNodes[v.Law] {
+			lawful = false
+		}
+	}
+	require.Equal(t, len(set), x.Len())
+	require.Equal(t, lawful, x.Lawful(), "lawful with %v: %v", set, found)
+	require.Equal(t, mayFit, x.MayFit(), "fits with %v: %v", set, found)
+}
+
+func TestWhatIf_AgreesWithAuditor(t *testing.T) { rapid.Check(t, whatIfAgreesWithAuditor) }
+func FuzzWhatIfAgreesWithAuditor(f *testing.F)  { f.Fuzz(rapid.MakeFuzz(whatIfAgreesWithAuditor)) }
+
+// deepWorld is a chain of three queues and leaves below it, each bounded and
+// guaranteed, with so many tasks on a node.
+func deepWorld(t testing.TB, tasks int) (*victims.Planner, *victims.Ask) {
+	limit := func(n int64) resources.Limit {
+		return resources.Limit{Value: resources.Vector{n, n}, Defined: 3}
+	}
+	schema, err := resources.NewSchema("cpu", "memory")
+	require.NoError(t, err)
+	low := queue.Config{Name: "low", Guaranteed: limit(5), Max: limit(1000)}
+	high := queue.Config{Name: "high", Guaranteed: limit(50), Max: limit(1000)}
+	team := queue.Config{Name: "team", Guaranteed: limit(int64(tasks) + 2), Max: limit(int64(tasks) + 2), Children: []queue.Config{low, high}}
+	all := queue.Config{Name: "all", Guaranteed: limit(int64(tasks) + 2), Max: limit(2000), Children: []queue.Config{team}}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{all}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	_, err = c.AddNode(&victims.Node{Name: "n", Capacity: resources.Vector{int64(tasks), int64(tasks)}})
+	require.NoError(t, err)
+	require.NoError(t, c.SetBudget("b", victims.Budget{Left: 4, Hard: true}))
+	leaf, _ := tree.Lookup("root.all.team.low")
+	for i := range tasks {
+		_, err := c.AddTask(&victims.Task{
+			Key: fmt.Sprint("t", i), Queue: leaf, NodeName: "n", Size: resources.Vector{1, 1}, Budgets: []string{"b"},
+		})
+		require.NoError(t, err)
+	}
+	leaf, _ = tree.Lookup("root.all.team.high")
+	return &victims.Planner{Cluster: c}, &victims.Ask{
+		Key: "ask", Queue: leaf, Size: resources.Vector{4, 4}, Priority: 1, PendingSince: now.Add(-time.Hour),
+	}
+}
+
+func TestWhatIf_CountsSums(t *testing.T) {
+	p, ask := deepWorld(t, 8)
+	var x victims.WhatIf
+	require.False(t, x.Lawful() || x.MayFit() || x.Preempt(0), "not open")
+	require.NoError(t, x.Open(p, ask, now))
+	type answer struct{ mayFit, lawful bool }
+	var answers []answer
+	for id := range p.Cluster.Tasks() {
+		answers = append(answers, answer{x.MayFit(), x.Lawful()})
+		require.True(t, x.Preempt(id))
+	}
+	yes, no := true, false
+	require.Equal(t, []answer{
+		{no, yes}, {no, yes}, {yes, yes}, {yes, yes}, // two make headroom
+		{yes, no}, {yes, no}, {yes, no}, {yes, no}, // with four, low is under its guarantee
+	}, answers)
+	require.NoError(t, p.Cluster.RemoveTask("t0"))
+	require.False(t, x.Lawful() || x.MayFit() || x.TakeBack(1), "another cluster now")
+	require.NoError(t, x.Open(p, ask, now))
+	require.True(t, x.Lawful())
+	require.False(t, x.Preempt(0), "a row that is gone")
+	require.False(t, x.Preempt(-1) || x.Preempt(1000) || x.TakeBack(-1), "rows out of range")
+}
+
+// With OwnAny, what goes from the own leaf uses up what the ask makes up for.
+func TestWhatIf_OwnLeafUsesUpWhatArrives(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{{Name: "p", Guaranteed: slots(10), Children: []queue.Config{
+		{Name: "own", Guaranteed: slots(5)}, {Name: "other"},
+	}}}})
+	f.node("n", 10)
+	f.task("o", "p.own", "n", 4)
+	f.task("s", "p.other", "n", 3)
+	f.task("rest", "p.other", "n", 3)
+	ask := f.ask("ask", "p.own", 3)
+	ask.Priority = 1
+	var x victims.WhatIf
+	require.NoError(t, x.Open(&victims.Planner{Cluster: f.c, OwnLeaf: victims.OwnAny}, ask, now))
+	o, _ := f.c.Lookup("o")
+	s, _ := f.c.Lookup("s")
+	require.True(t, x.Preempt(s))
+	require.True(t, x.Lawful())
+	require.True(t, x.Preempt(o))
+	require.False(t, x.Lawful())
+	require.True(t, x.TakeBack(s))
+	require.True(t, x.Lawful())
+}
+
+func TestWhatIf_WarmAllocatesNothing(t *testing.T) {
+	p, ask := deepWorld(t, 20)
+	p.Minimum = func(string) int { return 0 }
+	var x victims.WhatIf
+	round := func() {
+		if x.Open(p, ask, now) != nil {
+			t.Fatal("not opened")
+		}
+		for id := range p.Cluster.Tasks() {
+			x.Preempt(id)
+			x.Lawful()
+		}
+		for id := range p.Cluster.Tasks() {
+			x.TakeBack(id)
+			x.MayFit()
+		}
+	}
+	round()
+	require.Zero(t, testing.AllocsPerRun(20, round))
+}
+
+// BenchmarkWhatIf changes a set four queues deep, and asks about it.
+func BenchmarkWhatIf(b *testing.B) {
+	p, ask := deepWorld(b, 64)
+	var x victims.WhatIf
+	require.NoError(b, x.Open(p, ask, now))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		id := victims.TaskID(i / 2 % 64)
+		if i%2 == 0 {
+			x.Preempt(id)
+		} else {
+			x.TakeBack(id)
+		}
+		_, _ = x.MayFit(), x.Lawful()
+	}
+}
