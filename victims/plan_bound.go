@@ -63,7 +63,9 @@ func (d bounder) searchBounded() {
 	if d.scan(&s, d.trial.left-quarter) {
 		return
 	}
-	d.trial.lesser = d.searchLesser()
+	if !d.stopped {
+		d.trial.lesser = d.searchLesser()
+	}
 	if !d.scan(&s, 0) {
 		d.trial.proven, d.trial.levels = false, false
 	}
@@ -100,7 +102,9 @@ func (d bounder) scan(s *scan, left int64) bool {
 
 // exhausted reports whether no more than so much of the budget is left. Until
 // there is any plan a search goes on, for a plan is better than none.
-func (d bounder) exhausted(left int64) bool { return d.best.found && d.trial.left <= left }
+func (d bounder) exhausted(left int64) bool {
+	return d.stopped || d.best.found && d.trial.left <= left
+}
 
 // searchLesser looks for plans of lesser levels than the best, the nodes of the
 // least bounds first, and reports whether it has shown that there are none
@@ -133,7 +137,7 @@ func (d bounder) searchLesser() (shown bool) {
 		if d.passes(p.node) {
 			d.trial.proven = true
 			d.searchNode(p.node)
-			shown = d.trial.proven && d.trial.left > 0
+			shown = d.trial.proven && d.trial.left > 0 && !d.stopped
 		}
 	}
 	d.worker.OnlyLesser = false

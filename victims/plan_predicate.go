@@ -76,6 +76,8 @@ func (d hearing) searchInTurn() bool {
 			if d.approves(&f.plans[p.plan]) || d.widen(p.node) {
 				return true
 			}
+		case d.stopped:
+			// It is not searched any more. Plans that were found are asked about.
 		case d.passes(p.node):
 			d.best.found = false
 			d.searchNode(p.node)

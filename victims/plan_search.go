@@ -29,7 +29,7 @@ type problem struct {
 
 // choose leaves the best node and victims that the caller's predicate accepts
 // in d.best, and reports whether there are any.
-func (d *decision) choose() bool {
+func (d *decision) choose() (found bool) {
 	d.trial.reset()
 	d.allow()
 	d.best.found = false
@@ -38,19 +38,32 @@ func (d *decision) choose() bool {
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}
-	if d.p.Predicate != nil {
-		return d.hearing.searchInTurn()
-	}
-	if d.pruning() {
+	switch {
+	case d.p.Predicate != nil:
+		found = d.hearing.searchInTurn()
+	case d.pruning():
 		d.bounds.searchBounded()
-	} else {
-		for _, n := range d.nodes {
-			if d.usable(n) && d.passes(n) {
-				d.searchNode(n)
-			}
+		found = d.best.found
+	default:
+		d.searchAll()
+		found = d.best.found
+	}
+	if d.stopped {
+		d.trial.proven, d.trial.levels, d.trial.lesser = false, false, false
+	}
+	return found
+}
+
+// searchAll searches every node.
+func (d *decision) searchAll() {
+	for _, n := range d.nodes {
+		if d.stopped {
+			break
+		}
+		if d.usable(n) && d.passes(n) {
+			d.searchNode(n)
 		}
 	}
-	return d.best.found
 }
 
 // gives reports whether guarantees let tasks of some leaf in reach go that have

@@ -36,6 +36,13 @@ type Planner struct {
 	// proof says so. 0 means 8 for each task and type, and at least eight million; a million take
 	// about a millisecond.
 	Budget int64
+	// Stop ends a decision early once it returns true, as it must from then on.
+	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
+	// start of each search, on a node for example, and every 256 steps. What is
+	// found by then is the answer and unproven: a plan with NoProof, which is
+	// lawful all the same, or a refusal that is not Proven and has no RetryAt.
+	// nil: never.
+	Stop func() bool
 	// Compare replaces [Cost.Compare] as the order of costs. It must be a
 	// strict weak order in which a set of victims never costs less than a
 	// part of it, nor than none, whose cost has Victims 0. Node bounds know the
@@ -79,8 +86,8 @@ type Planner struct {
 	d       decision
 }
 
-// All functions of the caller must depend on their arguments only, and must
-// not keep the slices that they are given.
+// All functions of the caller but Stop must depend on their arguments only, and
+// must not keep the slices that they are given.
 
 // DefaultSteps is the step budget of one search of a planner that sets none.
 const DefaultSteps = 1 << 16
@@ -190,6 +197,8 @@ type decision struct {
 	worker   cover.Worker
 	question Placing
 	scratch  scratch
+	stopped  bool        // the caller has ended the decision
+	stop     func() bool // mustStop, bound once
 }
 
 // parts are what a decision is made by. Each has methods of its own, and the same
@@ -240,7 +249,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.without, d.hasE = Relaxation{}, false
+	d.without, d.hasE, d.stopped = Relaxation{}, false, false
 	d.filter.reset(len(c.nodes))
 	s := &d.scratch
 	s.short, s.sum, s.none = zeros(s.short, c.types), zeros(s.sum, c.types), zeros(s.none, c.types)
@@ -294,6 +303,18 @@ func (d *decision) allow() {
 	if d.p.Exhaustive && d.p.Budget <= 0 {
 		d.worker.Allowance = nil
 	}
+	if d.worker.Stop = nil; d.p.Stop != nil {
+		if d.stop == nil {
+			d.stop = d.mustStop
+		}
+		d.worker.Stop = d.stop
+	}
+}
+
+// mustStop asks the caller whether the decision is to end, and notes it.
+func (d *decision) mustStop() bool {
+	d.stopped = d.stopped || d.p.Stop()
+	return d.stopped
 }
 
 // budget returns the steps that the next search may take.

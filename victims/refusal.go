@@ -24,7 +24,7 @@ func (d refuser) unplanned(dst *Decision) {
 		d.prepare(outsideLeaf)
 		d.count(r)
 	}
-	if d.p.Exempt == nil {
+	if d.p.Exempt == nil || d.stopped {
 		return
 	}
 	var stages []stage

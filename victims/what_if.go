@@ -25,7 +25,7 @@ import (
 //
 // If the cluster changes, the WhatIf is closed: it may not fit and is not
 // lawful, until it is opened again. It serves one goroutine at a time; several may
-// be open over one unchanged cluster.
+// be open over one unchanged cluster. It must not be copied after its first use.
 type WhatIf struct {
 	d      decision
 	answer Decision // to the question whether the ask may preempt at all
@@ -96,7 +96,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 // leaf may go, law 4 is a matter of single victims; see prepare.
 func (w *WhatIf) bars(second bool) bool {
 	w.answer.reset(&w.d)
-	w.d.precondition(&w.answer)
+	w.d.gate.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
 	case 0, HeadroomInside: // the latter only says that no set helps
 		return false

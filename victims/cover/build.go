@@ -41,8 +41,11 @@ func (w *Worker) spend(work int64) {
 	}
 }
 
-// spent reports whether nothing is left of the allowance.
-func (w *Worker) spent() bool { return w.Allowance != nil && *w.Allowance <= 0 }
+// spent reports whether nothing is left of the allowance, or the caller ends
+// the search.
+func (w *Worker) spent() bool {
+	return w.Allowance != nil && *w.Allowance <= 0 || w.Stop != nil && w.steps%256 == 0 && w.Stop()
+}
 
 // buildRows makes a row of every type of a need that is short.
 func (w *Worker) buildRows() {

@@ -173,6 +173,10 @@ type Worker struct {
 	// that several searches share: rows times classes touched. Every search
 	// takes what it does off, and ends with what it has once nothing is left.
 	Allowance *int64
+	// Stop, if it is set, ends a search that it returns true in, as if nothing were
+	// left of the allowance. It is asked at the start of a search and every 256
+	// steps, and more often if one search ends and another begins.
+	Stop func() bool
 	// OnlyLesser has a search within a limit look for sets of lesser levels only.
 	// It is much faster, and tells whether the limit has the least levels.
 	OnlyLesser bool

@@ -2,12 +2,28 @@ package victims_test
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
+
+// A decision ends when the caller's deadline has passed. What is found by then is
+// lawful, and says that it is not proven.
+func ExamplePlanner_stop() {
+	cluster := exampleCluster()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	planner := victims.Planner{Cluster: cluster, Stop: func() bool { return ctx.Err() != nil }}
+	ask := exampleAsk(cluster, "web-1", 3000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Println(d.Outcome, "with proof", d.Plan.Proof, "on", d.Plan.Place)
+	// Output:
+	// plan with proof none on n1
+}
 
 // A scheduler that searches nodes by itself does as kube-scheduler does: on a
 // node it first takes all that it may, and then spares whom it can, the most

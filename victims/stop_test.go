@@ -1,0 +1,109 @@
+package victims_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// stopAt returns a Stop that says so from its nth call on, and counts calls.
+func stopAt(n int, calls *int) func() bool {
+	return func() bool {
+		*calls++
+		return *calls >= n
+	}
+}
+
+// manyOddSizes makes a node on which the cheapest set takes thousands of steps.
+func manyOddSizes(t *testing.T) *fixture {
+	f := giverAndTaker(t)
+	f.node("n1", 100_000)
+	sum := int64(0)
+	for i := range 40 {
+		size := int64(1000 + 37*i*i%911)
+		f.task(fmt.Sprint("t", i), "a", "n1", size)
+		sum += size
+	}
+	f.task("rest", "a", "n1", 100_000-sum, func(t *victims.Task) { t.RequiredNode = true })
+	return f
+}
+
+func TestStop_EndsASearch(t *testing.T) {
+	f := manyOddSizes(t)
+	ask := f.ask("x", "b", 14_013)
+	never := 0
+	full := f.decide(&victims.Planner{Steps: 20_000, Stop: stopAt(1<<60, &never)}, ask)
+	require.Greater(t, full.Plan.Steps, 5000)
+	require.LessOrEqual(t, full.Plan.Steps, 1000*never, "it is asked at least every thousand steps")
+
+	audit := &victims.Auditor{Cluster: f.c}
+	for _, n := range []int{1, 2, 5, 10} {
+		calls := 0
+		d := f.decide(&victims.Planner{Steps: 20_000, Stop: stopAt(n, &calls)}, ask)
+		require.Equal(t, victims.Preempts, d.Outcome)
+		require.Equal(t, victims.NoProof, d.Plan.Proof)
+		require.LessOrEqual(t, d.Plan.Steps, 256*n, "stopped by call %d", n)
+		require.Empty(t, audit.Audit(nil, &d.Plan, now))
+	}
+}
+
+// A refusal of a decision that was ended is no proof. A stopped decision forgets
+// it for the next one.
+func TestStop_LeavesRefusalsUnproven(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.node("n2", 4)
+	f.task("t1", "a", "n1", 4)
+	f.task("t2", "a", "n2", 4)
+	calls := 0
+	p := &victims.Planner{
+		Stop:      stopAt(1, &calls),
+		Predicate: func(q *victims.Placing) bool { return f.c.NodeName(q.Node) == "n2" },
+	}
+	d := f.decide(p, f.ask("x", "b", 4))
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.False(t, d.Refusal.Proven)
+	p.Stop = nil
+	d = f.decide(p, f.ask("x", "b", 4))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Equal(t, victims.ProofCost, d.Plan.Proof)
+}
+
+// stopIsHonest ends a decision anywhere. What it says is lawful, and not proven.
+func stopIsHonest(t *rapid.T) {
+	w := drawAuditWorld(t)
+	w.drawRules(t)
+	w.planner.Minimum, w.planner.OwnLeaf = w.auditor.Minimum, w.auditor.OwnLeaf
+	w.planner.Filter, w.planner.Blockers = w.auditor.Filter, w.auditor.Blockers
+	w.planner.Exhaustive = rapid.Bool().Draw(t, "exhaustive")
+	want := w.decide(t)
+	calls, at := 0, rapid.IntRange(1, 6).Draw(t, "stop at")
+	w.planner.Stop = stopAt(at, &calls)
+	got := w.decide(t)
+	if calls < at {
+		require.Equal(t, want, got, "not stopped")
+		return
+	}
+	switch got.Outcome {
+	case victims.Preempts:
+		require.Equal(t, victims.NoProof, got.Plan.Proof)
+		found := w.auditor.Audit(nil, &got.Plan, auditNow)
+		found = slices.DeleteFunc(found, func(v victims.Violation) bool {
+			return v.Law == victims.LawOptedOut // the fewest are not known
+		})
+		require.Empty(t, found)
+	case victims.Refused:
+		require.False(t, got.Refusal.Proven)
+		require.True(t, got.Refusal.RetryAt.IsZero())
+	default:
+		t.Fatalf("%v needs no search", got.Outcome)
+	}
+}
+
+func TestStop_IsHonest(t *testing.T) { rapid.Check(t, stopIsHonest) }
+func FuzzStopIsHonest(f *testing.F)  { f.Fuzz(rapid.MakeFuzz(stopIsHonest)) }
