@@ -4,11 +4,57 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
+
+// A host keeps its own counters. Prometheus would read them like this: decisions
+// by outcome and reason, victims by queue, grants that are held and their age.
+func ExamplePlanner_observe() {
+	cluster := exampleCluster()
+	decisions, stopped := map[string]int{}, map[string]int{}
+	planner := victims.Planner{Cluster: cluster, Observe: func(d *victims.Decision) {
+		labels := fmt.Sprintf("outcome=%q", d.Outcome)
+		if d.Outcome == victims.Refused {
+			labels += fmt.Sprintf(",reason=%q", d.Refusal.Reason)
+		}
+		decisions[labels]++
+		for _, v := range d.Plan.Victims {
+			stopped[v.Path]++
+		}
+	}}
+	now := exampleNow
+	var d victims.Decision
+	for key, cpu := range []int64{3000, 7000, 1000} {
+		ask := exampleAsk(cluster, fmt.Sprint("web-", key), cpu)
+		check(planner.Decide(&d, &ask, now))
+		if d.Outcome != victims.Refused {
+			check(cluster.Apply(&d.Plan))
+		}
+		now = now.Add(20 * time.Second)
+	}
+	for _, labels := range slices.Sorted(maps.Keys(decisions)) {
+		fmt.Printf("decisions_total{%s} %d\n", labels, decisions[labels])
+	}
+	for _, queue := range slices.Sorted(maps.Keys(stopped)) {
+		fmt.Printf("victims_total{queue=%q} %d\n", queue, stopped[queue])
+	}
+	var w victims.Waiting
+	for id := range cluster.Grants() {
+		check(cluster.Waiting(&w, cluster.Key(id)))
+		fmt.Printf("grant_age_seconds{ask=%q} %v\n", cluster.Key(id), now.Sub(w.Since).Seconds())
+	}
+	// Output:
+	// decisions_total{outcome="plan"} 2
+	// decisions_total{outcome="refused",reason="no-victims"} 1
+	// victims_total{queue="root.batch"} 2
+	// grant_age_seconds{ask="web-0"} 60
+	// grant_age_seconds{ask="web-2"} 20
+}
 
 // A decision ends when the caller's deadline has passed. What is found by then is
 // lawful, and says that it is not proven.

@@ -58,7 +58,7 @@ type TaskFinding struct {
 // predicate, a task costs no more than a search on its node. Errors are those
 // of Decide, and leave dst as it was.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
-	if err := p.Decide(&dst.Decision, ask, now); err != nil {
+	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
 	}
 	*dst = Explanation{Decision: dst.Decision}

@@ -73,6 +73,12 @@ type Planner struct {
 	// exemption that is over does not come back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
 
+	// Observe is told of every decision of Decide and Batch, once, as it is handed
+	// out: for counters, traces and logs. Explain tells it nothing. It must not change the decision, and
+	// what it keeps of it must be copied, for the memory is the caller's. An
+	// error is no decision. nil: nobody is told.
+	Observe func(d *Decision)
+
 	// Audit has an [Auditor] look at every plan before it is returned. A plan
 	// that breaks a law is withheld, with the reason Unlawful. It costs about as
 	// much as a pass over all queues and the tasks of a node.
@@ -118,6 +124,15 @@ type Exemption struct {
 // them do not tell: at worst all, as with an Exempt function and no plan. The
 // search comes on top and takes at most the step budget.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
+	err := p.answer(dst, ask, now)
+	if err == nil && p.Observe != nil {
+		p.Observe(dst)
+	}
+	return err
+}
+
+// answer is Decide, and nobody is told.
+func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
 	if p.Cluster == nil {
 		panic("victims: a Planner without a Cluster")
 	}

@@ -1,0 +1,40 @@
+package victims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Observe is told of each decision once, with what the audit has made of it, and
+// neither of errors nor of the trials of Explain.
+func TestObserve_TellsEveryDecisionOnce(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("t1", "a", "n1", 4)
+	var told []*victims.Decision
+	p := &victims.Planner{Cluster: f.c, Audit: true, Observe: func(d *victims.Decision) { told = append(told, d) }}
+
+	d := f.decide(p, f.ask("x", "b", 4))
+	require.Len(t, told, 1)
+	require.Same(t, d, told[0])
+	require.Equal(t, victims.Preempts, told[0].Outcome)
+
+	bad := f.ask("x", "b", 4)
+	bad.Queue = queue.Root
+	require.Error(t, p.Decide(d, bad, now))
+	require.Len(t, told, 1, "an error is no decision")
+
+	var e victims.Explanation
+	require.NoError(t, p.Explain(&e, f.ask("x", "b", 9), now))
+	require.Len(t, told, 1, "nor are the trials of an explanation")
+
+	batch, err := p.Batch(nil, []victims.Ask{*f.ask("x", "b", 4), *f.ask("y", "b", 4)}, now)
+	require.NoError(t, err)
+	require.Len(t, told, 3)
+	require.Same(t, &batch[0], told[1])
+	require.Same(t, &batch[1], told[2])
+}
