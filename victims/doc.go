@@ -65,6 +65,11 @@
 // [OwnMet] is the safe choice; see there. A plan that does so says it in
 // Plan.OwnLeaf, and exists only if there is no other.
 //
+// Set Stop to end decisions early, and Observe to count them.
+//
+// A scheduler that searches nodes by itself asks a [WhatIf] whether quota allows
+// the victims that it has in mind.
+//
 // # The seven laws
 //
 // Amounts are effective usage: what is marked to leave counts as gone. A
