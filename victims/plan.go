@@ -38,7 +38,7 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	d.refusing.unplanned(dst)
-	if d.stopped {
+	if d.trial.stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
 }
@@ -54,7 +54,7 @@ const (
 // mayTakeOwn reports whether the option of the own leaf has a say after a
 // refusal. (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(dst *Decision) bool {
-	if d.p.OwnLeaf == OwnNever || d.required() || d.stopped {
+	if d.p.OwnLeaf == OwnNever || d.required() || d.trial.stopped {
 		return false
 	}
 	switch dst.Refusal.Reason {

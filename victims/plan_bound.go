@@ -63,7 +63,7 @@ func (d bounder) searchBounded() {
 	if d.scan(&s, d.trial.left-quarter) {
 		return
 	}
-	if !d.stopped {
+	if !d.trial.stopped {
 		d.trial.lesser = d.searchLesser()
 	}
 	if !d.scan(&s, 0) {
@@ -103,7 +103,7 @@ func (d bounder) scan(s *scan, left int64) bool {
 // exhausted reports whether no more than so much of the budget is left. Until
 // there is any plan a search goes on, for a plan is better than none.
 func (d bounder) exhausted(left int64) bool {
-	return d.stopped || d.best.found && d.trial.left <= left
+	return d.trial.stopped || d.best.found && d.trial.left <= left
 }
 
 // searchLesser looks for plans of lesser levels than the best, the nodes of the
@@ -137,7 +137,7 @@ func (d bounder) searchLesser() (shown bool) {
 		if d.passes(p.node) {
 			d.trial.proven = true
 			d.searchNode(p.node)
-			shown = d.trial.proven && d.trial.left > 0 && !d.stopped
+			shown = d.trial.proven && d.trial.left > 0 && !d.trial.stopped
 		}
 	}
 	d.worker.OnlyLesser = false

@@ -76,7 +76,7 @@ func (d hearing) searchInTurn() bool {
 			if d.approves(&f.plans[p.plan]) || d.widen(p.node) {
 				return true
 			}
-		case d.stopped:
+		case d.trial.stopped:
 			// It is not searched any more. Plans that were found are asked about.
 		case d.passes(p.node):
 			d.best.found = false

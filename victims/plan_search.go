@@ -48,7 +48,7 @@ func (d *decision) choose() (found bool) {
 		d.searchAll()
 		found = d.best.found
 	}
-	if d.stopped {
+	if d.trial.stopped {
 		d.trial.proven, d.trial.levels, d.trial.lesser = false, false, false
 	}
 	return found
@@ -57,7 +57,7 @@ func (d *decision) choose() (found bool) {
 // searchAll searches every node.
 func (d *decision) searchAll() {
 	for _, n := range d.nodes {
-		if d.stopped {
+		if d.trial.stopped {
 			break
 		}
 		if d.usable(n) && d.passes(n) {

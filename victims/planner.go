@@ -212,8 +212,6 @@ type decision struct {
 	worker   cover.Worker
 	question Placing
 	scratch  scratch
-	stopped  bool        // the caller has ended the decision
-	stop     func() bool // mustStop, bound once
 }
 
 // parts are what a decision is made by. Each has methods of its own, and the same
@@ -264,7 +262,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.without, d.hasE, d.stopped = Relaxation{}, false, false
+	d.without, d.hasE, d.trial.stopped = Relaxation{}, false, false
 	d.filter.reset(len(c.nodes))
 	s := &d.scratch
 	s.short, s.sum, s.none = zeros(s.short, c.types), zeros(s.sum, c.types), zeros(s.none, c.types)
@@ -282,9 +280,13 @@ type trial struct {
 	lesser   bool  // it was shown that no plan has lesser levels than the best
 	refusals int   // how often the predicate has refused
 	left     int64 // of the budget of elementary work
+
+	stopped bool        // the caller has ended the decision
+	stop    func() bool // mustStop, bound once
 }
 
-func (t *trial) reset() { *t = trial{proven: true, levels: true} }
+// reset is for the next trial of the same decision.
+func (t *trial) reset() { *t = trial{proven: true, levels: true, stopped: t.stopped, stop: t.stop} }
 
 // note takes note of a search.
 func (t *trial) note(s *cover.Selection) {
@@ -319,17 +321,17 @@ func (d *decision) allow() {
 		d.worker.Allowance = nil
 	}
 	if d.worker.Stop = nil; d.p.Stop != nil {
-		if d.stop == nil {
-			d.stop = d.mustStop
+		if d.trial.stop == nil {
+			d.trial.stop = d.mustStop
 		}
-		d.worker.Stop = d.stop
+		d.worker.Stop = d.trial.stop
 	}
 }
 
 // mustStop asks the caller whether the decision is to end, and notes it.
 func (d *decision) mustStop() bool {
-	d.stopped = d.stopped || d.p.Stop()
-	return d.stopped
+	d.trial.stopped = d.trial.stopped || d.p.Stop()
+	return d.trial.stopped
 }
 
 // budget returns the steps that the next search may take.

@@ -24,7 +24,7 @@ func (d refuser) unplanned(dst *Decision) {
 		d.prepare(outsideLeaf)
 		d.count(r)
 	}
-	if d.p.Exempt == nil || d.stopped {
+	if d.p.Exempt == nil || d.trial.stopped {
 		return
 	}
 	var stages []stage

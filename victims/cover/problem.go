@@ -166,6 +166,9 @@ type Selection struct {
 	Steps        int
 }
 
+// pace is the steps that a search has taken, and those after which it ends.
+type pace struct{ steps, budget int }
+
 // A Worker solves problems. Its zero value is ready; its memory is reused, so
 // that a warm worker allocates nothing. It serves one goroutine at a time.
 type Worker struct {
@@ -210,9 +213,8 @@ type Worker struct {
 	top    top     // the best set found
 	limit  *Total  // what a set may cost at most, if anything is set
 	levels bool    // sets of the same levels as the best one are of no interest
-	steps  int
-	budget int
-	keys   [2][]string
+	pace
+	keys [2][]string
 }
 
 // partial is how far a search has come: what it has taken, and what that leaves.
