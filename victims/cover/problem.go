@@ -197,7 +197,6 @@ type Worker struct {
 	builds  uint32     // problems built, to tell spans of this one from older ones
 	sums    []int64    // scratch: one amount per row or pack
 	terms   []term
-	uses    []Use // of classes
 
 	// What the classes from i on can give: one row of each per class.
 	avail  []int64  // per cover row
@@ -223,8 +222,6 @@ type partial struct {
 	room  []int64 // of each pack row
 	extra []int64 // likewise, what is left of its extra; below 0 if more was used up
 	freed []int64 // per type
-	used  []int64 // of each budget
-	over  int64   // the overrun of what is taken
 	sure  []int64 // what every completion frees at least, per type
 	taken []int32 // per class
 	total Total   // without its excess
