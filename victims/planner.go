@@ -15,7 +15,8 @@ import (
 // set. The rest is memory that decisions reuse, so that a warm planner
 // allocates nothing beyond what a growing [Decision] needs.
 //
-// A Planner serves one goroutine at a time. It never changes the cluster.
+// A Planner serves one goroutine at a time, and must not be copied after its
+// first decision. It never changes the cluster.
 type Planner struct {
 	Cluster *Cluster
 
@@ -33,8 +34,9 @@ type Planner struct {
 	Steps int
 	// Budget bounds the elementary work of the searches of a decision: rows times
 	// classes of candidates touched. What is found by then is the answer, and its
-	// proof says so. 0 means 8 for each task and type, and at least eight million; a million take
-	// about a millisecond.
+	// proof says so. 0 means 8 for each task and type, and at least eight million; in a cluster of
+	// up to 30 nodes and 300 tasks it means what it takes to be exact. A million
+	// take about a millisecond.
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
@@ -306,15 +308,24 @@ func (t *trial) proof() Proof {
 	return NoProof
 }
 
-// leastBudget is the elementary work that a decision may take in the smallest
-// cluster: enough for complete searches over 30 nodes and 300 tasks.
-const leastBudget = 1 << 23
+// leastBudget is the elementary work that a decision may take in any cluster,
+// and smallBudget that in one of up to smallNodes and smallTasks, where answers
+// are to be exact to the last key. A million take about a millisecond.
+const (
+	leastBudget = 1 << 23
+	smallBudget = 1 << 27
+	smallNodes  = 30
+	smallTasks  = 300
+)
 
 // allow gives the decision its budget of elementary work.
 func (d *decision) allow() {
 	d.trial.left = d.p.Budget
 	if d.trial.left <= 0 {
 		d.trial.left = max(leastBudget, 8*int64(d.c.TaskLen())*int64(d.c.types))
+		if d.c.NodeLen() <= smallNodes && d.c.TaskLen() <= smallTasks {
+			d.trial.left = smallBudget
+		}
 	}
 	d.worker.Allowance = &d.trial.left
 	if d.p.Exhaustive && d.p.Budget <= 0 {

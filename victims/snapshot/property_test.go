@@ -63,6 +63,9 @@ func TestTake_SameAnswer(t *testing.T) {
 		}
 		require.Equal(t, decide(t, s), run.Before.Describe(d), string(shot.Text))
 	})
+	if all < 100 {
+		return // with -short there are too few to say anything of all
+	}
 	require.Greater(t, said, all/2, "of %d", all)
 	require.Positive(t, plans)
 }
