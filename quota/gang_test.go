@@ -69,6 +69,9 @@ func TestGang(t *testing.T) {
 			{"a", 2, []change{minutes(1)}}, {"g1", 2, []change{g, minutes(2)}}, {"g2", 1, []change{g, minutes(3)}}, {"g3", 2, []change{g, minutes(4)}},
 			{"z", 3, []change{priority(9)}},
 		}, quota.Exact, 3, []string{"a", "g2"}, quota.Met},
+		{"exactly: a search counts nobody twice", 1, []task{
+			{"g1", 2, []change{g, minutes(1)}}, {"g2", 2, []change{g, minutes(2)}}, {"x", 6, []change{priority(9)}},
+		}, quota.Exact, 6, []string{"x"}, quota.Met},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, inner("p", leaf("q"), leaf("other")))
@@ -223,4 +226,21 @@ func TestBudget_Sets(t *testing.T) {
 	require.Equal(t, []string{"s"}, keys(o))
 	require.Equal(t, []quota.Stop{{Rule: quota.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
 	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
+}
+
+// In a search a gang as a whole uses up as much of a budget as it has members.
+func TestBudget_GangInSearch(t *testing.T) {
+	in := func(t *victims.Task) { t.Budgets = []string{"b"} }
+	f := newFixture(t, leaf("a"))
+	f.e.Overshoot = quota.Exact
+	f.minimums(map[string]int{"g": 2})
+	f.budget("b", victims.Budget{Left: 2, Hard: true})
+	f.task("first", "a", 3, age(time.Minute))
+	f.task("g1", "a", 1, job("g"), in)
+	f.task("g2", "a", 1, job("g"), in)
+	f.task("t", "a", 2, in)
+	f.task("z", "a", 2, priority(9))
+	o := f.enforce("a", slots(5)) // 4 of 9: with the gang and t there would be three of b
+	require.Equal(t, []string{"t", "z"}, keys(o))
+	require.Equal(t, quota.Met, o.Result)
 }
