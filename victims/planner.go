@@ -34,9 +34,9 @@ type Planner struct {
 	Steps int
 	// Budget bounds the elementary work of the searches of a decision: rows times
 	// classes of candidates touched. What is found by then is the answer, and its
-	// proof says so. 0 means 8 for each task and type, and at least eight million; in a cluster of
-	// up to 30 nodes and 300 tasks it means what it takes to be exact. A million
-	// take about a millisecond.
+	// proof says so. 0 means 8 for each task and type, and at least eight million;
+	// in a cluster of up to 30 nodes and 300 tasks it means what it takes to be
+	// exact. A million take about a millisecond.
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
