@@ -189,9 +189,12 @@ func TestBudget_SpentIsLikeExempt(t *testing.T) {
 		}
 		h := newHarness(t, c)
 		h.decide("spent")
-		first := h.said()
+		first, refused := h.said(), h.d.Outcome == victims.Refused
 		c.Options.Exempt = exempt
 		h.decide("exempt")
+		if refused && h.d.Outcome == victims.Refused {
+			return // for reasons that may differ: a budget is asked later
+		}
 		if got := h.said(); got != first {
 			t.Fatalf("%s, and exempt: %s\n%v", first, got, c)
 		}
