@@ -237,6 +237,7 @@ type scratch struct {
 	left               boundState
 	amounts            []int64
 	ends               []time.Time
+	stages             [2]stage
 	shares             []laneShare
 	taken              []TaskID
 	found              prospect

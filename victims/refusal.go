@@ -27,7 +27,7 @@ func (d refuser) unplanned(dst *Decision) {
 	if d.p.Exempt == nil || d.trial.stopped {
 		return
 	}
-	var stages []stage
+	stages := d.scratch.stages[:0]
 	if counted {
 		stages = append(stages, outsideLeaf)
 	}
