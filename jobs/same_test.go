@@ -126,7 +126,7 @@ func (h *harness) classEach() {
 // renumber gives classes numbers of another kind, in the same order.
 func (h *harness) renumber() {
 	for i := range h.job.Members {
-		h.job.Members[i].Class = h.job.Members[i].Class*1000 - 1<<40
+		h.job.Members[i].Class = h.job.Members[i].Class*1000 - 1<<20
 	}
 	before := h.planner.Filter
 	h.planner.Filter = func(job *jobs.Job, class int, node victims.NodeID) bool {

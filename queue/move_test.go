@@ -93,7 +93,7 @@ func TestMove_Errors(t *testing.T) {
 	m, err := NewMove(from, to)
 	require.NoError(t, err)
 	require.Equal(t, []string{"queue: root: sum of amounts out of range: gpu 3 where the root uses 9223372036854775805"}, texts(m.Usage()))
-	require.EqualValues(t, math.MaxInt64-2, to.Usage(Root)[0], "nothing changes")
+	require.Equal(t, int64(math.MaxInt64-2), to.Usage(Root)[0], "nothing changes")
 
 	_, err = to.Own()
 	require.NoError(t, err)
