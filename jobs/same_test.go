@@ -130,7 +130,7 @@ func (h *harness) renumber() {
 	}
 	before := h.planner.Filter
 	h.planner.Filter = func(job *jobs.Job, class int, node victims.NodeID) bool {
-		return before(job, (class+1<<40)/1000, node)
+		return before(job, (class+1<<20)/1000, node)
 	}
 }
 
