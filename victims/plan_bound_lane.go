@@ -90,6 +90,18 @@ func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count i
 // mixOne is the whole of what a node lacks of one type, in fewestOfAll.
 const mixOne = 1 << 20
 
+// mixOf returns what a size gives of all lacks together, each amount as a part
+// of its lack. It rounds up, so that bounds stay bounds.
+func mixOf(size, lacks resources.Vector) (share int64) {
+	for t, short := range lacks {
+		if short > 0 {
+			quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
+			share += int64(quo) + min(int64(rem), 1)
+		}
+	}
+	return share
+}
+
 // fewestOfAll is fewest over all types together: each amount counts as a part
 // of what is lacking, and all lacks must be met. A task that has much of one
 // type often has little of another, so this says more if sizes differ.
@@ -105,13 +117,7 @@ func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (co
 		return 0 // one type: fewest has said it
 	}
 	for i := range lanes {
-		size, share := digest.size(i, d.c.types), int64(0)
-		for t, short := range lacks {
-			if short > 0 {
-				quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
-				share += int64(quo) + min(int64(rem), 1)
-			}
-		}
+		share := mixOf(digest.size(i, d.c.types), lacks)
 		shares = append(shares, laneShare{share, int64(lanes[i].end - lanes[i].first)})
 	}
 	d.scratch.shares = shares

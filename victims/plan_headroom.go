@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -162,15 +161,9 @@ func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int
 		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {
 			continue
 		}
-		size, share := d.c.size(id), int64(0)
+		size := d.c.size(id)
 		s.largest = resources.Max(s.largest, s.largest, size)
-		for t, short := range need.short {
-			if short > 0 {
-				quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
-				share += int64(quo) + min(int64(rem), 1)
-			}
-		}
-		most = max(most, share)
+		most = max(most, mixOf(size, need.short))
 	}
 	for t, lack := range need.short {
 		if lack > 0 && s.largest[t] > 0 {

@@ -149,11 +149,7 @@ func (d hearing) widen(n NodeID) bool {
 				u.append(id, -1, d.pool.units[i])
 			}
 		}
-		for _, g := range d.pool.met {
-			if !slices.Contains(u.met, g) {
-				u.met = append(u.met, g)
-			}
-		}
+		u.meetAll(d.pool.met)
 	}
 	u.addGangs(d.decision, &s)
 	d.state(&s, d.wanted(&s))

@@ -69,6 +69,15 @@ func (u *unitSet) meet(d *decision, id TaskID) int32 {
 	return g
 }
 
+// meetAll takes note of gangs that others have met.
+func (u *unitSet) meetAll(met []int32) {
+	for _, g := range met {
+		if !slices.Contains(u.met, g) {
+			u.met = append(u.met, g)
+		}
+	}
+}
+
 // add adds a task as a unit for the node of a site.
 func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	r := &d.c.tasks[id]
@@ -383,11 +392,7 @@ func (u *unitSet) join(d *decision, s *site) {
 		}
 		u.append(id, -1, pool.units[i])
 	}
-	for _, g := range pool.met {
-		if !slices.Contains(u.met, g) {
-			u.met = append(u.met, g)
-		}
-	}
+	u.meetAll(pool.met)
 }
 
 // mostForHeadroom returns how many units like u meet every headroom need that
