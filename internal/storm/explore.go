@@ -1,6 +1,9 @@
 package storm
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Storm explores all states and returns a shortest storm, or nil if there is
 // none, and the number of states that it looked at.
@@ -106,14 +109,24 @@ func (g *graph) shortest() *Cycle {
 	c := &Cycle{}
 	g.set(from)
 	c.Running = append(c.Running, g.place...)
-	for _, p := range best {
-		var arrive uint64
-		for _, there := range p.there {
-			arrive |= there
-		}
-		c.Steps = append(c.Steps, Step{Tasks: numbers(arrive), Victims: numbers(p.victims)})
+	for i := range best {
+		c.Steps = append(c.Steps, best[i].step())
 	}
 	return c
+}
+
+// step returns an act as others see it.
+func (p *plan) step() Step {
+	var s Step
+	var arrive uint64
+	for _, there := range p.there {
+		arrive |= there
+	}
+	s.Tasks, s.Victims = numbers(arrive), numbers(p.victims)
+	for _, task := range s.Tasks {
+		s.Nodes = append(s.Nodes, slices.IndexFunc(p.there[:], func(there uint64) bool { return there>>task&1 == 1 }))
+	}
+	return s
 }
 
 // numbers returns the tasks of a set.

@@ -11,7 +11,8 @@
 // every lawful plan, and returns a shortest cycle or none. That there is none is
 // a proof for this universe. Its laws are written down here once more, as
 // short as they can be; tests hold them to those of the library. A rule can be
-// switched off, which shows what it is good for.
+// switched off, which shows what it is good for. [Universe.Rest] tells how a
+// universe without a storm comes to rest.
 package storm
 
 import (
@@ -76,6 +77,7 @@ const (
 // A Step is what one task, or a job, does.
 type Step struct {
 	Tasks   []int
+	Nodes   []int // of each of the tasks
 	Victims []int // none: they start in free room
 }
 

@@ -1,6 +1,7 @@
 package storm
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -93,5 +94,57 @@ func TestStorms(t *testing.T) {
 			require.NotNil(t, c)
 			require.Equal(t, test.story, c.String())
 		})
+	}
+}
+
+// Where there is a storm without the rule of the starving queue, there is rest
+// with it, from each state of the storm. A universe that storms has no rest.
+func TestRest(t *testing.T) {
+	three := func(r Rules) *Universe {
+		u := siblings(r)
+		u.Nodes = [][]int{{1}, {1}}
+		u.Queues = append(u.Queues, Queue{})
+		u.Tasks = append(u.Tasks, Task{Leaf: 4, Size: amounts(1)})
+		return u
+	}
+	steps, ok := three(Rules{}).Rest([]int{0, -1, 1})
+	require.True(t, ok)
+	require.Equal(t, []Step{{Tasks: []int{1}, Nodes: []int{1}, Victims: []int{2}}}, steps, "the guest goes, and nobody else")
+	steps, ok = three(Rules{}).Rest([]int{-1, -1, -1})
+	require.True(t, ok)
+	require.Len(t, steps, 3, "two start, the third takes the place of the guest")
+	_, ok = siblings(Rules{Inside: true}).Rest([]int{0, -1})
+	require.False(t, ok, "a storm")
+	_, ok = siblings(Rules{}).Rest([]int{0, 0})
+	require.False(t, ok, "more than the node holds")
+}
+
+// From every state of a storm that a rule forbids, the universe with the rule
+// comes to rest.
+func TestRest_AfterStorms(t *testing.T) {
+	c, _ := fenced(Rules{OwnLeaf: Any}).Storm()
+	place := slices.Clone(c.Running)
+	for _, s := range c.Steps {
+		steps, ok := fenced(Rules{}).Rest(place)
+		require.True(t, ok)
+		end := slices.Clone(place)
+		for i := range steps {
+			play(end, &steps[i])
+		}
+		again, ok := fenced(Rules{}).Rest(end)
+		require.True(t, ok)
+		require.Empty(t, again, "it is at rest")
+		play(place, &s)
+	}
+	require.Equal(t, c.Running, place, "a cycle")
+}
+
+// play carries out a step.
+func play(place []int, s *Step) {
+	for _, v := range s.Victims {
+		place[v] = -1
+	}
+	for i, task := range s.Tasks {
+		place[task] = s.Nodes[i]
 	}
 }

@@ -89,24 +89,42 @@ func TestStory(t *testing.T) {
 	p.quiet()
 }
 
-// A storm is played if asks may take from inside the starving queue, and with
-// the rules as they are there is none.
+// A storm is played while the rule of the starving queue is off. Once it is on, all
+// comes to rest from where it is.
 func TestStorm(t *testing.T) {
 	p := open(t, "")
 	p.shows("The storm that cannot be", 0)
 	p.do(chromedp.Evaluate(`document.getElementById("storm").open = true`, nil), chromedp.Click("#explore", chromedp.ByQuery))
-	require.Contains(t, p.text("storms"), "a storm. After 2 steps all is as it was")
+	require.Contains(t, p.text("storms"), "after 2 steps all is as it was")
 	require.Contains(t, p.text("storms"), "it always comes to rest")
-	const step = `#storms .player button:nth-child(2)`
-	for _, said := range []string{
-		"Round 1, step 1 of 2: shop takes the place of web", "Round 1, step 2 of 2: web takes the place of shop",
-		"Round 2, step 1 of 2: shop takes the place of web",
-	} {
+	const (
+		play = `#storms .player button:nth-child(1)`
+		step = `#storms .player button:nth-child(2)`
+		anew = `#storms .player button:nth-child(3)`
+		rule = `#storms .player input`
+		runs = `[...document.querySelectorAll("#storms .place:not(.waiting) .chip")].map((e) => e.textContent)`
+	)
+	start := js[[]string](p, runs)
+	for _, said := range []string{"Round 1, step 1 of 2: ", "Round 1, step 2 of 2: ", "Round 2, step 1 of 2: "} {
 		p.do(chromedp.Click(step, chromedp.ByQuery))
 		require.Contains(t, p.text("storms"), said)
+		require.Contains(t, p.text("storms"), " takes the place of ")
+		require.Len(t, js[[]string](p, runs), 2)
 	}
-	p.do(chromedp.Click(`#storms .player button`, chromedp.ByQuery))
+	p.do(chromedp.Click(play, chromedp.ByQuery))
 	p.wait(`document.getElementById("storms").textContent.includes("Round 3")`)
+	p.do(chromedp.Click(rule, chromedp.ByQuery))
+	p.wait(`document.getElementById("storms").textContent.includes("At rest")`)
+	require.Equal(t, "Play", js[string](p, `document.querySelector("`+play+`").textContent`), "it stops by itself")
+	require.NotContains(t, js[[]string](p, runs), "guest")
+	p.do(chromedp.Click(anew, chromedp.ByQuery))
+	require.Equal(t, start, js[[]string](p, runs))
+	require.Contains(t, p.text("storms"), "Stopped so far: 0.")
+
+	p.shows("Fair shares come to rest", 0)
+	p.do(chromedp.Click("#explore", chromedp.ByQuery), chromedp.Click(play, chromedp.ByQuery))
+	p.wait(`document.getElementById("storms").textContent.includes("At rest")`)
+
 	p.shows("Fences", 0)
 	p.do(chromedp.Click("#explore", chromedp.ByQuery))
 	require.Contains(t, p.text("storms"), "cannot be explored")

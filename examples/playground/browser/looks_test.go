@@ -78,8 +78,13 @@ func TestLooks(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-			for i, example := range []string{"a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered"} {
+			for i, example := range []string{"a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered", "A job in one rack", "The storm that cannot be"} {
 				p.shows(example, -1)
+				if strings.Contains(example, "storm") {
+					p.do(chromedp.Evaluate(`document.getElementById("storm").open = true`, nil), chromedp.Click("#explore", chromedp.ByQuery),
+						chromedp.Click(`#storms .player button:nth-child(2)`, chromedp.ByQuery))
+				}
+				require.Empty(t, js[[]string](p, pale), "%s: hard to read", scheme)
 				wide := js[[]string](p, fmt.Sprintf(`[...document.querySelectorAll("body *")]
 					.filter((e) => e.getBoundingClientRect().right > %d && !e.closest("pre, #editor, .lane"))
 					.map((e) => e.tagName + "#" + e.id + "." + e.className)`, width))
