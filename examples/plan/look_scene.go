@@ -23,8 +23,7 @@ type sceneLook struct {
 	Nodes    []nodeLook  `json:"nodes"`
 	Relax    []relaxLook `json:"relax,omitempty"`
 
-	// Explained is set if there are findings: decisions about jobs and quotas
-	// have none.
+	// Explained is set if there are findings: if a decision is shown.
 	Explained bool `json:"explained,omitempty"`
 }
 
@@ -86,19 +85,16 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 		l.Type = plain.Line(d.cluster.Schema().Name(d.kind))
 		l.Suffix = strings.TrimPrefix(d.cluster.Schema().Quantity(d.kind, 1), "1")
 	}
-	var e *victims.Explanation
-	if step != nil && step.Asked != nil {
-		e = step.Asked.Explanation
-	}
-	why := findingsOf(d.cluster, e)
+	why := d.findings(step)
 	for q := range d.cluster.Tree().All() {
 		l.Queues = append(l.Queues, d.queueLook(q, why.queues[q]))
 	}
 	for id := range d.cluster.Nodes() {
 		l.Nodes = append(l.Nodes, d.nodeLook(id, why))
 	}
-	if e != nil {
-		l.Explained, l.Relax = true, relaxLooks(d, step.Request, e)
+	l.Explained = step != nil
+	if step != nil && step.Asked != nil && step.Asked.Explanation != nil {
+		l.Relax = relaxLooks(d, step.Request, step.Asked.Explanation)
 	}
 	return l
 }

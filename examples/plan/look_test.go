@@ -43,6 +43,22 @@ func (l *sceneLook) goes() (keys []string) {
 	return keys
 }
 
+// says fails unless a scene says of everything in it what it was to the decision.
+func (l *sceneLook) says(t *testing.T, file string) {
+	t.Helper()
+	for _, q := range l.Queues {
+		require.NotEmpty(t, q.Why, "%s: %s", file, q.Path)
+	}
+	for _, n := range l.Nodes {
+		require.NotEmpty(t, n.Why, "%s: %s", file, n.Name)
+		for _, task := range n.Tasks {
+			if task.Part != "held" {
+				require.NotEmpty(t, task.Why, "%s: %s", file, task.Key)
+			}
+		}
+	}
+}
+
 // A document is shown with the first step that has victims, or with any other.
 func TestLook(t *testing.T) {
 	a := asked(t, question{Document: string(demo), Step: -1})
@@ -54,8 +70,8 @@ func TestLook(t *testing.T) {
 	require.Equal(t, []string{"etl-1", "etl-2"}, a.Scene.goes())
 	require.Equal(t, "cpu", a.Scene.Type)
 	require.Equal(t, "m", a.Scene.Suffix)
-	require.Equal(t, "victim", a.Scene.find("etl-1").Why)
-	require.Equal(t, "candidate", a.Scene.find("etl-driver").Why)
+	require.Equal(t, "victim: makes room on the node", a.Scene.find("etl-1").Why)
+	require.Equal(t, "candidate: it could go, and the plan does without it", a.Scene.find("etl-driver").Why)
 	require.Contains(t, a.Words, "plan: on n1, once these victims have gone")
 	require.NotContains(t, a.Words, "why")
 	require.Contains(t, a.Why, "candidates")
@@ -82,7 +98,10 @@ func TestLook_Documents(t *testing.T) {
 			require.Equal(t, i, one.Step, file)
 			require.NotEmpty(t, one.Scene.Headline, file)
 			require.Equal(t, strings.Contains(one.Steps[i].Title, " asks for ") && !strings.HasPrefix(one.Steps[i].Title, "job "), one.Why != "", file)
-			require.Equal(t, one.Why != "", one.Scene.Explained, file)
+			require.Equal(t, one.Steps[i].Outcome != "", one.Scene.Explained, file)
+			if one.Scene.Explained {
+				one.Scene.says(t, file)
+			}
 		}
 	}
 }

@@ -18,22 +18,60 @@ type findings struct {
 	tasks  map[string]string
 }
 
-// findingsOf reads them off an explanation, which may be nil.
-func findingsOf(c *victims.Cluster, e *victims.Explanation) findings {
-	f := findings{make(map[queue.ID]string), make(map[victims.NodeID]string), make(map[string]string)}
-	if e == nil {
-		return f
+func newFindings() findings {
+	return findings{make(map[queue.ID]string), make(map[victims.NodeID]string), make(map[string]string)}
+}
+
+// findings returns them for a step; they are empty if that is nil or decides
+// nothing.
+func (d *drawing) findings(step *scenario.Step) findings {
+	switch {
+	case step == nil:
+		return newFindings()
+	case step.Asked != nil && step.Asked.Explanation != nil:
+		return d.askFindings(step.Asked.Explanation)
+	case step.Placed != nil:
+		return d.jobFindings(step.Placed)
+	case step.Enforced != nil:
+		return d.quotaFindings(step.Enforced)
 	}
+	return newFindings()
+}
+
+// askFindings reads them off the explanation of a decision about an ask.
+func (d *drawing) askFindings(e *victims.Explanation) findings {
+	f := newFindings()
 	for i := range e.Queues {
-		f.queues[e.Queues[i].Queue] = c.DescribeQueue(e, &e.Queues[i])
+		q := e.Queues[i].Queue
+		if f.queues[q] = d.cluster.DescribeQueue(e, &e.Queues[i]); f.queues[q] == "" {
+			f.queues[q] = d.roleOf(q, "asking")
+		}
 	}
 	for i := range e.Nodes {
-		f.nodes[e.Nodes[i].Node] = c.DescribeNode(&e.Nodes[i])
+		f.nodes[e.Nodes[i].Node] = d.cluster.DescribeNode(&e.Nodes[i])
 	}
 	for i := range e.Tasks {
-		f.tasks[e.Tasks[i].Key] = c.DescribeTask(e, &e.Tasks[i])
+		f.tasks[e.Tasks[i].Key] = d.taskForAsk(e, &e.Tasks[i])
 	}
 	return f
+}
+
+// taskForAsk says what a task is to an ask, and of a victim and a candidate what
+// follows.
+func (d *drawing) taskForAsk(e *victims.Explanation, t *victims.TaskFinding) string {
+	text := d.cluster.DescribeTask(e, t)
+	plan := &e.Decision.Plan
+	switch i := slices.IndexFunc(plan.Victims, func(v victims.Victim) bool { return v.Key == t.Key }); {
+	case i >= 0 && plan.Victims[i].Purpose() != "":
+		return text + ": makes room " + plan.Victims[i].Purpose()
+	case i >= 0 || t.Rule != 0:
+		return text
+	case e.Decision.Outcome == victims.Refused:
+		return text + ": it could go, but that does not make room"
+	case e.Decision.Outcome == victims.Preempts:
+		return text + ": it could go, and the plan does without it"
+	}
+	return text + ": it could go, but nobody has to"
 }
 
 // A relaxLook is a single rule without which a refused ask would have a place.

@@ -45,7 +45,8 @@ type Step struct {
 // error.
 func (doc *Document) Run() (*Run, error) { return doc.run(&runner{doc: doc, now: doc.Now}) }
 
-// RunExplained is Run with an explanation of each decision about an ask.
+// RunExplained is Run with an explanation of each decision: about an ask that of
+// package victims, about a job and a quota what keeps whom.
 func (doc *Document) RunExplained() (*Run, error) {
 	return doc.run(&runner{doc: doc, now: doc.Now, explain: func(int) bool { return true }})
 }

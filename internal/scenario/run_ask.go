@@ -80,7 +80,7 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 
 // decide decides an ask, and explains that where it is asked to.
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
-	if r.explain == nil || !r.explain(len(r.steps)) {
+	if !r.explained() {
 		return r.planner.Decide(&asked.Decision, ask, r.now)
 	}
 	asked.Explanation = new(victims.Explanation)

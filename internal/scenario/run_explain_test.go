@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/quota"
 )
 
 // Explanations are there when they are asked for, and change nothing else.
@@ -51,4 +54,46 @@ func TestRunExplained_Before(t *testing.T) {
 	require.Len(t, e.Tasks, 1)
 	require.Equal(t, "v", e.Tasks[0].Key)
 	require.True(t, e.Tasks[0].Victim)
+}
+
+// Of jobs and quotas, explanations say which law keeps whom: never a victim, and
+// nobody unless they are asked for.
+func TestRunExplained_Kept(t *testing.T) {
+	docs := corpus(t, "scenarios")
+	byJobs, byQuotas := make(map[jobs.Law]int), make(map[quota.Law]int)
+	for _, file := range slices.Sorted(maps.Keys(docs)) {
+		doc, err := Parse(file, docs[file])
+		require.NoError(t, err)
+		plain, err := doc.Run()
+		if err != nil {
+			continue
+		}
+		run, err := doc.RunExplained()
+		require.NoError(t, err)
+		for i := range run.Steps {
+			s, silent := &run.Steps[i], &plain.Steps[i]
+			if s.Placed != nil {
+				require.Nil(t, silent.Placed.Kept)
+				for _, v := range s.Placed.Kept {
+					require.NotContains(t, s.Result.Victims, v.Victim, file)
+					byJobs[v.Law]++
+				}
+			}
+			if s.Enforced != nil {
+				require.Nil(t, silent.Enforced.Kept)
+				for _, v := range s.Enforced.Kept {
+					require.NotContains(t, s.Result.Victims, v.Key, file)
+					byQuotas[v.Law]++
+				}
+			}
+		}
+	}
+	for _, law := range []jobs.Law{jobs.LawPriority, jobs.LawGuarantee, jobs.LawNonPreemptible} {
+		require.Positive(t, byJobs[law], law)
+	}
+	for _, law := range []quota.Law{quota.LawInside, quota.LawGuarantee} {
+		require.Positive(t, byQuotas[law], law)
+	}
+	require.Zero(t, byJobs[jobs.LawMinimal]+byJobs[jobs.LawRoom], "they say nothing of one task")
+	require.Zero(t, byJobs[jobs.LawKnown], "grants are no tasks")
 }

@@ -20,6 +20,10 @@ type Placed struct {
 	Decision jobs.Decision
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
 	Bounds   []JobBound     // from the leaf upwards
+
+	// Kept has, of each running task that is no victim, the first law that keeps
+	// it, if the decision is explained; a task that no law keeps is not there.
+	Kept []jobs.Violation
 }
 
 // JobBound is a queue of the path of a job that bounds it, as it was when the
@@ -49,6 +53,9 @@ func (r *runner) job(i int, q *Request) error {
 	}
 	for _, v := range placed.Decision.Plan.Victims {
 		placed.Victims = append(placed.Victims, r.task(v.Task))
+	}
+	if r.explained() {
+		placed.Kept = r.keptFrom(&planner, placed)
 	}
 	held := r.heldBy(&job)
 	result := r.jobResult(i, &placed.Decision)

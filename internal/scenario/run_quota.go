@@ -19,6 +19,10 @@ type Enforced struct {
 	// Unbounded are the types that lose their bound: the queue's max had one
 	// and the max of the request, which replaces it, does not name them.
 	Unbounded resources.Mask
+
+	// Kept has, of each running task that is no victim, the first law that keeps
+	// it, if the decision is explained; a task that no law keeps is not there.
+	Kept []quota.Violation
 }
 
 // The words of a document as package quota has them.
@@ -60,6 +64,9 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	}
 	for _, v := range enforced.Outcome.Victims {
 		enforced.Victims = append(enforced.Victims, r.task(v.Task))
+	}
+	if r.explained() {
+		enforced.Kept = r.keptWithin(&enforcer, enforced)
 	}
 	result := r.quotaResult(i, &enforced.Outcome)
 	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Enforced: enforced})

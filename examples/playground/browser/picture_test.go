@@ -20,6 +20,20 @@ func TestWhy(t *testing.T) {
 	require.Contains(t, p.text("why"), "the asking queue")
 	p.do(chromedp.Evaluate(`document.querySelector('[data-what="node:n1"]').dispatchEvent(new Event("mouseenter"))`, nil))
 	require.Contains(t, p.text("why"), "chosen")
+
+	// Decisions about jobs and quotas say it, too.
+	says := func(what, text string) {
+		t.Helper()
+		p.do(chromedp.Focus(`[data-what="`+what+`"]`, chromedp.ByQuery))
+		require.Contains(t, p.text("why"), text)
+	}
+	p.shows("A quota is lowered", 0)
+	says("queue:root.branch.etl", "asked for cpu=3.2 at most, it gives cpu=4")
+	says("task:etl-3", "needs it for its guarantee")
+	says("task:rep-3", "others of its queue come first")
+	p.shows("A job in one rack", 0)
+	says("node:n1", "in another domain, r1")
+	says("task:toy", "victim: makes room on the node")
 	p.quiet()
 }
 

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// quotaFindings says what everything was to the enforcement of a quota.
+func (d *drawing) quotaFindings(e *scenario.Enforced) findings {
+	f := newFindings()
+	for q := range d.cluster.Tree().All() {
+		f.queues[q] = d.queueForQuota(&e.Outcome, q)
+	}
+	for id := range d.cluster.Nodes() {
+		stopped := 0
+		for row := range d.cluster.TasksOn(id) {
+			t := d.cluster.TaskView(row)
+			f.tasks[t.Key] = d.taskForQuota(e, &t)
+			if d.goes[t.Key] {
+				stopped++
+			}
+		}
+		f.nodes[id] = "nobody is stopped here; a quota asks for room on no node"
+		if stopped > 0 {
+			f.nodes[id] = counted(stopped, "task") + " stopped here; a quota asks for room on no node"
+		}
+	}
+	return f
+}
+
+// queueForQuota says what a queue is to the enforcement.
+func (d *drawing) queueForQuota(o *quota.Outcome, q queue.ID) string {
+	tree := d.cluster.Tree()
+	switch {
+	case q == o.Queue && resources.IsZero(o.Target):
+		return "the enforced queue: nothing is over"
+	case q == o.Queue:
+		return fmt.Sprintf("the enforced queue: %s has to go, and %s goes", d.amounts(o.Target), d.amounts(o.Freed))
+	case tree.Contains(q, o.Queue):
+		return d.roleOf(q, "enforced")
+	case !tree.Contains(o.Queue, q):
+		return "outside the enforced queue: nobody is stopped here"
+	}
+	text := "nothing is asked for"
+	if i := slices.IndexFunc(o.Parts, func(p quota.Part) bool { return p.Queue == q }); i >= 0 {
+		text = "its part is " + d.amounts(o.Parts[i].Amount)
+	}
+	if i := slices.IndexFunc(o.Leaves, func(l quota.Leaf) bool { return l.Queue == q }); i >= 0 {
+		l := &o.Leaves[i]
+		text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(l.Asked), d.amounts(l.Freed), counted(l.Victims, "victim"))
+	}
+	for i := range o.Stops {
+		if s := &o.Stops[i]; s.Rule == quota.RuleGuarantee && s.Queue == q {
+			text += "; its guarantee keeps more from going"
+		}
+	}
+	return text
+}
+
+// taskForQuota says what a task, or a grant, is to the enforcement.
+func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
+	if d.goes[t.Key] {
+		if slices.ContainsFunc(e.Outcome.Jobs, func(j quota.JobLoss) bool { return j.Job == t.Job }) {
+			return "victim; it goes with all of job " + plain.Name(t.Job)
+		}
+		return "victim: part of what " + d.queue(t.Queue) + " gives"
+	}
+	if i := slices.IndexFunc(e.Kept, func(v quota.Violation) bool { return v.Key == t.Key }); i >= 0 {
+		return d.keptFromQuota(&e.Kept[i])
+	}
+	if _, granted := d.cluster.LookupGrant(t.Key); granted {
+		return "a place that is held: nobody takes it"
+	}
+	if resources.IsZero(e.Outcome.Target) {
+		return "nobody has to be stopped"
+	}
+	return "could go, and others of its queue come first"
+}
+
+// keptFromQuota says which law keeps a task.
+func (d *drawing) keptFromQuota(v *quota.Violation) string {
+	switch v.Law {
+	case quota.LawGuarantee:
+		return d.queue(v.Queue) + " needs it for its guarantee (law 2)"
+	case quota.LawBudget:
+		return "budget " + plain.Name(v.Budget) + " has none left"
+	}
+	if text, ok := keptByQuotas[v.Law]; ok {
+		return text
+	}
+	return "it may not go: " + plain.Line(v.String())
+}
+
+// keptByQuotas are words for laws that keep a task from being a victim of a quota.
+var keptByQuotas = map[quota.Law]string{
+	quota.LawLeaving:      "it is leaving already",
+	quota.LawRequiredTask: "it can run on this node only",
+	quota.LawInside:       "it is outside the enforced queue",
+	quota.LawEnforced:     "its queue is being enforced already",
+	quota.LawGang:         "its job may not lose one more, or only as a whole",
+	quota.LawHelpful:      "it has nothing of what has to go",
+}
