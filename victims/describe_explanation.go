@@ -145,6 +145,10 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 		return short + ", and no legal set of its candidates gives it"
 	case NodeUnproven:
 		return "the search ended before it came here"
+	case NodeFiltered:
+		return "the ask may not run there"
+	case NodeBlocked:
+		return "somebody is in the way there who must stay"
 	case NodeUnschedulable:
 		return short
 	case NodeReserved:

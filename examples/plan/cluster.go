@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -17,6 +19,7 @@ func (p page) cluster(when string, now time.Time, c *victims.Cluster) {
 	p.printf("%s, at %s\n", when, instant(now))
 	p.queues(c)
 	p.nodes(c)
+	p.budgets(c)
 }
 
 // queues writes the tree with what each queue is promised and uses.
@@ -46,7 +49,38 @@ func (p page) nodes(c *victims.Cluster) {
 		if n.ReservedFor != "" {
 			remarks = append(remarks, "reserved for "+plain.Name(n.ReservedFor))
 		}
+		if n.Rank != 0 {
+			remarks = append(remarks, fmt.Sprintf("rank %d", n.Rank))
+		}
+		if len(n.Domains) > 0 {
+			remarks = append(remarks, "in "+plain.Names(n.Domains))
+		}
+		if l := p.labelsOf(n.Name); len(l) > 0 {
+			remarks = append(remarks, labels(l))
+		}
 		t.row(plain.Name(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
+	}
+	t.end()
+}
+
+// labelsOf returns the labels of a node; clusters do not know them.
+func (p page) labelsOf(node string) map[string]string {
+	i := slices.IndexFunc(p.run.Document.Nodes, func(n scenario.Node) bool { return n.Name == node })
+	return p.run.Document.Nodes[i].Labels
+}
+
+// budgets writes the budgets with what is left of each.
+func (p page) budgets(c *victims.Cluster) {
+	if len(p.run.Document.Budgets) == 0 {
+		return
+	}
+	t := newTable(p.w, "  ", "budget", "kind", "may still stop")
+	for name, b := range c.Budgets() {
+		kind := "soft"
+		if b.Hard {
+			kind = "hard"
+		}
+		t.row(plain.Name(name), kind, fmt.Sprint(b.Left))
 	}
 	t.end()
 }

@@ -21,6 +21,7 @@ func writeDot(w io.Writer, s *scene) {
 	g.printf("  node [shape=box, style=\"rounded,filled\", fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n")
 	g.queues()
 	g.nodes()
+	g.budgets()
 	g.flow()
 	g.printf("}\n")
 }
@@ -62,15 +63,23 @@ func (g *graph) queues() {
 func (g *graph) nodes() {
 	for id := range g.cluster.Nodes() {
 		n := g.cluster.Node(id)
-		g.printf("  subgraph cluster_n%d {\n    label=%s;\n", id, dotQuote(plain.Name(n.Name), g.amounts(n.Capacity)))
+		lines := []string{plain.Name(n.Name), g.amounts(n.Capacity)}
+		lacks := g.filtered(id)
+		if lacks != "" {
+			lines = append(lines, lacks)
+		}
+		g.printf("  subgraph cluster_n%d {\n    label=%s;\n", id, dotQuote(lines...))
+		if lacks != "" {
+			g.printf("    style=dashed;\n")
+		}
 		// What nobody sees keeps a node to the right of the tree, and there at
 		// all if it is empty.
 		g.printf("    n%d [style=invis, label=\"\", width=0, height=0];\n", id)
 		for _, t := range g.tasksOn(id) {
-			g.box(t.Key, g.look(&t), t.Size)
+			g.box(t.Key, g.look(&t), t.Size, g.about(&t))
 		}
 		for _, a := range g.comesTo(id) {
-			g.box(a.key, dotComes, a.size)
+			g.box(a.key, dotComes, a.size, "")
 		}
 		g.printf("  }\n  q0 -> n%d [style=invis, minlen=%d];\n", id, g.depth+1)
 	}
@@ -83,26 +92,39 @@ const (
 	dotHeld   = `color="#1a7f37", style="rounded,dashed"`
 	dotLeaves = `fillcolor="#a8b1bb"`
 	dotStays  = `fillcolor="#c9def2"`
+	dotBlocks = `, penwidth=3`
+	dotKept   = `, penwidth=2`
 )
 
 // look returns what a task looks like.
 func (g *graph) look(t *victims.Task) string {
-	switch g.part(t) {
-	case victim:
-		return dotGoes
-	case held:
-		return dotHeld
-	case leaving:
-		return dotLeaves
+	look := map[taskPart]string{victim: dotGoes, held: dotHeld, leaving: dotLeaves, stays: dotStays}[g.part(t)]
+	switch {
+	case g.blocks[t.Key]:
+		look += dotBlocks
+	case g.keptBy(t) != "":
+		look += dotKept
 	}
-	return dotStays
+	return look
 }
 
-// box writes a task.
-func (g *graph) box(key, look string, size resources.Vector) {
+// box writes a task, and what is particular about it.
+func (g *graph) box(key, look string, size resources.Vector, about string) {
 	name := fmt.Sprintf("t%d", len(g.names))
 	g.names[key] = name
-	g.printf("    %s [label=%s, %s];\n", name, dotQuote(plain.Name(key), g.amounts(size)), look)
+	lines := []string{plain.Name(key), g.amounts(size)}
+	if about != "" {
+		lines = append(lines, about)
+	}
+	g.printf("    %s [label=%s, %s];\n", name, dotQuote(lines...), look)
+}
+
+// budgets writes what becomes of the budgets of victims.
+func (g *graph) budgets() {
+	for i := range g.aside.Budgets {
+		u := &g.aside.Budgets[i]
+		g.printf("  b%d [shape=note, label=%s];\n", i, dotQuote("budget "+plain.Name(u.Name), spent(u)))
+	}
 }
 
 // flow writes who leaves for whom and who comes where.

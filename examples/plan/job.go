@@ -22,6 +22,7 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 	}
 	p.printf("job %s asks for places for %s in %s\n", plain.Name(j.Name), members, p.queue(j.Queue))
 	p.printf("  application %s, priority %d, %s\n", plain.Name(j.Application), j.Priority, preemptible[!j.NonPreemptible])
+	p.lines("  ", p.where(s))
 	p.bounds(s)
 	p.jobDecision(s, then)
 }
@@ -106,6 +107,7 @@ func (p page) jobVictims(s *scenario.Step) {
 		}
 	}
 	t.end()
+	p.lines("    ", p.toll(s))
 }
 
 func (p page) jobVictim(t table, s *scenario.Step, i int) {

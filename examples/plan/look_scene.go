@@ -13,18 +13,26 @@ import (
 // A sceneLook is what a picture shows, for a page that draws it itself. Lengths
 // are shares of wholes, and amounts are in base units.
 type sceneLook struct {
-	Headline string      `json:"headline"`
-	Verdict  string      `json:"verdict"`
-	Remarks  []string    `json:"remarks,omitempty"`
-	Type     string      `json:"type"`   // of all lengths
-	Suffix   string      `json:"suffix"` // that makes an amount in base units a quantity
-	Whole    int64       `json:"whole"`  // that the bars of queues are of
-	Queues   []queueLook `json:"queues"`
-	Nodes    []nodeLook  `json:"nodes"`
-	Relax    []relaxLook `json:"relax,omitempty"`
+	Headline string       `json:"headline"`
+	Verdict  string       `json:"verdict"`
+	Remarks  []string     `json:"remarks,omitempty"`
+	Type     string       `json:"type"`   // of all lengths
+	Suffix   string       `json:"suffix"` // that makes an amount in base units a quantity
+	Whole    int64        `json:"whole"`  // that the bars of queues are of
+	Queues   []queueLook  `json:"queues"`
+	Nodes    []nodeLook   `json:"nodes"`
+	Budgets  []budgetLook `json:"budgets,omitempty"`
+	Relax    []relaxLook  `json:"relax,omitempty"`
 
 	// Explained is set if there are findings: if a decision is shown.
 	Explained bool `json:"explained,omitempty"`
+}
+
+// A budgetLook is a budget, and what victims draw on it.
+type budgetLook struct {
+	Text    string `json:"text"`
+	Left    int64  `json:"left"`
+	Victims int64  `json:"victims"`
 }
 
 // A queueLook is a queue. Before the plan it uses the first three amounts, after
@@ -59,7 +67,8 @@ type nodeLook struct {
 	About  []string   `json:"about"`
 	Why    string     `json:"why,omitempty"`
 	Chosen bool       `json:"chosen,omitempty"`
-	Whole  int64      `json:"whole"` // its capacity
+	Out    bool       `json:"out,omitempty"` // who asks may not run there
+	Whole  int64      `json:"whole"`         // its capacity
 	Tasks  []taskLook `json:"tasks"`
 	Comes  []taskLook `json:"comes,omitempty"`
 }
@@ -73,6 +82,9 @@ type taskLook struct {
 	Size  int64  `json:"size"`
 
 	Spared  bool    `json:"spared,omitempty"`  // it opted out
+	Blocks  bool    `json:"blocks,omitempty"`  // it is in the way, whatever the amounts
+	Falls   bool    `json:"falls,omitempty"`   // it stops with its whole job
+	Kept    bool    `json:"kept,omitempty"`    // by a hard budget
 	Protect *change `json:"protect,omitempty"` // what makes it opt out, or no longer
 	Node    *change `json:"node,omitempty"`    // the place of its node; the value is for the page to choose
 }
@@ -91,6 +103,10 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 	}
 	for id := range d.cluster.Nodes() {
 		l.Nodes = append(l.Nodes, d.nodeLook(id, why))
+	}
+	for i := range d.aside.Budgets {
+		u := &d.aside.Budgets[i]
+		l.Budgets = append(l.Budgets, budgetLook{plain.Name(u.Name) + ", " + spent(u), max(0, u.Budget.Left), u.Victims})
 	}
 	l.Explained = step != nil
 	if step != nil && step.Asked != nil && step.Asked.Explanation != nil {
@@ -141,7 +157,7 @@ func (s *scene) placeOfQueue(q queue.ID) []any {
 func (d *drawing) nodeLook(id victims.NodeID, why findings) nodeLook {
 	node := d.cluster.Node(id)
 	n := nodeBox{id: id}
-	l := nodeLook{Name: plain.Name(node.Name), About: d.about(&n), Why: why.nodes[id], Tasks: []taskLook{}}
+	l := nodeLook{Name: plain.Name(node.Name), About: d.aboutNode(&n), Why: why.nodes[id], Tasks: []taskLook{}, Out: d.filtered(id) != ""}
 	amount := func(v []int64) int64 {
 		if d.kind < 0 {
 			return 0
@@ -153,6 +169,7 @@ func (d *drawing) nodeLook(id victims.NodeID, why findings) nodeLook {
 		look := taskLook{
 			Key: plain.Name(t.Key), Part: d.look(&t), Title: d.describe(&t), Why: why.tasks[t.Key],
 			Size: amount(t.Size), Spared: t.OptedOut,
+			Blocks: d.blocks[t.Key], Falls: d.falls[t.Key], Kept: d.keptBy(&t) != "",
 		}
 		d.changes(&look, t.Key)
 		l.Tasks = append(l.Tasks, look)

@@ -178,7 +178,7 @@ func TestLook_Relax(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range []string{"delay", "not-guaranteed", "max", "fence", "disabled", "guarantee", "unschedulable", "over-guarantee", "same-application", "priority", "required-node", "may-not-preempt"} {
+	for _, rule := range []string{"delay", "not-guaranteed", "max", "fence", "disabled", "guarantee", "unschedulable", "over-guarantee", "same-application", "priority", "required-node", "may-not-preempt", "budget"} {
 		require.Positive(t, relaxed[rule], "%s: %v", rule, relaxed)
 	}
 }

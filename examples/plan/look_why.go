@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
@@ -108,6 +109,8 @@ func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
 		return &change{queueAt("resources", "max"), []byte("{}")}
 	case victims.RelaxGuarantee:
 		return &change{queueAt("resources", "guaranteed"), []byte("{}")}
+	case victims.RelaxBudget:
+		return &change{[]any{"budgets", f.Budget, "left"}, []byte(strconv.Itoa(len(d.run.Document.Tasks)))}
 	case victims.RelaxFence, victims.RelaxDisabled:
 		return &change{queueAt("properties", queue.PropertyPreemptionPolicy), quoted("default")}
 	case victims.RelaxUnschedulable:

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -16,27 +15,20 @@ func (p page) victims(s *scenario.Step) {
 	for i, v := range s.Asked.Decision.Plan.Victims {
 		task := &s.Asked.Victims[i]
 		t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
-			fmt.Sprint(task.Priority), fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), remarks(task))
+			fmt.Sprint(task.Priority), fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), jobRemarks(task))
 	}
 	t.end()
+	p.lines("    ", p.toll(s))
 }
 
-// running returns how long a task has been running.
+// running returns how long a task has been running, and since when that is safe.
 func running(t *victims.Task, now time.Time) string {
 	if t.Scheduled.IsZero() {
 		return "not yet"
 	}
-	return now.Sub(t.Scheduled).String()
-}
-
-// remarks returns what makes a task costly to stop.
-func remarks(t *victims.Task) string {
-	var all []string
-	if t.OptedOut {
-		all = append(all, "opted out")
+	text := now.Sub(t.Scheduled).String()
+	if t.Checkpoint.After(t.Scheduled) && !t.Checkpoint.After(now) {
+		text += fmt.Sprintf(", saved %v ago", now.Sub(t.Checkpoint))
 	}
-	if t.Originator {
-		all = append(all, "originator")
-	}
-	return strings.Join(all, ", ")
+	return text
 }

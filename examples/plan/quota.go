@@ -107,9 +107,10 @@ func (p page) quotaVictims(s *scenario.Step) {
 	for i := range s.Enforced.Victims {
 		task := &s.Enforced.Victims[i]
 		t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
-			fmt.Sprint(task.Priority), fmt.Sprintf("%v ago", s.Now.Sub(task.Created)), remarks(task))
+			fmt.Sprint(task.Priority), fmt.Sprintf("%v ago", s.Now.Sub(task.Created)), jobRemarks(task))
 	}
 	t.end()
+	p.lines("    ", p.toll(s))
 }
 
 // dismissed are words for what follows an enforcement.

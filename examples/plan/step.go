@@ -44,6 +44,7 @@ func (p page) ask(s *scenario.Step) {
 		p.printf(", on %s only", plain.Name(a.RequiredNode))
 	}
 	p.printf("\n")
+	p.lines("  ", p.where(s))
 }
 
 // decision writes what was decided about an ask, and what follows.

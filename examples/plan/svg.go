@@ -20,6 +20,7 @@ const (
 	mostTasks   = 120 // of a node, beside its arrivals
 	mostVictims = 40  // that are listed
 	mostRemarks = 12
+	mostBudgets = 12
 )
 
 // The columns of the picture, and the lines between them.
@@ -91,8 +92,10 @@ var rules = []string{
 	`.chosen { fill: #ffffff; stroke: #1a7f37; stroke-width: 2; }`,
 	`.goes { fill: #cf222e; } text.goes { fill: #ffffff; font-weight: 600; }`,
 	`.comes { fill: #1a7f37; } text.comes { fill: #ffffff; font-weight: 600; }`,
+	`.blocks { fill: none; stroke: #1f2328; stroke-width: 3; } .kept { fill: none; stroke: #0969da; stroke-width: 2; } .falls { fill: #1f2328; }`,
+	`.filtered { fill: #eceff2; stroke: #8c959f; stroke-dasharray: 6 4; }`,
 	`.leaves { fill: #a8b1bb; } .held { fill: #ffffff; stroke: #1a7f37; stroke-dasharray: 3 2; }`,
-	`.bound { fill: none; stroke: #1f2328; stroke-width: 2; } .most { stroke-dasharray: 2 2; }`,
+	`.bound, .limit { fill: none; stroke: #1f2328; stroke-width: 2; } .most { stroke-dasharray: 2 2; }`,
 	`.going, .coming { fill: none; stroke: #cf222e; stroke-width: 1.5; } .coming { stroke: #1a7f37; }`,
 	`.t0 { fill: #c9def2; } .t1 { fill: #fae3b5; } .t2 { fill: #ddd3f0; } .t3 { fill: #c8e6e4; }`,
 	`.t4 { fill: #f6d3e2; } .t5 { fill: #e4dfc8; } .t6 { fill: #dcebc6; } .t7 { fill: #e9d2c4; }`,

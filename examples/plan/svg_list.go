@@ -23,12 +23,42 @@ func (d *drawing) list(y int) int {
 		d.canvas.Text("column", margin, y, "victims")
 		y = d.victimTable(y)
 	}
-	y += 4
+	y = d.budgetList(y) + 4
 	for _, remark := range first(d.remarks, mostRemarks) {
 		for _, line := range first(svg.Wrap(remark, 11, nodesRight-margin), 3) {
 			y += 15
 			d.canvas.Text("muted", margin, y, line)
 		}
+	}
+	return y
+}
+
+// budgetList draws a bar for each budget: how many of its tasks may still stop,
+// and how many do. That nobody draws on a budget may be the reason for the plan.
+func (d *drawing) budgetList(y int) int {
+	uses := d.aside.Budgets
+	if len(uses) == 0 {
+		return y
+	}
+	y += 24
+	d.canvas.Text("column", margin, y, "budgets")
+	for i := range first(uses, mostBudgets) {
+		u := &uses[i]
+		y += 18
+		text := fmt.Sprintf("%s, %s", plain.Name(u.Name), spent(u))
+		bar := svg.Box{X: margin, Y: y - 9, W: 160, H: 10}
+		left := max(0, u.Budget.Left)
+		whole := max(left, u.Victims, 1)
+		d.canvas.Rect("track", bar, 2)
+		if u.Victims > 0 {
+			d.rect("goes", svg.Box{X: bar.X, Y: bar.Y, W: max(1, along(bar.W, u.Victims, whole)), H: bar.H}, 2)
+		}
+		d.bound("limit", bar.X+along(bar.W, left, whole), bar)
+		d.canvas.Text("", bar.Right()+12, y, svg.Fit(text, listSize, nodesRight-bar.Right()-12))
+	}
+	if more := len(uses) - mostBudgets; more > 0 {
+		y += 18
+		d.canvas.Text("muted", margin, y, "and "+counted(more, "more budget"))
 	}
 	return y
 }
@@ -39,7 +69,7 @@ func (d *drawing) victimTable(y int) int {
 	for i := range first(d.victims, mostVictims) {
 		t := &d.victims[i]
 		rows = append(rows, []string{
-			plain.Name(t.Key), d.queue(t.Queue), d.node(t.Node), d.amounts(t.Size), fmt.Sprint(t.Priority), remarks(t),
+			plain.Name(t.Key), d.queue(t.Queue), d.node(t.Node), d.amounts(t.Size), fmt.Sprint(t.Priority), d.about(t),
 		})
 	}
 	if !slices.ContainsFunc(rows[1:], func(row []string) bool { return row[len(row)-1] != "" }) {
@@ -128,10 +158,22 @@ func (d *drawing) legend(y int) int {
 	}
 	entry("goes", "victim", rect("goes"))
 	entry("comes", "new place", rect("comes"))
+	entry("blocks", "blocks the node", func(b svg.Box) {
+		d.canvas.Rect("blocks", svg.Box{X: b.X + 1, Y: b.Y + 1, W: b.W - 2, H: b.H - 2}, 1)
+	})
+	entry("falls", "stops with its whole job", func(b svg.Box) {
+		d.canvas.Rect("goes", b, 2)
+		d.canvas.Rect("falls", svg.Box{X: b.X, Y: b.Bottom() - 3, W: b.W, H: 3}, 0)
+	})
+	entry("kept", "kept by a hard budget", func(b svg.Box) {
+		d.canvas.Rect("kept", svg.Box{X: b.X + 1, Y: b.Y + 1, W: b.W - 2, H: b.H - 2}, 1)
+	})
+	entry("filtered", "node where it may not run", rect("filtered"))
 	entry("leaves", "leaving already", rect("leaves"))
 	entry("held", "held for another", rect("held"))
 	entry("bound", "guaranteed", mark("bound"))
 	entry("bound most", "max", mark("bound most"))
+	entry("limit", "may still stop", mark("limit"))
 	entry("going", "makes room for the queue that asks", arrow("going"))
 	entry("coming", "what the queue gets", arrow("coming"))
 	text := "There are no resource types, so that nothing has a length."

@@ -81,6 +81,7 @@ type taskBox struct {
 	lane, x, w              int
 	small                   bool // the text is
 	known                   bool // a line begins or ends at it, and its text is bold
+	blocks, falls, kept     bool // it is in the way; it stops with its whole job; a hard budget keeps it
 }
 
 // lay puts the tasks of a node on lanes of some length, and arrivals on lanes
@@ -117,6 +118,7 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 		if d.goes[t.Key] {
 			box.text, box.known = "× "+box.text, true
 		}
+		box.blocks, box.falls, box.kept = d.blocks[t.Key], d.falls[t.Key], d.keptBy(t) != ""
 		place(box, t.Size)
 	}
 	n.more = len(tasks) - len(shown)
@@ -170,15 +172,18 @@ func (d *drawing) look(t *victims.Task) string {
 func (d *drawing) nodeBox(n *nodeBox, b svg.Box) {
 	node := d.cluster.Node(n.id)
 	class := "node"
-	if n.comes {
+	switch {
+	case n.comes:
 		class = "chosen"
+	case d.filtered(n.id) != "":
+		class = "filtered"
 	}
-	name, about := plain.Name(node.Name), d.about(n)
+	name, about := plain.Name(node.Name), d.aboutNode(n)
 	left, right := b.X+nodePadding, b.Right()-nodePadding
 	shown := svg.Fit(name, svg.Bold(12), right-left)
 	room := right - left - svg.Width(shown, svg.Bold(12)) - 12
 	d.canvas.Titled(name+": "+d.amounts(node.Capacity)+", "+strings.Join(about, ", "), func() {
-		d.canvas.Rect(class, b, 5)
+		d.rect(class, b, 5)
 		d.canvas.Text("strong", left, b.Y+17, shown)
 		for len(about) > 0 && svg.Width(strings.Join(about, ", "), 11) > room {
 			about = about[:len(about)-1]
@@ -195,11 +200,14 @@ func (d *drawing) nodeBox(n *nodeBox, b svg.Box) {
 	}
 }
 
-// about says of a node what there is to know, first what matters most.
-func (d *drawing) about(n *nodeBox) (all []string) {
+// aboutNode says of a node what there is to know, first what matters most.
+func (d *drawing) aboutNode(n *nodeBox) (all []string) {
 	node := d.cluster.Node(n.id)
 	if n.more > 0 {
 		all = append(all, "and "+counted(n.more, "more task"))
+	}
+	if lacks := d.filtered(n.id); lacks != "" {
+		all = append(all, lacks)
 	}
 	if node.Unschedulable {
 		all = append(all, "unschedulable")
@@ -225,8 +233,24 @@ func (d *drawing) taskBox(t *taskBox, x, y int) {
 			}
 			d.canvas.Text(class, b.X+4, b.Y+16, t.text)
 		}
+		d.mark(t, b)
 	})
 }
 
 // textClass has the classes of boxes on which dark text is hard to read.
 var textClass = map[string]string{"goes": "goes", "comes": "comes"}
+
+// mark marks what is particular about why a task goes, or should, or must not.
+func (d *drawing) mark(t *taskBox, b svg.Box) {
+	const stripe = 4
+	if t.falls {
+		d.rect("falls", svg.Box{X: b.X, Y: b.Bottom() - stripe, W: b.W, H: stripe}, 0)
+	}
+	inside := svg.Box{X: b.X + 1, Y: b.Y + 1, W: max(b.W-2, 1), H: b.H - 2}
+	if t.kept {
+		d.rect("kept", inside, 1)
+	}
+	if t.blocks {
+		d.rect("blocks", inside, 1)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
@@ -24,8 +25,12 @@ type scene struct {
 	victims []victims.Task  // in the order of the plan
 	goes    map[string]bool // the keys of victims
 	comes   []arrival
+	aside   *scenario.Aside
+	blocks  map[string]bool  // the keys of those who are in the way of the ask, whatever the amounts
+	falls   map[string]bool  // the keys of victims that stop with all of their job
 	asked   resources.Vector // by the request, or what a quota has to be freed of
 
+	waiting  int // members of a job that have no place yet
 	headline string
 	verdict  string
 	remarks  []string
@@ -79,7 +84,10 @@ func newScene(run *scenario.Run, request int) (*scene, error) {
 // sceneAt returns the scene of a step that decides, or of the cluster alone if
 // step is nil.
 func sceneAt(run *scenario.Run, step *scenario.Step) (*scene, error) {
-	s := &scene{page: page{run: run}, cluster: run.Before, goes: make(map[string]bool)}
+	s := &scene{
+		page: page{run: run}, cluster: run.Before, aside: &scenario.Aside{},
+		goes: make(map[string]bool), blocks: make(map[string]bool), falls: make(map[string]bool),
+	}
 	if step == nil {
 		s.headline, s.verdict = "no request decides anything", "the cluster as it is"
 		return s, nil
@@ -190,10 +198,60 @@ func (s *scene) describe(t *victims.Task) string {
 	case leaving:
 		text += ", " + t.State.String()
 	}
-	if r := remarks(t); r != "" {
+	if r := s.about(t); r != "" {
 		text += ", " + r
 	}
 	return text
+}
+
+// about says what is particular about why a task goes, or should, or must not,
+// and what makes it costly to stop.
+func (s *scene) about(t *victims.Task) string {
+	var all []string
+	if s.blocks[t.Key] {
+		all = append(all, "blocks the node")
+	}
+	if kept := s.keptBy(t); kept != "" {
+		all = append(all, "kept by budget "+plain.Name(kept))
+	}
+	rest := jobRemarks(t)
+	if s.falls[t.Key] {
+		all, rest = append(all, "all of job "+plain.Name(t.Job)+" goes"), remarks(t)
+	}
+	if rest != "" {
+		all = append(all, rest)
+	}
+	return strings.Join(all, ", ")
+}
+
+// keptBy returns the hard budget that keeps a task, or "": one of which nobody
+// more may stop.
+func (s *scene) keptBy(t *victims.Task) string {
+	for _, name := range t.Budgets {
+		if b, _ := s.cluster.Budget(name); s.decided && b.Hard && b.Left <= 0 && t.State == victims.Running {
+			return name
+		}
+	}
+	return ""
+}
+
+// filtered says which labels keep who asks from a node, or "". If some members
+// may run there, it says nothing: the node can be used.
+func (s *scene) filtered(id victims.NodeID) string {
+	var lacks []string
+	members := 0
+	for i := range s.aside.Filters {
+		f := &s.aside.Filters[i]
+		if !slices.Contains(f.Refused, id) {
+			return ""
+		}
+		members += f.Members
+		lacks = append(lacks, labels(f.Selector))
+	}
+	if len(lacks) == 0 || members < s.waiting {
+		return ""
+	}
+	return "lacks " + strings.Join(lacks, " and ")
 }
 
 // most returns the max of a queue: the one that is enforced, if it is.

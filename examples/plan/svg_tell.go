@@ -13,6 +13,10 @@ import (
 
 // tell takes down what was decided.
 func (s *scene) tell(step *scenario.Step) {
+	s.aside = &step.Aside
+	for i := range s.aside.Blockers {
+		s.blocks[s.aside.Blockers[i].Key] = true
+	}
 	switch {
 	case step.Asked != nil:
 		s.victims = step.Asked.Victims
@@ -24,8 +28,11 @@ func (s *scene) tell(step *scenario.Step) {
 		s.victims = step.Enforced.Victims
 		s.tellQuota(step)
 	}
+	s.remarks = slices.Concat(s.where(step), s.suffered(step), s.remarks)
 	for i := range s.victims {
-		s.goes[s.victims[i].Key] = true
+		t := &s.victims[i]
+		s.goes[t.Key] = true
+		s.falls[t.Key] = slices.ContainsFunc(s.aside.Jobs, func(u scenario.JobUse) bool { return u.Job == t.Job && u.Stops() })
 	}
 }
 
@@ -48,7 +55,14 @@ func (s *scene) tellAsk(step *scenario.Step) {
 	case victims.Waits:
 		s.verdict = fmt.Sprintf("waits for %s: what is leaving makes room there", node)
 	case victims.Preempts:
-		s.verdict = fmt.Sprintf("plan: stop %s and run on %s", s.count(), node)
+		own := ""
+		if d.Plan.OwnLeaf {
+			own = " of its own queue"
+			if len(step.OwnVictims()) < len(s.victims) {
+				own = ", some of its own queue,"
+			}
+		}
+		s.verdict = fmt.Sprintf("plan: stop %s%s and run on %s", s.count(), own, node)
 		s.remarks = linesOf(d.Plan.DescribeCost())
 	}
 }
@@ -60,6 +74,9 @@ func (s *scene) tellJob(step *scenario.Step) {
 	s.asker, s.places = job.Queue, true
 	for i := range job.Members {
 		s.asked = resources.Add(s.asked, s.asked, job.Members[i].Size)
+		if _, placed := s.cluster.Lookup(job.Members[i].Key); !placed {
+			s.waiting++
+		}
 	}
 	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
 		step.Request, plain.Name(job.Name), counted(len(job.Members), "member"), s.queue(job.Queue))

@@ -33,3 +33,10 @@ func (p page) indented(indent, text string) {
 		p.printf("%s%s", indent, line)
 	}
 }
+
+// lines writes lines, further in.
+func (p page) lines(indent string, lines []string) {
+	for _, line := range lines {
+		p.printf("%s%s\n", indent, line)
+	}
+}

@@ -21,6 +21,7 @@ function draw(a) {
   const focused = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.what;
   drawQueues(s);
   drawNodes(s);
+  drawBudgets(s.budgets || []);
   drawLegend(s);
   if (focused) {
     const again = document.querySelector(`[data-what="${CSS.escape(focused)}"]`);
@@ -35,6 +36,18 @@ function drawRelax(all) {
   $("relax").querySelector("ul").replaceChildren(...all.map((r) => el("li", {}, r.change
     ? el("button", { type: "button", textContent: r.text, title: "Relax this rule in the document", onclick: () => set(r.change.at, r.change.value) })
     : el("span", { textContent: r.text }))));
+}
+
+// drawBudgets draws a bar for each budget: how many of its tasks may still stop,
+// and how many do.
+function drawBudgets(all) {
+  $("budgets").hidden = all.length === 0;
+  $("budgets").querySelector("div").replaceChildren(...all.map((b) => {
+    const whole = Math.max(b.left, b.victims, 1);
+    return el("div", { className: "budget" }, el("div", { className: "bars" },
+      el("i", { className: "only", style: `left:0;width:${percent(b.victims, whole)}%;background:var(--goes)` }),
+      el("span", { className: "limit", style: `left:${percent(b.left, whole)}%` })), el("span", { textContent: b.text }));
+  }));
 }
 
 // percent is how far an amount reaches on a line that stands for a whole.
@@ -123,7 +136,7 @@ function drawNodes(s) {
 function drawNode(n) {
   const head = pointed(el("button", { type: "button", textContent: n.name, title: n.name, onclick: () => choose(`node:${n.name}`) }), "node", n.name);
   const lane = (tasks) => el("div", { className: "lane" }, ...tasks.map((t) => drawTask(t, n.whole)));
-  const e = el("div", { className: "node" + (n.chosen ? " chosen" : "") },
+  const e = el("div", { className: "node" + (n.chosen ? " chosen" : n.out ? " out" : "") },
     el("div", { className: "head" }, head, el("span", { className: "about", textContent: n.about.join(", ") })), lane(n.tasks));
   if (n.comes) e.append(lane(n.comes));
   e.dataset.node = n.name;
@@ -143,7 +156,7 @@ const marks = { goes: "× ", comes: "+ " };
 function drawTask(t, whole) {
   const look = /^t\d$|^inner$/.test(t.part) ? "" : " " + t.part;
   const e = pointed(el("button", {
-    type: "button", className: "task" + look + (t.spared ? " spared" : ""), textContent: (marks[t.part] || "") + t.key, title: t.title,
+    type: "button", className: "task" + look + ["spared", "blocks", "falls", "kept"].filter((c) => t[c]).map((c) => " " + c).join(""), textContent: (marks[t.part] || "") + t.key, title: t.title,
     style: `--tint: var(--${t.part}); flex: 0 0 ${percent(t.size, whole)}%`, draggable: t.node ? "true" : "false",
     onclick: () => { choose(`task:${t.key}`); if (t.part === "goes" && t.protect) set(t.protect.at, t.protect.value); },
   }), "task", t.key);
@@ -160,7 +173,12 @@ function drawLegend(s) {
   if (parts.has("comes")) all.push(item("who comes", "background:var(--comes)"));
   if (parts.has("leaves")) all.push(item("leaving already", "background:var(--leaves)"));
   if (parts.has("held")) all.push(item("a place that is held", "border:1px dashed var(--comes)"));
-  if (s.nodes.some((n) => n.tasks.some((t) => t.spared))) all.push(item("opted out", "border:2px solid var(--accent)"));
+  const some = (what) => s.nodes.some((n) => n.tasks.some((t) => t[what]));
+  if (some("spared")) all.push(item("opted out", "border:2px solid var(--accent)"));
+  if (some("blocks")) all.push(item("blocks the node", "border:2px solid var(--fore)"));
+  if (some("falls")) all.push(item("stops with its whole job", "background:var(--goes);border-bottom:3px solid var(--fore)"));
+  if (some("kept")) all.push(item("kept by a hard budget", "border:2px dotted var(--accent)"));
+  if (s.nodes.some((n) => n.out)) all.push(item("a node where it may not run", "background:var(--out);border:1px dashed var(--line)"));
   if (s.queues.some((q) => q.guaranteed)) all.push(item("guaranteed", "background:var(--fore)", "line"));
   if (s.queues.some((q) => q.max && q.max.amount <= s.whole)) all.push(item("max", "", "dash"));
   if (s.queues.some((q) => q.stays + q.goes + q.leaves + q.comes > 0)) all.push(el("span", { textContent: "upper bar: before, lower bar: after" }));

@@ -31,6 +31,7 @@ type Step struct {
 	Enforced *Enforced // nil where the request enforces no quota
 	Placed   *Placed   // nil where the request places no job
 	Judged   *Judged   // nil unless a plan is proposed and the document is run with judgements
+	Aside    Aside     // empty where the request decides nothing
 }
 
 // Run builds the cluster that the document describes and carries the requests

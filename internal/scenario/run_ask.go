@@ -48,7 +48,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 	}
 	result := r.askResult(i, &asked.Decision)
 	result.Key = key
-	step := Step{Request: i, Now: r.now, Result: &result, Asked: asked}
+	step := Step{Request: i, Now: r.now, Result: &result, Asked: asked, Aside: r.asideOfAsk(q.Ask, asked.Victims)}
 	if err := r.judgeAsk(&step, q); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (r *runner) job(i int, q *Request) error {
 			result.Placements[t.Key] = r.cluster.Node(t.Node).Name
 		}
 	}
-	step := Step{Request: i, Now: r.now, Result: &result, Placed: placed}
+	step := Step{Request: i, Now: r.now, Result: &result, Placed: placed, Aside: r.asideOfJob(q.Job, placed.Victims)}
 	if err := r.judgeJob(&step, q); err != nil {
 		return err
 	}

@@ -69,7 +69,8 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 		enforced.Kept = r.keptWithin(&enforcer, enforced)
 	}
 	result := r.quotaResult(i, &enforced.Outcome)
-	r.steps = append(r.steps, Step{Request: i, Now: r.now, Result: &result, Enforced: enforced})
+	step := Step{Request: i, Now: r.now, Result: &result, Enforced: enforced, Aside: r.asideOf(enforced.Victims)}
+	r.steps = append(r.steps, step)
 	return r.dismiss(&enforced.Outcome, q.Then)
 }
 

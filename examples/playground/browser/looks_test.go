@@ -78,7 +78,10 @@ func TestLooks(t *testing.T) {
 		for _, scheme := range []string{"light", "dark"} {
 			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
-			for i, example := range []string{"a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered", "A job in one rack", "The storm that cannot be"} {
+			for i, example := range []string{
+				"a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered", "A job in one rack", "The storm that cannot be",
+				"Where it may run", "A budget", "One queue",
+			} {
 				p.shows(example, -1)
 				if strings.Contains(example, "storm") {
 					p.do(chromedp.Evaluate(`document.getElementById("storm").open = true`, nil), chromedp.Click("#explore", chromedp.ByQuery),
