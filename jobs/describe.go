@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -173,7 +174,7 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 		fmt.Fprintf(&b, "  the filter refuses %s\n", counted(r.Filtered, "node"))
 	}
 	if len(r.Domain) > 0 {
-		fmt.Fprintf(&b, "  domain %s came closest\n", plain.Names(r.Domain))
+		fmt.Fprintf(&b, "  domain %s came closest: %s\n", plain.Names(r.Domain), r.domainText(c))
 	}
 	switch {
 	case !r.searched() || r.Wanted < 2:
@@ -189,6 +190,16 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
 	return b.String()
+}
+
+// domainText says what the closest domain has and lacks.
+func (r *Refusal) domainText(c *victims.Cluster) string {
+	members := counted(r.Wanted, "member")
+	if resources.IsZero(r.DomainLacks) {
+		return fmt.Sprintf("there would be room for %s, but no legal set of victims makes it", members)
+	}
+	return fmt.Sprintf("with everybody gone who could it has room for %d of %s, and lacks %s",
+		r.DomainRoom, members, plain.Line(c.Schema().Format(r.DomainLacks)))
 }
 
 // searched reports whether candidates were looked for. Reasons that come before

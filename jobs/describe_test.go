@@ -72,7 +72,12 @@ func TestDescribe(t *testing.T) {
 `},
 		{"a domain", queues + "node n1 4 in=b1/r1\nnode n2 4 in=b1/r2\ntask v low n1 4\njob q 4,4 domain=2", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 could be taken
-  domain b1, r1 came closest
+  domain b1, r1 came closest: with everybody gone who could it has room for 1 of 2 members, and lacks cpu=4
+  the first 1 of 2 members could be placed
+`},
+		{"a domain without a legal set", "queue q\nqueue low g=4\nnode n1 8 in=r1\ntask v low n1 4\ntask w low n1 4\njob q 4,4 domain=1", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+  2 needed for a guarantee (guarantee)
+  domain r1 came closest: there would be room for 2 members, but no legal set of victims makes it
   the first 1 of 2 members could be placed
 `},
 		{"no domain", queues + "node n1 4\njob q 4 domain=2", "job j (root.q, priority 10) is refused (domain): no domain can have all its members\n"},

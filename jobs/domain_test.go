@@ -51,8 +51,11 @@ func TestRefusal_Domain(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 4 in=b1/r1\nnode n2 4 in=b1/r2\nnode n3 4 in=b1/r2\ntask v low n2 4\njob q 4,4,4 domain=2")
 	d := w.decide()
 	require.Equal(t, []string{"b1", "r2"}, d.Refusal.Domain)
+	require.Equal(t, 2, d.Refusal.DomainRoom)
+	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.DomainLacks)
 	require.Equal(t, 2, d.Refusal.Placeable)
-	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest\n")
+	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
+	require.Equal(t, map[string]string{"cpu": "4"}, d.Report(w.cluster).Refusal.DomainLacks)
 }
 
 // While victims are leaving for it, the grants of a job keep it in its domain.

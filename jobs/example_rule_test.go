@@ -160,6 +160,6 @@ func ExampleJob_domain() {
 	// web stops
 	// job new (root.train, priority 10) is refused (no-victims): no legal set of victims makes room for all members
 	//   1 could be taken
-	//   domain rack-b came closest
+	//   domain rack-b came closest: with everybody gone who could it has room for 2 of 3 members, and lacks gpu=8
 	//   the first 2 of 3 members could be placed
 }

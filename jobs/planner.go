@@ -98,7 +98,8 @@ func (dst *Decision) reset(c *jobCase) {
 		Version: c.c.Version(), Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
 	}
 	p.Job.Members = members
-	dst.Refusal = Refusal{Breaches: dst.Refusal.Breaches[:0], Domain: dst.Refusal.Domain[:0]}
+	r := &dst.Refusal
+	*r = Refusal{Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0]}
 }
 
 // A decision is one decision in the making, and the memory for the next: the

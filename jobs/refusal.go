@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/word"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A Reason says why there is no plan. Its String is a stable word.
@@ -132,8 +133,11 @@ type Refusal struct {
 	Placeable, Wanted int
 	// Domain names the domain that came closest, if the job requires one: with
 	// everybody gone who could it has room for the most members, counted with the
-	// largest first; of equals it is the first in node order.
-	Domain []string
+	// largest first; of equals it is the first in node order. DomainRoom is how
+	// many members that is, and DomainLacks is what all others ask for together.
+	Domain      []string
+	DomainRoom  int
+	DomainLacks resources.Vector
 	// RetryAt is the first instant at which, all else equal, there is a plan
 	// because exemptions have ended. It is zero where time does not help.
 	RetryAt time.Time

@@ -32,7 +32,7 @@ func (d *decision) unplanned(dst *Decision) {
 	if r.Reason == NoVictims {
 		d.countGuaranteed(r)
 	}
-	r.Domain = d.closestDomain(r.Domain)
+	d.closestDomain(r)
 	// What follows searches again, for other moments and fewer members, and
 	// overwrites the case. So all that is said of the case itself comes before.
 	d.effort.eager = true // from here on any plan will do

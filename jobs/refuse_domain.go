@@ -2,31 +2,33 @@ package jobs
 
 import "github.com/go-preempt/preempt/resources"
 
-// closestDomain sets dst to the names of the domain that has room for the most
-// members with everybody gone who could; of equals the first. Members are placed
-// one by one, the largest first, each on the first host with room.
-func (d *decision) closestDomain(dst []string) []string {
-	dst = dst[:0]
+// closestDomain notes the domain that has room for the most members with
+// everybody gone who could; of equals the first. Members are placed one by one, the
+// largest first, each on the first host with room.
+func (d *decision) closestDomain(r *Refusal) {
 	if d.job.Domain == 0 {
-		return dst
+		return
 	}
 	best, most := int32(-1), -1
 	d.eachDomain(func(row int32) bool {
 		// More, and not as many: of equals the first stays.
-		if n := d.roomIn(row); n > most {
+		if n := d.roomIn(row, nil); n > most {
 			best, most = row, n
 		}
 		return false
 	})
-	if best >= 0 {
-		names, _ := d.domainOf(d.domains.list[best].node)
-		dst = append(dst, names...)
+	if best < 0 {
+		return
 	}
-	return dst
+	names, _ := d.domainOf(d.domains.list[best].node)
+	r.Domain = append(r.Domain[:0], names...)
+	r.DomainLacks = zeros(r.DomainLacks, d.types)
+	r.DomainRoom = d.roomIn(best, r.DomainLacks)
 }
 
-// roomIn counts the members that find room in a domain.
-func (d *decision) roomIn(row int32) (members int) {
+// roomIn counts the members that find room in a domain, and adds the sizes of
+// the others to lacks unless that is nil.
+func (d *decision) roomIn(row int32, lacks resources.Vector) (members int) {
 	hosts := d.domains.hostsOf(row)
 	d.space = d.space[:0]
 	for _, h := range hosts {
@@ -34,13 +36,17 @@ func (d *decision) roomIn(row int32) (members int) {
 	}
 	for _, m := range d.sorted {
 		k := d.kindAt(m)
+		found := false
 		for n, h := range hosts {
 			left := d.row(d.space, n)
-			if k.roomFor(left) && d.takes(h, k) {
+			if found = k.roomFor(left) && d.takes(h, k); found {
 				resources.Sub(left, left, k.size)
 				members++
 				break
 			}
+		}
+		if !found && lacks != nil {
+			resources.Add(lacks, lacks, k.size)
 		}
 	}
 	return members

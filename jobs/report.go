@@ -70,9 +70,12 @@ type RefusalReport struct {
 	Placeable  int            `json:"placeable"`
 	Wanted     int            `json:"wanted"`
 	Domain     []string       `json:"domain,omitempty"`
-	RetryAt    time.Time      `json:"retryAt,omitzero"`
-	Proven     bool           `json:"proven"`
-	Steps      int            `json:"steps"`
+	DomainRoom int            `json:"domainRoom,omitempty"` // members for which the domain has room
+	// DomainLacks is what the other members ask for, by type.
+	DomainLacks map[string]string `json:"domainLacks,omitempty"`
+	RetryAt     time.Time         `json:"retryAt,omitzero"`
+	Proven      bool              `json:"proven"`
+	Steps       int               `json:"steps"`
 }
 
 // A BreachReport is a [Breach] for machines.
@@ -139,9 +142,12 @@ func (p *Plan) report(s *resources.Schema) *PlanReport {
 func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 	f := &RefusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
-		Domain: append([]string(nil), r.Domain...), RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
+		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
+	if !resources.IsZero(r.DomainLacks) {
+		f.DomainLacks = s.Quantities(r.DomainLacks)
+	}
 	for i := range r.Breaches {
 		b := &r.Breaches[i]
 		f.Breaches = append(f.Breaches, BreachReport{
