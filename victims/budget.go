@@ -36,77 +36,37 @@ type budgetRow struct {
 	live bool
 }
 
-// budgetIndex finds budgets by name, and the sets of budgets that tasks name.
-type budgetIndex struct {
-	order []int32 // live rows in the order of their names
-	free  []int32
+// A budgetBook is the budgets of a cluster, and the sets of them that tasks name.
+type budgetBook struct {
+	budgets     []budgetRow
+	budgetOrder []int32 // live rows in the order of their names
+	freeBudgets []int32
 
 	// The tasks of a service name the same budgets, so that a task needs no more
 	// than the number of a set. The empty set is 0. The interner knows a set by
 	// the numbers of its rows, 4 bytes each.
-	sets interner
-	rows [][]int32 // by set
+	sets    interner
+	setRows [][]int32 // by set
 	// The names of the budgets of a set, likewise. They are never written again,
 	// since a TaskView shows them.
-	names [][]string
-	key   []byte // scratch
-}
-
-// SetBudget adds a budget, or replaces the budget of that name. Tasks that
-// name it keep it. An empty name is an error that wraps [ErrEmpty]; a Left below
-// -4611686018427387904 wraps [ErrRange]. The cost is a search by name; for a new
-// budget it is linear in the number of budgets.
-func (c *Cluster) SetBudget(name string, b Budget) error {
-	c.made()
-	if name == "" {
-		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
-	}
-	if b.Left < leastLeft {
-		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, ErrRange)
-	}
-	row, ok := c.findBudget(name)
-	if !ok {
-		row = c.addBudget(name)
-	}
-	c.budgets[row].left, c.budgets[row].hard = b.Left, b.Hard
-	c.changed()
-	return nil
-}
-
-// RemoveBudget removes a budget. If there is none of that name, the error wraps
-// [ErrUnknown]. A budget that tasks or grants name stays: the error wraps
-// [ErrBusy] and tells their number.
-func (c *Cluster) RemoveBudget(name string) error {
-	row, ok := c.findBudget(name)
-	if !ok {
-		return fmt.Errorf("victims: budget %q: %w", name, ErrUnknown)
-	}
-	if n := c.budgets[row].uses; n > 0 {
-		return fmt.Errorf("victims: budget %q: %w: %d", name, ErrBusy, n)
-	}
-	x := &c.budgetIndex
-	at := slices.Index(x.order, row)
-	x.order = slices.Delete(x.order, at, at+1)
-	x.free = append(x.free, row)
-	c.budgets[row] = budgetRow{}
-	c.changed()
-	return nil
+	setNames [][]string
+	setKey   []byte // scratch
 }
 
 // Budget returns the budget of that name as it stands.
-func (c *Cluster) Budget(name string) (Budget, bool) {
-	row, ok := c.findBudget(name)
+func (x *budgetBook) Budget(name string) (Budget, bool) {
+	row, ok := x.findBudget(name)
 	if !ok {
 		return Budget{}, false
 	}
-	return c.budgets[row].budget(), true
+	return x.budgets[row].budget(), true
 }
 
 // Budgets yields the budgets in the order of their names.
-func (c *Cluster) Budgets() iter.Seq2[string, Budget] {
+func (x *budgetBook) Budgets() iter.Seq2[string, Budget] {
 	return func(yield func(string, Budget) bool) {
-		for _, row := range c.budgetIndex.order {
-			if b := &c.budgets[row]; !yield(b.name, b.budget()) {
+		for _, row := range x.budgetOrder {
+			if b := &x.budgets[row]; !yield(b.name, b.budget()) {
 				return
 			}
 		}
@@ -116,40 +76,47 @@ func (c *Cluster) Budgets() iter.Seq2[string, Budget] {
 func (b *budgetRow) budget() Budget { return Budget{Left: b.left, Hard: b.hard} }
 
 // findBudget returns the row of the budget of that name.
-func (c *Cluster) findBudget(name string) (int32, bool) {
-	at, ok := c.searchBudget(name)
+func (x *budgetBook) findBudget(name string) (int32, bool) {
+	at, ok := x.searchBudget(name)
 	if !ok {
 		return 0, false
 	}
-	return c.budgetIndex.order[at], true
+	return x.budgetOrder[at], true
 }
 
 // searchBudget returns where in the order of names a budget is, or would be.
-func (c *Cluster) searchBudget(name string) (at int, ok bool) {
-	return slices.BinarySearchFunc(c.budgetIndex.order, name, func(row int32, name string) int {
-		return strings.Compare(c.budgets[row].name, name)
+func (x *budgetBook) searchBudget(name string) (at int, ok bool) {
+	return slices.BinarySearchFunc(x.budgetOrder, name, func(row int32, name string) int {
+		return strings.Compare(x.budgets[row].name, name)
 	})
 }
 
 // addBudget adds a budget whose name is not taken.
-func (c *Cluster) addBudget(name string) int32 {
-	x := &c.budgetIndex
-	at, _ := c.searchBudget(name)
-	row := int32(len(c.budgets))
-	if last := len(x.free) - 1; last >= 0 {
-		row, x.free = x.free[last], x.free[:last]
+func (x *budgetBook) addBudget(name string) int32 {
+	at, _ := x.searchBudget(name)
+	row := int32(len(x.budgets))
+	if last := len(x.freeBudgets) - 1; last >= 0 {
+		row, x.freeBudgets = x.freeBudgets[last], x.freeBudgets[:last]
 	} else {
-		c.budgets = append(c.budgets, budgetRow{})
+		x.budgets = append(x.budgets, budgetRow{})
 	}
-	c.budgets[row] = budgetRow{name: name, live: true}
-	x.order = slices.Insert(x.order, at, row)
+	x.budgets[row] = budgetRow{name: name, live: true}
+	x.budgetOrder = slices.Insert(x.budgetOrder, at, row)
 	return row
 }
 
+// removeBudget removes a budget that no task names.
+func (x *budgetBook) removeBudget(row int32) {
+	at := slices.Index(x.budgetOrder, row)
+	x.budgetOrder = slices.Delete(x.budgetOrder, at, at+1)
+	x.freeBudgets = append(x.freeBudgets, row)
+	x.budgets[row] = budgetRow{}
+}
+
 // checkBudgets reports names that no budget has, and names that stand twice.
-func (c *Cluster) checkBudgets(names []string) error {
+func (x *budgetBook) checkBudgets(names []string) error {
 	for i, name := range names {
-		if _, ok := c.findBudget(name); !ok {
+		if _, ok := x.findBudget(name); !ok {
 			return fmt.Errorf("budget %q: %w", name, ErrUnknown)
 		}
 		if slices.Contains(names[:i], name) {
@@ -161,63 +128,71 @@ func (c *Cluster) checkBudgets(names []string) error {
 
 // acquireBudgets returns the set of budgets with these names, which are
 // checked, and counts a task that names them.
-func (c *Cluster) acquireBudgets(names []string) (set int32) {
+func (x *budgetBook) acquireBudgets(names []string) (set int32) {
 	if len(names) == 0 {
 		return 0
 	}
-	x := &c.budgetIndex
-	x.key = x.key[:0]
+	x.setKey = x.setKey[:0]
 	for _, name := range names {
-		row, _ := c.findBudget(name)
-		c.budgets[row].uses++
-		x.key = binary.LittleEndian.AppendUint32(x.key, uint32(row))
+		row, _ := x.findBudget(name)
+		x.budgets[row].uses++
+		x.setKey = binary.LittleEndian.AppendUint32(x.setKey, uint32(row))
 	}
-	if set, ok := x.sets.ids[string(x.key)]; ok {
+	if set, ok := x.sets.ids[string(x.setKey)]; ok {
 		x.sets.uses[set]++
 		return set
 	}
-	set = x.sets.acquire(string(x.key))
-	for int(set) >= len(x.rows) {
-		x.rows, x.names = append(x.rows, nil), append(x.names, nil)
+	set = x.sets.acquire(string(x.setKey))
+	for int(set) >= len(x.setRows) {
+		x.setRows, x.setNames = append(x.setRows, nil), append(x.setNames, nil)
 	}
 	rows := make([]int32, 0, len(names))
-	for key := x.key; len(key) > 0; key = key[4:] {
+	for key := x.setKey; len(key) > 0; key = key[4:] {
 		rows = append(rows, int32(binary.LittleEndian.Uint32(key)))
 	}
-	x.rows[set], x.names[set] = rows, slices.Clone(names)
+	x.setRows[set], x.setNames[set] = rows, slices.Clone(names)
 	return set
 }
 
 // releaseBudgets takes back what acquireBudgets counted.
-func (c *Cluster) releaseBudgets(set int32) {
+func (x *budgetBook) releaseBudgets(set int32) {
 	if set == 0 {
 		return
 	}
-	for _, row := range c.budgetIndex.rows[set] {
-		c.budgets[row].uses--
+	for _, row := range x.setRows[set] {
+		x.budgets[row].uses--
 	}
-	c.budgetIndex.sets.release(set)
+	x.sets.release(set)
 }
 
-// budgetsOf returns the rows of the budgets that a task names, none for most.
-func (c *Cluster) budgetsOf(id TaskID) []int32 {
-	set := c.budgetSet.at(int(id))
+// takeFrom takes n tasks off what is left of the budgets of a set, or gives them
+// back if n is negative.
+func (x *budgetBook) takeFrom(set int32, n int64) {
+	for _, row := range x.rowsOf(set) {
+		x.budgets[row].left -= n
+	}
+}
+
+// rowsOf returns the rows of the budgets of a set.
+func (x *budgetBook) rowsOf(set int32) []int32 {
 	if set == 0 {
 		return nil
 	}
-	return c.budgetIndex.rows[set]
+	return x.setRows[set]
 }
 
-// spend takes a victim off its budgets, or gives it back.
-func (c *Cluster) spend(id TaskID, n int64) {
-	for _, row := range c.budgetsOf(id) {
-		c.budgets[row].left -= n
+// namesOf returns their names, which must not be changed.
+func (x *budgetBook) namesOf(set int32) []string {
+	if set == 0 {
+		return nil
 	}
+	return x.setNames[set]
 }
 
-// copyFrom makes x a copy of y. The elements of rows and names never change.
-func (x *budgetIndex) copyFrom(y *budgetIndex) {
-	x.order, x.free = reuse(x.order, y.order), reuse(x.free, y.free)
+// copyFrom makes x a copy of y. The elements of setRows and setNames never change.
+func (x *budgetBook) copyFrom(y *budgetBook) {
+	x.budgets = reuse(x.budgets, y.budgets)
+	x.budgetOrder, x.freeBudgets = reuse(x.budgetOrder, y.budgetOrder), reuse(x.freeBudgets, y.freeBudgets)
 	x.sets.copyFrom(&y.sets)
-	x.rows, x.names = reuse(x.rows, y.rows), reuse(x.names, y.names)
+	x.setRows, x.setNames = reuse(x.setRows, y.setRows), reuse(x.setNames, y.setNames)
 }

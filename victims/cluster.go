@@ -1,29 +1,10 @@
 package victims
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-)
-
-// The kinds of errors of this package. They come wrapped in errors that name
-// the task, node or ask and its value.
-var (
-	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
-	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
-	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name
-	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
-	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
-	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
-	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
-	ErrBusy      = errors.New("has tasks")           // to remove a budget that tasks or grants name
-	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
-	ErrClosed    = errors.New("node is closed")      // a grant on it
-	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
-	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
 
 // A Cluster indexes queues, nodes and tasks for decisions. It is kept current
@@ -46,79 +27,10 @@ var (
 //
 // The zero Cluster can only be copied into; see [Cluster.CopyFrom].
 type Cluster struct {
-	tree  *queue.Tree // the cluster is its owner
-	view  *queue.Tree // shows it
-	types int
-
-	nodeTable
-	digest   digest
-	settling settling
-	taskTable
-	taskColumns
-
-	budgets     []budgetRow
-	budgetIndex budgetIndex
-
-	line     *line   // the cluster's identity
-	version  Version // of the present state; equal versions are equal states
-	versions uint64  // the largest number of a version given so far
-	applied  []appliedChange
-	grants   []grantRow // in the order in which they were given
-	waits    []waitRow
-	dryWaits []int32 // those of no grant
-	granting int64   // how many grants were given so far
-
-	marked  []TaskID // the victims of the applied plans, oldest first
-	granted []TaskID // their grants, likewise
-	redos   []redo
-	single  [1]Grant // of a plan, while it is applied
-}
-
-// nodeTable is the nodes of a cluster, row by row.
-type nodeTable struct {
-	nodes     []nodeRow
-	open      []bool // by node: it is schedulable and not reserved
-	freeNodes []NodeID
-	order     []NodeID // live nodes in the order of adding
-	nodeSeq   uint64
-	nodeIDs   map[string]NodeID
-	// Blocks of one amount per node and type: capacity, what is free of it
-	// beside all that runs, leaves or is granted, and what will be free once
-	// that which is leaving has gone.
-	capacity, present, coming []int64
-	total                     []int64 // capacity of all nodes that are not closed, per type
-	hidden                    []int64 // capacity of those that are
-	unknown                   []int64 // unknown usage of all nodes, which no task accounts for
-}
-
-// taskTable is the tasks of a cluster and its grants, row by row.
-type taskTable struct {
-	tasks     []taskRow
-	sizes     []int64 // a block of one amount per task and type
-	freeTasks []TaskID
-	keys      keyIndex
-	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
-	evictable []int32    // how many of them may be victims of some ask
-	apps      interner
-	jobs      interner
-	members   [][]TaskID // the rows of each job, by its number
-}
-
-// nodeRow is what a cluster knows of a node besides amounts.
-type nodeRow struct {
-	name          string
-	reservedFor   string
-	seq           uint64 // grows with the order of adding
-	domains       []string
-	rank          int64
-	tag           uint64
-	unschedulable bool
-	live          bool
-	// A node is closed if it is absent, for it has gone before its tasks or they
-	// came first, or if it is blind: of some task on it no amount is known.
-	absent, blind bool
-	unknown       resources.Vector // nil or an amount per type; never written again
-	tasks         []TaskID         // see taskRow.inNode
+	index               // what there is
+	history             // which state this is, and the way back
+	view    *queue.Tree // shows the tree, of which the cluster is the owner
+	single  [1]Grant    // of a plan, while it is applied
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes the tree over:
@@ -138,23 +50,9 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	if err != nil {
 		panic("victims: NewCluster with the tree of another cluster: give it a Clone")
 	}
-	line, types := new(line), tree.Schema().Len()
-	return &Cluster{
-		line: line, version: Version{line, 1}, versions: 1,
-		tree: own, view: tree,
-		types: types,
-		nodeTable: nodeTable{
-			nodeIDs: make(map[string]NodeID),
-			total:   make([]int64, types),
-			hidden:  make([]int64, types),
-			unknown: make([]int64, types),
-		},
-		taskTable: taskTable{
-			keys:      newKeyIndex(),
-			leaves:    make([][]TaskID, tree.Len()),
-			evictable: make([]int32, tree.Len()),
-		},
-	}
+	c := &Cluster{history: newHistory(), view: tree}
+	c.index.init(own)
+	return c
 }
 
 // Grow makes room for so many more nodes and tasks, so that adding them moves
@@ -162,19 +60,9 @@ func NewCluster(tree *queue.Tree) *Cluster {
 // negative.
 func (c *Cluster) Grow(nodes, tasks int) {
 	c.made()
-	c.nodes = slices.Grow(c.nodes, nodes)
-	c.open = slices.Grow(c.open, nodes)
-	c.order = slices.Grow(c.order, nodes)
-	for _, block := range []*[]int64{&c.capacity, &c.present, &c.coming} {
-		*block = slices.Grow(*block, nodes*c.types)
-	}
-	if len(c.nodeIDs) == 0 {
-		c.nodeIDs = make(map[string]NodeID, nodes)
-	}
+	c.growNodes(nodes)
 	c.digest.grow(nodes, c.types)
-	c.tasks = slices.Grow(c.tasks, tasks)
-	c.sizes = slices.Grow(c.sizes, tasks*c.types)
-	c.keys.grow(tasks)
+	c.growTasks(tasks)
 }
 
 // Tree returns the queues with their usage. It shows all changes that follow,
@@ -183,26 +71,6 @@ func (c *Cluster) Tree() *queue.Tree {
 	c.made()
 	return c.view
 }
-
-// Schema returns the resource types of the cluster.
-func (c *Cluster) Schema() *resources.Schema {
-	c.made()
-	return c.tree.Schema()
-}
-
-// Version identifies the present state.
-func (c *Cluster) Version() Version { return c.version }
-
-// made panics for the zero Cluster.
-func (c *Cluster) made() {
-	if c.tree == nil {
-		panic("victims: the zero Cluster has no queues: see NewCluster")
-	}
-}
-
-// Capacity returns the capacity of all nodes together. It is a view, which must
-// not be changed.
-func (c *Cluster) Capacity() resources.Vector { return c.total }
 
 // SetGuaranteed replaces the guarantee of a queue; see [queue.Tree.SetGuaranteed].
 func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
@@ -236,17 +104,103 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	return nil
 }
 
-// changed gives the cluster a version of its own and forgets what could be undone.
-func (c *Cluster) changed() {
-	c.versions++
-	c.version = Version{c.line, c.versions}
-	c.final()
+// SetTree replaces the queues by those of another tree, which the cluster takes
+// over as [NewCluster] does. Use it if queues come or go, or change what a tree
+// cannot change: policies, delays, types. Queues and types are matched by name;
+// [queue.Move] says how. Rows of tasks and nodes stay, and so do marks, grants and
+// budgets. IDs of queues are those of the new tree from then on: asks and tasks
+// that the caller keeps must be given theirs by name again.
+//
+// Errors are a leaf that is gone, or has children now, and still has tasks or
+// grants, all of which the error names (it wraps [queue.ErrGone]), a type that the
+// new tree lacks ([queue.ErrType]), and a tree that has usage ([ErrState]) or
+// belongs to a cluster ([queue.ErrOwned]). They change nothing. It panics without
+// a tree. The cost is linear in tasks, nodes and queues.
+func (c *Cluster) SetTree(tree *queue.Tree) error {
+	c.made()
+	if tree == nil || tree.Len() == 0 {
+		panic("victims: SetTree without a tree: see queue.New")
+	}
+	own, err := tree.Own()
+	if err != nil {
+		return fmt.Errorf("victims: new tree: %w", err)
+	}
+	move, err := c.moveTo(own)
+	if err != nil {
+		*tree = *own // it stays the caller's
+		return err
+	}
+	c.moveInto(own, move)
+	c.tree.Show(c.view)
+	c.changed()
+	return nil
 }
 
-// final forgets what could be undone.
-func (c *Cluster) final() {
-	c.applied = c.applied[:0]
-	c.redos = c.redos[:0]
-	c.marked = c.marked[:0]
-	c.granted = c.granted[:0]
+// SetBudget adds a budget, or replaces the budget of that name. Tasks that
+// name it keep it. An empty name is an error that wraps [ErrEmpty]; a Left below
+// -4611686018427387904 wraps [ErrRange]. The cost is a search by name; for a new
+// budget it is linear in the number of budgets.
+func (c *Cluster) SetBudget(name string, b Budget) error {
+	c.made()
+	if name == "" {
+		return fmt.Errorf("victims: budget %q: %w", name, ErrEmpty)
+	}
+	if b.Left < leastLeft {
+		return fmt.Errorf("victims: budget %q: left %d: %w", name, b.Left, ErrRange)
+	}
+	row, ok := c.findBudget(name)
+	if !ok {
+		row = c.addBudget(name)
+	}
+	c.budgets[row].left, c.budgets[row].hard = b.Left, b.Hard
+	c.changed()
+	return nil
+}
+
+// RemoveBudget removes a budget. If there is none of that name, the error wraps
+// [ErrUnknown]. A budget that tasks or grants name stays: the error wraps
+// [ErrBusy] and tells their number.
+func (c *Cluster) RemoveBudget(name string) error {
+	row, ok := c.findBudget(name)
+	if !ok {
+		return fmt.Errorf("victims: budget %q: %w", name, ErrUnknown)
+	}
+	if n := c.budgets[row].uses; n > 0 {
+		return fmt.Errorf("victims: budget %q: %w: %d", name, ErrBusy, n)
+	}
+	c.removeBudget(row)
+	c.changed()
+	return nil
+}
+
+// Clone returns an independent copy, tree included, for another goroutine or a
+// chain of what-ifs. It equals the original in all that can be seen, version
+// and row numbers included, but has nothing to undo. The cost is a copy of
+// everything.
+//
+// A clone is another cluster. As long as neither has changed, a plan for one
+// can be applied to the other: decide on a clone, and apply to the original if
+// that is still as it was. From the first change of either on, their versions
+// never meet again. See DESIGN.md, Identity.
+func (c *Cluster) Clone() *Cluster {
+	d := new(Cluster)
+	d.CopyFrom(c)
+	return d
+}
+
+// CopyFrom makes c a copy of another cluster, as [Cluster.Clone] does, in the
+// memory of c. Use it to bring a clone up to date again and again: once c is
+// warm it allocates nothing. What c was before is forgotten. So is what could be
+// undone.
+func (c *Cluster) CopyFrom(from *Cluster) {
+	from.made()
+	if c == from {
+		return
+	}
+	c.index.copyFrom(&from.index)
+	c.history.follow(&from.history)
+	if c.view == nil {
+		c.view = new(queue.Tree)
+	}
+	c.tree.Show(c.view)
 }

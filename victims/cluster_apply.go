@@ -39,13 +39,6 @@ func (p *Plan) Change() Change {
 	}
 }
 
-// appliedChange is what is needed to undo a change.
-type appliedChange struct {
-	before  Version // the version to come back to
-	victims int     // how many of Cluster.marked are its
-	grants  int     // how many of Cluster.granted are its
-}
-
 // Apply carries a plan out as far as the cluster is concerned: its victims are
 // marked as preempting and taken off what is left of their budgets, and its ask
 // is granted the node. The grant counts as usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
@@ -93,10 +86,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 		g := c.grantOf(id)
 		g.since, g.dated = since, hasSince != 0
 	}
-	c.applied = append(c.applied, appliedChange{
-		before: c.version, victims: len(c.marked) - marked, grants: len(c.granted) - granted,
-	})
-	c.version = c.after(&ch)
+	c.note(&ch, marked, granted)
 	return nil
 }
 
@@ -150,6 +140,27 @@ func (c *Cluster) grant(ch *Change) error {
 		}
 		c.granted = append(c.granted, id)
 	}
+	return nil
+}
+
+// ApplyBatch carries out what [Planner.Batch] has decided, all or nothing and as
+// one change: one [Cluster.Undo] takes it back. Refusals are passed over, and so
+// is an ask that fits by the grant that it holds; [Cluster.Start] is for that.
+// Errors are those of [Cluster.Apply], with the number of the decision.
+func (c *Cluster) ApplyBatch(ds []Decision) error {
+	first := len(c.applied)
+	for i := range ds {
+		if _, held := c.LookupGrant(ds[i].Plan.Ask.Key); held || ds[i].Outcome == Refused {
+			continue
+		}
+		if err := c.Apply(&ds[i].Plan); err != nil {
+			for len(c.applied) > first {
+				must(c.Undo())
+			}
+			return fmt.Errorf("%w (decision %d of %d)", err, i+1, len(ds))
+		}
+	}
+	c.merge(first)
 	return nil
 }
 

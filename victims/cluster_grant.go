@@ -43,14 +43,6 @@ func (c *Cluster) Drop(key string) error {
 	return nil
 }
 
-func (c *Cluster) grantByKey(key string) (TaskID, error) {
-	id, ok := c.LookupGrant(key)
-	if !ok {
-		return 0, fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
-	}
-	return id, nil
-}
-
 // Start turns the grant of an ask into a running task that was scheduled now.
 // It checks no room: the caller has waited for the victims, or asks
 // [Planner.Decide] whether it fits. See [Cluster.StartIfRoom] for what does.
@@ -84,7 +76,7 @@ func (c *Cluster) start(id TaskID, now time.Time) error {
 	if !ok {
 		return fmt.Errorf("victims: start of %q: %v: %w", c.tasks[id].key, now, ErrRange)
 	}
-	c.forgetGrant(id)
+	c.dropGrant(c.tasks[id].scheduled)
 	c.setState(id, Running)
 	r := &c.tasks[id]
 	r.scheduled = ns

@@ -2,10 +2,6 @@ package victims
 
 import (
 	"fmt"
-	"iter"
-	"slices"
-
-	"github.com/go-preempt/preempt/resources"
 )
 
 // AddNode adds a node, last in node order, and returns its row. A node that was
@@ -28,7 +24,7 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 		return 0, fmt.Errorf("victims: node %q: %w", n.Name, err)
 	}
 	if !there {
-		id = c.addRow(n.Name)
+		id = c.newNode(n.Name)
 	}
 	c.nodeSeq++
 	c.nodes[id].seq = c.nodeSeq
@@ -39,26 +35,6 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.setNode(id, n)
 	c.changed()
 	return id, nil
-}
-
-// addRow adds the row of a node that is not there, and has no capacity.
-func (c *Cluster) addRow(name string) NodeID {
-	id := NodeID(len(c.nodes))
-	if last := len(c.freeNodes) - 1; last >= 0 {
-		id, c.freeNodes = c.freeNodes[last], c.freeNodes[:last]
-	} else {
-		c.nodes = append(c.nodes, nodeRow{})
-		c.open = append(c.open, false)
-		for _, block := range []*[]int64{&c.capacity, &c.present, &c.coming} {
-			*block = slices.Grow(*block, c.types)[:len(*block)+c.types]
-			clear((*block)[len(*block)-c.types:])
-		}
-		c.digest.addNode(c.types)
-		c.stale(id)
-	}
-	c.nodes[id] = nodeRow{name: name, live: true, absent: true, tasks: c.nodes[id].tasks[:0]}
-	c.nodeIDs[name] = id
-	return id
 }
 
 // UpdateNode replaces what the cluster knows of the node of that name, but for
@@ -103,112 +79,54 @@ func (c *Cluster) RemoveNode(name string) error {
 	return nil
 }
 
-func (c *Cluster) setNode(id NodeID, n *Node) {
-	to := &c.nodes[id]
-	to.unschedulable, to.reservedFor = n.Unschedulable, n.ReservedFor
-	to.rank, to.tag = n.Rank, n.Tag
-	to.domains = slices.Clone(n.Domains)
-	c.open[id] = to.isOpen()
-	sum := c.total
-	if to.closed() {
-		sum = c.hidden
+// A NotTaken is a task that [Cluster.SyncNode] could not take.
+type NotTaken struct {
+	Index int // in the list of tasks
+	Key   string
+	Err   error // as AddTask would return it
+}
+
+// SyncNode makes the tasks of a node be exactly these, whatever their Node and
+// NodeName say. Use it after a restart, or if events may have been missed. Each
+// task is put as by [Cluster.SetTask]: marks stay, a task that was on another
+// node has moved, one whose key holds a grant starts. Tasks of the node that are
+// not listed have gone. Other grants on it stay. A node that is not there is a
+// closed one, as for a task that names it.
+//
+// It does not stop at a task that the cluster cannot take, but returns all of
+// them with their reasons. What they use is unknown usage of the node until the
+// next sync, so that nothing is planned into it. If the size of one is no amount,
+// or too large to be added up, the node is closed until the next sync.
+//
+// The only error is an empty name of the node (or more nodes than 2147483647), and
+// changes nothing. The cost is that of changing each task once.
+func (c *Cluster) SyncNode(node string, tasks []Task) ([]NotTaken, error) {
+	c.made()
+	if node == "" {
+		return nil, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
 	}
-	row, present, coming := c.row(c.capacity, id), c.row(c.present, id), c.row(c.coming, id)
-	for i := range row {
-		more := n.Capacity.At(i) - row[i]
-		sum[i] += more
-		row[i] += more
-		present[i] += more
-		coming[i] += more
+	id, ok := c.nodeIDs[node]
+	if !ok {
+		if err := c.checkNodes(); err != nil {
+			return nil, fmt.Errorf("victims: sync of node %q: %w", node, err)
+		}
+		id = c.newNode(node)
 	}
-}
-
-func (c *Cluster) nodeByName(name string) (NodeID, error) {
-	id, ok := c.nodeIDs[name]
-	if !ok || c.nodes[id].absent {
-		return 0, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
+	c.setUnknown(id, nil)
+	c.keepOnly(id, tasks)
+	var not []NotTaken
+	done := 0
+	for i := range tasks {
+		t := tasks[i]
+		t.Node, t.NodeName = id, ""
+		if err := c.syncTask(&t, done); err != nil {
+			not = append(not, NotTaken{Index: i, Key: t.Key, Err: err})
+			continue
+		}
+		done++
 	}
-	return id, nil
-}
-
-// LookupNode returns the row of the node with the given name, closed or not.
-func (c *Cluster) LookupNode(name string) (NodeID, bool) {
-	id, ok := c.nodeIDs[name]
-	return id, ok
-}
-
-// nodeOf returns the row of a node. It panics if there is none.
-func (c *Cluster) nodeOf(id NodeID) *nodeRow {
-	if uint(id) >= uint(len(c.nodes)) || !c.nodes[id].live {
-		panic(unknownRow{"node", int(id)})
-	}
-	return &c.nodes[id]
-}
-
-// Node returns a copy of a node as it was added or last updated. It allocates;
-// see [Cluster.NodeView].
-func (c *Cluster) Node(id NodeID) Node {
-	n := c.NodeView(id)
-	n.Capacity = slices.Clone(n.Capacity)
-	n.Domains = slices.Clone(n.Domains)
-	return n
-}
-
-// NodeView returns a node as [Cluster.Node] does, without allocating. Its
-// Capacity and Domains are memory of the cluster: they must not be changed, and
-// they say something else after the next change.
-func (c *Cluster) NodeView(id NodeID) Node {
-	n := c.nodeOf(id)
-	return Node{
-		Name: n.name, Capacity: c.row(c.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
-		Rank: n.rank, Domains: n.domains, Tag: n.tag,
-	}
-}
-
-// NodeName returns the name of a node.
-func (c *Cluster) NodeName(id NodeID) string { return c.nodeOf(id).name }
-
-// NodeTag returns what the caller has put into the Tag of a node.
-func (c *Cluster) NodeTag(id NodeID) uint64 { return c.nodeOf(id).tag }
-
-// rankOf returns the own cost of choosing a node.
-func (c *Cluster) rankOf(id NodeID) int64 { return c.nodes[id].rank }
-
-// Nodes yields the nodes that are not closed in node order, the order of adding.
-func (c *Cluster) Nodes() iter.Seq[NodeID] { return slices.Values(c.order) }
-
-// NodeLen returns the number of nodes that are not closed.
-func (c *Cluster) NodeLen() int { return len(c.order) }
-
-// Free sets dst to the present free space of a node: its capacity without what
-// runs, leaves or is granted there. It is negative if a node is
-// over-committed. It returns dst, which is allocated if it is too short.
-func (c *Cluster) Free(dst resources.Vector, id NodeID) resources.Vector {
-	c.nodeOf(id)
-	return resources.Copy(dst, c.row(c.present, id))
-}
-
-// ComingFree sets dst to the free space of a node once what is leaving has
-// gone, and returns it as [Cluster.Free] does.
-func (c *Cluster) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
-	c.nodeOf(id)
-	return resources.Copy(dst, c.row(c.coming, id))
-}
-
-// row returns the amounts of a node in a block.
-func (c *Cluster) row(block []int64, id NodeID) resources.Vector {
-	i := int(id) * c.types
-	return block[i : i+c.types : i+c.types]
-}
-
-// place returns the place of a node in node order.
-func (c *Cluster) place(n NodeID) int { return int(c.nodes[n].seq) }
-
-// comesBefore reports whether node n is to be preferred to m if all else is
-// equal: by rank, then by node order.
-func (c *Cluster) comesBefore(n, m NodeID) bool {
-	if a, b := c.rankOf(n), c.rankOf(m); a != b {
-		return a < b
-	}
-	return c.place(n) < c.place(m)
+	c.distrust(id, tasks, not)
+	c.leaveNode(id)
+	c.changed()
+	return not, nil
 }

@@ -9,45 +9,34 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// DescribeExplanation writes what led to a decision, which is for
-// [Cluster.Describe] to write: tables of queues, nodes and tasks with what
-// decided about each, a line for each, and for a refusal the single rules
-// without which there would be a place. The nodes must be there still.
-//
-// Findings begin with the stable word of a [Rule] or [NodeVerdict] if one
-// decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
-// fence may be near. Names that are not plain are quoted.
-func (c *Cluster) DescribeExplanation(e *Explanation) string {
+func (w writer) explanation(e *Explanation) string {
 	var b strings.Builder
-	c.describeQueues(&b, e)
-	c.describeNodes(&b, e)
-	c.describeTasks(&b, e)
+	w.queues(&b, e)
+	w.nodes(&b, e)
+	w.tasks(&b, e)
 	if e.Decision.Outcome == Refused && e.Decision.Refusal.Reason != InFlight {
-		c.describeRelaxed(&b, e)
+		w.relaxed(&b, e)
 	}
 	return b.String()
 }
 
-func (c *Cluster) describeQueues(b *strings.Builder, e *Explanation) {
+func (w writer) queues(b *strings.Builder, e *Explanation) {
 	t := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		tasks, candidates, room := "", "", ""
-		if c.tree.IsLeaf(f.Queue) {
+		if w.c.tree.IsLeaf(f.Queue) {
 			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
 		}
 		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
-			room = plain.Line(c.Schema().FormatLimit(f.Room))
+			room = plain.Line(w.c.Schema().FormatLimit(f.Room))
 		}
-		t.row(c.queueName(f.Queue), tasks, candidates, room, c.DescribeQueue(e, f))
+		t.row(w.queueName(f.Queue), tasks, candidates, room, w.queue(e, f))
 	}
 	t.writeTo(b)
 }
 
-// DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
-// does: for a page on which one points at queues. A queue that plays no part
-// gets the empty text.
-func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
+func (w writer) queue(e *Explanation, f *QueueFinding) string {
 	var parts []string
 	part := func(on bool, text string) {
 		if on {
@@ -63,7 +52,7 @@ func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
 	part(sated, "has its guarantee")
 	part(f.Starving && !sated, "starving")
 	part(f.Fence && f.Queue != queue.Root, "fenced in")
-	part(f.Lacks != nil, "lacks headroom "+c.amounts(f.Lacks))
+	part(f.Lacks != nil, "lacks headroom "+w.amounts(f.Lacks))
 	return strings.Join(parts, ", ")
 }
 
@@ -81,31 +70,27 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	return r.String() + ": " + text
 }
 
-func (c *Cluster) describeNodes(b *strings.Builder, e *Explanation) {
+func (w writer) nodes(b *strings.Builder, e *Explanation) {
 	if len(e.Nodes) == 0 {
 		return
 	}
 	t := table{{"node", "finding"}}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
-		t.row(c.nodeName(f.Node), c.DescribeNode(f))
+		t.row(w.nodeName(f.Node), w.node(f))
 	}
 	t.writeTo(b)
 }
 
-// DescribeNode says what a node is to the ask, as [Cluster.DescribeExplanation]
-// does.
-func (c *Cluster) DescribeNode(f *NodeFinding) string {
+func (w writer) node(f *NodeFinding) string {
 	text := f.Verdict.String()
-	if more := c.nodeText(f); more != "" {
+	if more := w.nodeText(f); more != "" {
 		text += ": " + more
 	}
 	return text
 }
 
-// DescribeTask says what a task is to the ask, as [Cluster.DescribeExplanation]
-// does: a victim, a candidate, or what keeps it from being one.
-func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string {
+func (w writer) task(e *Explanation, f *TaskFinding) string {
 	switch {
 	case f.Victim:
 		return "victim"
@@ -116,10 +101,10 @@ func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string {
 }
 
 // nodeText says more of a node than its verdict does.
-func (c *Cluster) nodeText(f *NodeFinding) string {
+func (w writer) nodeText(f *NodeFinding) string {
 	short := "has room for it"
 	if !resources.IsZero(f.Short) {
-		short = "short of " + c.amounts(f.Short)
+		short = "short of " + w.amounts(f.Short)
 	}
 	switch f.Verdict {
 	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
@@ -138,7 +123,7 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 		if resources.Equal(f.Short, f.Lacks) {
 			return short + ", and no candidate gives any of it"
 		}
-		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.amounts(f.Lacks))
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, w.amounts(f.Lacks))
 	case NodeHeadroom:
 		return "no legal set of victims makes room under the max"
 	case NodeNoLegalSet:
@@ -152,7 +137,7 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 	case NodeUnschedulable:
 		return short
 	case NodeReserved:
-		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
+		return fmt.Sprintf("for %s, %s", plain.Name(w.c.nodes[f.Node].reservedFor), short)
 	case NodeHeld:
 		if !resources.IsZero(f.Short) {
 			return "its place is " + short + " as yet"
@@ -161,14 +146,14 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 	return ""
 }
 
-func (c *Cluster) describeTasks(b *strings.Builder, e *Explanation) {
+func (w writer) tasks(b *strings.Builder, e *Explanation) {
 	if len(e.Tasks) == 0 {
 		return
 	}
 	t := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
-		t.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), c.DescribeTask(e, f))
+		t.row(plain.Name(f.Key), w.queueName(f.Queue), w.nodeName(f.Node), w.task(e, f))
 	}
 	t.writeTo(b)
 }

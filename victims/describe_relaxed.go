@@ -7,22 +7,20 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 )
 
-// describeRelaxed writes a line for each single rule without which an ask would
+// relaxed writes a line for each single rule without which an ask would
 // not have been refused.
-func (c *Cluster) describeRelaxed(b *strings.Builder, e *Explanation) {
+func (w writer) relaxed(b *strings.Builder, e *Explanation) {
 	if len(e.Relaxed) == 0 {
 		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
 		return
 	}
 	b.WriteString("it would have a place\n")
 	for i := range e.Relaxed {
-		fmt.Fprintf(b, "  %s\n", c.DescribeRelaxation(&e.Relaxed[i]))
+		fmt.Fprintf(b, "  %s\n", w.relaxation(&e.Relaxed[i]))
 	}
 }
 
-// DescribeRelaxation says without which rule an ask would have a place, and
-// where, as [Cluster.DescribeExplanation] does.
-func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string {
+func (w writer) relaxation(f *RelaxationFinding) string {
 	how := "at once"
 	switch f.Outcome {
 	case Waits:
@@ -30,18 +28,18 @@ func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string {
 	case Preempts:
 		how = "with " + counted(f.Victims, "victim")
 	}
-	return fmt.Sprintf("%s (%v): on %s, %s", c.relaxedText(f), f.Rule, c.nodeName(f.Place), how)
+	return fmt.Sprintf("%s (%v): on %s, %s", w.relaxedText(f), f.Rule, w.nodeName(f.Place), how)
 }
 
 // relaxedText says what would have to be otherwise.
-func (c *Cluster) relaxedText(f *RelaxationFinding) string {
+func (w writer) relaxedText(f *RelaxationFinding) string {
 	switch text := relaxedTexts[f.Rule]; f.Rule {
 	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
-		return fmt.Sprintf(text, c.queueName(f.Queue))
+		return fmt.Sprintf(text, w.queueName(f.Queue))
 	case RelaxBudget:
 		return fmt.Sprintf(text, plain.Name(f.Budget))
 	case RelaxUnschedulable, RelaxReservation:
-		return fmt.Sprintf(text, c.nodeName(f.Node))
+		return fmt.Sprintf(text, w.nodeName(f.Node))
 	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
 		return fmt.Sprintf(text, plain.Name(f.Key))
 	default:

@@ -32,8 +32,14 @@ func (c *column[T]) set(row, room int, v T) {
 	(*c)[row] = v
 }
 
+// reserve makes room for so many rows, for a column that is about to be used.
+func (c *column[T]) reserve(room int) {
+	if room > cap(*c) {
+		*c = slices.Grow(*c, room-len(*c))
+	}
+}
+
 func (c *taskColumns) copyFrom(d *taskColumns) {
 	c.names, c.tags, c.costs = reuse(c.names, d.names), reuse(c.tags, d.tags), reuse(c.costs, d.costs)
 	c.checkpoint, c.budgetSet, c.inJob = reuse(c.checkpoint, d.checkpoint), reuse(c.budgetSet, d.budgetSet), reuse(c.inJob, d.inJob)
-	c.waitOf = reuse(c.waitOf, d.waitOf)
 }

@@ -24,7 +24,7 @@ import (
 //
 // A change of a task only takes note that its node has changed. The digests of
 // those nodes are made anew when a decision next needs digests: between two
-// decisions few nodes change. See [Cluster.settle].
+// decisions few nodes change. See settle.
 type digest struct {
 	// Blocks of one amount per node and type, over the node's evictable tasks.
 	plain   []int64 // the sum over those that neither opted out nor are originators
@@ -36,6 +36,8 @@ type digest struct {
 	gauges []gauge
 	latest []int64 // a row per node: when the last of its tasks were scheduled, the last first
 	nodes  []nodeDigest
+
+	settling
 }
 
 // numLatest is how many instants a row of digest.latest has. If the node has
@@ -98,110 +100,71 @@ func (g *digest) grow(nodes, types int) {
 }
 
 func (g *digest) addNode(types int) {
-	zeros := make([]int64, types)
 	for _, block := range g.blocks() {
-		*block = append(*block, zeros...)
+		*block = addZeros(*block, types)
 	}
 	g.gauges = append(g.gauges, gauge{})
 	g.latest = append(g.latest, make([]int64, numLatest)...)
 	g.nodes = append(g.nodes, nodeDigest{})
 }
 
-// evictable reports whether a task may be a victim of some ask at all.
-func (r *taskRow) evictable() bool {
-	return r.state == Running && !r.flags.has(flagRequiredNode)
-}
-
-// newest returns the instant from which the work of a task is lost if it is
-// stopped: when it was scheduled, or its last checkpoint if that is later. It
-// is MaxInt64 if the task was not scheduled yet: that one loses no work, like
-// one scheduled in the future.
-func (c *Cluster) newest(id TaskID) int64 {
-	r := &c.tasks[id]
-	switch {
-	case !r.flags.has(flagScheduled):
-		return math.MaxInt64
-	case r.flags.has(flagCheckpoint):
-		return max(r.scheduled, c.checkpoint.at(int(id)))
-	}
-	return r.scheduled
-}
-
-// lost returns the running time that stopping a task at an instant throws away,
-// both in nanoseconds. The difference of two int64 fits uint64, wherever zero
-// lies.
-func (c *Cluster) lost(id TaskID, now int64) uint64 {
-	since := c.newest(id)
-	if since > now || !c.tasks[id].flags.has(flagScheduled) {
-		return 0
-	}
-	return uint64(now) - uint64(since)
-}
-
-// refresh makes the digest of a node anew if a task has changed. The cost is that
-// of sorting its tasks. Decisions settle the cluster first, and find nothing to
-// do here.
-func (c *Cluster) refresh(n NodeID) {
-	g := &c.digest
+// refresh makes the digest of a node anew from the list of its tasks. The cost is
+// that of sorting them.
+func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 	gauge, d := &g.gauges[n], &g.nodes[n]
-	if gauge.fresh {
-		return
-	}
 	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
 	gauge.jobs, gauge.budgets = false, false
-	tasks := c.nodes[n].tasks
 	d.ids = slices.Grow(d.ids[:0], len(tasks))
 	d.times = slices.Grow(d.times[:0], len(tasks))
 	d.leaves = slices.Grow(d.leaves[:0], len(tasks))
 	d.lanes, d.sizes = d.lanes[:0], d.sizes[:0]
 	for _, id := range tasks {
-		switch r := &c.tasks[id]; {
+		switch r := &x.tasks[id]; {
 		case r.state.leaving():
 			gauge.leaving++
 		case r.evictable():
 			d.ids = append(d.ids, id)
 			gauge.jobs = gauge.jobs || r.job != 0
-			gauge.budgets = gauge.budgets || c.budgetSet.at(int(id)) != 0
+			gauge.budgets = gauge.budgets || x.budgetSet.at(int(id)) != 0
 		case r.state == Running:
 			gauge.required++
 		}
 	}
 	slices.SortFunc(d.ids, func(a, b TaskID) int {
-		x, y := &c.tasks[a], &c.tasks[b]
-		return cmp.Or(c.compareLanes(a, b), cmp.Compare(c.newest(b), c.newest(a)), strings.Compare(x.key, y.key))
+		return cmp.Or(x.compareLanes(a, b), cmp.Compare(x.newest(b), x.newest(a)), strings.Compare(x.tasks[a].key, x.tasks[b].key))
 	})
 	for i, id := range d.ids {
-		r := &c.tasks[id]
-		d.times, d.leaves = append(d.times, c.newest(id)), append(d.leaves, r.leaf)
-		if i == 0 || c.compareLanes(d.ids[i-1], id) != 0 {
+		r := &x.tasks[id]
+		d.times, d.leaves = append(d.times, x.newest(id)), append(d.leaves, r.leaf)
+		if i == 0 || x.compareLanes(d.ids[i-1], id) != 0 {
 			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
-			d.sizes = append(d.sizes, c.size(id)...)
+			d.sizes = append(d.sizes, x.size(id)...)
 		}
 		d.lanes[len(d.lanes)-1].end = int32(i + 1)
 	}
-	c.sumUp(n)
+	g.sumUp(n, x.types)
 }
 
 // costFlags are the flags that are part of the cost of a task.
 const costFlags = flagOptedOut | flagOriginator
 
 // compareLanes orders tasks of a node by what makes a lane.
-func (c *Cluster) compareLanes(a, b TaskID) int {
-	x, y := &c.tasks[a], &c.tasks[b]
-	if d := falseFirst(x.flags.has(flagOptedOut), y.flags.has(flagOptedOut)); d != 0 {
+func (x *taskTable) compareLanes(a, b TaskID) int {
+	s, t := &x.tasks[a], &x.tasks[b]
+	if d := falseFirst(s.flags.has(flagOptedOut), t.flags.has(flagOptedOut)); d != 0 {
 		return d
 	}
-	if d := falseFirst(x.flags.has(flagOriginator), y.flags.has(flagOriginator)); d != 0 {
+	if d := falseFirst(s.flags.has(flagOriginator), t.flags.has(flagOriginator)); d != 0 {
 		return d
 	}
-	return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(c.costOf(a), c.costOf(b)), slices.Compare(c.size(a), c.size(b)))
+	return cmp.Or(cmp.Compare(s.priority, t.priority), cmp.Compare(x.costOf(a), x.costOf(b)), slices.Compare(x.size(a), x.size(b)))
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.
-func (c *Cluster) sumUp(n NodeID) {
-	g, d := &c.digest, &c.digest.nodes[n]
-	plain, optedIn, all := c.row(g.plain, n), c.row(g.optedIn, n), c.row(g.all, n)
-	largest, least := c.row(g.largest, n), c.row(g.least, n)
+func (g *digest) sumUp(n NodeID, types int) {
+	d, row := &g.nodes[n], int(n)
+	plain, optedIn, all := rowAt(g.plain, row, types), rowAt(g.optedIn, row, types), rowAt(g.all, row, types)
+	largest, least := rowAt(g.largest, row, types), rowAt(g.least, row, types)
 	for _, block := range []resources.Vector{plain, optedIn, all, largest, least} {
 		clear(block)
 	}
@@ -213,7 +176,7 @@ func (c *Cluster) sumUp(n NodeID) {
 		gauge.minPriority = min(gauge.minPriority, l.priority)
 		gauge.maxPriority = max(gauge.maxPriority, l.priority)
 		latest = insertNewest(latest, numLatest, d.times[l.first:l.end])
-		for t, v := range d.size(i, c.types) {
+		for t, v := range d.size(i, types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
 			if !l.flags.has(flagOptedOut) {

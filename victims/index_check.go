@@ -17,8 +17,8 @@ const noNode NodeID = -1
 // parse checks a task, or a grant, that is to be added and returns its row,
 // without its application, job and lists. Old is the amounts that its key has
 // already, which make place.
-func (c *Cluster) parse(t *Task, old resources.Vector) (taskRow, error) {
-	node, err := c.checkTask(t, old)
+func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
+	node, err := x.checkTask(t, old)
 	if err != nil {
 		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
 	}
@@ -48,52 +48,52 @@ func (c *Cluster) parse(t *Task, old resources.Vector) (taskRow, error) {
 
 // checkTask returns the node of a task, and what keeps it from being added, but
 // for its times.
-func (c *Cluster) checkTask(t *Task, old resources.Vector) (NodeID, error) {
+func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if t.Key == "" {
 		return 0, ErrEmpty
 	}
-	if err := c.checkLeaf(t.Queue); err != nil {
+	if err := x.checkLeaf(t.Queue); err != nil {
 		return 0, err
 	}
-	node, err := c.checkNode(t)
+	node, err := x.checkNode(t)
 	if err != nil {
 		return 0, err
 	}
-	if c.keys.used == math.MaxInt32 {
+	if x.keys.used == math.MaxInt32 {
 		return 0, fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange)
 	}
-	if err := c.checkAmounts(t.Size, old); err != nil {
+	if err := x.checkAmounts(t.Size, old); err != nil {
 		return 0, err
 	}
 	if err := checkCost(t.Cost); err != nil {
 		return 0, err
 	}
-	return node, c.checkBudgets(t.Budgets)
+	return node, x.checkBudgets(t.Budgets)
 }
 
 // checkNode returns the node of a task, or noNode if it names a node that is not
 // there yet. A closed node takes no grant.
-func (c *Cluster) checkNode(t *Task) (NodeID, error) {
+func (x *index) checkNode(t *Task) (NodeID, error) {
 	id := t.Node
 	if t.NodeName != "" {
-		named, ok := c.nodeIDs[t.NodeName]
+		named, ok := x.nodeIDs[t.NodeName]
 		if !ok {
-			return noNode, c.checkNodes()
+			return noNode, x.checkNodes()
 		}
 		id = named
 	}
-	if id < 0 || int(id) >= len(c.nodes) || !c.nodes[id].live {
+	if id < 0 || int(id) >= len(x.nodes) || !x.nodes[id].live {
 		return 0, fmt.Errorf("node %d: %w", id, ErrUnknown)
 	}
-	if n := &c.nodes[id]; t.State == Granted && n.closed() {
+	if n := &x.nodes[id]; t.State == Granted && n.closed() {
 		return 0, fmt.Errorf("node %q: %w", n.name, ErrClosed)
 	}
 	return id, nil
 }
 
 // checkNodes reports that there is no row left for one more node.
-func (c *Cluster) checkNodes() error {
-	if len(c.nodes) == math.MaxInt32 && len(c.freeNodes) == 0 {
+func (x *index) checkNodes() error {
+	if len(x.nodes) == math.MaxInt32 && len(x.freeNodes) == 0 {
 		return fmt.Errorf("more than %d nodes: %w", math.MaxInt32, ErrRange)
 	}
 	return nil
@@ -107,53 +107,53 @@ func checkCost(cost int64) error {
 	return nil
 }
 
-func (c *Cluster) checkLeaf(q queue.ID) error {
-	if q < 0 || int(q) >= c.tree.Len() {
+func (x *index) checkLeaf(q queue.ID) error {
+	if q < 0 || int(q) >= x.tree.Len() {
 		return fmt.Errorf("queue %d: %w", q, ErrUnknown)
 	}
-	if !c.tree.IsLeaf(q) {
-		return fmt.Errorf("queue %s: %w", c.tree.Path(q), ErrQueue)
+	if !x.tree.IsLeaf(q) {
+		return fmt.Errorf("queue %s: %w", x.tree.Path(q), ErrQueue)
 	}
 	return nil
 }
 
 // checkAmounts reports a size that is none, or with which, in place of old,
 // the usage of the cluster would leave the range of int64.
-func (c *Cluster) checkAmounts(size, old resources.Vector) error {
-	if err := c.checkSize(size); err != nil {
+func (x *index) checkAmounts(size, old resources.Vector) error {
+	if err := x.checkSize(size); err != nil {
 		return err
 	}
-	for i, used := range c.tree.Usage(queue.Root) {
-		used += c.unknown[i]
+	for i, used := range x.tree.Usage(queue.Root) {
+		used += x.unknown[i]
 		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
 			return fmt.Errorf("%s %s and %s in use: %w",
-				c.Schema().Name(i), c.Schema().Amount(i, size.At(i)), c.Schema().Amount(i, used), ErrRange)
+				x.Schema().Name(i), x.Schema().Amount(i, size.At(i)), x.Schema().Amount(i, used), ErrRange)
 		}
 	}
 	return nil
 }
 
 // checkCapacity reports a bad capacity of n, which replaces old in the total.
-func (c *Cluster) checkCapacity(n *Node, old resources.Vector) error {
-	if err := c.checkSize(n.Capacity); err != nil {
+func (x *index) checkCapacity(n *Node, old resources.Vector) error {
+	if err := x.checkSize(n.Capacity); err != nil {
 		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
 	}
-	for i, v := range c.total {
-		if rest := v + c.hidden[i] - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
-			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, c.Schema().Name(i), ErrRange)
+	for i, v := range x.total {
+		if rest := v + x.hidden[i] - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
+			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, x.Schema().Name(i), ErrRange)
 		}
 	}
 	return nil
 }
 
 // checkSize reports amounts that are negative or of a type that is none.
-func (c *Cluster) checkSize(v resources.Vector) error {
+func (x *index) checkSize(v resources.Vector) error {
 	for i, amount := range v {
 		switch {
-		case i >= c.types && amount != 0:
-			return fmt.Errorf("%d of type %d of %d: %w", amount, i, c.types, ErrAmount)
+		case i >= x.types && amount != 0:
+			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, ErrAmount)
 		case amount < 0:
-			return fmt.Errorf("%s %s: %w", c.Schema().Name(i), c.Schema().Amount(i, amount), ErrAmount)
+			return fmt.Errorf("%s %s: %w", x.Schema().Name(i), x.Schema().Amount(i, amount), ErrAmount)
 		}
 	}
 	return nil
@@ -183,14 +183,14 @@ func nanos(t time.Time) (int64, bool) {
 }
 
 // checkAsk reports what is wrong with an ask.
-func (c *Cluster) checkAsk(ask *Ask, now time.Time) error {
+func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if ask.Key == "" {
 		return ErrEmpty
 	}
-	if _, ok := c.Lookup(ask.Key); ok {
+	if _, ok := x.Lookup(ask.Key); ok {
 		return fmt.Errorf("%w: a task has it", ErrDuplicate)
 	}
-	if err := c.checkLeaf(ask.Queue); err != nil {
+	if err := x.checkLeaf(ask.Queue); err != nil {
 		return err
 	}
 	if _, ok := nanos(now); !ok {
@@ -199,13 +199,13 @@ func (c *Cluster) checkAsk(ask *Ask, now time.Time) error {
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
 		return err
 	}
-	return c.checkAmounts(ask.Size, c.grantSize(ask.Key))
+	return x.checkAmounts(ask.Size, x.grantSize(ask.Key))
 }
 
 // grantSize returns the amounts that an ask holds already.
-func (c *Cluster) grantSize(key string) resources.Vector {
-	if id, ok := c.LookupGrant(key); ok {
-		return c.size(id)
+func (x *index) grantSize(key string) resources.Vector {
+	if id, ok := x.LookupGrant(key); ok {
+		return x.size(id)
 	}
 	return nil
 }

@@ -20,15 +20,15 @@ func (n *nodeRow) isOpen() bool {
 // Closed reports whether a node is closed. There are two reasons: it was removed
 // before its tasks were, or is named by tasks and was not added yet; or
 // [Cluster.SyncNode] met a task on it whose size is no amount.
-func (c *Cluster) Closed(id NodeID) bool { return c.nodeOf(id).closed() }
+func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
-func (c *Cluster) ClosedNodes(dst []NodeID) []NodeID {
-	if len(c.order)+len(c.freeNodes) == len(c.nodes) {
+func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
+	if len(x.order)+len(x.freeNodes) == len(x.nodes) {
 		return dst
 	}
-	for id := range c.nodes {
-		if n := &c.nodes[id]; n.live && n.closed() {
+	for id := range x.nodes {
+		if n := &x.nodes[id]; n.live && n.closed() {
 			dst = append(dst, NodeID(id))
 		}
 	}
@@ -37,61 +37,61 @@ func (c *Cluster) ClosedNodes(dst []NodeID) []NodeID {
 
 // UnknownUsage sets dst to what is used on a node by tasks that the cluster could
 // not take, and returns it; see [Cluster.SyncNode].
-func (c *Cluster) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
-	dst = resources.Copy(dst, c.row(c.capacity, id)) // for its length
+func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
+	dst = resources.Copy(dst, x.row(x.capacity, id)) // for its length
 	clear(dst)
-	copy(dst, c.nodeOf(id).unknown)
+	copy(dst, x.nodeOf(id).unknown)
 	return dst
 }
 
 // hide takes a node that is about to be closed out of what planners see.
-func (c *Cluster) hide(id NodeID) {
-	i := c.orderIndex(id)
-	c.order = slices.Delete(c.order, i, i+1)
-	c.open[id] = false
-	for t, v := range c.row(c.capacity, id) {
-		c.total[t] -= v
-		c.hidden[t] += v
+func (x *nodeTable) hide(id NodeID) {
+	i := x.orderIndex(id)
+	x.order = slices.Delete(x.order, i, i+1)
+	x.open[id] = false
+	for t, v := range x.row(x.capacity, id) {
+		x.total[t] -= v
+		x.hidden[t] += v
 	}
 }
 
 // show puts a node that is not closed any more back in its place in node order.
-func (c *Cluster) show(id NodeID) {
-	c.order = slices.Insert(c.order, c.orderIndex(id), id)
-	c.open[id] = c.nodes[id].isOpen()
-	for t, v := range c.row(c.capacity, id) {
-		c.total[t] += v
-		c.hidden[t] -= v
+func (x *nodeTable) show(id NodeID) {
+	x.order = slices.Insert(x.order, x.orderIndex(id), id)
+	x.open[id] = x.nodes[id].isOpen()
+	for t, v := range x.row(x.capacity, id) {
+		x.total[t] += v
+		x.hidden[t] -= v
 	}
 }
 
 // orderIndex returns where in node order a node is, or belongs.
-func (c *Cluster) orderIndex(id NodeID) int {
-	i, _ := slices.BinarySearchFunc(c.order, c.nodes[id].seq, func(n NodeID, seq uint64) int {
-		return cmp.Compare(c.nodes[n].seq, seq)
+func (x *nodeTable) orderIndex(id NodeID) int {
+	i, _ := slices.BinarySearchFunc(x.order, x.nodes[id].seq, func(n NodeID, seq uint64) int {
+		return cmp.Compare(x.nodes[n].seq, seq)
 	})
 	return i
 }
 
 // leaveNode forgets a node that is not there once nothing is left on it.
-func (c *Cluster) leaveNode(id NodeID) {
-	n := &c.nodes[id]
+func (x *nodeTable) leaveNode(id NodeID) {
+	n := &x.nodes[id]
 	if !n.absent || len(n.tasks) > 0 || n.blind || n.unknown != nil {
 		return
 	}
-	delete(c.nodeIDs, n.name)
+	delete(x.nodeIDs, n.name)
 	*n = nodeRow{tasks: n.tasks}
-	c.freeNodes = append(c.freeNodes, id)
+	x.freeNodes = append(x.freeNodes, id)
 }
 
 // setUnknown replaces the unknown usage of a node. The new one is kept, and nil
 // if there is none.
-func (c *Cluster) setUnknown(id NodeID, v resources.Vector) {
-	n := &c.nodes[id]
-	present, coming := c.row(c.present, id), c.row(c.coming, id)
+func (x *nodeTable) setUnknown(id NodeID, v resources.Vector) {
+	n := &x.nodes[id]
+	present, coming := x.row(x.present, id), x.row(x.coming, id)
 	for t := range present {
 		more := v.At(t) - n.unknown.At(t)
-		c.unknown[t] += more
+		x.unknown[t] += more
 		present[t] -= more
 		coming[t] -= more
 	}

@@ -11,20 +11,22 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Names come from callers, and are made plain where they are printed: see
-// package plain.
+// A writer writes what happened to a cluster for people. Names come from callers,
+// who may have put anything into them: they are made plain here, and nowhere
+// before, so that what is compared stays what it was. See package plain.
+type writer struct{ c *Cluster }
 
-func (c *Cluster) queueName(q queue.ID) string { return plain.Name(c.tree.Path(q)) }
+func (w writer) queueName(q queue.ID) string { return plain.Name(w.c.tree.Path(q)) }
 
-func (c *Cluster) nodeName(n NodeID) string { return plain.Name(c.nodes[n].name) }
+func (w writer) nodeName(n NodeID) string { return plain.Name(w.c.nodes[n].name) }
 
 // amounts writes amounts with their units.
-func (c *Cluster) amounts(v resources.Vector) string { return plain.Line(c.Schema().Format(v)) }
+func (w writer) amounts(v resources.Vector) string { return plain.Line(w.c.Schema().Format(v)) }
 
 // bound writes the bound of a limit on one type.
-func (c *Cluster) bound(l resources.Limit, t int) string {
+func (w writer) bound(l resources.Limit, t int) string {
 	v, _ := l.Bound(t)
-	return plain.Line(c.Schema().Name(t) + "=" + c.Schema().Amount(t, v))
+	return plain.Line(w.c.Schema().Name(t) + "=" + w.c.Schema().Amount(t, v))
 }
 
 // counted writes a number of things.

@@ -14,32 +14,42 @@ import (
 // those beside it, the tree's, [Cluster.Clone], and decisions of planners.
 
 // Lookup returns the row of the task with the given key. Grants are not tasks.
-func (c *Cluster) Lookup(key string) (TaskID, bool) {
-	id, ok := c.keys.find(c.tasks, c.keys.hash(key), key)
-	return id, ok && c.tasks[id].state != Granted
+func (x *taskTable) Lookup(key string) (TaskID, bool) {
+	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
+	return id, ok && x.tasks[id].state != Granted
 }
 
 // LookupGrant returns the row of the grant that the ask with the given key
 // holds.
-func (c *Cluster) LookupGrant(key string) (TaskID, bool) {
-	id, ok := c.keys.find(c.tasks, c.keys.hash(key), key)
-	return id, ok && c.tasks[id].state == Granted
+func (x *taskTable) LookupGrant(key string) (TaskID, bool) {
+	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
+	return id, ok && x.tasks[id].state == Granted
 }
 
-func (c *Cluster) taskByKey(key string) (TaskID, error) {
-	id, ok := c.Lookup(key)
+// taskByKey returns the row of a task, or says that there is none.
+func (x *taskTable) taskByKey(key string) (TaskID, error) {
+	id, ok := x.Lookup(key)
 	if !ok {
 		return 0, fmt.Errorf("victims: task %q: %w", key, ErrUnknown)
 	}
 	return id, nil
 }
 
+// grantByKey returns the row of a grant, or says that there is none.
+func (x *taskTable) grantByKey(key string) (TaskID, error) {
+	id, ok := x.LookupGrant(key)
+	if !ok {
+		return 0, fmt.Errorf("victims: grant of %q: %w", key, ErrUnknown)
+	}
+	return id, nil
+}
+
 // rowOf returns the row of a task or grant. It panics if there is none.
-func (c *Cluster) rowOf(id TaskID) *taskRow {
-	if uint(id) >= uint(len(c.tasks)) || !c.tasks[id].flags.has(flagLive) {
+func (x *taskTable) rowOf(id TaskID) *taskRow {
+	if uint(id) >= uint(len(x.tasks)) || !x.tasks[id].flags.has(flagLive) {
 		panic(unknownRow{"task", int(id)})
 	}
-	return &c.tasks[id]
+	return &x.tasks[id]
 }
 
 // unknownRow is what the package panics with for a row that a cluster does not
@@ -55,8 +65,8 @@ func (e unknownRow) Error() string {
 
 // Task returns a copy of the task, or of the granted ask, of a row. Its times
 // are in UTC. It allocates; see [Cluster.ReadTask].
-func (c *Cluster) Task(id TaskID) Task {
-	t := c.TaskView(id)
+func (x *taskTable) Task(id TaskID) Task {
+	t := x.TaskView(id)
 	t.Size = slices.Clone(t.Size)
 	t.Budgets = slices.Clone(t.Budgets)
 	return t
@@ -65,9 +75,9 @@ func (c *Cluster) Task(id TaskID) Task {
 // ReadTask sets dst to what [Cluster.Task] returns. Size and Budgets are copies
 // in the memory of dst, so that to read many tasks into the same dst allocates
 // nothing once it is warm.
-func (c *Cluster) ReadTask(dst *Task, id TaskID) {
+func (x *taskTable) ReadTask(dst *Task, id TaskID) {
 	size, budgets := dst.Size[:0], dst.Budgets[:0]
-	*dst = c.TaskView(id)
+	*dst = x.TaskView(id)
 	dst.Size = append(size, dst.Size...)
 	dst.Budgets = append(budgets, dst.Budgets...)
 }
@@ -78,47 +88,46 @@ func (c *Cluster) ReadTask(dst *Task, id TaskID) {
 // tasks that only look; what is kept, or given back to the cluster, is a
 // [Cluster.Task]. If a field or two will do, [Cluster.Key] and its like are
 // quicker.
-func (c *Cluster) TaskView(id TaskID) Task {
-	r := c.rowOf(id)
+func (x *taskTable) TaskView(id TaskID) Task {
+	r := x.rowOf(id)
 	t := Task{
-		Key: r.key, Application: c.apps.name(r.app), Queue: r.leaf, Node: r.node,
-		Size: c.size(id), Priority: r.priority, State: r.state,
+		Key: r.key, Application: x.apps.name(r.app), Queue: r.leaf, Node: r.node,
+		Size: x.size(id), Priority: r.priority, State: r.state,
 		Originator:   r.flags.has(flagOriginator),
 		OptedOut:     r.flags.has(flagOptedOut),
 		RequiredNode: r.flags.has(flagRequiredNode),
 
-		Job:            c.jobs.name(r.job),
+		Job:            x.jobs.name(r.job),
 		NonPreemptible: r.flags.has(flagNonPreemptible),
 
-		Name: c.names.at(int(id)),
-		Tag:  c.tags.at(int(id)),
-		Cost: c.costs.at(int(id)),
-	}
-	if set := c.budgetSet.at(int(id)); set != 0 {
-		t.Budgets = c.budgetIndex.names[set]
+		Name: x.names.at(int(id)),
+		Tag:  x.tags.at(int(id)),
+		Cost: x.costs.at(int(id)),
+
+		Budgets: x.namesOf(x.budgetSet.at(int(id))),
 	}
 	if r.flags.has(flagCreated) {
 		t.Created = time.Unix(0, r.created).UTC()
 	}
 	t.Scheduled = r.scheduledAt()
 	if r.flags.has(flagCheckpoint) {
-		t.Checkpoint = time.Unix(0, c.checkpoint.at(int(id))).UTC()
+		t.Checkpoint = time.Unix(0, x.checkpoint.at(int(id))).UTC()
 	}
 	return t
 }
 
 // Key returns the key of a task or grant.
-func (c *Cluster) Key(id TaskID) string { return c.rowOf(id).key }
+func (x *taskTable) Key(id TaskID) string { return x.rowOf(id).key }
 
 // NodeOf returns the node of a task or grant.
-func (c *Cluster) NodeOf(id TaskID) NodeID { return c.rowOf(id).node }
+func (x *taskTable) NodeOf(id TaskID) NodeID { return x.rowOf(id).node }
 
 // State returns what a task is doing; for a grant it is [Granted].
-func (c *Cluster) State(id TaskID) State { return c.rowOf(id).state }
+func (x *taskTable) State(id TaskID) State { return x.rowOf(id).state }
 
 // Scheduled returns when a task was placed, and the zero time for one that was
 // not and for a grant.
-func (c *Cluster) Scheduled(id TaskID) time.Time { return c.rowOf(id).scheduledAt() }
+func (x *taskTable) Scheduled(id TaskID) time.Time { return x.rowOf(id).scheduledAt() }
 
 func (r *taskRow) scheduledAt() time.Time {
 	if !r.flags.has(flagScheduled) {
@@ -128,38 +137,34 @@ func (r *taskRow) scheduledAt() time.Time {
 }
 
 // Tag returns what the caller has put into the Tag of a task or ask.
-func (c *Cluster) Tag(id TaskID) uint64 {
-	c.rowOf(id)
-	return c.tags.at(int(id))
+func (x *taskTable) Tag(id TaskID) uint64 {
+	x.rowOf(id)
+	return x.tags.at(int(id))
 }
 
 // Job returns the gang that a task or grant is a member of, or "".
-func (c *Cluster) Job(id TaskID) string { return c.jobs.name(c.rowOf(id).job) }
+func (x *taskTable) Job(id TaskID) string { return x.jobs.name(x.rowOf(id).job) }
 
 // Tasks yields the tasks and grants of the cluster in the order of their rows,
 // which depends on the history of additions and removals.
-func (c *Cluster) Tasks() iter.Seq[TaskID] {
+func (x *taskTable) Tasks() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
-		for id := range c.tasks {
-			if c.tasks[id].flags.has(flagLive) && !yield(TaskID(id)) {
+		for id := range x.tasks {
+			if x.tasks[id].flags.has(flagLive) && !yield(TaskID(id)) {
 				return
 			}
 		}
 	}
 }
 
-// TasksOn yields the tasks and grants of a node. Their order depends on the
-// history of additions and removals.
-func (c *Cluster) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(c.nodeOf(id).tasks) }
-
 // TasksIn yields the tasks and grants of a queue, which has some only if it
 // is a leaf. Their order depends on the history of additions and removals.
-func (c *Cluster) TasksIn(q queue.ID) iter.Seq[TaskID] {
-	if uint(q) >= uint(len(c.leaves)) {
+func (x *taskTable) TasksIn(q queue.ID) iter.Seq[TaskID] {
+	if uint(q) >= uint(len(x.leaves)) {
 		panic(unknownRow{"queue", int(q)})
 	}
-	return slices.Values(c.leaves[q])
+	return slices.Values(x.leaves[q])
 }
 
 // TaskLen returns the number of tasks and grants.
-func (c *Cluster) TaskLen() int { return c.keys.used }
+func (x *taskTable) TaskLen() int { return x.keys.used }

@@ -1,0 +1,267 @@
+package victims
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// nodeTable is the nodes of a cluster, row by row, with the list of the tasks of
+// each.
+//
+// Invariants: present is capacity less what all rows of the node have, and less
+// its unknown usage. Coming is present and what the leaving rows have. Order has
+// the nodes that are not closed, by seq. Total is their capacity, and hidden that
+// of the closed ones: a check of the range needs both.
+type nodeTable struct {
+	types     int
+	nodes     []nodeRow
+	open      []bool // by node: it is schedulable and not reserved
+	freeNodes []NodeID
+	order     []NodeID // live nodes in the order of adding
+	nodeSeq   uint64
+	nodeIDs   map[string]NodeID
+	// Blocks of one amount per node and type: capacity, what is free of it
+	// beside all that runs, leaves or is granted, and what will be free once
+	// that which is leaving has gone.
+	capacity, present, coming []int64
+	total                     []int64 // capacity of all nodes that are not closed, per type
+	hidden                    []int64 // capacity of those that are
+	unknown                   []int64 // unknown usage of all nodes, which no task accounts for
+}
+
+// nodeRow is what a cluster knows of a node besides amounts.
+type nodeRow struct {
+	name          string
+	reservedFor   string
+	seq           uint64 // grows with the order of adding
+	domains       []string
+	rank          int64
+	tag           uint64
+	unschedulable bool
+	live          bool
+	// A node is closed if it is absent, for it has gone before its tasks or they
+	// came first, or if it is blind: of some task on it no amount is known.
+	absent, blind bool
+	unknown       resources.Vector // nil or an amount per type; never written again
+	tasks         []TaskID         // see taskRow.inNode
+}
+
+func (x *nodeTable) init(types int) {
+	*x = nodeTable{
+		types: types, nodeIDs: make(map[string]NodeID),
+		total: make([]int64, types), hidden: make([]int64, types), unknown: make([]int64, types),
+	}
+}
+
+// blocks are the amounts per node and type.
+func (x *nodeTable) blocks() [3]*[]int64 { return [...]*[]int64{&x.capacity, &x.present, &x.coming} }
+
+func (x *nodeTable) growNodes(n int) {
+	x.nodes = slices.Grow(x.nodes, n)
+	x.open = slices.Grow(x.open, n)
+	x.order = slices.Grow(x.order, n)
+	for _, block := range x.blocks() {
+		*block = slices.Grow(*block, n*x.types)
+	}
+	if len(x.nodeIDs) == 0 {
+		x.nodeIDs = make(map[string]NodeID, n)
+	}
+}
+
+// addRow adds the row of a node that is not there, and has no capacity. It
+// reports whether the table has grown, or the row was that of a node that is
+// gone.
+func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
+	id = NodeID(len(x.nodes))
+	if last := len(x.freeNodes) - 1; last >= 0 {
+		id, x.freeNodes = x.freeNodes[last], x.freeNodes[:last]
+	} else {
+		grown = true
+		x.nodes = append(x.nodes, nodeRow{})
+		x.open = append(x.open, false)
+		for _, block := range x.blocks() {
+			*block = addZeros(*block, x.types)
+		}
+	}
+	x.nodes[id] = nodeRow{name: name, live: true, absent: true, tasks: x.nodes[id].tasks[:0]}
+	x.nodeIDs[name] = id
+	return id, grown
+}
+
+// setNode gives a row what a node says, and counts its capacity.
+func (x *nodeTable) setNode(id NodeID, n *Node) {
+	to := &x.nodes[id]
+	to.unschedulable, to.reservedFor = n.Unschedulable, n.ReservedFor
+	to.rank, to.tag = n.Rank, n.Tag
+	to.domains = slices.Clone(n.Domains)
+	x.open[id] = to.isOpen()
+	sum := x.total
+	if to.closed() {
+		sum = x.hidden
+	}
+	row, present, coming := x.row(x.capacity, id), x.row(x.present, id), x.row(x.coming, id)
+	for i := range row {
+		more := n.Capacity.At(i) - row[i]
+		sum[i] += more
+		row[i] += more
+		present[i] += more
+		coming[i] += more
+	}
+}
+
+// fewTasks is how many tasks a node has room for at once.
+const fewTasks = 16
+
+// enlist puts a task last in the list of a node, and returns its place there.
+func (x *nodeTable) enlist(n NodeID, id TaskID) int32 {
+	row := &x.nodes[n]
+	if row.tasks == nil {
+		row.tasks = make([]TaskID, 0, fewTasks)
+	}
+	row.tasks = append(row.tasks, id)
+	return int32(len(row.tasks) - 1)
+}
+
+// delist takes the task at a place out of the list of a node, and returns the
+// one that has the place now.
+func (x *nodeTable) delist(n NodeID, at int32) (moved TaskID) {
+	x.nodes[n].tasks, moved = swapOut(x.nodes[n].tasks, at)
+	return moved
+}
+
+// occupy takes amounts off what is free on a node, now and later, or gives them
+// back.
+func (x *nodeTable) occupy(n NodeID, size resources.Vector, sign int64) {
+	present, coming := x.row(x.present, n), x.row(x.coming, n)
+	for i, v := range size {
+		present[i] -= sign * v
+		coming[i] -= sign * v
+	}
+}
+
+// occupyComing takes amounts off what is free on a node later, or gives them
+// back: those of a task that stays, or leaves.
+func (x *nodeTable) occupyComing(n NodeID, size resources.Vector, sign int64) {
+	coming := x.row(x.coming, n)
+	for i, v := range size {
+		coming[i] -= sign * v
+	}
+}
+
+func (x *nodeTable) nodeByName(name string) (NodeID, error) {
+	id, ok := x.nodeIDs[name]
+	if !ok || x.nodes[id].absent {
+		return 0, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
+	}
+	return id, nil
+}
+
+// LookupNode returns the row of the node with the given name, closed or not.
+func (x *nodeTable) LookupNode(name string) (NodeID, bool) {
+	id, ok := x.nodeIDs[name]
+	return id, ok
+}
+
+// nodeOf returns the row of a node. It panics if there is none.
+func (x *nodeTable) nodeOf(id NodeID) *nodeRow {
+	if uint(id) >= uint(len(x.nodes)) || !x.nodes[id].live {
+		panic(unknownRow{"node", int(id)})
+	}
+	return &x.nodes[id]
+}
+
+// Node returns a copy of a node as it was added or last updated. It allocates;
+// see [Cluster.NodeView].
+func (x *nodeTable) Node(id NodeID) Node {
+	n := x.NodeView(id)
+	n.Capacity = slices.Clone(n.Capacity)
+	n.Domains = slices.Clone(n.Domains)
+	return n
+}
+
+// NodeView returns a node as [Cluster.Node] does, without allocating. Its
+// Capacity and Domains are memory of the cluster: they must not be changed, and
+// they say something else after the next change.
+func (x *nodeTable) NodeView(id NodeID) Node {
+	n := x.nodeOf(id)
+	return Node{
+		Name: n.name, Capacity: x.row(x.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
+		Rank: n.rank, Domains: n.domains, Tag: n.tag,
+	}
+}
+
+// NodeName returns the name of a node.
+func (x *nodeTable) NodeName(id NodeID) string { return x.nodeOf(id).name }
+
+// NodeTag returns what the caller has put into the Tag of a node.
+func (x *nodeTable) NodeTag(id NodeID) uint64 { return x.nodeOf(id).tag }
+
+// rankOf returns the own cost of choosing a node.
+func (x *nodeTable) rankOf(id NodeID) int64 { return x.nodes[id].rank }
+
+// Nodes yields the nodes that are not closed in node order, the order of adding.
+func (x *nodeTable) Nodes() iter.Seq[NodeID] { return slices.Values(x.order) }
+
+// NodeLen returns the number of nodes that are not closed.
+func (x *nodeTable) NodeLen() int { return len(x.order) }
+
+// Free sets dst to the present free space of a node: its capacity without what
+// runs, leaves or is granted there. It is negative if a node is
+// over-committed. It returns dst, which is allocated if it is too short.
+func (x *nodeTable) Free(dst resources.Vector, id NodeID) resources.Vector {
+	x.nodeOf(id)
+	return resources.Copy(dst, x.row(x.present, id))
+}
+
+// ComingFree sets dst to the free space of a node once what is leaving has
+// gone, and returns it as [Cluster.Free] does.
+func (x *nodeTable) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
+	x.nodeOf(id)
+	return resources.Copy(dst, x.row(x.coming, id))
+}
+
+// Capacity returns the capacity of all nodes together. It is a view, which must
+// not be changed.
+func (x *nodeTable) Capacity() resources.Vector { return x.total }
+
+// TasksOn yields the tasks and grants of a node. Their order depends on the
+// history of additions and removals.
+func (x *nodeTable) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(x.nodeOf(id).tasks) }
+
+// row returns the amounts of a node in a block.
+func (x *nodeTable) row(block []int64, id NodeID) resources.Vector {
+	return rowAt(block, int(id), x.types)
+}
+
+// place returns the place of a node in node order.
+func (x *nodeTable) place(n NodeID) int { return int(x.nodes[n].seq) }
+
+// comesBefore reports whether node n is to be preferred to m if all else is
+// equal: by rank, then by node order.
+func (x *nodeTable) comesBefore(n, m NodeID) bool {
+	if a, b := x.rankOf(n), x.rankOf(m); a != b {
+		return a < b
+	}
+	return x.place(n) < x.place(m)
+}
+
+// copyFrom makes x a copy of y in its own memory.
+func (x *nodeTable) copyFrom(y *nodeTable) {
+	x.types = y.types
+	x.nodes = resized(x.nodes, len(y.nodes))
+	for i := range x.nodes {
+		tasks := reuse(x.nodes[i].tasks, y.nodes[i].tasks)
+		x.nodes[i] = y.nodes[i]
+		x.nodes[i].tasks = tasks
+	}
+	x.open = reuse(x.open, y.open)
+	x.freeNodes = reuse(x.freeNodes, y.freeNodes)
+	x.order, x.nodeSeq = reuse(x.order, y.order), y.nodeSeq
+	x.nodeIDs = reuseMap(x.nodeIDs, y.nodeIDs)
+	x.capacity, x.total = reuse(x.capacity, y.capacity), reuse(x.total, y.total)
+	x.hidden, x.unknown = reuse(x.hidden, y.hidden), reuse(x.unknown, y.unknown)
+	x.present, x.coming = reuse(x.present, y.present), reuse(x.coming, y.coming)
+}

@@ -1,0 +1,219 @@
+package victims
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// taskTable is the tasks of a cluster and its grants, row by row, with the names
+// that they share and the lists that they are in. A row knows its place in each
+// list, so that leaving one costs no search.
+type taskTable struct {
+	types     int
+	tasks     []taskRow
+	sizes     []int64 // a block of one amount per task and type
+	freeTasks []TaskID
+	keys      keyIndex
+	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
+	evictable []int32    // how many of them may be victims of some ask
+	apps      interner
+	jobs      interner
+	members   [][]TaskID // the rows of each job, by its number
+	budgetBook
+	taskColumns
+}
+
+// taskRow is a task without its size, which is a row of Cluster.sizes: 64
+// bytes, and no pointer but the key's. What few clusters use is in the columns
+// of [taskColumns].
+type taskRow struct {
+	key       string
+	created   int64 // nanoseconds since 1970, if flagCreated is set
+	scheduled int64 // nanoseconds since 1970, if flagScheduled is set; of a grant, its number in the order of giving
+	leaf      queue.ID
+	node      NodeID
+	app       int32
+	priority  int32
+	inNode    int32 // its index in nodeRow.tasks
+	inLeaf    int32 // its index in Cluster.leaves[leaf]
+	state     State
+	flags     flags
+	job       int32
+}
+
+// taskColumns are the fields of tasks that have no memory until they are used.
+type taskColumns struct {
+	names      column[string]
+	tags       column[uint64]
+	costs      column[int64]
+	checkpoint column[int64] // nanoseconds since 1970, if flagCheckpoint is set
+	budgetSet  column[int32]
+	inJob      column[int32] // its index in Cluster.members[job]
+}
+
+type flags uint8
+
+const (
+	flagLive flags = 1 << iota
+	flagCreated
+	flagScheduled
+	flagOriginator
+	flagOptedOut
+	flagRequiredNode
+	flagNonPreemptible
+	flagCheckpoint
+)
+
+func (f flags) has(g flags) bool { return f&g != 0 }
+
+// set returns f with g set if on is.
+func (f flags) set(g flags, on bool) flags {
+	if on {
+		return f | g
+	}
+	return f &^ g
+}
+
+func (x *taskTable) init(types, queues int) {
+	x.types, x.keys = types, newKeyIndex()
+	x.leaves, x.evictable = make([][]TaskID, queues), make([]int32, queues)
+}
+
+func (x *taskTable) growTasks(n int) {
+	x.tasks = slices.Grow(x.tasks, n)
+	x.sizes = slices.Grow(x.sizes, n*x.types)
+	x.keys.grow(n)
+}
+
+// newRow returns a row that is free, or a new one.
+func (x *taskTable) newRow() TaskID {
+	if last := len(x.freeTasks) - 1; last >= 0 {
+		id := x.freeTasks[last]
+		x.freeTasks = x.freeTasks[:last]
+		return id
+	}
+	x.tasks = append(x.tasks, taskRow{})
+	x.sizes = addZeros(x.sizes, x.types)
+	return TaskID(len(x.tasks) - 1)
+}
+
+// setRow sets a row that is free to a task. R is checked, and lacks what the
+// table gives it.
+func (x *taskTable) setRow(id TaskID, t *Task, r *taskRow) {
+	r.app = x.apps.acquire(t.Application)
+	r.job = x.jobs.acquire(t.Job)
+	r.inLeaf = int32(len(x.leaves[t.Queue]))
+	x.leaves[t.Queue] = append(x.leaves[t.Queue], id)
+	x.tasks[id] = *r
+	x.setColumns(id, t)
+	x.join(id)
+	x.keys.add(x.keys.hash(t.Key), id)
+	copySize(x.size(id), t.Size)
+}
+
+// removeRow frees a row. Its size stays: the next task of the row replaces it.
+func (x *taskTable) removeRow(id TaskID) {
+	r := &x.tasks[id]
+	var moved TaskID
+	x.leaves[r.leaf], moved = swapOut(x.leaves[r.leaf], r.inLeaf)
+	x.tasks[moved].inLeaf = r.inLeaf
+	x.leave(id)
+	x.releaseBudgets(x.budgetSet.at(int(id)))
+	x.clearColumns(id)
+	x.apps.release(r.app)
+	x.jobs.release(r.job)
+	x.keys.remove(x.keys.hash(r.key), id)
+	x.tasks[id] = taskRow{}
+	x.freeTasks = append(x.freeTasks, id)
+}
+
+// evictable reports whether a task may be a victim of some ask at all.
+func (r *taskRow) evictable() bool {
+	return r.state == Running && !r.flags.has(flagRequiredNode)
+}
+
+// newest returns the instant from which the work of a task is lost if it is
+// stopped: when it was scheduled, or its last checkpoint if that is later. It
+// is MaxInt64 if the task was not scheduled yet: that one loses no work, like
+// one scheduled in the future.
+func (x *taskTable) newest(id TaskID) int64 {
+	r := &x.tasks[id]
+	switch {
+	case !r.flags.has(flagScheduled):
+		return math.MaxInt64
+	case r.flags.has(flagCheckpoint):
+		return max(r.scheduled, x.checkpoint.at(int(id)))
+	}
+	return r.scheduled
+}
+
+// lost returns the running time that stopping a task at an instant throws away,
+// both in nanoseconds. The difference of two int64 fits uint64, wherever zero
+// lies.
+func (x *taskTable) lost(id TaskID, now int64) uint64 {
+	since := x.newest(id)
+	if since > now || !x.tasks[id].flags.has(flagScheduled) {
+		return 0
+	}
+	return uint64(now) - uint64(since)
+}
+
+// costOf returns the own cost of a task.
+func (x *taskTable) costOf(id TaskID) int64 { return x.costs.at(int(id)) }
+
+// budgetsOf returns the rows of the budgets that a task names, none for most.
+func (x *taskTable) budgetsOf(id TaskID) []int32 { return x.rowsOf(x.budgetSet.at(int(id))) }
+
+// spend takes a victim off its budgets, or gives it back.
+func (x *taskTable) spend(id TaskID, n int64) { x.takeFrom(x.budgetSet.at(int(id)), n) }
+
+// setColumns sets what few tasks have. The checkpoint is in range.
+func (x *taskTable) setColumns(id TaskID, t *Task) {
+	row, room := int(id), cap(x.tasks)
+	x.names.set(row, room, t.Name)
+	x.tags.set(row, room, t.Tag)
+	x.costs.set(row, room, t.Cost)
+	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
+	if ns, ok := nanos(t.Checkpoint); ok {
+		x.checkpoint.set(row, room, ns)
+	}
+}
+
+// clearColumns takes back what setColumns has set, and forgets the names.
+func (x *taskTable) clearColumns(id TaskID) {
+	row, room := int(id), cap(x.tasks)
+	x.names.set(row, room, "")
+	x.tags.set(row, room, 0)
+	x.costs.set(row, room, 0)
+	x.budgetSet.set(row, room, 0)
+	x.checkpoint.set(row, room, 0)
+	x.inJob.set(row, room, 0)
+}
+
+// size returns the amounts of a row.
+func (x *taskTable) size(id TaskID) resources.Vector {
+	return rowAt(x.sizes, int(id), x.types)
+}
+
+// copySize sets dst, a row, to size, which may be shorter or longer.
+func copySize(dst, size resources.Vector) {
+	clear(dst[copy(dst, size):])
+}
+
+// copyFrom makes x a copy of y in its own memory.
+func (x *taskTable) copyFrom(y *taskTable) {
+	x.types = y.types
+	x.tasks, x.sizes = reuse(x.tasks, y.tasks), reuse(x.sizes, y.sizes)
+	x.freeTasks = reuse(x.freeTasks, y.freeTasks)
+	x.keys.copyFrom(&y.keys)
+	x.leaves = reuseLists(x.leaves, y.leaves)
+	x.evictable = reuse(x.evictable, y.evictable)
+	x.apps.copyFrom(&y.apps)
+	x.jobs.copyFrom(&y.jobs)
+	x.members = reuseLists(x.members, y.members)
+	x.budgetBook.copyFrom(&y.budgetBook)
+	x.taskColumns.copyFrom(&y.taskColumns)
+}

@@ -1,0 +1,153 @@
+package victims
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Waiting is what the grant of an ask waits for. See DESIGN.md, Waiting grants.
+type Waiting struct {
+	Task  TaskID
+	Node  NodeID
+	Since time.Time // when it was given; zero: not known
+	// Victims are the keys of the tasks of its plan that are still leaving,
+	// sorted. A task that has gone is not there any more, nor is one whose mark
+	// was taken back.
+	Victims []string
+	// Needed says that the grant could not start if they stayed. If it is false,
+	// [Cluster.StartIfRoom] would start it, and marks may be taken back.
+	Needed bool
+}
+
+// Waiting sets dst to what the grant of an ask waits for, reusing its memory.
+// Without a grant the error wraps [ErrUnknown]. The cost is linear in the tasks
+// of its node.
+func (x *index) Waiting(dst *Waiting, key string) error {
+	id, err := x.grantByKey(key)
+	if err != nil {
+		return err
+	}
+	g := x.grantOf(id)
+	*dst = Waiting{Task: id, Node: x.tasks[id].node, Victims: dst.Victims[:0], Needed: !x.grantFits(id)}
+	if g.dated {
+		dst.Since = time.Unix(0, g.since).UTC()
+	}
+	if g.wait != 0 {
+		for _, v := range x.waits[g.wait].victims {
+			dst.Victims = append(dst.Victims, x.tasks[v].key)
+		}
+		slices.Sort(dst.Victims)
+	}
+	return nil
+}
+
+// Admits reports whether a task of that size, of some leaf, may be put on a node
+// as things are, without taking room that is granted or that a leaving task
+// still has: whether it fits what is free, and the max of every queue above it.
+// Types of which the size has none do not count. What the node is marked as, or
+// reserved for, is not asked.
+//
+// Use it before a task is placed by other means than a plan. A leaf that is none
+// is never admitted, and neither is anything on a closed node. The cost is depth times types.
+func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
+	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
+		return false
+	}
+	free := x.row(x.present, node)
+	for t, v := range size[:min(len(size), x.types)] {
+		if v > 0 && v > free[t] {
+			return false
+		}
+	}
+	for q := range x.tree.Up(leaf) {
+		used, most := x.tree.Usage(q), x.tree.Max(q)
+		for t, v := range size[:min(len(size), x.types)] {
+			if bound, ok := most.Bound(t); ok && v > 0 && v > bound-used[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// grantFits reports whether a grant could start now: whether it fits its node
+// and every max above it with itself, and those given there after it, taken off.
+// DESIGN.md, Grants.
+func (x *index) grantFits(id TaskID) bool {
+	r := &x.tasks[id]
+	if x.nodes[r.node].closed() {
+		return false
+	}
+	for t, v := range x.size(id) {
+		if v == 0 {
+			continue
+		}
+		if v > x.row(x.present, r.node)[t]+x.grantedSince(id, queue.Root, t) {
+			return false
+		}
+		for q := range x.tree.Up(r.leaf) {
+			bound, ok := x.tree.Max(q).Bound(t)
+			if ok && v > bound-(x.tree.Usage(q)[t]-x.grantedSince(id, q, t)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// grantedSince returns how much of a type the grant and those that were given on
+// its node after it have below a queue.
+func (x *index) grantedSince(id TaskID, q queue.ID, t int) (sum int64) {
+	own := &x.tasks[id]
+	for _, g := range x.nodes[own.node].tasks {
+		r := &x.tasks[g]
+		if r.state == Granted && r.scheduled >= own.scheduled && x.tree.Contains(q, r.leaf) {
+			sum += x.size(g)[t]
+		}
+	}
+	return sum
+}
+
+// grantOf returns what is known of the grant of a row.
+func (x *index) grantOf(id TaskID) *grantRow { return x.numbered(x.tasks[id].scheduled) }
+
+// await notes that the grants of a change wait for its victims: those that it
+// has given, or else the first one of those that its asks hold already.
+func (x *index) await(ch *Change, victims, given []TaskID) {
+	if len(victims) == 0 || len(ch.Grants) == 0 {
+		return
+	}
+	w := int32(0)
+	if len(given) == 0 {
+		held, _ := x.LookupGrant(ch.Grants[0].Ask.Key)
+		g := x.grantOf(held)
+		if g.wait == 0 {
+			g.wait = x.newWait(1)
+		}
+		w = g.wait
+	} else {
+		w = x.newWait(len(given))
+		for _, id := range given {
+			x.grantOf(id).wait = w
+		}
+	}
+	x.waitOf.reserve(cap(x.tasks))
+	for _, id := range victims {
+		x.waitFor(w, id, len(x.waits[w].victims))
+	}
+}
+
+// grantsFrom appends a grant and those given on its node after it to dst.
+func (x *index) grantsFrom(dst []TaskID, grant TaskID) []TaskID {
+	node, found := x.tasks[grant].node, false
+	for i := range x.grants {
+		id := x.grants[i].task
+		if found = found || id == grant; found && x.tasks[id].node == node {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
