@@ -67,8 +67,9 @@ type nodeLook struct {
 	About  []string   `json:"about"`
 	Why    string     `json:"why,omitempty"`
 	Chosen bool       `json:"chosen,omitempty"`
-	Out    bool       `json:"out,omitempty"` // who asks may not run there
-	Whole  int64      `json:"whole"`         // its capacity
+	Group  string     `json:"group,omitempty"` // what stands above it and those beside it: its domain
+	Out    bool       `json:"out,omitempty"`   // who asks may not run there
+	Whole  int64      `json:"whole"`           // its capacity
 	Tasks  []taskLook `json:"tasks"`
 	Comes  []taskLook `json:"comes,omitempty"`
 }
@@ -101,8 +102,12 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 	for q := range d.cluster.Tree().All() {
 		l.Queues = append(l.Queues, d.queueLook(q, why.queues[q]))
 	}
-	for id := range d.cluster.Nodes() {
-		l.Nodes = append(l.Nodes, d.nodeLook(id, why))
+	for _, g := range d.groups(slices.Collect(d.cluster.Nodes())) {
+		for _, id := range g.nodes {
+			n := d.nodeLook(id, why)
+			n.Group = g.name
+			l.Nodes = append(l.Nodes, n)
+		}
 	}
 	for i := range d.aside.Budgets {
 		u := &d.aside.Budgets[i]

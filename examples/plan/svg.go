@@ -96,6 +96,7 @@ var rules = []string{
 	`.filtered { fill: #eceff2; stroke: #8c959f; stroke-dasharray: 6 4; }`,
 	`.leaves { fill: #a8b1bb; } .held { fill: #ffffff; stroke: #1a7f37; stroke-dasharray: 3 2; }`,
 	`.bound, .limit { fill: none; stroke: #1f2328; stroke-width: 2; } .most { stroke-dasharray: 2 2; }`,
+	`.domain { fill: none; stroke: #c4cbd2; stroke-dasharray: 4 3; }`,
 	`.going, .coming { fill: none; stroke: #cf222e; stroke-width: 1.5; } .coming { stroke: #1a7f37; }`,
 	`.t0 { fill: #c9def2; } .t1 { fill: #fae3b5; } .t2 { fill: #ddd3f0; } .t3 { fill: #c8e6e4; }`,
 	`.t4 { fill: #f6d3e2; } .t5 { fill: #e4dfc8; } .t6 { fill: #dcebc6; } .t7 { fill: #e9d2c4; }`,

@@ -31,25 +31,37 @@ func (d *drawing) nodes(y int) int {
 	ids := slices.Collect(d.cluster.Nodes())
 	rows := pick(len(ids), mostNodes, d.nodeRank(ids))
 	columns := 1 + min(2, len(rows)/10)
+	shown := make([]victims.NodeID, len(rows))
+	for i, row := range rows {
+		shown[i] = ids[row]
+	}
+	for _, g := range d.groups(shown) {
+		y = d.frame(g.name, y, func(y int) int { return d.nodeRows(g.nodes, columns, y) })
+	}
+	if more := len(ids) - mostNodes; more > 0 {
+		y += 10
+		d.canvas.Text("muted", nodesLeft, y, "and "+counted(more, "more node"))
+	}
+	return y
+}
+
+// nodeRows draws nodes in some columns from a line on, and returns the line below.
+func (d *drawing) nodeRows(ids []victims.NodeID, columns, y int) int {
 	wide := (nodesRight - nodesLeft - (columns-1)*nodeGap) / columns
-	for len(rows) > 0 {
-		beside := make([]nodeBox, min(columns, len(rows)))
+	for len(ids) > 0 {
+		beside := make([]nodeBox, min(columns, len(ids)))
 		lanes := 1
 		for i := range beside {
-			beside[i] = d.lay(ids[rows[i]], wide-2*nodePadding)
+			beside[i] = d.lay(ids[i], wide-2*nodePadding)
 			lanes = max(lanes, beside[i].lanes)
 		}
-		rows = rows[len(beside):]
+		ids = ids[len(beside):]
 		b := svg.Box{X: nodesLeft, Y: y, W: wide, H: nodeHead + lanes*lanePitch + 2}
 		for i := range beside {
 			d.nodeBox(&beside[i], b)
 			b.X += wide + nodeGap
 		}
 		y = b.Bottom() + nodeGap
-	}
-	if more := len(ids) - mostNodes; more > 0 {
-		y += 10
-		d.canvas.Text("muted", nodesLeft, y, "and "+counted(more, "more node"))
 	}
 	return y
 }

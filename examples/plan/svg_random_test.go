@@ -42,11 +42,16 @@ func randomDocument(t *rapid.T) string {
 		queues = append(queues, q)
 		leaves = append(leaves, "root."+q["name"].(string))
 	}
+	// Nodes are in some domains, one of them or none.
+	depth := number("depth", 0, 0, 1, 2)
+	domains := func(i int) []string {
+		return []string{name("d", i%2), "r" + strconv.Itoa(i%3)}[:min(depth, i%4)]
+	}
 	nodes, tasks := []object{}, []object{}
 	names := []string{}
 	for i := range number("nodes", 0, 1, 2, 9, 12, 45) {
 		names = append(names, name("n", i))
-		nodes = append(nodes, object{"name": names[i], "capacity": amounts(0, 4, 6), "unschedulable": rapid.Bool().Draw(t, "unschedulable")})
+		nodes = append(nodes, object{"name": names[i], "capacity": amounts(0, 4, 6), "unschedulable": rapid.Bool().Draw(t, "unschedulable"), "domains": domains(i)})
 	}
 	for i := range number("tasks", 0, 20, 60, 60) * min(1, len(nodes)) {
 		tasks = append(tasks, object{
@@ -60,7 +65,7 @@ func randomDocument(t *rapid.T) string {
 	requests := []object{
 		{"ask": object{"key": name("x", 0), "queue": leaves[0], "application": "x", "resources": object{"cpu": "4"}}, "then": then.Draw(t, "then")},
 		{"enforceQuota": object{"queue": leaf.Draw(t, "enforced")}, "then": then.Draw(t, "then")},
-		{"job": object{"name": name("j", 0), "queue": leaf.Draw(t, "job"), "application": "j", "priority": 9, "members": []object{
+		{"job": object{"name": name("j", 0), "queue": leaf.Draw(t, "job"), "application": "j", "priority": 9, "domain": depth, "members": []object{
 			{"key": name("m", 0), "resources": amounts(1, 3)}, {"key": name("m", 1), "resources": amounts(1, 3)},
 		}}, "then": then.Draw(t, "then")},
 	}

@@ -35,6 +35,8 @@ type scene struct {
 	verdict  string
 	remarks  []string
 	max      resources.Limit // of the asker, that is enforced, if it is a quota
+	depth    int             // of the domain that a job requires, or 0
+	closest  []string        // the domain that came closest, if it is refused
 }
 
 // An arrival is a place for an ask, or for a member of a job.

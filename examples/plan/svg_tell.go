@@ -72,6 +72,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 	d := &step.Placed.Decision
 	job := &d.Plan.Job
 	s.asker, s.places = job.Queue, true
+	s.depth, s.closest = job.Domain, d.Refusal.Domain
 	for i := range job.Members {
 		s.asked = resources.Add(s.asked, s.asked, job.Members[i].Size)
 		if _, placed := s.cluster.Lookup(job.Members[i].Key); !placed {

@@ -130,7 +130,17 @@ function handle(s, q, bars) {
 
 function drawNodes(s) {
   const of = s.type ? `, in ${s.type}` : "";
-  $("nodes").replaceChildren(el("p", { className: "column", textContent: "nodes" + of }), ...s.nodes.map(drawNode));
+  const all = [el("p", { className: "column", textContent: "nodes" + of })];
+  let group = "", frame = null;
+  for (const n of s.nodes) {
+    if (n.group && n.group !== group) {
+      frame = el("div", { className: "domain", role: "group", "aria-label": n.group }, el("p", { textContent: n.group }));
+      all.push(frame);
+    }
+    group = n.group;
+    if (frame) frame.append(drawNode(n)); else all.push(drawNode(n));
+  }
+  $("nodes").replaceChildren(...all);
 }
 
 function drawNode(n) {

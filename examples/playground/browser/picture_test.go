@@ -32,6 +32,7 @@ func TestWhy(t *testing.T) {
 	says("task:etl-3", "needs it for its guarantee")
 	says("task:rep-3", "others of its queue come first")
 	p.shows("A job in one rack", 0)
+	require.Equal(t, []string{"domain r1", "domain r2"}, js[[]string](p, `[...document.querySelectorAll("#nodes .domain > p")].map((e) => e.textContent)`))
 	says("node:n1", "in another domain, r1")
 	says("task:toy", "victim: makes room on the node")
 	p.quiet()
