@@ -91,10 +91,10 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 			check(c.RemoveNode("one more"))
 		}},
 		{"SyncNode", func() {
-			not, err := c.SyncNode("node-1", synced)
+			got, err := c.SyncNode("node-1", synced)
 			check(err)
-			if len(not) > 0 {
-				t.Fatal(not[0].Err)
+			if len(got.NotTaken) > 0 {
+				t.Fatal(got.NotTaken[0].Err)
 			}
 		}},
 		{"Apply+Undo", func() {

@@ -101,7 +101,7 @@ func TestSyncNode(t *testing.T) {
 	c := tableCluster(t)
 	_, err := c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{1, 1}})
 	require.NoError(t, err)
-	not, err := c.SyncNode("n1", []Task{
+	synced, err := c.SyncNode("n1", []Task{
 		{Key: "leave", Queue: 1, Size: vec{1, 1}},
 		{Key: "grant", Queue: 2, Size: vec{2}},
 		{Key: "far", Queue: 2, Size: vec{1}},
@@ -109,6 +109,8 @@ func TestSyncNode(t *testing.T) {
 		{Key: "leave", Queue: 1, Size: vec{1}},
 	})
 	require.NoError(t, err)
+	require.Equal(t, []string{"grant"}, synced.Started)
+	not := synced.NotTaken
 	require.Len(t, not, 2)
 	require.ErrorIs(t, not[0].Err, ErrQueue)
 	require.Equal(t, "lost", not[0].Key)
@@ -126,9 +128,10 @@ func TestSyncNode(t *testing.T) {
 	require.Equal(t, vec{2, 5}, c.Free(nil, 0))
 
 	// Of -1 nobody knows what it is: the node is closed until the next sync.
-	not, err = c.SyncNode("n1", []Task{{Key: "odd", Queue: 1, Size: vec{-1}}})
+	synced, err = c.SyncNode("n1", []Task{{Key: "odd", Queue: 1, Size: vec{-1}}})
 	require.NoError(t, err)
-	require.Len(t, not, 1)
+	require.Len(t, synced.NotTaken, 1)
+	require.Empty(t, synced.Started)
 	require.True(t, c.Closed(0))
 	require.Equal(t, vec{8, 8}, c.Capacity())
 	require.NoError(t, c.UpdateNode(&Node{Name: "n1", Capacity: vec{9, 9}}))

@@ -86,6 +86,14 @@ type NotTaken struct {
 	Err   error // as AddTask would return it
 }
 
+// Synced is what came of a [Cluster.SyncNode].
+type Synced struct {
+	NotTaken []NotTaken // in the order of the list
+	// Started has the keys of the tasks that held grants until then, in the
+	// order of the list: what kept their places for them need not any longer.
+	Started []string
+}
+
 // SyncNode makes the tasks of a node be exactly these, whatever their Node and
 // NodeName say. Use it after a restart, or if events may have been missed. Each
 // task is put as by [Cluster.SetTask]: marks stay, a task that was on another
@@ -93,40 +101,43 @@ type NotTaken struct {
 // not listed have gone. Other grants on it stay. A node that is not there is a
 // closed one, as for a task that names it.
 //
-// It does not stop at a task that the cluster cannot take, but returns all of
-// them with their reasons. What they use is unknown usage of the node until the
+// It returns which grants started. It does not stop at a task that the cluster cannot
+// take, but returns all of them with their reasons. What they use is unknown usage of the node until the
 // next sync, so that nothing is planned into it. If the size of one is no amount,
 // or too large to be added up, the node is closed until the next sync.
 //
 // The only error is an empty name of the node (or more nodes than 2147483647), and
 // changes nothing. The cost is that of changing each task once.
-func (c *Cluster) SyncNode(node string, tasks []Task) ([]NotTaken, error) {
+func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
-		return nil, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
+		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
 	}
 	id, ok := c.nodeIDs[node]
 	if !ok {
 		if err := c.checkNodes(); err != nil {
-			return nil, fmt.Errorf("victims: sync of node %q: %w", node, err)
+			return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, err)
 		}
 		id = c.newNode(node)
 	}
 	c.setUnknown(id, nil)
 	c.keepOnly(id, tasks)
-	var not []NotTaken
+	var dst Synced
 	done := 0
 	for i := range tasks {
 		t := tasks[i]
 		t.Node, t.NodeName = id, ""
+		_, granted := c.LookupGrant(t.Key)
 		if err := c.syncTask(&t, done); err != nil {
-			not = append(not, NotTaken{Index: i, Key: t.Key, Err: err})
+			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Key: t.Key, Err: err})
 			continue
 		}
-		done++
+		if done++; granted {
+			dst.Started = append(dst.Started, t.Key)
+		}
 	}
-	c.distrust(id, tasks, not)
+	c.distrust(id, tasks, dst.NotTaken)
 	c.leaveNode(id)
 	c.changed()
-	return not, nil
+	return dst, nil
 }

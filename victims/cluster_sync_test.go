@@ -59,7 +59,17 @@ func (x *clusterMachine) SyncNode(t *rapid.T) {
 	if name == "" {
 		wrong = []error{ErrEmpty}
 	}
-	not, err := x.c.SyncNode(name, tasks)
+	granted := func(key string) bool {
+		task, ok := x.m.tasks[key]
+		return ok && task.State == Granted
+	}
+	var started []string
+	for _, task := range tasks {
+		if granted(task.Key) && !slices.Contains(started, task.Key) {
+			started = append(started, task.Key)
+		}
+	}
+	synced, err := x.c.SyncNode(name, tasks)
 	if !x.judge(t, err, strconv.Quote(name), wrong) {
 		return
 	}
@@ -74,7 +84,12 @@ func (x *clusterMachine) SyncNode(t *rapid.T) {
 			x.removed(key)
 		}
 	}
-	x.syncModel(t, name, tasks, not)
+	x.syncModel(t, name, tasks, synced.NotTaken)
+	started = slices.DeleteFunc(started, granted)
+	slices.Sort(started)
+	if got := slices.Sorted(slices.Values(synced.Started)); !slices.Equal(started, got) {
+		t.Fatalf("started: %q, want %q", got, started)
+	}
 }
 
 // syncModel puts task after task, and holds the cluster to what it did not take.

@@ -117,12 +117,12 @@ func ExampleCluster_SyncNode() {
 	cluster := exampleCluster()
 	batch, _ := cluster.Tree().Lookup("root.batch")
 	root, _ := cluster.Tree().Lookup("root")
-	not, err := cluster.SyncNode("n1", []victims.Task{
+	synced, err := cluster.SyncNode("n1", []victims.Task{
 		{Key: "etl", Queue: batch, Size: resources.Vector{4000}, Scheduled: exampleNow.Add(-time.Hour)},
 		{Key: "stray", Queue: root, Size: resources.Vector{1000}},
 	})
 	check(err)
-	for _, x := range not {
+	for _, x := range synced.NotTaken {
 		fmt.Println(x.Err)
 	}
 	n1, _ := cluster.LookupNode("n1")

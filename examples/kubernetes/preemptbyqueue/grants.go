@@ -35,17 +35,6 @@ func (c *core) publish() {
 	grantsNow.Set(float64(len(g.keys)))
 }
 
-// publishStarts publishes the grants if one of those that were published is no more:
-// its pod turned up in the snapshot.
-func (c *core) publishStarts() {
-	for k := range c.granted.Load().keys { // in any order: one is enough
-		if _, ok := c.cluster.LookupGrant(k); !ok {
-			c.publish()
-			return
-		}
-	}
-}
-
 // admits reports whether a pod leaves enough of a node to those that were granted
 // room there. What is about to leave counts as room, for the grants wait for it;
 // whether the pod fits right now is for other plugins to say.

@@ -17,6 +17,8 @@ type mirror struct {
 	byName map[string]*mirrored
 	order  []*mirrored // as the nodes were in the last snapshot
 	round  uint64
+	// started is set if a pod with a grant turned up in the snapshot.
+	started bool
 
 	tasks   []victims.Task // memory for the tasks of a node
 	sizes   resources.Vector
@@ -58,7 +60,10 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 	if all {
 		c.removeBudgets()
 	}
-	c.publishStarts()
+	if m.started { // Filter need not keep their places any longer
+		m.started = false
+		c.publish()
+	}
 }
 
 // at returns the node of a name, which probably is where it was the last time.
@@ -96,11 +101,12 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 		return
 	}
 	tasks := c.tasksOf(n, info, now)
-	missed, err := c.cluster.SyncNode(n.name, tasks)
+	synced, err := c.cluster.SyncNode(n.name, tasks)
 	if err != nil {
 		c.log.Error(err, "Node not mirrored", "node", n.name)
 	}
-	for _, t := range missed {
+	c.mirror.started = c.mirror.started || len(synced.Started) > 0
+	for _, t := range synced.NotTaken {
 		notTaken.Inc()
 		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", t.Key)
 	}
