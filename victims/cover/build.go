@@ -235,12 +235,16 @@ func (w *Worker) buildClasses() {
 			w.members = append(w.members, int32(i))
 		}
 	}
+	byWork := p.Order.counts(ByWork)
 	slices.SortFunc(w.members, func(i, j int32) int {
 		u, v := &p.Units[i], &p.Units[j]
 		if c := w.alike(u, v); c != 0 {
 			return c
 		}
-		return cmp.Or(cmp.Compare(u.Work, v.Work), strings.Compare(u.Key, v.Key))
+		if byWork && u.Work != v.Work {
+			return cmp.Compare(u.Work, v.Work)
+		}
+		return strings.Compare(u.Key, v.Key)
 	})
 	w.classes, w.terms, w.soft.uses = w.classes[:0], w.terms[:0], w.soft.uses[:0]
 	for at, i := range w.members {
@@ -252,7 +256,7 @@ func (w *Worker) buildClasses() {
 		w.classes = append(w.classes, w.classOf(u, int32(at)))
 	}
 	slices.SortStableFunc(w.classes, func(a, b class) int {
-		return cmp.Or(slices.Compare(b.levels[:], a.levels[:]), cmp.Compare(a.use, b.use))
+		return cmp.Or(p.Order.compareUnits(&b.levels, &a.levels), cmp.Compare(a.use, b.use))
 	})
 }
 

@@ -153,9 +153,25 @@ func (c *coverCase) mustHaveLeastLevels(t *rapid.T, s *Selection) {
 	switch {
 	case s.Proven && !s.LevelsProven:
 		t.Fatal("proven, but not its levels")
-	case s.Found && s.LevelsProven && c.Order.Compare == nil && s.Total.Levels != c.best.levels:
+	case s.LevelsProven && !s.Proven && len(c.Order.Sequence) > 0 && c.Order.Sequence[0] >= NumLevels:
+		t.Fatal("levels are proven that do not decide first")
+	case s.Found && s.LevelsProven && c.Order.Compare == nil && c.firstLevels(s.Total.Levels) != c.firstLevels(c.best.levels):
 		t.Fatalf("levels %v are proven, but %v has %v", s.Total.Levels, c.best.keys, c.best.levels)
 	}
+}
+
+// firstLevels returns the levels that decide before excess and work, the others 0.
+func (c *coverCase) firstLevels(levels Levels) (first Levels) {
+	if c.Order.Sequence == nil {
+		return levels
+	}
+	for _, what := range c.Order.Sequence {
+		if what >= NumLevels {
+			break
+		}
+		first[what] = levels[what]
+	}
+	return first
 }
 
 // orderOfUnitsIsNothing: units in another order yield the same keys, whether

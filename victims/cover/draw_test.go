@@ -60,6 +60,9 @@ func coverCases() *rapid.Generator[*coverCase] {
 		}
 		c.Order = g.order()
 		c.Order.Compare = order.fast
+		if between(t, "sequence", 0, 2) == 1 {
+			c.Order.Sequence = g.sequence()
+		}
 		c.Needs = make([]Need, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
 		c.Bounds = make([]Bound, rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bounds"))
 		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
@@ -129,6 +132,33 @@ func (g *coverDraw) order() Order {
 		o.Max &^= 3 << (low - 1)
 	}
 	return o
+}
+
+// sequence draws a part of what decides, in any order: but halves of a number stay
+// together, and levels that may be negative come after the one that counts.
+func (g *coverDraw) sequence() (s []int8) {
+	o := &g.Order
+	first, later := [][]int8{{ByExcess}, {ByWork}}, [][]int8{}
+	for l := range int8(NumLevels) {
+		item := []int8{l}
+		switch {
+		case int(l) == o.Count || o.Carry>>l&1 != 0:
+			continue
+		case l+1 < NumLevels && o.Carry>>(l+1)&1 != 0:
+			item = []int8{l, l + 1}
+		}
+		if int(l) < o.Count || o.isMax(int(l)) {
+			first = append(first, item)
+		} else {
+			later = append(later, item)
+		}
+	}
+	first = rapid.Permutation(first).Draw(g.T, "before the count")
+	after := between(g.T, "of those after it", 0, len(first))
+	later = append(later, first[after:]...)
+	later = rapid.Permutation(later).Draw(g.T, "after the count")
+	s = append(slices.Concat(first[:after]...), int8(o.Count))
+	return append(s, slices.Concat(later[:between(g.T, "counted", 0, len(later))]...)...)
 }
 
 // units draws units of few shapes, each with a key and work of its own.
@@ -278,7 +308,7 @@ func (g *coverDraw) wanted() {
 // pictureOf writes a problem line by line.
 func pictureOf(p *Problem) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "max %011b carry %011b overrun %d count %d budgets %v wanted %v capacity %v\n", p.Order.Max, p.Order.Carry, p.Order.Overrun, p.Order.Count, p.Budgets, p.Wanted, p.Capacity)
+	fmt.Fprintf(&b, "max %011b carry %011b overrun %d count %d sequence %v budgets %v wanted %v capacity %v\n", p.Order.Max, p.Order.Carry, p.Order.Overrun, p.Order.Count, p.Order.Sequence, p.Budgets, p.Wanted, p.Capacity)
 	for i, n := range p.Needs {
 		fmt.Fprintf(&b, "need %d: %v\n", i, n.Short)
 	}

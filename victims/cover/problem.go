@@ -138,6 +138,12 @@ type Order struct {
 	// there, and in the summed levels before it at least 0. So a set is never
 	// cheaper than a part of it.
 	Count int
+	// Sequence is what decides between sets, the most important first: levels by
+	// their number, [ByExcess] and [ByWork]. nil means all levels, then excess,
+	// then work. What a sequence leaves out does not count, so that sets which
+	// differ in nothing else are told apart by keys. Count is in it, and levels
+	// that may be negative come after Count.
+	Sequence []int8
 	// Compare, if it is set, replaces the order of levels, excess and work.
 	// It must be a strict weak order that never calls a set cheaper than a
 	// part of it; if it calls the part as cheap, the part is what counts.
@@ -161,7 +167,9 @@ type Selection struct {
 	Total  Total
 	Proven bool // no legal set is cheaper, or if none was found, none exists
 	// LevelsProven is set if no legal set has lesser levels. Proven implies it.
-	// With an Order.Compare it says no more than Proven.
+	// With an Order.Compare, or a Sequence that does not begin with a level, it says
+	// no more than Proven. With another Sequence it is about the levels before
+	// excess and work.
 	LevelsProven bool
 	Steps        int
 }
@@ -287,8 +295,11 @@ type class struct {
 
 // compare returns how two totals compare, but for keys.
 func (o *Order) compare(a, b *Total) int {
-	if o.Compare != nil {
+	switch {
+	case o.Compare != nil:
 		return o.Compare(a, b)
+	case o.Sequence != nil:
+		return o.InSequence(a, b)
 	}
 	if c := slices.Compare(a.Levels[:], b.Levels[:]); c != 0 {
 		return c

@@ -1,6 +1,10 @@
 package cover
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
 
 // Least finds the cheapest set, by branch and bound from the greedy one. After
 // the given number of steps it ends with the best set found so far, and says
@@ -59,7 +63,7 @@ func (w *Worker) search(steps int) grade {
 	if w.branch(0) {
 		return whole
 	}
-	if w.p.Order.Compare != nil {
+	if !w.p.Order.levelsFirst() {
 		w.budget = steps
 		if w.branch(0) {
 			return whole
@@ -154,12 +158,8 @@ func (w *Worker) fewest(i int) int {
 // beaten reports whether no set that completes the present one with classes
 // from i on can matter: each costs more than the best one.
 func (w *Worker) beaten(i int) bool {
-	best := &w.top.total
-	switch {
-	case w.top.found:
-	case w.limit != nil:
-		best = w.limit
-	default:
+	best := w.goal()
+	if best == nil {
 		return false
 	}
 	o := &w.p.Order
@@ -171,6 +171,9 @@ func (w *Worker) beaten(i int) bool {
 
 	more := w.atLeast(i)
 	low := w.floor(i, more)
+	if o.Sequence != nil {
+		return w.beatenInSequence(i, &low, more)
+	}
 	if c := slices.Compare(low[:o.Count+1], best.Levels[:o.Count+1]); c != 0 {
 		return c > 0
 	}
@@ -183,11 +186,7 @@ func (w *Worker) beaten(i int) bool {
 	if w.levels && w.top.found || w.OnlyLesser {
 		return true
 	}
-	least := w.least[i*w.types:]
-	for t := range w.freed {
-		w.sure[t] = w.freed[t] + more*least[t]
-	}
-	excess := Excess(w.sure, w.p.Wanted, w.p.Capacity)
+	excess := w.leastExcess(i, more)
 	if c := excess.Compare(best.Excess); c != 0 {
 		return c > 0
 	}
@@ -196,6 +195,24 @@ func (w *Worker) beaten(i int) bool {
 		work = work.Add(w.leastWork(i, more))
 	}
 	return work.Compare(best.Work) > 0
+}
+
+// goal returns what a set must not cost more than, nil if that may be anything.
+func (w *Worker) goal() *Total {
+	if w.top.found {
+		return &w.top.total
+	}
+	return w.limit
+}
+
+// leastExcess returns the excess that the present set has at least with so many
+// more units of the classes from i on.
+func (w *Worker) leastExcess(i int, more int64) resources.Share {
+	least := w.least[i*w.types:]
+	for t := range w.freed {
+		w.sure[t] = w.freed[t] + more*least[t]
+	}
+	return Excess(w.sure, w.p.Wanted, w.p.Capacity)
 }
 
 // floor returns levels that no completion of the present set by at least more
@@ -292,7 +309,7 @@ func (w *Worker) better() bool {
 // beats reports whether a set of total t is within the limit.
 func (w *Worker) beats(t *Total) bool {
 	if w.OnlyLesser && w.limit != nil {
-		return slices.Compare(t.Levels[:], w.limit.Levels[:]) < 0
+		return w.p.Order.CompareLevels(&t.Levels, &w.limit.Levels) < 0
 	}
 	return w.limit == nil || w.p.Order.compare(t, w.limit) <= 0
 }

@@ -54,6 +54,23 @@ func (p slowProblem) compareSets(a, b *slowSet) int {
 	if p.compare != nil {
 		return p.compare(a, b)
 	}
+	if p.Order.Sequence != nil {
+		for _, what := range p.Order.Sequence {
+			var c int
+			switch what {
+			case ByExcess:
+				c = a.excess.Cmp(b.excess)
+			case ByWork:
+				c = a.work.Cmp(b.work)
+			default:
+				c = cmp.Compare(a.levels[what], b.levels[what])
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
 	return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.excess.Cmp(b.excess), a.work.Cmp(b.work))
 }
 
