@@ -370,7 +370,7 @@
 //
 // With options a plan costs T·t more at worst: Exempt is asked about each task,
 // and more nodes are searched with a Compare of the caller's or after a refusal
-// of the predicate. The search of one node is exponential in the number of kinds
+// of the predicate. Levels in another order cost about as much as by default. The search of one node is exponential in the number of kinds
 // of tasks on it at worst, and bounded by a budget. bench/README.md says what it
 // comes to.
 //

@@ -71,7 +71,7 @@ func (x *ceilings) reaches(l ceiling) bool {
 // higher one.
 func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 	for _, part := range []struct {
-		level int
+		level victims.Level
 		bound *int64
 	}{{victims.LevelRank, &l.rank}, {victims.LevelPriority, &l.priority}} {
 		// The first part is settled before the second is looked at: a cost compares
@@ -93,7 +93,7 @@ func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 
 // distinct returns the different values of a level of the candidates that a
 // ceiling admits, ascending.
-func (x *ceilings) distinct(level int, l ceiling) []int64 {
+func (x *ceilings) distinct(level victims.Level, l ceiling) []int64 {
 	values := x.values[:0]
 	for i := range x.cands {
 		c := &x.cands[i]

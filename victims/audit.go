@@ -43,6 +43,9 @@ type Auditor struct {
 	Minimum func(job string) int
 	// OwnLeaf says whether tasks of the ask's own leaf may make room for it.
 	OwnLeaf OwnLeaf
+	// Levels is what decides between plans; see [Planner]. Law 1 is judged only if
+	// opted-out victims come first in it, as they do by default.
+	Levels Levels
 
 	x audit
 }

@@ -7,6 +7,9 @@ package victims
 // optedOut yields each victim that opted out, if another task, which did not,
 // would do in its place: then another plan needs fewer of them.
 func (x *audit) optedOut(yield func(Violation) bool) {
+	if !x.a.Levels.keepsLaw1() {
+		return // the caller has made less of it
+	}
 	if x.second && x.ordinary() {
 		// The decision comes to the own leaf only if there is no ordinary plan.
 		x.second = false

@@ -30,26 +30,10 @@ type Cost struct {
 	Node          int             // (i) its place: a number that grows along node order
 }
 
-// The levels of the cost of a plan, in the order of [Cost]. The own cost takes
-// two, a high and a low half.
-const (
-	LevelOptedOut = iota
-	LevelOverrun
-	LevelOriginators
-	LevelRank
-	LevelPriority
-	LevelJobs
-	LevelOwnHigh
-	LevelOwnLow
-	LevelVictims
-	LevelSumRanks
-	LevelSumPriorities
-)
-
-// A level is how one level of the cost is summed up and told. To add one, add
-// a constant above, a row to this table, a field to [Cost] with a line each in
-// CostOf and Compare, and the twin in internal/oracle.
-type level struct {
+// A levelRow is how one level of the cost is summed up and told. To add one, add
+// a [Level] with its word, a row to this table, a field to [Cost] with a line each
+// in CostOf, Compare and compareAt, and the twin in internal/oracle.
+type levelRow struct {
 	combine combination
 	// text returns what the level says of a cost, "" if that is nothing.
 	text func(c *Cost) string
@@ -66,7 +50,7 @@ const (
 	atLeastOne             // summed, at least 1 each: a set costs more than its parts
 )
 
-var levels = [cover.NumLevels]level{
+var levelRows = [cover.NumLevels]levelRow{
 	LevelOptedOut: {
 		text: func(c *Cost) string { return textIf(c.OptedOut > 0, "%d opted out", c.OptedOut) },
 	},
@@ -90,7 +74,7 @@ var levels = [cover.NumLevels]level{
 	LevelJobs: {
 		text: func(c *Cost) string { return textIf(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job")) },
 	},
-	LevelOwnHigh: {
+	LevelOwn: {
 		text: func(c *Cost) string { return textIf(c.Own != cover.Wide{}, "own cost %v", c.Own) },
 	},
 	LevelOwnLow: {
@@ -138,8 +122,8 @@ func (c *Cost) compareNodes(d *Cost) int {
 
 // PlanOrder returns the order of [Cost] as levels.
 func PlanOrder() (o cover.Order) {
-	for l := range levels {
-		switch levels[l].combine {
+	for l := range levelRows {
+		switch levelRows[l].combine {
 		case largest:
 			o.Max |= 1 << l
 		case low:
@@ -164,7 +148,7 @@ func CostOf(t *cover.Total) Cost {
 		MaxRank:       l[LevelRank],
 		MaxPriority:   l[LevelPriority],
 		Jobs:          int(l[LevelJobs]),
-		Own:           cover.Join(l[LevelOwnHigh], l[LevelOwnLow]),
+		Own:           cover.Join(l[LevelOwn], l[LevelOwnLow]),
 		Victims:       int(l[LevelVictims]),
 		SumRanks:      l[LevelSumRanks],
 		SumPriorities: l[LevelSumPriorities],
@@ -180,8 +164,8 @@ func (c *Cost) String() string {
 		return "no victims"
 	}
 	var parts []string
-	for i := range levels {
-		if text := levels[i].text; text != nil {
+	for i := range levelRows {
+		if text := levelRows[i].text; text != nil {
 			if s := text(c); s != "" {
 				parts = append(parts, s)
 			}

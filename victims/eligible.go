@@ -271,7 +271,7 @@ func (e *Eligible) Levels(id TaskID) cover.Levels {
 		l[LevelOriginators] = 1
 	}
 	if own := e.c.costOf(id); own > 0 {
-		l[LevelOwnHigh], l[LevelOwnLow] = cover.WideOf(own).Split()
+		l[LevelOwn], l[LevelOwnLow] = cover.WideOf(own).Split()
 	}
 	return l
 }

@@ -153,3 +153,30 @@ func ExamplePlanner_ownLeaf() {
 	//   cost: highest rank -100, highest priority 0, 1 victim, 16.7% of the cluster freed beyond need, 1h0m0s of work lost
 	//   no legal plan costs less
 }
+
+// Somebody who pays for lost work wants least of that first, and then few
+// victims. What the levels do not name does not count: index would free less
+// beyond need, but loses as much work as etl, which comes first by key.
+func ExampleLevels() {
+	var levels victims.Levels
+	for _, word := range []string{"work", "victims"} {
+		var level victims.Level
+		check(level.UnmarshalText([]byte(word)))
+		levels = append(levels, level)
+	}
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster, Levels: levels}
+	ask := exampleAsk(cluster, "web-1", 2000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Print(cluster.Describe(&d))
+
+	planner.Levels = victims.Levels{victims.LevelWork, victims.LevelWork}
+	fmt.Println(planner.Decide(&d, &ask, exampleNow))
+	// Output:
+	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped:
+	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 16.7% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+	// victims: Levels[1]: work, as Levels[0]: duplicate key
+}

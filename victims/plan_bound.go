@@ -211,7 +211,7 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
 		return rank > l[LevelRank]
 	case priority != l[LevelPriority]:
 		return priority > l[LevelPriority]
-	case l[LevelJobs] > 0 || l[LevelOwnHigh] > 0 || l[LevelOwnLow] > 0:
+	case l[LevelJobs] > 0 || l[LevelOwn] > 0 || l[LevelOwnLow] > 0:
 		return false
 	}
 	count, fewer := l[LevelVictims], true

@@ -47,7 +47,7 @@ func (f *frontier) Less(i, j int) bool {
 	case a.plan >= 0 && b.plan >= 0:
 		return f.d.compare(&f.plans[a.plan].cost, &f.plans[b.plan].cost) < 0
 	case f.d.p.Compare == nil:
-		if c := slices.Compare(a.levels[:], b.levels[:]); c != 0 {
+		if c := f.d.problem.order.CompareLevels(&a.levels, &b.levels); c != 0 {
 			return c < 0
 		}
 	}
@@ -102,6 +102,10 @@ func (d hearing) prospectOf(n NodeID) (prospect, bool) {
 	}
 	if !d.pruning() || d.nodeNeed(d.scratch.short, n) == 0 {
 		return p, true
+	}
+	if d.problem.order.Sequence != nil {
+		ok := d.inSequence.bound(&p.levels, n)
+		return p, ok
 	}
 	b := nodeBound{node: n}
 	if !d.bounds.boundNode(&b, d.scratch.short) {
@@ -192,7 +196,7 @@ func (d hearing) trim(n NodeID, u *unitSet, taken []int32) []int32 {
 // exchange puts another candidate in the place of an opted-out victim, if that
 // leaves fewer opted out and does as well. It reports whether it has.
 func (d hearing) exchange(n NodeID, u *unitSet, taken []int32) ([]int32, bool) {
-	for at := len(taken) - 1; at >= 0; at-- {
+	for at := len(taken) - 1; at >= 0 && d.p.Levels.keepsLaw1(); at-- {
 		out := taken[at]
 		if u.units[out].Levels[LevelOptedOut] == 0 {
 			continue
@@ -241,7 +245,7 @@ func (d hearing) tasksOf(u *unitSet, units []int32) []TaskID {
 func (d hearing) sortUnits(u *unitSet, units []int32) {
 	slices.SortFunc(units, func(i, j int32) int {
 		a, b := &u.units[i], &u.units[j]
-		return cmp.Or(slices.Compare(a.Levels[:], b.Levels[:]), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
+		return cmp.Or(d.problem.order.CompareLevels(&a.Levels, &b.Levels), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
 	})
 }
 

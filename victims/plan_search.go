@@ -21,6 +21,7 @@ type incumbent struct {
 // A problem is what is posed to the worker, and the memory for it.
 type problem struct {
 	cover.Problem
+	order    ranking
 	one      [1]int64 // what a blocker's need is short of
 	comparer func(a, b *cover.Total) int
 	costs    [2]Cost // that are being compared
@@ -41,6 +42,9 @@ func (d *decision) choose() (found bool) {
 	switch {
 	case d.p.Predicate != nil:
 		found = d.hearing.searchInTurn()
+	case d.pruning() && d.problem.order.Sequence != nil:
+		d.inSequence.search()
+		found = d.best.found
 	case d.pruning():
 		d.bounds.searchBounded()
 		found = d.best.found
@@ -77,8 +81,7 @@ func (d *decision) gives() bool {
 	return false
 }
 
-// pruning reports whether digests and bounds on the default order of costs may
-// be used. A digest knows no tasks with required nodes.
+// pruning reports whether digests and bounds on levels may be used. A digest knows no tasks with required nodes.
 func (d *decision) pruning() bool {
 	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != RelaxRequiredNode
 }
@@ -140,15 +143,8 @@ func (d *decision) state(s *site, wanted resources.Vector) {
 	for range s.blockers {
 		needs = append(needs, cover.Need{Short: p.one[:]})
 	}
-	order := PlanOrder()
-	if d.p.Compare != nil {
-		if p.comparer == nil {
-			p.comparer = d.compareTotals // bound once, not for every node
-		}
-		order.Compare = p.comparer
-	}
 	p.Problem = cover.Problem{
-		Needs: needs, Bounds: d.eligible.Rooms.Bounds, Budgets: p.budgets.left, Order: order,
+		Needs: needs, Bounds: d.eligible.Rooms.Bounds, Budgets: p.budgets.left, Order: p.order.Order,
 		Wanted: wanted, Capacity: d.c.total,
 	}
 }
@@ -198,8 +194,11 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 }
 
 func (d *decision) compare(a, b *Cost) int {
-	if d.p.Compare != nil {
+	switch {
+	case d.p.Compare != nil:
 		return d.p.Compare(a, b)
+	case d.problem.order.Sequence != nil:
+		return compareInSequence(d.problem.order.Sequence, a, b)
 	}
 	return a.Compare(b)
 }

@@ -3,7 +3,6 @@ package victims
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -104,7 +103,7 @@ func (h *thinHeap) Pop() any           { return nil }
 func (h *thinHeap) compare(a, b TaskID) int {
 	d := h.d
 	x, y := d.eligible.Levels(a), d.eligible.Levels(b)
-	if c := slices.Compare(x[:], y[:]); c != 0 {
+	if c := d.problem.order.CompareLevels(&x, &y); c != 0 {
 		return c
 	}
 	return cmp.Or(

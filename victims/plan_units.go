@@ -258,7 +258,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 			u.add(d, s, id)
 			if unit := &u.units[len(u.units)-1]; unbound {
 				unit.Bounds = nil
-				if unit.Work > 0 {
+				if unit.Work > 0 && d.problem.order.byWork {
 					left-- // those without work to lose are told apart by key, and not in order
 				}
 			}
@@ -350,10 +350,12 @@ func (d *decision) compareGroups(a, b TaskID) int {
 	if c := d.compareGroup(a, b); c != 0 {
 		return c
 	}
-	return cmp.Or(
-		cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)),
-		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key),
-	)
+	if d.problem.order.byWork {
+		if c := cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key)
 }
 
 func (d *decision) compareGroup(a, b TaskID) int {

@@ -45,10 +45,17 @@ type Planner struct {
 	// lawful all the same, or a refusal that is not Proven and has no RetryAt.
 	// nil: never.
 	Stop func() bool
-	// Compare replaces [Cost.Compare] as the order of costs. It must be a
+	// Levels is what decides between plans, the most important first, if that is
+	// not the order of [Cost]: an order of all levels, or a part of them. Levels
+	// left out do not count; see [Levels]. A decision is about as fast as with the
+	// default. Law 1 is the level LevelOptedOut, so it is as strong as its place.
+	Levels Levels
+	// Compare replaces Levels and [Cost.Compare] as the order of costs. Use it for
+	// what levels cannot say: sums with weights, ranks in bands, the node before
+	// the victims. It must be a
 	// strict weak order in which a set of victims never costs less than a
-	// part of it, nor than none, whose cost has Victims 0. Node bounds know the
-	// default order only, so that a decision then searches every node.
+	// part of it, nor than none, whose cost has Victims 0. Node bounds know
+	// levels only, so that a decision then searches every node.
 	Compare func(a, b *Cost) int
 
 	// Minimum returns how many members a running job needs to be of use, and 0
@@ -114,7 +121,7 @@ type Exemption struct {
 // dst to the answer, reusing its memory. That there is no plan is no error.
 // Errors say what is wrong with the ask, and leave dst as it was: an empty key
 // or that of a task, a queue that is no leaf, amounts and times that a
-// [Cluster] would not take.
+// [Cluster] would not take. So do Levels that are none or stand twice.
 //
 // An ask that holds a grant is judged on its node, with that grant and those
 // given there after it taken off. It fits if it can start: by [Cluster.Start],
@@ -156,7 +163,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 		return
 	}
 	a := &p.auditor
-	a.Cluster, a.StrictPriority, a.Interval, a.OwnLeaf = p.Cluster, p.StrictPriority, p.Interval, p.OwnLeaf
+	a.Cluster, a.StrictPriority, a.Interval, a.OwnLeaf, a.Levels = p.Cluster, p.StrictPriority, p.Interval, p.OwnLeaf, p.Levels
 	a.Exempt, a.Minimum, a.Filter, a.Blockers, a.Predicate = p.Exempt, p.Minimum, p.Filter, p.Blockers, p.Predicate
 	p.found = a.Audit(p.found[:0], &dst.Plan, now)
 	if len(p.found) > 0 {
@@ -219,12 +226,13 @@ type decision struct {
 // parts are what a decision is made by. Each has methods of its own, and the same
 // decision to work on.
 type parts struct {
-	gate     gate
-	bounds   bounder
-	headroom headroomSearch
-	hearing  hearing
-	refusing refuser
-	inquiry  inquiry
+	gate       gate
+	bounds     bounder
+	inSequence sequenceBounder
+	headroom   headroomSearch
+	hearing    hearing
+	refusing   refuser
+	inquiry    inquiry
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -249,8 +257,12 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := c.checkAsk(ask, now); err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
+	if err := p.Levels.Check(); err != nil {
+		return err
+	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
-	d.parts = parts{gate{d}, bounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
+	d.problem.order.set(d)
+	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
 	d.nodes = c.order
 	if d.required() {
 		d.nodes = d.single[:0]

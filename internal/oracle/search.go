@@ -15,7 +15,7 @@ func (j *judge) best() (best Cost, ok bool) {
 		}
 		j.sets(n.Name, nil, j.candidates(n.Name), func(victims []*world.Task) {
 			cost := j.cost(n.Name, victims)
-			if !ok || cost.Compare(&best) < 0 {
+			if !ok || cost.compareBy(j.o.Levels, &best) < 0 {
 				best, ok = cost, true
 			}
 		})

@@ -124,6 +124,13 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 		Cluster: c, StrictPriority: o.StrictPriority, Interval: o.Interval,
 		OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum(),
 	}
+	for _, name := range o.Levels {
+		var level victims.Level
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			panic("world: " + err.Error())
+		}
+		p.Levels = append(p.Levels, level)
+	}
 	if o.Exempt != nil {
 		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
 			at := Options{Now: e.Now, Exempt: o.Exempt}

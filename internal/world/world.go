@@ -137,7 +137,8 @@ type Options struct {
 	// Minimums has the members that running jobs must keep, by name. If it is
 	// nil, no minimum is known, and there are no gangs.
 	Minimums map[string]int
-	OwnLeaf  string // what may be taken of the own leaf: "", Met or Any
+	Levels   []string // what decides between plans, by their words; none: the default
+	OwnLeaf  string   // what may be taken of the own leaf: "", Met or Any
 }
 
 // The words for what an ask or a job may take of its own leaf.

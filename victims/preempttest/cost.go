@@ -29,7 +29,7 @@ func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) err
 		return err
 	}
 	for i := range costs {
-		empty := victims.Cost{Node: costs[i].Node}
+		empty := victims.Cost{NodeRank: costs[i].NodeRank, Node: costs[i].Node}
 		if compare(&costs[i], &empty) < 0 {
 			return c.broken(ErrPart, "%s against no victims", c.name(i))
 		}
@@ -50,22 +50,26 @@ func together(a, b victims.Cost) victims.Cost {
 	case b.Victims == 0:
 		return a
 	case a.Victims == 0:
-		b.Node = a.Node
+		b.NodeRank, b.Node = a.NodeRank, a.Node
 		return b
 	}
 	if a.Excess.Compare(b.Excess) < 0 {
 		a.Excess = b.Excess
 	}
 	return victims.Cost{
-		OptedOut:    sat.Add(a.OptedOut, b.OptedOut),
-		Originators: sat.Add(a.Originators, b.Originators),
-		MaxRank:     max(a.MaxRank, b.MaxRank),
-		MaxPriority: max(a.MaxPriority, b.MaxPriority),
-		Jobs:        sat.Add(a.Jobs, b.Jobs),
-		Victims:     sat.Add(a.Victims, b.Victims),
-		SumRanks:    sat.Add(a.SumRanks, b.SumRanks),
-		Excess:      a.Excess,
-		Work:        a.Work.Add(b.Work),
-		Node:        a.Node,
+		OptedOut:      sat.Add(a.OptedOut, b.OptedOut),
+		Overrun:       sat.Add(a.Overrun, b.Overrun),
+		Originators:   sat.Add(a.Originators, b.Originators),
+		MaxRank:       max(a.MaxRank, b.MaxRank),
+		MaxPriority:   max(a.MaxPriority, b.MaxPriority),
+		Jobs:          sat.Add(a.Jobs, b.Jobs),
+		Own:           a.Own.Add(b.Own),
+		Victims:       sat.Add(a.Victims, b.Victims),
+		SumRanks:      sat.Add(a.SumRanks, b.SumRanks),
+		SumPriorities: sat.Add(a.SumPriorities, b.SumPriorities),
+		Excess:        a.Excess,
+		Work:          a.Work.Add(b.Work),
+		NodeRank:      a.NodeRank,
+		Node:          a.Node,
 	}
 }

@@ -79,7 +79,8 @@ func TestTestCompare_Broken(t *testing.T) {
 	}
 }
 
-// TestTestCompare_Default holds the default order of costs to its contract.
+// TestTestCompare_Default holds the default order of costs to its contract, and
+// that of any levels.
 func TestTestCompare_Default(t *testing.T) { rapid.Check(t, defaultCompare) }
 
 func FuzzTestCompare(f *testing.F) { f.Fuzz(rapid.MakeFuzz(defaultCompare)) }
@@ -89,16 +90,22 @@ func defaultCompare(t *rapid.T) {
 		n := rapid.IntRange(0, 3).Draw(t, "victims")
 		node := rapid.IntRange(0, 2).Draw(t, "node")
 		if n == 0 {
-			return victims.Cost{Node: node}
+			return victims.Cost{Node: node, NodeRank: int64(node % 2)}
 		}
 		return victims.Cost{
 			OptedOut: rapid.IntRange(0, n).Draw(t, "opted out"), Originators: rapid.IntRange(0, n).Draw(t, "originators"),
 			MaxRank: rapid.Int64Range(-2, 0).Draw(t, "rank"), MaxPriority: rapid.Int64Range(-1, 1).Draw(t, "priority"),
+			Overrun: rapid.Int64Range(0, 1).Draw(t, "overrun"), Jobs: rapid.IntRange(0, 1).Draw(t, "jobs"),
+			Own:     cover.WideOf(rapid.SampledFrom([]int64{0, 0, 1, 1 << 62}).Draw(t, "own cost")),
 			Victims: n, SumRanks: rapid.Int64Range(-3, 0).Draw(t, "ranks"),
+			SumPriorities: rapid.Int64Range(-3, 3).Draw(t, "priorities"), NodeRank: int64(node % 2),
 			Excess: resources.Share{Amount: rapid.Int64Range(0, 2).Draw(t, "excess"), Of: rapid.Int64Range(1, 2).Draw(t, "of")},
 			Work:   cover.WorkOf(time.Duration(rapid.Int64Range(0, 2).Draw(t, "work"))),
 			Node:   node,
 		}
 	}), 0, 6).Draw(t, "costs")
 	require.NoError(t, preempttest.TestCompare((*victims.Cost).Compare, list))
+	levels := rapid.Permutation(victims.DefaultLevels()).Draw(t, "levels")
+	levels = levels[:rapid.IntRange(0, len(levels)).Draw(t, "of them")]
+	require.NoError(t, preempttest.TestCompare(levels.Compare, list), "%v", levels)
 }

@@ -55,6 +55,10 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Planner.Compare = func(a, b *victims.Cost) int { return a.Compare(b) }
 			return nil
 		}},
+		{"levels", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
+			s.Planner.Levels = victims.Levels{victims.LevelVictims}
+			return nil
+		}},
 		{"predicate", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
 			s.Planner.Predicate = func(*victims.Placing) bool { return true }
 			return nil

@@ -81,6 +81,9 @@ func (w *writer) functions() {
 	if p.Compare != nil {
 		w.lacks("compare", "", "costs are compared in the default order")
 	}
+	if len(p.Levels) > 0 {
+		w.lacks("levels", "", "costs are compared in the default order")
+	}
 	if p.Predicate != nil {
 		w.lacks("predicate", "", "every node and set of victims is accepted")
 	}

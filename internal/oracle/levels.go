@@ -1,0 +1,56 @@
+package oracle
+
+import (
+	"cmp"
+	"slices"
+)
+
+// compareBy orders costs by levels, named by their words and the most important
+// first; without names it is Compare. The number of victims counts whatever is
+// named: before the first sum over victims, and in the end.
+func (c *Cost) compareBy(levels []string, d *Cost) int {
+	if len(levels) == 0 {
+		return c.Compare(d)
+	}
+	victims := cmp.Compare(c.Victims, d.Victims)
+	for _, level := range levels {
+		var order int
+		switch level {
+		case "opted-out":
+			order = cmp.Compare(c.OptedOut, d.OptedOut)
+		case "overrun":
+			order = cmp.Compare(c.Overrun, d.Overrun)
+		case "originators":
+			order = cmp.Compare(c.Originators, d.Originators)
+		case "rank":
+			order = cmp.Compare(c.MaxRank, d.MaxRank)
+		case "priority":
+			order = cmp.Compare(c.MaxPriority, d.MaxPriority)
+		case "jobs":
+			order = cmp.Compare(c.Jobs, d.Jobs)
+		case "own-cost":
+			order = c.Own.Cmp(d.Own)
+		case "victims":
+			order = victims
+		case "sum-ranks":
+			order = cmp.Or(victims, cmp.Compare(c.SumRanks, d.SumRanks))
+		case "sum-priorities":
+			order = cmp.Or(victims, cmp.Compare(c.SumPriorities, d.SumPriorities))
+		case "excess":
+			order = c.Excess.Cmp(d.Excess)
+		case "work":
+			order = c.Work.Cmp(d.Work)
+		default:
+			panic("oracle: no level " + level)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return cmp.Or(
+		victims,
+		cmp.Compare(c.NodeRank, d.NodeRank),
+		cmp.Compare(c.Node, d.Node),
+		slices.Compare(c.Keys, d.Keys),
+	)
+}

@@ -1,0 +1,139 @@
+package victims_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/oracle"
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// drawLevels draws some levels in any order, often all.
+func drawLevels(t *rapid.T) victims.Levels {
+	levels := rapid.Permutation(victims.DefaultLevels()).Draw(t, "levels")
+	if rapid.Bool().Draw(t, "all levels") {
+		return levels
+	}
+	return levels[:rapid.IntRange(1, len(levels)).Draw(t, "of them")]
+}
+
+func namesOf(levels victims.Levels) (names []string) {
+	for _, l := range levels {
+		names = append(names, l.String())
+	}
+	return names
+}
+
+// TestOracle_Levels compares the planner with the oracle if levels decide in any
+// other order, and some not at all: with and without pruning.
+func TestOracle_Levels(t *testing.T) { law.Check3000(t, propertyLevels) }
+
+func FuzzOracle_Levels(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(propertyLevels))
+}
+
+func propertyLevels(t *rapid.T) {
+	shape := world.Small
+	if rapid.Bool().Draw(t, "everything") {
+		shape = shape.With(world.Everything)
+	}
+	c := world.Cases(shape).Draw(t, "case")
+	c.Options.Levels = namesOf(drawLevels(t))
+	want := oracle.Decide(c)
+	planner := world.CasePlanner(build(t, &c.World), c)
+	planner.Audit = true
+	for _, exhaustive := range []bool{false, true} {
+		planner.Exhaustive = exhaustive
+		compare(t, c, planner, want, fmt.Sprintf("levels %v, exhaustive %v", c.Options.Levels, exhaustive))
+	}
+}
+
+// TestLevels_Compare: a planner whose Compare is that of some levels, which
+// searches all nodes, decides as one that has the levels. After a predicate has
+// refused, that holds for what is proven.
+func TestLevels_Compare(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+		cluster := build(t, &c.World)
+		levels := drawLevels(t)
+		refused := rapid.IntRange(0, 4).Draw(t, "the predicate refuses sets of")
+		var said []string
+		for _, byLevels := range []bool{true, false} {
+			planner := world.CasePlanner(cluster, c)
+			planner.Predicate = func(p *victims.Placing) bool { return len(p.Victims) != refused || refused == 0 }
+			if planner.Levels = levels; !byLevels {
+				planner.Compare = levels.Compare
+			}
+			ask := askOf(t, cluster, &c.Ask)
+			var d victims.Decision
+			require.NoError(t, planner.Decide(&d, &ask, c.Options.Now))
+			if d.Outcome != victims.Refused && !d.Plan.Proof.Proven() || d.Outcome == victims.Refused && !d.Refusal.Proven {
+				return
+			}
+			said = append(said, cluster.Describe(&d))
+		}
+		require.Equal(t, said[1], said[0], "levels %v\n%v", levels, c)
+	})
+}
+
+// TestLevels_Default: all levels in the default order decide as none do.
+func TestLevels_Default(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+		cluster := build(t, &c.World)
+		planner := world.CasePlanner(cluster, c)
+		ask := askOf(t, cluster, &c.Ask)
+		var got, want victims.Decision
+		require.NoError(t, planner.Decide(&want, &ask, c.Options.Now))
+		planner.Levels = victims.DefaultLevels()
+		require.NoError(t, planner.Decide(&got, &ask, c.Options.Now))
+		got.Plan.Steps, got.Refusal.Steps, want.Plan.Steps, want.Refusal.Steps = 0, 0, 0, 0
+		if diff := cmp.Diff(cluster.Describe(&want), cluster.Describe(&got)); diff != "" {
+			t.Fatalf("the default (-) and all levels (+):\n%s\n%v", diff, c)
+		}
+	})
+}
+
+// TestLevels_Check: what is no level, or stands twice, is told, and nothing is
+// decided.
+func TestLevels_Check(t *testing.T) {
+	for _, test := range []struct {
+		levels victims.Levels
+		wraps  error
+		says   string
+	}{
+		{victims.Levels{victims.LevelWork, 77}, victims.ErrUnknown, "victims: Levels[1]: Level(77): "},
+		{victims.Levels{victims.LevelOwnLow}, victims.ErrUnknown, "victims: Levels[0]: Level(7): "},
+		{victims.Levels{victims.LevelRank, victims.LevelWork, victims.LevelRank}, victims.ErrDuplicate, "victims: Levels[2]: rank, as Levels[0]: "},
+	} {
+		err := test.levels.Check()
+		require.ErrorIs(t, err, test.wraps)
+		require.ErrorContains(t, err, test.says)
+
+		f := giverAndTaker(t)
+		p := victims.Planner{Cluster: f.c, Levels: test.levels}
+		before := victims.Decision{Outcome: victims.Waits}
+		d := before
+		require.ErrorIs(t, p.Decide(&d, f.ask("x", "b", 3), now), test.wraps)
+		require.Equal(t, before, d)
+	}
+	require.NoError(t, victims.DefaultLevels().Check())
+	require.NoError(t, victims.Levels(nil).Check())
+}
+
+// TestLevels_Warm: another order of levels allocates nothing either.
+func TestLevels_Warm(t *testing.T) {
+	w := workload.W{Nodes: 100, Tasks: 30, Tree: workload.Tree4x100}
+	s := w.Subject(w.Build(), 4)
+	s.Planner.Levels = victims.Levels{victims.LevelVictims, victims.LevelWork, victims.LevelRank}
+	s.Decide()
+	require.Zero(t, testing.AllocsPerRun(10, s.Decide))
+}
