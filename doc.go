@@ -68,7 +68,7 @@
 //			}
 //		case victims.Refused:
 //			ask.LastAttempt = now // if an attempt interval is used
-//			later(ask, d.Refusal.RetryAt) // and cluster.DescribeRefusal(&d) says why
+//			later(ask, d.Refusal.RetryAt) // or when d.Refusal.Help says; DescribeRefusal says why
 //		}
 //	}
 //	// Once all its victims have gone: cluster.Start(ask.Key, now). Or decide it
@@ -216,8 +216,8 @@
 // itself. In every case the plan is minimal: no victim can be given back.
 //
 // A refusal has its reason, counts of tasks per rule that kept them, the node
-// that came closest and what it lacks, and the time at which it may help to
-// ask again. [victims.Planner.Explain] says of every queue, node and task what
+// that came closest and what it lacks, the time at which it may help to
+// ask again, and what else would have to happen ([victims.Help]). [victims.Planner.Explain] says of every queue, node and task what
 // it was to the decision, and which single rule would have to give.
 //
 // # The seven laws

@@ -113,7 +113,11 @@ func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
 // and changes nothing.
 func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
-// A Refusal says why there is no plan for a job.
+// A Refusal says why there is no plan for a job. Time may change the answer as
+// RetryAt says. Of what else may, it has what is missing: the Breaches of formulas, the rules that
+// keep candidates, the domain that came closest. A plan for a job may use all nodes and queues at
+// once, so that any change of the cluster may help: ask again after each round in which something
+// has changed.
 type Refusal struct {
 	Reason Reason
 	// Breaches are the formulas that keep the job out, where the reason is

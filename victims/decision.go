@@ -249,8 +249,15 @@ type Refusal struct {
 	// RetryAt is the first instant at which by time alone the answer can
 	// change. It is zero if time does not help.
 	RetryAt time.Time
+	// Help says what else has to happen before the answer can change.
+	Help Help
 	// Proven is set if no plan exists; else none was found within the step
 	// budget. Steps are the search steps taken.
 	Proven bool
 	Steps  int
+}
+
+// cleared returns a refusal that says nothing, with the memory of r.
+func (r *Refusal) cleared() Refusal {
+	return Refusal{Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
 }

@@ -23,6 +23,10 @@ func (c *Cluster) DescribeRefusal(d *Decision) string { return writer{c}.refusal
 // fence may be near. Names that are not plain are quoted.
 func (c *Cluster) DescribeExplanation(e *Explanation) string { return writer{c}.explanation(e) }
 
+// DescribeHelp writes what would help after a refusal, for people to read, on a
+// line. It ends with a newline. The queues must be there still.
+func (c *Cluster) DescribeHelp(h *Help) string { return writer{c}.help(h) }
+
 // DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
 // does: for a page on which one points at queues. A queue that plays no part
 // gets the empty text.

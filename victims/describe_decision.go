@@ -121,6 +121,33 @@ func (w writer) refusal(d *Decision) string {
 	return b.String()
 }
 
+// help writes what would help.
+func (w writer) help(h *Help) string {
+	var all []string
+	add := func(named bool, text string) {
+		if named {
+			all = append(all, text)
+		}
+	}
+	add(h.AnyNode, "room on any node")
+	add(h.Node != "", "room on "+plain.Name(h.Node))
+	for _, q := range h.Less {
+		add(true, "less usage of "+w.queueName(q))
+	}
+	for _, q := range h.More {
+		add(true, "more usage of "+w.queueName(q))
+	}
+	for _, name := range h.Budgets {
+		add(true, "more left in the budget "+plain.Name(name))
+	}
+	add(h.Time, "time")
+	add(h.Bounds, "other bounds")
+	add(h.Policies, "other policies")
+	add(h.Priorities, "other priorities")
+	add(h.Labels, "other labels")
+	return "what would help: " + strings.Join(all, ", ") + "\n"
+}
+
 // wouldLack says what the closest node would lack.
 func (w writer) wouldLack(r *Refusal) string {
 	switch {

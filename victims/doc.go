@@ -7,7 +7,7 @@
 // The caller tells a [Cluster] about nodes and tasks, and keeps telling it
 // what changes. A [Planner] then answers one [Ask] at a time with a
 // [Decision]. The ask fits, or it waits for what is leaving already, or there is
-// a [Plan], or there is a [Refusal] that says why not and when to try again.
+// a [Plan], or there is a [Refusal] that says why not, and what would help.
 // Nothing happens until the caller applies the plan:
 //
 //	planner := victims.Planner{Cluster: cluster}

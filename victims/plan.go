@@ -41,6 +41,7 @@ func (d *decision) decide(dst *Decision) {
 	if d.trial.stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
+	d.refusing.help(dst)
 }
 
 // A stage says whose tasks are candidates.
@@ -116,7 +117,7 @@ func (d *decision) refuseForLack(dst *Decision) {
 // planned sets dst to the best plan.
 func (d *decision) planned(dst *Decision) {
 	dst.Outcome = Preempts
-	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0], WaitsFor: dst.Refusal.WaitsFor[:0]}
+	dst.Refusal = dst.Refusal.cleared()
 	p := &dst.Plan
 	p.Version = d.c.version
 	p.Node, p.Cost, p.Proof, p.Steps = d.best.node, d.best.cost, d.trial.proof(), d.trial.steps

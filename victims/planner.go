@@ -169,6 +169,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)
 		dst.Refusal.Proven = false
+		p.d.refusing.help(dst)
 	}
 }
 
@@ -181,7 +182,7 @@ func (dst *Decision) reset(d *decision) {
 		Version: d.c.version, At: d.now, Path: d.tree.Path(d.ask.Queue),
 	}
 	dst.Plan.Ask.Size = size
-	dst.Refusal = Refusal{Lacks: dst.Refusal.Lacks[:0], WaitsFor: dst.Refusal.WaitsFor[:0]}
+	dst.Refusal = dst.Refusal.cleared()
 }
 
 // decision is one decision in the making, and the memory for the next. Its

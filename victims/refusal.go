@@ -119,10 +119,15 @@ func (s *survey) countRules(r *Refusal) {
 				continue
 			}
 			at := d.siteIfOpen(NodeID(n))
-			if rule := d.ruleFor(id, &at); rule != 0 {
-				r.Counts[rule]++
-			} else {
+			switch rule := d.ruleFor(id, &at); rule {
+			case 0:
 				r.Candidates++
+				d.helpBudgets(&r.Help, id)
+			case RuleBudget, RuleGuarantee:
+				d.helpBudgets(&r.Help, id)
+				fallthrough
+			default:
+				r.Counts[rule]++
 			}
 		}
 	}

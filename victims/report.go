@@ -73,6 +73,7 @@ type RefusalReport struct {
 	Closest    string            `json:"closest,omitempty"`
 	Lacks      map[string]string `json:"lacks,omitempty"`
 	RetryAt    time.Time         `json:"retryAt,omitzero"`
+	Help       HelpReport        `json:"help"`
 	Proven     bool              `json:"proven"`
 	Steps      int               `json:"steps"`
 }
@@ -137,7 +138,8 @@ func (v *Victim) Report(s *resources.Schema) VictimReport {
 func (r *Refusal) report(c *Cluster) *RefusalReport {
 	f := &RefusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
-		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
+		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
+		Proven: r.Proven, Steps: r.Steps,
 	}
 	switch r.Reason {
 	case OverMax, OverGuarantee, HeadroomInside:

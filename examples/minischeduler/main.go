@@ -1,4 +1,4 @@
-// Minischeduler is a scheduler of some two hundred lines that admits, preempts,
+// Minischeduler is a scheduler of some three hundred lines that admits, preempts,
 // enforces quotas and places jobs with the library. It has a clock of its own,
 // lives through a quarter of an hour, and prints its history.
 //

@@ -62,6 +62,23 @@ func TestTick_AsksSurviveErrors(t *testing.T) {
 	require.Equal(t, []string{"bad", "last"}, keys, "web runs, the others wait")
 }
 
+// An ask that was refused is decided again once something has happened that helps.
+func TestTick_AsksAgainIfWorthIt(t *testing.T) {
+	s := crowded(t)
+	s.asks[0].work.MayNot = true
+	asked := 0
+	s.planner.Observe = func(*victims.Decision) { asked++ }
+	for range 10 {
+		require.NoError(t, s.tick(time.Minute))
+	}
+	require.Equal(t, 1, asked, "nothing has happened")
+	s.stop(departure{key: "b2"})
+	require.NoError(t, s.cluster.SetState("b2", victims.Releasing))
+	require.NoError(t, s.tick(time.Minute))
+	require.Equal(t, 2, asked)
+	require.Empty(t, s.asks, "it fits where b2 was")
+}
+
 // The history, to be read: testdata has it.
 func TestRun(t *testing.T) {
 	var out strings.Builder

@@ -46,6 +46,12 @@ type scheduler struct {
 type pending[T any] struct {
 	work T
 	told victims.Outcome
+
+	// An ask that was refused is not decided again before something happens that
+	// would help. Idle is set as long as nothing has.
+	idle    bool
+	help    victims.Help
+	retryAt time.Time
 }
 
 // A departure is a task that will have gone at an instant.
@@ -90,6 +96,7 @@ func (s *scheduler) limit(q queue.ID, most resources.Limit, delay time.Duration)
 	if err := s.cluster.SetMax(q, most); err != nil {
 		return err
 	}
+	s.wake(func(h *victims.Help) bool { return h.Bounds })
 	s.note("%s gets a max of %s", s.cluster.Tree().Path(q), s.cluster.Schema().FormatLimit(most))
 	return s.timing.Observe(q, setting, s.now)
 }
@@ -111,6 +118,7 @@ func (s *scheduler) tick(d time.Duration) error {
 func (s *scheduler) depart() error {
 	for len(s.leaving) > 0 && !s.leaving[0].at.After(s.now) {
 		gone := s.leaving[0]
+		s.changed(gone.key)
 		remove := s.cluster.RemoveTask
 		if gone.round {
 			remove = s.rounds.Acknowledge // which removes it, too
@@ -129,6 +137,24 @@ func (s *scheduler) depart() error {
 func (s *scheduler) stop(d departure) {
 	d.at = s.now.Add(grace)
 	s.leaving = append(s.leaving, d)
+	s.changed(d.key)
+}
+
+// changed notes that a task or a grant has come, was told to stop, or is going.
+func (s *scheduler) changed(key string) {
+	id, ok := s.cluster.Lookup(key)
+	if !ok {
+		id, _ = s.cluster.LookupGrant(key)
+	}
+	leaf, node := s.cluster.TaskView(id).Queue, s.cluster.NodeOf(id)
+	s.wake(func(h *victims.Help) bool { return h.IfLess(s.cluster, leaf, node) || h.IfMore(s.cluster, leaf) })
+}
+
+// wake has the asks decided again that were refused and are helped by an event.
+func (s *scheduler) wake(helped func(*victims.Help) bool) {
+	for _, p := range s.asks {
+		p.idle = p.idle && !helped(&p.help)
+	}
 }
 
 // enforce enforces every max whose delay is over.
@@ -198,6 +224,7 @@ func (s *scheduler) placeJob(p *pending[jobs.Job]) (started bool, err error) {
 		if err := s.cluster.Start(member, s.now); err != nil {
 			return false, err
 		}
+		s.changed(member)
 	}
 	s.note("%s starts: %s", job.Name, strings.Join(end.Held, ", "))
 	return true, nil
@@ -215,6 +242,9 @@ func (s *scheduler) beginRound(p *pending[jobs.Job]) (begun bool, err error) {
 			return false, err
 		}
 		begun = true
+		for _, m := range d.Plan.Placements {
+			s.changed(p.work.Members[m.Member].Key)
+		}
 		for _, v := range d.Plan.Victims {
 			s.stop(departure{key: v.Key, round: true})
 		}
@@ -234,17 +264,24 @@ func (s *scheduler) placeAsks() (err error) {
 }
 
 func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) {
+	if p.idle && (!p.help.Time || s.now.Before(p.retryAt)) {
+		return false, nil
+	}
 	d := &s.decision
 	if err := s.planner.Decide(d, &p.work, s.now); err != nil {
 		return false, err
 	}
-	if d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight {
-		return false, nil // its room is being made
-	}
-	if d.Outcome != victims.Refused { // it is granted its place, or keeps its grant
+	if p.idle = d.Outcome == victims.Refused; p.idle {
+		p.help.CopyFrom(&d.Refusal.Help)
+		p.retryAt = d.Refusal.RetryAt
+		if d.Refusal.Reason == victims.InFlight {
+			return false, nil // its room is being made
+		}
+	} else { // it is granted its place, or keeps its grant
 		if err := s.cluster.Apply(&d.Plan); err != nil {
 			return false, err
 		}
+		s.changed(p.work.Key)
 		for _, v := range d.Plan.Victims {
 			s.stop(departure{key: v.Key})
 		}
@@ -256,7 +293,11 @@ func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) 
 	if d.Outcome != victims.Fits {
 		return false, nil // it waits for its room, or asks again
 	}
-	return true, s.cluster.Start(p.work.Key, s.now)
+	err = s.cluster.Start(p.work.Key, s.now)
+	if err == nil {
+		s.changed(p.work.Key)
+	}
+	return err == nil, err
 }
 
 // note writes a line, or several, of history.
