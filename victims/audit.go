@@ -1,11 +1,6 @@
 package victims
 
-import (
-	"time"
-
-	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
-)
+import "time"
 
 // An Auditor says which laws a plan breaks, whoever made it. It shares no code
 // with the [Planner]: it never searches, but takes the plan as it is, works out
@@ -85,82 +80,24 @@ type Auditor struct {
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
-	defer x.end() // also if a function of the caller panics
 	x.out = dst
+	defer func() { // also if a function of the caller panics
+		x.end()
+		x.out, x.placing = nil, Placing{}
+	}()
 	x.run()
 	return x.out
 }
 
-// audit is one audit, and the memory for the next. What things were before the
-// plan is in its first half and stays as it is once surveyed; what the victims
-// take changes while victims are given back and exchanged on trial.
+// audit holds the laws against a case, one method each. What things are is the
+// case's to say.
 type audit struct {
-	a    *Auditor
-	c    *Cluster
-	tree *queue.Tree
-	plan *Plan
-	ask  *Ask
-	now  time.Time
-	out  []Violation
-
-	size   resources.Vector // the ask's, of full length
-	wants  resources.Mask   // its types: an explicit zero is no wanted type
-	grants []TaskID         // the one that the ask holds, and those given on its node later
-
-	fence    queue.ID // the fence root of the ask's leaf
-	inside   queue.ID // E, the lowest governing queue, if starving is set
-	starving bool
-	second   bool             // tasks of the own leaf may go
-	takes    auditOrigins     // whence the victims are
-	free     resources.Vector // of the node, before the plan and without grants
-	blockers []TaskID         // on the node, by key
-
-	victims []TaskID // those that count: known, running, each once
-	gangs   []auditGang
-	freed   resources.Vector // by the victims on the node
-	taken   []int64          // by the victims, a row of amounts per queue
-	drawn   []int64          // by the victims, per row of budgets
-	rest    []TaskID         // victims with a change, for the predicate
-	spare   []TaskID         // members that may go one by one
-	tries   int              // how many may still be given back
-	marks   []auditMark      // by task
-	placing Placing
+	auditCase
+	out     []Violation
+	placing Placing  // what the predicate is shown
+	spare   []TaskID // members that may go one by one
+	tries   int      // how many may still be given back
 }
-
-func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Ask, now
-	types := x.tree.Schema().Len()
-	x.size = zeros(x.size, types)
-	copy(x.size, x.ask.Size)
-	x.wants = resources.Positive(x.size)
-	x.freed = zeros(x.freed, types)
-	x.taken = zeros(x.taken, types*x.tree.Len())
-	x.drawn = zeros(x.drawn, len(x.c.budgets))
-	x.victims, x.gangs, x.blockers, x.takes = x.victims[:0], x.gangs[:0], x.blockers[:0], auditOrigins{}
-	x.takeOffGrants()
-}
-
-// end forgets the plan, so that an auditor at rest keeps nothing of it alive.
-func (x *audit) end() {
-	for i := range x.plan.Victims {
-		if id := int(x.plan.Victims[i].Task); 0 <= id && id < len(x.marks) {
-			x.marks[id] = 0
-		}
-	}
-	x.plan, x.ask, x.out, x.placing = nil, nil, nil, Placing{}
-}
-
-// auditOrigins says whence victims are: of the ask's own leaf, or of others.
-type auditOrigins struct{ own, others bool }
-
-// An auditMark says what has been seen of a task.
-type auditMark uint8
-
-const (
-	markListed auditMark = 1 + iota // the plan names it
-	markJudged                      // and it was judged
-	markGiven                       // and it is given back, on trial
-)
 
 // Every law is a method that yields its violations, as a sequence of package
 // iter does, and a law that yields none holds. A plan is audited by reporting
@@ -199,41 +136,6 @@ func (x *audit) run() {
 	if len(x.out) == before {
 		x.optedOut(x.report)
 	}
-}
-
-// list counts the victims that are tasks and run, each once.
-func (x *audit) list() {
-	for i := range x.plan.Victims {
-		v := &x.plan.Victims[i]
-		if !x.known(v) || x.mark(v.Task) != 0 {
-			continue
-		}
-		for int(v.Task) >= len(x.marks) {
-			x.marks = append(x.marks, 0)
-		}
-		x.marks[v.Task] = markListed
-		r := &x.c.tasks[v.Task]
-		own := r.leaf == x.ask.Queue
-		x.takes.own, x.takes.others = x.takes.own || own, x.takes.others || !own
-		// What is leaving anyway is no room made by the plan.
-		if r.state == Running {
-			x.victims = append(x.victims, v.Task)
-			x.count(v.Task, +1)
-		}
-	}
-}
-
-// known reports whether a victim is a task, by row and key.
-func (x *audit) known(v *Victim) bool {
-	id, ok := x.c.Lookup(v.Key)
-	return ok && id == v.Task
-}
-
-func (x *audit) mark(id TaskID) auditMark {
-	if int(id) < len(x.marks) {
-		return x.marks[id]
-	}
-	return 0
 }
 
 // judgeAll audits the victims one by one.

@@ -44,28 +44,6 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 	yield(Violation{Law: LawNode})
 }
 
-// survey works out, for a well-formed plan, how things stand before it.
-func (x *audit) survey() {
-	x.surveyNode()
-	x.starving = false
-	for i := range x.wants.All() {
-		if q, ok := x.tree.Governing(x.ask.Queue, i); ok && (!x.starving || q > x.inside) {
-			x.inside, x.starving = q, true
-		}
-	}
-	// Law 7: the nearest fence on the path, the leaf included, else the root.
-	x.fence = queue.Root
-	for q := range x.tree.Up(x.ask.Queue) {
-		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
-			x.fence = q
-			break
-		}
-	}
-	// DESIGN.md, The own leaf: for an ask that requires its node the option does
-	// nothing.
-	x.second = x.a.OwnLeaf != OwnNever && !x.required()
-}
-
 // precondition yields what forbids the ask to have victims now.
 func (x *audit) precondition(yield func(Violation) bool) {
 	if x.ask.MayNot && !yield(Violation{Law: LawMayPreempt}) {
@@ -128,11 +106,4 @@ func (x *audit) entitled() bool {
 		return false
 	}
 	return true
-}
-
-func (x *audit) required() bool { return x.ask.RequiredNode != "" }
-
-// ofQueue returns a violation by amounts of a queue.
-func ofQueue(l Law, q queue.ID, i int, have, want int64) Violation {
-	return Violation{Law: l, Queue: q, HasQueue: true, Type: i, HasType: true, Have: have, Want: want}
 }

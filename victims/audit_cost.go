@@ -27,7 +27,7 @@ func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
 }
 
 // cost sums up what the victims that count cost.
-func (x *audit) cost() (c Cost) {
+func (x *auditCase) cost() (c Cost) {
 	for i, id := range x.victims {
 		r := &x.c.tasks[id]
 		have, most := x.priorities(r, false)
@@ -71,7 +71,7 @@ func (x *audit) cost() (c Cost) {
 
 // excess returns the largest share of the cluster that is freed beyond need,
 // over all types. The victims free what is taken of the root.
-func (x *audit) excess() (most resources.Share) {
+func (x *auditCase) excess() (most resources.Share) {
 	for i, capacity := range x.c.Capacity() {
 		share := resources.Share{Amount: max(0, x.gone(0, i)-x.need(i)), Of: capacity}
 		if i == 0 || share.Compare(most) > 0 {
@@ -83,7 +83,7 @@ func (x *audit) excess() (most resources.Share) {
 
 // need returns what the ask lacks of a type before the plan: on the node, or
 // below the queue that lacks most, at least 0.
-func (x *audit) need(i int) (need int64) {
+func (x *auditCase) need(i int) (need int64) {
 	if !x.wants.Has(i) {
 		return 0
 	}

@@ -2,11 +2,7 @@ package victims
 
 import "slices"
 
-// mostTries is how many members are given back on trial for one job. Jobs of up
-// to a dozen members are looked at whole.
-const mostTries = 1 << 12
-
-// This file audits gangs: a job's members above its minimum may go one by one,
+// This file counts gangs: a job's members above its minimum may go one by one,
 // or else the whole job goes, on all its nodes. See DESIGN.md, Whole gangs.
 
 // An auditGang is a running job that has victims.
@@ -26,7 +22,7 @@ func (g *auditGang) whole() bool { return g.taken == g.running && g.taken > g.su
 func (g *auditGang) broken() bool { return g.taken < g.running && g.taken > g.surplus }
 
 // listGangs finds the jobs of the victims, in the order of the victims.
-func (x *audit) listGangs() {
+func (x *auditCase) listGangs() {
 	if x.a.Minimum == nil {
 		return
 	}
@@ -46,7 +42,7 @@ func (x *audit) listGangs() {
 
 // newGang counts the members of a job. What is leaving neither counts nor
 // protects, and a grant does not run.
-func (x *audit) newGang(job int32) auditGang {
+func (x *auditCase) newGang(job int32) auditGang {
 	g := auditGang{job: job}
 	for _, id := range x.c.membersOf(job) {
 		if x.c.tasks[id].state == Running {
@@ -59,7 +55,7 @@ func (x *audit) newGang(job int32) auditGang {
 }
 
 // gangOf returns the gang of a job that has victims, or nil.
-func (x *audit) gangOf(job int32) *auditGang {
+func (x *auditCase) gangOf(job int32) *auditGang {
 	i := slices.IndexFunc(x.gangs, func(g auditGang) bool { return g.job == job })
 	if i < 0 {
 		return nil
@@ -67,9 +63,17 @@ func (x *audit) gangOf(job int32) *auditGang {
 	return &x.gangs[i]
 }
 
+// gangAt returns the gang of a victim, or nil.
+func (x *auditCase) gangAt(id TaskID) *auditGang {
+	if job := x.c.tasks[id].job; job != 0 {
+		return x.gangOf(job)
+	}
+	return nil
+}
+
 // brought reports whether a task goes with its whole job, because of another
 // member or of itself. Then it need not help.
-func (x *audit) brought(r *taskRow) bool {
+func (x *auditCase) brought(r *taskRow) bool {
 	if r.job == 0 {
 		return false
 	}
@@ -77,85 +81,32 @@ func (x *audit) brought(r *taskRow) bool {
 	return g != nil && g.whole() && g.useful
 }
 
-// gang yields the jobs that are left with too few members.
-func (x *audit) gang(yield func(Violation) bool) {
-	for i := range x.gangs {
-		g := &x.gangs[i]
-		if g.broken() && !yield(Violation{
-			Law: LawGang, Job: x.c.jobs.name(g.job),
-			Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
-		}) {
-			return
-		}
+// member counts a victim of a gang, or takes it back.
+func (x *auditCase) member(r *taskRow, n int) {
+	if r.job == 0 || x.a.Minimum == nil {
+		return
 	}
-}
-
-// unbroken reports whether no job is left with too few members.
-func (x *audit) unbroken() bool {
-	for range x.gang {
-		return false
+	g := x.gangOf(r.job)
+	if g == nil {
+		x.gangs = append(x.gangs, x.newGang(r.job))
+		g = &x.gangs[len(x.gangs)-1]
 	}
-	return true
-}
-
-// spares reports whether less of a job that goes as a whole would do: no more
-// members than may go one by one, each of which helps by itself.
-func (x *audit) spares(g *auditGang) bool {
-	x.spare = x.spare[:0] // those that may stay victims
-	kept, keep := 0, g.surplus
-	for _, id := range x.victims {
-		r := &x.c.tasks[id]
-		switch {
-		case r.job != g.job:
-		case x.blocks(id):
-			kept++
-		case x.helped(id) != 0 && (!x.required() || r.node == x.plan.Node):
-			x.spare = append(x.spare, id)
-		default:
-			x.give(id)
-		}
-	}
-	x.tries = mostTries
-	spared := kept <= keep && x.enough() && x.dropSome(x.spare, max(0, len(x.spare)-(keep-kept)))
-	for _, id := range x.victims {
-		if x.mark(id) == markGiven {
-			x.take(id)
-		}
-	}
-	return spared
-}
-
-// dropSome reports whether n of a list of victims can be given back at once. It
-// leaves them as they were.
-func (x *audit) dropSome(list []TaskID, n int) bool {
-	if n == 0 {
-		return x.accepts(x.withoutGiven())
-	}
-	for i := 0; i <= len(list)-n && x.tries > 0; i++ {
-		x.tries--
-		x.give(list[i])
-		given := x.enough() && x.dropSome(list[i+1:], n-1)
-		x.take(list[i])
-		if given {
-			return true
-		}
-	}
-	return false
+	g.taken += n
 }
 
 // give gives a victim back on trial, and take takes it again.
-func (x *audit) give(id TaskID) {
+func (x *auditCase) give(id TaskID) {
 	x.marks[id] = markGiven
 	x.count(id, -1)
 }
 
-func (x *audit) take(id TaskID) {
+func (x *auditCase) take(id TaskID) {
 	x.marks[id] = markJudged
 	x.count(id, +1)
 }
 
 // withoutGiven returns the victims that are not given back.
-func (x *audit) withoutGiven() []TaskID {
+func (x *auditCase) withoutGiven() []TaskID {
 	x.rest = x.rest[:0]
 	for _, id := range x.victims {
 		if x.mark(id) != markGiven {

@@ -1,6 +1,9 @@
 package victims
 
-import "github.com/go-preempt/preempt/internal/finding"
+import (
+	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/queue"
+)
 
 // A Law is something that every lawful plan keeps. The first seven have the
 // numbers that they have in DESIGN.md, The seven laws. Its String is a stable
@@ -127,4 +130,9 @@ func (l *Law) UnmarshalText(text []byte) error {
 		*l = Law(law)
 	}
 	return err
+}
+
+// ofQueue returns a violation by amounts of a queue.
+func ofQueue(l Law, q queue.ID, i int, have, want int64) Violation {
+	return Violation{Law: l, Queue: q, HasQueue: true, Type: i, HasType: true, Have: have, Want: want}
 }

@@ -1,63 +1,9 @@
 package victims
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/go-preempt/preempt/resources"
-)
+import "slices"
 
 // This file audits what a plan says of its node: whether the ask may run there
 // at all, who blocks it, and what the caller's functions say.
-
-// takeOffGrants finds the grants that do not count for an ask that holds one:
-// its own, and those given on that node after it. See DESIGN.md, Grants.
-func (x *audit) takeOffGrants() {
-	x.grants = x.grants[:0]
-	own, ok := x.c.LookupGrant(x.ask.Key)
-	if !ok {
-		return
-	}
-	for id := range x.c.Grants() {
-		later := len(x.grants) > 0 && x.c.tasks[id].node == x.c.tasks[own].node
-		if id == own || later {
-			x.grants = append(x.grants, id)
-		}
-	}
-}
-
-// held returns the node of the grant that the ask holds.
-func (x *audit) held() (NodeID, bool) {
-	if len(x.grants) == 0 {
-		return 0, false
-	}
-	return x.c.tasks[x.grants[0]].node, true
-}
-
-// surveyNode works out what is free on the node before the plan: what will be
-// once those leaving are gone, for they may be waited for; but what is, for an
-// ask that holds a grant, which has done its waiting.
-func (x *audit) surveyNode() {
-	n := x.plan.Node
-	if at, held := x.held(); held {
-		x.free = x.c.Free(x.free, n)
-		for _, id := range x.grants {
-			if at == n {
-				x.free = resources.Add(x.free, x.free, x.c.size(id))
-			}
-		}
-	} else {
-		x.free = x.c.ComingFree(x.free, n)
-	}
-	if x.a.Blockers == nil {
-		return
-	}
-	x.blockers = x.a.Blockers(x.blockers, x.ask, n)
-	slices.SortFunc(x.blockers, func(a, b TaskID) int {
-		return strings.Compare(x.c.tasks[a].key, x.c.tasks[b].key)
-	})
-	x.blockers = slices.Compact(x.blockers)
-}
 
 // place yields why the ask may not run on the node. A granted ask was asked
 // most of that when the grant was given.
@@ -75,9 +21,6 @@ func (x *audit) place(yield func(Violation) bool) {
 		yield(Violation{Law: LawInFlight, Node: x.c.nodes[at].name})
 	}
 }
-
-// blocks reports whether a task is named as a blocker of the node.
-func (x *audit) blocks(id TaskID) bool { return slices.Contains(x.blockers, id) }
 
 // blocked yields the blockers that will still be there when the ask starts. A
 // task that is leaving is waited for, but by an ask that holds a grant and
@@ -130,9 +73,4 @@ func (x *audit) fitsNow() bool {
 		}
 	}
 	return len(x.blockers) == 0
-}
-
-// ofNode returns a violation by the node of the plan.
-func (x *audit) ofNode(l Law) Violation {
-	return Violation{Law: l, Node: x.c.nodes[x.plan.Node].name}
 }

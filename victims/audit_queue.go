@@ -2,14 +2,14 @@ package victims
 
 import "github.com/go-preempt/preempt/queue"
 
-// This file audits what is left of the queues: law 2.
+// This file says what is used of queues and what is left of them.
 //
 // No sum can overflow. The cluster keeps its usage and capacities in range,
 // and the victims counted are some of the tasks in them.
 
 // present returns what q uses at present of type i, without the grants that do
 // not count.
-func (x *audit) present(q queue.ID, i int) int64 {
+func (x *auditCase) present(q queue.ID, i int) int64 {
 	u := x.tree.Usage(q)[i]
 	for _, id := range x.grants {
 		if x.tree.Contains(q, x.c.tasks[id].leaf) {
@@ -22,7 +22,7 @@ func (x *audit) present(q queue.ID, i int) int64 {
 // usage returns what q uses of type i before the plan: coming usage, for what
 // is leaving may be waited for, but present usage for an ask that holds a
 // grant, which has done its waiting.
-func (x *audit) usage(q queue.ID, i int) int64 {
+func (x *auditCase) usage(q queue.ID, i int) int64 {
 	u := x.present(q, i)
 	if len(x.grants) == 0 {
 		u -= x.tree.Preempting(q)[i]
@@ -31,7 +31,7 @@ func (x *audit) usage(q queue.ID, i int) int64 {
 }
 
 // count adds a victim to what is freed and drawn, or takes it back.
-func (x *audit) count(id TaskID, sign int64) {
+func (x *auditCase) count(id TaskID, sign int64) {
 	r := &x.c.tasks[id]
 	for i, v := range x.c.size(id) {
 		v *= sign
@@ -48,41 +48,14 @@ func (x *audit) count(id TaskID, sign int64) {
 }
 
 // gone returns what the victims have of type i below q.
-func (x *audit) gone(q queue.ID, i int) int64 { return x.taken[int(q)*len(x.size)+i] }
+func (x *auditCase) gone(q queue.ID, i int) int64 { return x.taken[int(q)*len(x.size)+i] }
 
 // left returns what q uses of type i once the victims are gone.
-func (x *audit) left(q queue.ID, i int) int64 { return x.usage(q, i) - x.gone(q, i) }
-
-// guarantee yields each queue and type that law 2 protects and the plan takes
-// too much of.
-func (x *audit) guarantee(yield func(Violation) bool) {
-	if x.required() {
-		return
-	}
-	for q := range x.tree.All() {
-		if !x.keeps(q, yield) {
-			return
-		}
-	}
-}
-
-// keeps yields the types in which q breaks law 2. It returns false if yield
-// did.
-func (x *audit) keeps(q queue.ID, yield func(Violation) bool) bool {
-	guaranteed := x.tree.Guaranteed(q)
-	for i := range guaranteed.Defined.All() {
-		g, _ := guaranteed.Bound(i)
-		have, want := x.promise(q, i, g)
-		if have < want && !yield(ofQueue(LawGuarantee, q, i, have, want)) {
-			return false
-		}
-	}
-	return true
-}
+func (x *auditCase) left(q queue.ID, i int) int64 { return x.usage(q, i) - x.gone(q, i) }
 
 // promise returns what law 2 compares for a queue that guarantees g of type i:
 // what is left, and what must be.
-func (x *audit) promise(q queue.ID, i int, g int64) (have, want int64) {
+func (x *auditCase) promise(q queue.ID, i int, g int64) (have, want int64) {
 	before, left := x.usage(q, i), x.left(q, i)
 	want = min(g, before)
 	if !x.tree.Contains(q, x.ask.Queue) {

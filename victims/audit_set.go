@@ -1,7 +1,9 @@
 package victims
 
-// This file audits the victims as a set: whether there is room, and whether
-// fewer would do.
+import "github.com/go-preempt/preempt/queue"
+
+// This file audits the victims as a set: whether there is room, and what is left
+// of queues, jobs and budgets.
 
 // room yields each type of the ask for which the node, or a queue on its path,
 // from the leaf upwards, has no room once the victims are gone.
@@ -36,37 +38,74 @@ func (x *audit) enough() bool {
 	return true
 }
 
-// minimal yields each victim that can be given back, alone or with others of
-// its job: without it there is room still, nobody blocks the ask, and the
-// predicate accepts the others. No law about queues or budgets stands in the
-// way, for less is taken of them.
-func (x *audit) minimal(yield func(Violation) bool) {
-	if !x.enough() {
+// guarantee yields each queue and type that law 2 protects and the plan takes
+// too much of.
+func (x *audit) guarantee(yield func(Violation) bool) {
+	if x.required() {
 		return
 	}
-	for _, id := range x.victims {
-		if g := x.gangAt(id); g != nil && g.whole() || x.blocks(id) {
-			continue
-		}
-		x.give(id)
-		given := x.enough() && x.accepts(x.withoutGiven())
-		x.take(id)
-		if given && !yield(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key}) {
-			return
-		}
-	}
-	for i := range x.gangs {
-		g := &x.gangs[i]
-		if g.whole() && x.spares(g) && !yield(Violation{Law: LawMinimal, Job: x.c.jobs.name(g.job)}) {
+	for q := range x.tree.All() {
+		if !x.keeps(q, yield) {
 			return
 		}
 	}
 }
 
-// gangAt returns the gang of a victim, or nil.
-func (x *audit) gangAt(id TaskID) *auditGang {
-	if job := x.c.tasks[id].job; job != 0 {
-		return x.gangOf(job)
+// keeps yields the types in which q breaks law 2. It returns false if yield
+// did.
+func (x *audit) keeps(q queue.ID, yield func(Violation) bool) bool {
+	guaranteed := x.tree.Guaranteed(q)
+	for i := range guaranteed.Defined.All() {
+		g, _ := guaranteed.Bound(i)
+		have, want := x.promise(q, i, g)
+		if have < want && !yield(ofQueue(LawGuarantee, q, i, have, want)) {
+			return false
+		}
 	}
-	return nil
+	return true
+}
+
+// gang yields the jobs that are left with too few members.
+func (x *audit) gang(yield func(Violation) bool) {
+	for i := range x.gangs {
+		g := &x.gangs[i]
+		if g.broken() && !yield(Violation{
+			Law: LawGang, Job: x.c.jobs.name(g.job),
+			Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
+		}) {
+			return
+		}
+	}
+}
+
+// unbroken reports whether no job is left with too few members.
+func (x *audit) unbroken() bool {
+	for range x.gang {
+		return false
+	}
+	return true
+}
+
+// budget yields the hard budgets that the victims overrun. A soft budget is
+// part of the cost, and no law. See DESIGN.md, Budgets.
+func (x *audit) budget(yield func(Violation) bool) {
+	if len(x.drawn) == 0 {
+		return
+	}
+	for name, b := range x.c.Budgets() {
+		row, _ := x.c.findBudget(name)
+		left := max(0, b.Left)
+		if drawn := x.drawn[row]; b.Hard && drawn > left &&
+			!yield(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left}) {
+			return
+		}
+	}
+}
+
+// affordable reports whether no hard budget is overrun.
+func (x *audit) affordable() bool {
+	for range x.budget {
+		return false
+	}
+	return true
 }

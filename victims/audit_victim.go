@@ -1,9 +1,6 @@
 package victims
 
-import (
-	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
-)
+import "github.com/go-preempt/preempt/queue"
 
 // This file audits one victim at a time: whatever does not depend on the
 // amounts of the other victims.
@@ -54,99 +51,4 @@ func (x *audit) judge(id TaskID, yield func(Violation) bool) {
 		fault(x.exempt(id), of(LawExempt)) &&
 		fault(x.required() && r.node != x.plan.Node && !brought, of(LawNearby)) &&
 		fault(helped == 0 && !brought && !x.blocks(id), of(LawHelpful))
-}
-
-// exempt asks the caller whether the task is exempt now. From the end of its
-// exemption on it is not.
-func (x *audit) exempt(id TaskID) bool {
-	if x.a.Exempt == nil {
-		return false
-	}
-	until, exempt := x.a.Exempt(Exemption{Cluster: x.c, Task: id, Ask: x.ask, Now: x.now})
-	return exempt && (until.IsZero() || x.now.Before(until))
-}
-
-// priorities returns the priority of a task and the highest that law 6 allows
-// it. It lifts both itself, queue by queue: package fence, which the planner
-// asks, is under audit too. A task of the own leaf must be strictly lower.
-func (x *audit) priorities(r *taskRow, own bool) (have, most int64) {
-	have, most = int64(r.priority), int64(x.ask.Priority)
-	if !x.required() {
-		c := x.tree.CommonAncestor(r.leaf, x.ask.Queue)
-		have, most = x.lift(have, r.leaf, c), x.lift(most, x.ask.Queue, c)
-	}
-	if x.a.StrictPriority || own {
-		most--
-	}
-	return have, most
-}
-
-// lift takes a priority from leaf up to below ancestor.
-func (x *audit) lift(priority int64, leaf, ancestor queue.ID) int64 {
-	for q := range x.tree.Up(leaf) {
-		if q == ancestor {
-			break
-		}
-		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
-			priority = 0
-		}
-		priority += int64(x.tree.PriorityOffset(q))
-	}
-	return priority
-}
-
-// helped returns the types in which a task reduces an open need, as it was
-// before the plan: the node's if the task is on the node, and that of a queue
-// that contains both the task and the ask.
-func (x *audit) helped(id TaskID) (types resources.Mask) {
-	r := &x.c.tasks[id]
-	useful := x.wants & resources.Positive(x.c.size(id))
-	for i := range useful.All() {
-		if r.node == x.plan.Node && x.free[i] < x.size[i] {
-			types = types.With(i)
-		}
-	}
-	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, r.leaf)) {
-		most := x.tree.Max(q)
-		for i := range (most.Defined & useful).All() {
-			if m, _ := most.Bound(i); m-x.usage(q, i) < x.size[i] {
-				types = types.With(i)
-			}
-		}
-	}
-	return types
-}
-
-// poor reports whether law 5 forbids a task of a leaf, which helps in some
-// types: in none of them does every queue, from its leaf to below the common
-// ancestor, use more than it guarantees. It returns the first queue that does
-// not, and the type.
-func (x *audit) poor(leaf queue.ID, helped resources.Mask) (q queue.ID, i int, poor bool) {
-	for j := range helped.All() {
-		at, over := x.exceeds(leaf, j)
-		if over {
-			return 0, 0, false
-		}
-		if !poor {
-			q, i, poor = at, j, true
-		}
-	}
-	return q, i, poor
-}
-
-// exceeds reports whether every queue from leaf to below the common ancestor
-// with the ask uses more of type i than it is guaranteed, before the plan.
-// Without a guarantee all usage is more. If not, it returns the first that
-// does not.
-func (x *audit) exceeds(leaf queue.ID, i int) (queue.ID, bool) {
-	c := x.tree.CommonAncestor(leaf, x.ask.Queue)
-	for q := range x.tree.Up(leaf) {
-		if q == c {
-			break
-		}
-		if g, ok := x.tree.Guaranteed(q).Bound(i); ok && x.usage(q, i) <= g {
-			return q, false
-		}
-	}
-	return 0, true
 }

@@ -1,8 +1,6 @@
 package victims
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // AddNode adds a node, last in node order, and returns its row. A node that was
 // closed because it was not there opens, with the tasks that it has. A name that

@@ -1,8 +1,84 @@
 package victims
 
-// This file audits law 1 as far as plans are near: no opted-out victim if
-// another task would do in its place. Members of a job that goes as a whole are
-// no single victims, and are not exchanged.
+// This file compares a plan with others that are near: with fewer victims, or with
+// another one in the place of an opted-out victim (law 1). Members of a job that
+// goes as a whole are no single victims, and are not exchanged.
+
+// mostTries is how many members are given back on trial for one job. Jobs of up
+// to a dozen members are looked at whole.
+const mostTries = 1 << 12
+
+// minimal yields each victim that can be given back, alone or with others of
+// its job: without it there is room still, nobody blocks the ask, and the
+// predicate accepts the others. No law about queues or budgets stands in the
+// way, for less is taken of them.
+func (x *audit) minimal(yield func(Violation) bool) {
+	if !x.enough() {
+		return
+	}
+	for _, id := range x.victims {
+		if g := x.gangAt(id); g != nil && g.whole() || x.blocks(id) {
+			continue
+		}
+		x.give(id)
+		given := x.enough() && x.accepts(x.withoutGiven())
+		x.take(id)
+		if given && !yield(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key}) {
+			return
+		}
+	}
+	for i := range x.gangs {
+		g := &x.gangs[i]
+		if g.whole() && x.spares(g) && !yield(Violation{Law: LawMinimal, Job: x.c.jobs.name(g.job)}) {
+			return
+		}
+	}
+}
+
+// spares reports whether less of a job that goes as a whole would do: no more
+// members than may go one by one, each of which helps by itself.
+func (x *audit) spares(g *auditGang) bool {
+	x.spare = x.spare[:0] // those that may stay victims
+	kept, keep := 0, g.surplus
+	for _, id := range x.victims {
+		r := &x.c.tasks[id]
+		switch {
+		case r.job != g.job:
+		case x.blocks(id):
+			kept++
+		case x.helped(id) != 0 && (!x.required() || r.node == x.plan.Node):
+			x.spare = append(x.spare, id)
+		default:
+			x.give(id)
+		}
+	}
+	x.tries = mostTries
+	spared := kept <= keep && x.enough() && x.dropSome(x.spare, max(0, len(x.spare)-(keep-kept)))
+	for _, id := range x.victims {
+		if x.mark(id) == markGiven {
+			x.take(id)
+		}
+	}
+	return spared
+}
+
+// dropSome reports whether n of a list of victims can be given back at once. It
+// leaves them as they were.
+func (x *audit) dropSome(list []TaskID, n int) bool {
+	if n == 0 {
+		return x.accepts(x.withoutGiven())
+	}
+	for i := 0; i <= len(list)-n && x.tries > 0; i++ {
+		x.tries--
+		x.give(list[i])
+		given := x.enough() && x.dropSome(list[i+1:], n-1)
+		x.take(list[i])
+		if given {
+			return true
+		}
+	}
+	return false
+}
 
 // optedOut yields each victim that opted out, if another task, which did not,
 // would do in its place: then another plan needs fewer of them.
@@ -51,19 +127,6 @@ func (x *audit) ordinary() bool {
 	}
 	x.second = true
 	return lawful
-}
-
-// member counts a victim of a gang, or takes it back.
-func (x *audit) member(r *taskRow, n int) {
-	if r.job == 0 || x.a.Minimum == nil {
-		return
-	}
-	g := x.gangOf(r.job)
-	if g == nil {
-		x.gangs = append(x.gangs, x.newGang(r.job))
-		g = &x.gangs[len(x.gangs)-1]
-	}
-	g.taken += n
 }
 
 // instead returns the first by key of the opted-in tasks that would do in the
