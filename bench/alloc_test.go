@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,37 @@ func TestNoAllocsRefused(t *testing.T) {
 	s.Planner.StrictPriority, s.want = true, victims.Refused
 	noAllocs(t, s.name, func() { s.decide(t) })
 	require.Equal(t, 1200, s.Decision.Refusal.Counts[victims.RulePriority])
+}
+
+// TestNoAllocsRules shows the same with each rule that users ask for, and with all
+// of them at once.
+func TestNoAllocsRules(t *testing.T) {
+	const nodes, tasks = 40, 12
+	for _, h := range []workload.Hard{
+		{Labels: 3}, {Ports: tasks + 5}, {Gangs: 4}, {Budgets: 6}, {OwnCosts: true}, {OwnLeaf: true},
+		allRules(nodes, tasks),
+	} {
+		h.Nodes, h.Tasks = nodes, tasks
+		c := h.Build()
+		hard := func(k int64, of string) *workload.Subject {
+			s := h.Subject(c, k)
+			s.Planner.Budget = 1 << 20
+			noAllocs(t, fmt.Sprintf("%v/k=%d, %s", h, k, of), s.Decide)
+			return s
+		}
+		for _, k := range []int64{1, 4} {
+			s := hard(k, "a plan")
+			require.Equal(t, victims.Preempts, s.Decision.Outcome)
+			a := victims.Auditor{Cluster: c, Minimum: s.Planner.Minimum, Filter: s.Planner.Filter, Blockers: s.Planner.Blockers, OwnLeaf: s.Planner.OwnLeaf}
+			noAllocs(t, fmt.Sprintf("audit of %v/k=%d", h, k), func() { require.Empty(t, a.Audit(nil, &s.Decision.Plan, workload.Now)) })
+		}
+		require.Equal(t, victims.Refused, hard(1000, "a refusal").Decision.Outcome)
+
+		for name := range c.Budgets() {
+			require.NoError(t, c.SetBudget(name, victims.Budget{Hard: true, Left: 1}))
+		}
+		hard(4, "hard budgets")
+	}
 }
 
 // TestNoAllocsTrace shows the same for all asks of the production trace.

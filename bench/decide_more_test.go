@@ -8,6 +8,14 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
+// allRules is a load with all rules on.
+func allRules(nodes, tasks int) workload.Hard {
+	return workload.Hard{
+		Nodes: nodes, Tasks: tasks, Gangs: 4, Budgets: 10, Ports: tasks + 5, Labels: 3,
+		OptOuts: 5, Priorities: 5, OwnCosts: true, OwnLeaf: true,
+	}
+}
+
 // BenchmarkHard makes decisions on loads that are not friendly. What they take
 // is bounded by the budget; the metric proof is 2 if a plan is proven to the
 // last key, 1 if in its levels, 0 if not.
@@ -17,6 +25,8 @@ func BenchmarkHard(b *testing.B) {
 		{Nodes: nodes, Tasks: tasks, Shapes: 30}, {Nodes: nodes, Tasks: tasks}, {Nodes: nodes, Tasks: tasks, Types: 16},
 		{Nodes: nodes, Tasks: tasks, Levels: 2}, {Nodes: nodes / 10, Tasks: 10 * tasks},
 		{Nodes: nodes, Tasks: tasks, Gangs: 4}, {Nodes: nodes, Tasks: tasks, Budgets: 10}, {Nodes: nodes, Tasks: tasks, OwnCosts: true},
+		{Nodes: nodes, Tasks: tasks, Ports: tasks + 5}, {Nodes: nodes, Tasks: tasks, Labels: 10}, {Nodes: nodes, Tasks: tasks, OwnLeaf: true},
+		allRules(nodes, tasks),
 	} {
 		b.Run(fmt.Sprintf("%v/k=4", h), func(b *testing.B) {
 			s := h.Subject(h.Build(), 4)

@@ -9,7 +9,7 @@ import (
 
 // hard compares decisions that are not friendly with a bare pass over all tasks:
 // asks that fit few nodes, predicates that refuse, sizes that all differ, gangs,
-// budgets, own costs.
+// budgets, own costs, ports, the own leaf, and all of them at once.
 func (r *report) hard() {
 	section := r.section("a decision on a hard load, against the floor")
 	w := workload.W{Nodes: r.big, Tasks: r.tasks, Tree: workload.Tree4x100}
@@ -41,6 +41,12 @@ func (r *report) hard() {
 		{Nodes: big, Tasks: r.tasks, Gangs: 4},
 		{Nodes: big, Tasks: r.tasks, Budgets: 10},
 		{Nodes: big, Tasks: r.tasks, OwnCosts: true},
+		{Nodes: big, Tasks: r.tasks, Ports: r.tasks + 5},
+		{Nodes: big, Tasks: r.tasks, OwnLeaf: true},
+		{
+			Nodes: big, Tasks: r.tasks, Gangs: 4, Budgets: 10, Ports: r.tasks + 5, Labels: 3,
+			OptOuts: 5, Priorities: 5, OwnCosts: true, OwnLeaf: true,
+		},
 	} {
 		c := h.Build()
 		for _, k := range []int64{4, 10} {

@@ -24,7 +24,10 @@ type Hard struct {
 	Priorities   int // how many priorities there are; 0 is 1
 	Gangs        int // members of a job; 0: none
 	Budgets      int // tasks of a soft budget, which has one left; 0: none
+	Ports        int // how many ports there are, each held by one task of a node; the ask needs one; 0: none
+	Labels       int // how many zones nodes are in; the ask runs in one of them; 0: everywhere
 	OwnCosts     bool
+	OwnLeaf      bool // leaf 0 holds half of the tasks and is not entitled to more, but may take of its own
 	Seed         uint64
 }
 
@@ -35,13 +38,16 @@ func (h Hard) String() string {
 	for _, part := range []struct {
 		name string
 		n    int
-	}{{"levels", h.Levels}, {"opted", h.OptOuts}, {"priorities", h.Priorities}, {"gangs", h.Gangs}, {"budgets", h.Budgets}} {
+	}{{"levels", h.Levels}, {"opted", h.OptOuts}, {"priorities", h.Priorities}, {"gangs", h.Gangs}, {"budgets", h.Budgets}, {"ports", h.Ports}, {"zones", h.Labels}} {
 		if part.n > 0 {
 			fmt.Fprintf(&b, "/%s=%d", part.name, part.n)
 		}
 	}
 	if h.OwnCosts {
 		b.WriteString("/costs")
+	}
+	if h.OwnLeaf {
+		b.WriteString("/own")
 	}
 	return b.String()
 }
@@ -85,7 +91,7 @@ func (h Hard) queues(sum resources.Vector) queue.Config {
 			c.Properties = map[string]string{queue.PropertyPreemptionDelay: "0s"}
 			if depth+1 < len(hardTree) {
 				c.Children = add(depth+1, first && i == 0)
-			} else if first && i == 0 {
+			} else if first && i == 0 && !h.OwnLeaf {
 				c.Guaranteed = all
 			}
 			children = append(children, c)
@@ -145,6 +151,9 @@ func (h Hard) fill(c *victims.Cluster, sizes []resources.Vector, random *rand.Ra
 	for i, size := range sizes {
 		at := Now.Add(-time.Duration(1 + random.Int64N(int64(time.Hour))))
 		leaf := 1 + i%(len(leaves)-1)
+		if h.OwnLeaf && i%2 == 0 {
+			leaf = 0
+		}
 		t := victims.Task{
 			Key: fmt.Sprintf("n%d-%d", i/h.Tasks, i%h.Tasks), Application: fmt.Sprint("app", leaf),
 			Queue: leaves[leaf], Node: victims.NodeID(i / h.Tasks), Size: size, Created: at, Scheduled: at,
@@ -191,8 +200,35 @@ func (h Hard) Ask(c *victims.Cluster, k int64) victims.Ask {
 // Subject returns the decision about an ask for k tasks of mean size.
 func (h Hard) Subject(c *victims.Cluster, k int64) *Subject {
 	s := &Subject{Planner: victims.Planner{Cluster: c}, Ask: h.Ask(c, k)}
-	if h.Gangs > 0 {
-		s.Planner.Minimum = func(string) int { return h.Gangs }
-	}
+	h.set(&s.Planner)
 	return s
+}
+
+// set sets the options of a planner for asks of the workload.
+func (h Hard) set(p *victims.Planner) {
+	if h.Gangs > 0 {
+		p.Minimum = func(string) int { return h.Gangs }
+	}
+	if h.Labels > 0 {
+		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return int(n)%h.Labels == 0 }
+	}
+	if h.OwnLeaf {
+		p.OwnLeaf = victims.OwnMet
+	}
+	if h.Ports == 0 {
+		return
+	}
+	// Each node has its ports at other tasks, so that who goes is not always the
+	// first; there are nodes on which nobody holds the port.
+	c := p.Cluster
+	p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+		at := int(n) % h.Ports
+		for id := range c.TasksOn(n) {
+			if at == 0 {
+				return append(dst, id)
+			}
+			at--
+		}
+		return dst
+	}
 }

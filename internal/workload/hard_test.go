@@ -9,6 +9,11 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
+// everything has all rules on.
+var everything = Hard{
+	Nodes: 60, Tasks: 20, Gangs: 3, Budgets: 8, Ports: 25, Labels: 3, OptOuts: 10, Priorities: 5, OwnCosts: true, OwnLeaf: true,
+}
+
 // Whatever the load, a decision ends with a plan that the auditor passes, and
 // within its budget it takes no more than a bounded number of steps.
 func TestHard(t *testing.T) {
@@ -16,15 +21,15 @@ func TestHard(t *testing.T) {
 		{Nodes: 60, Tasks: 20}, {Nodes: 60, Tasks: 20, Shapes: 10}, {Nodes: 60, Tasks: 20, Types: 16},
 		{Nodes: 80, Tasks: 30, Levels: 2}, {Nodes: 4, Tasks: 300}, {Nodes: 60, Tasks: 20, OptOuts: 80, Priorities: 10},
 		{Nodes: 60, Tasks: 20, Gangs: 4}, {Nodes: 60, Tasks: 20, Budgets: 8}, {Nodes: 60, Tasks: 20, OwnCosts: true},
+		{Nodes: 60, Tasks: 20, Ports: 25}, {Nodes: 60, Tasks: 20, Labels: 7}, {Nodes: 60, Tasks: 20, OwnLeaf: true},
+		everything,
 	}
 	for _, h := range loads {
 		t.Run(h.String(), func(t *testing.T) {
 			c := h.Build()
 			for _, k := range []int64{1, 3, 6} {
 				few := victims.Planner{Cluster: c, Audit: true}
-				if h.Gangs > 0 {
-					few.Minimum = func(string) int { return h.Gangs }
-				}
+				h.set(&few)
 				many := few
 				few.Budget, many.Budget = 1, 1<<25
 				ask := h.Ask(c, k)
