@@ -38,7 +38,7 @@ func ExampleEnforcer_Enforce_budgets() {
 	//   to be freed: gpu=4
 	//   root.a: asked for gpu=4, gives gpu=2
 	//     web-1 on n1 (gpu=2, priority 0)
-	//   gpu=2 stay: no more tasks of a hard budget may stop (budget)
+	//   gpu=4 stay: no more tasks of a hard budget may stop (budget)
 }
 
 // check stops an example that is wrong in itself.
