@@ -29,15 +29,25 @@ function goTo(line) {
   area.scrollTop = Math.max(0, (line - 6) * 18);
 }
 
-// set changes one value of the document's text.
+// set changes one value of the document's text. Undo takes that back.
 function set(at, value) {
   const before = $("document").value;
-  const answer = ask({ document: before, set: { at, value } });
-  if (answer.mistakes) { say(answer.mistakes[0].text); return; }
-  history.push(before);
-  $("undo").disabled = false;
+  if (change(at, value)) remember(before);
+}
+
+// change changes one value of the document's text, and reports whether it could.
+function change(at, value) {
+  const answer = ask({ document: $("document").value, set: { at, value } });
+  if (answer.mistakes) { say(answer.mistakes[0].text); return false; }
   $("document").value = answer.document;
   refresh();
+  return true;
+}
+
+// remember keeps a text for Undo.
+function remember(text) {
+  history.push(text);
+  $("undo").disabled = false;
 }
 
 // load shows another document.

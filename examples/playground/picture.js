@@ -115,17 +115,31 @@ function handle(s, q, bars) {
     put(q.guaranteed.amount + by);
   });
   h.addEventListener("pointerdown", (e) => {
-    const box = bars.getBoundingClientRect();
-    const at = (e) => Math.max(0, Math.min(1, (e.clientX - box.left) / box.width));
-    let share = null;
-    h.setPointerCapture(e.pointerId);
-    h.onpointermove = (e) => { share = at(e); h.style.left = `${100 * share}%`; };
-    h.onpointerup = h.onpointercancel = () => {
-      h.onpointermove = h.onpointerup = h.onpointercancel = null;
-      if (share !== null) put(share * s.whole);
-    };
+    e.preventDefault();
+    h.focus();
+    drag(bars.getBoundingClientRect(), (share) => Math.round(share * s.whole / step) * step + s.suffix, q.guarantee.at);
   });
   return h;
+}
+
+// drag lets a value of the document follow the pointer until that is let go. The
+// picture is drawn anew at every notch, so it is the window that listens.
+function drag(box, valueAt, at) {
+  const before = $("document").value;
+  let last = null;
+  const move = (e) => {
+    const value = valueAt(Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)));
+    if (value !== last) change(at, last = value);
+  };
+  const done = () => {
+    removeEventListener("pointermove", move);
+    removeEventListener("pointerup", done);
+    removeEventListener("pointercancel", done);
+    if ($("document").value !== before) remember(before);
+  };
+  addEventListener("pointermove", move);
+  addEventListener("pointerup", done);
+  addEventListener("pointercancel", done);
 }
 
 function drawNodes(s) {

@@ -107,6 +107,26 @@ func TestLooks(t *testing.T) {
 	p.quiet()
 }
 
+// All that one can point at is reached by keyboard, and has a name to be read
+// aloud; so have the controls.
+func TestKeyboard(t *testing.T) {
+	p := open(t, "")
+	for _, example := range []string{"a shop, a lab and a batch queue on two nodes", "Guarantees", "A job in one rack", "The storm that cannot be"} {
+		p.shows(example, -1)
+		nameless := js[[]string](p, `[...document.querySelectorAll("button, select, input, textarea, [data-what], summary")]
+			.filter((e) => !e.textContent.trim() && !e.getAttribute("aria-label") && !e.title && !e.labels?.length).map((e) => e.outerHTML)`)
+		require.Empty(t, nameless, example)
+		deaf := js[[]string](p, `[...document.querySelectorAll("[data-what]")].filter((e) => e.tabIndex < 0).map((e) => e.dataset.what)`)
+		require.Empty(t, deaf, example)
+	}
+	// From the list of requests, Tab leads to the picture.
+	p.shows("Guarantees", 2)
+	p.do(chromedp.Focus("#after", chromedp.ByQuery), chromedp.KeyEvent("\t"))
+	require.NotEmpty(t, js[string](p, `document.activeElement.dataset.what || ""`))
+	require.NotContains(t, p.text("why"), "Point at", "what has the focus is told of")
+	p.quiet()
+}
+
 // comma returns what comes before item i of a list.
 func comma(i int) string {
 	if i == 0 {

@@ -107,10 +107,13 @@ func TestGuarantee(t *testing.T) {
 		const bars = h.parentElement.getBoundingClientRect();
 		[box.left + box.width / 2, box.top + box.height / 2, bars.left + 0.75 * bars.width]
 	}`)
+	before := js[string](p, `document.getElementById("document").value`)
 	p.do(chromedp.MouseEvent(input.MousePressed, box[0], box[1], chromedp.ButtonLeft),
 		chromedp.MouseEvent(input.MouseMoved, box[0]+9, box[1], chromedp.ButtonLeft),
-		chromedp.MouseEvent(input.MouseMoved, box[2], box[1], chromedp.ButtonLeft),
-		chromedp.MouseEvent(input.MouseReleased, box[2], box[1], chromedp.ButtonLeft))
+		chromedp.MouseEvent(input.MouseMoved, box[2], box[1], chromedp.ButtonLeft))
+	require.Contains(t, p.text("verdict"), "plan", "the plan follows the mark while it is moved")
+	require.True(t, js[bool](p, `document.getElementById("undo").disabled`))
+	p.do(chromedp.MouseEvent(input.MouseReleased, box[2], box[1], chromedp.ButtonLeft))
 	now := js[float64](p, `Number(`+handle+`.getAttribute("aria-valuenow"))`)
 	require.Greater(t, now, 8000.0)
 	require.Contains(t, p.text("verdict"), "plan")
@@ -118,5 +121,7 @@ func TestGuarantee(t *testing.T) {
 	p.do(chromedp.Evaluate(handle+`.focus()`, nil), chromedp.KeyEvent(kb.ArrowLeft))
 	require.Less(t, js[float64](p, `Number(`+handle+`.getAttribute("aria-valuenow"))`), now)
 	require.Equal(t, "guarantee:root.normal.queue-2", js[string](p, `document.activeElement.dataset.what`), "the focus stays")
+	p.do(chromedp.Click("#undo", chromedp.ByQuery), chromedp.Click("#undo", chromedp.ByQuery))
+	require.Equal(t, before, js[string](p, `document.getElementById("document").value`), "a drag is one change")
 	p.quiet()
 }
