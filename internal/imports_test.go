@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 // harness has the internal packages that serve tests, examples and benchmarks.
 // All others are kernels.
 var harness = []string{
-	"internal/golden", "internal/law", "internal/mutants", "internal/oracle", "internal/scenario", "internal/storm", "internal/trace", "internal/workload", "internal/world",
+	"internal/exam", "internal/golden", "internal/law", "internal/mutants", "internal/oracle", "internal/scenario", "internal/storm", "internal/trace", "internal/workload", "internal/world",
 }
 
 // Modules that the library may import, and those that tests may, too.
