@@ -20,6 +20,10 @@ const (
 	DearerOther       Fault = "dearer in something finer"
 	// Needless: victims though the ask could start, or wait for what is leaving.
 	Needless Fault = "victims though none is needed"
+	// Impatient: more victims than needed, if what is leaving already counts.
+	Impatient Fault = "more victims than needed beside those leaving already"
+	// Unaware: a refusal, though there is a plan that counts on what is leaving.
+	Unaware Fault = "refuses, though with what is leaving there is a lawful plan"
 )
 
 // Faults has the faults in the order in which they are printed. The words of
@@ -28,7 +32,7 @@ var Faults = []Fault{
 	"opted-out", "guarantee", "application", "trigger", "surplus", "priority", "fence", "disabled", "storm",
 	"required-task", "leaving", "exempt", "nearby", "gang", "budget",
 	"room", "headroom", "max", "delay", "may-preempt", "schedulable", "reserved", "filter", "required-node", "blocker",
-	"helpful", "minimal", Needless,
+	"helpful", "minimal", Needless, Impatient, Unaware,
 	Refuses, Wavers, DearerOptedOut, DearerBudget, DearerOriginators, DearerPriority, DearerVictims, DearerOther,
 }
 

@@ -1,9 +1,11 @@
 package exam
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -14,6 +16,8 @@ type Judgement struct {
 	Faults []Fault
 	Texts  []string // what the auditor says of each law that is broken
 	Defect bool     // the answer shows that this library is wrong
+
+	leaving bool // there are tasks that are leaving
 }
 
 // runs is how often a peer is asked the same, each time in a new world.
@@ -22,12 +26,11 @@ const runs = 3
 // Judge has a peer decide a paper and judges the answer. Errors are those of
 // [Load] and of the peer.
 func Judge(p Peer, paper *Paper) (*Judgement, error) {
-	doc := *paper.Doc
 	rules := p.Rules()
-	doc.Options.StrictPriority = doc.Options.StrictPriority || rules.StrictPriority
+	doc := rules.read(paper.Doc)
 	j := &Judgement{}
 	for run := range runs {
-		w, err := Load(p, &doc)
+		w, err := Load(p, doc)
 		if err != nil {
 			return nil, err
 		}
@@ -43,11 +46,33 @@ func Judge(p Peer, paper *Paper) (*Judgement, error) {
 			break
 		}
 	}
-	return j, j.audit(&doc)
+	return j, j.audit(*doc)
+}
+
+// read returns a document as a scheduler of these rules understands it.
+func (r *Rules) read(doc *scenario.Document) *scenario.Document {
+	d := *doc
+	d.Options.StrictPriority = d.Options.StrictPriority || r.StrictPriority
+	if r.RawPriority {
+		d.Root = raw(&d.Root)
+	}
+	return &d
+}
+
+// raw returns a queue without offsets and fences of priorities.
+func raw(q *scenario.Queue) scenario.Queue {
+	c := *q
+	c.Properties, c.Children = maps.Clone(q.Properties), nil
+	delete(c.Properties, queue.PropertyPriorityOffset)
+	delete(c.Properties, queue.PropertyPriorityPolicy)
+	for i := range q.Children {
+		c.Children = append(c.Children, raw(&q.Children[i]))
+	}
+	return c
 }
 
 // audit adds what is wrong with the answer itself.
-func (j *Judgement) audit(doc *scenario.Document) error {
+func (j *Judgement) audit(doc scenario.Document) error {
 	proposal := &scenario.Proposal{Node: j.Answer.Node}
 	for _, key := range j.Answer.Victims {
 		proposal.Victims = append(proposal.Victims, scenario.Ref{Key: key})
@@ -59,6 +84,7 @@ func (j *Judgement) audit(doc *scenario.Document) error {
 	if err != nil {
 		return err
 	}
+	j.leaving = slices.Contains(Features(&doc), FeatureLeaving)
 	judged, ours := run.Steps[0].Judged, &run.Steps[0].Asked.Decision
 	j.Ours, j.Defect = ours.Outcome.String(), judged.Defect()
 	switch judged.Verdict {
@@ -75,7 +101,15 @@ func (j *Judgement) audit(doc *scenario.Document) error {
 	return nil
 }
 
+// add notes a fault. Who does not know that others leave already takes more than
+// is needed, or nothing: these are faults of their own.
 func (j *Judgement) add(f Fault) {
+	switch {
+	case j.leaving && (f == "helpful" || f == "minimal" || f == Needless):
+		f = Impatient
+	case j.leaving && f == Refuses:
+		f = Unaware
+	}
 	if !slices.Contains(j.Faults, f) {
 		j.Faults = append(j.Faults, f)
 	}

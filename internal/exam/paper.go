@@ -94,6 +94,8 @@ func take(name string, planner *victims.Planner, now time.Time, ask *victims.Ask
 // Random returns a paper about a random world, the same for the same number. It
 // has amounts, queues with bounds, fences and offsets, priorities, opted-out
 // tasks, originators, tasks that require their node and tasks that are leaving.
+// Three of four are of a kind that more schedulers can be told: each application
+// has one queue, and no bound is of zeros alone.
 func Random(number int) (*Paper, error) {
 	shape := world.Small
 	if number%2 == 1 {
@@ -106,7 +108,31 @@ func Random(number int) (*Paper, error) {
 	for i := range c.World.Nodes {
 		c.World.Nodes[i].ReservedFor = ""
 	}
+	if number%4 < 3 {
+		tidy(c)
+	}
 	return Of(fmt.Sprintf("world-%d", number), c)
+}
+
+// tidy gives each queue applications of its own and takes bounds of zeros alone
+// away.
+func tidy(c *world.Case) {
+	c.Ask.Application += " of " + c.Ask.Queue
+	for i := range c.World.Tasks {
+		t := &c.World.Tasks[i]
+		t.Application += " of " + t.Queue
+	}
+	for _, q := range c.World.Queues() {
+		for _, bound := range []*world.Amounts{&q.Guaranteed, &q.Max} {
+			sum := int64(0)
+			for _, amount := range *bound {
+				sum |= amount
+			}
+			if sum == 0 {
+				*bound = nil
+			}
+		}
+	}
 }
 
 // Of returns a paper about the world of a case.

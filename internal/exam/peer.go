@@ -59,6 +59,9 @@ type Rules struct {
 	// StrictPriority: victims have a strictly lower priority. Documents are
 	// judged by that, whatever they say themselves.
 	StrictPriority bool
+	// RawPriority: offsets and fences of priorities are not known. Documents are
+	// judged without them.
+	RawPriority bool
 	// Knows has the kinds of facts that its objects can hold.
 	Knows []What
 	// Told has the features of documents that it can be told.

@@ -1,0 +1,67 @@
+// Peers puts this library beside the real code of other schedulers, on one
+// machine and in one run: what each decides, which rules that breaks, how long it
+// takes, and whether it comes to rest.
+//
+//	go run . [-quick] [-worlds N] [-folder DIR] [FILE...]
+//	go run . -show PEER:FAULT
+//
+// It prints tables of Markdown. Into each FILE they are written in place of what
+// is there between two lines, <!-- peers --> and <!-- /peers -->, or a short one
+// between <!-- peers headline --> and <!-- /peers headline -->. It takes about
+// ten minutes on two cores, and with -quick one.
+//
+// With -show it prints instead a document that shows a cell, with the answer as
+// what is proposed. PEER is ours, yunikorn, kube or sampled, and FAULT a word or
+// the text of a row, such as yunikorn:guarantee.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Options are what the flags say.
+type options struct {
+	quick  bool
+	worlds int
+	folder string
+	show   string
+}
+
+func main() {
+	var o options
+	flag.BoolVar(&o.quick, "quick", false, "small clusters and few worlds")
+	flag.IntVar(&o.worlds, "worlds", 1000, "how many random worlds")
+	flag.StringVar(&o.folder, "folder", "", "judge the documents of a folder, too")
+	flag.StringVar(&o.show, "show", "", "print a document that shows PEER:FAULT")
+	flag.Parse()
+	if o.quick {
+		o.worlds = min(o.worlds, 50)
+	}
+	if err := run(&o, flag.Args(), os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "peers:", err)
+		os.Exit(1)
+	}
+}
+
+// run does what the options say, prints it and writes it into files.
+func run(o *options, files []string, w io.Writer) error {
+	if o.show != "" {
+		return show(o, w)
+	}
+	texts, err := readPages(files) // before anything takes time
+	if err != nil {
+		return err
+	}
+	r := &report{options: *o}
+	if err := r.judge(); err != nil {
+		return err
+	}
+	if err := writePages(files, texts, r); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, r.tables())
+	return err
+}
