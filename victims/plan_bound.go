@@ -40,6 +40,7 @@ type nodeBound struct {
 	work      cover.Work
 	node      NodeID
 	elsewhere int64 // how many of the victims are not on the node; see headroomBeats
+	spare     int64 // see fewestOfAll
 }
 
 // stride is how far apart the nodes are that a search looks at first. Any value
@@ -58,17 +59,30 @@ const stride = 64
 // is left of the budget goes to excess, work and node order.
 func (d bounder) searchBounded() {
 	d.searchRoomy()
+	d.problem.mix.reset(d.decision)
 	var s scan
-	quarter := d.trial.left / 4
-	if d.scan(&s, d.trial.left-quarter) {
+	eighth := d.trial.left / 8
+	if d.within(eighth, func() bool { return d.scan(&s) }) {
 		return
 	}
 	if !d.trial.stopped {
 		d.trial.lesser = d.searchLesser()
 	}
-	if !d.scan(&s, 0) {
+	if d.trial.lesser && d.trial.brief {
+		d.trial.left = min(d.trial.left, eighth)
+	}
+	if !d.scan(&s) {
 		d.trial.proven, d.trial.levels = false, false
 	}
+}
+
+// within lets a search have a part of what is left of the budget.
+func (d bounder) within(part int64, search func() bool) bool {
+	rest := d.trial.left - part
+	d.trial.left = part
+	done := search()
+	d.trial.left += rest
+	return done
 }
 
 // A scan is how far a search over all nodes has come: in its first round it
@@ -78,32 +92,46 @@ type scan struct {
 	second bool
 }
 
-// scan goes on until so much of the budget is left, and reports whether it is
-// done.
-func (d bounder) scan(s *scan, left int64) bool {
+// scan goes on until the budget is spent, and reports whether it is done. A node
+// that was not looked at to its end is the next to look at.
+func (d bounder) scan(s *scan) bool {
 	for ; !s.second && !d.pool.hopeless; s.i += stride {
 		if s.i >= len(d.nodes) {
 			s.i, s.second = d.next(0), true
 			break
 		}
-		if d.exhausted(left) {
+		if !d.looked(d.nodes[s.i]) {
 			return false
 		}
-		d.look(d.nodes[s.i])
 	}
 	for ; s.i < len(d.nodes) && !d.pool.hopeless; s.i = d.next(s.i + 1) {
-		if d.exhausted(left) {
+		if !d.looked(d.nodes[s.i]) {
 			return false
 		}
-		d.look(d.nodes[s.i])
 	}
 	return true
 }
 
-// exhausted reports whether no more than so much of the budget is left. Until
+// looked looks at a node, and reports whether it has done so to the end.
+func (d bounder) looked(n NodeID) bool {
+	if d.exhausted() {
+		return false
+	}
+	proven, levels := d.trial.proven, d.trial.levels
+	d.trial.proven = true
+	d.look(n)
+	done := d.trial.proven || !d.exhausted()
+	d.trial.proven = proven && d.trial.proven
+	if !done {
+		d.trial.proven, d.trial.levels = proven, levels
+	}
+	return done
+}
+
+// exhausted reports whether nothing of the budget is left. Until
 // there is any plan a search goes on, for a plan is better than none.
-func (d bounder) exhausted(left int64) bool {
-	return d.trial.stopped || d.best.found && d.trial.left <= left
+func (d bounder) exhausted() bool {
+	return d.trial.stopped || d.best.found && d.trial.left <= 0
 }
 
 // searchLesser looks for plans of lesser levels than the best, the nodes of the
@@ -122,7 +150,7 @@ func (d bounder) searchLesser() (shown bool) {
 			d.headroomBeats(&b)
 		}
 		if slices.Compare(b.levels[:], d.best.total.Levels[:]) < 0 {
-			f.rows = append(f.rows, prospect{levels: b.levels, node: n, plan: -1})
+			f.rows = append(f.rows, prospect{levels: b.levels, node: n, plan: -1, spare: b.spare})
 		}
 	}
 	heap.Init(f)

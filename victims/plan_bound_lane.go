@@ -1,11 +1,8 @@
 package victims
 
 import (
-	"cmp"
 	"math"
-	"slices"
 
-	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -37,7 +34,10 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 		b.levels[LevelPriority] = top
 	}
 	count, typ := d.fewest(b.node, lanes, short)
-	count = max(count, d.fewestOfAll(b.node, lanes, short))
+	ofAll, spare := d.fewestOfAll(b.node, lanes, short)
+	if ofAll >= count {
+		count, b.spare = ofAll, spare
+	}
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
 	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
@@ -87,54 +87,36 @@ func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count i
 	return count, typ
 }
 
-// mixOne is the whole of what a node lacks of one type, in fewestOfAll.
-const mixOne = 1 << 20
-
-// mixOf returns what a size gives of all lacks together, each amount as a part
-// of its lack. It rounds up, so that bounds stay bounds.
-func mixOf(size, lacks resources.Vector) (share int64) {
-	for t, short := range lacks {
-		if short > 0 {
-			quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
-			share += int64(quo) + min(int64(rem), 1)
-		}
-	}
-	return share
-}
-
 // fewestOfAll is fewest over all types together: each amount counts as a part
-// of what is lacking, and all lacks must be met. A task that has much of one
-// type often has little of another, so this says more if sizes differ.
-func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count int64) {
-	digest := &d.c.digest.nodes[n]
-	shares, rest := d.scratch.shares[:0], int64(0)
-	for _, short := range lacks {
-		if short > 0 {
-			rest += mixOne
-		}
+// of what the ask wants, and all lacks must be met. A task that has much of one
+// type often has little of another, so this says more if sizes differ. It knows
+// no more than that it takes more than the best plan has, or else also by how
+// much the tasks that have most exceed what is lacking.
+func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count, spare int64) {
+	digest, mix := &d.c.digest.nodes[n], &d.problem.mix
+	rest := mix.open(lacks)
+	if rest == 0 {
+		return 0, 0 // one type: fewest has said it
 	}
-	if rest <= mixOne {
-		return 0 // one type: fewest has said it
+	most := int64(mixMost)
+	if d.best.found {
+		most = min(most, d.best.total.Levels[LevelVictims]+1)
 	}
+	top := mix.top[:0]
 	for i := range lanes {
-		share := mixOf(digest.size(i, d.c.types), lacks)
-		shares = append(shares, laneShare{share, int64(lanes[i].end - lanes[i].first)})
+		share := mix.of(digest.size(i, d.c.types), lacks)
+		top = insertFalling(top, int(most), laneShare{share, int64(lanes[i].end - lanes[i].first)})
 	}
-	d.scratch.shares = shares
-	slices.SortFunc(shares, func(a, b laneShare) int { return cmp.Compare(b.share, a.share) })
-	for _, s := range shares {
-		if s.share == 0 || rest <= 0 {
-			break
-		}
+	mix.top = top
+	for _, s := range top {
 		take := min((rest-1)/s.share+1, s.tasks)
 		count += take
-		rest -= take * s.share
+		if rest -= take * s.share; rest <= 0 {
+			return count, -rest
+		}
 	}
-	return count
+	return count + 1, 0
 }
-
-// A laneShare is what each task of a lane has of what is lacking.
-type laneShare struct{ share, tasks int64 }
 
 // A lack is an amount of a type that a node is short of.
 type lack struct {

@@ -26,7 +26,7 @@ func (d sequenceBounder) search() {
 			if (i%stride == 0) != (round == 0) || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
 				continue
 			}
-			if d.bounds.exhausted(0) {
+			if d.bounds.exhausted() {
 				d.trial.proven, d.trial.levels = false, false
 				return
 			}

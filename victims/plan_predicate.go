@@ -29,6 +29,7 @@ type prospect struct {
 	levels cover.Levels // of the plan, or a bound on them
 	node   NodeID
 	plan   int32 // or -1: the node was not searched yet
+	spare  int64 // by how much its tasks exceed what the bound takes; see fewestOfAll
 }
 
 func (f *frontier) Len() int      { return len(f.rows) }
@@ -52,6 +53,9 @@ func (f *frontier) Less(i, j int) bool {
 		}
 	}
 	if a.plan < 0 && b.plan < 0 {
+		if a.spare != b.spare {
+			return a.spare > b.spare // it is more likely to have a plan as good as the bound
+		}
 		return f.d.c.comesBefore(a.node, b.node)
 	}
 	return a.plan < 0

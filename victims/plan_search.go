@@ -26,6 +26,7 @@ type problem struct {
 	comparer func(a, b *cover.Total) int
 	costs    [2]Cost // that are being compared
 	budgets  budgetRows
+	mix      mixture
 }
 
 // choose leaves the best node and victims that the caller's predicate accepts

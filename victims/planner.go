@@ -34,8 +34,9 @@ type Planner struct {
 	Steps int
 	// Budget bounds the elementary work of the searches of a decision: rows times
 	// classes of candidates touched. What is found by then is the answer, and its
-	// proof says so. 0 means 8 for each task and type, and at least eight million;
-	// in a cluster of up to 30 nodes and 300 tasks it means what it takes to be
+	// proof says so. 0 means 8 for each task and type, and at least four million;
+	// most of them are for the levels of the cost, up to the sum of raw priorities.
+	// In a cluster of up to 30 nodes and 300 tasks it means what it takes to be
 	// exact. A million take about a millisecond.
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
@@ -247,7 +248,6 @@ type scratch struct {
 	amounts            []int64
 	ends               []time.Time
 	stages             [2]stage
-	shares             []laneShare
 	taken              []TaskID
 	found              prospect
 }
@@ -296,6 +296,7 @@ type trial struct {
 	lesser   bool  // it was shown that no plan has lesser levels than the best
 	refusals int   // how often the predicate has refused
 	left     int64 // of the budget of elementary work
+	brief    bool  // if the least levels are shown, little of it is for the rest of the cost
 
 	stopped bool        // the caller has ended the decision
 	stop    func() bool // mustStop, bound once
@@ -326,7 +327,7 @@ func (t *trial) proof() Proof {
 // and smallBudget that in one of up to smallNodes and smallTasks, where answers
 // are to be exact to the last key. A million take about a millisecond.
 const (
-	leastBudget = 1 << 23
+	leastBudget = 1 << 22
 	smallBudget = 1 << 27
 	smallNodes  = 30
 	smallTasks  = 300
@@ -336,9 +337,10 @@ const (
 func (d *decision) allow() {
 	d.trial.left = d.p.Budget
 	if d.trial.left <= 0 {
+		d.trial.brief = true
 		d.trial.left = max(leastBudget, 8*int64(d.c.TaskLen())*int64(d.c.types))
 		if d.c.NodeLen() <= smallNodes && d.c.TaskLen() <= smallTasks {
-			d.trial.left = smallBudget
+			d.trial.left, d.trial.brief = smallBudget, false
 		}
 	}
 	d.worker.Allowance = &d.trial.left

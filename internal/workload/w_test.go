@@ -82,6 +82,7 @@ func TestVictims(t *testing.T) {
 		c := w.Build()
 		for k, want := range map[int64]int{1: 1, 4: 3, 10: 7} {
 			s := w.Subject(c, k)
+			s.Planner.Budget = 1 << 24 // enough for a proof to the last key
 			s.Decide()
 			require.True(t, s.Proven(), "%v k=%d", w, k)
 			d := &s.Decision

@@ -2,6 +2,7 @@ package cover
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
 )
 
@@ -36,8 +37,14 @@ func (w *Worker) buildSuffixes() {
 // buildAvail computes, for every class i and every row, how much of the row the
 // classes from i on can cover at most, if units could be split.
 func (w *Worker) buildAvail() {
-	n, rows := len(w.classes), len(w.rows)
-	w.avail = zeros(w.avail, (n+1)*rows)
+	w.fillAvail(&w.avail, w.natural)
+}
+
+// fillAvail is buildAvail for classes in some order.
+func (w *Worker) fillAvail(dst *[]int64, order []int32) {
+	n, rows := len(order), len(w.rows)
+	avail := zeros(*dst, (n+1)*rows)
+	*dst = avail
 	for r := range rows {
 		// What later classes leave of each pack. Only those that cover the row
 		// take from it: no others need be chosen.
@@ -45,10 +52,10 @@ func (w *Worker) buildAvail() {
 		for _, pack := range w.tight {
 			w.sums = append(w.sums, addCapped(pack.room, pack.extra))
 		}
-		for i := n - 1; i >= 0; i-- {
-			c := &w.classes[i]
-			all := int64(c.count) * w.amount(int32(i), int32(r))
-			w.avail[i*rows+r] = addCapped(w.avail[(i+1)*rows+r], w.through(c, w.rows[r].typ, all))
+		for at := n - 1; at >= 0; at-- {
+			c := &w.classes[order[at]]
+			all := int64(c.count) * w.amount(order[at], int32(r))
+			avail[at*rows+r] = addCapped(avail[(at+1)*rows+r], w.through(c, w.rows[r].typ, all))
 		}
 	}
 }
@@ -77,24 +84,29 @@ func (w *Worker) through(c *class, typ int32, amount int64) int64 {
 // buildByRow orders the classes that cover each row by falling amount.
 func (w *Worker) buildByRow() {
 	n := len(w.classes)
+	w.ordered = true
 	w.byRow = w.byRow[:0]
-	for r := range w.rows {
+	for r := range int32(len(w.rows)) {
 		from := len(w.byRow)
 		for i := range n {
 			w.byRow = append(w.byRow, int32(i))
 		}
-		slices.SortStableFunc(w.byRow[from:], func(a, b int32) int {
-			return cmp.Compare(w.amount(b, int32(r)), w.amount(a, int32(r)))
+		slices.SortFunc(w.byRow[from:], func(a, b int32) int {
+			return cmp.Or(cmp.Compare(w.amount(b, r), w.amount(a, r)), cmp.Compare(a, b))
 		})
+	}
+	w.spend(int64(n) * int64(len(w.rows)) * int64(bits.Len(uint(n))))
+}
+
+// buildAmounts tells what a unit of each class covers of each row.
+func (w *Worker) buildAmounts() {
+	w.amounts = zeros(w.amounts, len(w.classes)*len(w.rows))
+	for i := range w.classes {
+		for _, t := range w.classes[i].cover {
+			w.amounts[i*len(w.rows)+int(t.row)] = t.amount
+		}
 	}
 }
 
 // amount returns what a unit of class i covers of row r.
-func (w *Worker) amount(i, r int32) int64 {
-	for _, t := range w.classes[i].cover {
-		if t.row == r {
-			return t.amount
-		}
-	}
-	return 0
-}
+func (w *Worker) amount(i, r int32) int64 { return w.amounts[int(i)*len(w.rows)+int(r)] }

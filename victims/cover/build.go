@@ -24,13 +24,13 @@ func (w *Worker) build(p *Problem) bool {
 		return false
 	}
 	w.buildClasses()
+	w.buildAmounts()
 	w.buildSuffixes()
 	w.buildAvail()
-	w.buildByRow()
+	w.ordered = false
 	w.reset()
-	// To build sorts units, and classes once for each row.
-	n, m := len(p.Units), len(w.classes)
-	w.spend(4 * (int64(n)*int64(bits.Len(uint(n))+len(w.packs)) + int64(m)*int64(len(w.rows))*int64(bits.Len(uint(m)))))
+	n := len(p.Units)
+	w.spend(8 * int64(n) * int64(bits.Len(uint(n))+len(w.packs)+len(w.rows))) // it sorts units and classes
 	return true
 }
 
@@ -255,9 +255,29 @@ func (w *Worker) buildClasses() {
 		}
 		w.classes = append(w.classes, w.classOf(u, int32(at)))
 	}
-	slices.SortStableFunc(w.classes, func(a, b class) int {
-		return cmp.Or(p.Order.compareUnits(&b.levels, &a.levels), cmp.Compare(a.use, b.use))
+	w.sortClasses()
+}
+
+// sortClasses orders classes. They are large, and so moved once.
+func (w *Worker) sortClasses() {
+	w.natural = w.natural[:0]
+	for i := range w.classes {
+		w.natural = append(w.natural, int32(i))
+	}
+	slices.SortFunc(w.natural, func(i, j int32) int {
+		a, b := &w.classes[i], &w.classes[j]
+		if a.levels != b.levels {
+			if c := w.p.Order.compareUnits(&b.levels, &a.levels); c != 0 {
+				return c
+			}
+		}
+		return cmp.Or(cmp.Compare(a.use, b.use), cmp.Compare(i, j))
 	})
+	w.unsorted = append(w.unsorted[:0], w.classes...)
+	for at, i := range w.natural {
+		w.classes[at] = w.unsorted[i]
+		w.natural[at] = int32(at)
+	}
 }
 
 // helps reports whether a unit reduces an open need.
@@ -364,7 +384,7 @@ func (w *Worker) reset() {
 	w.total = Total{}
 	w.top.found, w.levels = false, false
 	w.steps = 0
-	w.deep.ready = false
+	w.deep.ready, w.lesser.ready = false, false
 }
 
 // addCapped returns a + b for non-negative amounts; sums of units are

@@ -19,6 +19,7 @@ var coverProperties = []law.Law{
 	{Name: "LeastIsLeast", Holds: leastIsLeast},
 	{Name: "GreedyIsLegal", Holds: greedyIsLegal},
 	{Name: "LimitIsKept", Holds: limitIsKept},
+	{Name: "LesserIsLeast", Holds: lesserIsLeast},
 	{Name: "BudgetIsHonest", Holds: budgetIsHonest},
 	{Name: "OrderOfUnitsIsNothing", Holds: orderOfUnitsIsNothing},
 	{Name: "WorkerForgets", Holds: workerForgets},
@@ -104,6 +105,36 @@ func limitIsKept(t *rapid.T) {
 		c.mustBeBest(t, &s)
 	} else if s.Found {
 		t.Fatalf("%v costs more than %v", c.keys(&s), limit.keys)
+	}
+}
+
+// lesserIsLeast: a search for lesser levels than a limit finds the least if they
+// are lesser, and nothing if they are not.
+func lesserIsLeast(t *rapid.T) {
+	c := coverCases().Draw(t, "case")
+	if c.Order.Compare != nil {
+		return // levels are nothing to that order
+	}
+	limit := c.slow.set(c.subset(t))
+	if c.best != nil && rapid.Bool().Draw(t, "limit at best") {
+		limit = c.best
+	}
+	w := Worker{OnlyLesser: true}
+	var s Selection
+	w.Within(&s, &c.Problem, enoughSteps, limit.total())
+	if !s.Proven {
+		t.Fatalf("not proven in %d steps", s.Steps)
+	}
+	switch lesser := c.best != nil && slices.Compare(c.best.levels[:], limit.levels[:]) < 0; {
+	case lesser && !s.Found:
+		t.Fatalf("%v has lesser levels than %v", c.best.keys, limit.keys)
+	case lesser && s.Total.Levels != c.best.levels:
+		t.Fatalf("%v is not %v", s.Total.Levels, c.best.levels)
+	case !lesser && s.Found:
+		t.Fatalf("%v has no lesser levels than %v", c.keys(&s), limit.keys)
+	}
+	if s.Found {
+		c.mustBeSet(t, &s)
 	}
 }
 

@@ -210,11 +210,12 @@ type Worker struct {
 	avail  []int64  // per cover row
 	lowest []Levels // the least of each level
 	least  []int64  // the least size, per type
-	byRow  []int32  // all classes by falling amount, row by row
 	deep   deepBounds
 	soft   soft
+	lesser lesserSearch
 	eager  bool // deep bounds, and levels by themselves, from the first step on: for tests
 
+	listing
 	partial
 	whole  []int32 // taken, while a part of it is considered
 	top    top     // the best set found
@@ -222,6 +223,15 @@ type Worker struct {
 	levels bool    // sets of the same levels as the best one are of no interest
 	pace
 	keys [2][]string
+}
+
+// listing is the classes once more, in other orders.
+type listing struct {
+	amounts  []int64 // what a unit of each class covers of each row
+	natural  []int32 // all classes in their order
+	byRow    []int32 // all classes by falling amount, row by row, if ordered is set
+	ordered  bool
+	unsorted []class // scratch
 }
 
 // partial is how far a search has come: what it has taken, and what that leaves.

@@ -56,6 +56,13 @@ const short = 256
 // search, it first shows which levels are the least, for these say who is
 // stopped, and spends what is left of its steps on excess, work and keys.
 func (w *Worker) search(steps int) grade {
+	if w.OnlyLesser && w.lesser.prepare(w) {
+		w.budget = steps
+		if w.lesser.branch(0) {
+			return whole
+		}
+		return nothing
+	}
 	w.budget = min(short, steps)
 	if w.eager {
 		w.budget = min(1, steps)
@@ -71,7 +78,7 @@ func (w *Worker) search(steps int) grade {
 		return nothing
 	}
 	w.budget, w.levels = w.steps+(steps-w.steps)/2, true
-	proven := w.branch(0)
+	proven := w.searchLevels()
 	w.budget, w.levels = steps, false
 	switch {
 	case w.branch(0):
@@ -80,6 +87,15 @@ func (w *Worker) search(steps int) grade {
 		return leastLevels
 	}
 	return nothing
+}
+
+// searchLevels looks for the least levels, and reports whether it has looked at
+// all that could have them.
+func (w *Worker) searchLevels() bool {
+	if w.lesser.prepare(w) {
+		return w.lesser.branch(0)
+	}
+	return w.branch(0)
 }
 
 // reachable reports whether all classes together could meet every need, if
@@ -255,6 +271,9 @@ func (w *Worker) atLeast(i int) int64 {
 // unitsFor is atLeast for one row that is reachable and lacks rem: the largest
 // amounts that cover it are taken first.
 func (w *Worker) unitsFor(i int, r int32, rem int64) (units int64) {
+	if !w.ordered {
+		w.buildByRow()
+	}
 	n := len(w.classes)
 	for _, j := range w.byRow[int(r)*n : (int(r)+1)*n] {
 		if int(j) < i {
