@@ -127,3 +127,49 @@ func ExampleFairShares_SetGuarantees() {
 	//     serve used none guaranteed gpu=3
 	//   lab     used none guaranteed gpu=2 max gpu=4
 }
+
+// Demand comes and goes all the time. Divide again, and set only the guarantees
+// that differ: those that shrink first, since a max above may have no room for
+// both the old ones and the new.
+func ExampleFairShares_incremental() {
+	schema, _ := resources.NewSchema("gpu")
+	tree := tenants(schema)
+	vision, _ := tree.Lookup("root.vision")
+	train, _ := tree.Lookup("root.speech.train")
+	serve, _ := tree.Lookup("root.speech.serve")
+	lab, _ := tree.Lookup("root.lab")
+	demand := make([]resources.Vector, tree.Len())
+	demand[vision], demand[train], demand[serve], demand[lab] = resources.Vector{8}, resources.Vector{6}, resources.Vector{6}, resources.Vector{1}
+	capacity := resources.Limit{Value: resources.Vector{12}, Defined: 1}
+
+	planned := tree.Clone()
+	var shares queue.FairShares
+	follow := func(what string) {
+		if err := shares.Divide(tree, demand, capacity); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%s:", what)
+		for _, growing := range []bool{false, true} {
+			for leaf := range planned.Leaves(queue.Root) {
+				old, now := planned.Guaranteed(leaf), shares.Guarantee(leaf)
+				if old.Equal(now) || growing != (now.Value.At(0) > old.Value.At(0)) {
+					continue
+				}
+				if err := planned.SetGuaranteed(leaf, now); err != nil {
+					log.Fatal(err)
+				}
+				fmt.Printf(" %s %d", tree.Name(leaf), now.Value[0])
+			}
+		}
+		fmt.Println()
+	}
+	follow("at first")
+	demand[lab] = resources.Vector{2}
+	follow("the lab wants one more")
+	demand[serve] = resources.Vector{7}
+	follow("so does serve, which has its share")
+	// Output:
+	// at first: vision 4 train 4 serve 3 lab 1
+	// the lab wants one more: train 3 lab 2
+	// so does serve, which has its share:
+}

@@ -113,14 +113,13 @@ func (u *Universe) together() {
 // library is a state of a universe as a cluster.
 type library struct{ auditor victims.Auditor }
 
-func clusterOf(t *rapid.T, w *world) *library {
-	must := func(err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
+// treeOf returns the queues of a universe as the library has them. Weights are by
+// queue; nil: all are 1.
+func treeOf(t *rapid.T, u *Universe, weights []int) *queue.Tree {
+	schema, err := resources.NewSchema([]string{"a", "b"}[:max(1, len(u.Nodes[0]))]...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	schema, err := resources.NewSchema([]string{"a", "b"}[:max(1, w.types)]...)
-	must(err)
 	limit := func(list []int) (l resources.Limit) {
 		l.Value = make(resources.Vector, schema.Len())
 		for i, v := range list {
@@ -132,7 +131,7 @@ func clusterOf(t *rapid.T, w *world) *library {
 	}
 	var config func(q int) queue.Config
 	config = func(q int) queue.Config {
-		of := &w.Queues[q]
+		of := &u.Queues[q]
 		c := queue.Config{
 			Name: strconv.Itoa(q), Guaranteed: limit(of.Guaranteed), Max: limit(of.Max),
 			Properties: map[string]string{"priority.offset": strconv.Itoa(of.Offset)},
@@ -140,8 +139,11 @@ func clusterOf(t *rapid.T, w *world) *library {
 		if of.Fence {
 			c.Properties["priority.policy"] = "fence"
 		}
-		for child := q + 1; child < len(w.Queues); child++ {
-			if w.Queues[child].Parent == q {
+		if weights != nil {
+			c.Properties[queue.PropertyFairWeight] = strconv.Itoa(weights[q])
+		}
+		for child := q + 1; child < len(u.Queues); child++ {
+			if u.Queues[child].Parent == q {
 				c.Children = append(c.Children, config(child))
 			}
 		}
@@ -151,7 +153,19 @@ func clusterOf(t *rapid.T, w *world) *library {
 		return c
 	}
 	tree, err := queue.New(schema, config(0), queue.Lenient)
-	must(err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func clusterOf(t *rapid.T, w *world) *library {
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree := treeOf(t, w.Universe, nil)
 	c := victims.NewCluster(tree)
 	for n, capacity := range w.Nodes {
 		_, err := c.AddNode(&victims.Node{Name: strconv.Itoa(n), Capacity: amountsOf(capacity)})
