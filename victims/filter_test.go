@@ -1,0 +1,63 @@
+package victims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A node that has room once what is leaving has gone is asked about when the ask
+// might wait for it, and is no question any more when victims are looked for.
+func TestFilter_AskedOnce(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 2)
+	f.node("n2", 2)
+	f.task("leaves", "a", "n1", 2, func(t *victims.Task) { t.State = victims.Releasing })
+	f.task("v", "a", "n2", 2)
+	for _, lets := range []string{"n1", "n2", ""} {
+		asked := make(map[string]int)
+		p := &victims.Planner{OwnLeaf: victims.OwnMet, Filter: func(_ *victims.Ask, n victims.NodeID) bool {
+			asked[f.c.NodeName(n)]++
+			return f.c.NodeName(n) == lets
+		}}
+		d := f.decide(p, f.ask("x", "b", 2))
+		require.Equal(t, map[string]victims.Outcome{"n1": victims.Waits, "n2": victims.Preempts, "": victims.Refused}[lets], d.Outcome)
+		for node, times := range asked {
+			require.Equal(t, 1, times, "%s, if %q is let", node, lets)
+		}
+		require.NotZero(t, asked["n1"])
+	}
+}
+
+// Whatever there is to decide, a filter is asked at most once about a node, and
+// only about the ask.
+func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+		cluster := build(t, &c.World)
+		planner := world.CasePlanner(cluster, c)
+		ask := askOf(t, cluster, &c.Ask)
+		lets := planner.Filter
+		if lets == nil {
+			lets = func(*victims.Ask, victims.NodeID) bool { return true }
+		}
+		asked := make(map[victims.NodeID]int)
+		planner.Filter = func(a *victims.Ask, n victims.NodeID) bool {
+			if asked[n]++; asked[n] > 1 || a.Key != ask.Key {
+				t.Fatalf("asked %d times about %s, for %s\n%v", asked[n], cluster.NodeName(n), a.Key, c)
+			}
+			return lets(a, n)
+		}
+		var d victims.Decision
+		for _, planner.Exhaustive = range []bool{false, true} {
+			clear(asked)
+			if err := planner.Decide(&d, &ask, c.Options.Now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
