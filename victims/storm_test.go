@@ -18,8 +18,9 @@ import (
 // as the sum of ⌈g / smallest amount of an ask⌉, however the victims come back.
 //
 // Here they come back at once: a controller recreates every victim as a new ask
-// that is the same in all but its key. Asks are taken in random order,
-// plans are carried out at once or step by step, until no ask gets any further.
+// that is the same in all but its key. Asks are taken in random order, plans are
+// carried out at once or step by step, and now and then a quota is lowered and
+// enforced, until no ask gets any further.
 func TestStormFreedom(t *testing.T) { rapid.Check(t, propertyStorm) }
 
 func FuzzStormFreedom(f *testing.F) {
@@ -100,6 +101,7 @@ type history struct {
 	first    map[string]world.Ask // what a recreated ask was first, by its key
 	plans    int                  // inter-queue plans
 	required int                  // plans for required nodes
+	enforced int                  // quotas that were lowered
 	names    int                  // given to recreated asks
 	phi      int64
 	log      []string
@@ -200,6 +202,10 @@ func (h *history) event() event {
 		if e := h.start(of(h.T, "grant", h.w.Grants).Ask); e.told != "" {
 			return e
 		}
+	case n == 3:
+		if e := h.enforce(); e.told != "" {
+			return e
+		}
 	}
 	for _, i := range permutation(h.T, len(h.pending)) {
 		if e := h.decide(i); e.told != "" {
@@ -287,8 +293,8 @@ func (h *history) name(key string) string {
 	return key
 }
 
-// state is all of the workload that changes: who waits, who holds a grant, and
-// who runs or leaves, and where.
+// state is all of the workload that changes: who waits, who holds a grant, who
+// runs or leaves, and where, and how often a max was lowered.
 func (h *history) state() string {
 	var all []string
 	for i := range h.pending {
@@ -302,7 +308,7 @@ func (h *history) state() string {
 		all = append(all, fmt.Sprintf("%s on %s, leaving %t", h.name(t.Key), t.Node, t.State.Leaving()))
 	}
 	slices.Sort(all)
-	return strings.Join(all, "\n")
+	return fmt.Sprintf("after %d quotas\n%s", h.enforced, strings.Join(all, "\n"))
 }
 
 // met returns the queues and types that have what they are guaranteed.

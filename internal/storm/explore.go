@@ -50,7 +50,7 @@ func (g *graph) successors() (all []plan) {
 			all = all[:first]
 		}
 	}
-	return all
+	return g.quotaActs(all)
 }
 
 // to returns the state to which an act leads.
@@ -123,6 +123,9 @@ func (p *plan) step() Step {
 		arrive |= there
 	}
 	s.Tasks, s.Victims = numbers(arrive), numbers(p.victims)
+	if p.quota > 0 {
+		s.Quota, s.Queue = true, p.quota-1
+	}
 	for _, task := range s.Tasks {
 		s.Nodes = append(s.Nodes, slices.IndexFunc(p.there[:], func(there uint64) bool { return there>>task&1 == 1 }))
 	}

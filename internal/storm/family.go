@@ -12,6 +12,7 @@ type Family struct {
 	Sizes      int    // from 1 to
 	Priorities int    // from 0 to one less
 	Guarantees []int  // that a queue below the root may have; -1 is none
+	Lowered    int    // what the max of each queue below the root may be lowered to; 0: it stays
 	Fences     bool   // with every choice of leaves below a priority fence, too
 	Rules      Rules
 }
@@ -23,6 +24,9 @@ func (f *Family) All() iter.Seq[*Universe] {
 		u := &Universe{Rules: f.Rules, Queues: make([]Queue, len(f.Parents))}
 		for q, parent := range f.Parents {
 			u.Queues[q].Parent = parent
+			if q > 0 && f.Lowered > 0 {
+				u.Queues[q].Lowered = []int{f.Lowered}
+			}
 		}
 		for range f.Nodes {
 			u.Nodes = append(u.Nodes, make([]int, 1))

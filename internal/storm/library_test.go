@@ -97,6 +97,17 @@ func drawUniverse(t *rapid.T) *Universe {
 	return u
 }
 
+// drawLowered lets the max of a queue be lowered, or of two.
+func (u *Universe) drawLowered(t *rapid.T) {
+	for range rapid.IntRange(0, 2).Draw(t, "quotas") {
+		q := &u.Queues[rapid.IntRange(0, len(u.Queues)-1).Draw(t, "lowered queue")]
+		q.Lowered = nil
+		for i := range u.Tasks[0].Size {
+			q.Lowered = append(q.Lowered, max(0, amount(q.Guaranteed, i, 0), rapid.IntRange(-1, 4).Draw(t, "lowered to")))
+		}
+	}
+}
+
 // together makes the first job one whose members start together: of one leaf and
 // one priority.
 func (u *Universe) together() {

@@ -6,11 +6,13 @@ import (
 	"slices"
 )
 
-// A plan is one of the things that a task, or a job, can do.
+// A plan is one of the things that a task, a job, or a quota can do.
 type plan struct {
 	there   where // who arrives
 	victims uint64
 	cost    cost
+	quota   int    // its queue and one, if it is what a quota does
+	lowers  uint64 // the bit of it if its max is lowered now
 }
 
 // cost are the levels of the cost of a plan that do not depend on time, as far
@@ -125,7 +127,7 @@ func (a *question) plans(dst []plan) []plan {
 			!a.gangs(victims, useful) || !a.guarantees(victims) {
 			continue
 		}
-		dst = append(dst, plan{a.there, victims, a.cost(victims)})
+		dst = append(dst, plan{there: a.there, victims: victims, cost: a.cost(victims)})
 	}
 	return dst
 }

@@ -2,13 +2,15 @@
 // follow each other for ever.
 //
 // A universe has a few queues, nodes and tasks. Each task runs on a node or
-// waits, and so do jobs, whose members start together. A task that waits starts if there is room for it, or takes the place of
-// others by a lawful plan; those are recreated at once and wait in turn. A storm
-// is a cycle of such states. Starting makes more tasks run, so that a cycle has
-// a plan in it.
+// waits, and so do jobs, whose members start together. A task that waits starts if
+// there is room for it, or takes the place of others by a lawful plan; those are
+// recreated at once and wait in turn. The max of a queue may be lowered at any
+// time, once, and from then on its quota is enforced whenever it is over it. A
+// storm is a cycle of such states. Starting makes more tasks run, and enforcing
+// makes less be over, so that a cycle has a plan in it.
 //
-// [Universe.Storm] looks at every state, every order of starts and plans, and
-// every lawful plan, and returns a shortest cycle or none. That there is none is
+// [Universe.Storm] looks at every state, every order of starts, plans and
+// enforcements, and every lawful plan, and returns a shortest cycle or none. That there is none is
 // a proof for this universe. Its laws are written down here once more, as
 // short as they can be; tests hold them to those of the library. A rule can be
 // switched off, which shows what it is good for. [Universe.Rest] tells how a
@@ -25,6 +27,7 @@ type Queue struct {
 	Parent     int   // its number, smaller than the queue's own; that of the root, 0, plays no part
 	Guaranteed []int // below 0, or missing: no guarantee
 	Max        []int // below 0, or missing: no bound
+	Lowered    []int // what its max may be lowered to at any time; empty: it stays as it is
 	Fence      bool  // priority.policy: fence
 	Offset     int   // priority.offset
 }
@@ -74,11 +77,13 @@ const (
 	Any
 )
 
-// A Step is what one task, or a job, does.
+// A Step is what one task, or a job, or a quota does.
 type Step struct {
 	Tasks   []int
 	Nodes   []int // of each of the tasks
 	Victims []int // none: they start in free room
+	Quota   bool  // no task does anything: the max of Queue is lowered, or enforced if there are victims
+	Queue   int
 }
 
 // A Cycle is a storm: after the last step all is as it was before the first.
@@ -101,7 +106,15 @@ func (c *Cycle) String() string {
 		for _, t := range s.Tasks {
 			fmt.Fprintf(&b, " %d", t)
 		}
-		if len(s.Victims) == 0 {
+		if s.Quota {
+			fmt.Fprintf(&b, " the quota of queue %d", s.Queue)
+		}
+		switch {
+		case len(s.Victims) > 0:
+		case s.Quota:
+			b.WriteString(" is lowered")
+			continue
+		default:
 			b.WriteString(" starts")
 			continue
 		}

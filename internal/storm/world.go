@@ -11,6 +11,9 @@ type world struct {
 	rank  [][]int  // by victim and ask: effective priority less the ask's
 	jobs  []uint64 // by job: its members
 
+	quotas  []int  // queues whose max may be lowered
+	lowered uint64 // in the present state: which of quotas are
+
 	// The state, and what follows from it.
 	place   []int // by task: a node, or -1
 	running uint64
@@ -29,6 +32,11 @@ func (u *Universe) world() *world {
 			q = u.Queues[q].Parent
 		}
 		w.above = append(w.above, path)
+	}
+	for q := range u.Queues {
+		if len(u.Queues[q].Lowered) > 0 {
+			w.quotas = append(w.quotas, q)
+		}
 	}
 	w.under = make([]uint64, len(u.Queues))
 	w.jobs = make([]uint64, max(1, len(u.Minimum)))
@@ -85,6 +93,17 @@ func (w *world) guaranteed(q, t int) int { return amount(w.Queues[q].Guaranteed,
 
 // most returns the bound of a queue, or a number that nothing reaches.
 func (w *world) most(q, t int) int {
+	most := w.first(q, t)
+	for i, of := range w.quotas {
+		if m := amount(w.Queues[q].Lowered, t, -1); of == q && m >= 0 && w.lowered>>i&1 == 1 {
+			most = min(most, m)
+		}
+	}
+	return most
+}
+
+// first is most before the max is lowered.
+func (w *world) first(q, t int) int {
 	if m := amount(w.Queues[q].Max, t, -1); m >= 0 {
 		return m
 	}
@@ -100,7 +119,7 @@ func amount(list []int, t, none int) int {
 
 // states returns how many states there are, valid or not.
 func (w *world) states() int {
-	n := 1
+	n := 1 << len(w.quotas)
 	for range w.Tasks {
 		n *= len(w.Nodes) + 1
 	}
@@ -108,7 +127,7 @@ func (w *world) states() int {
 }
 
 // set makes a state the present one and reports whether it is one: no node and
-// no queue holds more than it can.
+// no queue holds more than it can, but for a queue whose max was lowered.
 func (w *world) set(state int) bool {
 	w.running = 0
 	clear(w.used)
@@ -132,6 +151,7 @@ func (w *world) set(state int) bool {
 			}
 		}
 	}
+	w.lowered = uint64(state)
 	for _, v := range w.free {
 		if v < 0 {
 			return false
@@ -139,7 +159,7 @@ func (w *world) set(state int) bool {
 	}
 	for q := range w.Queues {
 		for t := range w.types {
-			if w.used[q*w.types+t] > w.most(q, t) {
+			if w.used[q*w.types+t] > w.first(q, t) {
 				return false
 			}
 		}
@@ -149,6 +169,7 @@ func (w *world) set(state int) bool {
 
 // after returns the state that a plan leads to.
 func (w *world) after(p *plan) (state int) {
+	state = int(w.lowered | p.lowers)
 	for i := len(w.Tasks) - 1; i >= 0; i-- {
 		place := w.place[i]
 		if p.victims>>i&1 == 1 {

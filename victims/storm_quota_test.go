@@ -1,0 +1,55 @@
+package victims_test
+
+import (
+	"fmt"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// mostEnforced is how many times a max is lowered in a history. Each time is a
+// change of what may run, so that there must be an end to it.
+const mostEnforced = 3
+
+// enforce lowers the max of some queue that uses anything, but not below its
+// guarantee, and has package quota enforce that. Who goes comes back.
+func (h *history) enforce() event {
+	usage := h.w.Usage(true)
+	var queues []world.Place
+	for _, q := range h.w.Queues() {
+		if usage[q.Path][h.w.Types[0]] > q.Guaranteed[h.w.Types[0]] {
+			queues = append(queues, q)
+		}
+	}
+	if len(queues) == 0 || h.enforced == mostEnforced {
+		return event{}
+	}
+	q := of(h.T, "enforced", queues)
+	id, ok := h.cluster.Tree().Lookup(q.Path)
+	if !ok {
+		h.Fatalf("no queue %s", q.Path)
+	}
+	least, used := q.Guaranteed[h.w.Types[0]], usage[q.Path][h.w.Types[0]]
+	most := least + rapid.Int64Range(0, used-least).Draw(h.T, "max")
+	limit := resources.Limit{Value: make(resources.Vector, len(h.w.Types))}
+	at, _ := h.cluster.Schema().Index(h.w.Types[0])
+	limit.Value[at], limit.Defined = most, limit.Defined.With(at)
+	if h.cluster.SetMax(id, limit) != nil {
+		return event{} // below what children or types beside it are guaranteed
+	}
+	h.enforced++
+	e := quota.Enforcer{Cluster: h.cluster, Minimum: h.planner.Minimum, Order: of(h.T, "order", []quota.Order{quota.DefaultOrder, quota.ClosestMatch, quota.Pack})}
+	var o quota.Outcome
+	h.must(e.Enforce(&o, id, limit, h.o.Now))
+	h.must(h.cluster.ApplyChange(o.Change(h.cluster)))
+	var keys []string
+	for _, v := range o.Victims {
+		keys = append(keys, v.Key)
+		h.stop(v.Key)
+	}
+	return event{told: fmt.Sprintf("%s is held to %d, and loses %s", q.Path, most, strings.Join(keys, " "))}
+}
