@@ -22,6 +22,7 @@ type Change struct {
 	At      time.Time
 	Victims []Victim
 	Grants  []Grant
+	Sequel  Sequel // of a plan of a batch
 }
 
 // A Grant is a place for an ask.
@@ -33,9 +34,14 @@ type Grant struct {
 // Change returns what the plan does to a cluster, for those who follow what
 // comes of it by a round of package jobs, or put several plans together.
 func (p *Plan) Change() Change {
+	return p.change(new([1]Grant))
+}
+
+// change is Change with memory for its grant.
+func (p *Plan) change(grant *[1]Grant) Change {
+	grant[0] = Grant{Ask: &p.Ask, Node: p.Node}
 	return Change{
-		For: p.Ask.Key, Version: p.Version, Victims: p.Victims,
-		Grants: []Grant{{Ask: &p.Ask, Node: p.Node}}, At: p.At,
+		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: grant[:], At: p.At, Sequel: p.Sequel,
 	}
 }
 
@@ -44,8 +50,7 @@ func (p *Plan) Change() Change {
 // is granted the node. The grant counts as usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
 // [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
 func (c *Cluster) Apply(p *Plan) error {
-	c.single[0] = Grant{Ask: &p.Ask, Node: p.Node}
-	err := c.ApplyChange(Change{For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: c.single[:], At: p.At})
+	err := c.ApplyChange(p.change(&c.single))
 	c.single[0] = Grant{}
 	return err
 }

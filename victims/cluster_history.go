@@ -41,7 +41,6 @@ type history struct {
 	applied []appliedChange // oldest first
 	marked  []TaskID        // the victims of all of them, oldest first
 	granted []TaskID        // their grants, likewise
-	redos   []redo
 }
 
 // appliedChange is what is needed to undo a change.
@@ -74,7 +73,6 @@ func (h *history) changed() {
 // final forgets what could be undone.
 func (h *history) final() {
 	h.applied = h.applied[:0]
-	h.redos = h.redos[:0]
 	h.marked = h.marked[:0]
 	h.granted = h.granted[:0]
 }

@@ -170,3 +170,51 @@ func TestNodeDies(t *testing.T) {
 	_, there = c.LookupNode("n")
 	require.False(t, there)
 }
+
+// TestGrantTaken_Above: a grant has to fit every max above it, and not only that of its leaf.
+// The queues beside those do not count.
+func TestGrantTaken_Above(t *testing.T) {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	most := func(v int64) resources.Limit { return resources.Limit{Value: vec{v}, Defined: 1} }
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "beside", Max: most(3)},
+		{Name: "p", Max: most(6), Children: []queue.Config{{Name: "a"}, {Name: "b"}}},
+	}}, queue.Lenient)
+	require.NoError(t, err)
+	c := NewCluster(tree)
+	for _, name := range []string{"n", "far"} {
+		_, err := c.AddNode(&Node{Name: name, Capacity: vec{11}})
+		require.NoError(t, err)
+	}
+	leaf := func(path string) queue.ID {
+		q, ok := c.Tree().Lookup(path)
+		require.True(t, ok)
+		return q
+	}
+	a, b, beside := leaf("root.p.a"), leaf("root.p.b"), leaf("root.beside")
+	for key, q := range map[string]queue.ID{"first": a, "later": b, "beside": beside} {
+		_, err := c.AddTask(&Task{Key: "of " + key, Queue: q, Node: 1, Size: vec{2}})
+		require.NoError(t, err)
+	}
+	grant := func(key string, q queue.ID, size int64) {
+		_, err := c.Grant(&Ask{Key: key, Queue: q, Size: vec{size}}, 0)
+		require.NoError(t, err)
+	}
+	// 4 of the 6 of p run, and the grants are more than the node has. Without those
+	// given after it, of whatever queue, the first fits.
+	grant("first", a, 2)
+	grant("later", b, 1)
+	grant("beside", beside, 9)
+	require.False(t, waiting(t, c, "first").Needed)
+	require.True(t, waiting(t, c, "later").Needed, "the first has the room that is left")
+	require.True(t, waiting(t, c, "beside").Needed)
+
+	// A task of a sibling takes room under p, and of the leaf beside it none.
+	_, err = c.AddTask(&Task{Key: "more beside", Queue: beside, Node: 1, Size: vec{5}})
+	require.NoError(t, err)
+	require.False(t, waiting(t, c, "first").Needed)
+	_, err = c.AddTask(&Task{Key: "more of b", Queue: b, Node: 1, Size: vec{1}})
+	require.NoError(t, err)
+	require.ErrorIs(t, c.StartIfRoom("first", noon), ErrRoom)
+}

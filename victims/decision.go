@@ -56,6 +56,7 @@ type Plan struct {
 	Steps   int       // search steps taken
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
+	Sequel  Sequel    // set by Planner.Batch
 
 	// Path and Place are the names of the ask's queue and of the node.
 	Path, Place string

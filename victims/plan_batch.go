@@ -15,7 +15,9 @@ import (
 //
 // The plans can be applied as a whole by [Cluster.ApplyBatch], or one after another
 // in their order, as long as nothing else changes the cluster: then each of them
-// finds the cluster as it was when it was decided.
+// finds the cluster as it was when it was decided. If the batch was decided on a
+// clone, they can be applied to its original in the same way: so a planner batches that
+// must not change a cluster which others read.
 //
 // It sets dst to one decision per ask, reusing its memory. An error about an
 // ask leaves no decision.
@@ -27,7 +29,6 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 			must(c.Undo())
 		}
 	}()
-	c.redos = c.redos[:0]
 	dst = slices.Grow(dst[:0], len(asks))[:len(asks)]
 	for i := range asks {
 		if err := p.Decide(&dst[i], &asks[i], now); err != nil {
@@ -36,11 +37,12 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 		if _, held := c.LookupGrant(asks[i].Key); held || dst[i].Outcome == Refused {
 			continue // what fits by its own grant holds its place already
 		}
-		before := c.version
 		if err := c.Apply(&dst[i].Plan); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
-		c.remember(before, &dst[i].Plan)
+		ch := dst[i].Plan.change(&c.single)
+		dst[i].Plan.Sequel = Sequel{c.version, sealOf(&ch)}
+		c.single[0] = Grant{}
 		applied++
 	}
 	return dst, nil

@@ -49,6 +49,41 @@ func TestBatch_InARow(t *testing.T) {
 	require.ErrorIs(t, c.Apply(&ds[0].Plan), victims.ErrStale)
 }
 
+// TestBatch_OnAClone decides a batch on a clone, as a planner does that must not
+// change what others read, and applies it to the original.
+func TestBatch_OnAClone(t *testing.T) {
+	clone, ds := decided(t)
+	original, other := exampleCluster(), exampleCluster()
+	clone.CopyFrom(original)
+	p := victims.Planner{Cluster: clone}
+	ds, err := p.Batch(ds, []victims.Ask{ds[0].Plan.Ask, ds[1].Plan.Ask, ds[2].Plan.Ask}, exampleNow)
+	require.NoError(t, err)
+
+	require.ErrorIs(t, original.Apply(&ds[1].Plan), victims.ErrForeign, "the second without the first")
+	require.NoError(t, original.Apply(&ds[0].Plan))
+	require.NoError(t, original.Apply(&ds[1].Plan))
+	one := snapshot(original)
+	require.NoError(t, original.Undo())
+	require.NoError(t, original.Undo())
+
+	require.NoError(t, original.ApplyBatch(ds))
+	require.Equal(t, one, snapshot(original))
+	require.NoError(t, original.Undo())
+
+	// Another batch does not make this one stale, unless it is applied.
+	again, err := (&victims.Planner{Cluster: original}).Batch(nil, []victims.Ask{exampleAsk(original, "web-4", 3000)}, exampleNow)
+	require.NoError(t, err)
+	require.NoError(t, original.ApplyBatch(ds))
+	require.NoError(t, original.Undo())
+	require.NoError(t, original.ApplyBatch(again))
+	require.ErrorIs(t, original.ApplyBatch(ds), victims.ErrStale)
+	require.NoError(t, original.Undo())
+
+	require.ErrorIs(t, other.ApplyBatch(ds), victims.ErrForeign)
+	require.NoError(t, original.SetBudget("other", victims.Budget{}))
+	require.ErrorIs(t, original.ApplyBatch(ds), victims.ErrStale)
+}
+
 // TestApplyBatch applies a batch as one change, or not at all.
 func TestApplyBatch(t *testing.T) {
 	c, ds := decided(t)
