@@ -27,7 +27,10 @@ type core struct {
 	// current is what the queues are. Readers that hold no lock see one state of it.
 	current atomic.Pointer[setup]
 	ready   func() bool // the queues were read
-	refused sync.Map    // UIDs and pods that were refused, for a change of the queues to wake
+	refused sync.Map    // UID to waiting: pods that were refused, for a change of the queues to wake
+	// activate has the scheduler try pods now. No scheduler: nothing.
+	activate  func(map[string]*v1.Pod)
+	inquiries inquiries
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
 	granted atomic.Pointer[grants]
 
@@ -38,11 +41,14 @@ type core struct {
 	cluster  *victims.Cluster
 	mirror   mirror
 	planner  victims.Planner
+	auditor  victims.Auditor
 	decision victims.Decision
 	cycle    *cycle // of the decision that is being made
+	hunger   hunger
 	next     *change
 
 	jobPlanner  jobs.Planner
+	jobAuditor  jobs.Auditor
 	jobDecision jobs.Decision
 	gang        *gang                                            // that is being decided
 	tell        func(m *v1.ConfigMap, kind, reason, note string) // writes an event
@@ -56,6 +62,7 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 	}
 	registerMetrics()
 	c := bareCore(s, l, log(ctx))
+	c.activate = func(pods map[string]*v1.Pod) { h.Activate(c.log, pods) }
 	c.warn(s)
 	if err := c.watchPods(h); err != nil {
 		return nil, err
@@ -63,17 +70,17 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 	if err := c.watchQueues(ctx, h); err != nil {
 		return nil, err
 	}
+	go c.watchHunger(ctx)
 	return c, c.serve(ctx)
 }
 
 // bareCore makes a core that knows no scheduler.
 func bareCore(s *setup, l *lookup, log klog.Logger) *core {
-	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), ready: func() bool { return true }}
+	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
 	c.current.Store(s)
 	c.publish()
 	c.planner = victims.Planner{
-		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps,
-		OwnLeaf: s.ownLeaf, Audit: true,
+		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps, OwnLeaf: s.ownLeaf,
 		Minimum: func(job string) int { return c.cycle.minimum(job) },
 		Filter:  func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
 		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
@@ -82,11 +89,18 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
 		Exempt:    c.exempt,
 	}
+	p := &c.planner
+	c.auditor = victims.Auditor{
+		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: p.OwnLeaf,
+		Minimum: p.Minimum, Filter: p.Filter, Blockers: p.Blockers, Predicate: p.Predicate, Exempt: p.Exempt,
+	}
 	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, Steps: s.args.Steps, OwnLeaf: s.ownLeaf,
-		Minimum: func(job string) int { return c.cycle.minimum(job) },
-		Filter:  func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
-		Exempt:  func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
+		Cluster: c.cluster, Steps: s.args.Steps, OwnLeaf: s.ownLeaf, Minimum: p.Minimum,
+		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
+		Exempt: func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
+	}
+	c.jobAuditor = jobs.Auditor{
+		Cluster: c.cluster, Minimum: p.Minimum, Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt, OwnLeaf: s.ownLeaf,
 	}
 	return c
 }
@@ -126,7 +140,7 @@ func (c *core) watchPods(h fwk.Handle) error {
 			}
 			c.mu.Lock()
 			defer c.mu.Unlock()
-			c.drop(key(pod))
+			c.drop(key(pod), dropped)
 		},
 	})
 	return err
@@ -167,11 +181,4 @@ func (c *core) queueOf(pod *v1.Pod) queue.ID {
 		}
 	}
 	return s.def
-}
-
-// drop takes a grant back, if there is one.
-func (c *core) drop(key string) {
-	if err := c.cluster.Drop(key); err == nil {
-		c.publish()
-	}
 }

@@ -26,8 +26,18 @@ func (c *core) serve(ctx context.Context) error {
 	return nil
 }
 
-// handler answers /debug/preempt/tree with the queues and their usage, and
-// /debug/preempt/grants with who was given a place and waits for whom.
+// inquiryPatience is how long a question about a pod waits for the next attempt to place it.
+const inquiryPatience = 10 * time.Second
+
+// handler answers, below /debug/preempt/:
+//
+//	tree                the queues and their usage
+//	grants              who was given a place, and waits for whom
+//	explain?pod=ns/name every rule that decides about a pod, with &format=json for machines
+//	snapshot?pod=...    the cluster and the pod as a document for examples/plan
+//
+// The last two have the scheduler try the pod now, for only then its Filter plugins
+// can be asked. Without a pod they are about one that was refused.
 func (c *core) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /debug/preempt/tree", func(w http.ResponseWriter, _ *http.Request) {
@@ -41,7 +51,29 @@ func (c *core) handler() http.Handler {
 			fmt.Fprintln(w, line)
 		}
 	})
+	mux.HandleFunc("GET /debug/preempt/explain", func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("format") == "json" {
+			c.serveAnswer(w, r, explainJSON)
+			return
+		}
+		c.serveAnswer(w, r, explain)
+	})
+	mux.HandleFunc("GET /debug/preempt/snapshot", func(w http.ResponseWriter, r *http.Request) {
+		c.serveAnswer(w, r, snap)
+	})
 	return mux
+}
+
+// serveAnswer serves what a question about the pod of a request comes to.
+func (c *core) serveAnswer(w http.ResponseWriter, r *http.Request, ask question) {
+	ctx, cancel := context.WithTimeout(r.Context(), inquiryPatience)
+	defer cancel()
+	text, err := c.inquire(ctx, r.FormValue("pod"), ask)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Write(text)
 }
 
 // grantLines describes the grants, a line for each.

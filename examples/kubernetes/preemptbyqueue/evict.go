@@ -71,7 +71,7 @@ func (pl *Plugin) evict(e *eviction) {
 			}
 		}
 		for _, k := range e.keys {
-			c.drop(k)
+			c.drop(k, dropped)
 		}
 		c.mu.Unlock()
 	}

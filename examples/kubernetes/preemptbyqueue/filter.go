@@ -84,7 +84,7 @@ func (pl *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, 
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.drop(key(pod))
+	c.drop(key(pod), started)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -22,6 +23,7 @@ type cycle struct {
 	state    fwk.CycleState
 	pod      *v1.Pod
 	info     fwk.PodInfo // of the pod
+	size     resources.Vector
 	statuses fwk.NodeToStatusReader
 	asked    int // how often fits was asked
 }

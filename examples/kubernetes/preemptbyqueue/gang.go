@@ -156,7 +156,7 @@ func (c *core) decideGang(now time.Time) error {
 		return nil
 	}
 	for k := range c.gang.pods { // in any order: all of them go
-		c.drop(k)
+		c.drop(k, dropped)
 	}
 	return c.jobPlanner.Decide(&c.jobDecision, job, now)
 }
@@ -182,12 +182,8 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	if !status.IsSuccess() {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the plan for the group is refused: "+status.Message())
 	}
+	c.settle(places, time.Now())
 	change := plan.Change()
-	for i := range change.Grants {
-		if id, ok := c.cluster.LookupNode(places[change.Grants[i].Ask.Key]); ok {
-			change.Grants[i].Node = id
-		}
-	}
 	change.At = time.Now()
 	e := g.eviction(change.Grants)
 	if err := c.cluster.ApplyChange(change); err != nil {

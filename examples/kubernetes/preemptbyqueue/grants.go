@@ -1,6 +1,8 @@
 package preemptbyqueue
 
 import (
+	"time"
+
 	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
@@ -11,7 +13,7 @@ import (
 // change: a change makes new ones.
 type grants struct {
 	byNode map[string][]grant
-	keys   map[string]bool
+	since  map[string]time.Time // by key
 }
 
 // A grant is room on a node for one pod.
@@ -20,19 +22,55 @@ type grant struct {
 	size resources.Vector
 }
 
-func (g *grants) has(key string) bool { return g.keys[key] }
+func (g *grants) has(key string) bool {
+	_, ok := g.since[key]
+	return ok
+}
+
+// The ends of a grant.
+const (
+	started = "started"
+	dropped = "dropped"
+)
+
+// drop takes a grant back, if there is one, because of how it ended.
+func (c *core) drop(key, end string) {
+	if err := c.cluster.Drop(key); err == nil {
+		c.ended(key, end)
+		c.publish()
+	}
+}
+
+// ended notes how long a grant lasted.
+func (c *core) ended(key, end string) {
+	if since, ok := c.granted.Load().since[key]; ok {
+		grantSeconds.WithLabelValues(end).Observe(time.Since(since).Seconds())
+	}
+}
 
 // publish tells Filter which grants there are.
 func (c *core) publish() {
-	g := &grants{byNode: map[string][]grant{}, keys: map[string]bool{}}
-	for id := range c.cluster.Grants() {
+	before, oldest := c.granted.Load(), time.Time{}
+	g := &grants{byNode: map[string][]grant{}, since: map[string]time.Time{}}
+	for id := range c.cluster.Grants() { // in the order in which they were given
 		t := c.cluster.Task(id)
 		node := c.cluster.NodeName(t.Node)
 		g.byNode[node] = append(g.byNode[node], grant{t.Key, t.Size})
-		g.keys[t.Key] = true
+		since := time.Now()
+		if before != nil && before.has(t.Key) {
+			since = before.since[t.Key]
+		}
+		g.since[t.Key] = since
+		if oldest.IsZero() {
+			oldest = since
+		}
 	}
 	c.granted.Store(g)
-	grantsNow.Set(float64(len(g.keys)))
+	grantsNow.Set(float64(len(g.since)))
+	oldestGrant.Set(0)
+	if !oldest.IsZero() {
+		oldestGrant.Set(float64(oldest.UnixMilli()) / 1000)
+	}
 }
 
 // admits reports whether a pod leaves enough of a node to those that were granted

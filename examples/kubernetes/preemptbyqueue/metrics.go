@@ -17,10 +17,10 @@ var (
 		"Decisions for pods and gangs that fit nowhere, by outcome and by the reason of a refusal."), []string{"outcome", "reason"})
 	victimsTotal = metrics.NewCounterVec(options("victims_total",
 		"Pods that plans stopped, by their queue."), []string{"queue"})
-	unproven = metrics.NewCounter(options("unproven_plans_total",
-		"Plans that the search could not show to be the best within its step budget."))
-	unlawful = metrics.NewCounter(options("unlawful_plans_total",
-		"Plans that the audit withheld. There should be none."))
+	plans = metrics.NewCounterVec(options("plans_total",
+		"Plans with victims, by what is proven of them: cost, levels or none."), []string{"proof"})
+	violations = metrics.NewCounterVec(options("audit_violations_total",
+		"Laws that plans broke, which were withheld for it. There should be none."), []string{"law"})
 	predicateCalls = metrics.NewCounter(options("predicate_calls_total",
 		"How often the Filter plugins were asked about a node without some pods."))
 	evictionFailures = metrics.NewCounter(options("eviction_failures_total",
@@ -29,6 +29,15 @@ var (
 		"Pods of the snapshot that the planner's cluster could not take."))
 	grantsNow = metrics.NewGauge((*metrics.GaugeOpts)(options("grants",
 		"Pods that were given a place and do not run yet.")))
+	oldestGrant = metrics.NewGauge((*metrics.GaugeOpts)(options("oldest_grant_timestamp_seconds",
+		"When the oldest of these was given; 0 if there are none.")))
+	grantSeconds = metrics.NewHistogramVec(&metrics.HistogramOpts{Subsystem: subsystem, Name: "grant_duration_seconds",
+		Help:           "How long grants lasted, by how they ended: started or dropped.",
+		StabilityLevel: metrics.ALPHA, Buckets: metrics.ExponentialBuckets(0.1, 2, 14)}, []string{"end"})
+	driftTotal = metrics.NewCounter(options("drift_total",
+		"Pods and nodes that were not in the planner's cluster as the scheduler had them, found by comparing a node at each decision. There should be none."))
+	hungrySeconds = metrics.NewCounterVec(options("queue_under_guarantee_seconds_total",
+		"Time for which a queue was under its guarantee in a type that pods of it were waiting for."), []string{"queue", "type"})
 	shortage = metrics.NewGaugeVec((*metrics.GaugeOpts)(options("queue_short",
 		"How much a queue with a guarantee is short of it, in base units, when the last pod of it was refused or granted a place.")), []string{"queue", "type"})
 	decideSeconds = metrics.NewHistogram(seconds("decide_duration_seconds",
@@ -42,8 +51,8 @@ var registerOnce sync.Once
 // registerMetrics makes the scheduler serve the metrics. A process has one registry.
 func registerMetrics() {
 	registerOnce.Do(func() {
-		legacyregistry.MustRegister(decisions, victimsTotal, unproven, unlawful, predicateCalls,
-			evictionFailures, notTaken, grantsNow, shortage, decideSeconds, syncSeconds)
+		legacyregistry.MustRegister(decisions, victimsTotal, plans, violations, predicateCalls, evictionFailures, notTaken,
+			grantsNow, oldestGrant, grantSeconds, driftTotal, shortage, hungrySeconds, decideSeconds, syncSeconds)
 	})
 }
 
@@ -64,13 +73,10 @@ func (c *core) count(d *victims.Decision) {
 	if d.Outcome == victims.Refused {
 		reason = d.Refusal.Reason.String()
 		leaf = c.queueOf(c.cycle.pod)
-		if d.Refusal.Reason == victims.Unlawful {
-			unlawful.Inc()
-		}
 	}
 	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
-	if d.Outcome == victims.Preempts && !d.Plan.Proof.Proven() {
-		unproven.Inc()
+	if d.Outcome == victims.Preempts {
+		plans.WithLabelValues(d.Plan.Proof.String()).Inc()
 	}
 	for i := range d.Plan.Victims {
 		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
@@ -85,6 +91,9 @@ func (c *core) countGang() {
 		reason = d.Refusal.Reason.String()
 	}
 	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
+	if d.Outcome == victims.Preempts {
+		plans.WithLabelValues(d.Plan.Proof.String()).Inc()
+	}
 	for i := range d.Plan.Victims {
 		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
 	}

@@ -19,6 +19,7 @@ type mirror struct {
 	round  uint64
 	// started is set if a pod with a grant turned up in the snapshot.
 	started bool
+	beat    int // the node of the last patrol
 
 	tasks   []victims.Task // memory for the tasks of a node
 	sizes   resources.Vector
@@ -37,6 +38,7 @@ type mirrored struct {
 // tasks of the nodes that changed.
 func (c *core) sync(nodes []fwk.NodeInfo) {
 	now := time.Now()
+	c.feel(now)
 	defer func() { syncSeconds.Observe(time.Since(now).Seconds()) }()
 	c.setQueues()
 	all := c.lookup.stale.Swap(false)
@@ -57,6 +59,7 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 		}
 	}
 	c.forget(len(nodes))
+	c.patrol(nodes, now)
 	if all {
 		c.removeBudgets()
 	}
@@ -105,7 +108,10 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 	if err != nil {
 		c.log.Error(err, "Node not mirrored", "node", n.name)
 	}
-	c.mirror.started = c.mirror.started || len(synced.Started) > 0
+	for _, k := range synced.Started {
+		c.ended(k, started)
+		c.mirror.started = true
+	}
 	for _, t := range synced.NotTaken {
 		notTaken.Inc()
 		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", t.Key)
@@ -205,6 +211,6 @@ func (c *core) dropOn(node string) {
 		}
 	}
 	for _, k := range keys {
-		c.drop(k)
+		c.drop(k, dropped)
 	}
 }

@@ -189,7 +189,7 @@ func (h *history) check(t *rapid.T) {
 		}
 	}
 	require.Equal(t, picture(t, fresh), picture(t, h.core))
-	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.Load().keys)))
+	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.Load().since)))
 }
 
 // A pictured node is a node with its tasks and without its grants.
@@ -203,7 +203,7 @@ type pictured struct {
 // came about.
 func picture(t require.TestingT, from *core) (nodes []pictured) {
 	c := from.cluster.Clone()
-	for k := range from.granted.Load().keys { // in any order: all of them go
+	for k := range from.granted.Load().since { // in any order: all of them go
 		require.NoError(t, c.Drop(k))
 	}
 	for id := range c.Nodes() {

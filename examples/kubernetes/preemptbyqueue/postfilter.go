@@ -36,9 +36,11 @@ func (pl *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	c.cycle = &cycle{ctx: ctx, core: c, handle: pl.handle, state: state, pod: pod, info: info, statuses: m}
+	c.cycle = &cycle{ctx: ctx, core: c, handle: pl.handle, state: state, pod: pod, info: info, size: ask.Size, statuses: m}
 	defer func() { c.cycle = nil }()
 	now := time.Now()
+	c.answerInquiries(pod, &ask, now)
+	now = time.Now()
 	err = c.decide(&ask, now)
 	decideSeconds.Observe(time.Since(now).Seconds())
 	if err != nil {
@@ -47,17 +49,20 @@ func (pl *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.
 	return pl.carryOut(ctx, pod, now)
 }
 
-// decide decides an ask. A grant that is of no use any more is dropped, and the ask
-// decided as if it had none.
+// decide decides an ask, and audits the plan. A grant that is of no use any more is
+// dropped, and the ask decided as if it had none.
 func (c *core) decide(ask *victims.Ask, now time.Time) error {
 	if err := c.planner.Decide(&c.decision, ask, now); err != nil {
 		return err
 	}
-	if _, granted := c.cluster.LookupGrant(ask.Key); !granted || c.useful(ask.Key) {
-		return nil
+	if _, granted := c.cluster.LookupGrant(ask.Key); granted && !c.useful(ask.Key) {
+		c.drop(ask.Key, dropped)
+		if err := c.planner.Decide(&c.decision, ask, now); err != nil {
+			return err
+		}
 	}
-	c.drop(ask.Key)
-	return c.planner.Decide(&c.decision, ask, now)
+	c.audit(now)
+	return nil
 }
 
 // useful reports whether an ask should keep waiting for the place that it was
@@ -93,6 +98,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 		return pl.refuse(pod, line, now)
 	}
 	if c.args.DryRun {
+		c.refused.Store(pod.UID, waiting{pod, c.cycle.size})
 		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
 	}
 	e := pl.eviction(pod)
@@ -113,7 +119,7 @@ func (pl *Plugin) refuse(pod *v1.Pod, line string, now time.Time) (*fwk.PostFilt
 	if r.Reason == victims.InFlight {
 		return nil, fwk.NewStatus(fwk.Unschedulable, line)
 	}
-	pl.core.refused.Store(pod.UID, pod)
+	pl.core.refused.Store(pod.UID, waiting{pod, pl.core.cycle.size})
 	if r.RetryAt.After(now) {
 		pl.wake([]*v1.Pod{pod}, r.RetryAt.Sub(now))
 	}
@@ -145,7 +151,7 @@ func (pl *Plugin) wake(pods []*v1.Pod, after time.Duration) {
 	for _, p := range pods {
 		again[name(p)] = p.DeepCopy()
 	}
-	pl.core.alarms.set(pods[0].UID, after, func() { pl.handle.Activate(pl.core.log, again) })
+	pl.core.alarms.set(pods[0].UID, after, func() { pl.core.activate(again) })
 }
 
 // eviction returns what is to be done for a plan that is not applied yet.

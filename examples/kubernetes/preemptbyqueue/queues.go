@@ -68,15 +68,16 @@ func (c *core) readQueues(m *v1.ConfigMap, h fwk.Handle) {
 	}
 	c.next = &change{setup: s, source: m}
 	if pods := c.refusedPods(); len(pods) > 0 { // none before the scheduler runs, which then can wake them
-		h.Activate(c.log, pods)
+		c.activate(pods)
 	}
 }
 
 // refusedPods returns the pods that were refused a place, by name.
 func (c *core) refusedPods() map[string]*v1.Pod {
 	pods := map[string]*v1.Pod{}
-	c.refused.Range(func(_, p any) bool {
-		pods[name(p.(*v1.Pod))] = p.(*v1.Pod)
+	c.refused.Range(func(_, w any) bool {
+		pod := w.(waiting).pod
+		pods[name(pod)] = pod
 		return true
 	})
 	return pods

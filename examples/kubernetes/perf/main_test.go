@@ -1,0 +1,60 @@
+// Package perf measures the plugin beside DefaultPreemption with scheduler_perf, the
+// benchmarks of kube-scheduler itself.
+package perf
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	_ "k8s.io/component-base/logs/json/register"
+	perf "k8s.io/kubernetes/test/integration/scheduler_perf"
+)
+
+var readme = flag.String("readme", "", "write what the benchmarks measured into the table of this file")
+
+// TestMain builds the etcd that scheduler_perf looks for in PATH, from the module
+// that go.mod names.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "perf")
+	if err == nil {
+		err = prepare(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// prepare sets the process up as scheduler_perf wants it.
+func prepare(dir string) error {
+	build := exec.Command("go", "build", "-o", filepath.Join(dir, "etcd"), "go.etcd.io/etcd/server/v3")
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("etcd: %w\n%s", err, out)
+	}
+	if err := os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")); err != nil {
+		return err
+	}
+	if err := os.Setenv("ARTIFACTS", dir); err != nil { // for logs
+		return err
+	}
+	perf.LoggingConfig.Verbosity = 0
+	if err := perf.InitTests(); err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"data-items-dir": dir,  // where it would leave files of its own
+		"test.benchtime": "1x", // once is a benchmark
+	} {
+		if err := flag.Set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}

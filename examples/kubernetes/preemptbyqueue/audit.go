@@ -1,0 +1,44 @@
+package preemptbyqueue
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// audit holds the plan that was decided against the laws, by code that shares nothing
+// with the planner. A plan that breaks one is told of, counted, and refused.
+func (c *core) audit(now time.Time) {
+	d := &c.decision
+	if d.Outcome == victims.Refused {
+		return
+	}
+	found := c.auditor.Audit(nil, &d.Plan, now)
+	for _, v := range found {
+		violations.WithLabelValues(v.Law.String()).Inc()
+		c.log.Error(nil, "Plan breaks a law", "pod", d.Plan.Ask.Name, "violation", v)
+	}
+	if len(found) > 0 {
+		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
+	}
+}
+
+// settle gives the members of a gang the places that the scheduler found for them, if
+// the plan is lawful with these. Otherwise the places of the plan stay, with which the
+// planner has audited it: with others a victim may be one too many, for example.
+func (c *core) settle(places map[string]string, now time.Time) {
+	plan := &c.jobDecision.Plan
+	before := slices.Clone(plan.Placements)
+	for i := range plan.Placements {
+		p := &plan.Placements[i]
+		place := places[plan.Job.Members[p.Member].Key]
+		if id, ok := c.cluster.LookupNode(place); ok {
+			p.Node, p.Place = id, place
+		}
+	}
+	if found := c.jobAuditor.Audit(nil, plan, now); len(found) > 0 {
+		c.log.V(2).Info("Places of the scheduler not taken", "podGroup", plan.Job.Name, "violation", found[0])
+		plan.Placements = before
+	}
+}
