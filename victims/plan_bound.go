@@ -297,12 +297,25 @@ func (d bounder) look(n NodeID) {
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
 		return
 	}
-	if d.best.found && (d.beaten(&b) || !d.refine(&b, short) || d.headroomBeats(&b)) {
+	if d.best.found && d.isBeaten(&b, short) {
 		return
 	}
 	if d.passes(n) {
 		d.searchNode(n)
 	}
+}
+
+// isBeaten is beaten, and if that does not tell asks the dearer bounds.
+func (d bounder) isBeaten(b *nodeBound, short resources.Vector) bool {
+	return d.beaten(b) || !d.refine(b, short) || d.headroomBeats(b)
+}
+
+// cannotBeat reports whether it is certain that no plan for a node is better than
+// the best. Nodes that need nothing themselves are not told apart by bounds.
+func (d bounder) cannotBeat(n NodeID) bool {
+	b := nodeBound{node: n}
+	short := d.scratch.short
+	return d.nodeNeed(short, n) > 0 && (!d.boundNode(&b, short) || d.isBeaten(&b, short))
 }
 
 // boundNode bounds a node that lacks some amounts. It reports false if all its

@@ -13,6 +13,10 @@ import (
 // If the caller may refuse a plan, the next best one is wanted, and no node is
 // to be searched twice. So all nodes wait in a heap, each with a bound on what a
 // plan for it costs, and once it was searched with its plan.
+//
+// Levels alone often do not tell nodes apart. So a node whose bounds show that it
+// cannot have a better plan than the best that was found is put off, until the
+// predicate has refused that one.
 
 // A hearing looks for the best plan that the caller's predicate accepts.
 type hearing struct{ *decision }
@@ -22,6 +26,10 @@ type frontier struct {
 	d     *decision
 	rows  []prospect
 	plans []incumbent // of the nodes that were searched, by prospect.plan
+	best  int32       // the best of them, or -1
+	later []prospect  // nodes that cannot beat it
+
+	refused bool // a plan was refused
 }
 
 // A prospect is a node with a bound, or with the best plan for it.
@@ -66,6 +74,7 @@ func (f *frontier) Less(i, j int) bool {
 func (d hearing) searchInTurn() bool {
 	f := &d.front
 	f.d, f.rows, f.plans = d.decision, f.rows[:0], f.plans[:0]
+	f.best, f.later, f.refused = -1, f.later[:0], false
 	for _, n := range d.nodes {
 		if p, ok := d.prospectOf(n); ok {
 			f.rows = append(f.rows, p)
@@ -80,6 +89,7 @@ func (d hearing) searchInTurn() bool {
 			if d.approves(&f.plans[p.plan]) || d.widen(p.node) {
 				return true
 			}
+			f.refuse()
 		case d.trial.stopped:
 			// It is not searched any more. Plans that were found are asked about.
 		case d.passes(p.node):
@@ -88,6 +98,7 @@ func (d hearing) searchInTurn() bool {
 			if d.best.found {
 				d.scratch.found = prospect{levels: d.best.total.Levels, node: p.node, plan: f.keep(&d.best)}
 				heap.Push(f, &d.scratch.found)
+				d.putOff(d.scratch.found.plan)
 			}
 			if d.pool.hopeless {
 				return false
@@ -96,6 +107,40 @@ func (d hearing) searchInTurn() bool {
 	}
 	d.best.found = false
 	return false
+}
+
+// putOff puts nodes off that cannot beat the plan that was just found and is in
+// d.best, if it is the best so far. That ends with the first refusal: a predicate
+// that refuses many plans would have all nodes looked at for each.
+func (d hearing) putOff(plan int32) {
+	f := &d.front
+	if f.refused || f.best >= 0 && d.compare(&f.plans[f.best].cost, &f.plans[plan].cost) <= 0 {
+		return
+	}
+	f.best = plan
+	if !d.pruning() || d.problem.order.Sequence != nil {
+		return
+	}
+	rows := f.rows
+	f.rows = f.rows[:0]
+	for _, p := range rows {
+		if p.plan < 0 && d.bounds.cannotBeat(p.node) {
+			f.later = append(f.later, p)
+		} else {
+			f.rows = append(f.rows, p)
+		}
+	}
+	heap.Init(f)
+}
+
+// refuse goes on without the best plan: the nodes that were put off wait again.
+func (f *frontier) refuse() {
+	f.refused = true
+	if len(f.later) > 0 {
+		f.rows = append(f.rows, f.later...)
+		f.later = f.later[:0]
+		heap.Init(f)
+	}
 }
 
 // prospectOf returns a usable node with a bound, and false if it has no plan.

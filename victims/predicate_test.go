@@ -1,6 +1,7 @@
 package victims_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -177,4 +178,33 @@ func TestPredicate_NotAskedTwiceInPlace(t *testing.T) {
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, victims.Waits, d.Outcome)
 	require.Equal(t, []call{{"n1", nil}, {"n2", nil}}, calls)
+}
+
+// TestPredicate_PutsNodesOff: nodes that differ in the work that is lost only. Few are
+// looked at before a plan is accepted, and once it is refused the others come in turn.
+func TestPredicate_PutsNodesOff(t *testing.T) {
+	f := giverAndTaker(t)
+	const nodes = 100
+	for i := range nodes {
+		n := fmt.Sprintf("n%02d", i)
+		f.node(n, 2)
+		f.task("v"+n, "a", n, 2, func(t *victims.Task) {
+			// In an order that has nothing to do with that of the nodes.
+			t.Scheduled = now.Add(-time.Duration(1+(i*37+50)%nodes) * time.Minute)
+		})
+	}
+	var calls []call
+	looks := 0
+	p := &victims.Planner{
+		Predicate: f.recorder(&calls, func(c call) bool { return true }),
+		Filter:    func(*victims.Ask, victims.NodeID) bool { looks++; return true },
+	}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, []string{"vn50"}, keysOf(d), "it loses a minute, the least")
+	require.LessOrEqual(t, looks, 20)
+
+	p.Predicate = f.recorder(&calls, func(c call) bool { return len(calls) == 4 })
+	d = f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, []call{{"n50", []string{"vn50"}}, {"n23", []string{"vn23"}}, {"n96", []string{"vn96"}}}, calls[1:])
+	require.Equal(t, []string{"vn96"}, keysOf(d), "n23 loses two minutes, n96 three")
 }
