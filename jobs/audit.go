@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -41,111 +40,35 @@ type Auditor struct {
 // there is once what is leaving has gone. A job or a placement that is none ends
 // the audit, for nothing else can be judged.
 //
-// A plan is minimal ([LawMinimal]) where neither a single victim nor a job that
-// falls as a whole can be given back with the minimum of members still in
-// place; nor, one member after another, so many of the job that they are its
-// minimum. That a plan is the cheapest is not asked.
+// A plan is minimal ([LawMinimal]) if each of its victims is needed for the
+// minimum of members: neither a single victim nor a job that goes as a whole can
+// be given back. Nor can members of such a job, one after another, until as many
+// are back as it needs to run. Whether the plan is the cheapest is not asked.
 //
 // Violations come in a fixed order: of the job and its placements; of what lets
 // it preempt; of each victim, in the order of the plan; of guarantees, in tree
 // order; of budgets, in the order of names; of gangs; of room, headroom and quotas; of the set as a whole.
 //
-// The cost is linear in nodes and queues, in tasks where there are quotas or
+// The cost is linear in nodes and queues, in tasks if there are quotas or
 // gangs, and in victims times depth times types.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
-	x.out = dst
+	x.out, x.rest = dst, x.rest[:0]
 	x.run()
 	dst = x.out
-	x.plan, x.job, x.out, x.ask = nil, nil, nil, victims.Ask{} // keep nothing of it alive
+	x.plan, x.job, x.out, x.ask = nil, nil, nil, victims.Ask{} // an auditor at rest keeps nothing of it alive
 	return dst
 }
 
-// audit is one audit, and the memory for the next.
+// audit holds the laws against a case, one method each. What things are is the
+// case's to say.
 type audit struct {
-	a     *Auditor
-	c     *victims.Cluster
-	tree  *queue.Tree
-	plan  *Plan
-	job   *Job
-	now   time.Time
-	types int
-	out   []Violation
-	ask   victims.Ask // the first member that has no place, for Exempt
-
-	last  victims.NodeID   // the largest there is
-	nodes []victims.NodeID // of the placements, each once
-	seen  []bool           // by node: whether it is one of them
-	open  []bool           // by node: whether it takes anything
-	keys  []string         // of members, sorted
-	done  []bool           // by member: it has a place, or is given one
-	asked resources.Vector // by the members of the minimum that are placed
-	more  resources.Vector // by all that are placed
-
-	auditAmounts
-
-	fence   queue.ID
-	victims []victims.TaskID // those that count: known, running, each once
-	listed  []bool           // by task
+	auditCase
+	out     []Violation
 	rest    []victims.TaskID // that are given back for a trial
 	homes   []victims.NodeID // of those
-	units   []auditUnit
-	gangs   []auditGang
-	gangOf  map[string]int
-	placing Placing
-}
-
-// auditAmounts are what victims free and members ask for.
-type auditAmounts struct {
-	// Rows of amounts, by node: what victims free there, what members of the
-	// minimum ask for, and what all members do.
-	freed, load, full []int64
-	taken             []int64 // by victims, by queue
-	sums              []auditSums
-	blocks            []int64          // of the sums
-	free              resources.Vector // scratch of room
-}
-
-// auditUnit is what can only be given back together.
-type auditUnit struct {
-	tasks   []victims.TaskID // of audit.victims or of a gang
-	job     string           // that falls as a whole, or ""
-	minimum int              // of the job
-}
-
-// auditGang is a running job of which the plan stops members.
-type auditGang struct {
-	job     string
-	minimum int
-	running int
-	granted int
-	stopped []victims.TaskID
-}
-
-func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.job, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Job, now
-	x.types = x.tree.Schema().Len()
-	x.last = -1
-	for n := range x.c.Nodes() {
-		x.last = max(x.last, n)
-	}
-	x.open = zeros(x.open, int(x.last)+1)
-	for n := range x.c.Nodes() {
-		x.open[n] = true
-	}
-	rows := (int(x.last) + 1) * x.types
-	x.seen = zeros(x.seen, int(x.last)+1)
-	x.freed, x.load, x.full = zeros(x.freed, rows), zeros(x.load, rows), zeros(x.full, rows)
-	x.taken = zeros(x.taken, x.tree.Len()*x.types)
-	x.asked, x.more = zeros(x.asked, x.types), zeros(x.more, x.types)
-	x.done = zeros(x.done, len(p.Job.Members))
-	x.nodes, x.victims, x.units, x.gangs = x.nodes[:0], x.victims[:0], x.units[:0], x.gangs[:0]
-	x.listed, x.rest = x.listed[:0], x.rest[:0]
-	if x.gangOf == nil {
-		x.gangOf = make(map[string]int)
-	}
-	clear(x.gangOf)
+	placing Placing          // what the predicate is shown
 }
 
 // Every law is a method that yields its violations, as a sequence of package
@@ -181,11 +104,6 @@ func (x *audit) run() {
 	x.quota(x.more, x.report)
 	x.predicate(x.report)
 	x.minimal(x.report)
-}
-
-// row returns the amounts of a node, or of a queue, in a block.
-func (x *audit) row(block []int64, i int) resources.Vector {
-	return block[i*x.types : (i+1)*x.types : (i+1)*x.types]
 }
 
 // ofQueue returns a violation by amounts of a queue.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // This file audits what a plan says of its job and where it puts the members.
@@ -87,32 +86,33 @@ func (x *audit) sized(complain func(Violation)) {
 	clear(x.more)
 }
 
-// standing says what a member is to the cluster.
-func (x *audit) standing(key string) memberStanding {
-	id, ok := x.c.Lookup(key)
-	if !ok {
-		id, ok = x.c.LookupGrant(key)
+// hosts yields the nodes that may not be given to the members there.
+func (x *audit) hosts(yield func(Violation) bool) {
+	for _, at := range x.plan.Placements {
+		n := x.c.NodeView(at.Node)
+		key := x.job.Members[at.Member].Key
+		if n.Unschedulable && !yield(Violation{Law: LawSchedulable, Member: key, Node: n.Name}) {
+			return
+		}
+		mine := n.ReservedFor == "" || n.ReservedFor == key || n.ReservedFor == x.job.Name
+		if !mine && !yield(Violation{Law: LawReserved, Member: key, Node: n.Name}) {
+			return
+		}
 	}
-	switch {
-	case !ok:
-		return unplacedMember
-	case x.c.TaskView(id).State == victims.Releasing || x.c.TaskView(id).State == victims.Preempting:
-		return leavingMember
-	}
-	return placedMember
 }
 
-type memberStanding uint8
-
-const (
-	unplacedMember memberStanding = iota
-	placedMember
-	leavingMember
-)
-
-// isNode reports whether there is such a node. One that is closed takes nothing,
-// and is none.
-func (x *audit) isNode(n victims.NodeID) bool { return n >= 0 && n <= x.last && x.open[n] }
+// trigger yields what forbids the job to have victims: on coming amounts, for a
+// non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
+func (x *audit) trigger(yield func(Violation) bool) {
+	if x.job.MayNot && !yield(Violation{Law: LawMayPreempt}) {
+		return
+	}
+	for i := range x.sums {
+		if !x.keepsFormulas(LawTrigger, &x.sums[i], x.asked, yield) {
+			return
+		}
+	}
+}
 
 // minimum complains about placements that are not of the members whose turn it
 // is: the first without a place make up the minimum, in their order; others
@@ -155,53 +155,5 @@ func (x *audit) minimum(complain func(Violation)) {
 	}
 	if given != max(missing, 0) {
 		complain(Violation{Law: LawMinimum, Have: int64(given), Want: int64(max(missing, 0))})
-	}
-}
-
-// enter counts a placement.
-func (x *audit) enter(at Placement) {
-	if !x.seen[at.Node] {
-		x.seen[at.Node] = true
-		x.nodes = append(x.nodes, at.Node)
-	}
-	for t, v := range x.job.Members[at.Member].Size {
-		if t >= x.types {
-			continue // zeros of no type
-		}
-		i := int(at.Node)*x.types + t
-		x.full[i] += v
-		x.more[t] += v
-		if !at.Further {
-			x.load[i] += v
-			x.asked[t] += v
-		}
-	}
-}
-
-// hosts yields the nodes that may not be given to the members there.
-func (x *audit) hosts(yield func(Violation) bool) {
-	for _, at := range x.plan.Placements {
-		n := x.c.NodeView(at.Node)
-		key := x.job.Members[at.Member].Key
-		if n.Unschedulable && !yield(Violation{Law: LawSchedulable, Member: key, Node: n.Name}) {
-			return
-		}
-		mine := n.ReservedFor == "" || n.ReservedFor == key || n.ReservedFor == x.job.Name
-		if !mine && !yield(Violation{Law: LawReserved, Member: key, Node: n.Name}) {
-			return
-		}
-	}
-}
-
-// trigger yields what forbids the job to have victims: on coming amounts, for a
-// non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
-func (x *audit) trigger(yield func(Violation) bool) {
-	if x.job.MayNot && !yield(Violation{Law: LawMayPreempt}) {
-		return
-	}
-	for i := range x.sums {
-		if !x.keepsFormulas(LawTrigger, &x.sums[i], x.asked, yield) {
-			return
-		}
 	}
 }

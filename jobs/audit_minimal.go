@@ -62,14 +62,6 @@ func (x *audit) spareable(u *auditUnit) int {
 	return n
 }
 
-// giveBack counts some victims out, or in again.
-func (x *audit) giveBack(tasks []victims.TaskID, sign int64) {
-	for _, id := range tasks {
-		t := x.c.TaskView(id)
-		x.count(&t, sign)
-	}
-}
-
 // enough reports whether there is room for the minimum of members, on some nodes
 // and in queues and quotas.
 func (x *audit) enough(nodes []victims.NodeID) bool {

@@ -16,9 +16,31 @@ type auditSums struct {
 	waiting, gone resources.Vector // NR - N, and what victims take
 }
 
+// add adds a task, unless it is leaving.
+func (s *auditSums) add(t victims.Task) {
+	if t.State == victims.Releasing || t.State == victims.Preempting {
+		return
+	}
+	resources.Add(s.used, s.used, t.Size)
+	if t.NonPreemptible {
+		resources.Add(s.fixed, s.fixed, t.Size)
+	}
+}
+
+// over reports whether a + b > most, none of which is negative.
+func over(a, b, most int64) bool { return a > most || b > most-a }
+
+// capped returns a + b, or the most there is.
+func capped(a, b int64) int64 {
+	if b > math.MaxInt64-a {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
 // sumUp adds up the sums of the queues of the path that have a quota, on coming
 // amounts.
-func (x *audit) sumUp() {
+func (x *auditCase) sumUp() {
 	x.sums, x.blocks = x.sums[:0], x.blocks[:0]
 	for q := range x.tree.Up(x.job.Queue) {
 		quota, ok := x.a.Quotas.Lookup(q)
@@ -44,56 +66,4 @@ func (x *audit) sumUp() {
 		}
 		x.sums = append(x.sums, s)
 	}
-}
-
-// add adds a task, unless it is leaving.
-func (s *auditSums) add(t victims.Task) {
-	if t.State == victims.Releasing || t.State == victims.Preempting {
-		return
-	}
-	resources.Add(s.used, s.used, t.Size)
-	if t.NonPreemptible {
-		resources.Add(s.fixed, s.fixed, t.Size)
-	}
-}
-
-// keepsFormulas yields the types in which the sums pass a bound with rem more.
-// What is asked for the trigger is asked before the plan, and of a
-// non-preemptible job only the min.
-func (x *audit) keepsFormulas(l Law, s *auditSums, rem resources.Vector, yield func(Violation) bool) bool {
-	for t, v := range rem {
-		if v <= 0 {
-			continue
-		}
-		gone := s.gone[t]
-		if l == LawTrigger {
-			gone = 0
-		}
-		least, _ := s.quota.Min.Bound(t)
-		most, bounded := s.quota.Max.Bound(t)
-		sum := s.used[t] - gone
-		if x.job.NonPreemptible {
-			if over(s.fixed[t], v, least) && !yield(ofQueue(l, s.queue, t, capped(s.fixed[t], v), least)) {
-				return false
-			}
-			bounded = bounded && l != LawTrigger
-		} else {
-			sum = capped(sum-s.fixed[t], min(least, capped(s.fixed[t], s.waiting[t])))
-		}
-		if bounded && over(sum, v, most) && !yield(ofQueue(l, s.queue, t, capped(sum, v), most)) {
-			return false
-		}
-	}
-	return true
-}
-
-// over reports whether a + b > most, none of which is negative.
-func over(a, b, most int64) bool { return a > most || b > most-a }
-
-// capped returns a + b, or the most there is.
-func capped(a, b int64) int64 {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
 }

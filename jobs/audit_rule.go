@@ -9,21 +9,6 @@ import (
 // This file audits what the caller and the cluster say of nodes and services:
 // the filter, domains, and hard budgets.
 
-// filter yields the members that the caller's filter does not let run on their
-// nodes.
-func (x *audit) filter(yield func(Violation) bool) {
-	if x.a.Filter == nil {
-		return
-	}
-	for _, at := range x.plan.Placements {
-		m := &x.job.Members[at.Member]
-		if !x.a.Filter(x.job, m.Class, at.Node) &&
-			!yield(Violation{Law: LawFilter, Member: m.Key, Node: x.c.NodeName(at.Node)}) {
-			return
-		}
-	}
-}
-
 // domain yields the members that do not share a domain with the first one, of
 // the depth that the job requires. Members that have places already come before
 // those of the plan.
@@ -77,6 +62,21 @@ func (x *audit) budget(yield func(Violation) bool) {
 			}
 		}
 		if left := max(b.Left, 0); drawn > left && !yield(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left}) {
+			return
+		}
+	}
+}
+
+// filter yields the members that the caller's filter does not let run on their
+// nodes.
+func (x *audit) filter(yield func(Violation) bool) {
+	if x.a.Filter == nil {
+		return
+	}
+	for _, at := range x.plan.Placements {
+		m := &x.job.Members[at.Member]
+		if !x.a.Filter(x.job, m.Class, at.Node) &&
+			!yield(Violation{Law: LawFilter, Member: m.Key, Node: x.c.NodeName(at.Node)}) {
 			return
 		}
 	}

@@ -1,26 +1,12 @@
 package jobs
 
 import (
-	"slices"
-
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // This file audits the victims as a set: what is left of queues and running
 // jobs, and whether there is room.
-
-// usage returns what q uses of type t before the plan, once what is leaving has
-// gone.
-func (x *audit) usage(q queue.ID, t int) int64 {
-	return x.tree.Usage(q)[t] - x.tree.Preempting(q)[t]
-}
-
-// left returns what q uses of type t once the victims are gone, too.
-func (x *audit) left(q queue.ID, t int) int64 {
-	return x.usage(q, t) - x.taken[int(q)*x.types+t]
-}
 
 // guarantee yields each queue and type that law 2 protects and the plan takes
 // too much of: with the members of the minimum counted, less than the
@@ -36,82 +22,6 @@ func (x *audit) guarantee(yield func(Violation) bool) {
 			}
 		}
 	}
-}
-
-// promise returns what law 2 compares for a queue that guarantees g of type t:
-// what is left, and what must be.
-func (x *audit) promise(q queue.ID, t int, g int64) (have, want int64) {
-	before := x.usage(q, t)
-	have, want = x.left(q, t), min(g, before)
-	if have >= want || !x.tree.Contains(q, x.job.Queue) {
-		return have, want
-	}
-	switch {
-	case x.a.OwnLeaf == victims.OwnMet && before < g && x.asked[t] > 0:
-		return have, have // under its guarantee it may end lower in what the job uses
-	case x.a.OwnLeaf == victims.OwnAny:
-		// What the own leaf gives counts only so far as members make up for it.
-		own := x.taken[int(x.job.Queue)*x.types+t]
-		have = before - (x.taken[int(q)*x.types+t] - own)
-		return have + min(max(0, x.asked[t]-own), max(want-have, 0)), want
-	}
-	return have + min(x.asked[t], want-have), want // no more than to be enough
-}
-
-// countGangs counts the running jobs that need some of their members and lose
-// any, and sorts the victims into what falls together.
-func (x *audit) countGangs() {
-	for n := range x.victims {
-		x.sortVictim(x.victims[n : n+1 : n+1])
-	}
-	if len(x.gangs) == 0 {
-		return
-	}
-	for id := range x.c.Tasks() {
-		t := x.c.TaskView(id)
-		i, ok := x.gangOf[t.Job]
-		if !ok || t.Job == "" {
-			continue
-		}
-		switch t.State {
-		case victims.Running:
-			x.gangs[i].running++
-		case victims.Granted:
-			x.gangs[i].granted++
-		}
-	}
-	for i := range x.gangs {
-		g := &x.gangs[i]
-		if g.running-len(g.stopped) < g.minimum {
-			x.units = append(x.units, auditUnit{tasks: g.stopped, job: g.job, minimum: g.minimum})
-			continue
-		}
-		for n := range g.stopped {
-			x.units = append(x.units, auditUnit{tasks: g.stopped[n : n+1]})
-		}
-	}
-}
-
-// sortVictim makes a victim a unit of its own, or one of those of its gang.
-func (x *audit) sortVictim(alone []victims.TaskID) {
-	id := alone[0]
-	job := x.c.TaskView(id).Job
-	minimum := 0
-	if job != "" && x.a.Minimum != nil {
-		minimum = x.a.Minimum(job)
-	}
-	if minimum <= 0 {
-		x.units = append(x.units, auditUnit{tasks: alone})
-		return
-	}
-	i, ok := x.gangOf[job]
-	if !ok {
-		i = len(x.gangs)
-		x.gangOf[job] = i
-		x.gangs = slices.Grow(x.gangs, 1)[:i+1]
-		x.gangs[i] = auditGang{job: job, minimum: minimum, stopped: x.gangs[i].stopped[:0]}
-	}
-	x.gangs[i].stopped = append(x.gangs[i].stopped, id)
 }
 
 // gang yields the running jobs that are left with too few members, and are not
@@ -191,4 +101,34 @@ func (x *audit) accepts(i int, gone []victims.TaskID) bool {
 	p.Before = append(p.Before[:0], x.plan.Placements[:i]...)
 	p.Victims = append(p.Victims[:0], gone...)
 	return x.a.Predicate(p)
+}
+
+// keepsFormulas yields the types in which the sums pass a bound with rem more.
+// What is asked for the trigger is asked before the plan, and of a
+// non-preemptible job only the min.
+func (x *audit) keepsFormulas(l Law, s *auditSums, rem resources.Vector, yield func(Violation) bool) bool {
+	for t, v := range rem {
+		if v <= 0 {
+			continue
+		}
+		gone := s.gone[t]
+		if l == LawTrigger {
+			gone = 0
+		}
+		least, _ := s.quota.Min.Bound(t)
+		most, bounded := s.quota.Max.Bound(t)
+		sum := s.used[t] - gone
+		if x.job.NonPreemptible {
+			if over(s.fixed[t], v, least) && !yield(ofQueue(l, s.queue, t, capped(s.fixed[t], v), least)) {
+				return false
+			}
+			bounded = bounded && l != LawTrigger
+		} else {
+			sum = capped(sum-s.fixed[t], min(least, capped(s.fixed[t], s.waiting[t])))
+		}
+		if bounded && over(sum, v, most) && !yield(ofQueue(l, s.queue, t, capped(sum, v), most)) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,9 +1,6 @@
 package jobs
 
-import (
-	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/victims"
-)
+import "github.com/go-preempt/preempt/victims"
 
 // This file audits one victim at a time: whatever does not depend on the other
 // victims.
@@ -60,42 +57,4 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 		}
 	}
 	fault(x.exempt(id), LawExempt)
-}
-
-// lift takes a priority from leaf up to below ancestor, queue by queue: package
-// fence, which the planner asks, is under audit too.
-func (x *audit) lift(priority int64, leaf, ancestor queue.ID) int64 {
-	for q := range x.tree.Up(leaf) {
-		if q == ancestor {
-			break
-		}
-		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
-			priority = 0
-		}
-		priority += int64(x.tree.PriorityOffset(q))
-	}
-	return priority
-}
-
-// exempt asks the caller whether the task is exempt now. From the end of its
-// exemption on it is not.
-func (x *audit) exempt(id victims.TaskID) bool {
-	if x.a.Exempt == nil {
-		return false
-	}
-	until, exempt := x.a.Exempt(victims.Exemption{Cluster: x.c, Task: id, Ask: &x.ask, Now: x.now})
-	return exempt && (until.IsZero() || x.now.Before(until))
-}
-
-// count adds a victim to what is freed, or takes it back.
-func (x *audit) count(t *victims.Task, sign int64) {
-	open := x.isNode(t.Node) // what is freed on a closed node is nobody's
-	for i, v := range t.Size {
-		if open {
-			x.freed[int(t.Node)*x.types+i] += sign * v
-		}
-		for q := range x.tree.Up(t.Queue) {
-			x.taken[int(q)*x.types+i] += sign * v
-		}
-	}
 }

@@ -51,7 +51,7 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
 	c.gate.begin(c, p.Quotas)
-	return c.check()
+	return c.roster.check(c)
 }
 
 // place finds the nodes and makes all members of the minimum that have no place

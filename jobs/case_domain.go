@@ -86,9 +86,9 @@ func (x *domains) hostsOf(d int32) []int32 {
 	return x.hosts[x.list[d].first:x.list[d].end]
 }
 
-// domainOf returns the domain of a node as deep as the job requires it, and false
-// if it is in none.
-func (c *jobCase) domainOf(n victims.NodeID) (names []string, ok bool) {
+// namesOf returns the domain of a node as deep as a job requires it, and false if
+// the node is in none.
+func (x *domains) namesOf(c *jobCase, n victims.NodeID) (names []string, ok bool) {
 	list := c.c.NodeView(n).Domains
 	if len(list) < c.job.Domain {
 		return nil, false
@@ -96,22 +96,21 @@ func (c *jobCase) domainOf(n victims.NodeID) (names []string, ok bool) {
 	return list[:c.job.Domain], true
 }
 
-// settleDomain finds the domain that members which have places bind the others
-// to. It reports false if no domain can have all members: some are placed in
-// different ones, or in none, or no node is in one.
-func (c *jobCase) settleDomain() bool {
+// settle finds the domain that members which have places bind the others to. It
+// reports false if no domain can have all members: some are placed in different
+// ones, or in none, or no node is in one.
+func (x *domains) settle(c *jobCase) bool {
 	if c.job.Domain == 0 {
 		return true
 	}
-	x := &c.domains
 	var common []string
 	for i := range c.job.Members {
-		id, placed := c.lookup(c.job.Members[i].Key)
+		id, placed := lookup(c.c, c.job.Members[i].Key)
 		if !placed || isLeaving(c.c.State(id)) {
 			continue
 		}
 		node := c.c.NodeOf(id)
-		names, ok := c.domainOf(node)
+		names, ok := x.namesOf(c, node)
 		if !ok || common != nil && !slices.Equal(names, common) {
 			return false
 		}
@@ -120,11 +119,11 @@ func (c *jobCase) settleDomain() bool {
 	return len(x.list) > 0
 }
 
-// eachDomain calls f with every domain that the members may be placed in, until
-// it returns true, and reports whether it did.
-func (c *jobCase) eachDomain(f func(d int32) bool) bool {
-	for d := range int32(len(c.domains.list)) {
-		if base := c.domains.base; (base < 0 || base == d) && f(d) {
+// each calls f with every domain that the members may be placed in, until it
+// returns true, and reports whether it did.
+func (x *domains) each(f func(d int32) bool) bool {
+	for d := range int32(len(x.list)) {
+		if (x.base < 0 || x.base == d) && f(d) {
 			return true
 		}
 	}

@@ -21,7 +21,7 @@ type roster struct {
 
 // check reports what is wrong with the job, and else finds out which members
 // have no place yet.
-func (c *jobCase) check() error {
+func (r *roster) check(c *jobCase) error {
 	job := c.job
 	fail := func(err error) error { return fmt.Errorf("jobs: job %q: %w", job.Name, err) }
 	switch {
@@ -40,10 +40,10 @@ func (c *jobCase) check() error {
 	case !holdable(c.now):
 		return fail(fmt.Errorf("now %v: %w", c.now, victims.ErrRange))
 	}
-	if err := c.checkMembers(); err != nil {
+	if err := r.checkMembers(c); err != nil {
 		return fail(err)
 	}
-	c.splitMembers()
+	r.split(c)
 	return nil
 }
 
@@ -56,11 +56,11 @@ func holdable(t time.Time) bool {
 
 // checkMembers reports a member without a key of its own, and amounts with which
 // the usage of the cluster would leave the range of int64.
-func (c *jobCase) checkMembers() error {
-	if c.byKey == nil {
-		c.byKey = make(map[string]int32)
+func (r *roster) checkMembers(c *jobCase) error {
+	if r.byKey == nil {
+		r.byKey = make(map[string]int32)
 	}
-	clear(c.byKey)
+	clear(r.byKey)
 	// Sums of this decision are sums of sizes of tasks and members, so if all of
 	// them together are in range every one is, and nothing after this checks.
 	c.rem = resources.Copy(c.rem, c.tree.Usage(0)) // what is used with the members so far
@@ -69,11 +69,11 @@ func (c *jobCase) checkMembers() error {
 		if m.Key == "" {
 			return fmt.Errorf("member %d: %w", i, victims.ErrEmpty)
 		}
-		if _, ok := c.byKey[m.Key]; ok {
+		if _, ok := r.byKey[m.Key]; ok {
 			return fmt.Errorf("member %q: %w", m.Key, victims.ErrDuplicate)
 		}
-		c.byKey[m.Key] = int32(i)
-		if err := c.checkMember(m); err != nil {
+		r.byKey[m.Key] = int32(i)
+		if err := r.checkMember(c, m); err != nil {
 			return fmt.Errorf("member %q: %w", m.Key, err)
 		}
 	}
@@ -81,8 +81,8 @@ func (c *jobCase) checkMembers() error {
 }
 
 // checkMember checks a member and adds it to what is used.
-func (c *jobCase) checkMember(m *Member) error {
-	if id, ok := c.lookup(m.Key); ok {
+func (r *roster) checkMember(c *jobCase, m *Member) error {
+	if id, ok := lookup(c.c, m.Key); ok {
 		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Name {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
@@ -116,46 +116,46 @@ func (c *jobCase) checkMember(m *Member) error {
 	return nil
 }
 
-// lookup returns the task or the grant of a key.
-func (c *jobCase) lookup(key string) (victims.TaskID, bool) {
-	if id, ok := c.c.Lookup(key); ok {
+// lookup returns the task or the grant of a member, by its key.
+func lookup(c *victims.Cluster, key string) (victims.TaskID, bool) {
+	if id, ok := c.Lookup(key); ok {
 		return id, true
 	}
-	return c.c.LookupGrant(key)
+	return c.LookupGrant(key)
 }
 
-// splitMembers finds the members without a place. The first of them make up the
+// split finds the members without a place. The first of them make up the
 // minimum, together with those that have one. A member that is leaving has no
 // place, and can get none.
-func (c *jobCase) splitMembers() {
-	c.unplaced, c.further, c.held, c.leaving = c.unplaced[:0], c.further[:0], c.held[:0], false
+func (r *roster) split(c *jobCase) {
+	r.unplaced, r.further, r.held, r.leaving = r.unplaced[:0], r.further[:0], r.held[:0], false
 	missing := c.job.MinMembers
 	if missing == 0 {
 		missing = len(c.job.Members)
 	}
 	for i := range c.job.Members {
-		id, placed := c.lookup(c.job.Members[i].Key)
+		id, placed := lookup(c.c, c.job.Members[i].Key)
 		if !placed {
-			c.unplaced = append(c.unplaced, i)
+			r.unplaced = append(r.unplaced, i)
 			continue
 		}
 		switch state := c.c.TaskView(id).State; {
 		case isLeaving(state):
-			c.leaving = true
+			r.leaving = true
 			continue
 		case state == victims.Granted:
-			c.held = append(c.held, id)
+			r.held = append(r.held, id)
 		}
 		missing--
 	}
 	missing = max(missing, 0)
-	if missing < len(c.unplaced) {
-		c.further = append(c.further, c.unplaced[missing:]...)
-		c.unplaced = c.unplaced[:missing]
+	if missing < len(r.unplaced) {
+		r.further = append(r.further, r.unplaced[missing:]...)
+		r.unplaced = r.unplaced[:missing]
 	}
 	// What is leaving matters only if the minimum is not reached without it. Then
 	// there is nothing to decide before it has gone and may be placed anew.
-	c.leaving = c.leaving && missing > len(c.unplaced)
+	r.leaving = r.leaving && missing > len(r.unplaced)
 }
 
 func isLeaving(s victims.State) bool { return s == victims.Releasing || s == victims.Preempting }

@@ -17,7 +17,7 @@ func (d *decision) decide(dst *Decision) {
 		d.refused(dst, InFlight)
 		return
 	}
-	if !d.settleDomain() {
+	if !d.domains.settle(&d.jobCase) {
 		d.refused(dst, NoDomain)
 		return
 	}

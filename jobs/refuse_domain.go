@@ -10,7 +10,7 @@ func (d *decision) closestDomain(r *Refusal) {
 		return
 	}
 	best, most := int32(-1), -1
-	d.eachDomain(func(row int32) bool {
+	d.domains.each(func(row int32) bool {
 		// More, and not as many: of equals the first stays.
 		if n := d.roomIn(row, nil); n > most {
 			best, most = row, n
@@ -20,7 +20,7 @@ func (d *decision) closestDomain(r *Refusal) {
 	if best < 0 {
 		return
 	}
-	names, _ := d.domainOf(d.domains.list[best].node)
+	names, _ := d.domains.namesOf(&d.jobCase, d.domains.list[best].node)
 	r.Domain = append(r.Domain[:0], names...)
 	r.DomainLacks = zeros(r.DomainLacks, d.types)
 	r.DomainRoom = d.roomIn(best, r.DomainLacks)

@@ -40,7 +40,7 @@ type bounder struct {
 func (x *bounder) boundAll(c *jobCase, dst []domainBound) []domainBound {
 	x.begin(c)
 	from := len(dst)
-	c.eachDomain(func(row int32) bool {
+	c.domains.each(func(row int32) bool {
 		if bound, ok := x.bound(row); ok {
 			dst = append(dst, bound)
 		}

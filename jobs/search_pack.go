@@ -56,7 +56,7 @@ func (x *packer) packAnywhere(gone []int32) bool {
 	// A domain that took too long may have room, and comes first: what is found in
 	// a later one is then not known to be the first way.
 	sure := true
-	found := x.eachDomain(func(d int32) bool {
+	found := x.domains.each(func(d int32) bool {
 		packed := x.packIn(x.domains.hostsOf(d), gone)
 		sure = sure && (packed || x.tries > 0)
 		return packed
