@@ -31,7 +31,14 @@ type queueText struct {
 	Name       string            `json:"name"`
 	Resources  *bounds           `json:"resources,omitempty"`
 	Properties map[string]string `json:"properties,omitempty"`
+	Template   *templateText     `json:"template,omitempty"`
 	Queues     []queueText       `json:"queues,omitempty"`
+}
+
+// A templateText is what queues get that are made at run time.
+type templateText struct {
+	Resources  *bounds           `json:"resources,omitempty"`
+	Properties map[string]string `json:"properties,omitempty"`
 }
 
 type bounds struct {
@@ -95,7 +102,7 @@ func (m *migration) check(text []byte) error {
 	if err != nil {
 		return err
 	}
-	tree, err := queue.New(doc.Schema, config(&doc.Root), queue.Lenient)
+	tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Lenient)
 	if err != nil {
 		problems := []error{err}
 		if joined, ok := err.(interface{ Unwrap() []error }); ok {
@@ -113,15 +120,6 @@ func (m *migration) check(text []byte) error {
 		m.remarks = append(m.remarks, m.classError(warning))
 	}
 	return nil
-}
-
-// config returns the queue as package queue wants it.
-func config(q *scenario.Queue) queue.Config {
-	c := queue.Config{Name: q.Name, Guaranteed: q.Guaranteed, Max: q.Max, Properties: q.Properties}
-	for i := range q.Children {
-		c.Children = append(c.Children, config(&q.Children[i]))
-	}
-	return c
 }
 
 // queueError returns a problem with a queue at its place in the configuration.

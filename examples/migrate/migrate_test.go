@@ -50,7 +50,15 @@ func TestMigrate_QueueRemarks(t *testing.T) {
 		{`{"name": "a", "adminacl": "*"}`, []string{a + `adminacl: "*": left out: who may administer does not matter to preemption`}},
 		{`{"name": "a", "maxapplications": 3}`, []string{a + `maxapplications: 3: left out: applications are not counted`}},
 		{`{"name": "a", "limits": [{"limit": ""}]}`, []string{a + `limits: [{"limit":""}]: left out: there are no limits for users and groups`}},
-		{`{"name": "a", "childtemplate": {"maxapplications": 1}}`, []string{a + `childtemplate: {"maxapplications":1}: left out: queues made at run time are not in a document`}},
+		{`{"name": "a", "childtemplate": {"resources": {"max": {"vcore": 2}}, "properties": {"priority.offset": "1"}}}`, nil},
+		{`{"name": "a", "childtemplate": {"maxapplications": 1}}`, []string{a + `childtemplate.maxapplications: 1: left out: applications are not counted`}},
+		{`{"name": "a", "childtemplate": {"parent": true}}`, []string{a + `childtemplate.parent: true: left out: not known here`}},
+		{`{"name": "a", "childtemplate": {"properties": {"preemption.policy": "Fence"}}}`, []string{
+			`queues[0].queues[0]: "root.a": template: bad property: preemption.policy "Fence": want default, fence or disabled`}},
+		{`{"name": "a", "childtemplate": {"properties": {"application.sort.policy": "fifo"}}}`, []string{
+			a + `childtemplate.properties["application.sort.policy"]: "fifo": left out: the property does not concern preemption`}},
+		{`{"name": "a", "childtemplate": {"resources": {"max": {"vcore": 0}}}}`, []string{
+			a + `childtemplate.resources.max: {"vcore":0}: left out: YuniKorn ignores bounds that are all 0`}},
 		{`{"name": "a", "new": 0}`, []string{a + `new: 0: left out: not known here`}},
 		{`{"name": "a", "resources": {"min": {"vcore": 1}}}`, []string{a + `resources.min: {"vcore":1}: left out: not known here`}},
 		{`{"name": "a", "resources": {"guaranteed": {"vcore": "0", "memory": 0}}}`, []string{
@@ -128,11 +136,35 @@ func TestMigrate_QuotaDelay(t *testing.T) {
 	} {
 		doc, remarks := migrated(t, `{"partitions": [{"preemption": {"quotapreemptionenabled": true},
 			"queues": [{"name": "root", "queues": [{"name": "a", `+test.queue+`}]}]}]}`)
-		tree, err := queue.New(doc.Schema, config(&doc.Root), queue.Strict)
+		tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Strict)
 		require.NoError(t, err)
 		require.Equal(t, test.delay, tree.QuotaPreemptionDelay(1), test.queue)
 		require.Equal(t, test.remark, strings.Join(remarks, "\n"), test.queue)
 	}
+}
+
+// A child template becomes a template: a queue that is made at run time gets of it
+// what it does not set itself.
+func TestMigrate_ChildTemplate(t *testing.T) {
+	doc, remarks := migrated(t, queuesIn(`{"name": "users", "parent": true, "ChildTemplate": {
+		"Resources": {"guaranteed": {"vcore": 2}, "max": {"vcore": "4", "memory": "8Gi"}, "quota.preemption.delay": "5m"},
+		"Properties": {"preemption.delay": "10s", "priority.offset": 7}}, "queues": [{"name": "ann"}]}`))
+	require.Equal(t, []string{
+		`queues[0].queues[0].ChildTemplate.Resources["quota.preemption.delay"]: "5m": kept, though quotapreemptionenabled is not true in the partition`,
+	}, remarks)
+	root := doc.Root.Config()
+	one, err := doc.Schema.Limit(map[string]string{"vcore": "3"})
+	require.NoError(t, err)
+	require.NoError(t, root.Add("root.users", queue.Config{Name: "bob", Max: one}))
+	tree, err := queue.New(doc.Schema, root, queue.Lenient)
+	require.NoError(t, err)
+	bob, ok := tree.Lookup("root.users.bob")
+	require.True(t, ok)
+	require.Equal(t, "memory=8Gi vcore=3", doc.Schema.FormatLimit(tree.Max(bob)))
+	require.Equal(t, 10*time.Second, tree.PreemptionDelay(bob))
+	require.Equal(t, int32(7), tree.PriorityOffset(bob))
+	ann, _ := tree.Lookup("root.users.ann")
+	require.Zero(t, tree.Max(ann).Defined, "it is part of the configuration")
 }
 
 // Every property that the library reads is kept.

@@ -14,7 +14,6 @@ import (
 // Why parts of a queue have no place in a document.
 var queueReasons = map[string]string{
 	"adminacl":        "who may administer does not matter to preemption",
-	"childtemplate":   "queues made at run time are not in a document",
 	"limits":          "there are no limits for users and groups",
 	"maxapplications": "applications are not counted",
 	"submitacl":       "who may submit does not matter to preemption",
@@ -76,7 +75,8 @@ func (t treeReader) queue(o *object, name, path string, level int) queueText {
 		Name:       name,
 		Properties: t.properties(o.take("properties")),
 	}
-	q.Resources = t.bounds(o.take("resources"), path, &q)
+	q.Resources = t.bounds(o.take("resources"), path, &q.Properties)
+	q.Template = t.template(o.take("childtemplate"))
 	children := o.items("queues")
 	parent := o.take("parent")
 	switch inner := t.isTrue(parent); {
@@ -90,12 +90,29 @@ func (t treeReader) queue(o *object, name, path string, level int) queueText {
 	return q
 }
 
+// template migrates what queues get that are made below a queue at run time. Our
+// leaves take it as YuniKorn's do.
+func (t treeReader) template(v scenario.Value) *templateText {
+	if v.Blank() {
+		return nil
+	}
+	o := t.object(v, true)
+	var q templateText
+	q.Properties = t.properties(o.take("properties"))
+	q.Resources = t.bounds(o.take("resources"), "", &q.Properties)
+	o.rest(queueReasons)
+	if q.Resources == nil && q.Properties == nil {
+		return nil
+	}
+	return &q
+}
+
 // bounds migrates what a queue is guaranteed and what it may use. YuniKorn has
 // the delay of quotas beside these, and we have it among the properties.
-func (t treeReader) bounds(v scenario.Value, path string, q *queueText) *bounds {
+func (t treeReader) bounds(v scenario.Value, path string, into *map[string]string) *bounds {
 	o := t.object(v, true)
 	b := bounds{Guaranteed: t.limit(o.take("guaranteed")), Max: t.limit(o.take("max"))}
-	t.quotaDelay(o.take(queue.PropertyQuotaPreemptionDelay), q)
+	t.quotaDelay(o.take(queue.PropertyQuotaPreemptionDelay), into)
 	o.rest(nil)
 	if b.Guaranteed == nil && b.Max == nil {
 		return nil
@@ -108,21 +125,21 @@ func (t treeReader) bounds(v scenario.Value, path string, q *queueText) *bounds 
 
 // quotaDelay migrates the delay that stands among the bounds of a queue. A
 // property of the same name wins.
-func (t treeReader) quotaDelay(v scenario.Value, q *queueText) {
+func (t treeReader) quotaDelay(v scenario.Value, into *map[string]string) {
 	if v.Absent() {
 		return
 	}
 	text, err := v.Scalar()
 	t.failed(err)
-	if _, ok := q.Properties[queue.PropertyQuotaPreemptionDelay]; ok {
+	if _, ok := (*into)[queue.PropertyQuotaPreemptionDelay]; ok {
 		t.leaveOut(v, "the property of this name wins")
 		return
 	}
-	if q.Properties == nil {
-		q.Properties = make(map[string]string)
+	if *into == nil {
+		*into = make(map[string]string)
 	}
 	t.delayed(v)
-	q.Properties[queue.PropertyQuotaPreemptionDelay] = text
+	(*into)[queue.PropertyQuotaPreemptionDelay] = text
 }
 
 // delayed remarks on a delay in a partition that enforces no quotas.

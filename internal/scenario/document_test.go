@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -65,6 +66,11 @@ func TestParse_Everything(t *testing.T) {
 					Name:       "a",
 					Guaranteed: resources.Limit{Value: amounts(0, 1500, 0), Defined: cpu},
 					Max:        resources.Limit{Value: amounts(0, 0, 0)},
+					Template: &queue.Template{
+						Guaranteed: resources.Limit{Value: amounts(0, 7000, 0), Defined: cpu},
+						Max:        resources.Limit{Value: amounts(0, 9000, 0), Defined: cpu},
+						Properties: map[string]string{"priority.offset": "5"},
+					},
 				},
 				{
 					At:         at("queues", "queues", 1),

@@ -12,7 +12,7 @@ const everything = `{
     "resources": {"max": {"cpu": "20", "memory": "4Ki"}},
     "properties": {"preemption.policy": "fence", "fair.weight": "3"},
     "queues": [
-      {"name": "a", "resources": {"guaranteed": {"cpu": "1500m"}, "max": {}}},
+      {"name": "a", "resources": {"guaranteed": {"cpu": "1500m"}, "max": {}}, "template": {"resources": {"guaranteed": {"cpu": "7"}, "max": {"cpu": "9"}}, "properties": {"priority.offset": "5"}}},
       {"name": "p", "properties": {}, "queues": [{"name": "x"}, {"name": "y", "queues": []}]}
     ]
   },

@@ -4,6 +4,10 @@ package scenario
 // ports, budgets, costs, domains, what was granted and what waits.
 var mistakesBeside = []mistake{
 	// Queues and nodes.
+	{`{"priority.offset": "5"}`, `{"priority.offset": 5}`, `queues.queues[0].template.properties["priority.offset"]`, "5", ErrKind},
+	{`"max": {"cpu": "9"}}, "properties"`, `"max": {"cpu": "-9"}}, "properties"`, "queues.queues[0].template.resources.max.cpu", `"-9"`, ErrValue},
+	{`"max": {"cpu": "9"}}, "properties"`, `"most": {"cpu": "9"}}, "properties"`, "queues.queues[0].template.resources.most", `{"cpu":"9"}`, ErrField},
+	{`{"priority.offset": "5"}}`, `{"priority.offset": "5"}, "queues": []}`, "queues.queues[0].template.queues", "[]", ErrField},
 	{`"fair.weight": "3"`, `"fair.weight": 3`, `queues.properties["fair.weight"]`, "3", ErrKind},
 	{`"labels": {"zone": "a", "spot": ""}`, `"labels": {"zone": "a", "spot": true}`, "nodes[0].labels.spot", "true", ErrKind},
 	{`"labels": {"zone": "a", "spot": ""}`, `"labels": {"zone": "a", "zone": "b"}`, "nodes[0].labels.zone", `"b"`, ErrDuplicate},

@@ -3,6 +3,7 @@ package scenario
 import (
 	"strings"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -14,7 +15,10 @@ type Queue struct {
 	Guaranteed resources.Limit
 	Max        resources.Limit
 	Properties map[string]string // any names, any values; nil: none
-	Children   []Queue           // of different names; none: a leaf
+	// Template is for queues that are made below it at run time, which documents
+	// have none of: no answer depends on it. nil: none.
+	Template *queue.Template
+	Children []Queue // of different names; none: a leaf
 }
 
 // PropertyAt returns the place of a property.
@@ -27,19 +31,41 @@ func (q *Queue) PropertyAt(name string) *Path {
 func (d *decoder) queueBelow(up *branch) func(value) Queue {
 	return func(v value) Queue {
 		here := newBranch(v.at)
-		o := d.object(v, "name", "resources", "properties", "queues")
+		o := d.object(v, "name", "resources", "properties", "template", "queues")
 		q := Queue{At: v.at, Name: required(o, "name", d.queueName)}
 		if twin := up.below[q.Name]; twin != nil {
 			d.fail(o.find("name"), "%w: the name is taken at %s", ErrDuplicate, twin.at.Field("name"))
 		}
 		up.below[q.Name] = here
-		r := d.object(o.find("resources"), "guaranteed", "max")
-		q.Guaranteed = optional(r, "guaranteed", d.limit, resources.Limit{})
-		q.Max = optional(r, "max", d.limit, resources.Limit{})
+		q.Guaranteed, q.Max = d.bounds(o.find("resources"))
 		q.Properties = optional(o, "properties", d.texts, nil)
+		q.Template = optional(o, "template", d.template, nil)
 		q.Children = optional(o, "queues", each(d, d.queueBelow(here)), nil)
 		return q
 	}
+}
+
+// bounds reads what a queue is guaranteed, and its max.
+func (d *decoder) bounds(v value) (guaranteed, most resources.Limit) {
+	r := d.object(v, "guaranteed", "max")
+	return optional(r, "guaranteed", d.limit, resources.Limit{}), optional(r, "max", d.limit, resources.Limit{})
+}
+
+// template reads what queues get that are made at run time.
+func (d *decoder) template(v value) *queue.Template {
+	o := d.object(v, "resources", "properties")
+	t := &queue.Template{Properties: optional(o, "properties", d.texts, nil)}
+	t.Guaranteed, t.Max = d.bounds(o.find("resources"))
+	return t
+}
+
+// Config returns the queue, and those below it, as package queue wants them.
+func (q *Queue) Config() queue.Config {
+	c := queue.Config{Name: q.Name, Guaranteed: q.Guaranteed, Max: q.Max, Properties: q.Properties, Template: q.Template}
+	for i := range q.Children {
+		c.Children = append(c.Children, q.Children[i].Config())
+	}
+	return c
 }
 
 // queueName reads a queue's own name.

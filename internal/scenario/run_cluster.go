@@ -63,7 +63,7 @@ func (doc *Document) tree() (*queue.Tree, error) {
 	if doc.Strict {
 		mode = queue.Strict
 	}
-	tree, err := queue.New(doc.Schema, doc.Root.config(), mode)
+	tree, err := queue.New(doc.Schema, doc.Root.Config(), mode)
 	if err == nil {
 		return tree, nil
 	}
@@ -75,15 +75,6 @@ func (doc *Document) tree() (*queue.Tree, error) {
 		problems[i] = doc.queueError(err)
 	}
 	return nil, errors.Join(problems...)
-}
-
-// config returns the queue as package queue wants it.
-func (q *Queue) config() queue.Config {
-	c := queue.Config{Name: q.Name, Guaranteed: q.Guaranteed, Max: q.Max, Properties: q.Properties}
-	for i := range q.Children {
-		c.Children = append(c.Children, q.Children[i].config())
-	}
-	return c
 }
 
 // queueError gives a problem of package queue its place.

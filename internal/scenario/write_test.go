@@ -85,18 +85,29 @@ func (w writer) vector(v resources.Vector) obj {
 }
 
 func (w writer) queue(q Queue) obj {
-	bounds := obj{}
-	if q.Guaranteed.Value != nil {
-		bounds["guaranteed"] = w.limit(q.Guaranteed)
-	}
-	if q.Max.Value != nil {
-		bounds["max"] = w.limit(q.Max)
-	}
-	o := obj{"name": q.Name, "resources": bounds, "queues": listOf(q.Children, w.queue)}
+	o := obj{"name": q.Name, "resources": w.bounds(q.Guaranteed, q.Max), "queues": listOf(q.Children, w.queue)}
 	if q.Properties != nil {
 		o["properties"] = q.Properties
 	}
+	if q.Template != nil {
+		template := obj{"resources": w.bounds(q.Template.Guaranteed, q.Template.Max)}
+		if q.Template.Properties != nil {
+			template["properties"] = q.Template.Properties
+		}
+		o["template"] = template
+	}
 	return o
+}
+
+func (w writer) bounds(guaranteed, most resources.Limit) obj {
+	bounds := obj{}
+	if guaranteed.Value != nil {
+		bounds["guaranteed"] = w.limit(guaranteed)
+	}
+	if most.Value != nil {
+		bounds["max"] = w.limit(most)
+	}
+	return bounds
 }
 
 func (w writer) class(c Class) obj {
