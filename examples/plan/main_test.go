@@ -44,6 +44,8 @@ func TestRun_Golden(t *testing.T) {
 		{"rules-explain", decided, []string{"-explain", "testdata/rules.json"}},
 		{"rules-json", decided, []string{"-json", "testdata/rules.json"}},
 		{"jobs", decided, []string{"testdata/jobs.json"}},
+		{"racks", decided, []string{"testdata/racks.json"}},
+		{"racks-check", decided, []string{"-check", "testdata/racks.json"}},
 		{"quotas", decided, []string{"testdata/quotas.json"}},
 		{"unbounded", decided, []string{"testdata/unbounded.json"}},
 		{"unbounded-json", decided, []string{"-json", "testdata/unbounded.json"}},
