@@ -117,8 +117,8 @@ func (t *Tree) All() iter.Seq[ID] {
 // Up yields q, its parent, and so on to the root.
 func (t *Tree) Up(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
-		for yield(q) && q != Root {
-			q = t.parents[q]
+		for at := q; yield(at) && at != Root; {
+			at = t.parents[at]
 		}
 	}
 }

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"testing"
 
@@ -92,6 +93,18 @@ func TestStop(t *testing.T) {
 			}
 		}
 		require.Equal(t, 2, n, name)
+	}
+}
+
+// TestAgain shows that a sequence says the same when it is ranged over again.
+func TestAgain(t *testing.T) {
+	tree := mustNew(t, forest, Strict)
+	for name, seq := range map[string]iter.Seq[ID]{
+		"All": tree.All(), "Up": tree.Up(4), "Children": tree.Children(Root), "Leaves": tree.Leaves(Root),
+	} {
+		first := slices.Collect(seq)
+		require.Greater(t, len(first), 1, name)
+		require.Equal(t, first, slices.Collect(seq), name)
 	}
 }
 
