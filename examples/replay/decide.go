@@ -9,10 +9,13 @@ import (
 // decide asks the planner about a pod that is pending or holds a grant, and
 // does what it says.
 func (x *player) decide(i int32) error {
+	if err := x.share(); err != nil {
+		return err
+	}
 	p := &x.pods[i]
 	x.ask = victims.Ask{
 		Key: p.Name, Application: p.Name, Queue: p.leaf, Size: p.size,
-		Priority: p.QoS.Priority(), PendingSince: instant(p.since), MayNot: x.Patient,
+		Priority: x.priorityOf(p.Pod), PendingSince: instant(p.since), MayNot: x.Patient,
 	}
 	held := p.state == granted
 	began := x.clock()

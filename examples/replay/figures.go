@@ -1,7 +1,8 @@
 package main
 
 import (
-	"github.com/go-preempt/preempt/internal/trace"
+	"fmt"
+
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -23,8 +24,11 @@ type Figures struct {
 	// Under is how long the queues of each tenant that is guaranteed anything
 	// were under their guarantee while pods of them waited.
 	Under []Under `json:"underGuarantee"`
+	// Behind is how far teams were below their fair shares, if they have any.
+	Behind []Behind `json:"behindShare,omitempty"`
 
 	hunger  hunger
+	tenants [tenants]string // who they are
 	reasons [victims.PredicateRefused + 1]int
 }
 
@@ -41,6 +45,8 @@ type Under struct {
 	Tenant  string `json:"tenant"`
 	Seconds int64  `json:"seconds"`
 	Without *int64 `json:"secondsWithoutPreemption,omitempty"`
+
+	tenant int
 }
 
 // Pods counts what became of the pods.
@@ -94,7 +100,7 @@ type Storm struct {
 	Plans    int64 `json:"plans"`
 	Bound    int64 `json:"bound"`    // the most that there may be: fixed + restored
 	Fixed    int64 `json:"fixed"`    // on a workload of which nothing ends
-	Restored int64 `json:"restored"` // by what ended
+	Restored int64 `json:"restored"` // by what ended, and by shares that changed
 	Broken   int   `json:"broken"`   // plans that made no guarantee better kept, or one worse
 }
 
@@ -163,13 +169,12 @@ func (f *Figures) audited(key string, found []victims.Violation) {
 func (f *Figures) compare(without *Figures, until int64) {
 	f.hunger.until(until)
 	without.hunger.until(until)
-	n := 0
-	for class := range trace.QoS(trace.Classes) {
-		if class.Guaranteed() {
-			seconds := without.hunger.seconds[class]
-			f.Under[n].Seconds, f.Under[n].Without = f.hunger.seconds[class], &seconds
-			n++
-		}
+	for i := range f.Under {
+		seconds := without.hunger.seconds[f.Under[i].tenant]
+		f.Under[i].Seconds, f.Under[i].Without = f.hunger.seconds[f.Under[i].tenant], &seconds
+	}
+	for i := range f.Behind {
+		f.Behind[i].Without, f.Behind[i].without = without.Behind[i].Below, without.Behind[i].below
 	}
 }
 
@@ -190,20 +195,23 @@ func (f *Figures) begin(c *victims.Cluster) {
 }
 
 // conclude takes down what is known at the end only.
-func (f *Figures) conclude(pods []pod, w *watch) {
-	for i := range pods {
-		f.Pods.count(&pods[i])
+func (f *Figures) conclude(x *player) {
+	for i := range x.pods {
+		f.Pods.count(&x.pods[i])
 	}
 	for r, n := range f.reasons {
 		if n > 0 {
 			f.Refusals = append(f.Refusals, Refused{victims.Reason(r).String(), n})
 		}
 	}
-	for class := range trace.QoS(trace.Classes) {
-		if class.Guaranteed() {
-			f.Under = append(f.Under, Under{Tenant: class.Tenant(), Seconds: f.hunger.seconds[class]})
+	for tenant := range tenants {
+		if x.claims(tenant) {
+			f.Under = append(f.Under, Under{Tenant: x.tenantName(tenant), Seconds: f.hunger.seconds[tenant], tenant: tenant})
 		}
+		f.tenants[tenant] = fmt.Sprintf("%s (%s)", x.tenantName(tenant), x.tenantAbout(tenant))
 	}
+	f.Behind = x.fair.behinds()
+	w := x.watch
 	f.Storm = Storm{Plans: w.plans, Bound: w.bound(), Fixed: w.fixed, Restored: w.restored, Broken: w.broken}
 }
 

@@ -9,32 +9,42 @@ import (
 	"github.com/go-preempt/preempt/internal/trace"
 )
 
-// TestGenerated replays the generated workload and compares its plans and
-// figures with testdata/generated.golden.
+// TestGenerated replays the generated workload, with guarantees and with fair
+// shares, and compares its plans and figures with those in testdata.
 func TestGenerated(t *testing.T) {
-	log, f := story(t, Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30})
-	if !f.Sound() {
-		t.Errorf("%+v, %+v", f.Storm, f.Laws)
+	for _, c := range []struct {
+		name string
+		fair bool
+	}{{"generated", false}, {"fair", true}} {
+		t.Run(c.name, func(t *testing.T) {
+			r := Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30, Fair: c.fair}
+			log, f := story(t, r)
+			if !f.Sound() {
+				t.Errorf("%+v, %+v", f.Storm, f.Laws)
+			}
+			// A workload of which anything is missing would show less than it is for.
+			d, refused := f.Decisions, len(f.Refusals)
+			if d.Fits == 0 || d.Waits == 0 || d.Plans < 50 || refused < 5 || f.Victims.Most < 2 {
+				t.Errorf("%+v, %d reasons, at most %d victims: too little happens", d, refused, f.Victims.Most)
+			}
+			// How many steps a search takes is no promise.
+			for _, s := range []*Search{&f.Search.Plans, &f.Search.Refusals} {
+				s.Steps, s.MostSteps = 0, 0
+			}
+			r.Patient = true
+			_, without := story(t, r)
+			f.compare(without, max(f.LastSecond, without.LastSecond))
+			var got strings.Builder
+			f.writeText(&got)
+			got.WriteString("\n")
+			for line := range strings.Lines(log) {
+				if strings.Contains(line, " plan ") || strings.Contains(line, " waits ") {
+					got.WriteString(line)
+				}
+			}
+			golden.Compare(t, "testdata/"+c.name+".golden", got.String())
+		})
 	}
-	// A workload of which anything is missing would show less than it is for.
-	d, refused := f.Decisions, len(f.Refusals)
-	if d.Fits == 0 || d.Waits == 0 || d.Plans < 50 || refused < 5 || f.Victims.Most < 2 {
-		t.Errorf("%+v, %d reasons, at most %d victims: too little happens", d, refused, f.Victims.Most)
-	}
-	// How many steps a search takes is no promise.
-	for _, s := range []*Search{&f.Search.Plans, &f.Search.Refusals} {
-		s.Steps, s.MostSteps = 0, 0
-	}
-	var got strings.Builder
-	f.writeText(&got)
-	got.WriteString("\n")
-	for line := range strings.Lines(log) {
-		if strings.Contains(line, " plan ") || strings.Contains(line, " waits ") {
-			got.WriteString(line)
-		}
-	}
-
-	golden.Compare(t, "testdata/generated.golden", got.String())
 }
 
 // TestTrace replays the production trace, where it is there, as it is and under
@@ -62,15 +72,17 @@ func TestTrace(t *testing.T) {
 		stretch int64
 		every   int
 		plans   bool // whether there is any need for plans
+		fair    bool
 	}{
-		{"as it is", 1, 1, false},
-		{"for ever", 0, 1, true},
-		{"longer, on fewer nodes", 100, 8, true},
+		{"as it is", 1, 1, false, false},
+		{"for ever", 0, 1, true, false},
+		{"longer, on fewer nodes", 100, 8, true, false},
+		{"longer, on fewer nodes, by weights", 100, 8, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := Replay{
 				Workload: &trace.Workload{Nodes: everyNth(w.Nodes, c.every), Pods: w.Pods},
-				Stretch:  c.stretch, Retries: 4, Grace: 30,
+				Stretch:  c.stretch, Retries: 4, Grace: 30, Fair: c.fair,
 			}
 			f, err := r.Run()
 			if err != nil {

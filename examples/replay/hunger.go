@@ -1,7 +1,6 @@
 package main
 
 import (
-	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -9,15 +8,15 @@ import (
 // waited: what preemption is there to shorten. The queues of a tenant are added
 // up, so an hour in which two of them starve counts for two.
 type hunger struct {
-	seconds  [trace.Classes]int64 // by tenant, until since
-	starving [trace.Classes]int64 // queues, from since on
+	seconds  [tenants]int64 // by tenant, until since
+	starving [tenants]int64 // queues, from since on
 	since    int64
 }
 
 // until lets time pass in which nothing changes.
 func (h *hunger) until(now int64) {
-	for class, queues := range h.starving {
-		h.seconds[class] += queues * (now - h.since)
+	for tenant, queues := range h.starving {
+		h.seconds[tenant] += queues * (now - h.since)
 	}
 	h.since = now
 }
@@ -27,13 +26,13 @@ func (h *hunger) until(now int64) {
 func (x *player) look() {
 	h := &x.figures.hunger
 	h.until(x.now)
-	h.starving = [trace.Classes]int64{}
+	h.starving = [tenants]int64{}
 	clear(x.starving)
 	for _, i := range x.line {
 		p := &x.pods[i]
 		if !x.starving[p.leaf] && x.starves(p) {
 			x.starving[p.leaf] = true
-			h.starving[p.QoS]++
+			h.starving[p.tenant]++
 		}
 	}
 }

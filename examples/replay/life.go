@@ -50,6 +50,7 @@ func (x *player) arrive(i int32) error {
 	p := &x.pods[i]
 	if !p.stopped {
 		x.created++
+		x.fair.want(p, +1)
 	}
 	p.state, p.since, p.matures = pending, x.now, 0
 	x.line = append(x.line, i)
@@ -82,6 +83,7 @@ func (x *player) end(i int32) error {
 	x.figures.LastSecond = x.now
 	was := p.state
 	p.state = absent
+	x.fair.want(p, -1)
 	switch was {
 	case pending:
 		x.line = without(x.line, i)

@@ -2,7 +2,7 @@
 // what became of them.
 //
 //	replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N]
-//	       [-grace SECONDS] [-svg FILE] [-json] [-quiet]
+//	       [-grace SECONDS] [-fair] [-svg FILE] [-json] [-quiet]
 //
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
@@ -31,6 +31,12 @@
 // over time, when pods of it were stopped, how long its queues were under their
 // guarantee while pods of them waited, which is what preemption shortens, and how
 // long pods waited. The figures in the text compare the two as well.
+//
+// With -fair nothing is guaranteed to anybody. Pods belong to four teams by their
+// names, about as many to each, all of the same priority. The teams share the
+// cluster by weights, 4 : 3 : 2 : 1, and their fair shares of what is scarce are
+// their guarantees for the moment. Then figures and picture tell how far each team
+// was below its share.
 //
 // The exit status is 0 if all laws and the bound were kept, 1 if they were not,
 // and 2 if anything was wrong with arguments or files.
@@ -66,6 +72,7 @@ type options struct {
 	every       int
 	retries     int
 	grace       int64
+	fair        bool
 	json, quiet bool
 	svg         string
 }
@@ -98,7 +105,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N] [-grace SECONDS] [-svg FILE] [-json] [-quiet]")
+		fmt.Fprintln(stderr, "usage: replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N] [-grace SECONDS] [-fair] [-svg FILE] [-json] [-quiet]")
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.nodes, "nodes", "", "`FILE` of nodes; without, a workload is generated")
@@ -107,6 +114,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.every, "every", 1, "only every `N`th node is there")
 	flags.IntVar(&o.retries, "retries", 4, "`N` pods in line ask again when room was made")
 	flags.Int64Var(&o.grace, "grace", 30, "`SECONDS` from the choice of a victim to its end")
+	flags.BoolVar(&o.fair, "fair", false, "four teams share the cluster by weights, and nothing is guaranteed")
 	flags.StringVar(&o.svg, "svg", "", "replay also without preemption, draw both and write that to `FILE`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "report no progress")
@@ -140,7 +148,7 @@ func replay(o *options, stdout, stderr io.Writer) int {
 	}
 
 	var watch stopwatch
-	r := Replay{Workload: w, Stretch: o.stretch, Retries: o.retries, Grace: o.grace, Observe: watch.add}
+	r := Replay{Workload: w, Stretch: o.stretch, Retries: o.retries, Grace: o.grace, Fair: o.fair, Observe: watch.add}
 	with := newHistory(&r)
 	f, err := o.run(&r, with, "", stderr)
 	if err == nil && o.svg != "" {
@@ -185,7 +193,7 @@ func (o *options) run(r *Replay, h *history, about string, stderr io.Writer) (*F
 // draw replays without preemption what was replayed with it, and writes the
 // picture of both.
 func (o *options) draw(r *Replay, f *Figures, with *history, stderr io.Writer) error {
-	patient := Replay{Workload: r.Workload, Stretch: r.Stretch, Retries: r.Retries, Grace: r.Grace, Patient: true}
+	patient := Replay{Workload: r.Workload, Stretch: r.Stretch, Retries: r.Retries, Grace: r.Grace, Fair: r.Fair, Patient: true}
 	without := newHistory(&patient)
 	g, err := o.run(&patient, without, ", without preemption", stderr)
 	if err != nil {
@@ -193,6 +201,7 @@ func (o *options) draw(r *Replay, f *Figures, with *history, stderr io.Writer) e
 	}
 	f.compare(g, max(with.last, without.last))
 	with.under, without.under = f.hunger.seconds, g.hunger.seconds
+	with.behind = f.Behind
 	return os.WriteFile(o.svg, drawSVG(with, without), 0o644)
 }
 

@@ -30,10 +30,14 @@ type Replay struct {
 	Grace    int64 // seconds
 
 	Patient bool // nobody may preempt: a replay to compare with
+	// Fair has pods belong to teams, to whom nothing is guaranteed but their fair
+	// shares. All pods are of the same priority then.
+	Fair bool
 
 	// Second, if it is set, sees the queues after each second in which
-	// anything happened. It must not keep or change them.
-	Second func(now int64, queues *queue.Tree)
+	// anything happened, and the fair shares, if there are any. It must not keep or
+	// change them.
+	Second func(now int64, queues *queue.Tree, shares *queue.FairShares)
 	// Observe, if it is set, is told of each decision.
 	Observe func(*Step)
 	// Clock tells the time by which decisions are measured; nil: they take
@@ -60,6 +64,7 @@ type player struct {
 	planner victims.Planner
 	auditor victims.Auditor
 	watch   *watch
+	fair    *sharing // nil unless Fair
 
 	starving []bool // leaves, in this second
 
@@ -81,6 +86,7 @@ type player struct {
 // pod is a pod and what it is doing.
 type pod struct {
 	*trace.Pod
+	tenant  int
 	leaf    queue.ID
 	size    resources.Vector
 	state   podState
@@ -112,18 +118,22 @@ func (r *Replay) Run() (*Figures, error) {
 		if err := x.second(); err != nil {
 			return nil, err
 		}
+		if err := x.share(); err != nil {
+			return nil, err
+		}
 		x.look()
+		x.fair.look(x.now, x.cluster.Tree())
 		if x.Second != nil {
-			x.Second(x.now, x.cluster.Tree())
+			x.Second(x.now, x.cluster.Tree(), x.fair.current())
 		}
 	}
-	x.figures.conclude(x.pods, x.watch)
+	x.figures.conclude(x)
 	return &x.figures, nil
 }
 
 // prepare builds queues and nodes, and enters every pod in the calendar.
 func (r *Replay) prepare() (*player, error) {
-	cluster, err := r.Workload.NewCluster()
+	cluster, err := r.newCluster()
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +146,7 @@ func (r *Replay) prepare() (*player, error) {
 	}
 	for i := range r.Workload.Pods {
 		p := &r.Workload.Pods[i]
-		x.pods = append(x.pods, pod{Pod: p, leaf: p.Leaf(), size: p.Size()})
+		x.pods = append(x.pods, pod{Pod: p, tenant: r.tenantOf(p), leaf: r.leafOf(p), size: p.Size()})
 		x.index[p.Name] = int32(i)
 		x.calendar.add(event{p.Created, arrives, int32(i)})
 		if end := r.endOf(p); end < forever {
@@ -149,7 +159,12 @@ func (r *Replay) prepare() (*player, error) {
 		x.auditor.Filter = x.allowed
 	}
 	x.starving = make([]bool, cluster.Tree().Len())
-	x.watch = newWatch(cluster.Tree(), x.pods)
+	governing := cluster.Tree().Governing
+	if r.Fair {
+		x.fair = newSharing(cluster.Tree(), r.Workload)
+		governing = func(leaf queue.ID, _ int) (queue.ID, bool) { return leaf, true } // while the type is scarce
+	}
+	x.watch = newWatch(cluster.Tree(), x.pods, governing)
 	x.figures.begin(cluster)
 	return x, nil
 }

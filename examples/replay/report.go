@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/go-preempt/preempt/internal/trace"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -37,18 +36,13 @@ func (f *Figures) writeText(w io.Writer) {
 	for _, v := range f.Laws.First {
 		row("", "%s", v)
 	}
-	row("tenants", "%s", tenants())
-	row("starved", "%s", f.starved())
-	t.Flush()
-}
-
-// tenants says who the tenants are.
-func tenants() string {
-	var all []string
-	for class := range trace.QoS(trace.Classes) {
-		all = append(all, fmt.Sprintf("%s (%s)", class.Tenant(), class.About()))
+	row("tenants", "%s", strings.Join(f.tenants[:], ", "))
+	if f.Behind != nil {
+		row("shares", "%s", f.behind())
+	} else {
+		row("starved", "%s", f.starved())
 	}
-	return strings.Join(all, ", ")
+	t.Flush()
 }
 
 // starved says how long queues were under their guarantee while pods of them
@@ -72,6 +66,19 @@ func (f *Figures) starved() string {
 		return "nobody is guaranteed anything"
 	}
 	return strings.Join(parts, ", ") + ": under the guarantee while pods waited, the queues of a tenant together"
+}
+
+// behind says how far teams were below their fair shares.
+func (f *Figures) behind() string {
+	var parts []string
+	for _, b := range f.Behind {
+		text := fmt.Sprintf("%s %s", b.Team, b.Below)
+		if b.Without != "" {
+			text += " instead of " + b.Without
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ") + ": " + f.Behind[0].Unit + " below the fair share"
 }
 
 // peaks tells the largest use of each type and what part of the capacity it is.

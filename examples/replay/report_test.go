@@ -23,6 +23,7 @@ func TestFiguresText(t *testing.T) {
 		Storm:     Storm{Plans: 3, Bound: 10, Fixed: 8, Restored: 2},
 		Laws:      Laws{Audited: 6, Violations: 1, First: []string{"p: something"}},
 		Under:     []Under{{Tenant: "ls", Seconds: 7200}, {Tenant: "burstable", Seconds: 119}},
+		tenants:   [tenants]string{"guaranteed (guaranteed service)", "ls (latency-sensitive pods)", "burstable (burstable pods)", "be (best-effort pods)"},
 	}
 	const want = `workload    2 nodes, 7 pods, until second 99
 peak use    cpu 33.3%, memory 100.0%, gpu-milli 0.0%
@@ -36,7 +37,7 @@ no plans    0 of 0 proven (0.0%), 0.0 steps on average, at most 0
 storm       3 plans of at most 10: 8 if nothing ended, 2 for what ended; 0 without progress
 laws        6 placements audited, 1 violations
             p: something
-tenants     guaranteed (guaranteed service), ls (latency-sensitive pods), burstable (burstable pods), be (best-effort pods, on what the others leave)
+tenants     guaranteed (guaranteed service), ls (latency-sensitive pods), burstable (burstable pods), be (best-effort pods)
 starved     ls 2 h, burstable 119 s: under the guarantee while pods waited, the queues of a tenant together
 `
 	var got strings.Builder

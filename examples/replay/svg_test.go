@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,14 +70,14 @@ func TestHistory(t *testing.T) {
 			if ls.guaranteed != 70_00 || be.guaranteed != 0 {
 				t.Errorf("guaranteed %d and %d, want 7000 and 0", ls.guaranteed, be.guaranteed)
 			}
-			got := [][]int64{c.h.waits(trace.BestEffort, 1000), c.h.waits(trace.LatencySensitive, 1000), c.h.waits(trace.Burstable, 1000)}
+			got := [][]int64{c.h.waits(int(trace.BestEffort), 1000), c.h.waits(int(trace.LatencySensitive), 1000), c.h.waits(int(trace.Burstable), 1000)}
 			if diff := cmp.Diff([][]int64{{c.beWaited}, {c.lsWaited}, nil}, got); diff != "" {
 				t.Errorf("waiting: %s", diff)
 			}
 		})
 	}
 	// Who looks earlier sees less of the waiting of those who wait still.
-	if got := without.waits(trace.LatencySensitive, 100); got[0] != 90 {
+	if got := without.waits(int(trace.LatencySensitive), 100); got[0] != 90 {
 		t.Errorf("by second 100 it has waited for %d s, want 90", got[0])
 	}
 }
@@ -91,7 +93,7 @@ func TestHistory_Twice(t *testing.T) {
 	if diff := cmp.Diff(want, h.tenants[trace.BestEffort].usage, cmp.AllowUnexported(point{})); diff != "" {
 		t.Errorf("usage: %s", diff)
 	}
-	if diff := cmp.Diff([]int64{105, 310}, h.waits(trace.BestEffort, 1000)); diff != "" {
+	if diff := cmp.Diff([]int64{105, 310}, h.waits(int(trace.BestEffort), 1000)); diff != "" {
 		t.Errorf("waiting: %s", diff)
 	}
 	if diff := cmp.Diff([]int64{40, 330}, h.tenants[trace.BestEffort].stopped); diff != "" {
@@ -112,8 +114,7 @@ func TestMeans(t *testing.T) {
 		{30, 50, 2, []int64{300, 0}},
 		{10, 11, 2, []int64{100, 100}}, // no span is shorter than a second
 	} {
-		tenant := tenant{usage: usage}
-		if diff := cmp.Diff(c.want, tenant.means(c.from, c.to, c.n)); diff != "" {
+		if diff := cmp.Diff(c.want, means(usage, c.from, c.to, c.n)); diff != "" {
 			t.Errorf("means from %d to %d: %s", c.from, c.to, diff)
 		}
 	}
@@ -144,7 +145,7 @@ func meansProperty(t *rapid.T) {
 	n := rapid.IntRange(1, 9).Draw(t, "n")
 	from := rapid.Int64Range(0, 60).Draw(t, "from")
 	each := rapid.Int64Range(1, 9).Draw(t, "each")
-	got := x.means(from, from+each*int64(n), n)
+	got := means(x.usage, from, from+each*int64(n), n)
 	for i := range n {
 		sum := int64(0)
 		for s := range each {
@@ -199,6 +200,7 @@ func TestDrawSVG(t *testing.T) {
 	}{
 		{"generated", Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30}},
 		{"for ever", Replay{Workload: generate(), Retries: 4}},
+		{"teams", Replay{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30, Fair: true}},
 		{"nothing", Replay{Workload: &trace.Workload{}}},
 		{"one pod", Replay{Workload: &trace.Workload{Nodes: []trace.Node{{Name: "n", CPU: 4000}}, Pods: []trace.Pod{lsPod("p", 1, 7, 8)}}}},
 	} {
@@ -214,9 +216,9 @@ func TestDrawSVG(t *testing.T) {
 				t.Errorf("%d plans without preemption", without.plans)
 			}
 			texts := textsOf(t, got)
-			for class := range trace.QoS(trace.Classes) {
-				if !strings.Contains(texts, "\n"+class.Tenant()+"\n") {
-					t.Errorf("%s is not in it", class.Tenant())
+			for tenant := range tenants {
+				if name := c.r.tenantName(tenant); !strings.Contains(texts, "\n"+name+"\n") {
+					t.Errorf("%s is not in it", name)
 				}
 			}
 			for _, bad := range []string{"NaN", "Inf", "%!", `="-`} {
@@ -264,23 +266,89 @@ func TestRunSVG(t *testing.T) {
 	if diff := cmp.Diff(figures(&plain), figures(&out)); diff != "" {
 		t.Error(diff)
 	}
-	const all = "21 h instead of 25 h without preemption"
-	if !strings.Contains(out.String(), "in all "+all) {
+	if !strings.Contains(out.String(), "in all 21 h instead of 25 h without preemption") {
 		t.Error(out.String())
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	texts := pictureOf(t, file)
+	for _, text := range []string{
+		"how long queues were under their guarantee while pods of them waited, added up:", "21 h", "25 h",
+		"1200 pods of 4 tenants on 16 nodes", "what it cost: 148 plans stopped 149 pods, which began again later",
+	} {
+		if !strings.Contains(texts, "\n"+text+"\n") {
+			t.Errorf("no %q in %s", text, texts)
+		}
 	}
-	if !strings.Contains(textsOf(t, data), all) {
-		t.Error("the picture does not compare")
-	}
-	if texts := textsOf(t, data); !strings.Contains(texts, "\n1200 pods of 4 tenants on 16 nodes: 148 plans stopped 149 pods\n") ||
-		!strings.Contains(plain.String(), "148 plans") || !strings.Contains(plain.String(), "victims     149,") {
-		t.Errorf("%s\n%s", texts, plain.String())
+	if !strings.Contains(plain.String(), "148 plans") || !strings.Contains(plain.String(), "victims     149,") {
+		t.Error(plain.String())
 	}
 	nowhere := filepath.Join(t.TempDir(), "nowhere", "x.svg")
 	if status := run([]string{"-quiet", "-svg", nowhere}, io.Discard, &errs); status != bad {
 		t.Errorf("status %d, want %d", status, bad)
+	}
+}
+
+// pictureOf returns the texts of a picture in a file.
+func pictureOf(t *testing.T, file string) string {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return textsOf(t, data)
+}
+
+// With -fair the picture tells how far each team was below its share, and says
+// nothing of guarantees.
+func TestRunSVG_Fair(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "replay.svg")
+	var out, errs bytes.Buffer
+	if status := run([]string{"-quiet", "-fair", "-svg", file}, &out, &errs); status != sound || errs.Len() > 0 {
+		t.Fatalf("status %d, %s", status, errs.String())
+	}
+	texts := pictureOf(t, file)
+	for _, text := range []string{"how far teams were below their fair shares:", "its fair share", "GPU-hours below its share:", "team-a", "weight 4", "pods stopped"} {
+		if !strings.Contains(texts, "\n"+text+"\n") {
+			t.Errorf("no %q in %s", text, texts)
+		}
+	}
+	if strings.Contains(texts, "\nguaranteed\n") || !strings.Contains(out.String(), "GPU-hours below the fair share") {
+		t.Errorf("%s\n%s", texts, out.String())
+	}
+}
+
+// Two teams of weights 4 and 1 share a GPU of four parts. The second has all of it
+// until the first wants it as well. Then four fifths are the share of the first: it
+// is below that until its plan, which counts at once, and without preemption until
+// the other pods end.
+func TestBehind(t *testing.T) {
+	w := &trace.Workload{Nodes: []trace.Node{{Name: "n", CPU: 4000, GPUs: 1}}}
+	add := func(team int, created, deleted int64) {
+		for i := 0; ; i++ {
+			p := trace.Pod{Name: fmt.Sprint("p", i), GPU: 250, QoS: trace.BestEffort, Created: created, Deleted: deleted}
+			if !slices.ContainsFunc(w.Pods, func(q trace.Pod) bool { return q.Name == p.Name }) && p.Team() == team {
+				w.Pods = append(w.Pods, p)
+				return
+			}
+		}
+	}
+	for range 4 {
+		add(3, 0, 200)
+	}
+	for range 4 {
+		add(0, 10, 300)
+	}
+	r := Replay{Workload: w, Stretch: 1, Retries: 4, Grace: 30, Fair: true}
+	_, with := story(t, r)
+	r.Patient = true
+	_, without := story(t, r)
+	with.compare(without, 300)
+	// 80 % of the cluster from second 10 to 40, when a pod may preempt at first, and
+	// to 200; three of four pods make up 75 %, so that 5 % stay open until then.
+	const late, open = 30 * 80_00, 160 * 5_00
+	if b := with.Behind[0]; b.below != late+open || b.without != 190*80_00 {
+		t.Errorf("%+v, want %d and %d", b, late+open, 190*80_00)
+	}
+	if b := with.Behind[3]; b.below != 0 || b.without != 0 {
+		t.Errorf("%+v, want nothing", b)
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"iter"
+
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -30,12 +32,13 @@ type watch struct {
 	before, after []int64 // min(e, g), by queue and type
 }
 
-// newWatch returns a watch for a tree without usage and all pods to come.
-func newWatch(tree *queue.Tree, pods []pod) *watch {
+// newWatch returns a watch for a tree without usage and all pods to come. A
+// function says which queue governs a type in a leaf.
+func newWatch(tree *queue.Tree, pods []pod, governing func(leaf queue.ID, t int) (queue.ID, bool)) *watch {
 	w := &watch{tree: tree, least: make([]int64, tree.Len()*tree.Schema().Len())}
 	for i := range pods {
 		for t, amount := range pods[i].size {
-			q, governed := tree.Governing(pods[i].leaf, t)
+			q, governed := governing(pods[i].leaf, t)
 			if !governed || amount == 0 {
 				continue
 			}
@@ -76,14 +79,19 @@ func (w *watch) bound() int64 { return sat.Add(w.fixed, w.restored) }
 
 // end changes the workload of a leaf, and the bound with it.
 func (w *watch) end(leaf queue.ID, change func() error) error {
+	return w.change(w.tree.Up(leaf), change)
+}
+
+// change changes what some queues use or are guaranteed, and the bound with it.
+func (w *watch) change(queues iter.Seq[queue.ID], change func() error) error {
 	var before, after int64
-	for q := range w.tree.Up(leaf) {
+	for q := range queues {
 		before = sat.Add(before, w.room(q))
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	for q := range w.tree.Up(leaf) {
+	for q := range queues {
 		after = sat.Add(after, w.room(q))
 	}
 	w.restored = sat.Add(w.restored, after-before)

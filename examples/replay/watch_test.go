@@ -31,7 +31,7 @@ func watched(t *testing.T) (*queue.Tree, *watch) {
 		{leaf: a, size: resources.Vector{3, 0, 0}},
 		{leaf: a, size: resources.Vector{0, 9, 0}}, // wants nothing that is governed
 		{leaf: b, size: resources.Vector{1, 1, 1}}, // nor does this
-	})
+	}, tree.Governing)
 }
 
 func TestWatchBound(t *testing.T) {

@@ -54,9 +54,12 @@ func (q QoS) Priority() int32 { return classes[q].priority }
 // leavesPerTenant is the number of leaves of a tenant.
 const leavesPerTenant = 4
 
+// newSchema returns the types that nodes have and pods ask for.
+func newSchema() (*resources.Schema, error) { return resources.NewSchema("cpu", "memory", "gpu-milli") }
+
 // newTree returns the queues of the tenants, who share the capacity.
 func newTree(capacity resources.Vector) (*queue.Tree, error) {
-	schema, err := resources.NewSchema("cpu", "memory", "gpu-milli")
+	schema, err := newSchema()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -73,6 +74,11 @@ func (w *Workload) NewCluster() (*victims.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	return w.fill(tree)
+}
+
+// fill returns a cluster of a tree and the nodes.
+func (w *Workload) fill(tree *queue.Tree) (*victims.Cluster, error) {
 	c := victims.NewCluster(tree)
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
