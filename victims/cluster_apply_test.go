@@ -27,11 +27,16 @@ func (x *clusterMachine) WhatIf(t *rapid.T) {
 
 func (x *clusterMachine) Apply(t *rapid.T) {
 	p := x.drawPlan(t)
-	before := appliedPoint{x.m.clone(), x.c.Clone(), x.version, maps.Clone(x.tasks)}
+	before := x.point()
 	if !x.judge(t, x.c.Apply(p), strconv.Quote(p.Ask.Key), x.badPlan(p)) {
 		return
 	}
 	x.applied = append(x.applied, before)
+	x.carryOut(p)
+}
+
+// carryOut does to the twin what a plan does.
+func (x *clusterMachine) carryOut(p *Plan) {
 	var keys []string
 	for _, v := range p.Victims {
 		keys = append(keys, v.Key)
@@ -43,11 +48,7 @@ func (x *clusterMachine) Apply(t *rapid.T) {
 	if x.noGrant(p.Ask.Key) != nil {
 		x.m.putTask(grantOfAsk(&p.Ask, p.Node))
 		x.m.give(p.Ask.Key, keys, p.At)
-		for id := range x.c.Tasks() {
-			if x.c.Task(id).Key == p.Ask.Key {
-				x.tasks[p.Ask.Key] = id
-			}
-		}
+		x.tasks[p.Ask.Key], _ = x.c.LookupGrant(p.Ask.Key)
 	} else {
 		x.m.grants = slices.Clone(x.m.grants)
 		for i := range x.m.grants {

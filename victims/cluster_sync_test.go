@@ -158,13 +158,18 @@ func (m *clusterModel) tooMuchWith(a, b resources.Vector) bool {
 }
 
 // SetTree puts other queues in place of those there: in another order, with one
-// more, or with one less, which may have tasks.
+// more, or with one less, which may have tasks. So it does with types.
 func (x *clusterMachine) SetTree(t *rapid.T) {
 	a, b, c, d, e := queue.Config{Name: "a"}, queue.Config{Name: "b"}, queue.Config{Name: "c"}, queue.Config{Name: "d"}, queue.Config{Name: "e"}
 	inside := rapid.SampledFrom([][]queue.Config{{c, d}, {d, c}, {c, d, e}, {d, e, c}, {c}}).Draw(t, "inside")
 	a.Children = inside
 	top := rapid.SampledFrom([][]queue.Config{{a, b}, {b, a}, {a, e, b}}).Draw(t, "top")
-	tree, err := queue.New(modelSchema(t), queue.Config{Name: "root", Children: top}, queue.Lenient)
+	types := rapid.SampledFrom([][]string{{"gpu", "disk"}, {"disk", "gpu"}, {"disk", "net", "gpu"}, {"net", "gpu", "disk"}}).Draw(t, "types")
+	schema, err := resources.NewSchema(types...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: top}, queue.Lenient)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,6 +183,11 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 		}
 		to[key] = q
 	}
+	for _, name := range old.Schema().All() {
+		if _, ok := schema.Index(name); !ok {
+			wrong = append(wrong, queue.ErrType)
+		}
+	}
 	if !x.judge(t, x.c.SetTree(tree), "new tree", wrong) {
 		return
 	}
@@ -186,5 +196,29 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 	for key, task := range x.m.tasks {
 		task.Queue = to[key]
 		x.m.tasks[key] = task
+	}
+	x.m.retype(old.Schema())
+}
+
+// retype gives all amounts, which are of another schema, the types of the tree.
+func (m *clusterModel) retype(from *resources.Schema) {
+	in := func(v resources.Vector) resources.Vector {
+		to := make(resources.Vector, m.types())
+		for i, name := range from.All() {
+			at, _ := m.tree.Schema().Index(name)
+			to[at] = v.At(i)
+		}
+		return to
+	}
+	for key, task := range m.tasks {
+		task.Size = in(task.Size)
+		m.tasks[key] = task
+	}
+	for name, n := range m.nodes {
+		n.Capacity = in(n.Capacity)
+		m.nodes[name] = n
+	}
+	for name, v := range m.unknown {
+		m.unknown[name] = in(v)
 	}
 }

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -84,19 +85,51 @@ func TestSetTreeErrors(t *testing.T) {
 	require.PanicsWithValue(t, "victims: SetTree without a tree: see queue.New", func() { _ = tableCluster(t).SetTree(nil) })
 }
 
+// BenchmarkSetTree gives 150,000 tasks another tree: of the same types, and of two
+// more. What is decided next has to make the digests of all nodes anew, which is
+// no part of it.
 func BenchmarkSetTree(b *testing.B) {
-	c := benchCluster(b, 5000, 30)
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		schema, _ := resources.NewSchema("gpu", "disk")
-		tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "b"}, {Name: "a"}}}, queue.Lenient)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.StartTimer()
-		if err := c.SetTree(tree); err != nil {
-			b.Fatal(err)
-		}
+	original := benchCluster(b, 5000, 30)
+	for _, types := range [][]string{{"gpu", "disk"}, {"net", "gpu", "cpu", "disk"}} {
+		b.Run(fmt.Sprintf("nodes=5000/tasks=30/types=%d", len(types)), func(b *testing.B) {
+			c := new(Cluster)
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				c.CopyFrom(original)
+				schema, err := resources.NewSchema(types...)
+				require.NoError(b, err)
+				tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "b"}, {Name: "a"}}}, queue.Lenient)
+				require.NoError(b, err)
+				b.StartTimer()
+				if err := c.SetTree(tree); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSyncNode tells the cost per task of nodes with more and more of them.
+func BenchmarkSyncNode(b *testing.B) {
+	for _, tasks := range []int{30, 300, 3000} {
+		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
+			c := benchCluster(b, 2, tasks)
+			var synced [2][]Task // every task has another priority each time
+			for id := range c.TasksOn(1) {
+				for i := range synced {
+					task := c.Task(id)
+					task.Priority = int32(i)
+					synced[i] = append(synced[i], task)
+				}
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				if done, err := c.SyncNode("node-1", synced[i%2]); err != nil || len(done.NotTaken) > 0 {
+					b.Fatal(err, done)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tasks), "ns/task")
+		})
 	}
 }
