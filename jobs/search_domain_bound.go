@@ -28,6 +28,9 @@ type bounder struct {
 	start             []int32 // candidates of host h are running[start[h]:start[h+1]]
 	running           []int32
 	room              []int64
+
+	// Scratch of fewest.
+	least, needed, sizes []int64
 }
 
 // boundAll appends to dst the domains in which the members may have room, and
@@ -35,8 +38,8 @@ type bounder struct {
 //
 // For each kind of members by itself: the lowest rank, and with that the lowest
 // priority, such that the hosts of the domain take all of them with everybody
-// gone up to there. Laws about sums are not asked, so no plan in the domain has
-// less.
+// gone up to there; and the fewest victims with which that can be. Laws about sums
+// are not asked, so no plan in the domain has less.
 func (x *bounder) boundAll(c *jobCase, dst []domainBound) []domainBound {
 	x.begin(c)
 	from := len(dst)
@@ -115,7 +118,7 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 		}
 		l := noCeiling()
 		l.plain = true
-		levels := cover.Levels{victims.LevelVictims: 1}
+		var levels cover.Levels
 		if !x.reaches(d, k, l) {
 			if l.plain = false; !x.reaches(d, k, l) {
 				return b, false
@@ -125,8 +128,7 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 		l.rank = lowest(x.ranks, func(v int64) bool { return x.reaches(d, k, ceiling{l.plain, v, l.priority}) })
 		l.priority = lowest(x.priorities, func(v int64) bool { return x.reaches(d, k, ceiling{l.plain, l.rank, v}) })
 		levels[victims.LevelRank], levels[victims.LevelPriority] = l.rank, l.priority
-		// The sums are those of one victim: with more, the number decides.
-		levels[victims.LevelSumRanks], levels[victims.LevelSumPriorities] = l.rank, l.priority
+		x.count(&levels, d, k, l)
 		// Every kind must have its room, so the dearest kind is a bound for all.
 		// Their sum would be none: one victim may make room for two kinds.
 		if b.free || slices.Compare(levels[:], b.levels[:]) > 0 {
