@@ -72,6 +72,26 @@ func TestDecide_DomainIsKept(t *testing.T) {
 	require.Equal(t, "fits +j1=n3", w.brief(w.decide()))
 }
 
+// Racks that need the same highest rank and priority are told apart by how many
+// must go there: only the cheapest is searched, and the levels are proven, also if
+// gangs would make a search of the others long.
+func TestDecide_DomainsPassedOver(t *testing.T) {
+	for _, minimum := range []int{0, 2} {
+		c := rackCluster(t, 5000, 280)
+		leaf, _ := c.Tree().Lookup("root.train")
+		job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
+		for i := range 16 {
+			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
+		}
+		p := jobs.Planner{Cluster: c, Minimum: func(string) int { return minimum }}
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, job, benchNow))
+		require.Equal(t, victims.Preempts, d.Outcome)
+		require.Equal(t, victims.ProofLevels, d.Plan.Proof, "minimum %d", minimum)
+		require.Less(t, d.Plan.Steps, 200, "minimum %d", minimum)
+	}
+}
+
 // BenchmarkDomains places 16 members of 4 devices in one of 280 racks of a full
 // cluster of 5,000 nodes with 8 devices each.
 func BenchmarkDomains(b *testing.B) {
@@ -103,7 +123,7 @@ func BenchmarkDomains(b *testing.B) {
 
 // rackCluster has full nodes of 8 devices, dealt out to racks in turn: tasks of
 // 4, 2 and 1 devices, of ten priorities.
-func rackCluster(b *testing.B, nodes, racks int) *victims.Cluster {
+func rackCluster(b testing.TB, nodes, racks int) *victims.Cluster {
 	schema, err := resources.NewSchema("gpu")
 	require.NoError(b, err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "batch"}, {Name: "train"}}}, queue.Strict)
