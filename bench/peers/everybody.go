@@ -10,8 +10,13 @@ import (
 )
 
 // everybody returns who is examined, in the order of columns.
-func everybody() []exam.Peer {
-	return []exam.Peer{exam.Ours{}, yunikorn.Peer{}, kubescheduler.Peer{}, kubescheduler.Peer{Sampled: true}}
+func everybody() []exam.Peer { return measured(exam.Meter{}) }
+
+// measured returns everybody with a meter around their decisions.
+func measured(m exam.Meter) []exam.Peer {
+	return []exam.Peer{
+		exam.Ours{Meter: m}, yunikorn.Peer{Meter: m}, kubescheduler.Peer{Meter: m}, kubescheduler.Peer{Sampled: true, Meter: m},
+	}
 }
 
 // words are what each of everybody is called on the command line.

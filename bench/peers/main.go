@@ -2,7 +2,7 @@
 // machine and in one run: what each decides, which rules that breaks, how long it
 // takes, and whether it comes to rest.
 //
-//	go run . [-quick] [-worlds N] [-folder DIR] [FILE...]
+//	go run . [-quick] [-only PART] [-worlds N] [-folder DIR] [FILE...]
 //	go run . -show PEER:FAULT
 //
 // It prints tables of Markdown. Into each FILE they are written in place of what
@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // Options are what the flags say.
@@ -28,6 +29,7 @@ type options struct {
 	worlds int
 	folder string
 	show   string
+	only   string
 }
 
 func main() {
@@ -35,6 +37,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "small clusters and few worlds")
 	flag.IntVar(&o.worlds, "worlds", 1000, "how many random worlds")
 	flag.StringVar(&o.folder, "folder", "", "judge the documents of a folder, too")
+	flag.StringVar(&o.only, "only", "", "one part of it: "+strings.Join(partNames(), ", "))
 	flag.StringVar(&o.show, "show", "", "print a document that shows PEER:FAULT")
 	flag.Parse()
 	if o.quick {
@@ -46,6 +49,23 @@ func main() {
 	}
 }
 
+// parts are what there is to do.
+var parts = []struct {
+	name string
+	run  func(*report) error
+}{
+	{"judge", (*report).judge},
+	{"storms", (*report).storms},
+	{"speed", (*report).time},
+}
+
+func partNames() (names []string) {
+	for _, p := range parts {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // run does what the options say, prints it and writes it into files.
 func run(o *options, files []string, w io.Writer) error {
 	if o.show != "" {
@@ -55,8 +75,8 @@ func run(o *options, files []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &report{options: *o}
-	if err := r.judge(); err != nil {
+	r, err := collect(o)
+	if err != nil {
 		return err
 	}
 	if err := writePages(files, texts, r); err != nil {
@@ -64,4 +84,18 @@ func run(o *options, files []string, w io.Writer) error {
 	}
 	_, err = io.WriteString(w, r.tables())
 	return err
+}
+
+// collect does the parts that the options want.
+func collect(o *options) (*report, error) {
+	r := &report{options: *o}
+	for _, part := range parts {
+		if o.only != "" && o.only != part.name {
+			continue
+		}
+		if err := part.run(r); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }

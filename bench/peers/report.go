@@ -15,6 +15,8 @@ import (
 type report struct {
 	options
 	sheets []sheet
+	races  []race
+	rests  []exam.Rest // in the order of everybody
 }
 
 // tables returns all of it as Markdown.
@@ -25,7 +27,15 @@ func (r *report) tables() string {
 		_ = s.Write(&b) // a Builder takes everything
 		b.WriteByte('\n')
 	}
-	b.WriteString(r.sources())
+	if len(r.sheets) > 0 {
+		b.WriteString(r.sources())
+	}
+	if len(r.rests) > 0 {
+		b.WriteString("### Storms\n\nEvery victim is recreated at once, and all that is pending is decided until nothing happens.\n\n" + r.rest() + "\n")
+	}
+	if len(r.races) > 0 {
+		b.WriteString("### Speed\n\n" + r.speed() + "\n")
+	}
 	b.WriteString(r.made())
 	return b.String()
 }

@@ -49,6 +49,12 @@ func Judge(p Peer, paper *Paper) (*Judgement, error) {
 	return j, j.audit(*doc)
 }
 
+// JudgeAnswer judges an answer to a paper that a scheduler of these rules gave.
+func JudgeAnswer(rules *Rules, paper *Paper, a Answer) (*Judgement, error) {
+	j := &Judgement{Answer: a}
+	return j, j.audit(*rules.read(paper.Doc))
+}
+
 // read returns a document as a scheduler of these rules understands it.
 func (r *Rules) read(doc *scenario.Document) *scenario.Document {
 	d := *doc

@@ -58,6 +58,12 @@ type world struct {
 // registered makes the scheduler's metrics, which must happen once.
 var registered = sync.OnceFunc(metrics.Register)
 
+// informing makes the informers that plugins are given. There is nothing to be
+// informed of, so one is enough for all worlds.
+var informing = sync.OnceValue(func() informers.SharedInformerFactory {
+	return informers.NewSharedInformerFactory(clientsetfake.NewClientset(), 0)
+})
+
 // build makes everything.
 func (w *world) build() error {
 	registered()
@@ -94,7 +100,7 @@ func (w *world) build() error {
 // addFramework makes the scheduler's framework with its plugins.
 func (w *world) addFramework() error {
 	w.ctx = klog.NewContext(context.Background(), klog.Logger{})
-	factory := informers.NewSharedInformerFactory(clientsetfake.NewClientset(), 0)
+	factory := informing()
 	fit := frameworkruntime.FactoryAdapter(feature.Features{}, noderesources.NewFit)
 	affinity := frameworkruntime.FactoryAdapter(feature.Features{}, nodeaffinity.New)
 	ports := frameworkruntime.FactoryAdapter(feature.Features{}, nodeports.New)

@@ -9,8 +9,11 @@ import (
 // Peer is YuniKorn under examination.
 type Peer struct{ Meter exam.Meter }
 
-// philosophy is where YuniKorn promises what it does.
-const philosophy = "yunikorn.apache.org/docs/design/preemption, Preemption laws"
+// Where YuniKorn promises what it does.
+const (
+	laws      = "yunikorn.apache.org/docs/design/preemption, the laws of preemption"
+	shortfall = "github.com/apache/yunikorn-core/pkg/scheduler/objects, TryPreemption: with a shortfall preemption does not help"
+)
 
 // Rules returns what YuniKorn says of itself.
 func (Peer) Rules() exam.Rules {
@@ -24,8 +27,9 @@ func (Peer) Rules() exam.Rules {
 		},
 		Told: []exam.Feature{exam.FeatureSelector, exam.FeatureRequiredNode, exam.FeatureLeaving},
 		Promises: map[exam.Fault]string{
-			"opted-out": philosophy, "guarantee": philosophy, "application": philosophy, "trigger": philosophy,
-			"surplus": philosophy, "priority": philosophy, "fence": philosophy,
+			"opted-out": laws, "guarantee": laws, "application": laws, "trigger": laws,
+			"surplus": laws, "priority": laws, "fence": laws,
+			"room": shortfall,
 		},
 	}
 }

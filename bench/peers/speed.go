@@ -1,0 +1,211 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/exam"
+)
+
+// A timing is what a decision took: the least of some, for all that is above it
+// is the machine's.
+type timing struct {
+	wall, cpu time.Duration
+	bytes     uint64
+	objects   uint64
+	answer    exam.Answer
+	faults    []exam.Fault // of the answer
+}
+
+// A race is everybody's decision about the same ask. Who cannot be told has no
+// timing.
+type race struct {
+	load *load
+	size size
+	by   []*timing // in the order of everybody
+}
+
+// sizes returns the sizes of clusters, the smallest first.
+func (r *report) sizes() []size {
+	if r.quick {
+		return []size{{20, 10}, {100, 10}}
+	}
+	return []size{{100, 10}, {1000, 30}, {5000, 30}}
+}
+
+// Decisions are timed until enough have been, or enough time is gone.
+const (
+	enoughDecisions = 21
+	enoughTime      = 5 * time.Second
+	quickTime       = 100 * time.Millisecond
+)
+
+// time times everybody on all loads and sizes.
+func (r *report) time() error {
+	for i := range loads {
+		for _, s := range r.sizes() {
+			race := race{load: &loads[i], size: s}
+			paper := loads[i].build(s)
+			for column := range everybody() {
+				runtime.GC() // what the one before built is gone
+				t, err := r.timing(column, paper, &loads[i], s)
+				if err != nil {
+					return fmt.Errorf("%s, %v: %w", loads[i].name, s, err)
+				}
+				race.by = append(race.by, t)
+			}
+			r.races = append(r.races, race)
+		}
+	}
+	return nil
+}
+
+// timing times a peer, or returns nil if it cannot be told. Only the peer's own
+// decision is timed, beside what the adapter does for it.
+func (r *report) timing(column int, paper *exam.Paper, l *load, s size) (*timing, error) {
+	var all []timing
+	p := measured(exam.Meter{Around: func(decide func()) { all = append(all, measure(decide)) }})[column]
+	if l.queues && !slices.Contains(p.Rules().Knows, exam.QueueMax) {
+		return nil, nil
+	}
+	fill := exam.Load // and read back
+	if s != r.sizes()[0] {
+		fill = exam.Peer.Load // as it was read back from a smaller one
+	}
+	w, err := fill(p, paper.Doc)
+	if errors.Is(err, exam.ErrCannot) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var t timing
+	enough := enoughTime
+	if r.quick {
+		enough = quickTime
+	}
+	for start := time.Now(); len(all) < enoughDecisions && time.Since(start) < enough; {
+		if t.answer, err = w.Decide(paper.Ask()); err != nil {
+			return nil, err
+		}
+		if len(all) == 0 {
+			return nil, errors.New("the ask fits, and nothing was decided")
+		}
+	}
+	t.wall = least(all, func(t timing) time.Duration { return t.wall })
+	t.cpu = least(all, func(t timing) time.Duration { return t.cpu })
+	t.bytes = least(all, func(t timing) uint64 { return t.bytes })
+	t.objects = least(all, func(t timing) uint64 { return t.objects })
+	rules := p.Rules()
+	j, err := exam.JudgeAnswer(&rules, paper, t.answer)
+	if err != nil {
+		return nil, err
+	}
+	t.faults = j.Faults
+	return &t, nil
+}
+
+// measure measures one decision. CPU time is that of the whole process, with
+// all goroutines and the collector.
+func measure(decide func()) timing {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	cpu, start := processTime(), time.Now()
+	decide()
+	t := timing{wall: time.Since(start), cpu: processTime() - cpu}
+	runtime.ReadMemStats(&after)
+	t.bytes, t.objects = after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
+	return t
+}
+
+// least returns the least of something.
+func least[T time.Duration | uint64](all []timing, of func(timing) T) T {
+	best := of(all[0])
+	for _, t := range all[1:] {
+		best = min(best, of(t))
+	}
+	return best
+}
+
+// times returns how many times as long as ours a peer takes, or 0.
+func (r *race) times(column int) float64 {
+	if r.by[column] == nil || r.by[0] == nil {
+		return 0
+	}
+	return float64(r.by[column].wall) / float64(max(r.by[0].wall, 1))
+}
+
+// speed returns the tables of times.
+func (r *report) speed() string {
+	var b strings.Builder
+	b.WriteString("| load | nodes × tasks | who | time | × ours | CPU | allocated | in objects | answer |\n|---|--:|---|--:|--:|--:|--:|--:|---|\n")
+	for i := range r.races {
+		for column, p := range everybody() {
+			r.races[i].row(&b, column, p.Rules().Name)
+		}
+	}
+	b.WriteString("\n")
+	for _, l := range loads {
+		fmt.Fprintf(&b, "* %s: %s\n", l.name, l.what)
+	}
+	b.WriteString("\n" + r.growth())
+	return b.String()
+}
+
+// row writes a row of a peer.
+func (r *race) row(b *strings.Builder, column int, name string) {
+	t := r.by[column]
+	if t == nil {
+		fmt.Fprintf(b, "| %s | %v | %s | cannot be told | | | | | |\n", r.load.name, r.size, name)
+		return
+	}
+	answer := "refused"
+	if n := len(t.answer.Victims); n > 0 {
+		answer = fmt.Sprintf("%d victims", n)
+	}
+	for _, f := range t.faults {
+		answer += "; " + f.String()
+	}
+	fmt.Fprintf(b, "| %s | %v | %s | %s | %s | %s | %s | %d | %s |\n", r.load.name, r.size, name,
+		duration(t.wall), number(r.times(column)), duration(t.cpu), volume(t.bytes), t.objects, answer)
+}
+
+// growth returns by which power of the number of tasks times grow.
+func (r *report) growth() string {
+	var b strings.Builder
+	b.WriteString("The power of the number of tasks by which times grow, from the smallest cluster to the largest:\n\n| load |")
+	for _, p := range everybody() {
+		fmt.Fprintf(&b, " %s |", p.Rules().Name)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("--:|", len(everybody())) + "\n")
+	n := len(r.sizes())
+	for i := 0; i+n <= len(r.races); i += n {
+		fmt.Fprintf(&b, "| %s |", r.races[i].load.name)
+		for column := range everybody() {
+			if r.races[i].by[column] == nil {
+				b.WriteString(" |")
+				continue
+			}
+			fmt.Fprintf(&b, " %.2f |", slope(r.races[i:i+n], column))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// slope returns that of the line of least squares between the logarithms of
+// tasks and times.
+func slope(races []race, column int) float64 {
+	var sx, sy, sxx, sxy float64
+	for i := range races {
+		x := math.Log(float64(races[i].size.nodes * races[i].size.tasks))
+		y := math.Log(float64(races[i].by[column].wall))
+		sx, sy, sxx, sxy = sx+x, sy+y, sxx+x*x, sxy+x*y
+	}
+	n := float64(len(races))
+	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
+}
