@@ -62,7 +62,7 @@ func (d bounder) searchBounded() {
 	d.problem.mix.reset(d.decision)
 	var s scan
 	eighth := d.trial.left / 8
-	if d.within(eighth, func() bool { return d.scan(&s) }) {
+	if d.within(eighth, func() bool { return d.scan(&s) }) && d.trial.proven {
 		return
 	}
 	if !d.trial.stopped {

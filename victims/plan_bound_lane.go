@@ -38,6 +38,9 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 	if ofAll >= count {
 		count, b.spare = ofAll, spare
 	}
+	if len(d.c.costs) > 0 && !d.boundOwn(b, lanes, short) {
+		return false
+	}
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
 	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
@@ -94,10 +97,7 @@ func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count i
 // much the tasks that have most exceed what is lacking.
 func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count, spare int64) {
 	digest, mix := &d.c.digest.nodes[n], &d.problem.mix
-	rest := mix.open(lacks)
-	if rest == 0 {
-		return 0, 0 // one type: fewest has said it
-	}
+	rest := mix.sum(lacks)
 	most := int64(mixMost)
 	if d.best.found {
 		most = min(most, d.best.total.Levels[LevelVictims]+1)

@@ -44,6 +44,9 @@ func (d headroomSearch) searchJoint(s *site) {
 			d.offer(s.node, &d.found, &d.local)
 			return
 		}
+		if !d.pool.searched && d.sufficesHere(s) {
+			return
+		}
 		d.local.cut(n)
 	}
 	if !d.searchHeadroom() {
@@ -54,6 +57,29 @@ func (d headroomSearch) searchJoint(s *site) {
 	d.state(s, d.wanted(s))
 	d.solve(&d.found, &d.local, d.limit())
 	d.offer(s.node, &d.found, &d.local)
+}
+
+// sufficesHere makes headroom with tasks of the node alone, if that can be. It
+// reports whether no others need be looked at: with them no plan for the node
+// has lesser levels, or those are shown and what is left of the cost is not worth
+// a look at all that may make headroom.
+func (d headroomSearch) sufficesHere(s *site) bool {
+	least, proven := d.found.Total.Levels, d.found.Found && d.found.Proven
+	for i := range d.needs.short {
+		d.problem.Needs[1+i] = d.needs.needOf(i)
+	}
+	trial := d.trial
+	d.solve(&d.found, &d.local, d.limit())
+	d.trial.proven, d.trial.levels = trial.proven, trial.levels
+	d.offer(s.node, &d.found, &d.local)
+	switch {
+	case d.worker.OnlyLesser:
+		return proven && d.best.found && d.problem.order.CompareLevels(&least, &d.best.total.Levels) >= 0
+	case d.trial.brief && d.best.found:
+		d.trial.proven, d.trial.levels = false, false
+		return true
+	}
+	return false
 }
 
 // cut takes the units from a place on out again.
@@ -143,7 +169,11 @@ func (s *poolSums) sumUp(d *decision, ids []TaskID) {
 	}
 	s.fewest = s.fewest[:0]
 	for i, short := range d.needs.short {
-		s.fewest = append(s.fewest, s.fewestFor(d, ids, lackOf{int32(i), short}))
+		fewest := int64(0)
+		if !d.needs.ruled[i] {
+			fewest = s.fewestFor(d, ids, lackOf{int32(i), short})
+		}
+		s.fewest = append(s.fewest, fewest)
 	}
 }
 

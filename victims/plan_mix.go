@@ -50,17 +50,12 @@ func (m *mixture) reset(d *decision) {
 	}
 }
 
-// open returns what lacks sum up to, rounded down, and 0 if only one type lacks.
-func (m *mixture) open(lacks resources.Vector) (sum int64) {
-	lacking := 0
+// sum returns what lacks sum up to, rounded down.
+func (m *mixture) sum(lacks resources.Vector) (sum int64) {
 	for _, t := range m.types {
 		if v := lacks[t]; v > 0 {
 			sum += v >> m.shifts[t] * m.weights[t]
-			lacking++
 		}
-	}
-	if lacking < 2 {
-		return 0
 	}
 	return sum
 }

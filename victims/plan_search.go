@@ -138,8 +138,8 @@ func (d *decision) state(s *site, wanted resources.Vector) {
 	p := &d.problem
 	p.one[0] = 1
 	needs := append(p.Needs[:0], cover.Need{Short: s.short})
-	for _, short := range d.needs.short {
-		needs = append(needs, cover.Need{Short: short})
+	for i := range d.needs.short {
+		needs = append(needs, d.needs.needOf(i))
 	}
 	for range s.blockers {
 		needs = append(needs, cover.Need{Short: p.one[:]})
@@ -183,8 +183,12 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 	*cost = CostOf(&s.Total)
 	cost.NodeRank, cost.Node = d.c.rankOf(n), d.c.place(n)
 	b := &d.best
-	if b.found && d.compare(cost, &b.cost) >= 0 {
-		return
+	if b.found {
+		// Of sets for one node that cost the same the later is of more candidates,
+		// and so has the smaller keys.
+		if c := d.compare(cost, &b.cost); c > 0 || c == 0 && n != b.node {
+			return
+		}
 	}
 	b.found, b.node, b.cost, b.total = true, n, *cost, s.Total
 	b.noteExcess(d.c.total)

@@ -309,7 +309,7 @@ func (p *headroomPool) gather(d *decision) {
 	p.reset()
 	s := d.elsewhere()
 	ids := d.scratch.taken[:0]
-	for w := range d.tree.Leaves(d.needs.queues[len(d.needs.queues)-1]) {
+	for w := range d.tree.Leaves(d.needs.queues[d.needs.widest]) {
 		for _, id := range d.c.leaves[w] {
 			if d.c.tasks[id].state != Running {
 				continue

@@ -243,6 +243,7 @@ type scratch struct {
 	none               resources.Vector // zeros, always
 	one                [1]TaskID
 	newest             [2][]int64
+	priced             []pricedLane
 	order              []int32
 	left               boundState
 	amounts            []int64

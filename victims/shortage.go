@@ -1,8 +1,11 @@
 package victims
 
 import (
+	"slices"
+
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A moment says which amounts count: those of now, or those that will be once
@@ -35,6 +38,10 @@ type shortage struct {
 	// queue.
 	rows [2][][]int32
 	most resources.Vector // the largest lack per type
+	// ruled says of each queue that one further down lacks at least as much: who
+	// makes headroom there makes it here, and nobody else needs to go for it.
+	ruled  []bool
+	widest int // the last queue that is not ruled
 
 	types  int
 	blocks []int64
@@ -74,6 +81,7 @@ func (n *shortage) lack(tree *queue.Tree, q queue.ID, most resources.Limit, size
 
 // settle ends a series of lacks.
 func (n *shortage) settle() {
+	n.rule()
 	n.masks = append(n.masks, 0)
 	for i := len(n.queues) - 1; i >= 0; i-- {
 		n.masks[i] |= n.masks[i+1]
@@ -94,6 +102,25 @@ func (n *shortage) settle() {
 			n.rows[on][level] = rows
 		}
 	}
+}
+
+// rule finds out which lacks follow from others.
+func (n *shortage) rule() {
+	n.ruled, n.widest = n.ruled[:0], 0
+	for i, short := range n.short {
+		ruled := slices.ContainsFunc(n.short[:i], func(inner resources.Vector) bool { return resources.Fits(short, inner) })
+		if n.ruled = append(n.ruled, ruled); !ruled {
+			n.widest = i
+		}
+	}
+}
+
+// needOf returns what headroom at a queue takes that does not follow from others.
+func (n *shortage) needOf(i int) cover.Need {
+	if n.ruled[i] {
+		return cover.Need{}
+	}
+	return cover.Need{Short: n.short[i]}
 }
 
 // level returns the first queue that lacks headroom and contains leaf, or the

@@ -2,92 +2,221 @@ package cover
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
+
+	"github.com/go-preempt/preempt/internal/wide"
 )
 
 // Which levels are the least is often shown long before a search over all that
 // costs is done, for these say who is stopped. So it has a search of its own. It
-// decides the classes in another order than the search for the whole cost does:
-// the costliest first, which it first leaves out, and among equals those that
-// cover most, which it first takes. Its bounds are tables, so that a step costs
-// a few lookups per row, however many classes there are.
+// goes along the levels in stages. Each stage asks: is there a set that has less
+// of one level than the best, and no more of those before it? So all those are
+// limits. A level of which sets have the maximum limits who may be chosen at all;
+// one that sums up is a price, and what is left to spend on it bounds the search
+// from the first step on. If no stage finds a set, the best has the least levels.
+//
+// A stage decides the classes in the order of their price for what they cover,
+// the cheapest first, and first takes a unit before it leaves it out. Its bounds
+// are tables, so that a step costs a few lookups per row, however many classes
+// there are.
 
-// lesserWork is what a step of it costs beside its rows, in elementary work. It
-// was measured once.
-const lesserWork = 100
-
-// largestTable is how many entries the tables of a search may have. A problem
-// that needs more of them is searched without.
-const largestTable = 1 << 19
+// lesserWork is what a step costs beside its rows, in elementary work. It was
+// measured once.
+const lesserWork = 60
 
 // A lesserSearch is what the search for the least levels knows of a problem.
 type lesserSearch struct {
-	w      *Worker
-	ready  bool
-	order  []int32 // the classes in the order of deciding
-	first  []bool  // by place in the order: a unit is first taken, and left out later
+	w     *Worker
+	ready bool // the mixture is that of the problem
+
+	level  int     // of the stage
+	goal   Levels  // of the best set
+	order  []int32 // the classes of the stage in the order of deciding
+	place  []int32 // by class: its place in the order
 	avail  []int64 // by place and row, as Worker.avail
-	lowest []Levels
-	per    []Levels // as lowest, for each that a class counts
-	most   []int64  // by place: what a unit of the classes from there on counts at most
+	prices []price // of the stage; that of its level is the first, if it has one
+	counts bool    // the stage limits what counts
+	over   int64   // no more of the overrun is of interest
+	again  bool    // the stage found a set, and has to begin anew
 	tops   tops
 }
 
-// prepare makes the tables. It reports false if the order of levels is another
-// than theirs, or if they would be too large.
+// A price is what units of each class cost at a level that sums up.
+type price struct {
+	level int
+	least int64   // of each that a unit counts: the price is what is above it
+	limit int64   // of the sum of prices
+	spent int64   // by what is taken
+	of    []int64 // by class
+	order []int32 // the classes of the stage, the cheapest for what they cover first
+}
+
+// prepare makes ready for stages. It reports false if the order of levels is not
+// that of their numbers, or no set is known that could have more than the least.
 func (x *lesserSearch) prepare(w *Worker) bool {
 	x.w = w
-	if x.ready {
-		return true
-	}
-	if w.p.Order.Compare != nil || w.p.Order.Sequence != nil || !x.fillTops() {
+	if w.p.Order.Compare != nil || w.p.Order.Sequence != nil || w.goal() == nil {
 		return false
 	}
-	x.ready = true
-	w.fillAvail(&x.avail, x.order)
-	x.fillLowest()
+	if !x.ready {
+		x.ready = true
+		x.tops.mix.even(w)
+	}
 	return true
 }
 
-// sort orders the classes for the search of the least levels.
-func (x *lesserSearch) sort() {
-	w := x.w
-	x.order = x.order[:0]
-	for i := range w.classes {
-		x.order = append(x.order, int32(i))
+// search goes through all stages, and reports whether it came to an end.
+func (x *lesserSearch) search() bool {
+	for level := range NumLevels {
+		if x.w.p.Order.Carry>>level&1 != 0 {
+			continue // the high half speaks for both
+		}
+		for x.again = true; x.again; {
+			if !x.stage(level) {
+				return false
+			}
+		}
 	}
-	count := w.p.Order.Count
-	slices.SortStableFunc(x.order, func(a, b int32) int {
-		u, v := &w.classes[a], &w.classes[b]
-		return cmp.Or(slices.Compare(v.levels[:count], u.levels[:count]), cmp.Compare(v.use, u.use))
-	})
-	x.first = x.first[:0]
-	for _, i := range x.order {
-		cheapest := w.classes[x.order[len(x.order)-1]].levels
-		x.first = append(x.first, slices.Equal(w.classes[i].levels[:count], cheapest[:count]))
-	}
+	return true
 }
 
-// fillLowest computes, for every place, what the classes from there on cost at
-// least.
-func (x *lesserSearch) fillLowest() {
-	w := x.w
-	n, count := len(x.order), w.p.Order.Count
-	x.lowest, x.per, x.most = zeros(x.lowest, n+1), zeros(x.per, n+1), zeros(x.most, n+1)
-	for at := n - 1; at >= 0; at-- {
-		levels := &w.classes[x.order[at]].levels
-		x.lowest[at], x.most[at] = *levels, max(levels[count], x.most[at+1])
-		for l, v := range levels {
-			x.per[at][l] = floorDiv(v, levels[count])
-		}
-		if at+1 == n {
-			continue
-		}
-		for l := range levels {
-			x.lowest[at][l] = min(x.lowest[at][l], x.lowest[at+1][l])
-			x.per[at][l] = min(x.per[at][l], x.per[at+1][l])
+// stage looks for sets that have less of a level. It reports false if it was
+// ended early.
+func (x *lesserSearch) stage(level int) bool {
+	w, o := x.w, &x.w.p.Order
+	x.level, x.goal, x.again = level, w.goal().Levels, false
+	x.prices, x.order = x.prices[:0], x.order[:0]
+	x.over, x.counts = noLimit, level >= o.Count
+	if level < o.Count && !o.isMax(level) && x.goal[level] == 0 && (!x.paired(level) || x.goal[level+1] == 0) {
+		return true // nobody has less than nothing
+	}
+	for i := range w.classes {
+		if x.allows(&w.classes[i].levels) {
+			x.order = append(x.order, int32(i))
 		}
 	}
+	for l := level; l >= 0; l-- {
+		x.limit(l)
+	}
+	w.spend(int64(len(x.order) * (len(w.rows) + 2*len(x.prices))))
+	x.order = slices.DeleteFunc(x.order, x.unaffordable)
+	if !x.enough() {
+		return true
+	}
+	x.sort()
+	w.fillAvail(&x.avail, x.order)
+	if x.counts {
+		x.fillTops()
+	}
+	w.spend(int64(len(x.order) * (4*len(w.rows) + 40*len(x.prices))))
+	return x.branch(0) || x.again
+}
+
+// paired reports whether a level is the high half of a number.
+func (x *lesserSearch) paired(l int) bool { return l+1 < NumLevels && x.w.p.Order.Carry>>(l+1)&1 != 0 }
+
+// allows reports whether units of some levels may be chosen in the stage.
+func (x *lesserSearch) allows(levels *Levels) bool {
+	o := &x.w.p.Order
+	for l := range x.level + 1 {
+		switch {
+		case o.isMax(l):
+			if levels[l] > x.goal[l] || l == x.level && levels[l] == x.goal[l] {
+				return false
+			}
+		case l < o.Count && o.Carry>>l&1 == 0 && levels[l] > x.goal[l]:
+			return false
+		}
+	}
+	return true
+}
+
+// unaffordable reports whether a unit of class i by itself passes a limit.
+func (x *lesserSearch) unaffordable(i int32) bool {
+	for k := range x.prices {
+		if p := &x.prices[k]; p.of[i] > p.limit {
+			return true
+		}
+	}
+	return false
+}
+
+// enough reports whether the classes of the stage together meet every need.
+func (x *lesserSearch) enough() bool {
+	w := x.w
+	for r, row := range w.rows {
+		sum := int64(0)
+		for _, i := range x.order {
+			sum = addCapped(sum, int64(w.classes[i].count)*w.amount(i, int32(r)))
+		}
+		if sum < row.short {
+			return false
+		}
+	}
+	return true
+}
+
+// limit makes a price of a level that sums up.
+func (x *lesserSearch) limit(l int) {
+	w, o := x.w, &x.w.p.Order
+	less := int64(0) // than the best
+	if l == x.level {
+		less = 1
+	}
+	switch {
+	case o.isMax(l) || o.Carry>>l&1 != 0:
+		return
+	case l == o.Overrun && l > 0:
+		x.over = x.goal[l] - less
+		return
+	}
+	p := x.newPrice(l)
+	for i := range w.classes {
+		p.of = append(p.of, x.valueOf(&w.classes[i].levels, l))
+	}
+	if l <= o.Count {
+		p.limit = x.valueOf(&x.goal, l)
+		if p.limit == noLimit {
+			x.prices = x.prices[:len(x.prices)-1]
+			return
+		}
+		p.limit -= less
+		return
+	}
+	// Of sets that count less there are none, by the stage before. So it is
+	// exactly that many, and what every one of them has at least plays no part.
+	p.least = noLimit
+	for _, i := range x.order {
+		p.least = min(p.least, floorDiv(p.of[i], w.classes[i].levels[o.Count]))
+	}
+	for i := range p.of {
+		p.of[i] -= p.least * w.classes[i].levels[o.Count]
+	}
+	p.limit = x.goal[l] - less - x.goal[o.Count]*p.least
+}
+
+// newPrice returns another price, in memory that there was.
+func (x *lesserSearch) newPrice(l int) *price {
+	n := len(x.prices)
+	if n == cap(x.prices) {
+		x.prices = append(x.prices, price{})
+	}
+	x.prices = x.prices[:n+1]
+	p := &x.prices[n]
+	*p = price{level: l, of: p.of[:0], order: p.order[:0]}
+	return p
+}
+
+// valueOf returns a level, both halves of it, or noLimit if that is too much.
+func (x *lesserSearch) valueOf(levels *Levels, l int) int64 {
+	if !x.paired(l) {
+		return levels[l]
+	}
+	if levels[l] >= 1<<(62-carry) {
+		return noLimit
+	}
+	return levels[l]<<carry | levels[l+1]
 }
 
 // floorDiv returns the largest integer that is not above a ÷ b, for positive b.
@@ -99,29 +228,71 @@ func floorDiv(a, b int64) int64 {
 	return quo
 }
 
-// branch decides the classes from a place in the order on, and reports
-// whether it looked at all sets of lesser levels than the best.
+// sort orders the classes of the stage, and once more for each price.
+func (x *lesserSearch) sort() {
+	amounts := x.tops.mix.amounts
+	for k := range x.prices {
+		p := &x.prices[k]
+		if p.level == x.w.p.Order.Count && p.level != x.level {
+			continue // tables tell more
+		}
+		p.order = append(p.order, x.order...)
+		slices.SortFunc(p.order, func(i, j int32) int {
+			// Which has the smaller price ÷ amount?
+			a, b := wide.Mul(uint64(p.of[i]), uint64(amounts[j])), wide.Mul(uint64(p.of[j]), uint64(amounts[i]))
+			return cmp.Or(a.Cmp(b), cmp.Compare(amounts[j], amounts[i]), cmp.Compare(i, j))
+		})
+	}
+	if len(x.prices) > 0 && x.prices[0].level == x.level {
+		copy(x.order, x.prices[0].order)
+	} else {
+		slices.SortFunc(x.order, func(i, j int32) int {
+			return cmp.Or(cmp.Compare(amounts[j], amounts[i]), cmp.Compare(i, j))
+		})
+	}
+	x.place = zeros(x.place, len(x.w.classes))
+	for at, i := range x.order {
+		x.place[i] = int32(at)
+	}
+}
+
+// branch decides the classes from a place in the order on, and reports whether it
+// looked at all sets of interest.
 //
-// Invariant: as for [Worker.branch], for the order of lesserSearch, and some
-// units of the class at the place may be taken already.
+// Invariant: as for [Worker.branch], for the classes and the order of the stage,
+// and some units of the class at the place may be taken already.
 func (x *lesserSearch) branch(at int) bool {
 	w := x.w
 	if w.covered() {
-		w.consider()
-		return true
+		return x.consider()
 	}
 	if w.steps >= w.budget || w.spent() {
 		return false
 	}
 	w.steps++
 	w.spend(lesserWork + 4*int64(len(w.rows)))
-	if at == len(x.order) || !x.inReach(at) || x.beaten(at) {
+	if at == len(x.order) || !x.inReach(at) || x.tooDear(at) {
 		return true
 	}
-	if x.first[at] {
-		return x.takeOne(at) && x.branch(at+1)
+	return x.takeOne(at) && x.branch(at+1)
+}
+
+// consider takes note of the present set, and makes the stage look for less.
+func (x *lesserSearch) consider() bool {
+	w := x.w
+	w.consider()
+	goal := &w.goal().Levels
+	if *goal == x.goal {
+		return true
 	}
-	return x.branch(at+1) && x.takeOne(at)
+	if x.goal = *goal; w.p.Order.isMax(x.level) || x.level == w.p.Order.Overrun || x.level > w.p.Order.Count {
+		x.again = true // others are allowed now
+		return false
+	}
+	if len(x.prices) > 0 && x.prices[0].level == x.level {
+		x.prices[0].limit = x.valueOf(goal, x.level) - 1
+	}
+	return true
 }
 
 // takeOne goes on with one more unit of the class at a place, if that is of use.
@@ -138,10 +309,19 @@ func (x *lesserSearch) takeOne(at int) (done bool) {
 	w.total.Units++
 	w.take(i)
 	w.noteOverrun(&w.total.Levels)
+	x.pay(i, 1)
 	done = x.branch(at)
+	x.pay(i, -1)
 	w.untake(i)
 	w.total = saved
 	return done
+}
+
+// pay notes the prices of a unit of class i.
+func (x *lesserSearch) pay(i int, times int64) {
+	for k := range x.prices {
+		x.prices[k].spent += times * x.prices[k].of[i]
+	}
 }
 
 // inReach reports whether the classes from a place on could meet every need, if
@@ -157,38 +337,67 @@ func (x *lesserSearch) inReach(at int) bool {
 	return true
 }
 
-// beaten reports whether no set that completes the present one with
-// classes from a place on has lesser levels than the best.
-func (x *lesserSearch) beaten(at int) bool {
+// tooDear reports whether no set that completes the present one with classes from
+// a place on keeps all limits.
+func (x *lesserSearch) tooDear(at int) bool {
 	w := x.w
-	var best *Levels
-	switch {
-	case w.top.found:
-		best = &w.top.total.Levels
-	case w.limit != nil:
-		best = &w.limit.Levels
-	default:
-		return false
+	if w.soft.over > x.over {
+		return true
 	}
-	o := &w.p.Order
-	more := x.countsAtLeast(at)
-	low := w.total.Levels
-	for l := range low {
-		next := x.lowest[at][l]
-		switch {
-		case l == o.Count:
-			low[l] += more
-		case o.isMax(l):
-			if w.total.Units == 0 || next > low[l] {
-				low[l] = next
-			}
-		case l < o.Count:
-			low[l] += ((more-1)/x.most[at] + 1) * next
-		default:
-			low[l] += more * x.per[at][l] // it is exactly so many, or the count decides
+	for k := range x.prices {
+		p := &x.prices[k]
+		if p.spent > p.limit {
+			return true
 		}
 	}
-	o.settle(&low)
-	c := slices.Compare(low[:], best[:])
-	return c > 0 || c == 0 && (w.top.found || w.OnlyLesser)
+	if x.counts && x.tops.width > 0 && w.total.Levels[w.p.Order.Count]+x.countsAtLeast(at) > x.mostCounts() {
+		return true
+	}
+	open := x.tops.mix.openOf(w.rem)
+	for k := range x.prices {
+		if p := &x.prices[k]; p.level != w.p.Order.Count && x.exceeds(p, at, open) {
+			return true
+		}
+	}
+	return false
+}
+
+// mostCounts returns what a set of the stage counts at most.
+func (x *lesserSearch) mostCounts() int64 {
+	most := x.goal[x.w.p.Order.Count]
+	if x.level == x.w.p.Order.Count {
+		most--
+	}
+	return most
+}
+
+// exceeds reports whether what is open of the mixture costs more than is left of
+// a limit, if units of the classes from a place on could be split.
+func (x *lesserSearch) exceeds(p *price, at int, open int64) bool {
+	w, left, order := x.w, p.limit-p.spent, p.order
+	if p.level == x.level {
+		order = order[at:]
+	}
+	for _, i := range order {
+		cost, amount := uint64(p.of[i]), x.tops.mix.amounts[i]
+		if int(x.place[i]) < at || p.of[i] > left {
+			continue
+		}
+		units := int64(w.classes[i].count - w.taken[i])
+		if hi, lo := bits.Mul64(uint64(units), uint64(amount)); hi > 0 || lo >= uint64(open) {
+			hi, _ := bits.Mul64(cost, uint64(open))
+			if hi >= uint64(amount) {
+				return true
+			}
+			quo, rem := wide.MulDiv(cost, uint64(open), uint64(amount))
+			return quo+min(rem, 1) > uint64(left)
+		}
+		open -= units * amount
+		if hi, all := bits.Mul64(uint64(units), cost); hi > 0 || all > uint64(left) {
+			return true
+		} else {
+			left -= int64(all)
+		}
+	}
+	return true // all together are not enough
 }

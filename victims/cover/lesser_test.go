@@ -6,12 +6,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// topsOf makes the tables of a problem.
+// topsOf makes the table of the stage of victims.
 func topsOf(t *testing.T, p *Problem) *lesserSearch {
 	t.Helper()
 	var w Worker
 	require.True(t, w.build(p))
+	w.limit = &Total{Levels: Levels{LevelVictims: 9}}
 	require.True(t, w.lesser.prepare(&w))
+	w.lesser.level, w.lesser.goal = LevelVictims, w.limit.Levels
+	for i := range w.classes {
+		w.lesser.order = append(w.lesser.order, int32(i))
+	}
+	w.lesser.fillTops()
 	return &w.lesser
 }
 

@@ -58,7 +58,7 @@ const short = 256
 func (w *Worker) search(steps int) grade {
 	if w.OnlyLesser && w.lesser.prepare(w) {
 		w.budget = steps
-		if w.lesser.branch(0) {
+		if w.lesser.search() {
 			return whole
 		}
 		return nothing
@@ -93,7 +93,7 @@ func (w *Worker) search(steps int) grade {
 // all that could have them.
 func (w *Worker) searchLevels() bool {
 	if w.lesser.prepare(w) {
-		return w.lesser.branch(0)
+		return w.lesser.search()
 	}
 	return w.branch(0)
 }
