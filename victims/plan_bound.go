@@ -60,16 +60,17 @@ const stride = 64
 func (d bounder) searchBounded() {
 	d.searchRoomy()
 	d.problem.mix.reset(d.decision)
+	d.problem.lessons.reset()
 	var s scan
-	eighth := d.trial.left / 8
-	if d.within(eighth, func() bool { return d.scan(&s) }) && d.trial.proven {
+	part := d.trial.left / 16
+	if d.within(part, func() bool { return d.scan(&s) }) && d.trial.proven {
 		return
 	}
 	if !d.trial.stopped {
 		d.trial.lesser = d.searchLesser()
 	}
 	if d.trial.lesser && d.trial.brief {
-		d.trial.left = min(d.trial.left, eighth)
+		d.trial.left = min(d.trial.left, part)
 	}
 	if !d.scan(&s) {
 		d.trial.proven, d.trial.levels = false, false
@@ -146,7 +147,7 @@ func (d bounder) searchLesser() (shown bool) {
 		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
 			continue
 		}
-		if d.refine(&b, short) {
+		if d.refineLevels(&b, short) != nil {
 			d.headroomBeats(&b)
 		}
 		if slices.Compare(b.levels[:], d.best.total.Levels[:]) < 0 {
@@ -162,15 +163,25 @@ func (d bounder) searchLesser() (shown bool) {
 			break
 		}
 		heap.Pop(f)
-		if d.passes(p.node) {
-			d.trial.proven = true
-			d.searchNode(p.node)
-			shown = d.trial.proven && d.trial.left > 0 && !d.trial.stopped
+		if !d.refuted(&p) && d.passes(p.node) {
+			shown = d.searchForLesser(&p)
 		}
 	}
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = proven, levels
 	return shown
+}
+
+// searchForLesser searches a node for plans of lesser levels, and reports whether
+// it did so to the end.
+func (d bounder) searchForLesser(p *prospect) bool {
+	best := d.best.total.Levels
+	d.trial.proven = true
+	d.searchNode(p.node)
+	if d.best.total.Levels == best {
+		d.learn(p)
+	}
+	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

@@ -19,36 +19,64 @@ import (
 // Tasks that law 2, fences and the like may protect count as candidates here.
 // That only makes the bound lower, so it stays true.
 func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
-	lanes := d.c.digest.nodes[b.node].lanes
-	lowest, lowestPriority := b.levels[LevelRank], b.levels[LevelPriority]
-	if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
-		// Plain tasks are enough. In the order of lanes the first that are
-		// enough tell how high a priority it takes.
-		n := d.enoughLanes(b.node, short)
-		top := int64(lanes[n-1].priority)
-		for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
-			n++
-		}
-		lanes = lanes[:n]
-		b.levels[LevelRank] += top - b.levels[LevelPriority]
-		b.levels[LevelPriority] = top
+	lanes := d.refineLevels(b, short)
+	if lanes == nil || d.beaten(b) {
+		return false
 	}
-	count, typ := d.fewest(b.node, lanes, short)
-	ofAll, spare := d.fewestOfAll(b.node, lanes, short)
+	_, typ := d.fewest(b.node, lanes, short)
+	d.leastWork(b, lanes, lack{typ, short[typ]})
+	return !d.beaten(b)
+}
+
+// refineLevels is refine for the levels of a bound alone. It returns the lanes of
+// which a plan of those levels has its victims, or nil if there is none.
+func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
+	lanes := d.c.digest.nodes[b.node].lanes
+	count, lowest, lowestPriority := b.levels[LevelVictims], b.levels[LevelRank], b.levels[LevelPriority]
+	if !d.uniform(b.node) {
+		if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
+			lanes = d.lowestLanes(b, short)
+		}
+		if fewest, _ := d.fewest(b.node, lanes, short); fewest > count {
+			count = fewest
+		}
+	}
+	ofAll, spare := d.fewestOfAll(&d.problem.mix, laneSet{b.node, lanes}, short)
 	if ofAll >= count {
 		count, b.spare = ofAll, spare
 	}
+	d.trial.left -= int64(len(lanes) * len(d.types))
 	if len(d.c.costs) > 0 && !d.boundOwn(b, lanes, short) {
-		return false
+		b.levels[LevelOptedOut] = noLimit
+		return nil
 	}
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
 	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
-	if d.beaten(b) {
-		return false
+	return lanes
+}
+
+// uniform reports whether all tasks of a node are alike in what decides before
+// own costs.
+func (d bounder) uniform(n NodeID) bool {
+	c, gauge := d.c, &d.c.digest.gauges[n]
+	return gauge.minPriority == gauge.maxPriority && resources.Equal(c.row(c.digest.plain, n), c.row(c.digest.all, n))
+}
+
+// lowestLanes returns the lanes of the lowest priorities that give what a node
+// lacks, and raises the bound by the highest of them. Plain tasks are enough.
+func (d bounder) lowestLanes(b *nodeBound, short resources.Vector) []lane {
+	// In the order of lanes the first that are enough tell how high a priority it
+	// takes.
+	lanes := d.c.digest.nodes[b.node].lanes
+	n := d.enoughLanes(b.node, short)
+	top := int64(lanes[n-1].priority)
+	for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
+		n++
 	}
-	d.leastWork(b, lanes, lack{typ, short[typ]})
-	return !d.beaten(b)
+	b.levels[LevelRank] += top - b.levels[LevelPriority]
+	b.levels[LevelPriority] = top
+	return lanes[:n]
 }
 
 // enoughLanes returns how many of the first lanes of a node give what it lacks.
@@ -95,20 +123,13 @@ func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count i
 // type often has little of another, so this says more if sizes differ. It knows
 // no more than that it takes more than the best plan has, or else also by how
 // much the tasks that have most exceed what is lacking.
-func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (count, spare int64) {
-	digest, mix := &d.c.digest.nodes[n], &d.problem.mix
+func (d bounder) fewestOfAll(mix *mixture, in laneSet, lacks resources.Vector) (count, spare int64) {
 	rest := mix.sum(lacks)
 	most := int64(mixMost)
 	if d.best.found {
 		most = min(most, d.best.total.Levels[LevelVictims]+1)
 	}
-	top := mix.top[:0]
-	for i := range lanes {
-		share := mix.of(digest.size(i, d.c.types), lacks)
-		top = insertFalling(top, int(most), laneShare{share, int64(lanes[i].end - lanes[i].first)})
-	}
-	mix.top = top
-	for _, s := range top {
+	for _, s := range d.largestShares(mix, in, lackOfAll{lacks, int(most)}) {
 		take := min((rest-1)/s.share+1, s.tasks)
 		count += take
 		if rest -= take * s.share; rest <= 0 {
@@ -116,6 +137,32 @@ func (d bounder) fewestOfAll(n NodeID, lanes []lane, lacks resources.Vector) (co
 		}
 	}
 	return count + 1, 0
+}
+
+// A laneSet is some of the lanes of a node.
+type laneSet struct {
+	node  NodeID
+	lanes []lane
+}
+
+// lackOfAll is what a node lacks, and how many victims at most are of interest.
+type lackOfAll struct {
+	amounts resources.Vector
+	most    int
+}
+
+// largestShares lists the lanes whose tasks have most of what is lacking, the
+// largest first.
+func (d bounder) largestShares(mix *mixture, in laneSet, lacks lackOfAll) []laneShare {
+	digest := &d.c.digest.nodes[in.node]
+	top := d.scratch.shares[:0]
+	for i := range in.lanes {
+		share := mix.of(digest.size(i, d.c.types), lacks.amounts)
+		tasks := int64(in.lanes[i].end - in.lanes[i].first)
+		top = insertFalling(top, lacks.most, laneShare{share, tasks, int32(i)})
+	}
+	d.scratch.shares = top
+	return top
 }
 
 // A lack is an amount of a type that a node is short of.

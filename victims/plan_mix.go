@@ -31,7 +31,6 @@ type mixture struct {
 	types   []int
 	weights []int64 // by type
 	shifts  []uint8 // by type: how many bits of an amount play no part
-	top     []laneShare
 }
 
 const (
@@ -72,7 +71,10 @@ func (m *mixture) of(size, lacks resources.Vector) (sum int64) {
 }
 
 // A laneShare is what each task of a lane has of what is lacking.
-type laneShare struct{ share, tasks int64 }
+type laneShare struct {
+	share, tasks int64
+	lane         int32
+}
 
 // insertFalling inserts a share into a list that falls, and keeps no more of it
 // than has the most tasks, or a few more.

@@ -27,6 +27,7 @@ type problem struct {
 	costs    [2]Cost // that are being compared
 	budgets  budgetRows
 	mix      mixture
+	lessons  lessons
 }
 
 // choose leaves the best node and victims that the caller's predicate accepts

@@ -277,9 +277,14 @@ func mostUseful(short, size resources.Vector) (most int64) {
 	return most
 }
 
+// gatherWork is what it takes to make a unit of a task, in elementary work. It was
+// measured once.
+const gatherWork = 60
+
 // gatherLocal gathers the candidates on the node of a site as units.
 func (d *decision) gatherLocal(s *site) {
 	gauge := &d.c.digest.gauges[s.node]
+	d.trial.left -= gatherWork * int64(len(d.c.nodes[s.node].tasks))
 	special := gauge.budgets || gauge.jobs && d.p.Minimum != nil || len(s.blockers) > 0
 	if d.pruning() && !special {
 		d.local.gatherLanes(d, s)

@@ -244,6 +244,7 @@ type scratch struct {
 	one                [1]TaskID
 	newest             [2][]int64
 	priced             []pricedLane
+	shares             []laneShare
 	order              []int32
 	left               boundState
 	amounts            []int64

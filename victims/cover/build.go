@@ -30,7 +30,7 @@ func (w *Worker) build(p *Problem) bool {
 	w.ordered = false
 	w.reset()
 	n := len(p.Units)
-	w.spend(8 * int64(n) * int64(bits.Len(uint(n))+len(w.packs)+len(w.rows))) // it sorts units and classes
+	w.spend(20*int64(n)*int64(bits.Len(uint(n))+len(w.rows)) + 4*int64(len(w.packs))) // it sorts units and classes
 	return true
 }
 

@@ -23,7 +23,7 @@ import (
 
 // lesserWork is what a step costs beside its rows, in elementary work. It was
 // measured once.
-const lesserWork = 60
+const lesserWork = 100
 
 // A lesserSearch is what the search for the least levels knows of a problem.
 type lesserSearch struct {
@@ -175,12 +175,12 @@ func (x *lesserSearch) limit(l int) {
 	for i := range w.classes {
 		p.of = append(p.of, x.valueOf(&w.classes[i].levels, l))
 	}
+	costs := func(i int32) bool { return p.of[i] != 0 }
+	if p.limit = x.valueOf(&x.goal, l); l < x.level && (p.limit == noLimit || !slices.ContainsFunc(x.order, costs)) {
+		x.prices = x.prices[:len(x.prices)-1] // it tells nobody apart
+		return
+	}
 	if l <= o.Count {
-		p.limit = x.valueOf(&x.goal, l)
-		if p.limit == noLimit {
-			x.prices = x.prices[:len(x.prices)-1]
-			return
-		}
 		p.limit -= less
 		return
 	}

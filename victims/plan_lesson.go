@@ -1,0 +1,142 @@
+package victims
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A search on a node costs much more than a bound. If it finds nothing, some
+// weights of the types would often have told, and nodes are alike: so those
+// weights are sought and tried on the nodes that come after it.
+
+// mostLessons is how many mixtures are tried on a node. It was measured once: with
+// 4 or 16 of them as many nodes are searched.
+const mostLessons = 8
+
+// lessonRounds is how often weights are changed until they tell, or are given up.
+const lessonRounds = 12
+
+// lessons are the mixtures that have told.
+type lessons struct {
+	n, next int
+	rows    [mostLessons]mixture
+	draft   mixture
+}
+
+func (l *lessons) reset() { l.n, l.next = 0, 0 }
+
+// keep keeps the draft, in place of the oldest if there are many.
+func (l *lessons) keep() {
+	l.rows[l.next], l.draft = l.draft, l.rows[l.next]
+	l.next = (l.next + 1) % mostLessons
+	l.n = min(l.n+1, mostLessons)
+}
+
+// refuted reports whether some lesson shows that a node has no plan of lesser
+// levels than the best.
+func (d bounder) refuted(p *prospect) bool {
+	in, ok := d.cheapLanes(p)
+	if !ok {
+		return false
+	}
+	lacks := d.scratch.short
+	d.nodeNeed(lacks, p.node)
+	for k := range d.problem.lessons.n {
+		mix := &d.problem.lessons.rows[k]
+		d.trial.left -= int64(len(in.lanes) * len(mix.types))
+		if count, _ := d.fewestOfAll(mix, in, lacks); d.tooMany(p, count) {
+			return true
+		}
+	}
+	return false
+}
+
+// cheapLanes returns the lanes of which a plan of lesser levels has its victims.
+// It reports false if lesser levels need not be those from the number of victims
+// on.
+func (d bounder) cheapLanes(p *prospect) (in laneSet, ok bool) {
+	best := &d.best.total.Levels
+	if len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 {
+		return in, false
+	}
+	in = laneSet{p.node, d.c.digest.nodes[p.node].lanes}
+	if best[LevelOptedOut] == 0 && best[LevelOriginators] == 0 {
+		n := slices.IndexFunc(in.lanes, func(l lane) bool { return l.flags != 0 || int64(l.priority) > best[LevelPriority] })
+		if n >= 0 {
+			in.lanes = in.lanes[:n]
+		}
+	}
+	return in, true
+}
+
+// tooMany reports whether so many victims on a node are no less than the best
+// plan has.
+func (d bounder) tooMany(p *prospect, count int64) bool {
+	levels, gauge := p.levels, &d.c.digest.gauges[p.node]
+	levels[LevelVictims] = count
+	levels[LevelSumRanks] = count * d.eligible.leastRank(gauge.minPriority)
+	levels[LevelSumPriorities] = count * int64(gauge.minPriority)
+	return slices.Compare(levels[:], d.best.total.Levels[:]) >= 0
+}
+
+// learn looks for weights that show what a search on a node has: that it has no
+// plan with fewer victims than the best. It raises the weights of types of which
+// the tasks that have most of all have too little.
+func (d bounder) learn(p *prospect) {
+	in, ok := d.cheapLanes(p)
+	if !ok {
+		return
+	}
+	lacks := d.scratch.short
+	d.nodeNeed(lacks, p.node)
+	draft := &d.problem.lessons.draft
+	draft.reset(d.decision)
+	fewer := lackOfAll{lacks, int(d.best.total.Levels[LevelVictims] - 1)}
+	for range lessonRounds {
+		d.trial.left -= int64(2 * len(in.lanes) * len(draft.types))
+		rest, left := draft.sum(lacks), int64(fewer.most)
+		given := zeros(d.scratch.sum, d.c.types)
+		for _, s := range d.largestShares(draft, in, fewer) {
+			take := min(s.tasks, left)
+			left -= take
+			rest -= take * s.share
+			d.give(given, laneOf{in.node, s.lane, take}, lacks)
+		}
+		if d.scratch.sum = given; rest > 0 {
+			d.problem.lessons.keep()
+			return
+		}
+		draft.turn(given, lacks)
+	}
+}
+
+// laneOf is a number of tasks of a lane.
+type laneOf struct {
+	node  NodeID
+	lane  int32
+	tasks int64
+}
+
+// give adds what tasks of a lane have to a sum, each no more than is lacking.
+func (d bounder) give(sum resources.Vector, of laneOf, lacks resources.Vector) {
+	for t, v := range d.c.digest.nodes[of.node].size(int(of.lane), d.c.types) {
+		sum[t] += of.tasks * min(v, lacks[t])
+	}
+}
+
+// heaviest is the most that what is lacking of a type weighs, so that sums of all
+// types and many tasks stay in range.
+const heaviest = 1 << 44
+
+// turn raises the weights of types that were given too little, and lowers the
+// others, by up to twice the part that is missing or too much.
+func (m *mixture) turn(given, lacks resources.Vector) {
+	for _, t := range m.types {
+		if lack := lacks[t] >> m.shifts[t]; lack > 0 {
+			missing := max(lack-given[t]>>m.shifts[t], -lack/4)
+			w := m.weights[t] + 2*m.weights[t]*missing/lack
+			m.weights[t] = min(max(w, 1), max(heaviest/lack, 1))
+		}
+	}
+}
