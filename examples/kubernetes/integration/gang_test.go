@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,4 +88,23 @@ func gangByPriority(t *testing.T, w *world) {
 	w.add(t, member("quartet", pod("big-0", "batch", "mid", "4")), member("quartet", pod("big-1", "batch", "mid", "4")))
 	w.settle(t)
 	require.Empty(t, w.gonePods())
+}
+
+// gangForGang: a gang of two takes the places of a gang of three, all of whose pods go
+// at once, and not that of a team within its guarantee.
+func gangForGang(t *testing.T, w *world) {
+	w.addGang(t, "guests", 3)
+	w.addGang(t, "hosts", 2)
+	var pods []*v1.Pod
+	for i := range 3 {
+		n := fmt.Sprint("n", i)
+		w.addNodes(t, node(n, "4"))
+		pods = append(pods, member("guests", on(n, pod(fmt.Sprint("g-", i), "batch", "low", "4"))))
+	}
+	w.addNodes(t, node("n3", "4"))
+	w.run(t, append(pods, on("n3", pod("b", "teamb", "low", "4")))...)
+	w.schedule(t, queues(map[string]string{"prod": "8", "teamb": "4"}))
+	w.run(t, member("hosts", pod("web-0", "prod", "mid", "4")), member("hosts", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Equal(t, []string{"batch/g-0", "batch/g-1", "batch/g-2"}, w.gonePods())
 }

@@ -13,7 +13,7 @@ import (
 // TestCluster tells stories against one API server, one after another.
 func TestCluster(t *testing.T) {
 	w := newWorld(t)
-	for _, s := range []struct {
+	stories, told := []struct {
 		name string
 		tell func(*testing.T, *world)
 	}{
@@ -39,11 +39,32 @@ func TestCluster(t *testing.T) {
 		{"a gang preempts", preemptingGang},
 		{"a gang that cannot have all its places", hopelessGang},
 		{"a gang of a queue without a guarantee", gangByPriority},
-	} {
+		{"a gang for a gang", gangForGang},
+		{"a class that tolerates", tolerance},
+		{"a class that tolerates for a while", briefTolerance},
+		{"pods that opted out", spared},
+		{"a class that must not preempt", politePod},
+		{"a disruption budget with more left", budgetGrows},
+		{"a queue that comes to be over its guarantee", othersGrow},
+		{"pods that are alike", batching},
+		{"debug pages", debugPages},
+	}, 0
+	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
+			told++
 			w.story(t)
 			s.tell(t, w)
+			require.Zero(t, metric(t, "preempt_by_queue_audit_violations_total"))
+			require.Zero(t, metric(t, "preempt_by_queue_drift_total"))
+			require.Zero(t, metric(t, "preempt_by_queue_pods_not_mirrored_total"))
 		})
+	}
+	if told < len(stories) {
+		return
+	}
+	for _, name := range []string{"decisions_total", "victims_total", "plans_total", "predicate_calls_total", "decide_duration_seconds",
+		"sync_duration_seconds", "grant_duration_seconds", "queue_under_guarantee_seconds_total", "eviction_failures_total"} {
+		require.NotZero(t, metric(t, "preempt_by_queue_"+name), name)
 	}
 }
 
@@ -84,6 +105,7 @@ func defaultPreemption(t *testing.T, w *world) {
 // evicted are created again at once, and do not come back.
 func threeFullNodes(t *testing.T, w *world) {
 	fillThreeNodes(t, w)
+	before := metric(t, "preempt_by_queue_plans_total")
 	w.schedule(t, queues(map[string]string{"prod": "12", "teamb": "8"}))
 	prodAsks(t, w)
 	require.Equal(t, 4, w.running("teamb"))
@@ -93,6 +115,7 @@ func threeFullNodes(t *testing.T, w *world) {
 	// n1 it is the big one. Each web is one plan, and no plan comes twice.
 	require.Equal(t, 9, w.evictedOf("batch"), w.gonePods())
 	require.Equal(t, 4, w.running("batch"))
+	require.LessOrEqual(t, metric(t, "preempt_by_queue_plans_total")-before, 12.0/4+8.0/2, "the bound of storm freedom")
 	require.True(t, w.event(t, "Preempted", "of queue root.prod, guaranteed 12"))
 }
 
@@ -139,9 +162,9 @@ func antiAffinity(t *testing.T, w *world) {
 // allows them.
 func selector(t *testing.T, w *world) {
 	var pods []*v1.Pod
-	for i := range 60 {
-		n := node(fmt.Sprintf("n%02d", i), "4")
-		if i >= 57 {
+	for i := range 200 {
+		n := node(fmt.Sprintf("n%03d", i), "4")
+		if i >= 197 {
 			n.Labels["zone"] = "z"
 		}
 		w.addNodes(t, n)
@@ -155,7 +178,7 @@ func selector(t *testing.T, w *world) {
 	w.run(t, web)
 	w.settle(t)
 	require.Len(t, w.gonePods(), 1)
-	require.Contains(t, []string{"n57", "n58", "n59"}, w.get(t, "web").Spec.NodeName)
+	require.Contains(t, []string{"n197", "n198", "n199"}, w.get(t, "web").Spec.NodeName)
 	require.LessOrEqual(t, metric(t, "preempt_by_queue_predicate_calls_total")-before, 3.0)
 }
 

@@ -2,8 +2,10 @@ package integration
 
 import (
 	"context"
+	"slices"
 	"testing"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	v1 "k8s.io/api/core/v1"
@@ -12,17 +14,25 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// metric returns the value of a counter or gauge without labels.
-func metric(t *testing.T, name string) float64 {
+// metric returns the sum of a counter or gauge: of those with a label of each of the
+// given values.
+func metric(t *testing.T, name string, values ...string) (sum float64) {
 	families, err := legacyregistry.DefaultGatherer.Gather()
 	require.NoError(t, err)
 	for _, f := range families {
-		if f.GetName() == name {
-			m := f.GetMetric()[0]
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			has := func(value string) bool {
+				return slices.ContainsFunc(m.GetLabel(), func(l *dto.LabelPair) bool { return l.GetValue() == value })
+			}
+			if !slices.ContainsFunc(values, func(v string) bool { return !has(v) }) {
+				sum += m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
 		}
 	}
-	return 0
+	return sum
 }
 
 // dryRun decides and tells, and nobody goes.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -39,11 +38,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	config := startAPI(t)
 	w := &world{config: config, client: kubernetes.NewForConfigOrDie(config), t: t}
-	for name, value := range map[string]int32{"low": 0, "mid": 10, "high": 100} {
-		_, err := w.client.SchedulingV1().PriorityClasses().Create(t.Context(),
-			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value}, metav1.CreateOptions{})
-		require.NoError(t, err)
-	}
+	w.addClasses(t)
 	f := informers.NewSharedInformerFactory(w.client, 0)
 	informer := f.Core().V1().Pods().Informer()
 	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{

@@ -45,6 +45,7 @@ type core struct {
 	decision victims.Decision
 	cycle    *cycle // of the decision that is being made
 	hunger   hunger
+	news     news
 	next     *change
 
 	jobPlanner  jobs.Planner
@@ -65,6 +66,9 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 	c.activate = func(pods map[string]*v1.Pod) { h.Activate(c.log, pods) }
 	c.warn(s)
 	if err := c.watchPods(h); err != nil {
+		return nil, err
+	}
+	if err := c.watchNews(h); err != nil {
 		return nil, err
 	}
 	if err := c.watchQueues(ctx, h); err != nil {

@@ -4,17 +4,9 @@ import (
 	"context"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
-
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
-
-// A waiting pod was refused a place.
-type waiting struct {
-	pod  *v1.Pod
-	size resources.Vector
-}
 
 // hunger is how long queues were under their guarantees while pods of them waited.
 type hunger struct {

@@ -33,14 +33,19 @@ root: {queues: [{name: other}, {name: batch}, {name: prod, guaranteed: {cpu: 8}}
 
 // testCore makes a core without a scheduler, in whose API there is nothing.
 func testCore(t require.TestingT) *core {
-	args, err := decode(unknown(testQueues))
+	return coreOf(t, testQueues, cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{}))
+}
+
+// coreOf makes a core without a scheduler, in whose API there are disruption budgets.
+func coreOf(t require.TestingT, text string, budgets cache.Indexer) *core {
+	args, err := decode(unknown(text))
 	require.NoError(t, err)
 	s, err := args.check()
 	require.NoError(t, err)
 	empty := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
 	l := &lookup{
 		args: args, namespaces: corelisters.NewNamespaceLister(empty),
-		classes: schedulinglisters.NewPriorityClassLister(empty), budgets: policylisters.NewPodDisruptionBudgetLister(empty),
+		classes: schedulinglisters.NewPriorityClassLister(empty), budgets: policylisters.NewPodDisruptionBudgetLister(budgets),
 	}
 	l.stale.Store(true)
 	require.Empty(t, l.read())
@@ -172,6 +177,32 @@ func (h *history) start(t *rapid.T) {
 	delete(h.waiting, k)
 }
 
+// decide decides a new pod and applies the plan, which the audit must have let through.
+func (h *history) decide(t *rapid.T) {
+	var nodes []fwk.NodeInfo
+	for _, n := range h.nodes {
+		nodes = append(nodes, n)
+	}
+	h.core.sync(nodes)
+	pod := h.newPod(t)
+	pod.Labels["preempt.io/queue"] = "prod"
+	pod.Spec.Containers[0].Resources.Requests = list(rapid.Int64Range(1, 8).Draw(t, "asked"))
+	ask, err := h.core.ask(pod)
+	require.NoError(t, err)
+	require.NoError(t, h.core.decide(&ask, time.Now()))
+	d := &h.core.decision
+	if d.Outcome == victims.Refused {
+		require.NotEqual(t, victims.Unlawful, d.Refusal.Reason)
+		return
+	}
+	require.NoError(t, h.core.cluster.Apply(&d.Plan))
+	h.core.publish()
+	for i := range d.Plan.Victims {
+		h.marked[d.Plan.Victims[i].Key] = true
+	}
+	h.waiting[ask.Key] = pod
+}
+
 // check brings the core to the present, and compares it with one that sees the
 // present as the first thing.
 func (h *history) check(t *rapid.T) {
@@ -189,6 +220,9 @@ func (h *history) check(t *rapid.T) {
 		}
 	}
 	require.Equal(t, picture(t, fresh), picture(t, h.core))
+	for _, n := range h.nodes {
+		require.Zero(t, h.core.drift(n.Node().Name, n))
+	}
 	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.Load().since)))
 }
 
@@ -220,14 +254,17 @@ func picture(t require.TestingT, from *core) (nodes []pictured) {
 	return nodes
 }
 
-// TestMirror: a core that followed a history sees what one sees that comes last.
+// TestMirror: a core that followed a history sees what one sees that comes last, and
+// the audit passes all that it decides on the way.
 func TestMirror(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		h := &history{core: testCore(t), marked: map[string]bool{}, waiting: map[string]*v1.Pod{}}
+		core := testCore(t)
+		core.alone()
+		h := &history{core: core, marked: map[string]bool{}, waiting: map[string]*v1.Pod{}}
 		t.Repeat(map[string]func(*rapid.T){
 			"add node": h.addNode, "remove node": h.removeNode, "resize node": h.resizeNode,
 			"add pod": h.addPod, "remove pod": h.removePod, "terminate": h.terminate,
-			"mark": h.mark, "grant": h.grant, "start": h.start, "": h.check,
+			"mark": h.mark, "grant": h.grant, "start": h.start, "decide": h.decide, "": h.check,
 		})
 	})
 }

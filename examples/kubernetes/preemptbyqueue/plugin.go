@@ -82,15 +82,5 @@ func (f *factory) plugin(ctx context.Context, obj runtime.Object, h fwk.Handle) 
 // Name is that of the plugin.
 func (pl *Plugin) Name() string { return Name }
 
-// EventsToRegister says what may help a pod that PreFilter or Filter kept away: the
-// end of a pod that ran, or that was granted the room, and more room.
-func (pl *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint, error) {
-	return []fwk.ClusterEventWithHint{
-		{Event: fwk.ClusterEvent{Resource: fwk.AssignedPod, ActionType: fwk.Delete | fwk.UpdatePodScaleDown}},
-		{Event: fwk.ClusterEvent{Resource: fwk.UnscheduledPod, ActionType: fwk.Delete}},
-		{Event: fwk.ClusterEvent{Resource: fwk.Node, ActionType: fwk.Add | fwk.UpdateNodeAllocatable}},
-	}, nil
-}
-
 // log returns the logger of a context under the name of the plugin.
 func log(ctx context.Context) klog.Logger { return klog.FromContext(ctx).WithName(Name) }

@@ -98,7 +98,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 		return pl.refuse(pod, line, now)
 	}
 	if c.args.DryRun {
-		c.refused.Store(pod.UID, waiting{pod, c.cycle.size})
+		c.refused.Store(pod.UID, waiting{pod: pod, size: c.cycle.size})
 		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
 	}
 	e := pl.eviction(pod)
@@ -119,7 +119,9 @@ func (pl *Plugin) refuse(pod *v1.Pod, line string, now time.Time) (*fwk.PostFilt
 	if r.Reason == victims.InFlight {
 		return nil, fwk.NewStatus(fwk.Unschedulable, line)
 	}
-	pl.core.refused.Store(pod.UID, waiting{pod, pl.core.cycle.size})
+	w := waiting{pod: pod, size: pl.core.cycle.size}
+	w.help.CopyFrom(&r.Help)
+	pl.core.refused.Store(pod.UID, w)
 	if r.RetryAt.After(now) {
 		pl.wake([]*v1.Pod{pod}, r.RetryAt.Sub(now))
 	}

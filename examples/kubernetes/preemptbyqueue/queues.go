@@ -55,6 +55,16 @@ func (c *core) watchQueues(ctx context.Context, h fwk.Handle) error {
 // readQueues reads a ConfigMap. What is wrong with it is told in an event on it, and
 // the queues stay what they are.
 func (c *core) readQueues(m *v1.ConfigMap, h fwk.Handle) {
+	if !c.changeQueues(m, h) {
+		return
+	}
+	if pods := c.refusedPods(); len(pods) > 0 { // none before the scheduler runs, which then can wake them
+		c.activate(pods)
+	}
+}
+
+// changeQueues notes a change of the queues, for the next decision to make.
+func (c *core) changeQueues(m *v1.ConfigMap, h fwk.Handle) (changed bool) {
 	s, err := c.args.withQueues(m.Data[queuesKey])
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,12 +74,10 @@ func (c *core) readQueues(m *v1.ConfigMap, h fwk.Handle) {
 	if err != nil {
 		c.log.Error(err, "Queues refused", "configMap", klog.KObj(m))
 		c.tell(m, v1.EventTypeWarning, "QueuesRefused", err.Error())
-		return
+		return false
 	}
 	c.next = &change{setup: s, source: m}
-	if pods := c.refusedPods(); len(pods) > 0 { // none before the scheduler runs, which then can wake them
-		c.activate(pods)
-	}
+	return true
 }
 
 // refusedPods returns the pods that were refused a place, by name.
@@ -118,5 +126,8 @@ func (c *core) setQueues() {
 	c.warn(c.next.setup)
 	c.tell(c.next.source, v1.EventTypeNormal, "QueuesChanged", "The queues are as this says.")
 	c.next = nil
+	c.news.mu.Lock()
+	c.news.forget() // its queues are of the old tree, and everybody was woken
+	c.news.mu.Unlock()
 	c.lookup.stale.Store(true) // the queues of all pods are looked up again
 }
