@@ -3,6 +3,7 @@ package jobs
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -47,16 +48,16 @@ func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
 	for n := range x.c.Nodes() {
 		x.last = max(x.last, n)
 	}
-	x.open = zeros(x.open, int(x.last)+1)
+	x.open = rows.Zeros(x.open, int(x.last)+1)
 	for n := range x.c.Nodes() {
 		x.open[n] = true
 	}
-	rows := (int(x.last) + 1) * x.types
-	x.seen = zeros(x.seen, int(x.last)+1)
-	x.freed, x.load, x.full = zeros(x.freed, rows), zeros(x.load, rows), zeros(x.full, rows)
-	x.taken = zeros(x.taken, x.tree.Len()*x.types)
-	x.asked, x.more = zeros(x.asked, x.types), zeros(x.more, x.types)
-	x.done = zeros(x.done, len(p.Job.Members))
+	amounts := (int(x.last) + 1) * x.types
+	x.seen = rows.Zeros(x.seen, int(x.last)+1)
+	x.freed, x.load, x.full = rows.Zeros(x.freed, amounts), rows.Zeros(x.load, amounts), rows.Zeros(x.full, amounts)
+	x.taken = rows.Zeros(x.taken, x.tree.Len()*x.types)
+	x.asked, x.more = rows.Zeros(x.asked, x.types), rows.Zeros(x.more, x.types)
+	x.done = rows.Zeros(x.done, len(p.Job.Members))
 	x.nodes, x.victims, x.units, x.gangs = x.nodes[:0], x.victims[:0], x.units[:0], x.gangs[:0]
 	x.listed = x.listed[:0]
 	if x.gangOf == nil {
@@ -67,7 +68,7 @@ func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
 
 // row returns the amounts of a node, or of a queue, in a block.
 func (x *auditCase) row(block []int64, i int) resources.Vector {
-	return block[i*x.types : (i+1)*x.types : (i+1)*x.types]
+	return rows.At(block, i, x.types)
 }
 
 // auditAmounts are what victims free and members ask for.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -113,14 +114,7 @@ func (c *jobCase) block(n int) []int64 {
 
 // row returns row i of a block.
 func (c *jobCase) row(block []int64, i int) resources.Vector {
-	return block[i*c.types : (i+1)*c.types : (i+1)*c.types]
-}
-
-// zeros returns s with n zeros, in its memory if that is enough.
-func zeros[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
+	return rows.At(block, i, c.types)
 }
 
 // addTo adds sign times v to dst, in the types that dst has.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -74,7 +75,7 @@ func (x *domains) group() {
 		d := &x.list[i]
 		d.first, d.end, at = at, at, at+d.end
 	}
-	x.hosts = zeros(x.hosts, len(x.of))
+	x.hosts = rows.Zeros(x.hosts, len(x.of))
 	for h, d := range x.of {
 		x.hosts[x.list[d].end] = int32(h)
 		x.list[d].end++

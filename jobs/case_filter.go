@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/victims"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // A filter remembers what the caller says of nodes and classes of members, so
 // that each is asked about once in a decision.
@@ -30,7 +33,7 @@ func (f *filter) begin(job *Job, hosts int) {
 		f.classOf = append(f.classOf, f.find(job.Members[i].Class))
 	}
 	f.hosts = hosts
-	f.answers = zeros(f.answers, len(f.classes)*hosts)
+	f.answers = rows.Zeros(f.answers, len(f.classes)*hosts)
 }
 
 // find returns the index of a class, which it adds if it is new.

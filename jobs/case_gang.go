@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -123,7 +124,7 @@ func (c *jobCase) buildUnits() {
 			c.addWhole(int32(g))
 		}
 	}
-	c.usable = zeros(c.usable, len(c.cands))
+	c.usable = rows.Zeros(c.usable, len(c.cands))
 	for u := range c.units {
 		for _, i := range c.tasksOf(int32(u)) {
 			c.usable[i] = true

@@ -3,6 +3,7 @@ package jobs
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -74,7 +75,7 @@ func (c *jobCase) findHosts() {
 			}
 		}
 	}
-	c.hostOf = zeros(c.hostOf, int(last)+1)
+	c.hostOf = rows.Zeros(c.hostOf, int(last)+1)
 	for n := range c.hostOf {
 		c.hostOf[n] = -1
 	}
@@ -141,7 +142,7 @@ func (c *jobCase) listOnHosts() {
 		host := &c.hosts[h]
 		host.first, host.end, at = at, at, at+host.end
 	}
-	c.onHost = zeros(c.onHost, int(at))
+	c.onHost = rows.Zeros(c.onHost, int(at))
 	c.eachOnHost(func(h *host, u int32) {
 		c.onHost[h.end] = u
 		h.end++
@@ -186,7 +187,7 @@ func (c *jobCase) unitsOn(h int32) []int32 {
 // measureUnits works out what the units of each host could free there, and what
 // that costs at least. Bounds on the cost of a host come from these rows.
 func (c *jobCase) measureUnits() {
-	c.freed = zeros(c.freed, len(c.onHost)*c.types)
+	c.freed = rows.Zeros(c.freed, len(c.onHost)*c.types)
 	for h := range c.hosts {
 		host := &c.hosts[h]
 		host.most = c.freed[int(host.first)*c.types : int(host.end)*c.types]

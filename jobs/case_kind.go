@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -37,7 +38,7 @@ type kind struct {
 func (c *jobCase) setTodo(n int) {
 	c.blocks = c.blocks[:0]
 	c.todo = c.unplaced[:n]
-	c.rem = zeros(c.rem, c.types)
+	c.rem = rows.Zeros(c.rem, c.types)
 	sizes := c.block(n)
 	c.sorted = c.sorted[:0]
 	for i, m := range c.todo {
@@ -49,7 +50,7 @@ func (c *jobCase) setTodo(n int) {
 	c.wants = resources.Positive(c.rem)
 	slices.SortFunc(c.sorted, func(i, j int32) int { return c.compareMembers(sizes, i, j) })
 	c.kinds = c.kinds[:0]
-	c.kindOf, c.previous = zeros(c.kindOf, n), zeros(c.previous, n)
+	c.kindOf, c.previous = rows.Zeros(c.kindOf, n), rows.Zeros(c.previous, n)
 	for at, i := range c.sorted {
 		k := kind{size: c.row(sizes, int(i)), only: c.reservedFor(i), class: c.filter.of(c.todo[i]), first: int32(at), end: int32(at)}
 		// Members that are alike are neighbours, for compareMembers compares all

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -32,7 +33,7 @@ func (n *needs) prepare(c *jobCase) {
 	for q := range c.tree.Up(c.job.Queue) {
 		n.add(c, q)
 	}
-	n.masks = zeros(n.masks, len(n.queues)+1)
+	n.masks = rows.Zeros(n.masks, len(n.queues)+1)
 	for i := len(n.queues) - 1; i >= 0; i-- {
 		n.masks[i] = n.masks[i+1] | n.headroom[i] | n.quota[i]
 	}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -45,7 +46,7 @@ func (r *rules) prepare(c *jobCase) bool {
 	reach := r.eligible.Reset(c.c, &who, r.now)
 	r.eligible.EndExemptions(r.horizon)
 	c.rooms = &r.eligible.Rooms
-	r.leaves = zeros(r.leaves, c.tree.Len())
+	r.leaves = rows.Zeros(r.leaves, c.tree.Len())
 	for w := range c.tree.Leaves(queue.Root) {
 		leaf := &r.leaves[w]
 		leaf.level = c.needs.level(c.tree, w)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -69,7 +70,7 @@ func (d *decision) couldStart() bool {
 		return true
 	}
 	d.gate.read(present)
-	d.heldSum = zeros(d.heldSum, d.types)
+	d.heldSum = rows.Zeros(d.heldSum, d.types)
 	for _, id := range d.held {
 		t := d.c.TaskView(id)
 		d.short = d.c.Free(d.short, t.Node)
@@ -145,7 +146,7 @@ func (d *decision) victim(u, i int32) Victim {
 		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
 		Rank: c.levels[victims.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}
-	d.short = zeros(d.short, d.types)
+	d.short = rows.Zeros(d.short, d.types)
 	if c.host >= 0 && d.load.short(d.short, c.host) {
 		v.ForNode = resources.Positive(d.short)&size != 0
 	}

@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
+)
 
 // closestDomain notes the domain that has room for the most members with
 // everybody gone who could; of equals the first. Members are placed one by one, the
@@ -22,7 +25,7 @@ func (d *decision) closestDomain(r *Refusal) {
 	}
 	names, _ := d.domains.namesOf(&d.jobCase, d.domains.list[best].node)
 	r.Domain = append(r.Domain[:0], names...)
-	r.DomainLacks = zeros(r.DomainLacks, d.types)
+	r.DomainLacks = rows.Zeros(r.DomainLacks, d.types)
 	r.DomainRoom = d.roomIn(best, r.DomainLacks)
 }
 

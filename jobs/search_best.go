@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -77,7 +78,7 @@ func (b *incumbent) keysOf(dst []string, units []int32) []string {
 // totalOf returns what units cost that free something to some purpose; see
 // [cover.Problem].
 func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
-	b.sum = zeros(b.sum, b.types)
+	b.sum = rows.Zeros(b.sum, b.types)
 	for n, u := range units {
 		unit := &b.units[u].Unit
 		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
@@ -95,7 +96,7 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 // usedBy returns what units take of every soft budget. It is good until the next
 // call.
 func (b *incumbent) usedBy(units []int32) []int64 {
-	b.used = zeros(b.used, len(b.budgets.soft))
+	b.used = rows.Zeros(b.used, len(b.budgets.soft))
 	for _, u := range units {
 		for _, use := range b.units[u].Uses {
 			b.used[use.Budget] += use.Count

@@ -1,6 +1,10 @@
 package jobs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+)
 
 // A trial is one way to place the members in the making, with what it costs so
 // far, for searches that look at all ways.
@@ -23,8 +27,8 @@ type trial struct {
 // begin prepares a search in which no member has a place yet.
 func (x *trial) begin(steps int) {
 	x.load.clear()
-	x.at = zeros(x.at, len(x.todo))
-	x.used, x.count = x.used[:0], zeros(x.count, len(x.hosts))
+	x.at = rows.Zeros(x.at, len(x.todo))
+	x.used, x.count = x.used[:0], rows.Zeros(x.count, len(x.hosts))
 	x.taken, x.most, x.proven = 0, steps, true
 }
 

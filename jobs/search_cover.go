@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -29,7 +30,7 @@ type coverer struct {
 // reset makes the coverer that of a case whose hosts have changed.
 func (x *coverer) reset() {
 	x.stated = x.stated[:0]
-	x.needOf = zeros(x.needOf, len(x.hosts))
+	x.needOf = rows.Zeros(x.needOf, len(x.hosts))
 	for h := range x.needOf {
 		x.needOf[h] = -1
 	}
@@ -41,7 +42,7 @@ func (x *coverer) begin(bounds []cover.Bound, soft []cover.Budget) {
 		x.needOf[h] = -1
 	}
 	x.stated, x.rows, x.lists, x.pieces = x.stated[:0], x.rows[:0], x.lists[:0], x.pieces[:0]
-	x.wanted = zeros(x.wanted, x.types)
+	x.wanted = rows.Zeros(x.wanted, x.types)
 	x.problem = cover.Problem{
 		Needs: x.problem.Needs[:0], Units: x.problem.Units[:0], Bounds: bounds, Budgets: soft,
 		Order: x.order, Wanted: x.wanted, Capacity: x.c.Capacity(),
@@ -147,7 +148,7 @@ func (x *coverer) solve(l *load, hosts []int32, steps int) {
 	for _, short := range x.needs.short {
 		x.needQueue(short)
 	}
-	x.short = zeros(x.short, len(hosts)*x.types)
+	x.short = rows.Zeros(x.short, len(hosts)*x.types)
 	for i, h := range hosts {
 		if short := x.row(x.short, i); l.short(short, h) {
 			x.needHost(h, short)

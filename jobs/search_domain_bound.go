@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -66,7 +67,7 @@ func (x *bounder) boundAll(c *jobCase, dst []domainBound) []domainBound {
 // begin lists the candidates of every host, and their ranks and priorities.
 func (x *bounder) begin(c *jobCase) {
 	x.jobCase = c
-	x.start = zeros(x.start, len(c.hosts)+1)
+	x.start = rows.Zeros(x.start, len(c.hosts)+1)
 	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
 	total := int32(0)
 	for i := range c.cands {
@@ -85,7 +86,7 @@ func (x *bounder) begin(c *jobCase) {
 	for h := range c.hosts {
 		x.start[h+1] += x.start[h]
 	}
-	x.running = zeros(x.running, int(total))
+	x.running = rows.Zeros(x.running, int(total))
 	for i := range c.cands {
 		if cand := &c.cands[i]; c.usable[i] && cand.host >= 0 {
 			x.running[x.start[cand.host]] = int32(i)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -66,7 +67,7 @@ func (x *bounder) fewest(d int32, k *kind, l ceiling) int64 {
 // one member, for two, and so on, as far as it can take them.
 func (x *bounder) countOn(h int32, k *kind, l ceiling) {
 	members := int(k.end - k.first)
-	x.needed = zeros(x.needed, members)
+	x.needed = rows.Zeros(x.needed, members)
 	most := members
 	for _, t := range k.types {
 		x.sizes = x.sizes[:0]

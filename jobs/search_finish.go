@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -117,7 +118,7 @@ func (x *finisher) acceptsWithout(left, rest []int32) bool {
 // wantedFor returns what members need beyond what is free, as it counts for the
 // cost.
 func (x *finisher) wantedFor() resources.Vector {
-	x.wanted, x.short = zeros(x.wanted, x.types), zeros(x.short, x.types)
+	x.wanted, x.short = rows.Zeros(x.wanted, x.types), rows.Zeros(x.short, x.types)
 	for h := range x.hosts {
 		if x.load.short(x.short, int32(h)) {
 			x.wanted = resources.Add(x.wanted, x.wanted, x.short)

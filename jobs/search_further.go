@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -96,7 +97,7 @@ func (x *furtherer) enterMember(i int, h int32) {
 // sizeOf returns the size of a member with an amount of every type. It is good
 // until the next call.
 func (x *furtherer) sizeOf(i int) resources.Vector {
-	x.size = zeros(x.size, x.types)
+	x.size = rows.Zeros(x.size, x.types)
 	copy(x.size, x.job.Members[i].Size)
 	return x.size
 }

@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/resources"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
+)
 
 // A load is what members that have places ask for, on each host.
 type load struct {
@@ -9,7 +12,7 @@ type load struct {
 }
 
 // clear takes all members away.
-func (l *load) clear() { l.amounts = zeros(l.amounts, len(l.hosts)*l.types) }
+func (l *load) clear() { l.amounts = rows.Zeros(l.amounts, len(l.hosts)*l.types) }
 
 // of returns what members ask for on a host.
 func (l *load) of(h int32) resources.Vector { return l.row(l.amounts, int(h)) }

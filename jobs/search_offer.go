@@ -3,6 +3,7 @@ package jobs
 import (
 	"container/heap"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -51,7 +52,7 @@ const (
 // collect estimates the offers of all hosts for members of a kind.
 func (x *offers) collect(k *kind) {
 	x.kind = k
-	x.list = zeros(x.list, len(x.hosts))
+	x.list = rows.Zeros(x.list, len(x.hosts))
 	x.chosen, x.heap, x.worked = x.chosen[:0], x.heap[:0], x.worked[:0]
 	for h := range x.list {
 		x.estimate(int32(h))

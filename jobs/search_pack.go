@@ -3,6 +3,7 @@ package jobs
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -77,7 +78,7 @@ func (x *packer) everyHost() []int32 {
 // packIn places all members on some hosts.
 func (x *packer) packIn(hosts, gone []int32) bool {
 	x.hosts, x.gone = hosts, gone
-	x.at, x.place = zeros(x.at, len(x.todo)), zeros(x.place, len(x.todo))
+	x.at, x.place = rows.Zeros(x.at, len(x.todo)), rows.Zeros(x.place, len(x.todo))
 	x.empty()
 	// If a member has no room left others may have to move, and trying that can
 	// take long; the budget is for those tries.

@@ -3,6 +3,7 @@ package jobs
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -44,13 +45,13 @@ func (x *partial) begin() {
 	for _, short := range x.needs.short {
 		x.short = append(x.short, short...)
 	}
-	x.gone = zeros(x.gone, len(x.cands))
+	x.gone = rows.Zeros(x.gone, len(x.cands))
 	x.chosen = x.chosen[:0]
-	x.at = zeros(x.at, len(x.todo))
+	x.at = rows.Zeros(x.at, len(x.todo))
 	for i := range x.at {
 		x.at[i] = -1
 	}
-	x.used = zeros(x.used, len(x.budgets.soft))
+	x.used = rows.Zeros(x.used, len(x.budgets.soft))
 	x.beginBounds()
 }
 

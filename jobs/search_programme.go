@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/victims/cover"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/victims/cover"
+)
 
 // A programme is a dynamic programme over hosts: table[i][j] is the least cost
 // of j members on the hosts from the i-th listed one on. Each host is listed
@@ -28,7 +31,7 @@ func (p *programme) solve(members int) {
 			p.runs = append(p.runs, int32(i))
 		}
 	}
-	p.table = zeros(p.table, (len(p.runs)+1)*p.columns)
+	p.table = rows.Zeros(p.table, (len(p.runs)+1)*p.columns)
 	p.table[len(p.runs)*p.columns].state = wayFound // no members on no hosts
 	// From the end, so that eachChoice can walk from the first host on: of equal
 	// plans the one comes first that has more members on earlier hosts.

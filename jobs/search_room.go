@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/victims"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // A demand is a number of members of one kind that are to be placed on one host.
 type demand struct {
@@ -18,7 +21,7 @@ type roomer struct {
 // lacks sets x.lack to what members lack beside what is free on a host, and
 // reports whether that is anything.
 func (x *roomer) lacks(free []int64, d demand) (any bool) {
-	x.lack = zeros(x.lack, x.types)
+	x.lack = rows.Zeros(x.lack, x.types)
 	for _, t := range d.kind.types {
 		if lack := d.count*d.kind.size[t] - free[t]; lack > 0 {
 			x.lack[t], any = lack, true

@@ -1,6 +1,10 @@
 package jobs
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+)
 
 // spareWholes takes of each gang that goes as a whole only what is surplus, if
 // that is enough.
@@ -43,7 +47,7 @@ func (x *finisher) spareWhole(whole int32) {
 func (x *finisher) stateLacks() {
 	x.cover.begin(x.boundsLeft(), x.budgetsLeft())
 	x.needQueues()
-	x.short = zeros(x.short, len(x.hosts)*x.types)
+	x.short = rows.Zeros(x.short, len(x.hosts)*x.types)
 	for h := range x.hosts {
 		if !x.overfull(int32(h)) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -65,7 +66,7 @@ func (x *ways) measure(l ceiling, room []int64) bool {
 			return false
 		}
 	}
-	p.ways = zeros(p.ways, ways)
+	p.ways = rows.Zeros(p.ways, ways)
 	p.order = &x.jobCase.order
 	return true
 }
@@ -101,7 +102,7 @@ func (x *ways) list() bool {
 // more of them than matter.
 func (x *ways) listFor(n int32, wanted int) bool {
 	x.order, x.best = x.order[:0], x.best[:0]
-	x.lows = zeros(x.lows, len(x.hosts))
+	x.lows = rows.Zeros(x.lows, len(x.hosts))
 	for h := range x.hosts {
 		if x.most[h] < n {
 			continue

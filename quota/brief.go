@@ -3,6 +3,7 @@ package quota
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -45,12 +46,11 @@ func (b *brief) set(e *Enforcer, q queue.ID, max resources.Limit) {
 func (b *brief) len() int { return int(b.tree.End(b.q) - b.q) }
 
 // block returns a block of zeros, in the memory of an old one.
-func (b *brief) block(old []int64) []int64 { return zeros(old, b.len()*b.types) }
+func (b *brief) block(old []int64) []int64 { return rows.Zeros(old, b.len()*b.types) }
 
 // row returns the amounts of a queue in a block.
 func (b *brief) row(block []int64, p queue.ID) resources.Vector {
-	i := int(p-b.q) * b.types
-	return block[i : i+b.types : i+b.types]
+	return rows.At(block, int(p-b.q), b.types)
 }
 
 // isAny reports whether amounts of the target's types are not all zero.
@@ -93,14 +93,4 @@ func (b *brief) limitExactly(room, goal resources.Vector) {
 	for _, t := range b.list {
 		room[t] = min(room[t], goal[t])
 	}
-}
-
-// zeros returns n zero elements, in the memory of s if that is large enough.
-func zeros[S ~[]E, E any](s S, n int) S {
-	if cap(s) < n {
-		return make(S, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }

@@ -3,6 +3,7 @@ package quota
 import (
 	"math"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -32,7 +33,7 @@ func (l *ledger) open() {
 	for p := l.q; p < l.tree.End(l.q); p++ {
 		l.tree.Surplus(l.row(l.room, p), p)
 	}
-	l.above = zeros(l.above, l.types)
+	l.above = rows.Zeros(l.above, l.types)
 	for t := range l.above {
 		l.above[t] = math.MaxInt64
 	}

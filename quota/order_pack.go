@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -58,7 +59,7 @@ func (r *roster) pack(w queue.ID, open resources.Vector) {
 func (r *roster) group(open resources.Vector) {
 	k := &r.packer
 	k.groups = k.groups[:0]
-	k.sum = zeros(k.sum, r.types)
+	k.sum = rows.Zeros(k.sum, r.types)
 	sum := k.sum
 	for first := 0; first < len(k.rows); {
 		node, end := r.tasks[k.rows[first]].node, first

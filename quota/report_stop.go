@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -12,7 +13,7 @@ func (x *reporter) reportStops(dst *Outcome) {
 	if resources.IsZero(dst.Shortfall) {
 		return
 	}
-	x.stops = zeros(x.stops, x.types)
+	x.stops = rows.Zeros(x.stops, x.types)
 	for w := range x.tree.Leaves(x.q) {
 		next := x.at(w).first // the candidates are in the order of the tasks
 		for id := range x.c.TasksIn(w) {

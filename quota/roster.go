@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -51,7 +52,7 @@ const noTask = -1
 
 // start begins with nobody listed.
 func (r *roster) start() {
-	r.leaves = zeros(r.leaves, r.len())
+	r.leaves = rows.Zeros(r.leaves, r.len())
 	r.tasks, r.sizes, r.taken = r.tasks[:0], r.sizes[:0], r.taken[:0]
 	r.grants, r.own = r.grants[:0], r.own[:0]
 	r.gangs.start()

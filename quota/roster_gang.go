@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -95,7 +96,7 @@ func (r *roster) mayGoSingly(t *taskRow) bool {
 
 // rest sets dst to the sum of the members of a gang that are not taken.
 func (r *roster) rest(dst resources.Vector, gang int32) resources.Vector {
-	dst = zeros(dst, r.types)
+	dst = rows.Zeros(dst, r.types)
 	for i := r.gangs.rows[gang].first; i != noTask; i = r.tasks[i].next {
 		if !r.taken[i] {
 			dst = resources.Add(dst, dst, r.size(i))
@@ -110,7 +111,7 @@ func (r *roster) unitSize(dst resources.Vector, i int32) resources.Vector {
 	if !r.tasks[i].asOneUnit {
 		return resources.Copy(dst, r.size(i))
 	}
-	dst = zeros(dst, r.types)
+	dst = rows.Zeros(dst, r.types)
 	for m := r.gangs.rows[r.tasks[i].gang].first; m != noTask; m = r.tasks[m].next {
 		if r.tasks[m].asOneUnit {
 			dst = resources.Add(dst, dst, r.size(m))

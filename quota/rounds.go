@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -28,8 +29,8 @@ func (r *rounds) start() {
 	for _, block := range []*[]int64{&r.releasable, &r.parts, &r.asked, &r.goal, &r.share} {
 		*block = r.block(*block)
 	}
-	r.dry = zeros(r.dry, r.len())
-	r.vector = zeros(r.vector, r.types)
+	r.dry = rows.Zeros(r.dry, r.len())
+	r.vector = rows.Zeros(r.vector, r.types)
 	for p := r.tree.End(r.q) - 1; p >= r.q; p-- {
 		r.release(p)
 	}

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -115,7 +116,7 @@ func (f *finder) poseAll() {
 		k.lists = append(k.lists, k.bound(f.target, f.wanted))
 	}
 	end := len(k.lists)
-	k.ofQueue = zeros(k.ofQueue, f.len())
+	k.ofQueue = rows.Zeros(k.ofQueue, f.len())
 	for p := f.q; p < f.tree.End(f.q); p++ {
 		if f.tree.Guaranteed(p).Defined != 0 {
 			k.ofQueue[p-f.q] = k.bound(f.row(f.room, p), all) + 1

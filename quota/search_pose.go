@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -35,11 +36,11 @@ var onlyOne = []int32{0}
 // clearProblem begins a problem without units and bounds.
 func (f *finder) clearProblem(wanted resources.Vector) {
 	p, k := &f.problem, &f.poser
-	k.need = zeros(k.need, f.types)
+	k.need = rows.Zeros(k.need, f.types)
 	k.needs[0].Short = k.need
 	k.bounds, k.rowOf, k.parts = k.bounds[:0], k.rowOf[:0], k.parts[:0]
 	k.lists, k.counts, k.roomOf = k.lists[:0], k.counts[:0], k.roomOf[:0]
-	k.ofBudget, k.ofGang = zeros(k.ofBudget, len(f.budgets.rows)), zeros(k.ofGang, len(f.gangs.rows))
+	k.ofBudget, k.ofGang = rows.Zeros(k.ofBudget, len(f.budgets.rows)), rows.Zeros(k.ofGang, len(f.gangs.rows))
 	p.Order, p.Capacity, p.Wanted = costOrder, f.c.Capacity(), wanted
 	p.Needs, p.Units = k.needs[:], p.Units[:0]
 }
@@ -118,7 +119,7 @@ func (f *finder) inOrder(w queue.ID) []int32 {
 		return k.order
 	}
 	slices.SortFunc(k.order, func(i, j int32) int { return strings.Compare(f.tasks[i].key, f.tasks[j].key) })
-	k.named = zeros(k.named, len(f.budgets.rows))
+	k.named = rows.Zeros(k.named, len(f.budgets.rows))
 	for _, i := range k.order {
 		for _, b := range f.budgets.of(&f.tasks[i]) {
 			k.named[b]++

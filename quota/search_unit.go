@@ -3,6 +3,7 @@ package quota
 import (
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -85,7 +86,7 @@ func (f *finder) addUses(t *taskRow) {
 // addAllUses adds a part for each hard budget of the members of a gang.
 func (f *finder) addAllUses(g *gangRow) {
 	k := &f.poser
-	k.named = zeros(k.named, len(f.budgets.rows))
+	k.named = rows.Zeros(k.named, len(f.budgets.rows))
 	for i := g.first; i != noTask; i = f.tasks[i].next {
 		for _, b := range f.budgets.of(&f.tasks[i]) {
 			k.named[b]++

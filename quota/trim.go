@@ -3,6 +3,7 @@ package quota
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -14,7 +15,7 @@ import (
 // last member. None of the members that went one by one goes back before.
 func (x *walker) trim(goal resources.Vector) {
 	freed := x.row(x.freed, x.q)
-	x.spare = zeros(x.spare, x.types)
+	x.spare = rows.Zeros(x.spare, x.types)
 	for _, t := range x.list {
 		x.spare[t] = max(freed[t]-goal[t], 0)
 	}

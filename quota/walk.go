@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -40,7 +41,7 @@ func (x *walker) walk(w queue.ID, goal resources.Vector) (took bool) {
 // leave sets left to what the tasks of leaf w may sum to yet, and open to what it
 // still has to free.
 func (x *walker) leave(w queue.ID, goal resources.Vector) {
-	x.open = zeros(x.open, x.types)
+	x.open = rows.Zeros(x.open, x.types)
 	freed := x.row(x.freed, w)
 	for _, t := range x.list {
 		x.open[t] = max(goal[t]-freed[t], 0)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -54,12 +55,12 @@ const (
 func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
 	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Ask, now
 	types := x.tree.Schema().Len()
-	x.size = zeros(x.size, types)
+	x.size = rows.Zeros(x.size, types)
 	copy(x.size, x.ask.Size)
 	x.wants = resources.Positive(x.size)
-	x.freed = zeros(x.freed, types)
-	x.taken = zeros(x.taken, types*x.tree.Len())
-	x.drawn = zeros(x.drawn, len(x.c.budgets))
+	x.freed = rows.Zeros(x.freed, types)
+	x.taken = rows.Zeros(x.taken, types*x.tree.Len())
+	x.drawn = rows.Zeros(x.drawn, len(x.c.budgets))
 	x.victims, x.gangs, x.blockers, x.takes = x.victims[:0], x.gangs[:0], x.blockers[:0], auditOrigins{}
 	x.takeOffGrants()
 }

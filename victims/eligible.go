@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -79,7 +80,7 @@ func (e *Eligible) Reset(c *Cluster, who *Preemptor, now time.Time) (reach bool)
 	e.app, e.hasApp = c.apps.lookup(who.Ask.Application)
 	e.Rooms.Own = who.Own
 	e.resetRooms()
-	e.leaves = zeros(e.leaves, c.tree.Len())
+	e.leaves = rows.Zeros(e.leaves, c.tree.Len())
 	if !who.OnNode {
 		e.view.Reset(c.tree, who.Ask.Queue)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -32,7 +33,7 @@ type gangs struct {
 func (g *gangs) reset(d *decision) {
 	g.d = d
 	if d.p.Minimum != nil {
-		g.rowOf = zeros(g.rowOf, len(d.c.members))
+		g.rowOf = rows.Zeros(g.rowOf, len(d.c.members))
 	}
 	g.rows = g.rows[:0]
 }
@@ -104,7 +105,7 @@ func (g *gangs) ruleOf(x *gang) (first Rule) {
 // members in it.
 func (g *gangs) overBudget(x *gang) bool {
 	c := g.d.c
-	g.count = zeros(g.count, len(c.budgets))
+	g.count = rows.Zeros(g.count, len(c.budgets))
 	for _, id := range x.members {
 		for _, b := range c.budgetsOf(id) {
 			g.count[b]++

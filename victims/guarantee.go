@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -44,7 +45,7 @@ type Rooms struct {
 // The cost is linear in queues times types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
-	r.rowOf = zeros(r.rowOf, tree.Len())
+	r.rowOf = rows.Zeros(r.rowOf, tree.Len())
 	for q := range tree.All() {
 		r.rowOf[q] = -1
 		g := tree.Guaranteed(q)
@@ -158,10 +159,3 @@ func (r *Rooms) block() resources.Vector {
 }
 
 const noLimit = math.MaxInt64
-
-// zeros returns a slice of n zeros in the memory of s.
-func zeros[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
-}

@@ -2,7 +2,6 @@ package victims
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -241,17 +240,4 @@ func swapOut(list []TaskID, at int32) (_ []TaskID, last TaskID) {
 	last = list[len(list)-1]
 	list[at] = last
 	return list[:len(list)-1], last
-}
-
-// rowAt returns row i of a block of n amounts a row.
-func rowAt(block []int64, i, n int) resources.Vector {
-	first := i * n
-	return block[first : first+n : first+n]
-}
-
-// addZeros adds a row of n zeros to a block.
-func addZeros(block []int64, n int) []int64 {
-	block = slices.Grow(block, n)[:len(block)+n]
-	clear(block[len(block)-n:])
-	return block
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -71,7 +72,7 @@ type nodeDigest struct {
 // size returns the size of the tasks of lane i, of so many types. It is that of
 // the table of tasks, copied to lie next to those of the other lanes.
 func (d *nodeDigest) size(i, types int) resources.Vector {
-	return d.sizes[i*types : (i+1)*types : (i+1)*types]
+	return rows.At(d.sizes, i, types)
 }
 
 // A lane is a number of tasks of a node that are alike in size, priority, own
@@ -101,7 +102,7 @@ func (g *digest) grow(nodes, types int) {
 
 func (g *digest) addNode(types int) {
 	for _, block := range g.blocks() {
-		*block = addZeros(*block, types)
+		*block = rows.More(*block, types)
 	}
 	g.gauges = append(g.gauges, gauge{})
 	g.latest = append(g.latest, make([]int64, numLatest)...)
@@ -163,8 +164,8 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 // sumUp computes the sums and extremes of a node from its lanes.
 func (g *digest) sumUp(n NodeID, types int) {
 	d, row := &g.nodes[n], int(n)
-	plain, optedIn, all := rowAt(g.plain, row, types), rowAt(g.optedIn, row, types), rowAt(g.all, row, types)
-	largest, least := rowAt(g.largest, row, types), rowAt(g.least, row, types)
+	plain, optedIn, all := rows.At(g.plain, row, types), rows.At(g.optedIn, row, types), rows.At(g.all, row, types)
+	largest, least := rows.At(g.largest, row, types), rows.At(g.least, row, types)
 	for _, block := range []resources.Vector{plain, optedIn, all, largest, least} {
 		clear(block)
 	}

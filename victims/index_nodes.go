@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -83,7 +84,7 @@ func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
 		x.nodes = append(x.nodes, nodeRow{})
 		x.open = append(x.open, false)
 		for _, block := range x.blocks() {
-			*block = addZeros(*block, x.types)
+			*block = rows.More(*block, x.types)
 		}
 	}
 	x.nodes[id] = nodeRow{name: name, live: true, absent: true, tasks: x.nodes[id].tasks[:0]}
@@ -233,7 +234,7 @@ func (x *nodeTable) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(x
 
 // row returns the amounts of a node in a block.
 func (x *nodeTable) row(block []int64, id NodeID) resources.Vector {
-	return rowAt(block, int(id), x.types)
+	return rows.At(block, int(id), x.types)
 }
 
 // place returns the place of a node in node order.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -96,7 +97,7 @@ func (x *taskTable) newRow() TaskID {
 		return id
 	}
 	x.tasks = append(x.tasks, taskRow{})
-	x.sizes = addZeros(x.sizes, x.types)
+	x.sizes = rows.More(x.sizes, x.types)
 	return TaskID(len(x.tasks) - 1)
 }
 
@@ -195,7 +196,7 @@ func (x *taskTable) clearColumns(id TaskID) {
 
 // size returns the amounts of a row.
 func (x *taskTable) size(id TaskID) resources.Vector {
-	return rowAt(x.sizes, int(id), x.types)
+	return rows.At(x.sizes, int(id), x.types)
 }
 
 // copySize sets dst, a row, to size, which may be shorter or longer.

@@ -1,6 +1,9 @@
 package victims
 
-import "github.com/go-preempt/preempt/victims/cover"
+import (
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/victims/cover"
+)
 
 // budgetRows are the budgets of a decision as the search knows them.
 type budgetRows struct {
@@ -11,7 +14,7 @@ type budgetRows struct {
 // reset reads the budgets of the cluster.
 func (b *budgetRows) reset(d *decision) {
 	c := d.c
-	b.left, b.bounds = b.left[:0], zeros(b.bounds, len(c.budgets))
+	b.left, b.bounds = b.left[:0], rows.Zeros(b.bounds, len(c.budgets))
 	for i := range c.budgets {
 		row := cover.Budget{Left: noLimit}
 		if !c.budgets[i].hard {

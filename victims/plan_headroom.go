@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -185,7 +186,7 @@ type lackOf struct {
 
 // fewestFor returns a number of tasks below which none meet a headroom need.
 func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
-	s.largest = zeros(s.largest, d.c.types)
+	s.largest = rows.Zeros(s.largest, d.c.types)
 	most, whole := int64(0), int64(0) // of all types together, as in fewestOfAll
 	for _, id := range ids {
 		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {

@@ -3,6 +3,7 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -96,7 +97,7 @@ func (d bounder) learn(p *prospect) {
 	for range lessonRounds {
 		d.trial.left -= int64(2 * len(in.lanes) * len(draft.types))
 		rest, left := draft.sum(lacks), int64(fewer.most)
-		given := zeros(d.scratch.sum, d.c.types)
+		given := rows.Zeros(d.scratch.sum, d.c.types)
 		for _, s := range d.largestShares(draft, in, fewer) {
 			take := min(s.tasks, left)
 			left -= take

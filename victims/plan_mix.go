@@ -3,6 +3,7 @@ package victims
 import (
 	"math/bits"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -41,7 +42,7 @@ const (
 // reset gives each type that an ask wants a weight.
 func (m *mixture) reset(d *decision) {
 	m.types = append(m.types[:0], d.types...)
-	m.weights, m.shifts = zeros(m.weights, d.c.types), zeros(m.shifts, d.c.types)
+	m.weights, m.shifts = rows.Zeros(m.weights, d.c.types), rows.Zeros(m.shifts, d.c.types)
 	for _, t := range m.types {
 		shift := max(bits.Len64(uint64(d.size[t]))-mixBits, 0)
 		m.shifts[t] = uint8(shift)

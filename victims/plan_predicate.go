@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -385,7 +386,7 @@ func (d hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	sum := d.scratch.sum
 	clear(sum)
 	order := &d.problem.Order
-	used := zeros(d.scratch.amounts, len(d.problem.budgets.left))
+	used := rows.Zeros(d.scratch.amounts, len(d.problem.budgets.left))
 	for _, i := range units {
 		unit := &u.units[i]
 		t.Levels = order.Join(&t.Levels, t.Units, &unit.Levels)

@@ -3,6 +3,7 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -59,7 +60,7 @@ const (
 	refused
 )
 
-func (f *nodeFilter) reset(nodes int) { f.said = zeros(f.said, nodes) }
+func (f *nodeFilter) reset(nodes int) { f.said = rows.Zeros(f.said, nodes) }
 
 // passes reports whether the caller's filter lets the ask run on a node.
 func (d *decision) passes(n NodeID) bool {

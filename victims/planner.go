@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -273,7 +274,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 			d.nodes = append(d.nodes, n)
 		}
 	}
-	d.size = zeros(d.size, c.types)
+	d.size = rows.Zeros(d.size, c.types)
 	copySize(d.size, ask.Size)
 	d.wants = resources.Positive(d.size)
 	d.types = d.types[:0]
@@ -283,7 +284,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.without, d.hasE, d.trial.stopped = Relaxation{}, false, false
 	d.filter.reset(len(c.nodes))
 	s := &d.scratch
-	s.short, s.sum, s.none = zeros(s.short, c.types), zeros(s.sum, c.types), zeros(s.none, c.types)
+	s.short, s.sum, s.none = rows.Zeros(s.short, c.types), rows.Zeros(s.sum, c.types), rows.Zeros(s.none, c.types)
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -200,7 +201,7 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 func (s *survey) lackHeadroom() {
 	d := s.d
 	s.asMuch = d.scratch.amounts[:0]
-	d.scratch.wanted = zeros(d.scratch.wanted, d.c.types)
+	d.scratch.wanted = rows.Zeros(d.scratch.wanted, d.c.types)
 	s.headroom = d.scratch.wanted
 	at := d.elsewhere()
 	if d.required() && len(d.nodes) > 0 {

@@ -3,6 +3,7 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -54,7 +55,7 @@ func (n *shortage) open() bool { return len(n.queues) > 0 }
 func (n *shortage) reset(types int) {
 	n.types, n.blocks = types, n.blocks[:0]
 	n.queues, n.short, n.masks = n.queues[:0], n.short[:0], n.masks[:0]
-	n.most = zeros(n.most, types)
+	n.most = rows.Zeros(n.most, types)
 }
 
 // lack adds a queue if it lacks headroom: e + size - max, where most is the max

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -124,8 +125,8 @@ func (w *WhatIf) clear() {
 		}
 	}
 	amounts := len(w.d.eligible.Rooms.Bounds) * c.types
-	w.gone, w.eroded = zeros(w.gone, amounts), zeros(w.eroded, amounts)
-	w.drawn = zeros(w.drawn, len(c.budgets))
+	w.gone, w.eroded = rows.Zeros(w.gone, amounts), rows.Zeros(w.eroded, amounts)
+	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
 }
 
 // grown returns s with at least n elements, the new ones zero.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
 )
 
 // Classes are decided one after another, so what a search can still hope for
@@ -13,8 +15,8 @@ import (
 // least: bounds for the search.
 func (w *Worker) buildSuffixes() {
 	n, types := len(w.classes), w.types
-	w.least = zeros(w.least, (n+1)*types)
-	w.lowest = zeros(w.lowest, n+1)
+	w.least = rows.Zeros(w.least, (n+1)*types)
+	w.lowest = rows.Zeros(w.lowest, n+1)
 	for i := n - 1; i >= 0; i-- {
 		c := &w.classes[i]
 		w.lowest[i] = c.levels
@@ -42,10 +44,10 @@ func (w *Worker) buildAvail() {
 
 // fillAvail is buildAvail for classes in some order.
 func (w *Worker) fillAvail(dst *[]int64, order []int32) {
-	n, rows := len(order), len(w.rows)
-	avail := zeros(*dst, (n+1)*rows)
+	n, height := len(order), len(w.rows)
+	avail := rows.Zeros(*dst, (n+1)*height)
 	*dst = avail
-	for r := range rows {
+	for r := range height {
 		// What later classes leave of each pack. Only those that cover the row
 		// take from it: no others need be chosen.
 		w.sums = w.sums[:0]
@@ -55,7 +57,7 @@ func (w *Worker) fillAvail(dst *[]int64, order []int32) {
 		for at := n - 1; at >= 0; at-- {
 			c := &w.classes[order[at]]
 			all := int64(c.count) * w.amount(order[at], int32(r))
-			avail[at*rows+r] = addCapped(avail[(at+1)*rows+r], w.through(c, w.rows[r].typ, all))
+			avail[at*height+r] = addCapped(avail[(at+1)*height+r], w.through(c, w.rows[r].typ, all))
 		}
 	}
 }
@@ -100,7 +102,7 @@ func (w *Worker) buildByRow() {
 
 // buildAmounts tells what a unit of each class covers of each row.
 func (w *Worker) buildAmounts() {
-	w.amounts = zeros(w.amounts, len(w.classes)*len(w.rows))
+	w.amounts = rows.Zeros(w.amounts, len(w.classes)*len(w.rows))
 	for i := range w.classes {
 		for _, t := range w.classes[i].cover {
 			w.amounts[i*len(w.rows)+int(t.row)] = t.amount

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
@@ -100,7 +101,7 @@ func (w *Worker) fillMix(x *mix) {
 func (w *Worker) buildLeastWork() {
 	d := &w.deep
 	n := len(w.classes)
-	d.least = zeros(d.least, (n+1)*(deepest+1))
+	d.least = rows.Zeros(d.least, (n+1)*(deepest+1))
 	d.works = d.works[:0] // the least, rising
 	for i := n - 1; i >= 0; i-- {
 		c := &w.classes[i]

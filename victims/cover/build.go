@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
@@ -66,7 +67,7 @@ func (w *Worker) buildRows() {
 func (w *Worker) buildPacks() {
 	w.packs, w.tight = w.packs[:0], w.tight[:0]
 	if w.builds++; w.builds == 0 || len(w.spans) < len(w.p.Bounds) {
-		w.spans, w.builds = zeros(w.spans, len(w.p.Bounds)), 1
+		w.spans, w.builds = rows.Zeros(w.spans, len(w.p.Bounds)), 1
 	}
 	for i := range w.p.Units {
 		for part := range w.p.Units[i].All {
@@ -91,8 +92,8 @@ func (w *Worker) buildPacks() {
 // buildBudgets finds out which budgets can be overrun at all. The others make
 // no difference between units.
 func (w *Worker) buildBudgets() {
-	w.soft.used = zeros(w.soft.used, len(w.p.Budgets))
-	w.soft.scarce = zeros(w.soft.scarce, len(w.p.Budgets))
+	w.soft.used = rows.Zeros(w.soft.used, len(w.p.Budgets))
+	w.soft.scarce = rows.Zeros(w.soft.scarce, len(w.p.Budgets))
 	if len(w.p.Budgets) == 0 {
 		return
 	}
@@ -146,7 +147,7 @@ func (w *Worker) span(b int32) packSpan {
 
 // enough reports whether all units together would meet every need.
 func (w *Worker) enough() bool {
-	w.sums = zeros(w.sums, len(w.rows))
+	w.sums = rows.Zeros(w.sums, len(w.rows))
 	for i := range w.p.Units {
 		for part := range w.p.Units[i].All {
 			for _, n := range part.Needs {
@@ -376,11 +377,11 @@ func (w *Worker) reset() {
 		w.room = append(w.room, pack.room)
 		w.extra = append(w.extra, pack.extra)
 	}
-	w.freed = zeros(w.freed, w.types)
-	w.sure = zeros(w.sure, w.types)
-	w.soft.used = zeros(w.soft.used, len(w.p.Budgets))
+	w.freed = rows.Zeros(w.freed, w.types)
+	w.sure = rows.Zeros(w.sure, w.types)
+	w.soft.used = rows.Zeros(w.soft.used, len(w.p.Budgets))
 	w.soft.over = 0
-	w.taken = zeros(w.taken, len(w.classes))
+	w.taken = rows.Zeros(w.taken, len(w.classes))
 	w.total = Total{}
 	w.top.found, w.levels = false, false
 	w.steps = 0
@@ -394,11 +395,4 @@ func addCapped(a, b int64) int64 {
 		return s
 	}
 	return noLimit
-}
-
-// zeros returns s with n zeros, in its memory if that is enough.
-func zeros[T any](s []T, n int) []T {
-	s = slices.Grow(s[:0], n)[:n]
-	clear(s)
-	return s
 }

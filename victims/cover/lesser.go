@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
@@ -250,7 +251,7 @@ func (x *lesserSearch) sort() {
 			return cmp.Or(cmp.Compare(amounts[j], amounts[i]), cmp.Compare(i, j))
 		})
 	}
-	x.place = zeros(x.place, len(x.w.classes))
+	x.place = rows.Zeros(x.place, len(x.w.classes))
 	for at, i := range x.order {
 		x.place[i] = int32(at)
 	}

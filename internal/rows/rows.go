@@ -1,0 +1,30 @@
+// Package rows is slices in memory that is there already, and blocks: slices of
+// amounts, so many a row, that several packages keep for queues, nodes, tasks and
+// units. Warm planners allocate nothing because of the one, and walk over few
+// cache lines because of the other.
+package rows
+
+import "slices"
+
+// Zeros returns n zero elements, in the memory of s if that is enough.
+func Zeros[S ~[]E, E any](s S, n int) S {
+	s = slices.Grow(s[:0], n)[:n]
+	clear(s)
+	return s
+}
+
+// More returns s with n zero elements more at its end. It grows as append does,
+// so that many small additions cost no more than one large one.
+func More[S ~[]E, E any](s S, n int) S {
+	s = slices.Grow(s, n)[:len(s)+n]
+	clear(s[len(s)-n:])
+	return s
+}
+
+// At returns row i of a block of n elements a row. It is a view with no room
+// behind it: who appends to it gets memory of their own and does not write into
+// the next row.
+func At[S ~[]E, E any](block S, i, n int) S {
+	first := i * n
+	return block[first : first+n : first+n]
+}
