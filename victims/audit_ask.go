@@ -11,11 +11,14 @@ import (
 
 // wellFormed yields what keeps the plan from being one.
 func (x *audit) wellFormed(yield func(Violation) bool) {
+	// Without a key no grant could be found again, and a task's key would make
+	// it its own victim.
 	if _, taken := x.c.Lookup(x.ask.Key); (taken || x.ask.Key == "") && !yield(Violation{Law: LawKey}) {
 		return
 	}
 	q := x.ask.Queue
 	switch {
+	// An ID of no queue has no name to report.
 	case q < 0 || int(q) >= x.tree.Len():
 		if !yield(Violation{Law: LawLeaf}) {
 			return
@@ -36,6 +39,8 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 			return
 		}
 	}
+	// By going through them: a row number says nothing, for rows are used
+	// again.
 	for id := range x.c.Nodes() {
 		if id == x.plan.Node {
 			return
@@ -49,6 +54,8 @@ func (x *audit) precondition(yield func(Violation) bool) {
 	if x.ask.MayNot && !yield(Violation{Law: LawMayPreempt}) {
 		return
 	}
+	// An ask that requires its node has waited long enough: nothing else can
+	// ever serve it.
 	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.PreemptionDelay(x.ask.Queue)
 	if !x.required() && pending < delay &&
 		!yield(Violation{Law: LawDelay, Have: int64(pending), Want: int64(delay)}) {
@@ -84,12 +91,14 @@ func (x *audit) trigger(yield func(Violation) bool) {
 // governing queue at or over its guarantee, or no governing queue at all. Only
 // the nearest definition of each type counts.
 func (x *audit) under(yield func(Violation) bool) {
+	// No type of the ask is governed: nobody was promised anything.
 	if !x.starving {
 		yield(Violation{Law: LawTrigger})
 		return
 	}
 	for i := range x.wants.All() {
 		q, ok := x.tree.Governing(x.ask.Queue, i)
+		// An ungoverned type neither helps nor hinders.
 		if !ok {
 			continue
 		}

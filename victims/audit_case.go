@@ -115,6 +115,8 @@ func (x *auditCase) mark(id TaskID) auditMark {
 
 // survey works out, for a well-formed plan, how things stand before it.
 func (x *auditCase) survey() {
+	// Of several governing queues the lowest is E. IDs are in tree order, so it
+	// is the largest one of the path. DESIGN.md, Storm freedom.
 	x.surveyNode()
 	x.starving = false
 	for i := range x.wants.All() {

@@ -28,12 +28,16 @@ func (x *auditCase) listGangs() {
 	}
 	for _, id := range x.victims {
 		if job := x.c.tasks[id].job; job != 0 {
+			// Few jobs have victims in a plan, so that a list is searched
+			// faster than a map.
 			g := x.gangOf(job)
 			if g == nil {
 				x.gangs = append(x.gangs, x.newGang(job))
 				g = &x.gangs[len(x.gangs)-1]
 			}
 			g.taken++
+			// One member that helps is reason enough to stop the job, if
+			// stopping it as a whole is the only way.
 			g.useful = g.useful || x.blocks(id) || x.helped(id) != 0 &&
 				(!x.required() || x.c.tasks[id].node == x.plan.Node)
 		}
@@ -49,6 +53,7 @@ func (x *auditCase) newGang(job int32) auditGang {
 			g.running++
 		}
 	}
+	// What the caller's function says below 0 means that nobody is needed.
 	g.minimum = max(0, x.a.Minimum(x.c.jobs.name(job)))
 	g.surplus = max(0, g.running-g.minimum)
 	return g

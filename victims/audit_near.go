@@ -13,14 +13,19 @@ const mostTries = 1 << 12
 // predicate accepts the others. No law about queues or budgets stands in the
 // way, for less is taken of them.
 func (x *audit) minimal(yield func(Violation) bool) {
+	// A plan without room says nothing of what it could spare; room has its own
+	// law.
 	if !x.enough() {
 		return
 	}
 	for _, id := range x.victims {
+		// One member of a whole job cannot come back alone, and who blocks has
+		// to go whatever the amounts.
 		if g := x.gangAt(id); g != nil && g.whole() || x.blocks(id) {
 			continue
 		}
 		x.give(id)
+		// The predicate last: it is the caller's, and may be slow.
 		given := x.enough() && x.accepts(x.withoutGiven())
 		x.take(id)
 		if given && !yield(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key}) {
@@ -43,15 +48,20 @@ func (x *audit) spares(g *auditGang) bool {
 	for _, id := range x.victims {
 		r := &x.c.tasks[id]
 		switch {
+		// Another's: it stays as it is.
 		case r.job != g.job:
+		// It goes in any case, and is one of those that may.
 		case x.blocks(id):
 			kept++
+		// It may stay a victim by itself, if the number allows.
 		case x.helped(id) != 0 && (!x.required() || r.node == x.plan.Node):
 			x.spare = append(x.spare, id)
 		default:
 			x.give(id)
 		}
 	}
+	// All ways to choose are tried, one after another, for none is better than
+	// another by its looks: amounts differ by type.
 	x.tries = mostTries
 	spared := kept <= keep && x.enough() && x.dropSome(x.spare, max(0, len(x.spare)-(keep-kept)))
 	for _, id := range x.victims {
@@ -65,6 +75,7 @@ func (x *audit) spares(g *auditGang) bool {
 // dropSome reports whether n of a list of victims can be given back at once. It
 // leaves them as they were.
 func (x *audit) dropSome(list []TaskID, n int) bool {
+	// Room was asked for at every step.
 	if n == 0 {
 		return x.accepts(x.withoutGiven())
 	}
@@ -86,6 +97,8 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 	if !x.a.Levels.keepsLaw1() {
 		return // the caller has made less of it
 	}
+	// What counts as near is a plan of the same kind. One that keeps to other
+	// leaves is compared with those.
 	if x.second && x.ordinary() {
 		// The decision comes to the own leaf only if there is no ordinary plan.
 		x.second = false
@@ -97,6 +110,8 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 		if !r.flags.has(flagOptedOut) || g != nil && g.whole() || x.blocks(id) {
 			continue
 		}
+		// The exchange is tried in the books: one goes out, each of the others
+		// comes in, and all laws are asked again.
 		x.give(id)
 		x.member(r, -1)
 		other, ok := x.instead()
@@ -110,6 +125,7 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 
 // ordinary reports whether a plan is lawful without the option of the own leaf.
 func (x *audit) ordinary() bool {
+	// Law 4 is what the option of the own leaf stands in for.
 	if x.takes.own || !x.entitled() {
 		return false
 	}
@@ -132,9 +148,12 @@ func (x *audit) ordinary() bool {
 // instead returns the first by key of the opted-in tasks that would do in the
 // place of the victim that is given back.
 func (x *audit) instead() (key string, ok bool) {
+	// A candidate may bring a gang with it, which is forgotten again.
 	gangs := len(x.gangs)
 	for id := range x.c.Tasks() {
 		r := &x.c.tasks[id]
+		// The first by key is named. Who comes after one that was found need
+		// not be tried.
 		if r.state != Running || r.flags.has(flagOptedOut) || x.mark(id) != 0 || ok && r.key > key {
 			continue
 		}
@@ -167,6 +186,7 @@ func (x *audit) wouldDo(id TaskID, r *taskRow) bool {
 		lawful = false
 		return false
 	}
+	// It must be a lawful victim by itself, too.
 	x.judge(id, fail)
 	for q := range x.tree.Up(r.leaf) {
 		if lawful && !x.required() {

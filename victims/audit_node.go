@@ -8,6 +8,8 @@ import "slices"
 // place yields why the ask may not run on the node. A granted ask was asked
 // most of that when the grant was given.
 func (x *audit) place(yield func(Violation) bool) {
+	// Marks and reservations keep new work away. A required node takes the ask
+	// all the same, and a grant is older than the mark may be.
 	n := &x.c.nodes[x.plan.Node]
 	fault := func(broken bool, l Law) bool { return !broken || yield(x.ofNode(l)) }
 	at, held := x.held()
@@ -47,6 +49,8 @@ func (x *audit) accepts(victims []TaskID) bool {
 	if x.a.Predicate == nil {
 		return true
 	}
+	// The predicate sees what the planner's sees: the moment at which the ask
+	// would start.
 	x.placing = Placing{Ask: x.ask, Node: x.plan.Node, Victims: victims, Moment: Coming}
 	if len(x.plan.Victims) == 0 && x.fitsNow() {
 		x.placing.Moment = Present
@@ -60,6 +64,7 @@ func (x *audit) fitsNow() bool {
 		return true // if not, other laws say so
 	}
 	for i := range x.wants.All() {
+		// Present amounts: what is leaving has not left.
 		if x.c.row(x.c.present, x.plan.Node)[i] < x.size[i] {
 			return false
 		}

@@ -13,6 +13,8 @@ func (x *auditCase) exempt(id TaskID) bool {
 	if x.a.Exempt == nil {
 		return false
 	}
+	// The answer is asked for anew: an auditor that trusted the planner's would
+	// share its mistakes.
 	until, exempt := x.a.Exempt(Exemption{Cluster: x.c, Task: id, Ask: x.ask, Now: x.now})
 	return exempt && (until.IsZero() || x.now.Before(until))
 }
@@ -22,6 +24,7 @@ func (x *auditCase) exempt(id TaskID) bool {
 // asks, is under audit too. A task of the own leaf must be strictly lower.
 func (x *auditCase) priorities(r *taskRow, own bool) (have, most int64) {
 	have, most = int64(r.priority), int64(x.ask.Priority)
+	// For a required node priorities are raw. DESIGN.md, Required nodes.
 	if !x.required() {
 		c := x.tree.CommonAncestor(r.leaf, x.ask.Queue)
 		have, most = x.lift(have, r.leaf, c), x.lift(most, x.ask.Queue, c)
@@ -38,6 +41,7 @@ func (x *auditCase) lift(priority int64, leaf, ancestor queue.ID) int64 {
 		if q == ancestor {
 			break
 		}
+		// A fence forgets what is below it, and its own offset comes after.
 		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
 			priority = 0
 		}
@@ -51,6 +55,7 @@ func (x *auditCase) lift(priority int64, leaf, ancestor queue.ID) int64 {
 // that contains both the task and the ask.
 func (x *auditCase) helped(id TaskID) (types resources.Mask) {
 	r := &x.c.tasks[id]
+	// A type helps if the task has some of it and the ask wants some.
 	useful := x.wants & resources.Positive(x.c.size(id))
 	for i := range useful.All() {
 		if r.node == x.plan.Node && x.free[i] < x.size[i] {
@@ -78,6 +83,8 @@ func (x *auditCase) poor(leaf queue.ID, helped resources.Mask) (q queue.ID, i in
 		if over {
 			return 0, 0, false
 		}
+		// The first is reported. All types have to be looked at, for one that
+		// is over is enough.
 		if !poor {
 			q, i, poor = at, j, true
 		}

@@ -19,6 +19,7 @@ func (x *audit) judge(id TaskID, yield func(Violation) bool) {
 	free := !x.required() && !own // if not, no queue protects the task
 	brought := x.brought(r)       // by its job, so that it need not help itself
 
+	// No application is nobody's: two tasks without one are strangers.
 	app := x.c.apps.name(r.app)
 	if !fault(app != "" && app == x.ask.Application, of(LawApplication)) {
 		return
@@ -34,6 +35,7 @@ func (x *audit) judge(id TaskID, yield func(Violation) bool) {
 			return
 		}
 	}
+	// With both numbers, for what law 6 compares can be seen nowhere else.
 	if have, most := x.priorities(r, own); have > most {
 		v := of(LawPriority)
 		v.Have, v.Want = have, most
@@ -41,6 +43,7 @@ func (x *audit) judge(id TaskID, yield func(Violation) bool) {
 			return
 		}
 	}
+	// The order is that of the laws, and what follows them.
 	w := r.leaf
 	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
 	_ = fault(free && !inFence, atQueue(LawFence, w)) &&

@@ -93,6 +93,8 @@ func (x *budgetBook) searchBudget(name string) (at int, ok bool) {
 
 // addBudget adds a budget whose name is not taken.
 func (x *budgetBook) addBudget(name string) int32 {
+	// The order of names is kept while budgets come and go: iteration must not
+	// depend on rows, which are used again.
 	at, _ := x.searchBudget(name)
 	row := int32(len(x.budgets))
 	if last := len(x.freeBudgets) - 1; last >= 0 {
@@ -119,6 +121,8 @@ func (x *budgetBook) checkBudgets(names []string) error {
 		if _, ok := x.findBudget(name); !ok {
 			return fmt.Errorf("budget %q: %w", name, ErrUnknown)
 		}
+		// A task counts once for a budget. To name it twice is a mistake that
+		// must not cost twice as much.
 		if slices.Contains(names[:i], name) {
 			return fmt.Errorf("budget %q: %w", name, ErrDuplicate)
 		}
@@ -138,6 +142,8 @@ func (x *budgetBook) acquireBudgets(names []string) (set int32) {
 		x.budgets[row].uses++
 		x.setKey = binary.LittleEndian.AppendUint32(x.setKey, uint32(row))
 	}
+	// The common case allocates nothing: the conversion is only for the
+	// look-up.
 	if set, ok := x.sets.ids[string(x.setKey)]; ok {
 		x.sets.uses[set]++
 		return set
@@ -146,6 +152,8 @@ func (x *budgetBook) acquireBudgets(names []string) (set int32) {
 	for int(set) >= len(x.setRows) {
 		x.setRows, x.setNames = append(x.setRows, nil), append(x.setNames, nil)
 	}
+	// The set is new. Its lists are made once, and shared by all tasks that
+	// name it.
 	rows := make([]int32, 0, len(names))
 	for key := x.setKey; len(key) > 0; key = key[4:] {
 		rows = append(rows, int32(binary.LittleEndian.Uint32(key)))
@@ -156,6 +164,7 @@ func (x *budgetBook) acquireBudgets(names []string) (set int32) {
 
 // releaseBudgets takes back what acquireBudgets counted.
 func (x *budgetBook) releaseBudgets(set int32) {
+	// Most tasks name no budget.
 	if set == 0 {
 		return
 	}

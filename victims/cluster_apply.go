@@ -73,7 +73,10 @@ func (c *Cluster) ApplyChange(ch Change) error {
 	case v != c.version:
 		return fmt.Errorf("victims: plan for %q made for version %v, not %v: %w", ch.For, v, c.version, ErrStale)
 	}
+	// Marks and grants are made one by one. If one fails, these numbers say
+	// what to take back.
 	marked, granted := len(c.marked), len(c.granted)
+	// Before anything is changed, for it may fail.
 	since, hasSince, err := stamp(ch.At, flagScheduled)
 	if err != nil {
 		return fmt.Errorf("victims: plan for %q: %w", ch.For, err)
@@ -86,6 +89,7 @@ func (c *Cluster) ApplyChange(ch Change) error {
 		c.takeBack(marked, granted)
 		return err
 	}
+	// The grants wait for exactly these victims, whatever else leaves.
 	c.await(&ch, c.marked[marked:], c.granted[granted:])
 	for _, id := range c.granted[granted:] {
 		g := c.grantOf(id)
@@ -100,6 +104,8 @@ func (c *Cluster) mark(ch *Change) error {
 	for i := range ch.Victims {
 		v := &ch.Victims[i]
 		if err := c.checkVictim(v); err != nil {
+			// It is in the state "preempting" because the same plan named it
+			// before. The true reason is the better error.
 			if slices.ContainsFunc(ch.Victims[:i], func(u Victim) bool { return u.Task == v.Task }) {
 				err = ErrDuplicate // and therefore marked
 			}
@@ -132,6 +138,8 @@ func (c *Cluster) grant(ch *Change) error {
 	for _, g := range ch.Grants {
 		if id, held := c.LookupGrant(g.Ask.Key); held {
 			r := &c.tasks[id]
+			// The ask was promised another place in the meantime, by someone
+			// else.
 			if r.node != g.Node || r.leaf != g.Ask.Queue || !resources.Equal(c.size(id), g.Ask.Size) {
 				return fmt.Errorf("victims: plan for %q: grant of %q: it holds another one, on node %q: %w",
 					ch.For, g.Ask.Key, c.nodes[r.node].name, ErrState)
@@ -153,6 +161,8 @@ func (c *Cluster) grant(ch *Change) error {
 // is an ask that fits by the grant that it holds; [Cluster.Start] is for that.
 // Errors are those of [Cluster.Apply], with the number of the decision.
 func (c *Cluster) ApplyBatch(ds []Decision) error {
+	// Each plan is applied as if alone, so that errors are the same. Only the
+	// way back is joined.
 	first := len(c.applied)
 	for i := range ds {
 		if _, held := c.LookupGrant(ds[i].Plan.Ask.Key); held || ds[i].Outcome == Refused {
@@ -190,6 +200,7 @@ func (c *Cluster) Undo() error {
 func (c *Cluster) takeBack(marked, granted int) {
 	for len(c.granted) > granted {
 		last := len(c.granted) - 1
+		// Grants before marks, since they came after them.
 		c.delete(c.granted[last])
 		c.granted = c.granted[:last]
 	}

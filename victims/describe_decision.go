@@ -9,6 +9,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// decision writes a line that says it all, and what is to be said of a plan or
+// a refusal below it.
 func (w writer) decision(d *Decision) string {
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), w.amounts(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
@@ -19,6 +21,8 @@ func (w writer) decision(d *Decision) string {
 		return fmt.Sprintf("%s waits on %s for what is leaving already\n", ask, node())
 	case 0:
 		return "nothing is decided\n"
+	// The plan speaks for itself: names and amounts were noted in it when it
+	// was made, and hold when its victims have gone.
 	case Preempts:
 		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), w.plan(&d.Plan))
 	}
@@ -29,10 +33,14 @@ func (w writer) decision(d *Decision) string {
 func (w writer) plan(p *Plan) string {
 	var b strings.Builder
 	for i := range p.Victims {
+		// The order is that of the plan, by key: who compares two texts sees
+		// what changed and not how a search went.
 		v := &p.Victims[i]
 		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s)%s\n", plain.Name(v.Key),
 			plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
 	}
+	// Indented, so that the cost reads as part of the list and a reader of
+	// lines can tell it from the next decision.
 	for line := range strings.Lines(p.DescribeCost()) {
 		b.WriteString("  " + line)
 	}
@@ -81,6 +89,8 @@ func (v *Victim) purpose() string {
 // DescribeCost writes what a plan costs, and whether another might cost less,
 // on a line each.
 func (p *Plan) DescribeCost() string {
+	// What was shown is said with care: a plan that is only the best found must
+	// not read like the best there is.
 	proof := "no legal plan costs less"
 	switch p.Proof {
 	case ProofLevels:
@@ -95,6 +105,8 @@ func (w writer) refusal(d *Decision) string {
 	var b strings.Builder
 	r := &d.Refusal
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, w.because(d))
+	// In the order of rules, in which each task is counted once, so that the
+	// numbers add up to the tasks looked at.
 	for rule, n := range r.Counts {
 		if n > 0 {
 			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
@@ -109,12 +121,15 @@ func (w writer) refusal(d *Decision) string {
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
 	}
+	// The node is named though it does not do: it tells which amount to look
+	// at, which a count of rules does not.
 	if r.HasClosest {
 		fmt.Fprintf(&b, "  closest: %s, %s\n", w.nodeName(r.Closest), w.wouldLack(r))
 	}
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
 	}
+	// Said last, and always: what was not searched to its end may have a plan.
 	if !r.Proven {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
@@ -151,6 +166,7 @@ func (w writer) help(h *Help) string {
 // wouldLack says what the closest node would lack.
 func (w writer) wouldLack(r *Refusal) string {
 	switch {
+	// Amounts first, for they can be acted on.
 	case !resources.IsZero(r.Lacks):
 		return "which would still lack " + w.amounts(r.Lacks)
 	case r.Reason == PredicateRefused:
@@ -162,6 +178,8 @@ func (w writer) wouldLack(r *Refusal) string {
 // because says what the reason of a refusal means here.
 func (w writer) because(d *Decision) string {
 	r, leaf := &d.Refusal, d.Plan.Ask.Queue
+	// One sentence per reason, about the queue or node that it names: what
+	// would have to be otherwise, rather than which law speaks.
 	switch r.Reason {
 	case InFlight:
 		return "a place is held for it, and it cannot start there yet"
@@ -193,6 +211,9 @@ func (w writer) because(d *Decision) string {
 }
 
 // ruleTexts say of tasks what a rule says of them.
+//
+// They are parts of sentences, after a number or after the name of a task.
+// Words of rules are stable, and these are not: they may get better.
 var ruleTexts = [NumRules]string{
 	RuleLeaving:      "leaving already",
 	RuleRequiredNode: "bound to a node",

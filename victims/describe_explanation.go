@@ -9,25 +9,35 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
+// explanation writes the tables one after another, the wide before the narrow:
+// queues say what may be taken at all, nodes where, and tasks who.
 func (w writer) explanation(e *Explanation) string {
 	var b strings.Builder
 	w.queues(&b, e)
 	w.nodes(&b, e)
 	w.tasks(&b, e)
+	// An ask in flight waits for its own victims. No rule stands in its way,
+	// and so none is relaxed for it.
 	if e.Decision.Outcome == Refused && e.Decision.Refusal.Reason != InFlight {
 		w.relaxed(&b, e)
 	}
 	return b.String()
 }
 
+// queues writes the table of queues, in tree order.
 func (w writer) queues(b *strings.Builder, e *Explanation) {
 	t := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		tasks, candidates, room := "", "", ""
+		// Only leaves have tasks. An empty cell says that the question does not
+		// arise, and 0 that there are none.
 		if w.c.tree.IsLeaf(f.Queue) {
 			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
 		}
+		// What law 2 lets a queue lose matters only if it might lose something:
+		// not if a rule keeps all of its tasks, and not at the starving queue
+		// itself.
 		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
 			room = plain.Line(w.c.Schema().FormatLimit(f.Room))
 		}
@@ -37,6 +47,8 @@ func (w writer) queues(b *strings.Builder, e *Explanation) {
 }
 
 func (w writer) queue(e *Explanation, f *QueueFinding) string {
+	// A queue may be several things at once, and each is said: the asking queue
+	// may be fenced in and lack headroom.
 	var parts []string
 	part := func(on bool, text string) {
 		if on {
@@ -45,6 +57,8 @@ func (w writer) queue(e *Explanation, f *QueueFinding) string {
 	}
 	asks := f.Queue == e.Decision.Plan.Ask.Queue
 	r := &e.Decision.Refusal
+	// Being over the guarantee is why it was refused, so it stands here instead
+	// of "starving", of which it is the opposite.
 	sated := r.Reason == OverGuarantee && r.Queue == f.Queue
 	part(f.Rule != 0 && !asks, ruleText(e, f.Rule, f.Queue))
 	part(asks, "the asking queue")
@@ -60,17 +74,23 @@ func (w writer) queue(e *Explanation, f *QueueFinding) string {
 func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	text := ruleTexts[r]
 	switch {
+	// The rule has one word for both, since both are law 7. Its text tells them
+	// apart.
 	case r == RuleFence && q == e.Decision.Plan.Ask.Queue:
 		return "in the asking queue, from which it takes nothing"
 	case r == RuleFence:
 		text = "beyond the fence"
+	// "exempt: exempt" helps nobody.
 	case strings.HasPrefix(text, r.String()):
 		return text
 	}
 	return r.String() + ": " + text
 }
 
+// nodes writes the table of nodes, in node order.
 func (w writer) nodes(b *strings.Builder, e *Explanation) {
+	// An ask that was refused before any node was looked at has no table. A
+	// header without rows would say that there are no nodes.
 	if len(e.Nodes) == 0 {
 		return
 	}
@@ -82,6 +102,7 @@ func (w writer) nodes(b *strings.Builder, e *Explanation) {
 	t.writeTo(b)
 }
 
+// node writes the stable word of a verdict, and what more there is to say.
 func (w writer) node(f *NodeFinding) string {
 	text := f.Verdict.String()
 	if more := w.nodeText(f); more != "" {
@@ -90,6 +111,8 @@ func (w writer) node(f *NodeFinding) string {
 	return text
 }
 
+// task writes what one task is to the ask. To be a victim comes first, for a
+// victim is a candidate too.
 func (w writer) task(e *Explanation, f *TaskFinding) string {
 	switch {
 	case f.Victim:
@@ -108,6 +131,7 @@ func (w writer) nodeText(f *NodeFinding) string {
 	}
 	switch f.Verdict {
 	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
+		// The cost is what the choice among these nodes was made by.
 		if f.Cost.Victims > 0 {
 			return f.Cost.String()
 		}
@@ -115,11 +139,14 @@ func (w writer) nodeText(f *NodeFinding) string {
 			return short
 		}
 	case NodeNoRoom:
+		// It fits once what is leaving has gone, and the ask does not wait.
 		if resources.IsZero(f.Short) {
 			return "until what is leaving has gone"
 		}
 		return short
 	case NodeLacks:
+		// Candidates that give nothing of what is short change no amount, and
+		// two equal amounts in one line would look like a mistake.
 		if resources.Equal(f.Short, f.Lacks) {
 			return short + ", and no candidate gives any of it"
 		}
@@ -138,6 +165,7 @@ func (w writer) nodeText(f *NodeFinding) string {
 		return short
 	case NodeReserved:
 		return fmt.Sprintf("for %s, %s", plain.Name(w.c.nodes[f.Node].reservedFor), short)
+	// The grant is there already. What it is short of now is what it waits for.
 	case NodeHeld:
 		if !resources.IsZero(f.Short) {
 			return "its place is " + short + " as yet"
@@ -146,6 +174,7 @@ func (w writer) nodeText(f *NodeFinding) string {
 	return ""
 }
 
+// tasks writes the table of tasks, leaf by leaf.
 func (w writer) tasks(b *strings.Builder, e *Explanation) {
 	if len(e.Tasks) == 0 {
 		return

@@ -10,6 +10,8 @@ import (
 // relaxed writes a line for each single rule without which an ask would
 // not have been refused.
 func (w writer) relaxed(b *strings.Builder, e *Explanation) {
+	// That there is no line must be said: it means that no change of one thing
+	// helps, which is an answer and no gap.
 	if len(e.Relaxed) == 0 {
 		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
 		return
@@ -21,6 +23,8 @@ func (w writer) relaxed(b *strings.Builder, e *Explanation) {
 }
 
 func (w writer) relaxation(f *RelaxationFinding) string {
+	// Every outcome but these two is a place, which needs no victims and no
+	// waiting.
 	how := "at once"
 	switch f.Outcome {
 	case Waits:
@@ -33,6 +37,8 @@ func (w writer) relaxation(f *RelaxationFinding) string {
 
 // relaxedText says what would have to be otherwise.
 func (w writer) relaxedText(f *RelaxationFinding) string {
+	// By what the sentence is about. Names are put in here and not when the
+	// finding is made, since only text wants them plain.
 	switch text := relaxedTexts[f.Rule]; f.Rule {
 	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
 		return fmt.Sprintf(text, w.queueName(f.Queue))
@@ -49,6 +55,8 @@ func (w writer) relaxedText(f *RelaxationFinding) string {
 
 // relaxedTexts have a %s for the queue, node or task that a rule is about.
 var relaxedTexts = [numRelaxables]string{
+	// The conditional is meant: the plan would then exist, but nobody says that
+	// the rule ought to go.
 	RelaxMayNot:        "if it might preempt others",
 	RelaxDelay:         "without the preemption delay of its queue",
 	RelaxInterval:      "without the interval between attempts",

@@ -41,6 +41,8 @@ func counted(n int, thing string) string {
 // tenths, and from 10 on as so many times the thing.
 func portion(s resources.Share, thing string) string {
 	amount, of := uint64(max(s.Amount, 0)), uint64(max(s.Of, 1))
+	// In whole numbers, as everything else: a float might round differently on
+	// another machine, and golden files would tell.
 	whole, rest := amount/of, amount%of
 	if whole >= 10 {
 		return fmt.Sprintf("%d times %s", whole, thing)
@@ -49,6 +51,7 @@ func portion(s resources.Share, thing string) string {
 	lo, carry := bits.Add64(lo, of, 0)
 	half, _ := bits.Div64(hi+carry, lo, of) // twice the thousandths, and one
 	switch thousandths := whole*1000 + half/2; {
+	// "0%" would say that there is none.
 	case thousandths == 0 && amount > 0:
 		return "less than 0.1% of " + thing
 	case thousandths%10 == 0:
@@ -69,6 +72,8 @@ func (t table) writeTo(b *strings.Builder) {
 	var lines strings.Builder
 	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
 	for _, row := range t {
+		// Columns are aligned by what the longest cell needs. The last one is
+		// not padded, for it is a sentence.
 		fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t")) // which cannot fail, nor can Flush
 	}
 	w.Flush()

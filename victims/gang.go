@@ -31,6 +31,8 @@ type gangs struct {
 
 // reset forgets all gangs.
 func (g *gangs) reset(d *decision) {
+	// Numbers of jobs index the rows, so that a task finds its gang without a
+	// search.
 	g.d = d
 	if d.p.Minimum != nil {
 		g.rowOf = rows.Zeros(g.rowOf, len(d.c.members))
@@ -47,6 +49,8 @@ func (g *gangs) of(id TaskID) int32 {
 	if job == 0 {
 		return -1
 	}
+	// The caller's function is asked once per job and decision: it may be slow,
+	// and must not change its mind between two nodes.
 	if g.rowOf[job] == 0 {
 		g.rowOf[job] = g.meet(job)
 	}
@@ -61,6 +65,7 @@ func (g *gangs) meet(job int32) int32 {
 		return -1
 	}
 	n := len(g.rows)
+	// A row that was there before has a list of members with memory.
 	if n < cap(g.rows) {
 		g.rows = g.rows[:n+1]
 	} else {
@@ -74,9 +79,15 @@ func (g *gangs) meet(job int32) int32 {
 			x.members = append(x.members, id)
 		}
 	}
+	// Members have no order of their own, and keys decide between units that
+	// cost the same.
 	slices.SortFunc(x.members, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
+	// A job that runs with fewer than it needs has nothing to spare: it goes
+	// whole or not at all.
 	x.surplus = int64(max(len(x.members)-minimum, 0))
 	x.rule = g.ruleOf(x)
+	// The surplus is one more bound of the search, as law 2 is: so many members
+	// at most go one by one.
 	if x.surplus > 0 {
 		x.bound = g.d.eligible.Rooms.add(x.surplus)
 	}
@@ -86,6 +97,8 @@ func (g *gangs) meet(job int32) int32 {
 // ruleOf returns the first rule that keeps a gang from going whole.
 func (g *gangs) ruleOf(x *gang) (first Rule) {
 	for _, id := range x.members {
+		// The first rule of any member keeps the whole: a gang with one member
+		// out of reach cannot be stopped.
 		if rule := g.d.eligible.Rule(id); rule != 0 && (first == 0 || rule < first) {
 			first = rule
 		}
@@ -122,6 +135,7 @@ func (g *gangs) overBudget(x *gang) bool {
 func (g *gangs) belowGuarantee(x *gang) bool {
 	d := g.d
 	for q := range d.tree.All() {
+		// A queue without a row protects nothing that the gang could take.
 		row, ok := d.eligible.Rooms.Row(q)
 		if !ok || d.required() {
 			continue
@@ -146,6 +160,8 @@ func (g *gangs) takes(x *gang, q queue.ID, t int) (gone, eroded int64) {
 		r := &d.c.tasks[id]
 		switch {
 		case !d.tree.Contains(q, r.leaf):
+		// With the option of the own leaf some amounts come out of what the ask
+		// adds, and not out of the guarantee.
 		case len(d.eligible.leaves[r.leaf].erodes) > 0:
 			eroded += d.c.size(id)[t]
 		default:
@@ -171,10 +187,14 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 	from := len(u.parts)
 	more := len(u.keys)
 	for i, id := range x.members {
+		// Levels of members join as those of victims do, so that a gang costs
+		// what its members would cost one by one, and the broken job on top.
 		one := d.eligible.Levels(id)
 		unit.Levels = order.Join(&unit.Levels, i, &one)
 		unit.Work = addWork(unit.Work, d.eligible.Lost(id))
 		unit.Size = resources.Add(unit.Size, unit.Size, d.c.size(id))
+		// A gang frees on many nodes. Only what its members free where
+		// something is short counts as a need.
 		u.addParts(d, site, id)
 		if key := d.c.tasks[id].key; i == 0 {
 			unit.Key = key // members are sorted by key

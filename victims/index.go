@@ -33,6 +33,7 @@ func (x *index) init(tree *queue.Tree) {
 
 // made panics for the index of the zero Cluster.
 func (x *index) made() {
+	// The zero Cluster can be copied into.
 	if x.tree == nil {
 		panic("victims: the zero Cluster has no queues: see NewCluster")
 	}
@@ -48,6 +49,8 @@ func (x *index) Schema() *resources.Schema {
 // grant of the same key.
 func (x *index) insert(t *Task) (TaskID, error) {
 	x.made()
+	// One look-up finds both: tasks and grants share the keys, so that an ask
+	// cannot run and wait under one name.
 	old, held := x.keys.find(x.tasks, x.keys.hash(t.Key), t.Key)
 	var size resources.Vector
 	if held {
@@ -60,6 +63,8 @@ func (x *index) insert(t *Task) (TaskID, error) {
 	if err != nil {
 		return 0, err
 	}
+	// The grant makes place for its task: the amounts are counted once, and the
+	// row stays, to which plans may point.
 	if held {
 		return x.replace(old, t, &r), nil
 	}
@@ -81,9 +86,12 @@ func (x *index) put(t *Task) (TaskID, error) {
 	if err != nil {
 		return 0, err
 	}
+	// An event that says "running" is often older than the mark. Only SetState
+	// takes a mark back.
 	if was := x.tasks[id].state; was.leaving() && !r.state.leaving() {
 		r.state = was
 	}
+	// Taking the row out forgets who waits for it, so that is noted first.
 	wait, place := x.placeOf(id)
 	id = x.replace(id, t, &r)
 	// Whoever waited for it waits still, if it leaves still.
@@ -98,6 +106,8 @@ func (x *index) put(t *Task) (TaskID, error) {
 func (x *index) replace(old TaskID, t *Task, r *taskRow) TaskID {
 	node := x.tasks[old].node
 	set := x.acquireBudgets(t.Budgets) // so that it is not forgotten in between
+	// The row is free for a moment, and the next one to be given: so the task
+	// gets the row that it had.
 	x.delete(old)
 	id := x.fill(t, r)
 	x.releaseBudgets(set)
@@ -107,6 +117,8 @@ func (x *index) replace(old TaskID, t *Task, r *taskRow) TaskID {
 
 // fill adds a row that is checked.
 func (x *index) fill(t *Task, r *taskRow) TaskID {
+	// The list of the node wants the row's number, and the row its place in the
+	// list: first the one, then the other.
 	if r.node == noNode {
 		r.node = x.newNode(t.NodeName)
 	}
@@ -114,6 +126,7 @@ func (x *index) fill(t *Task, r *taskRow) TaskID {
 	r.inNode = x.enlist(r.node, id)
 	x.setRow(id, t, r)
 	x.count(id, +1)
+	// A grant has not been scheduled, so the field is free for its number.
 	if t.State == Granted {
 		x.tasks[id].scheduled = x.addGrant(id)
 	}
@@ -128,6 +141,7 @@ func (x *index) delete(id TaskID) {
 		x.dropGrant(r.scheduled)
 	}
 	x.stopWaiting(id)
+	// Whoever was last in the list has moved to the free place, and must know.
 	x.tasks[x.delist(r.node, r.inNode)].inNode = r.inNode
 	x.removeRow(id)
 }
@@ -152,6 +166,7 @@ func (x *index) count(id TaskID, sign int64) {
 	if sign > 0 {
 		must(x.tree.Add(r.leaf, size))
 	}
+	// Leaves without anybody to evict are passed over by searches for headroom.
 	if r.evictable() {
 		x.evictable[r.leaf] += int32(sign)
 	}
@@ -178,6 +193,8 @@ func (x *index) countLeaving(id TaskID, sign int64) {
 
 // resize changes the amounts of a row to a size that is checked.
 func (x *index) resize(id TaskID, size resources.Vector) {
+	// Out and in again, since the tree wants whole amounts: a difference could
+	// be negative.
 	x.count(id, -1)
 	copySize(x.size(id), size)
 	x.count(id, +1)
@@ -189,6 +206,8 @@ func (x *index) setState(id TaskID, s State) {
 	was, evictable := r.state, r.evictable()
 	r.state = s
 	switch {
+	// Both sides are asked, for a grant that starts comes to be evictable, and
+	// one mark may follow another.
 	case evictable && !r.evictable():
 		x.evictable[r.leaf]--
 	case !evictable && r.evictable():
@@ -199,6 +218,7 @@ func (x *index) setState(id TaskID, s State) {
 	case s.leaving() && !was.leaving():
 		x.countLeaving(id, +1)
 	case !s.leaving() && was.leaving():
+		// Who stays after all is no victim any more, whoever waited for it.
 		x.countLeaving(id, -1)
 		x.stopWaiting(id)
 	}

@@ -12,12 +12,17 @@ import (
 // What comes into a cluster is checked here, before anything changes.
 
 // noNode is the node of a row whose task names a node that is not there yet.
+//
+// Such a task is taken, and its node is made closed: events of nodes and tasks
+// may come in any order.
 const noNode NodeID = -1
 
 // parse checks a task, or a grant, that is to be added and returns its row,
 // without its application, job and lists. Old is the amounts that its key has
 // already, which make place.
 func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
+	// What costs least is checked first, and nothing is changed before
+	// everything is: an error changes nothing.
 	node, err := x.checkTask(t, old)
 	if err != nil {
 		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
@@ -34,6 +39,7 @@ func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
 	if err != nil {
 		return taskRow{}, fmt.Errorf("victims: task %q: checkpoint %w", t.Key, err)
 	}
+	// The row is made of what was parsed, so that times are converted once.
 	r := taskRow{
 		key: t.Key, created: created, scheduled: scheduled,
 		leaf: t.Queue, node: node, priority: t.Priority, state: t.State,
@@ -49,6 +55,7 @@ func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
 // checkTask returns the node of a task, and what keeps it from being added, but
 // for its times.
 func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
+	// The empty key would be found by every ask that forgot its own.
 	if t.Key == "" {
 		return 0, ErrEmpty
 	}
@@ -59,6 +66,7 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 	if err != nil {
 		return 0, err
 	}
+	// Rows have 32 bits. Tasks and grants share them, and so do their keys.
 	if x.keys.used == math.MaxInt32 {
 		return 0, fmt.Errorf("more than %d tasks: %w", math.MaxInt32, ErrRange)
 	}
@@ -74,6 +82,8 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 // checkNode returns the node of a task, or noNode if it names a node that is not
 // there yet. A closed node takes no grant.
 func (x *index) checkNode(t *Task) (NodeID, error) {
+	// A name goes before a row: whoever gives one has it from an event, and the
+	// row is zero then.
 	id := t.Node
 	if t.NodeName != "" {
 		named, ok := x.nodeIDs[t.NodeName]
@@ -85,6 +95,8 @@ func (x *index) checkNode(t *Task) (NodeID, error) {
 	if id < 0 || int(id) >= len(x.nodes) || !x.nodes[id].live {
 		return 0, fmt.Errorf("node %d: %w", id, ErrUnknown)
 	}
+	// What runs there is told and must be taken. A grant is a promise, and a
+	// closed node can keep none.
 	if n := &x.nodes[id]; t.State == Granted && n.closed() {
 		return 0, fmt.Errorf("node %q: %w", n.name, ErrClosed)
 	}
@@ -123,6 +135,9 @@ func (x *index) checkAmounts(size, old resources.Vector) error {
 	if err := x.checkSize(size); err != nil {
 		return err
 	}
+	// The root uses what all queues use, so that no other sum can leave the
+	// range before it does. What nodes use without our knowing is added: free
+	// space is worked out from both.
 	for i, used := range x.tree.Usage(queue.Root) {
 		used += x.unknown[i]
 		if size.At(i) > math.MaxInt64-(used-old.At(i)) {
@@ -139,6 +154,8 @@ func (x *index) checkCapacity(n *Node, old resources.Vector) error {
 		return fmt.Errorf("victims: node %q: capacity %w", n.Name, err)
 	}
 	for i, v := range x.total {
+		// Closed nodes count, since they may open again at any time and nothing
+		// is checked then.
 		if rest := v + x.hidden[i] - old.At(i); n.Capacity.At(i) > math.MaxInt64-rest {
 			return fmt.Errorf("victims: node %q: capacity of all nodes: %s: %w", n.Name, x.Schema().Name(i), ErrRange)
 		}
@@ -150,6 +167,8 @@ func (x *index) checkCapacity(n *Node, old resources.Vector) error {
 func (x *index) checkSize(v resources.Vector) error {
 	for i, amount := range v {
 		switch {
+		// A vector may be longer than the schema if the rest is zero: callers
+		// share vectors between schemas.
 		case i >= x.types && amount != 0:
 			return fmt.Errorf("%d of type %d of %d: %w", amount, i, x.types, ErrAmount)
 		case amount < 0:
@@ -164,6 +183,8 @@ func (x *index) checkSize(v resources.Vector) error {
 func stamp(t time.Time, f flags) (int64, flags, error) {
 	ns, ok := nanos(t)
 	switch {
+	// Zero in the years of int64 is a time like any other, and only the zero
+	// Time is none.
 	case ok:
 		return ns, f, nil
 	case t.IsZero():
@@ -175,6 +196,8 @@ func stamp(t time.Time, f flags) (int64, flags, error) {
 // nanos returns t as nanoseconds since 1970, if it is in the range of
 // int64: from the year 1678 to 2262. The zero time is not.
 func nanos(t time.Time) (int64, bool) {
+	// UnixNano says nothing of a time beyond its range, so the range is asked
+	// of whole seconds first, with one to spare at both ends.
 	const most = math.MaxInt64/int64(time.Second) - 1
 	if s := t.Unix(); s < -most || s > most {
 		return 0, false
@@ -187,6 +210,7 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if ask.Key == "" {
 		return ErrEmpty
 	}
+	// A task of the same key runs already. It would be its own victim.
 	if _, ok := x.Lookup(ask.Key); ok {
 		return fmt.Errorf("%w: a task has it", ErrDuplicate)
 	}
@@ -199,6 +223,7 @@ func (x *index) checkAsk(ask *Ask, now time.Time) error {
 	if _, _, err := stamp(ask.PendingSince, 0); err != nil {
 		return err
 	}
+	// An ask that holds a grant is counted already, and must not count twice.
 	return x.checkAmounts(ask.Size, x.grantSize(ask.Key))
 }
 

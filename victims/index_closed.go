@@ -24,6 +24,7 @@ func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
 func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
+	// Mostly there is none, and then no node is looked at.
 	if len(x.order)+len(x.freeNodes) == len(x.nodes) {
 		return dst
 	}
@@ -45,6 +46,9 @@ func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vect
 }
 
 // hide takes a node that is about to be closed out of what planners see.
+//
+// Its capacity moves to the hidden sum, for the range of all capacities is
+// checked over both.
 func (x *nodeTable) hide(id NodeID) {
 	i := x.orderIndex(id)
 	x.order = slices.Delete(x.order, i, i+1)
@@ -67,6 +71,8 @@ func (x *nodeTable) show(id NodeID) {
 
 // orderIndex returns where in node order a node is, or belongs.
 func (x *nodeTable) orderIndex(id NodeID) int {
+	// Numbers grow with the order of adding and are never given twice, so a
+	// node that opens again is where it was.
 	i, _ := slices.BinarySearchFunc(x.order, x.nodes[id].seq, func(n NodeID, seq uint64) int {
 		return cmp.Compare(x.nodes[n].seq, seq)
 	})
@@ -76,6 +82,8 @@ func (x *nodeTable) orderIndex(id NodeID) int {
 // leaveNode forgets a node that is not there once nothing is left on it.
 func (x *nodeTable) leaveNode(id NodeID) {
 	n := &x.nodes[id]
+	// What is still there needs the row: tasks name it, and unknown usage
+	// belongs to tasks that may come back.
 	if !n.absent || len(n.tasks) > 0 || n.blind || n.unknown != nil {
 		return
 	}
@@ -90,6 +98,7 @@ func (x *nodeTable) setUnknown(id NodeID, v resources.Vector) {
 	n := &x.nodes[id]
 	present, coming := x.row(x.present, id), x.row(x.coming, id)
 	for t := range present {
+		// Nobody may plan into what is used by tasks that could not be told.
 		more := v.At(t) - n.unknown.At(t)
 		x.unknown[t] += more
 		present[t] -= more

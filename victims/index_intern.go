@@ -15,12 +15,15 @@ func (in *interner) acquire(s string) int32 {
 	if s == "" {
 		return 0
 	}
+	// Mostly it is known: a job has many tasks.
 	id, ok := in.ids[s]
 	if !ok {
 		if in.ids == nil {
 			in.ids = make(map[string]int32)
 			in.names, in.uses = append(in.names, ""), append(in.uses, 0)
 		}
+		// Numbers are used again, since lists by number would grow for ever in
+		// a cluster whose jobs come and go.
 		if last := len(in.free) - 1; last >= 0 {
 			id, in.free = in.free[last], in.free[:last]
 			in.names[id] = s
@@ -41,6 +44,7 @@ func (in *interner) release(id int32) {
 		return
 	}
 	in.uses[id]--
+	// The last one to use the name has gone, and its memory goes too.
 	if in.uses[id] == 0 {
 		delete(in.ids, in.names[id])
 		in.names[id] = ""
@@ -57,6 +61,8 @@ func (in *interner) name(id int32) string {
 }
 
 // lookup returns the number of s if it is in use, and none for the empty string.
+//
+// It counts no use: who only asks must not keep a name alive.
 func (in *interner) lookup(s string) (int32, bool) {
 	id, ok := in.ids[s]
 	return id, ok

@@ -29,6 +29,7 @@ func (x *keyIndex) hash(key string) uint32 { return uint32(maphash.String(x.seed
 
 // find returns the row with a key of the given hash.
 func (x *keyIndex) find(rows []taskRow, hash uint32, key string) (TaskID, bool) {
+	// The zero table has no slots, and masks of slots want at least one.
 	if len(x.slots) == 0 {
 		return 0, false
 	}
@@ -37,6 +38,7 @@ func (x *keyIndex) find(rows []taskRow, hash uint32, key string) (TaskID, bool) 
 		if s.row == 0 {
 			return 0, false
 		}
+		// The hash first: it is here, and the key in a row elsewhere.
 		if s.hash == hash && rows[s.row-1].key == key {
 			return TaskID(s.row - 1), true
 		}
@@ -55,6 +57,7 @@ func (x *keyIndex) add(hash uint32, id TaskID) {
 // slot stands for something that was.
 func (x *keyIndex) remove(hash uint32, id TaskID) {
 	i := x.home(hash)
+	// By row and not by key, for the row is in the slot.
 	for x.slots[i].row != int32(id)+1 {
 		i = x.after(i)
 	}
@@ -71,11 +74,14 @@ func (x *keyIndex) remove(hash uint32, id TaskID) {
 
 // grow makes room for n more rows. Three quarters of the slots are filled at most.
 func (x *keyIndex) grow(n int) {
+	// Linear probing is short as long as a quarter of the slots is empty: then
+	// a search that finds nothing looks at some eight of them.
 	n += x.used
 	if n <= len(x.slots)/4*3 {
 		return
 	}
 	old := x.slots
+	// Slots have their hashes, so that no key is read when the table grows.
 	x.slots = make([]keySlot, max(8, 1<<bits.Len(uint(n+n/3))))
 	for _, s := range old {
 		if s.row != 0 {

@@ -28,6 +28,8 @@ func (x *taskTable) join(id TaskID) {
 	if job == 0 {
 		return
 	}
+	// Numbers of jobs are small and used again, so the list stays as long as
+	// the most jobs at once.
 	for int(job) >= len(x.members) {
 		x.members = append(x.members, nil)
 	}
@@ -41,6 +43,7 @@ func (x *taskTable) leave(id TaskID) {
 	if job == 0 {
 		return
 	}
+	// Places in these lists are a column: most clusters have no jobs.
 	at := x.inJob.at(int(id))
 	list, moved := swapOut(x.members[job], at)
 	x.inJob.set(int(moved), cap(x.tasks), at)

@@ -78,6 +78,8 @@ func (x *nodeTable) growNodes(n int) {
 func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
 	id = NodeID(len(x.nodes))
 	if last := len(x.freeNodes) - 1; last >= 0 {
+		// The row that was freed last is the likeliest to be in a cache. Its
+		// list of tasks keeps its memory.
 		id, x.freeNodes = x.freeNodes[last], x.freeNodes[:last]
 	} else {
 		grown = true
@@ -97,6 +99,7 @@ func (x *nodeTable) setNode(id NodeID, n *Node) {
 	to := &x.nodes[id]
 	to.unschedulable, to.reservedFor = n.Unschedulable, n.ReservedFor
 	to.rank, to.tag = n.Rank, n.Tag
+	// What the caller gave is theirs to change.
 	to.domains = slices.Clone(n.Domains)
 	x.open[id] = to.isOpen()
 	sum := x.total
@@ -105,6 +108,9 @@ func (x *nodeTable) setNode(id NodeID, n *Node) {
 	}
 	row, present, coming := x.row(x.capacity, id), x.row(x.present, id), x.row(x.coming, id)
 	for i := range row {
+		// By the difference, so that what runs on the node need not be known
+		// here. It may be negative, and free space with it: a node may be
+		// over-committed.
 		more := n.Capacity.At(i) - row[i]
 		sum[i] += more
 		row[i] += more
@@ -114,6 +120,9 @@ func (x *nodeTable) setNode(id NodeID, n *Node) {
 }
 
 // fewTasks is how many tasks a node has room for at once.
+//
+// Most nodes run a few dozen at most, and a cluster that is filled grows
+// thousands of lists: the first four steps of doubling are saved for each.
 const fewTasks = 16
 
 // enlist puts a task last in the list of a node, and returns its place there.
@@ -177,6 +186,7 @@ func (x *nodeTable) nodeOf(id NodeID) *nodeRow {
 // Node returns a copy of a node as it was added or last updated. It allocates;
 // see [Cluster.NodeView].
 func (x *nodeTable) Node(id NodeID) Node {
+	// A view would say something else after the next change.
 	n := x.NodeView(id)
 	n.Capacity = slices.Clone(n.Capacity)
 	n.Domains = slices.Clone(n.Domains)
@@ -243,6 +253,8 @@ func (x *nodeTable) place(n NodeID) int { return int(x.nodes[n].seq) }
 // comesBefore reports whether node n is to be preferred to m if all else is
 // equal: by rank, then by node order.
 func (x *nodeTable) comesBefore(n, m NodeID) bool {
+	// The caller's rank of a node is the last level of the cost, and node order
+	// only makes it total. See DESIGN.md, Cost.
 	if a, b := x.rankOf(n), x.rankOf(m); a != b {
 		return a < b
 	}

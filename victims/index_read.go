@@ -109,6 +109,8 @@ func (x *taskTable) TaskView(id TaskID) Task {
 	if r.flags.has(flagCreated) {
 		t.Created = time.Unix(0, r.created).UTC()
 	}
+	// A grant has a number in that field instead, and no flag, so that it is
+	// never read as an instant.
 	t.Scheduled = r.scheduledAt()
 	if r.flags.has(flagCheckpoint) {
 		t.Checkpoint = time.Unix(0, x.checkpoint.at(int(id))).UTC()
@@ -160,6 +162,8 @@ func (x *taskTable) Tasks() iter.Seq[TaskID] {
 // TasksIn yields the tasks and grants of a queue, which has some only if it
 // is a leaf. Their order depends on the history of additions and removals.
 func (x *taskTable) TasksIn(q queue.ID) iter.Seq[TaskID] {
+	// One comparison for both ends, which keeps the method small enough to be
+	// inlined.
 	if uint(q) >= uint(len(x.leaves)) {
 		panic(unknownRow{"queue", int(q)})
 	}

@@ -16,6 +16,9 @@ type settling struct {
 }
 
 // stale notes a node whose gauge has just become stale. It is part of a change.
+//
+// Only changes call it, and no decision runs beside a change: no lock is needed
+// here.
 func (g *digest) stale(n NodeID) {
 	g.staleNodes = append(g.staleNodes, n)
 	g.settled.Store(false)
@@ -23,6 +26,8 @@ func (g *digest) stale(n NodeID) {
 
 // touch notes that the tasks of a node have changed.
 func (g *digest) touch(n NodeID) {
+	// Each node is in the list once, however often its tasks change before the
+	// next decision.
 	if gauge := &g.gauges[n]; gauge.fresh {
 		gauge.fresh = false
 		g.stale(n)
@@ -32,6 +37,8 @@ func (g *digest) touch(n NodeID) {
 // settle makes the digests of all nodes anew that have changed; see
 // index.settle.
 func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
+	// Planners may come here at the same time. The flag alone is read by all
+	// but those that come first after a change.
 	if g.settled.Load() {
 		return
 	}
@@ -63,6 +70,7 @@ func (g *digest) reset(nodes, types int) {
 // the work to the next decision: many copies are never decided over. Decisions
 // over what h sums up may run at the same time.
 func (g *digest) copyFrom(h *digest) {
+	// Another planner may be settling what is copied.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	to, from := g.blocks(), h.blocks()
@@ -75,6 +83,8 @@ func (g *digest) copyFrom(h *digest) {
 	g.staleNodes = g.staleNodes[:0]
 	for n := range g.nodes {
 		gauge := &g.gauges[n]
+		// A copy that is to be decided over makes its digests then. To allocate
+		// them here would cost as much as all the rest of a copy.
 		gauge.fresh = gauge.fresh && g.nodes[n].copyFrom(&h.nodes[n])
 		if !gauge.fresh {
 			g.staleNodes = append(g.staleNodes, NodeID(n))

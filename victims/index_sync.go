@@ -10,6 +10,8 @@ import (
 
 // keepOnly removes the tasks of a node whose keys are not among those of tasks.
 func (x *index) keepOnly(id NodeID, tasks []Task) {
+	// Those to be kept are brought to the front of the list of the node, so
+	// that no set of keys is built: places in that list are known.
 	kept := 0
 	for i := range tasks {
 		row, ok := x.Lookup(tasks[i].Key)
@@ -18,6 +20,7 @@ func (x *index) keepOnly(id NodeID, tasks []Task) {
 			kept++
 		}
 	}
+	// From the end, since the last one takes the place of one that is removed.
 	for i := len(x.nodes[id].tasks) - 1; i >= kept; i-- {
 		// The last one takes its place, and was looked at.
 		if row := x.nodes[id].tasks[i]; x.tasks[row].state != Granted {
@@ -29,6 +32,8 @@ func (x *index) keepOnly(id NodeID, tasks []Task) {
 // syncTask puts a task on its node, on which the first ones are as they should
 // be, and makes it the next of those. A task that cannot be put is not there.
 func (x *index) syncTask(t *Task, done int) error {
+	// What is done stands at the front, so a key that comes twice is found by
+	// its place.
 	row, there := x.Lookup(t.Key)
 	there = there && x.tasks[row].node == t.Node
 	if there && int(x.tasks[row].inNode) < done {
@@ -36,6 +41,8 @@ func (x *index) syncTask(t *Task, done int) error {
 	}
 	id, err := x.put(t)
 	if err != nil {
+		// What could not be put as it should be is not as it was either. Its
+		// usage is unknown from now on.
 		if there {
 			x.delete(row)
 		}
@@ -62,10 +69,13 @@ func (x *index) distrust(id NodeID, tasks []Task, not []NotTaken) {
 	blind := false
 	for _, n := range not {
 		size := tasks[n.Index].Size
+		// What it uses cannot be said in amounts. A node of which so much is
+		// unknown takes nothing: it is closed.
 		if x.checkSize(size) != nil || x.overflows(sum, size) {
 			blind = true
 			continue
 		}
+		// Nothing is used by it, whatever was wrong with it.
 		if resources.IsZero(size) {
 			continue
 		}
@@ -77,6 +87,8 @@ func (x *index) distrust(id NodeID, tasks []Task, not []NotTaken) {
 		}
 	}
 	x.setUnknown(id, sum)
+	// A node may become blind, or see again, and in both cases may be absent:
+	// then it is closed anyway.
 	switch {
 	case blind && !n.closed():
 		x.hide(id)
@@ -91,6 +103,8 @@ func (x *index) distrust(id NodeID, tasks []Task, not []NotTaken) {
 // range of int64.
 func (x *index) overflows(a, b resources.Vector) bool {
 	for t, used := range x.tree.Usage(queue.Root) {
+		// Usage and unknown usage are subtracted from each other's rest later,
+		// so both must fit together.
 		left := math.MaxInt64 - used - x.unknown[t]
 		if a.At(t) > left || b.At(t) > left-a.At(t) {
 			return true

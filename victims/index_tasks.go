@@ -55,6 +55,7 @@ type taskColumns struct {
 	inJob      column[int32] // its index in Cluster.members[job]
 }
 
+// Flags are one byte, so that a row stays within a cache line.
 type flags uint8
 
 const (
@@ -91,6 +92,8 @@ func (x *taskTable) growTasks(n int) {
 
 // newRow returns a row that is free, or a new one.
 func (x *taskTable) newRow() TaskID {
+	// The last one to be freed first: undoing a change takes rows back in the
+	// opposite order, and so finds the same ones.
 	if last := len(x.freeTasks) - 1; last >= 0 {
 		id := x.freeTasks[last]
 		x.freeTasks = x.freeTasks[:last]
@@ -104,11 +107,14 @@ func (x *taskTable) newRow() TaskID {
 // setRow sets a row that is free to a task. R is checked, and lacks what the
 // table gives it.
 func (x *taskTable) setRow(id TaskID, t *Task, r *taskRow) {
+	// Names are numbers from here on: laws compare applications and jobs for
+	// every candidate.
 	r.app = x.apps.acquire(t.Application)
 	r.job = x.jobs.acquire(t.Job)
 	r.inLeaf = int32(len(x.leaves[t.Queue]))
 	x.leaves[t.Queue] = append(x.leaves[t.Queue], id)
 	x.tasks[id] = *r
+	// Columns before lists: a job's list of members writes into one.
 	x.setColumns(id, t)
 	x.join(id)
 	x.keys.add(x.keys.hash(t.Key), id)
@@ -121,9 +127,11 @@ func (x *taskTable) removeRow(id TaskID) {
 	var moved TaskID
 	x.leaves[r.leaf], moved = swapOut(x.leaves[r.leaf], r.inLeaf)
 	x.tasks[moved].inLeaf = r.inLeaf
+	// The job's list before its name, which is known by the row.
 	x.leave(id)
 	x.releaseBudgets(x.budgetSet.at(int(id)))
 	x.clearColumns(id)
+	// The key goes last, for until then errors name it.
 	x.apps.release(r.app)
 	x.jobs.release(r.job)
 	x.keys.remove(x.keys.hash(r.key), id)
@@ -140,6 +148,9 @@ func (r *taskRow) evictable() bool {
 // stopped: when it was scheduled, or its last checkpoint if that is later. It
 // is MaxInt64 if the task was not scheduled yet: that one loses no work, like
 // one scheduled in the future.
+//
+// It is what work counts from, and what digests sort by: one definition serves
+// both.
 func (x *taskTable) newest(id TaskID) int64 {
 	r := &x.tasks[id]
 	switch {
@@ -159,6 +170,8 @@ func (x *taskTable) lost(id TaskID, now int64) uint64 {
 	if since > now || !x.tasks[id].flags.has(flagScheduled) {
 		return 0
 	}
+	// Unsigned, since the difference of instants three centuries apart does not
+	// fit an int64.
 	return uint64(now) - uint64(since)
 }
 
@@ -178,6 +191,8 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 	x.tags.set(row, room, t.Tag)
 	x.costs.set(row, room, t.Cost)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
+	// The zero value of the column is that of no checkpoint; the flag tells it
+	// from a checkpoint at the epoch.
 	if ns, ok := nanos(t.Checkpoint); ok {
 		x.checkpoint.set(row, room, ns)
 	}
@@ -185,6 +200,8 @@ func (x *taskTable) setColumns(id TaskID, t *Task) {
 
 // clearColumns takes back what setColumns has set, and forgets the names.
 func (x *taskTable) clearColumns(id TaskID) {
+	// Only columns in use have memory. Clearing one that ends before this row
+	// costs nothing.
 	row, room := int(id), cap(x.tasks)
 	x.names.set(row, room, "")
 	x.tags.set(row, room, 0)

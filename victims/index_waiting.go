@@ -31,6 +31,7 @@ func (x *index) Waiting(dst *Waiting, key string) error {
 		return err
 	}
 	g := x.grantOf(id)
+	// The memory of the victims is kept; everything else is new.
 	*dst = Waiting{Task: id, Node: x.tasks[id].node, Victims: dst.Victims[:0], Needed: !x.grantFits(id)}
 	if g.dated {
 		dst.Since = time.Unix(0, g.since).UTC()
@@ -39,6 +40,7 @@ func (x *index) Waiting(dst *Waiting, key string) error {
 		for _, v := range x.waits[g.wait].victims {
 			dst.Victims = append(dst.Victims, x.tasks[v].key)
 		}
+		// Marks are taken back and given in any order.
 		slices.Sort(dst.Victims)
 	}
 	return nil
@@ -53,10 +55,13 @@ func (x *index) Waiting(dst *Waiting, key string) error {
 // Use it before a task is placed by other means than a plan. A leaf that is none
 // is never admitted, and neither is anything on a closed node. The cost is depth times types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
+	// What is no size or no leaf has no room anywhere: a question is no error.
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
 		return false
 	}
 	free := x.row(x.present, node)
+	// Only what is wanted counts: a node that is over-committed in gpus takes a
+	// task without any.
 	for t, v := range size[:min(len(size), x.types)] {
 		if v > 0 && v > free[t] {
 			return false
@@ -78,6 +83,8 @@ func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 // DESIGN.md, Grants.
 func (x *index) grantFits(id TaskID) bool {
 	r := &x.tasks[id]
+	// A promise was made there, but nothing may start on a node that is not
+	// there, or is blind.
 	if x.nodes[r.node].closed() {
 		return false
 	}
@@ -85,6 +92,9 @@ func (x *index) grantFits(id TaskID) bool {
 		if v == 0 {
 			continue
 		}
+		// Later grants are taken off again: who was promised first does not
+		// wait for those who came after. That keeps the order of grants free of
+		// deadlock.
 		if v > x.row(x.present, r.node)[t]+x.grantedSince(id, queue.Root, t) {
 			return false
 		}
@@ -124,6 +134,8 @@ func (x *index) await(ch *Change, victims, given []TaskID) {
 	if len(given) == 0 {
 		held, _ := x.LookupGrant(ch.Grants[0].Ask.Key)
 		g := x.grantOf(held)
+		// It may wait for earlier victims already. Those and the new ones are
+		// one wait then.
 		if g.wait == 0 {
 			g.wait = x.newWait(1)
 		}
@@ -134,6 +146,7 @@ func (x *index) await(ch *Change, victims, given []TaskID) {
 			x.grantOf(id).wait = w
 		}
 	}
+	// Once for all tasks, and not once more for every larger row.
 	x.waitOf.reserve(cap(x.tasks))
 	for _, id := range victims {
 		x.waitFor(w, id, len(x.waits[w].victims))

@@ -12,6 +12,7 @@ import (
 // for what is leaving, or it is in flight. It reports whether it has decided.
 func (d *decision) place(dst *Decision) bool {
 	d.trial.reset()
+	// What it holds is its place, and another one would be a second.
 	if id, held := d.c.LookupGrant(d.ask.Key); held {
 		d.inFlight(dst, id)
 		return true
@@ -24,6 +25,8 @@ func (d *decision) leaving() bool {
 	if d.p.Blockers != nil {
 		return true // what blocks may have no amounts
 	}
+	// A predicate may wait for anything to leave, wanted or not: ports, disks,
+	// neighbours.
 	types := d.wants
 	if d.p.Predicate != nil {
 		types = resources.Positive(d.tree.Preempting(queue.Root))
@@ -48,6 +51,8 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 		if !d.hasRoom(n, m, nil) || !d.usable(n) || asked && d.hasRoom(n, present, nil) && !d.changes(n) {
 			continue
 		}
+		// The caller's functions last, and in the order in which DESIGN.md
+		// lists them.
 		if d.passes(n) && d.unblocked(n, m) && d.accepts(n, nil, m) {
 			d.placed(dst, n, o)
 			return true
@@ -76,6 +81,8 @@ func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
 // reserved were asked when the grant was given. (DESIGN.md, The decision.)
 func (d *decision) inFlight(dst *Decision, grant TaskID) {
 	n := d.c.tasks[grant].node
+	// Later grants on the node do not stand in its way, as if it had started
+	// first.
 	held := d.c.grantsFrom(d.scratch.taken[:0], grant)
 	d.scratch.taken = held
 	if d.hasRoom(n, present, held) && d.hasHeadroom(present, held) && d.blocks.gone(d, n, held) && d.accepts(n, nil, present) {
@@ -96,6 +103,7 @@ func (d *decision) waitsFor(dst []string, n NodeID, held []TaskID) []string {
 		}
 	}
 	if d.p.Blockers != nil {
+		// What blocks it may be anywhere on the node and of any size.
 		d.blocks.ask(d, n)
 		for _, id := range d.blocks.named {
 			if r := &d.c.tasks[id]; r.state != Granted {
@@ -109,6 +117,7 @@ func (d *decision) waitsFor(dst []string, n NodeID, held []TaskID) []string {
 		}
 		for w := range d.tree.Leaves(q) {
 			for _, id := range d.c.leaves[w] {
+				// Those on the node are listed already.
 				if r := &d.c.tasks[id]; r.state.leaving() && r.node != n {
 					dst = append(dst, r.key)
 				}
@@ -126,6 +135,8 @@ func (d *decision) usable(n NodeID) bool {
 	if d.required() {
 		return len(d.nodes) > 0 && n == d.nodes[0]
 	}
+	// The list of open nodes is dense: one byte per node decides for nearly
+	// all.
 	return d.c.open[n] || d.usableAnyway(n)
 }
 
@@ -174,6 +185,7 @@ func (d *decision) hasHeadroom(m moment, held []TaskID) bool {
 func (d *decision) queueHasRoom(q queue.ID, m moment, held []TaskID) bool {
 	most := d.max(q)
 	for t := range most.Defined.All() {
+		// Grants are usage. An ask must not be kept out by its own.
 		used := usageAt(d.tree, q, t, m)
 		for _, id := range held {
 			if d.tree.Contains(q, d.c.tasks[id].leaf) {
@@ -192,6 +204,8 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	if d.p.Predicate == nil {
 		return true
 	}
+	// In memory of the decision, for what goes to a function of the caller
+	// would be allocated anew each time.
 	d.question = Placing{Ask: d.ask, Node: n, Victims: victims, Moment: Present}
 	if m == coming {
 		d.question.Moment = Coming
@@ -206,6 +220,8 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 // max returns the max of a queue in the types that the ask wants.
 func (d *decision) max(q queue.ID) resources.Limit {
 	most := d.tree.Max(q)
+	// A queue over its max in a type that nobody asked for is no reason to
+	// refuse.
 	most.Defined &= d.wants
 	if d.without.queue(RelaxMax, q) {
 		most.Defined = 0

@@ -18,6 +18,8 @@ func (d refuser) unplanned(dst *Decision) {
 	r := &dst.Refusal
 	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
 	own := d.mayTakeOwn(dst)
+	// Counting takes longer than the decision did. Explain tries many and reads
+	// none.
 	if d.without.Rule != 0 || !counted && !own {
 		return // a trial of Explain: only the outcome is read
 	}
@@ -25,6 +27,8 @@ func (d refuser) unplanned(dst *Decision) {
 		d.prepare(outsideLeaf)
 		d.count(r)
 	}
+	// Only exemptions end by themselves. After a search that was stopped
+	// another one would be as well.
 	if d.p.Exempt == nil || d.trial.stopped {
 		return
 	}
@@ -47,6 +51,8 @@ func (d refuser) count(r *Refusal) {
 	}
 	s := survey{d: d}
 	s.lackHeadroom()
+	// Digests know no caller's functions, no gangs and no budgets. With any of
+	// those every task is asked about.
 	if d.pruning() && d.p.Exempt == nil && d.p.Minimum == nil && d.p.Blockers == nil && len(d.c.budgets) == 0 && r.Filtered == 0 {
 		s.lanes(r)
 		return
@@ -70,6 +76,8 @@ func (d refuser) ruleFor(id TaskID, s *site) Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
 		switch g := &d.gangs.rows[row]; {
+		// A rule that comes later than "of no help" must not hide it, or counts
+		// would depend on what was asked first.
 		case g.surplus == 0 && g.rule > RuleNotHelping && !d.gangReduces(row):
 			return RuleNotHelping
 		case g.surplus == 0 && g.rule != 0:
@@ -104,6 +112,7 @@ func (d refuser) gangReduces(row int32) bool {
 // siteIfOpen is siteOf for a node that the ask can use, and for another a site
 // that needs nothing.
 func (d refuser) siteIfOpen(n NodeID) site {
+	// Tasks on such a node can still make headroom, and are counted for that.
 	if d.c.nodes[n].live && d.usable(n) && d.passes(n) {
 		return d.siteOf(n)
 	}
@@ -116,6 +125,7 @@ func (s *survey) countRules(r *Refusal) {
 	d := s.d
 	for n := range d.c.nodes {
 		for _, id := range d.c.nodes[n].tasks {
+			// A grant is no task and no candidate.
 			if d.c.tasks[id].state == Granted {
 				continue
 			}
@@ -144,6 +154,7 @@ func (s *survey) findClosest(r *Refusal) {
 			continue
 		}
 		at := d.siteOf(n)
+		// It is not close at all, however little it lacks.
 		if d.shut(&at) {
 			continue
 		}
@@ -181,6 +192,8 @@ func (d refuser) mayGo(id TaskID, s *site) bool {
 func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	if r.HasClosest {
 		for t, lack := range short {
+			// One comparison of integers for most nodes, and a share of two
+			// products for few.
 			if max(lack, s.headroom[t]) >= s.asMuch[t] && s.asMuch[t] < noLimit {
 				return
 			}
@@ -239,6 +252,8 @@ func (e *Eligible) ends(dst []time.Time) []time.Time {
 func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.Time {
 	slices.SortFunc(ends, time.Time.Compare)
 	ends = slices.CompactFunc(ends, time.Time.Equal)
+	// Each try is a decision of its own. With halving there are as few as the
+	// logarithm of the instants.
 	first := 0
 	if monotone {
 		first = sort.Search(len(ends), func(i int) bool { return plans(ends[i]) })

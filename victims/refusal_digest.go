@@ -11,6 +11,8 @@ import (
 // tasks that their leaves do not keep is counted without reading its lanes.
 func (s *survey) lanes(r *Refusal) {
 	d := s.d
+	// Most refused asks are refused for one reason on nearly all nodes. Those
+	// nodes are summed up and not looked into.
 	var same sameRule
 	for _, n := range d.c.order {
 		gauge := &d.c.digest.gauges[n]
@@ -18,6 +20,8 @@ func (s *survey) lanes(r *Refusal) {
 		r.Counts[RuleRequiredNode] += int(gauge.required)
 		usable := d.usable(n)
 		rule, far := s.ruleForAll(r, n, usable)
+		// Only one rule is summed up in this way. If another node has another
+		// rule, its lanes are read.
 		told := rule != 0 && (same.rule == 0 || same.rule == rule)
 		if told {
 			same.rule = rule
@@ -52,6 +56,8 @@ type sameRule struct {
 // the node lacks so much that with none of them gone it is not the closest.
 func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
 	d, e := s.d, &s.d.eligible
+	// With an application, an own leaf or a max that is short tasks differ by
+	// more than the digest knows.
 	if e.hasApp || e.who.OwnLeaf || d.needs.open() {
 		return 0, false
 	}
@@ -64,8 +70,12 @@ func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far b
 	}
 	gauge := &d.c.digest.gauges[n]
 	switch {
+	// If the lowest task is too high in the leaf that ranks lowest, every task
+	// is.
 	case e.leastRank(gauge.minPriority) > e.ceiling:
 		rule = RulePriority
+	// If the smallest amounts are too large for every bound, so is every task.
+	// They all help, and no rule before that one keeps any.
 	case helps && e.evenRanks && e.leastLift+int64(gauge.maxPriority) <= e.ceiling && d.bounds.tooLarge(least):
 		rule = RuleGuarantee
 	}
@@ -77,12 +87,16 @@ func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far b
 func (d refuser) addSame(r *Refusal, same *sameRule) {
 	var kept [NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
+		// A leaf's veto comes before any rule of a lane, and the cluster counts
+		// each leaf's evictable tasks anyway.
 		if veto := d.eligible.leaves[w].veto; veto != 0 {
 			kept[veto] += int(d.c.evictable[w])
 		}
 	}
 	for rule, n := range kept {
 		if n > 0 {
+			// Some of them were counted when lanes were read, and are not among
+			// those that were summed up.
 			same.tasks -= n - r.Counts[rule]
 			r.Counts[rule] = n
 		}
@@ -133,6 +147,8 @@ func (d refuser) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64)
 			helps |= types & d.needs.masks[leaf.level]
 		}
 		switch {
+		// The order of rules is that of Veto, and a test holds the two
+		// together.
 		case e.hasApp && d.c.tasks[s.digest.ids[j]].app == e.app:
 			r.Counts[RuleApplication]++
 		case leaf.veto != 0:

@@ -13,6 +13,8 @@ type gate struct{ *decision }
 // reason first, and reports whether it did. For a required node neither delay
 // nor guarantees count. (DESIGN.md, The decision.)
 func (d gate) precondition(dst *Decision) bool {
+	// Refusals that need no look at tasks come first. Their order is part of
+	// what is promised: of two reasons the first is told.
 	switch {
 	case d.required() && len(d.nodes) == 0:
 		d.refuse(dst, UnknownNode)
@@ -40,6 +42,8 @@ func (d gate) early(dst *Decision) bool {
 	reason := Reason(0)
 	var retry time.Time
 	if !d.required() && !d.without.rule(RelaxDelay) {
+		// At the very end of the delay the ask may preempt. The zero time is
+		// long ago, so that an ask without one never waits.
 		if end := d.ask.PendingSince.Add(d.tree.PreemptionDelay(d.ask.Queue)); d.now.Before(end) {
 			reason, retry = TooEarly, end
 		}
@@ -49,6 +53,7 @@ func (d gate) early(dst *Decision) bool {
 			if reason == 0 {
 				reason = TooSoon
 			}
+			// Both must have passed, and so the later one is told.
 			if retry.Before(end) {
 				retry = end
 			}
@@ -68,6 +73,8 @@ func (d gate) overMax(dst *Decision) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
 		most := d.max(q)
 		for t := range most.Defined.All() {
+			// Coming usage: what is leaving will have left by the time the ask
+			// starts.
 			if usageAt(d.tree, q, t, coming) > most.Value[t] {
 				d.refuseAt(dst, OverMax, q, t)
 				return true
@@ -81,6 +88,8 @@ func (d gate) overMax(dst *Decision) bool {
 // t say which queue is at its guarantee; without any governing queue t is -1.
 func (d gate) trigger() (q queue.ID, t int, lawful bool) {
 	x := d.findE()
+	// A type that no queue of the path guarantees gives no right to anything.
+	// DESIGN.md, Preconditions.
 	if !x.Governed && !d.without.rule(RelaxUngoverned) {
 		return 0, -1, false
 	}
@@ -89,6 +98,7 @@ func (d gate) trigger() (q queue.ID, t int, lawful bool) {
 			return q, t, false
 		}
 	}
+	// Without storm freedom nothing is inside: that is what Explain tries.
 	d.hasE = d.hasE && !d.without.rule(RelaxInside)
 	return 0, 0, true
 }
@@ -123,6 +133,7 @@ func (d gate) headroomInside(dst *Decision) bool {
 				return true
 			}
 		}
+		// Above E others can make room, and that is what victims are for.
 		if q == d.starving {
 			break
 		}

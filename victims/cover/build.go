@@ -66,6 +66,9 @@ func (w *Worker) buildRows() {
 // out which of them can bind at all. A problem may state many more bounds.
 func (w *Worker) buildPacks() {
 	w.packs, w.tight = w.packs[:0], w.tight[:0]
+	// Spans are not cleared between problems: the number of the build says
+	// which of them are of this one. A caller may state a bound per queue, and
+	// few of them concern any unit.
 	if w.builds++; w.builds == 0 || len(w.spans) < len(w.p.Bounds) {
 		w.spans, w.builds = rows.Zeros(w.spans, len(w.p.Bounds)), 1
 	}
@@ -82,6 +85,8 @@ func (w *Worker) buildPacks() {
 	for k := range w.packs {
 		pack := &w.packs[k]
 		pack.tight = -1
+		// If all units together keep a bound, no choice of them breaks it, and
+		// the search need not count it.
 		if pack.sum > pack.room {
 			pack.tight = int32(len(w.tight))
 			w.tight = append(w.tight, *pack)
@@ -100,6 +105,8 @@ func (w *Worker) buildBudgets() {
 	for i := range w.p.Units {
 		for _, use := range w.p.Units[i].Uses {
 			w.soft.used[use.Budget] = addCapped(w.soft.used[use.Budget], use.Count)
+			// A budget that not even all units overrun costs nothing in any
+			// choice.
 			w.soft.scarce[use.Budget] = w.soft.used[use.Budget] > w.left(use.Budget)
 		}
 	}
@@ -110,10 +117,13 @@ func (w *Worker) left(b int32) int64 { return max(w.p.Budgets[b].Left, 0) }
 
 // compareUses orders units by what they take of the budgets that can be overrun.
 func (w *Worker) compareUses(u, v []Use) int {
+	// The common case: no unit is in a budget.
 	if len(u)+len(v) == 0 {
 		return 0
 	}
 	for i, j := 0, 0; ; i, j = i+1, j+1 {
+		// Budgets that make no difference must not keep units apart: fewer
+		// classes make a smaller search.
 		for i < len(u) && !w.soft.scarce[u[i].Budget] {
 			i++
 		}
@@ -133,11 +143,14 @@ func (w *Worker) compareUses(u, v []Use) int {
 // none yet.
 func (w *Worker) span(b int32) packSpan {
 	span := &w.spans[b]
+	// Only a bound that some unit has gets rows.
 	if span.build != w.builds {
 		span.build, span.first = w.builds, int32(len(w.packs))
 		limit := &w.p.Bounds[b].Room
 		for t := range limit.Defined.All() {
 			room, _ := limit.Bound(t)
+			// A room below zero is none: the bound was broken before, and no
+			// unit with that type may go.
 			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0), extra: w.p.Bounds[b].Extra.At(t)})
 		}
 		span.end = int32(len(w.packs))
@@ -158,6 +171,8 @@ func (w *Worker) enough() bool {
 		}
 	}
 	for r, row := range w.rows {
+		// Then no choice will do, and no search needs to find that out step by
+		// step.
 		if w.sums[r] < row.short {
 			return false
 		}
@@ -175,6 +190,8 @@ func (w *Worker) chain(u *Unit) int32 {
 		return -1
 	}
 	for _, b := range u.Bounds {
+		// Of the chain only the first bound that may bind this unit tells it
+		// apart from others.
 		for _, pack := range w.packsOf(b) {
 			if pack.tight >= 0 && u.Size.At(int(pack.typ)) > 0 {
 				return b
