@@ -3,9 +3,13 @@ package internal
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +23,34 @@ const (
 	mostFields = 30 // of a struct, those of embedded structs not counted
 	mostFiles  = 6  // with methods of a type
 )
+
+// leastComments is how much of their lines the packages that search give to
+// comments at least, in per cent. What such code does can be read off it. Why it
+// is right cannot, and what the next reader would have to find out again is worth a
+// line.
+const leastComments = 25
+
+// commented has those packages. Those of a group are counted together.
+var commented = [][]string{{"victims", "victims/cover"}, {"jobs"}}
+
+// commentShare returns how many lines of a file have a comment, also beside code,
+// and how many are not blank. Text is the file's.
+func commentShare(s *source, text string) (comments, lines int) {
+	with := make(map[int]bool)
+	for _, group := range s.Comments {
+		for _, c := range group.List {
+			for l := s.fset.Position(c.Pos()).Line; l <= s.fset.Position(c.End()).Line; l++ {
+				with[l] = true
+			}
+		}
+	}
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+	}
+	return len(with), lines
+}
 
 // shaped has the packages that are held to these limits.
 var shaped = []string{"victims", "victims/cover", "jobs", "quota"}
@@ -107,6 +139,37 @@ func TestShape(t *testing.T) {
 	for typ, files := range spread {
 		t.Errorf("%s has methods in %d files: give its parts methods of their own", typ, files)
 	}
+}
+
+// TestComments: a quarter of the lines of the packages that search say why.
+func TestComments(t *testing.T) {
+	packages := readModule(t)
+	for _, group := range commented {
+		comments, lines := 0, 0
+		for _, dir := range group {
+			for _, s := range packages[dir] {
+				if s.test {
+					continue
+				}
+				text, err := os.ReadFile(s.fset.Position(s.Pos()).Filename)
+				require.NoError(t, err)
+				c, l := commentShare(s, string(text))
+				comments, lines = comments+c, lines+l
+			}
+		}
+		if comments*100 < lines*leastComments {
+			t.Errorf("%s: %d of %d lines have a comment, want %d%%: say why", strings.Join(group, ", "), comments, lines, leastComments)
+		}
+	}
+}
+
+func TestCommentShare(t *testing.T) {
+	text := "// A package.\npackage p\n\n/* Two\nlines */\nvar x = \"// none\" // one\n\t\nvar y int\n"
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "f.go", text, parser.ParseComments)
+	require.NoError(t, err)
+	comments, lines := commentShare(&source{fset: fset, File: file}, text)
+	require.Equal(t, []int{4, 6}, []int{comments, lines})
 }
 
 func TestCheckShape(t *testing.T) {

@@ -15,6 +15,7 @@ func (x *auditCase) countGangs() {
 	for n := range x.victims {
 		x.sortVictim(x.victims[n : n+1 : n+1])
 	}
+	// The pass over all tasks is only for plans that stop members of jobs.
 	if len(x.gangs) == 0 {
 		return
 	}
@@ -24,6 +25,7 @@ func (x *auditCase) countGangs() {
 		if !ok || t.Job == "" {
 			continue
 		}
+		// What is leaving counts for nobody: it will not be there.
 		switch t.State {
 		case victims.Running:
 			x.gangs[i].running++
@@ -33,6 +35,8 @@ func (x *auditCase) countGangs() {
 	}
 	for i := range x.gangs {
 		g := &x.gangs[i]
+		// Fewer are left than the job needs, so it goes as a whole: it must
+		// come back as a whole as well.
 		if g.running-len(g.stopped) < g.minimum {
 			x.units = append(x.units, auditUnit{tasks: g.stopped, job: g.job, minimum: g.minimum})
 			continue
@@ -51,6 +55,7 @@ func (x *auditCase) sortVictim(alone []victims.TaskID) {
 	if job != "" && x.a.Minimum != nil {
 		minimum = x.a.Minimum(job)
 	}
+	// A job of which nobody knows a minimum is no gang.
 	if minimum <= 0 {
 		x.units = append(x.units, auditUnit{tasks: alone})
 		return
@@ -59,6 +64,7 @@ func (x *auditCase) sortVictim(alone []victims.TaskID) {
 	if !ok {
 		i = len(x.gangs)
 		x.gangOf[job] = i
+		// The row that was there before has a list with memory.
 		x.gangs = slices.Grow(x.gangs, 1)[:i+1]
 		x.gangs[i] = auditGang{job: job, minimum: minimum, stopped: x.gangs[i].stopped[:0]}
 	}

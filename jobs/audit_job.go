@@ -12,10 +12,13 @@ import (
 // wellFormed yields what keeps the plan from being one.
 func (x *audit) wellFormed(yield func(Violation) bool) {
 	q := x.job.Queue
+	// Everything else is asked of the leaf, so without one nothing can be.
 	if q < 0 || int(q) >= x.tree.Len() || !x.tree.IsLeaf(q) {
 		yield(Violation{Law: LawLeaf})
 		return
 	}
+	// All that is wrong with names, amounts and nodes is said at once. The
+	// minimum makes sense only after that.
 	found := false
 	complain := func(v Violation) { found = true; yield(v) }
 	x.named(complain)
@@ -32,6 +35,8 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 	if found {
 		return
 	}
+	// The books are opened only for a plan that is one: from here on every
+	// member and node is known.
 	for _, at := range x.plan.Placements {
 		x.enter(at)
 	}
@@ -53,6 +58,7 @@ func (x *audit) named(complain func(Violation)) {
 	for i := range x.job.Members {
 		x.keys = append(x.keys, x.job.Members[i].Key)
 	}
+	// Equal keys are neighbours then.
 	slices.Sort(x.keys)
 	for i, key := range x.keys {
 		if key == "" || i > 0 && x.keys[i-1] == key {
@@ -63,6 +69,8 @@ func (x *audit) named(complain func(Violation)) {
 
 // sized complains about amounts with which usage would leave its range.
 func (x *audit) sized(complain func(Violation)) {
+	// With all members, usage must stay in range: no law that follows checks
+	// its sums.
 	total := append(x.more[:0], x.tree.Usage(queue.Root)...)
 	x.more = total
 	for i := range x.job.Members {
@@ -91,6 +99,8 @@ func (x *audit) hosts(yield func(Violation) bool) {
 	for _, at := range x.plan.Placements {
 		n := x.c.NodeView(at.Node)
 		key := x.job.Members[at.Member].Key
+		// Both marks are asked of each member, since a node may be reserved for
+		// one of them.
 		if n.Unschedulable && !yield(Violation{Law: LawSchedulable, Member: key, Node: n.Name}) {
 			return
 		}
@@ -104,6 +114,7 @@ func (x *audit) hosts(yield func(Violation) bool) {
 // trigger yields what forbids the job to have victims: on coming amounts, for a
 // non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
 func (x *audit) trigger(yield func(Violation) bool) {
+	// Plans without victims never come here.
 	if x.job.MayNot && !yield(Violation{Law: LawMayPreempt}) {
 		return
 	}
@@ -132,11 +143,15 @@ func (x *audit) minimum(complain func(Violation)) {
 			x.done[i] = true
 		}
 	}
+	// Exemptions are asked for the first member without a place, as DESIGN.md
+	// has it (Exemptions).
 	if first := slices.Index(x.done, false); first >= 0 {
 		x.ask = x.job.ask(first)
 	}
 	given := 0
 	for _, at := range x.plan.Placements {
+		// A member has one place. One that is leaving can get none before it
+		// has gone.
 		if at.Member < 0 || at.Member >= len(x.done) || x.done[at.Member] {
 			complain(Violation{Law: LawPlaced})
 			return
@@ -153,6 +168,7 @@ func (x *audit) minimum(complain func(Violation)) {
 		}
 		x.done[at.Member] = true
 	}
+	// Neither fewer, which would be of no use, nor more at the cost of victims.
 	if given != max(missing, 0) {
 		complain(Violation{Law: LawMinimum, Have: int64(given), Want: int64(max(missing, 0))})
 	}

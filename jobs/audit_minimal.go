@@ -14,16 +14,20 @@ import (
 // accepts their places. Laws cannot stand in the way, for no law is broken by
 // taking less.
 func (x *audit) minimal(yield func(Violation) bool) {
+	// Whether something can be spared makes no sense before there is enough.
+	// That has its own laws.
 	if !x.enough(x.nodes) {
 		return
 	}
 	for i := range x.units {
 		u := &x.units[i]
+		// One by one, or as many of a whole job as it needs to run on.
 		if !x.spare(u.tasks) && (u.job == "" || x.spareable(u) < u.minimum) {
 			continue
 		}
 		v := Violation{Law: LawMinimal, Job: u.job}
 		if u.job == "" {
+			// A victim is named by itself, and a job as a whole by its name.
 			v.Task, v.Victim = u.tasks[0], x.c.TaskView(u.tasks[0]).Key
 		}
 		if !yield(v) {
@@ -52,6 +56,8 @@ func (x *audit) spareable(u *auditUnit) int {
 	x.rest = x.rest[:0]
 	for i := range u.tasks {
 		if x.spare(u.tasks[i : i+1]) {
+			// It stays back while the others are tried: all of them must be
+			// spared at once.
 			x.rest = append(x.rest, u.tasks[i])
 			x.giveBack(u.tasks[i:i+1], -1)
 		}
@@ -70,6 +76,8 @@ func (x *audit) enough(nodes []victims.NodeID) bool {
 		enough = false
 		return false
 	}
+	// The load is that of the minimum. Room for members beyond it is no reason
+	// to stop anybody.
 	x.room(x.load, nodes, fail)
 	if enough {
 		x.headroom(x.asked, fail)
@@ -86,6 +94,8 @@ func (x *audit) acceptsWithout(tasks []victims.TaskID) bool {
 	if x.a.Predicate == nil {
 		return true
 	}
+	// A list of its own, for the predicate may compare it with that of another
+	// call.
 	var gone []victims.TaskID
 	for _, id := range x.victims {
 		if !slices.Contains(tasks, id) && !slices.Contains(x.rest, id) {

@@ -56,6 +56,8 @@ func (x *auditCase) sumUp() {
 			queue: q, quota: quota,
 			used: x.row(rows, 0), fixed: x.row(rows, 1), waiting: x.row(rows, 2), gone: x.row(x.taken, int(q)),
 		}
+		// Queues are in tree order, so a subtree is a range. The sums are added
+		// up from tasks; the planner's ledger is not asked.
 		for w := q; w < x.tree.End(q); w++ {
 			if sub, ok := x.a.Quotas.Lookup(w); ok {
 				resources.Add(s.waiting, s.waiting, sub.Waiting)

@@ -17,6 +17,8 @@ func (x *audit) domain(yield func(Violation) bool) {
 	if depth <= 0 {
 		return
 	}
+	// The first member that is in a domain names it for all others. Members
+	// that run are bound to theirs already.
 	var common []string
 	apart := func(key string, node victims.NodeID) bool {
 		list := x.c.NodeView(node).Domains
@@ -52,15 +54,19 @@ func (x *audit) domain(yield func(Violation) bool) {
 // soft budget is part of the cost, and no law.
 func (x *audit) budget(yield func(Violation) bool) {
 	for name, b := range x.c.Budgets() {
+		// A soft budget may be overrun, at a cost. DESIGN.md, Budgets.
 		if !b.Hard {
 			continue
 		}
 		drawn := int64(0)
 		for _, id := range x.victims {
+			// By name, through the exported view: the planner's rows of budgets
+			// are under audit too.
 			if slices.Contains(x.c.TaskView(id).Budgets, name) {
 				drawn++
 			}
 		}
+		// Below 0 counts as 0: others may have overdrawn it.
 		if left := max(b.Left, 0); drawn > left && !yield(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left}) {
 			return
 		}
@@ -70,6 +76,7 @@ func (x *audit) budget(yield func(Violation) bool) {
 // filter yields the members that the caller's filter does not let run on their
 // nodes.
 func (x *audit) filter(yield func(Violation) bool) {
+	// Without a filter everybody may run everywhere.
 	if x.a.Filter == nil {
 		return
 	}

@@ -10,6 +10,7 @@ func (x *audit) judgeAll() {
 	for i := range x.plan.Victims {
 		v := &x.plan.Victims[i]
 		id, ok := x.c.Lookup(v.Key)
+		// Row and key must agree: rows are used again, and a plan may be old.
 		if !ok || id != v.Task {
 			x.report(Violation{Law: LawKnown, Victim: v.Key, Task: v.Task})
 			continue
@@ -17,6 +18,7 @@ func (x *audit) judgeAll() {
 		for int(id) >= len(x.listed) {
 			x.listed = append(x.listed, false)
 		}
+		// Counted twice, a victim would free twice what it has.
 		if x.listed[id] {
 			x.report(Violation{Law: LawOnce, Victim: v.Key, Task: id})
 			continue
@@ -37,6 +39,8 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 	fault := func(broken bool, l Law) bool { return !broken || yield(of(l)) }
 	w := t.Queue
 	ours := t.Job == x.job.Name || t.Application == x.job.Application && t.Application != ""
+	// A job may take from its own leaf, unlike an ask, since law 6 wants
+	// strictly lower tasks. DESIGN.md, Jobs: laws.
 	inReach := w == x.job.Queue || w != x.fence && x.tree.Contains(x.fence, w)
 	ok := fault(t.State != victims.Running, LawLeaving) &&
 		fault(t.RequiredNode, LawRequiredTask) &&
@@ -47,6 +51,7 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 	if !ok {
 		return
 	}
+	// Offsets and fences above the common ancestor would be the same for both.
 	c := x.tree.CommonAncestor(w, x.job.Queue)
 	have, most := x.lift(int64(t.Priority), w, c), x.lift(int64(x.job.Priority), x.job.Queue, c)-1
 	if have > most {

@@ -38,6 +38,8 @@ type domainName struct {
 
 // begin forgets all domains.
 func (x *domains) begin() {
+	// The map is kept from decision to decision, and so are its names: to clear
+	// it would cost as much as to fill it again.
 	if x.known == nil {
 		x.known = make(map[string]domainName)
 	}
@@ -107,6 +109,7 @@ func (x *domains) settle(c *jobCase) bool {
 	var common []string
 	for i := range c.job.Members {
 		id, placed := lookup(c.c, c.job.Members[i].Key)
+		// Who is leaving binds nobody: the others may go elsewhere by then.
 		if !placed || isLeaving(c.c.State(id)) {
 			continue
 		}

@@ -33,11 +33,13 @@ func (f *filter) begin(job *Job, hosts int) {
 		f.classOf = append(f.classOf, f.find(job.Members[i].Class))
 	}
 	f.hosts = hosts
+	// A byte per class and host: jobs have few classes, mostly one.
 	f.answers = rows.Zeros(f.answers, len(f.classes)*hosts)
 }
 
 // find returns the index of a class, which it adds if it is new.
 func (f *filter) find(class int) int32 {
+	// There are few classes, for which a list is faster than a map.
 	for i, c := range f.classes {
 		if c == class {
 			return int32(i)
@@ -90,6 +92,8 @@ func (c *jobCase) takesAny(h int32) bool {
 	if c.filter.caller == nil {
 		return true // hosts that are reserved are so for a member
 	}
+	// A host that is reserved for a member takes no other, so its class alone
+	// is asked.
 	if only := c.hosts[h].only; only >= 0 {
 		return c.lets(c.filter.of(int(only)), h)
 	}
@@ -107,6 +111,7 @@ func (c *jobCase) filtered() (n int) {
 		return 0
 	}
 	for h := range c.hosts {
+		// Counted by kinds, since members of a kind are alike to the filter.
 		some := false
 		for i := range c.kinds {
 			some = some || c.lets(c.kinds[i].class, int32(h))

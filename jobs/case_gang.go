@@ -28,6 +28,9 @@ type gang struct {
 }
 
 // whole reports whether the gang can be stopped with all its members.
+//
+// A grant is never a victim, so a job that holds one would be left with it and
+// be broken all the same.
 func (g *gang) whole() bool { return g.eligible == g.running && !g.granted }
 
 // A unit is what goes together: a candidate, or a whole gang. It has the form

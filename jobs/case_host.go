@@ -123,6 +123,8 @@ func (c *jobCase) hosted(h int32, room []int64) int {
 	}
 	n := int64(len(c.todo))
 	for _, t := range k.types {
+		// Types of a kind are those with an amount, so nothing is divided by
+		// zero.
 		n = min(n, max(room[t], 0)/k.size[t])
 	}
 	return int(n)
@@ -214,6 +216,9 @@ func (c *jobCase) measureUnits() {
 
 // addUp sorts the amounts of each type, the largest first, and adds to each
 // those before it.
+//
+// The n-th row is then the most that n units can free of a type, whichever they
+// are: a bound that needs no search.
 func (c *jobCase) addUp(rows []int64) {
 	for t := range c.types {
 		c.column = c.column[:0]

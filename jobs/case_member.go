@@ -24,6 +24,8 @@ type roster struct {
 func (r *roster) check(c *jobCase) error {
 	job := c.job
 	fail := func(err error) error { return fmt.Errorf("jobs: job %q: %w", job.Name, err) }
+	// In the order in which one would read the job: its name, its queue, its
+	// numbers.
 	switch {
 	case job.Name == "":
 		return fail(victims.ErrEmpty)
@@ -69,6 +71,7 @@ func (r *roster) checkMembers(c *jobCase) error {
 		if m.Key == "" {
 			return fmt.Errorf("member %d: %w", i, victims.ErrEmpty)
 		}
+		// Keys are those of tasks later on, of which there is one each.
 		if _, ok := r.byKey[m.Key]; ok {
 			return fmt.Errorf("member %q: %w", m.Key, victims.ErrDuplicate)
 		}
@@ -83,6 +86,8 @@ func (r *roster) checkMembers(c *jobCase) error {
 // checkMember checks a member and adds it to what is used.
 func (r *roster) checkMember(c *jobCase, m *Member) error {
 	if id, ok := lookup(c.c, m.Key); ok {
+		// A member that has a place already must be of this job. Another's task
+		// of the same key is a mistake, and no member.
 		if t := c.c.TaskView(id); t.Queue != c.job.Queue || t.Job != "" && t.Job != c.job.Name {
 			return fmt.Errorf("a task of queue %s and job %q has the key: %w", c.tree.Path(t.Queue), t.Job, victims.ErrDuplicate)
 		}
@@ -102,6 +107,7 @@ func (r *roster) checkMember(c *jobCase, m *Member) error {
 	schema := c.c.Schema()
 	for t, v := range m.Size {
 		switch {
+		// A vector may be longer than the schema by zeros.
 		case t >= c.types && v != 0:
 			return fmt.Errorf("%d of type %d of %d: %w", v, t, c.types, victims.ErrAmount)
 		case v < 0:
@@ -129,6 +135,7 @@ func lookup(c *victims.Cluster, key string) (victims.TaskID, bool) {
 // place, and can get none.
 func (r *roster) split(c *jobCase) {
 	r.unplaced, r.further, r.held, r.leaving = r.unplaced[:0], r.further[:0], r.held[:0], false
+	// 0 stands for all of them: a gang in the strict sense.
 	missing := c.job.MinMembers
 	if missing == 0 {
 		missing = len(c.job.Members)
@@ -140,6 +147,8 @@ func (r *roster) split(c *jobCase) {
 			continue
 		}
 		switch state := c.c.TaskView(id).State; {
+		// It holds its key until it has gone, so nobody can take its place
+		// before that.
 		case isLeaving(state):
 			r.leaving = true
 			continue
@@ -149,6 +158,8 @@ func (r *roster) split(c *jobCase) {
 		missing--
 	}
 	missing = max(missing, 0)
+	// The first ones by the caller's order make up the minimum. Which ones
+	// never depends on what they need.
 	if missing < len(r.unplaced) {
 		r.further = append(r.further, r.unplaced[missing:]...)
 		r.unplaced = r.unplaced[:missing]

@@ -29,6 +29,8 @@ func (d *decision) decide(dst *Decision) {
 		d.refused(dst, NothingInReach)
 		return
 	}
+	// From here on there are candidates, and the ladder of engines decides. See
+	// search.go.
 	if d.choose() {
 		d.planned(dst)
 		return
@@ -45,6 +47,8 @@ func (d *decision) room(dst *Decision) bool {
 	switch {
 	case pack.fits(present):
 		dst.Outcome = victims.Fits
+	// What is leaving goes in any case, so waiting for it costs nobody
+	// anything.
 	case pack.fits(coming):
 		dst.Outcome = victims.Waits
 		m = coming
@@ -75,6 +79,8 @@ func (d *decision) couldStart() bool {
 		t := d.c.TaskView(id)
 		d.short = d.c.Free(d.short, t.Node)
 		for i, v := range t.Size {
+			// Free space has the grants taken off. If it is negative, somebody
+			// who is leaving is still there.
 			if v > 0 && d.short[i] < 0 {
 				return false
 			}
@@ -93,6 +99,8 @@ func (d *decision) couldStart() bool {
 // forbidden refuses a job that may not have victims now.
 func (d *decision) forbidden(dst *Decision) bool {
 	d.gate.read(coming)
+	// On coming amounts, for preemption could do nothing about what is leaving
+	// already. DESIGN.md, Jobs: laws.
 	if !d.gate.mayPreempt(d.claim()) {
 		reason := QuotaMax
 		if d.job.NonPreemptible {
@@ -102,6 +110,8 @@ func (d *decision) forbidden(dst *Decision) bool {
 		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
 		return true
 	}
+	// After the quotas: a job that its quota forbids anyway is told so, which
+	// somebody can act on.
 	if d.job.MayNot {
 		d.refused(dst, MayNotPreempt)
 		return true
@@ -112,10 +122,14 @@ func (d *decision) forbidden(dst *Decision) bool {
 // planned sets dst to the best plan.
 func (d *decision) planned(dst *Decision) {
 	dst.Outcome = victims.Preempts
+	// The best plan is kept in rows of the case. Here it becomes names, for the
+	// case is overwritten by the next decision.
 	p, best := &dst.Plan, &d.best
 	p.Placements = d.placements(p.Placements, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps, best.proof
 	p.Cost.NodeRank = best.rank.int64()
+	// What each host lacks depends on who is placed there, and says what a
+	// victim is for.
 	d.load.set(best.at)
 	for _, u := range best.units {
 		for _, i := range d.tasksOf(u) {
@@ -129,6 +143,7 @@ func (d *decision) planned(dst *Decision) {
 		p.sizes = append(p.sizes, d.c.TaskView(p.Victims[i].Task).Size...)
 		p.Victims[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
 	}
+	// By key, so that the text of a plan does not depend on rows.
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
 	for i := range p.Victims {
 		p.OwnLeaf = p.OwnLeaf || d.c.TaskView(p.Victims[i].Task).Queue == d.job.Queue
@@ -139,6 +154,7 @@ func (d *decision) planned(dst *Decision) {
 // victim returns candidate i, which goes with unit u, as a victim.
 func (d *decision) victim(u, i int32) Victim {
 	c := &d.cands[i]
+	// A victim serves a need if it has some of a type that is short.
 	size := resources.Positive(c.size)
 	t := d.c.TaskView(c.id)
 	v := Victim{
@@ -150,6 +166,8 @@ func (d *decision) victim(u, i int32) Victim {
 	if c.host >= 0 && d.load.short(d.short, c.host) {
 		v.ForNode = resources.Positive(d.short)&size != 0
 	}
+	// Its level is the lowest queue of the path above it. It makes headroom
+	// there and at every queue above.
 	for n := c.leaf.level; n < int32(len(d.needs.queues)); n++ {
 		v.ForHeadroom = v.ForHeadroom || d.needs.headroom[n]&size != 0
 		v.ForQuota = v.ForQuota || d.needs.quota[n]&size != 0
@@ -172,6 +190,8 @@ func (d *decision) verify(dst *Decision) {
 	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {
+		// A plan that breaks a law must not reach anybody, not even beside a
+		// refusal.
 		dst.Plan.Placements, dst.Plan.Victims = dst.Plan.Placements[:0], dst.Plan.Victims[:0]
 		d.refused(dst, Unlawful)
 		dst.Refusal.Proven = false
@@ -181,6 +201,7 @@ func (d *decision) verify(dst *Decision) {
 // remembered returns the caller's filter with its answers to this decision, so
 // that nobody is asked twice; nil without a filter.
 func (d *decision) remembered() func(*Job, int, victims.NodeID) bool {
+	// A nil filter lets everybody run everywhere, and the auditor knows that.
 	if d.filter.caller == nil {
 		return nil
 	}

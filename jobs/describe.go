@@ -22,19 +22,23 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
 	switch who := plain.Name(j.Name); d.Outcome {
+	// The zero Decision is one that nobody has made, and not a refusal.
 	case 0:
 		return "nothing is decided\n"
 	case victims.Refused:
+		// A refusal writes itself, for callers that have shown the job already.
 		w.printf("job %s (%s, priority %d) is %s", who, plain.Name(d.Plan.Path), j.Priority, d.Refusal.Describe(c))
 		return w.String()
 	case victims.Fits:
 		w.printf("job %s (%s, priority %d) fits: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	case victims.Waits:
 		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
+	// A plan: the line says that nothing runs before the victims have gone.
 	default:
 		w.printf("job %s (%s, priority %d) runs once these have stopped: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	}
 	w.members()
+	// Without victims there is no cost but the node, and nothing to prove.
 	if len(d.Plan.Victims) > 0 {
 		w.victims()
 		w.printf("%s", indented(d.Plan.DescribeCost()))
@@ -50,6 +54,8 @@ func (p *Plan) DescribeCost() string {
 	case victims.ProofCost:
 		proof = "no legal plan costs less"
 	case victims.ProofLevels:
+		// The levels are what the search proves first. Below them are excess
+		// and work, on which a cheaper plan may exist.
 		proof = "no legal plan costs less up to the sum of ranks"
 	default:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
@@ -60,6 +66,8 @@ func (p *Plan) DescribeCost() string {
 // Purpose says where stopping a victim makes room, as in "on the node and under
 // a max". One that makes none falls because its job does.
 func (v *Victim) Purpose() string {
+	// One victim may make room in more than one place, and all are said:
+	// whoever looks for another plan has to replace all.
 	var all []string
 	if v.ForNode {
 		all = append(all, "on the node")
@@ -88,6 +96,8 @@ func (w *writer) amounts(v []int64) string { return plain.Line(w.c.Schema().Form
 func (w *writer) count() string {
 	further := 0
 	for _, at := range w.p.Placements {
+		// Members beyond the minimum cost no victim, so they are told apart:
+		// without them the plan would be as dear.
 		if at.Further {
 			further++
 		}
@@ -101,6 +111,7 @@ func (w *writer) count() string {
 
 // members writes a line for each member that is given a place.
 func (w *writer) members() {
+	// In the order of placing, which is that of the caller's list.
 	for _, at := range w.p.Placements {
 		m := &w.p.Job.Members[at.Member]
 		w.printf("  member %s (%s) on %s", plain.Name(m.Key), w.amounts(m.Size), plain.Name(at.Place))
@@ -119,6 +130,8 @@ func (w *writer) victims() {
 	var whole []string
 	for i := range w.p.Victims {
 		v := &w.p.Victims[i]
+		// Who goes alone comes first: there each line stands for a choice.
+		// Members of a whole job go because the job does.
 		if !v.Whole {
 			w.victim("  ", v)
 		} else if !slices.Contains(whole, v.Job) {
@@ -144,10 +157,12 @@ func (w *writer) victim(indent string, v *Victim) {
 	if v.Originator {
 		w.printf(", originator")
 	}
+	// That its job runs on without it is why it may go alone.
 	if v.Job != "" && !v.Whole {
 		w.printf(", surplus of job %s", plain.Name(v.Job))
 	}
 	w.printf(")")
+	// A member that goes with its job may make no room anywhere.
 	if purpose := v.Purpose(); purpose != "" {
 		w.printf(" for room %s", purpose)
 	}
@@ -159,9 +174,12 @@ func (w *writer) victim(indent string, v *Victim) {
 func (r *Refusal) Describe(c *victims.Cluster) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, because[r.Reason])
+	// Breaches have the numbers of the formulas: what is used, asked for, and
+	// allowed.
 	for i := range r.Breaches {
 		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Tree()))
 	}
+	// In the order of rules, at the first of which each task is counted.
 	for rule, n := range r.Counts {
 		if n > 0 {
 			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
@@ -177,6 +195,8 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 		fmt.Fprintf(&b, "  domain %s came closest: %s\n", plain.Names(r.Domain), r.domainText(c))
 	}
 	switch {
+	// Of a single member the reason says it all. What was never searched has no
+	// number of members.
 	case !r.searched() || r.Wanted < 2:
 	case r.Placeable == 0:
 		fmt.Fprintf(&b, "  not even the first of %d members could be placed\n", r.Wanted)
@@ -186,6 +206,7 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
 	}
+	// A refusal that is not proven must not read like one that is.
 	if !r.Proven {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
@@ -195,6 +216,8 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 // domainText says what the closest domain has and lacks.
 func (r *Refusal) domainText(c *victims.Cluster) string {
 	members := counted(r.Wanted, "member")
+	// Room alone would do there. So it is laws, budgets or the predicate that
+	// keep the victims.
 	if resources.IsZero(r.DomainLacks) {
 		return fmt.Sprintf("there would be room for %s, but no legal set of victims makes it", members)
 	}
@@ -217,6 +240,9 @@ func (r *Refusal) searched() bool {
 }
 
 // because says what reasons mean.
+//
+// One sentence per reason, which says what would have to be otherwise. The
+// reason's word stands before it and never changes; the sentence may.
 var because = [numReasons]string{
 	0:                "nothing is decided",
 	InFlight:         "members are leaving still, or cannot start yet where they were placed",
@@ -231,6 +257,8 @@ var because = [numReasons]string{
 }
 
 // ruleTexts say of tasks what a rule says of them.
+//
+// Parts of sentences, after a number of tasks, in the order of the rules.
 var ruleTexts = [NumRules]string{
 	RuleLeaving:        "leaving already",
 	RuleRequiredNode:   "bound to a node",

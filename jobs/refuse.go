@@ -15,6 +15,8 @@ func (d *decision) refused(dst *Decision, r Reason) {
 	dst.Plan.Version = victims.Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
 	dst.Refusal.Wanted = len(d.unplaced)
+	// Reasons that need no search are certain. Who has searched says otherwise
+	// afterwards.
 	dst.Refusal.Proven = true
 }
 
@@ -22,6 +24,8 @@ func (d *decision) refused(dst *Decision, r Reason) {
 func (d *decision) unplanned(dst *Decision) {
 	d.refused(dst, NoVictims)
 	r := &dst.Refusal
+	// A predicate that refused anything may be all that was in the way; nothing
+	// else could tell.
 	if d.search.asker.refusals > 0 {
 		r.Reason = PredicateRefused
 	}
@@ -29,6 +33,7 @@ func (d *decision) unplanned(dst *Decision) {
 	r.Filtered = d.filtered()
 	d.lackQuota(r)
 	d.countRules(r)
+	// If a quota or the predicate refuses, it is not law 2 that does.
 	if r.Reason == NoVictims {
 		d.countGuaranteed(r)
 	}
@@ -48,6 +53,8 @@ func (d *decision) plans(n int) bool { return d.prepare(n) && d.choose() }
 // lackQuota notes where the max of a quota is passed with everybody gone who
 // could.
 func (d *decision) lackQuota(r *Refusal) {
+	// Everybody who could go is taken off the books. What is passed even then
+	// no victims can help.
 	for i := range d.cands {
 		t := d.c.TaskView(d.cands[i].id)
 		d.gate.ledger.Remove(&t)
@@ -71,9 +78,14 @@ func (d *decision) countRules(r *Refusal) {
 				next++
 			}
 			switch rule := d.rules.veto(id, &t); {
+			// A grant is no task, and is not counted.
 			case t.State == victims.Granted:
+			// The same order of rules as in the search, since both ask the same
+			// function.
 			case rule != 0:
 				r.Counts[rule]++
+			// No rule keeps it, and yet it was not gathered: only an exemption
+			// is left.
 			case !isCandidate:
 				r.Counts[RuleExempt]++
 			default:
@@ -81,6 +93,7 @@ func (d *decision) countRules(r *Refusal) {
 			}
 		}
 	}
+	// Rule 0 is none. Counting it with the others saves a case.
 	r.Candidates = r.Counts[0]
 	r.Counts[0] = 0
 }
@@ -90,6 +103,7 @@ func (d *decision) ruleFor(i int32) Rule {
 	c := &d.cands[i]
 	g := c.gang
 	switch {
+	// It can go neither alone nor with its job, of which a member may not go.
 	case g >= 0 && d.gangs[g].surplus == 0 && !d.gangs[g].whole():
 		return RuleGang
 	case !d.mayHelp(c):
@@ -129,6 +143,8 @@ func (d *decision) retryAt() time.Time {
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
 		t := d.c.TaskView(id)
+		// A task that another rule keeps does not become a candidate when its
+		// exemption ends.
 		if t.State != victims.Granted && d.rules.veto(id, &t) == 0 {
 			if until, ok := d.rules.eligible.Exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
@@ -138,6 +154,7 @@ func (d *decision) retryAt() time.Time {
 	slices.SortFunc(d.ends, time.Time.Compare)
 	d.ends = slices.CompactFunc(d.ends, time.Time.Equal)
 	// The more exemptions have ended the more tasks may go, so this is monotone.
+	// Each try is a whole decision, so there are as few as possible.
 	first := sort.Search(len(d.ends), func(i int) bool {
 		d.rules.horizon = d.ends[i]
 		return d.plans(len(d.unplaced))

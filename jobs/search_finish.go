@@ -34,6 +34,8 @@ type finisher struct {
 func (x *finisher) finish() bool {
 	x.load.set(x.at)
 	p := x.partial
+	// The most valuable first: whoever is looked at first has the best chance
+	// to come back.
 	slices.SortFunc(p.chosen, func(a, b int32) int { return byCost(&x.units[b], &x.units[a]) })
 	left := p.chosen[:0] // in the same memory: it never overtakes rest
 	rest := p.chosen
@@ -52,6 +54,8 @@ func (x *finisher) finish() bool {
 	if x.asker.asks() && !x.asker.acceptsAll(x.at, p.chosen) {
 		return false
 	}
+	// The cost is worked out anew from what is left, and not followed through
+	// all steps.
 	total := x.best.totalOf(p.chosen, x.wantedFor())
 	x.best.offer(x.at, p.chosen, &total)
 	return true
@@ -139,9 +143,13 @@ func (x *finisher) polish() {
 			units += len(x.unitsOn(int32(h)))
 		}
 	}
+	// A search over more would cost more than it mostly gains: the plan is
+	// minimal already.
 	if units > most || x.needs.open() && len(x.units) > most {
 		return
 	}
+	// The places are kept. Among all sets of units for these places this finds
+	// the cheapest.
 	x.cover.solve(&x.load, x.used, x.smallBudget())
 	if x.cover.found.Found {
 		x.tried = x.cover.appendFound(x.tried[:0])

@@ -25,15 +25,18 @@ type furtherer struct {
 // first node with room and only if the quotas admit it, all at the moment of the
 // plan: what its victims have is free then.
 func (x *furtherer) place(p *Plan, m moment) {
+	// Most jobs want their minimum and no more.
 	if len(x.further) == 0 {
 		return
 	}
+	// They come after the minimum, and so take only what the plan leaves over.
 	x.enterPlan(p, m)
 	for _, i := range x.further {
 		if h := x.hostFor(p, i); h >= 0 {
 			at := x.placement(i, h)
 			at.Further = true
 			p.Placements = append(p.Placements, at)
+			// Each is there for those after it.
 			x.enterMember(i, h)
 		}
 	}
@@ -64,6 +67,7 @@ func (x *furtherer) enterPlan(p *Plan, m moment) {
 // enterVictim takes a victim off its node and its queues.
 func (x *furtherer) enterVictim(id victims.TaskID) {
 	t := x.c.TaskView(id)
+	// The predicate is shown all victims with every member.
 	x.gone = append(x.gone, id)
 	x.gate.ledger.Remove(&t)
 	if h := x.hostAt(t.Node); h >= 0 {
@@ -72,6 +76,8 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 	}
 	level := 0
 	for q := range x.tree.Up(x.job.Queue) {
+		// A victim counts in the queues that the path shares with its own, from
+		// the first of them up to the root.
 		if used := x.row(x.used, level); x.tree.Contains(q, t.Queue) {
 			resources.Sub(used, used, t.Size)
 		}
@@ -91,6 +97,7 @@ func (x *furtherer) enterMember(i int, h int32) {
 	if x.job.Domain > 0 {
 		x.domain = x.domains.of[h]
 	}
+	// The books of quotas only look at what is named here.
 	x.gate.ledger.Add(&victims.Task{Queue: x.job.Queue, Size: size, NonPreemptible: x.job.NonPreemptible})
 }
 
@@ -112,6 +119,8 @@ func (x *furtherer) hostFor(p *Plan, i int) int32 {
 	best := int32(-1)
 	for h := range int32(len(x.hosts)) {
 		if x.comesBefore(h, best) && x.hasRoom(h, i, size) && x.accepts(p, i, x.hosts[h].id) {
+			// Hosts are in node order, so the first will do. As long as no
+			// member has a place, a later host of an earlier domain is better.
 			if best = h; x.job.Domain == 0 || x.domain >= 0 {
 				break
 			}
@@ -152,6 +161,7 @@ func (x *furtherer) underMax(size resources.Vector) bool {
 
 func (x *furtherer) underMaxOf(q queue.ID, used, size resources.Vector) bool {
 	most := x.tree.Max(q)
+	// A max of a type that the member does not want binds nobody here.
 	for t := range (most.Defined & resources.Positive(size)).All() {
 		if used[t]+size[t] > most.Value[t] {
 			return false

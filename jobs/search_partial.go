@@ -45,6 +45,7 @@ func (x *partial) begin() {
 	for _, short := range x.needs.short {
 		x.short = append(x.short, short...)
 	}
+	// By candidate and not by unit, since a task may be in two units.
 	x.gone = rows.Zeros(x.gone, len(x.cands))
 	x.chosen = x.chosen[:0]
 	x.at = rows.Zeros(x.at, len(x.todo))
@@ -105,6 +106,8 @@ func (x *partial) move(u int32, sign int64) {
 		x.needs.cut(x.short, c, -sign)
 	}
 	unit := &x.units[u]
+	// Hard budgets are bounds like any other. Only soft ones may be passed, at
+	// a cost.
 	for _, use := range unit.Uses {
 		x.used[use.Budget] += sign * use.Count
 	}
@@ -127,6 +130,7 @@ func (x *partial) choose(u int32) {
 // chooseFound lets the units go that a search has found, if it has and they may.
 // The search knows of extra room only what is left of it.
 func (x *partial) chooseFound() bool {
+	// Into a scratch list, since the bounds decide about all of them together.
 	x.picked = x.cover.appendFound(x.picked[:0])
 	if !x.cover.found.Found || !x.mayGoTogether(x.picked) {
 		return false
@@ -140,6 +144,7 @@ func (x *partial) chooseFound() bool {
 // takeBack takes back all units but for the first ones that went.
 func (x *partial) takeBack(before int) {
 	for len(x.chosen) > before {
+		// The last one first, as it was done.
 		last := len(x.chosen) - 1
 		x.move(x.chosen[last], -1)
 		x.chosen = x.chosen[:last]

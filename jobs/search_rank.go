@@ -13,6 +13,8 @@ type rankSum struct {
 func (r rankSum) plus(rank int64, n int64) rankSum {
 	// n is at most the number of members, and mostly 1.
 	for range n {
+		// The sign goes into the high word; the carry shows as a low word that
+		// has become smaller.
 		low := r.low + uint64(rank)
 		high := r.high + rank>>63
 		if low < r.low {
@@ -43,6 +45,7 @@ func (r rankSum) compare(s rankSum) int {
 // int64 returns the sum, or the nearest number in range.
 func (r rankSum) int64() int64 {
 	switch {
+	// The high word is nothing but the sign: the sum fits.
 	case r.high == int64(r.low)>>63:
 		return int64(r.low)
 	case r.high < 0:

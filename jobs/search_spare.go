@@ -11,6 +11,7 @@ import (
 func (x *finisher) spareWholes() {
 	x.wholes = x.wholes[:0]
 	for _, u := range x.chosen {
+		// A gang without a surplus has nothing that could go instead of it.
 		if unit := &x.units[u]; unit.whole && x.gangs[unit.gang].surplus > 0 {
 			x.wholes = append(x.wholes, u)
 		}
@@ -26,6 +27,8 @@ func (x *finisher) spareWhole(whole int32) {
 	// offered for that and nobody else, so the bound of its surplus decides.
 	p := x.partial
 	p.move(whole, -1)
+	// Its members are out as units of their own while it is in, for nobody goes
+	// twice.
 	p.chosen = slices.DeleteFunc(p.chosen, func(u int32) bool { return u == whole })
 	before := len(p.chosen)
 	x.stateLacks()
@@ -35,9 +38,11 @@ func (x *finisher) spareWhole(whole int32) {
 		}
 	}
 	x.cover.run(x.smallBudget())
+	// The predicate may want more than room, and it has the last word.
 	if p.chooseFound() && (!x.asker.asks() || x.asker.acceptsAll(x.at, p.chosen)) {
 		return
 	}
+	// Nothing was gained. The plan is left as it was.
 	p.takeBack(before)
 	p.choose(whole)
 }
@@ -49,6 +54,7 @@ func (x *finisher) stateLacks() {
 	x.needQueues()
 	x.short = rows.Zeros(x.short, len(x.hosts)*x.types)
 	for h := range x.hosts {
+		// Other hosts have room for whom they are to take.
 		if !x.overfull(int32(h)) {
 			continue
 		}

@@ -205,6 +205,8 @@ func (w *Worker) chain(u *Unit) int32 {
 // of a class are neighbours.
 func (w *Worker) alike(u, v *Unit) int {
 	// One after another, for this is asked often and the first ones mostly tell.
+	// Arrays are compared whole, which is faster than looking for the first
+	// difference.
 	if u.Levels != v.Levels {
 		return slices.Compare(v.Levels[:], u.Levels[:])
 	}
@@ -228,6 +230,9 @@ func (w *Worker) alike(u, v *Unit) int {
 			return c
 		}
 	}
+	// Units of a class may differ in work: then those that lose less come
+	// first, and are taken first. A caller's own comparison may want more than
+	// that, so that units of different work are no class.
 	if w.p.Order.Compare == nil {
 		return 0
 	}
@@ -262,6 +267,8 @@ func (w *Worker) buildClasses() {
 		if byWork && u.Work != v.Work {
 			return cmp.Compare(u.Work, v.Work)
 		}
+		// Keys are different, so the order is total and the answer depends on
+		// no order of units.
 		return strings.Compare(u.Key, v.Key)
 	})
 	w.classes, w.terms, w.soft.uses = w.classes[:0], w.terms[:0], w.soft.uses[:0]
@@ -289,6 +296,7 @@ func (w *Worker) sortClasses() {
 				return c
 			}
 		}
+		// The place decides last: the sort need not be stable.
 		return cmp.Or(cmp.Compare(a.use, b.use), cmp.Compare(i, j))
 	})
 	w.unsorted = append(w.unsorted[:0], w.classes...)
@@ -327,6 +335,7 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 	}
 	c.cover = w.terms[from:len(w.terms):len(w.terms)]
 	for _, t := range c.cover {
+		// Only an order of trial, so it need not be exact.
 		c.use += share16(t.amount, w.rows[t.row].short)
 	}
 	from = len(w.terms)

@@ -20,17 +20,22 @@ func (w *Worker) Greedy(dst *Selection, p *Problem) {
 
 // greedy leaves the set it finds, if any, as the best.
 func (w *Worker) greedy() {
+	// Classes are ordered the costliest first, so this goes from the cheapest
+	// up.
 	for i := len(w.classes) - 1; i >= 0; i-- {
 		for n := w.useful(i); n > 0; n-- {
 			w.take(i)
 		}
 	}
+	// If not, bounds were in the way: another order might have found a set, and
+	// so nothing is proven.
 	if w.covered() {
 		w.giveBack()
 		w.now = w.sum()
 		w.keep()
 	}
 	for i := range w.classes {
+		// Back to nothing taken, which is where a search begins.
 		for w.taken[i] > 0 {
 			w.untake(i)
 		}
@@ -59,6 +64,8 @@ func (w *Worker) useful(i int) int {
 	var most int64
 	for _, t := range c.cover {
 		if rem := w.rem[t.row]; rem > 0 {
+			// As many as meet the need, rounded up. The largest over all needs,
+			// since the others are met on the way.
 			most = max(most, (rem-1)/t.amount+1)
 		}
 	}
@@ -74,6 +81,8 @@ func (w *Worker) useful(i int) int {
 // it is not with what is left of the extra room added.
 func (w *Worker) within(t term) int64 {
 	room, extra := w.room[t.row], w.extra[t.row]
+	// What erodes takes from the extra room, and what does not may use all of
+	// it.
 	if t.erodes == 0 {
 		return (room + max(extra, 0)) / t.amount
 	}
@@ -113,6 +122,8 @@ func (w *Worker) move(i int, sign int64) {
 			continue // no set overruns it, and not all units of the class use it
 		}
 		left := w.left(use.Budget)
+		// Out with the old overrun and in with the new: a budget overruns by
+		// what goes beyond it, not by the whole use.
 		w.soft.over -= max(w.soft.used[use.Budget]-left, 0)
 		w.soft.used[use.Budget] += sign * use.Count
 		w.soft.over += max(w.soft.used[use.Budget]-left, 0)
@@ -140,6 +151,8 @@ func (w *Worker) keep() {
 func (w *Worker) sum() (t Total) {
 	for i := range w.classes {
 		c := &w.classes[i]
+		// The first units of a class are the cheapest of it, so a number of
+		// them says which.
 		for _, m := range w.members[c.first : c.first+w.taken[i]] {
 			t.Levels = w.p.Order.Join(&t.Levels, t.Units, &c.levels)
 			t.Work = t.Work.Add(WorkOfNanos(w.p.Units[m].Work))
@@ -160,6 +173,8 @@ func (w *Worker) noteOverrun(l *Levels) {
 
 // answer sets dst to the best set.
 func (w *Worker) answer(dst *Selection, g grade) {
+	// What was found stands also if the search was cut short. The grade says
+	// what is known of it.
 	dst.Found, dst.Steps = w.top.found, w.steps
 	dst.Proven, dst.LevelsProven = g == whole, g >= leastLevels
 	dst.Units, dst.Total = dst.Units[:0], Total{}
@@ -171,6 +186,7 @@ func (w *Worker) answer(dst *Selection, g grade) {
 		first := w.classes[i].first
 		dst.Units = append(dst.Units, w.members[first:first+w.top.taken[i]]...)
 	}
+	// In the order of the problem, which is the caller's.
 	slices.Sort(dst.Units)
 }
 
