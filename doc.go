@@ -294,7 +294,10 @@
 // takes of its own leaf, of strictly higher priority, which then uses t below E
 // itself. That one must be stopped in turn, by one that is higher still, and so
 // on without end. But tasks are finitely many. So the cycle has no plan by law 4,
-// and the other plans only ever go up in priority: there is no cycle.
+// and the other plans only ever go up in priority: there is no cycle. Quotas do
+// not close it either. On a cycle no max changes. So what starts or is planned
+// stays within it, what is over it only becomes less, and nothing that is enforced
+// is on a cycle.
 //
 // Why any has. One node of 5, two leaves that are guaranteed 2 each, both with a
 // priority fence. Leaf 1 has A (size 2, priority 0) and B (size 1, priority 1),

@@ -33,6 +33,28 @@ func TestFilter_AskedOnce(t *testing.T) {
 	}
 }
 
+// A predicate is asked about nodes that the filter lets the ask run on, and about no
+// others: the cheapest node is out, whatever the predicate would say of it.
+func TestFilter_BeforePredicate(t *testing.T) {
+	f := giverAndTaker(t)
+	for _, node := range []string{"n1", "n2", "n3"} {
+		f.node(node, 2)
+		f.task("v-"+node, "a", node, 2)
+	}
+	var asked []string
+	p := &victims.Planner{
+		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return f.c.NodeName(n) != "n1" },
+		Predicate: func(p *victims.Placing) bool {
+			asked = append(asked, f.c.NodeName(p.Node))
+			return f.c.NodeName(p.Node) != "n2"
+		},
+	}
+	d := f.decide(p, f.ask("x", "b", 2))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Equal(t, "n3", d.Plan.Place)
+	require.NotContains(t, asked, "n1")
+}
+
 // Whatever there is to decide, a filter is asked at most once about a node, and
 // only about the ask.
 func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
