@@ -30,8 +30,11 @@ func propertyOracle(t *rapid.T) { comparedOn(t, world.Small) }
 
 // comparedOn compares the planner with the oracle on worlds of a shape. Neither
 // pruning nor the order in which tasks came and went matters.
-func comparedOn(t *rapid.T, shape world.Shape) {
-	c := world.Cases(shape).Draw(t, "case")
+func comparedOn(t *rapid.T, shape world.Shape) { comparedIn(t, world.Cases(shape)) }
+
+// comparedIn is comparedOn for cases of a generator.
+func comparedIn(t *rapid.T, cases *rapid.Generator[*world.Case]) {
+	c := cases.Draw(t, "case")
 	want := oracle.Decide(c)
 	cluster := build(t, &c.World)
 	planner := world.CasePlanner(cluster, c)
@@ -68,6 +71,19 @@ func TestOracle_Features(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) { comparedOn(t, world.Small.With(f.with)) })
 		})
 	}
+}
+
+// TestOracle_Together compares them where hardly anything is plain: the ask selects
+// nodes and needs ports, and tasks are in budgets and gangs and have costs, so that
+// many plans depend on several rules at once. Each plan is exact: of least cost
+// down to the last key, and proven.
+func TestOracle_Together(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { comparedIn(t, world.DenseCases(world.Small)) })
+}
+
+func FuzzOracle_Together(f *testing.F) {
+	seedFuzz(f)
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { comparedIn(t, world.DenseCases(world.Small)) }))
 }
 
 func FuzzOracle_Everything(f *testing.F) {

@@ -55,6 +55,36 @@ func TestFeaturesMatter(t *testing.T) {
 	}
 }
 
+// In dense cases many plans depend on several rules at once: without any of them
+// the plan would be another, or none.
+func TestFeaturesMatterTogether(t *testing.T) {
+	const cases = 1000
+	count := make(map[int]int)
+	generator := world.DenseCases(world.Small)
+	for seed := range cases {
+		c := generator.Example(seed)
+		with := oracle.Decide(c)
+		if with.Outcome != oracle.Preempts {
+			continue
+		}
+		matter := 0
+		for _, spoil := range spoils {
+			less := *c
+			less.World.Tasks, less.World.Nodes = slices.Clone(c.World.Tasks), slices.Clone(c.World.Nodes)
+			if spoil(&less); said(oracle.Decide(&less)) != said(with) {
+				matter++
+			}
+		}
+		for n := range matter + 1 {
+			count[n]++
+		}
+	}
+	t.Logf("of %d cases, plans in which at least so many rules matter: %v", cases, count)
+	for n, atLeast := range map[int]int{0: 120, 2: 60, 3: 20, 4: 3} { // of a thousand
+		assert.GreaterOrEqual(t, count[n]*1000/cases, atLeast, "%d rules", n)
+	}
+}
+
 // said is what a caller of a planner acts on, and the work lost.
 func said(r oracle.Result) string {
 	s := fmt.Sprint(r.Outcome, " ", r.Node, " ", r.Reason, " ", r.Cost.Work)
