@@ -152,3 +152,23 @@ func rackCluster(b testing.TB, nodes, racks int) *victims.Cluster {
 	}
 	return c
 }
+
+// The filter is asked about nodes, and not about their places in a domain: the
+// first node of the first rack is out, that of the second is not.
+func TestDecide_DomainAndFilter(t *testing.T) {
+	cluster := racks()
+	run(cluster, "n3", "root.web", victims.Task{Key: "web", Size: resources.Vector{1}})
+	job := trainJob(cluster, 8)
+	job.Domain = 1
+	asked := make(map[string]int)
+	planner := jobs.Planner{Cluster: cluster, Filter: func(_ *jobs.Job, _ int, n victims.NodeID) bool {
+		asked[cluster.NodeName(n)]++
+		return cluster.NodeName(n) != "n1"
+	}}
+	var d jobs.Decision
+	require.NoError(t, planner.Decide(&d, job, noon))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Equal(t, "n2", d.Plan.Placements[0].Place)
+	require.Equal(t, "n3", d.Plan.Placements[1].Place)
+	require.Equal(t, map[string]int{"n1": 1, "n2": 1, "n3": 1}, asked)
+}
