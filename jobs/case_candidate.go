@@ -20,7 +20,8 @@ type supply struct {
 	tasks   []int32 // candidates, unit by unit
 	usable  []bool  // by candidate: whether any unit has it
 	parts   []cover.Part
-	names   []int32 // scratch: gangs in the order of their names
+	keys    []string // of the members of whole gangs, beside the least of each gang
+	names   []int32  // scratch: gangs in the order of their names
 }
 
 // A candidate is a task that no rule for itself alone keeps from being a

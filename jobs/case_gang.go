@@ -114,7 +114,7 @@ func (c *jobCase) settleGangs() {
 // gang that may go whole. Whole gangs come last. One that law 2 forbids even if
 // nothing else goes is left out.
 func (c *jobCase) buildUnits() {
-	c.units, c.tasks, c.parts, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], 0
+	c.units, c.tasks, c.parts, c.keys, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], c.keys[:0], 0
 	for i := range c.cands {
 		cand := &c.cands[i]
 		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || c.keptAlone(cand) != 0 {
@@ -168,17 +168,11 @@ func (c *jobCase) addWhole(i int32) {
 	u := unit{gang: i, whole: true, first: int32(len(c.tasks))}
 	u.Size = c.block(1)
 	for n, m := range c.members[g.first:g.end] {
-		// Its key is the least of its members', so that the order of units does
-		// not depend on rows. It is then the key of another unit too, if that
-		// member may go alone; byCost tells the two apart.
 		cand := &c.cands[m]
 		c.tasks = append(c.tasks, m)
 		u.Levels = c.order.Join(&u.Levels, n, &cand.levels)
 		u.Work = addWork(u.Work, cand.work)
 		u.Size = resources.Add(u.Size, u.Size, cand.size)
-		if n == 0 || cand.key < u.Key {
-			u.Key = cand.key
-		}
 	}
 	u.Levels[victims.LevelJobs] = 1
 	u.end = int32(len(c.tasks))
@@ -187,9 +181,24 @@ func (c *jobCase) addWhole(i int32) {
 		c.tasks = c.tasks[:u.first]
 		return
 	}
+	c.nameWhole(&u)
 	c.wholes++
 	c.units = append(c.units, u)
 	c.bind(&c.units[len(c.units)-1])
+}
+
+// nameWhole gives a whole gang its keys. The first is the least of its members',
+// so that the order of units does not depend on rows. It is then the key of
+// another unit too, if that member may go alone; byCost tells the two apart. The
+// others count if sets that cost as much are told apart by all their keys.
+func (c *jobCase) nameWhole(u *unit) {
+	from := len(c.keys)
+	for _, i := range c.tasks[u.first:u.end] {
+		c.keys = append(c.keys, c.cands[i].key)
+	}
+	keys := c.keys[from:len(c.keys):len(c.keys)]
+	slices.Sort(keys)
+	u.Key, u.More = keys[0], keys[1:]
 }
 
 // bind sets what bounds a unit. One that is counted against the surplus of a

@@ -56,6 +56,17 @@ func TestOracleOnCases(t *testing.T) {
 			members: members(2, 2, 2, 2), small: true,
 		},
 		{
+			// Either all of g goes, or one of it, b, and with c the job h: both
+			// stop three tasks and one job. The keys decide, a b c before a y z,
+			// and those of g are not only the least of them.
+			name: "all keys of a whole gang count",
+			tasks: []world.Task{
+				task("a", 1, 0, "g"), task("b", 1, 0, ""), task("c", 1, 0, "h"), task("y", 1, 0, "g"), task("z", 1, 0, "g"),
+			},
+			keeps:   map[string]int{"g": 2, "h": 2},
+			members: members(1, 1, 1), small: true,
+		},
+		{
 			// Members of two sizes are not placed in their order, which the
 			// predicate may rely on.
 			name: "a predicate and members of two sizes", tasks: alike, members: members(2, 2, 2, 3),
