@@ -182,6 +182,7 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 	if len(x.members) == 0 {
 		return
 	}
+	d.trial.left -= 2 * gatherWork * int64(len(x.members))
 	order := PlanOrder()
 	unit := cover.Unit{Size: u.block(d.c.types)}
 	from := len(u.parts)

@@ -115,6 +115,14 @@ func (d *decision) searchLocal(s *site) {
 	d.local.addGangs(d, s)
 	d.state(s, d.wanted(s))
 	d.solve(&d.found, &d.local, d.limit())
+	if d.local.thinned {
+		if !d.best.found && !d.found.Found {
+			d.pool.whole = true // the others are needed, too
+			d.searchLocal(s)
+			return
+		}
+		d.trial.proven, d.trial.levels = false, false
+	}
 	d.offer(s.node, &d.found, &d.local)
 }
 

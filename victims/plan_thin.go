@@ -3,6 +3,7 @@ package victims
 import (
 	"cmp"
 	"container/heap"
+	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -18,7 +19,7 @@ const (
 	manyGroups = 1024
 	// thinTo is how many tasks a thinned pool has. Plans take some ten; with a
 	// quarter as many the loads of package workload were as good.
-	thinTo = 512
+	thinTo = 128
 )
 
 // motley reports whether candidates are of more groups than a search should look
@@ -125,4 +126,79 @@ func (h *thinHeap) share(id TaskID) (share int64) {
 		}
 	}
 	return share
+}
+
+// pickLanes picks the best lanes of a huge node: of each kind that decides before
+// own costs no more than thinTo, those that have most of what the node lacks for
+// their own cost. They stay in their order.
+func (u *unitSet) pickLanes(d *decision, s *site) {
+	u.picks = u.picks[:0]
+	digest := &d.c.digest.nodes[s.node]
+	for from := 0; from < len(digest.lanes); {
+		kind, end := &digest.lanes[from], from
+		h := pickHeap{rows: d.scratch.picked[:0]}
+		for ; end < len(digest.lanes); end++ {
+			l := &digest.lanes[end]
+			if l.flags != kind.flags || l.priority != kind.priority {
+				break
+			}
+			h.offer(pickedLane{
+				share: d.problem.mix.of(digest.size(end, d.c.types), s.short),
+				cost:  d.c.costOf(digest.ids[l.first]), lane: int32(end),
+			})
+		}
+		for i := range h.rows {
+			u.picks = append(u.picks, h.rows[i].lane)
+		}
+		d.scratch.picked, from = h.rows, end
+	}
+	d.trial.left -= int64(4 * len(digest.lanes))
+	slices.Sort(u.picks)
+}
+
+// A pickedLane is a lane with what its tasks have of what is lacking, and cost.
+type pickedLane struct {
+	share, cost int64
+	lane        int32
+}
+
+// compare orders lanes by own cost for what they have, then by what they have.
+func (a *pickedLane) compare(b *pickedLane) int {
+	if a.cost != 0 || b.cost != 0 {
+		if c := wide.Mul(uint64(a.cost), uint64(b.share)).Cmp(wide.Mul(uint64(b.cost), uint64(a.share))); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lane, b.lane))
+}
+
+// pickHeap is the best lanes so far, the worst of them on top.
+type pickHeap struct{ rows []pickedLane }
+
+// offer takes a lane in if it is one of the best.
+func (h *pickHeap) offer(l pickedLane) {
+	if len(h.rows) < thinTo {
+		h.rows = append(h.rows, l)
+		for i := len(h.rows) - 1; i > 0 && h.rows[i].compare(&h.rows[(i-1)/2]) > 0; i = (i - 1) / 2 {
+			h.rows[i], h.rows[(i-1)/2] = h.rows[(i-1)/2], h.rows[i]
+		}
+		return
+	}
+	if l.compare(&h.rows[0]) > 0 {
+		return
+	}
+	h.rows[0] = l
+	for i := 0; ; {
+		next := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h.rows); child++ {
+			if h.rows[child].compare(&h.rows[next]) > 0 {
+				next = child
+			}
+		}
+		if next == i {
+			return
+		}
+		h.rows[i], h.rows[next] = h.rows[next], h.rows[i]
+		i = next
+	}
 }

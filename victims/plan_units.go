@@ -17,6 +17,10 @@ type unitSet struct {
 	gang  []int32  // by unit: the gang that it is as a whole, or -1
 	bound bool     // some unit has bounds
 	met   []int32  // the gangs of which members were seen, each once
+	// thinned says that the node has so many lanes that only some were gathered, and
+	// picks are those.
+	thinned bool
+	picks   []int32
 
 	parts   []cover.Part
 	rows    []int32
@@ -26,6 +30,7 @@ type unitSet struct {
 }
 
 func (u *unitSet) reset() {
+	u.thinned = false
 	u.units, u.ids, u.gang, u.bound, u.met = u.units[:0], u.ids[:0], u.gang[:0], false, u.met[:0]
 	u.parts, u.rows, u.uses, u.amounts, u.keys = u.parts[:0], u.rows[:0], u.uses[:0], u.amounts[:0], u.keys[:0]
 }
@@ -238,7 +243,16 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 	u.reset()
 	digest := &d.c.digest.nodes[s.node]
 	all := d.c.row(d.c.digest.all, s.node)
-	for i := range digest.lanes {
+	n := len(digest.lanes)
+	if u.thinned = d.trial.brief && n > manyGroups && !d.needs.open() && !d.pool.whole; u.thinned {
+		u.pickLanes(d, s)
+		n = len(u.picks)
+	}
+	for at := range n {
+		i := at
+		if u.thinned {
+			i = int(u.picks[at])
+		}
 		l := &digest.lanes[i]
 		size := digest.size(i, d.c.types)
 		left, counted := int64(0), false // the most useful, counted if one is found
@@ -326,6 +340,7 @@ func (p *headroomPool) gather(d *decision) {
 		}
 	}
 	slices.Sort(p.met)
+	d.trial.left -= 2 * gatherWork * int64(len(ids))
 	d.scratch.taken = p.withGangs(d, ids)
 	p.sums.sumUp(d, d.scratch.taken)
 	ids = d.scratch.taken[:len(ids)]

@@ -35,7 +35,7 @@ type Planner struct {
 	Steps int
 	// Budget bounds the elementary work of the searches of a decision: rows times
 	// classes of candidates touched. What is found by then is the answer, and its
-	// proof says so. 0 means 8 for each task and type, and at least four million;
+	// proof says so. 0 means 8 for each task and type, and at least three million;
 	// most of them are for the levels of the cost, up to the sum of raw priorities.
 	// In a cluster of up to 30 nodes and 300 tasks it means what it takes to be
 	// exact. A million take about a millisecond.
@@ -245,6 +245,7 @@ type scratch struct {
 	one                [1]TaskID
 	newest             [2][]int64
 	priced             []pricedLane
+	picked             []pickedLane
 	shares             []laneShare
 	order              []int32
 	left               boundState
@@ -330,17 +331,20 @@ func (t *trial) proof() Proof {
 // and smallBudget that in one of up to smallNodes and smallTasks, where answers
 // are to be exact to the last key. A million take about a millisecond.
 const (
-	leastBudget = 1 << 22
+	leastBudget = 3 << 20
 	smallBudget = 1 << 27
 	smallNodes  = 30
 	smallTasks  = 300
+	// exactTasks is up to how many tasks all of the budget may go to the last key.
+	// In larger clusters a proof of the levels is what a decision may wait for.
+	exactTasks = 1 << 13
 )
 
 // allow gives the decision its budget of elementary work.
 func (d *decision) allow() {
 	d.trial.left = d.p.Budget
 	if d.trial.left <= 0 {
-		d.trial.brief = true
+		d.trial.brief = d.c.TaskLen() > exactTasks
 		d.trial.left = max(leastBudget, 8*int64(d.c.TaskLen())*int64(d.c.types))
 		if d.c.NodeLen() <= smallNodes && d.c.TaskLen() <= smallTasks {
 			d.trial.left, d.trial.brief = smallBudget, false

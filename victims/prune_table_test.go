@@ -123,7 +123,80 @@ var pruneCases = []pruneCase{
 		},
 		node: "n2", want: []string{"low", "new"},
 	},
+	{
+		// Root.p lacks one and the root lacks two. Inner makes one of each, and the
+		// root's other one is outside: who makes headroom further down is not all
+		// that it takes.
+		name: "headroom outside lacks more than inside",
+		build: func(t *testing.T) (*fixture, *victims.Ask) {
+			f := newFixture(t, queue.Config{Max: slots(3), Children: []queue.Config{
+				{Name: "free"},
+				{Name: "p", Max: slots(2), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(2)}}},
+			}})
+			f.node("n1", 2)
+			f.node("n2", 4)
+			f.task("inner", "p.a", "n2", 1, ago(time.Minute))
+			f.task("outer", "free", "n2", 2, ago(time.Minute))
+			return f, f.ask("x", "p.b", 2)
+		},
+		node: "n1", want: []string{"inner", "outer"},
+	},
+	{
+		// Root and root.p lack one each. Inner makes both; outer lost less work, but
+		// then somebody of root.p would have to go besides.
+		name: "headroom inside is headroom outside",
+		build: func(t *testing.T) (*fixture, *victims.Ask) {
+			f := newFixture(t, queue.Config{Max: slots(2), Children: []queue.Config{
+				{Name: "free"},
+				{Name: "p", Max: slots(1), Children: []queue.Config{{Name: "a"}, {Name: "b", Guaranteed: slots(1)}}},
+			}})
+			f.node("n1", 1)
+			f.node("n2", 2)
+			f.task("inner", "p.a", "n2", 1, ago(time.Hour))
+			f.task("outer", "free", "n2", 1, ago(time.Minute))
+			return f, f.ask("x", "p.b", 1)
+		},
+		node: "n1", want: []string{"inner"},
+	},
+	{
+		// Own costs come before numbers: two of 4 on n1 cost less than one of 9 on n2,
+		// and one of 7 on n3 less than either, though it is the oldest.
+		name: "own costs before victims",
+		build: func(t *testing.T) (*fixture, *victims.Ask) {
+			f := giverAndTaker(t)
+			f.node("n1", 2)
+			f.node("n2", 2)
+			f.node("n3", 2)
+			f.task("a1", "a", "n1", 1, own(4))
+			f.task("a2", "a", "n1", 1, own(4))
+			f.task("b", "a", "n2", 2, own(9))
+			f.task("c", "a", "n3", 2, own(7), ago(time.Hour))
+			return f, f.ask("x", "b", 2)
+		},
+		node: "n3", want: []string{"c"},
+	},
+	{
+		// On n1 one task of cost 6 has all of it. On n2 tasks of cost 1 have a third
+		// each: three of them are needed, and cost 3.
+		name: "many that cost little before one that costs more",
+		build: func(t *testing.T) (*fixture, *victims.Ask) {
+			f := newTypedFixture(t, "cpu", "gpu")
+			f.sized("n1", 3, 3)
+			f.sized("n2", 3, 3)
+			f.run("whole", "n1", resources.Vector{3, 3}, own(6))
+			for _, key := range []string{"x1", "x2", "x3"} {
+				f.run(key, "n2", resources.Vector{1, 1}, own(1))
+			}
+			ask := f.ask("x", "b", 1)
+			ask.Size = resources.Vector{3, 3}
+			return f, ask
+		},
+		node: "n2", want: []string{"x1", "x2", "x3"},
+	},
 }
+
+// own sets what a task costs.
+func own(v int64) func(*victims.Task) { return func(t *victims.Task) { t.Cost = v } }
 
 // TestPruning_ByHand decides each case as it comes and exhaustively.
 func TestPruning_ByHand(t *testing.T) {

@@ -271,7 +271,7 @@ func (x *lesserSearch) branch(at int) bool {
 		return false
 	}
 	w.steps++
-	w.spend(lesserWork + 4*int64(len(w.rows)))
+	w.spend(lesserWork + int64(8*len(w.rows)+40*len(x.prices)))
 	if at == len(x.order) || !x.inReach(at) || x.tooDear(at) {
 		return true
 	}
