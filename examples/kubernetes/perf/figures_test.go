@@ -66,14 +66,18 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 // alike, and nobody creates them again.
 func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	var pods []v1.Pod
+	calm := 0
 	require.Eventually(b, func() bool {
 		list, err := client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 		require.NoError(b, err)
 		pods = list.Items
-		return !slices.ContainsFunc(pods, func(p v1.Pod) bool {
+		if calm++; slices.ContainsFunc(pods, func(p v1.Pod) bool {
 			return p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != ""
-		})
-	}, time.Minute, 100*time.Millisecond, "pods are on their way")
+		}) {
+			calm = 0
+		}
+		return calm == 20 // nominations are told with a delay
+	}, 3*time.Minute, 100*time.Millisecond, "pods are on their way")
 	nodes, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 	require.NoError(b, err)
 	free, were, size := map[string]int64{}, map[string]int{}, int64(900)

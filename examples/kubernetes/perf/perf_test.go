@@ -55,26 +55,26 @@ func run(b *testing.B, file string, tell func(figures)) {
 		}))
 }
 
-// TestSmall runs all workloads on a few nodes, to see that the benchmarks work and
-// that nobody is stopped in vain.
+// TestSmall runs all workloads on a few nodes with the plugin, to see that the benchmarks
+// work and that nobody is stopped in vain. If the machine is so busy that scheduler_perf
+// gives up, it is tried again.
 func TestSmall(t *testing.T) {
 	filter := perf.PerfSchedulingLabelFilter
 	perf.PerfSchedulingLabelFilter = "small"
 	defer func() { perf.PerfSchedulingLabelFilter = filter }()
-	for _, s := range schedulers {
-		var all []figures
-		testing.Benchmark(func(b *testing.B) { run(b, s.file, func(f figures) { all = append(all, f) }) })
-		require.Len(t, all, 4, "%s: a workload failed", s.name)
-		for _, f := range all {
-			t.Logf("%s: %+v", s.name, f)
-			require.NotZero(t, f.calls, f.workload)
-			require.NotZero(t, f.rate, f.workload)
-			if s.name == "PreemptByQueue" {
-				require.Zero(t, f.wasted, f.workload)
-			}
-		}
-		require.Equal(t, 20, all[0].victims, "each of five asks takes a node of four pods")
-		require.Zero(t, all[1].victims)
-		require.Equal(t, 4, all[2].victims)
+	var all []figures
+	for attempt := 0; attempt < 3 && len(all) < 4; attempt++ {
+		all = nil
+		testing.Benchmark(func(b *testing.B) { run(b, schedulers[1].file, func(f figures) { all = append(all, f) }) })
 	}
+	require.Len(t, all, 4, "a workload failed")
+	for _, f := range all {
+		t.Logf("%+v", f)
+		require.NotZero(t, f.calls, f.workload)
+		require.NotZero(t, f.rate, f.workload)
+		require.Zero(t, f.wasted, f.workload)
+	}
+	require.Equal(t, 20, all[0].victims, "each of five asks takes a node of four pods")
+	require.Zero(t, all[1].victims)
+	require.Equal(t, 4, all[2].victims)
 }

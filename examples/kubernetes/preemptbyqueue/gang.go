@@ -3,7 +3,6 @@ package preemptbyqueue
 import (
 	"context"
 	"reflect"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -54,9 +53,10 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
 	d := &c.jobDecision
-	text := d.Describe(c.cluster)
-	line, _, _ := strings.Cut(text, "\n")
-	log(ctx).V(2).Info("Decided", "podGroup", g.job.Name, "outcome", d.Outcome, "decision", text)
+	line := d.Summary(c.cluster)
+	if l := log(ctx).V(2); l.Enabled() {
+		l.Info("Decided", "podGroup", g.job.Name, "outcome", d.Outcome, "decision", d.Describe(c.cluster))
+	}
 	c.countGang()
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Reason == jobs.InFlight:

@@ -3,7 +3,6 @@ package preemptbyqueue
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -90,9 +89,10 @@ func (c *core) waitsFor(key string) []string {
 func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
 	c := pl.core
 	d := &c.decision
-	text := c.cluster.Describe(d)
-	line, _, _ := strings.Cut(text, "\n")
-	log(ctx).V(2).Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "decision", text)
+	line := d.Summary(c.cluster)
+	if l := log(ctx).V(2); l.Enabled() {
+		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "decision", c.cluster.Describe(d))
+	}
 	c.count(d)
 	if d.Outcome == victims.Refused {
 		return pl.refuse(pod, line, now)
