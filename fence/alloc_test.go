@@ -27,7 +27,7 @@ func TestNoAllocs(t *testing.T) {
 	}{
 		{"Root", func() { sinkID = Root(tree, x) }},
 		{"LiftTo", func() { sinkLift = LiftTo(tree, x, queue.Root) }},
-		{"Compare", func() { sinkInt = Compare(tree, x, 1, a, 2) }},
+		{"Compare", func() { sinkInt = Compare(tree, Priority{x, 1}, Priority{a, 2}) }},
 		{"View.Reset", func() { v.Reset(tree, x) }},
 		{"View.Reset/of a smaller tree", func() { v.Reset(small, 1); v.Reset(tree, x) }},
 		{"View.Standing", func() { sinkInt = int(v.Standing(a)) }},

@@ -61,7 +61,7 @@ func BenchmarkCompare(b *testing.B) {
 	b.Run("depth=4", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			sinkInt = Compare(tree, 3, 7, leaf, 5)
+			sinkInt = Compare(tree, Priority{3, 7}, Priority{leaf, 5})
 		}
 	})
 }

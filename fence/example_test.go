@@ -91,9 +91,9 @@ func ExampleCompare() {
 	web, _ := tree.Lookup("root.office.web")
 	mail, _ := tree.Lookup("root.office.mail")
 	lab, _ := tree.Lookup("root.lab")
-	fmt.Println(fence.Compare(tree, web, 1, mail, 2))
-	fmt.Println(fence.Compare(tree, web, 1, lab, 2000))
-	fmt.Println(fence.Compare(tree, web, -50, lab, 2000))
+	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: mail, Raw: 2}))
+	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: 1}, fence.Priority{Leaf: lab, Raw: 2000}))
+	fmt.Println(fence.Compare(tree, fence.Priority{Leaf: web, Raw: -50}, fence.Priority{Leaf: lab, Raw: 2000}))
 	// Output:
 	// -1
 	// 1

@@ -83,10 +83,10 @@ func effectivePriorities(t *rapid.T) {
 		t.Fatalf("%d of %s is lifted to %d, want %d", b, leaves[j], got, theirs)
 	}
 	want := ours.Cmp(theirs)
-	if got := Compare(tree, x, a, y, b); got != want {
+	if got := Compare(tree, Priority{x, a}, Priority{y, b}); got != want {
 		t.Fatalf("Compare = %d, want %d", got, want)
 	}
-	if got := Compare(tree, y, b, x, a); got != -want {
+	if got := Compare(tree, Priority{y, b}, Priority{x, a}); got != -want {
 		t.Fatalf("Compare, the other way round, = %d, want %d", got, -want)
 	}
 }

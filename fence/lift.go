@@ -40,16 +40,23 @@ func LiftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
 	return l
 }
 
-// Compare returns -1, 0 or +1 as the task of priority a in leaf x has a lower,
-// the same or a higher effective priority than one of priority b in leaf y,
-// both lifted to below the lowest common ancestor. Tasks of one leaf compare by
-// their raw priorities.
+// A Priority is what a task says of itself: where it is, and how important it is
+// among those of its leaf.
+type Priority struct {
+	Leaf queue.ID
+	Raw  int32
+}
+
+// Compare returns -1, 0 or +1 as a task of priority a has a lower, the same or a
+// higher effective priority than one of priority b, both lifted to below their
+// lowest common ancestor. Tasks of one leaf compare by their raw priorities. The
+// cost is linear in the depth.
 //
 // Tasks of several leaves cannot be sorted by it: behind a fence two tasks that
 // differ may both be equal to a third outside.
-func Compare(t *queue.Tree, x queue.ID, a int32, y queue.ID, b int32) int {
-	c := t.CommonAncestor(x, y)
-	return cmp.Compare(LiftTo(t, x, c).Of(a), LiftTo(t, y, c).Of(b))
+func Compare(t *queue.Tree, a, b Priority) int {
+	c := t.CommonAncestor(a.Leaf, b.Leaf)
+	return cmp.Compare(LiftTo(t, a.Leaf, c).Of(a.Raw), LiftTo(t, b.Leaf, c).Of(b.Raw))
 }
 
 // step returns what q alone does to a priority that comes from below.

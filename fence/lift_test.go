@@ -106,8 +106,8 @@ func TestLift(t *testing.T) {
 			} else if test.theirs > test.ours {
 				want = +1
 			}
-			require.Equal(t, want, Compare(tree, w, test.priority, x, test.asks))
-			require.Equal(t, -want, Compare(tree, x, test.asks, w, test.priority))
+			require.Equal(t, want, Compare(tree, Priority{w, test.priority}, Priority{x, test.asks}))
+			require.Equal(t, -want, Compare(tree, Priority{x, test.asks}, Priority{w, test.priority}))
 		})
 	}
 }
@@ -145,7 +145,7 @@ func TestDeepest(t *testing.T) {
 	require.Equal(t, top-bottom, v.Rank(up, lowest).Of(highest))
 	v.Reset(tree, up)
 	require.Equal(t, bottom-top, v.Rank(down, highest).Of(lowest))
-	require.Equal(t, +1, Compare(tree, up, highest, down, lowest))
+	require.Equal(t, +1, Compare(tree, Priority{up, highest}, Priority{down, lowest}))
 }
 
 // TestZeroLift shows that the zero Lift changes nothing.
@@ -160,7 +160,7 @@ func TestZeroLift(t *testing.T) {
 func TestCompareIsNoOrder(t *testing.T) {
 	tree := mustNew(t, node("root", nil, node("t", set("=0"), node("a", nil), node("b", nil)), node("c", nil)))
 	a, b, c := mustLookup(t, tree, "root.t.a"), mustLookup(t, tree, "root.t.b"), mustLookup(t, tree, "root.c")
-	require.Equal(t, -1, Compare(tree, a, 1, b, 2))
-	require.Equal(t, 0, Compare(tree, a, 1, c, 0))
-	require.Equal(t, 0, Compare(tree, b, 2, c, 0))
+	require.Equal(t, -1, Compare(tree, Priority{a, 1}, Priority{b, 2}))
+	require.Equal(t, 0, Compare(tree, Priority{a, 1}, Priority{c, 0}))
+	require.Equal(t, 0, Compare(tree, Priority{b, 2}, Priority{c, 0}))
 }

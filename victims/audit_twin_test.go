@@ -117,7 +117,7 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 			rank = int(task.Priority) - int(ask.Priority)
 			check(rank != 0, victims.LawPriority)
 		default:
-			rank = fence.Compare(tree, task.Queue, task.Priority, ask.Queue, ask.Priority)
+			rank = fence.Compare(tree, fence.Priority{Leaf: task.Queue, Raw: task.Priority}, fence.Priority{Leaf: ask.Queue, Raw: ask.Priority})
 			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
 			check(below && task.Queue != ask.Queue, victims.LawFence)
 			e, ok := s.starving()
