@@ -57,7 +57,7 @@ type Breach struct {
 	Withheld int64 // min(min, NR) for PreemptibleMax, else 0
 	Used     int64 // N, U or P, as the formula has it
 	Rem      int64 // positive
-	Bound    int64 // the min, which is 0 where it is not defined, or the max
+	Bound    int64 // the min, which is 0 if it is not defined, or the max
 }
 
 // Over returns by how much the sum is above the bound: a positive amount, at
@@ -161,7 +161,7 @@ func (a *Account) breach(f Formula, t int, rem int64) (b Breach, bounded bool) {
 // Need sets dst to what preemptible tasks below the queue must free so that the
 // claim is under the max there, and returns it: UsedMax for the non-preemptible,
 // PreemptibleMax for the others. It says nothing of the min, which no victim
-// helps. dst is allocated where it is too short.
+// helps. dst is allocated if it is too short.
 func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 	f := PreemptibleMax
 	if claim.NonPreemptible {

@@ -12,7 +12,7 @@ import (
 )
 
 // A Law is something that every lawful plan for a job keeps. Its String is a
-// stable word; where package victims has the law, it is the same one.
+// stable word, the same one as in package victims if that has the law, too.
 type Law uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 	LawPriority       // law 6: all victims are of lower effective priority
 	LawExempt         // no victim is exempt
 
-	LawGuarantee // law 2: no queue ends below its guarantee, or lower where it was below before
+	LawGuarantee // law 2: no queue ends below its guarantee, or lower if it was below before
 	LawBudget    // no hard budget loses more tasks than it has left
 	LawGang      // no running job is left with too few members: it keeps its minimum, or goes as a whole, which one with a grant cannot
 
@@ -146,9 +146,9 @@ type Violation struct {
 	Node   string // the node at fault, or ""
 	Budget string // the budget at fault, or ""
 
-	Queue    queue.ID // the queue at fault; where HasQueue is set
+	Queue    queue.ID // the queue at fault, if HasQueue is set
 	HasQueue bool
-	Type     int // the resource type at fault; where HasType is set
+	Type     int // the resource type at fault, if HasType is set
 	HasType  bool
 
 	// Have is what there is and Want is what it is compared with: amounts of

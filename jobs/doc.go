@@ -48,10 +48,10 @@
 //	preemptible:     min(min, NR) + P + rem <= max
 //
 // admit a job, at every queue of its path that has an entry and in every type of
-// which rem has any. A non-preemptible job may have victims where N + rem <=
-// min, for they make room under the max; a preemptible one only where it is
+// which rem has any. A non-preemptible job may have victims if N + rem <=
+// min, for they make room under the max; a preemptible one only if it is
 // admitted anyway. Amounts are coming ones: what is leaving is supply, and a job
-// that fits once that has gone waits for it. It fits at once where the same holds
+// that fits once that has gone waits for it. It fits at once if the same holds
 // of present amounts.
 //
 // # Who may be stopped
@@ -74,27 +74,27 @@
 //
 // Victims make room on the nodes of the members, under the maxima of the queues
 // of their path, and under the max of the quotas there. Given the nodes, that is
-// one covering problem, as [victims.Problem] has it: a need for every node, for
+// one covering problem, as [cover.Problem] has it: a need for every node, for
 // what its members want beyond what is coming free there; a need for every queue
 // that is short; the bounds of law 2; and tasks and gangs as units.
 //
-// Of all nodes and sets the plan is the one of least [victims.Cost]. What is
-// freed beyond need counts, per type, from the larger of what all nodes need
-// together and what the queue needs that lacks most. Where one node is compared
-// for an ask, the nodes of the members are compared here, in the order of
-// members; Cost.Node is 0.
+// Of all nodes and sets the plan is the one of least [victims.Cost]. Two parts of
+// it differ from that of an ask. The need, beyond which freed amounts are excess,
+// is what all nodes need together or what the neediest queue lacks, whichever is
+// larger. And of plans that are alike otherwise, the nodes of the members are
+// compared one after another, in the order of members; Cost.Node is 0.
 //
 // Small cases are searched completely, by branch and bound over the number of
 // members of each size on each node. In large ones members of one size are
 // spread out by a dynamic programme: for each node and number of members the
-// cheapest victims, and from these the cheapest total. It is exact where nothing
+// cheapest victims, and from these the cheapest total. It is exact if nothing
 // but nodes decides, and [Plan.Proof] says when that was so. Otherwise plans are
-// made member by member, or by letting all fall that may, and giving back what
-// is not needed, the most valuable first.
+// made member by member. Or else all go that may, and what is not needed comes
+// back, the most valuable first.
 //
-// In every case a plan is inclusion-minimal in units, no gang goes as a whole
-// whose surplus would do, and an [Auditor], which shares nothing with the
-// planner, has found it lawful from scratch.
+// Every plan is minimal: no unit of it can be given back, and no gang goes as a
+// whole if its surplus would do. An [Auditor], which shares nothing with the
+// planner, has judged each from scratch and found it lawful.
 //
 // # Cost and memory
 //
@@ -138,6 +138,8 @@
 // least rank and priority; search_room.go bounds the cost of a host;
 // search_best.go keeps the best plan; search_effort.go counts steps.
 //
-// Then audit.go judges the plan from scratch, refuse.go says why there is none,
+// Then audit.go judges the plan from scratch: audit_case.go says how things are,
+// and the other audit files hold laws against that. Refuse.go says why there is no
+// plan,
 // and describe.go puts both into words. Rounds, in rounds.go, carries plans out.
 package jobs

@@ -54,12 +54,12 @@ type Victim struct {
 
 	Rank int64  // its effective priority minus the job's; negative
 	Job  string // of which it is a member, or ""
-	// Whole is set where it falls with all of its job, of which too few members
+	// Whole is set if it goes with all of its job, of which too few members
 	// would be left.
 	Whole bool
-	// ForNode is set where its amounts make room on a node of the plan,
-	// ForHeadroom where they make room under the max of a queue, and ForQuota
-	// where they make room under the max of a quota.
+	// ForNode is set if its amounts make room on a node of the plan,
+	// ForHeadroom if they make room under the max of a queue, and ForQuota
+	// if they make room under the max of a quota.
 	ForNode, ForHeadroom, ForQuota bool
 }
 

@@ -33,7 +33,7 @@ const (
 	// members are placed in different ones, or in none.
 	NoDomain
 	// Unlawful: the plan that was found did not pass the audit, which happens
-	// where the caller's functions answer differently when asked again.
+	// if the caller's functions answer differently when asked again.
 	Unlawful
 
 	numReasons
@@ -120,12 +120,12 @@ func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, 
 // has changed.
 type Refusal struct {
 	Reason Reason
-	// Breaches are the formulas that keep the job out, where the reason is
+	// Breaches are the formulas that keep the job out, if the reason is
 	// QuotaMin or QuotaMax: queue by queue, the leaf's first.
 	Breaches []Breach
 	// Counts has, for each rule, the number of tasks that it kept from being
 	// victims, and Candidates the number that no rule did. They are counted
-	// only where candidates were looked for, which is after the formulas and
+	// only if candidates were looked for, which is after the formulas and
 	// MayNot let the job preempt.
 	Counts     [NumRules]int
 	Candidates int
@@ -133,7 +133,7 @@ type Refusal struct {
 	// be placed, of those that take new tasks and are not reserved for others.
 	Filtered int
 	// Placeable is how many of the Wanted members would have a plan: the first
-	// in their order. It is looked for where Counts is.
+	// in their order. It is looked for if Counts is set.
 	Placeable, Wanted int
 	// Domain names the domain that came closest, if the job requires one: with
 	// everybody gone who could it has room for the most members, counted with the
@@ -143,9 +143,9 @@ type Refusal struct {
 	DomainRoom  int
 	DomainLacks resources.Vector
 	// RetryAt is the first instant at which, all else equal, there is a plan
-	// because exemptions have ended. It is zero where time does not help.
+	// because exemptions have ended. It is zero if time does not help.
 	RetryAt time.Time
-	// Proven is set where no plan exists; else none was found within the step
+	// Proven is set if no plan exists; else none was found within the step
 	// budget. Steps are the search steps taken.
 	Proven bool
 	Steps  int

@@ -50,7 +50,7 @@ func (d *decision) unplanned(dst *Decision) {
 // plans reports whether the first n members of the minimum have a plan.
 func (d *decision) plans(n int) bool { return d.prepare(n) && d.choose() }
 
-// lackQuota notes where the max of a quota is passed with everybody gone who
+// lackQuota notes which quotas have their max passed with everybody gone who
 // could.
 func (d *decision) lackQuota(r *Refusal) {
 	// Everybody who could go is taken off the books. What is passed even then

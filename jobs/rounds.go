@@ -26,8 +26,8 @@ var (
 
 // A RoundError is something wrong with what is told about a round.
 type RoundError struct {
-	Job    string // "" where none is known
-	Victim string // "" where it is about none
+	Job    string // "" if none is known
+	Victim string // "" if it is about none
 	Err    error
 }
 

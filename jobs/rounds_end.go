@@ -208,7 +208,7 @@ func (r *Rounds) stateOf(v roundVictim) (s victims.State, there bool) {
 	return r.state(v.key)
 }
 
-// must panics where the cluster refuses what it was just asked about.
+// must panics if the cluster refuses what it was just asked about.
 func must(err error) {
 	if err != nil {
 		panic("jobs: the cluster is used by another goroutine: " + err.Error())

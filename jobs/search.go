@@ -70,7 +70,7 @@ func (s *search) choose() bool {
 //  5. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
 //
-// It stops where nothing more can be proven or, if any plan will do, at the first.
+// It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
 	if s.within(small) && !s.quick {
 		// A small case may take longer than others, for what it says is certain.

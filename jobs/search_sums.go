@@ -8,7 +8,7 @@ import (
 )
 
 // sums are the parts of a cost that are sums, in their order: what units cost
-// below a ceiling, where rank and priority do not count and are 0. Of two ways
+// below a ceiling, under which rank and priority do not count and are 0. Of two ways
 // to do one part of a plan the cheaper is then the better one, whatever the rest
 // is.
 type sums struct {

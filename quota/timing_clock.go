@@ -42,7 +42,7 @@ func (c *clock) deadline() (time.Time, bool) {
 	return c.end, true
 }
 
-// Deadline returns the instant at which the clock of q ends, or has ended where
+// Deadline returns the instant at which the clock of q ends, or has ended if
 // q is due. There is none for a queue that is idle or being enforced, and none
 // for a clock that ends later than a [time.Time] can say.
 func (t *Timing) Deadline(q queue.ID) (time.Time, bool) { return t.clocks[q].deadline() }

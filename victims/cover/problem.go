@@ -17,7 +17,7 @@ import (
 //
 // All sets are over sums: no unit is judged by itself. The sizes of the units of
 // a set that keeps the bounds must sum to no more than MaxInt64 per type, as
-// those of the tasks of a [Cluster] do; all units together may have more, for a
+// those of the tasks of a cluster do; all units together may have more, for a
 // task may be in several of which bounds let only one be chosen.
 type Problem struct {
 	Needs   []Need
