@@ -3,11 +3,18 @@
 // other sizes.
 //
 //	go run ./bench/ratios [-json] [-large=false] [FILE...]
+//	go run ./bench/ratios -draws 1000
 //
 // Ratios are medians over rounds in which everything that is compared has a
 // turn, so that they hold on any machine; a time that stands alone is the least.
 // Beside them stand targets, and those that are missed are marked. It takes a minute or two; -large=false leaves
 // the cluster of a million tasks out.
+//
+// With -draws it decides asks on so many hard loads instead, drawn at random from
+// families of them, and prints a row for each family: how decisions compare with
+// the floor, how many take longer than any load may, and how much is proven, also
+// beside the same decisions with a hundredfold budget. A thousand take some ten
+// minutes.
 //
 // The tables are Markdown. Into each FILE they are written in place of what is
 // there between two lines, <!-- ratios --> and <!-- /ratios -->, or a short one
@@ -28,14 +35,19 @@ import (
 func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	large := flag.Bool("large", true, "measure a cluster of a million tasks, too")
+	draws := flag.Int("draws", 0, "decide so many hard loads instead")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [FILE...]")
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N] [FILE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	r := full()
 	if !*large {
 		r.million = 0
+	}
+	if *draws > 0 {
+		r.surveys(os.Stdout, *draws)
+		return
 	}
 	if err := run(r, flag.Args(), *asJSON, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "ratios:", err)

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Each family has a row, for as many draws as fall to it.
+func TestSurveys(t *testing.T) {
+	var out strings.Builder
+	tiny().surveys(&out, 1)
+	require.Equal(t, 3, strings.Count(out.String(), "\n"), "two lines of heading, and one family was drawn")
+	require.Contains(t, out.String(), "| "+families[0].name+" | 1 | ")
+}
+
+// A draw of each family is decided with a plan.
+func TestSurvey(t *testing.T) {
+	for i := range families {
+		s := tiny().survey(i, 1)
+		require.Equal(t, 1, s.draws, families[i].name)
+		require.Equal(t, 1, s.plans, families[i].name)
+		require.Len(t, s.ratios, 1)
+		require.LessOrEqual(t, s.cost, s.levels)
+		require.Zero(t, s.against.missed)
+	}
+}
+
+func TestThorough(t *testing.T) {
+	plan := func(victimsOf int, proof victims.Proof) *victims.Decision {
+		d := &victims.Decision{Outcome: victims.Preempts}
+		d.Plan.Victims, d.Plan.Proof = make([]victims.Victim, victimsOf), proof
+		return d
+	}
+	refused := &victims.Decision{Outcome: victims.Refused}
+	var x thorough
+	x.compare(plan(3, victims.NoProof), plan(3, victims.ProofCost))
+	x.compare(plan(4, victims.NoProof), plan(3, victims.ProofLevels))
+	x.compare(plan(5, victims.NoProof), plan(3, victims.NoProof))
+	x.compare(refused, plan(3, victims.NoProof))
+	x.compare(refused, refused)
+	require.Equal(t, thorough{missed: 1, oneMore: 1, more: 1, levels: 2}, x)
+}
