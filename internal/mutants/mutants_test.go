@@ -94,3 +94,16 @@ func TestList(t *testing.T) {
 		require.ErrorContains(t, err, "paragraph 1", text)
 	}
 }
+
+// No mutant of the list is stale: its line is in the module, and only once.
+func TestList_IsNotStale(t *testing.T) {
+	mutants, err := parse(list)
+	require.NoError(t, err)
+	for i := range mutants {
+		m := &mutants[i]
+		text, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(m.file)))
+		require.NoError(t, err)
+		_, ok := m.apply(string(text))
+		require.True(t, ok, "%s: %s", m.file, m.name)
+	}
+}
