@@ -21,7 +21,7 @@ func motley(t *testing.T, lowGives int64) *fixture {
 		low += first + i
 	}
 	f := newFixture(t, queue.Config{Max: slots(2 * low), Children: []queue.Config{
-		{Name: "low", Guaranteed: slots(max(low-lowGives, 0))}, {Name: "high"}, {Name: "b", Guaranteed: slots(1 << 40)},
+		{Name: "high"}, {Name: "low", Guaranteed: slots(max(low-lowGives, 0))}, {Name: "b", Guaranteed: slots(1 << 40)},
 	}})
 	f.node("n1", 1<<40)
 	for i := range int64(tasks) {
