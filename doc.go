@@ -158,7 +158,15 @@
 // (gpu-a100, gpu-h100), if queues are guaranteed amounts of them; a cluster each,
 // if they share nothing.
 //
-// Racks and blocks: domains of nodes, for jobs (DESIGN.md, Domains).
+// Racks and blocks: give nodes their domains, widest first, and the job the depth
+// of the one that all its members share (DESIGN.md, Domains). Leave victims and
+// grants as they are while the rack is emptied: they keep the job there.
+//
+// Weights instead of guarantees, as YARN, KAI or Kueue have them:
+// [queue.FairShares] divides what there is, and its shares become the guarantees of
+// the leaves ([victims.Cluster.SetGuarantees]). Divide again when work comes or
+// goes, by all that runs, waits or was stopped, and not when a plan is made: then
+// nobody takes from each other in turn (DESIGN.md, Fair shares).
 //
 // # What to persist
 //

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -77,7 +77,7 @@ func TestDecide_DomainIsKept(t *testing.T) {
 // gangs would make a search of the others long.
 func TestDecide_DomainsPassedOver(t *testing.T) {
 	for _, minimum := range []int{0, 2} {
-		c := rackCluster(t, 5000, 280)
+		c := workload.Racks(5000, 280)
 		leaf, _ := c.Tree().Lookup("root.train")
 		job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
 		for i := range 16 {
@@ -85,7 +85,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		}
 		p := jobs.Planner{Cluster: c, Minimum: func(string) int { return minimum }}
 		var d jobs.Decision
-		require.NoError(t, p.Decide(&d, job, benchNow))
+		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.ProofLevels, d.Plan.Proof, "minimum %d", minimum)
 		require.Less(t, d.Plan.Steps, 200, "minimum %d", minimum)
@@ -97,7 +97,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 func BenchmarkDomains(b *testing.B) {
 	for _, jobsOf := range []int{0, 2} {
 		b.Run(fmt.Sprintf("nodes=5000/domains=280/members=16/gangs=%d", jobsOf), func(b *testing.B) {
-			c := rackCluster(b, 5000, 280)
+			c := workload.Racks(5000, 280)
 			leaf, _ := c.Tree().Lookup("root.train")
 			job := &jobs.Job{Name: "train", Queue: leaf, Priority: 100, Domain: 1}
 			for i := range 16 {
@@ -110,7 +110,7 @@ func BenchmarkDomains(b *testing.B) {
 			var d jobs.Decision
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Preempts {
+				if err := p.Decide(&d, job, workload.Now); err != nil || d.Outcome != victims.Preempts {
 					b.Fatal(d.Outcome, err)
 				}
 			}
@@ -119,38 +119,6 @@ func BenchmarkDomains(b *testing.B) {
 			b.ReportMetric(float64(d.Plan.Steps), "steps")
 		})
 	}
-}
-
-// rackCluster has full nodes of 8 devices, dealt out to racks in turn: tasks of
-// 4, 2 and 1 devices, of ten priorities.
-func rackCluster(b testing.TB, nodes, racks int) *victims.Cluster {
-	schema, err := resources.NewSchema("gpu")
-	require.NoError(b, err)
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{{Name: "batch"}, {Name: "train"}}}, queue.Strict)
-	require.NoError(b, err)
-	c := victims.NewCluster(tree)
-	batch, _ := tree.Lookup("root.batch")
-	next := uint32(1)
-	draw := func(n uint32) uint32 { // the generator of Numerical Recipes
-		next = next*1664525 + 1013904223
-		return next >> 8 % n
-	}
-	for n := range nodes {
-		id, err := c.AddNode(&victims.Node{
-			Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{8}, Domains: []string{fmt.Sprintf("rack-%d", n%racks)},
-		})
-		require.NoError(b, err)
-		for i, left := 0, int64(8); left > 0; i++ {
-			size := min([]int64{4, 2, 1, 4}[draw(4)], left)
-			left -= size
-			_, err := c.AddTask(&victims.Task{
-				Key: fmt.Sprintf("t-%d-%d", n, i), Queue: batch, Node: id, Size: resources.Vector{size},
-				Priority: int32(draw(10)), Scheduled: benchNow.Add(-1000), Job: fmt.Sprintf("j-%d-%d", n/4, i),
-			})
-			require.NoError(b, err)
-		}
-	}
-	return c
 }
 
 // The filter is asked about nodes, and not about their places in a domain: the

@@ -15,12 +15,15 @@ import (
 
 // packages measures what is decided beside asks.
 func (r *report) packages() {
-	section := r.section("quotas, jobs and toleration")
+	section := r.section("quotas, jobs, shares and toleration")
 	section.add(r.quotas(10).atMost(10).headline())
 	section.add(r.quotas(4))
 	for _, members := range []int{8, 64} {
 		section.add(r.job(members).atMost(10).headline())
 	}
+	section.add(r.racks(0).atMost(10).headline())
+	section.add(r.racks(2).atMost(10).headline())
+	section.add(r.shares().atMost(1).headline())
 	for _, row := range r.exemptions() {
 		section.add(row)
 	}

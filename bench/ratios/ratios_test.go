@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 		"a naive decision over maps, which we wrote ourselves, against ours": 3,
 		"growth of a decision, k=4":                                          3,
 		"keeping a cluster":                                                  6,
-		"quotas, jobs and toleration":                                        5,
+		"quotas, jobs, shares and toleration":                                8,
 		"arithmetic on vectors of 4 types":                                   5,
 	}, targets); diff != "" {
 		t.Errorf("targets by section (-want +got):\n%s", diff)
