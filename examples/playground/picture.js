@@ -6,7 +6,7 @@ function draw(a) {
   $("warnings").replaceChildren(...(a.warnings || []).map((w) => el("li", { textContent: "warning: " + w })));
   const steps = a.steps || [];
   $("steps").replaceChildren(...steps.map((s, i) => el("option", {
-    value: i, selected: i === a.step, textContent: `${i + 1}. ${s.title}${s.outcome ? ": " + s.outcome : ""}`,
+    value: i, selected: i === a.step, textContent: `${i + 1} of ${steps.length}: ${s.title}${s.outcome ? ": " + s.outcome : ""}`,
   })));
   $("steps").disabled = steps.length === 0;
   $("before").disabled = a.step <= 0;
