@@ -63,6 +63,8 @@ func (w *Worker) search(steps int) grade {
 		}
 		return nothing
 	}
+	// Most searches end here, and showing the levels first would cost them more
+	// than they take.
 	w.budget = min(short, steps)
 	if w.eager {
 		w.budget = min(1, steps)
@@ -70,6 +72,7 @@ func (w *Worker) search(steps int) grade {
 	if w.branch(0) {
 		return whole
 	}
+	// In such an order the least levels say nothing of who is stopped.
 	if !w.p.Order.levelsFirst() {
 		w.budget = steps
 		if w.branch(0) {
@@ -77,6 +80,8 @@ func (w *Worker) search(steps int) grade {
 		}
 		return nothing
 	}
+	// Half of what is left for the levels, so that there is something left for
+	// the rest if they take long.
 	w.budget, w.levels = w.steps+(steps-w.steps)/2, true
 	proven := w.searchLevels()
 	w.budget, w.levels = steps, false
@@ -102,6 +107,8 @@ func (w *Worker) searchLevels() bool {
 // units could be split.
 func (w *Worker) reachable() bool {
 	for r, rem := range w.rem {
+		// A need that all units together cannot meet ends the search before it
+		// begins.
 		if rem > w.avail[r] {
 			return false
 		}
@@ -120,6 +127,7 @@ func (w *Worker) branch(i int) bool {
 		w.consider()
 		return true
 	}
+	// Covered sets are noted even with no step left: they cost none.
 	if w.steps >= w.budget || w.spent() {
 		return false
 	}
@@ -127,6 +135,8 @@ func (w *Worker) branch(i int) bool {
 	if w.steps++; !w.deep.ready && (w.steps > deepAfter || w.eager) {
 		w.buildDeep()
 	}
+	// Bounds come before the numbers to try: they may make an end of all of
+	// them.
 	if w.beaten(i) {
 		return true
 	}
@@ -135,9 +145,12 @@ func (w *Worker) branch(i int) bool {
 		return true
 	}
 	c := &w.classes[i]
+	// Sums that cannot be subtracted, as maxima, are put back whole.
 	saved := w.total
 	done, n := true, 0
 	for ; ; n++ {
+		// Few units first. So the cheapest completions of a costly class are
+		// seen before those that take more of it.
 		if n >= fewest {
 			done = w.branch(i + 1)
 		}
@@ -179,6 +192,8 @@ func (w *Worker) beaten(i int) bool {
 		return false
 	}
 	o := &w.p.Order
+	// Nothing is known of a caller's order but that a set costs no less than
+	// its parts.
 	if o.Compare != nil {
 		w.now = w.total
 		w.now.Excess = Excess(w.freed, w.p.Wanted, w.p.Capacity)
@@ -199,6 +214,8 @@ func (w *Worker) beaten(i int) bool {
 			return low[l] > best.Levels[l]
 		}
 	}
+	// As cheap in the levels, and that is all that counts now: no set below can
+	// be better.
 	if w.levels && w.top.found || w.OnlyLesser {
 		return true
 	}
@@ -207,6 +224,8 @@ func (w *Worker) beaten(i int) bool {
 		return c > 0
 	}
 	work := w.total.Work
+	// The deeper bounds take time to build, and so only long searches have
+	// them.
 	if w.deep.ready {
 		work = work.Add(w.leastWork(i, more))
 	}
@@ -225,6 +244,8 @@ func (w *Worker) goal() *Total {
 // more units of the classes from i on.
 func (w *Worker) leastExcess(i int, more int64) resources.Share {
 	least := w.least[i*w.types:]
+	// Each further unit frees at least the least amount that any of the classes
+	// left has.
 	for t := range w.freed {
 		w.sure[t] = w.freed[t] + more*least[t]
 	}
@@ -241,6 +262,8 @@ func (w *Worker) floor(i int, more int64) Levels {
 		switch next := w.lowest[i][l]; {
 		case !o.isMax(l):
 			low[l] += more * next
+		// Of a maximum only one unit is certain to count: the least one that is
+		// still to come.
 		case w.total.Units == 0 || next > low[l]:
 			low[l] = next
 		}
@@ -276,6 +299,7 @@ func (w *Worker) unitsFor(i int, r int32, rem int64) (units int64) {
 	}
 	n := len(w.classes)
 	for _, j := range w.byRow[int(r)*n : (int(r)+1)*n] {
+		// Classes before i are decided.
 		if int(j) < i {
 			continue
 		}
@@ -297,6 +321,8 @@ func (w *Worker) consider() {
 	if !w.better() {
 		return
 	}
+	// The search goes on from the whole set, so that is noted before anything
+	// is given back.
 	w.whole = append(w.whole[:0], w.taken...)
 	w.giveBack()
 	w.now = w.sum()
