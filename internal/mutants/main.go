@@ -10,7 +10,7 @@
 // applied to a copy of the module and judged by the tests of its package, and
 // by those of other packages that the list names. The program prints a line per mutant and
 // ends with an error if one survives, is stale or does not compile. It takes
-// minutes and is run by hand.
+// an hour for the whole list and is run by hand.
 package main
 
 import (
