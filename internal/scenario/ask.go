@@ -22,14 +22,20 @@ type Ask struct {
 
 	NodeSelector Selector // nil: it may run on every node
 	Ports        []string // none empty, each once; nil: none
-	Cost         int64    // what it will cost as a task, like Budgets; never negative
-	Budgets      []string // each once; nil: none
+
+	// What it will be as a task.
+	Cost        int64    // never negative
+	Budgets     []string // each once; nil: none
+	Job         string   // empty: none
+	Preemptible *bool    // nil: the document does not say
+	Originator  bool
 }
 
 // askFields are the fields of an ask.
 var askFields = []string{
 	"key", "queue", "application", "resources", "priority", "priorityClass", "age", "requiredNode",
 	"allowPreemptOther", "nodeSelector", "ports", "cost", "budgets",
+	"job", "preemptible", "originator",
 }
 
 // ask reads an ask. Its key may be that of another one.
@@ -51,7 +57,11 @@ func (d *decoder) askOf(o fieldsOf, key func(value) string) Ask {
 		Ports:        optional(o, "ports", d.ports, nil),
 		Cost:         optional(o, "cost", d.cost, 0),
 		Budgets:      optional(o, "budgets", d.budgetRefs, nil),
+		Job:          optional(o, "job", d.text, ""),
+		Preemptible:  pointer(o, "preemptible", d.boolean),
+		Originator:   optional(o, "originator", d.boolean, false),
 	}
+	d.known.jobs[a.Job] = true
 	a.Priority = optional(o, "priority", d.priority, d.known.values[a.Class])
 	a.AllowPreemptOther = optional(o, "allowPreemptOther", d.boolean, !d.known.never[a.Class])
 	return a

@@ -145,6 +145,7 @@ func TestParse_Everything(t *testing.T) {
 					At: at("requests", 0, "ask"), Key: "ask", Queue: "root.a", Application: "app-a",
 					Resources: amounts(0, 1000, 0), Priority: -1, Class: "high", Age: 3 * time.Minute, RequiredNode: "n1",
 					NodeSelector: Selector{"zone": "a"}, Ports: []string{"8080"}, Cost: 6, Budgets: []string{"web"},
+					Job: "crew", Preemptible: ptr(false), Originator: true,
 				},
 				Proposed: &Proposal{
 					At: at("requests", 0, "proposed"), Node: "n1", Placements: map[string]string{"j-0": "n2"},

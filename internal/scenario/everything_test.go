@@ -47,7 +47,7 @@ const everything = `{
   "requests": [
     {"ask": {"key": "ask", "queue": "root.a", "application": "app-a", "resources": {"cpu": "1"}, "priority": -1,
              "priorityClass": "high", "age": "3m", "requiredNode": "n1", "allowPreemptOther": false,
-             "nodeSelector": {"zone": "a"}, "ports": ["8080"], "cost": 6, "budgets": ["web"]},
+             "nodeSelector": {"zone": "a"}, "ports": ["8080"], "cost": 6, "budgets": ["web"], "job": "crew", "preemptible": false, "originator": true},
      "repeat": 3, "then": "leave", "proposed": {"node": "n1", "victims": ["t1"], "placements": {"j-0": "n2"}}},
     {"enforceQuota": {"queue": "root.p", "max": {"cpu": "2"}, "overshoot": "exact", "miss": {"cpu": "1"},
                       "order": "closest-match"}, "then": "nothing"},

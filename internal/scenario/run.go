@@ -86,6 +86,7 @@ type runner struct {
 	doc     *Document
 	explain func(step int) bool // nil: no decision is explained
 	judging bool
+	see     func(*Moment) // nil: nobody looks
 	cluster *victims.Cluster
 	planner victims.Planner
 	quotas  *jobs.Quotas

@@ -39,6 +39,7 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		return err
 	}
 	r.aim(&r.planner, q.Ask)
+	r.show(i, Moment{Ask: &ask})
 	asked := new(Asked)
 	if err := r.decide(asked, &ask); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
@@ -72,8 +73,8 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 	ask := victims.Ask{
 		Key: key, Application: a.Application, Queue: r.queue(a.Queue), Size: a.Resources,
 		Priority: a.Priority, PendingSince: r.now.Add(-a.Age),
-		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(nil), MayNot: !a.AllowPreemptOther,
-		OptedOut: class.OptedOut, Cost: a.Cost, Budgets: a.Budgets,
+		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), MayNot: !a.AllowPreemptOther,
+		OptedOut: class.OptedOut, Cost: a.Cost, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
 	}
 	return ask, r.instant(a.At.Field("age"), a.Age.String(), ask.PendingSince)
 }

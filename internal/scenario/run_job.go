@@ -47,6 +47,7 @@ func (r *runner) job(i int, q *Request) error {
 		return err
 	}
 	planner := r.jobPlanner(q.Job)
+	r.show(i, Moment{JobPlanner: &planner, Job: &job})
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
 	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
 		return r.jobError(q.Job, err)

@@ -58,6 +58,7 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 		Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
 		Minimum: r.doc.jobMinimum,
 	}
+	r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most})
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
 	if err := enforcer.Enforce(&enforced.Outcome, id, most, r.now); err != nil {
 		return r.maxError(q, err)

@@ -171,6 +171,10 @@ func (w writer) ask(a *Ask) obj {
 	setMap(o, "nodeSelector", a.NodeSelector)
 	setList(o, "ports", a.Ports)
 	setList(o, "budgets", a.Budgets)
+	o["job"], o["originator"] = a.Job, a.Originator
+	if a.Preemptible != nil {
+		o["preemptible"] = *a.Preemptible
+	}
 	return o
 }
 

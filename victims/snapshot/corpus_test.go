@@ -8,78 +8,80 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
 
-// TestTake_Corpus takes a snapshot at every ask of the scenario documents, of the
-// cluster that the requests before it left. It is decided as the document is.
-// Left out are asks with ports, and documents with tolerations or fair shares:
-// there the planner is the document's own.
+// TestTake_Corpus takes a snapshot at every request of the scenario documents that
+// decides something: of the cluster that those before it left, and of the
+// planner that decides it. The snapshot is decided as the document is.
 func TestTake_Corpus(t *testing.T) {
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
-	asks := 0
+	kinds := make(map[scenario.Kind]int)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		doc, err := scenario.Parse(file, text)
 		require.NoError(t, err)
-		if doc.Options.Toleration || doc.Options.FairShares {
-			continue
-		}
-		for i := range doc.Requests {
-			if q := &doc.Requests[i]; q.Kind == scenario.KindAsk && q.Repeat == 0 && len(q.Ask.Ports) == 0 {
-				sameAnswer(t, doc, i)
-				asks++
+		var answers []string
+		done, err := doc.RunSeen(func(m *scenario.Moment) {
+			kinds[doc.Requests[m.Request].Kind]++
+			shot, got := run(t, momentOf(doc, m))
+			require.Empty(t, shot.Unsaid, "%s: request %d", file, m.Request)
+			require.Len(t, got.Steps, 1)
+			answers = append(answers, answer(got, 0))
+		})
+		require.NoError(t, err)
+		for _, s := range done.Steps {
+			if s.Result == nil {
+				continue
 			}
+			// The queues have the same places in the snapshot, so that the document's
+			// cluster after everything gives their names as well.
+			want := ""
+			switch {
+			case s.Asked != nil:
+				want = done.After.Describe(&s.Asked.Decision)
+			case s.Placed != nil:
+				want = s.Placed.Decision.Describe(done.After)
+			case s.Enforced != nil:
+				want = s.Enforced.Outcome.Describe(done.After)
+			}
+			require.NotEmpty(t, answers)
+			require.Equal(t, want, answers[0], "%s: request %d", file, s.Request)
+			answers = answers[1:]
 		}
+		require.Empty(t, answers)
 	}
-	require.Greater(t, asks, 200)
+	for _, kind := range []scenario.Kind{scenario.KindAsk, scenario.KindJob, scenario.KindEnforceQuota} {
+		require.Greater(t, kinds[kind], 40, "%v", kind)
+	}
 }
 
-// sameAnswer decides request i of a document from a snapshot.
-func sameAnswer(t *testing.T, doc *scenario.Document, i int) {
-	before, upTo := *doc, *doc
-	before.Requests, upTo.Requests = doc.Requests[:i], doc.Requests[:i+1]
-	live, err := before.Run()
-	require.NoError(t, err)
-	c := live.After
-	decided, err := upTo.Run()
-	require.NoError(t, err)
-	want := decided.Steps[len(decided.Steps)-1].Asked.Decision
-
-	_, got := run(t, &snapshot.Scene{
-		Name: doc.Name, Planner: plannerOf(doc, c, &doc.Requests[i]), Now: live.End, Asks: []victims.Ask{want.Plan.Ask},
-	})
-	require.Len(t, got.Steps, 1)
-	require.Equal(t, c.Describe(&want), got.Before.Describe(got.Steps[0].Ask), "%s: request %d", doc.File, i)
+// momentOf returns the scene of a moment.
+func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
+	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Enforcer: m.Enforcer}
+	switch {
+	case m.Ask != nil:
+		s.Asks = []victims.Ask{*m.Ask}
+	case m.Job != nil:
+		s.Jobs = []jobs.Job{*m.Job}
+	default:
+		s.Enforce = []snapshot.Lowered{{Queue: m.Queue, Max: m.Max}}
+	}
+	return s
 }
 
-// plannerOf returns a planner as the document describes it.
-func plannerOf(doc *scenario.Document, c *victims.Cluster, q *scenario.Request) *victims.Planner {
-	p := &victims.Planner{Cluster: c, StrictPriority: doc.Options.StrictPriority}
-	switch doc.Options.OwnLeaf {
-	case "met":
-		p.OwnLeaf = victims.OwnMet
-	case "any":
-		p.OwnLeaf = victims.OwnAny
+// answer returns what was decided at a step.
+func answer(r *snapshot.Run, i int) string {
+	switch s := &r.Steps[i]; {
+	case s.Ask != nil:
+		return r.Before.Describe(s.Ask)
+	case s.Job != nil:
+		return s.Job.Describe(r.Before)
+	default:
+		return s.Quota.Describe(r.Before)
 	}
-	p.Minimum = func(job string) int {
-		for _, m := range doc.JobMinimums {
-			if m.Job == job {
-				return m.Members
-			}
-		}
-		return 0
-	}
-	p.Filter = func(_ *victims.Ask, n victims.NodeID) bool {
-		for i := range doc.Nodes {
-			if doc.Nodes[i].Name == c.NodeName(n) {
-				return q.Ask.NodeSelector.Selects(&doc.Nodes[i])
-			}
-		}
-		return false
-	}
-	return p
 }

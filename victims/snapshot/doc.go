@@ -1,8 +1,8 @@
 // Package snapshot writes what a planner sees as one file, and reads such files.
 //
-// [Take] writes a live cluster, asks, and the options of their planner as a
-// scenario document: JSON with names for everything, and ages instead of
-// instants. To decide the document gives the same answers as to decide live. So
+// [Take] writes a live cluster, asks, jobs and quotas to enforce, and the options of
+// who decides them as a scenario document: JSON with names for everything, and
+// ages instead of instants. To decide the document gives the same answers as to decide live. So
 // a surprise in production becomes a bug report of one file, and the file becomes
 // a test. The program examples/plan decides documents, too.
 //
@@ -12,9 +12,10 @@
 // # What a document says
 //
 // It has the queues with their bounds and properties, the nodes in their order,
-// the tasks by key, the grants in their order, the budgets, and the asks as dry
+// the tasks by key, the grants in their order, the budgets, what queues may use for
+// jobs and what waits for that, and the asks, jobs and quotas as dry
 // runs: each is decided on the cluster as it is. Minimum, Filter, Blockers and
-// Exempt of the planner are asked, and what they answer is written: as minimums
+// Exempt of the planners are asked, and what they answer is written: as minimums
 // of jobs, as labels and ports with names of this package's own, and as
 // priority classes with tolerations. A task or an ask without an application gets
 // one of its own.

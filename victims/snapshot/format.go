@@ -21,6 +21,7 @@ type document struct {
 	Budgets  map[string]budget `json:"budgets,omitempty"`
 	Grants   []ask             `json:"grants,omitempty"`
 	Tasks    []task            `json:"tasks"`
+	Quotas   []quotaEntry      `json:"quotas,omitempty"`
 	Minimums map[string]int    `json:"jobMinimums,omitempty"`
 	Requests []request         `json:"requests"`
 	Options  options           `json:"options"`
@@ -73,17 +74,17 @@ type work struct {
 	Cost        int64            `json:"cost,omitempty"`
 	Budgets     []string         `json:"budgets,omitempty"`
 	Ports       []string         `json:"ports,omitempty"`
+	Originator  bool             `json:"originator,omitempty"`
+	Job         string           `json:"job,omitempty"`
+	Preemptible bool             `json:"preemptible"`
 }
 
 type task struct {
 	work
 	ScheduledAge    string `json:"scheduledAge"`
-	Originator      bool   `json:"originator,omitempty"`
 	AllowPreemption bool   `json:"allowPreemption"`
 	State           string `json:"state"`
 	CheckpointAge   string `json:"checkpointAge,omitempty"`
-	Job             string `json:"job,omitempty"`
-	Preemptible     bool   `json:"preemptible"`
 }
 
 type ask struct {
@@ -92,9 +93,47 @@ type ask struct {
 	Selector          map[string]string `json:"nodeSelector,omitempty"`
 }
 
+// A quotaEntry is what a queue may use for jobs.
+type quotaEntry struct {
+	Queue   string            `json:"queue"`
+	Min     *scenario.Amounts `json:"min,omitempty"`
+	Max     *scenario.Amounts `json:"max,omitempty"`
+	Waiting *scenario.Amounts `json:"waitingNonPreemptible,omitempty"`
+}
+
+// A job's members that run, or hold a grant, are among the tasks and grants.
+type job struct {
+	Name        string   `json:"name"`
+	Queue       string   `json:"queue"`
+	Application string   `json:"application"`
+	Priority    int32    `json:"priority"`
+	Preemptible bool     `json:"preemptible"`
+	MinMembers  int      `json:"minMembers,omitempty"`
+	Policy      string   `json:"preemptionPolicy,omitempty"`
+	Domain      int      `json:"domain,omitempty"`
+	Members     []member `json:"members"`
+}
+
+type member struct {
+	Key       string            `json:"key"`
+	Resources scenario.Amounts  `json:"resources"`
+	Selector  map[string]string `json:"nodeSelector,omitempty"`
+}
+
+type enforceQuota struct {
+	Queue     string           `json:"queue"`
+	Max       scenario.Amounts `json:"max"`
+	Overshoot string           `json:"overshoot"`
+	Miss      any              `json:"miss,omitempty"`
+	Order     string           `json:"order"`
+}
+
+// A request has one of these.
 type request struct {
-	Ask  ask    `json:"ask"`
-	Then string `json:"then"`
+	Ask     *ask          `json:"ask,omitempty"`
+	Job     *job          `json:"job,omitempty"`
+	Enforce *enforceQuota `json:"enforceQuota,omitempty"`
+	Then    string        `json:"then"`
 }
 
 type options struct {

@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -21,9 +25,25 @@ type Scene struct {
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
 
+	// JobPlanner has the options for jobs, and the quotas with what waits for them.
+	// It must be there if there are Jobs. It has the cluster of Planner.
+	JobPlanner *jobs.Planner
+	Jobs       []jobs.Job // each is decided like an ask
+
+	// Enforcer has the options for quotas. It must be there if there is something to
+	// Enforce. It has the cluster of Planner.
+	Enforcer *quota.Enforcer
+	Enforce  []Lowered // each is decided like an ask
+
 	// Strict makes it an error if the document cannot say something that may
 	// change an answer. By default it is noted.
 	Strict bool
+}
+
+// A Lowered is a max that the usage of a queue is to come within.
+type Lowered struct {
+	Queue queue.ID
+	Max   resources.Limit
 }
 
 // A Snapshot is a scene as a document.
@@ -36,8 +56,10 @@ type Snapshot struct {
 
 // An Unsaid is something of a scene that a document cannot say.
 type Unsaid struct {
-	What string // compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node
-	Of   string // the name of the task, ask, grant or node; "" for an option
+	// What: compare, predicate, steps, interval, exempt, closed, usage, pending, job,
+	// required-node, minimum, own-leaf, enforced or miss.
+	What string
+	Of   string // the name of the task, ask, grant, node, queue or job; "" for an option
 	Why  string // what is written instead, for people
 }
 
@@ -56,17 +78,23 @@ var (
 )
 
 // Take writes a scene as a document. It panics if the scene has no planner, or
-// the planner no cluster.
+// the planner no cluster, or one for jobs or quotas that is not there or has another.
 //
 // Errors are names that JSON cannot hold ([ErrText]), what a document cannot say
 // in a strict scene ([ErrUnsaid]), and asks or instants that no document can
 // have. Nothing is returned with an error.
 //
-// The cost is that of writing and reading the document, and for every ask one
+// The cost is that of writing and reading the document, and for every ask and job one
 // call of Filter and of Blockers per node, and of Exempt per task.
 func Take(s *Scene) (*Snapshot, error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")
+	}
+	if len(s.Jobs) > 0 && (s.JobPlanner == nil || s.JobPlanner.Cluster != s.Planner.Cluster) {
+		panic("snapshot: Take of jobs without a planner of the same cluster")
+	}
+	if len(s.Enforce) > 0 && (s.Enforcer == nil || s.Enforcer.Cluster != s.Planner.Cluster) {
+		panic("snapshot: Take of quotas without an enforcer of the same cluster")
 	}
 	w := writer{s: s, p: s.Planner, c: s.Planner.Cluster, schema: s.Planner.Cluster.Schema()}
 	doc := w.document()

@@ -7,7 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
@@ -42,6 +44,13 @@ func fixture(t *testing.T) *snapshot.Scene {
 		Planner: &victims.Planner{Cluster: c}, Now: now,
 		Asks: []victims.Ask{{Key: "x", Queue: leaf("root.a"), Size: resources.Vector{1000}}},
 	}
+}
+
+// withJob gives a scene a job of which the task t1 is a member, by its key only.
+func withJob(s *snapshot.Scene) *jobs.Planner {
+	s.JobPlanner = &jobs.Planner{Cluster: s.Planner.Cluster}
+	s.Jobs = []jobs.Job{{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
+	return s.JobPlanner
 }
 
 // TestTake_Unsaid has a scene for each thing that a document cannot say. It is
@@ -81,8 +90,34 @@ func TestTake_Unsaid(t *testing.T) {
 			}
 			return nil
 		}},
-		{"job", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Asks[0].Job = "j"
+		{"job", "t1", func(s *snapshot.Scene, c *victims.Cluster) error {
+			withJob(s)
+			return nil
+		}},
+		{"own-leaf", "", func(s *snapshot.Scene, c *victims.Cluster) error {
+			withJob(s).OwnLeaf = victims.OwnMet
+			s.Jobs[0].Members[0].Key = "new"
+			return nil
+		}},
+		{"minimum", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
+			s.Enforcer = &quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
+			s.Enforce = []snapshot.Lowered{{Queue: 2}}
+			_, err := c.SetTask(&victims.Task{Key: "t2", Job: "j", Queue: 2, Size: resources.Vector{2000}})
+			return err
+		}},
+		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
+			s.Enforcer = &quota.Enforcer{Cluster: c, Enforced: func(queue.ID) bool { return true }}
+			s.Enforce = []snapshot.Lowered{{Queue: queue.Root}}
+			return nil
+		}},
+		{"miss", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
+			s.Enforcer = &quota.Enforcer{Cluster: c, Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}
+			s.Enforce = []snapshot.Lowered{{Queue: 2}}
+			return nil
+		}},
+		{"compare", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
+			s.Enforcer = &quota.Enforcer{Cluster: c, Compare: func(a, b *victims.Task) int { return 0 }}
+			s.Enforce = []snapshot.Lowered{{Queue: 2}}
 			return nil
 		}},
 		{"required-node", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -195,6 +230,11 @@ func TestTake_Empty(t *testing.T) {
 	require.Empty(t, got.Steps)
 	require.Zero(t, got.Before.TaskLen())
 	require.Panics(t, func() { snapshot.Take(&snapshot.Scene{}) })
+	s := fixture(t)
+	s.Jobs = []jobs.Job{{Name: "j"}}
+	require.PanicsWithValue(t, "snapshot: Take of jobs without a planner of the same cluster", func() { snapshot.Take(s) })
+	s.Jobs, s.Enforce, s.Enforcer = nil, []snapshot.Lowered{{}}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
+	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })
 }
 
 // TestParse_Strict: a mistake in a document gives its place.

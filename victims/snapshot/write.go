@@ -23,6 +23,16 @@ type writer struct {
 	apps   map[string]bool // the applications that have a name
 	// ports has the ports that tasks and grants hold, by row.
 	ports map[victims.TaskID][]string
+	// memberOf has the jobs of the scene whose members tasks and grants are by their
+	// keys.
+	memberOf map[string]string
+	inquiry  []inquiry
+}
+
+// An inquiry is an exemption function, and an ask about which it is asked.
+type inquiry struct {
+	exempt func(victims.Exemption) (time.Time, bool) // nil: it exempts nobody
+	ask    *victims.Ask
 }
 
 func (w *writer) document() *document {
@@ -40,17 +50,18 @@ func (w *writer) document() *document {
 	for _, name := range w.schema.All() {
 		w.doc.Types = append(w.doc.Types, w.text(name))
 	}
-	if w.p.OwnLeaf != victims.OwnNever {
-		w.doc.Options.OwnLeaf = w.p.OwnLeaf.String()
-	}
+	w.ownLeaf()
 	w.doc.Queues = w.queue(0)
 	w.nodes()
 	w.setBudgets()
 	w.nameApplications()
 	w.functions()
 	w.asks() // which say what the nodes are labelled, and the tasks' ports
+	w.jobs()
+	w.lowered()
 	w.tasks()
 	w.grants()
+	w.quotas()
 	w.minimums()
 	return &w.doc
 }
@@ -84,11 +95,29 @@ func (w *writer) functions() {
 	if len(p.Levels) > 0 {
 		w.lacks("levels", "", "costs are compared in the default order")
 	}
-	if p.Predicate != nil {
+	j, e := w.s.JobPlanner, w.s.Enforcer
+	withJobs, withQuotas := len(w.s.Jobs) > 0, len(w.s.Enforce) > 0
+	if p.Predicate != nil || withJobs && j.Predicate != nil {
 		w.lacks("predicate", "", "every node and set of victims is accepted")
 	}
-	if p.Steps != 0 || p.Budget != 0 {
+	if p.Steps != 0 || p.Budget != 0 || withJobs && j.Steps != 0 || withQuotas && e.Steps != 0 {
 		w.lacks("steps", "", "the search has its default bounds")
+	}
+}
+
+// ownLeaf writes the option of the own leaf, which a document has once for asks and
+// jobs.
+func (w *writer) ownLeaf() {
+	own := w.p.OwnLeaf
+	if len(w.s.Jobs) > 0 {
+		if of := w.s.JobPlanner.OwnLeaf; len(w.s.Asks) == 0 {
+			own = of
+		} else if of != own {
+			w.lacks("own-leaf", "", "for jobs it is that of asks")
+		}
+	}
+	if own != victims.OwnNever {
+		w.doc.Options.OwnLeaf = own.String()
 	}
 }
 

@@ -19,10 +19,16 @@ func (w *writer) filter(a *victims.Ask, name string) map[string]string {
 	if w.p.Filter == nil {
 		return nil
 	}
+	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(a, n) })
+}
+
+// label labels the nodes on which something may run, and returns what selects them:
+// nothing if it may run on all.
+func (w *writer) label(name string, mayRun func(victims.NodeID) bool) map[string]string {
 	var may []int
 	i := 0
 	for id := range w.c.Nodes() {
-		if w.p.Filter(a, id) {
+		if mayRun(id) {
 			may = append(may, i)
 		}
 		i++
@@ -63,19 +69,22 @@ func (w *writer) blockers(a *victims.Ask, name string) []string {
 // toleration returns the class of a task that has the policy which exempts it
 // from all asks, as the planner does; "" if it exempts it from none.
 func (w *writer) toleration(id victims.TaskID, t *victims.Task) string {
-	if w.p.Exempt == nil || len(w.s.Asks) == 0 {
+	if len(w.inquiry) == 0 {
 		return ""
 	}
-	until, spared := w.exempt(id, &w.s.Asks[0])
+	var until time.Time
+	spared := false
+	for i := 0; i < len(w.inquiry) && !spared; i++ {
+		until, spared = w.exempt(id, &w.inquiry[i])
+	}
 	seconds := int64(-1)
 	if !until.IsZero() {
 		seconds = int64(until.Sub(w.scheduled(t)) / time.Second)
 	}
 	policy, err := toleration.ParseAnnotations(0, tolerating(seconds))
-	for i := range w.s.Asks {
-		a := &w.s.Asks[i]
-		end, exempt := w.exempt(id, a)
-		got, tolerates := policy.Until(w.scheduled(t), a.Priority)
+	for i := range w.inquiry {
+		end, exempt := w.exempt(id, &w.inquiry[i])
+		got, tolerates := policy.Until(w.scheduled(t), w.inquiry[i].ask.Priority)
 		if !spared {
 			got, tolerates = time.Time{}, false
 		}
@@ -98,9 +107,12 @@ func (w *writer) scheduled(t *victims.Task) time.Time {
 	return t.Scheduled
 }
 
-// exempt asks the planner about a task. An exemption that is over is none.
-func (w *writer) exempt(id victims.TaskID, a *victims.Ask) (until time.Time, exempt bool) {
-	until, exempt = w.p.Exempt(victims.Exemption{Cluster: w.c, Task: id, Ask: a, Now: w.s.Now})
+// exempt asks a planner about a task. An exemption that is over is none.
+func (w *writer) exempt(id victims.TaskID, q *inquiry) (until time.Time, exempt bool) {
+	if q.exempt == nil {
+		return time.Time{}, false
+	}
+	until, exempt = q.exempt(victims.Exemption{Cluster: w.c, Task: id, Ask: q.ask, Now: w.s.Now})
 	if !exempt || !until.IsZero() && !until.After(w.s.Now) {
 		return time.Time{}, false
 	}

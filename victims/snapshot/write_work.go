@@ -44,8 +44,7 @@ func (w *writer) task(id victims.TaskID) task {
 	t := w.c.TaskView(id)
 	e := task{
 		work: w.workOf(&t), ScheduledAge: "never",
-		Originator: t.Originator, AllowPreemption: !t.OptedOut, State: t.State.String(),
-		Job: w.text(t.Job), Preemptible: !t.NonPreemptible,
+		AllowPreemption: !t.OptedOut, State: t.State.String(),
 	}
 	e.Ports = w.ports[id]
 	e.Age = w.age(t.Created)
@@ -65,6 +64,11 @@ func (w *writer) workOf(t *victims.Task) work {
 		Key: w.text(t.Key), Queue: w.c.Tree().Path(t.Queue), Application: w.application(t.Application, t.Key),
 		Node: w.c.NodeName(t.Node), Resources: w.amounts(t.Size), Priority: t.Priority,
 		Cost: t.Cost, Budgets: w.texts(t.Budgets),
+		Originator: t.Originator, Job: w.text(t.Job), Preemptible: !t.NonPreemptible,
+	}
+	if of, known := w.memberOf[t.Key]; known && t.Job == "" {
+		w.lacks("job", t.Key, "a member of the job by its name, too")
+		e.Job = of
 	}
 	if t.RequiredNode {
 		e.Required = e.Node
@@ -82,9 +86,6 @@ func (w *writer) grants() {
 		if t.OptedOut {
 			e.Class = w.optedOut()
 		}
-		if t.Job != "" || t.NonPreemptible || t.Originator {
-			w.lacks("job", t.Key, "a grant that is no member of a job, preemptible, and no originator")
-		}
 		w.doc.Grants = append(w.doc.Grants, e)
 	}
 }
@@ -97,20 +98,21 @@ func (w *writer) asks() {
 		if !w.canAsk(a) {
 			continue
 		}
+		w.inquiry = append(w.inquiry, inquiry{w.p.Exempt, a})
 		name := w.askName(len(w.doc.Requests))
 		e := ask{
 			work: work{
 				Key: w.text(a.Key), Queue: w.c.Tree().Path(a.Queue), Application: w.application(a.Application, a.Key),
 				Resources: w.amounts(a.Size), Priority: a.Priority, Age: w.age(a.PendingSince),
 				Required: a.RequiredNode, Cost: a.Cost, Budgets: w.texts(a.Budgets),
-				Ports: w.blockers(a, name),
+				Ports: w.blockers(a, name), Originator: a.Originator, Job: w.text(a.Job), Preemptible: !a.NonPreemptible,
 			},
 			AllowPreemptOther: !a.MayNot, Selector: w.filter(a, name),
 		}
 		if a.OptedOut {
 			e.Class = w.optedOut()
 		}
-		w.doc.Requests = append(w.doc.Requests, request{Ask: e, Then: "nothing"})
+		w.doc.Requests = append(w.doc.Requests, request{Ask: &e, Then: dryRun})
 	}
 }
 
@@ -123,9 +125,6 @@ func (w *writer) canAsk(a *victims.Ask) bool {
 			return false
 		}
 	}
-	if a.Job != "" || a.NonPreemptible || a.Originator {
-		w.lacks("job", a.Key, "an ask that will be no member of a job, preemptible, and no originator")
-	}
 	if !a.LastAttempt.IsZero() && w.s.Now.Before(a.LastAttempt.Add(max(0, w.p.Interval))) {
 		w.lacks("interval", a.Key, "the last attempt is over")
 	}
@@ -135,17 +134,6 @@ func (w *writer) canAsk(a *victims.Ask) bool {
 	return true
 }
 
-// minimums writes what the jobs of the tasks need.
-func (w *writer) minimums() {
-	if w.p.Minimum == nil {
-		return
-	}
-	w.doc.Minimums = make(map[string]int)
-	for i := range w.doc.Tasks {
-		if job := w.doc.Tasks[i].Job; job != "" {
-			if n := w.p.Minimum(job); n > 0 {
-				w.doc.Minimums[job] = n
-			}
-		}
-	}
-}
+// dryRun is what happens after every request: nothing, so that each finds the
+// cluster as it is.
+const dryRun = "nothing"

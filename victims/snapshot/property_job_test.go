@@ -1,0 +1,109 @@
+package snapshot_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/snapshot"
+)
+
+// jobScene returns the scene of a random job, with quotas and what waits for them,
+// gangs, budgets, grants, labels, domains and tolerations.
+func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
+	c, err := world.Build(&k.World)
+	require.NoError(t, err)
+	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
+	p := &jobs.Planner{Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own}
+	for path, q := range k.Quotas {
+		id, _ := c.Tree().Lookup(path)
+		require.NoError(t, p.Quotas.Set(id, jobs.Quota{
+			Min: world.LimitOf(c, q.Min), Max: world.LimitOf(c, q.Max), Waiting: world.VectorOf(c, q.Waiting),
+		}))
+	}
+	p.Minimum = func(job string) int { return k.Minimums[job] }
+	p.Exempt = func(e victims.Exemption) (time.Time, bool) {
+		at := world.Options{Now: e.Now, Exempt: k.Options.Exempt}
+		return at.Exempts(e.Cluster.Key(e.Task))
+	}
+	p.Filter = func(_ *jobs.Job, class int, n victims.NodeID) bool {
+		name := c.NodeName(n)
+		return slices.ContainsFunc(k.World.Nodes, func(n world.Node) bool { return n.Name == name && n.Has(k.Job.Members[class].Selector) })
+	}
+	leaf, ok := c.Tree().Lookup(k.Job.Queue)
+	require.True(t, ok)
+	job := jobs.Job{
+		Name: k.Job.Name, Application: k.Job.Application, Queue: leaf, Priority: k.Job.Priority,
+		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, MayNot: k.Job.MayNot, Domain: k.Job.Domain,
+	}
+	for _, m := range k.Job.Members {
+		class := slices.IndexFunc(k.Job.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })
+		job.Members = append(job.Members, jobs.Member{Key: m.Key, Size: world.VectorOf(c, m.Size), Class: class})
+	}
+	return &snapshot.Scene{
+		Planner: &victims.Planner{Cluster: c}, Now: k.Options.Now, JobPlanner: p, Jobs: []jobs.Job{job},
+	}
+}
+
+// TestTake_Job_SameAnswer decides random jobs live and as documents.
+func TestTake_Job_SameAnswer(t *testing.T) {
+	all, said, plans := 0, 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		k := world.JobCases(everything).Draw(t, "case")
+		s := jobScene(t, k)
+		shot, run := run(t, s)
+		all++
+		if len(shot.Unsaid) > 0 {
+			for _, u := range shot.Unsaid {
+				require.Contains(t, []string{"exempt", "job"}, u.What)
+			}
+			return
+		}
+		said++
+		var d jobs.Decision
+		require.NoError(t, s.JobPlanner.Decide(&d, &s.Jobs[0], s.Now))
+		if d.Outcome == victims.Preempts {
+			plans++
+		}
+		require.Len(t, run.Steps, 1)
+		require.Equal(t, d.Describe(s.JobPlanner.Cluster), answer(run, 0), "%v\n%s", k, shot.Text)
+	})
+	if all < 100 {
+		return // with -short there are too few to say anything of all
+	}
+	require.Greater(t, said, all/2, "of %d", all)
+	require.Positive(t, plans)
+}
+
+// TestTake_Quota_SameAnswer enforces random quotas live and as documents.
+func TestTake_Quota_SameAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := world.EnforceCases(everything).Draw(t, "case")
+		c, err := world.Build(&k.World)
+		require.NoError(t, err)
+		e := &quota.Enforcer{Cluster: c, Minimum: func(job string) int { return k.Minimums[job] }}
+		if k.Exact {
+			e.Overshoot = quota.Exact
+		}
+		e.Order = map[string]quota.Order{world.ClosestMatch: quota.ClosestMatch, world.Pack: quota.Pack}[k.Order]
+		e.Miss.Share.Amount, e.Miss.Share.Of = int64(rapid.IntRange(0, 40).Draw(t, "miss")), 40
+		q, ok := c.Tree().Lookup(k.Queue)
+		require.True(t, ok)
+		most := world.LimitOf(c, k.Max)
+		shot, run := run(t, &snapshot.Scene{
+			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []snapshot.Lowered{{Queue: q, Max: most}},
+		})
+		require.Empty(t, shot.Unsaid)
+		var o quota.Outcome
+		require.NoError(t, e.Enforce(&o, q, most, world.Epoch))
+		require.Equal(t, o.Describe(c), answer(run, 0), "%v\n%s", k, shot.Text)
+	})
+}

@@ -1,0 +1,175 @@
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// jobs writes the jobs, and asks the functions of their planner about them.
+func (w *writer) jobs() {
+	w.memberOf = make(map[string]string)
+	for i := range w.s.Jobs {
+		j := &w.s.Jobs[i]
+		e := &job{
+			Name: w.text(j.Name), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Name),
+			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.Domain,
+		}
+		if j.MayNot {
+			e.Policy = jobs.PreemptionNever
+		}
+		selectors := make(map[int]map[string]string)
+		for k := range j.Members {
+			m := &j.Members[k]
+			w.memberOf[m.Key] = j.Name
+			if _, asked := selectors[m.Class]; !asked {
+				selectors[m.Class] = w.selector(j, m.Class, fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
+			}
+			e.Members = append(e.Members, member{Key: w.text(m.Key), Resources: w.amounts(m.Size), Selector: selectors[m.Class]})
+		}
+		w.inquiry = append(w.inquiry, inquiry{w.s.JobPlanner.Exempt, w.firstUnplaced(j)})
+		w.doc.Requests = append(w.doc.Requests, request{Job: e, Then: dryRun})
+	}
+}
+
+// selector labels the nodes on which members of a class may run, and returns what
+// selects them. Classes whose members may run on the same nodes are one.
+func (w *writer) selector(j *jobs.Job, class int, name string) map[string]string {
+	if w.s.JobPlanner.Filter == nil {
+		return nil
+	}
+	return w.label(name, func(n victims.NodeID) bool { return w.s.JobPlanner.Filter(j, class, n) })
+}
+
+// firstUnplaced returns the ask that exemptions from a job are asked about.
+func (w *writer) firstUnplaced(j *jobs.Job) *victims.Ask {
+	a := &victims.Ask{Application: j.Application, Queue: j.Queue, Priority: j.Priority, Job: j.Name, NonPreemptible: j.NonPreemptible}
+	for i := range j.Members {
+		m := &j.Members[i]
+		_, runs := w.c.Lookup(m.Key)
+		if _, granted := w.c.LookupGrant(m.Key); !runs && !granted {
+			a.Key, a.Size, a.Originator, a.OptedOut = m.Key, m.Size, m.Originator, m.OptedOut
+			a.Name, a.Tag, a.Cost, a.Budgets = m.Name, m.Tag, m.Cost, m.Budgets
+			return a
+		}
+	}
+	return a
+}
+
+// quotas writes what queues may use for jobs, and what waits for that.
+func (w *writer) quotas() {
+	if len(w.s.Jobs) == 0 {
+		return
+	}
+	for q := range w.c.Tree().All() {
+		of, ok := w.s.JobPlanner.Quotas.Lookup(q)
+		if !ok {
+			continue
+		}
+		e := quotaEntry{Queue: w.c.Tree().Path(q)}
+		least, most, waiting := w.limit(of.Min), w.limit(of.Max), w.amounts(of.Waiting)
+		e.Min, e.Max, e.Waiting = &least, &most, &waiting
+		w.doc.Quotas = append(w.doc.Quotas, e)
+	}
+}
+
+// lowered writes the quotas that are to be enforced.
+func (w *writer) lowered() {
+	e := w.s.Enforcer
+	for _, l := range w.s.Enforce {
+		path := w.c.Tree().Path(l.Queue)
+		if e.Compare != nil {
+			w.lacks("compare", path, "tasks are in the default order")
+		}
+		if w.enforcedBelow(l.Queue) {
+			w.lacks("enforced", path, "no queue below it is being enforced")
+		}
+		w.doc.Requests = append(w.doc.Requests, request{Then: dryRun, Enforce: &enforceQuota{
+			Queue: path, Max: w.limit(l.Max), Overshoot: e.Overshoot.String(), Order: e.Order.String(), Miss: w.miss(path, e.Miss),
+		}})
+	}
+}
+
+// enforcedBelow reports whether the enforcer passes over some queue below q.
+func (w *writer) enforcedBelow(q queue.ID) bool {
+	t := w.c.Tree()
+	for below := range t.All() {
+		if below != q && t.Contains(q, below) && w.s.Enforcer.Enforced != nil && w.s.Enforcer.Enforced(below) {
+			return true
+		}
+	}
+	return false
+}
+
+// miss returns amounts that may stay over, or a share of the target in per cent.
+func (w *writer) miss(path string, m quota.Miss) any {
+	if m.Share.Amount == 0 {
+		if resources.IsZero(m.Amounts) {
+			return nil
+		}
+		return w.amounts(m.Amounts)
+	}
+	if !resources.IsZero(m.Amounts) {
+		w.lacks("miss", path, "a share of the target and no amounts")
+	}
+	for of, places := int64(1), 0; places < 7; of, places = of*10, places+1 {
+		if hundred := 100 * of; m.Share.Of > 0 && hundred%m.Share.Of == 0 && m.Share.Amount <= m.Share.Of {
+			n := m.Share.Amount * (hundred / m.Share.Of)
+			if places == 0 {
+				return fmt.Sprintf("%d%%", n)
+			}
+			return fmt.Sprintf("%d.%0*d%%", n/of, places, n%of)
+		}
+	}
+	w.lacks("miss", path, "no share of the target, for it is no decimal one")
+	return nil
+}
+
+// minimums writes what the jobs of the tasks and of the scene need. A document has
+// one number for each, whoever asks.
+func (w *writer) minimums() {
+	var ask []func(string) int
+	if len(w.s.Asks) > 0 || len(w.s.Jobs)+len(w.s.Enforce) == 0 {
+		ask = append(ask, w.p.Minimum)
+	}
+	if len(w.s.Jobs) > 0 {
+		ask = append(ask, w.s.JobPlanner.Minimum)
+	}
+	if len(w.s.Enforce) > 0 {
+		ask = append(ask, w.s.Enforcer.Minimum)
+	}
+	for _, job := range w.jobNames() {
+		least := make([]int, len(ask))
+		for i, minimum := range ask {
+			if minimum != nil {
+				least[i] = max(0, minimum(job))
+			}
+		}
+		if slices.Min(least) != slices.Max(least) {
+			w.lacks("minimum", job, "asks, jobs and quotas have the first one of several minimums")
+		}
+		if least[0] > 0 {
+			if w.doc.Minimums == nil {
+				w.doc.Minimums = make(map[string]int)
+			}
+			w.doc.Minimums[job] = least[0]
+		}
+	}
+}
+
+// jobNames returns the names of the jobs that tasks are members of, sorted.
+func (w *writer) jobNames() (names []string) {
+	for i := range w.doc.Tasks {
+		if job := w.doc.Tasks[i].Job; job != "" {
+			names = append(names, job)
+		}
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	return slices.Compact(names)
+}
