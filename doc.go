@@ -42,12 +42,15 @@
 //
 //  1. Describe the resource types once ([resources.NewSchema]) and the queues
 //     ([queue.New]). Make a cluster of them ([victims.NewCluster]).
-//  2. Tell the cluster what happens: nodes and tasks that come, change and go.
-//     Each change is cheap, and no decision rebuilds anything.
+//  2. Tell the cluster what happens: nodes and tasks that come, change and go, in
+//     any order. Each change is cheap, and no decision rebuilds anything. If events
+//     may have been missed, say what runs on a node ([victims.Cluster.SyncNode]).
 //  3. Ask [victims.Planner.Decide] about an ask that waits, with the time.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If a victim does not stop, or the ask is gone, say so: take the mark
-//     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back.
+//     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back. Or
+//     let [jobs.Rounds] watch victims, for asks as for jobs, with deadlines.
+//  6. Decide a refused ask again when something of its [victims.Help] happens.
 //
 // The loop, without its errors:
 //
@@ -75,7 +78,8 @@
 //	// again: it is refused, InFlight, until it fits.
 //
 // The program examples/minischeduler is such a scheduler as a whole, with quotas
-// and jobs.
+// and jobs. docs/beside-a-live-scheduler.md says how to begin beside a scheduler that
+// runs already: shadow mode, restart, resync, drift.
 //
 // # What no compiler sees
 //
@@ -83,6 +87,17 @@
 //
 // Apply first, stop afterwards. Apply fails if the plan is no longer lawful. A
 // task that was told to stop before that has stopped for nothing.
+//
+// One goroutine changes a cluster, alone. Any number may read it and decide over it
+// while nobody changes it, each with a planner of its own.
+//
+// A plan is for one cluster at one version, and for the original of the clone that
+// it was decided on. If that has changed, decide again. Numbers of tasks, nodes and
+// queues are of one cluster too, and those of queues change with its tree: keep keys
+// and names.
+//
+// Put nothing where room is granted. Before a task is placed by other means than a
+// plan, ask [victims.Cluster.Admits].
 //
 // Tell it everything that runs, and what leaves. A task that the cluster does
 // not know uses room that plans give away. A task that terminates but is not

@@ -13,10 +13,12 @@ import (
 )
 
 // A host keeps its own counters. Prometheus would read them like this: decisions
-// by outcome and reason, victims by queue, grants that are held and their age.
+// by outcome and reason, victims by queue, the time that queues are under their
+// guarantee, grants that are held and their age.
 func ExamplePlanner_observe() {
 	cluster := exampleCluster()
-	decisions, stopped := map[string]int{}, map[string]int{}
+	tree, cpu := cluster.Tree(), 0
+	decisions, stopped, under := map[string]int{}, map[string]int{}, map[string]time.Duration{}
 	planner := victims.Planner{Cluster: cluster, Observe: func(d *victims.Decision) {
 		labels := fmt.Sprintf("outcome=%q", d.Outcome)
 		if d.Outcome == victims.Refused {
@@ -29,11 +31,16 @@ func ExamplePlanner_observe() {
 	}}
 	now := exampleNow
 	var d victims.Decision
-	for key, cpu := range []int64{3000, 7000, 1000} {
-		ask := exampleAsk(cluster, fmt.Sprint("web-", key), cpu)
+	for key, size := range []int64{3000, 7000, 1000} {
+		ask := exampleAsk(cluster, fmt.Sprint("web-", key), size)
 		check(planner.Decide(&d, &ask, now))
 		if d.Outcome != victims.Refused {
 			check(cluster.Apply(&d.Plan))
+		}
+		for q := range tree.All() { // with what is granted, and without what is leaving
+			if least, ok := tree.Guaranteed(q).Bound(cpu); ok && tree.Effective(nil, q)[cpu] < least {
+				under[tree.Path(q)] += 20 * time.Second
+			}
 		}
 		now = now.Add(20 * time.Second)
 	}
@@ -42,6 +49,9 @@ func ExamplePlanner_observe() {
 	}
 	for _, queue := range slices.Sorted(maps.Keys(stopped)) {
 		fmt.Printf("victims_total{queue=%q} %d\n", queue, stopped[queue])
+	}
+	for _, queue := range slices.Sorted(maps.Keys(under)) {
+		fmt.Printf("under_guarantee_seconds_total{queue=%q} %v\n", queue, under[queue].Seconds())
 	}
 	var w victims.Waiting
 	for id := range cluster.Grants() {
@@ -52,6 +62,7 @@ func ExamplePlanner_observe() {
 	// decisions_total{outcome="plan"} 2
 	// decisions_total{outcome="refused",reason="no-victims"} 1
 	// victims_total{queue="root.batch"} 2
+	// under_guarantee_seconds_total{queue="root.shop"} 60
 	// grant_age_seconds{ask="web-0"} 60
 	// grant_age_seconds{ask="web-2"} 20
 }

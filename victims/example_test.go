@@ -230,6 +230,27 @@ func ExampleRefusal() {
 	// n1 lacks cpu=1
 }
 
+// A host decides a refused ask again only after something that would help.
+func ExampleHelp() {
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster}
+	var d victims.Decision
+	ask := exampleAsk(cluster, "web-1", 7000)
+	ask.MayNot = true
+	check(planner.Decide(&d, &ask, exampleNow))
+	help := &d.Refusal.Help
+	fmt.Print(cluster.DescribeHelp(help))
+
+	id, _ := cluster.Lookup("etl")
+	leaf, node := cluster.TaskView(id).Queue, cluster.NodeOf(id)
+	fmt.Println("if etl grows:", help.IfMore(cluster, leaf))
+	fmt.Println("if etl goes:", help.IfLess(cluster, leaf, node))
+	// Output:
+	// what would help: room on any node, other labels
+	// if etl grows: false
+	// if etl goes: true
+}
+
 // The words of reasons are stable, for metrics and labels.
 func ExampleReason() {
 	for r := victims.InFlight; r <= victims.Unlawful; r++ {

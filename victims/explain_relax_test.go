@@ -109,7 +109,7 @@ var obstacles = []obstacle{
 		a:      queue.Config{Properties: map[string]string{queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "1"}},
 		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
 	{name: "exemption", planner: victims.Planner{Exempt: func(e victims.Exemption) (time.Time, bool) {
-		return time.Time{}, e.Cluster.Task(e.Task).Key == "v"
+		return time.Time{}, e.Cluster.Key(e.Task) == "v"
 	}},
 		reason: victims.NoVictims, want: []string{"exempt v: plan n1 1"}},
 	{name: "bound to its node", task: func(t *victims.Task) { t.RequiredNode = true },

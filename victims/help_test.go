@@ -327,3 +327,17 @@ func TestHelp_Golden(t *testing.T) {
 	}
 	golden.Compare(t, "testdata/help.golden", b.String())
 }
+
+// A refusal that says what would help allocates nothing once it is warm.
+func TestHelp_NoAllocs(t *testing.T) {
+	for _, o := range obstacles {
+		f, p, ask := o.build(t)
+		d := f.decide(p, ask)
+		allocs := testing.AllocsPerRun(20, func() {
+			if err := p.Decide(d, ask, now); err != nil {
+				t.Error(err)
+			}
+		})
+		require.Zero(t, allocs, o.name)
+	}
+}

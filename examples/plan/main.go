@@ -1,7 +1,7 @@
 // Plan decides scenario documents and prints what it decided and why.
 //
-//	plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N]
-//	     [-color auto|always|never] [FILE...]
+//	plan [-explain | -json | -check | -audit | -dot | -snapshot] [-svg FILE]
+//	     [-request N] [-color auto|always|never] [FILE...]
 //
 // A document describes a cluster (queues, nodes, tasks) and a list of
 // requests: which tasks should stop so that this ask may run? A FILE may be a
@@ -17,7 +17,9 @@
 // with what the documents expect and prints a line per difference and a last
 // line that counts. With -audit it judges the plans that the documents propose,
 // somebody else's, beside its own; docs/examination.md explains that. With -dot it
-// prints a graph for Graphviz. These exclude each other, but -audit -json prints
+// prints a graph for Graphviz. With -snapshot it prints what a document decides at
+// the request that -request gives, or first, as a document of its own, with the
+// cluster as it is by then. These exclude each other, but -audit -json prints
 // the judgements as JSON, a line per document.
 //
 // With -svg it also draws a picture and writes it to FILE; if that is "-", the
@@ -51,7 +53,7 @@ const (
 
 // options are the arguments.
 type options struct {
-	explain, json, check, audit, dot bool
+	explain, json, check, audit, dot, snapshot bool
 
 	svg     string
 	request int
@@ -65,16 +67,17 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
+		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -audit | -dot | -snapshot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 		flags.PrintDefaults()
 	}
 	flags.BoolVar(&o.explain, "explain", false, "print why: every rule that decided")
 	flags.BoolVar(&o.json, "json", false, "print result documents, one per line")
 	flags.BoolVar(&o.check, "check", false, "compare with what the documents expect")
 	flags.BoolVar(&o.audit, "audit", false, "judge the plans that the documents propose; also with -json")
+	flags.BoolVar(&o.snapshot, "snapshot", false, "print a decision as a document of its own")
 	flags.BoolVar(&o.dot, "dot", false, "print a graph for Graphviz")
 	flags.StringVar(&o.svg, "svg", "", "also draw a picture and write it to `FILE`; -: to standard output, and nothing else")
-	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw; -1: the first with victims")
+	flags.IntVar(&o.request, "request", firstPlan, "`N` is the request to draw, or of the snapshot; -1: the first with victims, or the first")
 	flags.StringVar(&o.colour, "color", colourAuto, "`WHEN` text is coloured: auto, always or never")
 	err := flags.Parse(args)
 	o.files = flags.Args()
@@ -84,16 +87,16 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 // problem returns what makes no sense about the arguments.
 func (o *options) problem() error {
 	ways := 0
-	for _, way := range []bool{o.explain, o.json && !o.audit, o.check, o.audit, o.dot} {
+	for _, way := range []bool{o.explain, o.json && !o.audit, o.check, o.audit, o.dot, o.snapshot} {
 		if way {
 			ways++
 		}
 	}
 	switch {
 	case ways > 1:
-		return errors.New("-explain, -json, -check, -audit and -dot exclude each other, but for -audit -json")
+		return errors.New("-explain, -json, -check, -audit, -dot and -snapshot exclude each other, but for -audit -json")
 	case ways > 0 && o.svg == "-":
-		return errors.New("-svg - has standard output to itself, without -explain, -json, -check, -audit and -dot")
+		return errors.New("-svg - has standard output to itself, without -explain, -json, -check, -audit, -dot and -snapshot")
 	case o.request < firstPlan:
 		return fmt.Errorf("-request %d: want 0 or more", o.request)
 	case !slices.Contains(colourWhen, o.colour):
@@ -117,13 +120,17 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	// Everything is decided and drawn before anything is printed.
+	var out bytes.Buffer
+	if o.snapshot {
+		if err := writeSnapshots(&out, sources, o.request); err != nil {
+			return fail(stderr, err)
+		}
+	}
 	runs, err := decide(sources, o.way())
 	if err != nil {
 		return fail(stderr, err)
 	}
-
-	// Everything is decided and drawn before anything is printed.
-	var out bytes.Buffer
 	status, err := o.write(&out, runs)
 	if err == nil {
 		err = o.draw(runs)
@@ -151,6 +158,8 @@ func (o *options) way() way {
 // write writes what is asked for, and returns the exit status.
 func (o *options) write(out *bytes.Buffer, runs []outcome) (int, error) {
 	switch {
+	case o.snapshot:
+		return decided, nil // they are written
 	case o.svg == "-":
 		s, err := sceneOf(runs, o.request)
 		if err == nil {
@@ -190,7 +199,7 @@ func (o *options) draw(runs []outcome) error {
 
 // coloured returns a text with colours, if it is for people who want them.
 func (o *options) coloured(text []byte, stdout io.Writer) []byte {
-	if o.json || o.check || o.audit || o.dot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
+	if o.json || o.check || o.audit || o.dot || o.snapshot || o.svg == "-" || !wantsColour(o.colour, stdout, os.Getenv) {
 		return text
 	}
 	return paint(text)

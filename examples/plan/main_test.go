@@ -80,9 +80,9 @@ func TestRun_Bad(t *testing.T) {
 		said  []string
 	}{
 		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
-		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
-		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
-		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check, -audit and -dot exclude each other"}},
+		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
+		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
+		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
 		{"judged and explained", "", []string{"-audit", "-explain", good}, []string{"exclude each other"}},
 		{"judged and drawn", "", []string{"-audit", "-svg", "-", good}, []string{"-svg - has standard output to itself"}},
 		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
@@ -127,7 +127,7 @@ func TestRun_Help(t *testing.T) {
 	out := call("", "-h")
 	require.Equal(t, decided, out.status)
 	require.Empty(t, out.stdout)
-	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check | -audit | -dot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
+	require.Contains(t, out.stderr, "usage: plan [-explain | -json | -check | -audit | -dot | -snapshot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 }
 
 // Streams that fail are told of.
