@@ -276,6 +276,9 @@ func (m *meanwhile) timePasses() *happening {
 // nodes go, which may bring an obstacle that comes before it.
 func propertyHelp(t *rapid.T) {
 	shape := world.Small
+	if rapid.IntRange(0, 9).Draw(t, "crowded") == 9 {
+		shape = world.Crowded
+	}
 	if rapid.Bool().Draw(t, "plain") {
 		shape = shape.With(world.WithBudgets | world.WithGrants)
 	} else {

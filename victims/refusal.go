@@ -134,7 +134,7 @@ func (s *survey) countRules(r *Refusal) {
 			case 0:
 				r.Candidates++
 				d.helpBudgets(&r.Help, id)
-			case RuleBudget, RuleGuarantee:
+			case RuleExempt, RuleBudget, RuleGuarantee:
 				d.helpBudgets(&r.Help, id)
 				fallthrough
 			default:

@@ -79,7 +79,8 @@ func (d refuser) helpPlace(h *Help) {
 
 // helpVictims names what could give a lawful set of victims. A task that comes is
 // of no help by itself: to stop it gives back no more than it has taken. But others
-// of its queues may go then, if law 2 is what keeps them.
+// of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
+// one who may go: its time may pass unnoticed, if that alone does not help.
 func (d refuser) helpVictims(r *Refusal) {
 	h := &r.Help
 	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
@@ -90,7 +91,7 @@ func (d refuser) helpVictims(r *Refusal) {
 	switch {
 	case len(d.c.grants) > 0: // a grant that starts may be a victim
 		h.More = append(h.More, queue.Root)
-	case r.Candidates+r.Counts[RuleGuarantee] > 0 && !d.required():
+	case r.Candidates+r.Counts[RuleExempt]+r.Counts[RuleGuarantee] > 0 && !d.required():
 		h.More = append(h.More, d.mostAbove())
 	}
 }
@@ -128,7 +129,7 @@ func (d refuser) helpAnything(h *Help) {
 }
 
 // helpBudgets names the hard budgets of a task that might go if more was left in
-// them.
+// them, be it later.
 func (d refuser) helpBudgets(h *Help, id TaskID) {
 	for _, row := range d.c.budgetsOf(id) {
 		b := &d.c.budgets[row]
