@@ -331,6 +331,44 @@ func TestHelp_Golden(t *testing.T) {
 	golden.Compare(t, "testdata/help.golden", b.String())
 }
 
+// A grant is nobody's victim before it starts. So its start helps, though nothing
+// goes and nothing comes.
+func TestHelp_GrantStarts(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 6)
+	n1, _ := f.c.LookupNode("n1")
+	_, err := f.c.Grant(f.ask("g", "a", 6), n1)
+	require.NoError(t, err)
+	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "b", 6)
+	d := f.decide(p, ask)
+	require.Equal(t, victims.NoVictims, d.Refusal.Reason)
+	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
+	require.NoError(t, f.c.Start("g", now))
+	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
+}
+
+// What guarantees keep may go once more is used, above the fence too.
+func TestHelp_MoreAboveTheFence(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Guaranteed: slots(9), Children: []queue.Config{
+			{Name: "in", Properties: map[string]string{"preemption.policy": "fence"}, Children: []queue.Config{
+				{Name: "a"}, {Name: "b", Guaranteed: slots(4)},
+			}},
+			{Name: "side"},
+		}},
+	}})
+	f.node("n1", 6)
+	f.node("n2", 6)
+	f.task("v", "p.in.a", "n1", 6)
+	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "p.in.b", 4)
+	f.task("w", "p.side", "n2", 3)
+	d := f.decide(p, ask)
+	require.Equal(t, victims.NoVictims, d.Refusal.Reason, "p would have 7 of 9")
+	f.task("more", "p.side", "n2", 2)
+	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("p.side")))
+	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
+}
+
 // A refusal that says what would help allocates nothing once it is warm.
 func TestHelp_NoAllocs(t *testing.T) {
 	for _, o := range obstacles {
