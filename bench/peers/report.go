@@ -75,8 +75,47 @@ func (r *report) made() string {
 		time.Now().UTC().Format(time.DateOnly), strings.Join(versions, ", "), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
-// headline returns the short table.
-func (r *report) headline() string { return r.made() }
+// headline returns the short table, which stands in the README of the module.
+func (r *report) headline() string {
+	var b strings.Builder
+	row := func(head string, cell func(column int) string) {
+		fmt.Fprintf(&b, "| %s |", head)
+		for column := range everybody() {
+			fmt.Fprintf(&b, " %s |", cell(column))
+		}
+		b.WriteByte('\n')
+	}
+	row("", func(column int) string { return everybody()[column].Rules().Name })
+	row("---", func(int) string { return "--:" })
+	for i := range r.races {
+		race := &r.races[i]
+		if race.size != r.sizes()[len(r.sizes())-1] {
+			continue
+		}
+		row(fmt.Sprintf("a decision, %s, %v", race.load.name, race.size), func(column int) string {
+			t := race.by[column]
+			switch {
+			case t == nil:
+				return ""
+			case column == 0:
+				return duration(t.least())
+			}
+			return fmt.Sprintf("%s, %s ×", duration(t.least()), number(race.times(column)))
+		})
+	}
+	for _, s := range r.sheets {
+		row(strings.ToLower(s.title[:1])+s.title[1:]+": answers that break a promise of its own", func(column int) string {
+			told, _ := s.Judged(column)
+			return fmt.Sprintf("%d of %d", s.Broken(column), told)
+		})
+	}
+	if len(r.rests) > 0 {
+		row("storms: victims are recreated for ever", func(column int) string {
+			return fmt.Sprintf("%d of %d", r.rests[column].Loops, r.rests[column].Told)
+		})
+	}
+	return b.String() + "\n" + r.made()
+}
 
 // readPages reads the files into which tables go.
 func readPages(files []string) ([]string, error) {
