@@ -5,9 +5,10 @@
 //	go run . [-quick] [-only PART] [-worlds N] [-folder DIR] [FILE...]
 //	go run . -show PEER:FAULT
 //
-// It prints tables of Markdown. Into each FILE they are written in place of what
-// is there between two lines, <!-- peers --> and <!-- /peers -->, or a short one
-// between <!-- peers headline --> and <!-- /peers headline -->. It takes about
+// It prints tables of Markdown, in three parts: judge, storms and speed. Into each
+// FILE they are written in place of what is there between two lines, such as
+// <!-- peers speed --> and <!-- /peers speed -->, or a short one between
+// <!-- peers headline speed --> and <!-- /peers headline speed -->. It takes about
 // ten minutes on two cores, and with -quick one.
 //
 // With -show it prints instead a document that shows a cell, with the answer as
@@ -82,8 +83,12 @@ func run(o *options, files []string, w io.Writer) error {
 	if err := writePages(files, texts, r); err != nil {
 		return err
 	}
-	_, err = io.WriteString(w, r.tables())
-	return err
+	for _, part := range r.done {
+		if _, err := io.WriteString(w, r.page(part)+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // collect does the parts that the options want.
@@ -96,6 +101,7 @@ func collect(o *options) (*report, error) {
 		if err := part.run(r); err != nil {
 			return nil, err
 		}
+		r.done = append(r.done, part.name)
 	}
 	return r, nil
 }

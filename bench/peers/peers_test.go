@@ -21,14 +21,22 @@ func TestQuick(t *testing.T) {
 	require.Zero(t, r.rests[0].Wasted)
 
 	file := filepath.Join(t.TempDir(), "page.md")
-	page := "before\n<!-- peers -->\nold\n<!-- /peers -->\nafter\n"
+	var page string
+	for _, part := range partNames() {
+		page += "<!-- peers " + part + " -->\nold\n<!-- /peers " + part + " -->\n"
+		page += "<!-- peers headline " + part + " -->\nold\n<!-- /peers headline " + part + " -->\n"
+	}
 	require.NoError(t, os.WriteFile(file, []byte(page), 0o600))
 	texts, err := readPages([]string{file})
 	require.NoError(t, err)
 	require.NoError(t, writePages([]string{file}, texts, r))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Contains(t, string(text), r.tables())
+	require.Equal(t, partNames(), r.done)
+	for _, part := range r.done {
+		require.Contains(t, string(text), r.page(part))
+		require.Contains(t, string(text), r.headline(part))
+	}
 	for _, title := range []string{"### The examination", "### Random worlds", "### Storms", "### Speed", "Made on "} {
 		require.Contains(t, string(text), title)
 	}
@@ -44,17 +52,18 @@ func TestShow(t *testing.T) {
 	require.ErrorContains(t, run(&options{show: "nobody:guarantee"}, nil, &b), "nobody")
 }
 
-// TestSplice: tables go between marks, and a page without any is refused.
+// TestSplice: what is between the lines of a mark is replaced, and a page
+// without a mark is refused.
 func TestSplice(t *testing.T) {
-	page := "a\n<!-- peers headline -->\nold\n<!-- /peers headline -->\nb\n"
-	text, err := splice(page, "tables\n", "headline\n")
-	require.NoError(t, err)
-	require.Equal(t, "a\n<!-- peers headline -->\n\nheadline\n\n<!-- /peers headline -->\nb\n", text)
-	again, err := splice(text, "tables\n", "headline\n")
-	require.NoError(t, err)
-	require.Equal(t, text, again)
-	_, err = splice("no marks", "", "")
-	require.Error(t, err)
+	page := "a\n<!-- peers headline speed -->\nold\n<!-- /peers headline speed -->\nb\n"
+	text := splice(page, "peers headline speed", "new\n")
+	require.Equal(t, "a\n<!-- peers headline speed -->\n\nnew\n\n<!-- /peers headline speed -->\nb\n", text)
+	require.Equal(t, text, splice(text, "peers headline speed", "new\n"))
+	require.Equal(t, text, splice(text, "peers speed", "else\n"))
+	file := filepath.Join(t.TempDir(), "page.md")
+	require.NoError(t, os.WriteFile(file, []byte("no marks"), 0o600))
+	_, err := readPages([]string{file})
+	require.ErrorIs(t, err, errNoMark)
 }
 
 // TestNumbers: numbers for people.

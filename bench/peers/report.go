@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -14,30 +12,85 @@ import (
 // A report is what was found.
 type report struct {
 	options
+	done   []string // the parts that are
 	sheets []sheet
 	races  []race
 	rests  []exam.Rest // in the order of everybody
 }
 
-// tables returns all of it as Markdown.
-func (r *report) tables() string {
+// page returns what a part has to say on the page of this module, as Markdown.
+func (r *report) page(part string) string {
 	var b strings.Builder
-	for _, s := range r.sheets {
-		fmt.Fprintf(&b, "### %s\n\n", s.title)
-		_ = s.Write(&b) // a Builder takes everything
-		b.WriteByte('\n')
-	}
-	if len(r.sheets) > 0 {
+	switch part {
+	case "judge":
+		for _, s := range r.sheets {
+			fmt.Fprintf(&b, "### %s\n\n", s.title)
+			_ = s.Write(&b) // a Builder takes everything
+			b.WriteByte('\n')
+		}
 		b.WriteString(r.sources())
-	}
-	if len(r.rests) > 0 {
+	case "storms":
 		b.WriteString("### Storms\n\nEvery victim is recreated at once, and all that is pending is decided until nothing happens.\n\n" + r.rest() + "\n")
-	}
-	if len(r.races) > 0 {
+	case "speed":
 		b.WriteString("### Speed\n\n" + r.speed() + "\n")
 	}
-	b.WriteString(r.made())
-	return b.String()
+	return b.String() + r.made()
+}
+
+// headline returns what a part has to say in the README of the library.
+func (r *report) headline(part string) string {
+	var b strings.Builder
+	row := func(head string, cell func(column int) string) {
+		fmt.Fprintf(&b, "| %s |", head)
+		for column := range everybody() {
+			fmt.Fprintf(&b, " %s |", cell(column))
+		}
+		b.WriteByte('\n')
+	}
+	row(partHeads[part], func(column int) string { return everybody()[column].Rules().Name })
+	row("---", func(int) string { return "--:" })
+	switch part {
+	case "judge":
+		for _, s := range r.sheets {
+			row(strings.ToLower(s.title[:1])+s.title[1:], func(column int) string {
+				told, _ := s.Judged(column)
+				return fmt.Sprintf("%d of %d", s.Broken(column), told)
+			})
+		}
+	case "storms":
+		row("victims are recreated for ever", func(column int) string {
+			return fmt.Sprintf("%d of %d", r.rests[column].Loops, r.rests[column].Told)
+		})
+		row("plans that made no room for their ask", func(column int) string {
+			return fmt.Sprintf("%d of %d", r.rests[column].Wasted, r.rests[column].Plans)
+		})
+	case "speed":
+		for i := range r.races {
+			if r.races[i].size == r.sizes()[len(r.sizes())-1] {
+				row(fmt.Sprintf("%s, %v", r.races[i].load.name, r.races[i].size), r.races[i].cell)
+			}
+		}
+	}
+	return b.String() + "\n" + r.made()
+}
+
+// partHeads are what the numbers of a headline are.
+var partHeads = map[string]string{
+	"judge":  "answers that break a promise of the scheduler's own",
+	"storms": "histories",
+	"speed":  "a decision, nodes × tasks",
+}
+
+// cell returns the time of a peer for a headline.
+func (r *race) cell(column int) string {
+	t := r.by[column]
+	switch {
+	case t == nil:
+		return ""
+	case column == 0:
+		return duration(t.least())
+	}
+	return fmt.Sprintf("%s, %s ×", duration(t.least()), number(r.times(column)))
 }
 
 // sources lists where the peers make the promises that count.
@@ -73,89 +126,4 @@ func (r *report) made() string {
 	}
 	return fmt.Sprintf("Made on %s with %s, %s on %s/%s, %d cores.\n",
 		time.Now().UTC().Format(time.DateOnly), strings.Join(versions, ", "), runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-}
-
-// headline returns the short table, which stands in the README of the module.
-func (r *report) headline() string {
-	var b strings.Builder
-	row := func(head string, cell func(column int) string) {
-		fmt.Fprintf(&b, "| %s |", head)
-		for column := range everybody() {
-			fmt.Fprintf(&b, " %s |", cell(column))
-		}
-		b.WriteByte('\n')
-	}
-	row("", func(column int) string { return everybody()[column].Rules().Name })
-	row("---", func(int) string { return "--:" })
-	for i := range r.races {
-		race := &r.races[i]
-		if race.size != r.sizes()[len(r.sizes())-1] {
-			continue
-		}
-		row(fmt.Sprintf("a decision, %s, %v", race.load.name, race.size), func(column int) string {
-			t := race.by[column]
-			switch {
-			case t == nil:
-				return ""
-			case column == 0:
-				return duration(t.least())
-			}
-			return fmt.Sprintf("%s, %s ×", duration(t.least()), number(race.times(column)))
-		})
-	}
-	for _, s := range r.sheets {
-		row(strings.ToLower(s.title[:1])+s.title[1:]+": answers that break a promise of its own", func(column int) string {
-			told, _ := s.Judged(column)
-			return fmt.Sprintf("%d of %d", s.Broken(column), told)
-		})
-	}
-	if len(r.rests) > 0 {
-		row("storms: victims are recreated for ever", func(column int) string {
-			return fmt.Sprintf("%d of %d", r.rests[column].Loops, r.rests[column].Told)
-		})
-	}
-	return b.String() + "\n" + r.made()
-}
-
-// readPages reads the files into which tables go.
-func readPages(files []string) ([]string, error) {
-	texts := make([]string, len(files))
-	for i, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := splice(string(text), "", ""); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		texts[i] = string(text)
-	}
-	return texts, nil
-}
-
-// writePages writes the tables into the files.
-func writePages(files, texts []string, r *report) error {
-	for i, file := range files {
-		text, err := splice(texts[i], r.tables(), r.headline())
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// splice returns a text with the tables, or the headline, between their marks.
-func splice(text, tables, headline string) (string, error) {
-	for _, part := range []struct{ name, content string }{{"peers", tables}, {"peers headline", headline}} {
-		begin, end := "<!-- "+part.name+" -->\n", "<!-- /"+part.name+" -->"
-		before, rest, begins := strings.Cut(text, begin)
-		_, after, ends := strings.Cut(rest, end)
-		if begins && ends {
-			return before + begin + "\n" + part.content + "\n" + end + after, nil
-		}
-	}
-	return "", errors.New("no lines <!-- peers --> and <!-- /peers -->, nor such of a headline")
 }
