@@ -2,7 +2,7 @@
 // machine and in one run: what each decides, which rules that breaks, how long it
 // takes, and whether it comes to rest.
 //
-//	go run . [-quick] [-only PART] [-worlds N] [-folder DIR] [FILE...]
+//	go run . [-quick] [-only PART] [-worlds N] [-nodes N] [-folder DIR] [FILE...]
 //	go run . -show PEER:FAULT
 //
 // It prints tables of Markdown, in three parts: judge, storms and speed. Into each
@@ -31,12 +31,14 @@ type options struct {
 	folder string
 	show   string
 	only   string
+	nodes  int
 }
 
 func main() {
 	var o options
 	flag.BoolVar(&o.quick, "quick", false, "small clusters and few worlds")
-	flag.IntVar(&o.worlds, "worlds", 1000, "how many random worlds")
+	flag.IntVar(&o.worlds, "worlds", 250, "how many random worlds")
+	flag.IntVar(&o.nodes, "nodes", 5000, "how many nodes the largest cluster may have")
 	flag.StringVar(&o.folder, "folder", "", "judge the documents of a folder, too")
 	flag.StringVar(&o.only, "only", "", "one part of it: "+strings.Join(partNames(), ", "))
 	flag.StringVar(&o.show, "show", "", "print a document that shows PEER:FAULT")

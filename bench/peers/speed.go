@@ -35,7 +35,11 @@ func (r *report) sizes() []size {
 	if r.quick {
 		return []size{{20, 10}, {100, 10}}
 	}
-	return []size{{100, 10}, {1000, 30}, {5000, 30}}
+	all := []size{{100, 10}, {1000, 30}, {5000, 30}}
+	for len(all) > 2 && all[len(all)-1].nodes > r.nodes {
+		all = all[:len(all)-1]
+	}
+	return all
 }
 
 // Decisions are timed until enough have been, or enough time is gone.
@@ -170,7 +174,7 @@ func (r *report) speed() string {
 		fmt.Fprintf(&b, "* %s: %s\n", l.name, l.what)
 	}
 	b.WriteString("\n" + r.growth())
-	if !r.quick {
+	if !r.quick && r.nodes >= 5000 {
 		b.WriteString("\n" + r.targets())
 	}
 	return b.String()
