@@ -69,7 +69,7 @@ func BenchmarkNode(b *testing.B) {
 				solve func(*cover.Worker, *cover.Selection)
 			}{
 				{"greedy", func(w *cover.Worker, s *cover.Selection) { w.Greedy(s, p) }},
-				{"exact", func(w *cover.Worker, s *cover.Selection) { w.Least(s, p, victims.DefaultSteps) }},
+				{"exact", func(w *cover.Worker, s *cover.Selection) { w.Least(s, p, 1<<16) }},
 			} {
 				b.Run(fmt.Sprintf("search=%s/mixed=%t/tasks=%d/k=%d", search.name, w.Mixed, w.Tasks, k), func(b *testing.B) {
 					var worker cover.Worker

@@ -126,7 +126,7 @@ func (d *decision) planned(dst *Decision) {
 	// case is overwritten by the next decision.
 	p, best := &dst.Plan, &d.best
 	p.Placements = d.placements(p.Placements, best.at)
-	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps, best.proof
+	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
 	p.Cost.NodeRank = best.rank.int64()
 	// What each host lacks depends on who is placed there, and says what a
 	// victim is for.

@@ -275,7 +275,7 @@ var ruleTexts = [NumRules]string{
 }
 
 // counted writes a number of things.
-func counted(n int, thing string) string {
+func counted[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

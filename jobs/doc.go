@@ -136,7 +136,7 @@
 // search_finish.go makes it minimal; search_cover.go states who must go for
 // members with places, and package cover solves it; search_ceiling.go finds the
 // least rank and priority; search_room.go bounds the cost of a host;
-// search_best.go keeps the best plan; search_effort.go counts steps.
+// search_best.go keeps the best plan; search_effort.go keeps the budget.
 //
 // Then audit.go judges the plan from scratch: audit_case.go says how things are,
 // and the other audit files hold laws against that. Refuse.go says why there is no

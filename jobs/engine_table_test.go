@@ -62,7 +62,7 @@ func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 		}
 		return n
 	}}
-	d := &desk{board: new(jobCase), effort: new(effort)}
+	d := &desk{board: new(jobCase), effort: endless()}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))
@@ -267,7 +267,7 @@ func TestPacker_FewTries(t *testing.T) {
 	d := tableDesk(t, "5: | 5: | 5: | 6:", 4, 1, 5, 1, 4, 1, 5)
 	require.True(t, d.search.pack.fits(coming))
 	require.True(t, d.search.pack.first)
-	d.effort.limit = 1
+	d.effort.left = 1
 	for range 2 {
 		if d.search.pack.fits(coming) {
 			d.search.load.set(d.search.pack.at)

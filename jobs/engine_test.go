@@ -75,7 +75,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		}
 		job.Members = append(job.Members, m)
 	}
-	d := &desk{board: new(jobCase), effort: new(effort)}
+	d := &desk{board: new(jobCase), effort: endless()}
 	p := &Planner{Cluster: c, Minimum: func(string) int { return 1 }}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
@@ -420,3 +420,6 @@ func TestFilter_Once(t *testing.T) {
 	}
 	require.Equal(t, 3, asked)
 }
+
+// endless is the effort of a decision that nothing bounds.
+func endless() *effort { return &effort{most: 1 << 60, left: 1 << 60} }

@@ -108,13 +108,13 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 	require.Empty(t, d.Plan.Placements)
 }
 
-// Where it takes too many steps to find the first way to place members without
+// Where it takes too long to find the first way to place members without
 // victims, the largest are placed first, and the proof is the weaker one.
 func TestDecide_FitsSorted(t *testing.T) {
 	w := build(t, "queue q\nnode n1 5\nnode n2 4\njob q 4,5")
-	for steps, proof := range map[int]victims.Proof{0: victims.ProofCost, 1: victims.ProofLevels} {
+	for budget, proof := range map[int64]victims.Proof{0: victims.ProofCost, 1: victims.ProofLevels} {
 		p := w.planner()
-		p.Steps = steps
+		p.Budget = budget
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, "fits j0=n2 j1=n1", w.brief(&d))

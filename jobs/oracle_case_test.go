@@ -72,8 +72,8 @@ func TestOracleOnCases(t *testing.T) {
 			name: "a predicate and members of two sizes", tasks: alike, members: members(2, 2, 2, 3),
 		},
 	} {
-		for _, steps := range []int{0, 1, 10, 100} {
-			t.Run(fmt.Sprintf("%s/steps=%d", tt.name, steps), func(t *testing.T) {
+		for _, budget := range []int64{0, 1, 1000, 10_000} {
+			t.Run(fmt.Sprintf("%s/budget=%d", tt.name, budget), func(t *testing.T) {
 				c := &world.JobCase{
 					World: world.World{
 						Types: []string{"cpu"},
@@ -94,7 +94,7 @@ func TestOracleOnCases(t *testing.T) {
 				}
 				c.World.Nodes = []world.Node{{Name: "n1", Capacity: world.Amounts{"cpu": used}}, {Name: "n2"}}
 				h := newHarness(t, c)
-				h.planner.Steps = steps
+				h.planner.Budget = budget
 				if !tt.small {
 					h.planner.Predicate = h.accepts
 					h.decide("as built")
@@ -104,7 +104,7 @@ func TestOracleOnCases(t *testing.T) {
 					}
 					return
 				}
-				if want := oracle.DecideJob(c); steps == 0 {
+				if want := oracle.DecideJob(c); budget == 0 {
 					h.compare("as built", want)
 				} else {
 					h.honest(want)

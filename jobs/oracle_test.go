@@ -131,7 +131,7 @@ func FuzzOracleOnABudget(f *testing.F) {
 
 func propertyOracleOnABudget(t *rapid.T) {
 	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
-	h.planner.Steps = rapid.SampledFrom([]int{1, 2, 3, 5, 10, 20, 50, 100}).Draw(t, "steps")
+	h.planner.Budget = rapid.SampledFrom([]int64{1, 100, 200, 500, 1000, 2000, 5000, 10_000}).Draw(t, "budget")
 	h.honest(oracle.DecideJob(h.c))
 }
 
@@ -141,7 +141,7 @@ func (h *harness) honest(want oracle.JobResult) {
 	const name = "as built"
 	h.decide(name)
 	missed := h.d.Outcome == victims.Refused && want.Outcome == oracle.Preempts
-	if missed && h.planner.Steps != 0 && !h.d.Refusal.Proven {
+	if missed && h.planner.Budget != 0 && !h.d.Refusal.Proven {
 		return
 	}
 	if got := h.d.Outcome.String(); got != want.Outcome {
@@ -173,7 +173,7 @@ func propertyLaws(t *rapid.T) {
 	if h.c.Apart || len(h.c.Refused) > 0 {
 		h.planner.Predicate = h.accepts
 	}
-	h.planner.Steps = rapid.SampledFrom([]int{1000, 1, 10, 100}).Draw(t, "steps")
+	h.planner.Budget = rapid.SampledFrom([]int64{100_000, 1, 1000, 10_000}).Draw(t, "budget")
 	h.decide("larger")
 	if h.d.Outcome == victims.Refused {
 		return
@@ -318,7 +318,7 @@ func (h *harness) account(name string) oracle.JobCost {
 // alike reports whether the members of the minimum without a place are of one
 // size, and no node is reserved for one of them.
 func (h *harness) alike() bool {
-	if h.planner.Predicate != nil || h.planner.Steps != 0 {
+	if h.planner.Predicate != nil || h.planner.Budget != 0 {
 		return false // no proof is asked for
 	}
 	var first resources.Vector

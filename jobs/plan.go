@@ -23,7 +23,7 @@ type Plan struct {
 	Cost       victims.Cost
 	Proof      victims.Proof
 	OwnLeaf    bool            // tasks of the job's own leaf are among the victims
-	Steps      int             // search steps taken
+	Steps      int64           // elementary steps of the searches; see Planner.Budget
 	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
 
 	Path string // the name of the job's queue

@@ -40,9 +40,11 @@ type Planner struct {
 	// lower tasks of its own leaf make room for it. By default it holds whole: no
 	// queue ends below a guarantee that was met, or lower than it was below one.
 	OwnLeaf victims.OwnLeaf
-	// Steps bounds each search of a decision. 0 means [victims.DefaultSteps]. A
-	// decision that has taken 64 times as many makes do with what it has.
-	Steps int
+	// Budget bounds the elementary steps of the searches of a decision: each looks
+	// at a row of a problem and a class of candidates, or at a host. What is found by
+	// then is the answer, and its proof says so. 0 means [victims.DefaultBudget] for
+	// each member. A million take about a millisecond.
+	Budget int64
 
 	auditor Auditor
 	found   []Violation
@@ -142,7 +144,7 @@ func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 	if err := d.jobCase.begin(p, job, now); err != nil {
 		return err
 	}
-	d.effort = effort{limit: p.Steps}
+	d.effort.begin(p, len(job.Members))
 	d.search.wire(d.searched(), &d.effort, p)
 	d.pack.jobCase, d.pack.effort, d.pack.asker = &d.jobCase, &d.effort, &d.search.asker
 	d.search.asker.refusals, d.search.asker.picky = 0, true

@@ -107,7 +107,7 @@ func TestPredicate_FewSteps(t *testing.T) {
 	}
 	w := build(t, text)
 	p := w.planner()
-	p.Predicate, p.Steps = func(*jobs.Placing) bool { return true }, 1
+	p.Predicate, p.Budget = func(*jobs.Placing) bool { return true }, 1
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)

@@ -145,8 +145,8 @@ type Refusal struct {
 	// RetryAt is the first instant at which, all else equal, there is a plan
 	// because exemptions have ended. It is zero if time does not help.
 	RetryAt time.Time
-	// Proven is set if no plan exists; else none was found within the step
-	// budget. Steps are the search steps taken.
+	// Proven is set if no plan exists; else none was found within the budget. Steps
+	// are the elementary steps of the searches; see Planner.Budget.
 	Proven bool
-	Steps  int
+	Steps  int64
 }

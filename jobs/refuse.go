@@ -29,7 +29,7 @@ func (d *decision) unplanned(dst *Decision) {
 	if d.search.asker.refusals > 0 {
 		r.Reason = PredicateRefused
 	}
-	r.Proven, r.Steps = d.best.proven, d.effort.steps
+	r.Proven, r.Steps = d.best.proven, d.effort.steps()
 	r.Filtered = d.filtered()
 	d.lackQuota(r)
 	d.countRules(r)

@@ -31,7 +31,7 @@ type PlanReport struct {
 	Overrun    int64             `json:"overrun,omitempty"` // of soft budgets
 	Proof      victims.Proof     `json:"proof"`
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
-	Steps      int               `json:"steps"`
+	Steps      int64             `json:"steps"`
 }
 
 // A PlacementReport is a [Placement] for machines.
@@ -75,7 +75,7 @@ type RefusalReport struct {
 	DomainLacks map[string]string `json:"domainLacks,omitempty"`
 	RetryAt     time.Time         `json:"retryAt,omitzero"`
 	Proven      bool              `json:"proven"`
-	Steps       int               `json:"steps"`
+	Steps       int64             `json:"steps"`
 }
 
 // A BreachReport is a [Breach] for machines.

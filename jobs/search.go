@@ -40,7 +40,7 @@ type search struct {
 // choose leaves the best plan that it finds for the members of todo in s.best,
 // and reports whether there is one that the predicate accepts.
 func (s *search) choose() bool {
-	s.best.found, s.asker.picky, s.before = false, false, s.steps
+	s.best.found, s.asker.picky, s.effort.found = false, false, false
 	s.asker.moment = victims.Coming
 	s.proven, s.proof = true, victims.NoProof
 	if !s.conceivable() {
@@ -74,7 +74,7 @@ func (s *search) choose() bool {
 func (s *search) run() {
 	if s.within(small) && !s.quick {
 		// A small case may take longer than others, for what it says is certain.
-		s.proven = s.all.complete(4 * s.budget())
+		s.proven = s.all.complete(4 * pace)
 		if s.proven {
 			s.proof = victims.ProofCost
 		}
@@ -121,9 +121,9 @@ func (s *search) settled() bool {
 	return s.proof == victims.ProofCost
 }
 
-// stepsLeft returns the steps that a complete search may take in the end. A
-// medium case gets the full budget. A larger one with a plan gets none. Without
-// a plan it gets the budget scaled down, for a step looks at every host and every
+// stepsLeft returns the choices that a complete search may make in the end. A
+// medium case gets a full search. A larger one with a plan gets none. Without
+// a plan it gets a search scaled down, for a step looks at every host and every
 // unit: the time is then that of a full search of a case with few of them.
 func (s *search) stepsLeft() int {
 	const few = 64
@@ -131,11 +131,11 @@ func (s *search) stepsLeft() int {
 	case s.quick:
 		return 0
 	case s.within(medium):
-		return s.budget()
+		return pace
 	case s.best.found:
 		return 0
 	}
-	return s.budget() * few / max(few, len(s.hosts)+len(s.units))
+	return pace * few / max(few, len(s.hosts)+len(s.units))
 }
 
 // persuade looks for a plan that the predicate accepts, after it has refused the
@@ -145,7 +145,7 @@ func (s *search) persuade() bool {
 	s.asker.picky = true
 	s.proven, s.proof = false, victims.NoProof
 	if s.persuader.small() {
-		s.completePicky(4 * s.budget())
+		s.completePicky(4 * pace)
 		return s.best.found
 	}
 	s.grow.growPatiently()

@@ -51,7 +51,7 @@ func (x *trial) take(m, h int32) {
 
 // step counts a step, and reports whether there is one left.
 func (x *trial) step() bool {
-	if x.taken >= x.most {
+	if x.taken >= x.most || x.left <= 0 {
 		x.proven = false
 		return false
 	}
@@ -87,7 +87,7 @@ func (x *trial) promising() bool {
 
 // solve finds the cheapest units for the members that are placed.
 func (x *trial) solve() {
-	x.cover.solve(&x.load, x.used, max(min(x.most-x.taken, x.budget()), 1))
+	x.cover.solve(&x.load, x.used, max(min(x.most-x.taken, pace), 1))
 	x.taken += x.cover.found.Steps
 	x.proven = x.proven && x.cover.found.Proven
 }
@@ -130,6 +130,7 @@ func (x *completer) descend(i int) {
 	if i > 0 && x.kindOf[x.sorted[i-1]] == k {
 		from = x.at[x.sorted[i-1]]
 	}
+	x.spend(len(x.hosts))
 	for h := from; h < int32(len(x.hosts)); h++ {
 		if !x.load.mayHost(h, &x.kinds[k]) {
 			continue

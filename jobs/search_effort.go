@@ -2,32 +2,49 @@ package jobs
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An effort is how hard a decision tries: the steps that it has taken and may
-// take, and whether any plan will do. The engines of a decision share one.
+// An effort is how hard a decision tries: what is left of its budget of
+// elementary steps, and whether any plan will do. The engines of a decision share
+// one.
 type effort struct {
-	limit  int // Planner.Steps
-	steps  int // taken by the decision; it never falls
-	before int // taken when the search for the members at hand began
+	most  int64 // the whole budget
+	left  int64 // of it; below 0 once more was taken than there was
+	found bool  // there is some plan for the members at hand
 	// Any plan will do. A refusal asks which members could be placed and when all
 	// could, and for that it matters only whether there is a plan.
 	eager bool
 }
 
-// budget returns the steps that a search may take.
-func (e *effort) budget() int {
-	if e.limit > 0 {
-		return min(e.limit, math.MaxInt/64)
+// pace is how many choices a single search may make, and smallPace one of many
+// searches. They keep one hard host from taking what is left of the budget from
+// all the others.
+const pace, smallPace = 1 << 16, 1 << 12
+
+// begin gives a decision about so many members its budget.
+func (e *effort) begin(p *Planner, members int) {
+	*e = effort{most: p.Budget}
+	if e.most <= 0 {
+		hi, lo := bits.Mul64(uint64(victims.DefaultBudget(p.Cluster)), uint64(max(members, 1)))
+		if e.most = int64(lo); hi > 0 || e.most < 0 {
+			e.most = math.MaxInt64
+		}
 	}
-	return victims.DefaultSteps
+	e.left = e.most
 }
 
-// smallBudget is the steps that one of many searches may take.
-func (e *effort) smallBudget() int { return max(e.budget()/16, 1) }
+// spend takes elementary steps off the budget.
+func (e *effort) spend(steps int) { e.left -= int64(steps) }
 
-// exhausted reports whether a decision has taken so many steps that only what
-// must be done is done.
-func (e *effort) exhausted() bool { return (e.steps-e.before)/64 > e.budget() }
+// steps returns the elementary steps that were taken.
+func (e *effort) steps() int64 { return e.most - e.left }
+
+// exhausted reports whether the budget is spent, so that only what must be done is
+// done. Until there is a plan a decision may take as much again, or a million steps,
+// for a plan is better than none.
+func (e *effort) exhausted() bool {
+	return e.left <= 0 && (e.found || e.left <= -max(e.most, 1<<20))
+}

@@ -58,6 +58,7 @@ func (x *finisher) finish() bool {
 	// all steps.
 	total := x.best.totalOf(p.chosen, x.wantedFor())
 	x.best.offer(x.at, p.chosen, &total)
+	x.effort.found = true
 	return true
 }
 
@@ -150,7 +151,7 @@ func (x *finisher) polish() {
 	}
 	// The places are kept. Among all sets of units for these places this finds
 	// the cheapest.
-	x.cover.solve(&x.load, x.used, x.smallBudget())
+	x.cover.solve(&x.load, x.used, smallPace)
 	if x.cover.found.Found {
 		x.tried = x.cover.appendFound(x.tried[:0])
 		x.best.offer(x.at, x.tried, &x.cover.found.Total)

@@ -140,7 +140,7 @@ func (x *offers) workOut(h int32) {
 			}
 		}
 	}
-	x.cover.run(x.smallBudget())
+	x.cover.run(smallPace)
 	o := &x.list[h]
 	o.state, o.sums, o.first = impossible, sums{}, int32(len(x.chosen))
 	if x.cover.found.Found {

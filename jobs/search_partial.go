@@ -247,7 +247,7 @@ func (x *partial) coverQueues(l ceiling) bool {
 			x.cover.offerWithin(int32(u))
 		}
 	}
-	x.cover.run(x.smallBudget())
+	x.cover.run(smallPace)
 	return x.chooseFound()
 }
 

@@ -45,6 +45,7 @@ func (x *persuader) descend(i int) {
 		return
 	}
 	m := int32(i)
+	x.spend(len(x.hosts))
 	for h := range int32(len(x.hosts)) {
 		if !x.load.mayHost(h, x.kindAt(m)) {
 			continue

@@ -37,7 +37,7 @@ func (x *finisher) spareWhole(whole int32) {
 			x.cover.offer(int32(u))
 		}
 	}
-	x.cover.run(x.smallBudget())
+	x.cover.run(smallPace)
 	// The predicate may want more than room, and it has the last word.
 	if p.chooseFound() && (!x.asker.asks() || x.asker.acceptsAll(x.at, p.chosen)) {
 		return

@@ -150,7 +150,7 @@ func (x *ways) workOut(h, n int32) bool {
 	w := x.programme.wayOf(h, n)
 	if w.state == wayUnknown {
 		x.state(h, n)
-		x.cover.run(x.smallBudget())
+		x.cover.run(smallPace)
 		x.proven = x.proven && x.cover.found.Proven
 		x.note(h, n)
 	}

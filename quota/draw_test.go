@@ -27,13 +27,13 @@ type trial struct {
 	Miss      world.Amounts
 	Share     resources.Share
 	Busy      []string // queues that are being enforced already
-	Steps     int
+	Budget    int64
 	Minimums  map[string]int
 }
 
 func (c *trial) String() string {
 	return fmt.Sprintf("%v\nenforce %s max %v overshoot %d order %d miss %v %v busy %v steps %d minimums %v budgets %v",
-		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Steps, c.Minimums, c.World.Budgets)
+		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Budget, c.Minimums, c.World.Budgets)
 }
 
 // trials returns random trials in worlds of a shape. Guarantees are drawn by
@@ -58,7 +58,7 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 		c.drawQuota(t)
 		c.Overshoot = of(t, "overshoot", quota.OneTask, quota.OneTask, quota.Exact)
 		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch, quota.Pack)
-		c.Steps = of(t, "steps", 0, 0, 0, 1, 1000)
+		c.Budget = of[int64](t, "budget", 0, 0, 0, 1, 100_000)
 		c.Share = resources.Share{Amount: int64(below(t, "share", 3)), Of: 4}
 		for _, q := range c.World.Queues() {
 			if chance(t, "busy", 1) {
@@ -175,7 +175,7 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
-		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Steps: c.Steps,
+		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Budget: c.Budget,
 		Miss:     quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
 		Enforced: c.busy(cluster.Tree()),
 		Minimum:  func(job string) int { return c.Minimums[job] },

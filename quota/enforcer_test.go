@@ -73,9 +73,9 @@ func TestChange(t *testing.T) {
 	require.Empty(t, f.enforce("a", slots(5)).Victims)
 }
 
-// A search over a few tasks is always complete; one over more takes as many
-// steps as it may, and the outcome says so.
-func TestSteps(t *testing.T) {
+// A search over a few tasks is always complete; one over more goes as far
+// as the budget does, and the outcome says so.
+func TestEnforce_Budget(t *testing.T) {
 	// Tasks of 2, after one of 1: room is left for an even number of slots.
 	cluster := func(tasks int) *fixture {
 		f := newFixture(t, leaf("a", slots(1)))
@@ -87,20 +87,20 @@ func TestSteps(t *testing.T) {
 		return f
 	}
 	few := cluster(quota.CompleteCandidates)
-	few.e.Steps = 1
+	few.e.Budget = 1
 	o := few.enforce("a", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
-	many.e.Steps = 1
+	many.e.Budget = 1
 	o = many.enforce("a", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
 	require.False(t, o.Proven)
 	require.Contains(t, keys(o), "odd")
 
-	many.e.Steps = 0
+	many.e.Budget = 0
 	o = many.enforce("a", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
@@ -126,9 +126,9 @@ func TestEnforce_NoAllocs(t *testing.T) {
 		{"pack", quota.Enforcer{Order: quota.Pack}, p, shareOf(c, p, 9, 10, 3)},
 		{"an order of the caller", quota.Enforcer{Compare: quota.LeafOrder(quota.TaskTraits(), c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
 		{"gangs and budgets", quota.Enforcer{Minimum: func(string) int { return 3 }}, p, shareOf(c, p, 9, 10, 3)},
-		{"gangs and budgets, exactly", quota.Enforcer{Minimum: func(string) int { return 3 }, Overshoot: quota.Exact, Steps: 1000}, p, shareOf(c, p, 9, 10, 1)},
-		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Steps: 1}, p, shareOf(c, p, 9, 10, 1)},
-		{"in part", quota.Enforcer{Steps: 1}, p, shareOf(c, p, 1, 3, 1)},
+		{"gangs and budgets, exactly", quota.Enforcer{Minimum: func(string) int { return 3 }, Overshoot: quota.Exact, Budget: 50_000}, p, shareOf(c, p, 9, 10, 1)},
+		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Budget: 1}, p, shareOf(c, p, 9, 10, 1)},
+		{"in part", quota.Enforcer{Budget: 1}, p, shareOf(c, p, 1, 3, 1)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.e.Cluster = c

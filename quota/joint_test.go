@@ -137,10 +137,10 @@ func TestJoint_Miss(t *testing.T) {
 	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 2, Queue: f.queue("p")}}, o.Stops)
 }
 
-// Few candidates are searched to the end; more as far as steps go, and the
+// Few candidates are searched to the end; more as far as the budget goes, and the
 // outcome says which. Where sums alone show that no more can be had there is
 // nothing to search.
-func TestJoint_Steps(t *testing.T) {
+func TestJoint_Budget(t *testing.T) {
 	// All but one task are of 2, each in a leaf of its own and no two alike. An
 	// even number of slots is to go, all that may: after odd, of 1, one is left.
 	cluster := func(tasks int) *fixture {
@@ -156,20 +156,20 @@ func TestJoint_Steps(t *testing.T) {
 		return f
 	}
 	few := cluster(quota.CompleteCandidates)
-	few.e.Steps = 1
+	few.e.Budget = 1
 	o := few.enforce("p", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
-	many.e.Steps = 1
+	many.e.Budget = 1
 	o = many.enforce("p", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
 	require.False(t, o.Proven)
 	require.Contains(t, keys(o), "odd")
 
-	many.e.Steps = 0
+	many.e.Budget = 0
 	o = many.enforce("p", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
@@ -177,7 +177,7 @@ func TestJoint_Steps(t *testing.T) {
 
 	require.NoError(t, many.c.SetGuaranteed(many.queue("p"), resources.Limit{}))
 	many.grant("g", "p.odd", 5)
-	many.e.Steps = 1
+	many.e.Budget = 1
 	o = many.enforce("p", slots(1)) // everybody goes, and the grant stays
 	require.Equal(t, quota.Partial, o.Result)
 	require.True(t, o.Proven)

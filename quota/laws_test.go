@@ -178,7 +178,7 @@ func propertyReused(t *rapid.T) {
 		cluster := c.build(t)
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
-		e.Cluster, e.Overshoot, e.Order, e.Steps = cluster, fresh.Overshoot, fresh.Order, fresh.Steps
+		e.Cluster, e.Overshoot, e.Order, e.Budget = cluster, fresh.Overshoot, fresh.Order, fresh.Budget
 		e.Miss, e.Enforced, e.Minimum = fresh.Miss, fresh.Enforced, fresh.Minimum
 		if err := e.Enforce(&o, want.Queue, want.Max, world.Epoch); err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func propertyLeaf(t *rapid.T) {
 	leaves := slices.DeleteFunc(c.World.Queues(), func(q world.Place) bool { return !q.IsLeaf() })
 	leaf := of(t, "leaf", leaves...)
 	usage := c.World.Usage(true)[leaf.Path]
-	c.Queue, c.Steps, c.Max = leaf.Path, 0, make(world.Amounts)
+	c.Queue, c.Budget, c.Max = leaf.Path, 0, make(world.Amounts)
 	for _, name := range c.World.Types {
 		if chance(t, "bounded", 12) {
 			c.Max[name] = max(usage[name]-int64(below(t, "over", 9)), leaf.Guaranteed[name], 0)

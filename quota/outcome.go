@@ -84,9 +84,10 @@ type Outcome struct {
 
 	// Proven is set if no search was cut short by its budget of steps, or
 	// left out for it, or none was needed. Then no legal set of victims frees
-	// more of one type of the target and as much of the others. Steps are the search steps taken.
+	// more of one type of the target and as much of the others. Steps are the
+	// elementary steps of the searches; see Enforcer.Budget.
 	Proven  bool
-	Steps   int
+	Steps   int64
 	Version victims.Version // of the cluster that it was made for
 
 	block []int64 // the amounts of all of it

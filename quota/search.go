@@ -1,6 +1,8 @@
 package quota
 
 import (
+	"math"
+
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -26,8 +28,9 @@ type finder struct {
 	most    []int64          // see hope
 	pass    uint64           // counts looks at the tasks of a leaf
 
-	steps    int
-	budget   int // steps left for searches that need not be complete
+	steps    int64 // elementary ones, of all searches
+	left     int64 // of the budget, for searches that need not be complete
+	share    int64 // of it, for the present search
 	unproven bool
 }
 
@@ -37,11 +40,11 @@ type lifted struct {
 	asOneUnit bool
 }
 
-// start begins with the whole budget of steps.
+// start begins with the whole budget.
 func (f *finder) start() {
 	f.steps, f.unproven = 0, false
-	if f.budget = f.e.Steps; f.budget == 0 {
-		f.budget = victims.DefaultSteps
+	if f.left = f.e.Budget; f.left <= 0 {
+		f.left = victims.DefaultBudget(f.c)
 	}
 }
 
@@ -110,17 +113,22 @@ func (f *finder) takeFound() {
 }
 
 // solve searches for the cheapest set that the problem asks for, which is about so
-// many tasks, as far as the budget of steps goes. It reports whether it found
-// one, and sets found and had to it.
+// many tasks, as far as the budget goes. It reports whether it found one, and sets
+// found and had to it.
 func (f *finder) solve(tasks int) bool {
-	steps, price, ok := f.allowance(tasks)
-	if !ok {
+	if !f.allow(tasks) {
 		f.unproven = true
 		return false
 	}
-	f.worker.Least(&f.trial, &f.problem, steps)
-	f.steps += f.trial.Steps
-	f.budget -= f.trial.Steps * price
+	pace := 2 * CompleteCandidates << CompleteCandidates
+	if f.worker.Allowance != nil {
+		pace = math.MaxInt32 // the allowance bounds it
+	}
+	f.worker.Least(&f.trial, &f.problem, pace)
+	f.steps += f.trial.Spent
+	if f.worker.Allowance != nil {
+		f.left -= f.trial.Spent
+	}
 	if !f.trial.Proven {
 		f.unproven = true
 	}
@@ -135,17 +143,16 @@ func (f *finder) solve(tasks int) bool {
 	return true
 }
 
-// allowance returns how many steps a search among n tasks may take, and what
-// each of them costs of the budget. It is not ok if a search would not come to
-// an end even once. Few tasks are searched to the end, at no cost: of n tasks
-// there are 2^n sets at most, and no branch is longer than twice their number,
-// gangs included.
-func (f *finder) allowance(n int) (steps, price int, ok bool) {
+// allow gives a search among n tasks its share of the budget, and reports whether
+// that is enough to look at each of them once. Few tasks are searched to the end,
+// at no cost: of n tasks there are 2^n sets at most, and no branch is longer than
+// twice their number, gangs included.
+func (f *finder) allow(n int) bool {
 	if n <= CompleteCandidates {
-		return 2 * CompleteCandidates << CompleteCandidates, 0, true
+		f.worker.Allowance = nil
+		return true
 	}
-	price = 1 + n/64
-	// No search takes much of what is left for those to come.
-	steps = f.budget / 16 / price
-	return steps, price, steps >= n
+	f.share = f.left / 16 // no search takes much of what is left for those to come
+	f.worker.Allowance = &f.share
+	return f.share >= int64(n)*int64(f.types)
 }

@@ -28,7 +28,7 @@ func (f *finder) searchAll() (more bool) {
 	f.had = resources.Copy(f.had, f.row(f.freed, f.q))
 	f.lift(0, int32(len(f.tasks)))
 	n, hope := f.hope()
-	if _, _, ok := f.allowance(n); hope && !ok {
+	if hope && !f.allow(n) {
 		f.unproven, hope = true, false
 	}
 	if !hope {

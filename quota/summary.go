@@ -27,7 +27,7 @@ type Report struct {
 	Jobs      []JobReport            `json:"jobs,omitempty"`
 	Overrun   int64                  `json:"overrun,omitempty"` // of soft budgets
 	Proven    bool                   `json:"proven"`
-	Steps     int                    `json:"steps"`
+	Steps     int64                  `json:"steps"`
 }
 
 // A PartReport is a [Part] for machines.

@@ -53,7 +53,7 @@ type Plan struct {
 	Cost    Cost
 	Proof   Proof     // what was shown of it
 	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
-	Steps   int       // search steps taken
+	Steps   int64     // elementary steps of the searches; see Planner.Budget
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
 	Sequel  Sequel    // set by Planner.Batch
@@ -66,7 +66,7 @@ type Plan struct {
 type Proof uint8
 
 const (
-	// NoProof: the plan is the best one found within the budget of steps.
+	// NoProof: the plan is the best one found within the budget.
 	NoProof Proof = iota
 	// ProofLevels: no lawful plan is less in the levels of its cost. So who is
 	// stopped, how many and of which rank cannot be bettered, but perhaps the
@@ -252,10 +252,10 @@ type Refusal struct {
 	RetryAt time.Time
 	// Help says what else has to happen before the answer can change.
 	Help Help
-	// Proven is set if no plan exists; else none was found within the step
-	// budget. Steps are the search steps taken.
+	// Proven is set if no plan exists; else none was found within the budget.
+	// Steps are the elementary steps of the searches; see Planner.Budget.
 	Proven bool
-	Steps  int
+	Steps  int64
 }
 
 // cleared returns a refusal that says nothing, with the memory of r.

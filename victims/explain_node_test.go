@@ -256,7 +256,7 @@ func TestExplain_GrantThatFits(t *testing.T) {
 // Every node has a step budget of its own: what is found of the last does not
 // depend on how many there are before it.
 func TestExplain_StepsPerNode(t *testing.T) {
-	const nodes, steps = 300, 4
+	const nodes = 300
 	f := newFixture(t, queue.Config{Children: []queue.Config{
 		{Name: "a", Guaranteed: slots(4*nodes - 3)}, {Name: "b", Guaranteed: slots(100)},
 	}})
@@ -266,7 +266,7 @@ func TestExplain_StepsPerNode(t *testing.T) {
 		f.task(name+"-a", "a", name, 2)
 		f.task(name+"-b", "a", name, 2)
 	}
-	e := f.explain(&victims.Planner{Steps: steps}, f.ask("x", "b", 3))
+	e := f.explain(&victims.Planner{}, f.ask("x", "b", 3))
 	for _, n := range e.Nodes {
 		require.Equal(t, victims.NodeNoLegalSet, n.Verdict)
 	}

@@ -69,10 +69,10 @@ func checkLaws(t *testing.T, laws ...oracle.Law) {
 }
 
 // propertyLaws checks the plan of a random case against the laws, or all. They
-// hold for the best that was found within any step budget.
+// hold for the best that was found within any budget.
 func propertyLaws(t *rapid.T, laws []oracle.Law) {
 	c := world.Cases(world.Large).Draw(t, "case")
-	d, cluster := decideWithin(t, c, of(t, "steps", []int{0, 1, 4, 30}))
+	d, cluster := decideWithin(t, c, of(t, "budget", []int64{0, 1, 1000, 10_000}))
 	if d.Outcome == victims.Refused {
 		return
 	}
@@ -217,10 +217,10 @@ func decide(t tb, c *world.Case) (*victims.Decision, *victims.Cluster) {
 	return decideWithin(t, c, 0)
 }
 
-func decideWithin(t tb, c *world.Case, steps int) (*victims.Decision, *victims.Cluster) {
+func decideWithin(t tb, c *world.Case, budget int64) (*victims.Decision, *victims.Cluster) {
 	cluster := build(t, &c.World)
 	planner := world.PlannerOf(cluster, &c.Options)
-	planner.Steps = steps
+	planner.Budget = budget
 	ask := askOf(t, cluster, &c.Ask)
 	d := new(victims.Decision)
 	if err := planner.Decide(d, &ask, c.Options.Now); err != nil {

@@ -129,7 +129,7 @@ func compare(t tb, c *world.Case, p *victims.Planner, want oracle.Result, name s
 		t.Fatalf("%s: oracle (-) and planner (+) differ:\n%s\n%v", name, diff, c)
 	}
 	if !proven(&d) {
-		t.Fatalf("%s: not proven within the step budget\n%v", name, c)
+		t.Fatalf("%s: not proven within the budget\n%v", name, c)
 	}
 }
 

@@ -172,7 +172,7 @@ func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 	if !u.bound {
 		p.Bounds = nil
 	}
-	d.worker.Within(dst, p, d.trial.budget(d.p), limit)
+	d.worker.Within(dst, p, d.trial.pace(), limit)
 	d.trial.note(dst)
 }
 

@@ -30,15 +30,11 @@ type Planner struct {
 	// Interval is the time that must pass between two attempts to preempt for
 	// an ask; see Ask.LastAttempt.
 	Interval time.Duration
-	// Steps bounds the search on one node, or for one headroom problem. 0
-	// means DefaultSteps. A decision takes at most 64 times as many.
-	Steps int
-	// Budget bounds the elementary work of the searches of a decision: rows times
-	// classes of candidates touched. What is found by then is the answer, and its
-	// proof says so. 0 means 8 for each task and type, and at least three million;
-	// most of them are for the levels of the cost, up to the sum of raw priorities.
-	// In a cluster of up to 30 nodes and 300 tasks it means what it takes to be
-	// exact. A million take about a millisecond.
+	// Budget bounds the elementary steps of the searches of a decision: each looks
+	// at a row of the problem and a class of candidates. What is found by then is the
+	// answer, and its proof says so. Most of it is for the levels of the cost, up to
+	// the sum of raw priorities. 0 means [DefaultBudget]. A million take about a
+	// millisecond.
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
@@ -106,8 +102,16 @@ type Planner struct {
 // All functions of the caller but Stop must depend on their arguments only, and
 // must not keep the slices that they are given.
 
-// DefaultSteps is the step budget of one search of a planner that sets none.
-const DefaultSteps = 1 << 16
+// DefaultBudget returns the elementary steps that a decision over a cluster may
+// take if its planner sets no budget: 8 for each task and type, and at least three
+// million. In a cluster of up to 30 nodes and 300 tasks it is what it takes to be
+// exact.
+func DefaultBudget(c *Cluster) int64 {
+	if c.small() {
+		return smallBudget
+	}
+	return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types))
+}
 
 // An Exemption is the question whether a task is exempt from preemption by an
 // ask at an instant. Exempt answers true with the instant from which the task
@@ -133,7 +137,7 @@ type Exemption struct {
 // The cost is linear in the number of nodes for an ask that fits. Otherwise it
 // is linear in queues and nodes, and in tasks if the sums that are kept of
 // them do not tell: at worst all, as with an Exempt function and no plan. The
-// search comes on top and takes at most the step budget.
+// search comes on top and takes at most the budget.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {
@@ -294,7 +298,7 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
-	steps    int
+	steps    int64
 	proven   bool  // every search was complete
 	levels   bool  // every search has shown the least levels
 	lesser   bool  // it was shown that no plan has lesser levels than the best
@@ -311,7 +315,7 @@ func (t *trial) reset() { *t = trial{proven: true, levels: true, stopped: t.stop
 
 // note takes note of a search.
 func (t *trial) note(s *cover.Selection) {
-	t.steps += s.Steps
+	t.steps += s.Spent
 	t.proven = t.proven && s.Proven
 	t.levels = t.levels && s.LevelsProven
 }
@@ -340,15 +344,13 @@ const (
 	exactTasks = 1 << 13
 )
 
+// small reports whether answers are to be exact to the last key.
+func (c *Cluster) small() bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
+
 // allow gives the decision its budget of elementary work.
 func (d *decision) allow() {
-	d.trial.left = d.p.Budget
-	if d.trial.left <= 0 {
-		d.trial.brief = d.c.TaskLen() > exactTasks
-		d.trial.left = max(leastBudget, 8*int64(d.c.TaskLen())*int64(d.c.types))
-		if d.c.NodeLen() <= smallNodes && d.c.TaskLen() <= smallTasks {
-			d.trial.left, d.trial.brief = smallBudget, false
-		}
+	if d.trial.left = d.p.Budget; d.trial.left <= 0 {
+		d.trial.left, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
 	}
 	d.worker.Allowance = &d.trial.left
 	if d.p.Exhaustive && d.p.Budget <= 0 {
@@ -368,12 +370,6 @@ func (d *decision) mustStop() bool {
 	return d.trial.stopped
 }
 
-// budget returns the steps that the next search may take.
-func (t *trial) budget(p *Planner) int {
-	steps := p.Steps
-	if steps <= 0 {
-		steps = DefaultSteps
-	}
-	steps = min(steps, math.MaxInt/64)
-	return min(steps, 64*steps-t.steps)
-}
+// pace returns how many choices the next search may make. It keeps a hard node
+// from taking what is left of the budget from all the others.
+func (t *trial) pace() int { return int(min(max(1<<16, t.left>>10), math.MaxInt32)) }

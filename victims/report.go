@@ -42,7 +42,7 @@ type PlanReport struct {
 	Overrun int64          `json:"overrun,omitempty"` // of soft budgets
 	Proof   Proof          `json:"proof"`
 	OwnLeaf bool           `json:"ownLeaf,omitempty"`
-	Steps   int            `json:"steps"`
+	Steps   int64          `json:"steps"`
 }
 
 // A VictimReport is a [Victim] for machines.
@@ -75,7 +75,7 @@ type RefusalReport struct {
 	RetryAt    time.Time         `json:"retryAt,omitzero"`
 	Help       HelpReport        `json:"help"`
 	Proven     bool              `json:"proven"`
-	Steps      int               `json:"steps"`
+	Steps      int64             `json:"steps"`
 }
 
 // Report returns a decision for machines. The cluster is that of the decision:

@@ -92,7 +92,7 @@ type Search struct {
 	Count     int   `json:"count"`
 	Proven    int   `json:"proven"`
 	Steps     int64 `json:"steps"`
-	MostSteps int   `json:"mostSteps"`
+	MostSteps int64 `json:"mostSteps"`
 }
 
 // Storm is what a watch found out.
@@ -145,12 +145,12 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 	}
 }
 
-func (s *Search) add(proven bool, steps int) {
+func (s *Search) add(proven bool, steps int64) {
 	s.Count++
 	if proven {
 		s.Proven++
 	}
-	s.Steps += int64(steps)
+	s.Steps += steps
 	s.MostSteps = max(s.MostSteps, steps)
 }
 

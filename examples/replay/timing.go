@@ -30,7 +30,7 @@ type Slow struct {
 	Outcome string        `json:"outcome"`
 	Pod     string        `json:"pod"`
 	Second  int64         `json:"second"`
-	Steps   int           `json:"steps"`
+	Steps   int64         `json:"steps"`
 	Victims int           `json:"victims"`
 }
 

@@ -26,8 +26,8 @@ func (s *Subject) Proven() bool {
 	return s.Decision.Plan.Proof.Proven()
 }
 
-// Steps returns the search steps that the decision took.
-func (s *Subject) Steps() int {
+// Steps returns the elementary steps that the decision took.
+func (s *Subject) Steps() int64 {
 	if s.Decision.Outcome == victims.Refused {
 		return s.Decision.Refusal.Steps
 	}

@@ -37,6 +37,7 @@ func (w *Worker) build(p *Problem) bool {
 
 // spend takes elementary work off the allowance.
 func (w *Worker) spend(work int64) {
+	w.spending += work
 	if w.Allowance != nil {
 		*w.Allowance -= work
 	}
@@ -410,7 +411,7 @@ func (w *Worker) reset() {
 	w.taken = rows.Zeros(w.taken, len(w.classes))
 	w.total = Total{}
 	w.top.found, w.levels = false, false
-	w.steps = 0
+	w.steps, w.spending = 0, 0
 	w.deep.ready, w.lesser.ready = false, false
 }
 

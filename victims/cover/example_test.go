@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -38,7 +37,7 @@ func ExampleWorker_Least() {
 	}
 	var w cover.Worker
 	var s cover.Selection
-	w.Least(&s, p, victims.DefaultSteps)
+	w.Least(&s, p, 1<<16)
 	for _, i := range s.Units {
 		fmt.Println(p.Units[i].Key)
 	}

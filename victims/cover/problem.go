@@ -172,10 +172,15 @@ type Selection struct {
 	// excess and work.
 	LevelsProven bool
 	Steps        int
+	// Spent is the elementary work that the search took: rows times classes touched.
+	Spent int64
 }
 
 // pace is the steps that a search has taken, and those after which it ends.
-type pace struct{ steps, budget int }
+type pace struct {
+	steps, budget int
+	spending      int64 // elementary work
+}
 
 // A Worker solves problems. Its zero value is ready; its memory is reused, so
 // that a warm worker allocates nothing. It serves one goroutine at a time.

@@ -72,8 +72,8 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Planner.Predicate = func(*victims.Placing) bool { return true }
 			return nil
 		}},
-		{"steps", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Steps = 7
+		{"budget", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
+			s.Planner.Budget = 7
 			return nil
 		}},
 		{"interval", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {

@@ -41,8 +41,9 @@ type Args struct {
 	// GrantDeadline is how long a pod may take to stop beyond its own grace period.
 	// After that it counts as running for good.
 	GrantDeadline metav1.Duration `json:"grantDeadline"`
-	// Steps bounds one search; 0 means the default of the planner.
-	Steps int `json:"steps"`
+	// Budget bounds the searches of a decision, in elementary steps; 0 means the
+	// default of the planner.
+	Budget int64 `json:"budget"`
 	// DryRun decides, logs and counts, and evicts nobody.
 	DryRun bool `json:"dryRun"`
 	// DebugAddress is where to serve /debug/preempt/, such as 127.0.0.1:10270.

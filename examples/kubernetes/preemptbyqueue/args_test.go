@@ -32,14 +32,14 @@ func TestDefaults(t *testing.T) {
 }
 
 func TestDecodeIsStrict(t *testing.T) {
-	_, err := decode(unknown("queuLabel: x\nsteps: 1\nroot: {queues: [{guarantee: {cpu: 1}}]}\ndryrun: true\n"))
+	_, err := decode(unknown("queuLabel: x\nbudget: 1\nroot: {queues: [{guarantee: {cpu: 1}}]}\ndryrun: true\n"))
 	require.ErrorContains(t, err, `unknown field "queuLabel"`)
 	require.ErrorContains(t, err, `unknown field "root.queues[0].guarantee"`)
 	require.ErrorContains(t, err, `unknown field "dryrun"`)
-	_, err = decode(unknown("steps: 1\nsteps: 2\n"))
-	require.ErrorContains(t, err, "steps")
-	_, err = decode(unknown("steps: many\n"))
-	require.ErrorContains(t, err, "steps")
+	_, err = decode(unknown("budget: 1\nbudget: 2\n"))
+	require.ErrorContains(t, err, "budget")
+	_, err = decode(unknown("budget: many\n"))
+	require.ErrorContains(t, err, "budget")
 	_, err = decode(&metav1.Status{})
 	require.ErrorContains(t, err, "not a *runtime.Unknown")
 }
@@ -53,7 +53,7 @@ queueFrom: pod
 disruptionBudgets: soft
 ownLeaf: sometimes
 grantDeadline: 0s
-steps: -1
+budget: -1
 defaultQueue: nowhere
 root:
   queues:
@@ -63,7 +63,7 @@ root:
 	require.NoError(t, err)
 	_, err = args.check()
 	for _, part := range []string{
-		"queueLabel", "queueFrom", "disruptionBudgets", "ownLeaf", "grantDeadline", "steps: -1", "nowhere",
+		"queueLabel", "queueFrom", "disruptionBudgets", "ownLeaf", "grantDeadline", "budget: -1", "nowhere",
 		"queue root.a: guaranteed", "1x", "queue root.b: guaranteed", "gpu", "queue root.b: max",
 	} {
 		require.ErrorContains(t, err, part)

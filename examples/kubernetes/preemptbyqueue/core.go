@@ -84,7 +84,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c.current.Store(s)
 	c.publish()
 	c.planner = victims.Planner{
-		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Steps, OwnLeaf: s.ownLeaf,
+		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Budget: s.args.Budget, OwnLeaf: s.ownLeaf,
 		Minimum: func(job string) int { return c.cycle.minimum(job) },
 		Filter:  func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
 		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
@@ -99,7 +99,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 		Minimum: p.Minimum, Filter: p.Filter, Blockers: p.Blockers, Predicate: p.Predicate, Exempt: p.Exempt,
 	}
 	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, Steps: s.args.Steps, OwnLeaf: s.ownLeaf, Minimum: p.Minimum,
+		Cluster: c.cluster, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: p.Minimum,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
 		Exempt: func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
 	}

@@ -71,8 +71,8 @@ func (a *Args) checkScalars() (mistakes []error) {
 	if a.GrantDeadline.Duration <= 0 {
 		mistakes = append(mistakes, fmt.Errorf("grantDeadline: %v is not above zero", a.GrantDeadline.Duration))
 	}
-	if a.Steps < 0 {
-		mistakes = append(mistakes, fmt.Errorf("steps: %d is below zero", a.Steps))
+	if a.Budget < 0 {
+		mistakes = append(mistakes, fmt.Errorf("budget: %d is below zero", a.Budget))
 	}
 	return mistakes
 }
