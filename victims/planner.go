@@ -107,7 +107,7 @@ type Planner struct {
 // million. In a cluster of up to 30 nodes and 300 tasks it is what it takes to be
 // exact.
 func DefaultBudget(c *Cluster) int64 {
-	if c.small() {
+	if isSmall(c) {
 		return smallBudget
 	}
 	return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types))
@@ -344,8 +344,8 @@ const (
 	exactTasks = 1 << 13
 )
 
-// small reports whether answers are to be exact to the last key.
-func (c *Cluster) small() bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
+// isSmall reports whether answers are to be exact to the last key.
+func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
 
 // allow gives the decision its budget of elementary work.
 func (d *decision) allow() {
