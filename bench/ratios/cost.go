@@ -101,8 +101,6 @@ func (r *report) others() {
 		must(c.Apply(&s.Decision.Plan))
 		must(c.Undo())
 	})
-	var e victims.Explanation
-	measure("explanation of a plan", func() { must(s.Planner.Explain(&e, &s.Ask, workload.Now)) })
 	x := workload.NewChurn(s)
 	measure(fmt.Sprintf("churn: %d tasks end and begin, %d marked and unmarked, one ask", workload.Changes, workload.Marks),
 		func() { must(x.Round()) })

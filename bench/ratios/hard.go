@@ -12,6 +12,68 @@ import (
 // budgets, own costs, ports, the own leaf, and all of them at once.
 func (r *report) hard() {
 	section := r.section("a decision on a hard load, against the floor")
+	r.refusing(section)
+	for _, load := range r.hardLoads() {
+		c := load.Build()
+		floor := workload.NewFloor(c)
+		for _, k := range load.ks {
+			row := r.judged(floor, fmt.Sprintf("`%v/k=%d`", load.Hard, k), load.Subject(c, k))
+			target := load.target
+			if target == 0 {
+				// Any load: so many times the floor, or 5 ms if that is more.
+				target = max(30, 5e6/r.floor)
+			}
+			section.add(row.atMost(target))
+		}
+	}
+}
+
+// A hardLoad is a load with the asks that are measured and their target; 0 is that
+// of any load.
+type hardLoad struct {
+	workload.Hard
+	target float64
+	ks     []int64
+}
+
+func (r *report) hardLoads() (all []hardLoad) {
+	add := func(target float64, h workload.Hard, ks ...int64) {
+		if h.Nodes == 0 {
+			h.Nodes, h.Tasks = r.big, r.tasks
+		}
+		all = append(all, hardLoad{h, target, ks})
+	}
+	add(3, workload.Hard{Shapes: 30}, 4, 10)
+	add(3, workload.Hard{Shapes: 100}, 4, 10)
+	add(10, workload.Hard{}, 4, 10, 20)
+	for _, types := range []int{8, 16, 32} {
+		add(10*float64(types)/4, workload.Hard{Types: types}, 4, 10)
+	}
+	for levels := 1; levels <= 3; levels++ {
+		add(10, workload.Hard{Shapes: 3, Levels: levels}, 4)
+		add(10, workload.Hard{Levels: levels}, 4, 10)
+	}
+	// As many tasks on fewer nodes, down to a single one.
+	for few := 50; few <= r.big; few *= 10 {
+		add(20, workload.Hard{Nodes: r.big / few, Tasks: r.tasks * few}, 10)
+	}
+	add(20, workload.Hard{Nodes: 1, Tasks: r.small * r.tasks}, 10)
+	add(0, workload.Hard{Nodes: r.small / 5, Tasks: 100}, 10, 40, 70)
+	add(0, workload.Hard{OptOuts: 90, Priorities: 20}, 4, 10)
+	add(0, workload.Hard{Gangs: 4}, 4, 10)
+	add(0, workload.Hard{Budgets: 10}, 4, 10)
+	add(0, workload.Hard{OwnCosts: true}, 4, 10)
+	add(0, workload.Hard{Ports: r.tasks + 5}, 4, 10)
+	add(0, workload.Hard{OwnLeaf: true}, 4, 10)
+	add(0, workload.Hard{
+		Gangs: 4, Budgets: 10, Ports: r.tasks + 5, Labels: 3,
+		OptOuts: 5, Priorities: 5, OwnCosts: true, OwnLeaf: true,
+	}, 4, 10)
+	return all
+}
+
+// refusing measures filters and predicates of the caller's.
+func (r *report) refusing(section *section) {
 	w := workload.W{Nodes: r.big, Tasks: r.tasks, Tree: workload.Tree4x100}
 	c := w.Build()
 	floor := workload.NewFloor(c)
@@ -24,45 +86,28 @@ func (r *report) hard() {
 		}
 		section.add(r.judged(floor, nameOf(w, 4)+", "+name, s).atMost(1))
 	}
-	s := w.Subject(c, 4)
-	s.Planner.Predicate = func(*victims.Placing) bool { return false }
-	section.add(r.judged(floor, nameOf(w, 4)+", the predicate refuses all", s).atMost(10))
-
-	small, big := r.small, r.big
-	for _, h := range []workload.Hard{
-		{Nodes: big, Tasks: r.tasks, Shapes: 30},
-		{Nodes: big, Tasks: r.tasks, Shapes: 100},
-		{Nodes: big, Tasks: r.tasks},
-		{Nodes: big, Tasks: r.tasks, Types: 16},
-		{Nodes: small, Tasks: r.tasks, Levels: 1},
-		{Nodes: small, Tasks: r.tasks, Levels: 3},
-		{Nodes: small / 10, Tasks: 10 * r.tasks},
-		{Nodes: big, Tasks: r.tasks, OptOuts: 90, Priorities: 20},
-		{Nodes: big, Tasks: r.tasks, Gangs: 4},
-		{Nodes: big, Tasks: r.tasks, Budgets: 10},
-		{Nodes: big, Tasks: r.tasks, OwnCosts: true},
-		{Nodes: big, Tasks: r.tasks, Ports: r.tasks + 5},
-		{Nodes: big, Tasks: r.tasks, OwnLeaf: true},
-		{
-			Nodes: big, Tasks: r.tasks, Gangs: 4, Budgets: 10, Ports: r.tasks + 5, Labels: 3,
-			OptOuts: 5, Priorities: 5, OwnCosts: true, OwnLeaf: true,
-		},
-	} {
-		c := h.Build()
-		for _, k := range []int64{4, 10} {
-			row := r.judged(workload.NewFloor(c), fmt.Sprintf("`%v/k=%d`", h, k), h.Subject(c, k)).atMost(30)
-			section.add(row)
+	for _, every := range []int{0, 1000} {
+		s := w.Subject(c, 4)
+		questions := 0
+		s.Planner.Predicate = func(p *victims.Placing) bool {
+			questions++
+			return every > 0 && int(p.Node)%every == every-1
 		}
+		name := "the predicate refuses all"
+		if every > 0 {
+			name = fmt.Sprintf("the predicate refuses all but 1 node in %d", every)
+		}
+		section.add(r.judged(floor, nameOf(w, 4)+", "+name, s).atMost(10))
+		questions = 0
+		s.Decide()
+		section.add(Row{Name: "questions of it per node", Figure: float64(questions) / float64(r.big)}.atMost(2))
 	}
 }
 
-// judged is against for decisions whose proof is part of the remark.
+// judged is against for loads that nobody promises a proof for.
 func (r *report) judged(floor *workload.Floor, name string, s *workload.Subject) Row {
 	unproven := r.unproven
 	row := r.against(floor, name, s)
 	r.unproven = unproven
-	if s.Decision.Outcome == victims.Preempts {
-		row.Remark += fmt.Sprintf(", proof: %v", s.Decision.Plan.Proof)
-	}
 	return row
 }

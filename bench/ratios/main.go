@@ -7,7 +7,7 @@
 //
 // Ratios are medians over rounds in which everything that is compared has a
 // turn, so that they hold on any machine; a time that stands alone is the least.
-// Beside them stand targets, and those that are missed are marked. It takes a minute or two; -large=false leaves
+// Beside them stand targets, and those that are missed are marked. It takes some minutes; -large=false leaves
 // the cluster of a million tasks out.
 //
 // With -draws it decides asks on so many hard loads instead, drawn at random from
@@ -18,7 +18,8 @@
 //
 // The tables are Markdown. Into each FILE they are written in place of what is
 // there between two lines, <!-- ratios --> and <!-- /ratios -->, or a short one
-// between <!-- headlines --> and <!-- /headlines -->.
+// between <!-- headlines --> and <!-- /headlines -->: the three worst decisions, the best
+// one, and what else is marked.
 package main
 
 import (

@@ -24,6 +24,8 @@ func (r *report) packages() {
 	section.add(r.racks(0).atMost(10).headline())
 	section.add(r.racks(2).atMost(10).headline())
 	section.add(r.shares().atMost(1).headline())
+	section.add(r.unequal(min(256, r.big)).atMost(200))
+	section.add(r.unequal(min(1024, r.big)).atMost(1000))
 	for _, row := range r.exemptions() {
 		section.add(row)
 	}
@@ -50,15 +52,33 @@ func (r *report) job(members int) Row {
 	w := workload.W{Nodes: r.small, Tasks: 10, Tree: workload.Tree4x100}
 	c := w.Build()
 	ask := w.Ask(c, 1)
-	job := jobs.Job{Name: "job", Application: "job", Queue: ask.Queue, Priority: 100}
+	row := r.place(c, members, func(int) resources.Vector { return ask.Size })
+	row.Name = fmt.Sprintf("a job of %d members placed on %d nodes of 10 tasks", members, r.small)
+	return row
+}
+
+// unequal places a job of members that all differ, of half a unit to two.
+func (r *report) unequal(members int) Row {
+	w := workload.W{Nodes: r.big, Tasks: 10, Tree: workload.Tree4x100}
+	c := w.Build()
+	ask := w.Ask(c, 1)
+	row := r.place(c, members, func(i int) resources.Vector {
+		return resources.ScaleRatio(nil, ask.Size, int64(members+3*i), int64(2*members))
+	})
+	row.Name = fmt.Sprintf("a job of %d members of as many sizes placed on %d nodes of 10 tasks", members, r.big)
+	return row
+}
+
+// place places a job of leaf 0 that is more important than all others.
+func (r *report) place(c *victims.Cluster, members int, size func(i int) resources.Vector) Row {
+	job := jobs.Job{Name: "job", Application: "job", Queue: workload.Leaf0(c.Tree()), Priority: 100}
 	for i := range members {
-		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
+		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
 	}
 	p := jobs.Planner{Cluster: c}
 	var d jobs.Decision
 	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
 	return Row{
-		Name:   fmt.Sprintf("a job of %d members placed on %d nodes of 10 tasks", members, r.small),
 		Figure: nanos / 1e6, Unit: "ms",
 		Remark: fmt.Sprintf("%v, %s, proof: %v", d.Outcome, counted(len(d.Plan.Victims)), d.Plan.Proof),
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -85,16 +87,22 @@ func printTables(w io.Writer, rows []Row) {
 	}
 }
 
-// printHeadlines writes the short table, of all sections together. The worst
-// decision comes first, whether it is one of the headlines or not.
+// printHeadlines writes the short table, of all sections together. The three worst
+// decisions come first, and then the best, whether they are headlines or not.
 func printHeadlines(w io.Writer, rows []Row) {
 	fmt.Fprint(w, "| | | target | |\n|---|--:|:--|:--|\n")
-	bad := worst(rows)
-	if bad >= 0 {
-		rows[bad].printHeadline(w, "**the worst**: ")
+	order := byFigure(rows)
+	bad := order[:min(3, len(order))]
+	for place, i := range bad {
+		rows[i].printHeadline(w, [...]string{"**the worst**: ", "**the second worst**: ", "**the third worst**: "}[place])
+	}
+	best := -1
+	if len(order) > len(bad) {
+		best = order[len(order)-1]
+		rows[best].printHeadline(w, "**the best**: ")
 	}
 	for i := range rows {
-		if rows[i].Headline && i != bad {
+		if rows[i].Headline && i != best && !slices.Contains(bad, i) {
 			rows[i].printHeadline(w, "")
 		}
 	}
@@ -105,16 +113,16 @@ func (r *Row) printHeadline(w io.Writer, mark string) {
 	fmt.Fprintf(w, "| %s%s: %s | %s %s | %s | %s |\n", mark, r.Section, r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
 }
 
-// worst returns the index of the decision that takes longest beside the floor,
-// or -1 if there is no decision. Explanations and the like are no decisions.
-func worst(rows []Row) int {
-	bad := -1
+// byFigure returns the decisions, those that take longest beside the floor first.
+// Explanations and the like are no decisions.
+func byFigure(rows []Row) (order []int) {
 	for i := range rows {
-		if rows[i].Decision && (bad < 0 || rows[i].Figure > rows[bad].Figure) {
-			bad = i
+		if rows[i].Decision {
+			order = append(order, i)
 		}
 	}
-	return bad
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rows[j].Figure, rows[i].Figure) })
+	return order
 }
 
 // number writes a number that is not negative for people: with three digits, or

@@ -1,6 +1,8 @@
 package workload
 
 import (
+	"cmp"
+
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -21,9 +23,11 @@ var (
 )
 
 // size returns the size of task i of a node.
-func size(i int) resources.Vector {
+func (w W) size(i int) resources.Vector {
 	v := resources.ScaleRatio(nil, unit, int64(1+i%3), 2)
-	v[typePods] = 1
+	if v[typePods] = 1; w.NoPods {
+		v[typePods] = 0
+	}
 	return v
 }
 
@@ -33,7 +37,7 @@ func tenths(n int64) resources.Vector { return resources.ScaleRatio(nil, unit, n
 // perNode returns what the tasks of a node use together.
 func (w W) perNode() (sum resources.Vector) {
 	for i := range w.Tasks {
-		sum = resources.Add(sum, sum, size(i))
+		sum = resources.Add(sum, sum, w.size(i))
 	}
 	return sum
 }
@@ -41,7 +45,7 @@ func (w W) perNode() (sum resources.Vector) {
 // capacity returns the capacity of a node.
 func (w W) capacity() resources.Vector {
 	v := resources.Add(nil, w.perNode(), tenths(2))
-	v[typePods] += sparePods
+	v[typePods] += cmp.Or(w.SparePods, sparePods)
 	return v
 }
 
@@ -51,7 +55,7 @@ func (w W) used(leaves int) resources.Vector {
 	for n := range w.Nodes {
 		for i := range w.Tasks {
 			if w.leaf(n, i) < leaves {
-				sum = resources.Add(sum, sum, size(i))
+				sum = resources.Add(sum, sum, w.size(i))
 			}
 		}
 	}

@@ -44,6 +44,9 @@
 // Of the root 2 tenths are as short as the nodes; further down, victims for the
 // node and victims for headroom need not be the same.
 //
+// No pods: tasks and the ask have none. Spare pods: a node has so many more of
+// them than run there, and not 10.
+//
 // Protected: each leaf is guaranteed what all tasks use divided by the number
 // of leaves with tasks, and one unit and 2 more of each type, which is more
 // than any of them uses. No plan exists, and it takes a look at every node to

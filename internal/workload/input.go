@@ -51,7 +51,7 @@ func (w W) Input() *Input {
 	}
 	var sizes []resources.Vector
 	for i := range w.Tasks {
-		sizes = append(sizes, size(i))
+		sizes = append(sizes, w.size(i))
 	}
 	capacity := w.capacity()
 

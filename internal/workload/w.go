@@ -33,6 +33,11 @@ type W struct {
 	// queue to use what it is guaranteed.
 	MaxSlack int64
 	MaxDepth int
+	// NoPods leaves pods out: tasks and the ask have none. With pods, of which each
+	// task has one, all sets of equal number free as much of them. SparePods is how
+	// many more of them a node has; 0 is 10.
+	NoPods    bool
+	SparePods int64
 	// Protected guarantees every leaf all it uses, so that no plan exists. It
 	// does not go together with MaxSlack.
 	Protected bool
@@ -59,6 +64,12 @@ func (w W) String() string {
 	}
 	if w.MaxSlack > 0 {
 		kinds = append(kinds, fmt.Sprint("max", w.MaxDepth))
+	}
+	if w.NoPods {
+		kinds = append(kinds, "no-pods")
+	}
+	if w.SparePods > 0 {
+		kinds = append(kinds, fmt.Sprint("pods", w.SparePods))
 	}
 	if w.Protected {
 		kinds = append(kinds, "protected")
@@ -89,7 +100,9 @@ func (w W) leaf(n, i int) int {
 // Ask returns the ask of leaf 0 for k units.
 func (w W) Ask(c *victims.Cluster, k int64) victims.Ask {
 	size := resources.Scale(nil, unit, k)
-	size[typePods] = 1
+	if size[typePods] = 1; w.NoPods {
+		size[typePods] = 0
+	}
 	ask := victims.Ask{
 		Key: "ask", Application: "asking", Queue: Leaf0(c.Tree()), Size: size,
 		PendingSince: Now.Add(-time.Hour),
