@@ -132,6 +132,9 @@ func (w writer) nodeText(f *NodeFinding) string {
 	switch f.Verdict {
 	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
 		// The cost is what the choice among these nodes was made by.
+		if f.ByBound {
+			return "at least " + f.Cost.String()
+		}
 		if f.Cost.Victims > 0 {
 			return f.Cost.String()
 		}

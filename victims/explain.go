@@ -1,6 +1,8 @@
 package victims
 
 import (
+	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,21 @@ type Explanation struct {
 	// would not have been refused: in the order of [Relaxable], then of
 	// queues, nodes or keys. There is none for an ask that holds a grant.
 	Relaxed []RelaxationFinding
+
+	amounts []int64 // memory of the vectors above
+}
+
+// clear makes e ready to be filled; memory is kept.
+func (e *Explanation) clear() {
+	e.Queues, e.Nodes, e.Tasks, e.Relaxed = e.Queues[:0], e.Nodes[:0], e.Tasks[:0], e.Relaxed[:0]
+	e.amounts = e.amounts[:0]
+}
+
+// copyOf returns a copy of a vector that the explanation owns.
+func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
+	from := len(e.amounts)
+	e.amounts = append(e.amounts, v...)
+	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
 // A QueueFinding says what a queue is to an ask. To one that requires a node
@@ -52,16 +69,18 @@ type TaskFinding struct {
 // queue, node and task the rule that decided, and for a refusal which single
 // rule, relaxed, would have given a place.
 //
-// It is for people and dashboards: it allocates, looks at every node, and for
-// a refusal decides again for every rule that may matter. There can be as many
+// It is for people and dashboards. It looks at every task and node, and searches
+// the nodes that matter: where there is a plan, those that come close to it; see
+// NodeFinding.ByBound. All searches together have the budget of one decision. For a
+// refusal it decides again for every rule that may matter. There can be as many
 // of those as queues, nodes and tasks; if no max is short and there is no
-// predicate, a task costs no more than a search on its node. Errors are those
-// of Decide, and leave dst as it was.
+// predicate, a task costs no more than a search on its node. The memory of dst is
+// reused. Errors are those of Decide, and leave dst as it was.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
 	}
-	*dst = Explanation{Decision: dst.Decision}
+	dst.clear()
 	d := &p.d
 	s := outsideLeaf
 	if dst.Decision.Outcome == Preempts {
@@ -99,23 +118,67 @@ func (d inquiry) prepareFindings(s stage) {
 
 // findTasks says of each task which rule keeps it.
 func (d inquiry) findTasks(e *Explanation) {
+	rows := d.scratch.keyed[:0]
 	for n := range d.c.nodes {
+		at := d.refusing.siteIfOpen(NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
 			if r := &d.c.tasks[id]; r.state != Granted {
-				at := d.refusing.siteIfOpen(NodeID(n))
-				e.Tasks = append(e.Tasks, TaskFinding{
-					Task: id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: d.refusing.ruleFor(id, &at),
-				})
+				if r.job != 0 {
+					at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+				}
+				rows = append(rows, keyedTask{id: id, rule: d.refusing.ruleFor(id, &at)})
 			}
 		}
 	}
-	slices.SortFunc(e.Tasks, func(a, b TaskFinding) int { return strings.Compare(a.Key, b.Key) })
+	d.scratch.keyed = rows
+	d.sortByKey(rows)
+	e.Tasks = slices.Grow(e.Tasks, len(rows))
+	for _, row := range rows {
+		r := &d.c.tasks[row.id]
+		e.Tasks = append(e.Tasks, TaskFinding{Task: row.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: row.rule})
+	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
 			return strings.Compare(t.Key, key)
 		})
 		e.Tasks[at].Victim = true
 	}
+}
+
+// A keyedTask is a task with the bytes of its key that mostly tell it from others.
+type keyedTask struct {
+	start uint64
+	id    TaskID
+	rule  Rule
+}
+
+// sortByKey sorts tasks by key. Keys have much in common at their beginning, so
+// the eight bytes after that are compared as a number, and keys only if these are
+// the same.
+func (d inquiry) sortByKey(rows []keyedTask) {
+	if len(rows) == 0 {
+		return
+	}
+	first := d.c.tasks[rows[0].id].key
+	common := len(first)
+	for _, row := range rows {
+		key := d.c.tasks[row.id].key
+		common = min(common, len(key))
+		for key[:common] != first[:common] {
+			common--
+		}
+	}
+	for i := range rows {
+		var start [8]byte
+		copy(start[:], d.c.tasks[rows[i].id].key[common:])
+		rows[i].start = binary.BigEndian.Uint64(start[:])
+	}
+	slices.SortFunc(rows, func(a, b keyedTask) int {
+		if a.start != b.start {
+			return cmp.Compare(a.start, b.start)
+		}
+		return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
+	})
 }
 
 // findQueues says of each queue what it is to the ask.
@@ -133,10 +196,11 @@ func (d inquiry) findQueues(e *Explanation) {
 			f.Rule = d.eligible.leaves[q].veto
 		}
 		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
-			f.Room = resources.AddOnlyExisting(resources.Limit{}, d.eligible.Rooms.Bounds[b].Room, nil)
+			room := d.eligible.Rooms.Bounds[b].Room
+			f.Room = resources.Limit{Value: e.copyOf(room.Value), Defined: room.Defined}
 		}
 		if i := slices.Index(d.needs.queues, q); i >= 0 {
-			f.Lacks = slices.Clone(d.needs.short[i])
+			f.Lacks = e.copyOf(d.needs.short[i])
 		}
 		e.Queues = append(e.Queues, f)
 	}

@@ -1,10 +1,12 @@
 package victims
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A NodeVerdict says what came of a node. Its String is a stable word.
@@ -69,41 +71,102 @@ type NodeFinding struct {
 	Short, Lacks resources.Vector
 	// Cost is that of the cheapest plan for the node, if that was found out:
 	// the verdict is NodeChosen, NodeCostlier or NodeWithheld, or NodeRefused
-	// with victims.
+	// with victims. If it is ByBound no plan for the node is cheaper.
 	Cost Cost
+	// ByBound is set if the node was not searched: every plan for it, if there is
+	// one, costs more than the one that was decided. In clusters of more than 64 nodes
+	// these are all that a bound tells of but for the nearest.
+	ByBound bool
 }
 
-// findNodes says of each node what came of it. It searches every node, each as
-// if it were the only one.
+// findNodes says of each node what came of it. It searches those that matter, each
+// as if it were the only one.
 func (d inquiry) findNodes(e *Explanation) {
+	e.Nodes = slices.Grow(e.Nodes, len(d.c.order))
+	e.amounts = slices.Grow(e.amounts, 2*len(d.c.order)*d.c.types)
+	for _, n := range d.c.order {
+		e.Nodes = append(e.Nodes, NodeFinding{Node: n})
+	}
+	d.boundNodes(e) // while the plan is the best
+	out := &e.Decision
+	decided := out.Outcome == Fits || out.Outcome == Waits || out.Outcome == Refused && out.Refusal.Reason == InFlight
 	d.trial.reset()
 	d.allow()
 	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
-	headroom := !d.needs.open() || d.headroom.searchHeadroom()
+	headroom := decided || !d.needs.open() || d.headroom.searchHeadroom()
 	trial := d.trial
-	for _, n := range d.c.order {
-		f := NodeFinding{Node: n}
-		look := d.findLacks(&f)
+	for i := range e.Nodes {
+		f := &e.Nodes[i]
+		look := d.findLacks(e, f)
 		look.headroom = headroom
+		if f.ByBound {
+			continue
+		}
+		left := d.trial.left
 		d.trial, d.best.found = trial, false
-		d.trial.steps = 0
-		if headroom && d.usable(n) && d.passes(n) {
-			d.searchNode(n)
+		d.trial.steps, d.trial.left = 0, left
+		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
+			d.searchNode(f.Node)
 		}
-		f.Verdict = d.verdict(e, &f, look)
-		if f.Verdict == NodeNoLegalSet && look.blocked {
-			f.Verdict = NodeBlocked
-		}
-		switch f.Verdict {
-		case NodeChosen:
-			f.Cost = e.Decision.Plan.Cost
-		case NodeCostlier, NodeWithheld, NodeRefused:
-			if d.best.found {
-				f.Cost = d.best.cost
-			}
-		}
-		e.Nodes = append(e.Nodes, f)
+		d.conclude(e, f, look)
 	}
+}
+
+// conclude sets the verdict of a node on which a search has just been made.
+func (d inquiry) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
+	f.Verdict = d.verdict(e, f, look)
+	if f.Verdict == NodeNoLegalSet && look.blocked {
+		f.Verdict = NodeBlocked
+	}
+	switch f.Verdict {
+	case NodeChosen:
+		f.Cost = e.Decision.Plan.Cost
+	case NodeCostlier, NodeWithheld, NodeRefused:
+		if d.best.found {
+			f.Cost = d.best.cost
+		}
+	}
+}
+
+// Beside fewExact nodes all are searched. Of more of them nearest are, though a
+// bound tells that they are costlier.
+const fewExact, nearest = 64, 16
+
+// A nearNode is a row of the findings with a bound on what a plan costs.
+type nearNode struct {
+	row    int
+	levels cover.Levels
+}
+
+// boundNodes marks the nodes of which a bound tells that every plan costs more than
+// the one decided, but for the nearest.
+func (d inquiry) boundNodes(e *Explanation) {
+	if e.Decision.Outcome != Preempts || !d.best.found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
+		return
+	}
+	near, short := d.scratch.near[:0], d.scratch.short
+	for i := range e.Nodes {
+		f := &e.Nodes[i]
+		b := nodeBound{node: f.Node}
+		if f.Node == d.best.node || !d.usable(f.Node) || d.nodeNeed(short, f.Node) == 0 ||
+			!d.bounds.boundNode(&b, short) || !d.bounds.beaten(&b) || !d.passes(f.Node) {
+			continue
+		}
+		f.ByBound, f.Verdict = true, NodeCostlier
+		f.Cost = CostOf(&cover.Total{Levels: b.levels, Work: b.work})
+		f.Cost.NodeRank, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
+		at, _ := slices.BinarySearchFunc(near, b.levels, func(x nearNode, levels cover.Levels) int {
+			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
+		})
+		if at < nearest {
+			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, b.levels})
+		}
+	}
+	for _, x := range near {
+		f := &e.Nodes[x.row]
+		*f = NodeFinding{Node: f.Node}
+	}
+	d.scratch.near = near
 }
 
 // A nodeLook is what is known of a node before its verdict.
@@ -114,17 +177,17 @@ type nodeLook struct {
 }
 
 // findLacks says what a node lacks.
-func (d inquiry) findLacks(f *NodeFinding) (look nodeLook) {
+func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	at := d.siteOf(f.Node)
-	f.Short = slices.Clone(at.short)
-	f.Lacks = slices.Clone(at.short)
+	f.Short = e.copyOf(at.short)
+	f.Lacks = e.copyOf(at.short)
 	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
 	for _, id := range d.c.nodes[f.Node].tasks {
 		if d.refusing.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}
-	f.Lacks = resources.Max(f.Lacks, f.Lacks, resources.Vector{})
+	f.Lacks = resources.Max(f.Lacks, f.Lacks, nil)
 	if grant, held := d.c.LookupGrant(d.ask.Key); held && d.c.tasks[grant].node == f.Node {
 		for t, v := range d.ask.Size {
 			f.Short[t] = max(v-d.c.size(grant).At(t)-d.free(f.Node, t, present), 0)

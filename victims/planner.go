@@ -258,6 +258,8 @@ type scratch struct {
 	stages             [2]stage
 	taken              []TaskID
 	found              prospect
+	keyed              []keyedTask
+	near               []nearNode
 }
 
 // reset checks the ask and prepares what every kind of decision needs.

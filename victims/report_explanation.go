@@ -28,6 +28,7 @@ type NodeReport struct {
 	Verdict NodeVerdict       `json:"verdict"`
 	Short   map[string]string `json:"short,omitempty"`
 	Lacks   map[string]string `json:"lacks,omitempty"`
+	ByBound bool              `json:"byBound,omitempty"`
 }
 
 // A TaskReport is a [TaskFinding] for machines.
@@ -69,6 +70,7 @@ func (e *Explanation) Report(c *Cluster) *ExplanationReport {
 		f := &e.Nodes[i]
 		r.Nodes = append(r.Nodes, NodeReport{
 			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
+			ByBound: f.ByBound,
 		})
 	}
 	for _, f := range e.Tasks {

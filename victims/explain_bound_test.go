@@ -1,0 +1,65 @@
+package victims_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// What a bound tells of a node is true: a search there finds no plan that costs as
+// little as the one decided, nor less than the bound.
+func TestExplain_ByBound(t *testing.T) {
+	for _, w := range []workload.W{
+		{Nodes: 100, Tasks: 10, Tree: workload.Tree2x10},
+		{Nodes: 100, Tasks: 10, Tree: workload.Tree2x10, Mixed: true},
+		{Nodes: 100, Tasks: 10, Tree: workload.Tree2x10, MaxSlack: 2},
+		{Nodes: 60, Tasks: 10, Tree: workload.Tree2x10}, // few enough to search all
+	} {
+		c := w.Build()
+		s := w.Subject(c, 4)
+		var e, exact victims.Explanation
+		require.NoError(t, s.Planner.Explain(&e, &s.Ask, workload.Now))
+		exhaustive := victims.Planner{Cluster: c, Exhaustive: true}
+		require.NoError(t, exhaustive.Explain(&exact, &s.Ask, workload.Now))
+		bounded := 0
+		for i := range e.Nodes {
+			f, x := &e.Nodes[i], &exact.Nodes[i]
+			require.False(t, x.ByBound)
+			require.Equal(t, x.Short, f.Short)
+			require.Equal(t, x.Lacks, f.Lacks)
+			if !f.ByBound {
+				require.Equal(t, x.Verdict, f.Verdict, "%v: node %d", w, f.Node)
+				continue
+			}
+			bounded++
+			require.Equal(t, victims.NodeCostlier, f.Verdict)
+			require.Contains(t, []victims.NodeVerdict{victims.NodeCostlier, victims.NodeNoLegalSet, victims.NodeLacks}, x.Verdict)
+			if x.Verdict == victims.NodeCostlier {
+				require.LessOrEqual(t, f.Cost.Compare(&x.Cost), 0, "%v: %v, but bound by %v", w, &x.Cost, &f.Cost)
+			}
+		}
+		if w.Nodes > 64 {
+			require.Positive(t, bounded)
+			require.Contains(t, c.DescribeExplanation(&e), ": at least highest rank ")
+		} else {
+			require.Zero(t, bounded)
+		}
+	}
+}
+
+// If its memory is reused, an explanation allocates nothing for a node more.
+func TestExplain_Warm(t *testing.T) {
+	var allocated []float64
+	for _, nodes := range []int{100, 300} {
+		w := workload.W{Nodes: nodes, Tasks: 10, Tree: workload.Tree2x10}
+		s := w.Subject(w.Build(), 4)
+		var e victims.Explanation
+		explain := func() { require.NoError(t, s.Planner.Explain(&e, &s.Ask, workload.Now)) }
+		explain()
+		allocated = append(allocated, testing.AllocsPerRun(5, explain))
+	}
+	require.Equal(t, allocated[0], allocated[1])
+}
