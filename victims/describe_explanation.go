@@ -123,6 +123,15 @@ func (w writer) task(e *Explanation, f *TaskFinding) string {
 	return "candidate"
 }
 
+// costText writes the cost of a plan for a node. A bound is no plan, so it says that
+// it is one.
+func (f *NodeFinding) costText() string {
+	if f.ByBound {
+		return "at least " + f.Cost.String()
+	}
+	return f.Cost.String()
+}
+
 // nodeText says more of a node than its verdict does.
 func (w writer) nodeText(f *NodeFinding) string {
 	short := "has room for it"
@@ -132,11 +141,8 @@ func (w writer) nodeText(f *NodeFinding) string {
 	switch f.Verdict {
 	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
 		// The cost is what the choice among these nodes was made by.
-		if f.ByBound {
-			return "at least " + f.Cost.String()
-		}
 		if f.Cost.Victims > 0 {
-			return f.Cost.String()
+			return f.costText()
 		}
 		if f.Verdict == NodeRefused {
 			return short

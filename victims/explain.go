@@ -132,6 +132,7 @@ func (d inquiry) findTasks(e *Explanation) {
 	}
 	d.scratch.keyed = rows
 	d.sortByKey(rows)
+	// Rows were sorted and not findings, which are larger.
 	e.Tasks = slices.Grow(e.Tasks, len(rows))
 	for _, row := range rows {
 		r := &d.c.tasks[row.id]
@@ -159,6 +160,7 @@ func (d inquiry) sortByKey(rows []keyedTask) {
 	if len(rows) == 0 {
 		return
 	}
+	// Keys of one cluster often begin alike: with the name of their namespace.
 	first := d.c.tasks[rows[0].id].key
 	common := len(first)
 	for _, row := range rows {
@@ -169,6 +171,7 @@ func (d inquiry) sortByKey(rows []keyedTask) {
 		}
 	}
 	for i := range rows {
+		// What is shorter ends in zeros; if that makes two the same, keys decide.
 		var start [8]byte
 		copy(start[:], d.c.tasks[rows[i].id].key[common:])
 		rows[i].start = binary.BigEndian.Uint64(start[:])

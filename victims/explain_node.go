@@ -102,6 +102,7 @@ func (d inquiry) findNodes(e *Explanation) {
 		if f.ByBound {
 			continue
 		}
+		// Each node is looked at as the only one, but the budget is that of all.
 		left := d.trial.left
 		d.trial, d.best.found = trial, false
 		d.trial.steps, d.trial.left = 0, left
@@ -162,6 +163,7 @@ func (d inquiry) boundNodes(e *Explanation) {
 			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, b.levels})
 		}
 	}
+	// What is near is worth a search, for that is what a person looks at.
 	for _, x := range near {
 		f := &e.Nodes[x.row]
 		*f = NodeFinding{Node: f.Node}

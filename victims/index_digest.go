@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
@@ -33,6 +32,8 @@ type digest struct {
 	all     []int64 // the sum over all
 	largest []int64
 	least   []int64
+
+	sorter laneSorter
 
 	gauges []gauge
 	latest []int64 // a row per node: when the last of its tasks were scheduled, the last first
@@ -131,13 +132,11 @@ func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 			gauge.required++
 		}
 	}
-	slices.SortFunc(d.ids, func(a, b TaskID) int {
-		return cmp.Or(x.compareLanes(a, b), cmp.Compare(x.newest(b), x.newest(a)), strings.Compare(x.tasks[a].key, x.tasks[b].key))
-	})
+	g.sorter.sort(d.ids, x)
 	for i, id := range d.ids {
 		r := &x.tasks[id]
 		d.times, d.leaves = append(d.times, x.newest(id)), append(d.leaves, r.leaf)
-		if i == 0 || x.compareLanes(d.ids[i-1], id) != 0 {
+		if i == 0 || !x.alike(d.ids[i-1], id) {
 			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
 			d.sizes = append(d.sizes, x.size(id)...)
 		}
@@ -158,7 +157,13 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 	if d := falseFirst(s.flags.has(flagOriginator), t.flags.has(flagOriginator)); d != 0 {
 		return d
 	}
-	return cmp.Or(cmp.Compare(s.priority, t.priority), cmp.Compare(x.costOf(a), x.costOf(b)), slices.Compare(x.size(a), x.size(b)))
+	if s.priority != t.priority {
+		return cmp.Compare(s.priority, t.priority)
+	}
+	if c := cmp.Compare(x.costOf(a), x.costOf(b)); c != 0 {
+		return c
+	}
+	return slices.Compare(x.size(a), x.size(b))
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.

@@ -109,6 +109,8 @@ func (l Levels) Compare(a, b *Cost) int {
 func (l Levels) sequence(dst []int8) []int8 {
 	counted := false
 	for _, level := range l {
+		// Sums may be negative, and then a set has less of it than its parts. Among
+		// sets of one number they cannot mislead.
 		sum := level == LevelSumRanks || level == LevelSumPriorities
 		if sum && !counted || level == LevelVictims {
 			if counted {
@@ -124,6 +126,7 @@ func (l Levels) sequence(dst []int8) []int8 {
 			dst = append(dst, int8(level))
 		}
 	}
+	// A set is never as cheap as a part of it, then.
 	if !counted {
 		dst = append(dst, int8(LevelVictims))
 	}

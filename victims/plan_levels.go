@@ -100,7 +100,10 @@ func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 	rank := d.eligible.leastRank(priority)
 	count := int64(-1)
 	for _, what := range d.problem.order.Sequence {
+		// The least that any plan for the node has of the level, and what the best
+		// has of it.
 		least, most := int64(0), int64(0)
+		// Only what comes after ranks and flags depends on how many must go.
 		if count < 0 && what >= int8(LevelVictims) {
 			if count = d.fewest(n); count == noLimit {
 				return true
@@ -131,6 +134,7 @@ func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 		default:
 			most = best.Levels[what] // and none may be enough
 		}
+		// What is equal leaves it to the next level.
 		if least != most {
 			return least > most
 		}
@@ -207,6 +211,7 @@ func compareInt(a, b int64) int {
 // compareFlag compares a level that is 0 for most tasks: if the best plan has none
 // of it, others must not either.
 func (s *laneSieve) compareFlag(level Level) int {
+	// How much of it a plan needs is not worked out: one with less may be there.
 	best := &s.d.best.total.Levels
 	if best[level] > 0 || level == LevelOwn && best[LevelOwnLow] > 0 {
 		return -1
@@ -232,6 +237,7 @@ func (s *laneSieve) has(level Level, i int32) bool {
 // compareHighest compares the highest rank, or priority.
 func (s *laneSieve) compareHighest(level Level) int {
 	most := s.d.best.total.Levels[level]
+	// If tasks below the highest of the best plan are enough, a plan may have less.
 	below := s.d.scratch.sum
 	clear(below)
 	for _, i := range s.lanes {
@@ -268,6 +274,7 @@ func (s *laneSieve) lowest(level Level) int64 {
 
 // sift keeps some lanes, and reports whether they give what the node lacks.
 func (s *laneSieve) sift(keep func(i int32) bool) bool {
+	// In the same memory: what is kept never overtakes what is read.
 	sum, kept := s.d.scratch.sum, s.lanes[:0]
 	clear(sum)
 	for _, i := range s.lanes {
