@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -110,6 +111,43 @@ func TestOracleOnCases(t *testing.T) {
 					h.honest(want)
 				}
 			})
+		}
+	}
+}
+
+// With the option of the own leaf, law 2 has other words on the job's path, and
+// who counts for a guarantee is told in these. Root is under what it guarantees and
+// so binds nobody; with never it would keep t24.
+func TestOracleCounts_OwnLeafMet(t *testing.T) {
+	task := func(key, queue string, size world.Amounts) world.Task {
+		return world.Task{Key: key, Application: "app", Queue: queue, Node: "n1", Size: size}
+	}
+	for own, want := range map[string]int{"": 3, world.Met: 2} {
+		c := &world.JobCase{
+			World: world.World{
+				Types: []string{"cpu", "memory"},
+				Root: world.Queue{Name: "root", Guaranteed: world.Amounts{"cpu": 7}, Children: []world.Queue{
+					{Name: "a"}, {Name: "b", Guaranteed: world.Amounts{"cpu": 1}}, {Name: "x"},
+				}},
+				Nodes: []world.Node{{Name: "n1", Capacity: world.Amounts{"cpu": 4, "memory": 2}}},
+				Tasks: []world.Task{
+					task("t10", "root.b", world.Amounts{"cpu": 1, "memory": 1}),
+					task("t17", "root.b", world.Amounts{"cpu": 2, "memory": 1}),
+					task("t24", "root.a", world.Amounts{"cpu": 1}),
+				},
+			},
+			Job: world.Job{
+				Name: "x", Application: "app-x", Queue: "root.x", Priority: 3,
+				Members: []world.Member{
+					{Key: "x0", Size: world.Amounts{"cpu": 1, "memory": 1}}, {Key: "x1", Size: world.Amounts{"cpu": 1, "memory": 1}},
+				},
+			},
+			Options: world.Options{Now: world.Epoch, OwnLeaf: own},
+		}
+		h := newHarness(t, c)
+		h.compare("as built", oracle.DecideJob(c))
+		if got := h.d.Refusal.Counts[jobs.RuleGuarantee]; int(got) != want {
+			t.Errorf("own leaf %q: guarantee keeps %d, want %d", own, got, want)
 		}
 	}
 }

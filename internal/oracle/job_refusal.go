@@ -135,29 +135,23 @@ func (h *hearing) keptBack(t *world.Task) string {
 	return words[alone]
 }
 
-// heldTogether reports whether law 2 is what keeps a task that may go alone: all
-// members would fit with every task gone that may, and a queue above this one
-// would then be below its guarantee in a type that the task uses.
+// heldTogether reports whether law 2, in the words of the option of the own leaf,
+// is what keeps a task that may go alone: all members would fit with every task
+// gone that may, and a queue above this one would then lose too much in a type
+// that the task uses.
 func (h *hearing) heldTogether(t *world.Task, free []*world.Task) bool {
-	after := h.later.without(free)
-	if _, ok := h.fits(after); !ok {
+	if _, ok := h.fits(h.later.without(free)); !ok {
 		return false
 	}
-	for _, q := range h.w.Queues() {
-		if !world.Inside(t.Queue, q.Path) {
-			continue
-		}
-		for ty, g := range q.Guaranteed {
-			used := after.used[q.Path][ty]
-			if world.Inside(h.ask.Queue, q.Path) {
-				used += h.ask.Size[ty]
-			}
-			if t.Size[ty] > 0 && used < min(g, h.later.used[q.Path][ty]) {
-				return true
+	return !h.holds("", free, func(d *docket) {
+		for _, q := range d.w.Queues() {
+			for ty := range q.Guaranteed {
+				if world.Inside(t.Queue, q.Path) && t.Size[ty] > 0 && !d.lawful(q.Path, ty, d.after(q.Path, ty)) {
+					d.report(Law2, "%s of %s would lose too much", ty, q.Path)
+				}
 			}
 		}
-	}
-	return false
+	})
 }
 
 // wake returns the first end of an exemption at which, all else equal, there is

@@ -12,20 +12,30 @@ import (
 // other words for it on the path of the ask.
 func (d *docket) guarantees() {
 	for _, q := range d.w.Queues() {
-		onPath := world.Inside(d.ask.Queue, q.Path)
 		for t, g := range q.Guaranteed {
-			before := d.coming[q.Path][t]
-			after := before - freedBelow(d.victims, q.Path, t)
-			lawful := after >= min(g, before)
-			if onPath {
-				after += d.ask.Size[t]
-				lawful = d.lawfulOnPath(q.Path, t, after)
-			}
-			if !lawful {
-				d.report(Law2, "%s of %s goes from %d to %d of guaranteed %d", t, q.Path, before, after, g)
+			if after := d.after(q.Path, t); !d.lawful(q.Path, t, after) {
+				d.report(Law2, "%s of %s goes from %d to %d of guaranteed %d", t, q.Path, d.coming[q.Path][t], after, g)
 			}
 		}
 	}
+}
+
+// after returns what a queue uses of a type after the plan.
+func (d *docket) after(queue, t string) int64 {
+	after := d.coming[queue][t] - freedBelow(d.victims, queue, t)
+	if world.Inside(d.ask.Queue, queue) {
+		after += d.ask.Size[t]
+	}
+	return after
+}
+
+// lawful says what law 2 means for a type that a queue guarantees, where usage
+// after the plan is given.
+func (d *docket) lawful(queue, t string, after int64) bool {
+	if world.Inside(d.ask.Queue, queue) {
+		return d.lawfulOnPath(queue, t, after)
+	}
+	return after >= min(d.queues[queue].Guaranteed[t], d.coming[queue][t])
 }
 
 // lawfulOnPath says what law 2 means for a queue above the ask, where usage
