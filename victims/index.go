@@ -191,15 +191,6 @@ func (x *index) countLeaving(id TaskID, sign int64) {
 	x.occupyComing(r.node, size, -sign)
 }
 
-// resize changes the amounts of a row to a size that is checked.
-func (x *index) resize(id TaskID, size resources.Vector) {
-	// Out and in again, since the tree wants whole amounts: a difference could
-	// be negative.
-	x.count(id, -1)
-	copySize(x.size(id), size)
-	x.count(id, +1)
-}
-
 // setState changes the state of a row and what is leaving with it.
 func (x *index) setState(id TaskID, s State) {
 	r := &x.tasks[id]

@@ -325,44 +325,79 @@ func (d hearing) keepsBounds(u *unitSet, units []int32) bool {
 	return true
 }
 
-// A boundState is what is left of bounds while units are taken one by one.
+// A boundState is what is left of bounds while units are taken one by one. There
+// are as many bounds as queues with a guarantee, and the units of a node touch
+// few of them. So a bound is copied when it is touched first.
 type boundState struct {
-	bounds []cover.Bound
-	saved  []cover.Bound
+	source []cover.Bound
+	left   []cover.Bound // by row; a row counts if its stamp is the current one
+	stamps []uint32
+	stamp  uint32
 }
 
+// reset begins with all of the bounds, and no unit.
 func (s *boundState) reset(bounds []cover.Bound) {
-	s.bounds = copyBounds(s.bounds, bounds)
+	s.source = bounds
+	for len(s.left) < len(bounds) {
+		s.left, s.stamps = append(s.left, cover.Bound{}), append(s.stamps, 0)
+	}
+	if s.stamp++; s.stamp == 0 { // it has gone round
+		clear(s.stamps)
+		s.stamp = 1
+	}
 }
 
-func copyBounds(dst, src []cover.Bound) []cover.Bound {
-	for len(dst) < len(src) {
-		dst = append(dst, cover.Bound{})
+// at returns what is left of a bound.
+func (s *boundState) at(row int32) *cover.Bound {
+	b := &s.left[row]
+	if s.stamps[row] != s.stamp {
+		s.stamps[row] = s.stamp
+		b.Room = resources.AddOnlyExisting(b.Room, s.source[row].Room, nil)
+		b.Extra = append(b.Extra[:0], s.source[row].Extra...)
 	}
-	dst = dst[:len(src)]
-	for b := range src {
-		dst[b].Room = resources.AddOnlyExisting(dst[b].Room, src[b].Room, nil)
-		dst[b].Extra = append(dst[b].Extra[:0], src[b].Extra...)
-	}
-	return dst
+	return b
 }
 
 // take takes a unit if every bound is kept then, and reports whether it has.
 func (s *boundState) take(u *cover.Unit) bool {
-	s.saved = copyBounds(s.saved, s.bounds)
 	for part := range u.All {
-		for _, b := range part.Bounds {
-			s.bounds[b].Room = resources.SubOnlyExisting(s.bounds[b].Room, s.bounds[b].Room, part.Size)
+		for _, row := range part.Bounds {
+			b := s.at(row)
+			b.Room = resources.SubOnlyExisting(b.Room, b.Room, part.Size)
 		}
-		for _, b := range part.Erodes {
-			s.bounds[b].Extra = resources.Sub(s.bounds[b].Extra, s.bounds[b].Extra, part.Size)
+		for _, row := range part.Erodes {
+			b := s.at(row)
+			b.Extra = resources.Sub(b.Extra, b.Extra, part.Size)
 		}
 	}
-	for b := range s.bounds {
-		for t := range s.bounds[b].Room.Defined.All() {
-			if s.bounds[b].Room.Value[t]+max(s.bounds[b].Extra.At(t), 0) < 0 {
-				s.bounds, s.saved = s.saved, s.bounds
-				return false
+	if s.keeps(u) {
+		return true
+	}
+	// Nothing saturates here, so that this is exact.
+	for part := range u.All {
+		for _, row := range part.Bounds {
+			b := s.at(row)
+			b.Room = resources.AddOnlyExisting(b.Room, b.Room, part.Size)
+		}
+		for _, row := range part.Erodes {
+			b := s.at(row)
+			b.Extra = resources.Add(b.Extra, b.Extra, part.Size)
+		}
+	}
+	return false
+}
+
+// keeps reports whether the bounds that a unit touches are kept.
+func (s *boundState) keeps(u *cover.Unit) bool {
+	for part := range u.All {
+		for _, touched := range [...][]int32{part.Bounds, part.Erodes} {
+			for _, row := range touched {
+				b := s.at(row)
+				for t := range b.Room.Defined.All() {
+					if b.Room.Value[t]+max(b.Extra.At(t), 0) < 0 {
+						return false
+					}
+				}
 			}
 		}
 	}
