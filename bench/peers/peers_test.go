@@ -17,8 +17,8 @@ func TestQuick(t *testing.T) {
 	for _, s := range r.sheets {
 		require.Zero(t, s.Broken(0), s.title)
 	}
-	require.Equal(t, r.rests[0].Told, r.rests[0].Quiet)
-	require.Zero(t, r.rests[0].Wasted)
+	require.Equal(t, r.rests.Each[0].Told, r.rests.Each[0].Quiet)
+	require.Zero(t, r.rests.Each[0].Wasted)
 
 	file := filepath.Join(t.TempDir(), "page.md")
 	var page string

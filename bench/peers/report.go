@@ -15,7 +15,7 @@ type report struct {
 	done   []string // the parts that are
 	sheets []sheet
 	races  []race
-	rests  []exam.Rest // in the order of everybody
+	rests  *exam.Rests // in the order of everybody
 }
 
 // page returns what a part has to say on the page of this module, as Markdown.
@@ -30,7 +30,9 @@ func (r *report) page(part string) string {
 		}
 		b.WriteString(r.sources())
 	case "storms":
-		b.WriteString("### Storms\n\nEvery victim is recreated at once, and all that is pending is decided until nothing happens.\n\n" + r.rest() + "\n")
+		b.WriteString("### Storms\n\nEvery victim is recreated at once, and all that is pending is decided until nothing happens.\n\n")
+		_ = r.rests.Write(&b) // a Builder takes everything
+		b.WriteByte('\n')
 	case "speed":
 		b.WriteString("### Speed\n\n" + r.speed() + "\n")
 	}
@@ -59,10 +61,10 @@ func (r *report) headline(part string) string {
 		}
 	case "storms":
 		row("victims are recreated for ever", func(column int) string {
-			return fmt.Sprintf("%d of %d", r.rests[column].Loops, r.rests[column].Told)
+			return fmt.Sprintf("%d of %d", r.rests.Each[column].Loops, r.rests.Each[column].Told)
 		})
 		row("plans that made no room for their ask", func(column int) string {
-			return fmt.Sprintf("%d of %d", r.rests[column].Wasted, r.rests[column].Plans)
+			return fmt.Sprintf("%d of %d", r.rests.Each[column].Wasted, r.rests.Each[column].Plans)
 		})
 	case "speed":
 		for i := range r.races {
