@@ -113,7 +113,7 @@ func (w *world) addLeaf(q *scenario.Queue, path, parent string) (res.Vector, err
 			CohortName: kueue.CohortReference(parent), ResourceGroups: groups, NamespaceSelector: &metav1.LabelSelector{},
 			QueueingStrategy: kueue.BestEffortFIFO,
 			Preemption: &kueue.ClusterQueuePreemption{
-				ReclaimWithinCohort: kueue.PreemptionPolicyLowerPriority, WithinClusterQueue: kueue.PreemptionPolicyNever,
+				ReclaimWithinCohort: w.reclaim, WithinClusterQueue: kueue.PreemptionPolicyNever,
 				BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
 			},
 		},

@@ -7,12 +7,18 @@
 // there between two lines, <!-- kueue --> and <!-- /kueue -->.
 //
 // It is a module of its own, for what Kueue requires does not go together with
-// what the other peers do. Kueue knows no nodes. So it is asked about documents
-// with a single node, the capacity of which is the quota of the root cohort.
+// what the other peers do. Kueue knows no nodes, and takes for granted that
+// guarantees are within the capacity. So everybody is asked about pooled documents:
+// a single node, the capacity of which is the quota of the root cohort, and
+// guarantees that are cut to it.
 //
 // What stands for what: a leaf is a ClusterQueue, whose nominal quota is its
 // guarantee and whose borrowing limit is what its max is more; a queue with
 // children is a cohort, and what it guarantees beyond its children is its own
-// quota. A task is a workload that holds quota. ClusterQueues reclaim from
-// workloads of lower priority in their cohort, and from none of their own.
+// quota. All that is not used is lent. A task is a workload that holds quota.
+//
+// Kueue is examined in two configurations. In one, ClusterQueues reclaim from
+// workloads of any priority in their cohort, or of lower priority if the document
+// has strict priorities. In the other they always reclaim from lower priority.
+// In both they preempt none of their own, and borrow by nobody's preemption.
 package main

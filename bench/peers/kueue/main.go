@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -13,7 +12,7 @@ import (
 )
 
 func main() {
-	worlds := flag.Int("worlds", 3000, "how many random worlds")
+	worlds := flag.Int("worlds", 250, "how many random worlds")
 	flag.Parse()
 	text, err := sheets(*worlds)
 	if err == nil {
@@ -26,6 +25,9 @@ func main() {
 	fmt.Print(text)
 }
 
+// everybody returns who is examined, in the order of columns.
+func everybody() []exam.Peer { return []exam.Peer{exam.Ours{}, Peer{}, Peer{Lower: true}} }
+
 // sheets returns the tables.
 func sheets(worlds int) (string, error) {
 	papers, err := examination()
@@ -36,45 +38,24 @@ func sheets(worlds int) (string, error) {
 	if _, err := judge(&b, "The examination", papers); err != nil {
 		return "", err
 	}
-	papers = nil
-	for i := range worlds {
-		p, err := exam.Random(i)
-		if err != nil {
-			return "", err
-		}
-		papers = append(papers, *p)
+	if papers, err = random(worlds); err != nil {
+		return "", err
 	}
 	if _, err := judge(&b, "Random worlds", papers); err != nil {
 		return "", err
 	}
-	fmt.Fprintf(&b, "In bold: what breaks a promise that Kueue itself makes (%s). Made on %s with %s, %s on %s/%s.\n",
-		manual, time.Now().UTC().Format(time.DateOnly), Peer{}.Rules().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(&b, "In bold: what breaks a promise that Kueue itself makes (%s). All else are rules of ours that it does not have.\n\n", manual)
+	if _, err := storms(&b, worlds); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(&b, "Made on %s with %s, %s on %s/%s, %d cores.\n",
+		time.Now().UTC().Format(time.DateOnly), Peer{}.Rules().Version, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 	return b.String(), nil
-}
-
-// examination returns a paper for each ask of the cases of bench/peers.
-func examination() (all []exam.Paper, err error) {
-	files, err := filepath.Glob(filepath.Join("..", "cases", "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		papers, err := exam.Papers(file, text)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, papers...)
-	}
-	return all, nil
 }
 
 // judge judges some papers and writes the table.
 func judge(b *strings.Builder, title string, papers []exam.Paper) (*exam.Sheet, error) {
-	s := exam.NewSheet(exam.Ours{}, Peer{})
+	s := exam.NewSheet(everybody()...)
 	for i := range papers {
 		if err := s.Add(&papers[i]); err != nil {
 			return nil, err
@@ -89,6 +70,24 @@ func judge(b *strings.Builder, title string, papers []exam.Paper) (*exam.Sheet, 
 	}
 	b.WriteByte('\n')
 	return s, nil
+}
+
+// storms lets everybody settle documents with many asks, and writes the table.
+func storms(b *strings.Builder, worlds int) (*exam.Rests, error) {
+	docs, err := histories(worlds)
+	if err != nil {
+		return nil, err
+	}
+	rests, err := exam.SettleAll(docs, everybody()...)
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString("### Storms\n\nEvery victim is recreated at once, and all that is pending is decided until nothing happens.\n\n")
+	if err := rests.Write(b); err != nil {
+		return nil, err
+	}
+	b.WriteByte('\n')
+	return rests, nil
 }
 
 // write writes the tables between the marks of files.

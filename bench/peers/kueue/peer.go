@@ -18,30 +18,41 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 
 	config "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// Peer is Kueue under examination.
-type Peer struct{}
+// Peer is Kueue under examination, in one of two of its configurations.
+type Peer struct {
+	// Lower: ClusterQueues reclaim from lower priorities only, whatever the
+	// document says. Otherwise they do so only for documents with strict
+	// priorities, and from any for all else.
+	Lower bool
+}
 
 // manual is where Kueue promises what it does.
 const manual = "kueue.sigs.k8s.io/docs/concepts/preemption"
 
-// Rules returns what Kueue says of itself.
-func (Peer) Rules() exam.Rules {
-	return exam.Rules{
-		Name: "Kueue", Version: "sigs.k8s.io/kueue v0.19.0", StrictPriority: true, RawPriority: true,
+// Rules returns what Kueue says of itself. Who reclaims from any priority promises
+// nothing about priorities.
+func (p Peer) Rules() exam.Rules {
+	r := exam.Rules{
+		Name: "Kueue, any", Version: "sigs.k8s.io/kueue v0.19.0", StrictPriority: p.Lower, RawPriority: true,
+		Told: []exam.Feature{exam.FeatureStrictPriority},
 		Knows: []exam.What{
 			exam.QueueGuaranteed, exam.QueueMax, exam.QueueUsage, exam.NodeCapacity, exam.TaskSize, exam.TaskPriority, exam.TaskQueue,
 		},
-		Promises: map[exam.Fault]string{
-			"priority": manual, "surplus": manual, "trigger": manual, "room": manual,
-		},
+		Promises: map[exam.Fault]string{"surplus": manual, "trigger": manual, "room": manual, "headroom": manual},
 	}
+	if p.Lower {
+		r.Name, r.Promises["priority"] = "Kueue, lower", manual
+	}
+	return r
 }
 
 // A world is a cluster in Kueue's objects.
 type world struct {
 	doc      *scenario.Document
+	reclaim  kueue.PreemptionPolicy
 	now      time.Time
 	cache    *schdcache.Cache
 	snapshot *schdcache.Snapshot
@@ -52,11 +63,14 @@ type world struct {
 func quiet() context.Context { return ctrllog.IntoContext(context.Background(), logr.Discard()) }
 
 // Load makes Kueue's objects of a document.
-func (Peer) Load(doc *scenario.Document) (exam.World, error) {
+func (p Peer) Load(doc *scenario.Document) (exam.World, error) {
 	if len(doc.Nodes) != 1 || doc.Nodes[0].Unschedulable {
 		return nil, fmt.Errorf("%w: more or less than one node", exam.ErrCannot)
 	}
-	w := &world{doc: doc, now: time.Now(), cache: schdcache.New(nothing{}), leaves: make(map[string]string)}
+	w := &world{doc: doc, reclaim: kueue.PreemptionPolicyAny, now: time.Now(), cache: schdcache.New(nothing{}), leaves: make(map[string]string)}
+	if p.Lower || doc.Options.StrictPriority {
+		w.reclaim = kueue.PreemptionPolicyLowerPriority
+	}
 	return w, w.build()
 }
 
