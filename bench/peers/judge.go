@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/exam"
@@ -77,22 +75,14 @@ func show(o *options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, paper := range append(papers, random...) {
-		j, err := exam.Judge(peer, &paper)
-		if errors.Is(err, exam.ErrCannot) {
-			continue
-		} else if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(j.Faults, func(f exam.Fault) bool { return string(f) == fault || f.String() == fault }) {
-			continue
-		}
-		text, err := paper.Proposed(&j.Answer)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(w, "%s\n", text)
+	paper, j, err := exam.Find(peer, append(papers, random...), fault)
+	if err != nil {
 		return err
 	}
-	return fmt.Errorf("no document shows %q", o.show)
+	text, err := paper.Proposed(&j.Answer)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "%s\n", text)
+	return err
 }

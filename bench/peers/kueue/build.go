@@ -83,7 +83,7 @@ func (w *world) addCohort(q *scenario.Queue, path, parent string) (res.Vector, e
 	if parent == "" && (q.Max.Defined != 0 || q.Guaranteed.Defined != 0) {
 		return nil, fmt.Errorf("%w: bounds of the root", exam.ErrCannot)
 	}
-	groups, err := w.groups(res.Sub(nil, whole, sum), whole, q.Max, parent == "")
+	groups, err := w.groups(res.Sub(nil, whole, sum), whole, q.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (w *world) addLeaf(q *scenario.Queue, path, parent string) (res.Vector, err
 			nominal[t] = q.Guaranteed.Value[t]
 		}
 	}
-	groups, err := w.groups(nominal, nominal, q.Max, parent == "")
+	groups, err := w.groups(nominal, nominal, q.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +122,11 @@ func (w *world) addLeaf(q *scenario.Queue, path, parent string) (res.Vector, err
 
 // groups returns the quotas of a queue: its own, and how much more than the
 // whole of it, up to a max, it may borrow.
-func (w *world) groups(own, whole res.Vector, most res.Limit, root bool) ([]kueue.ResourceGroup, error) {
+func (w *world) groups(own, whole res.Vector, most res.Limit) ([]kueue.ResourceGroup, error) {
 	g := kueue.ResourceGroup{Flavors: []kueue.FlavorQuotas{{Name: flavor}}}
 	for t, name := range w.doc.Schema.All() {
 		quota := kueue.ResourceQuota{Name: typeOf(name), NominalQuota: quantity(name, own[t])}
-		if most.Defined.Has(t) && !root {
+		if most.Defined.Has(t) {
 			if most.Value[t] < whole[t] {
 				return nil, fmt.Errorf("%w: a max below what is guaranteed below", exam.ErrCannot)
 			}

@@ -2,9 +2,13 @@
 // preemption over a cohort.
 //
 //	go run . [-worlds N] [FILE...]
+//	go run . -show PEER:FAULT
 //
 // It prints a table of Markdown, and writes it into each FILE in place of what is
 // there between two lines, <!-- kueue --> and <!-- /kueue -->.
+// With -show it prints instead a document that shows a cell, with the answer as
+// what is proposed. PEER is ours, any or lower, and FAULT a word or the text of a
+// row, such as any:guarantee.
 //
 // It is a module of its own, for what Kueue requires does not go together with
 // what the other peers do. Kueue knows no nodes, and takes for granted that

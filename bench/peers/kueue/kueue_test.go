@@ -161,3 +161,26 @@ func TestJudge(t *testing.T) {
 		require.Contains(t, b.String(), text)
 	}
 }
+
+// TestShow: a document that shows a fault is printed as it was asked about, with
+// the answer beside the request.
+func TestShow(t *testing.T) {
+	for _, fault := range []exam.Fault{"guarantee", "priority", "fence", exam.Refuses} {
+		text, err := show(0, "any:"+string(fault))
+		require.NoError(t, err)
+		require.Contains(t, text, `"proposed"`)
+		papers, err := exam.Papers("shown", []byte(text))
+		require.NoError(t, err)
+		answer := exam.Answer{Node: papers[0].Doc.Requests[0].Proposed.Node}
+		for _, v := range papers[0].Doc.Requests[0].Proposed.Victims {
+			answer.Victims = append(answer.Victims, v.Key)
+		}
+		j, err := exam.JudgeAnswer(&exam.Rules{}, &papers[0], answer) // by all rules
+		require.NoError(t, err)
+		require.Contains(t, j.Faults, fault)
+	}
+	for _, wanted := range []string{"ours:guarantee", "nobody:guarantee"} {
+		_, err := show(0, wanted)
+		require.Error(t, err, wanted)
+	}
+}

@@ -13,16 +13,27 @@ import (
 
 func main() {
 	worlds := flag.Int("worlds", 250, "how many random worlds")
+	wanted := flag.String("show", "", "print a document that shows PEER:FAULT")
 	flag.Parse()
-	text, err := sheets(*worlds)
-	if err == nil {
-		err = write(flag.Args(), text)
-	}
-	if err != nil {
+	if err := run(*worlds, *wanted, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "kueue:", err)
 		os.Exit(1)
 	}
+}
+
+// run prints what is wanted, and writes tables into files.
+func run(worlds int, wanted string, files []string) error {
+	if wanted != "" {
+		text, err := show(worlds, wanted)
+		fmt.Print(text)
+		return err
+	}
+	text, err := sheets(worlds)
+	if err != nil {
+		return err
+	}
 	fmt.Print(text)
+	return write(files, text)
 }
 
 // everybody returns who is examined, in the order of columns.

@@ -48,20 +48,23 @@ func pooled(doc *scenario.Document) *scenario.Document {
 	if len(doc.Root.Children) > 0 {
 		d.Root.Guaranteed, d.Root.Max = res.Limit{}, res.Limit{}
 	}
-	d.Root = cut(&d.Root, d.Root.Name, asking, slices.Clone(whole))
+	d.Root = asker(asking).cut(&d.Root, d.Root.Name, slices.Clone(whole))
 	return &d
 }
+
+// An asker is the path of the leaf that asks.
+type asker string
 
 // cut returns a queue with what is guaranteed below it cut to what it has itself.
 // The siblings that do not ask come first: theirs is what an ask must not
 // take.
-func cut(q *scenario.Queue, path, asking string, has res.Vector) scenario.Queue {
+func (a asker) cut(q *scenario.Queue, path string, has res.Vector) scenario.Queue {
 	c := *q
 	c.Children = slices.Clone(q.Children)
 	for _, asks := range []bool{false, true} {
 		for i := range c.Children {
 			below := path + "." + c.Children[i].Name
-			if asks != strings.HasPrefix(asking+".", below+".") {
+			if asks != strings.HasPrefix(string(a)+".", below+".") {
 				continue
 			}
 			child := c.Children[i]
@@ -76,7 +79,7 @@ func cut(q *scenario.Queue, path, asking string, has res.Vector) scenario.Queue 
 					part[t] = min(part[t], child.Max.Value[t])
 				}
 			}
-			child = cut(&child, below, asking, part)
+			child = a.cut(&child, below, part)
 			c.Children[i] = child
 			has = res.Sub(has, has, held(&child, len(has)))
 		}
