@@ -86,8 +86,8 @@ func (d bounder) tooMany(p *prospect, count int64) bool {
 // the tasks that have most of all have too little.
 func (d bounder) learn(p *prospect) {
 	in, ok := d.cheapLanes(p)
-	if !ok {
-		return
+	if !ok || d.best.total.Levels[LevelVictims] < 2 {
+		return // a node that lacks anything needs one
 	}
 	lacks := d.scratch.short
 	d.nodeNeed(lacks, p.node)

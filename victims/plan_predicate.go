@@ -3,6 +3,7 @@ package victims
 import (
 	"cmp"
 	"container/heap"
+	"math"
 	"slices"
 	"strings"
 
@@ -39,6 +40,12 @@ type prospect struct {
 	node   NodeID
 	plan   int32 // or -1: the node was not searched yet
 	spare  int64 // by how much its tasks exceed what the bound takes; see fewestOfAll
+}
+
+// leastLevels bound every plan: ranks and priorities may be negative, all else not.
+var leastLevels = cover.Levels{
+	LevelRank: math.MinInt64, LevelPriority: math.MinInt64,
+	LevelSumRanks: math.MinInt64, LevelSumPriorities: math.MinInt64,
 }
 
 func (f *frontier) Len() int      { return len(f.rows) }
@@ -146,7 +153,7 @@ func (f *frontier) refuse() {
 
 // prospectOf returns a usable node with a bound, and false if it has no plan.
 func (d hearing) prospectOf(n NodeID) (prospect, bool) {
-	p := prospect{node: n, plan: -1}
+	p := prospect{node: n, plan: -1, levels: leastLevels}
 	if !d.usable(n) {
 		return p, false
 	}

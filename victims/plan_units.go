@@ -318,6 +318,7 @@ type headroomPool struct {
 	thinned  bool            // it has only some of the candidates
 	groups   groupSet
 	heap     thinHeap
+	firsts   firsts
 	searched bool
 	hopeless bool // there is none, and so no node has a plan
 }
@@ -346,6 +347,8 @@ func (p *headroomPool) gather(d *decision) {
 	ids = d.scratch.taken[:len(ids)]
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
+	} else if p.cuts(d) {
+		ids = p.cut(d, ids)
 	}
 	slices.SortFunc(ids, d.compareGroups)
 	for _, id := range ids {
@@ -370,12 +373,28 @@ func (d *decision) compareGroups(a, b TaskID) int {
 	if c := d.compareGroup(a, b); c != 0 {
 		return c
 	}
+	return d.compareAlike(a, b)
+}
+
+// compareAlike orders tasks of a group by work, if that counts, and key.
+func (d *decision) compareAlike(a, b TaskID) int {
 	if d.problem.order.byWork {
 		if c := cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)); c != 0 {
 			return c
 		}
 	}
 	return strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key)
+}
+
+// usefulForHeadroom returns how many tasks like this one, elsewhere, meet every
+// headroom need that they reduce at all. It is at least 1.
+func (d *decision) usefulForHeadroom(id TaskID) int64 {
+	s := d.elsewhere()
+	most := int64(1)
+	for _, row := range d.rowsOf(&s, id) {
+		most = max(most, mostUseful(d.needs.short[row-1], d.c.size(id)))
+	}
+	return most
 }
 
 func (d *decision) compareGroup(a, b TaskID) int {

@@ -110,3 +110,23 @@ func TestOwnLeaf_Interval(t *testing.T) {
 	ask.LastAttempt = now.Add(-1e9)
 	require.Equal(t, victims.TooSoon, f.decide(p, ask).Refusal.Reason)
 }
+
+// With a predicate, nodes wait in the order of bounds. A node with room of its own,
+// which lacks headroom only, has no bound that ranks below 0 could pass.
+func TestPredicate_NodeWithRoomIsNotPassedOver(t *testing.T) {
+	f := newFixture(t, queue.Config{Max: slots(3), Children: []queue.Config{
+		{Name: "a"}, {Name: "b", Guaranteed: slots(100)},
+	}})
+	f.node("n1", 3)
+	f.node("n2", 1)
+	for _, key := range []string{"t1", "t2"} {
+		f.task(key, "a", "n1", 1)
+	}
+	f.task("t3", "a", "n2", 1)
+	ask := f.ask("x", "b", 1)
+	ask.Priority = 3 // so that ranks are -3
+	d := f.decide(&victims.Planner{Predicate: func(*victims.Placing) bool { return true }}, ask)
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Equal(t, "n1", f.c.Node(d.Plan.Node).Name, "of equal plans the first node's")
+	require.Equal(t, []string{"t1"}, keysOf(d))
+}
