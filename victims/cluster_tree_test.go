@@ -116,12 +116,16 @@ func BenchmarkSyncNode(b *testing.B) {
 		b.Run(fmt.Sprintf("tasks=%d", tasks), func(b *testing.B) {
 			c := benchCluster(b, 2, tasks)
 			var synced [2][]Task // every task has another priority each time
-			for id := range c.TasksOn(1) {
+			node, _ := c.LookupNode("node-1")
+			for id := range c.TasksOn(node) {
 				for i := range synced {
 					task := c.Task(id)
 					task.Priority = int32(i)
 					synced[i] = append(synced[i], task)
 				}
+			}
+			if len(synced[0]) != tasks {
+				b.Fatalf("%d tasks on the node, want %d", len(synced[0]), tasks)
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
