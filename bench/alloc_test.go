@@ -51,6 +51,15 @@ func TestNoAllocsRefused(t *testing.T) {
 	require.Equal(t, 1200, s.Decision.Refusal.Counts[victims.RulePriority])
 }
 
+// TestNoAllocsThinned shows the same where tasks that all differ are so many that
+// only the best are searched: on one node, and for headroom.
+func TestNoAllocsThinned(t *testing.T) {
+	for _, h := range []workload.Hard{{Nodes: 1, Tasks: 1500}, {Nodes: 60, Tasks: 30, Levels: 3}} {
+		s := h.Subject(h.Build(), 4)
+		noAllocs(t, h.String(), s.Decide)
+	}
+}
+
 // TestNoAllocsRules shows the same with each rule that users ask for, and with all
 // of them at once.
 func TestNoAllocsRules(t *testing.T) {

@@ -65,12 +65,7 @@ func (g *gangs) meet(job int32) int32 {
 		return -1
 	}
 	n := len(g.rows)
-	// A row that was there before has a list of members with memory.
-	if n < cap(g.rows) {
-		g.rows = g.rows[:n+1]
-	} else {
-		g.rows = append(g.rows, gang{})
-	}
+	g.rows = rows.Next(g.rows)
 	x := &g.rows[n]
 	*x = gang{members: x.members[:0], bound: -1}
 	c := g.d.c

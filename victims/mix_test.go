@@ -79,14 +79,14 @@ func TestInsertFalling(t *testing.T) {
 	require.Equal(t, []int64{9, 9, 7}, shares)
 }
 
-// A heap of lanes keeps those that have most for their own cost.
-func TestPickHeap(t *testing.T) {
-	var h pickHeap
+// Of lanes those are kept that have most for their own cost.
+func TestKeepBest(t *testing.T) {
+	var best []pickedLane
 	for i := range int32(3 * thinTo) {
-		h.offer(pickedLane{share: int64(1 + i%thinTo), cost: int64(i / thinTo), lane: i})
+		best = keepBest(best, pickedLane{share: int64(1 + i%thinTo), cost: int64(i / thinTo), lane: i}, pickedLane.compare)
 	}
-	require.Len(t, h.rows, thinTo)
-	for i := range h.rows {
-		require.Zero(t, h.rows[i].cost, "of all that have as much the ones without cost are kept")
+	require.Len(t, best, thinTo)
+	for i := range best {
+		require.Zero(t, best[i].cost, "of all that have as much the ones without cost are kept")
 	}
 }

@@ -1,6 +1,10 @@
 package victims
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+)
 
 // Tasks of a group are alike but for work and key. A least-cost set has no more
 // of them than meet the need for headroom, and of those the first. So a pool needs
@@ -73,13 +77,8 @@ func (f *firsts) add(d *decision, id TaskID, on int) {
 
 // begin begins a group with a task.
 func (f *firsts) begin(id TaskID, most int) {
-	n := len(f.groups)
-	if n < cap(f.groups) {
-		f.groups = f.groups[:n+1]
-	} else {
-		f.groups = append(f.groups, firstGroup{})
-	}
-	g := &f.groups[n]
+	f.groups = rows.Next(f.groups)
+	g := &f.groups[len(f.groups)-1]
 	g.ids, g.most = append(g.ids[:0], id), most
 }
 

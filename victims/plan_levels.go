@@ -1,6 +1,8 @@
 package victims
 
 import (
+	"cmp"
+
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -179,9 +181,9 @@ func (s *laneSieve) compare(level Level, n NodeID) int {
 		return s.compareHighest(level)
 	case LevelVictims:
 		s.count = s.fewest()
-		return compareInt(s.count, best.Levels[level])
+		return cmp.Compare(s.count, best.Levels[level])
 	case LevelSumRanks, LevelSumPriorities:
-		return compareInt(s.count*s.lowest(level), best.Levels[level])
+		return cmp.Compare(s.count*s.lowest(level), best.Levels[level])
 	case LevelExcess:
 		s.count = max(s.count, s.fewest())
 		if s.d.bounds.freesAsMuch(n, s.count, 0) {
@@ -195,17 +197,7 @@ func (s *laneSieve) compare(level Level, n NodeID) int {
 	case LevelOwnLow:
 		return 0 // the high half has spoken for both
 	}
-	return compareInt(0, best.Levels[level])
-}
-
-func compareInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return +1
-	}
-	return 0
+	return cmp.Compare(0, best.Levels[level])
 }
 
 // compareFlag compares a level that is 0 for most tasks: if the best plan has none

@@ -175,11 +175,7 @@ func (d hearing) prospectOf(n NodeID) (prospect, bool) {
 // keep copies a plan and returns its row.
 func (f *frontier) keep(best *incumbent) int32 {
 	n := len(f.plans)
-	if n < cap(f.plans) {
-		f.plans = f.plans[:n+1]
-	} else {
-		f.plans = append(f.plans, incumbent{})
-	}
+	f.plans = rows.Next(f.plans)
 	plan := &f.plans[n]
 	victims := append(plan.victims[:0], best.victims...)
 	plan.found, plan.node, plan.cost, plan.total, plan.victims = true, best.node, best.cost, best.total, victims
@@ -367,31 +363,31 @@ func (s *boundState) at(row int32) *cover.Bound {
 
 // take takes a unit if every bound is kept then, and reports whether it has.
 func (s *boundState) take(u *cover.Unit) bool {
-	for part := range u.All {
-		for _, row := range part.Bounds {
-			b := s.at(row)
-			b.Room = resources.SubOnlyExisting(b.Room, b.Room, part.Size)
-		}
-		for _, row := range part.Erodes {
-			b := s.at(row)
-			b.Extra = resources.Sub(b.Extra, b.Extra, part.Size)
-		}
-	}
+	s.change(u, resources.SubOnlyExisting, resources.Sub)
 	if s.keeps(u) {
 		return true
 	}
 	// Nothing saturates here, so that this is exact.
+	s.change(u, resources.AddOnlyExisting, resources.Add)
+	return false
+}
+
+// change changes what is left of the bounds that a unit touches by its size.
+func (s *boundState) change(
+	u *cover.Unit,
+	room func(dst, l resources.Limit, v resources.Vector) resources.Limit,
+	extra func(dst, a, b resources.Vector) resources.Vector,
+) {
 	for part := range u.All {
 		for _, row := range part.Bounds {
 			b := s.at(row)
-			b.Room = resources.AddOnlyExisting(b.Room, b.Room, part.Size)
+			b.Room = room(b.Room, b.Room, part.Size)
 		}
 		for _, row := range part.Erodes {
 			b := s.at(row)
-			b.Extra = resources.Add(b.Extra, b.Extra, part.Size)
+			b.Extra = extra(b.Extra, b.Extra, part.Size)
 		}
 	}
-	return false
 }
 
 // keeps reports whether the bounds that a unit touches are kept.

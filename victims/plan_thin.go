@@ -2,7 +2,6 @@ package victims
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"strings"
 
@@ -77,31 +76,17 @@ func (g *groupSet) add(h uint64) {
 // thin keeps the best candidates by themselves: of the least levels, then those
 // that give most of what is lacking, then by work and key.
 func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
-	h := &p.heap
-	h.d, h.ids = d, ids[:thinTo]
-	heap.Init(h)
-	for _, id := range ids[thinTo:] {
-		if h.compare(id, h.ids[0]) < 0 {
-			h.ids[0] = id
-			heap.Fix(h, 0)
-		}
+	best := ids[:0] // in the same memory: what is kept never overtakes what is read
+	for _, id := range ids {
+		best = keepBest(best, id, thinning{d}.compare)
 	}
-	return h.ids
+	return best
 }
 
-// thinHeap is tasks with the worst of them on top.
-type thinHeap struct {
-	d   *decision
-	ids []TaskID
-}
+// thinning orders the tasks of a pool.
+type thinning struct{ d *decision }
 
-func (h *thinHeap) Len() int           { return len(h.ids) }
-func (h *thinHeap) Less(i, j int) bool { return h.compare(h.ids[i], h.ids[j]) > 0 }
-func (h *thinHeap) Swap(i, j int)      { h.ids[i], h.ids[j] = h.ids[j], h.ids[i] }
-func (h *thinHeap) Push(any)           {} // never called
-func (h *thinHeap) Pop() any           { return nil }
-
-func (h *thinHeap) compare(a, b TaskID) int {
+func (h thinning) compare(a, b TaskID) int {
 	d := h.d
 	x, y := d.eligible.Levels(a), d.eligible.Levels(b)
 	if c := d.problem.order.CompareLevels(&x, &y); c != 0 {
@@ -116,7 +101,7 @@ func (h *thinHeap) compare(a, b TaskID) int {
 
 // share returns what a task gives of the largest lacks of headroom, each as a
 // part of it.
-func (h *thinHeap) share(id TaskID) (share int64) {
+func (h thinning) share(id TaskID) (share int64) {
 	d := h.d
 	size := d.c.size(id)
 	for t, short := range d.needs.most {
@@ -136,21 +121,21 @@ func (u *unitSet) pickLanes(d *decision, s *site) {
 	digest := &d.c.digest.nodes[s.node]
 	for from := 0; from < len(digest.lanes); {
 		kind, end := &digest.lanes[from], from
-		h := pickHeap{rows: d.scratch.picked[:0]}
+		best := d.scratch.picked[:0]
 		for ; end < len(digest.lanes); end++ {
 			l := &digest.lanes[end]
 			if l.flags != kind.flags || l.priority != kind.priority {
 				break
 			}
-			h.offer(pickedLane{
+			best = keepBest(best, pickedLane{
 				share: d.problem.mix.of(digest.size(end, d.c.types), s.short),
 				cost:  d.c.costOf(digest.ids[l.first]), lane: int32(end),
-			})
+			}, pickedLane.compare)
 		}
-		for i := range h.rows {
-			u.picks = append(u.picks, h.rows[i].lane)
+		for i := range best {
+			u.picks = append(u.picks, best[i].lane)
 		}
-		d.scratch.picked, from = h.rows, end
+		d.scratch.picked, from = best, end
 	}
 	d.trial.left -= int64(4 * len(digest.lanes))
 	slices.Sort(u.picks)
@@ -163,7 +148,7 @@ type pickedLane struct {
 }
 
 // compare orders lanes by own cost for what they have, then by what they have.
-func (a *pickedLane) compare(b *pickedLane) int {
+func (a pickedLane) compare(b pickedLane) int {
 	if a.cost != 0 || b.cost != 0 {
 		if c := wide.Mul(uint64(a.cost), uint64(b.share)).Cmp(wide.Mul(uint64(b.cost), uint64(a.share))); c != 0 {
 			return c
@@ -172,33 +157,31 @@ func (a *pickedLane) compare(b *pickedLane) int {
 	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lane, b.lane))
 }
 
-// pickHeap is the best lanes so far, the worst of them on top.
-type pickHeap struct{ rows []pickedLane }
-
-// offer takes a lane in if it is one of the best.
-func (h *pickHeap) offer(l pickedLane) {
-	if len(h.rows) < thinTo {
-		h.rows = append(h.rows, l)
-		for i := len(h.rows) - 1; i > 0 && h.rows[i].compare(&h.rows[(i-1)/2]) > 0; i = (i - 1) / 2 {
-			h.rows[i], h.rows[(i-1)/2] = h.rows[(i-1)/2], h.rows[i]
+// keepBest takes x in if it is one of the best thinTo, no two of which are equal.
+// They are a heap with the worst of them on top.
+func keepBest[T any](best []T, x T, compare func(a, b T) int) []T {
+	if len(best) < thinTo {
+		best = append(best, x)
+		for i := len(best) - 1; i > 0 && compare(best[i], best[(i-1)/2]) > 0; i = (i - 1) / 2 {
+			best[i], best[(i-1)/2] = best[(i-1)/2], best[i]
 		}
-		return
+		return best
 	}
-	if l.compare(&h.rows[0]) > 0 {
-		return
+	if compare(x, best[0]) > 0 {
+		return best
 	}
-	h.rows[0] = l
+	best[0] = x
 	for i := 0; ; {
 		next := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h.rows); child++ {
-			if h.rows[child].compare(&h.rows[next]) > 0 {
+		for child := 2*i + 1; child <= 2*i+2 && child < len(best); child++ {
+			if compare(best[child], best[next]) > 0 {
 				next = child
 			}
 		}
 		if next == i {
-			return
+			return best
 		}
-		h.rows[i], h.rows[next] = h.rows[next], h.rows[i]
+		best[i], best[next] = best[next], best[i]
 		i = next
 	}
 }

@@ -317,7 +317,6 @@ type headroomPool struct {
 	whole    bool            // thinning it has found nothing
 	thinned  bool            // it has only some of the candidates
 	groups   groupSet
-	heap     thinHeap
 	firsts   firsts
 	searched bool
 	hopeless bool // there is none, and so no node has a plan

@@ -21,6 +21,17 @@ func More[S ~[]E, E any](s S, n int) S {
 	return s
 }
 
+// Next returns s with one element more at its end. It is what the memory of s holds
+// there, so that a row that was there before keeps the lists that it has, and a new one
+// is zero.
+func Next[S ~[]E, E any](s S) S {
+	if len(s) < cap(s) {
+		return s[:len(s)+1]
+	}
+	var zero E
+	return append(s, zero)
+}
+
 // At returns row i of a block of n elements a row. It is a view with no room
 // behind it: who appends to it gets memory of their own and does not write into
 // the next row.

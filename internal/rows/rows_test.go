@@ -25,6 +25,12 @@ func TestMore(t *testing.T) {
 	require.Equal(t, []int64{1, 2, 0, 0, 0}, rows.More([]int64{1, 2}, 3))
 }
 
+func TestNext(t *testing.T) {
+	s := [][]int64{{1}, {2, 3}}
+	require.Equal(t, [][]int64{{1}, {2, 3}}, rows.Next(s[:1]), "what was there keeps its memory")
+	require.Equal(t, [][]int64{{1}, {2, 3}, nil}, rows.Next(s[:2:2]))
+}
+
 func TestAt(t *testing.T) {
 	block := []int64{1, 2, 3, 4, 5, 6}
 	row := rows.At(block, 1, 2)
