@@ -54,7 +54,7 @@ func TestNoAllocsRefused(t *testing.T) {
 // TestNoAllocsThinned shows the same where tasks that all differ are so many that
 // only the best are searched: on one node, and for headroom.
 func TestNoAllocsThinned(t *testing.T) {
-	for _, h := range []workload.Hard{{Nodes: 1, Tasks: 1500}, {Nodes: 60, Tasks: 30, Levels: 3}} {
+	for _, h := range []workload.Hard{{Nodes: 1, Tasks: 9000}, {Nodes: 300, Tasks: 30, Levels: 3}} {
 		s := h.Subject(h.Build(), 4)
 		noAllocs(t, h.String(), s.Decide)
 	}
