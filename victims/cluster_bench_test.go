@@ -116,6 +116,7 @@ func TestClusterNoAllocs(t *testing.T) {
 	}
 	dst := make(resources.Vector, 2)
 	var task Task
+	var head Head
 	var known, seen int
 	for _, look := range []struct {
 		name string
@@ -129,6 +130,7 @@ func TestClusterNoAllocs(t *testing.T) {
 			}
 		}},
 		{"TaskView", func() { task = c.TaskView(5) }},
+		{"Head", func() { head = c.Head(5) }},
 		{"Key", func() { task.Key = c.Key(5) }},
 		{"Tasks", func() {
 			for range c.Tasks() {
@@ -140,7 +142,7 @@ func TestClusterNoAllocs(t *testing.T) {
 			t.Errorf("%s: %v allocations, want 0", look.name, n)
 		}
 	}
-	if dst[0] != 34 || task.Key == "" || known == 0 || seen == 0 {
+	if dst[0] != 34 || head.State != task.State || task.Key == "" || known == 0 || seen == 0 {
 		t.Errorf("coming free %v, task %v, known %d, seen %d", dst, task, known, seen)
 	}
 }

@@ -166,7 +166,7 @@ func TestMisuse(t *testing.T) {
 	}
 	c := tableCluster(t)
 	for name, call := range map[string]func(id TaskID){
-		"Task": func(id TaskID) { c.Task(id) }, "TaskView": func(id TaskID) { c.TaskView(id) },
+		"Task": func(id TaskID) { c.Task(id) }, "TaskView": func(id TaskID) { c.TaskView(id) }, "Head": func(id TaskID) { c.Head(id) },
 		"Key": func(id TaskID) { c.Key(id) }, "NodeOf": func(id TaskID) { c.NodeOf(id) }, "State": func(id TaskID) { c.State(id) },
 		"Tag": func(id TaskID) { c.Tag(id) }, "Job": func(id TaskID) { c.Job(id) }, "Scheduled": func(id TaskID) { c.Scheduled(id) },
 	} {

@@ -118,6 +118,20 @@ func (x *taskTable) TaskView(id TaskID) Task {
 	return t
 }
 
+// Head returns the head of a task or grant.
+func (x *taskTable) Head(id TaskID) Head {
+	r := x.rowOf(id)
+	return Head{
+		Size: x.size(id), Created: r.created, Queue: r.leaf, Node: r.node, Priority: r.priority, State: r.state,
+		Originator:     r.flags.has(flagOriginator),
+		OptedOut:       r.flags.has(flagOptedOut),
+		RequiredNode:   r.flags.has(flagRequiredNode),
+		NonPreemptible: r.flags.has(flagNonPreemptible),
+
+		HasCreated: r.flags.has(flagCreated), HasJob: r.job != 0, HasBudgets: x.budgetSet.at(int(id)) != 0,
+	}
+}
+
 // Key returns the key of a task or grant.
 func (x *taskTable) Key(id TaskID) string { return x.rowOf(id).key }
 

@@ -149,3 +149,25 @@ type Ask struct {
 	Cost           int64
 	Budgets        []string // they play no part in a plan for the ask itself
 }
+
+// A Head is the part of a task, or of a granted ask, that loops over all tasks
+// decide by. It has no text and no [time.Time], so it costs a small part of what
+// a [Cluster.TaskView] does. What it lacks is read of the few tasks that need it,
+// by [Cluster.Key], [Cluster.Job] or TaskView.
+type Head struct {
+	Size     resources.Vector // memory of the cluster, as that of a TaskView
+	Created  int64            // nanoseconds since 1970, if HasCreated
+	Queue    queue.ID
+	Node     NodeID
+	Priority int32
+	State    State
+
+	Originator     bool
+	OptedOut       bool
+	RequiredNode   bool
+	NonPreemptible bool
+
+	HasCreated bool // it is known when the task was created
+	HasJob     bool // it is a member of a job
+	HasBudgets bool // it names budgets
+}
