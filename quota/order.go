@@ -95,7 +95,7 @@ const (
 )
 
 // orderOf packs what the order of tasks looks at before their age.
-func (r *roster) orderOf(t *victims.Task) (order uint64) {
+func (r *roster) orderOf(t *victims.Head) (order uint64) {
 	if r.e.Compare == nil {
 		order = uint64(int64(t.Priority) - math.MinInt32)
 		if t.Originator {
@@ -124,11 +124,11 @@ func (b *brief) match(size resources.Vector) (exact bool, others int) {
 
 // ageOf returns a number that is lower for younger tasks. If it is not known when
 // a task was created, it is the oldest.
-func ageOf(t *victims.Task) int64 {
-	if t.Created.IsZero() {
+func ageOf(t *victims.Head) int64 {
+	if !t.HasCreated {
 		return math.MaxInt64
 	}
-	return ^t.Created.UnixNano() // in range: the cluster has checked it
+	return ^t.Created
 }
 
 // compareAlike orders tasks whose order and age are the same: "then smaller,
@@ -144,7 +144,7 @@ func (r *roster) compareAlike(i, j int32) int {
 			return c
 		}
 	}
-	return strings.Compare(r.tasks[i].key, r.tasks[j].key)
+	return strings.Compare(r.key(i), r.key(j))
 }
 
 // before reports whether task i is taken before task j.

@@ -39,7 +39,7 @@ func (r *roster) pack(w queue.ID, open resources.Vector) {
 	}
 	r.placeNodes()
 	slices.SortFunc(k.rows, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(k.place[r.tasks[i].node], k.place[r.tasks[j].node]), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(k.place[r.nodeOf(i)], k.place[r.nodeOf(j)]), cmp.Compare(i, j))
 	})
 	r.group(open)
 	// Groups are in node order, which decides between equal ones.
@@ -62,9 +62,9 @@ func (r *roster) group(open resources.Vector) {
 	k.sum = rows.Zeros(k.sum, r.types)
 	sum := k.sum
 	for first := 0; first < len(k.rows); {
-		node, end := r.tasks[k.rows[first]].node, first
+		node, end := r.nodeOf(k.rows[first]), first
 		clear(sum)
-		for ; end < len(k.rows) && r.tasks[k.rows[end]].node == node; end++ {
+		for ; end < len(k.rows) && r.nodeOf(k.rows[end]) == node; end++ {
 			size := r.size(k.rows[end])
 			for _, t := range r.list {
 				if open[t] > 0 {
@@ -79,6 +79,9 @@ func (r *roster) group(open resources.Vector) {
 		first = end
 	}
 }
+
+// nodeOf returns the node of a task.
+func (r *roster) nodeOf(i int32) victims.NodeID { return r.c.NodeOf(r.tasks[i].id) }
 
 // placeNodes numbers the nodes in node order, once in an enforcement.
 func (r *roster) placeNodes() {

@@ -15,6 +15,7 @@ type reporter struct {
 	rounds *rounds
 
 	keys  []keyRow
+	dealt []keyRow // scratch of dealByStart
 	stops [][NumRules]Stop
 	rest  resources.Vector // see stopOf
 }
@@ -111,11 +112,13 @@ func (x *reporter) reportQueues(dst *Outcome) {
 
 // reportVictims lists the victims and the grants.
 func (x *reporter) reportVictims(dst *Outcome) {
-	for _, k := range x.sortByKey() {
+	sorted := x.sortByKey()
+	dst.Victims = slices.Grow(dst.Victims, len(sorted))
+	for _, k := range sorted {
 		c := &x.tasks[k.row]
 		t := x.c.TaskView(c.id)
 		dst.Victims = append(dst.Victims, victims.Victim{
-			Task: c.id, Key: c.key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
+			Task: c.id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
 			Priority: t.Priority, Size: dst.copy(t.Size),
 			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
 		})
@@ -136,7 +139,7 @@ func (x *reporter) reportJobs(dst *Outcome) {
 		}
 		loss := JobLoss{Job: x.c.Job(x.tasks[g.first].id)}
 		loss.Minimum = x.e.Minimum(loss.Job)
-		for m := g.first; m != noTask; m = x.tasks[m].next {
+		for m := g.first; m != noTask; m = x.gangs.next[m] {
 			loss.Victims++
 		}
 		dst.Jobs = append(dst.Jobs, loss)

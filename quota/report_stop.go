@@ -17,7 +17,7 @@ func (x *reporter) reportStops(dst *Outcome) {
 	for w := range x.tree.Leaves(x.q) {
 		next := x.at(w).first // the candidates are in the order of the tasks
 		for id := range x.c.TasksIn(w) {
-			t := x.c.TaskView(id)
+			t := x.c.Head(id)
 			row := int32(-1)
 			if next < x.at(w).end && x.tasks[next].id == id {
 				row = next
@@ -37,7 +37,7 @@ func (x *reporter) reportStops(dst *Outcome) {
 
 // countStop adds what a task holds of the types that stay over to what its rule
 // keeps.
-func (x *reporter) countStop(shortfall resources.Vector, t *victims.Task, why Stop) {
+func (x *reporter) countStop(shortfall resources.Vector, t *victims.Head, why Stop) {
 	if why.Rule == 0 {
 		return
 	}
@@ -56,7 +56,7 @@ func (x *reporter) countStop(shortfall resources.Vector, t *victims.Task, why St
 
 // stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
 // what goes. Its row is below 0 if it is no candidate.
-func (x *reporter) stopOf(t *victims.Task, row int32) Stop {
+func (x *reporter) stopOf(t *victims.Head, row int32) Stop {
 	switch {
 	case t.State == victims.Granted:
 		return Stop{Rule: RuleGranted, Queue: x.q}
@@ -68,7 +68,7 @@ func (x *reporter) stopOf(t *victims.Task, row int32) Stop {
 		return Stop{Rule: RuleRequiredNode, Queue: x.q}
 	}
 	c, size := &x.tasks[row], t.Size
-	spared := x.budgets.spare(c)
+	spared := x.budgets.spare(row)
 	if !x.mayGoSingly(c) {
 		if !x.gangs.rows[c.gang].together {
 			return Stop{Rule: RuleGang, Queue: x.q}

@@ -32,20 +32,15 @@ type leafRow struct {
 	packed     int32 // how many nodes walks have given a place; see pack
 }
 
-// taskRow is a task that may be taken, with what decides when.
+// taskRow is a task that may be taken, with what decides when. It has 32 bytes and
+// no pointer: there may be a row for every task of the cluster.
 type taskRow struct {
-	key   string
-	order uint64 // what comes before age, the lowest first; see orderOf
-	age   int64  // the lowest is the youngest
-	id    victims.TaskID
-	node  victims.NodeID
-	leaf  queue.ID
-
+	order     uint64 // what comes before age, the lowest first; see orderOf
+	age       int64  // the lowest is the youngest
+	id        victims.TaskID
+	leaf      queue.ID
 	gang      int32 // its row in gangs, or noGang
-	next      int32 // the next member of its gang, or noTask
-	firstUse  int32 // its budgets are budgets.uses[firstUse:endUse]
-	endUse    int32
-	asOneUnit bool // it was taken with the rest of its gang
+	asOneUnit bool  // it was taken with the rest of its gang
 }
 
 const noTask = -1
@@ -67,6 +62,9 @@ func (r *roster) start() {
 // at returns the row of a queue.
 func (r *roster) at(p queue.ID) *leafRow { return &r.leaves[p-r.q] }
 
+// key returns the key of a task.
+func (r *roster) key(i int32) string { return r.c.Key(r.tasks[i].id) }
+
 // size returns the size of a task.
 func (r *roster) size(i int32) resources.Vector {
 	at := int(i) * r.types
@@ -84,14 +82,14 @@ func (r *roster) gather(w queue.ID) {
 	}
 	row.gathered, row.first = true, int32(len(r.tasks))
 	for id := range r.c.TasksIn(w) {
-		t := r.c.TaskView(id)
+		t := r.c.Head(id)
 		if t.State == victims.Granted {
-			r.grants = append(r.grants, t.Key)
+			r.grants = append(r.grants, r.c.Key(id))
 		}
 		if t.State != victims.Running || t.RequiredNode {
 			continue
 		}
-		gang := r.gangOf(&t)
+		gang := r.gangOf(id, &t)
 		if r.isAny(t.Size) || gang != noGang && r.gangs.rows[gang].together {
 			r.add(id, gang, &t)
 		}
@@ -100,21 +98,17 @@ func (r *roster) gather(w queue.ID) {
 }
 
 // add lists a task of some gang.
-func (r *roster) add(id victims.TaskID, gang int32, t *victims.Task) {
+func (r *roster) add(id victims.TaskID, gang int32, t *victims.Head) {
 	i := int32(len(r.tasks))
-	row := taskRow{
-		key: t.Key, order: r.orderOf(t), id: id, node: t.Node, leaf: t.Queue,
-		gang: gang, next: noTask, firstUse: int32(len(r.budgets.uses)),
-	}
+	row := taskRow{order: r.orderOf(t), id: id, leaf: t.Queue, gang: gang}
 	if r.e.Compare == nil {
 		row.age = ageOf(t)
 	} else {
-		r.own = append(r.own, *t)
+		r.own = append(r.own, r.c.TaskView(id))
 	}
-	for _, name := range t.Budgets {
-		r.budgets.add(name)
+	if len(r.budgets.rows) > 0 {
+		r.budgets.add(r.c, id, t)
 	}
-	row.endUse = int32(len(r.budgets.uses))
 	r.tasks = append(r.tasks, row)
 	r.sizes = append(r.sizes, t.Size...)
 	r.taken = append(r.taken, false)
@@ -134,7 +128,7 @@ func (r *roster) move(i int32, sign int64) {
 	t := &r.tasks[i]
 	r.taken[i] = sign > 0
 	r.ledger.move(t.leaf, r.size(i), sign)
-	r.budgets.move(t, sign)
+	r.budgets.move(i, sign)
 	if t.gang != noGang && !t.asOneUnit {
 		r.gangs.rows[t.gang].single += int32(sign)
 	}

@@ -2,6 +2,7 @@ package quota
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -13,11 +14,12 @@ import (
 type gangs struct {
 	rows  []gangRow
 	named map[string]int32 // row by name, or noGang
+	next  []int32          // by task: the next member of its gang, or noTask
 }
 
 // gangRow is a job that has a minimum.
 type gangRow struct {
-	first, last int32 // its tasks that are listed, linked by taskRow.next
+	first, last int32 // its tasks that are listed, linked by gangs.next
 	spare       int32 // so many members may go one by one
 	single      int32 // so many of them have gone one by one
 	waiting     int32 // so many are still on the heap of a walk
@@ -31,7 +33,7 @@ type gangRow struct {
 const noGang = -1
 
 func (g *gangs) start() {
-	g.rows = g.rows[:0]
+	g.rows, g.next = g.rows[:0], g.next[:0]
 	if g.named == nil {
 		g.named = make(map[string]int32)
 	}
@@ -40,35 +42,36 @@ func (g *gangs) start() {
 
 // gangOf returns the gang of a task, or noGang. A gang is looked at once: the
 // cost is linear in its members.
-func (r *roster) gangOf(t *victims.Task) int32 {
-	if r.e.Minimum == nil || t.Job == "" {
+func (r *roster) gangOf(id victims.TaskID, t *victims.Head) int32 {
+	if r.e.Minimum == nil || !t.HasJob {
 		return noGang
 	}
-	if row, known := r.gangs.named[t.Job]; known {
+	job := r.c.Job(id)
+	if row, known := r.gangs.named[job]; known {
 		return row
 	}
 	row := int32(noGang)
-	if least := r.e.Minimum(t.Job); least > 0 {
+	if least := r.e.Minimum(job); least > 0 {
 		row = int32(len(r.gangs.rows))
-		r.gangs.rows = append(r.gangs.rows, r.newGang(t, least))
+		r.gangs.rows = append(r.gangs.rows, r.newGang(job, t.Queue, least))
 	}
-	r.gangs.named[t.Job] = row
+	r.gangs.named[job] = row
 	return row
 }
 
 // newGang looks at the members of a gang: those that run. Who is leaving neither
 // counts nor protects. A member that can run on its node only counts, and keeps
 // the gang from going as a whole, as does one in another leaf.
-func (r *roster) newGang(t *victims.Task, least int) gangRow {
+func (r *roster) newGang(job string, w queue.ID, least int) gangRow {
 	g := gangRow{first: noTask, last: noTask, together: true}
 	running := 0
-	for id := range r.c.JobTasks(t.Job) {
-		m := r.c.TaskView(id)
+	for id := range r.c.JobTasks(job) {
+		m := r.c.Head(id)
 		if m.State != victims.Running {
 			continue
 		}
 		running++
-		g.together = g.together && m.Queue == t.Queue && !m.RequiredNode
+		g.together = g.together && m.Queue == w && !m.RequiredNode
 	}
 	g.spare = int32(max(running-least, 0))
 	return g
@@ -77,10 +80,13 @@ func (r *roster) newGang(t *victims.Task, least int) gangRow {
 // join makes a listed task a member of its gang.
 func (r *roster) join(gang, i int32) {
 	g := &r.gangs.rows[gang]
+	for len(r.gangs.next) <= int(i) {
+		r.gangs.next = append(r.gangs.next, noTask)
+	}
 	if g.first == noTask {
 		g.first = i
 	} else {
-		r.tasks[g.last].next = i
+		r.gangs.next[g.last] = i
 	}
 	g.last = i
 }
@@ -97,7 +103,7 @@ func (r *roster) mayGoSingly(t *taskRow) bool {
 // rest sets dst to the sum of the members of a gang that are not taken.
 func (r *roster) rest(dst resources.Vector, gang int32) resources.Vector {
 	dst = rows.Zeros(dst, r.types)
-	for i := r.gangs.rows[gang].first; i != noTask; i = r.tasks[i].next {
+	for i := r.gangs.rows[gang].first; i != noTask; i = r.gangs.next[i] {
 		if !r.taken[i] {
 			dst = resources.Add(dst, dst, r.size(i))
 		}
@@ -112,7 +118,7 @@ func (r *roster) unitSize(dst resources.Vector, i int32) resources.Vector {
 		return resources.Copy(dst, r.size(i))
 	}
 	dst = rows.Zeros(dst, r.types)
-	for m := r.gangs.rows[r.tasks[i].gang].first; m != noTask; m = r.tasks[m].next {
+	for m := r.gangs.rows[r.tasks[i].gang].first; m != noTask; m = r.gangs.next[m] {
 		if r.tasks[m].asOneUnit {
 			dst = resources.Add(dst, dst, r.size(m))
 		}
@@ -125,10 +131,10 @@ func (r *roster) unitSize(dst resources.Vector, i int32) resources.Vector {
 func (r *roster) restSpared(gang int32) bool {
 	exceeded := false
 	for _, sign := range [...]int64{1, -1} {
-		for i := r.gangs.rows[gang].first; i != noTask; i = r.tasks[i].next {
-			if t := &r.tasks[i]; !r.taken[i] {
-				r.budgets.move(t, sign)
-				exceeded = exceeded || r.budgets.exceeded(t)
+		for i := r.gangs.rows[gang].first; i != noTask; i = r.gangs.next[i] {
+			if !r.taken[i] {
+				r.budgets.move(i, sign)
+				exceeded = exceeded || r.budgets.exceeded(i)
 			}
 		}
 	}
@@ -139,7 +145,7 @@ func (r *roster) restSpared(gang int32) bool {
 func (r *roster) takeRest(gang int32) {
 	g := &r.gangs.rows[gang]
 	g.gone = true
-	for i := g.first; i != noTask; i = r.tasks[i].next {
+	for i := g.first; i != noTask; i = r.gangs.next[i] {
 		if !r.taken[i] {
 			r.tasks[i].asOneUnit = true
 			r.take(i)
@@ -151,7 +157,7 @@ func (r *roster) takeRest(gang int32) {
 func (r *roster) untakeRest(gang int32) {
 	g := &r.gangs.rows[gang]
 	g.gone = false
-	for i := g.first; i != noTask; i = r.tasks[i].next {
+	for i := g.first; i != noTask; i = r.gangs.next[i] {
 		if r.tasks[i].asOneUnit {
 			r.untake(i)
 			r.tasks[i].asOneUnit = false

@@ -118,10 +118,10 @@ func (f *finder) inOrder(w queue.ID) []int32 {
 	if len(f.gangs.rows) == 0 && len(f.budgets.uses) == 0 {
 		return k.order
 	}
-	slices.SortFunc(k.order, func(i, j int32) int { return strings.Compare(f.tasks[i].key, f.tasks[j].key) })
+	slices.SortFunc(k.order, func(i, j int32) int { return strings.Compare(f.key(i), f.key(j)) })
 	k.named = rows.Zeros(k.named, len(f.budgets.rows))
 	for _, i := range k.order {
-		for _, b := range f.budgets.of(&f.tasks[i]) {
+		for _, b := range f.budgets.of(i) {
 			k.named[b]++
 		}
 	}
@@ -138,7 +138,7 @@ func (f *finder) inOrder(w queue.ID) []int32 {
 // once in a pass.
 func (f *finder) couldGo(i int32, goal resources.Vector) (single, together bool) {
 	t, size := &f.tasks[i], f.size(i)
-	single = f.serves(goal, size) && resources.Fits(size, f.single) && f.mayGoSingly(t) && f.budgets.spare(t)
+	single = f.serves(goal, size) && resources.Fits(size, f.single) && f.mayGoSingly(t) && f.budgets.spare(i)
 	if t.gang == noGang {
 		return single, false
 	}

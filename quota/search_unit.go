@@ -30,13 +30,13 @@ func (f *finder) addTask(i int32, chain []int32) {
 	u := f.unit(i)
 	u.Bounds = chain
 	t, k := &f.tasks[i], &f.poser
-	if from := len(k.parts); t.gang != noGang || t.firstUse < t.endUse {
+	if from := len(k.parts); t.gang != noGang || len(f.budgets.of(i)) > 0 {
 		k.parts = append(k.parts, cover.Part{Size: u.Size, Needs: u.Needs, Bounds: chain})
 		if t.gang != noGang {
 			g := &f.gangs.rows[t.gang]
 			k.part(1, k.boundCount(&k.ofGang[t.gang], int64(g.spare-g.single)))
 		}
-		f.addUses(t)
+		f.addUses(i)
 		u.Parts = k.parts[from:len(k.parts):len(k.parts)]
 	}
 	f.problem.Units = append(f.problem.Units, u)
@@ -52,7 +52,7 @@ func (f *finder) addGang(gang int32, chain []int32) {
 	k.counts = append(k.counts, u.Size...)
 	u.Size = k.counts[len(k.counts)-f.types : len(k.counts) : len(k.counts)]
 	n := 1
-	for i := f.tasks[g.first].next; i != noTask; i = f.tasks[i].next {
+	for i := f.gangs.next[g.first]; i != noTask; i = f.gangs.next[i] {
 		m := f.unit(i)
 		u.Levels = costOrder.Join(&u.Levels, n, &m.Levels)
 		if n++; m.Key < u.Key {
@@ -74,9 +74,9 @@ func (f *finder) addGang(gang int32, chain []int32) {
 }
 
 // addUses adds a part for each hard budget of a task.
-func (f *finder) addUses(t *taskRow) {
+func (f *finder) addUses(i int32) {
 	k := &f.poser
-	for _, row := range f.budgets.of(t) {
+	for _, row := range f.budgets.of(i) {
 		if b := &f.budgets.rows[row]; b.hard {
 			k.part(1, k.boundCount(&k.ofBudget[row], b.left-b.used))
 		}
@@ -87,8 +87,8 @@ func (f *finder) addUses(t *taskRow) {
 func (f *finder) addAllUses(g *gangRow) {
 	k := &f.poser
 	k.named = rows.Zeros(k.named, len(f.budgets.rows))
-	for i := g.first; i != noTask; i = f.tasks[i].next {
-		for _, b := range f.budgets.of(&f.tasks[i]) {
+	for i := g.first; i != noTask; i = f.gangs.next[i] {
+		for _, b := range f.budgets.of(i) {
 			k.named[b]++
 		}
 	}
@@ -113,7 +113,7 @@ func (k *poser) part(n int64, bound int32) {
 func (f *finder) unit(i int32) cover.Unit {
 	c, size := &f.tasks[i], f.size(i)
 	t := f.c.TaskView(c.id)
-	u := cover.Unit{Key: c.key, Size: size, Needs: onlyOne, Work: t.Lost(f.now)}
+	u := cover.Unit{Key: t.Key, Size: size, Needs: onlyOne, Work: t.Lost(f.now)}
 	u.Levels[levelPriority] = int64(t.Priority)
 	u.Levels[levelTasks] = 1
 	u.Levels[levelSumPriorities] = int64(t.Priority)

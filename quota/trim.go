@@ -53,7 +53,7 @@ func (x *walker) standsForUnit(i int32) bool {
 	if !t.asOneUnit {
 		return false
 	}
-	for m := x.gangs.rows[t.gang].first; m != noTask; m = x.tasks[m].next {
+	for m := x.gangs.rows[t.gang].first; m != noTask; m = x.gangs.next[m] {
 		if x.tasks[m].asOneUnit && x.before(i, m) {
 			return false
 		}
@@ -84,7 +84,7 @@ func (x *walker) giveBack(i int32) {
 	}
 	gang := x.tasks[i].gang
 	x.untakeRest(gang)
-	for m := x.gangs.rows[gang].first; m != noTask; m = x.tasks[m].next {
+	for m := x.gangs.rows[gang].first; m != noTask; m = x.gangs.next[m] {
 		if x.taken[m] && x.canBeSpared(m) {
 			x.push(m)
 		}

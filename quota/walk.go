@@ -88,7 +88,7 @@ func (x *walker) consider(w queue.ID, goal resources.Vector, i int32) bool {
 		return x.considerRest(w, goal, t.gang)
 	}
 	size := x.size(i)
-	if !x.helps(w, goal, size) || !resources.Fits(size, x.left) || !x.budgets.spare(t) {
+	if !x.helps(w, goal, size) || !resources.Fits(size, x.left) || !x.budgets.spare(i) {
 		return false
 	}
 	x.take(i)
