@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,39 +20,82 @@ import (
 // free and then the tasks, and the sizes of the members.
 //
 //	"0: a2 b2p1 | 1: c4/g d1!", 4, 4
+//	"max=8 low=2 hard=1 soft=0; 0: A4 b2%hard c2%soft", 4
 //
 // Task b has 2 cpus and priority 1, c is of the running job g, and d has opted
 // out. A running job keeps 1 member, unless its name has a number: g2 keeps 2.
+//
+// Before a semicolon stand the max of the job's leaf, what the other leaf
+// guarantees, and what budgets have left. Task A is of the job's own leaf, and a
+// budget stands behind a percent sign.
 func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
+	with, hosts := tableSettings(t, hosts)
 	schema, err := resources.NewSchema("cpu", "gpu")
 	require.NoError(t, err)
+	job := queue.Config{Name: "q"}
+	if most, ok := with["max"]; ok {
+		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
+	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "q"}, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{0, 0}, Defined: 1}},
+		job, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{with["low"], 0}, Defined: 1}},
 	}}, queue.Lenient)
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)
-	q, _ := tree.Lookup("root.q")
-	low, _ := tree.Lookup("root.low")
-	for n, text := range strings.Split(hosts, "|") {
-		free, rest, _ := strings.Cut(text, ":")
-		capacity, err := strconv.ParseInt(strings.TrimSpace(free), 10, 64)
-		require.NoError(t, err)
-		var tasks []victims.Task
-		for _, word := range strings.Fields(rest) {
-			task := tableTask(t, word)
-			task.Queue = low
-			capacity += task.Size[0]
-			tasks = append(tasks, task)
-		}
-		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{capacity, 0}})
-		require.NoError(t, err)
-		for i := range tasks {
-			tasks[i].Node = id
-			_, err := c.AddTask(&tasks[i])
-			require.NoError(t, err)
-		}
+	for _, name := range []string{"hard", "soft"} {
+		require.NoError(t, c.SetBudget(name, victims.Budget{Left: with[name], Hard: name == "hard"}))
 	}
-	job := &Job{Name: "j", Queue: q, Priority: 9}
+	for n, text := range strings.Split(hosts, "|") {
+		tableHost(t, c, n, text)
+	}
+	q, _ := tree.Lookup("root.q")
+	return deskOf(t, c, q, members)
+}
+
+// tableSettings reads what stands before the semicolon of a desk, if there is one,
+// and returns the rest.
+func tableSettings(t *testing.T, text string) (with map[string]int64, hosts string) {
+	with = make(map[string]int64)
+	settings, hosts, ok := strings.Cut(text, ";")
+	if !ok {
+		return with, text
+	}
+	for _, word := range strings.Fields(settings) {
+		name, value, _ := strings.Cut(word, "=")
+		n, err := strconv.ParseInt(value, 10, 64)
+		require.NoError(t, err)
+		with[name] = n
+	}
+	return with, hosts
+}
+
+// tableHost adds a host with its tasks: "0: a2 b2p1".
+func tableHost(t *testing.T, c *victims.Cluster, n int, text string) {
+	free, rest, _ := strings.Cut(text, ":")
+	capacity, err := strconv.ParseInt(strings.TrimSpace(free), 10, 64)
+	require.NoError(t, err)
+	var tasks []victims.Task
+	for _, word := range strings.Fields(rest) {
+		task := tableTask(t, word)
+		leaf := "root.low"
+		if task.Key < "a" {
+			leaf = "root.q"
+		}
+		task.Queue, _ = c.Tree().Lookup(leaf)
+		capacity += task.Size[0]
+		tasks = append(tasks, task)
+	}
+	id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: resources.Vector{capacity, 0}})
+	require.NoError(t, err)
+	for i := range tasks {
+		tasks[i].Node = id
+		_, err := c.AddTask(&tasks[i])
+		require.NoError(t, err)
+	}
+}
+
+// deskOf is the desk of a job of some members in a cluster.
+func deskOf(t *testing.T, c *victims.Cluster, leaf queue.ID, members []int64) *desk {
+	job := &Job{Name: "j", Queue: leaf, Priority: 9}
 	for i, size := range members {
 		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
 	}
@@ -71,10 +115,14 @@ func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 	return d
 }
 
-// tableTask reads a task: "b2p1", "c4/g", "d1!".
+// tableTask reads a task: "b2p1", "c4/g", "d1!", "e2%soft".
 func tableTask(t *testing.T, word string) (task victims.Task) {
 	task.Key = word[:1]
-	word, task.OptedOut = strings.CutSuffix(word[1:], "!")
+	word, budget, ok := strings.Cut(word[1:], "%")
+	if ok {
+		task.Budgets = []string{budget}
+	}
+	word, task.OptedOut = strings.CutSuffix(word, "!")
 	word, task.Job, _ = strings.Cut(word, "/")
 	size, priority, _ := strings.Cut(word, "p")
 	n, err := strconv.ParseInt(size, 10, 64)
@@ -86,6 +134,37 @@ func tableTask(t *testing.T, word string) (task victims.Task) {
 		task.Priority = int32(n)
 	}
 	return task
+}
+
+// unit returns the row of a unit by the keys of its tasks, those of a whole job in
+// brackets: "a", "[a b]".
+func (d *desk) unit(t require.TestingT, keys string) int32 {
+	for u := range d.board.units {
+		if d.nameOf(int32(u)) == keys {
+			return int32(u)
+		}
+	}
+	require.Fail(t, "no such unit", keys)
+	return -1
+}
+
+// nameOf is the name that unit knows a unit by.
+func (d *desk) nameOf(u int32) string {
+	keys := strings.Join(d.search.best.keysOf(nil, []int32{u}), " ")
+	if d.board.units[u].whole {
+		keys = "[" + keys + "]"
+	}
+	return keys
+}
+
+// unitNames names some units, in the order of their names.
+func (d *desk) unitNames(units []int32) string {
+	var names []string
+	for _, u := range units {
+		names = append(names, d.nameOf(u))
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
 }
 
 // said writes the best plan: the hosts of the members, and who goes.
@@ -225,11 +304,7 @@ func TestUnits_Table(t *testing.T) {
 		d := tableDesk(t, test.hosts, 1)
 		var got []string
 		for u := range d.board.units {
-			keys := strings.Join(d.search.best.keysOf(nil, []int32{int32(u)}), " ")
-			if d.board.units[u].whole {
-				keys = "[" + keys + "]"
-			}
-			got = append(got, keys)
+			got = append(got, d.nameOf(int32(u)))
 		}
 		require.Equal(t, test.want, strings.Join(got, " "), test.hosts)
 	}
