@@ -117,8 +117,9 @@ func deskOf(t *testing.T, c *victims.Cluster, leaf queue.ID, members []int64) *d
 
 // tableTask reads a task: "b2p1", "c4/g", "d1!", "e2%soft".
 func tableTask(t *testing.T, word string) (task victims.Task) {
-	task.Key = word[:1]
-	word, budget, ok := strings.Cut(word[1:], "%")
+	letters := strings.IndexAny(word, "0123456789")
+	task.Key, word = word[:letters], word[letters:]
+	word, budget, ok := strings.Cut(word, "%")
 	if ok {
 		task.Budgets = []string{budget}
 	}
