@@ -25,7 +25,7 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 	x.sized(complain)
 	for i := range x.plan.Placements {
 		if at := &x.plan.Placements[i]; !x.isNode(at.Node) {
-			complain(Violation{Law: LawNode})
+			complain(Violation{Law: LawNode, Member: x.memberKey(at.Member)})
 		}
 	}
 	if found {
@@ -47,6 +47,14 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 			break
 		}
 	}
+}
+
+// memberKey returns the key of a member, or "" if there is no such one.
+func (x *audit) memberKey(i int) string {
+	if i < 0 || i >= len(x.job.Members) {
+		return ""
+	}
+	return x.job.Members[i].Key
 }
 
 // named complains about names that are none, or not different.
@@ -153,7 +161,7 @@ func (x *audit) minimum(complain func(Violation)) {
 		// A member has one place. One that is leaving can get none before it
 		// has gone.
 		if at.Member < 0 || at.Member >= len(x.done) || x.done[at.Member] {
-			complain(Violation{Law: LawPlaced})
+			complain(Violation{Law: LawPlaced, Member: x.memberKey(at.Member)})
 			return
 		}
 		if !at.Further {

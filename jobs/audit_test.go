@@ -61,7 +61,7 @@ func TestAudit(t *testing.T) {
 		{"not the first members", queues + "node n1 8\njob q 4,4 min=1", on("", "n1"), nil,
 			[]string{"placed: member j1: no member without a place, or placed before"}},
 		{"a member that runs", full + "\nnode n2 4\ntask j0 q n2 4 job=j\njob q 4,4", on("n2", "n1"), on("v"),
-			[]string{"placed: no member without a place, or placed before"}},
+			[]string{"placed: member j0: no member without a place, or placed before"}},
 		{"unschedulable", queues + "node n1 4 off\njob q 4", on("n1"), nil, []string{"schedulable: member j0: node n1: takes no new tasks"}},
 		{"reserved", queues + "node n1 4 for=x\njob q 4", on("n1"), nil, []string{"reserved: member j0: node n1: reserved for another"}},
 		{"must not", full + "\njob q 4 never", on("n1"), on("v"), []string{"may-preempt: the job must not preempt"}},
@@ -129,10 +129,10 @@ func TestAudit_NoPlan(t *testing.T) {
 		{"unknown type", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{0, 0, 1} }, "size: member j1: #2 1 asked, want between 0 and 0"},
 		{"sum", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{math.MaxInt64} },
 			"size: member j1: cpu 9223372036854775.807 asked, want between 0 and 9223372036854771.807"},
-		{"node", func(p *jobs.Plan) { p.Placements[0].Node = 7 }, "node: no node of this row"},
-		{"node below zero", func(p *jobs.Plan) { p.Placements[0].Node = -1 }, "node: no node of this row"},
+		{"node", func(p *jobs.Plan) { p.Placements[0].Node = 7 }, "node: member j0: no node of this row"},
+		{"node below zero", func(p *jobs.Plan) { p.Placements[0].Node = -1 }, "node: member j0: no node of this row"},
 		{"member", func(p *jobs.Plan) { p.Placements[0].Member = 9 }, "placed: no member without a place, or placed before"},
-		{"member twice", func(p *jobs.Plan) { p.Placements[1].Member = 0 }, "placed: no member without a place, or placed before"},
+		{"member twice", func(p *jobs.Plan) { p.Placements[1].Member = 0 }, "placed: member j0: no member without a place, or placed before"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, "queue q\nqueue low\nnode n1 8\ntask v low n1 2\njob q 2,0")

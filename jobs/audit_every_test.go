@@ -1,0 +1,179 @@
+package jobs_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// fields tells what a violation names: everything that is set, by field.
+func (w *town) fields(v jobs.Violation) string {
+	words := []string{v.Law.String()}
+	add := func(name, value string) {
+		if value != "" {
+			words = append(words, name+"="+value)
+		}
+	}
+	add("member", v.Member)
+	add("victim", v.Victim)
+	add("job", v.Job)
+	add("node", v.Node)
+	add("budget", v.Budget)
+	if v.Victim != "" {
+		add("task", w.cluster.Key(v.Task))
+	}
+	if v.HasQueue {
+		add("queue", w.cluster.Tree().Path(v.Queue))
+	}
+	if v.HasType {
+		add("type", w.schema.Name(v.Type))
+	}
+	if v.Have != 0 || v.Want != 0 {
+		add("have", fmt.Sprintf("%d/%d", v.Have, v.Want))
+	}
+	return strings.Join(words, " ")
+}
+
+// For every law there is a plan that breaks it and no other one. What is said of it
+// names who is at fault, and what there is beside what is wanted.
+func TestAudit_EveryLaw(t *testing.T) {
+	const (
+		queues = "queue q\nqueue low\n"
+		full   = queues + "node n1 4\ntask v low n1 4 "
+		one    = "\njob q 4"
+	)
+	tested := map[jobs.Law]bool{}
+	for _, test := range []struct {
+		law        jobs.Law
+		town       string
+		nodes      string
+		victims    string
+		spoil      func(w *town, p *jobs.Plan, a *jobs.Auditor)
+		want       string
+		afterwards bool // the law is told beside one that it brings about
+	}{
+		{law: jobs.LawKey, town: full + "\njob q 4,0", nodes: "n1 n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Members[1].Key = "j0" }, want: "key member=j0"},
+		{law: jobs.LawLeaf, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Queue = queue.Root }, want: "leaf"},
+		{law: jobs.LawSize, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Job.Members[0].Size = resources.Vector{0, 0, 7} },
+			want:  "size member=j0 type=#2 have=7/0"},
+		{law: jobs.LawNode, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Placements[0].Node = 5 }, want: "node member=j0"},
+		{law: jobs.LawPlaced, town: full + "\njob q 4,0 min=1", nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) { p.Placements = append(p.Placements, p.Placements[0]) },
+			want:  "placed member=j0"},
+		{law: jobs.LawMinimum, town: full + "\njob q 4,0", nodes: "n1", victims: "v", want: "minimum have=1/2"},
+
+		{law: jobs.LawSchedulable, town: queues + "node n1 4 off\ntask v low n1 4" + one, nodes: "n1", victims: "v",
+			want: "schedulable member=j0 node=n1"},
+		{law: jobs.LawReserved, town: queues + "node n1 4 for=x\ntask v low n1 4" + one, nodes: "n1", victims: "v",
+			want: "reserved member=j0 node=n1"},
+		{law: jobs.LawFilter, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
+				a.Filter = func(*jobs.Job, int, victims.NodeID) bool { return false }
+			}, want: "filter member=j0 node=n1"},
+		{law: jobs.LawDomain, town: queues + "node n1 4 in=r1\nnode n2 4 in=r2\njob q 4,4 domain=1", nodes: "n1 n2",
+			want: "domain member=j1 node=n2"},
+
+		{law: jobs.LawMayPreempt, town: full + "\njob q 4 never", nodes: "n1", victims: "v", want: "may-preempt"},
+		// A job that must not be preempted may not go beyond the min: neither before the
+		// plan nor after it, for no victim changes that.
+		{law: jobs.LawTrigger, town: "queue q quota=3:9\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", nodes: "n1", victims: "v",
+			want: "trigger queue=root.q type=cpu have=4000/3000", afterwards: true},
+
+		{law: jobs.LawKnown, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) {
+				p.Victims = append(p.Victims, jobs.Victim{Task: p.Victims[0].Task, Key: "w"})
+			}, want: "known victim=w task=v"},
+		{law: jobs.LawOnce, town: full + one, nodes: "n1", victims: "v v", want: "once victim=v task=v"},
+		{law: jobs.LawLeaving, town: full + "state=releasing" + one, nodes: "n1", victims: "v", want: "leaving victim=v task=v"},
+		{law: jobs.LawRequiredTask, town: full + "bound" + one, nodes: "n1", victims: "v", want: "required-task victim=v task=v"},
+		{law: jobs.LawApplication, town: full + "app=j" + one, nodes: "n1", victims: "v", want: "application victim=v task=v"},
+		{law: jobs.LawFence, town: "queue t policy=fence\nqueue t.q\nqueue low\nnode n1 4\ntask v low n1 4\njob t.q 4", nodes: "n1", victims: "v",
+			want: "fence victim=v task=v"},
+		{law: jobs.LawDisabled, town: "queue q\nqueue low policy=disabled\nnode n1 4\ntask v low n1 4" + one, nodes: "n1", victims: "v",
+			want: "disabled victim=v task=v"},
+		{law: jobs.LawNonPreemptible, town: full + "fixed" + one, nodes: "n1", victims: "v", want: "non-preemptible victim=v task=v"},
+		{law: jobs.LawPriority, town: full + "p=10" + one, nodes: "n1", victims: "v", want: "priority victim=v task=v have=10/9"},
+		{law: jobs.LawExempt, town: full + "until=ever" + one, nodes: "n1", victims: "v", want: "exempt victim=v task=v"},
+
+		{law: jobs.LawGuarantee, town: "queue q\nqueue low g=1\nnode n1 4\ntask v low n1 4" + one, nodes: "n1", victims: "v",
+			want: "guarantee queue=root.low type=cpu have=0/1000"},
+		{law: jobs.LawBudget, town: "budget web 0 hard\n" + full + "web=web" + one, nodes: "n1", victims: "v",
+			want: "budget budget=web have=1/0"},
+		{law: jobs.LawGang, town: full + "job=g\ntask w low n1 0 job=g\nkeep g 2" + one, nodes: "n1", victims: "v",
+			want: "gang job=g have=1/2"},
+
+		{law: jobs.LawRoom, town: queues + "node n1 3" + one, nodes: "n1", want: "room node=n1 type=cpu have=3000/4000"},
+		{law: jobs.LawHeadroom, town: "queue q max=3\nnode n1 4" + one, nodes: "n1", want: "headroom queue=root.q type=cpu have=4000/3000"},
+		{law: jobs.LawQuota, town: "queue q quota=0:3\nnode n1 4" + one, nodes: "n1", want: "quota queue=root.q type=cpu have=4000/3000"},
+		{law: jobs.LawPredicate, town: full + one, nodes: "n1", victims: "v",
+			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.Predicate = func(*jobs.Placing) bool { return false } },
+			want:  "predicate member=j0 node=n1"},
+		{law: jobs.LawMinimal, town: full + "\ntask w low n1 0" + one, nodes: "n1", victims: "v w", want: "minimal victim=w task=w"},
+	} {
+		t.Run(test.law.String(), func(t *testing.T) {
+			w := build(t, test.town)
+			p, a := w.plan(strings.Fields(test.nodes), strings.Fields(test.victims)...), w.auditor()
+			if test.spoil != nil {
+				p.Job.Members = slices.Clone(p.Job.Members)
+				test.spoil(w, p, a)
+			}
+			found := a.Audit(nil, p, noon)
+			require.NotEmpty(t, found)
+			require.Equal(t, test.want, w.fields(found[0]))
+			require.Len(t, found, map[bool]int{false: 1, true: 2}[test.afterwards], "it breaks one law: %v", found)
+			require.Contains(t, found[0].String(), test.law.String()+": ")
+		})
+		tested[test.law] = true
+	}
+	for l := jobs.LawKey; l <= jobs.LawMinimal; l++ {
+		require.True(t, tested[l], "no plan breaks %v", l)
+	}
+}
+
+// Every plan of the same town is judged by itself: an auditor that has seen a bad
+// one says nothing of it about the next.
+func TestAudit_Again(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\nnode n2 4\ntask v low n1 4 job=g\ntask w low n2 4 job=g\nkeep g 2\njob q 4")
+	a := w.auditor()
+	good, bad := w.plan([]string{"n1"}, "v", "w"), w.plan([]string{"n1"}, "v")
+	kept := a.Audit(nil, bad, noon)
+	require.Len(t, kept, 1)
+	for range 3 {
+		require.Empty(t, a.Audit(nil, good, noon))
+		require.Equal(t, kept, a.Audit(nil, bad, noon))
+	}
+	both := a.Audit(kept, bad, noon)
+	require.Equal(t, append(slices.Clone(kept), kept...), both, "what was there stays before it")
+}
+
+// If a plan breaks many laws all are said, in the order of the auditor: the nodes,
+// what lets the job preempt, each victim, then sums.
+func TestAudit_Order(t *testing.T) {
+	w := build(t, "budget web 0 hard\nqueue q max=3\nqueue low g=9\nnode n1 8 off\n"+
+		"task v low n1 4 p=30 web=web\ntask w low n1 1 bound\ntask x low n1 3 job=g\ntask y low n1 0 job=g\nkeep g 2\njob q 6,1 never")
+	var got []string
+	for _, v := range w.auditor().Audit(nil, w.plan([]string{"n1", "n1"}, "w", "v", "x"), noon) {
+		got = append(got, w.fields(v))
+	}
+	require.Equal(t, []string{
+		"schedulable member=j0 node=n1", "schedulable member=j1 node=n1",
+		"may-preempt",
+		"required-task victim=w task=w", "priority victim=v task=v have=30/9",
+		"guarantee queue=root.low type=cpu have=0/8000", // it was below 9 before
+		"budget budget=web have=1/0",
+		"gang job=g have=1/2",
+		"headroom queue=root.q type=cpu have=7000/3000",
+	}, got)
+}

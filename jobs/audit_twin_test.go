@@ -1,0 +1,170 @@
+package jobs_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/oracle"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// The auditor says of any plan what package oracle says of it: both find it lawful
+// or neither does, and whatever law the oracle names the auditor names as well. The
+// oracle stops at the first law in some places, so it may name fewer.
+//
+// Plans are made up here. Some are those of the planner, with a victim more or less
+// or a member elsewhere: those are lawful but for one thing, as random ones hardly
+// ever are.
+func TestAudit_Twin(t *testing.T) {
+	told := map[oracle.Law]int{}
+	rapid.Check(t, func(t *rapid.T) { auditIsTwin(t, told) })
+	if len(told) == 0 {
+		t.Fatal("no plan was looked at")
+	}
+}
+
+func FuzzAudit_Twin(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { auditIsTwin(t, map[oracle.Law]int{}) }))
+}
+
+func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
+	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
+	h := newHarness(t, c)
+	h.decide("plan")
+	plan, places, stops := h.madeUp(t)
+	if plan == nil {
+		return
+	}
+	want := oracle.JobBreaks(c, places, stops)
+	var got []oracle.Law
+	for _, v := range h.auditorOfCase().Audit(nil, plan, c.Options.Now) {
+		switch v.Law {
+		case jobs.LawTrigger, jobs.LawMayPreempt: // which the oracle does not ask
+		default:
+			got = append(got, lawOf[v.Law])
+		}
+	}
+	if slices.Contains(want, oracle.Candidate) {
+		// What leaves anyway, and what nobody may take, frees something for the oracle
+		// and not for the audit. That it is no candidate is all that both say.
+		want = []oracle.Law{oracle.Candidate}
+	}
+	if len(want) > 1 {
+		// Whether less would do is compared if nothing else is wrong: of half a job the
+		// two give back different parts.
+		want = slices.DeleteFunc(want, func(law oracle.Law) bool { return law == oracle.Minimal })
+	}
+	for _, law := range want {
+		told[law]++
+		if !slices.Contains(got, law) {
+			t.Fatalf("stop %v for %v: the oracle says %v, and the audit %v\n%v", stops, places, want, got, c)
+		}
+	}
+	if len(want) == 0 {
+		told["lawful"]++
+		if len(got) > 0 {
+			t.Fatalf("stop %v for %v: the oracle finds it lawful, and the audit says %v\n%v", stops, places, got, c)
+		}
+	}
+}
+
+// auditorOfCase returns an auditor with the options of the planner.
+func (h *harness) auditorOfCase() *jobs.Auditor {
+	p := &h.planner
+	return &jobs.Auditor{
+		Cluster: p.Cluster, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf,
+	}
+}
+
+// madeUp returns a plan for the members of the minimum that have no place, with
+// their nodes and the keys of the victims; nil if there are none to place or no
+// nodes. If the planner had one it is that one, with something changed.
+func (h *harness) madeUp(t *rapid.T) (p *jobs.Plan, places, stops []string) {
+	unplaced := h.minimumWithoutPlace()
+	if len(unplaced) == 0 || len(h.c.World.Nodes) == 0 {
+		return nil, nil, nil
+	}
+	if h.d.Outcome != victims.Refused {
+		places, _ = h.places()
+		stops = h.stops()
+	}
+	for len(places) < len(unplaced) {
+		places = append(places, rapid.SampledFrom(h.c.World.Nodes).Draw(t, "node").Name)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "changes") {
+		h.change(t, places, &stops)
+	}
+	p = &jobs.Plan{Job: h.job}
+	for i, name := range places {
+		n, _ := h.cluster.LookupNode(name)
+		p.Placements = append(p.Placements, jobs.Placement{Member: unplaced[i], Node: n})
+	}
+	for _, key := range stops {
+		id, _ := h.cluster.Lookup(key)
+		p.Victims = append(p.Victims, jobs.Victim{Task: id, Key: key})
+	}
+	return p, places, stops
+}
+
+// change moves a member, or stops a task more or less.
+func (h *harness) change(t *rapid.T, places []string, stops *[]string) {
+	switch rapid.SampledFrom([]string{"more", "less", "move"}).Draw(t, "change") {
+	case "more":
+		if tasks := h.c.World.Tasks; len(tasks) > 0 {
+			key := rapid.SampledFrom(tasks).Draw(t, "task").Key
+			if !slices.Contains(*stops, key) {
+				*stops = append(*stops, key)
+			}
+		}
+	case "less":
+		if n := len(*stops); n > 0 {
+			i := rapid.IntRange(0, n-1).Draw(t, "less")
+			*stops = slices.Delete(slices.Clone(*stops), i, i+1)
+		}
+	case "move":
+		places[rapid.IntRange(0, len(places)-1).Draw(t, "member")] = rapid.SampledFrom(h.c.World.Nodes).Draw(t, "to").Name
+	}
+}
+
+// minimumWithoutPlace lists the members that a plan has to place, by the books of
+// the world: as many of the first as the minimum lacks.
+func (h *harness) minimumWithoutPlace() (list []int) {
+	missing := h.c.Job.MinMembers
+	if missing == 0 {
+		missing = len(h.c.Job.Members)
+	}
+	for i := range h.c.Job.Members {
+		key := h.c.Job.Members[i].Key
+		at := slices.IndexFunc(h.c.World.Tasks, func(v world.Task) bool { return v.Key == key })
+		switch {
+		case at >= 0 && h.c.World.Tasks[at].State.Leaving():
+		case at >= 0, slices.ContainsFunc(h.c.World.Grants, func(g world.Grant) bool { return g.Ask.Key == key }):
+			missing--
+		default:
+			list = append(list, i)
+		}
+	}
+	if missing > len(list) {
+		return nil // somebody is leaving that is needed: there is no plan yet
+	}
+	return list[:max(missing, 0)]
+}
+
+// lawOf is what the oracle calls a law.
+var lawOf = map[jobs.Law]oracle.Law{
+	jobs.LawSchedulable: oracle.Node, jobs.LawReserved: oracle.Node, jobs.LawFilter: oracle.Node,
+	jobs.LawDomain: oracle.Node, jobs.LawRoom: oracle.Node,
+	jobs.LawKnown: oracle.Candidate, jobs.LawOnce: oracle.Candidate, jobs.LawLeaving: oracle.Candidate,
+	jobs.LawRequiredTask: oracle.Candidate, jobs.LawNonPreemptible: oracle.Candidate,
+	jobs.LawApplication: oracle.Law3, jobs.LawFence: oracle.Law7, jobs.LawDisabled: oracle.Disabled,
+	jobs.LawPriority: oracle.Law6, jobs.LawExempt: oracle.Exempt, jobs.LawGuarantee: oracle.Law2,
+	jobs.LawBudget: oracle.Budget, jobs.LawGang: oracle.Gang, jobs.LawHeadroom: oracle.Headroom,
+	jobs.LawQuota: oracle.Quota, jobs.LawMinimal: oracle.Minimal,
+}
