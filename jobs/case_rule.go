@@ -51,7 +51,7 @@ func (r *rules) prepare(c *jobCase) bool {
 		leaf := &r.leaves[w]
 		leaf.level = c.needs.level(c.tree, w)
 		leaf.bounds, leaf.erodes = c.rooms.Chain(w), c.rooms.Erodes(w)
-		leaf.room = c.rooms.Least(leaf.bounds)
+		leaf.room = c.rooms.Least(w)
 	}
 	return reach
 }

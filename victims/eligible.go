@@ -114,13 +114,13 @@ func (e *Eligible) resetLeaf(leaf *leafRow, w queue.ID) {
 	}
 	if e.who.OnNode {
 		leaf.rank = fence.Lift{Offset: -int64(e.who.Ask.Priority)}
-		leaf.room = e.Rooms.Least(nil)
+		leaf.room = e.Rooms.unbound()
 		return
 	}
 	leaf.rank = e.view.Rank(w, e.who.Ask.Priority)
 	leaf.veto = e.vetoOf(w)
 	leaf.bounds, leaf.erodes = e.Rooms.Chain(w), e.Rooms.Erodes(w)
-	leaf.room = e.Rooms.Least(leaf.bounds)
+	leaf.room = e.Rooms.Least(w)
 }
 
 // vetoOf returns the rule that keeps all tasks of a leaf from being victims.

@@ -27,7 +27,10 @@ type Rooms struct {
 	rowOf   []int32  // by queue: its row of Bounds, or -1
 	chains  []int32  // the bounds of each leaf that was asked for
 	amounts []int64
-	surplus resources.Vector
+	// least has, per queue and type, what all bounds from the queue upwards leave;
+	// MaxInt64 if none does. It is made when it is first asked for.
+	least    []int64
+	narrowed bool
 }
 
 // Reset computes the rooms for a plan that lets some amounts into a leaf of the
@@ -45,18 +48,14 @@ type Rooms struct {
 // The cost is linear in queues times types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
-	r.rowOf = rows.Zeros(r.rowOf, tree.Len())
+	r.rowOf, r.narrowed = rows.Zeros(r.rowOf, tree.Len()), false
 	for q := range tree.All() {
 		r.rowOf[q] = -1
 		g := tree.Guaranteed(q)
 		if g.Defined == 0 {
 			continue
 		}
-		b := cover.Bound{Room: resources.Limit{Value: r.block(), Defined: g.Defined}}
-		r.surplus = tree.Surplus(r.surplus, q)
-		for t := range g.Defined.All() {
-			b.Room.Value[t] = r.surplus[t]
-		}
+		b := cover.Bound{Room: resources.Limit{Value: tree.Surplus(r.block(), q), Defined: g.Defined}}
 		if tree.Contains(q, leaf) {
 			r.arrive(&b, q, arriving)
 		}
@@ -83,7 +82,7 @@ func (r *Rooms) arrive(b *cover.Bound, q queue.ID, arriving resources.Vector) {
 }
 
 // drop makes a queue guarantee nothing, for leaves that are asked for later.
-func (r *Rooms) drop(q queue.ID) { r.rowOf[q] = -1 }
+func (r *Rooms) drop(q queue.ID) { r.rowOf[q], r.narrowed = -1, false }
 
 // add adds a bound that counts tasks, and returns its row.
 func (r *Rooms) add(room int64) int32 {
@@ -133,28 +132,54 @@ func (r *Rooms) path(leaf queue.ID) []int32 {
 	return r.chains[from:len(r.chains):len(r.chains)]
 }
 
-// Least returns the least room of some bounds per type, and MaxInt64 for types
-// that none of them bounds: no single task that is larger can go.
-func (r *Rooms) Least(bounds []int32) resources.Vector {
-	least := r.block()
-	for t := range least {
-		least[t] = math.MaxInt64
+// Least returns what all the bounds of a leaf leave, per type, and MaxInt64 for
+// types that none of them bounds: no single task that is larger can go. It is a
+// view.
+func (r *Rooms) Least(leaf queue.ID) resources.Vector {
+	if r.Own == OwnAny && leaf == r.leaf {
+		return r.unbound()
 	}
-	for _, b := range bounds {
-		bound := &r.Bounds[b]
+	if !r.narrowed {
+		r.narrow()
+	}
+	return rows.At(r.least, int(leaf), r.tree.Schema().Len())
+}
+
+// narrow computes the least rooms of all queues. A queue comes after the one
+// above it, so each takes one look at its own bound.
+func (r *Rooms) narrow() {
+	types := r.tree.Schema().Len()
+	r.least, r.narrowed = slices.Grow(r.least[:0], len(r.rowOf)*types)[:len(r.rowOf)*types], true
+	for q := range r.tree.All() {
+		least := rows.At(r.least, int(q), types)
+		if above, ok := r.tree.Parent(q); ok {
+			copy(least, rows.At(r.least, int(above), types))
+		} else {
+			copy(least, r.unbound())
+		}
+		if r.rowOf[q] < 0 {
+			continue
+		}
+		bound := &r.Bounds[r.rowOf[q]]
 		for t := range bound.Room.Defined.All() {
 			least[t] = min(least[t], bound.Room.Value[t]+bound.Extra.At(t))
 		}
 	}
-	return least
+}
+
+// unbound returns the room that no bound leaves less of.
+func (r *Rooms) unbound() resources.Vector {
+	room := r.block()
+	for t := range room {
+		room[t] = noLimit
+	}
+	return room
 }
 
 // block returns a row of zeros, one amount per type.
 func (r *Rooms) block() resources.Vector {
 	from := len(r.amounts)
-	for range r.tree.Schema().Len() {
-		r.amounts = append(r.amounts, 0)
-	}
+	r.amounts = rows.More(r.amounts, r.tree.Schema().Len())
 	return r.amounts[from:len(r.amounts):len(r.amounts)]
 }
 

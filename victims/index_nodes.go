@@ -219,6 +219,9 @@ func (x *nodeTable) Nodes() iter.Seq[NodeID] { return slices.Values(x.order) }
 // NodeLen returns the number of nodes that are not closed.
 func (x *nodeTable) NodeLen() int { return len(x.order) }
 
+// hasClosed reports whether any node is closed.
+func (x *nodeTable) hasClosed() bool { return len(x.order)+len(x.freeNodes) < len(x.nodes) }
+
 // Free sets dst to the present free space of a node: its capacity without what
 // runs, leaves or is granted there. It is negative if a node is
 // over-committed. It returns dst, which is allocated if it is too short.

@@ -86,8 +86,10 @@ func (d *decision) prepare(s stage) bool {
 	d.c.settle()
 	d.eligible.Exempt, d.eligible.without = d.p.Exempt, d.without
 	reach := d.eligible.Reset(d.c, &who, d.now)
-	for w := range d.tree.Leaves(queue.Root) {
-		d.eligible.leaves[w].level = d.needs.level(d.tree, w)
+	if d.needs.open() {
+		for w := range d.tree.Leaves(queue.Root) {
+			d.eligible.leaves[w].level = d.needs.level(d.tree, w)
+		}
 	}
 	d.gangs.reset(d)
 	d.problem.budgets.reset(d)

@@ -47,8 +47,12 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 	// A node that has room now as well has been asked about, and nothing will be
 	// different there if nothing leaves it.
 	asked := m == coming && d.hasHeadroom(present, nil)
+	free := d.c.present
+	if m == coming {
+		free = d.c.coming
+	}
 	for _, n := range d.nodes {
-		if !d.hasRoom(n, m, nil) || !d.usable(n) || asked && d.hasRoom(n, present, nil) && !d.changes(n) {
+		if !d.fits(free, n) || !d.usable(n) || asked && d.fits(d.c.present, n) && !d.changes(n) {
 			continue
 		}
 		// The caller's functions last, and in the order in which DESIGN.md
@@ -59,6 +63,18 @@ func (d *decision) placeAt(dst *Decision, m moment, o Outcome) bool {
 		}
 	}
 	return false
+}
+
+// fits reports whether a node has room for the ask, in the types that the ask
+// wants, by what is free. It is asked about all nodes.
+func (d *decision) fits(free []int64, n NodeID) bool {
+	row := free[int(n)*d.c.types:]
+	for _, t := range d.types {
+		if row[t] < d.size[t] {
+			return false
+		}
+	}
+	return true
 }
 
 // changes reports whether a node will be another one for the caller's functions
@@ -132,16 +148,16 @@ func (d *decision) waitsFor(dst []string, n NodeID, held []TaskID) []string {
 // knows: it is schedulable and not reserved for another, or it is the one that
 // the ask requires.
 func (d *decision) usable(n NodeID) bool {
-	if d.required() {
-		return len(d.nodes) > 0 && n == d.nodes[0]
-	}
 	// The list of open nodes is dense: one byte per node decides for nearly
 	// all.
-	return d.c.open[n] || d.usableAnyway(n)
+	return int(n) < len(d.filter.open) && d.filter.open[n] || d.usableAnyway(n)
 }
 
 // usableAnyway is usable for the few nodes that are not open to all.
 func (d *decision) usableAnyway(n NodeID) bool {
+	if d.required() {
+		return len(d.nodes) > 0 && n == d.nodes[0]
+	}
 	node := &d.c.nodes[n]
 	return node.live && !node.closed() && (!node.unschedulable || d.without.node(RelaxUnschedulable, n)) &&
 		(node.reservedFor == "" || node.reservedFor == d.ask.Key || d.without.node(RelaxReservation, n))

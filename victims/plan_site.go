@@ -46,10 +46,11 @@ func (d *decision) nodeNeed(dst resources.Vector, n NodeID) resources.Mask {
 	return short
 }
 
-// A nodeFilter remembers what the caller's filter said of each node, so that it
-// is asked at most once.
+// A nodeFilter knows where the ask may run. It remembers what the caller's filter
+// said of each node, so that it is asked at most once.
 type nodeFilter struct {
 	said []filtered // by node
+	open []bool     // by node: it takes any ask, by what the cluster knows; nil if one is required
 }
 
 type filtered uint8
@@ -63,10 +64,10 @@ const (
 func (f *nodeFilter) reset(nodes int) { f.said = rows.Zeros(f.said, nodes) }
 
 // passes reports whether the caller's filter lets the ask run on a node.
-func (d *decision) passes(n NodeID) bool {
-	if d.p.Filter == nil {
-		return true
-	}
+func (d *decision) passes(n NodeID) bool { return d.p.Filter == nil || d.lets(n) }
+
+// lets asks the filter, unless it has answered already.
+func (d *decision) lets(n NodeID) bool {
 	said := &d.filter.said[n]
 	if *said == notAsked {
 		*said = refused

@@ -274,9 +274,9 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
 	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
-	d.nodes = c.order
+	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
-		d.nodes = d.single[:0]
+		d.nodes, d.filter.open = d.single[:0], nil
 		if n, ok := c.nodeIDs[ask.RequiredNode]; ok && !c.nodes[n].closed() {
 			d.nodes = append(d.nodes, n)
 		}
@@ -289,7 +289,9 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 		d.types = append(d.types, t)
 	}
 	d.without, d.hasE, d.trial.stopped = Relaxation{}, false, false
-	d.filter.reset(len(c.nodes))
+	if p.Filter != nil {
+		d.filter.reset(len(c.nodes))
+	}
 	s := &d.scratch
 	s.short, s.sum, s.none = rows.Zeros(s.short, c.types), rows.Zeros(s.sum, c.types), rows.Zeros(s.none, c.types)
 	return nil

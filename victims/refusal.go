@@ -24,7 +24,10 @@ func (d refuser) unplanned(dst *Decision) {
 		return // a trial of Explain: only the outcome is read
 	}
 	if counted {
-		d.prepare(outsideLeaf)
+		// Without another try in between things are as the search left them.
+		if d.stage != outsideLeaf {
+			d.prepare(outsideLeaf)
+		}
 		d.count(r)
 	}
 	// Only exemptions end by themselves. After a search that was stopped
@@ -44,16 +47,14 @@ func (d refuser) unplanned(dst *Decision) {
 
 // count counts what kept whom, and finds the node that came closest.
 func (d refuser) count(r *Refusal) {
-	for _, n := range d.nodes {
-		if d.usable(n) && !d.passes(n) {
-			r.Filtered++
-		}
+	if d.p.Filter != nil {
+		r.Filtered = d.countFiltered()
 	}
 	s := survey{d: d}
 	s.lackHeadroom()
 	// Digests know no caller's functions, no gangs and no budgets. With any of
 	// those every task is asked about.
-	if d.pruning() && d.p.Exempt == nil && d.p.Minimum == nil && d.p.Blockers == nil && len(d.c.budgets) == 0 && r.Filtered == 0 {
+	if d.pruning() && d.p.Exempt == nil && d.p.Minimum == nil && d.p.Blockers == nil && len(d.c.budgets) == 0 {
 		s.lanes(r)
 		return
 	}
@@ -61,12 +62,24 @@ func (d refuser) count(r *Refusal) {
 	s.findClosest(r)
 }
 
+// countFiltered returns the number of nodes that the caller's filter refuses.
+func (d refuser) countFiltered() (count int) {
+	for _, n := range d.nodes {
+		if d.usable(n) && !d.passes(n) {
+			count++
+		}
+	}
+	return count
+}
+
 // A survey looks at all tasks after a refusal.
 type survey struct {
 	d        refuser
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
-	asMuch   []int64          // see noteShare
+	asMuch   []int64          // see noteShare; empty until there is a closest one
+	even     bool             // what a digest knows of a node decides about all tasks there
+	same     sameRule
 }
 
 // ruleFor returns the first rule that keeps a task from being a victim, for the

@@ -11,36 +11,25 @@ import (
 // tasks that their leaves do not keep is counted without reading its lanes.
 func (s *survey) lanes(r *Refusal) {
 	d := s.d
-	// Most refused asks are refused for one reason on nearly all nodes. Those
-	// nodes are summed up and not looked into.
-	var same sameRule
+	// With an application, an own leaf or a max that is short tasks differ by
+	// more than the digest knows.
+	s.even = !d.eligible.hasApp && !d.eligible.who.OwnLeaf && !d.needs.open()
+	if 2*r.Filtered > len(d.nodes) {
+		s.same.rule = RuleNotHelping // as on most nodes
+	}
 	for _, n := range d.c.order {
-		gauge := &d.c.digest.gauges[n]
-		r.Counts[RuleLeaving] += int(gauge.leaving)
-		r.Counts[RuleRequiredNode] += int(gauge.required)
-		usable := d.usable(n)
-		rule, far := s.ruleForAll(r, n, usable)
-		// Only one rule is summed up in this way. If another node has another
-		// rule, its lanes are read.
-		told := rule != 0 && (same.rule == 0 || same.rule == rule)
-		if told {
-			same.rule = rule
-			same.tasks += int(gauge.evictable)
-		}
-		if told && (far || !usable) {
-			continue
-		}
-		at := d.siteIfOpen(n)
-		short := at.short
-		if !told {
-			s.node(r, n, &at)
-		}
-		if usable {
-			s.closer(r, n, short)
+		s.node(r, n)
+	}
+	if d.c.hasClosed() {
+		for n := range d.c.nodes {
+			// Nobody can run there, but who runs there counts.
+			if d.c.nodes[n].live && d.c.nodes[n].closed() {
+				s.node(r, NodeID(n))
+			}
 		}
 	}
-	if same.rule != 0 {
-		d.addSame(r, &same)
+	if s.same.tasks > 0 {
+		d.addSame(r, &s.same)
 	}
 }
 
@@ -51,35 +40,88 @@ type sameRule struct {
 	tasks int
 }
 
+// node counts the tasks of a node, and compares it with the closest one.
+func (s *survey) node(r *Refusal, n NodeID) {
+	d := s.d
+	gauge := &d.c.digest.gauges[n]
+	r.Counts[RuleLeaving] += int(gauge.leaving)
+	r.Counts[RuleRequiredNode] += int(gauge.required)
+	usable := d.usable(n) && d.passes(n)
+	if gauge.evictable == 0 || s.isSame(n, usable) {
+		s.same.tasks += int(gauge.evictable)
+		if usable && !s.isFar(n) {
+			s.closer(r, n, d.siteOf(n).short)
+		}
+		return
+	}
+	at := d.siteIfOpen(n)
+	short := at.short
+	s.survey(r, n, &at)
+	if usable {
+		s.closer(r, n, short)
+	}
+}
+
+// isSame reports whether one rule, the same as on other nodes, keeps every
+// evictable task of a node whose leaf no rule keeps.
+//
+// Most refused asks are refused for one reason on nearly all nodes. Those nodes are
+// summed up and not looked into. If another node has another rule, its lanes are
+// read.
+func (s *survey) isSame(n NodeID, usable bool) bool {
+	rule := s.ruleForAll(n, usable)
+	if s.same.rule == 0 {
+		s.same.rule = rule
+	}
+	return rule != 0 && rule == s.same.rule
+}
+
 // ruleForAll returns the rule that keeps every evictable task of a node whose
-// leaf no rule keeps, or 0 if its digest does not tell. It also reports whether
-// the node lacks so much that with none of them gone it is not the closest.
-func (s *survey) ruleForAll(r *Refusal, n NodeID, usable bool) (rule Rule, far bool) {
+// leaf no rule keeps, or 0 if its digest does not tell.
+func (s *survey) ruleForAll(n NodeID, usable bool) Rule {
 	d, e := s.d, &s.d.eligible
-	// With an application, an own leaf or a max that is short tasks differ by
-	// more than the digest knows.
-	if e.hasApp || e.who.OwnLeaf || d.needs.open() {
-		return 0, false
-	}
-	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
-	helps := false
-	for _, t := range d.types {
-		lack := max(d.size[t]-free[t], 0)
-		helps = helps || usable && lack > 0 && least[t] > 0
-		far = far || r.HasClosest && lack >= s.asMuch[t] && s.asMuch[t] < noLimit
-	}
 	gauge := &d.c.digest.gauges[n]
 	switch {
+	case !s.even:
+		return 0
 	// If the lowest task is too high in the leaf that ranks lowest, every task
 	// is.
 	case e.leastRank(gauge.minPriority) > e.ceiling:
-		rule = RulePriority
-	// If the smallest amounts are too large for every bound, so is every task.
-	// They all help, and no rule before that one keeps any.
-	case helps && e.evenRanks && e.leastLift+int64(gauge.maxPriority) <= e.ceiling && d.bounds.tooLarge(least):
-		rule = RuleGuarantee
+		return RulePriority
+	case !e.evenRanks || e.leastLift+int64(gauge.maxPriority) > e.ceiling:
+		return 0
+	// No rule up to here keeps any. Nobody helps where the ask cannot run.
+	case !usable:
+		return RuleNotHelping
 	}
-	return rule, far
+	// If the smallest amounts are too large for every bound, so is every task. If
+	// they help, so does every task.
+	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
+	for _, t := range d.types {
+		if least[t] > 0 && free[t] < d.size[t] {
+			if d.bounds.tooLarge(least) {
+				return RuleGuarantee
+			}
+			break
+		}
+	}
+	return 0
+}
+
+// isFar reports whether a node lacks so much of some type, with nobody gone, that
+// it is not the closest.
+func (s *survey) isFar(n NodeID) bool {
+	d := s.d
+	if len(s.asMuch) == 0 {
+		return false // it is the first one
+	}
+	free := d.c.row(d.c.coming, n)
+	for _, t := range d.types {
+		if most := s.asMuch[t]; max(d.size[t]-free[t], 0) >= most && most < noLimit {
+			return true
+		}
+	}
+	return false
 }
 
 // addSame counts the tasks of which one rule keeps all whom their leaves do not:
@@ -104,9 +146,9 @@ func (d refuser) addSame(r *Refusal, same *sameRule) {
 	r.Counts[same.rule] += same.tasks
 }
 
-// node surveys the lanes of a node, and takes what its candidates would free off
+// survey surveys the lanes of a node, and takes what its candidates would free off
 // what it is short of.
-func (s *survey) node(r *Refusal, n NodeID, at *site) {
+func (s *survey) survey(r *Refusal, n NodeID, at *site) {
 	d := s.d
 	usable := d.usable(n)
 	l := laneSurvey{
@@ -118,8 +160,8 @@ func (s *survey) node(r *Refusal, n NodeID, at *site) {
 	for i := range l.digest.lanes {
 		candidates := d.surveyLane(r, i, &l)
 		r.Candidates += int(candidates)
-		if candidates == 0 || !usable {
-			continue
+		if candidates == 0 || at.node < 0 {
+			continue // what it frees is of no use there
 		}
 		for t, v := range l.digest.size(i, d.c.types) {
 			at.short[t] -= candidates * v
