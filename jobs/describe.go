@@ -206,8 +206,9 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
 	}
-	// A refusal that is not proven must not read like one that is.
-	if !r.Proven {
+	// A refusal that is not proven must not read like one that is. Of a plan that was
+	// found and withheld there is nothing to prove.
+	if !r.Proven && r.Reason != Unlawful {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
 	return b.String()

@@ -1,0 +1,182 @@
+package jobs_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Every reason for a refusal once: what it counts, what a person reads and what a
+// program does. Reasons that come before candidates are looked for count none.
+func TestRefusal_EveryReason(t *testing.T) {
+	const (
+		queues = "queue q\nqueue low\n"
+		full   = queues + "node n1 4\ntask v low n1 4 "
+	)
+	tested := map[jobs.Reason]bool{}
+	for _, test := range []struct {
+		reason    jobs.Reason
+		town      string
+		predicate func(*jobs.Placing) bool
+		brief     string
+		lines     []string // after the first
+	}{
+		{reason: jobs.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
+		{reason: jobs.NoDomain, town: full + "\njob q 4 domain=1", brief: "refused domain"},
+		{reason: jobs.QuotaMin, town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
+			lines: []string{"non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1"}},
+		{reason: jobs.QuotaMax, town: "queue q quota=:3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", brief: "refused quota-max",
+			lines: []string{"preemptible-max: root.q: cpu: 0 withheld for the non-preemptible, 0 used by the preemptible and 4 asked for are above the max of 3 by 1"}},
+		{reason: jobs.MayNotPreempt, town: full + "\njob q 4 never", brief: "refused may-not-preempt"},
+		{reason: jobs.NothingInReach, town: "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4", brief: "refused nothing-in-reach"},
+		{reason: jobs.NoVictims, town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
+			lines: []string{"1 not lower in effective priority (priority)", "1 of no help with what is short (not-helping)",
+				"not even the first of 2 members could be placed"}},
+		{reason: jobs.PredicateRefused, town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
+			brief: "refused predicate", lines: []string{"1 could be taken"}},
+		{reason: jobs.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
+	} {
+		t.Run(test.reason.String(), func(t *testing.T) {
+			w := build(t, test.town)
+			p := w.planner()
+			p.Predicate = test.predicate
+			var d jobs.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, test.reason, d.Refusal.Reason)
+			require.Equal(t, test.brief, w.brief(&d))
+
+			lines := strings.Split(strings.TrimSuffix(d.Describe(w.cluster), "\n"), "\n")
+			require.Contains(t, lines[0], "is refused ("+test.reason.String()+"): ")
+			for i := range lines[1:] {
+				lines[1+i] = strings.TrimPrefix(lines[1+i], "  ")
+			}
+			require.Equal(t, test.lines, append([]string(nil), lines[1:]...))
+
+			r := d.Report(w.cluster)
+			require.Nil(t, r.Plan)
+			require.Equal(t, test.reason, r.Refusal.Reason)
+			require.Equal(t, strings.TrimSpace(lines[0]), r.Summary)
+			require.Len(t, r.Refusal.Breaches, len(d.Refusal.Breaches))
+			require.Equal(t, len(w.job.Members), r.Refusal.Wanted+placed(w))
+			require.Empty(t, d.Plan.Placements)
+			require.Zero(t, d.Plan.Version)
+			require.ErrorIs(t, w.cluster.ApplyChange(d.Plan.Change()), victims.ErrState, "a refusal is nothing to apply")
+		})
+		tested[test.reason] = true
+	}
+	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
+		require.True(t, tested[r], "nothing is refused for %v", r)
+	}
+}
+
+// yesOnce is a predicate that changes its mind: the plan is found, and the audit is
+// told something else.
+func yesOnce() func(*jobs.Placing) bool {
+	asked := 0
+	return func(*jobs.Placing) bool { asked++; return asked < 2 }
+}
+
+// placed counts the members of a town's job that have a place.
+func placed(w *town) (n int) {
+	for _, m := range w.job.Members {
+		if _, ok := w.cluster.Lookup(m.Key); ok {
+			n++
+		} else if _, ok := w.cluster.LookupGrant(m.Key); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// A job that is refused for more than one reason is told the first: what victims
+// cannot change comes before what they could.
+func TestRefusal_Precedence(t *testing.T) {
+	const full = "queue q quota=3:3 policy=disabled\nqueue low policy=disabled\nnode n1 4\ntask v low n1 4 state=preempting p=30\n"
+	for _, test := range []struct{ town, want string }{
+		{full + "grant j0 q n1 4 job=j\njob q 4,4 fixed never domain=1", "refused in-flight"},
+		{full + "job q 4 fixed never domain=1", "refused domain"},
+		{full + "job q 4 fixed never", "refused quota-min"},
+		{full + "job q 4 never", "refused quota-max"},
+		{full + "task w low n1 4\njob q 3 never", "refused may-not-preempt"},
+		{full + "task w low n1 4\njob q 3", "refused nothing-in-reach"},
+	} {
+		w := build(t, test.town)
+		require.Equal(t, test.want, w.brief(w.decide()), test.town)
+	}
+}
+
+// Every rule once, and each task once: at the first rule that keeps it, in the order
+// of the constants. The last row is a task that all of them would keep.
+func TestRefusal_EveryRule(t *testing.T) {
+	const town = "budget web 0 hard\nqueue f policy=fence\nqueue f.q\nqueue f.low g=4\nqueue f.off policy=disabled\nqueue out\n" +
+		"node n1 9\nnode n2 9/1 off\n"
+	tested := map[string]bool{}
+	for _, test := range []struct{ rule, tasks string }{
+		{"leaving", "task v f.low n2 0 state=releasing"},
+		{"required-node", "task v f.low n1 1 bound"},
+		{"same-application", "task v f.low n1 1 app=j"},
+		{"fence", "task v out n1 1"},
+		{"disabled", "task v f.off n1 1"},
+		{"non-preemptible", "task v f.low n1 1 fixed"},
+		{"priority", "task v f.low n1 1 p=10"},
+		{"exempt", "task v f.low n1 1 until=ever"},
+		{"gang", "task v f.low n1 1 job=g\ngrant w f.low n1 0 job=g\nkeep g 1"},
+		{"not-helping", "task v f.low n2 0/1"},
+		{"budget", "task v f.low n1 1 web=web"},
+		{"guarantee", "task v f.low n1 4"},
+	} {
+		t.Run(test.rule, func(t *testing.T) {
+			w := build(t, town+test.tasks+"\njob f.q 20")
+			require.Equal(t, "refused no-victims 1 "+test.rule, w.brief(w.decide()))
+		})
+		tested[test.rule] = true
+	}
+	for r := jobs.Rule(1); r < jobs.NumRules; r++ {
+		require.True(t, tested[r.String()], "no task is kept by %v", r)
+	}
+
+	// What a task has of several rules, and which of them counts: the words of
+	// each row are those of the row before without the first.
+	for _, test := range []struct{ rule, task string }{
+		{"leaving", "out n1 1 state=releasing bound app=j fixed p=10 until=ever web=web"},
+		{"required-node", "out n1 1 bound app=j fixed p=10 until=ever web=web"},
+		{"same-application", "out n1 1 app=j fixed p=10 until=ever web=web"},
+		{"fence", "out n1 1 fixed p=10 until=ever web=web"},
+		{"disabled", "f.off n1 1 fixed p=10 until=ever web=web"},
+		{"non-preemptible", "f.low n1 1 fixed p=10 until=ever web=web"},
+		{"priority", "f.low n1 1 p=10 until=ever web=web"},
+		{"exempt", "f.low n1 1 until=ever web=web"},
+		{"budget", "f.low n1 1 web=web"},
+	} {
+		w := build(t, town+"task v "+test.task+"\njob f.q 20")
+		require.Equal(t, "refused no-victims 1 "+test.rule, w.brief(w.decide()), test.task)
+	}
+}
+
+// What is counted adds up: every task of the cluster is counted at one rule, or as a
+// candidate, and a grant is no task.
+func TestRefusal_CountsAll(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 9\ntask a low n1 1\ntask b low n1 1 p=30\ntask c low n1 1 fixed\ngrant x low n1 1\n"+
+		"task d q n1 1 app=j\ntask e low n1 1\njob q 30,1")
+	d := w.decide()
+	total := d.Refusal.Candidates
+	for _, n := range d.Refusal.Counts {
+		total += n
+	}
+	require.Equal(t, 5, total)
+	require.Equal(t, 2, d.Refusal.Candidates)
+	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, d.Report(w.cluster).Refusal.Counts)
+
+	// Counts are in the order of rules in the text.
+	text := d.Describe(w.cluster)
+	var at []int
+	for _, words := range []string{"of the job or its application", "not preemptible", "not lower", "could be taken", "of 2 members"} {
+		at = append(at, strings.Index(text, words))
+	}
+	require.True(t, slices.IsSorted(at) && at[0] >= 0, "%v in %s", at, text)
+}
