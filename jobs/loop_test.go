@@ -1,0 +1,177 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// What is decided about a job is carried out step by step, and asked again at each:
+// the answer always goes with what was promised.
+//
+// While its members hold places that they cannot start on, nothing more is planned.
+// Once the victims have gone it fits where it is, and once its members run there is
+// nothing left to do for the minimum. Nobody but the victims has gone.
+func TestLoop(t *testing.T) { rapid.Check(t, carriedOut) }
+
+func FuzzLoop(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(carriedOut))
+}
+
+func carriedOut(t *rapid.T) {
+	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
+	now := h.c.Options.Now
+	h.decide("first")
+	if h.d.Outcome == victims.Refused || len(h.d.Plan.Placements) == 0 {
+		return
+	}
+	first := h.d.Outcome
+	stops := h.stops()
+	rounds := jobs.Rounds{Cluster: h.cluster}
+	if err := rounds.Begin(h.d.Plan.Change(), now, time.Time{}); err != nil {
+		t.Fatalf("%v\n%v", err, h.c)
+	}
+	members := slices.Clone(h.d.Plan.Placements)
+	h.decide("under way")
+	if first == victims.Fits && h.d.Outcome != victims.Fits {
+		t.Fatalf("it fitted, and with its grants is %s\n%v", h.said(), h.c)
+	}
+	if len(h.d.Plan.Victims) > 0 {
+		t.Fatalf("a second plan on top of the first: %s\n%v", h.said(), h.c)
+	}
+	for _, key := range stops {
+		if err := rounds.Acknowledge(key); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+	}
+	end, err := rounds.Complete(h.job.Name)
+	if err != nil || !slices.Equal(end.Gone, stops) || len(end.Back)+len(end.Dropped) > 0 {
+		t.Fatalf("%v, %v after %v\n%v", end, err, stops, h.c)
+	}
+	h.leave(t) // what left by itself has gone as well
+	h.decide("room")
+	if h.d.Outcome != victims.Fits {
+		t.Fatalf("all have gone, and the job is %s\n%v", h.said(), h.c)
+	}
+	for _, at := range members {
+		if err := h.cluster.Start(h.job.Members[at.Member].Key, now); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+	}
+	h.decide("started")
+	if h.d.Outcome != victims.Fits || len(minimumOf(&h.d)) > 0 {
+		t.Fatalf("the members run, and the job is %s\n%v", h.said(), h.c)
+	}
+	h.onlyGone(t, stops)
+}
+
+// leave takes out of the cluster what is leaving.
+func (h *harness) leave(t *rapid.T) {
+	for _, v := range h.c.World.Tasks {
+		if v.State.Leaving() {
+			if err := h.cluster.RemoveTask(v.Key); err != nil {
+				t.Fatalf("%v\n%v", err, h.c)
+			}
+		}
+	}
+}
+
+// minimumOf lists the placements of a decision that are of the minimum.
+func minimumOf(d *jobs.Decision) (list []jobs.Placement) {
+	for _, at := range d.Plan.Placements {
+		if !at.Further {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// onlyGone holds the cluster to the world without some tasks and those that left.
+func (h *harness) onlyGone(t *rapid.T, stops []string) {
+	for _, v := range h.c.World.Tasks {
+		_, there := h.cluster.Lookup(v.Key)
+		if gone := v.State.Leaving() || slices.Contains(stops, v.Key); there == gone {
+			t.Fatalf("task %s is there: %v\n%v", v.Key, there, h.c)
+		}
+	}
+}
+
+// A decision comes back from JSON as it was written, in a report; and whatever a plan
+// has is in its text, each on a line of its own.
+func TestReport_RoundTrip(t *testing.T) { rapid.Check(t, reportComesBack) }
+
+func FuzzReport(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(reportComesBack))
+}
+
+func reportComesBack(t *rapid.T) {
+	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
+	h.decide("report")
+	d := &h.d
+	report := d.Report(h.cluster)
+	text, err := json.Marshal(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var again jobs.Report
+	if err := json.Unmarshal(text, &again); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(report, &again, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("not what was written (-want +got):\n%s\n%v", diff, h.c)
+	}
+	lines := strings.Split(d.Describe(h.cluster), "\n")
+	if lines[len(lines)-1] != "" {
+		t.Fatalf("no newline at the end: %q", lines)
+	}
+	if d.Outcome == victims.Refused {
+		if report.Plan != nil || report.Refusal == nil || report.Refusal.Reason != d.Refusal.Reason {
+			t.Fatalf("a refusal is reported as %s", text)
+		}
+		return
+	}
+	if report.Refusal != nil || len(report.Plan.Victims) != len(d.Plan.Victims) || len(report.Plan.Placements) != len(d.Plan.Placements) {
+		t.Fatalf("a plan is reported as %s", text)
+	}
+	for i, v := range d.Plan.Victims {
+		r := &report.Plan.Victims[i]
+		if r.Key != v.Key || r.Node != v.Place || r.ForNode != v.ForNode || r.Whole != v.Whole {
+			t.Fatalf("victim %+v is reported as %+v", v, *r)
+		}
+		if lineWith(lines, "victim "+v.Key+" on "+v.Place) != 1 {
+			t.Fatalf("victim %s is not told once:\n%s", v.Key, strings.Join(lines, "\n"))
+		}
+	}
+	for i, at := range d.Plan.Placements {
+		r := &report.Plan.Placements[i]
+		if key := h.job.Members[at.Member].Key; r.Key != key || r.Node != at.Place || lineWith(lines, "member "+key+" (") != 1 {
+			t.Fatalf("member %s is told as %+v:\n%s", key, *r, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// lineWith counts the lines that begin with a text, but for spaces.
+func lineWith(lines []string, text string) (n int) {
+	for _, line := range lines {
+		if strings.HasPrefix(strings.TrimLeft(line, " "), text) {
+			n++
+		}
+	}
+	return n
+}
