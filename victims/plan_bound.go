@@ -342,7 +342,7 @@ func (d bounder) boundNode(b *nodeBound, lacks resources.Vector) bool {
 		return false // law 6, for all of them
 	}
 	count := int64(1)
-	if d.tooLarge(c.row(c.digest.least, n)) {
+	if d.tooLarge(c.row(c.digest.least, n)) || d.eligible.leastRank(gauge.maxPriority) > d.eligible.ceiling && !d.lowGive(n, lacks) {
 		return false
 	}
 	for t, short := range lacks {

@@ -56,6 +56,24 @@ func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 	return lanes
 }
 
+// lowGive reports whether the tasks of a node that law 6 does not keep give what it
+// lacks, as far as lanes tell.
+func (d bounder) lowGive(n NodeID, lacks resources.Vector) bool {
+	digest := &d.c.digest.nodes[n]
+	sum := d.scratch.sum
+	clear(sum)
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		if d.eligible.leastRank(l.priority) > d.eligible.ceiling {
+			continue
+		}
+		for t, v := range digest.size(i, d.c.types) {
+			sum[t] += v * int64(l.end-l.first)
+		}
+	}
+	return resources.Fits(lacks, sum)
+}
+
 // uniform reports whether all tasks of a node are alike in what decides before
 // own costs.
 func (d bounder) uniform(n NodeID) bool {

@@ -193,6 +193,24 @@ var pruneCases = []pruneCase{
 		},
 		node: "n2", want: []string{"x1", "x2", "x3"},
 	},
+	{
+		// Half of n1 is out of reach by law 6. What is within reach is just enough, one
+		// of them by having the ask's own priority.
+		name: "tasks that are too high leave enough",
+		build: func(t *testing.T) (*fixture, *victims.Ask) {
+			f := giverAndTaker(t)
+			f.node("n1", 4)
+			f.node("n2", 4)
+			f.task("equal", "a", "n1", 1, priority(5))
+			f.task("high", "a", "n1", 2, priority(6))
+			f.task("low", "a", "n1", 1)
+			f.task("all", "a", "n2", 4, priority(6))
+			ask := f.ask("x", "b", 2)
+			ask.Priority = 5
+			return f, ask
+		},
+		node: "n1", want: []string{"equal", "low"},
+	},
 }
 
 // own sets what a task costs.
