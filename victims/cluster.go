@@ -65,6 +65,14 @@ func (c *Cluster) Grow(nodes, tasks int) {
 	c.growTasks(tasks)
 }
 
+// Settle sums up what has changed, as the next decision does otherwise. Use it if
+// there is time before an ask comes. It may be called while others read or decide.
+// The cost is that of sorting the tasks of the nodes that have changed.
+func (c *Cluster) Settle() {
+	c.made()
+	c.settle()
+}
+
 // Tree returns the queues with their usage. It shows all changes that follow,
 // and cannot be changed itself: [queue.ErrOwned] is what the attempt returns.
 func (c *Cluster) Tree() *queue.Tree {

@@ -40,6 +40,7 @@ func TestReadsTogether(t *testing.T) {
 			group.Go(func() { got[i], errs[i] = decide(int64(1 + i%2)) })
 		}
 		group.Go(func() { cluster.Clone().TaskLen() })
+		group.Go(cluster.Settle)
 		group.Go(func() {
 			p := &victims.Planner{Cluster: cluster}
 			ask := w.Ask(cluster, 2)
