@@ -123,3 +123,19 @@ func noAllocs(t *testing.T, name string, f func()) {
 		t.Errorf("%s: %v allocations, want 0", name, n)
 	}
 }
+
+// TestNoAllocsPredicate shows the same with predicates that accept few nodes, or none.
+func TestNoAllocsPredicate(t *testing.T) {
+	const nodes, tasks = 40, 12
+	for _, h := range []workload.Hard{{}, {Shapes: 3, Levels: 2}, {Gangs: 4}, allRules(nodes, tasks)} {
+		h.Nodes, h.Tasks = nodes, tasks
+		c := h.Build()
+		for _, every := range []int{2, 0} {
+			s := h.Subject(c, 4)
+			s.Planner.Budget = 1 << 20
+			s.Planner.Predicate = func(p *victims.Placing) bool { return every > 0 && int(p.Node)%every == every-1 }
+			noAllocs(t, fmt.Sprintf("%v, one node in %d is accepted", h, every), s.Decide)
+			require.Equal(t, every > 0, s.Decision.Outcome == victims.Preempts)
+		}
+	}
+}

@@ -96,6 +96,14 @@ type scan struct {
 // scan goes on until the budget is spent, and reports whether it is done. A node
 // that was not looked at to its end is the next to look at.
 func (d bounder) scan(s *scan) bool {
+	if d.p.Predicate != nil && d.heard.early {
+		for ; s.i < len(d.heard.order); s.i++ {
+			if !d.looked(d.heard.order[s.i]) {
+				return false
+			}
+		}
+		return true
+	}
 	for ; !s.second && !d.pool.hopeless; s.i += stride {
 		if s.i >= len(d.nodes) {
 			s.i, s.second = d.next(0), true
@@ -139,8 +147,8 @@ func (d bounder) exhausted() bool {
 // least bounds first, and reports whether it has shown that there are none
 // besides what it leaves as the best.
 func (d bounder) searchLesser() (shown bool) {
-	f := &d.front
-	f.d, f.rows, f.plans = d.decision, f.rows[:0], f.plans[:0]
+	f := &d.problem.front
+	f.d, f.rows = d.decision, f.rows[:0]
 	for _, n := range d.nodes {
 		b := nodeBound{node: n}
 		short := d.scratch.short
@@ -151,7 +159,7 @@ func (d bounder) searchLesser() (shown bool) {
 			d.headroomBeats(&b)
 		}
 		if slices.Compare(b.levels[:], d.best.total.Levels[:]) < 0 {
-			f.rows = append(f.rows, prospect{levels: b.levels, node: n, plan: -1, spare: b.spare})
+			f.rows = append(f.rows, prospect{levels: b.levels, node: n, spare: b.spare})
 		}
 	}
 	heap.Init(f)
@@ -163,7 +171,7 @@ func (d bounder) searchLesser() (shown bool) {
 			break
 		}
 		heap.Pop(f)
-		if !d.refuted(&p) && d.passes(p.node) {
+		if !d.refuted(&p) && d.hearing.admits(p.node) {
 			shown = d.searchForLesser(&p)
 		}
 	}
@@ -196,7 +204,7 @@ func (d bounder) searchRoomy() {
 		if found && !d.c.comesBefore(n, first) {
 			continue
 		}
-		if !d.usable(n) || d.nodeNeed(d.scratch.short, n) != 0 || !d.passes(n) {
+		if !d.usable(n) || d.nodeNeed(d.scratch.short, n) != 0 || !d.hearing.admits(n) {
 			continue
 		}
 		if d.p.Blockers != nil {
@@ -311,7 +319,7 @@ func (d bounder) look(n NodeID) {
 	if d.best.found && d.isBeaten(&b, short) {
 		return
 	}
-	if d.passes(n) {
+	if d.hearing.admits(n) {
 		d.searchNode(n)
 	}
 }
@@ -319,14 +327,6 @@ func (d bounder) look(n NodeID) {
 // isBeaten is beaten, and if that does not tell asks the dearer bounds.
 func (d bounder) isBeaten(b *nodeBound, short resources.Vector) bool {
 	return d.beaten(b) || !d.refine(b, short) || d.headroomBeats(b)
-}
-
-// cannotBeat reports whether it is certain that no plan for a node is better than
-// the best. Nodes that need nothing themselves are not told apart by bounds.
-func (d bounder) cannotBeat(n NodeID) bool {
-	b := nodeBound{node: n}
-	short := d.scratch.short
-	return d.nodeNeed(short, n) > 0 && (!d.boundNode(&b, short) || d.isBeaten(&b, short))
 }
 
 // boundNode bounds a node that lacks some amounts. It reports false if all its

@@ -26,10 +26,10 @@ type firstGroup struct {
 	most int
 }
 
-// cuts reports whether the first tasks of a group are enough: nothing but the
-// default costs tells them apart, and nobody asks for all candidates.
-func (p *headroomPool) cuts(d *decision) bool {
-	return d.pruning() && d.p.Predicate == nil && d.p.Compare == nil
+// cuts reports whether the first of so many tasks of each group are enough: nothing
+// but the default costs tells them apart, and nobody asks for all candidates.
+func (p *headroomPool) cuts(d *decision, tasks int) bool {
+	return d.pruning() && d.p.Compare == nil && (d.p.Predicate == nil || tasks > fewElsewhere)
 }
 
 // cut keeps the first candidates of each group.

@@ -222,11 +222,11 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	}
 	// In memory of the decision, for what goes to a function of the caller
 	// would be allocated anew each time.
-	d.question = Placing{Ask: d.ask, Node: n, Victims: victims, Moment: Present}
+	d.heard.question = Placing{Ask: d.ask, Node: n, Victims: victims, Moment: Present}
 	if m == coming {
-		d.question.Moment = Coming
+		d.heard.question.Moment = Coming
 	}
-	if d.p.Predicate(&d.question) {
+	if d.p.Predicate(&d.heard.question) {
 		return true
 	}
 	d.trial.refusals++

@@ -73,6 +73,7 @@ func (d headroomSearch) sufficesHere(s *site) bool {
 	d.solve(&d.found, &d.local, d.limit())
 	d.trial.proven, d.trial.levels = trial.proven, trial.levels
 	d.offer(s.node, &d.found, &d.local)
+	d.best.exact = d.best.exact && d.best.node != s.node // others may be cheaper
 	switch {
 	case d.worker.OnlyLesser:
 		return proven && d.best.found && d.problem.order.CompareLevels(&least, &d.best.total.Levels) >= 0

@@ -47,7 +47,7 @@ func (d sequenceBounder) look(n NodeID) {
 	if d.best.found && d.beatenByLanes(n, short) {
 		return
 	}
-	if d.passes(n) {
+	if d.hearing.admits(n) {
 		d.searchNode(n)
 	}
 }
@@ -58,25 +58,6 @@ func (d sequenceBounder) conceivable(n NodeID, lacks resources.Vector) bool {
 	c := d.c
 	return d.eligible.leastRank(c.digest.gauges[n].minPriority) <= d.eligible.ceiling && // law 6
 		!d.bounds.tooLarge(c.row(c.digest.least, n)) && resources.Fits(lacks, c.row(c.digest.all, n))
-}
-
-// bound sets levels that no plan for a node goes below, and reports false if it
-// has none. Each level is right by itself.
-func (d sequenceBounder) bound(levels *cover.Levels, n NodeID) bool {
-	short := d.scratch.short
-	if d.nodeNeed(short, n); !d.conceivable(n, short) {
-		return false
-	}
-	c := d.c
-	priority := c.digest.gauges[n].minPriority
-	if !resources.Fits(short, c.row(c.digest.optedIn, n)) {
-		levels[LevelOptedOut] = 1
-	}
-	levels[LevelRank], levels[LevelPriority] = d.eligible.leastRank(priority), int64(priority)
-	levels[LevelVictims] = d.fewest(n)
-	levels[LevelSumRanks] = levels[LevelVictims] * levels[LevelRank]
-	levels[LevelSumPriorities] = levels[LevelVictims] * int64(priority)
-	return true
 }
 
 // fewest returns a number of victims below which no plan for a node has any.

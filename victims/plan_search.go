@@ -9,6 +9,7 @@ import (
 // the tasks that must go for it to run there.
 type incumbent struct {
 	found   bool
+	exact   bool // no plan for the node is cheaper
 	node    NodeID
 	cost    Cost
 	total   cover.Total // the cost as a search knows it
@@ -28,6 +29,7 @@ type problem struct {
 	budgets  budgetRows
 	mix      mixture
 	lessons  lessons
+	front    frontier
 }
 
 // choose leaves the best node and victims that the caller's predicate accepts
@@ -41,23 +43,29 @@ func (d *decision) choose() (found bool) {
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}
-	switch {
-	case d.p.Predicate != nil:
-		found = d.hearing.searchInTurn()
-	case d.pruning() && d.problem.order.Sequence != nil:
-		d.inSequence.search()
-		found = d.best.found
-	case d.pruning():
-		d.bounds.searchBounded()
-		found = d.best.found
-	default:
-		d.searchAll()
-		found = d.best.found
+	if d.p.Predicate != nil {
+		found = d.hearing.search()
+	} else {
+		found = d.searchNodes()
 	}
 	if d.trial.stopped {
 		d.trial.proven, d.trial.levels, d.trial.lesser = false, false, false
 	}
 	return found
+}
+
+// searchNodes leaves the best node and victims in d.best, and reports whether there
+// are any.
+func (d *decision) searchNodes() bool {
+	switch {
+	case !d.pruning():
+		d.searchAll()
+	case d.problem.order.Sequence != nil:
+		d.inSequence.search()
+	default:
+		d.bounds.searchBounded()
+	}
+	return d.best.found
 }
 
 // searchAll searches every node.
@@ -66,7 +74,7 @@ func (d *decision) searchAll() {
 		if d.trial.stopped {
 			break
 		}
-		if d.usable(n) && d.passes(n) {
+		if d.usable(n) && d.hearing.admits(n) {
 			d.searchNode(n)
 		}
 	}
@@ -133,10 +141,9 @@ func (d *decision) wanted(s *site) resources.Vector {
 	return d.scratch.wanted
 }
 
-// limit returns what a set may cost to matter beside the best so far. If the
-// predicate may refuse the best, all matter.
+// limit returns what a set may cost to matter beside the best so far.
 func (d *decision) limit() *cover.Total {
-	if d.best.found && d.pruning() && d.p.Predicate == nil {
+	if d.best.found && d.pruning() {
 		return &d.best.total
 	}
 	return nil
@@ -199,7 +206,11 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 			return
 		}
 	}
+	if b.found && b.exact && n != b.node && d.p.Predicate != nil && !d.heard.early {
+		d.heard.keep(b)
+	}
 	b.found, b.node, b.cost, b.total = true, n, *cost, s.Total
+	b.exact = s.Proven && !d.worker.OnlyLesser && !u.thinned && !(d.needs.open() && d.pool.thinned)
 	b.noteExcess(d.c.total)
 	b.victims = b.victims[:0]
 	for _, i := range s.Units {

@@ -68,18 +68,23 @@ func (u *unitSet) tasks(dst []TaskID, d *decision, i int32) []TaskID {
 // meet takes note of the gang of a task, and returns its row or -1.
 func (u *unitSet) meet(d *decision, id TaskID) int32 {
 	g := d.gangs.of(id)
-	if g >= 0 && !slices.Contains(u.met, g) {
-		u.met = append(u.met, g)
+	if g >= 0 {
+		u.meetOne(g)
 	}
 	return g
+}
+
+// meetOne takes note of a gang.
+func (u *unitSet) meetOne(g int32) {
+	if !slices.Contains(u.met, g) {
+		u.met = append(u.met, g)
+	}
 }
 
 // meetAll takes note of gangs that others have met.
 func (u *unitSet) meetAll(met []int32) {
 	for _, g := range met {
-		if !slices.Contains(u.met, g) {
-			u.met = append(u.met, g)
-		}
+		u.meetOne(g)
 	}
 }
 
@@ -167,6 +172,9 @@ func (d *decision) rowsOf(s *site, id TaskID) []int32 {
 func (d *decision) special(id TaskID) bool {
 	return d.gangs.of(id) >= 0 || len(d.c.budgetsOf(id)) > 0
 }
+
+// hasSpecial reports whether some task of a node is special.
+func (d *decision) hasSpecial(g *gauge) bool { return g.budgets || g.jobs && d.p.Minimum != nil }
 
 // helps reports whether a task reduces an open need: that of the node of a
 // site, or headroom. A blocker helps by definition.
@@ -299,8 +307,7 @@ const gatherWork = 60
 func (d *decision) gatherLocal(s *site) {
 	gauge := &d.c.digest.gauges[s.node]
 	d.trial.left -= gatherWork * int64(len(d.c.nodes[s.node].tasks))
-	special := gauge.budgets || gauge.jobs && d.p.Minimum != nil || len(s.blockers) > 0
-	if d.pruning() && !special {
+	if d.pruning() && !d.hasSpecial(gauge) && len(s.blockers) == 0 {
 		d.local.gatherLanes(d, s)
 		return
 	}
@@ -346,7 +353,7 @@ func (p *headroomPool) gather(d *decision) {
 	ids = d.scratch.taken[:len(ids)]
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
-	} else if p.cuts(d) {
+	} else if p.cuts(d, len(ids)) {
 		ids = p.cut(d, ids)
 	}
 	slices.SortFunc(ids, d.compareGroups)

@@ -218,16 +218,15 @@ type decision struct {
 	blocks   blockers
 
 	parts
-	trial    trial
-	best     incumbent
-	pool     headroomPool
-	front    frontier
-	local    unitSet // the candidates for one node
-	found    cover.Selection
-	problem  problem
-	worker   cover.Worker
-	question Placing
-	scratch  scratch
+	trial   trial
+	best    incumbent
+	pool    headroomPool
+	local   unitSet // the candidates for one node
+	found   cover.Selection
+	problem problem
+	worker  cover.Worker
+	heard   hearings
+	scratch scratch
 }
 
 // parts are what a decision is made by. Each has methods of its own, and the same
@@ -257,7 +256,6 @@ type scratch struct {
 	ends               []time.Time
 	stages             [2]stage
 	taken              []TaskID
-	found              prospect
 	keyed              []keyedTask
 	near               []nearNode
 }

@@ -208,3 +208,33 @@ func TestPredicate_PutsNodesOff(t *testing.T) {
 	require.Equal(t, []call{{"n50", []string{"vn50"}}, {"n23", []string{"vn23"}}, {"n96", []string{"vn96"}}}, calls[1:])
 	require.Equal(t, []string{"vn96"}, keysOf(d), "n23 loses two minutes, n96 three")
 }
+
+// TestPredicate_HeadroomFromMany: candidates that make headroom are on other nodes, and
+// many. A node that the predicate refuses is out, and others are asked about. If it
+// refuses all, other sets elsewhere might have done, so nothing is proven.
+func TestPredicate_HeadroomFromMany(t *testing.T) {
+	const others = 300
+	for _, accepts := range []string{"n2", "nobody"} {
+		f := newFixture(t, queue.Config{Max: slots(3 * others), Children: []queue.Config{
+			{Name: "a"}, {Name: "b", Guaranteed: slots(100)},
+		}})
+		for _, n := range []string{"n1", "n2"} {
+			f.node(n, 6)
+			f.task("v"+n, "a", n, 6)
+		}
+		f.node("far", 10*others)
+		for i := range others {
+			f.task(fmt.Sprint("far", i), "a", "far", 3-int64(i%2)*2)
+		}
+		f.task("rest", "a", "far", 3*others-2*others-2*6)
+		var calls []call
+		p := &victims.Planner{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}
+		d := f.decide(p, f.ask("x", "b", 6))
+		if accepts == "nobody" {
+			require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+			require.False(t, d.Refusal.Proven)
+			continue
+		}
+		require.Equal(t, []string{"vn2"}, keysOf(d))
+	}
+}
