@@ -168,7 +168,7 @@ func BenchmarkRefuse(b *testing.B) {
 func guarantee(b *testing.B, c *victims.Cluster, percent int64) {
 	for _, path := range []string{"root.a", "root.b"} {
 		q, _ := c.Tree().Lookup(path)
-		g := resources.ScaleRatio(nil, c.Tree().Usage(q), percent, 100)
+		g := resources.Ratio{Num: percent, Den: 100}.Of(nil, c.Tree().Usage(q))
 		require.NoError(b, c.SetGuaranteed(q, resources.Limit{Value: g, Defined: 3}))
 	}
 }

@@ -52,7 +52,7 @@ func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
 		require.NoError(t, err)
 	}
 	for _, w := range all {
-		half := resources.ScaleRatio(nil, tree.Usage(w), 1, 2)
+		half := resources.Ratio{Num: 1, Den: 2}.Of(nil, tree.Usage(w))
 		require.NoError(t, c.SetGuaranteed(w, resources.Limit{Value: half, Defined: 7}))
 	}
 	return c
@@ -60,7 +60,7 @@ func broad(t testing.TB, tasks, leaves int) *victims.Cluster {
 
 // shareOf returns a max of a share of what a queue uses of some types.
 func shareOf(c *victims.Cluster, q queue.ID, num, den int64, types resources.Mask) resources.Limit {
-	return resources.Limit{Value: resources.ScaleRatio(nil, c.Tree().Usage(q), num, den), Defined: types}
+	return resources.Limit{Value: resources.Ratio{Num: num, Den: den}.Of(nil, c.Tree().Usage(q)), Defined: types}
 }
 
 // The cost of an enforcement by the number of tasks and leaves, and by what is to

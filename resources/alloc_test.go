@@ -44,7 +44,7 @@ func TestNoAllocs(t *testing.T) {
 	test("Max", func() { sinkVector = Max(dst, x, y) })
 	test("Copy", func() { sinkVector = Copy(dst, x) })
 	test("Scale", func() { sinkVector = Scale(dst, x, 3) })
-	test("ScaleRatio", func() { sinkVector = ScaleRatio(dst, x, 2, 3) })
+	test("Ratio", func() { sinkVector = Ratio{2, 3}.Of(dst, x) })
 	test("Divider.Divide", func() { sinkVector = divider.Divide(dst, 5, x) })
 	test("Fits", func() { sinkBool = Fits(x, y) })
 	test("Equal", func() { sinkBool = Equal(x, y) })

@@ -32,7 +32,7 @@ func BenchmarkVector(b *testing.B) {
 		{"Max", Max},
 		{"Copy", func(dst, x, _ Vector) Vector { return Copy(dst, x) }},
 		{"Scale", func(dst, x, _ Vector) Vector { return Scale(dst, x, 3) }},
-		{"ScaleRatio", func(dst, x, _ Vector) Vector { return ScaleRatio(dst, x, 2, 3) }},
+		{"Ratio", func(dst, x, _ Vector) Vector { return Ratio{2, 3}.Of(dst, x) }},
 	} {
 		b.Run(verb.name+"/"+benchName(), func(b *testing.B) {
 			b.ReportAllocs()

@@ -45,8 +45,8 @@ func ExampleScale() {
 }
 
 // A third of an amount, rounded toward zero.
-func ExampleScaleRatio() {
-	fmt.Println(resources.ScaleRatio(nil, resources.Vector{9, 10, -11}, 1, 3))
+func ExampleRatio_Of() {
+	fmt.Println(resources.Ratio{Num: 1, Den: 3}.Of(nil, resources.Vector{9, 10, -11}))
 	// Output:
 	// [3 3 -3]
 }

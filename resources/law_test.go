@@ -128,7 +128,7 @@ func antisymmetry(t *rapid.T) {
 	same(t, "x - y", Sub(nil, w.x, w.y), Add(nil, w.x, neg(w.y)))
 	same(t, "-x - y", Add(nil, neg(w.x), neg(w.y)), neg(Add(nil, w.x, w.y)))
 	same(t, "Min(-x, -y)", Min(nil, neg(w.x), neg(w.y)), neg(Max(nil, w.x, w.y)))
-	same(t, "-x * num / den", ScaleRatio(nil, neg(w.x), w.num, w.den), neg(ScaleRatio(nil, w.x, w.num, w.den)))
+	same(t, "-x * num / den", Ratio{w.num, w.den}.Of(nil, neg(w.x)), neg(Ratio{w.num, w.den}.Of(nil, w.x)))
 }
 
 // monotonicity: more in, not less out, saturated or not.
@@ -149,7 +149,7 @@ func monotonicity(t *rapid.T) {
 	fits("Short", Short(nil, w.l, more), Short(nil, w.l, w.x))
 	k, num, den := max(w.k, 0), max(w.num, 0), max(w.den, 1)
 	fits("Scale", Scale(nil, w.x, k), Scale(nil, more, k))
-	fits("ScaleRatio", ScaleRatio(nil, w.x, num, den), ScaleRatio(nil, more, num, den))
+	fits("Ratio", Ratio{num, den}.Of(nil, w.x), Ratio{num, den}.Of(nil, more))
 	if Admits(w.l, more) && !Admits(w.l, w.x) {
 		t.Fatalf("%v admits %v and not %v", w.l, more, w.x)
 	}
@@ -235,13 +235,13 @@ func mergeOwnFirst(t *rapid.T) {
 // factor can be divided out again.
 func ratios(t *rapid.T) {
 	w := worlds(anyAmount()).Draw(t, "world")
-	same(t, "x * k / 1", ScaleRatio(nil, w.x, w.k, 1), Scale(nil, w.x, w.k))
+	same(t, "x * k / 1", Ratio{w.k, 1}.Of(nil, w.x), Scale(nil, w.x, w.k))
 	if w.num != 0 {
-		same(t, "x * num / num", ScaleRatio(nil, w.x, w.num, w.num), w.x)
+		same(t, "x * num / num", Ratio{w.num, w.num}.Of(nil, w.x), w.x)
 	}
 	k := rapid.Int64Range(1, 1000).Draw(t, "factor")
 	small := vector(rapid.Int64Range(-1<<50, 1<<50)).Draw(t, "small")
-	same(t, "x * k / k", ScaleRatio(nil, Scale(nil, small, k), 1, k), small)
+	same(t, "x * k / k", Ratio{1, k}.Of(nil, Scale(nil, small, k)), small)
 }
 
 // shareOrder: shares are totally ordered, by value.

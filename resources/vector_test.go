@@ -129,7 +129,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-func TestScaleRatio(t *testing.T) {
+func TestRatio(t *testing.T) {
 	tests := []struct {
 		x        Vector
 		num, den int64
@@ -151,8 +151,8 @@ func TestScaleRatio(t *testing.T) {
 		{Vector{5, 0, -5}, 0, 0, Vector{0, 0, 0}},
 	}
 	for _, tt := range tests {
-		if got := ScaleRatio(nil, tt.x, tt.num, tt.den); !slices.Equal(got, tt.want) {
-			t.Errorf("ScaleRatio(%v, %d, %d) = %v, want %v", tt.x, tt.num, tt.den, got, tt.want)
+		if got := (Ratio{tt.num, tt.den}).Of(nil, tt.x); !slices.Equal(got, tt.want) {
+			t.Errorf("%v * %d / %d = %v, want %v", tt.x, tt.num, tt.den, got, tt.want)
 		}
 	}
 }

@@ -106,7 +106,7 @@ var verbs = []verb{
 		func(w world, i int) *big.Int { return slowAt(w.x, i) }, longX},
 	{"Scale", func(dst Vector, w world) Vector { return Scale(dst, w.x, w.k) },
 		func(w world, i int) *big.Int { return new(big.Int).Mul(slowAt(w.x, i), slowAt(Vector{w.k}, 0)) }, longX},
-	{"ScaleRatio", func(dst Vector, w world) Vector { return ScaleRatio(dst, w.x, w.num, w.den) },
+	{"Ratio", func(dst Vector, w world) Vector { return Ratio{w.num, w.den}.Of(dst, w.x) },
 		func(w world, i int) *big.Int {
 			p := new(big.Int).Mul(slowAt(w.x, i), slowAt(Vector{w.num}, 0))
 			if w.den == 0 { // beyond every end of the range

@@ -202,7 +202,7 @@ func (d *drawing) bound(class string, x int, b svg.Box) {
 
 // along returns how far an amount reaches on a line that stands for a whole.
 func along(length int, amount, whole int64) int {
-	return int(min(resources.ScaleRatio(nil, resources.Vector{max(amount, 0)}, int64(length), whole)[0], int64(length)))
+	return int(min(resources.Ratio{Num: int64(length), Den: whole}.Of(nil, resources.Vector{max(amount, 0)})[0], int64(length)))
 }
 
 // queueTitle says of a queue what there is to know.

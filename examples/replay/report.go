@@ -113,7 +113,7 @@ func tenths(a, b, k int64) string {
 	if b == 0 {
 		return "0.0"
 	}
-	n := resources.ScaleRatio(nil, resources.Vector{a}, 10*k, b)[0]
+	n := resources.Ratio{Num: 10 * k, Den: b}.Of(nil, resources.Vector{a})[0]
 	return fmt.Sprintf("%d.%d", n/10, n%10)
 }
 

@@ -94,7 +94,7 @@ func parts(v resources.Vector, weights []int64) []resources.Vector {
 	}
 	all := make([]resources.Vector, len(weights))
 	for i, w := range weights {
-		all[i] = resources.ScaleRatio(nil, v, w, left) // 0 where w is 0, left or not
+		all[i] = resources.Ratio{Num: w, Den: left}.Of(nil, v) // 0 where w is 0, left or not
 		v = resources.Sub(nil, v, all[i])
 		left -= w
 	}

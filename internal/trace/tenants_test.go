@@ -70,7 +70,7 @@ func partsProperty(t *rapid.T) {
 	}
 	for i, part := range parts(v, weights) {
 		sum += part[0]
-		share := resources.ScaleRatio(nil, v, weights[i], total)[0]
+		share := resources.Ratio{Num: weights[i], Den: total}.Of(nil, v)[0]
 		if d := part[0] - share; d < -int64(len(weights)) || d > int64(len(weights)) {
 			t.Errorf("part %d is %d, and %d of %d of %d are %d", i, part[0], weights[i], total, v[0], share)
 		}

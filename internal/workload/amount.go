@@ -24,7 +24,7 @@ var (
 
 // size returns the size of task i of a node.
 func (w W) size(i int) resources.Vector {
-	v := resources.ScaleRatio(nil, unit, int64(1+i%3), 2)
+	v := resources.Ratio{Num: int64(1 + i%3), Den: 2}.Of(nil, unit)
 	if v[typePods] = 1; w.NoPods {
 		v[typePods] = 0
 	}
@@ -32,7 +32,7 @@ func (w W) size(i int) resources.Vector {
 }
 
 // tenths returns so many tenths of a unit.
-func tenths(n int64) resources.Vector { return resources.ScaleRatio(nil, unit, n, 10) }
+func tenths(n int64) resources.Vector { return resources.Ratio{Num: n, Den: 10}.Of(nil, unit) }
 
 // perNode returns what the tasks of a node use together.
 func (w W) perNode() (sum resources.Vector) {
@@ -67,10 +67,10 @@ func (w W) share() resources.Vector {
 	total := resources.Scale(nil, w.perNode(), int64(w.Nodes))
 	leaves := int64(w.leaves(0))
 	if !w.Protected {
-		return resources.ScaleRatio(nil, total, 1, 2*leaves)
+		return resources.Ratio{Num: 1, Den: 2 * leaves}.Of(nil, total)
 	}
 	// What is dealt out is not exactly even, but it is so but for one task.
-	share := resources.ScaleRatio(nil, total, 1, leaves-1)
+	share := resources.Ratio{Num: 1, Den: leaves - 1}.Of(nil, total)
 	share = resources.Add(share, share, unit)
 	return resources.Add(share, share, resources.Vector{2, 2, 2, 2})
 }

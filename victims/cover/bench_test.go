@@ -20,7 +20,7 @@ func benchProblem(n int) *Problem {
 		sum = resources.Add(nil, sum, u.Size)
 		p.Units = append(p.Units, u.Unit)
 	}
-	p.Needs = shorts(resources.ScaleRatio(nil, sum, 1, 4))
+	p.Needs = shorts(resources.Ratio{Num: 1, Den: 4}.Of(nil, sum))
 	p.Wanted, p.Capacity = p.Needs[0].Short, sum
 	return p
 }
