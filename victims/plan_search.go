@@ -179,7 +179,8 @@ func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 	if !u.bound {
 		p.Bounds = nil
 	}
-	d.worker.Within(dst, p, d.trial.pace(), limit)
+	p.Limit = limit
+	d.worker.Least(dst, p, d.trial.pace())
 	d.trial.note(dst)
 }
 

@@ -32,7 +32,8 @@ func TestCoverNoAllocs(t *testing.T) {
 	p, ordered, tooMuch := benchProblem(30), benchProblem(30), benchProblem(30)
 	ordered.Order.Compare = mostWork
 	tooMuch.Needs = shorts(vec{1000})
-	limit := &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
+	limited := benchProblem(30)
+	limited.Limit = &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
 	for _, tt := range []struct {
 		name string
 		run  func()
@@ -42,7 +43,7 @@ func TestCoverNoAllocs(t *testing.T) {
 		{"Least/few steps", func() { w.Least(&s, p, 10) }},
 		{"Least/order of the caller", func() { w.Least(&s, ordered, 1000) }},
 		{"Least/too little", func() { w.Least(&s, tooMuch, 1000) }},
-		{"search/limit", func() { w.Within(&s, p, 1000, limit) }},
+		{"Least/limit", func() { w.Least(&s, limited, 1000) }},
 	} {
 		if n := testing.AllocsPerRun(20, tt.run); n != 0 {
 			t.Errorf("%s: %v allocations, want 0", tt.name, n)

@@ -97,7 +97,8 @@ func limitIsKept(t *rapid.T) {
 	}
 	var w Worker
 	var s Selection
-	w.Within(&s, &c.Problem, enoughSteps, limit.total())
+	c.Limit = limit.total()
+	w.Least(&s, &c.Problem, enoughSteps)
 	if !s.Proven {
 		t.Fatalf("not proven in %d steps", s.Steps)
 	}
@@ -121,7 +122,8 @@ func lesserIsLeast(t *rapid.T) {
 	}
 	w := Worker{OnlyLesser: true}
 	var s Selection
-	w.Within(&s, &c.Problem, enoughSteps, limit.total())
+	c.Limit = limit.total()
+	w.Least(&s, &c.Problem, enoughSteps)
 	if !s.Proven {
 		t.Fatalf("not proven in %d steps", s.Steps)
 	}
@@ -239,7 +241,9 @@ func workerForgets(t *rapid.T) {
 	before := pictureOf(&second.Problem)
 	var used, fresh Worker
 	var s, want Selection
-	used.Within(&s, &first.Problem, 3, &Total{Units: 1})
+	first.Limit = &Total{Units: 1}
+	used.Least(&s, &first.Problem, 3)
+	first.Limit = nil
 	used.Greedy(&s, &first.Problem)
 	used.Least(&s, &first.Problem, 7)
 	for _, steps := range []int{4, enoughSteps} {

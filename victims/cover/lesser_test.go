@@ -11,9 +11,9 @@ func topsOf(t *testing.T, p *Problem) *lesserSearch {
 	t.Helper()
 	var w Worker
 	require.True(t, w.build(p))
-	w.limit = &Total{Levels: Levels{LevelVictims: 9}}
+	w.p.Limit = &Total{Levels: Levels{LevelVictims: 9}}
 	require.True(t, w.lesser.prepare(&w))
-	w.lesser.level, w.lesser.goal = LevelVictims, w.limit.Levels
+	w.lesser.level, w.lesser.goal = LevelVictims, w.p.Limit.Levels
 	for i := range w.classes {
 		w.lesser.order = append(w.lesser.order, int32(i))
 	}

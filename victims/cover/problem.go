@@ -30,6 +30,10 @@ type Problem struct {
 	// Wanted is what is freed to some purpose; what a set frees beyond it is
 	// its excess, as a share of Capacity. See [Total].
 	Wanted, Capacity resources.Vector
+
+	// Limit is what a set may cost at most. [Worker.Least] finds no dearer one;
+	// [Worker.Greedy] does not ask. nil: anything.
+	Limit *Total
 }
 
 // A Need is met if the sizes of the chosen units that count for it sum to
@@ -224,7 +228,6 @@ type Worker struct {
 	partial
 	whole  []int32 // taken, while a part of it is considered
 	top    top     // the best set found
-	limit  *Total  // what a set may cost at most, if anything is set
 	levels bool    // sets of the same levels as the best one are of no interest
 	pace
 	keys [2][]string

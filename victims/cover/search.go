@@ -7,27 +7,21 @@ import (
 )
 
 // Least finds the cheapest set, by branch and bound from the greedy one. After
-// the given number of steps it ends with the best set found so far, and says
-// so by Proven. In every case the set is inclusion-minimal. Steps are counted
-// and not timed, so that the answer is the same on every machine.
+// the given number of steps it ends with the best set found so far, and says so
+// by Proven. In every case the set is inclusion-minimal. Steps are counted and
+// not timed, so that the answer is the same on every machine.
 //
-// A step decides how many units to take of one class of units that are alike,
-// or that no number can matter. Where all units differ there are as many
-// classes as units, and steps can grow exponentially with them; if few
-// differ there are few of both. The cost of a step is linear in classes times
-// types of needs.
+// With [Problem.Limit] only sets that cost no more than it are found.
+//
+// A step decides how many units to take of one class of units that are alike, or
+// that no number can matter. If all units differ there are as many classes as
+// units, and steps can grow exponentially with them. If few differ there are few
+// of both. The cost of a step is linear in classes times types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
-	w.Within(dst, p, steps, nil)
-}
-
-// Within is Least for a set that costs no more than limit, if that is set:
-// others are not found.
-func (w *Worker) Within(dst *Selection, p *Problem, steps int, limit *Total) {
 	if !w.build(p) {
 		dst.none(0)
 		return
 	}
-	w.limit = limit
 	w.greedy()
 	if w.top.found && !w.beats(&w.top.total) {
 		w.top.found = false
@@ -237,7 +231,7 @@ func (w *Worker) goal() *Total {
 	if w.top.found {
 		return &w.top.total
 	}
-	return w.limit
+	return w.p.Limit
 }
 
 // leastExcess returns the excess that the present set has at least with so many
@@ -353,10 +347,10 @@ func (w *Worker) better() bool {
 
 // beats reports whether a set of total t is within the limit.
 func (w *Worker) beats(t *Total) bool {
-	if w.OnlyLesser && w.limit != nil {
-		return w.p.Order.CompareLevels(&t.Levels, &w.limit.Levels) < 0
+	if w.OnlyLesser && w.p.Limit != nil {
+		return w.p.Order.CompareLevels(&t.Levels, &w.p.Limit.Levels) < 0
 	}
-	return w.limit == nil || w.p.Order.compare(t, w.limit) <= 0
+	return w.p.Limit == nil || w.p.Order.compare(t, w.p.Limit) <= 0
 }
 
 // smallerKeys reports whether the sorted keys of the present set come before
