@@ -32,7 +32,7 @@ type core struct {
 	activate  func(map[string]*v1.Pod)
 	inquiries inquiries
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
-	granted atomic.Pointer[grants]
+	granted *grants
 
 	// rehearsing is set while the scheduler's snapshot is not what there is.
 	rehearsing atomic.Bool
@@ -80,33 +80,44 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 
 // bareCore makes a core that knows no scheduler.
 func bareCore(s *setup, l *lookup, log klog.Logger) *core {
-	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
+	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
 	c.current.Store(s)
-	c.publish()
 	c.planner = victims.Planner{
 		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Budget: s.args.Budget, OwnLeaf: s.ownLeaf,
-		Minimum: func(job string) int { return c.cycle.minimum(job) },
-		Filter:  func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
-		Blockers: func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			return c.cycle.blockers(dst, n)
-		},
+		Filter:    func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
-		Exempt:    c.exempt,
 	}
 	p := &c.planner
 	c.auditor = victims.Auditor{
-		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: p.OwnLeaf,
-		Minimum: p.Minimum, Filter: p.Filter, Blockers: p.Blockers, Predicate: p.Predicate, Exempt: p.Exempt,
+		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: p.OwnLeaf, Filter: p.Filter, Predicate: p.Predicate,
 	}
+	minimum := func(job string) int { return c.cycle.minimum(job) }
 	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: p.Minimum,
+		Cluster: c.cluster, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
 		Exempt: func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
 	}
 	c.jobAuditor = jobs.Auditor{
-		Cluster: c.cluster, Minimum: p.Minimum, Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt, OwnLeaf: s.ownLeaf,
+		Cluster: c.cluster, Minimum: minimum, Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt, OwnLeaf: s.ownLeaf,
 	}
 	return c
+}
+
+// consult has the planner ask only what can matter for the pod of the cycle. If tasks
+// differ in what the cluster knows alone, sums over nodes tell much of a decision.
+func (c *core) consult() {
+	p, a, y := &c.planner, &c.auditor, c.cycle
+	p.Minimum, p.Blockers, p.Exempt = nil, nil, nil
+	if c.mirror.jobs {
+		p.Minimum = y.minimum
+	}
+	if y.mayBeBlocked() {
+		p.Blockers = y.blockers
+	}
+	if c.lookup.known.Load().tolerant {
+		p.Exempt = c.exempt
+	}
+	a.Minimum, a.Blockers, a.Exempt = p.Minimum, p.Blockers, p.Exempt
 }
 
 // queues returns the queues as they are now.
@@ -139,7 +150,7 @@ func (c *core) watchPods(h fwk.Handle) error {
 			}
 			c.refused.Delete(pod.UID)
 			c.alarms.stop(pod.UID)
-			if !c.granted.Load().has(key(pod)) {
+			if !c.granted.has(key(pod)) {
 				return
 			}
 			c.mu.Lock()
@@ -156,13 +167,18 @@ func (c *core) ask(pod *v1.Pod) (victims.Ask, error) {
 	if err != nil {
 		return victims.Ask{}, err
 	}
+	return c.askOf(info), nil
+}
+
+func (c *core) askOf(info fwk.PodInfo) victims.Ask {
+	pod := info.GetPod()
 	_, class := c.lookup.classOf(pod)
 	return victims.Ask{
 		Key: key(pod), Name: name(pod), Application: application(pod),
 		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: priority(pod),
 		PendingSince: pod.CreationTimestamp.Time, RequiredNode: requiredNode(pod),
 		MayNot: mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut, Job: job(pod),
-	}, nil
+	}
 }
 
 // sizeOf appends to dst what a pod uses.

@@ -13,9 +13,15 @@ import (
 
 // PreFilter keeps a pod back that would take a queue over its max. That is for
 // preemption to resolve: its own queue may have pods that matter less.
-func (pl *Plugin) PreFilter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
+func (pl *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod, nodes []fwk.NodeInfo) (*fwk.PreFilterResult, *fwk.Status) {
 	c := pl.core
-	if !c.queues().maxes || c.args.DryRun || c.rehearsing.Load() {
+	if c.rehearsing.Load() {
+		return nil, nil
+	}
+	if !c.queues().maxes || c.args.DryRun {
+		if !state.IsPodGroupSchedulingCycle() { // in which the snapshot has pods that are there for a try
+			c.catchUp(nodes, catchUpChanged)
+		}
 		return nil, nil
 	}
 	c.mu.Lock()
@@ -55,7 +61,7 @@ func (c *core) overMax(pod *v1.Pod) (q queue.ID, i int, over bool) {
 
 // Filter keeps pods from room that was granted to others.
 func (pl *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, info fwk.NodeInfo) *fwk.Status {
-	held := pl.core.granted.Load().byNode[info.Node().Name]
+	held := pl.core.granted.on(info.Node().Name)
 	if len(held) == 0 {
 		return nil
 	}
@@ -79,7 +85,7 @@ func (pl *Plugin) Reserve(_ context.Context, state fwk.CycleState, pod *v1.Pod, 
 	}
 	c.alarms.stop(pod.UID)
 	c.refused.Delete(pod.UID)
-	if !c.granted.Load().has(key(pod)) {
+	if !c.granted.has(key(pod)) {
 		return nil
 	}
 	c.mu.Lock()
@@ -94,7 +100,7 @@ func (pl *Plugin) Unreserve(context.Context, fwk.CycleState, *v1.Pod, string) {}
 // SignPod says what Filter and PreFilter look at: the queue of a pod and its
 // amounts, which other plugins sign, and a grant, which is of one pod only.
 func (pl *Plugin) SignPod(_ context.Context, pod *v1.Pod) ([]fwk.SignFragment, *fwk.Status) {
-	if pl.core.granted.Load().has(key(pod)) {
+	if pl.core.granted.has(key(pod)) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod holds a grant")
 	}
 	return []fwk.SignFragment{{Key: Name + ".Queue()", Value: pl.core.queueOf(pod)}}, nil

@@ -3,6 +3,7 @@ package preemptbyqueue
 import (
 	"context"
 	"math"
+	"slices"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
@@ -26,6 +27,20 @@ type cycle struct {
 	size     resources.Vector
 	statuses fwk.NodeToStatusReader
 	asked    int // how often fits was asked
+
+	accepted placing // that fits has accepted last
+}
+
+// A placing is a question that fits was asked.
+type placing struct {
+	node    victims.NodeID
+	moment  victims.Moment
+	victims []victims.TaskID
+}
+
+// is reports whether a question is this one.
+func (q *placing) is(p *victims.Placing) bool {
+	return q.node == p.Node && q.moment == p.Moment && slices.Equal(q.victims, p.Victims)
 }
 
 // node returns a node of the snapshot.
@@ -59,9 +74,15 @@ func (y *cycle) minimum(job string) int {
 	return math.MaxInt32
 }
 
+// mayBeBlocked reports whether there can be blockers on any node.
+func (y *cycle) mayBeBlocked() bool {
+	repelled, err := y.handle.SnapshotSharedLister().NodeInfos().HavePodsWithRequiredAntiAffinityList()
+	return err != nil || len(repelled) > 0 || len(util.GetHostPorts(y.pod)) > 0 || len(y.info.GetRequiredAntiAffinityTerms()) > 0
+}
+
 // blockers appends to dst the pods that hold a host port of the pod, and those that
 // a required anti-affinity to the same node keeps apart from it.
-func (y *cycle) blockers(dst []victims.TaskID, n victims.NodeID) []victims.TaskID {
+func (y *cycle) blockers(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
 	ports := util.GetHostPorts(y.pod)
 	info, err := y.node(n)
 	if err != nil {
@@ -125,9 +146,24 @@ func (y *cycle) namespaceLabels(namespace string) labels.Set {
 
 // fits runs the Filter plugins for a node as it will be without the victims, and
 // without what leaves it already if the moment is that of their departure.
+//
+// The audit asks about the plan that the planner has asked about a moment ago. The
+// snapshot is the same, and so is the answer.
 func (y *cycle) fits(p *victims.Placing) bool {
+	if y.accepted.is(p) {
+		return true
+	}
 	y.asked++
 	predicateCalls.Inc()
+	if !y.try(p) {
+		return false
+	}
+	y.accepted = placing{p.Node, p.Moment, append(y.accepted.victims[:0], p.Victims...)}
+	return true
+}
+
+// try is fits, asked for the first time.
+func (y *cycle) try(p *victims.Placing) bool {
 	info, err := y.node(p.Node)
 	if err != nil {
 		return false

@@ -147,7 +147,7 @@ func (c *core) decideGang(now time.Time) error {
 	}
 	held := false
 	for k := range c.gang.pods { // in any order: one that waits is enough
-		held = held || c.granted.Load().has(k)
+		held = held || c.granted.has(k)
 		if len(c.waitsFor(k)) > 0 {
 			return nil
 		}
@@ -189,7 +189,9 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	if err := c.cluster.ApplyChange(change); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
-	c.publish()
+	for _, k := range e.keys {
+		c.given(k)
+	}
 	if len(e.victims) > 0 {
 		go g.plugin.evict(e)
 	}
@@ -202,9 +204,9 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc) (map[string]string, *fwk.Status) {
 	c := g.plugin.core
 	gone := map[string][]string{} // by node
-	for _, n := range c.mirror.order {
-		if id, ok := c.cluster.LookupNode(n.name); ok {
-			gone[n.name] = c.goingFrom(id)
+	for _, s := range c.mirror.seats {
+		if id, ok := c.cluster.LookupNode(s.node.name); ok {
+			gone[s.node.name] = c.goingFrom(id)
 		}
 	}
 	for i := range c.jobDecision.Plan.Victims {

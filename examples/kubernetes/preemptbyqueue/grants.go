@@ -1,6 +1,11 @@
 package preemptbyqueue
 
 import (
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -9,11 +14,17 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// grants are the places that are given to pods that do not run yet. They never
-// change: a change makes new ones.
+// grants are the places that are given to pods that do not run yet.
+//
+// Filter looks at those of a node, for many nodes at once, and takes no lock. So they
+// are in maps that never change: a change of one node copies the map that has it, which
+// is small because there are many.
 type grants struct {
-	byNode map[string][]grant
-	since  map[string]time.Time // by key
+	seed   maphash.Seed
+	byNode [1 << 6]atomic.Pointer[map[string][]grant]
+
+	mu    sync.RWMutex // for what follows
+	byKey map[string]held
 }
 
 // A grant is room on a node for one pod.
@@ -22,9 +33,67 @@ type grant struct {
 	size resources.Vector
 }
 
+// held is where a grant is, and since when.
+type held struct {
+	node  string
+	since time.Time
+}
+
+func newGrants() *grants { return &grants{seed: maphash.MakeSeed(), byKey: map[string]held{}} }
+
+// on returns the grants on a node.
+func (g *grants) on(node string) []grant {
+	if m := g.part(node).Load(); m != nil {
+		return (*m)[node]
+	}
+	return nil
+}
+
+// part returns the map that has the grants on a node.
+func (g *grants) part(node string) *atomic.Pointer[map[string][]grant] {
+	return &g.byNode[maphash.String(g.seed, node)%uint64(len(g.byNode))]
+}
+
+// has reports whether a pod has a grant.
 func (g *grants) has(key string) bool {
-	_, ok := g.since[key]
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	_, ok := g.byKey[key]
 	return ok
+}
+
+// add notes a grant on a node. Changes come one at a time.
+func (g *grants) add(node string, a grant, since time.Time) {
+	g.change(node, func(of []grant) []grant { return append(slices.Clone(of), a) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.byKey[a.key] = held{node, since}
+}
+
+// remove forgets a grant, and returns where it was.
+func (g *grants) remove(key string) (h held, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if h, ok = g.byKey[key]; !ok {
+		return h, false
+	}
+	delete(g.byKey, key)
+	g.change(h.node, func(of []grant) []grant {
+		return slices.DeleteFunc(slices.Clone(of), func(a grant) bool { return a.key == key })
+	})
+	return h, true
+}
+
+// change replaces the grants on a node.
+func (g *grants) change(node string, by func([]grant) []grant) {
+	part, changed := g.part(node), map[string][]grant{}
+	if m := part.Load(); m != nil {
+		changed = maps.Clone(*m)
+	}
+	if changed[node] = by(changed[node]); len(changed[node]) == 0 {
+		delete(changed, node)
+	}
+	part.Store(&changed)
 }
 
 // The ends of a grant.
@@ -37,40 +106,45 @@ const (
 func (c *core) drop(key, end string) {
 	if err := c.cluster.Drop(key); err == nil {
 		c.ended(key, end)
-		c.publish()
 	}
 }
 
-// ended notes how long a grant lasted.
+// given tells Filter of the grant of a pod, which the cluster has already.
+func (c *core) given(key string) {
+	id, ok := c.cluster.LookupGrant(key)
+	if !ok {
+		return
+	}
+	before, again := c.granted.remove(key)
+	if !again {
+		before.since = time.Now()
+	}
+	t := c.cluster.Task(id)
+	c.granted.add(c.cluster.NodeName(t.Node), grant{key, t.Size}, before.since)
+	c.countGrants()
+}
+
+// ended tells Filter that a grant is no more, and notes how long it lasted.
 func (c *core) ended(key, end string) {
-	if since, ok := c.granted.Load().since[key]; ok {
-		grantSeconds.WithLabelValues(end).Observe(time.Since(since).Seconds())
+	if h, ok := c.granted.remove(key); ok {
+		grantSeconds.WithLabelValues(end).Observe(time.Since(h.since).Seconds())
+		c.countGrants()
 	}
 }
 
-// publish tells Filter which grants there are.
-func (c *core) publish() {
-	before, oldest := c.granted.Load(), time.Time{}
-	g := &grants{byNode: map[string][]grant{}, since: map[string]time.Time{}}
+// countGrants notes how many grants there are, and since when.
+func (c *core) countGrants() {
+	g, oldest := c.granted, 0.0
+	g.mu.RLock()
+	defer g.mu.RUnlock()
 	for id := range c.cluster.Grants() { // in the order in which they were given
-		t := c.cluster.Task(id)
-		node := c.cluster.NodeName(t.Node)
-		g.byNode[node] = append(g.byNode[node], grant{t.Key, t.Size})
-		since := time.Now()
-		if before != nil && before.has(t.Key) {
-			since = before.since[t.Key]
-		}
-		g.since[t.Key] = since
-		if oldest.IsZero() {
-			oldest = since
+		if h, ok := g.byKey[c.cluster.Key(id)]; ok {
+			oldest = float64(h.since.UnixMilli()) / 1000
+			break
 		}
 	}
-	c.granted.Store(g)
-	grantsNow.Set(float64(len(g.since)))
-	oldestGrant.Set(0)
-	if !oldest.IsZero() {
-		oldestGrant.Set(float64(oldest.UnixMilli()) / 1000)
-	}
+	grantsNow.Set(float64(len(g.byKey)))
+	oldestGrant.Set(oldest)
 }
 
 // admits reports whether a pod leaves enough of a node to those that were granted

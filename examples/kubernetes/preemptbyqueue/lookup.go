@@ -39,6 +39,8 @@ type known struct {
 	classes []toleration.Class
 	budgets map[string][]budget // by namespace, in the order of their names
 	names   []string            // of all budgets, sorted
+
+	tolerant bool // some class tolerates preemptors
 }
 
 // A budget is a PodDisruptionBudget.
@@ -63,7 +65,7 @@ func newLookup(args *Args, f informers.SharedInformerFactory) (*lookup, error) {
 		f.Policy().V1().PodDisruptionBudgets().Informer(),
 	} {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    func(any) { l.stale.Store(true) },
+			AddFunc:    l.came,
 			DeleteFunc: func(any) { l.stale.Store(true) },
 			UpdateFunc: func(old, now any) {
 				if l.matters(old, now) {
@@ -76,6 +78,13 @@ func newLookup(args *Args, f informers.SharedInformerFactory) (*lookup, error) {
 		}
 	}
 	return l, nil
+}
+
+// came notes a new object. A namespace without the label is as one that is not known.
+func (l *lookup) came(obj any) {
+	if ns, ok := obj.(*v1.Namespace); !ok || ns.Labels[l.args.QueueLabel] != "" {
+		l.stale.Store(true)
+	}
 }
 
 // matters reports whether a change of an object may change a task.
@@ -120,6 +129,7 @@ func (k *known) readClasses(lister schedulinglisters.PriorityClassLister) (mista
 		class, _ := classes.Lookup(o.Name)
 		k.tags[o.Name] = uint64(len(k.classes))
 		k.classes = append(k.classes, class)
+		k.tolerant = k.tolerant || class.Policy.TolerationSeconds != 0
 	}
 	return append(mistakes, classes.Warnings()...)
 }

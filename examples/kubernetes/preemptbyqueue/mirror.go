@@ -1,10 +1,8 @@
 package preemptbyqueue
 
 import (
-	"errors"
 	"time"
 
-	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/go-preempt/preempt/resources"
@@ -15,11 +13,14 @@ import (
 // scheduler's snapshot, in which assumed pods run already.
 type mirror struct {
 	byName map[string]*mirrored
-	order  []*mirrored // as the nodes were in the last snapshot
-	round  uint64
-	// started is set if a pod with a grant turned up in the snapshot.
-	started bool
-	beat    int // the node of the last patrol
+	seats  []seat // as the nodes were in the last snapshot
+	beat   int    // the node of the last patrol
+	next   int    // where the next catchUp begins
+	// overdue is before the first instant at which a pod will have been leaving for
+	// too long; zero: there is none.
+	overdue time.Time
+	jobs    bool // some pod is, or was, in a PodGroup
+	rereads bool // all nodes are being mirrored once more; see reread
 
 	tasks   []victims.Task // memory for the tasks of a node
 	sizes   resources.Vector
@@ -30,50 +31,121 @@ type mirror struct {
 type mirrored struct {
 	name       string
 	generation int64
-	round      uint64    // of the last snapshot with it
+	seated     bool
 	overdue    time.Time // when the first of its pods will have been leaving for too long; zero: never
+}
+
+// A seat is the place of a node in the snapshot. The scheduler keeps one NodeInfo for a
+// node as long as it has the node, and fills it anew. So most seats stay as they are.
+type seat struct {
+	info fwk.NodeInfo
+	node *mirrored
 }
 
 // sync brings the cluster to a snapshot. It costs a comparison per node, and the
 // tasks of the nodes that changed.
 func (c *core) sync(nodes []fwk.NodeInfo) {
 	now := time.Now()
-	c.feel(now)
 	defer func() { syncSeconds.Observe(time.Since(now).Seconds()) }()
+	c.feel(now)
 	c.setQueues()
-	all := c.lookup.stale.Swap(false)
-	if all {
-		for _, err := range c.lookup.read() {
-			c.log.Info("Problem with what tasks are made of", "problem", err)
-		}
-	}
+	c.reread()
 	c.setBudgets()
 	m := &c.mirror
-	m.round++
-	for i, info := range nodes {
-		n := m.at(i, info.Node().Name)
-		n.round = m.round
-		late := !n.overdue.IsZero() && !now.Before(n.overdue)
-		if all || late || n.generation != info.GetGeneration() {
-			c.syncNode(n, info, now)
+	c.seat(nodes)
+	late := !m.overdue.IsZero() && !now.Before(m.overdue)
+	if late {
+		m.overdue = time.Time{} // each node that has one tells it again
+	}
+	for i := range m.seats {
+		s := &m.seats[i]
+		if s.node.generation != s.info.GetGeneration() || late && s.node.isLate(now) {
+			c.syncNode(s.node, s.info, now)
+		} else if late {
+			m.expect(s.node.overdue)
 		}
 	}
-	c.forget(len(nodes))
-	c.patrol(nodes, now)
-	if all {
+	c.patrol(now)
+	if m.rereads {
+		m.rereads = false
 		c.removeBudgets()
-	}
-	if m.started { // Filter need not keep their places any longer
-		m.started = false
-		c.publish()
 	}
 }
 
-// at returns the node of a name, which probably is where it was the last time.
-func (m *mirror) at(i int, name string) *mirrored {
-	if i < len(m.order) && m.order[i].name == name {
-		return m.order[i]
+// How many nodes a pod has catchUp look at, and how many of those it mirrors at most.
+// After some eighty pods it has looked at 5000 nodes. A pod that is scheduled changes one.
+const (
+	catchUpNodes   = 64
+	catchUpChanged = 8
+)
+
+// catchUp brings a few nodes to a snapshot, those that have waited longest. Every pod
+// that is scheduled does so: otherwise the first that fits nowhere would have to wait
+// for all that has changed since the last one. It does nothing if it would have to wait.
+func (c *core) catchUp(nodes []fwk.NodeInfo, most int) {
+	if !c.mu.TryLock() {
+		return
 	}
+	defer c.mu.Unlock()
+	m, now := &c.mirror, time.Now()
+	c.feel(now)
+	if c.reread() {
+		c.setBudgets() // tasks may name new ones
+	}
+	if len(m.seats) != len(nodes) {
+		c.seat(nodes)
+	}
+	for looked, changed := 0, 0; looked < min(catchUpNodes, len(nodes)) && changed < most; looked++ {
+		m.next = (m.next + 1) % len(nodes)
+		if s := &m.seats[m.next]; s.info == nodes[m.next] && s.node.generation != s.info.GetGeneration() {
+			c.syncNode(s.node, s.info, now)
+			changed++
+		}
+	}
+	c.cluster.Settle()
+}
+
+// reread has all nodes mirrored once more if tasks may be others now, and reports
+// whether they may.
+func (c *core) reread() bool {
+	if !c.lookup.stale.Swap(false) {
+		return false
+	}
+	for _, err := range c.lookup.read() {
+		c.log.Info("Problem with what tasks are made of", "problem", err)
+	}
+	c.mirror.rereads = true
+	for _, n := range c.mirror.byName { // in any order: each is by itself
+		n.generation = -1
+	}
+	return true
+}
+
+// seat gives the nodes of a snapshot their seats. Nodes that are gone are forgotten.
+func (c *core) seat(nodes []fwk.NodeInfo) {
+	m := &c.mirror
+	moved := len(m.seats) != len(nodes)
+	for i := 0; !moved && i < len(nodes); i++ {
+		moved = m.seats[i].info != nodes[i]
+	}
+	if !moved {
+		return
+	}
+	for _, s := range m.seats {
+		s.node.seated = false
+	}
+	m.seats = m.seats[:0]
+	for _, info := range nodes {
+		n := m.at(info.Node().Name)
+		n.seated = true
+		m.seats = append(m.seats, seat{info, n})
+	}
+	clear(m.seats[len(m.seats):cap(m.seats)])
+	c.forget()
+}
+
+// at returns the node of a name.
+func (m *mirror) at(name string) *mirrored {
 	n, ok := m.byName[name]
 	if !ok {
 		if m.byName == nil {
@@ -82,109 +154,27 @@ func (m *mirror) at(i int, name string) *mirrored {
 		n = &mirrored{name: name, generation: -1}
 		m.byName[name] = n
 	}
-	if i < len(m.order) {
-		m.order[i] = n
-	} else {
-		m.order = append(m.order, n)
-	}
 	return n
 }
 
-// syncNode brings a node and its tasks to the snapshot.
-func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
-	n.generation, n.overdue = info.GetGeneration(), time.Time{}
-	allocatable := info.GetAllocatable()
-	node := victims.Node{Name: n.name, Capacity: appendAmounts(nil, c.queues().tree.Schema(), allocatable, int64(allocatable.GetAllowedPodNumber()))}
-	err := c.cluster.UpdateNode(&node)
-	if errors.Is(err, victims.ErrUnknown) {
-		_, err = c.cluster.AddNode(&node)
-	}
-	if err != nil {
-		c.log.Error(err, "Node not mirrored", "node", n.name)
-		return
-	}
-	tasks := c.tasksOf(n, info, now)
-	synced, err := c.cluster.SyncNode(n.name, tasks)
-	if err != nil {
-		c.log.Error(err, "Node not mirrored", "node", n.name)
-	}
-	for _, k := range synced.Started {
-		c.ended(k, started)
-		c.mirror.started = true
-	}
-	for _, t := range synced.NotTaken {
-		notTaken.Inc()
-		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", t.Key)
-	}
-	for i := range tasks {
-		if tasks[i].State == victims.Running && tasks[i].RequiredNode {
-			c.unmark(tasks[i].Key)
-		}
+// expect notes when a pod will have been leaving for too long.
+func (m *mirror) expect(overdue time.Time) {
+	if !overdue.IsZero() && (m.overdue.IsZero() || overdue.Before(m.overdue)) {
+		m.overdue = overdue
 	}
 }
 
-// unmark takes the mark of a task that was told to leave back. It stays.
-func (c *core) unmark(key string) {
-	if id, ok := c.cluster.Lookup(key); ok && c.cluster.State(id) != victims.Running {
-		if err := c.cluster.SetState(key, victims.Running); err != nil {
-			c.log.Error(err, "Mark not taken back", "pod", key)
-		}
-	}
-}
+// isLate reports whether a pod of the node has been leaving for too long.
+func (n *mirrored) isLate(now time.Time) bool { return !n.overdue.IsZero() && !now.Before(n.overdue) }
 
-// tasksOf returns the pods of a node as tasks, in memory that the next call uses.
-func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.Task {
-	m, types := &c.mirror, c.queues().tree.Schema().Len()
-	pods := info.GetPods()
-	m.tasks, m.sizes, m.budgets = m.tasks[:0], m.sizes[:0], m.budgets[:0]
-	for _, pi := range pods {
-		pod := pi.GetPod()
-		m.sizes = c.sizeOf(m.sizes, pi)
-		from := len(m.budgets)
-		m.budgets = c.lookup.budgetsOf(m.budgets, pod)
-		tag, class := c.lookup.classOf(pod)
-		t := victims.Task{
-			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
-			Queue: c.queueOf(pod), Priority: priority(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
-			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofDaemonSet(pod), Job: job(pod),
-			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
-		}
-		c.leaving(&t, n, pod, now)
-		m.tasks = append(m.tasks, t)
-	}
-	for i := range m.tasks { // sizes has its final place only now
-		m.tasks[i].Size = m.sizes[i*types : (i+1)*types : (i+1)*types]
-	}
-	return m.tasks
-}
-
-// leaving notes whether a pod leaves. If it was to be gone long ago, something keeps
-// it, such as a finalizer: it counts as running then, and as nobody's victim.
-func (c *core) leaving(t *victims.Task, n *mirrored, pod *v1.Pod, now time.Time) {
-	if pod.DeletionTimestamp == nil {
-		return
-	}
-	// The timestamp of deletion is when the pod's grace period ends.
-	overdue := pod.DeletionTimestamp.Add(c.args.GrantDeadline.Duration)
-	if !now.Before(overdue) {
-		t.RequiredNode = true
-		return
-	}
-	t.State = victims.Releasing
-	if n.overdue.IsZero() || overdue.Before(n.overdue) {
-		n.overdue = overdue
-	}
-}
-
-// forget removes the nodes that the snapshot does not have, and their tasks.
-func (c *core) forget(nodes int) {
+// forget removes the nodes that have no seat, and their tasks.
+func (c *core) forget() {
 	m := &c.mirror
-	m.order = m.order[:nodes]
-	if len(m.byName) == nodes {
+	if len(m.byName) == len(m.seats) {
 		return
 	}
 	for name, n := range m.byName { // in any order: each removal is by itself
-		if n.round == m.round {
+		if n.seated {
 			continue
 		}
 		delete(m.byName, name)

@@ -66,6 +66,13 @@ func list(cpu int64) v1.ResourceList {
 	return v1.ResourceList{"cpu": *resource.NewQuantity(cpu, resource.DecimalSI), "memory": resource.MustParse("8Gi"), "pods": resource.MustParse("10")}
 }
 
+func (h *history) snapshot() (nodes []fwk.NodeInfo) {
+	for _, n := range h.nodes {
+		nodes = append(nodes, n)
+	}
+	return nodes
+}
+
 func (h *history) node(t *rapid.T) *framework.NodeInfo {
 	if len(h.nodes) == 0 {
 		t.Skip("no node")
@@ -112,6 +119,7 @@ func (h *history) removeNode(t *rapid.T) {
 			delete(h.waiting, k)
 		}
 	}
+	h.core.sync(h.snapshot()) // or a node of the same name would be this one
 }
 
 func (h *history) resizeNode(t *rapid.T) {
@@ -163,7 +171,7 @@ func (h *history) grant(t *rapid.T) {
 	require.NoError(t, err)
 	_, err = h.core.cluster.Grant(&ask, id)
 	require.NoError(t, err)
-	h.core.publish()
+	h.core.given(ask.Key)
 	h.waiting[ask.Key] = pod
 }
 
@@ -175,15 +183,12 @@ func (h *history) start(t *rapid.T) {
 	k := rapid.SampledFrom(slices.Sorted(maps.Keys(h.waiting))).Draw(t, "grant")
 	h.node(t).AddPod(h.waiting[k])
 	delete(h.waiting, k)
+	h.core.sync(h.snapshot()) // or it would not be known to have started
 }
 
 // decide decides a new pod and applies the plan, which the audit must have let through.
 func (h *history) decide(t *rapid.T) {
-	var nodes []fwk.NodeInfo
-	for _, n := range h.nodes {
-		nodes = append(nodes, n)
-	}
-	h.core.sync(nodes)
+	h.core.sync(h.snapshot())
 	pod := h.newPod(t)
 	pod.Labels["preempt.io/queue"] = "prod"
 	pod.Spec.Containers[0].Resources.Requests = list(rapid.Int64Range(1, 8).Draw(t, "asked"))
@@ -196,23 +201,28 @@ func (h *history) decide(t *rapid.T) {
 		return
 	}
 	require.NoError(t, h.core.cluster.Apply(&d.Plan))
-	h.core.publish()
+	h.core.given(ask.Key)
 	for i := range d.Plan.Victims {
 		h.marked[d.Plan.Victims[i].Key] = true
 	}
 	h.waiting[ask.Key] = pod
 }
 
+// look has the core see all or some of what happened, and compares it if it was all.
+func (h *history) look(t *rapid.T) {
+	if rapid.Bool().Draw(t, "a part") {
+		h.core.catchUp(h.snapshot(), rapid.IntRange(0, 2).Draw(t, "most"))
+		return
+	}
+	h.check(t)
+}
+
 // check brings the core to the present, and compares it with one that sees the
 // present as the first thing.
 func (h *history) check(t *rapid.T) {
-	var nodes []fwk.NodeInfo
-	for _, n := range h.nodes {
-		nodes = append(nodes, n)
-	}
 	fresh := testCore(t)
-	h.core.sync(nodes)
-	fresh.sync(nodes)
+	h.core.sync(h.snapshot())
+	fresh.sync(h.snapshot())
 	for k := range h.marked { // in any order: each is a task of its own
 		id, ok := fresh.cluster.Lookup(k)
 		if ok && fresh.cluster.State(id) == victims.Running && !fresh.cluster.TaskView(id).RequiredNode {
@@ -223,7 +233,13 @@ func (h *history) check(t *rapid.T) {
 	for _, n := range h.nodes {
 		require.Zero(t, h.core.drift(n.Node().Name, n))
 	}
-	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.Load().since)))
+	require.Equal(t, slices.Sorted(maps.Keys(h.waiting)), slices.Sorted(maps.Keys(h.core.granted.byKey)))
+	for k := range h.waiting { // in any order: each is by itself
+		id, ok := h.core.cluster.LookupGrant(k)
+		require.True(t, ok)
+		on := h.core.granted.on(h.core.cluster.NodeName(h.core.cluster.NodeOf(id)))
+		require.True(t, slices.ContainsFunc(on, func(g grant) bool { return g.key == k }))
+	}
 }
 
 // A pictured node is a node with its tasks and without its grants.
@@ -237,7 +253,7 @@ type pictured struct {
 // came about.
 func picture(t require.TestingT, from *core) (nodes []pictured) {
 	c := from.cluster.Clone()
-	for k := range from.granted.Load().since { // in any order: all of them go
+	for k := range from.granted.byKey { // in any order: all of them go
 		require.NoError(t, c.Drop(k))
 	}
 	for id := range c.Nodes() {
@@ -264,7 +280,7 @@ func TestMirror(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"add node": h.addNode, "remove node": h.removeNode, "resize node": h.resizeNode,
 			"add pod": h.addPod, "remove pod": h.removePod, "terminate": h.terminate,
-			"mark": h.mark, "grant": h.grant, "start": h.start, "decide": h.decide, "": h.check,
+			"mark": h.mark, "grant": h.grant, "start": h.start, "decide": h.decide, "": h.look,
 		})
 	})
 }

@@ -12,13 +12,13 @@ import (
 // patrol compares one node of the mirror with the snapshot, all its pods: at each sync
 // the next node. A mirror that follows generations never differs, unless somebody has
 // made a mistake. Then it is told of, and the node mirrored once more.
-func (c *core) patrol(nodes []fwk.NodeInfo, now time.Time) {
-	if len(nodes) == 0 {
+func (c *core) patrol(now time.Time) {
+	m := &c.mirror
+	if len(m.seats) == 0 {
 		return
 	}
-	m := &c.mirror
-	m.beat = (m.beat + 1) % len(nodes)
-	n, info := m.order[m.beat], nodes[m.beat]
+	m.beat = (m.beat + 1) % len(m.seats)
+	n, info := m.seats[m.beat].node, m.seats[m.beat].info
 	if wrong := c.drift(n.name, info); wrong > 0 {
 		driftTotal.Add(float64(wrong))
 		c.log.Error(nil, "Node differs from the scheduler's", "node", n.name, "pods", wrong)

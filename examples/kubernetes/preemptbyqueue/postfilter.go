@@ -31,12 +31,10 @@ func (pl *Plugin) PostFilter(ctx context.Context, state fwk.CycleState, pod *v1.
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sync(nodes)
-	ask, err := c.ask(pod)
-	if err != nil {
-		return nil, fwk.AsStatus(err)
-	}
+	ask := c.askOf(info)
 	c.cycle = &cycle{ctx: ctx, core: c, handle: pl.handle, state: state, pod: pod, info: info, size: ask.Size, statuses: m}
 	defer func() { c.cycle = nil }()
+	c.consult()
 	now := time.Now()
 	c.answerInquiries(pod, &ask, now)
 	now = time.Now()
@@ -105,7 +103,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	if err := c.cluster.Apply(&d.Plan); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	c.publish()
+	c.given(d.Plan.Ask.Key)
 	if len(e.victims) > 0 {
 		go pl.evict(e)
 	}

@@ -1,0 +1,98 @@
+package preemptbyqueue
+
+import (
+	"errors"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// syncNode brings a node and its tasks to the snapshot.
+func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
+	n.generation, n.overdue = info.GetGeneration(), time.Time{}
+	allocatable := info.GetAllocatable()
+	node := victims.Node{Name: n.name, Capacity: appendAmounts(nil, c.queues().tree.Schema(), allocatable, int64(allocatable.GetAllowedPodNumber()))}
+	err := c.cluster.UpdateNode(&node)
+	if errors.Is(err, victims.ErrUnknown) {
+		_, err = c.cluster.AddNode(&node)
+	}
+	if err != nil {
+		c.log.Error(err, "Node not mirrored", "node", n.name)
+		return
+	}
+	tasks := c.tasksOf(n, info, now)
+	synced, err := c.cluster.SyncNode(n.name, tasks)
+	if err != nil {
+		c.log.Error(err, "Node not mirrored", "node", n.name)
+	}
+	for _, k := range synced.Started {
+		c.ended(k, started)
+	}
+	for _, t := range synced.NotTaken {
+		notTaken.Inc()
+		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", t.Key)
+	}
+	for i := range tasks {
+		if tasks[i].State == victims.Running && tasks[i].RequiredNode {
+			c.unmark(tasks[i].Key)
+		}
+	}
+}
+
+// unmark takes the mark of a task that was told to leave back. It stays.
+func (c *core) unmark(key string) {
+	if id, ok := c.cluster.Lookup(key); ok && c.cluster.State(id) != victims.Running {
+		if err := c.cluster.SetState(key, victims.Running); err != nil {
+			c.log.Error(err, "Mark not taken back", "pod", key)
+		}
+	}
+}
+
+// tasksOf returns the pods of a node as tasks, in memory that the next call uses.
+func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.Task {
+	m, types := &c.mirror, c.queues().tree.Schema().Len()
+	pods := info.GetPods()
+	m.tasks, m.sizes, m.budgets = m.tasks[:0], m.sizes[:0], m.budgets[:0]
+	for _, pi := range pods {
+		pod := pi.GetPod()
+		m.sizes = c.sizeOf(m.sizes, pi)
+		from := len(m.budgets)
+		m.budgets = c.lookup.budgetsOf(m.budgets, pod)
+		tag, class := c.lookup.classOf(pod)
+		t := victims.Task{
+			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
+			Queue: c.queueOf(pod), Priority: priority(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
+			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofDaemonSet(pod), Job: job(pod),
+			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
+		}
+		m.jobs = m.jobs || t.Job != ""
+		c.leaving(&t, n, pod, now)
+		m.tasks = append(m.tasks, t)
+	}
+	for i := range m.tasks { // sizes has its final place only now
+		m.tasks[i].Size = m.sizes[i*types : (i+1)*types : (i+1)*types]
+	}
+	return m.tasks
+}
+
+// leaving notes whether a pod leaves. If it was to be gone long ago, something keeps
+// it, such as a finalizer: it counts as running then, and as nobody's victim.
+func (c *core) leaving(t *victims.Task, n *mirrored, pod *v1.Pod, now time.Time) {
+	if pod.DeletionTimestamp == nil {
+		return
+	}
+	// The timestamp of deletion is when the pod's grace period ends.
+	overdue := pod.DeletionTimestamp.Add(c.args.GrantDeadline.Duration)
+	if !now.Before(overdue) {
+		t.RequiredNode = true
+		return
+	}
+	t.State = victims.Releasing
+	if n.overdue.IsZero() || overdue.Before(n.overdue) {
+		n.overdue = overdue
+	}
+	c.mirror.expect(overdue)
+}
