@@ -238,3 +238,46 @@ func TestPredicate_HeadroomFromMany(t *testing.T) {
 		require.Equal(t, []string{"vn2"}, keysOf(d))
 	}
 }
+
+// TestPredicate_RecallsBeatenPlans: n1 is searched first, and n2 beats it. The predicate
+// refuses n2, and n3, which seems to need one victim, takes three, for its large task is
+// protected. So the plan for n1 is the best after all.
+func TestPredicate_RecallsBeatenPlans(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "a"}, {Name: "p", Guaranteed: slots(6)}, {Name: "b", Guaranteed: slots(100)},
+	}})
+	f.node("n1", 6)
+	f.node("n2", 6)
+	f.task("a1", "a", "n1", 3)
+	f.task("a2", "a", "n1", 3)
+	f.task("one", "a", "n2", 6)
+	f.node("n3", 12)
+	f.task("large", "p", "n3", 6)
+	f.task("s1", "a", "n3", 2)
+	f.task("s2", "a", "n3", 2)
+	f.task("s3", "a", "n3", 2)
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return c.node != "n2" })}
+	d := f.decide(p, f.ask("x", "b", 6))
+	require.Equal(t, []string{"a1", "a2"}, keysOf(d))
+	require.Equal(t, []call{{"n2", []string{"one"}}, {"n3", []string{"s1", "s2", "s3"}}, {"n1", []string{"a1", "a2"}}}, calls)
+}
+
+// TestPredicate_BestSetIfNotAllMayGo: of a only 4 may go. The cheapest one by one are two
+// small tasks, and the predicate wants the large one, which is the best set.
+func TestPredicate_BestSetIfNotAllMayGo(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "a", Guaranteed: slots(4)}, {Name: "c"}, {Name: "b", Guaranteed: slots(100)},
+	}})
+	f.node("n1", 4)
+	f.task("first", "c", "n1", 4)
+	f.node("n2", 8)
+	f.task("s1", "a", "n2", 2, func(t *victims.Task) { t.Scheduled = now.Add(-time.Minute) })
+	f.task("s2", "a", "n2", 2, func(t *victims.Task) { t.Scheduled = now.Add(-time.Minute) })
+	f.task("large", "a", "n2", 4, func(t *victims.Task) { t.Scheduled = now.Add(-time.Hour) })
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return slices.Contains(c.victims, "large") })}
+	d := f.decide(p, f.ask("x", "b", 4))
+	require.Equal(t, []string{"large"}, keysOf(d))
+	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"s1", "s2"}}, {"n2", []string{"large"}}}, calls)
+}
