@@ -281,3 +281,24 @@ func TestPredicate_BestSetIfNotAllMayGo(t *testing.T) {
 	require.Equal(t, []string{"large"}, keysOf(d))
 	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"s1", "s2"}}, {"n2", []string{"large"}}}, calls)
 }
+
+// TestPredicate_AskedAboutCandidatesOnly: a node is not asked about with tasks that no
+// plan may stop: of n2 one that is more important than the ask, and one of its own
+// application.
+func TestPredicate_AskedAboutCandidatesOnly(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("first", "a", "n1", 4)
+	f.node("n2", 12)
+	f.task("low", "a", "n2", 4)
+	f.task("high", "a", "n2", 4, func(t *victims.Task) { t.Priority = 7 })
+	f.task("mine", "a", "n2", 4, func(t *victims.Task) { t.Application = "mine" })
+	ask := f.ask("x", "b", 4)
+	ask.Application = "mine"
+	var calls []call
+	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}
+	d := f.decide(p, ask)
+	require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+	require.True(t, d.Refusal.Proven)
+	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"low"}}}, calls)
+}
