@@ -20,21 +20,69 @@ import (
 type sequenceBounder struct{ *decision }
 
 // search looks at a few nodes from everywhere first, and then at the others, as
-// [bounder.searchBounded] does. It ends with what it has if the budget is spent.
+// [bounder.searchBounded] does. If that takes long and levels decide first, it is
+// shown meanwhile which of them are the least.
 func (d sequenceBounder) search() {
 	d.bounds.searchRoomy()
-	for round := range 2 {
-		for i, n := range d.nodes {
-			if (i%stride == 0) != (round == 0) || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
+	var s scan
+	if !d.trial.brief || d.problem.order.Sequence[0] >= cover.NumLevels {
+		if !d.scan(&s) {
+			d.trial.proven, d.trial.levels = false, false
+		}
+		return
+	}
+	part := d.trial.left / 16
+	if d.bounds.within(part, func() bool { return d.scan(&s) }) && d.trial.proven {
+		return
+	}
+	if d.best.found && !d.trial.stopped {
+		d.trial.lesser = d.searchLesser()
+	}
+	if d.trial.lesser {
+		d.trial.left = min(d.trial.left, part)
+	}
+	if !d.scan(&s) {
+		d.trial.proven, d.trial.levels = false, false
+	}
+}
+
+// scan goes on until the budget is spent, and reports whether it is done.
+func (d sequenceBounder) scan(s *scan) bool {
+	for ; ; s.i, s.second = 0, true {
+		for ; s.i < len(d.nodes); s.i++ {
+			n := d.nodes[s.i]
+			if (s.i%stride == 0) == s.second || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
 				continue
 			}
 			if d.bounds.exhausted() {
-				d.trial.proven, d.trial.levels = false, false
-				return
+				return false
 			}
 			d.look(n)
 		}
+		if s.second {
+			return true
+		}
 	}
+}
+
+// searchLesser looks for plans that are less than the best in the levels before
+// excess and work, and reports whether it has shown that there are no others.
+func (d sequenceBounder) searchLesser() (shown bool) {
+	proven, levels := d.trial.proven, d.trial.levels
+	d.worker.OnlyLesser, shown = true, true
+	for _, n := range d.nodes {
+		if d.beatenByGauge(n) {
+			continue
+		}
+		d.trial.proven = true
+		d.look(n)
+		if shown = d.trial.proven && !d.bounds.exhausted(); !shown {
+			break
+		}
+	}
+	d.worker.OnlyLesser = false
+	d.trial.proven, d.trial.levels = proven, levels
+	return shown
 }
 
 // look searches a node that lacks room, unless it has no plan or none that beats
@@ -83,6 +131,9 @@ func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 	rank := d.eligible.leastRank(priority)
 	count := int64(-1)
 	for _, what := range d.problem.order.Sequence {
+		if what >= int8(cover.NumLevels) && d.worker.OnlyLesser {
+			return true
+		}
 		// The least that any plan for the node has of the level, and what the best
 		// has of it.
 		least, most := int64(0), int64(0)
@@ -122,7 +173,7 @@ func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 			return least > most
 		}
 	}
-	return !d.c.comesBefore(n, d.best.node)
+	return d.worker.OnlyLesser || !d.c.comesBefore(n, d.best.node)
 }
 
 // A laneSieve is the lanes of a node that plans may use which are as cheap as the
@@ -143,12 +194,16 @@ func (d sequenceBounder) beatenByLanes(n NodeID, lacks resources.Vector) bool {
 		s.lanes = append(s.lanes, int32(i))
 	}
 	d.scratch.order = s.lanes
+	d.trial.left -= int64(len(s.lanes) * len(d.types))
 	for _, what := range d.problem.order.Sequence {
+		if what >= int8(cover.NumLevels) && d.worker.OnlyLesser {
+			return true
+		}
 		if c := s.compare(Level(what), n); c != 0 {
 			return c > 0
 		}
 	}
-	return !d.c.comesBefore(n, d.best.node)
+	return d.worker.OnlyLesser || !d.c.comesBefore(n, d.best.node)
 }
 
 // compare returns how the least of a level that the lanes allow compares with the

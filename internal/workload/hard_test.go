@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,38 @@ func TestHard_LevelsAreLeast(t *testing.T) {
 		a, b := some.Plan.Cost, all.Plan.Cost
 		require.Equal(t, fmt.Sprint(a.OptedOut, a.Originators, a.MaxRank, a.MaxPriority, a.Victims, a.SumRanks),
 			fmt.Sprint(b.OptedOut, b.Originators, b.MaxRank, b.MaxPriority, b.Victims, b.SumRanks), "seed %d", seed)
+	}
+	require.Positive(t, proven)
+}
+
+// The same for levels in an order of the caller's, in clusters that are large enough
+// that little is spent on what comes after them.
+func TestHard_LevelsInSequence(t *testing.T) {
+	proven := 0
+	for seed := range uint64(6) {
+		h := Hard{Nodes: 700, Tasks: 12, Seed: seed, Shapes: int(seed%2) * 20, Priorities: 1 + int(seed%3)}
+		c := h.Build()
+		ask := h.Ask(c, 3)
+		for _, levels := range []victims.Levels{
+			{victims.LevelVictims, victims.LevelPriority, victims.LevelWork},
+			{victims.LevelSumRanks, victims.LevelExcess, victims.LevelPriority},
+			victims.DefaultLevels(),
+		} {
+			var some, all victims.Decision
+			p := victims.Planner{Cluster: c, Levels: levels, Audit: true}
+			require.NoError(t, p.Decide(&some, &ask, Now))
+			p.Budget = 1 << 40
+			require.NoError(t, p.Decide(&all, &ask, Now))
+			require.Equal(t, victims.ProofCost, all.Plan.Proof, "seed %d", seed)
+			if some.Plan.Proof != victims.ProofLevels {
+				continue
+			}
+			proven++
+			before := levels[:slices.IndexFunc(levels, func(l victims.Level) bool { return l == victims.LevelExcess || l == victims.LevelWork })]
+			a, b := some.Plan.Cost, all.Plan.Cost
+			a.Node, a.NodeRank = b.Node, b.NodeRank
+			require.Zero(t, before.Compare(&a, &b), "seed %d, levels %v: %v and %v", seed, levels, a, b)
+		}
 	}
 	require.Positive(t, proven)
 }
