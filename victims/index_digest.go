@@ -26,6 +26,13 @@ import (
 // those nodes are made anew when a decision next needs digests: between two
 // decisions few nodes change. See settle.
 type digest struct {
+	digestRows
+	sorter laneSorter
+	settling
+}
+
+// digestRows are what a digest knows, a row per node.
+type digestRows struct {
 	// Blocks of one amount per node and type, over the node's evictable tasks.
 	plain   []int64 // the sum over those that neither opted out nor are originators
 	optedIn []int64 // the sum over those that did not opt out
@@ -33,16 +40,12 @@ type digest struct {
 	largest []int64
 	least   []int64
 
-	sorter laneSorter
-
 	gauges []gauge
-	latest []int64 // a row per node: when the last of its tasks were scheduled, the last first
+	latest []int64 // when the last of the tasks were scheduled, the last first: numLatest instants
 	nodes  []nodeDigest
-
-	settling
 }
 
-// numLatest is how many instants a row of digest.latest has. If the node has
+// numLatest is how many instants a row of digestRows.latest has. If the node has
 // fewer tasks, the others are the farthest past. Any value between 1 and 16 leads
 // to the same searches on the plain load of bench. With more of them, more nodes
 // are passed over before their lanes are read; 8 fill one cache line.
@@ -87,12 +90,12 @@ type lane struct {
 }
 
 // blocks are the amounts per node and type.
-func (g *digest) blocks() [5]*[]int64 {
+func (g *digestRows) blocks() [5]*[]int64 {
 	return [...]*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least}
 }
 
 // grow makes room for more nodes.
-func (g *digest) grow(nodes, types int) {
+func (g *digestRows) grow(nodes, types int) {
 	for _, block := range g.blocks() {
 		*block = slices.Grow(*block, nodes*types)
 	}
@@ -101,7 +104,7 @@ func (g *digest) grow(nodes, types int) {
 	g.nodes = slices.Grow(g.nodes, nodes)
 }
 
-func (g *digest) addNode(types int) {
+func (g *digestRows) addNode(types int) {
 	for _, block := range g.blocks() {
 		*block = rows.More(*block, types)
 	}
@@ -167,7 +170,7 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 }
 
 // sumUp computes the sums and extremes of a node from its lanes.
-func (g *digest) sumUp(n NodeID, types int) {
+func (g *digestRows) sumUp(n NodeID, types int) {
 	d, row := &g.nodes[n], int(n)
 	plain, optedIn, all := rows.At(g.plain, row, types), rows.At(g.optedIn, row, types), rows.At(g.all, row, types)
 	largest, least := rows.At(g.largest, row, types), rows.At(g.least, row, types)

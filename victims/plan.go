@@ -91,6 +91,7 @@ func (d *decision) prepare(s stage) bool {
 			d.eligible.leaves[w].level = d.needs.level(d.tree, w)
 		}
 	}
+	d.sieve.reset(d)
 	d.gangs.reset(d)
 	d.problem.budgets.reset(d)
 	d.stage = s

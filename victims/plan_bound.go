@@ -152,7 +152,7 @@ func (d bounder) searchLesser() (shown bool) {
 	for _, n := range d.nodes {
 		b := nodeBound{node: n}
 		short := d.scratch.short
-		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
+		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
 			continue
 		}
 		if d.refineLevels(&b, short) != nil {
@@ -313,7 +313,7 @@ func reaches(count, amount, short int64) bool {
 func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short := d.scratch.short
-	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundNode(&b, short) {
+	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
 		return
 	}
 	if d.best.found && d.isBeaten(&b, short) {
@@ -333,16 +333,17 @@ func (d bounder) isBeaten(b *nodeBound, short resources.Vector) bool {
 // tasks together do not give them, or if priorities or guarantees let none of
 // them go.
 func (d bounder) boundNode(b *nodeBound, lacks resources.Vector) bool {
-	c, n := d.c, b.node
-	gauge := &c.digest.gauges[n]
-	all, optedIn, plain := c.row(c.digest.all, n), c.row(c.digest.optedIn, n), c.row(c.digest.plain, n)
-	largest := c.row(c.digest.largest, n)
+	c := d.c
+	g, n := d.digestAt(b.node)
+	gauge := &g.gauges[n]
+	all, optedIn, plain := c.row(g.all, n), c.row(g.optedIn, n), c.row(g.plain, n)
+	largest := c.row(g.largest, n)
 	rank := d.eligible.leastRank(gauge.minPriority)
 	if rank > d.eligible.ceiling {
 		return false // law 6, for all of them
 	}
 	count := int64(1)
-	if d.tooLarge(c.row(c.digest.least, n)) || d.eligible.leastRank(gauge.maxPriority) > d.eligible.ceiling && !d.lowGive(n, lacks) {
+	if d.tooLarge(c.row(g.least, n)) || d.eligible.leastRank(gauge.maxPriority) > d.eligible.ceiling && !d.lowGive(b.node, lacks) {
 		return false
 	}
 	for t, short := range lacks {
@@ -368,7 +369,7 @@ func (d bounder) boundNode(b *nodeBound, lacks resources.Vector) bool {
 	b.levels[LevelVictims] = count
 	b.levels[LevelSumRanks] = count * rank
 	b.levels[LevelSumPriorities] = count * int64(gauge.minPriority)
-	b.work = d.leastLost(n, count)
+	b.work = d.leastLost(b.node, count)
 	return true
 }
 
@@ -380,7 +381,8 @@ func (d bounder) tooLarge(size resources.Vector) bool {
 
 // leastLost returns the work that so many victims on a node lose at least.
 func (d bounder) leastLost(n NodeID, count int64) (work cover.Work) {
-	latest := d.c.digest.latest[int(n)*numLatest:][:numLatest]
+	g, row := d.digestAt(n)
+	latest := g.latest[int(row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
 		work = work.AddNanos(d.since(start), 1)
 	}
@@ -420,7 +422,8 @@ func (d bounder) freesAsMuch(n NodeID, count, elsewhere int64) bool {
 }
 
 func (d bounder) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
-	beyond := count * d.c.digest.least[int(n)*d.c.types+t]
+	g, row := d.digestAt(n)
+	beyond := count * g.least[int(row)*d.c.types+t]
 	if elsewhere > 0 {
 		beyond += elsewhere * d.pool.sums.least[t]
 	}

@@ -31,7 +31,7 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 // refineLevels is refine for the levels of a bound alone. It returns the lanes of
 // which a plan of those levels has its victims, or nil if there is none.
 func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
-	lanes := d.c.digest.nodes[b.node].lanes
+	lanes := d.digestOf(b.node).lanes
 	count, lowest, lowestPriority := b.levels[LevelVictims], b.levels[LevelRank], b.levels[LevelPriority]
 	if !d.uniform(b.node) {
 		if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
@@ -59,7 +59,7 @@ func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 // lowGive reports whether the tasks of a node that law 6 does not keep give what it
 // lacks, as far as lanes tell.
 func (d bounder) lowGive(n NodeID, lacks resources.Vector) bool {
-	digest := &d.c.digest.nodes[n]
+	digest := d.digestOf(n)
 	sum := d.scratch.sum
 	clear(sum)
 	for i := range digest.lanes {
@@ -77,8 +77,9 @@ func (d bounder) lowGive(n NodeID, lacks resources.Vector) bool {
 // uniform reports whether all tasks of a node are alike in what decides before
 // own costs.
 func (d bounder) uniform(n NodeID) bool {
-	c, gauge := d.c, &d.c.digest.gauges[n]
-	return gauge.minPriority == gauge.maxPriority && resources.Equal(c.row(c.digest.plain, n), c.row(c.digest.all, n))
+	g, row := d.digestAt(n)
+	gauge := &g.gauges[row]
+	return gauge.minPriority == gauge.maxPriority && resources.Equal(d.c.row(g.plain, row), d.c.row(g.all, row))
 }
 
 // lowestLanes returns the lanes of the lowest priorities that give what a node
@@ -86,7 +87,7 @@ func (d bounder) uniform(n NodeID) bool {
 func (d bounder) lowestLanes(b *nodeBound, short resources.Vector) []lane {
 	// In the order of lanes the first that are enough tell how high a priority it
 	// takes.
-	lanes := d.c.digest.nodes[b.node].lanes
+	lanes := d.digestOf(b.node).lanes
 	n := d.enoughLanes(b.node, short)
 	top := int64(lanes[n-1].priority)
 	for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
@@ -100,7 +101,7 @@ func (d bounder) lowestLanes(b *nodeBound, short resources.Vector) []lane {
 // enoughLanes returns how many of the first lanes of a node give what it lacks.
 // All together do.
 func (d bounder) enoughLanes(n NodeID, lacks resources.Vector) int {
-	digest := &d.c.digest.nodes[n]
+	digest := d.digestOf(n)
 	clear(d.scratch.sum)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
@@ -120,7 +121,7 @@ func (d bounder) enoughLanes(n NodeID, lacks resources.Vector) int {
 // fewest returns a number of tasks below which no set of those in the lanes
 // gives what the node lacks, and the type that takes so many.
 func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count int64, typ int) {
-	digest := &d.c.digest.nodes[n]
+	digest := d.digestOf(n)
 	for t, short := range lacks {
 		if short <= 0 {
 			continue
@@ -172,7 +173,7 @@ type lackOfAll struct {
 // largestShares lists the lanes whose tasks have most of what is lacking, the
 // largest first.
 func (d bounder) largestShares(mix *mixture, in laneSet, lacks lackOfAll) []laneShare {
-	digest := &d.c.digest.nodes[in.node]
+	digest := d.digestOf(in.node)
 	top := d.scratch.shares[:0]
 	for i := range in.lanes {
 		share := mix.of(digest.size(i, d.c.types), lacks.amounts)
@@ -207,7 +208,7 @@ type lack struct {
 // s small ones among them. Both lists fall, so one merge finds it. Tasks count as
 // newest by when their work began; see [Cluster.newest].
 func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
-	digest := &d.c.digest.nodes[b.node]
+	digest := d.digestOf(b.node)
 	count := int(b.levels[LevelVictims])
 	var largest, second int64
 	for i := range lanes {

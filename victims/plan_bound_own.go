@@ -48,7 +48,7 @@ func (d bounder) boundOwn(b *nodeBound, lanes []lane, lacks resources.Vector) bo
 // priced lists the lanes whose tasks cost no more than a limit, the cheapest for
 // what they have first.
 func (d bounder) priced(n NodeID, lanes []lane, lacks resources.Vector, limit int64) []pricedLane {
-	digest := &d.c.digest.nodes[n]
+	digest := d.digestOf(n)
 	priced := d.scratch.priced[:0]
 	for i := range lanes {
 		l := &lanes[i]

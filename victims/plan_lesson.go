@@ -61,7 +61,7 @@ func (d bounder) cheapLanes(p *prospect) (in laneSet, ok bool) {
 	if len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 {
 		return in, false
 	}
-	in = laneSet{p.node, d.c.digest.nodes[p.node].lanes}
+	in = laneSet{p.node, d.digestOf(p.node).lanes}
 	if best[LevelOptedOut] == 0 && best[LevelOriginators] == 0 {
 		n := slices.IndexFunc(in.lanes, func(l lane) bool { return l.flags != 0 || int64(l.priority) > best[LevelPriority] })
 		if n >= 0 {
@@ -121,7 +121,7 @@ type laneOf struct {
 
 // give adds what tasks of a lane have to a sum, each no more than is lacking.
 func (d bounder) give(sum resources.Vector, of laneOf, lacks resources.Vector) {
-	for t, v := range d.c.digest.nodes[of.node].size(int(of.lane), d.c.types) {
+	for t, v := range d.digestOf(of.node).size(int(of.lane), d.c.types) {
 		sum[t] += of.tasks * min(v, lacks[t])
 	}
 }

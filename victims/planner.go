@@ -216,6 +216,7 @@ type decision struct {
 	gangs    gangs
 	filter   nodeFilter
 	blocks   blockers
+	sieve    sieve
 
 	parts
 	trial   trial
