@@ -73,7 +73,7 @@ func Example_quotaLowered() {
 	var out quota.Outcome
 	now := noon.Add(5 * time.Minute)
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
-		check(enforcer.Enforce(&out, q, c.Tree().Max(q), now))
+		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: c.Tree().Max(q)}, now))
 		fmt.Print(out.Describe(c))
 		check(c.ApplyChange(out.Change(c))) // marks the victims, which are for the caller to stop
 		check(timing.End(q, now))

@@ -85,7 +85,7 @@ func BenchmarkEnforce(b *testing.B) {
 					var o quota.Outcome
 					b.ReportAllocs()
 					for b.Loop() {
-						require.NoError(b, e.Enforce(&o, p, most, now))
+						require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
 					}
 					b.ReportMetric(float64(len(o.Victims)), "victims")
 					b.ReportMetric(float64(o.Steps), "steps")
@@ -120,7 +120,7 @@ func BenchmarkEnforce_Options(b *testing.B) {
 			var o quota.Outcome
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, test.e.Enforce(&o, p, most, now))
+				require.NoError(b, test.e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
 			}
 			b.ReportMetric(float64(len(o.Victims)), "victims")
 			b.ReportMetric(float64(o.Steps), "steps")
@@ -155,7 +155,7 @@ func BenchmarkEnforce_Gangs(b *testing.B) {
 			var o quota.Outcome
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, e.Enforce(&o, p, most, now))
+				require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now))
 			}
 			b.ReportMetric(float64(len(o.Victims)), "victims")
 			b.ReportMetric(float64(o.Steps), "steps")
@@ -171,7 +171,7 @@ func BenchmarkAudit(b *testing.B) {
 			p, _ := c.Tree().Lookup("root.p")
 			e := quota.Enforcer{Cluster: c}
 			var o quota.Outcome
-			require.NoError(b, e.Enforce(&o, p, shareOf(c, p, 2, 3, 1), now))
+			require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 2, 3, 1)}, now))
 			a := quota.Auditor{Cluster: c}
 			var found []quota.Violation
 			b.ReportAllocs()

@@ -30,11 +30,11 @@ type brief struct {
 }
 
 // set states what has to go, and which types that are.
-func (b *brief) set(e *Enforcer, q queue.ID, max resources.Limit) {
-	b.e, b.c, b.tree, b.q = e, e.Cluster, e.Cluster.Tree(), q
+func (b *brief) set(e *Enforcer, quota Quota) {
+	b.e, b.c, b.tree, b.q = e, e.Cluster, e.Cluster.Tree(), quota.Queue
 	b.types = b.tree.Schema().Len()
-	b.usage = b.tree.Effective(b.usage, q)
-	b.target = Preemptable(b.target, max, b.usage)
+	b.usage = b.tree.Effective(b.usage, b.q)
+	b.target = Preemptable(b.target, quota.Max, b.usage)
 	b.wanted = resources.Positive(b.target)
 	b.list = b.list[:0]
 	for t := range b.wanted.All() {

@@ -14,7 +14,7 @@
 //	enforcer := quota.Enforcer{Cluster: cluster, Enforced: timing.Running}
 //	var o quota.Outcome
 //	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
-//		if err := enforcer.Enforce(&o, q, tree.Max(q), now); err != nil {
+//		if err := enforcer.Enforce(&o, Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
 //			return err // something is wrong with the max
 //		}
 //		if err := cluster.ApplyChange(o.Change(cluster)); err != nil {
@@ -32,7 +32,7 @@
 //  4. to end the run, with [Timing.End]. What was short is due again after the
 //     delay.
 //
-// Another max than the queue's own makes a dry run of lowering it.
+// A [Quota] with another max than the queue's own makes a dry run of setting it.
 //
 // # The target
 //

@@ -192,7 +192,7 @@ func (c *trial) enforce(t require.TestingT, cluster *victims.Cluster) *quota.Out
 	q, ok := cluster.Tree().Lookup(c.Queue)
 	require.True(t, ok)
 	o := new(quota.Outcome)
-	require.NoError(t, c.enforcer(cluster).Enforce(o, q, c.limit(c.Max), world.Epoch))
+	require.NoError(t, c.enforcer(cluster).Enforce(o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
 	return o
 }
 

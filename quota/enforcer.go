@@ -84,32 +84,39 @@ func (o *Overshoot) UnmarshalText(text []byte) error { return word.Set(o, oversh
 // matter.
 const CompleteCandidates = 12
 
-// Enforce decides which tasks below q, or of q, should stop so that its usage
-// comes within max, and sets dst to the answer, reusing its memory. That is
-// usually q's own max; another one makes a dry run of lowering it. Bounds of
-// other queues are not enforced.
+// A Quota is a max that is enforced on a queue: usually the queue's own. Another
+// one makes a dry run of setting it.
+type Quota struct {
+	Queue queue.ID
+	Max   resources.Limit
+}
+
+// Enforce decides which tasks of a queue, and of those below it, should stop so
+// that its usage comes within a max, and sets dst to the answer, reusing its
+// memory. The maxima of other queues are not enforced.
 //
 // Usage is effective usage: what is leaving counts as gone, and asks that were
 // granted a place count. Work lost is told at the instant now.
 //
-// What is wrong with max, given the guarantee and the quota preemption delay of
-// q, is an error as of [Setting.Check]. That nobody can be taken is no error.
+// What is wrong with the max, given the guarantee and the quota preemption delay
+// of the queue, is an error as of [Setting.Check]. That nobody can be taken is no
+// error. A queue that the tree does not have makes it panic.
 //
-// The cost is that of looking at all tasks below q, and of putting in order
-// those that are taken: O(tasks·log tasks) if each leaf can give its part.
-// What a leaf cannot give makes another round among its siblings, and a search
-// in the leaf; what is short in the end, a search below q as a whole. A q that the tree does not have makes it panic.
-func (e *Enforcer) Enforce(dst *Outcome, q queue.ID, max resources.Limit, now time.Time) error {
+// The cost is that of looking at all tasks below the queue, and of putting in
+// order those that are taken: O(tasks·log tasks) if each leaf can give its part.
+// What a leaf cannot give makes another round among its siblings, and a search in
+// the leaf. What is short in the end makes a search below the queue as a whole.
+func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
 	tree := e.Cluster.Tree()
-	if err := (Setting{Max: max, Delay: tree.QuotaPreemptionDelay(q)}).Check(tree, q); err != nil {
+	if err := (Setting{Max: quota.Max, Delay: tree.QuotaPreemptionDelay(quota.Queue)}).Check(tree, quota.Queue); err != nil {
 		return err
 	}
 	x := &e.x
-	x.begin(e, q, max, now)
+	x.begin(e, quota, now)
 	if len(x.brief.list) > 0 {
 		x.decide()
 	}
-	x.reporter.report(dst, max)
+	x.reporter.report(dst, quota.Max)
 	return nil
 }
 
@@ -127,9 +134,9 @@ type enforcement struct {
 
 // begin states what is asked. The parts are told of each other every time, since
 // the caller may have copied the enforcer.
-func (x *enforcement) begin(e *Enforcer, q queue.ID, max resources.Limit, now time.Time) {
+func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
 	x.brief.now = now
-	x.brief.set(e, q, max)
+	x.brief.set(e, quota)
 	x.ledger.brief, x.roster.ledger = &x.brief, &x.ledger
 	x.walker.roster, x.finder.roster, x.rounds.roster, x.reporter.roster = &x.roster, &x.roster, &x.roster, &x.roster
 	x.rounds.walker, x.rounds.finder = &x.walker, &x.finder

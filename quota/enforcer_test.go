@@ -31,7 +31,7 @@ func TestEnforce_Errors(t *testing.T) {
 		{"delayed", both(6, 5), quota.ErrGuaranteed, "quota: root.delayed: max not above guaranteed with delay: disks: guaranteed 5, max 5, delay 5m0s"},
 	} {
 		o := quota.Outcome{Result: quota.Partial, Steps: 7}
-		err := f.e.Enforce(&o, f.queue(test.queue), test.max, now)
+		err := f.e.Enforce(&o, quota.Quota{Queue: f.queue(test.queue), Max: test.max}, now)
 		require.ErrorIs(t, err, test.kind)
 		require.EqualError(t, err, test.said)
 		require.Equal(t, quota.Outcome{Result: quota.Partial, Steps: 7}, o)
@@ -134,7 +134,7 @@ func TestEnforce_NoAllocs(t *testing.T) {
 			test.e.Cluster = c
 			var o quota.Outcome
 			run := func() {
-				if err := test.e.Enforce(&o, test.q, test.max, now); err != nil {
+				if err := test.e.Enforce(&o, quota.Quota{Queue: test.q, Max: test.max}, now); err != nil {
 					t.Fatal(err)
 				}
 			}

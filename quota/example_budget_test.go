@@ -24,7 +24,7 @@ func ExampleEnforcer_Enforce_budgets() {
 	var o quota.Outcome
 	for _, hard := range []bool{false, true} {
 		check(c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
-		check(enforcer.Enforce(&o, leaf, gpus(2), now))
+		check(enforcer.Enforce(&o, quota.Quota{Queue: leaf, Max: gpus(2)}, now))
 		fmt.Print(o.Describe(c))
 	}
 	// Output:

@@ -51,7 +51,7 @@ func ExampleEnforcer_Enforce_leaf() {
 
 	enforcer := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
-	if err := enforcer.Enforce(&o, a, c.Tree().Max(a), now); err != nil {
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: c.Tree().Max(a)}, now); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -86,7 +86,7 @@ func ExampleEnforcer_Enforce_parent() {
 
 	enforcer := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
-	if err := enforcer.Enforce(&o, top, gpus(15), now); err != nil { // a dry run of a lower max
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: top, Max: gpus(15)}, now); err != nil { // a dry run of a lower max
 		fmt.Println(err)
 		return
 	}
@@ -121,7 +121,7 @@ func ExampleEnforcer_Enforce_bestEffort() {
 	var o quota.Outcome
 	for _, may := range []int64{0, 2} {
 		enforcer.Miss.Amounts = resources.Vector{may}
-		if err := enforcer.Enforce(&o, a, gpus(10), now); err != nil {
+		if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(10)}, now); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -148,7 +148,7 @@ func ExampleEnforcer_Enforce_impossible() {
 
 	enforcer := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
-	if err := enforcer.Enforce(&o, a, gpus(8), now); err != nil {
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(8)}, now); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -190,7 +190,7 @@ func ExampleOutcome_ByNode() {
 	a, _ := c.Tree().Lookup("root.a")
 	enforcer := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
-	if err := enforcer.Enforce(&o, a, gpus(1), now); err != nil {
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(1)}, now); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -232,7 +232,7 @@ func ExampleAuditor_Audit() {
 	a, _ := c.Tree().Lookup("root.a")
 	enforcer := quota.Enforcer{Cluster: c}
 	var o quota.Outcome
-	if err := enforcer.Enforce(&o, a, gpus(3), now); err != nil {
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(3)}, now); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -118,7 +118,7 @@ func noSlots(t *victims.Task)      { t.Size[0] = 0 }
 func (f *fixture) enforce(path string, most resources.Limit) *quota.Outcome {
 	f.t.Helper()
 	o := new(quota.Outcome)
-	require.NoError(f.t, f.e.Enforce(o, f.queue(path), most, now))
+	require.NoError(f.t, f.e.Enforce(o, quota.Quota{Queue: f.queue(path), Max: most}, now))
 	a := quota.Auditor{Cluster: f.c, Overshoot: f.e.Overshoot, Miss: f.e.Miss, Enforced: f.e.Enforced, Minimum: f.e.Minimum}
 	require.Empty(f.t, a.Audit(nil, o))
 	return o

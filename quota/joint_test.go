@@ -195,7 +195,7 @@ func TestJoint_NoAllocs(t *testing.T) {
 		var o quota.Outcome
 		for _, most := range []resources.Limit{slots(3), slots(5)} {
 			enforce := func() {
-				if err := f.e.Enforce(&o, p, most, now); err != nil {
+				if err := f.e.Enforce(&o, quota.Quota{Queue: p, Max: most}, now); err != nil {
 					t.Fatal(err)
 				}
 			}

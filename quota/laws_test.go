@@ -180,7 +180,7 @@ func propertyReused(t *rapid.T) {
 		fresh := c.enforcer(cluster)
 		e.Cluster, e.Overshoot, e.Order, e.Budget = cluster, fresh.Overshoot, fresh.Order, fresh.Budget
 		e.Miss, e.Enforced, e.Minimum = fresh.Miss, fresh.Enforced, fresh.Minimum
-		if err := e.Enforce(&o, want.Queue, want.Max, world.Epoch); err != nil {
+		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, &o, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(quota.Outcome{})); diff != "" {

@@ -84,7 +84,7 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 		t.Fatalf("no queue %s\n%v", c.Queue, c)
 	}
 	var o quota.Outcome
-	if err := e.Enforce(&o, queue, world.LimitOf(cluster, c.Max), world.Epoch); err != nil {
+	if err := e.Enforce(&o, quota.Quota{Queue: queue, Max: world.LimitOf(cluster, c.Max)}, world.Epoch); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	return &o

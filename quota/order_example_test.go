@@ -92,7 +92,7 @@ func ExampleOrder() {
 	} {
 		e.Cluster = c
 		var o quota.Outcome
-		if err := e.Enforce(&o, lab, resources.Limit{Value: resources.Vector{7}, Defined: 1}, now); err != nil {
+		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{7}, Defined: 1}}, now); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -125,7 +125,7 @@ func ExampleEnforcer_Enforce_gang() {
 	e := quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
 	var o quota.Outcome
 	for _, most := range []int64{6, 5} {
-		if err := e.Enforce(&o, lab, resources.Limit{Value: resources.Vector{most}, Defined: 1}, now); err != nil {
+		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{most}, Defined: 1}}, now); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -154,7 +154,7 @@ func ExampleTiming_Running() {
 
 	e := quota.Enforcer{Cluster: c, Enforced: timing.Running}
 	var o quota.Outcome
-	if err := e.Enforce(&o, queue.Root, s.Max, now); err != nil {
+	if err := e.Enforce(&o, quota.Quota{Queue: queue.Root, Max: s.Max}, now); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -31,7 +31,7 @@ func propertyLeafOrder(t *rapid.T) {
 	e.Compare = quota.LeafOrder(quota.TaskTraits(), cluster.Capacity())
 	q, _ := cluster.Tree().Lookup(c.Queue)
 	var o quota.Outcome
-	require.NoError(t, e.Enforce(&o, q, c.limit(c.Max), world.Epoch))
+	require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: c.limit(c.Max)}, world.Epoch))
 	if got := keys(&o); !slices.Equal(want, got) {
 		t.Fatalf("%v, and by LeafOrder %v\n%v", want, got, c)
 	}

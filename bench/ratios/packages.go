@@ -39,7 +39,7 @@ func (r *report) quotas(parts int64) Row {
 	most := resources.Limit{Value: resources.Ratio{Num: parts - 1, Den: parts}.Of(nil, used), Defined: 1}
 	e := quota.Enforcer{Cluster: c}
 	var out quota.Outcome
-	nanos := r.clock.least(func() { must(e.Enforce(&out, queue.Root, most, workload.Now)) })
+	nanos := r.clock.least(func() { must(e.Enforce(&out, quota.Quota{Queue: queue.Root, Max: most}, workload.Now)) })
 	return Row{
 		Name:   fmt.Sprintf("a max lowered by 1/%d enforced over %d tasks in 1000 leaves", parts, c.TaskLen()),
 		Figure: nanos / 1e6, Unit: "ms",

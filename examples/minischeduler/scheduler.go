@@ -171,7 +171,7 @@ func (s *scheduler) enforce() error {
 // lower brings the usage of a queue under its max.
 func (s *scheduler) lower(q queue.ID) error {
 	o := &s.outcome
-	if err := s.enforcer.Enforce(o, q, s.cluster.Tree().Max(q), s.now); err != nil {
+	if err := s.enforcer.Enforce(o, quota.Quota{Queue: q, Max: s.cluster.Tree().Max(q)}, s.now); err != nil {
 		return err
 	}
 	if err := s.cluster.ApplyChange(o.Change(s.cluster)); err != nil {

@@ -60,7 +60,7 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 	}
 	r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most})
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
-	if err := enforcer.Enforce(&enforced.Outcome, id, most, r.now); err != nil {
+	if err := enforcer.Enforce(&enforced.Outcome, quota.Quota{Queue: id, Max: most}, r.now); err != nil {
 		return r.maxError(q, err)
 	}
 	for _, v := range enforced.Outcome.Victims {

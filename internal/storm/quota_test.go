@@ -63,7 +63,7 @@ func enforced(t *rapid.T, w *world, q int, order quota.Order) string {
 		id = leafOf(w, cluster.Tree(), q)
 	}
 	var o quota.Outcome
-	if err := e.Enforce(&o, id, most, time.Unix(0, 0)); err != nil {
+	if err := e.Enforce(&o, quota.Quota{Queue: id, Max: most}, time.Unix(0, 0)); err != nil {
 		return "0" // a max below a guarantee
 	}
 	set := uint64(0)

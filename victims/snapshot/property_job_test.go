@@ -103,7 +103,7 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		})
 		require.Empty(t, shot.Unsaid)
 		var o quota.Outcome
-		require.NoError(t, e.Enforce(&o, q, most, world.Epoch))
+		require.NoError(t, e.Enforce(&o, quota.Quota{Queue: q, Max: most}, world.Epoch))
 		require.Equal(t, o.Describe(c), answer(run, 0), "%v\n%s", k, shot.Text)
 	})
 }
