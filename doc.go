@@ -390,9 +390,9 @@
 //	the next decision, per node changed sorting the tasks of that node
 //	ask that fits                       N·t at most
 //	plan for an ask                     (N + Q·d)·t, and the search on few nodes
-//	refusal                             the same; T·t where tasks must be told apart
+//	refusal                             the same; T·t if tasks must be told apart
 //	plan for a job                      T·t, and searches that grow with its members
-//	quota enforced                      T·log T below the queue, and a search where that is tight
+//	quota enforced                      T·log T below the queue, and a search if that is tight
 //	plan applied, undone                victims·d·t
 //	audit of a plan                     N + Q·t + victims·d·t; T·d·t more per victim that opted out
 //	explanation                         a search on every node

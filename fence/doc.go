@@ -6,7 +6,7 @@
 // The fence root of a leaf is the nearest queue on its path, the leaf itself
 // included, whose preemption policy is fence; else the root of the tree.
 // Victims live strictly below it: a fence stops an ask from looking out, and
-// never one from looking in. On the asking leaf it leaves no one.
+// never one from looking in. A fence on the asking leaf itself leaves no victim at all.
 //
 // The [Reach] of a leaf is every leaf below its fence root except the leaf itself
 // and disabled ones. The tasks of a disabled queue are protected. Its asks may

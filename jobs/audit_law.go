@@ -18,7 +18,7 @@ type Law uint8
 const (
 	LawKey     Law = 1 + iota // the job and its members have names, the members different ones
 	LawLeaf                   // the job is of a leaf
-	LawSize                   // amounts are none below zero, of the schema's types, and in range
+	LawSize                   // no amount is below zero, of an unknown type, or out of range with what is in use
 	LawNode                   // each node of the plan exists
 	LawPlaced                 // each placement is of a member that has no place, once
 	LawMinimum                // the first members without a place make up the minimum, and no others are worth victims
@@ -44,7 +44,7 @@ const (
 
 	LawGuarantee // law 2: no queue ends below its guarantee, or lower if it was below before
 	LawBudget    // no hard budget loses more tasks than it has left
-	LawGang      // no running job is left with too few members: it keeps its minimum, or goes as a whole, which one with a grant cannot
+	LawGang      // a running job keeps its minimum, or goes as a whole; one with a grant cannot
 
 	LawRoom      // all members fit their nodes once the victims are gone
 	LawHeadroom  // and the max of each queue above them

@@ -63,7 +63,7 @@ func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)
 func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
 
 // A Rule is what keeps a task from being a victim. A task is counted once, at
-// the first rule that does, in this order. Where package victims has the rule,
+// the first rule that does, in this order. If package victims has the rule,
 // the word is the same.
 type Rule uint8
 

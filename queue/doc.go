@@ -39,8 +39,8 @@
 //
 // Bad input is an error that names the queue and the value, and leaves the tree
 // as it was. An [ID] that the tree does not have is a caller's bug: methods
-// panic, those that read or change amounts, bounds or properties with the number
-// of the queue. The zero [Tree] has no queue at all. An ID that two trees have
+// panic. Those that read or change amounts, bounds or properties say which number
+// it was. The zero [Tree] has no queue at all. An ID that two trees have
 // names a queue in each: nothing can tell them apart.
 //
 // # Concurrency

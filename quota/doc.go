@@ -14,7 +14,7 @@
 //	enforcer := quota.Enforcer{Cluster: cluster, Enforced: timing.Running}
 //	var o quota.Outcome
 //	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
-//		if err := enforcer.Enforce(&o, Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
+//		if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
 //			return err // something is wrong with the max
 //		}
 //		if err := cluster.ApplyChange(o.Change(cluster)); err != nil {
@@ -43,7 +43,7 @@
 //
 // Candidates are running tasks that share a type with the target and can run
 // elsewhere. Fences, disabled queues, priority offsets and tolerations play no
-// part: nobody asks, so that there is nobody to compare with. Own costs of tasks
+// part: nobody asks, so there is nobody to compare with. Own costs of tasks
 // play no part either.
 //
 // # A leaf
@@ -52,8 +52,8 @@
 // lower priority first, opted-in before opted-out, younger, smaller, key; see
 // [Order], which has others too. Law 2 holds at the leaf and at every queue above
 // it, in every type: a task that would bring one of them below its guarantee is
-// skipped. What is not needed in the end is given back, the most valuable first, so that each
-// victim is needed for at least one type. If the walk ends short, a search by
+// skipped. What is not needed in the end is given back, the most valuable first: each
+// victim that stays is needed for at least one type. If the walk ends short, a search by
 // package victims/cover finds the cheapest set that meets the target, if there is
 // one: it is complete up to [CompleteCandidates] tasks, and beyond that ends
 // with its budget of steps. Outcome.Proven says whether one did.

@@ -176,9 +176,9 @@ func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 // ErrNotRunning is what ending a run that was not begun wraps.
 var ErrNotRunning = errors.New("no run to end")
 
-// End ends the run of q. Where its usage is still over its max, of which the
-// last one told counts, the clock starts at this moment: what ends short is
-// due again after the delay. A queue that has no run going on is an error
+// End ends the run of q. If its usage is still over its max, the last one that was
+// told, the clock starts at this moment: what ends short is due again after the
+// delay. A queue that has no run going on is an error
 // that wraps [ErrNotRunning], and then nothing changes.
 func (t *Timing) End(q queue.ID, now time.Time) error {
 	c := &t.clocks[q]

@@ -55,7 +55,7 @@ func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRun
 // Next returns the first instant at which there may be something to begin, as
 // things are: the earliest deadline, except those of queues that are due and
 // blocked by a run above them. An instant that has passed says that it is time
-// to look. Where there is none, nothing is to be done before the next
+// to look. If there is none, nothing is to be done before the next
 // [Timing.Observe] or [Timing.End]. The cost is linear in the number of
 // queues; one that is due adds its depth.
 func (t *Timing) Next() (next time.Time, ok bool) {

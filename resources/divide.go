@@ -20,8 +20,8 @@ type remainder struct {
 	at   int
 }
 
-// Divide sets dst to the parts of amount in proportion to weights, and returns
-// it in their length. dst is allocated if it is too short. It must not overlap
+// Divide sets dst to the parts of amount in proportion to weights, one for each
+// weight, and returns it. dst is allocated if it is too short. It must not overlap
 // weights.
 //
 // The parts sum to amount. Each is its exact share, amount * weight / sum of

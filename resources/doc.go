@@ -14,9 +14,9 @@
 // define has no bound. No bound is distinct from both zero and infinity. The zero
 // Limit bounds nothing.
 //
-// These two ideas are kept apart on purpose. A map from names to numbers would
-// serve for both, and then every reader has to know whether a missing name
-// means zero, or no bound, or nothing at all.
+// Amounts and bounds are two types on purpose. A map from names to numbers would
+// serve for both. But then every reader has to know whether a missing name means
+// zero, or no bound, or nothing at all.
 //
 // # Amounts
 //

@@ -2,9 +2,9 @@ package resources
 
 import "github.com/go-preempt/preempt/internal/sat"
 
-// A Limit is a bound on some resource types: on those in Defined, the bound
-// being their entry in Value, or zero beyond the end of Value. Entries of types
-// that are not in Defined are ignored. The zero Limit bounds nothing.
+// A Limit is a bound on the resource types in Defined. The bound of a type is its
+// entry in Value, or zero beyond the end of Value. Entries of types that are not in
+// Defined are ignored. The zero Limit bounds nothing.
 //
 // "Not defined", zero, and very large are three different things, and no
 // amount stands for a missing bound.

@@ -49,12 +49,12 @@ const (
 	LawExempt       // no victim is exempt
 	LawNearby       // an ask that requires its node takes victims there only
 	LawHelpful      // each victim reduces a need of the ask or blocks it, or goes with its job
-	LawGang         // no running job is left with fewer members than it needs, if not without any
+	LawGang         // a running job keeps as many members as it needs, or loses all of them
 	LawBudget       // no hard budget is overrun
 
 	LawKey  // the ask has a key, which is no task's
 	LawLeaf // the ask is of a leaf
-	LawSize // the ask's amounts are none below zero, of the schema's types, and in range
+	LawSize // no amount of the ask is below zero, of an unknown type, or out of range with what is in use
 
 	LawNode         // the node exists
 	LawSchedulable  // it takes new tasks

@@ -59,11 +59,11 @@ func (c *Cluster) Apply(p *Plan) error {
 // their nodes, all or nothing. An ask that holds the very grant already keeps
 // it as it is.
 //
-// What a refusal has for a plan is refused with [ErrState], a change made for
-// another version of the cluster with [ErrStale], for another cluster with
-// [ErrForeign], one whose victims are not running tasks of the cluster, each named once, or whose asks cannot be
-// granted their nodes, with errors that say so. Whether it is lawful is not
-// asked; see [Auditor]. An error changes nothing.
+// Errors wrap [ErrState] for the change of a refusal, which is none; [ErrStale]
+// for one made for another version of the cluster; and [ErrForeign] for one made
+// for another cluster. Others name a victim that is no running task or is named
+// twice, or an ask that cannot be granted its node. An error changes nothing.
+// Whether a change is lawful is not asked; see [Auditor].
 func (c *Cluster) ApplyChange(ch Change) error {
 	switch v := ch.Version; {
 	case v.IsZero():

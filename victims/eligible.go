@@ -237,7 +237,8 @@ func (e *Eligible) exemption(id TaskID) (until time.Time, ok bool) {
 
 // Protected returns the rule that keeps a task from going alone though it may
 // go by [Eligible.Rule]: a hard budget with nothing left, or law 2. It returns
-// 0 if there is none. Both over sums are the search's business.
+// 0 if there is none. Whether several may go together is for the search to
+// say.
 func (e *Eligible) Protected(id TaskID) Rule {
 	for _, b := range e.c.budgetsOf(id) {
 		if budget := &e.c.budgets[b]; budget.hard && budget.left <= 0 && !e.without.budget(budget.name) {

@@ -40,9 +40,9 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
-// A QueueFinding says what a queue is to an ask. To one that requires a node
-// neither fences nor guarantees are anything, and so there is no Starving,
-// Fence, Rule and Room.
+// A QueueFinding says what a queue is to an ask. Neither fences nor
+// guarantees bind an ask that requires a node: Starving, Fence, Rule and Room are
+// not set then.
 type QueueFinding struct {
 	Queue    queue.ID
 	OnPath   bool             // the ask is in it or below it

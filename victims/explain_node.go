@@ -74,8 +74,9 @@ type NodeFinding struct {
 	// with victims. If it is ByBound no plan for the node is cheaper.
 	Cost Cost
 	// ByBound is set if the node was not searched: every plan for it, if there is
-	// one, costs more than the one that was decided. In clusters of more than 64 nodes
-	// these are all that a bound tells of but for the nearest.
+	// one, costs more than the one that was decided. In a cluster of up to 64 nodes
+	// all are searched. In a larger one 16 of those are that come closest, and the
+	// others are left to what a bound says.
 	ByBound bool
 }
 

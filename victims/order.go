@@ -7,14 +7,16 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// The orders of this file work on any type of task: a function says how to read
-// it. An order is negative if a is to be stopped before b, positive if b is, and
-// 0 if it has no opinion. It must be a strict weak order: consistent, and 0 for
-// equal tasks. Package preempttest has a check of that. slices.SortFunc sorts by
-// an order, and quota.Enforcer takes tasks by one.
-
 // Then returns the order that asks each of the given ones in turn, until one
 // has an opinion. If the last is [By] a key, it is total.
+//
+// An order is negative if a is to be stopped before b, positive if b is, and 0 if
+// it has no opinion. It must be a strict weak order: consistent, and 0 for equal
+// tasks. Package preempttest has a check of that. slices.SortFunc sorts by an
+// order, and quota.Enforcer takes tasks by one.
+//
+// Then, [Reverse], [By] and its like work on tasks of any type: a function that is
+// called of here reads what they compare.
 func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int {
 		for _, order := range orders {
@@ -31,14 +33,14 @@ func Reverse[T any](order func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int { return order(b, a) }
 }
 
-// By puts tasks first that have less of what of returns: a lower priority, or
-// a smaller key.
+// By orders tasks by what of returns, the smaller first: lower priorities, or
+// smaller keys.
 func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
 	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// ByFlag puts tasks first for which of is false: plain tasks before originators,
-// and those that did not opt out before those that did (law 1).
+// ByFlag orders tasks by what of returns, false first: plain tasks before
+// originators, and those that did not opt out before those that did (law 1).
 func ByFlag[T any](of func(T) bool) func(a, b T) int {
 	return func(a, b T) int { return falseFirst(of(a), of(b)) }
 }
@@ -53,8 +55,8 @@ func falseFirst(a, b bool) int {
 	return +1
 }
 
-// ByTime puts tasks first for which of is later: younger ones, or those that have
-// less work to lose. Tasks with the zero time come last.
+// ByTime orders tasks by what of returns, the later first: younger ones, or those
+// that have less work to lose. Tasks with the zero time come last.
 func ByTime[T any](of func(T) time.Time) func(a, b T) int {
 	return func(a, b T) int {
 		x, y := of(a), of(b)

@@ -50,10 +50,9 @@ type Planner struct {
 	Levels Levels
 	// Compare replaces Levels and [Cost.Compare] as the order of costs. Use it for
 	// what levels cannot say: sums with weights, ranks in bands, the node before
-	// the victims. It must be a
-	// strict weak order in which a set of victims never costs less than a
-	// part of it, nor than none, whose cost has Victims 0. Node bounds know
-	// levels only, so that a decision then searches every node.
+	// the victims. It must be a strict weak order. A set of victims must never cost
+	// less than a part of it, nor than no victims, whose cost has Victims 0. Bounds
+	// of nodes know levels only, so a decision then searches every node.
 	Compare func(a, b *Cost) int
 
 	// Minimum returns how many members a running job needs to be of use, and 0
@@ -81,9 +80,9 @@ type Planner struct {
 	Exempt func(Exemption) (until time.Time, exempt bool)
 
 	// Observe is told of every decision of Decide and Batch, once, as it is handed
-	// out: for counters, traces and logs. Explain tells it nothing. It must not change the decision, and
-	// what it keeps of it must be copied, for the memory is the caller's. An
-	// error is no decision. nil: nobody is told.
+	// out: for counters, traces and logs. Explain tells it nothing, and an error is
+	// no decision. It must not change the decision. What it keeps must be copied, for
+	// the memory is the caller's. nil: nobody is told.
 	Observe func(d *Decision)
 
 	// Audit has an [Auditor] look at every plan before it is returned. A plan

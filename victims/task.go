@@ -71,10 +71,11 @@ type Task struct {
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
 
-	// Job is the gang that the task is a member of, "" for none, and
-	// NonPreemptible that no other job may take it. Package jobs goes by them;
-	// to plans for asks and to quotas they mean nothing.
-	Job            string
+	// Job is the job that the task is a member of, or "". It matters to planners
+	// that know the job's minimum; see Planner.Minimum.
+	Job string
+	// NonPreemptible says that no other job may take the task. Package jobs goes by
+	// it; to plans for asks and to quotas it means nothing.
 	NonPreemptible bool
 
 	// Cost is what stopping the task costs by the caller's own account, from 0

@@ -61,7 +61,7 @@ type object struct {
 	taken  []bool
 }
 
-// object opens v. Where names are folded their case does not matter: YuniKorn
+// object opens v. If names are folded, their case does not matter: YuniKorn
 // reads any, its users write lower case, and it answers in mixed case itself.
 func (m *migration) object(v scenario.Value, folded bool) *object {
 	fields, err := v.Fields()

@@ -149,7 +149,7 @@ func (t treeReader) delayed(v scenario.Value) {
 	}
 }
 
-// limit migrates quantities by type. Where all are zero YuniKorn ignores them.
+// limit migrates quantities by type. If all are zero, YuniKorn ignores them.
 func (t treeReader) limit(v scenario.Value) map[string]string {
 	fields, err := v.Fields()
 	t.failed(err)

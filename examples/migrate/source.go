@@ -61,7 +61,7 @@ func readAll(o *options, stdin io.Reader) (all sources, err error) {
 }
 
 // values returns the JSON values that follow each other in a file, one at
-// least. Where there are several, messages number them.
+// least. If there are several, messages number them.
 func (s *source) values() (all []scenario.Value, err error) {
 	pieces, broken := s.split()
 	for i, p := range pieces {

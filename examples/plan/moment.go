@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/snapshot"
 )
@@ -56,7 +57,7 @@ func whole(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 	case m.Job != nil:
 		s.Jobs = []jobs.Job{*m.Job}
 	default:
-		s.Enforce = []snapshot.Lowered{{Queue: m.Queue, Max: m.Max}}
+		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
 	}
 	return s
 }

@@ -69,7 +69,7 @@ func sceneOf(runs []outcome, request int) (*scene, error) {
 	return s, nil
 }
 
-// newScene returns the scene of a request, by its number. Where an ask is
+// newScene returns the scene of a request, by its number. If an ask is
 // repeated, it is the first repetition with victims, else the first.
 func newScene(run *scenario.Run, request int) (*scene, error) {
 	step := stepOf(run, request)

@@ -9,7 +9,7 @@ import (
 )
 
 // A JobCost has the fields (a) to (j) of DESIGN.md, Cost, in their order,
-// for a plan with victims. Where a plan for an ask has one node, that for a job
+// for a plan with victims. A plan for an ask has one node. That for a job
 // has a place for each member: the first in which two plans differ counts.
 type JobCost struct {
 	OptedOut      int

@@ -155,7 +155,7 @@ func (h *hearing) heldTogether(t *world.Task, free []*world.Task) bool {
 }
 
 // wake returns the first end of an exemption at which, all else equal, there is
-// a plan. It is zero where there is none.
+// a plan. It is zero if there is none.
 func (h *hearing) wake() time.Time {
 	var ends []time.Time
 	for _, until := range h.o.Exempt {

@@ -8,7 +8,7 @@ import (
 )
 
 // precondition returns the first reason why the ask may not look for victims,
-// or "", and where that is only a matter of time, when it no longer is.
+// or "", and, if that is only a matter of time, when it no longer is.
 func (j *judge) precondition() (reason string, retry time.Time) {
 	required := j.ask.RequiredNode != ""
 	delayed := j.ask.PendingSince.Add(j.delay(j.ask.Queue))

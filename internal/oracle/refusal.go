@@ -157,7 +157,7 @@ func (j *judge) closest() (node string, lacks world.Amounts) {
 }
 
 // wake returns the first end of an exemption at which, all else equal, there is
-// a plan. It is zero where there is none.
+// a plan. It is zero if there is none.
 func (j *judge) wake() time.Time {
 	var ends []time.Time
 	for _, until := range j.o.Exempt {

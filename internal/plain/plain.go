@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// Name returns a name as it is where it is plain, and quoted as in Go where it
+// Name returns a name as it is if it is plain, and quoted as in Go if it
 // is empty or has blanks, quotes, or what can't be printed.
 func Name(s string) string {
 	quoted := strconv.Quote(s)

@@ -23,7 +23,7 @@ func Max[T constraints.Signed]() T {
 	return 1<<(8*unsafe.Sizeof(T(0))-1) - 1
 }
 
-// Clamp returns x, or -Max where x is the most negative value of T.
+// Clamp returns x, or -Max if x is the most negative value of T.
 func Clamp[T constraints.Signed](x T) T {
 	return max(x, -Max[T]())
 }

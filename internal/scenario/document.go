@@ -49,7 +49,7 @@ type Options struct {
 //
 // The error joins an *[Error] for each mistake: first what is wrong with the
 // text as JSON, then with the things that are named, then with those that refer
-// to them. Where the text is no JSON at all, that is the only one. A mistake
+// to them. If the text is no JSON at all, that is the only one. A mistake
 // that follows from another is left out: if a queue cannot be read, tasks in it
 // are not told to be in no queue. Of very many mistakes the first hundred are
 // told. Nothing is returned with an error. The document does not alias data.
@@ -74,7 +74,7 @@ func Parse(file string, data []byte) (*Document, error) {
 
 // Fail returns the error that what is found at a place of the document is
 // wrong: for rules that only show when the document is run. The value is
-// clipped where it is too long for a message.
+// clipped if it is too long for a message.
 func (doc *Document) Fail(at *Path, value string, err error) error {
 	return &Error{File: doc.File, Path: at, Value: clip(value), Err: err}
 }

@@ -66,6 +66,6 @@ func isPlain(name string) bool {
 // clipped is the longest text, in bytes, that a message quotes in full.
 const clipped = 120
 
-// clip returns s, or where it is too long for a message its beginning. The
+// clip returns s, or, if it is too long for a message, its beginning. The
 // cut falls between runes.
 func clip(s string) string { return plain.Clip(s, clipped) }

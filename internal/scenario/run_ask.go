@@ -79,7 +79,7 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 	return ask, r.instant(a.At.Field("age"), a.Age.String(), ask.PendingSince)
 }
 
-// decide decides an ask, and explains that where it is asked to.
+// decide decides an ask, and explains that if it is asked to.
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
 	if !r.explained() {
 		return r.planner.Decide(&asked.Decision, ask, r.now)

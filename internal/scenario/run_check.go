@@ -91,7 +91,7 @@ func (c *comparison) retryAt(want *Expectation, have *Result) {
 	c.differ(want.At.Field("retryAt"), show(want.RetryAt), text)
 }
 
-// field compares a field that is expected where want is not nil.
+// field compares a field that is expected if want is not nil.
 func field[T comparable](c *comparison, at *Path, want *T, have T) {
 	if want != nil && *want != have {
 		c.differ(at, show(*want), show(have))
@@ -114,7 +114,7 @@ func (c *comparison) victims(want *Expectation, have []string) {
 	c.differ(want.At.Field("victimsAnyOf"), "one of "+show(want.Victims), show(have))
 }
 
-// byKey compares maps of names that are expected where want is not nil.
+// byKey compares maps of names that are expected if want is not nil.
 func (c *comparison) byKey(at *Path, want, have map[string]string) {
 	if want != nil && !maps.Equal(want, have) {
 		c.differ(at, show(want), show(have))

@@ -84,7 +84,7 @@ func (v Value) inside(k kind) ([]Value, error) {
 // Text returns a string, "" where it is absent.
 func (v Value) Text() (string, error) { return readAs(v, (*decoder).text) }
 
-// Bool returns a boolean, false where it is absent.
+// Bool returns a boolean, false if it is absent.
 func (v Value) Bool() (bool, error) { return readAs(v, (*decoder).boolean) }
 
 // Int32 returns a number, 0 where it is absent. It is written in digits only.

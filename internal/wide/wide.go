@@ -47,8 +47,8 @@ func CmpRatio(a, b, c, d uint64) int {
 }
 
 // MulDiv returns the quotient and the remainder of x*y / d. The quotient must
-// fit 64 bits, which it does where x <= d or y <= d; it panics otherwise, and
-// where d is 0.
+// fit 64 bits, which it does if x <= d or y <= d; it panics otherwise, and
+// if d is 0.
 func MulDiv(x, y, d uint64) (quo, rem uint64) {
 	hi, lo := bits.Mul64(x, y)
 	return bits.Div64(hi, lo, d)

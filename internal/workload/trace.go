@@ -37,7 +37,7 @@ func (t *Trace) Decide() (plans int) {
 	return plans
 }
 
-// ReadTrace reads the two files from a folder. Where they are not there the
+// ReadTrace reads the two files from a folder. If they are not there, the
 // error is fs.ErrNotExist.
 func ReadTrace(dir string) (*Trace, error) {
 	w, err := trace.Read(filepath.Join(dir, trace.NodeFile), filepath.Join(dir, trace.PodFile))

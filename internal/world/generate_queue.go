@@ -107,7 +107,7 @@ func (g *generator) queue(path string) Place {
 }
 
 // drawOnPath draws the bounds of a queue that is above the one that governs
-// type t by height levels, or below it where height is negative.
+// type t by height levels, or below it if height is negative.
 func (g *generator) drawOnPath(q Place, t string, used, ask int64, height int) {
 	switch {
 	case height == 0 && g.odd && g.chance("at guarantee", 3):

@@ -199,7 +199,7 @@ func Up(path string) []string {
 func Inside(path, above string) bool { return slices.Contains(Up(path), above) }
 
 // Usage returns what every queue uses, by path: with what is leaving, and
-// without where coming is set. Grants count as usage.
+// without if coming is set. Grants count as usage.
 func (w *World) Usage(coming bool) map[string]Amounts {
 	usage := make(map[string]Amounts)
 	for _, q := range w.Queues() {
@@ -224,7 +224,7 @@ func (w *World) Usage(coming bool) map[string]Amounts {
 }
 
 // Free returns the free space of every node, by name: beside what is leaving,
-// and with its place where coming is set. Grants take space.
+// and with its place if coming is set. Grants take space.
 func (w *World) Free(coming bool) map[string]Amounts {
 	free := make(map[string]Amounts)
 	for _, n := range w.Nodes {

@@ -5,7 +5,7 @@ import "slices"
 // Greedy finds a set by taking units in order, the cheapest levels first and
 // among equals those that cover most, each if it reduces an open need and
 // no bound forbids; then it gives back what is not needed, the costliest
-// first. The set is inclusion-minimal. Where bounds bind it may miss a set
+// first. The set is inclusion-minimal. If bounds bind it may miss a set
 // that exists, and Proven is then false.
 //
 // The cost is that of sorting the units.

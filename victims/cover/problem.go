@@ -15,10 +15,10 @@ import (
 // exported for callers that pick candidates of their own: selection on one
 // node over a slice.
 //
-// All sets are over sums: no unit is judged by itself. The sizes of the units of
+// Needs and bounds are about sums: no unit is judged by itself. The sizes of the units of
 // a set that keeps the bounds must sum to no more than MaxInt64 per type, as
-// those of the tasks of a cluster do; all units together may have more, for a
-// task may be in several of which bounds let only one be chosen.
+// those of the tasks of a cluster do; all units together may have more: a task may be
+// in several units, and bounds let only one of them be chosen.
 type Problem struct {
 	Needs   []Need
 	Bounds  []Bound
@@ -42,9 +42,9 @@ type Need struct {
 	Short resources.Vector
 }
 
-// A Bound is kept if the sizes of the chosen units that it binds sum to at
-// most Room, of which a negative amount counts as 0. With law 2 these are the
-// tasks below a queue and what the queue has beyond its guarantee.
+// A Bound is kept if the sizes of the chosen units that it binds sum to at most
+// Room. A negative amount of Room counts as 0. For law 2 the units are the tasks
+// below a queue, and Room is what the queue has beyond its guarantee.
 //
 // Extra is more room that other units can use up: those that erode the bound
 // and are not bound by it. The units that it binds may sum to Room and what the
@@ -126,13 +126,13 @@ type Levels [NumLevels]int64
 // An Order says how the levels of units combine to those of a set, and
 // compares sets: by levels, then by excess, then by work, then by keys.
 type Order struct {
-	// Max has a bit for each level of which a set has the maximum over its
-	// units; of the others it has the sum.
+	// Max has a bit for each level that is a maximum: a set has the largest value of
+	// its units there. Of other levels it has the sum.
 	Max uint16
-	// Carry has a bit for each level that is the low half of a number of which
-	// the level before it is the high half: what reaches 2^32 is carried there,
-	// so that a sum of amounts up to 2^63-1 cannot wrap. Units have less than
-	// 2^32 in such a level. Neither half is in Max.
+	// Carry has a bit for each level that is the low half of a number. The level
+	// before it is the high half: what reaches 2^32 is carried there, so a sum of
+	// amounts up to 2^63-1 cannot wrap. Units have less than 2^32 in such a level.
+	// Neither half is in Max.
 	Carry uint16
 	// Overrun is the level of what a set uses of [Problem.Budgets] beyond what
 	// is left of them, summed over budgets. Units have 0 there. It lies before
@@ -193,12 +193,12 @@ type Worker struct {
 	// that several searches share: rows times classes touched. Every search
 	// takes what it does off, and ends with what it has once nothing is left.
 	Allowance *int64
-	// Stop, if it is set, ends a search that it returns true in, as if nothing were
-	// left of the allowance. It is asked at the start of a search and every 256
+	// Stop, if it is set, ends a search once it returns true, as if nothing were left
+	// of the allowance. It is asked at the start of a search and every 256
 	// steps, and more often if one search ends and another begins.
 	Stop func() bool
-	// OnlyLesser has a search within a limit look for sets of lesser levels only.
-	// It is much faster, and tells whether the limit has the least levels.
+	// OnlyLesser makes a search with a Limit look for sets of lesser levels only. It
+	// is much faster, and tells whether the limit has the least levels.
 	OnlyLesser bool
 
 	p     *Problem

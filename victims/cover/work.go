@@ -63,7 +63,7 @@ func (w Wide) Split() (high, low int64) {
 	return int64(w.n.Hi<<32 | w.n.Lo>>32), int64(w.n.Lo & (1<<carry - 1))
 }
 
-// Join returns the amount of two such levels.
+// Join returns the amount whose halves are two such levels; see [Wide.Split].
 func Join(high, low int64) Wide {
 	h := uint64(high)
 	return Wide{wide.Uint128{Hi: h >> 32, Lo: h<<32 | uint64(low)}}

@@ -99,7 +99,7 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		require.True(t, ok)
 		most := world.LimitOf(c, k.Max)
 		shot, run := run(t, &snapshot.Scene{
-			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []snapshot.Lowered{{Queue: q, Max: most}},
+			Planner: &victims.Planner{Cluster: c}, Now: world.Epoch, Enforcer: e, Enforce: []quota.Quota{{Queue: q, Max: most}},
 		})
 		require.Empty(t, shot.Unsaid)
 		var o quota.Outcome

@@ -8,9 +8,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -33,17 +31,11 @@ type Scene struct {
 	// Enforcer has the options for quotas. It must be there if there is something to
 	// Enforce. It has the cluster of Planner.
 	Enforcer *quota.Enforcer
-	Enforce  []Lowered // each is decided like an ask
+	Enforce  []quota.Quota // each is decided like an ask
 
 	// Strict makes it an error if the document cannot say something that may
 	// change an answer. By default it is noted.
 	Strict bool
-}
-
-// A Lowered is a max that the usage of a queue is to come within.
-type Lowered struct {
-	Queue queue.ID
-	Max   resources.Limit
 }
 
 // A Snapshot is a scene as a document.

@@ -101,23 +101,23 @@ func TestTake_Unsaid(t *testing.T) {
 		}},
 		{"minimum", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
-			s.Enforce = []snapshot.Lowered{{Queue: 2}}
+			s.Enforce = []quota.Quota{{Queue: 2}}
 			_, err := c.SetTask(&victims.Task{Key: "t2", Job: "j", Queue: 2, Size: resources.Vector{2000}})
 			return err
 		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Enforced: func(queue.ID) bool { return true }}
-			s.Enforce = []snapshot.Lowered{{Queue: queue.Root}}
+			s.Enforce = []quota.Quota{{Queue: queue.Root}}
 			return nil
 		}},
 		{"miss", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}
-			s.Enforce = []snapshot.Lowered{{Queue: 2}}
+			s.Enforce = []quota.Quota{{Queue: 2}}
 			return nil
 		}},
 		{"compare", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Compare: func(a, b *victims.Task) int { return 0 }}
-			s.Enforce = []snapshot.Lowered{{Queue: 2}}
+			s.Enforce = []quota.Quota{{Queue: 2}}
 			return nil
 		}},
 		{"required-node", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -233,7 +233,7 @@ func TestTake_Empty(t *testing.T) {
 	s := fixture(t)
 	s.Jobs = []jobs.Job{{Name: "j"}}
 	require.PanicsWithValue(t, "snapshot: Take of jobs without a planner of the same cluster", func() { snapshot.Take(s) })
-	s.Jobs, s.Enforce, s.Enforcer = nil, []snapshot.Lowered{{}}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
+	s.Jobs, s.Enforce, s.Enforcer = nil, []quota.Quota{{}}, &quota.Enforcer{Cluster: s.Planner.Cluster.Clone()}
 	require.PanicsWithValue(t, "snapshot: Take of quotas without an enforcer of the same cluster", func() { snapshot.Take(s) })
 }
 
