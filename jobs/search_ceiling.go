@@ -3,6 +3,7 @@ package jobs
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -77,16 +78,16 @@ func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 		// The first part is settled before the second is looked at: a cost compares
 		// ranks first, so a lower priority with a higher rank is no gain.
 		values := x.distinct(part.level, l)
-		n, _ := slices.BinarySearchFunc(values, true, func(v int64, _ bool) int {
-			*part.bound = v
-			if reaches(l) {
-				return 1
-			}
-			return -1
-		})
-		if n < len(values) {
-			*part.bound = values[n]
+		if len(values) == 0 {
+			continue
 		}
+		// The highest value admits all that l does, and is not asked about.
+		top := len(values) - 1
+		n := sort.Search(top, func(i int) bool {
+			*part.bound = values[i]
+			return reaches(l)
+		})
+		*part.bound = values[n]
 	}
 	return l
 }
