@@ -237,7 +237,7 @@ func offersAreTwin(t *rapid.T) {
 	d := drawDesk(t, true)
 	c, x := d.board, &d.search.grow.offers
 	x.partial.begin()
-	x.ceiling, x.patience = noCeiling(), math.MaxInt
+	x.ceiling, x.patience, x.blocks.size = noCeiling(), math.MaxInt, rapid.IntRange(1, 3).Draw(t, "hosts of a block")
 	x.collect(&c.kinds[0])
 	h := x.cheapest()
 	var least *sums
@@ -286,6 +286,7 @@ func offersAreHonest(t *rapid.T) {
 	c, x := d.board, &d.search.grow.offers
 	x.partial.begin()
 	x.ceiling, x.patience = noCeiling(), rapid.IntRange(0, 2).Draw(t, "patience")
+	x.blocks.size = rapid.IntRange(1, 3).Draw(t, "hosts of a block")
 	x.collect(&c.kinds[0])
 	any := false
 	for h := range c.hosts {

@@ -2,15 +2,16 @@ package jobs
 
 import (
 	"container/heap"
+	"slices"
 
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // offers are what every host asks for one more member of a kind, in a heap: the
 // least first. Most are estimates, which never ask too much; those that come up
-// first are worked out.
+// first are worked out. A block of hosts stands in the heap as one, until it comes
+// up; see hostBlocks.
 type offers struct {
 	*jobCase
 	*effort
@@ -23,8 +24,9 @@ type offers struct {
 	queuesFirst bool
 	tight       bool  // of hosts that cost as much, the one with the least room comes first
 	kind        *kind // that the offers are for
-	list        []offer
-	heap        []int32 // hosts, the one with the least offer first
+	blocks      hostBlocks
+	list        []offer // of hosts, and then of blocks
+	heap        []int32 // rows of list, the one with the least offer first
 	chosen      []int32 // the units of the offers
 	worked      []int32 // hosts whose offers were worked out, some of them long ago
 	left        resources.Vector
@@ -49,15 +51,20 @@ const (
 	impossible                       // there is none
 )
 
-// collect estimates the offers of all hosts for members of a kind.
+// collect estimates the offers of all blocks for members of a kind.
 func (x *offers) collect(k *kind) {
+	if x.kind == nil {
+		x.blocks.measure(x.jobCase, x.partial.free)
+	}
 	x.kind = k
-	x.list = rows.Zeros(x.list, len(x.hosts))
+	x.list = slices.Grow(x.list[:0], len(x.hosts)+x.blocks.len())[:len(x.hosts)+x.blocks.len()]
 	x.chosen, x.heap, x.worked = x.chosen[:0], x.heap[:0], x.worked[:0]
-	for h := range x.list {
-		x.estimate(int32(h))
-		x.list[h].at = int32(h)
-		x.heap = append(x.heap, int32(h))
+	for b := range x.blocks.len() {
+		row := x.rowOf(b)
+		x.list[row] = offer{at: int32(b)}
+		x.blocks.closed[b] = true
+		x.estimateBlock(b)
+		x.heap = append(x.heap, row)
 	}
 	heap.Init((*offerHeap)(x))
 }
@@ -91,7 +98,7 @@ func (x *offers) estimate(h int32) {
 func (x *offers) cheapest() int32 {
 	// Estimates are never too high. So if the host at the top has been worked out,
 	// every other asks for as much at least, whatever its estimate says.
-	for asked := 0; len(x.heap) > 0; asked++ {
+	for asked := 0; len(x.heap) > 0; {
 		h := x.heap[0]
 		if asked >= x.patience {
 			if some := x.cheapestPossible(); some >= 0 {
@@ -101,11 +108,15 @@ func (x *offers) cheapest() int32 {
 		switch o := &x.list[h]; {
 		case o.state == impossible || o.refused:
 			return -1 // so are all others
+		case x.isBlock(h):
+			x.openBlock(x.blockAt(h))
+			continue
 		case o.state == possible && x.partial.mayGoTogether(x.unitsOf(h)):
 			return h
 		}
 		// It is an estimate, or was worked out before others took what bounds left.
 		x.workOut(h)
+		asked++
 	}
 	return -1
 }
@@ -159,9 +170,16 @@ func (x *offers) workOut(h int32) {
 	x.settle(h)
 }
 
-// renew estimates the offer of a host anew.
+// renew estimates the offer of a host anew, on which something has changed.
 func (x *offers) renew(h int32) {
-	x.estimate(h)
+	b := x.blocks.of(h)
+	x.blocks.measureFree(x.jobCase, x.partial.free, b)
+	if x.blocks.closed[b] {
+		x.estimateBlock(b)
+		h = x.rowOf(b)
+	} else {
+		x.estimate(h)
+	}
 	x.settle(h)
 }
 
@@ -173,31 +191,33 @@ func (x *offers) refuse(h int32) {
 
 // comesBefore reports whether host g comes before h in the heap: it has the
 // smaller offer, or as small a one and comes first in node order. Hosts that can
-// have none come last.
+// have none come last. A block is as its first host.
 func (x *offers) comesBefore(g, h int32) bool {
 	a, b := &x.list[g], &x.list[h]
 	if none := a.out(); none != b.out() {
 		return !none
 	} else if none {
-		return g < h
+		return x.firstOf(g) < x.firstOf(h)
 	}
 	if order := a.sums.compare(&b.sums); order != 0 {
 		return order < 0
 	}
-	if order := a.left.Compare(b.left); order != 0 {
-		return order < 0
+	if a.left != b.left {
+		if order := a.left.Compare(b.left); order != 0 {
+			return order < 0
+		}
 	}
-	return g < h
+	return x.firstOf(g) < x.firstOf(h)
 }
 
 // out reports whether there is nothing to offer.
 func (o *offer) out() bool { return o.state == impossible || o.refused }
 
-// settle moves a host whose offer has changed to where it belongs in the heap.
+// settle moves a host or block whose offer has changed to where it belongs in the heap.
 func (x *offers) settle(h int32) { heap.Fix((*offerHeap)(x), int(x.list[h].at)) }
 
-// offerHeap is the hosts as a heap, of which offers know their places. All hosts
-// are in it from the start, and none leaves.
+// offerHeap is the rows of list as a heap, of which offers know their places. A
+// block leaves it when its hosts come.
 type offerHeap offers
 
 func (x *offerHeap) Len() int { return len(x.heap) }
@@ -208,5 +228,8 @@ func (x *offerHeap) Swap(i, j int) {
 	x.heap[i], x.heap[j] = x.heap[j], x.heap[i]
 	x.list[x.heap[i]].at, x.list[x.heap[j]].at = int32(i), int32(j)
 }
-func (x *offerHeap) Push(any) { panic("jobs: a host more") }
-func (x *offerHeap) Pop() any { panic("jobs: a host less") }
+func (x *offerHeap) Push(any) { panic("jobs: openBlock adds the hosts") }
+func (x *offerHeap) Pop() any {
+	x.heap = x.heap[:len(x.heap)-1]
+	return nil // boxed, a row would be an allocation
+}
