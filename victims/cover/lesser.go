@@ -17,6 +17,8 @@ import (
 // one that sums up is a price, and what is left to spend on it bounds the search
 // from the first step on. If no stage finds a set, the best has the least levels.
 //
+// If the caller has a sequence of its own, the stages follow it.
+//
 // A stage decides the classes in the order of their price for what they cover,
 // the cheapest first, and first takes a unit before it leaves it out. Its bounds
 // are tables, so that a step costs a few lookups per row, however many classes
@@ -29,9 +31,11 @@ const lesserWork = 100
 // A lesserSearch is what the search for the least levels knows of a problem.
 type lesserSearch struct {
 	w     *Worker
-	ready bool // the mixture is that of the problem
+	ready bool   // the mixture is that of the problem
+	along []int8 // the levels that decide before excess and work, the most important first
 
 	level  int     // of the stage
+	upTo   []int8  // the levels before it, and it
 	goal   Levels  // of the best set
 	order  []int32 // the classes of the stage in the order of deciding
 	place  []int32 // by class: its place in the order
@@ -53,12 +57,22 @@ type price struct {
 	order []int32 // the classes of the stage, the cheapest for what they cover first
 }
 
-// prepare makes ready for stages. It reports false if the order of levels is not
-// that of their numbers, or no set is known that could have more than the least.
+// prepare makes ready for stages. It reports false if levels do not decide first, or
+// no set is known that could have more than the least.
 func (x *lesserSearch) prepare(w *Worker) bool {
 	x.w = w
-	if w.p.Order.Compare != nil || w.p.Order.Sequence != nil || w.goal() == nil {
+	if !w.p.Order.levelsFirst() || w.goal() == nil {
 		return false
+	}
+	x.along = x.along[:0]
+	for _, what := range w.p.Order.Sequence {
+		if what >= NumLevels {
+			break
+		}
+		x.along = append(x.along, what)
+	}
+	for l := int8(0); w.p.Order.Sequence == nil && l < NumLevels; l++ {
+		x.along = append(x.along, l)
 	}
 	if !x.ready {
 		x.ready = true
@@ -69,12 +83,12 @@ func (x *lesserSearch) prepare(w *Worker) bool {
 
 // search goes through all stages, and reports whether it came to an end.
 func (x *lesserSearch) search() bool {
-	for level := range NumLevels {
+	for at, level := range x.along {
 		if x.w.p.Order.Carry>>level&1 != 0 {
 			continue // the high half speaks for both
 		}
 		for x.again = true; x.again; {
-			if !x.stage(level) {
+			if x.upTo = x.along[:at+1]; !x.stage(int(level)) {
 				return false
 			}
 		}
@@ -88,7 +102,7 @@ func (x *lesserSearch) stage(level int) bool {
 	w, o := x.w, &x.w.p.Order
 	x.level, x.goal, x.again = level, w.goal().Levels, false
 	x.prices, x.order = x.prices[:0], x.order[:0]
-	x.over, x.counts = noLimit, level >= o.Count
+	x.over, x.counts = noLimit, slices.Contains(x.upTo, int8(o.Count))
 	if level < o.Count && !o.isMax(level) && x.goal[level] == 0 && (!x.paired(level) || x.goal[level+1] == 0) {
 		return true // nobody has less than nothing
 	}
@@ -97,8 +111,8 @@ func (x *lesserSearch) stage(level int) bool {
 			x.order = append(x.order, int32(i))
 		}
 	}
-	for l := level; l >= 0; l-- {
-		x.limit(l)
+	for _, l := range slices.Backward(x.upTo) {
+		x.limit(int(l))
 	}
 	w.spend(int64(len(x.order) * (len(w.rows) + 2*len(x.prices))))
 	x.order = slices.DeleteFunc(x.order, x.unaffordable)
@@ -120,8 +134,8 @@ func (x *lesserSearch) paired(l int) bool { return l+1 < NumLevels && x.w.p.Orde
 // allows reports whether units of some levels may be chosen in the stage.
 func (x *lesserSearch) allows(levels *Levels) bool {
 	o := &x.w.p.Order
-	for l := range x.level + 1 {
-		switch {
+	for _, at := range x.upTo {
+		switch l := int(at); {
 		case o.isMax(l):
 			if levels[l] > x.goal[l] || l == x.level && levels[l] == x.goal[l] {
 				return false
@@ -177,7 +191,7 @@ func (x *lesserSearch) limit(l int) {
 		p.of = append(p.of, x.valueOf(&w.classes[i].levels, l))
 	}
 	costs := func(i int32) bool { return p.of[i] != 0 }
-	if p.limit = x.valueOf(&x.goal, l); l < x.level && (p.limit == noLimit || !slices.ContainsFunc(x.order, costs)) {
+	if p.limit = x.valueOf(&x.goal, l); l != x.level && (p.limit == noLimit || !slices.ContainsFunc(x.order, costs)) {
 		x.prices = x.prices[:len(x.prices)-1] // it tells nobody apart
 		return
 	}
