@@ -3,7 +3,6 @@ package perf
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -13,19 +12,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// figures are what was measured of a workload.
+// figures are what was measured of a workload, once.
 type figures struct {
-	workload, nodes string
-	calls           int           // of PostFilter
-	p50, p99        time.Duration // of its calls
-	rate            float64       // pods bound, or refused if none was, in a second
-	victims         int           // pods of batch that were stopped
-	wasted          int           // those for which there is still room on their nodes
+	Workload, Nodes string
+	Durations       []time.Duration // of the calls of PostFilter
+	Rate            float64         // pods bound, or refused if none was, in a second
+	Victims         int             // pods of batch that were stopped
+	Wasted          int             // those for which there is still room on their nodes
 }
 
 // measure waits until nothing is on its way, and works the figures out.
 func measure(b *testing.B, name string, watch *stopwatch, client kubernetes.Interface) (f figures) {
-	f.workload, f.nodes, _ = strings.Cut(strings.TrimSuffix(name, "Nodes"), "_")
+	f.Workload, f.Nodes = split(name)
 	watch.mu.Lock()
 	f.times(watch)
 	watch.mu.Unlock()
@@ -35,9 +33,7 @@ func measure(b *testing.B, name string, watch *stopwatch, client kubernetes.Inte
 
 // times works out what the stopwatch says.
 func (f *figures) times(watch *stopwatch) {
-	f.calls = len(watch.durations)
-	slices.Sort(watch.durations)
-	f.p50, f.p99 = quantile(watch.durations, 50), quantile(watch.durations, 99)
+	f.Durations = slices.Sorted(slices.Values(watch.durations))
 	done := watch.bound
 	if len(done) == 0 {
 		done = watch.refused
@@ -49,7 +45,7 @@ func (f *figures) times(watch *stopwatch) {
 		}
 	}
 	if took := last.Sub(watch.first); took > 0 {
-		f.rate = float64(len(done)) / took.Seconds()
+		f.Rate = float64(len(done)) / took.Seconds()
 	}
 }
 
@@ -93,14 +89,14 @@ func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	}
 	for _, n := range nodes.Items {
 		stopped := were[n.Name]
-		f.victims += stopped
-		f.wasted += min(stopped, int(max(0, free[n.Name])/size))
+		f.Victims += stopped
+		f.Wasted += min(stopped, int(max(0, free[n.Name])/size))
 	}
 }
 
 // batchOn is how many pods of batch there were on each node.
 func (f *figures) batchOn() int {
-	if f.workload == "Refused" {
+	if f.Workload == "Refused" {
 		return 1
 	}
 	return 4
@@ -108,10 +104,10 @@ func (f *figures) batchOn() int {
 
 // report tells the benchmark.
 func (f *figures) report(b *testing.B) {
-	b.ReportMetric(float64(f.calls), "postfilters")
-	b.ReportMetric(f.p50.Seconds()*1000, "postfilter-p50-ms")
-	b.ReportMetric(f.p99.Seconds()*1000, "postfilter-p99-ms")
-	b.ReportMetric(f.rate, "pods/s")
-	b.ReportMetric(float64(f.victims), "victims")
-	b.ReportMetric(float64(f.wasted), "wasted-victims")
+	b.ReportMetric(float64(len(f.Durations)), "postfilters")
+	b.ReportMetric(quantile(f.Durations, 50).Seconds()*1000, "postfilter-p50-ms")
+	b.ReportMetric(quantile(f.Durations, 99).Seconds()*1000, "postfilter-p99-ms")
+	b.ReportMetric(f.Rate, "pods/s")
+	b.ReportMetric(float64(f.Victims), "victims")
+	b.ReportMetric(float64(f.Wasted), "wasted-victims")
 }

@@ -14,7 +14,9 @@ import (
 	perf "k8s.io/kubernetes/test/integration/scheduler_perf"
 )
 
-var readme = flag.String("readme", "", "write what the benchmarks measured into the table of this file")
+// builtEtcd is the variable of the environment that says where etcd is, in a process
+// that a test has started.
+const builtEtcd = "PERF_TEST_ETCD"
 
 // TestMain builds the etcd that scheduler_perf looks for in PATH, from the module
 // that go.mod names.
@@ -35,10 +37,16 @@ func TestMain(m *testing.M) {
 // prepare sets the process up as scheduler_perf wants it. Its etcd need not survive a
 // power failure: otherwise the disk would be measured, too.
 func prepare(dir string) error {
-	etcd := filepath.Join(dir, "bin-etcd")
-	build := exec.Command("go", "build", "-o", etcd, "go.etcd.io/etcd/server/v3")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("etcd: %w\n%s", err, out)
+	etcd := os.Getenv(builtEtcd)
+	if etcd == "" {
+		etcd = filepath.Join(dir, "bin-etcd")
+		build := exec.Command("go", "build", "-o", etcd, "go.etcd.io/etcd/server/v3")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("etcd: %w\n%s", err, out)
+		}
+		if err := os.Setenv(builtEtcd, etcd); err != nil {
+			return err
+		}
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec '%s' --unsafe-no-fsync \"$@\"\n", etcd)
 	if err := os.WriteFile(filepath.Join(dir, "etcd"), []byte(script), 0o700); err != nil {
@@ -55,8 +63,9 @@ func prepare(dir string) error {
 		return err
 	}
 	for name, value := range map[string]string{
-		"data-items-dir": dir,  // where it would leave files of its own
-		"test.benchtime": "1x", // once is a benchmark
+		"data-items-dir":               dir,  // where it would leave files of its own
+		"test.benchtime":               "1x", // once is a benchmark
+		"perf-scheduling-label-filter": "",   // -nodes says what is run
 	} {
 		if err := flag.Set(name, value); err != nil {
 			return err
