@@ -35,7 +35,7 @@ var (
 		Help:           "How long grants lasted, by how they ended: started or dropped.",
 		StabilityLevel: metrics.ALPHA, Buckets: metrics.ExponentialBuckets(0.1, 2, 14)}, []string{"end"})
 	driftTotal = metrics.NewCounter(options("drift_total",
-		"Pods and nodes that were not in the planner's cluster as the scheduler had them, found by comparing a node at each decision. There should be none."))
+		"Pods and nodes that were not in the planner's cluster as the scheduler had them, found by comparing a node from time to time. There should be none."))
 	hungrySeconds = metrics.NewCounterVec(options("queue_under_guarantee_seconds_total",
 		"Time for which a queue was under its guarantee in a type that pods of it were waiting for."), []string{"queue", "type"})
 	shortage = metrics.NewGaugeVec((*metrics.GaugeOpts)(options("queue_short",

@@ -12,10 +12,11 @@ import (
 // A mirror knows which state of each node the cluster has. The cluster follows the
 // scheduler's snapshot, in which assumed pods run already.
 type mirror struct {
-	byName map[string]*mirrored
-	seats  []seat // as the nodes were in the last snapshot
-	beat   int    // the node of the last patrol
-	next   int    // where the next catchUp begins
+	byName    map[string]*mirrored
+	seats     []seat    // as the nodes were in the last snapshot
+	beat      int       // the node of the last patrol
+	patrolled time.Time // when that was
+	next      int       // where the next catchUp begins
 	// overdue is before the first instant at which a pod will have been leaving for
 	// too long; zero: there is none.
 	overdue time.Time

@@ -9,14 +9,19 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// patrol compares one node of the mirror with the snapshot, all its pods: at each sync
-// the next node. A mirror that follows generations never differs, unless somebody has
-// made a mistake. Then it is told of, and the node mirrored once more.
+// patrolEvery is how far apart patrols are at least.
+const patrolEvery = 100 * time.Millisecond
+
+// patrol compares one node of the mirror with the snapshot, all its pods: after a sync
+// the next node, but not after each if they are many. A mirror that follows generations
+// never differs, unless somebody has made a mistake. Then it is told of, and the node
+// mirrored once more.
 func (c *core) patrol(now time.Time) {
 	m := &c.mirror
-	if len(m.seats) == 0 {
+	if len(m.seats) == 0 || now.Sub(m.patrolled) < patrolEvery {
 		return
 	}
+	m.patrolled = now
 	m.beat = (m.beat + 1) % len(m.seats)
 	n, info := m.seats[m.beat].node, m.seats[m.beat].info
 	if wrong := c.drift(n.name, info); wrong > 0 {
