@@ -21,6 +21,7 @@ type taskTable struct {
 	leaves    [][]TaskID // the rows of each queue; see taskRow.inLeaf
 	evictable []int32    // how many of them may be victims of some ask
 	apps      interner
+	homes     []queue.ID // by number of an application: the leaf that all its tasks are in, or noLeaf
 	jobs      interner
 	members   [][]TaskID // the rows of each job, by its number
 	budgetBook
@@ -110,6 +111,7 @@ func (x *taskTable) setRow(id TaskID, t *Task, r *taskRow) {
 	// Names are numbers from here on: laws compare applications and jobs for
 	// every candidate.
 	r.app = x.apps.acquire(t.Application)
+	x.house(r.app, t.Queue)
 	r.job = x.jobs.acquire(t.Job)
 	r.inLeaf = int32(len(x.leaves[t.Queue]))
 	x.leaves[t.Queue] = append(x.leaves[t.Queue], id)
@@ -119,6 +121,26 @@ func (x *taskTable) setRow(id TaskID, t *Task, r *taskRow) {
 	x.join(id)
 	x.keys.add(x.keys.hash(t.Key), id)
 	copySize(x.size(id), t.Size)
+}
+
+// noLeaf is the home of an application that has, or had, tasks in several leaves.
+const noLeaf queue.ID = -1
+
+// house takes note of the leaf of a task of an application, which counts as used by
+// it.
+func (x *taskTable) house(app int32, leaf queue.ID) {
+	for int(app) >= len(x.homes) {
+		x.homes = append(x.homes, noLeaf)
+	}
+	switch {
+	case app == 0:
+	case x.apps.uses[app] == 1:
+		x.homes[app] = leaf
+	// It stays so until all of its tasks have gone: to know better, they would have to
+	// be counted by leaf.
+	case x.homes[app] != leaf:
+		x.homes[app] = noLeaf
+	}
 }
 
 // removeRow frees a row. Its size stays: the next task of the row replaces it.
@@ -230,6 +252,7 @@ func (x *taskTable) copyFrom(y *taskTable) {
 	x.leaves = reuseLists(x.leaves, y.leaves)
 	x.evictable = reuse(x.evictable, y.evictable)
 	x.apps.copyFrom(&y.apps)
+	x.homes = reuse(x.homes, y.homes)
 	x.jobs.copyFrom(&y.jobs)
 	x.members = reuseLists(x.members, y.members)
 	x.budgetBook.copyFrom(&y.budgetBook)

@@ -78,6 +78,14 @@ func (x *taskTable) moveLeaves(move *queue.Move, queues int) {
 		}
 	}
 	x.leaves, x.evictable = leaves, evictable
+	for app, home := range x.homes {
+		// A leaf that is gone has no tasks, so nobody asks for the home.
+		if x.homes[app] = noLeaf; home != noLeaf {
+			if to, ok := move.Leaf(home); ok {
+				x.homes[app] = to
+			}
+		}
+	}
 }
 
 // moveTypes gives all amounts the types of the new tree.

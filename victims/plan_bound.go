@@ -437,6 +437,14 @@ func (d bounder) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 func (b *incumbent) noteExcess(capacities []int64) {
 	share := b.total.Excess
 	b.asMuch = noteShare(b.asMuch, share, capacities)
+	b.more = b.more[:0]
+	for t, capacity := range capacities {
+		more := b.asMuch[t]
+		if more < noLimit && (resources.Share{Amount: more, Of: max(capacity, 1)}).Compare(share) == 0 {
+			more++
+		}
+		b.more = append(b.more, more)
+	}
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {
 			b.bestType = t

@@ -25,7 +25,8 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 	}
 	_, typ := d.fewest(b.node, lanes, short)
 	d.leastWork(b, lanes, lack{typ, short[typ]})
-	return !d.beaten(b)
+	sets := setBounder{d: d}
+	return !d.beaten(b) && !sets.beaten(b, lanes, short)
 }
 
 // refineLevels is refine for the levels of a bound alone. It returns the lanes of

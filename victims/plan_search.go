@@ -16,6 +16,7 @@ type incumbent struct {
 	victims []TaskID
 
 	asMuch   []int64 // see noteShare
+	more     []int64 // the least amounts that are a larger share
 	bestType int     // the type that decides the excess
 }
 

@@ -1,5 +1,7 @@
 package victims
 
+import "slices"
+
 // A sieve is the digest of one node without the tasks that the laws keep from
 // being victims of this ask: those of its own application, of leaves that give
 // nothing, and those that rank too high. A digest serves all asks, so it has them
@@ -11,6 +13,8 @@ package victims
 type sieve struct {
 	node   NodeID // whose tasks are sifted, or -1
 	needed bool   // laws keep some tasks of the cluster
+	apps   bool   // the ask's application has tasks in leaves that give some
+	vetoes []bool // by queue: the leaf gives nothing
 	rows   digestRows
 }
 
@@ -20,10 +24,18 @@ func (s *sieve) reset(d *decision) {
 		return // a trial of Explain: which laws hold is not known yet
 	}
 	e := &d.eligible
-	s.needed = e.hasApp || !e.evenRanks
+	s.vetoes, s.needed = slices.Grow(s.vetoes[:0], len(e.leaves)), !e.evenRanks
 	for w := range e.leaves {
-		s.needed = s.needed || e.leaves[w].veto != 0 && d.c.evictable[w] > 0
+		s.vetoes = append(s.vetoes, e.leaves[w].veto != 0)
+		s.needed = s.needed || s.vetoes[w] && d.c.evictable[w] > 0
 	}
+	// An application is mostly in one leaf. If that gives nothing anyway, no row has
+	// to be read for its tasks.
+	if s.apps = e.hasApp; s.apps {
+		home := d.c.homes[e.app]
+		s.apps = home == noLeaf || !s.vetoes[home]
+	}
+	s.needed = s.needed || s.apps
 	if s.rows.nodes == nil || len(s.rows.plain) != d.c.types {
 		s.rows = digestRows{}
 		s.rows.addNode(d.c.types)
@@ -50,11 +62,11 @@ func (d bounder) sift(n NodeID) bool {
 	if n == d.sieve.node {
 		return true
 	}
-	gauge := &d.c.digest.gauges[n]
-	if e := &d.eligible; !d.sieve.needed && e.leastLift+int64(gauge.maxPriority) <= e.ceiling || d.without.Rule != 0 {
+	from, to := &d.c.digest.nodes[n], &d.sieve.rows.nodes[0]
+	if d.without.Rule != 0 || d.letsAll(from, d.c.digest.gauges[n].maxPriority) {
 		return false
 	}
-	from, to := &d.c.digest.nodes[n], &d.sieve.rows.nodes[0]
+	// In the order of the digest, so that lanes stay sorted.
 	to.ids, to.times, to.leaves = to.ids[:0], to.times[:0], to.leaves[:0]
 	to.lanes, to.sizes = to.lanes[:0], to.sizes[:0]
 	d.sieve.node = -1
@@ -62,7 +74,7 @@ func (d bounder) sift(n NodeID) bool {
 		l := from.lanes[i]
 		first := int32(len(to.ids))
 		for j := l.first; j < l.end; j++ {
-			if !d.eligible.keeps(from, j, l.priority) {
+			if !d.keeps(from, j, l.priority) {
 				to.ids, to.times, to.leaves = append(to.ids, from.ids[j]), append(to.times, from.times[j]), append(to.leaves, from.leaves[j])
 			}
 		}
@@ -72,18 +84,39 @@ func (d bounder) sift(n NodeID) bool {
 		}
 	}
 	if len(to.ids) == len(from.ids) {
-		return false
+		return false // it was no more than possible
 	}
 	d.sieve.rows.sumUp(0, d.c.types)
 	d.sieve.node = n
 	return true
 }
 
+// letsAll reports whether it is certain that laws let all tasks of a node go, the
+// highest of which has some priority.
+func (d bounder) letsAll(digest *nodeDigest, highest int32) bool {
+	s, e := &d.sieve, &d.eligible
+	// An equal one is kept in the own leaf.
+	if s.apps || !e.evenRanks || e.leastLift+int64(highest) > e.ceiling || e.who.OwnLeaf {
+		return false
+	}
+	if s.needed {
+		// One look at each task, and nothing is copied: most nodes have none that are
+		// kept.
+		for _, w := range digest.leaves {
+			if s.vetoes[w] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // keeps reports whether a law keeps task j of a digest, of some priority, whatever it
 // frees. It is Veto for tasks that are evictable.
-func (e *Eligible) keeps(digest *nodeDigest, j, priority int32) bool {
-	leaf := &e.leaves[digest.leaves[j]]
-	return leaf.veto != 0 || leaf.rank.Of(priority) > leaf.ceiling || e.hasApp && e.c.tasks[digest.ids[j]].app == e.app
+func (d bounder) keeps(digest *nodeDigest, j, priority int32) bool {
+	w, e := digest.leaves[j], &d.eligible
+	return d.sieve.vetoes[w] || e.leaves[w].rank.Of(priority) > e.leaves[w].ceiling ||
+		d.sieve.apps && d.c.tasks[digest.ids[j]].app == e.app
 }
 
 // boundClosely bounds a node as boundNode does, and if the best plan is not cheaper
@@ -95,6 +128,7 @@ func (d bounder) boundClosely(b *nodeBound, short []int64) bool {
 	if !d.sift(b.node) {
 		return true
 	}
+	// Fewer tasks never make a bound lower.
 	*b = nodeBound{node: b.node}
 	return d.boundNode(b, short)
 }

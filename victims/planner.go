@@ -250,6 +250,7 @@ type scratch struct {
 	priced             []pricedLane
 	picked             []pickedLane
 	shares             []laneShare
+	sums               []int64
 	order              []int32
 	left               boundState
 	amounts            []int64
