@@ -89,6 +89,9 @@ type lane struct {
 	flags      flags // flagOptedOut and flagOriginator
 }
 
+// tasks returns the number of its tasks.
+func (l *lane) tasks() int64 { return int64(l.end - l.first) }
+
 // blocks are the amounts per node and type.
 func (g *digestRows) blocks() [5]*[]int64 {
 	return [...]*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least}

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"container/heap"
 	"math/bits"
 	"slices"
@@ -49,6 +50,20 @@ type nodeBound struct {
 // alike, and a first round of one in 64 soon has a plan from everywhere.
 const stride = 64
 
+// Shares of the budget, of which a search over all nodes gets one part in so many:
+// at first, on a sample of nodes for lesser levels, and in the end, if the levels are
+// shown. They were measured over the families of bench/ratios -draws, and with a
+// quarter of these as many plans had the least levels. With 16 for the first and the
+// last the excess was smaller by a third, at up to four times the time; with 64 for the
+// last it was larger by a third.
+const (
+	firstShare  = 64
+	sampleShare = 32
+	lastShare   = 32
+	// No node of the sample gets more than one part in so many of its share.
+	sampleSearches = 8
+)
+
 // searchBounded looks at a few nodes from everywhere first, which gives a good
 // plan, and then at those of the others that may have a cheaper one. The answer
 // is that of looking at all, in whatever order: node rank and node order are
@@ -62,15 +77,15 @@ func (d bounder) searchBounded() {
 	d.problem.mix.reset(d.decision)
 	d.problem.lessons.reset()
 	var s scan
-	part := d.trial.left / 16
-	if d.within(part, func() bool { return d.scan(&s) }) && d.trial.proven {
+	allowed := d.trial.left
+	if d.within(allowed/firstShare, func() bool { return d.scan(&s) }) && d.trial.proven {
 		return
 	}
 	if !d.trial.stopped {
-		d.trial.lesser = d.searchLesser()
+		d.trial.lesser = d.searchLesser(&s)
 	}
 	if d.trial.lesser && d.trial.brief {
-		d.trial.left = min(d.trial.left, part)
+		d.trial.left = min(d.trial.left, allowed/lastShare)
 	}
 	if !d.scan(&s) {
 		d.trial.proven, d.trial.levels = false, false
@@ -91,6 +106,14 @@ func (d bounder) within(part int64, search func() bool) bool {
 type scan struct {
 	i      int
 	second bool
+}
+
+// has reports whether the scan has looked at the node of an index.
+func (s *scan) has(i int) bool {
+	if i%stride == 0 {
+		return s.second || i < s.i
+	}
+	return s.second && i < s.i
 }
 
 // scan goes on until the budget is spent, and reports whether it is done. A node
@@ -143,13 +166,51 @@ func (d bounder) exhausted() bool {
 	return d.trial.stopped || d.best.found && d.trial.left <= 0
 }
 
-// searchLesser looks for plans of lesser levels than the best, the nodes of the
-// least bounds first, and reports whether it has shown that there are none
-// besides what it leaves as the best.
-func (d bounder) searchLesser() (shown bool) {
+// searchLesser looks for plans of lesser levels than the best, and reports whether
+// it has shown that there are none besides what it leaves as the best. Nodes that a
+// scan has looked at have none, if it has shown their levels.
+//
+// It begins with a quick look at a few nodes from everywhere. What they have is mostly
+// as good as it gets, and what is learnt on them tells of most others at once.
+func (d bounder) searchLesser(s *scan) (shown bool) {
+	if !d.trial.levels || d.p.Predicate != nil {
+		s = new(scan) // or it went through nodes in another order
+	}
+	d.worker.OnlyLesser = true
+	proven, levels := d.trial.proven, d.trial.levels
+	if !d.needs.open() {
+		d.within(d.trial.left/sampleShare, func() bool { return d.searchSample(s) })
+	}
+	shown = true
+	for d.findProspects(s, 1); shown && len(d.problem.front.rows) > 0; {
+		shown = d.searchProspect()
+	}
+	d.worker.OnlyLesser = false
+	d.trial.proven, d.trial.levels = proven, levels
+	return shown
+}
+
+// searchSample looks for plans of lesser levels on a few nodes from everywhere.
+func (d bounder) searchSample(s *scan) bool {
+	part := d.trial.left / sampleSearches
+	d.findProspects(s, stride)
+	for len(d.problem.front.rows) > 0 && d.trial.left > 0 {
+		d.within(part, d.searchProspect)
+	}
+	return true
+}
+
+// findProspects makes a heap of nodes that may have a plan of lesser levels than the
+// best, the least bounds first. Of those that the scan has not looked at it looks at
+// every n-th node.
+func (d bounder) findProspects(s *scan, every int) {
 	f := &d.problem.front
 	f.d, f.rows = d.decision, f.rows[:0]
-	for _, n := range d.nodes {
+	for i := 0; i < len(d.nodes); i += every {
+		n := d.nodes[i]
+		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
+			continue
+		}
 		b := nodeBound{node: n}
 		short := d.scratch.short
 		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
@@ -158,26 +219,39 @@ func (d bounder) searchLesser() (shown bool) {
 		if d.refineLevels(&b, short) != nil {
 			d.headroomBeats(&b)
 		}
-		if slices.Compare(b.levels[:], d.best.total.Levels[:]) < 0 {
-			f.rows = append(f.rows, prospect{levels: b.levels, node: n, spare: b.spare})
+		p := prospect{levels: b.levels, node: n, spare: b.spare}
+		if d.isLess(&p.levels) {
+			f.rows = append(f.rows, p)
 		}
 	}
 	heap.Init(f)
-	proven, levels := d.trial.proven, d.trial.levels
-	d.worker.OnlyLesser, shown = true, true
-	for len(f.rows) > 0 && shown {
-		p := f.rows[0]
-		if slices.Compare(p.levels[:], d.best.total.Levels[:]) >= 0 {
-			break
-		}
-		heap.Pop(f)
-		if !d.refuted(&p) && d.hearing.admits(p.node) {
-			shown = d.searchForLesser(&p)
-		}
+}
+
+// searchProspect searches the first of the prospects for plans of lesser levels than
+// the best, and reports whether it did so to the end. If its bound is no less,
+// none of the others is.
+func (d bounder) searchProspect() bool {
+	f := &d.problem.front
+	p := f.rows[0]
+	if !d.isLess(&p.levels) {
+		f.rows = f.rows[:0]
+		return true
 	}
-	d.worker.OnlyLesser = false
-	d.trial.proven, d.trial.levels = proven, levels
-	return shown
+	done := d.refuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
+	heap.Pop(f)
+	return done
+}
+
+// isLess reports whether levels are less than those of the best plan.
+func (d bounder) isLess(levels *cover.Levels) bool {
+	return !d.best.found || slices.Compare(levels[:], d.best.total.Levels[:]) < 0
+}
+
+// quicklyNoLess reports whether sums alone tell that a node has no plan of lesser
+// levels than the best.
+func (d bounder) quicklyNoLess(n NodeID) bool {
+	rank := d.eligible.leastRank(d.c.digest.gauges[n].minPriority)
+	return rank > d.eligible.ceiling || d.compareQuickly(n, rank) >= 0
 }
 
 // searchForLesser searches a node for plans of lesser levels, and reports whether
@@ -186,7 +260,7 @@ func (d bounder) searchForLesser(p *prospect) bool {
 	best := d.best.total.Levels
 	d.trial.proven = true
 	d.searchNode(p.node)
-	if d.best.total.Levels == best {
+	if d.best.found && d.best.total.Levels == best {
 		d.learn(p)
 	}
 	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
@@ -245,41 +319,15 @@ func (d bounder) next(i int) int {
 }
 
 // quicklyBeaten is beaten for a node of which the least rank is known, and
-// nothing else: of what decides before and between ranks, priorities and the
-// number of victims it takes none to be needed.
+// nothing else.
 func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
-	c, best := d.c, &d.best.total
-	priority := int64(c.digest.gauges[n].minPriority)
-	l := &best.Levels
-	switch {
-	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
-		return false
-	case rank != l[LevelRank]:
-		return rank > l[LevelRank]
-	case priority != l[LevelPriority]:
-		return priority > l[LevelPriority]
-	case l[LevelJobs] > 0 || l[LevelOwn] > 0 || l[LevelOwnLow] > 0:
-		return false
-	}
-	count, fewer := l[LevelVictims], true
-	first := int(n) * c.types
-	for _, t := range d.types {
-		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
-		if !reaches(count, largest, short) {
-			return true // more victims
-		}
-		fewer = fewer && reaches(count-1, largest, short)
-	}
-	switch {
-	case fewer:
-		return false
-	case count*rank != l[LevelSumRanks]:
-		return count*rank > l[LevelSumRanks]
-	case count*priority != l[LevelSumPriorities]:
-		return count*priority > l[LevelSumPriorities]
+	if c := d.compareQuickly(n, rank); c != 0 {
+		return c > 0
 	}
 	// As the last of the tasks was scheduled no later than any, all lose as much.
-	last := c.digest.latest[int(n)*numLatest]
+	best := &d.best.total
+	count := best.Levels[LevelVictims]
+	last := d.c.digest.latest[int(n)*numLatest]
 	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
@@ -288,6 +336,41 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
 		}
 	}
 	return d.freesAsMuch(n, count, 0)
+}
+
+// compareQuickly compares the least levels that a plan for a node might have with
+// those of the best plan, as far as the digest tells by sums alone. Of what
+// decides before and between ranks, priorities and the number of victims it takes
+// none to be needed.
+func (d bounder) compareQuickly(n NodeID, rank int64) int {
+	c, l := d.c, &d.best.total.Levels
+	priority := int64(c.digest.gauges[n].minPriority)
+	switch {
+	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
+		return -1
+	case rank != l[LevelRank]:
+		return cmp.Compare(rank, l[LevelRank])
+	case priority != l[LevelPriority]:
+		return cmp.Compare(priority, l[LevelPriority])
+	case l[LevelJobs] > 0 || l[LevelOwn] > 0 || l[LevelOwnLow] > 0:
+		return -1
+	}
+	count, fewer := l[LevelVictims], true
+	first := int(n) * c.types
+	for _, t := range d.types {
+		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
+		if !reaches(count, largest, short) {
+			return 1 // more victims
+		}
+		fewer = fewer && reaches(count-1, largest, short)
+	}
+	switch {
+	case fewer:
+		return -1
+	case count*rank != l[LevelSumRanks]:
+		return cmp.Compare(count*rank, l[LevelSumRanks])
+	}
+	return cmp.Compare(count*priority, l[LevelSumPriorities])
 }
 
 // since returns the running time since an instant in nanoseconds, which is

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"math"
+	"slices"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -33,28 +34,46 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 // which a plan of those levels has its victims, or nil if there is none.
 func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 	lanes := d.digestOf(b.node).lanes
-	count, lowest, lowestPriority := b.levels[LevelVictims], b.levels[LevelRank], b.levels[LevelPriority]
+	least := *b // of each victim
 	if !d.uniform(b.node) {
 		if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
 			lanes = d.lowestLanes(b, short)
 		}
-		if fewest, _ := d.fewest(b.node, lanes, short); fewest > count {
-			count = fewest
+		if fewest, _ := d.fewest(b.node, lanes, short); fewest > b.levels[LevelVictims] {
+			b.levels[LevelVictims] = fewest
 		}
-	}
-	ofAll, spare := d.fewestOfAll(&d.problem.mix, laneSet{b.node, lanes}, short)
-	if ofAll >= count {
-		count, b.spare = ofAll, spare
 	}
 	d.trial.left -= int64(len(lanes) * len(d.types))
 	if len(d.c.costs) > 0 && !d.boundOwn(b, lanes, short) {
 		b.levels[LevelOptedOut] = noLimit
 		return nil
 	}
-	b.levels[LevelVictims] = count
-	b.levels[LevelSumRanks] = (count-1)*lowest + b.levels[LevelRank]
-	b.levels[LevelSumPriorities] = (count-1)*lowestPriority + b.levels[LevelPriority]
+	d.boundCount(b, &least, laneSet{b.node, lanes}, short)
 	return lanes
+}
+
+// boundCount raises the bound of a node by how many victims it takes over all types
+// together. That number counts as long as it is of interest: one more than the
+// best plan has is enough to know. If only lesser levels are wanted and the
+// victims are alike, as many are enough.
+func (d bounder) boundCount(b, least *nodeBound, in laneSet, short resources.Vector) {
+	most := int64(mixMost)
+	if d.best.found {
+		if most = d.best.total.Levels[LevelVictims]; d.worker.OnlyLesser {
+			most--
+		}
+	}
+	for ; ; most++ {
+		if count, spare := d.fewestOfAll(&d.problem.mix, in, lackOfAll{short, most}); count >= b.levels[LevelVictims] {
+			b.levels[LevelVictims], b.spare = count, spare
+		}
+		count := b.levels[LevelVictims]
+		b.levels[LevelSumRanks] = (count-1)*least.levels[LevelRank] + b.levels[LevelRank]
+		b.levels[LevelSumPriorities] = (count-1)*least.levels[LevelPriority] + b.levels[LevelPriority]
+		if !d.best.found || count != d.best.total.Levels[LevelVictims] || count != most+1 || slices.Compare(b.levels[:], d.best.total.Levels[:]) >= 0 {
+			return
+		}
+	}
 }
 
 // lowGive reports whether the tasks of a node that law 6 does not keep give what it
@@ -69,7 +88,7 @@ func (d bounder) lowGive(n NodeID, lacks resources.Vector) bool {
 			continue
 		}
 		for t, v := range digest.size(i, d.c.types) {
-			sum[t] += v * int64(l.end-l.first)
+			sum[t] += v * l.tasks()
 		}
 	}
 	return resources.Fits(lacks, sum)
@@ -140,18 +159,22 @@ func (d bounder) fewest(n NodeID, lanes []lane, lacks resources.Vector) (count i
 
 // fewestOfAll is fewest over all types together: each amount counts as a part
 // of what the ask wants, and all lacks must be met. A task that has much of one
-// type often has little of another, so this says more if sizes differ. It knows
-// no more than that it takes more than the best plan has, or else also by how
-// much the tasks that have most exceed what is lacking.
-func (d bounder) fewestOfAll(mix *mixture, in laneSet, lacks resources.Vector) (count, spare int64) {
-	rest := mix.sum(lacks)
-	most := int64(mixMost)
-	if d.best.found {
-		most = min(most, d.best.total.Levels[LevelVictims]+1)
+// type often has little of another, so this says more if sizes differ. It also
+// returns by how much the tasks that have most exceed what is lacking, or 0 if it
+// takes more victims than are of interest, and then says no more than that.
+func (d bounder) fewestOfAll(mix *mixture, in laneSet, lacks lackOfAll) (count, spare int64) {
+	lacks.most = min(lacks.most, mixMost)
+	rest, reach := d.weigh(mix, in, lacks)
+	switch {
+	case rest <= 0:
+		return 1, 0 // what is lacking is too little for weights to tell
+	case reach < rest:
+		return lacks.most + 1, 0
 	}
-	for _, s := range d.largestShares(mix, in, lackOfAll{lacks, int(most)}) {
-		take := min((rest-1)/s.share+1, s.tasks)
-		count += take
+	left := lacks.most
+	for _, s := range d.largestShares(in, lacks.most) {
+		take := min((rest-1)/s.share+1, s.tasks, left)
+		count, left, mix.cut = count+take, left-take, s.share
 		if rest -= take * s.share; rest <= 0 {
 			return count, -rest
 		}
@@ -168,18 +191,38 @@ type laneSet struct {
 // lackOfAll is what a node lacks, and how many victims at most are of interest.
 type lackOfAll struct {
 	amounts resources.Vector
-	most    int
+	most    int64
+}
+
+// weigh works out what each task of the lanes has of what is lacking, and returns
+// all that is lacking and a sum that no set of as many victims as are of interest
+// goes beyond.
+//
+// For that sum nothing is sorted. A set of m tasks has at most m times a share c,
+// and what its tasks have beyond c. So it has at most m·c and all that any task has
+// beyond c. That is exact if c is the share of the m-th largest task. Nodes are
+// alike, so what it was on a node before is mostly close.
+func (d bounder) weigh(mix *mixture, in laneSet, lacks lackOfAll) (rest, reach int64) {
+	rest, reach = mix.aim(lacks.amounts), lacks.most*mix.cut
+	types, sizes := d.c.types, d.digestOf(in.node).sizes
+	shares := slices.Grow(d.scratch.weights[:0], len(in.lanes))[:len(in.lanes)]
+	for i := range in.lanes {
+		share := mix.of(sizes[i*types : (i+1)*types])
+		shares[i] = share
+		if beyond := share - mix.cut; beyond > 0 {
+			reach += beyond * min(in.lanes[i].tasks(), lacks.most)
+		}
+	}
+	d.scratch.weights = shares
+	return rest, reach
 }
 
 // largestShares lists the lanes whose tasks have most of what is lacking, the
-// largest first.
-func (d bounder) largestShares(mix *mixture, in laneSet, lacks lackOfAll) []laneShare {
-	digest := d.digestOf(in.node)
+// largest first, as they were weighed last.
+func (d bounder) largestShares(in laneSet, most int64) []laneShare {
 	top := d.scratch.shares[:0]
-	for i := range in.lanes {
-		share := mix.of(digest.size(i, d.c.types), lacks.amounts)
-		tasks := int64(in.lanes[i].end - in.lanes[i].first)
-		top = insertFalling(top, lacks.most, laneShare{share, tasks, int32(i)})
+	for i, share := range d.scratch.weights {
+		top = insertFalling(top, int(most), laneShare{share, in.lanes[i].tasks(), int32(i)})
 	}
 	d.scratch.shares = top
 	return top

@@ -23,8 +23,8 @@ func (d bounder) boundOwn(b *nodeBound, lanes []lane, lacks resources.Vector) bo
 			limit = own
 		}
 	}
-	priced := d.priced(b.node, lanes, lacks, limit)
-	open, left := d.problem.mix.sum(lacks), limit
+	open, left := d.problem.mix.aim(lacks), limit
+	priced := d.priced(laneSet{b.node, lanes}, limit)
 	for _, p := range priced {
 		if hi, lo := bits.Mul64(uint64(p.share), uint64(p.tasks)); hi > 0 || lo >= uint64(open) {
 			quo, rem := ratioOf(p.cost, open, p.share)
@@ -47,14 +47,14 @@ func (d bounder) boundOwn(b *nodeBound, lanes []lane, lacks resources.Vector) bo
 
 // priced lists the lanes whose tasks cost no more than a limit, the cheapest for
 // what they have first.
-func (d bounder) priced(n NodeID, lanes []lane, lacks resources.Vector, limit int64) []pricedLane {
-	digest := d.digestOf(n)
+func (d bounder) priced(in laneSet, limit int64) []pricedLane {
+	digest := d.digestOf(in.node)
 	priced := d.scratch.priced[:0]
-	for i := range lanes {
-		l := &lanes[i]
+	for i := range in.lanes {
+		l := &in.lanes[i]
 		cost := d.c.costOf(digest.ids[l.first])
-		if share := d.problem.mix.of(digest.size(i, d.c.types), lacks); share > 0 && cost <= limit {
-			priced = append(priced, pricedLane{share, int64(l.end - l.first), cost})
+		if share := d.problem.mix.of(digest.size(i, d.c.types)); share > 0 && cost <= limit {
+			priced = append(priced, pricedLane{share, l.tasks(), cost})
 		}
 	}
 	d.scratch.priced = priced

@@ -45,8 +45,9 @@ func (d bounder) refuted(p *prospect) bool {
 	d.nodeNeed(lacks, p.node)
 	for k := range d.problem.lessons.n {
 		mix := &d.problem.lessons.rows[k]
-		d.trial.left -= int64(len(in.lanes) * len(mix.types))
-		if count, _ := d.fewestOfAll(mix, in, lacks); d.tooMany(p, count) {
+		d.trial.left -= int64(len(in.lanes) * len(mix.rows))
+		most := d.best.total.Levels[LevelVictims]
+		if count, _ := d.fewestOfAll(mix, in, lackOfAll{lacks, most}); d.tooMany(p, count) {
 			return true
 		}
 	}
@@ -58,7 +59,7 @@ func (d bounder) refuted(p *prospect) bool {
 // on.
 func (d bounder) cheapLanes(p *prospect) (in laneSet, ok bool) {
 	best := &d.best.total.Levels
-	if len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 {
+	if !d.best.found || len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 {
 		return in, false
 	}
 	in = laneSet{p.node, d.digestOf(p.node).lanes}
@@ -93,22 +94,28 @@ func (d bounder) learn(p *prospect) {
 	d.nodeNeed(lacks, p.node)
 	draft := &d.problem.lessons.draft
 	draft.reset(d.decision)
-	fewer := lackOfAll{lacks, int(d.best.total.Levels[LevelVictims] - 1)}
+	fewer := lackOfAll{lacks, d.best.total.Levels[LevelVictims] - 1}
 	for range lessonRounds {
-		d.trial.left -= int64(2 * len(in.lanes) * len(draft.types))
-		rest, left := draft.sum(lacks), int64(fewer.most)
+		d.trial.left -= int64(2 * len(in.lanes) * len(draft.rows))
+		rest, reach := d.weigh(draft, in, fewer)
+		if reach < rest {
+			d.problem.lessons.keep()
+			return
+		}
+		left := fewer.most
 		given := rows.Zeros(d.scratch.sum, d.c.types)
-		for _, s := range d.largestShares(draft, in, fewer) {
+		for _, s := range d.largestShares(in, fewer.most) {
 			take := min(s.tasks, left)
 			left -= take
 			rest -= take * s.share
+			draft.cut = s.share
 			d.give(given, laneOf{in.node, s.lane, take}, lacks)
 		}
 		if d.scratch.sum = given; rest > 0 {
 			d.problem.lessons.keep()
 			return
 		}
-		draft.turn(given, lacks)
+		draft.turn(given)
 	}
 }
 
@@ -126,18 +133,19 @@ func (d bounder) give(sum resources.Vector, of laneOf, lacks resources.Vector) {
 	}
 }
 
-// heaviest is the most that what is lacking of a type weighs, so that sums of all
+// heaviest is the most that what an ask wants of a type weighs, so that sums of all
 // types and many tasks stay in range.
 const heaviest = 1 << 44
 
 // turn raises the weights of types that were given too little, and lowers the
 // others, by up to twice the part that is missing or too much.
-func (m *mixture) turn(given, lacks resources.Vector) {
-	for _, t := range m.types {
-		if lack := lacks[t] >> m.shifts[t]; lack > 0 {
-			missing := max(lack-given[t]>>m.shifts[t], -lack/4)
-			w := m.weights[t] + 2*m.weights[t]*missing/lack
-			m.weights[t] = min(max(w, 1), max(heaviest/lack, 1))
+func (m *mixture) turn(given resources.Vector) {
+	for i := range m.rows {
+		r := &m.rows[i]
+		if lack := r.open >> r.shift; lack > 0 {
+			missing := max(lack-given[r.typ]>>r.shift, -lack/4)
+			w := r.weight + 2*r.weight*missing/lack
+			r.weight = min(max(w, 1), heaviest/r.whole)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package victims
 import (
 	"math/bits"
 
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -27,11 +26,23 @@ func mixOf(size, lacks resources.Vector) (share int64) {
 	return share
 }
 
-// A mixture sums up amounts of all types that an ask wants, each with a weight.
+// A mixture sums up amounts of all types that an ask wants, each with a weight. It
+// is aimed at one node after another: only what is lacking there counts.
 type mixture struct {
-	types   []int
-	weights []int64 // by type
-	shifts  []uint8 // by type: how many bits of an amount play no part
+	rows []mixRow
+	// cut is a share that about as many tasks of a node have as victims are of
+	// interest; see [bounder.weigh]. Any value is right.
+	cut int64
+}
+
+// A mixRow is what a mixture knows of a type.
+type mixRow struct {
+	typ    int
+	weight int64
+	whole  int64 // what the ask wants, without the bits that play no part
+	open   int64 // what is lacking on the node, and no more than what the ask wants
+	round  int64 // what an amount is rounded up by
+	shift  uint8 // how many bits of an amount play no part
 }
 
 const (
@@ -41,32 +52,35 @@ const (
 
 // reset gives each type that an ask wants a weight.
 func (m *mixture) reset(d *decision) {
-	m.types = append(m.types[:0], d.types...)
-	m.weights, m.shifts = rows.Zeros(m.weights, d.c.types), rows.Zeros(m.shifts, d.c.types)
-	for _, t := range m.types {
+	m.rows, m.cut = m.rows[:0], 0
+	for _, t := range d.types {
 		shift := max(bits.Len64(uint64(d.size[t]))-mixBits, 0)
-		m.shifts[t] = uint8(shift)
-		m.weights[t] = 1 << (mixBits + 4) / max(d.size[t]>>shift, 1)
+		whole := max(d.size[t]>>shift, 1)
+		m.rows = append(m.rows, mixRow{
+			typ: t, weight: 1 << (mixBits + 4) / whole, whole: whole,
+			round: 1<<shift - 1, shift: uint8(shift),
+		})
 	}
 }
 
-// sum returns what lacks sum up to, rounded down.
-func (m *mixture) sum(lacks resources.Vector) (sum int64) {
-	for _, t := range m.types {
-		if v := lacks[t]; v > 0 {
-			sum += v >> m.shifts[t] * m.weights[t]
-		}
+// aim aims at a node, and returns what its lacks sum up to, rounded down. A node
+// that has more tasks than it should lacks more than the ask wants: the rest of that
+// does not count, so that sums stay in range.
+func (m *mixture) aim(lacks resources.Vector) (sum int64) {
+	for i := range m.rows {
+		r := &m.rows[i]
+		r.open = min(max(lacks[r.typ], 0), r.whole<<r.shift)
+		sum += r.open >> r.shift * r.weight
 	}
 	return sum
 }
 
-// of returns what a size has of lacks, rounded up. No more of a type counts than
-// what is lacking.
-func (m *mixture) of(size, lacks resources.Vector) (sum int64) {
-	for _, t := range m.types {
-		if v := min(size[t], lacks[t]); v > 0 {
-			sum += ((v-1)>>m.shifts[t] + 1) * m.weights[t]
-		}
+// of returns what a size has of what is lacking on the node, rounded up. No more of
+// a type counts than what is lacking.
+func (m *mixture) of(size resources.Vector) (sum int64) {
+	for i := range m.rows {
+		r := &m.rows[i]
+		sum += (min(size[r.typ], r.open) + r.round) >> (r.shift & 63) * r.weight
 	}
 	return sum
 }

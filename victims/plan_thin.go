@@ -119,6 +119,7 @@ func (h thinning) share(id TaskID) (share int64) {
 func (u *unitSet) pickLanes(d *decision, s *site) {
 	u.picks = u.picks[:0]
 	digest := &d.c.digest.nodes[s.node]
+	d.problem.mix.aim(s.short)
 	for from := 0; from < len(digest.lanes); {
 		kind, end := &digest.lanes[from], from
 		best := d.scratch.picked[:0]
@@ -128,7 +129,7 @@ func (u *unitSet) pickLanes(d *decision, s *site) {
 				break
 			}
 			best = keepBest(best, pickedLane{
-				share: d.problem.mix.of(digest.size(end, d.c.types), s.short),
+				share: d.problem.mix.of(digest.size(end, d.c.types)),
 				cost:  d.c.costOf(digest.ids[l.first]), lane: int32(end),
 			}, pickedLane.compare)
 		}

@@ -249,6 +249,7 @@ type scratch struct {
 	newest             [2][]int64
 	priced             []pricedLane
 	picked             []pickedLane
+	weights            []int64
 	shares             []laneShare
 	sums               []int64
 	order              []int32

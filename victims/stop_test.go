@@ -39,7 +39,7 @@ func TestStop_EndsASearch(t *testing.T) {
 	ask := f.ask("x", "b", 14_013)
 	never := 0
 	full := f.decide(&victims.Planner{Budget: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}, ask)
-	require.Greater(t, never, 20, "it is asked again and again")
+	require.Greater(t, never, 10, "it is asked again and again, and so ended by each call below")
 
 	audit := &victims.Auditor{Cluster: f.c}
 	for _, n := range []int{1, 2, 5, 10} {
