@@ -390,12 +390,13 @@ func (x *lesserSearch) mostCounts() int64 {
 // a limit, if units of the classes from a place on could be split.
 func (x *lesserSearch) exceeds(p *price, at int, open int64) bool {
 	w, left, order := x.w, p.limit-p.spent, p.order
+	most := left // of a unit: one that costs more goes beyond the limit by itself
 	if p.level == x.level {
 		order = order[at:]
 	}
 	for _, i := range order {
 		cost, amount := uint64(p.of[i]), x.tops.mix.amounts[i]
-		if int(x.place[i]) < at || p.of[i] > left {
+		if int(x.place[i]) < at || p.of[i] > most {
 			continue
 		}
 		units := int64(w.classes[i].count - w.taken[i])

@@ -57,3 +57,20 @@ func TestTops_LargeAmountsRoundUp(t *testing.T) {
 	p.Units = []Unit{unitOf("a", large, large).Unit, unitOf("b", large+1, large+1).Unit, unitOf("c", 1, 1).Unit}
 	require.EqualValues(t, 2, topsOf(t, p).countsAtLeast(0), "a and b are enough")
 }
+
+// Two units of low cost would do if they could be cut: all of a, at 84, and the rest
+// from b. As they cannot, b alone is what beats 405. It costs more than is left of
+// the limit once a is paid for, and counts all the same.
+func TestLesser_ACostlyUnitInsteadOfACheapOne(t *testing.T) {
+	p := &Problem{Needs: shorts(vec{900}), Order: planOrder, Capacity: vec{5000}}
+	p.Units = []Unit{
+		unitOf("a", 456).level(LevelOwnLow, 84).Unit,
+		unitOf("b", 1650).level(LevelOwnLow, 379).Unit,
+		unitOf("c", 553).level(LevelOwnLow, 366).Unit,
+	}
+	p.Limit = &Total{Units: 1, Levels: Levels{LevelOwnLow: 405, LevelVictims: 1}}
+	w, s := Worker{OnlyLesser: true}, Selection{}
+	w.Least(&s, p, 1000)
+	require.True(t, s.Found)
+	require.Equal(t, []int32{1}, s.Units)
+}
