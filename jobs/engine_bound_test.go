@@ -185,6 +185,38 @@ func hostedBy(k *kind, free []int64, most int64) (n int64) {
 	return n
 }
 
+// Of several types the one that takes most decides how many must go: 8 of the first
+// take two units of 4, and 1 of the second takes one.
+func TestFewest_Types(t *testing.T) {
+	c := &jobCase{types: 2}
+	c.hosts = []host{{free: resources.Vector{0, 0}}}
+	for _, size := range []resources.Vector{{4, 0}, {4, 0}, {0, 1}, {0, 1}} {
+		c.cands = append(c.cands, candidate{size: size})
+		c.usable = append(c.usable, true)
+	}
+	var x bounder
+	x.begin(c)
+	for _, test := range []struct {
+		size resources.Vector
+		want []int64 // for one member, for two
+	}{
+		{resources.Vector{4, 1}, []int64{1, 2}},
+		{resources.Vector{8, 1}, []int64{2}},
+		{resources.Vector{4, 2}, []int64{2}},
+		{resources.Vector{9, 1}, []int64{}},
+		{resources.Vector{9, 0}, []int64{}},
+	} {
+		k := &kind{size: test.size, end: 2}
+		for typ, v := range test.size {
+			if v > 0 {
+				k.types = append(k.types, typ)
+			}
+		}
+		x.countOn(0, k, noCeiling())
+		require.Equal(t, test.want, x.needed, "%v", test.size)
+	}
+}
+
 // A domain that is too large for its victims to be counted is bounded by one.
 func TestFewest_Large(t *testing.T) {
 	const members = 129 // on as many hosts: more than mostCounted
@@ -302,7 +334,9 @@ func TestSums_Add(t *testing.T) {
 		victims.LevelVictims: 2, victims.LevelSumRanks: -6,
 	}, s.levels)
 	require.Equal(t, uint64(10), s.work)
-	require.Equal(t, uint64(math.MaxUint64), addWork(math.MaxUint64-1, 2), "work does not wrap")
+	u.Work = math.MaxUint64 - 3
+	s.add(&order, &u)
+	require.Equal(t, uint64(math.MaxUint64), s.work, "work does not wrap")
 }
 
 // Sums of ranks beyond 64 bits are compared as they are, and told as the nearest
