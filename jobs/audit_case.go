@@ -197,21 +197,6 @@ func (x *auditCase) promise(q queue.ID, t int, g int64) (have, want int64) {
 	return have + min(x.asked[t], want-have), want // no more than to be enough
 }
 
-// lift takes a priority from leaf up to below ancestor, queue by queue: package
-// fence, which the planner asks, is under audit too.
-func (x *auditCase) lift(priority int64, leaf, ancestor queue.ID) int64 {
-	for q := range x.tree.Up(leaf) {
-		if q == ancestor {
-			break
-		}
-		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
-			priority = 0
-		}
-		priority += int64(x.tree.PriorityOffset(q))
-	}
-	return priority
-}
-
 // exempt asks the caller whether the task is exempt now. From the end of its
 // exemption on it is not.
 func (x *auditCase) exempt(id victims.TaskID) bool {

@@ -1,6 +1,9 @@
 package jobs
 
-import "github.com/go-preempt/preempt/victims"
+import (
+	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/victims"
+)
 
 // This file audits one victim at a time: whatever does not depend on the other
 // victims.
@@ -53,7 +56,8 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 	}
 	// Offsets and fences above the common ancestor would be the same for both.
 	c := x.tree.CommonAncestor(w, x.job.Queue)
-	have, most := x.lift(int64(t.Priority), w, c), x.lift(int64(x.job.Priority), x.job.Queue, c)-1
+	have := finding.Climb{Tree: x.tree, Leaf: w, Below: c}.Lift(int64(t.Priority))
+	most := finding.Climb{Tree: x.tree, Leaf: x.job.Queue, Below: c}.Lift(int64(x.job.Priority)) - 1
 	if have > most {
 		v := of(LawPriority)
 		v.Have, v.Want = have, most

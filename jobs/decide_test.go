@@ -65,6 +65,8 @@ func TestDecide(t *testing.T) {
 		{"headroom by an own task", "queue q max=4\nqueue low\n" + n1 + "node n2 4\ntask v q n1 4" + one, "plan j0=n1 -v"},
 		{"quota by an own task", "queue q quota=4:4\nqueue low\n" + n1 + "node n2 4\ntask v q n1 4" + "\njob q 4 fixed", "plan j0=n1 -v"},
 		{"one for the quota and the node", "queue q quota=4:4\nqueue low\n" + n1 + "node n2 4\ntask v low n1 4\ntask o q n2 4" + "\njob q 4 fixed", "plan j0=n2 -o"},
+		{"the max lacks more than the quota", "queue q max=4 quota=9:7\nqueue low\n" + "node n1 8\ntask v q n1 2\ntask w q n1 2 p=1" + "\njob q 4 fixed", "plan j0=n1 -v -w"},
+		{"the quota lacks more than the max", "queue q max=7 quota=9:4\nqueue low\n" + "node n1 8\ntask v q n1 2\ntask w q n1 2 p=1" + "\njob q 4 fixed", "plan j0=n1 -v -w"},
 		{"a preemptible job may not push for its max", "queue q quota=0:4\n" + n1 + "node n2 4\ntask v q n1 4" + one, "refused quota-max"},
 		{"beyond the min", "queue q quota=3:9\n" + n1 + "job q 4 fixed", "refused quota-min"},
 		{"held back for those that wait", "queue q quota=4:6 waiting=4\n" + n1 + "job q 3", "refused quota-max"},

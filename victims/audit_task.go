@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -27,27 +28,13 @@ func (x *auditCase) priorities(r *taskRow, own bool) (have, most int64) {
 	// For a required node priorities are raw. DESIGN.md, Required nodes.
 	if !x.required() {
 		c := x.tree.CommonAncestor(r.leaf, x.ask.Queue)
-		have, most = x.lift(have, r.leaf, c), x.lift(most, x.ask.Queue, c)
+		have = finding.Climb{Tree: x.tree, Leaf: r.leaf, Below: c}.Lift(have)
+		most = finding.Climb{Tree: x.tree, Leaf: x.ask.Queue, Below: c}.Lift(most)
 	}
 	if x.a.StrictPriority || own {
 		most--
 	}
 	return have, most
-}
-
-// lift takes a priority from leaf up to below ancestor.
-func (x *auditCase) lift(priority int64, leaf, ancestor queue.ID) int64 {
-	for q := range x.tree.Up(leaf) {
-		if q == ancestor {
-			break
-		}
-		// A fence forgets what is below it, and its own offset comes after.
-		if x.tree.PriorityPolicy(q) == queue.PriorityFence {
-			priority = 0
-		}
-		priority += int64(x.tree.PriorityOffset(q))
-	}
-	return priority
 }
 
 // helped returns the types in which a task reduces an open need, as it was

@@ -116,7 +116,7 @@ func TestViolationJSON(t *testing.T) {
 	require.Equal(t, map[victims.Law]int{victims.LawGuarantee: 3}, laws)
 	require.ErrorContains(t, json.Unmarshal([]byte(`{"guarantees": 3}`), &laws), `victims: law "guarantees"`)
 	_, err = json.Marshal(victims.LawMinimal + 1)
-	require.ErrorContains(t, err, "no such law")
+	require.ErrorContains(t, err, "no such word")
 }
 
 // A violation that a caller made up has no tree to take names from.

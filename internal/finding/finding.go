@@ -1,7 +1,8 @@
 // Package finding tells what an auditor found, in one way for the auditors of
 // asks, of quotas and of jobs. Each auditor has its own laws and its own type
 // of violation. What they share is here: the table with the words of the laws,
-// the line that a person reads, and the object that a program reads.
+// the line that a person reads, the object that a program reads, and the lift of a
+// priority.
 package finding
 
 import (
@@ -122,4 +123,26 @@ func (l *Text) amount(f *Finding, n int64) string {
 		return f.Tree.Schema().Amount(f.Type, n)
 	}
 	return strconv.FormatInt(n, 10)
+}
+
+// A Climb is the way of a priority from a leaf up to the queue below another one.
+type Climb struct {
+	Tree        *queue.Tree
+	Leaf, Below queue.ID
+}
+
+// Lift takes a priority up, queue by queue: each adds its offset, and a fence first
+// forgets what is below it. Package fence says the same of leaves at once; it serves
+// the planners, and so no auditor asks it.
+func (c Climb) Lift(priority int64) int64 {
+	for q := range c.Tree.Up(c.Leaf) {
+		if q == c.Below {
+			break
+		}
+		if c.Tree.PriorityPolicy(q) == queue.PriorityFence {
+			priority = 0
+		}
+		priority += int64(c.Tree.PriorityOffset(q))
+	}
+	return priority
 }

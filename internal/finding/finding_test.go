@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -113,11 +114,31 @@ func TestWords(t *testing.T) {
 	}
 	for _, law := range []uint8{0, uint8(len(laws))} {
 		_, err := laws.MarshalWord("finding", law)
-		require.ErrorIs(t, err, ErrWord)
+		require.ErrorIs(t, err, word.ErrWord)
 	}
 	_, err := laws.UnmarshalWord("finding", []byte("no law"))
-	require.ErrorIs(t, err, ErrWord)
-	require.EqualError(t, err, `finding: law "no law": no such law`)
+	require.ErrorIs(t, err, word.ErrWord)
+	require.EqualError(t, err, `finding: law "no law": no such word`)
 	_, err = laws.UnmarshalWord("finding", nil)
-	require.ErrorIs(t, err, ErrWord)
+	require.ErrorIs(t, err, word.ErrWord)
+}
+
+// A priority climbs queue by queue: offsets add up, and a fence forgets what is below
+// it before its own offset counts. Queues from the one above on play no part.
+func TestClimb(t *testing.T) {
+	schema, err := resources.NewSchema("cpu")
+	require.NoError(t, err)
+	with := func(name, policy, offset string, children ...queue.Config) queue.Config {
+		return queue.Config{Name: name, Children: children, Properties: map[string]string{
+			queue.PropertyPriorityPolicy: policy, queue.PropertyPriorityOffset: offset,
+		}}
+	}
+	tree, err := queue.New(schema, with("root", "default", "1000",
+		with("a", "default", "100", with("b", "fence", "10", with("c", "default", "1")))), queue.Lenient)
+	require.NoError(t, err)
+	leaf, _ := tree.Lookup("root.a.b.c")
+	for path, want := range map[string]int64{"root.a.b.c": 7, "root.a.b": 8, "root.a": 10, "root": 110} {
+		below, _ := tree.Lookup(path)
+		require.Equal(t, want, Climb{Tree: tree, Leaf: leaf, Below: below}.Lift(7), path)
+	}
 }

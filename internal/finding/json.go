@@ -2,31 +2,29 @@ package finding
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+
+	"github.com/go-preempt/preempt/internal/word"
 )
 
-// ErrWord is for a text that is the word of no law.
-var ErrWord = errors.New("no such law")
-
 // MarshalWord returns the word of a law for encoding/json and its like. A
-// number that the table does not have is an error that wraps [ErrWord]; pkg is
+// number that the table does not have is an error that wraps [word.ErrWord]; pkg is
 // the name of the package, for its message.
 func (t Laws) MarshalWord(pkg string, law uint8) ([]byte, error) {
 	if !t.Has(law) {
-		return nil, fmt.Errorf("%s: law %d: %w", pkg, law, ErrWord)
+		return nil, fmt.Errorf("%s: law %d: %w", pkg, law, word.ErrWord)
 	}
 	return []byte(t[law].Word), nil
 }
 
 // UnmarshalWord returns the law of a word. Errors are as for MarshalWord.
-func (t Laws) UnmarshalWord(pkg string, word []byte) (law uint8, err error) {
+func (t Laws) UnmarshalWord(pkg string, text []byte) (law uint8, err error) {
 	for law := 1; law < len(t); law++ {
-		if t[law].Word == string(word) {
+		if t[law].Word == string(text) {
 			return uint8(law), nil
 		}
 	}
-	return 0, fmt.Errorf("%s: law %q: %w", pkg, word, ErrWord)
+	return 0, fmt.Errorf("%s: law %q: %w", pkg, text, word.ErrWord)
 }
 
 // JSON writes a finding as an object, with names instead of numbers: "law" and
