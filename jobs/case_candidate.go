@@ -50,11 +50,11 @@ func (c *jobCase) gatherCandidates() {
 	c.budgets.begin(c)
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
-			t := c.c.TaskView(id)
+			t := c.c.Head(id)
 			// A member counts for its job whether it is a candidate or not: one that
 			// may not go keeps the job from going as a whole.
-			g := c.noteMember(&t)
-			if t.State == victims.Granted || c.rules.veto(id, &t) != 0 || c.rules.exempt(id) {
+			g := c.noteMember(id, &t)
+			if t.State == victims.Granted || c.rules.veto(c.c, id, &t) != 0 || c.rules.exempt(id) {
 				continue
 			}
 			if g >= 0 {
@@ -68,11 +68,14 @@ func (c *jobCase) gatherCandidates() {
 }
 
 // addCandidate adds a task of a gang, or of none.
-func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
+func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Head, gang int32) {
 	c.cands = append(c.cands, candidate{
-		id: id, host: c.hostAt(t.Node), leaf: &c.rules.leaves[t.Queue], gang: gang, size: t.Size, key: t.Key,
-		levels: c.rules.eligible.Levels(id), work: c.rules.eligible.Lost(id), budgets: c.budgets.find(t.Budgets),
+		id: id, host: c.hostAt(t.Node), leaf: &c.rules.leaves[t.Queue], gang: gang, size: t.Size, key: c.c.Key(id),
+		levels: c.rules.eligible.Levels(id), work: c.rules.eligible.Lost(id),
 	})
+	if t.HasBudgets {
+		c.cands[len(c.cands)-1].budgets = c.budgets.find(c.c.TaskView(id).Budgets)
+	}
 }
 
 // addWork returns a + b, or the most there is.

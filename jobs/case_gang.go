@@ -50,16 +50,20 @@ func (c *jobCase) tasksOf(u int32) []int32 {
 }
 
 // noteMember counts a task of a job and returns the row of its gang, or -1.
-func (c *jobCase) noteMember(t *victims.Task) int32 {
+func (c *jobCase) noteMember(id victims.TaskID, t *victims.Head) int32 {
 	minimum := c.rules.minimum
-	if t.Job == "" || t.Job == c.job.Name || minimum == nil {
+	if !t.HasJob || minimum == nil {
 		return -1
 	}
-	i, ok := c.gangOf[t.Job]
+	job := c.c.Job(id)
+	if job == c.job.Name {
+		return -1
+	}
+	i, ok := c.gangOf[job]
 	if !ok {
 		i = int32(len(c.gangs))
-		c.gangOf[t.Job] = i
-		c.gangs = append(c.gangs, gang{name: t.Job, minimum: minimum(t.Job)})
+		c.gangOf[job] = i
+		c.gangs = append(c.gangs, gang{name: job, minimum: minimum(job)})
 	}
 	g := &c.gangs[i]
 	switch t.State {

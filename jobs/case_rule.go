@@ -78,7 +78,7 @@ var shared = [...]Rule{
 
 // veto returns the first rule that keeps a task from being a victim wherever it
 // helps, or 0. It does not ask whether the task is exempt.
-func (r *rules) veto(id victims.TaskID, t *victims.Task) Rule {
+func (r *rules) veto(c *victims.Cluster, id victims.TaskID, t *victims.Head) Rule {
 	rule := shared[r.eligible.Veto(id)]
 	// The order is that in which refusals count: what the task does comes before
 	// whose it is, and that before how it compares. Package victims has no word
@@ -86,7 +86,7 @@ func (r *rules) veto(id victims.TaskID, t *victims.Task) Rule {
 	switch {
 	case rule == RuleLeaving, rule == RuleRequiredNode:
 		return rule
-	case t.Job == r.ask.Job:
+	case t.HasJob && c.Job(id) == r.ask.Job:
 		return RuleApplication // law 3: nor of the same job
 	case t.NonPreemptible && (rule == 0 || rule == RulePriority):
 		return RuleNonPreemptible

@@ -71,13 +71,13 @@ func (d *decision) countRules(r *Refusal) {
 	next := 0
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
-			t := d.c.TaskView(id)
+			t := d.c.Head(id)
 			// Candidates were gathered by the same walk, so they come up in turn.
 			isCandidate := next < len(d.cands) && d.cands[next].id == id
 			if isCandidate {
 				next++
 			}
-			switch rule := d.rules.veto(id, &t); {
+			switch rule := d.rules.veto(d.c, id, &t); {
 			// A grant is no task, and is not counted.
 			case t.State == victims.Granted:
 			// The same order of rules as in the search, since both ask the same
@@ -142,10 +142,10 @@ func (d *decision) retryAt() time.Time {
 	}
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
-		t := d.c.TaskView(id)
+		t := d.c.Head(id)
 		// A task that another rule keeps does not become a candidate when its
 		// exemption ends.
-		if t.State != victims.Granted && d.rules.veto(id, &t) == 0 {
+		if t.State != victims.Granted && d.rules.veto(d.c, id, &t) == 0 {
 			if until, ok := d.rules.eligible.Exemption(id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}
