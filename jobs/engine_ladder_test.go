@@ -29,7 +29,8 @@ func TestLadder(t *testing.T) {
 	}{
 		{"small", "0: a4 | 0: b4p1", []int64{4}, false, "0: a, cost"},
 		{"alike", "0: a4 | 0: b4p1", []int64{4}, true, "0: a, levels"},
-		{"of two sizes", "0: a4 | 0: b6", []int64{4, 6}, true, "0 1: a b, none"},
+		{"of two sizes", "0: a4 | 0: b6", []int64{4, 6}, true, "0 1: a b, levels"},
+		{"of two sizes, and sums show nothing", "0: a4 | 0: b6 | 0: c5", []int64{4, 4, 3}, true, "0 1 2: a b c, none"},
 		{"with a whole job", "0: a4/g2 | 0: b4/g2", []int64{4, 4}, true, "0 1: a b, none"},
 		{"with a bound in the way", "low=4; 0: a4 | 0: b4", []int64{4}, true, "0: a, levels"},
 		{"with headroom", "max=4; 4: A4", []int64{4}, true, "0: A, none"},

@@ -18,6 +18,7 @@ type search struct {
 	cover    coverer
 	room     roomer
 	ceilings ceilings
+	pool     pooler
 	partial  partial
 	finisher finisher
 
@@ -25,6 +26,7 @@ type search struct {
 	pack      packer
 	spread    spreader
 	grow      grower
+	fill      filler
 	clear     clearer
 	all       completer
 	persuader persuader
@@ -65,10 +67,12 @@ func (s *search) choose() bool {
 //  2. Members that are alike are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
 //  3. Plans grow member by member in several orders, below the lowest ceiling
-//     of rank and priority for which that works.
+//     of rank and priority for which that works. With members of several sizes
+//     fewer victims may do, if what they leave is filled up.
 //  4. If none came about, everybody goes who may, and comes back if not needed.
 //  5. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
+//  6. If sums over all hosts show that no plan has lower levels: proof of these.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
@@ -95,6 +99,9 @@ func (s *search) run() {
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
 	s.grow.growAll()
+	if s.best.found && !s.eager && len(s.kinds) > 1 {
+		s.fill.fill(&s.best.levels)
+	}
 	if !s.best.found {
 		s.clear.clear()
 	}
@@ -107,8 +114,13 @@ func (s *search) run() {
 	s.proven = steps > 0 && s.all.complete(steps)
 	if s.proven {
 		s.proof = victims.ProofCost
-	} else if s.best.found && s.wholes > 0 {
+		return
+	}
+	if s.best.found && s.wholes > 0 {
 		s.finisher.redo(s.best.at, s.best.chosen)
+	}
+	if s.best.found && s.pool.proves(&s.best.levels) {
+		s.proof = victims.ProofLevels
 	}
 }
 

@@ -41,6 +41,19 @@ type ceilings struct {
 // further than all members. With it comes what is then free on each host, which
 // is good until the next call.
 func (x *ceilings) capacity(l ceiling) (members int, room []int64) {
+	x.roomBelow(l)
+	for h := range x.hosts {
+		members += x.hosted(int32(h), x.row(x.room, h))
+		if members >= len(x.todo) { // the room of later hosts is there, all the same
+			return len(x.todo), x.room
+		}
+	}
+	return members, x.room
+}
+
+// roomBelow returns what is free on each host with everybody gone whom a ceiling
+// admits. It is good until the next call.
+func (x *ceilings) roomBelow(l ceiling) []int64 {
 	x.room = x.room[:0]
 	for h := range x.hosts {
 		x.room = append(x.room, x.hosts[h].free...)
@@ -51,13 +64,7 @@ func (x *ceilings) capacity(l ceiling) (members int, room []int64) {
 			addTo(x.row(x.room, int(c.host)), c.size, +1)
 		}
 	}
-	for h := range x.hosts {
-		members += x.hosted(int32(h), x.row(x.room, h))
-		if members >= len(x.todo) { // the room of later hosts is there, all the same
-			return len(x.todo), x.room
-		}
-	}
-	return members, x.room
+	return x.room
 }
 
 // reaches reports whether there are nodes for all members, which are of one

@@ -17,6 +17,8 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.spread.wire(s)
 	s.grow.wire(s)
 	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order} // memory stays
+	s.fill.jobCase, s.fill.effort, s.fill.partial, s.fill.finisher = c, e, &s.partial, f
+	s.pool.jobCase, s.pool.ceilings = c, &s.ceilings
 	s.all.wire(s)
 	s.persuader.trial.wire(s)
 	s.persuader.asker, s.persuader.finisher, s.persuader.clear = &s.asker, f, &s.clear

@@ -1,0 +1,145 @@
+package jobs
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// The fewest who must go, by sums over hosts.
+func TestPooler_Fewest(t *testing.T) {
+	for _, test := range []struct {
+		name, hosts string
+		members     []int64
+		want        int64
+	}{
+		{"one is enough", "0: a4", []int64{4}, 1},
+		{"the largest count", "0: a1 b3", []int64{4}, 2},
+		{"those of all hosts", "0: a4 | 0: b4", []int64{4, 3}, 2},
+		{"one for two members", "0: a8 | 0: b3", []int64{4, 3}, 1},
+		{"room that takes a member", "3: a1 | 0: b4", []int64{4, 3}, 1},
+		{"room that takes none opens with a victim", "2: a2 | 0: b2", []int64{4}, 1},
+		{"a host opens once", "2: a2 b2 | 0: c1", []int64{6}, 2},
+		{"nobody, as far as sums go", "5: a4 | 5: b4", []int64{6, 4}, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := tableDesk(t, test.hosts, test.members...)
+			require.Equal(t, test.want, d.search.pool.fewest(noCeiling()))
+		})
+	}
+}
+
+// No plan has fewer victims, and what is said to be proven has the least levels.
+func TestPooler_Twin(t *testing.T) { rapid.Check(t, poolerIsTwin) }
+
+func FuzzPooler(f *testing.F) { f.Fuzz(rapid.MakeFuzz(poolerIsTwin)) }
+
+func poolerIsTwin(t *rapid.T) {
+	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
+	s := &d.search
+	if s.pack.fits(coming) {
+		return // nobody is searched for then
+	}
+	s.best.found = false
+	s.all.complete(math.MaxInt32)
+	if !s.best.found {
+		return
+	}
+	least := s.best.levels
+	l := ceiling{plain: true, rank: least[victims.LevelRank], priority: least[victims.LevelPriority]}
+	// A plan without victims counts as cheap, whatever its levels are.
+	if least[victims.LevelOptedOut]+least[victims.LevelOriginators] == 0 {
+		require.LessOrEqual(t, s.pool.fewest(l), least[victims.LevelVictims])
+		require.True(t, s.pool.mayDo(l))
+	}
+	// Other levels are those of dearer plans, or of none.
+	other := least
+	level := rapid.SampledFrom([]victims.Level{
+		victims.LevelRank, victims.LevelPriority, victims.LevelVictims, victims.LevelSumRanks, victims.LevelSumPriorities,
+	}).Draw(t, "level")
+	other[level] += rapid.Int64Range(1, 3).Draw(t, "more")
+	require.False(t, s.pool.proves(&other), "%v, and there is a plan of %v", other, least)
+}
+
+// Plans of few victims are proven to have the fewest, if sums show it.
+func TestPooler_Proves(t *testing.T) {
+	proven := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawDesk(t, false)
+		s := &d.search
+		s.quick = true
+		s.best.found = false
+		if s.pack.fits(coming) || !s.choose() || s.proof != victims.ProofLevels {
+			return
+		}
+		claimed := s.best.levels
+		s.best.found = false
+		s.all.complete(math.MaxInt32)
+		require.Equal(t, s.best.levels, claimed)
+		proven++
+	})
+	require.NotZero(t, proven)
+}
+
+// What is left of large victims is filled up: fewer go than if each member got the
+// least.
+func TestFiller_Table(t *testing.T) {
+	for _, test := range []struct {
+		name, hosts string
+		members     []int64
+		want        string
+	}{
+		{"the large make room for two", "0: a2 b2 c3 d3", []int64{4, 2}, "0 0: c d"},
+		{"on the host with the larger ones", "0: a2 b2 | 0: c3 d3", []int64{4, 2}, "1 1: c d"},
+		{"room that is there comes first", "2: a4 | 0: b3 c3", []int64{4, 2, 3}, "0 0 1: a b"},
+		{"the tightest of that", "5: a4 | 2: b4", []int64{6, 2}, "0 1: a"},
+		{"nobody of a higher rank", "0: a9p1 | 0: b2 c2 | 0: d2", []int64{4, 2}, "1 2: b c d"},
+		{"nobody who opted out", "0: a9! | 0: b2 c2 | 0: d2", []int64{4, 2}, "1 2: b c d"},
+		{"the next largest, if law 2 keeps the largest", "low=5; 0: a5 b2 c2", []int64{3, 1}, "0 0: b c"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := tableDesk(t, test.hosts, test.members...)
+			s := &d.search
+			s.best.found = false
+			s.fill.fill(&cover.Levels{victims.LevelRank: -9})
+			require.Equal(t, test.want, d.said())
+		})
+	}
+}
+
+// A filler's plans are lawful, have room, and are no cheaper than the cheapest.
+func TestFiller_Twin(t *testing.T) { rapid.Check(t, fillerIsTwin) }
+
+func FuzzFiller(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fillerIsTwin)) }
+
+func fillerIsTwin(t *rapid.T) {
+	d := drawDesk(t, false)
+	s := &d.search
+	if !s.conceivable() || s.pack.fits(coming) {
+		return // nobody is searched for then
+	}
+	from := cover.Levels{
+		victims.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, "opted out"),
+		victims.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), victims.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
+	}
+	s.best.found = false
+	s.fill.fill(&from)
+	if !s.best.found {
+		return
+	}
+	require.True(t, lawful(s.jobCase, s.best.chosen))
+	require.True(t, slices.ContainsFunc(everySet(s.jobCase), func(set unitSet) bool {
+		slices.Sort(s.best.chosen)
+		return slices.Equal(set.units, s.best.chosen) && set.carries(s.jobCase, s.best.at)
+	}))
+	levels := s.best.levels
+	s.best.found = false
+	s.all.complete(math.MaxInt32)
+	require.LessOrEqual(t, slices.Compare(s.best.levels[:], levels[:]), 0)
+}
