@@ -28,6 +28,7 @@ import (
 type digest struct {
 	digestRows
 	sorter laneSorter
+	room   digestRoom
 	settling
 }
 
@@ -119,34 +120,33 @@ func (g *digestRows) addNode(types int) {
 // refresh makes the digest of a node anew from the list of its tasks. The cost is
 // that of sorting them.
 func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
-	gauge, d := &g.gauges[n], &g.nodes[n]
+	gauge, d, s := &g.gauges[n], &g.nodes[n], &g.sorter
 	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
 	gauge.jobs, gauge.budgets = false, false
-	d.ids = slices.Grow(d.ids[:0], len(tasks))
-	d.times = slices.Grow(d.times[:0], len(tasks))
-	d.leaves = slices.Grow(d.leaves[:0], len(tasks))
-	d.lanes, d.sizes = d.lanes[:0], d.sizes[:0]
+	s.reset()
 	for _, id := range tasks {
 		switch r := &x.tasks[id]; {
 		case r.state.leaving():
 			gauge.leaving++
 		case r.evictable():
-			d.ids = append(d.ids, id)
+			s.deal(id, x)
 			gauge.jobs = gauge.jobs || r.job != 0
 			gauge.budgets = gauge.budgets || x.budgetSet.at(int(id)) != 0
 		case r.state == Running:
 			gauge.required++
 		}
 	}
-	g.sorter.sort(d.ids, x)
-	for i, id := range d.ids {
-		r := &x.tasks[id]
-		d.times, d.leaves = append(d.times, x.newest(id)), append(d.leaves, r.leaf)
-		if i == 0 || !x.alike(d.ids[i-1], id) {
-			d.lanes = append(d.lanes, lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags})
-			d.sizes = append(d.sizes, x.size(id)...)
+	g.room.list(d, len(s.dealt), s.sort(x), x.types)
+	last := int32(-1)
+	for i, t := range s.dealt {
+		d.ids[i], d.times[i], d.leaves[i] = t.id, t.newest, t.leaf
+		if t.kind != last {
+			last = t.kind
+			r := &x.tasks[t.id]
+			d.lanes[last] = lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags}
+			copy(d.size(int(last), x.types), x.size(t.id))
 		}
-		d.lanes[len(d.lanes)-1].end = int32(i + 1)
+		d.lanes[last].end = int32(i + 1)
 	}
 	g.sumUp(n, x.types)
 }

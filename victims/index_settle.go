@@ -3,6 +3,8 @@ package victims
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/go-preempt/preempt/queue"
 )
 
 // settling is what makes the digests of nodes anew once for all planners that
@@ -45,11 +47,32 @@ func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	// Another planner may have done it while this one waited: then none is stale.
+	g.makeRoom(nodes)
 	for _, n := range g.staleNodes {
 		g.refresh(n, nodes.nodes[n].tasks, tasks)
 	}
+	g.room = digestRoom{}
 	g.staleNodes = g.staleNodes[:0]
 	g.settled.Store(true)
+}
+
+// manyNew is for how many nodes that have no digest yet room is made at once. For
+// fewer, each makes its own.
+const manyNew = 16
+
+// makeRoom makes room for the lists of nodes that have no digest yet, if they are
+// many.
+func (g *digest) makeRoom(nodes *nodeTable) {
+	many, tasks := 0, 0
+	for _, n := range g.staleNodes {
+		if here := len(nodes.nodes[n].tasks); here > 0 && cap(g.nodes[n].ids) == 0 {
+			many++
+			tasks += here
+		}
+	}
+	if many >= manyNew {
+		g.room.ids, g.room.times, g.room.leaves = make([]TaskID, 0, tasks), make([]int64, 0, tasks), make([]queue.ID, 0, tasks)
+	}
 }
 
 // reset makes all digests anew when a decision next needs them, for so many nodes
