@@ -94,6 +94,7 @@ func parse(args []string, stderr io.Writer) (o options, status int, ok bool) {
 	flags := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
+		fmt.Fprintln(stderr, "Migrate makes a scenario document of queues, priority classes and disruption budgets.")
 		fmt.Fprintln(stderr, "usage: migrate [-queues FILE] [-partition NAME] [-manifests FILE...]")
 		flags.PrintDefaults()
 	}

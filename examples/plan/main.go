@@ -67,6 +67,7 @@ func (o *options) parse(args []string, stderr io.Writer) error {
 	flags := flag.NewFlagSet("plan", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
+		fmt.Fprintln(stderr, "Plan decides scenario documents, an embedded one without FILE, and prints what it decided.")
 		fmt.Fprintln(stderr, "usage: plan [-explain | -json | -check | -audit | -dot | -snapshot] [-svg FILE] [-request N] [-color auto|always|never] [FILE...]")
 		flags.PrintDefaults()
 	}

@@ -105,12 +105,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.Usage = func() {
+		fmt.Fprintln(stderr, "Replay plays a trace of nodes and pods through the planner, and reports what preemption did.")
 		fmt.Fprintln(stderr, "usage: replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N] [-grace SECONDS] [-fair] [-svg FILE] [-json] [-quiet]")
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.nodes, "nodes", "", "`FILE` of nodes; without, a workload is generated")
 	flags.StringVar(&o.pods, "pods", "", "`FILE` of pods")
-	flags.Int64Var(&o.stretch, "stretch", 0, "pods live `N` times as long; 0: for ever, but once where the workload is generated")
+	flags.Int64Var(&o.stretch, "stretch", 0, "pods live `N` times as long; 0: those of a trace never end, and generated ones live once as long")
 	flags.IntVar(&o.every, "every", 1, "only every `N`th node is there")
 	flags.IntVar(&o.retries, "retries", 4, "`N` pods in line ask again when room was made")
 	flags.Int64Var(&o.grace, "grace", 30, "`SECONDS` from the choice of a victim to its end")
