@@ -40,7 +40,7 @@ root: {queues: [{name: batch}, {name: small}, {name: system}, {name: prod, guara
 // all that goes on beside it: of this plugin, and of DefaultPreemption. Both evict
 // nobody.
 func BenchmarkPostFilter(b *testing.B) {
-	for _, work := range []string{"basic", "refused", "selector"} {
+	for _, work := range []string{"basic", "refused", "selector", "huge"} {
 		for _, nodes := range []int{500, 1000, 5000} {
 			for _, plugin := range []string{"DefaultPreemption", Name} {
 				b.Run(fmt.Sprintf("%s/nodes=%d/%s", work, nodes, plugin), func(b *testing.B) {
@@ -58,7 +58,8 @@ type bench struct {
 	ask   *v1.Pod
 }
 
-// newBench makes what the workload of perf of that name makes.
+// newBench makes what the workload of perf of that name makes. A huge pod, of which
+// MixedChurn has some, is larger than any node.
 func newBench(b *testing.B, work string, nodes int) *bench {
 	w := &bench{}
 	amounts := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("110")}
@@ -77,7 +78,7 @@ func newBench(b *testing.B, work string, nodes int) *bench {
 			w.add(n.Name, "batch", "900m", 0)
 		}
 	}
-	w.ask = w.pod("prod", map[string]string{"basic": "3970m", "refused": "2", "selector": "1"}[work], 100)
+	w.ask = w.pod("prod", map[string]string{"basic": "3970m", "refused": "2", "selector": "1", "huge": "9"}[work], 100)
 	if work == "selector" {
 		w.ask.Spec.NodeSelector = map[string]string{"zone": "z"}
 	}
