@@ -119,7 +119,8 @@ func TestSmall(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "result.json")
-	cmd := exec.Command(self, "-test.run", "^$", "-test.bench", "/././PreemptByQueue", "-test.timeout", "0",
+	cmd := exec.Command(self, "-test.run", "^$", "-test.bench", "/././PreemptByQueue",
+		"-test.timeout", "9m", // go test ends this process after ten
 		"-nodes", "10,50", "-rounds", "1", "-result", file)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -82,12 +82,16 @@ const (
 
 // catchUp brings a few nodes to a snapshot, those that have waited longest. Every pod
 // that is scheduled does so: otherwise the first that fits nowhere would have to wait
-// for all that has changed since the last one. It does nothing if it would have to wait.
+// for all that has changed since the last one. It does nothing if it would have to wait,
+// or if the queues are to be others: none of them can go that has pods here already.
 func (c *core) catchUp(nodes []fwk.NodeInfo, most int) {
 	if !c.mu.TryLock() {
 		return
 	}
 	defer c.mu.Unlock()
+	if !c.ready() || c.next != nil {
+		return
+	}
 	m, now := &c.mirror, time.Now()
 	c.feel(now)
 	if c.reread() {
@@ -179,6 +183,9 @@ func (c *core) forget() {
 			continue
 		}
 		delete(m.byName, name)
+		if _, ok := c.cluster.LookupNode(name); !ok { // it had a seat, and was not mirrored yet
+			continue
+		}
 		if _, err := c.cluster.SyncNode(name, nil); err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}

@@ -285,6 +285,30 @@ func TestMirror(t *testing.T) {
 	})
 }
 
+// TestCatchUp: nodes are mirrored a few at a time, and none before the queues are known
+// and as they should be.
+func TestCatchUp(t *testing.T) {
+	c := testCore(t)
+	var nodes []fwk.NodeInfo
+	for i := range 20 {
+		n := framework.NewNodeInfo()
+		n.SetNode(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i)}, Status: v1.NodeStatus{Allocatable: list(4)}})
+		nodes = append(nodes, n)
+	}
+	c.ready = func() bool { return false }
+	c.catchUp(nodes, catchUpChanged)
+	require.Zero(t, c.cluster.NodeLen())
+	c.ready = func() bool { return true }
+	c.next = &change{}
+	c.catchUp(nodes, catchUpChanged)
+	require.Zero(t, c.cluster.NodeLen())
+	c.next = nil
+	for _, want := range []int{catchUpChanged, 2 * catchUpChanged, 20, 20} {
+		c.catchUp(nodes, catchUpChanged)
+		require.Equal(t, want, c.cluster.NodeLen())
+	}
+}
+
 // TestKeys: isKey is key without making one.
 func TestKeys(t *testing.T) {
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "u1"}}
