@@ -73,22 +73,56 @@ const (
 // is shown which levels are the least, for these say who is stopped, and what
 // is left of the budget goes to excess, work and node order.
 func (d bounder) searchBounded() {
-	d.searchRoomy()
 	d.problem.mix.reset(d.decision)
 	d.problem.lessons.reset()
+	// If headroom is short in a large cluster, the levels come first of all: to search
+	// node by node would take the budget before there is any good plan.
 	var s scan
 	allowed := d.trial.left
-	if d.within(allowed/firstShare, func() bool { return d.scan(&s) }) && d.trial.proven {
+	if d.joint.applies() {
+		d.trial.lesser = d.joint.search()
+		// With somebody opted out, law 1 takes more than a good plan.
+		if d.trial.lesser || d.best.found && d.best.total.Levels[LevelOptedOut] == 0 {
+			d.finish(&s, allowed/lastShare)
+			d.trial.proven, d.trial.levels = false, false
+			return
+		}
+	}
+	d.searchAround(&s, allowed)
+	if d.pool.thinned && !d.best.found && !d.trial.stopped {
+		// The best by themselves were not enough: laws over sums keep some of them.
+		d.pool.whole, d.pool.searched, d.pool.hopeless = true, false, false
+		d.trial.proven, d.trial.levels, s = true, true, scan{}
+		d.searchAround(&s, allowed)
+	}
+}
+
+// searchAround searches the nodes in the order of a scan, and if a part of the budget
+// is spent, in that of their bounds.
+//
+// If all is shown within that part, nothing is left to do. Else the levels come before
+// the rest of the cost.
+func (d bounder) searchAround(s *scan, allowed int64) {
+	d.searchRoomy()
+	roomy := d.trial.levels // nothing else speaks for nodes with room
+	if d.within(allowed/firstShare, func() bool { return d.scan(s) }) && d.trial.proven {
 		return
 	}
 	if !d.trial.stopped {
-		d.trial.lesser = d.searchLesser(&s)
+		d.trial.lesser = d.searchLesser(s) && roomy
 	}
 	if d.trial.lesser && d.trial.brief {
 		d.trial.left = min(d.trial.left, allowed/lastShare)
 	}
-	if !d.scan(&s) {
+	if !d.scan(s) {
 		d.trial.proven, d.trial.levels = false, false
+	}
+}
+
+// finish is what comes after a joint search: it spends a part of the budget on what is left of the cost.
+func (d bounder) finish(s *scan, part int64) {
+	if d.trial.left = min(d.trial.left, part); !d.p.hasty {
+		d.scan(s)
 	}
 }
 

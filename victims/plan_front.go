@@ -19,6 +19,7 @@ type prospect struct {
 	work   cover.Work // if the levels are those; see hearing.line
 	node   NodeID
 	spare  int64 // by how much its tasks exceed what the bound takes; see fewestOfAll
+	here   int64 // how many victims are on the node at least; see jointSearch
 }
 
 func (f *frontier) Len() int      { return len(f.rows) }

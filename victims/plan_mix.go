@@ -54,12 +54,17 @@ const (
 func (m *mixture) reset(d *decision) {
 	m.rows, m.cut = m.rows[:0], 0
 	for _, t := range d.types {
-		shift := max(bits.Len64(uint64(d.size[t]))-mixBits, 0)
-		whole := max(d.size[t]>>shift, 1)
-		m.rows = append(m.rows, mixRow{
-			typ: t, weight: 1 << (mixBits + 4) / whole, whole: whole,
-			round: 1<<shift - 1, shift: uint8(shift),
-		})
+		m.rows = append(m.rows, mixRowOf(t, d.size[t]))
+	}
+}
+
+// mixRowOf returns a row for a type of which an amount is wanted in all.
+func mixRowOf(t int, amount int64) mixRow {
+	shift := max(bits.Len64(uint64(amount))-mixBits, 0)
+	whole := max(amount>>shift, 1)
+	return mixRow{
+		typ: t, weight: 1 << (mixBits + 4) / whole, whole: whole,
+		round: 1<<shift - 1, shift: uint8(shift),
 	}
 }
 

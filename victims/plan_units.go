@@ -325,6 +325,7 @@ type headroomPool struct {
 	thinned  bool            // it has only some of the candidates
 	groups   groupSet
 	firsts   firsts
+	joint    joint
 	searched bool
 	hopeless bool // there is none, and so no node has a plan
 }

@@ -93,6 +93,10 @@ type Planner struct {
 	// takes much longer: it is for checking the pruning.
 	Exhaustive bool
 
+	// hasty has decisions over small clusters end as those over large ones do, once
+	// the least levels are shown: for tests.
+	hasty bool
+
 	auditor Auditor
 	found   []Violation
 	d       decision
@@ -236,6 +240,7 @@ type parts struct {
 	bounds     bounder
 	inSequence sequenceBounder
 	headroom   headroomSearch
+	joint      jointSearch
 	hearing    hearing
 	refusing   refuser
 	inquiry    inquiry
@@ -273,7 +278,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
+	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, jointSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
@@ -356,6 +361,7 @@ func (d *decision) allow() {
 	if d.trial.left = d.p.Budget; d.trial.left <= 0 {
 		d.trial.left, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
 	}
+	d.trial.brief = d.trial.brief || d.p.hasty
 	d.worker.Allowance = &d.trial.left
 	if d.p.Exhaustive && d.p.Budget <= 0 {
 		d.worker.Allowance = nil

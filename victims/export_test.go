@@ -1,0 +1,4 @@
+package victims
+
+// Hasten has a planner decide about small clusters as about large ones.
+func Hasten(p *Planner) { p.hasty = true }

@@ -1,0 +1,276 @@
+package victims
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// Of the tasks that make headroom elsewhere than on the node of a plan, few are of
+// interest. Say that a task is above another if it is as large in every type that is
+// short, helps at as many queues, and costs no more. A plan with e victims elsewhere
+// needs none of them that has others above it on more than e nodes: but for the node of
+// the plan there are e of those, and one of them is not taken yet and does as well.
+//
+// Once it is taken, the plan is as large in every need and costs no more. If others are
+// above that task in turn, this can go on, but not for ever: it goes up.
+//
+// Laws over sums play no part in this. So a band is enough to show that there is no
+// plan, and it is only a good choice to look for one.
+
+// A band is the tasks that make headroom and have few others above them. Which they
+// are depends on no order of rows. Memory is reused.
+type band struct {
+	depth  int   // tasks with others above them on so many nodes are left out
+	types  []int // in which headroom is short
+	rows   []bandRow
+	order  []int32  // of rows; those that were above many come first
+	sizes  []int64  // by row and type of types; no more than the most that is lacking counts
+	old    bandRows // scratch
+	levels []int32  // by leaf: the level of its tasks, or noLevel
+	draft  []int64
+	seen   []NodeID // scratch: nodes with tasks above another
+	work   int64    // elementary steps
+
+	leastRank, leastPriority int64 // of all tasks that it could have
+}
+
+// bandRows are rows with their sizes.
+type bandRows struct {
+	rows  []bandRow
+	sizes []int64
+}
+
+// A bandRow is a task of a band.
+type bandRow struct {
+	id       TaskID
+	node     NodeID
+	level    int32 // see shortage
+	priority int32
+	flags    flags
+	rank     int64
+	own      int64 // cost
+	began    int64 // when its work began
+	sum      int64 // of what counts of its size, roughly
+}
+
+// noLevel is that of leaves whose tasks make no headroom, or may not go.
+const noLevel = math.MaxInt32
+
+// widestBand is how many tasks a band has at most. It is not measured.
+const widestBand = 1 << 11
+
+// reset makes an empty band.
+func (b *band) reset(d *decision, depth int) {
+	b.depth, b.types, b.work = depth, b.types[:0], 0
+	b.rows, b.order, b.sizes = b.rows[:0], b.order[:0], b.sizes[:0]
+	least := int32(math.MaxInt32)
+	for n := range d.c.digest.gauges {
+		least = min(least, d.c.digest.gauges[n].minPriority)
+	}
+	b.leastRank, b.leastPriority = d.eligible.leastRank(least), int64(least)
+	for t, short := range d.needs.most {
+		if short > 0 {
+			b.types = append(b.types, t)
+		}
+	}
+	b.draft = rows.Zeros(b.draft, len(b.types))
+	b.levels = rows.Zeros(b.levels, d.tree.Len())
+	for w := range d.tree.Leaves(queue.Root) {
+		leaf := &d.eligible.leaves[w]
+		if b.levels[w] = leaf.level; leaf.veto != 0 || int(leaf.level) > d.needs.widest {
+			b.levels[w] = noLevel
+		}
+	}
+}
+
+// tellsOf reports whether a plan with so many victims elsewhere needs no others than
+// those of the band.
+func (b *band) tellsOf(elsewhere int64) bool { return elsewhere < int64(b.depth) }
+
+// fill takes the tasks of all nodes in. It reports false if too many of them have
+// few others above them.
+//
+// The cost is linear in tasks, times the number of rows for those that are kept, and
+// some for the others: what was above many is asked first.
+func (b *band) fill(d *decision) bool {
+	// Early rows are no better than others, and most have enough above them later. So
+	// they are looked through again whenever there are twice as many.
+	enough := 16 * b.depth
+	for n := range d.c.nodes {
+		b.addNode(d, NodeID(n))
+		if len(b.rows) > enough {
+			b.compact(d)
+			enough = 2*len(b.rows) + 16
+			if len(b.rows) > widestBand || b.work > d.trial.left {
+				return false
+			}
+		}
+	}
+	b.compact(d)
+	d.trial.left -= b.work
+	b.leastRank, b.leastPriority = math.MaxInt64, math.MaxInt64
+	for i := range b.rows {
+		// Nobody of the least rank or priority has others above that have more.
+		b.leastRank, b.leastPriority = min(b.leastRank, b.rows[i].rank), min(b.leastPriority, int64(b.rows[i].priority))
+	}
+	return len(b.rows) <= widestBand
+}
+
+// sample is fill for some of the nodes.
+func (b *band) sample(d *decision) {
+	b.reset(d, sampleDepth)
+	for i := 0; i < len(d.c.order) && len(b.rows) <= widestBand; i += sampleStride {
+		b.addNode(d, d.c.order[i])
+	}
+	b.compact(d)
+	d.trial.left -= b.work
+}
+
+// addNode takes the tasks of a node in that have few others above them.
+func (b *band) addNode(d *decision, n NodeID) {
+	digest := &d.c.digest.nodes[n]
+	b.work += int64(2 * len(digest.ids))
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		drafted, enough := false, int32(noLevel)
+		for k := l.first; k < l.end; k++ {
+			level := b.levels[digest.leaves[k]]
+			// Of a lane those come first that are above the others.
+			if level >= enough || level == noLevel {
+				continue
+			}
+			x := bandRow{
+				id: digest.ids[k], node: n, level: level, priority: l.priority, flags: l.flags,
+				rank: d.eligible.leaves[digest.leaves[k]].rank.Of(l.priority), began: digest.times[k],
+			}
+			if len(d.c.costs) > 0 {
+				x.own = d.c.costOf(x.id)
+			}
+			// Most tasks of most lanes are never looked at more closely than that.
+			if !drafted {
+				b.cut(d, digest.size(i, d.c.types))
+				drafted = true
+			}
+			if !b.add(d, &x) && d.eligible.evenRanks {
+				enough = level
+			}
+		}
+	}
+}
+
+// cut sets the draft to what counts of a size.
+func (b *band) cut(d *decision, size resources.Vector) {
+	for k, t := range b.types {
+		b.draft[k] = min(size[t], d.needs.most[t])
+	}
+}
+
+// add takes a task in whose size is the draft, and reports whether it has few others
+// above it.
+func (b *band) add(d *decision, x *bandRow) bool {
+	b.seen = b.seen[:0]
+	for k, i := range b.order {
+		if size := b.size(int(i)); within(b.draft, size) && b.isAbove(d, &b.rows[i], x, !slices.Equal(size, b.draft)) && b.see(b.rows[i].node) {
+			b.work += int64(k)
+			// What was above one task is above many.
+			b.order[k], b.order[k/2] = b.order[k/2], b.order[k]
+			return false
+		}
+	}
+	b.work += int64(len(b.order))
+	// The caller and most rules are asked about those only that have come so far.
+	s := d.elsewhere()
+	if !d.candidate(x.id, &s) {
+		return true
+	}
+	x.sum = 0
+	for _, v := range b.draft {
+		x.sum += v >> 6 // sums of 64 types stay in range
+	}
+	b.sizes = append(b.sizes, b.draft...)
+	b.order = append(b.order, int32(len(b.rows)))
+	b.rows = append(b.rows, *x)
+	return true
+}
+
+// within reports whether no amount is more than that beside it.
+func within(a, b []int64) bool {
+	for k, v := range a {
+		if v > b[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// see, while others above a task are counted, notes the node of one of them, and reports
+// whether those are enough.
+func (b *band) see(n NodeID) bool {
+	if !slices.Contains(b.seen, n) {
+		b.seen = append(b.seen, n)
+	}
+	return len(b.seen) >= b.depth
+}
+
+// size returns what counts of the size of row i.
+func (b *band) size(i int) []int64 { return rows.At(b.sizes, i, len(b.types)) }
+
+// isAbove reports whether a task x, which is as large as y or larger, is above it.
+func (b *band) isAbove(d *decision, x, y *bandRow, larger bool) bool {
+	if x.level > y.level || x.flags&^y.flags != 0 || x.rank > y.rank || x.priority > y.priority || x.own > y.own {
+		return false
+	}
+	if larger || x.level < y.level || x.flags != y.flags || x.rank < y.rank || x.priority < y.priority || x.own < y.own {
+		return true
+	}
+	// Of tasks that are alike those that lose least come first, as in plans.
+	return cmp.Or(cmp.Compare(y.began, x.began), strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key)) < 0
+}
+
+// compact leaves out those that have enough others above them by now, and puts the
+// others in an order that does not depend on rows.
+func (b *band) compact(d *decision) {
+	slices.SortFunc(b.order, func(i, j int32) int {
+		x, y := &b.rows[i], &b.rows[j]
+		return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(y.began, x.began), strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key))
+	})
+	old := b.old
+	old.rows, b.rows = b.rows, old.rows[:0]
+	old.sizes, b.sizes = b.sizes, old.sizes[:0]
+	b.old = old
+	for _, i := range b.order {
+		if !b.enoughAbove(d, int(i)) {
+			b.rows = append(b.rows, old.rows[i])
+			b.sizes = append(b.sizes, rows.At(old.sizes, int(i), len(b.types))...)
+		}
+	}
+	b.order = b.order[:0]
+	for i := range b.rows {
+		b.order = append(b.order, int32(i))
+	}
+}
+
+// enoughAbove reports whether an old row has others above it on enough nodes.
+func (b *band) enoughAbove(d *decision, i int) bool {
+	y, size := &b.old.rows[i], rows.At(b.old.sizes, i, len(b.types))
+	b.seen = b.seen[:0]
+	// Whoever is above another has no smaller sum.
+	for _, j := range b.order {
+		x := &b.old.rows[j]
+		if x.sum < y.sum {
+			break
+		}
+		b.work++
+		mine := rows.At(b.old.sizes, int(j), len(b.types))
+		if int(j) != i && within(size, mine) && b.isAbove(d, x, y, !slices.Equal(size, mine)) && b.see(x.node) {
+			return true
+		}
+	}
+	return false
+}
