@@ -69,6 +69,7 @@ const widestBand = 1 << 11
 func (b *band) reset(d *decision, depth int) {
 	b.depth, b.types, b.work = depth, b.types[:0], 0
 	b.rows, b.order, b.sizes = b.rows[:0], b.order[:0], b.sizes[:0]
+	// Until it is filled, nobody knows whom it will have: so of all tasks.
 	least := int32(math.MaxInt32)
 	for n := range d.c.digest.gauges {
 		least = min(least, d.c.digest.gauges[n].minPriority)
@@ -226,6 +227,7 @@ func (b *band) isAbove(d *decision, x, y *bandRow, larger bool) bool {
 	if x.level > y.level || x.flags&^y.flags != 0 || x.rank > y.rank || x.priority > y.priority || x.own > y.own {
 		return false
 	}
+	// Any difference is in favor of x by now.
 	if larger || x.level < y.level || x.flags != y.flags || x.rank < y.rank || x.priority < y.priority || x.own < y.own {
 		return true
 	}
@@ -236,10 +238,12 @@ func (b *band) isAbove(d *decision, x, y *bandRow, larger bool) bool {
 // compact leaves out those that have enough others above them by now, and puts the
 // others in an order that does not depend on rows.
 func (b *band) compact(d *decision) {
+	// The largest first, by and large, for they are above most.
 	slices.SortFunc(b.order, func(i, j int32) int {
 		x, y := &b.rows[i], &b.rows[j]
 		return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(y.began, x.began), strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key))
 	})
+	// Rows change places with those of the last time, so that nothing is allocated.
 	old := b.old
 	old.rows, b.rows = b.rows, old.rows[:0]
 	old.sizes, b.sizes = b.sizes, old.sizes[:0]

@@ -52,6 +52,8 @@ type joint struct {
 const (
 	// jointStride is how far apart the nodes are that a search begins with, and
 	// jointTries is how many of them are searched.
+	// Neither is measured: a good plan makes the second step shorter, and what this step
+	// misses is found there.
 	jointStride = 32
 	jointTries  = 3
 	// The band that it begins with is of fewer nodes, and of this depth. What it misses
@@ -94,6 +96,7 @@ func (d jointSearch) search() (shown bool) {
 func (d jointSearch) begin() {
 	j, f := &d.pool.joint, &d.problem.front
 	j.band.sample(d.decision)
+	// The tops of a sample are no bound. They only tell which nodes look best.
 	j.mix.even(d.decision)
 	j.mix.list(d.decision, &j.band)
 	f.d, f.rows = d.decision, f.rows[:0]
@@ -168,6 +171,7 @@ func (d jointSearch) showLeast() bool {
 		j.front = append(j.front, p)
 		most, ok := d.most(&p)
 		if !ok {
+			// How many a plan has that is better before that, nobody knows.
 			most = p.here + sampleDepth // for a first look
 		}
 		elsewhere = max(elsewhere, most-p.here)
@@ -196,6 +200,7 @@ func (d jointSearch) showLeast() bool {
 func (d jointSearch) examineAll(part int64) bool {
 	j, f := &d.pool.joint, &d.problem.front
 	f.rows = f.rows[:0]
+	// The best plan may have become better since the last part.
 	for i := range j.front {
 		p := &j.front[i]
 		if d.raise(p); d.isLesser(&p.levels) {
@@ -206,6 +211,7 @@ func (d jointSearch) examineAll(part int64) bool {
 	heap.Init(f)
 	for len(f.rows) > 0 && d.trial.left > 0 && !d.trial.stopped {
 		p := f.rows[0]
+		// No bound of the others is less than that of the first.
 		if !d.isLesser(&p.levels) {
 			return true
 		}

@@ -91,6 +91,7 @@ func (m *jointMix) list(d *decision, b *band) {
 	m.tops = m.tops[:0]
 	for i := range b.rows {
 		x := &b.rows[i]
+		// It is on no node that matters, so that its own needs do not count.
 		share := m.ofHeads(d, d.c.size(x.id), x.level)
 		if len(m.tops) == mostTops {
 			if share <= m.tops[mostTops-1].share {

@@ -24,8 +24,8 @@ type jointPick struct {
 	item  int32
 }
 
-// jointRounds is how often weights are changed for one node. In loads of random sizes
-// those that tell are found within ten or so, or not at all.
+// jointRounds is how often weights are changed for one node. It is not measured: every
+// round leaves out some of the items, so that the last ones take little time.
 const jointRounds = 32
 
 // raise raises the bound of a node by what the even mixture says.
@@ -65,6 +65,8 @@ func (d jointSearch) allows(f flags, priority int32) bool {
 	if !d.pool.joint.tied {
 		return true
 	}
+	// Of the highest priority, and of levels that count few, one task tells. Ranks and
+	// own costs play no part: whom they would keep out only makes bounds lower.
 	best := &d.best.total.Levels
 	return int64(priority) <= best[LevelPriority] &&
 		(!f.has(flagOptedOut) || best[LevelOptedOut] > 0) && (!f.has(flagOriginator) || best[LevelOriginators] > 0)
@@ -165,6 +167,7 @@ func insertTop(top []int64, most int, share int64) []int64 {
 func (d jointSearch) refuted(p *prospect) bool {
 	most, ok := d.most(p)
 	j := &d.pool.joint
+	// Tops are of the band, and say nothing of plans that need others.
 	if !ok || !j.band.tellsOf(most-p.here) {
 		return false
 	}
@@ -192,6 +195,7 @@ func (d jointSearch) most(p *prospect) (most int64, ok bool) {
 	most = best[LevelVictims]
 	rank, priority := d.leastRank(p.node)
 	levels[LevelVictims], levels[LevelSumRanks], levels[LevelSumPriorities] = most, most*rank, most*priority
+	// If not even the least sums are less, only fewer victims are.
 	if slices.Compare(levels[:], best[:]) >= 0 {
 		most--
 	}
@@ -255,9 +259,11 @@ func (d jointSearch) learn(p *prospect, most int64) bool {
 	// The oldest lesson makes room.
 	draft := &j.lessons[j.learned%mostLessons]
 	draft.even(d.decision)
+	// What those who have most give of each need tells how to change the weights.
 	j.given.short = j.short
 	for round := range int64(jointRounds) {
 		d.trial.left -= int64(len(j.items) * len(d.types) * (1 + len(draft.heads)))
+		// Of all those that may go no more than most have most of the mixture.
 		spare, least := d.weigh(draft, [2]int64{most - p.here, most})
 		if spare < 0 {
 			draft.list(d.decision, &j.band)
@@ -407,6 +413,7 @@ func (d jointSearch) thinItems() bool {
 			ids = append(ids, x.id)
 		}
 	}
+	// Those on the node all stay: they are few, and may meet both needs.
 	for _, id := range d.pool.thin(d.decision, ids) {
 		items = append(items, jointItem{id: id})
 	}
