@@ -58,14 +58,15 @@ func (o LabelOptions) ParseJob(members []Labelled) (Intent, error) {
 			return Intent{}, err
 		}
 		if intent != first {
-			return Intent{}, mixed(&members[0], other, first, intent)
+			return Intent{}, mixed([2]*Labelled{&members[0], other}, [2]Intent{first, intent})
 		}
 	}
 	return first, nil
 }
 
 // mixed tells two members apart by the first thing in which they differ.
-func mixed(a, b *Labelled, x, y Intent) error {
+func mixed(members [2]*Labelled, intents [2]Intent) error {
+	a, b, x, y := members[0], members[1], intents[0], intents[1]
 	e := &MixedError{Members: [2]string{a.Key, b.Key}}
 	switch {
 	case x.Job != y.Job:

@@ -129,7 +129,7 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 		l.rank = lowest(x.ranks, func(v int64) bool { return x.reaches(d, k, ceiling{l.plain, v, l.priority}) })
 		l.priority = lowest(x.priorities, func(v int64) bool { return x.reaches(d, k, ceiling{l.plain, l.rank, v}) })
 		levels[victims.LevelRank], levels[victims.LevelPriority] = l.rank, l.priority
-		x.count(&levels, d, k, l)
+		x.count(&levels, x.fewest(d, k, l), l)
 		// Every kind must have its room, so the dearest kind is a bound for all.
 		// Their sum would be none: one victim may make room for two kinds.
 		if b.free || slices.Compare(levels[:], b.levels[:]) > 0 {

@@ -16,9 +16,9 @@ import (
 // victims to be counted: a larger one is bounded by one victim.
 const mostCounted = 1 << 14
 
-// count sets the levels of a bound that come of the number of victims.
-func (x *bounder) count(levels *cover.Levels, d int32, k *kind, l ceiling) {
-	n := x.fewest(d, k, l)
+// count sets the levels of a bound that come of the number of victims below a
+// ceiling.
+func (x *bounder) count(levels *cover.Levels, n int64, l ceiling) {
 	levels[victims.LevelVictims] = n
 	// With exactly so many victims all of them are among those that were counted,
 	// and one has the highest rank. With more, the number decides.

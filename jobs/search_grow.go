@@ -16,17 +16,18 @@ type grower struct {
 // nothing else tells them apart. If that does not work the tightest hosts come
 // first, and then members in the order of the job.
 func (x *grower) growAll() {
-	x.tight = false
-	found := x.growFrom(x.sorted, true)
+	x.tight, x.queuesFirst = false, true
+	found := x.growFrom(x.sorted)
 	if x.needs.open() && !(found && x.eager) {
-		found = x.growFrom(x.sorted, false) || found
+		x.queuesFirst = false
+		found = x.growFrom(x.sorted) || found
 	}
 	if found || len(x.kinds) == 1 {
 		return
 	}
-	x.tight = true
-	if !x.growFrom(x.sorted, true) {
-		x.growFrom(x.asGiven(), true)
+	x.tight, x.queuesFirst = true, true
+	if !x.growFrom(x.sorted) {
+		x.growFrom(x.asGiven())
 	}
 }
 
@@ -36,11 +37,11 @@ func (x *grower) growAll() {
 const hasty, patient = 4, 32
 
 // growFrom makes a plan member by member in an order, below the lowest ceiling
-// for which that works, and offers it. Queues are covered first or last.
-func (x *grower) growFrom(order []int32, queuesFirst bool) bool {
+// for which that works, and offers it.
+func (x *grower) growFrom(order []int32) bool {
 	l := noCeiling()
 	l.plain = true
-	x.patience, x.queuesFirst = hasty, queuesFirst
+	x.patience = hasty
 	if !x.growBelow(l, order) {
 		l.plain = false
 		if !x.growBelow(l, order) {
