@@ -126,20 +126,27 @@
 //	search_complete.go       1. and 5. every way, by branch and bound
 //	search_spread.go         2. members that are alike: search_way.go has the ways
 //	                            of one host, search_programme.go puts them together
-//	search_grow.go           3. member by member, by search_offer.go
+//	search_grow.go           3. member by member: search_offer.go has what each host
+//	                            asks for one more, search_block.go many hosts at once
+//	search_fill.go           3. few large victims, and members that fill what they leave
 //	search_clear.go          4. everybody goes, and comes back if not needed
+//	search_pool.go           6. sums over all hosts, as a proof
 //	search_persuade.go       every way, with a predicate in the loop
-//	search_domain.go         domain by domain, and what each costs at least
+//	search_domain.go         domain by domain: search_domain_bound.go has what each
+//	                            costs at least, search_domain_fewest.go how many must go
 //	search_further.go        members beyond the minimum
 //
-// Engines share parts: search_partial.go is a plan under construction and
-// search_finish.go makes it minimal; search_cover.go states who must go for
-// members with places, and package cover solves it; search_ceiling.go finds the
-// least rank and priority; search_room.go bounds the cost of a host;
-// search_best.go keeps the best plan; search_effort.go keeps the budget.
+// Engines share parts, which search_wire.go tells of each other. search_partial.go
+// is a plan under construction; search_finish.go makes it minimal, and
+// search_spare.go leaves jobs their minimum. search_cover.go states who must go for
+// members with places, and package cover solves it; search_load.go is what these
+// members ask for. search_ceiling.go finds the least rank and priority;
+// search_room.go bounds the cost of a host; search_sums.go and search_rank.go add
+// costs up. search_best.go keeps the best plan, search_effort.go the budget, and
+// search_predicate.go asks the caller.
 //
 // Then audit.go judges the plan from scratch: audit_case.go says how things are,
-// and the other audit files hold laws against that. Refuse.go says why there is no
-// plan,
-// and describe.go puts both into words. Rounds, in rounds.go, carries plans out.
+// and the other audit files hold laws against that. The file refuse.go says why
+// there is no plan, and describe.go puts both into words. Rounds, in rounds.go,
+// carries plans out.
 package jobs

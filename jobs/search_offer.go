@@ -22,8 +22,8 @@ type offers struct {
 	ceiling     ceiling // of who may go
 	patience    int     // how many offers to work out, for a member
 	queuesFirst bool    // queues are covered before members are placed, else after
-	tight       bool  // of hosts that cost as much, the one with the least room comes first
-	kind        *kind // that the offers are for
+	tight       bool    // of hosts that cost as much, the one with the least room comes first
+	kind        *kind   // that the offers are for
 	blocks      hostBlocks
 	list        []offer // of hosts, and then of blocks
 	heap        []int32 // rows of list, the one with the least offer first
