@@ -95,6 +95,10 @@ func (e *Eligible) Reset(c *Cluster, who *Preemptor, now time.Time) (reach bool)
 // resetRooms computes what law 2 lets go.
 func (e *Eligible) resetRooms() {
 	tree := e.c.tree
+	if e.who.OnNode {
+		e.Rooms.clear(tree, e.who.Ask.Queue) // queues protect nobody
+		return
+	}
 	e.Rooms.Reset(tree, e.who.Ask.Queue, e.who.Arriving)
 	if e.without.Rule != RelaxGuarantee {
 		return
@@ -114,7 +118,7 @@ func (e *Eligible) resetLeaf(leaf *leafRow, w queue.ID) {
 	}
 	if e.who.OnNode {
 		leaf.rank = fence.Lift{Offset: -int64(e.who.Ask.Priority)}
-		leaf.room = e.Rooms.unbound()
+		leaf.room = e.Rooms.unbound
 		return
 	}
 	leaf.rank = e.view.Rank(w, e.who.Ask.Priority)

@@ -31,6 +31,7 @@ type Rooms struct {
 	// MaxInt64 if none does. It is made when it is first asked for.
 	least    []int64
 	narrowed bool
+	unbound  resources.Vector // MaxInt64 of each type
 }
 
 // Reset computes the rooms for a plan that lets some amounts into a leaf of the
@@ -47,10 +48,8 @@ type Rooms struct {
 //
 // The cost is linear in queues times types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
-	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
-	r.rowOf, r.narrowed = rows.Zeros(r.rowOf, tree.Len()), false
+	r.clear(tree, leaf)
 	for q := range tree.All() {
-		r.rowOf[q] = -1
 		g := tree.Guaranteed(q)
 		if g.Defined == 0 {
 			continue
@@ -61,6 +60,19 @@ func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector
 		}
 		r.rowOf[q] = int32(len(r.Bounds))
 		r.Bounds = append(r.Bounds, b)
+	}
+}
+
+// clear sets the rooms to those of a tree that guarantees nothing.
+func (r *Rooms) clear(tree *queue.Tree, leaf queue.ID) {
+	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
+	r.rowOf, r.narrowed = slices.Grow(r.rowOf[:0], tree.Len())[:tree.Len()], false
+	for q := range r.rowOf {
+		r.rowOf[q] = -1
+	}
+	r.unbound = r.block()
+	for t := range r.unbound {
+		r.unbound[t] = noLimit
 	}
 }
 
@@ -137,7 +149,7 @@ func (r *Rooms) path(leaf queue.ID) []int32 {
 // view.
 func (r *Rooms) Least(leaf queue.ID) resources.Vector {
 	if r.Own == OwnAny && leaf == r.leaf {
-		return r.unbound()
+		return r.unbound
 	}
 	if !r.narrowed {
 		r.narrow()
@@ -155,7 +167,7 @@ func (r *Rooms) narrow() {
 		if above, ok := r.tree.Parent(q); ok {
 			copy(least, rows.At(r.least, int(above), types))
 		} else {
-			copy(least, r.unbound())
+			copy(least, r.unbound)
 		}
 		if r.rowOf[q] < 0 {
 			continue
@@ -165,15 +177,6 @@ func (r *Rooms) narrow() {
 			least[t] = min(least[t], bound.Room.Value[t]+bound.Extra.At(t))
 		}
 	}
-}
-
-// unbound returns the room that no bound leaves less of.
-func (r *Rooms) unbound() resources.Vector {
-	room := r.block()
-	for t := range room {
-		room[t] = noLimit
-	}
-	return room
 }
 
 // block returns a row of zeros, one amount per type.
