@@ -1,8 +1,6 @@
 package victims
 
 import (
-	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 	"time"
@@ -130,8 +128,7 @@ func (d inquiry) findTasks(e *Explanation) {
 			}
 		}
 	}
-	d.scratch.keyed = rows
-	d.sortByKey(rows)
+	rows = d.sortByKey(rows)
 	// Rows were sorted and not findings, which are larger.
 	e.Tasks = slices.Grow(e.Tasks, len(rows))
 	for _, row := range rows {
@@ -144,44 +141,6 @@ func (d inquiry) findTasks(e *Explanation) {
 		})
 		e.Tasks[at].Victim = true
 	}
-}
-
-// A keyedTask is a task with the bytes of its key that mostly tell it from others.
-type keyedTask struct {
-	start uint64
-	id    TaskID
-	rule  Rule
-}
-
-// sortByKey sorts tasks by key. Keys have much in common at their beginning, so
-// the eight bytes after that are compared as a number, and keys only if these are
-// the same.
-func (d inquiry) sortByKey(rows []keyedTask) {
-	if len(rows) == 0 {
-		return
-	}
-	// Keys of one cluster often begin alike: with the name of their namespace.
-	first := d.c.tasks[rows[0].id].key
-	common := len(first)
-	for _, row := range rows {
-		key := d.c.tasks[row.id].key
-		common = min(common, len(key))
-		for key[:common] != first[:common] {
-			common--
-		}
-	}
-	for i := range rows {
-		// What is shorter ends in zeros; if that makes two the same, keys decide.
-		var start [8]byte
-		copy(start[:], d.c.tasks[rows[i].id].key[common:])
-		rows[i].start = binary.BigEndian.Uint64(start[:])
-	}
-	slices.SortFunc(rows, func(a, b keyedTask) int {
-		if a.start != b.start {
-			return cmp.Compare(a.start, b.start)
-		}
-		return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
-	})
 }
 
 // findQueues says of each queue what it is to the ask.

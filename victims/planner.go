@@ -263,7 +263,7 @@ type scratch struct {
 	ends               []time.Time
 	stages             [2]stage
 	taken              []TaskID
-	keyed              []keyedTask
+	keyed, unkeyed     []keyedTask
 	near               []nearNode
 }
 
