@@ -12,6 +12,7 @@ import (
 // belong to, and the units that both go in.
 type supply struct {
 	cands   []candidate // leaf by leaf in tree order
+	grades  []grade     // of cands
 	gangs   []gang      // in the order of their first members
 	gangOf  map[string]int32
 	members []int32 // candidates in gangs, gang by gang
@@ -39,10 +40,28 @@ type candidate struct {
 	budgets []int32 // rows of budgets, ascending
 }
 
+// A grade is what ceilings ask of a candidate, in a sixth of its memory: they ask all
+// of them, time and again.
+type grade struct {
+	rank, priority int64
+	host           int32
+	plain          bool // neither opted out nor an originator
+	usable         bool // see supply.usable
+}
+
+// gradeOf returns the grade of a candidate that may be of no use.
+func gradeOf(c *candidate) grade {
+	l := &c.levels
+	return grade{
+		rank: l[victims.LevelRank], priority: l[victims.LevelPriority], host: c.host,
+		plain: l[victims.LevelOptedOut]+l[victims.LevelOriginators] == 0,
+	}
+}
+
 // gatherCandidates collects the candidates of the cluster and the gangs they
 // belong to, and makes units of them.
 func (c *jobCase) gatherCandidates() {
-	c.cands, c.gangs = c.cands[:0], c.gangs[:0]
+	c.cands, c.grades, c.gangs = c.cands[:0], c.grades[:0], c.gangs[:0]
 	if c.gangOf == nil {
 		c.gangOf = make(map[string]int32)
 	}
@@ -73,6 +92,7 @@ func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Head, gang int32) {
 		id: id, host: c.hostAt(t.Node), leaf: &c.rules.leaves[t.Queue], gang: gang, size: t.Size, key: c.c.Key(id),
 		levels: c.rules.eligible.Levels(id), work: c.rules.eligible.Lost(id),
 	})
+	c.grades = append(c.grades, gradeOf(&c.cands[len(c.cands)-1]))
 	if t.HasBudgets {
 		c.cands[len(c.cands)-1].budgets = c.budgets.find(c.c.TaskView(id).Budgets)
 	}

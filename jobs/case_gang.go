@@ -134,7 +134,7 @@ func (c *jobCase) buildUnits() {
 	c.usable = rows.Zeros(c.usable, len(c.cands))
 	for u := range c.units {
 		for _, i := range c.tasksOf(int32(u)) {
-			c.usable[i] = true
+			c.usable[i], c.grades[i].usable = true, true
 		}
 	}
 }
@@ -157,11 +157,13 @@ func (c *jobCase) addUnit(gang, i int32) {
 	cand := &c.cands[i]
 	at := int32(len(c.tasks))
 	c.tasks = append(c.tasks, i)
-	c.units = append(c.units, unit{
-		gang: gang, first: at, end: at + 1,
-		Unit: cover.Unit{Key: cand.key, Size: cand.size, Levels: cand.levels, Work: cand.work},
-	})
-	c.bind(&c.units[len(c.units)-1])
+	// Set in place: there may be one for every task, and a copy of all of it costs
+	// as much as what is set.
+	c.units = append(c.units, unit{})
+	u := &c.units[len(c.units)-1]
+	u.gang, u.first, u.end = gang, at, at+1
+	u.Key, u.Size, u.Levels, u.Work = cand.key, cand.size, cand.levels, cand.work
+	c.bind(u)
 }
 
 // addWhole makes a unit of a gang, unless law 2 or a hard budget forbids that

@@ -163,6 +163,12 @@ func (c *jobCase) listOnHosts() {
 func (c *jobCase) eachOnHost(f func(h *host, u int32)) {
 	for u := range c.units {
 		tasks := c.tasksOf(int32(u))
+		if len(tasks) == 1 { // as nearly all have
+			if h := c.cands[tasks[0]].host; h >= 0 {
+				f(&c.hosts[h], int32(u))
+			}
+			continue
+		}
 		for n, i := range tasks {
 			if h := c.cands[i].host; h >= 0 && !c.runsOn(tasks[:n], h) {
 				f(&c.hosts[h], int32(u))

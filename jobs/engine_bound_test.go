@@ -311,6 +311,8 @@ func sumsKeepLaws(t *rapid.T) {
 	require.Equal(t, a.compare(&b), -b.compare(&a))
 	require.Equal(t, a == b, a.compare(&b) == 0)
 	x, y := plus(a, c), plus(b, c)
+	require.Equal(t, x.compare(&b), a.comparePlus(&order, &c, &b))
+	require.Zero(t, a.comparePlus(&order, &c, &x))
 	if levels := a.compareLevels(&b); levels != 0 {
 		require.Equal(t, levels, x.compareLevels(&y))
 	} else if a.compare(&b) < 0 {

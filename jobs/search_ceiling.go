@@ -29,6 +29,11 @@ func (l *ceiling) admits(levels *cover.Levels) bool {
 		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)
 }
 
+// lets is admits for a candidate of a grade.
+func (l *ceiling) lets(g *grade) bool {
+	return g.rank <= l.rank && g.priority <= l.priority && (g.plain || !l.plain)
+}
+
 // ceilings finds the lowest ceiling below which something can be done.
 type ceilings struct {
 	*jobCase
@@ -58,10 +63,9 @@ func (x *ceilings) roomBelow(l ceiling) []int64 {
 	for h := range x.hosts {
 		x.room = append(x.room, x.hosts[h].free...)
 	}
-	for i := range x.cands {
-		c := &x.cands[i]
-		if x.usable[i] && c.host >= 0 && l.admits(&c.levels) {
-			addTo(x.row(x.room, int(c.host)), c.size, +1)
+	for i := range x.grades {
+		if g := &x.grades[i]; g.usable && g.host >= 0 && l.lets(g) {
+			addTo(x.row(x.room, int(g.host)), x.cands[i].size, +1)
 		}
 	}
 	return x.room
@@ -70,6 +74,13 @@ func (x *ceilings) roomBelow(l ceiling) []int64 {
 // reaches reports whether there are nodes for all members, which are of one
 // kind, with everybody gone whom a ceiling admits.
 func (x *ceilings) reaches(l ceiling) bool {
+	if l == noCeiling() {
+		members := 0
+		for h := 0; h < len(x.hosts) && members < len(x.todo); h++ {
+			members += x.hosted(int32(h), x.hosts[h].all)
+		}
+		return members >= len(x.todo)
+	}
 	members, _ := x.capacity(l)
 	return members == len(x.todo)
 }
@@ -103,13 +114,17 @@ func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 // ceiling admits, ascending.
 func (x *ceilings) distinct(level victims.Level, l ceiling) []int64 {
 	values := x.values[:0]
-	for i := range x.cands {
-		c := &x.cands[i]
-		if !x.usable[i] || c.host < 0 && !x.needs.open() || !l.admits(&c.levels) {
+	for i := range x.grades {
+		g := &x.grades[i]
+		if !g.usable || g.host < 0 && !x.needs.open() || !l.lets(g) {
 			continue
 		}
-		if n, ok := slices.BinarySearch(values, c.levels[level]); !ok {
-			values = slices.Insert(values, n, c.levels[level])
+		v := g.rank
+		if level == victims.LevelPriority {
+			v = g.priority
+		}
+		if n, ok := slices.BinarySearch(values, v); !ok {
+			values = slices.Insert(values, n, v)
 		}
 	}
 	x.values = values

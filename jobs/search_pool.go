@@ -73,10 +73,9 @@ func (x *pooler) mayDo(l ceiling) bool {
 // ceiling admits.
 func (x *pooler) lowestOf(l ceiling) ceiling {
 	least := l
-	for i := range x.cands {
-		if c := &x.cands[i]; x.usable[i] && l.admits(&c.levels) {
-			least.rank = min(least.rank, c.levels[victims.LevelRank])
-			least.priority = min(least.priority, c.levels[victims.LevelPriority])
+	for i := range x.grades {
+		if g := &x.grades[i]; g.usable && l.lets(g) {
+			least.rank, least.priority = min(least.rank, g.rank), min(least.priority, g.priority)
 		}
 	}
 	return least

@@ -52,9 +52,8 @@ func (p *programme) improve(here, rest []way, w *way) {
 		if rest[j].state != wayFound {
 			continue
 		}
-		sum := w.sums.plus(p.order, &rest[j].sums)
-		if here[j].state != wayFound || sum.compare(&here[j].sums) < 0 {
-			here[j] = way{state: wayFound, sums: sum}
+		if here[j].state != wayFound || w.sums.comparePlus(p.order, &rest[j].sums, &here[j].sums) < 0 {
+			here[j] = way{state: wayFound, sums: w.sums.plus(p.order, &rest[j].sums)}
 		}
 	}
 }
@@ -92,7 +91,7 @@ func (p *programme) eachChoice(f func(choiceOfWay)) {
 			w := p.wayOf(c.host, c.members)
 			// The choice is found again by its sums, which are exact; so the table
 			// needs no memory for it.
-			if sum := w.sums.plus(p.order, &rest.sums); sum.compare(&here.sums) == 0 {
+			if w.sums.comparePlus(p.order, &rest.sums, &here.sums) == 0 {
 				f(c)
 				j -= int(c.members)
 				break

@@ -30,6 +30,22 @@ func (s *sums) plus(order *cover.Order, r *sums) sums {
 	return sums{order.Join(&s.levels, 1, &r.levels), addWork(s.work, r.work), s.rank.add(r.rank)}
 }
 
+// comparePlus compares the sum of s and r with t. Mostly a level decides before all
+// of them are summed up.
+func (s *sums) comparePlus(order *cover.Order, r, t *sums) int {
+	// The lower half of a wide level carries into the one before it. Levels that are
+	// maxima are 0 in sums.
+	if s.levels[victims.LevelOwnLow]|r.levels[victims.LevelOwnLow] == 0 {
+		for i, v := range &s.levels {
+			if c := cmp.Compare(v+r.levels[i], t.levels[i]); c != 0 {
+				return c
+			}
+		}
+	}
+	sum := s.plus(order, r)
+	return sum.compare(t)
+}
+
 // compare orders by cost, and compareLevels without the work lost and the nodes.
 // Heaps of offers compare all the time, and levels decide nearly always: nothing
 // after them is looked at before that is known.
