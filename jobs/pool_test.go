@@ -67,9 +67,9 @@ func poolerIsTwin(t *rapid.T) {
 	require.False(t, s.pool.proves(&other), "%v, and there is a plan of %v", other, least)
 }
 
-// Plans of few victims are proven to have the fewest, if sums show it.
+// What large cases get is proven to have the least levels only if it has. That some
+// are proven, TestLadder shows.
 func TestPooler_Proves(t *testing.T) {
-	proven := 0
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDesk(t, false)
 		s := &d.search
@@ -82,9 +82,7 @@ func TestPooler_Proves(t *testing.T) {
 		s.best.found = false
 		s.all.complete(math.MaxInt32)
 		require.Equal(t, s.best.levels, claimed)
-		proven++
 	})
-	require.NotZero(t, proven)
 }
 
 // What is left of large victims is filled up: fewer go than if each member got the
