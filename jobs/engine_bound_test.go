@@ -315,8 +315,9 @@ func sumsKeepLaws(t *rapid.T) {
 	require.Zero(t, a.comparePlus(&order, &c, &x))
 	if levels := a.compareLevels(&b); levels != 0 {
 		require.Equal(t, levels, x.compareLevels(&y))
-	} else if a.compare(&b) < 0 {
-		require.LessOrEqual(t, x.compare(&y), 0, "lost work that saturates makes them equal, and no more")
+	} else if a.compare(&b) < 0 && addWork(b.work, c.work) < math.MaxUint64 {
+		// Lost work that saturates, after 584 years, leaves it to the nodes.
+		require.Negative(t, x.compare(&y))
 	}
 	require.Equal(t, slices.Compare(a.levels[:], b.levels[:]), a.compareLevels(&b))
 }
