@@ -2,7 +2,6 @@ package victims
 
 import (
 	"cmp"
-	"container/heap"
 	"math/bits"
 	"slices"
 
@@ -75,6 +74,7 @@ const (
 func (d bounder) searchBounded() {
 	d.problem.mix.reset(d.decision)
 	d.problem.lessons.reset()
+	d.problem.glances = glances{}
 	// If headroom is short in a large cluster, the levels come first of all: to search
 	// node by node would take the budget before there is any good plan.
 	var s scan
@@ -109,7 +109,7 @@ func (d bounder) searchAround(s *scan, allowed int64) {
 		return
 	}
 	if !d.trial.stopped {
-		d.trial.lesser = d.searchLesser(s) && roomy
+		d.trial.lesser = lesserBounder{d}.search(s) && roomy
 	}
 	if d.trial.lesser && d.trial.brief {
 		d.trial.left = min(d.trial.left, allowed/lastShare)
@@ -198,106 +198,6 @@ func (d bounder) looked(n NodeID) bool {
 // there is any plan a search goes on, for a plan is better than none.
 func (d bounder) exhausted() bool {
 	return d.trial.stopped || d.best.found && d.trial.left <= 0
-}
-
-// searchLesser looks for plans of lesser levels than the best, and reports whether
-// it has shown that there are none besides what it leaves as the best. Nodes that a
-// scan has looked at have none, if it has shown their levels.
-//
-// It begins with a quick look at a few nodes from everywhere. What they have is mostly
-// as good as it gets, and what is learnt on them tells of most others at once.
-func (d bounder) searchLesser(s *scan) (shown bool) {
-	if !d.trial.levels || d.p.Predicate != nil {
-		s = new(scan) // or it went through nodes in another order
-	}
-	d.worker.OnlyLesser = true
-	proven, levels := d.trial.proven, d.trial.levels
-	if !d.needs.open() {
-		d.within(d.trial.left/sampleShare, func() bool { return d.searchSample(s) })
-	}
-	shown = true
-	for d.findProspects(s, 1); shown && len(d.problem.front.rows) > 0; {
-		shown = d.searchProspect()
-	}
-	d.worker.OnlyLesser = false
-	d.trial.proven, d.trial.levels = proven, levels
-	return shown
-}
-
-// searchSample looks for plans of lesser levels on a few nodes from everywhere.
-func (d bounder) searchSample(s *scan) bool {
-	part := d.trial.left / sampleSearches
-	d.findProspects(s, stride)
-	for len(d.problem.front.rows) > 0 && d.trial.left > 0 {
-		d.within(part, d.searchProspect)
-	}
-	return true
-}
-
-// findProspects makes a heap of nodes that may have a plan of lesser levels than the
-// best, the least bounds first. Of those that the scan has not looked at it looks at
-// every n-th node.
-func (d bounder) findProspects(s *scan, every int) {
-	f := &d.problem.front
-	f.d, f.rows = d.decision, f.rows[:0]
-	for i := 0; i < len(d.nodes); i += every {
-		n := d.nodes[i]
-		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
-			continue
-		}
-		b := nodeBound{node: n}
-		short := d.scratch.short
-		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
-			continue
-		}
-		if d.refineLevels(&b, short) != nil {
-			d.headroomBeats(&b)
-		}
-		p := prospect{levels: b.levels, node: n, spare: b.spare}
-		if d.isLess(&p.levels) {
-			f.rows = append(f.rows, p)
-		}
-	}
-	heap.Init(f)
-}
-
-// searchProspect searches the first of the prospects for plans of lesser levels than
-// the best, and reports whether it did so to the end. If its bound is no less,
-// none of the others is.
-func (d bounder) searchProspect() bool {
-	f := &d.problem.front
-	p := f.rows[0]
-	if !d.isLess(&p.levels) {
-		f.rows = f.rows[:0]
-		return true
-	}
-	done := d.refuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
-	heap.Pop(f)
-	return done
-}
-
-// isLess reports whether levels are less than those of the best plan.
-func (d bounder) isLess(levels *cover.Levels) bool {
-	return !d.best.found || slices.Compare(levels[:], d.best.total.Levels[:]) < 0
-}
-
-// quicklyNoLess reports whether sums alone tell that a node has no plan of lesser
-// levels than the best.
-func (d bounder) quicklyNoLess(n NodeID) bool {
-	rank := d.eligible.leastRank(d.c.digest.gauges[n].minPriority)
-	return rank > d.eligible.ceiling || d.compareQuickly(n, rank) >= 0
-}
-
-// searchForLesser searches a node for plans of lesser levels, and reports whether
-// it did so to the end.
-func (d bounder) searchForLesser(p *prospect) bool {
-	best := d.best.total.Levels
-	d.trial.proven = true
-	d.searchNode(p.node)
-	if d.best.found && d.best.total.Levels == best {
-		d.learn(p)
-	}
-	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

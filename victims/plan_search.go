@@ -30,6 +30,7 @@ type problem struct {
 	budgets  budgetRows
 	mix      mixture
 	lessons  lessons
+	glances  glances
 	front    frontier
 }
 

@@ -1,0 +1,165 @@
+package victims
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// If a search over all nodes takes long, it is first shown which levels are the least:
+// they say who is stopped. Of levels more can be said at a look than of all that
+// costs, and a search for lesser ones on a node ends much sooner.
+
+// A lesserBounder looks for plans of lesser levels than the best.
+type lesserBounder struct{ bounder }
+
+// search looks for plans of lesser levels than the best, and reports whether
+// it has shown that there are none besides what it leaves as the best. Nodes that a
+// scan has looked at have none, if it has shown their levels.
+//
+// It begins with a quick look at a few nodes from everywhere. What they have is mostly
+// as good as it gets, and what is learnt on them tells of most others at once.
+func (d lesserBounder) search(s *scan) (shown bool) {
+	if !d.trial.levels || d.p.Predicate != nil {
+		s = new(scan) // or it went through nodes in another order
+	}
+	d.worker.OnlyLesser = true
+	proven, levels := d.trial.proven, d.trial.levels
+	if !d.needs.open() && len(d.nodes) > fewNodes {
+		d.within(d.trial.left/sampleShare, func() bool { return d.searchSample(s) })
+	}
+	shown = true
+	for d.findProspects(s, 1); shown && len(d.problem.front.rows) > 0; {
+		shown = d.searchProspect()
+	}
+	d.worker.OnlyLesser = false
+	d.trial.proven, d.trial.levels = proven, levels
+	return shown
+}
+
+// fewNodes is up to how many nodes a sample of them is not worth a look by itself.
+const fewNodes = 4 * stride
+
+// searchSample looks for plans of lesser levels on a few nodes from everywhere.
+func (d lesserBounder) searchSample(s *scan) bool {
+	part := d.trial.left / sampleSearches
+	d.findProspects(s, stride)
+	for len(d.problem.front.rows) > 0 && d.trial.left > 0 {
+		d.within(part, d.searchProspect)
+	}
+	return true
+}
+
+// findProspects makes a heap of nodes that may have a plan of lesser levels than the
+// best, the least bounds first. Of those that the scan has not looked at it looks at
+// every n-th node.
+func (d lesserBounder) findProspects(s *scan, every int) {
+	f := &d.problem.front
+	f.d, f.rows = d.decision, f.rows[:0]
+	for i := 0; i < len(d.nodes); i += every {
+		n := d.nodes[i]
+		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
+			continue
+		}
+		b := nodeBound{node: n}
+		short := d.scratch.short
+		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
+			continue
+		}
+		if d.refineLevels(&b, short) != nil {
+			d.headroomBeats(&b)
+		}
+		p := prospect{levels: b.levels, node: n, spare: b.spare}
+		if d.isLess(&p.levels) {
+			f.rows = append(f.rows, p)
+		}
+	}
+	heap.Init(f)
+}
+
+// searchProspect searches the first of the prospects for plans of lesser levels than
+// the best, and reports whether it did so to the end. If its bound is no less,
+// none of the others is.
+func (d lesserBounder) searchProspect() bool {
+	f := &d.problem.front
+	p := f.rows[0]
+	if !d.isLess(&p.levels) {
+		f.rows = f.rows[:0]
+		return true
+	}
+	done := d.refuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
+	heap.Pop(f)
+	return done
+}
+
+// isLess reports whether levels are less than those of the best plan.
+func (d lesserBounder) isLess(levels *cover.Levels) bool {
+	return !d.best.found || slices.Compare(levels[:], d.best.total.Levels[:]) < 0
+}
+
+// glances counts how often a look at the lanes of a node told that it has no plan of
+// lesser levels, and how often not.
+type glances struct{ told, missed int }
+
+// mostMissed is by how many more glances may tell nothing before they are given up.
+// If they mostly do, they are asked for nothing.
+const mostMissed = 16
+
+// quicklyNoLess reports whether it is seen soon that a node has no plan of lesser
+// levels than the best. It is the inner loop of the search for lesser levels.
+func (d lesserBounder) quicklyNoLess(n NodeID) bool {
+	rank := d.eligible.leastRank(d.c.digest.gauges[n].minPriority)
+	if rank > d.eligible.ceiling || d.compareQuickly(n, rank) >= 0 {
+		return true
+	}
+	g := &d.problem.glances
+	if g.missed > g.told+mostMissed {
+		return false
+	}
+	if d.lanesTell(n, rank) {
+		g.told++
+		return true
+	}
+	g.missed++
+	return false
+}
+
+// lanesTell reports whether the least rank and priority of a node are those of the
+// best plan, and tasks that have no more take as many victims over all types
+// together.
+func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
+	best := &d.best.total.Levels
+	priority := d.c.digest.gauges[n].minPriority
+	count := best[LevelVictims]
+	least := cover.Levels{LevelRank: rank, LevelPriority: int64(priority)}
+	if [LevelVictims]int64(least[:]) != [LevelVictims]int64(best[:]) || count > mixMost {
+		return false
+	}
+	lanes := d.digestOf(n).lanes
+	for k := len(lanes); k > 0 && (lanes[k-1].flags != 0 || lanes[k-1].priority != priority); k-- {
+		lanes = lanes[:k-1]
+	}
+	d.trial.left -= int64(len(lanes) * len(d.types))
+	short := d.scratch.short
+	d.nodeNeed(short, n)
+	rest, reach := d.weigh(&d.problem.mix, laneSet{n, lanes}, lackOfAll{short, count - 1})
+	if reach >= rest {
+		return false
+	}
+	sums := cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*int64(priority), best[LevelSumPriorities]))
+	return sums >= 0
+}
+
+// searchForLesser searches a node for plans of lesser levels, and reports whether
+// it did so to the end.
+func (d lesserBounder) searchForLesser(p *prospect) bool {
+	best := d.best.total.Levels
+	d.trial.proven = true
+	d.searchNode(p.node)
+	if d.best.found && d.best.total.Levels == best {
+		d.learn(p)
+	}
+	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
+}
