@@ -106,6 +106,9 @@ func (x *lesserSearch) stage(level int) bool {
 	if level < o.Count && !o.isMax(level) && x.goal[level] == 0 && (!x.paired(level) || x.goal[level+1] == 0) {
 		return true // nobody has less than nothing
 	}
+	if x.paired(level) && x.valueOf(&x.goal, level) == noLimit {
+		return false // prices of such size are not told apart
+	}
 	for i := range w.classes {
 		if x.allows(&w.classes[i].levels) {
 			x.order = append(x.order, int32(i))

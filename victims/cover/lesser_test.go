@@ -74,3 +74,17 @@ func TestLesser_ACostlyUnitInsteadOfACheapOne(t *testing.T) {
 	require.True(t, s.Found)
 	require.Equal(t, []int32{1}, s.Units)
 }
+
+// Own costs from 2^62 on are not told apart as prices: what costs one less than the
+// limit is found, or nothing is shown.
+func TestLesser_HugeOwnCosts(t *testing.T) {
+	p := &Problem{Needs: shorts(vec{9}), Order: planOrder, Capacity: vec{50}}
+	high, low := WideOf(noLimit - 1).Split()
+	p.Units = []Unit{unitOf("a", 9).level(LevelOwnHigh, high).level(LevelOwnLow, low).Unit}
+	limit := &Total{Units: 1, Levels: Levels{LevelVictims: 1}}
+	limit.Levels[LevelOwnHigh], limit.Levels[LevelOwnLow] = WideOf(noLimit).Split()
+	p.Limit = limit
+	w, s := Worker{OnlyLesser: true}, Selection{}
+	w.Least(&s, p, 1000)
+	require.True(t, s.Found || !s.Proven)
+}
