@@ -45,6 +45,8 @@ type joint struct {
 	lessons [mostLessons]jointMix
 	tied    bool // see jointSearch.tie
 	learned int  // how many lessons there ever were
+	kinds   kindLessons
+	kind    bandRow // that is looked at
 	front   []prospect
 	again   prospect // that is put back
 }
@@ -81,7 +83,8 @@ func (d jointSearch) applies() bool {
 // the best has them.
 func (d jointSearch) search() (shown bool) {
 	trial := d.trial // what the searches below show is not about all nodes
-	d.pool.joint.learned = 0
+	d.pool.joint.learned, d.pool.joint.kinds.vain = 0, 0
+	d.pool.joint.kinds.rows = d.pool.joint.kinds.rows[:0]
 	d.worker.OnlyLesser = true
 	d.begin()
 	if d.best.found {

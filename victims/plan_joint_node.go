@@ -171,6 +171,9 @@ func (d jointSearch) refuted(p *prospect) bool {
 	if !ok || !j.band.tellsOf(most-p.here) {
 		return false
 	}
+	if d.refutedByKinds(p.node, most) {
+		return true
+	}
 	for k := range min(j.learned, mostLessons) {
 		if count, _ := d.fewest(&j.lessons[k], p); count > most {
 			return true
@@ -211,7 +214,7 @@ func (d jointSearch) examine(p *prospect) bool {
 	most, ok := d.most(p)
 	ok = ok && d.pool.joint.band.tellsOf(most-p.here)
 	d.collect(p)
-	if ok && d.learn(p, most) {
+	if ok && (d.learn(p, most) || d.learnKinds(p, most)) {
 		return true
 	}
 	return d.attempt(p) && ok
@@ -384,11 +387,7 @@ func (d jointSearch) attempt(p *prospect) bool {
 	}
 	// A task was left out because others do as well: but for laws over sums, and for
 	// budgets. So nothing is shown unless the items have no plan without those either.
-	for i := range u.units {
-		x := &u.units[i]
-		x.Bounds, x.Erodes, x.Parts, x.Uses = nil, nil, nil, nil
-	}
-	u.bound = false
+	u.unbind()
 	d.state(&s, d.wanted(&s))
 	d.solve(&d.found, u, d.limit())
 	return d.found.Proven && !d.found.Found
