@@ -176,7 +176,12 @@ func (b *band) cut(d *decision, size resources.Vector) {
 // above it.
 func (b *band) add(d *decision, x *bandRow) bool {
 	b.seen = b.seen[:0]
+	types, first := len(b.types), b.draft[0]
 	for k, i := range b.order {
+		// The first type tells of half of them.
+		if b.sizes[int(i)*types] < first {
+			continue
+		}
 		if size := b.size(int(i)); within(b.draft, size) && b.isAbove(d, &b.rows[i], x, !slices.Equal(size, b.draft)) && b.see(b.rows[i].node) {
 			b.work += int64(k)
 			// What was above one task is above many.
@@ -232,7 +237,15 @@ func (b *band) isAbove(d *decision, x, y *bandRow, larger bool) bool {
 		return true
 	}
 	// Of tasks that are alike those that lose least come first, as in plans.
-	return cmp.Or(cmp.Compare(y.began, x.began), strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key)) < 0
+	return b.compareAlike(d, x, y) < 0
+}
+
+// compareAlike orders tasks that are alike: those that lose least first, then by key.
+func (b *band) compareAlike(d *decision, x, y *bandRow) int {
+	if x.began != y.began {
+		return cmp.Compare(y.began, x.began)
+	}
+	return strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key) // far away in memory
 }
 
 // compact leaves out those that have enough others above them by now, and puts the
@@ -241,7 +254,10 @@ func (b *band) compact(d *decision) {
 	// The largest first, by and large, for they are above most.
 	slices.SortFunc(b.order, func(i, j int32) int {
 		x, y := &b.rows[i], &b.rows[j]
-		return cmp.Or(cmp.Compare(y.sum, x.sum), cmp.Compare(y.began, x.began), strings.Compare(d.c.tasks[x.id].key, d.c.tasks[y.id].key))
+		if x.sum != y.sum {
+			return cmp.Compare(y.sum, x.sum)
+		}
+		return b.compareAlike(d, x, y)
 	})
 	// Rows change places with those of the last time, so that nothing is allocated.
 	old := b.old

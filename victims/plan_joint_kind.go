@@ -30,7 +30,7 @@ const (
 	// kindsAtMost is how many kinds a lesson has at most, and kindTries how many lessons
 	// are tried in vain before they are given up. Neither is measured.
 	kindsAtMost = 16
-	kindTries = 4
+	kindTries   = 4
 )
 
 // kindLessons are those of a decision.
