@@ -55,6 +55,7 @@ func (d jointSearch) eachKind(n NodeID, look func(x *bandRow, size resources.Vec
 		if !d.allows(l.flags, l.priority) {
 			continue
 		}
+		// Neighbours in a lane differ in their leaves only.
 		last := queueOfNone
 		for k := l.first; k < l.end; k++ {
 			leaf := &d.eligible.leaves[digest.leaves[k]]
@@ -80,6 +81,9 @@ const queueOfNone int32 = -1
 
 // refutedByKinds reports whether some lesson shows that a node has no plan of lesser
 // levels with so many victims.
+//
+// It has none if it lacks as much as the node of the lesson, or more, and none of its
+// tasks is better than all kinds: the lesson had enough of each of them.
 func (d jointSearch) refutedByKinds(n NodeID, most int64) bool {
 	short := d.scratch.short
 	d.nodeNeed(short, n)
@@ -112,6 +116,7 @@ func (d jointSearch) learnKinds(p *prospect, most int64) bool {
 	}) || int64(len(x.draft))*most > mostItems {
 		return false
 	}
+	// In vain: more tasks of a kind than the node has would do, or it took too long.
 	if !d.searchKinds(p, most) {
 		x.vain++
 		return false
@@ -130,11 +135,13 @@ func (d jointSearch) searchKinds(p *prospect, most int64) bool {
 	s := d.siteOf(p.node)
 	u.reset()
 	for i := range j.kinds.draft {
+		// A plan has no more victims than that, so that more of a kind are of no use.
 		for range most {
 			u.add(d.decision, &s, j.kinds.draft[i].id)
 		}
 	}
 	s.node = -1 // whoever is in the band is elsewhere
+	// Those on the node itself count as well: that only makes it easier to find a set.
 	for i := range j.band.rows {
 		if x := &j.band.rows[i]; d.allows(x.flags, x.priority) {
 			u.add(d.decision, &s, x.id)
