@@ -24,6 +24,8 @@ type filler struct {
 	finisher *finisher
 
 	ceiling ceiling
+	most    []int64 // as host.most, of the units that may go one by one below the ceiling
+	first   []int32 // host h has the rows first[h]:first[h+1] of it
 	gone    []int32 // by host, how many units went
 	spoiled []bool  // by host: its units may not go after all
 	largest []int32 // scratch of clearFor: units
@@ -41,6 +43,7 @@ func (x *filler) fill(levels *cover.Levels) {
 		rank:  levels[victims.LevelRank], priority: levels[victims.LevelPriority],
 	}
 	x.gone, x.spoiled = rows.Zeros(x.gone, len(x.hosts)), rows.Zeros(x.spoiled, len(x.hosts))
+	x.measure()
 	x.partial.begin()
 	if !x.partial.coverQueues(x.ceiling) {
 		return
@@ -55,10 +58,37 @@ func (x *filler) fill(levels *cover.Levels) {
 	}
 }
 
+// measure works out what the units of each host that may go free there at most.
+func (x *filler) measure() {
+	x.most, x.first = x.most[:0], append(x.first[:0], 0)
+	for h := range x.hosts {
+		from := len(x.most)
+		for _, u := range x.unitsOn(int32(h)) {
+			if x.admits(u) {
+				x.most = append(x.most, x.units[u].Size[:x.types]...)
+			}
+		}
+		x.addUp(x.most[from:])
+		x.first = append(x.first, int32(len(x.most)/x.types))
+	}
+}
+
+// admits reports whether a unit is a task alone that the ceiling lets go.
+func (x *filler) admits(u int32) bool {
+	unit := &x.units[u]
+	return !unit.whole && x.ceiling.admits(&unit.Levels)
+}
+
 // place gives a member a place, and reports whether it could.
 func (x *filler) place(m int32) bool {
+	// Law 2 may keep whom a host was chosen for. To try many hosts would take more
+	// time than what is left of the plan is worth.
+	const tries = 8
 	k := x.kindAt(m)
-	for !x.exhausted() {
+	for range tries {
+		if x.exhausted() {
+			return false
+		}
 		x.spend(len(x.hosts))
 		h := x.bestHost(k)
 		if h < 0 {
@@ -111,17 +141,17 @@ func (x *filler) scarceType(k *kind) (scarce int) {
 // kind, if the largest have gone before, and how much of a type there is then. It
 // reports false if there are too few.
 func (x *filler) needed(h int32, k *kind, scarce int) (n int, room int64, ok bool) {
-	host, free := &x.hosts[h], x.row(x.partial.free, int(h))
+	free, most := x.row(x.partial.free, int(h)), x.most[int(x.first[h])*x.types:]
 	gone := int(x.gone[h])
-	units := len(host.most)/x.types - gone
+	units := int(x.first[h+1]-x.first[h]) - gone
 	// freed is the most that i more units free of a type.
 	freed := func(i, t int) int64 {
 		if i == 0 {
 			return 0
 		}
-		sum := host.most[(gone+i-1)*x.types+t]
+		sum := most[(gone+i-1)*x.types+t]
 		if gone > 0 {
-			sum -= host.most[(gone-1)*x.types+t]
+			sum -= most[(gone-1)*x.types+t]
 		}
 		return sum
 	}
@@ -165,7 +195,7 @@ func (x *filler) clearFor(h int32, k *kind) bool {
 // have the most of a type, and among equals the least valuable.
 func (x *filler) listLargest(h int32, scarce int) {
 	for _, u := range x.unitsOn(h) {
-		if unit := &x.units[u]; !unit.whole && x.ceiling.admits(&unit.Levels) {
+		if x.admits(u) {
 			x.largest = append(x.largest, u)
 		}
 	}
