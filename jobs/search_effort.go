@@ -22,7 +22,9 @@ type effort struct {
 // pace is how many choices a single search may make, and smallPace one of many
 // searches. They keep one hard host from taking what is left of the budget from
 // all the others. In BenchmarkTowns half of pace saves up to 47 % of the steps in
-// clusters of few nodes, and leaves one cost of 144 unproven.
+// clusters of few nodes, and leaves one cost of 144 unproven; twice takes up to 1.9
+// times as many and proves no more. Half of smallPace saves up to 13 %, twice takes
+// up to 11 % more, and no answer is another.
 const pace, smallPace = 1 << 16, 1 << 12
 
 // begin gives a decision about so many members its budget.

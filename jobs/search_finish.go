@@ -135,7 +135,10 @@ func (x *finisher) wantedFor() resources.Vector {
 // polish looks for the cheapest units for the places of the finished plan, if
 // there are few to choose from, and offers what it finds.
 func (x *finisher) polish() {
-	const most = 64 // units; the search takes some milliseconds for as many
+	// Units; the search takes some milliseconds for as many. In the full clusters of
+	// BenchmarkTowns half saves up to 36 % of the steps and stops one task more.
+	// Twice takes up to 8 times as many and stops none less.
+	const most = 64
 	x.used = x.used[:0]
 	units := 0
 	for h := range x.hosts {

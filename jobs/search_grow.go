@@ -34,6 +34,10 @@ func (x *grower) growAll() {
 // How many offers to ask for, for a member. Whether members find places depends
 // little on it, and what they cost does: so it is few while the ceiling is
 // looked for, and more below it.
+//
+// In the full clusters of BenchmarkTowns half of hasty saves up to 23 % of the steps,
+// twice takes up to 1.5 times as many, and some plans have other victims. Half of
+// patient stops 17 more of 664 in clusters of 64 nodes; twice changes nothing.
 const hasty, patient = 4, 32
 
 // growFrom makes a plan member by member in an order, below the lowest ceiling
