@@ -57,6 +57,7 @@ func (d hearing) hearPlain(n NodeID) verdict {
 		}
 	}
 	d.trial.left -= hearWork * int64(len(d.scratch.taken))
+	// If all together give too little there is no plan, and nothing to ask about.
 	if resources.Fits(s.short, sum) && d.accepts(n, d.scratch.taken, coming) {
 		return heard
 	}
@@ -86,6 +87,8 @@ func (d hearing) listLane(n NodeID, l *lane) bool {
 // agrees searches a node and asks the predicate about its best set. If it accepts
 // that, the set is offered.
 func (d hearing) agrees(n NodeID) bool {
+	// The best plan so far waits aside: as a limit it would hide a costlier set that
+	// is the best of this node, and the answer is about the node.
 	h, lesser := &d.heard, d.worker.OnlyLesser
 	h.aside, d.best = d.best, h.aside
 	d.best.found, d.worker.OnlyLesser = false, false

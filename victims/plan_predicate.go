@@ -56,6 +56,8 @@ func (d hearing) search() bool {
 			d.qualify()
 			return true
 		}
+		// The node is out, and what was shown of all nodes is to be shown of the
+		// others anew.
 		h.said[d.best.node] = struck
 		h.early, d.best.found = true, false
 		d.trial.proven, d.trial.levels, d.trial.lesser = true, true, false

@@ -31,6 +31,7 @@ type problem struct {
 	mix      mixture
 	lessons  lessons
 	glances  glances
+	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
 }
 

@@ -86,6 +86,7 @@ func TestHard_LevelsInSequence(t *testing.T) {
 		for _, levels := range []victims.Levels{
 			{victims.LevelVictims, victims.LevelPriority, victims.LevelWork},
 			{victims.LevelSumRanks, victims.LevelExcess, victims.LevelPriority},
+			{victims.LevelWork, victims.LevelVictims},
 			victims.DefaultLevels(),
 		} {
 			var some, all victims.Decision
