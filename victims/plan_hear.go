@@ -3,24 +3,29 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
 
 // hearWork is what it takes to list a candidate for a question, in elementary work,
 // and fewElsewhere how many candidates that make headroom on other nodes are
 // among those of a node.
-const hearWork, fewElsewhere = 8, 256
+const hearWork, fewElsewhere = 8, 32
 
 // hear asks the predicate about all candidates of a node. If laws let not all of
-// them go, others than these may do, and it is asked about the best set, too.
+// them go, or they are too many, others than these may do, and it is asked about the
+// best set, too.
 func (d hearing) hear(n NodeID) verdict {
-	if said := d.hearPlain(n); said != unheard {
-		return said
+	accepted, ok := d.hearPlain(n)
+	complete := !d.needs.open()
+	if !ok {
+		d.trial.left -= gatherWork * int64(len(d.c.nodes[n].tasks))
+		var all []int32
+		all, complete = d.everybody(n)
+		accepted = d.suffices(n, all)
 	}
-	d.trial.left -= gatherWork * int64(len(d.c.nodes[n].tasks))
-	all, complete := d.everybody(n)
 	switch {
-	case d.suffices(n, all):
+	case accepted:
 		return heard
 	case complete:
 		return struck
@@ -31,26 +36,24 @@ func (d hearing) hear(n NodeID) verdict {
 	return struck
 }
 
-// hearPlain is hear for a node if nothing special is about its tasks, no law keeps
-// them from going together, and nothing is short elsewhere. Else it returns unheard.
-func (d hearing) hearPlain(n NodeID) verdict {
+// hearPlain is hear for a node if nothing special is about its tasks and no law keeps
+// them from going together, with those that make headroom on other nodes. It
+// reports whether the predicate accepts, and false if it was not asked.
+func (d hearing) hearPlain(n NodeID) (accepted, ok bool) {
 	gauge := &d.c.digest.gauges[n]
-	if !d.pruning() || d.needs.open() || d.p.Blockers != nil || d.without.Rule != 0 || d.hasSpecial(gauge) {
-		return unheard
+	if !d.pruning() || d.p.Blockers != nil || d.without.Rule != 0 || d.hasSpecial(gauge) || !d.listElsewhere(n) {
+		return false, false
 	}
 	s := d.siteOf(n)
 	digest := &d.c.digest.nodes[n]
+	d.heard.together = resources.Add(d.heard.together, d.heard.together, d.c.row(d.c.digest.all, n))
 	sum := d.scratch.sum
 	clear(sum)
-	d.scratch.taken = d.scratch.taken[:0]
 	for i := range digest.lanes {
 		size := digest.size(i, d.c.types)
-		if resources.Positive(size)&s.mask == 0 {
-			continue // they do not help
-		}
 		taken := int64(len(d.scratch.taken))
-		if !d.listLane(n, &digest.lanes[i]) {
-			return unheard
+		if !d.listLane(&s, i) {
+			return false, false
 		}
 		for t, v := range size {
 			sum[t] += v * (int64(len(d.scratch.taken)) - taken)
@@ -58,24 +61,50 @@ func (d hearing) hearPlain(n NodeID) verdict {
 	}
 	d.trial.left -= hearWork * int64(len(d.scratch.taken))
 	// If all together give too little there is no plan, and nothing to ask about.
-	if resources.Fits(s.short, sum) && d.accepts(n, d.scratch.taken, coming) {
-		return heard
-	}
-	return struck
+	return resources.Fits(s.short, sum) && d.accepts(n, d.scratch.taken, coming), true
 }
 
-// listLane appends the tasks of a lane of a node that no rule keeps to d.scratch.taken.
-// It reports false if law 2 may keep them from going together.
-func (d hearing) listLane(n NodeID, l *lane) bool {
-	e, digest := &d.eligible, &d.c.digest.nodes[n]
-	all := d.c.row(d.c.digest.all, n)
+// listElsewhere sets d.scratch.taken to the tasks that make headroom at the least cost,
+// but for those on a node, and what they free to d.heard.together. It reports false
+// if there are so few that all of them count, or whole gangs.
+func (d hearing) listElsewhere(n NodeID) bool {
+	d.heard.together = rows.Zeros(d.heard.together, d.c.types)
+	if !d.needs.open() {
+		d.scratch.taken = d.scratch.taken[:0]
+		return true
+	}
+	if d.required() || !d.headroom.searchHeadroom() || d.pool.singles <= fewElsewhere {
+		return false
+	}
+	d.scratch.taken = d.scratch.taken[:0] // a pool is gathered there
+	for _, i := range d.pool.shared.Units {
+		id := d.pool.ids[i]
+		if d.pool.gang[i] >= 0 || d.special(id) {
+			return false
+		}
+		if d.c.tasks[id].node != n {
+			d.scratch.taken = append(d.scratch.taken, id)
+			d.heard.together = resources.Add(d.heard.together, d.heard.together, d.c.size(id))
+		}
+	}
+	return true
+}
+
+// listLane appends the tasks of a lane that help, and that no rule keeps, to
+// d.scratch.taken. It reports false if law 2 may keep them from going with all the
+// others.
+func (d hearing) listLane(s *site, lane int) bool {
+	e, digest := &d.eligible, &d.c.digest.nodes[s.node]
+	l, has := &digest.lanes[lane], resources.Positive(digest.size(lane, d.c.types))
 	for j := l.first; j < l.end; j++ {
 		leaf, id := &e.leaves[digest.leaves[j]], digest.ids[j]
 		switch {
 		// The order of rules is that of Rule.
 		case e.hasApp && d.c.tasks[id].app == e.app, leaf.veto != 0, leaf.rank.Of(l.priority) > leaf.ceiling:
 			continue
-		case len(leaf.erodes) > 0 || !resources.Fits(all, leaf.room):
+		case has&(s.mask|d.needs.masks[leaf.level]) == 0:
+			continue // it helps neither the node nor headroom
+		case len(leaf.erodes) > 0 || !resources.Fits(d.heard.together, leaf.room):
 			return false
 		case !e.exempt(id):
 			d.scratch.taken = append(d.scratch.taken, id)
@@ -126,12 +155,12 @@ func (d hearing) everybody(n NodeID) (all []int32, complete bool) {
 // reports whether those are all.
 func (d hearing) addElsewhere(n NodeID) (complete bool) {
 	u, pool := &d.local, &d.pool
-	if complete = pool.singles <= fewElsewhere; complete {
+	if pool.singles <= fewElsewhere {
 		for i := range pool.singles {
 			d.addOther(n, i)
 		}
 		u.meetAll(pool.met)
-		return true
+		return !pool.partial
 	}
 	for _, i := range pool.shared.Units {
 		if g := pool.gang[i]; g >= 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // Planners that have a predicate search as others do, and ask it about the best
@@ -29,6 +30,9 @@ type hearings struct {
 	unsure   bool        // a node is out of which not all sets were refused
 	plans    []incumbent // the best of nodes that were searched before that
 	aside    incumbent   // see agrees
+
+	together resources.Vector // what the tasks that are asked about free; see hearPlain
+	byBound  []int32          // see line
 }
 
 // A verdict is what the predicate has said of a node.
@@ -59,9 +63,13 @@ func (d hearing) search() bool {
 		// The node is out, and what was shown of all nodes is to be shown of the
 		// others anew.
 		h.said[d.best.node] = struck
-		h.early, d.best.found = true, false
-		d.trial.proven, d.trial.levels, d.trial.lesser = true, true, false
+		h.early = true
+		// How many more victims than the plan that was refused nodes take is of no
+		// interest. Only with own costs would that plan be a limit.
+		d.best.found = len(d.c.costs) == 0
 		d.line()
+		d.best.found = false
+		d.trial.proven, d.trial.levels, d.trial.lesser = true, true, false
 	}
 	d.qualify()
 	return false
@@ -117,18 +125,26 @@ func (d hearing) line() {
 		if d.heard.said[n] == struck || !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.bounds.boundNode(&b, short) {
 			continue
 		}
-		lanes := d.bounds.refineLevels(&b, short)
-		if lanes == nil {
+		if d.bounds.refineLevels(&b, short) == nil {
 			continue
 		}
-		_, typ := d.bounds.fewest(n, lanes, short)
-		d.bounds.leastWork(&b, lanes, lack{typ, short[typ]})
-		f.rows = append(f.rows, prospect{levels: b.levels, work: b.work, node: n})
+		work := d.bounds.leastLost(n, b.levels[LevelVictims])
+		f.rows = append(f.rows, prospect{levels: b.levels, work: work, node: n})
 	}
-	slices.SortFunc(f.rows, func(a, b prospect) int {
-		return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.work.Compare(b.work), int(d.c.place(a.node)-d.c.place(b.node)))
-	})
+	// Rows are long, so it is their numbers that are sorted.
+	byBound := d.heard.byBound[:0]
 	for i := range f.rows {
+		byBound = append(byBound, int32(i))
+	}
+	d.heard.byBound = byBound
+	slices.SortFunc(byBound, func(i, j int32) int {
+		a, b := &f.rows[i], &f.rows[j]
+		if c := slices.Compare(a.levels[:], b.levels[:]); c != 0 {
+			return c
+		}
+		return cmp.Or(a.work.Compare(b.work), int(d.c.place(a.node)-d.c.place(b.node)))
+	})
+	for _, i := range byBound {
 		d.heard.order = append(d.heard.order, f.rows[i].node)
 	}
 }

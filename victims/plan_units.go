@@ -322,7 +322,8 @@ type headroomPool struct {
 	shared   cover.Selection // the cheapest set that makes headroom
 	singles  int             // how many of its units are single tasks, which come first
 	whole    bool            // thinning it has found nothing
-	thinned  bool            // it has only some of the candidates
+	thinned  bool            // it has only the best of the candidates
+	partial  bool            // it has only some of them, thinned or cut
 	groups   groupSet
 	firsts   firsts
 	joint    joint
@@ -352,11 +353,13 @@ func (p *headroomPool) gather(d *decision) {
 	d.scratch.taken = p.withGangs(d, ids)
 	p.sums.sumUp(d, d.scratch.taken)
 	ids = d.scratch.taken[:len(ids)]
+	all := len(ids)
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
 	} else if p.cuts(d, len(ids)) {
 		ids = p.cut(d, ids)
 	}
+	p.partial = len(ids) < all
 	slices.SortFunc(ids, d.compareGroups)
 	for _, id := range ids {
 		p.add(d, &s, id)
