@@ -28,6 +28,8 @@ type bounder struct{ *decision }
 //     victims, and how much work they lose at least. See plan_bound_lane.go.
 //  4. headroomBeats adds the victims that headroom takes elsewhere.
 //
+// If the best plan has one victim, beatenByOne says all of this at once.
+//
 // A bound is right if it is no higher than the cost of any lawful plan. So each
 // takes for granted whatever makes plans cheaper: that laws and exemptions keep
 // nobody, that units may be cut, that the newest tasks are the ones that help.
@@ -330,7 +332,7 @@ func reaches(count, amount, short int64) bool {
 func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short := d.scratch.short
-	if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
+	if !d.usable(n) || d.nodeNeed(short, n) == 0 || d.beatenByOne(n, short) || !d.boundClosely(&b, short) {
 		return
 	}
 	if d.best.found && d.isBeaten(&b, short) {

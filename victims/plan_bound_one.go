@@ -1,0 +1,58 @@
+package victims
+
+import (
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// If asks are about as large as tasks, one victim is enough on many nodes, and its
+// excess decides. Then one look at each lane says all that there is to know, and
+// sums are not asked for anything.
+
+// beatenByOne reports whether it is certain that no plan for a node is cheaper than
+// the best, which has one plain victim of the least rank and priority of the node.
+func (d bounder) beatenByOne(n NodeID, short resources.Vector) bool {
+	l, priority := &d.best.total.Levels, d.c.digest.gauges[n].minPriority
+	least := cover.Levels{
+		LevelRank: d.eligible.leastRank(priority), LevelPriority: int64(priority), LevelVictims: 1,
+	}
+	least[LevelSumRanks], least[LevelSumPriorities] = least[LevelRank], least[LevelPriority]
+	// Headroom counts for the excess, too. And a search that was broken off may have
+	// left sets of smaller keys on the best node.
+	if !d.best.found || *l != least || d.needs.open() || n == d.best.node {
+		return false
+	}
+	// So any plan that is no worse has one victim here, of that priority, and plain.
+	digest := &d.c.digest.nodes[n]
+	sets := setBounder{d: d, node: n}
+	missing := d.scratch.sum
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		if l.flags != 0 || l.priority != priority {
+			break // lanes are in that order
+		}
+		d.trial.left -= int64(len(d.types))
+		size := digest.size(i, d.c.types)
+		if !resources.Fits(short, size) {
+			continue
+		}
+		for t, v := range size {
+			missing[t] = short[t] - v
+		}
+		// Of a lane those go first that lose the least work.
+		if j := d.firstFree(digest, l); j < l.end && sets.isCheaper(setSoFar{missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)}) {
+			return false
+		}
+	}
+	return true
+}
+
+// firstFree returns the first task of a lane that no law keeps, or its end.
+func (d bounder) firstFree(digest *nodeDigest, l *lane) int32 {
+	j := l.first
+	// While Explain tries a rule, nobody knows what the others keep.
+	for d.without.Rule == 0 && j < l.end && d.keeps(digest, j, l.priority) {
+		j++
+	}
+	return j
+}
