@@ -335,7 +335,10 @@ func (d bounder) look(n NodeID) {
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || d.beatenByOne(n, short) || !d.boundClosely(&b, short) {
 		return
 	}
-	if d.best.found && d.isBeaten(&b, short) {
+	// To bound a huge node takes about as long as to search it, and has told nothing if
+	// it has the best plan already.
+	again := n == d.best.node && len(d.digestOf(n).lanes) > manyGroups
+	if d.best.found && !again && d.isBeaten(&b, short) {
 		return
 	}
 	if d.hearing.admits(n) {

@@ -115,7 +115,8 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 		return true
 	}
 	g := &d.problem.glances
-	if g.missed > g.told+mostMissed {
+	// The node of the best plan gets a closer look anyway.
+	if n == d.best.node || g.missed > g.told+mostMissed {
 		return false
 	}
 	if d.lanesTell(n, rank) {

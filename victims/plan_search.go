@@ -42,6 +42,7 @@ func (d *decision) choose() (found bool) {
 	d.allow()
 	d.best.found = false
 	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
+	d.local.picked = -1 // since then tasks may have come and gone
 	d.gangs.reset(d)
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short

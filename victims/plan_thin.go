@@ -116,8 +116,13 @@ func (h thinning) share(id TaskID) (share int64) {
 // pickLanes picks the best lanes of a huge node: of each kind that decides before
 // own costs no more than thinTo, those that have most of what the node lacks for
 // their own cost. They stay in their order.
+//
+// A decision picks once for as long as it stays with a node.
 func (u *unitSet) pickLanes(d *decision, s *site) {
-	u.picks = u.picks[:0]
+	if u.picked == s.node {
+		return
+	}
+	u.picks, u.picked = u.picks[:0], s.node
 	digest := &d.c.digest.nodes[s.node]
 	d.problem.mix.aim(s.short)
 	for from := 0; from < len(digest.lanes); {
@@ -128,10 +133,14 @@ func (u *unitSet) pickLanes(d *decision, s *site) {
 			if l.flags != kind.flags || l.priority != kind.priority {
 				break
 			}
-			best = keepBest(best, pickedLane{
-				share: d.problem.mix.of(digest.size(end, d.c.types)),
-				cost:  d.c.costOf(digest.ids[l.first]), lane: int32(end),
-			}, pickedLane.compare)
+			x := pickedLane{share: d.problem.mix.of(digest.size(end, d.c.types)), lane: int32(end)}
+			// Without own costs most have no more than the worst that was picked.
+			if len(d.c.costs) > 0 {
+				x.cost = d.c.costOf(digest.ids[l.first])
+			} else if len(best) == thinTo && x.share <= best[0].share {
+				continue
+			}
+			best = keepBest(best, x, pickedLane.compare)
 		}
 		for i := range best {
 			u.picks = append(u.picks, best[i].lane)

@@ -18,9 +18,10 @@ type unitSet struct {
 	bound bool     // some unit has bounds
 	met   []int32  // the gangs of which members were seen, each once
 	// thinned says that the node has so many lanes that only some were gathered, and
-	// picks are those.
+	// picks are those of the node that was picked from last, or -1.
 	thinned bool
 	picks   []int32
+	picked  NodeID
 
 	parts   []cover.Part
 	rows    []int32
