@@ -28,7 +28,7 @@ type bounder struct{ *decision }
 //     victims, and how much work they lose at least. See plan_bound_lane.go.
 //  4. headroomBeats adds the victims that headroom takes elsewhere.
 //
-// If the best plan has one victim, beatenByOne says all of this at once.
+// If the best plan has one victim, oneBounder says all of this at once.
 //
 // A bound is right if it is no higher than the cost of any lawful plan. So each
 // takes for granted whatever makes plans cheaper: that laws and exemptions keep
@@ -331,8 +331,8 @@ func reaches(count, amount, short int64) bool {
 // than the bounds.
 func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
-	short := d.scratch.short
-	if !d.usable(n) || d.nodeNeed(short, n) == 0 || d.beatenByOne(n, short) || !d.boundClosely(&b, short) {
+	short, one := d.scratch.short, oneBounder{d}
+	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || !d.boundClosely(&b, short) {
 		return
 	}
 	// To bound a huge node takes about as long as to search it, and has told nothing if

@@ -9,9 +9,12 @@ import (
 // excess decides. Then one look at each lane says all that there is to know, and
 // sums are not asked for anything.
 
-// beatenByOne reports whether it is certain that no plan for a node is cheaper than
-// the best, which has one plain victim of the least rank and priority of the node.
-func (d bounder) beatenByOne(n NodeID, short resources.Vector) bool {
+// A oneBounder bounds nodes on which one victim may be enough.
+type oneBounder struct{ bounder }
+
+// tells reports whether it is certain that no plan for a node is cheaper than the
+// best, which has one plain victim of the least rank and priority of the node.
+func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 	l, priority := &d.best.total.Levels, d.c.digest.gauges[n].minPriority
 	least := cover.Levels{
 		LevelRank: d.eligible.leastRank(priority), LevelPriority: int64(priority), LevelVictims: 1,
@@ -24,7 +27,7 @@ func (d bounder) beatenByOne(n NodeID, short resources.Vector) bool {
 	}
 	// So any plan that is no worse has one victim here, of that priority, and plain.
 	digest := &d.c.digest.nodes[n]
-	sets := setBounder{d: d, node: n}
+	sets := setBounder{d: d.bounder, node: n}
 	missing := d.scratch.sum
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
@@ -48,7 +51,7 @@ func (d bounder) beatenByOne(n NodeID, short resources.Vector) bool {
 }
 
 // firstFree returns the first task of a lane that no law keeps, or its end.
-func (d bounder) firstFree(digest *nodeDigest, l *lane) int32 {
+func (d oneBounder) firstFree(digest *nodeDigest, l *lane) int32 {
 	j := l.first
 	// While Explain tries a rule, nobody knows what the others keep.
 	for d.without.Rule == 0 && j < l.end && d.keeps(digest, j, l.priority) {
