@@ -38,3 +38,46 @@ func TestLoop(t *testing.T) {
 	}
 	require.Less(t, last, 3*first, "%d and %d steps", first, last)
 }
+
+// TestLoopFresh decides asks of two applications in turn, and now and then over a copy, by a
+// planner that has decided all before and by one that has decided nothing: what is kept
+// from one decision to the next changes neither plans nor what a search spends.
+func TestLoopFresh(t *testing.T) {
+	const asks = 120
+	w := workload.W{Nodes: 400, Tasks: 30, Tree: workload.Tree2x10}
+	h := workload.Hard{Nodes: 400, Tasks: 30, Shapes: 30}
+	for name, load := range map[string]struct {
+		c       *victims.Cluster
+		subject func(c *victims.Cluster) *workload.Subject
+	}{
+		"plain": {w.Build(), func(c *victims.Cluster) *workload.Subject { return w.Subject(c, 4) }},
+		"hard":  {h.Build(), func(c *victims.Cluster) *workload.Subject { return h.Subject(c, 4) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, other := load.c, victims.Cluster{}
+			s := load.subject(c)
+			for i := range asks {
+				if i%40 == 39 { // the same planner, another cluster, whose digests are copied
+					other.CopyFrom(c)
+					c, s.Planner.Cluster = &other, &other
+				}
+				fresh := load.subject(c)
+				for _, subject := range []*workload.Subject{s, fresh} {
+					subject.Ask.Key, subject.Ask.Application = fmt.Sprint("ask-", i), "asking"
+					if i%10 > 6 {
+						subject.Ask.Application = c.Task(victims.TaskID(i)).Application
+					}
+					subject.Decide()
+				}
+				d := &s.Decision
+				require.Equal(t, victims.Preempts, d.Outcome)
+				require.Equal(t, fresh.Decision.Plan, d.Plan)
+				require.NoError(t, c.Apply(&d.Plan))
+				for _, v := range d.Plan.Victims {
+					require.NoError(t, c.RemoveTask(v.Key))
+				}
+				require.NoError(t, c.Start(s.Ask.Key, workload.Now))
+			}
+		})
+	}
+}

@@ -150,7 +150,7 @@ func (x *index) delete(id TaskID) {
 func (x *index) newNode(name string) NodeID {
 	id, grown := x.addRow(name)
 	if grown {
-		x.digest.addNode(x.types)
+		x.digest.newNode(x.types)
 		x.digest.stale(id)
 	}
 	return id

@@ -29,6 +29,10 @@ type digest struct {
 	digestRows
 	sorter laneSorter
 	room   digestRoom
+	// By node, a number that tells its digest from all that it had before, and the
+	// largest one given so far: what is derived from a digest can be kept with it.
+	made  []uint64
+	stamp uint64
 	settling
 }
 
@@ -109,12 +113,17 @@ func (g *digestRows) grow(nodes, types int) {
 }
 
 func (g *digestRows) addNode(types int) {
+	g.addSums(types)
+	g.nodes = append(g.nodes, nodeDigest{})
+}
+
+// addSums adds the row of a node, but for its lanes.
+func (g *digestRows) addSums(types int) {
 	for _, block := range g.blocks() {
 		*block = rows.More(*block, types)
 	}
 	g.gauges = append(g.gauges, gauge{})
 	g.latest = append(g.latest, make([]int64, numLatest)...)
-	g.nodes = append(g.nodes, nodeDigest{})
 }
 
 // refresh makes the digest of a node anew from the list of its tasks. The cost is
@@ -123,6 +132,9 @@ func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 	gauge, d, s := &g.gauges[n], &g.nodes[n], &g.sorter
 	gauge.fresh, gauge.leaving, gauge.required = true, 0, 0
 	gauge.jobs, gauge.budgets = false, false
+	// Whoever kept something of the digest before sees by this that it is void.
+	g.stamp++
+	g.made[n] = g.stamp
 	s.reset()
 	for _, id := range tasks {
 		switch r := &x.tasks[id]; {

@@ -234,6 +234,7 @@ func (d bounder) searchRoomy() {
 // [bounder.look] does, only sooner, and is the inner loop of every decision.
 func (d bounder) next(i int) int {
 	c, e := d.c, &d.eligible
+	all := &c.digest.digestRows
 	for ; i < len(d.nodes); i++ {
 		n := d.nodes[i]
 		if i%stride == 0 {
@@ -243,7 +244,7 @@ func (d bounder) next(i int) int {
 		case rank > e.ceiling:
 			continue // law 6, for all of its tasks
 		case d.best.found:
-			if d.quicklyBeaten(n, rank) {
+			if d.quicklyBeaten(n, rank, digestRow{all, n}) || d.siftedBeaten(n) {
 				continue
 			}
 		case d.tooLarge(c.row(c.digest.least, n)):
@@ -254,16 +255,22 @@ func (d bounder) next(i int) int {
 	return i
 }
 
+// A digestRow is a row that tells of a node.
+type digestRow struct {
+	of  *digestRows
+	row NodeID
+}
+
 // quicklyBeaten is beaten for a node of which the least rank is known, and
-// nothing else.
-func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
-	if c := d.compareQuickly(n, rank); c != 0 {
+// nothing else but sums.
+func (d bounder) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
+	if c := d.compareQuickly(n, rank, sums); c != 0 {
 		return c > 0
 	}
 	// As the last of the tasks was scheduled no later than any, all lose as much.
 	best := &d.best.total
 	count := best.Levels[LevelVictims]
-	last := d.c.digest.latest[int(n)*numLatest]
+	last := sums.of.latest[int(sums.row)*numLatest]
 	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
@@ -278,9 +285,10 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64) bool {
 // those of the best plan, as far as the digest tells by sums alone. Of what
 // decides before and between ranks, priorities and the number of victims it takes
 // none to be needed.
-func (d bounder) compareQuickly(n NodeID, rank int64) int {
+func (d bounder) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	c, l := d.c, &d.best.total.Levels
-	priority := int64(c.digest.gauges[n].minPriority)
+	g, row := sums.of, sums.row
+	priority := int64(g.gauges[row].minPriority)
 	switch {
 	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
 		return -1
@@ -292,9 +300,9 @@ func (d bounder) compareQuickly(n NodeID, rank int64) int {
 		return -1
 	}
 	count, fewer := l[LevelVictims], true
-	first := int(n) * c.types
+	at, in := int(n)*c.types, int(row)*c.types
 	for _, t := range d.types {
-		short, largest := d.size[t]-c.coming[first+t], c.digest.largest[first+t]
+		short, largest := d.size[t]-c.coming[at+t], g.largest[in+t]
 		if !reaches(count, largest, short) {
 			return 1 // more victims
 		}

@@ -111,7 +111,10 @@ const mostMissed = 16
 // levels than the best. It is the inner loop of the search for lesser levels.
 func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 	rank := d.eligible.leastRank(d.c.digest.gauges[n].minPriority)
-	if rank > d.eligible.ceiling || d.compareQuickly(n, rank) >= 0 {
+	if rank > d.eligible.ceiling || d.compareQuickly(n, rank, digestRow{&d.c.digest.digestRows, n}) >= 0 {
+		return true
+	}
+	if d.siftedNoLess(n) {
 		return true
 	}
 	g := &d.problem.glances

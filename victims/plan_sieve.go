@@ -11,11 +11,14 @@ import "slices"
 // Bounds read the sieve for its node, and the digest of the cluster for all others:
 // see [bounder.digestAt].
 type sieve struct {
-	node   NodeID // whose tasks are sifted, or -1
-	needed bool   // laws keep some tasks of the cluster
-	apps   bool   // the ask's application has tasks in leaves that give some
-	vetoes []bool // by queue: the leaf gives nothing
-	rows   digestRows
+	node   NodeID     // whose tasks are sifted, or -1
+	needed bool       // laws keep some tasks of the cluster
+	apps   bool       // the ask's application has tasks in leaves that give some
+	vetoes []bool     // by queue: the leaf gives nothing
+	sifted digestRows // of the node
+	rows   *digestRows
+	row    NodeID // of rows, which tells of the node
+	kept   keptSieves
 }
 
 // reset forgets the node, and finds out whether laws keep any tasks.
@@ -36,16 +39,17 @@ func (s *sieve) reset(d *decision) {
 		s.apps = home == noLeaf || !s.vetoes[home]
 	}
 	s.needed = s.needed || s.apps
-	if s.rows.nodes == nil || len(s.rows.plain) != d.c.types {
-		s.rows = digestRows{}
-		s.rows.addNode(d.c.types)
+	if s.sifted.nodes == nil || len(s.sifted.plain) != d.c.types {
+		s.sifted = digestRows{}
+		s.sifted.addNode(d.c.types)
 	}
+	s.kept.reset(d)
 }
 
 // digestAt returns the rows and the number of the row that tell of a node.
 func (d bounder) digestAt(n NodeID) (rows *digestRows, row NodeID) {
 	if n == d.sieve.node {
-		return &d.sieve.rows, 0
+		return d.sieve.rows, d.sieve.row
 	}
 	return &d.c.digest.digestRows, n
 }
@@ -62,8 +66,18 @@ func (d bounder) sift(n NodeID) bool {
 	if n == d.sieve.node {
 		return true
 	}
-	from, to := &d.c.digest.nodes[n], &d.sieve.rows.nodes[0]
-	if d.without.Rule != 0 || d.letsAll(from, d.c.digest.gauges[n].maxPriority) {
+	from, to := &d.c.digest.nodes[n], &d.sieve.sifted.nodes[0]
+	kept := &d.sieve.kept
+	switch {
+	case d.without.Rule != 0:
+		return false
+	// Of most nodes it is known from the decision before.
+	case kept.holds(n):
+		if !kept.at[n].some {
+			return false
+		}
+	case d.letsAll(from, d.c.digest.gauges[n].maxPriority):
+		kept.keepNone(n)
 		return false
 	}
 	// In the order of the digest, so that lanes stay sorted.
@@ -84,11 +98,54 @@ func (d bounder) sift(n NodeID) bool {
 		}
 	}
 	if len(to.ids) == len(from.ids) {
+		kept.keepNone(n)
 		return false // it was no more than possible
 	}
-	d.sieve.rows.sumUp(0, d.c.types)
-	d.sieve.node = n
+	d.sieve.sifted.sumUp(0, d.c.types)
+	kept.keep(n, &d.sieve.sifted)
+	d.sieve.node, d.sieve.rows, d.sieve.row = n, &d.sieve.sifted, 0
 	return true
+}
+
+// recall makes the sieve that of a node by the sums alone, and reports whether laws
+// keep some of its tasks. Forget it before anything reads its lanes.
+func (d bounder) recall(n NodeID) bool {
+	s := &d.sieve
+	if d.without.Rule != 0 || !s.kept.holds(n) || !s.kept.at[n].some {
+		return false
+	}
+	s.node, s.rows, s.row = n, &s.kept.rows, NodeID(s.kept.at[n].row-1)
+	return true
+}
+
+// forget forgets the node.
+func (s *sieve) forget() { s.node = -1 }
+
+// siftedBeaten is quicklyBeaten for a node that was sifted before.
+func (d bounder) siftedBeaten(n NodeID) bool {
+	if !d.recall(n) {
+		return false
+	}
+	g, row := d.digestAt(n)
+	rank := d.eligible.leastRank(g.gauges[row].minPriority)
+	beaten := rank > d.eligible.ceiling || d.quicklyBeaten(n, rank, digestRow{g, row})
+	d.sieve.forget()
+	return beaten
+}
+
+// siftedNoLess reports whether the tasks of a node that the laws let go have no lesser
+// levels than the best plan, as far as their sums tell.
+//
+// It sifts a node of which nothing is kept: what it says, and with it what a search
+// spends, must not depend on the decisions before.
+func (d bounder) siftedNoLess(n NodeID) bool {
+	defer d.sieve.forget()
+	if !d.sieve.kept.holds(n) && !d.sift(n) || !d.recall(n) {
+		return false
+	}
+	g, row := d.digestAt(n)
+	rank := d.eligible.leastRank(g.gauges[row].minPriority)
+	return rank > d.eligible.ceiling || d.compareQuickly(n, rank, digestRow{g, row}) >= 0
 }
 
 // letsAll reports whether it is certain that laws let all tasks of a node go, the
