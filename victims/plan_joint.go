@@ -3,7 +3,6 @@ package victims
 import (
 	"container/heap"
 	"math"
-	"slices"
 
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -19,8 +18,9 @@ import (
 //  1. begin searches a few nodes, with tasks elsewhere of some nodes only. That mostly
 //     gives a plan with as few victims as any, or one more.
 //  2. showLeast passes over the nodes that cannot have a plan of lesser levels, by what
-//     they lack themselves. What the others may take elsewhere decides how deep the band
-//     has to be, and it is filled if anybody takes any.
+//     they lack themselves, and searches a few of the others. What those that are left
+//     may take elsewhere decides how deep the band has to be, and it is filled if anybody
+//     takes any.
 //  3. examineAll goes along the nodes that are left, those of the least bounds first. A
 //     bound is a mixture of all needs. If no lesson tells that a node has no lesser
 //     plan, weights are sought that do; and if there are none, the few tasks that are
@@ -83,8 +83,7 @@ func (d jointSearch) applies() bool {
 // the best has them.
 func (d jointSearch) search() (shown bool) {
 	trial := d.trial // what the searches below show is not about all nodes
-	d.pool.joint.learned, d.pool.joint.kinds.vain = 0, 0
-	d.pool.joint.kinds.rows = d.pool.joint.kinds.rows[:0]
+	d.forget()
 	d.worker.OnlyLesser = true
 	d.begin()
 	if d.best.found {
@@ -109,46 +108,13 @@ func (d jointSearch) begin() {
 			f.rows = append(f.rows, p)
 		}
 	}
-	heap.Init(f)
-	// Nothing is shown here, so that every search may end early.
-	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.trial.stopped; {
-		p := f.rows[0]
-		heap.Pop(f)
-		if d.best.found && slices.Compare(p.levels[:], d.best.total.Levels[:]) >= 0 {
-			break
-		}
-		if d.passes(p.node) {
-			d.collect(&p)
-			d.bounds.within(d.trial.left/32, func() bool { return d.attempt(&p) })
-			tries++
-		}
-	}
+	d.tryFew()
 }
 
-// prospect returns a node with a bound on levels by what it lacks itself. It reports
-// false if it has no plan, or none of lesser levels than the best.
-func (d jointSearch) prospect(n NodeID) (p prospect, ok bool) {
-	if !d.usable(n) {
-		return p, false
-	}
-	b, short := nodeBound{node: n}, d.scratch.short
-	if d.nodeNeed(short, n) == 0 {
-		// What makes headroom may be anywhere, and is bounded with that.
-		b.levels = leastLevels
-		return prospect{levels: b.levels, node: n}, true
-	}
-	if !d.bounds.boundClosely(&b, short) || !d.isLesser(&b.levels) {
-		return p, false
-	}
-	if d.bounds.refineLevels(&b, short) == nil || !d.isLesser(&b.levels) {
-		return p, false
-	}
-	return prospect{levels: b.levels, node: n, here: b.levels[LevelVictims]}, true
-}
-
-// isLesser reports whether levels are less than those of the best plan.
-func (d jointSearch) isLesser(levels *cover.Levels) bool {
-	return !d.best.found || slices.Compare(levels[:], d.best.total.Levels[:]) < 0
+// forget forgets all lessons: they hold for one band.
+func (d jointSearch) forget() {
+	j := &d.pool.joint
+	j.learned, j.kinds.vain, j.kinds.rows = 0, 0, j.kinds.rows[:0]
 }
 
 // showLeast looks at all nodes that may have a plan of lesser levels than the best,
@@ -156,35 +122,19 @@ func (d jointSearch) isLesser(levels *cover.Levels) bool {
 // best.
 func (d jointSearch) showLeast() bool {
 	j := &d.pool.joint
-	// How many victims elsewhere a plan of lesser levels may have at most.
-	elsewhere, roomy := int64(0), false
-	j.front = j.front[:0]
-	for _, n := range d.nodes {
-		p, ok := d.prospect(n)
-		if !ok {
-			continue
-		}
-		if p.levels == leastLevels {
-			// All nodes with room have the same plans.
-			if roomy || !d.passes(n) {
-				continue
-			}
-			roomy = true
-		}
-		j.front = append(j.front, p)
-		most, ok := d.most(&p)
-		if !ok {
-			// How many a plan has that is better before that, nobody knows.
-			most = p.here + sampleDepth // for a first look
-		}
-		elsewhere = max(elsewhere, most-p.here)
-	}
+	d.findFront()
+	// A better plan makes the front shorter, and the band less deep. So it is worth
+	// another look before that is filled.
+	d.sampleFront()
+	elsewhere := d.elsewhereAtMost()
+	d.forget()
 	j.band.reset(d.decision, int(min(elsewhere, widestBand))+1)
 	if elsewhere > 0 && !j.band.fill(d.decision) {
 		return false
 	}
 	j.mix.even(d.decision)
 	j.mix.list(d.decision, &j.band)
+	d.sampleFront()
 	// A hard node must not take what the others need. So it gets little at first.
 	for _, part := range [...]int64{64, 8, 2} {
 		if !d.examineAll(part) {
@@ -206,7 +156,10 @@ func (d jointSearch) examineAll(part int64) bool {
 	// The best plan may have become better since the last part.
 	for i := range j.front {
 		p := &j.front[i]
-		if d.raise(p); d.isLesser(&p.levels) {
+		if !d.best.losesTo(&p.levels) || d.refutedSoon(p) {
+			continue
+		}
+		if d.raise(p); d.best.losesTo(&p.levels) {
 			f.rows = append(f.rows, *p)
 		}
 	}
@@ -215,7 +168,7 @@ func (d jointSearch) examineAll(part int64) bool {
 	for len(f.rows) > 0 && d.trial.left > 0 && !d.trial.stopped {
 		p := f.rows[0]
 		// No bound of the others is less than that of the first.
-		if !d.isLesser(&p.levels) {
+		if !d.best.losesTo(&p.levels) {
 			return true
 		}
 		heap.Pop(f)

@@ -182,6 +182,16 @@ func (d jointSearch) refuted(p *prospect) bool {
 	return false
 }
 
+// refutedSoon is refuted by lessons that ask for no sums.
+func (d jointSearch) refutedSoon(p *prospect) bool {
+	j := &d.pool.joint
+	if len(j.kinds.rows) == 0 {
+		return false
+	}
+	most, ok := d.most(p)
+	return ok && j.band.tellsOf(most-p.here) && d.refutedByKinds(p.node, most)
+}
+
 // most returns how many victims a plan has at most that is of lesser levels than the
 // best. It reports false if such a plan may be better in levels before the number of
 // victims.
@@ -212,12 +222,14 @@ func (d jointSearch) most(p *prospect) (most int64, ok bool) {
 // number of victims, it still looks for one, but shows nothing.
 func (d jointSearch) examine(p *prospect) bool {
 	most, ok := d.most(p)
-	ok = ok && d.pool.joint.band.tellsOf(most-p.here)
+	told := ok && d.pool.joint.band.tellsOf(most-p.here)
 	d.collect(p)
-	if ok && (d.learn(p, most) || d.learnKinds(p, most)) {
-		return true
+	// Even of a band that does not tell all, weights leave out most of the items that no
+	// lesser plan has.
+	if ok && d.learn(p, most) || told && d.learnKinds(p, most) {
+		return told
 	}
-	return d.attempt(p) && ok
+	return d.attempt(p) && told
 }
 
 // collect lists the tasks that a plan for a node may have.

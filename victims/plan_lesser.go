@@ -3,7 +3,6 @@ package victims
 import (
 	"cmp"
 	"container/heap"
-	"slices"
 
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -72,7 +71,7 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 			d.headroomBeats(&b)
 		}
 		p := prospect{levels: b.levels, node: n, spare: b.spare}
-		if d.isLess(&p.levels) {
+		if d.best.losesTo(&p.levels) {
 			f.rows = append(f.rows, p)
 		}
 	}
@@ -85,18 +84,13 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 func (d lesserBounder) searchProspect() bool {
 	f := &d.problem.front
 	p := f.rows[0]
-	if !d.isLess(&p.levels) {
+	if !d.best.losesTo(&p.levels) {
 		f.rows = f.rows[:0]
 		return true
 	}
 	done := d.refuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
 	heap.Pop(f)
 	return done
-}
-
-// isLess reports whether levels are less than those of the best plan.
-func (d lesserBounder) isLess(levels *cover.Levels) bool {
-	return !d.best.found || slices.Compare(levels[:], d.best.total.Levels[:]) < 0
 }
 
 // glances counts how often a look at the lanes of a node told that it has no plan of

@@ -1,6 +1,8 @@
 package victims
 
 import (
+	"slices"
+
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -18,6 +20,12 @@ type incumbent struct {
 	asMuch   []int64 // see noteShare
 	more     []int64 // the least amounts that are a larger share
 	bestType int     // the type that decides the excess
+}
+
+// losesTo reports whether a plan of some levels would be better by them alone. Any
+// would if there is none yet.
+func (b *incumbent) losesTo(levels *cover.Levels) bool {
+	return !b.found || slices.Compare(levels[:], b.total.Levels[:]) < 0
 }
 
 // A problem is what is posed to the worker, and the memory for it.
