@@ -125,7 +125,7 @@ func (d jointSearch) showLeast() bool {
 	d.findFront()
 	// A better plan makes the front shorter, and the band less deep. So it is worth
 	// another look before that is filled.
-	d.sampleFront()
+	d.sampleFront(jointStride)
 	elsewhere := d.elsewhereAtMost()
 	d.forget()
 	j.band.reset(d.decision, int(min(elsewhere, widestBand))+1)
@@ -134,7 +134,10 @@ func (d jointSearch) showLeast() bool {
 	}
 	j.mix.even(d.decision)
 	j.mix.list(d.decision, &j.band)
-	d.sampleFront()
+	// What a few nodes teach often tells of all others, and a better plan that is found
+	// among some more.
+	d.sampleFront(jointStride)
+	d.sampleFront(jointStride / 4)
 	// A hard node must not take what the others need. So it gets little at first.
 	for _, part := range [...]int64{64, 8, 2} {
 		if !d.examineAll(part) {

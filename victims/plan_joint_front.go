@@ -87,13 +87,16 @@ func (d jointSearch) tryFew() {
 	}
 }
 
-// sampleFront makes a frontier of a part of the front, and tries a few of that. So
-// lessons are learned, and a better plan is found, before all of the front is raised.
-func (d jointSearch) sampleFront() {
+// sampleFront makes a frontier of every n-th node of the front, and tries a few of
+// those. So lessons are learned, and a better plan is found, before all are raised.
+func (d jointSearch) sampleFront(every int) {
 	j, f := &d.pool.joint, &d.problem.front
 	f.rows = f.rows[:0]
-	for i := 0; i < len(j.front); i += jointStride {
+	for i := 0; i < len(j.front); i += every {
 		p := j.front[i] // bounds by a sample hold for nothing, so the front keeps its own
+		if !d.best.losesTo(&p.levels) || d.refutedSoon(&p) {
+			continue
+		}
 		if d.raise(&p); d.best.losesTo(&p.levels) {
 			f.rows = append(f.rows, p)
 		}

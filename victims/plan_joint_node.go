@@ -131,13 +131,17 @@ func (d jointSearch) onNode(mix *jointMix, n NodeID, most int) []int64 {
 			continue
 		}
 		size := digest.size(i, d.c.types)
-		of := mix.node.of(size)
+		of, share, last := mix.node.of(size), int64(0), queueOfNone
 		for k := l.first; k < l.end; k++ {
 			leaf := &d.eligible.leaves[digest.leaves[k]]
 			if leaf.veto != 0 {
 				continue
 			}
-			top = insertTop(top, most, of+mix.ofHeads(d.decision, size, leaf.level))
+			// Neighbours in a lane mostly are of one level, and then share alike.
+			if leaf.level != last {
+				last, share = leaf.level, of+mix.ofHeads(d.decision, size, leaf.level)
+			}
+			top = insertTop(top, most, share)
 		}
 	}
 	d.trial.left -= int64(len(digest.ids) * len(d.types) * (1 + len(mix.heads)))
