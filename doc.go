@@ -399,10 +399,11 @@
 //	clone                               a copy of everything
 //
 // With options a plan costs T·t more at worst: Exempt is asked about each task,
-// and more nodes are searched with a Compare of the caller's or after a refusal
-// of the predicate. Levels in another order cost about as much as by default. The search of one node is exponential in the number of kinds
-// of tasks on it at worst, and bounded by a budget. bench/README.md says what it
-// comes to.
+// and more nodes are searched with a Compare of the caller's. After a refusal of the
+// predicate each node costs one question about all of its candidates. Levels in another
+// order cost about as much as by default, and several times that if work or excess decides
+// first. The search of one node is exponential in the number of kinds of tasks on it
+// at worst, and bounded by a budget. bench/README.md says what it comes to.
 //
 // # What is promised, and what is not
 //

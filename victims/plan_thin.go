@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // If tasks that make headroom are many and hardly two are alike, a search over
@@ -76,33 +77,43 @@ func (g *groupSet) add(h uint64) {
 // thin keeps the best candidates by themselves: of the least levels, then those
 // that give most of what is lacking, then by work and key.
 func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
-	best := ids[:0] // in the same memory: what is kept never overtakes what is read
+	// Most of very many are told by levels and share alone. What those that are kept
+	// have is not worked out again for each that comes after them.
+	order, best := &d.problem.order, p.best[:0]
 	for _, id := range ids {
-		best = keepBest(best, id, thinning{d}.compare)
+		x := pooledTask{id: id, levels: d.eligible.Levels(id), share: p.shareOf(d, id)}
+		if len(best) == thinTo {
+			worst := &best[0]
+			if c := order.CompareLevels(&x.levels, &worst.levels); c > 0 || c == 0 && x.share < worst.share {
+				continue
+			}
+		}
+		x.lost = d.eligible.Lost(id)
+		best = keepBest(best, x, func(a, b pooledTask) int {
+			if c := order.CompareLevels(&a.levels, &b.levels); c != 0 {
+				return c
+			}
+			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lost, b.lost), strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key))
+		})
 	}
-	return best
+	p.best, ids = best, ids[:0]
+	for i := range best {
+		ids = append(ids, best[i].id)
+	}
+	return ids
 }
 
-// thinning orders the tasks of a pool.
-type thinning struct{ d *decision }
-
-func (h thinning) compare(a, b TaskID) int {
-	d := h.d
-	x, y := d.eligible.Levels(a), d.eligible.Levels(b)
-	if c := d.problem.order.CompareLevels(&x, &y); c != 0 {
-		return c
-	}
-	return cmp.Or(
-		cmp.Compare(h.share(b), h.share(a)),
-		cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)),
-		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key),
-	)
+// A pooledTask is a task of a pool with what tells it from others.
+type pooledTask struct {
+	levels cover.Levels
+	share  int64 // see shareOf
+	lost   uint64
+	id     TaskID
 }
 
-// share returns what a task gives of the largest lacks of headroom, each as a
-// part of it.
-func (h thinning) share(id TaskID) (share int64) {
-	d := h.d
+// shareOf returns what a task gives of the largest lacks of headroom, each as
+// a part of it.
+func (p *headroomPool) shareOf(d *decision, id TaskID) (share int64) {
 	size := d.c.size(id)
 	for t, short := range d.needs.most {
 		if short > 0 {

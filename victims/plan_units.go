@@ -325,6 +325,7 @@ type headroomPool struct {
 	whole    bool            // thinning it has found nothing
 	thinned  bool            // it has only the best of the candidates
 	partial  bool            // it has only some of them, thinned or cut
+	best     []pooledTask    // see thin
 	groups   groupSet
 	firsts   firsts
 	joint    joint
