@@ -117,6 +117,7 @@ func (d inquiry) prepareFindings(s stage) {
 // findTasks says of each task which rule keeps it.
 func (d inquiry) findTasks(e *Explanation) {
 	rows := d.scratch.keyed[:0]
+	d.scratch.rules = slices.Grow(d.scratch.rules[:0], len(d.c.tasks))[:len(d.c.tasks)]
 	for n := range d.c.nodes {
 		at := d.refusing.siteIfOpen(NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
@@ -124,7 +125,9 @@ func (d inquiry) findTasks(e *Explanation) {
 				if r.job != 0 {
 					at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
 				}
-				rows = append(rows, keyedTask{id: id, rule: d.refusing.ruleFor(id, &at)})
+				rule := d.refusing.ruleFor(id, &at)
+				d.scratch.rules[id] = rule
+				rows = append(rows, keyedTask{id: id, rule: rule})
 			}
 		}
 	}

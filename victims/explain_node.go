@@ -185,8 +185,13 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
 	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
+	// Of a task without a job the rule that was found tells, if it was found for a
+	// place on this node.
+	open := d.usable(f.Node) && d.passes(f.Node)
 	for _, id := range d.c.nodes[f.Node].tasks {
-		if d.refusing.mayGo(id, &at) {
+		r := &d.c.tasks[id]
+		told := open && r.job == 0 && r.state != Granted
+		if told && d.scratch.rules[id] == 0 || !told && d.refusing.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}

@@ -264,6 +264,7 @@ type scratch struct {
 	stages             [2]stage
 	taken              []TaskID
 	keyed, unkeyed     []keyedTask
+	rules              []Rule // by task, what findTasks found
 	near               []nearNode
 }
 
