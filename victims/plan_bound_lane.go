@@ -47,6 +47,9 @@ func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 		if fewest, _ := d.fewest(b.node, lanes, short); fewest > b.levels[LevelVictims] {
 			b.levels[LevelVictims] = fewest
 		}
+		if b.levels[LevelOriginators] > 0 {
+			markedBounder{d}.raise(b, lanes, short)
+		}
 	}
 	d.trial.left -= int64(len(lanes) * len(d.types))
 	if len(d.c.costs) > 0 && !d.boundOwn(b, lanes, short) {

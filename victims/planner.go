@@ -254,6 +254,7 @@ type scratch struct {
 	newest             [2][]int64
 	priced             []pricedLane
 	picked             []pickedLane
+	marked             []markedLane
 	weights            []int64
 	shares             []laneShare
 	sums               []int64

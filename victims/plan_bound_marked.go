@@ -1,0 +1,107 @@
+package victims
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// If plain tasks are not enough on most nodes, sums tell of one originator that must
+// go, and of no priority: any other task might be of the least. A look at the tasks
+// tells more. How many originators it takes is what plain tasks leave open; with no
+// more of those, the lowest priorities that are enough tell the highest of a plan, and
+// the largest tasks up to that one how many go.
+
+// A markedBounder bounds nodes that need originators, but nobody who opted out.
+type markedBounder struct{ bounder }
+
+// mostMarked is up to how many lanes are looked at: it takes as many looks at all of
+// them as they have priorities. It is not measured.
+const mostMarked = 64
+
+// A markedLane is what each task of a lane has of what is lacking.
+type markedLane struct {
+	share, tasks int64
+	priority     int32
+	originator   bool
+}
+
+// raise raises a bound by how many originators, which priority and how many victims
+// it takes at least. All types count together; see mixture.
+func (d markedBounder) raise(b *nodeBound, lanes []lane, short resources.Vector) {
+	need := d.problem.mix.aim(short)
+	marked := d.largestFirst(laneSet{b.node, lanes})
+	if len(marked) > mostMarked {
+		return
+	}
+	d.trial.left -= int64(len(marked) * len(d.types))
+	// A plan with more originators is dearer, whatever else it has.
+	for ; ; b.levels[LevelOriginators]++ {
+		if count := fewestMarked(marked, need, b.levels[LevelOriginators], math.MaxInt32); count < noLimit {
+			break
+		}
+		if b.levels[LevelOriginators] >= mostMarked {
+			return // so many are enough to know
+		}
+	}
+	top := b.levels[LevelPriority]
+	for fewestMarked(marked, need, b.levels[LevelOriginators], top) == noLimit {
+		next := int64(math.MaxInt32)
+		for i := range marked {
+			if p := int64(marked[i].priority); p > top {
+				next = min(next, p)
+			}
+		}
+		top = next
+	}
+	if d.eligible.evenRanks {
+		b.levels[LevelRank] += top - b.levels[LevelPriority]
+	}
+	b.levels[LevelPriority] = top
+	count := fewestMarked(marked, need, b.levels[LevelOriginators], top)
+	b.levels[LevelVictims] = max(b.levels[LevelVictims], count)
+}
+
+// largestFirst lists the lanes of those who did not opt out, those first whose tasks
+// have most of what is lacking on the node that the mixture is aimed at.
+func (d markedBounder) largestFirst(in laneSet) []markedLane {
+	marked := d.scratch.marked[:0]
+	for i := range in.lanes {
+		l := &in.lanes[i]
+		if l.flags.has(flagOptedOut) || len(marked) > mostMarked {
+			break // lanes are in that order
+		}
+		share := d.problem.mix.of(d.digestOf(in.node).size(i, d.c.types))
+		marked = append(marked, markedLane{share, l.tasks(), l.priority, l.flags.has(flagOriginator)})
+	}
+	d.scratch.marked = marked
+	slices.SortFunc(marked, func(x, y markedLane) int { return cmp.Compare(y.share, x.share) })
+	return marked
+}
+
+// fewestMarked returns how many tasks up to a priority, with no more than some
+// originators among them, have what is needed, or noLimit if all of them do not.
+func fewestMarked(marked []markedLane, need, originators, top int64) (count int64) {
+	for i := range marked {
+		if need <= 0 {
+			break
+		}
+		m := &marked[i]
+		if int64(m.priority) > top || m.share == 0 {
+			continue
+		}
+		take := min((need-1)/m.share+1, m.tasks)
+		if m.originator {
+			take = min(take, originators)
+			originators -= take
+		}
+		need -= take * m.share
+		count += take
+	}
+	if need > 0 {
+		return noLimit
+	}
+	return count
+}
