@@ -46,6 +46,8 @@ func (d markedBounder) raise(b *nodeBound, lanes []lane, short resources.Vector)
 			return // so many are enough to know
 		}
 	}
+	// Priorities are tried from the least one of the node on. All together are enough,
+	// so this ends.
 	top := b.levels[LevelPriority]
 	for fewestMarked(marked, need, b.levels[LevelOriginators], top) == noLimit {
 		next := int64(math.MaxInt32)
@@ -56,10 +58,12 @@ func (d markedBounder) raise(b *nodeBound, lanes []lane, short resources.Vector)
 		}
 		top = next
 	}
+	// If ranks are uneven, a higher priority is no higher rank.
 	if d.eligible.evenRanks {
 		b.levels[LevelRank] += top - b.levels[LevelPriority]
 	}
 	b.levels[LevelPriority] = top
+	// Whoever has a higher priority makes a plan dearer before its victims count.
 	count := fewestMarked(marked, need, b.levels[LevelOriginators], top)
 	b.levels[LevelVictims] = max(b.levels[LevelVictims], count)
 }
@@ -92,6 +96,8 @@ func fewestMarked(marked []markedLane, need, originators, top int64) (count int6
 		if int64(m.priority) > top || m.share == 0 {
 			continue
 		}
+		// The largest first, which leaves the fewest for the others. To pass over an
+		// originator never helps while one more may go.
 		take := min((need-1)/m.share+1, m.tasks)
 		if m.originator {
 			take = min(take, originators)
@@ -100,6 +106,7 @@ func fewestMarked(marked []markedLane, need, originators, top int64) (count int6
 		need -= take * m.share
 		count += take
 	}
+	// What is left open takes those who opted out, or a higher priority.
 	if need > 0 {
 		return noLimit
 	}
