@@ -42,7 +42,9 @@ func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 	least := *b // of each victim
 	if !d.uniform(b.node) {
 		if b.levels[LevelOptedOut] == 0 && b.levels[LevelOriginators] == 0 && d.eligible.evenRanks {
-			lanes = d.lowestLanes(b, short)
+			if lanes = d.lowestLanes(b, short); lanes == nil {
+				return nil
+			}
 		}
 		if fewest, _ := d.fewest(b.node, lanes, short); fewest > b.levels[LevelVictims] {
 			b.levels[LevelVictims] = fewest
@@ -111,28 +113,48 @@ func (d bounder) uniform(n NodeID) bool {
 }
 
 // lowestLanes returns the lanes of the lowest priorities that give what a node
-// lacks, and raises the bound by the highest of them. Plain tasks are enough.
+// lacks, and raises the bound by the highest of them. Plain tasks are enough. It
+// returns nil if that makes the bound higher than the best plan.
 func (d bounder) lowestLanes(b *nodeBound, short resources.Vector) []lane {
 	// In the order of lanes the first that are enough tell how high a priority it
 	// takes.
 	lanes := d.digestOf(b.node).lanes
-	n := d.enoughLanes(b.node, short)
+	n := d.enoughLanes(b.node, short, d.highest(b))
+	d.trial.left -= int64(n * len(d.types))
 	top := int64(lanes[n-1].priority)
 	for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
 		n++
 	}
 	b.levels[LevelRank] += top - b.levels[LevelPriority]
 	b.levels[LevelPriority] = top
+	if d.best.found && slices.Compare(b.levels[:LevelJobs], d.best.total.Levels[:LevelJobs]) > 0 {
+		return nil
+	}
 	return lanes[:n]
 }
 
+// highest returns a priority that no victim may go beyond in a plan that is to
+// beat the best. Ranks are even, so a priority tells the rank.
+func (d bounder) highest(b *nodeBound) int64 {
+	best := &d.best.total.Levels
+	// Those who opted out and the like decide before ranks.
+	if !d.best.found || slices.Compare(b.levels[:LevelRank], best[:LevelRank]) < 0 {
+		return noLimit
+	}
+	return best[LevelRank] - b.levels[LevelRank] + b.levels[LevelPriority]
+}
+
 // enoughLanes returns how many of the first lanes of a node give what it lacks.
-// All together do.
-func (d bounder) enoughLanes(n NodeID, lacks resources.Vector) int {
+// All together do. It ends with the first lane that is beyond the highest priority,
+// for that is enough to know.
+func (d bounder) enoughLanes(n NodeID, lacks resources.Vector, highest int64) int {
 	digest := d.digestOf(n)
 	clear(d.scratch.sum)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
+		if int64(l.priority) > highest {
+			return i + 1
+		}
 		size := digest.size(i, d.c.types)
 		enough := true
 		for t, short := range lacks {
