@@ -38,6 +38,22 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 // refineLevels is refine for the levels of a bound alone. It returns the lanes of
 // which a plan of those levels has its victims, or nil if there is none.
 func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
+	last := &d.problem.likeness
+	if !last.serves(d, b.node) {
+		return d.boundLanes(b, short)
+	}
+	if last.recall(d, b, short) {
+		d.trial.left -= int64(last.lanes)
+		return d.digestOf(b.node).lanes[:last.lanes]
+	}
+	last.begin(d, b, short)
+	lanes := d.boundLanes(b, short)
+	last.end(b, len(lanes))
+	return lanes
+}
+
+// boundLanes is refineLevels for a node that is like no other.
+func (d bounder) boundLanes(b *nodeBound, short resources.Vector) []lane {
 	lanes := d.digestOf(b.node).lanes
 	least := *b // of each victim
 	if !d.uniform(b.node) {

@@ -43,7 +43,7 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 			missing[t] = short[t] - v
 		}
 		// Of a lane those go first that lose the least work.
-		if j := d.firstFree(digest, l); j < l.end && sets.isCheaper(setSoFar{missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)}) {
+		if j := d.firstFree(digest, l); j < l.end && sets.isCheaper(setSoFar{missing: missing}, digest.times[j:j+1]) {
 			return false
 		}
 	}

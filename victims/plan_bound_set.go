@@ -64,16 +64,22 @@ type setSoFar struct {
 // be cheaper than the best plan.
 func (s *setBounder) mayBeat(i int, left int64, set setSoFar) bool {
 	types := s.d.c.types
-	l, size, last := &s.lanes[i], s.from.size(i, types), i == len(s.lanes)-1
+	l, size := &s.lanes[i], s.from.size(i, types)
 	tasks := int64(l.end - l.first)
-	if last && left > tasks {
-		return false // there are not so many
-	}
 	// The row of the lane, since the one before it goes on with what it has.
 	missing := rows.At(s.sums, i, types)
 	copy(missing, set.missing)
+	if i == len(s.lanes)-1 {
+		if left > tasks {
+			return false // there are not so many
+		}
+		for t, v := range size {
+			missing[t] -= v * left
+		}
+		return s.isCheaper(setSoFar{missing, set.work}, s.from.times[l.first:l.first+int32(left)])
+	}
 	for n := int64(0); ; n++ {
-		if (n == left || !last) && s.goesOn(i+1, left-n, setSoFar{missing, set.work}) {
+		if s.goesOn(i+1, left-n, setSoFar{missing, set.work}) {
 			return true
 		}
 		if n == min(left, tasks) {
@@ -86,17 +92,18 @@ func (s *setBounder) mayBeat(i int, left int64, set setSoFar) bool {
 	}
 }
 
-// goesOn goes on with the next lane, or ends.
+// goesOn goes on with a lane, or ends if no more are to go.
 func (s *setBounder) goesOn(i int, left int64, set setSoFar) bool {
-	if left == 0 || i == len(s.lanes) {
-		return s.isCheaper(set)
+	if left == 0 {
+		return s.isCheaper(set, nil)
 	}
 	return s.mayBeat(i, left, set)
 }
 
 // isCheaper reports whether victims are enough, and cheaper than the best plan, or as
-// cheap on a node that comes first.
-func (s *setBounder) isCheaper(set setSoFar) bool {
+// cheap on a node that comes first. The last of them began at some instants, and their
+// work is summed up only if it counts.
+func (s *setBounder) isCheaper(set setSoFar, last []int64) bool {
 	best := &s.d.best
 	asMuch := false
 	for t, missing := range set.missing {
@@ -109,6 +116,9 @@ func (s *setBounder) isCheaper(set setSoFar) bool {
 	// Excess comes before work.
 	if !asMuch {
 		return true
+	}
+	for _, start := range last {
+		set.work = set.work.AddNanos(s.d.since(start), 1)
 	}
 	c := set.work.Compare(best.total.Work)
 	return c < 0 || c == 0 && s.d.c.comesBefore(s.node, best.node)

@@ -3,8 +3,6 @@ package victims
 import (
 	"cmp"
 	"container/heap"
-
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // If a search over all nodes takes long, it is first shown which levels are the least:
@@ -131,22 +129,32 @@ func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
 	best := &d.best.total.Levels
 	priority := d.c.digest.gauges[n].minPriority
 	count := best[LevelVictims]
-	least := cover.Levels{LevelRank: rank, LevelPriority: int64(priority)}
-	if [LevelVictims]int64(least[:]) != [LevelVictims]int64(best[:]) || count > mixMost {
+	// One by one: this is asked of every node.
+	if rank != best[LevelRank] || int64(priority) != best[LevelPriority] || count > mixMost {
 		return false
+	}
+	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
+		return false
+	}
+	last := &d.problem.likeness
+	short := d.scratch.short
+	d.nodeNeed(short, n)
+	if last.tells(d.bounder, n, short) {
+		return true
 	}
 	lanes := d.digestOf(n).lanes
 	for k := len(lanes); k > 0 && (lanes[k-1].flags != 0 || lanes[k-1].priority != priority); k-- {
 		lanes = lanes[:k-1]
 	}
 	d.trial.left -= int64(len(lanes) * len(d.types))
-	short := d.scratch.short
-	d.nodeNeed(short, n)
 	rest, reach := d.weigh(&d.problem.mix, laneSet{n, lanes}, lackOfAll{short, count - 1})
 	if reach >= rest {
 		return false
 	}
 	sums := cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*int64(priority), best[LevelSumPriorities]))
+	if sums >= 0 {
+		last.tell(d.bounder, n, short)
+	}
 	return sums >= 0
 }
 

@@ -39,6 +39,7 @@ type problem struct {
 	mix      mixture
 	lessons  lessons
 	glances  glances
+	likeness likeness
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
 }
@@ -51,6 +52,7 @@ func (d *decision) choose() (found bool) {
 	d.best.found = false
 	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
 	d.local.picked = -1 // since then tasks may have come and gone
+	d.problem.likeness.forget()
 	d.gangs.reset(d)
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
