@@ -30,7 +30,6 @@ type told struct {
 	known bool
 	node  NodeID
 	best  cover.Levels
-	short resources.Vector
 }
 
 // mostAlike is up to how many lanes nodes have that are compared. With more of them
@@ -65,22 +64,20 @@ func (l *likeness) begin(d bounder, b *nodeBound, short resources.Vector) {
 
 func (l *likeness) end(b *nodeBound, lanes int) { l.known, l.out, l.lanes = lanes > 0, *b, lanes }
 
-// tells reports whether a glance would tell of a node what it told of the last.
-func (l *likeness) tells(d bounder, n NodeID, short resources.Vector) bool {
-	x := &l.told
-	if !x.known || x.best != d.best.total.Levels || !l.serves(d, n) || !l.alike(d, x.node, n) || !slices.Equal(x.short, short) {
+// tells reports whether a glance would tell of a node what it told of the last: it is
+// like that one, and as much is free on it.
+func (l *likeness) tells(d bounder, n NodeID) bool {
+	x, c := &l.told, d.c
+	if !x.known || x.best != d.best.total.Levels || !l.serves(d, n) || !slices.Equal(c.row(c.coming, n), c.row(c.coming, x.node)) || !l.alike(d, x.node, n) {
 		return false
 	}
-	d.trial.left -= int64(len(d.c.digest.nodes[n].lanes))
+	d.trial.left -= int64(len(c.digest.nodes[n].lanes))
 	return true
 }
 
 // tell notes that a glance at the lanes of a node told.
-func (l *likeness) tell(d bounder, n NodeID, short resources.Vector) {
-	x := &l.told
-	if x.known = l.serves(d, n); x.known {
-		x.node, x.best, x.short = n, d.best.total.Levels, append(x.short[:0], short...)
-	}
+func (l *likeness) tell(d bounder, n NodeID) {
+	l.told = told{l.serves(d, n), n, d.best.total.Levels}
 }
 
 // alike reports whether two nodes have as many tasks of the same sizes, priorities and

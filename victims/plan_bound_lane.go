@@ -339,6 +339,9 @@ func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
 // insertNewest merges times, which fall, into newest, which falls too and keeps
 // no more than the most newest.
 func insertNewest(newest []int64, most int, times []int64) []int64 {
+	if len(newest) == 0 {
+		return append(newest, times[:min(most, len(times))]...) // mostly there is one lane of a size
+	}
 	for _, v := range times {
 		if len(newest) == most {
 			if most == 0 || v <= newest[most-1] {

@@ -126,6 +126,10 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 // best plan, and tasks that have no more take as many victims over all types
 // together.
 func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
+	last := &d.problem.likeness
+	if last.tells(d.bounder, n) {
+		return true
+	}
 	best := &d.best.total.Levels
 	priority := d.c.digest.gauges[n].minPriority
 	count := best[LevelVictims]
@@ -136,12 +140,8 @@ func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
 	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
 		return false
 	}
-	last := &d.problem.likeness
 	short := d.scratch.short
 	d.nodeNeed(short, n)
-	if last.tells(d.bounder, n, short) {
-		return true
-	}
 	lanes := d.digestOf(n).lanes
 	for k := len(lanes); k > 0 && (lanes[k-1].flags != 0 || lanes[k-1].priority != priority); k-- {
 		lanes = lanes[:k-1]
@@ -153,7 +153,7 @@ func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
 	}
 	sums := cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*int64(priority), best[LevelSumPriorities]))
 	if sums >= 0 {
-		last.tell(d.bounder, n, short)
+		last.tell(d.bounder, n)
 	}
 	return sums >= 0
 }
