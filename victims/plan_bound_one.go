@@ -29,6 +29,8 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 	digest := &d.c.digest.nodes[n]
 	sets := setBounder{d: d.bounder, node: n}
 	missing := d.scratch.sum
+	// What the newest task loses is at hand, and mostly tells.
+	newest := cover.Work{}.AddNanos(d.since(d.c.digest.latest[int(n)*numLatest]), 1)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
 		if l.flags != 0 || l.priority != priority {
@@ -41,6 +43,9 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 		}
 		for t, v := range size {
 			missing[t] = short[t] - v
+		}
+		if !sets.isCheaper(setSoFar{missing, newest}, nil) {
+			continue
 		}
 		// Of a lane those go first that lose the least work.
 		if j := d.firstFree(digest, l); j < l.end && sets.isCheaper(setSoFar{missing: missing}, digest.times[j:j+1]) {
