@@ -125,9 +125,8 @@ func (d hearing) line() {
 		if d.heard.said[n] == struck || !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.bounds.boundNode(&b, short) {
 			continue
 		}
-		if d.bounds.refineLevels(&b, short) == nil {
-			continue
-		}
+		// A bound above the plan that was refused ends early, and is right all the same.
+		d.bounds.refineLevels(&b, short)
 		work := d.bounds.leastLost(n, b.levels[LevelVictims])
 		f.rows = append(f.rows, prospect{levels: b.levels, work: work, node: n})
 	}

@@ -302,3 +302,19 @@ func TestPredicate_AskedAboutCandidatesOnly(t *testing.T) {
 	require.True(t, d.Refusal.Proven)
 	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"low"}}}, calls)
 }
+
+// TestPredicate_NodesThatCostMoreThanARefusedPlan: that no plan for n2 is as cheap as the
+// one that was refused is no reason to pass over it.
+func TestPredicate_NodesThatCostMoreThanARefusedPlan(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("first", "a", "n1", 4)
+	f.node("n2", 5)
+	f.task("small", "a", "n2", 1)
+	f.task("dear", "a", "n2", 4, func(t *victims.Task) { t.Priority = 2 })
+	ask := f.ask("x", "b", 4)
+	ask.Priority = 3
+	p := &victims.Planner{Audit: true, Predicate: func(q *victims.Placing) bool { return f.c.NodeName(q.Node) == "n2" }}
+	d := f.decide(p, ask)
+	require.Equal(t, []string{"dear"}, keysOf(d))
+}
