@@ -155,11 +155,15 @@ func (x *offers) workOut(h int32) {
 	o := &x.list[h]
 	o.state, o.sums, o.first = impossible, sums{}, int32(len(x.chosen))
 	if x.cover.found.Found {
+		x.chosen = x.cover.appendFound(x.chosen)
+	}
+	// A search on one host knows what bounds leave, but not what of that is in use
+	// already: members of the own leaf may not take that away from others.
+	if x.cover.found.Found && x.partial.mayGoTogether(x.chosen[o.first:]) {
 		o.state = possible
 		if !o.worked {
 			o.worked, x.worked = true, append(x.worked, h)
 		}
-		x.chosen = x.cover.appendFound(x.chosen)
 		for _, u := range x.chosen[o.first:] {
 			o.sums.add(&x.order, &x.units[u])
 		}
