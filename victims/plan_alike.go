@@ -21,15 +21,6 @@ type likeness struct {
 	short  resources.Vector // what the node lacks
 	out    nodeBound        // its bound
 	lanes  int              // how many of its lanes have the victims of a plan of those levels
-	told   told
-}
-
-// told is what was known of the last node of which a glance at its lanes told that it
-// has no plan of lesser levels; see glances.
-type told struct {
-	known bool
-	node  NodeID
-	best  cover.Levels
 }
 
 // mostAlike is up to how many lanes nodes have that are compared. With more of them
@@ -37,7 +28,7 @@ type told struct {
 const mostAlike = 8
 
 // forget is for the next decision.
-func (l *likeness) forget() { l.known, l.told.known = false, false }
+func (l *likeness) forget() { l.known = false }
 
 // serves reports whether a node may be compared with others. Once there is a best plan
 // the search looks at one after another. A sieve has one node only, and own costs ask
@@ -63,22 +54,6 @@ func (l *likeness) begin(d bounder, b *nodeBound, short resources.Vector) {
 }
 
 func (l *likeness) end(b *nodeBound, lanes int) { l.known, l.out, l.lanes = lanes > 0, *b, lanes }
-
-// tells reports whether a glance would tell of a node what it told of the last: it is
-// like that one, and as much is free on it.
-func (l *likeness) tells(d bounder, n NodeID) bool {
-	x, c := &l.told, d.c
-	if !x.known || x.best != d.best.total.Levels || !l.serves(d, n) || !slices.Equal(c.row(c.coming, n), c.row(c.coming, x.node)) || !l.alike(d, x.node, n) {
-		return false
-	}
-	d.trial.left -= int64(len(c.digest.nodes[n].lanes))
-	return true
-}
-
-// tell notes that a glance at the lanes of a node told.
-func (l *likeness) tell(d bounder, n NodeID) {
-	l.told = told{l.serves(d, n), n, d.best.total.Levels}
-}
 
 // alike reports whether two nodes have as many tasks of the same sizes, priorities and
 // flags.

@@ -3,6 +3,8 @@ package victims
 import (
 	"cmp"
 	"container/heap"
+
+	"github.com/go-preempt/preempt/resources"
 )
 
 // If a search over all nodes takes long, it is first shown which levels are the least:
@@ -22,6 +24,7 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 	if !d.trial.levels || d.p.Predicate != nil {
 		s = new(scan) // or it went through nodes in another order
 	}
+	d.problem.tops.reset(d.c)
 	d.worker.OnlyLesser = true
 	proven, levels := d.trial.proven, d.trial.levels
 	if !d.needs.open() && len(d.nodes) > fewNodes {
@@ -55,6 +58,7 @@ func (d lesserBounder) searchSample(s *scan) bool {
 func (d lesserBounder) findProspects(s *scan, every int) {
 	f := &d.problem.front
 	f.d, f.rows = d.decision, f.rows[:0]
+	d.problem.glances = glances{} // the best plan has become better since they were last taken
 	for i := 0; i < len(d.nodes); i += every {
 		n := d.nodes[i]
 		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
@@ -109,12 +113,21 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 	if d.siftedNoLess(n) {
 		return true
 	}
-	g := &d.problem.glances
 	// The node of the best plan gets a closer look anyway.
-	if n == d.best.node || g.missed > g.told+mostMissed {
+	if n == d.best.node || !d.plainAndLeast(n, rank) {
 		return false
 	}
-	if d.lanesTell(n, rank) {
+	need := siteNeed{short: d.scratch.short}
+	need.mask = d.nodeNeed(need.short, n)
+	d.trial.left -= int64(len(d.types))
+	if d.problem.tops.tooFew(n, d.best.total.Levels[LevelVictims]-1, need) {
+		return true
+	}
+	g := &d.problem.glances
+	if g.missed > g.told+mostMissed {
+		return false
+	}
+	if d.lanesTell(n, need.short) {
 		g.told++
 		return true
 	}
@@ -122,40 +135,36 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 	return false
 }
 
-// lanesTell reports whether the least rank and priority of a node are those of the
-// best plan, and tasks that have no more take as many victims over all types
-// together.
-func (d lesserBounder) lanesTell(n NodeID, rank int64) bool {
-	last := &d.problem.likeness
-	if last.tells(d.bounder, n) {
-		return true
-	}
-	best := &d.best.total.Levels
-	priority := d.c.digest.gauges[n].minPriority
-	count := best[LevelVictims]
+// plainAndLeast reports whether the victims of the best plan are plain and have the
+// least rank and priority that any on a node can have. Then a plan of lesser levels for
+// the node has fewer victims, which are like that too.
+func (d lesserBounder) plainAndLeast(n NodeID, rank int64) bool {
+	best, priority := &d.best.total.Levels, int64(d.c.digest.gauges[n].minPriority)
 	// One by one: this is asked of every node.
-	if rank != best[LevelRank] || int64(priority) != best[LevelPriority] || count > mixMost {
+	if rank != best[LevelRank] || priority != best[LevelPriority] {
 		return false
 	}
 	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
 		return false
 	}
-	short := d.scratch.short
-	d.nodeNeed(short, n)
-	lanes := d.digestOf(n).lanes
+	count := best[LevelVictims]
+	return cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*priority, best[LevelSumPriorities])) >= 0
+}
+
+// lanesTell reports whether fewer plain tasks of the least priority of a node than the
+// best plan has victims do not give what it lacks, by the weights of the ask.
+func (d lesserBounder) lanesTell(n NodeID, short resources.Vector) bool {
+	fewer := d.best.total.Levels[LevelVictims] - 1
+	if fewer >= mixMost {
+		return false
+	}
+	lanes, priority := d.digestOf(n).lanes, d.c.digest.gauges[n].minPriority
 	for k := len(lanes); k > 0 && (lanes[k-1].flags != 0 || lanes[k-1].priority != priority); k-- {
 		lanes = lanes[:k-1]
 	}
 	d.trial.left -= int64(len(lanes) * len(d.types))
-	rest, reach := d.weigh(&d.problem.mix, laneSet{n, lanes}, lackOfAll{short, count - 1})
-	if reach >= rest {
-		return false
-	}
-	sums := cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*int64(priority), best[LevelSumPriorities]))
-	if sums >= 0 {
-		last.tell(d.bounder, n)
-	}
-	return sums >= 0
+	rest, reach := d.weigh(&d.problem.mix, laneSet{n, lanes}, lackOfAll{short, fewer})
+	return reach < rest
 }
 
 // searchForLesser searches a node for plans of lesser levels, and reports whether

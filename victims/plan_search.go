@@ -40,6 +40,7 @@ type problem struct {
 	lessons  lessons
 	glances  glances
 	likeness likeness
+	tops     keptTops
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
 }
