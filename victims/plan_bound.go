@@ -81,7 +81,6 @@ const (
 func (d bounder) searchBounded() {
 	d.problem.mix.reset(d.decision)
 	d.problem.lessons.reset()
-	d.problem.glances = glances{}
 	// If headroom is short in a large cluster, the levels come first of all: to search
 	// node by node would take the budget before there is any good plan.
 	var s scan

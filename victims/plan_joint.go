@@ -84,6 +84,7 @@ func (d jointSearch) applies() bool {
 func (d jointSearch) search() (shown bool) {
 	trial := d.trial // what the searches below show is not about all nodes
 	d.forget()
+	d.problem.tops.reset(d.c)
 	d.worker.OnlyLesser = true
 	d.begin()
 	if d.best.found {

@@ -5,11 +5,24 @@ import "container/heap"
 // The front of a joint search are the nodes that may have a plan of lesser levels than
 // the best, by what they lack themselves.
 
+// mostMissed is by how many more a look at sums may tell nothing before it is given up.
+const mostMissed = 16
+
 // findFront lists all nodes that may have a plan of lesser levels than the best.
 func (d jointSearch) findFront() {
 	j, roomy := &d.pool.joint, false
 	j.front = j.front[:0]
+	var told, missed int
 	for _, n := range d.nodes {
+		// That what a node takes itself is no less is mostly seen soon, or of no node.
+		// One with room takes all it needs elsewhere.
+		if missed <= told+mostMissed && d.nodeNeed(d.scratch.short, n) != 0 {
+			if (lesserBounder{d.bounds}).quicklyNoLess(n) {
+				told++
+				continue
+			}
+			missed++
+		}
 		p, ok := d.prospect(n)
 		if !ok {
 			continue

@@ -3,8 +3,6 @@ package victims
 import (
 	"cmp"
 	"container/heap"
-
-	"github.com/go-preempt/preempt/resources"
 )
 
 // If a search over all nodes takes long, it is first shown which levels are the least:
@@ -58,7 +56,6 @@ func (d lesserBounder) searchSample(s *scan) bool {
 func (d lesserBounder) findProspects(s *scan, every int) {
 	f := &d.problem.front
 	f.d, f.rows = d.decision, f.rows[:0]
-	d.problem.glances = glances{} // the best plan has become better since they were last taken
 	for i := 0; i < len(d.nodes); i += every {
 		n := d.nodes[i]
 		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
@@ -95,14 +92,6 @@ func (d lesserBounder) searchProspect() bool {
 	return done
 }
 
-// glances counts how often a look at the lanes of a node told that it has no plan of
-// lesser levels, and how often not.
-type glances struct{ told, missed int }
-
-// mostMissed is by how many more glances may tell nothing before they are given up.
-// If they mostly do, they are asked for nothing.
-const mostMissed = 16
-
 // quicklyNoLess reports whether it is seen soon that a node has no plan of lesser
 // levels than the best. It is the inner loop of the search for lesser levels.
 func (d lesserBounder) quicklyNoLess(n NodeID) bool {
@@ -114,32 +103,21 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 		return true
 	}
 	// The node of the best plan gets a closer look anyway.
-	if n == d.best.node || !d.plainAndLeast(n, rank) {
+	if n == d.best.node || !d.plainAndLeast(n) {
 		return false
 	}
 	need := siteNeed{short: d.scratch.short}
 	need.mask = d.nodeNeed(need.short, n)
 	d.trial.left -= int64(len(d.types))
-	if d.problem.tops.tooFew(n, d.best.total.Levels[LevelVictims]-1, need) {
-		return true
-	}
-	g := &d.problem.glances
-	if g.missed > g.told+mostMissed {
-		return false
-	}
-	if d.lanesTell(n, need.short) {
-		g.told++
-		return true
-	}
-	g.missed++
-	return false
+	return d.problem.tops.tooFew(n, d.best.total.Levels[LevelVictims]-1, need)
 }
 
 // plainAndLeast reports whether the victims of the best plan are plain and have the
 // least rank and priority that any on a node can have. Then a plan of lesser levels for
 // the node has fewer victims, which are like that too.
-func (d lesserBounder) plainAndLeast(n NodeID, rank int64) bool {
+func (d lesserBounder) plainAndLeast(n NodeID) bool {
 	best, priority := &d.best.total.Levels, int64(d.c.digest.gauges[n].minPriority)
+	rank := d.eligible.leastRank(int32(priority))
 	// One by one: this is asked of every node.
 	if rank != best[LevelRank] || priority != best[LevelPriority] {
 		return false
@@ -149,22 +127,6 @@ func (d lesserBounder) plainAndLeast(n NodeID, rank int64) bool {
 	}
 	count := best[LevelVictims]
 	return cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*priority, best[LevelSumPriorities])) >= 0
-}
-
-// lanesTell reports whether fewer plain tasks of the least priority of a node than the
-// best plan has victims do not give what it lacks, by the weights of the ask.
-func (d lesserBounder) lanesTell(n NodeID, short resources.Vector) bool {
-	fewer := d.best.total.Levels[LevelVictims] - 1
-	if fewer >= mixMost {
-		return false
-	}
-	lanes, priority := d.digestOf(n).lanes, d.c.digest.gauges[n].minPriority
-	for k := len(lanes); k > 0 && (lanes[k-1].flags != 0 || lanes[k-1].priority != priority); k-- {
-		lanes = lanes[:k-1]
-	}
-	d.trial.left -= int64(len(lanes) * len(d.types))
-	rest, reach := d.weigh(&d.problem.mix, laneSet{n, lanes}, lackOfAll{short, fewer})
-	return reach < rest
 }
 
 // searchForLesser searches a node for plans of lesser levels, and reports whether

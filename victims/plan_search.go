@@ -38,7 +38,6 @@ type problem struct {
 	budgets  budgetRows
 	mix      mixture
 	lessons  lessons
-	glances  glances
 	likeness likeness
 	tops     keptTops
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
