@@ -217,15 +217,7 @@ func (d bounder) fewestOfAll(mix *mixture, in laneSet, lacks lackOfAll) (count, 
 	case reach < rest:
 		return lacks.most + 1, 0
 	}
-	left := lacks.most
-	for _, s := range d.largestShares(in, lacks.most) {
-		take := min((rest-1)/s.share+1, s.tasks, left)
-		count, left, mix.cut = count+take, left-take, s.share
-		if rest -= take * s.share; rest <= 0 {
-			return count, -rest
-		}
-	}
-	return count + 1, 0
+	return mix.fewest(d.largestShares(in, lacks.most), rest, lacks.most)
 }
 
 // A laneSet is some of the lanes of a node.

@@ -159,7 +159,7 @@ func (s *rivals) keep(is func(i int32) bool) bool {
 func (s *rivals) addTo(sum resources.Vector, i int32) {
 	l := &s.digest.lanes[i]
 	for t, v := range s.digest.size(int(i), len(sum)) {
-		sum[t] += v * int64(l.end-l.first)
+		sum[t] += v * l.tasks()
 	}
 }
 
@@ -188,24 +188,23 @@ func (s *rivals) fewestOfAll() (count int64) {
 	if rest <= 0 {
 		return 1
 	}
+	shares := s.d.scratch.weights[:0]
 	for _, i := range s.lanes {
-		l, share := &s.digest.lanes[i], mix.of(s.digest.size(int(i), len(s.lacks)))
-		reach += max(share-mix.cut, 0) * min(l.tasks(), most)
-		top = insertFalling(top, int(most), laneShare{share, l.tasks(), i})
+		share := mix.of(s.digest.size(int(i), len(s.lacks)))
+		shares = append(shares, share)
+		reach += max(share-mix.cut, 0) * min(s.digest.lanes[i].tasks(), most)
 	}
-	s.d.scratch.shares = top
+	s.d.scratch.weights = shares
 	// Without sorting: as many tasks as the best plan has are not enough.
 	if reach < rest {
 		return most + 1
 	}
-	for _, x := range top {
-		take := min((rest-1)/x.share+1, x.tasks)
-		count, mix.cut = count+take, x.share
-		if rest -= take * x.share; rest <= 0 {
-			return count
-		}
+	for k, i := range s.lanes {
+		top = insertFalling(top, int(most), laneShare{shares[k], s.digest.lanes[i].tasks(), i})
 	}
-	return count + 1
+	s.d.scratch.shares = top
+	count, _ = mix.fewest(top, rest, most)
+	return count
 }
 
 // leastWork returns the work that so many tasks of the lanes lose at least: the

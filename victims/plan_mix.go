@@ -96,6 +96,21 @@ type laneShare struct {
 	lane         int32
 }
 
+// fewest returns how many tasks of a list of shares that falls it takes to give what is
+// lacking, one more than the most if so many are not enough, and by how much they exceed
+// it. The share of the last of them is the next cut.
+func (m *mixture) fewest(top []laneShare, rest, most int64) (count, spare int64) {
+	left := most
+	for _, s := range top {
+		take := min((rest-1)/s.share+1, s.tasks, left)
+		count, left, m.cut = count+take, left-take, s.share
+		if rest -= take * s.share; rest <= 0 {
+			return count, -rest
+		}
+	}
+	return count + 1, 0
+}
+
 // insertFalling inserts a share into a list that falls, and keeps no more of it
 // than has the most tasks, or a few more.
 func insertFalling(list []laneShare, most int, s laneShare) []laneShare {
