@@ -136,6 +136,23 @@ func TestFewestOfAll_IsNeverTooMany(t *testing.T) {
 	})
 }
 
+// Weights that are sought never rule out a number of tasks that is enough.
+func TestSeek_RulesOutWhatIsTooFew(t *testing.T) {
+	told := 0
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawLanes(t)
+		if !slices.ContainsFunc(x.lacks, func(short int64) bool { return short > 0 }) {
+			t.Skip("a node that lacks nothing is not asked about")
+		}
+		most := rapid.Int64Range(1, 12).Draw(t, "most")
+		if (bounder{x.d}).seek(x.in, lackOfAll{x.lacks, most}) {
+			require.Less(t, most, x.fewest())
+			told++
+		}
+	})
+	require.Positive(t, told)
+}
+
 // A drawnNode is a node with a few tasks in lanes, and what it lacks.
 type drawnNode struct {
 	d     *decision

@@ -9,8 +9,9 @@ import (
 // A frontier is a heap of the nodes that may still have a better plan than the best,
 // those of the least bound first.
 type frontier struct {
-	d    *decision
-	rows []prospect
+	d       *decision
+	rows    []prospect
+	waiting []prospect // whose search takes long; see lesserBounder.searchFront
 }
 
 // A prospect is a node with a bound on what a plan for it costs.

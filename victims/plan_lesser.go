@@ -28,10 +28,8 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 	if !d.needs.open() && len(d.nodes) > fewNodes {
 		d.within(d.trial.left/sampleShare, func() bool { return d.searchSample(s) })
 	}
-	shown = true
-	for d.findProspects(s, 1); shown && len(d.problem.front.rows) > 0; {
-		shown = d.searchProspect()
-	}
+	d.findProspects(s, 1)
+	shown = d.searchFront()
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = proven, levels
 	return shown
@@ -77,6 +75,43 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 	heap.Init(f)
 }
 
+// searchFront searches all prospects, and reports whether it did so to the end.
+//
+// One node may take more than all others, and a better plan from elsewhere would have
+// told of it in no time. So a node whose search takes long waits until the others are
+// done, and then it gets a larger part of the budget.
+func (d lesserBounder) searchFront() (shown bool) {
+	f := &d.problem.front
+	shown = true
+	for _, share := range [...]int64{16, 4, 1} {
+		part := d.trial.left / share
+		f.waiting = f.waiting[:0]
+		for len(f.rows) > 0 {
+			if d.trial.left <= 0 {
+				return false
+			}
+			p, rest := f.rows[0], d.trial.left-min(part, d.trial.left)
+			d.trial.left -= rest
+			done := d.searchProspect()
+			spent := d.trial.left <= 0
+			d.trial.left += rest
+			switch {
+			case done:
+			case spent && rest > 0:
+				f.waiting = append(f.waiting, p)
+			default:
+				shown = false
+			}
+		}
+		if len(f.waiting) == 0 {
+			break
+		}
+		f.rows, f.waiting = f.waiting, f.rows
+		heap.Init(f)
+	}
+	return shown
+}
+
 // searchProspect searches the first of the prospects for plans of lesser levels than
 // the best, and reports whether it did so to the end. If its bound is no less,
 // none of the others is.
@@ -87,7 +122,7 @@ func (d lesserBounder) searchProspect() bool {
 		f.rows = f.rows[:0]
 		return true
 	}
-	done := d.refuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
+	done := d.refuted(&p) || d.learn(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
 	heap.Pop(f)
 	return done
 }
@@ -132,11 +167,7 @@ func (d lesserBounder) plainAndLeast(n NodeID) bool {
 // searchForLesser searches a node for plans of lesser levels, and reports whether
 // it did so to the end.
 func (d lesserBounder) searchForLesser(p *prospect) bool {
-	best := d.best.total.Levels
 	d.trial.proven = true
 	d.searchNode(p.node)
-	if d.best.found && d.best.total.Levels == best {
-		d.learn(p)
-	}
 	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A search on a node costs much more than a bound. If it finds nothing, some
-// weights of the types would often have told, and nodes are alike: so those
-// weights are sought and tried on the nodes that come after it.
+// A search on a node costs much more than a bound. Before it, weights of the types are
+// sought that show that it would be in vain. Nodes are alike, and so those weights are
+// tried on the nodes that come after it.
 
 // mostLessons is how many mixtures are tried on a node. It was measured once: with
 // 4 or 16 of them as many nodes are searched.
-const mostLessons = 8
+const mostLessons = 2
 
 // lessonRounds is how often weights are changed until they tell, or are given up.
 const lessonRounds = 12
@@ -23,9 +23,29 @@ type lessons struct {
 	n, next int
 	rows    [mostLessons]mixture
 	draft   mixture
+	sought  attempts
 }
 
-func (l *lessons) reset() { l.n, l.next = 0, 0 }
+func (l *lessons) reset() { l.n, l.next, l.sought = 0, 0, attempts{} }
+
+// attempts counts how often weights were sought with success, and how often in vain.
+type attempts struct{ told, missed int }
+
+// mostInVain is by how many more attempts may be in vain before they are given up: a
+// search costs more than they do, but not more than all of them.
+const mostInVain = 16
+
+// vain reports whether attempts are given up.
+func (a *attempts) vain() bool { return a.missed > a.told+mostInVain }
+
+// note counts an attempt.
+func (a *attempts) note(told bool) {
+	if told {
+		a.told++
+	} else {
+		a.missed++
+	}
+}
 
 // keep keeps the draft, in place of the oldest if there are many.
 func (l *lessons) keep() {
@@ -82,41 +102,58 @@ func (d bounder) tooMany(p *prospect, count int64) bool {
 	return slices.Compare(levels[:], d.best.total.Levels[:]) >= 0
 }
 
-// learn looks for weights that show what a search on a node has: that it has no
-// plan with fewer victims than the best. It raises the weights of types of which
+// learn looks for weights that show that a node has no plan of lesser levels than the
+// best, and reports whether it has found some. It raises the weights of types of which
 // the tasks that have most of all have too little.
-func (d bounder) learn(p *prospect) {
+func (d bounder) learn(p *prospect) (told bool) {
+	l := &d.problem.lessons
 	in, ok := d.cheapLanes(p)
-	if !ok || d.best.total.Levels[LevelVictims] < 2 {
-		return // a node that lacks anything needs one
+	if !ok || l.sought.vain() {
+		return false
+	}
+	// Whoever has as many victims as the best may still be less in sums.
+	most := d.best.total.Levels[LevelVictims] - 1
+	if !d.tooMany(p, most+1) {
+		most++
+	}
+	if most == 0 || !d.tooMany(p, most+1) {
+		return false
 	}
 	lacks := d.scratch.short
 	d.nodeNeed(lacks, p.node)
+	told = d.seek(in, lackOfAll{lacks, most})
+	l.sought.note(told)
+	return told
+}
+
+// seek looks for weights that show that as many tasks of some lanes as are of interest
+// do not give what is lacking.
+func (d bounder) seek(in laneSet, lacks lackOfAll) bool {
 	draft := &d.problem.lessons.draft
 	draft.reset(d.decision)
-	fewer := lackOfAll{lacks, d.best.total.Levels[LevelVictims] - 1}
 	for range lessonRounds {
 		d.trial.left -= int64(2 * len(in.lanes) * len(draft.rows))
-		rest, reach := d.weigh(draft, in, fewer)
+		rest, reach := d.weigh(draft, in, lacks)
 		if reach < rest {
 			d.problem.lessons.keep()
-			return
+			return true
 		}
-		left := fewer.most
+		left := lacks.most
 		given := rows.Zeros(d.scratch.sum, d.c.types)
-		for _, s := range d.largestShares(in, fewer.most) {
+		for _, s := range d.largestShares(in, lacks.most) {
 			take := min(s.tasks, left)
 			left -= take
 			rest -= take * s.share
 			draft.cut = s.share
-			d.give(given, laneOf{in.node, s.lane, take}, lacks)
+			d.give(given, laneOf{in.node, s.lane, take}, lacks.amounts)
 		}
 		if d.scratch.sum = given; rest > 0 {
 			d.problem.lessons.keep()
-			return
+			return true
 		}
 		draft.turn(given)
 	}
+	return false
 }
 
 // laneOf is a number of tasks of a lane.

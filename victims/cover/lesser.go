@@ -45,6 +45,7 @@ type lesserSearch struct {
 	over   int64   // no more of the overrun is of interest
 	again  bool    // the stage found a set, and has to begin anew
 	tops   tops
+	tuning tuning
 }
 
 // A price is what units of each class cost at a level that sums up.
@@ -120,6 +121,9 @@ func (x *lesserSearch) stage(level int) bool {
 	w.spend(int64(len(x.order) * (len(w.rows) + 2*len(x.prices))))
 	x.order = slices.DeleteFunc(x.order, x.unaffordable)
 	if !x.enough() {
+		return true
+	}
+	if x.tunable() && !x.tune() {
 		return true
 	}
 	x.sort()
@@ -255,11 +259,7 @@ func (x *lesserSearch) sort() {
 			continue // tables tell more
 		}
 		p.order = append(p.order, x.order...)
-		slices.SortFunc(p.order, func(i, j int32) int {
-			// Which has the smaller price ÷ amount?
-			a, b := wide.Mul(uint64(p.of[i]), uint64(amounts[j])), wide.Mul(uint64(p.of[j]), uint64(amounts[i]))
-			return cmp.Or(a.Cmp(b), cmp.Compare(amounts[j], amounts[i]), cmp.Compare(i, j))
-		})
+		slices.SortFunc(p.order, func(i, j int32) int { return x.comparePrices(p, i, j) })
 	}
 	if len(x.prices) > 0 && x.prices[0].level == x.level {
 		copy(x.order, x.prices[0].order)
