@@ -88,9 +88,11 @@
 // members of each size on each node. In large ones members of one size are
 // spread out by a dynamic programme: for each node and number of members the
 // cheapest victims, and from these the cheapest total. It is exact if nothing
-// but nodes decides, and [Plan.Proof] says when that was so. Otherwise plans are
-// made member by member. Or else all go that may, and what is not needed comes
-// back, the most valuable first.
+// but nodes decides, and [Plan.Proof] says when that was so. Members of several
+// sizes are stowed host by host, with few large victims. A linear programme gives
+// members prices by which no fewer victims can be enough, and mostly there are just
+// as many. Otherwise plans are made member by member. Or else all go that may, and
+// what is not needed comes back, the most valuable first.
 //
 // Every plan is minimal: no unit of it can be given back, and no gang goes as a
 // whole if its surplus would do. An [Auditor], which shares nothing with the
@@ -123,14 +125,19 @@
 //	case_sub.go              the case of one domain
 //	search.go              the ladder of engines, on one screen
 //	search_pack.go           0. without victims
-//	search_complete.go       1. and 5. every way, by branch and bound
+//	search_complete.go       1. and 6. every way, by branch and bound
 //	search_spread.go         2. members that are alike: search_way.go has the ways
 //	                            of one host, search_programme.go puts them together
-//	search_grow.go           3. member by member: search_offer.go has what each host
+//	search_stow.go           3. host by host, few large victims and members that fill
+//	                            their room: search_stow_place.go finds who goes where
+//	search_grow.go           4. member by member: search_offer.go has what each host
 //	                            asks for one more, search_block.go many hosts at once
-//	search_fill.go           3. few large victims, and members that fill what they leave
-//	search_clear.go          4. everybody goes, and comes back if not needed
-//	search_pool.go           6. sums over all hosts, as a proof
+//	search_clear.go          5. everybody goes, and comes back if not needed
+//	search_pool.go           7. sums over all hosts, as a proof
+//	search_price.go          7. prices of members, as a proof: search_tier.go has the room
+//	                            of hosts, search_knapsack.go what rooms take,
+//	                            search_book.go finds good prices by the programme of
+//	                            search_master.go, in the numbers of search_fixed.go
 //	search_persuade.go       every way, with a predicate in the loop
 //	search_domain.go         domain by domain: search_domain_bound.go has what each
 //	                            costs at least, search_domain_fewest.go how many must go

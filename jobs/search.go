@@ -26,7 +26,7 @@ type search struct {
 	pack      packer
 	spread    spreader
 	grow      grower
-	fill      filler
+	stow      stower
 	clear     clearer
 	all       completer
 	persuader persuader
@@ -66,13 +66,15 @@ func (s *search) choose() bool {
 //  1. A small case is searched completely: proof of the cost.
 //  2. Members that are alike are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. Plans grow member by member in several orders, below the lowest ceiling
-//     of rank and priority for which that works. With members of several sizes
-//     fewer victims may do, if what they leave is filled up.
-//  4. If none came about, everybody goes who may, and comes back if not needed.
-//  5. If the case is not too large, the cost of what was found makes a complete
+//  3. Members of several sizes are stowed host by host below the lowest ceiling of
+//     rank and priority that sums do not rule out. Often prices show that no fewer
+//     victims do: proof of the levels.
+//  4. Plans grow member by member in several orders, below the lowest ceiling for
+//     which that works, and members are stowed below that of the best one.
+//  5. If none came about, everybody goes who may, and comes back if not needed.
+//  6. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
-//  6. If sums over all hosts show that no plan has lower levels: proof of these.
+//  7. If sums or prices show that no plan has lower levels: proof of these.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
@@ -96,18 +98,27 @@ func (s *search) run() {
 			return
 		}
 	}
+	if s.stowProven() {
+		s.proof = victims.ProofLevels
+		return
+	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
 	s.grow.growAll()
 	if s.best.found && !s.eager && len(s.kinds) > 1 {
-		s.fill.fill(&s.best.levels)
+		s.stow.stow(below(&s.best.levels))
 	}
 	if !s.best.found {
 		s.clear.clear()
 	}
-	if s.eager && s.best.found {
-		return
+	if !s.eager || !s.best.found {
+		s.prove()
 	}
+}
+
+// prove proves as much as it can of the best plan, and looks for cheaper ones where
+// that is done on the way.
+func (s *search) prove() {
 	steps := s.stepsLeft()
 	// With a plan at hand branches end early, so a case that was too large to
 	// begin with may now be searched to its end.
@@ -119,9 +130,24 @@ func (s *search) run() {
 	if s.best.found && s.wholes > 0 {
 		s.finisher.redo(s.best.at, s.best.chosen)
 	}
-	if s.best.found && s.pool.proves(&s.best.levels) {
+	if s.best.found && s.pool.proves(&s.best) {
 		s.proof = victims.ProofLevels
 	}
+}
+
+// stowProven offers a plan below the lowest ceiling that sums do not rule out, if
+// there is a chance to prove that it has the least levels, and reports whether that
+// is so.
+func (s *search) stowProven() bool {
+	if len(s.kinds) == 1 || s.eager || !s.quick && s.within(medium) {
+		return false // others do as well, or prove more
+	}
+	l, ok := s.pool.lowest()
+	if !ok {
+		return false
+	}
+	s.stow.stow(l)
+	return s.best.found && s.pool.proves(&s.best)
 }
 
 // settled reports whether there is nothing more to look for: what was found is

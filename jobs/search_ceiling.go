@@ -24,6 +24,14 @@ type ceiling struct {
 // noCeiling returns the ceiling that admits all.
 func noCeiling() ceiling { return ceiling{rank: math.MaxInt64, priority: math.MaxInt64} }
 
+// below returns the ceiling of a plan: it admits who is no worse than those who go.
+func below(levels *cover.Levels) ceiling {
+	return ceiling{
+		plain: levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] == 0,
+		rank:  levels[victims.LevelRank], priority: levels[victims.LevelPriority],
+	}
+}
+
 func (l *ceiling) admits(levels *cover.Levels) bool {
 	return levels[victims.LevelRank] <= l.rank && levels[victims.LevelPriority] <= l.priority &&
 		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)

@@ -18,6 +18,7 @@ import (
 type pooler struct {
 	*jobCase
 	ceilings *ceilings
+	price    pricer
 
 	smallest resources.Vector // by type, the least that any member asks for
 	sum      resources.Vector // scratch of mayDo
@@ -32,7 +33,8 @@ type pooler struct {
 // First, nobody with a lower rank makes do, then nobody with a lower priority, and
 // below these two no fewer victims do. Each level is then the least that it can be
 // with those before it.
-func (x *pooler) proves(levels *cover.Levels) bool {
+func (x *pooler) proves(plan *incumbent) bool {
+	levels := &plan.levels
 	rank, priority := levels[victims.LevelRank], levels[victims.LevelPriority]
 	switch {
 	case levels[victims.LevelVictims] == 0, rank == math.MinInt64, priority == math.MinInt64:
@@ -43,7 +45,14 @@ func (x *pooler) proves(levels *cover.Levels) bool {
 		return false
 	}
 	l := ceiling{plain: true, rank: rank, priority: priority}
-	n := x.fewest(l)
+	n, typ := x.fewest(l)
+	if n < levels[victims.LevelVictims] {
+		q := priceQuestion{tierQuestion{typ: typ, ceiling: l, open: x.open}, levels[victims.LevelVictims], plan}
+		if !x.price.shows(&q) {
+			return false
+		}
+		n = levels[victims.LevelVictims]
+	}
 	least := x.lowestOf(l)
 	// One of them has the highest rank, and one the highest priority.
 	want := cover.Levels{
@@ -52,6 +61,17 @@ func (x *pooler) proves(levels *cover.Levels) bool {
 		victims.LevelSumPriorities: priority + (n-1)*least.priority,
 	}
 	return want == *levels // all others are 0
+}
+
+// lowest returns the lowest ceiling below which candidates could be enough, if none
+// of them need be an originator or have opted out.
+func (x *pooler) lowest() (l ceiling, ok bool) {
+	l = noCeiling()
+	l.plain = true
+	if !x.mayDo(l) {
+		return l, false
+	}
+	return x.ceilings.lowest(l, x.mayDo), true
 }
 
 // mayDo reports whether the candidates below a ceiling could be enough.
@@ -87,7 +107,7 @@ func (x *pooler) lowestOf(l ceiling) ceiling {
 // A host on which nobody goes is of use only if a member fits there as it is. So n
 // victims open n hosts at most that are of no use without: those with the most
 // room, and with the largest victims of all, do as much as any.
-func (x *pooler) fewest(l ceiling) (most int64) {
+func (x *pooler) fewest(l ceiling) (most int64, typ int) {
 	x.findOpen()
 	for t := range x.wants.All() {
 		need := x.rem[t]
@@ -109,9 +129,11 @@ func (x *pooler) fewest(l ceiling) (most int64) {
 				x.sizes = append(x.sizes, c.size[t])
 			}
 		}
-		most = max(most, x.count(need))
+		if n := x.count(need); n > most {
+			most, typ = n, t
+		}
 	}
-	return most
+	return most, typ
 }
 
 // count returns how many of x.sizes, the largest first, each with a host of
