@@ -47,14 +47,9 @@ type digestRows struct {
 
 	gauges []gauge
 	latest []int64 // when the last of the tasks were scheduled, the last first: numLatest instants
+	lanes  []uint8 // beside each of them, the lane of its task in the cluster's digest; see farLane
 	nodes  []nodeDigest
 }
-
-// numLatest is how many instants a row of digestRows.latest has. If the node has
-// fewer tasks, the others are the farthest past. Any value between 1 and 16 leads
-// to the same searches on the plain load of bench. With more of them, more nodes
-// are passed over before their lanes are read; 8 fill one cache line.
-const numLatest = 8
 
 // A gauge is what tells of most nodes that they need no closer look.
 type gauge struct {
@@ -109,6 +104,7 @@ func (g *digestRows) grow(nodes, types int) {
 	}
 	g.gauges = slices.Grow(g.gauges, nodes)
 	g.latest = slices.Grow(g.latest, nodes*numLatest)
+	g.lanes = slices.Grow(g.lanes, nodes*numLatest)
 	g.nodes = slices.Grow(g.nodes, nodes)
 }
 
@@ -124,6 +120,7 @@ func (g *digestRows) addSums(types int) {
 	}
 	g.gauges = append(g.gauges, gauge{})
 	g.latest = append(g.latest, make([]int64, numLatest)...)
+	g.lanes = append(g.lanes, make([]uint8, numLatest)...)
 }
 
 // refresh makes the digest of a node anew from the list of its tasks. The cost is
@@ -194,12 +191,12 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 	}
 	gauge := &g.gauges[n]
 	gauge.minPriority, gauge.maxPriority, gauge.evictable = math.MaxInt32, math.MinInt32, int32(len(d.ids))
-	latest := g.latest[int(n)*numLatest:][:0:numLatest]
+	newest := g.newest(n)
 	for i := range d.lanes {
 		l := &d.lanes[i]
 		gauge.minPriority = min(gauge.minPriority, l.priority)
 		gauge.maxPriority = max(gauge.maxPriority, l.priority)
-		latest = insertNewest(latest, numLatest, d.times[l.first:l.end])
+		newest.merge(d.times[l.first:l.end], laneByte(i))
 		for t, v := range d.size(i, types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
@@ -215,7 +212,5 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 			}
 		}
 	}
-	for len(latest) < numLatest {
-		latest = append(latest, math.MinInt64)
-	}
+	newest.fill()
 }

@@ -253,7 +253,8 @@ func (d bounder) next(i int) int {
 		case rank > e.ceiling:
 			continue // law 6, for all of its tasks
 		case d.best.found:
-			if d.quicklyBeaten(n, rank, digestRow{all, n}) || d.siftedBeaten(n) {
+			// What laws let go tells more than all that is there.
+			if known, beaten := d.siftedBeaten(n); beaten || !known && d.quicklyBeaten(n, rank, digestRow{all, n}) {
 				continue
 			}
 		case d.tooLarge(c.row(c.digest.least, n)):
@@ -284,7 +285,7 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
 		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node) {
-			return false
+			return d.freesAsMuch(n, count, 0) && newestBounder{d}.tells(n, count, sums)
 		}
 	}
 	return d.freesAsMuch(n, count, 0)
@@ -365,7 +366,7 @@ func (d bounder) look(n NodeID) {
 
 // isBeaten is beaten, and if that does not tell asks the dearer bounds.
 func (d bounder) isBeaten(b *nodeBound, short resources.Vector) bool {
-	return d.beaten(b) || !d.refine(b, short) || d.headroomBeats(b)
+	return d.beaten(b) || newestBounder{d}.beaten(b) || !d.refine(b, short) || d.headroomBeats(b)
 }
 
 // boundNode bounds a node that lacks some amounts. It reports false if all its

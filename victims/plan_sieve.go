@@ -19,6 +19,7 @@ type sieve struct {
 	rows   *digestRows
 	row    NodeID // of rows, which tells of the node
 	kept   keptSieves
+	origin []uint8 // by lane of the sieve, its number in the digest
 }
 
 // reset forgets the node, and finds out whether laws keep any tasks.
@@ -72,17 +73,16 @@ func (d bounder) sift(n NodeID) bool {
 	case d.without.Rule != 0:
 		return false
 	// Of most nodes it is known from the decision before.
-	case kept.holds(n):
-		if !kept.at[n].some {
-			return false
-		}
-	case d.letsAll(from, d.c.digest.gauges[n].maxPriority):
+	case kept.find(n) == keepsNone:
+		return false
+	case kept.find(n) == notSifted && d.letsAll(from, d.c.digest.gauges[n].maxPriority):
 		kept.keepNone(n)
 		return false
 	}
 	// In the order of the digest, so that lanes stay sorted.
 	to.ids, to.times, to.leaves = to.ids[:0], to.times[:0], to.leaves[:0]
 	to.lanes, to.sizes = to.lanes[:0], to.sizes[:0]
+	d.sieve.origin = d.sieve.origin[:0]
 	d.sieve.node = -1
 	for i := range from.lanes {
 		l := from.lanes[i]
@@ -94,6 +94,7 @@ func (d bounder) sift(n NodeID) bool {
 		}
 		if l.first, l.end = first, int32(len(to.ids)); l.end > first {
 			to.lanes = append(to.lanes, l)
+			d.sieve.origin = append(d.sieve.origin, laneByte(i))
 			to.sizes = append(to.sizes, from.size(i, d.c.types)...)
 		}
 	}
@@ -102,16 +103,26 @@ func (d bounder) sift(n NodeID) bool {
 		return false // it was no more than possible
 	}
 	d.sieve.sifted.sumUp(0, d.c.types)
+	d.sieve.nameLanes()
 	kept.keep(n, &d.sieve.sifted)
 	d.sieve.node, d.sieve.rows, d.sieve.row = n, &d.sieve.sifted, 0
 	return true
+}
+
+// nameLanes gives the lanes of the newest tasks the numbers that they have in the digest.
+func (s *sieve) nameLanes() {
+	for i, lane := range s.sifted.lanes {
+		if lane != farLane {
+			s.sifted.lanes[i] = s.origin[lane]
+		}
+	}
 }
 
 // recall makes the sieve that of a node by the sums alone, and reports whether laws
 // keep some of its tasks. Forget it before anything reads its lanes.
 func (d bounder) recall(n NodeID) bool {
 	s := &d.sieve
-	if d.without.Rule != 0 || !s.kept.holds(n) || !s.kept.at[n].some {
+	if d.without.Rule != 0 || s.kept.find(n) != keepsSome {
 		return false
 	}
 	s.node, s.rows, s.row = n, &s.kept.rows, NodeID(s.kept.at[n].row-1)
@@ -121,16 +132,17 @@ func (d bounder) recall(n NodeID) bool {
 // forget forgets the node.
 func (s *sieve) forget() { s.node = -1 }
 
-// siftedBeaten is quicklyBeaten for a node that was sifted before.
-func (d bounder) siftedBeaten(n NodeID) bool {
-	if !d.recall(n) {
-		return false
+// siftedBeaten is quicklyBeaten for a node that was sifted before, and known is false if
+// it was not.
+func (d bounder) siftedBeaten(n NodeID) (known, beaten bool) {
+	if !d.sieve.needed || !d.recall(n) {
+		return false, false
 	}
 	g, row := d.digestAt(n)
 	rank := d.eligible.leastRank(g.gauges[row].minPriority)
-	beaten := rank > d.eligible.ceiling || d.quicklyBeaten(n, rank, digestRow{g, row})
+	beaten = rank > d.eligible.ceiling || d.quicklyBeaten(n, rank, digestRow{g, row})
 	d.sieve.forget()
-	return beaten
+	return true, beaten
 }
 
 // siftedNoLess reports whether the tasks of a node that the laws let go have no lesser
@@ -140,7 +152,7 @@ func (d bounder) siftedBeaten(n NodeID) bool {
 // spends, must not depend on the decisions before.
 func (d bounder) siftedNoLess(n NodeID) bool {
 	defer d.sieve.forget()
-	if !d.sieve.kept.holds(n) && !d.sift(n) || !d.recall(n) {
+	if d.sieve.kept.find(n) == notSifted && !d.sift(n) || !d.recall(n) {
 		return false
 	}
 	g, row := d.digestAt(n)
