@@ -50,6 +50,7 @@ func (s *search) choose() bool {
 	}
 	refusals := s.asker.refusals
 	s.cover.reset()
+	s.pool.begin()
 	s.run()
 	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
 		return true

@@ -19,6 +19,9 @@ type pooler struct {
 	*jobCase
 	ceilings *ceilings
 	price    pricer
+	known    int64   // victims that are needed below a ceiling
+	below    ceiling // that ceiling
+	asked    int64   // victims of the plan that prices were asked about there
 
 	smallest resources.Vector // by type, the least that any member asks for
 	sum      resources.Vector // scratch of mayDo
@@ -45,14 +48,7 @@ func (x *pooler) proves(plan *incumbent) bool {
 		return false
 	}
 	l := ceiling{plain: true, rank: rank, priority: priority}
-	n, typ := x.fewest(l)
-	if n < levels[victims.LevelVictims] {
-		q := priceQuestion{tierQuestion{typ: typ, ceiling: l, open: x.open}, levels[victims.LevelVictims], plan}
-		if !x.price.shows(&q) {
-			return false
-		}
-		n = levels[victims.LevelVictims]
-	}
+	n := x.needed(l, plan)
 	least := x.lowestOf(l)
 	// One of them has the highest rank, and one the highest priority.
 	want := cover.Levels{
@@ -62,6 +58,9 @@ func (x *pooler) proves(plan *incumbent) bool {
 	}
 	return want == *levels // all others are 0
 }
+
+// begin forgets what was shown for other members.
+func (x *pooler) begin() { x.known, x.asked = 0, math.MaxInt64 }
 
 // lowest returns the lowest ceiling below which candidates could be enough, if none
 // of them need be an originator or have opted out.
@@ -87,6 +86,22 @@ func (x *pooler) mayDo(l ceiling) bool {
 		hosted = hosted || largest.roomFor(here) && x.takes(int32(h), largest)
 	}
 	return hosted && resources.Fits(x.rem, x.sum)
+}
+
+// needed returns how many victims a plan below a ceiling has at least, by sums, or
+// by prices if a plan has more than that.
+func (x *pooler) needed(l ceiling, plan *incumbent) int64 {
+	has := plan.levels[victims.LevelVictims]
+	// Prices are not asked twice about what they have not shown.
+	if l == x.below && (x.known >= has || has >= x.asked) {
+		return x.known
+	}
+	n, typ := x.fewest(l)
+	if n < has {
+		n = max(n, x.price.fewest(&priceQuestion{tierQuestion{typ: typ, ceiling: l, open: x.open}, plan}))
+	}
+	x.known, x.asked, x.below = n, has, l
+	return n
 }
 
 // lowestOf returns the lowest rank and the lowest priority of candidates that a

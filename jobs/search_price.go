@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/sat"
 	"github.com/go-preempt/preempt/internal/wide"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A pricer bounds the number of victims by prices of members. Let every member have
@@ -37,41 +38,42 @@ type pricer struct {
 // onePrice is the price of a victim in which prices of members are counted.
 const onePrice = 1 << 16
 
-// A priceQuestion is what is to be shown: that at least so many victims are needed.
+// A priceQuestion is about the victims of all plans below a ceiling.
 type priceQuestion struct {
 	tierQuestion
-	victims int64
-	plan    *incumbent // has as many
+	plan *incumbent // one of them
 }
 
-// shows reports whether there are at least so many victims in every plan.
-func (x *pricer) shows(q *priceQuestion) bool {
+// fewest returns how many victims there are at least in every plan. It may be fewer
+// than it could show if that is less than the plan at hand has.
+func (x *pricer) fewest(q *priceQuestion) (most int64) {
 	x.listMembers(q.typ)
 	if len(x.members) == 0 || x.exhausted() {
-		return false
+		return 0
 	}
 	q.largest = x.sizes[len(x.sizes)-1]
 	x.tiers.jobCase = x.jobCase
 	x.tiers.measure(&q.tierQuestion)
 	x.scale()
 	x.book.begin(x, q.plan)
-	// The members of a plan with as many victims are where prices begin. After that
-	// each turn finds hosts that take more than their prices say, which is then known.
-	const turns = 400
+	// What the plan has on its hosts is where prices begin. After that each turn finds
+	// hosts that take more than their prices say, which is then known.
+	const turns = 200
+	enough := q.plan.levels[victims.LevelVictims]
 	for range turns {
-		x.spend(len(x.members) * x.sack.width / 16) // cells are quick
-		if x.exhausted() || !x.book.mayShow(q.victims) {
-			return false
+		// Cells are quick: sixteen of them take the time of a step.
+		if x.spend(len(x.members) * x.sack.width / 16); x.exhausted() {
+			return most
 		}
 		x.price()
-		if x.findUnit(); x.saved() > (q.victims-1)*x.unit {
-			return true
-		}
-		if !x.book.learn(x) {
-			return false
+		x.findUnit()
+		most = max(most, (max(x.saved(), 0)+x.unit-1)/x.unit)
+		// As many as the plan has is all that there is to show.
+		if most >= enough || !x.book.learn(x) || !x.book.mayShow(enough) {
+			return most
 		}
 	}
-	return false
+	return most
 }
 
 // listMembers lists the members that want a type.
