@@ -65,6 +65,9 @@ const noLevel = math.MaxInt32
 // widestBand is how many tasks a band has at most. It is not measured.
 const widestBand = 1 << 11
 
+// bandShare is one part in so many of the budget that a band may take. It is not measured.
+const bandShare = 2
+
 // reset makes an empty band.
 func (b *band) reset(d *decision, depth int) {
 	b.depth, b.types, b.work = depth, b.types[:0], 0
@@ -108,9 +111,10 @@ func (b *band) fill(d *decision) bool {
 		if len(b.rows) > enough {
 			b.compact(d)
 			enough = 2*len(b.rows) + 16
-			if len(b.rows) > widestBand || b.work > d.trial.left {
-				return false
-			}
+		}
+		if len(b.rows) > widestBand || b.work > d.trial.left/bandShare {
+			d.trial.left -= b.work
+			return false
 		}
 	}
 	b.compact(d)
@@ -183,13 +187,13 @@ func (b *band) add(d *decision, x *bandRow) bool {
 			continue
 		}
 		if size := b.size(int(i)); within(b.draft, size) && b.isAbove(d, &b.rows[i], x, !slices.Equal(size, b.draft)) && b.see(b.rows[i].node) {
-			b.work += int64(k)
+			b.work += int64(k * (1 + types/2))
 			// What was above one task is above many.
 			b.order[k], b.order[k/2] = b.order[k/2], b.order[k]
 			return false
 		}
 	}
-	b.work += int64(len(b.order))
+	b.work += int64(len(b.order) * (1 + types/2))
 	// The caller and most rules are asked about those only that have come so far.
 	s := d.elsewhere()
 	if !d.candidate(x.id, &s) {
@@ -286,7 +290,7 @@ func (b *band) enoughAbove(d *decision, i int) bool {
 		if x.sum < y.sum {
 			break
 		}
-		b.work++
+		b.work += int64(1 + len(b.types)/2)
 		mine := rows.At(b.old.sizes, int(j), len(b.types))
 		if int(j) != i && within(size, mine) && b.isAbove(d, x, y, !slices.Equal(size, mine)) && b.see(x.node) {
 			return true

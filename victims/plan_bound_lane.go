@@ -65,7 +65,10 @@ func (d bounder) boundLanes(b *nodeBound, short resources.Vector) []lane {
 		if fewest, _ := d.fewest(b.node, lanes, short); fewest > b.levels[LevelVictims] {
 			b.levels[LevelVictims] = fewest
 		}
-		if b.levels[LevelOriginators] > 0 {
+		switch {
+		case b.levels[LevelOptedOut] > 0:
+			markedBounder{d}.raiseOptedOut(b, short)
+		case b.levels[LevelOriginators] > 0:
 			markedBounder{d}.raise(b, lanes, short)
 		}
 	}

@@ -68,6 +68,48 @@ func (d markedBounder) raise(b *nodeBound, lanes []lane, short resources.Vector)
 	b.levels[LevelVictims] = max(b.levels[LevelVictims], count)
 }
 
+// raiseOptedOut raises a bound by how many of those who opted out must go even if all
+// others do: by each type that those leave open, and by all types together.
+func (d markedBounder) raiseOptedOut(b *nodeBound, short resources.Vector) {
+	digests, row := d.digestAt(b.node)
+	digest, optedIn := &digests.nodes[row], d.c.row(digests.optedIn, row)
+	from := slices.IndexFunc(digest.lanes, func(l lane) bool { return l.flags.has(flagOptedOut) })
+	d.trial.left -= int64((len(digest.lanes) - from) * len(d.types))
+	open, count := d.scratch.sum, b.levels[LevelOptedOut]
+	for t := range open {
+		if open[t] = max(short[t]-optedIn[t], 0); open[t] == 0 {
+			continue
+		}
+		largest := int64(0)
+		for i := from; i < len(digest.lanes); i++ {
+			largest = max(largest, digest.size(i, d.c.types)[t])
+		}
+		count = max(count, (open[t]-1)/largest+1) // all together give what is lacking
+	}
+	b.levels[LevelOptedOut] = max(count, d.fewestOptedOut(digest, from, open))
+}
+
+// fewestOptedOut returns how many tasks of the lanes from one on it takes at least to
+// give what is open of all types together.
+func (d markedBounder) fewestOptedOut(digest *nodeDigest, from int, open resources.Vector) (count int64) {
+	most := int64(mixMost)
+	if d.best.found {
+		most = min(most, max(d.best.total.Levels[LevelOptedOut], 1)) // one more is enough to know
+	}
+	mix, top := &d.problem.mix, d.scratch.shares[:0]
+	rest, cut := mix.aim(open), mix.cut
+	if rest <= 0 {
+		return 0
+	}
+	for i := from; i < len(digest.lanes); i++ {
+		top = insertFalling(top, int(most), laneShare{mix.of(digest.size(i, d.c.types)), digest.lanes[i].tasks(), int32(i)})
+	}
+	d.scratch.shares = top
+	count, _ = mix.fewest(top, rest, most)
+	mix.cut = cut // it is for all lanes
+	return count
+}
+
 // largestFirst lists the lanes of those who did not opt out, those first whose tasks
 // have most of what is lacking on the node that the mixture is aimed at.
 func (d markedBounder) largestFirst(in laneSet) []markedLane {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/resources"
 )
 
 // The fewest tasks with a limit on originators among them are those of the smallest
@@ -44,4 +46,51 @@ func TestFewestMarkedIsTheSmallestSet(t *testing.T) {
 		}
 		require.Equal(t, least, fewestMarked(marked, need, most, top))
 	})
+}
+
+// Of those who opted out no more must go, by the bound, than the smallest set that gives
+// what all others leave open.
+func TestRaiseOptedOut_IsNeverTooMany(t *testing.T) {
+	raised := 0
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawLanes(t)
+		from := rapid.IntRange(0, len(x.in.lanes)-1).Draw(t, "from")
+		digest, optedIn := &x.d.c.digest.nodes[0], make(vec, len(x.lacks))
+		for i := range digest.lanes {
+			for range digest.lanes[i].tasks() {
+				if i < from {
+					optedIn = resources.Add(optedIn, optedIn, digest.size(i, len(x.lacks)))
+				}
+			}
+			if i >= from {
+				digest.lanes[i].flags = flagOptedOut
+			}
+		}
+		if resources.Fits(x.lacks, optedIn) {
+			t.Skip("the others are enough")
+		}
+		x.d.c.nodeTable.types = len(x.lacks)
+		x.d.c.digest.optedIn, x.d.scratch.sum = optedIn, make(vec, len(x.lacks))
+		b := nodeBound{}
+		b.levels[LevelOptedOut] = 1
+		markedBounder{bounder{x.d}}.raiseOptedOut(&b, x.lacks)
+
+		first, least := int(digest.lanes[from].first), int64(noLimit)
+		for set := range uint(1) << (len(x.sizes) - first) {
+			sum := resources.Add(nil, optedIn, make(vec, len(x.lacks)))
+			for i, size := range x.sizes[first:] {
+				if set>>i&1 != 0 {
+					sum = resources.Add(sum, sum, size)
+				}
+			}
+			if resources.Fits(x.lacks, sum) {
+				least = min(least, int64(bits.OnesCount(set)))
+			}
+		}
+		require.LessOrEqual(t, b.levels[LevelOptedOut], least)
+		if b.levels[LevelOptedOut] > 1 {
+			raised++
+		}
+	})
+	require.Positive(t, raised)
 }
