@@ -83,34 +83,42 @@ func (c *jobCase) noteMember(id victims.TaskID, t *victims.Head) int32 {
 func (c *jobCase) settleGangs() {
 	c.names = c.names[:0]
 	for i := range c.gangs {
-		c.names = append(c.names, int32(i))
-	}
-	slices.SortFunc(c.names, func(i, j int32) int { return strings.Compare(c.gangs[i].name, c.gangs[j].name) })
-	for _, i := range c.names {
 		g := &c.gangs[i]
 		g.surplus = max(g.running-max(g.minimum, 0), 0)
 		// With no surplus no member is a unit, and if all candidates are surplus
 		// nothing can be taken too often: neither needs a bound.
 		if g.surplus > 0 && g.surplus < g.eligible {
-			g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
-			g.room[0] = int64(g.surplus)
-			c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
+			c.names = append(c.names, int32(i))
 		}
+	}
+	slices.SortFunc(c.names, func(i, j int32) int { return strings.Compare(c.gangs[i].name, c.gangs[j].name) })
+	for _, i := range c.names {
+		g := &c.gangs[i]
+		g.counted, g.bounds[0] = true, int32(len(c.rooms.Bounds))
+		g.room[0] = int64(g.surplus)
+		c.rooms.Bounds = append(c.rooms.Bounds, cover.Bound{Room: resources.Limit{Value: g.room[:], Defined: 1}})
 	}
 	c.budgets.bind(c)
-	c.members = c.members[:0]
-	for i := range c.cands {
-		if g := c.cands[i].gang; g >= 0 {
-			c.members = append(c.members, int32(i))
-		}
+	c.listMembers()
+}
+
+// listMembers lists the candidates of every gang.
+func (c *jobCase) listMembers() {
+	// A counting sort by gang, for there may be thousands of gangs. Those that are
+	// eligible were counted already.
+	at := int32(0)
+	for i := range c.gangs {
+		g := &c.gangs[i]
+		g.first, g.end = at, at
+		at += int32(g.eligible)
 	}
-	slices.SortFunc(c.members, func(i, j int32) int { return int(c.cands[i].gang - c.cands[j].gang) })
-	for at, i := range c.members {
-		g := &c.gangs[c.cands[i].gang]
-		if at == 0 || c.cands[c.members[at-1]].gang != c.cands[i].gang {
-			g.first = int32(at)
+	c.members = rows.Zeros(c.members, int(at))
+	for i := range c.cands {
+		if row := c.cands[i].gang; row >= 0 {
+			g := &c.gangs[row]
+			c.members[g.end] = int32(i)
+			g.end++
 		}
-		g.end = int32(at) + 1
 	}
 }
 

@@ -151,10 +151,10 @@ func (c *jobCase) listOnHosts() {
 	})
 	// Candidates are added and not units, for a task may be in two: by itself and
 	// with all of its job.
-	for i := range c.cands {
-		if cand := &c.cands[i]; c.usable[i] && cand.host >= 0 {
-			all := c.hosts[cand.host].all
-			resources.Add(all, all, cand.size)
+	for i := range c.grades {
+		if g := &c.grades[i]; g.usable && g.host >= 0 {
+			all := c.hosts[g.host].all
+			resources.Add(all, all, c.cands[i].size)
 		}
 	}
 }
@@ -164,13 +164,13 @@ func (c *jobCase) eachOnHost(f func(h *host, u int32)) {
 	for u := range c.units {
 		tasks := c.tasksOf(int32(u))
 		if len(tasks) == 1 { // as nearly all have
-			if h := c.cands[tasks[0]].host; h >= 0 {
+			if h := c.grades[tasks[0]].host; h >= 0 {
 				f(&c.hosts[h], int32(u))
 			}
 			continue
 		}
 		for n, i := range tasks {
-			if h := c.cands[i].host; h >= 0 && !c.runsOn(tasks[:n], h) {
+			if h := c.grades[i].host; h >= 0 && !c.runsOn(tasks[:n], h) {
 				f(&c.hosts[h], int32(u))
 			}
 		}
@@ -180,7 +180,7 @@ func (c *jobCase) eachOnHost(f func(h *host, u int32)) {
 // runsOn reports whether any of some candidates runs on a host.
 func (c *jobCase) runsOn(tasks []int32, h int32) bool {
 	for _, i := range tasks {
-		if c.cands[i].host == h {
+		if c.grades[i].host == h {
 			return true
 		}
 	}

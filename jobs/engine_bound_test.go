@@ -192,7 +192,7 @@ func TestFewest_Types(t *testing.T) {
 	c.hosts = []host{{free: resources.Vector{0, 0}}}
 	for _, size := range []resources.Vector{{4, 0}, {4, 0}, {0, 1}, {0, 1}} {
 		c.cands = append(c.cands, candidate{size: size})
-		c.usable = append(c.usable, true)
+		c.grades = append(c.grades, grade{plain: true, usable: true})
 	}
 	var x bounder
 	x.begin(c)

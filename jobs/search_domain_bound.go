@@ -71,14 +71,14 @@ func (x *bounder) begin(c *jobCase) {
 	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
 	total := int32(0)
 	for i := range c.cands {
-		cand := &c.cands[i]
-		if !c.usable[i] || cand.host < 0 {
+		g := &c.grades[i]
+		if !g.usable || g.host < 0 {
 			continue
 		}
-		x.start[cand.host+1]++
+		x.start[g.host+1]++
 		total++
-		x.ranks = insert(x.ranks, cand.levels[victims.LevelRank])
-		x.priorities = insert(x.priorities, cand.levels[victims.LevelPriority])
+		x.ranks = insert(x.ranks, g.rank)
+		x.priorities = insert(x.priorities, g.priority)
 	}
 	// A counting sort: start counts, then says where each host's candidates begin,
 	// and while they are filled in, where its next one goes. That shifts it by a
@@ -88,9 +88,9 @@ func (x *bounder) begin(c *jobCase) {
 	}
 	x.running = rows.Zeros(x.running, int(total))
 	for i := range c.cands {
-		if cand := &c.cands[i]; c.usable[i] && cand.host >= 0 {
-			x.running[x.start[cand.host]] = int32(i)
-			x.start[cand.host]++
+		if g := &c.grades[i]; g.usable && g.host >= 0 {
+			x.running[x.start[g.host]] = int32(i)
+			x.start[g.host]++
 		}
 	}
 	copy(x.start[1:], x.start)
@@ -149,8 +149,8 @@ func (x *bounder) reaches(d int32, k *kind, l ceiling) bool {
 		}
 		x.room = append(x.room[:0], x.hosts[h].free...)
 		for _, i := range x.candsOn(h) {
-			if c := &x.cands[i]; l.admits(&c.levels) {
-				addTo(x.room, c.size, +1)
+			if l.lets(&x.grades[i]) {
+				addTo(x.room, x.cands[i].size, +1)
 			}
 		}
 		n := left

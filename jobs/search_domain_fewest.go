@@ -72,8 +72,8 @@ func (x *bounder) countOn(h int32, k *kind, l ceiling) {
 	for _, t := range k.types {
 		x.sizes = x.sizes[:0]
 		for _, i := range x.candsOn(h) {
-			if c := &x.cands[i]; c.size[t] > 0 && l.admits(&c.levels) {
-				x.sizes = append(x.sizes, c.size[t])
+			if size := x.cands[i].size[t]; size > 0 && l.lets(&x.grades[i]) {
+				x.sizes = append(x.sizes, size)
 			}
 		}
 		slices.Sort(x.sizes)
