@@ -127,6 +127,7 @@ func (c *jobCase) listMembers() {
 // nothing else goes is left out.
 func (c *jobCase) buildUnits() {
 	c.units, c.tasks, c.parts, c.keys, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], c.keys[:0], 0
+	c.usable = rows.Zeros(c.usable, len(c.cands))
 	for i := range c.cands {
 		cand := &c.cands[i]
 		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || c.keptAlone(cand) != 0 {
@@ -139,13 +140,10 @@ func (c *jobCase) buildUnits() {
 			c.addWhole(int32(g))
 		}
 	}
-	c.usable = rows.Zeros(c.usable, len(c.cands))
-	for u := range c.units {
-		for _, i := range c.tasksOf(int32(u)) {
-			c.usable[i], c.grades[i].usable = true, true
-		}
-	}
 }
+
+// use notes that a unit has a candidate.
+func (c *jobCase) use(i int32) { c.usable[i], c.grades[i].usable = true, true }
 
 // keptAlone returns the rule of sums that keeps a candidate from going even if
 // nobody else does, or 0.
@@ -165,6 +163,7 @@ func (c *jobCase) addUnit(gang, i int32) {
 	cand := &c.cands[i]
 	at := int32(len(c.tasks))
 	c.tasks = append(c.tasks, i)
+	c.use(i)
 	// Set in place: there may be one for every task, and a copy of all of it costs
 	// as much as what is set.
 	c.units = append(c.units, unit{})
@@ -194,6 +193,9 @@ func (c *jobCase) addWhole(i int32) {
 	if g.spent || !c.lawfulAlone(&u) {
 		c.tasks = c.tasks[:u.first]
 		return
+	}
+	for _, i := range c.tasks[u.first:u.end] {
+		c.use(i)
 	}
 	c.nameWhole(&u)
 	c.wholes++

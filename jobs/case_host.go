@@ -161,14 +161,17 @@ func (c *jobCase) listOnHosts() {
 
 // eachOnHost calls f with every unit and each host that it has a task on, once.
 func (c *jobCase) eachOnHost(f func(h *host, u int32)) {
-	for u := range c.units {
-		tasks := c.tasksOf(int32(u))
-		if len(tasks) == 1 { // as nearly all have
-			if h := c.grades[tasks[0]].host; h >= 0 {
-				f(&c.hosts[h], int32(u))
-			}
-			continue
+	// Nearly all units are one task, and each of these adds one to the tasks. Whole
+	// gangs come after them. So the task of a unit is at the unit's own row, and the
+	// units themselves, which are large, need not be read.
+	alone := len(c.units) - c.wholes
+	for u, i := range c.tasks[:alone] {
+		if h := c.grades[i].host; h >= 0 {
+			f(&c.hosts[h], int32(u))
 		}
+	}
+	for u := alone; u < len(c.units); u++ {
+		tasks := c.tasksOf(int32(u))
 		for n, i := range tasks {
 			if h := c.grades[i].host; h >= 0 && !c.runsOn(tasks[:n], h) {
 				f(&c.hosts[h], int32(u))
