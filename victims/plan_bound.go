@@ -288,6 +288,9 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 			return d.freesAsMuch(n, count, 0) && newestBounder{d}.tells(n, count, sums)
 		}
 	}
+	if best := &d.best; best.single && best.total.Excess.Amount > 0 {
+		return d.freesAsMuchOf(n, count, 0, best.bestType) // to ask a oneBounder is cheaper than the other types
+	}
 	return d.freesAsMuch(n, count, 0)
 }
 
@@ -473,8 +476,10 @@ func (d bounder) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 	return d.best.asMuch[t] < noLimit && beyond >= d.best.asMuch[t]
 }
 
-// noteExcess notes the excess of the plan, and a type that decided for it.
-func (b *incumbent) noteExcess(capacities []int64) {
+// note notes what bounds ask of the plan: its excess and a type that decided for it, and
+// whether it has one victim.
+func (b *incumbent) note(capacities []int64) {
+	b.single = isSingle(&b.total.Levels)
 	share := b.total.Excess
 	b.asMuch = noteShare(b.asMuch, share, capacities)
 	b.more = b.more[:0]

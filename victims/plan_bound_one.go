@@ -12,17 +12,24 @@ import (
 // A oneBounder bounds nodes on which one victim may be enough.
 type oneBounder struct{ bounder }
 
+// isSingle reports whether levels are those of one plain victim.
+func isSingle(l *cover.Levels) bool {
+	return *l == cover.Levels{
+		LevelRank: l[LevelRank], LevelPriority: l[LevelPriority], LevelVictims: 1,
+		LevelSumRanks: l[LevelRank], LevelSumPriorities: l[LevelPriority],
+	}
+}
+
 // tells reports whether it is certain that no plan for a node is cheaper than the
 // best, which has one plain victim of the least rank and priority of the node.
 func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 	l, priority := &d.best.total.Levels, d.c.digest.gauges[n].minPriority
-	least := cover.Levels{
-		LevelRank: d.eligible.leastRank(priority), LevelPriority: int64(priority), LevelVictims: 1,
+	if !d.best.found || !d.best.single || l[LevelRank] != d.eligible.leastRank(priority) || l[LevelPriority] != int64(priority) {
+		return false
 	}
-	least[LevelSumRanks], least[LevelSumPriorities] = least[LevelRank], least[LevelPriority]
 	// Headroom counts for the excess, too. And a search that was broken off may have
 	// left sets of smaller keys on the best node.
-	if !d.best.found || *l != least || d.needs.open() || n == d.best.node {
+	if d.needs.open() || n == d.best.node {
 		return false
 	}
 	// So any plan that is no worse has one victim here, of that priority, and plain.

@@ -184,7 +184,7 @@ func (d hearing) recalls(n NodeID) bool {
 		}
 		if !b.found || d.compare(&plan.cost, &b.cost) < 0 {
 			b.found, b.node, b.cost, b.total, b.exact = true, n, plan.cost, plan.total, true
-			b.noteExcess(d.c.total)
+			b.note(d.c.total)
 			b.victims = append(b.victims[:0], plan.victims...)
 		}
 		return true

@@ -15,6 +15,7 @@ type incumbent struct {
 	node    NodeID
 	cost    Cost
 	total   cover.Total // the cost as a search knows it
+	single  bool        // it has one victim, which is plain
 	victims []TaskID
 
 	asMuch   []int64 // see noteShare
@@ -226,7 +227,7 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 	}
 	b.found, b.node, b.cost, b.total = true, n, *cost, s.Total
 	b.exact = s.Proven && !d.worker.OnlyLesser && !u.thinned && !(d.needs.open() && d.pool.thinned)
-	b.noteExcess(d.c.total)
+	b.note(d.c.total)
 	b.victims = b.victims[:0]
 	for _, i := range s.Units {
 		b.victims = u.tasks(b.victims, d, i)
