@@ -21,6 +21,7 @@ type likeness struct {
 	short  resources.Vector // what the node lacks
 	out    nodeBound        // its bound
 	lanes  int              // how many of its lanes have the victims of a plan of those levels
+	need   lack             // of the type that takes so many victims; its amount is 0 until it is asked for
 }
 
 // mostAlike is up to how many lanes nodes have that are compared. With more of them
@@ -53,7 +54,31 @@ func (l *likeness) begin(d bounder, b *nodeBound, short resources.Vector) {
 	l.in, l.best, l.short = b.levels, d.best.total.Levels, append(l.short[:0], short...)
 }
 
-func (l *likeness) end(b *nodeBound, lanes int) { l.known, l.out, l.lanes = lanes > 0, *b, lanes }
+func (l *likeness) end(b *nodeBound, lanes int) {
+	l.known, l.out, l.lanes, l.need = lanes > 0, *b, lanes, lack{}
+}
+
+// beats reports whether it is certain that no plan for a node is cheaper than the best,
+// because it is like the last one and its tasks lose too much work. Bounds say no less,
+// but take twice as long for it.
+func (l *likeness) beats(d bounder, n NodeID, short resources.Vector) bool {
+	if !l.known || l.lesser != d.worker.OnlyLesser || l.best != d.best.total.Levels || !l.serves(d, n) || !slices.Equal(l.short, short) || !l.alike(d, l.node, n) {
+		return false
+	}
+	// Laws may keep tasks of this node and none of that one.
+	if d.sift(n) {
+		return false
+	}
+	b, lanes := l.out, d.digestOf(n).lanes[:l.lanes]
+	b.node = n
+	if l.need.amount == 0 {
+		_, typ := d.fewest(n, lanes, short)
+		l.need = lack{typ, short[typ]}
+	}
+	d.trial.left -= refineWork
+	d.leastWork(&b, lanes, l.need)
+	return d.beaten(&b)
+}
 
 // alike reports whether two nodes have as many tasks of the same sizes, priorities and
 // flags.

@@ -353,7 +353,7 @@ func reaches(count, amount, short int64) bool {
 func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short, one := d.scratch.short, oneBounder{d}
-	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || !d.boundClosely(&b, short) {
+	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || d.problem.likeness.beats(d, n, short) || !d.boundClosely(&b, short) {
 		return
 	}
 	// To bound a huge node takes about as long as to search it, and has told nothing if
