@@ -356,13 +356,14 @@ func (d bounder) look(n NodeID) {
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || d.problem.likeness.beats(d, n, short) || !d.boundClosely(&b, short) {
 		return
 	}
+	d.problem.set.found = false
 	// To bound a huge node takes about as long as to search it, and has told nothing if
 	// it has the best plan already.
 	again := n == d.best.node && len(d.digestOf(n).lanes) > manyGroups
 	if d.best.found && !again && d.isBeaten(&b, short) {
 		return
 	}
-	if d.hearing.admits(n) {
+	if d.hearing.admits(n) && !(setTaker{d}).takes(&b) {
 		d.searchNode(n)
 	}
 }
@@ -481,15 +482,7 @@ func (d bounder) freesAsMuchOf(n NodeID, count, elsewhere int64, t int) bool {
 func (b *incumbent) note(capacities []int64) {
 	b.single = isSingle(&b.total.Levels)
 	share := b.total.Excess
-	b.asMuch = noteShare(b.asMuch, share, capacities)
-	b.more = b.more[:0]
-	for t, capacity := range capacities {
-		more := b.asMuch[t]
-		if more < noLimit && (resources.Share{Amount: more, Of: max(capacity, 1)}).Compare(share) == 0 {
-			more++
-		}
-		b.more = append(b.more, more)
-	}
+	b.yardstick.note(share, b.total.Work, capacities)
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {
 			b.bestType = t

@@ -34,7 +34,6 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 	}
 	// So any plan that is no worse has one victim here, of that priority, and plain.
 	digest := &d.c.digest.nodes[n]
-	sets := setBounder{d: d.bounder, node: n}
 	missing := d.scratch.sum
 	// What the newest task loses is at hand, and mostly tells.
 	newest := cover.Work{}.AddNanos(d.since(d.c.digest.latest[int(n)*numLatest]), 1)
@@ -51,15 +50,22 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 		for t, v := range size {
 			missing[t] = short[t] - v
 		}
-		if !sets.isCheaper(setSoFar{missing, newest}, nil) {
+		if !d.mayBeat(n, setSoFar{missing, newest}, nil) {
 			continue
 		}
 		// Of a lane those go first that lose the least work.
-		if j := d.firstFree(digest, l); j < l.end && sets.isCheaper(setSoFar{missing: missing}, digest.times[j:j+1]) {
+		if j := d.firstFree(digest, l); j < l.end && d.mayBeat(n, setSoFar{missing: missing}, digest.times[j:j+1]) {
 			return false
 		}
 	}
 	return true
+}
+
+// mayBeat reports whether victims on a node are cheaper than the best plan, or as cheap
+// on a node that comes first.
+func (d oneBounder) mayBeat(n NodeID, set setSoFar, last []int64) bool {
+	c := d.best.compare(d.bounder, set, last)
+	return c < 0 || c == 0 && d.c.comesBefore(n, d.best.node)
 }
 
 // firstFree returns the first task of a lane that no law keeps, or its end.

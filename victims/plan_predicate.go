@@ -171,7 +171,7 @@ func (h *hearings) keep(best *incumbent) {
 	plan := &h.plans[len(h.plans)-1]
 	victims := append(plan.victims[:0], best.victims...)
 	*plan = *best
-	plan.victims, plan.asMuch = victims, nil
+	plan.victims, plan.yardstick = victims, yardstick{}
 }
 
 // recalls offers the plan of a node that was searched before, and reports whether

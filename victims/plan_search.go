@@ -18,9 +18,8 @@ type incumbent struct {
 	single  bool        // it has one victim, which is plain
 	victims []TaskID
 
-	asMuch   []int64 // see noteShare
-	more     []int64 // the least amounts that are a larger share
-	bestType int     // the type that decides the excess
+	yardstick
+	bestType int // the type that decides the excess
 }
 
 // losesTo reports whether a plan of some levels would be better by them alone. Any
@@ -41,6 +40,7 @@ type problem struct {
 	lessons  lessons
 	likeness likeness
 	tops     keptTops
+	set      foundSet
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
 }
