@@ -23,6 +23,7 @@ func (d setTaker) takes(b *nodeBound) bool {
 	if s.out || len(s.blockers) > 0 {
 		return false
 	}
+	// Searches ask the caller as they begin, and this takes the place of one.
 	if d.worker.Stop != nil && d.worker.Stop() {
 		return true // as a search that ends at once
 	}
@@ -77,6 +78,7 @@ func (d setTaker) join(set *cover.Selection, id TaskID) {
 // letGo reports whether it is certain that guarantees let units go together: what they
 // free is no more than each by itself might.
 func (d setTaker) letGo(u *unitSet, freed resources.Vector) bool {
+	// Each bound of a leaf leaves at least what its room says.
 	for _, id := range u.ids {
 		leaf := &d.eligible.leaves[d.c.tasks[id].leaf]
 		if len(leaf.erodes) > 0 || !resources.Fits(freed, leaf.room) {

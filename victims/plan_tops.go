@@ -70,6 +70,8 @@ func (k *keptTops) tooFew(n NodeID, count int64, need siteNeed) bool {
 	if count < 1 || count > numTops {
 		return false
 	}
+	// All types together, as in a mixture: whoever has much of one often has little of
+	// another.
 	var open int64
 	for t := range need.mask.All() {
 		r := &k.rows[t]
@@ -111,6 +113,7 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 		}
 		insertShares(sums, share, l.tasks())
 	}
+	// The last of them is what so many tasks have at most, and one before it what fewer do.
 	for i := 1; i < numTops; i++ {
 		sums[i] += sums[i-1]
 	}
