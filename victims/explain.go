@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -88,8 +89,8 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 		return err
 	}
 	d.inquiry.prepareFindings(s)
-	d.inquiry.findTasks(dst)
 	d.inquiry.findQueues(dst)
+	d.inquiry.findTasks(dst)
 	d.inquiry.findNodes(dst)
 	if r := &dst.Decision; r.Outcome == Refused && r.Refusal.Reason != InFlight {
 		d.inquiry.findRelaxations(dst)
@@ -114,29 +115,41 @@ func (d inquiry) prepareFindings(s stage) {
 	d.prepare(s)
 }
 
-// findTasks says of each task which rule keeps it.
+// findTasks says of each task which rule keeps it, and counts those of each queue.
 func (d inquiry) findTasks(e *Explanation) {
-	rows := d.scratch.keyed[:0]
-	d.scratch.rules = slices.Grow(d.scratch.rules[:0], len(d.c.tasks))[:len(d.c.tasks)]
+	keyed, packing := d.scratch.keyed[:0], keyPacking{}
+	packing.learn(d, 1+len(d.c.tasks)/sampledKeys)
+	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
 	for n := range d.c.nodes {
-		at := d.refusing.siteIfOpen(NodeID(n))
+		at, freed := d.refusing.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
-			if r := &d.c.tasks[id]; r.state != Granted {
-				if r.job != 0 {
-					at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+			r := &d.c.tasks[id]
+			if r.state == Granted {
+				continue
+			}
+			if r.job != 0 {
+				at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+			}
+			rule := d.refusing.ruleFor(id, &at)
+			keyed = append(keyed, keyedTask{packing.pack(r.key), id, rule}) // while its row is at hand
+			f := &e.Queues[r.leaf]
+			if f.Tasks++; rule != 0 {
+				continue
+			}
+			// What members of jobs free depends on who else goes.
+			if f.Candidates++; r.job == 0 {
+				for t, v := range d.c.size(id) {
+					freed[t] += v
 				}
-				rule := d.refusing.ruleFor(id, &at)
-				d.scratch.rules[id] = rule
-				rows = append(rows, keyedTask{id: id, rule: rule})
 			}
 		}
 	}
-	rows = d.sortByKey(rows)
-	// Rows were sorted and not findings, which are larger.
-	e.Tasks = slices.Grow(e.Tasks, len(rows))
-	for _, row := range rows {
-		r := &d.c.tasks[row.id]
-		e.Tasks = append(e.Tasks, TaskFinding{Task: row.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: row.rule})
+	keyed = d.sortByKey(keyed, &packing)
+	// It is not findings that are sorted, which are larger.
+	e.Tasks = slices.Grow(e.Tasks, len(keyed))
+	for _, k := range keyed {
+		r := &d.c.tasks[k.id]
+		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: k.rule})
 	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
@@ -146,7 +159,7 @@ func (d inquiry) findTasks(e *Explanation) {
 	}
 }
 
-// findQueues says of each queue what it is to the ask.
+// findQueues says of each queue what it is to the ask, but for its tasks.
 func (d inquiry) findQueues(e *Explanation) {
 	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
@@ -168,12 +181,5 @@ func (d inquiry) findQueues(e *Explanation) {
 			f.Lacks = e.copyOf(d.needs.short[i])
 		}
 		e.Queues = append(e.Queues, f)
-	}
-	for _, t := range e.Tasks {
-		f := &e.Queues[t.Queue]
-		f.Tasks++
-		if t.Rule == 0 {
-			f.Candidates++
-		}
 	}
 }

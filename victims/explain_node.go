@@ -185,13 +185,18 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
 	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
-	// Of a task without a job the rule that was found tells, if it was found for a
-	// place on this node.
+	// What candidates without a job free was found with their rules, if these were found
+	// for a place on this node.
 	open := d.usable(f.Node) && d.passes(f.Node)
-	for _, id := range d.c.nodes[f.Node].tasks {
-		r := &d.c.tasks[id]
-		told := open && r.job == 0 && r.state != Granted
-		if told && d.scratch.rules[id] == 0 || !told && d.refusing.mayGo(id, &at) {
+	others := d.c.nodes[f.Node].tasks
+	if open {
+		f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.row(d.scratch.freed, f.Node))
+		if !d.c.digest.gauges[f.Node].jobs {
+			others = nil
+		}
+	}
+	for _, id := range others {
+		if (!open || d.c.tasks[id].job != 0) && d.refusing.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}

@@ -29,3 +29,33 @@ func TestSortByStart(t *testing.T) {
 		require.NotSame(t, &got[0], &left[0])
 	})
 }
+
+// Whatever keys are like, and whichever of them codes were made for, tasks come in the
+// order of their keys, and numbers that differ say which of two is first.
+func TestSortByKey(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		keys := rapid.SliceOfNDistinct(rapid.OneOf(
+			rapid.StringMatching(`(ns/)?[ab0-9]{1,4}(-[0-9]{1,2})?`), rapid.StringMatching(`[\x00\x01é\xff]{1,3}`),
+			rapid.StringMatching(`a{60,70}[0-9]?`), rapid.StringN(1, 40, -1),
+		), 1, 30, rapid.ID[string]).Draw(t, "keys")
+		c := &Cluster{}
+		var rows []keyedTask
+		for i, key := range keys {
+			c.tasks = append(c.tasks, taskRow{key: key, flags: flagLive})
+			rows = append(rows, keyedTask{id: TaskID(i)})
+		}
+		d, p := inquiry{&decision{c: c}}, keyPacking{}
+		p.learn(d, rapid.IntRange(1, 5).Draw(t, "every"))
+		for i := range rows {
+			rows[i].start = p.pack(keys[rows[i].id])
+		}
+		rows = d.sortByKey(rows, &p)
+		var got []string
+		for i, row := range rows {
+			got = append(got, keys[row.id])
+			require.True(t, i == 0 || rows[i-1].start <= row.start)
+		}
+		slices.Sort(keys)
+		require.Equal(t, keys, got)
+	})
+}

@@ -51,6 +51,7 @@ func (d newestBounder) tells(n NodeID, count int64, sums digestRow) bool {
 	if b.ask == kept.ask && int64(b.count) == count && d.lacks(n, int(b.typ)) >= b.amount && d.losesMore(b.least) {
 		return true
 	}
+	// To list what each loses takes least, and mostly tells that more does not.
 	s := newestSearch{types: d.c.types}
 	if s.list(d.bounder, sums, int(count)); !d.losesMore(s.least) {
 		return false // others than the newest may do
@@ -116,8 +117,10 @@ func (s *newestSearch) list(d bounder, sums digestRow, count int) {
 // weigh lists what each has of a type, by the lanes of the node.
 func (s *newestSearch) weigh(digest *nodeDigest, sums digestRow, t int) {
 	row := sums.of.newest(sums.row)
+	// From the last on, so that the most of those after it is known.
 	for i := s.tasks - 1; i >= 0; i-- {
 		if lane := row.lanes[i]; lane == farLane {
+			// Nobody has more than the largest task.
 			s.amount[i] = rows.At(sums.of.largest, int(sums.row), s.types)[t]
 		} else {
 			s.amount[i] = digest.size(int(lane), s.types)[t]

@@ -189,8 +189,8 @@ func (d *decision) helps(id TaskID, s *site) bool {
 		return false // its victims are on the node
 	}
 	size := d.c.size(id)
-	for t := range types.All() {
-		if size[t] > 0 {
+	for _, t := range d.types {
+		if size[t] > 0 && types.Has(t) {
 			return true
 		}
 	}

@@ -265,7 +265,7 @@ type scratch struct {
 	stages             [2]stage
 	taken              []TaskID
 	keyed, unkeyed     []keyedTask
-	rules              []Rule // by task, what findTasks found
+	freed              []int64 // by node and type, see findTasks
 	near               []nearNode
 }
 
