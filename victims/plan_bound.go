@@ -67,7 +67,7 @@ const (
 	// look at all nodes for lesser levels.
 	underWay = 25
 	// No node of the sample gets more than one part in so many of its share.
-	sampleSearches = 8
+	sampleSearches = 3
 )
 
 // searchBounded looks at a few nodes from everywhere first, which gives a good
