@@ -39,6 +39,7 @@ type digest struct {
 // digestRows are what a digest knows, a row per node.
 type digestRows struct {
 	// Blocks of one amount per node and type, over the node's evictable tasks.
+	lowest  []int64 // the sum over those of plain that have the least priority of all
 	plain   []int64 // the sum over those that neither opted out nor are originators
 	optedIn []int64 // the sum over those that did not opt out
 	all     []int64 // the sum over all
@@ -60,6 +61,8 @@ type gauge struct {
 	evictable, leaving, required int32
 	// Some of its evictable tasks are in a job, or in a budget.
 	jobs, budgets bool
+	// All of its evictable tasks are plain, and of one priority.
+	uniform bool
 }
 
 // nodeDigest is what a digest knows of a node besides sums.
@@ -93,8 +96,8 @@ type lane struct {
 func (l *lane) tasks() int64 { return int64(l.end - l.first) }
 
 // blocks are the amounts per node and type.
-func (g *digestRows) blocks() [5]*[]int64 {
-	return [...]*[]int64{&g.plain, &g.optedIn, &g.all, &g.largest, &g.least}
+func (g *digestRows) blocks() [6]*[]int64 {
+	return [...]*[]int64{&g.lowest, &g.plain, &g.optedIn, &g.all, &g.largest, &g.least}
 }
 
 // grow makes room for more nodes.
@@ -213,4 +216,23 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 		}
 	}
 	newest.fill()
+	g.sumUpLowest(n, types)
+}
+
+// sumUpLowest sums up the plain tasks of the least priority.
+func (g *digestRows) sumUpLowest(n NodeID, types int) {
+	d, gauge := &g.nodes[n], &g.gauges[n]
+	lowest := rows.At(g.lowest, int(n), types)
+	clear(lowest)
+	gauge.uniform = true
+	for i := range d.lanes {
+		l := &d.lanes[i]
+		if l.flags != 0 || l.priority != gauge.minPriority {
+			gauge.uniform = false
+			break // lanes of the others come after them
+		}
+		for t, v := range d.size(i, types) {
+			lowest[t] += v * l.tasks()
+		}
+	}
 }

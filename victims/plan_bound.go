@@ -314,8 +314,13 @@ func (d bounder) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	}
 	count, fewer := l[LevelVictims], true
 	at, in := int(n)*c.types, int(row)*c.types
+	// Most tasks of a node may have a higher priority than victims that are no worse.
+	uneven := !g.gauges[row].uniform
 	for _, t := range d.types {
 		short, largest := d.size[t]-c.coming[at+t], g.largest[in+t]
+		if uneven && short > g.lowest[in+t] {
+			return 1 // others must go
+		}
 		if !reaches(count, largest, short) {
 			return 1 // more victims
 		}

@@ -127,8 +127,7 @@ func (d bounder) lowGive(n NodeID, lacks resources.Vector) bool {
 // own costs.
 func (d bounder) uniform(n NodeID) bool {
 	g, row := d.digestAt(n)
-	gauge := &g.gauges[row]
-	return gauge.minPriority == gauge.maxPriority && resources.Equal(d.c.row(g.plain, row), d.c.row(g.all, row))
+	return g.gauges[row].uniform
 }
 
 // lowestLanes returns the lanes of the lowest priorities that give what a node
