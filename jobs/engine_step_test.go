@@ -221,6 +221,34 @@ func TestOffers_WholeJob(t *testing.T) {
 	require.Empty(t, x.unitsOf(h), "b has gone with a")
 }
 
+// A host offers nobody who may not go beside those who have gone, though each of them
+// may. The root gives up 4 of what it is guaranteed for a, against the 8 that arrive.
+// Of these 5 are in place of A and B, and so no more than 3 make up for a.
+func TestOffers_OwnLeaf(t *testing.T) {
+	d := tableDesk(t, "any=9; 0: a4 | 0: A3 B2", 4, 4)
+	x := &d.search.grow.offers
+	x.partial.begin()
+	x.ceiling, x.patience = noCeiling(), patient
+	x.collect(&d.board.kinds[0])
+	x.openBlock(0)
+	for h, unit := range []string{"a", "A B"} {
+		x.workOut(int32(h))
+		require.Equal(t, possible, x.list[h].state)
+		require.Equal(t, unit, d.unitNames(x.unitsOf(int32(h))))
+	}
+	x.partial.choose(d.unit(t, "a"))
+	x.partial.seat(0, 0)
+	d.search.grow.changed(0, 0)
+	for _, unit := range []string{"A", "B"} {
+		require.True(t, x.partial.mayGo(d.unit(t, unit)))
+	}
+	// If it were possible it would be asked about for ever: it is the cheapest, and may
+	// not go.
+	x.workOut(1)
+	require.Equal(t, impossible, x.list[1].state)
+	require.Negative(t, x.cheapest())
+}
+
 // A plan in which more go than must is trimmed: the most valuable come back first,
 // of a whole job its minimum, and whoever the predicate wants gone stays gone.
 func TestFinisher_Table(t *testing.T) {

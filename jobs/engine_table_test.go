@@ -26,8 +26,9 @@ import (
 // out. A running job keeps 1 member, unless its name has a number: g2 keeps 2.
 //
 // Before a semicolon stand the max of the job's leaf, what the other leaf
-// guarantees, and what budgets have left. Task A is of the job's own leaf, and a
-// budget stands behind a percent sign.
+// guarantees, what the root does if the job may take of its own leaf what it likes,
+// and what budgets have left. Task A is of the job's own leaf, and a budget stands
+// behind a percent sign.
 func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 	with, hosts := tableSettings(t, hosts)
 	schema, err := resources.NewSchema("cpu", "gpu")
@@ -36,7 +37,13 @@ func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 	if most, ok := with["max"]; ok {
 		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	guaranteed, any := with["any"]
+	p := &Planner{}
+	if any {
+		p.OwnLeaf = victims.OwnAny
+	}
+	root := resources.Limit{Value: resources.Vector{guaranteed, 0}, Defined: 1}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: root, Children: []queue.Config{
 		job, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{with["low"], 0}, Defined: 1}},
 	}}, queue.Lenient)
 	require.NoError(t, err)
@@ -48,7 +55,8 @@ func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 		tableHost(t, c, n, text)
 	}
 	q, _ := tree.Lookup("root.q")
-	return deskOf(t, c, q, members)
+	p.Cluster = c
+	return deskOf(t, p, q, members)
 }
 
 // tableSettings reads what stands before the semicolon of a desk, if there is one,
@@ -94,18 +102,18 @@ func tableHost(t *testing.T, c *victims.Cluster, n int, text string) {
 }
 
 // deskOf is the desk of a job of some members in a cluster.
-func deskOf(t *testing.T, c *victims.Cluster, leaf queue.ID, members []int64) *desk {
+func deskOf(t *testing.T, p *Planner, leaf queue.ID, members []int64) *desk {
 	job := &Job{Name: "j", Queue: leaf, Priority: 9}
 	for i, size := range members {
 		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
 	}
-	p := &Planner{Cluster: c, Minimum: func(job string) int {
+	p.Minimum = func(job string) int {
 		n, err := strconv.Atoi(job[1:])
 		if err != nil {
 			return 1
 		}
 		return n
-	}}
+	}
 	d := &desk{board: new(jobCase), effort: endless()}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
