@@ -29,7 +29,7 @@ import (
 // guarantees, what the root does if the job may take of its own leaf what it likes,
 // and what budgets have left. Task A is of the job's own leaf, and a budget stands
 // behind a percent sign.
-func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
+func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 	with, hosts := tableSettings(t, hosts)
 	schema, err := resources.NewSchema("cpu", "gpu")
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func tableDesk(t *testing.T, hosts string, members ...int64) *desk {
 
 // tableSettings reads what stands before the semicolon of a desk, if there is one,
 // and returns the rest.
-func tableSettings(t *testing.T, text string) (with map[string]int64, hosts string) {
+func tableSettings(t require.TestingT, text string) (with map[string]int64, hosts string) {
 	with = make(map[string]int64)
 	settings, hosts, ok := strings.Cut(text, ";")
 	if !ok {
@@ -77,7 +77,7 @@ func tableSettings(t *testing.T, text string) (with map[string]int64, hosts stri
 }
 
 // tableHost adds a host with its tasks: "0: a2 b2p1".
-func tableHost(t *testing.T, c *victims.Cluster, n int, text string) {
+func tableHost(t require.TestingT, c *victims.Cluster, n int, text string) {
 	free, rest, _ := strings.Cut(text, ":")
 	capacity, err := strconv.ParseInt(strings.TrimSpace(free), 10, 64)
 	require.NoError(t, err)
@@ -102,7 +102,7 @@ func tableHost(t *testing.T, c *victims.Cluster, n int, text string) {
 }
 
 // deskOf is the desk of a job of some members in a cluster.
-func deskOf(t *testing.T, p *Planner, leaf queue.ID, members []int64) *desk {
+func deskOf(t require.TestingT, p *Planner, leaf queue.ID, members []int64) *desk {
 	job := &Job{Name: "j", Queue: leaf, Priority: 9}
 	for i, size := range members {
 		job.Members = append(job.Members, Member{Key: fmt.Sprintf("j%d", i), Size: resources.Vector{size}})
@@ -124,7 +124,7 @@ func deskOf(t *testing.T, p *Planner, leaf queue.ID, members []int64) *desk {
 }
 
 // tableTask reads a task: "b2p1", "c4/g", "d1!", "e2%soft".
-func tableTask(t *testing.T, word string) (task victims.Task) {
+func tableTask(t require.TestingT, word string) (task victims.Task) {
 	letters := strings.IndexAny(word, "0123456789")
 	task.Key, word = word[:letters], word[letters:]
 	word, budget, ok := strings.Cut(word, "%")

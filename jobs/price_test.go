@@ -1,9 +1,11 @@
 package jobs
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,6 +26,7 @@ func TestPricer_Table(t *testing.T) {
 		{"a half fits twice", "0: a4 | 0: b4", []int64{2, 2, 2, 2}, 2},
 		{"room that takes a member is worth as much", "3: a4 | 0: b4", []int64{3, 3}, 1},
 		{"room that takes none opens with a victim", "2: a2 | 0: b4", []int64{4, 4}, 2},
+		{"what is over-committed is paid back once", "-5: a2 b2 c2 d2 e2 f2 g2 h2 i2 k2", []int64{3, 3, 3, 3, 3}, 10},
 		{"there are no more large hosts than there are", "0: a9 | 0: b4 | 0: c4", []int64{4, 4, 4}, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -89,10 +92,54 @@ func pricerIsTwin(t *rapid.T) {
 	require.LessOrEqual(t, x.saved(), least[victims.LevelVictims]*x.unit)
 }
 
+// In cases that are too large to look at every plan, prices show no more victims
+// than the plans have that engines find.
+func TestPricer_Plans(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := drawRow(t)
+		s := &d.search
+		if !s.conceivable() || s.pack.fits(coming) {
+			return
+		}
+		s.best.found = false
+		s.stow.stow(noCeiling())
+		s.grow.growAll()
+		if !s.best.found {
+			return
+		}
+		least := s.best.levels[victims.LevelVictims]
+		s.best.levels[victims.LevelVictims] = math.MaxInt64 // there is always more to show
+		_, typ := s.pool.fewest(noCeiling())
+		q := priceQuestion{tierQuestion{typ: typ, ceiling: noCeiling(), open: s.pool.open}, &s.best}
+		require.LessOrEqual(t, s.pool.price.fewest(&q), least)
+	})
+}
+
+// drawRow draws a desk of many hosts and members, on which only sizes matter.
+func drawRow(t *rapid.T) *desk {
+	hosts := make([]string, rapid.IntRange(1, 20).Draw(t, "hosts"))
+	size := rapid.Int64Range(1, rapid.SampledFrom([]int64{4, 9, 1 << 40}).Draw(t, "most"))
+	for h := range hosts {
+		tasks, used := "", int64(0)
+		for i := range rapid.IntRange(0, 5).Draw(t, "tasks") {
+			n := size.Draw(t, "task")
+			tasks, used = fmt.Sprintf("%s %c%c%d", tasks, 'a'+h, 'a'+i, n), used+n
+		}
+		free := rapid.SampledFrom([]int64{0, 0, 1, 2, -min(3, used)}).Draw(t, "free")
+		hosts[h] = fmt.Sprint(free, ":", tasks)
+	}
+	return tableDesk(t, strings.Join(hosts, "|"), rapid.SliceOfN(size, 1, 16).Draw(t, "members")...)
+}
+
 // No host has more room than its tier says, and every host is in one.
 func TestTiers_Twin(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := drawDesk(t, false)
+		var d *desk
+		if rapid.Bool().Draw(t, "row") {
+			d = drawRow(t)
+		} else {
+			d = drawDesk(t, false)
+		}
 		s := &d.search
 		s.pool.findOpen()
 		x := tiers{jobCase: d.board}
@@ -103,14 +150,18 @@ func TestTiers_Twin(t *testing.T) {
 		x.measure(&q)
 		at := 0
 		for _, tier := range x.list {
-			for _, h := range x.order[at : at+int(tier.hosts)] {
-				for gone := range 5 {
-					require.GreaterOrEqual(t, after(tier.steps, gone), after(x.of(h), gone))
-					require.LessOrEqual(t, mostRoom(d.board, &q, h, gone), after(tier.steps, gone))
+			for gone := range 7 {
+				most := int64(noRoom)
+				for _, h := range x.order[at : at+int(tier.hosts)] {
+					room := mostRoom(d.board, &q, h, gone)
+					require.Equal(t, max(room, noRoom), max(after(x.of(h), gone), noRoom))
+					most = max(most, room)
 				}
+				require.Equal(t, most, after(tier.steps, gone))
 			}
 			at += int(tier.hosts)
 		}
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(x.order))), len(d.board.hosts), "each once")
 		require.Equal(t, len(d.board.hosts), at)
 	})
 }
