@@ -123,16 +123,34 @@ func (x *lesserSearch) stage(level int) bool {
 	if !x.enough() {
 		return true
 	}
-	if x.tunable() && !x.tune() {
+	x.arrange()
+	if !x.tunable() {
+		return x.branch(0) || x.again
+	}
+	// Most searches end within a few steps, and to tune costs as much as some.
+	steps := w.budget
+	w.budget = min(steps, w.steps+tuneAfter)
+	done := x.branch(0) || x.again
+	untuned := w.steps >= w.budget && !w.spent()
+	if w.budget = steps; done || !untuned {
+		return done
+	}
+	if x.prices[0].limit < 0 || !x.tune() {
 		return true
 	}
+	x.arrange()
+	return x.branch(0) || x.again
+}
+
+// arrange puts the classes of the stage in order, and makes the tables of its bounds.
+func (x *lesserSearch) arrange() {
+	w := x.w
 	x.sort()
 	w.fillAvail(&x.avail, x.order)
 	if x.counts {
 		x.fillTops()
 	}
 	w.spend(int64(len(x.order) * (4*len(w.rows) + 40*len(x.prices))))
-	return x.branch(0) || x.again
 }
 
 // paired reports whether a level is the high half of a number.
@@ -258,7 +276,7 @@ func (x *lesserSearch) sort() {
 		if p.level == x.w.p.Order.Count && p.level != x.level {
 			continue // tables tell more
 		}
-		p.order = append(p.order, x.order...)
+		p.order = append(p.order[:0], x.order...)
 		slices.SortFunc(p.order, func(i, j int32) int { return x.comparePrices(p, i, j) })
 	}
 	if len(x.prices) > 0 && x.prices[0].level == x.level {

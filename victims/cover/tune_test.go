@@ -1,68 +1,64 @@
 package cover
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 // hardThird is a problem of three types of which the third is hard to cover by units
-// that have much of the others. Ten are lacking of each. Two of the first units have 42
-// of the 30 that are lacking in all, and two of the second have 12 of the third type,
-// so neither all types together nor one of them tells that two units are not enough.
-// If the third type weighs four times as much, two units have 48 of the 60 lacking.
+// that have much of the others. Fifty are lacking of each. Of the first units it takes
+// five, and of the second then eight. If neither could be split twelve and a half would
+// do, so weights show that twelve are not enough; even ones do not.
 func hardThird() *Problem {
-	p := &Problem{Needs: shorts(vec{10, 10, 10}), Order: planOrder, Capacity: vec{100, 100, 100}}
-	for _, key := range []string{"a", "b", "c", "d"} {
-		p.Units = append(p.Units, unitOf(key, 10, 10, 1).Unit)
-	}
-	for _, key := range []string{"e", "f", "g", "h"} {
-		p.Units = append(p.Units, unitOf(key, 0, 0, 6).Unit)
+	p := &Problem{Needs: shorts(vec{50, 50, 50}), Order: planOrder, Capacity: vec{100, 100, 100}}
+	for i := range int64(12) {
+		p.Units = append(p.Units, unitOf(fmt.Sprint("a", i), 10, 10, 1, i).Unit, unitOf(fmt.Sprint("b", i), 0, 0, 6, i).Unit)
 	}
 	return p
 }
 
-// Weights show that no two units are enough, before any is tried.
+// Weights show that no twelve units are enough, as soon as they are tuned.
 func TestTune_HardTypesWeighMore(t *testing.T) {
 	p := hardThird()
-	p.Limit = &Total{Units: 3, Levels: Levels{LevelVictims: 3}}
+	p.Limit = &Total{Units: 13, Levels: Levels{LevelVictims: 13}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.False(t, s.Found)
 	require.True(t, s.Proven)
-	require.Zero(t, s.Steps)
+	require.Equal(t, tuneAfter, s.Steps)
 }
 
-// With four units three are found: weights only rule out what there is not.
+// If fourteen are allowed, thirteen are found: weights rule out only what there is not.
 func TestTune_LeavesWhatThereIs(t *testing.T) {
 	p := hardThird()
-	p.Limit = &Total{Units: 4, Levels: Levels{LevelVictims: 4}}
+	p.Limit = &Total{Units: 14, Levels: Levels{LevelVictims: 14}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
-	require.Len(t, s.Units, 3)
+	require.Len(t, s.Units, 13)
 	require.True(t, s.Proven)
 }
 
-// Costs are weighed as numbers are. The first units cost 3 and the second 2, so the
-// cheapest set, of one and two, costs 7, and no weights but uneven ones tell that none
-// costs less than 6.
+// Costs are weighed as numbers are: thirteen that cost 2 each cost 26, and 25 if they
+// could be split. With the same weights a look shows that no twelve are enough.
 func TestTune_Costs(t *testing.T) {
 	p := hardThird()
 	for i := range p.Units {
-		p.Units[i].Levels[LevelOwnLow] = int64(3 - i/4)
+		p.Units[i].Levels[LevelOwnLow] = 2
 	}
-	p.Limit = &Total{Units: 3, Levels: Levels{LevelOwnLow: 6, LevelVictims: 1}}
+	p.Limit = &Total{Units: 13, Levels: Levels{LevelOwnLow: 25, LevelVictims: 13}}
 	w, s := Worker{OnlyLesser: true}, Selection{}
 	w.Least(&s, p, 1000)
 	require.False(t, s.Found)
 	require.True(t, s.Proven)
-	require.Zero(t, s.Steps)
+	require.Equal(t, tuneAfter+1, s.Steps)
 
-	p.Limit = &Total{Units: 3, Levels: Levels{LevelOwnLow: 8, LevelVictims: 3}}
+	p.Limit = &Total{Units: 14, Levels: Levels{LevelOwnLow: 27, LevelVictims: 14}}
 	w.Least(&s, p, 1000)
 	require.True(t, s.Found)
-	require.EqualValues(t, 7, s.Total.Levels[LevelOwnLow])
+	require.EqualValues(t, 26, s.Total.Levels[LevelOwnLow])
 }
 
 // What fits of the unit that goes beyond the limit counts. The first unit has most for
