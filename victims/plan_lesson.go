@@ -23,10 +23,11 @@ type lessons struct {
 	n, next int
 	rows    [mostLessons]mixture
 	draft   mixture
-	sought  attempts
+	tried   attempts // of lessons on nodes
+	sought  attempts // of others on a node itself
 }
 
-func (l *lessons) reset() { l.n, l.next, l.sought = 0, 0, attempts{} }
+func (l *lessons) reset() { l.n, l.next, l.tried, l.sought = 0, 0, attempts{}, attempts{} }
 
 // attempts counts how often weights were sought with success, and how often in vain.
 type attempts struct{ told, missed int }
@@ -57,12 +58,20 @@ func (l *lessons) keep() {
 // refuted reports whether some lesson shows that a node has no plan of lesser
 // levels than the best.
 func (d bounder) refuted(p *prospect) bool {
+	l := &d.problem.lessons
 	in, ok := d.cheapLanes(p)
-	if !ok {
+	if !ok || l.n == 0 || l.tried.vain() {
 		return false
 	}
 	lacks := d.scratch.short
 	d.nodeNeed(lacks, p.node)
+	told := d.lessonTells(p, in, lacks)
+	l.tried.note(told)
+	return told
+}
+
+// lessonTells is refuted for the lanes of a node.
+func (d bounder) lessonTells(p *prospect, in laneSet, lacks resources.Vector) bool {
 	for k := range d.problem.lessons.n {
 		mix := &d.problem.lessons.rows[k]
 		d.trial.left -= int64(len(in.lanes) * len(mix.rows))
