@@ -35,6 +35,7 @@ type band struct {
 	levels []int32  // by leaf: the level of its tasks, or noLevel
 	draft  []int64
 	seen   []NodeID // scratch: nodes with tasks above another
+	met    int      // how many tasks it has looked at
 	work   int64    // elementary steps
 
 	leastRank, leastPriority int64 // of all tasks that it could have
@@ -70,7 +71,7 @@ const bandShare = 2
 
 // reset makes an empty band.
 func (b *band) reset(d *decision, depth int) {
-	b.depth, b.types, b.work = depth, b.types[:0], 0
+	b.depth, b.types, b.met, b.work = depth, b.types[:0], 0, 0
 	b.rows, b.order, b.sizes = b.rows[:0], b.order[:0], b.sizes[:0]
 	// Until it is filled, nobody knows whom it will have: so of all tasks.
 	least := int32(math.MaxInt32)
@@ -127,11 +128,22 @@ func (b *band) fill(d *decision) bool {
 	return len(b.rows) <= widestBand
 }
 
-// sample is fill for some of the nodes.
+// sample is fill for some of the nodes. It takes more of them in, between those that it
+// has, until it has seen many tasks: they may be scarce.
 func (b *band) sample(d *decision) {
 	b.reset(d, sampleDepth)
-	for i := 0; i < len(d.c.order) && len(b.rows) <= widestBand; i += sampleStride {
-		b.addNode(d, d.c.order[i])
+	for step, from := sampleStride, 0; step > 0 && b.met < sampleTasks; {
+		for i := from; i < len(d.c.order) && len(b.rows) <= widestBand; i += step {
+			b.addNode(d, d.c.order[i])
+		}
+		// The second half of the first steps, then that of steps half as long, and so on.
+		if from > 0 {
+			step /= 2
+		}
+		from = step / 2
+		if from == 0 {
+			break
+		}
 	}
 	b.compact(d)
 	d.trial.left -= b.work
@@ -150,6 +162,7 @@ func (b *band) addNode(d *decision, n NodeID) {
 			if level >= enough || level == noLevel {
 				continue
 			}
+			b.met++
 			x := bandRow{
 				id: digest.ids[k], node: n, level: level, priority: l.priority, flags: l.flags,
 				rank: d.eligible.leaves[digest.leaves[k]].rank.Of(l.priority), began: digest.times[k],

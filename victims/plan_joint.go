@@ -13,15 +13,17 @@ import (
 // nearly every node that it has no plan with fewer victims, and of the others which
 // few tasks such a plan could have.
 //
-// The search has three steps.
+// The search has four steps.
 //
 //  1. begin searches a few nodes, with tasks elsewhere of some nodes only. That mostly
 //     gives a plan with as few victims as any, or one more.
-//  2. showLeast passes over the nodes that cannot have a plan of lesser levels, by what
+//  2. If tasks that make headroom are scarce, nodes are split; see [splitSearch]. Mostly
+//     that leaves none, and is the end.
+//  3. showLeast passes over the nodes that cannot have a plan of lesser levels, by what
 //     they lack themselves, and searches a few of the others. What those that are left
 //     may take elsewhere decides how deep the band has to be, and it is filled if anybody
 //     takes any.
-//  3. examineAll goes along the nodes that are left, those of the least bounds first. A
+//  4. examineAll goes along the nodes that are left, those of the least bounds first. A
 //     bound is a mixture of all needs. If no lesson tells that a node has no lesser
 //     plan, weights are sought that do; and if there are none, the few tasks that are
 //     left of the node and the band are searched.
@@ -48,6 +50,7 @@ type joint struct {
 	kinds   kindLessons
 	kind    bandRow // that is looked at
 	front   []prospect
+	split   split
 	again   prospect // that is put back
 }
 
@@ -62,6 +65,8 @@ const (
 	// is found later, if it matters.
 	sampleStride = 4 * jointStride
 	sampleDepth  = 2
+	// If they have fewer tasks than that, it takes more nodes in.
+	sampleTasks = 512
 )
 
 // leastLevels bound every plan: ranks and priorities may be negative, all else not.
@@ -122,8 +127,15 @@ func (d jointSearch) forget() {
 // and reports whether it has shown that there are none besides what it leaves as the
 // best.
 func (d jointSearch) showLeast() bool {
-	j := &d.pool.joint
-	d.findFront()
+	j, parts := &d.pool.joint, splitSearch{d}
+	if j.split.sifted = false; parts.headsApply() && parts.gather() {
+		parts.findFront()
+		if parts.search(); len(j.front) == 0 {
+			return true
+		}
+	} else {
+		d.findFront()
+	}
 	// A better plan makes the front shorter, and the band less deep. So it is worth
 	// another look before that is filled.
 	d.sampleFront(jointStride)

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -73,6 +75,49 @@ func propertyLevelsAreLeast(t *rapid.T) {
 		a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
 	}
 	require.LessOrEqual(t, a.Compare(&b), 0, "%v: has %v, another has %v", h, a, b)
+}
+
+// The same if headroom is short at queues one inside the other, at each of them by other
+// amounts, and tasks that make it are scarce or not.
+func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
+	proven := 0
+	rapid.Check(t, func(t *rapid.T) {
+		of := func(name string, list ...int) int { return rapid.SampledFrom(list).Draw(t, name) }
+		h := Hard{
+			Nodes: of("nodes", 40, 90, 140), Types: of("types", 1, 2, 4), Seed: rapid.Uint64().Draw(t, "seed"),
+			Tasks: rapid.IntRange(8, 12).Draw(t, "tasks"), Shapes: of("shapes", 0, 2, 5), Levels: rapid.IntRange(1, 3).Draw(t, "levels"),
+			Priorities: of("priorities", 1, 1, 1, 3), OptOuts: of("opted out", 0, 0, 0, 20), OwnCosts: of("costs", 0, 0, 0, 1) == 1,
+		}
+		c := h.Build()
+		k := int64(of("k", 1, 2, 3, 4))
+		// A queue that is further down lacks less than those above it, or as much.
+		for q := queue.ID(1); int(q) < h.Levels; q++ {
+			limit := append(resources.Vector(nil), c.Tree().Usage(q)...)
+			for i := range limit {
+				limit[i] += rapid.Int64Range(0, k*meanSize*3/4).Draw(t, "spare")
+			}
+			must(c.SetMax(q, resources.Limit{Value: limit, Defined: resources.Mask(1)<<len(limit) - 1}))
+		}
+		some := h.Subject(c, k)
+		other := Subject{Planner: some.Planner, Ask: some.Ask}
+		some.Planner.Audit = true
+		other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+		some.Decide()
+		other.Decide()
+		if other.Decision.Outcome != victims.Preempts || some.Decision.Plan.Proof == victims.NoProof {
+			return
+		}
+		require.Equal(t, victims.Preempts, some.Decision.Outcome)
+		proven++
+		a, b := some.Decision.Plan.Cost, other.Decision.Plan.Cost
+		if some.Decision.Plan.Proof == victims.ProofLevels {
+			a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+		}
+		require.LessOrEqual(t, a.Compare(&b), 0, "%v: has %v, another has %v", h, a, b)
+	})
+	if !testing.Short() { // few draws need not have one
+		require.Positive(t, proven)
+	}
 }
 
 // The same for levels in an order of the caller's, in clusters that are large enough
