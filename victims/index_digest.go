@@ -149,17 +149,7 @@ func (g *digest) refresh(n NodeID, tasks []TaskID, x *taskTable) {
 		}
 	}
 	g.room.list(d, len(s.dealt), s.sort(x), x.types)
-	last := int32(-1)
-	for i, t := range s.dealt {
-		d.ids[i], d.times[i], d.leaves[i] = t.id, t.newest, t.leaf
-		if t.kind != last {
-			last = t.kind
-			r := &x.tasks[t.id]
-			d.lanes[last] = lane{first: int32(i), priority: r.priority, flags: r.flags & costFlags}
-			copy(d.size(int(last), x.types), x.size(t.id))
-		}
-		d.lanes[last].end = int32(i + 1)
-	}
+	s.list(d, x)
 	g.sumUp(n, x.types)
 }
 

@@ -15,24 +15,26 @@ import (
 // are comparisons.
 type laneSorter struct {
 	kinds []laneKind
-	dealt []dealtTask // the tasks; once sorted, lane by lane
-	spare []dealtTask
-	many  bool // there are more than mostKinds kinds
+	dealt []dealtTask // the tasks, and once sorted in an order in which they are quickly listed
+	many  bool        // there are more than mostKinds kinds
 }
 
 // A laneKind is a lane in the making.
 type laneKind struct {
-	of    TaskID           // one of its tasks
-	size  resources.Vector // of it
-	place int32            // among the lanes
-	end   int32            // how many tasks are in it, and in all lanes before it
+	of       TaskID           // one of its tasks
+	size     resources.Vector // of it, and what else makes a lane
+	cost     int64
+	priority int32
+	flags    flags
+	place    int32 // among the lanes
+	tasks    int32 // in it
 }
 
 // A dealtTask is a task with its lane, and what decides inside.
 type dealtTask struct {
 	newest int64
 	id     TaskID
-	kind   int32 // of kinds; once sorted, the number of its lane
+	kind   int32 // of kinds
 	leaf   queue.ID
 }
 
@@ -46,9 +48,13 @@ func (s *laneSorter) reset() { s.kinds, s.dealt, s.many = s.kinds[:0], s.dealt[:
 
 // deal deals a task of the node out.
 func (s *laneSorter) deal(id TaskID, x *taskTable) {
+	r, size, cost := &x.tasks[id], x.size(id), int64(0)
+	if len(x.costs) > 0 {
+		cost = x.costOf(id)
+	}
 	// A look at each lane so far: there are a few.
-	k, size := 0, x.size(id)
-	for !s.many && k < len(s.kinds) && !(x.levelled(s.kinds[k].of, id) && slices.Equal(s.kinds[k].size, size)) {
+	k := 0
+	for !s.many && k < len(s.kinds) && !s.kinds[k].takes(r, cost, size) {
 		k++
 	}
 	switch {
@@ -56,69 +62,94 @@ func (s *laneSorter) deal(id TaskID, x *taskTable) {
 	case k == mostKinds:
 		s.many = true
 	case k == len(s.kinds):
-		s.kinds = append(s.kinds, laneKind{of: id, size: size})
+		s.kinds = append(s.kinds, laneKind{of: id, size: size, cost: cost, priority: r.priority, flags: r.flags & costFlags, tasks: 1})
+	default:
+		s.kinds[k].tasks++
 	}
-	s.dealt = append(s.dealt, dealtTask{newest: x.newest(id), id: id, kind: int32(k), leaf: x.tasks[id].leaf})
+	s.dealt = append(s.dealt, dealtTask{newest: x.newest(id), id: id, kind: int32(k), leaf: r.leaf})
 }
 
-// sort sorts the tasks: by lane, those that lose the least work first, then those of
-// the smallest key. It returns how many lanes there are.
+// takes reports whether a task of some own cost and size is of the lane.
+func (k *laneKind) takes(r *taskRow, cost int64, size resources.Vector) bool {
+	if r.priority != k.priority || r.flags&costFlags != k.flags || cost != k.cost {
+		return false
+	}
+	for t, v := range size {
+		if v != k.size[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// sort finds the places of the lanes, and returns how many there are.
 func (s *laneSorter) sort(x *taskTable) (lanes int) {
 	if s.many {
-		return s.sortMany(x)
+		s.sortMany(x)
+		return len(s.kinds)
 	}
-	s.rank(x)
-	// Each task goes behind those of its lane that came before it.
-	s.spare = slices.Grow(s.spare[:0], len(s.dealt))[:len(s.dealt)]
-	for i := len(s.dealt) - 1; i >= 0; i-- {
-		t := s.dealt[i]
-		kind := &s.kinds[t.kind]
-		kind.end--
-		t.kind = kind.place
-		s.spare[kind.end] = t
-	}
-	s.dealt, s.spare = s.spare, s.dealt
-	for first := 0; first < len(s.dealt); {
-		end := first + 1
-		for end < len(s.dealt) && s.dealt[end].kind == s.dealt[first].kind {
-			end++
+	long := false
+	for i := range s.kinds {
+		long = long || s.kinds[i].tasks > fewInserted
+		// The place of a lane is the number of those that come before it.
+		for j := range i {
+			if x.compareLanes(s.kinds[j].of, s.kinds[i].of) < 0 {
+				s.kinds[i].place++
+			} else {
+				s.kinds[j].place++
+			}
 		}
-		x.sortLane(s.dealt[first:end])
-		first = end
+	}
+	if long {
+		slices.SortFunc(s.dealt, x.compareInLane)
 	}
 	return len(s.kinds)
 }
 
 // sortMany is sort for tasks of many kinds, which were not dealt out.
-func (s *laneSorter) sortMany(x *taskTable) (lanes int) {
+func (s *laneSorter) sortMany(x *taskTable) {
 	slices.SortFunc(s.dealt, func(a, b dealtTask) int {
 		if c := x.compareLanes(a.id, b.id); c != 0 {
 			return c
 		}
 		return x.compareInLane(a, b)
 	})
+	s.kinds = s.kinds[:0]
 	for i := range s.dealt {
-		if i > 0 && x.compareLanes(s.dealt[i-1].id, s.dealt[i].id) != 0 {
-			lanes++
+		t := &s.dealt[i]
+		if i == 0 || x.compareLanes(s.dealt[i-1].id, t.id) != 0 {
+			r := &x.tasks[t.id]
+			s.kinds = append(s.kinds, laneKind{of: t.id, size: x.size(t.id), priority: r.priority, flags: r.flags & costFlags, place: int32(len(s.kinds))})
 		}
-		s.dealt[i].kind = int32(lanes)
+		t.kind = int32(len(s.kinds) - 1)
+		s.kinds[t.kind].tasks++
 	}
-	return lanes + 1
 }
 
-// sortLane sorts the tasks of a lane.
-func (x *taskTable) sortLane(tasks []dealtTask) {
-	if len(tasks) > fewInserted {
-		slices.SortFunc(tasks, x.compareInLane)
-		return
+// list lists lanes and tasks in a digest that has room for them: in each lane those
+// first that lose the least work, then those of the smallest key.
+func (s *laneSorter) list(d *nodeDigest, x *taskTable) {
+	for i := range s.kinds {
+		k := &s.kinds[i]
+		d.lanes[k.place] = lane{end: k.tasks, priority: k.priority, flags: k.flags}
+		copy(d.size(int(k.place), x.types), k.size)
 	}
-	for i := 1; i < len(tasks); i++ {
-		t, j := tasks[i], i
-		// Keys are read only if tasks began at the same instant.
-		for ; j > 0 && (tasks[j-1].newest < t.newest || tasks[j-1].newest == t.newest && x.compareInLane(tasks[j-1], t) > 0); j-- {
-			tasks[j] = tasks[j-1]
+	first := int32(0)
+	for i := range d.lanes {
+		l := &d.lanes[i]
+		l.first, first = first, first+l.end
+		l.end = l.first
+	}
+	// Each is inserted where it belongs among those that came before it.
+	for i := range s.dealt {
+		t := &s.dealt[i]
+		l := &d.lanes[s.kinds[t.kind].place]
+		j := l.end
+		l.end++
+		for ; j > l.first && (d.times[j-1] < t.newest || d.times[j-1] == t.newest && x.tasks[d.ids[j-1]].key > x.tasks[t.id].key); j-- {
+			d.times[j], d.ids[j], d.leaves[j] = d.times[j-1], d.ids[j-1], d.leaves[j-1]
 		}
-		tasks[j] = t
+		d.times[j], d.ids[j], d.leaves[j] = t.newest, t.id, t.leaf
 	}
 }
 
@@ -130,38 +161,10 @@ func (x *taskTable) compareInLane(a, b dealtTask) int {
 	return strings.Compare(x.tasks[a.id].key, x.tasks[b.id].key)
 }
 
-// rank gives each kind its place, and its end.
-func (s *laneSorter) rank(x *taskTable) {
-	// The place of a lane is the number of those that come before it.
-	for i := range s.kinds {
-		for j := range s.kinds {
-			if i != j && x.compareLanes(s.kinds[j].of, s.kinds[i].of) < 0 {
-				s.kinds[i].place++
-			}
-		}
-	}
-	var counts [mostKinds]int32
-	for i := range s.dealt {
-		counts[s.kinds[s.dealt[i].kind].place]++
-	}
-	for i := range s.kinds {
-		for _, n := range counts[:s.kinds[i].place+1] {
-			s.kinds[i].end += n
-		}
-	}
-}
-
-// levelled reports whether two tasks of a node are alike in what makes a lane, but
-// perhaps not in size.
-func (x *taskTable) levelled(a, b TaskID) bool {
-	s, t := &x.tasks[a], &x.tasks[b]
-	return s.priority == t.priority && (s.flags^t.flags)&costFlags == 0 &&
-		(len(x.costs) == 0 || x.costOf(a) == x.costOf(b))
-}
-
 // A digestRoom is memory for the lists of many nodes, which are made one after
 // another at the first decision: a few allocations instead of five per node.
 type digestRoom struct {
+	atOnce int // for how many tasks it is made at once; 0 if each node has its own
 	ids    []TaskID
 	times  []int64
 	leaves []queue.ID
@@ -169,16 +172,21 @@ type digestRoom struct {
 	sizes  []int64
 }
 
-// laneRoom is for how many lanes there is room at once.
-const laneRoom = 1 << 10
+// taskRoom and laneRoom are for how many tasks and lanes there is room at once, if the
+// cluster has as many. It is written soon after it was made, while it is close at hand.
+const taskRoom, laneRoom = 1 << 14, 1 << 10
 
 // list makes the lists of a node of so many tasks and lanes, with what they had and
 // what room there is.
 func (r *digestRoom) list(d *nodeDigest, tasks, lanes, types int) {
+	if r.atOnce > 0 && cap(d.ids) == 0 && cap(r.ids) < tasks {
+		n := max(tasks, r.atOnce)
+		r.ids, r.times, r.leaves = make([]TaskID, 0, n), make([]int64, 0, n), make([]queue.ID, 0, n)
+	}
 	d.ids, d.times, d.leaves = take(&r.ids, d.ids, tasks), take(&r.times, d.times, tasks), take(&r.leaves, d.leaves, tasks)
-	if cap(r.ids) > 0 && cap(d.lanes) == 0 && cap(r.lanes) < lanes {
-		r.lanes = make([]lane, 0, max(lanes, laneRoom))
-		r.sizes = make([]int64, 0, max(lanes, laneRoom)*types)
+	if r.atOnce > 0 && cap(d.lanes) == 0 && cap(r.lanes) < lanes {
+		n := max(lanes, min(laneRoom, r.atOnce))
+		r.lanes, r.sizes = make([]lane, 0, n), make([]int64, 0, n*types)
 	}
 	d.lanes, d.sizes = take(&r.lanes, d.lanes, lanes), take(&r.sizes, d.sizes, lanes*types)
 }

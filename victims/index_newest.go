@@ -32,6 +32,14 @@ func (g *digestRows) newest(n NodeID) newestRow {
 // merge merges the times of a lane, which fall, into the row. Of equal ones those of
 // the lane that was merged first come first.
 func (r *newestRow) merge(times []int64, lane uint8) {
+	// Mostly there are a few lanes, and the first is listed as it is.
+	if r.n == 0 {
+		r.n = copy(r.times[:], times)
+		for i := range r.n {
+			r.lanes[i] = lane
+		}
+		return
+	}
 	for _, v := range times {
 		i := r.n
 		if i == numLatest {

@@ -3,8 +3,6 @@ package victims
 import (
 	"sync"
 	"sync/atomic"
-
-	"github.com/go-preempt/preempt/queue"
 )
 
 // settling is what makes the digests of nodes anew once for all planners that
@@ -47,7 +45,9 @@ func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	// Another planner may have done it while this one waited: then none is stale.
-	g.makeRoom(nodes)
+	if len(g.staleNodes) >= manyNew {
+		g.room.atOnce = min(taskRoom, len(tasks.tasks))
+	}
 	for _, n := range g.staleNodes {
 		g.refresh(n, nodes.nodes[n].tasks, tasks)
 	}
@@ -56,24 +56,9 @@ func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
 	g.settled.Store(true)
 }
 
-// manyNew is for how many nodes that have no digest yet room is made at once. For
-// fewer, each makes its own.
+// manyNew is for how many nodes there is memory made for several at once. For fewer, each
+// makes its own.
 const manyNew = 16
-
-// makeRoom makes room for the lists of nodes that have no digest yet, if they are
-// many.
-func (g *digest) makeRoom(nodes *nodeTable) {
-	many, tasks := 0, 0
-	for _, n := range g.staleNodes {
-		if here := len(nodes.nodes[n].tasks); here > 0 && cap(g.nodes[n].ids) == 0 {
-			many++
-			tasks += here
-		}
-	}
-	if many >= manyNew {
-		g.room.ids, g.room.times, g.room.leaves = make([]TaskID, 0, tasks), make([]int64, 0, tasks), make([]queue.ID, 0, tasks)
-	}
-}
 
 // newNode adds a node, which has no digest yet.
 func (g *digest) newNode(types int) {
