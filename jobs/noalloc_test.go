@@ -15,6 +15,7 @@ func TestNoAllocs(t *testing.T) {
 	const queues = "queue q g=1 quota=9:90\nqueue low g=1\n"
 	one := func(int) resources.Vector { return resources.Vector{4000, 8 << 30} }
 	two := func(i int) resources.Vector { return resources.Vector{4000 + 1000*int64(i%2), 8 << 30} }
+	many := func(i int) resources.Vector { return resources.Vector{2000 + 300*int64(i), 8 << 30} }
 	wide := fullCluster(t, 60, 10)
 	for _, test := range []struct {
 		name    string
@@ -29,6 +30,7 @@ func TestNoAllocs(t *testing.T) {
 		{name: "quota", outcome: victims.Preempts, town: "queue q quota=9:2\nnode n1 8\ntask v q n1 2\njob q 2 fixed"},
 		{name: "refused", outcome: victims.Refused, town: queues + "node n1 8\ntask v low n1 8\ntask w low n1 0 p=11\njob q 1,8,3"},
 		{name: "spread out", outcome: victims.Preempts, cluster: wide, job: gang(wide, 16, one)},
+		{name: "host by host", outcome: victims.Preempts, cluster: wide, job: gang(wide, 16, many)},
 		{name: "member by member", outcome: victims.Preempts, cluster: wide, job: gang(wide, 16, two)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
