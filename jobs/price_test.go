@@ -26,6 +26,7 @@ func TestPricer_Table(t *testing.T) {
 		{"a half fits twice", "0: a4 | 0: b4", []int64{2, 2, 2, 2}, 2},
 		{"room that takes a member is worth as much", "3: a4 | 0: b4", []int64{3, 3}, 1},
 		{"room that takes none opens with a victim", "2: a2 | 0: b4", []int64{4, 4}, 2},
+		{"many small members are placed best where many go", "0: a5 b5 c5 | 0: d5 e5 f5", []int64{3, 3, 3, 3, 3}, 3},
 		{"what is over-committed is paid back once", "-5: a2 b2 c2 d2 e2 f2 g2 h2 i2 k2", []int64{3, 3, 3, 3, 3}, 10},
 		{"there are no more large hosts than there are", "0: a9 | 0: b4 | 0: c4", []int64{4, 4, 4}, 2},
 	} {
@@ -144,7 +145,7 @@ func TestTiers_Twin(t *testing.T) {
 		s.pool.findOpen()
 		x := tiers{jobCase: d.board}
 		q := tierQuestion{
-			typ: rapid.IntRange(0, 1).Draw(t, "type"), open: s.pool.open, largest: rapid.Int64Range(1, 9).Draw(t, "largest"),
+			typ: rapid.IntRange(0, 1).Draw(t, "type"), open: s.pool.open,
 			ceiling: ceiling{plain: rapid.Bool().Draw(t, "plain"), rank: 0, priority: rapid.Int64Range(0, 2).Draw(t, "priority")},
 		}
 		x.measure(&q)

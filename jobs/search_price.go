@@ -51,29 +51,51 @@ func (x *pricer) fewest(q *priceQuestion) (most int64) {
 	if len(x.members) == 0 || x.exhausted() {
 		return 0
 	}
-	q.largest = x.sizes[len(x.sizes)-1]
 	x.tiers.jobCase = x.jobCase
 	x.tiers.measure(&q.tierQuestion)
-	x.scale()
-	x.book.begin(x, q.plan)
+	// Room for two of the largest members is enough to look at, mostly, and cells are
+	// small then. If it is not, hosts that take many of the smallest decide.
+	largest, deepest := x.sizes[len(x.sizes)-1], 0
+	for times := int64(2); times <= 16; times *= 2 {
+		depth := x.tiers.depthFor(sat.Mul(times, largest))
+		if depth == deepest {
+			break // hosts have no more
+		}
+		x.tiers.depth, deepest = depth, depth
+		x.scale()
+		x.book.begin(x, q.plan)
+		n, all := x.turns(q.plan.levels[victims.LevelVictims])
+		if most = max(most, n); all {
+			break
+		}
+	}
+	return most
+}
+
+// turns returns how many victims prices show at the depth at hand, and whether more
+// depth would be of no use.
+func (x *pricer) turns(enough int64) (most int64, all bool) {
 	// What the plan has on its hosts is where prices begin. After that each turn finds
 	// hosts that take more than their prices say, which is then known.
 	const turns = 200
-	enough := q.plan.levels[victims.LevelVictims]
 	for range turns {
 		// Cells are quick: sixteen of them take the time of a step.
 		if x.spend(len(x.members) * x.sack.width / 16); x.exhausted() {
-			return most
+			return most, true
 		}
 		x.price()
 		x.findUnit()
 		most = max(most, (max(x.saved(), 0)+x.unit-1)/x.unit)
+		learned := x.book.learn(x)
 		// As many as the plan has is all that there is to show.
-		if most >= enough || !x.book.learn(x) || !x.book.mayShow(enough) {
-			return most
+		if most >= enough || !x.book.mayShow(enough) {
+			return most, true
+		}
+		if !learned {
+			return most, false
 		}
 	}
-	return most
+	return most, true
 }
 
 // listMembers lists the members that want a type.

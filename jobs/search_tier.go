@@ -21,7 +21,7 @@ type tiers struct {
 	start []int32 // scratch: candidates of host h are sizes[start[h]:start[h+1]]
 	order []int32 // hosts, those with the most room first
 	rooms []int64 // the steps of the tiers
-	depth int     // steps that matter: with so many gone two of the largest members fit
+	depth int     // steps that matter, by the account of who asks; see depthFor
 }
 
 // A tier is a number of hosts, and what is free there at most with so many gone.
@@ -35,7 +35,6 @@ type tierQuestion struct {
 	typ     int
 	ceiling ceiling // of who may go
 	open    []bool  // by host: whether a member may have room there as it is
-	largest int64   // member, in that type
 }
 
 // noRoom is what a host has that takes nobody.
@@ -45,7 +44,6 @@ const noRoom = -1
 func (x *tiers) measure(q *tierQuestion) {
 	x.listSizes(q)
 	x.addSteps(q)
-	x.depth = x.depthFor(2 * q.largest)
 	x.order = x.order[:0]
 	for h := range x.hosts {
 		x.order = append(x.order, int32(h))
@@ -114,7 +112,7 @@ func (x *tiers) of(h int32) []int64 { return x.steps[x.first[h]:x.first[h+1]] }
 func after(steps []int64, gone int) int64 { return steps[min(gone, len(steps)-1)] }
 
 // depthFor returns how many must go on some host until there is so much room, or
-// on the host with the most of them until all are gone.
+// until all are gone on the host with the most of them.
 func (x *tiers) depthFor(room int64) (depth int) {
 	most := 1
 	for h := range x.hosts {
