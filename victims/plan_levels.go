@@ -59,9 +59,14 @@ func (d sequenceBounder) search() {
 // scan goes on until the budget is spent, and reports whether it is done.
 func (d sequenceBounder) scan(s *scan) bool {
 	for ; ; s.i, s.second = 0, true {
-		for ; s.i < len(d.nodes); s.i++ {
+		step := stride
+		if s.second {
+			// Those of the first round are passed over.
+			step = 1
+		}
+		for ; s.i < len(d.nodes); s.i += step {
 			n := d.nodes[s.i]
-			if (s.i%stride == 0) == s.second || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
+			if s.second && s.i%stride == 0 || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
 				continue
 			}
 			if d.bounds.exhausted() {
@@ -141,7 +146,6 @@ func (d sequenceBounder) fewest(n NodeID) (count int64) {
 func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 	best := &d.best.total
 	priority := d.c.digest.gauges[n].minPriority
-	rank := d.eligible.leastRank(priority)
 	count := int64(-1)
 	for _, what := range d.problem.order.Sequence {
 		if what >= int8(cover.NumLevels) && d.worker.OnlyLesser {
@@ -158,13 +162,13 @@ func (d sequenceBounder) beatenByGauge(n NodeID) bool {
 		}
 		switch Level(what) {
 		case LevelRank:
-			least, most = rank, best.Levels[what]
+			least, most = d.eligible.leastRank(priority), best.Levels[what]
 		case LevelPriority:
 			least, most = int64(priority), best.Levels[what]
 		case LevelVictims:
 			least, most = count, best.Levels[what]
 		case LevelSumRanks:
-			least, most = count*rank, best.Levels[what]
+			least, most = count*d.eligible.leastRank(priority), best.Levels[what]
 		case LevelSumPriorities:
 			least, most = count*int64(priority), best.Levels[what]
 		case LevelExcess:

@@ -1,7 +1,7 @@
 package victims
 
 import (
-	"cmp"
+	"container/heap"
 	"math/bits"
 	"slices"
 
@@ -27,23 +27,21 @@ const priceBits = 20
 // may lose the least, and reports whether it looked at all that matter.
 func (d sequenceBounder) searchByWork() bool {
 	d.priceBySample()
-	f, short := &d.problem.front, d.scratch.short
-	f.rows = f.rows[:0]
+	f, short := &d.problem.losses, d.scratch.short
+	f.c, f.rows = d.c, f.rows[:0]
 	for _, n := range d.nodes {
 		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.conceivable(n, short) {
 			continue
 		}
 		s := d.rivalsOf(n, short)
 		work, _ := s.leastLoss()
-		f.rows = append(f.rows, prospect{node: n, work: work})
+		f.rows = append(f.rows, loss{work, n})
 	}
-	slices.SortFunc(f.rows, func(a, b prospect) int {
-		return cmp.Or(a.work.Compare(b.work), int(d.c.place(a.node)-d.c.place(b.node)))
-	})
 	// All that come after a node whose bound is above the best plan lose more still.
 	// One that is equal is looked at, for what decides after work may be less.
-	for i := range f.rows {
-		p := f.rows[i]
+	// Few are looked at, and so they are not sorted.
+	for heap.Init(f); len(f.rows) > 0; heap.Pop(f) {
+		p := f.rows[0]
 		if d.pool.hopeless || d.best.found && p.work.Compare(d.best.total.Work) > 0 {
 			break
 		}
@@ -53,6 +51,35 @@ func (d sequenceBounder) searchByWork() bool {
 		d.look(p.node)
 	}
 	return true
+}
+
+// A loss is a bound on the work that plans for a node lose.
+type loss struct {
+	work cover.Work
+	node NodeID
+}
+
+// losses are a heap of nodes, those first whose plans may lose the least.
+type losses struct {
+	c    *Cluster
+	rows []loss
+}
+
+func (f *losses) Len() int      { return len(f.rows) }
+func (f *losses) Swap(i, j int) { f.rows[i], f.rows[j] = f.rows[j], f.rows[i] }
+func (f *losses) Push(any)      {} // nothing is added once it is a heap
+func (f *losses) Pop() any {
+	f.rows = f.rows[:len(f.rows)-1]
+	return nil // the caller has read it
+}
+
+// Less orders nodes by their bounds, and then as they are.
+func (f *losses) Less(i, j int) bool {
+	a, b := &f.rows[i], &f.rows[j]
+	if c := a.work.Compare(b.work); c != 0 {
+		return c < 0
+	}
+	return f.c.place(a.node) < f.c.place(b.node)
 }
 
 // priceBySample sets the price to that of the node, among some from everywhere, that

@@ -43,6 +43,7 @@ type problem struct {
 	set      foundSet
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
+	losses   losses
 }
 
 // choose leaves the best node and victims that the caller's predicate accepts
