@@ -23,22 +23,71 @@ type gang struct {
 
 // gangs are the gangs that a decision has met, each looked at once.
 type gangs struct {
-	d     *decision
-	rowOf []int32 // by number of the job: 0 if not met, -1 for no gang, else a row and one
-	rows  []gang
-	count []int64 // scratch
+	d       *decision
+	glances []jobGlance // by number of the job
+	epoch   uint32      // of what was seen of them
+	rows    []gang
+	counts  []budgetCount // scratch
+}
+
+// A jobGlance is what bounds know of a job. Most gangs of a cluster are never looked
+// at more closely.
+type jobGlance struct {
+	epoch   uint32 // when it was seen
+	row     int32  // of gangs.rows, and one; 0 if it was not met
+	minimum int32  // 0 if it needs no number of members
+	running int32  // members that run and are not leaving
+	// The node that a bound looks at, in the number of such looks, and the unit that
+	// the job is there; see unitBounds. And the row of its levels, and one.
+	stamp, unit, levels int32
+}
+
+// A budgetCount is how many members of a gang are in a budget.
+type budgetCount struct {
+	budget int32
+	count  int64
 }
 
 // reset forgets all gangs.
 func (g *gangs) reset(d *decision) {
-	// Numbers of jobs index the rows, so that a task finds its gang without a
-	// search.
+	// Numbers of jobs index what is known of them, so that a task finds its gang
+	// without a search. Of a large cluster few are seen, so nothing is cleared.
 	g.d = d
-	if d.p.Minimum != nil {
-		g.rowOf = rows.Zeros(g.rowOf, len(d.c.members))
+	if n := len(d.c.members); d.p.Minimum != nil && n > len(g.glances) {
+		g.glances = append(g.glances, make([]jobGlance, n-len(g.glances))...)
+	}
+	if g.epoch++; g.epoch == 0 { // it has gone round
+		clear(g.glances)
+		g.epoch = 1
 	}
 	g.rows = g.rows[:0]
 }
+
+// glance returns what bounds know of a job.
+func (g *gangs) glance(job int32) *jobGlance {
+	x := &g.glances[job]
+	if x.epoch == g.epoch {
+		return x
+	}
+	*x = jobGlance{epoch: g.epoch}
+	// The caller's function is asked once per job and decision: it may be slow,
+	// and must not change its mind between two nodes.
+	x.minimum = int32(min(max(g.d.p.Minimum(g.d.c.jobs.name(job)), 0), math.MaxInt32))
+	if x.minimum > 0 {
+		for _, id := range g.d.c.membersOf(job) {
+			if g.d.c.tasks[id].state == Running {
+				x.running++
+			}
+		}
+	}
+	return x
+}
+
+// surplus returns how many members of a job that needs some may go one by one.
+//
+// A job that runs with fewer than it needs has nothing to spare: it goes whole or
+// not at all.
+func (x *jobGlance) surplus() int64 { return int64(max(x.running-x.minimum, 0)) }
 
 // of returns the row of the gang that a task is a member of, or -1.
 func (g *gangs) of(id TaskID) int32 {
@@ -49,21 +98,15 @@ func (g *gangs) of(id TaskID) int32 {
 	if job == 0 {
 		return -1
 	}
-	// The caller's function is asked once per job and decision: it may be slow,
-	// and must not change its mind between two nodes.
-	if g.rowOf[job] == 0 {
-		g.rowOf[job] = g.meet(job)
+	x := g.glance(job)
+	if x.minimum > 0 && x.row == 0 {
+		x.row = g.meet(job)
 	}
-	return max(g.rowOf[job]-1, -1)
+	return x.row - 1
 }
 
-// meet looks at a job and returns its row and one, or -1 if it needs no number
-// of members.
+// meet looks at a job that needs some members, and returns its row and one.
 func (g *gangs) meet(job int32) int32 {
-	minimum := g.d.p.Minimum(g.d.c.jobs.name(job))
-	if minimum <= 0 {
-		return -1
-	}
 	n := len(g.rows)
 	g.rows = rows.Next(g.rows)
 	x := &g.rows[n]
@@ -77,9 +120,7 @@ func (g *gangs) meet(job int32) int32 {
 	// Members have no order of their own, and keys decide between units that
 	// cost the same.
 	slices.SortFunc(x.members, func(a, b TaskID) int { return strings.Compare(c.tasks[a].key, c.tasks[b].key) })
-	// A job that runs with fewer than it needs has nothing to spare: it goes
-	// whole or not at all.
-	x.surplus = int64(max(len(x.members)-minimum, 0))
+	x.surplus = g.glance(job).surplus()
 	x.rule = g.ruleOf(x)
 	// The surplus is one more bound of the search, as law 2 is: so many members
 	// at most go one by one.
@@ -113,16 +154,27 @@ func (g *gangs) ruleOf(x *gang) (first Rule) {
 // members in it.
 func (g *gangs) overBudget(x *gang) bool {
 	c := g.d.c
-	g.count = rows.Zeros(g.count, len(c.budgets))
+	g.counts = g.counts[:0]
 	for _, id := range x.members {
 		for _, b := range c.budgetsOf(id) {
-			g.count[b]++
-			if budget := &c.budgets[b]; budget.hard && g.count[b] > max(budget.left, 0) && !g.d.without.budget(budget.name) {
+			budget := &c.budgets[b]
+			if budget.hard && g.countOne(b) > max(budget.left, 0) && !g.d.without.budget(budget.name) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// countOne counts one more member in a budget, and returns how many are. The members
+// of a gang are in few budgets, whatever the cluster has.
+func (g *gangs) countOne(b int32) int64 {
+	i := slices.IndexFunc(g.counts, func(x budgetCount) bool { return x.budget == b })
+	if i < 0 {
+		i, g.counts = len(g.counts), append(g.counts, budgetCount{budget: b})
+	}
+	g.counts[i].count++
+	return g.counts[i].count
 }
 
 // belowGuarantee reports whether stopping all members takes a queue below its
