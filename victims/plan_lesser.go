@@ -26,7 +26,11 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 	d.worker.OnlyLesser = true
 	proven, levels := d.trial.proven, d.trial.levels
 	if !d.needs.open() && len(d.nodes) > fewNodes {
-		d.within(d.trial.left/sampleShare, func() bool { return d.searchSample(s) })
+		part := d.trial.left / sampleShare
+		if d.p.Minimum != nil {
+			part *= dearSample
+		}
+		d.within(part, func() bool { return d.searchSample(s) })
 	}
 	d.findProspects(s, 1)
 	shown = d.searchFront()
@@ -37,6 +41,10 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 
 // fewNodes is up to how many nodes a sample of them is not worth a look by itself.
 const fewNodes = 4 * stride
+
+// dearSample is by how much the sample has a larger share if gangs go as a whole: to
+// bound a node by units costs more.
+const dearSample = 3
 
 // searchSample looks for plans of lesser levels on a few nodes from everywhere.
 func (d lesserBounder) searchSample(s *scan) bool {
@@ -59,12 +67,22 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
 			continue
 		}
+		units := unitBounder{d.bounder}
+		if units.serves(n) && !d.passes(n) {
+			continue // units are dear, and the filter is asked in any case
+		}
 		b := nodeBound{node: n}
 		short := d.scratch.short
-		if !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.boundClosely(&b, short) {
+		if !d.usable(n) || d.nodeNeed(short, n) == 0 {
 			continue
 		}
-		if d.refineLevels(&b, short) != nil {
+		if units.serves(n) {
+			if units.bound(&b, short) {
+				continue
+			}
+		} else if !d.boundClosely(&b, short) {
+			continue
+		} else if d.refineLevels(&b, short) != nil {
 			d.headroomBeats(&b)
 		}
 		p := prospect{levels: b.levels, node: n, spare: b.spare}
@@ -122,9 +140,18 @@ func (d lesserBounder) searchProspect() bool {
 		f.rows = f.rows[:0]
 		return true
 	}
-	done := d.refuted(&p) || d.learn(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
+	done := d.isRefuted(&p) || !d.hearing.admits(p.node) || d.searchForLesser(&p)
 	heap.Pop(f)
 	return done
+}
+
+// isRefuted reports whether it is shown that a node has no plan of lesser levels than
+// the best, and nothing is searched for that.
+func (d lesserBounder) isRefuted(p *prospect) bool {
+	if units := (unitBounder{d.bounder}); units.serves(p.node) {
+		return units.refuted(&nodeBound{node: p.node})
+	}
+	return d.refuted(p) || d.learn(p)
 }
 
 // quicklyNoLess reports whether it is seen soon that a node has no plan of lesser
@@ -168,6 +195,9 @@ func (d lesserBounder) plainAndLeast(n NodeID) bool {
 // it did so to the end.
 func (d lesserBounder) searchForLesser(p *prospect) bool {
 	d.trial.proven = true
+	if units := (unitBounder{d.bounder}); units.serves(p.node) && !d.needs.open() && units.improve(p.node) {
+		return !d.trial.stopped
+	}
 	d.searchNode(p.node)
 	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
 }

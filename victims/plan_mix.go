@@ -80,6 +80,19 @@ func (m *mixture) aim(lacks resources.Vector) (sum int64) {
 	return sum
 }
 
+// left returns what is lacking of all types after some victims, rounded down, and
+// whether nothing is.
+func (m *mixture) left(lacks resources.Vector) (sum int64, nothing bool) {
+	nothing = true
+	for i := range m.rows {
+		r := &m.rows[i]
+		open := min(max(lacks[r.typ], 0), r.open)
+		sum += open >> r.shift * r.weight
+		nothing = nothing && open == 0
+	}
+	return sum, nothing
+}
+
 // of returns what a size has of what is lacking on the node, rounded up. No more of
 // a type counts than what is lacking.
 func (m *mixture) of(size resources.Vector) (sum int64) {

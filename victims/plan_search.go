@@ -41,6 +41,7 @@ type problem struct {
 	likeness likeness
 	tops     keptTops
 	set      foundSet
+	units    unitBounds
 	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
 	losses   losses
@@ -56,6 +57,7 @@ func (d *decision) choose() (found bool) {
 	d.local.picked = -1 // since then tasks may have come and gone
 	d.problem.likeness.forget()
 	d.gangs.reset(d)
+	d.problem.units.reset(d)
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}

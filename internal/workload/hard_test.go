@@ -57,7 +57,7 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	h := Hard{
 		Nodes: of("nodes", 2, 10, 70, 140), Types: of("types", 1, 2, 4), Seed: rapid.Uint64().Draw(t, "seed"),
 		Tasks: rapid.IntRange(2, 8).Draw(t, "tasks"), Shapes: of("shapes", 0, 2, 5), Priorities: of("priorities", 1, 1, 3),
-		OptOuts: of("opted out", 0, 0, 20, 80), Gangs: of("gangs", 0, 0, 0, 2), Budgets: of("budgets", 0, 0, 3),
+		OptOuts: of("opted out", 0, 0, 20, 80), Gangs: of("gangs", 0, 0, 0, 2, 2, 3), Budgets: of("budgets", 0, 0, 3),
 		Levels: of("levels", 0, 0, 0, 0, 0, 2), OwnCosts: of("costs", 0, 0, 1) == 1,
 	}
 	c := h.Build()
@@ -65,6 +65,11 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
 	some.Planner.Budget = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
 	other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+	leastLevels(t, h, some, &other)
+}
+
+// leastLevels holds a decision whose levels are proven to one by another search.
+func leastLevels(t *rapid.T, h Hard, some, other *Subject) {
 	some.Decide()
 	other.Decide()
 	if some.Decision.Plan.Proof == victims.NoProof || other.Decision.Outcome != victims.Preempts {
@@ -117,6 +122,48 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 	})
 	if !testing.Short() { // few draws need not have one
 		require.Positive(t, proven)
+	}
+}
+
+// The same for gangs of all sizes, some of which can spare members, with all else that
+// tells gangs apart.
+func TestHard_LevelsOfGangsAreLeast(t *testing.T) { rapid.Check(t, propertyGangsAreLeast) }
+
+func propertyGangsAreLeast(t *rapid.T) {
+	of := func(name string, list ...int) int { return rapid.SampledFrom(list).Draw(t, name) }
+	h := Hard{
+		Nodes: of("nodes", 2, 3, 5, 10, 30), Types: of("types", 1, 2, 4), Seed: rapid.Uint64().Draw(t, "seed"),
+		Tasks: rapid.IntRange(2, 8).Draw(t, "tasks"), Shapes: of("shapes", 0, 2, 5), Priorities: of("priorities", 1, 1, 3),
+		OptOuts: of("opted out", 0, 0, 20, 80), Gangs: of("gangs", 2, 3, 4, 5), Budgets: of("budgets", 0, 0, 3),
+		OwnCosts: of("costs", 0, 0, 1) == 1, OwnLeaf: of("own leaf", 0, 0, 1) == 1,
+		Labels: of("zones", 0, 0, 2), Ports: of("ports", 0, 0, 5), Levels: of("levels", 0, 0, 0, 0, 0, 1),
+	}
+	c := h.Build()
+	some := h.Subject(c, int64(of("k", 1, 2, 3, 4)))
+	spare := of("spare", 0, 0, 1)
+	some.Planner.Minimum = func(job string) int { return h.Gangs - spare*(len(job)%2) }
+	some.Planner.Audit = true
+	other := Subject{Planner: some.Planner, Ask: some.Ask}
+	some.Planner.Budget = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
+	other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+	leastLevels(t, h, some, &other)
+}
+
+// The levels of gangs are proven in clusters that are as large as real ones, by bounds
+// over units: a hundred times the budget finds no lesser ones.
+func TestHard_LevelsOfGangs(t *testing.T) {
+	for _, h := range []Hard{{Gangs: 2}, {Gangs: 5}, {Gangs: 3, Shapes: 10}, {Gangs: 7, Shapes: 10}, {Gangs: 4, OptOuts: 5, Priorities: 3, OwnCosts: true}} {
+		h.Nodes, h.Tasks, h.Seed = 700, 12, 3
+		c := h.Build()
+		some, all := h.Subject(c, 3), h.Subject(c, 3)
+		some.Planner.Audit = true
+		all.Planner.Budget = 100 * victims.DefaultBudget(c)
+		some.Decide()
+		all.Decide()
+		require.NotEqual(t, victims.NoProof, some.Decision.Plan.Proof, "%v", h)
+		a, b := some.Decision.Plan.Cost, all.Decision.Plan.Cost
+		a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+		require.Zero(t, a.Compare(&b), "%v: has %v, another has %v", h, a, b)
 	}
 }
 
