@@ -17,8 +17,9 @@ type unitOrder struct {
 	// By place in the order: the least of each level from there on, and what those
 	// from there on give of each type.
 	least []cover.Levels
-	avail []int64 // what is lacking beyond that of any type ends a search at once
-	rem   []int64 // by number of units taken, and type: what is still lacking
+	avail []int64        // what is lacking beyond that of any type ends a search at once
+	rem   []int64        // by number of units taken, and type: what is still lacking
+	sums  []cover.Levels // by number of units taken: what they cost
 	mix   *mixture
 	// Some of them stop jobs and others do not; and the fewest victims of one that does.
 	varied bool
@@ -246,8 +247,8 @@ func (d unitBounder) anyLess(short resources.Vector, steps int) bool {
 	x.link(d.c.types)
 	x.rem = append(x.rem[:0], short...)
 	x.steps, x.set = steps, x.set[:0]
-	none := cover.Levels{}
-	less := d.lessFrom(0, 0, &none)
+	x.sums = append(x.sums[:0], cover.Levels{})
+	less := d.lessFrom(0, 0)
 	x.found = less && x.steps >= 0
 	d.trial.left -= d.stepWork() * int64(steps-x.steps)
 	return less
@@ -263,9 +264,8 @@ func (d unitBounder) stepWork() int64 {
 	return unitStep
 }
 
-// lessFrom is anyLess for sets of some units that are taken, of some levels, and
-// others from a place on.
-func (d unitBounder) lessFrom(place, taken int, levels *cover.Levels) bool {
+// lessFrom is anyLess for sets of some units that are taken, and others from a place on.
+func (d unitBounder) lessFrom(place, taken int) bool {
 	x, types := &d.problem.units, d.c.types
 	x.set = x.set[:taken]
 	// The caller may end a decision, however many steps are left.
@@ -286,19 +286,22 @@ func (d unitBounder) lessFrom(place, taken int, levels *cover.Levels) bool {
 		}
 		// Of the units that are left the largest come first, so this rises from place to
 		// place: what is too much here is too much behind.
-		if low := x.lowest(levels, place, open); !x.isLess(&low) {
+		if low := x.lowest(&x.sums[taken], place, open); !x.isLess(&low) {
 			return false
 		}
 		p := &x.order[place]
 		if x.excluded(p.unit, taken) {
 			continue
 		}
-		if sum := x.with(levels, &x.units[p.unit], 1); x.isLess(&sum) {
+		// Sums are kept here: in variables of a function that calls itself they would be
+		// allocated.
+		x.sums = append(x.sums[:taken+1], x.with(&x.sums[taken], &x.units[p.unit], 1))
+		if x.isLess(&x.sums[taken+1]) {
 			x.rem = append(x.rem[:(taken+1)*types], rem...)
 			more := rows.At(x.rem, taken+1, types)
 			resources.Sub(more, more, x.amountsOf(p.unit, types))
 			x.set = append(x.set[:taken], p.unit)
-			if d.lessFrom(place+1, taken+1, &sum) {
+			if d.lessFrom(place+1, taken+1) {
 				return true
 			}
 			rem = rows.At(x.rem, taken, types)
