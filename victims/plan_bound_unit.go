@@ -86,7 +86,9 @@ func (d unitBounder) aim() bool {
 	return ok && own < noLimit>>16
 }
 
-// isLess reports whether levels are less than the goal.
+// isLess reports whether levels are less than the goal. As none is negative, levels of
+// which none is less than that of others are no less than those: what is true of a part
+// of a set is true of all of it.
 func (x *unitBounds) isLess(levels *cover.Levels) bool {
 	return slices.Compare(levels[:], x.goal[:]) < 0
 }

@@ -87,7 +87,8 @@ func (d unitBounder) arrange(mix *mixture, short resources.Vector) bool {
 	}
 }
 
-// sort puts those units first that have the largest shares.
+// sort puts those units first that have the largest shares. Nodes have a few dozen of
+// them, and then inserting them one by one takes half the time.
 func (x *unitBounds) sort() {
 	if len(x.order) > fewInserted {
 		slices.SortFunc(x.order, func(a, b placedUnit) int {
@@ -113,7 +114,8 @@ func (x *unitBounds) amountsOf(unit int32, types int) resources.Vector {
 	return rows.At(x.amounts, int(unit), types)
 }
 
-// sumUp computes what is known by place.
+// sumUp computes what is known by place. It is made anew whenever units are left out,
+// for then the others come nearer, and what is least of them may be more.
 func (x *unitBounds) sumUp() {
 	n := len(x.order)
 	x.least = slices.Grow(x.least[:0], n+1)[:n+1]
