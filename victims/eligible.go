@@ -168,6 +168,19 @@ func (e *Eligible) compareLeaves() {
 	}
 }
 
+// leastRoom sets dst to what every leaf in reach has room for, and returns it. Most sets
+// of victims are so small that it tells of all leaves at once.
+func (e *Eligible) leastRoom(dst resources.Vector) resources.Vector {
+	dst = resources.Copy(dst, e.Rooms.unbound)
+	for w := range e.c.tree.Leaves(queue.Root) {
+		// What a leaf may give that gives nothing does not matter.
+		if leaf := &e.leaves[w]; leaf.veto == 0 {
+			dst = resources.Min(dst, dst, leaf.room)
+		}
+	}
+	return dst
+}
+
 // relax lets a rule about a single task not hold, after Reset.
 func (e *Eligible) relax(r Relaxation) {
 	e.without = r

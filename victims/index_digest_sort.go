@@ -100,6 +100,7 @@ func (s *laneSorter) sort(x *taskTable) (lanes int) {
 			}
 		}
 	}
+	// To insert into a long lane moves many. In their order each stays where it comes.
 	if long {
 		slices.SortFunc(s.dealt, x.compareInLane)
 	}
@@ -134,6 +135,7 @@ func (s *laneSorter) list(d *nodeDigest, x *taskTable) {
 		d.lanes[k.place] = lane{end: k.tasks, priority: k.priority, flags: k.flags}
 		copy(d.size(int(k.place), x.types), k.size)
 	}
+	// Lanes lie one behind the other, and are empty until their tasks come.
 	first := int32(0)
 	for i := range d.lanes {
 		l := &d.lanes[i]

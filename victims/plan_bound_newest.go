@@ -28,8 +28,10 @@ type newestBound struct {
 
 // beaten is [bounder.beaten] with the work that the newest tasks tell.
 func (d newestBounder) beaten(b *nodeBound) bool {
+	// With a bound of lesser levels a plan of more victims may be cheaper, and of those
+	// the work says nothing.
 	if b.levels != d.best.total.Levels {
-		return false // plans of more victims may be cheaper
+		return false
 	}
 	g, row := d.digestAt(b.node)
 	count := b.levels[LevelVictims]

@@ -47,6 +47,8 @@ func (d hearing) hearPlain(n NodeID) (accepted, ok bool) {
 	s := d.siteOf(n)
 	digest := &d.c.digest.nodes[n]
 	d.heard.together = resources.Add(d.heard.together, d.heard.together, d.c.row(d.c.digest.all, n))
+	// One comparison for all tasks of the node, and one for each only if that is too rough.
+	d.heard.ample = resources.Fits(d.heard.together, d.heard.least)
 	sum := d.scratch.sum
 	clear(sum)
 	for i := range digest.lanes {
@@ -104,7 +106,7 @@ func (d hearing) listLane(s *site, lane int) bool {
 			continue
 		case has&(s.mask|d.needs.masks[leaf.level]) == 0:
 			continue // it helps neither the node nor headroom
-		case len(leaf.erodes) > 0 || !resources.Fits(d.heard.together, leaf.room):
+		case len(leaf.erodes) > 0 || !d.heard.ample && !resources.Fits(d.heard.together, leaf.room):
 			return false
 		case !e.exempt(id):
 			d.scratch.taken = append(d.scratch.taken, id)

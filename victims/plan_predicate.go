@@ -1,9 +1,6 @@
 package victims
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -32,7 +29,9 @@ type hearings struct {
 	aside    incumbent   // see agrees
 
 	together resources.Vector // what the tasks that are asked about free; see hearPlain
-	byBound  []int32          // see line
+	line     []inLine         // the nodes that are to be asked about, before they are in order
+	least    resources.Vector // what every leaf has room for; see leastRoom
+	ample    bool             // so have all of them for what the tasks free that are asked about
 }
 
 // A verdict is what the predicate has said of a node.
@@ -67,7 +66,7 @@ func (d hearing) search() bool {
 		// How many more victims than the plan that was refused nodes take is of no
 		// interest. Only with own costs would that plan be a limit.
 		d.best.found = len(d.c.costs) == 0
-		d.line()
+		d.lineUp()
 		d.best.found = false
 		d.trial.proven, d.trial.levels, d.trial.lesser = true, true, false
 	}
@@ -107,45 +106,6 @@ func (d hearing) approves() bool {
 	}
 	d.heard.unsure = d.heard.unsure || !complete
 	return false
-}
-
-// line lists the nodes in the order in which the predicate is asked about all of
-// their candidates: those first that may have the cheapest plan. A search that knows
-// no bounds takes them in node order.
-func (d hearing) line() {
-	d.heard.order = d.heard.order[:0]
-	if !d.pruning() || d.problem.order.Sequence != nil {
-		return
-	}
-	f := &d.problem.front
-	f.rows = f.rows[:0]
-	for _, n := range d.nodes {
-		b := nodeBound{node: n}
-		short := d.scratch.short
-		if d.heard.said[n] == struck || !d.usable(n) || d.nodeNeed(short, n) == 0 || !d.bounds.boundNode(&b, short) {
-			continue
-		}
-		// A bound above the plan that was refused ends early, and is right all the same.
-		d.bounds.refineLevels(&b, short)
-		work := d.bounds.leastLost(n, b.levels[LevelVictims])
-		f.rows = append(f.rows, prospect{levels: b.levels, work: work, node: n})
-	}
-	// Rows are long, so it is their numbers that are sorted.
-	byBound := d.heard.byBound[:0]
-	for i := range f.rows {
-		byBound = append(byBound, int32(i))
-	}
-	d.heard.byBound = byBound
-	slices.SortFunc(byBound, func(i, j int32) int {
-		a, b := &f.rows[i], &f.rows[j]
-		if c := slices.Compare(a.levels[:], b.levels[:]); c != 0 {
-			return c
-		}
-		return cmp.Or(a.work.Compare(b.work), int(d.c.place(a.node)-d.c.place(b.node)))
-	})
-	for _, i := range byBound {
-		d.heard.order = append(d.heard.order, f.rows[i].node)
-	}
 }
 
 // admits reports whether a node is to be searched: the filter lets the ask run

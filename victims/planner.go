@@ -249,6 +249,7 @@ type parts struct {
 // scratch is memory that nobody reads who has not just written it.
 type scratch struct {
 	short, wanted, sum resources.Vector
+	least              resources.Vector
 	none               resources.Vector // zeros, always
 	one                [1]TaskID
 	newest             [2][]int64

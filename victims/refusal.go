@@ -80,6 +80,7 @@ type survey struct {
 	asMuch   []int64          // see noteShare; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
 	same     sameRule
+	least    resources.Vector // what every leaf in reach has room for
 }
 
 // ruleFor returns the first rule that keeps a task from being a victim, for the

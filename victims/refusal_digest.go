@@ -11,6 +11,8 @@ import (
 // tasks that their leaves do not keep is counted without reading its lanes.
 func (s *survey) lanes(r *Refusal) {
 	d := s.d
+	s.least = d.eligible.leastRoom(d.scratch.least)
+	d.scratch.least = s.least
 	// With an application, an own leaf or a max that is short tasks differ by
 	// more than the digest knows.
 	s.even = !d.eligible.hasApp && !d.eligible.who.OwnLeaf && !d.needs.open()
@@ -153,6 +155,7 @@ func (s *survey) survey(r *Refusal, n NodeID, at *site) {
 	usable := d.usable(n)
 	l := laneSurvey{
 		digest: &d.c.digest.nodes[n],
+		least:  s.least,
 		short:  at.mask,
 		// Of a required node only the tasks on it make headroom.
 		headroom: d.needs.open() && (usable || !d.required()),
@@ -172,8 +175,9 @@ func (s *survey) survey(r *Refusal, n NodeID, at *site) {
 // laneSurvey is what the lanes of a node have in common.
 type laneSurvey struct {
 	digest   *nodeDigest
-	short    resources.Mask // the types that the node is short of
-	headroom bool           // tasks of the node may make headroom
+	least    resources.Vector // what every leaf in reach has room for
+	short    resources.Mask   // the types that the node is short of
+	headroom bool             // tasks of the node may make headroom
 }
 
 // surveyLane counts the tasks of a lane, each at the first rule that keeps it,
@@ -181,7 +185,8 @@ type laneSurvey struct {
 func (d refuser) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
 	e := &d.eligible
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
-	types := resources.Positive(size)
+	// Most sizes fit what any leaf has to give, and then none of the leaves is asked.
+	types, ample := resources.Positive(size), resources.Fits(size, s.least)
 	for j := l.first; j < l.end; j++ {
 		leaf := &e.leaves[s.digest.leaves[j]]
 		helps := types & s.short
@@ -199,7 +204,7 @@ func (d refuser) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64)
 			r.Counts[RulePriority]++
 		case helps == 0:
 			r.Counts[RuleNotHelping]++
-		case !resources.Fits(size, leaf.room):
+		case !ample && !resources.Fits(size, leaf.room):
 			r.Counts[RuleGuarantee]++
 		default:
 			candidates++
