@@ -20,8 +20,9 @@ type likeness struct {
 	best   cover.Levels     // of the best plan at that time
 	short  resources.Vector // what the node lacks
 	out    nodeBound        // its bound
+	equal  bool             // those are the levels of the best plan
 	lanes  int              // how many of its lanes have the victims of a plan of those levels
-	need   lack             // of the type that takes so many victims; its amount is 0 until it is asked for
+	mix    sizeMix          // of those lanes; its count is 0 until it is asked for
 }
 
 // mostAlike is up to how many lanes nodes have that are compared. With more of them
@@ -55,29 +56,30 @@ func (l *likeness) begin(d bounder, b *nodeBound, short resources.Vector) {
 }
 
 func (l *likeness) end(b *nodeBound, lanes int) {
-	l.known, l.out, l.lanes, l.need = lanes > 0, *b, lanes, lack{}
+	l.known, l.out, l.lanes, l.mix = lanes > 0, *b, lanes, sizeMix{}
+	l.equal = b.levels == l.best
 }
 
 // beats reports whether it is certain that no plan for a node is cheaper than the best,
 // because it is like the last one and its tasks lose too much work. Bounds say no less,
 // but take twice as long for it.
 func (l *likeness) beats(d bounder, n NodeID, short resources.Vector) bool {
-	if !l.known || l.lesser != d.worker.OnlyLesser || l.best != d.best.total.Levels || !l.serves(d, n) || !slices.Equal(l.short, short) || !l.alike(d, l.node, n) {
+	if !l.known || !l.equal || l.lesser != d.worker.OnlyLesser || l.best != d.best.total.Levels || !l.serves(d, n) || !slices.Equal(l.short, short) || !l.alike(d, l.node, n) {
 		return false
 	}
 	// Laws may keep tasks of this node and none of that one.
 	if d.sift(n) {
 		return false
 	}
-	b, lanes := l.out, d.digestOf(n).lanes[:l.lanes]
+	b, lanes := &l.out, d.digestOf(n).lanes[:l.lanes]
 	b.node = n
-	if l.need.amount == 0 {
+	if l.mix.count == 0 {
 		_, typ := d.fewest(n, lanes, short)
-		l.need = lack{typ, short[typ]}
+		l.mix = d.sizesOf(b, lanes, lack{typ, short[typ]})
 	}
 	d.trial.left -= refineWork
-	d.leastWork(&b, lanes, l.need)
-	return d.beaten(&b)
+	b.work = d.newestOf(laneSet{n, lanes}, &l.mix)
+	return d.beatenInRest(b)
 }
 
 // alike reports whether two nodes have as many tasks of the same sizes, priorities and

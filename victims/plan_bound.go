@@ -285,13 +285,25 @@ func (d bounder) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(n, count)
 		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node) {
-			return d.freesAsMuch(n, count, 0) && newestBounder{d}.tells(n, count, sums)
+			return newestBounder{d}.serves(count) && d.freesAsMuch(n, count, 0) && newestBounder{d}.tells(n, count, sums)
 		}
 	}
-	if best := &d.best; best.single && best.total.Excess.Amount > 0 {
-		return d.freesAsMuchOf(n, count, 0, best.bestType) // to ask a oneBounder is cheaper than the other types
+	if d.best.asMuchQuickly(d.decision, n, count*sums.of.least[int(sums.row)*d.c.types+d.best.bestType]) {
+		return true
 	}
-	return d.freesAsMuch(n, count, 0)
+	// To ask a oneBounder is cheaper than the other types.
+	return !d.best.single && d.freesAsMuch(n, count, 0)
+}
+
+// asMuchQuickly reports whether an amount that victims on a node free of the type that
+// decided for the plan is at least as much beyond what is wanted. It is
+// [bounder.freesAsMuch] for the inner loop.
+func (b *incumbent) asMuchQuickly(d *decision, n NodeID, freed int64) bool {
+	t := b.bestType
+	if d.wants.Has(t) {
+		freed -= max(d.size[t]-d.c.coming[int(n)*d.c.types+t], d.needs.most[t], 0)
+	}
+	return b.total.Excess.Amount == 0 || freed >= b.asMuch[t] && b.asMuch[t] < noLimit
 }
 
 // compareQuickly compares the least levels that a plan for a node might have with
@@ -365,7 +377,10 @@ func (d bounder) look(n NodeID) {
 	// To bound a huge node takes about as long as to search it, and has told nothing if
 	// it has the best plan already.
 	again := n == d.best.node && len(d.digestOf(n).lanes) > manyGroups
-	if d.best.found && !again && d.isBeaten(&b, short) {
+	switch {
+	case !d.best.found:
+		(setTaker{d}).begin(&b, short)
+	case !again && d.isBeaten(&b, short):
 		return
 	}
 	if d.hearing.admits(n) && !(setTaker{d}).takes(&b) {
@@ -447,6 +462,11 @@ func (d bounder) beaten(b *nodeBound) bool {
 	if c := slices.Compare(b.levels[:], d.best.total.Levels[:]); c != 0 {
 		return c > 0
 	}
+	return d.beatenInRest(b)
+}
+
+// beatenInRest is beaten for a bound with the levels of the best plan.
+func (d bounder) beatenInRest(b *nodeBound) bool {
 	c := b.work.Compare(d.best.total.Work)
 	if c < 0 || c == 0 && d.c.comesBefore(b.node, d.best.node) {
 		return false

@@ -292,8 +292,21 @@ type lack struct {
 // s small ones among them. Both lists fall, so one merge finds it. Tasks count as
 // newest by when their work began; see [Cluster.newest].
 func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
-	digest := d.digestOf(b.node)
-	count := int(b.levels[LevelVictims])
+	mix := d.sizesOf(b, lanes, need)
+	b.work = d.newestOf(laneSet{b.node, lanes}, &mix)
+}
+
+// A sizeMix is how many victims a plan has at least, and how many of them may be smaller
+// than the largest tasks.
+type sizeMix struct {
+	count, smaller int
+	typ            int
+	largest        int64 // of the type
+}
+
+// sizesOf works out of which sizes the victims of a bound are; see [bounder.leastWork].
+func (d bounder) sizesOf(b *nodeBound, lanes []lane, need lack) sizeMix {
+	digest, count := d.digestOf(b.node), b.levels[LevelVictims]
 	var largest, second int64
 	for i := range lanes {
 		switch size := digest.size(i, d.c.types)[need.typ]; {
@@ -305,29 +318,38 @@ func (d bounder) leastWork(b *nodeBound, lanes []lane, need lack) {
 	}
 	// Sizes that are all equal have second 0, and lack that much less than one
 	// size: smaller is 0 then, and there is nobody small anyway.
-	smaller := int((int64(count)*largest - need.amount) / (largest - second))
+	smaller := int((count*largest - need.amount) / (largest - second))
+	return sizeMix{int(count), min(smaller, int(count)), need.typ, largest}
+}
+
+// newestOf returns the work that the newest tasks of a mix lose.
+func (d bounder) newestOf(in laneSet, mix *sizeMix) (work cover.Work) {
+	digest, types := d.digestOf(in.node), d.c.types
 	big, small := d.scratch.newest[0][:0], d.scratch.newest[1][:0]
-	for i := range lanes {
-		l := &lanes[i]
-		times := digest.times[l.first:min(l.end, l.first+int32(count))]
-		if digest.size(i, d.c.types)[need.typ] == largest {
-			big = insertNewest(big, count, times)
-		} else {
-			small = insertNewest(small, min(count, smaller), times)
+	for i := range in.lanes {
+		l := &in.lanes[i]
+		times := digest.times[l.first:min(l.end, l.first+int32(mix.count))]
+		if digest.sizes[i*types+mix.typ] == mix.largest {
+			big = insertNewest(big, mix.count, times)
+		} else if mix.smaller > 0 {
+			small = insertNewest(small, mix.smaller, times)
 		}
 	}
 	d.scratch.newest[0], d.scratch.newest[1] = big, small
-	b.work = cover.Work{}
-	for ; count > 0; count-- {
+	i, j := 0, 0
+	for range mix.count {
 		var next int64 = math.MaxInt64
 		switch {
-		case len(big) > 0 && (len(small) == 0 || big[0] >= small[0]):
-			next, big = big[0], big[1:]
-		case len(small) > 0:
-			next, small = small[0], small[1:]
+		case i < len(big) && (j == len(small) || big[i] >= small[j]):
+			next = big[i]
+			i++
+		case j < len(small):
+			next = small[j]
+			j++
 		}
-		b.work = b.work.AddNanos(d.since(next), 1)
+		work = work.AddNanos(d.since(next), 1)
 	}
+	return work
 }
 
 // insertNewest merges times, which fall, into newest, which falls too and keeps

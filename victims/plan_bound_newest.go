@@ -38,14 +38,19 @@ func (d newestBounder) beaten(b *nodeBound) bool {
 	return d.tells(b.node, count, digestRow{g, row}) && d.freesAsMuch(b.node, count, 0)
 }
 
+// serves reports whether so many victims are bounded. Of many victims one that is not
+// listed mostly loses too little to tell.
+func (d newestBounder) serves(count int64) bool {
+	return count >= 2 && count <= numLatest/2 && d.without.Rule == 0
+}
+
 // tells reports whether it is certain that as many tasks of a node as the best plan has
 // victims lose more work than that, if they give what the node lacks.
 //
 // It says the same whether a bound was kept or not: what a search spends must not depend
 // on the decisions before.
 func (d newestBounder) tells(n NodeID, count int64, sums digestRow) bool {
-	// Of many victims one that is not listed mostly loses too little to tell.
-	if count < 2 || count > numLatest/2 || d.without.Rule != 0 {
+	if !d.serves(count) {
 		return false
 	}
 	kept := &d.sieve.kept

@@ -48,6 +48,14 @@ func (y *yardstick) note(share resources.Share, work cover.Work, capacities []in
 	}
 }
 
+// noteNone makes the yardstick one that any set is cheaper than.
+func (y *yardstick) noteNone(types int) {
+	y.asMuch, y.more = y.asMuch[:0], y.more[:0]
+	for range types {
+		y.asMuch, y.more = append(y.asMuch, noLimit), append(y.more, noLimit)
+	}
+}
+
 // A foundSet is the cheapest set of a node that a setBounder has found.
 type foundSet struct {
 	yardstick
@@ -64,14 +72,18 @@ type foundSet struct {
 func (s *setBounder) beaten(b *nodeBound, lanes []lane, short resources.Vector) bool {
 	d, count := s.d, b.levels[LevelVictims]
 	// Otherwise victims may be elsewhere, or fewer.
-	if d.needs.open() || d.p.Minimum != nil || b.levels != d.best.total.Levels || setsOf(count, int64(len(lanes))) > mostSets {
+	if d.needs.open() || d.p.Minimum != nil || d.best.found && b.levels != d.best.total.Levels || setsOf(count, int64(len(lanes))) > mostSets {
 		return false
 	}
 	s.node, s.from, s.lanes = b.node, d.digestOf(b.node), lanes
 	s.sums = rows.Zeros(d.scratch.sums, len(lanes)*d.c.types)
 	d.scratch.sums = s.sums
 	set := &d.problem.set
-	s.than, set.node, set.found, set.tied = &d.best.yardstick, b.node, false, false
+	if s.than = &d.best.yardstick; !d.best.found {
+		s.than = &set.yardstick
+		s.than.noteNone(d.c.types)
+	}
+	set.node, set.found, set.tied = b.node, false, false
 	set.draft = rows.Zeros(set.draft, len(lanes))
 	d.trial.left -= setWork * setsOf(count, int64(len(lanes))) * int64(len(d.types))
 	s.goThrough(0, count, setSoFar{missing: short})

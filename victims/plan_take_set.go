@@ -9,6 +9,18 @@ import (
 // search.
 type setTaker struct{ bounder }
 
+// begin looks for the cheapest set of the first node, while there is no plan to compare
+// it with. If many sets are to be looked at, a search finds a plan sooner.
+func (d setTaker) begin(b *nodeBound, short resources.Vector) {
+	if !d.alikeInLanes(b.node) || len(d.digestOf(b.node).lanes) > mostAlike {
+		return
+	}
+	if lanes := d.refineLevels(b, short); lanes != nil {
+		sets := setBounder{d: d.bounder}
+		sets.beaten(b, lanes, short)
+	}
+}
+
 // takes offers the cheapest set that was found on the node of a bound, and reports
 // whether that is the node's best. A bound takes for granted that laws keep nobody. So
 // if they keep nobody of that set, nothing is left to search. It declines if anything
