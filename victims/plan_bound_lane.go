@@ -336,6 +336,8 @@ func (d bounder) newestOf(in laneSet, mix *sizeMix) (work cover.Work) {
 		}
 	}
 	d.scratch.newest[0], d.scratch.newest[1] = big, small
+	// If both lists end there are fewer tasks than victims, which no plan has: whoever is
+	// missing loses nothing.
 	i, j := 0, 0
 	for range mix.count {
 		var next int64 = math.MaxInt64

@@ -17,6 +17,7 @@ type setBounder struct {
 	from  *nodeDigest
 	lanes []lane
 	sums  []int64 // what is missing after so many lanes, per type
+	most  []int64 // the largest size of any lane from one on, per type
 	than  *yardstick
 }
 
@@ -76,8 +77,11 @@ func (s *setBounder) beaten(b *nodeBound, lanes []lane, short resources.Vector) 
 		return false
 	}
 	s.node, s.from, s.lanes = b.node, d.digestOf(b.node), lanes
-	s.sums = rows.Zeros(d.scratch.sums, len(lanes)*d.c.types)
-	d.scratch.sums = s.sums
+	// Both have a row for each lane.
+	block := rows.Zeros(d.scratch.sums, 2*len(lanes)*d.c.types)
+	d.scratch.sums = block
+	s.sums, s.most = block[:len(block)/2], block[len(block)/2:]
+	s.fillMost()
 	set := &d.problem.set
 	if s.than = &d.best.yardstick; !d.best.found {
 		s.than = &set.yardstick
@@ -107,9 +111,27 @@ type setSoFar struct {
 	work    cover.Work
 }
 
+// fillMost works out how large the tasks of the lanes are from each of them on.
+func (s *setBounder) fillMost() {
+	types := s.d.c.types
+	for i := len(s.lanes) - 1; i >= 0; i-- {
+		most := rows.At(s.most, i, types)
+		copy(most, s.from.size(i, types))
+		if i+1 < len(s.lanes) {
+			resources.Max(most, most, rows.At(s.most, i+1, types))
+		}
+	}
+}
+
 // goThrough looks at all sets with so many more victims, in the lanes from i on.
 func (s *setBounder) goThrough(i int, left int64, set setSoFar) {
 	types := s.d.c.types
+	// Most ways to begin leave too much to so few.
+	for t, largest := range rows.At(s.most, i, types) {
+		if !reaches(left, largest, set.missing[t]) {
+			return
+		}
+	}
 	l, size := &s.lanes[i], s.from.size(i, types)
 	tasks, takes := int64(l.end-l.first), &s.d.problem.set.draft[i]
 	// The row of the lane, since the one before it goes on with what it has.
@@ -170,6 +192,7 @@ func (s *setBounder) consider(set setSoFar, last []int64) {
 				share = x
 			}
 		}
+		// From now on a set has to be cheaper than this one.
 		found.note(share, work, capacities)
 		found.found, found.tied, s.than = true, false, &found.yardstick
 		found.takes = append(found.takes[:0], found.draft...)

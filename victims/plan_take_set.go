@@ -35,9 +35,10 @@ func (d setTaker) takes(b *nodeBound) bool {
 	if s.out || len(s.blockers) > 0 {
 		return false
 	}
-	// Searches ask the caller as they begin, and this takes the place of one.
+	// Searches ask the caller as they begin, and one that is to end finds what there is
+	// at once.
 	if d.worker.Stop != nil && d.worker.Stop() {
-		return true // as a search that ends at once
+		return false
 	}
 	u, digest, found := &d.local, d.digestOf(b.node), &d.found
 	u.reset()
