@@ -28,6 +28,8 @@ func TestPricer_Table(t *testing.T) {
 		{"room that takes none opens with a victim", "2: a2 | 0: b4", []int64{4, 4}, 2},
 		{"many small members are placed best where many go", "0: a5 b5 c5 | 0: d5 e5 f5", []int64{3, 3, 3, 3, 3}, 3},
 		{"what is over-committed is paid back once", "-5: a2 b2 c2 d2 e2 f2 g2 h2 i2 k2", []int64{3, 3, 3, 3, 3}, 10},
+		{"on each of two hosts", "-5: a2 b2 c2 d2 e2 f2 g2 h2 i2 k2 | -5: l2 m2 n2 o2 p2 q2 r2 s2 t2 u2",
+			[]int64{3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 20},
 		{"there are no more large hosts than there are", "0: a9 | 0: b4 | 0: c4", []int64{4, 4, 4}, 2},
 	} {
 		t.Run(test.name, func(t *testing.T) {
