@@ -10,7 +10,10 @@ import (
 )
 
 // A pricedLane is what each task of a lane has of what is lacking, and costs.
-type pricedLane struct{ share, tasks, cost int64 }
+type pricedLane struct {
+	share, tasks, cost int64
+	lane               int32
+}
 
 // boundOwn raises the bound of a node by what its tasks cost at least by
 // themselves, if they could be cut. It reports false if no plan for the node can
@@ -54,7 +57,7 @@ func (d bounder) priced(in laneSet, limit int64) []pricedLane {
 		l := &in.lanes[i]
 		cost := d.c.costOf(digest.ids[l.first])
 		if share := d.problem.mix.of(digest.size(i, d.c.types)); share > 0 && cost <= limit {
-			priced = append(priced, pricedLane{share, l.tasks(), cost})
+			priced = append(priced, pricedLane{share, l.tasks(), cost, int32(i)})
 		}
 	}
 	d.scratch.priced = priced

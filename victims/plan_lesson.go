@@ -63,9 +63,13 @@ func (d bounder) refuted(p *prospect) bool {
 	if !ok || l.n == 0 || l.tried.vain() {
 		return false
 	}
-	lacks := d.scratch.short
+	lacks, told := d.scratch.short, false
 	d.nodeNeed(lacks, p.node)
-	told := d.lessonTells(p, in, lacks)
+	if own := (priceBounder{d}); own.ownFirst(p) {
+		told = own.lessonPrices(in, lacks)
+	} else {
+		told = d.lessonTells(p, in, lacks)
+	}
 	l.tried.note(told)
 	return told
 }
@@ -84,11 +88,10 @@ func (d bounder) lessonTells(p *prospect, in laneSet, lacks resources.Vector) bo
 }
 
 // cheapLanes returns the lanes of which a plan of lesser levels has its victims.
-// It reports false if lesser levels need not be those from the number of victims
-// on.
+// It reports false if lesser levels need not be own costs or those after them.
 func (d bounder) cheapLanes(p *prospect) (in laneSet, ok bool) {
 	best := &d.best.total.Levels
-	if !d.best.found || len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 {
+	if !d.best.found || len(d.types) < 2 || slices.Compare(p.levels[:LevelVictims], best[:LevelVictims]) < 0 && !(priceBounder{d}).ownFirst(p) {
 		return in, false
 	}
 	in = laneSet{p.node, d.digestOf(p.node).lanes}
@@ -120,6 +123,13 @@ func (d bounder) learn(p *prospect) (told bool) {
 	if !ok || l.sought.vain() {
 		return false
 	}
+	lacks := d.scratch.short
+	d.nodeNeed(lacks, p.node)
+	if own := (priceBounder{d}); own.ownFirst(p) {
+		told = own.seekPrices(in, lacks)
+		l.sought.note(told)
+		return told
+	}
 	// Whoever has as many victims as the best may still be less in sums.
 	most := d.best.total.Levels[LevelVictims] - 1
 	if !d.tooMany(p, most+1) {
@@ -128,8 +138,6 @@ func (d bounder) learn(p *prospect) (told bool) {
 	if most == 0 || !d.tooMany(p, most+1) {
 		return false
 	}
-	lacks := d.scratch.short
-	d.nodeNeed(lacks, p.node)
 	told = d.seek(in, lackOfAll{lacks, most})
 	l.sought.note(told)
 	return told

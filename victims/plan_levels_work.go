@@ -160,7 +160,7 @@ func (d sequenceBounder) reprice(n NodeID) (lost int64) {
 		share := mix.of(digest.size(i, d.c.types))
 		for _, start := range digest.times[l.first:l.end] {
 			if work := d.bounds.since(start); share > 0 && work < noLimit {
-				priced = append(priced, pricedLane{share, 1, int64(work)})
+				priced = append(priced, pricedLane{share, 1, int64(work), int32(i)})
 			}
 		}
 	}
