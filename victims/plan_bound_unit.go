@@ -205,7 +205,7 @@ func (d unitBounder) bound(b *nodeBound, short resources.Vector) (tells bool) {
 	case !d.build(b.node):
 		return !d.boundClosely(b, short)
 	default:
-		tells = !d.arrange(&d.problem.mix, short) || d.lessonsTell(short)
+		tells = d.lessonsTell(short) || !d.arrange(&d.problem.mix, short) || !d.anyLess(short, fewSteps)
 	}
 	b.levels = x.low
 	b.levels[LevelRank] += x.base.rank
