@@ -234,6 +234,17 @@ func checkLists(t *rapid.T, c *Cluster) {
 	if want := c.TaskLen(); on != want || in != want {
 		t.Fatalf("nodes have %d tasks and leaves %d, want %d", on, in, want)
 	}
+	for job, members := range c.members {
+		var running int32
+		for _, id := range members {
+			if c.tasks[id].state == Running {
+				running++
+			}
+		}
+		if c.running[job] != running {
+			t.Fatalf("%d members of job %q run, and %d are counted", running, c.jobs.name(int32(job)), c.running[job])
+		}
+	}
 }
 
 // judge holds an error to what is wrong with a change, and reports whether the

@@ -73,13 +73,7 @@ func (g *gangs) glance(job int32) *jobGlance {
 	// The caller's function is asked once per job and decision: it may be slow,
 	// and must not change its mind between two nodes.
 	x.minimum = int32(min(max(g.d.p.Minimum(g.d.c.jobs.name(job)), 0), math.MaxInt32))
-	if x.minimum > 0 {
-		for _, id := range g.d.c.membersOf(job) {
-			if g.d.c.tasks[id].state == Running {
-				x.running++
-			}
-		}
-	}
+	x.running = g.d.c.running[job]
 	return x
 }
 

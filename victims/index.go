@@ -170,6 +170,7 @@ func (x *index) count(id TaskID, sign int64) {
 	if r.evictable() {
 		x.evictable[r.leaf] += int32(sign)
 	}
+	x.countRunning(r, sign)
 	if r.state.leaving() {
 		x.countLeaving(id, sign)
 	}
@@ -195,7 +196,9 @@ func (x *index) countLeaving(id TaskID, sign int64) {
 func (x *index) setState(id TaskID, s State) {
 	r := &x.tasks[id]
 	was, evictable := r.state, r.evictable()
+	x.countRunning(r, -1)
 	r.state = s
+	x.countRunning(r, +1)
 	switch {
 	// Both sides are asked, for a grant that starts comes to be evictable, and
 	// one mark may follow another.

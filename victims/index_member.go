@@ -31,10 +31,19 @@ func (x *taskTable) join(id TaskID) {
 	// Numbers of jobs are small and used again, so the list stays as long as
 	// the most jobs at once.
 	for int(job) >= len(x.members) {
-		x.members = append(x.members, nil)
+		x.members, x.running = append(x.members, nil), append(x.running, 0)
 	}
 	x.inJob.set(int(id), cap(x.tasks), int32(len(x.members[job])))
 	x.members[job] = append(x.members[job], id)
+}
+
+// countRunning counts a row that runs among the members of its job that do, or no more.
+// Bounds ask how many there are of every gang that they meet, and to look at its members
+// takes longer than all else that they do.
+func (x *taskTable) countRunning(r *taskRow, sign int64) {
+	if r.job != 0 && r.state == Running {
+		x.running[r.job] += int32(sign)
+	}
 }
 
 // leave takes a row out of its job. The last member takes its place.

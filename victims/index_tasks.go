@@ -24,6 +24,7 @@ type taskTable struct {
 	homes     []queue.ID // by number of an application: the leaf that all its tasks are in, or noLeaf
 	jobs      interner
 	members   [][]TaskID // the rows of each job, by its number
+	running   []int32    // how many of them run and are not leaving
 	budgetBook
 	taskColumns
 }
@@ -254,7 +255,7 @@ func (x *taskTable) copyFrom(y *taskTable) {
 	x.apps.copyFrom(&y.apps)
 	x.homes = reuse(x.homes, y.homes)
 	x.jobs.copyFrom(&y.jobs)
-	x.members = reuseLists(x.members, y.members)
+	x.members, x.running = reuseLists(x.members, y.members), reuse(x.running, y.running)
 	x.budgetBook.copyFrom(&y.budgetBook)
 	x.taskColumns.copyFrom(&y.taskColumns)
 }
