@@ -36,6 +36,8 @@ type band struct {
 	draft  []int64
 	seen   []NodeID // scratch: nodes with tasks above another
 	met    int      // how many tasks it has looked at
+	strong int64    // the largest sum of a sample
+	sums   [2]int64 // tasks whose sum is not from the first and below the second wait
 	work   int64    // elementary steps
 
 	leastRank, leastPriority int64 // of all tasks that it could have
@@ -66,11 +68,17 @@ const noLevel = math.MaxInt32
 // widestBand is how many tasks a band has at most. It is not measured.
 const widestBand = 1 << 11
 
+// strongFrom is how many tasks a sample has at least if the largest are to come first. One
+// in so many of them is as large as those, or larger. It was measured once, over the
+// families of bench/ratios -draws with headroom short.
+const strongFrom = 32
+
 // bandShare is one part in so many of the budget that a band may take. It is not measured.
 const bandShare = 2
 
 // reset makes an empty band.
 func (b *band) reset(d *decision, depth int) {
+	b.sums = [2]int64{0, math.MaxInt64}
 	b.depth, b.types, b.met, b.work = depth, b.types[:0], 0, 0
 	b.rows, b.order, b.sizes = b.rows[:0], b.order[:0], b.sizes[:0]
 	// Until it is filled, nobody knows whom it will have: so of all tasks.
@@ -107,18 +115,25 @@ func (b *band) fill(d *decision) bool {
 	// Early rows are no better than others, and most have enough above them later. So
 	// they are looked through again whenever there are twice as many.
 	enough := 16 * b.depth
-	for n := range d.c.nodes {
-		b.addNode(d, NodeID(n))
-		if len(b.rows) > enough {
-			b.compact(d)
-			enough = 2*len(b.rows) + 16
+	// The few largest come first: they are above nearly all others, which then take little
+	// time.
+	for _, sums := range [...][2]int64{{b.strong, math.MaxInt64}, {0, b.strong}} {
+		if b.sums = sums; sums[1] == 0 {
+			break
 		}
-		if len(b.rows) > widestBand || b.work > d.trial.left/bandShare {
-			d.trial.left -= b.work
-			return false
+		for n := range d.c.nodes {
+			b.addNode(d, NodeID(n))
+			if len(b.rows) > enough {
+				b.compact(d)
+				enough = 2*len(b.rows) + 16
+			}
+			if len(b.rows) > widestBand || b.work > d.trial.left/bandShare {
+				d.trial.left -= b.work
+				return false
+			}
 		}
+		b.compact(d)
 	}
-	b.compact(d)
 	d.trial.left -= b.work
 	b.leastRank, b.leastPriority = math.MaxInt64, math.MaxInt64
 	for i := range b.rows {
@@ -147,6 +162,10 @@ func (b *band) sample(d *decision) {
 	}
 	b.compact(d)
 	d.trial.left -= b.work
+	// If few are kept, nearly all are told by those in any order.
+	if b.strong = 0; len(b.rows) >= strongFrom {
+		b.strong = b.rows[len(b.rows)/strongFrom].sum
+	}
 }
 
 // addNode takes the tasks of a node in that have few others above them.
@@ -173,6 +192,9 @@ func (b *band) addNode(d *decision, n NodeID) {
 			// Most tasks of most lanes are never looked at more closely than that.
 			if !drafted {
 				b.cut(d, digest.size(i, d.c.types))
+				if sum := b.draftSum(); sum < b.sums[0] || sum >= b.sums[1] {
+					break // the other time
+				}
 				drafted = true
 			}
 			if !b.add(d, &x) && d.eligible.evenRanks {
@@ -212,14 +234,19 @@ func (b *band) add(d *decision, x *bandRow) bool {
 	if !d.candidate(x.id, &s) {
 		return true
 	}
-	x.sum = 0
-	for _, v := range b.draft {
-		x.sum += v >> 6 // sums of 64 types stay in range
-	}
+	x.sum = b.draftSum()
 	b.sizes = append(b.sizes, b.draft...)
 	b.order = append(b.order, int32(len(b.rows)))
 	b.rows = append(b.rows, *x)
 	return true
+}
+
+// draftSum returns the sum of the draft, so rough that those of 64 types stay in range.
+func (b *band) draftSum() (sum int64) {
+	for _, v := range b.draft {
+		sum += v >> 6
+	}
+	return sum
 }
 
 // within reports whether no amount is more than that beside it.

@@ -36,6 +36,7 @@ type coverSet struct {
 	given   []int64
 	needs   []int64 // by how many rows may still be taken, and dimension
 	picks   []int32 // the rows that were found
+	limit   int64   // how many rows a search may take; 0 is coverSteps
 	left    int64   // of the steps of the search
 	work    int64   // elementary steps, until they are paid for
 }
@@ -68,13 +69,16 @@ const (
 	roughBits = 20
 	// noCover is how many rows it takes if all of them are not enough.
 	noCover = 1 << 30
-	// coverRounds is how often weights are changed for one need, and coverSteps how
-	// many rows a search for it takes. Neither is measured.
 	// heaviestRough is what a need of one dimension weighs at first, and the most that an
 	// amount of 1 weighs, so that sums of all dimensions and many rows stay in range.
 	heaviestRough = 1 << 30
-	coverRounds   = 24
-	coverSteps    = 1 << 10
+	// coverRounds is how often weights are changed for one need, and coverSteps how
+	// many rows a search for it takes. Neither is measured.
+	coverRounds = 24
+	coverSteps  = 1 << 10
+	// fewMore is by how many the rows that are left may exceed those that are sought, when
+	// they are tried and no longer weighed.
+	fewMore = 2
 )
 
 // A roughness is how an amount becomes rough. No more counts than may be lacking at most:

@@ -46,6 +46,9 @@ func (s *coverSet) cover(need []int64, count int, out func(row int32) bool) cove
 			}
 			s.kept = kept
 		}
+		if len(s.kept) <= count+fewMore {
+			break // the few are sooner tried than weighed
+		}
 		// The last weights are those by which rows are tried.
 		if round < coverRounds-1 {
 			s.turn(need, round)
@@ -97,7 +100,7 @@ func (s *coverSet) weigh(need []int64, count int) (spare int64) {
 		x.share = share
 		s.top = insertRow(s.top, count, *x)
 	}
-	s.work += int64(len(s.kept) * s.dims)
+	s.work += int64(len(s.kept) * (4 + s.dims))
 	spare = -weighed(s.weights, need)
 	for i := range s.top {
 		spare += s.top[i].share
@@ -157,9 +160,13 @@ func (s *coverSet) search(need []int64, count int) coverage {
 	// has to be put back.
 	s.needs = rows.Zeros(s.needs, (count+1)*s.dims)
 	copy(rows.At(s.needs, count, s.dims), need)
-	s.left = coverSteps
+	steps := int64(coverSteps)
+	if s.limit > 0 {
+		steps = s.limit
+	}
+	s.left = steps
 	found := s.dig(0, count)
-	s.work += (coverSteps - s.left) * int64(s.dims)
+	s.work += (steps - s.left) * int64(8*s.dims)
 	switch {
 	case found:
 		return covered

@@ -51,6 +51,9 @@ type joint struct {
 	kind    bandRow // that is looked at
 	front   []prospect
 	split   split
+	cover   coverSet // see coverItems
+	needs   []int64
+	aside   []jointItem
 	again   prospect // that is put back
 }
 
@@ -66,7 +69,7 @@ const (
 	sampleStride = 4 * jointStride
 	sampleDepth  = 2
 	// If they have fewer tasks than that, it takes more nodes in.
-	sampleTasks = 512
+	sampleTasks = 256
 )
 
 // leastLevels bound every plan: ranks and priorities may be negative, all else not.
@@ -90,6 +93,7 @@ func (d jointSearch) search() (shown bool) {
 	trial := d.trial // what the searches below show is not about all nodes
 	d.forget()
 	d.problem.tops.reset(d.c)
+	splitSearch{d}.dimensions()
 	d.worker.OnlyLesser = true
 	d.begin()
 	if d.best.found {

@@ -233,6 +233,9 @@ func (d jointSearch) examine(p *prospect) bool {
 	if ok && d.learn(p, most) || told && d.learnKinds(p, most) {
 		return told
 	}
+	if ok && d.coverItems(p) == uncovered {
+		return told
+	}
 	return d.attempt(p) && told
 }
 
@@ -299,7 +302,10 @@ func (d jointSearch) learn(p *prospect, most int64) bool {
 				kept = append(kept, j.items[i])
 			}
 		}
-		j.items = kept
+		// A few more than there may be are sooner tried than weighed.
+		if j.items = kept; len(kept) <= int(most)+fewMore {
+			return false
+		}
 		draft.turn(d.decision, &j.given, round)
 	}
 	return false

@@ -330,6 +330,9 @@ func (d splitSearch) search() {
 		// the end is mostly the sum of both parts.
 		if p.rough {
 			// Most nodes never come so far that their lanes are read.
+			if d.knows(&p) {
+				continue
+			}
 			q, ok := d.prospect(p.node)
 			if !ok {
 				continue

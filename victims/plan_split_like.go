@@ -91,6 +91,13 @@ func (d splitSearch) count(n NodeID) bool {
 	return true
 }
 
+// knows reports whether a lesson shows that a node has no plan of lesser levels than the
+// best.
+func (d splitSearch) knows(p *prospect) bool {
+	most, ok := d.most(p)
+	return ok && d.count(p.node) && d.refutedByLikes(p.node, most)
+}
+
 // refutedByLikes reports whether a lesson shows that a node has no plan of lesser levels
 // with so many victims. The tasks on it were counted.
 //

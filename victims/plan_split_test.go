@@ -278,3 +278,54 @@ func TestBand_TellsOfFewerThanItsDepth(t *testing.T) {
 	require.True(t, b.tellsOf(1))
 	require.False(t, b.tellsOf(2))
 }
+
+// What a cover by items shows is so: with all who make headroom among them, no plan for a
+// node has fewer victims than the best then has.
+func TestCoverItems(t *testing.T) {
+	shown := 0
+	rapid.Check(t, func(t *rapid.T) {
+		d := sparse(t)
+		if !d.needs.open() {
+			return
+		}
+		d.supposes(rapid.Int64Range(1, 8).Draw(t, "best"))
+		d.dimensions()
+		band := &d.pool.joint.band
+		band.reset(d.decision, 12)
+		require.True(t, band.fill(d.decision))
+		for _, n := range d.nodes {
+			p := prospect{node: n, here: d.fewestOn(n)}
+			p.levels[LevelRank], p.levels[LevelPriority] = d.leastRank(n)
+			d.jointSearch.collect(&p)
+			if d.coverItems(&p) == uncovered {
+				require.LessOrEqual(t, d.best.total.Levels[LevelVictims], d.leastOn(n), "node %d", n)
+				shown++
+			}
+		}
+	})
+	if !testing.Short() {
+		require.Positive(t, shown)
+	}
+}
+
+// Four tasks of one on a node are enough for what lacks four there and in all. If all
+// were elsewhere, nobody would make room on the node.
+func TestCoverItems_ByHand(t *testing.T) {
+	d := units(t, nil, [2]int{4, 0}, [2]int{6, 0})
+	d.supposes(5)
+	d.dimensions()
+	band := &d.pool.joint.band
+	band.reset(d.decision, 8)
+	require.True(t, band.fill(d.decision))
+	p := prospect{node: 0, here: 4}
+	p.levels[LevelRank] = d.eligible.leastRank(0)
+	d.jointSearch.collect(&p)
+	require.Equal(t, uncovered, d.coverItems(&p))
+	require.Equal(t, int64(4), d.best.total.Levels[LevelVictims], "and found the one with four")
+	for i := range d.pool.joint.items {
+		d.pool.joint.items[i].on = false
+	}
+	d.supposes(9)
+	require.Equal(t, uncovered, d.coverItems(&p))
+	require.Equal(t, int64(9), d.best.total.Levels[LevelVictims], "with all of them elsewhere there is none")
+}
