@@ -365,8 +365,8 @@ func reaches(count, amount, short int64) bool {
 }
 
 // look searches a node that lacks room, unless its bounds show that it has no
-// plan or none that beats the best. The filter is asked last: it may cost more
-// than the bounds.
+// plan or none that beats the best. The filter is asked once sums do not tell: a node that
+// it refuses costs the question, and no look at lanes.
 func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short, one := d.scratch.short, oneBounder{d}
@@ -377,10 +377,13 @@ func (d bounder) look(n NodeID) {
 	// To bound a huge node takes about as long as to search it, and has told nothing if
 	// it has the best plan already.
 	again := n == d.best.node && len(d.digestOf(n).lanes) > manyGroups
+	if d.best.found && !again && d.isBeaten(&b) || !d.passes(n) {
+		return
+	}
 	switch {
 	case !d.best.found:
 		(setTaker{d}).begin(&b, short)
-	case !again && d.isBeaten(&b, short):
+	case !again && (!d.refine(&b, short) || d.headroomBeats(&b)):
 		return
 	}
 	if d.hearing.admits(n) && !(setTaker{d}).takes(&b) {
@@ -388,10 +391,8 @@ func (d bounder) look(n NodeID) {
 	}
 }
 
-// isBeaten is beaten, and if that does not tell asks the dearer bounds.
-func (d bounder) isBeaten(b *nodeBound, short resources.Vector) bool {
-	return d.beaten(b) || newestBounder{d}.beaten(b) || !d.refine(b, short) || d.headroomBeats(b)
-}
+// isBeaten is beaten, and if that does not tell asks the newest tasks.
+func (d bounder) isBeaten(b *nodeBound) bool { return d.beaten(b) || newestBounder{d}.beaten(b) }
 
 // boundNode bounds a node that lacks some amounts. It reports false if all its
 // tasks together do not give them, or if priorities or guarantees let none of
