@@ -381,13 +381,14 @@ func (d bounder) look(n NodeID) {
 	if d.best.found && !again && d.isBeaten(&b) || !d.passes(n) {
 		return
 	}
-	switch {
-	case !d.best.found:
-		(setTaker{d}).begin(&b, short)
-	case !again && (!d.refine(&b, short) || d.headroomBeats(&b)):
+	if d.best.found && !again && (!d.refine(&b, short) || d.headroomBeats(&b)) || !d.hearing.admits(n) {
 		return
 	}
-	if d.hearing.admits(n) && !(setTaker{d}).takes(&b) {
+	if !d.best.found {
+		d.nodeNeed(short, n) // whoever was asked may have looked at other nodes
+		(setTaker{d}).begin(&b, short)
+	}
+	if !(setTaker{d}).takes(&b) {
 		d.searchNode(n)
 	}
 }
