@@ -212,6 +212,9 @@ func (g *gangs) takes(x *gang, q queue.ID, t int) (gone, eroded int64) {
 	return gone, eroded
 }
 
+// keyOf returns the first key of a gang's members, which tells gangs apart.
+func (g *gangs) keyOf(row int32) string { return g.d.c.tasks[g.rows[row].members[0]].key }
+
 // alone reports whether members of the gang of a task may go one by one, or the
 // task is in no gang.
 func (g *gangs) alone(row int32) bool { return row < 0 || g.rows[row].surplus > 0 }

@@ -103,6 +103,47 @@ func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
 	return ids
 }
 
+// thinGangs keeps the best of the gangs that were met by themselves: of the least levels
+// before own costs, then those that give most of what is lacking for each member. They stay
+// in their order.
+func (p *headroomPool) thinGangs(d *decision) []int32 {
+	// Own costs are left to the search: to stop a gang that costs more may take fewer.
+	best := p.gangs[:0]
+	for _, g := range p.met {
+		if s := d.elsewhere(); !d.gangHelps(g, &s) {
+			continue // it is no unit
+		}
+		x := pooledGang{gang: g, members: int64(len(d.gangs.rows[g].members))}
+		for k, id := range d.gangs.rows[g].members {
+			levels := d.eligible.Levels(id)
+			x.levels = d.problem.order.Join(&x.levels, k, &levels)
+			x.share += p.shareOf(d, id)
+		}
+		best = keepBest(best, x, func(a, b pooledGang) int {
+			if c := slices.Compare(a.levels[:LevelJobs], b.levels[:LevelJobs]); c != 0 {
+				return c
+			}
+			// Shares for each member: which is larger?
+			mine, other := wide.Mul(uint64(a.share), uint64(b.members)), wide.Mul(uint64(b.share), uint64(a.members))
+			return cmp.Or(other.Cmp(mine), strings.Compare(d.gangs.keyOf(a.gang), d.gangs.keyOf(b.gang)))
+		})
+	}
+	p.gangs = best
+	met := p.met[:0]
+	for i := range best {
+		met = append(met, best[i].gang)
+	}
+	slices.Sort(met) // as they were met
+	return met
+}
+
+// A pooledGang is a gang of a pool with what tells it from others.
+type pooledGang struct {
+	levels         cover.Levels
+	share, members int64
+	gang           int32
+}
+
 // A pooledTask is a task of a pool with what tells it from others.
 type pooledTask struct {
 	levels cover.Levels

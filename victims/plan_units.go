@@ -17,6 +17,8 @@ type unitSet struct {
 	gang  []int32  // by unit: the gang that it is as a whole, or -1
 	bound bool     // some unit has bounds
 	met   []int32  // the gangs of which members were seen, each once
+	seen  []uint32 // by gang: the turn in which it was met; they may be thousands
+	turn  uint32
 	// thinned says that the node has so many lanes that only some were gathered, and
 	// picks are those of the node that was picked from last, or -1.
 	thinned bool
@@ -32,6 +34,10 @@ type unitSet struct {
 
 func (u *unitSet) reset() {
 	u.thinned = false
+	if u.turn++; u.turn == 0 { // it has gone round
+		clear(u.seen)
+		u.turn = 1
+	}
 	u.units, u.ids, u.gang, u.bound, u.met = u.units[:0], u.ids[:0], u.gang[:0], false, u.met[:0]
 	u.parts, u.rows, u.uses, u.amounts, u.keys = u.parts[:0], u.rows[:0], u.uses[:0], u.amounts[:0], u.keys[:0]
 }
@@ -77,8 +83,12 @@ func (u *unitSet) meet(d *decision, id TaskID) int32 {
 
 // meetOne takes note of a gang.
 func (u *unitSet) meetOne(g int32) {
-	if !slices.Contains(u.met, g) {
-		u.met = append(u.met, g)
+	// A list of thousands is not looked through for each member.
+	for int(g) >= len(u.seen) {
+		u.seen = append(u.seen, 0)
+	}
+	if u.seen[g] != u.turn {
+		u.met, u.seen[g] = append(u.met, g), u.turn
 	}
 }
 
@@ -326,6 +336,7 @@ type headroomPool struct {
 	thinned  bool            // it has only the best of the candidates
 	partial  bool            // it has only some of them, thinned or cut
 	best     []pooledTask    // see thin
+	gangs    []pooledGang    // see thinGangs
 	groups   groupSet
 	firsts   firsts
 	joint    joint
@@ -361,7 +372,12 @@ func (p *headroomPool) gather(d *decision) {
 	} else if p.cuts(d, len(ids)) {
 		ids = p.cut(d, ids)
 	}
-	p.partial = len(ids) < all
+	// Each gang is a unit of many parts. With hundreds of them one search takes longer than
+	// all else.
+	if !p.whole && len(p.met) > thinTo {
+		p.met, p.thinned = p.thinGangs(d), true
+	}
+	p.partial = len(ids) < all || p.thinned
 	slices.SortFunc(ids, d.compareGroups)
 	for _, id := range ids {
 		p.add(d, &s, id)

@@ -199,3 +199,22 @@ func TestHard_LevelsInSequence(t *testing.T) {
 	}
 	require.Positive(t, proven)
 }
+
+// If hundreds of gangs make headroom, the best of them by themselves are looked at: a plan
+// is lawful, and has no more than one gang more than one for which time is no matter.
+func TestHard_HeadroomOfManyGangs(t *testing.T) {
+	for seed := range uint64(4) {
+		h := Hard{Nodes: 160, Tasks: 8, Types: 2, Shapes: 10, Gangs: 4, Levels: 1, Seed: seed}
+		c := h.Build()
+		few, many := h.Subject(c, 4), h.Subject(c, 4)
+		few.Planner.Audit, many.Planner.Budget = true, 1<<26
+		few.Decide()
+		many.Decide()
+		require.Equal(t, victims.Preempts, few.Decision.Outcome)
+		a, b := &few.Decision.Plan, &many.Decision.Plan
+		require.LessOrEqual(t, a.Cost.Victims, b.Cost.Victims+4)
+		if a.Proof >= victims.ProofLevels {
+			require.LessOrEqual(t, a.Cost.Victims, b.Cost.Victims)
+		}
+	}
+}
