@@ -67,7 +67,7 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
 			continue
 		}
-		units := unitBounder{d.bounder}
+		units := unitBounder(d)
 		if units.serves(n) && !d.passes(n) {
 			continue // units are dear, and the filter is asked in any case
 		}
@@ -148,7 +148,7 @@ func (d lesserBounder) searchProspect() bool {
 // isRefuted reports whether it is shown that a node has no plan of lesser levels than
 // the best, and nothing is searched for that.
 func (d lesserBounder) isRefuted(p *prospect) bool {
-	if units := (unitBounder{d.bounder}); units.serves(p.node) {
+	if units := unitBounder(d); units.serves(p.node) {
 		return units.refuted(&nodeBound{node: p.node})
 	}
 	return d.refuted(p) || d.learn(p)
@@ -195,7 +195,7 @@ func (d lesserBounder) plainAndLeast(n NodeID) bool {
 // it did so to the end.
 func (d lesserBounder) searchForLesser(p *prospect) bool {
 	d.trial.proven = true
-	if units := (unitBounder{d.bounder}); units.serves(p.node) && !d.needs.open() && units.improve(p.node) {
+	if units := unitBounder(d); units.serves(p.node) && !d.needs.open() && units.improve(p.node) {
 		return !d.trial.stopped
 	}
 	d.searchNode(p.node)
