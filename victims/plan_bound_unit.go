@@ -47,6 +47,7 @@ type unitBounds struct {
 	unitOrder
 	lanes  laneSearch
 	sought attempts // at weights that tell
+	looked attempts // at a few sets of a node
 }
 
 // A levelBase is the least rank and the least priority of all tasks.
@@ -54,7 +55,7 @@ type levelBase struct{ rank, priority int64 }
 
 // reset begins a search over all nodes.
 func (x *unitBounds) reset(d *decision) {
-	x.crews, x.stamp, x.sought = x.crews[:0], 0, attempts{}
+	x.crews, x.stamp, x.sought, x.looked = x.crews[:0], 0, attempts{}, attempts{}
 	if d.p.Minimum == nil {
 		return
 	}
@@ -205,7 +206,7 @@ func (d unitBounder) bound(b *nodeBound, short resources.Vector) (tells bool) {
 	case !d.build(b.node):
 		return !d.boundClosely(b, short)
 	default:
-		tells = d.lessonsTell(short) || !d.arrange(&d.problem.mix, short) || !d.anyLess(short, fewSteps)
+		tells = d.lessonsTell(short) || !d.arrange(&d.problem.mix, short) || d.noneLess(short)
 	}
 	b.levels = x.low
 	b.levels[LevelRank] += x.base.rank
@@ -213,5 +214,18 @@ func (d unitBounder) bound(b *nodeBound, short resources.Vector) (tells bool) {
 	b.levels[LevelSumRanks] += x.base.rank * x.low[LevelVictims]
 	b.levels[LevelSumPriorities] += x.base.priority * x.low[LevelVictims]
 	b.levels[LevelOwn], b.levels[LevelOwnLow] = cover.WideOf(x.low[LevelOwn]).Split()
+	return tells
+}
+
+// noneLess reports whether a look at a few sets tells that none has lesser levels than
+// the best plan. If looks mostly tell nothing there are none: a node that is searched
+// gets a closer one.
+func (d unitBounder) noneLess(short resources.Vector) bool {
+	x := &d.problem.units
+	if x.looked.vain() {
+		return false
+	}
+	tells := !d.anyLess(short, fewSteps)
+	x.looked.note(tells)
 	return tells
 }

@@ -37,7 +37,8 @@ func (p *headroomPool) motley(d *decision, ids []TaskID) bool {
 	return false
 }
 
-// groupHash returns a number that tasks of a group share, and hardly any others.
+// groupHash returns a number that tasks of a group share that are in the same budgets, and
+// hardly any others. To a search those in other budgets are not alike.
 func groupHash(d *decision, id TaskID) uint64 {
 	r := &d.c.tasks[id]
 	const prime = 1099511628211 // of FNV-1a
@@ -48,6 +49,9 @@ func groupHash(d *decision, id TaskID) uint64 {
 	mix(uint64(d.c.costOf(id)))
 	for _, v := range d.c.size(id) {
 		mix(uint64(v))
+	}
+	for _, b := range d.c.budgetsOf(id) {
+		mix(uint64(b))
 	}
 	return h
 }
