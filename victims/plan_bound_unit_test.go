@@ -205,7 +205,7 @@ func TestTasksGive_AgainstAllSets(t *testing.T) {
 		most := rapid.Int64Range(0, 6).Draw(t, "most")
 		d := unitBounder{bounder{x.d}}
 		d.weigh(&x.d.problem.mix, x.in, lackOfAll{x.lacks, most})
-		give := d.tasksGive(x.in, x.lacks, most)
+		give := d.tasksGive(x.in, lackOfAll{x.lacks, most}, mostLaneSteps)
 		if x.d.problem.units.lanes.steps >= 0 {
 			require.Equal(t, max(x.fewest(), 0) <= most, give)
 		} else {

@@ -29,7 +29,7 @@ func (d unitBounder) refuted(b *nodeBound) bool {
 			}
 		}
 		in, most := laneSet{b.node, d.digestOf(b.node).lanes}, d.problem.units.most(&one)
-		if !d.count(b, &one, &d.problem.mix) || most < mixMost && !d.tasksGive(in, short, most) {
+		if !d.count(b, &one, &d.problem.mix) || most < mixMost && !d.tasksGive(in, lackOfAll{short, most}, mostLaneSteps) {
 			return true
 		}
 	}

@@ -151,7 +151,7 @@ func (d lesserBounder) isRefuted(p *prospect) bool {
 	if units := unitBounder(d); units.serves(p.node) {
 		return units.refuted(&nodeBound{node: p.node})
 	}
-	return d.refuted(p) || d.learn(p)
+	return d.refuted(p) || d.learn(p) || unitBounder(d).fewTell(p)
 }
 
 // quicklyNoLess reports whether it is seen soon that a node has no plan of lesser

@@ -25,9 +25,12 @@ type lessons struct {
 	draft   mixture
 	tried   attempts // of lessons on nodes
 	sought  attempts // of others on a node itself
+	sets    attempts // of looks at sets of a few tasks
 }
 
-func (l *lessons) reset() { l.n, l.next, l.tried, l.sought = 0, 0, attempts{}, attempts{} }
+func (l *lessons) reset() {
+	l.n, l.next, l.tried, l.sought, l.sets = 0, 0, attempts{}, attempts{}, attempts{}
+}
 
 // attempts counts how often weights were sought with success, and how often in vain.
 type attempts struct{ told, missed int }
@@ -130,17 +133,23 @@ func (d bounder) learn(p *prospect) (told bool) {
 		l.sought.note(told)
 		return told
 	}
-	// Whoever has as many victims as the best may still be less in sums.
-	most := d.best.total.Levels[LevelVictims] - 1
-	if !d.tooMany(p, most+1) {
-		most++
-	}
-	if most == 0 || !d.tooMany(p, most+1) {
+	most, ok := d.mostOfLesser(p)
+	if !ok {
 		return false
 	}
 	told = d.seek(in, lackOfAll{lacks, most})
 	l.sought.note(told)
 	return told
+}
+
+// mostOfLesser returns how many victims a plan of lesser levels than the best has at most.
+// It reports false if that tells of no number, or if a node that lacks anything needs more.
+func (d bounder) mostOfLesser(p *prospect) (most int64, ok bool) {
+	// Whoever has as many victims as the best may still be less in sums.
+	if most = d.best.total.Levels[LevelVictims] - 1; !d.tooMany(p, most+1) {
+		most++
+	}
+	return most, most > 0 && d.tooMany(p, most+1)
 }
 
 // seek looks for weights that show that as many tasks of some lanes as are of interest
