@@ -49,6 +49,7 @@ type split struct {
 	others coverSet
 	ids    []TaskID // of the rows of others
 	both   []jointItem
+	out    int        // of both: one that was found to be none, or -1
 	gives  [2][]int64 // by task of both and dimension: what it gives to others and heads
 	short  [2][]int64 // what others and heads lack, the tasks of a pair taken off
 	least  [2]int64   // how many it takes of each at least

@@ -34,7 +34,24 @@ func (d splitSearch) node(p *prospect) (shown bool) {
 		}
 		d.collect(p)
 	}
-	return d.sets(p)
+	// Whoever may not go is left out, and all sets are looked at again: those with another
+	// that is like it were passed over.
+	for x.out = -1; !d.sets(p); x.out = -1 {
+		if x.out < 0 {
+			return false
+		}
+		x.leaveOut(x.out)
+	}
+	return true
+}
+
+// leaveOut takes a task out of both.
+func (x *split) leaveOut(i int) {
+	x.both = slices.Delete(x.both, i, i+1)
+	for side := range x.gives {
+		n := len(x.rough[side])
+		x.gives[side] = slices.Delete(x.gives[side], i*n, (i+1)*n)
+	}
 }
 
 // sets looks at all sets of the tasks that count for both, and reports whether none of
@@ -187,6 +204,9 @@ func (d splitSearch) pair(p *prospect, set uint32) (shown bool) {
 		}
 		best := d.best.total.Levels
 		if !d.take(p, set) {
+			if x.out >= 0 {
+				return false
+			}
 			continue // somebody may not go
 		}
 		if d.best.total.Levels == best {
@@ -237,8 +257,8 @@ func (d splitSearch) take(p *prospect, set uint32) bool {
 			continue
 		}
 		if !d.candidate(x.both[i].id, &here) {
-			x.least[0] = noCover // no plan has the set
-			all = false
+			x.out = i
+			return false
 		}
 		j.items = append(j.items, x.both[i])
 	}

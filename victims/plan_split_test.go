@@ -252,6 +252,23 @@ func TestSplit_ExemptByHand(t *testing.T) {
 	require.Equal(t, NodeID(7), d.best.node)
 }
 
+// Of six tasks that are alike two may not go. The others are a plan, though sets with the
+// first of them are looked at and no others that give the same.
+func TestSplit_ExemptTwinsByHand(t *testing.T) {
+	var exempt []TaskID
+	some := func(e Exemption) (time.Time, bool) { return time.Time{}, slices.Contains(exempt, e.Task) }
+	d := units(t, some, [2]int{6, 0})
+	exempt = append(exempt, d.c.digest.nodes[0].ids[:2]...)
+	d.supposes(9)
+	d.pool.joint.split.sifted = true
+	require.True(t, d.gather())
+	d.problem.tops.reset(d.c)
+	d.findFront()
+	d.search()
+	require.Empty(t, d.pool.joint.front)
+	require.Equal(t, int64(4), d.best.total.Levels[LevelVictims])
+}
+
 // If the victims of the best plan are of different priorities, one with as many may have
 // lesser sums. If they all are of the least, it takes fewer.
 func TestJoint_MostByHand(t *testing.T) {
