@@ -50,7 +50,7 @@ func (d unitBounder) tasksGive(in laneSet, lacks lackOfAll, steps int) bool {
 func (d unitBounder) fewTell(p *prospect) bool {
 	l := &d.problem.lessons
 	in, ok := d.cheapLanes(p)
-	if !ok || l.sets.vain() || (priceBounder{d.bounder}).ownFirst(p) {
+	if !ok || l.sets.vain() || priceBounder(d).ownFirst(p) {
 		return false
 	}
 	most, ok := d.mostOfLesser(p)
