@@ -58,9 +58,9 @@ func (d unitBounder) lessonsTell(short resources.Vector) bool {
 	return false
 }
 
-// improve makes sets of units of a node that have lesser levels than the best plan the
-// best plan, until there are none, and reports whether it has come so far. It is for a
-// node of which refuted has just found such a set.
+// improve looks for sets of units of a node with lesser levels than the best plan. Each that
+// is lawful becomes the best plan. It goes on until there are none, and reports whether it
+// has come so far. It is for a node of which refuted has just found such a set.
 //
 // A search over all units of a node takes long: gangs are hardly ever alike in all that
 // counts for it. Whether a set is lawful is soon told.

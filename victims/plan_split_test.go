@@ -29,7 +29,7 @@ func sparse(t *rapid.T) splitSearch {
 		{Name: "c"},
 	}}, queue.Lenient)
 	require.NoError(t, err)
-	c, leaves, at := NewCluster(tree), slices.Collect(tree.Leaves(queue.Root)), time.Unix(1000, 0)
+	c, leaves := NewCluster(tree), slices.Collect(tree.Leaves(queue.Root))
 	largest := rapid.SampledFrom([]int64{2, 5}).Draw(t, "largest")
 	tasks, sum := rapid.IntRange(1, 11).Draw(t, "tasks"), vec{0, 0}
 	for n := range 3 {
@@ -38,7 +38,7 @@ func sparse(t *rapid.T) splitSearch {
 		for i := n; i < tasks; i += 3 {
 			size := amounts(largest, "size")
 			all, sum = resources.Add(nil, all, size), resources.Add(sum, sum, size)
-			on = append(on, Task{Key: fmt.Sprint("t", i), Queue: leaves[1+rapid.IntRange(0, 1).Draw(t, "leaf")], Node: NodeID(n), Size: size, Scheduled: at})
+			on = append(on, Task{Key: fmt.Sprint("t", i), Queue: leaves[1+rapid.IntRange(0, 1).Draw(t, "leaf")], Node: NodeID(n), Size: size, Scheduled: splitTime()})
 		}
 		_, err := c.AddNode(&Node{Name: fmt.Sprint("n", n), Capacity: all})
 		require.NoError(t, err)
@@ -55,7 +55,15 @@ func sparse(t *rapid.T) splitSearch {
 	require.NoError(t, c.SetMax(1, resources.Limit{Value: spare, Defined: 3}))
 	p := &Planner{Cluster: c}
 	wants := resources.Add(nil, amounts(7, "wants"), vec{unit, 0})
-	require.NoError(t, p.d.reset(p, &Ask{Key: "x", Queue: leaves[0], Size: wants, Priority: 5}, at))
+	return splitOf(t, p, &Ask{Key: "x", Queue: leaves[0], Size: wants, Priority: 5})
+}
+
+// splitTime is when all that runs was scheduled, and when the ask is decided.
+func splitTime() time.Time { return time.Unix(1000, 0) }
+
+// splitOf begins a decision of a planner, as far as a split needs it.
+func splitOf(t require.TestingT, p *Planner, ask *Ask) splitSearch {
+	require.NoError(t, p.d.reset(p, ask, splitTime()))
 	d := splitSearch{p.d.joint}
 	d.prepare(outsideLeaf)
 	d.trial.reset()
@@ -164,28 +172,20 @@ func units(t *testing.T, exempt func(Exemption) (time.Time, bool), nodes ...[2]i
 		{Name: "c"},
 	}}, queue.Lenient)
 	require.NoError(t, err)
-	c, leaves, at := NewCluster(tree), slices.Collect(tree.Leaves(queue.Root)), time.Unix(1000, 0)
+	c, leaves := NewCluster(tree), slices.Collect(tree.Leaves(queue.Root))
 	for n, of := range nodes {
 		_, err := c.AddNode(&Node{Name: fmt.Sprint("n", n), Capacity: vec{int64(of[0] + of[1])}})
 		require.NoError(t, err)
 		for leaf, tasks := range of {
 			for i := range tasks {
-				_, err := c.AddTask(&Task{Key: fmt.Sprint("n", n, "-", leaf, i), Queue: leaves[1+leaf], Node: NodeID(n), Size: vec{1}, Scheduled: at})
+				_, err := c.AddTask(&Task{Key: fmt.Sprint("n", n, "-", leaf, i), Queue: leaves[1+leaf], Node: NodeID(n), Size: vec{1}, Scheduled: splitTime()})
 				require.NoError(t, err)
 			}
 		}
 	}
 	require.NoError(t, c.SetMax(1, resources.Limit{Value: c.tree.Usage(1), Defined: 1}))
 	p := &Planner{Cluster: c, Exempt: exempt}
-	require.NoError(t, p.d.reset(p, &Ask{Key: "x", Queue: leaves[0], Size: vec{4}, Priority: 5}, at))
-	d := splitSearch{p.d.joint}
-	d.prepare(outsideLeaf)
-	d.trial.reset()
-	d.allow()
-	d.gangs.reset(d.decision)
-	d.pool.joint.band.reset(d.decision, sampleDepth)
-	d.worker.OnlyLesser = true
-	return d
+	return splitOf(t, p, &Ask{Key: "x", Queue: leaves[0], Size: vec{4}, Priority: 5})
 }
 
 // split splits a node, and returns whether that shows that it has no lesser plan.
