@@ -196,9 +196,9 @@ func TestEffort(t *testing.T) {
 	} {
 		var e effort
 		e.begin(&Planner{Cluster: c, Budget: test.budget}, test.members)
-		require.Equal(t, effort{most: test.most, left: test.most}, e, "%d for %d", test.budget, test.members)
+		require.Equal(t, effort{most: test.most, Meter: cover.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
 	}
-	e := effort{most: 10, left: 10}
+	e := effort{most: 10, Meter: cover.Meter{Left: 10}}
 	e.spend(4)
 	require.Equal(t, int64(4), e.steps())
 	require.False(t, e.exhausted())
@@ -329,7 +329,7 @@ func TestPersuade_Large(t *testing.T) {
 	require.True(t, d.search.proven)
 
 	// If it refuses the second one there are too many ways to look at them all.
-	d.effort.left = 1 << 14
+	d.effort.Left = 1 << 14
 	d.search.asker.predicate = func(p *Placing) bool { return p.Member == 0 }
 	require.False(t, d.search.choose())
 	require.False(t, d.search.proven)

@@ -351,7 +351,7 @@ func TestPacker_FewTries(t *testing.T) {
 	d := tableDesk(t, "5: | 5: | 5: | 6:", 4, 1, 5, 1, 4, 1, 5)
 	require.True(t, d.search.pack.fits(coming))
 	require.True(t, d.search.pack.first)
-	d.effort.left = 1
+	d.effort.Left = 1
 	for range 2 {
 		if d.search.pack.fits(coming) {
 			d.search.load.set(d.search.pack.at)

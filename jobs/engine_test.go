@@ -422,4 +422,4 @@ func TestFilter_Once(t *testing.T) {
 }
 
 // endless is the effort of a decision that nothing bounds.
-func endless() *effort { return &effort{most: 1 << 60, left: 1 << 60} }
+func endless() *effort { return &effort{most: 1 << 60, Meter: cover.Meter{Left: 1 << 60}} }

@@ -51,7 +51,7 @@ func (x *trial) take(m, h int32) {
 
 // step counts a step, and reports whether there is one left.
 func (x *trial) step() bool {
-	if x.taken >= x.most || x.left <= 0 {
+	if x.taken >= x.most || x.Left <= 0 {
 		x.proven = false
 		return false
 	}

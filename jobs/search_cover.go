@@ -127,7 +127,7 @@ func (x *coverer) run(steps int) {
 	case len(x.problem.Units) == 0:
 		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
 	default:
-		x.worker.Allowance = &x.effort.left
+		x.worker.Meter = &x.effort.Meter
 		x.worker.Least(&x.found, &x.problem, steps)
 	}
 }

@@ -5,15 +5,16 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // An effort is how hard a decision tries: what is left of its budget of
 // elementary steps, and whether any plan will do. The engines of a decision share
 // one.
 type effort struct {
-	most  int64 // the whole budget
-	left  int64 // of it; below 0 once more was taken than there was
-	found bool  // there is some plan for the members at hand
+	most        int64 // the whole budget
+	cover.Meter       // what is left of it
+	found       bool  // there is some plan for the members at hand
 	// Any plan will do. A refusal asks which members could be placed and when all
 	// could, and for that it matters only whether there is a plan.
 	eager bool
@@ -36,18 +37,18 @@ func (e *effort) begin(p *Planner, members int) {
 			e.most = math.MaxInt64
 		}
 	}
-	e.left = e.most
+	e.Left = e.most
 }
 
 // spend takes elementary steps off the budget.
-func (e *effort) spend(steps int) { e.left -= int64(steps) }
+func (e *effort) spend(steps int) { e.Left -= int64(steps) }
 
 // steps returns the elementary steps that were taken.
-func (e *effort) steps() int64 { return e.most - e.left }
+func (e *effort) steps() int64 { return e.most - e.Left }
 
 // exhausted reports whether the budget is spent, so that only what must be done is
 // done. Until there is a plan a decision may take as much again, or a million steps,
 // for a plan is better than none.
 func (e *effort) exhausted() bool {
-	return e.left <= 0 && (e.found || e.left <= -max(e.most, 1<<20))
+	return e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
 }

@@ -82,7 +82,7 @@ func (x *packer) packIn(hosts, gone []int32) bool {
 	x.empty()
 	// If a member has no room left others may have to move, and trying that can
 	// take long; the budget is for those tries.
-	x.tries = int(min(pace, max(x.effort.left, 1))) + len(x.todo)*len(x.hosts)
+	x.tries = int(min(pace, max(x.effort.Left, 1))) + len(x.todo)*len(x.hosts)
 	if x.first = x.packFrom(0); x.first {
 		return true
 	}

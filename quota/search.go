@@ -28,9 +28,9 @@ type finder struct {
 	most    []int64          // see hope
 	pass    uint64           // counts looks at the tasks of a leaf
 
-	steps    int64 // elementary ones, of all searches
-	left     int64 // of the budget, for searches that need not be complete
-	share    int64 // of it, for the present search
+	steps    int64       // elementary ones, of all searches
+	left     int64       // of the budget, for searches that need not be complete
+	share    cover.Meter // a part of it, for the present search
 	unproven bool
 }
 
@@ -121,12 +121,12 @@ func (f *finder) solve(tasks int) bool {
 		return false
 	}
 	pace := 2 * CompleteCandidates << CompleteCandidates
-	if f.worker.Allowance != nil {
+	if f.worker.Meter != nil {
 		pace = math.MaxInt32 // the allowance bounds it
 	}
 	f.worker.Least(&f.trial, &f.problem, pace)
 	f.steps += f.trial.Spent
-	if f.worker.Allowance != nil {
+	if f.worker.Meter != nil {
 		f.left -= f.trial.Spent
 	}
 	if !f.trial.Proven {
@@ -149,10 +149,10 @@ func (f *finder) solve(tasks int) bool {
 // twice their number, gangs included.
 func (f *finder) allow(n int) bool {
 	if n <= CompleteCandidates {
-		f.worker.Allowance = nil
+		f.worker.Meter = nil
 		return true
 	}
-	f.share = f.left / 16 // no search takes much of what is left for those to come
-	f.worker.Allowance = &f.share
-	return f.share >= int64(n)*int64(f.types)
+	f.share.Left = f.left / 16 // no search takes much of what is left for those to come
+	f.worker.Meter = &f.share
+	return f.share.Left >= int64(n)*int64(f.types)
 }

@@ -104,9 +104,9 @@ func (d inquiry) findNodes(e *Explanation) {
 			continue
 		}
 		// Each node is looked at as the only one, but the budget is that of all.
-		left := d.trial.left
+		meter := d.trial.meter
 		d.trial, d.best.found = trial, false
-		d.trial.steps, d.trial.left = 0, left
+		d.trial.meter = meter
 		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
 			d.searchNode(f.Node)
 		}

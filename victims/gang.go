@@ -226,12 +226,12 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 	if len(x.members) == 0 {
 		return
 	}
-	d.trial.left -= 2 * gatherWork * int64(len(x.members))
 	order := PlanOrder()
 	unit := cover.Unit{Size: u.block(d.c.types)}
 	from := len(u.parts)
 	more := len(u.keys)
 	for i, id := range x.members {
+		d.trial.pay(2 * gatherWork)
 		// Levels of members join as those of victims do, so that a gang costs
 		// what its members would cost one by one, and the broken job on top.
 		one := d.eligible.Levels(id)

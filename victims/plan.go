@@ -38,7 +38,8 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	d.refusing.unplanned(dst)
-	if d.trial.stopped {
+	dst.Refusal.Steps = d.trial.meter.Used
+	if d.trial.meter.Stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
 	d.refusing.help(dst)
@@ -55,7 +56,7 @@ const (
 // mayTakeOwn reports whether the option of the own leaf has a say after a
 // refusal. (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(dst *Decision) bool {
-	if d.p.OwnLeaf == OwnNever || d.required() || d.trial.stopped {
+	if d.p.OwnLeaf == OwnNever || d.required() || d.trial.meter.Stopped {
 		return false
 	}
 	switch dst.Refusal.Reason {
@@ -114,7 +115,7 @@ func (d *decision) refuseForLack(dst *Decision) {
 		reason = PredicateRefused
 	}
 	d.refuse(dst, reason)
-	dst.Refusal.Proven, dst.Refusal.Steps = d.trial.proven, d.trial.steps
+	dst.Refusal.Proven = d.trial.proven
 }
 
 // planned sets dst to the best plan.
@@ -123,7 +124,7 @@ func (d *decision) planned(dst *Decision) {
 	dst.Refusal = dst.Refusal.cleared()
 	p := &dst.Plan
 	p.Version = d.c.version
-	p.Node, p.Cost, p.Proof, p.Steps = d.best.node, d.best.cost, d.trial.proof(), d.trial.steps
+	p.Node, p.Cost, p.Proof, p.Steps = d.best.node, d.best.cost, d.trial.proof(), d.trial.meter.Used
 	p.Place = d.c.nodes[p.Node].name
 	site := d.siteOf(p.Node)
 	for _, id := range d.best.victims {

@@ -77,7 +77,7 @@ func (l *likeness) beats(d bounder, n NodeID, short resources.Vector) bool {
 		_, typ := d.fewest(n, lanes, short)
 		l.mix = d.sizesOf(b, lanes, lack{typ, short[typ]})
 	}
-	d.trial.left -= refineWork
+	d.trial.pay(refineWork)
 	b.work = d.newestOf(laneSet{n, lanes}, &l.mix)
 	return d.beatenInRest(b)
 }

@@ -38,7 +38,8 @@ type band struct {
 	met    int      // how many tasks it has looked at
 	strong int64    // the largest sum of a sample
 	sums   [2]int64 // tasks whose sum is not from the first and below the second wait
-	work   int64    // elementary steps
+	floor  int64    // what is left of the budget when it has taken its part
+	enough int      // from how many rows on it leaves out those that it can
 
 	leastRank, leastPriority int64 // of all tasks that it could have
 }
@@ -76,10 +77,15 @@ const strongFrom = 32
 // bandShare is one part in so many of the budget that a band may take. It is not measured.
 const bandShare = 2
 
+// bandPiece is how many rows are paid for at once: few enough for the caller to be asked
+// in time whether the decision is to end.
+const bandPiece = 64
+
 // reset makes an empty band.
 func (b *band) reset(d *decision, depth int) {
 	b.sums = [2]int64{0, math.MaxInt64}
-	b.depth, b.types, b.met, b.work = depth, b.types[:0], 0, 0
+	b.depth, b.types, b.met, b.enough = depth, b.types[:0], 0, 16*depth
+	b.floor = d.trial.meter.Left - d.trial.meter.Left/bandShare
 	b.rows, b.order, b.sizes = b.rows[:0], b.order[:0], b.sizes[:0]
 	// Until it is filled, nobody knows whom it will have: so of all tasks.
 	least := int32(math.MaxInt32)
@@ -112,9 +118,6 @@ func (b *band) tellsOf(elsewhere int64) bool { return elsewhere < int64(b.depth)
 // The cost is linear in tasks, times the number of rows for those that are kept, and
 // some for the others: what was above many is asked first.
 func (b *band) fill(d *decision) bool {
-	// Early rows are no better than others, and most have enough above them later. So
-	// they are looked through again whenever there are twice as many.
-	enough := 16 * b.depth
 	// The few largest come first: they are above nearly all others, which then take little
 	// time.
 	for _, sums := range [...][2]int64{{b.strong, math.MaxInt64}, {0, b.strong}} {
@@ -122,25 +125,26 @@ func (b *band) fill(d *decision) bool {
 			break
 		}
 		for n := range d.c.nodes {
-			b.addNode(d, NodeID(n))
-			if len(b.rows) > enough {
-				b.compact(d)
-				enough = 2*len(b.rows) + 16
-			}
-			if len(b.rows) > widestBand || b.work > d.trial.left/bandShare {
-				d.trial.left -= b.work
+			if b.addNode(d, NodeID(n)); b.ends(d) {
 				return false
 			}
 		}
 		b.compact(d)
 	}
-	d.trial.left -= b.work
+	if b.ends(d) {
+		return false
+	}
 	b.leastRank, b.leastPriority = math.MaxInt64, math.MaxInt64
 	for i := range b.rows {
 		// Nobody of the least rank or priority has others above that have more.
 		b.leastRank, b.leastPriority = min(b.leastRank, b.rows[i].rank), min(b.leastPriority, int64(b.rows[i].priority))
 	}
-	return len(b.rows) <= widestBand
+	return true
+}
+
+// ends reports whether it has too many rows, or has taken its part of the budget.
+func (b *band) ends(d *decision) bool {
+	return len(b.rows) > widestBand || d.trial.meter.Left <= b.floor || d.trial.meter.Stopped
 }
 
 // sample is fill for some of the nodes. It takes more of them in, between those that it
@@ -148,7 +152,7 @@ func (b *band) fill(d *decision) bool {
 func (b *band) sample(d *decision) {
 	b.reset(d, sampleDepth)
 	for step, from := sampleStride, 0; step > 0 && b.met < sampleTasks; {
-		for i := from; i < len(d.c.order) && len(b.rows) <= widestBand; i += step {
+		for i := from; i < len(d.c.order) && !b.ends(d); i += step {
 			b.addNode(d, d.c.order[i])
 		}
 		// The second half of the first steps, then that of steps half as long, and so on.
@@ -161,7 +165,6 @@ func (b *band) sample(d *decision) {
 		}
 	}
 	b.compact(d)
-	d.trial.left -= b.work
 	// If few are kept, nearly all are told by those in any order.
 	if b.strong = 0; len(b.rows) >= strongFrom {
 		b.strong = b.rows[len(b.rows)/strongFrom].sum
@@ -171,9 +174,11 @@ func (b *band) sample(d *decision) {
 // addNode takes the tasks of a node in that have few others above them.
 func (b *band) addNode(d *decision, n NodeID) {
 	digest := &d.c.digest.nodes[n]
-	b.work += int64(2 * len(digest.ids))
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
+		if d.trial.pay(int64(2 * (l.end - l.first))); b.ends(d) {
+			return
+		}
 		drafted, enough := false, int32(noLevel)
 		for k := l.first; k < l.end; k++ {
 			level := b.levels[digest.leaves[k]]
@@ -200,6 +205,12 @@ func (b *band) addNode(d *decision, n NodeID) {
 			if !b.add(d, &x) && d.eligible.evenRanks {
 				enough = level
 			}
+			// Early rows are no better than others, and most have enough above them
+			// later. So they are looked through again whenever there are twice as many.
+			if len(b.rows) > b.enough {
+				b.compact(d)
+				b.enough = 2*len(b.rows) + 16
+			}
 		}
 	}
 }
@@ -217,18 +228,21 @@ func (b *band) add(d *decision, x *bandRow) bool {
 	b.seen = b.seen[:0]
 	types, first := len(b.types), b.draft[0]
 	for k, i := range b.order {
+		if k%bandPiece == 0 {
+			if d.trial.pay(int64(min(bandPiece, len(b.order)-k) * (1 + types/2))); b.ends(d) {
+				return false
+			}
+		}
 		// The first type tells of half of them.
 		if b.sizes[int(i)*types] < first {
 			continue
 		}
 		if size := b.size(int(i)); within(b.draft, size) && b.isAbove(d, &b.rows[i], x, !slices.Equal(size, b.draft)) && b.see(b.rows[i].node) {
-			b.work += int64(k * (1 + types/2))
 			// What was above one task is above many.
 			b.order[k], b.order[k/2] = b.order[k/2], b.order[k]
 			return false
 		}
 	}
-	b.work += int64(len(b.order) * (1 + types/2))
 	// The caller and most rules are asked about those only that have come so far.
 	s := d.elsewhere()
 	if !d.candidate(x.id, &s) {
@@ -325,12 +339,16 @@ func (b *band) enoughAbove(d *decision, i int) bool {
 	y, size := &b.old.rows[i], rows.At(b.old.sizes, i, len(b.types))
 	b.seen = b.seen[:0]
 	// Whoever is above another has no smaller sum.
-	for _, j := range b.order {
+	for k, j := range b.order {
 		x := &b.old.rows[j]
 		if x.sum < y.sum {
 			break
 		}
-		b.work += int64(1 + len(b.types)/2)
+		if k%bandPiece == 0 {
+			if d.trial.pay(int64(min(bandPiece, len(b.order)-k) * (1 + len(b.types)/2))); b.ends(d) {
+				return false
+			}
+		}
 		mine := rows.At(b.old.sizes, int(j), len(b.types))
 		if int(j) != i && within(size, mine) && b.isAbove(d, x, y, !slices.Equal(size, mine)) && b.see(x.node) {
 			return true

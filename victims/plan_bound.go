@@ -85,7 +85,7 @@ func (d bounder) searchBounded() {
 	// If headroom is short in a large cluster, the levels come first of all: to search
 	// node by node would take the budget before there is any good plan.
 	var s scan
-	allowed := d.trial.left
+	allowed := d.trial.meter.Left
 	if d.joint.applies() {
 		d.trial.lesser = d.joint.search()
 		// With somebody opted out, law 1 takes more than a good plan.
@@ -96,7 +96,7 @@ func (d bounder) searchBounded() {
 		}
 	}
 	d.searchAround(&s, allowed)
-	if d.pool.thinned && !d.best.found && !d.trial.stopped {
+	if d.pool.thinned && !d.best.found && !d.trial.meter.Stopped {
 		// The best by themselves were not enough: laws over sums keep some of them.
 		d.pool.whole, d.pool.searched, d.pool.hopeless = true, false, false
 		d.trial.proven, d.trial.levels, s = true, true, scan{}
@@ -120,11 +120,11 @@ func (d bounder) searchAround(s *scan, allowed int64) {
 	if done && d.trial.proven {
 		return
 	}
-	if !d.trial.stopped {
+	if !d.trial.meter.Stopped {
 		d.trial.lesser = lesserBounder{d}.search(s) && roomy
 	}
 	if d.trial.lesser && d.trial.brief {
-		d.trial.left = min(d.trial.left, allowed/lastShare)
+		d.trial.meter.Left = min(d.trial.meter.Left, allowed/lastShare)
 	}
 	if !d.scan(s) {
 		d.trial.proven, d.trial.levels = false, false
@@ -133,17 +133,17 @@ func (d bounder) searchAround(s *scan, allowed int64) {
 
 // finish is what comes after a joint search: it spends a part of the budget on what is left of the cost.
 func (d bounder) finish(s *scan, part int64) {
-	if d.trial.left = min(d.trial.left, part); !d.p.hasty {
+	if d.trial.meter.Left = min(d.trial.meter.Left, part); !d.p.hasty {
 		d.scan(s)
 	}
 }
 
 // within lets a search have a part of what is left of the budget.
 func (d bounder) within(part int64, search func() bool) bool {
-	rest := d.trial.left - part
-	d.trial.left = part
+	rest := d.trial.meter.Left - part
+	d.trial.meter.Left = part
 	done := search()
-	d.trial.left += rest
+	d.trial.meter.Left += rest
 	return done
 }
 
@@ -209,7 +209,7 @@ func (d bounder) looked(n NodeID) bool {
 // exhausted reports whether nothing of the budget is left. Until
 // there is any plan a search goes on, for a plan is better than none.
 func (d bounder) exhausted() bool {
-	return d.trial.stopped || d.best.found && d.trial.left <= 0
+	return d.trial.meter.Stopped || d.best.found && d.trial.meter.Left <= 0
 }
 
 // searchRoomy looks at the nodes that have room for the ask as they are. If

@@ -28,7 +28,7 @@ func (d bounder) refine(b *nodeBound, short resources.Vector) bool {
 	if lanes == nil || d.beaten(b) {
 		return false
 	}
-	d.trial.left -= refineWork
+	d.trial.pay(refineWork)
 	_, typ := d.fewest(b.node, lanes, short)
 	d.leastWork(b, lanes, lack{typ, short[typ]})
 	sets := setBounder{d: d}
@@ -43,7 +43,7 @@ func (d bounder) refineLevels(b *nodeBound, short resources.Vector) []lane {
 		return d.boundLanes(b, short)
 	}
 	if last.recall(d, b, short) {
-		d.trial.left -= int64(last.lanes)
+		d.trial.pay(int64(last.lanes))
 		return d.digestOf(b.node).lanes[:last.lanes]
 	}
 	last.begin(d, b, short)
@@ -72,7 +72,7 @@ func (d bounder) boundLanes(b *nodeBound, short resources.Vector) []lane {
 			markedBounder{d}.raise(b, lanes, short)
 		}
 	}
-	d.trial.left -= int64(len(lanes) * len(d.types))
+	d.trial.pay(int64(len(lanes) * len(d.types)))
 	if len(d.c.costs) > 0 && !d.boundOwn(b, lanes, short) {
 		b.levels[LevelOptedOut] = noLimit
 		return nil
@@ -138,7 +138,7 @@ func (d bounder) lowestLanes(b *nodeBound, short resources.Vector) []lane {
 	// takes.
 	lanes := d.digestOf(b.node).lanes
 	n := d.enoughLanes(b.node, short, d.highest(b))
-	d.trial.left -= int64(n * len(d.types))
+	d.trial.pay(int64(n * len(d.types)))
 	top := int64(lanes[n-1].priority)
 	for n < len(lanes) && lanes[n].flags == 0 && int64(lanes[n].priority) == top {
 		n++

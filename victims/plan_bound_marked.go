@@ -36,7 +36,7 @@ func (d markedBounder) raise(b *nodeBound, lanes []lane, short resources.Vector)
 	if len(marked) > mostMarked {
 		return
 	}
-	d.trial.left -= int64(len(marked) * len(d.types))
+	d.trial.pay(int64(len(marked) * len(d.types)))
 	// A plan with more originators is dearer, whatever else it has.
 	for ; ; b.levels[LevelOriginators]++ {
 		if count := fewestMarked(marked, need, b.levels[LevelOriginators], math.MaxInt32); count < noLimit {
@@ -74,7 +74,7 @@ func (d markedBounder) raiseOptedOut(b *nodeBound, short resources.Vector) {
 	digests, row := d.digestAt(b.node)
 	digest, optedIn := &digests.nodes[row], d.c.row(digests.optedIn, row)
 	from := slices.IndexFunc(digest.lanes, func(l lane) bool { return l.flags.has(flagOptedOut) })
-	d.trial.left -= int64((len(digest.lanes) - from) * len(d.types))
+	d.trial.pay(int64((len(digest.lanes) - from) * len(d.types)))
 	open, count := d.scratch.sum, b.levels[LevelOptedOut]
 	for t := range open {
 		if open[t] = max(short[t]-optedIn[t], 0); open[t] == 0 {

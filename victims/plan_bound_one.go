@@ -42,7 +42,7 @@ func (d oneBounder) tells(n NodeID, short resources.Vector) bool {
 		if l.flags != 0 || l.priority != priority {
 			break // lanes are in that order
 		}
-		d.trial.left -= int64(len(d.types))
+		d.trial.pay(int64(len(d.types)))
 		size := digest.size(i, d.c.types)
 		if !resources.Fits(short, size) {
 			continue

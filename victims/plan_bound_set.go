@@ -89,7 +89,7 @@ func (s *setBounder) beaten(b *nodeBound, lanes []lane, short resources.Vector) 
 	}
 	set.node, set.found, set.tied = b.node, false, false
 	set.draft = rows.Zeros(set.draft, len(lanes))
-	d.trial.left -= setWork * setsOf(count, int64(len(lanes))) * int64(len(d.types))
+	d.trial.pay(setWork * setsOf(count, int64(len(lanes))) * int64(len(d.types)))
 	s.goThrough(0, count, setSoFar{missing: short})
 	return !set.found
 }

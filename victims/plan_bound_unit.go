@@ -140,7 +140,7 @@ func (x *unitBounds) jobsFirst() bool {
 // are stopped. It reports false if they are too many.
 func (d unitBounder) count(b *nodeBound, one *cover.Levels, mix *mixture) bool {
 	x, in, short := &d.problem.units, laneSet{b.node, d.digestOf(b.node).lanes}, d.scratch.short
-	d.trial.left -= int64(len(in.lanes) * len(d.types))
+	d.trial.pay(int64(len(in.lanes) * len(d.types)))
 	count, spare := d.fewestOfAll(mix, in, lackOfAll{short, x.most(one)})
 	x.low, b.spare = x.with(&cover.Levels{}, one, count), spare
 	return x.isLess(&x.low)
@@ -165,7 +165,7 @@ func (d unitBounder) fewestMembers(n NodeID) (members int64) {
 	if x.stamp++; x.stamp == math.MaxInt32 {
 		return 0 // looks are told apart by their number
 	}
-	d.trial.left -= glanceWork * int64(len(ids))
+	d.trial.pay(glanceWork * int64(len(ids)))
 	members = noLimit
 	for _, id := range ids {
 		job := d.c.tasks[id].job

@@ -41,7 +41,7 @@ func (d unitBounder) tasksGive(in laneSet, lacks lackOfAll, steps int) bool {
 	slices.SortFunc(x.order, func(a, b laneShare) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lane, b.lane)) })
 	x.rem = append(x.rem[:0], lacks.amounts...)
 	give := d.tasksGiveFrom(in, laneSoFar{most: lacks.most})
-	d.trial.left -= laneStep*int64(steps-x.steps) + int64(8*len(x.order))
+	d.trial.pay(laneStep*int64(steps-x.steps) + int64(8*len(x.order)))
 	return give
 }
 

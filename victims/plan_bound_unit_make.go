@@ -47,7 +47,7 @@ func (d unitBounder) build(n NodeID) bool {
 			d.buildOf(digest.ids[j], size)
 		}
 	}
-	d.trial.left -= glanceWork*int64(len(digest.ids)) + unitWork*int64(len(x.units))
+	d.trial.pay(glanceWork*int64(len(digest.ids)) + unitWork*int64(len(x.units)))
 	return true
 }
 
@@ -140,7 +140,7 @@ func (d unitBounder) crewOf(job int32, g *jobGlance) *crew {
 	c := &x.crews[g.levels-1]
 	c.levels[LevelJobs] = 1
 	x.counts = x.counts[:0]
-	d.trial.left -= crewWork * int64(g.running)
+	d.trial.pay(crewWork * int64(g.running))
 	for _, id := range d.c.membersOf(job) {
 		if d.c.tasks[id].state != Running {
 			continue

@@ -59,7 +59,7 @@ func (d unitBounder) arrange(mix *mixture, short resources.Vector) bool {
 			x.order = append(x.order, placedUnit{share: share, unit: i})
 		}
 	}
-	d.trial.left -= arrangeWork * int64(len(x.order))
+	d.trial.pay(arrangeWork * int64(len(x.order)))
 	x.sort()
 	for {
 		x.sumUp()
@@ -254,7 +254,6 @@ func (d unitBounder) anyLess(short resources.Vector, steps int) bool {
 	x.sums = append(x.sums[:0], cover.Levels{})
 	less := d.lessFrom(0, 0)
 	x.found = less && x.steps >= 0
-	d.trial.left -= d.stepWork() * int64(steps-x.steps)
 	return less
 }
 
@@ -273,9 +272,10 @@ func (d unitBounder) lessFrom(place, taken int) bool {
 	x, types := &d.problem.units, d.c.types
 	x.set = x.set[:taken]
 	// The caller may end a decision, however many steps are left.
-	if x.steps--; x.steps%256 == 0 && d.worker.Stop != nil && d.worker.Stop() {
-		x.steps = -1
+	if d.trial.pay(d.stepWork()); d.trial.meter.Stopped {
+		x.steps = 0
 	}
+	x.steps--
 	if x.steps < 0 {
 		return true
 	}
@@ -286,6 +286,7 @@ func (d unitBounder) lessFrom(place, taken int) bool {
 	}
 	for ; place < len(x.order); place = int(x.order[place].next) {
 		// Each place is as much work as a set.
+		d.trial.pay(d.stepWork())
 		if x.steps--; x.steps < 0 {
 			return true
 		}

@@ -33,7 +33,7 @@ func (d unitBounder) refuted(b *nodeBound) bool {
 			return true
 		}
 	}
-	if d.trial.left <= 0 || !d.build(b.node) {
+	if d.trial.meter.Left <= 0 || !d.build(b.node) {
 		return false
 	}
 	if d.lessonsTell(short) || !d.arrange(&d.problem.mix, short) || !d.anyLess(short, fewSteps) {
@@ -65,7 +65,7 @@ func (d unitBounder) lessonsTell(short resources.Vector) bool {
 // A search over all units of a node takes long: gangs are hardly ever alike in all that
 // counts for it. Whether a set is lawful is soon told.
 func (d unitBounder) improve(n NodeID) (done bool) {
-	for x := &d.problem.units; d.trial.left > 0 && !d.trial.stopped; {
+	for x := &d.problem.units; d.trial.meter.Left > 0 && !d.trial.meter.Stopped; {
 		switch {
 		case !x.found && x.steps >= 0:
 			return false // they are too many, or too much
@@ -73,7 +73,7 @@ func (d unitBounder) improve(n NodeID) (done bool) {
 			// A few steps were not enough. The units are still those of the node, in the
 			// order of that search.
 			d.nodeNeed(d.scratch.short, n)
-			if !d.anyLess(d.scratch.short, int(min(manySteps, d.trial.left/d.stepWork()))) {
+			if !d.anyLess(d.scratch.short, int(min(manySteps, d.trial.meter.Left/d.stepWork()))) {
 				return true
 			}
 			if !x.found {

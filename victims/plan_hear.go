@@ -19,7 +19,6 @@ func (d hearing) hear(n NodeID) verdict {
 	accepted, ok := d.hearPlain(n)
 	complete := !d.needs.open()
 	if !ok {
-		d.trial.left -= gatherWork * int64(len(d.c.nodes[n].tasks))
 		var all []int32
 		all, complete = d.everybody(n)
 		accepted = d.suffices(n, all)
@@ -29,7 +28,7 @@ func (d hearing) hear(n NodeID) verdict {
 		return heard
 	case complete:
 		return struck
-	case d.trial.left > 0 && d.agrees(n):
+	case d.trial.meter.Left > 0 && d.agrees(n):
 		return agreed
 	}
 	d.heard.unsure = true
@@ -61,7 +60,7 @@ func (d hearing) hearPlain(n NodeID) (accepted, ok bool) {
 			sum[t] += v * (int64(len(d.scratch.taken)) - taken)
 		}
 	}
-	d.trial.left -= hearWork * int64(len(d.scratch.taken))
+	d.trial.pay(hearWork * int64(len(d.scratch.taken)))
 	// If all together give too little there is no plan, and nothing to ask about.
 	return resources.Fits(s.short, sum) && d.accepts(n, d.scratch.taken, coming), true
 }

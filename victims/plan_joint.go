@@ -101,7 +101,7 @@ func (d jointSearch) search() (shown bool) {
 	}
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = trial.proven, trial.levels
-	return shown && !d.trial.stopped
+	return shown && !d.trial.meter.Stopped
 }
 
 // begin looks for a good plan on nodes from everywhere.
@@ -185,7 +185,7 @@ func (d jointSearch) examineAll(part int64) bool {
 	}
 	j.front = j.front[:0]
 	heap.Init(f)
-	for len(f.rows) > 0 && d.trial.left > 0 && !d.trial.stopped {
+	for len(f.rows) > 0 && d.trial.meter.Left > 0 && !d.trial.meter.Stopped {
 		p := f.rows[0]
 		// No bound of the others is less than that of the first.
 		if !d.best.losesTo(&p.levels) {
@@ -197,7 +197,7 @@ func (d jointSearch) examineAll(part int64) bool {
 		}
 		// A better plan may have made an end of the node as well, so it waits again.
 		best := d.best.total.Levels
-		switch done := d.bounds.within(d.trial.left/part, func() bool { return d.examine(&p) }); {
+		switch done := d.bounds.within(d.trial.meter.Left/part, func() bool { return d.examine(&p) }); {
 		case done:
 		case d.best.total.Levels != best:
 			j.again = p

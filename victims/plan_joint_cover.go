@@ -25,9 +25,9 @@ func (d jointSearch) coverItems(p *prospect) coverage {
 			return unclear
 		}
 		// The budget of the node is for what comes after this as well.
-		x.set.limit = d.trial.left / int64(16*x.set.dims)
+		x.set.limit = d.trial.meter.Left / int64(16*x.set.dims)
 		got := x.set.cover(x.need, int(most), nil)
-		d.trial.left -= x.set.work
+		d.trial.pay(x.set.work)
 		x.set.work = 0
 		if got != covered || !x.offer(p) {
 			d.pool.joint.needs = x.need

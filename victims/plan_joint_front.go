@@ -87,14 +87,14 @@ func (d jointSearch) prospect(n NodeID) (p prospect, ok bool) {
 func (d jointSearch) tryFew() {
 	f := &d.problem.front
 	heap.Init(f)
-	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.trial.stopped; {
+	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.trial.meter.Stopped; {
 		p := f.rows[0]
 		heap.Pop(f)
 		if !d.best.losesTo(&p.levels) {
 			break
 		}
 		if d.passes(p.node) && !d.refuted(&p) {
-			d.bounds.within(d.trial.left/32, func() bool { return d.examine(&p) })
+			d.bounds.within(d.trial.meter.Left/32, func() bool { return d.examine(&p) })
 			tries++
 		}
 	}

@@ -89,7 +89,7 @@ func (d jointSearch) refutedByKinds(n NodeID, most int64) bool {
 	d.nodeNeed(short, n)
 	for i := range d.pool.joint.kinds.rows {
 		lesson := &d.pool.joint.kinds.rows[i]
-		d.trial.left -= int64(len(lesson.kinds) + len(d.c.digest.nodes[n].ids))
+		d.trial.pay(int64(len(lesson.kinds) + len(d.c.digest.nodes[n].ids)))
 		if most > lesson.most || !within(lesson.short, short) {
 			continue
 		}

@@ -106,7 +106,7 @@ func (m *jointMix) list(d *decision, b *band) {
 		}
 		m.tops[at] = jointTop{share, x.node}
 	}
-	d.trial.left -= int64(len(b.rows) * len(m.heads) * len(d.types))
+	d.trial.pay(int64(len(b.rows) * len(m.heads) * len(d.types)))
 }
 
 // turn raises the weights of what was given too little, and lowers the others, by

@@ -144,7 +144,7 @@ func (d jointSearch) onNode(mix *jointMix, n NodeID, most int) []int64 {
 			top = insertTop(top, most, share)
 		}
 	}
-	d.trial.left -= int64(len(digest.ids) * len(d.types) * (1 + len(mix.heads)))
+	d.trial.pay(int64(len(digest.ids) * len(d.types) * (1 + len(mix.heads))))
 	d.scratch.amounts = top
 	return top
 }
@@ -261,7 +261,7 @@ func (d jointSearch) collect(p *prospect) {
 			}
 		}
 	}
-	d.trial.left -= int64(gatherWork / 4 * len(digest.ids))
+	d.trial.pay(int64(gatherWork / 4 * len(digest.ids)))
 	// With as many on the node as the best has in all, a plan is not the lesser one.
 	if tied && p.here >= d.best.total.Levels[LevelVictims] {
 		return // there is nobody elsewhere
@@ -284,7 +284,7 @@ func (d jointSearch) learn(p *prospect, most int64) bool {
 	// What those who have most give of each need tells how to change the weights.
 	j.given.short = j.short
 	for round := range int64(jointRounds) {
-		d.trial.left -= int64(len(j.items) * len(d.types) * (1 + len(draft.heads)))
+		d.trial.pay(int64(len(j.items) * len(d.types) * (1 + len(draft.heads))))
 		// Of all those that may go no more than most have most of the mixture.
 		spare, least := d.weigh(draft, [2]int64{most - p.here, most})
 		if spare < 0 {

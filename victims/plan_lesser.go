@@ -26,7 +26,7 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 	d.worker.OnlyLesser = true
 	proven, levels := d.trial.proven, d.trial.levels
 	if !d.needs.open() && len(d.nodes) > fewNodes {
-		part := d.trial.left / sampleShare
+		part := d.trial.meter.Left / sampleShare
 		if d.p.Minimum != nil {
 			part *= dearSample
 		}
@@ -48,9 +48,9 @@ const dearSample = 3
 
 // searchSample looks for plans of lesser levels on a few nodes from everywhere.
 func (d lesserBounder) searchSample(s *scan) bool {
-	part := d.trial.left / sampleSearches
+	part := d.trial.meter.Left / sampleSearches
 	d.findProspects(s, stride)
-	for len(d.problem.front.rows) > 0 && d.trial.left > 0 {
+	for len(d.problem.front.rows) > 0 && d.trial.meter.Left > 0 {
 		d.within(part, d.searchProspect)
 	}
 	return true
@@ -102,17 +102,17 @@ func (d lesserBounder) searchFront() (shown bool) {
 	f := &d.problem.front
 	shown = true
 	for _, share := range [...]int64{16, 4, 1} {
-		part := d.trial.left / share
+		part := d.trial.meter.Left / share
 		f.waiting = f.waiting[:0]
 		for len(f.rows) > 0 {
-			if d.trial.left <= 0 {
+			if d.trial.meter.Left <= 0 {
 				return false
 			}
-			p, rest := f.rows[0], d.trial.left-min(part, d.trial.left)
-			d.trial.left -= rest
+			p, rest := f.rows[0], d.trial.meter.Left-min(part, d.trial.meter.Left)
+			d.trial.pay(rest)
 			done := d.searchProspect()
-			spent := d.trial.left <= 0
-			d.trial.left += rest
+			spent := d.trial.meter.Left <= 0
+			d.trial.meter.Left += rest
 			switch {
 			case done:
 			case spent && rest > 0:
@@ -170,7 +170,7 @@ func (d lesserBounder) quicklyNoLess(n NodeID) bool {
 	}
 	need := siteNeed{short: d.scratch.short}
 	need.mask = d.nodeNeed(need.short, n)
-	d.trial.left -= int64(len(d.types))
+	d.trial.pay(int64(len(d.types)))
 	return d.problem.tops.tooFew(n, d.best.total.Levels[LevelVictims]-1, need)
 }
 
@@ -196,8 +196,8 @@ func (d lesserBounder) plainAndLeast(n NodeID) bool {
 func (d lesserBounder) searchForLesser(p *prospect) bool {
 	d.trial.proven = true
 	if units := unitBounder(d); units.serves(p.node) && !d.needs.open() && units.improve(p.node) {
-		return !d.trial.stopped
+		return !d.trial.meter.Stopped
 	}
 	d.searchNode(p.node)
-	return d.trial.proven && d.trial.left > 0 && !d.trial.stopped
+	return d.trial.proven && d.trial.meter.Left > 0 && !d.trial.meter.Stopped
 }

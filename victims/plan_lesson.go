@@ -81,7 +81,7 @@ func (d bounder) refuted(p *prospect) bool {
 func (d bounder) lessonTells(p *prospect, in laneSet, lacks resources.Vector) bool {
 	for k := range d.problem.lessons.n {
 		mix := &d.problem.lessons.rows[k]
-		d.trial.left -= int64(len(in.lanes) * len(mix.rows))
+		d.trial.pay(int64(len(in.lanes) * len(mix.rows)))
 		most := d.best.total.Levels[LevelVictims]
 		if count, _ := d.fewestOfAll(mix, in, lackOfAll{lacks, most}); d.tooMany(p, count) {
 			return true
@@ -158,7 +158,7 @@ func (d bounder) seek(in laneSet, lacks lackOfAll) bool {
 	draft := &d.problem.lessons.draft
 	draft.reset(d.decision)
 	for range lessonRounds {
-		d.trial.left -= int64(2 * len(in.lanes) * len(draft.rows))
+		d.trial.pay(int64(2 * len(in.lanes) * len(draft.rows)))
 		rest, reach := d.weigh(draft, in, lacks)
 		if reach < rest {
 			d.problem.lessons.keep()

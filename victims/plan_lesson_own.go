@@ -51,7 +51,7 @@ func (d priceBounder) seekPrices(in laneSet, lacks resources.Vector) bool {
 // costsMore reports whether tasks of some lanes that give what is lacking cost more than
 // the best plan, by the weights of a mixture.
 func (d priceBounder) costsMore(mix *mixture, in laneSet, lacks resources.Vector) bool {
-	d.trial.left -= int64(len(in.lanes) * (2*len(d.types) + pricedWork))
+	d.trial.pay(int64(len(in.lanes) * (2*len(d.types) + pricedWork)))
 	b := nodeBound{node: in.node, levels: d.best.total.Levels}
 	// The bound reads the mixture of the problem, so they change places for a moment.
 	d.problem.mix, *mix = *mix, d.problem.mix

@@ -41,15 +41,15 @@ func (d sequenceBounder) search() {
 	}
 	// As in [bounder.searchBounded]: most searches end here, and of the others some
 	// have a good plan by now.
-	allowed := d.trial.left
+	allowed := d.trial.meter.Left
 	if d.bounds.within(allowed/firstShare, func() bool { return d.scan(&s) }) && d.trial.proven {
 		return
 	}
-	if d.best.found && !d.trial.stopped {
+	if d.best.found && !d.trial.meter.Stopped {
 		d.trial.lesser = d.searchLesser()
 	}
 	if d.trial.lesser {
-		d.trial.left = min(d.trial.left, allowed/lastShare)
+		d.trial.meter.Left = min(d.trial.meter.Left, allowed/lastShare)
 	}
 	if !d.scan(&s) {
 		d.trial.proven, d.trial.levels = false, false

@@ -31,7 +31,7 @@ func (d sequenceBounder) rivalsOf(n NodeID, lacks resources.Vector) rivals {
 // something.
 func (d sequenceBounder) beatenByLanes(n NodeID, lacks resources.Vector) bool {
 	s := d.rivalsOf(n, lacks)
-	d.trial.left -= int64(len(s.lanes) * len(d.types))
+	d.trial.pay(int64(len(s.lanes) * len(d.types)))
 	for _, what := range d.problem.order.Sequence {
 		if what >= int8(cover.NumLevels) && d.worker.OnlyLesser {
 			return true

@@ -119,7 +119,7 @@ func (s *rivals) leastLoss() (least cover.Work, ok bool) {
 	if price == 0 || !ok {
 		return least, false
 	}
-	d.trial.left -= int64(len(s.lanes) * len(d.types))
+	d.trial.pay(int64(len(s.lanes) * len(d.types)))
 	for _, i := range s.lanes {
 		l := &s.digest.lanes[i]
 		gives, ok := worth(mix.of(s.digest.size(int(i), len(s.lacks))), price)
@@ -165,7 +165,7 @@ func (d sequenceBounder) reprice(n NodeID) (lost int64) {
 		}
 	}
 	d.scratch.priced = priced
-	d.trial.left -= int64(8 * len(priced))
+	d.trial.pay(int64(8 * len(priced)))
 	slices.SortFunc(priced, func(a, b pricedLane) int {
 		return wide.Mul(uint64(a.cost), uint64(b.share)).Cmp(wide.Mul(uint64(b.cost), uint64(a.share)))
 	})

@@ -66,7 +66,7 @@ func (d *decision) choose() (found bool) {
 	} else {
 		found = d.searchNodes()
 	}
-	if d.trial.stopped {
+	if d.trial.meter.Stopped {
 		d.trial.proven, d.trial.levels, d.trial.lesser = false, false, false
 	}
 	return found
@@ -89,7 +89,7 @@ func (d *decision) searchNodes() bool {
 // searchAll searches every node.
 func (d *decision) searchAll() {
 	for _, n := range d.nodes {
-		if d.trial.stopped {
+		if d.trial.meter.Stopped {
 			break
 		}
 		if d.usable(n) && d.hearing.admits(n) {

@@ -122,7 +122,7 @@ func (d splitSearch) gather() bool {
 			return false
 		}
 	}
-	d.trial.left -= int64(len(d.c.order) + len(x.heads.sizes))
+	d.trial.pay(int64(len(d.c.order) + len(x.heads.sizes)))
 	// The first lesson is of even weights. It serves all nodes before there are others.
 	x.heads.even(x.lacks)
 	x.heads.keep()
@@ -258,7 +258,7 @@ func (d splitSearch) findFront() {
 		}
 		j.front = append(j.front, p)
 	}
-	d.trial.left -= int64(len(d.nodes) * len(d.types))
+	d.trial.pay(int64(len(d.nodes) * len(d.types)))
 }
 
 // bound raises the bound of a node by how many victims are on it at least, and by how many
@@ -321,7 +321,7 @@ func (d splitSearch) search() {
 	f.d, f.rows = d.decision, append(f.rows[:0], j.front...)
 	j.front = j.front[:0]
 	heap.Init(f)
-	for tries := 0; len(f.rows) > 0 && !d.trial.stopped; {
+	for tries := 0; len(f.rows) > 0 && !d.trial.meter.Stopped; {
 		p := f.rows[0]
 		if !d.best.losesTo(&p.levels) {
 			break // as do all others

@@ -106,7 +106,7 @@ func (d splitSearch) knows(p *prospect) bool {
 func (d splitSearch) refutedByLikes(n NodeID, most int64) bool {
 	x, short := &d.pool.joint.split.likes, d.scratch.short
 	d.nodeNeed(short, n)
-	d.trial.left -= int64(len(d.c.digest.nodes[n].ids) + len(x.lessons)*len(x.kinds))
+	d.trial.pay(int64(len(d.c.digest.nodes[n].ids) + len(x.lessons)*len(x.kinds)))
 	return slices.ContainsFunc(x.lessons, func(l splitLesson) bool {
 		if most > l.most || !within(l.short, short) {
 			return false

@@ -19,7 +19,7 @@ import (
 func (d splitSearch) node(p *prospect) (shown bool) {
 	x := &d.pool.joint.split
 	most, ok := d.most(p)
-	if !ok || x.on[p.node] > splitMost || d.trial.left <= 0 {
+	if !ok || x.on[p.node] > splitMost || d.trial.meter.Left <= 0 {
 		return false
 	}
 	defer d.pay()
@@ -71,7 +71,7 @@ func (d splitSearch) sets(p *prospect) (shown bool) {
 // pay takes the work of covers off the budget.
 func (d splitSearch) pay() {
 	x := &d.pool.joint.split
-	d.trial.left -= x.heads.work + x.others.work
+	d.trial.pay(x.heads.work + x.others.work)
 	x.heads.work, x.others.work = 0, 0
 }
 
@@ -106,7 +106,7 @@ func (d splitSearch) collect(p *prospect) {
 			}
 		}
 	}
-	d.trial.left -= int64(len(digest.ids) * len(d.types))
+	d.trial.pay(int64(len(digest.ids) * len(d.types)))
 	d.weighOthers()
 }
 

@@ -37,7 +37,7 @@ func (d setTaker) takes(b *nodeBound) bool {
 	}
 	// Searches ask the caller as they begin, and one that is to end finds what there is
 	// at once.
-	if d.worker.Stop != nil && d.worker.Stop() {
+	if d.trial.meter.Ask(); d.trial.meter.Stopped {
 		return false
 	}
 	u, digest, found := &d.local, d.digestOf(b.node), &d.found
@@ -62,7 +62,7 @@ func (d setTaker) takes(b *nodeBound) bool {
 		return false
 	}
 	found.Spent = gatherWork * int64(len(u.units))
-	d.trial.left -= found.Spent
+	d.trial.pay(found.Spent)
 	d.trial.note(found)
 	d.offer(b.node, found, u)
 	return true

@@ -203,7 +203,7 @@ func (u *unitSet) pickLanes(d *decision, s *site) {
 		}
 		d.scratch.picked, from = best, end
 	}
-	d.trial.left -= int64(4 * len(digest.lanes))
+	d.trial.pay(int64(4 * len(digest.lanes)))
 	slices.Sort(u.picks)
 }
 

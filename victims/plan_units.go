@@ -234,6 +234,7 @@ func (d *decision) gangHelps(row int32, s *site) bool {
 func (u *unitSet) gather(d *decision, s *site) {
 	u.reset()
 	for _, id := range d.c.nodes[s.node].tasks {
+		d.trial.pay(gatherWork)
 		if d.c.tasks[id].state != Running {
 			continue
 		}
@@ -273,6 +274,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 			i = int(u.picks[at])
 		}
 		l := &digest.lanes[i]
+		d.trial.pay(gatherWork * int64(l.end-l.first))
 		size := digest.size(i, d.c.types)
 		left, counted := int64(0), false // the most useful, counted if one is found
 		for j := l.first; j < l.end; j++ {
@@ -317,7 +319,6 @@ const gatherWork = 60
 // gatherLocal gathers the candidates on the node of a site as units.
 func (d *decision) gatherLocal(s *site) {
 	gauge := &d.c.digest.gauges[s.node]
-	d.trial.left -= gatherWork * int64(len(d.c.nodes[s.node].tasks))
 	if d.pruning() && !d.hasSpecial(gauge) && len(s.blockers) == 0 {
 		d.local.gatherLanes(d, s)
 		return
@@ -357,12 +358,12 @@ func (p *headroomPool) gather(d *decision) {
 			}
 			p.meet(d, id)
 			if d.candidate(id, &s) {
+				d.trial.pay(2 * gatherWork)
 				ids = append(ids, id)
 			}
 		}
 	}
 	slices.Sort(p.met)
-	d.trial.left -= 2 * gatherWork * int64(len(ids))
 	d.scratch.taken = p.withGangs(d, ids)
 	p.sums.sumUp(d, d.scratch.taken)
 	ids = d.scratch.taken[:len(ids)]

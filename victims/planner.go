@@ -2,7 +2,6 @@ package victims
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -38,8 +37,8 @@ type Planner struct {
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
-	// start of each search, on a node for example, and every 256 steps. What is
-	// found by then is the answer and unproven: a plan with NoProof, which is
+	// start of each search, on a node for example, and at least every 1,000 steps; on a
+	// node of hundreds of tasks a single choice may take more. What is found by then is the answer and unproven: a plan with NoProof, which is
 	// lawful all the same, or a refusal that is not Proven and has no RetryAt.
 	// nil: never.
 	Stop func() bool
@@ -296,7 +295,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	for t := range d.wants.All() {
 		d.types = append(d.types, t)
 	}
-	d.without, d.hasE, d.trial.stopped = Relaxation{}, false, false
+	d.without, d.hasE, d.trial.meter = Relaxation{}, false, cover.Meter{Stop: p.Stop}
 	if p.Filter != nil {
 		d.filter.reset(len(c.nodes))
 	}
@@ -310,24 +309,23 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
-	steps    int64
-	proven   bool  // every search was complete
-	levels   bool  // every search has shown the least levels
-	lesser   bool  // it was shown that no plan has lesser levels than the best
-	refusals int   // how often the predicate has refused
-	left     int64 // of the budget of elementary work
-	brief    bool  // if the least levels are shown, little of it is for the rest of the cost
-
-	stopped bool        // the caller has ended the decision
-	stop    func() bool // mustStop, bound once
+	meter    cover.Meter // the budget of elementary work
+	proven   bool        // every search was complete
+	levels   bool        // every search has shown the least levels
+	lesser   bool        // it was shown that no plan has lesser levels than the best
+	refusals int         // how often the predicate has refused
+	brief    bool        // if the least levels are shown, little of it is for the rest of the cost
 }
 
 // reset is for the next trial of the same decision.
-func (t *trial) reset() { *t = trial{proven: true, levels: true, stopped: t.stopped, stop: t.stop} }
+func (t *trial) reset() { *t = trial{proven: true, levels: true, meter: t.meter} }
+
+// pay charges for elementary work. All that a decision does beyond one pass over nodes,
+// queues and tasks is paid for, here or by the worker.
+func (t *trial) pay(work int64) { t.meter.Pay(work) }
 
 // note takes note of a search.
 func (t *trial) note(s *cover.Selection) {
-	t.steps += s.Spent
 	t.proven = t.proven && s.Proven
 	t.levels = t.levels && s.LevelsProven
 }
@@ -361,28 +359,15 @@ func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() 
 
 // allow gives the decision its budget of elementary work.
 func (d *decision) allow() {
-	if d.trial.left = d.p.Budget; d.trial.left <= 0 {
-		d.trial.left, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
+	if d.trial.meter.Left = d.p.Budget; d.trial.meter.Left <= 0 {
+		d.trial.meter.Left, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
-	d.worker.Allowance = &d.trial.left
-	if d.p.Exhaustive && d.p.Budget <= 0 {
-		d.worker.Allowance = nil
+	if d.worker.Meter = &d.trial.meter; d.p.Exhaustive && d.p.Budget <= 0 {
+		d.trial.meter.Left = noLimit
 	}
-	if d.worker.Stop = nil; d.p.Stop != nil {
-		if d.trial.stop == nil {
-			d.trial.stop = d.mustStop
-		}
-		d.worker.Stop = d.trial.stop
-	}
-}
-
-// mustStop asks the caller whether the decision is to end, and notes it.
-func (d *decision) mustStop() bool {
-	d.trial.stopped = d.trial.stopped || d.p.Stop()
-	return d.trial.stopped
 }
 
 // pace returns how many choices the next search may make. It keeps a hard node
 // from taking what is left of the budget from all the others.
-func (t *trial) pace() int { return int(min(max(1<<16, t.left>>10), math.MaxInt32)) }
+func (t *trial) pace() int { return int(min(max(1<<16, t.meter.Left>>10), 1<<17)) }

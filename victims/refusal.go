@@ -32,7 +32,7 @@ func (d refuser) unplanned(dst *Decision) {
 	}
 	// Only exemptions end by themselves. After a search that was stopped
 	// another one would be as well.
-	if d.p.Exempt == nil || d.trial.stopped {
+	if d.p.Exempt == nil || d.trial.meter.Stopped {
 		return
 	}
 	stages := d.scratch.stages[:0]

@@ -54,8 +54,10 @@ func (w *Worker) fillAvail(dst *[]int64, order []int32) {
 		for _, pack := range w.tight {
 			w.sums = append(w.sums, addCapped(pack.room, pack.extra))
 		}
+		w.spend(int64(len(w.tight)))
 		for at := n - 1; at >= 0; at-- {
 			c := &w.classes[order[at]]
+			w.spend(int64(1 + len(c.pack)))
 			all := int64(c.count) * w.amount(order[at], int32(r))
 			avail[at*height+r] = addCapped(avail[(at+1)*height+r], w.through(c, w.rows[r].typ, all))
 		}

@@ -14,6 +14,7 @@ import (
 // all units together do not meet the needs.
 func (w *Worker) build(p *Problem) bool {
 	w.p = p
+	w.steps, w.spending = 0, 0
 	w.types = len(p.Capacity)
 	for i := range p.Units {
 		w.types = max(w.types, len(p.Units[i].Size))
@@ -30,23 +31,32 @@ func (w *Worker) build(p *Problem) bool {
 	w.buildAvail()
 	w.ordered = false
 	w.reset()
-	n := len(p.Units)
-	w.spend(20*int64(n)*int64(bits.Len(uint(n))+len(w.rows)) + 4*int64(len(w.packs))) // it sorts units and classes
 	return true
 }
 
-// spend takes elementary work off the allowance.
+// glance is what it takes to look at a unit while a problem is made, and sorting what it
+// takes for each of n units to be sorted into classes. Both were measured once.
+func (w *Worker) glance(u *Unit) int64 { return 4 * int64(1+len(w.rows)) * int64(1+len(u.Parts)) }
+
+func (w *Worker) sorting(n int) int64 { return 20 * int64(bits.Len(uint(n))+len(w.rows)) }
+
+// spend pays for elementary work.
 func (w *Worker) spend(work int64) {
 	w.spending += work
-	if w.Allowance != nil {
-		*w.Allowance -= work
+	if w.Meter != nil {
+		w.Meter.Pay(work)
 	}
 }
 
-// spent reports whether nothing is left of the allowance, or the caller ends
-// the search.
+// spent reports whether nothing is left to pay with, or the caller ends the search.
 func (w *Worker) spent() bool {
-	return w.Allowance != nil && *w.Allowance <= 0 || w.Stop != nil && w.steps%256 == 0 && w.Stop()
+	if w.Meter == nil {
+		return false
+	}
+	if w.steps == 0 {
+		w.Meter.Ask() // many searches are shorter than what it asks after
+	}
+	return w.Meter.Over()
 }
 
 // buildRows makes a row of every type of a need that is short.
@@ -74,6 +84,7 @@ func (w *Worker) buildPacks() {
 		w.spans, w.builds = rows.Zeros(w.spans, len(w.p.Bounds)), 1
 	}
 	for i := range w.p.Units {
+		w.spend(w.glance(&w.p.Units[i]))
 		for part := range w.p.Units[i].All {
 			for _, b := range part.Bounds {
 				span := w.span(b)
@@ -254,7 +265,9 @@ func comparePart(p, q Part) int {
 func (w *Worker) buildClasses() {
 	p := w.p
 	w.members = w.members[:0]
+	each := w.sorting(len(p.Units))
 	for i := range p.Units {
+		w.spend(each) // before they are sorted
 		if w.helps(&p.Units[i]) {
 			w.members = append(w.members, int32(i))
 		}
@@ -411,7 +424,6 @@ func (w *Worker) reset() {
 	w.taken = rows.Zeros(w.taken, len(w.classes))
 	w.total = Total{}
 	w.top.found, w.levels = false, false
-	w.steps, w.spending = 0, 0
 	w.deep.ready, w.lesser.ready = false, false
 }
 

@@ -11,7 +11,7 @@ import "slices"
 // The cost is that of sorting the units.
 func (w *Worker) Greedy(dst *Selection, p *Problem) {
 	if !w.build(p) {
-		dst.none(0)
+		w.impossible(dst)
 		return
 	}
 	w.greedy()
@@ -23,6 +23,8 @@ func (w *Worker) greedy() {
 	// Classes are ordered the costliest first, so this goes from the cheapest
 	// up.
 	for i := len(w.classes) - 1; i >= 0; i-- {
+		c := &w.classes[i]
+		w.spend(int64(len(c.cover) + len(c.pack)))
 		for n := w.useful(i); n > 0; n-- {
 			w.take(i)
 		}
@@ -190,7 +192,7 @@ func (w *Worker) answer(dst *Selection, g grade) {
 	slices.Sort(dst.Units)
 }
 
-// none sets dst to the answer that no set exists.
-func (dst *Selection) none(steps int) {
-	*dst = Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true, Steps: steps}
+// impossible sets dst to the answer that no set exists.
+func (w *Worker) impossible(dst *Selection) {
+	*dst = Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true, Spent: w.spending}
 }

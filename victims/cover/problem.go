@@ -189,14 +189,11 @@ type pace struct {
 // A Worker solves problems. Its zero value is ready; its memory is reused, so
 // that a warm worker allocates nothing. It serves one goroutine at a time.
 type Worker struct {
-	// Allowance, if it is set, is what is left of an amount of elementary work
-	// that several searches share: rows times classes touched. Every search
-	// takes what it does off, and ends with what it has once nothing is left.
-	Allowance *int64
-	// Stop, if it is set, ends a search once it returns true, as if nothing were left
-	// of the allowance. It is asked at the start of a search and every 256
-	// steps, and more often if one search ends and another begins.
-	Stop func() bool
+	// Meter, if it is set, is what is left of an amount of elementary work that several
+	// searches share: rows times classes touched. Every search pays for what it does,
+	// and ends with what it has once nothing is left. It begins in any case, which takes
+	// about as long as to sort the units: with rows, classes and the greedy set.
+	Meter *Meter
 	// OnlyLesser makes a search with a Limit look for sets of lesser levels only. It
 	// is much faster, and tells whether the limit has the least levels.
 	OnlyLesser bool

@@ -19,7 +19,7 @@ import (
 // of both. The cost of a step is linear in classes times types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	if !w.build(p) {
-		dst.none(0)
+		w.impossible(dst)
 		return
 	}
 	w.greedy()

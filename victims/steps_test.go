@@ -1,0 +1,60 @@
+package victims_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// manyOnFewNodes makes a full cluster with hardly two tasks alike, where a queue above the
+// ask of x lacks half of it besides.
+func manyOnFewNodes(t *testing.T, nodes, tasks int, size int64) (*fixture, *victims.Ask) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Children: []queue.Config{{Name: "a"}, {Name: "x", Guaranteed: slots(1 << 60)}}},
+	}})
+	r := rand.New(rand.NewPCG(1, 2))
+	names, sums := make([]string, nodes), make([]int64, nodes)
+	for i := range nodes {
+		names[i] = fmt.Sprint("n", i)
+		f.node(names[i], 1<<50)
+	}
+	for i := range tasks {
+		amount := 1 + r.Int64N(1<<20)
+		sums[i%nodes] += amount
+		f.task(fmt.Sprint("t", i), "p.a", names[i%nodes], amount, func(k *victims.Task) {
+			k.Priority = r.Int32N(100)
+			k.Scheduled = now.Add(-time.Duration(r.IntN(1e6)) * time.Second)
+		})
+	}
+	sum := int64(0)
+	for i := range nodes {
+		sum += sums[i]
+		require.NoError(t, f.c.UpdateNode(&victims.Node{Name: names[i], Capacity: resources.Vector{sums[i]}}))
+	}
+	require.NoError(t, f.c.SetMax(f.queue("p"), slots(sum+size/2)))
+	ask := f.ask("x", "p.x", size)
+	ask.Priority = 200
+	return f, ask
+}
+
+// The caller is asked at least every 1,000 steps whether a decision is to end, or once a
+// choice is made among all tasks of a node, if that takes longer.
+func TestStop_IsAskedEvery1000Steps(t *testing.T) {
+	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}} {
+		for _, size := range []int64{1 << 10, 1 << 22} {
+			f, ask := manyOnFewNodes(t, test[0], test[1], size)
+			calls := 0
+			d := f.decide(&victims.Planner{Stop: func() bool { calls++; return false }}, ask)
+			require.Equal(t, victims.Preempts, d.Outcome)
+			choice := 4 * 2 * int64(test[1]/test[0]) // two rows, four times
+			require.GreaterOrEqual(t, int64(calls), d.Plan.Steps/(1000+choice), "%d tasks on %d nodes, %d asked", test[1], test[0], size)
+		}
+	}
+}
