@@ -43,7 +43,7 @@ type Planner struct {
 	// Budget bounds the elementary steps of the searches of a decision: each looks
 	// at a row of a problem and a class of candidates, or at a host. What is found by
 	// then is the answer, and its proof says so. 0 means [victims.DefaultBudget] for
-	// each member. A million take about a millisecond.
+	// each member. A million take a few milliseconds.
 	Budget int64
 
 	auditor Auditor

@@ -36,7 +36,7 @@ type Enforcer struct {
 	// Budget bounds the elementary steps of the searches over more than
 	// [CompleteCandidates] tasks, all those of an enforcement together: each looks at a
 	// row of the problem and a class of tasks. 0 means [victims.DefaultBudget]. A
-	// million take about a millisecond. Searches over fewer tasks are complete,
+	// million take a few milliseconds. Searches over fewer tasks are complete,
 	// whatever the budget.
 	Budget int64
 	// Enforced reports whether the quota of a queue is being enforced already;

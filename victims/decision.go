@@ -53,7 +53,7 @@ type Plan struct {
 	Cost    Cost
 	Proof   Proof     // what was shown of it
 	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
-	Steps   int64     // elementary steps of the searches; see Planner.Budget
+	Steps   int64     // elementary steps of the decision; see Planner.Budget
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
 	Sequel  Sequel    // set by Planner.Batch
@@ -253,7 +253,7 @@ type Refusal struct {
 	// Help says what else has to happen before the answer can change.
 	Help Help
 	// Proven is set if no plan exists; else none was found within the budget.
-	// Steps are the elementary steps of the searches; see Planner.Budget.
+	// Steps are the elementary steps of the decision; see Planner.Budget.
 	Proven bool
 	Steps  int64
 }

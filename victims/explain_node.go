@@ -92,6 +92,7 @@ func (d inquiry) findNodes(e *Explanation) {
 	out := &e.Decision
 	decided := out.Outcome == Fits || out.Outcome == Waits || out.Outcome == Refused && out.Refusal.Reason == InFlight
 	d.trial.reset()
+	d.trial.meter.Used = 0
 	d.allow()
 	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
 	headroom := decided || !d.needs.open() || d.headroom.searchHeadroom()

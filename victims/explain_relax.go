@@ -126,6 +126,7 @@ func (d inquiry) decideTask(dst *Decision, e *Explanation) bool {
 		// there is no plan.
 		d.best.found = false
 		d.trial.reset()
+		d.trial.meter.Used = 0
 		d.allow()
 		d.searchNode(n)
 		if d.best.found {

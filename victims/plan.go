@@ -20,6 +20,7 @@ import (
 // nowhere else ([Preemptor.OnNode]); victims for headroom must be on the node,
 // too ([decision.helps]). (DESIGN.md, Required nodes.)
 func (d *decision) decide(dst *Decision) {
+	d.trial.meter.Used = 0
 	if d.place(dst) {
 		return
 	}
@@ -38,11 +39,11 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	d.refusing.unplanned(dst)
-	dst.Refusal.Steps = d.trial.meter.Used
 	if d.trial.meter.Stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
 	d.refusing.help(dst)
+	dst.Refusal.Steps = d.trial.meter.Used
 }
 
 // A stage says whose tasks are candidates.

@@ -120,6 +120,7 @@ func (d bounder) searchAround(s *scan, allowed int64) {
 	if done && d.trial.proven {
 		return
 	}
+	d.headroom.searchAlone()
 	if !d.trial.meter.Stopped {
 		d.trial.lesser = lesserBounder{d}.search(s) && roomy
 	}
@@ -140,10 +141,11 @@ func (d bounder) finish(s *scan, part int64) {
 
 // within lets a search have a part of what is left of the budget.
 func (d bounder) within(part int64, search func() bool) bool {
-	rest := d.trial.meter.Left - part
-	d.trial.meter.Left = part
+	t := &d.trial
+	rest := t.meter.Left - part
+	t.meter.Left, t.aside = part, t.aside+rest
 	done := search()
-	d.trial.meter.Left += rest
+	t.meter.Left, t.aside = t.meter.Left+rest, t.aside-rest
 	return done
 }
 
@@ -206,12 +208,6 @@ func (d bounder) looked(n NodeID) bool {
 	return done
 }
 
-// exhausted reports whether nothing of the budget is left. Until
-// there is any plan a search goes on, for a plan is better than none.
-func (d bounder) exhausted() bool {
-	return d.trial.meter.Stopped || d.best.found && d.trial.meter.Left <= 0
-}
-
 // searchRoomy looks at the nodes that have room for the ask as they are. If
 // headroom alone is needed, all of them have the same plan, and the first by
 // rank and node order is enough. Blockers tell them apart.
@@ -253,6 +249,8 @@ func (d bounder) next(i int) int {
 		switch rank := e.leastRank(c.digest.gauges[n].minPriority); {
 		case rank > e.ceiling:
 			continue // law 6, for all of its tasks
+		case d.best.found && n == d.best.node && !d.best.exact:
+			// It gets a closer look; see bounder.look.
 		case d.best.found:
 			// What laws let go tells more than all that is there.
 			if known, beaten := d.siftedBeaten(n); beaten || !known && d.quicklyBeaten(n, rank, digestRow{all, n}) {
@@ -369,6 +367,11 @@ func reaches(count, amount, short int64) bool {
 // plan or none that beats the best. The filter is asked once sums do not tell: a node that
 // it refuses costs the question, and no look at lanes.
 func (d bounder) look(n NodeID) {
+	if d.best.found && n == d.best.node && !d.best.exact {
+		// Bounds compare the node with its own plan, and its cheapest may have smaller keys.
+		d.searchNode(n)
+		return
+	}
 	b := nodeBound{node: n}
 	short, one := d.scratch.short, oneBounder{d}
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || d.problem.likeness.beats(d, n, short) || !d.boundClosely(&b, short) {

@@ -41,16 +41,18 @@ func (d headroomSearch) searchJoint(s *site) {
 		switch {
 		case !d.found.Found && d.found.Proven:
 			return
-		case d.found.Found && d.found.Proven && d.makesHeadroom(&d.found, &d.local):
+		case d.found.Found && d.makesHeadroom(&d.found, &d.local):
 			d.offer(s.node, &d.found, &d.local)
-			return
+			if d.found.Proven {
+				return
+			}
 		}
 		if !d.pool.searched && d.sufficesHere(s) {
 			return
 		}
 		d.local.cut(n)
 	}
-	if !d.searchHeadroom() {
+	if !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
 		return
 	}
 	d.local.join(d.decision, s)
@@ -60,23 +62,56 @@ func (d headroomSearch) searchJoint(s *site) {
 	d.offer(s.node, &d.found, &d.local)
 }
 
+// searchAlone looks for any plan of which all victims are on the node, if there is none
+// yet. Searches with all others that make headroom take much longer.
+func (d headroomSearch) searchAlone() {
+	if !d.needs.open() || d.p.Predicate != nil {
+		return
+	}
+	proven, levels := d.trial.proven, d.trial.levels
+	for _, n := range d.nodes {
+		if d.best.found || d.exhausted() {
+			break
+		}
+		// Of most nodes sums tell.
+		all := d.c.row(d.c.digest.all, n)
+		if !d.usable(n) || d.nodeNeed(d.scratch.short, n) == 0 || !resources.Fits(d.scratch.short, all) || !resources.Fits(d.needs.most, all) || !d.passes(n) {
+			continue
+		}
+		if !d.affords(len(d.c.nodes[n].tasks)) {
+			break
+		}
+		s := d.siteOf(n)
+		if s.out {
+			continue
+		}
+		d.gatherLocal(&s)
+		d.local.addGangs(d.decision, &s)
+		d.state(&s, d.wanted(&s))
+		d.solve(&d.found, &d.local, nil)
+		d.offer(n, &d.found, &d.local)
+		d.best.exact = false // others may be cheaper
+	}
+	d.trial.proven, d.trial.levels = proven, levels
+}
+
 // sufficesHere makes headroom with tasks of the node alone, if that can be. It
 // reports whether no others need be looked at: with them no plan for the node
 // has lesser levels, or those are shown and what is left of the cost is not worth
 // a look at all that may make headroom.
 func (d headroomSearch) sufficesHere(s *site) bool {
-	least, proven := d.found.Total.Levels, d.found.Found && d.found.Proven
+	least, shown := d.found.Total.Levels, d.found.Found && d.found.Proven
 	for i := range d.needs.short {
 		d.problem.Needs[1+i] = d.needs.needOf(i)
 	}
-	trial := d.trial
+	proven, levels := d.trial.proven, d.trial.levels
 	d.solve(&d.found, &d.local, d.limit())
-	d.trial.proven, d.trial.levels = trial.proven, trial.levels
+	d.trial.proven, d.trial.levels = proven, levels
 	d.offer(s.node, &d.found, &d.local)
 	d.best.exact = d.best.exact && d.best.node != s.node // others may be cheaper
 	switch {
 	case d.worker.OnlyLesser:
-		return proven && d.best.found && d.problem.order.CompareLevels(&least, &d.best.total.Levels) >= 0
+		return shown && d.best.found && d.problem.order.CompareLevels(&least, &d.best.total.Levels) >= 0
 	case d.trial.brief && d.best.found:
 		d.trial.proven, d.trial.levels = false, false
 		return true
@@ -95,7 +130,7 @@ func (d headroomSearch) searchHeadroom() bool {
 		return !p.hopeless
 	}
 	p.searched = true
-	if d.searchPool(); p.thinned && !p.shared.Found {
+	if d.searchPool(); p.thinned && !p.shared.Found && d.affords(p.all) {
 		p.whole = true // the others are needed, too
 		d.searchPool()
 	}
@@ -113,7 +148,9 @@ func (d headroomSearch) searchPool() {
 	d.state(&s, d.wanted(&s))
 	lesser := d.worker.OnlyLesser
 	d.worker.OnlyLesser = false
-	d.solve(&p.shared, &p.unitSet, nil)
+	if p.shared = (cover.Selection{Units: p.shared.Units[:0]}); d.affords(len(p.units)) {
+		d.solve(&p.shared, &p.unitSet, nil)
+	}
 	d.worker.OnlyLesser = lesser
 	if p.thinned {
 		d.trial.proven, d.trial.levels = false, false

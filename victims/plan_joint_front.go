@@ -87,7 +87,7 @@ func (d jointSearch) prospect(n NodeID) (p prospect, ok bool) {
 func (d jointSearch) tryFew() {
 	f := &d.problem.front
 	heap.Init(f)
-	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.trial.meter.Stopped; {
+	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.exhausted(); {
 		p := f.rows[0]
 		heap.Pop(f)
 		if !d.best.losesTo(&p.levels) {

@@ -32,8 +32,7 @@ func (d lesserBounder) search(s *scan) (shown bool) {
 		}
 		d.within(part, func() bool { return d.searchSample(s) })
 	}
-	d.findProspects(s, 1)
-	shown = d.searchFront()
+	shown = d.findProspects(s, 1) && d.searchFront()
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = proven, levels
 	return shown
@@ -59,10 +58,15 @@ func (d lesserBounder) searchSample(s *scan) bool {
 // findProspects makes a heap of nodes that may have a plan of lesser levels than the
 // best, the least bounds first. Of those that the scan has not looked at it looks at
 // every n-th node.
-func (d lesserBounder) findProspects(s *scan, every int) {
+// It reports false if the budget is spent before it has come to the end.
+func (d lesserBounder) findProspects(s *scan, every int) bool {
 	f := &d.problem.front
 	f.d, f.rows = d.decision, f.rows[:0]
 	for i := 0; i < len(d.nodes); i += every {
+		if d.exhausted() {
+			f.rows = f.rows[:0]
+			return false
+		}
 		n := d.nodes[i]
 		if s.has(i) || d.best.found && d.quicklyNoLess(n) {
 			continue
@@ -91,6 +95,7 @@ func (d lesserBounder) findProspects(s *scan, every int) {
 		}
 	}
 	heap.Init(f)
+	return true
 }
 
 // searchFront searches all prospects, and reports whether it did so to the end.
@@ -108,14 +113,15 @@ func (d lesserBounder) searchFront() (shown bool) {
 			if d.trial.meter.Left <= 0 {
 				return false
 			}
-			p, rest := f.rows[0], d.trial.meter.Left-min(part, d.trial.meter.Left)
-			d.trial.pay(rest)
-			done := d.searchProspect()
-			spent := d.trial.meter.Left <= 0
-			d.trial.meter.Left += rest
+			p, spent, all := f.rows[0], false, part >= d.trial.meter.Left
+			done := d.within(min(part, d.trial.meter.Left), func() bool {
+				done := d.searchProspect()
+				spent = d.trial.meter.Left <= 0
+				return done
+			})
 			switch {
 			case done:
-			case spent && rest > 0:
+			case spent && !all:
 				f.waiting = append(f.waiting, p)
 			default:
 				shown = false

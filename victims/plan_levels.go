@@ -69,7 +69,7 @@ func (d sequenceBounder) scan(s *scan) bool {
 			if s.second && s.i%stride == 0 || d.pool.hopeless || d.best.found && d.beatenByGauge(n) {
 				continue
 			}
-			if d.bounds.exhausted() {
+			if d.exhausted() {
 				return false
 			}
 			d.look(n)
@@ -91,7 +91,7 @@ func (d sequenceBounder) searchLesser() (shown bool) {
 		}
 		d.trial.proven = true
 		d.look(n)
-		if shown = d.trial.proven && !d.bounds.exhausted(); !shown {
+		if shown = d.trial.proven && !d.exhausted(); !shown {
 			break
 		}
 	}

@@ -45,7 +45,7 @@ func (d sequenceBounder) searchByWork() bool {
 		if d.pool.hopeless || d.best.found && p.work.Compare(d.best.total.Work) > 0 {
 			break
 		}
-		if d.bounds.exhausted() {
+		if d.exhausted() {
 			return false
 		}
 		d.look(p.node)

@@ -89,7 +89,8 @@ func (d *decision) searchNodes() bool {
 // searchAll searches every node.
 func (d *decision) searchAll() {
 	for _, n := range d.nodes {
-		if d.trial.meter.Stopped {
+		if d.exhausted() {
+			d.trial.proven, d.trial.levels = false, false
 			break
 		}
 		if d.usable(n) && d.hearing.admits(n) {
@@ -116,6 +117,9 @@ func (d *decision) pruning() bool {
 
 // searchNode compares the best set for one node with the best so far.
 func (d *decision) searchNode(n NodeID) {
+	if !d.affords(len(d.c.nodes[n].tasks)) {
+		return
+	}
 	s := d.siteOf(n)
 	switch {
 	case s.out:

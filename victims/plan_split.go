@@ -321,10 +321,14 @@ func (d splitSearch) search() {
 	f.d, f.rows = d.decision, append(f.rows[:0], j.front...)
 	j.front = j.front[:0]
 	heap.Init(f)
-	for tries := 0; len(f.rows) > 0 && !d.trial.meter.Stopped; {
+	for tries := 0; len(f.rows) > 0; {
 		p := f.rows[0]
 		if !d.best.losesTo(&p.levels) {
 			break // as do all others
+		}
+		if d.exhausted() {
+			j.front = append(j.front, f.rows...)
+			break
 		}
 		heap.Pop(f)
 		// Bounds come in two steps, and a node waits again for the second: what decides in

@@ -316,6 +316,9 @@ func mostUseful(short, size resources.Vector) (most int64) {
 // measured once.
 const gatherWork = 60
 
+// poolWork is what it takes to look at a task of the pool, in elementary work.
+const poolWork = 8
+
 // gatherLocal gathers the candidates on the node of a site as units.
 func (d *decision) gatherLocal(s *site) {
 	gauge := &d.c.digest.gauges[s.node]
@@ -335,6 +338,7 @@ type headroomPool struct {
 	singles  int             // how many of its units are single tasks, which come first
 	whole    bool            // thinning it has found nothing
 	thinned  bool            // it has only the best of the candidates
+	all      int             // how many single tasks it could have
 	partial  bool            // it has only some of them, thinned or cut
 	best     []pooledTask    // see thin
 	gangs    []pooledGang    // see thinGangs
@@ -358,7 +362,7 @@ func (p *headroomPool) gather(d *decision) {
 			}
 			p.meet(d, id)
 			if d.candidate(id, &s) {
-				d.trial.pay(2 * gatherWork)
+				d.trial.pay(poolWork)
 				ids = append(ids, id)
 			}
 		}
@@ -367,7 +371,7 @@ func (p *headroomPool) gather(d *decision) {
 	d.scratch.taken = p.withGangs(d, ids)
 	p.sums.sumUp(d, d.scratch.taken)
 	ids = d.scratch.taken[:len(ids)]
-	all := len(ids)
+	p.all = len(ids)
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
 	} else if p.cuts(d, len(ids)) {
@@ -378,9 +382,10 @@ func (p *headroomPool) gather(d *decision) {
 	if !p.whole && len(p.met) > thinTo {
 		p.met, p.thinned = p.thinGangs(d), true
 	}
-	p.partial = len(ids) < all || p.thinned
+	p.partial = len(ids) < p.all || p.thinned
 	slices.SortFunc(ids, d.compareGroups)
 	for _, id := range ids {
+		d.trial.pay(2 * gatherWork)
 		p.add(d, &s, id)
 	}
 }

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"math/bits"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -29,11 +30,14 @@ type Planner struct {
 	// Interval is the time that must pass between two attempts to preempt for
 	// an ask; see Ask.LastAttempt.
 	Interval time.Duration
-	// Budget bounds the elementary steps of the searches of a decision: each looks
-	// at a row of the problem and a class of candidates. What is found by then is the
-	// answer, and its proof says so. Most of it is for the levels of the cost, up to
-	// the sum of raw priorities. 0 means [DefaultBudget]. A million take about a
-	// millisecond.
+	// Budget bounds the elementary steps of a decision, which are all that it does beyond
+	// one pass over nodes, queues and tasks. Each looks at a row of the problem and a
+	// class of candidates, or takes about as long: a million take a few milliseconds.
+	// What is found by then is the answer, and its proof says so. Until there is any
+	// plan a decision goes on for 8 steps more for each task and type, and at least
+	// three million, whatever the budget; one search on one node is made in any case,
+	// which takes up to 1,000 for each of its tasks. Most of it is for the levels of the cost, up
+	// to the sum of raw priorities. 0 means [DefaultBudget].
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
@@ -112,7 +116,7 @@ func DefaultBudget(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
 	}
-	return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types))
+	return passOver(c)
 }
 
 // An Exemption is the question whether a task is exempt from preemption by an
@@ -310,6 +314,9 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
 	meter    cover.Meter // the budget of elementary work
+	begun    bool        // some search was made
+	aside    int64       // of the budget, for what comes after the present part; see bounder.within
+	overdraw int64       // how much more may be taken until there is any plan
 	proven   bool        // every search was complete
 	levels   bool        // every search has shown the least levels
 	lesser   bool        // it was shown that no plan has lesser levels than the best
@@ -343,7 +350,7 @@ func (t *trial) proof() Proof {
 
 // leastBudget is the elementary work that a decision may take in any cluster,
 // and smallBudget that in one of up to smallNodes and smallTasks, where answers
-// are to be exact to the last key. A million take about a millisecond.
+// are to be exact to the last key. A million take a few milliseconds.
 const (
 	leastBudget = 3 << 20
 	smallBudget = 1 << 27
@@ -357,15 +364,56 @@ const (
 // isSmall reports whether answers are to be exact to the last key.
 func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
 
-// allow gives the decision its budget of elementary work.
+// passOver returns how much a decision may take beyond its budget as long as it has no
+// plan: in large clusters as much as the budget is, if none is set.
+func passOver(c *Cluster) int64 { return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types)) }
+
+// allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {
-	if d.trial.meter.Left = d.p.Budget; d.trial.meter.Left <= 0 {
-		d.trial.meter.Left, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
+	m, budget := &d.trial.meter, d.p.Budget
+	if budget <= 0 {
+		budget, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
+	}
+	// What the first stage leaves of both is for the second, and then for RetryAt.
+	m.Left, d.trial.overdraw = min(budget, noLimit/2)-m.Used, passOver(d.c)
+	if d.stage == outsideLeaf {
+		d.trial.overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
-	if d.worker.Meter = &d.trial.meter; d.p.Exhaustive && d.p.Budget <= 0 {
-		d.trial.meter.Left = noLimit
+	if d.worker.Meter = m; d.p.Exhaustive && d.p.Budget <= 0 {
+		m.Left = noLimit / 2
 	}
+}
+
+// exhausted reports whether nothing of the budget is left, or of the present part of it,
+// or the caller ends the decision. Until there is any plan a decision goes on for a while
+// after its last part, for a plan is better than none.
+func (d *decision) exhausted() bool {
+	t := &d.trial
+	return t.meter.Stopped || t.meter.Left <= 0 && (d.best.found || t.aside > 0 || t.meter.Left <= -t.overdraw)
+}
+
+// affords reports whether a search among so many units can be begun: to make its problem
+// is paid for before anything is shown. What is not begun is not shown.
+func (d *decision) affords(units int) bool {
+	t, n := &d.trial, int64(units)
+	rows := int64(len(d.types) * (1 + len(d.needs.short)))
+	price := n * (gatherWork + 20*int64(bits.Len(uint(units))) + 24*rows)
+	left, more := t.meter.Left, int64(0)
+	if !d.best.found {
+		more = t.aside + t.overdraw
+	}
+	// The first search is made in any case: it is linear in the tasks of a node.
+	if price <= left+more || !d.best.found && !t.begun {
+		t.begun = true
+		return true
+	}
+	// That ends the present part, so that who looks at nodes in turn comes back to this one.
+	t.proven, t.levels = false, false
+	if t.meter.Left = min(left, 0); !d.best.found && t.aside == 0 {
+		t.meter.Left = -t.overdraw
+	}
+	return false
 }
 
 // pace returns how many choices the next search may make. It keeps a hard node

@@ -58,3 +58,24 @@ func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 		}
 	}
 }
+
+// No decision takes more than twice its budget, with a plan or without.
+func TestBudget_Holds(t *testing.T) {
+	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}, {500, 10_000}} {
+		for _, size := range []int64{1 << 10, 1 << 22, 1 << 28} {
+			f, ask := manyOnFewNodes(t, test[0], test[1], size)
+			budget := victims.DefaultBudget(f.c)
+			d := f.decide(&victims.Planner{}, ask)
+			require.LessOrEqual(t, d.Plan.Steps+d.Refusal.Steps, 2*budget, "%d tasks on %d nodes, %d asked", test[1], test[0], size)
+			// Until there is any plan a decision may take as much as the default, and one
+			// search on a node in any case.
+			most := max(budget, 1024*int64(test[1]/test[0]))
+			for _, given := range []int64{1, 1000, budget / 8} {
+				outcome := d.Outcome
+				d := f.decide(&victims.Planner{Budget: given}, ask)
+				require.Equal(t, outcome, d.Outcome, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
+				require.LessOrEqual(t, d.Plan.Steps+d.Refusal.Steps, given+most, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
+			}
+		}
+	}
+}
