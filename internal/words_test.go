@@ -29,7 +29,7 @@ var enumerations = []enumeration{
 	new(victims.Law), new(victims.Level), new(victims.Moment), new(victims.NodeVerdict), new(victims.Outcome), new(victims.OwnLeaf),
 	new(victims.Proof), new(victims.Reason), new(victims.Relaxable), new(victims.Rule), new(victims.State),
 	new(quota.Law), new(quota.Order), new(quota.Overshoot), new(quota.Result), new(quota.Rule),
-	new(jobs.Ending), new(jobs.Formula), new(jobs.Law), new(jobs.Reason), new(jobs.Rule),
+	new(jobs.Ending), new(jobs.Formula), new(jobs.Law), new(jobs.Reason), new(jobs.Rule), new(jobs.Trigger),
 }
 
 // TestWords_All: every exported enumeration of these packages is listed above.

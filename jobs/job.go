@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"time"
+
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -21,6 +23,10 @@ type Job struct {
 	// victims: the others run where there is room afterwards.
 	MinMembers int
 	MayNot     bool // must not preempt others: preemptionPolicy Never
+	// PendingSince is since when the job waits, and LastAttempt when preemption was
+	// last tried for it. The zero time is long ago. They count by guarantee only.
+	PendingSince time.Time
+	LastAttempt  time.Time
 	// Domain is the depth of the domain that all members share, those placed
 	// already included: 1 for the widest that nodes name. 0: they may run
 	// anywhere. See [victims.Node].

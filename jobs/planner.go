@@ -16,6 +16,15 @@ import (
 type Planner struct {
 	Cluster *victims.Cluster
 
+	// Trigger is what entitles a job to have victims, by default what its queue
+	// is guaranteed.
+	Trigger Trigger
+	// Interval is the time that must pass between two attempts to preempt for a
+	// job by guarantee; see Job.LastAttempt.
+	Interval time.Duration
+	// StrictPriority lets a job by guarantee take tasks of lower effective priority
+	// only, and not of equal priority. By priority it is always so.
+	StrictPriority bool
 	// Quotas are what queues may use for jobs. nil: nothing is bound.
 	Quotas *Quotas
 	// Minimum returns how many members a running job needs to be of use, and 0

@@ -60,5 +60,6 @@ func TestWords_RoundTrip(t *testing.T) {
 	t.Run("rules", func(t *testing.T) { checkWords[jobs.Rule](t, int(jobs.NumRules)-1) })
 	t.Run("laws", func(t *testing.T) { checkWords[jobs.Law](t, int(jobs.LawMinimal)) })
 	t.Run("formulas", func(t *testing.T) { checkWords[jobs.Formula](t, 3) })
+	t.Run("triggers", func(t *testing.T) { checkWords[jobs.Trigger](t, 2) })
 	t.Run("endings", func(t *testing.T) { checkWords[jobs.Ending](t, 4) })
 }

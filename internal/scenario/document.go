@@ -42,6 +42,7 @@ type Options struct {
 	StrictPriority           bool   // victims must be strictly lower
 	JobsNeedPreemptibleLabel bool   // who does not say so is not preemptible
 	OwnLeaf                  string // "", "met" or "any": whether asks and jobs may take tasks of their own leaf
+	JobTrigger               string // "", "guarantee" or "priority": what entitles a job to have victims
 	FairShares               bool   // guarantees are the leaves' fair shares
 }
 
@@ -120,14 +121,18 @@ func (d *decoder) document(v value) *Document {
 // ownLeafs are the words for what may be taken of the own leaf.
 var ownLeafs = []string{"", "met", "any"}
 
+// jobTriggers are the words for what entitles a job to have victims.
+var jobTriggers = []string{"", "guarantee", "priority"}
+
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
-	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "fairShares")
+	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares")
 	return Options{
 		Toleration:               optional(o, "toleration", d.boolean, false),
 		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
 		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
 		OwnLeaf:                  optional(o, "ownLeaf", oneOf(d, ownLeafs), ""),
+		JobTrigger:               optional(o, "jobTrigger", oneOf(d, jobTriggers), ""),
 		FairShares:               optional(o, "fairShares", d.boolean, false),
 	}
 }

@@ -164,7 +164,7 @@ func TestParse_Everything(t *testing.T) {
 				At: at("requests", 2), Kind: KindJob, Then: ThenFinish,
 				Job: &Job{
 					At: at("requests", 2, "job"), Name: "j", Queue: "root.p.y", Application: "app-j",
-					Priority: 100, Preemptible: ptr(true), MinMembers: 1, PreemptionPolicy: "Never", Domain: 2,
+					Priority: 100, Preemptible: ptr(true), MinMembers: 1, Age: 3 * time.Minute, PreemptionPolicy: "Never", Domain: 2,
 					Members: []Member{
 						{At: at("requests", 2, "job", "members", 0), Key: "j-0", Resources: amounts(0, 0, 1), Node: "n1", NodeSelector: Selector{"zone": "b"}},
 						{At: at("requests", 2, "job", "members", 1), Key: "j-1", Resources: amounts(0, 0, 0)},
@@ -193,7 +193,7 @@ func TestParse_Everything(t *testing.T) {
 			},
 		},
 		Options: Options{
-			Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", FairShares: true,
+			Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", JobTrigger: "priority", FairShares: true,
 		},
 		Expect: []Expectation{
 			{
@@ -252,6 +252,7 @@ func TestParse_Defaults(t *testing.T) {
 			}},
 			{At: at("requests", 2), Kind: KindJob, Then: ThenFinish, Job: &Job{
 				At: at("requests", 2, "job"), Name: "j", Queue: "all", Application: "app",
+				Age:     time.Hour,
 				Members: []Member{{At: at("requests", 2, "job", "members", 0), Key: "m", Resources: none}},
 			}},
 		},

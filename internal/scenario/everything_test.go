@@ -52,7 +52,7 @@ const everything = `{
     {"enforceQuota": {"queue": "root.p", "max": {"cpu": "2"}, "overshoot": "exact", "miss": {"cpu": "1"},
                       "order": "closest-match"}, "then": "nothing"},
     {"job": {"name": "j", "queue": "root.p.y", "application": "app-j", "priority": 100, "preemptible": true,
-             "minMembers": 1, "preemptionPolicy": "Never", "domain": 2,
+             "age": "3m", "minMembers": 1, "preemptionPolicy": "Never", "domain": 2,
              "members": [{"key": "j-0", "resources": {"gpu": "1"}, "node": "n1", "nodeSelector": {"zone": "b"}}, {"key": "j-1", "resources": {}}]},
      "then": "finish"},
     {"advance": "1m"},
@@ -60,7 +60,7 @@ const everything = `{
     {"start": [{"key": "t4", "queue": "root.p.x", "application": "app-x", "node": "n1", "resources": {"cpu": "1"}}]},
     {"enforceQuota": {"queue": "root", "miss": "2.5%", "order": "pack"}}
   ],
-  "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true, "ownLeaf": "met", "fairShares": true},
+  "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true, "ownLeaf": "met", "jobTrigger": "priority", "fairShares": true},
   "expect": [
     {"outcome": "plan", "request": 0, "key": "ask-1", "node": "n1", "victims": ["t2", "t1"],
      "placements": {"j-1": "n2"}, "reason": "over-guarantee", "counts": {"priority": 3},

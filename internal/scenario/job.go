@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/resources"
 )
@@ -16,11 +17,12 @@ type Job struct {
 	Queue            string
 	Application      string
 	Priority         int32
-	Preemptible      *bool    // nil: the document does not say
-	MinMembers       int      // at most len(Members); 0: all
-	Domain           int      // all members share a domain of this depth; 0: they need not
-	PreemptionPolicy string   // "", "Never" or "PreemptLowerPriority"
-	Members          []Member // at least one, of different keys
+	Preemptible      *bool         // nil: the document does not say
+	MinMembers       int           // at most len(Members); 0: all
+	Domain           int           // all members share a domain of this depth; 0: they need not
+	Age              time.Duration // since when it is pending; never negative
+	PreemptionPolicy string        // "", "Never" or "PreemptLowerPriority"
+	Members          []Member      // at least one, of different keys
 }
 
 // A Member is one task of a job.
@@ -34,7 +36,7 @@ type Member struct {
 
 // job reads a job.
 func (d *decoder) job(v value) Job {
-	o := d.object(v, "name", "queue", "application", "priority", "preemptible",
+	o := d.object(v, "name", "queue", "application", "priority", "age", "preemptible",
 		"minMembers", "preemptionPolicy", "domain", "members")
 	j := Job{
 		At:               v.at,
@@ -42,6 +44,7 @@ func (d *decoder) job(v value) Job {
 		Queue:            required(o, "queue", d.leafRef),
 		Application:      required(o, "application", d.name),
 		Priority:         optional(o, "priority", d.priority, 0),
+		Age:              optional(o, "age", d.duration, defaultAge),
 		Preemptible:      pointer(o, "preemptible", d.boolean),
 		PreemptionPolicy: optional(o, "preemptionPolicy", d.preemptionPolicy, ""),
 		Domain:           optional(o, "domain", d.count, 0),

@@ -88,6 +88,7 @@ var mistakesBeside = []mistake{
 	// Options and expectations.
 	{`"ownLeaf": "met"`, `"ownLeaf": "never"`, "options.ownLeaf", `"never"`, ErrValue},
 	{`"ownLeaf": "met"`, `"ownLeaf": true`, "options.ownLeaf", "true", ErrKind},
+	{`"jobTrigger": "priority"`, `"jobTrigger": "Priority"`, "options.jobTrigger", `"Priority"`, ErrValue},
 	{`"fairShares": true`, `"fairShares": "yes"`, "options.fairShares", `"yes"`, ErrKind},
 	{`"proof": "levels"`, `"proof": "full"`, "expect[0].proof", `"full"`, ErrValue},
 	{`"proof": "levels"`, `"proof": true`, "expect[0].proof", "true", ErrKind},

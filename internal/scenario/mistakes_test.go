@@ -25,7 +25,7 @@ var mistakes = []mistake{
 	{`"name": "everything",`, ``, "name", "", ErrMissing},
 	{`"note": "every field once"`, `"note": null`, "note", "null", ErrKind},
 	{`"note":`, `"Note":`, "Note", `"every field once"`, ErrField},
-	{`"options":`, `"comment":`, "comment", `{"toleration":true,"strictPriority":true,"jobsNeedPreemptibleLabel":true,"ownLeaf":"met","fairShares":true}`, ErrField},
+	{`"options":`, `"comment":`, "comment", `{"toleration":true,"strictPriority":true,"jobsNeedPreemptibleLabel":true,"ownLeaf":"met","jobTrigger":"priority","fairSh…`, ErrField},
 	{`"strict": true`, `"strict": true, "strict": true`, "strict", "true", ErrDuplicate},
 	{`"strict": true`, `"strict": 1`, "strict", "1", ErrKind},
 	{`"strict": true`, `"strict": "true"`, "strict", `"true"`, ErrKind},

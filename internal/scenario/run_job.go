@@ -40,6 +40,9 @@ type JobBound struct {
 // already are added first.
 func (r *runner) job(i int, q *Request) error {
 	job := r.jobOf(q.Job)
+	if err := r.instant(q.Job.At.Field("age"), q.Job.Age.String(), job.PendingSince); err != nil {
+		return err
+	}
 	if err := r.addMembers(q.Job, &job); err != nil {
 		return err
 	}
@@ -86,7 +89,8 @@ func (r *runner) job(i int, q *Request) error {
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	return jobs.Planner{
 		Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
-		OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
+		OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf], Trigger: jobTriggerOf[r.doc.Options.JobTrigger],
+		StrictPriority: r.doc.Options.StrictPriority,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool {
 			return r.selects(j.Members[class].NodeSelector, n)
 		},
@@ -118,7 +122,7 @@ func (r *runner) jobOf(j *Job) jobs.Job {
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		MayNot: j.PreemptionPolicy == jobs.PreemptionNever, Domain: j.Domain,
+		MayNot: j.PreemptionPolicy == jobs.PreemptionNever, Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
 	}
 	for i := range j.Members {
 		m := &j.Members[i]

@@ -3,6 +3,7 @@ package scenario
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -33,6 +34,8 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 
 // The words of a document as package victims has them.
 var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny}
+
+var jobTriggerOf = map[string]jobs.Trigger{"": jobs.ByGuarantee, "guarantee": jobs.ByGuarantee, "priority": jobs.ByPriority}
 
 // selects reports whether a selector admits a node.
 func (r *runner) selects(s Selector, n victims.NodeID) bool {

@@ -24,7 +24,7 @@ func write(doc *Document) obj {
 		"options": obj{
 			"toleration": doc.Options.Toleration, "strictPriority": doc.Options.StrictPriority,
 			"jobsNeedPreemptibleLabel": doc.Options.JobsNeedPreemptibleLabel,
-			"ownLeaf":                  doc.Options.OwnLeaf, "fairShares": doc.Options.FairShares,
+			"ownLeaf":                  doc.Options.OwnLeaf, "jobTrigger": doc.Options.JobTrigger, "fairShares": doc.Options.FairShares,
 		},
 	}
 	var types []string
@@ -232,7 +232,7 @@ func (w writer) request(r Request) obj {
 		j := r.Job
 		f := obj{
 			"name": j.Name, "queue": j.Queue, "application": j.Application, "priority": j.Priority,
-			"minMembers": j.MinMembers, "preemptionPolicy": j.PreemptionPolicy, "domain": j.Domain, "members": listOf(j.Members, w.member),
+			"minMembers": j.MinMembers, "age": j.Age.String(), "preemptionPolicy": j.PreemptionPolicy, "domain": j.Domain, "members": listOf(j.Members, w.member),
 		}
 		set(f, "preemptible", j.Preemptible)
 		o["job"] = f

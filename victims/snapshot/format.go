@@ -111,6 +111,7 @@ type job struct {
 	MinMembers  int      `json:"minMembers,omitempty"`
 	Policy      string   `json:"preemptionPolicy,omitempty"`
 	Domain      int      `json:"domain,omitempty"`
+	Age         string   `json:"age"`
 	Members     []member `json:"members"`
 }
 
@@ -140,6 +141,7 @@ type options struct {
 	Toleration     bool   `json:"toleration"`
 	StrictPriority bool   `json:"strictPriority"`
 	OwnLeaf        string `json:"ownLeaf"`
+	JobTrigger     string `json:"jobTrigger,omitempty"`
 }
 
 // encode writes a document as text.

@@ -15,11 +15,15 @@ import (
 // jobs writes the jobs, and asks the functions of their planner about them.
 func (w *writer) jobs() {
 	w.memberOf = make(map[string]string)
+	if len(w.s.Jobs) > 0 {
+		w.doc.Options.JobTrigger = w.s.JobPlanner.Trigger.String()
+	}
 	for i := range w.s.Jobs {
 		j := &w.s.Jobs[i]
 		e := &job{
 			Name: w.text(j.Name), Queue: w.c.Tree().Path(j.Queue), Application: w.application(j.Application, j.Name),
 			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.Domain,
+			Age: w.age(j.PendingSince),
 		}
 		if j.MayNot {
 			e.Policy = jobs.PreemptionNever
