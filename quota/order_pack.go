@@ -14,7 +14,8 @@ import (
 type packer struct {
 	rows   []int32 // the tasks that may be taken, node by node
 	groups []packGroup
-	place  []int32 // of each node in node order, by NodeID
+	place  []int32 // of each node, by NodeID
+	closed []victims.NodeID
 	sum    resources.Vector
 }
 
@@ -83,7 +84,8 @@ func (r *roster) group(open resources.Vector) {
 // nodeOf returns the node of a task.
 func (r *roster) nodeOf(i int32) victims.NodeID { return r.c.NodeOf(r.tasks[i].id) }
 
-// placeNodes numbers the nodes in node order, once in an enforcement.
+// placeNodes numbers the nodes in node order, once in an enforcement. Closed
+// nodes are not in node order, and may have tasks: they come after it, by name.
 func (r *roster) placeNodes() {
 	k := &r.packer
 	if len(k.place) > 0 {
@@ -91,6 +93,14 @@ func (r *roster) placeNodes() {
 	}
 	n := int32(0)
 	for node := range r.c.Nodes() {
+		k.set(node, n)
+		n++
+	}
+	k.closed = r.c.ClosedNodes(k.closed[:0])
+	slices.SortFunc(k.closed, func(a, b victims.NodeID) int {
+		return cmp.Compare(r.c.NodeView(a).Name, r.c.NodeView(b).Name)
+	})
+	for _, node := range k.closed {
 		k.set(node, n)
 		n++
 	}

@@ -61,3 +61,23 @@ func TestPack_Ranks(t *testing.T) {
 	f.task("b", "a", 5, func(t *victims.Task) { t.Node = id })
 	require.Equal(t, []string{"b"}, keys(f.enforce("a", slots(5))))
 }
+
+// A task of a closed node goes as any other: closed nodes have places of their
+// own, after all others and by name, so that each of them still goes as a whole.
+func TestPack_ClosedNodes(t *testing.T) {
+	f := newFixture(t, leaf("a"))
+	f.e.Order = quota.Pack
+	on := func(id victims.NodeID) func(*victims.Task) { return func(t *victims.Task) { t.Node = id } }
+	n3, n2 := f.node("n3"), f.node("n2")
+	f.task("a", "a", 5, on(n3))
+	f.task("b", "a", 5, on(n2))
+	f.task("c", "a", 5)
+	f.task("d", "a", 5, on(n3))
+	f.task("e", "a", 5, on(n2))
+	f.task("f", "a", 5)
+	require.NoError(t, f.c.RemoveNode("n3"))
+	require.NoError(t, f.c.RemoveNode("n2"))
+	for _, want := range [][]string{{"c"}, {"c", "f"}, {"c", "f", "b"}, {"c", "f", "b", "e"}, {"c", "f", "b", "e", "a"}} {
+		require.ElementsMatch(t, want, keys(f.enforce("a", slots(int64(30-5*len(want))))))
+	}
+}
