@@ -66,7 +66,8 @@ type Plan struct {
 type Proof uint8
 
 const (
-	// NoProof: the plan is the best one found within the budget.
+	// NoProof: the plan is the best one found within the budget. If it has opted-out
+	// victims, a search for a plan without has had a share of its own.
 	NoProof Proof = iota
 	// ProofLevels: no lawful plan is less in the levels of its cost. So who is
 	// stopped, how many and of which rank cannot be bettered, but perhaps the

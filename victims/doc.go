@@ -79,7 +79,8 @@
 //
 //  1. Opting out is a strong suggestion, not a guarantee. A plan has opted-out
 //     victims only if no plan does without, and then the fewest. It is the first
-//     level of the [Cost]; see [Eligible.Levels] in eligible.go.
+//     level of the [Cost]; see [Eligible.Levels] in eligible.go. If the budget ends
+//     before that is shown, Plan.Proof is [NoProof].
 //  2. No queue ends below its guarantee, or below what it had if that was
 //     less, in any type and at every level. See [Rooms] in guarantee.go.
 //  3. Never the same application. See [Eligible.Veto] in eligible.go.

@@ -104,6 +104,73 @@ func (d bounder) searchBounded() {
 	}
 }
 
+// spareShare is one part in so many of the budget that goes, beyond it, to the question
+// whether there is a plan without opted-out victims. It is not measured.
+const spareShare = 2
+
+// spare looks for a plan without opted-out victims if the best has some and it is not
+// shown that all have. (Law 1: whoever opted out goes only if no plan does without.)
+//
+// The question has a share of its own, whatever the searches before have taken. With
+// those who opted out left alone it is much smaller than theirs: on most nodes the others
+// do not give enough.
+func (d bounder) spare() {
+	if !d.best.found || d.best.total.Levels[LevelOptedOut] == 0 || d.trial.proof() != NoProof || d.p.Predicate != nil || d.p.Exhaustive {
+		return
+	}
+	d.forget()
+	d.trial.sparing = true
+	left := d.trial.meter.Left
+	d.trial.meter.Left = d.budget() / spareShare
+	d.searchRoomy()
+	d.searchSparing()
+	d.trial.meter.Left = left
+	d.trial.sparing = false
+	d.trial.proven, d.trial.levels = false, false
+	d.forget()
+}
+
+// searchSparing looks at the nodes on which those who did not opt out have most of what is
+// lacking, those first on which they have most.
+func (d bounder) searchSparing() {
+	f := &d.problem.front
+	f.rows = f.rows[:0]
+	for _, n := range d.nodes {
+		if short := d.scratch.short; d.usable(n) && d.nodeNeed(short, n) != 0 {
+			if times := timesOver(d.c.row(d.c.digest.optedIn, n), short); times >= 1<<16 {
+				f.rows = append(f.rows, prospect{node: n, spare: times})
+			}
+		}
+	}
+	slices.SortFunc(f.rows, func(a, b prospect) int {
+		if a.spare == b.spare && d.c.comesBefore(a.node, b.node) || a.spare > b.spare {
+			return -1
+		}
+		return 1
+	})
+	for i := range f.rows {
+		if d.exhausted() || d.pool.hopeless {
+			return
+		}
+		d.look(f.rows[i].node)
+	}
+}
+
+// timesOver returns how many times amounts meet what is lacking, in units of 2^-16.
+func timesOver(amounts, short resources.Vector) int64 {
+	times := int64(noLimit)
+	for t, lack := range short {
+		if lack <= 0 {
+			continue
+		}
+		if hi, lo := bits.Mul64(uint64(amounts[t]), 1<<16); hi < uint64(lack) {
+			quo, _ := bits.Div64(hi, lo, uint64(lack))
+			times = min(times, int64(min(quo, noLimit)))
+		}
+	}
+	return times
+}
+
 // searchAround searches the nodes in the order of a scan, and if a part of the budget
 // is spent, in that of their bounds.
 //
@@ -375,6 +442,9 @@ func (d bounder) look(n NodeID) {
 	b := nodeBound{node: n}
 	short, one := d.scratch.short, oneBounder{d}
 	if !d.usable(n) || d.nodeNeed(short, n) == 0 || one.tells(n, short) || d.problem.likeness.beats(d, n, short) || !d.boundClosely(&b, short) {
+		return
+	}
+	if d.trial.sparing && b.levels[LevelOptedOut] > 0 {
 		return
 	}
 	d.problem.set.found = false

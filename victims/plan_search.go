@@ -53,9 +53,7 @@ func (d *decision) choose() (found bool) {
 	d.trial.reset()
 	d.allow()
 	d.best.found = false
-	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
-	d.local.picked = -1 // since then tasks may have come and gone
-	d.problem.likeness.forget()
+	d.forget()
 	d.gangs.reset(d)
 	d.problem.units.reset(d)
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
@@ -72,6 +70,14 @@ func (d *decision) choose() (found bool) {
 	return found
 }
 
+// forget forgets what was found out about candidates: others are, or tasks have come and
+// gone.
+func (d *decision) forget() {
+	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
+	d.local.picked = -1
+	d.problem.likeness.forget()
+}
+
 // searchNodes leaves the best node and victims in d.best, and reports whether there
 // are any.
 func (d *decision) searchNodes() bool {
@@ -82,6 +88,7 @@ func (d *decision) searchNodes() bool {
 		d.inSequence.search()
 	default:
 		d.bounds.searchBounded()
+		d.bounds.spare()
 	}
 	return d.best.found
 }

@@ -210,8 +210,14 @@ func (d *decision) helps(id TaskID, s *site) bool {
 // candidate reports whether no rule keeps a task from being a victim by itself,
 // for the node of a site. The caller is asked last.
 func (d *decision) candidate(id TaskID, s *site) bool {
-	return d.c.tasks[id].state != Granted && d.eligible.Veto(id) == 0 && d.helps(id, s) &&
+	return d.c.tasks[id].state != Granted && !d.spares(id) && d.eligible.Veto(id) == 0 && d.helps(id, s) &&
 		d.gangs.alone(d.gangs.of(id)) && d.eligible.Protected(id) == 0 && !d.eligible.exempt(id)
+}
+
+// spares reports whether a task is let alone for now because it opted out; see
+// [bounder.spare].
+func (d *decision) spares(id TaskID) bool {
+	return d.trial.sparing && d.c.tasks[id].flags.has(flagOptedOut)
 }
 
 // gangHelps reports whether a gang can go whole, and some member of it reduces
@@ -221,12 +227,14 @@ func (d *decision) gangHelps(row int32, s *site) bool {
 	if g.rule != 0 {
 		return false
 	}
+	helps := false
 	for _, id := range g.members {
-		if d.helps(id, s) {
-			return true
+		if d.spares(id) {
+			return false
 		}
+		helps = helps || d.helps(id, s)
 	}
-	return false
+	return helps
 }
 
 // gather collects the candidates on the node of a site, and the gangs that have

@@ -36,7 +36,9 @@ type Planner struct {
 	// What is found by then is the answer, and its proof says so. Until there is any
 	// plan a decision goes on for 8 steps more for each task and type, and at least
 	// three million, whatever the budget; one search on one node is made in any case,
-	// which takes up to 1,000 for each of its tasks. Most of it is for the levels of the cost, up
+	// which takes up to 1,000 for each of its tasks. If the best plan has opted-out
+	// victims and nothing is shown of it, a search for one without takes up to half as
+	// much again. Most of it is for the levels of the cost, up
 	// to the sum of raw priorities. 0 means [DefaultBudget].
 	Budget int64
 	// Stop ends a decision early once it returns true, as it must from then on.
@@ -314,6 +316,7 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
 	meter    cover.Meter // the budget of elementary work
+	sparing  bool        // nobody who opted out is a candidate
 	begun    bool        // some search was made
 	aside    int64       // of the budget, for what comes after the present part; see bounder.within
 	overdraw int64       // how much more may be taken until there is any plan
@@ -364,18 +367,24 @@ const (
 // isSmall reports whether answers are to be exact to the last key.
 func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
 
+// budget returns the elementary work that the decision may take.
+func (d *decision) budget() int64 {
+	if d.p.Budget > 0 {
+		return min(d.p.Budget, noLimit/2)
+	}
+	return DefaultBudget(d.c)
+}
+
 // passOver returns how much a decision may take beyond its budget as long as it has no
 // plan: in large clusters as much as the budget is, if none is set.
 func passOver(c *Cluster) int64 { return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types)) }
 
 // allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {
-	m, budget := &d.trial.meter, d.p.Budget
-	if budget <= 0 {
-		budget, d.trial.brief = DefaultBudget(d.c), d.c.TaskLen() > exactTasks
-	}
+	m := &d.trial.meter
+	d.trial.brief = d.p.Budget <= 0 && d.c.TaskLen() > exactTasks
 	// What the first stage leaves of both is for the second, and then for RetryAt.
-	m.Left, d.trial.overdraw = min(budget, noLimit/2)-m.Used, passOver(d.c)
+	m.Left, d.trial.overdraw = d.budget()-m.Used, passOver(d.c)
 	if d.stage == outsideLeaf {
 		d.trial.overdraw /= 2
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -78,4 +79,19 @@ func TestBudget_Holds(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Law 1 holds where the budget ends, too: with gangs, which make a proof
+// long, a plan without opted-out victims is found.
+func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
+	load := workload.Hard{
+		Nodes: 5000, Tasks: 30, Seed: 6352617325879458989, Gangs: 4, Shapes: 5, Priorities: 4, OptOuts: 30,
+	}
+	s := load.Subject(load.Build(), 10)
+	s.Planner.Minimum = func(string) int { return 2 } // of 4
+	s.Decide()
+	d := &s.Decision
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Zero(t, d.Plan.Cost.OptedOut)
+	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultBudget(s.Planner.Cluster))
 }
