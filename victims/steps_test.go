@@ -95,3 +95,41 @@ func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
 	require.Zero(t, d.Plan.Cost.OptedOut)
 	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultBudget(s.Planner.Cluster))
 }
+
+// A plan is found where laws of many queues bind, headroom is short, and nearly all of the
+// budget goes to nodes without one.
+func TestBudget_FindsSomePlan(t *testing.T) {
+	r := rand.New(rand.NewPCG(5331615915163166982, 31))
+	of := func(list ...int) int { return list[r.IntN(len(list))] }
+	load := workload.Hard{Nodes: 1000, Tasks: 30, Seed: r.Uint64()}
+	k := int64(of(2, 4, 10, 20))
+	load.Types, load.Shapes, load.Levels = of(2, 4, 8), of(0, 3, 10), of(0, 1, 2)
+	load.OptOuts, load.Priorities = of(0, 10, 90), of(1, 3, 20)
+	load.Gangs, load.Budgets, load.OwnCosts = of(0, 2, 4), of(0, 5, 40), of(0, 1) == 1
+	require.Equal(t, 0, of(0, 1), "the ask wants all types")
+	c := load.Build()
+	s := load.Subject(c, k)
+	require.Equal(t, 1, of(0, 1), "guarantees bind")
+	for q := range c.Tree().All() {
+		if c.Tree().Contains(q, s.Ask.Queue) || r.IntN(5) == 0 {
+			continue
+		}
+		most := int64(2)
+		if !c.Tree().IsLeaf(q) {
+			most = 5
+		}
+		used := c.Tree().Usage(q)
+		l := resources.Limit{Value: make(resources.Vector, len(used))}
+		for i := range used {
+			if r.IntN(2) == 0 {
+				l.Defined = l.Defined.With(i)
+				l.Value[i] = max(0, used[i]-r.Int64N(most*1000+500))
+			}
+		}
+		require.NoError(t, c.SetGuaranteed(q, l))
+	}
+	s.Decide()
+	d := &s.Decision
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultBudget(c))
+}
