@@ -1,7 +1,6 @@
 package quota
 
 import (
-	"slices"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
@@ -105,23 +104,40 @@ func (x *inspection) sumOf(job string, some func(victims.TaskID) bool) []int64 {
 	return sum
 }
 
-// mostBack returns, per type, the most that a gang that goes can free less, and
-// still go one by one: all but the smallest members, as many as it can spare.
-// Which of them went one by one is not known, so that this is a bound.
-func (x *inspection) mostBack(g *auditedGang) []int64 {
-	back := make([]int64, x.types)
-	sizes := make([]int64, len(g.members))
-	for t := range x.types {
-		for i, key := range g.members {
-			id, _ := x.c.Lookup(key)
-			sizes[i] = x.c.TaskView(id).Size[t]
-		}
-		slices.Sort(sizes)
-		for _, v := range sizes[min(g.spare, len(sizes)):] {
-			back[t] += v
-		}
+// comesBack reports whether as many members of a gang that goes as it needs to run could
+// stay, and no less of the target would be freed. It looks at all sets of members, and if
+// they are too many it says no.
+func (x *inspection) comesBack(g *auditedGang) bool {
+	steps := 1 << 14
+	spare := make([]int64, x.types)
+	for t := range spare {
+		gone := x.gone(x.o.Queue, t)
+		spare[t] = gone - min(x.target[t], gone)
 	}
-	return back
+	var some func(rest []string, missing int) bool
+	some = func(rest []string, missing int) bool {
+		if missing == 0 {
+			return true
+		}
+		for i := 0; i+missing <= len(rest) && steps > 0; i++ {
+			steps--
+			id, _ := x.c.Lookup(rest[i])
+			size := x.c.TaskView(id).Size
+			fits := true
+			for t, v := range size {
+				spare[t] -= v
+				fits = fits && spare[t] >= 0
+			}
+			if fits && some(rest[i+1:], missing-1) {
+				return true
+			}
+			for t, v := range size {
+				spare[t] += v
+			}
+		}
+		return false
+	}
+	return some(g.members, max(len(g.members)-g.spare, 1))
 }
 
 // goesWith returns what goes with a task that stays, and the budgets of it all:

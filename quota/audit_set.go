@@ -49,13 +49,10 @@ func (x *inspection) set() {
 // needed reports whether less of the target would be freed if a victim stayed,
 // alone, or with as many members of its gang as have to stay with it.
 func (x *inspection) needed(t *victims.Task) bool {
-	least := t.Size
 	if g := x.gang(t.Job); g != nil && g.gone > g.spare {
-		if least = x.mostBack(g); g.members[0] != t.Key {
-			return true // told of the first member only
-		}
+		return g.members[0] != t.Key || !x.comesBack(g) // told of the first member only
 	}
-	q := x.o.Queue
+	least, q := t.Size, x.o.Queue
 	return x.any(least, func(i int) bool { return x.gone(q, i)-least[i] < min(x.target[i], x.gone(q, i)) })
 }
 

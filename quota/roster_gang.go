@@ -111,7 +111,6 @@ func (r *roster) rest(dst resources.Vector, gang int32) resources.Vector {
 	return dst
 }
 
-// unitSize sets dst to what goes back with a victim: all that were taken with
 // it as one unit.
 func (r *roster) unitSize(dst resources.Vector, i int32) resources.Vector {
 	if !r.tasks[i].asOneUnit {

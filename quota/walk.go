@@ -17,6 +17,10 @@ type walker struct {
 	unit resources.Vector // the size of what goes, or stays, together
 
 	spare resources.Vector // see trim
+	// Of a gang of which some come back; see bringBack.
+	members, back []int32
+	smallest      []int64
+	steps         int
 }
 
 // walk frees as much of a goal of leaf w as it can, in order: each task that has

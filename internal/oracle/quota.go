@@ -82,20 +82,32 @@ func (e *enforcement) lawful() {
 	}
 }
 
-// spared checks the last trim: nothing that goes back on its own leaves as much
-// freed of what is to go.
+// spared checks the last trim: nothing that goes back leaves as much freed of what is to
+// go, neither a task by itself nor as many members of a gang that went whole as it needs.
 func (e *enforcement) spared() {
 	for _, v := range e.victims {
-		back := []*world.Task{v}
-		if e.stops(v.Job, e.victims) {
-			if v != membersOf(v.Job, e.victims)[0] {
-				continue // once per job
+		if !e.stops(v.Job, e.victims) {
+			if back := []*world.Task{v}; e.spares(back) {
+				e.report(Minimal, "%v can be given back", keysOf(back))
 			}
-			back = e.rest(v.Job)
+			continue
 		}
-		if back != nil && e.spares(back) {
+		if members := membersOf(v.Job, e.victims); v == members[0] { // once per job
+			e.sparedOf(nil, members, max(len(members)-e.surplus(v.Job), 1))
+		}
+	}
+}
+
+// sparedOf checks all sets of so many members of a gang that went whole.
+func (e *enforcement) sparedOf(back, rest []*world.Task, missing int) {
+	if missing == 0 {
+		if e.spares(back) {
 			e.report(Minimal, "%v can be given back", keysOf(back))
 		}
+		return
+	}
+	for i := range rest {
+		e.sparedOf(append(slices.Clone(back), rest[i]), rest[i+1:], missing-1)
 	}
 }
 

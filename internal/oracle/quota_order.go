@@ -7,18 +7,6 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// rest returns the unit of a job that goes as a whole: the members after those
-// that go one by one, in the order of taking. Under Pack the order is not told
-// here, and nor is the unit.
-func (e *enforcement) rest(job string) []*world.Task {
-	if e.c.Order == world.Pack {
-		return nil
-	}
-	members := membersOf(job, e.victims)
-	slices.SortFunc(members, e.compare)
-	return members[e.surplus(job):]
-}
-
 // compare is the order of taking in a leaf: plain before originators, lower
 // priority first, opted-in before opted-out, younger, then smaller, key.
 func (e *enforcement) compare(a, b *world.Task) int {
