@@ -50,7 +50,7 @@ func TestNoAllocs(t *testing.T) {
 		{"Guaranteed", func() { sinkLimit = tree.Guaranteed(z) }},
 		{"Max", func() { sinkLimit = tree.Max(z) }},
 		{"Governing", func() { sinkID, sinkBool = tree.Governing(z, 0) }},
-		{"Trigger", func() { sinkBool = tree.Trigger(z, 0b11).Holds() }},
+		{"Trigger", func() { sinkBool = tree.Trigger(z, 0b11, nil).Holds() }},
 		{"Lookup", func() { sinkID, sinkBool = tree.Lookup("root.a.y.z") }},
 		{"Parent", func() { sinkID, sinkBool = tree.Parent(z) }},
 		{"CommonAncestor", func() { sinkID = tree.CommonAncestor(z, 2) }},

@@ -150,7 +150,7 @@ func BenchmarkTrigger(b *testing.B) {
 	b.Run(benchName, func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			sinkBool = tree.Trigger(leaf, 0b1111).Holds()
+			sinkBool = tree.Trigger(leaf, 0b1111, nil).Holds()
 		}
 	})
 }

@@ -218,7 +218,7 @@ func ExampleTree_Trigger() {
 	use(tree, "root.data", "8")
 	wants := resources.Positive(resources.Vector{2000})
 	for leaf := range tree.Leaves(queue.Root) {
-		switch x := tree.Trigger(leaf, wants); {
+		switch x := tree.Trigger(leaf, wants, nil); {
 		case x.Holds():
 			fmt.Println(tree.Path(leaf), "may take from outside", tree.Path(x.Needy))
 		case x.Governed:

@@ -26,7 +26,8 @@ type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
 	scarce resources.Mask
-	shares []int64 // a block of one amount per queue and type
+	dealt  []int64 // a block of one amount per queue and type
+	shares []int64 // the same after the cut
 
 	// Scratch for one type, and for the children of one queue.
 	claims  []claim // of every queue
@@ -38,7 +39,7 @@ type FairShares struct {
 }
 
 // Divide computes the share of every queue in the types of capacity. Each type is
-// divided on its own. A type that capacity does not define plays no part.
+// dealt on its own. A type that capacity does not define plays no part.
 //
 // demand has what each leaf wants, by the leaf's ID: what runs there and what
 // waits. What is not there is zero, and less than zero counts as zero. Rows of
@@ -58,6 +59,15 @@ type FairShares struct {
 //     most the rest.
 //   - Otherwise each gets S * B / sum of B.
 //
+// Then a leaf is cut to what it can use. Its scarce types are of use only together, in
+// the proportion in which it demands them: a task that lacks one of them does not run. So
+// of the scarce types that a leaf demands the one of which it was dealt the least part of
+// its demand says how much of the others it keeps: that part of their demand, rounded up,
+// and never less than its B. Here the demand is as it was given, before the max of the
+// leaf. What is cut is owed to nobody, and the share of a queue with children is what they
+// have together. A leaf whose tasks are of two kinds, some with and some without a scarce
+// type, should be two leaves: a share of 0 of one type makes the others 0.
+//
 // Units are whole. They go by largest remainder of the exact fractions, among
 // equals in tree order. Nothing is computed in floating point.
 //
@@ -73,22 +83,23 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	}
 	n := t.schema.Len()
 	f.tree, f.types, f.scarce = t, capacity.Defined, 0
-	f.shares = resize(f.shares, t.Len()*n)
-	clear(f.shares)
+	f.dealt = resize(f.dealt, t.Len()*n)
+	clear(f.dealt)
 	f.claims = resize(f.claims, t.Len())
 	for i := range capacity.Defined.All() {
 		f.claim(i, demand)
 		most, _ := capacity.Bound(i)
-		f.shares[i] = min(f.claims[Root].want, most)
+		f.dealt[i] = min(f.claims[Root].want, most)
 		for q := Root; int(q) < t.Len(); q++ {
 			switch {
 			case !t.IsLeaf(q):
 				f.deal(q, i)
-			case f.shares[int(q)*n+i] < f.claims[q].want:
+			case f.dealt[int(q)*n+i] < f.claims[q].want:
 				f.scarce = f.scarce.With(i)
 			}
 		}
 	}
+	f.cut(demand)
 	return nil
 }
 
@@ -98,7 +109,14 @@ func (f *FairShares) Of(q ID) resources.Limit {
 	return resources.Limit{Value: f.row(q), Defined: f.types}
 }
 
-// Scarce returns the types of which some leaf gets less than it wants. What a
+// Dealt returns what q was dealt, before its leaves were cut to what they can use: a view
+// as [FairShares.Of] returns one. Use it to tell somebody why a share is less.
+func (f *FairShares) Dealt(q ID) resources.Limit {
+	f.row(q)
+	return resources.Limit{Value: f.tree.row(f.dealt, q), Defined: f.types}
+}
+
+// Scarce returns the types of which some leaf is dealt less than it wants. What a
 // leaf wants beyond its own max does not count.
 func (f *FairShares) Scarce() resources.Mask { return f.scarce }
 

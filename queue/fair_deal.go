@@ -58,7 +58,7 @@ func (f *FairShares) claim(i int, demand []resources.Vector) {
 // deal divides the share of q in type i among its children.
 func (f *FairShares) deal(q ID, i int) {
 	t := f.tree
-	row := func(c ID) *int64 { return &f.shares[int(c)*t.schema.Len()+i] }
+	row := func(c ID) *int64 { return &f.dealt[int(c)*t.schema.Len()+i] }
 	share := *row(q)
 
 	f.by, f.heirs = f.by[:0], f.heirs[:0]
@@ -120,4 +120,56 @@ func (f *FairShares) level(rest int64) {
 		bases[at] += more
 	}
 	f.parts = bases
+}
+
+// cut makes the shares of what was dealt: no leaf keeps of a scarce type more than its
+// tightest one lets it use, but for what it is promised. (DESIGN.md, Shares: the cut.)
+func (f *FairShares) cut(demand []resources.Vector) {
+	t := f.tree
+	f.shares = append(f.shares[:0], f.dealt...)
+	if f.scarce.Len() < 2 {
+		return
+	}
+	for q := ID(t.Len() - 1); q >= Root; q-- {
+		row := t.row(f.shares, q)
+		if !t.IsLeaf(q) {
+			// Children come after their parent, so that they are done.
+			for i := range f.scarce.All() {
+				row[i] = 0
+				for c := range t.Children(q) {
+					row[i] += t.row(f.shares, c)[i]
+				}
+			}
+			continue
+		}
+		if int(q) < len(demand) {
+			f.cutLeaf(q, demand[q])
+		}
+	}
+}
+
+// cutLeaf cuts the shares of a leaf.
+func (f *FairShares) cutLeaf(q ID, demand resources.Vector) {
+	t := f.tree
+	dealt, row, tightest := t.row(f.dealt, q), t.row(f.shares, q), -1
+	for u := range f.scarce.All() {
+		if demand.At(u) > 0 && (tightest < 0 ||
+			wide.CmpRatio(uint64(dealt[u]), uint64(demand[u]), uint64(dealt[tightest]), uint64(demand[tightest])) < 0) {
+			tightest = u
+		}
+	}
+	if tightest < 0 {
+		return
+	}
+	for i := range f.scarce.All() {
+		d := max(demand.At(i), 0)
+		// Nobody is dealt more than it demands, so the quotient is at most d.
+		quo, rem := wide.MulDiv(uint64(dealt[tightest]), uint64(d), uint64(demand[tightest]))
+		base, _ := t.Guaranteed(q).Bound(i)
+		base = min(base, d)
+		if most, ok := t.Max(q).Bound(i); ok {
+			base = min(base, most)
+		}
+		row[i] = min(row[i], max(base, int64(quo+min(rem, 1))))
+	}
 }

@@ -28,6 +28,8 @@ var fairLaws = []law.Law{
 	{Name: "TypesAlone", Holds: fairTypesAlone},
 	{Name: "Guarantees", Holds: fairGuarantees},
 	{Name: "InputUnchanged", Holds: fairInputUnchanged},
+	{Name: "CutTwin", Holds: fairCutTwin},
+	{Name: "CutToUse", Holds: fairCutToUse},
 }
 
 func TestFairLaws(t *testing.T) { law.Check(t, fairLaws) }
@@ -69,16 +71,16 @@ func (d *division) divide(t *rapid.T) {
 	}
 }
 
-// each calls f for every queue and type of the capacity.
+// each calls f with what was dealt, for every queue and type of the capacity.
 func (d *division) each(f func(q ID, path string, i int, share int64)) {
 	for q := range d.tree.All() {
 		for i := range d.capacity.Defined.All() {
-			f(q, d.tree.Path(q), i, d.shares.Of(q).Value[i])
+			f(q, d.tree.Path(q), i, d.shares.Dealt(q).Value[i])
 		}
 	}
 }
 
-// fairTwin: the shares are those that fractions give, and so are the scarce types.
+// fairTwin: what is dealt is what fractions give, and so are the scarce types.
 func fairTwin(t *rapid.T) {
 	d := drawDivision(t)
 	var scarce resources.Mask
@@ -88,8 +90,8 @@ func fairTwin(t *rapid.T) {
 		d.twin.shares(want, root, least(d.twin.want(root, i), number(d.capacity.Value[i])), i)
 		for q := range d.tree.All() {
 			path := d.tree.Path(q)
-			if got := d.shares.Of(q).Value[i]; number(got).Cmp(want[path]) != 0 {
-				t.Fatalf("share %d of %s in type %d, want %s", got, path, i, want[path].RatString())
+			if got := d.shares.Dealt(q).Value[i]; number(got).Cmp(want[path]) != 0 {
+				t.Fatalf("dealt %d to %s in type %d, want %s", got, path, i, want[path].RatString())
 			}
 			if d.tree.IsLeaf(q) && want[path].Cmp(d.twin.want(path, i)) < 0 {
 				scarce = scarce.With(i)
@@ -109,7 +111,7 @@ func fairSum(t *rapid.T) {
 		}
 		sum, wants := new(big.Rat), new(big.Rat)
 		for c := range d.tree.Children(q) {
-			sum.Add(sum, number(d.shares.Of(c).Value[i]))
+			sum.Add(sum, number(d.shares.Dealt(c).Value[i]))
 			wants.Add(wants, d.twin.want(d.tree.Path(c), i))
 		}
 		if want := least(number(share), wants); sum.Cmp(want) != 0 {
@@ -139,7 +141,7 @@ func fairNotBelowBase(t *rapid.T) {
 		}
 		for c := range d.tree.Children(q) {
 			base := d.twin.base(d.tree.Path(c), i)
-			if got := d.shares.Of(c).Value[i]; bases.Cmp(number(share)) <= 0 && number(got).Cmp(base) < 0 {
+			if got := d.shares.Dealt(c).Value[i]; bases.Cmp(number(share)) <= 0 && number(got).Cmp(base) < 0 {
 				t.Fatalf("share %d of %s in type %d is below its base %s", got, d.tree.Path(c), i, base.RatString())
 			}
 		}
@@ -152,7 +154,7 @@ func fairLevel(t *rapid.T) {
 	d := drawDivision(t)
 	beyond := func(c ID, i int, unit int64) *big.Rat {
 		path := d.tree.Path(c)
-		x := new(big.Rat).Sub(number(d.shares.Of(c).Value[i]+unit), d.twin.base(path, i))
+		x := new(big.Rat).Sub(number(d.shares.Dealt(c).Value[i]+unit), d.twin.base(path, i))
 		return x.Quo(x, d.twin.weight(path))
 	}
 	d.each(func(q ID, _ string, i int, share int64) {
@@ -165,7 +167,7 @@ func fairLevel(t *rapid.T) {
 		}
 		for rich := range d.tree.Children(q) {
 			for poor := range d.tree.Children(q) {
-				full := number(d.shares.Of(poor).Value[i]).Cmp(d.twin.want(d.tree.Path(poor), i)) == 0
+				full := number(d.shares.Dealt(poor).Value[i]).Cmp(d.twin.want(d.tree.Path(poor), i)) == 0
 				if has := beyond(rich, i, -1); !full && has.Sign() > 0 && has.Cmp(beyond(poor, i, +1)) >= 0 {
 					t.Fatalf("%s has too much of type %d beside %s", d.tree.Path(rich), i, d.tree.Path(poor))
 				}
@@ -224,12 +226,12 @@ func (d *division) with(t *rapid.T, root Config) (shares []int64) {
 // fairMoreCapacity: more capacity lowers no share by more than one unit.
 func fairMoreCapacity(t *rapid.T) {
 	d := drawDivision(t)
-	before := slices.Clone(d.shares.shares)
+	before := slices.Clone(d.shares.dealt)
 	for i := range d.capacity.Value {
 		d.capacity.Value[i] += rapid.OneOf(rapid.Int64Range(0, 9), rapid.Int64Range(0, math.MaxInt64-d.capacity.Value[i])).Draw(t, "more")
 	}
 	d.divide(t)
-	for k, share := range d.shares.shares {
+	for k, share := range d.shares.dealt {
 		if share < before[k]-1 {
 			t.Fatalf("row %d was %d and is %d", k, before[k], share)
 		}
@@ -239,12 +241,12 @@ func fairMoreCapacity(t *rapid.T) {
 // fairOneUnitMore: one unit more changes no share by more than one unit.
 func fairOneUnitMore(t *rapid.T) {
 	d := drawDivision(t)
-	before := slices.Clone(d.shares.shares)
+	before := slices.Clone(d.shares.dealt)
 	for i := range d.capacity.Value {
 		d.capacity.Value[i]++
 	}
 	d.divide(t)
-	for k, share := range d.shares.shares {
+	for k, share := range d.shares.dealt {
 		if share < before[k]-1 || share > before[k]+1 {
 			t.Fatalf("row %d was %d and is %d", k, before[k], share)
 		}
@@ -265,7 +267,7 @@ func fairNobodyDemands(t *rapid.T) {
 	check(t, d.shares.Scarce(), resources.Mask(0), "scarce types")
 }
 
-// fairTypesAlone: each type is divided as if there were no other, and a limit has
+// fairTypesAlone: each type is dealt as if there were no other, and a limit has
 // the types of the capacity.
 func fairTypesAlone(t *rapid.T) {
 	d := drawDivision(t)
@@ -279,8 +281,8 @@ func fairTypesAlone(t *rapid.T) {
 			t.Fatal(err)
 		}
 		d.each(func(q ID, path string, k int, share int64) {
-			if k == i && alone.Of(q).Value[i] != share {
-				t.Fatalf("share of %s in type %d: %d, and alone %d", path, i, share, alone.Of(q).Value[i])
+			if k == i && alone.Dealt(q).Value[i] != share {
+				t.Fatalf("share of %s in type %d: %d, and alone %d", path, i, share, alone.Dealt(q).Value[i])
 			}
 		})
 		check(t, alone.Scarce(), d.shares.Scarce()&only.Defined, "scarce types")
@@ -314,4 +316,81 @@ func fairInputUnchanged(t *rapid.T) {
 	check(t, d.tree.String(), tree, "tree")
 	check(t, fmt.Sprint(d.demand), demand, "demand")
 	check(t, fmt.Sprint(d.capacity), capacity, "capacity")
+}
+
+// fairCutTwin: the shares are what is dealt after the cut, by fractions.
+func fairCutTwin(t *rapid.T) {
+	d := drawDivision(t)
+	want := map[ID][]*big.Rat{}
+	for q := ID(d.tree.Len() - 1); q >= Root; q-- {
+		path := d.tree.Path(q)
+		for i := range d.tree.Schema().Len() {
+			share := new(big.Rat)
+			switch {
+			case !d.capacity.Defined.Has(i):
+			case !d.tree.IsLeaf(q):
+				for c := range d.tree.Children(q) {
+					share.Add(share, want[c][i])
+				}
+				if !d.shares.Scarce().Has(i) {
+					share = number(d.shares.Dealt(q).Value[i])
+				}
+			default:
+				share = number(d.shares.Dealt(q).Value[i])
+				if part := d.tightest(q); part != nil && d.shares.Scarce().Has(i) {
+					most := ceiling(new(big.Rat).Mul(part, number(max(d.demand[q].At(i), 0))))
+					if base := d.twin.base(path, i); most.Cmp(base) < 0 {
+						most = base
+					}
+					share = least(share, most)
+				}
+			}
+			want[q] = append(want[q], share)
+			if got := d.shares.Of(q).Value[i]; number(got).Cmp(share) != 0 {
+				t.Fatalf("share %d of %s in type %d, want %s", got, path, i, share.RatString())
+			}
+		}
+	}
+}
+
+// tightest returns the least part of its demand that a leaf was dealt of a scarce type,
+// or nil if it demands none.
+func (d *division) tightest(q ID) (part *big.Rat) {
+	for u := range d.shares.Scarce().All() {
+		if v := d.demand[q].At(u); v > 0 {
+			p := new(big.Rat).Quo(number(d.shares.Dealt(q).Value[u]), number(v))
+			if part == nil || p.Cmp(part) < 0 {
+				part = p
+			}
+		}
+	}
+	return part
+}
+
+// ceiling returns the least whole number that is not below x.
+func ceiling(x *big.Rat) *big.Rat {
+	up := new(big.Int).Add(x.Num(), new(big.Int).Sub(x.Denom(), big.NewInt(1)))
+	return new(big.Rat).SetInt(up.Div(up, x.Denom()))
+}
+
+// fairCutToUse: no leaf keeps of one scarce type more than its tightest one lets it use,
+// promises apart. Nobody gets more by the cut, and no leaf less than it is promised and
+// wants, as far as that was dealt. With one scarce type nothing changes.
+func fairCutToUse(t *rapid.T) {
+	d := drawDivision(t)
+	for q := range d.tree.Leaves(Root) {
+		path, part := d.tree.Path(q), d.tightest(q)
+		for i := range d.capacity.Defined.All() {
+			share, dealt := d.shares.Of(q).Value[i], d.shares.Dealt(q).Value[i]
+			base := d.twin.base(path, i)
+			switch {
+			case share > dealt, number(share).Cmp(least(number(dealt), base)) < 0:
+				t.Fatalf("%s has %d of type %d, and was dealt %d with a base of %s", path, share, i, dealt, base.RatString())
+			case d.shares.Scarce().Len() < 2 || !d.shares.Scarce().Has(i):
+				check(t, share, dealt, "share of", path)
+			case part != nil && number(share-1).Cmp(new(big.Rat).Mul(part, number(max(d.demand[q].At(i), 0)))) >= 0 && number(share).Cmp(base) > 0:
+				t.Fatalf("%s keeps %d of type %d, and can use %s of its demand", path, share, i, part.RatString())
+			}
+		}
+	}
 }

@@ -27,6 +27,8 @@ type shareCase struct {
 	}
 	Demand   map[string]map[string]int64
 	Capacity map[string]int64
+	Dealt    map[string]map[string]int64 // before the cut
+	Scarce   []string
 	Shares   map[string]map[string]int64
 }
 
@@ -35,7 +37,7 @@ func shareCases(t testing.TB) []shareCase {
 	require.NoError(t, err)
 	var file struct{ Cases []shareCase }
 	require.NoError(t, json.Unmarshal(text, &file))
-	require.Len(t, file.Cases, 61)
+	require.Len(t, file.Cases, 66)
 	return file.Cases
 }
 
@@ -120,16 +122,24 @@ func TestFairShares(t *testing.T) {
 			s := tree.Schema()
 			var f FairShares
 			require.NoError(t, f.Divide(tree, c.demand(tree), limitOf(s, c.Capacity)))
-			got := map[string]map[string]int64{}
-			for q := range tree.All() {
-				share := f.Of(q)
-				amounts := map[string]int64{}
-				for i := range share.Defined.All() {
-					amounts[s.Name(i)] = share.Value[i]
+			byName := func(of func(ID) resources.Limit) map[string]map[string]int64 {
+				got := map[string]map[string]int64{}
+				for q := range tree.All() {
+					share, amounts := of(q), map[string]int64{}
+					for i := range share.Defined.All() {
+						amounts[s.Name(i)] = share.Value[i]
+					}
+					got[tree.Path(q)] = amounts
 				}
-				got[tree.Path(q)] = amounts
+				return got
 			}
-			require.Equal(t, c.Shares, got)
+			require.Equal(t, c.Dealt, byName(f.Dealt), "dealt")
+			require.Equal(t, c.Shares, byName(f.Of))
+			scarce := []string{}
+			for i := range f.Scarce().All() {
+				scarce = append(scarce, s.Name(i))
+			}
+			require.ElementsMatch(t, c.Scarce, scarce)
 		})
 	}
 }

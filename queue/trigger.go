@@ -15,7 +15,7 @@ type Trigger struct {
 	// Storm freedom).
 	Needy ID
 	// Met are the types of the ask whose governing queue has its guarantee or
-	// more already.
+	// more already, or would have it before the last member of a job.
 	Met resources.Mask
 }
 
@@ -28,11 +28,15 @@ func (x Trigger) Holds() bool { return x.Governed && x.Met == 0 }
 // types, those of which it asks for more than zero: see [resources.Positive]. Use
 // it before a search for victims: if it does not hold, no task has to be looked at.
 //
+// For a job, before is what its members ask for together, less the largest amount of each
+// type that one of them has: the members ask one after another, the largest last, and the
+// last of them has to find the queue under its guarantee. For an ask it is nil.
+//
 // A queue is under its guarantee if its effective usage is less, be it by one unit
 // only. Only the nearest guarantee of a type counts: a queue further up that has
 // its own does not stop the ask. Types beyond those of the tree count as ungoverned.
 // The cost is depth times types.
-func (t *Tree) Trigger(leaf ID, types resources.Mask) (x Trigger) {
+func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (x Trigger) {
 	// Law 4: only a queue under its guarantee triggers.
 	for i := range types.All() {
 		q, ok := t.Governing(leaf, i)
@@ -41,7 +45,7 @@ func (t *Tree) Trigger(leaf ID, types resources.Mask) (x Trigger) {
 		}
 		// On a path the lower queue has the larger number.
 		x.Governed, x.Needy = true, max(x.Needy, q)
-		if g, _ := t.Guaranteed(q).Bound(i); t.effective(q, i) >= g {
+		if g, _ := t.Guaranteed(q).Bound(i); t.effective(q, i) >= g-before.At(i) {
 			x.Met = x.Met.With(i)
 		}
 	}

@@ -41,7 +41,7 @@ func TestTrigger_Law4(t *testing.T) {
 			for leaf, amounts := range test.used {
 				require.NoError(t, tree.Add(mustLookup(t, tree, leaf), vector(amounts)))
 			}
-			got := tree.Trigger(mustLookup(t, tree, test.leaf), test.types)
+			got := tree.Trigger(mustLookup(t, tree, test.leaf), test.types, nil)
 			require.Equal(t, test.want, got)
 			require.Equal(t, test.holds, got.Holds())
 		})
@@ -52,9 +52,9 @@ func TestTrigger_Law4(t *testing.T) {
 func TestTrigger_Leaving(t *testing.T) {
 	tree := mustNew(t, node("root", "", "", node("a", "gpu=2", "")), Strict)
 	require.NoError(t, tree.Add(1, vector("gpu=3")))
-	require.False(t, tree.Trigger(1, 1).Holds())
+	require.False(t, tree.Trigger(1, 1, nil).Holds())
 	require.NoError(t, tree.Mark(1, vector("gpu=2")))
-	require.True(t, tree.Trigger(1, 1).Holds())
+	require.True(t, tree.Trigger(1, 1, nil).Holds())
 }
 
 var triggerLaws = []law.Law{{Name: "Trigger", Holds: trigger}}
@@ -80,7 +80,7 @@ func trigger(t *rapid.T) {
 	leaf := rapid.SampledFrom(w.leaves(w.root.Name)).Draw(t, "leaf")
 	wants := mask(t, w.schema)
 	q, _ := tree.Lookup(leaf)
-	got := tree.Trigger(q, wants)
+	got := tree.Trigger(q, wants, nil)
 
 	needy, met := "", resources.Mask(0)
 	for i := range w.schema.Len() {
