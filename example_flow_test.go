@@ -126,7 +126,7 @@ func Example_wholeJob() {
 	job := jobs.Job{Name: "llm", Application: "llm", Queue: prod, Priority: 10, Members: []jobs.Member{
 		{Key: "llm-0", Size: cores(6)}, {Key: "llm-1", Size: cores(2)}, {Key: "llm-2", Size: cores(2)},
 	}}
-	planner := jobs.Planner{Cluster: c}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
 	var d jobs.Decision
 	check(planner.Decide(&d, &job, noon))
 	fmt.Print(d.Describe(c))

@@ -33,7 +33,7 @@ func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod
 	}
 	// Law 4: some queue of the path lacks what it is guaranteed. If that is the
 	// fence root or a queue above it, everybody in reach is inside the needy queue.
-	x := tree.Trigger(leaf, resources.Positive(ask.size))
+	x := tree.Trigger(leaf, resources.Positive(ask.size), nil)
 	inside := slices.Contains(slices.Collect(fence.Path(tree, leaf)), x.Needy) && x.Needy != fence.Root(tree, leaf)
 	if !x.Holds() || !inside {
 		fmt.Println(ask.name, "may not preempt")

@@ -19,7 +19,12 @@ import (
 //
 // An Auditor serves one goroutine at a time. It never changes the cluster.
 type Auditor struct {
-	Cluster   *victims.Cluster
+	Cluster *victims.Cluster
+
+	Trigger        Trigger
+	StrictPriority bool
+	Interval       time.Duration
+
 	Quotas    *Quotas
 	Minimum   func(job string) int
 	Exempt    func(victims.Exemption) (until time.Time, exempt bool)
@@ -27,7 +32,8 @@ type Auditor struct {
 	Predicate func(p *Placing) bool
 	OwnLeaf   victims.OwnLeaf
 
-	x audit
+	trusts bool // what the caller says of members that run
+	x      audit
 }
 
 // Audit appends to dst what is wrong, at the instant now, with plan p for the
@@ -91,8 +97,10 @@ func (x *audit) run() {
 	x.filter(x.report)
 	x.domain(x.report)
 	x.sumUp()
+	x.priority(x.report)
 	if len(x.plan.Victims) > 0 {
-		x.trigger(x.report)
+		x.precondition(x.report)
+		x.formulas(x.report)
 	}
 	x.judgeAll()
 	x.guarantee(x.report)

@@ -33,12 +33,14 @@ type auditCase struct {
 
 	auditAmounts
 
-	fence   queue.ID
-	victims []victims.TaskID // those that count: known, running, each once
-	listed  []bool           // by task
-	units   []auditUnit
-	gangs   []auditGang
-	gangOf  map[string]int
+	fence    queue.ID
+	inside   queue.ID // E, the lowest governing queue, if starving is set
+	starving bool
+	victims  []victims.TaskID // those that count: known, running, each once
+	listed   []bool           // by task
+	units    []auditUnit
+	gangs    []auditGang
+	gangOf   map[string]int
 }
 
 func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {

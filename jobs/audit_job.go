@@ -40,6 +40,7 @@ func (x *audit) wellFormed(yield func(Violation) bool) {
 	for _, at := range x.plan.Placements {
 		x.enter(at)
 	}
+	x.findNeedy()
 	x.fence = queue.Root
 	for q := range x.tree.Up(x.job.Queue) { // law 7: the nearest fence, the leaf included
 		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
@@ -119,15 +120,11 @@ func (x *audit) hosts(yield func(Violation) bool) {
 	}
 }
 
-// trigger yields what forbids the job to have victims: on coming amounts, for a
-// non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
-func (x *audit) trigger(yield func(Violation) bool) {
-	// Plans without victims never come here.
-	if x.job.MayNot && !yield(Violation{Law: LawMayPreempt}) {
-		return
-	}
+// formulas yields the formulas that forbid the job to have victims: on coming amounts,
+// for a non-preemptible job N + rem <= min, for a preemptible one that it is admitted.
+func (x *audit) formulas(yield func(Violation) bool) {
 	for i := range x.sums {
-		if !x.keepsFormulas(LawTrigger, &x.sums[i], x.asked, yield) {
+		if !x.keepsFormulas(LawFormula, &x.sums[i], x.asked, yield) {
 			return
 		}
 	}

@@ -19,8 +19,13 @@ const (
 	LawFilter      // the caller's filter lets members run there
 	LawDomain      // and they share a domain, if the job requires one
 
+	LawMember     // a member that runs has the raw priority of its job
 	LawMayPreempt // a job with victims may preempt
-	LawTrigger    // and the quotas let it
+	LawDelay      // it is pending for the delay of its queue
+	LawInterval   // and was not tried too recently
+	LawMax        // no queue of its path is over its max already in a type that it wants
+	LawTrigger    // law 4: a type of it is governed, and each queue that governs one is under its guarantee before the last member
+	LawFormula    // the quotas let it preempt
 
 	LawKnown          // each victim is a task, by row and key
 	LawOnce           // no task is named twice
@@ -29,6 +34,7 @@ const (
 	LawApplication    // law 3: no victim is of the job, or of its application
 	LawFence          // law 7: no victim is outside the fence
 	LawDisabled       // no victim is in a disabled queue
+	LawStorm          // no victim is inside the starving queue
 	LawNonPreemptible // no victim is kept from all jobs
 	LawPriority       // law 6: all victims are of lower effective priority
 	LawExempt         // no victim is exempt
@@ -57,7 +63,12 @@ var laws = finding.Laws{
 	LawFilter:         {Word: "filter", Text: "refused by the filter"},
 	LawDomain:         {Word: "domain", Text: "not in the domain of the other members"},
 	LawMayPreempt:     {Word: "may-preempt", Text: "the job must not preempt"},
-	LawTrigger:        {Word: "trigger", Noun: "before the plan", Relation: "at most"},
+	LawMember:         {Word: "member-priority", Noun: "raw priority", Relation: "exactly", Unit: finding.Level},
+	LawDelay:          {Word: "delay", Noun: "pending", Relation: "at least", Unit: finding.Duration},
+	LawInterval:       {Word: "interval", Noun: "since the last attempt", Relation: "at least", Unit: finding.Duration},
+	LawMax:            {Word: "max", Noun: "before the plan", Relation: "at most"},
+	LawTrigger:        {Word: "trigger", Number: 4, Noun: "before the last member", Relation: "less than", Text: "no queue guarantees a type that members want"},
+	LawFormula:        {Word: "formula", Noun: "before the plan", Relation: "at most"},
 	LawKnown:          {Word: "known", Text: "no task of this row and key"},
 	LawOnce:           {Word: "once", Text: "named before"},
 	LawLeaving:        {Word: "leaving", Text: "leaving already"},
@@ -65,6 +76,7 @@ var laws = finding.Laws{
 	LawApplication:    {Word: "application", Number: 3, Text: "of the job, or of its application"},
 	LawFence:          {Word: "fence", Number: 7, Text: "out of reach"},
 	LawDisabled:       {Word: "disabled", Text: "preemption is disabled"},
+	LawStorm:          {Word: "storm", Text: "inside the starving queue"},
 	LawNonPreemptible: {Word: "non-preemptible", Text: "no job may take it"},
 	LawPriority:       {Word: "priority", Number: 6, Noun: "effective priority", Relation: "at most", Unit: finding.Level},
 	LawExempt:         {Word: "exempt", Text: "exempt"},

@@ -124,7 +124,7 @@ func (x *audit) keepsFormulas(l Law, s *auditSums, rem resources.Vector, yield f
 		gone := s.gone[t]
 		// What triggers is how things are. A plan cannot earn its right to
 		// preempt by its victims.
-		if l == LawTrigger {
+		if l == LawFormula {
 			gone = 0
 		}
 		least, _ := s.quota.Min.Bound(t)
@@ -136,7 +136,7 @@ func (x *audit) keepsFormulas(l Law, s *auditSums, rem resources.Vector, yield f
 			if over(s.fixed[t], v, least) && !yield(ofQueue(l, s.queue, t, capped(s.fixed[t], v), least)) {
 				return false
 			}
-			bounded = bounded && l != LawTrigger
+			bounded = bounded && l != LawFormula
 		} else {
 			// Of what waits, as much as the min leaves room for is set aside
 			// for those who must not be preempted.

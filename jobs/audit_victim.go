@@ -42,14 +42,17 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 	fault := func(broken bool, l Law) bool { return !broken || yield(of(l)) }
 	w := t.Queue
 	ours := t.Job == x.job.Name || t.Application == x.job.Application && t.Application != ""
-	// A job may take from its own leaf, unlike an ask, since law 6 wants
-	// strictly lower tasks. DESIGN.md, Jobs: laws.
-	inReach := w == x.job.Queue || w != x.fence && x.tree.Contains(x.fence, w)
+	own := w == x.job.Queue
+	// In its own leaf it may take strictly lower tasks: by priority always, by guarantee
+	// with the option. DESIGN.md, Jobs: laws.
+	inReach := own && (x.byPriority() || x.a.OwnLeaf != victims.OwnNever) || !own && w != x.fence && x.tree.Contains(x.fence, w)
+	inside := !x.byPriority() && !own && x.starving && x.tree.Contains(x.inside, w)
 	ok := fault(t.State != victims.Running, LawLeaving) &&
 		fault(t.RequiredNode, LawRequiredTask) &&
 		fault(ours, LawApplication) &&
 		fault(!inReach, LawFence) &&
 		fault(x.tree.Disabled(w), LawDisabled) &&
+		fault(inside, LawStorm) &&
 		fault(t.NonPreemptible, LawNonPreemptible)
 	if !ok {
 		return
@@ -57,7 +60,10 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) 
 	// Offsets and fences above the common ancestor would be the same for both.
 	c := x.tree.CommonAncestor(w, x.job.Queue)
 	have := finding.Climb{Tree: x.tree, Leaf: w, Below: c}.Lift(int64(t.Priority))
-	most := finding.Climb{Tree: x.tree, Leaf: x.job.Queue, Below: c}.Lift(int64(x.job.Priority)) - 1
+	most := finding.Climb{Tree: x.tree, Leaf: x.job.Queue, Below: c}.Lift(int64(x.job.Priority))
+	if x.byPriority() || x.a.StrictPriority || own {
+		most--
+	}
 	if have > most {
 		v := of(LawPriority)
 		v.Have, v.Want = have, most

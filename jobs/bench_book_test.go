@@ -54,7 +54,7 @@ func BenchmarkAudit(b *testing.B) {
 	}{{"alone", nil}, {"gangs", func(string) int { return 4 }}} {
 		b.Run("nodes=1000/tasks=10/members=64/by="+test.name, func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := jobs.Planner{Cluster: c, Minimum: test.minimum}
+			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Minimum: test.minimum}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
@@ -76,7 +76,7 @@ func BenchmarkAudit(b *testing.B) {
 // has gone, or fails it and has everything back.
 func BenchmarkRounds(b *testing.B) {
 	c := fullCluster(b, 100, 10)
-	p := jobs.Planner{Cluster: c}
+	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 	var d jobs.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))

@@ -72,7 +72,7 @@ func ruledJob(p *jobs.Planner, members int) *jobs.Job {
 func BenchmarkDecide_Rules(b *testing.B) {
 	run := func(name string, prepare func(*jobs.Planner)) {
 		b.Run("nodes=1000/tasks=10/members=64/rule="+name, func(b *testing.B) {
-			p := &jobs.Planner{Cluster: fullCluster(b, 1000, 10)}
+			p := &jobs.Planner{Trigger: jobs.ByPriority, Cluster: fullCluster(b, 1000, 10)}
 			prepare(p)
 			job := ruledJob(p, 64)
 			var d jobs.Decision
@@ -101,7 +101,7 @@ func BenchmarkDecide_Rules(b *testing.B) {
 func TestNoAllocs_Rules(t *testing.T) {
 	for _, r := range ruled {
 		t.Run(r.name, func(t *testing.T) {
-			p := &jobs.Planner{Cluster: fullCluster(t, 40, 6)}
+			p := &jobs.Planner{Trigger: jobs.ByPriority, Cluster: fullCluster(t, 40, 6)}
 			r.prepare(t, p)
 			for _, test := range []struct {
 				members int

@@ -54,7 +54,7 @@ func TestBlocks_DecideNothing(t *testing.T) {
 		c, job := unequalJob(t, seed)
 		var want Decision
 		for i, size := range []int{1 << 20, 1, 3, blockHosts} {
-			p := Planner{Cluster: c, Minimum: func(string) int { return 1 }}
+			p := Planner{Trigger: ByPriority, Cluster: c, Minimum: func(string) int { return 1 }}
 			p.d.search.grow.blocks.size = size
 			var got Decision
 			require.NoError(t, p.Decide(&got, job, time.Unix(0, 0)))

@@ -41,6 +41,10 @@ func (r *roster) check(c *jobCase) error {
 		return fail(fmt.Errorf("no members: %w", victims.ErrEmpty))
 	case !holdable(c.now):
 		return fail(fmt.Errorf("now %v: %w", c.now, victims.ErrRange))
+	case !job.PendingSince.IsZero() && !holdable(job.PendingSince):
+		return fail(fmt.Errorf("pending since %v: %w", job.PendingSince, victims.ErrRange))
+	case !job.LastAttempt.IsZero() && !holdable(job.LastAttempt):
+		return fail(fmt.Errorf("last attempt %v: %w", job.LastAttempt, victims.ErrRange))
 	}
 	if err := r.checkMembers(c); err != nil {
 		return fail(err)

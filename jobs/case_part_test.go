@@ -45,7 +45,7 @@ func rosterIsSplit(t *rapid.T) {
 		require.NoError(t, err)
 	}
 	var b jobCase
-	require.NoError(t, b.begin(&Planner{Cluster: c}, job, time.Unix(0, 0)))
+	require.NoError(t, b.begin(&Planner{Trigger: ByPriority, Cluster: c}, job, time.Unix(0, 0)))
 
 	var without []int
 	missing := cmp.Or(minimum, len(states))

@@ -19,6 +19,10 @@ type rules struct {
 	now      time.Time
 	horizon  time.Time // exemptions that end until then count as ended
 	leaves   []leafRow
+	strict   bool
+	stage    stage
+	needy    queue.Trigger // what guarantees say; E
+	lawful   bool          // law 4 lets the job take from others
 }
 
 // A leafRow is what the tasks of a leaf have in common, so that a task costs a
@@ -34,15 +38,25 @@ type leafRow struct {
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
 	r.eligible.Exempt, r.minimum, r.own = p.Exempt, p.Minimum, p.OwnLeaf
-	r.now, r.horizon = now, now
+	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 }
 
 // prepare works out what the tasks of every leaf have in common, and reports
-// whether any leaf is in reach. Law 2 counts all members of todo as arriving. The
-// job's own leaf is in its reach.
+// whether any leaf is in reach. Law 2 counts all members of todo as arriving.
 func (r *rules) prepare(c *jobCase) bool {
 	r.setAsk(c)
-	who := victims.Preemptor{Ask: &r.ask, Arriving: c.rem, Strict: true, OwnLeaf: true, Own: r.own}
+	who := victims.Preemptor{Ask: &r.ask, Arriving: c.rem}
+	switch r.stage {
+	case byPriority:
+		// The job's own leaf is in its reach: of jobs of equal priority there each would
+		// replace the other for ever.
+		who.Strict, who.OwnLeaf, who.Own = true, true, r.own
+	case withOwnLeaf:
+		who.OwnLeaf, who.Own, who.OnlyOwnLeaf = true, r.own, !r.lawful
+		fallthrough
+	case outsideLeaf:
+		who.Strict, who.Starving, who.HasStarving = r.strict, r.needy.Needy, r.needy.Governed
+	}
 	reach := r.eligible.Reset(c.c, &who, r.now)
 	r.eligible.EndExemptions(r.horizon)
 	c.rooms = &r.eligible.Rooms
@@ -73,6 +87,7 @@ var shared = [...]Rule{
 	victims.RuleApplication:  RuleApplication,
 	victims.RuleFence:        RuleFence,
 	victims.RuleDisabled:     RuleDisabled,
+	victims.RuleInside:       RuleInside,
 	victims.RulePriority:     RulePriority,
 }
 

@@ -77,7 +77,7 @@ func TestGangs_StatesOfMembers(t *testing.T) {
 				_, err = c.AddTask(&victims.Task{Key: "b", Queue: q, Node: n, Size: resources.Vector{1}, Job: "g", State: test.state})
 			}
 			require.NoError(t, err)
-			d := deskOf(t, &Planner{Cluster: c}, q, []int64{1})
+			d := deskOf(t, &Planner{Trigger: ByPriority, Cluster: c}, q, []int64{1})
 			require.Equal(t, test.surplus, d.board.gangs[0].surplus)
 			require.Equal(t, test.whole, d.board.gangs[0].whole())
 		})
@@ -260,7 +260,7 @@ func TestDomains_Settle(t *testing.T) {
 				require.NoError(t, err)
 			}
 			var x jobCase
-			require.NoError(t, x.begin(&Planner{Cluster: c}, job, time.Unix(0, 0)))
+			require.NoError(t, x.begin(&Planner{Trigger: ByPriority, Cluster: c}, job, time.Unix(0, 0)))
 			x.place()
 			require.Equal(t, test.ok, x.domains.settle(&x))
 			if test.ok {

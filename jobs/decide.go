@@ -22,20 +22,25 @@ func (d *decision) decide(dst *Decision) {
 		d.refused(dst, NoDomain)
 		return
 	}
-	if d.room(dst) || d.forbidden(dst) {
+	if d.room(dst) {
 		return
 	}
-	if !d.prepare(len(d.unplaced)) {
-		d.refused(dst, NothingInReach)
+	if d.p.Trigger == ByGuarantee {
+		d.byGuarantee(dst)
 		return
 	}
-	// From here on there are candidates, and the ladder of engines decides. See
-	// search.go.
-	if d.choose() {
-		d.planned(dst)
+	// A job that its quota forbids anyway is told so before all else: somebody can act on
+	// that.
+	if d.gate.read(coming); d.quotaForbids(dst) {
 		return
 	}
-	d.unplanned(dst)
+	if d.job.MayNot {
+		d.refused(dst, MayNotPreempt)
+		return
+	}
+	if !d.try(dst, byPriority) {
+		d.unplanned(dst, byPriority)
+	}
 }
 
 // room decides without victims if that is possible: nothing that runs may be
@@ -96,9 +101,8 @@ func (d *decision) couldStart() bool {
 	return d.gate.admits(Claim{Rem: d.heldSum, NonPreemptible: d.job.NonPreemptible})
 }
 
-// forbidden refuses a job that may not have victims now.
-func (d *decision) forbidden(dst *Decision) bool {
-	d.gate.read(coming)
+// quotaForbids refuses a job whose quotas do not let it have victims.
+func (d *decision) quotaForbids(dst *Decision) bool {
 	// On coming amounts, for preemption could do nothing about what is leaving
 	// already. DESIGN.md, Jobs: laws.
 	if !d.gate.mayPreempt(d.claim()) {
@@ -110,12 +114,6 @@ func (d *decision) forbidden(dst *Decision) bool {
 		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
 		return true
 	}
-	// After the quotas: a job that its quota forbids anyway is told so, which
-	// somebody can act on.
-	if d.job.MayNot {
-		d.refused(dst, MayNotPreempt)
-		return true
-	}
 	return false
 }
 
@@ -125,6 +123,7 @@ func (d *decision) planned(dst *Decision) {
 	// The best plan is kept in rows of the case. Here it becomes names, for the
 	// case is overwritten by the next decision.
 	p, best := &dst.Plan, &d.best
+	p.Version = d.c.Version()
 	p.Placements = d.placements(p.Placements, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
 	p.Cost.NodeRank = best.rank.int64()
@@ -186,7 +185,8 @@ func (d *decision) verify(dst *Decision) {
 	// answers of a filter that must not be asked twice.
 	p := d.p
 	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
-	p.auditor.OwnLeaf = p.OwnLeaf
+	p.auditor.Trigger, p.auditor.StrictPriority, p.auditor.Interval = p.Trigger, p.StrictPriority, p.Interval
+	p.auditor.OwnLeaf, p.auditor.trusts = p.OwnLeaf, true
 	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {

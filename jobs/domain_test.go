@@ -83,7 +83,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		for i := range 16 {
 			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
-		p := jobs.Planner{Cluster: c, Minimum: func(string) int { return minimum }}
+		p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Minimum: func(string) int { return minimum }}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
@@ -103,7 +103,7 @@ func BenchmarkDomains(b *testing.B) {
 			for i := range 16 {
 				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 			}
-			p := jobs.Planner{Cluster: c}
+			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
 			if jobsOf > 0 {
 				p.Minimum = func(string) int { return jobsOf }
 			}
@@ -129,7 +129,7 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 	job := trainJob(cluster, 8)
 	job.Domain = 1
 	asked := make(map[string]int)
-	planner := jobs.Planner{Cluster: cluster, Filter: func(_ *jobs.Job, _ int, n victims.NodeID) bool {
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Filter: func(_ *jobs.Job, _ int, n victims.NodeID) bool {
 		asked[cluster.NodeName(n)]++
 		return cluster.NodeName(n) != "n1"
 	}}

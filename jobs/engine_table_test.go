@@ -38,7 +38,7 @@ func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
 	}
 	guaranteed, any := with["any"]
-	p := &Planner{}
+	p := &Planner{Trigger: ByPriority}
 	if any {
 		p.OwnLeaf = victims.OwnAny
 	}

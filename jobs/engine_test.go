@@ -76,7 +76,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		job.Members = append(job.Members, m)
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
-	p := &Planner{Cluster: c, Minimum: func(string) int { return 1 }}
+	p := &Planner{Trigger: ByPriority, Cluster: c, Minimum: func(string) int { return 1 }}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))

@@ -66,7 +66,7 @@ func ExamplePlanner_filter() {
 	job.Members[0].Class, job.Members[1].Class = leader, worker
 
 	asked := 0
-	planner := jobs.Planner{Cluster: cluster, Filter: func(_ *jobs.Job, class int, node victims.NodeID) bool {
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Filter: func(_ *jobs.Job, class int, node victims.NodeID) bool {
 		asked++
 		return class == worker || cluster.NodeName(node) == "n3"
 	}}
@@ -94,7 +94,7 @@ func ExamplePlanner_budgets() {
 	}
 	run(cluster, "n3", "root.web", victims.Task{Key: "index", Size: resources.Vector{8}, Priority: 5})
 
-	planner := jobs.Planner{Cluster: cluster}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	show(cluster, &d)
@@ -119,7 +119,7 @@ func ExamplePlanner_ownLeaf() {
 		run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
 	}
 	job := trainJob(cluster, 3)
-	planner := jobs.Planner{Cluster: cluster}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
 	var d jobs.Decision
 	for _, planner.OwnLeaf = range []victims.OwnLeaf{victims.OwnNever, victims.OwnAny} {
 		must(planner.Decide(&d, job, noon))
@@ -139,7 +139,7 @@ func ExampleJob_domain() {
 	cluster := racks()
 	run(cluster, "n3", "root.web", victims.Task{Key: "web", Size: resources.Vector{1}})
 	job := trainJob(cluster, 8)
-	planner := jobs.Planner{Cluster: cluster}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
 	var d jobs.Decision
 	for _, job.Domain = range []int{0, 1} {
 		must(planner.Decide(&d, job, noon))

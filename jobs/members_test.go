@@ -92,7 +92,7 @@ func TestPlan_Change(t *testing.T) {
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	gone := w.cluster.Clone()
 	require.NoError(t, gone.RemoveTask("v"))
-	p := jobs.Planner{Cluster: gone}
+	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: gone}
 	require.NoError(t, p.Decide(d, &w.job, noon))
 	require.Equal(t, "fits", w.brief(d))
 	require.NoError(t, w.cluster.Undo())

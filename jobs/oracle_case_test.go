@@ -76,6 +76,7 @@ func TestOracleOnCases(t *testing.T) {
 		for _, budget := range []int64{0, 1, 1000, 10_000} {
 			t.Run(fmt.Sprintf("%s/budget=%d", tt.name, budget), func(t *testing.T) {
 				c := &world.JobCase{
+					ByPriority: true,
 					World: world.World{
 						Types: []string{"cpu"},
 						Root: world.Queue{Name: "root", Children: []world.Queue{
@@ -124,6 +125,7 @@ func TestOracleCounts_OwnLeafMet(t *testing.T) {
 	}
 	for own, want := range map[string]int{"": 3, world.Met: 2} {
 		c := &world.JobCase{
+			ByPriority: true,
 			World: world.World{
 				Types: []string{"cpu", "memory"},
 				Root: world.Queue{Name: "root", Guaranteed: world.Amounts{"cpu": 7}, Children: []world.Queue{

@@ -53,6 +53,11 @@ func (h *harness) rebuild() {
 	}
 	h.job = jobOf(h, cluster, &h.c.Job)
 	h.planner.Filter = h.lets
+	h.planner.Trigger = jobs.ByGuarantee
+	if h.c.ByPriority {
+		h.planner.Trigger = jobs.ByPriority
+	}
+	h.planner.StrictPriority, h.planner.Interval = h.c.Options.StrictPriority, h.c.Options.Interval
 	h.planner.OwnLeaf = map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[h.c.Options.OwnLeaf]
 }
 
@@ -99,6 +104,7 @@ func jobOf(h *harness, cluster *victims.Cluster, j *world.Job) jobs.Job {
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority,
 		NonPreemptible: j.NonPreemptible, MinMembers: j.MinMembers, MayNot: j.MayNot, Domain: j.Domain,
+		PendingSince: j.PendingSince, LastAttempt: j.LastAttempt,
 	}
 	for _, m := range j.Members {
 		class := slices.IndexFunc(j.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })

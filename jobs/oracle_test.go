@@ -224,6 +224,27 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 			where = append(where, at)
 		}
 	}
+	also := r.Also
+	if also == 0 {
+		also = r.Reason
+	}
+	switch also {
+	case jobs.OverMax, jobs.OverGuarantee, jobs.HeadroomInside:
+		at := h.cluster.Tree().Path(r.Queue) + " " + h.cluster.Schema().Name(r.Type)
+		all := want.Where
+		if r.Also != 0 {
+			all = want.AlsoWhere
+		}
+		if !slices.Contains(all, at) {
+			h.Fatalf("%s: %v of %s, and the oracle says %v\n%v", name, also, at, all, h.c)
+		}
+		if r.Also == 0 {
+			where = want.Where
+		}
+	}
+	if r.Also.String() != want.Also && (r.Also != 0 || want.Also != "") {
+		h.Fatalf("%s: also %v, and the oracle says %q\n%v", name, r.Also, want.Also, h.c)
+	}
 	if diff := cmp.Diff(want.Where, where, cmpopts.EquateEmpty()); diff != "" {
 		h.Fatalf("%s: %s: oracle (-) and planner (+) differ in where:\n%s\n%v", name, want.Reason, diff, h.c)
 	}
@@ -238,7 +259,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 			name, want.Reason, r.Candidates, want.Candidates, diff, h.c)
 	}
 	if wanted := len(oracle.Unplaced(h.c)); want.Counts != nil &&
-		(r.Wanted != wanted || r.Placeable >= wanted || !oracle.HasPlan(h.c, r.Placeable) || oracle.HasPlan(h.c, r.Placeable+1)) {
+		(r.Wanted != wanted || r.Placeable >= wanted || !oracle.HasPlan(h.c, r.Placeable, want.Late) || oracle.HasPlan(h.c, r.Placeable+1, want.Late)) {
 		h.Fatalf("%s: %d of %d members placeable\n%v", name, r.Placeable, r.Wanted, h.c)
 	}
 	if !r.RetryAt.Equal(want.RetryAt) {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -45,9 +46,10 @@ type Planner struct {
 	// must depend on its argument only and must not keep it. If it refuses with
 	// some victims it should refuse with fewer: searches take that for granted.
 	Predicate func(p *Placing) bool
-	// OwnLeaf says what law 2 means for the queues of the job's own path, when
-	// lower tasks of its own leaf make room for it. By default it holds whole: no
-	// queue ends below a guarantee that was met, or lower than it was below one.
+	// OwnLeaf lets lower tasks of the job's own leaf make room for it if there is no plan
+	// otherwise, and says what law 2 means for the queues of its path then. With
+	// [ByPriority] they always may, and by default law 2 holds whole for them: no queue
+	// ends below a guarantee that was met, or lower than it was below one.
 	OwnLeaf victims.OwnLeaf
 	// Budget bounds the elementary steps of the searches of a decision: each looks
 	// at a row of a problem and a class of candidates, or at a host. What is found by
@@ -110,7 +112,12 @@ func (dst *Decision) reset(c *jobCase) {
 	}
 	p.Job.Members = members
 	r := &dst.Refusal
-	*r = Refusal{Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0]}
+	*r = r.cleared()
+}
+
+// cleared returns the zero refusal, with the memory that this one had.
+func (r *Refusal) cleared() Refusal {
+	return Refusal{Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0]}
 }
 
 // A decision is one decision in the making, and the memory for the next: the
@@ -131,6 +138,9 @@ type decision struct {
 	short   resources.Vector // of a host
 	heldSum resources.Vector // of members that hold grants
 	ends    []time.Time      // of exemptions
+	entry   trigger.Case     // see atGate
+	before  resources.Vector // likewise
+	second  Decision         // its refusal is that of the stage of the own leaf
 	free    []int32          // candidates, see countGuaranteed
 	space   []int64          // of hosts, see roomWithout
 	lack    []int64          // of queues, likewise

@@ -104,7 +104,7 @@ func plant(t *rapid.T) *planted {
 		T: t, types: []string{"gpu", "disk"},
 		gone: make(map[string]bool), on: make(map[string]world.Amounts), in: make(map[string]world.Amounts),
 	}
-	g.c = &world.JobCase{Options: world.Options{Now: world.Epoch}}
+	g.c = &world.JobCase{ByPriority: true, Options: world.Options{Now: world.Epoch}}
 	g.c.World.Types = g.types
 	g.drawTasks(rapid.IntRange(2, 4).Draw(t, "nodes"))
 	g.drawFalls()

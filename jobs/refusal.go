@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/word"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -22,7 +23,22 @@ const (
 	QuotaMax
 	// MayNotPreempt: the job must not preempt others.
 	MayNotPreempt
-	// NothingInReach: no leaf is in reach (law 7) and enabled.
+	// TooEarly: the job is not pending for the preemption delay of its queue.
+	TooEarly
+	// TooSoon: preemption was tried for it less than an interval ago.
+	TooSoon
+	// OverMax: Queue is over its max already in a wanted type, Type.
+	OverMax
+	// NotGuaranteed: no queue of the path guarantees anything of what is wanted (law 4).
+	NotGuaranteed
+	// OverGuarantee: Queue, which governs Type, has its guarantee, or would have it before
+	// the last member (law 4).
+	OverGuarantee
+	// HeadroomInside: the max of Queue at or below the needy queue is short of Type. Only
+	// tasks inside the needy queue could make room there.
+	HeadroomInside
+	// NothingInReach: no leaf that is in reach (law 7) and enabled lies outside the needy
+	// queue.
 	NothingInReach
 	// NoVictims: no legal set of victims makes room for all members.
 	NoVictims
@@ -44,6 +60,12 @@ var reasonWords = word.Table{Of: "jobs.Reason", Words: []string{
 	QuotaMin:         "quota-min",
 	QuotaMax:         "quota-max",
 	MayNotPreempt:    "may-not-preempt",
+	TooEarly:         "too-early",
+	TooSoon:          "too-soon",
+	OverMax:          "over-max",
+	NotGuaranteed:    "not-guaranteed",
+	OverGuarantee:    "over-guarantee",
+	HeadroomInside:   "headroom-inside",
 	NothingInReach:   "nothing-in-reach",
 	NoVictims:        "no-victims",
 	PredicateRefused: "predicate",
@@ -73,6 +95,7 @@ const (
 	RuleApplication                    // it is of the job, or of its application (law 3)
 	RuleFence                          // it is outside the fence of the job's leaf (law 7)
 	RuleDisabled                       // its queue is disabled
+	RuleInside                         // it is inside the needy queue (storm freedom)
 	RuleNonPreemptible                 // no job may take it
 	RulePriority                       // its effective priority is not lower (law 6)
 	RuleExempt                         // the caller exempts it
@@ -93,6 +116,7 @@ var ruleWords = word.Table{Of: "jobs.Rule", Words: []string{
 	RuleApplication:    "same-application",
 	RuleFence:          "fence",
 	RuleDisabled:       "disabled",
+	RuleInside:         "inside",
 	RuleNonPreemptible: "non-preemptible",
 	RulePriority:       "priority",
 	RuleExempt:         "exempt",
@@ -120,6 +144,13 @@ func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, 
 // has changed.
 type Refusal struct {
 	Reason Reason
+	// Queue and Type say what the reason is about, of OverMax, OverGuarantee and
+	// HeadroomInside. Also is one of these, or NotGuaranteed, if it is what kept the job
+	// from others: Reason then tells why its own leaf does not help either, and Queue and
+	// Type are about Also. 0 if there is none.
+	Queue queue.ID
+	Type  int
+	Also  Reason
 	// Breaches are the formulas that keep the job out, if the reason is
 	// QuotaMin or QuotaMax: queue by queue, the leaf's first.
 	Breaches []Breach
@@ -142,8 +173,9 @@ type Refusal struct {
 	Domain      []string
 	DomainRoom  int
 	DomainLacks resources.Vector
-	// RetryAt is the first instant at which, all else equal, there is a plan
-	// because exemptions have ended. It is zero if time does not help.
+	// RetryAt of TooEarly and TooSoon is when neither is so. Else it is the first instant
+	// at which, all else equal, there is a plan because exemptions have ended. It is zero
+	// if time does not help.
 	RetryAt time.Time
 	// Proven is set if no plan exists; else none was found within the budget. Steps
 	// are the elementary steps of the searches; see Planner.Budget.

@@ -20,8 +20,9 @@ func (d *decision) refused(dst *Decision, r Reason) {
 	dst.Refusal.Proven = true
 }
 
-// unplanned sets dst to the refusal of a job for which no legal plan was found.
-func (d *decision) unplanned(dst *Decision) {
+// lacks sets dst to the refusal of a job for which no legal plan was found, but for what
+// is counted.
+func (d *decision) lacks(dst *Decision) {
 	d.refused(dst, NoVictims)
 	r := &dst.Refusal
 	// A predicate that refused anything may be all that was in the way; nothing
@@ -30,6 +31,24 @@ func (d *decision) unplanned(dst *Decision) {
 		r.Reason = PredicateRefused
 	}
 	r.Proven, r.Steps = d.best.proven, d.effort.steps()
+}
+
+// unplanned completes the refusal of a job that has no plan with the candidates of a stage.
+func (d *decision) unplanned(dst *Decision, s stage) {
+	r := &dst.Refusal
+	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
+	own := s != byPriority && d.mayTakeOwn(r.Reason)
+	if !counted {
+		if own && d.p.Exempt != nil {
+			d.effort.eager = true
+			r.RetryAt = d.retryAt(withOwnLeaf)
+		}
+		return
+	}
+	if d.rules.stage != s {
+		d.rules.stage = s
+		d.prepare(len(d.unplaced))
+	}
 	r.Filtered = d.filtered()
 	d.lackQuota(r)
 	d.countRules(r)
@@ -41,8 +60,12 @@ func (d *decision) unplanned(dst *Decision) {
 	// What follows searches again, for other moments and fewer members, and
 	// overwrites the case. So all that is said of the case itself comes before.
 	d.effort.eager = true // from here on any plan will do
-	r.RetryAt = d.retryAt()
-	d.rules.horizon = d.now
+	last := s
+	if own {
+		last = withOwnLeaf // whoever may go in the first stage may go in the second
+	}
+	r.RetryAt = d.retryAt(last)
+	d.rules.horizon, d.rules.stage = d.now, s
 	// Monotone: without its last member a plan is one for those before it.
 	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.plans(n + 1) })
 }
@@ -136,9 +159,13 @@ func (d *decision) mayHelp(c *candidate) bool {
 
 // retryAt returns the first instant at which, all else equal, there is a plan
 // because exemptions have ended; zero if there is none.
-func (d *decision) retryAt() time.Time {
+func (d *decision) retryAt(s stage) time.Time {
 	if d.p.Exempt == nil {
 		return time.Time{}
+	}
+	d.rules.stage = s
+	if d.prepare(len(d.unplaced)); !d.gate.mayPreempt(d.claim()) {
+		return time.Time{} // whoever may go
 	}
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {

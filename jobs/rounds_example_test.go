@@ -10,7 +10,7 @@ import (
 // A round from its plan to the start of the job.
 func ExampleRounds() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -46,7 +46,7 @@ func ExampleRounds() {
 // theirs.
 func ExampleRounds_Expire() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -65,7 +65,7 @@ func ExampleRounds_Expire() {
 // round ends, and what has not gone runs on.
 func ExampleRounds_Fail() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -87,7 +87,7 @@ func ExampleRounds_Fail() {
 // What they hold is free again.
 func ExampleRounds_Abandon() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))

@@ -289,6 +289,7 @@ func (w *town) setJob(l line) {
 
 func (w *town) planner() *jobs.Planner {
 	return &jobs.Planner{
+		Trigger: jobs.ByPriority,
 		Cluster: w.cluster, Quotas: w.quotas,
 		Minimum: func(job string) int { return w.minimums[job] },
 		Exempt: func(e victims.Exemption) (time.Time, bool) {

@@ -105,7 +105,7 @@ type inquiry struct{ *decision }
 // precondition may have ended that way early.
 func (d inquiry) prepareFindings(s stage) {
 	if !d.required() {
-		d.gate.findE()
+		d.gate.trigger()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.

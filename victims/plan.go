@@ -76,7 +76,7 @@ func (d *decision) prepare(s stage) bool {
 	}
 	if s == withOwnLeaf {
 		who.OwnLeaf, who.Own = true, d.p.OwnLeaf
-		_, _, lawful := d.gate.trigger()
+		lawful := d.gate.trigger()
 		who.Starving, who.HasStarving = d.starving, d.hasE
 		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -218,6 +219,7 @@ type decision struct {
 	without  Relaxation // the one rule that does not hold; none but in Explain
 	starving queue.ID   // E, the lowest governing queue, if hasE is set
 	hasE     bool
+	atGate   trigger.Case
 	stage    stage
 	eligible Eligible
 	needs    shortage

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 )
@@ -85,6 +86,25 @@ func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule 
 func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r.Budget == name }
 
 func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
+
+// waives reports whether an obstacle at a queue does not count.
+func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
+	switch o {
+	case trigger.MayNot:
+		return r.rule(RelaxMayNot)
+	case trigger.Early:
+		return r.rule(RelaxDelay)
+	case trigger.Soon:
+		return r.rule(RelaxInterval)
+	case trigger.OverMax:
+		return r.queue(RelaxMax, q)
+	case trigger.NotGuaranteed:
+		return r.rule(RelaxUngoverned)
+	case trigger.OverGuarantee:
+		return r.queue(RelaxTrigger, q)
+	}
+	return r.rule(RelaxInside) // without storm freedom nothing is inside
+}
 
 // opens reports whether leaf w, which is outside the fence of asking, would
 // be inside without the fence that is relaxed.

@@ -19,7 +19,7 @@ func (r *report) racks(minimum int) Row {
 	for i := range 16 {
 		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: resources.Vector{4}})
 	}
-	p := jobs.Planner{Cluster: c}
+	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
 	gangs := ""
 	if minimum > 0 {
 		p.Minimum = func(string) int { return minimum }

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/world"
@@ -18,6 +19,9 @@ type JobResult struct {
 
 	// For Refused. Counts and Candidates are there where victims were looked for.
 	Reason     string
+	Late       bool           // it is that of the second stage
+	AlsoWhere  []string       // every queue and type of which Also is true
+	Also       string         // the reason of the first stage, if Reason is of the second one
 	Where      []string       // every queue and type whose quota is the reason, as "path type"
 	Counts     map[string]int // tasks by the rule that kept them, without zeros
 	Candidates int
@@ -71,14 +75,68 @@ func DecideJob(c *world.JobCase) JobResult {
 	if nodes, ok := h.fits(h.later); ok {
 		return h.placements(JobResult{Outcome: Waits}, h.later, nodes)
 	}
-	if reason, where := h.precondition(); reason != "" {
-		return JobResult{Outcome: Refused, Reason: reason, Where: where}
-	}
 
-	// The cheapest of all lawful sets and placements.
-	if cost, ok := h.best(); ok {
+	// The cheapest of all lawful sets and placements, in the first stage that has any.
+	first, cost, ok := h.stage()
+	told, also := first, ""
+	if second := h.second(first); !ok && second != nil {
+		var refusal *JobResult
+		if refusal, cost, ok = second.stage(); !ok && second.hasOthers() {
+			// What could be done about the own leaf is what is told.
+			told, refusal.Late = refusal, true
+			if slices.Contains([]string{"over-max", "not-guaranteed", "over-guarantee", "headroom-inside"}, first.Reason) {
+				also, told.AlsoWhere = first.Reason, first.Where
+			}
+		}
+	}
+	if ok {
 		r := JobResult{Outcome: Preempts, Victims: cost.Keys, Cost: cost, OwnLeaf: h.takesOwn(h.named(cost.Keys))}
 		return h.placements(r, h.after(cost.Keys), cost.Nodes)
 	}
-	return h.noPlan()
+	told.Also = also
+	if told.RetryAt.IsZero() && (len(told.Counts) > 0 || h.second(first) != nil) {
+		told.RetryAt = h.wake()
+	}
+	return *told
+}
+
+// stage decides with the candidates of one stage: the cost of the cheapest plan, or else
+// why there is none, but for the time of the next attempt that exemptions bring.
+func (h *hearing) stage() (refusal *JobResult, best JobCost, ok bool) {
+	reason, where, retry := h.preconditions()
+	if reason != "" {
+		return &JobResult{Outcome: Refused, Reason: reason, Where: where, RetryAt: retry}, best, false
+	}
+	if best, ok = h.best(); ok {
+		return nil, best, true
+	}
+	r := h.noPlan()
+	return &r, best, false
+}
+
+// second returns the hearing of the second stage, in which tasks of the own leaf are
+// candidates, or nil if there is none after such a refusal.
+func (h *hearing) second(first *JobResult) *hearing {
+	if first == nil || h.c.ByPriority || h.own || h.o.OwnLeaf == "" || slices.Contains(untouched, first.Reason) {
+		return nil
+	}
+	second := *h
+	second.judge = h.again()
+	return &second
+}
+
+// hasOthers reports whether the own leaf has tasks of other applications.
+func (h *hearing) hasOthers() bool {
+	return slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
+		return t.Queue == h.c.Job.Queue && t.Application != h.c.Job.Application
+	})
+}
+
+// decidedJob returns whether there is a plan in any stage.
+func (h *hearing) decidedJob() bool {
+	first, _, ok := h.stage()
+	if second := h.second(first); !ok && second != nil {
+		_, _, ok = second.stage()
+	}
+	return ok
 }

@@ -45,9 +45,27 @@ func newHearing(c *world.JobCase) *hearing {
 	o := c.Options
 	o.Minimums = c.Minimums
 	h.judge = newJudge(&c.World, &ask, &o)
-	h.own = h.o.OwnLeaf != "" // one stage, in which its own leaf is within reach anyway
+	h.before = before(h.members)
+	if c.ByPriority {
+		h.own = h.o.OwnLeaf != "" // one stage, in which its own leaf is within reach anyway
+	}
 	h.now, h.later = newStock(&c.World, false), newStock(&c.World, true)
 	return h
+}
+
+// before returns what members ask for together but for the largest amount of each type
+// that one of them has.
+func before(members []*world.Member) world.Amounts {
+	all, largest := sum(members), make(world.Amounts)
+	for _, m := range members {
+		for t, v := range m.Size {
+			largest[t] = max(largest[t], v)
+		}
+	}
+	for t := range all {
+		all[t] -= largest[t]
+	}
+	return all
 }
 
 // What a member is to the world: it may have no place, have one, or be leaving

@@ -18,11 +18,13 @@ func (h *hearing) forbids(v *world.Task) Law {
 		return Candidate
 	case h.isKin(v):
 		return Law3
-	case v.Queue != h.c.Job.Queue && !h.inReach(v.Queue): // its own leaf is in reach
+	case h.outside(v.Queue):
 		return Law7
 	case h.disabled(v.Queue):
 		return Disabled
-	case h.rank(v) >= 0: // strictly lower
+	case !h.c.ByPriority && v.Queue != h.c.Job.Queue && h.insideStarving(v.Queue):
+		return Storm
+	case h.tooHigh(v):
 		return Law6
 	case exempt:
 		return Exempt
@@ -98,6 +100,15 @@ func (h *hearing) limits(victims []*world.Task) Law {
 // order, once the victims have gone. It does not ask who may trigger.
 func JobBreaks(c *world.JobCase, places, victims []string) (broken []Law) {
 	h := newHearing(c)
+	if broken = h.jobBreaks(places, victims); len(broken) > 0 && !c.ByPriority && h.o.OwnLeaf != "" {
+		h.judge = h.again()
+		broken = h.jobBreaks(places, victims)
+	}
+	return broken
+}
+
+// jobBreaks is JobBreaks for a stage.
+func (h *hearing) jobBreaks(places, victims []string) (broken []Law) {
 	tasks := h.named(victims)
 	report := func(law Law) {
 		if law != "" && !slices.Contains(broken, law) {

@@ -29,13 +29,16 @@ func TestJobCasesAreMixed(t *testing.T) {
 		t.Logf("%5.1f %% %s", 100*float64(count[key])/cases, key)
 	}
 	for key, atLeast := range map[string]int{ // of a thousand
-		oracle.Preempts: 300, oracle.Fits: 40, oracle.Waits: 20, oracle.Refused: 300,
-		"several victims": 100, "plan of several members": 150, "plan on several nodes": 50,
-		"a gang stopped": 10, "a surplus goes": 60, "one of its own queue goes": 90, "one on another node goes": 5,
-		"opted out": 10, "plan of a job that is not preemptible": 60,
-		"further members": 10, "placed or waiting members": 50,
-		oracle.InFlight: 2, oracle.MayNotPreempt: 5, oracle.QuotaMin: 20, oracle.QuotaMax: 30,
+		oracle.Preempts: 140, oracle.Fits: 40, oracle.Waits: 20, oracle.Refused: 300,
+		"several victims": 50, "plan of several members": 80, "plan on several nodes": 25,
+		"a gang stopped": 5, "a surplus goes": 40, "one of its own queue goes": 20, "one on another node goes": 3,
+		"opted out": 10, "plan of a job that is not preemptible": 30,
+		"further members": 10, "placed or waiting members": 40,
+		oracle.InFlight: 2, oracle.MayNotPreempt: 5, oracle.QuotaMin: 8, oracle.QuotaMax: 10,
 		oracle.NoVictims: 200, "wakes": 2,
+		// What jobs are told that take by guarantee, seven of ten.
+		"over-guarantee": 100, "not-guaranteed": 30, "over-max": 10, "headroom-inside": 10, "too-early": 5,
+		oracle.NothingInReach: 30,
 	} {
 		assert.GreaterOrEqual(t, count[key]*1000/cases, atLeast, key)
 	}

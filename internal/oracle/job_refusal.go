@@ -7,20 +7,69 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 )
 
-// precondition returns the first reason why nobody may go for the job, or "".
-func (h *hearing) precondition() (reason string, where []string) {
+// preconditions returns the first reason why nobody may go for the job, or "", and if that
+// is only a matter of time, when it no longer is.
+func (h *hearing) preconditions() (reason string, where []string, retry time.Time) {
+	if h.c.ByPriority {
+		if reason, where = h.mayNot(); reason == "" {
+			switch {
+			case h.c.Job.MayNot:
+				reason = MayNotPreempt
+			case !slices.ContainsFunc(h.w.Queues(), func(q world.Place) bool { return q.IsLeaf() && h.inJobReach(q.Path) }):
+				reason = NothingInReach
+			}
+		}
+		return reason, where, retry
+	}
+	// In the second stage nobody asks for what was asked before, and headroom is what the
+	// tasks of the own leaf make.
+	if !h.own {
+		if reason, retry = h.precondition(); reason != "" {
+			return reason, h.where(reason), retry
+		}
+	} else if !slices.ContainsFunc(h.w.Queues(), func(q world.Place) bool { return q.IsLeaf() && h.inStage(q.Path) }) {
+		return NothingInReach, nil, retry
+	}
+	reason, where = h.mayNot()
+	return reason, where, retry
+}
+
+// mayNot returns the quotas that forbid the job to preempt.
+func (h *hearing) mayNot() (reason string, where []string) {
 	where = h.mayNotTrigger()
 	switch {
 	case len(where) > 0 && h.c.Job.NonPreemptible:
 		return QuotaMin, where
 	case len(where) > 0:
 		return QuotaMax, where
-	case h.c.Job.MayNot:
-		return MayNotPreempt, nil
-	case !slices.ContainsFunc(h.w.Queues(), func(q world.Place) bool { return q.IsLeaf() && h.inJobReach(q.Path) }):
-		return NothingInReach, nil
 	}
 	return "", nil
+}
+
+// inStage reports whether tasks of a leaf may go as far as queues are concerned, in a job
+// by guarantee.
+func (h *hearing) inStage(leaf string) bool {
+	if h.disabled(leaf) {
+		return false
+	}
+	if leaf == h.c.Job.Queue {
+		return h.own
+	}
+	return h.inReach(leaf) && !h.insideStarving(leaf) && (!h.own || h.entitled())
+}
+
+// outside reports whether the fence, in the words of the stage, keeps the tasks of a leaf.
+func (h *hearing) outside(leaf string) bool {
+	if leaf == h.c.Job.Queue {
+		return !h.c.ByPriority && !h.own
+	}
+	return !h.inReach(leaf) || !h.c.ByPriority && h.own && !h.entitled()
+}
+
+// tooHigh reports whether law 6 keeps a task.
+func (h *hearing) tooHigh(t *world.Task) bool {
+	strictly := h.c.ByPriority || h.o.StrictPriority || t.Queue == h.c.Job.Queue
+	return h.rank(t) > 0 || strictly && h.rank(t) == 0
 }
 
 // inJobReach reports whether the tasks of a leaf may be taken as far as queues
@@ -31,7 +80,7 @@ func (h *hearing) inJobReach(leaf string) bool {
 
 // noPlan says why there is no plan for a job that may have one.
 func (h *hearing) noPlan() JobResult {
-	r := JobResult{Outcome: Refused, Reason: NoVictims, RetryAt: h.wake(), Counts: make(map[string]int)}
+	r := JobResult{Outcome: Refused, Reason: NoVictims, Counts: make(map[string]int)}
 	var free []*world.Task
 	for i := range h.w.Tasks {
 		if rule := h.rule(&h.w.Tasks[i]); rule != "" {
@@ -63,13 +112,15 @@ func (h *hearing) rule(t *world.Task) string {
 		return "required-node"
 	case h.isKin(t):
 		return "same-application"
-	case t.Queue != h.c.Job.Queue && !h.inReach(t.Queue):
+	case h.outside(t.Queue):
 		return "fence"
 	case h.disabled(t.Queue):
 		return "disabled"
+	case !h.c.ByPriority && t.Queue != h.c.Job.Queue && h.insideStarving(t.Queue):
+		return "inside"
 	case t.NonPreemptible:
 		return "non-preemptible"
-	case h.rank(t) >= 0:
+	case h.tooHigh(t):
 		return "priority"
 	case law == Exempt:
 		return "exempt"
@@ -172,7 +223,7 @@ func (h *hearing) wake() time.Time {
 				then.Options.Exempt[key] = until
 			}
 		}
-		if _, ok := newHearing(&then).best(); ok {
+		if newHearing(&then).decidedJob() {
 			return end
 		}
 	}
@@ -180,14 +231,18 @@ func (h *hearing) wake() time.Time {
 }
 
 // HasPlan reports whether there would be a plan, or room without one, if only
-// the first n of the unplaced members of the minimum were to be placed.
-func HasPlan(c *world.JobCase, n int) bool {
+// the first n of the unplaced members of the minimum were to be placed. Late asks about
+// the stage of the own leaf.
+func HasPlan(c *world.JobCase, n int, late bool) bool {
 	h := newHearing(c)
 	h.members = h.members[:n]
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
-	own := h.own
+	all := h.judge
 	h.judge = newJudge(&c.World, &ask, h.o)
-	h.own = own
+	h.own, h.all = all.own, all
+	if late {
+		h.judge = h.again()
+	}
 	_, ok := h.best()
 	return ok
 }

@@ -56,8 +56,11 @@ type (
 		}
 		JobMinimums     map[string]int
 		PriorityClasses []docClass
-		Options         struct{ Toleration, JobsNeedPreemptibleLabel bool }
-		Expect          []jobExpectation
+		Options         struct {
+			Toleration, JobsNeedPreemptibleLabel bool
+			JobTrigger                           string
+		}
+		Expect []jobExpectation
 	}
 	docTaskOfJob struct {
 		Key, Job, PriorityClass string
@@ -68,6 +71,7 @@ type (
 		Priority                                   int32
 		Preemptible                                *bool
 		MinMembers, Domain                         int
+		Age                                        string
 		Members                                    []struct {
 			Key, Node               string
 			Resources, NodeSelector map[string]string
@@ -133,7 +137,12 @@ func (s *jobScript) job(d *docJob, then string) {
 	job := world.Job{
 		Name: d.Name, Application: d.Application, Queue: d.Queue, Priority: d.Priority,
 		NonPreemptible: !s.preemptible(d.Preemptible), MinMembers: d.MinMembers, MayNot: d.PreemptionPolicy == "Never",
-		Domain: d.Domain,
+		Domain: d.Domain, PendingSince: s.now.Add(-time.Hour),
+	}
+	if d.Age != "" {
+		age, err := time.ParseDuration(d.Age)
+		require.NoError(s, err)
+		job.PendingSince = s.now.Add(-age)
 	}
 	for _, m := range d.Members {
 		member := world.Member{Key: m.Key, Size: s.amounts(m.Resources), Selector: m.NodeSelector}
@@ -144,7 +153,8 @@ func (s *jobScript) job(d *docJob, then string) {
 	}
 	c := &world.JobCase{
 		World: *s.w, Job: job, Quotas: s.quotas(), Minimums: s.more.JobMinimums,
-		Options: world.Options{Now: s.now, Exempt: s.exempt(d.Priority), OwnLeaf: s.doc.Options.OwnLeaf},
+		Options:    world.Options{Now: s.now, Exempt: s.exempt(d.Priority), OwnLeaf: s.doc.Options.OwnLeaf, StrictPriority: s.doc.Options.StrictPriority},
+		ByPriority: s.more.Options.JobTrigger == "priority",
 	}
 	r := oracle.DecideJob(c)
 	s.results = append(s.results, r)

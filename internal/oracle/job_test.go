@@ -24,6 +24,7 @@ func jobBase() *world.JobCase {
 		}
 	}
 	c := &world.JobCase{
+		ByPriority: true,
 		World: world.World{
 			Types: []string{"cpu"},
 			Root: world.Queue{Name: "root", Children: []world.Queue{

@@ -13,6 +13,13 @@ type judge struct {
 	o   *world.Options
 	own bool // the second decision, which takes of the own leaf too
 
+	// Of a job the ask is all of its members together, and before is what of that comes
+	// before the last of them, the largest one of each type. Of an ask it is nothing.
+	before world.Amounts
+	// Of some members of a job, the judge of all of them, who says what guarantees let the
+	// job do; else nil.
+	all *judge
+
 	queues   map[string]world.Place
 	tasks    map[string]*world.Task
 	wants    []string // the ask's types: an explicit zero is no wanted type
@@ -60,6 +67,9 @@ func (j *judge) governing(t string) (queue string, ok bool) {
 
 // starving returns E, the lowest governing queue of a type of the ask.
 func (j *judge) starving() (queue string, ok bool) {
+	if j.all != nil {
+		return j.all.starving()
+	}
 	for _, q := range j.path {
 		for _, t := range j.wants {
 			if governing, ok := j.governing(t); ok && governing == q {

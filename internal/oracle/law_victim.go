@@ -71,6 +71,9 @@ func (d *docket) trigger() {
 
 // entitled reports whether law 4 lets the ask take from other leaves.
 func (j *judge) entitled() bool {
+	if j.all != nil {
+		return j.all.entitled()
+	}
 	_, governed := j.starving()
 	return governed && len(j.where("over-guarantee")) == 0
 }

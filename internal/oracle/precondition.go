@@ -59,7 +59,7 @@ func (j *judge) where(reason string) (list []string) {
 			most, bounded := j.queues[q].Max[t]
 			switch {
 			case reason == "over-max" && bounded && j.coming[q][t] > most,
-				reason == "over-guarantee" && governing == q && j.coming[q][t] >= j.queues[q].Guaranteed[t],
+				reason == "over-guarantee" && governing == q && j.coming[q][t]+j.before[t] >= j.queues[q].Guaranteed[t],
 				reason == "headroom-inside" && world.Inside(q, e) && j.headroomNeed(q)[t] > 0:
 				list = append(list, q+" "+t)
 			}

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/go-preempt/preempt/internal/world"
 )

@@ -56,6 +56,7 @@ type jobGenerator struct {
 
 func (g *jobGenerator) drawJobCase() *JobCase {
 	g.w, g.job = &g.c.World, &g.jc.Job
+	g.jc.ByPriority = g.chance("by priority", 3)
 	g.wild = g.chance("wild priorities", 1)
 	g.odd = g.chance("odd", 3)
 	g.tight = g.chance("tight", 5)
@@ -80,7 +81,8 @@ func (g *jobGenerator) drawJobCase() *JobCase {
 	g.drawCapacities()
 	g.drawOptions()
 	g.jc.World = g.c.World
-	g.jc.Options = Options{Now: Epoch, Exempt: g.c.Options.Exempt, OwnLeaf: g.c.Options.OwnLeaf}
+	g.jc.Options = g.c.Options
+	g.jc.Options.Now, g.jc.Options.Minimums, g.jc.Options.Levels = Epoch, nil, nil
 	if g.chance("huge", 1) {
 		g.jc.scale(1 << 52)
 	}
@@ -99,6 +101,12 @@ func (g *jobGenerator) drawJob() {
 	}
 	j.NonPreemptible = g.chance("non-preemptible", 6)
 	j.MayNot = g.odd && g.chance("may not", 2)
+	if !g.jc.ByPriority {
+		j.PendingSince, j.LastAttempt = a.PendingSince, a.LastAttempt
+		if !g.wild && g.chance("equal priority", 5) {
+			j.Priority = a.Priority
+		}
+	}
 	like := g.drawMember()
 	equal := !g.chance("unequal", 6)
 	count := of(&g.generator, "members", 1, 2, 2, 3, 3, 4)

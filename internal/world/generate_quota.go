@@ -31,6 +31,8 @@ func (g *jobGenerator) drawJobBounds() {
 			switch {
 			case !Inside(g.job.Queue, q.Path):
 				g.drawOffPath(q, t, used)
+			case !g.jc.ByPriority && rem[t] > 0 && g.chance("promised", 9):
+				q.guarantee(t, used+rem[t]+g.amount("promise", 8)-2) // the job is about entitled
 			case g.chance("guaranteed", 3):
 				q.guarantee(t, used+g.amount("guarantee", 8)-4)
 			}
@@ -55,7 +57,7 @@ func (g *jobGenerator) drawQuotas() {
 	fixed := g.fixed()
 	for _, q := range g.w.Queues() {
 		on := Inside(g.job.Queue, q.Path)
-		if !on && !g.chance("quota", 2) || on && !g.chance("quota", 6) {
+		if !on && !g.chance("quota", 2) || on && !g.chance("quota", g.quotasOf10()) {
 			continue
 		}
 		quota := Quota{Min: make(Amounts), Max: make(Amounts), Waiting: make(Amounts)}
@@ -95,4 +97,13 @@ func (g *jobGenerator) fixed() map[string]Amounts {
 		}
 	}
 	return w.Usage(true)
+}
+
+// quotasOf10 returns how many of ten queues of the path have a quota. By guarantee they
+// are few, for a job that its quotas forbid tells nothing of law 4.
+func (g *jobGenerator) quotasOf10() int {
+	if g.jc.ByPriority {
+		return 6
+	}
+	return 1
 }

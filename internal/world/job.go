@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A JobCase is a world and a job that is to be placed in it, all or nothing.
@@ -13,7 +14,10 @@ type JobCase struct {
 	Job      Job
 	Quotas   map[string]Quota // by the path of the queue
 	Minimums map[string]int   // members that running jobs must keep, by name
-	Options  Options          // of which jobs know the instant and the exemptions
+	Options  Options          // of which jobs know no levels
+	// ByPriority: strictly lower tasks may go whatever is guaranteed. Else a job takes what
+	// its queue is guaranteed, as an ask does.
+	ByPriority bool
 
 	// What the caller's predicate refuses: that two members of the job be placed
 	// on one node, and nodes for a member, by its key.
@@ -35,6 +39,8 @@ type Job struct {
 	NonPreemptible    bool
 	MinMembers        int // 0: all
 	MayNot            bool
+	PendingSince      time.Time
+	LastAttempt       time.Time
 	Domain            int      // all members share a domain of this depth; 0: they need not
 	Members           []Member // in the caller's order
 }
@@ -59,7 +65,7 @@ func (j *Job) Ask(m *Member) Ask {
 	return Ask{
 		Key: m.Key, Application: j.Application, Queue: j.Queue, Size: m.Size, Priority: j.Priority,
 		Originator: m.Originator, OptedOut: m.OptedOut, Job: j.Name, NonPreemptible: j.NonPreemptible,
-		Selector: m.Selector,
+		Selector: m.Selector, MayNot: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt,
 	}
 }
 
@@ -88,6 +94,9 @@ func (c *JobCase) String() string {
 	}
 	fmt.Fprintf(&b, "now    %s%s", stamp(c.Options.Now), c.Options.exemptions())
 	flag(&b, c.Options.OwnLeaf != "", "own leaf "+c.Options.OwnLeaf)
+	flag(&b, c.ByPriority, "by priority")
+	flag(&b, c.Options.StrictPriority, "strict priority")
+	flag(&b, c.Options.Interval > 0, fmt.Sprintf("interval %v", c.Options.Interval))
 	b.WriteString("\n")
 	return b.String()
 }
@@ -99,6 +108,8 @@ func (j *Job) String() string {
 	flag(&b, j.NonPreemptible, "not preemptible")
 	flag(&b, j.MinMembers > 0, fmt.Sprintf("minimum %d", j.MinMembers))
 	flag(&b, j.MayNot, "may not preempt")
+	flag(&b, !j.PendingSince.IsZero(), "since "+stamp(j.PendingSince))
+	flag(&b, !j.LastAttempt.IsZero(), "tried "+stamp(j.LastAttempt))
 	flag(&b, j.Domain > 0, fmt.Sprintf("in one domain of depth %d", j.Domain))
 	b.WriteString("\n")
 	for _, m := range j.Members {

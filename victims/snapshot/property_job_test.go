@@ -22,7 +22,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own}
+	p := &jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own}
 	for path, q := range k.Quotas {
 		id, _ := c.Tree().Lookup(path)
 		require.NoError(t, p.Quotas.Set(id, jobs.Quota{

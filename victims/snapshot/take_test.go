@@ -48,7 +48,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 
 // withJob gives a scene a job of which the task t1 is a member, by its key only.
 func withJob(s *snapshot.Scene) *jobs.Planner {
-	s.JobPlanner = &jobs.Planner{Cluster: s.Planner.Cluster}
+	s.JobPlanner = &jobs.Planner{Trigger: jobs.ByPriority, Cluster: s.Planner.Cluster}
 	s.Jobs = []jobs.Job{{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
 	return s.JobPlanner
 }

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -51,6 +52,7 @@ func (w *writer) document() *document {
 		w.doc.Types = append(w.doc.Types, w.text(name))
 	}
 	w.ownLeaf()
+	w.strict()
 	w.doc.Queues = w.queue(0)
 	w.nodes()
 	w.setBudgets()
@@ -118,6 +120,23 @@ func (w *writer) ownLeaf() {
 	}
 	if own != victims.OwnNever {
 		w.doc.Options.OwnLeaf = own.String()
+	}
+}
+
+// strict writes whether victims of jobs are strictly lower, which a document has once for
+// asks and jobs.
+func (w *writer) strict() {
+	j := w.s.JobPlanner
+	if len(w.s.Jobs) == 0 {
+		return
+	}
+	strict := j.StrictPriority
+	switch {
+	case j.Trigger == jobs.ByPriority || strict == w.p.StrictPriority:
+	case len(w.s.Asks) == 0:
+		w.doc.Options.StrictPriority = strict
+	default:
+		w.lacks("strict-priority", "", "for jobs it is that of asks")
 	}
 }
 

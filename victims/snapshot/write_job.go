@@ -25,6 +25,12 @@ func (w *writer) jobs() {
 			Priority: j.Priority, Preemptible: !j.NonPreemptible, MinMembers: j.MinMembers, Domain: j.Domain,
 			Age: w.age(j.PendingSince),
 		}
+		if !j.LastAttempt.IsZero() && w.s.Now.Before(j.LastAttempt.Add(max(0, w.s.JobPlanner.Interval))) {
+			w.lacks("interval", j.Name, "the last attempt is over")
+		}
+		if j.PendingSince.After(w.s.Now) {
+			w.lacks("pending", j.Name, "since now")
+		}
 		if j.MayNot {
 			e.Policy = jobs.PreemptionNever
 		}
