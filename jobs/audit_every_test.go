@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -50,7 +51,10 @@ func TestAudit_EveryLaw(t *testing.T) {
 		queues = "queue q\nqueue low\n"
 		full   = queues + "node n1 4\ntask v low n1 4 "
 		one    = "\njob q 4"
+		// The job's queue is guaranteed what it asks for.
+		promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	)
+	byGuarantee := func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.Trigger = jobs.ByGuarantee }
 	tested := map[jobs.Law]bool{}
 	for _, test := range []struct {
 		law        jobs.Law
@@ -89,8 +93,23 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: jobs.LawMayPreempt, town: full + "\njob q 4 never", nodes: "n1", victims: "v", want: "may-preempt"},
 		// A job that must not be preempted may not go beyond the min: neither before the
 		// plan nor after it, for no victim changes that.
-		{law: jobs.LawTrigger, town: "queue q quota=3:9\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", nodes: "n1", victims: "v",
-			want: "trigger queue=root.q type=cpu have=4000/3000", afterwards: true},
+		{law: jobs.LawFormula, town: "queue q quota=3:9\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", nodes: "n1", victims: "v",
+			want: "formula queue=root.q type=cpu have=4000/3000", afterwards: true},
+		{law: jobs.LawMember, town: full + "\ntask j1 q n1 0 p=3 job=j\njob q 4,0", nodes: "n1", victims: "v", want: "member-priority member=j1 have=3/10"},
+		{law: jobs.LawDelay, town: promised, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
+				a.Trigger, p.Job.PendingSince = jobs.ByGuarantee, noon.Add(-20*time.Second)
+			}, want: "delay have=20000000000/30000000000"},
+		{law: jobs.LawInterval, town: promised, nodes: "n1", victims: "v",
+			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
+				a.Trigger, a.Interval, p.Job.LastAttempt = jobs.ByGuarantee, time.Minute, noon.Add(-time.Second)
+			}, want: "interval have=1000000000/60000000000"},
+		{law: jobs.LawMax, town: "queue t max=3\nqueue t.q g=9\nqueue low\nqueue t.x\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "v",
+			spoil: byGuarantee, want: "max queue=root.t type=cpu have=4000/3000", afterwards: true},
+		{law: jobs.LawTrigger, town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", nodes: "n1 n1", victims: "v",
+			spoil: byGuarantee, want: "trigger queue=root.q type=cpu have=2000/2000"},
+		{law: jobs.LawStorm, town: "queue t g=9\nqueue t.q\nqueue t.x\nnode n1 4\ntask v t.x n1 4\njob t.q 4", nodes: "n1", victims: "v",
+			spoil: byGuarantee, want: "storm victim=v task=v"},
 
 		{law: jobs.LawKnown, town: full + one, nodes: "n1", victims: "v",
 			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) {
@@ -134,7 +153,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			require.NotEmpty(t, found)
 			require.Equal(t, test.want, w.fields(found[0]))
 			require.Len(t, found, map[bool]int{false: 1, true: 2}[test.afterwards], "it breaks one law: %v", found)
-			require.Regexp(t, "^"+test.law.String()+`( \(law [2367]\))?: `, found[0].String())
+			require.Regexp(t, "^"+test.law.String()+`( \(law [23467]\))?: `, found[0].String())
 		})
 		tested[test.law] = true
 	}

@@ -18,7 +18,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt}
+	return &jobs.Auditor{Cluster: p.Cluster, Trigger: p.Trigger, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -66,9 +66,9 @@ func TestAudit(t *testing.T) {
 		{"reserved", queues + "node n1 4 for=x\njob q 4", on("n1"), nil, []string{"reserved: member j0: node n1: reserved for another"}},
 		{"must not", full + "\njob q 4 never", on("n1"), on("v"), []string{"may-preempt: the job must not preempt"}},
 		{"trigger by the min", "queue q quota=3:9\nqueue low\n" + n1 + "task v low n1 4\njob q 4 fixed", on("n1"), on("v"),
-			[]string{"trigger: root.q: cpu 4 before the plan, want at most 3", "quota: root.q: cpu 4 after the plan, want at most 3"}},
+			[]string{"formula: root.q: cpu 4 before the plan, want at most 3", "quota: root.q: cpu 4 after the plan, want at most 3"}},
 		{"trigger by the max", "queue q quota=0:7\n" + n1 + "task v q n1 4\njob q 4", on("n1"), on("v"),
-			[]string{"trigger: root.q: cpu 8 before the plan, want at most 7"}},
+			[]string{"formula: root.q: cpu 8 before the plan, want at most 7"}},
 		{"no task", full + one, on("n1"), on("v", "x"), []string{"known: victim x: no task of this row and key"}},
 		{"twice", full + one, on("n1"), on("v", "v"), []string{"once: victim v: named before"}},
 		{"leaving", full + "state=releasing" + one, on("n1"), on("v"), []string{"leaving: victim v: leaving already"}},
@@ -176,7 +176,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, Quotas: h.planner.Quotas, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}
+	a := jobs.Auditor{Cluster: h.cluster, Trigger: h.planner.Trigger, StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Quotas: h.planner.Quotas, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {

@@ -59,7 +59,7 @@ func BenchmarkAudit(b *testing.B) {
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{Cluster: c, Minimum: test.minimum}
+			a := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: c, Minimum: test.minimum}
 			var found []jobs.Violation
 			b.ReportAllocs()
 			for b.Loop() {

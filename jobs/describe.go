@@ -173,7 +173,10 @@ func (w *writer) victim(indent string, v *Victim) {
 // refused.
 func (r *Refusal) Describe(c *victims.Cluster) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, because[r.Reason])
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.because(c, r.Reason))
+	if r.Also != 0 {
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, r.because(c, r.Also))
+	}
 	// Breaches have the numbers of the formulas: what is used, asked for, and
 	// allowed.
 	for i := range r.Breaches {
@@ -214,6 +217,24 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	return b.String()
 }
 
+// because says what a reason means, with the queue and the bound that it is about.
+func (r *Refusal) because(c *victims.Cluster, reason Reason) string {
+	text := because[reason]
+	bound := func(l resources.Limit) string {
+		most, _ := l.Bound(r.Type)
+		s := c.Schema()
+		return s.Name(r.Type) + " " + s.Quantity(r.Type, most)
+	}
+	tree := c.Tree()
+	switch reason {
+	case OverMax, HeadroomInside:
+		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
+	case OverGuarantee:
+		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
+	}
+	return text
+}
+
 // domainText says what the closest domain has and lacks.
 func (r *Refusal) domainText(c *victims.Cluster) string {
 	members := counted(r.Wanted, "member")
@@ -250,6 +271,12 @@ var because = [numReasons]string{
 	QuotaMin:         "it may not have so much that is not preemptible",
 	QuotaMax:         "a quota is passed",
 	MayNotPreempt:    "it must not preempt others",
+	TooEarly:         "it has not been pending for the preemption delay of its queue",
+	TooSoon:          "preemption was tried for it a short while ago",
+	OverMax:          "%s is over its max of %s already",
+	NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
+	OverGuarantee:    "%s uses all of its guaranteed %s, or would before the last member",
+	HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
 	NothingInReach:   "no queue that it could take from is in reach",
 	NoVictims:        "no legal set of victims makes room for all members",
 	PredicateRefused: "the predicate refuses the places that could be made free",
@@ -264,8 +291,9 @@ var ruleTexts = [NumRules]string{
 	RuleLeaving:        "leaving already",
 	RuleRequiredNode:   "bound to a node",
 	RuleApplication:    "of the job or its application",
-	RuleFence:          "beyond the fence",
+	RuleFence:          "in the job's queue or beyond its fence",
 	RuleDisabled:       "where preemption is disabled",
+	RuleInside:         "inside the starving queue",
 	RuleNonPreemptible: "not preemptible",
 	RulePriority:       "not lower in effective priority",
 	RuleExempt:         "exempt",

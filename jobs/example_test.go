@@ -119,7 +119,7 @@ func ExampleAuditor() {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{Cluster: cluster, Minimum: minimums}
+	auditor := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
 	for _, v := range auditor.Audit(nil, &plan, noon) {
 		fmt.Println(v)
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,14 +19,26 @@ func TestRefusal_EveryReason(t *testing.T) {
 		queues = "queue q\nqueue low\n"
 		full   = queues + "node n1 4\ntask v low n1 4 "
 	)
+	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
+	byGuarantee := func(*jobs.Planner, *jobs.Job) {}
 	tested := map[jobs.Reason]bool{}
 	for _, test := range []struct {
 		reason    jobs.Reason
 		town      string
 		predicate func(*jobs.Placing) bool
+		change    func(p *jobs.Planner, j *jobs.Job) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
 	}{
+		{reason: jobs.TooEarly, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
+			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
+		{reason: jobs.TooSoon, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
+			brief: "refused too-soon", lines: []string{"try again at " + noon.Add(59*time.Second).Format(time.RFC3339Nano)}},
+		{reason: jobs.OverMax, town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
+			change: byGuarantee, brief: "refused over-max"},
+		{reason: jobs.NotGuaranteed, town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
+		{reason: jobs.OverGuarantee, town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
+		{reason: jobs.HeadroomInside, town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
 		{reason: jobs.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
 		{reason: jobs.NoDomain, town: full + "\njob q 4 domain=1", brief: "refused domain"},
 		{reason: jobs.QuotaMin, town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
@@ -45,6 +58,10 @@ func TestRefusal_EveryReason(t *testing.T) {
 			w := build(t, test.town)
 			p := w.planner()
 			p.Predicate = test.predicate
+			if test.change != nil {
+				p.Trigger = jobs.ByGuarantee
+				test.change(p, &w.job)
+			}
 			var d jobs.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
 			require.Equal(t, test.reason, d.Refusal.Reason)
@@ -136,6 +153,15 @@ func TestRefusal_EveryRule(t *testing.T) {
 		})
 		tested[test.rule] = true
 	}
+	t.Run("inside", func(t *testing.T) {
+		w := build(t, "queue t g=30\nqueue t.q\nqueue t.x\nqueue low\nnode n1 9\ntask v t.x n1 1\njob t.q 20")
+		p := w.planner()
+		p.Trigger = jobs.ByGuarantee
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, "refused no-victims 1 inside", w.brief(&d))
+		tested["inside"] = true
+	})
 	for r := jobs.Rule(1); r < jobs.NumRules; r++ {
 		require.True(t, tested[r.String()], "no task is kept by %v", r)
 	}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -63,6 +64,9 @@ type VictimReport struct {
 // A RefusalReport is a [Refusal] for machines.
 type RefusalReport struct {
 	Reason     Reason         `json:"reason"`
+	Also       Reason         `json:"also,omitempty"`
+	Queue      string         `json:"queue,omitempty"` // that the reason is about, or Also
+	Type       string         `json:"type,omitempty"`
 	Breaches   []BreachReport `json:"breaches,omitempty"`
 	Counts     map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	Candidates int            `json:"candidates,omitempty"`
@@ -145,6 +149,11 @@ func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
+	f.Also = r.Also
+	switch about := cmp.Or(r.Also, r.Reason); about {
+	case OverMax, OverGuarantee, HeadroomInside:
+		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)
+	}
 	if !resources.IsZero(r.DomainLacks) {
 		f.DomainLacks = s.Quantities(r.DomainLacks)
 	}

@@ -21,6 +21,9 @@ func TestDecideJobLooksAtAll(t *testing.T) {
 		if r.Reason != oracle.NoVictims && r.Reason != oracle.QuotaMax && r.Outcome != oracle.Preempts {
 			return
 		}
+		if !c.ByPriority && c.Options.OwnLeaf != "" {
+			return // of two stages the first decides, whatever the second one would cost
+		}
 		best, ok := cheapest(c)
 		switch {
 		case ok && r.Reason == oracle.QuotaMax && !c.Job.NonPreemptible: // it may not trigger

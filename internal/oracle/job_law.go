@@ -18,6 +18,8 @@ func (h *hearing) forbids(v *world.Task) Law {
 		return Candidate
 	case h.isKin(v):
 		return Law3
+	case h.outside(v.Queue) && v.Queue != h.c.Job.Queue && h.inReach(v.Queue):
+		return Law4
 	case h.outside(v.Queue):
 		return Law7
 	case h.disabled(v.Queue):

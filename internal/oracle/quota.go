@@ -98,17 +98,22 @@ func (e *enforcement) spared() {
 	}
 }
 
-// sparedOf checks all sets of so many members of a gang that went whole.
-func (e *enforcement) sparedOf(back, rest []*world.Task, missing int) {
+// sparedOf checks all sets of so many members of a gang that went whole, and reports whether
+// one can be given back.
+func (e *enforcement) sparedOf(back, rest []*world.Task, missing int) bool {
 	if missing == 0 {
 		if e.spares(back) {
 			e.report(Minimal, "%v can be given back", keysOf(back))
+			return true
 		}
-		return
+		return false
 	}
 	for i := range rest {
-		e.sparedOf(append(slices.Clone(back), rest[i]), rest[i+1:], missing-1)
+		if e.sparedOf(append(slices.Clone(back), rest[i]), rest[i+1:], missing-1) {
+			return true // the others say no more
+		}
 	}
+	return false
 }
 
 // spares reports whether some victims can stay and no type's shortfall grows.

@@ -108,8 +108,9 @@ func TestRun_JobsNeedPreemptibleLabel(t *testing.T) {
 func TestRun_JobsNeedPreemptibleLabel_Asks(t *testing.T) {
 	text := small(ask("x", "2", "") + "," + placeThen(`, "preemptible": true`, "", member("j-0", "2")))
 	text = strings.Replace(text, `"resources": {"cpu": "10"}}],`, `"resources": {"cpu": "10"}, "priority": 9}],`, 1)
+	text = strings.Replace(text, `"name": "small",`, `"name": "small", "options": {"jobTrigger": "priority"},`, 1)
 	require.Equal(t, []string{"x fits n2", "j plan x"}, brief(mustRun(t, text).Report()))
-	text = strings.Replace(text, `"name": "small",`, `"name": "small", "options": {"jobsNeedPreemptibleLabel": true},`, 1)
+	text = strings.Replace(text, `"options": {`, `"options": {"jobsNeedPreemptibleLabel": true, `, 1)
 	require.Equal(t, []string{"x fits n2", "j refused no-victims"}, brief(mustRun(t, text).Report()))
 }
 

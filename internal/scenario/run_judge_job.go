@@ -81,7 +81,7 @@ var numbered = map[jobs.Law]int{
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
+	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.Verdict = Breaks
 		j.Broken = append(j.Broken, Broken{Law: v.Law.String(), Number: numbered[v.Law], Text: v.String()})
