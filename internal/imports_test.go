@@ -23,13 +23,16 @@ var mayImport = map[string][]string{
 	"queue":         {"resources"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding"},
+	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding", "internal/trigger"},
 	"victims/cover": {"resources"},
 	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding"},
-	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding"},
+	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "victims/cover", "quota", "jobs", "internal/scenario"},
+
+	// The gate in front of preemption, for asks and jobs.
+	"internal/trigger": {"resources", "queue"},
 
 	// What the three auditors share.
 	"internal/finding": {"queue"},

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -41,6 +42,104 @@ func (d *decision) decide(dst *Decision) {
 	if !d.try(dst, byPriority) {
 		d.unplanned(dst, byPriority)
 	}
+}
+
+// atGate states what all required members without a place have to say at the gate in
+// front of preemption: a job is an ask with many members.
+func (d *decision) atGate() *trigger.Case {
+	g, job := &d.entry, d.job
+	// Before the last member, the largest, there are all the others.
+	d.before = resources.Copy(d.before, d.rem)
+	for t := range d.before {
+		most := int64(0)
+		for _, i := range d.unplaced {
+			most = max(most, job.Members[i].Size.At(t))
+		}
+		d.before[t] -= most
+	}
+	*g = trigger.Case{
+		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.MayNot,
+		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.Interval, Now: d.now,
+	}
+	return g
+}
+
+// byGuarantee answers a job that has no room as an ask is answered: by tasks outside of
+// its leaf, else with the option of the own leaf, else by a refusal.
+func (d *decision) byGuarantee(dst *Decision) {
+	gate := d.atGate()
+	needy, law4 := gate.Law4()
+	d.rules.needy, d.rules.lawful = needy, law4.Obstacle == 0
+	a := gate.Ask()
+	if a.Obstacle != 0 {
+		d.refused(dst, reasonOf[a.Obstacle])
+		dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.RetryAt = a.Queue, a.Type, a.RetryAt
+	} else if d.try(dst, outsideLeaf) {
+		return
+	}
+	first := outsideLeaf
+	if d.mayTakeOwn(dst.Refusal.Reason) {
+		second := &d.second
+		second.Refusal = second.Refusal.cleared()
+		if d.try(second, withOwnLeaf) {
+			dst.Refusal = dst.Refusal.cleared()
+			d.planned(dst)
+			return
+		}
+		if d.others() {
+			// What the second stage says is what a caller can act on. What kept the first one
+			// from looking further is told beside it.
+			also := dst.Refusal
+			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
+			switch also.Reason {
+			case OverMax, NotGuaranteed, OverGuarantee, HeadroomInside:
+				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
+			}
+			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
+			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven
+		}
+	}
+	d.unplanned(dst, first)
+}
+
+// try looks for a plan with the candidates of a stage, and reports whether there is one,
+// which it leaves as the best. Else it refuses.
+func (d *decision) try(dst *Decision, s stage) bool {
+	d.rules.stage = s
+	switch {
+	case !d.prepare(len(d.unplaced)):
+		d.refused(dst, NothingInReach)
+	case d.quotaForbids(dst):
+	case d.choose():
+		if s != withOwnLeaf {
+			d.planned(dst)
+		}
+		return true
+	default:
+		d.lacks(dst)
+	}
+	return false
+}
+
+// mayTakeOwn reports whether the option of the own leaf has a say after a refusal.
+// (DESIGN.md, The own leaf.)
+func (d *decision) mayTakeOwn(r Reason) bool {
+	switch r {
+	case MayNotPreempt, TooEarly, TooSoon, InFlight:
+		return false
+	}
+	return d.p.OwnLeaf != victims.OwnNever
+}
+
+// others reports whether the own leaf has tasks that are not of the job's application:
+// those that the second stage counts.
+func (d *decision) others() bool {
+	for id := range d.c.TasksIn(d.job.Queue) {
+		if t := d.c.TaskView(id); t.State != victims.Granted && t.Application != d.job.Application {
+			return true
+		}
+	}
+	return false
 }
 
 // room decides without victims if that is possible: nothing that runs may be

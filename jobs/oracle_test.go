@@ -258,8 +258,12 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 		h.Fatalf("%s: %s: %d candidates, and %d by the oracle; counts of oracle (-) and planner (+):\n%s\n%v",
 			name, want.Reason, r.Candidates, want.Candidates, diff, h.c)
 	}
+	hasPlan := oracle.HasPlan
+	if want.Late {
+		hasPlan = oracle.HasLatePlan
+	}
 	if wanted := len(oracle.Unplaced(h.c)); want.Counts != nil &&
-		(r.Wanted != wanted || r.Placeable >= wanted || !oracle.HasPlan(h.c, r.Placeable, want.Late) || oracle.HasPlan(h.c, r.Placeable+1, want.Late)) {
+		(r.Wanted != wanted || r.Placeable >= wanted || !hasPlan(h.c, r.Placeable) || hasPlan(h.c, r.Placeable+1)) {
 		h.Fatalf("%s: %d of %d members placeable\n%v", name, r.Placeable, r.Wanted, h.c)
 	}
 	if !r.RetryAt.Equal(want.RetryAt) {

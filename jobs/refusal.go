@@ -148,9 +148,11 @@ type Refusal struct {
 	// HeadroomInside. Also is one of these, or NotGuaranteed, if it is what kept the job
 	// from others: Reason then tells why its own leaf does not help either, and Queue and
 	// Type are about Also. 0 if there is none.
-	Queue queue.ID
-	Type  int
-	Also  Reason
+	// OwnLeaf is set if reason and counts are those of the stage of the own leaf.
+	Queue   queue.ID
+	Type    int
+	Also    Reason
+	OwnLeaf bool
 	// Breaches are the formulas that keep the job out, if the reason is
 	// QuotaMin or QuotaMax: queue by queue, the leaf's first.
 	Breaches []Breach

@@ -65,6 +65,7 @@ type VictimReport struct {
 type RefusalReport struct {
 	Reason     Reason         `json:"reason"`
 	Also       Reason         `json:"also,omitempty"`
+	OwnLeaf    bool           `json:"ownLeaf,omitempty"`
 	Queue      string         `json:"queue,omitempty"` // that the reason is about, or Also
 	Type       string         `json:"type,omitempty"`
 	Breaches   []BreachReport `json:"breaches,omitempty"`
@@ -149,7 +150,7 @@ func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
-	f.Also = r.Also
+	f.Also, f.OwnLeaf = r.Also, r.OwnLeaf
 	switch about := cmp.Or(r.Also, r.Reason); about {
 	case OverMax, OverGuarantee, HeadroomInside:
 		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)

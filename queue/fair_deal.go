@@ -123,7 +123,7 @@ func (f *FairShares) level(rest int64) {
 }
 
 // cut makes the shares of what was dealt: no leaf keeps of a scarce type more than its
-// tightest one lets it use, but for what it is promised. (DESIGN.md, Shares: the cut.)
+// tightest one lets it use, but for what it is promised. (DESIGN.md, Shares: cut.)
 func (f *FairShares) cut(demand []resources.Vector) {
 	t := f.tree
 	f.shares = append(f.shares[:0], f.dealt...)

@@ -227,7 +227,12 @@ func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, 
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {
 	Reason Reason
-	// Queue and Type are what the reason speaks of, if it is OverMax,
+	// OwnLeaf is set if reason and counts are those of the stage in which tasks of the
+	// ask's own leaf are candidates; see Planner.OwnLeaf. Also is what kept the ask from
+	// others then, if it is NotGuaranteed, OverGuarantee, OverMax or HeadroomInside.
+	OwnLeaf bool
+	Also    Reason
+	// Queue and Type are what the reason, or Also, speaks of, if it is OverMax,
 	// OverGuarantee or HeadroomInside.
 	Queue queue.ID
 	Type  int
@@ -236,6 +241,9 @@ type Refusal struct {
 	// only if candidates were looked for: NoVictims and PredicateRefused.
 	Counts     [NumRules]int
 	Candidates int
+	// Scarce names the hard budgets that have something left, and less than there are
+	// candidates in them. It is counted like Counts.
+	Scarce []string
 	// Filtered is the number of nodes that the caller's filter refused. It is
 	// counted like Counts.
 	Filtered int
@@ -261,5 +269,5 @@ type Refusal struct {
 
 // cleared returns a refusal that says nothing, with the memory of r.
 func (r *Refusal) cleared() Refusal {
-	return Refusal{Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
+	return Refusal{Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
 }

@@ -104,7 +104,10 @@ func (p *Plan) DescribeCost() string {
 func (w writer) refusal(d *Decision) string {
 	var b strings.Builder
 	r := &d.Refusal
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, w.because(d))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, w.because(d, r.Reason))
+	if r.Also != 0 {
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, w.because(d, r.Also))
+	}
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
 	for rule, n := range r.Counts {
@@ -120,6 +123,9 @@ func (w writer) refusal(d *Decision) string {
 	}
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
+	}
+	for _, name := range r.Scarce {
+		fmt.Fprintf(&b, "  but not all of those in the budget %s, which has too little left (budget)\n", plain.Name(name))
 	}
 	// The node is named though it does not do: it tells which amount to look
 	// at, which a count of rules does not.
@@ -176,11 +182,11 @@ func (w writer) wouldLack(r *Refusal) string {
 }
 
 // because says what the reason of a refusal means here.
-func (w writer) because(d *Decision) string {
+func (w writer) because(d *Decision, reason Reason) string {
 	r, leaf := &d.Refusal, d.Plan.Ask.Queue
 	// One sentence per reason, about the queue or node that it names: what
 	// would have to be otherwise, rather than which law speaks.
-	switch r.Reason {
+	switch reason {
 	case InFlight:
 		return "a place is held for it, and it cannot start there yet"
 	case UnknownNode:

@@ -61,7 +61,10 @@ func ExamplePlanner_kubernetes() {
 	//   cache on n2 (root.pods, cpu=2, priority 20, rank -80) for room on the node
 	//   cost: highest rank -80, highest priority 20, 2 victims, ranks sum up to -160, 2h0m0s of work lost
 	//   no legal plan costs less
-	// peer (root.pods, cpu=2) is refused (not-guaranteed): no queue on its path is guaranteed anything that it asks for
+	// peer (root.pods, cpu=2) is refused (no-victims): no legal set of victims makes room
+	//   of other queues it may take nothing (not-guaranteed): no queue on its path is guaranteed anything that it asks for
+	//   3 too high in effective priority (priority)
+	//   closest: n1, which would still lack cpu=2
 	// never (root.pods, cpu=4) is refused (may-not-preempt): it must not preempt others
 }
 

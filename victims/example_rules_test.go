@@ -147,7 +147,11 @@ func ExamplePlanner_ownLeaf() {
 	//   report-1 on n2 (root.shop, cpu=3, priority 0, rank -100) for room on the node
 	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
 	//   no legal plan costs less
-	// met: web-1 (root.shop, cpu=1) is refused (over-guarantee): root.shop uses all of its guaranteed cpu=8
+	// met: web-1 (root.shop, cpu=1) is refused (no-victims): no legal set of victims makes room
+	//   of other queues it may take nothing (over-guarantee): root.shop uses all of its guaranteed cpu=8
+	//   1 in the asking queue or beyond its fence (fence)
+	//   2 needed for a guarantee (guarantee)
+	//   closest: n1, which would still lack cpu=1
 	// any: web-1 (root.shop, cpu=1) runs on n2 once these have stopped:
 	//   report-1 on n2 (root.shop, cpu=3, priority 0, rank -100) for room on the node
 	//   cost: highest rank -100, highest priority 0, 1 victim, 16.7% of the cluster freed beyond need, 1h0m0s of work lost

@@ -84,6 +84,8 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	s := outsideLeaf
 	if dst.Decision.Outcome == Preempts {
 		s = d.stage // the one that the plan was found in
+	} else if dst.Decision.Refusal.OwnLeaf {
+		s = withOwnLeaf // the one that is told
 	}
 	if err := d.reset(p, ask, now); err != nil {
 		return err

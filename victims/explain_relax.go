@@ -34,13 +34,28 @@ func (d inquiry) findRelaxations(e *Explanation) {
 	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
 		return // it was not for lack of candidates
 	}
-	d.prepareFindings(outsideLeaf)
-	for _, r := range e.taskRelaxations() {
-		d.without = r
-		d.eligible.relax(r)
-		d.gangs.reset(d.decision)
-		if d.decideTask(&again, e) {
-			note(d.c.tasks[r.Task].key)
+	tasks := e.taskRelaxations()
+	planned := make(map[Relaxation]bool)
+	// With the option of the own leaf, what another rule keeps in one stage may go in the
+	// other.
+	stages := []stage{outsideLeaf, withOwnLeaf}
+	if d.p.OwnLeaf == OwnNever || d.required() {
+		stages = stages[:1]
+	}
+	for _, s := range stages {
+		d.without = Relaxation{}
+		d.prepareFindings(s)
+		for _, r := range tasks {
+			if planned[r] {
+				continue
+			}
+			d.without = r
+			d.eligible.relax(r)
+			d.gangs.reset(d.decision)
+			if d.decideTask(&again, e, s) {
+				planned[r], d.without = true, r
+				note(d.c.tasks[r.Task].key)
+			}
 		}
 	}
 	d.without = Relaxation{}
@@ -113,7 +128,7 @@ var taskRules = [numRelaxables]Rule{
 
 // decideTask decides again with a rule of a single task relaxed, if the
 // ask was refused for lack of candidates, and reports whether there is a plan.
-func (d inquiry) decideTask(dst *Decision, e *Explanation) bool {
+func (d inquiry) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	id := d.without.Task
 	n := d.c.tasks[id].node
 	at := d.refusing.siteIfOpen(n)
@@ -136,6 +151,6 @@ func (d inquiry) decideTask(dst *Decision, e *Explanation) bool {
 	}
 	d.decide(dst)
 	outcome := dst.Outcome
-	d.prepareFindings(outsideLeaf) // for the next one
+	d.prepareFindings(s) // for the next one
 	return outcome != Refused
 }

@@ -176,7 +176,11 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	r.Reason, r.RetryAt, r.Candidates = f.Reason.String(), f.RetryAt, f.Candidates
 	r.Filtered, r.WaitsFor = f.Filtered, f.WaitsFor
-	switch f.Reason {
+	about := f.Reason
+	if r.OwnLeaf = f.OwnLeaf; f.Also != 0 {
+		r.Also, about = f.Also.String(), f.Also
+	}
+	switch about {
 	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
 		r.Where = []string{c.Tree().Path(f.Queue) + " " + c.Schema().Name(f.Type)}
 	}

@@ -34,11 +34,19 @@ func (d *decision) decide(dst *Decision) {
 			d.refuseForLack(dst)
 		}
 	}
-	if d.mayTakeOwn(dst) && d.prepare(withOwnLeaf) && d.choose() {
-		d.planned(dst)
-		return
+	told := outsideLeaf
+	if d.mayTakeOwn(dst) {
+		reach := d.prepare(withOwnLeaf)
+		if reach && d.choose() {
+			d.planned(dst)
+			return
+		}
+		if d.refusing.others() {
+			told = withOwnLeaf
+			d.refusing.tellSecond(dst, reach)
+		}
 	}
-	d.refusing.unplanned(dst)
+	d.refusing.unplanned(dst, told)
 	if d.trial.meter.Stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}

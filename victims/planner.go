@@ -219,7 +219,6 @@ type decision struct {
 	without  Relaxation // the one rule that does not hold; none but in Explain
 	starving queue.ID   // E, the lowest governing queue, if hasE is set
 	hasE     bool
-	atGate   trigger.Case
 	stage    stage
 	eligible Eligible
 	needs    shortage
@@ -274,7 +273,9 @@ type scratch struct {
 	taken              []TaskID
 	keyed, unkeyed     []keyedTask
 	freed              []int64 // by node and type, see findTasks
+	drawn              []int64 // by row of budgets, see survey.draw
 	near               []nearNode
+	gate               trigger.Case // see gate.asks
 }
 
 // reset checks the ask and prepares what every kind of decision needs.

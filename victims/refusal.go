@@ -14,7 +14,7 @@ type refuser struct{ *decision }
 
 // unplanned completes a refusal: if candidates were looked for, it counts what
 // kept whom, and finds the node that came closest. (DESIGN.md, Refusals.)
-func (d refuser) unplanned(dst *Decision) {
+func (d refuser) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
 	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
 	own := d.mayTakeOwn(dst)
@@ -25,8 +25,8 @@ func (d refuser) unplanned(dst *Decision) {
 	}
 	if counted {
 		// Without another try in between things are as the search left them.
-		if d.stage != outsideLeaf {
-			d.prepare(outsideLeaf)
+		if d.stage != told {
+			d.prepare(told)
 		}
 		d.count(r)
 	}
@@ -36,13 +36,43 @@ func (d refuser) unplanned(dst *Decision) {
 		return
 	}
 	stages := d.scratch.stages[:0]
-	if counted {
+	if counted && r.Also == 0 { // else the ask may not take from others, whoever is exempt
 		stages = append(stages, outsideLeaf)
 	}
 	if own {
 		stages = append(stages, withOwnLeaf)
 	}
 	r.RetryAt = d.retryAt(stages)
+}
+
+// others reports whether the ask's own leaf has tasks that are not of its application:
+// those that the second stage counts.
+func (d refuser) others() bool {
+	e := &d.eligible
+	for _, id := range d.c.leaves[d.ask.Queue] {
+		if r := &d.c.tasks[id]; r.state != Granted && !(e.hasApp && r.app == e.app) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellSecond makes a refusal that of the second stage, which is what somebody can act on.
+// What kept the first one from looking at other queues is told beside it. (DESIGN.md, The
+// own leaf.)
+func (d refuser) tellSecond(dst *Decision, reach bool) {
+	first := dst.Refusal
+	if reach {
+		d.refuseForLack(dst)
+	} else {
+		d.refuse(dst, NothingInReach)
+	}
+	r := &dst.Refusal
+	r.OwnLeaf, r.Proven = true, r.Proven && first.Proven
+	switch first.Reason {
+	case OverMax, NotGuaranteed, OverGuarantee, HeadroomInside:
+		r.Also = first.Reason // with its queue and type, which are there still
+	}
 }
 
 // count counts what kept whom, and finds the node that came closest.
@@ -80,6 +110,7 @@ type survey struct {
 	asMuch   []int64          // see noteShare; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
 	same     sameRule
+	drawn    []int64          // by row of budgets: the candidates in it
 	least    resources.Vector // what every leaf in reach has room for
 }
 
@@ -137,6 +168,8 @@ func (d refuser) siteIfOpen(n NodeID) site {
 // victim.
 func (s *survey) countRules(r *Refusal) {
 	d := s.d
+	s.drawn = rows.Zeros(d.scratch.drawn, len(d.c.budgets))
+	d.scratch.drawn = s.drawn
 	for n := range d.c.nodes {
 		for _, id := range d.c.nodes[n].tasks {
 			// A grant is no task and no candidate.
@@ -148,12 +181,32 @@ func (s *survey) countRules(r *Refusal) {
 			case 0:
 				r.Candidates++
 				d.helpBudgets(&r.Help, id)
+				s.draw(id)
 			case RuleExempt, RuleBudget, RuleGuarantee:
 				d.helpBudgets(&r.Help, id)
 				fallthrough
 			default:
 				r.Counts[rule]++
 			}
+		}
+	}
+	s.scarce(r)
+}
+
+// draw counts a candidate in its budgets.
+func (s *survey) draw(id TaskID) {
+	for _, b := range s.d.c.budgetsOf(id) {
+		s.drawn[b]++
+	}
+}
+
+// scarce names the hard budgets that have something left, but not enough for all of their
+// candidates.
+func (s *survey) scarce(r *Refusal) {
+	c := s.d.c
+	for _, row := range c.budgetOrder {
+		if b := &c.budgets[row]; b.hard && 0 < b.left && b.left < s.drawn[row] {
+			r.Scarce = append(r.Scarce, b.name)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -64,10 +65,13 @@ type VictimReport struct {
 // A RefusalReport is a [Refusal] for machines.
 type RefusalReport struct {
 	Reason     Reason            `json:"reason"`
+	Also       Reason            `json:"also,omitempty"`
+	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
 	Queue      string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
 	Type       string            `json:"type,omitempty"`
 	Counts     map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	Candidates int               `json:"candidates,omitempty"`
+	Scarce     []string          `json:"scarce,omitempty"`
 	Filtered   int               `json:"filtered,omitempty"`
 	WaitsFor   []string          `json:"waitsFor,omitempty"`
 	Closest    string            `json:"closest,omitempty"`
@@ -139,9 +143,10 @@ func (r *Refusal) report(c *Cluster) *RefusalReport {
 	f := &RefusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
+		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps,
 	}
-	switch r.Reason {
+	switch cmp.Or(r.Also, r.Reason) {
 	case OverMax, OverGuarantee, HeadroomInside:
 		f.Queue, f.Type = c.tree.Path(r.Queue), c.Schema().Name(r.Type)
 	}

@@ -39,7 +39,7 @@ func (d gate) precondition(dst *Decision) bool {
 
 // asks returns what the ask has to say at the gate.
 func (d gate) asks() *trigger.Case {
-	c := &d.atGate
+	c := &d.scratch.gate
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNot, d.ask.PendingSince, d.ask.LastAttempt
 	c.Interval, c.Now, c.Waived = d.p.Interval, d.now, nil

@@ -52,9 +52,9 @@ func TestHasPlan(t *testing.T) {
 	c := jobBase()
 	jobQueue(c, "b").Guaranteed = cpu{"cpu": 2} // so that one of b1 and b2 may go
 	c.Job.Members = append(c.Job.Members, world.Member{Key: "x2", Size: cpu{"cpu": 2}})
-	require.True(t, oracle.HasPlan(c, 0, false))
-	require.True(t, oracle.HasPlan(c, 2, false))
-	require.False(t, oracle.HasPlan(c, 3, false))
+	require.True(t, oracle.HasPlan(c, 0))
+	require.True(t, oracle.HasPlan(c, 2))
+	require.False(t, oracle.HasPlan(c, 3))
 }
 
 // One of each rule keeps a task; a1 and b1 nobody keeps.

@@ -231,18 +231,28 @@ func (h *hearing) wake() time.Time {
 }
 
 // HasPlan reports whether there would be a plan, or room without one, if only
-// the first n of the unplaced members of the minimum were to be placed. Late asks about
-// the stage of the own leaf.
-func HasPlan(c *world.JobCase, n int, late bool) bool {
+// the first n of the unplaced members of the minimum were to be placed.
+func HasPlan(c *world.JobCase, n int) bool {
+	_, ok := firstMembers(c, n).best()
+	return ok
+}
+
+// HasLatePlan is HasPlan for the stage of the own leaf.
+func HasLatePlan(c *world.JobCase, n int) bool {
+	h := firstMembers(c, n)
+	h.judge = h.again()
+	_, ok := h.best()
+	return ok
+}
+
+// firstMembers returns the hearing of a case with the first n of its members only. What
+// guarantees let the job do is for all of them to say.
+func firstMembers(c *world.JobCase, n int) *hearing {
 	h := newHearing(c)
 	h.members = h.members[:n]
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	all := h.judge
 	h.judge = newJudge(&c.World, &ask, h.o)
 	h.own, h.all = all.own, all
-	if late {
-		h.judge = h.again()
-	}
-	_, ok := h.best()
-	return ok
+	return h
 }

@@ -23,11 +23,12 @@ type Result struct {
 	Node    string
 	Victims []Victim // sorted by key
 	Cost    Cost
-	OwnLeaf bool // some victims are of the ask's own leaf
+	OwnLeaf bool // some victims are of the ask's own leaf; or the refusal is of that stage
 
 	// For Refused. Counts, Candidates, Closest and Lacks are those of the
 	// reason no-victims.
 	Reason     string
+	Also       string         // what kept the ask from others, if the refusal is of the stage of the own leaf
 	Where      []string       // every queue and type that the reason is true of, as "path type"
 	Counts     map[string]int // tasks by the rule that kept them, without zeros
 	Candidates int
@@ -66,14 +67,41 @@ func Decide(c *world.Case) Result {
 
 	// DESIGN.md, Refusals: why not.
 	reason, retry := j.precondition()
+	second := j.mayTakeOwn() && !slices.Contains(untouched, reason)
+	if second && j.hasOthers() {
+		// What could be done about the own leaf is what is told.
+		r := j.again().noPlan()
+		r.OwnLeaf, r.RetryAt = true, j.wake()
+		if slices.Contains([]string{"over-max", "not-guaranteed", "over-guarantee", "headroom-inside"}, reason) {
+			r.Also, r.Where = reason, j.where(reason)
+		}
+		if !slices.ContainsFunc(j.w.Queues(), func(q world.Place) bool { return q.IsLeaf() && j.inSecond(q.Path) }) {
+			return Result{Outcome: Refused, OwnLeaf: true, Reason: "nothing-in-reach", Also: r.Also, Where: r.Where, RetryAt: r.RetryAt}
+		}
+		return r
+	}
 	if reason != "" {
 		r := Result{Outcome: Refused, Reason: reason, Where: j.where(reason), RetryAt: retry}
-		if j.mayTakeOwn() && !slices.Contains(untouched, reason) {
+		if second {
 			r.RetryAt = j.wake()
 		}
 		return r
 	}
 	return j.noPlan()
+}
+
+// hasOthers reports whether the own leaf has tasks of other applications.
+func (j *judge) hasOthers() bool {
+	return slices.ContainsFunc(j.w.Tasks, func(t world.Task) bool {
+		return t.Queue == j.ask.Queue && t.Application != j.ask.Application
+	})
+}
+
+// inSecond reports whether tasks of a leaf may go in the second stage, as far as queues are
+// concerned.
+func (j *judge) inSecond(leaf string) bool {
+	own := leaf == j.ask.Queue
+	return !j.disabled(leaf) && (own || j.entitled() && j.inReach(leaf) && !j.insideStarving(leaf))
 }
 
 // noPlan says why an ask that may have victims finds none.

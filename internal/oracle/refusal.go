@@ -69,7 +69,7 @@ func (j *judge) keeps(t *world.Task) string {
 		return "required-node"
 	case t.Application == j.ask.Application:
 		return "same-application"
-	case !required && !own && !j.inReach(t.Queue):
+	case !required && !own && (!j.inReach(t.Queue) || j.own && !j.entitled()):
 		return "fence"
 	case !required && j.disabled(t.Queue):
 		return "disabled"

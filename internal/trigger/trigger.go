@@ -21,8 +21,8 @@ const (
 	Early                              // it is not pending for the delay of its queue
 	Soon                               // preemption was tried too recently
 	OverMax                            // a queue of the path is over its max already
-	NotGuaranteed                      // law 4: no type of it is governed
-	OverGuarantee                      // law 4: a governing queue has its guarantee
+	NotGuaranteed                      // no type of it is governed (law 4)
+	OverGuarantee                      // a governing queue has its guarantee (law 4)
 	HeadroomInside                     // a max at the needy queue or below it is short
 )
 
