@@ -1,7 +1,6 @@
 package quota
 
 import (
-
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
