@@ -263,8 +263,10 @@
 // daemon set. There guarantees and fences do not protect, for it can run nowhere
 // else. Laws 1, 3 and 6 hold, the latter for raw priorities.
 //
-// Plans for jobs keep laws 1, 2, 3, 6 (strictly lower) and 7. What a job's queue
-// may use takes the place of laws 4 and 5. Enforcing a lowered max keeps law 2.
+// A job is an ask with many members, and keeps all of these laws. Law 4 then says
+// that its members, asked one after another with the largest last, would each
+// trigger, type by type. Jobs by priority ([jobs.ByPriority]) keep laws 1, 2, 3, 6
+// (strictly lower) and 7, and need no guarantee. Enforcing a lowered max keeps law 2.
 //
 // # No storms
 //
@@ -279,14 +281,16 @@
 //   - No plan makes a term of Φ smaller. That is law 2, word for word: after the
 //     plan a queue has at least the smaller of its guarantee and what it had.
 //   - Every plan makes the term of E and its type t larger. By law 4 E was under
-//     its guarantee of t. The ask brings some of t into E, and no victim was
-//     inside E to take it away again.
-//   - What is not a plan for an ask makes no term smaller either: tasks that fit,
-//     that start, that leave after they were marked, quotas enforced, jobs placed.
-//     Usage only grows by it, or law 2 holds for it.
+//     its guarantee of t, for a job too: all of its members want at least as much
+//     as the largest. The ask, or the job, brings some of t into E, and no victim
+//     was inside E to take it away again.
+//   - What is no such plan makes no term smaller either: tasks that fit, that start,
+//     that leave after they were marked, quotas enforced, jobs by priority. Usage
+//     only grows by it, or law 2 holds for it.
 //   - A term is between 0 and g. A plan raises that of its E to g, or by what the
-//     ask wants of t. So at most ⌈g / smallest ask⌉ plans can have the same E and
-//     t, and all together at most the sum of that over queues and types.
+//     ask, or the required members together, want of t. So with the least such
+//     amount, at most ⌈g / least amount⌉ plans can have the same E and t, and all
+//     together at most the sum of that over queues and types.
 //
 // So on a fixed workload only so many plans can happen, however often victims
 // come back. Tasks that end or shrink, marks that are taken back and grants that

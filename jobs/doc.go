@@ -57,12 +57,28 @@
 // # Who may be stopped
 //
 // A candidate runs, is not bound to its node, is preemptible, of another job and
-// application (law 3), of strictly lower effective priority (law 6), in reach
-// (law 7), not disabled and not exempt. The job's own leaf is within its reach,
-// and there raw priorities compare; a disabled leaf is protected from its own
-// jobs, too. No queue ends below its guarantee, the members counted (law 2).
-// Laws 4 and 5 are for asks; here min and max take their place. Opting out is a
-// matter of cost (law 1).
+// application (law 3), in reach (law 7), not disabled and not exempt. No queue ends
+// below its guarantee, the members counted (law 2). Opting out is a matter of cost
+// (law 1). The rest is the planner's [Trigger].
+//
+// [ByGuarantee], the default: a job is an ask with many members. Its queue must be
+// under its guarantee by the time that the largest member asks, type by type (law
+// 4): of the required members without a place, all but the largest amount of each
+// type count as used. It must be pending for the delay of its queue, and no queue
+// above it over its max. Candidates are of lower or equal effective priority (law
+// 6), and outside of the needy queue. Lower tasks of the own leaf are an option
+// (Planner.OwnLeaf), for jobs that have no plan otherwise. A job of one member is
+// decided as the ask is. Refusals say which queue and type are in the way.
+//
+// [ByPriority]: candidates are of strictly lower effective priority, and guarantees
+// only protect. The job's own leaf is within its reach, and there raw priorities
+// compare; a disabled leaf is protected from its own jobs, too. It is for elastic
+// quotas, and for clusters of priorities without guarantees.
+//
+// Both take for granted that a running member has the raw priority of its job, as
+// grants have. If a host starts members at another one, lower tasks of the own leaf
+// can take each other's places for ever. With [victims.OwnAny] jobs can storm even
+// so: it is for plain trees.
 //
 // A running job that needs some of its members (Planner.Minimum) is a gang:
 // members above the minimum go one by one, in any combination, and with one more
