@@ -123,6 +123,10 @@ func example(out io.Writer) (*scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
+	training, err := schema.Limit(map[string]string{"cpu": "6"})
+	if err != nil {
+		return nil, err
+	}
 	capacity, err := schema.Vector(map[string]string{"cpu": "8"})
 	if err != nil {
 		return nil, err
@@ -130,7 +134,7 @@ func example(out io.Writer) (*scheduler, error) {
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"},
 		{Name: "prod", Guaranteed: guaranteed},
-		{Name: "train"},
+		{Name: "train", Guaranteed: training},
 	}}, queue.Strict)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func newScheduler(out io.Writer, tree *queue.Tree, now time.Time) *scheduler {
 	return &scheduler{
 		out: out, now: now, cluster: c,
 		planner:  victims.Planner{Cluster: c, OwnLeaf: victims.OwnMet},
-		gangs:    jobs.Planner{Trigger: jobs.ByPriority, Cluster: c},
+		gangs:    jobs.Planner{Cluster: c, OwnLeaf: victims.OwnMet},
 		rounds:   jobs.Rounds{Cluster: c},
 		timing:   quota.NewTiming(tree),
 		enforcer: quota.Enforcer{Cluster: c},

@@ -98,7 +98,7 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 	if spec.Priority != nil {
 		g.job.Priority = *spec.Priority
 	}
-	g.entitled = c.queues().tree.Trigger(g.job.Queue, resources.Positive(all)).Holds()
+	g.entitled = c.queues().tree.Trigger(g.job.Queue, resources.Positive(all), nil).Holds()
 	return g, nil
 }
 
