@@ -28,6 +28,7 @@ type gangs struct {
 	epoch   uint32      // of what was seen of them
 	rows    []gang
 	counts  []budgetCount // scratch
+	fresh   []int32       // likewise: jobs that are met
 }
 
 // A jobGlance is what bounds know of a job. Most gangs of a cluster are never looked
@@ -97,6 +98,27 @@ func (g *gangs) of(id TaskID) int32 {
 		x.row = g.meet(job)
 	}
 	return x.row - 1
+}
+
+// meetAll meets the gangs of some tasks that were not met, in the order of their names:
+// what a search finds must not depend on who was told of first.
+func (g *gangs) meetAll(tasks []TaskID) {
+	if g.d.p.Minimum == nil {
+		return
+	}
+	g.fresh = g.fresh[:0]
+	for _, id := range tasks {
+		if job := g.d.c.tasks[id].job; job != 0 {
+			if x := g.glance(job); x.minimum > 0 && x.row == 0 {
+				g.fresh = append(g.fresh, job)
+			}
+		}
+	}
+	name := g.d.c.jobs.name
+	slices.SortFunc(g.fresh, func(a, b int32) int { return strings.Compare(name(a), name(b)) })
+	for _, job := range slices.Compact(g.fresh) {
+		g.glance(job).row = g.meet(job)
+	}
 }
 
 // meet looks at a job that needs some members, and returns its row and one.

@@ -92,6 +92,7 @@ func (d *decision) prepare(s stage) bool {
 	for q := range d.tree.Up(d.ask.Queue) {
 		d.needs.lack(d.tree, q, d.max(q), d.size)
 	}
+	d.needs.whole = d.p.Predicate != nil
 	d.needs.settle()
 	d.c.settle()
 	d.eligible.Exempt, d.eligible.without = d.p.Exempt, d.without

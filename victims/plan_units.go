@@ -135,7 +135,7 @@ func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
 		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.bounds, Erodes: leaf.erodes,
 	})
 	for _, b := range d.c.budgetsOf(id) {
-		if bound := d.problem.budgets.bound(d, b); bound >= 0 {
+		if bound := d.problem.budgets.bound(b); bound >= 0 {
 			u.addCount(1, bound)
 		}
 	}
@@ -152,7 +152,7 @@ func (u *unitSet) usesOf(d *decision, ids []TaskID) []cover.Use {
 	for _, id := range ids {
 		for _, b := range d.c.budgetsOf(id) {
 			if !d.c.budgets[b].hard {
-				u.use(from, b)
+				u.use(from, d.problem.budgets.place[b])
 			}
 		}
 	}
@@ -241,6 +241,7 @@ func (d *decision) gangHelps(row int32, s *site) bool {
 // members there.
 func (u *unitSet) gather(d *decision, s *site) {
 	u.reset()
+	d.gangs.meetAll(d.c.nodes[s.node].tasks)
 	for _, id := range d.c.nodes[s.node].tasks {
 		d.trial.pay(gatherWork)
 		if d.c.tasks[id].state != Running {
@@ -364,6 +365,7 @@ func (p *headroomPool) gather(d *decision) {
 	s := d.elsewhere()
 	ids := d.scratch.taken[:0]
 	for w := range d.tree.Leaves(d.needs.queues[d.needs.widest]) {
+		d.gangs.meetAll(d.c.leaves[w])
 		for _, id := range d.c.leaves[w] {
 			if d.c.tasks[id].state != Running {
 				continue

@@ -43,6 +43,8 @@ type shortage struct {
 	// makes headroom there makes it here, and nobody else needs to go for it.
 	ruled  []bool
 	widest int // the last queue that is not ruled
+	// whole says that none is ruled: a predicate may want whom amounts do not need.
+	whole bool
 
 	types  int
 	blocks []int64
@@ -109,7 +111,7 @@ func (n *shortage) settle() {
 func (n *shortage) rule() {
 	n.ruled, n.widest = n.ruled[:0], 0
 	for i, short := range n.short {
-		ruled := slices.ContainsFunc(n.short[:i], func(inner resources.Vector) bool { return resources.Fits(short, inner) })
+		ruled := !n.whole && slices.ContainsFunc(n.short[:i], func(inner resources.Vector) bool { return resources.Fits(short, inner) })
 		if n.ruled = append(n.ruled, ruled); !ruled {
 			n.widest = i
 		}
