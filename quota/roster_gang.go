@@ -111,20 +111,6 @@ func (r *roster) rest(dst resources.Vector, gang int32) resources.Vector {
 	return dst
 }
 
-// it as one unit.
-func (r *roster) unitSize(dst resources.Vector, i int32) resources.Vector {
-	if !r.tasks[i].asOneUnit {
-		return resources.Copy(dst, r.size(i))
-	}
-	dst = rows.Zeros(dst, r.types)
-	for m := r.gangs.rows[r.tasks[i].gang].first; m != noTask; m = r.gangs.next[m] {
-		if r.tasks[m].asOneUnit {
-			dst = resources.Add(dst, dst, r.size(m))
-		}
-	}
-	return dst
-}
-
 // restSpared reports whether hard budgets can bear all members of a gang that are
 // not taken.
 func (r *roster) restSpared(gang int32) bool {
