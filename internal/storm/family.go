@@ -3,7 +3,7 @@ package storm
 import "iter"
 
 // A Family is a set of universes: all that differ in guarantees, fences, the
-// capacity of nodes, and the tasks, within limits.
+// capacity of nodes, the tasks, and which of these are gangs, within limits.
 type Family struct {
 	Parents    []int  // the shape of the tree: of each queue its parent; the root comes first
 	Nodes      int    // how many there are, all of the same capacity
@@ -14,6 +14,9 @@ type Family struct {
 	Guarantees []int  // that a queue below the root may have; -1 is none
 	Lowered    int    // what the max of each queue below the root may be lowered to; 0: it stays
 	Fences     bool   // with every choice of leaves below a priority fence, too
+	Offsets    bool   // with every choice of leaves that have an offset of 1, too
+	Gangs      bool   // only with gangs that start together, of the last tasks of a leaf and a priority
+	Racks      []int  // see [Universe]
 	Rules      Rules
 }
 
@@ -21,7 +24,7 @@ type Family struct {
 // tasks only one. A universe is valid until the next.
 func (f *Family) All() iter.Seq[*Universe] {
 	return func(yield func(*Universe) bool) {
-		u := &Universe{Rules: f.Rules, Queues: make([]Queue, len(f.Parents))}
+		u := &Universe{Rules: f.Rules, Racks: f.Racks, Queues: make([]Queue, len(f.Parents))}
 		for q, parent := range f.Parents {
 			u.Queues[q].Parent = parent
 			if q > 0 && f.Lowered > 0 {
@@ -41,15 +44,21 @@ func (f *Family) queues(u *Universe, q int, yield func(*Universe) bool) bool {
 	if q == len(u.Queues) {
 		return f.nodes(u, yield)
 	}
-	fences := []bool{false}
+	fences, offsets := []bool{false}, []int{0}
 	if f.Fences && f.isLeaf(q) {
 		fences = append(fences, true)
 	}
+	if f.Offsets && f.isLeaf(q) {
+		offsets = append(offsets, 1)
+	}
+	of := &u.Queues[q]
 	for _, g := range f.Guarantees {
-		for _, fence := range fences {
-			u.Queues[q].Guaranteed, u.Queues[q].Fence = []int{g}, fence
-			if !f.queues(u, q+1, yield) {
-				return false
+		for _, of.Fence = range fences {
+			for _, of.Offset = range offsets {
+				of.Guaranteed = []int{g}
+				if !f.queues(u, q+1, yield) {
+					return false
+				}
 			}
 		}
 	}
@@ -85,6 +94,10 @@ func (f *Family) nodes(u *Universe, yield func(*Universe) bool) bool {
 
 // tasks adds tasks whose kinds are numbered from a kind on.
 func (f *Family) tasks(u *Universe, leaves []int, kind int, yield func(*Universe) bool) bool {
+	if len(u.Tasks) == f.Tasks && f.Gangs {
+		u.Minimum, u.Together = []int{0}, []bool{false}
+		return f.gangs(u, 0, yield)
+	}
 	if len(u.Tasks) == f.Tasks {
 		return yield(u)
 	}
@@ -97,6 +110,42 @@ func (f *Family) tasks(u *Universe, leaves []int, kind int, yield func(*Universe
 		more := f.tasks(u, leaves, kind, yield)
 		u.Tasks = u.Tasks[:len(u.Tasks)-1]
 		if !more {
+			return false
+		}
+	}
+	return true
+}
+
+// gangs chooses which of the tasks from one on are gangs, and how many members they need.
+// It yields universes that have any.
+func (f *Family) gangs(u *Universe, first int, yield func(*Universe) bool) bool {
+	for first < len(u.Tasks) && u.Tasks[first].Job > 0 {
+		first++
+	}
+	if first == len(u.Tasks) {
+		return len(u.Minimum) == 1 || yield(u)
+	}
+	if !f.gangs(u, first+1, yield) {
+		return false
+	}
+	var mates []int
+	for i := first; i < len(u.Tasks); i++ {
+		if t := &u.Tasks[i]; t.Leaf == u.Tasks[first].Leaf && t.Priority == u.Tasks[first].Priority {
+			mates = append(mates, i)
+		}
+	}
+	job := len(u.Minimum)
+	of := func(job int) {
+		for _, i := range mates {
+			u.Tasks[i].Job = job
+		}
+	}
+	for least := 2; least <= len(mates); least++ {
+		of(job)
+		u.Minimum, u.Together = append(u.Minimum, least), append(u.Together, true)
+		more := f.gangs(u, first+1, yield)
+		u.Minimum, u.Together = u.Minimum[:job], u.Together[:job]
+		if of(0); !more {
 			return false
 		}
 	}

@@ -6,14 +6,15 @@ import "math/bits"
 // do in the present state, and what the laws say of it before anybody goes.
 type question struct {
 	*world
-	ask      int    // the task, or the first of the members
-	members  uint64 // who arrives
-	there    where  // and on which node
-	job      bool   // it is a job that asks: laws 4 and 5 and E do not bind
-	second   bool   // tasks of the own leaf may go
-	entitled bool   // by law 4
-	inside   uint64 // the tasks below E
-	path     []int  // the queues above the ask, its leaf first
+	ask        int    // the task, or the first of the members
+	members    uint64 // who arrives
+	there      where  // and on which node
+	job        int    // whose members they are, if these start together
+	byPriority bool   // it is a job that asks by priority: laws 4 and 5 and E do not bind
+	second     bool   // tasks of the own leaf may go
+	entitled   bool   // by law 4
+	inside     uint64 // the tasks below E
+	path       []int  // the queues above the ask, its leaf first
 }
 
 // where says which tasks are on each node.
@@ -22,13 +23,16 @@ type where [maxNodes]uint64
 // maxNodes is how many nodes a universe has at most.
 const maxNodes = 3
 
-// ask returns the question whether a task that waits may take others' places.
-func (w *world) ask(task int) question {
-	a := question{world: w, ask: task, members: 1 << task, path: w.above[w.Tasks[task].Leaf], entitled: true}
+// ask returns the question whether tasks that wait may take others' places: one, or the
+// members that a job needs, all of one leaf and priority.
+func (w *world) ask(members uint64) question {
+	first := bits.TrailingZeros64(members)
+	a := question{world: w, ask: first, members: members, path: w.above[w.Tasks[first].Leaf], entitled: true}
 	governed := false
 	lowest := len(a.path) // index on the path of E
 	for t := range w.types {
-		if w.size(task, t) == 0 {
+		arrives := w.sum(members, t)
+		if arrives == 0 {
 			continue
 		}
 		for i, q := range a.path {
@@ -37,7 +41,8 @@ func (w *world) ask(task int) question {
 				continue
 			}
 			governed, lowest = true, min(lowest, i)
-			a.entitled = a.entitled && w.used[q*w.types+t] < g
+			// Law 4: the last member, the largest, finds the queue under its guarantee.
+			a.entitled = a.entitled && w.used[q*w.types+t]+arrives-w.largest(members, t) < g
 			break // only the nearest definition counts
 		}
 	}
@@ -48,14 +53,14 @@ func (w *world) ask(task int) question {
 	return a
 }
 
-// jobAsk returns the question for the members of a job that it needs and that
-// wait, all of one leaf and priority.
+// jobAsk returns the question for members of a job that start together.
 func (w *world) jobAsk(members uint64) question {
-	first := bits.TrailingZeros64(members)
-	return question{
-		world: w, ask: first, members: members, path: w.above[w.Tasks[first].Leaf],
-		job: true, second: w.Rules.OwnLeaf != Never,
+	a := w.ask(members)
+	a.job = w.Tasks[a.ask].Job
+	if a.byPriority = w.Rules.ByPriority; a.byPriority {
+		a.second = w.Rules.OwnLeaf != Never
 	}
+	return a
 }
 
 // arrives returns what arrives of a type.
@@ -81,6 +86,32 @@ func (a *question) room(victims uint64) bool {
 	return true
 }
 
+// largest returns the most that one of some tasks has of a type.
+func (w *world) largest(tasks uint64, t int) (most int) {
+	for ; tasks != 0; tasks &= tasks - 1 {
+		most = max(most, w.size(bits.TrailingZeros64(tasks), t))
+	}
+	return most
+}
+
+// oneRack reports whether all members of a job would be in one rack, if it needs that.
+func (a *question) oneRack() bool {
+	if a.job == 0 || len(a.Racks) == 0 {
+		return true
+	}
+	rack := -1
+	for n, there := range a.there {
+		if there|a.jobs[a.job]&a.on(n) == 0 {
+			continue
+		}
+		if rack >= 0 && a.Racks[n] != rack {
+			return false
+		}
+		rack = a.Racks[n]
+	}
+	return true
+}
+
 // on returns the tasks that run on a node.
 func (w *world) on(node int) (tasks uint64) {
 	for i, n := range w.place {
@@ -102,7 +133,7 @@ func (w *world) sum(tasks uint64, t int) (sum int) {
 // refused reports whether a precondition stands in the way: law 4, a queue over
 // its max, or headroom that nobody outside E can make.
 func (a *question) refused() bool {
-	if a.second || a.job {
+	if a.second || a.byPriority {
 		return false
 	}
 	if !a.entitled {
@@ -126,9 +157,11 @@ func (a *question) refused() bool {
 
 // may reports whether the laws about a single task let it go.
 func (a *question) may(victim int) bool {
-	if a.job {
-		ours := a.Tasks[victim].Job == a.Tasks[a.ask].Job
-		return !ours && a.rank[victim][a.ask] < 0
+	if a.job > 0 && a.Tasks[victim].Job == a.job {
+		return false
+	}
+	if a.byPriority {
+		return a.rank[victim][a.ask] < 0
 	}
 	if a.Tasks[victim].Leaf == a.Tasks[a.ask].Leaf {
 		return a.second && a.Tasks[victim].Priority < a.Tasks[a.ask].Priority

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -38,7 +40,7 @@ func propertyLaws(t *rapid.T) {
 		if second && u.Rules.OwnLeaf == Never {
 			continue
 		}
-		q := w.ask(ask)
+		q := w.ask(1 << ask)
 		q.second = second
 		for node := range u.Nodes {
 			var got []string
@@ -56,6 +58,129 @@ func propertyLaws(t *rapid.T) {
 			}
 		}
 	}
+}
+
+// So are those about jobs whose members start together, by guarantee and by priority: for
+// every way to place the members that the job needs.
+func TestLawsOfTheLibrary_Jobs(t *testing.T) { law.Check3000(t, propertyJobLaws) }
+
+func FuzzLawsOfTheLibrary_Jobs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyJobLaws)) }
+
+func propertyJobLaws(t *rapid.T) {
+	u := drawUniverse(t)
+	u.Minimum[1] = rapid.IntRange(1, 3).Draw(t, "needs")
+	for i := range min(u.Minimum[1], len(u.Tasks)) {
+		u.Tasks[i].Job = 1
+	}
+	u.together(1)
+	u.drawTogether(t)
+	w := u.world()
+	w.drawFull(t, w.jobs[1])
+	members := w.required(1)
+	if members == 0 {
+		return
+	}
+	c := clusterOf(t, w)
+	q := w.jobAsk(members)
+	stages := []bool{false, true}
+	if u.Rules.OwnLeaf == Never {
+		stages = stages[:1]
+	}
+	if q.byPriority {
+		stages = []bool{q.second} // there is one only
+	}
+	for _, q.second = range stages {
+		q.everywhere(members, func() {
+			var got []string
+			if !q.refused() && q.oneRack() {
+				for _, p := range q.plans(nil) {
+					got = append(got, fmt.Sprintf("%b", p.victims))
+				}
+			}
+			want := c.lawfulForJob(t, &q)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Fatalf("%+v: state %v, job 1 at %v, second %t: lawful plans (-library +here):\n%s",
+					*u, w.place, q.there, q.second, diff)
+			}
+		})
+	}
+}
+
+// drawFull sets a state in which most tasks run that have room, but for some of which
+// most wait.
+func (w *world) drawFull(t *rapid.T, wait uint64) {
+	w.set(0) // nobody runs
+	for i := range w.Tasks {
+		waits := wait>>i&1 == 1
+		if lot := rapid.IntRange(0, 7).Draw(t, "other"); waits == (lot > 0) {
+			continue
+		}
+		before := w.after(&plan{})
+		w.place[i] = rapid.IntRange(0, len(w.Nodes)-1).Draw(t, "node")
+		if !w.set(w.after(&plan{})) {
+			w.set(before)
+		}
+	}
+}
+
+// everywhere is places without racks.
+func (a *question) everywhere(members uint64, do func()) {
+	if members == 0 {
+		do()
+		return
+	}
+	first := members & -members
+	for n := range a.Nodes {
+		a.there[n] |= first
+		a.everywhere(members&^first, do)
+		a.there[n] &^= first
+	}
+}
+
+// lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
+func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
+	c := l.auditor.Cluster
+	a := jobs.Auditor{Cluster: c, Minimum: l.auditor.Minimum}
+	if q.byPriority {
+		a.Trigger = jobs.ByPriority
+	}
+	if q.second {
+		a.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny}[q.Rules.OwnLeaf]
+	}
+	plan := jobs.Plan{Job: jobs.Job{
+		Name: strconv.Itoa(q.job), Queue: leafOf(q.world, c.Tree(), q.Tasks[q.ask].Leaf),
+		Priority: int32(q.Tasks[q.ask].Priority), MinMembers: q.Minimum[q.job],
+	}}
+	if len(q.Racks) > 0 {
+		plan.Job.Domain = 1
+	}
+	for left := q.jobs[q.job]; left != 0; left &= left - 1 {
+		i := bits.TrailingZeros64(left)
+		for n, there := range q.there {
+			if there>>i&1 == 1 {
+				plan.Placements = append(plan.Placements, jobs.Placement{Member: len(plan.Job.Members), Node: victims.NodeID(n)})
+			}
+		}
+		plan.Job.Members = append(plan.Job.Members, jobs.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
+	}
+	for set := uint64(1); set < 1<<len(q.Tasks); set++ {
+		if set&^q.running != 0 {
+			continue
+		}
+		plan.Victims = plan.Victims[:0]
+		for left := set; left != 0; left &= left - 1 {
+			key := strconv.Itoa(bits.TrailingZeros64(left))
+			id, ok := c.Lookup(key)
+			if !ok {
+				t.Fatalf("no task %s", key)
+			}
+			plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
+		}
+		if a.Audit(nil, &plan, time.Unix(0, 0)) == nil {
+			sets = append(sets, fmt.Sprintf("%b", set))
+		}
+	}
+	return sets
 }
 
 // drawUniverse draws a universe with a little of everything.
@@ -108,13 +233,26 @@ func (u *Universe) drawLowered(t *rapid.T) {
 	}
 }
 
-// together makes the first job one whose members start together: of one leaf and
-// one priority.
-func (u *Universe) together() {
-	u.Together[1] = true
+// drawTogether makes none, one or both of the jobs start together, in racks or not, by
+// guarantee or by priority.
+func (u *Universe) drawTogether(t *rapid.T) {
+	for job := range rapid.IntRange(0, 2).Draw(t, "together") {
+		u.together(job + 1)
+	}
+	u.Rules.ByPriority = rapid.Bool().Draw(t, "by priority")
+	if rapid.Bool().Draw(t, "racks") {
+		for range u.Nodes {
+			u.Racks = append(u.Racks, rapid.IntRange(0, 1).Draw(t, "rack"))
+		}
+	}
+}
+
+// together makes a job one whose members start together: of one leaf and one priority.
+func (u *Universe) together(job int) {
+	u.Together[job] = true
 	for i := range u.Tasks {
 		for j := range i {
-			if u.Tasks[i].Job == 1 && u.Tasks[j].Job == 1 {
+			if u.Tasks[i].Job == job && u.Tasks[j].Job == job {
 				u.Tasks[i].Leaf, u.Tasks[i].Priority = u.Tasks[j].Leaf, u.Tasks[j].Priority
 			}
 		}
@@ -179,7 +317,7 @@ func clusterOf(t *rapid.T, w *world) *library {
 	tree := treeOf(t, w.Universe, nil)
 	c := victims.NewCluster(tree)
 	for n, capacity := range w.Nodes {
-		_, err := c.AddNode(&victims.Node{Name: strconv.Itoa(n), Capacity: amountsOf(capacity)})
+		_, err := c.AddNode(&victims.Node{Name: strconv.Itoa(n), Capacity: amountsOf(capacity), Domains: w.rackOf(n)})
 		must(err)
 	}
 	for i, task := range w.Tasks {
@@ -195,6 +333,14 @@ func clusterOf(t *rapid.T, w *world) *library {
 		n, _ := strconv.Atoi(job)
 		return w.Minimum[n]
 	}}}
+}
+
+// rackOf returns the domains of a node.
+func (w *world) rackOf(n int) []string {
+	if len(w.Racks) == 0 {
+		return nil
+	}
+	return []string{strconv.Itoa(w.Racks[n])}
 }
 
 func jobOf(n int) string {

@@ -28,7 +28,7 @@ func (w *world) acts(dst []plan, task int) []plan {
 	case job > 0 && job < len(w.Together) && w.Together[job]:
 		return w.jobActs(dst, task)
 	}
-	a := w.ask(task)
+	a := w.ask(1 << task)
 	dst, starts := a.starts(dst)
 	return a.takes(dst, starts)
 }
@@ -41,29 +41,41 @@ func (w *world) jobActs(dst []plan, task int) []plan {
 	if bits.TrailingZeros64(waiting) != task {
 		return dst
 	}
-	missing := w.Minimum[job] - bits.OnesCount64(w.jobs[job]&w.running)
-	if missing <= 0 {
+	if bits.OnesCount64(w.jobs[job]&w.running) >= w.Minimum[job] {
 		a := w.jobAsk(1 << task)
 		dst, _ = a.starts(dst)
 		return dst
 	}
-	if bits.OnesCount64(waiting) < missing {
-		return dst // it never has enough members
-	}
-	members := uint64(0)
-	for ; missing > 0; missing-- {
-		members |= waiting & -waiting
-		waiting &= waiting - 1
+	members := w.required(job)
+	if members == 0 {
+		return dst // it never has enough of them
 	}
 	a := w.jobAsk(members)
 	dst, starts := a.starts(dst)
 	return a.takes(dst, starts)
 }
 
+// required returns the members that a job needs and that wait: the first ones. There are
+// none if it has what it needs, and if it never can have.
+func (w *world) required(job int) (members uint64) {
+	waiting := w.jobs[job] &^ w.running
+	missing := w.Minimum[job] - bits.OnesCount64(w.jobs[job]&w.running)
+	if bits.OnesCount64(waiting) < missing {
+		return 0
+	}
+	for ; missing > 0; missing-- {
+		members |= waiting & -waiting
+		waiting &= waiting - 1
+	}
+	return members
+}
+
 // places calls for every way to place those who arrive on nodes.
 func (a *question) places(members uint64, do func()) {
 	if members == 0 {
-		do()
+		if a.oneRack() {
+			do()
+		}
 		return
 	}
 	first := members & -members
@@ -90,7 +102,7 @@ func (a *question) starts(dst []plan) ([]plan, bool) {
 func (a *question) takes(dst []plan, starts bool) []plan {
 	first := len(dst)
 	stages := []bool{a.second}
-	if !a.job && a.Rules.OwnLeaf != Never {
+	if !a.byPriority && a.Rules.OwnLeaf != Never {
 		stages = []bool{false, true}
 	}
 	for _, a.second = range stages {

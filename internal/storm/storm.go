@@ -47,9 +47,10 @@ type Universe struct {
 	Tasks  []Task
 	// By job, of which 0 plays no part: how many members it needs, and whether
 	// they start together, by plans of package jobs. The members of such a job
-	// are of one leaf and one priority.
+	// are of one leaf and one priority, those that run included.
 	Minimum  []int
 	Together []bool
+	Racks    []int // by node; jobs whose members start together are in one rack; empty: anywhere
 	Rules    Rules
 }
 
@@ -57,6 +58,8 @@ type Universe struct {
 // switched off. The zero value is the design as it is.
 type Rules struct {
 	OwnLeaf OwnLeaf
+	// ByPriority lets jobs take by priority, whatever their queue is guaranteed.
+	ByPriority bool
 	// Inside lets an ask take tasks inside the queue that starves.
 	Inside bool
 	// Least has an ask take a plan of least cost only, of all that are lawful.

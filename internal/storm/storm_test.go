@@ -19,6 +19,18 @@ func siblings(r Rules) *Universe {
 	}
 }
 
+// siblingGangs are two gangs of two in those leaves, and room for one.
+func siblingGangs(r Rules) *Universe {
+	u := siblings(r)
+	u.Queues[1].Guaranteed, u.Nodes = amounts(4), [][]int{{1}, {1}}
+	u.Tasks = []Task{
+		{Leaf: 2, Size: amounts(1), Job: 1}, {Leaf: 2, Size: amounts(1), Job: 1},
+		{Leaf: 3, Size: amounts(1), Job: 2}, {Leaf: 3, Size: amounts(1), Job: 2},
+	}
+	u.Minimum, u.Together = []int{0, 2, 2}, []bool{false, true, true}
+	return u
+}
+
 // fenced is the story of four tasks in DESIGN.md, The own leaf.
 func fenced(r Rules) *Universe {
 	return &Universe{
@@ -71,6 +83,9 @@ func TestStorms(t *testing.T) {
 	}{
 		{"siblings in a starving queue", siblings(Rules{}), ""},
 		{"siblings, with what is inside allowed", siblings(Rules{Inside: true}), "running: 0; 1 takes 0; 0 takes 1"},
+		{"gangs in a starving queue", siblingGangs(Rules{}), ""},
+		{"gangs in a starving queue, by priority", siblingGangs(Rules{ByPriority: true}), ""},
+		{"gangs, with what is inside allowed", siblingGangs(Rules{Inside: true}), "running: 0 1; 2 3 takes 0 1; 0 1 takes 2 3"},
 		{"four tasks below fences, never", fenced(Rules{}), ""},
 		{"four tasks below fences, met", fenced(Rules{OwnLeaf: Met}), ""},
 		{"four tasks below fences, any", fenced(Rules{OwnLeaf: Any}), "running: 0 1 2; 3 takes 2; 2 takes 1; 1 takes 0; 0 takes 3"},
