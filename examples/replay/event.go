@@ -21,6 +21,7 @@ const (
 	leaves                       // the pod, a victim, has stopped
 	arrives                      // the pod is created
 	matures                      // the pod has been pending for long enough to preempt
+	saves                        // the job has a checkpoint
 )
 
 func (e event) compare(f event) int {

@@ -3,6 +3,7 @@
 //
 //	replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N]
 //	       [-grace SECONDS] [-fair] [-svg FILE] [-json] [-quiet]
+//	replay -gangs [-jobs FILE -vcs FILE [-first DAY] [-days N]] [-svg FILE] [-json] [-quiet]
 //
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
@@ -37,6 +38,16 @@
 // cluster by weights, 4 : 3 : 2 : 1, and their fair shares of what is scarce are
 // their guarantees for the moment. Then figures and picture tell how far each team
 // was below its share.
+//
+// With -gangs a batch of jobs is replayed instead, each of which runs as a whole or not
+// at all, under four policies: no preemption; guarantees; guarantees with hourly
+// checkpoints; fair shares with hourly checkpoints. Figures and picture tell how long
+// gangs, which are jobs of several hosts, and others wait for that, and what it
+// costs. The files are those of the Philly trace (public data set philly-traces, as CSV
+// with the columns submit, duration, gpus, vc, and vc, nodes): its jobs of thirty days
+// from day 35 on, in which more is wanted than there is, on 56 hosts of 8 GPUs.
+// Without files a twin of that is generated. Then batch.go says when jobs ask, start,
+// stop and end.
 //
 // The exit status is 0 if all laws and the bound were kept, 1 if they were not,
 // and 2 if anything was wrong with arguments or files.
@@ -75,16 +86,48 @@ type options struct {
 	fair        bool
 	json, quiet bool
 	svg         string
+
+	gangs       bool
+	jobs, vcs   string
+	first, days int
 }
 
 // maxGrace is the longest time of grace, a day.
 const maxGrace = 24 * 60 * 60
 
-// check reports arguments that make no sense.
-func (o *options) check(rest []string) error {
+// maxDays bounds the days of a trace.
+const maxDays = trace.MaxTime / day / 2
+
+// The flags that are for one kind of replay only.
+var (
+	podFlags  = []string{"nodes", "pods", "stretch", "every", "retries", "grace", "fair"}
+	gangFlags = []string{"jobs", "vcs", "first", "days"}
+)
+
+// check reports arguments that make no sense. set has the names of the flags that are
+// given.
+func (o *options) check(rest []string, set map[string]bool) error {
+	other := podFlags
+	if !o.gangs {
+		other = gangFlags
+	}
+	for _, name := range other {
+		switch {
+		case set[name] && o.gangs:
+			return fmt.Errorf("-%s does not go with -gangs", name)
+		case set[name]:
+			return fmt.Errorf("-%s goes with -gangs only", name)
+		}
+	}
 	switch {
 	case len(rest) > 0:
 		return fmt.Errorf("argument %q: want none", rest[0])
+	case (o.jobs == "") != (o.vcs == ""):
+		return errors.New("-jobs and -vcs go together")
+	case o.first < 0 || o.first > maxDays:
+		return fmt.Errorf("-first %d: want 0 to %d", o.first, maxDays)
+	case o.days < 1 || o.days > maxDays:
+		return fmt.Errorf("-days %d: want 1 to %d", o.days, maxDays)
 	case (o.nodes == "") != (o.pods == ""):
 		return errors.New("-nodes and -pods go together")
 	case o.stretch < 0:
@@ -107,6 +150,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.Usage = func() {
 		fmt.Fprintln(stderr, "Replay plays a trace of nodes and pods through the planner, and reports what preemption did.")
 		fmt.Fprintln(stderr, "usage: replay [-nodes FILE -pods FILE] [-stretch N] [-every N] [-retries N] [-grace SECONDS] [-fair] [-svg FILE] [-json] [-quiet]")
+		fmt.Fprintln(stderr, "       replay -gangs [-jobs FILE -vcs FILE [-first DAY] [-days N]] [-svg FILE] [-json] [-quiet]")
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.nodes, "nodes", "", "`FILE` of nodes; without, a workload is generated")
@@ -116,7 +160,12 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.retries, "retries", 4, "`N` pods in line ask again when room was made")
 	flags.Int64Var(&o.grace, "grace", 30, "`SECONDS` from the choice of a victim to its end")
 	flags.BoolVar(&o.fair, "fair", false, "four teams share the cluster by weights, and nothing is guaranteed")
-	flags.StringVar(&o.svg, "svg", "", "replay also without preemption, draw both and write that to `FILE`")
+	flags.BoolVar(&o.gangs, "gangs", false, "replay a batch of jobs that run as a whole or not at all, under four policies")
+	flags.StringVar(&o.jobs, "jobs", "", "`FILE` of jobs; without, a batch is generated")
+	flags.StringVar(&o.vcs, "vcs", "", "`FILE` of virtual clusters")
+	flags.IntVar(&o.first, "first", 35, "jobs are those from `DAY` on")
+	flags.IntVar(&o.days, "days", 30, "jobs are those of `N` days")
+	flags.StringVar(&o.svg, "svg", "", "draw what preemption did, compared with none, and write that to `FILE`")
 	flags.BoolVar(&o.json, "json", false, "print JSON")
 	flags.BoolVar(&o.quiet, "quiet", false, "report no progress")
 	switch err := flags.Parse(args); {
@@ -125,8 +174,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return bad
 	}
-	if err := o.check(flags.Args()); err != nil {
+	set := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	if err := o.check(flags.Args(), set); err != nil {
 		return fail(stderr, err)
+	}
+	if o.gangs {
+		return replayGangs(&o, stdout, stderr)
 	}
 	return replay(&o, stdout, stderr)
 }
@@ -172,7 +226,7 @@ func replay(o *options, stdout, stderr io.Writer) int {
 func (o *options) run(r *Replay, h *history, about string, stderr io.Writer) (*Figures, error) {
 	start := time.Now()
 	r.Clock = func() time.Duration { return time.Since(start) }
-	p := progress{w: stderr, pods: len(r.Workload.Pods), about: about, next: interval}
+	p := progress{w: stderr, all: len(r.Workload.Pods), what: "pods created", about: about, next: interval}
 	also := r.Observe
 	r.Observe = func(s *Step) {
 		if also != nil {
@@ -182,7 +236,8 @@ func (o *options) run(r *Replay, h *history, about string, stderr io.Writer) (*F
 			h.step(s)
 		}
 		if !o.quiet {
-			p.step(s, r.Clock())
+			p.decided(s.Decision.Outcome)
+			p.report(s.Now, s.Created, r.Clock())
 		}
 	}
 	if o.svg != "" {

@@ -170,13 +170,18 @@ func percentileProperty(t *rapid.T) {
 
 func TestProgress(t *testing.T) {
 	var out strings.Builder
-	p := progress{w: &out, pods: 9, next: 10}
-	plan := &victims.Decision{Outcome: victims.Preempts}
-	p.step(&Step{Now: 1, Created: 1, Decision: &victims.Decision{Outcome: victims.Fits}}, 0)
-	p.step(&Step{Now: 2, Created: 2, Decision: plan}, 9)
-	p.step(&Step{Now: 3, Created: 3, Decision: plan}, 10)
-	p.step(&Step{Now: 4, Created: 4, Decision: plan}, 10+interval-1)
-	p.step(&Step{Now: 5, Created: 5, Decision: plan}, 10+interval)
+	p := progress{w: &out, all: 9, what: "pods created", next: 10}
+	for _, step := range []struct {
+		second  int64
+		outcome victims.Outcome
+		clock   time.Duration
+	}{
+		{1, victims.Fits, 0}, {2, victims.Preempts, 9}, {3, victims.Preempts, 10},
+		{4, victims.Preempts, 10 + interval - 1}, {5, victims.Preempts, 10 + interval},
+	} {
+		p.decided(step.outcome)
+		p.report(step.second, int(step.second), step.clock)
+	}
 	const want = `replay: second 3: 3 of 9 pods created, 2 plans
 replay: second 5: 5 of 9 pods created, 4 plans
 `

@@ -3,6 +3,7 @@
 //
 // The files are those of the Alibaba GPU cluster trace of 2023 (public data set
 // clusterdata, folder cluster-trace-gpu-v2023): CSV with a line of headings.
+// [ReadPhilly] reads another trace, which has tenants, and jobs that run as a whole.
 //
 // # Resource types
 //

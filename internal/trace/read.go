@@ -54,6 +54,7 @@ var (
 	errQoS    = errors.New("unknown class of service")
 	errShare  = errors.New("more than one GPU, or a share of several")
 	errOrder  = errors.New("deleted before it is created")
+	errVC     = errors.New("not in the list of virtual clusters")
 )
 
 // Read reads the two files of a trace. Pods of the same second stay as they are
