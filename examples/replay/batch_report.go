@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/go-preempt/preempt/internal/svg"
@@ -74,11 +75,13 @@ func drawGangs(b *trace.Batch, all []*BatchFigures) []byte {
 	y := 112
 	for i, f := range all {
 		c.Path("grid", fmt.Sprintf("M%d %dH%d", margin, y, pictureWidth-margin))
-		c.Text("tenant", margin, y+32, f.Policy)
+		name, also, _ := strings.Cut(f.Policy, ", ")
+		c.Text("tenant", margin, y+32, name)
+		c.Text("", margin, y+52, also)
 		bar := func(class string, box svg.Box, seconds int64) {
 			box.W = max(int(seconds*barsWidth/most), 1)
 			c.Rect(class, box, 2)
-			c.Text("figure", box.Right()+8, box.Bottom()-4, hoursLong(seconds))
+			c.Text("figure", box.Right()+8, box.MidY()+5, hoursLong(seconds))
 		}
 		class := "waitswith"
 		if i == 0 {
