@@ -1,0 +1,105 @@
+package jobs_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Every plan of a job by guarantee makes Φ larger: the sum of min(e, g) over queues and
+// guaranteed types. (DESIGN.md, Storm freedom.)
+func TestPhiGrows(t *testing.T) {
+	enough(t, func(t *rapid.T) int {
+		h := entitled(t, world.Small, world.Crowded, world.Large)
+		if h.d.Outcome != victims.Preempts {
+			return 0
+		}
+		before := potential(h.cluster)
+		after := h.cluster.Clone()
+		if err := after.ApplyChange(h.d.Plan.Change()); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+		if phi := potential(after); phi <= before {
+			t.Fatalf("%s: Φ goes from %d to %d\n%v", h.said(), before, phi, h.c)
+		}
+		return 1
+	})
+}
+
+// What a gang of members of one size gets by one plan, its members would be entitled to one
+// by one: with the victims told to stop and those before it granted, law 4 refuses none.
+func TestLaw4_MembersOneByOne(t *testing.T) {
+	enough(t, func(t *rapid.T) int {
+		h := entitled(t, world.Small, world.Crowded)
+		if h.d.Outcome != victims.Preempts || !h.alike() {
+			return 0
+		}
+		change := h.d.Plan.Change()
+		grants := change.Grants
+		change.Grants = nil
+		c := h.cluster.Clone()
+		if err := c.ApplyChange(change); err != nil {
+			t.Fatalf("%v\n%v", err, h.c)
+		}
+		for i, g := range grants[:len(grants)-h.further()] {
+			if !c.Tree().Trigger(g.Ask.Queue, resources.Positive(g.Ask.Size), nil).Holds() {
+				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
+			}
+			if _, err := c.Grant(g.Ask, g.Node); err != nil {
+				t.Fatalf("%v\n%v", err, h.c)
+			}
+		}
+		return 1
+	})
+}
+
+// enough checks a property, and that enough of the same cases are ones that it is about.
+func enough(t *testing.T, holds func(*rapid.T) int) {
+	rapid.Check(t, func(t *rapid.T) { holds(t) })
+	about := 0
+	for seed := range 100 {
+		about += rapid.Custom(holds).Example(seed)
+	}
+	require.Greater(t, about, 5, "plans")
+}
+
+// entitled draws a case of a job by guarantee, whose own leaf gives nothing, and has it
+// decided.
+func entitled(t *rapid.T, shapes ...world.Shape) *harness {
+	c := world.JobCases(rapid.SampledFrom(shapes).Draw(t, "shape").With(everything)).Draw(t, "case")
+	c.ByPriority, c.Options.OwnLeaf = false, ""
+	h := newHarness(t, c)
+	h.decide("entitled")
+	if h.d.Outcome == victims.Refused && h.d.Refusal.Reason == jobs.Unlawful {
+		t.Fatalf("a plan that the auditor withholds\n%v", c)
+	}
+	return h
+}
+
+// further returns how many members beyond the minimum the plan places: the last ones.
+func (h *harness) further() (n int) {
+	for _, p := range h.d.Plan.Placements {
+		if p.Further {
+			n++
+		}
+	}
+	return n
+}
+
+// potential is Φ.
+func potential(c *victims.Cluster) (phi int64) {
+	tree := c.Tree()
+	for q := range tree.All() {
+		g, used := tree.Guaranteed(q), tree.Effective(nil, q)
+		for t := range g.Defined.All() {
+			phi += min(used[t], g.Value[t])
+		}
+	}
+	return phi
+}

@@ -1,0 +1,160 @@
+package jobs_test
+
+import (
+	"cmp"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A job of one member is decided as the ask is. (DESIGN.md, Jobs: laws.) Two planners that
+// share little are twins here. Jobs know neither ports nor required nodes nor other orders
+// of the levels of cost, and asks do not know the label preemptible. A member that holds a
+// grant has its place, and an ask that does asks for it anew.
+func TestJobOfOneMember_IsDecidedAsTheAsk(t *testing.T) { law.Check3000(t, propertyOneMember) }
+
+func FuzzJobOfOneMember(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(propertyOneMember))
+}
+
+func propertyOneMember(t *rapid.T) {
+	c := alone(rapid.OneOf(
+		world.Cases(world.Small), world.Cases(world.Small.With(world.Everything)), world.DenseCases(world.Small),
+	).Draw(t, "case"))
+	h := newHarness(t, jobOfAsk(c))
+	asks := world.CasePlanner(h.cluster, c)
+	h.planner.Minimum = asks.Minimum
+	if closed := rapid.SampledFrom(append([]string{""}, nodeNames(&c.World)...)).Draw(t, "closed"); closed != "" {
+		// What a predicate says of a node it says of every set of victims there.
+		lets := func(node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
+		asks.Predicate = func(p *victims.Placing) bool { return lets(p.Node) }
+		h.planner.Predicate = func(p *jobs.Placing) bool { return lets(p.Node) }
+	}
+	ask, err := world.AskOf(h.cluster, &c.Ask)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d victims.Decision
+	if err := asks.Decide(&d, &ask, c.Options.Now); err != nil {
+		t.Fatalf("%v\n%v", err, c)
+	}
+	h.decide("job")
+	want, got := answerToAsk(h.cluster, &d), answerToJob(h.cluster, &h.d)
+	if d.Outcome != victims.Preempts {
+		want.Cost, got.Cost = victims.Cost{}, victims.Cost{}
+	}
+	if h.planner.Predicate != nil && want.Reason == victims.NoVictims.String() && got.Reason == victims.PredicateRefused.String() {
+		// It refused a place without victims, or one that no lawful set makes free. A job
+		// counts that, for with several members nothing tells which refusal was in the way.
+		got.Reason = want.Reason
+	}
+	want.Cost.Node, got.Cost.Node = 0, 0 // of a job it is the list of all places
+	if diff := gocmp.Diff(want, got, cmpopts.EquateComparable(victims.Cost{})); diff != "" {
+		t.Fatalf("as an ask (-) and as a job (+):\n%s%v", diff, h.c)
+	}
+}
+
+// alone makes a case one that a job can be in.
+func alone(c *world.Case) *world.Case {
+	c.Ask.RequiredNode, c.Ask.Ports, c.Ask.Job, c.Options.Levels = "", nil, "", nil
+	for i := range c.World.Tasks {
+		c.World.Tasks[i].NonPreemptible = false
+	}
+	c.World.Grants = slices.DeleteFunc(c.World.Grants, func(g world.Grant) bool { return g.Ask.Key == c.Ask.Key })
+	for i := range c.World.Grants {
+		c.World.Grants[i].Ask.NonPreemptible = false
+	}
+	return c
+}
+
+// jobOfAsk returns the case of a job whose only member is the ask.
+func jobOfAsk(c *world.Case) *world.JobCase {
+	a := &c.Ask
+	return &world.JobCase{
+		World: c.World, Options: c.Options, Minimums: c.Options.Minimums,
+		Job: world.Job{
+			Name: "the job", Application: a.Application, Queue: a.Queue, Priority: a.Priority, MayNot: a.MayNot,
+			PendingSince: a.PendingSince, LastAttempt: a.LastAttempt,
+			Members: []world.Member{{
+				Key: a.Key, Size: a.Size, Originator: a.Originator, OptedOut: a.OptedOut, Selector: a.Selector,
+			}},
+		},
+	}
+}
+
+func nodeNames(w *world.World) (names []string) {
+	for i := range w.Nodes {
+		names = append(names, w.Nodes[i].Name)
+	}
+	return names
+}
+
+// An answer is what the decision about an ask, and that about a job of one member, have in
+// common.
+type answer struct {
+	Outcome victims.Outcome
+
+	Node    string
+	Victims []string
+	Cost    victims.Cost
+
+	Reason, Also string
+	Where        string // the queue and the type that the reason, or Also, speaks of
+	RetryAt      time.Time
+
+	OwnLeaf bool
+}
+
+// answerToAsk reads the decision about an ask.
+func answerToAsk(c *victims.Cluster, d *victims.Decision) answer {
+	if r := &d.Refusal; d.Outcome == victims.Refused {
+		a := answer{Outcome: d.Outcome, Reason: r.Reason.String(), RetryAt: r.RetryAt, OwnLeaf: r.OwnLeaf}
+		return a.about(c, r.Also.String(), r.Queue, r.Type)
+	}
+	p := &d.Plan
+	a := answer{Outcome: d.Outcome, Node: c.NodeName(p.Node), Cost: p.Cost, OwnLeaf: p.OwnLeaf}
+	for _, v := range p.Victims {
+		a.Victims = append(a.Victims, v.Key)
+	}
+	return a
+}
+
+// answerToJob reads the decision about a job of one member.
+func answerToJob(c *victims.Cluster, d *jobs.Decision) answer {
+	if r := &d.Refusal; d.Outcome == victims.Refused {
+		a := answer{Outcome: d.Outcome, Reason: r.Reason.String(), RetryAt: r.RetryAt, OwnLeaf: r.OwnLeaf}
+		return a.about(c, r.Also.String(), r.Queue, r.Type)
+	}
+	p := &d.Plan
+	a := answer{Outcome: d.Outcome, Cost: p.Cost, OwnLeaf: p.OwnLeaf}
+	for _, at := range p.Placements {
+		a.Node = c.NodeName(at.Node)
+	}
+	for _, v := range p.Victims {
+		a.Victims = append(a.Victims, v.Key)
+	}
+	return a
+}
+
+// about adds what a refusal speaks of.
+func (a answer) about(c *victims.Cluster, also string, q queue.ID, t int) answer {
+	a.Also = also
+	switch told := cmp.Or(also, a.Reason); told {
+	case "over-max", "over-guarantee", "headroom-inside":
+		a.Where = c.Tree().Path(q) + " " + c.Schema().Name(t)
+	}
+	return a
+}
