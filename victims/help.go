@@ -76,6 +76,19 @@ func (h *Help) CopyFrom(from *Help) {
 	h.Budgets = append(budgets, from.Budgets...)
 }
 
+// Anything makes h name all that can happen to a cluster, but for time: for a host that
+// knows no better of an ask, or a job, that waits.
+func (h *Help) Anything(c *Cluster) {
+	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
+	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
+	h.Budgets = h.Budgets[:0]
+	for _, row := range c.budgetOrder {
+		if b := &c.budgets[row]; b.hard {
+			h.Budgets = append(h.Budgets, b.name)
+		}
+	}
+}
+
 // cleared returns a help that names nothing, with the memory of h.
 func (h *Help) cleared() Help {
 	return Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]}
@@ -95,7 +108,8 @@ type HelpReport struct {
 	Labels     bool     `json:"labels,omitempty"`
 }
 
-func (h *Help) report(c *Cluster) HelpReport {
+// Report returns what would help for machines. The cluster gives the names of queues.
+func (h *Help) Report(c *Cluster) HelpReport {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
 			names = append(names, c.tree.Path(q))

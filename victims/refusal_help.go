@@ -25,7 +25,7 @@ func (d refuser) help(dst *Decision) {
 		// A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
-		d.helpAnything(h)
+		h.Anything(d.c)
 		return
 	}
 	switch r.Reason {
@@ -114,18 +114,6 @@ func (d refuser) mostAbove() queue.ID {
 		}
 	}
 	return most
-}
-
-// helpAnything names all that can happen, but for time.
-func (d refuser) helpAnything(h *Help) {
-	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
-	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
-	h.Budgets = h.Budgets[:0]
-	for _, row := range d.c.budgetOrder {
-		if b := &d.c.budgets[row]; b.hard {
-			h.Budgets = append(h.Budgets, b.name)
-		}
-	}
 }
 
 // helpBudgets names the hard budgets of a task that might go if more was left in
