@@ -193,6 +193,9 @@ func TestHelp(t *testing.T) {
 			want: "what would help: room on any node, less usage of root.q, other bounds, other labels"},
 		{town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
 			want: "what would help: less usage of root.q, other bounds"},
+		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", // its own leaf may come to have somebody
+			change: func(p *jobs.Planner, _ *jobs.Job) { p.OwnLeaf = victims.OwnMet },
+			want:   "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
 		{town: promised + "job q 5",
 			want: "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
 	} {
