@@ -5,9 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // An auditCase is what an audit judges, and the memory for the next: how things
@@ -194,4 +196,273 @@ func (x *auditCase) blocks(id TaskID) bool { return slices.Contains(x.blockers, 
 // ofNode returns a violation by the node of the plan.
 func (x *auditCase) ofNode(l Law) Violation {
 	return Violation{Law: l, Node: x.c.nodes[x.plan.Node].name}
+}
+
+// This file says what is used of queues and what is left of them.
+//
+// No sum can overflow. The cluster keeps its usage and capacities in range,
+// and the victims counted are some of the tasks in them.
+
+// present returns what q uses at present of type i, without the grants that do
+// not count.
+func (x *auditCase) present(q queue.ID, i int) int64 {
+	u := x.tree.Usage(q)[i]
+	for _, id := range x.grants {
+		if x.tree.Contains(q, x.c.tasks[id].leaf) {
+			u -= x.c.size(id)[i]
+		}
+	}
+	return u
+}
+
+// usage returns what q uses of type i before the plan: coming usage, for what
+// is leaving may be waited for, but present usage for an ask that holds a
+// grant, which has done its waiting.
+func (x *auditCase) usage(q queue.ID, i int) int64 {
+	u := x.present(q, i)
+	if len(x.grants) == 0 {
+		u -= x.tree.Preempting(q)[i]
+	}
+	return u
+}
+
+// count adds a victim to what is freed and drawn, or takes it back.
+func (x *auditCase) count(id TaskID, sign int64) {
+	r := &x.c.tasks[id]
+	for i, v := range x.c.size(id) {
+		v *= sign
+		if r.node == x.plan.Node {
+			x.freed[i] += v
+		}
+		for q := range x.tree.Up(r.leaf) {
+			x.taken[int(q)*len(x.size)+i] += v
+		}
+	}
+	for _, row := range x.c.budgetsOf(id) {
+		x.drawn[row] += sign
+	}
+}
+
+// gone returns what the victims have of type i below q.
+func (x *auditCase) gone(q queue.ID, i int) int64 { return x.taken[int(q)*len(x.size)+i] }
+
+// left returns what q uses of type i once the victims are gone.
+func (x *auditCase) left(q queue.ID, i int) int64 { return x.usage(q, i) - x.gone(q, i) }
+
+// promise returns what law 2 compares for a queue that guarantees g of type i:
+// what is left, and what must be.
+func (x *auditCase) promise(q queue.ID, i int, g int64) (have, want int64) {
+	before, left := x.usage(q, i), x.left(q, i)
+	want = min(g, before)
+	if !x.tree.Contains(q, x.ask.Queue) {
+		return left, want
+	}
+	if !x.second {
+		return left + x.size[i], want
+	}
+	if x.a.OwnLeaf == OwnMet {
+		// A guarantee once met stays met. A queue under its guarantee ends no
+		// lower, but in types that the ask uses it may.
+		if before < g && x.wants.Has(i) {
+			want = min(want, left)
+		}
+		return left + x.size[i], want
+	}
+	// What a queue gives up of its own is its own affair: what goes from the own
+	// leaf counts only so far as the ask makes up for it.
+	own := x.gone(x.ask.Queue, i)
+	others := x.gone(q, i) - own
+	return before - others + max(0, x.size[i]-own), want
+}
+
+// This file says of one task what the laws about single victims compare.
+
+// exempt asks the caller whether the task is exempt now. From the end of its
+// exemption on it is not.
+func (x *auditCase) exempt(id TaskID) bool {
+	if x.a.Exempt == nil {
+		return false
+	}
+	// The answer is asked for anew: an auditor that trusted the planner's would
+	// share its mistakes.
+	until, exempt := x.a.Exempt(Exemption{Cluster: x.c, Task: id, Ask: x.ask, Now: x.now})
+	return exempt && (until.IsZero() || x.now.Before(until))
+}
+
+// priorities returns the priority of a task and the highest that law 6 allows
+// it. It lifts both itself, queue by queue: package fence, which the planner
+// asks, is under audit too. A task of the own leaf must be strictly lower.
+func (x *auditCase) priorities(r *taskRow, own bool) (have, most int64) {
+	have, most = int64(r.priority), int64(x.ask.Priority)
+	// For a required node priorities are raw. DESIGN.md, Required nodes.
+	if !x.required() {
+		c := x.tree.CommonAncestor(r.leaf, x.ask.Queue)
+		have = finding.Climb{Tree: x.tree, Leaf: r.leaf, Below: c}.Lift(have)
+		most = finding.Climb{Tree: x.tree, Leaf: x.ask.Queue, Below: c}.Lift(most)
+	}
+	if x.a.StrictPriority || own {
+		most--
+	}
+	return have, most
+}
+
+// helped returns the types in which a task reduces an open need, as it was
+// before the plan: the node's if the task is on the node, and that of a queue
+// that contains both the task and the ask.
+func (x *auditCase) helped(id TaskID) (types resources.Mask) {
+	r := &x.c.tasks[id]
+	// A type helps if the task has some of it and the ask wants some.
+	useful := x.wants & resources.Positive(x.c.size(id))
+	for i := range useful.All() {
+		if r.node == x.plan.Node && x.free[i] < x.size[i] {
+			types = types.With(i)
+		}
+	}
+	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, r.leaf)) {
+		most := x.tree.Max(q)
+		for i := range (most.Defined & useful).All() {
+			if m, _ := most.Bound(i); m-x.usage(q, i) < x.size[i] {
+				types = types.With(i)
+			}
+		}
+	}
+	return types
+}
+
+// poor reports whether law 5 forbids a task of a leaf, which helps in some
+// types: in none of them does every queue, from its leaf to below the common
+// ancestor, use more than it guarantees. It returns the first queue that does
+// not, and the type.
+func (x *auditCase) poor(leaf queue.ID, helped resources.Mask) (q queue.ID, i int, poor bool) {
+	for j := range helped.All() {
+		at, over := x.exceeds(leaf, j)
+		if over {
+			return 0, 0, false
+		}
+		// The first is reported. All types have to be looked at, for one that
+		// is over is enough.
+		if !poor {
+			q, i, poor = at, j, true
+		}
+	}
+	return q, i, poor
+}
+
+// exceeds reports whether every queue from leaf to below the common ancestor
+// with the ask uses more of type i than it is guaranteed, before the plan.
+// Without a guarantee all usage is more. If not, it returns the first that
+// does not.
+func (x *auditCase) exceeds(leaf queue.ID, i int) (queue.ID, bool) {
+	c := x.tree.CommonAncestor(leaf, x.ask.Queue)
+	for q := range x.tree.Up(leaf) {
+		if q == c {
+			break
+		}
+		if g, ok := x.tree.Guaranteed(q).Bound(i); ok && x.usage(q, i) <= g {
+			return q, false
+		}
+	}
+	return 0, true
+}
+
+// This file works out what a plan costs, level by level, from its victims. See
+// DESIGN.md, Cost.
+
+// Cost returns what a plan costs at the instant now, whoever made it and
+// whatever cost it states. It is 0 but for the node if nothing can be judged:
+// see [Auditor.Audit] for when that is. So plans from elsewhere can be compared.
+func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
+	x := &a.x
+	x.begin(a, p, now)
+	defer x.end()
+	for range x.wellFormed {
+		return Cost{}
+	}
+	x.survey()
+	x.list()
+	x.listGangs()
+	return x.cost()
+}
+
+// cost sums up what the victims that count cost.
+func (x *auditCase) cost() (c Cost) {
+	for i, id := range x.victims {
+		r := &x.c.tasks[id]
+		// The ranks are law 6's own numbers, lifted queue by queue. The planner
+		// has its ranks from package fence.
+		have, most := x.priorities(r, false)
+		rank := have - most
+		if x.a.StrictPriority {
+			rank-- // most is one less than the ask's
+		}
+		// The first value, not 0, is where a maximum begins: ranks and
+		// priorities may be below it.
+		if i == 0 {
+			c.MaxRank, c.MaxPriority = rank, int64(r.priority)
+		}
+		c.MaxRank, c.MaxPriority = max(c.MaxRank, rank), max(c.MaxPriority, int64(r.priority))
+		c.Victims++
+		c.SumRanks += rank
+		c.SumPriorities += int64(r.priority)
+		if r.flags.has(flagOptedOut) {
+			c.OptedOut++
+		}
+		if r.flags.has(flagOriginator) {
+			c.Originators++
+		}
+		c.Own = c.Own.Add(cover.WideOf(x.c.costOf(id)))
+		// By the exported method, which converts what is stored back to times:
+		// a wrong conversion would show as a wrong cost.
+		t := x.c.TaskView(id)
+		c.Work = c.Work.AddNanos(t.Lost(x.now), 1)
+	}
+	for name, b := range x.c.Budgets() {
+		// A hard budget is a law and no cost. What was overdrawn before is
+		// nobody's fault: only what the plan adds counts.
+		if row, _ := x.c.findBudget(name); !b.Hard {
+			c.Overrun += max(0, x.drawn[row]-max(0, b.Left))
+		}
+	}
+	for i := range x.gangs {
+		// Fewer stay than are needed, also if fewer ran before.
+		if g := &x.gangs[i]; g.running-g.taken < g.minimum {
+			c.Jobs++
+		}
+	}
+	c.Excess = x.excess()
+	n := &x.c.nodes[x.plan.Node]
+	c.NodeRank, c.Node = n.rank, int(n.seq)
+	return c
+}
+
+// excess returns the largest share of the cluster that is freed beyond need,
+// over all types. The victims free what is taken of the root.
+func (x *auditCase) excess() (most resources.Share) {
+	for i, capacity := range x.c.Capacity() {
+		// Shares of different totals are compared exactly, by cross products.
+		// See resources.Share.
+		share := resources.Share{Amount: max(0, x.gone(0, i)-x.need(i)), Of: capacity}
+		if i == 0 || share.Compare(most) > 0 {
+			most = share
+		}
+	}
+	return most
+}
+
+// need returns what the ask lacks of a type before the plan: on the node, or
+// below the queue that lacks most, at least 0.
+func (x *auditCase) need(i int) (need int64) {
+	// What is freed of a type that the ask does not want is all beyond need.
+	if !x.wants.Has(i) {
+		return 0
+	}
+	need = max(0, x.size[i]-x.free[i])
+	for q := range x.tree.Up(x.ask.Queue) {
+		if m, ok := x.tree.Max(q).Bound(i); ok {
+			// Victims below a queue with too little headroom serve that and the
+			// node at once, so that the larger need is the whole need.
+			need = max(need, x.usage(q, i)+x.size[i]-m)
+		}
+	}
+	return need
 }

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/word"
@@ -270,4 +271,106 @@ type Refusal struct {
 // cleared returns a refusal that says nothing, with the memory of r.
 func (r *Refusal) cleared() Refusal {
 	return Refusal{Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
+}
+
+// A Placing is the question whether an ask may run on a node. A predicate of
+// the caller's answers it. It must depend on its question only and must not
+// keep what is in it. What accepts a set of victims must accept every larger
+// set.
+type Placing struct {
+	Ask     *Ask
+	Node    NodeID
+	Victims []TaskID // in no particular order
+	Moment  Moment
+}
+
+// A Moment says what of the cluster is still there when the ask is to run.
+type Moment uint8
+
+const (
+	// Present is how things are: the ask fits.
+	Present Moment = 1 + iota
+	// Coming is when all that is leaving, and all the victims, have gone: the
+	// ask waits, or has a plan.
+	Coming
+)
+
+var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "present", Coming: "coming"}}
+
+// String returns the stable word for the moment.
+func (m Moment) String() string { return momentWords.Word(uint8(m)) }
+
+// MarshalText returns the stable word for the moment, and nothing for 0. A number that
+// has no word is an error.
+func (m Moment) MarshalText() ([]byte, error) { return momentWords.Text(uint8(m)) }
+
+// UnmarshalText sets the moment whose text is given. Any other text is an error
+// and changes nothing.
+func (m *Moment) UnmarshalText(text []byte) error { return word.Set(m, momentWords, text) }
+
+// Then returns the order that asks each of the given ones in turn, until one
+// has an opinion. If the last is [By] a key, it is total.
+//
+// An order is negative if a is to be stopped before b, positive if b is, and 0 if
+// it has no opinion. It must be a strict weak order: consistent, and 0 for equal
+// tasks. Package preempttest has a check of that. slices.SortFunc sorts by an
+// order, and quota.Enforcer takes tasks by one.
+//
+// Then, [Reverse], [By] and its like work on tasks of any type: a function that is
+// called of here reads what they compare.
+func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+}
+
+// Reverse returns the opposite order.
+func Reverse[T any](order func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int { return order(b, a) }
+}
+
+// By orders tasks by what of returns, the smaller first: lower priorities, or
+// smaller keys.
+func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
+	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
+}
+
+// ByFlag orders tasks by what of returns, false first: plain tasks before
+// originators, and those that did not opt out before those that did (law 1).
+func ByFlag[T any](of func(T) bool) func(a, b T) int {
+	return func(a, b T) int { return falseFirst(of(a), of(b)) }
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return +1
+}
+
+// ByTime orders tasks by what of returns, the later first: younger ones, or those
+// that have less work to lose. Tasks with the zero time come last.
+func ByTime[T any](of func(T) time.Time) func(a, b T) int {
+	return func(a, b T) int {
+		x, y := of(a), of(b)
+		if x.IsZero() || y.IsZero() {
+			return falseFirst(x.IsZero(), y.IsZero())
+		}
+		return y.Compare(x)
+	}
+}
+
+// BySize puts smaller tasks first, by their dominant share of a capacity.
+func BySize[T any](of func(T) resources.Vector, capacity resources.Vector) func(a, b T) int {
+	return func(a, b T) int {
+		return resources.DominantShare(of(a), capacity).Compare(resources.DominantShare(of(b), capacity))
+	}
 }

@@ -1,5 +1,17 @@
 package victims
 
+import (
+	"fmt"
+	"math/bits"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
 // Describe writes a decision for people to read: a first line that says it
 // all, then a line for each reason. It ends with a newline. A plan says what it
 // is by itself, so its victims may have gone; the queue and the node that a
@@ -43,3 +55,555 @@ func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string { return w
 // DescribeRelaxation says without which rule an ask would have a place, and
 // where, as [Cluster.DescribeExplanation] does.
 func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string { return writer{c}.relaxation(f) }
+
+// decision writes a line that says it all, and what is to be said of a plan or
+// a refusal below it.
+func (w writer) decision(d *Decision) string {
+	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), w.amounts(d.Plan.Ask.Size))
+	node := func() string { return plain.Name(d.Plan.Place) }
+	switch d.Outcome {
+	case Fits:
+		return fmt.Sprintf("%s fits on %s\n", ask, node())
+	case Waits:
+		return fmt.Sprintf("%s waits on %s for what is leaving already\n", ask, node())
+	case 0:
+		return "nothing is decided\n"
+	// The plan speaks for itself: names and amounts were noted in it when it
+	// was made, and hold when its victims have gone.
+	case Preempts:
+		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), w.plan(&d.Plan))
+	}
+	return fmt.Sprintf("%s is %s", ask, w.refusal(d))
+}
+
+// plan writes a line for each victim, and what they cost.
+func (w writer) plan(p *Plan) string {
+	var b strings.Builder
+	for i := range p.Victims {
+		// The order is that of the plan, by key: who compares two texts sees
+		// what changed and not how a search went.
+		v := &p.Victims[i]
+		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s)%s\n", plain.Name(v.Key),
+			plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
+	}
+	// Indented, so that the cost reads as part of the list and a reader of
+	// lines can tell it from the next decision.
+	for line := range strings.Lines(p.DescribeCost()) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
+// remarks says what makes a victim costly to stop.
+func (v *Victim) remarks() (s string) {
+	if v.OptedOut {
+		s += ", opted out"
+	}
+	if v.Originator {
+		s += ", originator"
+	}
+	return s
+}
+
+// Purpose says why a victim is stopped: it makes room "on the node", "under a
+// max" or "on the node and under a max", it "blocks the node", or it goes "with
+// its job".
+func (v *Victim) Purpose() string {
+	switch {
+	case v.Blocks:
+		return "blocks the node"
+	case v.ForNode && v.ForHeadroom:
+		return "on the node and under a max"
+	case v.ForHeadroom:
+		return "under a max"
+	case v.ForNode:
+		return "on the node"
+	}
+	return "with its job"
+}
+
+// purpose is Purpose as the end of a sentence.
+func (v *Victim) purpose() string {
+	switch {
+	case v.Blocks:
+		return ", which blocks the node"
+	case v.ForNode || v.ForHeadroom:
+		return " for room " + v.Purpose()
+	}
+	return " " + v.Purpose()
+}
+
+// DescribeCost writes what a plan costs, and whether another might cost less,
+// on a line each.
+func (p *Plan) DescribeCost() string {
+	// What was shown is said with care: a plan that is only the best found must
+	// not read like the best there is.
+	proof := "no legal plan costs less"
+	switch p.Proof {
+	case ProofLevels:
+		proof = "no lawful plan stops fewer or less important tasks; " + counted(p.Steps, "step")
+	case NoProof:
+		proof = "the best that was found, in " + counted(p.Steps, "step")
+	}
+	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+}
+
+func (w writer) refusal(d *Decision) string {
+	var b strings.Builder
+	r := &d.Refusal
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, w.because(d, r.Reason))
+	if r.Also != 0 {
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, w.because(d, r.Also))
+	}
+	// In the order of rules, in which each task is counted once, so that the
+	// numbers add up to the tasks looked at.
+	for rule, n := range r.Counts {
+		if n > 0 {
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
+		}
+	}
+	if r.Filtered > 0 {
+		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
+	}
+	if len(r.WaitsFor) > 0 {
+		fmt.Fprintf(&b, "  it waits for %s\n", plain.Names(r.WaitsFor))
+	}
+	if r.Candidates > 0 {
+		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
+	}
+	for _, name := range r.Scarce {
+		fmt.Fprintf(&b, "  but not all of those in the budget %s, which has too little left (budget)\n", plain.Name(name))
+	}
+	// The node is named though it does not do: it tells which amount to look
+	// at, which a count of rules does not.
+	if r.HasClosest {
+		fmt.Fprintf(&b, "  closest: %s, %s\n", w.nodeName(r.Closest), w.wouldLack(r))
+	}
+	if !r.RetryAt.IsZero() {
+		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
+	}
+	// Said last, and always: what was not searched to its end may have a plan.
+	if !r.Proven {
+		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
+	}
+	return b.String()
+}
+
+// help writes what would help.
+func (w writer) help(h *Help) string {
+	var all []string
+	add := func(named bool, text string) {
+		if named {
+			all = append(all, text)
+		}
+	}
+	add(h.AnyNode, "room on any node")
+	add(h.Node != "", "room on "+plain.Name(h.Node))
+	for _, q := range h.Less {
+		add(true, "less usage of "+w.queueName(q))
+	}
+	for _, q := range h.More {
+		add(true, "more usage of "+w.queueName(q))
+	}
+	for _, name := range h.Budgets {
+		add(true, "more left in the budget "+plain.Name(name))
+	}
+	add(h.Time, "time")
+	add(h.Bounds, "other bounds")
+	add(h.Policies, "other policies")
+	add(h.Priorities, "other priorities")
+	add(h.Labels, "other labels")
+	return "what would help: " + strings.Join(all, ", ") + "\n"
+}
+
+// wouldLack says what the closest node would lack.
+func (w writer) wouldLack(r *Refusal) string {
+	switch {
+	// Amounts first, for they can be acted on.
+	case !resources.IsZero(r.Lacks):
+		return "which would still lack " + w.amounts(r.Lacks)
+	case r.Reason == PredicateRefused:
+		return "which would lack nothing"
+	}
+	return "which would lack nothing if all of them could be taken at once"
+}
+
+// because says what the reason of a refusal means here.
+func (w writer) because(d *Decision, reason Reason) string {
+	r, leaf := &d.Refusal, d.Plan.Ask.Queue
+	// One sentence per reason, about the queue or node that it names: what
+	// would have to be otherwise, rather than which law speaks.
+	switch reason {
+	case InFlight:
+		return "a place is held for it, and it cannot start there yet"
+	case UnknownNode:
+		return fmt.Sprintf("the node %s that it requires is not in the cluster", plain.Name(d.Plan.Ask.RequiredNode))
+	case Unlawful:
+		return "a plan was found that breaks a law, which is a defect of the planner"
+	case MayNotPreempt:
+		return "it must not preempt others"
+	case TooEarly:
+		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", w.c.tree.PreemptionDelay(leaf))
+	case TooSoon:
+		return "preemption was tried for it a short while ago"
+	case OverMax:
+		return fmt.Sprintf("%s is over its max of %s already", w.queueName(r.Queue), w.bound(w.c.tree.Max(r.Queue), r.Type))
+	case NotGuaranteed:
+		return "no queue on its path is guaranteed anything that it asks for"
+	case OverGuarantee:
+		return fmt.Sprintf("%s uses all of its guaranteed %s", w.queueName(r.Queue), w.bound(w.c.tree.Guaranteed(r.Queue), r.Type))
+	case HeadroomInside:
+		return fmt.Sprintf("it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
+			w.queueName(r.Queue), w.bound(w.c.tree.Max(r.Queue), r.Type))
+	case NothingInReach:
+		return "no queue that it could take from is in reach"
+	case PredicateRefused:
+		return "the predicate refuses the nodes that could be made free"
+	}
+	return "no legal set of victims makes room"
+}
+
+// ruleTexts say of tasks what a rule says of them.
+//
+// They are parts of sentences, after a number or after the name of a task.
+// Words of rules are stable, and these are not: they may get better.
+var ruleTexts = [NumRules]string{
+	RuleLeaving:      "leaving already",
+	RuleRequiredNode: "bound to a node",
+	RuleApplication:  "of the same application",
+	RuleFence:        "in the asking queue or beyond its fence",
+	RuleDisabled:     "where preemption is disabled",
+	RuleInside:       "inside the starving queue",
+	RulePriority:     "too high in effective priority",
+	RuleExempt:       "exempt",
+	RuleNotHelping:   "of no help with what is short",
+	RuleBudget:       "in a budget with nothing left",
+	RuleGuarantee:    "needed for a guarantee",
+}
+
+// A writer writes what happened to a cluster for people. Names come from callers,
+// who may have put anything into them: they are made plain here, and nowhere
+// before, so that what is compared stays what it was. See package plain.
+type writer struct{ c *Cluster }
+
+func (w writer) queueName(q queue.ID) string { return plain.Name(w.c.tree.Path(q)) }
+
+func (w writer) nodeName(n NodeID) string { return plain.Name(w.c.nodes[n].name) }
+
+// amounts writes amounts with their units.
+func (w writer) amounts(v resources.Vector) string { return plain.Line(w.c.Schema().Format(v)) }
+
+// bound writes the bound of a limit on one type.
+func (w writer) bound(l resources.Limit, t int) string {
+	v, _ := l.Bound(t)
+	return plain.Line(w.c.Schema().Name(t) + "=" + w.c.Schema().Amount(t, v))
+}
+
+// counted writes a number of things.
+func counted[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// portion writes a share of a thing for people: in per cent, rounded half up to
+// tenths, and from 10 on as so many times the thing.
+func portion(s resources.Share, thing string) string {
+	amount, of := uint64(max(s.Amount, 0)), uint64(max(s.Of, 1))
+	// In whole numbers, as everything else: a float might round differently on
+	// another machine, and golden files would tell.
+	whole, rest := amount/of, amount%of
+	if whole >= 10 {
+		return fmt.Sprintf("%d times %s", whole, thing)
+	}
+	hi, lo := bits.Mul64(rest, 2000)
+	lo, carry := bits.Add64(lo, of, 0)
+	half, _ := bits.Div64(hi+carry, lo, of) // twice the thousandths, and one
+	switch thousandths := whole*1000 + half/2; {
+	// "0%" would say that there is none.
+	case thousandths == 0 && amount > 0:
+		return "less than 0.1% of " + thing
+	case thousandths%10 == 0:
+		return fmt.Sprintf("%d%% of %s", thousandths/10, thing)
+	default:
+		return fmt.Sprintf("%d.%d%% of %s", thousandths/10, thousandths%10, thing)
+	}
+}
+
+// A table is rows of cells, of which the last column takes what is left.
+type table [][]string
+
+func (t *table) row(cells ...string) { *t = append(*t, cells) }
+
+// writeTo writes the rows on a line each, columns aligned and no blanks at the
+// end.
+func (t table) writeTo(b *strings.Builder) {
+	var lines strings.Builder
+	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
+	for _, row := range t {
+		// Columns are aligned by what the longest cell needs. The last one is
+		// not padded, for it is a sentence.
+		fmt.Fprintf(w, "  %s\n", strings.Join(row, "\t")) // which cannot fail, nor can Flush
+	}
+	w.Flush()
+	for line := range strings.Lines(lines.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+}
+
+// explanation writes the tables one after another, the wide before the narrow:
+// queues say what may be taken at all, nodes where, and tasks who.
+func (w writer) explanation(e *Explanation) string {
+	var b strings.Builder
+	w.queues(&b, e)
+	w.nodes(&b, e)
+	w.tasks(&b, e)
+	// An ask in flight waits for its own victims. No rule stands in its way,
+	// and so none is relaxed for it.
+	if e.Decision.Outcome == Refused && e.Decision.Refusal.Reason != InFlight {
+		w.relaxed(&b, e)
+	}
+	return b.String()
+}
+
+// queues writes the table of queues, in tree order.
+func (w writer) queues(b *strings.Builder, e *Explanation) {
+	t := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
+	for i := range e.Queues {
+		f := &e.Queues[i]
+		tasks, candidates, room := "", "", ""
+		// Only leaves have tasks. An empty cell says that the question does not
+		// arise, and 0 that there are none.
+		if w.c.tree.IsLeaf(f.Queue) {
+			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
+		}
+		// What law 2 lets a queue lose matters only if it might lose something:
+		// not if a rule keeps all of its tasks, and not at the starving queue
+		// itself.
+		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
+			room = plain.Line(w.c.Schema().FormatLimit(f.Room))
+		}
+		t.row(w.queueName(f.Queue), tasks, candidates, room, w.queue(e, f))
+	}
+	t.writeTo(b)
+}
+
+func (w writer) queue(e *Explanation, f *QueueFinding) string {
+	// A queue may be several things at once, and each is said: the asking queue
+	// may be fenced in and lack headroom.
+	var parts []string
+	part := func(on bool, text string) {
+		if on {
+			parts = append(parts, text)
+		}
+	}
+	asks := f.Queue == e.Decision.Plan.Ask.Queue
+	r := &e.Decision.Refusal
+	// Being over the guarantee is why it was refused, so it stands here instead
+	// of "starving", of which it is the opposite.
+	sated := r.Reason == OverGuarantee && r.Queue == f.Queue
+	part(f.Rule != 0 && !asks, ruleText(e, f.Rule, f.Queue))
+	part(asks, "the asking queue")
+	part(f.OnPath && !asks, "on the path")
+	part(sated, "has its guarantee")
+	part(f.Starving && !sated, "starving")
+	part(f.Fence && f.Queue != queue.Root, "fenced in")
+	part(f.Lacks != nil, "lacks headroom "+w.amounts(f.Lacks))
+	return strings.Join(parts, ", ")
+}
+
+// ruleText writes a rule that keeps tasks of a queue, and what it says.
+func ruleText(e *Explanation, r Rule, q queue.ID) string {
+	text := ruleTexts[r]
+	switch {
+	// The rule has one word for both, since both are law 7. Its text tells them
+	// apart.
+	case r == RuleFence && q == e.Decision.Plan.Ask.Queue:
+		return "in the asking queue, from which it takes nothing"
+	case r == RuleFence:
+		text = "beyond the fence"
+	// "exempt: exempt" helps nobody.
+	case strings.HasPrefix(text, r.String()):
+		return text
+	}
+	return r.String() + ": " + text
+}
+
+// nodes writes the table of nodes, in node order.
+func (w writer) nodes(b *strings.Builder, e *Explanation) {
+	// An ask that was refused before any node was looked at has no table. A
+	// header without rows would say that there are no nodes.
+	if len(e.Nodes) == 0 {
+		return
+	}
+	t := table{{"node", "finding"}}
+	for i := range e.Nodes {
+		f := &e.Nodes[i]
+		t.row(w.nodeName(f.Node), w.node(f))
+	}
+	t.writeTo(b)
+}
+
+// node writes the stable word of a verdict, and what more there is to say.
+func (w writer) node(f *NodeFinding) string {
+	text := f.Verdict.String()
+	if more := w.nodeText(f); more != "" {
+		text += ": " + more
+	}
+	return text
+}
+
+// task writes what one task is to the ask. To be a victim comes first, for a
+// victim is a candidate too.
+func (w writer) task(e *Explanation, f *TaskFinding) string {
+	switch {
+	case f.Victim:
+		return "victim"
+	case f.Rule != 0:
+		return ruleText(e, f.Rule, f.Queue)
+	}
+	return "candidate"
+}
+
+// costText writes the cost of a plan for a node. A bound is no plan, so it says that
+// it is one.
+func (f *NodeFinding) costText() string {
+	if f.ByBound {
+		return "at least " + f.Cost.String()
+	}
+	return f.Cost.String()
+}
+
+// nodeText says more of a node than its verdict does.
+func (w writer) nodeText(f *NodeFinding) string {
+	short := "has room for it"
+	if !resources.IsZero(f.Short) {
+		short = "short of " + w.amounts(f.Short)
+	}
+	switch f.Verdict {
+	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
+		// The cost is what the choice among these nodes was made by.
+		if f.Cost.Victims > 0 {
+			return f.costText()
+		}
+		if f.Verdict == NodeRefused {
+			return short
+		}
+	case NodeNoRoom:
+		// It fits once what is leaving has gone, and the ask does not wait.
+		if resources.IsZero(f.Short) {
+			return "until what is leaving has gone"
+		}
+		return short
+	case NodeLacks:
+		// Candidates that give nothing of what is short change no amount, and
+		// two equal amounts in one line would look like a mistake.
+		if resources.Equal(f.Short, f.Lacks) {
+			return short + ", and no candidate gives any of it"
+		}
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, w.amounts(f.Lacks))
+	case NodeHeadroom:
+		return "no legal set of victims makes room under the max"
+	case NodeNoLegalSet:
+		return short + ", and no legal set of its candidates gives it"
+	case NodeUnproven:
+		return "the search ended before it came here"
+	case NodeFiltered:
+		return "the ask may not run there"
+	case NodeBlocked:
+		return "somebody is in the way there who must stay"
+	case NodeUnschedulable:
+		return short
+	case NodeReserved:
+		return fmt.Sprintf("for %s, %s", plain.Name(w.c.nodes[f.Node].reservedFor), short)
+	// The grant is there already. What it is short of now is what it waits for.
+	case NodeHeld:
+		if !resources.IsZero(f.Short) {
+			return "its place is " + short + " as yet"
+		}
+	}
+	return ""
+}
+
+// tasks writes the table of tasks, leaf by leaf.
+func (w writer) tasks(b *strings.Builder, e *Explanation) {
+	if len(e.Tasks) == 0 {
+		return
+	}
+	t := table{{"task", "queue", "node", "finding"}}
+	for i := range e.Tasks {
+		f := &e.Tasks[i]
+		t.row(plain.Name(f.Key), w.queueName(f.Queue), w.nodeName(f.Node), w.task(e, f))
+	}
+	t.writeTo(b)
+}
+
+// relaxed writes a line for each single rule without which an ask would
+// not have been refused.
+func (w writer) relaxed(b *strings.Builder, e *Explanation) {
+	// That there is no line must be said: it means that no change of one thing
+	// helps, which is an answer and no gap.
+	if len(e.Relaxed) == 0 {
+		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+		return
+	}
+	b.WriteString("it would have a place\n")
+	for i := range e.Relaxed {
+		fmt.Fprintf(b, "  %s\n", w.relaxation(&e.Relaxed[i]))
+	}
+}
+
+func (w writer) relaxation(f *RelaxationFinding) string {
+	// Every outcome but these two is a place, which needs no victims and no
+	// waiting.
+	how := "at once"
+	switch f.Outcome {
+	case Waits:
+		how = "once what is leaving has gone"
+	case Preempts:
+		how = "with " + counted(f.Victims, "victim")
+	}
+	return fmt.Sprintf("%s (%v): on %s, %s", w.relaxedText(f), f.Rule, w.nodeName(f.Place), how)
+}
+
+// relaxedText says what would have to be otherwise.
+func (w writer) relaxedText(f *RelaxationFinding) string {
+	// By what the sentence is about. Names are put in here and not when the
+	// finding is made, since only text wants them plain.
+	switch text := relaxedTexts[f.Rule]; f.Rule {
+	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+		return fmt.Sprintf(text, w.queueName(f.Queue))
+	case RelaxBudget:
+		return fmt.Sprintf(text, plain.Name(f.Budget))
+	case RelaxUnschedulable, RelaxReservation:
+		return fmt.Sprintf(text, w.nodeName(f.Node))
+	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
+		return fmt.Sprintf(text, plain.Name(f.Key))
+	default:
+		return text
+	}
+}
+
+// relaxedTexts have a %s for the queue, node or task that a rule is about.
+var relaxedTexts = [numRelaxables]string{
+	// The conditional is meant: the plan would then exist, but nobody says that
+	// the rule ought to go.
+	RelaxMayNot:        "if it might preempt others",
+	RelaxDelay:         "without the preemption delay of its queue",
+	RelaxInterval:      "without the interval between attempts",
+	RelaxUngoverned:    "if it needed no guarantee",
+	RelaxTrigger:       "if %s were under its guarantee",
+	RelaxInside:        "if it might take from inside the starving queue",
+	RelaxMax:           "without the max of %s",
+	RelaxFence:         "without the fence of %s",
+	RelaxDisabled:      "if preemption were not disabled in %s",
+	RelaxGuarantee:     "without the guarantee of %s",
+	RelaxBudget:        "if the budget %s had more left",
+	RelaxUnschedulable: "if %s were schedulable",
+	RelaxReservation:   "if %s were not reserved",
+	RelaxApplication:   "if %s were of another application",
+	RelaxPriority:      "if %s were low enough in effective priority",
+	RelaxExemption:     "if %s were not exempt",
+	RelaxRequiredNode:  "if %s were not bound to its node",
+}

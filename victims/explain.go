@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -184,4 +186,282 @@ func (d inquiry) findQueues(e *Explanation) {
 		}
 		e.Queues = append(e.Queues, f)
 	}
+}
+
+// A RelaxationFinding is a rule without which an ask would not be refused, and
+// what would be decided then.
+type RelaxationFinding struct {
+	Relaxation
+	Key     string  // of the task that the rule is about, if it is about one
+	Outcome Outcome // Fits, Waits or Preempts
+	Place   NodeID  // the node of the plan
+	Victims int     // how many tasks the plan stops
+}
+
+// findRelaxations decides again, each time without one rule that may have
+// stood in the way.
+func (d inquiry) findRelaxations(e *Explanation) {
+	var again Decision
+	note := func(key string) {
+		e.Relaxed = append(e.Relaxed, RelaxationFinding{
+			Relaxation: d.without, Key: key,
+			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
+		})
+	}
+	for _, r := range d.relaxations(e) {
+		d.without = r
+		again.reset(d.decision)
+		d.decide(&again)
+		if again.Outcome != Refused {
+			note("")
+		}
+	}
+	d.without = Relaxation{}
+	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
+		return // it was not for lack of candidates
+	}
+	tasks := e.taskRelaxations()
+	planned := make(map[Relaxation]bool)
+	// With the option of the own leaf, what another rule keeps in one stage may go in the
+	// other.
+	stages := []stage{outsideLeaf, withOwnLeaf}
+	if d.p.OwnLeaf == OwnNever || d.required() {
+		stages = stages[:1]
+	}
+	for _, s := range stages {
+		d.without = Relaxation{}
+		d.prepareFindings(s)
+		for _, r := range tasks {
+			if planned[r] {
+				continue
+			}
+			d.without = r
+			d.eligible.relax(r)
+			d.gangs.reset(d.decision)
+			if d.decideTask(&again, e, s) {
+				planned[r], d.without = true, r
+				note(d.c.tasks[r.Task].key)
+			}
+		}
+	}
+	d.without = Relaxation{}
+}
+
+// relaxations returns the rules of the ask, of queues and of nodes that may
+// have stood in the way.
+func (d inquiry) relaxations(e *Explanation) (all []Relaxation) {
+	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
+		switch rule {
+		case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+			for i := range e.Queues {
+				if f := &e.Queues[i]; d.mayMatter(rule, f) {
+					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
+				}
+			}
+		case RelaxBudget:
+			for name, b := range d.c.Budgets() {
+				if b.Hard {
+					all = append(all, Relaxation{Rule: rule, Budget: name})
+				}
+			}
+		case RelaxUnschedulable, RelaxReservation:
+			for i := range e.Nodes {
+				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
+					all = append(all, Relaxation{Rule: rule, Node: f.Node})
+				}
+			}
+		default:
+			all = append(all, Relaxation{Rule: rule})
+		}
+	}
+	return all
+}
+
+// mayMatter reports whether relaxing a rule of a queue could change anything.
+func (d inquiry) mayMatter(rule Relaxable, f *QueueFinding) bool {
+	switch rule {
+	case RelaxTrigger:
+		return f.OnPath
+	case RelaxMax:
+		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
+	case RelaxFence:
+		return f.Fence && f.Queue != queue.Root
+	case RelaxDisabled:
+		return d.tree.PreemptionPolicy(f.Queue) == queue.PreemptionDisabled
+	}
+	return f.Room.Defined != 0
+}
+
+// taskRelaxations returns the rules that keep single tasks and can be relaxed.
+func (e *Explanation) taskRelaxations() (all []Relaxation) {
+	for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
+		for i := range e.Tasks {
+			if t := &e.Tasks[i]; t.Rule == taskRules[rule] {
+				all = append(all, Relaxation{Rule: rule, Task: t.Task})
+			}
+		}
+	}
+	return all
+}
+
+// taskRules are the rules that can be relaxed for a single task.
+var taskRules = [numRelaxables]Rule{
+	RelaxApplication:  RuleApplication,
+	RelaxPriority:     RulePriority,
+	RelaxExemption:    RuleExempt,
+	RelaxRequiredNode: RuleRequiredNode,
+}
+
+// decideTask decides again with a rule of a single task relaxed, if the
+// ask was refused for lack of candidates, and reports whether there is a plan.
+func (d inquiry) decideTask(dst *Decision, e *Explanation, s stage) bool {
+	id := d.without.Task
+	n := d.c.tasks[id].node
+	at := d.refusing.siteIfOpen(n)
+	if d.refusing.ruleFor(id, &at) != 0 {
+		return false // another rule keeps it as well
+	}
+	dst.reset(d.decision)
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
+		// One more candidate on a node is nothing to the others, on which
+		// there is no plan.
+		d.best.found = false
+		d.trial.reset()
+		d.trial.meter.Used = 0
+		d.allow()
+		d.searchNode(n)
+		if d.best.found {
+			d.planned(dst)
+		}
+		return d.best.found
+	}
+	d.decide(dst)
+	outcome := dst.Outcome
+	d.prepareFindings(s) // for the next one
+	return outcome != Refused
+}
+
+// A Relaxable is a rule that can be relaxed alone to see whether it was the
+// one that stood in the way. Its String is a stable word.
+type Relaxable uint8
+
+const (
+	RelaxMayNot        Relaxable = 1 + iota // the ask must not preempt others
+	RelaxDelay                              // the preemption delay of its queue
+	RelaxInterval                           // the interval between attempts
+	RelaxUngoverned                         // no type of the ask is governed (law 4)
+	RelaxTrigger                            // Queue is not under its guarantee (law 4)
+	RelaxInside                             // nothing inside the starving queue (storm freedom)
+	RelaxMax                                // the max of Queue, in every type
+	RelaxFence                              // the preemption policy of Queue is fence, not default (law 7)
+	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
+	RelaxGuarantee                          // the guarantee of Queue, in every type (law 2)
+	RelaxBudget                             // the hard budget of the name Budget
+	RelaxUnschedulable                      // Node takes no new tasks
+	RelaxReservation                        // Node is reserved for another
+	RelaxApplication                        // Task is of the ask's application (law 3)
+	RelaxPriority                           // the effective priority of Task (law 6)
+	RelaxExemption                          // the caller exempts Task
+	RelaxRequiredNode                       // Task can run on its node only
+
+	numRelaxables
+)
+
+var relaxableWords = word.Table{Of: "victims.Relaxable", Words: []string{
+	RelaxMayNot:        "may-not-preempt",
+	RelaxDelay:         "delay",
+	RelaxInterval:      "interval",
+	RelaxUngoverned:    "not-guaranteed",
+	RelaxTrigger:       "over-guarantee",
+	RelaxInside:        "inside",
+	RelaxMax:           "max",
+	RelaxFence:         "fence",
+	RelaxDisabled:      "disabled",
+	RelaxGuarantee:     "guarantee",
+	RelaxBudget:        "budget",
+	RelaxUnschedulable: "unschedulable",
+	RelaxReservation:   "reservation",
+	RelaxApplication:   "same-application",
+	RelaxPriority:      "priority",
+	RelaxExemption:     "exempt",
+	RelaxRequiredNode:  "required-node",
+}}
+
+// String returns the stable word for the rule.
+func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
+
+// A Relaxation is one rule, and the queue, node or task that it is about if
+// it is about one.
+type Relaxation struct {
+	Rule   Relaxable
+	Queue  queue.ID
+	Node   NodeID
+	Task   TaskID
+	Budget string
+}
+
+// The methods below ask whether a rule is relaxed. In a decision the zero
+// Relaxation relaxes nothing.
+
+func (r Relaxation) rule(rule Relaxable) bool { return r.Rule == rule }
+
+func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
+
+func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
+
+func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r.Budget == name }
+
+func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
+
+// waives reports whether an obstacle at a queue does not count.
+func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
+	switch o {
+	case trigger.MayNot:
+		return r.rule(RelaxMayNot)
+	case trigger.Early:
+		return r.rule(RelaxDelay)
+	case trigger.Soon:
+		return r.rule(RelaxInterval)
+	case trigger.OverMax:
+		return r.queue(RelaxMax, q)
+	case trigger.NotGuaranteed:
+		return r.rule(RelaxUngoverned)
+	case trigger.OverGuarantee:
+		return r.queue(RelaxTrigger, q)
+	}
+	return r.rule(RelaxInside) // without storm freedom nothing is inside
+}
+
+// opens reports whether leaf w, which is outside the fence of asking, would
+// be inside without the fence that is relaxed.
+func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
+	if r.Rule != RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+		return false
+	}
+	parent, ok := t.Parent(r.Queue)
+	return ok && t.Contains(fence.Root(t, parent), w)
+}
+
+// enables reports whether leaf w, which is disabled, would not be without the
+// policy that is relaxed.
+func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
+	return r.Rule == RelaxDisabled && r.Queue == disabledBy(t, w)
+}
+
+// disabledBy returns the queue whose policy disables q: the nearest upwards.
+func disabledBy(t *queue.Tree, q queue.ID) queue.ID {
+	for a := range t.Up(q) {
+		if t.PreemptionPolicy(a) == queue.PreemptionDisabled {
+			return a
+		}
+	}
+	return q
 }
