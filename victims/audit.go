@@ -94,67 +94,71 @@ func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	return x.out
 }
 
-// audit holds the laws against a case, one method each. What things are is the
-// case's to say.
+// audit holds the laws against a case, a method each, which reports what breaks
+// its law. What things are is the case's to say.
 type audit struct {
 	auditCase
 	out     []Violation
-	placing Placing  // what the predicate is shown
+	trial   bool // nothing is reported: whether a law holds is all that is asked
+	broken  bool // some law is
+	placing Placing
 	spare   []TaskID // members that may go one by one
 	tries   int      // how many may still be given back
 }
 
-// Every law is a method that yields its violations, as a sequence of package
-// iter does, and a law that yields none holds. A plan is audited by reporting
-// what is yielded; whether another plan would do is asked of the same methods, by
-// loops that end at the first: a call by function value would allocate.
+// fault reports a broken law.
+func (x *audit) fault(v Violation) {
+	x.broken = true
+	if !x.trial {
+		v.tree = x.tree
+		x.out = append(x.out, v)
+	}
+}
 
-func (x *audit) report(v Violation) bool {
-	v.tree = x.tree
-	x.out = append(x.out, v)
-	return true
+// holds reports whether a law holds. Plans that are near are judged by the same
+// methods as the plan itself.
+func (x *audit) holds(law func(*audit)) bool {
+	trial, broken := x.trial, x.broken
+	x.trial, x.broken = true, false
+	law(x)
+	broken, x.broken = x.broken, broken
+	x.trial = trial
+	return !broken
 }
 
 func (x *audit) run() {
-	before := len(x.out)
-	if x.wellFormed(x.report); len(x.out) > before {
+	x.trial, x.broken = false, false
+	if x.wellFormed(); x.broken {
 		return
 	}
 	x.survey()
-	x.list()
-	x.listGangs()
-	x.place(x.report)
+	x.place()
 	if len(x.plan.Victims) > 0 {
-		x.trigger(x.report)
-		x.precondition(x.report)
+		x.trigger()
+		x.precondition()
 	}
-	x.judgeAll()
-	x.gang(x.report)
-	x.budget(x.report)
-	x.guarantee(x.report)
-	x.room(x.report)
-	x.blocked(x.report)
-	if !x.accepts(x.victims) {
-		x.report(x.ofNode(LawPredicate))
-	}
-	x.minimal(x.report)
-	if len(x.out) == before {
-		x.optedOut(x.report)
-	}
-}
-
-// judgeAll audits the victims one by one.
-func (x *audit) judgeAll() {
 	for i := range x.plan.Victims {
 		switch v := &x.plan.Victims[i]; {
 		case !x.known(v):
-			x.report(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
-		case x.mark(v.Task) == markJudged:
-			x.report(Violation{Law: LawOnce, Task: v.Task, Victim: v.Key})
+			x.fault(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
+		case x.marks[v.Task] == markJudged:
+			x.fault(Violation{Law: LawOnce, Task: v.Task, Victim: v.Key})
 		default:
 			x.marks[v.Task] = markJudged
-			x.judge(v.Task, x.report)
+			x.judge(v.Task)
 		}
+	}
+	x.gang()
+	x.budget()
+	x.guarantee()
+	x.room()
+	x.blocked()
+	if !x.accepts(x.victims) {
+		x.fault(x.ofNode(LawPredicate))
+	}
+	x.minimal()
+	if !x.broken {
+		x.optedOut()
 	}
 }
 

@@ -32,7 +32,8 @@ type auditCase struct {
 	inside   queue.ID // E, the lowest governing queue, if starving is set
 	starving bool
 	second   bool             // tasks of the own leaf may go
-	takes    auditOrigins     // whence the victims are
+	own      bool             // some victim is of the ask's own leaf
+	others   bool             // some is not
 	free     resources.Vector // of the node, before the plan and without grants
 	blockers []TaskID         // on the node, by key
 
@@ -63,7 +64,8 @@ func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
 	x.freed = rows.Zeros(x.freed, types)
 	x.taken = rows.Zeros(x.taken, types*x.tree.Len())
 	x.drawn = rows.Zeros(x.drawn, len(x.c.budgets))
-	x.victims, x.gangs, x.blockers, x.takes = x.victims[:0], x.gangs[:0], x.blockers[:0], auditOrigins{}
+	x.marks = rows.More(x.marks, max(0, len(x.c.tasks)-len(x.marks)))
+	x.victims, x.gangs, x.blockers, x.own, x.others = x.victims[:0], x.gangs[:0], x.blockers[:0], false, false
 	x.takeOffGrants()
 }
 
@@ -77,49 +79,18 @@ func (x *auditCase) end() {
 	x.plan, x.ask = nil, nil
 }
 
-// auditOrigins says whence victims are: of the ask's own leaf, or of others.
-type auditOrigins struct{ own, others bool }
-
-// list counts the victims that are tasks and run, each once.
-func (x *auditCase) list() {
-	for i := range x.plan.Victims {
-		v := &x.plan.Victims[i]
-		if !x.known(v) || x.mark(v.Task) != 0 {
-			continue
-		}
-		for int(v.Task) >= len(x.marks) {
-			x.marks = append(x.marks, 0)
-		}
-		x.marks[v.Task] = markListed
-		r := &x.c.tasks[v.Task]
-		own := r.leaf == x.ask.Queue
-		x.takes.own, x.takes.others = x.takes.own || own, x.takes.others || !own
-		// What is leaving anyway is no room made by the plan.
-		if r.state == Running {
-			x.victims = append(x.victims, v.Task)
-			x.count(v.Task, +1)
-		}
-	}
-}
-
 // known reports whether a victim is a task, by row and key.
 func (x *auditCase) known(v *Victim) bool {
 	id, ok := x.c.Lookup(v.Key)
 	return ok && id == v.Task
 }
 
-func (x *auditCase) mark(id TaskID) auditMark {
-	if int(id) < len(x.marks) {
-		return x.marks[id]
-	}
-	return 0
-}
-
-// survey works out, for a well-formed plan, how things stand before it.
+// survey works out, for a well-formed plan, how things stand before it, and counts
+// the victims that are tasks and run, each once.
 func (x *auditCase) survey() {
+	x.surveyNode()
 	// Of several governing queues the lowest is E. IDs are in tree order, so it
 	// is the largest one of the path. DESIGN.md, Storm freedom.
-	x.surveyNode()
 	x.starving = false
 	for i := range x.wants.All() {
 		if q, ok := x.tree.Governing(x.ask.Queue, i); ok && (!x.starving || q > x.inside) {
@@ -137,6 +108,22 @@ func (x *auditCase) survey() {
 	// DESIGN.md, The own leaf: for an ask that requires its node the option does
 	// nothing.
 	x.second = x.a.OwnLeaf != OwnNever && !x.required()
+	for i := range x.plan.Victims {
+		v := &x.plan.Victims[i]
+		if !x.known(v) || x.marks[v.Task] != 0 {
+			continue
+		}
+		x.marks[v.Task] = markListed
+		r := &x.c.tasks[v.Task]
+		own := r.leaf == x.ask.Queue
+		x.own, x.others = x.own || own, x.others || !own
+		// What is leaving anyway is no room made by the plan.
+		if r.state == Running {
+			x.victims = append(x.victims, v.Task)
+			x.count(v.Task, +1)
+		}
+	}
+	x.listGangs()
 }
 
 func (x *auditCase) required() bool { return x.ask.RequiredNode != "" }
@@ -198,10 +185,8 @@ func (x *auditCase) ofNode(l Law) Violation {
 	return Violation{Law: l, Node: x.c.nodes[x.plan.Node].name}
 }
 
-// This file says what is used of queues and what is left of them.
-//
-// No sum can overflow. The cluster keeps its usage and capacities in range,
-// and the victims counted are some of the tasks in them.
+// What is used of queues and what is left of them. No sum can overflow: the cluster
+// keeps its usage and capacities in range, and the victims are some of the tasks in them.
 
 // present returns what q uses at present of type i, without the grants that do
 // not count.
@@ -243,6 +228,16 @@ func (x *auditCase) count(id TaskID, sign int64) {
 	}
 }
 
+// maxima calls each with the bounds on some types that the queues from q upwards have.
+func (x *auditCase) maxima(q queue.ID, types resources.Mask, each func(q queue.ID, i int, most int64)) {
+	for q := range x.tree.Up(q) {
+		most := x.tree.Max(q)
+		for i := range (most.Defined & types).All() {
+			each(q, i, most.Value[i])
+		}
+	}
+}
+
 // gone returns what the victims have of type i below q.
 func (x *auditCase) gone(q queue.ID, i int) int64 { return x.taken[int(q)*len(x.size)+i] }
 
@@ -274,8 +269,6 @@ func (x *auditCase) promise(q queue.ID, i int, g int64) (have, want int64) {
 	others := x.gone(q, i) - own
 	return before - others + max(0, x.size[i]-own), want
 }
-
-// This file says of one task what the laws about single victims compare.
 
 // exempt asks the caller whether the task is exempt now. From the end of its
 // exemption on it is not.
@@ -318,14 +311,11 @@ func (x *auditCase) helped(id TaskID) (types resources.Mask) {
 			types = types.With(i)
 		}
 	}
-	for q := range x.tree.Up(x.tree.CommonAncestor(x.ask.Queue, r.leaf)) {
-		most := x.tree.Max(q)
-		for i := range (most.Defined & useful).All() {
-			if m, _ := most.Bound(i); m-x.usage(q, i) < x.size[i] {
-				types = types.With(i)
-			}
+	x.maxima(x.tree.CommonAncestor(x.ask.Queue, r.leaf), useful, func(q queue.ID, i int, most int64) {
+		if most-x.usage(q, i) < x.size[i] {
+			types = types.With(i)
 		}
-	}
+	})
 	return types
 }
 
@@ -337,10 +327,8 @@ func (x *auditCase) poor(leaf queue.ID, helped resources.Mask) (q queue.ID, i in
 	for j := range helped.All() {
 		at, over := x.exceeds(leaf, j)
 		if over {
-			return 0, 0, false
+			return 0, 0, false // one type that is over is enough
 		}
-		// The first is reported. All types have to be looked at, for one that
-		// is over is enough.
 		if !poor {
 			q, i, poor = at, j, true
 		}
@@ -365,8 +353,97 @@ func (x *auditCase) exceeds(leaf queue.ID, i int) (queue.ID, bool) {
 	return 0, true
 }
 
-// This file works out what a plan costs, level by level, from its victims. See
-// DESIGN.md, Cost.
+// An auditGang is a running job that has victims: its members above the minimum may go
+// one by one, or else the whole job goes, on all its nodes. See DESIGN.md, Whole gangs.
+type auditGang struct {
+	job     int32 // its number in the cluster
+	running int   // members that run, victims included
+	taken   int   // victims
+	minimum int   // so many members are needed
+	surplus int   // how many may go one by one
+	useful  bool  // some victim helps or blocks, on the node if the ask requires one
+}
+
+// whole reports whether the job goes as a whole, as a unit.
+func (g *auditGang) whole() bool { return g.taken == g.running && g.taken > g.surplus }
+
+// broken reports whether too few members are left to run on.
+func (g *auditGang) broken() bool { return g.taken < g.running && g.taken > g.surplus }
+
+// listGangs counts the jobs of the victims, in the order of the victims.
+func (x *auditCase) listGangs() {
+	for _, id := range x.victims {
+		if g := x.gangAt(id); g != nil {
+			g.taken++
+			// One member that helps is reason enough to stop the job, if
+			// stopping it as a whole is the only way.
+			g.useful = g.useful || x.blocks(id) || x.helped(id) != 0 &&
+				(!x.required() || x.c.tasks[id].node == x.plan.Node)
+		}
+	}
+}
+
+// gangAt returns the gang of a task, or nil.
+func (x *auditCase) gangAt(id TaskID) *auditGang { return x.gangOf(x.c.tasks[id].job) }
+
+// gangOf returns the gang of a job, or nil if there are none. Few jobs have victims
+// in a plan, so that a list is searched faster than a map.
+func (x *auditCase) gangOf(job int32) *auditGang {
+	if job == 0 || x.a.Minimum == nil {
+		return nil
+	}
+	i := slices.IndexFunc(x.gangs, func(g auditGang) bool { return g.job == job })
+	if i < 0 {
+		// What is leaving neither counts nor protects, and a grant does not run.
+		g := auditGang{job: job}
+		for _, id := range x.c.membersOf(job) {
+			if x.c.tasks[id].state == Running {
+				g.running++
+			}
+		}
+		// What the caller's function says below 0 means that nobody is needed.
+		g.minimum = max(0, x.a.Minimum(x.c.jobs.name(job)))
+		g.surplus = max(0, g.running-g.minimum)
+		i, x.gangs = len(x.gangs), append(x.gangs, g)
+	}
+	return &x.gangs[i]
+}
+
+// brought reports whether a task goes with its whole job, because of another
+// member or of itself. Then it need not help.
+func (x *auditCase) brought(r *taskRow) bool {
+	g := x.gangOf(r.job)
+	return g != nil && g.whole() && g.useful
+}
+
+// member counts a victim of a gang, or takes it back.
+func (x *auditCase) member(r *taskRow, n int) {
+	if g := x.gangOf(r.job); g != nil {
+		g.taken += n
+	}
+}
+
+// give gives a victim back on trial, and take takes it again.
+func (x *auditCase) give(id TaskID) {
+	x.marks[id] = markGiven
+	x.count(id, -1)
+}
+
+func (x *auditCase) take(id TaskID) {
+	x.marks[id] = markJudged
+	x.count(id, +1)
+}
+
+// withoutGiven returns the victims that are not given back.
+func (x *auditCase) withoutGiven() []TaskID {
+	x.rest = x.rest[:0]
+	for _, id := range x.victims {
+		if x.marks[id] != markGiven {
+			x.rest = append(x.rest, id)
+		}
+	}
+	return x.rest
+}
 
 // Cost returns what a plan costs at the instant now, whoever made it and
 // whatever cost it states. It is 0 but for the node if nothing can be judged:
@@ -375,12 +452,10 @@ func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
 	x := &a.x
 	x.begin(a, p, now)
 	defer x.end()
-	for range x.wellFormed {
+	if !x.holds((*audit).wellFormed) {
 		return Cost{}
 	}
 	x.survey()
-	x.list()
-	x.listGangs()
 	return x.cost()
 }
 
@@ -457,12 +532,10 @@ func (x *auditCase) need(i int) (need int64) {
 		return 0
 	}
 	need = max(0, x.size[i]-x.free[i])
-	for q := range x.tree.Up(x.ask.Queue) {
-		if m, ok := x.tree.Max(q).Bound(i); ok {
-			// Victims below a queue with too little headroom serve that and the
-			// node at once, so that the larger need is the whole need.
-			need = max(need, x.usage(q, i)+x.size[i]-m)
-		}
-	}
+	x.maxima(x.ask.Queue, resources.Mask(0).With(i), func(q queue.ID, i int, most int64) {
+		// Victims below a queue with too little headroom serve that and the
+		// node at once, so that the larger need is the whole need.
+		need = max(need, x.usage(q, i)+x.size[i]-most)
+	})
 	return need
 }
