@@ -275,8 +275,7 @@ var laws = finding.Laws{
 // String returns the stable word for the law.
 func (l Law) String() string { return laws.Word(uint8(l)) }
 
-// MarshalText returns the stable word for the law. A number that is no law is
-// an error.
+// MarshalText returns the stable word. A number without one is an error.
 func (l Law) MarshalText() ([]byte, error) { return laws.MarshalWord("victims", uint8(l)) }
 
 // UnmarshalText sets the law whose stable word the text is. A text that is no

@@ -29,12 +29,10 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word for the outcome: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// MarshalText returns the stable word for the outcome, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (o Outcome) MarshalText() ([]byte, error) { return outcomeWords.Text(uint8(o)) }
 
-// UnmarshalText sets the outcome whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (o *Outcome) UnmarshalText(text []byte) error { return word.Set(o, outcomeWords, text) }
 
 // A Decision is the answer to an ask. It is owned by the caller, who hands it
@@ -83,12 +81,10 @@ var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none"
 // String returns the stable word for the proof: none, levels or cost.
 func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 
-// MarshalText returns the stable word for the proof. A number that has no
-// word is an error.
+// MarshalText returns the stable word. A number without one is an error.
 func (p Proof) MarshalText() ([]byte, error) { return proofWords.Text(uint8(p)) }
 
-// UnmarshalText sets the proof whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (p *Proof) UnmarshalText(text []byte) error { return word.Set(p, proofWords, text) }
 
 // Proven reports whether no lawful plan is cheaper.
@@ -172,12 +168,10 @@ var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 // String returns the stable word for the reason.
 func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the reason, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)) }
 
-// UnmarshalText sets the reason whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
 
 // A Rule is what keeps a task from being a victim. A task is counted once, at
@@ -200,29 +194,36 @@ const (
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-var ruleWords = word.Table{Of: "victims.Rule", Words: []string{
-	RuleLeaving:      "leaving",
-	RuleRequiredNode: "required-node",
-	RuleApplication:  "same-application",
-	RuleFence:        "fence",
-	RuleDisabled:     "disabled",
-	RuleInside:       "inside",
-	RulePriority:     "priority",
-	RuleExempt:       "exempt",
-	RuleNotHelping:   "not-helping",
-	RuleBudget:       "budget",
-	RuleGuarantee:    "guarantee",
-}}
+// rules have the stable word of each rule, and say of tasks what it says of them: a part of
+// a sentence, after a number or the name of a task, which may get better.
+var rules = [NumRules]struct{ word, text string }{
+	RuleLeaving:      {"leaving", "leaving already"},
+	RuleRequiredNode: {"required-node", "bound to a node"},
+	RuleApplication:  {"same-application", "of the same application"},
+	RuleFence:        {"fence", "in the asking queue or beyond its fence"},
+	RuleDisabled:     {"disabled", "where preemption is disabled"},
+	RuleInside:       {"inside", "inside the starving queue"},
+	RulePriority:     {"priority", "too high in effective priority"},
+	RuleExempt:       {"exempt", "exempt"},
+	RuleNotHelping:   {"not-helping", "of no help with what is short"},
+	RuleBudget:       {"budget", "in a budget with nothing left"},
+	RuleGuarantee:    {"guarantee", "needed for a guarantee"},
+}
+
+var ruleWords = word.Table{Of: "victims.Rule", Words: func() (words []string) {
+	for i := range rules {
+		words = append(words, rules[i].word)
+	}
+	return words
+}()}
 
 // String returns the stable word for the rule.
 func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the rule, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
 
-// UnmarshalText sets the rule whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
 // A Refusal says why there is no plan for an ask.
@@ -300,12 +301,10 @@ var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "pre
 // String returns the stable word for the moment.
 func (m Moment) String() string { return momentWords.Word(uint8(m)) }
 
-// MarshalText returns the stable word for the moment, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (m Moment) MarshalText() ([]byte, error) { return momentWords.Text(uint8(m)) }
 
-// UnmarshalText sets the moment whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (m *Moment) UnmarshalText(text []byte) error { return word.Set(m, momentWords, text) }
 
 // Then returns the order that asks each of the given ones in turn, until one

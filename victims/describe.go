@@ -19,47 +19,8 @@ import (
 //
 // Words in brackets are those of [Reason] and [Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
-func (c *Cluster) Describe(d *Decision) string { return writer{c}.decision(d) }
-
-// DescribeRefusal writes why a decision is a refusal, as [Cluster.Describe]
-// does, but for the ask that is refused.
-func (c *Cluster) DescribeRefusal(d *Decision) string { return writer{c}.refusal(d) }
-
-// DescribeExplanation writes what led to a decision, which is for
-// [Cluster.Describe] to write: tables of queues, nodes and tasks with what
-// decided about each, a line for each, and for a refusal the single rules
-// without which there would be a place. The nodes must be there still.
-//
-// Findings begin with the stable word of a [Rule] or [NodeVerdict] if one
-// decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
-// fence may be near. Names that are not plain are quoted.
-func (c *Cluster) DescribeExplanation(e *Explanation) string { return writer{c}.explanation(e) }
-
-// DescribeHelp writes what would help after a refusal, for people to read, on a
-// line. It ends with a newline. The queues must be there still.
-func (c *Cluster) DescribeHelp(h *Help) string { return writer{c}.help(h) }
-
-// DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
-// does: for a page on which one points at queues. A queue that plays no part
-// gets the empty text.
-func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string { return writer{c}.queue(e, f) }
-
-// DescribeNode says what a node is to the ask, as [Cluster.DescribeExplanation]
-// does.
-func (c *Cluster) DescribeNode(f *NodeFinding) string { return writer{c}.node(f) }
-
-// DescribeTask says what a task is to the ask, as [Cluster.DescribeExplanation]
-// does: a victim, a candidate, or what keeps it from being one.
-func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string { return writer{c}.task(e, f) }
-
-// DescribeRelaxation says without which rule an ask would have a place, and
-// where, as [Cluster.DescribeExplanation] does.
-func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string { return writer{c}.relaxation(f) }
-
-// decision writes a line that says it all, and what is to be said of a plan or
-// a refusal below it.
-func (w writer) decision(d *Decision) string {
-	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), w.amounts(d.Plan.Ask.Size))
+func (c *Cluster) Describe(d *Decision) string {
+	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
 	switch d.Outcome {
 	case Fits:
@@ -71,20 +32,20 @@ func (w writer) decision(d *Decision) string {
 	// The plan speaks for itself: names and amounts were noted in it when it
 	// was made, and hold when its victims have gone.
 	case Preempts:
-		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), w.plan(&d.Plan))
+		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
 	}
-	return fmt.Sprintf("%s is %s", ask, w.refusal(d))
+	return fmt.Sprintf("%s is %s", ask, c.DescribeRefusal(d))
 }
 
-// plan writes a line for each victim, and what they cost.
-func (w writer) plan(p *Plan) string {
+// describePlan writes a line for each victim, and what they cost.
+func (c *Cluster) describePlan(p *Plan) string {
 	var b strings.Builder
 	for i := range p.Victims {
 		// The order is that of the plan, by key: who compares two texts sees
 		// what changed and not how a search went.
 		v := &p.Victims[i]
 		fmt.Fprintf(&b, "  %s on %s (%s, %s, priority %d, rank %d%s)%s\n", plain.Name(v.Key),
-			plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
+			plain.Name(v.Place), plain.Name(v.Path), c.quantities(v.Size), v.Priority, v.Rank, v.remarks(), v.purpose())
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
@@ -148,18 +109,20 @@ func (p *Plan) DescribeCost() string {
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-func (w writer) refusal(d *Decision) string {
+// DescribeRefusal writes why a decision is a refusal, as [Cluster.Describe]
+// does, but for the ask that is refused.
+func (c *Cluster) DescribeRefusal(d *Decision) string {
 	var b strings.Builder
 	r := &d.Refusal
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, w.because(d, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, c.because(d, r.Reason))
 	if r.Also != 0 {
-		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, w.because(d, r.Also))
+		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, c.because(d, r.Also))
 	}
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
 	for rule, n := range r.Counts {
 		if n > 0 {
-			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, rules[rule].text, Rule(rule))
 		}
 	}
 	if r.Filtered > 0 {
@@ -177,7 +140,7 @@ func (w writer) refusal(d *Decision) string {
 	// The node is named though it does not do: it tells which amount to look
 	// at, which a count of rules does not.
 	if r.HasClosest {
-		fmt.Fprintf(&b, "  closest: %s, %s\n", w.nodeName(r.Closest), w.wouldLack(r))
+		fmt.Fprintf(&b, "  closest: %s, %s\n", c.nodeName(r.Closest), c.wouldLack(r))
 	}
 	if !r.RetryAt.IsZero() {
 		fmt.Fprintf(&b, "  try again at %s\n", r.RetryAt.Format(time.RFC3339Nano))
@@ -189,8 +152,9 @@ func (w writer) refusal(d *Decision) string {
 	return b.String()
 }
 
-// help writes what would help.
-func (w writer) help(h *Help) string {
+// DescribeHelp writes what would help after a refusal, for people to read, on a
+// line. It ends with a newline. The queues must be there still.
+func (c *Cluster) DescribeHelp(h *Help) string {
 	var all []string
 	add := func(named bool, text string) {
 		if named {
@@ -200,10 +164,10 @@ func (w writer) help(h *Help) string {
 	add(h.AnyNode, "room on any node")
 	add(h.Node != "", "room on "+plain.Name(h.Node))
 	for _, q := range h.Less {
-		add(true, "less usage of "+w.queueName(q))
+		add(true, "less usage of "+c.queueName(q))
 	}
 	for _, q := range h.More {
-		add(true, "more usage of "+w.queueName(q))
+		add(true, "more usage of "+c.queueName(q))
 	}
 	for _, name := range h.Budgets {
 		add(true, "more left in the budget "+plain.Name(name))
@@ -217,11 +181,11 @@ func (w writer) help(h *Help) string {
 }
 
 // wouldLack says what the closest node would lack.
-func (w writer) wouldLack(r *Refusal) string {
+func (c *Cluster) wouldLack(r *Refusal) string {
 	switch {
 	// Amounts first, for they can be acted on.
 	case !resources.IsZero(r.Lacks):
-		return "which would still lack " + w.amounts(r.Lacks)
+		return "which would still lack " + c.quantities(r.Lacks)
 	case r.Reason == PredicateRefused:
 		return "which would lack nothing"
 	}
@@ -229,7 +193,7 @@ func (w writer) wouldLack(r *Refusal) string {
 }
 
 // because says what the reason of a refusal means here.
-func (w writer) because(d *Decision, reason Reason) string {
+func (c *Cluster) because(d *Decision, reason Reason) string {
 	r, leaf := &d.Refusal, d.Plan.Ask.Queue
 	// One sentence per reason, about the queue or node that it names: what
 	// would have to be otherwise, rather than which law speaks.
@@ -243,18 +207,18 @@ func (w writer) because(d *Decision, reason Reason) string {
 	case MayNotPreempt:
 		return "it must not preempt others"
 	case TooEarly:
-		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", w.c.tree.PreemptionDelay(leaf))
+		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", c.tree.PreemptionDelay(leaf))
 	case TooSoon:
 		return "preemption was tried for it a short while ago"
 	case OverMax:
-		return fmt.Sprintf("%s is over its max of %s already", w.queueName(r.Queue), w.bound(w.c.tree.Max(r.Queue), r.Type))
+		return fmt.Sprintf("%s is over its max of %s already", c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
 	case NotGuaranteed:
 		return "no queue on its path is guaranteed anything that it asks for"
 	case OverGuarantee:
-		return fmt.Sprintf("%s uses all of its guaranteed %s", w.queueName(r.Queue), w.bound(w.c.tree.Guaranteed(r.Queue), r.Type))
+		return fmt.Sprintf("%s uses all of its guaranteed %s", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
 	case HeadroomInside:
 		return fmt.Sprintf("it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
-			w.queueName(r.Queue), w.bound(w.c.tree.Max(r.Queue), r.Type))
+			c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
 	case NothingInReach:
 		return "no queue that it could take from is in reach"
 	case PredicateRefused:
@@ -263,40 +227,20 @@ func (w writer) because(d *Decision, reason Reason) string {
 	return "no legal set of victims makes room"
 }
 
-// ruleTexts say of tasks what a rule says of them.
-//
-// They are parts of sentences, after a number or after the name of a task.
-// Words of rules are stable, and these are not: they may get better.
-var ruleTexts = [NumRules]string{
-	RuleLeaving:      "leaving already",
-	RuleRequiredNode: "bound to a node",
-	RuleApplication:  "of the same application",
-	RuleFence:        "in the asking queue or beyond its fence",
-	RuleDisabled:     "where preemption is disabled",
-	RuleInside:       "inside the starving queue",
-	RulePriority:     "too high in effective priority",
-	RuleExempt:       "exempt",
-	RuleNotHelping:   "of no help with what is short",
-	RuleBudget:       "in a budget with nothing left",
-	RuleGuarantee:    "needed for a guarantee",
-}
+// Names come from callers, who may have put anything into them: they are made plain here,
+// and nowhere before, so that what is compared stays what it was. See package plain.
 
-// A writer writes what happened to a cluster for people. Names come from callers,
-// who may have put anything into them: they are made plain here, and nowhere
-// before, so that what is compared stays what it was. See package plain.
-type writer struct{ c *Cluster }
+func (c *Cluster) queueName(q queue.ID) string { return plain.Name(c.tree.Path(q)) }
 
-func (w writer) queueName(q queue.ID) string { return plain.Name(w.c.tree.Path(q)) }
+func (c *Cluster) nodeName(n NodeID) string { return plain.Name(c.nodes[n].name) }
 
-func (w writer) nodeName(n NodeID) string { return plain.Name(w.c.nodes[n].name) }
-
-// amounts writes amounts with their units.
-func (w writer) amounts(v resources.Vector) string { return plain.Line(w.c.Schema().Format(v)) }
+// quantities writes amounts with their units.
+func (c *Cluster) quantities(v resources.Vector) string { return plain.Line(c.Schema().Format(v)) }
 
 // bound writes the bound of a limit on one type.
-func (w writer) bound(l resources.Limit, t int) string {
+func (c *Cluster) bound(l resources.Limit, t int) string {
 	v, _ := l.Bound(t)
-	return plain.Line(w.c.Schema().Name(t) + "=" + w.c.Schema().Amount(t, v))
+	return plain.Line(c.Schema().Name(t) + "=" + c.Schema().Amount(t, v))
 }
 
 // counted writes a number of things.
@@ -331,7 +275,7 @@ func portion(s resources.Share, thing string) string {
 	}
 }
 
-// A table is rows of cells, of which the last column takes what is left.
+// A table is rows of cells, the first of which is its header.
 type table [][]string
 
 func (t *table) row(cells ...string) { *t = append(*t, cells) }
@@ -339,6 +283,11 @@ func (t *table) row(cells ...string) { *t = append(*t, cells) }
 // writeTo writes the rows on a line each, columns aligned and no blanks at the
 // end.
 func (t table) writeTo(b *strings.Builder) {
+	// An ask that was refused before any node was looked at has no table of nodes. A
+	// header without rows would say that there are no nodes.
+	if len(t) == 1 {
+		return
+	}
 	var lines strings.Builder
 	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
 	for _, row := range t {
@@ -352,44 +301,68 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// explanation writes the tables one after another, the wide before the narrow:
-// queues say what may be taken at all, nodes where, and tasks who.
-func (w writer) explanation(e *Explanation) string {
+// DescribeExplanation writes what led to a decision, which is for
+// [Cluster.Describe] to write: tables of queues, nodes and tasks with what
+// decided about each, a line for each, and for a refusal the single rules
+// without which there would be a place. The nodes must be there still.
+//
+// Findings begin with the stable word of a [Rule] or [NodeVerdict] if one
+// decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
+// fence may be near. Names that are not plain are quoted.
+func (c *Cluster) DescribeExplanation(e *Explanation) string {
+	// The wide before the narrow: queues say what may be taken at all, nodes where, and
+	// tasks who.
 	var b strings.Builder
-	w.queues(&b, e)
-	w.nodes(&b, e)
-	w.tasks(&b, e)
-	// An ask in flight waits for its own victims. No rule stands in its way,
-	// and so none is relaxed for it.
-	if e.Decision.Outcome == Refused && e.Decision.Refusal.Reason != InFlight {
-		w.relaxed(&b, e)
-	}
-	return b.String()
-}
-
-// queues writes the table of queues, in tree order.
-func (w writer) queues(b *strings.Builder, e *Explanation) {
-	t := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
+	queues := table{{"queue", "tasks", "candidates", "may lose", "finding"}}
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		tasks, candidates, room := "", "", ""
 		// Only leaves have tasks. An empty cell says that the question does not
 		// arise, and 0 that there are none.
-		if w.c.tree.IsLeaf(f.Queue) {
+		if c.tree.IsLeaf(f.Queue) {
 			tasks, candidates = fmt.Sprint(f.Tasks), fmt.Sprint(f.Candidates)
 		}
 		// What law 2 lets a queue lose matters only if it might lose something:
 		// not if a rule keeps all of its tasks, and not at the starving queue
 		// itself.
 		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
-			room = plain.Line(w.c.Schema().FormatLimit(f.Room))
+			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
-		t.row(w.queueName(f.Queue), tasks, candidates, room, w.queue(e, f))
+		queues.row(c.queueName(f.Queue), tasks, candidates, room, c.DescribeQueue(e, f))
 	}
-	t.writeTo(b)
+	queues.writeTo(&b)
+	nodes := table{{"node", "finding"}}
+	for i := range e.Nodes {
+		nodes.row(c.nodeName(e.Nodes[i].Node), c.DescribeNode(&e.Nodes[i]))
+	}
+	nodes.writeTo(&b)
+	tasks := table{{"task", "queue", "node", "finding"}}
+	for i := range e.Tasks {
+		f := &e.Tasks[i]
+		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), c.DescribeTask(e, f))
+	}
+	tasks.writeTo(&b)
+	switch {
+	// An ask in flight waits for its own victims. No rule stands in its way,
+	// and so none is relaxed for it.
+	case e.Decision.Outcome != Refused || e.Decision.Refusal.Reason == InFlight:
+	// That there is no line must be said: it means that no change of one thing
+	// helps, which is an answer and no gap.
+	case len(e.Relaxed) == 0:
+		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
+	default:
+		b.WriteString("it would have a place\n")
+	}
+	for i := range e.Relaxed {
+		b.WriteString("  " + c.DescribeRelaxation(&e.Relaxed[i]) + "\n")
+	}
+	return b.String()
 }
 
-func (w writer) queue(e *Explanation, f *QueueFinding) string {
+// DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
+// does: for a page on which one points at queues. A queue that plays no part
+// gets the empty text.
+func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
 	// A queue may be several things at once, and each is said: the asking queue
 	// may be fenced in and lack headroom.
 	var parts []string
@@ -409,13 +382,13 @@ func (w writer) queue(e *Explanation, f *QueueFinding) string {
 	part(sated, "has its guarantee")
 	part(f.Starving && !sated, "starving")
 	part(f.Fence && f.Queue != queue.Root, "fenced in")
-	part(f.Lacks != nil, "lacks headroom "+w.amounts(f.Lacks))
+	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
 	return strings.Join(parts, ", ")
 }
 
 // ruleText writes a rule that keeps tasks of a queue, and what it says.
 func ruleText(e *Explanation, r Rule, q queue.ID) string {
-	text := ruleTexts[r]
+	text := rules[r].text
 	switch {
 	// The rule has one word for both, since both are law 7. Its text tells them
 	// apart.
@@ -430,33 +403,19 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	return r.String() + ": " + text
 }
 
-// nodes writes the table of nodes, in node order.
-func (w writer) nodes(b *strings.Builder, e *Explanation) {
-	// An ask that was refused before any node was looked at has no table. A
-	// header without rows would say that there are no nodes.
-	if len(e.Nodes) == 0 {
-		return
-	}
-	t := table{{"node", "finding"}}
-	for i := range e.Nodes {
-		f := &e.Nodes[i]
-		t.row(w.nodeName(f.Node), w.node(f))
-	}
-	t.writeTo(b)
-}
-
-// node writes the stable word of a verdict, and what more there is to say.
-func (w writer) node(f *NodeFinding) string {
+// DescribeNode says what a node is to the ask, as [Cluster.DescribeExplanation]
+// does.
+func (c *Cluster) DescribeNode(f *NodeFinding) string {
 	text := f.Verdict.String()
-	if more := w.nodeText(f); more != "" {
+	if more := c.nodeText(f); more != "" {
 		text += ": " + more
 	}
 	return text
 }
 
-// task writes what one task is to the ask. To be a victim comes first, for a
-// victim is a candidate too.
-func (w writer) task(e *Explanation, f *TaskFinding) string {
+// DescribeTask says what a task is to the ask, as [Cluster.DescribeExplanation]
+// does: a victim, a candidate, or what keeps it from being one.
+func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string {
 	switch {
 	case f.Victim:
 		return "victim"
@@ -476,10 +435,10 @@ func (f *NodeFinding) costText() string {
 }
 
 // nodeText says more of a node than its verdict does.
-func (w writer) nodeText(f *NodeFinding) string {
+func (c *Cluster) nodeText(f *NodeFinding) string {
 	short := "has room for it"
 	if !resources.IsZero(f.Short) {
-		short = "short of " + w.amounts(f.Short)
+		short = "short of " + c.quantities(f.Short)
 	}
 	switch f.Verdict {
 	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
@@ -502,7 +461,7 @@ func (w writer) nodeText(f *NodeFinding) string {
 		if resources.Equal(f.Short, f.Lacks) {
 			return short + ", and no candidate gives any of it"
 		}
-		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, w.amounts(f.Lacks))
+		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
 	case NodeHeadroom:
 		return "no legal set of victims makes room under the max"
 	case NodeNoLegalSet:
@@ -516,7 +475,7 @@ func (w writer) nodeText(f *NodeFinding) string {
 	case NodeUnschedulable:
 		return short
 	case NodeReserved:
-		return fmt.Sprintf("for %s, %s", plain.Name(w.c.nodes[f.Node].reservedFor), short)
+		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
 	// The grant is there already. What it is short of now is what it waits for.
 	case NodeHeld:
 		if !resources.IsZero(f.Short) {
@@ -526,35 +485,9 @@ func (w writer) nodeText(f *NodeFinding) string {
 	return ""
 }
 
-// tasks writes the table of tasks, leaf by leaf.
-func (w writer) tasks(b *strings.Builder, e *Explanation) {
-	if len(e.Tasks) == 0 {
-		return
-	}
-	t := table{{"task", "queue", "node", "finding"}}
-	for i := range e.Tasks {
-		f := &e.Tasks[i]
-		t.row(plain.Name(f.Key), w.queueName(f.Queue), w.nodeName(f.Node), w.task(e, f))
-	}
-	t.writeTo(b)
-}
-
-// relaxed writes a line for each single rule without which an ask would
-// not have been refused.
-func (w writer) relaxed(b *strings.Builder, e *Explanation) {
-	// That there is no line must be said: it means that no change of one thing
-	// helps, which is an answer and no gap.
-	if len(e.Relaxed) == 0 {
-		b.WriteString("no single rule stands in the way: there is more than one, or too little to take\n")
-		return
-	}
-	b.WriteString("it would have a place\n")
-	for i := range e.Relaxed {
-		fmt.Fprintf(b, "  %s\n", w.relaxation(&e.Relaxed[i]))
-	}
-}
-
-func (w writer) relaxation(f *RelaxationFinding) string {
+// DescribeRelaxation says without which rule an ask would have a place, and
+// where, as [Cluster.DescribeExplanation] does.
+func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string {
 	// Every outcome but these two is a place, which needs no victims and no
 	// waiting.
 	how := "at once"
@@ -564,46 +497,17 @@ func (w writer) relaxation(f *RelaxationFinding) string {
 	case Preempts:
 		how = "with " + counted(f.Victims, "victim")
 	}
-	return fmt.Sprintf("%s (%v): on %s, %s", w.relaxedText(f), f.Rule, w.nodeName(f.Place), how)
-}
-
-// relaxedText says what would have to be otherwise.
-func (w writer) relaxedText(f *RelaxationFinding) string {
-	// By what the sentence is about. Names are put in here and not when the
-	// finding is made, since only text wants them plain.
-	switch text := relaxedTexts[f.Rule]; f.Rule {
-	case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
-		return fmt.Sprintf(text, w.queueName(f.Queue))
-	case RelaxBudget:
-		return fmt.Sprintf(text, plain.Name(f.Budget))
-	case RelaxUnschedulable, RelaxReservation:
-		return fmt.Sprintf(text, w.nodeName(f.Node))
-	case RelaxApplication, RelaxPriority, RelaxExemption, RelaxRequiredNode:
-		return fmt.Sprintf(text, plain.Name(f.Key))
-	default:
-		return text
+	x := &relaxables[f.Rule]
+	text := x.text
+	switch x.about {
+	case aboutQueue:
+		text = fmt.Sprintf(text, c.queueName(f.Queue))
+	case aboutNode:
+		text = fmt.Sprintf(text, c.nodeName(f.Node))
+	case aboutTask:
+		text = fmt.Sprintf(text, plain.Name(f.Key))
+	case aboutBudget:
+		text = fmt.Sprintf(text, plain.Name(f.Budget))
 	}
-}
-
-// relaxedTexts have a %s for the queue, node or task that a rule is about.
-var relaxedTexts = [numRelaxables]string{
-	// The conditional is meant: the plan would then exist, but nobody says that
-	// the rule ought to go.
-	RelaxMayNot:        "if it might preempt others",
-	RelaxDelay:         "without the preemption delay of its queue",
-	RelaxInterval:      "without the interval between attempts",
-	RelaxUngoverned:    "if it needed no guarantee",
-	RelaxTrigger:       "if %s were under its guarantee",
-	RelaxInside:        "if it might take from inside the starving queue",
-	RelaxMax:           "without the max of %s",
-	RelaxFence:         "without the fence of %s",
-	RelaxDisabled:      "if preemption were not disabled in %s",
-	RelaxGuarantee:     "without the guarantee of %s",
-	RelaxBudget:        "if the budget %s had more left",
-	RelaxUnschedulable: "if %s were schedulable",
-	RelaxReservation:   "if %s were not reserved",
-	RelaxApplication:   "if %s were of another application",
-	RelaxPriority:      "if %s were low enough in effective priority",
-	RelaxExemption:     "if %s were not exempt",
-	RelaxRequiredNode:  "if %s were not bound to its node",
+	return fmt.Sprintf("%s (%v): on %s, %s", text, f.Rule, c.nodeName(f.Place), how)
 }

@@ -251,27 +251,27 @@ func (d inquiry) findRelaxations(e *Explanation) {
 // have stood in the way.
 func (d inquiry) relaxations(e *Explanation) (all []Relaxation) {
 	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
-		switch rule {
-		case RelaxTrigger, RelaxMax, RelaxFence, RelaxDisabled, RelaxGuarantee:
+		switch relaxables[rule].about {
+		case aboutAsk:
+			all = append(all, Relaxation{Rule: rule})
+		case aboutQueue:
 			for i := range e.Queues {
 				if f := &e.Queues[i]; d.mayMatter(rule, f) {
 					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
 				}
 			}
-		case RelaxBudget:
+		case aboutBudget:
 			for name, b := range d.c.Budgets() {
 				if b.Hard {
 					all = append(all, Relaxation{Rule: rule, Budget: name})
 				}
 			}
-		case RelaxUnschedulable, RelaxReservation:
+		case aboutNode:
 			for i := range e.Nodes {
 				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
 					all = append(all, Relaxation{Rule: rule, Node: f.Node})
 				}
 			}
-		default:
-			all = append(all, Relaxation{Rule: rule})
 		}
 	}
 	return all
@@ -296,20 +296,12 @@ func (d inquiry) mayMatter(rule Relaxable, f *QueueFinding) bool {
 func (e *Explanation) taskRelaxations() (all []Relaxation) {
 	for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
 		for i := range e.Tasks {
-			if t := &e.Tasks[i]; t.Rule == taskRules[rule] {
+			if t := &e.Tasks[i]; t.Rule == relaxables[rule].rule {
 				all = append(all, Relaxation{Rule: rule, Task: t.Task})
 			}
 		}
 	}
 	return all
-}
-
-// taskRules are the rules that can be relaxed for a single task.
-var taskRules = [numRelaxables]Rule{
-	RelaxApplication:  RuleApplication,
-	RelaxPriority:     RulePriority,
-	RelaxExemption:    RuleExempt,
-	RelaxRequiredNode: RuleRequiredNode,
 }
 
 // decideTask decides again with a rule of a single task relaxed, if the
@@ -367,35 +359,59 @@ const (
 	numRelaxables
 )
 
-var relaxableWords = word.Table{Of: "victims.Relaxable", Words: []string{
-	RelaxMayNot:        "may-not-preempt",
-	RelaxDelay:         "delay",
-	RelaxInterval:      "interval",
-	RelaxUngoverned:    "not-guaranteed",
-	RelaxTrigger:       "over-guarantee",
-	RelaxInside:        "inside",
-	RelaxMax:           "max",
-	RelaxFence:         "fence",
-	RelaxDisabled:      "disabled",
-	RelaxGuarantee:     "guarantee",
-	RelaxBudget:        "budget",
-	RelaxUnschedulable: "unschedulable",
-	RelaxReservation:   "reservation",
-	RelaxApplication:   "same-application",
-	RelaxPriority:      "priority",
-	RelaxExemption:     "exempt",
-	RelaxRequiredNode:  "required-node",
-}}
+// A subject is what a rule that can be relaxed is about.
+type subject uint8
+
+const (
+	aboutAsk subject = iota
+	aboutQueue
+	aboutNode
+	aboutTask
+	aboutBudget
+)
+
+// relaxables have the stable word of each rule, and say what would have to be otherwise,
+// with a %s for what the rule is about. The conditional is meant: the plan would then
+// exist, but nobody says that the rule ought to go.
+var relaxables = [numRelaxables]struct {
+	about      subject
+	word, text string
+	obstacle   trigger.Obstacle // at the gate that counts no more
+	rule       Rule             // that keeps the task
+}{
+	RelaxMayNot:        {aboutAsk, "may-not-preempt", "if it might preempt others", trigger.MayNot, 0},
+	RelaxDelay:         {aboutAsk, "delay", "without the preemption delay of its queue", trigger.Early, 0},
+	RelaxInterval:      {aboutAsk, "interval", "without the interval between attempts", trigger.Soon, 0},
+	RelaxUngoverned:    {aboutAsk, "not-guaranteed", "if it needed no guarantee", trigger.NotGuaranteed, 0},
+	RelaxTrigger:       {aboutQueue, "over-guarantee", "if %s were under its guarantee", trigger.OverGuarantee, 0},
+	RelaxInside:        {aboutAsk, "inside", "if it might take from inside the starving queue", trigger.HeadroomInside, 0},
+	RelaxMax:           {aboutQueue, "max", "without the max of %s", trigger.OverMax, 0},
+	RelaxFence:         {aboutQueue, "fence", "without the fence of %s", 0, 0},
+	RelaxDisabled:      {aboutQueue, "disabled", "if preemption were not disabled in %s", 0, 0},
+	RelaxGuarantee:     {aboutQueue, "guarantee", "without the guarantee of %s", 0, 0},
+	RelaxBudget:        {aboutBudget, "budget", "if the budget %s had more left", 0, 0},
+	RelaxUnschedulable: {aboutNode, "unschedulable", "if %s were schedulable", 0, 0},
+	RelaxReservation:   {aboutNode, "reservation", "if %s were not reserved", 0, 0},
+	RelaxApplication:   {aboutTask, "same-application", "if %s were of another application", 0, RuleApplication},
+	RelaxPriority:      {aboutTask, "priority", "if %s were low enough in effective priority", 0, RulePriority},
+	RelaxExemption:     {aboutTask, "exempt", "if %s were not exempt", 0, RuleExempt},
+	RelaxRequiredNode:  {aboutTask, "required-node", "if %s were not bound to its node", 0, RuleRequiredNode},
+}
+
+var relaxableWords = word.Table{Of: "victims.Relaxable", Words: func() (words []string) {
+	for i := range relaxables {
+		words = append(words, relaxables[i].word)
+	}
+	return words
+}()}
 
 // String returns the stable word for the rule.
 func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the rule, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(uint8(r)) }
 
-// UnmarshalText sets the rule whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
 
 // A Relaxation is one rule, and the queue, node or task that it is about if
@@ -411,8 +427,6 @@ type Relaxation struct {
 // The methods below ask whether a rule is relaxed. In a decision the zero
 // Relaxation relaxes nothing.
 
-func (r Relaxation) rule(rule Relaxable) bool { return r.Rule == rule }
-
 func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
 
 func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
@@ -421,23 +435,11 @@ func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r
 
 func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
 
-// waives reports whether an obstacle at a queue does not count.
+// waives reports whether an obstacle at a queue does not count. Without storm freedom
+// nothing is inside the starving queue.
 func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
-	switch o {
-	case trigger.MayNot:
-		return r.rule(RelaxMayNot)
-	case trigger.Early:
-		return r.rule(RelaxDelay)
-	case trigger.Soon:
-		return r.rule(RelaxInterval)
-	case trigger.OverMax:
-		return r.queue(RelaxMax, q)
-	case trigger.NotGuaranteed:
-		return r.rule(RelaxUngoverned)
-	case trigger.OverGuarantee:
-		return r.queue(RelaxTrigger, q)
-	}
-	return r.rule(RelaxInside) // without storm freedom nothing is inside
+	x := &relaxables[r.Rule]
+	return x.obstacle == o && (x.about != aboutQueue || r.Queue == q)
 }
 
 // opens reports whether leaf w, which is outside the fence of asking, would

@@ -88,10 +88,10 @@ func TestWords_Complete(t *testing.T) {
 
 	clear(seen)
 	for r := Rule(1); r < NumRules; r++ {
-		distinct(ruleTexts[r], false)
+		distinct(rules[r].text, false)
 	}
 	clear(seen)
 	for r := Relaxable(1); r < numRelaxables; r++ {
-		distinct(relaxedTexts[r], false)
+		distinct(relaxables[r].text, false)
 	}
 }
