@@ -122,7 +122,7 @@ func (d inquiry) prepareFindings(s stage) {
 // findTasks says of each task which rule keeps it, and counts those of each queue.
 func (d inquiry) findTasks(e *Explanation) {
 	keyed, packing := d.scratch.keyed[:0], keyPacking{}
-	packing.learn(d, 1+len(d.c.tasks)/sampledKeys)
+	packing.learn(&d.c.taskTable)
 	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
 	for n := range d.c.nodes {
 		at, freed := d.refusing.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
@@ -148,7 +148,7 @@ func (d inquiry) findTasks(e *Explanation) {
 			}
 		}
 	}
-	keyed = d.sortByKey(keyed, &packing)
+	keyed = d.sortByKey(keyed)
 	// It is not findings that are sorted, which are larger.
 	e.Tasks = slices.Grow(e.Tasks, len(keyed))
 	for _, k := range keyed {

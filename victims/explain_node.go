@@ -2,7 +2,6 @@ package victims
 
 import (
 	"cmp"
-	"iter"
 	"math/bits"
 	"slices"
 	"strings"
@@ -296,15 +295,9 @@ type keyedTask struct {
 	rule  Rule
 }
 
-// sortByKey returns tasks sorted by key, which are packed. Where these are the same the
+// sortByKey returns tasks sorted by key, which are packed. If numbers are the same the
 // keys themselves are compared.
-func (d inquiry) sortByKey(rows []keyedTask, p *keyPacking) []keyedTask {
-	if p.strange {
-		p.learn(d, 1)
-		for i := range rows {
-			rows[i].start = p.pack(d.c.tasks[rows[i].id].key)
-		}
-	}
+func (d inquiry) sortByKey(rows []keyedTask) []keyedTask {
 	rows, d.scratch.unkeyed = sortByStart(rows, d.scratch.unkeyed)
 	d.scratch.keyed = rows
 	for first := 0; first < len(rows); {
@@ -322,109 +315,57 @@ func (d inquiry) sortByKey(rows []keyedTask, p *keyPacking) []keyedTask {
 	return rows
 }
 
-// packedBytes is up to how many bytes of a key are packed, and sampledKeys how many keys
-// mostly tell which bytes there are.
-const packedBytes, sampledKeys = 64, 256
-
 // A keyPacking packs what distinguishes the keys of a cluster into numbers, so that the
 // order of numbers is that of keys, as far as there is room. Keys begin alike, with the
 // name of a namespace, and after that have digits in one place and letters in another. So
 // each place has a code of its own, which takes only the bits that it needs. A number says
 // more of a key than eight bytes of it, and there is less of it to sort by.
-//
-// A few keys tell which bytes there are in each place, and all others are packed by them.
-// If one of those is strange, all are asked.
 type keyPacking struct {
-	prefix  string                  // what all keys begin with
-	codes   [packedBytes][256]uint8 // by place behind that, and byte; 0 is the end of a key
-	bits    [packedBytes]uint8
-	places  int
-	strange bool // a key has a byte without a code
+	codes  [64][256]uint8 // by place of a key, and byte; 0 is the end of a key
+	bits   [64]uint8
+	places int
 }
 
-// learn makes the codes for the keys of every so many rows.
-func (p *keyPacking) learn(d inquiry, every int) {
-	*p = keyPacking{}
-	// What all keys begin with would take a code per byte, and tells nothing.
-	first := true
-	for key := range d.keys(every) {
-		if first {
-			p.prefix, first = key, false
-		}
-		for !strings.HasPrefix(key, p.prefix) {
-			p.prefix = p.prefix[:len(p.prefix)-1]
+// learn makes the codes for some keys.
+func (p *keyPacking) learn(x *taskTable) {
+	*p = keyPacking{places: len(p.bits)}
+	shortest := len(p.bits)
+	for id := range x.Tasks() {
+		key := x.tasks[id].key
+		shortest = min(shortest, len(key))
+		for i := range min(len(key), len(p.codes)) {
+			p.codes[i][key[i]] = 1
 		}
 	}
-	for key := range d.keys(every) {
-		for i, b := range []byte(key[len(p.prefix):min(len(key), len(p.prefix)+packedBytes)]) {
-			p.codes[i][b] = 1
+	left := 64
+	for i := range p.codes {
+		last := uint8(0)
+		for b := range &p.codes[i] {
+			// With all bytes in use the last two share a number, and keys tell them apart.
+			if p.codes[i][b] != 0 && last < 255 {
+				last++
+			}
+			p.codes[i][b] *= last
 		}
-	}
-	// From the first place on, since that decides first. The number that is full leaves
-	// the rest to the keys.
-	for left := 64; p.places < packedBytes; p.places++ {
-		codes := &p.codes[p.places]
-		if every > 1 {
-			widen(codes)
+		n := bits.Len8(last)
+		if i < shortest && n == 1 { // all keys have the same byte there, which tells nothing
+			p.codes[i] = [256]uint8{}
+			continue
 		}
-		n := enumerate(codes)
 		if left -= n; n == 0 || left < 0 {
-			break // all keys have ended, or the number is full
+			p.places = i // all keys have ended, or the number is full
+			return
 		}
-		p.bits[p.places] = uint8(n)
+		p.bits[i] = uint8(n)
 	}
-}
-
-// keys are those of every so many rows.
-func (d inquiry) keys(every int) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for i := 0; i < len(d.c.tasks); i += every {
-			if r := &d.c.tasks[i]; r.flags.has(flagLive) && !yield(r.key) {
-				return
-			}
-		}
-	}
-}
-
-// widen marks all digits, or letters, if one of them is marked: others will follow.
-func widen(marked *[256]uint8) {
-	for _, class := range [...]struct{ from, to byte }{{'0', '9'}, {'a', 'z'}, {'A', 'Z'}} {
-		if bytes := marked[class.from : class.to+1]; slices.Contains(bytes, 1) {
-			for i := range bytes {
-				bytes[i] = 1
-			}
-		}
-	}
-}
-
-// enumerate numbers the bytes that are marked from 1, and returns how many bits that takes.
-func enumerate(marked *[256]uint8) int {
-	last := uint8(0)
-	for b := range marked {
-		// With all bytes in use the last two share a number, and keys tell them apart.
-		if marked[b] != 0 && last < 255 {
-			last++
-		}
-		marked[b] *= last
-	}
-	return bits.Len8(last)
 }
 
 // pack returns the number of a key.
 func (p *keyPacking) pack(key string) (packed uint64) {
-	if !strings.HasPrefix(key, p.prefix) {
-		p.strange = true
-		return 0
-	}
-	key = key[len(p.prefix):]
-	// A single key was asked, and its end is no place.
-	p.strange = p.strange || p.places == 0 && key != ""
 	for i := range p.places {
 		packed <<= p.bits[i]
 		if i < len(key) {
-			code := p.codes[i][key[i]]
-			p.strange = p.strange || code == 0
-			packed |= uint64(code)
+			packed |= uint64(p.codes[i][key[i]])
 		}
 	}
 	return packed
