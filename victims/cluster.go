@@ -33,6 +33,9 @@ type Cluster struct {
 	history             // which state this is, and the way back
 	view    *queue.Tree // shows the tree, of which the cluster is the owner
 	single  [1]Grant    // of a plan, while it is applied
+	// Of the tasks of a node, while it is synced: false for a key that is listed, true
+	// for one that is as it should be.
+	synced map[string]bool
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes the tree over:
@@ -82,14 +85,18 @@ func (c *Cluster) Tree() *queue.Tree {
 	return c.view
 }
 
+// did gives the cluster another version if a change was made.
+func (c *Cluster) did(err error) error {
+	if err == nil {
+		c.changed()
+	}
+	return err
+}
+
 // SetGuaranteed replaces the guarantee of a queue; see [queue.Tree.SetGuaranteed].
 func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	c.made()
-	if err := c.tree.SetGuaranteed(q, l); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(c.tree.SetGuaranteed(q, l))
 }
 
 // SetGuarantees sets the guarantees of all queues to the shares of what is scarce,
@@ -97,21 +104,13 @@ func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 // tree of the same queues, with the guarantees of the configuration.
 func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
 	c.made()
-	if err := shares.SetGuarantees(c.tree); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(shares.SetGuarantees(c.tree))
 }
 
 // SetMax replaces the max of a queue; see [queue.Tree.SetMax].
 func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	c.made()
-	if err := c.tree.SetMax(q, l); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(c.tree.SetMax(q, l))
 }
 
 // SetTree replaces the queues by those of another tree, which the cluster takes
@@ -349,21 +348,27 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 		id = c.newNode(node)
 	}
 	c.setUnknown(id, nil)
-	c.keepOnly(id, tasks)
+	if c.synced == nil {
+		c.synced = make(map[string]bool)
+	}
+	for i := range tasks {
+		c.synced[tasks[i].Key] = false
+	}
+	c.keepOnly(id, c.synced)
 	var dst Synced
-	done := 0
 	for i := range tasks {
 		t := tasks[i]
 		t.Node, t.NodeName = id, ""
 		_, granted := c.LookupGrant(t.Key)
-		if err := c.syncTask(&t, done); err != nil {
+		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
 			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Key: t.Key, Err: err})
 			continue
 		}
-		if done++; granted {
+		if c.synced[t.Key] = true; granted {
 			dst.Started = append(dst.Started, t.Key)
 		}
 	}
+	clear(c.synced)
 	c.distrust(id, tasks, dst.NotTaken)
 	c.leaveNode(id)
 	c.changed()
@@ -383,10 +388,7 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
 	}
 	id, err := c.insert(t)
-	if err == nil {
-		c.changed()
-	}
-	return id, err
+	return id, c.did(err)
 }
 
 // SetTask puts a task as it should be, whether the cluster has it or not: new,
@@ -399,22 +401,28 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 // nothing. The cost is that of removing a task and adding it.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
-	if err == nil {
-		c.changed()
-	}
-	return id, err
+	return id, c.did(err)
 }
 
 // RemoveTask removes a task, in whatever state it is. It does not remove a
 // grant; see [Cluster.Drop]. Without a task the error wraps ErrUnknown.
 func (c *Cluster) RemoveTask(key string) error {
 	id, err := c.taskByKey(key)
+	if err == nil {
+		c.remove(id)
+	}
+	return c.did(err)
+}
+
+// edit changes the task of a key.
+func (c *Cluster) edit(key string, change func(id TaskID) error) error {
+	id, err := c.taskByKey(key)
 	if err != nil {
 		return err
 	}
-	node := c.tasks[id].node
-	c.delete(id)
-	c.leaveNode(node)
+	if err := change(id); err != nil {
+		return fmt.Errorf("victims: task %q: %w", key, err)
+	}
 	c.changed()
 	return nil
 }
@@ -423,69 +431,57 @@ func (c *Cluster) RemoveTask(key string) error {
 // that it is not after all. Without a task the error wraps ErrUnknown; Granted
 // is no state of a task, and an error that wraps ErrState.
 func (c *Cluster) SetState(key string, s State) error {
-	id, err := c.taskByKey(key)
-	if err != nil {
-		return err
-	}
-	if s >= Granted {
-		return fmt.Errorf("victims: task %q: state %v: %w", key, s, ErrState)
-	}
-	c.setState(id, s)
-	c.changed()
-	return nil
+	return c.edit(key, func(id TaskID) error {
+		if s >= Granted {
+			return fmt.Errorf("state %v: %w", s, ErrState)
+		}
+		c.setState(id, s)
+		return nil
+	})
 }
 
 // Resize changes the size of a task. Errors are a key that no task has, and
 // those of [Cluster.AddTask] about amounts.
 func (c *Cluster) Resize(key string, size resources.Vector) error {
-	id, err := c.taskByKey(key)
-	if err != nil {
-		return err
-	}
-	if err := c.checkAmounts(size, c.size(id)); err != nil {
-		return fmt.Errorf("victims: task %q: %w", key, err)
-	}
-	c.count(id, -1)
-	copySize(c.size(id), size)
-	c.count(id, +1)
-	c.changed()
-	return nil
+	return c.edit(key, func(id TaskID) error {
+		if err := c.checkAmounts(size, c.size(id)); err != nil {
+			return err
+		}
+		c.count(id, -1)
+		copySize(c.size(id), size)
+		c.count(id, +1)
+		return nil
+	})
 }
 
 // SetCost changes the own cost of a task. Without a task the error wraps
 // [ErrUnknown]; a negative cost wraps [ErrAmount].
 func (c *Cluster) SetCost(key string, cost int64) error {
-	id, err := c.taskByKey(key)
-	if err != nil {
-		return err
-	}
-	if err := checkCost(cost); err != nil {
-		return fmt.Errorf("victims: task %q: %w", key, err)
-	}
-	c.costs.set(int(id), cap(c.tasks), cost)
-	c.touch(c.tasks[id].node)
-	c.changed()
-	return nil
+	return c.edit(key, func(id TaskID) error {
+		if err := checkCost(cost); err != nil {
+			return err
+		}
+		c.costs.set(int(id), cap(c.tasks), cost)
+		c.touch(c.tasks[id].node)
+		return nil
+	})
 }
 
 // SetCheckpoint notes when the work of a task was last saved; the zero time
 // says that it was not. Without a task the error wraps [ErrUnknown]; a time out
 // of range wraps [ErrRange].
 func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
-	id, err := c.taskByKey(key)
-	if err != nil {
-		return err
-	}
-	ns, f, err := stamp(at, flagCheckpoint)
-	if err != nil {
-		return fmt.Errorf("victims: task %q: checkpoint %w", key, err)
-	}
-	r := &c.tasks[id]
-	r.flags = r.flags&^flagCheckpoint | f
-	c.checkpoint.set(int(id), cap(c.tasks), ns)
-	c.touch(r.node)
-	c.changed()
-	return nil
+	return c.edit(key, func(id TaskID) error {
+		ns, f, err := stamp(at, flagCheckpoint)
+		if err != nil {
+			return fmt.Errorf("checkpoint %w", err)
+		}
+		r := &c.tasks[id]
+		r.flags = r.flags&^flagCheckpoint | f
+		c.checkpoint.set(int(id), cap(c.tasks), ns)
+		c.touch(r.node)
+		return nil
+	})
 }
 
 // Grant gives an ask a place on a node: its amounts count as usage of its
@@ -496,10 +492,7 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
 	t := a.task(node)
 	id, err := c.insert(&t)
-	if err == nil {
-		c.changed()
-	}
-	return id, err
+	return id, c.did(err)
 }
 
 // task returns the ask as a granted task on a node.
@@ -516,14 +509,10 @@ func (a *Ask) task(node NodeID) Task {
 // Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
 func (c *Cluster) Drop(key string) error {
 	id, err := c.grantByKey(key)
-	if err != nil {
-		return err
+	if err == nil {
+		c.remove(id)
 	}
-	node := c.tasks[id].node
-	c.delete(id)
-	c.leaveNode(node)
-	c.changed()
-	return nil
+	return c.did(err)
 }
 
 // Start turns the grant of an ask into a running task that was scheduled now.

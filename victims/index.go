@@ -152,6 +152,13 @@ func (x *index) delete(id TaskID) {
 	x.removeRow(id)
 }
 
+// remove removes a row that is there, and its node if that was only there for it.
+func (x *index) remove(id TaskID) {
+	node := x.tasks[id].node
+	x.delete(id)
+	x.leaveNode(node)
+}
+
 // newNode adds the row of a node that is not there, and has no capacity.
 func (x *index) newNode(name string) NodeID {
 	id, grown := x.addRow(name)
@@ -262,57 +269,30 @@ func swapOut(list []TaskID, at int32) (_ []TaskID, last TaskID) {
 	return list[:len(list)-1], last
 }
 
-// keepOnly removes the tasks of a node whose keys are not among those of tasks.
-func (x *index) keepOnly(id NodeID, tasks []Task) {
-	// Those to be kept are brought to the front of the list of the node, so
-	// that no set of keys is built: places in that list are known.
-	kept := 0
-	for i := range tasks {
-		row, ok := x.Lookup(tasks[i].Key)
-		if r := row; ok && x.tasks[r].node == id && int(x.tasks[r].inNode) >= kept {
-			x.swapOnNode(r, kept)
-			kept++
-		}
-	}
+// keepOnly removes the tasks of a node whose keys are not listed.
+func (x *index) keepOnly(id NodeID, listed map[string]bool) {
 	// From the end, since the last one takes the place of one that is removed.
-	for i := len(x.nodes[id].tasks) - 1; i >= kept; i-- {
-		// The last one takes its place, and was looked at.
-		if row := x.nodes[id].tasks[i]; x.tasks[row].state != Granted {
+	for i := len(x.nodes[id].tasks) - 1; i >= 0; i-- {
+		row := x.nodes[id].tasks[i]
+		if _, ok := listed[x.tasks[row].key]; !ok && x.tasks[row].state != Granted {
 			x.delete(row)
 		}
 	}
 }
 
-// syncTask puts a task on its node, on which the first ones are as they should
-// be, and makes it the next of those. A task that cannot be put is not there.
-func (x *index) syncTask(t *Task, done int) error {
-	// What is done stands at the front, so a key that comes twice is found by
-	// its place.
-	row, there := x.Lookup(t.Key)
-	there = there && x.tasks[row].node == t.Node
-	if there && int(x.tasks[row].inNode) < done {
+// syncTask puts a task on its node, unless one of its key was just put there. A task that
+// cannot be put is not there.
+func (x *index) syncTask(t *Task, done bool) error {
+	if done {
 		return fmt.Errorf("victims: task %q: %w", t.Key, ErrDuplicate)
 	}
-	id, err := x.put(t)
-	if err != nil {
-		// What could not be put as it should be is not as it was either. Its
-		// usage is unknown from now on.
-		if there {
-			x.delete(row)
-		}
-		return err
+	_, err := x.put(t)
+	// What could not be put as it should be is not as it was either. Its usage is
+	// unknown from now on.
+	if row, there := x.Lookup(t.Key); err != nil && there && x.tasks[row].node == t.Node {
+		x.delete(row)
 	}
-	x.swapOnNode(id, done)
-	return nil
-}
-
-// swapOnNode swaps a row with the one at a place in the list of its node.
-func (x *index) swapOnNode(id TaskID, at int) {
-	r := &x.tasks[id]
-	list := x.nodes[r.node].tasks
-	other := list[at]
-	list[r.inNode], list[at] = other, id
-	x.tasks[other].inNode, r.inNode = r.inNode, int32(at)
+	return err
 }
 
 // distrust notes what is used on a node by tasks that were not taken, and whether
