@@ -3,6 +3,7 @@ package victims
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"time"
@@ -224,9 +225,11 @@ type Version struct {
 	number uint64
 }
 
-// A line is the states that a cluster has by its own changes. It says nothing:
-// one differs from another by its place in memory.
-type line struct{ _ byte }
+// A line is the states that a cluster has by its own changes. One differs from another
+// by its place in memory.
+type line struct {
+	seed maphash.Seed // of the seals of its sequels
+}
 
 // IsZero reports whether the version is that of no cluster.
 func (v Version) IsZero() bool { return v == Version{} }
@@ -260,8 +263,10 @@ type appliedChange struct {
 	grants  int     // how many of history.granted are its
 }
 
+func newLine() *line { return &line{seed: maphash.MakeSeed()} }
+
 func newHistory() history {
-	line := new(line)
+	line := newLine()
 	return history{line: line, version: Version{line, 1}, versions: 1}
 }
 
@@ -309,7 +314,7 @@ func (h *history) merge(first int) {
 // follow gives a cluster the state of another one, of which it is a copy now.
 func (h *history) follow(from *history) {
 	if h.line == nil {
-		h.line = new(line)
+		h.line = newLine()
 	}
 	h.version = from.version
 	h.versions = max(h.versions, from.versions) // no number of its own twice
@@ -325,7 +330,7 @@ func (h *history) follow(from *history) {
 // leads to a state of its own.
 type Sequel struct {
 	version Version
-	seal    seal
+	seal    uint64
 }
 
 // Equal reports whether two sequels are the same.
@@ -334,64 +339,35 @@ func (s Sequel) Equal(o Sequel) bool { return s == o }
 // after returns the version of the state to which a change leads that was applied
 // just now: a new one, unless its batch has been there before.
 func (h *history) after(ch *Change) Version {
-	if s := ch.Sequel; !s.version.IsZero() && s.seal == sealOf(ch) {
+	if s := ch.Sequel; !s.version.IsZero() && s.seal == s.version.line.sealOf(ch) {
 		return s.version
 	}
 	return h.next()
 }
 
-// A seal is a fingerprint of a change, FNV-1a of 64 bits. It finds out that a plan
-// was changed by mistake, and holds off nobody who means to deceive.
-type seal uint64
-
-const (
-	sealStart seal = 14695981039346656037
-	sealPrime seal = 1099511628211
-)
-
-// sealOf returns the fingerprint of all of a change of which a cluster takes notice.
-func sealOf(ch *Change) seal {
-	s := sealStart.time(ch.At).number(int64(len(ch.Victims)))
+// sealOf returns a fingerprint of all of a change of which a cluster takes notice. It
+// finds out that a plan was changed by mistake.
+func (l *line) sealOf(ch *Change) uint64 {
+	var h maphash.Hash
+	h.SetSeed(l.seed)
+	maphash.WriteComparable(&h, [...]int64{ch.At.Unix(), int64(ch.At.Nanosecond()), int64(len(ch.Victims))})
 	for i := range ch.Victims {
-		s = s.number(int64(ch.Victims[i].Task))
+		maphash.WriteComparable(&h, ch.Victims[i].Task)
 	}
 	for _, g := range ch.Grants {
-		t := g.Ask.task(g.Node)
-		s = s.text(t.Key).text(t.Name).text(t.Application).text(t.Job)
-		s = s.number(int64(t.Tag)).number(int64(t.Queue)).number(int64(t.Node)).number(int64(t.Priority)).number(t.Cost)
-		s = s.flag(t.Originator).flag(t.OptedOut).flag(t.RequiredNode).flag(t.NonPreemptible).time(t.Created)
-		s = s.number(int64(len(t.Budgets)))
-		for _, name := range t.Budgets {
-			s = s.text(name)
+		a := g.Ask
+		maphash.WriteComparable(&h, [...]string{a.Key, a.Name, a.Application, a.Job})
+		maphash.WriteComparable(&h, [...]int64{
+			int64(a.Tag), int64(a.Queue), int64(g.Node), int64(a.Priority), a.Cost,
+			a.PendingSince.Unix(), int64(a.PendingSince.Nanosecond()), int64(len(a.Budgets)), int64(len(a.Size)),
+		})
+		maphash.WriteComparable(&h, [...]bool{a.Originator, a.OptedOut, a.RequiredNode != "", a.NonPreemptible})
+		for _, name := range a.Budgets {
+			maphash.WriteComparable(&h, name)
 		}
-		s = s.number(int64(len(t.Size)))
-		for _, v := range t.Size {
-			s = s.number(v)
+		for _, v := range a.Size {
+			maphash.WriteComparable(&h, v)
 		}
 	}
-	return s
+	return h.Sum64()
 }
-
-func (s seal) number(v int64) seal {
-	for range 8 {
-		s = (s ^ seal(v&0xff)) * sealPrime
-		v >>= 8
-	}
-	return s
-}
-
-func (s seal) text(text string) seal {
-	for i := range len(text) {
-		s = (s ^ seal(text[i])) * sealPrime
-	}
-	return s.number(int64(len(text)))
-}
-
-func (s seal) flag(b bool) seal {
-	if b {
-		return s.number(1)
-	}
-	return s.number(0)
-}
-
-func (s seal) time(t time.Time) seal { return s.number(t.Unix()).number(int64(t.Nanosecond())) }
