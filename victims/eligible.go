@@ -306,11 +306,8 @@ func (e *Eligible) Bounds(id TaskID) (bounds, erodes []int32) {
 	return leaf.bounds, leaf.erodes
 }
 
-// A gate says whether an ask may trigger preemption at all. What it asks is in package
-// trigger, which jobs ask as well.
-type gate struct{ *decision }
-
-// reasonOf are the obstacles as reasons.
+// Whether an ask may trigger preemption at all is asked of package trigger, which jobs ask
+// as well. reasonOf are its obstacles as reasons.
 var reasonOf = [...]Reason{
 	trigger.MayNot:         MayNotPreempt,
 	trigger.Early:          TooEarly,
@@ -324,7 +321,7 @@ var reasonOf = [...]Reason{
 // precondition refuses an ask that must not trigger preemption, the cheapest
 // reason first, and reports whether it did. For a required node neither delay
 // nor guarantees count. (DESIGN.md, Preconditions.)
-func (d gate) precondition(dst *Decision) bool {
+func (d *decision) precondition(dst *Decision) bool {
 	if d.required() && len(d.nodes) == 0 {
 		d.refuse(dst, UnknownNode)
 		return true
@@ -342,7 +339,7 @@ func (d gate) precondition(dst *Decision) bool {
 }
 
 // asks returns what the ask has to say at the gate.
-func (d gate) asks() *trigger.Case {
+func (d *decision) asks() *trigger.Case {
 	c := &d.scratch.gate
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNot, d.ask.PendingSince, d.ask.LastAttempt
@@ -354,7 +351,7 @@ func (d gate) asks() *trigger.Case {
 }
 
 // trigger notes E, and reports whether law 4 lets the ask preempt.
-func (d gate) trigger() (lawful bool) {
+func (d *decision) trigger() (lawful bool) {
 	x, a := d.asks().Law4()
 	d.starving, d.hasE = x.Needy, x.Governed
 	return a.Obstacle == 0

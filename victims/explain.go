@@ -92,24 +92,21 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
-	d.inquiry.prepareFindings(s)
-	d.inquiry.findQueues(dst)
-	d.inquiry.findTasks(dst)
-	d.inquiry.findNodes(dst)
+	d.prepareFindings(s)
+	d.findQueues(dst)
+	d.findTasks(dst)
+	d.findNodes(dst)
 	if r := &dst.Decision; r.Outcome == Refused && r.Refusal.Reason != InFlight {
-		d.inquiry.findRelaxations(dst)
+		d.findRelaxations(dst)
 	}
 	return nil
 }
 
-// An inquiry finds out what everything was to a decision.
-type inquiry struct{ *decision }
-
 // prepareFindings prepares what a decision prepares on its way, though a
 // precondition may have ended that way early.
-func (d inquiry) prepareFindings(s stage) {
+func (d *decision) prepareFindings(s stage) {
 	if !d.required() {
-		d.gate.trigger()
+		d.trigger()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.
@@ -120,21 +117,21 @@ func (d inquiry) prepareFindings(s stage) {
 }
 
 // findTasks says of each task which rule keeps it, and counts those of each queue.
-func (d inquiry) findTasks(e *Explanation) {
+func (d *decision) findTasks(e *Explanation) {
 	keyed, packing := d.scratch.keyed[:0], keyPacking{}
 	packing.learn(&d.c.taskTable)
 	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
 	for n := range d.c.nodes {
-		at, freed := d.refusing.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
+		at, freed := d.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
 			r := &d.c.tasks[id]
 			if r.state == Granted {
 				continue
 			}
 			if r.job != 0 {
-				at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+				at = d.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
 			}
-			rule := d.refusing.ruleFor(id, &at)
+			rule := d.ruleFor(id, &at)
 			keyed = append(keyed, keyedTask{packing.pack(r.key), id, rule}) // while its row is at hand
 			f := &e.Queues[r.leaf]
 			if f.Tasks++; rule != 0 {
@@ -164,7 +161,7 @@ func (d inquiry) findTasks(e *Explanation) {
 }
 
 // findQueues says of each queue what it is to the ask, but for its tasks.
-func (d inquiry) findQueues(e *Explanation) {
+func (d *decision) findQueues(e *Explanation) {
 	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
 	for q := range d.tree.All() {
@@ -200,7 +197,7 @@ type RelaxationFinding struct {
 
 // findRelaxations decides again, each time without one rule that may have
 // stood in the way.
-func (d inquiry) findRelaxations(e *Explanation) {
+func (d *decision) findRelaxations(e *Explanation) {
 	var again Decision
 	note := func(key string) {
 		e.Relaxed = append(e.Relaxed, RelaxationFinding{
@@ -210,7 +207,7 @@ func (d inquiry) findRelaxations(e *Explanation) {
 	}
 	for _, r := range d.relaxations(e) {
 		d.without = r
-		again.reset(d.decision)
+		again.reset(d)
 		d.decide(&again)
 		if again.Outcome != Refused {
 			note("")
@@ -237,7 +234,7 @@ func (d inquiry) findRelaxations(e *Explanation) {
 			}
 			d.without = r
 			d.eligible.relax(r)
-			d.gangs.reset(d.decision)
+			d.gangs.reset(d)
 			if d.decideTask(&again, e, s) {
 				planned[r], d.without = true, r
 				note(d.c.tasks[r.Task].key)
@@ -249,7 +246,7 @@ func (d inquiry) findRelaxations(e *Explanation) {
 
 // relaxations returns the rules of the ask, of queues and of nodes that may
 // have stood in the way.
-func (d inquiry) relaxations(e *Explanation) (all []Relaxation) {
+func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
 		switch relaxables[rule].about {
 		case aboutAsk:
@@ -278,7 +275,7 @@ func (d inquiry) relaxations(e *Explanation) (all []Relaxation) {
 }
 
 // mayMatter reports whether relaxing a rule of a queue could change anything.
-func (d inquiry) mayMatter(rule Relaxable, f *QueueFinding) bool {
+func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
 	switch rule {
 	case RelaxTrigger:
 		return f.OnPath
@@ -306,14 +303,14 @@ func (e *Explanation) taskRelaxations() (all []Relaxation) {
 
 // decideTask decides again with a rule of a single task relaxed, if the
 // ask was refused for lack of candidates, and reports whether there is a plan.
-func (d inquiry) decideTask(dst *Decision, e *Explanation, s stage) bool {
+func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	id := d.without.Task
 	n := d.c.tasks[id].node
-	at := d.refusing.siteIfOpen(n)
-	if d.refusing.ruleFor(id, &at) != 0 {
+	at := d.siteIfOpen(n)
+	if d.ruleFor(id, &at) != 0 {
 		return false // another rule keeps it as well
 	}
-	dst.reset(d.decision)
+	dst.reset(d)
 	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.

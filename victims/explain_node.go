@@ -82,7 +82,7 @@ type NodeFinding struct {
 
 // findNodes says of each node what came of it. It searches those that matter, each
 // as if it were the only one.
-func (d inquiry) findNodes(e *Explanation) {
+func (d *decision) findNodes(e *Explanation) {
 	e.Nodes = slices.Grow(e.Nodes, len(d.c.order))
 	e.amounts = slices.Grow(e.amounts, 2*len(d.c.order)*d.c.types)
 	for _, n := range d.c.order {
@@ -116,7 +116,7 @@ func (d inquiry) findNodes(e *Explanation) {
 }
 
 // conclude sets the verdict of a node on which a search has just been made.
-func (d inquiry) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
+func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
 	f.Verdict = d.verdict(e, f, look)
 	if f.Verdict == NodeNoLegalSet && look.blocked {
 		f.Verdict = NodeBlocked
@@ -143,7 +143,7 @@ type nearNode struct {
 
 // boundNodes marks the nodes of which a bound tells that every plan costs more than
 // the one decided, but for the nearest.
-func (d inquiry) boundNodes(e *Explanation) {
+func (d *decision) boundNodes(e *Explanation) {
 	if e.Decision.Outcome != Preempts || !d.best.found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
 		return
 	}
@@ -181,11 +181,11 @@ type nodeLook struct {
 }
 
 // findLacks says what a node lacks.
-func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
+func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	at := d.siteOf(f.Node)
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
-	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
+	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
 	// What candidates without a job free was found with their rules, if these were found
 	// for a place on this node.
 	open := d.usable(f.Node) && d.passes(f.Node)
@@ -197,7 +197,7 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 		}
 	}
 	for _, id := range others {
-		if (!open || d.c.tasks[id].job != 0) && d.refusing.mayGo(id, &at) {
+		if (!open || d.c.tasks[id].job != 0) && d.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}
@@ -211,7 +211,7 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 }
 
 // verdict says what came of a node on which a search has just been made.
-func (d inquiry) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
+func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
 	switch out := &e.Decision; {
 	case out.Outcome != Refused && out.Plan.Node == f.Node:
 		return NodeChosen
@@ -243,7 +243,7 @@ func (d inquiry) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerd
 }
 
 // unusable says why the ask cannot run on a node at all.
-func (d inquiry) unusable(n NodeID) NodeVerdict {
+func (d *decision) unusable(n NodeID) NodeVerdict {
 	switch {
 	case d.required():
 		return NodeNotRequired
@@ -255,7 +255,7 @@ func (d inquiry) unusable(n NodeID) NodeVerdict {
 
 // passedOver says why an ask has found room at a moment on the chosen node
 // rather than on n.
-func (d inquiry) passedOver(n, chosen NodeID, m moment) NodeVerdict {
+func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 	_, held := d.c.LookupGrant(d.ask.Key)
 	switch {
 	case held || d.c.place(n) > d.c.place(chosen):
@@ -270,7 +270,7 @@ func (d inquiry) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 
 // outdone says why the plan in d.best is not what was decided. The predicate
 // answers as it has answered before, for it depends on its arguments only.
-func (d inquiry) outdone(out *Decision) NodeVerdict {
+func (d *decision) outdone(out *Decision) NodeVerdict {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)
@@ -297,7 +297,7 @@ type keyedTask struct {
 
 // sortByKey returns tasks sorted by key, which are packed. If numbers are the same the
 // keys themselves are compared.
-func (d inquiry) sortByKey(rows []keyedTask) []keyedTask {
+func (d *decision) sortByKey(rows []keyedTask) []keyedTask {
 	rows, d.scratch.unkeyed = sortByStart(rows, d.scratch.unkeyed)
 	d.scratch.keyed = rows
 	for first := 0; first < len(rows); {

@@ -43,7 +43,7 @@ func TestSortByKey(t *testing.T) {
 			c.tasks = append(c.tasks, taskRow{key: key, flags: flagLive})
 			rows = append(rows, keyedTask{id: TaskID(i)})
 		}
-		d, p := inquiry{&decision{c: c}}, keyPacking{}
+		d, p := &decision{c: c}, keyPacking{}
 		p.learn(&c.taskTable)
 		for i := range rows {
 			rows[i].start = p.pack(keys[rows[i].id])

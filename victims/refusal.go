@@ -11,12 +11,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A refuser completes the refusal of an ask that has no plan.
-type refuser struct{ *decision }
-
 // unplanned completes a refusal: if candidates were looked for, it counts what
 // kept whom, and finds the node that came closest. (DESIGN.md, Refusals.)
-func (d refuser) unplanned(dst *Decision, told stage) {
+func (d *decision) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
 	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
 	own := d.mayTakeOwn(dst)
@@ -49,7 +46,7 @@ func (d refuser) unplanned(dst *Decision, told stage) {
 
 // others reports whether the ask's own leaf has tasks that are not of its application:
 // those that the second stage counts.
-func (d refuser) others() bool {
+func (d *decision) others() bool {
 	e := &d.eligible
 	for _, id := range d.c.leaves[d.ask.Queue] {
 		if r := &d.c.tasks[id]; r.state != Granted && !(e.hasApp && r.app == e.app) {
@@ -62,7 +59,7 @@ func (d refuser) others() bool {
 // tellSecond makes a refusal that of the second stage, which is what somebody can act on.
 // What kept the first one from looking at other queues is told beside it. (DESIGN.md, The
 // own leaf.)
-func (d refuser) tellSecond(dst *Decision, reach bool) {
+func (d *decision) tellSecond(dst *Decision, reach bool) {
 	first := dst.Refusal
 	if reach {
 		d.refuseForLack(dst)
@@ -78,7 +75,7 @@ func (d refuser) tellSecond(dst *Decision, reach bool) {
 }
 
 // count counts what kept whom, and finds the node that came closest.
-func (d refuser) count(r *Refusal) {
+func (d *decision) count(r *Refusal) {
 	if d.p.Filter != nil {
 		r.Filtered = d.countFiltered()
 	}
@@ -95,7 +92,7 @@ func (d refuser) count(r *Refusal) {
 }
 
 // countFiltered returns the number of nodes that the caller's filter refuses.
-func (d refuser) countFiltered() (count int) {
+func (d *decision) countFiltered() (count int) {
 	for _, n := range d.nodes {
 		if d.usable(n) && !d.passes(n) {
 			count++
@@ -106,7 +103,7 @@ func (d refuser) countFiltered() (count int) {
 
 // A survey looks at all tasks after a refusal.
 type survey struct {
-	d        refuser
+	d        *decision
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
 	asMuch   []int64          // see noteShare; empty until there is a closest one
@@ -119,7 +116,7 @@ type survey struct {
 // ruleFor returns the first rule that keeps a task from being a victim, for the
 // node of a site, or 0 for a candidate. A task that could only go with its whole
 // job counts at the first rule that keeps a member of it.
-func (d refuser) ruleFor(id TaskID, s *site) Rule {
+func (d *decision) ruleFor(id TaskID, s *site) Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
 		switch g := &d.gangs.rows[row]; {
@@ -147,7 +144,7 @@ func (d refuser) ruleFor(id TaskID, s *site) Rule {
 
 // gangReduces reports whether some member of a gang reduces an open need, that
 // of its own node or headroom.
-func (d refuser) gangReduces(row int32) bool {
+func (d *decision) gangReduces(row int32) bool {
 	for _, id := range d.gangs.rows[row].members {
 		if s := d.siteIfOpen(d.c.tasks[id].node); d.helps(id, &s) {
 			return true
@@ -158,7 +155,7 @@ func (d refuser) gangReduces(row int32) bool {
 
 // siteIfOpen is siteOf for a node that the ask can use, and for another a site
 // that needs nothing.
-func (d refuser) siteIfOpen(n NodeID) site {
+func (d *decision) siteIfOpen(n NodeID) site {
 	// Tasks on such a node can still make headroom, and are counted for that.
 	if d.c.nodes[n].live && d.usable(n) && d.passes(n) {
 		return d.siteOf(n)
@@ -239,13 +236,13 @@ func (s *survey) findClosest(r *Refusal) {
 
 // shut reports whether a node is out because of who blocks it: a grant, or a
 // task that may not go.
-func (d refuser) shut(s *site) bool {
+func (d *decision) shut(s *site) bool {
 	return s.out || slices.ContainsFunc(s.blockers, func(id TaskID) bool { return !d.mayGo(id, s) })
 }
 
 // mayGo reports whether a task may be a victim for the node of a site, alone or
 // with its whole job.
-func (d refuser) mayGo(id TaskID, s *site) bool {
+func (d *decision) mayGo(id TaskID, s *site) bool {
 	if d.candidate(id, s) {
 		return true
 	}
@@ -340,7 +337,7 @@ func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.
 // help says what would help after a refusal. An answer other than a refusal needs a
 // place as things are, or a plan. So what is named is what could bring a place,
 // and what could undo the reason why there is no plan. (DESIGN.md, What would help.)
-func (d refuser) help(dst *Decision) {
+func (d *decision) help(dst *Decision) {
 	if d.without.Rule != 0 {
 		return // a trial of Explain: only the outcome is read
 	}
@@ -370,7 +367,7 @@ func (d refuser) help(dst *Decision) {
 }
 
 // helpTrigger names what could let an ask look for victims that must not.
-func (d refuser) helpTrigger(r *Refusal) {
+func (d *decision) helpTrigger(r *Refusal) {
 	h := &r.Help
 	switch r.Reason {
 	case TooEarly:
@@ -390,7 +387,7 @@ func (d refuser) helpTrigger(r *Refusal) {
 // helpPlace names what could make the ask fit, or wait: less usage of a queue that
 // has no headroom for it, and else room on a node. Of two that are both
 // necessary one is enough to name.
-func (d refuser) helpPlace(h *Help) {
+func (d *decision) helpPlace(h *Help) {
 	moment, held := coming, d.scratch.taken[:0]
 	node := d.ask.RequiredNode
 	if id, holds := d.c.LookupGrant(d.ask.Key); holds {
@@ -411,7 +408,7 @@ func (d refuser) helpPlace(h *Help) {
 // of no help by itself: to stop it gives back no more than it has taken. But others
 // of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
 // one who may go: its time may pass unnoticed, if that alone does not help.
-func (d refuser) helpVictims(r *Refusal) {
+func (d *decision) helpVictims(r *Refusal) {
 	h := &r.Help
 	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
 	h.Less = append(h.Less, d.needs.queues...)
@@ -428,7 +425,7 @@ func (d refuser) helpVictims(r *Refusal) {
 
 // headroomAlone reports whether headroom is lacking whatever the node: for some
 // node has room for the ask as soon as what is leaving has gone.
-func (d refuser) headroomAlone() bool {
+func (d *decision) headroomAlone() bool {
 	return d.needs.open() && !d.required() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
 		return d.hasRoom(n, coming, nil) && d.usable(n) && d.passes(n)
 	})
@@ -436,7 +433,7 @@ func (d refuser) headroomAlone() bool {
 
 // mostAbove returns the queue below which everything is whose usage law 2 asks
 // about: the fence root, or the highest queue above it that has a guarantee.
-func (d refuser) mostAbove() queue.ID {
+func (d *decision) mostAbove() queue.ID {
 	most := fence.Root(d.tree, d.ask.Queue)
 	for q := range d.tree.Up(most) {
 		if d.tree.Guaranteed(q).Defined != 0 {
@@ -447,7 +444,7 @@ func (d refuser) mostAbove() queue.ID {
 }
 
 // helpAnything names all that can happen, but for time.
-func (d refuser) helpAnything(h *Help) {
+func (d *decision) helpAnything(h *Help) {
 	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
 	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
 	h.Budgets = h.Budgets[:0]
@@ -460,7 +457,7 @@ func (d refuser) helpAnything(h *Help) {
 
 // helpBudgets names the hard budgets of a task that might go if more was left in
 // them, be it later.
-func (d refuser) helpBudgets(h *Help, id TaskID) {
+func (d *decision) helpBudgets(h *Help, id TaskID) {
 	for _, row := range d.c.budgetsOf(id) {
 		b := &d.c.budgets[row]
 		if !b.hard {

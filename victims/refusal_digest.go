@@ -128,7 +128,7 @@ func (s *survey) isFar(n NodeID) bool {
 
 // addSame counts the tasks of which one rule keeps all whom their leaves do not:
 // what leaves keep, and was not counted yet, is among them.
-func (d refuser) addSame(r *Refusal, same *sameRule) {
+func (d *decision) addSame(r *Refusal, same *sameRule) {
 	var kept [NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
 		// A leaf's veto comes before any rule of a lane, and the cluster counts
@@ -182,7 +182,7 @@ type laneSurvey struct {
 
 // surveyLane counts the tasks of a lane, each at the first rule that keeps it,
 // and returns how many are candidates.
-func (d refuser) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
+func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
 	e := &d.eligible
 	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
 	// Most sizes fit what any leaf has to give, and then none of the leaves is asked.

@@ -97,7 +97,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 // leaf may go, law 4 is a matter of single victims; see prepare.
 func (w *WhatIf) bars(second bool) bool {
 	w.answer.reset(&w.d)
-	w.d.gate.precondition(&w.answer)
+	w.d.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
 	case 0, HeadroomInside: // the latter only says that no set helps
 		return false
