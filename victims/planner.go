@@ -184,7 +184,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)
 		dst.Refusal.Proven = false
-		p.d.refusing.help(dst)
+		p.d.help(dst)
 	}
 }
 
@@ -242,14 +242,11 @@ type decision struct {
 // parts are what a decision is made by. Each has methods of its own, and the same
 // decision to work on.
 type parts struct {
-	gate       gate
 	bounds     bounder
 	inSequence sequenceBounder
 	headroom   headroomSearch
 	joint      jointSearch
 	hearing    hearing
-	refusing   refuser
-	inquiry    inquiry
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -275,7 +272,7 @@ type scratch struct {
 	freed              []int64 // by node and type, see findTasks
 	drawn              []int64 // by row of budgets, see survey.draw
 	near               []nearNode
-	gate               trigger.Case // see gate.asks
+	gate               trigger.Case // see asks
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
@@ -289,7 +286,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, jointSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
+	d.parts = parts{bounder{d}, sequenceBounder{d}, headroomSearch{d}, jointSearch{d}, hearing{d}}
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
