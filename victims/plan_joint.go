@@ -96,7 +96,7 @@ func (d jointSearch) search() (shown bool) {
 	splitSearch{d}.dimensions()
 	d.worker.OnlyLesser = true
 	d.begin()
-	if d.best.found {
+	if d.best.Found {
 		shown = d.showLeast()
 	}
 	d.worker.OnlyLesser = false
@@ -196,10 +196,10 @@ func (d jointSearch) examineAll(part int64) bool {
 			continue
 		}
 		// A better plan may have made an end of the node as well, so it waits again.
-		best := d.best.total.Levels
-		switch done := d.bounds.within(d.trial.meter.Left/part, func() bool { return d.examine(&p) }); {
+		best := d.best.Total.Levels
+		switch done := d.engine.Within(d.trial.meter.Left/part, func() bool { return d.examine(&p) }); {
 		case done:
-		case d.best.total.Levels != best:
+		case d.best.Total.Levels != best:
 			j.again = p
 			heap.Push(f, &j.again)
 		default:

@@ -64,7 +64,7 @@ func (x *itemCover) state(p *prospect) {
 // best.
 func (x *itemCover) offer(p *prospect) bool {
 	d, j := x.joint, &x.joint.pool.joint
-	best := d.best.total.Levels
+	best := d.best.Total.Levels
 	j.aside = append(j.aside[:0], j.items...)
 	j.items = j.items[:0]
 	slices.Sort(x.set.picks)
@@ -73,5 +73,5 @@ func (x *itemCover) offer(p *prospect) bool {
 	}
 	d.attempt(p)
 	j.items = append(j.items[:0], j.aside...)
-	return d.best.total.Levels != best
+	return d.best.Total.Levels != best
 }

@@ -17,7 +17,7 @@ func (d jointSearch) findFront() {
 		// That what a node takes itself is no less is mostly seen soon, or of no node.
 		// One with room takes all it needs elsewhere.
 		if missed <= told+mostMissed && d.nodeNeed(d.scratch.short, n) != 0 {
-			if (lesserBounder{d.bounds}).quicklyNoLess(n) {
+			if d.skipsLesser(n) {
 				told++
 				continue
 			}
@@ -66,19 +66,16 @@ func (d jointSearch) prospect(n NodeID) (p prospect, ok bool) {
 	if !d.usable(n) {
 		return p, false
 	}
-	b, short := nodeBound{node: n}, d.scratch.short
-	if d.nodeNeed(short, n) == 0 {
+	if d.nodeNeed(d.scratch.short, n) == 0 {
 		// What makes headroom may be anywhere, and is bounded with that.
-		b.levels = leastLevels
-		return prospect{levels: b.levels, node: n}, true
+		return prospect{levels: leastLevels, node: n}, true
 	}
-	if !d.bounds.boundClosely(&b, short) || !d.best.losesTo(&b.levels) {
+	d.engine.Lesser = true
+	levels, _, ok := d.engine.Bound(int32(n))
+	if d.engine.Lesser = false; !ok || !d.best.losesTo(&levels) {
 		return p, false
 	}
-	if d.bounds.refineLevels(&b, short) == nil || !d.best.losesTo(&b.levels) {
-		return p, false
-	}
-	return prospect{levels: b.levels, node: n, here: b.levels[LevelVictims]}, true
+	return prospect{levels: levels, node: n, here: levels[LevelVictims]}, true
 }
 
 // tryFew looks for good plans on a few nodes of the frontier, those of the least bounds
@@ -87,14 +84,14 @@ func (d jointSearch) prospect(n NodeID) (p prospect, ok bool) {
 func (d jointSearch) tryFew() {
 	f := &d.problem.front
 	heap.Init(f)
-	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.found) && !d.exhausted(); {
+	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.Found) && !d.exhausted(); {
 		p := f.rows[0]
 		heap.Pop(f)
 		if !d.best.losesTo(&p.levels) {
 			break
 		}
 		if d.passes(p.node) && !d.refuted(&p) {
-			d.bounds.within(d.trial.meter.Left/32, func() bool { return d.examine(&p) })
+			d.engine.Within(d.trial.meter.Left/32, func() bool { return d.examine(&p) })
 			tries++
 		}
 	}

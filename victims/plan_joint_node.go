@@ -55,7 +55,7 @@ func (d jointSearch) leastRank(n NodeID) (rank, priority int64) {
 // tie notes whether all plans for a node that are less than the best are as good as
 // that in the levels before the number of victims.
 func (d jointSearch) tie(p *prospect) (tied bool) {
-	tied = d.best.found && slices.Compare(p.levels[:LevelVictims], d.best.total.Levels[:LevelVictims]) >= 0
+	tied = d.best.Found && slices.Compare(p.levels[:LevelVictims], d.best.Total.Levels[:LevelVictims]) >= 0
 	d.pool.joint.tied = tied
 	return tied
 }
@@ -67,7 +67,7 @@ func (d jointSearch) allows(f flags, priority int32) bool {
 	}
 	// Of the highest priority, and of levels that count few, one task tells. Ranks and
 	// own costs play no part: whom they would keep out only makes bounds lower.
-	best := &d.best.total.Levels
+	best := &d.best.Total.Levels
 	return int64(priority) <= best[LevelPriority] &&
 		(!f.has(flagOptedOut) || best[LevelOptedOut] > 0) && (!f.has(flagOriginator) || best[LevelOriginators] > 0)
 }
@@ -77,8 +77,8 @@ func (d jointSearch) allows(f flags, priority int32) bool {
 // more than that it takes more than the best plan has.
 func (d jointSearch) fewest(mix *jointMix, p *prospect) (count, spare int64) {
 	most := int64(mostTops)
-	if d.best.found {
-		most = min(d.best.total.Levels[LevelVictims]+1, mixMost)
+	if d.best.Found {
+		most = min(d.best.Total.Levels[LevelVictims]+1, mixMost)
 	}
 	short, tied := d.scratch.short, d.tie(p)
 	d.nodeNeed(short, p.node)
@@ -203,7 +203,7 @@ func (d jointSearch) refutedSoon(p *prospect) bool {
 // It is what makes bounds on the number of victims say something: a node that takes more
 // than that is out.
 func (d jointSearch) most(p *prospect) (most int64, ok bool) {
-	best, levels := &d.best.total.Levels, p.levels
+	best, levels := &d.best.Total.Levels, p.levels
 	if !d.tie(p) {
 		return 0, false
 	}
@@ -263,7 +263,7 @@ func (d jointSearch) collect(p *prospect) {
 	}
 	d.trial.pay(int64(gatherWork / 4 * len(digest.ids)))
 	// With as many on the node as the best has in all, a plan is not the lesser one.
-	if tied && p.here >= d.best.total.Levels[LevelVictims] {
+	if tied && p.here >= d.best.Total.Levels[LevelVictims] {
 		return // there is nobody elsewhere
 	}
 	for i := range j.band.rows {

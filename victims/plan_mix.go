@@ -141,3 +141,10 @@ func insertFalling(list []laneShare, most int, s laneShare) []laneShare {
 	list[i] = s
 	return list
 }
+
+// heaviest is the most that what an ask wants of a type weighs, so that sums of all
+// types and many tasks stay in range.
+const heaviest = 1 << 44
+
+// mostLessons is how many weights that have told are kept.
+const mostLessons = 2

@@ -41,7 +41,7 @@ type splitLikes struct {
 const (
 	// splitKinds is how many kinds there are at most, and splitVain how many lessons are
 	// tried in vain before they are given up. Neither is measured.
-	splitKinds = 4 * mostAlike
+	splitKinds = 4 * 8
 	splitVain  = 16
 )
 
@@ -67,7 +67,7 @@ func (x *splitLikes) kind(size resources.Vector, level int32) int {
 func (d splitSearch) count(n NodeID) bool {
 	x, digest := &d.pool.joint.split.likes, &d.c.digest.nodes[n]
 	x.counts = rows.Zeros(x.counts, splitKinds)
-	if len(digest.lanes) > mostAlike {
+	if len(digest.lanes) > 8 {
 		return false
 	}
 	for i := range digest.lanes {

@@ -202,14 +202,14 @@ func (d splitSearch) pair(p *prospect, set uint32) (shown bool) {
 		if x.plenty {
 			return false // nobody knows whether there are so many
 		}
-		best := d.best.total.Levels
+		best := d.best.Total.Levels
 		if !d.take(p, set) {
 			if x.out >= 0 {
 				return false
 			}
 			continue // somebody may not go
 		}
-		if d.best.total.Levels == best {
+		if d.best.Total.Levels == best {
 			return false // laws over sums, or something else than the number of victims
 		}
 	}

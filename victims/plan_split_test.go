@@ -77,10 +77,10 @@ func splitOf(t require.TestingT, p *Planner, ask *Ask) splitSearch {
 // supposes makes a plan with so many victims the best.
 func (d splitSearch) supposes(victims int64) {
 	b := &d.best
-	b.found, b.node, b.total.Levels = true, 0, [11]int64{}
+	b.Found, b.Node, b.Total.Levels = true, 0, [11]int64{}
 	rank := d.eligible.leastRank(0)
-	b.total.Levels[LevelRank], b.total.Levels[LevelVictims], b.total.Levels[LevelSumRanks] = rank, victims, victims*rank
-	b.cost = CostOf(&b.total)
+	b.Total.Levels[LevelRank], b.Total.Levels[LevelVictims], b.Total.Levels[LevelSumRanks] = rank, victims, victims*rank
+	b.cost = CostOf(&b.Total)
 	b.note(d.c.total)
 }
 
@@ -125,9 +125,9 @@ func TestSplit(t *testing.T) {
 				continue
 			}
 			shown++
-			require.LessOrEqual(t, d.best.total.Levels[LevelVictims], on, "node %d", n)
+			require.LessOrEqual(t, d.best.Total.Levels[LevelVictims], on, "node %d", n)
 		}
-		if best := d.best.total.Levels[LevelVictims]; best < before {
+		if best := d.best.Total.Levels[LevelVictims]; best < before {
 			require.GreaterOrEqual(t, best, least)
 			found++
 		}
@@ -150,13 +150,14 @@ func TestSplit_Search(t *testing.T) {
 		d.supposes(rapid.Int64Range(1, 8).Draw(t, "best"))
 		require.True(t, d.gather())
 		d.problem.tops.reset(d.c)
+		d.pose()
 		d.findFront()
 		d.search()
 		for _, n := range d.nodes {
 			left := slices.ContainsFunc(d.pool.joint.front, func(p prospect) bool { return p.node == n })
 			// Nodes with room have the same plans, and one of them stands for all.
 			if !left && d.fewestOn(n) > 0 {
-				require.LessOrEqual(t, d.best.total.Levels[LevelVictims], d.leastOn(n), "node %d", n)
+				require.LessOrEqual(t, d.best.Total.Levels[LevelVictims], d.leastOn(n), "node %d", n)
 			}
 		}
 	})
@@ -207,10 +208,10 @@ func TestSplit_LikesByHand(t *testing.T) {
 	require.Len(t, x.likes.lessons, 1)
 	require.True(t, d.split(2))
 	require.Len(t, x.likes.lessons, 1, "it has told of this node as well")
-	require.Equal(t, int64(7), d.best.total.Levels[LevelVictims])
+	require.Equal(t, int64(7), d.best.Total.Levels[LevelVictims])
 	require.True(t, d.split(1))
-	require.Equal(t, int64(5), d.best.total.Levels[LevelVictims])
-	require.Equal(t, NodeID(1), d.best.node)
+	require.Equal(t, int64(5), d.best.Total.Levels[LevelVictims])
+	require.Equal(t, NodeID(1), d.best.node())
 }
 
 // Three tasks do not cover a need of four, nor one of five. Four cover the first.
@@ -245,11 +246,12 @@ func TestSplit_ExemptByHand(t *testing.T) {
 	d.pool.joint.split.sifted = false
 	require.True(t, d.gather())
 	d.problem.tops.reset(d.c)
+	d.pose()
 	d.findFront()
 	d.search()
 	require.Empty(t, d.pool.joint.front)
-	require.Equal(t, int64(4), d.best.total.Levels[LevelVictims])
-	require.Equal(t, NodeID(7), d.best.node)
+	require.Equal(t, int64(4), d.best.Total.Levels[LevelVictims])
+	require.Equal(t, NodeID(7), d.best.node())
 }
 
 // Of six tasks that are alike two may not go. The others are a plan, though sets with the
@@ -263,10 +265,11 @@ func TestSplit_ExemptTwinsByHand(t *testing.T) {
 	d.pool.joint.split.sifted = true
 	require.True(t, d.gather())
 	d.problem.tops.reset(d.c)
+	d.pose()
 	d.findFront()
 	d.search()
 	require.Empty(t, d.pool.joint.front)
-	require.Equal(t, int64(4), d.best.total.Levels[LevelVictims])
+	require.Equal(t, int64(4), d.best.Total.Levels[LevelVictims])
 }
 
 // If the victims of the best plan are of different priorities, one with as many may have
@@ -279,7 +282,7 @@ func TestJoint_MostByHand(t *testing.T) {
 	most, ok := d.most(&p)
 	require.True(t, ok)
 	require.Equal(t, int64(3), most)
-	d.best.total.Levels[LevelSumRanks]++
+	d.best.Total.Levels[LevelSumRanks]++
 	most, ok = d.most(&p)
 	require.True(t, ok)
 	require.Equal(t, int64(4), most)
@@ -315,7 +318,7 @@ func TestCoverItems(t *testing.T) {
 			p.levels[LevelRank], p.levels[LevelPriority] = d.leastRank(n)
 			d.jointSearch.collect(&p)
 			if d.coverItems(&p) == uncovered {
-				require.LessOrEqual(t, d.best.total.Levels[LevelVictims], d.leastOn(n), "node %d", n)
+				require.LessOrEqual(t, d.best.Total.Levels[LevelVictims], d.leastOn(n), "node %d", n)
 				shown++
 			}
 		}
@@ -338,11 +341,11 @@ func TestCoverItems_ByHand(t *testing.T) {
 	p.levels[LevelRank] = d.eligible.leastRank(0)
 	d.jointSearch.collect(&p)
 	require.Equal(t, uncovered, d.coverItems(&p))
-	require.Equal(t, int64(4), d.best.total.Levels[LevelVictims], "and found the one with four")
+	require.Equal(t, int64(4), d.best.Total.Levels[LevelVictims], "and found the one with four")
 	for i := range d.pool.joint.items {
 		d.pool.joint.items[i].on = false
 	}
 	d.supposes(9)
 	require.Equal(t, uncovered, d.coverItems(&p))
-	require.Equal(t, int64(9), d.best.total.Levels[LevelVictims], "with all of them elsewhere there is none")
+	require.Equal(t, int64(9), d.best.Total.Levels[LevelVictims], "with all of them elsewhere there is none")
 }

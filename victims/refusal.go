@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -107,7 +108,7 @@ type survey struct {
 	d        refuser
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
-	asMuch   []int64          // see noteShare; empty until there is a closest one
+	asMuch   []int64          // see search.Yardstick; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
 	same     sameRule
 	drawn    []int64          // by row of budgets: the candidates in it
@@ -271,7 +272,7 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	if !r.HasClosest || share.Compare(s.lacking) < 0 {
 		r.Closest, r.HasClosest, s.lacking = n, true, share
 		r.Lacks = append(r.Lacks[:0], short...)
-		s.asMuch = noteShare(s.asMuch, share, s.d.c.total)
+		s.asMuch = search.AsMuch(s.asMuch[:0], share, s.d.c.total)
 		s.d.scratch.amounts = s.asMuch
 	}
 }

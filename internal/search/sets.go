@@ -1,0 +1,304 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// What prices cannot tell, a look at a few sets of units often can: three units come in
+// whole numbers. It is a depth-first search over the rows that the ladder has kept, those
+// first that are worth most, and it knows no laws over sums. So if it finds no set there
+// is no plan; and if it finds one, those units are tried as a plan.
+
+const (
+	// mostSets is how many sets are looked at for the cheapest plan of a node, and mostDug
+	// how many for one of lesser levels, over all types. With more of them a search by
+	// classes takes about as long.
+	mostSets = 1 << 8
+	mostDug  = 1 << 11
+	// setWork is what it takes to look at a set, in elementary work for each type.
+	setWork = 4
+	// mostRows is how many rows are looked at. With more of them sets are too many.
+	mostRows = 1 << 8
+	// lowBits is how many bits the low half of a level has; see [cover.Order].
+	lowBits = 32
+)
+
+// sets is the state of such a search.
+type sets struct {
+	order  []int32        // the rows, those first that are worth most
+	least  []cover.Levels // by place in the order: the least of each level from there on
+	levels []cover.Levels // by row, without what is taken off; see level
+	base   cover.Levels   // what is taken off per victim, so that no level is negative
+	short  []int64        // by number of units taken, and type: what is still lacking
+	taken  []Pick
+	steps  int
+	prices []int64
+
+	any    bool // any set will do: there is no goal
+	full   bool // excess and work count, too
+	goal   cover.Levels
+	than   *Yardstick
+	own    Yardstick // of the cheapest set so far
+	found  bool
+	tied   bool // another set has the same excess and work, and keys decide
+	picks  []Pick
+	total  cover.Total // of the picks
+	missed attempts
+}
+
+// An outcome is what a look at sets tells.
+type outcome uint8
+
+const (
+	unclear outcome = iota // it would take too long
+	none                   // there is no set that is cheap enough
+	some                   // the picks are such a set
+)
+
+// dig looks for the cheapest set of the rows that are kept: of lesser levels than the best
+// plan, if only these are wanted, and then any such set is enough.
+func (s *Search) dig() outcome {
+	x, l := &s.sets, &s.ladder
+	// Without a best plan those are looked at that may be as cheap as the bound.
+	rivals := l.rivals
+	if !s.Best.Found {
+		rivals = l.kept
+	}
+	if len(rivals) > mostRows || s.Lesser && x.missed.vain() {
+		return unclear
+	}
+	x.any, x.full, x.found, x.tied = !s.Best.Found, !s.Lesser, false, false
+	x.steps = mostDug / max(len(s.prices.dims), 1)
+	if x.full {
+		x.steps = mostSets
+	}
+	l.kept = append(l.kept[:0], rivals...)
+	s.level()
+	if x.than = &s.Best.Yardstick; x.any {
+		x.than = &x.own
+		x.own.noteNone(len(s.Capacity))
+	}
+	before := x.steps
+	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
+	s.digFrom(0, 0, &cover.Levels{}, cover.Work{})
+	s.Meter.Pay(int64((before-max(x.steps, 0))*setWork*len(s.prices.dims) + 8*len(x.order)))
+	got := none
+	switch {
+	case x.found:
+		got = some
+	case x.steps < 0:
+		got = unclear
+	}
+	if s.Lesser {
+		x.missed.note(got != unclear)
+	}
+	return got
+}
+
+// level lists the rows in order, with levels of which none is negative: then those of a
+// part of a set are no more than those of all of it. What is taken off is the same for
+// all victims, and levels that may be negative are compared for sets of one number only.
+func (s *Search) level() {
+	x, l, o := &s.sets, &s.ladder, s.Order
+	x.prices = append(x.prices[:0], s.prices.even...)
+	if n := &s.prices.learned[o.Count]; s.Lesser && n.n > 0 {
+		x.prices = append(x.prices[:0], n.rows[(n.next+lessons-1)%lessons]...)
+	}
+	l.weigh(x.prices)
+	x.order = x.order[:0]
+	for _, i := range l.kept {
+		if l.worth[i] > 0 {
+			x.order = append(x.order, i)
+		}
+	}
+	slices.SortFunc(x.order, func(i, j int32) int { return cmp.Or(cmp.Compare(l.worth[j], l.worth[i]), cmp.Compare(i, j)) })
+	x.base = cover.Levels{}
+	for level := o.Count + 1; level < cover.NumLevels; level++ {
+		x.base[level] = noLimit
+		for _, i := range x.order {
+			levels := &l.site.Rows[i].Levels
+			x.base[level] = min(x.base[level], floorDiv(levels[level], levels[o.Count]))
+		}
+	}
+	x.levels = slices.Grow(x.levels[:0], len(l.site.Rows))[:len(l.site.Rows)]
+	x.least = slices.Grow(x.least[:0], len(x.order)+1)[:len(x.order)+1]
+	for at := len(x.order) - 1; at >= 0; at-- {
+		i := x.order[at]
+		x.levels[i] = x.lower(&l.site.Rows[i].Levels, o)
+		x.least[at] = x.levels[i]
+		if at+1 < len(x.order) {
+			for k, v := range x.least[at+1] {
+				x.least[at][k] = min(x.least[at][k], v)
+			}
+		}
+	}
+	if !x.any {
+		x.goal = x.lower(&s.Best.Total.Levels, o)
+	}
+}
+
+// lower takes the base off for each victim.
+func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
+	low = *levels
+	for level := o.Count + 1; level < cover.NumLevels; level++ {
+		low[level] -= x.base[level] * levels[o.Count]
+	}
+	return low
+}
+
+// digFrom goes on with units of the row at a place of the order, so many of which are
+// taken, and of those behind it. So each set is looked at once.
+func (s *Search) digFrom(place int, here int64, levels *cover.Levels, work cover.Work) {
+	x, types := &s.sets, len(s.Capacity)
+	n := len(x.short)/types - 1 // units that are taken
+	open, covered := s.open(rows.At(x.short, n, types))
+	if covered {
+		s.consider(levels, work)
+		return
+	}
+	for ; place < len(x.order); place, here = place+1, 0 {
+		i := x.order[place]
+		row := &s.ladder.site.Rows[i]
+		if here == row.Count {
+			continue
+		}
+		// Those that come later are worth less, and have no less of any level.
+		more, ok := s.unitsFor(place, here, open)
+		if !ok || !s.promises(levels, n, &x.least[place], more) || x.steps < 0 {
+			return
+		}
+		if x.steps--; x.steps < 0 {
+			return
+		}
+		x.short = append(x.short[:(n+1)*types], x.short[n*types:(n+1)*types]...)
+		for t, v := range row.Size {
+			x.short[(n+1)*types+t] -= v
+		}
+		if here == 0 {
+			x.taken = append(x.taken, Pick{Row: i})
+		}
+		x.taken[len(x.taken)-1].Count++
+		joined, lost := s.Order.Join(levels, n, &x.levels[i]), work
+		if x.full && row.Times != nil {
+			lost = work.AddNanos(s.lost(row.Times[here]), 1)
+		}
+		s.digFrom(place, here+1, &joined, lost)
+		if x.short = x.short[:(n+1)*types]; s.Lesser && x.found {
+			return
+		}
+		if x.taken[len(x.taken)-1].Count--; here == 0 {
+			x.taken = x.taken[:len(x.taken)-1]
+		}
+	}
+}
+
+// open returns what is lacking of all types at the prices, and whether nothing is.
+func (s *Search) open(short []int64) (open int64, covered bool) {
+	covered = true
+	for k := range s.prices.dims {
+		d := &s.prices.dims[k]
+		if lack := short[d.typ]; lack > 0 {
+			open += min(lack>>d.shift, s.ladder.need[k]) * s.sets.prices[k]
+			covered = false
+		}
+	}
+	return open, covered
+}
+
+// unitsFor returns how many units it takes at least that are worth what is open, of the
+// rows from a place on, and false if all of them are not.
+func (s *Search) unitsFor(place int, here, open int64) (units int64, ok bool) {
+	x, l := &s.sets, &s.ladder
+	if open <= 0 {
+		return 1, true
+	}
+	for ; place < len(x.order); place, here = place+1, 0 {
+		i := x.order[place]
+		worth, left := l.worth[i], l.site.Rows[i].Count-here
+		if take := (open-1)/worth + 1; take <= left {
+			return units + take, true
+		}
+		open -= left * worth
+		units += left
+	}
+	return 0, false
+}
+
+// promises reports whether a set that has some levels so far, of n units, may reach the
+// goal with so many more units that have the least of each level.
+func (s *Search) promises(levels *cover.Levels, n int, least *cover.Levels, more int64) bool {
+	x, o := &s.sets, s.Order
+	if x.any && !x.found {
+		return true
+	}
+	for _, what := range s.sequence {
+		if what >= cover.NumLevels {
+			break
+		}
+		low := levels[what]
+		switch {
+		case o.Max>>what&1 == 0:
+			low += more * least[what]
+		case n == 0 || least[what] > low:
+			low = least[what]
+		}
+		// What the low half of a number comes to is carried into the high one.
+		if s.isWide(int(what)) {
+			low += (levels[what+1] + more*least[what+1]) >> lowBits
+		}
+		if o.Carry>>what&1 != 0 {
+			low &= 1<<lowBits - 1
+		}
+		if low != x.goal[what] {
+			return low < x.goal[what]
+		}
+	}
+	return x.full
+}
+
+// consider takes note of the set that is taken if it is cheaper than those before it.
+func (s *Search) consider(levels *cover.Levels, work cover.Work) {
+	x := &s.sets
+	missing := rows.At(x.short, len(x.short)/len(s.Capacity)-1, len(s.Capacity))
+	c := 0
+	if x.any && !x.found {
+		c = -1
+	} else {
+		c = s.Order.CompareLevels(levels, &x.goal)
+	}
+	if c == 0 && x.full {
+		c = x.than.compare(missing, work)
+	} else if c == 0 {
+		return
+	}
+	switch {
+	case c > 0:
+		return
+	case c == 0 && x.found:
+		x.tied = true
+		return
+	case c == 0 && !s.Host.Before(s.ladder.site.Node, s.Best.Node):
+		return
+	}
+	x.found, x.tied = true, false
+	x.picks = append(x.picks[:0], x.taken...)
+	x.goal = *levels
+	var share resources.Share
+	for t, v := range missing {
+		if over := (resources.Share{Amount: max(-v, 0), Of: max(s.Capacity[t], 1)}); t == 0 || over.Compare(share) > 0 {
+			share = over
+		}
+	}
+	// From now on a set has to be cheaper than this one.
+	x.own.Note(share, work, s.Capacity)
+	x.than = &x.own
+	x.total = cover.Total{Levels: *levels, Excess: share, Work: work}
+	for level := s.Order.Count + 1; level < cover.NumLevels; level++ {
+		x.total.Levels[level] += x.base[level] * levels[s.Order.Count]
+	}
+}
