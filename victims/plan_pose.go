@@ -18,12 +18,16 @@ type posed struct {
 	counts []budgetCount
 	stamp  int32
 	amount []int64 // what gangs give, row by row
+	// The digest of the site that was stated last, if others may be like it, and what it lacks.
+	like *nodeDigest
+	need []int64
 }
 
 // posedUnits are the units of a row: tasks that go alone, or a gang.
 type posedUnits struct {
-	ids []TaskID
-	job int32 // 0 if they are tasks
+	ids  []TaskID
+	lane int32
+	job  int32 // 0 if they are tasks
 }
 
 // A crew is a gang as a whole: what stopping it costs at least.
@@ -35,6 +39,7 @@ type crew struct {
 // pose poses the problem to the search.
 func (d *decision) pose() {
 	s := &d.engine
+	d.problem.posed.like = nil
 	s.Host, s.Order, s.Best = d, &d.problem.order.Order, &d.best.Best
 	s.Size, s.Types, s.Capacity, s.Now = d.size, d.types, d.c.total, d.eligible.ns
 	s.Nodes = s.Nodes[:0]
@@ -63,6 +68,14 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		s.Wanted[t] = max(s.Need[t], d.needs.most[t])
 	}
 	x, digest := &d.problem.posed, d.sieve.lanes(n)
+	if s.Same = x.isLike(digest, s.Need); s.Same {
+		d.restate(s, digest)
+		return true
+	}
+	x.like, x.need = nil, append(x.need[:0], s.Need...)
+	if of == &d.c.digest.digestRows && len(digest.lanes) <= mostAlike && len(d.c.costs) == 0 && !gauge.jobs {
+		x.like = digest
+	}
 	s.Rows, x.units, x.ids, x.amount = s.Rows[:0], x.units[:0], x.ids[:0], x.amount[:0]
 	gangs := d.p.Minimum != nil && gauge.jobs
 	s.Exact = !gangs && d.alikeInLanes(n)
@@ -83,9 +96,30 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		s.Rows = append(s.Rows, search.Row{
 			Size: digest.size(i, types), Count: int64(len(ids)), Levels: d.leastLevels(ids[0], l), Times: times,
 		})
-		x.units = append(x.units, posedUnits{ids: ids})
+		x.units = append(x.units, posedUnits{ids: ids, lane: int32(i)})
 	}
 	return len(s.Rows) > 0
+}
+
+// mostAlike is up to how many lanes nodes have that are compared. With more of them
+// they are hardly ever alike.
+const mostAlike = 8
+
+// isLike reports whether a node has as many tasks of the same sizes, priorities and flags as
+// the one that was stated last, and lacks as much.
+func (x *posed) isLike(digest *nodeDigest, need []int64) bool {
+	return x.like != nil && slices.Equal(x.like.lanes, digest.lanes) && slices.Equal(x.like.sizes, digest.sizes) && slices.Equal(x.need, need)
+}
+
+// restate states who the units of such a node are.
+func (d *decision) restate(s *search.Site, digest *nodeDigest) {
+	x := &d.problem.posed
+	x.like = digest
+	s.Exact = d.alikeInLanes(NodeID(s.Node))
+	for i := range x.units {
+		l := &digest.lanes[x.units[i].lane]
+		x.units[i].ids, s.Rows[i].Times = digest.ids[l.first:l.end], digest.times[l.first:l.end]
+	}
 }
 
 // leastLevels returns what a task of a lane costs at least.

@@ -131,7 +131,9 @@ func (s *Search) state(n int32) bool {
 	if !s.Host.State(&s.site, n) {
 		return false
 	}
-	s.ladder.state(&s.site, &s.prices)
+	if !s.site.Same {
+		s.ladder.state(&s.site, &s.prices)
+	}
 	return true
 }
 

@@ -28,7 +28,9 @@ type ladder struct {
 	value  []int64 // by row, at the level that is looked at
 	order  []int32 // the rows in the order in which they are taken for a bound
 	low    int64   // the bound of that level, as values are counted
+	alike  bool    // all units cost the same
 	last   taken
+	memo   memo
 	sum    []int64 // scratch: an amount per type
 	times  []int64 // scratch
 
@@ -61,16 +63,28 @@ const (
 // if no plan has lesser ones.
 func (s *Search) climb(e effort) bool {
 	l := &s.ladder
-	l.begin(&s.site)
-	if !l.covers() {
-		return false
+	first, tied := 0, s.Best.Found
+	if s.plain && s.site.Same && l.memo.holds(s, e) {
+		// Nodes are often alike: what was found out about the levels of one is then true
+		// of the next.
+		l.kept, l.rivals = append(l.kept[:0], l.memo.kept...), append(l.rivals[:0], l.memo.rivals...)
+		if first, tied = cover.NumLevels, l.memo.tied; l.memo.out || !tied && e == glance {
+			return !l.memo.out
+		}
+	} else {
+		l.begin(&s.site)
+		l.memo.begin(s, e)
+		s.Meter.Pay(int64(len(s.site.Rows) * (levelWork + len(s.prices.dims))))
+		if !l.covers() {
+			return false
+		}
 	}
-	s.Meter.Pay(int64(len(s.site.Rows) * (1 + len(s.prices.dims))))
-	tied := s.Best.Found
-	l.rivals = append(l.rivals[:0], l.kept...)
-	for k, what := range s.sequence {
+	for k, what := range s.sequence[first:] {
 		if what >= cover.NumLevels && s.Lesser && tied {
 			return false
+		}
+		if k += first; k == cover.NumLevels && first == 0 {
+			l.memo.end(l, tied)
 		}
 		var c int
 		switch what {
@@ -99,6 +113,7 @@ func (s *Search) climb(e effort) bool {
 		case tied && c < 0:
 			l.rivals = append(l.rivals[:0], l.kept...)
 			if tied = false; e == glance {
+				l.memo.end(l, false)
 				return true
 			}
 		}
@@ -112,14 +127,49 @@ func (s *Search) climb(e effort) bool {
 	return !tied || s.Host.Before(s.site.Node, s.Best.Node)
 }
 
+// levelWork is what it takes to look at a row for all levels, in elementary work.
+const levelWork = 8
+
+// A memo is what was found out about the levels of a node, for nodes that are like it.
+type memo struct {
+	known, lesser bool
+	best          cover.Levels // of the best plan at that time
+	found         bool         // there was one
+	effort        effort
+	out           bool // no plan is cheaper
+	tied          bool // all levels are those of the best plan
+	kept, rivals  []int32
+}
+
+// holds reports whether the memo tells of a search as it is now.
+func (m *memo) holds(s *Search, e effort) bool {
+	return m.known && m.lesser == s.Lesser && m.effort == e && m.found == s.Best.Found && (!m.found || m.best == s.Best.Total.Levels)
+}
+
+// begin begins with another node. Until its levels are known no plan is cheaper.
+func (m *memo) begin(s *Search, e effort) {
+	m.known, m.lesser, m.found, m.effort, m.out, m.tied = true, s.Lesser, s.Best.Found, e, true, false
+	if m.found {
+		m.best = s.Best.Total.Levels
+	}
+}
+
+// end notes what is known of the levels.
+func (m *memo) end(l *ladder, tied bool) {
+	m.out, m.tied = false, tied
+	m.kept, m.rivals = append(m.kept[:0], l.kept...), append(m.rivals[:0], l.rivals...)
+}
+
 // begin begins with all rows of a site.
 func (l *ladder) begin(site *Site) {
 	l.site, l.kept = site, l.kept[:0]
-	l.levels, l.work, l.spare, l.units = cover.Levels{}, cover.Work{}, 0, 0
+	l.levels, l.work, l.spare, l.units, l.alike = cover.Levels{}, cover.Work{}, 0, 0, true
 	l.value = slices.Grow(l.value[:0], len(site.Rows))[:len(site.Rows)]
 	for i := range site.Rows {
 		l.kept = append(l.kept, int32(i))
+		l.alike = l.alike && (i == 0 || site.Rows[i].Levels == site.Rows[i-1].Levels)
 	}
+	l.rivals = append(l.rivals[:0], l.kept...)
 }
 
 // climbLevel bounds a level, and keeps the rows that allow no more of it than the bound,
@@ -127,6 +177,10 @@ func (l *ladder) begin(site *Site) {
 // with the best plan, and false if no rows are enough.
 func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 	l, best := &s.ladder, &s.Best.Total.Levels
+	if v, ok := l.common(level, s); ok {
+		l.low, l.levels[level] = noLimit, v
+		return cmp.Compare(v, s.valueOf(level, best)), true // nobody need be looked at
+	}
 	if s.Order.Max>>level&1 != 0 {
 		low, ok := l.threshold(level)
 		if l.low, l.levels[level] = low, low; !ok {
@@ -167,6 +221,22 @@ func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 		c = cmp.Compare(low, goal)
 	}
 	return c, ok
+}
+
+// common returns the bound of a level if all units have the same of it, as they mostly
+// have, and false if more is to be asked.
+func (l *ladder) common(level int, s *Search) (low int64, ok bool) {
+	if !l.alike {
+		return 0, false
+	}
+	of, count := &l.site.Rows[0].Levels, s.Order.Count
+	switch {
+	case s.isWide(level):
+		return 0, of[level]|of[level+1] == 0
+	case s.Order.Max>>level&1 != 0 || of[level] == 0:
+		return of[level], true
+	}
+	return of[level] * l.levels[count], level > count && of[count] == 1
 }
 
 // settle keeps the rows that have no more of a level than the bound: what comes after
@@ -337,18 +407,24 @@ func (s *Search) leastValue(level int, goal int64, e effort) (low int64, ok bool
 	if level != s.Order.Count && !slices.ContainsFunc(l.kept, func(i int32) bool { return l.value[i] > 0 }) {
 		return 0, true
 	}
-	for k := -1; k < learned.n; k++ {
+	for k := -2; k < learned.n; k++ {
 		prices := p.even
-		if k >= 0 {
-			s.Meter.Pay(int64(len(l.kept) * (1 + len(p.dims))))
+		switch {
+		case k == -1 && !s.scarce(level):
+			continue
+		case k == -1:
+			prices = p.draft
+		case k >= 0 && goal == noLimit:
+			return low, true
+		case k >= 0:
 			prices = learned.rows[k]
+		}
+		if k > -2 {
+			s.Meter.Pay(int64(len(l.kept) * (1 + len(p.dims))))
 		}
 		v, enough := s.price(level, prices, goal)
 		if low = max(low, v); !enough || low > goal || low == goal && (s.Lesser || k >= 0) {
 			return low, enough
-		}
-		if goal == noLimit || len(p.dims) < 2 {
-			break
 		}
 	}
 	if e == seek && low < goal && goal < noLimit && len(p.dims) > 1 && !learned.sought.vain() {
@@ -359,6 +435,29 @@ func (s *Search) leastValue(level int, goal int64, e effort) (low int64, ok bool
 		}
 	}
 	return low, true
+}
+
+// scarce drafts prices of what the rows leave open that have nothing of a level, and
+// reports whether that tells more than prices of all that is lacking.
+func (s *Search) scarce(level int) bool {
+	l, p := &s.ladder, &s.prices
+	if level == s.Order.Count || len(p.dims) < 2 {
+		return false
+	}
+	p.draft = rows.Zeros(p.draft, len(p.dims))
+	open := 0
+	for k, lack := range l.need {
+		for _, i := range l.kept {
+			if v := l.rough[int(i)*len(p.dims)+k]; v > 0 && l.value[i] == 0 {
+				lack -= min(lack, v*min(l.site.Rows[i].Count, mostUnits))
+			}
+		}
+		if lack > 0 {
+			p.draft[k] = p.even[k]
+			open++
+		}
+	}
+	return open > 0 && open < len(p.dims)
 }
 
 // price bounds a level at some prices, and drops the rows that no set has which has no
@@ -419,9 +518,6 @@ func (l *ladder) least(open int64) (low int64, ok bool) {
 	value := int64(0)
 	for _, i := range l.order {
 		worth, count := l.worth[i], l.site.Rows[i].Count
-		if worth == 0 {
-			continue
-		}
 		if (open-1)/worth+1 > count {
 			open -= count * worth
 			value = addValue(value, l.value[i], count)
@@ -449,9 +545,14 @@ func addValue(sum, value, count int64) int64 {
 // fewInserted is up to how many rows are sorted by inserting one after the other.
 const fewInserted = 24
 
-// sort sorts the rows by their value for their worth.
+// sort sorts the rows that are worth anything by their value for their worth.
 func (l *ladder) sort() {
-	l.order = append(l.order[:0], l.kept...)
+	l.order = l.order[:0]
+	for _, i := range l.kept {
+		if l.worth[i] > 0 {
+			l.order = append(l.order, i)
+		}
+	}
 	if len(l.order) > fewInserted {
 		slices.SortFunc(l.order, l.compare)
 		return

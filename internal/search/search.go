@@ -24,6 +24,8 @@ type Site struct {
 	Need   []int64 // what is lacking, per type, and 0 if nothing is
 	Wanted []int64 // what is freed to some purpose, per type: excess is what is beyond that
 	Rows   []Row
+	// Same says that all but node and times is as in the site that was stated last.
+	Same bool
 	// Exact says that rows tell excess and work, too: the cheapest set of them is the
 	// cheapest plan, if laws over sums let it go.
 	Exact bool

@@ -35,6 +35,7 @@ type sets struct {
 	levels []cover.Levels // by row, without what is taken off; see level
 	base   cover.Levels   // what is taken off per victim, so that no level is negative
 	short  []int64        // by number of units taken, and type: what is still lacking
+	sums   []cover.Levels // by number of units taken: what they cost
 	taken  []Pick
 	steps  int
 	prices []int64
@@ -85,7 +86,8 @@ func (s *Search) dig() outcome {
 	}
 	before := x.steps
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
-	s.digFrom(0, 0, &cover.Levels{}, cover.Work{})
+	x.sums = append(x.sums[:0], cover.Levels{})
+	s.digFrom(0, 0, cover.Work{})
 	s.Meter.Pay(int64((before-max(x.steps, 0))*setWork*len(s.prices.dims) + 8*len(x.order)))
 	got := none
 	switch {
@@ -153,12 +155,12 @@ func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
 
 // digFrom goes on with units of the row at a place of the order, so many of which are
 // taken, and of those behind it. So each set is looked at once.
-func (s *Search) digFrom(place int, here int64, levels *cover.Levels, work cover.Work) {
+func (s *Search) digFrom(place int, here int64, work cover.Work) {
 	x, types := &s.sets, len(s.Capacity)
 	n := len(x.short)/types - 1 // units that are taken
 	open, covered := s.open(rows.At(x.short, n, types))
 	if covered {
-		s.consider(levels, work)
+		s.consider(&x.sums[n], work)
 		return
 	}
 	for ; place < len(x.order); place, here = place+1, 0 {
@@ -169,7 +171,7 @@ func (s *Search) digFrom(place int, here int64, levels *cover.Levels, work cover
 		}
 		// Those that come later are worth less, and have no less of any level.
 		more, ok := s.unitsFor(place, here, open)
-		if !ok || !s.promises(levels, n, &x.least[place], more) || x.steps < 0 {
+		if !ok || !s.promises(&x.sums[n], n, &x.least[place], more) || x.steps < 0 {
 			return
 		}
 		if x.steps--; x.steps < 0 {
@@ -183,11 +185,12 @@ func (s *Search) digFrom(place int, here int64, levels *cover.Levels, work cover
 			x.taken = append(x.taken, Pick{Row: i})
 		}
 		x.taken[len(x.taken)-1].Count++
-		joined, lost := s.Order.Join(levels, n, &x.levels[i]), work
+		lost := work
+		x.sums = append(x.sums[:n+1], s.Order.Join(&x.sums[n], n, &x.levels[i]))
 		if x.full && row.Times != nil {
 			lost = work.AddNanos(s.lost(row.Times[here]), 1)
 		}
-		s.digFrom(place, here+1, &joined, lost)
+		s.digFrom(place, here+1, lost)
 		if x.short = x.short[:(n+1)*types]; s.Lesser && x.found {
 			return
 		}
