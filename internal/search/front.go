@@ -125,9 +125,13 @@ func (s *Search) takes(n int32) bool {
 	return true
 }
 
+// stateWork is what it takes to state a node, in elementary work.
+const stateWork = 100
+
 // state states a node, and reports whether it may have a plan.
 func (s *Search) state(n int32) bool {
 	s.site.Node = n
+	s.Meter.Pay(stateWork)
 	if !s.Host.State(&s.site, n) {
 		return false
 	}

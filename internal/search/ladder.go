@@ -138,6 +138,7 @@ type memo struct {
 	effort        effort
 	out           bool // no plan is cheaper
 	tied          bool // all levels are those of the best plan
+	dug           bool // the rows are in the order in which sets are looked at
 	kept, rivals  []int32
 }
 
@@ -148,7 +149,7 @@ func (m *memo) holds(s *Search, e effort) bool {
 
 // begin begins with another node. Until its levels are known no plan is cheaper.
 func (m *memo) begin(s *Search, e effort) {
-	m.known, m.lesser, m.found, m.effort, m.out, m.tied = true, s.Lesser, s.Best.Found, e, true, false
+	m.known, m.lesser, m.found, m.effort, m.out, m.tied, m.dug = true, s.Lesser, s.Best.Found, e, true, false, false
 	if m.found {
 		m.best = s.Best.Total.Levels
 	}

@@ -20,8 +20,9 @@ const (
 	// classes takes about as long.
 	mostSets = 1 << 8
 	mostDug  = 1 << 11
-	// setWork is what it takes to look at a set, in elementary work for each type.
-	setWork = 4
+	// setWork is what it takes to look at a set, in elementary work for each type, and
+	// beginWork what it takes to begin.
+	setWork, beginWork = 8, 150
 	// mostRows is how many rows are looked at. With more of them sets are too many.
 	mostRows = 1 << 8
 	// lowBits is how many bits the low half of a level has; see [cover.Order].
@@ -40,8 +41,10 @@ type sets struct {
 	steps  int
 	prices []int64
 
-	any    bool // any set will do: there is no goal
-	full   bool // excess and work count, too
+	alike  bool  // all units cost the same, and so the number of them tells the levels
+	most   int64 // then: of how many units a set is cheap enough
+	any    bool  // any set will do: there is no goal
+	full   bool  // excess and work count, too
 	goal   cover.Levels
 	than   *Yardstick
 	own    Yardstick // of the cheapest set so far
@@ -88,7 +91,7 @@ func (s *Search) dig() outcome {
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
 	x.sums = append(x.sums[:0], cover.Levels{})
 	s.digFrom(0, 0, cover.Work{})
-	s.Meter.Pay(int64((before-max(x.steps, 0))*setWork*len(s.prices.dims) + 8*len(x.order)))
+	s.Meter.Pay(int64((before-max(x.steps, 0))*setWork*len(s.prices.dims) + beginWork + 8*len(x.order)))
 	got := none
 	switch {
 	case x.found:
@@ -107,19 +110,14 @@ func (s *Search) dig() outcome {
 // all victims, and levels that may be negative are compared for sets of one number only.
 func (s *Search) level() {
 	x, l, o := &s.sets, &s.ladder, s.Order
-	x.prices = append(x.prices[:0], s.prices.even...)
-	if n := &s.prices.learned[o.Count]; s.Lesser && n.n > 0 {
-		x.prices = append(x.prices[:0], n.rows[(n.next+lessons-1)%lessons]...)
+	if !l.memo.dug {
+		s.sortRows()
 	}
-	l.weigh(x.prices)
-	x.order = x.order[:0]
-	for _, i := range l.kept {
-		if l.worth[i] > 0 {
-			x.order = append(x.order, i)
-		}
-	}
-	slices.SortFunc(x.order, func(i, j int32) int { return cmp.Or(cmp.Compare(l.worth[j], l.worth[i]), cmp.Compare(i, j)) })
 	x.base = cover.Levels{}
+	if x.alike = l.alike && s.single(); x.alike {
+		s.countMost()
+		return
+	}
 	for level := o.Count + 1; level < cover.NumLevels; level++ {
 		x.base[level] = noLimit
 		for _, i := range x.order {
@@ -144,6 +142,63 @@ func (s *Search) level() {
 	}
 }
 
+// sortRows lists the rows in the order in which they are taken.
+func (s *Search) sortRows() {
+	x, l := &s.sets, &s.ladder
+	l.memo.dug = s.plain
+	x.prices = append(x.prices[:0], s.prices.even...)
+	if n := &s.prices.learned[s.Order.Count]; s.Lesser && n.n > 0 {
+		x.prices = append(x.prices[:0], n.rows[(n.next+lessons-1)%lessons]...)
+	}
+	l.weigh(x.prices)
+	x.order = x.order[:0]
+	for _, i := range l.kept {
+		if l.worth[i] > 0 {
+			x.order = append(x.order, i)
+		}
+	}
+	slices.SortFunc(x.order, func(i, j int32) int { return cmp.Or(cmp.Compare(l.worth[j], l.worth[i]), cmp.Compare(i, j)) })
+}
+
+// single reports whether a unit is one victim without a cost in two halves.
+func (s *Search) single() bool {
+	of := &s.ladder.site.Rows[0].Levels
+	for level, v := range of {
+		if v != 0 && (s.isWide(level) || s.Order.Carry>>level&1 != 0) {
+			return false
+		}
+	}
+	return of[s.Order.Count] == 1
+}
+
+// countMost finds out how many units a set may have if all cost the same.
+func (s *Search) countMost() {
+	x := &s.sets
+	x.most = mostUnits
+	if x.any {
+		return
+	}
+	x.goal = s.Best.Total.Levels
+	// The bound is enough, and one more never costs less.
+	for x.most = max(s.ladder.units, 1) - 1; x.most < mostUnits; x.most++ {
+		levels := s.levelsOf(x.most + 1)
+		if c := s.Order.CompareLevels(&levels, &x.goal); c > 0 || c == 0 && s.Lesser {
+			return
+		}
+	}
+}
+
+// levelsOf returns what so many units cost that all cost the same.
+func (s *Search) levelsOf(units int64) cover.Levels {
+	levels := s.ladder.site.Rows[0].Levels
+	for level := range levels {
+		if s.Order.Max>>level&1 == 0 {
+			levels[level] *= units
+		}
+	}
+	return levels
+}
+
 // lower takes the base off for each victim.
 func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
 	low = *levels
@@ -160,6 +215,11 @@ func (s *Search) digFrom(place int, here int64, work cover.Work) {
 	n := len(x.short)/types - 1 // units that are taken
 	open, covered := s.open(rows.At(x.short, n, types))
 	if covered {
+		if x.alike {
+			x.sums[0] = s.levelsOf(int64(n))
+			s.consider(&x.sums[0], work)
+			return
+		}
 		s.consider(&x.sums[n], work)
 		return
 	}
@@ -171,7 +231,7 @@ func (s *Search) digFrom(place int, here int64, work cover.Work) {
 		}
 		// Those that come later are worth less, and have no less of any level.
 		more, ok := s.unitsFor(place, here, open)
-		if !ok || !s.promises(&x.sums[n], n, &x.least[place], more) || x.steps < 0 {
+		if !ok || x.alike && int64(n)+more > x.most || !x.alike && !s.promises(&x.sums[n], n, &x.least[place], more) || x.steps < 0 {
 			return
 		}
 		if x.steps--; x.steps < 0 {
@@ -186,7 +246,9 @@ func (s *Search) digFrom(place int, here int64, work cover.Work) {
 		}
 		x.taken[len(x.taken)-1].Count++
 		lost := work
-		x.sums = append(x.sums[:n+1], s.Order.Join(&x.sums[n], n, &x.levels[i]))
+		if !x.alike {
+			x.sums = append(x.sums[:n+1], s.Order.Join(&x.sums[n], n, &x.levels[i]))
+		}
 		if x.full && row.Times != nil {
 			lost = work.AddNanos(s.lost(row.Times[here]), 1)
 		}
@@ -290,7 +352,9 @@ func (s *Search) consider(levels *cover.Levels, work cover.Work) {
 	}
 	x.found, x.tied = true, false
 	x.picks = append(x.picks[:0], x.taken...)
-	x.goal = *levels
+	if x.goal = *levels; x.alike {
+		x.most = int64(len(x.short)/len(s.Capacity) - 1)
+	}
 	var share resources.Share
 	for t, v := range missing {
 		if over := (resources.Share{Amount: max(-v, 0), Of: max(s.Capacity[t], 1)}); t == 0 || over.Compare(share) > 0 {
@@ -302,6 +366,6 @@ func (s *Search) consider(levels *cover.Levels, work cover.Work) {
 	x.than = &x.own
 	x.total = cover.Total{Levels: *levels, Excess: share, Work: work}
 	for level := s.Order.Count + 1; level < cover.NumLevels; level++ {
-		x.total.Levels[level] += x.base[level] * levels[s.Order.Count]
+		x.total.Levels[level] += x.base[level] * levels[s.Order.Count] // 0 if all are alike
 	}
 }
