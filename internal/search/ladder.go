@@ -29,6 +29,7 @@ type ladder struct {
 	order  []int32 // the rows in the order in which they are taken for a bound
 	low    int64   // the bound of that level, as values are counted
 	alike  bool    // all units cost the same
+	used   uint16  // a bit for each level of which some unit has any, unless all are alike
 	last   taken
 	memo   memo
 	sum    []int64 // scratch: an amount per type
@@ -38,7 +39,6 @@ type ladder struct {
 	work   cover.Work
 	spare  int64 // by how much the rows exceed what is lacking that bound the units
 	units  int64 // that go at least
-	cut    int64 // see reaches
 }
 
 // taken is how the rows of a bound end: the last unit is cut, so that the worth of all is
@@ -170,6 +170,15 @@ func (l *ladder) begin(site *Site) {
 		l.kept = append(l.kept, int32(i))
 		l.alike = l.alike && (i == 0 || site.Rows[i].Levels == site.Rows[i-1].Levels)
 	}
+	if l.used = 0; !l.alike {
+		for i := range site.Rows {
+			for level, v := range site.Rows[i].Levels {
+				if v != 0 {
+					l.used |= 1 << level
+				}
+			}
+		}
+	}
 	l.rivals = append(l.rivals[:0], l.kept...)
 }
 
@@ -228,7 +237,7 @@ func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 // have, and false if more is to be asked.
 func (l *ladder) common(level int, s *Search) (low int64, ok bool) {
 	if !l.alike {
-		return 0, false
+		return 0, l.used>>level&1 == 0 && !(s.isWide(level) && l.used>>(level+1)&1 != 0)
 	}
 	of, count := &l.site.Rows[0].Levels, s.Order.Count
 	switch {
@@ -312,7 +321,7 @@ func floorDiv(v, n int64) int64 {
 func (s *Search) countUnits() {
 	if l := &s.ladder; l.units == 0 {
 		l.weighLevel(s.Order.Count, s.Order)
-		low, _ := l.least(l.weigh(s.prices.even))
+		low, _ := l.least(l.weigh(s.prices.even), noLimit)
 		l.units = max(l.unitsOf(low), 1)
 	}
 }
@@ -465,22 +474,9 @@ func (s *Search) scarce(level int) bool {
 // more of it than the goal.
 func (s *Search) price(level int, prices []int64, goal int64) (low int64, ok bool) {
 	l := &s.ladder
-	open := l.weigh(prices)
-	if level == s.Order.Count && goal < mostUnits {
-		// Without sorting.
-		if l.reaches(open, goal) {
-			return goal + 1, true
-		}
-		if s.Lesser && l.reaches(open, goal-1) {
-			return goal, true
-		}
-	}
-	low, ok = l.least(open)
-	if level == s.Order.Count && ok && low > 0 {
-		if l.spare = 0; l.last.row >= 0 {
-			l.spare = l.worth[l.last.row] - l.last.open
-			l.cut = l.worth[l.last.row]
-		}
+	low, ok = l.least(l.weigh(prices), goal)
+	if level == s.Order.Count && l.last.row >= 0 {
+		l.spare = l.worth[l.last.row] - l.last.open
 	}
 	if ok && low <= goal && goal < noLimit {
 		ok = l.drop(goal)
@@ -488,34 +484,24 @@ func (s *Search) price(level int, prices []int64, goal int64) (low int64, ok boo
 	return low, ok
 }
 
-// reaches reports whether it is certain that so many units are worth less than what is
-// open.
-//
-// A set of m units is worth at most m times some amount, and what its units are worth
-// beyond that. That is exact if the amount is the worth of the m-th unit. Nodes are alike,
-// and so what it was on a node before is mostly close.
-func (l *ladder) reaches(open, units int64) bool {
-	reach := units * l.cut
-	for _, i := range l.kept {
-		if l.value[i] != 1 {
-			return false
-		}
-		if beyond := l.worth[i] - l.cut; beyond > 0 {
-			reach += beyond * min(l.site.Rows[i].Count, units)
-		}
-	}
-	return reach < open
-}
-
 // least returns the least value with which units are worth what is open, if they could be
 // cut: those go first that have the least value for their worth. It reports false if all
-// together are worth less.
-func (l *ladder) least(open int64) (low int64, ok bool) {
-	l.sort()
+// together are worth less. Of more than the goal it says no more than that.
+func (l *ladder) least(open, goal int64) (low int64, ok bool) {
 	l.last = taken{row: -1}
 	if open <= 0 {
 		return 0, true
 	}
+	if len(l.kept) == 0 {
+		return 0, false
+	}
+	// With the same value for each, those that are worth most go first, and no more are
+	// listed than are of interest.
+	most := int64(noLimit)
+	if v := l.value[l.kept[0]]; v > 0 && goal < noLimit && l.even(v) {
+		most = goal/v + 1
+	}
+	l.sort(most)
 	value := int64(0)
 	for _, i := range l.order {
 		worth, count := l.worth[i], l.site.Rows[i].Count
@@ -532,7 +518,17 @@ func (l *ladder) least(open int64) (low int64, ok bool) {
 		}
 		return mostValue, true
 	}
-	return 0, false
+	return value + 1, most < noLimit && value > goal
+}
+
+// even reports whether all units have some value.
+func (l *ladder) even(value int64) bool {
+	for _, i := range l.kept {
+		if l.value[i] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // addValue returns a sum of values with those of so many more units.
@@ -546,20 +542,29 @@ func addValue(sum, value, count int64) int64 {
 // fewInserted is up to how many rows are sorted by inserting one after the other.
 const fewInserted = 24
 
-// sort sorts the rows that are worth anything by their value for their worth.
-func (l *ladder) sort() {
+// sort lists the rows that are worth anything by their value for their worth. If only so many
+// units are of interest, no more rows are listed than have so many, or a few more.
+func (l *ladder) sort(most int64) {
 	l.order = l.order[:0]
-	for _, i := range l.kept {
-		if l.worth[i] > 0 {
-			l.order = append(l.order, i)
+	if most > fewInserted && len(l.kept) > fewInserted {
+		for _, i := range l.kept {
+			if l.worth[i] > 0 {
+				l.order = append(l.order, i)
+			}
 		}
-	}
-	if len(l.order) > fewInserted {
 		slices.SortFunc(l.order, l.compare)
 		return
 	}
-	for i := 1; i < len(l.order); i++ {
-		x, j := l.order[i], i
+	for _, x := range l.kept {
+		j := len(l.order)
+		if l.worth[x] == 0 || int64(j) == most && l.compare(l.order[j-1], x) <= 0 {
+			continue
+		}
+		if int64(j) < most {
+			l.order = append(l.order, x)
+		} else {
+			j--
+		}
 		for ; j > 0 && l.compare(l.order[j-1], x) > 0; j-- {
 			l.order[j] = l.order[j-1]
 		}
@@ -574,7 +579,8 @@ func (l *ladder) compare(i, j int32) int {
 	if v == w {
 		return cmp.Or(cmp.Compare(l.worth[j], l.worth[i]), cmp.Compare(i, j))
 	}
-	return cmp.Or(wide.Mul(uint64(v), uint64(l.worth[j])).Cmp(wide.Mul(uint64(w), uint64(l.worth[i]))), cmp.Compare(i, j))
+	a, b := wide.Mul(uint64(v), uint64(l.worth[j])), wide.Mul(uint64(w), uint64(l.worth[i]))
+	return cmp.Or(a.Cmp(b), cmp.Compare(i, j))
 }
 
 // drop drops the rows that are in no set which has no more of a level than the goal, by
@@ -604,10 +610,12 @@ func (l *ladder) drop(goal int64) bool {
 // goal at least, and reports whether it has found some. They are a lesson for other nodes.
 func (s *Search) turnFor(level int, goal int64) bool {
 	l, p := &s.ladder, &s.prices
-	p.draft = append(p.draft[:0], p.even...)
+	if !s.scarce(level) {
+		p.draft = append(p.draft[:0], p.even...)
+	}
 	for round := range int64(priceRounds) {
 		s.Meter.Pay(int64(2 * len(l.kept) * (1 + len(p.dims))))
-		low, ok := l.least(l.weigh(p.draft))
+		low, ok := l.least(l.weigh(p.draft), goal)
 		if !ok || low >= goal {
 			p.keep(level)
 			return true

@@ -16,13 +16,13 @@ import (
 
 const (
 	// mostSets is how many sets are looked at for the cheapest plan of a node, and mostDug
-	// how many for one of lesser levels, over all types. With more of them a search by
-	// classes takes about as long.
+	// how many for one of lesser levels. With more of them a search by classes takes about
+	// as long.
 	mostSets = 1 << 8
-	mostDug  = 1 << 11
-	// setWork is what it takes to look at a set, in elementary work for each type, and
-	// beginWork what it takes to begin.
-	setWork, beginWork = 8, 150
+	mostDug  = 1 << 9
+	// setWork is what it takes to look at a set, in elementary work, besides what it takes
+	// for each type; and beginWork what it takes to begin.
+	setWork, typeWork, beginWork = 20, 2, 150
 	// mostRows is how many rows are looked at. With more of them sets are too many.
 	mostRows = 1 << 8
 	// lowBits is how many bits the low half of a level has; see [cover.Order].
@@ -77,7 +77,7 @@ func (s *Search) dig() outcome {
 		return unclear
 	}
 	x.any, x.full, x.found, x.tied = !s.Best.Found, !s.Lesser, false, false
-	x.steps = mostDug / max(len(s.prices.dims), 1)
+	x.steps = mostDug
 	if x.full {
 		x.steps = mostSets
 	}
@@ -91,7 +91,7 @@ func (s *Search) dig() outcome {
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
 	x.sums = append(x.sums[:0], cover.Levels{})
 	s.digFrom(0, 0, cover.Work{})
-	s.Meter.Pay(int64((before-max(x.steps, 0))*setWork*len(s.prices.dims) + beginWork + 8*len(x.order)))
+	s.Meter.Pay(int64((before-max(x.steps, 0))*(setWork+typeWork*len(s.Capacity)) + beginWork + 8*len(x.order)))
 	got := none
 	switch {
 	case x.found:
