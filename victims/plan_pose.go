@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -17,6 +18,7 @@ type posed struct {
 	crews  []crew       // by the number that a gang has for its decision
 	counts []budgetCount
 	stamp  int32
+	least  int32   // the least priority of the cluster
 	amount []int64 // what gangs give, row by row
 	// The digest of the site that was stated last, if others may be like it, and what it lacks.
 	like *nodeDigest
@@ -39,7 +41,13 @@ type crew struct {
 // pose poses the problem to the search.
 func (d *decision) pose() {
 	s := &d.engine
-	d.problem.posed.like = nil
+	x := &d.problem.posed
+	x.like, x.crews, x.least = nil, x.crews[:0], math.MaxInt32
+	for n := range d.c.digest.gauges {
+		if d.p.Minimum != nil {
+			x.least = min(x.least, d.c.digest.gauges[n].minPriority)
+		}
+	}
 	s.Host, s.Order, s.Best = d, &d.problem.order.Order, &d.best.Best
 	s.Size, s.Types, s.Capacity, s.Now = d.size, d.types, d.c.total, d.eligible.ns
 	s.Nodes = s.Nodes[:0]
@@ -79,7 +87,12 @@ func (d *decision) State(s *search.Site, at int32) bool {
 	s.Rows, x.units, x.ids, x.amount = s.Rows[:0], x.units[:0], x.ids[:0], x.amount[:0]
 	gangs := d.p.Minimum != nil && gauge.jobs
 	s.Exact = !gangs && d.alikeInLanes(n)
-	if gangs {
+	members := int64(0)
+	if s.Rough = s.Rough && gangs; s.Rough {
+		members = d.fewestMembers(digest)
+		s.Rough = members > 0
+	}
+	if gangs && !s.Rough {
 		d.stateGangs(s, digest)
 	}
 	for i := range digest.lanes {
@@ -88,7 +101,9 @@ func (d *decision) State(s *search.Site, at int32) bool {
 			continue
 		}
 		ids, times := digest.ids[l.first:l.end], digest.times[l.first:l.end]
-		if gangs {
+		if s.Rough {
+			times = nil
+		} else if gangs {
 			if ids, times = d.alone(ids), nil; len(ids) == 0 {
 				continue
 			}
@@ -96,6 +111,13 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		s.Rows = append(s.Rows, search.Row{
 			Size: digest.size(i, types), Count: int64(len(ids)), Levels: d.leastLevels(ids[0], l), Times: times,
 		})
+		if s.Rough {
+			// At least of the member here: nothing is known of the others.
+			levels := &s.Rows[len(s.Rows)-1].Levels
+			levels[LevelJobs], levels[LevelVictims] = 1, members
+			levels[LevelSumRanks] += (members - 1) * d.eligible.leastRank(x.least)
+			levels[LevelSumPriorities] += (members - 1) * int64(x.least)
+		}
 		x.units = append(x.units, posedUnits{ids: ids, lane: int32(i)})
 	}
 	return len(s.Rows) > 0
@@ -167,6 +189,29 @@ func (d *decision) alone(ids []TaskID) []TaskID {
 		}
 	}
 	return x.ids[from:len(x.ids):len(x.ids)]
+}
+
+// fewestMembers returns how many members the smallest gang has that has a task on a
+// node, or 0 if some task may go alone or two are of one gang. If it is more than 0, each of
+// the tasks goes with so many victims at least: that is what gangs mostly are, for their
+// members are spread over the cluster so that a node that fails stops one of each.
+func (d *decision) fewestMembers(digest *nodeDigest) (members int64) {
+	d.problem.posed.stamp++
+	d.trial.pay(glanceWork * int64(len(digest.ids)))
+	members = noLimit
+	for _, id := range digest.ids {
+		job := d.c.tasks[id].job
+		if job == 0 {
+			return 0
+		}
+		g := d.gangs.glance(job)
+		if g.minimum == 0 || g.surplus() > 0 || g.stamp == d.problem.posed.stamp {
+			return 0
+		}
+		g.stamp, g.unit = d.problem.posed.stamp, -1
+		members = min(members, int64(g.running))
+	}
+	return members
 }
 
 // glanceWork is what it takes to look up the gang of a task, in elementary work, and

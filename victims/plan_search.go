@@ -62,7 +62,6 @@ func (d *decision) choose() (found bool) {
 	d.best.Found = false
 	d.forget()
 	d.gangs.reset(d)
-	d.problem.posed.crews = d.problem.posed.crews[:0]
 	d.problem.mix.reset(d)
 	d.problem.tops.reset(d.c)
 	d.pose()

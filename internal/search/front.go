@@ -85,7 +85,7 @@ func (s *Search) Look(n int32) bool {
 		// Bounds compare the node with its own plan, and its cheapest may have smaller keys.
 		return s.solve(n)
 	}
-	if !s.state(n) || !s.climb(glance) || !s.Host.Admits(n) {
+	if !s.reaches(n, glance) || !s.Host.Admits(n) {
 		return true
 	}
 	if s.plain && s.site.Exact {
@@ -128,8 +128,10 @@ func (s *Search) takes(n int32) bool {
 // stateWork is what it takes to state a node, in elementary work.
 const stateWork = 100
 
-// state states a node, and reports whether it may have a plan.
-func (s *Search) state(n int32) bool {
+// state states a node, roughly if that is wanted and sooner, and reports whether it may have
+// a plan.
+func (s *Search) state(n int32, rough bool) bool {
+	s.site.Rough = rough
 	s.site.Node = n
 	s.Meter.Pay(stateWork)
 	if !s.Host.State(&s.site, n) {
@@ -141,6 +143,15 @@ func (s *Search) state(n int32) bool {
 	return true
 }
 
+// reaches reports whether a node may have a plan that is cheaper than the best. Rough rows
+// are asked first, if the host has any.
+func (s *Search) reaches(n int32, e effort) bool {
+	if !s.state(n, s.Best.Found) || !s.climb(e) {
+		return false
+	}
+	return !s.site.Rough || s.state(n, false) && s.climb(e)
+}
+
 // solve searches a node, and reports whether that was to the end, or at least did not take
 // all that is left.
 func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted(s.Best.Found) }
@@ -148,7 +159,7 @@ func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted(s.
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
 func (s *Search) Bound(n int32) (levels cover.Levels, work cover.Work, ok bool) {
-	ok = s.state(n) && s.climb(bound)
+	ok = s.state(n, true) && s.climb(bound)
 	return s.ladder.levels, s.ladder.work, ok
 }
 
@@ -311,7 +322,7 @@ func (s *Search) searchFirst() bool {
 func (s *Search) refute(n int32) bool {
 	admitted := false
 	for {
-		if !s.state(n) || !s.climb(seek) || !admitted && !s.Host.Admits(n) {
+		if !s.reaches(n, seek) || !admitted && !s.Host.Admits(n) {
 			return true
 		}
 		admitted = true

@@ -24,6 +24,9 @@ type Site struct {
 	Need   []int64 // what is lacking, per type, and 0 if nothing is
 	Wanted []int64 // what is freed to some purpose, per type: excess is what is beyond that
 	Rows   []Row
+	// Rough asks for rows that cost no more than units do, if those are stated sooner. The
+	// host clears it if it states them as they are.
+	Rough bool
 	// Same says that all but node and times is as in the site that was stated last.
 	Same bool
 	// Exact says that rows tell excess and work, too: the cheapest set of them is the

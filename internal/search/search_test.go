@@ -237,7 +237,7 @@ func TestClimb_AgainstAllSets(t *testing.T) {
 		s.Lesser = f.best.Found && s.sequence[0] < cover.NumLevels && rapid.Bool().Draw(t, "lesser")
 		least, any := cheapest(s, &f.sites[1], nil)
 		for _, e := range []effort{glance, bound, seek, glance} { // with what it has learned
-			if !s.state(1) {
+			if !s.state(1, false) {
 				t.Fatal("a node that lacks something")
 			}
 			in := s.climb(e)
@@ -266,7 +266,7 @@ func TestDig_AgainstAllSets(t *testing.T) {
 		}
 		s.Lesser = f.best.Found && rapid.Bool().Draw(t, "lesser")
 		least, any := cheapest(s, &f.sites[1], nil)
-		if !s.state(1) || !s.climb(glance) {
+		if !s.state(1, false) || !s.climb(glance) {
 			return
 		}
 		switch got := s.dig(); {
@@ -330,7 +330,7 @@ func Example() {
 		f.best.Found, f.best.Node, f.best.Total.Levels = true, 9, cover.Levels{victims: incumbent}
 		fmt.Printf("an incumbent of %d victims\n", incumbent)
 		for n, name := range []string{"a", "b", "c", "c of one kind"} {
-			fmt.Printf("  %s: looked at %t, after prices were sought %t\n", name, f.search.state(int32(n)) && f.search.climb(glance), f.search.climb(seek))
+			fmt.Printf("  %s: looked at %t, after prices were sought %t\n", name, f.search.state(int32(n), false) && f.search.climb(glance), f.search.climb(seek))
 		}
 	}
 	// Output:

@@ -73,7 +73,7 @@ func (s *Search) dig() outcome {
 	if !s.Best.Found {
 		rivals = l.kept
 	}
-	if len(rivals) > mostRows || s.Lesser && x.missed.vain() {
+	if len(rivals) > mostRows || s.Lesser && x.missed.vain() || !s.Lesser && ways(l.units, int64(len(rivals))) > mostSets {
 		return unclear
 	}
 	x.any, x.full, x.found, x.tied = !s.Best.Found, !s.Lesser, false, false
@@ -103,6 +103,17 @@ func (s *Search) dig() outcome {
 		x.missed.note(got != unclear)
 	}
 	return got
+}
+
+// ways returns in how many ways so many units can be dealt out to so many rows, or
+// something above mostSets.
+func ways(units, rows int64) int64 {
+	// Choose rows-1 of units+rows-1. Each step divides without rest.
+	n := int64(1)
+	for k := int64(1); k < rows && n <= mostSets; k++ {
+		n = n * (units + k) / k
+	}
+	return n
 }
 
 // level lists the rows in order, with levels of which none is negative: then those of a
