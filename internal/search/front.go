@@ -1,8 +1,8 @@
 package search
 
 import (
+	"cmp"
 	"container/heap"
-	"slices"
 
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -89,7 +89,7 @@ func (s *Search) Look(n int32) bool {
 		return true
 	}
 	if s.plain && s.site.Exact {
-		switch s.dig() {
+		switch s.dig(mostSets) {
 		case none:
 			if s.Best.Found {
 				return true
@@ -133,10 +133,10 @@ const stateWork = 100
 func (s *Search) state(n int32, rough bool) bool {
 	s.site.Rough = rough
 	s.site.Node = n
-	s.Meter.Pay(stateWork)
 	if !s.Host.State(&s.site, n) {
 		return false
 	}
+	s.Meter.Pay(stateWork)
 	if !s.site.Same {
 		s.ladder.state(&s.site, &s.prices)
 	}
@@ -191,14 +191,17 @@ func (f *frontier) Less(i, j int) bool { return f.s.comparePlaces(&f.rows[i], &f
 // comparePlaces orders prospects by their bounds, and then by how much they promise.
 func (s *Search) comparePlaces(a, b *prospect) int {
 	c := 0
-	if s.plain {
-		c = slices.Compare(a.levels[:], b.levels[:])
-	} else {
-		c = s.compareTo(&a.levels, a.work, &cover.Total{Levels: b.levels, Work: b.work})
+	for _, what := range s.sequence {
+		if what < cover.NumLevels {
+			c = cmp.Compare(a.levels[what], b.levels[what])
+		} else if what == cover.ByWork {
+			c = a.work.Compare(b.work)
+		}
+		if c != 0 {
+			return c
+		}
 	}
 	switch {
-	case c != 0:
-		return c
 	case a.spare != b.spare && a.spare > b.spare || a.spare == b.spare && s.Host.Before(a.node, b.node):
 		return -1
 	}
@@ -217,7 +220,9 @@ func (s *Search) Front(c *Scan) (shown bool) {
 	if len(s.Nodes) > fewNodes {
 		s.Within(s.Meter.Left/sampleShare, func() bool { return s.sample(c) })
 	}
-	shown = s.findProspects(c, 1) && s.searchFront()
+	// What they take must not leave nothing for a search.
+	shown = s.Within(s.Meter.Left/2, func() bool { return s.findProspects(c, 1) })
+	shown = s.searchFront() && shown
 	s.Lesser = false
 	return shown
 }
@@ -240,7 +245,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 	f.s, f.rows = s, f.rows[:0]
 	for i := 0; i < len(s.Nodes); i += every {
 		if s.Exhausted(s.Best.Found) {
-			f.rows = f.rows[:0]
+			heap.Init(f)
 			return false
 		}
 		n := s.Nodes[i]
@@ -248,6 +253,9 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 			continue
 		}
 		if levels, work, ok := s.Bound(n); ok && s.mayBeat(&levels, work) {
+			if s.Lesser {
+				work = cover.Work{} // it plays no part
+			}
 			f.rows = append(f.rows, prospect{levels, work, n, s.ladder.spare})
 		}
 	}
@@ -326,7 +334,7 @@ func (s *Search) refute(n int32) bool {
 			return true
 		}
 		admitted = true
-		if got := s.dig(); got != some {
+		if got := s.dig(mostDug); got != some {
 			return got == none && s.Best.Found
 		}
 		if _, ok := s.Host.Try(&s.site, s.sets.picks); !ok || s.Meter.Over() {
@@ -345,14 +353,8 @@ func (s *Search) Sort(dst []int32, nodes []int32) []int32 {
 			f.rows = append(f.rows, prospect{levels, work, n, 0})
 		}
 	}
-	slices.SortFunc(f.rows, func(a, b prospect) int {
-		if c := s.compareTo(&a.levels, a.work, &cover.Total{Levels: b.levels, Work: b.work}); c != 0 {
-			return c
-		}
-		return a.work.Compare(b.work)
-	})
-	for i := range f.rows {
-		dst = append(dst, f.rows[i].node)
+	for heap.Init(f); len(f.rows) > 0; heap.Pop(f) {
+		dst = append(dst, f.rows[0].node)
 	}
 	return dst
 }

@@ -269,7 +269,7 @@ func TestDig_AgainstAllSets(t *testing.T) {
 		if !s.state(1, false) || !s.climb(glance) {
 			return
 		}
-		switch got := s.dig(); {
+		switch got := s.dig(mostSets); {
 		case got == unclear || !f.best.Found && s.sets.total.Levels != s.ladder.levels:
 		case !f.best.Found:
 			require.Zero(t, compare(s, &s.sets.total, &least))

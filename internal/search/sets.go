@@ -64,23 +64,20 @@ const (
 	some                   // the picks are such a set
 )
 
-// dig looks for the cheapest set of the rows that are kept: of lesser levels than the best
+// dig looks at so many sets, for the cheapest set of the rows that are kept: of lesser levels than the best
 // plan, if only these are wanted, and then any such set is enough.
-func (s *Search) dig() outcome {
+func (s *Search) dig(steps int) outcome {
 	x, l := &s.sets, &s.ladder
 	// Without a best plan those are looked at that may be as cheap as the bound.
 	rivals := l.rivals
 	if !s.Best.Found {
 		rivals = l.kept
 	}
-	if len(rivals) > mostRows || s.Lesser && x.missed.vain() || !s.Lesser && ways(l.units, int64(len(rivals))) > mostSets {
+	if len(rivals) > mostRows || steps == mostDug && x.missed.vain() || !s.Lesser && ways(l.units, int64(len(rivals))) > mostSets {
 		return unclear
 	}
 	x.any, x.full, x.found, x.tied = !s.Best.Found, !s.Lesser, false, false
-	x.steps = mostDug
-	if x.full {
-		x.steps = mostSets
-	}
+	x.steps = steps
 	l.kept = append(l.kept[:0], rivals...)
 	s.level()
 	if x.than = &s.Best.Yardstick; x.any {
@@ -99,7 +96,7 @@ func (s *Search) dig() outcome {
 	case x.steps < 0:
 		got = unclear
 	}
-	if s.Lesser {
+	if steps == mostDug {
 		x.missed.note(got != unclear)
 	}
 	return got
