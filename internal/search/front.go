@@ -287,12 +287,21 @@ func (s *Search) searchFront() (shown bool) {
 			if s.Meter.Left <= 0 {
 				return false
 			}
-			p, spent, all := f.rows[0], false, part >= s.Meter.Left
+			p, spent, all, best := f.rows[0], false, part >= s.Meter.Left, s.Best.Total.Levels
 			done := s.Within(min(part, s.Meter.Left), func() bool {
 				done := s.searchFirst()
 				spent = s.Meter.Left <= 0
 				return done
 			})
+			// With what it has found it goes on at once: it is mostly not all.
+			for !done && spent && !all && s.Best.Node == p.node && s.Best.Total.Levels != best {
+				all, best = part >= s.Meter.Left, s.Best.Total.Levels
+				done = s.Within(min(part, s.Meter.Left), func() bool {
+					done := s.search(&p)
+					spent = s.Meter.Left <= 0
+					return done
+				})
+			}
 			switch {
 			case done:
 			case spent && !all:
@@ -319,6 +328,11 @@ func (s *Search) searchFirst() bool {
 		return true
 	}
 	heap.Pop(&s.front)
+	return s.search(&p)
+}
+
+// search searches a prospect, and reports whether it did so to the end.
+func (s *Search) search(p *prospect) bool {
 	if !s.Lesser {
 		return s.Look(p.node)
 	}
