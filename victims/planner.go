@@ -393,7 +393,7 @@ func (d *decision) allow() {
 
 // exhausted reports whether nothing is left of the budget, or of the present part of it,
 // or the caller ends the decision.
-func (d *decision) exhausted() bool { return d.engine.Exhausted(d.best.Found) }
+func (d *decision) exhausted() bool { return d.engine.Exhausted() }
 
 // affords reports whether a search among so many units can be begun: to make its problem
 // is paid for before anything is shown. What is not begun is not shown.

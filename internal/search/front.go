@@ -78,7 +78,7 @@ func (s *Search) Along(c *Scan) bool {
 // Look looks at a node, and searches it unless bounds tell that it has no plan that is
 // cheaper than the best. It reports whether it has done so to the end.
 func (s *Search) Look(n int32) bool {
-	if s.Exhausted(s.Best.Found) {
+	if s.Exhausted() {
 		return false
 	}
 	if s.Best.Found && n == s.Best.Node && !s.Best.Exact {
@@ -154,7 +154,7 @@ func (s *Search) reaches(n int32, e effort) bool {
 
 // solve searches a node, and reports whether that was to the end, or at least did not take
 // all that is left.
-func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted(s.Best.Found) }
+func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted() }
 
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
@@ -244,7 +244,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 	f := &s.front
 	f.s, f.rows = s, f.rows[:0]
 	for i := 0; i < len(s.Nodes); i += every {
-		if s.Exhausted(s.Best.Found) {
+		if s.Exhausted() {
 			heap.Init(f)
 			return false
 		}

@@ -85,14 +85,6 @@ func (b *Budget) Within(part int64, search func() bool) bool {
 	return done
 }
 
-// Exhausted reports whether nothing is left, or nothing of the present part, or the
-// caller ends the search. Until there is any plan it goes on for a while after its last
-// part, for a plan is better than none.
-func (b *Budget) Exhausted(found bool) bool {
-	m := b.Meter
-	return m.Stopped || m.Left <= 0 && (found || b.Aside > 0 || m.Left <= -b.Overdraw)
-}
-
 // A Search looks for the node with the cheapest plan. Its exported fields pose the
 // problem; the rest is memory. Its zero value is ready for [Search.Reset]. It serves one
 // goroutine at a time.
@@ -131,6 +123,14 @@ func (s *Search) Reset() {
 	s.prices.reset(s.Size, s.Types)
 	s.sets.missed = attempts{}
 	s.Lesser = false
+}
+
+// Exhausted reports whether nothing is left, or nothing of the present part, or the
+// caller ends the search. Until there is any plan it goes on for a while after its last
+// part, for a plan is better than none.
+func (s *Search) Exhausted() bool {
+	m := s.Meter
+	return m.Stopped || m.Left <= 0 && (s.Best.Found || s.Aside > 0 || m.Left <= -s.Overdraw)
 }
 
 // lost returns the work that a unit loses whose work began at an instant, in nanoseconds.
