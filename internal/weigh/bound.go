@@ -113,17 +113,27 @@ func (b *Bound) Worth(amounts, need []int64) (worth int64) {
 // Told reports whether carried prices show that the most rows of interest do not cover a
 // need. It is a part of what [Bound.Fewest] does, for who has many needs to ask about.
 func (b *Bound) Told(q Question) bool {
+	fewest, _ := b.Glance(q)
+	return fewest > q.Most
+}
+
+// Glance returns a number of rows below which none cover a need, by carried prices alone,
+// and how much more so many are worth than the need, by the prices that tell most.
+func (b *Bound) Glance(q Question) (fewest, spare int64) {
 	for k, c := range b.carried {
 		if c == nil {
 			break
 		}
-		if !b.tells(c, &q) {
-			continue
+		count, more := b.glance(c, &q)
+		switch {
+		case count > q.Most:
+			b.promote(k)
+			return count, more
+		case count > fewest || count == fewest && more < spare:
+			fewest, spare = count, more
 		}
-		b.promote(k)
-		return true
 	}
-	return false
+	return fewest, spare
 }
 
 // promote puts carried prices that have told before the others.
@@ -133,8 +143,8 @@ func (b *Bound) promote(k int) {
 	b.carried[0] = c
 }
 
-// tells is Told for one of the carried prices.
-func (b *Bound) tells(c *tops, q *Question) bool {
+// glance is Glance by one of the carried prices.
+func (b *Bound) glance(c *tops, q *Question) (count, spare int64) {
 	need, most := q.Need, q.Most
 	b.use(c, need)
 	rest := b.Worth(need, need)
@@ -160,8 +170,8 @@ func (b *Bound) tells(c *tops, q *Question) bool {
 		}
 	}
 	b.Work += int64((b.Len()-b.held)*(2+b.Dims) + len(b.top))
-	count, _ := b.count(rest, most)
-	return count > most
+	count, spare, _ = b.count(rest, most)
+	return count, spare
 }
 
 // use sets carried prices, so that sums over a need stay in range.
@@ -208,21 +218,23 @@ func (b *Bound) insert(x pick, most, total int64) int64 {
 }
 
 // count returns how many of the rows of most worth are worth what is lacking, most+1 if so
-// many are not, and by how much most of them exceed it.
-func (b *Bound) count(rest, most int64) (count, slack int64) {
+// many are not, and by how much they exceed it, and most of them do.
+func (b *Bound) count(rest, most int64) (count, spare, slack int64) {
 	left := most
 	for _, x := range b.top {
 		take := min(b.copies(x, most), left)
 		if rest > 0 {
-			count += min((rest-1)/x.worth+1, take)
+			n := min((rest-1)/x.worth+1, take)
+			count += n
+			spare = max(n*x.worth-rest, 0)
 		}
 		rest -= take * x.worth
 		left -= take
 	}
 	if rest > 0 {
-		return most + 1, 0
+		return most + 1, 0, -rest
 	}
-	return count, -rest
+	return count, spare, -rest
 }
 
 // Fewest returns a number of rows below which none cover a need, or one more than are of
@@ -308,7 +320,8 @@ func (b *Bound) weigh(need []int64, most int64) (count, slack int64) {
 		total = b.insert(*x, most, total)
 	}
 	b.Work += int64(len(b.kept) * (4 + b.Dims))
-	return b.count(b.Worth(need, need), most)
+	count, _, slack = b.count(b.Worth(need, need), most)
+	return count, slack
 }
 
 // give works out what the rows of most worth have, each no more than is needed, and reports
@@ -372,6 +385,14 @@ func (b *Bound) turn(need []int64, round int64) {
 		b.price[t] = min(max(price, 1), heaviest/v)
 	}
 }
+
+// CarryEven carries even prices for a need: the first to be asked if no others are known.
+func (b *Bound) CarryEven(need []int64) {
+	b.begin(&Question{Need: need, Out: nobody})
+	b.carry()
+}
+
+func nobody(int32) bool { return true }
 
 // carry carries the prices, in place of the oldest success if there are many. If rows are
 // held it looks at all of them, once.
