@@ -86,8 +86,8 @@ func (d bounder) searchBounded() {
 	// node by node would take the budget before there is any good plan.
 	var s scan
 	allowed := d.trial.meter.Left
-	if d.joint.applies() {
-		d.trial.lesser = d.joint.search()
+	if j := d.jointSearch(); j.applies() {
+		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.
 		if d.trial.lesser || d.best.found && d.best.total.Levels[LevelOptedOut] == 0 {
 			d.finish(&s, allowed/lastShare)

@@ -246,7 +246,6 @@ type parts struct {
 	bounds     bounder
 	inSequence sequenceBounder
 	headroom   headroomSearch
-	joint      jointSearch
 	hearing    hearing
 	refusing   refuser
 	inquiry    inquiry
@@ -289,7 +288,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, jointSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
+	d.parts = parts{gate{d}, bounder{d}, sequenceBounder{d}, headroomSearch{d}, hearing{d}, refuser{d}, inquiry{d}}
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil

@@ -15,6 +15,7 @@ type Bound struct {
 	Turns int
 
 	held    int               // the first rows, which are the same for all needs; see Hold
+	base    tops              // the prices that they are held by
 	carried [numCarried]*tops // prices that have told, the most recent success first
 	memory  [numCarried]tops
 
@@ -84,13 +85,15 @@ func (b *Bound) Forget() { b.carried = [numCarried]*tops{} }
 // Hold makes the rows so far those that all needs share, so that each need is asked about
 // them and about what is added to them. What they are worth at carried prices is worked out
 // once: then to ask at those costs no look at each of them. [Bound.Release] takes the
-// others away.
+// others away. The first prices to be carried are those given, for as long as rows are held;
+// see [Bound.Base].
 //
 // They must have no more of any dimension than the needs that will be asked, or what
 // carried prices tell is less than it could be; it is never wrong.
-func (b *Bound) Hold() {
+func (b *Bound) Hold(prices []int64) {
 	b.Forget()
 	b.held = b.Len()
+	b.note(&b.base, prices)
 }
 
 // Release leaves only the rows that are held.
@@ -120,11 +123,16 @@ func (b *Bound) Told(q Question) bool {
 // Glance returns a number of rows below which none cover a need, by carried prices alone,
 // and how much more so many are worth than the need, by the prices that tell most.
 func (b *Bound) Glance(q Question) (fewest, spare int64) {
+	if b.held > 0 {
+		if fewest, spare, _ = b.glance(&b.base, &q); fewest > q.Most {
+			return fewest, spare
+		}
+	}
 	for k, c := range b.carried {
 		if c == nil {
 			break
 		}
-		count, more := b.glance(c, &q)
+		count, more, _ := b.glance(c, &q)
 		switch {
 		case count > q.Most:
 			b.promote(k)
@@ -143,8 +151,19 @@ func (b *Bound) promote(k int) {
 	b.carried[0] = c
 }
 
-// glance is Glance by one of the carried prices.
-func (b *Bound) glance(c *tops, q *Question) (count, spare int64) {
+// Base is Glance by the prices that rows are held by. It also returns what a row is worth at
+// least that is in any set of so many rows that covers the need: if other rows are worth
+// less, the need can do without them, whatever they are.
+func (b *Bound) Base(q Question) (fewest, spare, least int64) {
+	fewest, spare, slack := b.glance(&b.base, &q)
+	if n := len(b.top); n > 0 && b.total(q.Most) >= q.Most {
+		least = b.top[n-1].worth - slack
+	}
+	return fewest, spare, least
+}
+
+// glance is Glance by some prices.
+func (b *Bound) glance(c *tops, q *Question) (count, spare, slack int64) {
 	need, most := q.Need, q.Most
 	b.use(c, need)
 	rest := b.Worth(need, need)
@@ -170,8 +189,7 @@ func (b *Bound) glance(c *tops, q *Question) (count, spare int64) {
 		}
 	}
 	b.Work += int64((b.Len()-b.held)*(2+b.Dims) + len(b.top))
-	count, spare, _ = b.count(rest, most)
-	return count, spare
+	return b.count(rest, most)
 }
 
 // use sets carried prices, so that sums over a need stay in range.
@@ -253,6 +271,12 @@ func (b *Bound) Fewest(q Question) (fewest int64) {
 	return fewest
 }
 
+// Narrow turns prices only to leave rows out; see [Bound.Fits].
+func (b *Bound) Narrow(q Question) {
+	b.begin(&q)
+	b.seek(q.Need, q.Most, -1)
+}
+
 // Fits yields the rows that are left after a question that has not shown that most rows are
 // too few: all others are in no set of most rows that covers the need.
 func (b *Bound) Fits(yield func(row int32) bool) {
@@ -264,7 +288,8 @@ func (b *Bound) Fits(yield func(row int32) bool) {
 }
 
 // seek turns prices until they show that most rows do not cover a need, or a few do, which
-// are picked then, or no more rows are left than few.
+// are picked then, or no more rows are left than few. If few is negative it does not end if
+// some do.
 func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 	turns := b.Turns
 	if turns == 0 {
@@ -277,7 +302,8 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 			b.carry()
 			return most + 1, false
 		}
-		if b.give(need, most) {
+		if b.give(need, most) && few >= 0 {
+			b.pick(most)
 			return fewest, true
 		}
 		if b.fix(most, slack); int64(len(b.kept)) <= few {
@@ -293,14 +319,7 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 
 // begin sets even prices, and leaves in who is not out.
 func (b *Bound) begin(q *Question) {
-	b.price = b.price[:0]
-	for _, v := range q.Need {
-		price := int64(0)
-		if v > 0 {
-			price = even / v
-		}
-		b.price = append(b.price, price)
-	}
+	b.Even(q.Need)
 	b.kept, b.picks = b.kept[:0], b.picks[:0]
 	for i := range int32(b.Len()) {
 		if q.leaves(i) {
@@ -325,7 +344,7 @@ func (b *Bound) weigh(need []int64, most int64) (count, slack int64) {
 }
 
 // give works out what the rows of most worth have, each no more than is needed, and reports
-// whether they cover the need. If so they are picked.
+// whether they cover the need.
 func (b *Bound) give(need []int64, most int64) bool {
 	b.given = rows.Zeros(b.given, b.Dims)
 	left, enough := most, true
@@ -339,26 +358,23 @@ func (b *Bound) give(need []int64, most int64) bool {
 	for t, v := range need {
 		enough = enough && b.given[t] >= v
 	}
-	left = most
-	for i := 0; enough && i < len(b.top); i++ {
-		take := min(b.copies(b.top[i], most), left)
-		left -= take
-		for range take {
-			b.picks = append(b.picks, b.top[i].row)
+	return enough
+}
+
+// pick picks the rows of most worth.
+func (b *Bound) pick(most int64) {
+	for _, x := range b.top {
+		for range min(b.copies(x, most), most-int64(len(b.picks))) {
+			b.picks = append(b.picks, x.row)
 		}
 	}
-	return enough
 }
 
 // fix leaves out the rows that no set of most rows can have that covers the need: such a
 // set has all but one of the rows of most worth at best, and what these exceed the need by
 // is the slack.
 func (b *Bound) fix(most, slack int64) {
-	total := int64(0)
-	for _, x := range b.top {
-		total += b.copies(x, most)
-	}
-	if total < most {
+	if b.total(most) < most {
 		return // there is room for others
 	}
 	least := b.top[len(b.top)-1].worth - slack
@@ -369,6 +385,14 @@ func (b *Bound) fix(most, slack int64) {
 		}
 	}
 	b.kept = kept
+}
+
+// total returns how many rows the list of those of most worth stands for.
+func (b *Bound) total(most int64) (total int64) {
+	for _, x := range b.top {
+		total += b.copies(x, most)
+	}
+	return total
 }
 
 // turn raises the prices of dimensions of which too little was given, and lowers the
@@ -386,16 +410,29 @@ func (b *Bound) turn(need []int64, round int64) {
 	}
 }
 
-// CarryEven carries even prices for a need: the first to be asked if no others are known.
-func (b *Bound) CarryEven(need []int64) {
-	b.begin(&Question{Need: need, Out: nobody})
-	b.carry()
+// Even returns even prices for a need. They are good until the next question.
+func (b *Bound) Even(need []int64) []int64 {
+	b.price = b.price[:0]
+	for _, v := range need {
+		price := int64(0)
+		if v > 0 {
+			price = even / v
+		}
+		b.price = append(b.price, price)
+	}
+	return b.price
 }
 
-func nobody(int32) bool { return true }
+// Carried returns the prices of the last success, or false if there was none. They are good
+// until the next question.
+func (b *Bound) Carried() ([]int64, bool) {
+	if b.carried[0] == nil {
+		return nil, false
+	}
+	return b.carried[0].price, true
+}
 
-// carry carries the prices, in place of the oldest success if there are many. If rows are
-// held it looks at all of them, once.
+// carry carries the prices, in place of the oldest success if there are many.
 func (b *Bound) carry() {
 	last := b.carried[numCarried-1]
 	for k := range b.memory {
@@ -408,21 +445,23 @@ func (b *Bound) carry() {
 	}
 	copy(b.carried[1:], b.carried[:numCarried-1])
 	b.carried[0] = last
-	last.price, last.rows, last.all = append(last.price[:0], b.price...), last.rows[:0], true
-	if b.held == 0 {
-		return
-	}
-	b.top, last.rows = last.rows, b.top
+	b.note(last, b.price)
+}
+
+// note notes prices, and which of the held rows are worth most at them.
+func (b *Bound) note(x *tops, prices []int64) {
+	x.price, x.rows, x.all = append(x.price[:0], prices...), x.rows[:0], true
+	b.top, x.rows = x.rows, b.top
 	total := int64(0)
 	for i := range int32(b.held) {
 		worth := int64(0)
 		for t, v := range b.Row(i) {
-			worth += v * b.price[t]
+			worth += v * x.price[t]
 		}
 		before := len(b.top)
 		total = b.insert(pick{worth, i}, numTops, total)
-		last.all = last.all && (worth == 0 || len(b.top) > before)
+		x.all = x.all && (worth == 0 || len(b.top) > before)
 	}
-	b.top, last.rows = last.rows, b.top
+	b.top, x.rows = x.rows, b.top
 	b.Work += int64(b.held * b.Dims)
 }

@@ -22,25 +22,25 @@ func drawSmall(t *rapid.T) *small {
 	x := &small{}
 	dims := rapid.IntRange(1, 4).Draw(t, "dimensions")
 	rows := rapid.IntRange(0, 8).Draw(t, "rows")
-	x.held = rapid.IntRange(0, rows).Draw(t, "held")
+	x.held = rapid.IntRange(0, max(rows-1, 0)).Draw(t, "held")
 	x.b.Reset(dims)
 	amount := rapid.SampledFrom([]int64{0, 1, 2, 3, 5, 8, 1000, 1 << weigh.Bits})
-	for i := range rows {
-		if i == x.held && i > 0 {
-			x.b.Hold()
-		}
-		row := x.b.Add(rapid.Int32Range(1, 3).Draw(t, "copies"))
-		for k := range row {
-			row[k] = amount.Draw(t, "amount")
-		}
-		x.values = append(x.values, rapid.SampledFrom([]int64{0, 1, 2, 7, 1 << 40}).Draw(t, "value"))
-	}
 	for range rapid.IntRange(1, 4).Draw(t, "needs") {
 		need := make([]int64, dims)
 		for k := range need {
 			need[k] = amount.Draw(t, "need")
 		}
 		x.needs = append(x.needs, need)
+	}
+	for i := range rows {
+		if i == x.held && i > 0 {
+			x.b.Hold(x.b.Even(x.needs[0]))
+		}
+		row := x.b.Add(rapid.Int32Range(1, 3).Draw(t, "copies"))
+		for k := range row {
+			row[k] = amount.Draw(t, "amount")
+		}
+		x.values = append(x.values, rapid.SampledFrom([]int64{0, 1, 2, 7, 1 << 40}).Draw(t, "value"))
 	}
 	return x
 }
@@ -82,6 +82,11 @@ func againstAll(t *rapid.T) {
 			if x.b.Told(weigh.Question{Need: need, Most: most}) {
 				require.Greater(t, count, most)
 			}
+			if x.held > 0 {
+				fewest, _, least := x.b.Base(weigh.Question{Need: need, Most: most})
+				require.LessOrEqual(t, fewest, count)
+				x.dearest(t, need, most, least)
+			}
 			fewest := x.b.Fewest(weigh.Question{Need: need, Most: most})
 			require.LessOrEqual(t, fewest, count)
 			require.LessOrEqual(t, fewest, most+1)
@@ -107,6 +112,17 @@ func againstAll(t *rapid.T) {
 				t.Fatal("so few sets take no time")
 			}
 		}
+	}
+}
+
+// dearest: what is worth less than least at base prices is in no set of so many rows.
+func (x *small) dearest(t *rapid.T, need []int64, most, least int64) {
+	kept := map[int32]bool{}
+	for i := range int32(x.b.Len()) {
+		kept[i] = x.b.Worth(x.b.Row(i), need) >= least
+	}
+	if count, _ := x.least(need); count <= most {
+		require.LessOrEqual(t, x.without(need, kept), most)
 	}
 }
 
@@ -225,8 +241,8 @@ func TestHold(t *testing.T) {
 	for range 1000 {
 		copy(b.Add(1), []int64{0, 0, 10})
 	}
-	b.Hold()
 	need := []int64{10, 10, 30}
+	b.Hold(b.Even(need))
 	ask := func(row []int64) int64 {
 		b.Release()
 		copy(b.Add(2), row)
@@ -265,7 +281,7 @@ func TestNoAllocs(t *testing.T) {
 		if len(values) < b.Len() {
 			values = make([]int64, b.Len())
 		}
-		b.Hold()
+		b.Hold(b.Even(need))
 		copy(b.Add(1), []int64{4, 4})
 		for most := range int64(8) {
 			b.Fewest(weigh.Question{Need: need, Most: most})

@@ -1,0 +1,236 @@
+package victims
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// Of the tasks that make headroom elsewhere than on the node of a plan, few are of interest:
+// those that are worth most at good prices; see package weigh. One pass over all tasks finds
+// them. What they are worth has nothing to do with any node, and so they serve all nodes. A
+// node whose plans need somebody who is worth more than all that were left out needs
+// nobody else; that is reduced-cost fixing, and is asked of each node.
+
+// outsiders are tasks that make headroom, whatever node they are on, the first of many that
+// are alike. Memory is reused.
+type outsiders struct {
+	rows     []outsider
+	cut      int64   // nobody else is worth more
+	prefix   []int64 // the levels before the number of victims of a plan that may have them
+	levels   []int32 // by leaf: the level of its tasks, or noLevel
+	limit    int     // how many there are at most
+	copies   int32   // how many that are alike
+	seen     []alikeSlot
+	distinct int
+	draft    []int64
+	closed   []NodeID
+	met      int // how many tasks were looked at
+
+	leastPriority int32 // of all tasks
+}
+
+// An outsider is a task, and what it is worth.
+type outsider struct {
+	worth    int64
+	id       TaskID
+	node     NodeID
+	level    int32 // see shortage
+	priority int32
+	flags    flags
+}
+
+// An alikeSlot counts tasks of one size and level.
+type alikeSlot struct {
+	first TaskID
+	count int32 // 0 is empty
+}
+
+// noLevel is that of leaves whose tasks make no headroom, or may not go.
+const noLevel = math.MaxInt32
+
+const (
+	// mostOutsiders is how many tasks elsewhere a node is searched with at most, and
+	// sampleOutsiders how many at first. They are not measured.
+	mostOutsiders, sampleOutsiders = 1 << 10, 1 << 7
+	// alikeSlots is how many sizes are told apart, twice.
+	alikeSlots = 1 << 14
+)
+
+// gather gathers those that are worth most at some prices, on every n-th node, and makes
+// them the rows that all nodes share.
+func (j *jointSearch) gather(prices []int64, every int) {
+	d, x := j.d, &j.outside
+	j.prices = append(j.prices[:0], prices...)
+	x.reset(d, every)
+	for from := 0; ; {
+		for i := from; i < len(d.c.order) && !d.trial.meter.Over(); i += every {
+			j.gatherNode(d.c.order[i])
+		}
+		// Of a sample that has too few it takes more nodes, between those that it has.
+		if every == 1 || x.met >= sampleTasks {
+			break
+		}
+		if from > 0 {
+			every /= 2
+		}
+		from = every / 2
+		if from == 0 {
+			break
+		}
+	}
+	if every == 1 {
+		// Tasks on closed nodes count as well.
+		x.closed = d.c.ClosedNodes(x.closed[:0])
+		slices.SortFunc(x.closed, func(a, b NodeID) int { return strings.Compare(d.c.nodes[a].name, d.c.nodes[b].name) })
+		for _, n := range x.closed {
+			j.gatherNode(n)
+		}
+	}
+	x.trim()
+	j.bound.Reset(len(j.dims) + 1)
+	for i := range x.rows {
+		j.fill(j.bound.Add(1), d.c.size(x.rows[i].id), jointTask{x.rows[i].level, false})
+	}
+	j.bound.Hold(j.prices)
+	j.kinds, j.vain = j.kinds[:0], 0
+	j.pay()
+}
+
+// reset makes it empty. It is for plans that are as good as the best in the levels before
+// the number of victims.
+func (x *outsiders) reset(d *decision, every int) {
+	x.rows, x.cut, x.met, x.distinct = x.rows[:0], 0, 0, 0
+	x.limit = mostOutsiders
+	if every > 1 {
+		x.limit = sampleOutsiders
+	}
+	x.leastPriority = math.MaxInt32
+	for n := range d.c.digest.gauges {
+		x.leastPriority = min(x.leastPriority, d.c.digest.gauges[n].minPriority)
+	}
+	best := &d.best.total.Levels
+	x.prefix = append(x.prefix[:0], best[:LevelVictims]...)
+	// Those on the node of a plan are not elsewhere, so there have to be more.
+	x.copies = int32(min(best[LevelVictims], mostJoint))
+	for n := range d.c.nodes {
+		x.copies = max(x.copies, int32(best[LevelVictims])+int32(len(d.c.nodes[n].tasks)))
+	}
+	if len(x.seen) == 0 {
+		x.seen = make([]alikeSlot, alikeSlots)
+	}
+	clear(x.seen)
+	x.levels = x.levels[:0]
+	for range d.tree.Len() {
+		x.levels = append(x.levels, noLevel)
+	}
+	for w := range d.tree.Leaves(queue.Root) {
+		if leaf := &d.eligible.leaves[w]; leaf.veto == 0 && int(leaf.level) <= d.needs.widest {
+			x.levels[w] = leaf.level
+		}
+	}
+}
+
+// gatherNode gathers those of a node.
+func (j *jointSearch) gatherNode(n NodeID) {
+	d, x, digest := j.d, &j.outside, &j.d.c.digest.nodes[n]
+	there := d.elsewhere()
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		if !j.allows(l.flags, l.priority) {
+			continue
+		}
+		size, last, worth := digest.size(i, d.c.types), int32(noLevel), int64(0)
+		for k := l.first; k < l.end; k++ {
+			level := x.levels[digest.leaves[k]]
+			if level == noLevel {
+				continue
+			}
+			if x.met++; level != last {
+				last, worth = level, j.worth(size, level)
+			}
+			// The caller and most rules are asked about those only that have come so far.
+			if id := digest.ids[k]; worth > x.cut && d.candidate(id, &there) && x.isNew(d, id, level) {
+				x.rows = append(x.rows, outsider{worth, id, n, level, l.priority, l.flags})
+			}
+		}
+		if len(x.rows) > 2*x.limit {
+			x.trim()
+		}
+	}
+	d.trial.pay(int64(len(digest.lanes)*len(j.dims) + len(digest.ids)))
+}
+
+// worth returns what a task elsewhere is worth.
+func (j *jointSearch) worth(size resources.Vector, level int32) (worth int64) {
+	for k := range j.dims {
+		if r := &j.dims[k]; r.head >= 0 && level <= int32(r.head) {
+			worth += r.scale.Has(size[r.typ]) * j.prices[k]
+		}
+	}
+	return worth
+}
+
+// isNew reports whether there are few tasks of a size and level so far, and counts one more.
+//
+// If tasks come in a few shapes, thousands of rows would be alike.
+func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
+	size := d.c.size(id)
+	h := uint64(14695981039346656037) ^ uint64(uint32(level)) // FNV-1a by words
+	for _, v := range size {
+		h = (h ^ uint64(v)) * 1099511628211
+		h ^= h >> 29
+	}
+	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
+		s := &x.seen[i]
+		switch {
+		case s.count == 0:
+			if x.distinct == alikeSlots/2 {
+				return true // hardly two are alike
+			}
+			x.distinct++
+			*s = alikeSlot{id, 1}
+			return true
+		case d.eligible.leaves[d.c.tasks[s.first].leaf].level == level && slices.Equal(d.c.size(s.first), size):
+			s.count++
+			return s.count <= x.copies
+		}
+	}
+}
+
+// trim leaves out those that are worth least.
+func (x *outsiders) trim() {
+	slices.SortStableFunc(x.rows, func(a, b outsider) int { return cmp.Compare(b.worth, a.worth) })
+	if len(x.rows) > x.limit {
+		x.cut = max(x.cut, x.rows[x.limit].worth)
+		x.rows = x.rows[:x.limit]
+	}
+}
+
+// complete reports whether a node needs nobody elsewhere but these for a plan of so many
+// victims, which would be as good as the best in all levels before that.
+func (j *jointSearch) complete(p *prospect, most int64) bool {
+	x := &j.outside
+	if !slices.Equal(x.prefix, j.d.best.total.Levels[:LevelVictims]) {
+		return false // others are allowed now
+	}
+	if x.cut == 0 {
+		return true
+	}
+	_, _, least := j.bound.Base(j.question(p, most))
+	return least > x.cut
+}
+
+// within reports whether no amount is more than that beside it.
+func within(a, b []int64) bool {
+	for k, v := range a {
+		if v > b[k] {
+			return false
+		}
+	}
+	return true
+}
