@@ -19,12 +19,14 @@ import (
 // outsiders are tasks that make headroom, whatever node they are on, the first of many that
 // are alike. Memory is reused.
 type outsiders struct {
-	rows     []outsider
-	cut      int64   // nobody else is worth more
-	prefix   []int64 // the levels before the number of victims of a plan that may have them
-	levels   []int32 // by leaf: the level of its tasks, or noLevel
-	limit    int     // how many there are at most
-	copies   int32   // how many that are alike
+	rows     []outsider // group by group
+	groups   []int32    // the first row of each group of those that are alike, and the end
+	onNode   []int32    // rows by node
+	cut      int64      // nobody else is worth more
+	prefix   []int64    // the levels before the number of victims of a plan that may have them
+	levels   []int32    // by leaf: the level of its tasks, or noLevel
+	limit    int        // how many there are at most
+	copies   int32      // how many that are alike
 	seen     []alikeSlot
 	distinct int
 	draft    []int64
@@ -42,6 +44,7 @@ type outsider struct {
 	level    int32 // see shortage
 	priority int32
 	flags    flags
+	group    int32 // the row of the bound that it is a copy of
 }
 
 // An alikeSlot counts tasks of one size and level.
@@ -92,11 +95,14 @@ func (j *jointSearch) gather(prices []int64, every int) {
 		}
 	}
 	x.trim()
+	x.group(d)
 	j.bound.Reset(len(j.dims) + 1)
-	for i := range x.rows {
-		j.fill(j.bound.Add(1), d.c.size(x.rows[i].id), jointTask{x.rows[i].level, false})
+	for g := range len(x.groups) - 1 {
+		first := &x.rows[x.groups[g]]
+		j.fill(j.bound.Add(x.groups[g+1]-x.groups[g]), d.c.size(first.id), jointTask{first.level, false})
 	}
 	j.bound.Hold(j.prices)
+	j.node = -1
 	j.kinds, j.vain = j.kinds[:0], 0
 	j.pay()
 }
@@ -155,7 +161,7 @@ func (j *jointSearch) gatherNode(n NodeID) {
 			}
 			// The caller and most rules are asked about those only that have come so far.
 			if id := digest.ids[k]; worth > x.cut && d.candidate(id, &there) && x.isNew(d, id, level) {
-				x.rows = append(x.rows, outsider{worth, id, n, level, l.priority, l.flags})
+				x.rows = append(x.rows, outsider{worth, id, n, level, l.priority, l.flags, 0})
 			}
 		}
 		if len(x.rows) > 2*x.limit {
@@ -208,6 +214,62 @@ func (x *outsiders) trim() {
 	if len(x.rows) > x.limit {
 		x.cut = max(x.cut, x.rows[x.limit].worth)
 		x.rows = x.rows[:x.limit]
+	}
+}
+
+// group puts those that are alike next to each other.
+func (x *outsiders) group(d *decision) {
+	compare := func(a, b *outsider) int {
+		if a.worth != b.worth {
+			return cmp.Compare(b.worth, a.worth)
+		}
+		return cmp.Or(
+			cmp.Compare(a.level, b.level), cmp.Compare(a.priority, b.priority), cmp.Compare(a.flags, b.flags),
+			slices.Compare(d.c.size(a.id), d.c.size(b.id)),
+		)
+	}
+	slices.SortStableFunc(x.rows, func(a, b outsider) int { return compare(&a, &b) })
+	x.groups, x.onNode = x.groups[:0], x.onNode[:0]
+	for i := range x.rows {
+		if i == 0 || compare(&x.rows[i-1], &x.rows[i]) != 0 {
+			x.groups = append(x.groups, int32(i))
+		}
+		x.rows[i].group = int32(len(x.groups) - 1)
+		x.onNode = append(x.onNode, int32(i))
+	}
+	x.groups = append(x.groups, int32(len(x.rows)))
+	slices.SortFunc(x.onNode, func(a, b int32) int { return cmp.Or(cmp.Compare(x.rows[a].node, x.rows[b].node), cmp.Compare(a, b)) })
+}
+
+// first returns the first task of a row of the bound, which is like the others.
+func (x *outsiders) first(row int32) *outsider { return &x.rows[x.groups[row]] }
+
+// len returns the number of rows of the bound that they are.
+func (x *outsiders) len() int { return len(x.groups) - 1 }
+
+// next appends to ids, of the tasks of a row of the bound that are not on a node, the first
+// that is not the last of ids or before it.
+func (x *outsiders) next(ids []TaskID, row int32, n NodeID) []TaskID {
+	all := x.rows[x.groups[row]:x.groups[row+1]]
+	if k := len(ids); k > 0 {
+		if i := slices.IndexFunc(all, func(y outsider) bool { return y.id == ids[k-1] }); i >= 0 {
+			all = all[i+1:]
+		}
+	}
+	for i := range all {
+		if all[i].node != n {
+			return append(ids, all[i].id)
+		}
+	}
+	return ids
+}
+
+// leaveOut takes the tasks on a node off the copies of rows, or puts them back: on the node
+// itself they have rows of their own.
+func (x *outsiders) leaveOut(copies []int32, n NodeID, times int32) {
+	i, _ := slices.BinarySearchFunc(x.onNode, n, func(i int32, n NodeID) int { return cmp.Compare(x.rows[i].node, n) })
+	for ; i < len(x.onNode) && x.rows[x.onNode[i]].node == n; i++ {
+		copies[x.rows[x.onNode[i]].group] -= times
 	}
 }
 

@@ -40,6 +40,7 @@ type jointSearch struct {
 	dims   []jointDim
 	bound  weigh.Bound // the tasks elsewhere, and those of a node
 	prices []int64     // by which those elsewhere were gathered
+	node   NodeID      // whose tasks are not among those elsewhere, or -1
 	need   []int64
 	ids    []TaskID // by row of the bound, of those on the node that is looked at
 	tied   bool     // see tie
@@ -50,6 +51,7 @@ type jointSearch struct {
 	kindsOf cover.Levels // the levels before the number of victims, of the best when they were learnt
 	vain    int          // how many were none
 	draft   []int64      // the kinds of a node
+	left    []int32      // by kind: how many
 
 	rest      []int32  // scratch: rows
 	elsewhere []TaskID // scratch

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -11,19 +12,24 @@ import (
 // What a joint search does on one node: it raises its bound by carried prices and nogoods,
 // turns prices for it, and tries covers by the few tasks that are left.
 
-// A kindNogood is a need that no set of victims covers, in however large numbers a node has
-// tasks like its own. Nodes are alike if tasks come in few shapes, so that it tells of many.
+// A kindNogood is a need that no set of victims covers. It counts how many tasks a node has
+// of each kind that makes headroom; of the others it may have any number. Nodes are alike if
+// tasks come in few shapes, so that it tells of many.
 type kindNogood struct {
-	need  []int64
-	most  int64   // victims
-	kinds []int64 // the amounts of each kind
+	need   []int64
+	most   int64   // victims
+	kinds  []int64 // the amounts of each kind
+	counts []int32 // by kind; anyNumber of those that make no headroom
 }
 
 const (
 	// kindsAtMost is how many kinds a nogood has at most, and kindTries how many are sought
 	// in vain before they are given up. Neither is measured.
-	kindsAtMost = 16
-	kindTries   = 8
+	kindsAtMost = 24
+	kindTries   = 16
+	anyNumber   = math.MaxInt32
+	// coverSteps is how many steps a search for a cover has at least.
+	coverSteps = 1 << 10
 	// mostItems is how many tasks a search on a node has at most. With more than that a
 	// search by classes would take its time to be built, and hardly ever come to an end.
 	mostItems = 2 * thinTo
@@ -34,18 +40,30 @@ func (j *jointSearch) question(p *prospect, most int64) weigh.Question {
 	short := j.d.scratch.short
 	j.d.nodeNeed(short, p.node)
 	j.needOf(short, p.here)
-	others, node := j.outside.rows, p.node
 	return weigh.Question{Need: j.need, Most: most, Out: func(row int32) bool {
-		// Tasks of the node itself have rows of their own.
-		return int(row) < len(others) && (others[row].node == node || !j.allows(others[row].flags, others[row].priority))
+		if int(row) >= j.outside.len() {
+			return false
+		}
+		x := j.outside.first(row)
+		return !j.allows(x.flags, x.priority)
 	}}
+}
+
+// stand leaves of the rows those elsewhere than on a node.
+func (j *jointSearch) stand(n NodeID) {
+	j.bound.Release()
+	if j.node >= 0 {
+		j.outside.leaveOut(j.bound.Copies, j.node, -1)
+	}
+	j.node = n
+	j.outside.leaveOut(j.bound.Copies, n, 1)
 }
 
 // sketch makes rows of the tasks on a node that a plan may have, those that are alike and
 // next to each other one. Only a few rules are asked, so that there may be too many.
 func (j *jointSearch) sketch(n NodeID) {
 	d, digest := j.d, &j.d.c.digest.nodes[n]
-	j.bound.Release()
+	j.stand(n)
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
 		if !j.allows(l.flags, l.priority) {
@@ -105,12 +123,15 @@ func (j *jointSearch) examine(p *prospect) bool {
 	most, ok := j.most(p)
 	j.sketch(p.node)
 	told := ok && j.complete(p, most)
+	if told {
+		if j.learnKinds(p, most) {
+			dbgN["kinds"]++
+			return true
+		}
+		j.sketch(p.node)
+	}
 	if ok && j.bound.Fewest(j.question(p, most)) > most {
 		dbgN["fewest"]++
-		return told
-	}
-	if told && j.learnKinds(p, most) {
-		dbgN["kinds"]++
 		return told
 	}
 	for j.collect(p); ok; most, ok = j.most(p) {
@@ -131,13 +152,13 @@ func (j *jointSearch) examine(p *prospect) bool {
 	if ok {
 		j.bound.Narrow(j.question(p, most))
 		for row := range j.bound.Fits {
-			j.rest = append(j.rest, row)
+			j.leave(row, most)
 		}
 	} else {
 		out := j.question(p, 0).Out
 		for row := range int32(j.bound.Len()) {
 			if !out(row) {
-				j.rest = append(j.rest, row)
+				j.leave(row, mostJoint)
 			}
 		}
 	}
@@ -150,9 +171,18 @@ func (j *jointSearch) examine(p *prospect) bool {
 	return x
 }
 
+// leave leaves the tasks of a row for a search, no more than so many.
+func (j *jointSearch) leave(row int32, most int64) {
+	for range min(int64(j.bound.Copies[row]), most) {
+		j.rest = append(j.rest, row)
+	}
+}
+
 // steps is how many steps a search for a cover may take: the budget of the node is for what
 // comes after it as well.
-func (j *jointSearch) steps() int64 { return j.d.trial.meter.Left / int64(16*len(j.need)) }
+func (j *jointSearch) steps() int64 {
+	return max(j.d.trial.meter.Left/int64(16*len(j.need)), coverSteps)
+}
 
 // collect makes rows of the tasks on a node that may go, one each: all rules about a single
 // task are asked.
@@ -160,7 +190,7 @@ func (j *jointSearch) collect(p *prospect) {
 	d, digest := j.d, &j.d.c.digest.nodes[p.node]
 	s := d.siteOf(p.node)
 	j.tie(p)
-	j.bound.Release()
+	j.stand(p.node)
 	j.ids = j.ids[:0]
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
@@ -188,14 +218,14 @@ func (j *jointSearch) attempt(p *prospect, of []int32) bool {
 	u.reset()
 	here, there := d.scratch.taken[:0], j.elsewhere[:0]
 	for _, row := range of {
-		if k := int(row) - len(j.outside.rows); k >= 0 {
+		if k := int(row) - j.outside.len(); k >= 0 {
 			here = append(here, j.ids[k])
 		} else {
-			there = append(there, j.outside.rows[row].id)
+			there = j.outside.next(there, row, p.node)
 		}
 	}
 	// Those on the node all stay: they are few, and may meet both needs.
-	thinned := len(of) > mostItems
+	thinned := len(here)+len(there) > mostItems
 	if d.scratch.taken, j.elsewhere = here, there; thinned {
 		there = d.pool.thin(d, there)
 	}
@@ -233,31 +263,36 @@ func (u *unitSet) unbind() {
 
 // knows reports whether a nogood shows that the node of the last question, the tasks of
 // which are sketched, has no plan with so many victims: it lacks as much as that of the
-// nogood, or more, and none of its tasks has more than some kind there.
+// nogood, or more, and has no tasks but such as are there, and no more of them.
 func (j *jointSearch) knows(most int64) bool {
 	j.forgetKinds()
 	return slices.ContainsFunc(j.kinds, func(x kindNogood) bool {
 		if most > x.most || !within(x.need, j.need) {
 			return false
 		}
-		for i := len(j.outside.rows); i < j.bound.Len(); i++ {
-			if !isOfKinds(x.kinds, j.bound.Row(int32(i))) {
+		j.left = append(j.left[:0], x.counts...)
+		for i := int32(j.outside.len()); int(i) < j.bound.Len(); i++ {
+			k := kindOf(x.kinds, j.bound.Row(i), func(k int) bool { return j.left[k] >= j.bound.Copies[i] })
+			if k < 0 {
 				return false
 			}
+			if j.left[k] != anyNumber {
+				j.left[k] -= j.bound.Copies[i]
+			}
 		}
-		j.bound.Work += int64((j.bound.Len() - len(j.outside.rows)) * len(j.need))
+		j.bound.Work += int64((j.bound.Len() - j.outside.len()) * len(j.need))
 		return true
 	})
 }
 
-// isOfKinds reports whether a row has no more than some kind.
-func isOfKinds(kinds, row []int64) bool {
-	for k := 0; k < len(kinds); k += len(row) {
-		if within(row, kinds[k:k+len(row)]) {
-			return true
+// kindOf returns the first kind that has no less of anything than a row, and serves, or -1.
+func kindOf(kinds, row []int64, serves func(k int) bool) int {
+	for k := 0; k*len(row) < len(kinds); k++ {
+		if within(row, rows.At(kinds, k, len(row))) && serves(k) {
+			return k
 		}
 	}
-	return false
+	return -1
 }
 
 // forgetKinds forgets nogoods if other tasks elsewhere are allowed now.
@@ -275,36 +310,48 @@ func (j *jointSearch) learnKinds(p *prospect, most int64) bool {
 		return false
 	}
 	j.forgetKinds()
-	j.draft = j.draft[:0]
-	kinds, first := 0, len(j.outside.rows)
-	for i := first; i < j.bound.Len(); i++ {
-		row := j.bound.Row(int32(i))
-		if isOfKinds(j.draft, row) {
-			continue
+	j.draft, j.left = j.draft[:0], j.left[:0]
+	for i := int32(j.outside.len()); int(i) < j.bound.Len(); i++ {
+		row, count := j.bound.Row(i), j.bound.Copies[i]
+		if !j.makesHeadroom(row) {
+			count = anyNumber
 		}
-		if kinds++; kinds > kindsAtMost {
+		k := kindOf(j.draft, row, func(k int) bool {
+			return j.left[k] == anyNumber || slices.Equal(row, rows.At(j.draft, k, len(row)))
+		})
+		switch {
+		case k < 0 && len(j.left) == kindsAtMost:
 			return false
+		case k < 0:
+			j.draft, j.left = append(j.draft, row...), append(j.left, count)
+		case j.left[k] != anyNumber:
+			j.left[k] += count
 		}
-		j.draft = append(j.draft, row...)
 	}
-	q := j.question(p, most)
 	// Those on the node itself count as well, so that it tells of other nodes, too.
-	others := j.outside.rows
-	q.Out = func(row int32) bool {
-		return int(row) < len(others) && !j.allows(others[row].flags, others[row].priority)
-	}
-	j.bound.Release()
-	for ; kinds > 0; kinds-- {
-		copy(j.bound.Add(int32(most)), j.draft[(kinds-1)*len(j.need):])
+	q := j.question(p, most)
+	j.stand(-1)
+	for k, count := range j.left {
+		copy(j.bound.Add(min(count, int32(most))), rows.At(j.draft, k, len(j.need)))
 	}
 	// In vain: more tasks of a kind than the node has would do, or it took too long.
-	if j.bound.Cover(q, j.steps()/2) != weigh.Uncovered {
+	if j.bound.Cover(q, j.steps()) != weigh.Uncovered {
 		j.vain++
 		return false
 	}
 	j.kinds = rows.Next(j.kinds)
 	x := &j.kinds[len(j.kinds)-1]
 	x.need, x.most = append(x.need[:0], j.need...), most
-	x.kinds = append(x.kinds[:0], j.draft...)
+	x.kinds, x.counts = append(x.kinds[:0], j.draft...), append(x.counts[:0], j.left...)
 	return true
+}
+
+// makesHeadroom reports whether a row has anything that queues lack.
+func (j *jointSearch) makesHeadroom(row []int64) bool {
+	for k := range j.dims {
+		if j.dims[k].head >= 0 && row[k] > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -317,9 +317,16 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 	return fewest, false
 }
 
-// begin sets even prices, and leaves in who is not out.
+// begin sets the prices of the last success, or even ones, and leaves in who is not out.
 func (b *Bound) begin(q *Question) {
 	b.Even(q.Need)
+	if c := b.carried[0]; c != nil {
+		for t, v := range q.Need {
+			if v > 0 && c.price[t] > 0 {
+				b.price[t] = min(c.price[t], heaviest/v)
+			}
+		}
+	}
 	b.kept, b.picks = b.kept[:0], b.picks[:0]
 	for i := range int32(b.Len()) {
 		if q.leaves(i) {
