@@ -47,7 +47,8 @@ type outsider struct {
 	group    int32 // the row of the bound that it is a copy of
 }
 
-// An alikeSlot counts tasks of one size and level.
+// An alikeSlot counts tasks that are alike: they give the same, and cost the same but for
+// work.
 type alikeSlot struct {
 	first TaskID
 	count int32 // 0 is empty
@@ -57,19 +58,20 @@ type alikeSlot struct {
 const noLevel = math.MaxInt32
 
 const (
-	// mostOutsiders is how many tasks elsewhere a node is searched with at most, and
-	// sampleOutsiders how many at first. They are not measured.
-	mostOutsiders, sampleOutsiders = 1 << 10, 1 << 7
+	// sampleOutsiders is how many tasks elsewhere the first nodes are searched with, and
+	// fewOutsiders how many the others are at first. They are not measured.
+	sampleOutsiders, fewOutsiders = 1 << 7, 1 << 9
 	// alikeSlots is how many sizes are told apart, twice.
 	alikeSlots = 1 << 14
 )
 
-// gather gathers those that are worth most at some prices, on every n-th node, and makes
-// them the rows that all nodes share.
-func (j *jointSearch) gather(prices []int64, every int) {
+// gather gathers those that are worth most at some prices, of every n-th node and no more
+// than a limit, and makes them the rows that all nodes share.
+func (j *jointSearch) gather(prices []int64, every, limit int) {
 	d, x := j.d, &j.outside
 	j.prices = append(j.prices[:0], prices...)
-	x.reset(d, every)
+	x.reset(d)
+	x.limit = limit
 	for from := 0; ; {
 		for i := from; i < len(d.c.order) && !d.trial.meter.Over(); i += every {
 			j.gatherNode(d.c.order[i])
@@ -109,12 +111,8 @@ func (j *jointSearch) gather(prices []int64, every int) {
 
 // reset makes it empty. It is for plans that are as good as the best in the levels before
 // the number of victims.
-func (x *outsiders) reset(d *decision, every int) {
+func (x *outsiders) reset(d *decision) {
 	x.rows, x.cut, x.met, x.distinct = x.rows[:0], 0, 0, 0
-	x.limit = mostOutsiders
-	if every > 1 {
-		x.limit = sampleOutsiders
-	}
 	x.leastPriority = math.MaxInt32
 	for n := range d.c.digest.gauges {
 		x.leastPriority = min(x.leastPriority, d.c.digest.gauges[n].minPriority)
@@ -181,15 +179,17 @@ func (j *jointSearch) worth(size resources.Vector, level int32) (worth int64) {
 	return worth
 }
 
-// isNew reports whether there are few tasks of a size and level so far, and counts one more.
+// isNew reports whether there are few tasks so far that are like one, and counts it.
 //
 // If tasks come in a few shapes, thousands of rows would be alike.
 func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
-	size := d.c.size(id)
+	size, levels := d.c.size(id), d.eligible.Levels(id)
 	h := uint64(14695981039346656037) ^ uint64(uint32(level)) // FNV-1a by words
-	for _, v := range size {
-		h = (h ^ uint64(v)) * 1099511628211
-		h ^= h >> 29
+	for _, list := range [...][]int64{size, levels[:]} {
+		for _, v := range list {
+			h = (h ^ uint64(v)) * 1099511628211
+			h ^= h >> 29
+		}
 	}
 	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
 		s := &x.seen[i]
@@ -201,7 +201,7 @@ func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
 			x.distinct++
 			*s = alikeSlot{id, 1}
 			return true
-		case d.eligible.leaves[d.c.tasks[s.first].leaf].level == level && slices.Equal(d.c.size(s.first), size):
+		case x.levels[d.c.tasks[s.first].leaf] == level && slices.Equal(d.c.size(s.first), size) && d.eligible.Levels(s.first) == levels:
 			s.count++
 			return s.count <= x.copies
 		}
@@ -223,10 +223,8 @@ func (x *outsiders) group(d *decision) {
 		if a.worth != b.worth {
 			return cmp.Compare(b.worth, a.worth)
 		}
-		return cmp.Or(
-			cmp.Compare(a.level, b.level), cmp.Compare(a.priority, b.priority), cmp.Compare(a.flags, b.flags),
-			slices.Compare(d.c.size(a.id), d.c.size(b.id)),
-		)
+		mine, other := d.eligible.Levels(a.id), d.eligible.Levels(b.id)
+		return cmp.Or(cmp.Compare(a.level, b.level), slices.Compare(mine[:], other[:]), slices.Compare(d.c.size(a.id), d.c.size(b.id)))
 	}
 	slices.SortStableFunc(x.rows, func(a, b outsider) int { return compare(&a, &b) })
 	x.groups, x.onNode = x.groups[:0], x.onNode[:0]
@@ -274,17 +272,21 @@ func (x *outsiders) leaveOut(copies []int32, n NodeID, times int32) {
 }
 
 // complete reports whether a node needs nobody elsewhere but these for a plan of so many
-// victims, which would be as good as the best in all levels before that.
+// victims, which would be as good as the best in all levels before that. The tasks of the
+// node are sketched.
 func (j *jointSearch) complete(p *prospect, most int64) bool {
 	x := &j.outside
-	if !slices.Equal(x.prefix, j.d.best.total.Levels[:LevelVictims]) {
-		return false // others are allowed now
-	}
-	if x.cut == 0 {
-		return true
+	if x.cut == 0 || !x.serve(&j.d.best) {
+		return x.serve(&j.d.best)
 	}
 	_, _, least := j.bound.Base(j.question(p, most))
 	return least > x.cut
+}
+
+// serve reports whether they are those that a plan may have which is as good as the best
+// in the levels before the number of victims.
+func (x *outsiders) serve(best *incumbent) bool {
+	return slices.Equal(x.prefix, best.total.Levels[:LevelVictims])
 }
 
 // within reports whether no amount is more than that beside it.

@@ -110,13 +110,11 @@ func (j *jointSearch) search() (shown bool) {
 	j.dimensions()
 	j.tied = false
 	j.needOf(d.size, 1)
-	j.gather(j.bound.Even(j.need), sampleStride)
+	j.gather(j.bound.Even(j.need), sampleStride, sampleOutsiders)
 	j.sampleNodes()
-	dbg("begin best", d.best.total.Levels[LevelVictims], "left", d.trial.meter.Left, "outside", len(j.outside.rows), j.outside.cut)
 	if d.best.found {
 		shown = j.showLeast()
 	}
-	dbg("shown", shown, "best", d.best.total.Levels[LevelVictims], "left", d.trial.meter.Left, "front", len(j.front), dbgN)
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = trial.proven, trial.levels
 	return shown && !d.trial.meter.Stopped
@@ -196,18 +194,16 @@ func (j *jointSearch) sampleNodes() {
 func (j *jointSearch) showLeast() bool {
 	j.findFront()
 	// A hard node must not take what the others need. So it gets little at first.
-	for pass, part := range [...]int64{64, 8, 2} {
+	for pass, part := range [...]int64{64, 16, 8, 2} {
 		prices, ok := j.bound.Carried()
 		if !ok {
 			prices = j.prices
 		}
 		j.tied = true
-		j.gather(prices, 1)
-		dbg("front", len(j.front), "outside", len(j.outside.rows), j.outside.cut, j.outside.met, "left", j.d.trial.meter.Left)
+		j.gather(prices, 1, fewOutsiders<<pass)
 		if pass == 0 {
 			j.sampleFront() // what a few nodes teach often tells of all others
 		}
-		dbg("sampled best", j.d.best.total.Levels[LevelVictims], "left", j.d.trial.meter.Left, dbgN)
 		if !j.examineAll(part) {
 			return false
 		}
@@ -312,7 +308,6 @@ func (j *jointSearch) examineAll(part int64) bool {
 			f.rows = append(f.rows, *p)
 		}
 	}
-	dbg("examine", len(f.rows), "of", len(j.front), "left", d.trial.meter.Left)
 	j.front = j.front[:0]
 	heap.Init(f)
 	for len(f.rows) > 0 && d.trial.meter.Left > 0 && !d.trial.meter.Stopped {

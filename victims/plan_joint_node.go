@@ -1,7 +1,6 @@
 package victims
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -118,39 +117,27 @@ func (j *jointSearch) refuted(p *prospect) bool {
 // number of victims, it still looks for one, but shows nothing.
 func (j *jointSearch) examine(p *prospect) bool {
 	defer j.pay()
-	dbgN["examine"]++
 	d := j.d
 	most, ok := j.most(p)
 	j.sketch(p.node)
 	told := ok && j.complete(p, most)
-	if told {
-		if j.learnKinds(p, most) {
-			dbgN["kinds"]++
-			return true
-		}
-		j.sketch(p.node)
+	if told && j.learnKinds(p, most) {
+		return true
 	}
-	if ok && j.bound.Fewest(j.question(p, most)) > most {
-		dbgN["fewest"]++
-		return told
-	}
-	for j.collect(p); ok; most, ok = j.most(p) {
+	again := true
+	for j.collect(p); ok && again; most, ok = j.most(p) {
 		got, best := j.bound.Cover(j.question(p, most), j.steps()), d.best.total.Levels
-		dbgN[fmt.Sprint("cover", got)]++
 		if j.pay(); got == weigh.Uncovered {
-			return told
-		}
-		if got == weigh.Unclear {
-			break
+			return told && j.outside.serve(&d.best)
 		}
 		// What covers is rough, and laws over sums were not asked.
-		if j.attempt(p, j.bound.Picks()); d.best.total.Levels == best {
-			break
+		if got == weigh.Covered {
+			j.attempt(p, j.bound.Picks())
 		}
+		again = d.best.total.Levels != best
 	}
 	j.rest = j.rest[:0]
 	if ok {
-		j.bound.Narrow(j.question(p, most))
 		for row := range j.bound.Fits {
 			j.leave(row, most)
 		}
@@ -162,13 +149,7 @@ func (j *jointSearch) examine(p *prospect) bool {
 			}
 		}
 	}
-	dbgN["attempt"]++
-	dbgN["rest"] += len(j.rest)
-	x := j.attempt(p, j.rest) && told
-	if x {
-		dbgN["attempt told"]++
-	}
-	return x
+	return j.attempt(p, j.rest) && told && j.outside.serve(&d.best)
 }
 
 // leave leaves the tasks of a row for a search, no more than so many.

@@ -26,6 +26,7 @@ type Bound struct {
 	keys  []valued
 
 	picks []int32
+	order []int32
 	needs []int64
 	sums  []int64
 	left  int64
@@ -62,6 +63,8 @@ const (
 	// Turns is how often prices are turned for one need at most. Each turn leaves out rows,
 	// so that the last ones take little time.
 	Turns = 24
+	// mostVain is how many of them may make no progress.
+	mostVain = 5
 	// even is what the whole need of a dimension is worth at even prices, and heaviest what
 	// it is worth at most, so that sums stay in range.
 	even, heaviest = 1 << 30, 1 << 34
@@ -296,6 +299,7 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 		turns = Turns
 	}
 	fewest = 1
+	least, vain := int64(0), 0 // slack, and turns that did not make it less
 	for turn := range int64(turns) {
 		count, slack := b.weigh(need, most)
 		if fewest = max(fewest, count); fewest > most {
@@ -307,6 +311,11 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 			return fewest, true
 		}
 		if b.fix(most, slack); int64(len(b.kept)) <= few {
+			break
+		}
+		if turn == 0 || slack < least {
+			least, vain = slack, 0
+		} else if vain++; vain > mostVain {
 			break
 		}
 		// The last prices are those by which rows are tried.

@@ -61,6 +61,9 @@ func (b *Bound) search(need []int64, most, steps int64) Coverage {
 			b.top = append(b.top, x)
 		}
 	}
+	if b.greedy(need, most) {
+		return Covered
+	}
 	b.sums = append(b.sums[:0], 0)
 	for i, x := range b.top {
 		b.sums = append(b.sums, b.sums[i]+x.worth)
@@ -80,6 +83,47 @@ func (b *Bound) search(need []int64, most, steps int64) Coverage {
 	}
 	return Uncovered
 }
+
+// greedy takes the row that is worth most, then the one that is worth most of what is still
+// lacking, and so on, and reports whether those cover the need. It looks at some of the best
+// only.
+func (b *Bound) greedy(need []int64, most int64) bool {
+	rest := append(b.needs[:0], need...)
+	b.needs = rest
+	some := b.top[:min(int64(len(b.top)), greedyRows*most)]
+	for range most {
+		best, worth := -1, int64(0)
+		for i := range some {
+			if some[i].worth <= worth {
+				break // nor is any of those after it worth more
+			}
+			if w := b.Worth(b.Row(some[i].row), rest); w > worth && !b.taken(i) {
+				best, worth = i, w
+			}
+		}
+		b.Work += int64(len(some) * b.Dims)
+		if best < 0 {
+			break
+		}
+		b.order = append(b.order, int32(best))
+		b.picks = append(b.picks, some[best].row)
+		for t, v := range b.Row(some[best].row) {
+			rest[t] -= v
+		}
+	}
+	b.order = b.order[:0]
+	if slices.Max(rest) <= 0 {
+		return true
+	}
+	b.picks = b.picks[:0]
+	return false
+}
+
+// greedyRows is how many rows it looks at, for each that it takes.
+const greedyRows = 8
+
+// taken reports whether greedy has taken a row already.
+func (b *Bound) taken(i int) bool { return slices.Contains(b.order, int32(i)) }
 
 // dig takes up to so many of the rows from one on, and reports whether they cover what is
 // lacking then.
