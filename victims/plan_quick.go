@@ -47,15 +47,6 @@ func (d *decision) Skip(at int32) bool {
 	return d.engine.Lesser && d.topsTell(n)
 }
 
-// skipsLesser is Skip for a search that wants lesser levels only.
-func (d *decision) skipsLesser(n NodeID) bool {
-	lesser := d.engine.Lesser
-	d.engine.Lesser = true
-	skips := d.Skip(int32(n))
-	d.engine.Lesser = lesser
-	return skips
-}
-
 // A digestRow is a row that tells of a node.
 type digestRow struct {
 	of  *digestRows

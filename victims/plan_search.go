@@ -132,8 +132,8 @@ func (d *decision) searchNodes() bool {
 	// node by node would take the budget before there is any good plan.
 	var s search.Scan
 	allowed := d.trial.meter.Left
-	if d.joint.applies() {
-		d.trial.lesser = d.joint.search()
+	if j := d.jointSearch(); j.applies() {
+		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.
 		if d.trial.lesser || d.best.Found && d.best.Total.Levels[LevelOptedOut] == 0 {
 			d.finish(&s, allowed/lastShare)

@@ -353,8 +353,7 @@ type headroomPool struct {
 	best     []pooledTask    // see thin
 	gangs    []pooledGang    // see thinGangs
 	groups   groupSet
-	firsts   firsts
-	joint    joint
+	joint    jointSearch
 	searched bool
 	hopeless bool // there is none, and so no node has a plan
 }
@@ -385,20 +384,48 @@ func (p *headroomPool) gather(d *decision) {
 	p.all = len(ids)
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
-	} else if p.cuts(d, len(ids)) {
-		ids = p.cut(d, ids)
 	}
 	// Each gang is a unit of many parts. With hundreds of them one search takes longer than
 	// all else.
 	if !p.whole && len(p.met) > thinTo {
 		p.met, p.thinned = p.thinGangs(d), true
 	}
-	p.partial = len(ids) < p.all || p.thinned
 	slices.SortFunc(ids, d.compareGroups)
+	ids = p.cut(d, ids)
+	p.partial = len(ids) < p.all || p.thinned
 	for _, id := range ids {
 		d.trial.pay(2 * gatherWork)
 		p.add(d, &s, id)
 	}
+}
+
+// cut keeps the first tasks of each group, which are sorted by group. They are alike but for
+// work and key, and a least-cost set has no more of them than meet the need for headroom,
+// and of those the first. What is on the node that a plan is for counts apart, so as many
+// more are kept as a node has tasks.
+func (p *headroomPool) cut(d *decision, ids []TaskID) []TaskID {
+	if !d.pruning() || d.p.Predicate != nil && len(ids) <= fewElsewhere {
+		return ids // an own order tells them apart, or somebody asks for all candidates
+	}
+	on := 0
+	for n := range d.c.nodes {
+		on = max(on, len(d.c.nodes[n].tasks))
+	}
+	kept, first, left := ids[:0], TaskID(0), int64(0)
+	for i, id := range ids {
+		if i == 0 || d.compareGroup(first, id) != 0 {
+			first, left = id, int64(on)+min(d.usefulForHeadroom(id), int64(d.c.TaskLen()))
+		}
+		switch {
+		case d.special(id): // more is to be said of it than its group
+		case left > 0:
+			left--
+		default:
+			continue
+		}
+		kept = append(kept, id)
+	}
+	return kept
 }
 
 // withGangs appends the members of gangs that were met and can go whole.

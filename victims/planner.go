@@ -246,7 +246,6 @@ type decision struct {
 type parts struct {
 	gate     gate
 	headroom headroomSearch
-	joint    jointSearch
 	refusing refuser
 	inquiry  inquiry
 }
@@ -282,7 +281,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{gate{d}, headroomSearch{d}, jointSearch{d}, refuser{d}, inquiry{d}}
+	d.parts = parts{gate{d}, headroomSearch{d}, refuser{d}, inquiry{d}}
 	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
