@@ -21,7 +21,6 @@ type prospect struct {
 	node   NodeID
 	spare  int64 // by how much its tasks exceed what the bound takes; see fewestOfAll
 	here   int64 // how many victims are on the node at least; see jointSearch
-	rough  bool  // nothing but sums was asked; see splitSearch.findFront
 }
 
 func (f *frontier) Len() int      { return len(f.rows) }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -106,7 +107,7 @@ type survey struct {
 	d        *decision
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
-	asMuch   []int64          // see noteShare; empty until there is a closest one
+	asMuch   []int64          // see search.Yardstick; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
 	same     Rule             // that keeps every task on most nodes, but for those that their leaves keep
 	alike    int              // evictable tasks on such nodes
@@ -271,7 +272,7 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	if !r.HasClosest || share.Compare(s.lacking) < 0 {
 		r.Closest, r.HasClosest, s.lacking = n, true, share
 		r.Lacks = append(r.Lacks[:0], short...)
-		s.asMuch = noteShare(s.asMuch, share, s.d.c.total)
+		s.asMuch = search.AsMuch(s.asMuch[:0], share, s.d.c.total)
 		s.d.scratch.amounts = s.asMuch
 	}
 }
