@@ -76,14 +76,15 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		s.Wanted[t] = max(s.Need[t], d.needs.most[t])
 	}
 	x, digest := &d.problem.posed, d.sieve.lanes(n)
-	if s.Same = x.isLike(digest, s.Need); s.Same {
+	// The lanes of a sieve are in memory that the next node gets.
+	if lasts := digest == &d.c.digest.nodes[n]; lasts && x.isLike(digest, s.Need) {
+		s.Same = true
 		d.restate(s, digest)
 		return true
+	} else if x.like = nil; lasts && len(digest.lanes) <= mostAlike && len(d.c.costs) == 0 && !gauge.jobs {
+		x.like, x.need = digest, append(x.need[:0], s.Need...)
 	}
-	x.like, x.need = nil, append(x.need[:0], s.Need...)
-	if of == &d.c.digest.digestRows && len(digest.lanes) <= mostAlike && len(d.c.costs) == 0 && !gauge.jobs {
-		x.like = digest
-	}
+	s.Same = false
 	s.Rows, x.units, x.ids, x.amount = s.Rows[:0], x.units[:0], x.ids[:0], x.amount[:0]
 	gangs := d.p.Minimum != nil && gauge.jobs
 	s.Exact = !gangs && d.alikeInLanes(n)
