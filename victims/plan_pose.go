@@ -18,6 +18,7 @@ type posed struct {
 	crews  []crew       // by the number that a gang has for its decision
 	counts []budgetCount
 	stamp  int32
+	nodes  []int32 // in the order in which they are looked at
 	least  int32   // the least priority of the cluster
 	amount []int64 // what gangs give, row by row
 	// The digest of the site that was stated last, if others may be like it, and what it lacks.
@@ -50,10 +51,11 @@ func (d *decision) pose() {
 	}
 	s.Host, s.Order, s.Best = d, &d.problem.order.Order, &d.best.Best
 	s.Size, s.Types, s.Capacity, s.Now = d.size, d.types, d.c.total, d.eligible.ns
-	s.Nodes = s.Nodes[:0]
+	x.nodes = x.nodes[:0]
 	for _, n := range d.nodes {
-		s.Nodes = append(s.Nodes, int32(n))
+		x.nodes = append(x.nodes, int32(n))
 	}
+	s.Nodes = x.nodes
 	s.Reset()
 }
 
@@ -76,17 +78,24 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		s.Wanted[t] = max(s.Need[t], d.needs.most[t])
 	}
 	x, digest := &d.problem.posed, d.sieve.lanes(n)
-	if s.Same = x.isLike(digest, s.Need); s.Same {
+	// The lanes of a sieve are in memory that the next node gets.
+	if lasts := digest == &d.c.digest.nodes[n]; lasts && x.isLike(digest, s.Need) {
+		s.Same = true
 		d.restate(s, digest)
 		return true
+	} else if x.like = nil; lasts && len(digest.lanes) <= mostAlike && len(d.c.costs) == 0 && !gauge.jobs {
+		x.like, x.need = digest, append(x.need[:0], s.Need...)
 	}
-	x.like, x.need = nil, append(x.need[:0], s.Need...)
-	if of == &d.c.digest.digestRows && len(digest.lanes) <= mostAlike && len(d.c.costs) == 0 && !gauge.jobs {
-		x.like = digest
-	}
+	s.Same = false
+	d.stateRows(s, digest, d.p.Minimum != nil && gauge.jobs)
+	return len(s.Rows) > 0
+}
+
+// stateRows states who may give what a node lacks: its lanes, and gangs with members there.
+func (d *decision) stateRows(s *search.Site, digest *nodeDigest, gangs bool) {
+	x := &d.problem.posed
 	s.Rows, x.units, x.ids, x.amount = s.Rows[:0], x.units[:0], x.ids[:0], x.amount[:0]
-	gangs := d.p.Minimum != nil && gauge.jobs
-	s.Exact = !gangs && d.alikeInLanes(n)
+	s.Exact = !gangs && d.alikeInLanes(NodeID(s.Node))
 	members := int64(0)
 	if s.Rough = s.Rough && gangs; s.Rough {
 		members = d.fewestMembers(digest)
@@ -109,7 +118,7 @@ func (d *decision) State(s *search.Site, at int32) bool {
 			}
 		}
 		s.Rows = append(s.Rows, search.Row{
-			Size: digest.size(i, types), Count: int64(len(ids)), Levels: d.leastLevels(ids[0], l), Times: times,
+			Size: digest.size(i, d.c.types), Count: int64(len(ids)), Levels: d.leastLevels(ids[0], l), Times: times,
 		})
 		if s.Rough {
 			// At least of the member here: nothing is known of the others.
@@ -120,7 +129,6 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		}
 		x.units = append(x.units, posedUnits{ids: ids, lane: int32(i)})
 	}
-	return len(s.Rows) > 0
 }
 
 // mostAlike is up to how many lanes nodes have that are compared. With more of them
