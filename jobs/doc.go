@@ -150,10 +150,6 @@
 //	                            asks for one more, search_block.go many hosts at once
 //	search_clear.go          5. everybody goes, and comes back if not needed
 //	search_pool.go           7. sums over all hosts, as a proof
-//	search_price.go          7. prices of members, as a proof: search_tier.go has the room
-//	                            of hosts, search_knapsack.go what rooms take,
-//	                            search_book.go finds good prices by the programme of
-//	                            search_master.go, in the numbers of search_fixed.go
 //	search_persuade.go       every way, with a predicate in the loop
 //	search_domain.go         domain by domain: search_domain_bound.go has what each
 //	                            costs at least, search_domain_fewest.go how many must go

@@ -50,7 +50,6 @@ func (s *search) choose() bool {
 	}
 	refusals := s.asker.refusals
 	s.cover.reset()
-	s.pool.begin()
 	s.run()
 	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
 		return true
@@ -68,14 +67,13 @@ func (s *search) choose() bool {
 //  2. Members that are alike are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
 //  3. Members of several sizes are stowed host by host below the lowest ceiling of
-//     rank and priority that sums do not rule out. Often prices show that no fewer
-//     victims do: proof of the levels.
+//     rank and priority that sums do not rule out.
 //  4. Plans grow member by member in several orders, below the lowest ceiling for
 //     which that works, and members are stowed below that of the best one.
 //  5. If none came about, everybody goes who may, and comes back if not needed.
 //  6. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
-//  7. If sums or prices show that no plan has lower levels: proof of these.
+//  7. If sums show that no plan has lower levels: proof of these.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {

@@ -18,10 +18,6 @@ import (
 type pooler struct {
 	*jobCase
 	ceilings *ceilings
-	price    pricer
-	known    int64   // victims that are needed below a ceiling
-	below    ceiling // that ceiling
-	asked    int64   // victims of the plan that prices were asked about there
 
 	smallest resources.Vector // by type, the least that any member asks for
 	sum      resources.Vector // scratch of mayDo
@@ -48,7 +44,7 @@ func (x *pooler) proves(plan *incumbent) bool {
 		return false
 	}
 	l := ceiling{plain: true, rank: rank, priority: priority}
-	n := x.needed(l, plan)
+	n := x.fewest(l)
 	least := x.lowestOf(l)
 	// One of them has the highest rank, and one the highest priority.
 	want := cover.Levels{
@@ -58,9 +54,6 @@ func (x *pooler) proves(plan *incumbent) bool {
 	}
 	return want == *levels // all others are 0
 }
-
-// begin forgets what was shown for other members.
-func (x *pooler) begin() { x.known, x.asked = 0, math.MaxInt64 }
 
 // lowest returns the lowest ceiling below which candidates could be enough, if none
 // of them need be an originator or have opted out.
@@ -88,22 +81,6 @@ func (x *pooler) mayDo(l ceiling) bool {
 	return hosted && resources.Fits(x.rem, x.sum)
 }
 
-// needed returns how many victims a plan below a ceiling has at least, by sums, or
-// by prices if a plan has more than that.
-func (x *pooler) needed(l ceiling, plan *incumbent) int64 {
-	has := plan.levels[victims.LevelVictims]
-	// Prices are not asked twice about what they have not shown.
-	if l == x.below && (x.known >= has || has >= x.asked) {
-		return x.known
-	}
-	n, typ := x.fewest(l)
-	if n < has {
-		n = max(n, x.price.fewest(&priceQuestion{tierQuestion{typ: typ, ceiling: l, open: x.open}, plan}))
-	}
-	x.known, x.asked, x.below = n, has, l
-	return n
-}
-
 // lowestOf returns the lowest rank and the lowest priority of candidates that a
 // ceiling admits.
 func (x *pooler) lowestOf(l ceiling) ceiling {
@@ -122,7 +99,7 @@ func (x *pooler) lowestOf(l ceiling) ceiling {
 // A host on which nobody goes is of use only if a member fits there as it is. So n
 // victims open n hosts at most that are of no use without: those with the most
 // room, and with the largest victims of all, do as much as any.
-func (x *pooler) fewest(l ceiling) (most int64, typ int) {
+func (x *pooler) fewest(l ceiling) (most int64) {
 	x.findOpen()
 	for t := range x.wants.All() {
 		need := x.rem[t]
@@ -144,11 +121,9 @@ func (x *pooler) fewest(l ceiling) (most int64, typ int) {
 				x.sizes = append(x.sizes, c.size[t])
 			}
 		}
-		if n := x.count(need); n > most {
-			most, typ = n, t
-		}
+		most = max(most, x.count(need))
 	}
-	return most, typ
+	return most
 }
 
 // count returns how many of x.sizes, the largest first, each with a host of

@@ -18,7 +18,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.grow.wire(s)
 	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order} // memory stays
 	s.stow.jobCase, s.stow.effort, s.stow.partial, s.stow.finisher = c, e, &s.partial, f
-	s.pool.jobCase, s.pool.ceilings, s.pool.price.jobCase, s.pool.price.effort = c, &s.ceilings, c, e
+	s.pool.jobCase, s.pool.ceilings = c, &s.ceilings
 	s.all.wire(s)
 	s.persuader.trial.wire(s)
 	s.persuader.asker, s.persuader.finisher, s.persuader.clear = &s.asker, f, &s.clear
