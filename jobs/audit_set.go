@@ -1,6 +1,9 @@
 package jobs
 
 import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -143,6 +146,179 @@ func (x *audit) keepsFormulas(l Law, s *auditSums, rem resources.Vector, yield f
 			sum = capped(sum-s.fixed[t], min(least, capped(s.fixed[t], s.waiting[t])))
 		}
 		if bounded && over(sum, v, most) && !yield(ofQueue(l, s.queue, t, capped(sum, v), most)) {
+			return false
+		}
+	}
+	return true
+}
+
+// This file audits one victim at a time: whatever does not depend on the other
+// victims.
+
+// judgeAll audits the victims one by one and counts what they free.
+func (x *audit) judgeAll() {
+	for i := range x.plan.Victims {
+		v := &x.plan.Victims[i]
+		id, ok := x.c.Lookup(v.Key)
+		// Row and key must agree: rows are used again, and a plan may be old.
+		if !ok || id != v.Task {
+			x.report(Violation{Law: LawKnown, Victim: v.Key, Task: v.Task})
+			continue
+		}
+		for int(id) >= len(x.listed) {
+			x.listed = append(x.listed, false)
+		}
+		// Counted twice, a victim would free twice what it has.
+		if x.listed[id] {
+			x.report(Violation{Law: LawOnce, Victim: v.Key, Task: id})
+			continue
+		}
+		x.listed[id] = true
+		t := x.c.TaskView(id)
+		x.judge(id, &t, x.report)
+		if t.State == victims.Running { // what is leaving anyway is no room made by the plan
+			x.victims = append(x.victims, id)
+			x.count(&t, +1)
+		}
+	}
+}
+
+// judge yields the laws that keep t, of row id, from being a victim.
+func (x *audit) judge(id victims.TaskID, t *victims.Task, yield func(Violation) bool) {
+	of := func(l Law) Violation { return Violation{Law: l, Victim: t.Key, Task: id} }
+	fault := func(broken bool, l Law) bool { return !broken || yield(of(l)) }
+	w := t.Queue
+	ours := t.Job == x.job.Name || t.Application == x.job.Application && t.Application != ""
+	own := w == x.job.Queue
+	// In its own leaf it may take strictly lower tasks: by priority always, by guarantee
+	// with the option. DESIGN.md, Jobs: laws.
+	inReach := own && (x.byPriority() || x.a.OwnLeaf != victims.OwnNever) || !own && w != x.fence && x.tree.Contains(x.fence, w)
+	inside := !x.byPriority() && !own && x.starving && x.tree.Contains(x.inside, w)
+	ok := fault(t.State != victims.Running, LawLeaving) &&
+		fault(t.RequiredNode, LawRequiredTask) &&
+		fault(ours, LawApplication) &&
+		fault(!inReach, LawFence) &&
+		fault(x.tree.Disabled(w), LawDisabled) &&
+		fault(inside, LawStorm) &&
+		fault(t.NonPreemptible, LawNonPreemptible)
+	if !ok {
+		return
+	}
+	// Offsets and fences above the common ancestor would be the same for both.
+	c := x.tree.CommonAncestor(w, x.job.Queue)
+	have := finding.Climb{Tree: x.tree, Leaf: w, Below: c}.Lift(int64(t.Priority))
+	most := finding.Climb{Tree: x.tree, Leaf: x.job.Queue, Below: c}.Lift(int64(x.job.Priority))
+	if x.byPriority() || x.a.StrictPriority || own {
+		most--
+	}
+	if have > most {
+		v := of(LawPriority)
+		v.Have, v.Want = have, most
+		if !yield(v) {
+			return
+		}
+	}
+	fault(x.exempt(id), LawExempt)
+}
+
+// This file audits whether fewer victims would do.
+
+// minimal yields each victim that can be given back, and each job that falls as
+// a whole of which all can, or as many members as are its minimum: without
+// them there is room still for the minimum of members, and the predicate
+// accepts their places. Laws cannot stand in the way, for no law is broken by
+// taking less.
+func (x *audit) minimal(yield func(Violation) bool) {
+	// Whether something can be spared makes no sense before there is enough.
+	// That has its own laws.
+	if !x.enough(x.nodes) {
+		return
+	}
+	for i := range x.units {
+		u := &x.units[i]
+		// One by one, or as many of a whole job as it needs to run on.
+		if !x.spare(u.tasks) && (u.job == "" || x.spareable(u) < u.minimum) {
+			continue
+		}
+		v := Violation{Law: LawMinimal, Job: u.job}
+		if u.job == "" {
+			// A victim is named by itself, and a job as a whole by its name.
+			v.Task, v.Victim = u.tasks[0], x.c.TaskView(u.tasks[0]).Key
+		}
+		if !yield(v) {
+			return
+		}
+	}
+}
+
+// spare reports whether some victims can be given back together.
+func (x *audit) spare(tasks []victims.TaskID) bool {
+	x.homes = x.homes[:0]
+	for _, id := range tasks {
+		if n := x.c.NodeOf(id); x.isNode(n) {
+			x.homes = append(x.homes, n) // there, and there alone, is less room
+		}
+	}
+	x.giveBack(tasks, -1)
+	spare := x.enough(x.homes) && x.acceptsWithout(tasks)
+	x.giveBack(tasks, +1)
+	return spare
+}
+
+// spareable returns how many members of a job that falls as a whole can be given
+// back, one after another.
+func (x *audit) spareable(u *auditUnit) int {
+	x.rest = x.rest[:0]
+	for i := range u.tasks {
+		if x.spare(u.tasks[i : i+1]) {
+			// It stays back while the others are tried: all of them must be
+			// spared at once.
+			x.rest = append(x.rest, u.tasks[i])
+			x.giveBack(u.tasks[i:i+1], -1)
+		}
+	}
+	n := len(x.rest)
+	x.giveBack(x.rest, +1)
+	x.rest = x.rest[:0]
+	return n
+}
+
+// enough reports whether there is room for the minimum of members, on some nodes
+// and in queues and quotas.
+func (x *audit) enough(nodes []victims.NodeID) bool {
+	enough := true
+	fail := func(Violation) bool {
+		enough = false
+		return false
+	}
+	// The load is that of the minimum. Room for members beyond it is no reason
+	// to stop anybody.
+	x.room(x.load, nodes, fail)
+	if enough {
+		x.headroom(x.asked, fail)
+	}
+	if enough {
+		x.quota(x.asked, fail)
+	}
+	return enough
+}
+
+// acceptsWithout asks the predicate about the minimum of members with all
+// victims but some, and those that are given back already.
+func (x *audit) acceptsWithout(tasks []victims.TaskID) bool {
+	if x.a.Predicate == nil {
+		return true
+	}
+	// A list of its own, for the predicate may compare it with that of another
+	// call.
+	var gone []victims.TaskID
+	for _, id := range x.victims {
+		if !slices.Contains(tasks, id) && !slices.Contains(x.rest, id) {
+			gone = append(gone, id)
+		}
+	}
+	for i := range x.plan.Placements {
+		if !x.plan.Placements[i].Further && !x.accepts(i, gone) {
 			return false
 		}
 	}

@@ -1,8 +1,15 @@
 package jobs
 
 import (
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A search finds the best plan for a case. Its engines are tried in the order of
@@ -242,4 +249,255 @@ func (s *search) conceivableFor(k *kind) bool {
 		}
 	}
 	return false
+}
+
+// An incumbent is the best plan so far. Every engine offers what it finds.
+type incumbent struct {
+	*jobCase
+	found  bool
+	cost   victims.Cost
+	levels cover.Levels
+	rank   rankSum  // of the members' nodes
+	at     []int32  // the host of each member of todo
+	chosen []int32  // units that go
+	keys   []string // of the victims, sorted
+
+	rival []string // scratch: the keys of what is offered
+	sum   resources.Vector
+	used  []int64
+}
+
+// offer makes a plan the best if it costs less, or as much and comes first: by
+// the sum of the ranks of the members' nodes, then by these nodes in the order
+// of members, which take the place of the one node in the cost, then by the keys
+// of the victims.
+func (b *incumbent) offer(at, units []int32, total *cover.Total) {
+	cost, rank := victims.CostOf(total), b.rankOf(at)
+	// The order is total, so which plan is the best does not depend on the order in
+	// which engines offer. Keys are last and dearest to compare: they are only
+	// collected if all else is equal, or the plan is kept.
+	if b.found {
+		c := cost.Compare(&b.cost)
+		if c == 0 {
+			c = rank.compare(b.rank)
+		}
+		if c == 0 {
+			c = slices.Compare(at, b.at)
+		}
+		if c > 0 {
+			return
+		}
+		if b.rival = b.keysOf(b.rival[:0], units); c == 0 && slices.Compare(b.rival, b.keys) >= 0 {
+			return
+		}
+	}
+	b.found, b.cost, b.levels, b.rank = true, cost, total.Levels, rank
+	b.at = append(b.at[:0], at...)
+	b.chosen = append(b.chosen[:0], units...)
+	b.keys = b.keysOf(b.keys[:0], b.chosen)
+}
+
+// rankOf returns the sum of the ranks of some hosts.
+func (b *incumbent) rankOf(at []int32) (sum rankSum) {
+	for _, h := range at {
+		sum = sum.plus(b.hosts[h].rank, 1)
+	}
+	return sum
+}
+
+// keysOf appends the sorted keys of the tasks of some units.
+func (b *incumbent) keysOf(dst []string, units []int32) []string {
+	for _, u := range units {
+		for _, i := range b.tasksOf(u) {
+			dst = append(dst, b.cands[i].key)
+		}
+	}
+	slices.SortFunc(dst, strings.Compare)
+	return dst
+}
+
+// totalOf returns what units cost that free something to some purpose; see
+// [cover.Problem].
+func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
+	b.sum = rows.Zeros(b.sum, b.types)
+	for n, u := range units {
+		unit := &b.units[u].Unit
+		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
+		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
+		b.sum = resources.Add(b.sum, b.sum, unit.Size)
+	}
+	// Overrun is no sum over units: two that take one each of a budget with one
+	// left overrun it together, and neither does alone.
+	total.Levels[victims.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
+	total.Units = len(units)
+	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
+	return total
+}
+
+// usedBy returns what units take of every soft budget. It is good until the next
+// call.
+func (b *incumbent) usedBy(units []int32) []int64 {
+	b.used = rows.Zeros(b.used, len(b.budgets.soft))
+	for _, u := range units {
+		for _, use := range b.units[u].Uses {
+			b.used[use.Budget] += use.Count
+		}
+	}
+	return b.used
+}
+
+// An effort is how hard a decision tries: what is left of its budget of
+// elementary steps, and whether any plan will do. The engines of a decision share
+// one.
+type effort struct {
+	most        int64 // the whole budget
+	cover.Meter       // what is left of it
+	found       bool  // there is some plan for the members at hand
+	// Any plan will do. A refusal asks which members could be placed and when all
+	// could, and for that it matters only whether there is a plan.
+	eager bool
+}
+
+// pace is how many choices a single search may make, and smallPace one of many
+// searches. They keep one hard host from taking what is left of the budget from
+// all the others. In BenchmarkTowns half of pace saves up to 47 % of the steps in
+// clusters of few nodes, and leaves one cost of 144 unproven; twice takes up to 1.9
+// times as many and proves no more. Half of smallPace saves up to 13 %, twice takes
+// up to 11 % more, and no answer is another.
+const pace, smallPace = 1 << 16, 1 << 12
+
+// begin gives a decision about so many members its budget.
+func (e *effort) begin(p *Planner, members int) {
+	*e = effort{most: p.Budget}
+	if e.most <= 0 {
+		hi, lo := bits.Mul64(uint64(victims.DefaultBudget(p.Cluster)), uint64(max(members, 1)))
+		if e.most = int64(lo); hi > 0 || e.most < 0 {
+			e.most = math.MaxInt64
+		}
+	}
+	e.Left = e.most
+}
+
+// spend takes elementary steps off the budget.
+func (e *effort) spend(steps int) { e.Left -= int64(steps) }
+
+// steps returns the elementary steps that were taken.
+func (e *effort) steps() int64 { return e.most - e.Left }
+
+// exhausted reports whether the budget is spent, so that only what must be done is
+// done. Until there is a plan a decision may take as much again, or a million steps,
+// for a plan is better than none.
+func (e *effort) exhausted() bool {
+	return e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
+}
+
+// An asker asks the caller's predicate. Without one it accepts everything.
+//
+// A search first does without it and asks about its best plan only. What the
+// predicate refuses then puts it into the loop, so that it is asked as rarely
+// as can be.
+type asker struct {
+	*jobCase
+	predicate func(p *Placing) bool
+	picky     bool // the predicate is in the loop
+	refusals  int  // how often it has refused
+	moment    victims.Moment
+	placing   Placing
+}
+
+// asks reports whether the predicate is in the loop. It is while members are
+// placed without victims, and after it has refused the best plan.
+func (a *asker) asks() bool { return a.predicate != nil && a.picky }
+
+// accepts asks about the last of the members that are placed, with the tasks of
+// some units gone.
+func (a *asker) accepts(at []int32, units []int32) bool {
+	if a.predicate == nil {
+		return true
+	}
+	p := &a.placing
+	p.Victims = p.Victims[:0]
+	for _, u := range units {
+		for _, i := range a.tasksOf(u) {
+			p.Victims = append(p.Victims, a.cands[i].id)
+		}
+	}
+	return a.acceptsLast(at)
+}
+
+// acceptsAll asks about every member in turn.
+func (a *asker) acceptsAll(at []int32, units []int32) bool {
+	for i := range at {
+		if !a.accepts(at[:i+1], units) {
+			return false
+		}
+	}
+	return true
+}
+
+// conceives asks about the last of the members that are placed, with everybody
+// gone that could go: what the predicate refuses then, it refuses always.
+func (a *asker) conceives(at []int32) bool {
+	p := &a.placing
+	p.Victims = p.Victims[:0]
+	for i := range a.cands {
+		if a.usable[i] {
+			p.Victims = append(p.Victims, a.cands[i].id)
+		}
+	}
+	return a.acceptsLast(at)
+}
+
+// acceptsLast asks about the last member, with the victims as they are stated.
+func (a *asker) acceptsLast(at []int32) bool {
+	p := &a.placing
+	p.Before = a.placements(p.Before[:0], at)
+	// The last is asked about, and those before it are told.
+	last := len(at) - 1
+	p.Job, p.Member, p.Node, p.Moment = a.job, a.todo[last], p.Before[last].Node, a.moment
+	p.Before = p.Before[:last]
+	if a.predicate(p) {
+		return true
+	}
+	a.refusals++
+	return false
+}
+
+// wire tells every engine the case that it reads and the parts that it shares
+// with others. Nothing else connects them.
+func (s *search) wire(c *jobCase, e *effort, p *Planner) {
+	s.jobCase, s.effort, s.quick = c, e, p.quick
+	s.best.jobCase, s.load.jobCase, s.room.jobCase, s.ceilings.jobCase = c, c, c, c
+	s.asker.jobCase, s.asker.predicate = c, p.Predicate
+	s.cover.jobCase, s.cover.effort = c, e
+
+	s.partial.jobCase, s.partial.effort, s.partial.cover = c, e, &s.cover
+	f := &s.finisher
+	f.jobCase, f.effort, f.partial, f.asker, f.best = c, e, &s.partial, &s.asker, &s.best
+	f.load.jobCase = c
+
+	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
+	s.spread.wire(s)
+	s.grow.wire(s)
+	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order} // memory stays
+	s.stow.jobCase, s.stow.effort, s.stow.partial, s.stow.finisher = c, e, &s.partial, f
+	s.pool.jobCase, s.pool.ceilings = c, &s.ceilings
+	s.all.wire(s)
+	s.persuader.trial.wire(s)
+	s.persuader.asker, s.persuader.finisher, s.persuader.clear = &s.asker, f, &s.clear
+}
+
+func (x *spreader) wire(s *search) {
+	x.jobCase, x.effort, x.cover, x.room = s.jobCase, s.effort, &s.cover, &s.room
+	x.ceilings, x.partial, x.finisher = &s.ceilings, &s.partial, &s.finisher
+}
+
+func (x *grower) wire(s *search) {
+	x.jobCase, x.effort, x.cover, x.room = s.jobCase, s.effort, &s.cover, &s.room
+	x.offers.partial, x.ceilings, x.finisher = &s.partial, &s.ceilings, &s.finisher
+}
+
+func (x *trial) wire(s *search) {
+	x.jobCase, x.effort, x.cover, x.best = s.jobCase, s.effort, &s.cover, &s.best
+	x.load.jobCase = s.jobCase
 }
