@@ -115,20 +115,17 @@ func (h *host) freeAt(m moment) resources.Vector {
 	return h.free
 }
 
-// hosted returns how many members of the only kind a host takes with some room,
-// all of them at most.
-func (c *jobCase) hosted(h int32, room []int64) int {
-	k := &c.kinds[0]
+// hosted returns how many members of a kind a host takes with some room, all of
+// them at most.
+func (c *jobCase) hosted(h int32, k *kind, room []int64) int64 {
 	if !c.takes(h, k) {
 		return 0
 	}
-	n := int64(len(c.todo))
-	for _, t := range k.types {
-		// Types of a kind are those with an amount, so nothing is divided by
-		// zero.
+	n := int64(k.end - k.first)
+	for _, t := range k.types { // those with an amount, so nothing is divided by zero
 		n = min(n, max(room[t], 0)/k.size[t])
 	}
-	return int(n)
+	return n
 }
 
 // listOnHosts lists, host by host, the units with a task on it, and adds to each

@@ -101,13 +101,13 @@
 // compared one after another, in the order of members; Cost.Node is 0.
 //
 // Small cases are searched completely, by branch and bound over the number of
-// members of each size on each node. In large ones members of one size are
-// spread out by a dynamic programme: for each node and number of members the
-// cheapest victims, and from these the cheapest total. It is exact if nothing
-// but nodes decides, and [Plan.Proof] says when that was so. Members of several
-// sizes are packed host by host, with few large victims; or else plans are made
-// member by member. Or else all go that may, and
-// what is not needed comes back, the most valuable first.
+// members of each size on each node. In others members of one size, or few of several
+// sizes, are spread out by a dynamic programme: for each node and choice of members
+// the cheapest victims, and from these the cheapest total. It is exact if nothing
+// but nodes decides, and [Plan.Proof] says when that was so. Many members of several
+// sizes fill host by host, with few large victims, and plans are made member by
+// member, each where the least must go for it. If none comes of that, all go that may,
+// and what is not needed comes back, the most valuable first.
 //
 // Every plan is minimal: no unit of it can be given back, and no gang goes as a
 // whole if its surplus would do. An [Auditor], which shares nothing with the
@@ -131,11 +131,10 @@
 //	case_unit.go          units: tasks that go alone, jobs that go as a whole
 //	search.go           the ladder of engines; the best plan; the budget
 //	search_pack.go        without victims
-//	search_spread.go      members that are alike: a dynamic programme over hosts
-//	search_stow.go        members of several sizes, host by host
-//	search_grow.go        members of several sizes, member by member
+//	search_spread.go      members that are alike, or few: a dynamic programme over hosts
+//	search_sizes.go       members of several sizes, host by host and member by member
 //	search_complete.go    small cases: every way to place the members
-//	search_rack.go        domain by domain
+//	search_domain.go      domain by domain
 //	search_bound.go       what engines share: what a plan costs at least
 //	search_cover.go       who must go for members with places; package cover solves it
 //	search_partial.go     a plan under construction, and how it becomes minimal

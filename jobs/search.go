@@ -13,7 +13,8 @@ import (
 )
 
 // A search finds the best plan for a case. Its engines are tried in the order of
-// [search.run]; each offers what it finds to best.
+// [search.run]; each offers what it finds to best. All of them know the search, and so
+// the case and the parts that they share.
 type search struct {
 	*jobCase
 	*effort
@@ -22,28 +23,35 @@ type search struct {
 	quick bool // small cases are treated like large ones; for tests
 
 	// What engines share.
-	cover    coverer
-	room     roomer
-	ceilings ceilings
-	pool     pooler
-	partial  partial
-	finisher finisher
+	cover   coverer
+	bounds  bounder
+	partial partial
+	load    load             // of nobody, for conceivable
+	lack    resources.Vector // what lacks found
+	sum     resources.Vector // scratch of conceivableBelow
 
 	// The engines.
-	pack      packer
-	spread    spreader
-	grow      grower
-	stow      stower
-	clear     clearer
-	all       completer
-	persuader persuader
+	pack   packer
+	spread spreader
+	fill   filler
+	grow   grower
+	all    completer
 
-	load   load             // of nobody, for conceivable
-	sum    resources.Vector // scratch of conceivableBelow
-	proven bool             // no plan is cheaper, or there is none
+	proven bool // no plan is cheaper, or there is none
 	// How far the cost of the plan is proven least. It is ProofCost without a
 	// plan if there is proven to be none.
 	proof victims.Proof
+}
+
+// wire tells a search what it is about, and its parts whose they are.
+func (s *search) wire(c *jobCase, e *effort, p *Planner) {
+	s.jobCase, s.effort, s.quick = c, e, p.quick
+	s.best.jobCase, s.load.jobCase, s.cover.jobCase, s.cover.effort = c, c, c, e
+	s.asker.jobCase, s.asker.predicate = c, p.Predicate
+	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
+	s.partial.search, s.partial.load.jobCase = s, c
+	s.all.search, s.all.load.jobCase = s, c
+	s.spread.search, s.fill.search, s.grow.search = s, s, s
 }
 
 // choose leaves the best plan that it finds for the members of todo in s.best,
@@ -52,6 +60,7 @@ func (s *search) choose() bool {
 	s.best.found, s.asker.picky, s.effort.found = false, false, false
 	s.asker.moment = victims.Coming
 	s.proven, s.proof = true, victims.NoProof
+	s.bounds.begin(s.jobCase)
 	if !s.conceivable() {
 		return false // proven: with everybody gone there is no room
 	}
@@ -71,16 +80,16 @@ func (s *search) choose() bool {
 // of it. This is the ladder of engines:
 //
 //  1. A small case is searched completely: proof of the cost.
-//  2. Members that are alike are spread out by a dynamic programme, which is
+//  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. Members of several sizes are stowed host by host below the lowest ceiling of
-//     rank and priority that sums do not rule out.
+//  3. Members of several sizes fill host by host, below the lowest ceiling of
+//     rank and priority that sums do not rule out. If sums show that no fewer victims
+//     do: proof of the levels.
 //  4. Plans grow member by member in several orders, below the lowest ceiling for
-//     which that works, and members are stowed below that of the best one.
+//     which that works, and members fill hosts below that of the best one.
 //  5. If none came about, everybody goes who may, and comes back if not needed.
 //  6. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
-//  7. If sums show that no plan has lower levels: proof of these.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
@@ -94,28 +103,35 @@ func (s *search) run() {
 			return
 		}
 	}
-	// Only members of one kind are interchangeable, so that their number on each
-	// host is all that matters.
-	if len(s.kinds) == 1 {
-		if s.spread.spread() {
-			s.proof = victims.ProofLevels
+	if s.spread.spread() {
+		s.proof = victims.ProofLevels
+		if s.stepsLeft() > 0 && len(s.kinds) > 1 && s.all.complete(pace) {
+			s.proven, s.proof = true, victims.ProofCost
 		}
-		if s.settled() {
+	}
+	if s.settled() {
+		return
+	}
+	if len(s.kinds) > 1 && !s.eager && (s.quick || !s.within(medium)) {
+		// In other cases others do as well, or prove more.
+		l := noCeiling()
+		l.plain = true
+		if s.bounds.mayDo(l) {
+			s.fill.fill(s.bounds.lowest(l, s.bounds.mayDo))
+		}
+		if s.best.found && s.bounds.proves(&s.best.levels) {
+			s.proof = victims.ProofLevels
 			return
 		}
 	}
-	if s.stowProven() {
-		s.proof = victims.ProofLevels
-		return
-	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
-	s.grow.growAll()
+	s.grow.grow()
 	if s.best.found && !s.eager && len(s.kinds) > 1 {
-		s.stow.stow(below(&s.best.levels))
+		s.fill.fill(below(&s.best.levels))
 	}
 	if !s.best.found {
-		s.clear.clear()
+		s.partial.clear()
 	}
 	if !s.eager || !s.best.found {
 		s.prove()
@@ -134,26 +150,11 @@ func (s *search) prove() {
 		return
 	}
 	if s.best.found && s.wholes > 0 {
-		s.finisher.redo(s.best.at, s.best.chosen)
+		s.partial.redo(s.best.at, s.best.chosen)
 	}
-	if s.best.found && s.pool.proves(&s.best) {
+	if s.best.found && s.bounds.proves(&s.best.levels) {
 		s.proof = victims.ProofLevels
 	}
-}
-
-// stowProven offers a plan below the lowest ceiling that sums do not rule out, if
-// there is a chance to prove that it has the least levels, and reports whether that
-// is so.
-func (s *search) stowProven() bool {
-	if len(s.kinds) == 1 || s.eager || !s.quick && s.within(medium) {
-		return false // others do as well, or prove more
-	}
-	l, ok := s.pool.lowest()
-	if !ok {
-		return false
-	}
-	s.stow.stow(l)
-	return s.best.found && s.pool.proves(&s.best)
 }
 
 // settled reports whether there is nothing more to look for: what was found is
@@ -183,29 +184,48 @@ func (s *search) stepsLeft() int {
 }
 
 // persuade looks for a plan that the predicate accepts, after it has refused the
-// best one.
+// best one: with the predicate in the loop.
 func (s *search) persuade() bool {
 	s.best.found = false
 	s.asker.picky = true
 	s.proven, s.proof = false, victims.NoProof
-	if s.persuader.small() {
-		s.completePicky(4 * pace)
-		return s.best.found
+	steps := 4 * pace
+	if !s.fewWays() {
+		s.grow.growPatiently()
+		if !s.best.found {
+			s.partial.clear()
+		}
+		if steps = s.stepsLeft(); s.best.found {
+			steps = 0
+		}
 	}
-	s.grow.growPatiently()
-	if !s.best.found {
-		s.clear.clear()
-	}
-	if steps := s.stepsLeft(); !s.best.found && steps > 0 {
-		s.completePicky(steps)
+	if steps > 0 && s.all.complete(steps) {
+		s.proven, s.proof = true, victims.ProofCost
 	}
 	return s.best.found
 }
 
-// completePicky searches completely with the predicate in the loop.
-func (s *search) completePicky(steps int) {
-	if s.persuader.complete(steps) {
-		s.proven, s.proof = true, victims.ProofCost
+// fewWays reports whether all ways to place the members can be looked at if each of
+// them is told from the others. In the towns of BenchmarkTowns an eighth of as many
+// leads to the same plans and proofs.
+func (s *search) fewWays() bool {
+	const most = 1 << 14
+	ways := 1
+	for range s.todo {
+		if ways *= max(len(s.hosts), 1); ways > most {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks sets s.lack to what is wanted beyond what is free.
+func (s *search) lacks(want, free resources.Vector) {
+	s.lack = rows.Zeros(s.lack, s.types)
+	for t, v := range want {
+		if v > 0 {
+			s.lack[t] = max(v-free[t], 0)
+		}
 	}
 }
 
@@ -222,7 +242,7 @@ func (s *search) conceivable() bool {
 			return false
 		}
 	}
-	return len(s.kinds) != 1 || s.ceilings.reaches(noCeiling())
+	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
 }
 
 // conceivableBelow is conceivable for the queues that are short.
@@ -461,43 +481,4 @@ func (a *asker) acceptsLast(at []int32) bool {
 	}
 	a.refusals++
 	return false
-}
-
-// wire tells every engine the case that it reads and the parts that it shares
-// with others. Nothing else connects them.
-func (s *search) wire(c *jobCase, e *effort, p *Planner) {
-	s.jobCase, s.effort, s.quick = c, e, p.quick
-	s.best.jobCase, s.load.jobCase, s.room.jobCase, s.ceilings.jobCase = c, c, c, c
-	s.asker.jobCase, s.asker.predicate = c, p.Predicate
-	s.cover.jobCase, s.cover.effort = c, e
-
-	s.partial.jobCase, s.partial.effort, s.partial.cover = c, e, &s.cover
-	f := &s.finisher
-	f.jobCase, f.effort, f.partial, f.asker, f.best = c, e, &s.partial, &s.asker, &s.best
-	f.load.jobCase = c
-
-	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
-	s.spread.wire(s)
-	s.grow.wire(s)
-	s.clear = clearer{jobCase: c, finisher: f, pack: &s.pack, order: s.clear.order} // memory stays
-	s.stow.jobCase, s.stow.effort, s.stow.partial, s.stow.finisher = c, e, &s.partial, f
-	s.pool.jobCase, s.pool.ceilings = c, &s.ceilings
-	s.all.wire(s)
-	s.persuader.trial.wire(s)
-	s.persuader.asker, s.persuader.finisher, s.persuader.clear = &s.asker, f, &s.clear
-}
-
-func (x *spreader) wire(s *search) {
-	x.jobCase, x.effort, x.cover, x.room = s.jobCase, s.effort, &s.cover, &s.room
-	x.ceilings, x.partial, x.finisher = &s.ceilings, &s.partial, &s.finisher
-}
-
-func (x *grower) wire(s *search) {
-	x.jobCase, x.effort, x.cover, x.room = s.jobCase, s.effort, &s.cover, &s.room
-	x.offers.partial, x.ceilings, x.finisher = &s.partial, &s.ceilings, &s.finisher
-}
-
-func (x *trial) wire(s *search) {
-	x.jobCase, x.effort, x.cover, x.best = s.jobCase, s.effort, &s.cover, &s.best
-	x.load.jobCase = s.jobCase
 }

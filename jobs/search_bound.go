@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 
@@ -24,8 +25,9 @@ type ceiling struct {
 	rank, priority int64
 }
 
-// noCeiling returns the ceiling that admits all.
+// noCeiling returns the ceiling that admits all, and nobody one that admits none.
 func noCeiling() ceiling { return ceiling{rank: math.MaxInt64, priority: math.MaxInt64} }
+func nobody() ceiling    { return ceiling{plain: true, rank: math.MinInt64, priority: math.MinInt64} }
 
 // below returns the ceiling of a plan: it admits who is no worse than those who go.
 func below(levels *cover.Levels) ceiling {
@@ -45,74 +47,119 @@ func (l *ceiling) lets(g *grade) bool {
 	return g.rank <= l.rank && g.priority <= l.priority && (g.plain || !l.plain)
 }
 
-// ceilings finds the lowest ceiling below which something can be done.
-type ceilings struct {
+// A bounder tells what plans below a ceiling can do at most, and what they cost at
+// least. It forgets laws about sums, and mostly which member goes where. Both can
+// but add to the cost.
+type bounder struct {
 	*jobCase
-	values []int64 // scratch of distinct
-	room   []int64 // scratch of capacity
+	every             []int32 // all hosts
+	start             []int32 // candidates of host h are running[start[h]:start[h+1]]
+	running           []int32
+	ranks, priorities []int64 // of candidates that may be of use, ascending and different
+
+	// Scratch.
+	room, sum, smallest   []int64
+	sizes, idle           []int64
+	needed, members, gone []int64
 }
 
-// capacity returns how many members, which are all of one kind, hosts can take
-// with everybody gone whom a ceiling admits, if no bound forbids it. It counts no
-// further than all members. With it comes what is then free on each host, which
-// is good until the next call.
-func (x *ceilings) capacity(l ceiling) (members int, room []int64) {
-	x.roomBelow(l)
-	for h := range x.hosts {
-		members += x.hosted(int32(h), x.row(x.room, h))
-		if members >= len(x.todo) { // the room of later hosts is there, all the same
-			return len(x.todo), x.room
+// begin lists the candidates of every host, and their ranks and priorities.
+func (x *bounder) begin(c *jobCase) {
+	x.jobCase = c
+	x.every = x.every[:0]
+	for h := range c.hosts {
+		x.every = append(x.every, int32(h))
+	}
+	x.start = rows.Zeros(x.start, len(c.hosts)+1)
+	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
+	total := int32(0)
+	for i := range c.grades {
+		g := &c.grades[i]
+		if !g.usable || g.host < 0 && !c.needs.open() {
+			continue
+		}
+		x.ranks, x.priorities = insert(x.ranks, g.rank), insert(x.priorities, g.priority)
+		if g.host >= 0 {
+			x.start[g.host+1]++
+			total++
 		}
 	}
-	return members, x.room
+	// A counting sort: start counts, then says where each host's candidates begin,
+	// and while they are filled in, where its next one goes. That shifts it by a
+	// host, which the last line puts right.
+	for h := range c.hosts {
+		x.start[h+1] += x.start[h]
+	}
+	x.running = rows.Zeros(x.running, int(total))
+	for i := range c.grades {
+		if g := &c.grades[i]; g.usable && g.host >= 0 {
+			x.running[x.start[g.host]] = int32(i)
+			x.start[g.host]++
+		}
+	}
+	copy(x.start[1:], x.start)
+	x.start[0] = 0
 }
 
-// roomBelow returns what is free on each host with everybody gone whom a ceiling
-// admits. It is good until the next call.
-func (x *ceilings) roomBelow(l ceiling) []int64 {
-	x.room = x.room[:0]
-	for h := range x.hosts {
-		x.room = append(x.room, x.hosts[h].free...)
+// insert adds a value to ascending different ones.
+func insert(values []int64, v int64) []int64 {
+	if n := len(values); n > 0 && values[n-1] == v {
+		return values
 	}
-	for i := range x.grades {
-		if g := &x.grades[i]; g.usable && g.host >= 0 && l.lets(g) {
-			addTo(x.row(x.room, int(g.host)), x.cands[i].size, +1)
+	if at, ok := slices.BinarySearch(values, v); !ok {
+		values = slices.Insert(values, at, v)
+	}
+	return values
+}
+
+// candsOn returns the candidates on a host.
+func (x *bounder) candsOn(h int32) []int32 { return x.running[x.start[h]:x.start[h+1]] }
+
+// roomOn returns what is free on a host with everybody gone whom a ceiling admits.
+// It is good until the next call.
+func (x *bounder) roomOn(h int32, l ceiling) resources.Vector {
+	if l == noCeiling() {
+		return x.hosts[h].all
+	}
+	x.room = append(x.room[:0], x.hosts[h].free...)
+	for _, i := range x.candsOn(h) {
+		if l.lets(&x.grades[i]) {
+			addTo(x.room, x.cands[i].size, +1)
 		}
 	}
 	return x.room
 }
 
-// reaches reports whether there are nodes for all members, which are of one
-// kind, with everybody gone whom a ceiling admits.
-func (x *ceilings) reaches(l ceiling) bool {
-	if l == noCeiling() {
-		members := 0
-		for h := 0; h < len(x.hosts) && members < len(x.todo); h++ {
-			members += x.hosted(int32(h), x.hosts[h].all)
+// reaches reports whether some hosts take all members of a kind with everybody gone
+// whom a ceiling admits.
+func (x *bounder) reaches(hosts []int32, k *kind, l ceiling) bool {
+	left := int64(k.end - k.first)
+	for _, h := range hosts {
+		if left -= x.hosted(h, k, x.roomOn(h, l)); left <= 0 {
+			return true
 		}
-		return members >= len(x.todo)
 	}
-	members, _ := x.capacity(l)
-	return members == len(x.todo)
+	return false
 }
 
 // lowest finds the least rank, and with that the least priority, for which
 // reaches still holds. It holds for l, and if for some ceiling then for every
 // higher one.
-func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
-	for _, part := range []struct {
-		level victims.Level
-		bound *int64
-	}{{victims.LevelRank, &l.rank}, {victims.LevelPriority, &l.priority}} {
-		// The first part is settled before the second is looked at: a cost compares
-		// ranks first, so a lower priority with a higher rank is no gain.
-		values := x.distinct(part.level, l)
-		if len(values) == 0 {
+func (x *bounder) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
+	// Ranks are settled before priorities are looked at: a cost compares ranks first,
+	// so a lower priority with a higher rank is no gain.
+	for _, part := range [...]struct {
+		values []int64
+		bound  *int64
+	}{{x.ranks, &l.rank}, {x.priorities, &l.priority}} {
+		values := part.values
+		if n, ok := slices.BinarySearch(values, *part.bound); ok {
+			values = values[:n+1]
+		} else if values = values[:n]; n == 0 {
 			continue
 		}
 		// The highest value admits all that l does, and is not asked about.
-		top := len(values) - 1
-		n := sort.Search(top, func(i int) bool {
+		n := sort.Search(len(values)-1, func(i int) bool {
 			*part.bound = values[i]
 			return reaches(l)
 		})
@@ -121,103 +168,19 @@ func (x *ceilings) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 	return l
 }
 
-// distinct returns the different values of a level of the candidates that a
-// ceiling admits, ascending.
-func (x *ceilings) distinct(level victims.Level, l ceiling) []int64 {
-	values := x.values[:0]
-	for i := range x.grades {
-		g := &x.grades[i]
-		if !g.usable || g.host < 0 && !x.needs.open() || !l.lets(g) {
-			continue
+// mayDo reports whether the candidates below a ceiling could be enough: all members
+// have room by sums, and the largest has some on one host.
+func (x *bounder) mayDo(l ceiling) bool {
+	x.sum = rows.Zeros(x.sum, x.types)
+	largest, hosted := &x.kinds[0], false
+	for h := range x.hosts {
+		here := x.roomOn(int32(h), l)
+		for t, v := range here {
+			x.sum[t] += max(v, 0)
 		}
-		v := g.rank
-		if level == victims.LevelPriority {
-			v = g.priority
-		}
-		if n, ok := slices.BinarySearch(values, v); !ok {
-			values = slices.Insert(values, n, v)
-		}
+		hosted = hosted || largest.roomFor(here) && x.takes(int32(h), largest)
 	}
-	x.values = values
-	return values
-}
-
-// A demand is a number of members of one kind that are to be placed on one host.
-type demand struct {
-	kind  *kind
-	count int64
-}
-
-// A roomer tells what a host lacks for some members of one kind, and what that
-// costs at least.
-type roomer struct {
-	*jobCase
-	lack []int64 // what the last question found
-}
-
-// lacks sets x.lack to what members lack beside what is free on a host, and
-// reports whether that is anything.
-func (x *roomer) lacks(free []int64, d demand) (any bool) {
-	x.lack = rows.Zeros(x.lack, x.types)
-	for _, t := range d.kind.types {
-		if lack := d.count*d.kind.size[t] - free[t]; lack > 0 {
-			x.lack[t], any = lack, true
-		}
-	}
-	return any
-}
-
-// least returns sums that no units go below that make room on a host for more
-// members. It reports false if nothing there can make so much.
-//
-// Units are counted: as many as the largest ones need for the type that takes
-// most. If two units of 4 are the largest, a lack of 5 takes two at least.
-func (x *roomer) least(h int32, free []int64, d demand) (low sums, ok bool) {
-	host := &x.hosts[h]
-	if !x.lacks(free, d) {
-		return low, true
-	}
-	units, count := int64(len(x.unitsOn(h))), int64(0)
-	for t, lack := range x.lack {
-		if lack == 0 {
-			continue
-		}
-		// The count of one type starts at that of the types before it: it takes the
-		// largest of all. Each type has its own order of units, so this may be less
-		// than any set needs, and is never more.
-		count = max(count, 1)
-		for count <= units && host.most[int(count-1)*x.types+t] < lack {
-			count++
-		}
-	}
-	low.levels[victims.LevelVictims] = count
-	low.levels[victims.LevelSumRanks] = count * host.least[victims.LevelRank]
-	low.levels[victims.LevelSumPriorities] = count * host.least[victims.LevelPriority]
-	return low, count <= units
-}
-
-// state states in c what the last question found: what must be freed on a host,
-// and of no units yet. Queues need nothing here.
-func (x *roomer) state(c *coverer, h int32) {
-	for range x.needs.queues {
-		c.needQueue(nil)
-	}
-	c.needHost(h, x.lack)
-}
-
-// A pooler bounds the cost of all plans by sums over hosts: what the members ask
-// for together must come of room that is free and of victims. It forgets which
-// member goes where, which bounds keep victims and what queues need. All of that
-// can but add to the cost.
-type pooler struct {
-	*jobCase
-	ceilings *ceilings
-
-	smallest resources.Vector // by type, the least that any member asks for
-	sum      resources.Vector // scratch of mayDo
-	open     []bool           // by host: a member may have room there as it is
-	sizes    []int64          // scratch: of candidates, and of room, of one type
-	idle     []int64
+	return hosted && resources.Fits(x.rem, x.sum)
 }
 
 // proves reports whether no plan has lower levels than a plan that has these. It
@@ -226,8 +189,7 @@ type pooler struct {
 // First, nobody with a lower rank makes do, then nobody with a lower priority, and
 // below these two no fewer victims do. Each level is then the least that it can be
 // with those before it.
-func (x *pooler) proves(plan *incumbent) bool {
-	levels := &plan.levels
+func (x *bounder) proves(levels *cover.Levels) bool {
 	rank, priority := levels[victims.LevelRank], levels[victims.LevelPriority]
 	switch {
 	case levels[victims.LevelVictims] == 0, rank == math.MinInt64, priority == math.MinInt64:
@@ -238,53 +200,24 @@ func (x *pooler) proves(plan *incumbent) bool {
 		return false
 	}
 	l := ceiling{plain: true, rank: rank, priority: priority}
-	n := x.fewest(l)
-	least := x.lowestOf(l)
-	// One of them has the highest rank, and one the highest priority.
-	want := cover.Levels{
-		victims.LevelRank: rank, victims.LevelPriority: priority, victims.LevelVictims: n,
-		victims.LevelSumRanks:      rank + (n-1)*least.rank,
-		victims.LevelSumPriorities: priority + (n-1)*least.priority,
-	}
-	return want == *levels // all others are 0
-}
-
-// lowest returns the lowest ceiling below which candidates could be enough, if none
-// of them need be an originator or have opted out.
-func (x *pooler) lowest() (l ceiling, ok bool) {
-	l = noCeiling()
-	l.plain = true
-	if !x.mayDo(l) {
-		return l, false
-	}
-	return x.ceilings.lowest(l, x.mayDo), true
-}
-
-// mayDo reports whether the candidates below a ceiling could be enough.
-func (x *pooler) mayDo(l ceiling) bool {
-	room := x.ceilings.roomBelow(l)
-	x.sum = rows.Zeros(x.sum, x.types)
-	largest, hosted := &x.kinds[0], false
-	for h := range x.hosts {
-		here := x.row(room, h)
-		for t, v := range here {
-			x.sum[t] += max(v, 0)
-		}
-		hosted = hosted || largest.roomFor(here) && x.takes(int32(h), largest)
-	}
-	return hosted && resources.Fits(x.rem, x.sum)
-}
-
-// lowestOf returns the lowest rank and the lowest priority of candidates that a
-// ceiling admits.
-func (x *pooler) lowestOf(l ceiling) ceiling {
 	least := l
 	for i := range x.grades {
 		if g := &x.grades[i]; g.usable && l.lets(g) {
 			least.rank, least.priority = min(least.rank, g.rank), min(least.priority, g.priority)
 		}
 	}
-	return least
+	var want cover.Levels // all others are 0
+	setLevels(&want, x.fewest(l), l, least)
+	return want == *levels
+}
+
+// setLevels sets the levels of so many victims below a ceiling. One of them has the
+// highest rank, and one the highest priority; the others have the least.
+func setLevels(levels *cover.Levels, n int64, most, least ceiling) {
+	levels[victims.LevelRank], levels[victims.LevelPriority] = most.rank, most.priority
+	levels[victims.LevelVictims] = n
+	levels[victims.LevelSumRanks] = most.rank + (n-1)*min(least.rank, most.rank)
+	levels[victims.LevelSumPriorities] = most.priority + (n-1)*min(least.priority, most.priority)
 }
 
 // fewest returns how many candidates below a ceiling must go at least, by the type
@@ -293,64 +226,137 @@ func (x *pooler) lowestOf(l ceiling) ceiling {
 // A host on which nobody goes is of use only if a member fits there as it is. So n
 // victims open n hosts at most that are of no use without: those with the most
 // room, and with the largest victims of all, do as much as any.
-func (x *pooler) fewest(l ceiling) (most int64) {
-	x.findOpen()
+func (x *bounder) fewest(l ceiling) (most int64) {
+	x.smallest = resources.Copy(x.smallest, x.kinds[0].size)
+	for i := range x.kinds {
+		x.smallest = resources.Min(x.smallest, x.smallest, x.kinds[i].size)
+	}
 	for t := range x.wants.All() {
 		need := x.rem[t]
 		x.sizes, x.idle = x.sizes[:0], x.idle[:0]
 		for h := range x.hosts {
 			free := max(x.hosts[h].free[t], 0)
-			if x.open[h] {
+			if fitsTypes(x.smallest, x.hosts[h].free, resources.Positive(x.smallest)) {
 				need -= free
 			} else {
 				x.idle = append(x.idle, free)
 			}
 		}
-		if need <= 0 {
-			continue
-		}
-		for i := range x.cands {
-			c := &x.cands[i]
-			if x.usable[i] && c.host >= 0 && c.size[t] > 0 && l.admits(&c.levels) {
-				x.sizes = append(x.sizes, c.size[t])
+		for _, i := range x.running {
+			if size := x.cands[i].size[t]; size > 0 && l.lets(&x.grades[i]) {
+				x.sizes = append(x.sizes, size)
 			}
 		}
-		most = max(most, x.count(need))
+		slices.SortFunc(x.sizes, descending)
+		slices.SortFunc(x.idle, descending)
+		n := 0
+		for ; need > 0 && n < len(x.sizes); n++ {
+			need -= x.sizes[n]
+			if n < len(x.idle) {
+				need -= x.idle[n]
+			}
+		}
+		most = max(most, int64(n))
 	}
 	return most
 }
 
-// count returns how many of x.sizes, the largest first, each with a host of
-// x.idle, are as much as a need.
-func (x *pooler) count(need int64) (n int64) {
-	down := func(a, b int64) int { return cmp.Compare(b, a) }
-	slices.SortFunc(x.sizes, down)
-	slices.SortFunc(x.idle, down)
-	for i := 0; need > 0 && i < len(x.sizes); i++ {
-		need -= x.sizes[i]
-		if i < len(x.idle) {
-			need -= x.idle[i]
-		}
-		n++
-	}
-	return n
-}
+func descending(a, b int64) int { return cmp.Compare(b, a) }
 
-// findOpen finds the hosts on which a member may have room as they are.
-func (x *pooler) findOpen() {
-	x.smallest = resources.Copy(x.smallest, x.kinds[0].size)
-	for i := range x.kinds {
-		x.smallest = resources.Min(x.smallest, x.smallest, x.kinds[i].size)
+// mostCounted is how large a set of hosts may be, in hosts times members, for its
+// victims to be counted: a larger one is bounded by one victim.
+const mostCounted = 1 << 14
+
+// fewestOn returns how many candidates below a ceiling must go at least if some
+// hosts are to take all members of a kind. They are to have room below the ceiling.
+//
+// On each host the largest go first, type by type: nobody gets by with fewer. A
+// dynamic programme over the hosts then finds how many members go where, as a
+// spreader does, without laws about sums.
+func (x *bounder) fewestOn(hosts []int32, k *kind, l ceiling) int64 {
+	members := int(k.end - k.first)
+	if len(hosts)*members > mostCounted {
+		return 1
 	}
-	x.open = rows.Zeros(x.open, len(x.hosts))
-	for h := range x.hosts {
-		x.open[h] = true
-		for t, v := range x.smallest {
-			if v > 0 && x.hosts[h].free[t] < v {
-				x.open[h] = false
+	// gone[j] is for j members on the hosts so far.
+	x.gone = append(x.gone[:0], 0)
+	for range members {
+		x.gone = append(x.gone, math.MaxInt64)
+	}
+	for _, h := range hosts {
+		if !x.takes(h, k) {
+			continue
+		}
+		x.countOn(h, k, l)
+		// Downwards, so that what is read is without this host.
+		for j := members; j > 0; j-- {
+			for n := 1; n <= min(j, len(x.needed)); n++ {
+				if rest := x.gone[j-n]; rest < math.MaxInt64 {
+					x.gone[j] = min(x.gone[j], rest+x.needed[n-1])
+				}
 			}
 		}
 	}
+	if n := x.gone[members]; n < math.MaxInt64 {
+		return max(n, 1)
+	}
+	return 1
+}
+
+// countOn sets x.needed to how many candidates must go at least from a host for
+// one member, for two, and so on, as far as it can take them.
+func (x *bounder) countOn(h int32, k *kind, l ceiling) {
+	most := int(k.end - k.first)
+	x.needed = rows.Zeros(x.needed, most)
+	for _, t := range k.types {
+		x.sizes = x.sizes[:0]
+		for _, i := range x.candsOn(h) {
+			if size := x.cands[i].size[t]; size > 0 && l.lets(&x.grades[i]) {
+				x.sizes = append(x.sizes, size)
+			}
+		}
+		slices.SortFunc(x.sizes, descending)
+		left, gone := x.hosts[h].free[t], 0
+		for n := range most {
+			for left < k.size[t] && gone < len(x.sizes) {
+				left += x.sizes[gone]
+				gone++
+			}
+			if left < k.size[t] {
+				most = n
+				break
+			}
+			left -= k.size[t]
+			x.needed[n] = max(x.needed[n], int64(gone))
+		}
+	}
+	x.needed = x.needed[:most]
+}
+
+// least returns sums that no units go below that free on a host what is lacking
+// there. It reports false if nothing there can free so much.
+//
+// Units are counted: as many as the largest ones need for the type that takes
+// most. If two units of 4 are the largest, a lack of 5 takes two at least.
+func (c *jobCase) least(h int32, lack []int64) (low sums, ok bool) {
+	host := &c.hosts[h]
+	units, count := int64(host.end-host.first), int64(0)
+	for t, v := range lack {
+		if v == 0 {
+			continue
+		}
+		// The count of one type starts at that of the types before it: it takes the
+		// largest of all. Each type has its own order of units, so this may be less
+		// than any set needs, and is never more.
+		count = max(count, 1)
+		for count <= units && host.most[int(count-1)*c.types+t] < v {
+			count++
+		}
+	}
+	low.levels[victims.LevelVictims] = count
+	low.levels[victims.LevelSumRanks] = count * host.least[victims.LevelRank]
+	low.levels[victims.LevelSumPriorities] = count * host.least[victims.LevelPriority]
+	return low, count <= units
 }
 
 // sums are the parts of a cost that are sums, in their order: what units cost
@@ -392,26 +398,20 @@ func (s *sums) comparePlus(order *cover.Order, r, t *sums) int {
 	return sum.compare(t)
 }
 
-// compare orders by cost, and compareLevels without the work lost and the nodes.
-// Heaps of offers compare all the time, and levels decide nearly always: nothing
-// after them is looked at before that is known.
+// compare orders by cost.
 func (s *sums) compare(r *sums) int {
+	// Not as one expression: levels decide nearly always.
 	if order := s.compareLevels(r); order != 0 {
 		return order
 	}
-	if order := cmp.Compare(s.work, r.work); order != 0 {
-		return order
-	}
-	return s.rank.compare(r.rank)
+	return cmp.Or(cmp.Compare(s.work, r.work), s.rank.compare(r.rank))
 }
 
+// compareLevels orders without the work lost and the nodes.
 func (s *sums) compareLevels(r *sums) int {
 	for i, v := range &s.levels {
 		if w := r.levels[i]; v != w {
-			if v < w {
-				return -1
-			}
-			return +1
+			return cmp.Compare(v, w)
 		}
 	}
 	return 0
@@ -426,45 +426,29 @@ type rankSum struct {
 
 // plus returns the sum with a rank n times more.
 func (r rankSum) plus(rank int64, n int64) rankSum {
-	// n is at most the number of members, and mostly 1.
-	for range n {
-		// The sign goes into the high word; the carry shows as a low word that
-		// has become smaller.
-		low := r.low + uint64(rank)
-		high := r.high + rank>>63
-		if low < r.low {
-			high++
-		}
-		r = rankSum{high, low}
+	for range n { // at most the number of members, and mostly 1
+		r = r.add(rankSum{rank >> 63, uint64(rank)}) // the high word is the sign
 	}
 	return r
 }
 
 // add returns the sum of both.
 func (r rankSum) add(s rankSum) rankSum {
-	low := r.low + s.low
-	high := r.high + s.high
-	if low < r.low {
-		high++
-	}
-	return rankSum{high, low}
+	low, carry := bits.Add64(r.low, s.low, 0)
+	return rankSum{r.high + s.high + int64(carry), low}
 }
 
 func (r rankSum) compare(s rankSum) int {
-	if order := cmp.Compare(r.high, s.high); order != 0 {
-		return order
-	}
-	return cmp.Compare(r.low, s.low)
+	return cmp.Or(cmp.Compare(r.high, s.high), cmp.Compare(r.low, s.low))
 }
 
 // int64 returns the sum, or the nearest number in range.
 func (r rankSum) int64() int64 {
 	switch {
-	// The high word is nothing but the sign: the sum fits.
-	case r.high == int64(r.low)>>63:
+	case r.high == int64(r.low)>>63: // nothing but the sign: the sum fits
 		return int64(r.low)
 	case r.high < 0:
-		return -1 << 63
+		return math.MinInt64
 	}
-	return 1<<63 - 1
+	return math.MaxInt64
 }

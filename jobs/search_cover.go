@@ -132,6 +132,37 @@ func (x *coverer) run(steps int) {
 	}
 }
 
+// onHost solves what must go from one host for what is lacking there, if that is
+// anything: of the units that may, by their levels below a ceiling. It reports
+// whether that can be. Queues need nothing here.
+func (x *coverer) onHost(h int32, lack resources.Vector, bounds []cover.Bound, soft []cover.Budget, may func(u int32) bool) bool {
+	x.begin(bounds, soft)
+	if resources.Positive(lack) != 0 {
+		for range x.needs.queues {
+			x.needQueue(nil)
+		}
+		x.needHost(h, lack)
+		for _, u := range x.unitsOn(h) {
+			if may(u) {
+				x.offerWithin(u)
+			}
+		}
+	}
+	x.run(smallPace)
+	return x.found.Found
+}
+
+// sums returns what the units cost that were found for so many members on a host.
+func (x *coverer) sums(h int32, members int64) (s sums) {
+	for _, i := range x.found.Units {
+		s.add(&x.order, &x.units[x.rows[i]])
+	}
+	// An overrun is no sum: this is what these units alone bring about.
+	s.levels[victims.LevelOverrun] = x.found.Total.Levels[victims.LevelOverrun]
+	s.rank = s.rank.plus(x.hosts[h].rank, members)
+	return s
+}
+
 // appendFound appends the units that were found to dst.
 func (x *coverer) appendFound(dst []int32) []int32 {
 	for _, i := range x.found.Units {

@@ -13,7 +13,7 @@ import (
 )
 
 // The fewest who must go, by sums over hosts.
-func TestPooler_Fewest(t *testing.T) {
+func TestBounder_Fewest(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
 		members     []int64
@@ -30,17 +30,17 @@ func TestPooler_Fewest(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
-			require.Equal(t, test.want, d.search.pool.fewest(noCeiling()))
+			require.Equal(t, test.want, d.search.bounds.fewest(noCeiling()))
 		})
 	}
 }
 
 // No plan has fewer victims, and what is said to be proven has the least levels.
-func TestPooler_Twin(t *testing.T) { rapid.Check(t, poolerIsTwin) }
+func TestBounder_Sums(t *testing.T) { rapid.Check(t, sumsAreTwin) }
 
-func FuzzPooler(f *testing.F) { f.Fuzz(rapid.MakeFuzz(poolerIsTwin)) }
+func FuzzBounder_Sums(f *testing.F) { f.Fuzz(rapid.MakeFuzz(sumsAreTwin)) }
 
-func poolerIsTwin(t *rapid.T) {
+func sumsAreTwin(t *rapid.T) {
 	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
 	s := &d.search
 	if s.pack.fits(coming) {
@@ -55,21 +55,21 @@ func poolerIsTwin(t *rapid.T) {
 	l := ceiling{plain: true, rank: least[victims.LevelRank], priority: least[victims.LevelPriority]}
 	// A plan without victims counts as cheap, whatever its levels are.
 	if least[victims.LevelOptedOut]+least[victims.LevelOriginators] == 0 {
-		require.LessOrEqual(t, s.pool.fewest(l), least[victims.LevelVictims])
-		require.True(t, s.pool.mayDo(l))
+		require.LessOrEqual(t, s.bounds.fewest(l), least[victims.LevelVictims])
+		require.True(t, s.bounds.mayDo(l))
 	}
 	// Other levels are those of dearer plans, or of none.
-	other := s.best
+	other := s.best.levels
 	level := rapid.SampledFrom([]victims.Level{
 		victims.LevelRank, victims.LevelPriority, victims.LevelVictims, victims.LevelSumRanks, victims.LevelSumPriorities,
 	}).Draw(t, "level")
-	other.levels[level] += rapid.Int64Range(1, 3).Draw(t, "more")
-	require.False(t, s.pool.proves(&other), "%v, and there is a plan of %v", other.levels, least)
+	other[level] += rapid.Int64Range(1, 3).Draw(t, "more")
+	require.False(t, s.bounds.proves(&other), "%v, and there is a plan of %v", other, least)
 }
 
 // What large cases get is proven to have the least levels only if it has. That some
 // are proven, TestLadder shows.
-func TestPooler_Proves(t *testing.T) {
+func TestBounder_Proves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDesk(t, false)
 		s := &d.search
@@ -87,7 +87,7 @@ func TestPooler_Proves(t *testing.T) {
 
 // What is left of large victims is filled up: fewer go than if each member got the
 // least.
-func TestStower_Table(t *testing.T) {
+func TestFiller_Table(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
 		members     []int64
@@ -106,18 +106,18 @@ func TestStower_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
 			s := &d.search
 			s.best.found = false
-			s.stow.stow(below(&cover.Levels{victims.LevelRank: -9}))
+			s.fill.fill(below(&cover.Levels{victims.LevelRank: -9}))
 			require.Equal(t, test.want, d.said())
 		})
 	}
 }
 
-// A stower's plans are lawful, have room, and are no cheaper than the cheapest.
-func TestStower_Twin(t *testing.T) { rapid.Check(t, stowerIsTwin) }
+// A filler's plans are lawful, have room, and are no cheaper than the cheapest.
+func TestFiller_Twin(t *testing.T) { rapid.Check(t, fillerIsTwin) }
 
-func FuzzStower(f *testing.F) { f.Fuzz(rapid.MakeFuzz(stowerIsTwin)) }
+func FuzzFiller(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fillerIsTwin)) }
 
-func stowerIsTwin(t *rapid.T) {
+func fillerIsTwin(t *rapid.T) {
 	d := drawDesk(t, false)
 	s := &d.search
 	if !s.conceivable() || s.pack.fits(coming) {
@@ -128,7 +128,7 @@ func stowerIsTwin(t *rapid.T) {
 		victims.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), victims.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
 	}
 	s.best.found = false
-	s.stow.stow(below(&from))
+	s.fill.fill(below(&from))
 	if !s.best.found {
 		return
 	}
