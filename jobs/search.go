@@ -76,6 +76,10 @@ func (s *search) choose() bool {
 	return s.persuade()
 }
 
+// mostGrown is how many members times hosts there may be for plans to grow if there is
+// one that fills host by host below the lowest ceiling.
+const mostGrown = 1 << 20
+
 // run leaves the best plan that it finds in s.best, whatever the predicate says
 // of it. This is the ladder of engines:
 //
@@ -112,12 +116,13 @@ func (s *search) run() {
 	if s.settled() {
 		return
 	}
-	if len(s.kinds) > 1 && !s.eager && (s.quick || !s.within(medium)) {
-		// In other cases others do as well, or prove more.
+	floor := nobody()
+	if len(s.kinds) > 1 && !s.eager {
 		l := noCeiling()
 		l.plain = true
 		if s.bounds.mayDo(l) {
-			s.fill.fill(s.bounds.lowest(l, s.bounds.mayDo))
+			floor = s.bounds.lowest(l, s.bounds.mayDo)
+			s.fill.fill(floor)
 		}
 		if s.best.found && s.bounds.proves(&s.best.levels) {
 			s.proof = victims.ProofLevels
@@ -126,9 +131,17 @@ func (s *search) run() {
 	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
-	s.grow.grow()
-	if s.best.found && !s.eager && len(s.kinds) > 1 {
-		s.fill.fill(below(&s.best.levels))
+	atFloor := s.best.found && !s.needs.open() && s.best.levels[victims.LevelOverrun] == 0 && below(&s.best.levels) == floor
+	switch {
+	case atFloor && len(s.todo)*len(s.hosts) > mostGrown:
+		// Such a plan is good enough.
+	case atFloor:
+		s.grow.growAt(floor) // no plan is below it
+	default:
+		s.grow.grow()
+		if s.best.found && !s.eager && len(s.kinds) > 1 {
+			s.fill.fill(below(&s.best.levels))
+		}
 	}
 	if !s.best.found {
 		s.partial.clear()

@@ -379,14 +379,24 @@ func (x *grower) growFrom(order []int32) bool {
 	// That a ceiling works for this engine is not monotone, for it takes no step
 	// back. The search by halves may miss the lowest one, and what it ends with
 	// may not work with more patience: then the less patient way is kept.
-	l = x.bounds.lowest(l, func(l ceiling) bool { return x.growBelow(l, order) })
+	x.growBest(x.bounds.lowest(l, func(l ceiling) bool { return x.growBelow(l, order) }), order)
+	return true
+}
+
+// growBest offers a plan below a ceiling, made with patience if that works.
+func (x *grower) growBest(l ceiling, order []int32) {
 	for _, x.patience = range [...]int{patient, hasty} {
 		if x.growBelow(l, order) && x.partial.finish() {
 			x.partial.polish()
-			break
+			return
 		}
 	}
-	return true
+}
+
+// growAt is grow below a ceiling that is known to be the lowest.
+func (x *grower) growAt(l ceiling) {
+	x.tight, x.queuesFirst = false, true
+	x.growBest(l, x.sorted)
 }
 
 // asGiven returns the members of todo in the order of the job.
