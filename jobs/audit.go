@@ -64,69 +64,17 @@ type Auditor struct {
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
-	x.out, x.rest = dst, x.rest[:0]
+	x.out = dst
 	x.run()
 	dst = x.out
 	x.plan, x.job, x.out, x.ask = nil, nil, nil, victims.Ask{} // an auditor at rest keeps nothing of it alive
 	return dst
 }
 
-// audit holds the laws against a case, one method each. What things are is the
-// case's to say.
+// An audit is what an auditor works out: the plan, how things are without it, what its
+// victims free and its members ask for, and the laws, a method each, which report what
+// breaks them. Whether less would do is asked of the same methods.
 type audit struct {
-	auditCase
-	out     []Violation
-	rest    []victims.TaskID // that are given back for a trial
-	homes   []victims.NodeID // of those
-	placing Placing          // what the predicate is shown
-}
-
-// Every law is a method that yields its violations, as a sequence of package
-// iter does, and a law that yields none holds. A plan is audited by reporting
-// what is yielded; whether less would do is asked of the same methods.
-
-func (x *audit) report(v Violation) bool {
-	v.tree = x.tree
-	x.out = append(x.out, v)
-	return true
-}
-
-func (x *audit) run() {
-	before := len(x.out)
-	x.wellFormed(x.report)
-	if len(x.out) > before {
-		return
-	}
-	x.hosts(x.report)
-	x.filter(x.report)
-	x.domain(x.report)
-	x.sumUp()
-	x.priority(x.report)
-	if len(x.plan.Victims) > 0 {
-		x.precondition(x.report)
-		x.formulas(x.report)
-	}
-	x.judgeAll()
-	x.guarantee(x.report)
-	x.budget(x.report)
-	x.countGangs()
-	x.gang(x.report)
-	x.room(x.full, x.nodes, x.report)
-	x.headroom(x.more, x.report)
-	x.quota(x.more, x.report)
-	x.predicate(x.report)
-	x.minimal(x.report)
-}
-
-// ofQueue returns a violation by amounts of a queue.
-func ofQueue(l Law, q queue.ID, t int, have, want int64) Violation {
-	return Violation{Law: l, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want}
-}
-
-// An auditCase is what an audit judges, and the memory for the next: the plan, how
-// things are without it, and what its victims free and its members ask for. It
-// says what is, and judges nothing.
-type auditCase struct {
 	a     *Auditor
 	c     *victims.Cluster
 	tree  *queue.Tree
@@ -135,6 +83,7 @@ type auditCase struct {
 	now   time.Time
 	types int
 	ask   victims.Ask // the first member that has no place, for Exempt
+	out   []Violation
 
 	last  victims.NodeID   // the largest there is
 	nodes []victims.NodeID // of the placements, each once
@@ -142,10 +91,15 @@ type auditCase struct {
 	open  []bool           // by node: whether it takes anything
 	keys  []string         // of members, sorted
 	done  []bool           // by member: it has a place, or is given one
-	asked resources.Vector // by the members of the minimum that are placed
-	more  resources.Vector // by all that are placed
 
-	auditAmounts
+	// Rows of amounts, by node: what victims free there, what members of the
+	// minimum ask for, and what all members do; and by queue, what victims take.
+	freed, load, full, taken []int64
+	asked                    resources.Vector // by the members of the minimum that are placed
+	more                     resources.Vector // by all that are placed
+	free                     resources.Vector // scratch of room
+	sums                     []auditSums
+	blocks                   []int64 // of the sums
 
 	fence    queue.ID
 	inside   queue.ID // E, the lowest governing queue, if starving is set
@@ -155,47 +109,10 @@ type auditCase struct {
 	units    []auditUnit
 	gangs    []auditGang
 	gangOf   map[string]int
-}
 
-func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.job, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Job, now
-	x.types = x.tree.Schema().Len()
-	x.last = -1
-	for n := range x.c.Nodes() {
-		x.last = max(x.last, n)
-	}
-	x.open = rows.Zeros(x.open, int(x.last)+1)
-	for n := range x.c.Nodes() {
-		x.open[n] = true
-	}
-	amounts := (int(x.last) + 1) * x.types
-	x.seen = rows.Zeros(x.seen, int(x.last)+1)
-	x.freed, x.load, x.full = rows.Zeros(x.freed, amounts), rows.Zeros(x.load, amounts), rows.Zeros(x.full, amounts)
-	x.taken = rows.Zeros(x.taken, x.tree.Len()*x.types)
-	x.asked, x.more = rows.Zeros(x.asked, x.types), rows.Zeros(x.more, x.types)
-	x.done = rows.Zeros(x.done, len(p.Job.Members))
-	x.nodes, x.victims, x.units, x.gangs = x.nodes[:0], x.victims[:0], x.units[:0], x.gangs[:0]
-	x.listed = x.listed[:0]
-	if x.gangOf == nil {
-		x.gangOf = make(map[string]int)
-	}
-	clear(x.gangOf)
-}
-
-// row returns the amounts of a node, or of a queue, in a block.
-func (x *auditCase) row(block []int64, i int) resources.Vector {
-	return rows.At(block, i, x.types)
-}
-
-// auditAmounts are what victims free and members ask for.
-type auditAmounts struct {
-	// Rows of amounts, by node: what victims free there, what members of the
-	// minimum ask for, and what all members do.
-	freed, load, full []int64
-	taken             []int64 // by victims, by queue
-	sums              []auditSums
-	blocks            []int64          // of the sums
-	free              resources.Vector // scratch of room
+	rest    []victims.TaskID // that are given back for a trial
+	homes   []victims.NodeID // of those
+	placing Placing          // what the predicate is shown
 }
 
 // auditUnit is what can only be given back together.
@@ -214,19 +131,97 @@ type auditGang struct {
 	stopped []victims.TaskID
 }
 
-// standing says what a member is to the cluster.
-func (x *auditCase) standing(key string) memberStanding {
+// auditSums are what the formulas speak of, in a subtree.
+type auditSums struct {
+	queue         queue.ID
+	quota         Quota
+	used, fixed   resources.Vector // U and N
+	waiting, gone resources.Vector // NR - N, and what victims take
+}
+
+func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
+	x.a, x.c, x.tree, x.plan, x.job, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Job, now
+	x.types = x.tree.Schema().Len()
+	x.last = -1
+	for n := range x.c.Nodes() {
+		x.last = max(x.last, n)
+	}
+	x.open = rows.Zeros(x.open, int(x.last)+1)
+	for n := range x.c.Nodes() {
+		x.open[n] = true
+	}
+	amounts := (int(x.last) + 1) * x.types
+	x.seen = rows.Zeros(x.seen, int(x.last)+1)
+	x.freed, x.load, x.full = rows.Zeros(x.freed, amounts), rows.Zeros(x.load, amounts), rows.Zeros(x.full, amounts)
+	x.taken = rows.Zeros(x.taken, x.tree.Len()*x.types)
+	x.asked, x.more = rows.Zeros(x.asked, x.types), rows.Zeros(x.more, x.types)
+	x.done = rows.Zeros(x.done, len(p.Job.Members))
+	x.nodes, x.victims, x.units, x.gangs = x.nodes[:0], x.victims[:0], x.units[:0], x.gangs[:0]
+	x.listed, x.rest = x.listed[:0], x.rest[:0]
+	if x.gangOf == nil {
+		x.gangOf = make(map[string]int)
+	}
+	clear(x.gangOf)
+}
+
+func (x *audit) run() {
+	before := len(x.out)
+	x.wellFormed()
+	if len(x.out) > before {
+		return
+	}
+	x.hosts()
+	x.filter()
+	x.domain()
+	x.sumUp()
+	x.priority()
+	if len(x.plan.Victims) > 0 {
+		x.precondition()
+		x.quota(LawFormula, x.asked)
+	}
+	x.judgeAll()
+	x.guarantee()
+	x.budget()
+	x.countGangs()
+	x.gang()
+	x.room(x.full, x.nodes)
+	x.headroom(x.more)
+	x.quota(LawQuota, x.more)
+	x.predicate()
+	x.minimal()
+}
+
+func (x *audit) report(v Violation) {
+	v.tree = x.tree
+	x.out = append(x.out, v)
+}
+
+// ofQueue reports a violation by amounts of a queue.
+func (x *audit) ofQueue(l Law, q queue.ID, t int, have, want int64) {
+	x.report(Violation{Law: l, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+}
+
+// ofMember reports a violation by a member on a node.
+func (x *audit) ofMember(l Law, key string, n victims.NodeID) {
+	x.report(Violation{Law: l, Member: key, Node: x.c.NodeName(n)})
+}
+
+// row returns the amounts of a node, or of a queue, in a block.
+func (x *audit) row(block []int64, i int) resources.Vector { return rows.At(block, i, x.types) }
+
+// standing says what a member is to the cluster, and which task or grant it is.
+func (x *audit) standing(key string) (memberStanding, victims.TaskID) {
 	id, ok := x.c.Lookup(key)
 	if !ok {
 		id, ok = x.c.LookupGrant(key)
 	}
 	switch {
 	case !ok:
-		return unplacedMember
+		return unplacedMember, 0
 	case x.c.TaskView(id).State == victims.Releasing || x.c.TaskView(id).State == victims.Preempting:
-		return leavingMember
+		return leavingMember, id
 	}
-	return placedMember
+	return placedMember, id
 }
 
 type memberStanding uint8
@@ -239,10 +234,10 @@ const (
 
 // isNode reports whether there is such a node. One that is closed takes nothing,
 // and is none.
-func (x *auditCase) isNode(n victims.NodeID) bool { return n >= 0 && n <= x.last && x.open[n] }
+func (x *audit) isNode(n victims.NodeID) bool { return n >= 0 && n <= x.last && x.open[n] }
 
 // enter counts a placement.
-func (x *auditCase) enter(at Placement) {
+func (x *audit) enter(at Placement) {
 	if !x.seen[at.Node] {
 		x.seen[at.Node] = true
 		x.nodes = append(x.nodes, at.Node)
@@ -263,59 +258,30 @@ func (x *auditCase) enter(at Placement) {
 
 // usage returns what q uses of type t before the plan, once what is leaving has
 // gone.
-func (x *auditCase) usage(q queue.ID, t int) int64 {
-	return x.tree.Usage(q)[t] - x.tree.Preempting(q)[t]
-}
+func (x *audit) usage(q queue.ID, t int) int64 { return x.tree.Usage(q)[t] - x.tree.Preempting(q)[t] }
 
 // left returns what q uses of type t once the victims are gone, too.
-func (x *auditCase) left(q queue.ID, t int) int64 {
-	return x.usage(q, t) - x.taken[int(q)*x.types+t]
-}
+func (x *audit) left(q queue.ID, t int) int64 { return x.usage(q, t) - x.taken[int(q)*x.types+t] }
 
-// count adds a victim to what is freed, or takes it back.
-func (x *auditCase) count(t *victims.Task, sign int64) {
-	open := x.isNode(t.Node) // what is freed on a closed node is nobody's
-	for i, v := range t.Size {
-		if open {
-			x.freed[int(t.Node)*x.types+i] += sign * v
-		}
-		for q := range x.tree.Up(t.Queue) {
-			x.taken[int(q)*x.types+i] += sign * v
-		}
-	}
-}
-
-// giveBack counts some victims out, or in again.
-func (x *auditCase) giveBack(tasks []victims.TaskID, sign int64) {
+// count adds victims to what is freed, or takes them back.
+func (x *audit) count(tasks []victims.TaskID, sign int64) {
 	for _, id := range tasks {
 		t := x.c.TaskView(id)
-		x.count(&t, sign)
+		open := x.isNode(t.Node) // what is freed on a closed node is nobody's
+		for i, v := range t.Size {
+			if open {
+				x.freed[int(t.Node)*x.types+i] += sign * v
+			}
+			for q := range x.tree.Up(t.Queue) {
+				x.taken[int(q)*x.types+i] += sign * v
+			}
+		}
 	}
-}
-
-// promise returns what law 2 compares for a queue that guarantees g of type t:
-// what is left, and what must be.
-func (x *auditCase) promise(q queue.ID, t int, g int64) (have, want int64) {
-	before := x.usage(q, t)
-	have, want = x.left(q, t), min(g, before)
-	if have >= want || !x.tree.Contains(q, x.job.Queue) {
-		return have, want
-	}
-	switch {
-	case x.a.OwnLeaf == victims.OwnMet && before < g && x.asked[t] > 0:
-		return have, have // under its guarantee it may end lower in what the job uses
-	case x.a.OwnLeaf == victims.OwnAny:
-		// What the own leaf gives counts only so far as members make up for it.
-		own := x.taken[int(x.job.Queue)*x.types+t]
-		have = before - (x.taken[int(q)*x.types+t] - own)
-		return have + min(max(0, x.asked[t]-own), max(want-have, 0)), want
-	}
-	return have + min(x.asked[t], want-have), want // no more than to be enough
 }
 
 // exempt asks the caller whether the task is exempt now. From the end of its
 // exemption on it is not.
-func (x *auditCase) exempt(id victims.TaskID) bool {
+func (x *audit) exempt(id victims.TaskID) bool {
 	if x.a.Exempt == nil {
 		return false
 	}
@@ -323,12 +289,10 @@ func (x *auditCase) exempt(id victims.TaskID) bool {
 	return exempt && (until.IsZero() || x.now.Before(until))
 }
 
-// This file counts the running jobs of which a plan stops members. Those that go
-// as a whole can only be given back as a whole, or down to their minimum.
-
 // countGangs counts the running jobs that need some of their members and lose
-// any, and sorts the victims into what falls together.
-func (x *auditCase) countGangs() {
+// any, and sorts the victims into what falls together. Jobs that go as a whole can
+// only be given back as a whole, or down to their minimum.
+func (x *audit) countGangs() {
 	for n := range x.victims {
 		x.sortVictim(x.victims[n : n+1 : n+1])
 	}
@@ -365,9 +329,8 @@ func (x *auditCase) countGangs() {
 }
 
 // sortVictim makes a victim a unit of its own, or one of those of its gang.
-func (x *auditCase) sortVictim(alone []victims.TaskID) {
-	id := alone[0]
-	job := x.c.TaskView(id).Job
+func (x *audit) sortVictim(alone []victims.TaskID) {
+	job := x.c.TaskView(alone[0]).Job
 	minimum := 0
 	if job != "" && x.a.Minimum != nil {
 		minimum = x.a.Minimum(job)
@@ -385,25 +348,43 @@ func (x *auditCase) sortVictim(alone []victims.TaskID) {
 		x.gangs = slices.Grow(x.gangs, 1)[:i+1]
 		x.gangs[i] = auditGang{job: job, minimum: minimum, stopped: x.gangs[i].stopped[:0]}
 	}
-	x.gangs[i].stopped = append(x.gangs[i].stopped, id)
+	x.gangs[i].stopped = append(x.gangs[i].stopped, alone[0])
 }
 
-// auditSums are what the formulas speak of, in a subtree.
-type auditSums struct {
-	queue         queue.ID
-	quota         Quota
-	used, fixed   resources.Vector // U and N
-	waiting, gone resources.Vector // NR - N, and what victims take
-}
-
-// add adds a task, unless it is leaving.
-func (s *auditSums) add(t victims.Task) {
-	if t.State == victims.Releasing || t.State == victims.Preempting {
-		return
-	}
-	resources.Add(s.used, s.used, t.Size)
-	if t.NonPreemptible {
-		resources.Add(s.fixed, s.fixed, t.Size)
+// sumUp adds up the sums of the queues of the path that have a quota, on coming
+// amounts.
+func (x *audit) sumUp() {
+	x.sums, x.blocks = x.sums[:0], x.blocks[:0]
+	for q := range x.tree.Up(x.job.Queue) {
+		quota, ok := x.a.Quotas.Lookup(q)
+		if !ok {
+			continue
+		}
+		from := len(x.blocks)
+		x.blocks = append(x.blocks, make([]int64, 3*x.types)...)
+		block := x.blocks[from:]
+		s := auditSums{
+			queue: q, quota: quota,
+			used: x.row(block, 0), fixed: x.row(block, 1), waiting: x.row(block, 2), gone: x.row(x.taken, int(q)),
+		}
+		// Queues are in tree order, so a subtree is a range. The sums are added
+		// up from tasks; the planner's ledger is not asked.
+		for w := q; w < x.tree.End(q); w++ {
+			if sub, ok := x.a.Quotas.Lookup(w); ok {
+				resources.Add(s.waiting, s.waiting, sub.Waiting)
+			}
+			for id := range x.c.TasksIn(w) {
+				t := x.c.TaskView(id)
+				if t.State == victims.Releasing || t.State == victims.Preempting {
+					continue
+				}
+				resources.Add(s.used, s.used, t.Size)
+				if t.NonPreemptible {
+					resources.Add(s.fixed, s.fixed, t.Size)
+				}
+			}
+		}
+		x.sums = append(x.sums, s)
 	}
 }
 
@@ -416,36 +397,4 @@ func capped(a, b int64) int64 {
 		return math.MaxInt64
 	}
 	return a + b
-}
-
-// sumUp adds up the sums of the queues of the path that have a quota, on coming
-// amounts.
-func (x *auditCase) sumUp() {
-	x.sums, x.blocks = x.sums[:0], x.blocks[:0]
-	for q := range x.tree.Up(x.job.Queue) {
-		quota, ok := x.a.Quotas.Lookup(q)
-		if !ok {
-			continue
-		}
-		from := len(x.blocks)
-		for range 3 * x.types {
-			x.blocks = append(x.blocks, 0)
-		}
-		rows := x.blocks[from:]
-		s := auditSums{
-			queue: q, quota: quota,
-			used: x.row(rows, 0), fixed: x.row(rows, 1), waiting: x.row(rows, 2), gone: x.row(x.taken, int(q)),
-		}
-		// Queues are in tree order, so a subtree is a range. The sums are added
-		// up from tasks; the planner's ledger is not asked.
-		for w := q; w < x.tree.End(q); w++ {
-			if sub, ok := x.a.Quotas.Lookup(w); ok {
-				resources.Add(s.waiting, s.waiting, sub.Waiting)
-			}
-			for id := range x.c.TasksIn(w) {
-				s.add(x.c.TaskView(id))
-			}
-		}
-		x.sums = append(x.sums, s)
-	}
 }
