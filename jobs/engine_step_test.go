@@ -146,23 +146,21 @@ func TestPartial_Seats(t *testing.T) {
 func TestOffers_Table(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
-		tight       bool
 		want        string
 	}{
-		{"free first, then the cheapest", "0: a4p1 | 0: b4 | 4:", false, "2 by nobody, 1 by b, 0 by a"},
-		{"one host for two", "0: a4 b4 | 0: c4", false, "0 by a, 0 by b, 1 by c"},
-		{"as cheap: in node order", "4: | 4:", false, "0 by nobody, 1 by nobody"},
-		{"as cheap: the tightest", "6: | 4: | 5:", true, "1 by nobody, 2 by nobody, 0 by nobody"},
-		{"in node order, if not told so", "6: | 4: | 5:", false, "0 by nobody, 1 by nobody, 2 by nobody"},
-		{"what one leaves helps the next", "0: a8 | 0: b2 c2", false, "0 by a, 0 by nobody, 1 by b c"},
-		{"the surplus only", "0: a4/g b4/g", false, "0 by a"},
-		{"nobody opted out, if there is a choice", "0: a4! | 0: b2 c2", false, "1 by b c, 0 by a"},
+		{"free first, then the cheapest", "0: a4p1 | 0: b4 | 4:", "2 by nobody, 1 by b, 0 by a"},
+		{"one host for two", "0: a4 b4 | 0: c4", "0 by a, 0 by b, 1 by c"},
+		{"as cheap: in node order", "4: | 4:", "0 by nobody, 1 by nobody"},
+		{"in node order, if not told so", "6: | 4: | 5:", "0 by nobody, 1 by nobody, 2 by nobody"},
+		{"what one leaves helps the next", "0: a8 | 0: b2 c2", "0 by a, 0 by nobody, 1 by b c"},
+		{"the surplus only", "0: a4/g b4/g", "0 by a"},
+		{"nobody opted out, if there is a choice", "0: a4! | 0: b2 c2", "1 by b c, 0 by a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := tableDesk(t, test.hosts, 4)
 			x := &d.search.grow
 			x.partial.begin()
-			x.ceiling, x.patience, x.tight = noCeiling(), patient, test.tight
+			x.ceiling, x.patience = noCeiling(), patient
 			x.collect(&d.board.kinds[0])
 			var got []string
 			for h := x.cheapest(); h >= 0; h = x.cheapest() {

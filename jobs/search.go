@@ -87,8 +87,7 @@ const mostGrown = 1 << 20
 //  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
 //  3. Members of several sizes fill host by host, below the lowest ceiling of
-//     rank and priority that sums do not rule out. If sums show that no fewer victims
-//     do: proof of the levels.
+//     rank and priority that sums do not rule out.
 //  4. Plans grow member by member in several orders, below the lowest ceiling for
 //     which that works, and members fill hosts below that of the best one.
 //  5. If none came about, everybody goes who may, and comes back if not needed.
@@ -123,10 +122,6 @@ func (s *search) run() {
 		if s.bounds.mayDo(l) {
 			floor = s.bounds.lowest(l, s.bounds.mayDo)
 			s.fill.fill(floor)
-		}
-		if s.best.found && s.bounds.proves(&s.best.levels) {
-			s.proof = victims.ProofLevels
-			return
 		}
 	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
@@ -164,9 +159,6 @@ func (s *search) prove() {
 	}
 	if s.best.found && s.wholes > 0 {
 		s.partial.redo(s.best.at, s.best.chosen)
-	}
-	if s.best.found && s.bounds.proves(&s.best.levels) {
-		s.proof = victims.ProofLevels
 	}
 }
 

@@ -57,10 +57,7 @@ type bounder struct {
 	running           []int32
 	ranks, priorities []int64 // of candidates that may be of use, ascending and different
 
-	// Scratch.
-	room, sum, smallest   []int64
-	sizes, idle           []int64
-	needed, members, gone []int64
+	room, sum, sizes, needed, gone []int64 // scratch
 }
 
 // begin lists the candidates of every host, and their ranks and priorities.
@@ -183,34 +180,6 @@ func (x *bounder) mayDo(l ceiling) bool {
 	return hosted && resources.Fits(x.rem, x.sum)
 }
 
-// proves reports whether no plan has lower levels than a plan that has these. It
-// may say no though that is so.
-//
-// First, nobody with a lower rank makes do, then nobody with a lower priority, and
-// below these two no fewer victims do. Each level is then the least that it can be
-// with those before it.
-func (x *bounder) proves(levels *cover.Levels) bool {
-	rank, priority := levels[victims.LevelRank], levels[victims.LevelPriority]
-	switch {
-	case levels[victims.LevelVictims] == 0, rank == math.MinInt64, priority == math.MinInt64:
-		return false // nothing to prove, or nothing below it to ask about
-	case x.mayDo(ceiling{plain: true, rank: rank - 1, priority: math.MaxInt64}):
-		return false
-	case x.mayDo(ceiling{plain: true, rank: rank, priority: priority - 1}):
-		return false
-	}
-	l := ceiling{plain: true, rank: rank, priority: priority}
-	least := l
-	for i := range x.grades {
-		if g := &x.grades[i]; g.usable && l.lets(g) {
-			least.rank, least.priority = min(least.rank, g.rank), min(least.priority, g.priority)
-		}
-	}
-	var want cover.Levels // all others are 0
-	setLevels(&want, x.fewest(l), l, least)
-	return want == *levels
-}
-
 // setLevels sets the levels of so many victims below a ceiling. One of them has the
 // highest rank, and one the highest priority; the others have the least.
 func setLevels(levels *cover.Levels, n int64, most, least ceiling) {
@@ -218,47 +187,6 @@ func setLevels(levels *cover.Levels, n int64, most, least ceiling) {
 	levels[victims.LevelVictims] = n
 	levels[victims.LevelSumRanks] = most.rank + (n-1)*min(least.rank, most.rank)
 	levels[victims.LevelSumPriorities] = most.priority + (n-1)*min(least.priority, most.priority)
-}
-
-// fewest returns how many candidates below a ceiling must go at least, by the type
-// that takes most.
-//
-// A host on which nobody goes is of use only if a member fits there as it is. So n
-// victims open n hosts at most that are of no use without: those with the most
-// room, and with the largest victims of all, do as much as any.
-func (x *bounder) fewest(l ceiling) (most int64) {
-	x.smallest = resources.Copy(x.smallest, x.kinds[0].size)
-	for i := range x.kinds {
-		x.smallest = resources.Min(x.smallest, x.smallest, x.kinds[i].size)
-	}
-	for t := range x.wants.All() {
-		need := x.rem[t]
-		x.sizes, x.idle = x.sizes[:0], x.idle[:0]
-		for h := range x.hosts {
-			free := max(x.hosts[h].free[t], 0)
-			if fitsTypes(x.smallest, x.hosts[h].free, resources.Positive(x.smallest)) {
-				need -= free
-			} else {
-				x.idle = append(x.idle, free)
-			}
-		}
-		for _, i := range x.running {
-			if size := x.cands[i].size[t]; size > 0 && l.lets(&x.grades[i]) {
-				x.sizes = append(x.sizes, size)
-			}
-		}
-		slices.SortFunc(x.sizes, descending)
-		slices.SortFunc(x.idle, descending)
-		n := 0
-		for ; need > 0 && n < len(x.sizes); n++ {
-			need -= x.sizes[n]
-			if n < len(x.idle) {
-				need -= x.idle[n]
-			}
-		}
-		most = max(most, int64(n))
-	}
-	return most
 }
 
 func descending(a, b int64) int { return cmp.Compare(b, a) }

@@ -468,12 +468,9 @@ func (x *partial) redo(at, units []int32) {
 // gives back what is not needed: for cases in which bounds are tight and members hard
 // to place, so that no plan comes about member by member. If bounds let not all units
 // go it matters who goes first: the least valuable; or whole gangs, which cannot go
-// once some of their members have; or host by host, so that some are cleared as far as
-// can be. The first plan that comes of that is offered.
+// once some of their members have. The first plan that comes of that is offered.
 func (x *partial) clear() {
-	for _, first := range [...]func(u, v *unit) int{
-		byCost, wholesFirst, func(u, v *unit) int { return cmp.Compare(x.hostOfUnit(u), x.hostOfUnit(v)) },
-	} {
+	for _, first := range [...]func(u, v *unit) int{byCost, wholesFirst} {
 		x.begin()
 		x.chooseAll(x.unitsBy(func(u, v *unit) int { return cmp.Or(first(u, v), byCost(u, v)) }))
 		if x.queuesCovered() && x.pack.packInto(x.free, x.chosen) {
@@ -493,15 +490,4 @@ func (x *partial) unitsBy(order func(u, v *unit) int) []int32 {
 	}
 	slices.SortFunc(x.sorting, func(a, b int32) int { return order(&x.units[a], &x.units[b]) })
 	return x.sorting
-}
-
-// hostOfUnit returns the first host on which a unit has a task, or -1.
-func (x *partial) hostOfUnit(u *unit) int32 {
-	first := int32(-1)
-	for _, i := range x.tasks[u.first:u.end] {
-		if h := x.cands[i].host; h >= 0 && (first < 0 || h < first) {
-			first = h
-		}
-	}
-	return first
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // Members of several sizes are placed by two engines, of which neither is exact. A
@@ -298,7 +297,6 @@ type grower struct {
 	ceiling     ceiling // of who may go
 	patience    int     // how many offers to work out, for a member
 	queuesFirst bool    // queues are covered before members are placed, else after
-	tight       bool    // of hosts that cost as much, the one with the least room comes first
 
 	kind    *kind   // that the offers are for
 	list    []offer // of hosts
@@ -307,7 +305,6 @@ type grower struct {
 	chosen  []int32 // the units of the offers
 	refused []int32 // hosts that the predicate has refused to the member at hand
 	inOrder []int32 // places in todo
-	left    resources.Vector
 }
 
 // An offer is the cheapest way for a host to take one more member of a kind. Most are
@@ -318,8 +315,7 @@ type offer struct {
 	worked      bool  // the host is in grower.worked
 	at          int32 // its index in the heap
 	sums        sums
-	first, last int32           // who goes for it is grower.chosen[first:last]
-	left        resources.Share // the largest share that the host has left, if nobody goes
+	first, last int32 // who goes for it is grower.chosen[first:last]
 }
 
 type offerState uint8
@@ -330,22 +326,14 @@ const (
 	impossible                       // there is none
 )
 
-// grow makes plans with the largest members first, on hosts in node order if
-// nothing else tells them apart. If that does not work the tightest hosts come
-// first, and then members in the order of the job.
+// grow makes plans with the largest members first, and covers queues before and
+// after them.
 func (x *grower) grow() {
-	x.tight, x.queuesFirst = false, true
+	x.queuesFirst = true
 	found := x.growFrom(x.sorted)
 	if x.needs.open() && !(found && x.eager) {
 		x.queuesFirst = false
-		found = x.growFrom(x.sorted) || found
-	}
-	if found || len(x.kinds) == 1 {
-		return
-	}
-	x.tight, x.queuesFirst = true, true
-	if !x.growFrom(x.sorted) {
-		x.growFrom(x.asGiven())
+		x.growFrom(x.sorted)
 	}
 }
 
@@ -395,24 +383,17 @@ func (x *grower) growBest(l ceiling, order []int32) {
 
 // growAt is grow below a ceiling that is known to be the lowest.
 func (x *grower) growAt(l ceiling) {
-	x.tight, x.queuesFirst = false, true
+	x.queuesFirst = true
 	x.growBest(l, x.sorted)
-}
-
-// asGiven returns the members of todo in the order of the job.
-func (x *grower) asGiven() []int32 {
-	x.inOrder = x.inOrder[:0]
-	for m := range x.todo {
-		x.inOrder = append(x.inOrder, int32(m))
-	}
-	return x.inOrder
 }
 
 // growPatiently makes one plan in the order of the job, without a ceiling, for a
 // predicate that is in the loop.
 func (x *grower) growPatiently() {
-	x.patience, x.tight, x.queuesFirst = patient, false, true
-	if x.growBelow(noCeiling(), x.asGiven()) {
+	x.patience, x.queuesFirst = patient, true
+	x.inOrder = append(x.inOrder[:0], x.sorted...)
+	slices.Sort(x.inOrder)
+	if x.growBelow(noCeiling(), x.inOrder) {
 		x.partial.finish()
 	}
 }
@@ -520,22 +501,17 @@ func (x *grower) unitsOf(h int32) []int32 { return x.chosen[x.list[h].first:x.li
 // estimate finds out what an offer costs at least.
 func (x *grower) estimate(h int32) {
 	o := &x.list[h]
-	o.state, o.left = impossible, resources.Share{}
+	o.state = impossible
 	if !x.takes(h, x.kind) {
 		return
 	}
-	free := x.row(x.partial.free, int(h))
-	x.lacks(x.kind.size, free)
+	x.lacks(x.kind.size, x.row(x.partial.free, int(h)))
 	low, ok := x.least(h, x.lack)
 	if !ok {
 		return
 	}
 	o.state, o.sums = estimated, low
 	o.sums.rank = o.sums.rank.plus(x.hosts[h].rank, 1)
-	if x.tight && low.levels[victims.LevelVictims] == 0 {
-		x.left = resources.Sub(x.left, free, x.kind.size)
-		o.left = resources.DominantShare(x.left, x.c.Capacity())
-	}
 }
 
 // cheapest returns the host that takes one more member the cheapest, the first
@@ -613,11 +589,6 @@ func (x *grower) comesBefore(g, h int32) bool {
 	}
 	if order := a.sums.compare(&b.sums); order != 0 {
 		return order < 0
-	}
-	if a.left != b.left {
-		if order := a.left.Compare(b.left); order != 0 {
-			return order < 0
-		}
 	}
 	return g < h
 }
