@@ -12,36 +12,12 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// The fewest who must go, by sums over hosts.
-func TestPooler_Fewest(t *testing.T) {
-	for _, test := range []struct {
-		name, hosts string
-		members     []int64
-		want        int64
-	}{
-		{"one is enough", "0: a4", []int64{4}, 1},
-		{"the largest count", "0: a1 b3", []int64{4}, 2},
-		{"those of all hosts", "0: a4 | 0: b4", []int64{4, 3}, 2},
-		{"one for two members", "0: a8 | 0: b3", []int64{4, 3}, 1},
-		{"room that takes a member", "3: a1 | 0: b4", []int64{4, 3}, 1},
-		{"room that takes none opens with a victim", "2: a2 | 0: b2", []int64{4}, 1},
-		{"a host opens once", "2: a2 b2 | 0: c1", []int64{6}, 2},
-		{"nobody, as far as sums go", "5: a4 | 5: b4", []int64{6, 4}, 0},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			d := tableDesk(t, test.hosts, test.members...)
-			n, _ := d.search.pool.fewest(noCeiling())
-			require.Equal(t, test.want, n)
-		})
-	}
-}
+// No ceiling is ruled out by sums below which there is a plan.
+func TestBounder_Sums(t *testing.T) { rapid.Check(t, sumsAreTwin) }
 
-// No plan has fewer victims, and what is said to be proven has the least levels.
-func TestPooler_Twin(t *testing.T) { rapid.Check(t, poolerIsTwin) }
+func FuzzBounder_Sums(f *testing.F) { f.Fuzz(rapid.MakeFuzz(sumsAreTwin)) }
 
-func FuzzPooler(f *testing.F) { f.Fuzz(rapid.MakeFuzz(poolerIsTwin)) }
-
-func poolerIsTwin(t *rapid.T) {
+func sumsAreTwin(t *rapid.T) {
 	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
 	s := &d.search
 	if s.pack.fits(coming) {
@@ -49,29 +25,15 @@ func poolerIsTwin(t *rapid.T) {
 	}
 	s.best.found = false
 	s.all.complete(math.MaxInt32)
-	if !s.best.found {
-		return
-	}
-	least := s.best.levels
-	l := ceiling{plain: true, rank: least[victims.LevelRank], priority: least[victims.LevelPriority]}
 	// A plan without victims counts as cheap, whatever its levels are.
-	if least[victims.LevelOptedOut]+least[victims.LevelOriginators] == 0 {
-		n, _ := s.pool.fewest(l)
-		require.LessOrEqual(t, n, least[victims.LevelVictims])
-		require.True(t, s.pool.mayDo(l))
+	if s.best.found && s.best.levels[victims.LevelVictims] > 0 {
+		require.True(t, s.bounds.mayDo(below(&s.best.levels)), "%v", s.best.levels)
 	}
-	// Other levels are those of dearer plans, or of none.
-	other := s.best
-	level := rapid.SampledFrom([]victims.Level{
-		victims.LevelRank, victims.LevelPriority, victims.LevelVictims, victims.LevelSumRanks, victims.LevelSumPriorities,
-	}).Draw(t, "level")
-	other.levels[level] += rapid.Int64Range(1, 3).Draw(t, "more")
-	require.False(t, s.pool.proves(&other), "%v, and there is a plan of %v", other.levels, least)
 }
 
 // What large cases get is proven to have the least levels only if it has. That some
 // are proven, TestLadder shows.
-func TestPooler_Proves(t *testing.T) {
+func TestLadder_Proves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := drawDesk(t, false)
 		s := &d.search
@@ -89,7 +51,7 @@ func TestPooler_Proves(t *testing.T) {
 
 // What is left of large victims is filled up: fewer go than if each member got the
 // least.
-func TestStower_Table(t *testing.T) {
+func TestFiller_Table(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
 		members     []int64
@@ -108,18 +70,18 @@ func TestStower_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
 			s := &d.search
 			s.best.found = false
-			s.stow.stow(below(&cover.Levels{victims.LevelRank: -9}))
+			s.fill.fill(below(&cover.Levels{victims.LevelRank: -9}))
 			require.Equal(t, test.want, d.said())
 		})
 	}
 }
 
-// A stower's plans are lawful, have room, and are no cheaper than the cheapest.
-func TestStower_Twin(t *testing.T) { rapid.Check(t, stowerIsTwin) }
+// A filler's plans are lawful, have room, and are no cheaper than the cheapest.
+func TestFiller_Twin(t *testing.T) { rapid.Check(t, fillerIsTwin) }
 
-func FuzzStower(f *testing.F) { f.Fuzz(rapid.MakeFuzz(stowerIsTwin)) }
+func FuzzFiller(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fillerIsTwin)) }
 
-func stowerIsTwin(t *rapid.T) {
+func fillerIsTwin(t *rapid.T) {
 	d := drawDesk(t, false)
 	s := &d.search
 	if !s.conceivable() || s.pack.fits(coming) {
@@ -130,7 +92,7 @@ func stowerIsTwin(t *rapid.T) {
 		victims.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), victims.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
 	}
 	s.best.found = false
-	s.stow.stow(below(&from))
+	s.fill.fill(below(&from))
 	if !s.best.found {
 		return
 	}
