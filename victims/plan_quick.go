@@ -173,7 +173,7 @@ func (d *decision) topsTell(n NodeID) bool {
 	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
 	rank := d.eligible.leastRank(int32(priority))
 	// One by one: this is asked of every node.
-	if rank != best[LevelRank] || priority != best[LevelPriority] || n == d.best.node() {
+	if rank != best[LevelRank] || priority != best[LevelPriority] {
 		return false
 	}
 	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
