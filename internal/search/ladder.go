@@ -252,7 +252,7 @@ func (l *ladder) common(level int, s *Search) (low int64, ok bool) {
 // settle keeps the rows that have no more of a level than the bound: what comes after
 // speaks of plans that have no more. If those are not enough, plans have more of it.
 func (l *ladder) settle(level int, o *cover.Order) {
-	if l.keep(func(i int32) bool { return l.value[i] <= l.low }) {
+	if l.low == noLimit || l.keep(func(i int32) bool { return l.value[i] <= l.low }) {
 		return
 	}
 	if l.levels[level]++; level+1 < cover.NumLevels && o.Carry>>(level+1)&1 != 0 {
@@ -390,16 +390,14 @@ func (l *ladder) covers() bool {
 
 // keep keeps some rows. It reports false, and keeps all, if those are not enough.
 func (l *ladder) keep(is func(i int32) bool) bool {
+	if !slices.ContainsFunc(l.kept, func(i int32) bool { return !is(i) }) {
+		return true // mostly
+	}
 	clear(l.sum)
-	n := 0
 	for _, i := range l.kept {
 		if is(i) {
 			l.add(&l.site.Rows[i])
-			n++
 		}
-	}
-	if n == len(l.kept) {
-		return true
 	}
 	if !l.enough() {
 		return false
