@@ -227,7 +227,10 @@ func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 	if s.isWide(level) {
 		l.levels[level], l.levels[level+1] = cover.WideOf(low).Split()
 	}
-	if tied {
+	switch {
+	case tied && goal >= mostValue:
+		c = -1 // beyond what is told apart
+	case tied:
 		c = cmp.Compare(low, goal)
 	}
 	return c, ok
