@@ -90,6 +90,9 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	dst.reset(&d.jobCase)
 	d.decide(dst)
 	d.verify(dst)
+	if dst.Outcome == victims.Refused {
+		d.help(&dst.Refusal)
+	}
 	return nil
 }
 
@@ -117,7 +120,11 @@ func (dst *Decision) reset(c *jobCase) {
 
 // cleared returns the zero refusal, with the memory that this one had.
 func (r *Refusal) cleared() Refusal {
-	return Refusal{Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0]}
+	h := &r.Help
+	return Refusal{
+		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
+		Help: victims.Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]},
+	}
 }
 
 // A decision is one decision in the making, and the memory for the next: the

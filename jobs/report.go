@@ -77,10 +77,11 @@ type RefusalReport struct {
 	Domain     []string       `json:"domain,omitempty"`
 	DomainRoom int            `json:"domainRoom,omitempty"` // members for which the domain has room
 	// DomainLacks is what the other members ask for, by type.
-	DomainLacks map[string]string `json:"domainLacks,omitempty"`
-	RetryAt     time.Time         `json:"retryAt,omitzero"`
-	Proven      bool              `json:"proven"`
-	Steps       int64             `json:"steps"`
+	DomainLacks map[string]string  `json:"domainLacks,omitempty"`
+	RetryAt     time.Time          `json:"retryAt,omitzero"`
+	Help        victims.HelpReport `json:"help"`
+	Proven      bool               `json:"proven"`
+	Steps       int64              `json:"steps"`
 }
 
 // A BreachReport is a [Breach] for machines.
@@ -147,7 +148,7 @@ func (p *Plan) report(s *resources.Schema) *PlanReport {
 func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 	f := &RefusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
-		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Proven: r.Proven, Steps: r.Steps,
+		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Help: r.Help.Report(c), Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
 	f.Also, f.OwnLeaf = r.Also, r.OwnLeaf

@@ -1,6 +1,6 @@
 package victims
 
-// This file compares a plan with others that are near: with fewer victims, or with
+// A plan is compared with others that are near: with fewer victims, or with
 // another one in the place of an opted-out victim (law 1). Members of a job that
 // goes as a whole are no single victims, and are not exchanged.
 
@@ -8,11 +8,11 @@ package victims
 // to a dozen members are looked at whole.
 const mostTries = 1 << 12
 
-// minimal yields each victim that can be given back, alone or with others of
-// its job: without it there is room still, nobody blocks the ask, and the
+// minimal is that no victim can be given back, alone or with others of its job: that
+// without it there is room still, nobody blocks the ask, and the
 // predicate accepts the others. No law about queues or budgets stands in the
 // way, for less is taken of them.
-func (x *audit) minimal(yield func(Violation) bool) {
+func (x *audit) minimal() {
 	// A plan without room says nothing of what it could spare; room has its own
 	// law.
 	if !x.enough() {
@@ -26,19 +26,20 @@ func (x *audit) minimal(yield func(Violation) bool) {
 		}
 		x.give(id)
 		// The predicate last: it is the caller's, and may be slow.
-		given := x.enough() && x.accepts(x.withoutGiven())
-		x.take(id)
-		if given && !yield(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key}) {
-			return
+		if x.enough() && x.accepts(x.withoutGiven()) {
+			x.fault(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key})
 		}
+		x.take(id)
 	}
 	for i := range x.gangs {
-		g := &x.gangs[i]
-		if g.whole() && x.spares(g) && !yield(Violation{Law: LawMinimal, Job: x.c.jobs.name(g.job)}) {
-			return
+		if g := &x.gangs[i]; g.whole() && x.spares(g) {
+			x.fault(Violation{Law: LawMinimal, Job: x.c.jobs.name(g.job)})
 		}
 	}
 }
+
+// enough reports whether there is room on the node and in all queues.
+func (x *audit) enough() bool { return x.holds((*audit).room) }
 
 // spares reports whether less of a job that goes as a whole would do: no more
 // members than may go one by one, each of which helps by itself.
@@ -65,7 +66,7 @@ func (x *audit) spares(g *auditGang) bool {
 	x.tries = mostTries
 	spared := kept <= keep && x.enough() && x.dropSome(x.spare, max(0, len(x.spare)-(keep-kept)))
 	for _, id := range x.victims {
-		if x.mark(id) == markGiven {
+		if x.marks[id] == markGiven {
 			x.take(id)
 		}
 	}
@@ -91,19 +92,17 @@ func (x *audit) dropSome(list []TaskID, n int) bool {
 	return false
 }
 
-// optedOut yields each victim that opted out, if another task, which did not,
-// would do in its place: then another plan needs fewer of them.
-func (x *audit) optedOut(yield func(Violation) bool) {
+// optedOut is that no other task, which did not opt out, would do in the place of a
+// victim that did: then another plan needs fewer of them.
+func (x *audit) optedOut() {
 	if !x.a.Levels.keepsLaw1() {
 		return // the caller has made less of it
 	}
 	// What counts as near is a plan of the same kind. One that keeps to other
-	// leaves is compared with those.
-	if x.second && x.ordinary() {
-		// The decision comes to the own leaf only if there is no ordinary plan.
-		x.second = false
-		defer func() { x.second = true }()
-	}
+	// leaves is compared with those: the decision comes to the own leaf only if
+	// there is no ordinary plan.
+	second := x.second
+	x.second = second && !x.ordinary()
 	for _, id := range x.victims {
 		r := &x.c.tasks[id]
 		g := x.gangAt(id)
@@ -117,32 +116,18 @@ func (x *audit) optedOut(yield func(Violation) bool) {
 		other, ok := x.instead()
 		x.member(r, +1)
 		x.take(id)
-		if ok && !yield(Violation{Law: LawOptedOut, Task: id, Victim: r.key, Other: other}) {
-			return
+		if ok {
+			x.fault(Violation{Law: LawOptedOut, Task: id, Victim: r.key, Other: other})
 		}
 	}
+	x.second = second
 }
 
-// ordinary reports whether a plan is lawful without the option of the own leaf.
+// ordinary reports whether a plan is lawful without the option of the own leaf,
+// which stands in for law 4.
 func (x *audit) ordinary() bool {
-	// Law 4 is what the option of the own leaf stands in for.
-	if x.takes.own || !x.entitled() {
-		return false
-	}
-	lawful := true
-	fail := func(Violation) bool {
-		lawful = false
-		return false
-	}
 	x.second = false
-	x.precondition(fail)
-	for q := range x.tree.All() {
-		if lawful {
-			x.keeps(q, fail)
-		}
-	}
-	x.second = true
-	return lawful
+	return !x.own && x.holds((*audit).entitled) && x.holds((*audit).precondition) && x.holds((*audit).guarantee)
 }
 
 // instead returns the first by key of the opted-in tasks that would do in the
@@ -152,9 +137,8 @@ func (x *audit) instead() (key string, ok bool) {
 	gangs := len(x.gangs)
 	for id := range x.c.Tasks() {
 		r := &x.c.tasks[id]
-		// The first by key is named. Who comes after one that was found need
-		// not be tried.
-		if r.state != Running || r.flags.has(flagOptedOut) || x.mark(id) != 0 || ok && r.key > key {
+		// Who comes after one that was found need not be tried.
+		if r.state != Running || r.flags.has(flagOptedOut) || x.marks[id] != 0 || ok && r.key > key {
 			continue
 		}
 		x.count(id, +1)
@@ -170,29 +154,26 @@ func (x *audit) instead() (key string, ok bool) {
 }
 
 // wouldDo reports whether the plan is lawful with one more task, which is
-// counted. Law 2 is asked of the queues that lose by the exchange.
+// counted.
 func (x *audit) wouldDo(id TaskID, r *taskRow) bool {
 	switch own := x.second && r.leaf == x.ask.Queue; {
-	case own && !x.takes.own:
+	case own && !x.own:
 		return false // there is a plan without the own leaf
-	case !own && !x.required() && !x.takes.others && !x.entitled():
+	case !own && !x.required() && !x.others && !x.holds((*audit).entitled):
+		return false
+	case !x.enough() || !x.holds((*audit).budget) || !x.holds((*audit).gang):
 		return false
 	}
-	if !x.enough() || !x.affordable() || !x.unbroken() {
-		return false
-	}
-	lawful := true
-	fail := func(Violation) bool {
-		lawful = false
-		return false
-	}
-	// It must be a lawful victim by itself, too.
-	x.judge(id, fail)
-	for q := range x.tree.Up(r.leaf) {
-		if lawful && !x.required() {
-			x.keeps(q, fail)
+	lawful := x.holds(func(x *audit) {
+		// It must be a lawful victim by itself, too.
+		x.judge(id)
+		// Law 2 is asked of the queues that lose by the exchange.
+		for q := range x.tree.Up(r.leaf) {
+			if !x.required() {
+				x.keeps(q)
+			}
 		}
-	}
+	})
 	x.rest = append(x.withoutGiven(), id)
 	return lawful && x.accepts(x.rest)
 }

@@ -1,7 +1,9 @@
 package victims
 
 import (
+	"errors"
 	"fmt"
+	"time"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -31,6 +33,9 @@ type Cluster struct {
 	history             // which state this is, and the way back
 	view    *queue.Tree // shows the tree, of which the cluster is the owner
 	single  [1]Grant    // of a plan, while it is applied
+	// Of the tasks of a node, while it is synced: false for a key that is listed, true
+	// for one that is as it should be.
+	synced map[string]bool
 }
 
 // NewCluster returns a cluster without nodes and tasks. It takes the tree over:
@@ -80,14 +85,18 @@ func (c *Cluster) Tree() *queue.Tree {
 	return c.view
 }
 
+// did gives the cluster another version if a change was made.
+func (c *Cluster) did(err error) error {
+	if err == nil {
+		c.changed()
+	}
+	return err
+}
+
 // SetGuaranteed replaces the guarantee of a queue; see [queue.Tree.SetGuaranteed].
 func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	c.made()
-	if err := c.tree.SetGuaranteed(q, l); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(c.tree.SetGuaranteed(q, l))
 }
 
 // SetGuarantees sets the guarantees of all queues to the shares of what is scarce,
@@ -95,21 +104,13 @@ func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 // tree of the same queues, with the guarantees of the configuration.
 func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
 	c.made()
-	if err := shares.SetGuarantees(c.tree); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(shares.SetGuarantees(c.tree))
 }
 
 // SetMax replaces the max of a queue; see [queue.Tree.SetMax].
 func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	c.made()
-	if err := c.tree.SetMax(q, l); err != nil {
-		return err
-	}
-	c.changed()
-	return nil
+	return c.did(c.tree.SetMax(q, l))
 }
 
 // SetTree replaces the queues by those of another tree, which the cluster takes
@@ -211,4 +212,347 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 		c.view = new(queue.Tree)
 	}
 	c.tree.Show(c.view)
+}
+
+// The kinds of errors of this package. They come wrapped in errors that name
+// the task, node or ask and its value.
+var (
+	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
+	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
+	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name
+	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
+	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
+	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
+	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
+	ErrBusy      = errors.New("has tasks")           // to remove a budget that tasks or grants name
+	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
+	ErrClosed    = errors.New("node is closed")      // a grant on it
+	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
+	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
+)
+
+// AddNode adds a node, last in node order, and returns its row. A node that was
+// closed because it was not there opens, with the tasks that it has. A name that
+// is empty or taken, a negative capacity, and a sum of capacities beyond int64
+// are errors.
+func (c *Cluster) AddNode(n *Node) (NodeID, error) {
+	c.made()
+	if n.Name == "" {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrEmpty)
+	}
+	id, there := c.nodeIDs[n.Name]
+	if there && !c.nodes[id].absent {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, ErrDuplicate)
+	}
+	if err := c.checkCapacity(n, nil); err != nil {
+		return 0, err
+	}
+	if err := c.checkNodes(); err != nil {
+		return 0, fmt.Errorf("victims: node %q: %w", n.Name, err)
+	}
+	if !there {
+		id = c.newNode(n.Name)
+	}
+	c.nodeSeq++
+	c.nodes[id].seq = c.nodeSeq
+	c.nodes[id].absent = false
+	if !c.nodes[id].blind {
+		c.show(id)
+	}
+	c.setNode(id, n)
+	c.changed()
+	return id, nil
+}
+
+// UpdateNode replaces what the cluster knows of the node of that name, but for
+// its tasks and its place in node order. A capacity below what is in use is no
+// error: the node is over-committed then. Errors are a name that no node has,
+// and those of [Cluster.AddNode] about capacity.
+func (c *Cluster) UpdateNode(n *Node) error {
+	id, err := c.nodeByName(n.Name)
+	if err != nil {
+		return err
+	}
+	if err := c.checkCapacity(n, c.row(c.capacity, id)); err != nil {
+		return err
+	}
+	c.setNode(id, n)
+	c.changed()
+	return nil
+}
+
+// RemoveNode removes a node. If it has tasks or grants left, they stay, and the
+// node is closed until the last of them has gone, or until it is added again; see
+// [Cluster.Closed]. The cost is linear in the number of nodes. Without a node of
+// that name, or if it is closed because it was removed, the error wraps
+// [ErrUnknown].
+func (c *Cluster) RemoveNode(name string) error {
+	id, ok := c.nodeIDs[name]
+	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
+		return fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
+	}
+	n := &c.nodes[id]
+	c.setNode(id, &Node{})
+	if !n.closed() {
+		c.hide(id)
+	}
+	n.absent = true
+	if len(n.tasks) == 0 { // what else there was has gone with it
+		n.blind = false
+		c.setUnknown(id, nil)
+	}
+	c.leaveNode(id)
+	c.changed()
+	return nil
+}
+
+// A NotTaken is a task that [Cluster.SyncNode] could not take.
+type NotTaken struct {
+	Index int // in the list of tasks
+	Key   string
+	Err   error // as AddTask would return it
+}
+
+// Synced is what came of a [Cluster.SyncNode].
+type Synced struct {
+	NotTaken []NotTaken // in the order of the list
+	// Started has the keys of the tasks that held grants until then, in the
+	// order of the list: what kept their places for them need not any longer.
+	Started []string
+}
+
+// SyncNode makes the tasks of a node be exactly these, whatever their Node and
+// NodeName say. Use it after a restart, or if events may have been missed. Each
+// task is put as by [Cluster.SetTask]: marks stay, a task that was on another
+// node has moved, one whose key holds a grant starts. Tasks of the node that are
+// not listed have gone. Other grants on it stay. A node that is not there is a
+// closed one, as for a task that names it.
+//
+// It returns which grants started. It does not stop at a task that the cluster cannot
+// take, but returns all of them with their reasons. What they use is unknown usage of the node until the
+// next sync, so that nothing is planned into it. If the size of one is no amount,
+// or too large to be added up, the node is closed until the next sync.
+//
+// The only error is an empty name of the node (or more nodes than 2147483647), and
+// changes nothing. The cost is that of changing each task once.
+func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
+	c.made()
+	if node == "" {
+		return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, ErrEmpty)
+	}
+	id, ok := c.nodeIDs[node]
+	if !ok {
+		if err := c.checkNodes(); err != nil {
+			return Synced{}, fmt.Errorf("victims: sync of node %q: %w", node, err)
+		}
+		id = c.newNode(node)
+	}
+	c.setUnknown(id, nil)
+	if c.synced == nil {
+		c.synced = make(map[string]bool)
+	}
+	for i := range tasks {
+		c.synced[tasks[i].Key] = false
+	}
+	c.keepOnly(id, c.synced)
+	var dst Synced
+	for i := range tasks {
+		t := tasks[i]
+		t.Node, t.NodeName = id, ""
+		_, granted := c.LookupGrant(t.Key)
+		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
+			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Key: t.Key, Err: err})
+			continue
+		}
+		if c.synced[t.Key] = true; granted {
+			dst.Started = append(dst.Started, t.Key)
+		}
+	}
+	clear(c.synced)
+	c.distrust(id, tasks, dst.NotTaken)
+	c.leaveNode(id)
+	c.changed()
+	return dst, nil
+}
+
+// AddTask adds a task and returns its row. If an ask of the same key holds
+// a grant, the task takes its place: the grant is dropped. Whether there is
+// room is not asked: a cluster is told what is, and a node may be
+// over-committed. The task is copied.
+//
+// Errors are an empty key or one in use (see [Cluster.SetTask] for what is
+// already there), a queue that is no leaf, an unknown node, a negative amount or cost, a budget that is unknown or named twice, and
+// amounts, times or counts out of range.
+func (c *Cluster) AddTask(t *Task) (TaskID, error) {
+	if t.State >= Granted {
+		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
+	}
+	id, err := c.insert(t)
+	return id, c.did(err)
+}
+
+// SetTask puts a task as it should be, whether the cluster has it or not: new,
+// moved, resized, of another queue or priority. Use it for events that say how a
+// task is, and not what has changed. A task that is marked to leave stays
+// marked, unless its state says how it leaves now; see [Cluster.SetState] for
+// taking a mark back. A grant of its key is dropped. Its row stays the same.
+//
+// Errors are those of [Cluster.AddTask] but for the key in use, and change
+// nothing. The cost is that of removing a task and adding it.
+func (c *Cluster) SetTask(t *Task) (TaskID, error) {
+	id, err := c.put(t)
+	return id, c.did(err)
+}
+
+// RemoveTask removes a task, in whatever state it is. It does not remove a
+// grant; see [Cluster.Drop]. Without a task the error wraps ErrUnknown.
+func (c *Cluster) RemoveTask(key string) error {
+	id, err := c.taskByKey(key)
+	if err == nil {
+		c.remove(id)
+	}
+	return c.did(err)
+}
+
+// edit changes the task of a key.
+func (c *Cluster) edit(key string, change func(id TaskID) error) error {
+	id, err := c.taskByKey(key)
+	if err != nil {
+		return err
+	}
+	if err := change(id); err != nil {
+		return fmt.Errorf("victims: task %q: %w", key, err)
+	}
+	c.changed()
+	return nil
+}
+
+// SetState changes the state of a task, to take note that it is leaving or
+// that it is not after all. Without a task the error wraps ErrUnknown; Granted
+// is no state of a task, and an error that wraps ErrState.
+func (c *Cluster) SetState(key string, s State) error {
+	return c.edit(key, func(id TaskID) error {
+		if s >= Granted {
+			return fmt.Errorf("state %v: %w", s, ErrState)
+		}
+		c.setState(id, s)
+		return nil
+	})
+}
+
+// Resize changes the size of a task. Errors are a key that no task has, and
+// those of [Cluster.AddTask] about amounts.
+func (c *Cluster) Resize(key string, size resources.Vector) error {
+	return c.edit(key, func(id TaskID) error {
+		if err := c.checkAmounts(size, c.size(id)); err != nil {
+			return err
+		}
+		c.count(id, -1)
+		copySize(c.size(id), size)
+		c.count(id, +1)
+		return nil
+	})
+}
+
+// SetCost changes the own cost of a task. Without a task the error wraps
+// [ErrUnknown]; a negative cost wraps [ErrAmount].
+func (c *Cluster) SetCost(key string, cost int64) error {
+	return c.edit(key, func(id TaskID) error {
+		if err := checkCost(cost); err != nil {
+			return err
+		}
+		c.costs.set(int(id), cap(c.tasks), cost)
+		c.touch(c.tasks[id].node)
+		return nil
+	})
+}
+
+// SetCheckpoint notes when the work of a task was last saved; the zero time
+// says that it was not. Without a task the error wraps [ErrUnknown]; a time out
+// of range wraps [ErrRange].
+func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
+	return c.edit(key, func(id TaskID) error {
+		ns, f, err := stamp(at, flagCheckpoint)
+		if err != nil {
+			return fmt.Errorf("checkpoint %w", err)
+		}
+		r := &c.tasks[id]
+		r.flags = r.flags&^flagCheckpoint | f
+		c.checkpoint.set(int(id), cap(c.tasks), ns)
+		c.touch(r.node)
+		return nil
+	})
+}
+
+// Grant gives an ask a place on a node: its amounts count as usage of its
+// queue and of the node from now on. Grants are kept in the order in which they
+// were given. The planner grants what it plans through [Cluster.Apply]; Grant is
+// for callers that have placed an ask themselves. It checks no room; see
+// [Cluster.Admits]. Errors are those of [Cluster.AddTask].
+func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
+	t := a.task(node)
+	id, err := c.insert(&t)
+	return id, c.did(err)
+}
+
+// task returns the ask as a granted task on a node.
+func (a *Ask) task(node NodeID) Task {
+	return Task{
+		Key: a.Key, Application: a.Application, Queue: a.Queue, Node: node,
+		Size: a.Size, Priority: a.Priority, Created: a.PendingSince, State: Granted,
+		Originator: a.Originator, OptedOut: a.OptedOut, RequiredNode: a.RequiredNode != "",
+		Job: a.Job, NonPreemptible: a.NonPreemptible,
+		Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
+	}
+}
+
+// Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
+func (c *Cluster) Drop(key string) error {
+	id, err := c.grantByKey(key)
+	if err == nil {
+		c.remove(id)
+	}
+	return c.did(err)
+}
+
+// Start turns the grant of an ask into a running task that was scheduled now.
+// It checks no room: the caller has waited for the victims, or asks
+// [Planner.Decide] whether it fits. See [Cluster.StartIfRoom] for what does.
+// Without a grant the error wraps ErrUnknown.
+func (c *Cluster) Start(key string, now time.Time) error {
+	id, err := c.grantByKey(key)
+	if err != nil {
+		return err
+	}
+	return c.start(id, now)
+}
+
+// StartIfRoom is [Cluster.Start] for a grant that may wait still. It starts only
+// if it fits its node and every max above it, without the grants that were given
+// on that node after it; see DESIGN.md, Grants. Else the error wraps [ErrRoom].
+// A planner's Blockers and Predicate are not asked. The cost is linear in the
+// tasks of the node.
+func (c *Cluster) StartIfRoom(key string, now time.Time) error {
+	id, err := c.grantByKey(key)
+	if err != nil {
+		return err
+	}
+	if !c.grantFits(id) {
+		return fmt.Errorf("victims: start of %q on node %q: %w", key, c.nodes[c.tasks[id].node].name, ErrRoom)
+	}
+	return c.start(id, now)
+}
+
+func (c *Cluster) start(id TaskID, now time.Time) error {
+	ns, ok := nanos(now)
+	if !ok {
+		return fmt.Errorf("victims: start of %q: %v: %w", c.tasks[id].key, now, ErrRange)
+	}
+	c.dropGrant(c.tasks[id].scheduled)
+	c.setState(id, Running)
+	r := &c.tasks[id]
+	r.scheduled = ns
+	r.flags = r.flags.set(flagScheduled, true)
+	c.changed()
+	return nil
 }

@@ -30,111 +30,30 @@ type Cost struct {
 	Node          int             // (i) its place: a number that grows along node order
 }
 
-// A levelRow is how one level of the cost is summed up and told. To add one, add
-// a [Level] with its word, a row to this table, a field to [Cost] with a line each
-// in CostOf, Compare and compareAt, and the twin in internal/oracle.
-type levelRow struct {
-	combine combination
-	// text returns what the level says of a cost, "" if that is nothing.
-	text func(c *Cost) string
-}
-
-// A combination says how the level of a set follows from those of its victims.
-type combination uint8
-
-const (
-	summed     combination = iota
-	largest                // the maximum
-	low                    // summed, and carried into the level before it
-	overrun                // counted per budget
-	atLeastOne             // summed, at least 1 each: a set costs more than its parts
-)
-
-var levelRows = [cover.NumLevels]levelRow{
-	LevelOptedOut: {
-		text: func(c *Cost) string { return textIf(c.OptedOut > 0, "%d opted out", c.OptedOut) },
-	},
-	LevelOverrun: {
-		combine: overrun,
-		text:    func(c *Cost) string { return textIf(c.Overrun > 0, "%d beyond soft budgets", c.Overrun) },
-	},
-	LevelOriginators: {
-		text: func(c *Cost) string {
-			return textIf(c.Originators > 0, "%s", counted(c.Originators, "originator"))
-		},
-	},
-	LevelRank: {
-		combine: largest,
-		text:    func(c *Cost) string { return textIf(true, "highest rank %d", c.MaxRank) },
-	},
-	LevelPriority: {
-		combine: largest,
-		text:    func(c *Cost) string { return textIf(true, "highest priority %d", c.MaxPriority) },
-	},
-	LevelJobs: {
-		text: func(c *Cost) string { return textIf(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job")) },
-	},
-	LevelOwn: {
-		text: func(c *Cost) string { return textIf(c.Own != cover.Wide{}, "own cost %v", c.Own) },
-	},
-	LevelOwnLow: {
-		combine: low,
-	},
-	LevelVictims: {
-		combine: atLeastOne,
-		text:    func(c *Cost) string { return counted(c.Victims, "victim") },
-	},
-	LevelSumRanks: {
-		text: func(c *Cost) string { return textIf(c.Victims > 1, "ranks sum up to %d", c.SumRanks) },
-	},
-	LevelSumPriorities: {
-		// With the same offset everywhere it says what the ranks have said.
-		text: func(c *Cost) string { return "" },
-	},
-}
-
 // Compare returns a negative number, 0 or a positive one as c is cheaper than,
 // as cheap as or costlier than d. The cost of no victims is the cheapest.
 func (c *Cost) Compare(d *Cost) int {
 	if c.Victims == 0 || d.Victims == 0 {
 		return cmp.Or(cmp.Compare(c.Victims, d.Victims), c.compareNodes(d))
 	}
-	return cmp.Or(
-		cmp.Compare(c.OptedOut, d.OptedOut),
-		cmp.Compare(c.Overrun, d.Overrun),
-		cmp.Compare(c.Originators, d.Originators),
-		cmp.Compare(c.MaxRank, d.MaxRank),
-		cmp.Compare(c.MaxPriority, d.MaxPriority),
-		cmp.Compare(c.Jobs, d.Jobs),
-		c.Own.Compare(d.Own),
-		cmp.Compare(c.Victims, d.Victims),
-		cmp.Compare(c.SumRanks, d.SumRanks),
-		cmp.Compare(c.SumPriorities, d.SumPriorities),
-		c.Excess.Compare(d.Excess),
-		c.Work.Compare(d.Work),
-		c.compareNodes(d),
-	)
+	for level := LevelOptedOut; level <= LevelWork; level++ { // the numbers are in the order of the fields
+		if order := c.compareAt(d, level); order != 0 {
+			return order
+		}
+	}
+	return c.compareNodes(d)
 }
 
 func (c *Cost) compareNodes(d *Cost) int {
 	return cmp.Or(cmp.Compare(c.NodeRank, d.NodeRank), cmp.Compare(c.Node, d.Node))
 }
 
-// PlanOrder returns the order of [Cost] as levels.
-func PlanOrder() (o cover.Order) {
-	for l := range levelRows {
-		switch levelRows[l].combine {
-		case largest:
-			o.Max |= 1 << l
-		case low:
-			o.Carry |= 1 << l
-		case overrun:
-			o.Overrun = l
-		case atLeastOne:
-			o.Count = l
-		}
+// PlanOrder returns the order of [Cost] as levels: most are sums.
+func PlanOrder() cover.Order {
+	return cover.Order{
+		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
+		Overrun: int(LevelOverrun), Count: int(LevelVictims),
 	}
-	return o
 }
 
 // CostOf returns a total in the levels of plans as the cost of a plan. The
@@ -158,30 +77,28 @@ func CostOf(t *cover.Total) Cost {
 }
 
 // String writes a cost for people, its parts in their order. Left out are those
-// that say nothing: counts of 0, and the sum of the ranks of one.
+// that say nothing: counts of 0, the sum of the ranks of one, and the sum of priorities,
+// which with the same offset everywhere says what the ranks have said.
 func (c *Cost) String() string {
 	if c.Victims == 0 {
 		return "no victims"
 	}
 	var parts []string
-	for i := range levelRows {
-		if text := levelRows[i].text; text != nil {
-			if s := text(c); s != "" {
-				parts = append(parts, s)
-			}
+	add := func(wanted bool, format string, args ...any) {
+		if wanted {
+			parts = append(parts, fmt.Sprintf(format, args...))
 		}
 	}
-	if c.Excess.Amount > 0 {
-		parts = append(parts, portion(c.Excess, "the cluster")+" freed beyond need")
-	}
-	parts = append(parts, fmt.Sprintf("%v of work lost", c.Work))
+	add(c.OptedOut > 0, "%d opted out", c.OptedOut)
+	add(c.Overrun > 0, "%d beyond soft budgets", c.Overrun)
+	add(c.Originators > 0, "%s", counted(c.Originators, "originator"))
+	add(true, "highest rank %d", c.MaxRank)
+	add(true, "highest priority %d", c.MaxPriority)
+	add(c.Jobs > 0, "%s stopped", counted(c.Jobs, "job"))
+	add(c.Own != cover.Wide{}, "own cost %v", c.Own)
+	add(true, "%s", counted(c.Victims, "victim"))
+	add(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
+	add(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
+	add(true, "%v of work lost", c.Work)
 	return strings.Join(parts, ", ")
-}
-
-// textIf returns a formatted text, or "" if it is not wanted.
-func textIf(wanted bool, format string, args ...any) string {
-	if !wanted {
-		return ""
-	}
-	return fmt.Sprintf(format, args...)
 }

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/word"
@@ -28,12 +29,10 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word for the outcome: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// MarshalText returns the stable word for the outcome, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (o Outcome) MarshalText() ([]byte, error) { return outcomeWords.Text(uint8(o)) }
 
-// UnmarshalText sets the outcome whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (o *Outcome) UnmarshalText(text []byte) error { return word.Set(o, outcomeWords, text) }
 
 // A Decision is the answer to an ask. It is owned by the caller, who hands it
@@ -82,12 +81,10 @@ var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none"
 // String returns the stable word for the proof: none, levels or cost.
 func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 
-// MarshalText returns the stable word for the proof. A number that has no
-// word is an error.
+// MarshalText returns the stable word. A number without one is an error.
 func (p Proof) MarshalText() ([]byte, error) { return proofWords.Text(uint8(p)) }
 
-// UnmarshalText sets the proof whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (p *Proof) UnmarshalText(text []byte) error { return word.Set(p, proofWords, text) }
 
 // Proven reports whether no lawful plan is cheaper.
@@ -171,12 +168,10 @@ var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 // String returns the stable word for the reason.
 func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the reason, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)) }
 
-// UnmarshalText sets the reason whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
 
 // A Rule is what keeps a task from being a victim. A task is counted once, at
@@ -199,29 +194,36 @@ const (
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-var ruleWords = word.Table{Of: "victims.Rule", Words: []string{
-	RuleLeaving:      "leaving",
-	RuleRequiredNode: "required-node",
-	RuleApplication:  "same-application",
-	RuleFence:        "fence",
-	RuleDisabled:     "disabled",
-	RuleInside:       "inside",
-	RulePriority:     "priority",
-	RuleExempt:       "exempt",
-	RuleNotHelping:   "not-helping",
-	RuleBudget:       "budget",
-	RuleGuarantee:    "guarantee",
-}}
+// rules have the stable word of each rule, and say of tasks what it says of them: a part of
+// a sentence, after a number or the name of a task, which may get better.
+var rules = [NumRules]struct{ word, text string }{
+	RuleLeaving:      {"leaving", "leaving already"},
+	RuleRequiredNode: {"required-node", "bound to a node"},
+	RuleApplication:  {"same-application", "of the same application"},
+	RuleFence:        {"fence", "in the asking queue or beyond its fence"},
+	RuleDisabled:     {"disabled", "where preemption is disabled"},
+	RuleInside:       {"inside", "inside the starving queue"},
+	RulePriority:     {"priority", "too high in effective priority"},
+	RuleExempt:       {"exempt", "exempt"},
+	RuleNotHelping:   {"not-helping", "of no help with what is short"},
+	RuleBudget:       {"budget", "in a budget with nothing left"},
+	RuleGuarantee:    {"guarantee", "needed for a guarantee"},
+}
+
+var ruleWords = word.Table{Of: "victims.Rule", Words: func() (words []string) {
+	for i := range rules {
+		words = append(words, rules[i].word)
+	}
+	return words
+}()}
 
 // String returns the stable word for the rule.
 func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the rule, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
 
-// UnmarshalText sets the rule whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
 // A Refusal says why there is no plan for an ask.
@@ -270,4 +272,104 @@ type Refusal struct {
 // cleared returns a refusal that says nothing, with the memory of r.
 func (r *Refusal) cleared() Refusal {
 	return Refusal{Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
+}
+
+// A Placing is the question whether an ask may run on a node. A predicate of
+// the caller's answers it. It must depend on its question only and must not
+// keep what is in it. What accepts a set of victims must accept every larger
+// set.
+type Placing struct {
+	Ask     *Ask
+	Node    NodeID
+	Victims []TaskID // in no particular order
+	Moment  Moment
+}
+
+// A Moment says what of the cluster is still there when the ask is to run.
+type Moment uint8
+
+const (
+	// Present is how things are: the ask fits.
+	Present Moment = 1 + iota
+	// Coming is when all that is leaving, and all the victims, have gone: the
+	// ask waits, or has a plan.
+	Coming
+)
+
+var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "present", Coming: "coming"}}
+
+// String returns the stable word for the moment.
+func (m Moment) String() string { return momentWords.Word(uint8(m)) }
+
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
+func (m Moment) MarshalText() ([]byte, error) { return momentWords.Text(uint8(m)) }
+
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
+func (m *Moment) UnmarshalText(text []byte) error { return word.Set(m, momentWords, text) }
+
+// Then returns the order that asks each of the given ones in turn, until one
+// has an opinion. If the last is [By] a key, it is total.
+//
+// An order is negative if a is to be stopped before b, positive if b is, and 0 if
+// it has no opinion. It must be a strict weak order: consistent, and 0 for equal
+// tasks. Package preempttest has a check of that. slices.SortFunc sorts by an
+// order, and quota.Enforcer takes tasks by one.
+//
+// Then, [Reverse], [By] and its like work on tasks of any type: a function that is
+// called of here reads what they compare.
+func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int {
+		for _, order := range orders {
+			if c := order(a, b); c != 0 {
+				return c
+			}
+		}
+		return 0
+	}
+}
+
+// Reverse returns the opposite order.
+func Reverse[T any](order func(a, b T) int) func(a, b T) int {
+	return func(a, b T) int { return order(b, a) }
+}
+
+// By orders tasks by what of returns, the smaller first: lower priorities, or
+// smaller keys.
+func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
+	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
+}
+
+// ByFlag orders tasks by what of returns, false first: plain tasks before
+// originators, and those that did not opt out before those that did (law 1).
+func ByFlag[T any](of func(T) bool) func(a, b T) int {
+	return func(a, b T) int { return falseFirst(of(a), of(b)) }
+}
+
+func falseFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return +1
+}
+
+// ByTime orders tasks by what of returns, the later first: younger ones, or those
+// that have less work to lose. Tasks with the zero time come last.
+func ByTime[T any](of func(T) time.Time) func(a, b T) int {
+	return func(a, b T) int {
+		x, y := of(a), of(b)
+		if x.IsZero() || y.IsZero() {
+			return falseFirst(x.IsZero(), y.IsZero())
+		}
+		return y.Compare(x)
+	}
+}
+
+// BySize puts smaller tasks first, by their dominant share of a capacity.
+func BySize[T any](of func(T) resources.Vector, capacity resources.Vector) func(a, b T) int {
+	return func(a, b T) int {
+		return resources.DominantShare(of(a), capacity).Compare(resources.DominantShare(of(b), capacity))
+	}
 }

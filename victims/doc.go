@@ -86,7 +86,7 @@
 //  3. Never the same application. See [Eligible.Veto] in eligible.go.
 //  4. Only a queue under its guarantee triggers. Each type of the ask
 //     that is governed must be under its guarantee there, and at least one must be
-//     governed. See [queue.Tree.Trigger], which trigger.go asks.
+//     governed. See [queue.Tree.Trigger], which eligible.go asks.
 //  5. Only a queue over its guarantee gives. For a victim that reduces an open
 //     need this follows from law 2, and has no code of its own.
 //  6. Lower or equal effective priority only. See [Eligible.Veto] in

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -90,24 +92,21 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := d.reset(p, ask, now); err != nil {
 		return err
 	}
-	d.inquiry.prepareFindings(s)
-	d.inquiry.findQueues(dst)
-	d.inquiry.findTasks(dst)
-	d.inquiry.findNodes(dst)
+	d.prepareFindings(s)
+	d.findQueues(dst)
+	d.findTasks(dst)
+	d.findNodes(dst)
 	if r := &dst.Decision; r.Outcome == Refused && r.Refusal.Reason != InFlight {
-		d.inquiry.findRelaxations(dst)
+		d.findRelaxations(dst)
 	}
 	return nil
 }
 
-// An inquiry finds out what everything was to a decision.
-type inquiry struct{ *decision }
-
 // prepareFindings prepares what a decision prepares on its way, though a
 // precondition may have ended that way early.
-func (d inquiry) prepareFindings(s stage) {
+func (d *decision) prepareFindings(s stage) {
 	if !d.required() {
-		d.gate.trigger()
+		d.trigger()
 	}
 	if _, held := d.c.LookupGrant(d.ask.Key); held {
 		// Its place counts as used already: it needs nothing beside that.
@@ -118,21 +117,21 @@ func (d inquiry) prepareFindings(s stage) {
 }
 
 // findTasks says of each task which rule keeps it, and counts those of each queue.
-func (d inquiry) findTasks(e *Explanation) {
+func (d *decision) findTasks(e *Explanation) {
 	keyed, packing := d.scratch.keyed[:0], keyPacking{}
-	packing.learn(d, 1+len(d.c.tasks)/sampledKeys)
+	packing.learn(&d.c.taskTable)
 	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
 	for n := range d.c.nodes {
-		at, freed := d.refusing.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
+		at, freed := d.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
 		for _, id := range d.c.nodes[n].tasks {
 			r := &d.c.tasks[id]
 			if r.state == Granted {
 				continue
 			}
 			if r.job != 0 {
-				at = d.refusing.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
+				at = d.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
 			}
-			rule := d.refusing.ruleFor(id, &at)
+			rule := d.ruleFor(id, &at)
 			keyed = append(keyed, keyedTask{packing.pack(r.key), id, rule}) // while its row is at hand
 			f := &e.Queues[r.leaf]
 			if f.Tasks++; rule != 0 {
@@ -146,7 +145,7 @@ func (d inquiry) findTasks(e *Explanation) {
 			}
 		}
 	}
-	keyed = d.sortByKey(keyed, &packing)
+	keyed = d.sortByKey(keyed)
 	// It is not findings that are sorted, which are larger.
 	e.Tasks = slices.Grow(e.Tasks, len(keyed))
 	for _, k := range keyed {
@@ -162,7 +161,7 @@ func (d inquiry) findTasks(e *Explanation) {
 }
 
 // findQueues says of each queue what it is to the ask, but for its tasks.
-func (d inquiry) findQueues(e *Explanation) {
+func (d *decision) findQueues(e *Explanation) {
 	required := d.required()
 	root := fence.Root(d.tree, d.ask.Queue)
 	for q := range d.tree.All() {
@@ -184,4 +183,284 @@ func (d inquiry) findQueues(e *Explanation) {
 		}
 		e.Queues = append(e.Queues, f)
 	}
+}
+
+// A RelaxationFinding is a rule without which an ask would not be refused, and
+// what would be decided then.
+type RelaxationFinding struct {
+	Relaxation
+	Key     string  // of the task that the rule is about, if it is about one
+	Outcome Outcome // Fits, Waits or Preempts
+	Place   NodeID  // the node of the plan
+	Victims int     // how many tasks the plan stops
+}
+
+// findRelaxations decides again, each time without one rule that may have
+// stood in the way.
+func (d *decision) findRelaxations(e *Explanation) {
+	var again Decision
+	note := func(key string) {
+		e.Relaxed = append(e.Relaxed, RelaxationFinding{
+			Relaxation: d.without, Key: key,
+			Outcome: again.Outcome, Place: again.Plan.Node, Victims: len(again.Plan.Victims),
+		})
+	}
+	for _, r := range d.relaxations(e) {
+		d.without = r
+		again.reset(d)
+		d.decide(&again)
+		if again.Outcome != Refused {
+			note("")
+		}
+	}
+	d.without = Relaxation{}
+	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
+		return // it was not for lack of candidates
+	}
+	tasks := e.taskRelaxations()
+	planned := make(map[Relaxation]bool)
+	// With the option of the own leaf, what another rule keeps in one stage may go in the
+	// other.
+	stages := []stage{outsideLeaf, withOwnLeaf}
+	if d.p.OwnLeaf == OwnNever || d.required() {
+		stages = stages[:1]
+	}
+	for _, s := range stages {
+		d.without = Relaxation{}
+		d.prepareFindings(s)
+		for _, r := range tasks {
+			if planned[r] {
+				continue
+			}
+			d.without = r
+			d.eligible.relax(r)
+			d.gangs.reset(d)
+			if d.decideTask(&again, e, s) {
+				planned[r], d.without = true, r
+				note(d.c.tasks[r.Task].key)
+			}
+		}
+	}
+	d.without = Relaxation{}
+}
+
+// relaxations returns the rules of the ask, of queues and of nodes that may
+// have stood in the way.
+func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
+	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
+		switch relaxables[rule].about {
+		case aboutAsk:
+			all = append(all, Relaxation{Rule: rule})
+		case aboutQueue:
+			for i := range e.Queues {
+				if f := &e.Queues[i]; d.mayMatter(rule, f) {
+					all = append(all, Relaxation{Rule: rule, Queue: f.Queue})
+				}
+			}
+		case aboutBudget:
+			for name, b := range d.c.Budgets() {
+				if b.Hard {
+					all = append(all, Relaxation{Rule: rule, Budget: name})
+				}
+			}
+		case aboutNode:
+			for i := range e.Nodes {
+				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
+					all = append(all, Relaxation{Rule: rule, Node: f.Node})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// mayMatter reports whether relaxing a rule of a queue could change anything.
+func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
+	switch rule {
+	case RelaxTrigger:
+		return f.OnPath
+	case RelaxMax:
+		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
+	case RelaxFence:
+		return f.Fence && f.Queue != queue.Root
+	case RelaxDisabled:
+		return d.tree.PreemptionPolicy(f.Queue) == queue.PreemptionDisabled
+	}
+	return f.Room.Defined != 0
+}
+
+// taskRelaxations returns the rules that keep single tasks and can be relaxed.
+func (e *Explanation) taskRelaxations() (all []Relaxation) {
+	for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
+		for i := range e.Tasks {
+			if t := &e.Tasks[i]; t.Rule == relaxables[rule].rule {
+				all = append(all, Relaxation{Rule: rule, Task: t.Task})
+			}
+		}
+	}
+	return all
+}
+
+// decideTask decides again with a rule of a single task relaxed, if the
+// ask was refused for lack of candidates, and reports whether there is a plan.
+func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
+	id := d.without.Task
+	n := d.c.tasks[id].node
+	at := d.siteIfOpen(n)
+	if d.ruleFor(id, &at) != 0 {
+		return false // another rule keeps it as well
+	}
+	dst.reset(d)
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
+		// One more candidate on a node is nothing to the others, on which
+		// there is no plan.
+		d.best.Found = false
+		d.trial.reset()
+		d.trial.meter.Used = 0
+		d.allow()
+		d.searchNode(n)
+		if d.best.Found {
+			d.planned(dst)
+		}
+		return d.best.Found
+	}
+	d.decide(dst)
+	outcome := dst.Outcome
+	d.prepareFindings(s) // for the next one
+	return outcome != Refused
+}
+
+// A Relaxable is a rule that can be relaxed alone to see whether it was the
+// one that stood in the way. Its String is a stable word.
+type Relaxable uint8
+
+const (
+	RelaxMayNot        Relaxable = 1 + iota // the ask must not preempt others
+	RelaxDelay                              // the preemption delay of its queue
+	RelaxInterval                           // the interval between attempts
+	RelaxUngoverned                         // no type of the ask is governed (law 4)
+	RelaxTrigger                            // Queue is not under its guarantee (law 4)
+	RelaxInside                             // nothing inside the starving queue (storm freedom)
+	RelaxMax                                // the max of Queue, in every type
+	RelaxFence                              // the preemption policy of Queue is fence, not default (law 7)
+	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
+	RelaxGuarantee                          // the guarantee of Queue, in every type (law 2)
+	RelaxBudget                             // the hard budget of the name Budget
+	RelaxUnschedulable                      // Node takes no new tasks
+	RelaxReservation                        // Node is reserved for another
+	RelaxApplication                        // Task is of the ask's application (law 3)
+	RelaxPriority                           // the effective priority of Task (law 6)
+	RelaxExemption                          // the caller exempts Task
+	RelaxRequiredNode                       // Task can run on its node only
+
+	numRelaxables
+)
+
+// A subject is what a rule that can be relaxed is about.
+type subject uint8
+
+const (
+	aboutAsk subject = iota
+	aboutQueue
+	aboutNode
+	aboutTask
+	aboutBudget
+)
+
+// relaxables have the stable word of each rule, and say what would have to be otherwise,
+// with a %s for what the rule is about. The conditional is meant: the plan would then
+// exist, but nobody says that the rule ought to go.
+var relaxables = [numRelaxables]struct {
+	about      subject
+	word, text string
+	obstacle   trigger.Obstacle // at the gate that counts no more
+	rule       Rule             // that keeps the task
+}{
+	RelaxMayNot:        {aboutAsk, "may-not-preempt", "if it might preempt others", trigger.MayNot, 0},
+	RelaxDelay:         {aboutAsk, "delay", "without the preemption delay of its queue", trigger.Early, 0},
+	RelaxInterval:      {aboutAsk, "interval", "without the interval between attempts", trigger.Soon, 0},
+	RelaxUngoverned:    {aboutAsk, "not-guaranteed", "if it needed no guarantee", trigger.NotGuaranteed, 0},
+	RelaxTrigger:       {aboutQueue, "over-guarantee", "if %s were under its guarantee", trigger.OverGuarantee, 0},
+	RelaxInside:        {aboutAsk, "inside", "if it might take from inside the starving queue", trigger.HeadroomInside, 0},
+	RelaxMax:           {aboutQueue, "max", "without the max of %s", trigger.OverMax, 0},
+	RelaxFence:         {aboutQueue, "fence", "without the fence of %s", 0, 0},
+	RelaxDisabled:      {aboutQueue, "disabled", "if preemption were not disabled in %s", 0, 0},
+	RelaxGuarantee:     {aboutQueue, "guarantee", "without the guarantee of %s", 0, 0},
+	RelaxBudget:        {aboutBudget, "budget", "if the budget %s had more left", 0, 0},
+	RelaxUnschedulable: {aboutNode, "unschedulable", "if %s were schedulable", 0, 0},
+	RelaxReservation:   {aboutNode, "reservation", "if %s were not reserved", 0, 0},
+	RelaxApplication:   {aboutTask, "same-application", "if %s were of another application", 0, RuleApplication},
+	RelaxPriority:      {aboutTask, "priority", "if %s were low enough in effective priority", 0, RulePriority},
+	RelaxExemption:     {aboutTask, "exempt", "if %s were not exempt", 0, RuleExempt},
+	RelaxRequiredNode:  {aboutTask, "required-node", "if %s were not bound to its node", 0, RuleRequiredNode},
+}
+
+var relaxableWords = word.Table{Of: "victims.Relaxable", Words: func() (words []string) {
+	for i := range relaxables {
+		words = append(words, relaxables[i].word)
+	}
+	return words
+}()}
+
+// String returns the stable word for the rule.
+func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
+func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(uint8(r)) }
+
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
+func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
+
+// A Relaxation is one rule, and the queue, node or task that it is about if
+// it is about one.
+type Relaxation struct {
+	Rule   Relaxable
+	Queue  queue.ID
+	Node   NodeID
+	Task   TaskID
+	Budget string
+}
+
+// The methods below ask whether a rule is relaxed. In a decision the zero
+// Relaxation relaxes nothing.
+
+func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
+
+func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
+
+func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r.Budget == name }
+
+func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
+
+// waives reports whether an obstacle at a queue does not count. Without storm freedom
+// nothing is inside the starving queue.
+func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
+	x := &relaxables[r.Rule]
+	return x.obstacle == o && (x.about != aboutQueue || r.Queue == q)
+}
+
+// opens reports whether leaf w, which is outside the fence of asking, would
+// be inside without the fence that is relaxed.
+func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
+	if r.Rule != RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+		return false
+	}
+	parent, ok := t.Parent(r.Queue)
+	return ok && t.Contains(fence.Root(t, parent), w)
+}
+
+// enables reports whether leaf w, which is disabled, would not be without the
+// policy that is relaxed.
+func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
+	return r.Rule == RelaxDisabled && r.Queue == disabledBy(t, w)
+}
+
+// disabledBy returns the queue whose policy disables q: the nearest upwards.
+func disabledBy(t *queue.Tree, q queue.ID) queue.ID {
+	for a := range t.Up(q) {
+		if t.PreemptionPolicy(a) == queue.PreemptionDisabled {
+			return a
+		}
+	}
+	return q
 }

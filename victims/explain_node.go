@@ -2,7 +2,9 @@ package victims
 
 import (
 	"cmp"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
@@ -53,12 +55,10 @@ var verdictWords = word.Table{Of: "victims.NodeVerdict", Words: []string{
 // String returns the stable word for the verdict.
 func (v NodeVerdict) String() string { return verdictWords.Word(uint8(v)) }
 
-// MarshalText returns the stable word for the verdict, and nothing for 0. A number that
-// has no word is an error.
+// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
 func (v NodeVerdict) MarshalText() ([]byte, error) { return verdictWords.Text(uint8(v)) }
 
-// UnmarshalText sets the verdict whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (v *NodeVerdict) UnmarshalText(text []byte) error { return word.Set(v, verdictWords, text) }
 
 // A NodeFinding says what came of a node, and what it lacks for the ask.
@@ -82,7 +82,7 @@ type NodeFinding struct {
 
 // findNodes says of each node what came of it. It searches those that matter, each
 // as if it were the only one.
-func (d inquiry) findNodes(e *Explanation) {
+func (d *decision) findNodes(e *Explanation) {
 	e.Nodes = slices.Grow(e.Nodes, len(d.c.order))
 	e.amounts = slices.Grow(e.amounts, 2*len(d.c.order)*d.c.types)
 	for _, n := range d.c.order {
@@ -116,7 +116,7 @@ func (d inquiry) findNodes(e *Explanation) {
 }
 
 // conclude sets the verdict of a node on which a search has just been made.
-func (d inquiry) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
+func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
 	f.Verdict = d.verdict(e, f, look)
 	if f.Verdict == NodeNoLegalSet && look.blocked {
 		f.Verdict = NodeBlocked
@@ -143,7 +143,7 @@ type nearNode struct {
 
 // boundNodes marks the nodes of which a bound tells that every plan costs more than
 // the one decided, but for the nearest.
-func (d inquiry) boundNodes(e *Explanation) {
+func (d *decision) boundNodes(e *Explanation) {
 	if e.Decision.Outcome != Preempts || !d.best.Found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
 		return
 	}
@@ -189,11 +189,11 @@ type nodeLook struct {
 }
 
 // findLacks says what a node lacks.
-func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
+func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 	at := d.siteOf(f.Node)
 	f.Short = e.copyOf(at.short)
 	f.Lacks = e.copyOf(at.short)
-	look.named, look.blocked = len(at.blockers) > 0, d.refusing.shut(&at)
+	look.named, look.blocked = len(at.blockers) > 0, d.shut(&at)
 	// What candidates without a job free was found with their rules, if these were found
 	// for a place on this node.
 	open := d.usable(f.Node) && d.passes(f.Node)
@@ -205,7 +205,7 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 		}
 	}
 	for _, id := range others {
-		if (!open || d.c.tasks[id].job != 0) && d.refusing.mayGo(id, &at) {
+		if (!open || d.c.tasks[id].job != 0) && d.mayGo(id, &at) {
 			f.Lacks = resources.Sub(f.Lacks, f.Lacks, d.c.size(id))
 		}
 	}
@@ -219,7 +219,7 @@ func (d inquiry) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 }
 
 // verdict says what came of a node on which a search has just been made.
-func (d inquiry) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
+func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
 	switch out := &e.Decision; {
 	case out.Outcome != Refused && out.Plan.Node == f.Node:
 		return NodeChosen
@@ -251,7 +251,7 @@ func (d inquiry) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerd
 }
 
 // unusable says why the ask cannot run on a node at all.
-func (d inquiry) unusable(n NodeID) NodeVerdict {
+func (d *decision) unusable(n NodeID) NodeVerdict {
 	switch {
 	case d.required():
 		return NodeNotRequired
@@ -263,7 +263,7 @@ func (d inquiry) unusable(n NodeID) NodeVerdict {
 
 // passedOver says why an ask has found room at a moment on the chosen node
 // rather than on n.
-func (d inquiry) passedOver(n, chosen NodeID, m moment) NodeVerdict {
+func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 	_, held := d.c.LookupGrant(d.ask.Key)
 	switch {
 	case held || d.c.place(n) > d.c.place(chosen):
@@ -278,7 +278,7 @@ func (d inquiry) passedOver(n, chosen NodeID, m moment) NodeVerdict {
 
 // outdone says why the plan in d.best is not what was decided. The predicate
 // answers as it has answered before, for it depends on its arguments only.
-func (d inquiry) outdone(out *Decision) NodeVerdict {
+func (d *decision) outdone(out *Decision) NodeVerdict {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)
@@ -293,4 +293,129 @@ func (d inquiry) outdone(out *Decision) NodeVerdict {
 		return NodeWithheld
 	}
 	return NodeUnproven
+}
+
+// A keyedTask is a task with a number that mostly tells its key from others, and says
+// which comes first.
+type keyedTask struct {
+	start uint64
+	id    TaskID
+	rule  Rule
+}
+
+// sortByKey returns tasks sorted by key, which are packed. If numbers are the same the
+// keys themselves are compared.
+func (d *decision) sortByKey(rows []keyedTask) []keyedTask {
+	rows, d.scratch.unkeyed = sortByStart(rows, d.scratch.unkeyed)
+	d.scratch.keyed = rows
+	for first := 0; first < len(rows); {
+		end := first + 1
+		for end < len(rows) && rows[end].start == rows[first].start {
+			end++
+		}
+		if end > first+1 {
+			slices.SortFunc(rows[first:end], func(a, b keyedTask) int {
+				return strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key)
+			})
+		}
+		first = end
+	}
+	return rows
+}
+
+// A keyPacking packs what distinguishes the keys of a cluster into numbers, so that the
+// order of numbers is that of keys, as far as there is room. Keys begin alike, with the
+// name of a namespace, and after that have digits in one place and letters in another. So
+// each place has a code of its own, which takes only the bits that it needs. A number says
+// more of a key than eight bytes of it, and there is less of it to sort by.
+type keyPacking struct {
+	codes  [64][256]uint8 // by place of a key, and byte; 0 is the end of a key
+	bits   [64]uint8
+	places int
+}
+
+// learn makes the codes for some keys.
+func (p *keyPacking) learn(x *taskTable) {
+	*p = keyPacking{places: len(p.bits)}
+	shortest := len(p.bits)
+	for id := range x.Tasks() {
+		key := x.tasks[id].key
+		shortest = min(shortest, len(key))
+		for i := range min(len(key), len(p.codes)) {
+			p.codes[i][key[i]] = 1
+		}
+	}
+	left := 64
+	for i := range p.codes {
+		last := uint8(0)
+		for b := range &p.codes[i] {
+			// With all bytes in use the last two share a number, and keys tell them apart.
+			if p.codes[i][b] != 0 && last < 255 {
+				last++
+			}
+			p.codes[i][b] *= last
+		}
+		n := bits.Len8(last)
+		if i < shortest && n == 1 { // all keys have the same byte there, which tells nothing
+			p.codes[i] = [256]uint8{}
+			continue
+		}
+		if left -= n; n == 0 || left < 0 {
+			p.places = i // all keys have ended, or the number is full
+			return
+		}
+		p.bits[i] = uint8(n)
+	}
+}
+
+// pack returns the number of a key.
+func (p *keyPacking) pack(key string) (packed uint64) {
+	for i := range p.places {
+		packed <<= p.bits[i]
+		if i < len(key) {
+			packed |= uint64(p.codes[i][key[i]])
+		}
+	}
+	return packed
+}
+
+// A digit of a number has so many bits.
+const digitBits, digits = 11, (64 + 10) / 11
+
+// sortByStart sorts rows by start, digit after digit, the last one first: each time
+// those of equal digits stay in the order that they have. It returns them and the memory
+// that is left over, which is either of the two that it was given.
+//
+// The cost is linear in rows. To compare them takes several times as long in a large
+// cluster.
+func sortByStart(rows, spare []keyedTask) (sorted, left []keyedTask) {
+	// Numbers are mostly short: digits that all are 0 are passed over.
+	all := uint64(0)
+	for i := range rows {
+		all |= rows[i].start
+	}
+	var counts [digits][1 << digitBits]int32
+	used := counts[:(bits.Len64(all)+digitBits-1)/digitBits]
+	for i := range rows {
+		start := rows[i].start
+		for d := range used {
+			used[d][start%(1<<digitBits)]++
+			start >>= digitBits
+		}
+	}
+	spare = slices.Grow(spare[:0], len(rows))[:len(rows)]
+	for d := range used {
+		next, shift := int32(0), d*digitBits
+		for v, n := range used[d] {
+			used[d][v] = next
+			next += n
+		}
+		for i := range rows {
+			at := &used[d][rows[i].start>>shift%(1<<digitBits)]
+			spare[*at] = rows[i]
+			*at++
+		}
+		rows, spare = spare, rows
+	}
+	return rows, spare
 }

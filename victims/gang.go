@@ -38,6 +38,7 @@ type jobGlance struct {
 	row     int32  // of gangs.rows, and one; 0 if it was not met
 	minimum int32  // 0 if it needs no number of members
 	running int32  // members that run and are not leaving
+	taken   int32  // of those, the ones in the set of a WhatIf
 	// The node that a bound looks at, in the number of such looks, and the unit that
 	// the job is there; see unitBounds. And the row of its levels, and one.
 	stamp, unit, levels int32
@@ -83,6 +84,9 @@ func (g *gangs) glance(job int32) *jobGlance {
 // A job that runs with fewer than it needs has nothing to spare: it goes whole or
 // not at all.
 func (x *jobGlance) surplus() int64 { return int64(max(x.running-x.minimum, 0)) }
+
+// broken reports whether a job is left with too few members.
+func (x *jobGlance) broken() bool { return int64(x.taken) > x.surplus() && x.taken < x.running }
 
 // of returns the row of the gang that a task is a member of, or -1.
 func (g *gangs) of(id TaskID) int32 {

@@ -1,7 +1,13 @@
 package victims
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -146,6 +152,13 @@ func (x *index) delete(id TaskID) {
 	x.removeRow(id)
 }
 
+// remove removes a row that is there, and its node if that was only there for it.
+func (x *index) remove(id TaskID) {
+	node := x.tasks[id].node
+	x.delete(id)
+	x.leaveNode(node)
+}
+
 // newNode adds the row of a node that is not there, and has no capacity.
 func (x *index) newNode(name string) NodeID {
 	id, grown := x.addRow(name)
@@ -171,49 +184,31 @@ func (x *index) count(id TaskID, sign int64) {
 		x.evictable[r.leaf] += int32(sign)
 	}
 	x.countRunning(r, sign)
-	if r.state.leaving() {
-		x.countLeaving(id, sign)
+	leaving := r.state.leaving()
+	if leaving && sign > 0 {
+		must(x.tree.Mark(r.leaf, size))
+	}
+	if leaving && sign < 0 {
+		must(x.tree.Unmark(r.leaf, size))
 	}
 	if sign < 0 {
 		must(x.tree.Remove(r.leaf, size))
 	}
 	x.occupy(r.node, size, sign)
-}
-
-// countLeaving adds the amounts of a row to what is leaving, or takes them away.
-func (x *index) countLeaving(id TaskID, sign int64) {
-	r := &x.tasks[id]
-	size := x.size(id)
-	if sign > 0 {
-		must(x.tree.Mark(r.leaf, size))
-	} else {
-		must(x.tree.Unmark(r.leaf, size))
+	if leaving {
+		x.occupyComing(r.node, size, -sign)
 	}
-	x.occupyComing(r.node, size, -sign)
 }
 
 // setState changes the state of a row and what is leaving with it.
 func (x *index) setState(id TaskID, s State) {
 	r := &x.tasks[id]
-	was, evictable := r.state, r.evictable()
-	x.countRunning(r, -1)
+	was := r.state
+	x.count(id, -1)
 	r.state = s
-	x.countRunning(r, +1)
-	switch {
-	// Both sides are asked, for a grant that starts comes to be evictable, and
-	// one mark may follow another.
-	case evictable && !r.evictable():
-		x.evictable[r.leaf]--
-	case !evictable && r.evictable():
-		x.evictable[r.leaf]++
-	}
-	x.touch(r.node)
-	switch {
-	case s.leaving() && !was.leaving():
-		x.countLeaving(id, +1)
-	case !s.leaving() && was.leaving():
-		// Who stays after all is no victim any more, whoever waited for it.
-		x.countLeaving(id, -1)
+	x.count(id, +1)
+	// Who stays after all is no victim any more, whoever waited for it.
+	if was.leaving() && !s.leaving() {
 		x.stopWaiting(id)
 	}
 }
@@ -254,4 +249,328 @@ func swapOut(list []TaskID, at int32) (_ []TaskID, last TaskID) {
 	last = list[len(list)-1]
 	list[at] = last
 	return list[:len(list)-1], last
+}
+
+// keepOnly removes the tasks of a node whose keys are not listed.
+func (x *index) keepOnly(id NodeID, listed map[string]bool) {
+	// From the end, since the last one takes the place of one that is removed.
+	for i := len(x.nodes[id].tasks) - 1; i >= 0; i-- {
+		row := x.nodes[id].tasks[i]
+		if _, ok := listed[x.tasks[row].key]; !ok && x.tasks[row].state != Granted {
+			x.delete(row)
+		}
+	}
+}
+
+// syncTask puts a task on its node, unless one of its key was just put there. A task that
+// cannot be put is not there.
+func (x *index) syncTask(t *Task, done bool) error {
+	if done {
+		return fmt.Errorf("victims: task %q: %w", t.Key, ErrDuplicate)
+	}
+	_, err := x.put(t)
+	// What could not be put as it should be is not as it was either. Its usage is
+	// unknown from now on.
+	if row, there := x.Lookup(t.Key); err != nil && there && x.tasks[row].node == t.Node {
+		x.delete(row)
+	}
+	return err
+}
+
+// distrust notes what is used on a node by tasks that were not taken, and whether
+// that is known.
+func (x *index) distrust(id NodeID, tasks []Task, not []NotTaken) {
+	n := &x.nodes[id]
+	var sum resources.Vector
+	blind := false
+	for _, n := range not {
+		size := tasks[n.Index].Size
+		// What it uses cannot be said in amounts. A node of which so much is
+		// unknown takes nothing: it is closed.
+		if x.checkSize(size) != nil || x.overflows(sum, size) {
+			blind = true
+			continue
+		}
+		// Nothing is used by it, whatever was wrong with it.
+		if resources.IsZero(size) {
+			continue
+		}
+		if sum == nil {
+			sum = make(resources.Vector, x.types)
+		}
+		for t := range sum {
+			sum[t] += size.At(t)
+		}
+	}
+	x.setUnknown(id, sum)
+	// A node may become blind, or see again, and in both cases may be absent:
+	// then it is closed anyway.
+	switch {
+	case blind && !n.closed():
+		x.hide(id)
+	case !blind && n.blind && !n.absent:
+		n.blind = false
+		x.show(id)
+	}
+	n.blind = blind
+}
+
+// overflows reports whether two sizes, together with all that is used, leave the
+// range of int64.
+func (x *index) overflows(a, b resources.Vector) bool {
+	for t, used := range x.tree.Usage(queue.Root) {
+		// Usage and unknown usage are subtracted from each other's rest later,
+		// so both must fit together.
+		left := math.MaxInt64 - used - x.unknown[t]
+		if a.At(t) > left || b.At(t) > left-a.At(t) {
+			return true
+		}
+	}
+	return false
+}
+
+// settling is what makes the digests of nodes anew once for all planners that
+// decide at the same time. Decisions write nothing else of a cluster.
+type settling struct {
+	// settled is true if staleNodes is empty. It is false only if a change, of
+	// which there is one at a time, or the holder of the lock has made it so.
+	settled    atomic.Bool
+	mu         sync.Mutex
+	staleNodes []NodeID // the nodes whose gauge is not fresh, each once
+}
+
+// stale notes a node whose gauge has just become stale. It is part of a change.
+//
+// Only changes call it, and no decision runs beside a change: no lock is needed
+// here.
+func (g *digest) stale(n NodeID) {
+	g.staleNodes = append(g.staleNodes, n)
+	g.settled.Store(false)
+}
+
+// touch notes that the tasks of a node have changed.
+func (g *digest) touch(n NodeID) {
+	// Each node is in the list once, however often its tasks change before the
+	// next decision.
+	if gauge := &g.gauges[n]; gauge.fresh {
+		gauge.fresh = false
+		g.stale(n)
+	}
+}
+
+// settle makes the digests of all nodes anew that have changed; see
+// index.settle.
+func (g *digest) settle(nodes *nodeTable, tasks *taskTable) {
+	// Planners may come here at the same time. The flag alone is read by all
+	// but those that come first after a change.
+	if g.settled.Load() {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	// Another planner may have done it while this one waited: then none is stale.
+	if len(g.staleNodes) >= manyNew {
+		g.room.atOnce = min(taskRoom, len(tasks.tasks))
+	}
+	for _, n := range g.staleNodes {
+		g.refresh(n, nodes.nodes[n].tasks, tasks)
+	}
+	g.room = digestRoom{}
+	g.staleNodes = g.staleNodes[:0]
+	g.settled.Store(true)
+}
+
+// manyNew is for how many nodes there is memory made for several at once. For fewer, each
+// makes its own.
+const manyNew = 16
+
+// newNode adds a node, which has no digest yet.
+func (g *digest) newNode(types int) {
+	g.addNode(types)
+	g.made = append(g.made, 0)
+}
+
+// reset makes all digests anew when a decision next needs them, for so many nodes
+// and types.
+func (g *digest) reset(nodes, types int) {
+	for _, block := range g.blocks() {
+		*block = nil
+	}
+	g.gauges, g.latest, g.nodes, g.made = nil, nil, nil, nil
+	g.staleNodes = g.staleNodes[:0]
+	for n := range nodes {
+		g.newNode(types)
+		g.stale(NodeID(n))
+	}
+}
+
+// copyFrom makes g a copy of h. For a node that g has no memory for it leaves
+// the work to the next decision: many copies are never decided over. Decisions
+// over what h sums up may run at the same time.
+func (g *digest) copyFrom(h *digest) {
+	// Another planner may be settling what is copied.
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	to, from := g.blocks(), h.blocks()
+	for i := range from {
+		*to[i] = reuse(*to[i], *from[i])
+	}
+	g.gauges = reuse(g.gauges, h.gauges)
+	g.latest = reuse(g.latest, h.latest)
+	g.nodes = resized(g.nodes, len(h.nodes))
+	g.made = resized(g.made, len(h.nodes))
+	g.stamp++ // whatever was derived from what was here is void
+	g.staleNodes = g.staleNodes[:0]
+	for n := range g.nodes {
+		gauge := &g.gauges[n]
+		g.made[n] = g.stamp
+		// A copy that is to be decided over makes its digests then. To allocate
+		// them here would cost as much as all the rest of a copy.
+		gauge.fresh = gauge.fresh && g.nodes[n].copyFrom(&h.nodes[n])
+		if !gauge.fresh {
+			g.staleNodes = append(g.staleNodes, NodeID(n))
+		}
+	}
+	g.settled.Store(len(g.staleNodes) == 0)
+}
+
+// copyFrom makes d a copy of e if it has the memory, and reports whether it has.
+func (d *nodeDigest) copyFrom(e *nodeDigest) bool {
+	if cap(d.ids) < len(e.ids) || cap(d.times) < len(e.times) || cap(d.leaves) < len(e.leaves) ||
+		cap(d.lanes) < len(e.lanes) || cap(d.sizes) < len(e.sizes) {
+		return false
+	}
+	d.ids, d.times, d.leaves = reuse(d.ids, e.ids), reuse(d.times, e.times), reuse(d.leaves, e.leaves)
+	d.lanes, d.sizes = reuse(d.lanes, e.lanes), reuse(d.sizes, e.sizes)
+	return true
+}
+
+// A closed node takes nothing: it is not in node order, its capacity is not part
+// of the cluster's, and no ask can require it. Its tasks are counted in their
+// queues all the same, and may go for headroom. DESIGN.md, Changes.
+
+func (n *nodeRow) closed() bool { return n.absent || n.blind }
+
+func (n *nodeRow) isOpen() bool {
+	return !n.closed() && !n.unschedulable && n.reservedFor == ""
+}
+
+// Closed reports whether a node is closed. There are two reasons: it was removed
+// before its tasks were, or is named by tasks and was not added yet; or
+// [Cluster.SyncNode] met a task on it whose size is no amount.
+func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
+
+// ClosedNodes appends the closed nodes to dst, in the order of their rows.
+func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
+	// Mostly there is none, and then no node is looked at.
+	if len(x.order)+len(x.freeNodes) == len(x.nodes) {
+		return dst
+	}
+	for id := range x.nodes {
+		if n := &x.nodes[id]; n.live && n.closed() {
+			dst = append(dst, NodeID(id))
+		}
+	}
+	return dst
+}
+
+// UnknownUsage sets dst to what is used on a node by tasks that the cluster could
+// not take, and returns it; see [Cluster.SyncNode].
+func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
+	dst = resources.Copy(dst, x.row(x.capacity, id)) // for its length
+	clear(dst)
+	copy(dst, x.nodeOf(id).unknown)
+	return dst
+}
+
+// hide takes a node that is about to be closed out of what planners see.
+//
+// Its capacity moves to the hidden sum, for the range of all capacities is
+// checked over both.
+func (x *nodeTable) hide(id NodeID) {
+	i := x.orderIndex(id)
+	x.order = slices.Delete(x.order, i, i+1)
+	x.open[id] = false
+	for t, v := range x.row(x.capacity, id) {
+		x.total[t] -= v
+		x.hidden[t] += v
+	}
+}
+
+// show puts a node that is not closed any more back in its place in node order.
+func (x *nodeTable) show(id NodeID) {
+	x.order = slices.Insert(x.order, x.orderIndex(id), id)
+	x.open[id] = x.nodes[id].isOpen()
+	for t, v := range x.row(x.capacity, id) {
+		x.total[t] += v
+		x.hidden[t] -= v
+	}
+}
+
+// orderIndex returns where in node order a node is, or belongs.
+func (x *nodeTable) orderIndex(id NodeID) int {
+	// Numbers grow with the order of adding and are never given twice, so a
+	// node that opens again is where it was.
+	i, _ := slices.BinarySearchFunc(x.order, x.nodes[id].seq, func(n NodeID, seq uint64) int {
+		return cmp.Compare(x.nodes[n].seq, seq)
+	})
+	return i
+}
+
+// leaveNode forgets a node that is not there once nothing is left on it.
+func (x *nodeTable) leaveNode(id NodeID) {
+	n := &x.nodes[id]
+	// What is still there needs the row: tasks name it, and unknown usage
+	// belongs to tasks that may come back.
+	if !n.absent || len(n.tasks) > 0 || n.blind || n.unknown != nil {
+		return
+	}
+	delete(x.nodeIDs, n.name)
+	*n = nodeRow{tasks: n.tasks}
+	x.freeNodes = append(x.freeNodes, id)
+}
+
+// setUnknown replaces the unknown usage of a node. The new one is kept, and nil
+// if there is none.
+func (x *nodeTable) setUnknown(id NodeID, v resources.Vector) {
+	n := &x.nodes[id]
+	present, coming := x.row(x.present, id), x.row(x.coming, id)
+	for t := range present {
+		// Nobody may plan into what is used by tasks that could not be told.
+		more := v.At(t) - n.unknown.At(t)
+		x.unknown[t] += more
+		present[t] -= more
+		coming[t] -= more
+	}
+	n.unknown = v
+}
+
+// What copies of an index share: they are made in memory that is there already.
+
+// reuse returns a copy of from in the memory of dst.
+func reuse[S ~[]E, E any](dst, from S) S { return append(dst[:0], from...) }
+
+// resized returns list with n elements, which keep what they had at any time.
+func resized[E any](list []E, n int) []E {
+	list = list[:min(n, cap(list))]
+	return append(list, make([]E, n-len(list))...)
+}
+
+// reuseLists returns a copy of lists in the memory of dst.
+func reuseLists[E any](dst, from [][]E) [][]E {
+	dst = resized(dst, len(from))
+	for i := range dst {
+		dst[i] = reuse(dst[i], from[i])
+	}
+	return dst
+}
+
+// reuseMap returns a copy of from in the memory of dst.
+func reuseMap[M ~map[K]V, K comparable, V any](dst, from M) M {
+	if dst == nil {
+		return maps.Clone(from)
+	}
+	clear(dst)
+	maps.Copy(dst, from)
+	return dst
 }

@@ -19,37 +19,34 @@ const noNode NodeID = -1
 
 // parse checks a task, or a grant, that is to be added and returns its row,
 // without its application, job and lists. Old is the amounts that its key has
-// already, which make place.
+// already, which make place. Nothing is changed before everything is checked.
 func (x *index) parse(t *Task, old resources.Vector) (taskRow, error) {
-	// What costs least is checked first, and nothing is changed before
-	// everything is: an error changes nothing.
-	node, err := x.checkTask(t, old)
-	if err != nil {
+	r := taskRow{key: t.Key, leaf: t.Queue, priority: t.Priority, state: t.State, flags: flagLive}
+	if err := x.parseInto(&r, t, old); err != nil {
 		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
 	}
-	created, hasCreated, err := stamp(t.Created, flagCreated)
-	if err != nil {
-		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
-	}
-	scheduled, hasScheduled, err := stamp(t.Scheduled, flagScheduled)
-	if err != nil {
-		return taskRow{}, fmt.Errorf("victims: task %q: %w", t.Key, err)
-	}
-	_, hasCheckpoint, err := stamp(t.Checkpoint, flagCheckpoint)
-	if err != nil {
-		return taskRow{}, fmt.Errorf("victims: task %q: checkpoint %w", t.Key, err)
-	}
-	// The row is made of what was parsed, so that times are converted once.
-	r := taskRow{
-		key: t.Key, created: created, scheduled: scheduled,
-		leaf: t.Queue, node: node, priority: t.Priority, state: t.State,
-		flags: flagLive | hasCreated | hasScheduled | hasCheckpoint,
-	}
-	r.flags = r.flags.set(flagOriginator, t.Originator)
-	r.flags = r.flags.set(flagOptedOut, t.OptedOut)
-	r.flags = r.flags.set(flagRequiredNode, t.RequiredNode)
-	r.flags = r.flags.set(flagNonPreemptible, t.NonPreemptible)
+	r.flags = r.flags.set(flagOriginator, t.Originator).set(flagOptedOut, t.OptedOut).
+		set(flagRequiredNode, t.RequiredNode).set(flagNonPreemptible, t.NonPreemptible)
 	return r, nil
+}
+
+// parseInto sets the node and the times of a row.
+func (x *index) parseInto(r *taskRow, t *Task, old resources.Vector) (err error) {
+	if r.node, err = x.checkTask(t, old); err != nil {
+		return err
+	}
+	var created, scheduled, saved flags
+	if r.created, created, err = stamp(t.Created, flagCreated); err != nil {
+		return err
+	}
+	if r.scheduled, scheduled, err = stamp(t.Scheduled, flagScheduled); err != nil {
+		return err
+	}
+	if _, saved, err = stamp(t.Checkpoint, flagCheckpoint); err != nil {
+		return fmt.Errorf("checkpoint %w", err)
+	}
+	r.flags |= created | scheduled | saved
+	return nil
 }
 
 // checkTask returns the node of a task, and what keeps it from being added, but

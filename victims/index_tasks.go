@@ -1,8 +1,12 @@
 package victims
 
 import (
+	"errors"
+	"fmt"
+	"iter"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
@@ -153,7 +157,7 @@ func (x *taskTable) removeRow(id TaskID) {
 	// The job's list before its name, which is known by the row.
 	x.leave(id)
 	x.releaseBudgets(x.budgetSet.at(int(id)))
-	x.clearColumns(id)
+	x.setColumns(id, &Task{})
 	// The key goes last, for until then errors name it.
 	x.apps.release(r.app)
 	x.jobs.release(r.job)
@@ -207,31 +211,17 @@ func (x *taskTable) budgetsOf(id TaskID) []int32 { return x.rowsOf(x.budgetSet.a
 // spend takes a victim off its budgets, or gives it back.
 func (x *taskTable) spend(id TaskID, n int64) { x.takeFrom(x.budgetSet.at(int(id)), n) }
 
-// setColumns sets what few tasks have. The checkpoint is in range.
+// setColumns sets what few tasks have: those of no task for a row that is freed. Only
+// columns in use have memory, so that zeros cost nothing. The checkpoint is in range.
 func (x *taskTable) setColumns(id TaskID, t *Task) {
 	row, room := int(id), cap(x.tasks)
 	x.names.set(row, room, t.Name)
 	x.tags.set(row, room, t.Tag)
 	x.costs.set(row, room, t.Cost)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
-	// The zero value of the column is that of no checkpoint; the flag tells it
-	// from a checkpoint at the epoch.
-	if ns, ok := nanos(t.Checkpoint); ok {
-		x.checkpoint.set(row, room, ns)
-	}
-}
-
-// clearColumns takes back what setColumns has set, and forgets the names.
-func (x *taskTable) clearColumns(id TaskID) {
-	// Only columns in use have memory. Clearing one that ends before this row
-	// costs nothing.
-	row, room := int(id), cap(x.tasks)
-	x.names.set(row, room, "")
-	x.tags.set(row, room, 0)
-	x.costs.set(row, room, 0)
-	x.budgetSet.set(row, room, 0)
-	x.checkpoint.set(row, room, 0)
-	x.inJob.set(row, room, 0)
+	// The flag tells the zero value from a checkpoint at the epoch.
+	ns, _ := nanos(t.Checkpoint)
+	x.checkpoint.set(row, room, ns)
 }
 
 // size returns the amounts of a row.
@@ -258,4 +248,247 @@ func (x *taskTable) copyFrom(y *taskTable) {
 	x.members, x.running = reuseLists(x.members, y.members), reuse(x.running, y.running)
 	x.budgetBook.copyFrom(&y.budgetBook)
 	x.taskColumns.copyFrom(&y.taskColumns)
+}
+
+// membersOf returns the tasks and grants of a job by its number, in an order
+// that depends on the history of additions and removals. The number 0 is that
+// of no job, which has no members.
+func (x *taskTable) membersOf(job int32) []TaskID {
+	if int(job) >= len(x.members) {
+		return nil
+	}
+	return x.members[job]
+}
+
+// JobTasks yields the tasks and grants of a job. Their order depends on the
+// history of additions and removals. The empty name is that of no job.
+func (x *taskTable) JobTasks(job string) iter.Seq[TaskID] {
+	number, _ := x.jobs.lookup(job)
+	return slices.Values(x.membersOf(number))
+}
+
+// join makes a row a member of its job.
+func (x *taskTable) join(id TaskID) {
+	job := x.tasks[id].job
+	if job == 0 {
+		return
+	}
+	// Numbers of jobs are small and used again, so the list stays as long as
+	// the most jobs at once.
+	for int(job) >= len(x.members) {
+		x.members, x.running = append(x.members, nil), append(x.running, 0)
+	}
+	x.inJob.set(int(id), cap(x.tasks), int32(len(x.members[job])))
+	x.members[job] = append(x.members[job], id)
+}
+
+// countRunning counts a row that runs among the members of its job that do, or no more.
+// Bounds ask how many there are of every gang that they meet, and to look at its members
+// takes longer than all else that they do.
+func (x *taskTable) countRunning(r *taskRow, sign int64) {
+	if r.job != 0 && r.state == Running {
+		x.running[r.job] += int32(sign)
+	}
+}
+
+// leave takes a row out of its job. The last member takes its place.
+func (x *taskTable) leave(id TaskID) {
+	job := x.tasks[id].job
+	if job == 0 {
+		return
+	}
+	// Places in these lists are a column: most clusters have no jobs.
+	at := x.inJob.at(int(id))
+	list, moved := swapOut(x.members[job], at)
+	x.inJob.set(int(moved), cap(x.tasks), at)
+	x.members[job] = list
+}
+
+// An interner gives small numbers to strings and takes them back once no one
+// uses them, so that a long-lived cluster does not remember every application.
+// The number of the empty string is 0, always. The zero interner is empty.
+type interner struct {
+	ids   map[string]int32
+	names []string
+	uses  []int32
+	free  []int32
+}
+
+// acquire returns the number of s and counts a use of it.
+func (in *interner) acquire(s string) int32 {
+	if s == "" {
+		return 0
+	}
+	// Mostly it is known: a job has many tasks.
+	id, ok := in.ids[s]
+	if !ok {
+		if in.ids == nil {
+			in.ids = make(map[string]int32)
+			in.names, in.uses = append(in.names, ""), append(in.uses, 0)
+		}
+		// Numbers are used again, since lists by number would grow for ever in
+		// a cluster whose jobs come and go.
+		if last := len(in.free) - 1; last >= 0 {
+			id, in.free = in.free[last], in.free[:last]
+			in.names[id] = s
+		} else {
+			id = int32(len(in.names))
+			in.names = append(in.names, s)
+			in.uses = append(in.uses, 0)
+		}
+		in.ids[s] = id
+	}
+	in.uses[id]++
+	return id
+}
+
+// release takes a use of id back.
+func (in *interner) release(id int32) {
+	if id == 0 {
+		return
+	}
+	in.uses[id]--
+	// The last one to use the name has gone, and its memory goes too.
+	if in.uses[id] == 0 {
+		delete(in.ids, in.names[id])
+		in.names[id] = ""
+		in.free = append(in.free, id)
+	}
+}
+
+// name returns the string of a number that is in use.
+func (in *interner) name(id int32) string {
+	if id == 0 {
+		return ""
+	}
+	return in.names[id]
+}
+
+// lookup returns the number of s if it is in use, and none for the empty string.
+//
+// It counts no use: who only asks must not keep a name alive.
+func (in *interner) lookup(s string) (int32, bool) {
+	id, ok := in.ids[s]
+	return id, ok
+}
+
+// copyFrom makes in a copy of from, in the memory of in.
+func (in *interner) copyFrom(from *interner) {
+	in.ids = reuseMap(in.ids, from.ids)
+	in.names, in.uses, in.free = reuse(in.names, from.names), reuse(in.uses, from.uses), reuse(in.free, from.free)
+}
+
+// moveTo returns the move to a tree, into which it has brought the usage.
+func (x *index) moveTo(own *queue.Tree) (*queue.Move, error) {
+	// Usage that no task stands for would never leave again.
+	if used := own.Usage(queue.Root); !resources.IsZero(used) {
+		return nil, fmt.Errorf("victims: new tree: usage %v of tasks that the cluster does not know: %w", used, ErrState)
+	}
+	// Everything that may fail is asked before anything moves.
+	move, err := queue.NewMove(x.tree, own)
+	if err != nil {
+		return nil, fmt.Errorf("victims: new tree: %w", err)
+	}
+	if err := x.checkHomes(move); err != nil {
+		return nil, err
+	}
+	// Only the new tree is written here. If anything failed before, it is
+	// thrown away and the old one was never touched.
+	must(move.Usage())
+	return move, nil
+}
+
+// moveInto makes a tree the one of the index, with all rows moved. It cannot fail
+// any more.
+func (x *index) moveInto(own *queue.Tree, move *queue.Move) {
+	types := own.Schema().Len()
+	x.moveLeaves(move, own.Len())
+	x.taskTable.moveTypes(move, types)
+	x.nodeTable.moveTypes(move, types)
+	x.tree, x.types = own, types
+	// Lanes hold leaves and sizes, all of which are others now.
+	x.digest.reset(len(x.nodes), types)
+}
+
+// checkHomes reports the leaves that are gone, with the tasks that they have.
+func (x *index) checkHomes(move *queue.Move) error {
+	var problems []error
+	// All of them, and not the first: whoever changes a tree wants to know what
+	// to move away.
+	for q := range move.Gone() {
+		if len(x.leaves[q]) == 0 {
+			continue
+		}
+		var keys []string
+		for _, id := range x.leaves[q] {
+			keys = append(keys, fmt.Sprintf("%q", x.tasks[id].key))
+		}
+		// The order of the list depends on history, and a message must not.
+		slices.Sort(keys)
+		problems = append(problems, fmt.Errorf("victims: new tree: queue %s: %w: it has %s", x.tree.Path(q), queue.ErrGone, strings.Join(keys, ", ")))
+	}
+	return errors.Join(problems...)
+}
+
+// moveLeaves takes the tasks of each leaf to where it is in the new tree.
+func (x *taskTable) moveLeaves(move *queue.Move, queues int) {
+	// New lists, since queues have other numbers; the rows in them are the same
+	// slices.
+	leaves, evictable := make([][]TaskID, queues), make([]int32, queues)
+	for q := range x.leaves {
+		to, ok := move.Leaf(queue.ID(q))
+		if !ok {
+			continue // it has no tasks
+		}
+		leaves[to], evictable[to] = x.leaves[q], x.evictable[q]
+		for _, id := range leaves[to] {
+			x.tasks[id].leaf = to
+		}
+	}
+	x.leaves, x.evictable = leaves, evictable
+	for app, home := range x.homes {
+		// A leaf that is gone has no tasks, so nobody asks for the home.
+		if x.homes[app] = noLeaf; home != noLeaf {
+			if to, ok := move.Leaf(home); ok {
+				x.homes[app] = to
+			}
+		}
+	}
+}
+
+// moveTypes gives all amounts the types of the new tree.
+func (x *taskTable) moveTypes(move *queue.Move, types int) {
+	x.sizes = moved(move, x.sizes, x.types)
+	x.types = types
+}
+
+// moveTypes gives all amounts the types of the new tree.
+func (x *nodeTable) moveTypes(move *queue.Move, types int) {
+	// Amounts of a type that the new tree has not are forgotten, and NewMove
+	// has made sure that nobody uses any.
+	for _, block := range []*[]int64{&x.capacity, &x.present, &x.coming, &x.total, &x.hidden, &x.unknown} {
+		*block = moved(move, *block, x.types)
+	}
+	for i := range x.nodes {
+		if n := &x.nodes[i]; n.unknown != nil {
+			n.unknown = moved(move, n.unknown, x.types)
+		}
+	}
+	x.types = types
+}
+
+// moved returns a block of rows of so many types in the types of the new tree.
+func moved(move *queue.Move, block []int64, types int) []int64 {
+	var row resources.Vector
+	var dst []int64
+	for ; len(block) > 0; block = block[types:] {
+		row = move.Vector(row, block[:types])
+		// As large as it will be, and only now: without a row nothing says how
+		// long rows are to be.
+		if dst == nil {
+			dst = make([]int64, 0, len(block)/types*len(row))
+		}
+		dst = append(dst, row...)
+	}
+	return dst
 }

@@ -24,7 +24,7 @@ func (d *decision) decide(dst *Decision) {
 	if d.place(dst) {
 		return
 	}
-	if !d.gate.precondition(dst) {
+	if !d.precondition(dst) {
 		if !d.prepare(outsideLeaf) {
 			d.refuse(dst, NothingInReach) // law 7
 		} else if d.choose() {
@@ -41,16 +41,16 @@ func (d *decision) decide(dst *Decision) {
 			d.planned(dst)
 			return
 		}
-		if d.refusing.others() {
+		if d.others() {
 			told = withOwnLeaf
-			d.refusing.tellSecond(dst, reach)
+			d.tellSecond(dst, reach)
 		}
 	}
-	d.refusing.unplanned(dst, told)
+	d.unplanned(dst, told)
 	if d.trial.meter.Stopped {
 		dst.Refusal.Proven, dst.Refusal.RetryAt = false, time.Time{}
 	}
-	d.refusing.help(dst)
+	d.help(dst)
 	dst.Refusal.Steps = d.trial.meter.Used
 }
 
@@ -84,7 +84,7 @@ func (d *decision) prepare(s stage) bool {
 	}
 	if s == withOwnLeaf {
 		who.OwnLeaf, who.Own = true, d.p.OwnLeaf
-		lawful := d.gate.trigger()
+		lawful := d.trigger()
 		who.Starving, who.HasStarving = d.starving, d.hasE
 		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
 	}

@@ -41,7 +41,7 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
 		ch := dst[i].Plan.change(&c.single)
-		dst[i].Plan.Sequel = Sequel{c.version, sealOf(&ch)}
+		dst[i].Plan.Sequel = Sequel{c.version, c.version.line.sealOf(&ch)}
 		c.single[0] = Grant{}
 		applied++
 	}

@@ -108,7 +108,7 @@ func (d *decision) inFlight(dst *Decision, grant TaskID) {
 	}
 	d.refuse(dst, InFlight)
 	dst.Refusal.WaitsFor = d.waitsFor(dst.Refusal.WaitsFor[:0], n, held)
-	d.refusing.help(dst)
+	d.help(dst)
 }
 
 // waitsFor lists the tasks that a granted ask still waits for: those leaving on

@@ -185,7 +185,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)
 		dst.Refusal.Proven = false
-		p.d.refusing.help(dst)
+		p.d.help(dst)
 	}
 }
 
@@ -244,10 +244,7 @@ type decision struct {
 // parts are what a decision is made by. Each has methods of its own, and the same
 // decision to work on.
 type parts struct {
-	gate     gate
 	headroom headroomSearch
-	refusing refuser
-	inquiry  inquiry
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -267,7 +264,7 @@ type scratch struct {
 	freed              []int64 // by node and type, see findTasks
 	drawn              []int64 // by row of budgets, see survey.draw
 	near               []nearNode
-	gate               trigger.Case // see gate.asks
+	gate               trigger.Case // see asks
 }
 
 // reset checks the ask and prepares what every kind of decision needs.
@@ -281,7 +278,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{gate{d}, headroomSearch{d}, refuser{d}, inquiry{d}}
+	d.parts = parts{headroomSearch{d}}
 	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {

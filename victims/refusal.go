@@ -5,17 +5,16 @@ import (
 	"sort"
 	"time"
 
+	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/search"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A refuser completes the refusal of an ask that has no plan.
-type refuser struct{ *decision }
-
 // unplanned completes a refusal: if candidates were looked for, it counts what
 // kept whom, and finds the node that came closest. (DESIGN.md, Refusals.)
-func (d refuser) unplanned(dst *Decision, told stage) {
+func (d *decision) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
 	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
 	own := d.mayTakeOwn(dst)
@@ -48,7 +47,7 @@ func (d refuser) unplanned(dst *Decision, told stage) {
 
 // others reports whether the ask's own leaf has tasks that are not of its application:
 // those that the second stage counts.
-func (d refuser) others() bool {
+func (d *decision) others() bool {
 	e := &d.eligible
 	for _, id := range d.c.leaves[d.ask.Queue] {
 		if r := &d.c.tasks[id]; r.state != Granted && !(e.hasApp && r.app == e.app) {
@@ -61,7 +60,7 @@ func (d refuser) others() bool {
 // tellSecond makes a refusal that of the second stage, which is what somebody can act on.
 // What kept the first one from looking at other queues is told beside it. (DESIGN.md, The
 // own leaf.)
-func (d refuser) tellSecond(dst *Decision, reach bool) {
+func (d *decision) tellSecond(dst *Decision, reach bool) {
 	first := dst.Refusal
 	if reach {
 		d.refuseForLack(dst)
@@ -77,7 +76,7 @@ func (d refuser) tellSecond(dst *Decision, reach bool) {
 }
 
 // count counts what kept whom, and finds the node that came closest.
-func (d refuser) count(r *Refusal) {
+func (d *decision) count(r *Refusal) {
 	if d.p.Filter != nil {
 		r.Filtered = d.countFiltered()
 	}
@@ -94,7 +93,7 @@ func (d refuser) count(r *Refusal) {
 }
 
 // countFiltered returns the number of nodes that the caller's filter refuses.
-func (d refuser) countFiltered() (count int) {
+func (d *decision) countFiltered() (count int) {
 	for _, n := range d.nodes {
 		if d.usable(n) && !d.passes(n) {
 			count++
@@ -105,12 +104,13 @@ func (d refuser) countFiltered() (count int) {
 
 // A survey looks at all tasks after a refusal.
 type survey struct {
-	d        refuser
+	d        *decision
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
 	asMuch   []int64          // see search.Yardstick; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
-	same     sameRule
+	same     Rule             // that keeps every task on most nodes, but for those that their leaves keep
+	alike    int              // evictable tasks on such nodes
 	drawn    []int64          // by row of budgets: the candidates in it
 	least    resources.Vector // what every leaf in reach has room for
 }
@@ -118,7 +118,7 @@ type survey struct {
 // ruleFor returns the first rule that keeps a task from being a victim, for the
 // node of a site, or 0 for a candidate. A task that could only go with its whole
 // job counts at the first rule that keeps a member of it.
-func (d refuser) ruleFor(id TaskID, s *site) Rule {
+func (d *decision) ruleFor(id TaskID, s *site) Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
 		switch g := &d.gangs.rows[row]; {
@@ -146,7 +146,7 @@ func (d refuser) ruleFor(id TaskID, s *site) Rule {
 
 // gangReduces reports whether some member of a gang reduces an open need, that
 // of its own node or headroom.
-func (d refuser) gangReduces(row int32) bool {
+func (d *decision) gangReduces(row int32) bool {
 	for _, id := range d.gangs.rows[row].members {
 		if s := d.siteIfOpen(d.c.tasks[id].node); d.helps(id, &s) {
 			return true
@@ -157,7 +157,7 @@ func (d refuser) gangReduces(row int32) bool {
 
 // siteIfOpen is siteOf for a node that the ask can use, and for another a site
 // that needs nothing.
-func (d refuser) siteIfOpen(n NodeID) site {
+func (d *decision) siteIfOpen(n NodeID) site {
 	// Tasks on such a node can still make headroom, and are counted for that.
 	if d.c.nodes[n].live && d.usable(n) && d.passes(n) {
 		return d.siteOf(n)
@@ -238,13 +238,13 @@ func (s *survey) findClosest(r *Refusal) {
 
 // shut reports whether a node is out because of who blocks it: a grant, or a
 // task that may not go.
-func (d refuser) shut(s *site) bool {
+func (d *decision) shut(s *site) bool {
 	return s.out || slices.ContainsFunc(s.blockers, func(id TaskID) bool { return !d.mayGo(id, s) })
 }
 
 // mayGo reports whether a task may be a victim for the node of a site, alone or
 // with its whole job.
-func (d refuser) mayGo(id TaskID, s *site) bool {
+func (d *decision) mayGo(id TaskID, s *site) bool {
 	if d.candidate(id, s) {
 		return true
 	}
@@ -334,4 +334,244 @@ func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.
 		return time.Time{}
 	}
 	return ends[first]
+}
+
+// help says what would help after a refusal. An answer other than a refusal needs a
+// place as things are, or a plan. So what is named is what could bring a place,
+// and what could undo the reason why there is no plan. (DESIGN.md, What would help.)
+func (d *decision) help(dst *Decision) {
+	if d.without.Rule != 0 {
+		return // a trial of Explain: only the outcome is read
+	}
+	r := &dst.Refusal
+	h := &r.Help
+	h.Time = !r.RetryAt.IsZero() || !r.Proven
+	switch {
+	case r.Reason == UnknownNode:
+		h.Node = d.ask.RequiredNode
+		return
+	case !r.Proven, d.p.Predicate != nil, r.Reason == NoVictims && d.p.Minimum != nil, d.mayTakeOwn(dst):
+		// A predicate may look at anything. A gang may go as a whole once a member that
+		// could not go is no more. And with the option of the own leaf, law 2 lets
+		// go more if less is used.
+		h.Anything(d.c)
+		return
+	}
+	switch r.Reason {
+	case OverMax, HeadroomInside: // so that it neither fits nor waits
+		h.Less, h.Bounds = append(h.Less, r.Queue), true
+	case NoVictims:
+		d.helpVictims(r)
+	default:
+		d.helpPlace(h)
+		d.helpTrigger(r)
+	}
+}
+
+// helpTrigger names what could let an ask look for victims that must not.
+func (d *decision) helpTrigger(r *Refusal) {
+	h := &r.Help
+	switch r.Reason {
+	case TooEarly:
+		h.Policies = true
+	case NotGuaranteed:
+		h.Bounds = true
+	case OverGuarantee:
+		h.Bounds = true
+		if !slices.Contains(h.Less, r.Queue) {
+			h.Less = append(h.Less, r.Queue)
+		}
+	case NothingInReach: // a guarantee says what is inside the starving queue
+		h.Bounds, h.Policies = true, true
+	}
+}
+
+// helpPlace names what could make the ask fit, or wait: less usage of a queue that
+// has no headroom for it, and else room on a node. Of two that are both
+// necessary one is enough to name.
+func (d *decision) helpPlace(h *Help) {
+	moment, held := coming, d.scratch.taken[:0]
+	node := d.ask.RequiredNode
+	if id, holds := d.c.LookupGrant(d.ask.Key); holds {
+		moment, held = present, d.c.grantsFrom(held, id)
+		d.scratch.taken = held
+		node = d.c.nodes[d.c.tasks[id].node].name
+	}
+	for q := range d.tree.Up(d.ask.Queue) {
+		if !d.queueHasRoom(q, moment, held) {
+			h.Less, h.Bounds = append(h.Less, q), true
+			return
+		}
+	}
+	h.Node, h.AnyNode, h.Labels = node, node == "", true
+}
+
+// helpVictims names what could give a lawful set of victims. A task that comes is
+// of no help by itself: to stop it gives back no more than it has taken. But others
+// of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
+// one who may go: its time may pass unnoticed, if that alone does not help.
+func (d *decision) helpVictims(r *Refusal) {
+	h := &r.Help
+	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
+	h.Less = append(h.Less, d.needs.queues...)
+	if !d.headroomAlone() {
+		h.Node, h.AnyNode, h.Labels = d.ask.RequiredNode, !d.required(), true
+	}
+	switch {
+	case len(d.c.grants) > 0: // a grant that starts may be a victim
+		h.More = append(h.More, queue.Root)
+	case r.Candidates+r.Counts[RuleExempt]+r.Counts[RuleGuarantee] > 0 && !d.required():
+		h.More = append(h.More, d.mostAbove())
+	}
+}
+
+// headroomAlone reports whether headroom is lacking whatever the node: for some
+// node has room for the ask as soon as what is leaving has gone.
+func (d *decision) headroomAlone() bool {
+	return d.needs.open() && !d.required() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
+		return d.hasRoom(n, coming, nil) && d.usable(n) && d.passes(n)
+	})
+}
+
+// mostAbove returns the queue below which everything is whose usage law 2 asks
+// about: the fence root, or the highest queue above it that has a guarantee.
+func (d *decision) mostAbove() queue.ID {
+	most := fence.Root(d.tree, d.ask.Queue)
+	for q := range d.tree.Up(most) {
+		if d.tree.Guaranteed(q).Defined != 0 {
+			most = q
+		}
+	}
+	return most
+}
+
+// helpBudgets names the hard budgets of a task that might go if more was left in
+// them, be it later.
+func (d *decision) helpBudgets(h *Help, id TaskID) {
+	for _, row := range d.c.budgetsOf(id) {
+		b := &d.c.budgets[row]
+		if !b.hard {
+			continue
+		}
+		if at, named := slices.BinarySearch(h.Budgets, b.name); !named {
+			h.Budgets = slices.Insert(h.Budgets, at, b.name)
+		}
+	}
+}
+
+// A Help says what would help an ask that was refused. As long as nothing that
+// it names happens, the answer stays a refusal, and nobody has to ask again. What
+// it names need not be enough. See DESIGN.md, What would help.
+//
+// A host keeps the Help of each ask that waits ([Help.CopyFrom]), holds each
+// event against it, and decides again after those that it names:
+//
+//   - A task or grant goes, shrinks or is told to stop: [Help.IfLess].
+//   - A task or grant comes, grows, starts, or may stay after all: [Help.IfMore].
+//     One that moves, to another queue too, goes and comes.
+//   - A node is added, changed or removed: [Help.IfNode].
+//   - A budget has more left, or is no longer hard: [Help.IfBudget].
+//   - Time passes: Time.
+//   - The host sets something: Bounds, Policies, Priorities and Labels. A new tree
+//     is new bounds and new policies.
+//
+// What the host changes about the ask itself, its grant or the options of the
+// planner is not named: after that it decides again in any case.
+type Help struct {
+	// Node is the only node on which room would help, by its name. AnyNode is set
+	// if room would help on any, as far as the planner's Filter lets the ask run there.
+	Node    string
+	AnyNode bool
+	// Less has queues in which less usage would help, and More those in which more
+	// would: who is further over a guarantee has more to give. Queues below count too.
+	Less, More []queue.ID
+	// Budgets are the hard budgets in which more would help if it were left.
+	Budgets []string
+	// Time is set if time alone would help. Refusal.RetryAt says when, and is zero if
+	// that is not known.
+	Time bool
+	// Bounds is set if another guarantee or max of some queue would help, and
+	// Policies for other policies, offsets and delays. Priorities is set for other
+	// priorities of tasks, and whatever else a task is beside its amounts,
+	// queue and node. Labels is set for what the planner's functions answer
+	// otherwise than before.
+	Bounds, Policies, Priorities, Labels bool
+}
+
+// IfLess reports whether it is worth asking again after a task or a grant of a
+// leaf has gone from a node, has shrunk there, or was told to stop.
+func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
+	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
+}
+
+// IfMore reports whether it is worth asking again after a task or a grant of a
+// leaf has come, grown, started, or is no longer told to stop.
+func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
+
+// IfNode reports whether it is worth asking again after a node was added, changed or
+// removed.
+func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
+
+// IfBudget reports whether it is worth asking again after more is left in a budget,
+// or it is no longer hard.
+func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
+
+// anyAbove reports whether a leaf is one of some queues or below one.
+func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
+	return slices.ContainsFunc(queues, func(q queue.ID) bool { return t.Contains(q, leaf) })
+}
+
+// CopyFrom makes h a copy of another one, in the memory of h.
+func (h *Help) CopyFrom(from *Help) {
+	less, more, budgets := h.Less[:0], h.More[:0], h.Budgets[:0]
+	*h = *from
+	h.Less, h.More = append(less, from.Less...), append(more, from.More...)
+	h.Budgets = append(budgets, from.Budgets...)
+}
+
+// Anything makes h name all that can happen to a cluster, but for time: for a host that
+// knows no better of an ask, or a job, that waits.
+func (h *Help) Anything(c *Cluster) {
+	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
+	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
+	h.Budgets = h.Budgets[:0]
+	for _, row := range c.budgetOrder {
+		if b := &c.budgets[row]; b.hard {
+			h.Budgets = append(h.Budgets, b.name)
+		}
+	}
+}
+
+// cleared returns a help that names nothing, with the memory of h.
+func (h *Help) cleared() Help {
+	return Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]}
+}
+
+// A HelpReport is a [Help] for machines.
+type HelpReport struct {
+	Node       string   `json:"node,omitempty"`
+	AnyNode    bool     `json:"anyNode,omitempty"`
+	Less       []string `json:"less,omitempty"` // queues, like More
+	More       []string `json:"more,omitempty"`
+	Budgets    []string `json:"budgets,omitempty"`
+	Time       bool     `json:"time,omitempty"`
+	Bounds     bool     `json:"bounds,omitempty"`
+	Policies   bool     `json:"policies,omitempty"`
+	Priorities bool     `json:"priorities,omitempty"`
+	Labels     bool     `json:"labels,omitempty"`
+}
+
+// Report returns what would help for machines. The cluster gives the names of queues.
+func (h *Help) Report(c *Cluster) HelpReport {
+	paths := func(queues []queue.ID) (names []string) {
+		for _, q := range queues {
+			names = append(names, c.tree.Path(q))
+		}
+		return names
+	}
+	return HelpReport{
+		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
+		Budgets: slices.Clone(h.Budgets), Time: h.Time,
+		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels,
+	}
 }

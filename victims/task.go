@@ -38,12 +38,10 @@ var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "runni
 // String returns the name of the state in lower case.
 func (s State) String() string { return stateWords.Word(uint8(s)) }
 
-// MarshalText returns the stable word for the state. A number that has no
-// word is an error.
+// MarshalText returns the stable word. A number without one is an error.
 func (s State) MarshalText() ([]byte, error) { return stateWords.Text(uint8(s)) }
 
-// UnmarshalText sets the state whose text is given. Any other text is an error
-// and changes nothing.
+// UnmarshalText reads what MarshalText writes. Any other text is an error.
 func (s *State) UnmarshalText(text []byte) error { return word.Set(s, stateWords, text) }
 
 // leaving reports whether the amounts of a task in the state are about to go.

@@ -16,8 +16,7 @@ import (
 //
 // Open it for an ask. Its set is empty then. [WhatIf.Preempt] and
 // [WhatIf.TakeBack] change the set, [WhatIf.MayFit] and [WhatIf.Lawful] say what
-// it is. A change costs depth times types, and the first one of a job with a
-// minimum also the number of its members; an answer costs nothing. Once warm it
+// it is. A change costs depth times types; an answer costs nothing. Once warm it
 // allocates nothing.
 //
 // A WhatIf knows no nodes. Whether the ask has room on its node, whether victims
@@ -36,12 +35,10 @@ type WhatIf struct {
 	set []supposed
 	at  []int32 // by task: its place in set, and one; 0 if it is not there
 
-	lack   []int64  // per queue that lacks headroom, and type
-	gone   []int64  // per bound of law 2, and type
-	eroded []int64  // likewise; see Rooms.Erodes
-	drawn  []int64  // per budget
-	jobOf  []int32  // by number of the job: 0 if not met, else its row and one
-	jobs   []jobSum // with a minimum or without
+	lack   []int64 // per queue that lacks headroom, and type
+	gone   []int64 // per bound of law 2, and type
+	eroded []int64 // likewise; see Rooms.Erodes
+	drawn  []int64 // per budget
 
 	lacks  int // how many amounts of lack are open
 	wrongs int // how many laws are broken: victims, bounds, budgets, jobs
@@ -52,15 +49,6 @@ type supposed struct {
 	task TaskID
 	rule Rule // that keeps it from being a victim, or 0
 }
-
-// A jobSum counts the members of a job that run, and those of them in the set.
-type jobSum struct {
-	job                     int32
-	running, surplus, taken int64
-}
-
-// broken reports whether too few members are left to run on.
-func (j *jobSum) broken() bool { return j.taken > j.surplus && j.taken < j.running }
 
 // Open opens the question for an ask at the instant now, with the empty set and
 // the options of a planner: its cluster, StrictPriority, OwnLeaf, Interval,
@@ -97,7 +85,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 // leaf may go, law 4 is a matter of single victims; see prepare.
 func (w *WhatIf) bars(second bool) bool {
 	w.answer.reset(&w.d)
-	w.d.gate.precondition(&w.answer)
+	w.d.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
 	case 0, HeadroomInside: // the latter only says that no set helps
 		return false
@@ -112,12 +100,9 @@ func (w *WhatIf) clear() {
 	for _, s := range w.set {
 		w.at[s.task] = 0
 	}
-	for _, j := range w.jobs {
-		w.jobOf[j.job] = 0
-	}
 	c, needs := w.d.c, &w.d.needs
-	w.set, w.jobs, w.wrongs, w.lacks = w.set[:0], w.jobs[:0], 0, 0
-	w.at, w.jobOf = grown(w.at, len(c.tasks)), grown(w.jobOf, len(c.members))
+	w.set, w.wrongs, w.lacks = w.set[:0], 0, 0
+	w.at = rows.More(w.at, max(0, len(c.tasks)-len(w.at)))
 	w.lack = append(w.lack[:0], needs.blocks...)
 	for _, v := range w.lack {
 		if v > 0 {
@@ -127,14 +112,6 @@ func (w *WhatIf) clear() {
 	amounts := len(w.d.eligible.Rooms.Bounds) * c.types
 	w.gone, w.eroded = rows.Zeros(w.gone, amounts), rows.Zeros(w.eroded, amounts)
 	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
-}
-
-// grown returns s with at least n elements, the new ones zero.
-func grown(s []int32, n int) []int32 {
-	if n > len(s) {
-		s = append(s, make([]int32, n-len(s))...)
-	}
-	return s
 }
 
 // Preempt adds a task to the set. It reports false, and changes nothing, if the
@@ -212,9 +189,9 @@ func (w *WhatIf) count(s supposed, sign int64) {
 		w.countBudget(b, sign)
 	}
 	if r.job != 0 && w.d.p.Minimum != nil {
-		j := w.job(r.job)
+		j := w.d.gangs.glance(r.job)
 		w.judge(j.broken(), -1)
-		j.taken += sign
+		j.taken += int32(sign)
 		w.judge(j.broken(), +1)
 	}
 }
@@ -274,22 +251,4 @@ func (w *WhatIf) countBudget(row int32, sign int64) {
 		w.drawn[row] += sign
 		w.judge(w.drawn[row] > left, +1)
 	}
-}
-
-// job returns the counts of a job, which the first member that is met makes.
-func (w *WhatIf) job(number int32) *jobSum {
-	if w.jobOf[number] == 0 {
-		c := w.d.c
-		j := jobSum{job: number}
-		for _, id := range c.membersOf(number) {
-			if c.tasks[id].state == Running {
-				j.running++
-			}
-		}
-		least := max(0, w.d.p.Minimum(c.jobs.name(number)))
-		j.surplus = max(0, j.running-int64(least))
-		w.jobs = append(w.jobs, j)
-		w.jobOf[number] = int32(len(w.jobs))
-	}
-	return &w.jobs[w.jobOf[number]-1]
 }

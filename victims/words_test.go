@@ -48,7 +48,8 @@ func TestTable(t *testing.T) {
 		rows table
 		want string
 	}{
-		{table{{"a", "b"}}, "  a  b\n"},
+		{table{{"a", "b"}}, ""}, // a header without rows
+		{table{{"a", "b"}, {"c", "d"}}, "  a  b\n  c  d\n"},
 		{table{{"a", "b", "c"}, {"long", "", "x"}, {"s", "größer", ""}, {"", "", "z"}},
 			"  a     b       c\n" +
 				"  long          x\n" +
@@ -88,10 +89,10 @@ func TestWords_Complete(t *testing.T) {
 
 	clear(seen)
 	for r := Rule(1); r < NumRules; r++ {
-		distinct(ruleTexts[r], false)
+		distinct(rules[r].text, false)
 	}
 	clear(seen)
 	for r := Relaxable(1); r < numRelaxables; r++ {
-		distinct(relaxedTexts[r], false)
+		distinct(relaxables[r].text, false)
 	}
 }

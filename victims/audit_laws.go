@@ -1,0 +1,293 @@
+package victims
+
+import (
+	"math"
+	"slices"
+
+	"github.com/go-preempt/preempt/queue"
+)
+
+// wellFormed is what a plan must be to be judged at all.
+func (x *audit) wellFormed() {
+	// Without a key no grant could be found again, and a task's key would make
+	// it its own victim.
+	if _, taken := x.c.Lookup(x.ask.Key); taken || x.ask.Key == "" {
+		x.fault(Violation{Law: LawKey})
+	}
+	switch q := x.ask.Queue; {
+	// An ID of no queue has no name to report.
+	case q < 0 || int(q) >= x.tree.Len():
+		x.fault(Violation{Law: LawLeaf})
+	case !x.tree.IsLeaf(q):
+		x.fault(Violation{Law: LawLeaf, Queue: q, HasQueue: true})
+	}
+	for i, v := range x.ask.Size {
+		// With the ask, usage must stay in range; a type that the schema does not
+		// have has no room.
+		most := int64(0)
+		if i < len(x.size) {
+			most = math.MaxInt64 - x.present(queue.Root, i)
+		}
+		if v < 0 || v > most {
+			x.fault(Violation{Law: LawSize, Type: i, HasType: true, Have: v, Want: most})
+		}
+	}
+	// By going through them: a row number says nothing, for rows are used
+	// again.
+	for id := range x.c.Nodes() {
+		if id == x.plan.Node {
+			return
+		}
+	}
+	x.fault(Violation{Law: LawNode})
+}
+
+// precondition is what forbids the ask to have victims now.
+func (x *audit) precondition() {
+	if x.ask.MayNot {
+		x.fault(Violation{Law: LawMayPreempt})
+	}
+	// An ask that requires its node has waited long enough: nothing else can
+	// ever serve it.
+	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.PreemptionDelay(x.ask.Queue)
+	if !x.required() && pending < delay {
+		x.fault(Violation{Law: LawDelay, Have: int64(pending), Want: int64(delay)})
+	}
+	since := x.now.Sub(x.ask.LastAttempt)
+	if x.a.Interval > 0 && !x.ask.LastAttempt.IsZero() && since < x.a.Interval {
+		x.fault(Violation{Law: LawInterval, Have: int64(since), Want: int64(x.a.Interval)})
+	}
+	if x.second {
+		return // the tasks of the own leaf make headroom at every queue of the path
+	}
+	x.maxima(x.ask.Queue, x.wants, func(q queue.ID, i int, most int64) {
+		if e := x.usage(q, i); e > most {
+			x.fault(ofQueue(LawMax, q, i, e, most))
+		}
+	})
+}
+
+// trigger is what forbids the ask to have victims at all.
+func (x *audit) trigger() {
+	if !x.required() && !(x.second && x.own && !x.others) {
+		x.entitled()
+	}
+}
+
+// entitled is law 4 for victims of other leaves: no governing queue is at or over its
+// guarantee. Only the nearest definition of each type counts.
+func (x *audit) entitled() {
+	// No type of the ask is governed: nobody was promised anything.
+	if !x.starving {
+		x.fault(Violation{Law: LawTrigger})
+	}
+	for i := range x.wants.All() {
+		q, ok := x.tree.Governing(x.ask.Queue, i)
+		// An ungoverned type neither helps nor hinders.
+		if !ok {
+			continue
+		}
+		g, _ := x.tree.Guaranteed(q).Bound(i)
+		if e := x.usage(q, i); e >= g {
+			x.fault(ofQueue(LawTrigger, q, i, e, g))
+		}
+	}
+}
+
+// place is whether the ask may run on the node at all. A granted ask was asked
+// most of that when the grant was given.
+func (x *audit) place() {
+	n := &x.c.nodes[x.plan.Node]
+	at, held := x.held()
+	required := x.required()
+	// Marks and reservations keep new work away. A required node takes the ask
+	// all the same, and a grant is older than the mark may be.
+	anew := !held && !required
+	if anew && n.unschedulable {
+		x.fault(x.ofNode(LawSchedulable))
+	}
+	if anew && n.reservedFor != "" && n.reservedFor != x.ask.Key {
+		x.fault(x.ofNode(LawReserved))
+	}
+	if required && n.name != x.ask.RequiredNode {
+		x.fault(x.ofNode(LawRequiredNode))
+	}
+	if !held && x.a.Filter != nil && !x.a.Filter(x.ask, x.plan.Node) {
+		x.fault(x.ofNode(LawFilter))
+	}
+	if held && (at != x.plan.Node || len(x.plan.Victims) > 0) {
+		x.fault(Violation{Law: LawInFlight, Node: x.c.nodes[at].name})
+	}
+}
+
+// judge is what keeps a task from being a victim, whatever the other victims are.
+func (x *audit) judge(id TaskID) {
+	r := &x.c.tasks[id]
+	of := Violation{Task: id, Victim: r.key}
+	fault := func(broken bool, l Law) {
+		if broken {
+			v := of
+			v.Law = l
+			x.fault(v)
+		}
+	}
+	atQueue := func(broken bool, l Law, q queue.ID) {
+		of.Queue, of.HasQueue = q, true
+		fault(broken, l)
+		of.Queue, of.HasQueue = 0, false
+	}
+	own := x.second && r.leaf == x.ask.Queue
+	free := !x.required() && !own // if not, no queue protects the task
+	brought := x.brought(r)       // by its job, so that it need not help itself
+
+	// No application is nobody's: two tasks without one are strangers.
+	app := x.c.apps.name(r.app)
+	fault(app != "" && app == x.ask.Application, LawApplication)
+	helped := x.helped(id)
+	// Law 5. Blockers and members of a job that goes as a whole are bound by law
+	// 2 alone.
+	if q, i, poor := x.poor(r.leaf, helped); free && poor && !brought && !x.blocks(id) {
+		g, _ := x.tree.Guaranteed(q).Bound(i)
+		v := ofQueue(LawSurplus, q, i, x.usage(q, i), g)
+		v.Task, v.Victim = id, r.key
+		x.fault(v)
+	}
+	// With both numbers, for what law 6 compares can be seen nowhere else.
+	if have, most := x.priorities(r, own); have > most {
+		x.fault(Violation{Law: LawPriority, Task: id, Victim: r.key, Have: have, Want: most})
+	}
+	// The order is that of the laws, and what follows them.
+	w := r.leaf
+	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
+	atQueue(free && !inFence, LawFence, w)
+	atQueue(free && x.starving && x.tree.Contains(x.inside, w), LawStorm, x.inside)
+	fault(r.state != Running, LawLeaving)
+	fault(r.flags.has(flagRequiredNode), LawRequiredTask)
+	atQueue(!x.required() && x.tree.Disabled(w), LawDisabled, w)
+	fault(x.exempt(id), LawExempt)
+	fault(x.required() && r.node != x.plan.Node && !brought, LawNearby)
+	fault(helped == 0 && !brought && !x.blocks(id), LawHelpful)
+}
+
+// gang is that no job is left with too few members. One that goes as a whole is not
+// left at all.
+func (x *audit) gang() {
+	for i := range x.gangs {
+		if g := &x.gangs[i]; g.broken() {
+			x.fault(Violation{
+				Law: LawGang, Job: x.c.jobs.name(g.job),
+				Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
+			})
+		}
+	}
+}
+
+// budget is that the victims overrun no hard budget. A soft budget is part of the
+// cost, and no law. See DESIGN.md, Budgets.
+func (x *audit) budget() {
+	// A cluster without budgets is the common case.
+	if len(x.drawn) == 0 {
+		return
+	}
+	for name, b := range x.c.Budgets() {
+		row, _ := x.c.findBudget(name)
+		// What is below zero already counts as zero, so that a budget overdrawn
+		// by others does not condemn a plan that takes nothing of it.
+		left := max(0, b.Left)
+		if drawn := x.drawn[row]; b.Hard && drawn > left {
+			x.fault(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left})
+		}
+	}
+}
+
+// guarantee is law 2 over all queues. For an ask that requires its node no guarantee
+// protects. DESIGN.md, Required nodes.
+func (x *audit) guarantee() {
+	if !x.required() {
+		for q := range x.tree.All() {
+			x.keeps(q)
+		}
+	}
+}
+
+// keeps is law 2 at one queue. A type without a guarantee is promised to nobody.
+func (x *audit) keeps(q queue.ID) {
+	guaranteed := x.tree.Guaranteed(q)
+	for i := range guaranteed.Defined.All() {
+		if have, want := x.promise(q, i, guaranteed.Value[i]); have < want {
+			x.fault(ofQueue(LawGuarantee, q, i, have, want))
+		}
+	}
+}
+
+// room is that the node, and each queue on the path of the ask, from the leaf upwards,
+// has room for it once the victims are gone. It is asked over sums, and never victim by
+// victim: one may give cpu and another memory.
+func (x *audit) room() {
+	for i := range x.wants.All() {
+		if have := x.free[i] + x.freed[i]; have < x.size[i] {
+			v := x.ofNode(LawRoom)
+			v.Type, v.HasType, v.Have, v.Want = i, true, have, x.size[i]
+			x.fault(v)
+		}
+	}
+	x.maxima(x.ask.Queue, x.wants, func(q queue.ID, i int, most int64) {
+		// Amounts are what a queue would have for the ask, so that both laws of
+		// room read alike.
+		if have := most - x.left(q, i); have < x.size[i] {
+			x.fault(ofQueue(LawHeadroom, q, i, have, x.size[i]))
+		}
+	})
+}
+
+// blocked is that no blocker will still be there when the ask starts. A
+// task that is leaving is waited for, but by an ask that holds a grant and
+// would start now. A grant never leaves, if it is not taken off with the ask's.
+func (x *audit) blocked() {
+	_, held := x.held()
+	for _, id := range x.blockers {
+		r := &x.c.tasks[id]
+		stays := held
+		switch r.state {
+		case Granted:
+			stays = !slices.Contains(x.grants, id)
+		case Running:
+			stays = held || !slices.Contains(x.victims, id)
+		}
+		if stays {
+			v := x.ofNode(LawBlocker)
+			v.Other = r.key
+			x.fault(v)
+		}
+	}
+}
+
+// accepts asks the caller's predicate about the plan with these victims.
+func (x *audit) accepts(victims []TaskID) bool {
+	if x.a.Predicate == nil {
+		return true
+	}
+	// The predicate sees what the planner's sees: the moment at which the ask
+	// would start.
+	x.placing = Placing{Ask: x.ask, Node: x.plan.Node, Victims: victims, Moment: Coming}
+	if len(x.plan.Victims) == 0 && x.fitsNow() {
+		x.placing.Moment = Present
+	}
+	return x.a.Predicate(&x.placing)
+}
+
+// fitsNow reports whether there is room for the ask without waiting for anybody.
+func (x *audit) fitsNow() bool {
+	if _, held := x.held(); held {
+		return true // if not, other laws say so
+	}
+	fits := len(x.blockers) == 0
+	for i := range x.wants.All() {
+		// Present amounts: what is leaving has not left.
+		fits = fits && x.c.row(x.c.present, x.plan.Node)[i] >= x.size[i]
+	}
+	x.maxima(x.ask.Queue, x.wants, func(q queue.ID, i int, most int64) {
+		fits = fits && most-x.present(q, i) >= x.size[i]
+	})
+	return fits
+}
