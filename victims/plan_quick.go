@@ -25,14 +25,14 @@ func (d *decision) Skip(at int32) bool {
 		return true // law 6, for all of its tasks
 	case !d.best.Found:
 		return e.tooLarge(c.row(c.digest.least, n)) // law 2, likewise
+	case n == d.best.node() && !d.best.Exact && !d.engine.Lesser:
+		return false // it gets a closer look
 	case d.problem.order.Sequence != nil:
-		return false
+		return d.beatenAlong(n, rank)
 	case d.engine.Lesser:
 		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
 			return true
 		}
-	case n == d.best.node() && !d.best.Exact:
-		return false // it gets a closer look
 	case d.quicklyBeaten(n, rank, digestRow{all, n}):
 		return true
 	}
@@ -70,7 +70,14 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 			return false
 		}
 	}
-	if best.Excess.Amount == 0 || d.freesAsMuch(n, count, sums, d.best.bestType) {
+	return d.freesAsMuchOfAny(n, count, sums)
+}
+
+// freesAsMuchOfAny reports whether so many victims on a node free at least as much beyond
+// what is wanted as the best plan does. One type that does is enough, and the first to look
+// at is the one that decided for the best.
+func (d *decision) freesAsMuchOfAny(n NodeID, count int64, sums digestRow) bool {
+	if d.best.Total.Excess.Amount == 0 || d.freesAsMuch(n, count, sums, d.best.bestType) {
 		return true
 	}
 	for t := range d.c.types {
@@ -81,8 +88,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	return false
 }
 
-// freesAsMuch reports whether so many victims on a node free at least as much of a type
-// beyond what is wanted as the best plan does. One type that does is enough.
+// freesAsMuch is that for one type.
 func (d *decision) freesAsMuch(n NodeID, count int64, sums digestRow, t int) bool {
 	asMuch := d.best.AsMuch[t]
 	if asMuch == noLimit {
@@ -134,6 +140,65 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 		return cmp.Compare(count*rank, l[LevelSumRanks])
 	}
 	return cmp.Compare(count*priority, l[LevelSumPriorities])
+}
+
+// beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.
+func (d *decision) beatenAlong(n NodeID, rank int64) bool {
+	c, l := d.c, &d.best.Total.Levels
+	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
+	for _, what := range d.problem.order.Sequence {
+		if what >= int8(cover.NumLevels) && d.engine.Lesser {
+			return true
+		}
+		// Only what comes after ranks and flags depends on how many must go.
+		if what >= int8(LevelVictims) && count == 0 {
+			if count = d.fewestAlone(sums); count == noLimit {
+				return true
+			}
+		}
+		// The least that any plan for the node has of the level, and what the best has of it.
+		least, most := int64(0), int64(0)
+		switch Level(what) {
+		case LevelRank:
+			least, most = rank, l[what]
+		case LevelPriority:
+			least, most = priority, l[what]
+		case LevelVictims:
+			least, most = count, l[what]
+		case LevelSumRanks:
+			least, most = count*rank, l[what]
+		case LevelSumPriorities:
+			least, most = count*priority, l[what]
+		case LevelExcess:
+			if !d.freesAsMuchOfAny(n, count, sums) {
+				return false
+			}
+		case LevelWork:
+			least = int64(d.leastLost(sums, count).Compare(d.best.Total.Work))
+		default:
+			most = l[what] // and none may be enough
+		}
+		// What is equal leaves it to the next level.
+		if least != most {
+			return least > most
+		}
+	}
+	return d.engine.Lesser || !c.comesBefore(n, d.best.node())
+}
+
+// fewestAlone returns a number of victims on a node below which no plan has any, by each
+// type alone, and noLimit if nobody there has any of some type.
+func (d *decision) fewestAlone(sums digestRow) int64 {
+	count, at := int64(1), int(sums.row)*d.c.types
+	for _, t := range d.types {
+		if short, largest := d.size[t]-d.c.coming[at+t], sums.of.largest[at+t]; short > 0 {
+			if largest == 0 {
+				return noLimit
+			}
+			count = max(count, (short-1)/largest+1)
+		}
+	}
+	return count
 }
 
 // since returns the running time since an instant in nanoseconds, which is
