@@ -33,7 +33,7 @@ func (d *decision) Skip(at int32) bool {
 		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
 			return true
 		}
-	case d.quicklyBeaten(n, rank, digestRow{all, n}):
+	case d.quicklyBeaten(n, rank, digestRow{all, n}) || d.oneTells(n, rank):
 		return true
 	}
 	// What laws let go tells more than all that is there.
@@ -199,6 +199,46 @@ func (d *decision) fewestAlone(sums digestRow) int64 {
 		}
 	}
 	return count
+}
+
+// oneTells reports whether a node has no plan that is cheaper than the best, which has one
+// plain victim of the least rank and priority that any on the node may have. If asks are
+// about as large as tasks, one victim is enough on many nodes, and its excess decides. Then
+// one look at each lane says all that there is to know.
+func (d *decision) oneTells(n NodeID, rank int64) bool {
+	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
+	if !d.best.single || l[LevelRank] != rank || l[LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
+		return false
+	}
+	digest, short, missing := &d.c.digest.nodes[n], d.scratch.short, d.scratch.sum
+	d.nodeNeed(short, n)
+	for i := range digest.lanes {
+		// Lanes of plain tasks of the least priority are the first.
+		l := &digest.lanes[i]
+		if l.flags != 0 || l.priority != priority {
+			break
+		}
+		d.trial.pay(int64(len(d.types)))
+		size := digest.size(i, d.c.types)
+		if !resources.Fits(short, size) {
+			continue
+		}
+		for t, v := range size {
+			missing[t] = short[t] - v
+		}
+		// Of a lane those go first that lose the least work.
+		j := l.first
+		for d.without.Rule == 0 && j < l.end && d.sieve.keeps(digest, j, l.priority) {
+			j++
+		}
+		if j == l.end {
+			continue
+		}
+		if c := d.best.Compare(missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+			return false
+		}
+	}
+	return true
 }
 
 // since returns the running time since an instant in nanoseconds, which is

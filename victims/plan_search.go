@@ -16,7 +16,8 @@ import (
 type incumbent struct {
 	search.Best
 	cost     Cost
-	bestType int // the type that decides the excess
+	bestType int  // the type that decides the excess
+	single   bool // it has one victim, which is plain
 	victims  []TaskID
 }
 
@@ -31,7 +32,11 @@ func (b *incumbent) losesTo(levels *cover.Levels) bool {
 
 // note notes what bounds ask of the plan: its excess, its work and a type that decided.
 func (b *incumbent) note(capacities []int64) {
-	share := b.Total.Excess
+	share, l := b.Total.Excess, &b.Total.Levels
+	b.single = *l == cover.Levels{
+		LevelRank: l[LevelRank], LevelPriority: l[LevelPriority], LevelVictims: 1,
+		LevelSumRanks: l[LevelRank], LevelSumPriorities: l[LevelPriority],
+	}
 	b.Yardstick.Note(share, b.Total.Work, capacities)
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {

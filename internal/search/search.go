@@ -220,9 +220,9 @@ func (y *Yardstick) noteNone(types int) {
 	}
 }
 
-// compare compares a set that leaves so much missing, and loses some work, with the
+// Compare compares a set that leaves so much missing, and loses some work, with the
 // yardstick. Less than nothing is missing of what it frees in vain.
-func (y *Yardstick) compare(missing []int64, work cover.Work) int {
+func (y *Yardstick) Compare(missing []int64, work cover.Work) int {
 	asMuch := false
 	for t, v := range missing {
 		if -v >= y.more[t] {
