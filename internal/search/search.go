@@ -122,6 +122,7 @@ func (s *Search) Reset() {
 	}
 	s.prices.reset(s.Size, s.Types)
 	s.sets.missed = attempts{}
+	s.ladder.paid, s.ladder.best = [5]uint64{5, 6, 8, 12, 20}, 0
 	s.Lesser = false
 }
 
