@@ -137,6 +137,11 @@ func (d *decision) searchNodes() bool {
 	// node by node would take the budget before there is any good plan.
 	var s search.Scan
 	allowed := d.trial.meter.Left
+	if d.trial.brief {
+		// The least budget is for plans and their levels. What comes after them gets its
+		// share by the size of the cluster.
+		allowed = min(allowed, sizeOf(d.c))
+	}
 	if j := d.jointSearch(); j.applies() {
 		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.

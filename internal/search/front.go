@@ -126,7 +126,7 @@ func (s *Search) takes(n int32) bool {
 }
 
 // stateWork is what it takes to state a node, in elementary work.
-const stateWork = 120
+const stateWork = 100
 
 // state states a node, roughly if that is wanted and sooner, and reports whether it may have
 // a plan.

@@ -22,7 +22,7 @@ const (
 	mostDug  = 1 << 9
 	// setWork is what it takes to look at a set, in elementary work, besides what it takes
 	// for each type; and beginWork what it takes to begin.
-	setWork, typeWork, beginWork = 20, 2, 200
+	setWork, typeWork, beginWork = 20, 2, 150
 	// mostRows is how many rows are looked at. With more of them sets are too many.
 	mostRows = 1 << 8
 	// lowBits is how many bits the low half of a level has; see [cover.Order].
