@@ -7,18 +7,18 @@ import (
 )
 
 // topsOf makes the table of the stage of victims.
-func topsOf(t *testing.T, p *Problem) *lesserSearch {
+func topsOf(t *testing.T, p *Problem) *stages {
 	t.Helper()
 	var w Worker
 	require.True(t, w.build(p))
 	w.p.Limit = &Total{Levels: Levels{LevelVictims: 9}}
-	require.True(t, w.lesser.prepare(&w))
-	w.lesser.level, w.lesser.goal = LevelVictims, w.p.Limit.Levels
+	require.True(t, w.stages.prepare(&w))
+	w.stages.level, w.stages.goal = LevelVictims, w.p.Limit.Levels
 	for i := range w.classes {
-		w.lesser.order = append(w.lesser.order, int32(i))
+		w.stages.order = append(w.stages.order, int32(i))
 	}
-	w.lesser.fillTops()
-	return &w.lesser
+	w.stages.fillTops()
+	return &w.stages
 }
 
 // Four are lacking of each of two types. Each row by itself says two units: a and

@@ -97,7 +97,7 @@ func (w *Worker) beatenInSequence(i int, low *Levels, more int64) bool {
 			c = excess.Compare(best.Excess)
 		case ByWork:
 			work := w.total.Work
-			if w.deep.ready {
+			if w.works.ready {
 				work = work.Add(w.leastWork(i, more))
 			}
 			c = work.Compare(best.Work)

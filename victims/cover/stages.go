@@ -28,10 +28,10 @@ import (
 // measured once.
 const lesserWork = 100
 
-// A lesserSearch is what the search for the least levels knows of a problem.
-type lesserSearch struct {
+// A stages is what the search for the least levels knows of a problem.
+type stages struct {
 	w     *Worker
-	ready bool   // the mixture is that of the problem
+	ready bool   // the surrogate is that of the problem
 	along []int8 // the levels that decide before excess and work, the most important first
 
 	level  int     // of the stage
@@ -60,7 +60,7 @@ type price struct {
 
 // prepare makes ready for stages. It reports false if levels do not decide first, or
 // no set is known that could have more than the least.
-func (x *lesserSearch) prepare(w *Worker) bool {
+func (x *stages) prepare(w *Worker) bool {
 	x.w = w
 	if !w.p.Order.levelsFirst() || w.goal() == nil {
 		return false
@@ -77,13 +77,13 @@ func (x *lesserSearch) prepare(w *Worker) bool {
 	}
 	if !x.ready {
 		x.ready = true
-		x.tops.mix.even(w)
+		x.tops.sur.even(w)
 	}
 	return true
 }
 
 // search goes through all stages, and reports whether it came to an end.
-func (x *lesserSearch) search() bool {
+func (x *stages) search() bool {
 	for at, level := range x.along {
 		if x.w.p.Order.Carry>>level&1 != 0 {
 			continue // the high half speaks for both
@@ -99,7 +99,7 @@ func (x *lesserSearch) search() bool {
 
 // stage looks for sets that have less of a level. It reports false if it was
 // ended early.
-func (x *lesserSearch) stage(level int) bool {
+func (x *stages) stage(level int) bool {
 	w, o := x.w, &x.w.p.Order
 	x.level, x.goal, x.again = level, w.goal().Levels, false
 	x.prices, x.order = x.prices[:0], x.order[:0]
@@ -143,7 +143,7 @@ func (x *lesserSearch) stage(level int) bool {
 }
 
 // arrange puts the classes of the stage in order, and makes the tables of its bounds.
-func (x *lesserSearch) arrange() {
+func (x *stages) arrange() {
 	w := x.w
 	x.sort()
 	w.fillAvail(&x.avail, x.order)
@@ -154,10 +154,10 @@ func (x *lesserSearch) arrange() {
 }
 
 // paired reports whether a level is the high half of a number.
-func (x *lesserSearch) paired(l int) bool { return l+1 < NumLevels && x.w.p.Order.Carry>>(l+1)&1 != 0 }
+func (x *stages) paired(l int) bool { return l+1 < NumLevels && x.w.p.Order.Carry>>(l+1)&1 != 0 }
 
 // allows reports whether units of some levels may be chosen in the stage.
-func (x *lesserSearch) allows(levels *Levels) bool {
+func (x *stages) allows(levels *Levels) bool {
 	o := &x.w.p.Order
 	for _, at := range x.upTo {
 		switch l := int(at); {
@@ -173,7 +173,7 @@ func (x *lesserSearch) allows(levels *Levels) bool {
 }
 
 // unaffordable reports whether a unit of class i by itself passes a limit.
-func (x *lesserSearch) unaffordable(i int32) bool {
+func (x *stages) unaffordable(i int32) bool {
 	for k := range x.prices {
 		if p := &x.prices[k]; p.of[i] > p.limit {
 			return true
@@ -183,7 +183,7 @@ func (x *lesserSearch) unaffordable(i int32) bool {
 }
 
 // enough reports whether the classes of the stage together meet every need.
-func (x *lesserSearch) enough() bool {
+func (x *stages) enough() bool {
 	w := x.w
 	for r, row := range w.rows {
 		sum := int64(0)
@@ -198,7 +198,7 @@ func (x *lesserSearch) enough() bool {
 }
 
 // limit makes a price of a level that sums up.
-func (x *lesserSearch) limit(l int) {
+func (x *stages) limit(l int) {
 	w, o := x.w, &x.w.p.Order
 	less := int64(0) // than the best
 	if l == x.level {
@@ -237,7 +237,7 @@ func (x *lesserSearch) limit(l int) {
 }
 
 // newPrice returns another price, in memory that there was.
-func (x *lesserSearch) newPrice(l int) *price {
+func (x *stages) newPrice(l int) *price {
 	n := len(x.prices)
 	if n == cap(x.prices) {
 		x.prices = append(x.prices, price{})
@@ -249,7 +249,7 @@ func (x *lesserSearch) newPrice(l int) *price {
 }
 
 // valueOf returns a level, both halves of it, or noLimit if that is too much.
-func (x *lesserSearch) valueOf(levels *Levels, l int) int64 {
+func (x *stages) valueOf(levels *Levels, l int) int64 {
 	if !x.paired(l) {
 		return levels[l]
 	}
@@ -269,8 +269,8 @@ func floorDiv(a, b int64) int64 {
 }
 
 // sort orders the classes of the stage, and once more for each price.
-func (x *lesserSearch) sort() {
-	amounts := x.tops.mix.amounts
+func (x *stages) sort() {
+	amounts := x.tops.sur.amounts
 	for k := range x.prices {
 		p := &x.prices[k]
 		if p.level == x.w.p.Order.Count && p.level != x.level {
@@ -297,7 +297,7 @@ func (x *lesserSearch) sort() {
 //
 // Invariant: as for [Worker.branch], for the classes and the order of the stage,
 // and some units of the class at the place may be taken already.
-func (x *lesserSearch) branch(at int) bool {
+func (x *stages) branch(at int) bool {
 	w := x.w
 	if w.covered() {
 		return x.consider()
@@ -314,7 +314,7 @@ func (x *lesserSearch) branch(at int) bool {
 }
 
 // consider takes note of the present set, and makes the stage look for less.
-func (x *lesserSearch) consider() bool {
+func (x *stages) consider() bool {
 	w := x.w
 	w.consider()
 	goal := &w.goal().Levels
@@ -332,7 +332,7 @@ func (x *lesserSearch) consider() bool {
 }
 
 // takeOne goes on with one more unit of the class at a place, if that is of use.
-func (x *lesserSearch) takeOne(at int) (done bool) {
+func (x *stages) takeOne(at int) (done bool) {
 	w := x.w
 	i := int(x.order[at])
 	if w.useful(i) == 0 {
@@ -354,7 +354,7 @@ func (x *lesserSearch) takeOne(at int) (done bool) {
 }
 
 // pay notes the prices of a unit of class i.
-func (x *lesserSearch) pay(i int, times int64) {
+func (x *stages) pay(i int, times int64) {
 	for k := range x.prices {
 		x.prices[k].spent += times * x.prices[k].of[i]
 	}
@@ -362,7 +362,7 @@ func (x *lesserSearch) pay(i int, times int64) {
 
 // inReach reports whether the classes from a place on could meet every need, if
 // units could be split.
-func (x *lesserSearch) inReach(at int) bool {
+func (x *stages) inReach(at int) bool {
 	w := x.w
 	avail := x.avail[at*len(w.rows):]
 	for r, rem := range w.rem {
@@ -375,7 +375,7 @@ func (x *lesserSearch) inReach(at int) bool {
 
 // tooDear reports whether no set that completes the present one with classes from
 // a place on keeps all limits.
-func (x *lesserSearch) tooDear(at int) bool {
+func (x *stages) tooDear(at int) bool {
 	w := x.w
 	if w.soft.over > x.over {
 		return true
@@ -389,7 +389,7 @@ func (x *lesserSearch) tooDear(at int) bool {
 	if x.counts && x.tops.width > 0 && w.total.Levels[w.p.Order.Count]+x.countsAtLeast(at) > x.mostCounts() {
 		return true
 	}
-	open := x.tops.mix.openOf(w.rem)
+	open := x.tops.sur.openOf(w.rem)
 	for k := range x.prices {
 		if p := &x.prices[k]; p.level != w.p.Order.Count && x.exceeds(p, at, open) {
 			return true
@@ -399,7 +399,7 @@ func (x *lesserSearch) tooDear(at int) bool {
 }
 
 // mostCounts returns what a set of the stage counts at most.
-func (x *lesserSearch) mostCounts() int64 {
+func (x *stages) mostCounts() int64 {
 	most := x.goal[x.w.p.Order.Count]
 	if x.level == x.w.p.Order.Count {
 		most--
@@ -407,16 +407,16 @@ func (x *lesserSearch) mostCounts() int64 {
 	return most
 }
 
-// exceeds reports whether what is open of the mixture costs more than is left of
+// exceeds reports whether what is open of the surrogate costs more than is left of
 // a limit, if units of the classes from a place on could be split.
-func (x *lesserSearch) exceeds(p *price, at int, open int64) bool {
+func (x *stages) exceeds(p *price, at int, open int64) bool {
 	w, left, order := x.w, p.limit-p.spent, p.order
 	most := left // of a unit: one that costs more goes beyond the limit by itself
 	if p.level == x.level {
 		order = order[at:]
 	}
 	for _, i := range order {
-		cost, amount := uint64(p.of[i]), x.tops.mix.amounts[i]
+		cost, amount := uint64(p.of[i]), x.tops.sur.amounts[i]
 		if int(x.place[i]) < at || p.of[i] > most {
 			continue
 		}
