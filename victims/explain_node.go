@@ -157,11 +157,13 @@ func (d *decision) boundNodes(e *Explanation) {
 		d.best.Found = false
 		levels, work, ok := d.engine.Bound(int32(f.Node))
 		d.best.Found = true
-		if !ok {
+		if !ok || d.best.losesTo(&levels) {
 			continue
 		}
-		if _, _, ok := d.engine.Bound(int32(f.Node)); ok {
-			continue
+		if levels == d.best.Total.Levels {
+			if _, _, ok := d.engine.Bound(int32(f.Node)); ok {
+				continue
+			}
 		}
 		f.ByBound, f.Verdict = true, NodeCostlier
 		f.Cost = CostOf(&cover.Total{Levels: levels, Work: work})

@@ -87,8 +87,29 @@ func (d *decision) State(s *search.Site, at int32) bool {
 		x.like, x.need = digest, append(x.need[:0], s.Need...)
 	}
 	s.Same = false
+	if len(digest.lanes) > mostLanes {
+		d.stateRoughly(s, digestRow{of, row}, digest)
+		return true
+	}
 	d.stateRows(s, digest, d.p.Minimum != nil && gauge.jobs)
 	return len(s.Rows) > 0
+}
+
+// mostLanes is up to how many lanes of a node are stated. To look at more of them takes about
+// as long as to search the node.
+const mostLanes = 1 << 11
+
+// stateRoughly states the tasks of a node as if each were as large as the largest of each
+// type, and cost as little as any.
+func (d *decision) stateRoughly(s *search.Site, sums digestRow, digest *nodeDigest) {
+	priority := sums.of.gauges[sums.row].minPriority
+	rank := d.eligible.leastRank(priority)
+	row := search.Row{Size: d.c.row(sums.of.largest, sums.row), Count: int64(len(digest.ids)), Levels: cover.Levels{
+		LevelRank: rank, LevelPriority: int64(priority), LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(priority),
+	}}
+	x := &d.problem.posed
+	s.Rows, x.units = append(s.Rows[:0], row), append(x.units[:0], posedUnits{ids: digest.ids})
+	s.Exact, s.Rough = false, false
 }
 
 // stateRows states who may give what a node lacks: its lanes, and gangs with members there.

@@ -25,15 +25,15 @@ func (d *decision) Skip(at int32) bool {
 		return true // law 6, for all of its tasks
 	case !d.best.Found:
 		return e.tooLarge(c.row(c.digest.least, n)) // law 2, likewise
+	case n == d.best.node() && !d.best.Exact && !d.engine.Lesser:
+		return false // it gets a closer look
 	case d.problem.order.Sequence != nil:
-		return false
+		return d.beatenAlong(n, rank)
 	case d.engine.Lesser:
 		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
 			return true
 		}
-	case n == d.best.node() && !d.best.Exact:
-		return false // it gets a closer look
-	case d.quicklyBeaten(n, rank, digestRow{all, n}):
+	case d.quicklyBeaten(n, rank, digestRow{all, n}) || d.oneTells(n, rank):
 		return true
 	}
 	// What laws let go tells more than all that is there.
@@ -70,7 +70,14 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 			return false
 		}
 	}
-	if best.Excess.Amount == 0 || d.freesAsMuch(n, count, sums, d.best.bestType) {
+	return d.freesAsMuchOfAny(n, count, sums)
+}
+
+// freesAsMuchOfAny reports whether so many victims on a node free at least as much beyond
+// what is wanted as the best plan does. One type that does is enough, and the first to look
+// at is the one that decided for the best.
+func (d *decision) freesAsMuchOfAny(n NodeID, count int64, sums digestRow) bool {
+	if d.best.Total.Excess.Amount == 0 || d.freesAsMuch(n, count, sums, d.best.bestType) {
 		return true
 	}
 	for t := range d.c.types {
@@ -81,8 +88,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	return false
 }
 
-// freesAsMuch reports whether so many victims on a node free at least as much of a type
-// beyond what is wanted as the best plan does. One type that does is enough.
+// freesAsMuch is that for one type.
 func (d *decision) freesAsMuch(n NodeID, count int64, sums digestRow, t int) bool {
 	asMuch := d.best.AsMuch[t]
 	if asMuch == noLimit {
@@ -136,6 +142,105 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	return cmp.Compare(count*priority, l[LevelSumPriorities])
 }
 
+// beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.
+func (d *decision) beatenAlong(n NodeID, rank int64) bool {
+	c, l := d.c, &d.best.Total.Levels
+	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
+	for _, what := range d.problem.order.Sequence {
+		if what >= int8(cover.NumLevels) && d.engine.Lesser {
+			return true
+		}
+		// Only what comes after ranks and flags depends on how many must go.
+		if what >= int8(LevelVictims) && count == 0 {
+			if count = d.fewestAlone(sums); count == noLimit {
+				return true
+			}
+		}
+		// The least that any plan for the node has of the level, and what the best has of it.
+		least, most := int64(0), int64(0)
+		switch Level(what) {
+		case LevelRank:
+			least, most = rank, l[what]
+		case LevelPriority:
+			least, most = priority, l[what]
+		case LevelVictims:
+			least, most = count, l[what]
+		case LevelSumRanks:
+			least, most = count*rank, l[what]
+		case LevelSumPriorities:
+			least, most = count*priority, l[what]
+		case LevelExcess:
+			if !d.freesAsMuchOfAny(n, count, sums) {
+				return false
+			}
+		case LevelWork:
+			least = int64(d.leastLost(sums, count).Compare(d.best.Total.Work))
+		default:
+			most = l[what] // and none may be enough
+		}
+		// What is equal leaves it to the next level.
+		if least != most {
+			return least > most
+		}
+	}
+	return d.engine.Lesser || !c.comesBefore(n, d.best.node())
+}
+
+// fewestAlone returns a number of victims on a node below which no plan has any, by each
+// type alone, and noLimit if nobody there has any of some type.
+func (d *decision) fewestAlone(sums digestRow) int64 {
+	count, at := int64(1), int(sums.row)*d.c.types
+	for _, t := range d.types {
+		if short, largest := d.size[t]-d.c.coming[at+t], sums.of.largest[at+t]; short > 0 {
+			if largest == 0 {
+				return noLimit
+			}
+			count = max(count, (short-1)/largest+1)
+		}
+	}
+	return count
+}
+
+// oneTells reports whether a node has no plan that is cheaper than the best, which has one
+// plain victim of the least rank and priority that any on the node may have. If asks are
+// about as large as tasks, one victim is enough on many nodes, and its excess decides. Then
+// one look at each lane says all that there is to know.
+func (d *decision) oneTells(n NodeID, rank int64) bool {
+	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
+	if !d.best.single || l[LevelRank] != rank || l[LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
+		return false
+	}
+	digest, short, missing := &d.c.digest.nodes[n], d.scratch.short, d.scratch.sum
+	d.nodeNeed(short, n)
+	for i := range digest.lanes {
+		// Lanes of plain tasks of the least priority are the first.
+		l := &digest.lanes[i]
+		if l.flags != 0 || l.priority != priority {
+			break
+		}
+		d.trial.pay(int64(len(d.types)))
+		size := digest.size(i, d.c.types)
+		if !resources.Fits(short, size) {
+			continue
+		}
+		for t, v := range size {
+			missing[t] = short[t] - v
+		}
+		// Of a lane those go first that lose the least work.
+		j := l.first
+		for d.without.Rule == 0 && j < l.end && d.sieve.keeps(digest, j, l.priority) {
+			j++
+		}
+		if j == l.end {
+			continue
+		}
+		if c := d.best.Compare(missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+			return false
+		}
+	}
+	return true
+}
+
 // since returns the running time since an instant in nanoseconds, which is
 // none if that is to come. The difference of two int64 fits uint64, wherever
 // zero lies.
@@ -173,7 +278,7 @@ func (d *decision) topsTell(n NodeID) bool {
 	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
 	rank := d.eligible.leastRank(int32(priority))
 	// One by one: this is asked of every node.
-	if rank != best[LevelRank] || priority != best[LevelPriority] || n == d.best.node() {
+	if rank != best[LevelRank] || priority != best[LevelPriority] {
 		return false
 	}
 	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {

@@ -16,7 +16,8 @@ import (
 type incumbent struct {
 	search.Best
 	cost     Cost
-	bestType int // the type that decides the excess
+	bestType int  // the type that decides the excess
+	single   bool // it has one victim, which is plain
 	victims  []TaskID
 }
 
@@ -31,7 +32,11 @@ func (b *incumbent) losesTo(levels *cover.Levels) bool {
 
 // note notes what bounds ask of the plan: its excess, its work and a type that decided.
 func (b *incumbent) note(capacities []int64) {
-	share := b.Total.Excess
+	share, l := b.Total.Excess, &b.Total.Levels
+	b.single = *l == cover.Levels{
+		LevelRank: l[LevelRank], LevelPriority: l[LevelPriority], LevelVictims: 1,
+		LevelSumRanks: l[LevelRank], LevelSumPriorities: l[LevelPriority],
+	}
 	b.Yardstick.Note(share, b.Total.Work, capacities)
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {
@@ -132,6 +137,11 @@ func (d *decision) searchNodes() bool {
 	// node by node would take the budget before there is any good plan.
 	var s search.Scan
 	allowed := d.trial.meter.Left
+	if d.trial.brief {
+		// The least budget is for plans and their levels. What comes after them gets its
+		// share by the size of the cluster.
+		allowed = min(allowed, sizeOf(d.c))
+	}
 	if j := d.jointSearch(); j.applies() {
 		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.

@@ -216,7 +216,7 @@ func (d *decision) candidate(id TaskID, s *site) bool {
 }
 
 // spares reports whether a task is let alone for now because it opted out; see
-// [bounder.spare].
+// [decision.spare].
 func (d *decision) spares(id TaskID) bool {
 	return d.trial.sparing && d.c.tasks[id].flags.has(flagOptedOut)
 }

@@ -368,7 +368,10 @@ func (d *decision) budget() int64 {
 
 // passOver returns how much a decision may take beyond its budget as long as it has no
 // plan: in large clusters as much as the budget is, if none is set.
-func passOver(c *Cluster) int64 { return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types)) }
+func passOver(c *Cluster) int64 { return max(leastBudget, sizeOf(c)) }
+
+// sizeOf returns what a budget is by the size of a cluster.
+func sizeOf(c *Cluster) int64 { return 8 * int64(c.TaskLen()) * int64(c.types) }
 
 // allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {

@@ -37,8 +37,10 @@ type ladder struct {
 
 	levels cover.Levels // the bound
 	work   cover.Work
-	spare  int64 // by how much the rows exceed what is lacking that bound the units
-	units  int64 // that go at least
+	spare  int64     // by how much the rows exceed what is lacking that bound the units
+	units  int64     // that go at least
+	paid   [5]uint64 // what is lacking is worth so many quarters of the best work; see pricedWork
+	best   int       // which of them told last
 }
 
 // taken is how the rows of a bound end: the last unit is cut, so that the worth of all is
@@ -227,7 +229,10 @@ func (s *Search) climbLevel(level int, tied bool, e effort) (c int, ok bool) {
 	if s.isWide(level) {
 		l.levels[level], l.levels[level+1] = cover.WideOf(low).Split()
 	}
-	if tied {
+	switch {
+	case tied && goal >= mostValue:
+		c = -1 // beyond what is told apart
+	case tied:
 		c = cmp.Compare(low, goal)
 	}
 	return c, ok
@@ -252,7 +257,7 @@ func (l *ladder) common(level int, s *Search) (low int64, ok bool) {
 // settle keeps the rows that have no more of a level than the bound: what comes after
 // speaks of plans that have no more. If those are not enough, plans have more of it.
 func (l *ladder) settle(level int, o *cover.Order) {
-	if l.keep(func(i int32) bool { return l.value[i] <= l.low }) {
+	if l.low == noLimit || l.keep(func(i int32) bool { return l.value[i] <= l.low }) {
 		return
 	}
 	if l.levels[level]++; level+1 < cover.NumLevels && o.Carry>>(level+1)&1 != 0 {
@@ -321,7 +326,11 @@ func floorDiv(v, n int64) int64 {
 func (s *Search) countUnits() {
 	if l := &s.ladder; l.units == 0 {
 		l.weighLevel(s.Order.Count, s.Order)
-		low, _ := l.least(l.weigh(s.prices.even), noLimit)
+		goal := int64(noLimit)
+		if s.Best.Found {
+			goal = s.Best.Total.Levels[s.Order.Count] // one more is enough to know
+		}
+		low, _ := l.least(l.weigh(s.prices.even), goal)
 		l.units = max(l.unitsOf(low), 1)
 	}
 }
@@ -390,16 +399,14 @@ func (l *ladder) covers() bool {
 
 // keep keeps some rows. It reports false, and keeps all, if those are not enough.
 func (l *ladder) keep(is func(i int32) bool) bool {
+	if !slices.ContainsFunc(l.kept, func(i int32) bool { return !is(i) }) {
+		return true // mostly
+	}
 	clear(l.sum)
-	n := 0
 	for _, i := range l.kept {
 		if is(i) {
 			l.add(&l.site.Rows[i])
-			n++
 		}
-	}
-	if n == len(l.kept) {
-		return true
 	}
 	if !l.enough() {
 		return false
@@ -671,7 +678,53 @@ func (s *Search) leastWork() (work cover.Work) {
 	for _, start := range l.times {
 		work = work.AddNanos(s.lost(start), 1)
 	}
+	if s.plain || !s.Best.Found || work.Compare(s.Best.Total.Work) > 0 {
+		return work
+	}
+	// In an order of the caller's work may decide before the number of victims. New tasks
+	// are often small, and the newest say little then.
+	for k := range len(l.paid) {
+		price := (l.best + k) % len(l.paid)
+		if lost := s.pricedWork(l.paid[price]); lost.Compare(work) > 0 {
+			work, l.best = lost, price
+		}
+		if work.Compare(s.Best.Total.Work) > 0 {
+			break
+		}
+	}
 	return work
+}
+
+// pricedWork returns the work that every plan loses at least if what is lacking is worth some
+// quarters of the work of the best plan. A unit gains what it gives at that price, less what
+// it loses. No set saves more than the gains of all units that have any, and so what is left
+// is lost in every plan, whatever the price is. (It is the dual of the problem in which units
+// may be cut.)
+func (s *Search) pricedWork(quarters uint64) (least cover.Work) {
+	l := &s.ladder
+	open := uint64(l.weigh(s.prices.even))
+	best, ok := s.Best.Total.Work.Duration()
+	if !ok || open == 0 || best > noLimit/16 {
+		return least
+	}
+	all := uint64(best) * quarters / 4
+	left := all
+	s.Meter.Pay(int64(len(l.kept)))
+	for _, i := range l.kept {
+		gives, _ := wide.MulDiv(all, min(uint64(l.worth[i]), open), open)
+		gives++ // rounded up
+		for _, start := range l.site.Rows[i].Times {
+			lost := s.lost(start)
+			if lost >= gives {
+				break // those after it lose more
+			}
+			if gives-lost > left {
+				return least
+			}
+			left -= gives - lost
+		}
+	}
+	return least.AddNanos(left, 1)
 }
 
 // insertNewest merges times, which fall, into newest, which falls too and keeps

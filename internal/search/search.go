@@ -122,6 +122,7 @@ func (s *Search) Reset() {
 	}
 	s.prices.reset(s.Size, s.Types)
 	s.sets.missed = attempts{}
+	s.ladder.paid, s.ladder.best = [5]uint64{5, 6, 8, 12, 20}, 0
 	s.Lesser = false
 }
 
@@ -220,9 +221,9 @@ func (y *Yardstick) noteNone(types int) {
 	}
 }
 
-// compare compares a set that leaves so much missing, and loses some work, with the
+// Compare compares a set that leaves so much missing, and loses some work, with the
 // yardstick. Less than nothing is missing of what it frees in vain.
-func (y *Yardstick) compare(missing []int64, work cover.Work) int {
+func (y *Yardstick) Compare(missing []int64, work cover.Work) int {
 	asMuch := false
 	for t, v := range missing {
 		if -v >= y.more[t] {

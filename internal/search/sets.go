@@ -345,7 +345,7 @@ func (s *Search) consider(levels *cover.Levels, work cover.Work) {
 		c = s.Order.CompareLevels(levels, &x.goal)
 	}
 	if c == 0 && x.full {
-		c = x.than.compare(missing, work)
+		c = x.than.Compare(missing, work)
 	} else if c == 0 {
 		return
 	}
