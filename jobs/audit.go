@@ -111,6 +111,7 @@ type audit struct {
 	gangOf   map[string]int
 
 	rest    []victims.TaskID // that are given back for a trial
+	trial   []Violation
 	homes   []victims.NodeID // of those
 	placing Placing          // what the predicate is shown
 }
