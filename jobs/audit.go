@@ -92,14 +92,7 @@ type audit struct {
 	keys  []string         // of members, sorted
 	done  []bool           // by member: it has a place, or is given one
 
-	// Rows of amounts, by node: what victims free there, what members of the
-	// minimum ask for, and what all members do; and by queue, what victims take.
-	freed, load, full, taken []int64
-	asked                    resources.Vector // by the members of the minimum that are placed
-	more                     resources.Vector // by all that are placed
-	free                     resources.Vector // scratch of room
-	sums                     []auditSums
-	blocks                   []int64 // of the sums
+	auditAmounts
 
 	fence    queue.ID
 	inside   queue.ID // E, the lowest governing queue, if starving is set
@@ -111,8 +104,21 @@ type audit struct {
 	gangOf   map[string]int
 
 	rest    []victims.TaskID // that are given back for a trial
+	trial   []Violation
 	homes   []victims.NodeID // of those
 	placing Placing          // what the predicate is shown
+}
+
+// auditAmounts are what victims free and members ask for.
+type auditAmounts struct {
+	// Rows of amounts, by node: what victims free there, what members of the
+	// minimum ask for, and what all members do; and by queue, what victims take.
+	freed, load, full, taken []int64
+	asked                    resources.Vector // by the members of the minimum that are placed
+	more                     resources.Vector // by all that are placed
+	free                     resources.Vector // scratch of room
+	sums                     []auditSums
+	blocks                   []int64 // of the sums
 }
 
 // auditUnit is what can only be given back together.

@@ -230,13 +230,13 @@ func (x *audit) spareable(u *auditUnit) int {
 // enough reports whether there is room for the minimum of members, on some nodes
 // and in queues and quotas. Room for members beyond it is no reason to stop anybody.
 func (x *audit) enough(nodes []victims.NodeID) bool {
-	before := len(x.out)
+	told := x.out
+	x.out = x.trial[:0] // nobody is told of a trial
 	x.room(x.load, nodes)
 	x.headroom(x.asked)
 	x.quota(LawQuota, x.asked)
-	enough := len(x.out) == before
-	x.out = x.out[:before] // nobody is told: it was a trial
-	return enough
+	x.trial, x.out = x.out, told
+	return len(x.trial) == 0
 }
 
 // acceptsWithout asks the predicate about the minimum of members with all

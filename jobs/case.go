@@ -31,10 +31,10 @@ type jobCase struct {
 	types int
 	order cover.Order // of costs
 
-	roster // the members of the job, and who of them has a place
-	crew   // those that are to be placed now
-	site   // where they could be placed
-	supply // who could go for them
+	roster   // the members of the job, and who of them has a place
+	arrivals // those that are to be placed now
+	site     // where they could be placed
+	supply   // who could go for them
 
 	needs   needs
 	budgets budgets
@@ -293,9 +293,9 @@ func (r *roster) split(c *jobCase) {
 
 func isLeaving(s victims.State) bool { return s == victims.Releasing || s == victims.Preempting }
 
-// A crew is the members that are to be placed now: the first ones of the
+// Arrivals are the members that are to be placed now: the first ones of the
 // minimum that have no place.
-type crew struct {
+type arrivals struct {
 	todo     []int            // indices of Job.Members, ascending
 	rem      resources.Vector // the sum of their sizes, as quotas call it
 	wants    resources.Mask   // the types of rem
@@ -314,7 +314,7 @@ type kind struct {
 	// for, and then it is alone in its kind; else -1.
 	only       int32
 	class      int32 // see filter
-	first, end int32 // of crew.sorted
+	first, end int32 // of arrivals.sorted
 }
 
 // setTodo makes the first n members of the minimum the ones to be placed, and

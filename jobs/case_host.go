@@ -513,7 +513,7 @@ func (s *subCase) enter(full *jobCase, d int32) {
 	s.full, s.domain, s.domains = full, d, domains{}
 	s.site.hosts, s.site.onHost = site.hosts[:0], site.onHost[:0]
 	s.supply.cands, s.supply.grades, s.supply.units = supply.cands[:0], supply.grades[:0], supply.units[:0]
-	s.supply.tasks, s.supply.usable = supply.tasks[:0], supply.usable[:0]
+	s.supply.tasks = supply.tasks[:0]
 	s.hostAt, s.unitAt, s.candAt = grow(s.hostAt, len(full.hosts)), grow(s.unitAt, len(full.units)), grow(s.candAt, len(full.cands))
 
 	s.hostRows = append(s.hostRows, full.domains.hostsOf(d)...)
@@ -581,7 +581,7 @@ func (s *subCase) addUnitOf(u int32) {
 			}
 			s.cands = append(s.cands, cand)
 			s.grades = append(s.grades, gradeOf(&cand))
-			s.usable, s.grades[len(s.grades)-1].usable = append(s.usable, true), true
+			s.grades[len(s.grades)-1].usable = true
 			s.candAt[i] = int32(len(s.cands))
 			s.candRows = append(s.candRows, i)
 		}

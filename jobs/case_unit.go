@@ -22,7 +22,6 @@ type supply struct {
 	units   []unit
 	wholes  int     // how many of them are whole gangs, which are the last
 	tasks   []int32 // candidates, unit by unit
-	usable  []bool  // by candidate: whether any unit has it
 	parts   []cover.Part
 	keys    []string // of the members of whole gangs, beside the least of each gang
 	names   []int32  // scratch: gangs in the order of their names
@@ -49,7 +48,7 @@ type grade struct {
 	rank, priority int64
 	host           int32
 	plain          bool // neither opted out nor an originator
-	usable         bool // see supply.usable
+	usable         bool // whether any unit has it
 }
 
 // gradeOf returns the grade of a candidate that may be of no use.
@@ -226,7 +225,6 @@ func (c *jobCase) listMembers() {
 // nothing else goes is left out.
 func (c *jobCase) buildUnits() {
 	c.units, c.tasks, c.parts, c.keys, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], c.keys[:0], 0
-	c.usable = rows.Zeros(c.usable, len(c.cands))
 	for i := range c.cands {
 		cand := &c.cands[i]
 		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || c.keptAlone(cand) != 0 {
@@ -242,7 +240,7 @@ func (c *jobCase) buildUnits() {
 }
 
 // use notes that a unit has a candidate.
-func (c *jobCase) use(i int32) { c.usable[i], c.grades[i].usable = true, true }
+func (c *jobCase) use(i int32) { c.grades[i].usable = true }
 
 // keptAlone returns the rule of sums that keeps a candidate from going even if
 // nobody else does, or 0.

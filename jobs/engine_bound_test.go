@@ -157,7 +157,7 @@ func fewestIsTwin(t *rapid.T) {
 		for h := range c.hosts {
 			free := slices.Clone(c.hosts[h].free)
 			for i := range c.cands {
-				if set>>i&1 == 1 && c.usable[i] && c.cands[i].host == int32(h) {
+				if set>>i&1 == 1 && c.grades[i].usable && c.cands[i].host == int32(h) {
 					addTo(free, c.cands[i].size, +1)
 					n++
 				}
@@ -252,7 +252,7 @@ func reachIsTwin(t *rapid.T) {
 	for h := range c.hosts {
 		free := slices.Clone(c.hosts[h].free)
 		for i := range c.cands {
-			if cand := &c.cands[i]; c.usable[i] && cand.host == int32(h) && l.admits(&cand.levels) {
+			if cand := &c.cands[i]; c.grades[i].usable && cand.host == int32(h) && l.admits(&cand.levels) {
 				addTo(free, cand.size, +1)
 			}
 		}

@@ -132,7 +132,7 @@ func (d *decision) ruleFor(i int32) Rule {
 		return RuleGang
 	case !d.mayHelp(c):
 		return RuleNotHelping
-	case !d.usable[i]:
+	case !d.grades[i].usable:
 		return d.ruleOfSums(c)
 	}
 	return 0

@@ -73,7 +73,7 @@ func (s *search) choose() bool {
 	if s.asker.refusals == refusals {
 		return false
 	}
-	return s.persuade()
+	return s.choosePicky()
 }
 
 // mostGrown is how many members times hosts there may be for plans to grow if there is
@@ -188,9 +188,9 @@ func (s *search) stepsLeft() int {
 	return pace * few / max(few, len(s.hosts)+len(s.units))
 }
 
-// persuade looks for a plan that the predicate accepts, after it has refused the
+// choosePicky looks for a plan that the predicate accepts, after it has refused the
 // best one: with the predicate in the loop.
-func (s *search) persuade() bool {
+func (s *search) choosePicky() bool {
 	s.best.found = false
 	s.asker.picky = true
 	s.proven, s.proof = false, victims.NoProof
@@ -255,7 +255,7 @@ func (s *search) conceivableBelow() bool {
 	for n, short := range s.needs.short {
 		s.sum = resources.Copy(s.sum, short)
 		for i := range s.cands {
-			if c := &s.cands[i]; s.usable[i] && int(c.leaf.level) <= n {
+			if c := &s.cands[i]; s.grades[i].usable && int(c.leaf.level) <= n {
 				s.sum = resources.Sub(s.sum, s.sum, c.size)
 			}
 		}
@@ -466,7 +466,7 @@ func (a *asker) conceives(at []int32) bool {
 	p := &a.placing
 	p.Victims = p.Victims[:0]
 	for i := range a.cands {
-		if a.usable[i] {
+		if a.grades[i].usable {
 			p.Victims = append(p.Victims, a.cands[i].id)
 		}
 	}

@@ -60,8 +60,8 @@ type cell struct {
 
 // A table that is larger than mostCells takes some tens of megabytes. For members of
 // several kinds states times hosts are bounded by mostStates, for each asks for a
-// search of its own.
-const mostCells, mostStates = 1 << 19, 1 << 14
+// search of its own; and pairs of states, times hosts, by mostPairs.
+const mostCells, mostStates, mostPairs = 1 << 19, 1 << 14, 1 << 22
 
 // begin lists the states, and reports whether there are few enough of them.
 func (x *spreader) begin() bool {
@@ -69,7 +69,7 @@ func (x *spreader) begin() bool {
 	for i := range slices.Backward(x.kinds) { // so that states with more large members are larger
 		x.strides[i] = x.states
 		x.states *= int(x.kinds[i].end-x.kinds[i].first) + 1
-		if len(x.kinds) > 1 && x.states*len(x.hosts) > mostStates {
+		if len(x.kinds) > 1 && (x.states*len(x.hosts) > mostStates || x.states*x.states*len(x.hosts) > mostPairs) {
 			return false
 		}
 	}
@@ -147,7 +147,7 @@ func (x *spreader) reaches(l ceiling) bool {
 				x.taken = append(x.taken, s)
 			}
 		}
-		x.spend(x.states)
+		x.spend(x.states + x.states*len(x.taken)/64)
 		for s := x.states - 1; s > 0; s-- { // downwards, so that what is read is without this host
 			for _, part := range x.taken {
 				if x.holds(s, part) && x.table[s-part].found {
