@@ -225,7 +225,7 @@ type lackOf struct {
 // fewestFor returns a number of tasks below which none meet a headroom need.
 func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
 	s.largest = rows.Zeros(s.largest, d.c.types)
-	most, whole := int64(0), int64(0) // of all types together, as in fewestOfAll
+	most, whole := int64(0), int64(0) // of all types together
 	for _, id := range ids {
 		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {
 			continue
