@@ -179,18 +179,21 @@ func (j *jointSearch) worth(size resources.Vector, level int32) (worth int64) {
 	return worth
 }
 
+// hashOf is FNV-1a by words, from a hash of what came before.
+func hashOf(h uint64, list []int64) uint64 {
+	for _, v := range list {
+		h = (h ^ uint64(v)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
 // isNew reports whether there are few tasks so far that are like one, and counts it.
 //
 // If tasks come in a few shapes, thousands of rows would be alike.
 func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
 	size, levels := d.c.size(id), d.eligible.Levels(id)
-	h := uint64(14695981039346656037) ^ uint64(uint32(level)) // FNV-1a by words
-	for _, list := range [...][]int64{size, levels[:]} {
-		for _, v := range list {
-			h = (h ^ uint64(v)) * 1099511628211
-			h ^= h >> 29
-		}
-	}
+	h := hashOf(hashOf(14695981039346656037^uint64(uint32(level)), size), levels[:])
 	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
 		s := &x.seen[i]
 		switch {

@@ -44,6 +44,7 @@ type jointSearch struct {
 	need   []int64
 	ids    []TaskID // by row of the bound, of those on the node that is looked at
 	tied   bool     // see tie
+	out    func(row int32) bool
 	front  []prospect
 	again  prospect // that is put back
 

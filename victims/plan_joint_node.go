@@ -39,13 +39,19 @@ func (j *jointSearch) question(p *prospect, most int64) weigh.Question {
 	short := j.d.scratch.short
 	j.d.nodeNeed(short, p.node)
 	j.needOf(short, p.here)
-	return weigh.Question{Need: j.need, Most: most, Out: func(row int32) bool {
-		if int(row) >= j.outside.len() {
-			return false
-		}
-		x := j.outside.first(row)
-		return !j.allows(x.flags, x.priority)
-	}}
+	if j.out == nil {
+		j.out = j.isOut // bound once, not for every node
+	}
+	return weigh.Question{Need: j.need, Most: most, Out: j.out}
+}
+
+// isOut reports whether the tasks elsewhere of a row are in no plan that is wanted.
+func (j *jointSearch) isOut(row int32) bool {
+	if int(row) >= j.outside.len() {
+		return false
+	}
+	x := j.outside.first(row)
+	return !j.allows(x.flags, x.priority)
 }
 
 // stand leaves of the rows those elsewhere than on a node.
