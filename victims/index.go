@@ -184,49 +184,31 @@ func (x *index) count(id TaskID, sign int64) {
 		x.evictable[r.leaf] += int32(sign)
 	}
 	x.countRunning(r, sign)
-	if r.state.leaving() {
-		x.countLeaving(id, sign)
+	leaving := r.state.leaving()
+	if leaving && sign > 0 {
+		must(x.tree.Mark(r.leaf, size))
+	}
+	if leaving && sign < 0 {
+		must(x.tree.Unmark(r.leaf, size))
 	}
 	if sign < 0 {
 		must(x.tree.Remove(r.leaf, size))
 	}
 	x.occupy(r.node, size, sign)
-}
-
-// countLeaving adds the amounts of a row to what is leaving, or takes them away.
-func (x *index) countLeaving(id TaskID, sign int64) {
-	r := &x.tasks[id]
-	size := x.size(id)
-	if sign > 0 {
-		must(x.tree.Mark(r.leaf, size))
-	} else {
-		must(x.tree.Unmark(r.leaf, size))
+	if leaving {
+		x.occupyComing(r.node, size, -sign)
 	}
-	x.occupyComing(r.node, size, -sign)
 }
 
 // setState changes the state of a row and what is leaving with it.
 func (x *index) setState(id TaskID, s State) {
 	r := &x.tasks[id]
-	was, evictable := r.state, r.evictable()
-	x.countRunning(r, -1)
+	was := r.state
+	x.count(id, -1)
 	r.state = s
-	x.countRunning(r, +1)
-	switch {
-	// Both sides are asked, for a grant that starts comes to be evictable, and
-	// one mark may follow another.
-	case evictable && !r.evictable():
-		x.evictable[r.leaf]--
-	case !evictable && r.evictable():
-		x.evictable[r.leaf]++
-	}
-	x.touch(r.node)
-	switch {
-	case s.leaving() && !was.leaving():
-		x.countLeaving(id, +1)
-	case !s.leaving() && was.leaving():
-		// Who stays after all is no victim any more, whoever waited for it.
-		x.countLeaving(id, -1)
+	x.count(id, +1)
+	// Who stays after all is no victim any more, whoever waited for it.
+	if was.leaving() && !s.leaving() {
 		x.stopWaiting(id)
 	}
 }

@@ -157,7 +157,7 @@ func (x *taskTable) removeRow(id TaskID) {
 	// The job's list before its name, which is known by the row.
 	x.leave(id)
 	x.releaseBudgets(x.budgetSet.at(int(id)))
-	x.clearColumns(id)
+	x.setColumns(id, &Task{})
 	// The key goes last, for until then errors name it.
 	x.apps.release(r.app)
 	x.jobs.release(r.job)
@@ -211,31 +211,17 @@ func (x *taskTable) budgetsOf(id TaskID) []int32 { return x.rowsOf(x.budgetSet.a
 // spend takes a victim off its budgets, or gives it back.
 func (x *taskTable) spend(id TaskID, n int64) { x.takeFrom(x.budgetSet.at(int(id)), n) }
 
-// setColumns sets what few tasks have. The checkpoint is in range.
+// setColumns sets what few tasks have: those of no task for a row that is freed. Only
+// columns in use have memory, so that zeros cost nothing. The checkpoint is in range.
 func (x *taskTable) setColumns(id TaskID, t *Task) {
 	row, room := int(id), cap(x.tasks)
 	x.names.set(row, room, t.Name)
 	x.tags.set(row, room, t.Tag)
 	x.costs.set(row, room, t.Cost)
 	x.budgetSet.set(row, room, x.acquireBudgets(t.Budgets))
-	// The zero value of the column is that of no checkpoint; the flag tells it
-	// from a checkpoint at the epoch.
-	if ns, ok := nanos(t.Checkpoint); ok {
-		x.checkpoint.set(row, room, ns)
-	}
-}
-
-// clearColumns takes back what setColumns has set, and forgets the names.
-func (x *taskTable) clearColumns(id TaskID) {
-	// Only columns in use have memory. Clearing one that ends before this row
-	// costs nothing.
-	row, room := int(id), cap(x.tasks)
-	x.names.set(row, room, "")
-	x.tags.set(row, room, 0)
-	x.costs.set(row, room, 0)
-	x.budgetSet.set(row, room, 0)
-	x.checkpoint.set(row, room, 0)
-	x.inJob.set(row, room, 0)
+	// The flag tells the zero value from a checkpoint at the epoch.
+	ns, _ := nanos(t.Checkpoint)
+	x.checkpoint.set(row, room, ns)
 }
 
 // size returns the amounts of a row.

@@ -108,7 +108,8 @@ type survey struct {
 	lacking  resources.Share  // the dominant share that the closest node lacks
 	asMuch   []int64          // see noteShare; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
-	same     sameRule
+	same     Rule             // that keeps every task on most nodes, but for those that their leaves keep
+	alike    int              // evictable tasks on such nodes
 	drawn    []int64          // by row of budgets: the candidates in it
 	least    resources.Vector // what every leaf in reach has room for
 }

@@ -17,7 +17,7 @@ func (s *survey) lanes(r *Refusal) {
 	// more than the digest knows.
 	s.even = !d.eligible.hasApp && !d.eligible.who.OwnLeaf && !d.needs.open()
 	if 2*r.Filtered > len(d.nodes) {
-		s.same.rule = RuleNotHelping // as on most nodes
+		s.same = RuleNotHelping // as on most nodes
 	}
 	for _, n := range d.c.order {
 		s.node(r, n)
@@ -30,27 +30,28 @@ func (s *survey) lanes(r *Refusal) {
 			}
 		}
 	}
-	if s.same.tasks > 0 {
-		d.addSame(r, &s.same)
+	if s.alike > 0 {
+		s.addAlike(r)
 	}
 }
 
-// sameRule counts evictable tasks on nodes on which one rule keeps every task
-// that its leaf does not keep.
-type sameRule struct {
-	rule  Rule
-	tasks int
-}
-
 // node counts the tasks of a node, and compares it with the closest one.
+//
+// Most refused asks are refused for one reason on nearly all nodes. Those nodes are
+// summed up and not looked into. If another node has another rule, its lanes are
+// read.
 func (s *survey) node(r *Refusal, n NodeID) {
 	d := s.d
 	gauge := &d.c.digest.gauges[n]
 	r.Counts[RuleLeaving] += int(gauge.leaving)
 	r.Counts[RuleRequiredNode] += int(gauge.required)
 	usable := d.usable(n) && d.passes(n)
-	if gauge.evictable == 0 || s.isSame(n, usable) {
-		s.same.tasks += int(gauge.evictable)
+	rule := s.ruleForAll(n, usable)
+	if s.same == 0 {
+		s.same = rule
+	}
+	if gauge.evictable == 0 || rule != 0 && rule == s.same {
+		s.alike += int(gauge.evictable)
 		if usable && !s.isFar(n) {
 			s.closer(r, n, d.siteOf(n).short)
 		}
@@ -58,24 +59,10 @@ func (s *survey) node(r *Refusal, n NodeID) {
 	}
 	at := d.siteIfOpen(n)
 	short := at.short
-	s.survey(r, n, &at)
+	s.countLanes(r, n, &at)
 	if usable {
 		s.closer(r, n, short)
 	}
-}
-
-// isSame reports whether one rule, the same as on other nodes, keeps every
-// evictable task of a node whose leaf no rule keeps.
-//
-// Most refused asks are refused for one reason on nearly all nodes. Those nodes are
-// summed up and not looked into. If another node has another rule, its lanes are
-// read.
-func (s *survey) isSame(n NodeID, usable bool) bool {
-	rule := s.ruleForAll(n, usable)
-	if s.same.rule == 0 {
-		s.same.rule = rule
-	}
-	return rule != 0 && rule == s.same.rule
 }
 
 // ruleForAll returns the rule that keeps every evictable task of a node whose
@@ -126,9 +113,10 @@ func (s *survey) isFar(n NodeID) bool {
 	return false
 }
 
-// addSame counts the tasks of which one rule keeps all whom their leaves do not:
+// addAlike counts the tasks of which one rule keeps all whom their leaves do not:
 // what leaves keep, and was not counted yet, is among them.
-func (d *decision) addSame(r *Refusal, same *sameRule) {
+func (s *survey) addAlike(r *Refusal) {
+	d := s.d
 	var kept [NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
 		// A leaf's veto comes before any rule of a lane, and the cluster counts
@@ -141,74 +129,54 @@ func (d *decision) addSame(r *Refusal, same *sameRule) {
 		if n > 0 {
 			// Some of them were counted when lanes were read, and are not among
 			// those that were summed up.
-			same.tasks -= n - r.Counts[rule]
+			s.alike -= n - r.Counts[rule]
 			r.Counts[rule] = n
 		}
 	}
-	r.Counts[same.rule] += same.tasks
+	r.Counts[s.same] += s.alike
 }
 
-// survey surveys the lanes of a node, and takes what its candidates would free off
-// what it is short of.
-func (s *survey) survey(r *Refusal, n NodeID, at *site) {
-	d := s.d
-	usable := d.usable(n)
-	l := laneSurvey{
-		digest: &d.c.digest.nodes[n],
-		least:  s.least,
-		short:  at.mask,
-		// Of a required node only the tasks on it make headroom.
-		headroom: d.needs.open() && (usable || !d.required()),
-	}
-	for i := range l.digest.lanes {
-		candidates := d.surveyLane(r, i, &l)
+// countLanes counts the tasks of a node lane by lane, each at the first rule that keeps
+// it, and takes what its candidates would free off what the node is short of.
+func (s *survey) countLanes(r *Refusal, n NodeID, at *site) {
+	d, e := s.d, &s.d.eligible
+	digest := &d.c.digest.nodes[n]
+	// Of a required node only the tasks on it make headroom.
+	headroom := d.needs.open() && (d.usable(n) || !d.required())
+	for i := range digest.lanes {
+		l, size := &digest.lanes[i], digest.size(i, d.c.types)
+		// Most sizes fit what any leaf has to give, and then none of the leaves is asked.
+		types, ample := resources.Positive(size), resources.Fits(size, s.least)
+		candidates := int64(0)
+		for j := l.first; j < l.end; j++ {
+			leaf := &e.leaves[digest.leaves[j]]
+			helps := types & at.mask
+			if headroom {
+				helps |= types & d.needs.masks[leaf.level]
+			}
+			switch {
+			// The order of rules is that of Veto, and a test holds the two
+			// together.
+			case e.hasApp && d.c.tasks[digest.ids[j]].app == e.app:
+				r.Counts[RuleApplication]++
+			case leaf.veto != 0:
+				r.Counts[leaf.veto]++
+			case leaf.rank.Of(l.priority) > leaf.ceiling:
+				r.Counts[RulePriority]++
+			case helps == 0:
+				r.Counts[RuleNotHelping]++
+			case !ample && !resources.Fits(size, leaf.room):
+				r.Counts[RuleGuarantee]++
+			default:
+				candidates++
+			}
+		}
 		r.Candidates += int(candidates)
 		if candidates == 0 || at.node < 0 {
 			continue // what it frees is of no use there
 		}
-		for t, v := range l.digest.size(i, d.c.types) {
+		for t, v := range size {
 			at.short[t] -= candidates * v
 		}
 	}
-}
-
-// laneSurvey is what the lanes of a node have in common.
-type laneSurvey struct {
-	digest   *nodeDigest
-	least    resources.Vector // what every leaf in reach has room for
-	short    resources.Mask   // the types that the node is short of
-	headroom bool             // tasks of the node may make headroom
-}
-
-// surveyLane counts the tasks of a lane, each at the first rule that keeps it,
-// and returns how many are candidates.
-func (d *decision) surveyLane(r *Refusal, i int, s *laneSurvey) (candidates int64) {
-	e := &d.eligible
-	l, size := &s.digest.lanes[i], s.digest.size(i, d.c.types)
-	// Most sizes fit what any leaf has to give, and then none of the leaves is asked.
-	types, ample := resources.Positive(size), resources.Fits(size, s.least)
-	for j := l.first; j < l.end; j++ {
-		leaf := &e.leaves[s.digest.leaves[j]]
-		helps := types & s.short
-		if s.headroom {
-			helps |= types & d.needs.masks[leaf.level]
-		}
-		switch {
-		// The order of rules is that of Veto, and a test holds the two
-		// together.
-		case e.hasApp && d.c.tasks[s.digest.ids[j]].app == e.app:
-			r.Counts[RuleApplication]++
-		case leaf.veto != 0:
-			r.Counts[leaf.veto]++
-		case leaf.rank.Of(l.priority) > leaf.ceiling:
-			r.Counts[RulePriority]++
-		case helps == 0:
-			r.Counts[RuleNotHelping]++
-		case !ample && !resources.Fits(size, leaf.room):
-			r.Counts[RuleGuarantee]++
-		default:
-			candidates++
-		}
-	}
-	return candidates
 }
