@@ -350,6 +350,10 @@
 // half of the states with quotas, it found none with never and none with met. It
 // found none either in 40,000 random universes with several types, gangs, jobs that
 // start together, and quotas; half of these differ by little from known storms.
+// Nor in 10,000,000 states each, with never and with met, of half a million universes
+// with gangs by guarantee, most of them of equal priority, in two and three leaves, in
+// racks, and in two leaves with fences and offsets. There every plan with never made the
+// sum of the first proof larger.
 // (How far a test run goes is told in internal/storm; 100,000 states are the
 // default.) Property tests play random histories in large worlds, in which a
 // controller recreates every victim at once, with gangs, budgets, own costs,

@@ -65,7 +65,10 @@ func TestLoopFresh(t *testing.T) {
 				for _, subject := range []*workload.Subject{s, fresh} {
 					subject.Ask.Key, subject.Ask.Application = fmt.Sprint("ask-", i), "asking"
 					if i%10 > 6 {
-						subject.Ask.Application = c.Task(victims.TaskID(i)).Application
+						for id := range c.TasksOn(victims.NodeID(i)) { // some task that is there still
+							subject.Ask.Application = c.Task(id).Application
+							break
+						}
 					}
 					subject.Decide()
 				}

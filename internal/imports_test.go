@@ -23,13 +23,16 @@ var mayImport = map[string][]string{
 	"queue":         {"resources"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding", "internal/trigger"},
+	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding", "internal/search", "internal/trigger"},
 	"victims/cover": {"resources"},
 	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding"},
 	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "victims/cover", "quota", "jobs", "internal/scenario"},
+
+	// The search for the node with the cheapest plan, which knows no cluster.
+	"internal/search": {"resources", "victims/cover"},
 
 	// The gate in front of preemption, for asks and jobs.
 	"internal/trigger": {"resources", "queue"},

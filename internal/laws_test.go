@@ -18,7 +18,7 @@ import (
 // the end of a line. CONTRIBUTING.md, Where things are, tells the same.
 var homes = map[string][]string{
 	"law 1":         {"victims/eligible.go"},
-	"law 2":         {"quota/ledger.go", "victims/guarantee.go"},
+	"law 2":         {"quota/enforcer.go", "victims/guarantee.go"},
 	"law 3":         {"jobs/case_rule.go", "victims/eligible.go"},
 	"law 4":         {"queue/trigger.go"},
 	"law 5":         {"victims/plan_search.go"},

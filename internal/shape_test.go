@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,23 +14,23 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a function, a struct and a type may have in the packages that search. A
-// type whose methods are in more files than this has taken over what belongs to
-// its parts.
-const (
-	mostLines  = 50 // of a function
-	mostFields = 30 // of a struct, those of embedded structs not counted
-	mostFiles  = 6  // with methods of a type
-)
+// mostSources is how many source files a folder has at most, tests not counted. A
+// reader who lists a folder finds what it is about.
+const mostSources = 35
 
-// leastComments is how much of their lines the packages that search give to
-// comments at least, in per cent. What such code does can be read off it. Why it
-// is right cannot, and what the next reader would have to find out again is worth a
-// line.
-const leastComments = 25
+// rebuilt has the packages that are not held to rooms and types yet.
+var rebuilt = []string{"victims", "jobs", "quota"}
 
-// commented has those packages. Those of a group are counted together.
-var commented = [][]string{{"victims", "victims/cover"}, {"jobs"}}
+// leastComments is how much of their lines the packages of the library give to
+// comments at least, in per cent. What code does can be read off it. Why it is right
+// cannot.
+const leastComments = 20
+
+// inLibrary reports whether importers get the package of a folder.
+func inLibrary(dir string) bool {
+	r := roleOf(dir)
+	return r == library || r == kernel && dir != "internal"
+}
 
 // commentShare returns how many lines of a file have a comment, also beside code,
 // and how many are not blank. Text is the file's.
@@ -52,50 +51,51 @@ func commentShare(s *source, text string) (comments, lines int) {
 	return len(with), lines
 }
 
-// shaped has the packages that are held to these limits.
-var shaped = []string{"victims", "victims/cover", "jobs", "quota"}
-
-// checkShape returns the functions and structs of a package that are too large,
-// and in how many files each type has methods, if in more than mostFiles.
-func checkShape(files []*source) (complaints []string, spread map[string]int) {
-	methods := make(map[string]map[string]bool)
+// hats returns the struct types of a package that have nothing but a pointer to
+// another struct type of the package, or that type embedded, and have methods. Such a
+// type owns no state: its methods could be called on any of its likes.
+func hats(files []*source) (complaints []string) {
+	structs, methods := make(map[string]bool), make(map[string]bool)
 	for _, s := range files {
-		if s.test {
-			continue
-		}
-		name := s.fset.Position(s.Pos()).Filename
 		ast.Inspect(s.File, func(n ast.Node) bool {
 			switch n := n.(type) {
-			case *ast.FuncDecl:
-				if lines := linesOf(s, n); lines > mostLines {
-					s.complain(&complaints, n, "func %s has %d lines", n.Name.Name, lines)
-				}
-				if n.Recv != nil {
-					typ := s.dir + "." + receiver(n)
-					if methods[typ] == nil {
-						methods[typ] = make(map[string]bool)
-					}
-					methods[typ][filepath.Base(name)] = true
-				}
 			case *ast.TypeSpec:
-				if st, ok := n.Type.(*ast.StructType); ok && fieldsOf(st) > mostFields {
-					s.complain(&complaints, n, "struct %s has %d fields", n.Name.Name, fieldsOf(st))
+				if _, ok := n.Type.(*ast.StructType); ok {
+					structs[n.Name.Name] = true
+				}
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					methods[receiver(n)] = true
 				}
 			}
 			return true
 		})
 	}
-	spread = make(map[string]int)
-	for typ, in := range methods {
-		if len(in) > mostFiles {
-			spread[typ] = len(in)
+	for _, s := range files {
+		if s.test {
+			continue
 		}
+		ast.Inspect(s.File, func(n ast.Node) bool {
+			ts, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			st, ok := ts.Type.(*ast.StructType)
+			if !ok || st.Fields.NumFields() != 1 || !methods[ts.Name.Name] {
+				return true
+			}
+			of, embedded := st.Fields.List[0].Type, len(st.Fields.List[0].Names) == 0
+			p, pointer := of.(*ast.StarExpr)
+			if pointer {
+				of = p.X
+			}
+			if id, ok := of.(*ast.Ident); ok && structs[id.Name] && (embedded || pointer) {
+				s.complain(&complaints, ts, "%s has nothing but a %s", ts.Name.Name, id.Name)
+			}
+			return true
+		})
 	}
-	return complaints, spread
-}
-
-func linesOf(s *source, n ast.Node) int {
-	return s.fset.Position(n.End()).Line - s.fset.Position(n.Pos()).Line + 1
+	return complaints
 }
 
 // receiver returns the name of the type that a method is of.
@@ -115,51 +115,48 @@ func receiver(f *ast.FuncDecl) string {
 	}
 }
 
-// fieldsOf counts the names of a struct; an embedded type is one.
-func fieldsOf(st *ast.StructType) (n int) {
-	for _, f := range st.Fields.List {
-		n += max(1, len(f.Names))
-	}
-	return n
+// sources returns the files of a package that are no tests.
+func sources(files []*source) []*source {
+	return slices.DeleteFunc(slices.Clone(files), func(s *source) bool { return s.test })
 }
 
-// TestShape: no function, struct or type of the packages that search is so large
-// that it needs to be taken apart.
-func TestShape(t *testing.T) {
-	packages := readModule(t)
-	spread := make(map[string]int)
-	for _, dir := range shaped {
-		require.NotEmpty(t, packages[dir], dir)
-		complaints, wide := checkShape(packages[dir])
-		for _, c := range complaints {
-			t.Error(c)
+// TestFolders: no folder of the library has more files than one can keep in mind.
+func TestFolders(t *testing.T) {
+	for dir, files := range readModule(t) {
+		if n := len(sources(files)); inLibrary(dir) && !slices.Contains(rebuilt, dir) && n > mostSources {
+			t.Errorf("%s has %d source files, want at most %d: a file is a chapter", dir, n, mostSources)
 		}
-		maps.Copy(spread, wide)
-	}
-	for typ, files := range spread {
-		t.Errorf("%s has methods in %d files: give its parts methods of their own", typ, files)
 	}
 }
 
-// TestComments: a quarter of the lines of the packages that search say why.
-func TestComments(t *testing.T) {
-	packages := readModule(t)
-	for _, group := range commented {
-		comments, lines := 0, 0
-		for _, dir := range group {
-			for _, s := range packages[dir] {
-				if s.test {
-					continue
-				}
-				text, err := os.ReadFile(s.fset.Position(s.Pos()).Filename)
-				require.NoError(t, err)
-				c, l := commentShare(s, string(text))
-				comments, lines = comments+c, lines+l
+// TestHats: each type of the library owns its state.
+func TestHats(t *testing.T) {
+	for dir, files := range readModule(t) {
+		if inLibrary(dir) && !slices.Contains(rebuilt, dir) {
+			for _, c := range hats(files) {
+				t.Errorf("%s/%s", dir, c)
 			}
 		}
-		if comments*100 < lines*leastComments {
-			t.Errorf("%s: %d of %d lines have a comment, want %d%%: say why", strings.Join(group, ", "), comments, lines, leastComments)
+	}
+}
+
+// TestComments: a fifth of the library's lines say why.
+func TestComments(t *testing.T) {
+	comments, lines := 0, 0
+	for dir, files := range readModule(t) {
+		if !inLibrary(dir) {
+			continue
 		}
+		for _, s := range sources(files) {
+			text, err := os.ReadFile(s.fset.Position(s.Pos()).Filename)
+			require.NoError(t, err)
+			c, l := commentShare(s, string(text))
+			comments, lines = comments+c, lines+l
+		}
+	}
+	require.NotZero(t, lines)
+	if comments*100 < lines*leastComments {
+		t.Errorf("%d of %d lines have a comment, want %d%%: say why", comments, lines, leastComments)
 	}
 }
 
@@ -172,32 +169,21 @@ func TestCommentShare(t *testing.T) {
 	require.Equal(t, []int{4, 6}, []int{comments, lines})
 }
 
-func TestCheckShape(t *testing.T) {
-	fields := "type t struct { a, b int; c [2]string"
-	for i := range mostFields - 3 {
-		fields += fmt.Sprintf("; f%d int", i)
-	}
-	var files []string
-	for range mostFiles {
-		files = append(files, "func (x *t[T]) m() {}")
-	}
-	files[0] += "; " + fields + " }"
-	complaints, spread := checkShape(parse(t, "victims", files...))
-	require.Empty(t, complaints)
-	require.Empty(t, spread)
+func TestCheckHats(t *testing.T) {
+	require.Equal(t, []string{"f1.go:1: a has nothing but a state", "f1.go:1: b has nothing but a state", "f2.go:1: named has nothing but a state"}, hats(parse(t, "victims",
+		"type state struct { n int }; type other struct { state; n int }; func (o other) m() {}",
+		"type a struct { *state }; type b struct { state }; func (x a) m() {}; func (x *b) m() {}",
+		"type quiet struct { state }; type named struct { s *state }; func (x named) m() {}; type copied struct { s state }; func (x copied) m() {}",
+		"type of struct { foreign.State }; func (x of) m() {}",
+		"_test type c struct { *state }; func (x c) m() {}",
+	)))
+}
 
-	files = slices.Concat(files, []string{"func (x t) n() {\n" + "}", "_test func (x u) m() {}"})
-	files[0] = fields + "; t }"
-	body := ""
-	for range mostLines - 1 {
-		body += "\n"
+func TestInLibrary(t *testing.T) {
+	for dir, want := range map[string]bool{
+		"victims": true, "victims/cover": true, "internal/wide": true,
+		"internal": false, "internal/oracle": false, "examples/plan": false, "bench": false,
+	} {
+		require.Equal(t, want, inLibrary(dir), filepath.ToSlash(dir))
 	}
-	files[1] = "func f() {" + body + "}; func g() {\n" + body + "}"
-	files = append(files, "func (x t) o() {}", "func (x t) p() {}")
-	complaints, spread = checkShape(parse(t, "victims", files...))
-	require.Equal(t, []string{
-		fmt.Sprintf("f0.go:1: struct t has %d fields", mostFields+1),
-		fmt.Sprintf("f1.go:%d: func g has %d lines", mostLines, mostLines+1),
-	}, complaints)
-	require.Equal(t, map[string]int{"victims.t": mostFiles + 1}, spread)
 }

@@ -208,3 +208,10 @@ func propertyAudit(t *rapid.T) {
 		t.Fatal("the audit has changed the cluster")
 	}
 }
+
+// Of a lawful plan nothing is told, not even an empty list, though trials with fewer
+// victims have failed.
+func TestAudit_LawfulIsNil(t *testing.T) {
+	w := build(t, "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4")
+	require.Nil(t, w.auditor().Audit(nil, w.plan([]string{"n1"}, "v"), noon))
+}

@@ -118,7 +118,7 @@ func hostsAreTwin(t *rapid.T) {
 			}
 		}
 		for i := range c.cands {
-			if c.usable[i] && c.cands[i].host == int32(h) {
+			if c.grades[i].usable && c.cands[i].host == int32(h) {
 				resources.Add(all, all, c.cands[i].size)
 			}
 		}
@@ -165,7 +165,7 @@ func unitsAreTwin(t *rapid.T) {
 		var work uint64
 		for n, i := range tasks {
 			cand := &c.cands[i]
-			require.True(t, c.usable[i])
+			require.True(t, c.grades[i].usable)
 			resources.Add(size, size, cand.size)
 			levels = c.order.Join(&levels, n, &cand.levels)
 			work += cand.work

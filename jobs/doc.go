@@ -101,14 +101,13 @@
 // compared one after another, in the order of members; Cost.Node is 0.
 //
 // Small cases are searched completely, by branch and bound over the number of
-// members of each size on each node. In large ones members of one size are
-// spread out by a dynamic programme: for each node and number of members the
-// cheapest victims, and from these the cheapest total. It is exact if nothing
-// but nodes decides, and [Plan.Proof] says when that was so. Members of several
-// sizes are stowed host by host, with few large victims. A linear programme gives
-// members prices by which no fewer victims can be enough, and mostly there are just
-// as many. Otherwise plans are made member by member. Or else all go that may, and
-// what is not needed comes back, the most valuable first.
+// members of each size on each node. In others members of one size, or few of several
+// sizes, are spread out by a dynamic programme: for each node and choice of members
+// the cheapest victims, and from these the cheapest total. It is exact if nothing
+// but nodes decides, and [Plan.Proof] says when that was so. Many members of several
+// sizes fill host by host, with few large victims, and plans are made member by
+// member, each where the least must go for it. If none comes of that, all go that may,
+// and what is not needed comes back, the most valuable first.
 //
 // Every plan is minimal: no unit of it can be given back, and no gang goes as a
 // whole if its surplus would do. An [Auditor], which shares nothing with the
@@ -125,51 +124,23 @@
 //
 // A decision goes through the files in this order:
 //
-//	planner.go, decide.go  the question, and the order in which it is answered
-//	case.go                the case: what engines read and never write
-//	case_member.go           members: who has a place, who needs one
-//	case_kind.go             members that are alike; how large the case is
-//	case_host.go             nodes: what is free, and who runs there
-//	case_filter.go           where members may ever run
-//	case_domain.go           nodes of which members share one group
-//	case_need.go             what queues are short of
-//	case_gate.go             what max and quotas admit (admit.go has the formulas)
-//	case_rule.go             who may go, by the rules about one task
-//	case_candidate.go        the tasks that these leave
-//	case_gang.go             units: tasks that go alone, jobs that go as a whole
-//	case_budget.go           how many tasks budgets let go
-//	case_sub.go              the case of one domain
-//	search.go              the ladder of engines, on one screen
-//	search_pack.go           0. without victims
-//	search_complete.go       1. and 6. every way, by branch and bound
-//	search_spread.go         2. members that are alike: search_way.go has the ways
-//	                            of one host, search_programme.go puts them together
-//	search_stow.go           3. host by host, few large victims and members that fill
-//	                            their room: search_stow_place.go finds who goes where
-//	search_grow.go           4. member by member: search_offer.go has what each host
-//	                            asks for one more, search_block.go many hosts at once
-//	search_clear.go          5. everybody goes, and comes back if not needed
-//	search_pool.go           7. sums over all hosts, as a proof
-//	search_price.go          7. prices of members, as a proof: search_tier.go has the room
-//	                            of hosts, search_knapsack.go what rooms take,
-//	                            search_book.go finds good prices by the programme of
-//	                            search_master.go, in the numbers of search_fixed.go
-//	search_persuade.go       every way, with a predicate in the loop
-//	search_domain.go         domain by domain: search_domain_bound.go has what each
-//	                            costs at least, search_domain_fewest.go how many must go
-//	search_further.go        members beyond the minimum
-//
-// Engines share parts, which search_wire.go tells of each other. search_partial.go
-// is a plan under construction; search_finish.go makes it minimal, and
-// search_spare.go leaves jobs their minimum. search_cover.go states who must go for
-// members with places, and package cover solves it; search_load.go is what these
-// members ask for. search_ceiling.go finds the least rank and priority;
-// search_room.go bounds the cost of a host; search_sums.go and search_rank.go add
-// costs up. search_best.go keeps the best plan, search_effort.go the budget, and
-// search_predicate.go asks the caller.
-//
-// Then audit.go judges the plan from scratch: audit_case.go says how things are,
-// and the other audit files hold laws against that. The file refuse.go says why
-// there is no plan, and describe.go puts both into words. Rounds, in rounds.go,
-// carries plans out.
+//	planner.go          the question, and the order in which it is answered
+//	case.go             the case, which engines read and never write: members
+//	case_host.go          nodes and domains
+//	case_rule.go          law 2, who may go, and what queues are short of
+//	case_unit.go          units: tasks that go alone, jobs that go as a whole
+//	search.go           the ladder of engines; the best plan; the budget
+//	search_pack.go        without victims
+//	search_spread.go      members that are alike, or few: a dynamic programme over hosts
+//	search_sizes.go       members of several sizes, host by host and member by member
+//	search_complete.go    small cases: every way to place the members
+//	search_domain.go      domain by domain
+//	search_bound.go       what engines share: what a plan costs at least
+//	search_cover.go       who must go for members with places; package cover solves it
+//	search_partial.go     a plan under construction, and how it becomes minimal
+//	search_further.go   members beyond the minimum
+//	audit.go            the plan judged from scratch; the other audit files have laws
+//	refuse.go           why there is no plan
+//	describe.go         both in words, and for machines
+//	rounds.go           plans carried out
 package jobs

@@ -78,15 +78,16 @@ func TestBounder_Order(t *testing.T) {
 	c := tableDesk(t, "0: a4p1 | 0: b4 | 4: | 0: c3 | 0: d4", 4).board
 	inDomains(c, "dear", "cheap", "free", "small", "cheap too")
 	var x bounder
+	x.begin(c)
 	var order []int32
-	for _, b := range x.boundAll(c, nil) {
+	for _, b := range x.boundAll(nil) {
 		order = append(order, b.domain)
 	}
 	require.Equal(t, []int32{2, 1, 4, 0}, order)
 
 	// Members are placed in one of them already: no other comes into question.
 	c.domains.base = 0
-	bounds := x.boundAll(c, nil)
+	bounds := x.boundAll(nil)
 	require.Len(t, bounds, 1)
 	require.Equal(t, int32(0), bounds[0].domain)
 }
@@ -120,7 +121,8 @@ func domainsAreBounded(t *rapid.T) {
 	}
 	inDomains(c, names...)
 	var x bounder
-	bounds := x.boundAll(c, nil)
+	x.begin(c)
+	bounds := x.boundAll(nil)
 	for row := range c.domains.list {
 		best := bestOfAll(c, func(_ int, h int32) bool { return c.domains.of[h] == int32(row) })
 		if !best.found {
@@ -144,10 +146,10 @@ func fewestIsTwin(t *rapid.T) {
 	var x bounder
 	x.begin(c)
 	k := &c.kinds[0]
-	if !x.reaches(0, k, noCeiling()) {
+	if !x.reaches(x.every, k, noCeiling()) {
 		return
 	}
-	got := x.fewest(0, k, noCeiling())
+	got := x.fewestOn(x.every, k, noCeiling())
 	least := int64(math.MaxInt64)
 	for set := range 1 << len(c.cands) {
 		n := int64(0)
@@ -155,7 +157,7 @@ func fewestIsTwin(t *rapid.T) {
 		for h := range c.hosts {
 			free := slices.Clone(c.hosts[h].free)
 			for i := range c.cands {
-				if set>>i&1 == 1 && c.usable[i] && c.cands[i].host == int32(h) {
+				if set>>i&1 == 1 && c.grades[i].usable && c.cands[i].host == int32(h) {
 					addTo(free, c.cands[i].size, +1)
 					n++
 				}
@@ -230,15 +232,14 @@ func TestFewest_Large(t *testing.T) {
 	var x bounder
 	x.begin(c)
 	require.Greater(t, len(c.hosts)*len(c.todo), mostCounted)
-	require.Equal(t, int64(1), x.fewest(0, &c.kinds[0], noCeiling()))
+	require.Equal(t, int64(1), x.fewestOn(x.every, &c.kinds[0], noCeiling()))
 }
 
 // With everybody gone whom a ceiling admits, hosts take so many members: as many
-// as one counts, and no more than there are. What is free then is told of every
-// host.
-func TestCeilings_Capacity(t *testing.T) { rapid.Check(t, capacityIsTwin) }
+// as one counts. What is free then is told of every host.
+func TestBounder_Reaches(t *testing.T) { rapid.Check(t, reachIsTwin) }
 
-func capacityIsTwin(t *rapid.T) {
+func reachIsTwin(t *rapid.T) {
 	d := drawDesk(t, true)
 	c := d.board
 	l := ceiling{
@@ -246,19 +247,21 @@ func capacityIsTwin(t *rapid.T) {
 		rank:     rapid.SampledFrom([]int64{-10, -9, -8, -7, math.MaxInt64}).Draw(t, "rank"),
 		priority: rapid.SampledFrom([]int64{-1, 0, 1, math.MaxInt64}).Draw(t, "priority"),
 	}
-	members, room := d.search.ceilings.capacity(l)
+	x := &d.search.bounds
 	want := int64(0)
 	for h := range c.hosts {
 		free := slices.Clone(c.hosts[h].free)
 		for i := range c.cands {
-			if cand := &c.cands[i]; c.usable[i] && cand.host == int32(h) && l.admits(&cand.levels) {
+			if cand := &c.cands[i]; c.grades[i].usable && cand.host == int32(h) && l.admits(&cand.levels) {
 				addTo(free, cand.size, +1)
 			}
 		}
-		require.True(t, slices.Equal(free, c.row(room, h)), "host %d", h)
-		want += hostedBy(&c.kinds[0], free, int64(len(c.todo)))
+		require.True(t, slices.Equal(free, x.roomOn(int32(h), l)), "host %d", h)
+		hosted := hostedBy(&c.kinds[0], free, int64(len(c.todo)))
+		require.Equal(t, hosted, c.hosted(int32(h), &c.kinds[0], free))
+		want += hosted
 	}
-	require.Equal(t, min(want, int64(len(c.todo))), int64(members))
+	require.Equal(t, want >= int64(len(c.todo)), x.reaches(x.every, &c.kinds[0], l))
 }
 
 // The lowest ceiling has the least rank first, and with that the least priority.
@@ -275,8 +278,8 @@ func TestCeilings_Table(t *testing.T) {
 		{"both", "0: a2p1 b2p3 | 0: c4p2", []int64{4, 4}, -6, 3},
 		{"what is free needs nobody", "4: a4p5", []int64{4}, -4, 5}, // the least there is: nothing lower to try
 	} {
-		x := &tableDesk(t, test.hosts, test.members...).search.ceilings
-		got := x.lowest(noCeiling(), x.reaches)
+		x := &tableDesk(t, test.hosts, test.members...).search.bounds
+		got := x.lowest(noCeiling(), func(l ceiling) bool { return x.reaches(x.every, &x.kinds[0], l) })
 		require.Equal(t, ceiling{rank: test.rank, priority: test.priority}, got, test.name)
 	}
 }
@@ -370,31 +373,6 @@ func TestRankSum_Table(t *testing.T) {
 		require.Equal(t, test.want, test.a.compare(test.b), "%v and %v", test.a, test.b)
 		require.Equal(t, -test.want, test.b.compare(test.a), "%v and %v", test.b, test.a)
 		require.Equal(t, test.told, test.a.int64())
-	}
-}
-
-// The ways of a host that cannot take its last members are not measured, and those
-// of one with nothing to host are none.
-func TestWays_Measure(t *testing.T) {
-	d := tableDesk(t, "0: a4p1 b4p2 | 1: c1 | 9:", 4, 4)
-	x := &d.search.spread.ways
-	for _, test := range []struct {
-		l    ceiling
-		most []int32
-	}{
-		{noCeiling(), []int32{2, 0, 2}},
-		{ceiling{rank: -8, priority: 1}, []int32{1, 0, 2}},
-		{nobody(), []int32{0, 0, 2}},
-	} {
-		_, room := d.search.ceilings.capacity(test.l)
-		require.True(t, x.measure(test.l, room))
-		require.Equal(t, test.most, x.most)
-		total := int32(0)
-		for h, n := range x.most {
-			require.Equal(t, total, x.programme.first[h])
-			total += n
-		}
-		require.Len(t, x.programme.ways, int(total))
 	}
 }
 

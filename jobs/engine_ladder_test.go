@@ -30,8 +30,8 @@ func TestLadder(t *testing.T) {
 		{"small", "0: a4 | 0: b4p1", []int64{4}, false, "0: a, cost"},
 		{"alike", "0: a4 | 0: b4p1", []int64{4}, true, "0: a, levels"},
 		{"of two sizes", "0: a4 | 0: b6", []int64{4, 6}, true, "0 1: a b, levels"},
-		{"of two sizes, and prices show what sums do not", "0: a4 | 0: b6 | 0: c5", []int64{4, 4, 3}, true, "0 2 1: a b c, levels"},
-		{"of two sizes, and prices show nothing", "hard=1; 0: a4%hard | 0: b4%hard | 0: c2 d2", []int64{4, 3}, true, "0 2: a c d, none"},
+		{"of two sizes, and sums do not show that three are needed", "0: a4 | 0: b6 | 0: c5", []int64{4, 4, 3}, true, "0 1 2: a b c, levels"},
+		{"of two sizes, and a hard budget", "hard=1; 0: a4%hard | 0: b4%hard | 0: c2 d2", []int64{4, 3}, true, "0 2: a c d, none"},
 		{"with a whole job", "0: a4/g2 | 0: b4/g2", []int64{4, 4}, true, "0 1: a b, none"},
 		{"with a bound in the way", "low=4; 0: a4 | 0: b4", []int64{4}, true, "0: a, levels"},
 		{"with headroom", "max=4; 4: A4", []int64{4}, true, "0: A, none"},
@@ -316,7 +316,7 @@ func TestPersuade_Large(t *testing.T) {
 		}
 	}
 	d := tableDesk(t, differentKeys(row), 4, 4)
-	require.False(t, d.search.persuader.small())
+	require.False(t, d.search.fewWays())
 	d.search.asker.predicate = r.accepts(d)
 	require.True(t, d.search.choose())
 	require.Equal(t, []int32{7, 9}, d.search.best.at)

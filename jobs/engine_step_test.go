@@ -146,23 +146,21 @@ func TestPartial_Seats(t *testing.T) {
 func TestOffers_Table(t *testing.T) {
 	for _, test := range []struct {
 		name, hosts string
-		tight       bool
 		want        string
 	}{
-		{"free first, then the cheapest", "0: a4p1 | 0: b4 | 4:", false, "2 by nobody, 1 by b, 0 by a"},
-		{"one host for two", "0: a4 b4 | 0: c4", false, "0 by a, 0 by b, 1 by c"},
-		{"as cheap: in node order", "4: | 4:", false, "0 by nobody, 1 by nobody"},
-		{"as cheap: the tightest", "6: | 4: | 5:", true, "1 by nobody, 2 by nobody, 0 by nobody"},
-		{"in node order, if not told so", "6: | 4: | 5:", false, "0 by nobody, 1 by nobody, 2 by nobody"},
-		{"what one leaves helps the next", "0: a8 | 0: b2 c2", false, "0 by a, 0 by nobody, 1 by b c"},
-		{"the surplus only", "0: a4/g b4/g", false, "0 by a"},
-		{"nobody opted out, if there is a choice", "0: a4! | 0: b2 c2", false, "1 by b c, 0 by a"},
+		{"free first, then the cheapest", "0: a4p1 | 0: b4 | 4:", "2 by nobody, 1 by b, 0 by a"},
+		{"one host for two", "0: a4 b4 | 0: c4", "0 by a, 0 by b, 1 by c"},
+		{"as cheap: in node order", "4: | 4:", "0 by nobody, 1 by nobody"},
+		{"in node order, if not told so", "6: | 4: | 5:", "0 by nobody, 1 by nobody, 2 by nobody"},
+		{"what one leaves helps the next", "0: a8 | 0: b2 c2", "0 by a, 0 by nobody, 1 by b c"},
+		{"the surplus only", "0: a4/g b4/g", "0 by a"},
+		{"nobody opted out, if there is a choice", "0: a4! | 0: b2 c2", "1 by b c, 0 by a"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := tableDesk(t, test.hosts, 4)
-			x := &d.search.grow.offers
+			x := &d.search.grow
 			x.partial.begin()
-			x.ceiling, x.patience, x.tight = noCeiling(), patient, test.tight
+			x.ceiling, x.patience = noCeiling(), patient
 			x.collect(&d.board.kinds[0])
 			var got []string
 			for h := x.cheapest(); h >= 0; h = x.cheapest() {
@@ -176,7 +174,7 @@ func TestOffers_Table(t *testing.T) {
 					x.partial.choose(u)
 				}
 				addTo(d.board.row(x.partial.free, int(h)), resources.Vector{4, 0}, -1)
-				d.search.grow.changed(before, h)
+				x.changed(before, h)
 			}
 			require.Equal(t, test.want, strings.Join(got, ", "))
 		})
@@ -194,7 +192,6 @@ func TestOffers_Refused(t *testing.T) {
 	require.Equal(t, int32(0), x.cheapest())
 	for h, next := range []int32{1, -1} {
 		x.refuse(int32(h))
-		x.refused = append(x.refused, int32(h))
 		require.Equal(t, next, x.cheapest())
 	}
 	x.reconsider()
@@ -206,7 +203,7 @@ func TestOffers_Refused(t *testing.T) {
 // offered by every host that it has a member on.
 func TestOffers_WholeJob(t *testing.T) {
 	d := tableDesk(t, "0: a4/g2 | 0: b4/g2", 4, 4)
-	x := &d.search.grow.offers
+	x := &d.search.grow
 	x.partial.begin()
 	x.ceiling, x.patience = noCeiling(), patient
 	x.collect(&d.board.kinds[0])
@@ -215,7 +212,7 @@ func TestOffers_WholeJob(t *testing.T) {
 	require.Equal(t, "[a b]", d.unitNames(x.unitsOf(h)))
 	x.partial.chooseAll(x.unitsOf(h))
 	x.partial.seat(0, h)
-	d.search.grow.changed(0, h)
+	x.changed(0, h)
 	h = x.cheapest()
 	require.Equal(t, int32(1), h)
 	require.Empty(t, x.unitsOf(h), "b has gone with a")
@@ -226,11 +223,10 @@ func TestOffers_WholeJob(t *testing.T) {
 // Of these 5 are in place of A and B, and so no more than 3 make up for a.
 func TestOffers_OwnLeaf(t *testing.T) {
 	d := tableDesk(t, "any=9; 0: a4 | 0: A3 B2", 4, 4)
-	x := &d.search.grow.offers
+	x := &d.search.grow
 	x.partial.begin()
 	x.ceiling, x.patience = noCeiling(), patient
 	x.collect(&d.board.kinds[0])
-	x.openBlock(0)
 	for h, unit := range []string{"a", "A B"} {
 		x.workOut(int32(h))
 		require.Equal(t, possible, x.list[h].state)
@@ -238,7 +234,7 @@ func TestOffers_OwnLeaf(t *testing.T) {
 	}
 	x.partial.choose(d.unit(t, "a"))
 	x.partial.seat(0, 0)
-	d.search.grow.changed(0, 0)
+	x.changed(0, 0)
 	for _, unit := range []string{"A", "B"} {
 		require.True(t, x.partial.mayGo(d.unit(t, unit)))
 	}
@@ -292,8 +288,8 @@ func TestFinisher_Table(t *testing.T) {
 			s.partial.begin()
 			d.choose(t, test.gone)
 			s.partial.seatAll(test.at)
-			require.True(t, s.finisher.covered())
-			require.Equal(t, test.want != "none", s.finisher.finish())
+			require.True(t, s.partial.covered())
+			require.Equal(t, test.want != "none", s.partial.finish())
 			require.Equal(t, test.want, d.said())
 		})
 	}
@@ -323,7 +319,7 @@ func TestFinisher_Covered(t *testing.T) {
 		d.search.partial.begin()
 		d.choose(t, test.gone)
 		d.search.partial.seatAll([]int32{0})
-		require.Equal(t, test.want, d.search.finisher.covered(), "%s without %s", test.hosts, test.gone)
+		require.Equal(t, test.want, d.search.partial.covered(), "%s without %s", test.hosts, test.gone)
 	}
 }
 
@@ -344,9 +340,9 @@ func TestFinisher_Polish(t *testing.T) {
 		s.partial.begin()
 		d.choose(t, "a")
 		s.partial.seatAll([]int32{0})
-		require.True(t, s.finisher.finish())
+		require.True(t, s.partial.finish())
 		require.Equal(t, "0: a", d.said())
-		s.finisher.polish()
+		s.partial.polish()
 		require.Equal(t, test.want, d.said(), "beside %d others", test.others)
 	}
 }
@@ -357,7 +353,7 @@ func TestFinisher_Redo(t *testing.T) {
 	d := tableDesk(t, "0: a4/g b4/g | 4:", 4, 4)
 	s := &d.search
 	s.best.found = false
-	s.finisher.redo([]int32{0, 1}, []int32{d.unit(t, "[a b]")})
+	s.partial.redo([]int32{0, 1}, []int32{d.unit(t, "[a b]")})
 	require.Equal(t, "0 1: a", d.said())
 }
 
@@ -377,8 +373,8 @@ func TestFinisher_Wanted(t *testing.T) {
 		{"max=4; 2: A4 | 0: b4", []int32{0}, 4}, // the node needs 2 of them
 	} {
 		d := tableDesk(t, test.hosts, slices.Repeat([]int64{4}, len(test.at))...)
-		d.search.finisher.load.set(test.at)
-		require.Equal(t, test.wanted, d.search.finisher.wantedFor()[0], test.hosts)
+		d.search.partial.load.set(test.at)
+		require.Equal(t, test.wanted, d.search.partial.wantedFor()[0], test.hosts)
 	}
 }
 
@@ -408,7 +404,7 @@ func finisherKeeps(t *rapid.T) {
 		return
 	}
 	s.partial.seatAll(s.pack.at)
-	require.True(t, s.finisher.finish())
+	require.True(t, s.partial.finish())
 	require.True(t, lawful(c, s.best.chosen))
 	for _, u := range s.best.chosen {
 		for _, i := range c.tasksOf(u) {

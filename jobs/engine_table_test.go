@@ -119,6 +119,7 @@ func deskOf(t require.TestingT, p *Planner, leaf queue.ID, members []int64) *des
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))
 	d.search.wire(d.board, d.effort, p)
+	d.search.bounds.begin(d.board)
 	d.search.cover.reset()
 	return d
 }
@@ -227,9 +228,6 @@ func TestEngines(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for _, engine := range []string{"complete", "spread", "grow", "clear"} {
 				d := tableDesk(t, test.hosts, test.members...)
-				if engine == "spread" && len(d.board.kinds) > 1 {
-					continue
-				}
 				d.runEngine(engine)
 				want := test.complete
 				if other, ok := test.other[engine]; ok {
@@ -251,9 +249,9 @@ func (d *desk) runEngine(name string) {
 	case "spread":
 		s.spread.spread()
 	case "grow":
-		s.grow.growAll()
+		s.grow.grow()
 	case "clear":
-		s.clear.clear()
+		s.partial.clear()
 	}
 }
 
@@ -261,17 +259,14 @@ func (d *desk) runEngine(name string) {
 // for one, for two, and so on, and of how many hosts it looks at each.
 func TestWays_Table(t *testing.T) {
 	d := tableDesk(t, "1: a1 b2 c2 | 0: d4 | 5:", 2, 2, 2)
-	x := &d.search.spread.ways
-	x.proven = true
-	_, room := d.search.ceilings.capacity(noCeiling())
-	require.True(t, x.measure(noCeiling(), room))
-	require.Equal(t, []int32{3, 2, 2}, x.most, "6, 4 and 5 hold 3, 2 and 2")
-	require.True(t, x.list())
+	x := &d.search.spread
+	require.True(t, x.begin())
+	require.True(t, x.list(noCeiling()))
 	var got []string
-	for _, c := range x.programme.listed {
-		w := x.programme.wayOf(c.host, c.members)
+	for i := range x.ways {
+		w := &x.ways[i]
 		keys := d.search.best.keysOf(nil, x.chosen[w.first:w.last])
-		got = append(got, fmt.Sprintf("%d on %d: %s", c.members, c.host, strings.Join(keys, " ")))
+		got = append(got, fmt.Sprintf("%d on %d: %s", w.state, w.host, strings.Join(keys, " ")))
 	}
 	require.Equal(t, []string{
 		"3 on 0: a b c", // and not 2: of hosts for 2 only the two cheapest matter, 1 and 2
@@ -285,13 +280,14 @@ func TestWays_Table(t *testing.T) {
 
 // What makes room on a host costs at least so many victims as the largest units
 // need, and what the least of them would cost.
-func TestRoomer_Table(t *testing.T) {
+func TestLeast_Table(t *testing.T) {
 	d := tableDesk(t, "1: a1p1 b2p3 c2p2", 3)
 	for _, test := range []struct {
 		members, count int64
 		ok             bool
 	}{{1, 1, true}, {2, 3, true}, {3, 4, false}} {
-		low, ok := d.search.room.least(0, d.board.hosts[0].free, demand{&d.board.kinds[0], test.members})
+		d.search.lacks(membersOf(&d.board.kinds[0], test.members), d.board.hosts[0].free)
+		low, ok := d.board.least(0, d.search.lack)
 		require.Equal(t, test.ok, ok, "%d members", test.members)
 		require.Equal(t, test.count, low.levels[victims.LevelVictims], "%d members", test.members)
 		require.Equal(t, test.count, low.levels[victims.LevelSumPriorities], "%d members of priority 1 at least", test.members)

@@ -175,12 +175,12 @@ func completerStops(t *rapid.T) {
 	}
 }
 
-// The persuader finds the cheapest plan of all that a predicate accepts.
-func TestPersuader_Twin(t *testing.T) { rapid.Check(t, persuaderIsTwin) }
+// With a predicate in the loop the completer finds the cheapest plan of all that a predicate accepts.
+func TestCompleter_Predicate(t *testing.T) { rapid.Check(t, completerObeys) }
 
-func FuzzPersuader(f *testing.F) { f.Fuzz(rapid.MakeFuzz(persuaderIsTwin)) }
+func FuzzCompleter_Predicate(f *testing.F) { f.Fuzz(rapid.MakeFuzz(completerObeys)) }
 
-func persuaderIsTwin(t *rapid.T) {
+func completerObeys(t *rapid.T) {
 	d := drawDesk(t, rapid.Bool().Draw(t, "alike"))
 	s := &d.search
 	if s.pack.fits(coming) {
@@ -197,7 +197,7 @@ func persuaderIsTwin(t *rapid.T) {
 		return accepts(p.Member, d.board.hostAt(p.Node))
 	}
 	s.best.found = false
-	require.True(t, s.persuader.complete(math.MaxInt32))
+	require.True(t, s.all.complete(math.MaxInt32))
 	requireSame(t, bestOfAll(d.board, accepts), &s.best)
 }
 
@@ -235,9 +235,9 @@ func FuzzOffers(f *testing.F) { f.Fuzz(rapid.MakeFuzz(offersAreTwin)) }
 
 func offersAreTwin(t *rapid.T) {
 	d := drawDesk(t, true)
-	c, x := d.board, &d.search.grow.offers
+	c, x := d.board, &d.search.grow
 	x.partial.begin()
-	x.ceiling, x.patience, x.blocks.size = noCeiling(), math.MaxInt, rapid.IntRange(1, 3).Draw(t, "hosts of a block")
+	x.ceiling, x.patience = noCeiling(), math.MaxInt
 	x.collect(&c.kinds[0])
 	h := x.cheapest()
 	var least *sums
@@ -283,10 +283,9 @@ func TestOffers_Impatient(t *testing.T) { rapid.Check(t, offersAreHonest) }
 
 func offersAreHonest(t *rapid.T) {
 	d := drawDesk(t, true)
-	c, x := d.board, &d.search.grow.offers
+	c, x := d.board, &d.search.grow
 	x.partial.begin()
 	x.ceiling, x.patience = noCeiling(), rapid.IntRange(0, 2).Draw(t, "patience")
-	x.blocks.size = rapid.IntRange(1, 3).Draw(t, "hosts of a block")
 	x.collect(&c.kinds[0])
 	any := false
 	for h := range c.hosts {
@@ -309,29 +308,28 @@ func FuzzCeilings(f *testing.F) { f.Fuzz(rapid.MakeFuzz(ceilingsAreTwin)) }
 
 func ceilingsAreTwin(t *rapid.T) {
 	d := drawDesk(t, true)
-	x := &d.search.ceilings
+	x := &d.search.bounds
 	l := noCeiling()
 	l.plain = rapid.Bool().Draw(t, "plain")
-	if !x.reaches(l) {
+	reaches := func(l ceiling) bool { return x.reaches(x.every, &x.kinds[0], l) }
+	if !reaches(l) {
 		return
 	}
-	got := x.lowest(l, x.reaches)
-	require.True(t, x.reaches(got))
+	got := x.lowest(l, reaches)
+	require.True(t, reaches(got))
 	// A rank lower by one, or a priority, does not reach, unless it is lower than
 	// that of every candidate: then nobody is needed.
 	below := got
 	if below.rank > math.MinInt64 && below.rank < math.MaxInt64 {
 		below.rank--
 		below.priority = l.priority
-		least := slices.Min(x.distinct(victims.LevelRank, l))
-		require.True(t, below.rank < least || !x.reaches(below), "%v", got)
+		require.True(t, below.rank < x.ranks[0] || !reaches(below), "%v", got)
 	}
 	below = got
 	if below.priority > math.MinInt64 && below.priority < math.MaxInt64 {
 		below.priority--
 		l.rank = got.rank
-		least := slices.Min(x.distinct(victims.LevelPriority, l))
-		require.True(t, below.priority < least || !x.reaches(below), "%v", got)
+		require.True(t, below.priority < x.priorities[0] || !reaches(below), "%v", got)
 	}
 }
 
@@ -374,7 +372,7 @@ func finisherIsMinimal(t *rapid.T) {
 	if !s.conceivable() || s.pack.fits(coming) {
 		return
 	}
-	for _, engine := range []func(){s.grow.growAll, s.clear.clear} {
+	for _, engine := range []func(){s.grow.grow, s.partial.clear} {
 		s.best.found = false
 		engine()
 		if !s.best.found {
@@ -512,7 +510,7 @@ func TestPartial_BoundsLeft(t *testing.T) {
 		{Room: resources.Limit{Value: resources.Vector{9}, Defined: 1}},
 	}}
 	c.rooms = &rooms
-	x := partial{jobCase: c}
+	x := partial{search: &search{jobCase: c}}
 	for range 2 { // the second time in used memory
 		x.beginBounds()
 		for i, b := range x.boundsLeft() {

@@ -1,8 +1,11 @@
 package jobs
 
 import (
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -90,6 +93,9 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	dst.reset(&d.jobCase)
 	d.decide(dst)
 	d.verify(dst)
+	if dst.Outcome == victims.Refused {
+		d.help(&dst.Refusal)
+	}
 	return nil
 }
 
@@ -117,7 +123,11 @@ func (dst *Decision) reset(c *jobCase) {
 
 // cleared returns the zero refusal, with the memory that this one had.
 func (r *Refusal) cleared() Refusal {
-	return Refusal{Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0]}
+	h := &r.Help
+	return Refusal{
+		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
+		Help: victims.Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]},
+	}
 }
 
 // A decision is one decision in the making, and the memory for the next: the
@@ -170,4 +180,308 @@ func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 	d.search.asker.jobCase = &d.jobCase
 	d.further.jobCase, d.further.asker, d.load.jobCase = &d.jobCase, &d.search.asker, &d.jobCase
 	return nil
+}
+
+// decide answers a job. (DESIGN.md, Jobs.)
+func (d *decision) decide(dst *Decision) {
+	// Cheap questions come first, and those that cannot change with victims before
+	// those that can. Candidates are gathered only for a job that may have some.
+	d.place()
+	if d.leaving || !d.couldStart() {
+		d.refused(dst, InFlight)
+		return
+	}
+	if !d.domains.settle(&d.jobCase) {
+		d.refused(dst, NoDomain)
+		return
+	}
+	if d.room(dst) {
+		return
+	}
+	if d.p.Trigger == ByGuarantee {
+		d.byGuarantee(dst)
+		return
+	}
+	// A job that its quota forbids anyway is told so before all else: somebody can act on
+	// that.
+	if d.gate.read(coming); d.quotaForbids(dst) {
+		return
+	}
+	if d.job.MayNot {
+		d.refused(dst, MayNotPreempt)
+		return
+	}
+	if !d.try(dst, byPriority) {
+		d.unplanned(dst, byPriority)
+	}
+}
+
+// atGate states what all required members without a place have to say at the gate in
+// front of preemption: a job is an ask with many members.
+func (d *decision) atGate() *trigger.Case {
+	g, job := &d.entry, d.job
+	// Before the last member, the largest, there are all the others.
+	d.before = resources.Copy(d.before, d.rem)
+	for t := range d.before {
+		most := int64(0)
+		for _, i := range d.unplaced {
+			most = max(most, job.Members[i].Size.At(t))
+		}
+		d.before[t] -= most
+	}
+	*g = trigger.Case{
+		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.MayNot,
+		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.Interval, Now: d.now,
+	}
+	return g
+}
+
+// byGuarantee answers a job that has no room as an ask is answered: by tasks outside of
+// its leaf, else with the option of the own leaf, else by a refusal.
+func (d *decision) byGuarantee(dst *Decision) {
+	gate := d.atGate()
+	needy, law4 := gate.Law4()
+	d.rules.needy, d.rules.lawful = needy, law4.Obstacle == 0
+	a := gate.Ask()
+	if a.Obstacle != 0 {
+		d.refused(dst, reasonOf[a.Obstacle])
+		dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.RetryAt = a.Queue, a.Type, a.RetryAt
+	} else if d.try(dst, outsideLeaf) {
+		return
+	}
+	first := outsideLeaf
+	if d.mayTakeOwn(dst.Refusal.Reason) {
+		second := &d.second
+		second.Refusal = second.Refusal.cleared()
+		if d.try(second, withOwnLeaf) {
+			dst.Refusal = dst.Refusal.cleared()
+			d.planned(dst)
+			return
+		}
+		if d.others() {
+			// What the second stage says is what a caller can act on. What kept the first one
+			// from looking further is told beside it.
+			also := dst.Refusal
+			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
+			switch also.Reason {
+			case OverMax, NotGuaranteed, OverGuarantee, HeadroomInside:
+				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
+			}
+			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
+			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven
+		}
+	}
+	d.unplanned(dst, first)
+}
+
+// try looks for a plan with the candidates of a stage, and reports whether there is one,
+// which it leaves as the best. Else it refuses.
+func (d *decision) try(dst *Decision, s stage) bool {
+	d.rules.stage = s
+	switch {
+	case !d.prepare(len(d.unplaced)):
+		d.refused(dst, NothingInReach)
+	case d.quotaForbids(dst):
+	case d.choose():
+		if s != withOwnLeaf {
+			d.planned(dst)
+		}
+		return true
+	default:
+		d.lacks(dst)
+	}
+	return false
+}
+
+// mayTakeOwn reports whether the option of the own leaf has a say after a refusal.
+// (DESIGN.md, The own leaf.)
+func (d *decision) mayTakeOwn(r Reason) bool {
+	switch r {
+	case MayNotPreempt, TooEarly, TooSoon, InFlight:
+		return false
+	}
+	return d.p.OwnLeaf != victims.OwnNever
+}
+
+// others reports whether the own leaf has tasks that are not of the job's application:
+// those that the second stage counts.
+func (d *decision) others() bool {
+	for id := range d.c.TasksIn(d.job.Queue) {
+		if t := d.c.TaskView(id); t.State != victims.Granted && t.Application != d.job.Application {
+			return true
+		}
+	}
+	return false
+}
+
+// room decides without victims if that is possible: nothing that runs may be
+// stopped for a job that has room.
+func (d *decision) room(dst *Decision) bool {
+	pack := &d.pack
+	m := present
+	// To fit now is better than to wait, even if waiting would allow earlier nodes.
+	switch {
+	case pack.fits(present):
+		dst.Outcome = victims.Fits
+	// What is leaving goes in any case, so waiting for it costs nobody
+	// anything.
+	case pack.fits(coming):
+		dst.Outcome = victims.Waits
+		m = coming
+	default:
+		return false
+	}
+	dst.Plan.Placements = d.placements(dst.Plan.Placements, pack.at)
+	// Nobody goes, so no plan is cheaper in the levels. Which nodes members get is
+	// part of the cost, and that is least if this is the first way of all.
+	dst.Plan.Proof = victims.ProofLevels
+	if pack.first {
+		dst.Plan.Proof = victims.ProofCost
+	}
+	d.further.place(&dst.Plan, m)
+	return true
+}
+
+// couldStart reports whether the members that hold a grant have room at present,
+// while what is leaving is still there: on their nodes, under the maxima of their
+// path, and in its quotas. With their grants taken off they ask anew.
+func (d *decision) couldStart() bool {
+	if len(d.held) == 0 {
+		return true
+	}
+	d.gate.read(present)
+	d.heldSum = rows.Zeros(d.heldSum, d.types)
+	for _, id := range d.held {
+		t := d.c.TaskView(id)
+		d.short = d.c.Free(d.short, t.Node)
+		for i, v := range t.Size {
+			// Free space has the grants taken off. If it is negative, somebody
+			// who is leaving is still there.
+			if v > 0 && d.short[i] < 0 {
+				return false
+			}
+		}
+		d.heldSum = resources.Add(d.heldSum, d.heldSum, t.Size)
+		d.gate.ledger.Remove(&t)
+	}
+	// The max counts the grants already, and the quotas had them taken off: so the
+	// one is asked about nothing more, and the other about all of them.
+	if !d.gate.underMaxima(resources.Positive(d.heldSum), nil, present) {
+		return false // usage has the grants
+	}
+	return d.gate.admits(Claim{Rem: d.heldSum, NonPreemptible: d.job.NonPreemptible})
+}
+
+// quotaForbids refuses a job whose quotas do not let it have victims.
+func (d *decision) quotaForbids(dst *Decision) bool {
+	// On coming amounts, for preemption could do nothing about what is leaving
+	// already. DESIGN.md, Jobs: laws.
+	if !d.gate.mayPreempt(d.claim()) {
+		reason := QuotaMax
+		if d.job.NonPreemptible {
+			reason = QuotaMin
+		}
+		d.refused(dst, reason)
+		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
+		return true
+	}
+	return false
+}
+
+// planned sets dst to the best plan.
+func (d *decision) planned(dst *Decision) {
+	dst.Outcome = victims.Preempts
+	// The best plan is kept in rows of the case. Here it becomes names, for the
+	// case is overwritten by the next decision.
+	p, best := &dst.Plan, &d.best
+	p.Version = d.c.Version()
+	p.Placements = d.placements(p.Placements, best.at)
+	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
+	p.Cost.NodeRank = best.rank.int64()
+	// What each host lacks depends on who is placed there, and says what a
+	// victim is for.
+	d.load.set(best.at)
+	for _, u := range best.units {
+		for _, i := range d.tasksOf(u) {
+			p.Victims = append(p.Victims, d.victim(u, i))
+		}
+	}
+	// One block for all sizes: if it grows and moves, victims before keep views of
+	// the old memory, which has the same amounts.
+	for i := range p.Victims { // copies, for the cluster may change
+		from := len(p.sizes)
+		p.sizes = append(p.sizes, d.c.TaskView(p.Victims[i].Task).Size...)
+		p.Victims[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
+	}
+	// By key, so that the text of a plan does not depend on rows.
+	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+	for i := range p.Victims {
+		p.OwnLeaf = p.OwnLeaf || d.c.TaskView(p.Victims[i].Task).Queue == d.job.Queue
+	}
+	d.further.place(p, coming)
+}
+
+// victim returns candidate i, which goes with unit u, as a victim.
+func (d *decision) victim(u, i int32) Victim {
+	c := &d.cands[i]
+	// A victim serves a need if it has some of a type that is short.
+	size := resources.Positive(c.size)
+	t := d.c.TaskView(c.id)
+	v := Victim{
+		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), Place: d.c.NodeName(t.Node),
+		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
+		Rank: c.levels[victims.LevelRank], Job: t.Job, Whole: d.units[u].whole,
+	}
+	d.short = rows.Zeros(d.short, d.types)
+	if c.host >= 0 && d.load.short(d.short, c.host) {
+		v.ForNode = resources.Positive(d.short)&size != 0
+	}
+	// Its level is the lowest queue of the path above it. It makes headroom
+	// there and at every queue above.
+	for n := c.leaf.level; n < int32(len(d.needs.queues)); n++ {
+		v.ForHeadroom = v.ForHeadroom || d.needs.headroom[n]&size != 0
+		v.ForQuota = v.ForQuota || d.needs.quota[n]&size != 0
+	}
+	return v
+}
+
+// verify has the auditor look at a plan, from scratch. What does not pass is
+// withheld.
+func (d *decision) verify(dst *Decision) {
+	if dst.Outcome == victims.Refused {
+		return
+	}
+	// The auditor is the planner's own, so that its memory is warm, but it is told
+	// everything anew: nothing of the decision reaches it except the plan, and the
+	// answers of a filter that must not be asked twice.
+	p := d.p
+	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
+	p.auditor.Trigger, p.auditor.StrictPriority, p.auditor.Interval = p.Trigger, p.StrictPriority, p.Interval
+	p.auditor.OwnLeaf, p.auditor.trusts = p.OwnLeaf, true
+	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
+	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
+	if len(p.found) > 0 {
+		// A plan that breaks a law must not reach anybody, not even beside a
+		// refusal.
+		dst.Plan.Placements, dst.Plan.Victims = dst.Plan.Placements[:0], dst.Plan.Victims[:0]
+		d.refused(dst, Unlawful)
+		dst.Refusal.Proven = false
+	}
+}
+
+// remembered returns the caller's filter with its answers to this decision, so
+// that nobody is asked twice; nil without a filter.
+func (d *decision) remembered() func(*Job, int, victims.NodeID) bool {
+	// A nil filter lets everybody run everywhere, and the auditor knows that.
+	if d.filter.caller == nil {
+		return nil
+	}
+	if d.answersOf != d { // once per planner, and again if that was copied
+		d.answersOf = d
+		d.answers = func(_ *Job, class int, node victims.NodeID) bool {
+			h := d.hostAt(node)
+			return h >= 0 && d.lets(d.filter.find(class), h)
+		}
+	}
+	return d.answers
 }

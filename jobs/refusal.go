@@ -6,6 +6,7 @@ import (
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A Reason says why there is no plan. Its String is a stable word.
@@ -137,11 +138,9 @@ func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
 // and changes nothing.
 func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
-// A Refusal says why there is no plan for a job. Time may change the answer as
-// RetryAt says. Of what else may, it has what is missing: the Breaches of formulas, the rules that
-// keep candidates, the domain that came closest. A plan for a job may use all nodes and queues at
-// once, so that any change of the cluster may help: ask again after each round in which something
-// has changed.
+// A Refusal says why there is no plan for a job, what is missing (the Breaches of formulas, the
+// rules that keep candidates, the domain that came closest), and what could change the answer.
+// Time may as RetryAt says, and Help says what else.
 type Refusal struct {
 	Reason Reason
 	// Queue and Type say what the reason is about, of OverMax, OverGuarantee and
@@ -179,6 +178,10 @@ type Refusal struct {
 	// at which, all else equal, there is a plan because exemptions have ended. It is zero
 	// if time does not help.
 	RetryAt time.Time
+	// Help says what else has to happen before the answer can change. A plan for a job may
+	// use all nodes and queues at once. So once victims were looked for, it is anything; and
+	// before that it is what lets the job look for them, or have room.
+	Help victims.Help
 	// Proven is set if no plan exists; else none was found within the budget. Steps
 	// are the elementary steps of the searches; see Planner.Budget.
 	Proven bool

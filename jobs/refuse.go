@@ -5,6 +5,7 @@ import (
 	"sort"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -131,7 +132,7 @@ func (d *decision) ruleFor(i int32) Rule {
 		return RuleGang
 	case !d.mayHelp(c):
 		return RuleNotHelping
-	case !d.usable[i]:
+	case !d.grades[i].usable:
 		return d.ruleOfSums(c)
 	}
 	return 0
@@ -190,4 +191,129 @@ func (d *decision) retryAt(s stage) time.Time {
 		return time.Time{}
 	}
 	return d.ends[first]
+}
+
+// closestDomain notes the domain that has room for the most members with
+// everybody gone who could; of equals the first. Members are placed one by one, the
+// largest first, each on the first host with room.
+func (d *decision) closestDomain(r *Refusal) {
+	if d.job.Domain == 0 {
+		return
+	}
+	best, most := int32(-1), -1
+	d.domains.each(func(row int32) bool {
+		// More, and not as many: of equals the first stays.
+		if n := d.roomIn(row, nil); n > most {
+			best, most = row, n
+		}
+		return false
+	})
+	if best < 0 {
+		return
+	}
+	names, _ := d.domains.namesOf(&d.jobCase, d.domains.list[best].node)
+	r.Domain = append(r.Domain[:0], names...)
+	r.DomainLacks = rows.Zeros(r.DomainLacks, d.types)
+	r.DomainRoom = d.roomIn(best, r.DomainLacks)
+}
+
+// roomIn counts the members that find room in a domain, and adds the sizes of
+// the others to lacks unless that is nil.
+func (d *decision) roomIn(row int32, lacks resources.Vector) (members int) {
+	hosts := d.domains.hostsOf(row)
+	d.space = d.space[:0]
+	for _, h := range hosts {
+		d.space = append(d.space, d.hosts[h].all...)
+	}
+	for _, m := range d.sorted {
+		k := d.kindAt(m)
+		found := false
+		for n, h := range hosts {
+			left := d.row(d.space, n)
+			if found = k.roomFor(left) && d.takes(h, k); found {
+				resources.Sub(left, left, k.size)
+				members++
+				break
+			}
+		}
+		if !found && lacks != nil {
+			resources.Add(lacks, lacks, k.size)
+		}
+	}
+	return members
+}
+
+// countGuaranteed moves candidates that no rule keeps by itself to the count of
+// [RuleGuarantee], if law 2 is what refuses the job: with all of them gone there
+// is room for every member, but some queue can't give all of its own. It is
+// those below such a queue, in a type that it would lose too much of.
+//
+// Each of them may go alone. That not all of them may is what a caller has to
+// know, and no order of taking them says it better.
+func (d *decision) countGuaranteed(r *Refusal) {
+	d.free = d.free[:0]
+	for i := range d.cands {
+		if d.ruleFor(int32(i)) == 0 {
+			d.free = append(d.free, int32(i))
+		}
+	}
+	if !d.roomWithout(d.free) {
+		return
+	}
+	// All of them are taken out of the rooms at once. What ends below zero is a
+	// queue that cannot give so much, and whoever it would lose is counted.
+	d.leaveRooms(d.free, -1)
+	for _, i := range d.free {
+		if d.lostTooMuch(&d.cands[i]) {
+			r.Counts[RuleGuarantee]++
+			r.Candidates--
+		}
+	}
+	d.leaveRooms(d.free, +1)
+}
+
+// lostTooMuch reports whether a queue above a candidate ends below its
+// guarantee, by what is left in its room, in a type that the candidate has.
+func (d *decision) lostTooMuch(c *candidate) bool {
+	for _, rows := range [...][]int32{c.leaf.bounds, c.leaf.erodes} {
+		for _, b := range rows {
+			bound := &d.rooms.Bounds[b]
+			for t := range (bound.Room.Defined & resources.Positive(c.size)).All() {
+				if bound.Room.Value.At(t)+max(bound.Extra.At(t), 0) < 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// roomWithout reports whether all members fit with some candidates gone, whatever
+// guarantees say. A search that takes too long for an answer says no.
+func (d *decision) roomWithout(gone []int32) bool {
+	d.space, d.lack = d.space[:0], d.lack[:0]
+	for h := range d.hosts {
+		d.space = append(d.space, d.hosts[h].free...)
+	}
+	for _, short := range d.needs.short {
+		d.lack = append(d.lack, short...)
+	}
+	for _, i := range gone {
+		c := &d.cands[i]
+		if c.host >= 0 {
+			addTo(d.row(d.space, int(c.host)), c.size, +1)
+		}
+		d.needs.cut(d.lack, c, -1)
+	}
+	for _, lack := range d.lack {
+		if lack > 0 {
+			return false
+		}
+	}
+	asker := &d.search.asker
+	picky := asker.picky
+	asker.picky = false // amounts alone are asked about
+	fits := d.pack.packInto(d.space, nil)
+	asker.picky = picky
+	return fits
 }

@@ -1,12 +1,20 @@
 package jobs
 
 import (
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // A search finds the best plan for a case. Its engines are tried in the order of
-// [search.run]; each offers what it finds to best.
+// [search.run]; each offers what it finds to best. All of them know the search, and so
+// the case and the parts that they share.
 type search struct {
 	*jobCase
 	*effort
@@ -15,28 +23,35 @@ type search struct {
 	quick bool // small cases are treated like large ones; for tests
 
 	// What engines share.
-	cover    coverer
-	room     roomer
-	ceilings ceilings
-	pool     pooler
-	partial  partial
-	finisher finisher
+	cover   coverer
+	bounds  bounder
+	partial partial
+	load    load             // of nobody, for conceivable
+	lack    resources.Vector // what lacks found
+	sum     resources.Vector // scratch of conceivableBelow
 
 	// The engines.
-	pack      packer
-	spread    spreader
-	grow      grower
-	stow      stower
-	clear     clearer
-	all       completer
-	persuader persuader
+	pack   packer
+	spread spreader
+	fill   filler
+	grow   grower
+	all    completer
 
-	load   load             // of nobody, for conceivable
-	sum    resources.Vector // scratch of conceivableBelow
-	proven bool             // no plan is cheaper, or there is none
+	proven bool // no plan is cheaper, or there is none
 	// How far the cost of the plan is proven least. It is ProofCost without a
 	// plan if there is proven to be none.
 	proof victims.Proof
+}
+
+// wire tells a search what it is about, and its parts whose they are.
+func (s *search) wire(c *jobCase, e *effort, p *Planner) {
+	s.jobCase, s.effort, s.quick = c, e, p.quick
+	s.best.jobCase, s.load.jobCase, s.cover.jobCase, s.cover.effort = c, c, c, e
+	s.asker.jobCase, s.asker.predicate = c, p.Predicate
+	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
+	s.partial.search, s.partial.load.jobCase = s, c
+	s.all.search, s.all.load.jobCase = s, c
+	s.spread.search, s.fill.search, s.grow.search = s, s, s
 }
 
 // choose leaves the best plan that it finds for the members of todo in s.best,
@@ -45,12 +60,12 @@ func (s *search) choose() bool {
 	s.best.found, s.asker.picky, s.effort.found = false, false, false
 	s.asker.moment = victims.Coming
 	s.proven, s.proof = true, victims.NoProof
+	s.bounds.begin(s.jobCase)
 	if !s.conceivable() {
 		return false // proven: with everybody gone there is no room
 	}
 	refusals := s.asker.refusals
 	s.cover.reset()
-	s.pool.begin()
 	s.run()
 	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
 		return true
@@ -58,24 +73,26 @@ func (s *search) choose() bool {
 	if s.asker.refusals == refusals {
 		return false
 	}
-	return s.persuade()
+	return s.choosePicky()
 }
+
+// mostGrown is how many members times hosts there may be for plans to grow if there is
+// one that fills host by host below the lowest ceiling.
+const mostGrown = 1 << 20
 
 // run leaves the best plan that it finds in s.best, whatever the predicate says
 // of it. This is the ladder of engines:
 //
 //  1. A small case is searched completely: proof of the cost.
-//  2. Members that are alike are spread out by a dynamic programme, which is
+//  2. Members that are alike, or few, are spread out by a dynamic programme, which is
 //     exact if nothing but nodes decides: proof of the levels.
-//  3. Members of several sizes are stowed host by host below the lowest ceiling of
-//     rank and priority that sums do not rule out. Often prices show that no fewer
-//     victims do: proof of the levels.
+//  3. Members of several sizes fill host by host, below the lowest ceiling of
+//     rank and priority that sums do not rule out.
 //  4. Plans grow member by member in several orders, below the lowest ceiling for
-//     which that works, and members are stowed below that of the best one.
+//     which that works, and members fill hosts below that of the best one.
 //  5. If none came about, everybody goes who may, and comes back if not needed.
 //  6. If the case is not too large, the cost of what was found makes a complete
 //     search short. If nothing was found, it goes as far as its steps do.
-//  7. If sums or prices show that no plan has lower levels: proof of these.
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
@@ -89,28 +106,40 @@ func (s *search) run() {
 			return
 		}
 	}
-	// Only members of one kind are interchangeable, so that their number on each
-	// host is all that matters.
-	if len(s.kinds) == 1 {
-		if s.spread.spread() {
-			s.proof = victims.ProofLevels
-		}
-		if s.settled() {
-			return
+	if s.spread.spread() {
+		s.proof = victims.ProofLevels
+		if s.stepsLeft() > 0 && len(s.kinds) > 1 && s.all.complete(pace) {
+			s.proven, s.proof = true, victims.ProofCost
 		}
 	}
-	if s.stowProven() {
-		s.proof = victims.ProofLevels
+	if s.settled() {
 		return
+	}
+	floor := nobody()
+	if len(s.kinds) > 1 && !s.eager {
+		l := noCeiling()
+		l.plain = true
+		if s.bounds.mayDo(l) {
+			floor = s.bounds.lowest(l, s.bounds.mayDo)
+			s.fill.fill(floor)
+		}
 	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
-	s.grow.growAll()
-	if s.best.found && !s.eager && len(s.kinds) > 1 {
-		s.stow.stow(below(&s.best.levels))
+	atFloor := s.best.found && !s.needs.open() && s.best.levels[victims.LevelOverrun] == 0 && below(&s.best.levels) == floor
+	switch {
+	case atFloor && len(s.todo)*len(s.hosts) > mostGrown:
+		// Such a plan is good enough.
+	case atFloor:
+		s.grow.growAt(floor) // no plan is below it
+	default:
+		s.grow.grow()
+		if s.best.found && !s.eager && len(s.kinds) > 1 {
+			s.fill.fill(below(&s.best.levels))
+		}
 	}
 	if !s.best.found {
-		s.clear.clear()
+		s.partial.clear()
 	}
 	if !s.eager || !s.best.found {
 		s.prove()
@@ -129,26 +158,8 @@ func (s *search) prove() {
 		return
 	}
 	if s.best.found && s.wholes > 0 {
-		s.finisher.redo(s.best.at, s.best.chosen)
+		s.partial.redo(s.best.at, s.best.chosen)
 	}
-	if s.best.found && s.pool.proves(&s.best) {
-		s.proof = victims.ProofLevels
-	}
-}
-
-// stowProven offers a plan below the lowest ceiling that sums do not rule out, if
-// there is a chance to prove that it has the least levels, and reports whether that
-// is so.
-func (s *search) stowProven() bool {
-	if len(s.kinds) == 1 || s.eager || !s.quick && s.within(medium) {
-		return false // others do as well, or prove more
-	}
-	l, ok := s.pool.lowest()
-	if !ok {
-		return false
-	}
-	s.stow.stow(l)
-	return s.best.found && s.pool.proves(&s.best)
 }
 
 // settled reports whether there is nothing more to look for: what was found is
@@ -177,30 +188,49 @@ func (s *search) stepsLeft() int {
 	return pace * few / max(few, len(s.hosts)+len(s.units))
 }
 
-// persuade looks for a plan that the predicate accepts, after it has refused the
-// best one.
-func (s *search) persuade() bool {
+// choosePicky looks for a plan that the predicate accepts, after it has refused the
+// best one: with the predicate in the loop.
+func (s *search) choosePicky() bool {
 	s.best.found = false
 	s.asker.picky = true
 	s.proven, s.proof = false, victims.NoProof
-	if s.persuader.small() {
-		s.completePicky(4 * pace)
-		return s.best.found
+	steps := 4 * pace
+	if !s.fewWays() {
+		s.grow.growPatiently()
+		if !s.best.found {
+			s.partial.clear()
+		}
+		if steps = s.stepsLeft(); s.best.found {
+			steps = 0
+		}
 	}
-	s.grow.growPatiently()
-	if !s.best.found {
-		s.clear.clear()
-	}
-	if steps := s.stepsLeft(); !s.best.found && steps > 0 {
-		s.completePicky(steps)
+	if steps > 0 && s.all.complete(steps) {
+		s.proven, s.proof = true, victims.ProofCost
 	}
 	return s.best.found
 }
 
-// completePicky searches completely with the predicate in the loop.
-func (s *search) completePicky(steps int) {
-	if s.persuader.complete(steps) {
-		s.proven, s.proof = true, victims.ProofCost
+// fewWays reports whether all ways to place the members can be looked at if each of
+// them is told from the others. In the towns of BenchmarkTowns an eighth of as many
+// leads to the same plans and proofs.
+func (s *search) fewWays() bool {
+	const most = 1 << 14
+	ways := 1
+	for range s.todo {
+		if ways *= max(len(s.hosts), 1); ways > most {
+			return false
+		}
+	}
+	return true
+}
+
+// lacks sets s.lack to what is wanted beyond what is free.
+func (s *search) lacks(want, free resources.Vector) {
+	s.lack = rows.Zeros(s.lack, s.types)
+	for t, v := range want {
+		if v > 0 {
+			s.lack[t] = max(v-free[t], 0)
+		}
 	}
 }
 
@@ -217,7 +247,7 @@ func (s *search) conceivable() bool {
 			return false
 		}
 	}
-	return len(s.kinds) != 1 || s.ceilings.reaches(noCeiling())
+	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
 }
 
 // conceivableBelow is conceivable for the queues that are short.
@@ -225,7 +255,7 @@ func (s *search) conceivableBelow() bool {
 	for n, short := range s.needs.short {
 		s.sum = resources.Copy(s.sum, short)
 		for i := range s.cands {
-			if c := &s.cands[i]; s.usable[i] && int(c.leaf.level) <= n {
+			if c := &s.cands[i]; s.grades[i].usable && int(c.leaf.level) <= n {
 				s.sum = resources.Sub(s.sum, s.sum, c.size)
 			}
 		}
@@ -243,5 +273,217 @@ func (s *search) conceivableFor(k *kind) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// An incumbent is the best plan so far. Every engine offers what it finds.
+type incumbent struct {
+	*jobCase
+	found  bool
+	cost   victims.Cost
+	levels cover.Levels
+	rank   rankSum  // of the members' nodes
+	at     []int32  // the host of each member of todo
+	chosen []int32  // units that go
+	keys   []string // of the victims, sorted
+
+	rival []string // scratch: the keys of what is offered
+	sum   resources.Vector
+	used  []int64
+}
+
+// offer makes a plan the best if it costs less, or as much and comes first: by
+// the sum of the ranks of the members' nodes, then by these nodes in the order
+// of members, which take the place of the one node in the cost, then by the keys
+// of the victims.
+func (b *incumbent) offer(at, units []int32, total *cover.Total) {
+	cost, rank := victims.CostOf(total), b.rankOf(at)
+	// The order is total, so which plan is the best does not depend on the order in
+	// which engines offer. Keys are last and dearest to compare: they are only
+	// collected if all else is equal, or the plan is kept.
+	if b.found {
+		c := cost.Compare(&b.cost)
+		if c == 0 {
+			c = rank.compare(b.rank)
+		}
+		if c == 0 {
+			c = slices.Compare(at, b.at)
+		}
+		if c > 0 {
+			return
+		}
+		if b.rival = b.keysOf(b.rival[:0], units); c == 0 && slices.Compare(b.rival, b.keys) >= 0 {
+			return
+		}
+	}
+	b.found, b.cost, b.levels, b.rank = true, cost, total.Levels, rank
+	b.at = append(b.at[:0], at...)
+	b.chosen = append(b.chosen[:0], units...)
+	b.keys = b.keysOf(b.keys[:0], b.chosen)
+}
+
+// rankOf returns the sum of the ranks of some hosts.
+func (b *incumbent) rankOf(at []int32) (sum rankSum) {
+	for _, h := range at {
+		sum = sum.plus(b.hosts[h].rank, 1)
+	}
+	return sum
+}
+
+// keysOf appends the sorted keys of the tasks of some units.
+func (b *incumbent) keysOf(dst []string, units []int32) []string {
+	for _, u := range units {
+		for _, i := range b.tasksOf(u) {
+			dst = append(dst, b.cands[i].key)
+		}
+	}
+	slices.SortFunc(dst, strings.Compare)
+	return dst
+}
+
+// totalOf returns what units cost that free something to some purpose; see
+// [cover.Problem].
+func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover.Total) {
+	b.sum = rows.Zeros(b.sum, b.types)
+	for n, u := range units {
+		unit := &b.units[u].Unit
+		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
+		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
+		b.sum = resources.Add(b.sum, b.sum, unit.Size)
+	}
+	// Overrun is no sum over units: two that take one each of a budget with one
+	// left overrun it together, and neither does alone.
+	total.Levels[victims.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
+	total.Units = len(units)
+	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
+	return total
+}
+
+// usedBy returns what units take of every soft budget. It is good until the next
+// call.
+func (b *incumbent) usedBy(units []int32) []int64 {
+	b.used = rows.Zeros(b.used, len(b.budgets.soft))
+	for _, u := range units {
+		for _, use := range b.units[u].Uses {
+			b.used[use.Budget] += use.Count
+		}
+	}
+	return b.used
+}
+
+// An effort is how hard a decision tries: what is left of its budget of
+// elementary steps, and whether any plan will do. The engines of a decision share
+// one.
+type effort struct {
+	most        int64 // the whole budget
+	cover.Meter       // what is left of it
+	found       bool  // there is some plan for the members at hand
+	// Any plan will do. A refusal asks which members could be placed and when all
+	// could, and for that it matters only whether there is a plan.
+	eager bool
+}
+
+// pace is how many choices a single search may make, and smallPace one of many
+// searches. They keep one hard host from taking what is left of the budget from
+// all the others. In BenchmarkTowns half of pace saves up to 47 % of the steps in
+// clusters of few nodes, and leaves one cost of 144 unproven; twice takes up to 1.9
+// times as many and proves no more. Half of smallPace saves up to 13 %, twice takes
+// up to 11 % more, and no answer is another.
+const pace, smallPace = 1 << 16, 1 << 12
+
+// begin gives a decision about so many members its budget.
+func (e *effort) begin(p *Planner, members int) {
+	*e = effort{most: p.Budget}
+	if e.most <= 0 {
+		hi, lo := bits.Mul64(uint64(victims.DefaultBudget(p.Cluster)), uint64(max(members, 1)))
+		if e.most = int64(lo); hi > 0 || e.most < 0 {
+			e.most = math.MaxInt64
+		}
+	}
+	e.Left = e.most
+}
+
+// spend takes elementary steps off the budget.
+func (e *effort) spend(steps int) { e.Left -= int64(steps) }
+
+// steps returns the elementary steps that were taken.
+func (e *effort) steps() int64 { return e.most - e.Left }
+
+// exhausted reports whether the budget is spent, so that only what must be done is
+// done. Until there is a plan a decision may take as much again, or a million steps,
+// for a plan is better than none.
+func (e *effort) exhausted() bool {
+	return e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
+}
+
+// An asker asks the caller's predicate. Without one it accepts everything.
+//
+// A search first does without it and asks about its best plan only. What the
+// predicate refuses then puts it into the loop, so that it is asked as rarely
+// as can be.
+type asker struct {
+	*jobCase
+	predicate func(p *Placing) bool
+	picky     bool // the predicate is in the loop
+	refusals  int  // how often it has refused
+	moment    victims.Moment
+	placing   Placing
+}
+
+// asks reports whether the predicate is in the loop. It is while members are
+// placed without victims, and after it has refused the best plan.
+func (a *asker) asks() bool { return a.predicate != nil && a.picky }
+
+// accepts asks about the last of the members that are placed, with the tasks of
+// some units gone.
+func (a *asker) accepts(at []int32, units []int32) bool {
+	if a.predicate == nil {
+		return true
+	}
+	p := &a.placing
+	p.Victims = p.Victims[:0]
+	for _, u := range units {
+		for _, i := range a.tasksOf(u) {
+			p.Victims = append(p.Victims, a.cands[i].id)
+		}
+	}
+	return a.acceptsLast(at)
+}
+
+// acceptsAll asks about every member in turn.
+func (a *asker) acceptsAll(at []int32, units []int32) bool {
+	for i := range at {
+		if !a.accepts(at[:i+1], units) {
+			return false
+		}
+	}
+	return true
+}
+
+// conceives asks about the last of the members that are placed, with everybody
+// gone that could go: what the predicate refuses then, it refuses always.
+func (a *asker) conceives(at []int32) bool {
+	p := &a.placing
+	p.Victims = p.Victims[:0]
+	for i := range a.cands {
+		if a.grades[i].usable {
+			p.Victims = append(p.Victims, a.cands[i].id)
+		}
+	}
+	return a.acceptsLast(at)
+}
+
+// acceptsLast asks about the last member, with the victims as they are stated.
+func (a *asker) acceptsLast(at []int32) bool {
+	p := &a.placing
+	p.Before = a.placements(p.Before[:0], at)
+	// The last is asked about, and those before it are told.
+	last := len(at) - 1
+	p.Job, p.Member, p.Node, p.Moment = a.job, a.todo[last], p.Before[last].Node, a.moment
+	p.Before = p.Before[:last]
+	if a.predicate(p) {
+		return true
+	}
+	a.refusals++
 	return false
 }

@@ -6,71 +6,103 @@ import (
 	"github.com/go-preempt/preempt/internal/rows"
 )
 
-// A trial is one way to place the members in the making, with what it costs so
-// far, for searches that look at all ways.
-type trial struct {
-	*jobCase
-	*effort
-	cover *coverer
-	best  *incumbent
-	load  load
+// A completer searches all ways to place the members, by branch and bound: a
+// branch ends if what its members need costs more than the best plan already.
+//
+// Members of a kind are placed in their order on hosts in node order: other ways
+// differ only in which of them is where, and come later. With a predicate in the loop
+// members are placed in the order of the job, for it may tell apart what is alike.
+type completer struct {
+	*search
+	load load
 
-	at     []int32 // the host of each member of todo
-	used   []int32 // hosts with members, in the order of their first
-	count  []int32 // members of each host; it is in used if this is not 0
-	taken  int     // steps, those of covering problems included
-	most   int     // steps that it may take
-	proven bool    // nothing was cut short
-	chosen []int32 // scratch: units
+	order   []int32 // members of todo
+	at      []int32 // the host of each member of todo
+	busy    []int32 // hosts with members, in the order of their first
+	count   []int32 // members of each host; it is in busy if this is not 0
+	taken   int     // steps, those of covering problems included
+	most    int     // steps that it may take
+	all     bool    // nothing was cut short
+	refused bool    // by the predicate: a set of victims that is enough
+	chosen  []int32 // scratch: units
 }
 
-// begin prepares a search in which no member has a place yet.
-func (x *trial) begin(steps int) {
+// complete searches for the cheapest plan, as far as a number of steps goes, and
+// offers what it finds beside what is there already. It reports whether it looked
+// at all that could matter, and of no set of victims that is enough was told by a
+// predicate that it is not.
+func (x *completer) complete(steps int) bool {
 	x.load.clear()
 	x.at = rows.Zeros(x.at, len(x.todo))
-	x.used, x.count = x.used[:0], rows.Zeros(x.count, len(x.hosts))
-	x.taken, x.most, x.proven = 0, steps, true
+	x.busy, x.count = x.busy[:0], rows.Zeros(x.count, len(x.hosts))
+	x.taken, x.most, x.all, x.refused = 0, steps, true, false
+	x.order = append(x.order[:0], x.sorted...)
+	if x.asker.asks() {
+		slices.Sort(x.order)
+	}
+	x.descend(0)
+	return x.all && !x.refused
+}
+
+// descend places the members order[i:].
+func (x *completer) descend(i int) {
+	if x.eager && x.best.found {
+		x.all = false // any plan will do, and there is one
+		return
+	}
+	if i == len(x.order) {
+		x.settle()
+		return
+	}
+	asks := x.asker.asks()
+	m := x.order[i]
+	k := x.kindAt(m)
+	// Alike members never go back in node order: each multiset of hosts is looked
+	// at once, and not once for every order of its members.
+	from := int32(0)
+	if i > 0 && !asks && x.kindAt(x.order[i-1]) == k {
+		from = x.at[x.order[i-1]]
+	}
+	x.spend(len(x.hosts))
+	for h := from; h < int32(len(x.hosts)); h++ {
+		if !x.load.mayHost(h, k) {
+			continue
+		}
+		if x.taken >= x.most || x.Left <= 0 {
+			x.all = false
+			return
+		}
+		x.taken++
+		x.put(m, h)
+		// What a predicate refuses with everybody gone it always refuses. The last
+		// member needs no bound: descend solves the very same problem.
+		if (!asks || x.asker.conceives(x.at[:i+1])) && (i+1 == len(x.order) || x.promising()) {
+			x.descend(i + 1)
+		}
+		x.take(m, h)
+	}
 }
 
 // put places a member of todo on a host, and take takes it away again. The
 // last that was put is taken first.
-func (x *trial) put(m, h int32) {
+func (x *completer) put(m, h int32) {
 	x.at[m] = h
 	if x.count[h]++; x.count[h] == 1 {
-		x.used = append(x.used, h)
+		x.busy = append(x.busy, h)
 	}
 	x.load.put(m, h)
 }
 
-func (x *trial) take(m, h int32) {
+func (x *completer) take(m, h int32) {
 	if x.count[h]--; x.count[h] == 0 {
-		x.used = x.used[:len(x.used)-1]
+		x.busy = x.busy[:len(x.busy)-1]
 	}
 	x.load.take(m, h)
 }
 
-// step counts a step, and reports whether there is one left.
-func (x *trial) step() bool {
-	if x.taken >= x.most || x.Left <= 0 {
-		x.proven = false
-		return false
-	}
-	x.taken++
-	return true
-}
-
-// enough reports whether any plan will do and there is one.
-func (x *trial) enough() bool {
-	if x.eager && x.best.found {
-		x.proven = false
-		return true
-	}
-	return false
-}
-
 // promising reports whether the members placed so far have a plan that is not
 // dearer than the best. What more members need costs no less in the levels.
-func (x *trial) promising() bool {
+func (x *completer) promising() bool {
 	x.solve()
 	s := &x.cover.found
 	if !s.Found {
@@ -86,63 +118,33 @@ func (x *trial) promising() bool {
 }
 
 // solve finds the cheapest units for the members that are placed.
-func (x *trial) solve() {
-	x.cover.solve(&x.load, x.used, max(min(x.most-x.taken, pace), 1))
+func (x *completer) solve() {
+	x.cover.solve(&x.load, x.busy, max(min(x.most-x.taken, pace), 1))
 	x.taken += x.cover.found.Steps
-	x.proven = x.proven && x.cover.found.Proven
+	x.all = x.all && x.cover.found.Proven
 }
 
-// A completer searches all ways to place the members, by branch and bound: a
-// branch ends if what its members need costs more than the best plan already.
-type completer struct {
-	trial
-}
-
-// complete searches for the cheapest plan, as far as a number of steps goes, and
-// offers what it finds beside what is there already. It reports whether it looked
-// at all that could matter.
-//
-// Members of a kind are placed in their order on hosts in node order: other ways
-// differ only in which of them is where, and come later.
-func (x *completer) complete(steps int) bool {
-	x.begin(steps)
-	x.descend(0)
-	return x.proven
-}
-
-// descend places the members sorted[i:].
-func (x *completer) descend(i int) {
-	if x.enough() {
+// settle offers the cheapest plan for the places of all members. If a predicate in the
+// loop refuses the cheapest victims, these places are tried once more with everybody
+// gone who may, and then trimmed.
+func (x *completer) settle() {
+	x.solve()
+	if !x.cover.found.Found {
 		return
 	}
-	if i == len(x.sorted) {
-		if x.solve(); x.cover.found.Found {
-			x.chosen = x.cover.appendFound(x.chosen[:0])
-			x.best.offer(x.at, x.chosen, &x.cover.found.Total)
-		}
+	x.chosen = x.cover.appendFound(x.chosen[:0])
+	if !x.asker.asks() || x.asker.acceptsAll(x.at, x.chosen) {
+		x.best.offer(x.at, x.chosen, &x.cover.found.Total)
 		return
 	}
-	m := x.sorted[i]
-	k := x.kindOf[m]
-	// Alike members never go back in node order: each multiset of hosts is looked
-	// at once, and not once for every order of its members.
-	from := int32(0)
-	if i > 0 && x.kindOf[x.sorted[i-1]] == k {
-		from = x.at[x.sorted[i-1]]
-	}
-	x.spend(len(x.hosts))
-	for h := from; h < int32(len(x.hosts)); h++ {
-		if !x.load.mayHost(h, &x.kinds[k]) {
-			continue
-		}
-		if !x.step() {
-			return
-		}
-		x.put(m, h)
-		// The last member needs no bound: descend solves the very same problem.
-		if i+1 == len(x.sorted) || x.promising() {
-			x.descend(i + 1)
-		}
-		x.take(m, h)
+	// It may have refused for a task that still runs there. Fewer victims will not
+	// do then, but more may.
+	x.refused = true
+	p := &x.partial
+	p.begin()
+	p.chooseAll(p.unitsBy(byCost))
+	p.seatAll(x.at)
+	if p.covered() && p.accepted() {
+		p.finish()
 	}
 }

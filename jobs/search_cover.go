@@ -132,6 +132,37 @@ func (x *coverer) run(steps int) {
 	}
 }
 
+// onHost solves what must go from one host for what is lacking there, if that is
+// anything: of the units that may, by their levels below a ceiling. It reports
+// whether that can be. Queues need nothing here.
+func (x *coverer) onHost(h int32, lack resources.Vector, bounds []cover.Bound, soft []cover.Budget, may func(u int32) bool) bool {
+	x.begin(bounds, soft)
+	if resources.Positive(lack) != 0 {
+		for range x.needs.queues {
+			x.needQueue(nil)
+		}
+		x.needHost(h, lack)
+		for _, u := range x.unitsOn(h) {
+			if may(u) {
+				x.offerWithin(u)
+			}
+		}
+	}
+	x.run(smallPace)
+	return x.found.Found
+}
+
+// sums returns what the units cost that were found for so many members on a host.
+func (x *coverer) sums(h int32, members int64) (s sums) {
+	for _, i := range x.found.Units {
+		s.add(&x.order, &x.units[x.rows[i]])
+	}
+	// An overrun is no sum: this is what these units alone bring about.
+	s.levels[victims.LevelOverrun] = x.found.Total.Levels[victims.LevelOverrun]
+	s.rank = s.rank.plus(x.hosts[h].rank, members)
+	return s
+}
+
 // appendFound appends the units that were found to dst.
 func (x *coverer) appendFound(dst []int32) []int32 {
 	for _, i := range x.found.Units {
@@ -163,4 +194,65 @@ func (x *coverer) solve(l *load, hosts []int32, steps int) {
 		}
 	}
 	x.run(steps)
+}
+
+// A load is what members that have places ask for, on each host.
+type load struct {
+	*jobCase
+	amounts []int64 // a row per host
+}
+
+// clear takes all members away.
+func (l *load) clear() { l.amounts = rows.Zeros(l.amounts, len(l.hosts)*l.types) }
+
+// of returns what members ask for on a host.
+func (l *load) of(h int32) resources.Vector { return l.row(l.amounts, int(h)) }
+
+// put places a member on a host, and take takes it away again.
+func (l *load) put(m, h int32) {
+	load := l.of(h)
+	resources.Add(load, load, l.kindAt(m).size)
+}
+
+func (l *load) take(m, h int32) {
+	load := l.of(h)
+	resources.Sub(load, load, l.kindAt(m).size)
+}
+
+// set places every member of todo, on the hosts at.
+func (l *load) set(at []int32) {
+	l.clear()
+	for m, h := range at {
+		l.put(int32(m), h)
+	}
+}
+
+// short sets dst to what a host lacks for the members on it, in types that they
+// want, and reports whether that is anything.
+func (l *load) short(dst resources.Vector, h int32) (any bool) {
+	for t, v := range l.of(h) {
+		dst[t] = 0
+		// A type that no member there wants may be over-committed: that is no lack.
+		if lack := v - l.hosts[h].free[t]; v > 0 && lack > 0 {
+			dst[t] = lack
+			any = true
+		}
+	}
+	return any
+}
+
+// mayHost reports whether a host has room for one more member of a kind with
+// all of its candidates gone.
+func (l *load) mayHost(h int32, k *kind) bool {
+	host := &l.hosts[h]
+	if !l.takes(h, k) {
+		return false
+	}
+	load := l.of(h)
+	for _, t := range k.types {
+		if load[t]+k.size[t] > host.all[t] {
+			return false
+		}
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -43,7 +44,8 @@ func (d *decision) choose() bool {
 func (d *decision) chooseDomain() bool {
 	b := &d.best
 	b.proven, b.proof = true, victims.ProofCost
-	d.bounds = d.bounder.boundAll(&d.jobCase, d.bounds[:0])
+	d.bounder.begin(&d.jobCase)
+	d.bounds = d.bounder.boundAll(d.bounds[:0])
 	d.search.asker.jobCase = &d.sub.jobCase
 	defer func() { d.search.asker.jobCase = &d.jobCase }()
 	for i := range d.bounds {
@@ -98,4 +100,78 @@ func (b *chosen) take(best *incumbent, hosts, units []int32) {
 	for i, u := range b.units {
 		b.units[i] = units[u]
 	}
+}
+
+// A domainBound says what a plan in a domain costs at least.
+type domainBound struct {
+	domain int32
+	free   bool // nobody need go for the nodes: nothing is known
+	levels cover.Levels
+}
+
+// passes reports whether every plan in the domain costs more than some levels.
+func (x *domainBound) passes(levels *cover.Levels) bool {
+	return !x.free && slices.Compare(x.levels[:], levels[:]) > 0
+}
+
+// boundAll appends to dst the domains in which the members may have room, and
+// what that costs at least; the cheapest come first.
+//
+// For each kind of members by itself: the lowest rank, and with that the lowest
+// priority, such that the hosts of the domain take all of them with everybody
+// gone up to there; and the fewest victims with which that can be. Laws about sums
+// are not asked, so no plan in the domain has less.
+func (x *bounder) boundAll(dst []domainBound) []domainBound {
+	from := len(dst)
+	x.domains.each(func(row int32) bool {
+		if bound, ok := x.bound(row); ok {
+			dst = append(dst, bound)
+		}
+		return false
+	})
+	// A domain of which nothing is known may be the cheapest of all, so it comes
+	// before those with a bound.
+	slices.SortFunc(dst[from:], func(a, b domainBound) int {
+		if a.free != b.free {
+			if a.free {
+				return -1
+			}
+			return +1
+		}
+		return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), cmp.Compare(a.domain, b.domain))
+	})
+	return dst
+}
+
+// bound returns what a plan in a domain costs at least, and false if there is
+// none.
+func (x *bounder) bound(d int32) (b domainBound, ok bool) {
+	b.domain, b.free = d, true
+	hosts := x.domains.hostsOf(d)
+	for i := range x.kinds {
+		k := &x.kinds[i]
+		reaches := func(l ceiling) bool { return x.reaches(hosts, k, l) }
+		if reaches(nobody()) {
+			continue
+		}
+		l := noCeiling()
+		l.plain = true
+		var levels cover.Levels
+		if !reaches(l) {
+			if l.plain = false; !reaches(l) {
+				return b, false
+			}
+			levels[victims.LevelOriginators] = 1 // or somebody opted out, which is worse
+		}
+		l = x.lowest(l, reaches)
+		// With exactly so many victims all of them are among those that were counted,
+		// and one has the highest rank. With more, the number decides.
+		setLevels(&levels, x.fewestOn(hosts, k, l), l, ceiling{rank: x.ranks[0], priority: x.priorities[0]})
+		// Every kind must have its room, so the dearest kind is a bound for all.
+		// Their sum would be none: one victim may make room for two kinds.
+		if b.free || slices.Compare(levels[:], b.levels[:]) > 0 {
+			b.free, b.levels = false, levels
+		}
+	}
+	return b, true
 }

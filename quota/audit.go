@@ -1,6 +1,9 @@
 package quota
 
 import (
+	"math/bits"
+
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -146,4 +149,272 @@ func (x *inspection) result() {
 	if x.o.Result != want {
 		x.report(Violation{Law: LawResult})
 	}
+}
+
+// guarantees reports each queue and type of which less is left than law 2 lets
+// be.
+func (x *inspection) guarantees() {
+	for q := range x.tree.All() {
+		for t := range x.tree.Guaranteed(q).Defined.All() {
+			if have, want := x.used(q, t)-x.gone(q, t), x.floor(q, t); have < want {
+				x.report(Violation{Law: LawGuarantee, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+			}
+		}
+	}
+}
+
+// floor returns what law 2 says must be left to q of a type that it guarantees.
+func (x *inspection) floor(q queue.ID, t int) int64 {
+	g, _ := x.tree.Guaranteed(q).Bound(t)
+	return min(g, x.used(q, t))
+}
+
+// set reports victims that can be given back, types of which too much is
+// freed, and a task that was spared.
+func (x *inspection) set() {
+	q := x.o.Queue
+	over := false
+	for _, id := range x.good {
+		t := x.c.TaskView(id)
+		if x.needed(&t) {
+			continue
+		}
+		x.report(Violation{Law: LawMinimal, Key: t.Key})
+	}
+	for i := range x.types {
+		over = over || x.short(i) > 0
+		if most := x.target[i]; x.a.Overshoot == Exact && most > 0 && x.gone(q, i) > most {
+			x.report(Violation{Law: LawExact, Type: i, HasType: true, Have: x.gone(q, i), Want: most})
+		}
+	}
+	if over {
+		x.spared()
+	}
+}
+
+// needed reports whether less of the target would be freed if a victim stayed,
+// alone, or with as many members of its gang as have to stay with it.
+func (x *inspection) needed(t *victims.Task) bool {
+	if g := x.gang(t.Job); g != nil && g.gone > g.spare {
+		return g.members[0] != t.Key || !x.comesBack(g) // told of the first member only
+	}
+	least, q := t.Size, x.o.Queue
+	return x.any(least, func(i int) bool { return x.gone(q, i)-least[i] < min(x.target[i], x.gone(q, i)) })
+}
+
+// spared reports the first task by key that could be taken as well.
+func (x *inspection) spared() {
+	var key string
+	for w := range x.tree.Leaves(x.o.Queue) {
+		if x.busy(w) {
+			continue
+		}
+		for id := range x.c.TasksIn(w) {
+			t := x.c.TaskView(id)
+			if (key == "" || t.Key < key) && !x.listed[id] && x.couldGo(&t) {
+				key = t.Key
+			}
+		}
+	}
+	if key != "" {
+		x.report(Violation{Law: LawSpared, Key: key})
+	}
+}
+
+// couldGo reports whether a task of a type of which usage stays over could go,
+// too, alone or with what is left of its gang.
+func (x *inspection) couldGo(t *victims.Task) bool {
+	if t.State != victims.Running || t.RequiredNode {
+		return false
+	}
+	size, budgets, ok := x.goesWith(t)
+	if !ok || !x.any(size, func(i int) bool { return x.short(i) > 0 }) {
+		return false
+	}
+	if x.a.Overshoot == Exact && x.any(size, func(i int) bool { return x.target[i] > 0 && size[i] > x.short(i) }) {
+		return false
+	}
+	for q := range x.tree.Up(t.Queue) {
+		g := x.tree.Guaranteed(q)
+		if x.any(size, func(i int) bool { return g.Defined.Has(i) && x.used(q, i)-x.gone(q, i)-size[i] < x.floor(q, i) }) {
+			return false
+		}
+	}
+	return x.affordable(budgets)
+}
+
+// This file audits how the target was divided.
+
+// shares judges the parts of the first round, from the queue downwards.
+func (x *inspection) shares() {
+	q := x.o.Queue
+	x.most = make([]int64, x.types*x.tree.Len())
+	x.parts = make([]int64, x.types*x.tree.Len())
+	for p := x.tree.End(q) - 1; p >= q; p-- {
+		x.release(p)
+	}
+	last := q
+	for _, p := range x.o.Parts {
+		if p.Queue <= last || p.Queue >= x.tree.End(q) {
+			x.report(Violation{Law: LawParts})
+			return
+		}
+		last = p.Queue
+		for t := range x.types {
+			x.parts[int(p.Queue)*x.types+t] = p.Amount.At(t)
+		}
+	}
+	for t := range x.types {
+		x.parts[int(q)*x.types+t] = min(x.target[t], x.most[int(q)*x.types+t])
+		for p := q; p < x.tree.End(q); p++ {
+			x.divided(p, t)
+		}
+	}
+}
+
+// release works out what a queue can release: its surplus, and no more than its
+// children can.
+func (x *inspection) release(p queue.ID) {
+	if p != x.o.Queue && x.a.Enforced != nil && x.a.Enforced(p) {
+		return
+	}
+	for t := range x.types {
+		most := x.used(p, t)
+		if x.tree.Guaranteed(p).Defined.Has(t) {
+			most -= x.floor(p, t)
+		}
+		if !x.tree.IsLeaf(p) {
+			most = min(most, x.sum(x.most, p, t))
+		}
+		x.most[int(p)*x.types+t] = most
+	}
+}
+
+// sum returns what the children of p have of type t in a block.
+func (x *inspection) sum(block []int64, p queue.ID, t int) (sum int64) {
+	for c := range x.tree.Children(p) {
+		sum += block[int(c)*x.types+t]
+	}
+	return sum
+}
+
+// divided reports the children of p whose part of type t is not within one unit
+// of their share, or above what they can release; and p if they do not sum
+// to its part.
+func (x *inspection) divided(p queue.ID, t int) {
+	if x.tree.IsLeaf(p) {
+		return
+	}
+	whole, total := x.parts[int(p)*x.types+t], x.sum(x.most, p, t)
+	fault := func(q queue.ID, have, want int64) {
+		x.report(Violation{Law: LawParts, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+	}
+	if have := x.sum(x.parts, p, t); have != whole {
+		fault(p, have, whole)
+	}
+	for c := range x.tree.Children(p) {
+		part, most := x.parts[int(c)*x.types+t], x.most[int(c)*x.types+t]
+		if part < 0 || part > most || !near(part, whole, most, total) {
+			fault(c, part, most)
+		}
+	}
+}
+
+// near reports whether part is within less than one unit of whole*share/total.
+func near(part, whole, share, total int64) bool {
+	if total == 0 {
+		return part == 0
+	}
+	hi, lo := bits.Mul64(uint64(part), uint64(total))
+	wantHi, wantLo := bits.Mul64(uint64(whole), uint64(share))
+	if hi < wantHi || hi == wantHi && lo < wantLo {
+		hi, lo, wantHi, wantLo = wantHi, wantLo, hi, lo
+	}
+	lo, borrow := bits.Sub64(lo, wantLo, 0)
+	hi, _ = bits.Sub64(hi, wantHi, borrow)
+	return hi == 0 && lo < uint64(total)
+}
+
+// leaves judges what the outcome says of leaves.
+func (x *inspection) leaves() {
+	x.counts = make([]int, x.tree.Len())
+	for _, id := range x.good {
+		x.counts[x.c.TaskView(id).Queue]++
+	}
+	last := x.o.Queue - 1
+	for i := range x.o.Leaves {
+		l := &x.o.Leaves[i]
+		if l.Queue <= last || l.Queue >= x.tree.End(x.o.Queue) || !x.tree.IsLeaf(l.Queue) {
+			x.report(Violation{Law: LawLeaf})
+			return
+		}
+		last = l.Queue
+		if x.counts[l.Queue] != l.Victims {
+			x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true})
+		}
+		for t := range x.types {
+			have, want := l.Freed.At(t), x.gone(l.Queue, t)
+			if have != want {
+				x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+			}
+			if most := l.Asked.At(t); x.a.Overshoot == Exact && x.target[t] > 0 && want > most {
+				x.report(Violation{Law: LawExact, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: want, Want: most})
+			}
+		}
+	}
+}
+
+// A Violation is a law that an outcome breaks, and where. It is plain data.
+type Violation struct {
+	Law    Law
+	Key    string // of the task at fault, or ""
+	Budget string // the name of the budget at fault, or ""
+
+	Queue    queue.ID // the queue at fault, if HasQueue is set
+	HasQueue bool
+	Type     int // the resource type at fault, if HasType is set
+	HasType  bool
+
+	// Have is what there is and Want is what it is compared with: amounts of
+	// Type if HasType is set, numbers of victims for LawBudget and LawOverrun.
+	// Both are 0 for other laws.
+	Have, Want int64
+
+	tree *queue.Tree // for names, which never change
+}
+
+// String tells the violation in a line: the law, who is at fault, and what is
+// wrong, as in
+//
+//	guarantee (law 2): root.a: cpu 3 after the plan, want at least 5
+//	leaving: victim t1: leaving already
+func (v Violation) String() string {
+	f := v.finding()
+	return laws.Line(&f)
+}
+
+// MarshalJSON writes the violation as an object, with names instead of rows and
+// amounts as quantities.
+func (v Violation) MarshalJSON() ([]byte, error) {
+	f := v.finding()
+	return laws.JSON(&f)
+}
+
+// finding returns what the violation shares with those of other auditors.
+func (v *Violation) finding() finding.Finding {
+	f := finding.Finding{
+		Law: uint8(v.Law), Tree: v.tree,
+		Queue: v.Queue, HasQueue: v.HasQueue, Type: v.Type, HasType: v.HasType,
+		Have: v.Have, Want: v.Want,
+	}
+	what := "victim"
+	if v.Law == LawSpared {
+		what = "task"
+	}
+	for _, s := range []finding.Subject{{What: what, Name: v.Key}, {What: "budget", Name: v.Budget}} {
+		if s.Name != "" {
+			f.Who = append(f.Who, s)
+		}
+	}
+	return f
 }

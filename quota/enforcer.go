@@ -1,8 +1,10 @@
 package quota
 
 import (
+	"math"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -173,4 +175,230 @@ func (x *enforcement) refill() {
 	for x.isShort() && x.rounds.fill() {
 		x.trim()
 	}
+}
+
+// brief is what one enforcement is asked to do. It does not change once it
+// stands. All that works on the enforcement can read it.
+//
+// Blocks have a row of amounts for each queue of the subtree of q, in tree
+// order. Amounts of different tasks never sum to more than the cluster's usage,
+// which fits int64.
+type brief struct {
+	e    *Enforcer
+	c    *victims.Cluster
+	tree *queue.Tree
+	q    queue.ID
+	now  time.Time
+
+	types  int
+	usage  resources.Vector // effective usage of q
+	target resources.Vector // Preemptable of it
+	list   []int            // the types of the target, ascending
+	wanted resources.Mask   // the same as a set
+}
+
+// set states what has to go, and which types that are.
+func (b *brief) set(e *Enforcer, quota Quota) {
+	b.e, b.c, b.tree, b.q = e, e.Cluster, e.Cluster.Tree(), quota.Queue
+	b.types = b.tree.Schema().Len()
+	b.usage = b.tree.Effective(b.usage, b.q)
+	b.target = Preemptable(b.target, quota.Max, b.usage)
+	b.wanted = resources.Positive(b.target)
+	b.list = b.list[:0]
+	for t := range b.wanted.All() {
+		b.list = append(b.list, t)
+	}
+}
+
+// len returns the number of queues that are enforced: q and those below it.
+func (b *brief) len() int { return int(b.tree.End(b.q) - b.q) }
+
+// block returns a block of zeros, in the memory of an old one.
+func (b *brief) block(old []int64) []int64 { return rows.Zeros(old, b.len()*b.types) }
+
+// row returns the amounts of a queue in a block.
+func (b *brief) row(block []int64, p queue.ID) resources.Vector {
+	return rows.At(block, int(p-b.q), b.types)
+}
+
+// isAny reports whether amounts of the target's types are not all zero.
+func (b *brief) isAny(amounts resources.Vector) bool {
+	for _, t := range b.list {
+		if amounts[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// within reports whether a size is at most what there is, in the types of the
+// target.
+func (b *brief) within(size, most resources.Vector) bool {
+	for _, t := range b.list {
+		if size[t] > most[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// serves reports whether a task of this size can serve a goal.
+func (b *brief) serves(goal, size resources.Vector) bool {
+	for _, t := range b.list {
+		if goal[t] > 0 && size[t] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// limitExactly lowers room to a goal in the types of the target, if no more may
+// be freed than that.
+func (b *brief) limitExactly(room, goal resources.Vector) {
+	if b.e.Overshoot != Exact {
+		return
+	}
+	for _, t := range b.list {
+		room[t] = min(room[t], goal[t])
+	}
+}
+
+// ledger keeps, for q and every queue below it, what law 2 still lets go and what
+// the victims free. The walk, the searches and the report read law 2 here only.
+type ledger struct {
+	*brief
+
+	// room is what law 2 still lets go below each queue. A queue without a
+	// guarantee of a type can give all that it uses. above is the same for the
+	// tightest of the queues above q.
+	room, freed []int64
+	above       resources.Vector
+
+	vector resources.Vector // scratch
+}
+
+// open starts with all rooms full: nobody has gone yet.
+//
+// Law 2: no queue ends below its guarantee. Usage after the plan must be at
+// least min(g, usage before), so what goes below a queue may sum to its surplus.
+// That holds at every level, above q too, and for every type that a task has,
+// not only those that are wanted.
+func (l *ledger) open() {
+	l.room, l.freed = l.block(l.room), l.block(l.freed)
+	for p := l.q; p < l.tree.End(l.q); p++ {
+		l.tree.Surplus(l.row(l.room, p), p)
+	}
+	l.above = rows.Zeros(l.above, l.types)
+	for t := range l.above {
+		l.above[t] = math.MaxInt64
+	}
+	for p, ok := l.tree.Parent(l.q); ok; p, ok = l.tree.Parent(p) {
+		l.vector = l.tree.Surplus(l.vector, p)
+		l.above = resources.Min(l.above, l.above, l.vector)
+	}
+}
+
+// roomOf sets dst to what tasks below p may sum to yet, in all queues that they
+// are in.
+func (l *ledger) roomOf(dst resources.Vector, p queue.ID) resources.Vector {
+	dst = resources.Copy(dst, l.above)
+	for ; ; p, _ = l.tree.Parent(p) {
+		dst = resources.Min(dst, dst, l.row(l.room, p))
+		if p == l.q {
+			return dst
+		}
+	}
+}
+
+// move enters that a task of a leaf goes, with a sign of 1, or stays after all,
+// with -1.
+func (l *ledger) move(leaf queue.ID, size resources.Vector, sign int64) {
+	for t, v := range size {
+		if v == 0 {
+			continue
+		}
+		v *= sign
+		l.above[t] -= v
+		for p := leaf; ; p, _ = l.tree.Parent(p) {
+			i := int(p-l.q)*l.types + t
+			l.room[i] -= v
+			l.freed[i] += v
+			if p == l.q {
+				break
+			}
+		}
+	}
+}
+
+// isShort reports whether less than a goal is freed below p.
+func (l *ledger) isShort(p queue.ID, goal resources.Vector) bool {
+	freed := l.row(l.freed, p)
+	for _, t := range l.list {
+		if freed[t] < goal[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// helps reports whether a task of this size reduces what p still has to free of
+// a goal.
+func (l *ledger) helps(p queue.ID, goal, size resources.Vector) bool {
+	freed := l.row(l.freed, p)
+	for _, t := range l.list {
+		if size[t] > 0 && freed[t] < goal[t] {
+			return true
+		}
+	}
+	return false
+}
+
+// keeper returns the first queue in tree order whose guarantee keeps a task of
+// a leaf.
+func (l *ledger) keeper(leaf queue.ID, size resources.Vector) (keeper queue.ID, kept bool) {
+	for p := range l.tree.Up(leaf) {
+		if p >= l.q {
+			l.vector = resources.Copy(l.vector, l.row(l.room, p))
+		} else {
+			l.vector = l.tree.Surplus(l.vector, p)
+			l.vector = resources.Sub(l.vector, l.vector, l.row(l.freed, l.q))
+		}
+		if !resources.Fits(size, l.vector) {
+			keeper, kept = p, true
+		}
+	}
+	return keeper, kept
+}
+
+// Preemptable sets dst to what has to go for a usage of e to come within max:
+// the negative entries of resources.SubOnlyExisting(max, e), as positive
+// amounts. A type that max does not bound has none, however much is used. Only
+// the max of now counts, not what it was before. It returns dst, whose
+// storage is used as the functions of package resources do. The cost is linear
+// in the types. (DESIGN.md, Quota: target.)
+func Preemptable(dst resources.Vector, max resources.Limit, e resources.Vector) resources.Vector {
+	return resources.Over(dst, e, max)
+}
+
+// A Miss is what may stay over a max if no more can be had: an amount of each
+// type, or a share of its target rounded down, whichever is more. 10 % are
+// resources.Share{Amount: 10, Of: 100}. The zero Miss allows nothing. Negative
+// amounts count as 0.
+type Miss struct {
+	Amounts resources.Vector
+	Share   resources.Share
+}
+
+// Allows reports whether what is short of a target, in every type, may be
+// missed. The share is compared exactly.
+func (m Miss) Allows(shortfall, target resources.Vector) bool {
+	for t, short := range shortfall {
+		if short <= 0 || short <= m.Amounts.At(t) {
+			continue
+		}
+		if (resources.Share{Amount: short, Of: target.At(t)}).Compare(m.Share) > 0 {
+			return false
+		}
+	}
+	return true
 }

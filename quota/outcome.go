@@ -1,9 +1,12 @@
 package quota
 
 import (
+	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -156,3 +159,274 @@ func (o *Outcome) ByNode(c *victims.Cluster) iter.Seq2[victims.NodeID, []victims
 		}
 	}
 }
+
+// A Rule is what keeps a task, or a grant, from being taken if usage stays over
+// max. Its String is a stable word.
+type Rule uint8
+
+const (
+	RuleGuarantee    Rule = 1 + iota // it would take a queue below its guarantee (law 2)
+	RuleBudget                       // too many of a hard budget would stop
+	RuleGang                         // its job may not lose one more, and cannot go as a whole
+	RuleOvershoot                    // it is larger than what is still to be freed, and Exact forbids that
+	RuleEnforced                     // it is in a queue that is being enforced already
+	RuleRequiredNode                 // it can run on its node only
+	RuleGranted                      // it is an ask that was granted a place
+
+	NumRules // the number of rules, and one: an array of this length is indexed by Rule
+)
+
+var ruleWords = word.Table{Of: "quota.Rule", Words: []string{
+	RuleGuarantee:    "guarantee",
+	RuleBudget:       "budget",
+	RuleGang:         "gang",
+	RuleOvershoot:    "overshoot",
+	RuleEnforced:     "enforced",
+	RuleRequiredNode: "required-node",
+	RuleGranted:      "granted",
+}}
+
+// String returns the stable word for the rule.
+func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
+
+// MarshalText returns the stable word for the rule, and nothing for 0. A number that
+// has no word is an error.
+func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
+
+// UnmarshalText sets the rule whose text is given. Any other text is an error
+// and changes nothing.
+func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
+
+// A Report is an outcome for machines: with names instead of rows and amounts as
+// quantities by type, as [victims.Report]. Its words and the names of its fields
+// are stable; Summary is for people.
+type Report struct {
+	Summary   string                 `json:"summary"`
+	Result    Result                 `json:"result"`
+	Queue     string                 `json:"queue"`
+	Max       map[string]string      `json:"max"`
+	Usage     map[string]string      `json:"usage"` // effective, before
+	Target    map[string]string      `json:"target"`
+	Freed     map[string]string      `json:"freed"`
+	Shortfall map[string]string      `json:"shortfall"`
+	Parts     []PartReport           `json:"parts,omitempty"`  // in tree order
+	Leaves    []LeafReport           `json:"leaves,omitempty"` // in tree order
+	Victims   []victims.VictimReport `json:"victims"`          // sorted by key
+	Stops     []StopReport           `json:"stops,omitempty"`
+	Grants    []string               `json:"grants,omitempty"`
+	Jobs      []JobReport            `json:"jobs,omitempty"`
+	Overrun   int64                  `json:"overrun,omitempty"` // of soft budgets
+	Proven    bool                   `json:"proven"`
+	Steps     int64                  `json:"steps"`
+}
+
+// A PartReport is a [Part] for machines.
+type PartReport struct {
+	Queue  string            `json:"queue"`
+	Amount map[string]string `json:"amount"`
+}
+
+// A LeafReport is a [Leaf] for machines.
+type LeafReport struct {
+	Queue   string            `json:"queue"`
+	Asked   map[string]string `json:"asked"`
+	Freed   map[string]string `json:"freed"`
+	Victims int               `json:"victims"`
+}
+
+// A StopReport is a [Stop] for machines.
+type StopReport struct {
+	Type   string `json:"type"`
+	Rule   Rule   `json:"rule"`
+	Amount string `json:"amount"`
+	Queue  string `json:"queue"`
+}
+
+// A JobReport is a [JobLoss] for machines.
+type JobReport struct {
+	Job     string `json:"job"`
+	Minimum int    `json:"minimum"`
+	Victims int    `json:"victims"`
+}
+
+// Report returns an outcome for machines. The cluster is that of the outcome, and
+// has its queues still. Victims may have gone.
+func (o *Outcome) Report(c *victims.Cluster) *Report {
+	s, path := c.Schema(), c.Tree().Path
+	r := &Report{
+		Summary: o.Summary(c), Result: o.Result, Queue: path(o.Queue), Max: s.Bounds(o.Max),
+		Usage: s.Quantities(o.Usage), Target: s.Quantities(o.Target),
+		Freed: s.Quantities(o.Freed), Shortfall: s.Quantities(o.Shortfall),
+		Victims: []victims.VictimReport{}, Grants: append([]string(nil), o.Grants...),
+		Overrun: o.Overrun, Proven: o.Proven, Steps: o.Steps,
+	}
+	for i := range o.Parts {
+		p := &o.Parts[i]
+		r.Parts = append(r.Parts, PartReport{path(p.Queue), s.Quantities(p.Amount)})
+	}
+	for i := range o.Leaves {
+		l := &o.Leaves[i]
+		r.Leaves = append(r.Leaves, LeafReport{path(l.Queue), s.Quantities(l.Asked), s.Quantities(l.Freed), l.Victims})
+	}
+	for i := range o.Victims {
+		r.Victims = append(r.Victims, o.Victims[i].Report(s))
+	}
+	for _, at := range o.Stops {
+		r.Stops = append(r.Stops, StopReport{s.Name(at.Type), at.Rule, s.Quantity(at.Type, at.Amount), path(at.Queue)})
+	}
+	for _, j := range o.Jobs {
+		r.Jobs = append(r.Jobs, JobReport(j))
+	}
+	return r
+}
+
+// Summary tells an outcome in a line of at most 1 KB, without its end: for a log,
+// or an event.
+func (o *Outcome) Summary(c *victims.Cluster) string {
+	if o.Result == 0 {
+		return "nothing is decided"
+	}
+	var b strings.Builder
+	writer{&b, c, o}.headline()
+	line := strings.TrimSuffix(b.String(), "\n")
+	if len(o.Victims) > 0 {
+		keys := make([]string, len(o.Victims))
+		for i := range o.Victims {
+			keys[i] = o.Victims[i].Key
+		}
+		line += ": " + plain.Names(keys)
+	}
+	return plain.Summary(line)
+}
+
+// Describe writes an outcome for an administrator to read: a first line that
+// says it all, then what was to be freed, what each leaf gives and by whom,
+// and what stopped it. It ends with a newline. The queues must be there still;
+// victims may have gone.
+//
+// Words in brackets are those of [Result] and [Rule], and stable; the text
+// around them may be improved. Names that are not plain are quoted.
+func (o *Outcome) Describe(c *victims.Cluster) string {
+	if o.Result == 0 {
+		return "nothing is decided\n"
+	}
+	var b strings.Builder
+	w := writer{&b, c, o}
+	w.headline()
+	if len(o.Leaves) > 0 {
+		w.printf("  to be freed: %s\n", w.amounts(o.Target))
+	}
+	for i := range o.Leaves {
+		w.leaf(&o.Leaves[i])
+	}
+	b.WriteString(o.DescribeRest(c))
+	return b.String()
+}
+
+// DescribeRest writes what [Outcome.Describe] has to say beside parts and
+// victims, on a line each: what stopped the enforcement, grants that count,
+// jobs that suffer, and whether a search was cut short. Victims need not be
+// there any more.
+func (o *Outcome) DescribeRest(c *victims.Cluster) string {
+	var b strings.Builder
+	w := writer{&b, c, o}
+	for i := range o.Stops {
+		w.stop(&o.Stops[i])
+	}
+	if len(o.Grants) > 0 {
+		w.printf("  granted places count as usage: %s\n", plain.Names(o.Grants))
+	}
+	for _, j := range o.Jobs {
+		w.printf("  job %s goes as a whole: minimum %d, running %d\n", plain.Name(j.Job), j.Minimum, j.Victims)
+	}
+	if o.Overrun > 0 {
+		w.printf("  soft budgets are overrun by %d\n", o.Overrun)
+	}
+	if !o.Proven {
+		w.printf("  not proven: a search was cut short, %d steps were taken\n", o.Steps)
+	}
+	return b.String()
+}
+
+// A writer writes an outcome.
+type writer struct {
+	b *strings.Builder
+	c *victims.Cluster
+	o *Outcome
+}
+
+func (w writer) printf(format string, args ...any) { fmt.Fprintf(w.b, format, args...) }
+
+// headline says who is over what, and what comes of it.
+func (w writer) headline() {
+	o := w.o
+	w.printf("%s uses %s with a max of %s", w.queue(o.Queue), w.amounts(o.Usage), w.limit(o.Max))
+	switch {
+	case resources.IsZero(o.Target):
+		w.printf(" (%v): nothing is over\n", o.Result)
+		return
+	case o.Result == Met:
+		w.printf(" (%v): it is within it", o.Result)
+	case o.Result == MetWithinMiss:
+		w.printf(" (%v): %s stay over, which may be missed", o.Result, w.amounts(o.Shortfall))
+	default:
+		w.printf(" (%v): %s stay over", o.Result, w.amounts(o.Shortfall))
+	}
+	if len(o.Victims) == 0 {
+		w.printf(", and nobody can be taken\n")
+		return
+	}
+	w.printf(", once these have stopped\n")
+}
+
+// leaf says what a leaf was asked for, and who gives it.
+func (w writer) leaf(l *Leaf) {
+	w.printf("  %s: asked for %s, gives %s\n", w.queue(l.Queue), w.amounts(l.Asked), w.amounts(l.Freed))
+	for i := range w.o.Victims {
+		v := &w.o.Victims[i]
+		if v.Path != w.c.Tree().Path(l.Queue) {
+			continue
+		}
+		w.printf("    %s on %s (%s, priority %d%s)\n", plain.Name(v.Key),
+			plain.Name(v.Place), w.amounts(v.Size), v.Priority, remarks(v))
+	}
+}
+
+// remarks says what makes a victim costly to stop.
+func remarks(v *victims.Victim) (s string) {
+	if v.OptedOut {
+		s += ", opted out"
+	}
+	if v.Originator {
+		s += ", originator"
+	}
+	return s
+}
+
+// stop says what keeps how much.
+func (w writer) stop(s *Stop) {
+	schema := w.c.Schema()
+	amount := plain.Line(schema.Name(s.Type) + "=" + schema.Amount(s.Type, s.Amount))
+	text := ruleTexts[s.Rule]
+	if s.Rule == RuleGuarantee {
+		text = fmt.Sprintf("needed for the guarantee of %s, %s", w.queue(s.Queue), w.limit(w.c.Tree().Guaranteed(s.Queue)))
+	}
+	w.printf("  %s stay: %s (%v)\n", amount, text, s.Rule)
+}
+
+// ruleTexts say what a rule says of tasks.
+var ruleTexts = [NumRules]string{
+	RuleGuarantee:    "needed for a guarantee",
+	RuleBudget:       "no more tasks of a hard budget may stop",
+	RuleGang:         "their jobs may not lose one more, and cannot go as a whole",
+	RuleOvershoot:    "each task is more than what is still to be freed",
+	RuleEnforced:     "in queues that are being enforced already",
+	RuleRequiredNode: "bound to a node",
+	RuleGranted:      "granted to asks that have not started",
+}
+
+func (w writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }
+
+func (w writer) amounts(v resources.Vector) string { return plain.Line(w.c.Schema().Format(v)) }
+
+func (w writer) limit(l resources.Limit) string { return plain.Line(w.c.Schema().FormatLimit(l)) }

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/queue"
@@ -244,4 +246,197 @@ func (t *Timing) runAbove(q queue.ID) (queue.ID, bool) {
 func (t *Timing) over(q queue.ID) bool {
 	t.usage = t.tree.Effective(t.usage, q)
 	return !resources.Admits(t.maxOf(q), t.usage)
+}
+
+// A Setting is what enforcement has to know of the configuration of a queue. The
+// zero Setting bounds nothing and is never enforced.
+type Setting struct {
+	Max   resources.Limit
+	Delay time.Duration // from a lowered max to its enforcement; 0 is off
+}
+
+// The kinds of problems with a [Setting] that are not those of a bound by
+// itself.
+var (
+	ErrDelay      = errors.New("negative delay")                      // -5m0s
+	ErrGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
+)
+
+// Check reports what keeps s from being set for queue q of the tree, whose
+// guarantee alone is read. So it can be asked before [queue.Tree.SetMax] is.
+//
+// An error is a negative delay; a bound that is negative or of a type that the
+// schema does not have; a max below what the queue is guaranteed; and, with a
+// delay, one that is no higher than that, in any type that both define. All
+// problems are reported at once, each naming the queue and wrapping
+// [ErrDelay], [queue.ErrType], [queue.ErrNegative], [queue.ErrAboveMax] or
+// [ErrGuaranteed].
+func (s Setting) Check(tree *queue.Tree, q queue.ID) error {
+	var problems []error
+	report := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("quota: %s: %w", plain.Name(tree.Path(q)), fmt.Errorf(format, args...)))
+	}
+	if s.Delay < 0 {
+		report("%w: %v", ErrDelay, s.Delay)
+	}
+	schema, guaranteed := tree.Schema(), tree.Guaranteed(q)
+	for i := range s.Max.Defined.All() {
+		m, _ := s.Max.Bound(i)
+		g, promised := guaranteed.Bound(i)
+		switch {
+		case i >= schema.Len():
+			report("%w: max of type %d of %d", queue.ErrType, i, schema.Len())
+		case m < 0:
+			report("%w: max %s %s", queue.ErrNegative, plain.Line(schema.Name(i)), schema.Amount(i, m))
+		case promised && m < g:
+			report("%w: %s: guaranteed %s, max %s", queue.ErrAboveMax,
+				plain.Line(schema.Name(i)), schema.Amount(i, g), schema.Amount(i, m))
+		case promised && m == g && s.Delay > 0:
+			// "With delay > 0, max must be above guaranteed in every type that
+			// both define."
+			report("%w: %s: guaranteed %s, max %s, delay %v", ErrGuaranteed,
+				plain.Line(schema.Name(i)), schema.Amount(i, g), schema.Amount(i, m), s.Delay)
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// A clock is what a [Timing] knows of a queue. The zero clock is that of a
+// queue of which nothing was told.
+type clock struct {
+	stage   clockStage
+	endless bool           // the end is later than a time.Time can say
+	end     time.Time      // of a clock that waits or is due, unless endless
+	delay   time.Duration  // as told; 0 is off
+	defined resources.Mask // the types that the max told bounds
+}
+
+type clockStage uint8
+
+const (
+	clockIdle clockStage = iota
+	clockWaiting
+	clockDue
+	clockRunning
+)
+
+// wait starts the clock from zero. The sum is checked: [time.Time.Add] stops
+// at the end of time, and a clock that is cut off there would end too early.
+func (c *clock) wait(now time.Time) {
+	c.stage = clockWaiting
+	c.end = now.Add(c.delay)
+	c.endless = !c.end.Add(-c.delay).Equal(now)
+}
+
+// deadline returns the instant at which a clock that waits or is due ends.
+func (c *clock) deadline() (time.Time, bool) {
+	if c.endless || c.stage != clockWaiting && c.stage != clockDue {
+		return time.Time{}, false
+	}
+	return c.end, true
+}
+
+// Deadline returns the instant at which the clock of q ends, or has ended if
+// q is due. There is none for a queue that is idle or being enforced, and none
+// for a clock that ends later than a [time.Time] can say.
+func (t *Timing) Deadline(q queue.ID) (time.Time, bool) { return t.clocks[q].deadline() }
+
+// Running reports whether a run of q itself is going on. It serves as Enforced
+// of an [Enforcer], for such queues take no part in the enforcement of those
+// above them.
+func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
+
+// Next returns the first instant at which there may be something to begin, as
+// things are: the earliest deadline, except those of queues that are due and
+// blocked by a run above them. An instant that has passed says that it is time
+// to look. If there is none, nothing is to be done before the next
+// [Timing.Observe] or [Timing.End]. The cost is linear in the number of
+// queues; one that is due adds its depth.
+func (t *Timing) Next() (next time.Time, ok bool) {
+	for q := range queue.ID(len(t.clocks)) {
+		c := &t.clocks[q]
+		end, has := c.deadline()
+		if !has || c.stage == clockDue && !t.ready(q) {
+			continue
+		}
+		if !ok || end.Before(next) {
+			next, ok = end, true
+		}
+	}
+	return next, ok
+}
+
+// maxOf returns the max told for q, as a view.
+func (t *Timing) maxOf(q queue.ID) resources.Limit {
+	n := t.tree.Schema().Len()
+	at := int(q) * n
+	return resources.Limit{Value: t.max[at : at+n : at+n], Defined: t.clocks[q].defined}
+}
+
+func (t *Timing) setMax(q queue.ID, max resources.Limit) {
+	t.clocks[q].defined = max.Defined
+	for i := range max.Defined.All() {
+		t.maxOf(q).Value[i], _ = max.Bound(i)
+	}
+}
+
+// compareBounds reports whether a change from one limit to another lowers the
+// bound of a type, and whether it raises one. A bound where there was none is
+// lower.
+func compareBounds(from, to resources.Limit) (lowered, raised bool) {
+	for i := range (from.Defined | to.Defined).All() {
+		was, bounded := from.Bound(i)
+		is, bounds := to.Bound(i)
+		switch {
+		case !bounded, bounds && is < was:
+			lowered = true
+		case !bounds, is > was:
+			raised = true
+		}
+	}
+	return lowered, raised
+}
+
+// String lists the queues that are not idle, in tree order, with what happens
+// to them next. It says what was seen when the Timing was last asked: a clock that
+// has ended since waits still.
+//
+//	root.a    running
+//	root.a.x  due since 2026-01-01T00:05:00Z, after the run of root.a
+//	root.b    waits until 2026-01-01T00:10:00Z
+func (t *Timing) String() string {
+	width := 0
+	for q := range queue.ID(len(t.clocks)) {
+		if t.clocks[q].stage != clockIdle {
+			width = max(width, utf8.RuneCountInString(plain.Name(t.tree.Path(q))))
+		}
+	}
+	var b strings.Builder
+	for q := range queue.ID(len(t.clocks)) {
+		if t.clocks[q].stage != clockIdle {
+			fmt.Fprintf(&b, "%-*s  %s\n", width, plain.Name(t.tree.Path(q)), t.describe(q))
+		}
+	}
+	return b.String()
+}
+
+// describe returns the stage of q in words.
+func (t *Timing) describe(q queue.ID) string {
+	c := &t.clocks[q]
+	end := c.end.Format(time.RFC3339Nano)
+	switch c.stage {
+	case clockWaiting:
+		if c.endless {
+			return "waits for ever"
+		}
+		return "waits until " + end
+	case clockDue:
+		if a, blocked := t.runAbove(q); blocked {
+			return fmt.Sprintf("due since %s, after the run of %s", end, plain.Name(t.tree.Path(a)))
+		}
+		return "due since " + end
+	case clockRunning:
+		return "running"
+	}
+	return "idle"
 }

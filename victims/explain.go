@@ -314,15 +314,15 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.
-		d.best.found = false
+		d.best.Found = false
 		d.trial.reset()
 		d.trial.meter.Used = 0
 		d.allow()
 		d.searchNode(n)
-		if d.best.found {
+		if d.best.Found {
 			d.planned(dst)
 		}
-		return d.best.found
+		return d.best.Found
 	}
 	d.decide(dst)
 	outcome := dst.Outcome

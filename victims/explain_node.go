@@ -94,7 +94,7 @@ func (d *decision) findNodes(e *Explanation) {
 	d.trial.reset()
 	d.trial.meter.Used = 0
 	d.allow()
-	d.best.found, d.pool.searched, d.pool.hopeless = false, false, false
+	d.best.Found, d.pool.searched, d.pool.hopeless = false, false, false
 	headroom := decided || !d.needs.open() || d.headroom.searchHeadroom()
 	trial := d.trial
 	for i := range e.Nodes {
@@ -106,7 +106,7 @@ func (d *decision) findNodes(e *Explanation) {
 		}
 		// Each node is looked at as the only one, but the budget is that of all.
 		meter := d.trial.meter
-		d.trial, d.best.found = trial, false
+		d.trial, d.best.Found = trial, false
 		d.trial.meter = meter
 		if !decided && headroom && d.usable(f.Node) && d.passes(f.Node) {
 			d.searchNode(f.Node)
@@ -125,7 +125,7 @@ func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
 	case NodeChosen:
 		f.Cost = e.Decision.Plan.Cost
 	case NodeCostlier, NodeWithheld, NodeRefused:
-		if d.best.found {
+		if d.best.Found {
 			f.Cost = d.best.cost
 		}
 	}
@@ -144,25 +144,35 @@ type nearNode struct {
 // boundNodes marks the nodes of which a bound tells that every plan costs more than
 // the one decided, but for the nearest.
 func (d *decision) boundNodes(e *Explanation) {
-	if e.Decision.Outcome != Preempts || !d.best.found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
+	if e.Decision.Outcome != Preempts || !d.best.Found || !d.pruning() || d.problem.order.Sequence != nil || len(e.Nodes) <= fewExact {
 		return
 	}
-	near, short := d.scratch.near[:0], d.scratch.short
+	near := d.scratch.near[:0]
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
-		b := nodeBound{node: f.Node}
-		if f.Node == d.best.node || !d.usable(f.Node) || d.nodeNeed(short, f.Node) == 0 ||
-			!d.bounds.boundNode(&b, short) || !d.bounds.beaten(&b) || !d.passes(f.Node) {
+		if f.Node == d.best.node() {
 			continue
 		}
+		// The whole bound first, as if there were no plan to compare it with.
+		d.best.Found = false
+		levels, work, ok := d.engine.Bound(int32(f.Node))
+		d.best.Found = true
+		if !ok || d.best.losesTo(&levels) {
+			continue
+		}
+		if levels == d.best.Total.Levels {
+			if _, _, ok := d.engine.Bound(int32(f.Node)); ok {
+				continue
+			}
+		}
 		f.ByBound, f.Verdict = true, NodeCostlier
-		f.Cost = CostOf(&cover.Total{Levels: b.levels, Work: b.work})
+		f.Cost = CostOf(&cover.Total{Levels: levels, Work: work})
 		f.Cost.NodeRank, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
-		at, _ := slices.BinarySearchFunc(near, b.levels, func(x nearNode, levels cover.Levels) int {
+		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cover.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})
 		if at < nearest {
-			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, b.levels})
+			near = slices.Insert(near[:min(len(near), nearest-1)], at, nearNode{i, levels})
 		}
 	}
 	// What is near is worth a search, for that is what a person looks at.
@@ -234,7 +244,7 @@ func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVe
 		return NodeLacks
 	case !look.headroom:
 		return NodeHeadroom
-	case d.best.found:
+	case d.best.Found:
 		return d.outdone(&e.Decision)
 	case !d.trial.proven:
 		return NodeUnproven
@@ -274,12 +284,12 @@ func (d *decision) outdone(out *Decision) NodeVerdict {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)
-		if c > 0 || c == 0 && d.c.place(d.best.node) > d.c.place(plan.Node) {
+		if c > 0 || c == 0 && d.c.place(d.best.node()) > d.c.place(plan.Node) {
 			return NodeCostlier
 		}
 	}
 	switch {
-	case !d.accepts(d.best.node, d.best.victims, coming):
+	case !d.accepts(d.best.node(), d.best.victims, coming):
 		return NodeRefused
 	case out.Outcome == Refused && out.Refusal.Reason != NoVictims && out.Refusal.Reason != PredicateRefused:
 		return NodeWithheld

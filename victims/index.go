@@ -396,7 +396,7 @@ func (g *digest) reset(nodes, types int) {
 	for _, block := range g.blocks() {
 		*block = nil
 	}
-	g.gauges, g.latest, g.lanes, g.nodes, g.made = nil, nil, nil, nil, nil
+	g.gauges, g.latest, g.nodes, g.made = nil, nil, nil, nil
 	g.staleNodes = g.staleNodes[:0]
 	for n := range nodes {
 		g.newNode(types)
@@ -417,7 +417,6 @@ func (g *digest) copyFrom(h *digest) {
 	}
 	g.gauges = reuse(g.gauges, h.gauges)
 	g.latest = reuse(g.latest, h.latest)
-	g.lanes = reuse(g.lanes, h.lanes)
 	g.nodes = resized(g.nodes, len(h.nodes))
 	g.made = resized(g.made, len(h.nodes))
 	g.stamp++ // whatever was derived from what was here is void

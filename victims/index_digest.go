@@ -48,7 +48,6 @@ type digestRows struct {
 
 	gauges []gauge
 	latest []int64 // when the last of the tasks were scheduled, the last first: numLatest instants
-	lanes  []uint8 // beside each of them, the lane of its task in the cluster's digest; see farLane
 	nodes  []nodeDigest
 }
 
@@ -107,7 +106,6 @@ func (g *digestRows) grow(nodes, types int) {
 	}
 	g.gauges = slices.Grow(g.gauges, nodes)
 	g.latest = slices.Grow(g.latest, nodes*numLatest)
-	g.lanes = slices.Grow(g.lanes, nodes*numLatest)
 	g.nodes = slices.Grow(g.nodes, nodes)
 }
 
@@ -123,7 +121,6 @@ func (g *digestRows) addSums(types int) {
 	}
 	g.gauges = append(g.gauges, gauge{})
 	g.latest = append(g.latest, make([]int64, numLatest)...)
-	g.lanes = append(g.lanes, make([]uint8, numLatest)...)
 }
 
 // refresh makes the digest of a node anew from the list of its tasks. The cost is
@@ -184,12 +181,12 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 	}
 	gauge := &g.gauges[n]
 	gauge.minPriority, gauge.maxPriority, gauge.evictable = math.MaxInt32, math.MinInt32, int32(len(d.ids))
-	newest := g.newest(n)
+	latest := g.latest[row*numLatest : row*numLatest : (row+1)*numLatest]
 	for i := range d.lanes {
 		l := &d.lanes[i]
 		gauge.minPriority = min(gauge.minPriority, l.priority)
 		gauge.maxPriority = max(gauge.maxPriority, l.priority)
-		newest.merge(d.times[l.first:l.end], laneByte(i))
+		latest = insertNewest(latest, numLatest, d.times[l.first:l.end])
 		for t, v := range d.size(i, types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
@@ -205,7 +202,9 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 			}
 		}
 	}
-	newest.fill()
+	for len(latest) < numLatest {
+		latest = append(latest, math.MinInt64)
+	}
 	g.sumUpLowest(n, types)
 }
 
@@ -225,4 +224,33 @@ func (g *digestRows) sumUpLowest(n NodeID, types int) {
 			lowest[t] += v * l.tasks()
 		}
 	}
+}
+
+// numLatest is how many instants a row of digestRows.latest has. If the node has
+// fewer tasks, the others are the farthest past. Any value between 1 and 16 leads
+// to the same searches on the plain load of bench. With more of them, more nodes
+// are passed over before their lanes are read.
+const numLatest = 12
+
+// insertNewest merges times, which fall, into newest, which falls too and keeps
+// no more than the most newest.
+func insertNewest(newest []int64, most int, times []int64) []int64 {
+	if len(newest) == 0 {
+		return append(newest, times[:min(most, len(times))]...) // mostly there is one lane
+	}
+	for _, v := range times {
+		if len(newest) == most {
+			if v <= newest[most-1] {
+				break
+			}
+			newest = newest[:most-1]
+		}
+		i := len(newest)
+		newest = append(newest, v)
+		for ; i > 0 && newest[i-1] < v; i-- {
+			newest[i] = newest[i-1]
+		}
+		newest[i] = v
+	}
+	return newest
 }

@@ -134,7 +134,7 @@ func (d *decision) planned(dst *Decision) {
 	dst.Refusal = dst.Refusal.cleared()
 	p := &dst.Plan
 	p.Version = d.c.version
-	p.Node, p.Cost, p.Proof, p.Steps = d.best.node, d.best.cost, d.trial.proof(), d.trial.meter.Used
+	p.Node, p.Cost, p.Proof, p.Steps = d.best.node(), d.best.cost, d.trial.proof(), d.trial.meter.Used
 	p.Place = d.c.nodes[p.Node].name
 	site := d.siteOf(p.Node)
 	for _, id := range d.best.victims {

@@ -11,7 +11,7 @@ import (
 type frontier struct {
 	d       *decision
 	rows    []prospect
-	waiting []prospect // whose search takes long; see lesserBounder.searchFront
+	waiting []prospect // whose search takes long; see examineAll
 }
 
 // A prospect is a node with a bound on what a plan for it costs.
@@ -19,9 +19,8 @@ type prospect struct {
 	levels cover.Levels
 	work   cover.Work // if the levels are those; see hearing.line
 	node   NodeID
-	spare  int64 // by how much its tasks exceed what the bound takes; see fewestOfAll
+	spare  int64 // by how much its tasks exceed what the bound takes
 	here   int64 // how many victims are on the node at least; see jointSearch
-	rough  bool  // nothing but sums was asked; see splitSearch.findFront
 }
 
 func (f *frontier) Len() int      { return len(f.rows) }

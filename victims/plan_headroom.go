@@ -70,7 +70,7 @@ func (d headroomSearch) searchAlone() {
 	}
 	proven, levels := d.trial.proven, d.trial.levels
 	for _, n := range d.nodes {
-		if d.best.found || d.exhausted() {
+		if d.best.Found || d.exhausted() {
 			break
 		}
 		// Of most nodes sums tell.
@@ -90,7 +90,7 @@ func (d headroomSearch) searchAlone() {
 		d.state(&s, d.wanted(&s))
 		d.solve(&d.found, &d.local, nil)
 		d.offer(n, &d.found, &d.local)
-		d.best.exact = false // others may be cheaper
+		d.best.Exact = false // others may be cheaper
 	}
 	d.trial.proven, d.trial.levels = proven, levels
 }
@@ -108,11 +108,11 @@ func (d headroomSearch) sufficesHere(s *site) bool {
 	d.solve(&d.found, &d.local, d.limit())
 	d.trial.proven, d.trial.levels = proven, levels
 	d.offer(s.node, &d.found, &d.local)
-	d.best.exact = d.best.exact && d.best.node != s.node // others may be cheaper
+	d.best.Exact = d.best.Exact && d.best.node() != s.node // others may be cheaper
 	switch {
 	case d.worker.OnlyLesser:
-		return shown && d.best.found && d.problem.order.CompareLevels(&least, &d.best.total.Levels) >= 0
-	case d.trial.brief && d.best.found:
+		return shown && d.best.Found && d.problem.order.CompareLevels(&least, &d.best.Total.Levels) >= 0
+	case d.trial.brief && d.best.Found:
 		d.trial.proven, d.trial.levels = false, false
 		return true
 	}
@@ -225,7 +225,7 @@ type lackOf struct {
 // fewestFor returns a number of tasks below which none meet a headroom need.
 func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
 	s.largest = rows.Zeros(s.largest, d.c.types)
-	most, whole := int64(0), int64(0) // of all types together, as in fewestOfAll
+	most, whole := int64(0), int64(0) // of all types together
 	for _, id := range ids {
 		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {
 			continue
@@ -244,55 +244,4 @@ func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int
 		fewest = max(fewest, (whole-1)/most+1)
 	}
 	return fewest
-}
-
-// headroomBeats raises the bound of a node by what headroom takes, and reports
-// whether the best plan beats it then.
-//
-// At least count victims are on the node, and at least fewest of all make
-// headroom. So besides count there are those that the node has too few for.
-func (d bounder) headroomBeats(b *nodeBound) bool {
-	if !d.needs.open() || !d.pool.searched {
-		return false
-	}
-	count, elsewhere := b.levels[LevelVictims], int64(0)
-	for i, fewest := range d.pool.sums.fewest {
-		here := d.newestBelow(d.scratch.newest[1][:0], b.node, int32(i), fewest)
-		d.scratch.newest[1] = here
-		if more := fewest - int64(len(here)); i == 0 || more > elsewhere {
-			d.scratch.newest[0], d.scratch.newest[1] = here, d.scratch.newest[0]
-			elsewhere = more
-		}
-	}
-	newest := d.scratch.newest[0] // of those on the node that make headroom
-	b.elsewhere = elsewhere
-	b.levels[LevelVictims] = count + elsewhere
-	rank := min(d.eligible.leastRank(d.c.digest.gauges[b.node].minPriority), d.pool.sums.rank)
-	b.levels[LevelSumRanks] = (count + elsewhere) * rank
-	priority := min(int64(d.c.digest.gauges[b.node].minPriority), d.pool.sums.priority)
-	b.levels[LevelSumPriorities] = (count + elsewhere) * priority
-	// With exactly so many victims, all of newest are among them, and count are
-	// on the node.
-	work := d.leastLost(b.node, max(count-int64(len(newest)), 0))
-	for _, start := range newest {
-		work = work.AddNanos(d.since(start), 1)
-	}
-	work = work.AddNanos(d.since(d.pool.sums.newest), uint64(elsewhere))
-	if elsewhere > 0 || work.Compare(b.work) > 0 {
-		b.work = work
-	}
-	return d.beaten(b)
-}
-
-// newestBelow sets dst to when the last tasks on a node were scheduled that may
-// make headroom for a need, the last first, and returns it. It takes no more
-// than the given number.
-func (d bounder) newestBelow(dst []int64, n NodeID, need int32, most int64) []int64 {
-	digest := &d.c.digest.nodes[n]
-	for j, w := range digest.leaves {
-		if leaf := &d.eligible.leaves[w]; leaf.level <= need && leaf.veto == 0 {
-			dst = insertNewest(dst, int(most), digest.times[j:j+1])
-		}
-	}
-	return dst
 }

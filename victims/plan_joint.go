@@ -3,73 +3,85 @@ package victims
 import (
 	"container/heap"
 	"math"
+	"slices"
 
+	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// In a large cluster, what makes headroom is too much to search node by node. So the
-// least levels are looked for first, by bounds on all needs at once: they tell of
-// nearly every node that it has no plan with fewer victims, and of the others which
-// few tasks such a plan could have.
+// In a large cluster, what makes headroom is too much to search node by node. So the least
+// levels are looked for first, by the bound of package weigh: the tasks of a node and those
+// elsewhere are rows, and what the node and the queues lack is one need.
 //
-// The search has four steps.
+// What queues lack is the same for all nodes, and so are the tasks elsewhere. What those are
+// worth at some prices is worked out once, and one price vector mostly tells of nearly every
+// node that it has no plan with fewer victims than the best.
 //
-//  1. begin searches a few nodes, with tasks elsewhere of some nodes only. That mostly
-//     gives a plan with as few victims as any, or one more.
-//  2. If tasks that make headroom are scarce, nodes are split; see [splitSearch]. Mostly
-//     that leaves none, and is the end.
-//  3. showLeast passes over the nodes that cannot have a plan of lesser levels, by what
-//     they lack themselves, and searches a few of the others. What those that are left
-//     may take elsewhere decides how deep the band has to be, and it is filled if anybody
-//     takes any.
-//  4. examineAll goes along the nodes that are left, those of the least bounds first. A
-//     bound is a mixture of all needs. If no lesson tells that a node has no lesser
-//     plan, weights are sought that do; and if there are none, the few tasks that are
-//     left of the node and the band are searched.
+//  1. A few nodes are searched, with tasks elsewhere of some nodes only. That mostly gives a
+//     plan with as few victims as any, or one more.
+//  2. The frontier is all nodes that may have a plan of lesser levels, by sums of their own.
+//     The tasks elsewhere are those that are worth most at the prices found so far; see
+//     [outsiders].
+//  3. examineAll goes along the frontier, those of the least bounds first. If carried prices
+//     do not tell, they are turned; if that does not tell, few tasks are left, and a cover
+//     by them is looked for. If there is one, it is tried as a plan.
 //
-// All bounds speak of the number of victims. So they hold only for plans that are as
-// good as the best in all levels before that. If a node may be better there, it is
-// searched, and nothing is shown.
+// All this speaks of the number of victims. So it holds only for plans that are as good as
+// the best in all levels before that. If a node may be better there, it is searched, and
+// nothing is shown.
 
-// A jointSearch looks for the least levels if a node and headroom are short.
-type jointSearch struct{ *decision }
+// A jointSearch looks for the least levels if a node and headroom are short. It owns what
+// it has found out about the band and the nodes; memory is reused.
+type jointSearch struct {
+	d       *decision
+	outside outsiders
 
-// joint is what such a search knows.
-type joint struct {
-	band    band
-	short   resources.Vector // of the node that is looked at
-	items   []jointItem      // that a plan for it may have
-	shares  []int64          // by item
-	picks   [2][]jointPick   // the items elsewhere and on the node that have most
-	given   jointGiven
-	mix     jointMix
-	lessons [mostLessons]jointMix
-	tied    bool // see jointSearch.tie
-	learned int  // how many lessons there ever were
-	kinds   kindLessons
-	kind    bandRow // that is looked at
-	front   []prospect
-	split   split
-	cover   coverSet // see coverItems
-	needs   []int64
-	aside   []jointItem
-	again   prospect // that is put back
+	dims   []jointDim
+	bound  weigh.Bound // the tasks elsewhere, and those of a node
+	prices []int64     // by which those elsewhere were gathered
+	node   NodeID      // whose tasks are not among those elsewhere, or -1
+	need   []int64
+	ids    []TaskID // by row of the bound, of those on the node that is looked at
+	tied   bool     // see tie
+	front  []prospect
+	again  prospect // that is put back
+
+	kinds   []kindNogood
+	kindsOf cover.Levels // the levels before the number of victims, of the best when they were learnt
+	vain    int          // how many were none
+	draft   []int64      // the kinds of a node
+	left    []int32      // by kind: how many
+
+	rest      []int32  // scratch: rows
+	elsewhere []TaskID // scratch
+}
+
+// jointSearch returns that of a decision.
+func (d *decision) jointSearch() *jointSearch {
+	d.pool.joint.d = d
+	return &d.pool.joint
+}
+
+// A jointDim is a dimension of the bound: a type of the node, or of a queue that lacks it.
+type jointDim struct {
+	typ   int
+	head  int // of which of the queues that lack headroom; -1 for the node
+	scale weigh.Scale
 }
 
 const (
-	// jointStride is how far apart the nodes are that a search begins with, and
-	// jointTries is how many of them are searched.
-	// Neither is measured: a good plan makes the second step shorter, and what this step
-	// misses is found there.
+	// jointStride is how far apart the nodes are that a search begins with, and jointTries
+	// is how many of them are searched. Neither is measured: a good plan makes the second
+	// step shorter, and what this step misses is found there.
 	jointStride = 32
 	jointTries  = 3
-	// The band that it begins with is of fewer nodes, and of this depth. What it misses
-	// is found later, if it matters.
+	// The tasks elsewhere are of fewer nodes at first, or of more of them if these have few.
+	// What that misses is found later.
 	sampleStride = 4 * jointStride
-	sampleDepth  = 2
-	// If they have fewer tasks than that, it takes more nodes in.
-	sampleTasks = 256
+	sampleTasks  = 256
+	// mostJoint is how many victims it looks for at most.
+	mostJoint = 1 << 8
 )
 
 // leastLevels bound every plan: ranks and priorities may be negative, all else not.
@@ -82,82 +94,117 @@ var leastLevels = cover.Levels{
 //
 // It is for large clusters, and for what bounds know of: they take victims for single
 // tasks, and levels for compared in their own order.
-func (d jointSearch) applies() bool {
+func (j *jointSearch) applies() bool {
+	d := j.d
 	return d.needs.open() && d.trial.brief && d.pruning() && d.p.Minimum == nil && d.p.Blockers == nil &&
 		d.p.Predicate == nil && d.problem.order.Sequence == nil && !d.required()
 }
 
 // search looks for a plan of the least levels, and reports whether it is shown that
 // the best has them.
-func (d jointSearch) search() (shown bool) {
+func (j *jointSearch) search() (shown bool) {
+	d := j.d
 	trial := d.trial // what the searches below show is not about all nodes
-	d.forget()
 	d.problem.tops.reset(d.c)
-	splitSearch{d}.dimensions()
 	d.worker.OnlyLesser = true
-	d.begin()
-	if d.best.found {
-		shown = d.showLeast()
+	j.dimensions()
+	j.tied = false
+	j.needOf(d.size, 1)
+	j.gather(j.bound.Even(j.need), sampleStride, sampleOutsiders)
+	j.sampleNodes()
+	if d.best.Found {
+		shown = j.showLeast()
 	}
 	d.worker.OnlyLesser = false
 	d.trial.proven, d.trial.levels = trial.proven, trial.levels
 	return shown && !d.trial.meter.Stopped
 }
 
-// begin looks for a good plan on nodes from everywhere.
-func (d jointSearch) begin() {
-	j, f := &d.pool.joint, &d.problem.front
-	j.band.sample(d.decision)
-	// The tops of a sample are no bound. They only tell which nodes look best.
-	j.mix.even(d.decision)
-	j.mix.list(d.decision, &j.band)
-	f.d, f.rows = d.decision, f.rows[:0]
+// dimensions sets the dimensions: what a node may lack, and what queues do. One more counts
+// the victims on the node, so that those elsewhere are no more than a lesser plan has.
+func (j *jointSearch) dimensions() {
+	d := j.d
+	j.dims = j.dims[:0]
+	for _, t := range d.types {
+		j.dims = append(j.dims, jointDim{t, -1, weigh.ScaleOf(d.size[t])})
+	}
+	for i, lacks := range d.needs.short {
+		for t, lack := range lacks {
+			if lack > 0 && !d.needs.ruled[i] {
+				j.dims = append(j.dims, jointDim{t, i, weigh.ScaleOf(lack)})
+			}
+		}
+	}
+}
+
+// A jointTask is the level of a task, see shortage, and whether it is on the node.
+type jointTask struct {
+	level int32
+	on    bool
+}
+
+// fill fills in what a task gives: to queues above its own level, and to the node that it
+// is on.
+func (j *jointSearch) fill(row []int64, size resources.Vector, x jointTask) {
+	for k := range j.dims {
+		if r := &j.dims[k]; r.head < 0 && x.on || r.head >= 0 && x.level <= int32(r.head) {
+			row[k] = r.scale.Has(size[r.typ])
+		}
+	}
+	if x.on {
+		row[len(j.dims)] = 1
+	}
+}
+
+// needOf sets the need of a node that lacks some amounts and has so many victims at least.
+func (j *jointSearch) needOf(short resources.Vector, here int64) {
+	j.need = j.need[:0]
+	for k := range j.dims {
+		r := &j.dims[k]
+		lack := short[r.typ]
+		if r.head >= 0 {
+			lack = j.d.needs.short[r.head][r.typ]
+		}
+		j.need = append(j.need, r.scale.Needs(lack))
+	}
+	j.need = append(j.need, here)
+}
+
+// pay takes the work of bounds off the budget.
+func (j *jointSearch) pay() {
+	j.d.trial.pay(j.bound.Work / 2)
+	j.bound.Work = 0
+}
+
+// sampleNodes looks for a good plan on nodes from everywhere.
+func (j *jointSearch) sampleNodes() {
+	d, f := j.d, &j.d.problem.front
+	f.d, f.rows = d, f.rows[:0]
 	for i := 0; i < len(d.nodes); i += jointStride {
-		if p, ok := d.prospect(d.nodes[i]); ok {
-			d.raise(&p)
+		if p, ok := j.prospect(d.nodes[i]); ok {
 			f.rows = append(f.rows, p)
 		}
 	}
-	d.tryFew()
-}
-
-// forget forgets all lessons: they hold for one band.
-func (d jointSearch) forget() {
-	j := &d.pool.joint
-	j.learned, j.kinds.vain, j.kinds.rows = 0, 0, j.kinds.rows[:0]
+	j.tryFew()
 }
 
 // showLeast looks at all nodes that may have a plan of lesser levels than the best,
 // and reports whether it has shown that there are none besides what it leaves as the
 // best.
-func (d jointSearch) showLeast() bool {
-	j, parts := &d.pool.joint, splitSearch{d}
-	if j.split.sifted = false; parts.headsApply() && parts.gather() {
-		parts.findFront()
-		if parts.search(); len(j.front) == 0 {
-			return true
-		}
-	} else {
-		d.findFront()
-	}
-	// A better plan makes the front shorter, and the band less deep. So it is worth
-	// another look before that is filled.
-	d.sampleFront(jointStride)
-	elsewhere := d.elsewhereAtMost()
-	d.forget()
-	j.band.reset(d.decision, int(min(elsewhere, widestBand))+1)
-	if elsewhere > 0 && !j.band.fill(d.decision) {
-		return false
-	}
-	j.mix.even(d.decision)
-	j.mix.list(d.decision, &j.band)
-	// What a few nodes teach often tells of all others, and a better plan that is found
-	// among some more.
-	d.sampleFront(jointStride)
-	d.sampleFront(jointStride / 4)
+func (j *jointSearch) showLeast() bool {
+	j.findFront()
 	// A hard node must not take what the others need. So it gets little at first.
-	for _, part := range [...]int64{64, 8, 2} {
-		if !d.examineAll(part) {
+	for pass, part := range [...]int64{64, 16, 8, 2} {
+		prices, ok := j.bound.Carried()
+		if !ok {
+			prices = j.prices
+		}
+		j.tied = true
+		j.gather(prices, 1, fewOutsiders<<pass)
+		if pass == 0 {
+			j.sampleFront() // what a few nodes teach often tells of all others
+		}
+		if !j.examineAll(part) {
 			return false
 		}
 		if len(j.front) == 0 {
@@ -167,19 +214,97 @@ func (d jointSearch) showLeast() bool {
 	return false
 }
 
+// findFront lists all nodes that may have a plan of lesser levels than the best, by what
+// they lack themselves.
+func (j *jointSearch) findFront() {
+	d, roomy := j.d, false
+	j.front = j.front[:0]
+	for _, n := range d.nodes {
+		if !d.usable(n) {
+			continue
+		}
+		p := prospect{node: n, here: j.fewestOn(n)}
+		if p.here == 0 {
+			// All nodes with room have the same plans.
+			if roomy || !d.passes(n) {
+				continue
+			}
+			roomy = true
+		}
+		if p.here == noLimit {
+			continue
+		}
+		if j.least(&p, p.here); !d.best.losesTo(&p.levels) {
+			continue
+		}
+		// With somebody opted out, or with own costs, sums do not tell of those levels.
+		if !j.tie(&p) && p.here > 0 && !j.closely(&p) {
+			continue
+		}
+		j.front = append(j.front, p)
+	}
+	d.trial.pay(int64(len(d.nodes) * len(d.types)))
+}
+
+// fewestOn returns a number of tasks below which none make room on a node, by its
+// largest sizes. It is 0 if there is room, and noLimit if no number is enough.
+//
+// It reads two rows of blocks that lie next to each other, and no lane.
+func (j *jointSearch) fewestOn(n NodeID) (count int64) {
+	d := j.d
+	free, largest := d.c.row(d.c.coming, n), d.c.row(d.c.digest.largest, n)
+	for _, t := range d.types {
+		if lack := d.size[t] - free[t]; lack > 0 && !reaches(count, largest[t], lack) {
+			if largest[t] == 0 {
+				return noLimit
+			}
+			count = (lack-1)/largest[t] + 1
+		}
+	}
+	return count
+}
+
+// tryFew looks for good plans on a few nodes of the frontier, those of the least bounds
+// first. What it learns on them may tell of others. Nothing is shown, so that every
+// search may end early.
+func (j *jointSearch) tryFew() {
+	d, f := j.d, &j.d.problem.front
+	heap.Init(f)
+	for tries := 0; len(f.rows) > 0 && (tries < jointTries || !d.best.Found) && !d.exhausted(); {
+		p := f.rows[0]
+		heap.Pop(f)
+		if !d.best.losesTo(&p.levels) {
+			break
+		}
+		if d.passes(p.node) && !j.refuted(&p) {
+			d.engine.Within(d.trial.meter.Left/32, func() bool { return j.examine(&p) })
+			tries++
+		}
+	}
+}
+
+// sampleFront tries a few of every n-th node of the front. So prices are learnt, and a
+// better plan is found, before all others are bounded.
+func (j *jointSearch) sampleFront() {
+	d, f := j.d, &j.d.problem.front
+	f.rows = f.rows[:0]
+	for i := 0; i < len(j.front); i += jointStride {
+		if p := j.front[i]; !j.refuted(&p) && d.best.losesTo(&p.levels) {
+			f.rows = append(f.rows, p)
+		}
+	}
+	j.tryFew()
+}
+
 // examineAll looks at the nodes of the front, those of the least bounds first. Each
 // gets a part of what is left of the budget; it is put off if that is not enough. It
 // reports false if the budget is spent. Those that were put off are the front then.
-func (d jointSearch) examineAll(part int64) bool {
-	j, f := &d.pool.joint, &d.problem.front
+func (j *jointSearch) examineAll(part int64) bool {
+	d, f := j.d, &j.d.problem.front
 	f.rows = f.rows[:0]
 	// The best plan may have become better since the last part.
 	for i := range j.front {
-		p := &j.front[i]
-		if !d.best.losesTo(&p.levels) || d.refutedSoon(p) {
-			continue
-		}
-		if d.raise(p); d.best.losesTo(&p.levels) {
+		if p := &j.front[i]; d.best.losesTo(&p.levels) && !j.refuted(p) && d.best.losesTo(&p.levels) {
 			f.rows = append(f.rows, *p)
 		}
 	}
@@ -192,14 +317,14 @@ func (d jointSearch) examineAll(part int64) bool {
 			return true
 		}
 		heap.Pop(f)
-		if !d.passes(p.node) || d.refuted(&p) {
+		if !d.passes(p.node) || j.refuted(&p) {
 			continue
 		}
 		// A better plan may have made an end of the node as well, so it waits again.
-		best := d.best.total.Levels
-		switch done := d.bounds.within(d.trial.meter.Left/part, func() bool { return d.examine(&p) }); {
+		best := d.best.Total.Levels
+		switch done := d.engine.Within(d.trial.meter.Left/part, func() bool { return j.examine(&p) }); {
 		case done:
-		case d.best.total.Levels != best:
+		case d.best.Total.Levels != best:
 			j.again = p
 			heap.Push(f, &j.again)
 		default:
@@ -207,4 +332,92 @@ func (d jointSearch) examineAll(part int64) bool {
 		}
 	}
 	return len(f.rows) == 0
+}
+
+// prospect returns a node with a bound on levels by all that is lacking. It reports
+// false if it has no plan, or none of lesser levels than the best.
+func (j *jointSearch) prospect(n NodeID) (p prospect, ok bool) {
+	d := j.d
+	if !d.usable(n) {
+		return p, false
+	}
+	p = prospect{node: n, levels: leastLevels}
+	if d.nodeNeed(d.scratch.short, n) != 0 && !j.closely(&p) {
+		return p, false
+	}
+	j.raise(&p)
+	return p, d.best.losesTo(&p.levels)
+}
+
+// closely sets the bound of a node that lacks room to what its lanes say. It reports false
+// if the node has no plan, or none of lesser levels than the best.
+func (j *jointSearch) closely(p *prospect) bool {
+	d := j.d
+	lesser := d.engine.Lesser
+	d.engine.Lesser = true
+	levels, _, ok := d.engine.Bound(int32(p.node))
+	if d.engine.Lesser = lesser; !ok || !d.best.losesTo(&levels) {
+		return false
+	}
+	p.levels, p.here = levels, levels[LevelVictims]
+	return true
+}
+
+// least sets the levels of a plan for a node with so many victims to the least there can be.
+func (j *jointSearch) least(p *prospect, count int64) {
+	rank, priority := j.leastRank(p.node)
+	if p.levels == leastLevels || p.levels == (cover.Levels{}) {
+		p.levels[LevelRank], p.levels[LevelPriority] = rank, priority
+	}
+	p.levels[LevelVictims], p.levels[LevelSumRanks], p.levels[LevelSumPriorities] = count, count*rank, count*priority
+}
+
+// leastRank returns the least rank and priority of any victim of a plan for a node.
+func (j *jointSearch) leastRank(n NodeID) (rank, priority int64) {
+	least := j.d.c.digest.gauges[n].minPriority
+	least = min(least, j.outside.leastPriority)
+	return j.d.eligible.leastRank(least), int64(least)
+}
+
+// tie notes whether all plans for a node that are less than the best are as good as
+// that in the levels before the number of victims.
+func (j *jointSearch) tie(p *prospect) (tied bool) {
+	best := &j.d.best
+	j.tied = best.Found && slices.Compare(p.levels[:LevelVictims], best.Total.Levels[:LevelVictims]) >= 0
+	return j.tied
+}
+
+// allows reports whether such plans may have tasks of a lane or of a row of those elsewhere.
+func (j *jointSearch) allows(f flags, priority int32) bool {
+	if !j.tied {
+		return true
+	}
+	// Of the highest priority, and of levels that count few, one task tells. Ranks and
+	// own costs play no part: whom they would keep out only makes bounds lower.
+	best := &j.d.best.Total.Levels
+	return int64(priority) <= best[LevelPriority] &&
+		(!f.has(flagOptedOut) || best[LevelOptedOut] > 0) && (!f.has(flagOriginator) || best[LevelOriginators] > 0)
+}
+
+// most returns how many victims a plan has at most that is of lesser levels than the
+// best. It reports false if such a plan may be better in levels before the number of
+// victims.
+//
+// It is what makes bounds on the number of victims say something: a node that takes more
+// than that is out.
+func (j *jointSearch) most(p *prospect) (most int64, ok bool) {
+	best, levels := &j.d.best.Total.Levels, p.levels
+	if !j.tie(p) {
+		return 0, false
+	}
+	// With as many victims as the best, a plan may still be less in the sums of ranks
+	// and priorities.
+	most = best[LevelVictims]
+	rank, priority := j.leastRank(p.node)
+	levels[LevelVictims], levels[LevelSumRanks], levels[LevelSumPriorities] = most, most*rank, most*priority
+	// If not even the least sums are less, only fewer victims are.
+	if slices.Compare(levels[:], best[:]) >= 0 {
+		most--
+	}
+	return most, true
 }

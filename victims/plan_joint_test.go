@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -9,13 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // crowd is a cluster of a few nodes with many small tasks of leaves a, b, and c, and
 // the decision about an ask that lacks headroom at the root and in b's parent.
-func crowd(t *rapid.T) *decision {
+func crowd(t *rapid.T, most int) *decision {
 	schema, err := resources.NewSchema("cpu", "gpu")
 	require.NoError(t, err)
 	all := resources.Limit{Value: vec{1000, 1000}, Defined: 3}
@@ -34,7 +37,7 @@ func crowd(t *rapid.T) *decision {
 		_, err := c.AddNode(&Node{Name: fmt.Sprint("n", n), Capacity: vec{1000, 1000}})
 		require.NoError(t, err)
 	}
-	for i := range rapid.IntRange(1, 60).Draw(t, "tasks") {
+	for i := range rapid.IntRange(1, most).Draw(t, "tasks") {
 		draw := func(most int, name string) int { return rapid.IntRange(0, most).Draw(t, name) }
 		size := vec{int64(draw(5, "cpu")), int64(draw(5, "gpu"))}
 		sum = resources.Add(sum, sum, size)
@@ -57,109 +60,77 @@ func crowd(t *rapid.T) *decision {
 	return &p.d
 }
 
-// A band has the tasks that have others above them on few nodes, which its twin finds
-// by a look at all pairs.
-func TestBand(t *testing.T) {
+// Whatever is said of a node is never too much: if it has no plan of so many victims by
+// prices, by a search for a cover or by a nogood, then no set of so many tasks makes room and
+// headroom.
+func TestJoint_AgainstAllSets(t *testing.T) {
+	told := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		d := crowd(t)
-		b := &d.pool.joint.band
-		b.reset(d, rapid.IntRange(1, 4).Draw(t, "depth"))
-		require.True(t, b.fill(d))
-		var got, want []string
-		for i := range b.rows {
-			got = append(got, d.c.tasks[b.rows[i].id].key)
-		}
-		s := d.elsewhere()
-		for y := range d.c.Tasks() {
-			nodes := make(map[NodeID]bool)
-			for x := range d.c.Tasks() {
-				if d.candidate(x, &s) && stands(d, x, y) {
-					nodes[d.c.tasks[x].node] = true
+		d := crowd(t, 12)
+		j := d.jointSearch()
+		j.dimensions()
+		d.best.Found, d.best.Total.Levels = true, cover.Levels{}
+		d.best.Total.Levels[LevelOptedOut], d.best.Total.Levels[LevelPriority] = 9, 9
+		d.best.Total.Levels[LevelOwnLow], d.best.Total.Levels[LevelVictims] = 99, 99
+		j.tied = true
+		j.needOf(d.size, 1)
+		j.gather(j.bound.Even(j.need), 1, rapid.IntRange(1, 20).Draw(t, "limit"))
+		for range 2 { // the second time there are lessons
+			for n := range NodeID(4) {
+				p := &prospect{node: n}
+				short := vec{0, 0}
+				if d.nodeNeed(short, n); slices.Max(short) > 0 {
+					p.here = 1
 				}
-			}
-			// What headroom takes at queues further up follows from that here.
-			inside := d.needs.level(d.tree, d.c.tasks[y].leaf) <= int32(d.needs.widest)
-			if d.candidate(y, &s) && inside && len(nodes) < b.depth {
-				want = append(want, d.c.tasks[y].key)
+				most := rapid.Int64Range(0, 5).Draw(t, "most")
+				fewest := j.fewestByHand(n, short)
+				j.sketch(n)
+				q := j.question(p, most)
+				if !j.complete(p, most) {
+					continue
+				}
+				says := func(what string, no bool) {
+					if no {
+						require.Greater(t, fewest, most, what)
+						told[what]++
+					}
+				}
+				says("prices", j.bound.Told(q))
+				says("nogood", j.knows(most))
+				says("learnt", j.learnKinds(p, most))
+				j.collect(p)
+				says("cover", j.bound.Cover(j.question(p, most), 1<<10) == weigh.Uncovered)
 			}
 		}
-		require.ElementsMatch(t, want, got)
 	})
+	for _, what := range []string{"prices", "nogood", "learnt", "cover"} {
+		require.Positive(t, told[what], what)
+	}
 }
 
-// stands reports whether task x is above y, by definition.
-func stands(d *decision, x, y TaskID) bool {
-	a, b := d.c.TaskView(x), d.c.TaskView(y)
-	level := func(q queue.ID) int32 { return d.needs.level(d.tree, q) }
-	if level(a.Queue) > level(b.Queue) || a.Priority > b.Priority || a.OptedOut && !b.OptedOut || a.Cost > b.Cost {
-		return false
-	}
-	same := level(a.Queue) == level(b.Queue) && a.Priority == b.Priority && a.OptedOut == b.OptedOut && a.Cost == b.Cost
-	for t, lack := range d.needs.most {
-		v, w := min(a.Size[t], lack), min(b.Size[t], lack)
-		if v < w {
-			return false
+// fewestByHand returns how many tasks it takes to make room on a node and headroom, by a look
+// at all sets.
+func (j *jointSearch) fewestByHand(n NodeID, short resources.Vector) int64 {
+	var may []TaskID
+	s := j.d.siteOf(n)
+	for id := range j.d.c.Tasks() {
+		if j.d.candidate(id, &s) {
+			may = append(may, id)
 		}
-		same = same && v == w
 	}
-	if !same {
-		return true
-	}
-	return a.Scheduled.After(b.Scheduled) || a.Scheduled.Equal(b.Scheduled) && a.Key < b.Key
-}
-
-// Whatever the weights, a set that meets every need has as much of a mixture as is
-// lacking: so a bound by it is never above the least number of victims.
-func TestJointMix_NoSetThatMeetsAllNeedsHasLess(t *testing.T) {
-	met := 0
-	rapid.Check(t, func(t *rapid.T) {
-		d := crowd(t)
-		m := &d.pool.joint.mix
-		m.even(d)
-		short := vec{rapid.Int64Range(0, d.size[0]).Draw(t, "cpu short"), rapid.Int64Range(0, d.size[1]).Draw(t, "gpu short")}
-		given := &d.pool.joint.given
-		given.short = short
-		node := NodeID(rapid.IntRange(0, 3).Draw(t, "node"))
-		for round := range rapid.Int64Range(0, 9).Draw(t, "rounds") {
-			given.reset(d, m)
-			d.addAll(given, randomTasks(t, d), node)
-			m.aim(d, short)
-			m.turn(d, given, round)
-		}
-		set := randomTasks(t, d)
-		if !meetsAll(d, set, node, short) {
-			return
-		}
-		met++
-		open, sum := m.aim(d, short), int64(0)
-		for _, id := range set {
-			r := &d.c.tasks[id]
-			sum += m.ofHeads(d, d.c.size(id), d.eligible.leaves[r.leaf].level)
-			if r.node == node {
-				sum += m.node.of(d.c.size(id))
+	fewest := int64(math.MaxInt64)
+	for set := range uint32(1) << len(may) {
+		var ids []TaskID
+		for i, id := range may {
+			if set>>i&1 != 0 {
+				ids = append(ids, id)
 			}
 		}
-		require.GreaterOrEqual(t, sum, open)
-	})
-	require.Positive(t, met)
-}
-
-// addAll adds tasks to what is given.
-func (d *decision) addAll(g *jointGiven, ids []TaskID, n NodeID) {
-	for _, id := range ids {
-		r := &d.c.tasks[id]
-		g.add(d, &jointItem{id, d.c.size(id), d.eligible.leaves[r.leaf].level, r.node == n})
-	}
-}
-
-func randomTasks(t *rapid.T, d *decision) (ids []TaskID) {
-	all := slices.Collect(d.c.Tasks())
-	for _, id := range all {
-		if rapid.IntRange(0, 2).Draw(t, "taken") == 0 {
-			ids = append(ids, id)
+		if int64(len(ids)) < fewest && meetsAll(j.d, ids, n, short) {
+			fewest = int64(len(ids))
 		}
 	}
-	return ids
+	return fewest
 }
 
 // meetsAll reports whether tasks make room on a node and headroom.

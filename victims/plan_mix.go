@@ -11,7 +11,7 @@ import (
 // a task that has much of one type often has little of another. In a sum the
 // types have weights, so that what the ask wants of each counts the same.
 
-// mixOne is the whole of what a node lacks of one type, in fewestOfAll.
+// mixOne is the whole of what a node lacks of one type.
 const mixOne = 1 << 20
 
 // mixOf returns what a size gives of all lacks together, each amount as a part
@@ -30,9 +30,6 @@ func mixOf(size, lacks resources.Vector) (share int64) {
 // is aimed at one node after another: only what is lacking there counts.
 type mixture struct {
 	rows []mixRow
-	// cut is a share that about as many tasks of a node have as victims are of
-	// interest; see [bounder.weigh]. Any value is right.
-	cut int64
 }
 
 // A mixRow is what a mixture knows of a type.
@@ -45,14 +42,12 @@ type mixRow struct {
 	shift  uint8 // how many bits of an amount play no part
 }
 
-const (
-	mixBits = 30      // that an amount has at most, without those that play no part
-	mixMost = 1 << 10 // how many victims it tells of
-)
+// mixBits is how many bits an amount has at most, without those that play no part.
+const mixBits = 30
 
 // reset gives each type that an ask wants a weight.
 func (m *mixture) reset(d *decision) {
-	m.rows, m.cut = m.rows[:0], 0
+	m.rows = m.rows[:0]
 	for _, t := range d.types {
 		m.rows = append(m.rows, mixRowOf(t, d.size[t]))
 	}
@@ -80,19 +75,6 @@ func (m *mixture) aim(lacks resources.Vector) (sum int64) {
 	return sum
 }
 
-// left returns what is lacking of all types after some victims, rounded down, and
-// whether nothing is.
-func (m *mixture) left(lacks resources.Vector) (sum int64, nothing bool) {
-	nothing = true
-	for i := range m.rows {
-		r := &m.rows[i]
-		open := min(max(lacks[r.typ], 0), r.open)
-		sum += open >> r.shift * r.weight
-		nothing = nothing && open == 0
-	}
-	return sum, nothing
-}
-
 // of returns what a size has of what is lacking on the node, rounded up. No more of
 // a type counts than what is lacking.
 func (m *mixture) of(size resources.Vector) (sum int64) {
@@ -101,43 +83,4 @@ func (m *mixture) of(size resources.Vector) (sum int64) {
 		sum += (min(size[r.typ], r.open) + r.round) >> (r.shift & 63) * r.weight
 	}
 	return sum
-}
-
-// A laneShare is what each task of a lane has of what is lacking.
-type laneShare struct {
-	share, tasks int64
-	lane         int32
-}
-
-// fewest returns how many tasks of a list of shares that falls it takes to give what is
-// lacking, one more than the most if so many are not enough, and by how much they exceed
-// it. The share of the last of them is the next cut.
-func (m *mixture) fewest(top []laneShare, rest, most int64) (count, spare int64) {
-	left := most
-	for _, s := range top {
-		take := min((rest-1)/s.share+1, s.tasks, left)
-		count, left, m.cut = count+take, left-take, s.share
-		if rest -= take * s.share; rest <= 0 {
-			return count, -rest
-		}
-	}
-	return count + 1, 0
-}
-
-// insertFalling inserts a share into a list that falls, and keeps no more of it
-// than has the most tasks, or a few more.
-func insertFalling(list []laneShare, most int, s laneShare) []laneShare {
-	if s.share == 0 || len(list) == most && list[most-1].share >= s.share {
-		return list
-	}
-	if len(list) == most {
-		list = list[:most-1]
-	}
-	i := len(list)
-	list = append(list, s)
-	for ; i > 0 && list[i-1].share < s.share; i-- {
-		list[i] = list[i-1]
-	}
-	list[i] = s
-	return list
 }

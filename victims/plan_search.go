@@ -3,29 +3,46 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
+// Which nodes are searched, and in what order, is the matter of package search. Here the
+// problem is posed to it: what nodes lack, who may give it, and what is offered.
+
 // An incumbent is the best place for an ask that was found so far: a node and
 // the tasks that must go for it to run there.
 type incumbent struct {
-	found   bool
-	exact   bool // no plan for the node is cheaper
-	node    NodeID
-	cost    Cost
-	total   cover.Total // the cost as a search knows it
-	single  bool        // it has one victim, which is plain
-	victims []TaskID
-
-	yardstick
-	bestType int // the type that decides the excess
+	search.Best
+	cost     Cost
+	bestType int  // the type that decides the excess
+	single   bool // it has one victim, which is plain
+	victims  []TaskID
 }
+
+// node returns the node of the plan.
+func (b *incumbent) node() NodeID { return NodeID(b.Node) }
 
 // losesTo reports whether a plan of some levels would be better by them alone. Any
 // would if there is none yet.
 func (b *incumbent) losesTo(levels *cover.Levels) bool {
-	return !b.found || slices.Compare(levels[:], b.total.Levels[:]) < 0
+	return !b.Found || slices.Compare(levels[:], b.Total.Levels[:]) < 0
+}
+
+// note notes what bounds ask of the plan: its excess, its work and a type that decided.
+func (b *incumbent) note(capacities []int64) {
+	share, l := b.Total.Excess, &b.Total.Levels
+	b.single = *l == cover.Levels{
+		LevelRank: l[LevelRank], LevelPriority: l[LevelPriority], LevelVictims: 1,
+		LevelSumRanks: l[LevelRank], LevelSumPriorities: l[LevelPriority],
+	}
+	b.Yardstick.Note(share, b.Total.Work, capacities)
+	for t, capacity := range capacities {
+		if max(capacity, 1) == max(share.Of, 1) {
+			b.bestType = t
+		}
+	}
 }
 
 // A problem is what is posed to the worker, and the memory for it.
@@ -37,14 +54,9 @@ type problem struct {
 	costs    [2]Cost // that are being compared
 	budgets  budgetRows
 	mix      mixture
-	lessons  lessons
-	likeness likeness
 	tops     keptTops
-	set      foundSet
-	units    unitBounds
-	price    uint64 // of a share of what is lacking, in nanoseconds of work; see rivals.losesMore
 	front    frontier
-	losses   losses
+	posed    posed
 }
 
 // choose leaves the best node and victims that the caller's predicate accepts
@@ -52,10 +64,12 @@ type problem struct {
 func (d *decision) choose() (found bool) {
 	d.trial.reset()
 	d.allow()
-	d.best.found = false
+	d.best.Found = false
 	d.forget()
 	d.gangs.reset(d)
-	d.problem.units.reset(d)
+	d.problem.mix.reset(d)
+	d.problem.tops.reset(d.c)
+	d.pose()
 	if d.p.Blockers == nil && !d.p.Exhaustive && !d.gives() {
 		return false // law 5: no leaf in reach is over its guarantee in what is short
 	}
@@ -75,35 +89,6 @@ func (d *decision) choose() (found bool) {
 func (d *decision) forget() {
 	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
 	d.local.picked = -1
-	d.problem.likeness.forget()
-}
-
-// searchNodes leaves the best node and victims in d.best, and reports whether there
-// are any.
-func (d *decision) searchNodes() bool {
-	switch {
-	case !d.pruning():
-		d.searchAll()
-	case d.problem.order.Sequence != nil:
-		d.inSequence.search()
-	default:
-		d.bounds.searchBounded()
-		d.bounds.spare()
-	}
-	return d.best.found
-}
-
-// searchAll searches every node.
-func (d *decision) searchAll() {
-	for _, n := range d.nodes {
-		if d.exhausted() {
-			d.trial.proven, d.trial.levels = false, false
-			break
-		}
-		if d.usable(n) && d.hearing.admits(n) {
-			d.searchNode(n)
-		}
-	}
 }
 
 // gives reports whether guarantees let tasks of some leaf in reach go that have
@@ -120,6 +105,190 @@ func (d *decision) gives() bool {
 // pruning reports whether digests and bounds on levels may be used. A digest knows no tasks with required nodes.
 func (d *decision) pruning() bool {
 	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != RelaxRequiredNode
+}
+
+// Shares of the budget, of which a search over all nodes gets one part in so many:
+// at first, and in the end, if the levels are shown. They were measured over the families
+// of bench/ratios -draws. With 16 for the first and the last the excess was smaller by a
+// third, at up to four times the time; with 64 for the last it was larger by a third.
+const (
+	firstShare = 64
+	lastShare  = 32
+	// A scan that has come through one in so many of the nodes in its share goes on with
+	// as much as there is in the end: it mostly gets through, for the better the best
+	// plan is, the more nodes are passed over.
+	underWay = 25
+	// spareShare is one part in so many of the budget that goes, beyond it, to the question
+	// whether there is a plan without opted-out victims. It is not measured.
+	spareShare = 2
+)
+
+// searchNodes leaves the best node and victims in d.best, and reports whether there
+// are any.
+//
+// Node rank and node order are part of the cost, so the answer is that of looking at all
+// nodes, in whatever order.
+func (d *decision) searchNodes() bool {
+	if !d.pruning() {
+		d.searchAll()
+		return d.best.Found
+	}
+	// If headroom is short in a large cluster, the levels come first of all: to search
+	// node by node would take the budget before there is any good plan.
+	var s search.Scan
+	allowed := d.trial.meter.Left
+	if d.trial.brief {
+		// The least budget is for plans and their levels. What comes after them gets its
+		// share by the size of the cluster.
+		allowed = min(allowed, sizeOf(d.c))
+	}
+	if j := d.jointSearch(); j.applies() {
+		d.trial.lesser = j.search()
+		// With somebody opted out, law 1 takes more than a good plan.
+		if d.trial.lesser || d.best.Found && d.best.Total.Levels[LevelOptedOut] == 0 {
+			d.finish(&s, allowed/lastShare)
+			d.trial.proven, d.trial.levels = false, false
+			d.spare()
+			return d.best.Found
+		}
+	}
+	d.searchAround(&s, allowed)
+	if d.pool.thinned && !d.best.Found && !d.trial.meter.Stopped {
+		// The best by themselves were not enough: laws over sums keep some of them.
+		d.pool.whole, d.pool.searched, d.pool.hopeless = true, false, false
+		d.trial.proven, d.trial.levels, s = true, true, search.Scan{}
+		d.searchAround(&s, allowed)
+	}
+	d.spare()
+	return d.best.Found
+}
+
+// searchAll searches every node.
+func (d *decision) searchAll() {
+	for _, n := range d.nodes {
+		if d.exhausted() {
+			d.trial.proven, d.trial.levels = false, false
+			break
+		}
+		if d.usable(n) && d.hearing.admits(n) {
+			d.searchNode(n)
+		}
+	}
+}
+
+// searchAround scans the nodes, and if a part of the budget is spent takes them in the
+// order of their bounds.
+//
+// If that takes long, as with sizes that all differ, it is first shown which levels are
+// the least, for these say who is stopped. What is left of the budget goes to excess, work
+// and node order.
+func (d *decision) searchAround(s *search.Scan, allowed int64) {
+	d.searchRoomy()
+	roomy, first := d.trial.levels, int8(0) // nothing else speaks for nodes with room
+	if sequence := d.problem.order.Sequence; sequence != nil {
+		first = sequence[0]
+	}
+	scan := func() bool { return d.scan(s) }
+	if first == cover.ByWork {
+		if !d.engine.Front(s) {
+			d.trial.proven, d.trial.levels = false, false
+		}
+		return
+	}
+	done := d.engine.Within(allowed/firstShare, scan)
+	if !done && d.trial.brief && s.Underway(len(d.nodes), underWay) {
+		done = d.engine.Within(allowed/lastShare, scan)
+	}
+	if done && d.trial.proven {
+		return
+	}
+	d.headroom.searchAlone()
+	if first < cover.NumLevels && !d.trial.meter.Stopped {
+		d.trial.lesser = d.showLeast(s) && roomy
+	}
+	if d.trial.lesser && d.trial.brief {
+		d.trial.meter.Left = min(d.trial.meter.Left, allowed/lastShare)
+	}
+	if !d.scan(s) {
+		d.trial.proven, d.trial.levels = false, false
+	}
+}
+
+// scan looks at all nodes from where it was. With a predicate that has refused a plan it
+// takes them in the order in which that is asked.
+func (d *decision) scan(s *search.Scan) bool {
+	if d.hearing.early && d.p.Predicate != nil {
+		d.engine.Nodes = d.hearing.order
+		return d.engine.Along(s)
+	}
+	return d.engine.Scan(s)
+}
+
+// showLeast looks for plans of lesser levels than the best, and reports whether it is
+// shown that there are none besides what is the best then.
+func (d *decision) showLeast(s *search.Scan) bool {
+	if !d.trial.levels || d.p.Predicate != nil {
+		s = new(search.Scan) // it has not shown the levels of what it went through
+	}
+	proven, levels := d.trial.proven, d.trial.levels
+	shown := d.engine.Front(s)
+	d.trial.proven, d.trial.levels = proven, levels
+	return shown
+}
+
+// finish is what comes after a joint search: it spends a part of the budget on what is left of the cost.
+func (d *decision) finish(s *search.Scan, part int64) {
+	if d.trial.meter.Left = min(d.trial.meter.Left, part); !d.p.hasty {
+		d.scan(s)
+	}
+}
+
+// spare looks for a plan without opted-out victims if the best has some and it is not
+// shown that all have. (Law 1: whoever opted out goes only if no plan does without.)
+//
+// The question has a share of its own, whatever the searches before have taken. With
+// those who opted out left alone it is much smaller than theirs: on most nodes the others
+// do not give enough.
+func (d *decision) spare() {
+	if !d.best.Found || d.best.Total.Levels[LevelOptedOut] == 0 || d.trial.proof() != NoProof || d.p.Predicate != nil || d.problem.order.Sequence != nil {
+		return
+	}
+	d.forget()
+	d.trial.sparing = true
+	left := d.trial.meter.Left
+	d.trial.meter.Left = d.budget() / spareShare
+	d.searchRoomy()
+	d.engine.Front(new(search.Scan))
+	d.trial.meter.Left = left
+	d.trial.sparing = false
+	d.trial.proven, d.trial.levels = false, false
+	d.forget()
+}
+
+// searchRoomy looks at the nodes that have room for the ask as they are. If
+// headroom alone is needed, all of them have the same plan, and the first by
+// rank and node order is enough. Blockers tell them apart.
+func (d *decision) searchRoomy() {
+	if !d.needs.open() && d.p.Blockers == nil {
+		return
+	}
+	first, found := NodeID(0), false
+	for _, n := range d.nodes {
+		if found && !d.c.comesBefore(n, first) {
+			continue
+		}
+		if !d.usable(n) || d.nodeNeed(d.scratch.short, n) != 0 || !d.hearing.admits(n) {
+			continue
+		}
+		if d.p.Blockers != nil {
+			d.searchNode(n)
+			continue
+		}
+		first, found = n, true
+	}
+	if found {
+		d.searchNode(first)
+	}
 }
 
 // searchNode compares the best set for one node with the best so far.
@@ -153,7 +322,7 @@ func (d *decision) searchLocal(s *site) {
 	d.state(s, d.wanted(s))
 	d.solve(&d.found, &d.local, d.limit())
 	if d.local.thinned {
-		if !d.best.found && !d.found.Found {
+		if !d.best.Found && !d.found.Found {
 			d.pool.whole = true // the others are needed, too
 			d.searchLocal(s)
 			return
@@ -172,8 +341,8 @@ func (d *decision) wanted(s *site) resources.Vector {
 
 // limit returns what a set may cost to matter beside the best so far.
 func (d *decision) limit() *cover.Total {
-	if d.best.found && d.pruning() {
-		return &d.best.total
+	if d.best.Found && d.pruning() {
+		return &d.best.Total
 	}
 	return nil
 }
@@ -229,18 +398,15 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 	*cost = CostOf(&s.Total)
 	cost.NodeRank, cost.Node = d.c.rankOf(n), d.c.place(n)
 	b := &d.best
-	if b.found {
+	if b.Found {
 		// Of sets for one node that cost the same the later is of more candidates,
 		// and so has the smaller keys.
-		if c := d.compare(cost, &b.cost); c > 0 || c == 0 && n != b.node {
+		if c := d.compare(cost, &b.cost); c > 0 || c == 0 && n != b.node() {
 			return
 		}
 	}
-	if b.found && b.exact && n != b.node && d.p.Predicate != nil && !d.heard.early {
-		d.heard.keep(b)
-	}
-	b.found, b.node, b.cost, b.total = true, n, *cost, s.Total
-	b.exact = s.Proven && !d.worker.OnlyLesser && !u.thinned && !(d.needs.open() && d.pool.thinned)
+	b.Found, b.Node, b.cost, b.Total = true, int32(n), *cost, s.Total
+	b.Exact = s.Proven && !d.worker.OnlyLesser && !u.thinned && !(d.needs.open() && d.pool.thinned)
 	b.note(d.c.total)
 	b.victims = b.victims[:0]
 	for _, i := range s.Units {

@@ -1,34 +1,78 @@
 package victims
 
-import "slices"
+import (
+	"slices"
 
-// A sieve is the digest of one node without the tasks that the laws keep from
-// being victims of this ask: those of its own application, of leaves that give
-// nothing, and those that rank too high. A digest serves all asks, so it has them
-// all. A queue that grows has tasks of its own on more and more nodes, and by their
-// amounts each of those nodes would look like one on which few victims are enough.
+	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A sieve tells of nodes without the tasks that laws keep from being victims of this ask:
+// those of its own application, of leaves that give nothing, and those that rank too high.
+// A digest serves all asks, so it has them all. A queue that grows has tasks of its own on
+// more and more nodes, and by their amounts each of those nodes would look like one on
+// which few victims are enough.
 //
-// Bounds read the sieve for its node, and the digest of the cluster for all others:
-// see [bounder.digestAt].
+// Its sums are kept from one decision to the next. A queue that asks again and again would
+// sift the same nodes each time, and few of them have changed. What a decision finds does
+// not depend on what is kept.
 type sieve struct {
-	node   NodeID     // whose tasks are sifted, or -1
+	d      *decision
 	needed bool       // laws keep some tasks of the cluster
 	apps   bool       // the ask's application has tasks in leaves that give some
 	vetoes []bool     // by queue: the leaf gives nothing
-	sifted digestRows // of the node
-	rows   *digestRows
-	row    NodeID // of rows, which tells of the node
+	node   NodeID     // whose lanes are sifted, or -1
+	sifted digestRows // of that node
 	kept   keptSieves
-	origin []uint8 // by lane of the sieve, its number in the digest
 }
+
+// keptSieves are the sums of sieves that are kept. They hold for one cluster as long as the
+// laws keep the same tasks, and of a node as long as its digest is the same one.
+type keptSieves struct {
+	of   *Cluster
+	laws []leafLaw // by queue
+	app  int32     // whose tasks are kept besides, or -1
+	// The number of times that the laws have changed: what was sifted under others is
+	// void, and nothing has to be cleared.
+	epoch uint64
+	at    []keptSieve // by node
+	rows  digestRows  // without lanes, which few nodes need
+	types int
+}
+
+// A leafLaw is what keeps tasks of a leaf, so far as a sieve knows it.
+type leafLaw struct {
+	veto    bool
+	ceiling int64
+	rank    fence.Lift
+}
+
+// A keptSieve is what is kept of a node, and for what it holds.
+type keptSieve struct {
+	made, epoch uint64
+	row         int32 // of the sums in rows, and one; 0 if it has none yet
+	known       known
+}
+
+// A known says what was found out of the tasks of a node.
+type known uint8
+
+const (
+	notSifted known = iota
+	keepsNone       // the digest tells all
+	keepsSome       // there are sums of those that the laws let go
+)
 
 // reset forgets the node, and finds out whether laws keep any tasks.
 func (s *sieve) reset(d *decision) {
-	if s.node, s.needed = -1, false; d.without.Rule != 0 {
+	s.d, s.node, s.needed = d, -1, false
+	if d.without.Rule != 0 {
 		return // a trial of Explain: which laws hold is not known yet
 	}
 	e := &d.eligible
-	s.vetoes, s.needed = slices.Grow(s.vetoes[:0], len(e.leaves)), !e.evenRanks
+	s.vetoes, s.needed = slices.Grow(s.vetoes[:0], len(e.leaves)), !e.evenRanks || e.who.OwnLeaf
 	for w := range e.leaves {
 		s.vetoes = append(s.vetoes, e.leaves[w].veto != 0)
 		s.needed = s.needed || s.vetoes[w] && d.c.evictable[w] > 0
@@ -44,160 +88,173 @@ func (s *sieve) reset(d *decision) {
 		s.sifted = digestRows{}
 		s.sifted.addNode(d.c.types)
 	}
-	s.kept.reset(d)
+	s.kept.reset(s)
 }
 
-// digestAt returns the rows and the number of the row that tell of a node.
-func (d bounder) digestAt(n NodeID) (rows *digestRows, row NodeID) {
-	if n == d.sieve.node {
-		return d.sieve.rows, d.sieve.row
+// sums returns the rows and the number of the row that have the sums of a node. They have
+// no lanes.
+//
+// It sifts a node of which nothing is kept: what it says must not depend on the decisions
+// before.
+func (s *sieve) sums(n NodeID) (of *digestRows, row NodeID) {
+	digest := &s.d.c.digest.digestRows
+	if s.d.without.Rule != 0 || !s.needed && s.letsHighest(n) {
+		return digest, n
 	}
-	return &d.c.digest.digestRows, n
+	known := s.kept.find(n)
+	if known == notSifted {
+		if known = keepsNone; s.sift(n) {
+			known = keepsSome
+		}
+	}
+	if known == keepsSome {
+		return &s.kept.rows, NodeID(s.kept.at[n].row - 1)
+	}
+	return digest, n
 }
 
-// digestOf returns the lanes of a node.
-func (d bounder) digestOf(n NodeID) *nodeDigest {
-	rows, row := d.digestAt(n)
-	return &rows.nodes[row]
+// lanes returns the lanes of a node.
+func (s *sieve) lanes(n NodeID) *nodeDigest {
+	if s.d.without.Rule == 0 && s.sift(n) {
+		return &s.sifted.nodes[0]
+	}
+	return &s.d.c.digest.nodes[n]
 }
 
-// sift makes the sieve that of a node, and reports whether it keeps fewer tasks than
-// the digest has.
-func (d bounder) sift(n NodeID) bool {
-	if n == d.sieve.node {
+// letsHighest reports whether law 6 lets the tasks of the highest priority of a node go.
+func (s *sieve) letsHighest(n NodeID) bool {
+	e := &s.d.eligible
+	return e.evenRanks && e.leastLift+int64(s.d.c.digest.gauges[n].maxPriority) <= e.ceiling
+}
+
+// sift makes the sieve that of a node, and reports whether it has fewer tasks than the
+// digest.
+func (s *sieve) sift(n NodeID) bool {
+	if n == s.node {
 		return true
 	}
-	from, to := &d.c.digest.nodes[n], &d.sieve.sifted.nodes[0]
-	kept := &d.sieve.kept
-	switch {
-	case d.without.Rule != 0:
+	from, to := &s.d.c.digest.nodes[n], &s.sifted.nodes[0]
+	switch s.kept.find(n) {
+	case keepsNone:
 		return false
-	// Of most nodes it is known from the decision before.
-	case kept.find(n) == keepsNone:
-		return false
-	case kept.find(n) == notSifted && d.letsAll(from, d.c.digest.gauges[n].maxPriority):
-		kept.keepNone(n)
-		return false
+	case notSifted:
+		if s.letsAll(n, from) {
+			s.kept.node(n).known = keepsNone
+			return false
+		}
 	}
 	// In the order of the digest, so that lanes stay sorted.
 	to.ids, to.times, to.leaves = to.ids[:0], to.times[:0], to.leaves[:0]
 	to.lanes, to.sizes = to.lanes[:0], to.sizes[:0]
-	d.sieve.origin = d.sieve.origin[:0]
-	d.sieve.node = -1
+	s.node = -1
 	for i := range from.lanes {
 		l := from.lanes[i]
 		first := int32(len(to.ids))
 		for j := l.first; j < l.end; j++ {
-			if !d.keeps(from, j, l.priority) {
+			if !s.keeps(from, j, l.priority) {
 				to.ids, to.times, to.leaves = append(to.ids, from.ids[j]), append(to.times, from.times[j]), append(to.leaves, from.leaves[j])
 			}
 		}
 		if l.first, l.end = first, int32(len(to.ids)); l.end > first {
 			to.lanes = append(to.lanes, l)
-			d.sieve.origin = append(d.sieve.origin, laneByte(i))
-			to.sizes = append(to.sizes, from.size(i, d.c.types)...)
+			to.sizes = append(to.sizes, from.size(i, s.d.c.types)...)
 		}
 	}
 	if len(to.ids) == len(from.ids) {
-		kept.keepNone(n)
+		s.kept.node(n).known = keepsNone
 		return false // it was no more than possible
 	}
-	d.sieve.sifted.sumUp(0, d.c.types)
-	d.sieve.nameLanes()
-	kept.keep(n, &d.sieve.sifted)
-	d.sieve.node, d.sieve.rows, d.sieve.row = n, &d.sieve.sifted, 0
+	s.sifted.sumUp(0, s.d.c.types)
+	s.kept.keep(n, &s.sifted)
+	s.node = n
 	return true
 }
 
-// nameLanes gives the lanes of the newest tasks the numbers that they have in the digest.
-func (s *sieve) nameLanes() {
-	for i, lane := range s.sifted.lanes {
-		if lane != farLane {
-			s.sifted.lanes[i] = s.origin[lane]
-		}
-	}
-}
-
-// recall makes the sieve that of a node by the sums alone, and reports whether laws
-// keep some of its tasks. Forget it before anything reads its lanes.
-func (d bounder) recall(n NodeID) bool {
-	s := &d.sieve
-	if d.without.Rule != 0 || s.kept.find(n) != keepsSome {
-		return false
-	}
-	s.node, s.rows, s.row = n, &s.kept.rows, NodeID(s.kept.at[n].row-1)
-	return true
-}
-
-// forget forgets the node.
-func (s *sieve) forget() { s.node = -1 }
-
-// siftedBeaten is quicklyBeaten for a node that was sifted before, and known is false if
-// it was not.
-func (d bounder) siftedBeaten(n NodeID) (known, beaten bool) {
-	if !d.sieve.needed || !d.recall(n) {
-		return false, false
-	}
-	g, row := d.digestAt(n)
-	rank := d.eligible.leastRank(g.gauges[row].minPriority)
-	beaten = rank > d.eligible.ceiling || d.quicklyBeaten(n, rank, digestRow{g, row})
-	d.sieve.forget()
-	return true, beaten
-}
-
-// siftedNoLess reports whether the tasks of a node that the laws let go have no lesser
-// levels than the best plan, as far as their sums tell.
-//
-// It sifts a node of which nothing is kept: what it says, and with it what a search
-// spends, must not depend on the decisions before.
-func (d bounder) siftedNoLess(n NodeID) bool {
-	defer d.sieve.forget()
-	if d.sieve.kept.find(n) == notSifted && !d.sift(n) || !d.recall(n) {
-		return false
-	}
-	g, row := d.digestAt(n)
-	rank := d.eligible.leastRank(g.gauges[row].minPriority)
-	return rank > d.eligible.ceiling || d.compareQuickly(n, rank, digestRow{g, row}) >= 0
-}
-
-// letsAll reports whether it is certain that laws let all tasks of a node go, the
-// highest of which has some priority.
-func (d bounder) letsAll(digest *nodeDigest, highest int32) bool {
-	s, e := &d.sieve, &d.eligible
+// letsAll reports whether it is certain that laws let all tasks of a node go.
+func (s *sieve) letsAll(n NodeID, digest *nodeDigest) bool {
 	// An equal one is kept in the own leaf.
-	if s.apps || !e.evenRanks || e.leastLift+int64(highest) > e.ceiling || e.who.OwnLeaf {
+	if s.apps || s.d.eligible.who.OwnLeaf || !s.letsHighest(n) {
 		return false
 	}
-	if s.needed {
-		// One look at each task, and nothing is copied: most nodes have none that are
-		// kept.
-		for _, w := range digest.leaves {
-			if s.vetoes[w] {
-				return false
-			}
-		}
-	}
-	return true
+	// One look at each task, and nothing is copied: most nodes have none that are kept.
+	return !s.needed || !slices.ContainsFunc(digest.leaves, func(w queue.ID) bool { return s.vetoes[w] })
 }
 
 // keeps reports whether a law keeps task j of a digest, of some priority, whatever it
 // frees. It is Veto for tasks that are evictable.
-func (d bounder) keeps(digest *nodeDigest, j, priority int32) bool {
-	w, e := digest.leaves[j], &d.eligible
-	return d.sieve.vetoes[w] || e.leaves[w].rank.Of(priority) > e.leaves[w].ceiling ||
-		d.sieve.apps && d.c.tasks[digest.ids[j]].app == e.app
+func (s *sieve) keeps(digest *nodeDigest, j, priority int32) bool {
+	w, e := digest.leaves[j], &s.d.eligible
+	return s.vetoes[w] || e.leaves[w].rank.Of(priority) > e.leaves[w].ceiling ||
+		s.apps && s.d.c.tasks[digest.ids[j]].app == e.app
 }
 
-// boundClosely bounds a node as boundNode does, and if the best plan is not cheaper
-// than that, once more by the tasks that the laws let go.
-func (d bounder) boundClosely(b *nodeBound, short []int64) bool {
-	if !d.boundNode(b, short) || d.best.found && d.beaten(b) {
-		return false
+// reset takes note of the laws of a decision. What was sifted under others is void.
+func (k *keptSieves) reset(s *sieve) {
+	c, e, app := s.d.c, &s.d.eligible, int32(-1)
+	if s.apps {
+		app = e.app
 	}
-	if !d.sift(b.node) {
-		return true
+	same := k.of == c && k.types == c.types && k.app == app && len(k.laws) == len(e.leaves)
+	if k.types != c.types {
+		k.rows, k.at = digestRows{}, nil // rows of another width
 	}
-	// Fewer tasks never make a bound lower.
-	*b = nodeBound{node: b.node}
-	return d.boundNode(b, short)
+	k.of, k.types, k.app = c, c.types, app
+	// A few numbers per queue tell whether the same tasks are kept as before.
+	k.laws = slices.Grow(k.laws[:0], len(e.leaves))[:len(e.leaves)]
+	for w := range e.leaves {
+		leaf := &e.leaves[w]
+		law := leafLaw{veto: s.vetoes[w]}
+		// Whom a leaf that gives nothing would let go does not matter.
+		if !law.veto {
+			law.ceiling, law.rank = leaf.ceiling, leaf.rank
+		}
+		if k.laws[w] != law {
+			k.laws[w], same = law, false
+		}
+	}
+	if !same {
+		k.epoch++
+	}
+	if n := len(c.nodes); n > len(k.at) {
+		k.at = append(k.at, make([]keptSieve, n-len(k.at))...)
+	}
 }
+
+// node returns what is kept of a node. What holds no longer is forgotten.
+func (k *keptSieves) node(n NodeID) *keptSieve {
+	at := &k.at[n]
+	if made := k.of.digest.made[n]; at.epoch != k.epoch || at.made != made {
+		*at = keptSieve{made: made, epoch: k.epoch, row: at.row}
+	}
+	return at
+}
+
+// find returns what was found out of the tasks of a node, if that holds still.
+func (k *keptSieves) find(n NodeID) known {
+	if at := &k.at[n]; at.epoch == k.epoch && at.made == k.of.digest.made[n] {
+		return at.known
+	}
+	return notSifted
+}
+
+// keep keeps the sums of a node that has just been sifted.
+func (k *keptSieves) keep(n NodeID, from *digestRows) {
+	at := k.node(n)
+	// A node that is sifted again, under whatever laws, has its row again: a planner
+	// at work for long allocates no more.
+	if at.row == 0 {
+		k.rows.addSums(k.types)
+		at.row = int32(len(k.rows.gauges))
+	}
+	at.known = keepsSome
+	row, blocks := int(at.row-1), from.blocks()
+	for i, block := range k.rows.blocks() {
+		copy(rows.At(*block, row, k.types), *blocks[i])
+	}
+	k.rows.gauges[row] = from.gauges[0]
+	copy(k.rows.latest[row*numLatest:][:numLatest], from.latest)
+}
+
+// tooLarge reports whether guarantees let no task of a size, or of a larger
+// one, go: no leaf in reach has so much to give.
+func (e *Eligible) tooLarge(size resources.Vector) bool { return !resources.Fits(size, e.mostRoom) }

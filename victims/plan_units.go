@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -215,7 +216,7 @@ func (d *decision) candidate(id TaskID, s *site) bool {
 }
 
 // spares reports whether a task is let alone for now because it opted out; see
-// [bounder.spare].
+// [decision.spare].
 func (d *decision) spares(id TaskID) bool {
 	return d.trial.sparing && d.c.tasks[id].flags.has(flagOptedOut)
 }
@@ -352,8 +353,7 @@ type headroomPool struct {
 	best     []pooledTask    // see thin
 	gangs    []pooledGang    // see thinGangs
 	groups   groupSet
-	firsts   firsts
-	joint    joint
+	joint    jointSearch
 	searched bool
 	hopeless bool // there is none, and so no node has a plan
 }
@@ -384,20 +384,48 @@ func (p *headroomPool) gather(d *decision) {
 	p.all = len(ids)
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
-	} else if p.cuts(d, len(ids)) {
-		ids = p.cut(d, ids)
 	}
 	// Each gang is a unit of many parts. With hundreds of them one search takes longer than
 	// all else.
 	if !p.whole && len(p.met) > thinTo {
 		p.met, p.thinned = p.thinGangs(d), true
 	}
-	p.partial = len(ids) < p.all || p.thinned
 	slices.SortFunc(ids, d.compareGroups)
+	ids = p.cut(d, ids)
+	p.partial = len(ids) < p.all || p.thinned
 	for _, id := range ids {
 		d.trial.pay(2 * gatherWork)
 		p.add(d, &s, id)
 	}
+}
+
+// cut keeps the first tasks of each group, which are sorted by group. They are alike but for
+// work and key, and a least-cost set has no more of them than meet the need for headroom,
+// and of those the first. What is on the node that a plan is for counts apart, so as many
+// more are kept as a node has tasks.
+func (p *headroomPool) cut(d *decision, ids []TaskID) []TaskID {
+	if !d.pruning() || d.p.Predicate != nil && len(ids) <= fewElsewhere {
+		return ids // an own order tells them apart, or somebody asks for all candidates
+	}
+	on := 0
+	for n := range d.c.nodes {
+		on = max(on, len(d.c.nodes[n].tasks))
+	}
+	kept, first, left := ids[:0], TaskID(0), int64(0)
+	for i, id := range ids {
+		if i == 0 || d.compareGroup(first, id) != 0 {
+			first, left = id, int64(on)+min(d.usefulForHeadroom(id), int64(d.c.TaskLen()))
+		}
+		switch {
+		case d.special(id): // more is to be said of it than its group
+		case left > 0:
+			left--
+		default:
+			continue
+		}
+		kept = append(kept, id)
+	}
+	return kept
 }
 
 // withGangs appends the members of gangs that were met and can go whole.
@@ -487,4 +515,114 @@ func (d *decision) mostForHeadroom(u *cover.Unit) (most int64) {
 		most = max(most, mostUseful(d.needs.short[row-1], u.Size))
 	}
 	return most
+}
+
+// budgetRows are the budgets of a decision as the search knows them.
+type budgetRows struct {
+	left   []cover.Budget // in the order of names: a soft one as it stands
+	place  []int32        // by row of Cluster.budgets: its place in that order
+	bounds []int32        // by row: the bound that a hard one is, or -1
+}
+
+// reset reads the budgets of the cluster, in the order of their names: what a search finds
+// must not depend on who was told of first.
+func (b *budgetRows) reset(d *decision) {
+	c := d.c
+	b.left, b.bounds, b.place = b.left[:0], rows.Zeros(b.bounds, len(c.budgets)), rows.Zeros(b.place, len(c.budgets))
+	for _, row := range c.budgetOrder {
+		budget := &c.budgets[row]
+		b.place[row], b.bounds[row] = int32(len(b.left)), -1
+		left := cover.Budget{Left: noLimit}
+		switch {
+		case !budget.hard:
+			left.Left = budget.left
+		case !d.without.budget(budget.name):
+			b.bounds[row] = d.eligible.Rooms.add(max(budget.left, 0))
+		}
+		b.left = append(b.left, left)
+	}
+}
+
+// bound returns the bound that a hard budget is: no more of its tasks may go
+// than it has left. It returns -1 for a soft budget, and for a hard one that
+// Explain relaxes.
+func (b *budgetRows) bound(row int32) int32 { return b.bounds[row] }
+
+// A boundState is what is left of bounds while units are taken one by one. There
+// are as many bounds as queues with a guarantee, and the units of a node touch
+// few of them. So a bound is copied when it is touched first.
+type boundState struct {
+	source []cover.Bound
+	left   []cover.Bound // by row; a row counts if its stamp is the current one
+	stamps []uint32
+	stamp  uint32
+}
+
+// reset begins with all of the bounds, and no unit.
+func (s *boundState) reset(bounds []cover.Bound) {
+	s.source = bounds
+	for len(s.left) < len(bounds) {
+		s.left, s.stamps = append(s.left, cover.Bound{}), append(s.stamps, 0)
+	}
+	if s.stamp++; s.stamp == 0 { // it has gone round
+		clear(s.stamps)
+		s.stamp = 1
+	}
+}
+
+// at returns what is left of a bound.
+func (s *boundState) at(row int32) *cover.Bound {
+	b := &s.left[row]
+	if s.stamps[row] != s.stamp {
+		s.stamps[row] = s.stamp
+		b.Room = resources.AddOnlyExisting(b.Room, s.source[row].Room, nil)
+		b.Extra = append(b.Extra[:0], s.source[row].Extra...)
+	}
+	return b
+}
+
+// take takes a unit if every bound is kept then, and reports whether it has.
+func (s *boundState) take(u *cover.Unit) bool {
+	s.change(u, resources.SubOnlyExisting, resources.Sub)
+	if s.keeps(u) {
+		return true
+	}
+	// Nothing saturates here, so that this is exact.
+	s.change(u, resources.AddOnlyExisting, resources.Add)
+	return false
+}
+
+// change changes what is left of the bounds that a unit touches by its size.
+func (s *boundState) change(
+	u *cover.Unit,
+	room func(dst, l resources.Limit, v resources.Vector) resources.Limit,
+	extra func(dst, a, b resources.Vector) resources.Vector,
+) {
+	for part := range u.All {
+		for _, row := range part.Bounds {
+			b := s.at(row)
+			b.Room = room(b.Room, b.Room, part.Size)
+		}
+		for _, row := range part.Erodes {
+			b := s.at(row)
+			b.Extra = extra(b.Extra, b.Extra, part.Size)
+		}
+	}
+}
+
+// keeps reports whether the bounds that a unit touches are kept.
+func (s *boundState) keeps(u *cover.Unit) bool {
+	for part := range u.All {
+		for _, touched := range [...][]int32{part.Bounds, part.Erodes} {
+			for _, row := range touched {
+				b := s.at(row)
+				for t := range b.Room.Defined.All() {
+					if b.Room.Value[t]+max(b.Extra.At(t), 0) < 0 {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -228,6 +229,8 @@ type decision struct {
 	sieve    sieve
 
 	parts
+	hearing hearing
+	engine  search.Search
 	trial   trial
 	best    incumbent
 	pool    headroomPool
@@ -235,18 +238,13 @@ type decision struct {
 	found   cover.Selection
 	problem problem
 	worker  cover.Worker
-	heard   hearings
 	scratch scratch
 }
 
 // parts are what a decision is made by. Each has methods of its own, and the same
 // decision to work on.
 type parts struct {
-	bounds     bounder
-	inSequence sequenceBounder
-	headroom   headroomSearch
-	joint      jointSearch
-	hearing    hearing
+	headroom headroomSearch
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -255,13 +253,7 @@ type scratch struct {
 	least              resources.Vector
 	none               resources.Vector // zeros, always
 	one                [1]TaskID
-	newest             [2][]int64
-	priced             []pricedLane
 	picked             []pickedLane
-	marked             []markedLane
-	weights            []int64
-	shares             []laneShare
-	sums               []int64
 	order              []int32
 	left               boundState
 	amounts            []int64
@@ -286,7 +278,8 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{bounder{d}, sequenceBounder{d}, headroomSearch{d}, jointSearch{d}, hearing{d}}
+	d.parts = parts{headroomSearch{d}}
+	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
 		d.nodes, d.filter.open = d.single[:0], nil
@@ -318,8 +311,6 @@ type trial struct {
 	meter    cover.Meter // the budget of elementary work
 	sparing  bool        // nobody who opted out is a candidate
 	begun    bool        // some search was made
-	aside    int64       // of the budget, for what comes after the present part; see bounder.within
-	overdraw int64       // how much more may be taken until there is any plan
 	proven   bool        // every search was complete
 	levels   bool        // every search has shown the least levels
 	lesser   bool        // it was shown that no plan has lesser levels than the best
@@ -377,16 +368,21 @@ func (d *decision) budget() int64 {
 
 // passOver returns how much a decision may take beyond its budget as long as it has no
 // plan: in large clusters as much as the budget is, if none is set.
-func passOver(c *Cluster) int64 { return max(leastBudget, 8*int64(c.TaskLen())*int64(c.types)) }
+func passOver(c *Cluster) int64 { return max(leastBudget, sizeOf(c)) }
+
+// sizeOf returns what a budget is by the size of a cluster.
+func sizeOf(c *Cluster) int64 { return 8 * int64(c.TaskLen()) * int64(c.types) }
 
 // allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {
 	m := &d.trial.meter
 	d.trial.brief = d.p.Budget <= 0 && d.c.TaskLen() > exactTasks
 	// What the first stage leaves of both is for the second, and then for RetryAt.
-	m.Left, d.trial.overdraw = d.budget()-m.Used, passOver(d.c)
+	left := &d.engine.Budget
+	left.Aside, left.Overdraw = 0, passOver(d.c)
+	m.Left = d.budget() - m.Used
 	if d.stage == outsideLeaf {
-		d.trial.overdraw /= 2
+		left.Overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
 	if d.worker.Meter = m; d.p.Exhaustive && d.p.Budget <= 0 {
@@ -394,13 +390,9 @@ func (d *decision) allow() {
 	}
 }
 
-// exhausted reports whether nothing of the budget is left, or of the present part of it,
-// or the caller ends the decision. Until there is any plan a decision goes on for a while
-// after its last part, for a plan is better than none.
-func (d *decision) exhausted() bool {
-	t := &d.trial
-	return t.meter.Stopped || t.meter.Left <= 0 && (d.best.found || t.aside > 0 || t.meter.Left <= -t.overdraw)
-}
+// exhausted reports whether nothing is left of the budget, or of the present part of it,
+// or the caller ends the decision.
+func (d *decision) exhausted() bool { return d.engine.Exhausted() }
 
 // affords reports whether a search among so many units can be begun: to make its problem
 // is paid for before anything is shown. What is not begun is not shown.
@@ -409,18 +401,18 @@ func (d *decision) affords(units int) bool {
 	rows := int64(len(d.types) * (1 + len(d.needs.short)))
 	price := n * (gatherWork + 20*int64(bits.Len(uint(units))) + 24*rows)
 	left, more := t.meter.Left, int64(0)
-	if !d.best.found {
-		more = t.aside + t.overdraw
+	if !d.best.Found {
+		more = d.engine.Aside + d.engine.Overdraw
 	}
 	// The first search is made in any case: it is linear in the tasks of a node.
-	if price <= left+more || !d.best.found && !t.begun {
+	if price <= left+more || !d.best.Found && !t.begun {
 		t.begun = true
 		return true
 	}
 	// That ends the present part, so that who looks at nodes in turn comes back to this one.
 	t.proven, t.levels = false, false
-	if t.meter.Left = min(left, 0); !d.best.found && t.aside == 0 {
-		t.meter.Left = -t.overdraw
+	if t.meter.Left = min(left, 0); !d.best.Found && d.engine.Aside == 0 {
+		t.meter.Left = -d.engine.Overdraw
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -106,7 +107,7 @@ type survey struct {
 	d        *decision
 	headroom resources.Vector // what the headroom lacks with all its candidates gone
 	lacking  resources.Share  // the dominant share that the closest node lacks
-	asMuch   []int64          // see noteShare; empty until there is a closest one
+	asMuch   []int64          // see search.Yardstick; empty until there is a closest one
 	even     bool             // what a digest knows of a node decides about all tasks there
 	same     Rule             // that keeps every task on most nodes, but for those that their leaves keep
 	alike    int              // evictable tasks on such nodes
@@ -271,7 +272,7 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	if !r.HasClosest || share.Compare(s.lacking) < 0 {
 		r.Closest, r.HasClosest, s.lacking = n, true, share
 		r.Lacks = append(r.Lacks[:0], short...)
-		s.asMuch = noteShare(s.asMuch, share, s.d.c.total)
+		s.asMuch = search.AsMuch(s.asMuch[:0], share, s.d.c.total)
 		s.d.scratch.amounts = s.asMuch
 	}
 }
@@ -353,7 +354,7 @@ func (d *decision) help(dst *Decision) {
 		// A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
-		d.helpAnything(h)
+		h.Anything(d.c)
 		return
 	}
 	switch r.Reason {
@@ -444,18 +445,6 @@ func (d *decision) mostAbove() queue.ID {
 	return most
 }
 
-// helpAnything names all that can happen, but for time.
-func (d *decision) helpAnything(h *Help) {
-	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
-	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
-	h.Budgets = h.Budgets[:0]
-	for _, row := range d.c.budgetOrder {
-		if b := &d.c.budgets[row]; b.hard {
-			h.Budgets = append(h.Budgets, b.name)
-		}
-	}
-}
-
 // helpBudgets names the hard budgets of a task that might go if more was left in
 // them, be it later.
 func (d *decision) helpBudgets(h *Help, id TaskID) {
@@ -540,6 +529,19 @@ func (h *Help) CopyFrom(from *Help) {
 	h.Budgets = append(budgets, from.Budgets...)
 }
 
+// Anything makes h name all that can happen to a cluster, but for time: for a host that
+// knows no better of an ask, or a job, that waits.
+func (h *Help) Anything(c *Cluster) {
+	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
+	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
+	h.Budgets = h.Budgets[:0]
+	for _, row := range c.budgetOrder {
+		if b := &c.budgets[row]; b.hard {
+			h.Budgets = append(h.Budgets, b.name)
+		}
+	}
+}
+
 // cleared returns a help that names nothing, with the memory of h.
 func (h *Help) cleared() Help {
 	return Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]}
@@ -559,7 +561,8 @@ type HelpReport struct {
 	Labels     bool     `json:"labels,omitempty"`
 }
 
-func (h *Help) report(c *Cluster) HelpReport {
+// Report returns what would help for machines. The cluster gives the names of queues.
+func (h *Help) Report(c *Cluster) HelpReport {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
 			names = append(names, c.tree.Path(q))

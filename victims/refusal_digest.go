@@ -88,7 +88,7 @@ func (s *survey) ruleForAll(n NodeID, usable bool) Rule {
 	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
 	for _, t := range d.types {
 		if least[t] > 0 && free[t] < d.size[t] {
-			if d.bounds.tooLarge(least) {
+			if d.eligible.tooLarge(least) {
 				return RuleGuarantee
 			}
 			break

@@ -142,7 +142,7 @@ func (v *Victim) Report(s *resources.Schema) VictimReport {
 func (r *Refusal) report(c *Cluster) *RefusalReport {
 	f := &RefusalReport{
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
-		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.report(c),
+		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps,
 	}

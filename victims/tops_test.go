@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,4 +62,58 @@ func TestInsertShares(t *testing.T) {
 	require.Equal(t, []int64{6, 5, 4, 4, 0}, list)
 	insertShares(list, 7, 9)
 	require.Equal(t, []int64{7, 7, 7, 7, 7}, list)
+}
+
+// A drawnNode is a node with a few tasks in lanes, and what it lacks.
+type drawnNode struct {
+	d     *decision
+	lacks vec
+	sizes []vec // of all tasks
+}
+
+func drawLanes(t *rapid.T) drawnNode {
+	types := rapid.IntRange(1, 3).Draw(t, "types")
+	amounts := func(least, most int64) vec {
+		return rapid.SliceOfN(rapid.Int64Range(least, most), types, types).Draw(t, "amounts")
+	}
+	ask := amounts(1, 40)
+	x := drawnNode{d: &decision{c: &Cluster{}, size: ask}, lacks: amounts(0, 60)}
+	x.d.c.types = types
+	for i := range ask {
+		x.d.types = append(x.d.types, i)
+	}
+	digest := nodeDigest{}
+	for range rapid.IntRange(1, 5).Draw(t, "lanes") {
+		size, n := amounts(0, 20), rapid.Int32Range(1, 3).Draw(t, "tasks")
+		first := int32(len(x.sizes))
+		digest.lanes = append(digest.lanes, lane{first: first, end: first + n})
+		digest.sizes = append(digest.sizes, size...)
+		for range n {
+			x.sizes = append(x.sizes, size)
+		}
+	}
+	all := make(vec, types)
+	for _, size := range x.sizes {
+		all = resources.Add(all, all, size)
+	}
+	x.lacks = resources.Min(nil, x.lacks, all) // of a node that lacks more nobody asks
+	x.d.c.digest.nodes = []nodeDigest{digest}
+	return x
+}
+
+// fewest tries all sets out. If none meets the lacks it takes more than there are.
+func (x *drawnNode) fewest() int64 {
+	best := int64(len(x.sizes)) + 1
+	for set := range 1 << len(x.sizes) {
+		sum := make(vec, len(x.lacks))
+		for i, size := range x.sizes {
+			if set>>i&1 != 0 {
+				sum = resources.Add(sum, sum, size)
+			}
+		}
+		if resources.Fits(x.lacks, sum) {
+			best = min(best, int64(bits.OnesCount(uint(set))))
+		}
+	}
+	return best
 }

@@ -48,7 +48,8 @@ func TestTable(t *testing.T) {
 		rows table
 		want string
 	}{
-		{table{{"a", "b"}}, "  a  b\n"},
+		{table{{"a", "b"}}, ""}, // a header without rows
+		{table{{"a", "b"}, {"c", "d"}}, "  a  b\n  c  d\n"},
 		{table{{"a", "b", "c"}, {"long", "", "x"}, {"s", "größer", ""}, {"", "", "z"}},
 			"  a     b       c\n" +
 				"  long          x\n" +

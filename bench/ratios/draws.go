@@ -103,6 +103,30 @@ func (r *report) survey(which, draws int) (s survey) {
 	return s
 }
 
+// answers decides draws without measuring time, and prints a line for each: what was
+// decided, what it costs level by level, and in how many steps. So two versions of
+// the library can be compared line by line.
+func (r *report) answers(w io.Writer, draws int) {
+	for i := range draws {
+		which := i % len(families)
+		// Each draw has numbers of its own, so that a few are the first of many.
+		random := rand.New(rand.NewPCG(uint64(which), uint64(2+i/len(families))))
+		d := draw{Hard: workload.Hard{Nodes: of(random, r.small, r.small, r.small/5), Tasks: r.tasks, Seed: random.Uint64()}, k: int64(of(random, 4, 10, 20))}
+		families[which].change(&d, random)
+		subject := d.subject(d.Build())
+		subject.Decide()
+		dec := &subject.Decision
+		fmt.Fprintf(w, "%s/%d\t%v", families[which].name, i/len(families), dec.Outcome)
+		if dec.Outcome == victims.Preempts {
+			c := &dec.Plan.Cost
+			fmt.Fprintf(w, "\t%v\tsteps %d\t[%d %d %d %d %d %d %v %d %d %d]\texcess %v work %v\n", dec.Plan.Proof, dec.Plan.Steps,
+				c.OptedOut, c.Overrun, c.Originators, c.MaxRank, c.MaxPriority, c.Jobs, c.Own, c.Victims, c.SumRanks, c.SumPriorities, c.Excess, c.Work)
+			continue
+		}
+		fmt.Fprintf(w, "\tproven %v\tsteps %d\n", dec.Refusal.Proven, dec.Refusal.Steps)
+	}
+}
+
 // decideDraw measures one draw.
 func (r *report) decideDraw(s *survey, d *draw) {
 	c := d.Build()

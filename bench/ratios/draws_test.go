@@ -17,6 +17,16 @@ func TestSurveys(t *testing.T) {
 	require.Contains(t, out.String(), "| "+families[0].name+" | 1 | ")
 }
 
+// Of each draw there is a line, the same every time, with its cost.
+func TestAnswers(t *testing.T) {
+	var first, second strings.Builder
+	tiny().answers(&first, len(families))
+	tiny().answers(&second, len(families))
+	require.Equal(t, first.String(), second.String())
+	require.Equal(t, len(families), strings.Count(first.String(), "\n"))
+	require.Contains(t, first.String(), families[0].name+"/0\tplan\t")
+}
+
 // A draw of each family is decided with a plan.
 func TestSurvey(t *testing.T) {
 	for i := range families {

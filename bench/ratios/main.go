@@ -37,14 +37,19 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	large := flag.Bool("large", true, "measure a cluster of a million tasks, too")
 	draws := flag.Int("draws", 0, "decide so many hard loads instead")
+	answers := flag.Int("answers", 0, "print what is decided about so many hard loads instead, a line each")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N] [FILE...]")
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N] [-answers N] [FILE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
 	r := full()
 	if !*large {
 		r.million = 0
+	}
+	if *answers > 0 {
+		r.answers(os.Stdout, *answers)
+		return
 	}
 	if *draws > 0 {
 		r.surveys(os.Stdout, *draws)

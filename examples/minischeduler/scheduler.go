@@ -47,8 +47,8 @@ type pending[T any] struct {
 	work T
 	told victims.Outcome
 
-	// An ask that was refused is not decided again before something happens that
-	// would help. Idle is set as long as nothing has.
+	// What was refused is not decided again before something happens that would help.
+	// Idle is set as long as nothing has.
 	idle    bool
 	help    victims.Help
 	retryAt time.Time
@@ -150,11 +150,19 @@ func (s *scheduler) changed(key string) {
 	s.wake(func(h *victims.Help) bool { return h.IfLess(s.cluster, leaf, node) || h.IfMore(s.cluster, leaf) })
 }
 
-// wake has the asks decided again that were refused and are helped by an event.
+// wake has the asks and jobs decided again that were refused and are helped by an event.
 func (s *scheduler) wake(helped func(*victims.Help) bool) {
 	for _, p := range s.asks {
 		p.idle = p.idle && !helped(&p.help)
 	}
+	for _, p := range s.jobs {
+		p.idle = p.idle && !helped(&p.help)
+	}
+}
+
+// rests reports whether a decision would only be the same refusal again.
+func (p *pending[T]) rests(now time.Time) bool {
+	return p.idle && (!p.help.Time || now.Before(p.retryAt))
 }
 
 // enforce enforces every max whose delay is over.
@@ -233,9 +241,16 @@ func (s *scheduler) placeJob(p *pending[jobs.Job]) (started bool, err error) {
 // beginRound decides about a job, and begins a round if there is a place for
 // all of it. A job that fits has a round without victims.
 func (s *scheduler) beginRound(p *pending[jobs.Job]) (begun bool, err error) {
+	if p.rests(s.now) {
+		return false, nil
+	}
 	d := &s.placing
 	if err := s.gangs.Decide(d, &p.work, s.now); err != nil {
 		return false, err
+	}
+	if p.idle = d.Outcome == victims.Refused; p.idle {
+		p.help.CopyFrom(&d.Refusal.Help)
+		p.retryAt = d.Refusal.RetryAt
 	}
 	if d.Outcome == victims.Fits || d.Outcome == victims.Preempts {
 		if err := s.rounds.Begin(d.Plan.Change(), s.now, time.Time{}); err != nil {
@@ -249,7 +264,7 @@ func (s *scheduler) beginRound(p *pending[jobs.Job]) (begun bool, err error) {
 			s.stop(departure{key: v.Key, round: true})
 		}
 	}
-	// If it was refused, or waits for others to go, it asks again.
+	// If it waits for others to go, it asks again.
 	if d.Outcome != p.told {
 		p.told = d.Outcome
 		s.note("%s", d.Describe(s.cluster))
@@ -264,7 +279,7 @@ func (s *scheduler) placeAsks() (err error) {
 }
 
 func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) {
-	if p.idle && (!p.help.Time || s.now.Before(p.retryAt)) {
+	if p.rests(s.now) {
 		return false, nil
 	}
 	d := &s.decision

@@ -25,6 +25,27 @@ func (p page) job(s *scenario.Step, then scenario.Then) {
 	p.lines("  ", p.where(s))
 	p.bounds(s)
 	p.jobDecision(s, then)
+	p.law4(s.Placed)
+}
+
+// law4 writes what guarantees say to a job without room, if the decision is explained.
+func (p page) law4(placed *scenario.Placed) {
+	if len(placed.Law4) == 0 {
+		return
+	}
+	schema := p.run.After.Schema()
+	p.printf("  law 4: its members, asked one after another with the largest last, each have to find the queue under its guarantee\n")
+	t := newTable(p.w, "    ", "type", "queue", "guaranteed", "used", "before the last", "finding")
+	for _, g := range placed.Law4 {
+		finding := "under its guarantee"
+		if g.Met() {
+			finding = "has its guarantee, or would before the last"
+		}
+		t.row(schema.Name(g.Type), p.queue(g.Queue), schema.Amount(g.Type, g.Guaranteed), schema.Amount(g.Type, g.Used),
+			schema.Amount(g.Type, g.Before), finding)
+	}
+	t.end()
+	p.printf("  E, the needy queue, is %s: outside of it others have to give\n", p.queue(placed.Needy))
 }
 
 // preemptible are words for whether a job is.

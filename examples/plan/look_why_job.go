@@ -45,7 +45,16 @@ func (d *drawing) queueForJob(p *scenario.Placed, q queue.ID) string {
 	if stay > 0 {
 		guarantee = "; its guarantee keeps " + counted(stay, "task")
 	}
-	return d.roleOf(q, "asking") + guarantee
+	law4 := ""
+	for _, g := range p.Law4 {
+		if g.Queue == q && g.Met() {
+			law4 += "; it has its guaranteed " + d.cluster.Schema().Name(g.Type) + ", or would before the last member"
+		}
+	}
+	if len(p.Law4) > 0 && q == p.Needy {
+		law4 += "; the needy queue, outside of which others have to give"
+	}
+	return d.roleOf(q, "asking") + law4 + guarantee
 }
 
 // roleOf says whether a queue is the one that a request is about, or above it, and

@@ -41,6 +41,7 @@ func TestRun_Golden(t *testing.T) {
 		{"steps", decided, []string{"testdata/steps.json"}},
 		{"refusals", decided, []string{"testdata/refusals.json"}},
 		{"rules", decided, []string{"testdata/rules.json"}},
+		{"law4-explain", decided, []string{"-explain", "../../internal/scenario/testdata/scenarios/k10-governed-at-two-levels.json"}},
 		{"rules-explain", decided, []string{"-explain", "testdata/rules.json"}},
 		{"rules-json", decided, []string{"-json", "testdata/rules.json"}},
 		{"jobs", decided, []string{"testdata/jobs.json"}},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // Explanations are there when they are asked for, and change nothing else.
@@ -41,6 +42,47 @@ func TestRunExplained(t *testing.T) {
 		}
 	}
 	require.GreaterOrEqual(t, explained, 150)
+}
+
+// What an explanation says of law 4 is what decides: every type is short in a plan, of
+// which nothing is inside E, and the one that a refusal names is not.
+func TestRunExplained_Law4(t *testing.T) {
+	docs := corpus(t, "scenarios")
+	plans, refused := 0, 0
+	for _, file := range slices.Sorted(maps.Keys(docs)) {
+		doc, err := Parse(file, docs[file])
+		require.NoError(t, err)
+		run, err := doc.RunExplained()
+		require.NoError(t, err)
+		tree := run.After.Tree()
+		for _, step := range run.Steps {
+			p := step.Placed
+			if p == nil {
+				continue
+			}
+			d := &p.Decision
+			switch met := slices.IndexFunc(p.Law4, func(g Governed) bool { return g.Met() }); {
+			case jobTriggerOf[doc.Options.JobTrigger] == jobs.ByPriority:
+				require.Empty(t, p.Law4, file)
+			case d.Outcome == victims.Preempts && !d.Plan.OwnLeaf:
+				plans++
+				require.NotEmpty(t, p.Law4, file)
+				require.Equal(t, -1, met, file)
+				for _, v := range p.Victims {
+					require.False(t, tree.Contains(p.Needy, v.Queue), file)
+				}
+			case d.Refusal.Reason == jobs.OverGuarantee:
+				refused++
+				require.NotEqual(t, -1, met, file)
+				require.Equal(t, d.Refusal.Queue, p.Law4[met].Queue, file)
+				require.Equal(t, d.Refusal.Type, p.Law4[met].Type, file)
+			case d.Refusal.Reason == jobs.NotGuaranteed:
+				require.Empty(t, p.Law4, file)
+			}
+		}
+	}
+	require.Greater(t, plans, 15)
+	require.Greater(t, refused, 5)
 }
 
 // An explanation is of the cluster as it was when the ask was decided.

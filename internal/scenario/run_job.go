@@ -24,7 +24,25 @@ type Placed struct {
 	// Kept has, of each running task that is no victim, the first law that keeps
 	// it, if the decision is explained; a task that no law keeps is not there.
 	Kept []jobs.Violation
+
+	// Law4 is what guarantees say to the job if it has no room, type by type, and Needy
+	// is E, the lowest queue there, if the decision is explained and by guarantee.
+	Law4  []Governed
+	Needy queue.ID
 }
+
+// Governed is a type that a job wants, and the queue that is guaranteed some of it: as it
+// was when the job was decided.
+type Governed struct {
+	Type  int
+	Queue queue.ID
+	// Before is what the members ask for before the last one, the largest. The job is
+	// entitled if Used with that is less than what is Guaranteed.
+	Guaranteed, Used, Before int64
+}
+
+// Met reports whether the queue has its guarantee, or would before the last member.
+func (g *Governed) Met() bool { return g.Used+g.Before >= g.Guaranteed }
 
 // JobBound is a queue of the path of a job that bounds it, as it was when the
 // job was decided, once what was leaving has gone.
@@ -60,6 +78,9 @@ func (r *runner) job(i int, q *Request) error {
 	}
 	if r.explained() {
 		placed.Kept = r.keptFrom(&planner, placed)
+		if planner.Trigger == jobs.ByGuarantee {
+			r.law4(placed)
+		}
 	}
 	held := r.heldBy(&job)
 	result := r.jobResult(i, &placed.Decision)

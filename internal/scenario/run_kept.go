@@ -5,6 +5,7 @@ import (
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -38,6 +39,44 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []jobs.Violati
 		}
 	}
 	return kept
+}
+
+// law4 notes what guarantees say to a job without room.
+func (r *runner) law4(p *Placed) {
+	d, tree := &p.Decision, r.cluster.Tree()
+	var sum, most resources.Vector
+	for _, m := range r.required(d) {
+		sum = resources.Add(sum, sum, m.Size)
+		most = resources.Max(most, most, m.Size)
+	}
+	for t := range resources.Positive(sum).All() {
+		if q, ok := tree.Governing(d.Plan.Job.Queue, t); ok {
+			g, _ := tree.Guaranteed(q).Bound(t)
+			p.Law4 = append(p.Law4, Governed{t, q, g, tree.Effective(nil, q).At(t), sum.At(t) - most.At(t)})
+			p.Needy = max(p.Needy, q) // on a path the lower queue has the larger number
+		}
+	}
+}
+
+// required returns the required members without a place for which victims were looked
+// for, or were not because of a law: none of a job that has room.
+func (r *runner) required(d *jobs.Decision) (members []jobs.Member) {
+	job := &d.Plan.Job
+	switch d.Outcome {
+	case victims.Preempts:
+		for _, at := range d.Plan.Placements {
+			if !at.Further {
+				members = append(members, job.Members[at.Member])
+			}
+		}
+	case victims.Refused:
+		for _, m := range job.Members {
+			if !r.placed(job, m.Key) && len(members) < d.Refusal.Wanted {
+				members = append(members, m)
+			}
+		}
+	}
+	return members
 }
 
 // keptWithin returns, for each running task that an enforcement does not take, the

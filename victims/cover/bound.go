@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/wide"
 )
 
 // Classes are decided one after another, so what a search can still hope for
@@ -114,3 +115,58 @@ func (w *Worker) buildAmounts() {
 
 // amount returns what a unit of class i covers of row r.
 func (w *Worker) amount(i, r int32) int64 { return w.amounts[int(i)*len(w.rows)+int(r)] }
+
+// A search that takes more than a few steps is worth a bound on work, which costs more to
+// prepare. It says nothing if no two units lose different work.
+
+// boundWorkAfter is the number of steps after which the bound on work is prepared. Nearly all
+// searches on a node end before it. It was measured once on hard and plain loads of
+// package workload: with 8 and with 128, decisions take the same steps within 0.1 % and
+// the same time.
+const boundWorkAfter = 32
+
+// mostWorks is for how many units the least work is known. Sets of more units use the
+// least of so many, which is a bound too. With 8 and with 32, decisions of the same loads
+// take the same steps.
+const mostWorks = 16
+
+// workBounds are prepared once for a problem.
+type workBounds struct {
+	ready bool
+	// least[i*(mostWorks+1)+m] is the least work of m units of classes i and on.
+	least  []wide.Uint128
+	rising []uint64 // scratch
+}
+
+// buildLeastWork computes, for every class i, the least work of any number of
+// units of the classes from i on.
+func (w *Worker) buildLeastWork() {
+	d := &w.works
+	d.ready = true
+	n := len(w.classes)
+	d.least = rows.Zeros(d.least, (n+1)*(mostWorks+1))
+	d.rising = d.rising[:0] // the least, rising
+	for i := n - 1; i >= 0; i-- {
+		c := &w.classes[i]
+		for _, m := range w.members[c.first : c.first+min(c.count, mostWorks)] {
+			at, _ := slices.BinarySearch(d.rising, w.p.Units[m].Work)
+			if at == mostWorks {
+				continue
+			}
+			d.rising = slices.Insert(d.rising[:min(len(d.rising), mostWorks-1)], at, w.p.Units[m].Work)
+		}
+		least := d.least[i*(mostWorks+1):][:mostWorks+1]
+		for m, work := range d.rising {
+			least[m+1] = least[m].Add(wide.Of(work))
+		}
+		for m := len(d.rising) + 1; m <= mostWorks; m++ {
+			least[m] = least[m-1]
+		}
+	}
+}
+
+// leastWork returns a work that so many units of the classes from i on lose at
+// least.
+func (w *Worker) leastWork(i int, units int64) Work {
+	return Work{w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]}
+}

@@ -424,7 +424,7 @@ func (w *Worker) reset() {
 	w.taken = rows.Zeros(w.taken, len(w.classes))
 	w.total = Total{}
 	w.top.found, w.levels = false, false
-	w.deep.ready, w.lesser.ready = false, false
+	w.works.ready, w.stages.ready = false, false
 }
 
 // addCapped returns a + b for non-negative amounts; sums of units are

@@ -46,7 +46,7 @@ func seedDraws(f *testing.F) {
 func leastIsLeast(t *rapid.T) {
 	c := coverCases().Draw(t, "case")
 	var w Worker
-	w.eager = rapid.Bool().Draw(t, "deep bounds from the start")
+	w.eager = rapid.Bool().Draw(t, "bounds from the start")
 	var s Selection
 	w.Least(&s, &c.Problem, enoughSteps)
 	if !s.Proven {

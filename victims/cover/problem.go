@@ -216,10 +216,10 @@ type Worker struct {
 	avail  []int64  // per cover row
 	lowest []Levels // the least of each level
 	least  []int64  // the least size, per type
-	deep   deepBounds
+	works  workBounds
 	soft   soft
-	lesser lesserSearch
-	eager  bool // deep bounds, and levels by themselves, from the first step on: for tests
+	stages stages
+	eager  bool // bounds on work, and levels by themselves, from the first step on: for tests
 
 	listing
 	partial

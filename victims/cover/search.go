@@ -50,9 +50,9 @@ const short = 256
 // search, it first shows which levels are the least, for these say who is
 // stopped, and spends what is left of its steps on excess, work and keys.
 func (w *Worker) search(steps int) grade {
-	if w.OnlyLesser && w.lesser.prepare(w) {
+	if w.OnlyLesser && w.stages.prepare(w) {
 		w.budget = steps
-		if w.lesser.search() {
+		if w.stages.search() {
 			return whole
 		}
 		return nothing
@@ -91,8 +91,8 @@ func (w *Worker) search(steps int) grade {
 // searchLevels looks for the least levels, and reports whether it has looked at
 // all that could have them.
 func (w *Worker) searchLevels() bool {
-	if w.lesser.prepare(w) {
-		return w.lesser.search()
+	if w.stages.prepare(w) {
+		return w.stages.search()
 	}
 	return w.branch(0)
 }
@@ -126,8 +126,8 @@ func (w *Worker) branch(i int) bool {
 		return false
 	}
 	w.spend(4 * (int64(len(w.rows)*(len(w.classes)-i)) + NumLevels)) // bounds look at each class four times or so
-	if w.steps++; !w.deep.ready && (w.steps > deepAfter || w.eager) {
-		w.buildDeep()
+	if w.steps++; !w.works.ready && (w.steps > boundWorkAfter || w.eager) {
+		w.buildLeastWork()
 	}
 	// Bounds come before the numbers to try: they may make an end of all of
 	// them.
@@ -218,9 +218,9 @@ func (w *Worker) beaten(i int) bool {
 		return c > 0
 	}
 	work := w.total.Work
-	// The deeper bounds take time to build, and so only long searches have
+	// The bound on work takes time to build, and so only long searches have
 	// them.
-	if w.deep.ready {
+	if w.works.ready {
 		work = work.Add(w.leastWork(i, more))
 	}
 	return work.Compare(best.Work) > 0
@@ -273,13 +273,6 @@ func (w *Worker) atLeast(i int) int64 {
 	for r, rem := range w.rem {
 		if rem > 0 {
 			most = max(most, w.unitsFor(i, int32(r), rem))
-		}
-	}
-	if w.deep.ready {
-		for m := range w.deep.mixes {
-			if x := &w.deep.mixes[m]; len(x.rows) > 1 {
-				most = max(most, w.mixAtLeast(x, i))
-			}
 		}
 	}
 	return most

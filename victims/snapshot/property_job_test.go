@@ -22,7 +22,10 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
-	p := &jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own}
+	p := &jobs.Planner{Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}
+	if k.ByPriority {
+		p.Trigger = jobs.ByPriority
+	}
 	for path, q := range k.Quotas {
 		id, _ := c.Tree().Lookup(path)
 		require.NoError(t, p.Quotas.Set(id, jobs.Quota{
@@ -43,6 +46,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	job := jobs.Job{
 		Name: k.Job.Name, Application: k.Job.Application, Queue: leaf, Priority: k.Job.Priority,
 		NonPreemptible: k.Job.NonPreemptible, MinMembers: k.Job.MinMembers, MayNot: k.Job.MayNot, Domain: k.Job.Domain,
+		PendingSince: k.Job.PendingSince, LastAttempt: k.Job.LastAttempt,
 	}
 	for _, m := range k.Job.Members {
 		class := slices.IndexFunc(k.Job.Members, func(o world.Member) bool { return maps.Equal(o.Selector, m.Selector) })
@@ -55,7 +59,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 
 // TestTake_Job_SameAnswer decides random jobs live and as documents.
 func TestTake_Job_SameAnswer(t *testing.T) {
-	all, said, plans := 0, 0, 0
+	all, said, plans, entitled := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		k := world.JobCases(everything).Draw(t, "case")
 		s := jobScene(t, k)
@@ -63,7 +67,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 		all++
 		if len(shot.Unsaid) > 0 {
 			for _, u := range shot.Unsaid {
-				require.Contains(t, []string{"exempt", "job"}, u.What)
+				require.Contains(t, []string{"exempt", "job", "interval", "pending"}, u.What)
 			}
 			return
 		}
@@ -72,6 +76,9 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 		require.NoError(t, s.JobPlanner.Decide(&d, &s.Jobs[0], s.Now))
 		if d.Outcome == victims.Preempts {
 			plans++
+			if !k.ByPriority {
+				entitled++
+			}
 		}
 		require.Len(t, run.Steps, 1)
 		require.Equal(t, d.Describe(s.JobPlanner.Cluster), answer(run, 0), "%v\n%s", k, shot.Text)
@@ -81,6 +88,7 @@ func TestTake_Job_SameAnswer(t *testing.T) {
 	}
 	require.Greater(t, said, all/2, "of %d", all)
 	require.Positive(t, plans)
+	require.Positive(t, entitled)
 }
 
 // TestTake_Quota_SameAnswer enforces random quotas live and as documents.

@@ -78,9 +78,9 @@ func hopelessGang(t *testing.T, w *world) {
 	require.Zero(t, w.running("prod"))
 }
 
-// gangByPriority: a queue without a guarantee takes from nobody else, whatever the
+// gangWithoutGuarantee: a queue without a guarantee takes from nobody else, whatever the
 // priority of its gang, and there is not enough of its own.
-func gangByPriority(t *testing.T, w *world) {
+func gangWithoutGuarantee(t *testing.T, w *world) {
 	w.addGang(t, "quartet", 2)
 	w.addNodes(t, node("n1", "4"), node("n2", "4"))
 	w.run(t, on("n1", pod("etl", "batch", "low", "4")), on("n2", pod("b", "teamb", "low", "4")))
@@ -88,6 +88,76 @@ func gangByPriority(t *testing.T, w *world) {
 	w.add(t, member("quartet", pod("big-0", "batch", "mid", "4")), member("quartet", pod("big-1", "batch", "mid", "4")))
 	w.settle(t)
 	require.Empty(t, w.gonePods())
+}
+
+// gangAmongEquals: a gang takes back what its queue is guaranteed from pods of its own
+// priority, as a single pod does, and not if priorities are strict. teamb has its
+// guarantee and keeps it.
+func gangAmongEquals(t *testing.T, w *world) {
+	w.addGang(t, "equals", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
+	w.run(t, on("n1", pod("etl-0", "batch", "mid", "4")), on("n2", pod("b", "teamb", "mid", "4")),
+		on("n3", pod("etl-1", "batch", "mid", "4")))
+	w.controllers()
+	a := queues(map[string]string{"prod": "8", "teamb": "4"})
+	stop := w.schedule(t, a.with("strictPriority", true))
+	w.add(t, member("equals", pod("web-0", "prod", "mid", "4")), member("equals", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+	stop()
+	w.schedule(t, a)
+	eventually(t, "prod runs", func() bool { return w.running("prod") == 2 })
+	w.settle(t)
+	require.Equal(t, []string{"batch/etl-0", "batch/etl-1"}, w.gonePods())
+	require.True(t, w.event(t, "Preempted", "of queue root.prod, guaranteed 8"))
+}
+
+// gangOverGuarantee: its first pod alone is all that prod is guaranteed. So a gang of two
+// takes nobody, of lower priority either: that is as if its pods had asked one by one.
+func gangOverGuarantee(t *testing.T, w *world) {
+	before := metric(t, "preempt_by_queue_decisions_total", "over-guarantee")
+	w.addGang(t, "greedy", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", pod("etl-0", "batch", "low", "4")), on("n2", pod("etl-1", "batch", "low", "4")))
+	w.schedule(t, queues(map[string]string{"prod": "4"}))
+	w.add(t, member("greedy", pod("web-0", "prod", "mid", "4")), member("greedy", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+	require.Greater(t, metric(t, "preempt_by_queue_decisions_total", "over-guarantee"), before)
+}
+
+// gangIsWoken: teamb has its guarantee and no more, and then a pod on another node. Now it
+// can give, and a gang of one that was refused is told.
+func gangIsWoken(t *testing.T, w *world) {
+	w.addGang(t, "solo", 1)
+	w.addNodes(t, node("n1", "8"), node("n2", "4"))
+	w.run(t, on("n1", pod("b-0", "teamb", "mid", "4")), on("n1", pod("b-1", "teamb", "mid", "4")))
+	w.schedule(t, queues(map[string]string{"prod": "8", "teamb": "8"}))
+	web := member("solo", pod("web", "prod", "mid", "4"))
+	web.Spec.NodeSelector = map[string]string{v1.LabelHostname: "n1"}
+	w.add(t, web)
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+	w.add(t, on("n2", pod("b-2", "teamb", "mid", "4")))
+	eventually(t, "prod runs", func() bool { return w.running("prod") == 1 })
+	w.settle(t)
+	require.Len(t, w.gonePods(), 1)
+	require.Equal(t, 2, w.running("teamb"))
+}
+
+// gangAfterDelay: a gang may preempt once it is pending for the delay of its queue, and is
+// tried again then, though nothing happens.
+func gangAfterDelay(t *testing.T, w *world) {
+	w.addGang(t, "patient", 2)
+	w.addNodes(t, node("n1", "8"))
+	w.run(t, on("n1", pod("etl", "batch", "mid", "8")))
+	before := metric(t, "preempt_by_queue_decisions_total", "too-early")
+	w.schedule(t, args{"defaultQueue": "batch", "root": args{"queues": []any{args{"name": "batch"},
+		args{"name": "prod", "guaranteed": args{"cpu": "8"}, "properties": args{"preemption.delay": "3s"}}}}})
+	w.run(t, member("patient", pod("web-0", "prod", "mid", "4")), member("patient", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Equal(t, []string{"batch/etl"}, w.gonePods())
+	require.Greater(t, metric(t, "preempt_by_queue_decisions_total", "too-early"), before)
 }
 
 // gangForGang: a gang of two takes the places of a gang of three, all of whose pods go

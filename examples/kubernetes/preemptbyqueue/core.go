@@ -93,14 +93,13 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	}
 	minimum := func(job string) int { return c.cycle.minimum(job) }
 	c.jobPlanner = jobs.Planner{
-		Trigger: jobs.ByPriority,
-		Cluster: c.cluster, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
+		Cluster: c.cluster, StrictPriority: p.StrictPriority, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
-		Exempt: func(e victims.Exemption) (time.Time, bool) { return c.gang.exempt(e) },
+		Exempt: c.exempt,
 	}
 	c.jobAuditor = jobs.Auditor{
-		Trigger: jobs.ByPriority,
-		Cluster: c.cluster, Minimum: minimum, Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt, OwnLeaf: s.ownLeaf,
+		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: s.ownLeaf, Minimum: minimum,
+		Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt,
 	}
 	return c
 }

@@ -14,7 +14,6 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -23,13 +22,11 @@ type gang struct {
 	plugin *Plugin
 	job    jobs.Job
 	pods   map[string]*v1.Pod // that have no node, by key
-	// entitled is set if the queue is under its guarantee. Otherwise the gang may take
-	// from its own queue only.
-	entitled bool
 }
 
 // PodGroupPostFilter decides what should happen for a PodGroup of which too few pods
-// fit. It is one decision for all of them: places for the minimum, or nobody goes.
+// fit. It is one decision for all of them, by the laws that single pods have: places for
+// the minimum, or nobody goes.
 func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleState, group fwk.PodGroupInfo, try fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
 	c := pl.core
 	nodes, err := pl.handle.SnapshotSharedLister().NodeInfos().List()
@@ -62,6 +59,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	case d.Outcome == victims.Refused && d.Refusal.Reason == jobs.InFlight:
 		return g.nominations(), fwk.NewStatus(fwk.Success, line)
 	case d.Outcome == victims.Refused:
+		g.refuse(now)
 		return nil, fwk.NewStatus(fwk.Unschedulable, line)
 	case c.args.DryRun:
 		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
@@ -82,23 +80,24 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 			g.job.Members = append(g.job.Members, jobs.Member{Key: c.cluster.Key(id), Size: c.cluster.Task(id).Size})
 		}
 	}
-	var all resources.Vector
 	for _, pod := range group.GetUnscheduledPods() {
 		ask, err := c.ask(pod)
 		if err != nil {
 			return nil, err
 		}
-		g.job.Queue, g.job.Priority = ask.Queue, ask.Priority
+		g.job.Queue, g.job.Priority, g.job.Application = ask.Queue, ask.Priority, ask.Application
 		g.job.MayNot = g.job.MayNot || ask.MayNot
+		if len(g.pods) == 0 || ask.PendingSince.Before(g.job.PendingSince) {
+			g.job.PendingSince = ask.PendingSince
+		}
 		g.job.Members = append(g.job.Members, jobs.Member{
 			Key: ask.Key, Name: ask.Name, Size: ask.Size, OptedOut: ask.OptedOut, Class: g.class(pod)})
 		g.pods[ask.Key] = pod
-		all = resources.Add(all, all, ask.Size)
+		c.refused.Delete(pod.UID)
 	}
 	if spec.Priority != nil {
 		g.job.Priority = *spec.Priority
 	}
-	g.entitled = c.queues().tree.Trigger(g.job.Queue, resources.Positive(all), nil).Holds()
 	return g, nil
 }
 
@@ -129,13 +128,25 @@ func (g *gang) mayRun(class int, n victims.NodeID) bool {
 	return err == nil && matches && !tainted && !info.Node().Spec.Unschedulable
 }
 
-// exempt spares other queues from a gang whose queue has its guarantee: laws 4 and 5
-// are not part of plans for jobs.
-func (g *gang) exempt(e victims.Exemption) (time.Time, bool) {
-	if !g.entitled && e.Cluster.TaskView(e.Task).Queue != g.job.Queue {
-		return time.Time{}, true
+// refuse notes for the pods of a gang that was refused what would help it, and has it
+// tried again when time alone may.
+func (g *gang) refuse(now time.Time) {
+	c, r := g.plugin.core, &g.plugin.core.jobDecision.Refusal
+	var pods []*v1.Pod
+	for i := range g.job.Members {
+		m := &g.job.Members[i]
+		pod := g.pods[m.Key]
+		if pod == nil {
+			continue // it has its place
+		}
+		w := waiting{pod: pod, size: m.Size}
+		w.help.CopyFrom(&r.Help)
+		c.refused.Store(pod.UID, w)
+		pods = append(pods, pod)
 	}
-	return g.plugin.core.exempt(e)
+	if r.RetryAt.After(now) && len(pods) > 0 {
+		g.plugin.wake(pods, r.RetryAt.Sub(now))
+	}
 }
 
 // decideGang decides the gang of the cycle. Grants that wait for nobody any more are

@@ -69,6 +69,7 @@ func (c *core) assigned(old, now *v1.Pod) {
 	if now.Spec.NodeName == "" || old != nil && old.Spec.NodeName != "" {
 		return
 	}
+	c.refused.Delete(now.UID)
 	c.tellNews(func(n *news) { n.more[c.queueOf(now)] = true })
 }
 

@@ -62,6 +62,7 @@ func (q *inquiries) take(pod string) []*inquiry {
 // it was refused before. Without a name the first of those that were refused is meant.
 func (c *core) inquire(ctx context.Context, pod string, ask question) ([]byte, error) {
 	refused := c.refusedPods()
+	maps.DeleteFunc(refused, func(_ string, p *v1.Pod) bool { return job(p) != "" }) // a gang is decided as a whole
 	if pod == "" {
 		names := slices.Sorted(maps.Keys(refused))
 		if len(names) == 0 {

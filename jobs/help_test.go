@@ -1,0 +1,214 @@
+package jobs_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Nothing but what a refusal names changes the answer: whatever else happens, the job is
+// refused still. (DESIGN.md, What would help.)
+func TestHelp_NothingElseHelps(t *testing.T) { law.Check3000(t, propertyHelp) }
+
+func FuzzHelp(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyHelp)) }
+
+func propertyHelp(t *rapid.T) {
+	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
+	c.ByPriority = rapid.IntRange(0, 9).Draw(t, "by priority") == 0
+	if rapid.IntRange(0, 3).Draw(t, "own leaf") > 0 {
+		c.Options.OwnLeaf = ""
+	}
+	h := newHarness(t, c)
+	if len(c.Quotas) == 0 {
+		h.planner.Quotas = nil
+	}
+	m := &meanwhile{harness: h, t: t, now: c.Options.Now}
+	before := m.decide()
+	if before.Outcome != victims.Refused {
+		return
+	}
+	m.help, m.until = &before.Refusal.Help, before.Refusal.RetryAt
+	for range 8 {
+		m.next()
+	}
+	if after := m.decide(); after.Outcome != victims.Refused {
+		t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(h.cluster), h.cluster.DescribeHelp(m.help), c)
+	}
+}
+
+// A meanwhile is what happens to a cluster after a job was refused: changes of which none
+// is among those that the refusal says would help.
+type meanwhile struct {
+	*harness
+	t     *rapid.T
+	help  *victims.Help
+	now   time.Time
+	until time.Time // the RetryAt of the refusal
+	done  []string  // what has happened
+}
+
+func (m *meanwhile) decide() *jobs.Decision {
+	var d jobs.Decision
+	if err := m.planner.Decide(&d, &m.job, m.now); err != nil {
+		m.t.Fatalf("%v\n%v", err, m.c)
+	}
+	return &d
+}
+
+func (m *meanwhile) below(label string, n int) int { return rapid.IntRange(0, n-1).Draw(m.t, label) }
+
+func (m *meanwhile) size() resources.Vector {
+	v := make(resources.Vector, m.cluster.Schema().Len())
+	for i := range v {
+		v[i] = int64(m.below("amount", 5))
+	}
+	return v
+}
+
+// task draws a task that is none of the job, and says whether there is one.
+func (m *meanwhile) task() (victims.Task, bool) {
+	var all []victims.TaskID
+	for id := range m.cluster.Tasks() {
+		if m.cluster.State(id) != victims.Granted && m.cluster.Job(id) != m.job.Name {
+			all = append(all, id)
+		}
+	}
+	if len(all) == 0 {
+		return victims.Task{}, false
+	}
+	return m.cluster.Task(all[m.below("task", len(all))]), true
+}
+
+// next makes something happen, unless it would help.
+func (m *meanwhile) next() {
+	happenings := []func() (what string, helps bool, do func() error){m.comes, m.goes, m.leaves, m.another, m.node, m.bound, m.budget, m.time}
+	what, helps, do := happenings[m.below("kind", len(happenings))]()
+	if do == nil || helps || do() != nil {
+		return // an error is that of a max below a guarantee, for example: nothing has changed
+	}
+	m.done = append(m.done, what)
+}
+
+func (m *meanwhile) comes() (string, bool, func() error) {
+	leaves, nodes := slices.Collect(m.cluster.Tree().Leaves(queue.Root)), slices.Collect(m.cluster.Nodes())
+	t := victims.Task{
+		Key: fmt.Sprint("new", len(m.done)), Application: fmt.Sprint("app", m.below("application", 3)),
+		Queue: leaves[m.below("leaf", len(leaves))], Node: nodes[m.below("node", len(nodes))],
+		Size: m.size(), Priority: int32(m.below("priority", 7)) - 3, Scheduled: m.now,
+	}
+	return "comes", m.help.IfMore(m.cluster, t.Queue), func() error {
+		_, err := m.cluster.AddTask(&t)
+		return err
+	}
+}
+
+func (m *meanwhile) goes() (string, bool, func() error) {
+	t, ok := m.task()
+	if !ok {
+		return "", false, nil
+	}
+	return "goes", m.help.IfLess(m.cluster, t.Queue, t.Node), func() error { return m.cluster.RemoveTask(t.Key) }
+}
+
+func (m *meanwhile) leaves() (string, bool, func() error) {
+	t, ok := m.task()
+	if !ok || t.State != victims.Running {
+		return "", false, nil
+	}
+	return "told to stop", m.help.IfLess(m.cluster, t.Queue, t.Node), func() error { return m.cluster.SetState(t.Key, victims.Releasing) }
+}
+
+func (m *meanwhile) another() (string, bool, func() error) {
+	t, ok := m.task()
+	if !ok || t.State != victims.Running {
+		return "", false, nil
+	}
+	t.Priority, t.Application, t.NonPreemptible = int32(m.below("priority", 7))-3, "another", false
+	return "is another", m.help.Priorities, func() error {
+		_, err := m.cluster.SetTask(&t)
+		return err
+	}
+}
+
+func (m *meanwhile) node() (string, bool, func() error) {
+	nodes := slices.Collect(m.cluster.Nodes())
+	n := m.cluster.Node(nodes[m.below("node", len(nodes))])
+	n.Capacity, n.Unschedulable, n.ReservedFor = m.size(), false, ""
+	return "node changed", m.help.IfNode(n.Name), func() error { return m.cluster.UpdateNode(&n) }
+}
+
+func (m *meanwhile) bound() (string, bool, func() error) {
+	q := queue.ID(m.below("queue", m.cluster.Tree().Len()))
+	l := resources.Limit{Value: m.size(), Defined: resources.Mask(m.below("types", 1<<m.cluster.Schema().Len()))}
+	set := m.cluster.SetGuaranteed
+	if m.below("max", 2) == 0 {
+		set = m.cluster.SetMax
+	}
+	return "bound", m.help.Bounds, func() error { return set(q, l) }
+}
+
+func (m *meanwhile) budget() (string, bool, func() error) {
+	for name, b := range m.cluster.Budgets() {
+		if m.below("this budget", 2) == 0 {
+			to := victims.Budget{Left: b.Left + 1, Hard: b.Hard}
+			return "budget " + name, m.help.IfBudget(name), func() error { return m.cluster.SetBudget(name, to) }
+		}
+	}
+	return "", false, nil
+}
+
+func (m *meanwhile) time() (string, bool, func() error) {
+	later := m.now.Add(time.Duration(1+m.below("time", 200)) * time.Minute)
+	return "time", m.help.Time && (m.until.IsZero() || !later.Before(m.until)), func() error {
+		m.now = later
+		return nil
+	}
+}
+
+// Before victims are looked for, a refusal names what lets the job look for them, or have
+// room. Once they were, any change may help.
+func TestHelp(t *testing.T) {
+	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\n"
+	for _, test := range []struct {
+		town, want string
+		change     func(*jobs.Planner, *jobs.Job)
+	}{
+		{town: promised + "job q 4", change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon },
+			want: "what would help: room on any node, time, other policies, other labels"},
+		{town: promised + "job q 4 never", want: "what would help: room on any node, other labels"},
+		{town: "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
+			want: "what would help: room on any node, other bounds, other labels"},
+		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2",
+			want: "what would help: room on any node, less usage of root.q, other bounds, other labels"},
+		{town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
+			want: "what would help: less usage of root.q, other bounds"},
+		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", // its own leaf may come to have somebody
+			change: func(p *jobs.Planner, _ *jobs.Job) { p.OwnLeaf = victims.OwnMet },
+			want:   "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
+		{town: promised + "job q 5",
+			want: "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
+	} {
+		w := build(t, test.town)
+		p := w.planner()
+		p.Trigger, p.Quotas = jobs.ByGuarantee, nil
+		if test.change != nil {
+			test.change(p, &w.job)
+		}
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, victims.Refused, d.Outcome, test.town)
+		require.Equal(t, test.want+"\n", w.cluster.DescribeHelp(&d.Refusal.Help), test.town)
+		require.Equal(t, d.Refusal.Help.Report(w.cluster), d.Report(w.cluster).Refusal.Help)
+	}
+}

@@ -1,0 +1,420 @@
+package victims
+
+import (
+	"cmp"
+	"math/bits"
+
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// The inner loop of every decision: what a few sums of the digest tell of a node. It is
+// the ladder of package search for the default order, written by hand: the least rank and
+// priority, the largest size of each type, the newest tasks. It says no more than that,
+// only sooner, and most nodes need no other look.
+
+// Skip reports whether sums tell that a node has no plan that is cheaper than the best; or
+// none of lesser levels, if the search wants only these.
+func (d *decision) Skip(at int32) bool {
+	n, c, e := NodeID(at), d.c, &d.eligible
+	all := &c.digest.digestRows
+	rank := e.leastRank(c.digest.gauges[n].minPriority)
+	switch {
+	case rank > e.ceiling || d.pool.hopeless:
+		return true // law 6, for all of its tasks
+	case !d.best.Found:
+		return e.tooLarge(c.row(c.digest.least, n)) // law 2, likewise
+	case n == d.best.node() && !d.best.Exact && !d.engine.Lesser:
+		return false // it gets a closer look
+	case d.problem.order.Sequence != nil:
+		return d.beatenAlong(n, rank)
+	case d.engine.Lesser:
+		if d.compareQuickly(n, rank, digestRow{all, n}) >= 0 {
+			return true
+		}
+	case d.quicklyBeaten(n, rank, digestRow{all, n}) || d.oneTells(n, rank):
+		return true
+	}
+	// What laws let go tells more than all that is there.
+	if of, row := d.sieve.sums(n); of != all {
+		rank := e.leastRank(of.gauges[row].minPriority)
+		if rank > e.ceiling || d.engine.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
+			!d.engine.Lesser && d.quicklyBeaten(n, rank, digestRow{of, row}) {
+			return true
+		}
+	}
+	return d.engine.Lesser && d.topsTell(n)
+}
+
+// A digestRow is a row that tells of a node.
+type digestRow struct {
+	of  *digestRows
+	row NodeID
+}
+
+// quicklyBeaten reports whether a node of which the least rank is known has no plan that
+// is cheaper than the best, by nothing else but sums.
+func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
+	if c := d.compareQuickly(n, rank, sums); c != 0 {
+		return c > 0
+	}
+	// As the last of the tasks was scheduled no later than any, all lose as much.
+	best := &d.best.Total
+	count := best.Levels[LevelVictims]
+	last := sums.of.latest[int(sums.row)*numLatest]
+	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
+	if work.Compare(best.Work) <= 0 {
+		work = d.leastLost(sums, count)
+		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+			return false
+		}
+	}
+	return d.freesAsMuchOfAny(n, count, sums)
+}
+
+// freesAsMuchOfAny reports whether so many victims on a node free at least as much beyond
+// what is wanted as the best plan does. One type that does is enough, and the first to look
+// at is the one that decided for the best.
+func (d *decision) freesAsMuchOfAny(n NodeID, count int64, sums digestRow) bool {
+	if d.best.Total.Excess.Amount == 0 || d.freesAsMuch(n, count, sums, d.best.bestType) {
+		return true
+	}
+	for t := range d.c.types {
+		if d.freesAsMuch(n, count, sums, t) {
+			return true
+		}
+	}
+	return false
+}
+
+// freesAsMuch is that for one type.
+func (d *decision) freesAsMuch(n NodeID, count int64, sums digestRow, t int) bool {
+	asMuch := d.best.AsMuch[t]
+	if asMuch == noLimit {
+		return false
+	}
+	freed := count * sums.of.least[int(sums.row)*d.c.types+t]
+	if d.wants.Has(t) {
+		freed -= max(d.size[t]-d.c.coming[int(n)*d.c.types+t], d.needs.most[t], 0)
+	}
+	return freed >= asMuch
+}
+
+// compareQuickly compares the least levels that a plan for a node might have with
+// those of the best plan, as far as the digest tells by sums alone. Of what
+// decides before and between ranks, priorities and the number of victims it takes
+// none to be needed.
+func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
+	c, l := d.c, &d.best.Total.Levels
+	g, row := sums.of, sums.row
+	priority := int64(g.gauges[row].minPriority)
+	switch {
+	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
+		return -1
+	case rank != l[LevelRank]:
+		return cmp.Compare(rank, l[LevelRank])
+	case priority != l[LevelPriority]:
+		return cmp.Compare(priority, l[LevelPriority])
+	case l[LevelJobs] > 0 || l[LevelOwn] > 0 || l[LevelOwnLow] > 0:
+		return -1
+	}
+	count, fewer := l[LevelVictims], true
+	at, in := int(n)*c.types, int(row)*c.types
+	// Most tasks of a node may have a higher priority than victims that are no worse.
+	uneven := !g.gauges[row].uniform
+	for _, t := range d.types {
+		short, largest := d.size[t]-c.coming[at+t], g.largest[in+t]
+		if uneven && short > g.lowest[in+t] {
+			return 1 // others must go
+		}
+		if !reaches(count, largest, short) {
+			return 1 // more victims
+		}
+		fewer = fewer && reaches(count-1, largest, short)
+	}
+	switch {
+	case fewer:
+		return -1
+	case count*rank != l[LevelSumRanks]:
+		return cmp.Compare(count*rank, l[LevelSumRanks])
+	}
+	return cmp.Compare(count*priority, l[LevelSumPriorities])
+}
+
+// beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.
+func (d *decision) beatenAlong(n NodeID, rank int64) bool {
+	c, l := d.c, &d.best.Total.Levels
+	sums, priority, count := digestRow{&c.digest.digestRows, n}, int64(c.digest.gauges[n].minPriority), int64(0)
+	for _, what := range d.problem.order.Sequence {
+		if what >= int8(cover.NumLevels) && d.engine.Lesser {
+			return true
+		}
+		// Only what comes after ranks and flags depends on how many must go.
+		if what >= int8(LevelVictims) && count == 0 {
+			if count = d.fewestAlone(sums); count == noLimit {
+				return true
+			}
+		}
+		// The least that any plan for the node has of the level, and what the best has of it.
+		least, most := int64(0), int64(0)
+		switch Level(what) {
+		case LevelRank:
+			least, most = rank, l[what]
+		case LevelPriority:
+			least, most = priority, l[what]
+		case LevelVictims:
+			least, most = count, l[what]
+		case LevelSumRanks:
+			least, most = count*rank, l[what]
+		case LevelSumPriorities:
+			least, most = count*priority, l[what]
+		case LevelExcess:
+			if !d.freesAsMuchOfAny(n, count, sums) {
+				return false
+			}
+		case LevelWork:
+			least = int64(d.leastLost(sums, count).Compare(d.best.Total.Work))
+		default:
+			most = l[what] // and none may be enough
+		}
+		// What is equal leaves it to the next level.
+		if least != most {
+			return least > most
+		}
+	}
+	return d.engine.Lesser || !c.comesBefore(n, d.best.node())
+}
+
+// fewestAlone returns a number of victims on a node below which no plan has any, by each
+// type alone, and noLimit if nobody there has any of some type.
+func (d *decision) fewestAlone(sums digestRow) int64 {
+	count, at := int64(1), int(sums.row)*d.c.types
+	for _, t := range d.types {
+		if short, largest := d.size[t]-d.c.coming[at+t], sums.of.largest[at+t]; short > 0 {
+			if largest == 0 {
+				return noLimit
+			}
+			count = max(count, (short-1)/largest+1)
+		}
+	}
+	return count
+}
+
+// oneTells reports whether a node has no plan that is cheaper than the best, which has one
+// plain victim of the least rank and priority that any on the node may have. If asks are
+// about as large as tasks, one victim is enough on many nodes, and its excess decides. Then
+// one look at each lane says all that there is to know.
+func (d *decision) oneTells(n NodeID, rank int64) bool {
+	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
+	if !d.best.single || l[LevelRank] != rank || l[LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
+		return false
+	}
+	digest, short, missing := &d.c.digest.nodes[n], d.scratch.short, d.scratch.sum
+	d.nodeNeed(short, n)
+	for i := range digest.lanes {
+		// Lanes of plain tasks of the least priority are the first.
+		l := &digest.lanes[i]
+		if l.flags != 0 || l.priority != priority {
+			break
+		}
+		d.trial.pay(int64(len(d.types)))
+		size := digest.size(i, d.c.types)
+		if !resources.Fits(short, size) {
+			continue
+		}
+		for t, v := range size {
+			missing[t] = short[t] - v
+		}
+		// Of a lane those go first that lose the least work.
+		j := l.first
+		for d.without.Rule == 0 && j < l.end && d.sieve.keeps(digest, j, l.priority) {
+			j++
+		}
+		if j == l.end {
+			continue
+		}
+		if c := d.best.Compare(missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+			return false
+		}
+	}
+	return true
+}
+
+// since returns the running time since an instant in nanoseconds, which is
+// none if that is to come. The difference of two int64 fits uint64, wherever
+// zero lies.
+func (d *decision) since(start int64) uint64 {
+	if now := d.eligible.ns; start <= now {
+		return uint64(now) - uint64(start)
+	}
+	return 0
+}
+
+// reaches reports whether count times amount, which may be beyond int64, is at
+// least short. Count and amount are not negative.
+func reaches(count, amount, short int64) bool {
+	hi, lo := bits.Mul64(uint64(count), uint64(amount))
+	return hi > 0 || short <= 0 || lo >= uint64(short)
+}
+
+// leastLost returns the work that so many victims on a node lose at least.
+func (d *decision) leastLost(sums digestRow, count int64) (work cover.Work) {
+	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
+	for _, start := range latest[:min(count, numLatest)] {
+		work = work.AddNanos(d.since(start), 1)
+	}
+	if count > numLatest {
+		work = work.AddNanos(d.since(latest[numLatest-1]), uint64(count-numLatest))
+	}
+	return work
+}
+
+// topsTell reports whether sums at even prices tell that a node has no plan of fewer
+// victims than the best. They do if these are plain and have the least rank and priority
+// that any on the node can have: then a plan of lesser levels has fewer victims, which are
+// like that too.
+func (d *decision) topsTell(n NodeID) bool {
+	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
+	rank := d.eligible.leastRank(int32(priority))
+	// One by one: this is asked of every node.
+	if rank != best[LevelRank] || priority != best[LevelPriority] {
+		return false
+	}
+	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
+		return false
+	}
+	count := best[LevelVictims]
+	if cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*priority, best[LevelSumPriorities])) < 0 {
+		return false
+	}
+	need := siteNeed{short: d.scratch.short}
+	need.mask = d.nodeNeed(need.short, n)
+	d.trial.pay(int64(len(d.types)))
+	return d.problem.tops.tooFew(n, count-1, need)
+}
+
+// that an ask gives the types make that a look at each lane. But weights by what nodes
+// have are the same for all asks. So what the tasks of a node with most of all sum up
+// to is kept from one decision to the next, and the answer is a look at one number.
+
+// keptTops are those sums. They hold of a node as long as its digest is the same one
+// and the same types are lacking. What a decision finds does not depend on them: they
+// only save work.
+type keptTops struct {
+	of    *Cluster
+	rows  []mixRow // of all types
+	epoch uint64   // the number of times that the weights have changed
+	at    []keptTop
+	sums  []int64 // numTops for each node: what its first, first two, ... tasks have
+}
+
+// A keptTop says for what the sums of a node hold.
+type keptTop struct {
+	made, epoch uint64
+	mask        resources.Mask // the types that are summed up
+}
+
+const (
+	// numTops is how many sums a node has. For more victims the lanes are looked at.
+	// It takes one more than the most victims that plans of the bench loads have.
+	numTops = 16
+	// A capacity counts with so many bits, so that a node more or less hardly ever
+	// changes weights.
+	topBits = 6
+	// A task has no more than so many times what a node has: sums stay in range.
+	topNodes = 1 << 8
+)
+
+// reset takes note of the capacities of a cluster. What was summed up with other
+// weights is void.
+func (k *keptTops) reset(c *Cluster) {
+	same := k.of == c && len(k.rows) == c.types
+	if k.of = c; len(k.rows) != c.types {
+		k.rows = make([]mixRow, c.types)
+	}
+	for t := range k.rows {
+		mean := c.total[t] / int64(max(c.NodeLen(), 1))
+		cut := max(bits.Len64(uint64(mean))-topBits, 0)
+		row := mixRowOf(t, mean>>cut<<cut)
+		if row.open = min(row.whole<<row.shift, 1<<54) * topNodes; row != k.rows[t] {
+			k.rows[t], same = row, false
+		}
+	}
+	if !same {
+		k.epoch++
+	}
+	if n := len(c.nodes) - len(k.at); n > 0 {
+		k.at = append(k.at, make([]keptTop, n)...)
+		k.sums = append(k.sums, make([]int64, n*numTops)...)
+	}
+}
+
+// tooFew reports whether it is certain that so few of the plain tasks of the least
+// priority of a node do not give what it lacks, in the types of a mask.
+func (k *keptTops) tooFew(n NodeID, count int64, need siteNeed) bool {
+	if count < 1 || count > numTops {
+		return false
+	}
+	// All types together, as in a mixture: whoever has much of one often has little of
+	// another.
+	var open int64
+	for t := range need.mask.All() {
+		r := &k.rows[t]
+		if need.short[t] > r.open {
+			return false // more than tasks are taken to have
+		}
+		open += need.short[t] >> r.shift * r.weight
+	}
+	if at := &k.at[n]; at.epoch != k.epoch || at.mask != need.mask || at.made != k.of.digest.made[n] {
+		*at = keptTop{k.of.digest.made[n], k.epoch, need.mask}
+		k.sumUp(n, need.mask)
+	}
+	return k.sums[int(n)*numTops+int(count)-1] < open
+}
+
+// A siteNeed is what a node lacks.
+type siteNeed struct {
+	short resources.Vector
+	mask  resources.Mask
+}
+
+// sumUp sums up the tasks of a node that have most in the types of a mask.
+func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
+	digest, types := &k.of.digest.nodes[n], k.of.types
+	sums := rows.At(k.sums, int(n), numTops)
+	clear(sums)
+	// Lanes are sorted by flags and priority, so those lanes are the first.
+	priority := k.of.digest.gauges[n].minPriority
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		if l.flags != 0 || l.priority != priority {
+			break
+		}
+		var share int64
+		size := digest.size(i, types)
+		for t := range mask.All() {
+			r := &k.rows[t]
+			share += (min(size[t], r.open) + r.round) >> r.shift * r.weight
+		}
+		insertShares(sums, share, l.tasks())
+	}
+	// The last of them is what so many tasks have at most, and one before it what fewer do.
+	for i := 1; i < numTops; i++ {
+		sums[i] += sums[i-1]
+	}
+}
+
+// insertShares inserts a number of equal shares into a list that falls, and keeps its
+// length.
+func insertShares(list []int64, share, count int64) {
+	at := len(list)
+	for at > 0 && list[at-1] < share {
+		at--
+	}
+	end := min(at+int(count), len(list))
+	copy(list[end:], list[at:])
+	for ; at < end; at++ {
+		list[at] = share
+	}
+}
