@@ -283,6 +283,11 @@ func (t *table) row(cells ...string) { *t = append(*t, cells) }
 // writeTo writes the rows on a line each, columns aligned and no blanks at the
 // end.
 func (t table) writeTo(b *strings.Builder) {
+	// An ask that was refused before any node was looked at has no table of nodes. A
+	// header without rows would say that there are no nodes.
+	if len(t) == 1 {
+		return
+	}
 	var lines strings.Builder
 	w := tabwriter.NewWriter(&lines, 0, 0, 2, ' ', 0)
 	for _, row := range t {
@@ -325,22 +330,18 @@ func (c *Cluster) DescribeExplanation(e *Explanation) string {
 		}
 		queues.row(c.queueName(f.Queue), tasks, candidates, room, c.DescribeQueue(e, f))
 	}
+	queues.writeTo(&b)
 	nodes := table{{"node", "finding"}}
 	for i := range e.Nodes {
 		nodes.row(c.nodeName(e.Nodes[i].Node), c.DescribeNode(&e.Nodes[i]))
 	}
+	nodes.writeTo(&b)
 	tasks := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
 		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), c.DescribeTask(e, f))
 	}
-	for _, t := range []table{queues, nodes, tasks} {
-		// An ask that was refused before any node was looked at has no table of nodes. A
-		// header without rows would say that there are none.
-		if len(t) > 1 {
-			t.writeTo(&b)
-		}
-	}
+	tasks.writeTo(&b)
 	switch {
 	// An ask in flight waits for its own victims. No rule stands in its way,
 	// and so none is relaxed for it.
