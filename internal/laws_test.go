@@ -20,7 +20,7 @@ var homes = map[string][]string{
 	"law 1":         {"victims/eligible.go"},
 	"law 2":         {"quota/enforcer.go", "victims/guarantee.go"},
 	"law 3":         {"jobs/case_rule.go", "victims/eligible.go"},
-	"law 4":         {"queue/trigger.go"},
+	"law 4":         {"queue/bound.go"},
 	"law 5":         {"victims/plan_search.go"},
 	"law 6":         {"victims/eligible.go"},
 	"law 7":         {"victims/eligible.go"},

@@ -2,6 +2,8 @@ package queue
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 
 	"github.com/go-preempt/preempt/resources"
@@ -119,4 +121,250 @@ func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 		dst.Defined |= m.Defined
 	}
 	return dst
+}
+
+// The kinds of errors of a change of usage. They come wrapped in a [*Problem].
+var (
+	ErrNotLeaf = errors.New("not a leaf")                  // only leaves hold tasks
+	ErrAmount  = errors.New("bad amount")                  // -1, 1 of an unknown type, more than is there
+	ErrRange   = errors.New("sum of amounts out of range") // above 9223372036854775807 in the whole tree
+)
+
+// Usage returns u, what q uses at present, as a view.
+func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.usage, q) }
+
+// Preempting returns p, what of the usage of q is marked to leave, as a view.
+func (t *Tree) Preempting(q ID) resources.Vector { return t.row(t.preempting, q) }
+
+// Effective sets dst to e = u - p: what q will use once all that is marked has left.
+// It returns dst, which is allocated if it is too short.
+func (t *Tree) Effective(dst resources.Vector, q ID) resources.Vector {
+	return resources.Sub(dst, t.Usage(q), t.Preempting(q))
+}
+
+// effective and marked return e and p of one type.
+
+func (t *Tree) effective(q ID, i int) int64 {
+	at := int(q)*t.schema.Len() + i
+	return t.usage[at] - t.preempting[at]
+}
+
+func (t *Tree) marked(q ID, i int) int64 { return t.preempting[int(q)*t.schema.Len()+i] }
+
+// Add adds size to the usage of leaf and of every queue above it.
+//
+// It is an error, a [*Problem], if leaf has children, if an amount of size is
+// negative or of a type that the schema does not have, and if the usage of the
+// root would pass the range of int64. Then nothing changes. The size may be a view
+// of the tree. The cost is depth times types. All this holds for [Tree.Remove],
+// [Tree.Mark] and [Tree.Unmark], too.
+func (t *Tree) Add(leaf ID, size resources.Vector) error {
+	if err := t.check(leaf, size); err != nil {
+		return err
+	}
+	total := t.Usage(Root)
+	for i, v := range size[:min(len(size), len(total))] {
+		// Every other usage is at most the root's.
+		if v > math.MaxInt64-total[i] {
+			s := t.schema
+			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where the root uses %s",
+				ErrRange, s.Name(i), s.Amount(i, v), s.Amount(i, total[i]))}
+		}
+	}
+	t.along(t.usage, leaf, size, +1)
+	return nil
+}
+
+// Remove subtracts size from the usage of leaf and of every queue above it. It
+// takes what is not marked: to remove what is leaving, unmark it first. It is an
+// error if less than size is unmarked.
+func (t *Tree) Remove(leaf ID, size resources.Vector) error {
+	if err := t.check(leaf, size); err != nil {
+		return err
+	}
+	if err := t.covers(leaf, size, t.effective); err != nil {
+		return err
+	}
+	t.along(t.usage, leaf, size, -1)
+	return nil
+}
+
+// Mark marks size of the usage of leaf, and of every queue above it, as leaving.
+// Use it when a task is told to stop and still runs. It is an error if less than
+// size is unmarked.
+func (t *Tree) Mark(leaf ID, size resources.Vector) error {
+	if err := t.check(leaf, size); err != nil {
+		return err
+	}
+	if err := t.covers(leaf, size, t.effective); err != nil {
+		return err
+	}
+	t.along(t.preempting, leaf, size, +1)
+	return nil
+}
+
+// Unmark takes back the marking of size. It is an error if less than size is
+// marked.
+func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
+	if err := t.check(leaf, size); err != nil {
+		return err
+	}
+	if err := t.covers(leaf, size, t.marked); err != nil {
+		return err
+	}
+	t.along(t.preempting, leaf, size, -1)
+	return nil
+}
+
+// check reports a leaf that is none and a size that is no size, and a tree that
+// belongs to somebody.
+func (t *Tree) check(leaf ID, size resources.Vector) error {
+	if t.owned {
+		return &Problem{Queue: t.Path(leaf), Err: ErrOwned}
+	}
+	if !t.IsLeaf(t.known(leaf)) {
+		return &Problem{Queue: t.Path(leaf), Err: ErrNotLeaf}
+	}
+	for i, v := range size {
+		switch {
+		case i >= t.schema.Len() && v != 0:
+			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %d of type %d of %d", ErrAmount, v, i, t.schema.Len())}
+		case v < 0:
+			return t.amountError(leaf, i, v)
+		}
+	}
+	return nil
+}
+
+// covers reports an amount of size that is above have(leaf). What a leaf has
+// the queues above it have too, so that the leaf alone decides.
+func (t *Tree) covers(leaf ID, size resources.Vector, have func(ID, int) int64) error {
+	for i, v := range size[:min(len(size), t.schema.Len())] {
+		if v > have(leaf, i) {
+			return t.amountError(leaf, i, v)
+		}
+	}
+	return nil
+}
+
+func (t *Tree) amountError(leaf ID, i int, v int64) error {
+	s := t.schema
+	return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where %s are used and %s of them leave",
+		ErrAmount, s.Name(i), s.Amount(i, v), s.Amount(i, t.Usage(leaf)[i]), s.Amount(i, t.marked(leaf, i)))}
+}
+
+// along adds sign times size to the rows of block from leaf to the root. It goes
+// type by type and reads each amount before it writes one, for size may be a
+// view of the tree: Unmark(q, t.Preempting(q)).
+func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) {
+	types := t.schema.Len()
+	for i, v := range size[:min(len(size), types)] {
+		for q := leaf; ; q = t.parents[q] {
+			block[int(q)*types+i] += sign * v
+			if q == Root {
+				break
+			}
+		}
+	}
+}
+
+// ErrOwned is what a change of a tree returns if the tree belongs to somebody
+// else. See [Tree.Own].
+var ErrOwned = errors.New("the tree belongs to its owner, who alone can change it")
+
+// Own takes the tree over: from now on it can be changed through the tree that
+// Own returns, and through no other. The old tree shows all changes, but each
+// attempt to change it is an error that wraps [ErrOwned]. A cluster takes its
+// tree over, so that nobody changes usage behind its back.
+//
+// A tree that has an owner already is an error. A [Tree.Clone] of an owned tree
+// belongs to nobody.
+func (t *Tree) Own() (*Tree, error) {
+	if t.owned {
+		return nil, ErrOwned
+	}
+	own := *t
+	t.owned = true
+	return &own, nil
+}
+
+// Show makes view an owned tree that shows t, which Own has returned. What view
+// was before is forgotten.
+func (t *Tree) Show(view *Tree) {
+	*view = *t
+	view.owned = true
+}
+
+// CopyFrom makes t an independent copy of u, as [Tree.Clone] does, in the memory
+// of t. The cost is a copy of four blocks; it allocates only if t has too
+// little memory. An owned tree that shows t must be shown anew; see [Tree.Show].
+func (t *Tree) CopyFrom(u *Tree) {
+	if t == u {
+		return
+	}
+	mine := *t
+	*t = *u
+	t.owned = false
+	t.usage = copyInto(mine.usage, u.usage)
+	t.preempting = copyInto(mine.preempting, u.preempting)
+	t.guaranteed = mine.guaranteed.copyFrom(&u.guaranteed)
+	t.max = mine.max.copyFrom(&u.max)
+}
+
+// copyFrom returns a copy of from in the memory of b.
+func (b *bounds) copyFrom(from *bounds) bounds {
+	return bounds{values: copyInto(b.values, from.values), defined: append(b.defined[:0], from.defined...)}
+}
+
+// copyInto returns a copy of a block in the memory of another. See copyOf.
+func copyInto(memory, block []int64) []int64 { return slices.Clip(append(memory[:0], block...)) }
+
+// A Trigger says whether asks of a leaf may preempt at all, as far as guarantees
+// decide it, and where they may not look. It depends on the types that an ask
+// wants, and not on how much of them.
+type Trigger struct {
+	// Governed is set if some type of the ask has a governing queue. Otherwise
+	// nobody promised anything, and Needy means nothing.
+	Governed bool
+	// Needy is the lowest queue that governs a type of the ask. Victims come from
+	// outside its subtree: a task inside it that goes leaves the queue as it was,
+	// and two leaves below it could stop each other's tasks for ever (DESIGN.md,
+	// Storm freedom).
+	Needy ID
+	// Met are the types of the ask whose governing queue has its guarantee or
+	// more already, or would have it before the last member of a job.
+	Met resources.Mask
+}
+
+// Holds reports whether law 4 lets the ask preempt: a type of it is governed, and
+// every governing queue is under its guarantee in the type that it governs.
+// (DESIGN.md, The seven laws.)
+func (x Trigger) Holds() bool { return x.Governed && x.Met == 0 }
+
+// Trigger returns what the guarantees say to an ask of a leaf that wants the given
+// types, those of which it asks for more than zero: see [resources.Positive]. Use
+// it before a search for victims: if it does not hold, no task has to be looked at.
+//
+// For a job, before is what its members ask for together, less the largest amount of each
+// type that one of them has: the members ask one after another, the largest last, and the
+// last of them has to find the queue under its guarantee. For an ask it is nil.
+//
+// A queue is under its guarantee if its effective usage is less, be it by one unit
+// only. Only the nearest guarantee of a type counts: a queue further up that has
+// its own does not stop the ask. Types beyond those of the tree count as ungoverned.
+// The cost is depth times types.
+func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (x Trigger) {
+	// Law 4: only a queue under its guarantee triggers.
+	for i := range types.All() {
+		q, ok := t.Governing(leaf, i)
+		if !ok {
+			continue
+		}
+		// On a path the lower queue has the larger number.
+		x.Governed, x.Needy = true, max(x.Needy, q)
+		if g, _ := t.Guaranteed(q).Bound(i); t.effective(q, i) >= g-before.At(i) {
+			x.Met = x.Met.With(i)
+		}
+	}
+	return x
 }

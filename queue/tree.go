@@ -1,10 +1,15 @@
 package queue
 
 import (
+	"errors"
+	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -157,4 +162,251 @@ func (t *Tree) Clone() *Tree {
 	c.guaranteed = t.guaranteed.clone()
 	c.max = t.max.clone()
 	return &c
+}
+
+// A tree keeps its amounts in blocks of one amount per queue and type, row by
+// row, so that a walk up the tree touches a few cache lines and a copy of
+// everything is a copy of memory.
+
+// row returns the amounts of q in a block.
+func (t *Tree) row(block []int64, q ID) resources.Vector {
+	n := t.schema.Len()
+	i := int(t.known(q)) * n
+	return block[i : i+n : i+n]
+}
+
+// known returns q. It panics if the tree has no such queue: q is then an ID of
+// another tree, or the tree is the zero Tree. Methods that are inlined into the
+// inner loops of planners leave the check to the runtime.
+func (t *Tree) known(q ID) ID {
+	if uint(q) >= uint(len(t.names)) {
+		panic(unknownID{q, len(t.names)})
+	}
+	return q
+}
+
+// unknownID is what the package panics with for a queue that a tree does not
+// have. Made into text late, it leaves the check small enough to be inlined.
+type unknownID struct {
+	q      ID
+	queues int
+}
+
+func (e unknownID) Error() string {
+	return fmt.Sprintf("queue: no queue %d in a tree of %d queues: an ID of another tree?", e.q, e.queues)
+}
+
+// copyOf returns a copy of a block. Its capacity is its length, so that there
+// is no row beyond the last.
+func copyOf(block []int64) []int64 { return slices.Clip(slices.Clone(block)) }
+
+// bounds are the limits of all queues: a block and a mask per queue.
+type bounds struct {
+	values  []int64 // 0 where there is no bound
+	defined []resources.Mask
+}
+
+func (t *Tree) limit(b *bounds, q ID) resources.Limit {
+	return resources.Limit{Defined: b.defined[q], Value: t.row(b.values, q)}
+}
+
+// append adds the limit of the next queue.
+func (b *bounds) append(s *resources.Schema, l resources.Limit) {
+	b.defined = append(b.defined, 0)
+	b.values = append(b.values, make([]int64, s.Len())...)
+	b.set(s, ID(len(b.defined)-1), l)
+}
+
+// set replaces the limit of q; l may be a view of it. Types of l that the
+// schema does not have are dropped.
+func (b *bounds) set(s *resources.Schema, q ID, l resources.Limit) {
+	b.defined[q] = 0
+	for i := range s.Len() {
+		v, ok := l.Bound(i)
+		b.values[int(q)*s.Len()+i] = v
+		if ok {
+			b.defined[q] = b.defined[q].With(i)
+		}
+	}
+}
+
+func (b *bounds) clone() bounds {
+	return bounds{values: copyOf(b.values), defined: slices.Clone(b.defined)}
+}
+
+// ErrGone is what [Move.Usage] reports for a leaf whose usage has no place in the
+// other tree.
+var ErrGone = errors.New("the leaf is gone")
+
+// A Move says where the queues and the types of one tree are in another one, by
+// name. Use it if queues come, go or change what they cannot change in a tree:
+// properties, types, the order. Make a new tree of the changed [Config], and take
+// over what the old one knows.
+//
+// A Move is made of what never changes in a tree. It stays right while bounds and
+// usage change.
+type Move struct {
+	from, to *Tree
+	queues   []ID  // where each queue of from is in to; noQueue if nowhere
+	types    []int // where each type of from is in to
+}
+
+const noQueue ID = -1
+
+// NewMove returns the Move from one tree to another, which may have more types
+// than the first. A type that it lacks is an error, a [*Problem]; all are joined.
+// The cost is linear in queues and types of both.
+func NewMove(from, to *Tree) (*Move, error) {
+	if from == nil || to == nil || from.Len() == 0 || to.Len() == 0 {
+		panic("queue: NewMove of a Tree without queues (nil or zero): see New")
+	}
+	m := &Move{from: from, to: to, queues: slices.Repeat([]ID{noQueue}, from.Len())}
+	var problems []error
+	for _, name := range from.schema.All() {
+		i, ok := to.schema.Index(name)
+		if !ok {
+			problems = append(problems, &Problem{Queue: to.Path(Root), Err: fmt.Errorf("%w: %q", ErrType, name)})
+		}
+		m.types = append(m.types, i)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if from.names[Root] == to.names[Root] {
+		m.match(Root, Root)
+	}
+	return m, nil
+}
+
+// match notes that a is b, and matches the children of both.
+func (m *Move) match(a, b ID) {
+	m.queues[a] = b
+	if m.from.IsLeaf(a) || m.to.IsLeaf(b) {
+		return
+	}
+	byName := make(map[string]ID)
+	for c := range m.to.Children(b) {
+		byName[m.to.names[c]] = c
+	}
+	for c := range m.from.Children(a) {
+		if d, ok := byName[m.from.names[c]]; ok {
+			m.match(c, d)
+		}
+	}
+}
+
+// Queue returns the queue that has the path of q in the other tree, and whether
+// there is one.
+func (m *Move) Queue(q ID) (ID, bool) {
+	to := m.queues[m.from.known(q)]
+	return max(to, 0), to != noQueue
+}
+
+// Leaf returns the leaf that has the path of q in the other tree. There is none if
+// q is no leaf, if no queue there has that path, or if that queue has children now.
+func (m *Move) Leaf(q ID) (ID, bool) {
+	to, ok := m.Queue(q)
+	if !ok || !m.from.IsLeaf(q) || !m.to.IsLeaf(to) {
+		return 0, false
+	}
+	return to, true
+}
+
+// Gone yields, in tree order, the leaves of the first tree for which
+// [Move.Leaf] has none: their tasks have no place in the other one.
+func (m *Move) Gone() iter.Seq[ID] {
+	return func(yield func(ID) bool) {
+		for q := range m.from.Leaves(Root) {
+			if _, ok := m.Leaf(q); !ok && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+// Vector sets dst to v, an amount of the types of the first tree, in the types of
+// the other one, and returns it in their number. Types beyond those of the first
+// tree are dropped. dst must not overlap v.
+func (m *Move) Vector(dst, v resources.Vector) resources.Vector {
+	n := m.to.schema.Len()
+	dst = slices.Grow(dst[:0], n)[:n]
+	clear(dst)
+	for i, at := range m.types {
+		dst[at] = v.At(i)
+	}
+	return dst
+}
+
+// Usage adds what every leaf of the first tree uses, and what of that is marked to
+// leave, to the same leaf of the other tree.
+//
+// A leaf that is gone and used, usage that would pass the range of int64 there, and
+// a tree that belongs to another owner are errors. All are joined, each is a [*Problem], and then nothing
+// changes. The cost is leaves times depth times types.
+func (m *Move) Usage() error {
+	if m.to.owned {
+		return &Problem{Queue: m.to.Path(Root), Err: ErrOwned}
+	}
+	if err := m.check(); err != nil {
+		return err
+	}
+	var size, leaving resources.Vector
+	for q := range m.from.Leaves(Root) {
+		to, ok := m.Leaf(q)
+		if !ok {
+			continue // check found it unused
+		}
+		size = m.Vector(size, m.from.Usage(q))
+		leaving = m.Vector(leaving, m.from.Preempting(q))
+		m.to.along(m.to.usage, to, size, +1)
+		m.to.along(m.to.preempting, to, leaving, +1)
+	}
+	return nil
+}
+
+// check returns the errors of Usage.
+func (m *Move) check() error {
+	var problems []error
+	for q := range m.Gone() {
+		if used := m.from.Usage(q); !resources.IsZero(used) {
+			problems = append(problems, &Problem{Queue: m.from.Path(q), Err: fmt.Errorf("%w: used %s", ErrGone, m.from.schema.Format(used))})
+		}
+	}
+	there := m.to.Usage(Root)
+	for i, v := range m.Vector(nil, m.from.Usage(Root)) {
+		if s := m.to.schema; v > math.MaxInt64-there[i] {
+			problems = append(problems, &Problem{Queue: m.to.Path(Root), Err: fmt.Errorf("%w: %s %s where the root uses %s",
+				ErrRange, s.Name(i), s.Amount(i, v), s.Amount(i, there[i]))})
+		}
+	}
+	return errors.Join(problems...)
+}
+
+// String draws the tree, a line per queue: its name, what it uses, what of that
+// leaves, and its bounds. What a queue does not have is left out.
+//
+//	root used cpu=12 leaving cpu=2
+//	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5
+//	  b  used cpu=4 guaranteed cpu=10 max cpu=20
+func (t *Tree) String() string {
+	name := func(q ID) string { return strings.Repeat("  ", t.Depth(q)) + plain.Name(t.Name(q)) }
+	width := 0
+	for q := range t.All() {
+		width = max(width, utf8.RuneCountInString(name(q)))
+	}
+	var b strings.Builder
+	for q := range t.All() {
+		fmt.Fprintf(&b, "%-*s used %s", width, name(q), t.schema.Format(t.Usage(q)))
+		if p := t.Preempting(q); !resources.IsZero(p) {
+			fmt.Fprintf(&b, " leaving %s", t.schema.Format(p))
+		}
+		if g := t.Guaranteed(q); g.Defined != 0 {
+			fmt.Fprintf(&b, " guaranteed %s", t.schema.FormatLimit(g))
+		}
+		if m := t.Max(q); m.Defined != 0 {
+			fmt.Fprintf(&b, " max %s", t.schema.FormatLimit(m))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

@@ -1,6 +1,13 @@
 package resources
 
-import "github.com/go-preempt/preempt/internal/sat"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/sat"
+	"github.com/go-preempt/preempt/internal/wide"
+)
 
 // A Limit is a bound on the resource types in Defined. The bound of a type is its
 // entry in Value, or zero beyond the end of Value. Entries of types that are not in
@@ -124,4 +131,128 @@ func Merge(dst, own, other Limit) Limit {
 		value[i] = x
 	}
 	return Limit{value, own.Defined | other.Defined}
+}
+
+// A Share is an amount of a capacity, a fraction that is never divided out.
+// Shares of different capacities compare exactly.
+//
+// A negative Amount counts as 0. A capacity Of that is not positive counts as 1:
+// any amount of a type that the cluster does not have is a large share. The zero
+// Share is a share of nothing.
+type Share struct {
+	Amount, Of int64
+}
+
+// Compare returns -1, 0 or +1 as s is smaller than, equal to or larger than o.
+// Shares are compared by their value: {1, 2} and {2, 4} are equal.
+func (s Share) Compare(o Share) int {
+	s, o = s.normal(), o.normal()
+	return wide.CmpRatio(uint64(s.Amount), uint64(s.Of), uint64(o.Amount), uint64(o.Of))
+}
+
+// String returns the share as it counts, as in "3/10".
+func (s Share) String() string {
+	s = s.normal()
+	return fmt.Sprintf("%d/%d", s.Amount, s.Of)
+}
+
+func (s Share) normal() Share {
+	return Share{Amount: max(s.Amount, 0), Of: max(s.Of, 1)}
+}
+
+// DominantShare returns the largest share that v has of capacity in any type. If
+// several are equal, it is that of the first type. If v has no positive amount, it
+// is the zero Share.
+//
+// Source: the dominant share of Ghodsi et al., "Dominant Resource Fairness",
+// NSDI 2011, for several types and exact fractions.
+func DominantShare(v, capacity Vector) Share {
+	var largest Share
+	for i, a := range v {
+		if a <= 0 {
+			continue
+		}
+		s := Share{Amount: a, Of: capacity.At(i)}.normal()
+		if s.Compare(largest) > 0 {
+			largest = s
+		}
+	}
+	return largest
+}
+
+// A Divider divides whole units in proportion to weights. The zero Divider is
+// ready for use. Its memory is reused, so that it allocates nothing once it has
+// seen as many weights.
+type Divider struct {
+	remainders []remainder
+}
+
+// remainder is what the division for one weight leaves.
+type remainder struct {
+	rest uint64
+	at   int
+}
+
+// Divide sets dst to the parts of amount in proportion to weights, one for each
+// weight, and returns it. dst is allocated if it is too short. It must not overlap
+// weights.
+//
+// The parts sum to amount. Each is its exact share, amount * weight / sum of
+// weights, rounded down or up to a whole unit. The largest remainder method
+// decides which way: units that are left over when all shares are rounded down
+// go to the largest remainders, among equals to the first. So a weight of 0
+// gets nothing, and if amount is at most the sum of the weights, then no part
+// is above its weight. If all weights are 0, then so are the parts.
+//
+// A negative amount or weight counts as 0. If the weights sum to more than an
+// int64, all of them are halved, rounded down, until they do not. The cost is
+// that of sorting the weights.
+//
+// Source: the method of Hamilton, with products in 128 bits.
+func (d *Divider) Divide(dst []int64, amount int64, weights []int64) []int64 {
+	dst = slices.Grow(dst[:0], len(weights))[:len(weights)]
+	clear(dst)
+	amount = max(amount, 0)
+	total, halved := sumOf(weights)
+	if total == 0 {
+		return dst
+	}
+	over := amount
+	d.remainders = d.remainders[:0]
+	for i, w := range weights {
+		quo, rest := wide.MulDiv(uint64(amount), uint64(max(w, 0)>>halved), uint64(total))
+		dst[i] = int64(quo)
+		over -= dst[i]
+		if rest > 0 {
+			d.remainders = append(d.remainders, remainder{rest, i})
+		}
+	}
+	if over == 0 {
+		return dst
+	}
+	// The remainders sum to over times total, and each is less than total: there
+	// are more of them than units left over.
+	slices.SortFunc(d.remainders, func(a, b remainder) int {
+		return cmp.Or(cmp.Compare(b.rest, a.rest), cmp.Compare(a.at, b.at))
+	})
+	for _, r := range d.remainders[:over] {
+		dst[r.at]++
+	}
+	return dst
+}
+
+// sumOf returns the sum of weights, and how often they were halved for it.
+func sumOf(weights []int64) (total int64, halved int) {
+	for {
+		total = 0
+		for _, w := range weights {
+			if total += max(w, 0) >> halved; total < 0 {
+				break
+			}
+		}
+		if total >= 0 {
+			return total, halved
+		}
+		halved++
+	}
 }

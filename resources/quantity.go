@@ -1,13 +1,70 @@
 package resources
 
 import (
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/sat"
 )
+
+// MaxTypes is the largest number of types of a [Schema], one for each bit of a
+// [Mask].
+const MaxTypes = 64
+
+// A Schema gives names to the positions of vectors. It is immutable. The zero
+// Schema has no types.
+type Schema struct {
+	names []string
+	index map[string]int
+}
+
+// NewSchema returns the Schema of the named types in the order given. More than
+// [MaxTypes] names, an empty name and a name given twice are errors; the first
+// of them is returned, a [*TypeError] that names the offender.
+func NewSchema(names ...string) (*Schema, error) {
+	index := make(map[string]int, min(len(names), MaxTypes))
+	for i, name := range names {
+		_, known := index[name]
+		switch {
+		case name == "":
+			return nil, &TypeError{name, ErrEmptyName}
+		case known:
+			return nil, &TypeError{name, ErrDuplicateType}
+		case i == MaxTypes:
+			return nil, &TypeError{name, ErrTooManyTypes}
+		}
+		index[name] = i
+	}
+	return &Schema{slices.Clone(names), index}, nil
+}
+
+// Len returns the number of types.
+func (s *Schema) Len() int { return len(s.names) }
+
+// Name returns the name of type i. A position that the Schema does not have is
+// named by its number, as in "#7".
+func (s *Schema) Name(i int) string {
+	if i < 0 || i >= len(s.names) {
+		return "#" + strconv.Itoa(i)
+	}
+	return s.names[i]
+}
+
+// Index returns the position of the named type, and whether there is one.
+func (s *Schema) Index(name string) (int, bool) {
+	i, ok := s.index[name]
+	return i, ok
+}
+
+// All returns the types in order, position and name.
+func (s *Schema) All() iter.Seq2[int, string] { return slices.All(s.names) }
 
 // A unit says how amounts of a type are counted and printed.
 type unit uint8
@@ -217,3 +274,224 @@ func FormatQuantity(typeName string, amount int64) string {
 	}
 	return strconv.FormatInt(amount, 10) + suffix
 }
+
+// Amount returns the text of an amount of type i, in base units, for people to
+// read; for machines there is [Schema.Quantity]. The text is exact
+// and has at most three decimals:
+//
+//   - cpu and vcore in ones, as in "15.5" or "0.25";
+//   - memory, storage, ephemeral-storage and hugepages-* in the largest binary
+//     unit of which there is at least one and which three decimals can tell
+//     exactly, as in "1.5Gi", "512Mi" or "1000";
+//   - everything else in plain digits.
+//
+// [ParseQuantity] returns the same amount for it, unless it is negative: then
+// the text is that of -amount after a minus sign.
+func (s *Schema) Amount(i int, amount int64) string {
+	amount = sat.Clamp(amount)
+	if amount < 0 {
+		return "-" + s.Amount(i, -amount)
+	}
+	switch unitOf(s.Name(i)) {
+	case millis:
+		return decimal(amount/1000, amount%1000)
+	case bytes:
+		return binary(amount)
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// decimal returns a number of so many ones and thousandths.
+func decimal(whole, thousandths int64) string {
+	text := strconv.FormatInt(whole, 10)
+	if thousandths == 0 {
+		return text
+	}
+	digits := strconv.FormatInt(1000+thousandths, 10)[1:]
+	return text + "." + strings.TrimRight(digits, "0")
+}
+
+// binary returns an amount of bytes. Three decimals can tell the eighths of a
+// unit and nothing finer, for 1000 is eight times an odd number.
+func binary(amount int64) string {
+	const largest = 6 // Ei, 2^60
+	for k := largest; k > 0; k-- {
+		if whole := amount >> (10 * k); whole > 0 {
+			rest := amount - whole<<(10*k)
+			eighth := int64(1) << (10*k - 3)
+			if rest%eighth == 0 {
+				return decimal(whole, rest/eighth*125) + suffixes[k].text
+			}
+		}
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+// nothing is how a Vector of zeros and a Limit without bounds print.
+const nothing = "none"
+
+// Vector returns the amounts as a Vector of full length. Types that are not
+// named are zero. All problems are reported at once, joined in the order of
+// the names: a [*TypeError] for a type that the Schema does not have, a
+// [*QuantityError] for a text that [ParseQuantity] refuses.
+func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
+	v := make(Vector, s.Len())
+	if _, err := s.parse(v, amounts); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Limit returns the bounds as a Limit whose Value has full length. Types that
+// are not named have no bound; without any the result is the zero Limit.
+// Problems are reported as by [Schema.Vector].
+func (s *Schema) Limit(bounds map[string]string) (Limit, error) {
+	if len(bounds) == 0 {
+		return Limit{}, nil
+	}
+	v := make(Vector, s.Len())
+	defined, err := s.parse(v, bounds)
+	if err != nil {
+		return Limit{}, err
+	}
+	return Limit{v, defined}, nil
+}
+
+// parse sets the amounts in v and returns their types.
+func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
+	var named Mask
+	var problems []error
+	// Sorted, for the order of the problems.
+	for _, name := range slices.Sorted(maps.Keys(amounts)) {
+		i, ok := s.Index(name)
+		if !ok {
+			problems = append(problems, &TypeError{name, ErrUnknownType})
+			continue
+		}
+		amount, err := ParseQuantity(name, amounts[name])
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		v[i] = amount
+		named = named.With(i)
+	}
+	return named, errors.Join(problems...)
+}
+
+// Quantity returns the text of an amount of type i for machines, as
+// [FormatQuantity] does. For people there is [Schema.Amount].
+func (s *Schema) Quantity(i int, amount int64) string {
+	return FormatQuantity(s.Name(i), amount)
+}
+
+// Quantities returns the amounts of v by the names of their types, zeros left
+// out: texts for machines, from which [Schema.Vector] makes v again. It is never
+// nil.
+func (s *Schema) Quantities(v Vector) map[string]string {
+	all := make(map[string]string)
+	for i, name := range s.names {
+		if i < len(v) && v[i] != 0 {
+			all[name] = s.Quantity(i, v[i])
+		}
+	}
+	return all
+}
+
+// Bounds returns the bounds of l by the names of their types, as
+// [Schema.Quantities] does, those of zero included. [Schema.Limit] makes l again.
+func (s *Schema) Bounds(l Limit) map[string]string {
+	all := make(map[string]string)
+	for i, name := range s.names {
+		if v, ok := l.Bound(i); ok {
+			all[name] = s.Quantity(i, v)
+		}
+	}
+	return all
+}
+
+// Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order,
+// each amount as by [Schema.Amount], zero amounts left out, "none" if nothing is
+// left. Negative amounts have a minus sign.
+func (s *Schema) Format(v Vector) string {
+	var t terms
+	for i, amount := range v {
+		if amount != 0 {
+			t.add(s.Name(i), s.Amount(i, amount))
+		}
+	}
+	return t.String()
+}
+
+// FormatLimit returns the text of l, as in "cpu=0.5 gpu=0": the types that l
+// bounds, in order, and "none" if it bounds nothing.
+func (s *Schema) FormatLimit(l Limit) string {
+	var t terms
+	for i := range l.Defined.All() {
+		bound, _ := l.Bound(i)
+		t.add(s.Name(i), s.Amount(i, bound))
+	}
+	return t.String()
+}
+
+// terms collects the parts of a formatted Vector or Limit.
+type terms struct{ b strings.Builder }
+
+func (t *terms) add(name, amount string) {
+	if t.b.Len() > 0 {
+		t.b.WriteByte(' ')
+	}
+	t.b.WriteString(name)
+	t.b.WriteByte('=')
+	t.b.WriteString(amount)
+}
+
+func (t *terms) String() string {
+	if t.b.Len() == 0 {
+		return nothing
+	}
+	return t.b.String()
+}
+
+// The kinds of problems with resource types. They come wrapped in a
+// [*TypeError].
+var (
+	ErrTooManyTypes  = errors.New("more than 64 types") // the 65th name given to NewSchema
+	ErrEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")
+	ErrDuplicateType = errors.New("named twice")        // NewSchema("cpu", "cpu")
+	ErrUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
+)
+
+// The kinds of problems with quantities. They come wrapped in a
+// [*QuantityError].
+var (
+	ErrQuantity = errors.New("malformed")                            // "1.5.0", "4 Gi", "4gi", ""
+	ErrNegative = errors.New("negative")                             // "-1"
+	ErrFraction = errors.New("not a whole number of base units")     // "0.5" devices, "100u" of cpu
+	ErrRange    = errors.New("above 9223372036854775807 base units") // "8Ei" of memory
+)
+
+// A TypeError is a problem with the name of a resource type.
+type TypeError struct {
+	Type string
+	Err  error // one of the kinds above
+}
+
+func (e *TypeError) Error() string { return fmt.Sprintf("resources: type %q: %v", e.Type, e.Err) }
+
+// Unwrap returns the kind of the problem.
+func (e *TypeError) Unwrap() error { return e.Err }
+
+// A QuantityError is a problem with the quantity of a resource type.
+type QuantityError struct {
+	Type string // the resource type
+	Text string // the quantity as given
+	Err  error  // one of the kinds above
+}
+
+func (e *QuantityError) Error() string {
+	return fmt.Sprintf("resources: %s: quantity %q: %v", e.Type, e.Text, e.Err)
+}
+
+// Unwrap returns the kind of the problem.
+func (e *QuantityError) Unwrap() error { return e.Err }

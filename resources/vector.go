@@ -1,6 +1,9 @@
 package resources
 
 import (
+	"iter"
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/sat"
@@ -185,4 +188,85 @@ func Positive(x Vector) Mask {
 		}
 	}
 	return m
+}
+
+// A Mask is a set of resource types: bit i stands for the type at position i.
+// The zero Mask is the empty set. Sets combine by the operators of integers:
+// m | o, m & o, m &^ o.
+type Mask uint64
+
+// Has reports whether i is in the set. No Mask has a position below 0 or of
+// [MaxTypes] and more.
+func (m Mask) Has(i int) bool { return m>>uint(i)&1 != 0 }
+
+// With returns the set with i in it. A position that no Mask has changes
+// nothing.
+func (m Mask) With(i int) Mask { return m | 1<<uint(i) }
+
+// Without returns the set without i.
+func (m Mask) Without(i int) Mask { return m &^ (1 << uint(i)) }
+
+// Len returns the number of types in the set.
+func (m Mask) Len() int { return bits.OnesCount64(uint64(m)) }
+
+// All returns the types of the set, ascending.
+func (m Mask) All() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for ; m != 0; m &= m - 1 {
+			if !yield(bits.TrailingZeros64(uint64(m))) {
+				return
+			}
+		}
+	}
+}
+
+// Scale sets dst to x * k, saturating, and returns it.
+func Scale(dst, x Vector, k int64) Vector {
+	dst = grow(dst, len(x))
+	for i, a := range x {
+		dst[i] = sat.Mul(a, k)
+	}
+	return dst
+}
+
+// A Ratio is a fraction to scale amounts by: Num/Den.
+type Ratio struct{ Num, Den int64 }
+
+// Of sets dst to x * Num / Den and returns it. The product is taken in 128 bits:
+// only the result can leave the range, and then it saturates. Quotients are
+// rounded toward zero.
+//
+// A denominator of zero counts as a positive one too small to matter: amounts
+// saturate with the sign of x * Num, and 0/0 is 0.
+func (r Ratio) Of(dst, x Vector) Vector {
+	dst = grow(dst, len(x))
+	for i, a := range x {
+		dst[i] = r.of(a)
+	}
+	return dst
+}
+
+// of returns the ratio of one amount.
+func (r Ratio) of(x int64) int64 {
+	if x == 0 || r.Num == 0 {
+		return 0
+	}
+	hi, lo := bits.Mul64(magnitude(x), magnitude(r.Num))
+	d := magnitude(r.Den)
+	q := int64(math.MaxInt64)
+	// The quotient fits 64 bits if and only if hi < d, and never for d = 0.
+	if hi < d {
+		quo, _ := bits.Div64(hi, lo, d)
+		q = int64(min(quo, math.MaxInt64))
+	}
+	if x^r.Num^r.Den < 0 {
+		return -q
+	}
+	return q
+}
+
+// magnitude returns the absolute value of x.
+func magnitude(x int64) uint64 {
+	x = sat.Clamp(x)
+	return uint64(max(x, -x))
 }
