@@ -52,6 +52,11 @@ func (d headroomSearch) searchJoint(s *site) {
 		}
 		d.local.cut(n)
 	}
+	if d.trial.alone {
+		d.trial.proven, d.trial.levels = false, false
+		d.trial.meter.Left = min(d.trial.meter.Left, 0) // the scan has nothing to show
+		return
+	}
 	if !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
 		return
 	}

@@ -118,6 +118,9 @@ const (
 	// as much as there is in the end: it mostly gets through, for the better the best
 	// plan is, the more nodes are passed over.
 	underWay = 25
+	// aloneShare is one part in so many for a scan of nodes by their own tasks; it ends with
+	// the first that needs others. It is not measured.
+	aloneShare = 8
 	// spareShare is one part in so many of the budget that goes, beyond it, to the question
 	// whether there is a plan without opted-out victims. It is not measured.
 	spareShare = 2
@@ -143,6 +146,9 @@ func (d *decision) searchNodes() bool {
 		allowed = min(allowed, sizeOf(d.c))
 	}
 	if j := d.jointSearch(); j.applies() {
+		if d.scanFirst(allowed) {
+			return d.best.Found
+		}
 		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.
 		if d.trial.lesser || d.best.Found && d.best.Total.Levels[LevelOptedOut] == 0 {
@@ -161,6 +167,28 @@ func (d *decision) searchNodes() bool {
 	}
 	d.spare()
 	return d.best.Found
+}
+
+// scanFirst scans the nodes before headroom is looked for elsewhere, and reports whether that is all: mostly so if whoever makes room makes
+// headroom, too, as if the root lacks it. If not, it mostly leaves a good plan.
+func (d *decision) scanFirst(allowed int64) bool {
+	for _, n := range d.nodes {
+		if d.usable(n) && d.fits(d.c.coming, n) {
+			return false // for nodes with room all that makes headroom would be looked at
+		}
+	}
+	var s search.Scan
+	trial := d.trial
+	d.trial.alone = true
+	left := trial.meter.Left + trial.meter.Used
+	done := d.engine.Within(allowed/aloneShare, func() bool { return d.scan(&s) })
+	d.trial.meter.Left = left - d.trial.meter.Used // what is not spent is for the others
+	if d.trial.alone = false; done && d.trial.proven {
+		d.spare()
+		return true
+	}
+	d.trial.proven, d.trial.levels = trial.proven, trial.levels
+	return false
 }
 
 // searchAll searches every node.

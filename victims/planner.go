@@ -310,6 +310,7 @@ func (d *decision) required() bool { return d.ask.RequiredNode != "" }
 type trial struct {
 	meter    cover.Meter // the budget of elementary work
 	sparing  bool        // nobody who opted out is a candidate
+	alone    bool        // nobody elsewhere makes headroom; see decision.scanFirst
 	begun    bool        // some search was made
 	proven   bool        // every search was complete
 	levels   bool        // every search has shown the least levels
