@@ -402,11 +402,12 @@ func (d *decision) affords(units int) bool {
 	rows := int64(len(d.types) * (1 + len(d.needs.short)))
 	price := n * (gatherWork + 20*int64(bits.Len(uint(units))) + 24*rows)
 	left, more := t.meter.Left, int64(0)
-	if !d.best.Found {
+	if !d.best.Found && !t.alone {
 		more = d.engine.Aside + d.engine.Overdraw
 	}
-	// The first search is made in any case: it is linear in the tasks of a node.
-	if price <= left+more || !d.best.Found && !t.begun {
+	// The first search is made in any case: it is linear in the tasks of a node. One by the
+	// tasks of a node alone is no such search.
+	if price <= left+more || !d.best.Found && !t.begun && !t.alone {
 		t.begun = true
 		return true
 	}

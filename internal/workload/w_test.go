@@ -82,10 +82,11 @@ func TestVictims(t *testing.T) {
 		c := w.Build()
 		for k, want := range map[int64]int{1: 1, 4: 3, 10: 7} {
 			s := w.Subject(c, k)
-			s.Planner.Budget = 1 << 24 // enough for a proof to the last key
+			s.Planner.Budget = 1 << 24 // enough for a proof to the last key, or of the levels
 			s.Decide()
-			require.True(t, s.Proven(), "%v k=%d", w, k)
 			d := &s.Decision
+			// If headroom is short below the root, no bound on work tells of tasks elsewhere.
+			require.True(t, s.Proven() || w.MaxDepth > 0 && d.Plan.Proof == victims.ProofLevels, "%v k=%d", w, k)
 			if w.Protected {
 				require.Equal(t, victims.NoVictims, d.Refusal.Reason, "%v k=%d", w, k)
 				require.Equal(t, c.TaskLen(), d.Refusal.Counts[victims.RuleGuarantee], "%v k=%d", w, k)
