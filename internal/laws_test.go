@@ -86,7 +86,7 @@ func TestLaws_Map(t *testing.T) {
 var judged = map[string][]string{
 	"victims": {"eligible.go", "guarantee.go", "gang.go", "plan.go", "plan_*.go", "refusal*.go"},
 	"jobs":    {"case*.go", "search*.go", "refuse*.go"},
-	"quota":   {"brief.go", "ledger.go", "roster*.go", "search*.go", "walk.go", "trim.go"},
+	"quota":   {"roster.go", "search.go", "walk.go", "rounds.go", "report.go"},
 }
 
 // declared returns the types and functions of some files of a package, and the

@@ -18,9 +18,6 @@ import (
 // reader who lists a folder finds what it is about.
 const mostSources = 35
 
-// rebuilt has the packages that are not held to rooms and types yet.
-var rebuilt = []string{"victims", "jobs", "quota"}
-
 // leastComments is how much of their lines the packages of the library give to
 // comments at least, in per cent. What code does can be read off it. Why it is right
 // cannot.
@@ -123,7 +120,7 @@ func sources(files []*source) []*source {
 // TestFolders: no folder of the library has more files than one can keep in mind.
 func TestFolders(t *testing.T) {
 	for dir, files := range readModule(t) {
-		if n := len(sources(files)); inLibrary(dir) && !slices.Contains(rebuilt, dir) && n > mostSources {
+		if n := len(sources(files)); inLibrary(dir) && n > mostSources {
 			t.Errorf("%s has %d source files, want at most %d: a file is a chapter", dir, n, mostSources)
 		}
 	}
@@ -132,7 +129,7 @@ func TestFolders(t *testing.T) {
 // TestHats: each type of the library owns its state.
 func TestHats(t *testing.T) {
 	for dir, files := range readModule(t) {
-		if inLibrary(dir) && !slices.Contains(rebuilt, dir) {
+		if inLibrary(dir) {
 			for _, c := range hats(files) {
 				t.Errorf("%s/%s", dir, c)
 			}

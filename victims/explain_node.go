@@ -95,7 +95,7 @@ func (d *decision) findNodes(e *Explanation) {
 	d.trial.meter.Used = 0
 	d.allow()
 	d.best.Found, d.pool.searched, d.pool.hopeless = false, false, false
-	headroom := decided || !d.needs.open() || d.headroom.searchHeadroom()
+	headroom := decided || !d.needs.open() || d.searchHeadroom()
 	trial := d.trial
 	for i := range e.Nodes {
 		f := &e.Nodes[i]

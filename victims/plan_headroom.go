@@ -1,10 +1,14 @@
 package victims
 
 import (
+	"cmp"
 	"math"
+	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -12,19 +16,16 @@ import (
 // If headroom is short as well as a node, one set has to make both. What makes
 // headroom may be on any node, and is one problem that all nodes share.
 
-// A headroomSearch searches nodes if queues lack headroom.
-type headroomSearch struct{ *decision }
-
 // searchJoint looks for a set that makes room on a node and headroom at once.
 // Such a set contains one that makes room on the node, so the cheapest of
 // those is a bound, and the answer if it makes headroom as well.
 //
 // If the ask requires the node, its victims are all there, and so are members of
 // every job that goes as a whole: no other node adds any.
-func (d headroomSearch) searchJoint(s *site) {
+func (d *decision) searchJoint(s *site) {
 	d.gatherLocal(s)
 	if d.required() {
-		d.local.addGangs(d.decision, s)
+		d.local.addGangs(d, s)
 		d.state(s, d.wanted(s))
 		d.solve(&d.found, &d.local, d.limit())
 		d.offer(s.node, &d.found, &d.local)
@@ -32,7 +33,7 @@ func (d headroomSearch) searchJoint(s *site) {
 	}
 	if d.pruning() {
 		n := len(d.local.units)
-		d.local.addGangs(d.decision, s)
+		d.local.addGangs(d, s)
 		d.state(s, d.wanted(s))
 		for i := range d.needs.short {
 			d.problem.Needs[1+i].Short = nil
@@ -60,8 +61,8 @@ func (d headroomSearch) searchJoint(s *site) {
 	if !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
 		return
 	}
-	d.local.join(d.decision, s)
-	d.local.addGangs(d.decision, s)
+	d.local.join(d, s)
+	d.local.addGangs(d, s)
 	d.state(s, d.wanted(s))
 	d.solve(&d.found, &d.local, d.limit())
 	d.offer(s.node, &d.found, &d.local)
@@ -69,7 +70,7 @@ func (d headroomSearch) searchJoint(s *site) {
 
 // searchAlone looks for any plan of which all victims are on the node, if there is none
 // yet. Searches with all others that make headroom take much longer.
-func (d headroomSearch) searchAlone() {
+func (d *decision) searchAlone() {
 	if !d.needs.open() || d.p.Predicate != nil {
 		return
 	}
@@ -91,7 +92,7 @@ func (d headroomSearch) searchAlone() {
 			continue
 		}
 		d.gatherLocal(&s)
-		d.local.addGangs(d.decision, &s)
+		d.local.addGangs(d, &s)
 		d.state(&s, d.wanted(&s))
 		d.solve(&d.found, &d.local, nil)
 		d.offer(n, &d.found, &d.local)
@@ -104,7 +105,7 @@ func (d headroomSearch) searchAlone() {
 // reports whether no others need be looked at: with them no plan for the node
 // has lesser levels, or those are shown and what is left of the cost is not worth
 // a look at all that may make headroom.
-func (d headroomSearch) sufficesHere(s *site) bool {
+func (d *decision) sufficesHere(s *site) bool {
 	least, shown := d.found.Total.Levels, d.found.Found && d.found.Proven
 	for i := range d.needs.short {
 		d.problem.Needs[1+i] = d.needs.needOf(i)
@@ -129,7 +130,7 @@ func (u *unitSet) cut(n int) { u.units, u.ids, u.gang = u.units[:n], u.ids[:n], 
 
 // searchHeadroom solves what all nodes share: the cheapest set that makes
 // headroom. It reports false if there is none, and then no node has a plan.
-func (d headroomSearch) searchHeadroom() bool {
+func (d *decision) searchHeadroom() bool {
 	p := &d.pool
 	if p.searched {
 		return !p.hopeless
@@ -144,12 +145,12 @@ func (d headroomSearch) searchHeadroom() bool {
 }
 
 // searchPool gathers what makes headroom and searches it.
-func (d headroomSearch) searchPool() {
+func (d *decision) searchPool() {
 	p := &d.pool
-	p.gather(d.decision)
+	p.gather(d)
 	s := d.elsewhere()
 	p.singles = len(p.units)
-	p.addGangs(d.decision, &s)
+	p.addGangs(d, &s)
 	d.state(&s, d.wanted(&s))
 	lesser := d.worker.OnlyLesser
 	d.worker.OnlyLesser = false
@@ -163,7 +164,7 @@ func (d headroomSearch) searchPool() {
 }
 
 // makesHeadroom reports whether a set meets every headroom need.
-func (d headroomSearch) makesHeadroom(s *cover.Selection, u *unitSet) bool {
+func (d *decision) makesHeadroom(s *cover.Selection, u *unitSet) bool {
 	for i, short := range d.needs.short {
 		if !d.meets(u, s.Units, int32(1+i), short) {
 			return false
@@ -173,7 +174,7 @@ func (d headroomSearch) makesHeadroom(s *cover.Selection, u *unitSet) bool {
 }
 
 // meets reports whether the units that count for a row of needs sum to short.
-func (d headroomSearch) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
+func (d *decision) meets(u *unitSet, units []int32, row int32, short resources.Vector) bool {
 	sum := d.scratch.sum
 	clear(sum)
 	for _, i := range units {
@@ -249,4 +250,325 @@ func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int
 		fewest = max(fewest, (whole-1)/most+1)
 	}
 	return fewest
+}
+
+// If tasks that make headroom are many and hardly two are alike, a search over
+// all of them takes far longer than it is worth: the best of them by themselves
+// are enough for a good plan, and bounds are over all in any case.
+
+const (
+	// manyGroups is from how many groups on a pool is thinned. Clusters whose
+	// tasks come in some shapes, leaves and priorities have fewer.
+	manyGroups = 1024
+	// thinTo is how many tasks a thinned pool has. Plans take some ten; with a
+	// quarter as many the loads of package workload were as good.
+	thinTo = 128
+)
+
+// motley reports whether candidates are of more groups than a search should look
+// at.
+func (p *headroomPool) motley(d *decision, ids []TaskID) bool {
+	if len(ids) <= manyGroups {
+		return false
+	}
+	p.groups.reset()
+	for _, id := range ids {
+		if p.groups.add(groupHash(d, id)); p.groups.n > manyGroups {
+			return true
+		}
+	}
+	return false
+}
+
+// groupHash returns a number that tasks of a group share that are in the same budgets, and
+// hardly any others. To a search those in other budgets are not alike.
+func groupHash(d *decision, id TaskID) uint64 {
+	r := &d.c.tasks[id]
+	const prime = 1099511628211 // of FNV-1a
+	h := uint64(14695981039346656037)
+	mix := func(v uint64) { h = (h ^ v) * prime; h ^= h >> 29 }
+	mix(uint64(r.leaf))
+	mix(uint64(uint32(r.priority))<<8 | uint64(r.flags&costFlags))
+	mix(uint64(d.c.costOf(id)))
+	for _, v := range d.c.size(id) {
+		mix(uint64(v))
+	}
+	for _, b := range d.c.budgetsOf(id) {
+		mix(uint64(b))
+	}
+	return h
+}
+
+// A groupSet counts different numbers, somewhat beyond manyGroups at most.
+type groupSet struct {
+	slots [4 * manyGroups]uint64 // 0 is empty
+	n     int
+}
+
+func (g *groupSet) reset() { *g = groupSet{} }
+
+func (g *groupSet) add(h uint64) {
+	h |= 1
+	for i := h >> 1 % uint64(len(g.slots)); ; i = (i + 1) % uint64(len(g.slots)) {
+		switch g.slots[i] {
+		case h:
+			return
+		case 0:
+			g.slots[i] = h
+			g.n++
+			return
+		}
+	}
+}
+
+// thin keeps the best candidates by themselves: of the least levels, then those
+// that give most of what is lacking, then by work and key.
+func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
+	// Most of very many are told by levels and share alone. What those that are kept
+	// have is not worked out again for each that comes after them.
+	order, best := &d.problem.order, p.best[:0]
+	for _, id := range ids {
+		x := pooledTask{id: id, levels: d.eligible.Levels(id), share: p.shareOf(d, id)}
+		if len(best) == thinTo {
+			worst := &best[0]
+			if c := order.CompareLevels(&x.levels, &worst.levels); c > 0 || c == 0 && x.share < worst.share {
+				continue
+			}
+		}
+		x.lost = d.eligible.Lost(id)
+		best = keepBest(best, x, func(a, b pooledTask) int {
+			if c := order.CompareLevels(&a.levels, &b.levels); c != 0 {
+				return c
+			}
+			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lost, b.lost), strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key))
+		})
+	}
+	p.best, ids = best, ids[:0]
+	for i := range best {
+		ids = append(ids, best[i].id)
+	}
+	return ids
+}
+
+// thinGangs keeps the best of the gangs that were met by themselves: of the least levels
+// before own costs, then those that give most of what is lacking for each member. They stay
+// in their order.
+func (p *headroomPool) thinGangs(d *decision) []int32 {
+	// Own costs are left to the search: to stop a gang that costs more may take fewer.
+	best := p.gangs[:0]
+	for _, g := range p.met {
+		if s := d.elsewhere(); !d.gangHelps(g, &s) {
+			continue // it is no unit
+		}
+		x := pooledGang{gang: g, members: int64(len(d.gangs.rows[g].members))}
+		for k, id := range d.gangs.rows[g].members {
+			levels := d.eligible.Levels(id)
+			x.levels = d.problem.order.Join(&x.levels, k, &levels)
+			x.share += p.shareOf(d, id)
+		}
+		best = keepBest(best, x, func(a, b pooledGang) int {
+			if c := slices.Compare(a.levels[:LevelJobs], b.levels[:LevelJobs]); c != 0 {
+				return c
+			}
+			// Shares for each member: which is larger?
+			mine, other := wide.Mul(uint64(a.share), uint64(b.members)), wide.Mul(uint64(b.share), uint64(a.members))
+			return cmp.Or(other.Cmp(mine), strings.Compare(d.gangs.keyOf(a.gang), d.gangs.keyOf(b.gang)))
+		})
+	}
+	p.gangs = best
+	met := p.met[:0]
+	for i := range best {
+		met = append(met, best[i].gang)
+	}
+	slices.Sort(met) // as they were met
+	return met
+}
+
+// A pooledGang is a gang of a pool with what tells it from others.
+type pooledGang struct {
+	levels         cover.Levels
+	share, members int64
+	gang           int32
+}
+
+// A pooledTask is a task of a pool with what tells it from others.
+type pooledTask struct {
+	levels cover.Levels
+	share  int64 // see shareOf
+	lost   uint64
+	id     TaskID
+}
+
+// shareOf returns what a task gives of the largest lacks of headroom, each as
+// a part of it.
+func (p *headroomPool) shareOf(d *decision, id TaskID) (share int64) {
+	size := d.c.size(id)
+	for t, short := range d.needs.most {
+		if short > 0 {
+			quo, _ := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
+			share += int64(quo)
+		}
+	}
+	return share
+}
+
+// pickLanes picks the best lanes of a huge node: of each kind that decides before
+// own costs no more than thinTo, those that have most of what the node lacks for
+// their own cost. They stay in their order.
+//
+// A decision picks once for as long as it stays with a node.
+func (u *unitSet) pickLanes(d *decision, s *site) {
+	if u.picked == s.node {
+		return
+	}
+	u.picks, u.picked = u.picks[:0], s.node
+	digest := &d.c.digest.nodes[s.node]
+	d.problem.mix.aim(s.short)
+	for from := 0; from < len(digest.lanes); {
+		kind, end := &digest.lanes[from], from
+		best := d.scratch.picked[:0]
+		for ; end < len(digest.lanes); end++ {
+			l := &digest.lanes[end]
+			if l.flags != kind.flags || l.priority != kind.priority {
+				break
+			}
+			x := pickedLane{share: d.problem.mix.of(digest.size(end, d.c.types)), lane: int32(end)}
+			// Without own costs most have no more than the worst that was picked.
+			if len(d.c.costs) > 0 {
+				x.cost = d.c.costOf(digest.ids[l.first])
+			} else if len(best) == thinTo && x.share <= best[0].share {
+				continue
+			}
+			best = keepBest(best, x, pickedLane.compare)
+		}
+		for i := range best {
+			u.picks = append(u.picks, best[i].lane)
+		}
+		d.scratch.picked, from = best, end
+	}
+	d.trial.pay(int64(4 * len(digest.lanes)))
+	slices.Sort(u.picks)
+}
+
+// A pickedLane is a lane with what its tasks have of what is lacking, and cost.
+type pickedLane struct {
+	share, cost int64
+	lane        int32
+}
+
+// compare orders lanes by own cost for what they have, then by what they have.
+func (a pickedLane) compare(b pickedLane) int {
+	if a.cost != 0 || b.cost != 0 {
+		if c := wide.Mul(uint64(a.cost), uint64(b.share)).Cmp(wide.Mul(uint64(b.cost), uint64(a.share))); c != 0 {
+			return c
+		}
+	}
+	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lane, b.lane))
+}
+
+// keepBest takes x in if it is one of the best thinTo, no two of which are equal.
+// They are a heap with the worst of them on top.
+func keepBest[T any](best []T, x T, compare func(a, b T) int) []T {
+	if len(best) < thinTo {
+		best = append(best, x)
+		for i := len(best) - 1; i > 0 && compare(best[i], best[(i-1)/2]) > 0; i = (i - 1) / 2 {
+			best[i], best[(i-1)/2] = best[(i-1)/2], best[i]
+		}
+		return best
+	}
+	if compare(x, best[0]) > 0 {
+		return best
+	}
+	best[0] = x
+	for i := 0; ; {
+		next := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(best); child++ {
+			if compare(best[child], best[next]) > 0 {
+				next = child
+			}
+		}
+		if next == i {
+			return best
+		}
+		best[i], best[next] = best[next], best[i]
+		i = next
+	}
+}
+
+// If an ask wants several types, a bound on their sum says more than one on each:
+// a task that has much of one type often has little of another. In a sum the
+// types have weights, so that what the ask wants of each counts the same.
+
+// mixOne is the whole of what a node lacks of one type.
+const mixOne = 1 << 20
+
+// mixOf returns what a size gives of all lacks together, each amount as a part
+// of its lack. It rounds up, so that bounds stay bounds.
+func mixOf(size, lacks resources.Vector) (share int64) {
+	for t, short := range lacks {
+		if short > 0 {
+			quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
+			share += int64(quo) + min(int64(rem), 1)
+		}
+	}
+	return share
+}
+
+// A mixture sums up amounts of all types that an ask wants, each with a weight. It
+// is aimed at one node after another: only what is lacking there counts.
+type mixture struct {
+	rows []mixRow
+}
+
+// A mixRow is what a mixture knows of a type.
+type mixRow struct {
+	typ    int
+	weight int64
+	whole  int64 // what the ask wants, without the bits that play no part
+	open   int64 // what is lacking on the node, and no more than what the ask wants
+	round  int64 // what an amount is rounded up by
+	shift  uint8 // how many bits of an amount play no part
+}
+
+// mixBits is how many bits an amount has at most, without those that play no part.
+const mixBits = 30
+
+// reset gives each type that an ask wants a weight.
+func (m *mixture) reset(d *decision) {
+	m.rows = m.rows[:0]
+	for _, t := range d.types {
+		m.rows = append(m.rows, mixRowOf(t, d.size[t]))
+	}
+}
+
+// mixRowOf returns a row for a type of which an amount is wanted in all.
+func mixRowOf(t int, amount int64) mixRow {
+	shift := max(bits.Len64(uint64(amount))-mixBits, 0)
+	whole := max(amount>>shift, 1)
+	return mixRow{
+		typ: t, weight: 1 << (mixBits + 4) / whole, whole: whole,
+		round: 1<<shift - 1, shift: uint8(shift),
+	}
+}
+
+// aim aims at a node, and returns what its lacks sum up to, rounded down. A node
+// that has more tasks than it should lacks more than the ask wants: the rest of that
+// does not count, so that sums stay in range.
+func (m *mixture) aim(lacks resources.Vector) (sum int64) {
+	for i := range m.rows {
+		r := &m.rows[i]
+		r.open = min(max(lacks[r.typ], 0), r.whole<<r.shift)
+		sum += r.open >> r.shift * r.weight
+	}
+	return sum
+}
+
+// of returns what a size has of what is lacking on the node, rounded up. No more of
+// a type counts than what is lacking.
+func (m *mixture) of(size resources.Vector) (sum int64) {
+	for i := range m.rows {
+		r := &m.rows[i]
+		sum += (min(size[r.typ], r.open) + r.round) >> (r.shift & 63) * r.weight
+	}
+	return sum
 }

@@ -1,11 +1,15 @@
 package victims
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/weigh"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // What a joint search does on one node: it raises its bound by carried prices and nogoods,
@@ -341,4 +345,296 @@ func (j *jointSearch) makesHeadroom(row []int64) bool {
 		}
 	}
 	return false
+}
+
+// Of the tasks that make headroom elsewhere than on the node of a plan, few are of interest:
+// those that are worth most at good prices; see package weigh. One pass over all tasks finds
+// them. What they are worth has nothing to do with any node, and so they serve all nodes. A
+// node whose plans need somebody who is worth more than all that were left out needs
+// nobody else; that is reduced-cost fixing, and is asked of each node.
+
+// outsiders are tasks that make headroom, whatever node they are on, the first of many that
+// are alike. Memory is reused.
+type outsiders struct {
+	rows     []outsider // group by group
+	groups   []int32    // the first row of each group of those that are alike, and the end
+	onNode   []int32    // rows by node
+	cut      int64      // nobody else is worth more
+	prefix   []int64    // the levels before the number of victims of a plan that may have them
+	levels   []int32    // by leaf: the level of its tasks, or noLevel
+	limit    int        // how many there are at most
+	copies   int32      // how many that are alike
+	seen     []alikeSlot
+	distinct int
+	draft    []int64
+	closed   []NodeID
+	met      int // how many tasks were looked at
+
+	leastPriority int32 // of all tasks
+}
+
+// An outsider is a task, and what it is worth.
+type outsider struct {
+	worth    int64
+	id       TaskID
+	node     NodeID
+	level    int32 // see shortage
+	priority int32
+	flags    flags
+	group    int32 // the row of the bound that it is a copy of
+}
+
+// An alikeSlot counts tasks that are alike: they give the same, and cost the same but for
+// work.
+type alikeSlot struct {
+	first TaskID
+	count int32 // 0 is empty
+}
+
+// noLevel is that of leaves whose tasks make no headroom, or may not go.
+const noLevel = math.MaxInt32
+
+const (
+	// sampleOutsiders is how many tasks elsewhere the first nodes are searched with, and
+	// fewOutsiders how many the others are at first. They are not measured.
+	sampleOutsiders, fewOutsiders = 1 << 7, 1 << 9
+	// alikeSlots is how many sizes are told apart, twice.
+	alikeSlots = 1 << 14
+)
+
+// gather gathers those that are worth most at some prices, of every n-th node and no more
+// than a limit, and makes them the rows that all nodes share.
+func (j *jointSearch) gather(prices []int64, every, limit int) {
+	d, x := j.d, &j.outside
+	j.prices = append(j.prices[:0], prices...)
+	x.reset(d)
+	x.limit = limit
+	for from := 0; ; {
+		for i := from; i < len(d.c.order) && !d.trial.meter.Over(); i += every {
+			j.gatherNode(d.c.order[i])
+		}
+		// Of a sample that has too few it takes more nodes, between those that it has.
+		if every == 1 || x.met >= sampleTasks {
+			break
+		}
+		if from > 0 {
+			every /= 2
+		}
+		from = every / 2
+		if from == 0 {
+			break
+		}
+	}
+	if every == 1 {
+		// Tasks on closed nodes count as well.
+		x.closed = d.c.ClosedNodes(x.closed[:0])
+		slices.SortFunc(x.closed, func(a, b NodeID) int { return strings.Compare(d.c.nodes[a].name, d.c.nodes[b].name) })
+		for _, n := range x.closed {
+			j.gatherNode(n)
+		}
+	}
+	x.trim()
+	x.group(d)
+	j.bound.Reset(len(j.dims) + 1)
+	for g := range len(x.groups) - 1 {
+		first := &x.rows[x.groups[g]]
+		j.fill(j.bound.Add(x.groups[g+1]-x.groups[g]), d.c.size(first.id), jointTask{first.level, false})
+	}
+	j.bound.Hold(j.prices)
+	j.node = -1
+	j.kinds, j.vain = j.kinds[:0], 0
+	j.pay()
+}
+
+// reset makes it empty. It is for plans that are as good as the best in the levels before
+// the number of victims.
+func (x *outsiders) reset(d *decision) {
+	x.rows, x.cut, x.met, x.distinct = x.rows[:0], 0, 0, 0
+	x.leastPriority = math.MaxInt32
+	for n := range d.c.digest.gauges {
+		x.leastPriority = min(x.leastPriority, d.c.digest.gauges[n].minPriority)
+	}
+	best := &d.best.Total.Levels
+	x.prefix = append(x.prefix[:0], best[:LevelVictims]...)
+	// Those on the node of a plan are not elsewhere, so there have to be more.
+	x.copies = int32(min(best[LevelVictims], mostJoint))
+	for n := range d.c.nodes {
+		x.copies = max(x.copies, int32(best[LevelVictims])+int32(len(d.c.nodes[n].tasks)))
+	}
+	if len(x.seen) == 0 {
+		x.seen = make([]alikeSlot, alikeSlots)
+	}
+	clear(x.seen)
+	x.levels = x.levels[:0]
+	for range d.tree.Len() {
+		x.levels = append(x.levels, noLevel)
+	}
+	for w := range d.tree.Leaves(queue.Root) {
+		if leaf := &d.eligible.leaves[w]; leaf.veto == 0 && int(leaf.level) <= d.needs.widest {
+			x.levels[w] = leaf.level
+		}
+	}
+}
+
+// gatherNode gathers those of a node.
+func (j *jointSearch) gatherNode(n NodeID) {
+	d, x, digest := j.d, &j.outside, &j.d.c.digest.nodes[n]
+	there := d.elsewhere()
+	for i := range digest.lanes {
+		l := &digest.lanes[i]
+		if !j.allows(l.flags, l.priority) {
+			continue
+		}
+		size, last, worth := digest.size(i, d.c.types), int32(noLevel), int64(0)
+		for k := l.first; k < l.end; k++ {
+			level := x.levels[digest.leaves[k]]
+			if level == noLevel {
+				continue
+			}
+			if x.met++; level != last {
+				last, worth = level, j.worth(size, level)
+			}
+			// The caller and most rules are asked about those only that have come so far.
+			if id := digest.ids[k]; worth > x.cut && d.candidate(id, &there) && x.isNew(d, id, level) {
+				x.rows = append(x.rows, outsider{worth, id, n, level, l.priority, l.flags, 0})
+			}
+		}
+		if len(x.rows) > 2*x.limit {
+			x.trim()
+		}
+	}
+	d.trial.pay(int64(len(digest.lanes)*len(j.dims) + len(digest.ids)))
+}
+
+// worth returns what a task elsewhere is worth.
+func (j *jointSearch) worth(size resources.Vector, level int32) (worth int64) {
+	for k := range j.dims {
+		if r := &j.dims[k]; r.head >= 0 && level <= int32(r.head) {
+			worth += r.scale.Has(size[r.typ]) * j.prices[k]
+		}
+	}
+	return worth
+}
+
+// hashOf is FNV-1a by words, from a hash of what came before.
+func hashOf(h uint64, list []int64) uint64 {
+	for _, v := range list {
+		h = (h ^ uint64(v)) * 1099511628211
+		h ^= h >> 29
+	}
+	return h
+}
+
+// isNew reports whether there are few tasks so far that are like one, and counts it.
+//
+// If tasks come in a few shapes, thousands of rows would be alike.
+func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
+	size, levels := d.c.size(id), d.eligible.Levels(id)
+	h := hashOf(hashOf(14695981039346656037^uint64(uint32(level)), size), levels[:])
+	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
+		s := &x.seen[i]
+		switch {
+		case s.count == 0:
+			if x.distinct == alikeSlots/2 {
+				return true // hardly two are alike
+			}
+			x.distinct++
+			*s = alikeSlot{id, 1}
+			return true
+		case x.levels[d.c.tasks[s.first].leaf] == level && slices.Equal(d.c.size(s.first), size) && d.eligible.Levels(s.first) == levels:
+			s.count++
+			return s.count <= x.copies
+		}
+	}
+}
+
+// trim leaves out those that are worth least.
+func (x *outsiders) trim() {
+	slices.SortStableFunc(x.rows, func(a, b outsider) int { return cmp.Compare(b.worth, a.worth) })
+	if len(x.rows) > x.limit {
+		x.cut = max(x.cut, x.rows[x.limit].worth)
+		x.rows = x.rows[:x.limit]
+	}
+}
+
+// group puts those that are alike next to each other.
+func (x *outsiders) group(d *decision) {
+	compare := func(a, b *outsider) int {
+		if a.worth != b.worth {
+			return cmp.Compare(b.worth, a.worth)
+		}
+		mine, other := d.eligible.Levels(a.id), d.eligible.Levels(b.id)
+		return cmp.Or(cmp.Compare(a.level, b.level), slices.Compare(mine[:], other[:]), slices.Compare(d.c.size(a.id), d.c.size(b.id)))
+	}
+	slices.SortStableFunc(x.rows, func(a, b outsider) int { return compare(&a, &b) })
+	x.groups, x.onNode = x.groups[:0], x.onNode[:0]
+	for i := range x.rows {
+		if i == 0 || compare(&x.rows[i-1], &x.rows[i]) != 0 {
+			x.groups = append(x.groups, int32(i))
+		}
+		x.rows[i].group = int32(len(x.groups) - 1)
+		x.onNode = append(x.onNode, int32(i))
+	}
+	x.groups = append(x.groups, int32(len(x.rows)))
+	slices.SortFunc(x.onNode, func(a, b int32) int { return cmp.Or(cmp.Compare(x.rows[a].node, x.rows[b].node), cmp.Compare(a, b)) })
+}
+
+// first returns the first task of a row of the bound, which is like the others.
+func (x *outsiders) first(row int32) *outsider { return &x.rows[x.groups[row]] }
+
+// len returns the number of rows of the bound that they are.
+func (x *outsiders) len() int { return len(x.groups) - 1 }
+
+// next appends to ids, of the tasks of a row of the bound that are not on a node, the first
+// that is not the last of ids or before it.
+func (x *outsiders) next(ids []TaskID, row int32, n NodeID) []TaskID {
+	all := x.rows[x.groups[row]:x.groups[row+1]]
+	if k := len(ids); k > 0 {
+		if i := slices.IndexFunc(all, func(y outsider) bool { return y.id == ids[k-1] }); i >= 0 {
+			all = all[i+1:]
+		}
+	}
+	for i := range all {
+		if all[i].node != n {
+			return append(ids, all[i].id)
+		}
+	}
+	return ids
+}
+
+// leaveOut takes the tasks on a node off the copies of rows, or puts them back: on the node
+// itself they have rows of their own.
+func (x *outsiders) leaveOut(copies []int32, n NodeID, times int32) {
+	i, _ := slices.BinarySearchFunc(x.onNode, n, func(i int32, n NodeID) int { return cmp.Compare(x.rows[i].node, n) })
+	for ; i < len(x.onNode) && x.rows[x.onNode[i]].node == n; i++ {
+		copies[x.rows[x.onNode[i]].group] -= times
+	}
+}
+
+// complete reports whether a node needs nobody elsewhere but these for a plan of so many
+// victims, which would be as good as the best in all levels before that. The tasks of the
+// node are sketched.
+func (j *jointSearch) complete(p *prospect, most int64) bool {
+	x := &j.outside
+	if x.cut == 0 || !x.serve(&j.d.best) {
+		return x.serve(&j.d.best)
+	}
+	_, _, least := j.bound.Base(j.question(p, most))
+	return least > x.cut
+}
+
+// serve reports whether they are those that a plan may have which is as good as the best
+// in the levels before the number of victims.
+func (x *outsiders) serve(best *incumbent) bool {
+	return slices.Equal(x.prefix, best.Total.Levels[:LevelVictims])
+}
+
+// within reports whether no amount is more than that beside it.
+func within(a, b []int64) bool {
+	for k, v := range a {
+		if v > b[k] {
+			return false
+		}
+	}
+	return true
 }

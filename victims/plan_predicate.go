@@ -209,7 +209,7 @@ func (h *hearing) listElsewhere(n NodeID) bool {
 		d.scratch.taken = d.scratch.taken[:0]
 		return true
 	}
-	if d.required() || !d.headroom.searchHeadroom() || d.pool.singles <= fewElsewhere {
+	if d.required() || !d.searchHeadroom() || d.pool.singles <= fewElsewhere {
 		return false
 	}
 	d.scratch.taken = d.scratch.taken[:0] // a pool is gathered there
@@ -281,7 +281,7 @@ func (h *hearing) everybody(n NodeID) (all []int32, complete bool) {
 	s := d.siteOf(n)
 	u, complete := &d.local, true
 	u.gather(d, &s)
-	if d.needs.open() && d.headroom.searchHeadroom() {
+	if d.needs.open() && d.searchHeadroom() {
 		complete = h.addElsewhere(n)
 	}
 	u.addGangs(d, &s)
@@ -452,7 +452,7 @@ func (h *hearing) keepsBounds(u *unitSet, units []int32) bool {
 func (h *hearing) suffices(n NodeID, units []int32) bool {
 	d := h.d
 	for row, need := range d.problem.Needs {
-		if !d.headroom.meets(&d.local, units, int32(row), need.Short) {
+		if !d.meets(&d.local, units, int32(row), need.Short) {
 			return false
 		}
 	}

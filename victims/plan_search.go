@@ -230,7 +230,7 @@ func (d *decision) searchAround(s *search.Scan, allowed int64) {
 	if done && d.trial.proven {
 		return
 	}
-	d.headroom.searchAlone()
+	d.searchAlone()
 	if first < cover.NumLevels && !d.trial.meter.Stopped {
 		d.trial.lesser = d.showLeast(s) && roomy
 	}
@@ -333,13 +333,13 @@ func (d *decision) searchNode(n NodeID) {
 	case s.roomy():
 		// Headroom alone is needed, and for that the best set is the same on
 		// all such nodes.
-		if d.headroom.searchHeadroom() {
+		if d.searchHeadroom() {
 			d.offer(n, &d.pool.shared, &d.pool.unitSet)
 		}
 	case !d.needs.open():
 		d.searchLocal(&s)
 	default:
-		d.headroom.searchJoint(&s)
+		d.searchJoint(&s)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -228,7 +229,6 @@ type decision struct {
 	blocks   blockers
 	sieve    sieve
 
-	parts
 	hearing hearing
 	engine  search.Search
 	trial   trial
@@ -239,12 +239,6 @@ type decision struct {
 	problem problem
 	worker  cover.Worker
 	scratch scratch
-}
-
-// parts are what a decision is made by. Each has methods of its own, and the same
-// decision to work on.
-type parts struct {
-	headroom headroomSearch
 }
 
 // scratch is memory that nobody reads who has not just written it.
@@ -278,7 +272,6 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
 	d.problem.order.set(d)
-	d.parts = parts{headroomSearch{d}}
 	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open
 	if d.required() {
@@ -422,3 +415,34 @@ func (d *decision) affords(units int) bool {
 // pace returns how many choices the next search may make. It keeps a hard node
 // from taking what is left of the budget from all the others.
 func (t *trial) pace() int { return int(min(max(1<<16, t.meter.Left>>10), 1<<17)) }
+
+// An OwnLeaf says whether less important work of the ask's own leaf may make
+// room for it, and what law 2 then means for the queues of its path. The zero
+// value is never. (DESIGN.md, The own leaf.)
+type OwnLeaf uint8
+
+const (
+	// OwnNever: tasks of the ask's own leaf are never victims.
+	OwnNever OwnLeaf = iota
+	// OwnMet: they may be, and a guarantee that was met stays met. A queue that
+	// is under its guarantee ends no lower, except in types that the ask uses.
+	// No storm exists.
+	OwnMet
+	// OwnAny: they may be, and what a queue gives up of its own is its own
+	// affair. Storms exist below priority fences and offsets, so this is for
+	// plain trees.
+	OwnAny
+)
+
+var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnAny: "any"}}
+
+// String returns the stable word for the option: never, met or any.
+func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }
+
+// MarshalText returns the stable word for the option. A number that has no
+// word is an error.
+func (o OwnLeaf) MarshalText() ([]byte, error) { return ownLeafWords.Text(uint8(o)) }
+
+// UnmarshalText sets the option whose text is given. Any other text is an error
+// and changes nothing.
+func (o *OwnLeaf) UnmarshalText(text []byte) error { return word.Set(o, ownLeafWords, text) }
