@@ -426,15 +426,13 @@ func (j *jointSearch) most(p *prospect) (most int64, ok bool) {
 // A frontier is a heap of the nodes that may still have a better plan than the best,
 // those of the least bound first.
 type frontier struct {
-	d       *decision
-	rows    []prospect
-	waiting []prospect // whose search takes long; see examineAll
+	d    *decision
+	rows []prospect
 }
 
 // A prospect is a node with a bound on what a plan for it costs.
 type prospect struct {
 	levels cover.Levels
-	work   cover.Work // if the levels are those; see hearing.line
 	node   NodeID
 	spare  int64 // by how much its tasks exceed what the bound takes
 	here   int64 // how many victims are on the node at least; see jointSearch

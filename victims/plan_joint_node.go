@@ -366,7 +366,6 @@ type outsiders struct {
 	copies   int32      // how many that are alike
 	seen     []alikeSlot
 	distinct int
-	draft    []int64
 	closed   []NodeID
 	met      int // how many tasks were looked at
 

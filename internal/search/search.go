@@ -142,12 +142,6 @@ func (s *Search) lost(start int64) uint64 {
 	return 0
 }
 
-// less reports whether a bound is less than the best plan in the levels that decide
-// before excess, and in work if that decides before those.
-func (s *Search) less(levels *cover.Levels, work cover.Work) bool {
-	return !s.Best.Found || s.compareTo(levels, work, &s.Best.Total) < 0
-}
-
 // compareTo compares a bound with a total along the sequence, as far as excess.
 func (s *Search) compareTo(levels *cover.Levels, work cover.Work, t *cover.Total) int {
 	for _, what := range s.sequence {
