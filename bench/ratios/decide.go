@@ -58,11 +58,8 @@ func (r *report) friendly(section *section, nodes int, ks []int64) {
 	for _, w := range w.Kinds()[1:] {
 		c := w.Build()
 		target := 1.0
-		switch {
-		case w.Mixed:
-			target = 3
-		case w.MaxSlack > 0:
-			target = 10
+		if w.Mixed || w.MaxSlack > 0 {
+			target = 5
 		}
 		section.add(r.against(workload.NewFloor(c), nameOf(w, 4), w.Subject(c, 4)).atMost(target))
 	}
@@ -111,7 +108,7 @@ func counted(n int) string {
 // generated twin, which always is.
 func (r *report) tracesAndTwin() {
 	section := r.section("a cluster as full as a production trace (1523 nodes)")
-	section.add(r.moment("its generated twin", workload.NewTwin()).atMost(3).headline())
+	section.add(r.moment("its generated twin", workload.NewTwin()).atMost(5).headline())
 	if r.traces == "" {
 		return
 	}
@@ -120,7 +117,7 @@ func (r *report) tracesAndTwin() {
 		fmt.Fprintln(os.Stderr, "ratios: no trace:", err)
 		return
 	}
-	section.add(r.moment("the trace itself", moment).atMost(3).headline())
+	section.add(r.moment("the trace itself", moment).atMost(5).headline())
 }
 
 // moment compares the asks of a moment with the floor, each on average.

@@ -54,11 +54,11 @@ var families = []family{
 // of returns one of some numbers.
 func of(r *rand.Rand, list ...int) int { return list[r.IntN(len(list))] }
 
-// The line that no load is to pass: so many times the floor, per four types, or so
-// many nanoseconds if that is more.
+// The line that no load is to pass: so many times the floor, or so many nanoseconds if
+// that is more.
 const (
-	lineFloors = 30
-	lineNanos  = 5e6
+	lineFloors = 100
+	lineNanos  = 50e6
 )
 
 // A survey is what was found out about a family.
@@ -134,7 +134,7 @@ func (r *report) decideDraw(s *survey, d *draw) {
 	times := r.clock.times(workload.NewFloor(c).Pass, subject.Decide)
 	types := float64(max(d.Types, 4))
 	nanos := slices.Min(times[1])
-	ratio := nanos / slices.Min(times[0]) * 4 / types
+	ratio := nanos / slices.Min(times[0])
 	s.draws++
 	s.ratios, s.worst = append(s.ratios, ratio), max(s.worst, nanos)
 	if ratio > lineFloors && nanos > lineNanos {

@@ -20,8 +20,8 @@ func (r *report) hard() {
 			row := r.judged(floor, fmt.Sprintf("`%v/k=%d`", load.Hard, k), load.Subject(c, k))
 			target := load.target
 			if target == 0 {
-				// Any load: so many times the floor, or 5 ms if that is more.
-				target = max(30, 5e6/r.floor)
+				// Any load: so many times the floor, or 50 ms if that is more.
+				target = max(lineFloors, lineNanos/r.floor)
 			}
 			section.add(row.atMost(target))
 		}
@@ -43,28 +43,28 @@ func (r *report) hardLoads() (all []hardLoad) {
 		}
 		all = append(all, hardLoad{h, target, ks})
 	}
-	add(3, workload.Hard{Shapes: 30}, 4, 10)
-	add(3, workload.Hard{Shapes: 100}, 4, 10)
-	add(10, workload.Hard{}, 4, 10, 20)
+	add(5, workload.Hard{Shapes: 30}, 4, 10)
+	add(5, workload.Hard{Shapes: 100}, 4, 10)
+	add(15, workload.Hard{}, 4, 10, 20)
 	for _, types := range []int{8, 16, 32} {
-		add(10*float64(types)/4, workload.Hard{Types: types}, 4, 10)
+		add(0, workload.Hard{Types: types}, 4, 10)
 	}
 	for levels := 1; levels <= 3; levels++ {
-		add(10, workload.Hard{Shapes: 3, Levels: levels}, 4)
-		add(10, workload.Hard{Levels: levels}, 4, 10)
+		add(0, workload.Hard{Shapes: 3, Levels: levels}, 4)
+		add(0, workload.Hard{Levels: levels}, 4, 10)
 	}
 	// As many tasks on fewer nodes, down to a single one.
 	for few := 50; few <= r.big; few *= 10 {
-		add(20, workload.Hard{Nodes: r.big / few, Tasks: r.tasks * few}, 10)
+		add(15, workload.Hard{Nodes: r.big / few, Tasks: r.tasks * few}, 10)
 	}
-	add(20, workload.Hard{Nodes: 1, Tasks: r.small * r.tasks}, 10)
+	add(15, workload.Hard{Nodes: 1, Tasks: r.small * r.tasks}, 10)
 	add(0, workload.Hard{Nodes: r.small / 5, Tasks: 100}, 10, 40, 70)
 	add(0, workload.Hard{OptOuts: 90, Priorities: 20}, 4, 10)
 	add(0, workload.Hard{Gangs: 4}, 4, 10)
-	add(0, workload.Hard{Budgets: 10}, 4, 10)
+	add(15, workload.Hard{Budgets: 10}, 4, 10)
 	add(0, workload.Hard{OwnCosts: true}, 4, 10)
-	add(0, workload.Hard{Ports: r.tasks + 5}, 4, 10)
-	add(0, workload.Hard{OwnLeaf: true}, 4, 10)
+	add(15, workload.Hard{Ports: r.tasks + 5}, 4, 10)
+	add(15, workload.Hard{OwnLeaf: true}, 4, 10)
 	add(0, workload.Hard{
 		Gangs: 4, Budgets: 10, Ports: r.tasks + 5, Labels: 3,
 		OptOuts: 5, Priorities: 5, OwnCosts: true, OwnLeaf: true,
@@ -97,7 +97,7 @@ func (r *report) refusing(section *section) {
 		if every > 0 {
 			name = fmt.Sprintf("the predicate refuses all but 1 node in %d", every)
 		}
-		section.add(r.judged(floor, nameOf(w, 4)+", "+name, s).atMost(10))
+		section.add(r.judged(floor, nameOf(w, 4)+", "+name, s).atMost(lineFloors))
 		questions = 0
 		s.Decide()
 		section.add(Row{Name: "questions of it per node", Figure: float64(questions) / float64(r.big)}.atMost(2))

@@ -55,7 +55,7 @@ func (r *report) loop(section *section) {
 		ends, starts = append(ends, tail/head), append(starts, head/fresh)
 	}
 	name := fmt.Sprintf("decide, apply, remove, start: %d asks of one queue: the last %d against the first", asks, edge)
-	section.add(Row{Name: name, Figure: median(ends), Unit: "× as long", Remark: duration(float64(whole)) + " for all"}.atMost(1.5))
+	section.add(Row{Name: name, Figure: median(ends), Unit: "× as long", Remark: duration(float64(whole)) + " for all"}.atMost(2))
 	section.add(Row{Name: "the first of them against one that is decided again", Figure: median(starts), Unit: "× as long"}.atMost(2))
 }
 
@@ -88,7 +88,7 @@ func (r *report) levels(section *section) {
 			section.add(Row{
 				Name:   fmt.Sprintf("%s, levels from %v to %v, against the default", load.name, levels[0], levels[len(levels)-1]),
 				Figure: ratio, Unit: "× as long", Remark: remark(load.s[1], nanos),
-			}.atMost(1.5))
+			}.atMost(5))
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (r *report) explain(section *section) {
 		explain := func() { must(s.Planner.Explain(&e, &s.Ask, workload.Now)) }
 		if nodes == r.big {
 			ratio, nanos := r.clock.ratio(explain, workload.NewFloor(c).Pass)
-			section.add(Row{Name: "explanation of a plan", Figure: ratio, Unit: floors, Remark: duration(nanos)}.atMost(20))
+			section.add(Row{Name: "explanation of a plan", Figure: ratio, Unit: floors, Remark: duration(nanos)}.atMost(30))
 		}
 		explain()
 		allocated = append(allocated, allocations(explain))
