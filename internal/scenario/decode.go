@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -62,7 +63,7 @@ func newDecoder() *decoder {
 // fail notes that v is wrong, and why. An absent value of no place belongs to
 // something that is wrong itself.
 func (d *decoder) fail(v value, format string, args ...any) {
-	if v.kind != 0 || v.at != nil {
+	if (v.kind != 0 || v.at != nil) && !d.found.full(v.at) {
 		d.found.add(v.wrong(fmt.Errorf(format, args...)))
 	}
 }
@@ -188,11 +189,11 @@ func (d *decoder) atMostOne(o fieldsOf, names ...string) int {
 }
 
 // list returns the items of a list.
-func (d *decoder) list(v value) []value {
+func (d *decoder) list(v value) iter.Seq2[int, value] {
 	if !d.want(v, list) {
-		return nil
+		return value{}.each()
 	}
-	return v.items
+	return v.each()
 }
 
 // each reads the items of a list; a list without items is nil.

@@ -49,24 +49,35 @@ const mostMistakes = 100
 // findings are what is wrong with a document, in the order in which it is read.
 type findings struct {
 	all  []*Error
-	at   map[*Path]bool // the places of all
-	more int            // that are beyond mostMistakes
+	at   map[string]bool // the places of all
+	more int             // that are beyond mostMistakes
+	last *Path           // the place of the last of more
 }
 
 // add adds a mistake. The first one at a place stays alone: what else is wrong
 // there mostly follows from it.
 func (m *findings) add(e *Error) {
-	switch {
-	case m.at[e.Path]:
+	at := e.Path.String()
+	if m.full(e.Path) || m.at[at] {
 		return
-	case len(m.all) == mostMistakes:
-		m.more++
-		return
-	case m.at == nil:
-		m.at = make(map[*Path]bool)
 	}
-	m.at[e.Path] = true
+	if m.at == nil {
+		m.at = make(map[string]bool)
+	}
+	m.at[at] = true
 	m.all = append(m.all, e)
+}
+
+// full reports whether no more mistakes are told, and counts the one at a place
+// if so.
+func (m *findings) full(at *Path) bool {
+	if len(m.all) < mostMistakes {
+		return false
+	}
+	if at != m.last && !m.at[at.String()] {
+		m.more, m.last = m.more+1, at
+	}
+	return true
 }
 
 // err returns the mistakes of a file joined, nil if there are none.

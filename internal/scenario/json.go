@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 )
 
 // maxNesting bounds how deep objects and lists may lie in each other, so that
@@ -36,6 +38,27 @@ type value struct {
 	from  int     // the byte at which raw begins
 	text  string  // of a string, decoded; of a number, its literal
 	items []value // of a list; of an object its fields, named by their places
+	again bool    // the items of a list are not kept: each reads them again
+}
+
+// each returns the items of a list.
+func (v value) each() iter.Seq2[int, value] {
+	if !v.again {
+		return slices.All(v.items)
+	}
+	return func(yield func(int, value) bool) {
+		var told findings // by who read the list first
+		r := newReader(v.raw, &told)
+		if _, err := r.dec.Token(); err != nil {
+			return
+		}
+		for i := 0; r.dec.More(); i++ {
+			item, err := r.value(v.at.Item(i), 2)
+			if err != nil || !yield(i, item) {
+				return
+			}
+		}
+	}
 }
 
 // wrong returns the error that v is not as it should be.
@@ -52,15 +75,24 @@ func (v value) wrong(err error) *Error {
 // literals, strings are valid UTF-8. If a name occurs twice in an object, the
 // first field stays; that, and half a character in a string, go to found. An
 // error is what makes the text no value at all.
-func read(data []byte, found *findings) (value, *Error) {
+func read(data []byte, found *findings) (value, *Error) { return newReader(data, found).read() }
+
+// readOnce is read for who walks through the document as a whole: the lists
+// that are its fields, all that may be long, are read again item by item.
+func readOnce(data []byte, found *findings) (value, *Error) {
+	r := newReader(data, found)
+	r.again = true
+	return r.read()
+}
+
+func (r *reader) read() (value, *Error) {
+	data := r.data
 	if err := checkUTF8(data); err != nil {
 		return value{}, err
 	}
 	// The whole text is validated first: the token reader below stops at the
 	// first value and need not see what follows it.
-	syntax := json.Unmarshal(data, new(json.RawMessage))
-	r := reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), found: found}
-	r.dec.UseNumber()
+	syntax := json.Unmarshal(data, new(ignored))
 	root, err := r.value(nil, 0)
 	if syntax != nil {
 		// The reader has come as far as the mistake allowed: that is the place.
@@ -75,7 +107,19 @@ type reader struct {
 	dec   *json.Decoder
 	at    *Path // the place of the last value begun
 	found *findings
+	again bool // lists that are fields of the document do not keep their items
 }
+
+func newReader(data []byte, found *findings) *reader {
+	r := &reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), found: found}
+	r.dec.UseNumber()
+	return r
+}
+
+// ignored takes any value and keeps no copy of it.
+type ignored struct{}
+
+func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // value reads the next value, which lies at the given place, inside depth
 // objects and lists.
@@ -123,8 +167,9 @@ func (r *reader) value(at *Path, depth int) (value, *Error) {
 // just been opened, and what closes it.
 func (r *reader) inside(v *value, depth int) *Error {
 	names := make(map[string]bool) // of an object
-	for r.dec.More() {
-		at := v.at.Item(len(v.items))
+	v.again = r.again && v.kind == list && depth == 2
+	for i := 0; r.dec.More(); i++ {
+		at := v.at.Item(i)
 		if v.kind == object {
 			name, err := r.value(v.at, depth)
 			if err != nil {
@@ -143,7 +188,9 @@ func (r *reader) inside(v *value, depth int) *Error {
 			}
 			names[at.name] = true
 		}
-		v.items = append(v.items, item)
+		if !v.again {
+			v.items = append(v.items, item)
+		}
 	}
 	r.at = v.at
 	if _, err := r.dec.Token(); err != nil {

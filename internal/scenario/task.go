@@ -52,7 +52,15 @@ func (d *decoder) tasks(v value) []Task { return d.tasksBeside(d.known.tasks)(v)
 
 // tasksBeside returns what reads tasks whose keys differ, also from those seen.
 func (d *decoder) tasksBeside(keys seen) func(value) []Task {
-	return each(d, func(v value) Task { return d.task(v, keys) })
+	return func(v value) []Task {
+		var all []Task
+		for _, item := range d.list(v) {
+			if t := d.task(item, keys); len(d.found.all) == 0 { // or nobody will have them
+				all = append(all, t)
+			}
+		}
+		return all
+	}
 }
 
 // task reads a task whose key is not among those seen.
