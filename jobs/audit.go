@@ -367,7 +367,9 @@ func (x *audit) sumUp() {
 			continue
 		}
 		from := len(x.blocks)
-		x.blocks = append(x.blocks, make([]int64, 3*x.types)...)
+		for range 3 * x.types {
+			x.blocks = append(x.blocks, 0)
+		}
 		block := x.blocks[from:]
 		s := auditSums{
 			queue: q, quota: quota,

@@ -1,6 +1,7 @@
 package victims
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -348,26 +349,47 @@ func (h *history) after(ch *Change) Version {
 // sealOf returns a fingerprint of all of a change of which a cluster takes notice. It
 // finds out that a plan was changed by mistake.
 func (l *line) sealOf(ch *Change) uint64 {
-	var h maphash.Hash
+	h := seal{}
 	h.SetSeed(l.seed)
-	maphash.WriteComparable(&h, [...]int64{ch.At.Unix(), int64(ch.At.Nanosecond()), int64(len(ch.Victims))})
+	h.numbers(ch.At.Unix(), int64(ch.At.Nanosecond()), int64(len(ch.Victims)))
 	for i := range ch.Victims {
-		maphash.WriteComparable(&h, ch.Victims[i].Task)
+		h.numbers(int64(ch.Victims[i].Task))
 	}
 	for _, g := range ch.Grants {
 		a := g.Ask
-		maphash.WriteComparable(&h, [...]string{a.Key, a.Name, a.Application, a.Job})
-		maphash.WriteComparable(&h, [...]int64{
+		h.texts(a.Key, a.Name, a.Application, a.Job)
+		h.numbers(
 			int64(a.Tag), int64(a.Queue), int64(g.Node), int64(a.Priority), a.Cost,
 			a.PendingSince.Unix(), int64(a.PendingSince.Nanosecond()), int64(len(a.Budgets)), int64(len(a.Size)),
-		})
-		maphash.WriteComparable(&h, [...]bool{a.Originator, a.OptedOut, a.RequiredNode != "", a.NonPreemptible})
-		for _, name := range a.Budgets {
-			maphash.WriteComparable(&h, name)
+		)
+		for _, flag := range [...]bool{a.Originator, a.OptedOut, a.RequiredNode != "", a.NonPreemptible} {
+			if flag {
+				h.WriteByte(1) // which cannot fail
+			} else {
+				h.WriteByte(0)
+			}
 		}
-		for _, v := range a.Size {
-			maphash.WriteComparable(&h, v)
-		}
+		h.texts(a.Budgets...)
+		h.numbers(a.Size...)
 	}
 	return h.Sum64()
+}
+
+// A seal is a fingerprint that is being taken.
+type seal struct{ maphash.Hash }
+
+func (s *seal) numbers(list ...int64) {
+	var word [8]byte
+	for _, v := range list {
+		binary.LittleEndian.PutUint64(word[:], uint64(v))
+		s.Write(word[:])
+	}
+}
+
+// texts adds texts, each after its length.
+func (s *seal) texts(list ...string) {
+	for _, text := range list {
+		s.numbers(int64(len(text)))
+		s.WriteString(text)
+	}
 }
