@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -14,6 +15,7 @@ type decoder struct {
 	found findings
 	types types
 	known names
+	scout bool // only which types are named is of interest: nothing is kept
 }
 
 // names are what references may name, and where each was named first.
@@ -62,8 +64,8 @@ func newDecoder() *decoder {
 // fail notes that v is wrong, and why. An absent value of no place belongs to
 // something that is wrong itself.
 func (d *decoder) fail(v value, format string, args ...any) {
-	if v.kind != 0 || v.at != nil {
-		d.found.add(v.wrong(fmt.Errorf(format, args...)))
+	if (v.kind != 0 || v.at != nil) && d.found.tells(v.at) {
+		d.found.all = append(d.found.all, v.wrong(fmt.Errorf(format, args...)))
 	}
 }
 
@@ -188,19 +190,24 @@ func (d *decoder) atMostOne(o fieldsOf, names ...string) int {
 }
 
 // list returns the items of a list.
-func (d *decoder) list(v value) []value {
+func (d *decoder) list(v value) iter.Seq[value] {
 	if !d.want(v, list) {
-		return nil
+		v = value{}
 	}
-	return v.items
+	return v.each()
 }
 
 // each reads the items of a list; a list without items is nil.
 func each[T any](d *decoder, read func(value) T) func(value) []T {
 	return func(v value) []T {
 		var all []T
-		for _, item := range d.list(v) {
-			all = append(all, read(item))
+		if v.again && v.count > 0 && !d.scout {
+			all = make([]T, 0, v.count)
+		}
+		for item := range d.list(v) {
+			if t := read(item); !d.scout {
+				all = append(all, t)
+			}
 		}
 		return all
 	}

@@ -56,7 +56,7 @@ type Options struct {
 // told. Nothing is returned with an error. The document does not alias data.
 func Parse(file string, data []byte) (*Document, error) {
 	d := newDecoder()
-	root, wrong := read(data, &d.found)
+	root, wrong := readLong(data, &d.found)
 	if wrong != nil {
 		d.found.add(wrong)
 		return nil, d.found.err(file)

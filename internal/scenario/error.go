@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,24 +50,28 @@ const mostMistakes = 100
 // findings are what is wrong with a document, in the order in which it is read.
 type findings struct {
 	all  []*Error
-	at   map[*Path]bool // the places of all
-	more int            // that are beyond mostMistakes
+	more int // that are beyond mostMistakes
 }
 
-// add adds a mistake. The first one at a place stays alone: what else is wrong
-// there mostly follows from it.
+// add adds a mistake, unless it is not to be told.
 func (m *findings) add(e *Error) {
-	switch {
-	case m.at[e.Path]:
-		return
-	case len(m.all) == mostMistakes:
-		m.more++
-		return
-	case m.at == nil:
-		m.at = make(map[*Path]bool)
+	if m.tells(e.Path) {
+		m.all = append(m.all, e)
 	}
-	m.at[e.Path] = true
-	m.all = append(m.all, e)
+}
+
+// tells reports whether a mistake at a place is to be told, and counts it if it
+// is one too many. The first one at a place stays alone: what else is wrong
+// there mostly follows from it.
+func (m *findings) tells(at *Path) bool {
+	if slices.ContainsFunc(m.all, func(e *Error) bool { return e.Path.same(at) }) {
+		return false
+	}
+	if len(m.all) == mostMistakes {
+		m.more++
+		return false
+	}
+	return true
 }
 
 // err returns the mistakes of a file joined, nil if there are none.
