@@ -64,7 +64,7 @@ func newDecoder() *decoder {
 // fail notes that v is wrong, and why. An absent value of no place belongs to
 // something that is wrong itself.
 func (d *decoder) fail(v value, format string, args ...any) {
-	if (v.kind != 0 || v.at != nil) && d.found.tells(v.at) {
+	if !d.scout && (v.kind != 0 || v.at != nil) && d.found.tells(v.at) {
 		d.found.all = append(d.found.all, v.wrong(fmt.Errorf(format, args...)))
 	}
 }
@@ -205,7 +205,10 @@ func each[T any](d *decoder, read func(value) T) func(value) []T {
 			all = make([]T, 0, v.count)
 		}
 		for item := range d.list(v) {
-			if t := read(item); !d.scout {
+			t := read(item)
+			if v.again && len(d.found.all) > 0 { // there will be no document
+				all = nil
+			} else if !d.scout {
 				all = append(all, t)
 			}
 		}

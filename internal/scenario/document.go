@@ -113,7 +113,7 @@ func (d *decoder) document(v value) *Document {
 	// The jobs that minimums refer to may come with the requests.
 	doc.JobMinimums = optional(o, "jobMinimums", d.jobMinimums, nil)
 	if d.types.schema != nil {
-		doc.Expect = optional(o, "expect", each(d, d.expectation(len(doc.Requests))), nil)
+		doc.Expect = optional(o, "expect", each(d, d.expectation(o.find("requests").length())), nil)
 	}
 	return doc
 }

@@ -93,7 +93,8 @@ func (r *reader) document() (value, *Error) {
 	var syntax error
 	if !json.Valid(r.data) {
 		syntax = json.Unmarshal(r.data, new(json.RawMessage))
-		if e, ok := syntax.(*json.SyntaxError); ok {
+		e, ok := syntax.(*json.SyntaxError)
+		if cut := ok && strings.HasPrefix(e.Error(), "unexpected end"); ok && !cut {
 			r.end = min(max(int(e.Offset)-1, 0), r.end) // Offset counts the offending byte
 		}
 	}
@@ -165,11 +166,11 @@ func (r *reader) skip(any string) {
 // scalar passes over a string, or over another value without others in it, and
 // reports whether it is whole.
 func (r *reader) scalar(quoted bool) bool {
-	if !quoted {
+	if begin := r.next; !quoted {
 		for r.next < r.end && strings.IndexByte(" \t\r\n,:]}", r.data[r.next]) < 0 {
 			r.next++
 		}
-		return true
+		return r.next < r.end || json.Valid(r.data[begin:r.next])
 	}
 	for r.next++; r.next < r.end; r.next++ {
 		switch r.data[r.next] {
@@ -262,6 +263,14 @@ func has(fields []value, name string, names *map[string]bool) bool {
 	had := (*names)[name]
 	(*names)[name] = true
 	return had
+}
+
+// length returns how many items a list has.
+func (v value) length() int {
+	if v.kind != list {
+		return 0
+	}
+	return v.count
 }
 
 // each returns the items of a list.

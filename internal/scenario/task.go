@@ -15,15 +15,15 @@ type Task struct {
 	Application     string
 	Node            string
 	Resources       resources.Vector
-	Priority        int32         // its own, or its class's, or 0
 	Class           string        // empty: none
 	Age             time.Duration // since it was created; never negative
 	ScheduledAge    time.Duration // since it was placed; 0 where it never was
+	Priority        int32         // its own, or its class's, or 0
 	NeverScheduled  bool          // nominated, not yet scheduled
 	Originator      bool
+	State           State
 	AllowPreemption *bool  // nil: the document does not say, and its class decides
 	RequiredNode    string // empty: none
-	State           State
 	Job             string // empty: none
 	Preemptible     *bool  // nil: the document does not say
 
