@@ -248,7 +248,8 @@
 // Every plan for an ask keeps them, whatever the tree (DESIGN.md, The seven laws).
 //
 //  1. Opting out is a strong suggestion, not a guarantee: victims that opted out
-//     only if no plan does without, and then as few as possible.
+//     only if no plan does without, and then as few as possible. If the budget
+//     ends before that is shown, the plan says so (Plan.Proof is NoProof).
 //  2. No queue ends below its guarantee, or below what it had if that was less:
 //     in every type that the victims use, at every level, with the ask counted.
 //  3. Never the same application.

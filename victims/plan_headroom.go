@@ -2,12 +2,10 @@ package victims
 
 import (
 	"cmp"
-	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -186,70 +184,6 @@ func (d *decision) meets(u *unitSet, units []int32, row int32, short resources.V
 	}
 	d.scratch.sum = sum
 	return resources.Fits(short, sum)
-}
-
-// poolSums are what bounds need of the candidates that make headroom, members
-// of gangs included.
-type poolSums struct {
-	fewest   []int64 // for each need, a number of victims below which none meets it
-	rank     int64   // the least
-	priority int64   // the least
-	newest   int64   // when the last of them was scheduled, as Cluster.newest has it
-	least    resources.Vector
-	largest  resources.Vector // scratch
-}
-
-// sumUp sums the candidates up that make headroom.
-func (s *poolSums) sumUp(d *decision, ids []TaskID) {
-	s.rank, s.priority, s.newest = math.MaxInt64, math.MaxInt64, math.MinInt64
-	for i, id := range ids {
-		s.rank = min(s.rank, d.eligible.Rank(id))
-		s.priority = min(s.priority, int64(d.c.tasks[id].priority))
-		s.newest = max(s.newest, d.c.newest(id))
-		if size := d.c.size(id); i == 0 {
-			s.least = append(s.least[:0], size...)
-		} else {
-			s.least = resources.Min(s.least, s.least, size)
-		}
-	}
-	s.fewest = s.fewest[:0]
-	for i, short := range d.needs.short {
-		fewest := int64(0)
-		if !d.needs.ruled[i] {
-			fewest = s.fewestFor(d, ids, lackOf{int32(i), short})
-		}
-		s.fewest = append(s.fewest, fewest)
-	}
-}
-
-// lackOf is what the headroom of a level lacks.
-type lackOf struct {
-	level int32
-	short resources.Vector
-}
-
-// fewestFor returns a number of tasks below which none meet a headroom need.
-func (s *poolSums) fewestFor(d *decision, ids []TaskID, need lackOf) (fewest int64) {
-	s.largest = rows.Zeros(s.largest, d.c.types)
-	most, whole := int64(0), int64(0) // of all types together
-	for _, id := range ids {
-		if d.eligible.leaves[d.c.tasks[id].leaf].level > need.level {
-			continue
-		}
-		size := d.c.size(id)
-		s.largest = resources.Max(s.largest, s.largest, size)
-		most = max(most, mixOf(size, need.short))
-	}
-	for t, lack := range need.short {
-		if lack > 0 && s.largest[t] > 0 {
-			fewest = max(fewest, (lack-1)/s.largest[t]+1)
-			whole += mixOne
-		}
-	}
-	if most > 0 && whole > 0 {
-		fewest = max(fewest, (whole-1)/most+1)
-	}
-	return fewest
 }
 
 // If tasks that make headroom are many and hardly two are alike, a search over
@@ -501,18 +435,6 @@ func keepBest[T any](best []T, x T, compare func(a, b T) int) []T {
 
 // mixOne is the whole of what a node lacks of one type.
 const mixOne = 1 << 20
-
-// mixOf returns what a size gives of all lacks together, each amount as a part
-// of its lack. It rounds up, so that bounds stay bounds.
-func mixOf(size, lacks resources.Vector) (share int64) {
-	for t, short := range lacks {
-		if short > 0 {
-			quo, rem := wide.MulDiv(uint64(min(size[t], short)), mixOne, uint64(short))
-			share += int64(quo) + min(int64(rem), 1)
-		}
-	}
-	return share
-}
 
 // A mixture sums up amounts of all types that an ask wants, each with a weight. It
 // is aimed at one node after another: only what is lacking there counts.

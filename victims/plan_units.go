@@ -343,7 +343,6 @@ func (d *decision) gatherLocal(s *site) {
 // problem that all nodes share.
 type headroomPool struct {
 	unitSet
-	sums     poolSums
 	shared   cover.Selection // the cheapest set that makes headroom
 	singles  int             // how many of its units are single tasks, which come first
 	whole    bool            // thinning it has found nothing
@@ -378,9 +377,7 @@ func (p *headroomPool) gather(d *decision) {
 		}
 	}
 	slices.Sort(p.met)
-	d.scratch.taken = p.withGangs(d, ids)
-	p.sums.sumUp(d, d.scratch.taken)
-	ids = d.scratch.taken[:len(ids)]
+	d.scratch.taken = ids
 	p.all = len(ids)
 	if p.thinned = !p.whole && p.motley(d, ids); p.thinned {
 		ids = p.thin(d, ids)
@@ -426,17 +423,6 @@ func (p *headroomPool) cut(d *decision, ids []TaskID) []TaskID {
 		kept = append(kept, id)
 	}
 	return kept
-}
-
-// withGangs appends the members of gangs that were met and can go whole.
-func (p *headroomPool) withGangs(d *decision, ids []TaskID) []TaskID {
-	s := d.elsewhere()
-	for _, g := range p.met {
-		if d.gangHelps(g, &s) {
-			ids = append(ids, d.gangs.rows[g].members...)
-		}
-	}
-	return ids
 }
 
 // compareGroups orders tasks by group: tasks of one leaf that are alike but

@@ -46,6 +46,18 @@ func read(args []string, stdin io.Reader) ([]source, error) {
 	return sources, errors.Join(problems...)
 }
 
+// large is a text, in bytes, of which a plan takes care not to need too much
+// memory at a time.
+const large = 16 << 20
+
+// bytesOf returns how long all texts are.
+func bytesOf(sources []source) (sum int) {
+	for _, s := range sources {
+		sum += len(s.data)
+	}
+	return sum
+}
+
 // readOne reads one file, or standard input for "-".
 func readOne(file string, stdin io.Reader) (source, error) {
 	if file != "-" {
@@ -95,7 +107,8 @@ type way func(*scenario.Document) (*scenario.Run, error)
 func decide(sources []source, carryOut way) ([]outcome, error) {
 	var all []outcome
 	var problems []error
-	for _, s := range sources {
+	for i, s := range sources {
+		sources[i].data = nil // a text may be large, and nobody needs it again
 		run, err := decideOne(s, carryOut)
 		if err != nil {
 			problems = append(problems, err)

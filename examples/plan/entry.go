@@ -2,12 +2,8 @@
 
 package main
 
-import (
-	"os"
-	"runtime/debug"
-)
+import "os"
 
 func main() {
-	debug.SetGCPercent(25) // a long document is read once: its garbage is not worth its memory
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -39,6 +39,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/scenario"
@@ -120,6 +121,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	sources, err := read(o.files, stdin)
 	if err != nil {
 		return fail(stderr, err)
+	}
+	if bytesOf(sources) > large {
+		debug.SetGCPercent(25) // memory is dearer than time then
 	}
 	// Everything is decided and drawn before anything is printed.
 	var out bytes.Buffer

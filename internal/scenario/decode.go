@@ -15,6 +15,7 @@ type decoder struct {
 	found findings
 	types types
 	known names
+	scout bool // only which types are named is of interest: nothing is kept
 }
 
 // names are what references may name, and where each was named first.
@@ -63,8 +64,8 @@ func newDecoder() *decoder {
 // fail notes that v is wrong, and why. An absent value of no place belongs to
 // something that is wrong itself.
 func (d *decoder) fail(v value, format string, args ...any) {
-	if (v.kind != 0 || v.at != nil) && !d.found.full(v.at) {
-		d.found.add(v.wrong(fmt.Errorf(format, args...)))
+	if !d.scout && (v.kind != 0 || v.at != nil) && d.found.tells(v.at) {
+		d.found.all = append(d.found.all, v.wrong(fmt.Errorf(format, args...)))
 	}
 }
 
@@ -189,9 +190,9 @@ func (d *decoder) atMostOne(o fieldsOf, names ...string) int {
 }
 
 // list returns the items of a list.
-func (d *decoder) list(v value) iter.Seq2[int, value] {
+func (d *decoder) list(v value) iter.Seq[value] {
 	if !d.want(v, list) {
-		return value{}.each()
+		v = value{}
 	}
 	return v.each()
 }
@@ -200,8 +201,16 @@ func (d *decoder) list(v value) iter.Seq2[int, value] {
 func each[T any](d *decoder, read func(value) T) func(value) []T {
 	return func(v value) []T {
 		var all []T
-		for _, item := range d.list(v) {
-			all = append(all, read(item))
+		if v.again && v.count > 0 && !d.scout {
+			all = make([]T, 0, v.count)
+		}
+		for item := range d.list(v) {
+			t := read(item)
+			if v.again && len(d.found.all) > 0 { // there will be no document
+				all = nil
+			} else if !d.scout {
+				all = append(all, t)
+			}
 		}
 		return all
 	}

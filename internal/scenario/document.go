@@ -56,7 +56,7 @@ type Options struct {
 // told. Nothing is returned with an error. The document does not alias data.
 func Parse(file string, data []byte) (*Document, error) {
 	d := newDecoder()
-	root, wrong := readOnce(data, &d.found)
+	root, wrong := readLong(data, &d.found)
 	if wrong != nil {
 		d.found.add(wrong)
 		return nil, d.found.err(file)
@@ -113,7 +113,7 @@ func (d *decoder) document(v value) *Document {
 	// The jobs that minimums refer to may come with the requests.
 	doc.JobMinimums = optional(o, "jobMinimums", d.jobMinimums, nil)
 	if d.types.schema != nil {
-		doc.Expect = optional(o, "expect", each(d, d.expectation(len(doc.Requests))), nil)
+		doc.Expect = optional(o, "expect", each(d, d.expectation(o.find("requests").length())), nil)
 	}
 	return doc
 }

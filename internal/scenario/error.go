@@ -3,6 +3,7 @@ package scenario
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -49,33 +50,26 @@ const mostMistakes = 100
 // findings are what is wrong with a document, in the order in which it is read.
 type findings struct {
 	all  []*Error
-	at   map[string]bool // the places of all
-	more int             // that are beyond mostMistakes
-	last *Path           // the place of the last of more
+	more int // that are beyond mostMistakes
 }
 
-// add adds a mistake. The first one at a place stays alone: what else is wrong
-// there mostly follows from it.
+// add adds a mistake, unless it is not to be told.
 func (m *findings) add(e *Error) {
-	at := e.Path.String()
-	if m.full(e.Path) || m.at[at] {
-		return
+	if m.tells(e.Path) {
+		m.all = append(m.all, e)
 	}
-	if m.at == nil {
-		m.at = make(map[string]bool)
-	}
-	m.at[at] = true
-	m.all = append(m.all, e)
 }
 
-// full reports whether no more mistakes are told, and counts the one at a place
-// if so.
-func (m *findings) full(at *Path) bool {
-	if len(m.all) < mostMistakes {
+// tells reports whether a mistake at a place is to be told, and counts it if it
+// is one too many. The first one at a place stays alone: what else is wrong
+// there mostly follows from it.
+func (m *findings) tells(at *Path) bool {
+	if slices.ContainsFunc(m.all, func(e *Error) bool { return e.Path.same(at) }) {
 		return false
 	}
-	if at != m.last && !m.at[at.String()] {
-		m.more, m.last = m.more+1, at
+	if len(m.all) == mostMistakes {
+		m.more++
+		return false
 	}
 	return true
 }

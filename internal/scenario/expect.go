@@ -131,7 +131,7 @@ func (d *decoder) set(v value) []string {
 // sets reads a list of at least one set.
 func (d *decoder) sets(v value) [][]string {
 	var all [][]string
-	for _, item := range d.list(v) {
+	for item := range d.list(v) {
 		all = append(all, d.set(item))
 	}
 	if len(all) == 0 {

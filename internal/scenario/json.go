@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // maxNesting bounds how deep objects and lists may lie in each other, so that
@@ -38,27 +39,8 @@ type value struct {
 	from  int     // the byte at which raw begins
 	text  string  // of a string, decoded; of a number, its literal
 	items []value // of a list; of an object its fields, named by their places
-	again bool    // the items of a list are not kept: each reads them again
-}
-
-// each returns the items of a list.
-func (v value) each() iter.Seq2[int, value] {
-	if !v.again {
-		return slices.All(v.items)
-	}
-	return func(yield func(int, value) bool) {
-		var told findings // by who read the list first
-		r := newReader(v.raw, &told)
-		if _, err := r.dec.Token(); err != nil {
-			return
-		}
-		for i := 0; r.dec.More(); i++ {
-			item, err := r.value(v.at.Item(i), 2)
-			if err != nil || !yield(i, item) {
-				return
-			}
-		}
-	}
+	count int     // of them
+	again bool    // items are read again when they are asked for, and not kept
 }
 
 // wrong returns the error that v is not as it should be.
@@ -75,101 +57,162 @@ func (v value) wrong(err error) *Error {
 // literals, strings are valid UTF-8. If a name occurs twice in an object, the
 // first field stays; that, and half a character in a string, go to found. An
 // error is what makes the text no value at all.
-func read(data []byte, found *findings) (value, *Error) { return newReader(data, found).read() }
-
-// readOnce is read for who walks through the document as a whole: the lists
-// that are its fields, all that may be long, are read again item by item.
-func readOnce(data []byte, found *findings) (value, *Error) {
-	r := newReader(data, found)
-	r.again = true
-	return r.read()
+func read(data []byte, found *findings) (value, *Error) {
+	return (&reader{data: data, found: found}).document()
 }
 
-func (r *reader) read() (value, *Error) {
-	data := r.data
-	if err := checkUTF8(data); err != nil {
+// readLong is read, but the items of lists that are fields of the document are
+// read again whenever they are asked for, and not kept: there may be a million.
+func readLong(data []byte, found *findings) (value, *Error) {
+	return (&reader{data: data, found: found, long: true}).document()
+}
+
+// A reader builds values of a text that is valid JSON, or begins as such.
+type reader struct {
+	data  []byte
+	next  int   // the byte to be read next
+	end   int   // what is valid ends here
+	base  int   // the byte of the document at which data begins
+	at    *Path // the place of the last value begun
+	found *findings
+	long  bool
+	brief bool        // what is read will be read again: its items are not kept
+	stack []value     // items of the lists and objects that are open
+	words [512]string // read before, by hash: most names and references repeat
+}
+
+// errCut ends the reading of a text that is cut off, or valid only up to a byte.
+var errCut = &Error{Err: ErrSyntax}
+
+// document reads the only value of the text.
+func (r *reader) document() (value, *Error) {
+	if err := checkUTF8(r.data); err != nil {
 		return value{}, err
 	}
-	// The whole text is validated first: the token reader below stops at the
-	// first value and need not see what follows it.
-	syntax := json.Unmarshal(data, new(ignored))
+	r.end = len(r.data)
+	var syntax error
+	if !json.Valid(r.data) {
+		syntax = json.Unmarshal(r.data, new(json.RawMessage))
+		e, ok := syntax.(*json.SyntaxError)
+		if cut := ok && strings.HasPrefix(e.Error(), "unexpected end"); ok && !cut {
+			r.end = min(max(int(e.Offset)-1, 0), r.end) // Offset counts the offending byte
+		}
+	}
 	root, err := r.value(nil, 0)
 	if syntax != nil {
 		// The reader has come as far as the mistake allowed: that is the place.
-		return value{}, syntaxError(data, syntax, r.at)
+		return value{}, syntaxError(r.data, syntax, r.at)
 	}
 	return root, err
 }
-
-// A reader builds values from tokens.
-type reader struct {
-	data  []byte
-	dec   *json.Decoder
-	at    *Path // the place of the last value begun
-	found *findings
-	again bool // lists that are fields of the document do not keep their items
-}
-
-func newReader(data []byte, found *findings) *reader {
-	r := &reader{data: data, dec: json.NewDecoder(bytes.NewReader(data)), found: found}
-	r.dec.UseNumber()
-	return r
-}
-
-// ignored takes any value and keeps no copy of it.
-type ignored struct{}
-
-func (*ignored) UnmarshalJSON([]byte) error { return nil }
 
 // value reads the next value, which lies at the given place, inside depth
 // objects and lists.
 func (r *reader) value(at *Path, depth int) (value, *Error) {
 	r.at = at
-	start := r.dec.InputOffset()
-	tok, err := r.dec.Token()
-	if err != nil {
-		return value{}, &Error{Path: at, Err: fmt.Errorf("%w: %w", ErrSyntax, err)}
+	r.skip(" \t\r\n,:")
+	begin := r.next
+	if begin == r.end {
+		return value{}, errCut
 	}
-	// What lies between two tokens: white space, a comma or a colon.
-	end := r.dec.InputOffset()
-	v := value{at: at, raw: bytes.TrimLeft(r.data[start:end], " \t\r\n,:")}
-	v.from = int(end) - len(v.raw)
-	switch tok := tok.(type) {
-	case nil:
+	v := value{at: at, from: r.base + begin, kind: number}
+	switch r.data[begin] {
+	case 'n':
 		v.kind = null
-	case bool:
-		v.kind, v.yes = boolean, tok
-	case json.Number:
-		v.kind, v.text = number, tok.String()
-	case string:
-		v.kind, v.text = text, tok
-		if err := checkSurrogates(v); err != nil {
-			r.found.add(err)
-		}
-	case json.Delim:
-		begin := end - 1
+	case 't', 'f':
+		v.kind, v.yes = boolean, r.data[begin] == 't'
+	case '"':
+		v.kind = text
+	case '[':
+		v.kind = list
+	case '{':
 		v.kind = object
-		if tok == '[' {
-			v.kind = list
-		}
+	}
+	if v.kind >= list {
+		r.next++
 		if depth == maxNesting {
+			v.raw = r.data[begin:r.next]
 			return value{}, v.wrong(fmt.Errorf("%w: nested deeper than %d levels", ErrValue, maxNesting))
 		}
 		if err := r.inside(&v, depth+1); err != nil {
 			return value{}, err
 		}
-		v.raw = r.data[begin:r.dec.InputOffset()]
+	} else if !r.scalar(v.kind == text) {
+		return value{}, errCut
+	}
+	v.raw = r.data[begin:r.next]
+	switch v.kind {
+	case number:
+		v.text = r.word(v.raw)
+	case text:
+		v.text = r.word(v.raw[1 : len(v.raw)-1])
+		if bytes.IndexByte(v.raw, '\\') >= 0 {
+			_ = json.Unmarshal(v.raw, &v.text) // it is valid
+			if err := checkSurrogates(v); err != nil {
+				r.found.add(err)
+			}
+		}
 	}
 	return v, nil
+}
+
+// skip passes over any of some bytes.
+func (r *reader) skip(any string) {
+	for r.next < r.end && strings.IndexByte(any, r.data[r.next]) >= 0 {
+		r.next++
+	}
+}
+
+// scalar passes over a string, or over another value without others in it, and
+// reports whether it is whole.
+func (r *reader) scalar(quoted bool) bool {
+	if begin := r.next; !quoted {
+		for r.next < r.end && strings.IndexByte(" \t\r\n,:]}", r.data[r.next]) < 0 {
+			r.next++
+		}
+		return r.next < r.end || json.Valid(r.data[begin:r.next])
+	}
+	for r.next++; r.next < r.end; r.next++ {
+		switch r.data[r.next] {
+		case '"':
+			r.next++
+			return true
+		case '\\':
+			r.next++
+		}
+	}
+	r.next = r.end
+	return false
+}
+
+// word returns what b says, the same string if it was read not long ago.
+func (r *reader) word(b []byte) string {
+	hash := uint32(2166136261)
+	for _, c := range b {
+		hash = (hash ^ uint32(c)) * 16777619
+	}
+	w := &r.words[(hash^hash>>16)%uint32(len(r.words))]
+	if *w != string(b) {
+		*w = string(b)
+	}
+	return *w
+}
+
+// more reports whether the list or object goes on: also if with a mistake.
+func (r *reader) more() bool {
+	r.skip(" \t\r\n")
+	return r.next < len(r.data) && r.data[r.next] != ']' && r.data[r.next] != '}'
 }
 
 // inside reads the items of the list, or the fields of the object, that has
 // just been opened, and what closes it.
 func (r *reader) inside(v *value, depth int) *Error {
-	names := make(map[string]bool) // of an object
-	v.again = r.again && v.kind == list && depth == 2
-	for i := 0; r.dec.More(); i++ {
-		at := v.at.Item(i)
+	v.again = r.long && depth == 2 && v.kind == list
+	r.brief = r.brief || v.again
+	begin := len(r.stack)
+	var names map[string]bool // of an object with many fields
+	for r.more() {
+		at := v.at.Item(v.count)
 		if v.kind == object {
 			name, err := r.value(v.at, depth)
 			if err != nil {
@@ -181,20 +224,68 @@ func (r *reader) inside(v *value, depth int) *Error {
 		if err != nil {
 			return err
 		}
-		if v.kind == object {
-			if names[at.name] {
-				r.found.add(item.wrong(fmt.Errorf("%w: the field is there already", ErrDuplicate)))
-				continue
-			}
-			names[at.name] = true
+		if v.kind == object && has(r.stack[begin:], at.name, &names) {
+			r.found.add(item.wrong(fmt.Errorf("%w: the field is there already", ErrDuplicate)))
+			continue
 		}
+		v.count++
 		if !v.again {
-			v.items = append(v.items, item)
+			r.stack = append(r.stack, item)
 		}
 	}
-	r.at = v.at
-	if _, err := r.dec.Token(); err != nil {
-		return &Error{Path: v.at, Err: fmt.Errorf("%w: %w", ErrSyntax, err)}
+	if !r.brief {
+		v.items = slices.Clone(r.stack[begin:])
 	}
+	r.brief = r.brief && !v.again
+	r.stack = r.stack[:begin]
+	r.at = v.at
+	if r.next == r.end {
+		return errCut
+	}
+	r.next++
 	return nil
+}
+
+// few is how many fields are looked through one by one.
+const few = 16
+
+// has reports whether a name is among those of fields. Those of many are kept.
+func has(fields []value, name string, names *map[string]bool) bool {
+	if len(fields) < few {
+		return slices.ContainsFunc(fields, func(f value) bool { return f.at.name == name })
+	}
+	if *names == nil {
+		*names = make(map[string]bool)
+		for _, f := range fields {
+			(*names)[f.at.name] = true
+		}
+	}
+	had := (*names)[name]
+	(*names)[name] = true
+	return had
+}
+
+// length returns how many items a list has.
+func (v value) length() int {
+	if v.kind != list {
+		return 0
+	}
+	return v.count
+}
+
+// each returns the items of a list.
+func (v value) each() iter.Seq[value] {
+	if !v.again {
+		return slices.Values(v.items)
+	}
+	return func(yield func(value) bool) {
+		// What is wrong with the items was found when they were read first.
+		r := reader{data: v.raw, next: 1, end: len(v.raw), base: v.from, found: new(findings)}
+		for i := 0; r.more(); i++ {
+			item, err := r.value(v.at.Item(i), 2)
+			if err != nil || !yield(item) {
+				return
+			}
+		}
+	}
 }

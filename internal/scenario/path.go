@@ -14,17 +14,26 @@ import (
 // Paths share their beginnings, so a place costs the same at any depth; the
 // text is made only when it is asked for. Paths are immutable.
 type Path struct {
-	up    *Path
-	name  string // of a field
-	index int    // of an item
-	item  bool   // an item of a list, not a field of an object
+	up   *Path
+	name string // of a field
+	item int    // of an item of a list, counted from 1; 0: it is a field of an object
 }
 
 // Field returns the place of the named field of the object at p.
 func (p *Path) Field(name string) *Path { return &Path{up: p, name: name} }
 
 // Item returns the place of item i, counted from 0, of the list at p.
-func (p *Path) Item(i int) *Path { return &Path{up: p, index: i, item: true} }
+func (p *Path) Item(i int) *Path { return &Path{up: p, item: i + 1} }
+
+// same reports whether two paths are the same place.
+func (p *Path) same(q *Path) bool {
+	for ; p != q; p, q = p.up, q.up {
+		if p == nil || q == nil || p.item != q.item || p.name != q.name {
+			return false
+		}
+	}
+	return true
+}
 
 // String returns the path as text: fields after a dot, items in brackets, and
 // names that are not plain words quoted in brackets, as in target["root.a"].
@@ -37,8 +46,8 @@ func (p *Path) String() string {
 	var b strings.Builder
 	for _, s := range slices.Backward(steps) {
 		switch {
-		case s.item:
-			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case s.item > 0:
+			b.WriteString("[" + strconv.Itoa(s.item-1) + "]")
 		case !isPlain(s.name):
 			b.WriteString("[" + strconv.Quote(clip(s.name)) + "]")
 		default:

@@ -76,7 +76,7 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 		RequiredNode: a.RequiredNode, NonPreemptible: r.nonPreemptible(a.Preemptible), MayNot: !a.AllowPreemptOther,
 		OptedOut: class.OptedOut, Cost: a.Cost, Budgets: a.Budgets, Job: a.Job, Originator: a.Originator,
 	}
-	return ask, r.instant(a.At.Field("age"), a.Age.String(), ask.PendingSince)
+	return ask, r.instant(a.At, "age", a.Age, ask.PendingSince)
 }
 
 // decide decides an ask, and explains that if it is asked to.

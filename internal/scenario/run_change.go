@@ -6,7 +6,7 @@ import "strconv"
 func (r *runner) advance(i int, q *Request) error {
 	r.step(i)
 	now := r.now.Add(q.Advance)
-	if err := r.instant(q.At.Field("advance"), q.Advance.String(), now); err != nil {
+	if err := r.instant(q.At, "advance", q.Advance, now); err != nil {
 		return err
 	}
 	r.now = now

@@ -9,14 +9,15 @@ import (
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // build makes the cluster of the document, and the planner for it.
 func (r *runner) build() error {
 	doc := r.doc
-	if err := r.instant((*Path)(nil).Field("now"), r.now.Format(time.RFC3339Nano), r.now); err != nil {
-		return err
+	if !holds(r.now) {
+		return doc.Fail((*Path)(nil).Field("now"), strconv.Quote(r.now.Format(time.RFC3339Nano)), errInstant)
 	}
 	classes := r.addClasses()
 	tree, err := doc.tree()
@@ -140,7 +141,7 @@ func (r *runner) addTask(t *Task) error {
 	}
 	if t.CheckpointAge != nil {
 		task.Checkpoint = r.now.Add(-*t.CheckpointAge)
-		if err := r.instant(t.At.Field("checkpointAge"), t.CheckpointAge.String(), task.Checkpoint); err != nil {
+		if err := r.instant(t.At, "checkpointAge", *t.CheckpointAge, task.Checkpoint); err != nil {
 			return err
 		}
 	}
@@ -152,21 +153,33 @@ func (r *runner) addTask(t *Task) error {
 			task.NonPreemptible = grant.NonPreemptible
 		}
 	}
-	if err := r.instant(t.At.Field("age"), t.Age.String(), task.Created); err != nil {
+	if err := r.instant(t.At, "age", t.Age, task.Created); err != nil {
 		return err
 	}
 	if !t.NeverScheduled {
 		task.Scheduled = r.now.Add(-t.ScheduledAge)
-		if err := r.instant(t.At.Field("scheduledAge"), t.ScheduledAge.String(), task.Scheduled); err != nil {
+		if err := r.instant(t.At, "scheduledAge", t.ScheduledAge, task.Scheduled); err != nil {
 			return err
 		}
 	}
 	if _, err := r.cluster.AddTask(&task); err != nil {
 		return r.taskError(t.At, t.Key, t.Resources, err)
 	}
-	r.policies[t.Key] = class.Policy
-	r.ports[t.Key] = t.Ports
+	r.keep(t.Key, class.Policy, t.Ports)
 	return nil
+}
+
+// keep notes the policy and the ports of a task. Most have none, and a document
+// may have a million of them.
+func (r *runner) keep(key string, p toleration.Policy, ports []string) {
+	delete(r.policies, key)
+	delete(r.ports, key)
+	if p != (toleration.Policy{}) {
+		r.policies[key] = p
+	}
+	if len(ports) > 0 {
+		r.ports[key] = ports
+	}
 }
 
 // addGrant gives an ask its node, as if that had been decided before.
@@ -209,12 +222,22 @@ func (r *runner) taskError(at *Path, key string, size resources.Vector, err erro
 // quantities writes amounts for a message.
 func (r *runner) quantities(v resources.Vector) string { return r.doc.Schema.Format(v) }
 
-// instant complains about a time that a cluster cannot hold.
-func (r *runner) instant(at *Path, value string, t time.Time) error {
-	// Whole years, well inside what nanoseconds in 64 bits can tell.
-	const first, last = 1678, 2261
-	if y := t.UTC().Year(); y < first || y > last {
-		return r.doc.Fail(at, strconv.Quote(value), fmt.Errorf("%w: instants lie in the years %d to %d", ErrValue, first, last))
+// instant complains about a time that a cluster cannot hold, which a field of
+// what is at a place leads to.
+func (r *runner) instant(at *Path, field string, age time.Duration, t time.Time) error {
+	if holds(t) {
+		return nil
 	}
-	return nil
+	return r.doc.Fail(at.Field(field), strconv.Quote(age.String()), errInstant)
+}
+
+// errInstant is what is wrong with a time that a cluster cannot hold.
+var errInstant = fmt.Errorf("%w: instants lie in the years %d to %d", ErrValue, firstYear, lastYear)
+
+// Whole years, well inside what nanoseconds in 64 bits can tell.
+const firstYear, lastYear = 1678, 2261
+
+func holds(t time.Time) bool {
+	y := t.UTC().Year()
+	return firstYear <= y && y <= lastYear
 }

@@ -58,7 +58,7 @@ type JobBound struct {
 // already are added first.
 func (r *runner) job(i int, q *Request) error {
 	job := r.jobOf(q.Job)
-	if err := r.instant(q.Job.At.Field("age"), q.Job.Age.String(), job.PendingSince); err != nil {
+	if err := r.instant(q.Job.At, "age", q.Job.Age, job.PendingSince); err != nil {
 		return err
 	}
 	if err := r.addMembers(q.Job, &job); err != nil {

@@ -31,6 +31,9 @@ func (d *decoder) name(v value) string {
 func (d *decoder) unique(s seen) func(value) string {
 	return func(v value) string {
 		name := d.name(v)
+		if d.scout {
+			return name
+		}
 		if first, ok := s[name]; ok {
 			d.fail(v, "%w: the name is taken at %s", ErrDuplicate, first)
 		}

@@ -15,15 +15,15 @@ type Task struct {
 	Application     string
 	Node            string
 	Resources       resources.Vector
-	Priority        int32         // its own, or its class's, or 0
 	Class           string        // empty: none
 	Age             time.Duration // since it was created; never negative
 	ScheduledAge    time.Duration // since it was placed; 0 where it never was
+	Priority        int32         // its own, or its class's, or 0
 	NeverScheduled  bool          // nominated, not yet scheduled
 	Originator      bool
+	State           State
 	AllowPreemption *bool  // nil: the document does not say, and its class decides
 	RequiredNode    string // empty: none
-	State           State
 	Job             string // empty: none
 	Preemptible     *bool  // nil: the document does not say
 
@@ -52,15 +52,7 @@ func (d *decoder) tasks(v value) []Task { return d.tasksBeside(d.known.tasks)(v)
 
 // tasksBeside returns what reads tasks whose keys differ, also from those seen.
 func (d *decoder) tasksBeside(keys seen) func(value) []Task {
-	return func(v value) []Task {
-		var all []Task
-		for _, item := range d.list(v) {
-			if t := d.task(item, keys); len(d.found.all) == 0 { // or nobody will have them
-				all = append(all, t)
-			}
-		}
-		return all
-	}
+	return each(d, func(v value) Task { return d.task(v, keys) })
 }
 
 // task reads a task whose key is not among those seen.

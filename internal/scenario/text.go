@@ -25,7 +25,7 @@ func (p *Path) steps() (all []*Path) {
 func (v *value) inner(step *Path) (*value, bool) {
 	for i := range v.items {
 		in := &v.items[i]
-		if step.item && v.kind == list && i == step.index || !step.item && v.kind == object && in.at.name == step.name {
+		if v.kind == list && i == step.item-1 || step.item == 0 && v.kind == object && in.at.name == step.name {
 			return in, true
 		}
 	}
@@ -85,11 +85,11 @@ func validJSON(text string) bool { return json.Valid([]byte(text)) }
 
 // add is Set for a field that v does not have.
 func (v *value) add(data []byte, steps []*Path, json string, at *Path) ([]byte, error) {
-	if v.kind != object || steps[0].item {
+	if v.kind != object || steps[0].item > 0 {
 		return nil, fmt.Errorf("scenario: %v: %w", at, ErrReference)
 	}
 	for _, step := range slices.Backward(steps[1:]) {
-		if step.item {
+		if step.item > 0 {
 			return nil, fmt.Errorf("scenario: %v: %w", at, ErrReference)
 		}
 		json = "{" + strconv.Quote(step.name) + ": " + json + "}"

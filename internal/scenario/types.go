@@ -23,8 +23,9 @@ func (d *decoder) typeList(v value) []string {
 	var all []string
 	before := len(d.found.all)
 	name := d.unique(make(seen))
-	for i, item := range d.list(v) {
-		if i == resources.MaxTypes {
+	i := 0
+	for item := range d.list(v) {
+		if i++; i > resources.MaxTypes {
 			d.tooMany(item)
 			break
 		}
@@ -107,6 +108,7 @@ func (d *decoder) schemaOf(root value) {
 		names = d.typeList(listed)
 	} else {
 		scout := newDecoder() // its mistakes will be found again
+		scout.scout = true
 		scout.document(root)
 		names = slices.Sorted(maps.Keys(scout.types.named))
 	}
