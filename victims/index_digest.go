@@ -187,7 +187,7 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 		l := &d.lanes[i]
 		gauge.minPriority = min(gauge.minPriority, l.priority)
 		gauge.maxPriority = max(gauge.maxPriority, l.priority)
-		latest = insertNewest(latest, numLatest, d.times[l.first:l.end])
+		latest = rows.InsertFalling(latest, numLatest, d.times[l.first:l.end])
 		for t, v := range d.size(i, types) {
 			sum := v * int64(l.end-l.first)
 			all[t] += sum
@@ -232,29 +232,6 @@ func (g *digestRows) sumUpLowest(n NodeID, types int) {
 // to the same searches on the plain load of bench. With more of them, more nodes
 // are passed over before their lanes are read.
 const numLatest = 12
-
-// insertNewest merges times, which fall, into newest, which falls too and keeps
-// no more than the most newest.
-func insertNewest(newest []int64, most int, times []int64) []int64 {
-	if len(newest) == 0 {
-		return append(newest, times[:min(most, len(times))]...) // mostly there is one lane
-	}
-	for _, v := range times {
-		if len(newest) == most {
-			if v <= newest[most-1] {
-				break
-			}
-			newest = newest[:most-1]
-		}
-		i := len(newest)
-		newest = append(newest, v)
-		for ; i > 0 && newest[i-1] < v; i-- {
-			newest[i] = newest[i-1]
-		}
-		newest[i] = v
-	}
-	return newest
-}
 
 // A laneSorter sorts the tasks of a node lane by lane. Nodes mostly run tasks of few
 // kinds, so it deals tasks out to lanes, sorts the lanes, and tasks inside each. To

@@ -169,8 +169,9 @@ func (d *decision) searchNodes() bool {
 	return d.best.Found
 }
 
-// scanFirst scans the nodes before headroom is looked for elsewhere, and reports whether that is all: mostly so if whoever makes room makes
-// headroom, too, as if the root lacks it. If not, it mostly leaves a good plan.
+// scanFirst scans the nodes before headroom is looked for elsewhere, and reports whether
+// that is all: mostly so if whoever makes room makes headroom, too, as if the root lacks
+// it. If not, it mostly leaves a good plan.
 func (d *decision) scanFirst(allowed int64) bool {
 	for _, n := range d.nodes {
 		if d.usable(n) && d.fits(d.c.coming, n) {

@@ -39,3 +39,26 @@ func At[S ~[]E, E any](block S, i, n int) S {
 	first := i * n
 	return block[first : first+n : first+n]
 }
+
+// InsertFalling merges values, which fall, into list, which falls too and keeps no more
+// than the most largest.
+func InsertFalling(list []int64, most int, values []int64) []int64 {
+	if len(list) == 0 {
+		return append(list, values[:min(most, len(values))]...) // mostly there is one run
+	}
+	for _, v := range values {
+		if len(list) == most {
+			if v <= list[most-1] {
+				break
+			}
+			list = list[:most-1]
+		}
+		i := len(list)
+		list = append(list, v)
+		for ; i > 0 && list[i-1] < v; i-- {
+			list[i] = list[i-1]
+		}
+		list[i] = v
+	}
+	return list
+}

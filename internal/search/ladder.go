@@ -433,7 +433,7 @@ func (s *Search) leastWork() (work cover.Work) {
 		if l.site.Rows[i].Times == nil {
 			return work // nothing is known of some of them
 		}
-		l.times = insertNewest(l.times, int(l.units), l.site.Rows[i].Times)
+		l.times = rows.InsertFalling(l.times, int(l.units), l.site.Rows[i].Times)
 	}
 	for _, start := range l.times {
 		work = work.AddNanos(s.lost(start), 1)
@@ -485,27 +485,4 @@ func (s *Search) pricedWork(quarters uint64) (least cover.Work) {
 		}
 	}
 	return least.AddNanos(left, 1)
-}
-
-// insertNewest merges times, which fall, into newest, which falls too and keeps
-// no more than the most newest.
-func insertNewest(newest []int64, most int, times []int64) []int64 {
-	if len(newest) == 0 {
-		return append(newest, times[:min(most, len(times))]...) // mostly there is one row of a size
-	}
-	for _, v := range times {
-		if len(newest) == most {
-			if v <= newest[most-1] {
-				break
-			}
-			newest = newest[:most-1]
-		}
-		i := len(newest)
-		newest = append(newest, v)
-		for ; i > 0 && newest[i-1] < v; i-- {
-			newest[i] = newest[i-1]
-		}
-		newest[i] = v
-	}
-	return newest
 }
