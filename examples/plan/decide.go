@@ -108,7 +108,7 @@ func decide(sources []source, carryOut way) ([]outcome, error) {
 	var all []outcome
 	var problems []error
 	for i, s := range sources {
-		sources[i].data = nil // a text may be large, and nobody needs it again
+		sources[i].data = nil // a text may be large: its document keeps what it needs of it
 		run, err := decideOne(s, carryOut)
 		if err != nil {
 			problems = append(problems, err)
@@ -120,7 +120,7 @@ func decide(sources []source, carryOut way) ([]outcome, error) {
 }
 
 func decideOne(s source, carryOut way) (*scenario.Run, error) {
-	doc, err := scenario.Parse(s.file, s.data)
+	doc, err := scenario.ParseLong(s.file, s.data)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func writeSnapshots(out *bytes.Buffer, sources []source, request int) error {
 }
 
 func snapshotOf(s source, request int) (text []byte, err error) {
-	doc, err := scenario.Parse(s.file, s.data)
+	doc, err := scenario.ParseLong(s.file, s.data)
 	if err != nil {
 		return nil, err
 	}

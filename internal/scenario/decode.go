@@ -15,7 +15,8 @@ type decoder struct {
 	found findings
 	types types
 	known names
-	scout bool // only which types are named is of interest: nothing is kept
+	scout bool       // only which types are named is of interest: nothing is kept
+	long  *longTasks // where the tasks of the document are found again; nil: they are kept
 }
 
 // names are what references may name, and where each was named first.

@@ -34,6 +34,8 @@ type Document struct {
 	Requests    []Request
 	Options     Options
 	Expect      []Expectation
+
+	long *longTasks // if they are not in Tasks
 }
 
 // Options hold for the whole document.
@@ -54,8 +56,18 @@ type Options struct {
 // that follows from another is left out: if a queue cannot be read, tasks in it
 // are not told to be in no queue. Of very many mistakes the first hundred are
 // told. Nothing is returned with an error. The document does not alias data.
-func Parse(file string, data []byte) (*Document, error) {
+func Parse(file string, data []byte) (*Document, error) { return newDecoder().parse(file, data) }
+
+// ParseLong is Parse for documents that may have a million tasks. They are
+// checked but not kept: Tasks is nil, and a run reads each from data, which must
+// not change, when its cluster is built.
+func ParseLong(file string, data []byte) (*Document, error) {
 	d := newDecoder()
+	d.long = new(longTasks)
+	return d.parse(file, data)
+}
+
+func (d *decoder) parse(file string, data []byte) (*Document, error) {
 	root, wrong := readLong(data, &d.found)
 	if wrong != nil {
 		d.found.add(wrong)
@@ -70,6 +82,10 @@ func Parse(file string, data []byte) (*Document, error) {
 		return nil, err
 	}
 	doc.File = file
+	if doc.long = d.long; doc.long != nil {
+		d.known.tasks = nil // which are many
+		doc.long.d = *d
+	}
 	return doc, nil
 }
 

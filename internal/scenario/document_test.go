@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/queue"
@@ -212,7 +213,7 @@ func TestParse_Everything(t *testing.T) {
 	}
 	got, err := Parse("all.json", []byte(everything))
 	require.NoError(t, err)
-	if diff := cmp.Diff(want, got, byText); diff != "" {
+	if diff := cmp.Diff(want, got, byText, cmpopts.IgnoreUnexported(Document{})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
@@ -257,7 +258,7 @@ func TestParse_Defaults(t *testing.T) {
 			}},
 		},
 	}
-	if diff := cmp.Diff(want, got, byText); diff != "" {
+	if diff := cmp.Diff(want, got, byText, cmpopts.IgnoreUnexported(Document{})); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

@@ -94,6 +94,9 @@ type runner struct {
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy
 	nodes    map[victims.NodeID]*Node // of the document
+	// listed has the keys of members that requests place, true for those that the
+	// document has among its tasks.
+	listed map[string]bool
 	// ports has the ports that tasks and grants hold on their nodes, by key.
 	ports map[string][]string
 	// queues has the guarantees of the document, if those of the cluster are

@@ -33,6 +33,7 @@ func (r *runner) build() error {
 	if err := r.setQuotas(); err != nil {
 		return err
 	}
+	r.cluster.Grow(len(doc.Nodes), doc.countTasks())
 	for i := range doc.Nodes {
 		if err := r.addNode(&doc.Nodes[i]); err != nil {
 			return err
@@ -44,8 +45,12 @@ func (r *runner) build() error {
 			return doc.Fail(b.At, strconv.Quote(b.Name), err)
 		}
 	}
-	for i := range doc.Tasks {
-		if err := r.addTask(&doc.Tasks[i]); err != nil {
+	r.listed = doc.placedMembers()
+	for t := range doc.eachTask() {
+		if _, ok := r.listed[t.Key]; ok {
+			r.listed[t.Key] = true
+		}
+		if err := r.addTask(&t); err != nil {
 			return err
 		}
 	}
@@ -56,6 +61,21 @@ func (r *runner) build() error {
 	}
 	r.setPlanner(&r.planner)
 	return nil
+}
+
+// placedMembers returns the keys of the members that requests say run already.
+func (doc *Document) placedMembers() map[string]bool {
+	keys := make(map[string]bool)
+	for i := range doc.Requests {
+		if j := doc.Requests[i].Job; j != nil {
+			for m := range j.Members {
+				if j.Members[m].Node != "" {
+					keys[j.Members[m].Key] = false
+				}
+			}
+		}
+	}
+	return keys
 }
 
 // tree makes the queues. Its errors are all that is wrong with them, joined.

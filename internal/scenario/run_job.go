@@ -173,7 +173,7 @@ func (r *runner) nonPreemptible(preemptible *bool) bool {
 func (r *runner) addMembers(j *Job, job *jobs.Job) error {
 	for i := range j.Members {
 		m := &j.Members[i]
-		repeated := m.Node != "" && slices.ContainsFunc(r.doc.Tasks, func(t Task) bool { return t.Key == m.Key })
+		repeated := m.Node != "" && r.listed[m.Key]
 		if !repeated && r.placed(job, m.Key) {
 			continue
 		}

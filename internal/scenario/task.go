@@ -1,6 +1,8 @@
 package scenario
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
@@ -47,22 +49,67 @@ var states = []string{"running", "releasing", "preempting"}
 // String returns the state as documents spell it.
 func (s State) String() string { return spell(states, uint8(s)) }
 
+// longTasks are the tasks of a document that does not keep them.
+type longTasks struct {
+	v value   // their list
+	d decoder // knows what they refer to
+}
+
+// each reads the tasks again. What is wrong with them was found before.
+func (l *longTasks) each() iter.Seq[Task] {
+	return func(yield func(Task) bool) {
+		d := l.d // several may read at the same time
+		d.known.jobs = make(map[string]bool)
+		for v := range l.v.each() {
+			if !yield(d.task(v, d.name)) {
+				return
+			}
+		}
+	}
+}
+
+// eachTask returns the tasks of the document, and countTasks how many they are.
+func (doc *Document) eachTask() iter.Seq[Task] {
+	if doc.long != nil {
+		return doc.long.each()
+	}
+	return slices.Values(doc.Tasks)
+}
+
+func (doc *Document) countTasks() int {
+	if doc.long != nil {
+		return doc.long.v.length()
+	}
+	return len(doc.Tasks)
+}
+
 // tasks reads the tasks of the document, whose keys differ.
-func (d *decoder) tasks(v value) []Task { return d.tasksBeside(d.known.tasks)(v) }
+func (d *decoder) tasks(v value) []Task {
+	if d.long == nil {
+		return d.tasksBeside(d.known.tasks)(v)
+	}
+	key := d.unique(d.known.tasks)
+	for item := range d.list(v) {
+		d.task(item, key)
+	}
+	d.long.v = v
+	return nil
+}
 
 // tasksBeside returns what reads tasks whose keys differ, also from those seen.
 func (d *decoder) tasksBeside(keys seen) func(value) []Task {
-	return each(d, func(v value) Task { return d.task(v, keys) })
+	key := d.unique(keys)
+	return each(d, func(v value) Task { return d.task(v, key) })
 }
 
-// task reads a task whose key is not among those seen.
-func (d *decoder) task(v value, keys seen) Task {
+// task reads a task whose key is read in a way.
+func (d *decoder) task(v value, key func(value) string) Task {
 	o := d.object(v, "key", "queue", "application", "node", "resources", "priority", "priorityClass",
 		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible",
 		"cost", "checkpointAge", "budgets", "ports")
 	t := Task{
 		At:              v.at,
-		Key:             required(o, "key", d.unique(keys)),
+		Key:             required(o, "key", key),
 		Queue:           required(o, "queue", d.leafRef),
 		Application:     required(o, "application", d.name),
 		Node:            required(o, "node", d.nodeRef),
