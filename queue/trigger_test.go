@@ -57,6 +57,27 @@ func TestTrigger_Leaving(t *testing.T) {
 	require.True(t, tree.Trigger(1, 1, nil).Holds())
 }
 
+// TestTrigger_Job has a job in a leaf that is guaranteed 4: its last member has to find
+// the queue under its guarantee, with those that come before it.
+func TestTrigger_Job(t *testing.T) {
+	for _, test := range []struct {
+		used, before string
+		holds        bool
+	}{
+		{"gpu=0", "gpu=3", true},
+		{"gpu=0", "gpu=4", false},
+		{"gpu=1", "gpu=2", true},
+		{"gpu=1", "gpu=3", false},
+		{"gpu=3", "gpu=0", true},
+		{"gpu=3", "disk=9", true},
+	} {
+		tree := mustNew(t, node("root", "", "", node("a", "gpu=4", "")), Strict)
+		require.NoError(t, tree.Add(1, vector(test.used)))
+		x := tree.Trigger(1, 1, vector(test.before))
+		require.Equal(t, test.holds, x.Holds(), "%s run, %s before", test.used, test.before)
+	}
+}
+
 var triggerLaws = []law.Law{{Name: "Trigger", Holds: trigger}}
 
 func TestTriggerLaws(t *testing.T) { law.Check(t, triggerLaws) }
