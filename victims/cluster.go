@@ -462,7 +462,7 @@ func (c *Cluster) SetCost(key string, cost int64) error {
 			return err
 		}
 		c.costs.set(int(id), cap(c.tasks), cost)
-		c.touch(c.tasks[id].node)
+		c.digest.touch(c.tasks[id].node)
 		return nil
 	})
 }
@@ -479,7 +479,7 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 		r := &c.tasks[id]
 		r.flags = r.flags&^flagCheckpoint | f
 		c.checkpoint.set(int(id), cap(c.tasks), ns)
-		c.touch(r.node)
+		c.digest.touch(r.node)
 		return nil
 	})
 }

@@ -35,19 +35,7 @@ type Cost struct {
 // Compare returns a negative number, 0 or a positive one as c is cheaper than,
 // as cheap as or costlier than d. The cost of no victims is the cheapest.
 func (c *Cost) Compare(d *Cost) int {
-	if c.Victims == 0 || d.Victims == 0 {
-		return cmp.Or(cmp.Compare(c.Victims, d.Victims), c.compareNodes(d))
-	}
-	for level := LevelOptedOut; level <= LevelWork; level++ { // the numbers are in the order of the fields
-		if order := c.compareAt(d, level); order != 0 {
-			return order
-		}
-	}
-	return c.compareNodes(d)
-}
-
-func (c *Cost) compareNodes(d *Cost) int {
-	return cmp.Or(cmp.Compare(c.NodeRank, d.NodeRank), cmp.Compare(c.Node, d.Node))
+	return compareInSequence(nil, c, d)
 }
 
 // PlanOrder returns the order of [Cost] as levels: most are sums.
@@ -233,17 +221,20 @@ func (l Levels) sequence(dst []int8) []int8 {
 // 1 holds as it stands.
 func (l Levels) keepsLaw1() bool { return len(l) == 0 || l[0] == LevelOptedOut }
 
-// compareInSequence is [Cost.Compare] for a sequence.
-func compareInSequence(sequence []int8, a, b *Cost) int {
+// compareInSequence is [Cost.Compare] for a sequence of levels; without one it is that
+// itself.
+func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 	if a.Victims == 0 || b.Victims == 0 {
-		return cmp.Or(cmp.Compare(a.Victims, b.Victims), a.compareNodes(b))
-	}
-	for _, what := range sequence {
-		if c := a.compareAt(b, Level(what)); c != 0 {
-			return c
+		order = cmp.Compare(a.Victims, b.Victims)
+	} else {
+		for i := 0; order == 0 && i < len(sequence); i++ {
+			order = a.compareAt(b, Level(sequence[i]))
+		}
+		for level := LevelOptedOut; order == 0 && sequence == nil && level <= LevelWork; level++ {
+			order = a.compareAt(b, level) // the numbers are in the order of the fields
 		}
 	}
-	return a.compareNodes(b)
+	return cmp.Or(order, cmp.Compare(a.NodeRank, b.NodeRank), cmp.Compare(a.Node, b.Node))
 }
 
 // compareAt compares costs at one level. Of own costs the high half stands for

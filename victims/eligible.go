@@ -101,13 +101,8 @@ func (e *Eligible) resetRooms() {
 		return
 	}
 	e.Rooms.Reset(tree, e.who.Ask.Queue, e.who.Arriving)
-	if e.without.Rule != RelaxGuarantee {
-		return
-	}
-	for q := range tree.All() {
-		if e.without.queue(RelaxGuarantee, q) {
-			e.Rooms.drop(q)
-		}
+	if e.without.Rule == RelaxGuarantee {
+		e.Rooms.drop(e.without.Queue)
 	}
 }
 
@@ -236,7 +231,10 @@ func (e *Eligible) EndExemptions(until time.Time) { e.horizon = until }
 
 // Exemption asks the caller until when a task is exempt, and whether it is. It
 // is zero and true for one that never ends. Exempt must be set.
-func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) { return e.exemption(id) }
+func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) {
+	until, ok = e.Exempt(Exemption{Cluster: e.c, Task: id, Ask: e.who.Ask, Now: e.now})
+	return until, ok && (until.IsZero() || until.After(e.now))
+}
 
 // exempt reports whether the caller exempts a task, taking exemptions that end
 // at the horizon or before as ended.
@@ -244,13 +242,8 @@ func (e *Eligible) exempt(id TaskID) bool {
 	if e.Exempt == nil || e.without.task(RelaxExemption, id) {
 		return false
 	}
-	until, ok := e.exemption(id)
+	until, ok := e.Exemption(id)
 	return ok && (until.IsZero() || until.After(e.horizon))
-}
-
-func (e *Eligible) exemption(id TaskID) (until time.Time, ok bool) {
-	until, ok = e.Exempt(Exemption{Cluster: e.c, Task: id, Ask: e.who.Ask, Now: e.now})
-	return until, ok && (until.IsZero() || until.After(e.now))
 }
 
 // Protected returns the rule that keeps a task from going alone though it may
@@ -278,8 +271,7 @@ func (e *Eligible) Rank(id TaskID) int64 {
 
 // Levels returns what stopping a task costs, but for excess and work.
 func (e *Eligible) Levels(id TaskID) cover.Levels {
-	r := &e.c.tasks[id]
-	rank := e.leaves[r.leaf].rank.Of(r.priority)
+	r, rank := &e.c.tasks[id], e.Rank(id)
 	l := cover.Levels{
 		LevelRank: rank, LevelPriority: int64(r.priority),
 		LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(r.priority),

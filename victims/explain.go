@@ -118,8 +118,7 @@ func (d *decision) prepareFindings(s stage) {
 
 // findTasks says of each task which rule keeps it, and counts those of each queue.
 func (d *decision) findTasks(e *Explanation) {
-	keyed, packing := d.scratch.keyed[:0], keyPacking{}
-	packing.learn(&d.c.taskTable)
+	keyed, alike := d.scratch.keyed[:0], sharedStart{}
 	d.scratch.freed = rows.Zeros(d.scratch.freed, len(d.c.nodes)*d.c.types)
 	for n := range d.c.nodes {
 		at, freed := d.siteIfOpen(NodeID(n)), d.c.row(d.scratch.freed, NodeID(n))
@@ -132,7 +131,8 @@ func (d *decision) findTasks(e *Explanation) {
 				at = d.siteIfOpen(NodeID(n)) // a look at its job may have replaced it
 			}
 			rule := d.ruleFor(id, &at)
-			keyed = append(keyed, keyedTask{packing.pack(r.key), id, rule}) // while its row is at hand
+			alike.learn(r.key) // while its row is at hand
+			keyed = append(keyed, keyedTask{id: id, rule: rule})
 			f := &e.Queues[r.leaf]
 			if f.Tasks++; rule != 0 {
 				continue
@@ -145,7 +145,7 @@ func (d *decision) findTasks(e *Explanation) {
 			}
 		}
 	}
-	keyed = d.sortByKey(keyed)
+	keyed = d.sortByKey(keyed, alike)
 	// It is not findings that are sorted, which are larger.
 	e.Tasks = slices.Grow(e.Tasks, len(keyed))
 	for _, k := range keyed {

@@ -2,6 +2,7 @@ package victims
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math/bits"
 	"slices"
 	"strings"
@@ -297,17 +298,38 @@ func (d *decision) outdone(out *Decision) NodeVerdict {
 	return NodeUnproven
 }
 
-// A keyedTask is a task with a number that mostly tells its key from others, and says
-// which comes first.
+// A keyedTask is a task with the bytes of its key after those that all keys begin with, as
+// far as eight of them go: a number that mostly says which of two keys comes first.
 type keyedTask struct {
 	start uint64
 	id    TaskID
 	rule  Rule
 }
 
-// sortByKey returns tasks sorted by key, which are packed. If numbers are the same the
-// keys themselves are compared.
-func (d *decision) sortByKey(rows []keyedTask) []keyedTask {
+// A sharedStart is with how many bytes keys begin alike.
+type sharedStart struct {
+	first string
+	bytes int
+}
+
+// learn takes note of one more key.
+func (s *sharedStart) learn(key string) {
+	if s.first == "" {
+		s.first, s.bytes = key, len(key)
+	}
+	for !strings.HasPrefix(key, s.first[:s.bytes]) {
+		s.bytes--
+	}
+}
+
+// sortByKey returns tasks sorted by key. Of keys that have the same number the keys
+// themselves are compared.
+func (d *decision) sortByKey(rows []keyedTask, alike sharedStart) []keyedTask {
+	for i := range rows {
+		var start [8]byte
+		copy(start[:], d.c.tasks[rows[i].id].key[alike.bytes:])
+		rows[i].start = binary.BigEndian.Uint64(start[:])
+	}
 	rows, d.scratch.unkeyed = sortByStart(rows, d.scratch.unkeyed)
 	d.scratch.keyed = rows
 	for first := 0; first < len(rows); {
@@ -323,62 +345,6 @@ func (d *decision) sortByKey(rows []keyedTask) []keyedTask {
 		first = end
 	}
 	return rows
-}
-
-// A keyPacking packs what distinguishes the keys of a cluster into numbers, so that the
-// order of numbers is that of keys, as far as there is room. Keys begin alike, with the
-// name of a namespace, and after that have digits in one place and letters in another. So
-// each place has a code of its own, which takes only the bits that it needs. A number says
-// more of a key than eight bytes of it, and there is less of it to sort by.
-type keyPacking struct {
-	codes  [64][256]uint8 // by place of a key, and byte; 0 is the end of a key
-	bits   [64]uint8
-	places int
-}
-
-// learn makes the codes for some keys.
-func (p *keyPacking) learn(x *taskTable) {
-	*p = keyPacking{places: len(p.bits)}
-	shortest := len(p.bits)
-	for id := range x.Tasks() {
-		key := x.tasks[id].key
-		shortest = min(shortest, len(key))
-		for i := range min(len(key), len(p.codes)) {
-			p.codes[i][key[i]] = 1
-		}
-	}
-	left := 64
-	for i := range p.codes {
-		last := uint8(0)
-		for b := range &p.codes[i] {
-			// With all bytes in use the last two share a number, and keys tell them apart.
-			if p.codes[i][b] != 0 && last < 255 {
-				last++
-			}
-			p.codes[i][b] *= last
-		}
-		n := bits.Len8(last)
-		if i < shortest && n == 1 { // all keys have the same byte there, which tells nothing
-			p.codes[i] = [256]uint8{}
-			continue
-		}
-		if left -= n; n == 0 || left < 0 {
-			p.places = i // all keys have ended, or the number is full
-			return
-		}
-		p.bits[i] = uint8(n)
-	}
-}
-
-// pack returns the number of a key.
-func (p *keyPacking) pack(key string) (packed uint64) {
-	for i := range p.places {
-		packed <<= p.bits[i]
-		if i < len(key) {
-			packed |= uint64(p.codes[i][key[i]])
-		}
-	}
-	return packed
 }
 
 // A digit of a number has so many bits.

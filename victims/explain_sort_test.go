@@ -43,12 +43,12 @@ func TestSortByKey(t *testing.T) {
 			c.tasks = append(c.tasks, taskRow{key: key, flags: flagLive})
 			rows = append(rows, keyedTask{id: TaskID(i)})
 		}
-		d, p := &decision{c: c}, keyPacking{}
-		p.learn(&c.taskTable)
-		for i := range rows {
-			rows[i].start = p.pack(keys[rows[i].id])
+		alike := sharedStart{}
+		for _, key := range keys {
+			alike.learn(key)
 		}
-		rows = d.sortByKey(rows)
+		d := &decision{c: c}
+		rows = d.sortByKey(rows, alike)
 		var got []string
 		for i, row := range rows {
 			got = append(got, keys[row.id])

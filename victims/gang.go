@@ -381,10 +381,9 @@ func (x *budgetBook) addBudget(name string) int32 {
 	// The order of names is kept while budgets come and go: iteration must not
 	// depend on rows, which are used again.
 	at, _ := x.searchBudget(name)
-	row := int32(len(x.budgets))
-	if last := len(x.freeBudgets) - 1; last >= 0 {
-		row, x.freeBudgets = x.freeBudgets[last], x.freeBudgets[:last]
-	} else {
+	row, again := pop(&x.freeBudgets)
+	if !again {
+		row = int32(len(x.budgets))
 		x.budgets = append(x.budgets, budgetRow{})
 	}
 	x.budgets[row] = budgetRow{name: name, live: true}

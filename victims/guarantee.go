@@ -321,9 +321,7 @@ func (n *shortage) level(t *queue.Tree, leaf queue.ID) int32 {
 // block returns a row of zeros, one amount per type, that lives until reset.
 func (n *shortage) block() resources.Vector {
 	from := len(n.blocks)
-	for range n.types {
-		n.blocks = append(n.blocks, 0)
-	}
+	n.blocks = rows.More(n.blocks, n.types)
 	return n.blocks[from:len(n.blocks):len(n.blocks)]
 }
 

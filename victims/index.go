@@ -172,7 +172,7 @@ func (x *index) newNode(name string) NodeID {
 // count adds the amounts of a row to its queues and node, or takes them away.
 func (x *index) count(id TaskID, sign int64) {
 	r := &x.tasks[id]
-	x.touch(r.node)
+	x.digest.touch(r.node)
 	size := x.size(id)
 	// The tree wants usage to be there before it is marked, and marks to go
 	// before the usage does.
@@ -212,10 +212,6 @@ func (x *index) setState(id TaskID, s State) {
 		x.stopWaiting(id)
 	}
 }
-
-// touch notes that the tasks of a node have changed. Its digest is made anew
-// when a decision next needs it; see settle.
-func (x *index) touch(n NodeID) { x.digest.touch(n) }
 
 // settle makes the digests of all nodes anew that have changed since. Each
 // decision calls it before it looks at a digest. For all but the first one after
@@ -348,7 +344,8 @@ func (g *digest) stale(n NodeID) {
 	g.settled.Store(false)
 }
 
-// touch notes that the tasks of a node have changed.
+// touch notes that the tasks of a node have changed. Its digest is made anew when a
+// decision next needs it; see settle.
 func (g *digest) touch(n NodeID) {
 	// Each node is in the list once, however often its tasks change before the
 	// next decision.
@@ -463,7 +460,7 @@ func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
 func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	// Mostly there is none, and then no node is looked at.
-	if len(x.order)+len(x.freeNodes) == len(x.nodes) {
+	if !x.hasClosed() {
 		return dst
 	}
 	for id := range x.nodes {
@@ -543,6 +540,18 @@ func (x *nodeTable) setUnknown(id NodeID, v resources.Vector) {
 		coming[t] -= more
 	}
 	n.unknown = v
+}
+
+// pop takes the last one of some free rows, and reports whether there was any. It is the
+// likeliest to be in a cache; and who takes changes back in the opposite order finds the
+// same rows again.
+func pop[E any](free *[]E) (row E, ok bool) {
+	last := len(*free) - 1
+	if last < 0 {
+		return row, false
+	}
+	row, *free = (*free)[last], (*free)[:last]
+	return row, true
 }
 
 // What copies of an index share: they are made in memory that is there already.

@@ -40,9 +40,7 @@ type digest struct {
 // digestRows are what a digest knows, a row per node.
 type digestRows struct {
 	// Blocks of one amount per node and type, over the node's evictable tasks.
-	lowest  []int64 // the sum over those of plain that have the least priority of all
-	plain   []int64 // the sum over those that neither opted out nor are originators
-	optedIn []int64 // the sum over those that did not opt out
+	lowest  []int64 // the sum over those that neither opted out nor are originators, of the least priority of all
 	all     []int64 // the sum over all
 	largest []int64
 	least   []int64
@@ -61,7 +59,7 @@ type gauge struct {
 	evictable, leaving, required int32
 	// Some of its evictable tasks are in a job, or in a budget.
 	jobs, budgets bool
-	// All of its evictable tasks are plain, and of one priority.
+	// None of its evictable tasks opted out or is an originator, and all are of one priority.
 	uniform bool
 }
 
@@ -96,8 +94,8 @@ type lane struct {
 func (l *lane) tasks() int64 { return int64(l.end - l.first) }
 
 // blocks are the amounts per node and type.
-func (g *digestRows) blocks() [6]*[]int64 {
-	return [...]*[]int64{&g.lowest, &g.plain, &g.optedIn, &g.all, &g.largest, &g.least}
+func (g *digestRows) blocks() [4]*[]int64 {
+	return [...]*[]int64{&g.lowest, &g.all, &g.largest, &g.least}
 }
 
 // grow makes room for more nodes.
@@ -175,9 +173,9 @@ func (x *taskTable) compareLanes(a, b TaskID) int {
 // sumUp computes the sums and extremes of a node from its lanes.
 func (g *digestRows) sumUp(n NodeID, types int) {
 	d, row := &g.nodes[n], int(n)
-	plain, optedIn, all := rows.At(g.plain, row, types), rows.At(g.optedIn, row, types), rows.At(g.all, row, types)
+	lowest, all := rows.At(g.lowest, row, types), rows.At(g.all, row, types)
 	largest, least := rows.At(g.largest, row, types), rows.At(g.least, row, types)
-	for _, block := range []resources.Vector{plain, optedIn, all, largest, least} {
+	for _, block := range []resources.Vector{lowest, all, largest, least} {
 		clear(block)
 	}
 	gauge := &g.gauges[n]
@@ -189,14 +187,7 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 		gauge.maxPriority = max(gauge.maxPriority, l.priority)
 		latest = rows.InsertFalling(latest, numLatest, d.times[l.first:l.end])
 		for t, v := range d.size(i, types) {
-			sum := v * int64(l.end-l.first)
-			all[t] += sum
-			if !l.flags.has(flagOptedOut) {
-				optedIn[t] += sum
-			}
-			if l.flags == 0 {
-				plain[t] += sum
-			}
+			all[t] += v * l.tasks()
 			largest[t] = max(largest[t], v)
 			if i == 0 || v < least[t] {
 				least[t] = v
@@ -206,14 +197,6 @@ func (g *digestRows) sumUp(n NodeID, types int) {
 	for len(latest) < numLatest {
 		latest = append(latest, math.MinInt64)
 	}
-	g.sumUpLowest(n, types)
-}
-
-// sumUpLowest sums up the plain tasks of the least priority.
-func (g *digestRows) sumUpLowest(n NodeID, types int) {
-	d, gauge := &g.nodes[n], &g.gauges[n]
-	lowest := rows.At(g.lowest, int(n), types)
-	clear(lowest)
 	gauge.uniform = true
 	for i := range d.lanes {
 		l := &d.lanes[i]

@@ -78,13 +78,9 @@ func (x *nodeTable) growNodes(n int) {
 // reports whether the table has grown, or the row was that of a node that is
 // gone.
 func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
-	id = NodeID(len(x.nodes))
-	if last := len(x.freeNodes) - 1; last >= 0 {
-		// The row that was freed last is the likeliest to be in a cache. Its
-		// list of tasks keeps its memory.
-		id, x.freeNodes = x.freeNodes[last], x.freeNodes[:last]
-	} else {
-		grown = true
+	id, again := pop(&x.freeNodes) // whose list of tasks keeps its memory
+	if !again {
+		id = NodeID(len(x.nodes))
 		x.nodes = append(x.nodes, nodeRow{})
 		x.open = append(x.open, false)
 		for _, block := range x.blocks() {
@@ -93,7 +89,7 @@ func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
 	}
 	x.nodes[id] = nodeRow{name: name, live: true, absent: true, tasks: x.nodes[id].tasks[:0]}
 	x.nodeIDs[name] = id
-	return id, grown
+	return id, !again
 }
 
 // setNode gives a row what a node says, and counts its capacity.

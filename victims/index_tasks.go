@@ -98,11 +98,7 @@ func (x *taskTable) growTasks(n int) {
 
 // newRow returns a row that is free, or a new one.
 func (x *taskTable) newRow() TaskID {
-	// The last one to be freed first: undoing a change takes rows back in the
-	// opposite order, and so finds the same ones.
-	if last := len(x.freeTasks) - 1; last >= 0 {
-		id := x.freeTasks[last]
-		x.freeTasks = x.freeTasks[:last]
+	if id, ok := pop(&x.freeTasks); ok {
 		return id
 	}
 	x.tasks = append(x.tasks, taskRow{})
@@ -328,15 +324,12 @@ func (in *interner) acquire(s string) int32 {
 		}
 		// Numbers are used again, since lists by number would grow for ever in
 		// a cluster whose jobs come and go.
-		if last := len(in.free) - 1; last >= 0 {
-			id, in.free = in.free[last], in.free[:last]
-			in.names[id] = s
-		} else {
+		var again bool
+		if id, again = pop(&in.free); !again {
 			id = int32(len(in.names))
-			in.names = append(in.names, s)
-			in.uses = append(in.uses, 0)
+			in.names, in.uses = append(in.names, ""), append(in.uses, 0)
 		}
-		in.ids[s] = id
+		in.names[id], in.ids[s] = s, id
 	}
 	in.uses[id]++
 	return id

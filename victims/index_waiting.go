@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -61,23 +62,7 @@ func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {
 		return false
 	}
-	free := x.row(x.present, node)
-	// Only what is wanted counts: a node that is over-committed in gpus takes a
-	// task without any.
-	for t, v := range size[:min(len(size), x.types)] {
-		if v > 0 && v > free[t] {
-			return false
-		}
-	}
-	for q := range x.tree.Up(leaf) {
-		used, most := x.tree.Usage(q), x.tree.Max(q)
-		for t, v := range size[:min(len(size), x.types)] {
-			if bound, ok := most.Bound(t); ok && v > 0 && v > bound-used[t] {
-				return false
-			}
-		}
-	}
-	return true
+	return x.hasRoom(size[:min(len(size), x.types)], leaf, node, -1)
 }
 
 // grantFits reports whether a grant could start now: whether it fits its node
@@ -87,22 +72,26 @@ func (x *index) grantFits(id TaskID) bool {
 	r := &x.tasks[id]
 	// A promise was made there, but nothing may start on a node that is not
 	// there, or is blind.
-	if x.nodes[r.node].closed() {
-		return false
-	}
-	for t, v := range x.size(id) {
+	return !x.nodes[r.node].closed() && x.hasRoom(x.size(id), r.leaf, r.node, id)
+}
+
+// hasRoom reports whether a size fits what is free on a node now and every max above
+// a leaf, with a grant and those given there after it taken off, if there is one: who
+// was promised first does not wait for those who came after. That keeps the order of
+// grants free of deadlock.
+func (x *index) hasRoom(size resources.Vector, leaf queue.ID, node NodeID, grant TaskID) bool {
+	for t, v := range size {
+		// Only what is wanted counts: a node that is over-committed in gpus takes a
+		// task without any.
 		if v == 0 {
 			continue
 		}
-		// Later grants are taken off again: who was promised first does not
-		// wait for those who came after. That keeps the order of grants free of
-		// deadlock.
-		if v > x.row(x.present, r.node)[t]+x.grantedSince(id, queue.Root, t) {
+		if v > x.row(x.present, node)[t]+x.grantedSince(grant, queue.Root, t) {
 			return false
 		}
-		for q := range x.tree.Up(r.leaf) {
+		for q := range x.tree.Up(leaf) {
 			bound, ok := x.tree.Max(q).Bound(t)
-			if ok && v > bound-(x.tree.Usage(q)[t]-x.grantedSince(id, q, t)) {
+			if ok && v > bound-(x.tree.Usage(q)[t]-x.grantedSince(grant, q, t)) {
 				return false
 			}
 		}
@@ -110,9 +99,12 @@ func (x *index) grantFits(id TaskID) bool {
 	return true
 }
 
-// grantedSince returns how much of a type the grant and those that were given on
-// its node after it have below a queue.
+// grantedSince returns how much of a type a grant and those that were given on
+// its node after it have below a queue: nothing for no grant, which has a row below 0.
 func (x *index) grantedSince(id TaskID, q queue.ID, t int) (sum int64) {
+	if id < 0 {
+		return 0
+	}
 	own := &x.tasks[id]
 	for _, g := range x.nodes[own.node].tasks {
 		r := &x.tasks[g]
@@ -176,7 +168,6 @@ type waitBook struct {
 	waits    []waitRow     // row 0 is none
 	dryWaits []int32       // those of no grant
 	waitOf   column[int32] // of a victim, the row of waits of the grants that wait for it
-
 }
 
 // grantRow is what a cluster knows of a grant beside its row.
@@ -237,14 +228,10 @@ func (x *waitBook) dropGrant(number int64) {
 
 // newWait returns an empty row of waits for so many grants.
 func (x *waitBook) newWait(grants int) (w int32) {
-	if last := len(x.dryWaits) - 1; last >= 0 {
-		w, x.dryWaits = x.dryWaits[last], x.dryWaits[:last]
-	} else {
-		if len(x.waits) == 0 {
-			x.waits = append(x.waits, waitRow{}) // 0 is none
-		}
-		w = int32(len(x.waits))
-		x.waits = append(x.waits, waitRow{})
+	w, again := pop(&x.dryWaits)
+	if !again {
+		w = max(1, int32(len(x.waits))) // 0 is none
+		x.waits = rows.More(x.waits, int(w)+1-len(x.waits))
 	}
 	x.waits[w].grants = int32(grants)
 	return w

@@ -84,7 +84,7 @@ func (s *sieve) reset(d *decision) {
 		s.apps = home == noLeaf || !s.vetoes[home]
 	}
 	s.needed = s.needed || s.apps
-	if s.sifted.nodes == nil || len(s.sifted.plain) != d.c.types {
+	if s.sifted.nodes == nil || len(s.sifted.all) != d.c.types {
 		s.sifted = digestRows{}
 		s.sifted.addNode(d.c.types)
 	}

@@ -307,7 +307,7 @@ func (s *survey) lackHeadroom() {
 func (e *Eligible) ends(dst []time.Time) []time.Time {
 	for id := range e.c.Tasks() {
 		if e.c.tasks[id].state != Granted && e.Veto(id) == 0 {
-			if until, ok := e.exemption(id); ok && !until.IsZero() {
+			if until, ok := e.Exemption(id); ok && !until.IsZero() {
 				dst = append(dst, until)
 			}
 		}
