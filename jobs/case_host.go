@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -147,11 +148,9 @@ func (c *jobCase) listOnHosts() {
 		c.onHost[h.end] = u
 		h.end++
 	})
-	// Candidates are added and not units, for a task may be in two: by itself and
-	// with all of its job.
-	for i := range c.grades {
-		if g := &c.grades[i]; g.usable && g.host >= 0 {
-			all := c.hosts[g.host].all
+	for h := range c.hosts {
+		for i := range c.candsOn(int32(h)) {
+			all := c.hosts[h].all
 			resources.Add(all, all, c.cands[i].size)
 		}
 	}
@@ -191,6 +190,27 @@ func (c *jobCase) runsOn(tasks []int32, h int32) bool {
 // unitsOn returns the units with a task on a host.
 func (c *jobCase) unitsOn(h int32) []int32 {
 	return c.onHost[c.hosts[h].first:c.hosts[h].end]
+}
+
+// candsOn yields the candidates on a host that some unit has, each once. A task may be
+// in two units: by itself, and with all of its job.
+func (c *jobCase) candsOn(h int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		alone := int32(len(c.units) - c.wholes)
+		for _, u := range c.unitsOn(h) {
+			if u < alone { // its task is at its own row; see eachOnHost
+				if !yield(c.tasks[u]) {
+					return
+				}
+				continue
+			}
+			for _, i := range c.tasksOf(u) {
+				if g := &c.grades[i]; g.host == h && !g.alone && !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // measureUnits works out what the units of each host could free there, and what
@@ -580,8 +600,9 @@ func (s *subCase) addUnitOf(u int32) {
 				cand.host = s.hostAt[cand.host] - 1 // -1 outside the domain
 			}
 			s.cands = append(s.cands, cand)
-			s.grades = append(s.grades, gradeOf(&cand))
-			s.grades[len(s.grades)-1].usable = true
+			g := s.full.grades[i]
+			g.host = cand.host
+			s.grades = append(s.grades, g)
 			s.candAt[i] = int32(len(s.cands))
 			s.candRows = append(s.candRows, i)
 		}

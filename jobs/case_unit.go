@@ -49,6 +49,7 @@ type grade struct {
 	host           int32
 	plain          bool // neither opted out nor an originator
 	usable         bool // whether any unit has it
+	alone          bool // whether it is a unit by itself
 }
 
 // gradeOf returns the grade of a candidate that may be of no use.
@@ -239,9 +240,6 @@ func (c *jobCase) buildUnits() {
 	}
 }
 
-// use notes that a unit has a candidate.
-func (c *jobCase) use(i int32) { c.grades[i].usable = true }
-
 // keptAlone returns the rule of sums that keeps a candidate from going even if
 // nobody else does, or 0.
 func (c *jobCase) keptAlone(cand *candidate) Rule {
@@ -260,7 +258,7 @@ func (c *jobCase) addUnit(gang, i int32) {
 	cand := &c.cands[i]
 	at := int32(len(c.tasks))
 	c.tasks = append(c.tasks, i)
-	c.use(i)
+	c.grades[i].usable, c.grades[i].alone = true, true
 	// Set in place: there may be one for every task, and a copy of all of it costs
 	// as much as what is set.
 	c.units = append(c.units, unit{})
@@ -292,7 +290,7 @@ func (c *jobCase) addWhole(i int32) {
 		return
 	}
 	for _, i := range c.tasks[u.first:u.end] {
-		c.use(i)
+		c.grades[i].usable = true
 	}
 	c.nameWhole(&u)
 	c.wholes++

@@ -192,10 +192,12 @@ func hostedBy(k *kind, free []int64, most int64) (n int64) {
 func TestFewest_Types(t *testing.T) {
 	c := &jobCase{types: 2}
 	c.hosts = []host{{free: resources.Vector{0, 0}}}
-	for _, size := range []resources.Vector{{4, 0}, {4, 0}, {0, 1}, {0, 1}} {
+	for i, size := range []resources.Vector{{4, 0}, {4, 0}, {0, 1}, {0, 1}} {
 		c.cands = append(c.cands, candidate{size: size})
-		c.grades = append(c.grades, grade{plain: true, usable: true})
+		c.grades = append(c.grades, grade{plain: true, usable: true, alone: true})
+		c.units, c.tasks = append(c.units, unit{first: int32(i), end: int32(i) + 1}), append(c.tasks, int32(i))
 	}
+	c.listOnHosts()
 	var x bounder
 	x.begin(c)
 	for _, test := range []struct {

@@ -350,9 +350,9 @@ func TestPacker_FewTries(t *testing.T) {
 	d.effort.Left = 1
 	for range 2 {
 		if d.search.pack.fits(coming) {
-			d.search.load.set(d.search.pack.at)
+			d.search.all.load.set(d.search.pack.at)
 			for h := range d.board.hosts {
-				require.False(t, d.search.load.short(make(resources.Vector, 2), int32(h)))
+				require.False(t, d.search.all.load.short(make(resources.Vector, 2), int32(h)))
 			}
 		}
 	}

@@ -26,9 +26,8 @@ type search struct {
 	cover   coverer
 	bounds  bounder
 	partial partial
-	load    load             // of nobody, for conceivable
 	lack    resources.Vector // what lacks found
-	sum     resources.Vector // scratch of conceivableBelow
+	sum     resources.Vector // scratch of conceivable
 
 	// The engines.
 	pack   packer
@@ -46,7 +45,7 @@ type search struct {
 // wire tells a search what it is about, and its parts whose they are.
 func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 	s.jobCase, s.effort, s.quick = c, e, p.quick
-	s.best.jobCase, s.load.jobCase, s.cover.jobCase, s.cover.effort = c, c, c, e
+	s.best.jobCase, s.cover.jobCase, s.cover.effort = c, c, e
 	s.asker.jobCase, s.asker.predicate = c, p.Predicate
 	s.pack.jobCase, s.pack.effort, s.pack.asker = c, e, &s.asker
 	s.partial.search, s.partial.load.jobCase = s, c
@@ -238,20 +237,6 @@ func (s *search) lacks(want, free resources.Vector) {
 // with everybody gone who could, for all members of the only kind together, and
 // in the queues. Law 2 is not asked.
 func (s *search) conceivable() bool {
-	if !s.conceivableBelow() {
-		return false
-	}
-	s.load.clear()
-	for i := range s.kinds {
-		if !s.conceivableFor(&s.kinds[i]) {
-			return false
-		}
-	}
-	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
-}
-
-// conceivableBelow is conceivable for the queues that are short.
-func (s *search) conceivableBelow() bool {
 	for n, short := range s.needs.short {
 		s.sum = resources.Copy(s.sum, short)
 		for i := range s.cands {
@@ -263,17 +248,13 @@ func (s *search) conceivableBelow() bool {
 			return false
 		}
 	}
-	return true
-}
-
-// conceivableFor is conceivable for one member of a kind.
-func (s *search) conceivableFor(k *kind) bool {
-	for h := range s.hosts {
-		if s.load.mayHost(int32(h), k) {
-			return true
+	for i := range s.kinds {
+		k := &s.kinds[i]
+		if !slices.ContainsFunc(s.bounds.every, func(h int32) bool { return k.roomFor(s.hosts[h].all) && s.takes(h, k) }) {
+			return false
 		}
 	}
-	return false
+	return len(s.kinds) != 1 || s.bounds.reaches(s.bounds.every, &s.kinds[0], noCeiling())
 }
 
 // An incumbent is the best plan so far. Every engine offers what it finds.

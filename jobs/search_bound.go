@@ -53,49 +53,24 @@ func (l *ceiling) lets(g *grade) bool {
 type bounder struct {
 	*jobCase
 	every             []int32 // all hosts
-	start             []int32 // candidates of host h are running[start[h]:start[h+1]]
-	running           []int32
 	ranks, priorities []int64 // of candidates that may be of use, ascending and different
 
 	room, sum, sizes, needed, gone []int64 // scratch
 }
 
-// begin lists the candidates of every host, and their ranks and priorities.
+// begin lists the hosts, and the ranks and priorities of candidates.
 func (x *bounder) begin(c *jobCase) {
 	x.jobCase = c
 	x.every = x.every[:0]
 	for h := range c.hosts {
 		x.every = append(x.every, int32(h))
 	}
-	x.start = rows.Zeros(x.start, len(c.hosts)+1)
 	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
-	total := int32(0)
 	for i := range c.grades {
-		g := &c.grades[i]
-		if !g.usable || g.host < 0 && !c.needs.open() {
-			continue
-		}
-		x.ranks, x.priorities = insert(x.ranks, g.rank), insert(x.priorities, g.priority)
-		if g.host >= 0 {
-			x.start[g.host+1]++
-			total++
+		if g := &c.grades[i]; g.usable && (g.host >= 0 || c.needs.open()) {
+			x.ranks, x.priorities = insert(x.ranks, g.rank), insert(x.priorities, g.priority)
 		}
 	}
-	// A counting sort: start counts, then says where each host's candidates begin,
-	// and while they are filled in, where its next one goes. That shifts it by a
-	// host, which the last line puts right.
-	for h := range c.hosts {
-		x.start[h+1] += x.start[h]
-	}
-	x.running = rows.Zeros(x.running, int(total))
-	for i := range c.grades {
-		if g := &c.grades[i]; g.usable && g.host >= 0 {
-			x.running[x.start[g.host]] = int32(i)
-			x.start[g.host]++
-		}
-	}
-	copy(x.start[1:], x.start)
-	x.start[0] = 0
 }
 
 // insert adds a value to ascending different ones.
@@ -109,9 +84,6 @@ func insert(values []int64, v int64) []int64 {
 	return values
 }
 
-// candsOn returns the candidates on a host.
-func (x *bounder) candsOn(h int32) []int32 { return x.running[x.start[h]:x.start[h+1]] }
-
 // roomOn returns what is free on a host with everybody gone whom a ceiling admits.
 // It is good until the next call.
 func (x *bounder) roomOn(h int32, l ceiling) resources.Vector {
@@ -119,7 +91,7 @@ func (x *bounder) roomOn(h int32, l ceiling) resources.Vector {
 		return x.hosts[h].all
 	}
 	x.room = append(x.room[:0], x.hosts[h].free...)
-	for _, i := range x.candsOn(h) {
+	for i := range x.candsOn(h) {
 		if l.lets(&x.grades[i]) {
 			addTo(x.room, x.cands[i].size, +1)
 		}
@@ -238,7 +210,7 @@ func (x *bounder) countOn(h int32, k *kind, l ceiling) {
 	x.needed = rows.Zeros(x.needed, most)
 	for _, t := range k.types {
 		x.sizes = x.sizes[:0]
-		for _, i := range x.candsOn(h) {
+		for i := range x.candsOn(h) {
 			if size := x.cands[i].size[t]; size > 0 && l.lets(&x.grades[i]) {
 				x.sizes = append(x.sizes, size)
 			}

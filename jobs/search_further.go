@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -13,7 +12,7 @@ type furtherer struct {
 	*jobCase
 	asker *asker
 	left  []int64 // free on every host
-	used  []int64 // by every queue of the path, from the leaf upwards
+	more  []int64 // that every queue of the path uses after the plan, from the leaf upwards
 	gone  []victims.TaskID
 	size  resources.Vector // scratch of sizeOf
 	// domain is that of the members, if the job requires one: -1 as long as
@@ -32,7 +31,7 @@ func (x *furtherer) place(p *Plan, m moment) {
 	// They come after the minimum, and so take only what the plan leaves over.
 	x.enterPlan(p, m)
 	for _, i := range x.further {
-		if h := x.hostFor(p, i); h >= 0 {
+		if h := x.hostFor(p, i, m); h >= 0 {
 			at := x.placement(i, h)
 			at.Further = true
 			p.Placements = append(p.Placements, at)
@@ -45,14 +44,9 @@ func (x *furtherer) place(p *Plan, m moment) {
 // enterPlan works out how things are after a plan.
 func (x *furtherer) enterPlan(p *Plan, m moment) {
 	x.gate.read(m)
-	x.left, x.used, x.gone = x.left[:0], x.used[:0], x.gone[:0]
+	x.left, x.more, x.gone = x.left[:0], rows.Zeros(x.more, (x.tree.Depth(x.job.Queue)+1)*x.types), x.gone[:0]
 	for h := range x.hosts {
 		x.left = append(x.left, x.hosts[h].freeAt(m)...)
-	}
-	for q := range x.tree.Up(x.job.Queue) {
-		for t := range x.types {
-			x.used = append(x.used, x.gate.usage(q, t, m))
-		}
 	}
 	for i := range p.Victims {
 		x.enterVictim(p.Victims[i].Task)
@@ -71,15 +65,14 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 	x.gone = append(x.gone, id)
 	x.gate.ledger.Remove(&t)
 	if h := x.hostAt(t.Node); h >= 0 {
-		left := x.row(x.left, int(h))
-		resources.Add(left, left, t.Size)
+		addTo(x.row(x.left, int(h)), t.Size, +1)
 	}
 	level := 0
 	for q := range x.tree.Up(x.job.Queue) {
 		// A victim counts in the queues that the path shares with its own, from
 		// the first of them up to the root.
-		if used := x.row(x.used, level); x.tree.Contains(q, t.Queue) {
-			resources.Sub(used, used, t.Size)
+		if x.tree.Contains(q, t.Queue) {
+			addTo(x.row(x.more, level), t.Size, -1)
 		}
 		level++
 	}
@@ -88,11 +81,9 @@ func (x *furtherer) enterVictim(id victims.TaskID) {
 // enterMember counts a member that is placed on a host.
 func (x *furtherer) enterMember(i int, h int32) {
 	size := x.sizeOf(i)
-	left := x.row(x.left, int(h))
-	resources.Sub(left, left, size)
-	for level := range len(x.used) / max(x.types, 1) {
-		used := x.row(x.used, level)
-		resources.Add(used, used, size)
+	addTo(x.row(x.left, int(h)), size, -1)
+	for level := range len(x.more) / max(x.types, 1) {
+		addTo(x.row(x.more, level), size, +1)
 	}
 	if x.job.Domain > 0 {
 		x.domain = x.domains.of[h]
@@ -110,18 +101,21 @@ func (x *furtherer) sizeOf(i int) resources.Vector {
 }
 
 // hostFor returns the first host for one more member, or -1.
-func (x *furtherer) hostFor(p *Plan, i int) int32 {
+func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 	size := x.sizeOf(i)
 	// Queues are asked once and not for each host: they don't care where it runs.
-	if !x.gate.admits(Claim{Rem: size, NonPreemptible: x.job.NonPreemptible}) || !x.underMax(size) {
+	if !x.gate.admits(Claim{Rem: size, NonPreemptible: x.job.NonPreemptible}) || !x.underMax(size, m) {
 		return -1
 	}
 	best := int32(-1)
 	for h := range int32(len(x.hosts)) {
-		if x.comesBefore(h, best) && x.hasRoom(h, i, size) && x.accepts(p, i, x.hosts[h].id) {
-			// Hosts are in node order, so the first will do. As long as no
-			// member has a place, a later host of an earlier domain is better.
-			if best = h; x.job.Domain == 0 || x.domain >= 0 {
+		// Hosts are in node order, so the first will do. As long as no member has a
+		// place, a later host of an earlier domain is better.
+		if x.job.Domain > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {
+			continue
+		}
+		if fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, i) && x.accepts(p, i, x.hosts[h].id) {
+			if best = h; x.job.Domain == 0 {
 				break
 			}
 		}
@@ -129,43 +123,18 @@ func (x *furtherer) hostFor(p *Plan, i int) int32 {
 	return best
 }
 
-// comesBefore reports whether a host may be used, and comes before the best one
-// so far, if there is one: the first domain comes first, then the first node.
-func (x *furtherer) comesBefore(h, best int32) bool {
-	switch {
-	case x.job.Domain == 0:
-		return true
-	case x.domain >= 0:
-		return x.domains.of[h] == x.domain
-	}
-	return best < 0 || x.domains.of[h] < x.domains.of[best]
-}
-
-// hasRoom reports whether a host may take a member and has room for its size.
-func (x *furtherer) hasRoom(h int32, member int, size resources.Vector) bool {
-	return fitsTypes(size, x.row(x.left, int(h)), resources.Positive(size)) && x.takesMember(h, member)
-}
-
 // underMax reports whether no queue of the path passes its max with one more
-// member.
-func (x *furtherer) underMax(size resources.Vector) bool {
+// member. A max of a type that the member does not want binds nobody here.
+func (x *furtherer) underMax(size resources.Vector, m moment) bool {
 	level := 0
 	for q := range x.tree.Up(x.job.Queue) {
-		if !x.underMaxOf(q, x.row(x.used, level), size) {
-			return false
+		most, more := x.tree.Max(q), x.row(x.more, level)
+		for t := range (most.Defined & resources.Positive(size)).All() {
+			if x.gate.usage(q, t, m)+more[t]+size[t] > most.Value[t] {
+				return false
+			}
 		}
 		level++
-	}
-	return true
-}
-
-func (x *furtherer) underMaxOf(q queue.ID, used, size resources.Vector) bool {
-	most := x.tree.Max(q)
-	// A max of a type that the member does not want binds nobody here.
-	for t := range (most.Defined & resources.Positive(size)).All() {
-		if used[t]+size[t] > most.Value[t] {
-			return false
-		}
 	}
 	return true
 }

@@ -16,9 +16,10 @@ type packer struct {
 	hosts  []int32 // those that it may use, in node order
 	all    []int32 // scratch: every host
 	source []int64 // what is free on each host to begin with
-	at     []int32 // the host of each member of todo
-	place  []int32 // likewise, as a place in hosts
+	order  []int32 // members of todo
+	at     []int32 // the host of each of them
 	left   []int64 // what is left of each host
+	sized  bool    // the order is that of sizes, and not that of the job
 	tries  int     // that are left
 	gone   []int32 // units that have gone, for the predicate
 	first  bool    // of all ways it is the first
@@ -75,46 +76,56 @@ func (x *packer) everyHost() []int32 {
 	return x.all
 }
 
-// packIn places all members on some hosts.
+// packIn places all members on some hosts: in their order or, if that takes too long,
+// the largest first.
 func (x *packer) packIn(hosts, gone []int32) bool {
-	x.hosts, x.gone = hosts, gone
-	x.at, x.place = rows.Zeros(x.at, len(x.todo)), rows.Zeros(x.place, len(x.todo))
-	x.empty()
+	x.hosts, x.gone, x.sized = hosts, gone, false
+	x.order = append(x.order[:0], x.sorted...)
+	slices.Sort(x.order)
 	// If a member has no room left others may have to move, and trying that can
 	// take long; the budget is for those tries.
-	x.tries = int(min(pace, max(x.effort.Left, 1))) + len(x.todo)*len(x.hosts)
-	if x.first = x.packFrom(0); x.first {
+	if x.first = x.pack(int(min(pace, max(x.effort.Left, 1)))); x.first {
 		return true
 	}
-	return x.tries <= 0 && x.packSorted()
+	x.order, x.sized = append(x.order[:0], x.sorted...), true
+	return x.tries <= 0 && x.pack(1)
 }
 
-// empty takes all members away.
-func (x *packer) empty() {
-	x.left = slices.Grow(x.left[:0], len(x.source))[:len(x.source)]
-	for _, h := range x.hosts {
-		copy(x.row(x.left, int(h)), x.row(x.source, int(h)))
-	}
+// pack places all members in x.order. Beside some tries it has as many as it takes if
+// nobody has to move.
+func (x *packer) pack(tries int) bool {
+	x.at = rows.Zeros(x.at, len(x.todo))
+	x.left = append(x.left[:0], x.source...)
+	x.tries = tries + len(x.todo)*len(x.hosts)
+	return x.packFrom(0)
 }
 
-// packFrom places the members of todo[i:] and reports whether all of them have
-// a place.
+// packFrom places the members order[i:] and reports whether all of them have a
+// place.
 func (x *packer) packFrom(i int) bool {
-	if i == len(x.todo) {
-		return true
+	// The predicate is asked about members in the order of the job.
+	asks := x.asker.asks()
+	if i == len(x.order) {
+		return !asks || !x.sized || x.asker.acceptsAll(x.at, x.gone)
 	}
-	k := x.kindAt(int32(i))
-	for n := x.firstFor(i); n < int32(len(x.hosts)); n++ {
+	m := x.order[i]
+	k := x.kindAt(m)
+	from := 0
+	// Alike members go to hosts in node order, unless a predicate may tell them
+	// apart.
+	if j := x.previous[m]; j >= 0 && !asks {
+		from, _ = slices.BinarySearch(x.hosts, x.at[j])
+	}
+	for _, h := range x.hosts[from:] {
 		if x.tries--; x.tries <= 0 {
 			return false
 		}
-		h := x.hosts[n]
 		left := x.row(x.left, int(h))
 		if !k.roomFor(left) || !x.takes(h, k) {
 			continue
 		}
-		x.at[i], x.place[i] = h, n // before it is asked about: the predicate sees it there
-		if x.asker.asks() && !x.asker.accepts(x.at[:i+1], x.gone) {
+		x.at[m] = h // before it is asked about: the predicate sees it there
+		if asks && !x.sized && !x.asker.accepts(x.at[:i+1], x.gone) {
 			continue
 		}
 		resources.Sub(left, left, k.size)
@@ -122,53 +133,9 @@ func (x *packer) packFrom(i int) bool {
 			return true
 		}
 		resources.Add(left, left, k.size)
-		if len(x.kinds) == 1 && !x.asker.asks() {
+		if len(x.kinds) == 1 && !asks {
 			return false // alike members leave the same room wherever they go
 		}
 	}
 	return false
-}
-
-// firstFor returns the place of the first host to try for a member: alike
-// members go to hosts in node order, unless a predicate may tell them apart.
-func (x *packer) firstFor(i int) int32 {
-	if x.asker.asks() {
-		return 0
-	}
-	if j := x.previous[i]; j >= 0 {
-		return x.place[j]
-	}
-	return 0
-}
-
-// packSorted places the largest members first, each on the first host with
-// room.
-func (x *packer) packSorted() bool {
-	x.empty()
-	for _, m := range x.sorted {
-		k := x.kindAt(m)
-		h := x.firstWithRoom(k)
-		if h < 0 {
-			return false
-		}
-		left := x.row(x.left, int(h))
-		resources.Sub(left, left, k.size)
-		x.at[m] = h
-	}
-	for i := range x.todo {
-		if x.asker.asks() && !x.asker.accepts(x.at[:i+1], x.gone) {
-			return false
-		}
-	}
-	return true
-}
-
-// firstWithRoom returns the first host with room for a member of a kind, or -1.
-func (x *packer) firstWithRoom(k *kind) int32 {
-	for _, h := range x.hosts {
-		if k.roomFor(x.row(x.left, int(h))) && x.takes(h, k) {
-			return h
-		}
-	}
-	return -1
 }
