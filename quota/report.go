@@ -55,7 +55,7 @@ func (x *enforcement) reserve(dst *Outcome) {
 	rows := 5
 	if len(x.list) > 0 {
 		rows += 3 * x.len()        // no queue has more than a part and, as a leaf, two amounts more
-		rows += len(x.sortByKey()) // their sizes
+		rows += len(x.sortByKey()) // the victims' sizes
 	}
 	dst.block = slices.Grow(dst.block, rows*x.types)
 }
@@ -99,7 +99,7 @@ func (x *enforcement) reportQueues(dst *Outcome) {
 
 // reportVictims lists the victims and the grants.
 func (x *enforcement) reportVictims(dst *Outcome) {
-	sorted := x.sortByKey()
+	sorted := x.walk.line // see reserve
 	dst.Victims = slices.Grow(dst.Victims, len(sorted))
 	for _, row := range sorted {
 		c := x.task(row)
@@ -134,8 +134,7 @@ func (x *enforcement) reportJobs(dst *Outcome) {
 	slices.SortFunc(dst.Jobs, func(a, b JobLoss) int { return strings.Compare(a.Job, b.Job) })
 }
 
-// sortByKey returns the rows of the victims in the order of their keys, in memory that the
-// next walk reuses.
+// sortByKey makes the line that of the victims, in the order of their keys, and returns it.
 func (x *enforcement) sortByKey() []int32 {
 	keys := x.walk.line[:0]
 	for i := range int32(len(x.roster.tasks)) {

@@ -10,7 +10,7 @@ import (
 // walk is the memory of walks, which take tasks in order until a goal is met, and of
 // trims, which give back what is not needed.
 type walk struct {
-	line []int32          // the tasks to come, in order
+	line []int32          // the tasks to come
 	left resources.Vector // what the tasks of the leaf may sum to yet
 	open resources.Vector // what is still to be freed
 
@@ -41,14 +41,32 @@ func (x *enforcement) takeInOrder(w queue.ID, goal resources.Vector) (took bool)
 			k.line = append(k.line, i)
 		}
 	}
-	slices.SortFunc(k.line, x.compare)
-	for _, i := range k.line {
-		if !x.isAny(k.open) {
-			break
-		}
+	// A heap, since as a rule few of many are taken.
+	for at := len(k.line)/2 - 1; at >= 0; at-- {
+		x.sink(at)
+	}
+	for len(k.line) > 0 && x.isAny(k.open) {
+		i, last := k.line[0], len(k.line)-1
+		k.line[0] = k.line[last]
+		k.line = k.line[:last]
+		x.sink(0)
 		took = x.consider(i) || took
 	}
 	return took
+}
+
+// sink moves a task down the heap that the line is in a walk, to where it belongs.
+func (x *enforcement) sink(at int) {
+	line := x.walk.line
+	for child := 2*at + 1; child < len(line); at, child = child, 2*child+1 {
+		if child+1 < len(line) && x.compare(line[child+1], line[child]) < 0 {
+			child++
+		}
+		if x.compare(line[child], line[at]) >= 0 {
+			return
+		}
+		line[at], line[child] = line[child], line[at]
+	}
 }
 
 // consider takes the next task in order, if it helps and may go, and reports
