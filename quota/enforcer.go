@@ -2,6 +2,7 @@ package quota
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -115,75 +116,20 @@ func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
 	}
 	x := &e.x
 	x.begin(e, quota, now)
-	if len(x.brief.list) > 0 {
+	if len(x.list) > 0 {
 		x.decide()
 	}
-	x.reporter.report(dst, quota.Max)
+	x.report(dst, quota.Max)
 	return nil
 }
 
-// enforcement is one enforcement in the making, and the memory for the next. Each
-// part may use those before it.
-type enforcement struct {
-	brief    brief    // what is asked
-	ledger   ledger   // law 2, and what is freed
-	roster   roster   // who may go, and who is taken
-	walker   walker   // takes tasks in order, and gives back
-	finder   finder   // searches for the cheapest set
-	rounds   rounds   // shares the target out among queues
-	reporter reporter // tells what came of it
-}
-
-// begin states what is asked. The parts are told of each other every time, since
-// the caller may have copied the enforcer.
-func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
-	x.brief.now = now
-	x.brief.set(e, quota)
-	x.ledger.brief, x.roster.ledger = &x.brief, &x.ledger
-	x.walker.roster, x.finder.roster, x.rounds.roster, x.reporter.roster = &x.roster, &x.roster, &x.roster, &x.roster
-	x.rounds.walker, x.rounds.finder = &x.walker, &x.finder
-	x.reporter.finder, x.reporter.rounds = &x.finder, &x.rounds
-	x.finder.start()
-}
-
-// decide picks the victims.
-func (x *enforcement) decide() {
-	x.ledger.open()
-	x.roster.start()
-	x.rounds.start()
-	x.rounds.run()
-	x.trim()
-	x.refill()
-	if x.isShort() && x.finder.searchAll() {
-		x.rounds.noteAsked()
-		x.refill() // a search that was cut short may have left something
-	}
-}
-
-// isShort reports whether usage stays over max.
-func (x *enforcement) isShort() bool { return x.ledger.isShort(x.brief.q, x.brief.target) }
-
-// trim is the last trim: it gives back what is not needed for the target as a
-// whole. No leaf trims on its own: so a plain task can take the place of an
-// opted-out one, also of another leaf, and what a leaf frees beyond its part can
-// spare others. (DESIGN.md, Quota: last trim.)
-func (x *enforcement) trim() { x.walker.trim(x.brief.target) }
-
-// refill takes what a trim, or a search, has made room for. Each pass frees more
-// of the target than the last.
-func (x *enforcement) refill() {
-	for x.isShort() && x.rounds.fill() {
-		x.trim()
-	}
-}
-
-// brief is what one enforcement is asked to do. It does not change once it
-// stands. All that works on the enforcement can read it.
+// enforcement is one enforcement in the making, and the memory for the next.
 //
 // Blocks have a row of amounts for each queue of the subtree of q, in tree
 // order. Amounts of different tasks never sum to more than the cluster's usage,
 // which fits int64.
-type brief struct {
+type enforcement struct {
+	// What is asked.
 	e    *Enforcer
 	c    *victims.Cluster
 	tree *queue.Tree
@@ -195,35 +141,94 @@ type brief struct {
 	target resources.Vector // Preemptable of it
 	list   []int            // the types of the target, ascending
 	wanted resources.Mask   // the same as a set
+
+	// Law 2. room is what it still lets go below each queue. A queue without a
+	// guarantee of a type can give all that it uses. above is the same for the
+	// tightest of the queues above q. freed is what the victims free.
+	room, freed []int64
+	above       resources.Vector
+	vector      resources.Vector // scratch
+
+	roster roster // who may go, and who is taken
+	packer packer
+	walk   walk
+	finder finder
+	rounds rounds
+	stops  [][NumRules]Stop // see reportStops
 }
 
-// set states what has to go, and which types that are.
-func (b *brief) set(e *Enforcer, quota Quota) {
-	b.e, b.c, b.tree, b.q = e, e.Cluster, e.Cluster.Tree(), quota.Queue
-	b.types = b.tree.Schema().Len()
-	b.usage = b.tree.Effective(b.usage, b.q)
-	b.target = Preemptable(b.target, quota.Max, b.usage)
-	b.wanted = resources.Positive(b.target)
-	b.list = b.list[:0]
-	for t := range b.wanted.All() {
-		b.list = append(b.list, t)
+// begin states what has to go, and which types that are.
+func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
+	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), quota.Queue, now
+	x.types = x.tree.Schema().Len()
+	x.usage = x.tree.Effective(x.usage, x.q)
+	x.target = Preemptable(x.target, quota.Max, x.usage)
+	x.wanted = resources.Positive(x.target)
+	x.list = slices.AppendSeq(x.list[:0], x.wanted.All())
+	x.finder.start(e)
+}
+
+// decide picks the victims.
+//
+// One last trim gives back what is not needed for the target as a whole. No leaf
+// trims on its own: so a plain task can take the place of an opted-out one, also
+// of another leaf, and what a leaf frees beyond its part can spare others.
+// (DESIGN.md, Quota: last trim.)
+func (x *enforcement) decide() {
+	x.open()
+	x.enlist()
+	x.share()
+	x.trim()
+	x.refill()
+	if x.isShort(x.q, x.target) && x.search(x.q, x.target, true) {
+		x.noteAsked()
+		x.refill() // a search that was cut short may have left something
+	}
+}
+
+// refill takes what a trim, or a search, has made room for. Each pass frees more
+// of the target than the last.
+func (x *enforcement) refill() {
+	for x.isShort(x.q, x.target) && x.fill() {
+		x.trim()
+	}
+}
+
+// open starts with all rooms full: nobody has gone yet.
+//
+// Law 2: no queue ends below its guarantee. Usage after the plan must be at
+// least min(g, usage before), so what goes below a queue may sum to its surplus.
+// That holds at every level, above q too, and for every type that a task has,
+// not only those that are wanted.
+func (x *enforcement) open() {
+	x.room, x.freed = x.block(x.room), x.block(x.freed)
+	for p := x.q; p < x.tree.End(x.q); p++ {
+		x.tree.Surplus(x.row(x.room, p), p)
+	}
+	x.above = rows.Zeros(x.above, x.types)
+	for t := range x.above {
+		x.above[t] = math.MaxInt64
+	}
+	for p, ok := x.tree.Parent(x.q); ok; p, ok = x.tree.Parent(p) {
+		x.vector = x.tree.Surplus(x.vector, p)
+		x.above = resources.Min(x.above, x.above, x.vector)
 	}
 }
 
 // len returns the number of queues that are enforced: q and those below it.
-func (b *brief) len() int { return int(b.tree.End(b.q) - b.q) }
+func (x *enforcement) len() int { return int(x.tree.End(x.q) - x.q) }
 
 // block returns a block of zeros, in the memory of an old one.
-func (b *brief) block(old []int64) []int64 { return rows.Zeros(old, b.len()*b.types) }
+func (x *enforcement) block(old []int64) []int64 { return rows.Zeros(old, x.len()*x.types) }
 
 // row returns the amounts of a queue in a block.
-func (b *brief) row(block []int64, p queue.ID) resources.Vector {
-	return rows.At(block, int(p-b.q), b.types)
+func (x *enforcement) row(block []int64, p queue.ID) resources.Vector {
+	return rows.At(block, int(p-x.q), x.types)
 }
 
 // isAny reports whether amounts of the target's types are not all zero.
-func (b *brief) isAny(amounts resources.Vector) bool {
-	for _, t := range b.list {
+func (x *enforcement) isAny(amounts resources.Vector) bool {
+	for _, t := range x.list {
 		if amounts[t] > 0 {
 			return true
 		}
@@ -233,8 +238,8 @@ func (b *brief) isAny(amounts resources.Vector) bool {
 
 // within reports whether a size is at most what there is, in the types of the
 // target.
-func (b *brief) within(size, most resources.Vector) bool {
-	for _, t := range b.list {
+func (x *enforcement) within(size, most resources.Vector) bool {
+	for _, t := range x.list {
 		if size[t] > most[t] {
 			return false
 		}
@@ -243,8 +248,8 @@ func (b *brief) within(size, most resources.Vector) bool {
 }
 
 // serves reports whether a task of this size can serve a goal.
-func (b *brief) serves(goal, size resources.Vector) bool {
-	for _, t := range b.list {
+func (x *enforcement) serves(goal, size resources.Vector) bool {
+	for _, t := range x.list {
 		if goal[t] > 0 && size[t] > 0 {
 			return true
 		}
@@ -252,118 +257,49 @@ func (b *brief) serves(goal, size resources.Vector) bool {
 	return false
 }
 
-// limitExactly lowers room to a goal in the types of the target, if no more may
-// be freed than that.
-func (b *brief) limitExactly(room, goal resources.Vector) {
-	if b.e.Overshoot != Exact {
-		return
-	}
-	for _, t := range b.list {
-		room[t] = min(room[t], goal[t])
-	}
+// isShort reports whether less than a goal is freed below p.
+func (x *enforcement) isShort(p queue.ID, goal resources.Vector) bool {
+	return !x.within(goal, x.row(x.freed, p))
 }
 
-// ledger keeps, for q and every queue below it, what law 2 still lets go and what
-// the victims free. The walk, the searches and the report read law 2 here only.
-type ledger struct {
-	*brief
-
-	// room is what law 2 still lets go below each queue. A queue without a
-	// guarantee of a type can give all that it uses. above is the same for the
-	// tightest of the queues above q.
-	room, freed []int64
-	above       resources.Vector
-
-	vector resources.Vector // scratch
-}
-
-// open starts with all rooms full: nobody has gone yet.
-//
-// Law 2: no queue ends below its guarantee. Usage after the plan must be at
-// least min(g, usage before), so what goes below a queue may sum to its surplus.
-// That holds at every level, above q too, and for every type that a task has,
-// not only those that are wanted.
-func (l *ledger) open() {
-	l.room, l.freed = l.block(l.room), l.block(l.freed)
-	for p := l.q; p < l.tree.End(l.q); p++ {
-		l.tree.Surplus(l.row(l.room, p), p)
+// beyond sets dst to amounts, less others in the types of the target, at least 0.
+func (x *enforcement) beyond(dst, amounts, others resources.Vector) resources.Vector {
+	dst = resources.Copy(dst, amounts)
+	for _, t := range x.list {
+		dst[t] = max(dst[t]-others[t], 0)
 	}
-	l.above = rows.Zeros(l.above, l.types)
-	for t := range l.above {
-		l.above[t] = math.MaxInt64
-	}
-	for p, ok := l.tree.Parent(l.q); ok; p, ok = l.tree.Parent(p) {
-		l.vector = l.tree.Surplus(l.vector, p)
-		l.above = resources.Min(l.above, l.above, l.vector)
-	}
+	return dst
 }
 
 // roomOf sets dst to what tasks below p may sum to yet, in all queues that they
-// are in.
-func (l *ledger) roomOf(dst resources.Vector, p queue.ID) resources.Vector {
-	dst = resources.Copy(dst, l.above)
-	for ; ; p, _ = l.tree.Parent(p) {
-		dst = resources.Min(dst, dst, l.row(l.room, p))
-		if p == l.q {
-			return dst
+// are in, for a goal: with Exact, no more than that.
+func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Vector) resources.Vector {
+	dst = resources.Copy(dst, x.above)
+	for ; p >= x.q; p, _ = x.tree.Parent(p) {
+		dst = resources.Min(dst, dst, x.row(x.room, p))
+		if p == x.q {
+			break
 		}
 	}
-}
-
-// move enters that a task of a leaf goes, with a sign of 1, or stays after all,
-// with -1.
-func (l *ledger) move(leaf queue.ID, size resources.Vector, sign int64) {
-	for t, v := range size {
-		if v == 0 {
-			continue
-		}
-		v *= sign
-		l.above[t] -= v
-		for p := leaf; ; p, _ = l.tree.Parent(p) {
-			i := int(p-l.q)*l.types + t
-			l.room[i] -= v
-			l.freed[i] += v
-			if p == l.q {
-				break
-			}
+	if x.e.Overshoot == Exact {
+		for _, t := range x.list {
+			dst[t] = min(dst[t], goal[t])
 		}
 	}
-}
-
-// isShort reports whether less than a goal is freed below p.
-func (l *ledger) isShort(p queue.ID, goal resources.Vector) bool {
-	freed := l.row(l.freed, p)
-	for _, t := range l.list {
-		if freed[t] < goal[t] {
-			return true
-		}
-	}
-	return false
-}
-
-// helps reports whether a task of this size reduces what p still has to free of
-// a goal.
-func (l *ledger) helps(p queue.ID, goal, size resources.Vector) bool {
-	freed := l.row(l.freed, p)
-	for _, t := range l.list {
-		if size[t] > 0 && freed[t] < goal[t] {
-			return true
-		}
-	}
-	return false
+	return dst
 }
 
 // keeper returns the first queue in tree order whose guarantee keeps a task of
 // a leaf.
-func (l *ledger) keeper(leaf queue.ID, size resources.Vector) (keeper queue.ID, kept bool) {
-	for p := range l.tree.Up(leaf) {
-		if p >= l.q {
-			l.vector = resources.Copy(l.vector, l.row(l.room, p))
+func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue.ID, kept bool) {
+	for p := range x.tree.Up(leaf) {
+		if p >= x.q {
+			x.vector = resources.Copy(x.vector, x.row(x.room, p))
 		} else {
-			l.vector = l.tree.Surplus(l.vector, p)
-			l.vector = resources.Sub(l.vector, l.vector, l.row(l.freed, l.q))
+			x.vector = x.tree.Surplus(x.vector, p)
+			x.vector = resources.Sub(x.vector, x.vector, x.row(x.freed, x.q))
 		}
-		if !resources.Fits(size, l.vector) {
+		if !resources.Fits(size, x.vector) {
 			keeper, kept = p, true
 		}
 	}

@@ -98,8 +98,8 @@ const (
 )
 
 // orderOf packs what the order of tasks looks at before their age.
-func (r *roster) orderOf(t *victims.Head) (order uint64) {
-	if r.e.Compare == nil {
+func (x *enforcement) orderOf(t *victims.Head) (order uint64) {
+	if x.e.Compare == nil {
 		order = uint64(int64(t.Priority) - math.MinInt32)
 		if t.Originator {
 			order |= 1 << 32
@@ -109,8 +109,8 @@ func (r *roster) orderOf(t *victims.Head) (order uint64) {
 			order |= 1
 		}
 	}
-	if r.e.Order == ClosestMatch {
-		exact, others := r.match(t.Size)
+	if x.e.Order == ClosestMatch {
+		exact, others := x.match(t.Size)
 		if order |= uint64(others) << placeShift; !exact {
 			order |= 1 << inexactShift
 		}
@@ -120,9 +120,9 @@ func (r *roster) orderOf(t *victims.Head) (order uint64) {
 
 // match reports whether a size has exactly the types of the target, and how
 // many types it has beside them.
-func (b *brief) match(size resources.Vector) (exact bool, others int) {
+func (x *enforcement) match(size resources.Vector) (exact bool, others int) {
 	has := resources.Positive(size)
-	return has == b.wanted, (has &^ b.wanted).Len()
+	return has == x.wanted, (has &^ x.wanted).Len()
 }
 
 // ageOf returns a number that is lower for younger tasks. If it is not known when
@@ -134,32 +134,27 @@ func ageOf(t *victims.Head) int64 {
 	return ^t.Created
 }
 
-// compareAlike orders tasks whose order and age are the same: "then smaller,
-// key". It is negative if i is taken before j, and never 0 for two tasks.
-func (r *roster) compareAlike(i, j int32) int {
-	if r.e.Compare != nil {
-		if c := r.e.Compare(&r.own[i], &r.own[j]); c != 0 {
+// compare orders tasks. It is negative if i is taken before j, and never 0 for two
+// tasks. Mostly order and age decide: what is left is "then smaller, key".
+func (x *enforcement) compare(i, j int32) int {
+	a, b := x.task(i), x.task(j)
+	if a.order != b.order {
+		return cmp.Compare(a.order, b.order)
+	}
+	if a.age != b.age {
+		return cmp.Compare(a.age, b.age)
+	}
+	if x.e.Compare != nil {
+		if c := x.e.Compare(&x.roster.own[i], &x.roster.own[j]); c != 0 {
 			return c
 		}
-	} else if a, b := r.size(i), r.size(j); !slices.Equal(a, b) {
-		capacity := r.c.Capacity()
+	} else if a, b := x.size(i), x.size(j); !slices.Equal(a, b) {
+		capacity := x.c.Capacity()
 		if c := resources.DominantShare(a, capacity).Compare(resources.DominantShare(b, capacity)); c != 0 {
 			return c
 		}
 	}
-	return strings.Compare(r.key(i), r.key(j))
-}
-
-// before reports whether task i is taken before task j.
-func (r *roster) before(i, j int32) bool {
-	a, b := &r.tasks[i], &r.tasks[j]
-	switch {
-	case a.order != b.order:
-		return a.order < b.order
-	case a.age != b.age:
-		return a.age < b.age
-	}
-	return r.compareAlike(i, j) < 0
+	return strings.Compare(x.key(i), x.key(j))
 }
 
 // packer puts nodes in order for [Pack], in memory that walks reuse.
@@ -182,26 +177,26 @@ type packGroup struct {
 // nodes, for the walk that comes and frees what is open. Places go on from those
 // of earlier walks, so that the order of taking is the order of places. The cost
 // is that of sorting the tasks and nodes of the leaf. (DESIGN.md, Quota: orders.)
-func (r *roster) pack(w queue.ID, open resources.Vector) {
-	k, row := &r.packer, r.at(w)
+func (x *enforcement) pack(w queue.ID, open resources.Vector) {
+	k, row := &x.packer, x.at(w)
 	k.rows = k.rows[:0]
 	for i := row.first; i < row.end; i++ {
-		if !r.taken[i] {
+		if !x.task(i).taken {
 			k.rows = append(k.rows, i)
 		}
 	}
-	r.placeNodes()
+	x.placeNodes()
 	slices.SortFunc(k.rows, func(i, j int32) int {
-		return cmp.Or(cmp.Compare(k.place[r.nodeOf(i)], k.place[r.nodeOf(j)]), cmp.Compare(i, j))
+		return cmp.Or(cmp.Compare(k.place[x.nodeOf(i)], k.place[x.nodeOf(j)]), cmp.Compare(i, j))
 	})
-	r.group(open)
+	x.group(open)
 	// Groups are in node order, which decides between equal ones.
 	slices.SortStableFunc(k.groups, func(a, b packGroup) int {
 		return cmp.Or(b.share.Compare(a.share), cmp.Compare(a.rank, b.rank))
 	})
 	for _, g := range k.groups {
 		for _, i := range k.rows[g.first:g.end] {
-			r.tasks[i].order = r.tasks[i].order&(1<<placeShift-1) | uint64(row.packed)<<placeShift
+			x.task(i).order = x.task(i).order&(1<<placeShift-1) | uint64(row.packed)<<placeShift
 		}
 		row.packed++
 	}
@@ -209,17 +204,17 @@ func (r *roster) pack(w queue.ID, open resources.Vector) {
 
 // group makes a group of each run of rows on one node, with its share of what
 // is open.
-func (r *roster) group(open resources.Vector) {
-	k := &r.packer
+func (x *enforcement) group(open resources.Vector) {
+	k := &x.packer
 	k.groups = k.groups[:0]
-	k.sum = rows.Zeros(k.sum, r.types)
+	k.sum = rows.Zeros(k.sum, x.types)
 	sum := k.sum
 	for first := 0; first < len(k.rows); {
-		node, end := r.nodeOf(k.rows[first]), first
+		node, end := x.nodeOf(k.rows[first]), first
 		clear(sum)
-		for ; end < len(k.rows) && r.nodeOf(k.rows[end]) == node; end++ {
-			size := r.size(k.rows[end])
-			for _, t := range r.list {
+		for ; end < len(k.rows) && x.nodeOf(k.rows[end]) == node; end++ {
+			size := x.size(k.rows[end])
+			for _, t := range x.list {
 				if open[t] > 0 {
 					sum[t] += size[t]
 				}
@@ -227,30 +222,30 @@ func (r *roster) group(open resources.Vector) {
 		}
 		k.groups = append(k.groups, packGroup{
 			first: int32(first), end: int32(end),
-			share: resources.DominantShare(sum, open), rank: r.c.NodeView(node).Rank,
+			share: resources.DominantShare(sum, open), rank: x.c.NodeView(node).Rank,
 		})
 		first = end
 	}
 }
 
 // nodeOf returns the node of a task.
-func (r *roster) nodeOf(i int32) victims.NodeID { return r.c.NodeOf(r.tasks[i].id) }
+func (x *enforcement) nodeOf(i int32) victims.NodeID { return x.c.NodeOf(x.task(i).id) }
 
 // placeNodes numbers the nodes in node order, once in an enforcement. Closed
 // nodes are not in node order, and may have tasks: they come after it, by name.
-func (r *roster) placeNodes() {
-	k := &r.packer
+func (x *enforcement) placeNodes() {
+	k := &x.packer
 	if len(k.place) > 0 {
 		return
 	}
 	n := int32(0)
-	for node := range r.c.Nodes() {
+	for node := range x.c.Nodes() {
 		k.set(node, n)
 		n++
 	}
-	k.closed = r.c.ClosedNodes(k.closed[:0])
+	k.closed = x.c.ClosedNodes(k.closed[:0])
 	slices.SortFunc(k.closed, func(a, b victims.NodeID) int {
-		return cmp.Compare(r.c.NodeView(a).Name, r.c.NodeView(b).Name)
+		return cmp.Compare(x.c.NodeView(a).Name, x.c.NodeView(b).Name)
 	})
 	for _, node := range k.closed {
 		k.set(node, n)

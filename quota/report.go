@@ -9,19 +9,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// reporter tells what was decided.
-type reporter struct {
-	*roster
-	finder *finder
-	rounds *rounds
-
-	keys  []int32 // see sortByKey
-	stops [][NumRules]Stop
-	rest  resources.Vector // see stopOf
-}
-
 // report sets dst to what was decided.
-func (x *reporter) report(dst *Outcome, most resources.Limit) {
+func (x *enforcement) report(dst *Outcome, most resources.Limit) {
 	*dst = Outcome{
 		Result: Met, Queue: x.q, Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
 		Parts: dst.Parts[:0], Leaves: dst.Leaves[:0], Victims: dst.Victims[:0],
@@ -39,14 +28,16 @@ func (x *reporter) report(dst *Outcome, most resources.Limit) {
 		return
 	}
 	copy(dst.Freed, x.row(x.freed, x.q))
-	for _, t := range x.list {
-		dst.Shortfall[t] = max(x.target[t]-dst.Freed[t], 0)
-	}
+	x.beyond(dst.Shortfall, x.target, dst.Freed)
 	x.reportQueues(dst)
 	x.reportVictims(dst)
 	x.reportStops(dst)
 	x.reportJobs(dst)
-	dst.Overrun = x.budgets.overrun()
+	for _, b := range x.roster.budgets {
+		if !b.hard {
+			dst.Overrun += max(b.used-b.left, 0)
+		}
+	}
 	switch {
 	case resources.IsZero(dst.Shortfall):
 	case x.e.Miss.Allows(dst.Shortfall, dst.Target):
@@ -60,15 +51,11 @@ func (x *reporter) report(dst *Outcome, most resources.Limit) {
 
 // reserve makes room for all amounts of an outcome, so that they are cut from
 // one piece of memory.
-func (x *reporter) reserve(dst *Outcome) {
+func (x *enforcement) reserve(dst *Outcome) {
 	rows := 5
 	if len(x.list) > 0 {
-		rows += 3 * x.len() // no queue has more than a part and, as a leaf, two amounts more
-		for _, taken := range x.taken {
-			if taken {
-				rows++ // its size
-			}
-		}
+		rows += 3 * x.len()        // no queue has more than a part and, as a leaf, two amounts more
+		rows += len(x.sortByKey()) // the victims' sizes
 	}
 	dst.block = slices.Grow(dst.block, rows*x.types)
 }
@@ -88,7 +75,7 @@ func (o *Outcome) copy(v resources.Vector) resources.Vector {
 }
 
 // reportQueues lists the parts and what the leaves made of them.
-func (x *reporter) reportQueues(dst *Outcome) {
+func (x *enforcement) reportQueues(dst *Outcome) {
 	for p := x.q; p < x.tree.End(x.q); p++ {
 		if part := x.row(x.rounds.parts, p); p != x.q && x.isAny(part) {
 			dst.Parts = append(dst.Parts, Part{Queue: p, Amount: dst.copy(part)})
@@ -101,7 +88,7 @@ func (x *reporter) reportQueues(dst *Outcome) {
 			leaf := Leaf{Queue: p, Asked: dst.copy(asked), Freed: dst.copy(x.row(x.freed, p))}
 			row := x.at(p)
 			for i := row.first; i < row.end; i++ {
-				if x.taken[i] {
+				if x.task(i).taken {
 					leaf.Victims++
 				}
 			}
@@ -111,11 +98,11 @@ func (x *reporter) reportQueues(dst *Outcome) {
 }
 
 // reportVictims lists the victims and the grants.
-func (x *reporter) reportVictims(dst *Outcome) {
-	sorted := x.sortByKey()
+func (x *enforcement) reportVictims(dst *Outcome) {
+	sorted := x.walk.line // see reserve
 	dst.Victims = slices.Grow(dst.Victims, len(sorted))
 	for _, row := range sorted {
-		c := &x.tasks[row]
+		c := x.task(row)
 		t := x.c.TaskView(c.id)
 		dst.Victims = append(dst.Victims, victims.Victim{
 			Task: c.id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
@@ -126,20 +113,20 @@ func (x *reporter) reportVictims(dst *Outcome) {
 	for w := range x.tree.Leaves(x.q) {
 		x.gather(w) // the grants of those that were asked for nothing
 	}
-	dst.Grants = append(dst.Grants, x.grants...)
+	dst.Grants = append(dst.Grants, x.roster.grants...)
 	slices.Sort(dst.Grants)
 }
 
 // reportJobs lists the jobs that go as a whole.
-func (x *reporter) reportJobs(dst *Outcome) {
-	for i := range x.gangs.rows {
-		g := &x.gangs.rows[i]
+func (x *enforcement) reportJobs(dst *Outcome) {
+	for i := range x.roster.gangs {
+		g := &x.roster.gangs[i]
 		if !g.gone {
 			continue
 		}
-		loss := JobLoss{Job: x.c.Job(x.tasks[g.first].id)}
+		loss := JobLoss{Job: x.c.Job(x.task(g.last).id)}
 		loss.Minimum = x.e.Minimum(loss.Job)
-		for m := g.first; m != noTask; m = x.gangs.next[m] {
+		for m := g.last; m != noTask; m = x.task(m).next {
 			loss.Victims++
 		}
 		dst.Jobs = append(dst.Jobs, loss)
@@ -147,23 +134,23 @@ func (x *reporter) reportJobs(dst *Outcome) {
 	slices.SortFunc(dst.Jobs, func(a, b JobLoss) int { return strings.Compare(a.Job, b.Job) })
 }
 
-// sortByKey returns the rows of the victims in the order of their keys, in memory that the
-// next call reuses.
-func (x *reporter) sortByKey() []int32 {
-	x.keys = x.keys[:0]
-	for i, taken := range x.taken {
-		if taken {
-			x.keys = append(x.keys, int32(i))
+// sortByKey makes the line that of the victims, in the order of their keys, and returns it.
+func (x *enforcement) sortByKey() []int32 {
+	keys := x.walk.line[:0]
+	for i := range int32(len(x.roster.tasks)) {
+		if x.task(i).taken {
+			keys = append(keys, i)
 		}
 	}
-	slices.SortFunc(x.keys, func(a, b int32) int { return strings.Compare(x.key(a), x.key(b)) })
-	return x.keys
+	slices.SortFunc(keys, func(a, b int32) int { return strings.Compare(x.key(a), x.key(b)) })
+	x.walk.line = keys
+	return keys
 }
 
 // reportStops lists what keeps the rest of each type that stays over: every
 // task and grant below q that has some of it, and is not to go, counts for one
 // rule. The cost is that of looking at all of them.
-func (x *reporter) reportStops(dst *Outcome) {
+func (x *enforcement) reportStops(dst *Outcome) {
 	if resources.IsZero(dst.Shortfall) {
 		return
 	}
@@ -173,7 +160,7 @@ func (x *reporter) reportStops(dst *Outcome) {
 		for id := range x.c.TasksIn(w) {
 			t := x.c.Head(id)
 			row := int32(-1)
-			if next < x.at(w).end && x.tasks[next].id == id {
+			if next < x.at(w).end && x.task(next).id == id {
 				row = next
 				next++
 			}
@@ -191,7 +178,7 @@ func (x *reporter) reportStops(dst *Outcome) {
 
 // countStop adds what a task holds of the types that stay over to what its rule
 // keeps.
-func (x *reporter) countStop(shortfall resources.Vector, t *victims.Head, why Stop) {
+func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Head, why Stop) {
 	if why.Rule == 0 {
 		return
 	}
@@ -210,30 +197,25 @@ func (x *reporter) countStop(shortfall resources.Vector, t *victims.Head, why St
 
 // stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
 // what goes. Its row is below 0 if it is no candidate.
-func (x *reporter) stopOf(t *victims.Head, row int32) Stop {
+func (x *enforcement) stopOf(t *victims.Head, row int32) Stop {
 	switch {
 	case t.State == victims.Granted:
 		return Stop{Rule: RuleGranted, Queue: x.q}
-	case t.State != victims.Running, row >= 0 && x.taken[row]:
+	case t.State != victims.Running, row >= 0 && x.task(row).taken:
 		return Stop{}
 	case x.at(t.Queue).out:
 		return Stop{Rule: RuleEnforced, Queue: x.q}
 	case row < 0:
 		return Stop{Rule: RuleRequiredNode, Queue: x.q}
 	}
-	c, size := &x.tasks[row], t.Size
-	spared := x.budgets.spare(row)
-	if !x.mayGoSingly(c) {
-		if !x.gangs.rows[c.gang].together {
-			return Stop{Rule: RuleGang, Queue: x.q}
-		}
-		x.rest = x.roster.rest(x.rest, c.gang)
-		size, spared = x.rest, x.restSpared(c.gang)
+	singly, together := x.mayGo(row)
+	if !singly && !together {
+		return Stop{Rule: RuleGang, Queue: x.q}
 	}
-	if p, kept := x.keeper(t.Queue, size); kept {
+	if p, kept := x.keeper(t.Queue, x.sizeOf(row, !singly)); kept {
 		return Stop{Rule: RuleGuarantee, Queue: p}
 	}
-	if !spared {
+	if !x.isSpared(row, !singly) {
 		return Stop{Rule: RuleBudget, Queue: x.q}
 	}
 	return Stop{Rule: RuleOvershoot, Queue: x.q}

@@ -1,6 +1,7 @@
 package quota
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -10,21 +11,19 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// roster lists the tasks that may go, leaf by leaf, as leaves are asked. It
-// knows who is taken, and keeps ledger, gangs and budgets in step with that.
+// roster lists the tasks that may go, leaf by leaf, as leaves are asked, and knows
+// who is taken.
 type roster struct {
-	*ledger
-
-	leaves []leafRow // of q and the queues below it
-	tasks  []taskRow
-	sizes  []int64 // of the tasks, a row each
-	taken  []bool  // the tasks that are victims
-	grants []string
-
-	gangs   gangs
-	budgets budgets
-	packer  packer
+	leaves  []leafRow // of q and the queues below it
+	tasks   []taskRow
+	sizes   []int64 // of the tasks, a row each
+	grants  []string
 	own     []victims.Task // views of the tasks, for an order of the caller
+	gangs   []gangRow
+	gangOf  map[string]int32 // gang by name, or noGang
+	budgets []budgetRow      // by name
+	spends  bool             // a task names budgets
+	unit    resources.Vector // see sizeOf
 }
 
 // leafRow is what a roster knows of a queue.
@@ -35,7 +34,7 @@ type leafRow struct {
 	packed     int32 // how many nodes walks have given a place; see pack
 }
 
-// taskRow is a task that may be taken, with what decides when. It has 32 bytes and
+// taskRow is a task that may be taken, with what decides when. It has 40 bytes and
 // no pointer: there may be a row for every task of the cluster.
 type taskRow struct {
 	order     uint64 // what comes before age, the lowest first; see orderOf
@@ -43,160 +42,156 @@ type taskRow struct {
 	id        victims.TaskID
 	leaf      queue.ID
 	gang      int32 // its row in gangs, or noGang
+	next      int32 // another member of the gang, or noTask
+	taken     bool  // it is a victim
 	asOneUnit bool  // it was taken with the rest of its gang
 }
 
 const noTask = -1
 
-// start begins with nobody listed.
-func (r *roster) start() {
-	r.leaves = rows.Zeros(r.leaves, r.len())
-	r.tasks, r.sizes, r.taken = r.tasks[:0], r.sizes[:0], r.taken[:0]
-	r.grants, r.own = r.grants[:0], r.own[:0]
-	r.gangs.start()
-	r.budgets.start(r.c)
-	r.packer.place = r.packer.place[:0]
-	for p := r.q + 1; p < r.tree.End(r.q); p++ {
-		parent, _ := r.tree.Parent(p)
-		r.at(p).out = r.at(parent).out || r.e.Enforced != nil && r.e.Enforced(p)
+// enlist begins with nobody listed.
+func (x *enforcement) enlist() {
+	r := &x.roster
+	r.leaves = rows.Zeros(r.leaves, x.len())
+	r.tasks, r.sizes, r.grants, r.own = r.tasks[:0], r.sizes[:0], r.grants[:0], r.own[:0]
+	r.gangs, r.budgets = r.gangs[:0], r.budgets[:0]
+	if r.gangOf == nil {
+		r.gangOf = make(map[string]int32)
+	}
+	clear(r.gangOf)
+	r.spends = false
+	for name, b := range x.c.Budgets() {
+		r.budgets = append(r.budgets, budgetRow{name: name, left: max(b.Left, 0), hard: b.Hard})
+	}
+	x.packer.place = x.packer.place[:0]
+	for p := x.q + 1; p < x.tree.End(x.q); p++ {
+		parent, _ := x.tree.Parent(p)
+		x.at(p).out = x.at(parent).out || x.e.Enforced != nil && x.e.Enforced(p)
 	}
 }
 
 // at returns the row of a queue.
-func (r *roster) at(p queue.ID) *leafRow { return &r.leaves[p-r.q] }
+func (x *enforcement) at(p queue.ID) *leafRow { return &x.roster.leaves[p-x.q] }
+
+// task returns the row of a task.
+func (x *enforcement) task(i int32) *taskRow { return &x.roster.tasks[i] }
 
 // key returns the key of a task.
-func (r *roster) key(i int32) string { return r.c.Key(r.tasks[i].id) }
+func (x *enforcement) key(i int32) string { return x.c.Key(x.task(i).id) }
 
 // size returns the size of a task.
-func (r *roster) size(i int32) resources.Vector {
-	at := int(i) * r.types
-	return r.sizes[at : at+r.types : at+r.types]
-}
+func (x *enforcement) size(i int32) resources.Vector { return rows.At(x.roster.sizes, int(i), x.types) }
 
 // gather lists the tasks of leaf w that may go, and its grants, if that was not
 // done. They run, may run elsewhere, and share a type with the target; an
 // explicit zero of a type is not sharing it. A member of a gang that could go as
 // a whole may go in any case.
-func (r *roster) gather(w queue.ID) {
-	row := r.at(w)
+func (x *enforcement) gather(w queue.ID) {
+	r, row := &x.roster, x.at(w)
 	if row.gathered {
 		return
 	}
 	row.gathered, row.first = true, int32(len(r.tasks))
-	for id := range r.c.TasksIn(w) {
-		t := r.c.Head(id)
+	for id := range x.c.TasksIn(w) {
+		t := x.c.Head(id)
 		if t.State == victims.Granted {
-			r.grants = append(r.grants, r.c.Key(id))
+			r.grants = append(r.grants, x.c.Key(id))
 		}
 		if t.State != victims.Running || t.RequiredNode {
 			continue
 		}
-		gang := r.gangOf(id, &t)
-		if r.isAny(t.Size) || gang != noGang && r.gangs.rows[gang].together {
-			r.add(id, gang, &t)
+		gang := x.gangOf(id, &t)
+		if x.isAny(t.Size) || gang != noGang && r.gangs[gang].together {
+			x.enter(id, gang, &t)
 		}
 	}
 	row.end = int32(len(r.tasks))
 }
 
-// add lists a task of some gang.
-func (r *roster) add(id victims.TaskID, gang int32, t *victims.Head) {
-	i := int32(len(r.tasks))
-	row := taskRow{order: r.orderOf(t), id: id, leaf: t.Queue, gang: gang}
-	if r.e.Compare == nil {
+// enter lists a task of some gang.
+func (x *enforcement) enter(id victims.TaskID, gang int32, t *victims.Head) {
+	r := &x.roster
+	row := taskRow{order: x.orderOf(t), id: id, leaf: t.Queue, gang: gang, next: noTask}
+	if x.e.Compare == nil {
 		row.age = ageOf(t)
 	} else {
-		r.own = append(r.own, r.c.TaskView(id))
+		r.own = append(r.own, x.c.TaskView(id))
 	}
-	if len(r.budgets.rows) > 0 {
-		r.budgets.add(r.c, id, t)
+	if gang != noGang {
+		g := &r.gangs[gang]
+		row.next, g.last = g.last, int32(len(r.tasks))
 	}
+	r.spends = r.spends || t.HasBudgets
 	r.tasks = append(r.tasks, row)
 	r.sizes = append(r.sizes, t.Size...)
-	r.taken = append(r.taken, false)
-	if gang != noGang {
-		r.join(gang, i)
+}
+
+// move enters that a task goes, with a sign of 1, or stays after all, with -1.
+func (x *enforcement) move(i int32, sign int64) {
+	task := x.task(i)
+	task.taken = sign > 0
+	for t, v := range x.size(i) {
+		if v == 0 {
+			continue
+		}
+		v *= sign
+		x.above[t] -= v
+		for p := task.leaf; ; p, _ = x.tree.Parent(p) {
+			at := int(p-x.q)*x.types + t
+			x.room[at] -= v
+			x.freed[at] += v
+			if p == x.q {
+				break
+			}
+		}
+	}
+	x.spend(i, sign)
+	if task.gang != noGang && !task.asOneUnit {
+		x.roster.gangs[task.gang].single += int32(sign)
 	}
 }
 
-// take makes a single task a victim.
-func (r *roster) take(i int32) { r.move(i, 1) }
-
-// untake gives a single victim back.
-func (r *roster) untake(i int32) { r.move(i, -1) }
-
-// move takes a task, with a sign of 1, or gives it back, with -1.
-func (r *roster) move(i int32, sign int64) {
-	t := &r.tasks[i]
-	r.taken[i] = sign > 0
-	r.ledger.move(t.leaf, r.size(i), sign)
-	r.budgets.move(i, sign)
-	if t.gang != noGang && !t.asOneUnit {
-		r.gangs.rows[t.gang].single += int32(sign)
-	}
-}
-
-// gangs are the jobs that have a minimum. As many members as run beyond the
-// minimum may go one by one. Those left are one unit: a job below its minimum
-// does no work, so that to stop half of it wastes the other half.
-// (DESIGN.md, Quota: gangs.)
-type gangs struct {
-	rows  []gangRow
-	named map[string]int32 // row by name, or noGang
-	next  []int32          // by task: the next member of its gang, or noTask
-}
-
-// gangRow is a job that has a minimum.
+// gangRow is a job that has a minimum. As many members as run beyond the minimum may
+// go one by one. Those left are one unit: a job below its minimum does no work, so
+// that to stop half of it wastes the other half. (DESIGN.md, Quota: gangs.)
 type gangRow struct {
-	first, last int32 // its tasks that are listed, linked by gangs.next
-	spare       int32 // so many members may go one by one
-	single      int32 // so many of them have gone one by one
-	waiting     int32 // so many are still on the heap of a walk
-	together    bool  // it may go as a whole: all members are in one leaf below q
-	gone        bool  // the rest of it is taken
-
-	fits        bool   // for searches: its rest could go
-	seen, posed uint64 // in these passes of a search was it looked at, and made a unit
+	last     int32 // its tasks that are listed, the last one first, linked by next
+	spare    int32 // so many members may go one by one
+	single   int32 // so many of them have gone one by one
+	together bool  // it may go as a whole: all members are in one leaf below q
+	gone     bool  // the rest of it is taken
+	fits     bool  // for searches: its rest could go
 }
 
 const noGang = -1
 
-func (g *gangs) start() {
-	g.rows, g.next = g.rows[:0], g.next[:0]
-	if g.named == nil {
-		g.named = make(map[string]int32)
-	}
-	clear(g.named)
-}
-
 // gangOf returns the gang of a task, or noGang. A gang is looked at once: the
 // cost is linear in its members.
-func (r *roster) gangOf(id victims.TaskID, t *victims.Head) int32 {
-	if r.e.Minimum == nil || !t.HasJob {
+func (x *enforcement) gangOf(id victims.TaskID, t *victims.Head) int32 {
+	if x.e.Minimum == nil || !t.HasJob {
 		return noGang
 	}
-	job := r.c.Job(id)
-	if row, known := r.gangs.named[job]; known {
+	r, job := &x.roster, x.c.Job(id)
+	if row, known := r.gangOf[job]; known {
 		return row
 	}
 	row := int32(noGang)
-	if least := r.e.Minimum(job); least > 0 {
-		row = int32(len(r.gangs.rows))
-		r.gangs.rows = append(r.gangs.rows, r.newGang(job, t.Queue, least))
+	if least := x.e.Minimum(job); least > 0 {
+		row = int32(len(r.gangs))
+		r.gangs = append(r.gangs, x.newGang(job, t.Queue, least))
 	}
-	r.gangs.named[job] = row
+	r.gangOf[job] = row
 	return row
 }
 
 // newGang looks at the members of a gang: those that run. Who is leaving neither
 // counts nor protects. A member that can run on its node only counts, and keeps
 // the gang from going as a whole, as does one in another leaf.
-func (r *roster) newGang(job string, w queue.ID, least int) gangRow {
-	g := gangRow{first: noTask, last: noTask, together: true}
+func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
+	g := gangRow{last: noTask, together: true}
 	running := 0
-	for id := range r.c.JobTasks(job) {
-		m := r.c.Head(id)
+	for id := range x.c.JobTasks(job) {
+		m := x.c.Head(id)
 		if m.State != victims.Running {
 			continue
 		}
@@ -207,91 +202,92 @@ func (r *roster) newGang(job string, w queue.ID, least int) gangRow {
 	return g
 }
 
-// join makes a listed task a member of its gang.
-func (r *roster) join(gang, i int32) {
-	g := &r.gangs.rows[gang]
-	for len(r.gangs.next) <= int(i) {
-		r.gangs.next = append(r.gangs.next, noTask)
+// mayGo reports whether a task may go alone, and whether the rest of its gang may go
+// with it.
+func (x *enforcement) mayGo(i int32) (singly, together bool) {
+	gang := x.task(i).gang
+	if gang == noGang {
+		return true, false
 	}
-	if g.first == noTask {
-		g.first = i
-	} else {
-		r.gangs.next[g.last] = i
-	}
-	g.last = i
+	g := &x.roster.gangs[gang]
+	return !g.gone && g.single < g.spare, !g.gone && g.together
 }
 
-// mayGoSingly reports whether one more member of a task's gang may go alone.
-func (r *roster) mayGoSingly(t *taskRow) bool {
-	if t.gang == noGang {
-		return true
-	}
-	g := &r.gangs.rows[t.gang]
-	return !g.gone && g.single < g.spare
-}
-
-// rest sets dst to the sum of the members of a gang that are not taken.
-func (r *roster) rest(dst resources.Vector, gang int32) resources.Vector {
-	dst = rows.Zeros(dst, r.types)
-	for i := r.gangs.rows[gang].first; i != noTask; i = r.gangs.next[i] {
-		if !r.taken[i] {
-			dst = resources.Add(dst, dst, r.size(i))
+// unit yields task i or, as a whole, all members of its gang that are as it is: taken
+// with the rest, or not taken. They go and come back together.
+func (x *enforcement) unit(i int32, whole bool) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		if !whole {
+			yield(i)
+			return
 		}
-	}
-	return dst
-}
-
-// restSpared reports whether hard budgets can bear all members of a gang that are
-// not taken.
-func (r *roster) restSpared(gang int32) bool {
-	exceeded := false
-	for _, sign := range [...]int64{1, -1} {
-		for i := r.gangs.rows[gang].first; i != noTask; i = r.gangs.next[i] {
-			if !r.taken[i] {
-				r.budgets.move(i, sign)
-				exceeded = exceeded || r.budgets.exceeded(i)
+		like := *x.task(i)
+		for m := x.roster.gangs[like.gang].last; m != noTask; m = x.task(m).next {
+			if t := x.task(m); t.taken == like.taken && t.asOneUnit == like.asOneUnit && !yield(m) {
+				return
 			}
 		}
 	}
-	return !exceeded
 }
 
-// takeRest takes all members of a gang that are not taken, as one unit.
-func (r *roster) takeRest(gang int32) {
-	g := &r.gangs.rows[gang]
-	g.gone = true
-	for i := g.first; i != noTask; i = r.gangs.next[i] {
-		if !r.taken[i] {
-			r.tasks[i].asOneUnit = true
-			r.take(i)
+// comesLast reports whether a task is the last of its unit in the order. There the
+// unit stands.
+func (x *enforcement) comesLast(i int32) bool {
+	for m := range x.unit(i, true) {
+		if x.compare(i, m) < 0 {
+			return false
 		}
+	}
+	return true
+}
+
+// sizeOf returns the size of a unit, in memory that the next call reuses.
+func (x *enforcement) sizeOf(i int32, whole bool) resources.Vector {
+	if !whole {
+		return x.size(i)
+	}
+	r := &x.roster
+	r.unit = rows.Zeros(r.unit, x.types)
+	for m := range x.unit(i, whole) {
+		r.unit = resources.Add(r.unit, r.unit, x.size(m))
+	}
+	return r.unit
+}
+
+// fits reports whether a unit serves a goal, and law 2 and hard budgets let it go.
+func (x *enforcement) fits(i int32, whole bool, goal, room resources.Vector) bool {
+	size := x.sizeOf(i, whole)
+	return x.serves(goal, size) && resources.Fits(size, room) && x.isSpared(i, whole)
+}
+
+// take makes a unit victims.
+func (x *enforcement) take(i int32, whole bool) {
+	if whole {
+		x.roster.gangs[x.task(i).gang].gone = true
+	}
+	for m := range x.unit(i, whole) {
+		x.task(m).asOneUnit = whole
+		x.move(m, 1)
 	}
 }
 
-// untakeRest gives back what takeRest took.
-func (r *roster) untakeRest(gang int32) {
-	g := &r.gangs.rows[gang]
-	g.gone = false
-	for i := g.first; i != noTask; i = r.gangs.next[i] {
-		if r.tasks[i].asOneUnit {
-			r.untake(i)
-			r.tasks[i].asOneUnit = false
-		}
+// untake gives back a victim, with all that was taken as one unit with it.
+func (x *enforcement) untake(i int32) {
+	whole := x.task(i).asOneUnit
+	if whole {
+		x.roster.gangs[x.task(i).gang].gone = false
+	}
+	for m := range x.unit(i, whole) {
+		x.move(m, -1)
+		x.task(m).asOneUnit = false
 	}
 }
 
-// budgets are the budgets of a cluster, with how many victims each has to bear.
+// budgetRow is a budget of the cluster and what the victims take of it.
 //
 // A hard budget binds: a unit that is beyond what is left of it is passed over,
 // as one that law 2 keeps. A soft one changes nothing; its overrun is told.
 // (DESIGN.md, Budgets.)
-type budgets struct {
-	rows  []budgetRow // by name
-	uses  []int32     // the budgets that tasks name, task by task
-	first []int32     // task i has uses[first[i]:first[i+1]]; empty if there are no budgets
-}
-
-// budgetRow is a budget and what the victims take of it.
 type budgetRow struct {
 	name string
 	left int64 // at least 0
@@ -299,70 +295,45 @@ type budgetRow struct {
 	used int64
 }
 
-func (b *budgets) start(c *victims.Cluster) {
-	b.rows, b.uses, b.first = b.rows[:0], b.uses[:0], b.first[:0]
-	for name, row := range c.Budgets() {
-		b.rows = append(b.rows, budgetRow{name: name, left: max(row.Left, 0), hard: row.Hard})
-	}
-	if len(b.rows) > 0 {
-		b.first = append(b.first, 0)
-	}
-}
-
-// add notes the budgets of the task that is being listed.
-func (b *budgets) add(c *victims.Cluster, id victims.TaskID, t *victims.Head) {
-	if t.HasBudgets {
-		for _, name := range c.TaskView(id).Budgets {
-			row, _ := slices.BinarySearchFunc(b.rows, name, func(r budgetRow, name string) int {
-				return strings.Compare(r.name, name)
+// uses yields the rows of the budgets of a task, by name.
+func (x *enforcement) uses(i int32) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !x.roster.spends {
+			return
+		}
+		for _, name := range x.c.TaskView(x.task(i).id).Budgets {
+			row, _ := slices.BinarySearchFunc(x.roster.budgets, name, func(b budgetRow, name string) int {
+				return strings.Compare(b.name, name)
 			})
-			b.uses = append(b.uses, int32(row))
+			if !yield(row) {
+				return
+			}
 		}
 	}
-	b.first = append(b.first, int32(len(b.uses)))
 }
 
-// of returns the budgets of a task.
-func (b *budgets) of(i int32) []int32 {
-	if len(b.first) == 0 {
-		return nil
+// spend enters that the budgets of a task bear it, or with a sign of -1 no longer. It
+// reports whether all hard ones can.
+func (x *enforcement) spend(i int32, sign int64) bool {
+	can := true
+	for row := range x.uses(i) {
+		b := &x.roster.budgets[row]
+		b.used += sign
+		can = can && (!b.hard || b.used <= b.left)
 	}
-	return b.uses[b.first[i]:b.first[i+1]]
+	return can
 }
 
-func (b *budgets) move(i int32, sign int64) {
-	for _, row := range b.of(i) {
-		b.rows[row].used += sign
-	}
-}
-
-// exceeded reports whether a hard budget of a task is beyond what is left of it.
-func (b *budgets) exceeded(i int32) bool {
-	for _, row := range b.of(i) {
-		if r := &b.rows[row]; r.hard && r.used > r.left {
-			return true
+// isSpared reports whether hard budgets can bear a unit as well.
+func (x *enforcement) isSpared(i int32, whole bool) bool {
+	can := true
+	if x.roster.spends {
+		for m := range x.unit(i, whole) {
+			can = x.spend(m, 1) && can
+		}
+		for m := range x.unit(i, whole) {
+			x.spend(m, -1)
 		}
 	}
-	return false
-}
-
-// spare reports whether the budgets of a task can bear it as well.
-func (b *budgets) spare(i int32) bool {
-	if len(b.of(i)) == 0 {
-		return true
-	}
-	b.move(i, 1)
-	exceeded := b.exceeded(i)
-	b.move(i, -1)
-	return !exceeded
-}
-
-// overrun returns by how many victims soft budgets are overrun.
-func (b *budgets) overrun() (sum int64) {
-	for i := range b.rows {
-		if r := &b.rows[i]; !r.hard {
-			sum += max(r.used-r.left, 0)
-		}
-	}
-	return sum
+	return can
 }
