@@ -15,6 +15,7 @@
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs
 //
+// Package jobs/koordinator reads the labels of Koordinator, for jobs.
 // Package victims/snapshot writes what a planner sees as one file, which is
 // decided alike elsewhere: a bug report, or a test.
 //

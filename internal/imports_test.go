@@ -28,6 +28,9 @@ var mayImport = map[string][]string{
 	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding"},
 	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding", "internal/trigger"},
 
+	// The words of another scheduler. Nothing of the library imports it.
+	"jobs/koordinator": {"toleration", "victims", "jobs"},
+
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "victims/cover", "quota", "jobs", "internal/scenario"},
 

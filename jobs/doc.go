@@ -20,9 +20,8 @@
 //
 // The caller then stops the victims, tells the cluster as each has gone, and
 // starts the members. [Rounds] does the bookkeeping of that: one round per job,
-// whose space is held until its members start. [Plan.Evictions] is what to tell
-// the victims, for callers that evict softly. [LabelOptions] reads what members
-// say of themselves in the labels of Koordinator.
+// whose space is held until its members start. Package jobs/koordinator has the
+// labels of Koordinator, and what victims are told there.
 //
 // # Members
 //

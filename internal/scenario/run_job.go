@@ -11,6 +11,7 @@ import (
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -143,7 +144,7 @@ func (r *runner) jobOf(j *Job) jobs.Job {
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		MayNot: j.PreemptionPolicy == jobs.PreemptionNever, Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
+		MayNot: j.PreemptionPolicy == toleration.PreemptNever, Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
 	}
 	for i := range j.Members {
 		m := &j.Members[i]

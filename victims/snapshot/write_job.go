@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -32,7 +33,7 @@ func (w *writer) jobs() {
 			w.lacks("pending", j.Name, "since now")
 		}
 		if j.MayNot {
-			e.Policy = jobs.PreemptionNever
+			e.Policy = toleration.PreemptNever
 		}
 		selectors := make(map[int]map[string]string)
 		for k := range j.Members {

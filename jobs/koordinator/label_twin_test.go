@@ -1,4 +1,4 @@
-package jobs_test
+package koordinator_test
 
 import (
 	"errors"
@@ -8,21 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
 )
 
 // drawLabelled draws the labels of a member: known ones with good and bad values,
 // others that mean nothing here, and a policy.
-func drawLabelled(t *rapid.T, key string) jobs.Labelled {
-	m := jobs.Labelled{Key: key, Labels: map[string]string{}}
-	for _, label := range []string{jobs.LabelPreemptible, jobs.LabelCanPreempt} {
+func drawLabelled(t *rapid.T, key string) koordinator.Labelled {
+	m := koordinator.Labelled{Key: key, Labels: map[string]string{}}
+	for _, label := range []string{koordinator.LabelPreemptible, koordinator.LabelCanPreempt} {
 		text := rapid.SampledFrom([]string{"-", "-", "true", "true", "false", "TRUE", "1", ""}).Draw(t, label)
 		if text != "-" {
 			m.Labels[label] = text
 		}
 	}
 	if name := rapid.SampledFrom([]string{"", "j", "k"}).Draw(t, "job"); name != "" {
-		m.Labels[jobs.LabelJob] = name
+		m.Labels[koordinator.LabelJob] = name
 	}
 	m.Labels["app"] = rapid.SampledFrom([]string{"true", "false", "x"}).Draw(t, "other")
 	m.Policy = rapid.SampledFrom([]string{"", "", "Never", "PreemptLowerPriority", "never", "Always"}).Draw(t, "policy")
@@ -41,7 +41,7 @@ func FuzzLabels(f *testing.F) {
 
 func labelsAreTwin(t *rapid.T) {
 	m := drawLabelled(t, "")
-	o := jobs.LabelOptions{
+	o := koordinator.Options{
 		DisableDefaultPreemptiable:      rapid.Bool().Draw(t, "silence is non-preemptible"),
 		DisableDefaultTriggerPreemption: rapid.Bool().Draw(t, "silence must not preempt"),
 		PodShouldBeDeletedWhenPreempted: rapid.Bool().Draw(t, "deleted"),
@@ -53,8 +53,8 @@ func labelsAreTwin(t *rapid.T) {
 		return fmt.Sprint(silence)
 	}
 	words := map[string]string{
-		jobs.LabelPreemptible: said(jobs.LabelPreemptible, !o.DisableDefaultPreemptiable),
-		jobs.LabelCanPreempt:  said(jobs.LabelCanPreempt, !o.DisableDefaultTriggerPreemption),
+		koordinator.LabelPreemptible: said(koordinator.LabelPreemptible, !o.DisableDefaultPreemptiable),
+		koordinator.LabelCanPreempt:  said(koordinator.LabelCanPreempt, !o.DisableDefaultTriggerPreemption),
 	}
 	wrong := map[string]string{}
 	for label, text := range words {
@@ -68,10 +68,10 @@ func labelsAreTwin(t *rapid.T) {
 
 	got, err := o.Parse(m.Labels, m.Policy)
 	if len(wrong) > 0 {
-		require.ErrorIs(t, err, jobs.ErrLabel)
-		require.Equal(t, jobs.Intent{}, got)
+		require.ErrorIs(t, err, koordinator.ErrLabel)
+		require.Equal(t, koordinator.Intent{}, got)
 		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
-			var at *jobs.LabelError
+			var at *koordinator.LabelError
 			require.True(t, errors.As(e, &at))
 			require.Equal(t, wrong[at.Label], at.Text)
 			delete(wrong, at.Label)
@@ -80,11 +80,11 @@ func labelsAreTwin(t *rapid.T) {
 		return
 	}
 	require.NoError(t, err)
-	require.Equal(t, jobs.Intent{
-		Job: m.Labels[jobs.LabelJob], Preemptible: words[jobs.LabelPreemptible] == "true",
-		MayPreempt: words[jobs.LabelCanPreempt] == "true" && m.Policy != "Never",
+	require.Equal(t, koordinator.Intent{
+		Job: m.Labels[koordinator.LabelJob], Preemptible: words[koordinator.LabelPreemptible] == "true",
+		MayPreempt: words[koordinator.LabelCanPreempt] == "true" && m.Policy != "Never",
 	}, got)
-	require.Equal(t, map[bool]jobs.Way{false: jobs.WayLabel, true: jobs.WayDelete}[o.PodShouldBeDeletedWhenPreempted], o.Way())
+	require.Equal(t, map[bool]koordinator.Way{false: koordinator.WayLabel, true: koordinator.WayDelete}[o.PodShouldBeDeletedWhenPreempted], o.Way())
 }
 
 // Members of a job must mean the same. In which order they come decides at most
@@ -97,18 +97,18 @@ func FuzzLabels_Job(f *testing.F) {
 }
 
 func jobLabelsAgree(t *rapid.T) {
-	var o jobs.LabelOptions
-	var members []jobs.Labelled
+	var o koordinator.Options
+	var members []koordinator.Labelled
 	for i := range rapid.IntRange(1, 3).Draw(t, "members") {
 		m := drawLabelled(t, fmt.Sprint("m", i))
-		for _, label := range []string{jobs.LabelPreemptible, jobs.LabelCanPreempt} { // good ones, mostly
+		for _, label := range []string{koordinator.LabelPreemptible, koordinator.LabelCanPreempt} { // good ones, mostly
 			if text, ok := m.Labels[label]; ok && text != "true" && rapid.IntRange(0, 3).Draw(t, "good") > 0 {
 				m.Labels[label] = "true"
 			}
 		}
 		members = append(members, m)
 	}
-	meanings := map[jobs.Intent]bool{}
+	meanings := map[koordinator.Intent]bool{}
 	bad := false
 	for _, m := range members {
 		intent, err := o.Parse(m.Labels, m.Policy)
@@ -123,8 +123,8 @@ func jobLabelsAgree(t *rapid.T) {
 	case bad: // of whom is told depends on who comes first
 		require.Error(t, err)
 	case len(meanings) > 1:
-		var mixed *jobs.MixedError
-		require.ErrorIs(t, err, jobs.ErrMixed)
+		var mixed *koordinator.MixedError
+		require.ErrorIs(t, err, koordinator.ErrMixed)
 		require.True(t, errors.As(err, &mixed))
 		require.Equal(t, "m0", mixed.Members[0])
 		require.NotEqual(t, mixed.Members[0], mixed.Members[1])

@@ -1,8 +1,9 @@
-package jobs_test
+package koordinator_test
 
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"unicode/utf8"
 
@@ -11,14 +12,43 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/koordinator"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
+// tree has the queues root, root.a, root.a.1 and root.b, and the type gpu.
+func tree(t require.TestingT) *queue.Tree {
+	schema, err := resources.NewSchema("gpu")
+	require.NoError(t, err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "a", Children: []queue.Config{{Name: "1"}}}, {Name: "b"},
+	}}, queue.Strict)
+	require.NoError(t, err)
+	return tree
+}
+
+// leaf returns the queue of a path.
+func leaf(t require.TestingT, c *victims.Cluster, path string) queue.ID {
+	q, ok := c.Tree().Lookup(path)
+	require.True(t, ok, path)
+	return q
+}
+
+// seedBytes gives a fuzzer enough bytes to draw whole cases from.
+func seedBytes(f *testing.F) {
+	for i := range byte(4) {
+		seed := make([]byte, 1<<14)
+		rand.NewChaCha8([32]byte{i}).Read(seed)
+		f.Add(seed)
+	}
+}
+
 // evictionPlan is a plan with a victim of each kind, and the cluster it is for:
 // job j of root.b places j-1 and j-3 on n1, and j-2 on n2.
 func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
-	c := victims.NewCluster(quotaTree(t))
+	c := victims.NewCluster(tree(t))
 	var nodes []victims.NodeID
 	for _, name := range []string{"n1", "n2"} {
 		id, err := c.AddNode(&victims.Node{Name: name})
@@ -27,7 +57,7 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 	}
 	p := &jobs.Plan{
 		Job: jobs.Job{
-			Name: "j", Application: "app-j", Queue: quotaB, Priority: 100,
+			Name: "j", Application: "app-j", Queue: leaf(t, c, "root.b"), Priority: 100,
 			Members: []jobs.Member{{Key: "j-0"}, {Key: "j-1"}, {Key: "j-2"}, {Key: "j-3"}, {Key: "j-4"}},
 		},
 		// j-0 runs already, and j-4 is beyond the minimum.
@@ -47,7 +77,7 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 		{Victim: jobs.Victim{Key: "x", ForQuota: true}, node: 0, priority: 7},
 	} {
 		id, err := c.AddTask(&victims.Task{
-			Key: v.Key, Queue: quotaA1, Node: nodes[v.node], Size: resources.Vector{1}, Priority: v.priority, Job: v.Job,
+			Key: v.Key, Queue: leaf(t, c, "root.a.1"), Node: nodes[v.node], Size: resources.Vector{1}, Priority: v.priority, Job: v.Job,
 		})
 		require.NoError(t, err)
 		v.Task = id
@@ -56,35 +86,33 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 	return c, p
 }
 
-func TestPlan_Evictions(t *testing.T) {
+func TestEvictions(t *testing.T) {
 	c, p := evictionPlan(t)
-	job := jobs.Preemptor{Job: "j", Application: "app-j", Queue: "root.b", Priority: 100}
-	with := func(members ...string) jobs.Preemptor {
+	job := koordinator.Preemptor{Job: "j", Application: "app-j", Queue: "root.b", Priority: 100}
+	with := func(members ...string) koordinator.Preemptor {
 		p := job
 		p.Members = members
 		return p
 	}
-	want := []jobs.Eviction{
+	want := []koordinator.Eviction{
 		{
 			Task: "g-0", Queue: "root.a.1", Node: "n1", Priority: -1, Job: "g", Preemptor: with("j-1", "j-3"),
-			Causes: []jobs.Cause{"node", "job"},
+			Causes: []koordinator.Cause{"node", "job"},
 		},
 		{
 			Task: "g-1", Queue: "root.a.1", Node: "n2", Priority: -1, Job: "g", Preemptor: job,
-			Causes: []jobs.Cause{"job"},
+			Causes: []koordinator.Cause{"job"},
 		},
 		{
 			Task: "h-2", Queue: "root.a.1", Node: "n2", Job: "h", Preemptor: with("j-2"),
-			Causes: []jobs.Cause{"node", "headroom", "quota"},
+			Causes: []koordinator.Cause{"node", "headroom", "quota"},
 		},
-		{Task: "x", Queue: "root.a.1", Node: "n1", Priority: 7, Preemptor: job, Causes: []jobs.Cause{"quota"}},
+		{Task: "x", Queue: "root.a.1", Node: "n1", Priority: 7, Preemptor: job, Causes: []koordinator.Cause{"quota"}},
 	}
-	got := p.Evictions(nil, c, "")
+	got := koordinator.Evictions(p, c, "")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("-want +got:\n%s", diff)
 	}
-	first := jobs.Eviction{Task: "before"}
-	require.Equal(t, append([]jobs.Eviction{first}, want...), p.Evictions([]jobs.Eviction{first}, c, ""), "appended to what is there")
 }
 
 // TestEviction_JSON holds the names of fields to what others read.
@@ -100,7 +128,7 @@ func TestEviction_JSON(t *testing.T) {
 		`{"task":"x","queue":"root.a.1","node":"n1","priority":7,"preemptor":{"job":"j","application":"app-j",` +
 			`"queue":"root.b","priority":100},"causes":["quota"]}`,
 	} {
-		text, err := json.Marshal(p.Evictions(nil, c, "")[i])
+		text, err := json.Marshal(koordinator.Evictions(p, c, "")[i])
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))
 	}
@@ -117,17 +145,17 @@ func FuzzEviction(f *testing.F) {
 // line.
 func evictionComesBack(t *rapid.T) {
 	name := rapid.StringOf(rapid.Rune().Filter(utf8.ValidRune))
-	e := jobs.Eviction{
+	e := koordinator.Eviction{
 		Task: name.Draw(t, "task"), Queue: name.Draw(t, "queue"), Node: name.Draw(t, "node"),
 		Priority: rapid.Int32().Draw(t, "priority"), Job: name.Draw(t, "job"),
-		Preemptor: jobs.Preemptor{
+		Preemptor: koordinator.Preemptor{
 			Job: name.Draw(t, "preemptor"), Application: name.Draw(t, "application"), Queue: name.Draw(t, "its queue"),
 			Priority: rapid.Int32().Draw(t, "its priority"),
 		},
-		Causes: rapid.SliceOfN(rapid.SampledFrom([]jobs.Cause{
-			jobs.CauseNode, jobs.CauseHeadroom, jobs.CauseQuota, jobs.CauseJob,
+		Causes: rapid.SliceOfN(rapid.SampledFrom([]koordinator.Cause{
+			koordinator.CauseNode, koordinator.CauseHeadroom, koordinator.CauseQuota, koordinator.CauseJob,
 		}), 1, 4).Draw(t, "causes"),
-		Way: rapid.SampledFrom([]jobs.Way{"", jobs.WayLabel, jobs.WayDelete}).Draw(t, "way"),
+		Way: rapid.SampledFrom([]koordinator.Way{"", koordinator.WayLabel, koordinator.WayDelete}).Draw(t, "way"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
 		e.Preemptor.Members = append(e.Preemptor.Members, name.Draw(t, "member"))
@@ -136,7 +164,7 @@ func evictionComesBack(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var back jobs.Eviction
+	var back koordinator.Eviction
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
@@ -158,20 +186,20 @@ func TestEviction_String(t *testing.T) {
 		"h-2 is preempted by job j of root.b (priority 100): room on node n2 for j-2; room under the max of a queue; room under the max of a quota",
 		"x is preempted by job j of root.b (priority 100): room under the max of a quota",
 	} {
-		require.Equal(t, want, p.Evictions(nil, c, "")[i].String())
+		require.Equal(t, want, koordinator.Evictions(p, c, "")[i].String())
 	}
-	foreign := jobs.Eviction{Task: "t", Preemptor: jobs.Preemptor{Job: "j", Queue: "root"}, Causes: []jobs.Cause{"moon phase"}}
+	foreign := koordinator.Eviction{Task: "t", Preemptor: koordinator.Preemptor{Job: "j", Queue: "root"}, Causes: []koordinator.Cause{"moon phase"}}
 	require.Equal(t, `t is preempted by job j of root (priority 0): "moon phase"`, foreign.String())
 }
 
-func ExamplePlan_Evictions() {
+func ExampleEvictions() {
 	cluster, plan := evictionPlan(check{})
-	for _, e := range plan.Evictions(nil, cluster, jobs.LabelOptions{}.Way())[3:] {
+	for _, e := range koordinator.Evictions(plan, cluster, koordinator.Options{}.Way())[3:] {
 		text, err := json.MarshalIndent(e, "", "  ")
 		if err != nil {
 			panic(err)
 		}
-		fmt.Printf("%s: %s\n%s\n", jobs.LabelSoftEviction, text, &e)
+		fmt.Printf("%s: %s\n%s\n", koordinator.LabelSoftEviction, text, &e)
 	}
 	// Output:
 	// scheduling.koordinator.sh/soft-eviction: {

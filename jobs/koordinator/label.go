@@ -1,14 +1,23 @@
-package jobs
+// Package koordinator has the words of Koordinator's job-level preemption, for
+// schedulers that work with it: what members say of themselves in labels, and what
+// victims are told. It decides nothing. Package jobs does, and knows none of this; what
+// an ElasticQuota bounds is its [jobs.Quota], and the trigger is [jobs.ByPriority].
+//
+// Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
+// [jobs.Job]. Once its plan is applied, put the text of each of its [Evictions] into
+// [LabelSoftEviction] of the victim, or delete it, as [Options.Way] says.
+package koordinator
 
 import (
 	"errors"
 	"fmt"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/toleration"
 )
 
-// The labels of Koordinator's job-level preemption, with its names, so that a
-// scheduler that works with them can go on. (DESIGN.md, Jobs.)
+// The labels, with Koordinator's names, so that a scheduler that works with them can go
+// on. (DESIGN.md, Jobs: eviction.)
 const (
 	// LabelPreemptible says, "true" or "false", whether a member may be a
 	// victim of other jobs. All members of a job say the same.
@@ -22,13 +31,6 @@ const (
 	LabelSoftEviction = "scheduling.koordinator.sh/soft-eviction"
 )
 
-// PreemptionNever and PreemptLowerPriority are the preemption policies of
-// Kubernetes. An empty policy means PreemptLowerPriority.
-const (
-	PreemptionNever      = "Never"
-	PreemptLowerPriority = "PreemptLowerPriority"
-)
-
 // policyName is what errors call the preemption policy.
 const policyName = "preemptionPolicy"
 
@@ -38,7 +40,7 @@ var ErrLabel = errors.New("bad value")
 
 // A LabelError is a value that means nothing.
 type LabelError struct {
-	Member string // its key, if [LabelOptions.ParseJob] found the value
+	Member string // its key, if [Options.ParseJob] found the value
 	Label  string // the name of a label, or preemptionPolicy
 	Text   string // the value as given
 	Want   string // what it should have been
@@ -49,16 +51,16 @@ func (e *LabelError) Error() string {
 	if e.Member != "" {
 		member = "member " + plain.Name(e.Member) + ": "
 	}
-	return fmt.Sprintf("jobs: %s%s: %v %q: want %s", member, e.Label, ErrLabel, e.Text, e.Want)
+	return fmt.Sprintf("koordinator: %s%s: %v %q: want %s", member, e.Label, ErrLabel, e.Text, e.Want)
 }
 
 // Unwrap returns [ErrLabel].
 func (e *LabelError) Unwrap() error { return ErrLabel }
 
-// LabelOptions are the arguments of Koordinator's plugin that say what silence
+// Options are the arguments of Koordinator's plugin that say what silence
 // means and how victims are stopped. They have its names, its spelling included,
 // in Go as in JSON. The zero value is its default.
-type LabelOptions struct {
+type Options struct {
 	// DisableDefaultPreemptiable makes members non-preemptible that do not say
 	// what they are. By default they are preemptible.
 	DisableDefaultPreemptiable bool `json:"disableDefaultPreemptiable"`
@@ -66,12 +68,12 @@ type LabelOptions struct {
 	// say that they can. By default they may.
 	DisableDefaultTriggerPreemption bool `json:"disableDefaultTriggerPreemption"`
 	// PodShouldBeDeletedWhenPreempted has victims deleted. By default they are
-	// only labelled, with [LabelSoftEviction]. See [LabelOptions.Way].
+	// only labelled, with [LabelSoftEviction]. See [Options.Way].
 	PodShouldBeDeletedWhenPreempted bool `json:"podShouldBeDeletedWhenPreempted"`
 }
 
-// Way returns how victims are stopped, for [Plan.Evictions].
-func (o LabelOptions) Way() Way {
+// Way returns how victims are stopped, for [Evictions].
+func (o Options) Way() Way {
 	if o.PodShouldBeDeletedWhenPreempted {
 		return WayDelete
 	}
@@ -94,17 +96,17 @@ type Intent struct {
 // Values other than exactly "true" and "false", and unknown policies, are
 // errors, each a [*LabelError]. All are reported at once, joined in the order of
 // the constants, and the intent is then the zero Intent.
-func (o LabelOptions) Parse(labels map[string]string, policy string) (Intent, error) {
+func (o Options) Parse(labels map[string]string, policy string) (Intent, error) {
 	return o.parse(&Labelled{Labels: labels, Policy: policy})
 }
 
 // parse is Parse for a member, whose key errors give.
-func (o LabelOptions) parse(m *Labelled) (Intent, error) {
+func (o Options) parse(m *Labelled) (Intent, error) {
 	preemptible, err1 := m.flag(LabelPreemptible, !o.DisableDefaultPreemptiable)
 	canPreempt, err2 := m.flag(LabelCanPreempt, !o.DisableDefaultTriggerPreemption)
 	var err3 error
 	switch m.Policy {
-	case "", PreemptionNever, PreemptLowerPriority:
+	case "", toleration.PreemptNever, toleration.PreemptLowerPriority:
 	default:
 		err3 = &LabelError{m.Key, policyName, m.Policy, "Never, PreemptLowerPriority or nothing"}
 	}
@@ -114,7 +116,7 @@ func (o LabelOptions) parse(m *Labelled) (Intent, error) {
 	return Intent{
 		Job:         m.Labels[LabelJob],
 		Preemptible: preemptible,
-		MayPreempt:  canPreempt && m.Policy != PreemptionNever,
+		MayPreempt:  canPreempt && m.Policy != toleration.PreemptNever,
 	}, nil
 }
 
@@ -145,7 +147,7 @@ type MixedError struct {
 }
 
 func (e *MixedError) Error() string {
-	return fmt.Sprintf("jobs: %s: %v: %s has %q, %s has %q", e.Label, ErrMixed,
+	return fmt.Sprintf("koordinator: %s: %v: %s has %q, %s has %q", e.Label, ErrMixed,
 		plain.Name(e.Members[0]), e.Texts[0], plain.Name(e.Members[1]), e.Texts[1])
 }
 
@@ -161,14 +163,14 @@ type Labelled struct {
 
 // ParseJob reads the labels of all members of a job, which must mean the same:
 // a job is one thing to its quota and to those that would stop it. Use it instead
-// of [LabelOptions.Parse] when the members are known.
+// of [Options.Parse] when the members are known.
 //
 // What counts is the meaning. A member that says nothing and one that says what
-// silence means agree. So do PreemptionNever and a LabelCanPreempt of "false".
+// silence means agree. So do a policy of Never and a LabelCanPreempt of "false".
 //
 // An error of Parse names the member. A difference is a [*MixedError]. Without
 // members the intent is that of no labels.
-func (o LabelOptions) ParseJob(members []Labelled) (Intent, error) {
+func (o Options) ParseJob(members []Labelled) (Intent, error) {
 	if len(members) == 0 {
 		return o.Parse(nil, "")
 	}
@@ -198,7 +200,7 @@ func mixed(members [2]*Labelled, intents [2]Intent) error {
 		e.Label = LabelJob
 	case x.Preemptible != y.Preemptible:
 		e.Label = LabelPreemptible
-	case a.Policy != b.Policy && (a.Policy == PreemptionNever || b.Policy == PreemptionNever):
+	case a.Policy != b.Policy && (a.Policy == toleration.PreemptNever || b.Policy == toleration.PreemptNever):
 		e.Label, e.Texts = policyName, [2]string{a.Policy, b.Policy}
 		return e
 	default:
