@@ -101,3 +101,17 @@ func TestBudget_ManyTasksOnANode(t *testing.T) {
 		require.Equal(t, outcome, s.Decision.Outcome, "%v: with a budget of %d", h, s.Planner.Budget)
 	})
 }
+
+// One task blocks a port, and the room that law 2 leaves its leaf is gone once cheaper
+// tasks have taken theirs. A small budget finds the plan, too.
+func TestBudget_BlockerUnderABound(t *testing.T) {
+	h := Hard{Nodes: 1, Tasks: 1000, Types: 1, Priorities: 1, Gangs: 3, OwnCosts: true, Ports: 5}
+	c := h.Build()
+	s := h.Subject(c, 1)
+	for less := range 8 {
+		s.Planner.Budget = victims.DefaultBudget(c) >> less
+		s.Decide()
+		require.Equal(t, victims.Preempts, s.Decision.Outcome, "with a budget of %d", s.Planner.Budget)
+		require.Len(t, s.Decision.Plan.Victims, 1)
+	}
+}

@@ -1,12 +1,16 @@
 package cover
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Greedy finds a set by taking units in order, the cheapest levels first and
 // among equals those that cover most, each if it reduces an open need and
 // no bound forbids; then it gives back what is not needed, the costliest
-// first. The set is inclusion-minimal. If bounds bind it may miss a set
-// that exists, and Proven is then false.
+// first. If that meets not all needs, it starts again and takes units need by
+// need, the scarcest first. The set is inclusion-minimal. If bounds bind it may
+// miss a set that exists, and Proven is then false.
 //
 // The cost is that of sorting the units.
 func (w *Worker) Greedy(dst *Selection, p *Problem) {
@@ -29,6 +33,9 @@ func (w *Worker) greedy() {
 			w.take(i)
 		}
 	}
+	if len(w.room) > 0 && len(w.rows) > 1 && !w.covered() && w.reachable() {
+		w.greedyByRow()
+	}
 	// If not, bounds were in the way: another order might have found a set, and
 	// so nothing is proven.
 	if w.covered() {
@@ -36,8 +43,37 @@ func (w *Worker) greedy() {
 		w.now = w.sum()
 		w.keep()
 	}
+	w.untakeAll()
+}
+
+// greedyByRow takes units row by row of what is needed, those first of which the most is
+// needed beside what there is. For some rows few units are there, and the cheap units of
+// others must not take the room that bounds leave them.
+func (w *Worker) greedyByRow() {
+	w.untakeAll()
+	scarcity := func(r int) float64 { return float64(w.rem[r]) / float64(w.avail[r]) }
+	order := w.rowOrder[:0]
+	for r := range w.rows {
+		if w.rem[r] > 0 {
+			order = append(order, int32(r))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(scarcity(int(b)), scarcity(int(a))) })
+	w.rowOrder = order
+	for _, r := range order {
+		for i := len(w.classes) - 1; i >= 0 && w.rem[r] > 0; i-- {
+			w.spend(1)
+			amount := w.amount(int32(i), r)
+			for amount > 0 && w.rem[r] > 0 && w.useful(i) > 0 {
+				w.take(i)
+			}
+		}
+	}
+}
+
+// untakeAll goes back to nothing taken, which is where a search begins.
+func (w *Worker) untakeAll() {
 	for i := range w.classes {
-		// Back to nothing taken, which is where a search begins.
 		for w.taken[i] > 0 {
 			w.untake(i)
 		}

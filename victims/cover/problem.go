@@ -213,13 +213,14 @@ type Worker struct {
 	terms   []term
 
 	// What the classes from i on can give: one row of each per class.
-	avail  []int64  // per cover row
-	lowest []Levels // the least of each level
-	least  []int64  // the least size, per type
-	works  workBounds
-	soft   soft
-	stages stages
-	eager  bool // bounds on work, and levels by themselves, from the first step on: for tests
+	avail    []int64  // per cover row
+	rowOrder []int32  // cover rows, the scarcest first; see greedyByRow
+	lowest   []Levels // the least of each level
+	least    []int64  // the least size, per type
+	works    workBounds
+	soft     soft
+	stages   stages
+	eager    bool // bounds on work, and levels by themselves, from the first step on: for tests
 
 	listing
 	partial

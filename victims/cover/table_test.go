@@ -133,10 +133,15 @@ var coverTable = []struct {
 		needs: shorts(vec{5}), bounds: rooms(3, 3, 4),
 		units: []coverUnit{unitOf("a", 3).bounds(0, 2), unitOf("b", 3).bounds(1, 2), unitOf("c", 2)},
 		want:  []string{"a", "c"}},
-	{name: "greedy runs into a bound",
+	{name: "greedy goes need by need",
 		// Of the cheaper b there is room for no more, and only c meets need 1.
 		needs: shorts(vec{2}, vec{2}), bounds: rooms(4),
 		units: []coverUnit{unitOf("a", 2).rank(-1), unitOf("b", 4).rank(-2).bounds(0), unitOf("c", 2).needs(1).bounds(0)},
+		want:  []string{"a", "c"}, greedy: []string{"a", "c"}},
+	{name: "greedy runs into a bound",
+		// Beside b there is no room for c, which has more than enough of need 1.
+		needs: shorts(vec{2}, vec{2}), bounds: rooms(20),
+		units: []coverUnit{unitOf("a", 2).rank(-1), unitOf("b", 3).rank(-2).bounds(0), unitOf("c", 20).needs(1).bounds(0)},
 		want:  []string{"a", "c"}, greedy: none},
 	{name: "others in the way under a bound",
 		// d could fill the bound, but need not be chosen.
