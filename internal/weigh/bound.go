@@ -11,8 +11,6 @@ type Bound struct {
 	Rows
 	// Work is the elementary steps that were taken, until the caller pays for them.
 	Work int64
-	// Turns is how often prices are turned for one need at most. 0 means [Turns].
-	Turns int
 
 	held    int               // the first rows, which are the same for all needs; see Hold
 	base    tops              // the prices that they are held by
@@ -23,7 +21,6 @@ type Bound struct {
 	kept  []pick // rows that are not left out
 	top   []pick // those of most worth, falling
 	given []int64
-	keys  []valued
 
 	picks []int32
 	order []int32
@@ -60,9 +57,9 @@ type tops struct {
 }
 
 const (
-	// Turns is how often prices are turned for one need at most. Each turn leaves out rows,
-	// so that the last ones take little time.
-	Turns = 24
+	// mostTurns is how often prices are turned for one need at most. Each turn leaves out
+	// rows, so that the last ones take little time.
+	mostTurns = 24
 	// mostVain is how many of them may make no progress.
 	mostVain = 5
 	// even is what the whole need of a dimension is worth at even prices, and heaviest what
@@ -102,11 +99,8 @@ func (b *Bound) Hold(prices []int64) {
 // Release leaves only the rows that are held.
 func (b *Bound) Release() { b.Cut(b.held) }
 
-// Prices returns the prices that were used last. They are good until the next question.
-func (b *Bound) Prices() []int64 { return b.price }
-
-// Worth returns what amounts are worth at those prices, of which no more counts than is
-// needed.
+// Worth returns what amounts are worth at the prices that were used last. No more of an
+// amount counts than is needed.
 func (b *Bound) Worth(amounts, need []int64) (worth int64) {
 	for t, v := range amounts {
 		if v = min(v, need[t]); v > 0 {
@@ -117,7 +111,7 @@ func (b *Bound) Worth(amounts, need []int64) (worth int64) {
 }
 
 // Told reports whether carried prices show that the most rows of interest do not cover a
-// need. It is a part of what [Bound.Fewest] does, for who has many needs to ask about.
+// need. It is a part of what [Bound.Cover] does, for a caller with many needs to ask about.
 func (b *Bound) Told(q Question) bool {
 	fewest, _ := b.Glance(q)
 	return fewest > q.Most
@@ -238,8 +232,9 @@ func (b *Bound) insert(x pick, most, total int64) int64 {
 	return total
 }
 
-// count returns how many of the rows of most worth are worth what is lacking, most+1 if so
-// many are not, and by how much they exceed it, and most of them do.
+// count returns how many of the rows of most worth are worth rest, or most+1 if most rows
+// are not. It also returns by how much those exceed it, and the slack: by how much the best
+// most rows do, which is negative if they fall short.
 func (b *Bound) count(rest, most int64) (count, spare, slack int64) {
 	left := most
 	for _, x := range b.top {
@@ -258,30 +253,8 @@ func (b *Bound) count(rest, most int64) (count, spare, slack int64) {
 	return count, spare, -rest
 }
 
-// Fewest returns a number of rows below which none cover a need, or one more than are of
-// interest if it has shown that these do not. It is 0 if nothing is needed.
-//
-// The cost is linear in rows times dimensions, once for each carried price and turn.
-func (b *Bound) Fewest(q Question) (fewest int64) {
-	if slices.Max(q.Need) <= 0 {
-		return 0
-	}
-	if b.Told(q) {
-		return q.Most + 1
-	}
-	b.begin(&q)
-	fewest, _ = b.seek(q.Need, q.Most, 0)
-	return fewest
-}
-
-// Narrow turns prices only to leave rows out; see [Bound.Fits].
-func (b *Bound) Narrow(q Question) {
-	b.begin(&q)
-	b.seek(q.Need, q.Most, -1)
-}
-
-// Fits yields the rows that are left after a question that has not shown that most rows are
-// too few: all others are in no set of most rows that covers the need.
+// Fits yields the rows that are left after [Unclear]: all others are in no set of most rows
+// that covers the need.
 func (b *Bound) Fits(yield func(row int32) bool) {
 	for _, x := range b.kept {
 		if !yield(x.row) {
@@ -290,25 +263,19 @@ func (b *Bound) Fits(yield func(row int32) bool) {
 	}
 }
 
-// seek turns prices until they show that most rows do not cover a need, or a few do, which
-// are picked then, or no more rows are left than few. If few is negative it does not end if
-// some do.
-func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
-	turns := b.Turns
-	if turns == 0 {
-		turns = Turns
-	}
-	fewest = 1
+// seek turns prices. It ends if they show that most rows do not cover a need (too few), if
+// the rows of most worth do (found, and picked), or if no more rows are left than few.
+func (b *Bound) seek(need []int64, most, few int64) (tooFew, found bool) {
 	least, vain := int64(0), 0 // slack, and turns that did not make it less
-	for turn := range int64(turns) {
+	for turn := range int64(mostTurns) {
 		count, slack := b.weigh(need, most)
-		if fewest = max(fewest, count); fewest > most {
+		if count > most {
 			b.carry()
-			return most + 1, false
+			return true, false
 		}
-		if b.give(need, most) && few >= 0 {
+		if b.give(need, most) {
 			b.pick(most)
-			return fewest, true
+			return false, true
 		}
 		if b.fix(most, slack); int64(len(b.kept)) <= few {
 			break
@@ -319,11 +286,11 @@ func (b *Bound) seek(need []int64, most, few int64) (fewest int64, found bool) {
 			break
 		}
 		// The last prices are those by which rows are tried.
-		if turn < int64(turns)-1 {
+		if turn < mostTurns-1 {
 			b.turn(need, turn)
 		}
 	}
-	return fewest, false
+	return false, false
 }
 
 // begin sets the prices of the last success, or even ones, and leaves in who is not out.

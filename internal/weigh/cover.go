@@ -22,7 +22,7 @@ const fewMore = 2
 
 // Cover looks for as many rows as are of interest, or fewer, that cover a need. First prices
 // are turned, which mostly tells, or leaves few rows; those are tried, in at most so many
-// steps.
+// steps. A turn costs as much as a look at every amount of the rows that are left.
 func (b *Bound) Cover(q Question, steps int64) Coverage {
 	need, most := q.Need, q.Most
 	b.picks = b.picks[:0]
@@ -33,8 +33,8 @@ func (b *Bound) Cover(q Question, steps int64) Coverage {
 		return Uncovered
 	}
 	b.begin(&q)
-	switch fewest, found := b.seek(need, most, most+fewMore); {
-	case fewest > most:
+	switch tooFew, found := b.seek(need, most, most+fewMore); {
+	case tooFew:
 		return Uncovered
 	case found:
 		return Covered

@@ -1,6 +1,6 @@
-// Package weigh says how few rows can cover a need, and finds a few that do: one bound for
-// tasks on a node, for gangs, for headroom that is made anywhere, and for the units of a
-// covering problem. Only the rows differ.
+// Package weigh tells whether so few rows can cover a need, and finds some that do. It is
+// for questions that are asked of many nodes and of thousands of rows which all of them
+// share: room on a node and headroom that is made anywhere.
 //
 // A row has an amount in each of some dimensions, and a need is an amount in each of them.
 // Rows cover a need if what they have together is as much in every dimension. A dimension
@@ -43,13 +43,6 @@
 // If a had 4 cpu and 3 memory, the tasks were worth 11, 7 and 6. The best two, a and b, are
 // worth 18, and have all that is lacking: 5 cpu and 8 memory. The slack is 2, the second
 // best is worth 7, and c, worth 6, might still be part of another pair.
-//
-// # Values
-//
-// Rows may also have values that are to be spent as little as possible: 1 for a task that
-// opted out and 0 for another, or what it costs to stop it. [Bound.Least] says what any
-// rows that cover a need cost at least: it buys worth where it is cheapest, as if rows could
-// be split (the fractional knapsack).
 //
 // # Numbers
 //
