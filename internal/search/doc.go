@@ -17,8 +17,8 @@
 //     node is out. If it is less, the node needs a closer look. If it is the same, only
 //     those rows count from there on which allow no more, and the next level decides. For
 //     a level that is a maximum the bound is the lowest threshold of which the rows are
-//     enough, type by type. For a level that is summed up it is the weigh bound.
-//  3. The weigh bound. Each type has a price, a whole number, and what is lacking has a
+//     enough, type by type. For a level that is summed up it is the price bound.
+//  3. The price bound. Each type has a price, a whole number, and what is lacking has a
 //     worth. A row's unit is worth its amounts at those prices, and no more counts than is
 //     lacking. Whoever gives what is lacking is worth as much as that. So the units that
 //     have the least value for their worth, until they are worth enough and with the last
@@ -32,9 +32,9 @@
 //
 // Nodes are looked at twice. A scan takes every 64th node, and then the others, and mostly
 // that is all. If it takes long, a best-first frontier goes on: the nodes by their bounds,
-// the least first, until no bound is less than the incumbent. It asks for lesser levels
-// only, which is shown sooner than all that costs; a node that takes long waits until the
-// others are done, and gets a larger share of the budget then.
+// the least first, until no bound is less than the incumbent. It only looks for lesser
+// levels: that takes far less to settle than the whole cost. A node that takes long waits
+// until the others are done, and gets a larger share of the budget then.
 //
 // # Three nodes
 //

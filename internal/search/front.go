@@ -201,8 +201,7 @@ func (s *Search) comparePlaces(a, b *prospect) int {
 			return c
 		}
 	}
-	switch {
-	case a.spare != b.spare && a.spare > b.spare || a.spare == b.spare && s.Host.Before(a.node, b.node):
+	if a.spare > b.spare || a.spare == b.spare && s.Host.Before(a.node, b.node) {
 		return -1
 	}
 	return 1
@@ -218,7 +217,7 @@ func (s *Search) comparePlaces(a, b *prospect) int {
 func (s *Search) Front(c *Scan) (shown bool) {
 	s.Lesser = s.sequence[0] < cover.NumLevels
 	if len(s.Nodes) > fewNodes {
-		s.Within(s.Meter.Left/sampleShare, func() bool { return s.sample(c) })
+		s.Within(s.Meter.Left/sampleShare, func() bool { s.sample(c); return true })
 	}
 	// What they take must not leave nothing for a search.
 	shown = s.Within(s.Meter.Left/2, func() bool { return s.findProspects(c, 1) })
@@ -228,13 +227,12 @@ func (s *Search) Front(c *Scan) (shown bool) {
 }
 
 // sample looks at a few nodes from everywhere.
-func (s *Search) sample(c *Scan) bool {
+func (s *Search) sample(c *Scan) {
 	part := s.Meter.Left / sampleSearches
 	s.findProspects(c, stride)
 	for len(s.front.rows) > 0 && s.Meter.Left > 0 {
 		s.Within(part, s.searchFirst)
 	}
-	return true
 }
 
 // findProspects makes a heap of the nodes that may have a better plan than the best. Of

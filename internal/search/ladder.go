@@ -26,7 +26,7 @@ type ladder struct {
 	worth  []int64 // by row, at the prices that were asked last
 	value  []int64 // by row, at the level that is looked at
 	order  []int32 // the rows in the order in which they are taken for a bound
-	low    int64   // the bound of that level, as values are counted
+	low    int64   // the bound of that level, as values are counted; noLimit if all rows have the same
 	alike  bool    // all units cost the same
 	used   uint16  // a bit for each level of which some unit has any, unless all are alike
 	last   taken
@@ -140,7 +140,8 @@ func (m *memo) holds(s *Search, e effort) bool {
 	return m.known && m.lesser == s.Lesser && m.effort == e && m.found == s.Best.Found && (!m.found || m.best == s.Best.Total.Levels)
 }
 
-// begin begins with another node. Until its levels are known no plan is cheaper.
+// begin begins with another node. It is out unless end is called, for the climb leaves early
+// only if no plan is cheaper.
 func (m *memo) begin(s *Search, e effort) {
 	m.known, m.lesser, m.found, m.effort, m.out, m.tied, m.dug = true, s.Lesser, s.Best.Found, e, true, false, false
 	if m.found {

@@ -49,9 +49,9 @@ type Host interface {
 	// Admits reports whether a node is to be searched. It is asked once bounds do not
 	// tell, and may take long.
 	Admits(n int32) bool
-	// Try offers the cheapest plan among some units of the site that was stated last, and
-	// returns what it costs, if laws let them go. It reports true, too, if it has found out
-	// that some unit cannot go at all: then the node is to be stated again.
+	// Try offers the cheapest plan among some units of the site that was stated last, if
+	// laws let them go, and returns what it costs. If it finds out that some unit cannot go
+	// at all, it reports true with a total of no units: then the node is to be stated again.
 	Try(s *Site, picks []Pick) (total cover.Total, ok bool)
 	// Solve searches a node and offers its cheapest plan. If only lesser levels are
 	// wanted it may find no other. It reports whether it did so to the end.

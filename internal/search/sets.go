@@ -64,8 +64,10 @@ const (
 	some                   // the picks are such a set
 )
 
-// dig looks at so many sets, for the cheapest set of the rows that are kept: of lesser levels than the best
-// plan, if only these are wanted, and then any such set is enough.
+// dig looks at up to so many sets for the cheapest one of the rivals, or of the kept rows if
+// there is no best plan. If only lesser levels are wanted, the first set of lesser levels is
+// enough. With the most steps that it ever takes it is tried only if that has not been in
+// vain.
 func (s *Search) dig(steps int) outcome {
 	x, l := &s.sets, &s.ladder
 	// Without a best plan those are looked at that may be as cheap as the bound.

@@ -9,7 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// The weigh bound: how much of a level it takes to give what is lacking, if units could be
+// The price bound: how much of a level it takes to give what is lacking, if units could be
 // cut. It is a surrogate constraint, by prices, and the fractional knapsack of rows by their
 // value for their worth.
 
@@ -21,28 +21,30 @@ type taken struct {
 	row    int32 // that is cut; -1 if none is
 }
 
-// leastValue returns the least of a level that is summed up: by even prices, and if they
-// do not tell by those that have told of other nodes. More than the goal is enough to
-// know, and if only lesser levels are wanted, as much.
+// leastValue returns the least of a level that is summed up: by even prices; if they do not
+// tell, by prices of what rows without any of the level leave open; and if these do not, by
+// those that have told of other nodes. More than the goal is enough to know, and if only
+// lesser levels are wanted, as much.
 func (s *Search) leastValue(level int, goal int64, e effort) (low int64, ok bool) {
 	l, p := &s.ladder, &s.prices
 	learned := &p.learned[level]
 	if level != s.Order.Count && !slices.ContainsFunc(l.kept, func(i int32) bool { return l.value[i] > 0 }) {
 		return 0, true
 	}
-	for k := -2; k < learned.n; k++ {
+	const even, scarce = -2, -1 // and from 0 on what was learned
+	for k := even; k < learned.n; k++ {
 		prices := p.even
 		switch {
-		case k == -1 && !s.scarce(level):
+		case k == scarce && !s.scarce(level):
 			continue
-		case k == -1:
+		case k == scarce:
 			prices = p.draft
 		case k >= 0 && goal == noLimit:
 			return low, true
 		case k >= 0:
 			prices = learned.rows[k]
 		}
-		if k > -2 {
+		if k > even {
 			s.Meter.Pay(int64(len(l.kept) * (1 + len(p.dims))))
 		}
 		v, enough := s.price(level, prices, goal)
