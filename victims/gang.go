@@ -42,9 +42,9 @@ type jobGlance struct {
 	minimum int32  // 0 if it needs no number of members
 	running int32  // members that run and are not leaving
 	taken   int32  // of those, the ones in the set of a WhatIf
-	// The node that a bound looks at, in the number of such looks, and the unit that
-	// the job is there; see unitBounds. And the row of its levels, and one.
-	stamp, unit, levels int32
+	stamp   int32  // the number of the site for which it was looked at last
+	unit    int32  // its row there, or -1
+	crew    int32  // its row in posed.crews, and one; 0 if it was not made yet
 }
 
 // A budgetCount is how many members of a gang are in a budget.

@@ -53,7 +53,8 @@ func (d *decision) searchJoint(s *site) {
 	}
 	if d.trial.alone {
 		d.trial.proven, d.trial.levels = false, false
-		d.trial.meter.Left = min(d.trial.meter.Left, 0) // the scan has nothing to show
+		// The scan has nothing to show, and ends: see scanFirst, which puts back what is left.
+		d.trial.meter.Left = min(d.trial.meter.Left, 0)
 		return
 	}
 	if !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
@@ -99,10 +100,12 @@ func (d *decision) searchAlone() {
 	d.trial.proven, d.trial.levels = proven, levels
 }
 
-// sufficesHere makes headroom with tasks of the node alone, if that can be. It
-// reports whether no others need be looked at: with them no plan for the node
-// has lesser levels, or those are shown and what is left of the cost is not worth
-// a look at all that may make headroom.
+// sufficesHere makes headroom with tasks of the node alone, if that can be. The
+// needs are stated, but for headroom, and d.found is the best set for those that are.
+//
+// It reports whether no others need be looked at: with them no plan for the node
+// has lesser levels; or there is some plan and the decision is brief, so that a
+// look at all that may make headroom would take too long. Then nothing is shown.
 func (d *decision) sufficesHere(s *site) bool {
 	least, shown := d.found.Total.Levels, d.found.Found && d.found.Proven
 	for i := range d.needs.short {
@@ -218,17 +221,11 @@ func (p *headroomPool) motley(d *decision, ids []TaskID) bool {
 // hardly any others. To a search those in other budgets are not alike.
 func groupHash(d *decision, id TaskID) uint64 {
 	r := &d.c.tasks[id]
-	const prime = 1099511628211 // of FNV-1a
-	h := uint64(14695981039346656037)
-	mix := func(v uint64) { h = (h ^ v) * prime; h ^= h >> 29 }
-	mix(uint64(r.leaf))
-	mix(uint64(uint32(r.priority))<<8 | uint64(r.flags&costFlags))
-	mix(uint64(d.c.costOf(id)))
-	for _, v := range d.c.size(id) {
-		mix(uint64(v))
-	}
+	own := [...]int64{int64(r.leaf), int64(r.priority), int64(r.flags & costFlags), d.c.costOf(id)}
+	h := hashOf(hashOf(hashSeed, own[:]), d.c.size(id))
 	for _, b := range d.c.budgetsOf(id) {
-		mix(uint64(b))
+		own[0] = int64(b)
+		h = hashOf(h, own[:1])
 	}
 	return h
 }
@@ -264,7 +261,7 @@ func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
 	for _, id := range ids {
 		x := pooledTask{id: id, levels: d.eligible.Levels(id), share: p.shareOf(d, id)}
 		if len(best) == thinTo {
-			worst := &best[0]
+			worst := &best[thinTo-1]
 			if c := order.CompareLevels(&x.levels, &worst.levels); c > 0 || c == 0 && x.share < worst.share {
 				continue
 			}
@@ -370,7 +367,7 @@ func (u *unitSet) pickLanes(d *decision, s *site) {
 			// Without own costs most have no more than the worst that was picked.
 			if len(d.c.costs) > 0 {
 				x.cost = d.c.costOf(digest.ids[l.first])
-			} else if len(best) == thinTo && x.share <= best[0].share {
+			} else if len(best) == thinTo && x.share <= best[thinTo-1].share {
 				continue
 			}
 			best = keepBest(best, x, pickedLane.compare)
@@ -400,33 +397,14 @@ func (a pickedLane) compare(b pickedLane) int {
 	return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lane, b.lane))
 }
 
-// keepBest takes x in if it is one of the best thinTo, no two of which are equal.
-// They are a heap with the worst of them on top.
+// keepBest takes x in if it is one of the best thinTo, no two of which are equal. The worst
+// is the last.
 func keepBest[T any](best []T, x T, compare func(a, b T) int) []T {
-	if len(best) < thinTo {
-		best = append(best, x)
-		for i := len(best) - 1; i > 0 && compare(best[i], best[(i-1)/2]) > 0; i = (i - 1) / 2 {
-			best[i], best[(i-1)/2] = best[(i-1)/2], best[i]
-		}
+	at, _ := slices.BinarySearchFunc(best, x, compare)
+	if at == thinTo {
 		return best
 	}
-	if compare(x, best[0]) > 0 {
-		return best
-	}
-	best[0] = x
-	for i := 0; ; {
-		next := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(best); child++ {
-			if compare(best[child], best[next]) > 0 {
-				next = child
-			}
-		}
-		if next == i {
-			return best
-		}
-		best[i], best[next] = best[next], best[i]
-		i = next
-	}
+	return slices.Insert(best[:min(len(best), thinTo-1)], at, x)
 }
 
 // If an ask wants several types, a bound on their sum says more than one on each:

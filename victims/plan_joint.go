@@ -32,7 +32,7 @@ import (
 // nothing is shown.
 
 // A jointSearch looks for the least levels if a node and headroom are short. It owns what
-// it has found out about the band and the nodes; memory is reused.
+// it has found out about the nodes and the tasks elsewhere; memory is reused.
 type jointSearch struct {
 	d       *decision
 	outside outsiders
@@ -47,12 +47,6 @@ type jointSearch struct {
 	out    func(row int32) bool
 	front  []prospect
 	again  prospect // that is put back
-
-	kinds   []kindNogood
-	kindsOf cover.Levels // the levels before the number of victims, of the best when they were learnt
-	vain    int          // how many were none
-	draft   []int64      // the kinds of a node
-	left    []int32      // by kind: how many
 
 	rest      []int32  // scratch: rows
 	elsewhere []TaskID // scratch
@@ -224,7 +218,7 @@ func (j *jointSearch) findFront() {
 		if !d.usable(n) {
 			continue
 		}
-		p := prospect{node: n, here: j.fewestOn(n)}
+		p := prospect{node: n, here: d.fewestAlone(n, digestRow{&d.c.digest.digestRows, n})}
 		if p.here == 0 {
 			// All nodes with room have the same plans.
 			if roomy || !d.passes(n) {
@@ -245,24 +239,6 @@ func (j *jointSearch) findFront() {
 		j.front = append(j.front, p)
 	}
 	d.trial.pay(int64(len(d.nodes) * len(d.types)))
-}
-
-// fewestOn returns a number of tasks below which none make room on a node, by its
-// largest sizes. It is 0 if there is room, and noLimit if no number is enough.
-//
-// It reads two rows of blocks that lie next to each other, and no lane.
-func (j *jointSearch) fewestOn(n NodeID) (count int64) {
-	d := j.d
-	free, largest := d.c.row(d.c.coming, n), d.c.row(d.c.digest.largest, n)
-	for _, t := range d.types {
-		if lack := d.size[t] - free[t]; lack > 0 && !reaches(count, largest[t], lack) {
-			if largest[t] == 0 {
-				return noLimit
-			}
-			count = (lack-1)/largest[t] + 1
-		}
-	}
-	return count
 }
 
 // tryFew looks for good plans on a few nodes of the frontier, those of the least bounds
@@ -380,8 +356,8 @@ func (j *jointSearch) leastRank(n NodeID) (rank, priority int64) {
 	return j.d.eligible.leastRank(least), int64(least)
 }
 
-// tie notes whether all plans for a node that are less than the best are as good as
-// that in the levels before the number of victims.
+// tie notes whether no plan for the node beats the best before the number of victims; it is
+// what allows goes by.
 func (j *jointSearch) tie(p *prospect) (tied bool) {
 	best := &j.d.best
 	j.tied = best.Found && slices.Compare(p.levels[:LevelVictims], best.Total.Levels[:LevelVictims]) >= 0

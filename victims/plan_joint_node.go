@@ -6,31 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// What a joint search does on one node: it raises its bound by carried prices and nogoods,
+// What a joint search does on one node: it raises its bound by carried prices,
 // turns prices for it, and tries covers by the few tasks that are left.
 
-// A kindNogood is a need that no set of victims covers. It counts how many tasks a node has
-// of each kind that makes headroom; of the others it may have any number. Nodes are alike if
-// tasks come in few shapes, so that it tells of many.
-type kindNogood struct {
-	need   []int64
-	most   int64   // victims
-	kinds  []int64 // the amounts of each kind
-	counts []int32 // by kind; anyNumber of those that make no headroom
-}
-
 const (
-	// kindsAtMost is how many kinds a nogood has at most, and kindTries how many are sought
-	// in vain before they are given up. Neither is measured.
-	kindsAtMost = 24
-	kindTries   = 16
-	anyNumber   = math.MaxInt32
 	// coverSteps is how many steps a search for a cover has at least.
 	coverSteps = 1 << 10
 	// mostItems is how many tasks a search on a node has at most. With more than that a
@@ -108,12 +92,12 @@ func (j *jointSearch) raise(p *prospect) {
 	j.pay()
 }
 
-// refuted reports whether carried prices or a nogood show that a node has no plan of lesser
+// refuted reports whether carried prices show that a node has no plan of lesser
 // levels than the best. If not, it raises the bound of the node.
 func (j *jointSearch) refuted(p *prospect) bool {
 	most, ok := j.most(p)
 	q := *p
-	if j.raise(&q); ok && j.complete(p, most) && (!j.d.best.losesTo(&q.levels) || j.knows(most)) {
+	if j.raise(&q); ok && j.complete(p, most) && !j.d.best.losesTo(&q.levels) {
 		return true
 	}
 	p.levels, p.spare = q.levels, q.spare
@@ -131,9 +115,6 @@ func (j *jointSearch) examine(p *prospect) bool {
 	most, ok := j.most(p)
 	j.sketch(p.node)
 	told := ok && j.complete(p, most)
-	if told && j.learnKinds(p, most) {
-		return true
-	}
 	again := true
 	for j.collect(p); ok && again; most, ok = j.most(p) {
 		got, best := j.bound.Cover(j.question(p, most), j.steps()), d.best.Total.Levels
@@ -252,101 +233,6 @@ func (u *unitSet) unbind() {
 	u.bound = false
 }
 
-// knows reports whether a nogood shows that the node of the last question, the tasks of
-// which are sketched, has no plan with so many victims: it lacks as much as that of the
-// nogood, or more, and has no tasks but such as are there, and no more of them.
-func (j *jointSearch) knows(most int64) bool {
-	j.forgetKinds()
-	return slices.ContainsFunc(j.kinds, func(x kindNogood) bool {
-		if most > x.most || !within(x.need, j.need) {
-			return false
-		}
-		j.left = append(j.left[:0], x.counts...)
-		for i := int32(j.outside.len()); int(i) < j.bound.Len(); i++ {
-			k := kindOf(x.kinds, j.bound.Row(i), func(k int) bool { return j.left[k] >= j.bound.Copies[i] })
-			if k < 0 {
-				return false
-			}
-			if j.left[k] != anyNumber {
-				j.left[k] -= j.bound.Copies[i]
-			}
-		}
-		j.bound.Work += int64((j.bound.Len() - j.outside.len()) * len(j.need))
-		return true
-	})
-}
-
-// kindOf returns the first kind that has no less of anything than a row, and serves, or -1.
-func kindOf(kinds, row []int64, serves func(k int) bool) int {
-	for k := 0; k*len(row) < len(kinds); k++ {
-		if within(row, rows.At(kinds, k, len(row))) && serves(k) {
-			return k
-		}
-	}
-	return -1
-}
-
-// forgetKinds forgets nogoods if other tasks elsewhere are allowed now.
-func (j *jointSearch) forgetKinds() {
-	if best := j.d.best.Total.Levels; !slices.Equal(best[:LevelVictims], j.kindsOf[:LevelVictims]) {
-		j.kindsOf, j.kinds = best, j.kinds[:0]
-	}
-}
-
-// learnKinds looks for a nogood about the kinds of tasks on a node, which are sketched, and
-// reports whether there is one. A plan has no more victims than most, so that more tasks of
-// a kind are of no use.
-func (j *jointSearch) learnKinds(p *prospect, most int64) bool {
-	if j.vain >= kindTries {
-		return false
-	}
-	j.forgetKinds()
-	j.draft, j.left = j.draft[:0], j.left[:0]
-	for i := int32(j.outside.len()); int(i) < j.bound.Len(); i++ {
-		row, count := j.bound.Row(i), j.bound.Copies[i]
-		if !j.makesHeadroom(row) {
-			count = anyNumber
-		}
-		k := kindOf(j.draft, row, func(k int) bool {
-			return j.left[k] == anyNumber || slices.Equal(row, rows.At(j.draft, k, len(row)))
-		})
-		switch {
-		case k < 0 && len(j.left) == kindsAtMost:
-			return false
-		case k < 0:
-			j.draft, j.left = append(j.draft, row...), append(j.left, count)
-		case j.left[k] != anyNumber:
-			j.left[k] += count
-		}
-	}
-	// Those on the node itself count as well, so that it tells of other nodes, too.
-	q := j.question(p, most)
-	j.stand(-1)
-	for k, count := range j.left {
-		copy(j.bound.Add(min(count, int32(most))), rows.At(j.draft, k, len(j.need)))
-	}
-	// In vain: more tasks of a kind than the node has would do, or it took too long.
-	if j.bound.Cover(q, j.steps()) != weigh.Uncovered {
-		j.vain++
-		return false
-	}
-	j.kinds = rows.Next(j.kinds)
-	x := &j.kinds[len(j.kinds)-1]
-	x.need, x.most = append(x.need[:0], j.need...), most
-	x.kinds, x.counts = append(x.kinds[:0], j.draft...), append(x.counts[:0], j.left...)
-	return true
-}
-
-// makesHeadroom reports whether a row has anything that queues lack.
-func (j *jointSearch) makesHeadroom(row []int64) bool {
-	for k := range j.dims {
-		if j.dims[k].head >= 0 && row[k] > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Of the tasks that make headroom elsewhere than on the node of a plan, few are of interest:
 // those that are worth most at good prices; see package weigh. One pass over all tasks finds
 // them. What they are worth has nothing to do with any node, and so they serve all nodes. A
@@ -441,7 +327,6 @@ func (j *jointSearch) gather(prices []int64, every, limit int) {
 	}
 	j.bound.Hold(j.prices)
 	j.node = -1
-	j.kinds, j.vain = j.kinds[:0], 0
 	j.pay()
 }
 
@@ -515,6 +400,9 @@ func (j *jointSearch) worth(size resources.Vector, level int32) (worth int64) {
 	return worth
 }
 
+// hashSeed is the hash of nothing.
+const hashSeed = 14695981039346656037
+
 // hashOf is FNV-1a by words, from a hash of what came before.
 func hashOf(h uint64, list []int64) uint64 {
 	for _, v := range list {
@@ -529,7 +417,7 @@ func hashOf(h uint64, list []int64) uint64 {
 // If tasks come in a few shapes, thousands of rows would be alike.
 func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
 	size, levels := d.c.size(id), d.eligible.Levels(id)
-	h := hashOf(hashOf(14695981039346656037^uint64(uint32(level)), size), levels[:])
+	h := hashOf(hashOf(hashSeed^uint64(uint32(level)), size), levels[:])
 	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
 		s := &x.seen[i]
 		switch {
@@ -584,8 +472,8 @@ func (x *outsiders) first(row int32) *outsider { return &x.rows[x.groups[row]] }
 // len returns the number of rows of the bound that they are.
 func (x *outsiders) len() int { return len(x.groups) - 1 }
 
-// next appends to ids, of the tasks of a row of the bound that are not on a node, the first
-// that is not the last of ids or before it.
+// next appends to ids a task of a row of the bound that is not on a node: the first one, or
+// if the last of ids is of this row, the first after it.
 func (x *outsiders) next(ids []TaskID, row int32, n NodeID) []TaskID {
 	all := x.rows[x.groups[row]:x.groups[row+1]]
 	if k := len(ids); k > 0 {
@@ -626,14 +514,4 @@ func (j *jointSearch) complete(p *prospect, most int64) bool {
 // in the levels before the number of victims.
 func (x *outsiders) serve(best *incumbent) bool {
 	return slices.Equal(x.prefix, best.Total.Levels[:LevelVictims])
-}
-
-// within reports whether no amount is more than that beside it.
-func within(a, b []int64) bool {
-	for k, v := range a {
-		if v > b[k] {
-			return false
-		}
-	}
-	return true
 }

@@ -10,8 +10,12 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A posed is who the rows of the site are that was stated last, and what is known of
-// gangs.
+// A posed says which tasks and gangs the rows of the last stated site stand for, and what
+// is known of gangs.
+//
+// Words of the search: a digest sums up a node for it, and a lane of the digest is tasks of
+// one size, priority and flags; a gauge is the least of a node. A site is a node with what
+// it lacks. A blocker is a task that the caller wants gone. A gang goes whole or not at all.
 type posed struct {
 	units  []posedUnits // by row
 	ids    []TaskID     // of rows that are no whole lane
@@ -237,7 +241,7 @@ func (d *decision) fewestMembers(digest *nodeDigest) (members int64) {
 		if g.minimum == 0 || g.surplus() > 0 || g.stamp == d.problem.posed.stamp {
 			return 0
 		}
-		g.stamp, g.unit = d.problem.posed.stamp, -1
+		g.stamp = d.problem.posed.stamp
 		members = min(members, int64(g.running))
 	}
 	return members
@@ -287,12 +291,12 @@ func (d *decision) stateGangs(s *search.Site, digest *nodeDigest) {
 // nodes on which it has members.
 func (d *decision) crewOf(job int32, g *jobGlance) *crew {
 	x := &d.problem.posed
-	if g.levels > 0 {
-		return &x.crews[g.levels-1]
+	if g.crew > 0 {
+		return &x.crews[g.crew-1]
 	}
 	x.crews = append(x.crews, crew{})
-	g.levels = int32(len(x.crews))
-	c := &x.crews[g.levels-1]
+	g.crew = int32(len(x.crews))
+	c := &x.crews[g.crew-1]
 	x.counts = x.counts[:0]
 	d.trial.pay(crewWork * int64(g.running))
 	n := 0
@@ -349,7 +353,9 @@ func (d *decision) Solve(n int32) bool {
 	complete := t.proven
 	t.proven, d.worker.OnlyLesser = proven && complete, false
 	if !complete && d.exhausted() {
-		t.proven, t.levels = proven, levels // it is looked at again, or that says that it was not
+		// The node is looked at again with more of the budget; if not, the search itself
+		// says that it has not shown everything.
+		t.proven, t.levels = proven, levels
 	}
 	return complete
 }
@@ -374,7 +380,7 @@ func (d *decision) Try(s *search.Site, picks []search.Pick) (total cover.Total, 
 			if d.gangs.rows[row].rule != 0 {
 				// Laws over all that a gang frees, and the caller's exemptions, are not asked
 				// before: of most gangs nobody needs to know.
-				d.problem.posed.crews[d.gangs.glance(x.job).levels-1].out = true
+				d.problem.posed.crews[d.gangs.glance(x.job).crew-1].out = true
 				return total, true
 			}
 			u.addWhole(d, &at, row)

@@ -10,9 +10,10 @@ import (
 )
 
 // The inner loop of every decision: what a few sums of the digest tell of a node. It is
-// the ladder of package search for the default order, written by hand: the least rank and
-// priority, the largest size of each type, the newest tasks. It says no more than that,
-// only sooner, and most nodes need no other look.
+// the ladder of package search, written by hand for the default order (quicklyBeaten) and
+// once more for a caller's (beatenAlong): the least rank and priority, the largest size of
+// each type, the newest tasks. It says no more than that, only sooner, and most nodes need
+// no other look.
 
 // Skip reports whether sums tell that a node has no plan that is cheaper than the best; or
 // none of lesser levels, if the search wants only these.
@@ -59,7 +60,7 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	if c := d.compareQuickly(n, rank, sums); c != 0 {
 		return c > 0
 	}
-	// As the last of the tasks was scheduled no later than any, all lose as much.
+	// No task was scheduled later than the last one, so each loses at least as much as it.
 	best := &d.best.Total
 	count := best.Levels[LevelVictims]
 	last := sums.of.latest[int(sums.row)*numLatest]
@@ -150,9 +151,10 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 		if what >= int8(cover.NumLevels) && d.engine.Lesser {
 			return true
 		}
-		// Only what comes after ranks and flags depends on how many must go.
+		// Only the number of victims, and what is listed after it in [Level], depends on
+		// how many must go.
 		if what >= int8(LevelVictims) && count == 0 {
-			if count = d.fewestAlone(sums); count == noLimit {
+			if count = max(d.fewestAlone(n, sums), 1); count == noLimit {
 				return true
 			}
 		}
@@ -186,23 +188,24 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 	return d.engine.Lesser || !c.comesBefore(n, d.best.node())
 }
 
-// fewestAlone returns a number of victims on a node below which no plan has any, by each
-// type alone, and noLimit if nobody there has any of some type.
-func (d *decision) fewestAlone(sums digestRow) int64 {
-	count, at := int64(1), int(sums.row)*d.c.types
+// fewestAlone returns a number of victims on a node below which no plan has any, by the
+// largest size of each type alone. It is 0 if there is room, and noLimit if nobody there has
+// any of some type. It reads two rows of blocks that lie next to each other, and no lane.
+func (d *decision) fewestAlone(n NodeID, sums digestRow) (count int64) {
+	free, largest := d.c.row(d.c.coming, n), sums.of.largest[int(sums.row)*d.c.types:]
 	for _, t := range d.types {
-		if short, largest := d.size[t]-d.c.coming[at+t], sums.of.largest[at+t]; short > 0 {
-			if largest == 0 {
+		if lack := d.size[t] - free[t]; lack > 0 && !reaches(count, largest[t], lack) {
+			if largest[t] == 0 {
 				return noLimit
 			}
-			count = max(count, (short-1)/largest+1)
+			count = (lack-1)/largest[t] + 1
 		}
 	}
 	return count
 }
 
-// oneTells reports whether a node has no plan that is cheaper than the best, which has one
-// plain victim of the least rank and priority that any on the node may have. If asks are
+// oneTells reports whether a node has no plan that is cheaper than the best. It is for a
+// best plan of one plain victim, of the least rank and priority on the node. If asks are
 // about as large as tasks, one victim is enough on many nodes, and its excess decides. Then
 // one look at each lane says all that there is to know.
 func (d *decision) oneTells(n NodeID, rank int64) bool {
@@ -294,11 +297,10 @@ func (d *decision) topsTell(n NodeID) bool {
 	return d.problem.tops.tooFew(n, count-1, need)
 }
 
-// that an ask gives the types make that a look at each lane. But weights by what nodes
-// have are the same for all asks. So what the tasks of a node with most of all sum up
-// to is kept from one decision to the next, and the answer is a look at one number.
-
-// keptTops are those sums. They hold of a node as long as its digest is the same one
+// keptTops are, for each node, what its tasks with most of all types together sum up to.
+// Weights of types by what an ask lacks would take a look at each lane. Weights by what
+// nodes have are the same for all asks: so the sums are kept from one decision to the next,
+// and the answer is a look at one number. They hold of a node as long as its digest is the same one
 // and the same types are lacking. What a decision finds does not depend on them: they
 // only save work.
 type keptTops struct {
@@ -384,6 +386,7 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 	digest, types := &k.of.digest.nodes[n], k.of.types
 	sums := rows.At(k.sums, int(n), numTops)
 	clear(sums)
+	falling := sums[:0]
 	// Lanes are sorted by flags and priority, so those lanes are the first.
 	priority := k.of.digest.gauges[n].minPriority
 	for i := range digest.lanes {
@@ -397,24 +400,13 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 			r := &k.rows[t]
 			share += (min(size[t], r.open) + r.round) >> r.shift * r.weight
 		}
-		insertShares(sums, share, l.tasks())
+		one := [...]int64{share}
+		for range min(l.tasks(), numTops) {
+			falling = rows.InsertFalling(falling, numTops, one[:])
+		}
 	}
 	// The last of them is what so many tasks have at most, and one before it what fewer do.
 	for i := 1; i < numTops; i++ {
 		sums[i] += sums[i-1]
-	}
-}
-
-// insertShares inserts a number of equal shares into a list that falls, and keeps its
-// length.
-func insertShares(list []int64, share, count int64) {
-	at := len(list)
-	for at > 0 && list[at-1] < share {
-		at--
-	}
-	end := min(at+int(count), len(list))
-	copy(list[end:], list[at:])
-	for ; at < end; at++ {
-		list[at] = share
 	}
 }

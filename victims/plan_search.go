@@ -213,7 +213,7 @@ func (d *decision) searchAll() {
 // and node order.
 func (d *decision) searchAround(s *search.Scan, allowed int64) {
 	d.searchRoomy()
-	roomy, first := d.trial.levels, int8(0) // nothing else speaks for nodes with room
+	roomy, first := d.trial.levels, int8(0) // later searches do not look at nodes with room
 	if sequence := d.problem.order.Sequence; sequence != nil {
 		first = sequence[0]
 	}
@@ -428,8 +428,8 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 	cost.NodeRank, cost.Node = d.c.rankOf(n), d.c.place(n)
 	b := &d.best
 	if b.Found {
-		// Of sets for one node that cost the same the later is of more candidates,
-		// and so has the smaller keys.
+		// Of sets for one node that cost the same the later one is taken: a search of the
+		// whole node comes last, and has the smaller keys.
 		if c := d.compare(cost, &b.cost); c > 0 || c == 0 && n != b.node() {
 			return
 		}

@@ -411,7 +411,7 @@ func (p *headroomPool) cut(d *decision, ids []TaskID) []TaskID {
 	kept, first, left := ids[:0], TaskID(0), int64(0)
 	for i, id := range ids {
 		if i == 0 || d.compareGroup(first, id) != 0 {
-			first, left = id, int64(on)+min(d.usefulForHeadroom(id), int64(d.c.TaskLen()))
+			first, left = id, int64(on)+min(d.mostForHeadroom(id), int64(d.c.TaskLen()))
 		}
 		switch {
 		case d.special(id): // more is to be said of it than its group
@@ -444,11 +444,10 @@ func (d *decision) compareAlike(a, b TaskID) int {
 	return strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key)
 }
 
-// usefulForHeadroom returns how many tasks like this one, elsewhere, meet every
-// headroom need that they reduce at all. It is at least 1.
-func (d *decision) usefulForHeadroom(id TaskID) int64 {
+// mostForHeadroom returns how many tasks like this one, elsewhere, meet every headroom need
+// that they reduce at all.
+func (d *decision) mostForHeadroom(id TaskID) (most int64) {
 	s := d.elsewhere()
-	most := int64(1)
 	for _, row := range d.rowsOf(&s, id) {
 		most = max(most, mostUseful(d.needs.short[row-1], d.c.size(id)))
 	}
@@ -477,7 +476,7 @@ func (u *unitSet) join(d *decision, s *site) {
 	var left int64
 	for i, id := range pool.ids[:pool.singles] {
 		if i == 0 || d.compareGroup(pool.ids[i-1], id) != 0 {
-			left = d.mostForHeadroom(&pool.units[i])
+			left = d.mostForHeadroom(id)
 		}
 		if d.c.tasks[id].node == s.node {
 			continue
@@ -492,15 +491,6 @@ func (u *unitSet) join(d *decision, s *site) {
 		u.append(id, -1, pool.units[i])
 	}
 	u.meetAll(pool.met)
-}
-
-// mostForHeadroom returns how many units like u meet every headroom need that
-// they reduce at all.
-func (d *decision) mostForHeadroom(u *cover.Unit) (most int64) {
-	for _, row := range u.Needs {
-		most = max(most, mostUseful(d.needs.short[row-1], u.Size))
-	}
-	return most
 }
 
 // budgetRows are the budgets of a decision as the search knows them.
@@ -533,82 +523,3 @@ func (b *budgetRows) reset(d *decision) {
 // than it has left. It returns -1 for a soft budget, and for a hard one that
 // Explain relaxes.
 func (b *budgetRows) bound(row int32) int32 { return b.bounds[row] }
-
-// A boundState is what is left of bounds while units are taken one by one. There
-// are as many bounds as queues with a guarantee, and the units of a node touch
-// few of them. So a bound is copied when it is touched first.
-type boundState struct {
-	source []cover.Bound
-	left   []cover.Bound // by row; a row counts if its stamp is the current one
-	stamps []uint32
-	stamp  uint32
-}
-
-// reset begins with all of the bounds, and no unit.
-func (s *boundState) reset(bounds []cover.Bound) {
-	s.source = bounds
-	for len(s.left) < len(bounds) {
-		s.left, s.stamps = append(s.left, cover.Bound{}), append(s.stamps, 0)
-	}
-	if s.stamp++; s.stamp == 0 { // it has gone round
-		clear(s.stamps)
-		s.stamp = 1
-	}
-}
-
-// at returns what is left of a bound.
-func (s *boundState) at(row int32) *cover.Bound {
-	b := &s.left[row]
-	if s.stamps[row] != s.stamp {
-		s.stamps[row] = s.stamp
-		b.Room = resources.AddOnlyExisting(b.Room, s.source[row].Room, nil)
-		b.Extra = append(b.Extra[:0], s.source[row].Extra...)
-	}
-	return b
-}
-
-// take takes a unit if every bound is kept then, and reports whether it has.
-func (s *boundState) take(u *cover.Unit) bool {
-	s.change(u, resources.SubOnlyExisting, resources.Sub)
-	if s.keeps(u) {
-		return true
-	}
-	// Nothing saturates here, so that this is exact.
-	s.change(u, resources.AddOnlyExisting, resources.Add)
-	return false
-}
-
-// change changes what is left of the bounds that a unit touches by its size.
-func (s *boundState) change(
-	u *cover.Unit,
-	room func(dst, l resources.Limit, v resources.Vector) resources.Limit,
-	extra func(dst, a, b resources.Vector) resources.Vector,
-) {
-	for part := range u.All {
-		for _, row := range part.Bounds {
-			b := s.at(row)
-			b.Room = room(b.Room, b.Room, part.Size)
-		}
-		for _, row := range part.Erodes {
-			b := s.at(row)
-			b.Extra = extra(b.Extra, b.Extra, part.Size)
-		}
-	}
-}
-
-// keeps reports whether the bounds that a unit touches are kept.
-func (s *boundState) keeps(u *cover.Unit) bool {
-	for part := range u.All {
-		for _, touched := range [...][]int32{part.Bounds, part.Erodes} {
-			for _, row := range touched {
-				b := s.at(row)
-				for t := range b.Room.Defined.All() {
-					if b.Room.Value[t]+max(b.Extra.At(t), 0) < 0 {
-						return false
-					}
-				}
-			}
-		}
-	}
-	return true
-}

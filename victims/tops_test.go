@@ -53,17 +53,6 @@ func TestTops_SumUpTypes(t *testing.T) {
 	require.False(t, k.tooFew(0, 3, both))
 }
 
-// Equal shares go in at once, and the smallest go out.
-func TestInsertShares(t *testing.T) {
-	list := make([]int64, 5)
-	insertShares(list, 4, 2)
-	insertShares(list, 6, 1)
-	insertShares(list, 5, 1)
-	require.Equal(t, []int64{6, 5, 4, 4, 0}, list)
-	insertShares(list, 7, 9)
-	require.Equal(t, []int64{7, 7, 7, 7, 7}, list)
-}
-
 // A drawnNode is a node with a few tasks in lanes, and what it lacks.
 type drawnNode struct {
 	d     *decision

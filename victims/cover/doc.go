@@ -36,6 +36,10 @@
 //     units, the largest first. That number times the least of each level
 //     bounds the levels, the excess and the work. Searches that last longer
 //     also use bounds over several needs together.
+//  6. Levels. If that takes long, a second branch and bound shows which levels
+//     are the least (stages.go). It goes level by level, with those before as
+//     limits, takes the units first that cost least for what they cover, and
+//     decides one unit in a step.
 //
 // # An example of four units
 //

@@ -156,9 +156,6 @@ func (w *Worker) move(i int, sign int64) {
 		w.freed[t] += sign * c.size.At(t)
 	}
 	for _, use := range c.uses {
-		if !w.soft.scarce[use.Budget] {
-			continue // no set overruns it, and not all units of the class use it
-		}
 		left := w.left(use.Budget)
 		// Out with the old overrun and in with the new: a budget overruns by
 		// what goes beyond it, not by the whole use.

@@ -34,8 +34,8 @@ func (o *Order) InSequence(a, b *Total) int {
 	return 0
 }
 
-// CompareLevels returns how levels compare: those that decide before excess and
-// work do. Of a sequence that begins with one of these it is 0.
+// CompareLevels compares the levels that come before excess and work. If the
+// sequence begins with excess or work it returns 0.
 func (o *Order) CompareLevels(a, b *Levels) int {
 	if o.Sequence == nil {
 		return slices.Compare(a[:], b[:])

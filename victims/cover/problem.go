@@ -166,10 +166,12 @@ type Total struct {
 
 // A Selection is the answer to a [Problem]. It is owned by the caller.
 type Selection struct {
-	Found  bool
-	Units  []int32 // rows of Problem.Units, ascending
-	Total  Total
-	Proven bool // no legal set is cheaper, or if none was found, none exists
+	Found bool
+	Units []int32 // rows of Problem.Units, ascending
+	Total Total
+	// Proven is set if no legal set is cheaper, or if none was found, none exists. With
+	// [Worker.OnlyLesser] it says that no other legal set has lesser levels than the limit.
+	Proven bool
 	// LevelsProven is set if no legal set has lesser levels. Proven implies it.
 	// With an Order.Compare, or a Sequence that does not begin with a level, it says
 	// no more than Proven. With another Sequence it is about the levels before

@@ -14,7 +14,7 @@ import (
 // With [Problem.Limit] only sets that cost no more than it are found.
 //
 // A step decides how many units to take of one class of units that are alike, or
-// that no number can matter. If all units differ there are as many classes as
+// that no number can matter; while the least levels are shown, about one unit. If all units differ there are as many classes as
 // units, and steps can grow exponentially with them. If few differ there are few
 // of both. The cost of a step is linear in classes times types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
@@ -97,8 +97,8 @@ func (w *Worker) searchLevels() bool {
 	return w.branch(0)
 }
 
-// reachable reports whether all classes together could meet every need, if
-// units could be split.
+// reachable reports whether all classes together could meet every need, type by
+// type, of what the bounds let through.
 func (w *Worker) reachable() bool {
 	for r, rem := range w.rem {
 		// A need that all units together cannot meet ends the search before it
@@ -202,7 +202,7 @@ func (w *Worker) beaten(i int) bool {
 	if c := slices.Compare(low[:o.Count+1], best.Levels[:o.Count+1]); c != 0 {
 		return c > 0
 	}
-	// As many units as the best: then exactly more of them are still to come.
+	// As many units as the best: then exactly `more` units are still to come.
 	for l := o.Count + 1; l < NumLevels; l++ {
 		if low[l] != best.Levels[l] {
 			return low[l] > best.Levels[l]

@@ -245,8 +245,8 @@ func (x *stages) takeMost(p *price) {
 }
 
 // turn raises the weights of rows of which too little was taken, and lowers the others,
-// by up to twice the part that is missing or half of what there is. Smaller steps would
-// end closer to the best weights, and too far away from them if there are many rows.
+// by up to twice the part that is missing or half of what there is. Smaller steps end
+// closer to the best weights if there are few rows, but do not get there with many.
 func (x *stages) turn() {
 	m := &x.tops.sur
 	for r, row := range x.w.rows {
