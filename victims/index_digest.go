@@ -39,8 +39,10 @@ type digest struct {
 
 // digestRows are what a digest knows, a row per node.
 type digestRows struct {
-	// Blocks of one amount per node and type, over the node's evictable tasks.
-	lowest  []int64 // the sum over those that neither opted out nor are originators, of the least priority of all
+	// Blocks of one amount per node and type, over the node's evictable tasks. The
+	// first is over those alone that have the least priority, did not opt out and
+	// are no originators.
+	lowest  []int64 // the sum over those
 	all     []int64 // the sum over all
 	largest []int64
 	least   []int64

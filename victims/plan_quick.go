@@ -300,9 +300,9 @@ func (d *decision) topsTell(n NodeID) bool {
 // keptTops are, for each node, what its tasks with most of all types together sum up to.
 // Weights of types by what an ask lacks would take a look at each lane. Weights by what
 // nodes have are the same for all asks: so the sums are kept from one decision to the next,
-// and the answer is a look at one number. They hold of a node as long as its digest is the same one
-// and the same types are lacking. What a decision finds does not depend on them: they
-// only save work.
+// and the answer is a look at one number. They hold of a node as long as its digest is the
+// same one and the same types are lacking. What a decision finds does not depend on them:
+// they only save work.
 type keptTops struct {
 	of    *Cluster
 	rows  []mixRow // of all types
@@ -387,6 +387,7 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 	sums := rows.At(k.sums, int(n), numTops)
 	clear(sums)
 	falling := sums[:0]
+	var alike [numTops]int64
 	// Lanes are sorted by flags and priority, so those lanes are the first.
 	priority := k.of.digest.gauges[n].minPriority
 	for i := range digest.lanes {
@@ -400,10 +401,11 @@ func (k *keptTops) sumUp(n NodeID, mask resources.Mask) {
 			r := &k.rows[t]
 			share += (min(size[t], r.open) + r.round) >> r.shift * r.weight
 		}
-		one := [...]int64{share}
-		for range min(l.tasks(), numTops) {
-			falling = rows.InsertFalling(falling, numTops, one[:])
+		shares := alike[:min(l.tasks(), numTops)]
+		for k := range shares {
+			shares[k] = share
 		}
+		falling = rows.InsertFalling(falling, numTops, shares)
 	}
 	// The last of them is what so many tasks have at most, and one before it what fewer do.
 	for i := 1; i < numTops; i++ {

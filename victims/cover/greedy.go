@@ -63,8 +63,10 @@ func (w *Worker) greedyByRow() {
 	for _, r := range order {
 		for i := len(w.classes) - 1; i >= 0 && w.rem[r] > 0; i-- {
 			w.spend(1)
-			amount := w.amount(int32(i), r)
-			for amount > 0 && w.rem[r] > 0 && w.useful(i) > 0 {
+			if w.amount(int32(i), r) == 0 {
+				continue
+			}
+			for n := w.useful(i); n > 0 && w.rem[r] > 0; n-- {
 				w.take(i)
 			}
 		}

@@ -14,9 +14,10 @@ import (
 // With [Problem.Limit] only sets that cost no more than it are found.
 //
 // A step decides how many units to take of one class of units that are alike, or
-// that no number can matter; while the least levels are shown, about one unit. If all units differ there are as many classes as
-// units, and steps can grow exponentially with them. If few differ there are few
-// of both. The cost of a step is linear in classes times types of needs.
+// that no number can matter; while the least levels are shown, about one unit. If
+// all units differ there are as many classes as units, and steps can grow
+// exponentially with them. If few differ there are few of both. The cost of a
+// step is linear in classes times types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	if !w.build(p) {
 		w.impossible(dst)
