@@ -125,13 +125,15 @@
 //
 //	planner.go          the question, and the order in which it is answered
 //	case.go             the case, which engines read and never write: members
-//	case_host.go          nodes and domains
+//	case_host.go          nodes, and which members they take
+//	case_domain.go        domains, and the case of one of them
 //	case_rule.go          law 2, who may go, and what queues are short of
 //	case_unit.go          units: tasks that go alone, jobs that go as a whole
 //	search.go           the ladder of engines; the best plan; the budget
 //	search_pack.go        without victims
 //	search_spread.go      members that are alike, or few: a dynamic programme over hosts
-//	search_sizes.go       members of several sizes, host by host and member by member
+//	search_sizes.go       members of several sizes, host by host
+//	search_grow.go        likewise, member by member
 //	search_complete.go    small cases: every way to place the members
 //	search_domain.go      domain by domain
 //	search_bound.go       what engines share: what a plan costs at least
