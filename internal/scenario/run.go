@@ -3,10 +3,13 @@ package scenario
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -129,4 +132,75 @@ func (r *runner) request(i int, q *Request) error {
 // step notes a request that decides nothing.
 func (r *runner) step(i int) {
 	r.steps = append(r.steps, Step{Request: i, Now: r.now})
+}
+
+// A Moment is what a run is about to decide, and who decides it: an ask, a job, or
+// a quota. Nothing of it may be kept, nor changed.
+type Moment struct {
+	Request int // an index of Document.Requests
+	Now     time.Time
+	Planner *victims.Planner // also if it is no ask: it has the cluster
+
+	Ask *victims.Ask // nil if it is another one
+
+	JobPlanner *jobs.Planner
+	Job        *jobs.Job // likewise
+
+	Enforcer *quota.Enforcer // nil if no quota is enforced
+	Queue    queue.ID
+	Max      resources.Limit
+}
+
+// RunSeen is Run for somebody who looks at each decision before it is made.
+func (doc *Document) RunSeen(see func(*Moment)) (*Run, error) {
+	return doc.run(&runner{doc: doc, now: doc.Now, see: see})
+}
+
+// show shows a moment to who looks.
+func (r *runner) show(i int, m Moment) {
+	if r.see != nil {
+		m.Request, m.Now, m.Planner = i, r.now, &r.planner
+		r.see(&m)
+	}
+}
+
+// advance lets time pass.
+func (r *runner) advance(i int, q *Request) error {
+	r.step(i)
+	now := r.now.Add(q.Advance)
+	if err := r.instant(q.At, "advance", q.Advance, now); err != nil {
+		return err
+	}
+	r.now = now
+	return nil
+}
+
+// finish removes the tasks that are named. A grant is no task.
+func (r *runner) finish(i int, q *Request) error {
+	r.step(i)
+	for _, ref := range q.Finish {
+		if err := r.remove(ref.Key); err != nil {
+			return r.doc.Fail(ref.At, strconv.Quote(ref.Key), err)
+		}
+	}
+	return nil
+}
+
+// remove removes a task, and with it what is known of its class: another may
+// get its key.
+func (r *runner) remove(key string) error {
+	delete(r.policies, key)
+	delete(r.ports, key)
+	return r.cluster.RemoveTask(key)
+}
+
+// start adds tasks, each in place of the grant of its key if there is one.
+func (r *runner) start(i int, q *Request) error {
+	r.step(i)
+	for n := range q.Start {
+		if err := r.addTask(&q.Start[n]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
