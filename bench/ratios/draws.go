@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/workload"
@@ -54,6 +56,14 @@ var families = []family{
 // of returns one of some numbers.
 func of(r *rand.Rand, list ...int) int { return list[r.IntN(len(list))] }
 
+// mostOnNode is how many tasks a node of a random size has at most.
+const mostOnNode = 20_000
+
+// logUniform returns a number from 1 to the most; small ones are as likely as large ones.
+func logUniform(r *rand.Rand, most int) int {
+	return min(int(math.Exp(r.Float64()*math.Log(float64(most)+1))), most)
+}
+
 // The line that no load is to pass: so many times the floor, or so many nanoseconds if
 // that is more.
 const (
@@ -97,6 +107,11 @@ func (r *report) survey(which, draws int) (s survey) {
 	random := rand.New(rand.NewPCG(uint64(which), 1))
 	for range draws {
 		d := draw{Hard: workload.Hard{Nodes: r.small, Tasks: r.tasks, Seed: random.Uint64()}, k: int64(of(random, 4, 10, 20))}
+		if r.sizes {
+			d.Nodes = logUniform(random, r.big)
+			d.Tasks = logUniform(random, min(r.big*r.tasks/d.Nodes, mostOnNode))
+			d.k = int64(logUniform(random, 2*d.Tasks))
+		}
 		families[which].change(&d, random)
 		r.decideDraw(&s, &d)
 	}
@@ -139,6 +154,12 @@ func (r *report) decideDraw(s *survey, d *draw) {
 	s.ratios, s.worst = append(s.ratios, ratio), max(s.worst, nanos)
 	if ratio > lineFloors && nanos > lineNanos {
 		s.beyond++
+		if r.sizes {
+			fmt.Fprintf(os.Stderr, "%v/k=%d: %s × floor, %s\n", d.Hard, d.k, number(ratio), duration(nanos))
+		}
+	}
+	if r.sizes {
+		d.checkSteps(s, subject, c)
 	}
 	proof := subject.Decision.Plan.Proof
 	if subject.Decision.Outcome == victims.Preempts {
@@ -152,10 +173,25 @@ func (r *report) decideDraw(s *survey, d *draw) {
 	if proof >= victims.ProofCost {
 		s.cost++
 	}
+	if r.sizes {
+		return // a large cluster takes too long a hundred times over
+	}
 	more := d.subject(c)
 	more.Planner.Budget = 100 * max(3<<20, 8*int64(c.TaskLen())*int64(types))
 	more.Decide()
 	s.against.compare(&subject.Decision, &more.Decision)
+}
+
+// checkSteps counts a decision that takes more than twice its budget.
+func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Cluster) {
+	steps := decided.Decision.Plan.Steps
+	if decided.Decision.Outcome != victims.Preempts {
+		steps = decided.Decision.Refusal.Steps
+	}
+	if budget := victims.DefaultBudget(c); steps > 2*budget {
+		s.beyond++
+		fmt.Fprintf(os.Stderr, "%v/k=%d: %d steps of %d\n", d.Hard, d.k, steps, budget)
+	}
 }
 
 // subject returns the decision about the draw.

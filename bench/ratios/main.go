@@ -3,7 +3,7 @@
 // other sizes.
 //
 //	go run ./bench/ratios [-json] [-large=false] [FILE...]
-//	go run ./bench/ratios -draws 1000
+//	go run ./bench/ratios -draws 1000 [-sizes]
 //
 // Ratios are medians over rounds in which everything that is compared has a
 // turn, so that they hold on any machine; a time that stands alone is the least.
@@ -14,7 +14,8 @@
 // families of them, and prints a row for each family: how decisions compare with
 // the floor, how many take longer than any load may, and how much is proven, also
 // beside the same decisions with a hundredfold budget. A thousand take some ten
-// minutes.
+// minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
+// is decided twice, and each decision that passes a line is printed to standard error.
 //
 // The tables are Markdown. Into each FILE they are written in place of what is
 // there between two lines, <!-- ratios --> and <!-- /ratios -->, or a short one
@@ -37,13 +38,14 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON instead of tables")
 	large := flag.Bool("large", true, "measure a cluster of a million tasks, too")
 	draws := flag.Int("draws", 0, "decide so many hard loads instead")
+	r := full()
 	answers := flag.Int("answers", 0, "print what is decided about so many hard loads instead, a line each")
+	flag.BoolVar(&r.sizes, "sizes", false, "with -draws: loads of random sizes")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N] [-answers N] [FILE...]")
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N [-sizes]] [-answers N] [FILE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
-	r := full()
 	if !*large {
 		r.million = 0
 	}

@@ -15,6 +15,7 @@ type report struct {
 	growNodes, growTasks []int
 	batch                int    // changes at once
 	traces               string // a folder; "": none
+	sizes                bool   // hard loads are of random sizes
 
 	rows     []Row
 	unproven int
