@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/trigger": {"resources", "queue"},
 
 	// What the three auditors share.
-	"internal/finding": {"queue"},
+	"internal/finding": {"resources", "queue"},
 
 	// For tests of callers, and held to the same purity.
 	"victims/preempttest": {"resources", "queue", "victims"},

@@ -1,8 +1,6 @@
 package internal
 
 import (
-	"encoding"
-	"encoding/json"
 	"fmt"
 	"go/ast"
 	"path"
@@ -18,18 +16,14 @@ import (
 )
 
 // An enumeration is a value that has a stable word.
-type enumeration interface {
-	fmt.Stringer
-	encoding.TextMarshaler
-	encoding.TextUnmarshaler
-}
+type enumeration = fmt.Stringer
 
 // enumerations has one of each type of the packages that decide.
 var enumerations = []enumeration{
-	new(victims.Law), new(victims.Level), new(victims.Moment), new(victims.NodeVerdict), new(victims.Outcome), new(victims.OwnLeaf),
+	new(victims.Level), new(victims.Moment), new(victims.NodeVerdict), new(victims.Outcome), new(victims.OwnLeaf),
 	new(victims.Proof), new(victims.Reason), new(victims.Relaxable), new(victims.Rule), new(victims.State),
-	new(quota.Law), new(quota.Order), new(quota.Overshoot), new(quota.Result), new(quota.Rule),
-	new(jobs.Ending), new(jobs.Formula), new(jobs.Law), new(jobs.Reason), new(jobs.Rule), new(jobs.Trigger),
+	new(quota.Order), new(quota.Overshoot), new(quota.Result),
+	new(jobs.Ending), new(jobs.Formula), new(jobs.Trigger),
 }
 
 // TestWords_All: every exported enumeration of these packages is listed above.
@@ -58,9 +52,9 @@ func TestWords_All(t *testing.T) {
 	}
 }
 
-// TestWords_RoundTrip: each value is read back from its text, and from JSON,
-// texts are distinct, and what is no text of any value changes nothing.
-func TestWords_RoundTrip(t *testing.T) {
+// TestWords: the values of an enumeration have different words, and a number that is no
+// value says so.
+func TestWords(t *testing.T) {
 	for _, e := range enumerations {
 		typ := reflect.TypeOf(e).Elem()
 		t.Run(typ.String(), func(t *testing.T) {
@@ -68,31 +62,13 @@ func TestWords_RoundTrip(t *testing.T) {
 			for n := range 256 {
 				v := reflect.New(typ)
 				v.Elem().SetUint(uint64(n))
-				value := v.Interface().(enumeration)
-				text, err := value.MarshalText()
-				if err != nil {
-					require.Equal(t, fmt.Sprintf("%s(%d)", typ.Name(), n), value.String())
-					require.ErrorContains(t, err, path.Base(typ.PkgPath()))
+				text := v.Interface().(fmt.Stringer).String()
+				if text == fmt.Sprintf("%s(%d)", typ.Name(), n) {
 					continue
 				}
-				require.False(t, seen[string(text)], "%q twice", text)
-				seen[string(text)] = true
-				if n > 0 || len(text) > 0 {
-					require.Equal(t, value.String(), string(text))
-				}
-
-				back := reflect.New(typ)
-				require.NoError(t, back.Interface().(enumeration).UnmarshalText(text))
-				require.Equal(t, uint64(n), back.Elem().Uint())
-
-				written, err := json.Marshal(value)
-				require.NoError(t, err)
-				require.Equal(t, fmt.Sprintf("%q", text), string(written))
-				require.NoError(t, json.Unmarshal(written, back.Interface()))
-				require.Equal(t, uint64(n), back.Elem().Uint())
-
-				require.Error(t, value.UnmarshalText([]byte("no such word")))
-				require.Equal(t, uint64(n), v.Elem().Uint(), "an error changed the value")
+				require.False(t, seen[text], "%q twice", text)
+				require.Regexp(t, "^[a-z][a-z-]*$", text)
+				seen[text] = true
 			}
 			require.Greater(t, len(seen), 1)
 		})

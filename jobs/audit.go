@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -50,7 +51,7 @@ type Auditor struct {
 // there is once what is leaving has gone. A job or a placement that is none ends
 // the audit, for nothing else can be judged.
 //
-// A plan is minimal ([LawMinimal]) if each of its victims is needed for the
+// A plan is minimal ([finding.LawMinimal]) if each of its victims is needed for the
 // minimum of members: neither a single victim nor a job that goes as a whole can
 // be given back. Nor can members of such a job, one after another, until as many
 // are back as it needs to run. Whether the plan is the cheapest is not asked.
@@ -61,7 +62,7 @@ type Auditor struct {
 //
 // The cost is linear in nodes and queues, in tasks if there are quotas or
 // gangs, and in victims times depth times types.
-func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
+func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	x := &a.x
 	x.begin(a, p, now)
 	x.out = dst
@@ -83,7 +84,7 @@ type audit struct {
 	now   time.Time
 	types int
 	ask   victims.Ask // the first member that has no place, for Exempt
-	out   []Violation
+	out   []victims.Violation
 
 	last  victims.NodeID   // the largest there is
 	nodes []victims.NodeID // of the placements, each once
@@ -104,7 +105,7 @@ type audit struct {
 	gangOf   map[string]int
 
 	rest    []victims.TaskID // that are given back for a trial
-	trial   []Violation
+	trial   []victims.Violation
 	homes   []victims.NodeID // of those
 	placing Placing          // what the predicate is shown
 }
@@ -183,7 +184,7 @@ func (x *audit) run() {
 	x.priority()
 	if len(x.plan.Victims) > 0 {
 		x.precondition()
-		x.quota(LawFormula, x.asked)
+		x.quota(finding.LawFormula, x.asked)
 	}
 	x.judgeAll()
 	x.guarantee()
@@ -192,24 +193,24 @@ func (x *audit) run() {
 	x.gang()
 	x.room(x.full, x.nodes)
 	x.headroom(x.more)
-	x.quota(LawQuota, x.more)
+	x.quota(finding.LawQuota, x.more)
 	x.predicate()
 	x.minimal()
 }
 
-func (x *audit) report(v Violation) {
-	v.tree = x.tree
+func (x *audit) report(v victims.Violation) {
+	v.Of = "job"
 	x.out = append(x.out, v)
 }
 
 // ofQueue reports a violation by amounts of a queue.
-func (x *audit) ofQueue(l Law, q queue.ID, t int, have, want int64) {
-	x.report(Violation{Law: l, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+func (x *audit) ofQueue(l string, q queue.ID, t int, have, want int64) {
+	x.report(victims.Violation{Law: l, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(t), Have: have, Want: want})
 }
 
 // ofMember reports a violation by a member on a node.
-func (x *audit) ofMember(l Law, key string, n victims.NodeID) {
-	x.report(Violation{Law: l, Member: key, Node: x.c.NodeName(n)})
+func (x *audit) ofMember(l string, key string, n victims.NodeID) {
+	x.report(victims.Violation{Law: l, Member: key, Node: x.c.NodeName(n)})
 }
 
 // row returns the amounts of a node, or of a queue, in a block.

@@ -17,7 +17,7 @@ func (x *audit) wellFormed() {
 	q := x.job.Queue
 	// Everything else is asked of the leaf, so without one nothing can be.
 	if q < 0 || int(q) >= x.tree.Len() || !x.tree.IsLeaf(q) {
-		x.report(Violation{Law: LawLeaf})
+		x.report(victims.Violation{Law: finding.LawLeaf})
 		return
 	}
 	// All that is wrong with names, amounts and nodes is said at once. The
@@ -27,7 +27,7 @@ func (x *audit) wellFormed() {
 	x.sized()
 	for i := range x.plan.Placements {
 		if at := &x.plan.Placements[i]; !x.isNode(at.Node) {
-			x.report(Violation{Law: LawNode, Member: x.memberKey(at.Member)})
+			x.report(victims.Violation{Law: finding.LawNode, Member: x.memberKey(at.Member)})
 		}
 	}
 	if len(x.out) == before {
@@ -67,7 +67,7 @@ func (x *audit) memberKey(i int) string {
 // named reports names that are none, or not different.
 func (x *audit) named() {
 	if x.job.Name == "" {
-		x.report(Violation{Law: LawKey})
+		x.report(victims.Violation{Law: finding.LawKey})
 	}
 	x.keys = x.keys[:0]
 	for i := range x.job.Members {
@@ -77,7 +77,7 @@ func (x *audit) named() {
 	slices.Sort(x.keys)
 	for i, key := range x.keys {
 		if key == "" || i > 0 && x.keys[i-1] == key {
-			x.report(Violation{Law: LawKey, Member: key})
+			x.report(victims.Violation{Law: finding.LawKey, Member: key})
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (x *audit) sized() {
 			}
 			switch {
 			case v < 0 || v > most:
-				x.report(Violation{Law: LawSize, Member: m.Key, Type: t, HasType: true, Have: v, Want: most})
+				x.report(victims.Violation{Law: finding.LawSize, Member: m.Key, Type: x.tree.Schema().Name(t), Have: v, Want: most})
 			case t < x.types:
 				total[t] += v
 			}
@@ -141,14 +141,14 @@ func (x *audit) minimum() {
 			given++
 		}
 		if taken {
-			x.report(Violation{Law: LawPlaced, Member: x.memberKey(at.Member)})
+			x.report(victims.Violation{Law: finding.LawPlaced, Member: x.memberKey(at.Member)})
 			return
 		}
 		x.done[at.Member] = true
 	}
 	// Neither fewer, which would be of no use, nor more at the cost of victims.
 	if missing = max(missing, 0); given != missing {
-		x.report(Violation{Law: LawMinimum, Have: int64(given), Want: int64(missing)})
+		x.report(victims.Violation{Law: finding.LawMinimum, Have: int64(given), Want: int64(missing)})
 	}
 }
 
@@ -157,11 +157,11 @@ func (x *audit) hosts() {
 	for _, at := range x.plan.Placements {
 		n, key := x.c.NodeView(at.Node), x.job.Members[at.Member].Key
 		if n.Unschedulable {
-			x.ofMember(LawSchedulable, key, at.Node)
+			x.ofMember(finding.LawSchedulable, key, at.Node)
 		}
 		// A node may be reserved for one member of a job, or for all.
 		if n.ReservedFor != "" && n.ReservedFor != key && n.ReservedFor != x.job.Name {
-			x.ofMember(LawReserved, key, at.Node)
+			x.ofMember(finding.LawReserved, key, at.Node)
 		}
 	}
 }
@@ -171,7 +171,7 @@ func (x *audit) hosts() {
 func (x *audit) filter() {
 	for _, at := range x.plan.Placements {
 		if m := &x.job.Members[at.Member]; x.a.Filter != nil && !x.a.Filter(x.job, m.Class, at.Node) {
-			x.ofMember(LawFilter, m.Key, at.Node)
+			x.ofMember(finding.LawFilter, m.Key, at.Node)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (x *audit) domain() {
 			common = list[:depth]
 		}
 		if len(list) < depth || !slices.Equal(list[:depth], common) {
-			x.ofMember(LawDomain, key, node)
+			x.ofMember(finding.LawDomain, key, node)
 		}
 	}
 	for i := range x.job.Members {
@@ -222,7 +222,7 @@ func (x *audit) priority() {
 			continue
 		}
 		if have := x.c.TaskView(id).Priority; have != x.job.Priority {
-			x.report(Violation{Law: LawMember, Member: key, Have: int64(have), Want: int64(x.job.Priority)})
+			x.report(victims.Violation{Law: finding.LawMember, Member: key, Have: int64(have), Want: int64(x.job.Priority)})
 		}
 	}
 }
@@ -230,18 +230,18 @@ func (x *audit) priority() {
 // precondition reports what forbids the job to have victims now.
 func (x *audit) precondition() {
 	if x.job.MayNot {
-		x.report(Violation{Law: LawMayPreempt})
+		x.report(victims.Violation{Law: finding.LawMayPreempt})
 	}
 	if x.byPriority() {
 		return
 	}
 	pending, delay := x.now.Sub(x.job.PendingSince), x.tree.PreemptionDelay(x.job.Queue)
 	if pending < delay {
-		x.report(Violation{Law: LawDelay, Have: int64(pending), Want: int64(delay)})
+		x.report(victims.Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
 	since := x.now.Sub(x.job.LastAttempt)
 	if x.a.Interval > 0 && !x.job.LastAttempt.IsZero() && since < x.a.Interval {
-		x.report(Violation{Law: LawInterval, Have: int64(since), Want: int64(x.a.Interval)})
+		x.report(victims.Violation{Law: finding.LawInterval, Have: int64(since), Want: int64(x.a.Interval)})
 	}
 	// With the option, tasks of the own leaf may go whatever its guarantee says, and make
 	// headroom below a max that is passed. So law 4 is asked about the others only.
@@ -261,7 +261,7 @@ func (x *audit) underMaxima() {
 		for t := range most.Defined.All() {
 			m, _ := most.Bound(t)
 			if e := x.usage(q, t); x.asked[t] > 0 && e > m {
-				x.ofQueue(LawMax, q, t, e, m)
+				x.ofQueue(finding.LawMax, q, t, e, m)
 			}
 		}
 	}
@@ -280,7 +280,7 @@ func (x *audit) takesFromOthers() bool {
 // largest have come.
 func (x *audit) under() {
 	if !x.starving {
-		x.report(Violation{Law: LawTrigger})
+		x.report(victims.Violation{Law: finding.LawTrigger})
 		return
 	}
 	for t, all := range x.asked {
@@ -296,7 +296,7 @@ func (x *audit) under() {
 		}
 		g, _ := x.tree.Guaranteed(q).Bound(t)
 		if have := capped(x.usage(q, t), all-largest); have >= g {
-			x.ofQueue(LawTrigger, q, t, have, g)
+			x.ofQueue(finding.LawTrigger, q, t, have, g)
 		}
 	}
 }
@@ -308,7 +308,7 @@ func (x *audit) judgeAll() {
 		id, ok := x.c.Lookup(v.Key)
 		// Row and key must agree: rows are used again, and a plan may be old.
 		if !ok || id != v.Task {
-			x.report(Violation{Law: LawKnown, Victim: v.Key, Task: v.Task})
+			x.report(victims.Violation{Law: finding.LawKnown, Victim: v.Key, Task: v.Task})
 			continue
 		}
 		for int(id) >= len(x.listed) {
@@ -316,7 +316,7 @@ func (x *audit) judgeAll() {
 		}
 		// Counted twice, a victim would free twice what it has.
 		if x.listed[id] {
-			x.report(Violation{Law: LawOnce, Victim: v.Key, Task: id})
+			x.report(victims.Violation{Law: finding.LawOnce, Victim: v.Key, Task: id})
 			continue
 		}
 		x.listed[id] = true
@@ -348,19 +348,19 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task) {
 	}
 	for _, rule := range [...]struct {
 		broken bool
-		law    Law
+		law    string
 	}{
-		{t.State != victims.Running, LawLeaving}, {t.RequiredNode, LawRequiredTask}, {ours, LawApplication},
-		{!inReach, LawFence}, {x.tree.Disabled(w), LawDisabled}, {inside, LawStorm}, {t.NonPreemptible, LawNonPreemptible},
+		{t.State != victims.Running, finding.LawLeaving}, {t.RequiredNode, finding.LawRequiredTask}, {ours, finding.LawApplication},
+		{!inReach, finding.LawFence}, {x.tree.Disabled(w), finding.LawDisabled}, {inside, finding.LawStorm}, {t.NonPreemptible, finding.LawNonPreemptible},
 	} {
 		if rule.broken {
-			x.report(Violation{Law: rule.law, Victim: t.Key, Task: id})
+			x.report(victims.Violation{Law: rule.law, Victim: t.Key, Task: id})
 		}
 	}
 	if have > most {
-		x.report(Violation{Law: LawPriority, Victim: t.Key, Task: id, Have: have, Want: most})
+		x.report(victims.Violation{Law: finding.LawPriority, Victim: t.Key, Task: id, Have: have, Want: most})
 	}
 	if x.exempt(id) {
-		x.report(Violation{Law: LawExempt, Victim: t.Key, Task: id})
+		x.report(victims.Violation{Law: finding.LawExempt, Victim: t.Key, Task: id})
 	}
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -36,7 +37,7 @@ func (x *audit) guarantee() {
 				}
 			}
 			if have < want {
-				x.ofQueue(LawGuarantee, q, t, have, want)
+				x.ofQueue(finding.LawGuarantee, q, t, have, want)
 			}
 		}
 	}
@@ -60,7 +61,7 @@ func (x *audit) budget() {
 		}
 		// Below 0 counts as 0: others may have overdrawn it.
 		if left := max(b.Left, 0); drawn > left {
-			x.report(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left})
+			x.report(victims.Violation{Law: finding.LawBudget, Budget: name, Have: drawn, Want: left})
 		}
 	}
 }
@@ -74,7 +75,7 @@ func (x *audit) gang() {
 		// having gone as a whole.
 		left := g.running - len(g.stopped)
 		if left < g.minimum && (left > 0 || g.granted > 0) {
-			x.report(Violation{Law: LawGang, Job: g.job, Have: int64(left), Want: int64(g.minimum)})
+			x.report(victims.Violation{Law: finding.LawGang, Job: g.job, Have: int64(left), Want: int64(g.minimum)})
 		}
 	}
 }
@@ -87,7 +88,7 @@ func (x *audit) room(load []int64, nodes []victims.NodeID) {
 		x.free = x.c.ComingFree(x.free, n)
 		for t, v := range x.row(load, int(n)) {
 			if have := x.free[t] + x.freed[int(n)*x.types+t]; v > 0 && have < v {
-				x.report(Violation{Law: LawRoom, Node: x.c.NodeName(n), Type: t, HasType: true, Have: have, Want: v})
+				x.report(victims.Violation{Law: finding.LawRoom, Node: x.c.NodeName(n), Type: x.tree.Schema().Name(t), Have: have, Want: v})
 			}
 		}
 	}
@@ -103,16 +104,16 @@ func (x *audit) headroom(more resources.Vector) {
 			// Types that no member wants are no concern of the plan's, even if
 			// they are over.
 			if have := x.left(q, t); more[t] > 0 && over(have, more[t], m) {
-				x.ofQueue(LawHeadroom, q, t, capped(have, more[t]), m)
+				x.ofQueue(finding.LawHeadroom, q, t, capped(have, more[t]), m)
 			}
 		}
 	}
 }
 
 // quota reports each queue of the path and type in which members pass a quota. What is
-// asked for the trigger (LawFormula) is asked before the plan, for it cannot earn its
+// asked for the trigger (finding.LawFormula) is asked before the plan, for it cannot earn its
 // right to preempt by its victims; and of a non-preemptible job only the min.
-func (x *audit) quota(l Law, more resources.Vector) {
+func (x *audit) quota(l string, more resources.Vector) {
 	for i := range x.sums {
 		s := &x.sums[i]
 		for t, v := range more {
@@ -120,7 +121,7 @@ func (x *audit) quota(l Law, more resources.Vector) {
 				continue
 			}
 			gone := s.gone[t]
-			if l == LawFormula {
+			if l == finding.LawFormula {
 				gone = 0
 			}
 			least, _ := s.quota.Min.Bound(t)
@@ -132,7 +133,7 @@ func (x *audit) quota(l Law, more resources.Vector) {
 				if over(s.fixed[t], v, least) {
 					x.ofQueue(l, s.queue, t, capped(s.fixed[t], v), least)
 				}
-				bounded = bounded && l != LawFormula
+				bounded = bounded && l != finding.LawFormula
 			} else {
 				// Of what waits, as much as the min leaves room for is set aside
 				// for those who must not be preempted.
@@ -149,7 +150,7 @@ func (x *audit) quota(l Law, more resources.Vector) {
 func (x *audit) predicate() {
 	for i, at := range x.plan.Placements {
 		if !x.accepts(i, x.victims) {
-			x.ofMember(LawPredicate, x.job.Members[at.Member].Key, at.Node)
+			x.ofMember(finding.LawPredicate, x.job.Members[at.Member].Key, at.Node)
 		}
 	}
 }
@@ -186,7 +187,7 @@ func (x *audit) minimal() {
 		if !x.spare(u.tasks) && (u.job == "" || x.spareable(u) < u.minimum) {
 			continue
 		}
-		v := Violation{Law: LawMinimal, Job: u.job}
+		v := victims.Violation{Law: finding.LawMinimal, Job: u.job}
 		if u.job == "" {
 			// A victim is named by itself, and a job as a whole by its name.
 			v.Task, v.Victim = u.tasks[0], x.c.TaskView(u.tasks[0]).Key
@@ -234,7 +235,7 @@ func (x *audit) enough(nodes []victims.NodeID) bool {
 	x.out = x.trial[:0] // nobody is told of a trial
 	x.room(x.load, nodes)
 	x.headroom(x.asked)
-	x.quota(LawQuota, x.asked)
+	x.quota(finding.LawQuota, x.asked)
 	x.trial, x.out = x.out, told
 	return len(x.trial) == 0
 }

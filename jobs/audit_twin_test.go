@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
@@ -46,7 +47,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 	var got []oracle.Law
 	for _, v := range h.auditorOfCase().Audit(nil, plan, c.Options.Now) {
 		switch v.Law {
-		case jobs.LawTrigger, jobs.LawFormula, jobs.LawMayPreempt, jobs.LawDelay, jobs.LawInterval, jobs.LawMax, jobs.LawMember:
+		case finding.LawTrigger, finding.LawFormula, finding.LawMayPreempt, finding.LawDelay, finding.LawInterval, finding.LawMax, finding.LawMember:
 			// Which the oracle does not ask.
 		default:
 			got = append(got, lawOf[v.Law])
@@ -160,13 +161,13 @@ func (h *harness) minimumWithoutPlace() (list []int) {
 }
 
 // lawOf is what the oracle calls a law.
-var lawOf = map[jobs.Law]oracle.Law{
-	jobs.LawSchedulable: oracle.Node, jobs.LawReserved: oracle.Node, jobs.LawFilter: oracle.Node,
-	jobs.LawDomain: oracle.Node, jobs.LawRoom: oracle.Node,
-	jobs.LawKnown: oracle.Candidate, jobs.LawOnce: oracle.Candidate, jobs.LawLeaving: oracle.Candidate,
-	jobs.LawRequiredTask: oracle.Candidate, jobs.LawNonPreemptible: oracle.Candidate,
-	jobs.LawApplication: oracle.Law3, jobs.LawFence: oracle.Law7, jobs.LawStorm: oracle.Storm, jobs.LawDisabled: oracle.Disabled,
-	jobs.LawPriority: oracle.Law6, jobs.LawExempt: oracle.Exempt, jobs.LawGuarantee: oracle.Law2,
-	jobs.LawBudget: oracle.Budget, jobs.LawGang: oracle.Gang, jobs.LawHeadroom: oracle.Headroom,
-	jobs.LawQuota: oracle.Quota, jobs.LawMinimal: oracle.Minimal,
+var lawOf = map[string]oracle.Law{
+	finding.LawSchedulable: oracle.Node, finding.LawReserved: oracle.Node, finding.LawFilter: oracle.Node,
+	finding.LawDomain: oracle.Node, finding.LawRoom: oracle.Node,
+	finding.LawKnown: oracle.Candidate, finding.LawOnce: oracle.Candidate, finding.LawLeaving: oracle.Candidate,
+	finding.LawRequiredTask: oracle.Candidate, finding.LawNonPreemptible: oracle.Candidate,
+	finding.LawApplication: oracle.Law3, finding.LawFence: oracle.Law7, finding.LawStorm: oracle.Storm, finding.LawDisabled: oracle.Disabled,
+	finding.LawPriority: oracle.Law6, finding.LawExempt: oracle.Exempt, finding.LawGuarantee: oracle.Law2,
+	finding.LawBudget: oracle.Budget, finding.LawGang: oracle.Gang, finding.LawHeadroom: oracle.Headroom,
+	finding.LawQuota: oracle.Quota, finding.LawMinimal: oracle.Minimal,
 }

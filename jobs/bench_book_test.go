@@ -60,7 +60,7 @@ func BenchmarkAudit(b *testing.B) {
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
 			a := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: c, Minimum: test.minimum}
-			var found []jobs.Violation
+			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
 				if found = a.Audit(found[:0], &d.Plan, benchNow); len(found) > 0 {

@@ -81,30 +81,30 @@ func (r *rules) setAsk(c *jobCase) {
 }
 
 // shared are the rules of package victims by the names that they have here.
-var shared = [...]Rule{
-	victims.RuleLeaving:      RuleLeaving,
-	victims.RuleRequiredNode: RuleRequiredNode,
-	victims.RuleApplication:  RuleApplication,
-	victims.RuleFence:        RuleFence,
-	victims.RuleDisabled:     RuleDisabled,
-	victims.RuleInside:       RuleInside,
-	victims.RulePriority:     RulePriority,
+var shared = [...]victims.Rule{
+	victims.RuleLeaving:      victims.RuleLeaving,
+	victims.RuleRequiredNode: victims.RuleRequiredNode,
+	victims.RuleApplication:  victims.RuleApplication,
+	victims.RuleFence:        victims.RuleFence,
+	victims.RuleDisabled:     victims.RuleDisabled,
+	victims.RuleInside:       victims.RuleInside,
+	victims.RulePriority:     victims.RulePriority,
 }
 
 // veto returns the first rule that keeps a task from being a victim wherever it
 // helps, or 0. It does not ask whether the task is exempt.
-func (r *rules) veto(c *victims.Cluster, id victims.TaskID, t *victims.Head) Rule {
+func (r *rules) veto(c *victims.Cluster, id victims.TaskID, t *victims.Head) victims.Rule {
 	rule := shared[r.eligible.Veto(id)]
 	// The order is that in which refusals count: what the task does comes before
 	// whose it is, and that before how it compares. Package victims has no word
 	// for a task that no job may take, so that is put in before the priority.
 	switch {
-	case rule == RuleLeaving, rule == RuleRequiredNode:
+	case rule == victims.RuleLeaving, rule == victims.RuleRequiredNode:
 		return rule
 	case t.HasJob && c.Job(id) == r.ask.Job:
-		return RuleApplication // law 3: nor of the same job
-	case t.NonPreemptible && (rule == 0 || rule == RulePriority):
-		return RuleNonPreemptible
+		return victims.RuleApplication // law 3: nor of the same job
+	case t.NonPreemptible && (rule == 0 || rule == victims.RulePriority):
+		return victims.RuleNonPreemptible
 	}
 	return rule
 }

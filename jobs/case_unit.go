@@ -242,14 +242,14 @@ func (c *jobCase) buildUnits() {
 
 // keptAlone returns the rule of sums that keeps a candidate from going even if
 // nobody else does, or 0.
-func (c *jobCase) keptAlone(cand *candidate) Rule {
+func (c *jobCase) keptAlone(cand *candidate) victims.Rule {
 	for _, b := range cand.budgets {
 		if x := &c.budgets.list[b]; x.hard && x.left[0] < 1 {
-			return RuleBudget
+			return victims.RuleBudget
 		}
 	}
 	if !resources.Fits(cand.size, cand.leaf.room) {
-		return RuleGuarantee // law 2
+		return victims.RuleGuarantee // law 2
 	}
 	return 0
 }

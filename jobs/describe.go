@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -17,7 +18,7 @@ import (
 // cluster it takes the types of amounts and the names of queues in breaches: what
 // has changed since shows in nothing else.
 //
-// Words in brackets are those of [Reason] and [Rule], and stable; the text
+// Words in brackets are those of [victims.Reason] and [victims.Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
@@ -186,7 +187,7 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	// In the order of rules, at the first of which each task is counted.
 	for rule, n := range r.Counts {
 		if n > 0 {
-			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], victims.Rule(rule))
 		}
 	}
 	if r.Candidates > 0 {
@@ -212,14 +213,14 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	}
 	// A refusal that is not proven must not read like one that is. Of a plan that was
 	// found and withheld there is nothing to prove.
-	if !r.Proven && r.Reason != Unlawful {
+	if !r.Proven && r.Reason != victims.Unlawful {
 		fmt.Fprintf(&b, "  not proven: no plan was found in %s\n", counted(r.Steps, "step"))
 	}
 	return b.String()
 }
 
 // because says what a reason means, with the queue and the bound that it is about.
-func (r *Refusal) because(c *victims.Cluster, reason Reason) string {
+func (r *Refusal) because(c *victims.Cluster, reason victims.Reason) string {
 	text := because[reason]
 	bound := func(l resources.Limit) string {
 		most, _ := l.Bound(r.Type)
@@ -228,9 +229,9 @@ func (r *Refusal) because(c *victims.Cluster, reason Reason) string {
 	}
 	tree := c.Tree()
 	switch reason {
-	case OverMax, HeadroomInside:
+	case victims.OverMax, victims.HeadroomInside:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
-	case OverGuarantee:
+	case victims.OverGuarantee:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
 	}
 	return text
@@ -266,42 +267,42 @@ func (r *Refusal) searched() bool {
 //
 // One sentence per reason, which says what would have to be otherwise. The
 // reason's word stands before it and never changes; the sentence may.
-var because = [numReasons]string{
-	0:                "nothing is decided",
-	InFlight:         "members are leaving still, or cannot start yet where they were placed",
-	QuotaMin:         "it may not have so much that is not preemptible",
-	QuotaMax:         "a quota is passed",
-	MayNotPreempt:    "it must not preempt others",
-	TooEarly:         "it has not been pending for the preemption delay of its queue",
-	TooSoon:          "preemption was tried for it a short while ago",
-	OverMax:          "%s is over its max of %s already",
-	NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
-	OverGuarantee:    "%s uses all of its guaranteed %s, or would before the last member",
-	HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
-	NothingInReach:   "no queue that it could take from is in reach",
-	NoVictims:        "no legal set of victims makes room for all members",
-	PredicateRefused: "the predicate refuses the places that could be made free",
-	NoDomain:         "no domain can have all its members",
-	Unlawful:         "the plan that was found did not pass the audit",
+var because = [victims.Unlawful + 1]string{
+	0:                        "nothing is decided",
+	victims.InFlight:         "members are leaving still, or cannot start yet where they were placed",
+	victims.QuotaMin:         "it may not have so much that is not preemptible",
+	victims.QuotaMax:         "a quota is passed",
+	victims.MayNotPreempt:    "it must not preempt others",
+	victims.TooEarly:         "it has not been pending for the preemption delay of its queue",
+	victims.TooSoon:          "preemption was tried for it a short while ago",
+	victims.OverMax:          "%s is over its max of %s already",
+	victims.NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
+	victims.OverGuarantee:    "%s uses all of its guaranteed %s, or would before the last member",
+	victims.HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
+	victims.NothingInReach:   "no queue that it could take from is in reach",
+	victims.NoVictims:        "no legal set of victims makes room for all members",
+	victims.PredicateRefused: "the predicate refuses the places that could be made free",
+	victims.NoDomain:         "no domain can have all its members",
+	victims.Unlawful:         "the plan that was found did not pass the audit",
 }
 
 // ruleTexts say of tasks what a rule says of them.
 //
 // Parts of sentences, after a number of tasks, in the order of the rules.
-var ruleTexts = [NumRules]string{
-	RuleLeaving:        "leaving already",
-	RuleRequiredNode:   "bound to a node",
-	RuleApplication:    "of the job or its application",
-	RuleFence:          "in the job's queue or beyond its fence",
-	RuleDisabled:       "where preemption is disabled",
-	RuleInside:         "inside the starving queue",
-	RuleNonPreemptible: "not preemptible",
-	RulePriority:       "not lower in effective priority",
-	RuleExempt:         "exempt",
-	RuleGang:           "needed by their jobs",
-	RuleNotHelping:     "of no help with what is short",
-	RuleBudget:         "more than a hard budget has left",
-	RuleGuarantee:      "needed for a guarantee",
+var ruleTexts = [victims.NumRules]string{
+	victims.RuleLeaving:        "leaving already",
+	victims.RuleRequiredNode:   "bound to a node",
+	victims.RuleApplication:    "of the job or its application",
+	victims.RuleFence:          "in the job's queue or beyond its fence",
+	victims.RuleDisabled:       "where preemption is disabled",
+	victims.RuleInside:         "inside the starving queue",
+	victims.RuleNonPreemptible: "not preemptible",
+	victims.RulePriority:       "not lower in effective priority",
+	victims.RuleExempt:         "exempt",
+	victims.RuleGang:           "needed by their jobs",
+	victims.RuleNotHelping:     "of no help with what is short",
+	victims.RuleBudget:         "more than a hard budget has left",
+	victims.RuleGuarantee:      "needed for a guarantee",
 }
 
 // counted writes a number of things.
@@ -321,40 +322,40 @@ func indented(text string) string {
 	return b.String()
 }
 
-// A Report is a decision about a job for machines: with names instead of rows and
+// A report is a decision about a job for machines: with names instead of rows and
 // amounts as quantities by type, as [victims.Report]. Its words and the names of
 // its fields are stable; Summary and Cost are for people.
-type Report struct {
-	Summary  string          `json:"summary"`
-	Outcome  victims.Outcome `json:"outcome"`
-	Job      string          `json:"job"`
-	Queue    string          `json:"queue"`
-	Priority int32           `json:"priority"`
-	Plan     *PlanReport     `json:"plan,omitempty"`    // for any outcome but Refused
-	Refusal  *RefusalReport  `json:"refusal,omitempty"` // for Refused
+type report struct {
+	Summary  string         `json:"summary"`
+	Outcome  string         `json:"outcome"`
+	Job      string         `json:"job"`
+	Queue    string         `json:"queue"`
+	Priority int32          `json:"priority"`
+	Plan     *planReport    `json:"plan,omitempty"`    // for any outcome but Refused
+	Refusal  *refusalReport `json:"refusal,omitempty"` // for Refused
 }
 
-// A PlanReport is a [Plan] for machines.
-type PlanReport struct {
-	Placements []PlacementReport `json:"placements"` // in the order of the members
-	Victims    []VictimReport    `json:"victims"`    // sorted by key
+// A planReport is a [Plan] for machines.
+type planReport struct {
+	Placements []placementReport `json:"placements"` // in the order of the members
+	Victims    []victimReport    `json:"victims"`    // sorted by key
 	Cost       string            `json:"cost"`
 	Overrun    int64             `json:"overrun,omitempty"` // of soft budgets
-	Proof      victims.Proof     `json:"proof"`
+	Proof      string            `json:"proof"`
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
 	Steps      int64             `json:"steps"`
 }
 
-// A PlacementReport is a [Placement] for machines.
-type PlacementReport struct {
+// A placementReport is a [Placement] for machines.
+type placementReport struct {
 	Key       string            `json:"key"` // of the member
 	Node      string            `json:"node"`
 	Resources map[string]string `json:"resources"`
 	Further   bool              `json:"further,omitempty"`
 }
 
-// A VictimReport is a [Victim] for machines.
-type VictimReport struct {
+// A victimReport is a [Victim] for machines.
+type victimReport struct {
 	Key         string            `json:"key"`
 	Name        string            `json:"name,omitempty"`
 	Queue       string            `json:"queue"`
@@ -371,14 +372,14 @@ type VictimReport struct {
 	Originator  bool              `json:"originator,omitempty"`
 }
 
-// A RefusalReport is a [Refusal] for machines.
-type RefusalReport struct {
-	Reason     Reason         `json:"reason"`
-	Also       Reason         `json:"also,omitempty"`
+// A refusalReport is a [Refusal] for machines.
+type refusalReport struct {
+	Reason     string         `json:"reason"`
+	Also       string         `json:"also,omitempty"`
 	OwnLeaf    bool           `json:"ownLeaf,omitempty"`
 	Queue      string         `json:"queue,omitempty"` // that the reason is about, or Also
 	Type       string         `json:"type,omitempty"`
-	Breaches   []BreachReport `json:"breaches,omitempty"`
+	Breaches   []breachReport `json:"breaches,omitempty"`
 	Counts     map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	Candidates int            `json:"candidates,omitempty"`
 	Filtered   int            `json:"filtered,omitempty"`
@@ -387,27 +388,27 @@ type RefusalReport struct {
 	Domain     []string       `json:"domain,omitempty"`
 	DomainRoom int            `json:"domainRoom,omitempty"` // members for which the domain has room
 	// DomainLacks is what the other members ask for, by type.
-	DomainLacks map[string]string  `json:"domainLacks,omitempty"`
-	RetryAt     time.Time          `json:"retryAt,omitzero"`
-	Help        victims.HelpReport `json:"help"`
-	Proven      bool               `json:"proven"`
-	Steps       int64              `json:"steps"`
+	DomainLacks map[string]string `json:"domainLacks,omitempty"`
+	RetryAt     time.Time         `json:"retryAt,omitzero"`
+	Help        any               `json:"help"`
+	Proven      bool              `json:"proven"`
+	Steps       int64             `json:"steps"`
 }
 
-// A BreachReport is a [Breach] for machines.
-type BreachReport struct {
-	Formula Formula `json:"formula"`
-	Queue   string  `json:"queue"`
-	Type    string  `json:"type"`
-	Over    string  `json:"over"` // by how much
-	Bound   string  `json:"bound"`
+// A breachReport is a [Breach] for machines.
+type breachReport struct {
+	Formula string `json:"formula"`
+	Queue   string `json:"queue"`
+	Type    string `json:"type"`
+	Over    string `json:"over"` // by how much
+	Bound   string `json:"bound"`
 }
 
 // Report returns a decision for machines. The cluster is that of the decision; it
 // gives the names of types, and of queues in breaches. Victims may have gone.
-func (d *Decision) Report(c *victims.Cluster) *Report {
+func (d *Decision) Report(c *victims.Cluster) any {
 	p := &d.Plan
-	r := &Report{Summary: d.Summary(c), Outcome: d.Outcome, Job: p.Job.Name, Queue: p.Path, Priority: p.Job.Priority}
+	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome), Job: p.Job.Name, Queue: p.Path, Priority: p.Job.Priority}
 	switch d.Outcome {
 	case victims.Fits, victims.Waits, victims.Preempts:
 		r.Plan = p.report(c.Schema())
@@ -432,20 +433,20 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 		plain.Name(d.Plan.Job.Name), plain.Name(d.Plan.Path), d.Plan.Job.Priority, plain.Names(keys)))
 }
 
-func (p *Plan) report(s *resources.Schema) *PlanReport {
-	r := &PlanReport{
-		Placements: []PlacementReport{}, Victims: []VictimReport{},
-		Cost: p.Cost.String(), Overrun: p.Cost.Overrun, Proof: p.Proof, OwnLeaf: p.OwnLeaf, Steps: p.Steps,
+func (p *Plan) report(s *resources.Schema) *planReport {
+	r := &planReport{
+		Placements: []placementReport{}, Victims: []victimReport{},
+		Cost: p.Cost.String(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
 	}
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]
-		r.Placements = append(r.Placements, PlacementReport{
+		r.Placements = append(r.Placements, placementReport{
 			Key: m.Key, Node: at.Place, Resources: s.Quantities(m.Size), Further: at.Further,
 		})
 	}
 	for i := range p.Victims {
 		v := &p.Victims[i]
-		r.Victims = append(r.Victims, VictimReport{
+		r.Victims = append(r.Victims, victimReport{
 			Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
 			Resources: s.Quantities(v.Size), Priority: v.Priority, Rank: v.Rank, Job: v.Job, Whole: v.Whole,
 			ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, ForQuota: v.ForQuota,
@@ -455,15 +456,15 @@ func (p *Plan) report(s *resources.Schema) *PlanReport {
 	return r
 }
 
-func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
-	f := &RefusalReport{
-		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
+func (r *Refusal) report(c *victims.Cluster) *refusalReport {
+	f := &refusalReport{
+		Reason: word.Or(r.Reason), Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Help: r.Help.Report(c), Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
-	f.Also, f.OwnLeaf = r.Also, r.OwnLeaf
+	f.Also, f.OwnLeaf = word.Or(r.Also), r.OwnLeaf
 	switch about := cmp.Or(r.Also, r.Reason); about {
-	case OverMax, OverGuarantee, HeadroomInside:
+	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
 		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)
 	}
 	if !resources.IsZero(r.DomainLacks) {
@@ -471,8 +472,8 @@ func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 	}
 	for i := range r.Breaches {
 		b := &r.Breaches[i]
-		f.Breaches = append(f.Breaches, BreachReport{
-			Formula: b.Formula, Queue: c.Tree().Path(b.Queue), Type: s.Name(b.Type),
+		f.Breaches = append(f.Breaches, breachReport{
+			Formula: b.Formula.String(), Queue: c.Tree().Path(b.Queue), Type: s.Name(b.Type),
 			Over: s.Quantity(b.Type, b.Over()), Bound: s.Quantity(b.Type, b.Bound),
 		})
 	}
@@ -481,7 +482,7 @@ func (r *Refusal) report(c *victims.Cluster) *RefusalReport {
 			if f.Counts == nil {
 				f.Counts = make(map[string]int)
 			}
-			f.Counts[Rule(rule).String()] = n
+			f.Counts[victims.Rule(rule).String()] = n
 		}
 	}
 	return f

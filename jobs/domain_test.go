@@ -55,7 +55,7 @@ func TestRefusal_Domain(t *testing.T) {
 	require.Equal(t, resources.Vector{4000, 0}, d.Refusal.DomainLacks)
 	require.Equal(t, 2, d.Refusal.Placeable)
 	require.Contains(t, d.Describe(w.cluster), "\n  domain b1, r2 came closest: with everybody gone who could it has room for 2 of 3 members, and lacks cpu=4\n")
-	require.Equal(t, map[string]string{"cpu": "4"}, d.Report(w.cluster).Refusal.DomainLacks)
+	require.Equal(t, map[string]string{"cpu": "4"}, d.Report(w.cluster).(*jobs.Reported).Refusal.DomainLacks)
 }
 
 // While victims are leaving for it, the grants of a job keep it in its domain.

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -76,7 +75,7 @@ func entitled(t *rapid.T, shapes ...world.Shape) *harness {
 	c.ByPriority, c.Options.OwnLeaf = false, ""
 	h := newHarness(t, c)
 	h.decide("entitled")
-	if h.d.Outcome == victims.Refused && h.d.Refusal.Reason == jobs.Unlawful {
+	if h.d.Outcome == victims.Refused && h.d.Refusal.Reason == victims.Unlawful {
 		t.Fatalf("a plan that the auditor withholds\n%v", c)
 	}
 	return h

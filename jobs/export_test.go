@@ -3,3 +3,6 @@ package jobs
 // SetQuick keeps a planner from searching small cases completely, so that tests
 // see on them what large ones get.
 func (p *Planner) SetQuick(quick bool) { p.quick = quick }
+
+// A Reported is what Decision.Report returns.
+type Reported = report

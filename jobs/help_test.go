@@ -209,6 +209,6 @@ func TestHelp(t *testing.T) {
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
 		require.Equal(t, test.want+"\n", w.cluster.DescribeHelp(&d.Refusal.Help), test.town)
-		require.Equal(t, d.Refusal.Help.Report(w.cluster), d.Report(w.cluster).Refusal.Help)
+		require.Equal(t, d.Refusal.Help.Report(w.cluster), d.Report(w.cluster).(*jobs.Reported).Refusal.Help)
 	}
 }

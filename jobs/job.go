@@ -85,14 +85,6 @@ var triggerWords = word.Table{Of: "jobs.Trigger", Words: []string{ByGuarantee: "
 // String returns the stable word for the trigger: guarantee or priority.
 func (t Trigger) String() string { return triggerWords.Word(uint8(t)) }
 
-// MarshalText returns the stable word for the trigger. A number that has no word is an
-// error.
-func (t Trigger) MarshalText() ([]byte, error) { return triggerWords.Text(uint8(t)) }
-
-// UnmarshalText sets the trigger whose text is given. Any other text is an error and
-// changes nothing.
-func (t *Trigger) UnmarshalText(text []byte) error { return word.Set(t, triggerWords, text) }
-
 // A stage says whose tasks are candidates.
 type stage uint8
 
@@ -103,12 +95,12 @@ const (
 )
 
 // reasonOf are the obstacles of package trigger as reasons.
-var reasonOf = [...]Reason{
-	trigger.MayNot:         MayNotPreempt,
-	trigger.Early:          TooEarly,
-	trigger.Soon:           TooSoon,
-	trigger.OverMax:        OverMax,
-	trigger.NotGuaranteed:  NotGuaranteed,
-	trigger.OverGuarantee:  OverGuarantee,
-	trigger.HeadroomInside: HeadroomInside,
+var reasonOf = [...]victims.Reason{
+	trigger.MayNot:         victims.MayNotPreempt,
+	trigger.Early:          victims.TooEarly,
+	trigger.Soon:           victims.TooSoon,
+	trigger.OverMax:        victims.OverMax,
+	trigger.NotGuaranteed:  victims.NotGuaranteed,
+	trigger.OverGuarantee:  victims.OverGuarantee,
+	trigger.HeadroomInside: victims.HeadroomInside,
 }

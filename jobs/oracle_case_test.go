@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -148,7 +147,7 @@ func TestOracleCounts_OwnLeafMet(t *testing.T) {
 		}
 		h := newHarness(t, c)
 		h.compare("as built", oracle.DecideJob(c))
-		if got := h.d.Refusal.Counts[jobs.RuleGuarantee]; int(got) != want {
+		if got := h.d.Refusal.Counts[victims.RuleGuarantee]; int(got) != want {
 			t.Errorf("own leaf %q: guarantee keeps %d, want %d", own, got, want)
 		}
 	}

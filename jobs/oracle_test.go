@@ -13,7 +13,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -229,7 +228,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 		also = r.Reason
 	}
 	switch also {
-	case jobs.OverMax, jobs.OverGuarantee, jobs.HeadroomInside:
+	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
 		at := h.cluster.Tree().Path(r.Queue) + " " + h.cluster.Schema().Name(r.Type)
 		all := want.Where
 		if r.Also != 0 {
@@ -251,7 +250,7 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 	counts := make(map[string]int)
 	for rule, n := range r.Counts {
 		if n > 0 {
-			counts[jobs.Rule(rule).String()] = n
+			counts[victims.Rule(rule).String()] = n
 		}
 	}
 	if diff := cmp.Diff(want.Counts, counts, cmpopts.EquateEmpty()); diff != "" || r.Candidates != want.Candidates {

@@ -61,7 +61,7 @@ type Planner struct {
 	Budget int64
 
 	auditor Auditor
-	found   []Violation
+	found   []victims.Violation
 	quick   bool // no complete search; for tests
 	d       decision
 }
@@ -84,7 +84,7 @@ type Placing struct {
 //
 // A job all of whose members are placed fits, with nothing to do. While members
 // hold grants and could not start, since what must go for them has not gone, it
-// is refused, InFlight: nothing is planned on top of a round that is under way.
+// is refused, victims.InFlight: nothing is planned on top of a round that is under way.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {
@@ -188,11 +188,11 @@ func (d *decision) decide(dst *Decision) {
 	// those that can. Candidates are gathered only for a job that may have some.
 	d.place()
 	if d.leaving || !d.couldStart() {
-		d.refused(dst, InFlight)
+		d.refused(dst, victims.InFlight)
 		return
 	}
 	if !d.domains.settle(&d.jobCase) {
-		d.refused(dst, NoDomain)
+		d.refused(dst, victims.NoDomain)
 		return
 	}
 	if d.room(dst) {
@@ -208,7 +208,7 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	if d.job.MayNot {
-		d.refused(dst, MayNotPreempt)
+		d.refused(dst, victims.MayNotPreempt)
 		return
 	}
 	if !d.try(dst, byPriority) {
@@ -264,7 +264,7 @@ func (d *decision) byGuarantee(dst *Decision) {
 			also := dst.Refusal
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
 			switch also.Reason {
-			case OverMax, NotGuaranteed, OverGuarantee, HeadroomInside:
+			case victims.OverMax, victims.NotGuaranteed, victims.OverGuarantee, victims.HeadroomInside:
 				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
 			}
 			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
@@ -280,7 +280,7 @@ func (d *decision) try(dst *Decision, s stage) bool {
 	d.rules.stage = s
 	switch {
 	case !d.prepare(len(d.unplaced)):
-		d.refused(dst, NothingInReach)
+		d.refused(dst, victims.NothingInReach)
 	case d.quotaForbids(dst):
 	case d.choose():
 		if s != withOwnLeaf {
@@ -295,9 +295,9 @@ func (d *decision) try(dst *Decision, s stage) bool {
 
 // mayTakeOwn reports whether the option of the own leaf has a say after a refusal.
 // (DESIGN.md, The own leaf.)
-func (d *decision) mayTakeOwn(r Reason) bool {
+func (d *decision) mayTakeOwn(r victims.Reason) bool {
 	switch r {
-	case MayNotPreempt, TooEarly, TooSoon, InFlight:
+	case victims.MayNotPreempt, victims.TooEarly, victims.TooSoon, victims.InFlight:
 		return false
 	}
 	return d.p.OwnLeaf != victims.OwnNever
@@ -377,9 +377,9 @@ func (d *decision) quotaForbids(dst *Decision) bool {
 	// On coming amounts, for preemption could do nothing about what is leaving
 	// already. DESIGN.md, Jobs: laws.
 	if !d.gate.mayPreempt(d.claim()) {
-		reason := QuotaMax
+		reason := victims.QuotaMax
 		if d.job.NonPreemptible {
-			reason = QuotaMin
+			reason = victims.QuotaMin
 		}
 		d.refused(dst, reason)
 		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
@@ -464,7 +464,7 @@ func (d *decision) verify(dst *Decision) {
 		// A plan that breaks a law must not reach anybody, not even beside a
 		// refusal.
 		dst.Plan.Placements, dst.Plan.Victims = dst.Plan.Placements[:0], dst.Plan.Victims[:0]
-		d.refused(dst, Unlawful)
+		d.refused(dst, victims.Unlawful)
 		dst.Refusal.Proven = false
 	}
 }

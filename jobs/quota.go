@@ -212,14 +212,6 @@ var formulaWords = word.Table{Of: "jobs.Formula", Words: []string{NonPreemptible
 // or preemptible-max.
 func (f Formula) String() string { return formulaWords.Word(uint8(f)) }
 
-// MarshalText returns the stable word for the formula, and nothing for 0. A number that
-// has no word is an error.
-func (f Formula) MarshalText() ([]byte, error) { return formulaWords.Text(uint8(f)) }
-
-// UnmarshalText sets the formula whose text is given. Any other text is an error
-// and changes nothing.
-func (f *Formula) UnmarshalText(text []byte) error { return word.Set(f, formulaWords, text) }
-
 // A Breach is a formula that a claim breaks, at one queue and in one type:
 // Withheld + Used + Rem is above Bound.
 type Breach struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // refused sets dst to a refusal that is certain.
-func (d *decision) refused(dst *Decision, r Reason) {
+func (d *decision) refused(dst *Decision, r victims.Reason) {
 	dst.Outcome = victims.Refused
 	dst.Plan.Version = victims.Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
@@ -24,12 +24,12 @@ func (d *decision) refused(dst *Decision, r Reason) {
 // lacks sets dst to the refusal of a job for which no legal plan was found, but for what
 // is counted.
 func (d *decision) lacks(dst *Decision) {
-	d.refused(dst, NoVictims)
+	d.refused(dst, victims.NoVictims)
 	r := &dst.Refusal
 	// A predicate that refused anything may be all that was in the way; nothing
 	// else could tell.
 	if d.search.asker.refusals > 0 {
-		r.Reason = PredicateRefused
+		r.Reason = victims.PredicateRefused
 	}
 	r.Proven, r.Steps = d.best.proven, d.effort.steps()
 }
@@ -37,7 +37,7 @@ func (d *decision) lacks(dst *Decision) {
 // unplanned completes the refusal of a job that has no plan with the candidates of a stage.
 func (d *decision) unplanned(dst *Decision, s stage) {
 	r := &dst.Refusal
-	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
+	counted := r.Reason == victims.NoVictims || r.Reason == victims.PredicateRefused
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
 		if own && d.p.Exempt != nil {
@@ -54,7 +54,7 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 	d.lackQuota(r)
 	d.countRules(r)
 	// If a quota or the predicate refuses, it is not law 2 that does.
-	if r.Reason == NoVictims {
+	if r.Reason == victims.NoVictims {
 		d.countGuaranteed(r)
 	}
 	d.closestDomain(r)
@@ -85,7 +85,7 @@ func (d *decision) lackQuota(r *Refusal) {
 	}
 	r.Breaches = d.gate.ledger.Admit(r.Breaches, d.claim())
 	if len(r.Breaches) > 0 {
-		r.Reason = QuotaMax
+		r.Reason = victims.QuotaMax
 	}
 }
 
@@ -111,7 +111,7 @@ func (d *decision) countRules(r *Refusal) {
 			// No rule keeps it, and yet it was not gathered: only an exemption
 			// is left.
 			case !isCandidate:
-				r.Counts[RuleExempt]++
+				r.Counts[victims.RuleExempt]++
 			default:
 				r.Counts[d.ruleFor(int32(next-1))]++
 			}
@@ -123,15 +123,15 @@ func (d *decision) countRules(r *Refusal) {
 }
 
 // ruleFor returns the first rule that keeps a candidate, or 0.
-func (d *decision) ruleFor(i int32) Rule {
+func (d *decision) ruleFor(i int32) victims.Rule {
 	c := &d.cands[i]
 	g := c.gang
 	switch {
 	// It can go neither alone nor with its job, of which a member may not go.
 	case g >= 0 && d.gangs[g].surplus == 0 && !d.gangs[g].whole():
-		return RuleGang
+		return victims.RuleGang
 	case !d.mayHelp(c):
-		return RuleNotHelping
+		return victims.RuleNotHelping
 	case !d.grades[i].usable:
 		return d.ruleOfSums(c)
 	}
@@ -140,14 +140,14 @@ func (d *decision) ruleFor(i int32) Rule {
 
 // ruleOfSums returns the rule of a candidate that can go neither alone nor with
 // its job: what keeps it alone if it could be spared, else what keeps the job.
-func (d *decision) ruleOfSums(c *candidate) Rule {
+func (d *decision) ruleOfSums(c *candidate) victims.Rule {
 	if c.gang < 0 || d.gangs[c.gang].surplus > 0 {
 		return d.keptAlone(c)
 	}
 	if d.gangs[c.gang].spent {
-		return RuleBudget
+		return victims.RuleBudget
 	}
-	return RuleGuarantee
+	return victims.RuleGuarantee
 }
 
 // mayHelp reports whether a candidate counts for a need that there may be: in
@@ -244,7 +244,7 @@ func (d *decision) roomIn(row int32, lacks resources.Vector) (members int) {
 }
 
 // countGuaranteed moves candidates that no rule keeps by itself to the count of
-// [RuleGuarantee], if law 2 is what refuses the job: with all of them gone there
+// [victims.RuleGuarantee], if law 2 is what refuses the job: with all of them gone there
 // is room for every member, but some queue can't give all of its own. It is
 // those below such a queue, in a type that it would lose too much of.
 //
@@ -265,7 +265,7 @@ func (d *decision) countGuaranteed(r *Refusal) {
 	d.leaveRooms(d.free, -1)
 	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {
-			r.Counts[RuleGuarantee]++
+			r.Counts[victims.RuleGuarantee]++
 			r.Candidates--
 		}
 	}
@@ -330,18 +330,18 @@ func (d *decision) help(r *Refusal) {
 		return
 	}
 	switch r.Reason {
-	case MayNotPreempt:
-	case TooEarly:
+	case victims.MayNotPreempt:
+	case victims.TooEarly:
 		h.Policies = true
-	case TooSoon:
-	case NotGuaranteed:
+	case victims.TooSoon:
+	case victims.NotGuaranteed:
 		h.Bounds = true
-	case OverMax, HeadroomInside: // so that it neither fits nor waits
+	case victims.OverMax, victims.HeadroomInside: // so that it neither fits nor waits
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
 		return
-	case OverGuarantee:
+	case victims.OverGuarantee:
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
-	case NothingInReach: // a guarantee says what is inside the needy queue
+	case victims.NothingInReach: // a guarantee says what is inside the needy queue
 		h.Bounds, h.Policies = true, true
 	default:
 		h.Anything(d.c)

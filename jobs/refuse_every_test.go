@@ -21,38 +21,38 @@ func TestRefusal_EveryReason(t *testing.T) {
 	)
 	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	byGuarantee := func(*jobs.Planner, *jobs.Job) {}
-	tested := map[jobs.Reason]bool{}
+	tested := map[victims.Reason]bool{}
 	for _, test := range []struct {
-		reason    jobs.Reason
+		reason    victims.Reason
 		town      string
 		predicate func(*jobs.Placing) bool
 		change    func(p *jobs.Planner, j *jobs.Job) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
 	}{
-		{reason: jobs.TooEarly, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
+		{reason: victims.TooEarly, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
 			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
-		{reason: jobs.TooSoon, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
+		{reason: victims.TooSoon, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
 			brief: "refused too-soon", lines: []string{"try again at " + noon.Add(59*time.Second).Format(time.RFC3339Nano)}},
-		{reason: jobs.OverMax, town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
+		{reason: victims.OverMax, town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
 			change: byGuarantee, brief: "refused over-max"},
-		{reason: jobs.NotGuaranteed, town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
-		{reason: jobs.OverGuarantee, town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
-		{reason: jobs.HeadroomInside, town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
-		{reason: jobs.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
-		{reason: jobs.NoDomain, town: full + "\njob q 4 domain=1", brief: "refused domain"},
-		{reason: jobs.QuotaMin, town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
+		{reason: victims.NotGuaranteed, town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
+		{reason: victims.OverGuarantee, town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
+		{reason: victims.HeadroomInside, town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
+		{reason: victims.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
+		{reason: victims.NoDomain, town: full + "\njob q 4 domain=1", brief: "refused domain"},
+		{reason: victims.QuotaMin, town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
 			lines: []string{"non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1"}},
-		{reason: jobs.QuotaMax, town: "queue q quota=:3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", brief: "refused quota-max",
+		{reason: victims.QuotaMax, town: "queue q quota=:3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", brief: "refused quota-max",
 			lines: []string{"preemptible-max: root.q: cpu: 0 withheld for the non-preemptible, 0 used by the preemptible and 4 asked for are above the max of 3 by 1"}},
-		{reason: jobs.MayNotPreempt, town: full + "\njob q 4 never", brief: "refused may-not-preempt"},
-		{reason: jobs.NothingInReach, town: "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4", brief: "refused nothing-in-reach"},
-		{reason: jobs.NoVictims, town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
+		{reason: victims.MayNotPreempt, town: full + "\njob q 4 never", brief: "refused may-not-preempt"},
+		{reason: victims.NothingInReach, town: "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4", brief: "refused nothing-in-reach"},
+		{reason: victims.NoVictims, town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
 			lines: []string{"1 not lower in effective priority (priority)", "1 of no help with what is short (not-helping)",
 				"not even the first of 2 members could be placed"}},
-		{reason: jobs.PredicateRefused, town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
+		{reason: victims.PredicateRefused, town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
 			brief: "refused predicate", lines: []string{"1 could be taken"}},
-		{reason: jobs.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
+		{reason: victims.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
 	} {
 		t.Run(test.reason.String(), func(t *testing.T) {
 			w := build(t, test.town)
@@ -74,9 +74,9 @@ func TestRefusal_EveryReason(t *testing.T) {
 			}
 			require.Equal(t, test.lines, append([]string(nil), lines[1:]...))
 
-			r := d.Report(w.cluster)
+			r := d.Report(w.cluster).(*jobs.Reported)
 			require.Nil(t, r.Plan)
-			require.Equal(t, test.reason, r.Refusal.Reason)
+			require.Equal(t, test.reason.String(), r.Refusal.Reason)
 			require.Equal(t, strings.TrimSpace(lines[0]), r.Summary)
 			require.Len(t, r.Refusal.Breaches, len(d.Refusal.Breaches))
 			require.Equal(t, len(w.job.Members), r.Refusal.Wanted+placed(w))
@@ -86,8 +86,8 @@ func TestRefusal_EveryReason(t *testing.T) {
 		})
 		tested[test.reason] = true
 	}
-	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
-		require.True(t, tested[r], "nothing is refused for %v", r)
+	for r := victims.InFlight; r <= victims.Unlawful; r++ {
+		require.Equal(t, r != victims.UnknownNode, tested[r], "nothing is refused for %v", r) // which is of asks
 	}
 }
 
@@ -162,7 +162,7 @@ func TestRefusal_EveryRule(t *testing.T) {
 		require.Equal(t, "refused no-victims 1 inside", w.brief(&d))
 		tested["inside"] = true
 	})
-	for r := jobs.Rule(1); r < jobs.NumRules; r++ {
+	for r := victims.Rule(1); r <= victims.RuleGuarantee; r++ { // those after it are of quotas
 		require.True(t, tested[r.String()], "no task is kept by %v", r)
 	}
 
@@ -196,7 +196,7 @@ func TestRefusal_CountsAll(t *testing.T) {
 	}
 	require.Equal(t, 5, total)
 	require.Equal(t, 2, d.Refusal.Candidates)
-	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, d.Report(w.cluster).Refusal.Counts)
+	require.Equal(t, map[string]int{"priority": 1, "non-preemptible": 1, "same-application": 1}, d.Report(w.cluster).(*jobs.Reported).Refusal.Counts)
 
 	// Counts are in the order of rules in the text.
 	text := d.Describe(w.cluster)

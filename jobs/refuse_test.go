@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // A refusal says how many members would have had a plan, and when there will be
@@ -90,28 +89,4 @@ func TestRefusal_Breaches(t *testing.T) {
 		"non-preemptible-min: root.p: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 2 by 2",
 		"non-preemptible-min: root.p: gpu: 0 used by the non-preemptible and 1 asked for are above the min of 0 by 1",
 	}, got)
-}
-
-// Words are stable, and numbers that are none say so.
-func TestWords(t *testing.T) {
-	require.Equal(t, "no-victims", jobs.NoVictims.String())
-	require.Equal(t, "Reason(0)", jobs.Reason(0).String())
-	require.Equal(t, "Reason(99)", jobs.Reason(99).String())
-	require.Equal(t, "non-preemptible", jobs.RuleNonPreemptible.String())
-	require.Equal(t, "Rule(0)", jobs.Rule(0).String())
-	require.Equal(t, "Law(0)", jobs.Law(0).String())
-	require.Equal(t, []string{"none", "levels", "cost", "Proof(9)"}, []string{
-		victims.NoProof.String(), victims.ProofLevels.String(), victims.ProofCost.String(), victims.Proof(9).String(),
-	})
-	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
-		require.NotContains(t, r.String(), "(")
-	}
-	for r := jobs.Rule(1); r < jobs.NumRules; r++ {
-		require.NotContains(t, r.String(), "(")
-	}
-	for l := jobs.LawKey; l <= jobs.LawMinimal; l++ {
-		require.NotContains(t, l.String(), "(")
-		require.NotContains(t, jobs.Violation{Law: l}.String(), "unknown law")
-	}
-	require.Equal(t, "Law(0): unknown law", jobs.Violation{}.String())
 }

@@ -200,14 +200,6 @@ var endingWords = word.Table{Of: "jobs.Ending", Words: []string{Completed: "comp
 // or expired.
 func (e Ending) String() string { return endingWords.Word(uint8(e)) }
 
-// MarshalText returns the stable word for the ending, and nothing for 0. A number that
-// has no word is an error.
-func (e Ending) MarshalText() ([]byte, error) { return endingWords.Text(uint8(e)) }
-
-// UnmarshalText sets the ending whose text is given. Any other text is an error
-// and changes nothing.
-func (e *Ending) UnmarshalText(text []byte) error { return word.Set(e, endingWords, text) }
-
 // An End is what became of a round, for the caller to act on. Victims are sorted
 // by key. One that someone else has taken over, by setting it to another state,
 // is in neither list.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -223,7 +224,7 @@ func TestDecide_ClosedNode(t *testing.T) {
 	require.Equal(t, "plan j0=n1 -v", w.brief(w.decide()))
 	found := w.auditor().Audit(nil, w.plan([]string{"n2"}, "v"), noon)
 	require.Len(t, found, 1)
-	require.Equal(t, jobs.LawNode, found[0].Law)
+	require.Equal(t, finding.LawNode, found[0].Law)
 }
 
 // Tasks without an application are of none, not of one and the same.

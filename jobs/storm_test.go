@@ -257,7 +257,7 @@ func (h *history) decideAsk(i int) string {
 func (h *history) decideJob(j *jobs.Job) string {
 	var d jobs.Decision
 	h.must(h.gangs.Decide(&d, j, h.o.Now))
-	if d.Outcome == victims.Refused && d.Refusal.Reason == jobs.Unlawful {
+	if d.Outcome == victims.Refused && d.Refusal.Reason == victims.Unlawful {
 		h.Fatalf("%s: a plan that the auditor withholds\n%v", j.Name, h)
 	}
 	if d.Outcome == victims.Refused || len(d.Plan.Placements) == 0 {

@@ -316,7 +316,7 @@ func (w *town) brief(d *jobs.Decision) string {
 		words = append(words, d.Refusal.Reason.String())
 		for rule, n := range d.Refusal.Counts {
 			if n > 0 {
-				words = append(words, fmt.Sprint(n), jobs.Rule(rule).String())
+				words = append(words, fmt.Sprint(n), victims.Rule(rule).String())
 			}
 		}
 		return strings.Join(words, " ")

@@ -42,7 +42,7 @@ type Auditor struct {
 // The cost is linear in queues times types, and in victims times depth times
 // types; if usage stays over, in tasks times depth times types. Members of gangs
 // count as well.
-func (a *Auditor) Audit(dst []Violation, o *Outcome) []Violation {
+func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation {
 	x := &a.x
 	x.a, x.c, x.tree, x.o, x.out = a, a.Cluster, a.Cluster.Tree(), o, dst
 	defer func() { x.a, x.c, x.tree, x.o, x.out = nil, nil, nil, nil, nil }()
@@ -56,7 +56,7 @@ type inspection struct {
 	c    *victims.Cluster
 	tree *queue.Tree
 	o    *Outcome
-	out  []Violation
+	out  []victims.Violation
 
 	types  int
 	target []int64 // what usage has over the max of the outcome
@@ -69,15 +69,15 @@ type inspection struct {
 	gangs  map[string]*auditedGang
 }
 
-func (x *inspection) report(v Violation) {
-	v.tree = x.tree
+func (x *inspection) report(v victims.Violation) {
+	v.Of = "quota"
 	x.out = append(x.out, v)
 }
 
 func (x *inspection) run() {
 	q := x.o.Queue
 	if q < 0 || int(q) >= x.tree.Len() {
-		x.report(Violation{Law: LawQueue})
+		x.report(victims.Violation{Law: finding.LawQueue})
 		return
 	}
 	x.types = x.tree.Schema().Len()
@@ -91,14 +91,14 @@ func (x *inspection) run() {
 			x.target[t] = max(x.used(q, t)-m, 0)
 		}
 	}
-	x.amounts(LawUsage, x.o.Usage, func(t int) int64 { return x.used(q, t) })
-	x.amounts(LawTarget, x.o.Target, func(t int) int64 { return x.target[t] })
+	x.amounts(finding.LawUsage, x.o.Usage, func(t int) int64 { return x.used(q, t) })
+	x.amounts(finding.LawTarget, x.o.Target, func(t int) int64 { return x.target[t] })
 	x.countGangs()
 	for i := range x.o.Victims {
 		x.victim(&x.o.Victims[i])
 	}
-	x.amounts(LawFreed, x.o.Freed, func(t int) int64 { return x.gone(q, t) })
-	x.amounts(LawShort, x.o.Shortfall, x.short)
+	x.amounts(finding.LawFreed, x.o.Freed, func(t int) int64 { return x.gone(q, t) })
+	x.amounts(finding.LawShort, x.o.Shortfall, x.short)
 	x.result()
 	x.guarantees()
 	x.judgeGangs()
@@ -120,10 +120,10 @@ func (x *inspection) gone(q queue.ID, t int) int64 { return x.taken[int(q)*x.typ
 func (x *inspection) short(t int) int64 { return max(x.target[t]-x.gone(x.o.Queue, t), 0) }
 
 // amounts compares what the outcome says with what is so.
-func (x *inspection) amounts(law Law, said resources.Vector, is func(t int) int64) {
+func (x *inspection) amounts(law string, said resources.Vector, is func(t int) int64) {
 	for t := range x.types {
 		if have, want := said.At(t), is(t); have != want {
-			x.report(Violation{Law: law, Type: t, HasType: true, Have: have, Want: want})
+			x.report(victims.Violation{Law: law, Type: x.tree.Schema().Name(t), Have: have, Want: want})
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (x *inspection) result() {
 		want = Partial
 	}
 	if x.o.Result != want {
-		x.report(Violation{Law: LawResult})
+		x.report(victims.Violation{Law: finding.LawResult})
 	}
 }
 
@@ -157,7 +157,7 @@ func (x *inspection) guarantees() {
 	for q := range x.tree.All() {
 		for t := range x.tree.Guaranteed(q).Defined.All() {
 			if have, want := x.used(q, t)-x.gone(q, t), x.floor(q, t); have < want {
-				x.report(Violation{Law: LawGuarantee, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+				x.report(victims.Violation{Law: finding.LawGuarantee, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(t), Have: have, Want: want})
 			}
 		}
 	}
@@ -179,12 +179,12 @@ func (x *inspection) set() {
 		if x.needed(&t) {
 			continue
 		}
-		x.report(Violation{Law: LawMinimal, Key: t.Key})
+		x.report(victims.Violation{Law: finding.LawMinimal, Victim: t.Key})
 	}
 	for i := range x.types {
 		over = over || x.short(i) > 0
 		if most := x.target[i]; x.a.Overshoot == Exact && most > 0 && x.gone(q, i) > most {
-			x.report(Violation{Law: LawExact, Type: i, HasType: true, Have: x.gone(q, i), Want: most})
+			x.report(victims.Violation{Law: finding.LawExact, Type: x.tree.Schema().Name(i), Have: x.gone(q, i), Want: most})
 		}
 	}
 	if over {
@@ -217,7 +217,7 @@ func (x *inspection) spared() {
 		}
 	}
 	if key != "" {
-		x.report(Violation{Law: LawSpared, Key: key})
+		x.report(victims.Violation{Law: finding.LawSpared, Victim: key})
 	}
 }
 
@@ -256,7 +256,7 @@ func (x *inspection) shares() {
 	last := q
 	for _, p := range x.o.Parts {
 		if p.Queue <= last || p.Queue >= x.tree.End(q) {
-			x.report(Violation{Law: LawParts})
+			x.report(victims.Violation{Law: finding.LawParts})
 			return
 		}
 		last = p.Queue
@@ -307,7 +307,7 @@ func (x *inspection) divided(p queue.ID, t int) {
 	}
 	whole, total := x.parts[int(p)*x.types+t], x.sum(x.most, p, t)
 	fault := func(q queue.ID, have, want int64) {
-		x.report(Violation{Law: LawParts, Queue: q, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+		x.report(victims.Violation{Law: finding.LawParts, Queue: x.tree.Path(q), Type: x.tree.Schema().Name(t), Have: have, Want: want})
 	}
 	if have := x.sum(x.parts, p, t); have != whole {
 		fault(p, have, whole)
@@ -345,76 +345,21 @@ func (x *inspection) leaves() {
 	for i := range x.o.Leaves {
 		l := &x.o.Leaves[i]
 		if l.Queue <= last || l.Queue >= x.tree.End(x.o.Queue) || !x.tree.IsLeaf(l.Queue) {
-			x.report(Violation{Law: LawLeaf})
+			x.report(victims.Violation{Law: finding.LawLeaf})
 			return
 		}
 		last = l.Queue
 		if x.counts[l.Queue] != l.Victims {
-			x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true})
+			x.report(victims.Violation{Law: finding.LawLeaf, Queue: x.tree.Path(l.Queue)})
 		}
 		for t := range x.types {
 			have, want := l.Freed.At(t), x.gone(l.Queue, t)
 			if have != want {
-				x.report(Violation{Law: LawLeaf, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: have, Want: want})
+				x.report(victims.Violation{Law: finding.LawLeaf, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: have, Want: want})
 			}
 			if most := l.Asked.At(t); x.a.Overshoot == Exact && x.target[t] > 0 && want > most {
-				x.report(Violation{Law: LawExact, Queue: l.Queue, HasQueue: true, Type: t, HasType: true, Have: want, Want: most})
+				x.report(victims.Violation{Law: finding.LawExact, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: want, Want: most})
 			}
 		}
 	}
-}
-
-// A Violation is a law that an outcome breaks, and where. It is plain data.
-type Violation struct {
-	Law    Law
-	Key    string // of the task at fault, or ""
-	Budget string // the name of the budget at fault, or ""
-
-	Queue    queue.ID // the queue at fault, if HasQueue is set
-	HasQueue bool
-	Type     int // the resource type at fault, if HasType is set
-	HasType  bool
-
-	// Have is what there is and Want is what it is compared with: amounts of
-	// Type if HasType is set, numbers of victims for LawBudget and LawOverrun.
-	// Both are 0 for other laws.
-	Have, Want int64
-
-	tree *queue.Tree // for names, which never change
-}
-
-// String tells the violation in a line: the law, who is at fault, and what is
-// wrong, as in
-//
-//	guarantee (law 2): root.a: cpu 3 after the plan, want at least 5
-//	leaving: victim t1: leaving already
-func (v Violation) String() string {
-	f := v.finding()
-	return laws.Line(&f)
-}
-
-// MarshalJSON writes the violation as an object, with names instead of rows and
-// amounts as quantities.
-func (v Violation) MarshalJSON() ([]byte, error) {
-	f := v.finding()
-	return laws.JSON(&f)
-}
-
-// finding returns what the violation shares with those of other auditors.
-func (v *Violation) finding() finding.Finding {
-	f := finding.Finding{
-		Law: uint8(v.Law), Tree: v.tree,
-		Queue: v.Queue, HasQueue: v.HasQueue, Type: v.Type, HasType: v.HasType,
-		Have: v.Have, Want: v.Want,
-	}
-	what := "victim"
-	if v.Law == LawSpared {
-		what = "task"
-	}
-	for _, s := range []finding.Subject{{What: what, Name: v.Key}, {What: "budget", Name: v.Budget}} {
-		if s.Name != "" {
-			f.Who = append(f.Who, s)
-		}
-	}
-	return f
 }

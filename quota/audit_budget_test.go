@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -21,7 +22,7 @@ func TestAudit_Budget(t *testing.T) {
 	require.Equal(t, []string{"a1", "a2"}, keys(o))
 	auditor := &quota.Auditor{Cluster: f.c}
 	require.Empty(t, auditor.Audit(nil, o))
-	for hard, want := range map[bool]quota.Law{true: quota.LawBudget, false: quota.LawOverrun} {
+	for hard, want := range map[bool]string{true: finding.LawBudget, false: finding.LawOverrun} {
 		require.NoError(t, f.c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
 		found := auditor.Audit(nil, o)
 		require.Len(t, found, 1)

@@ -119,19 +119,6 @@ func TestAudit_Exact(t *testing.T) {
 	require.Equal(t, "exact: root.p.a: slots 3 freed, want at most 2", a.Audit(nil, o)[0].String())
 }
 
-// What a law is called, and what an unknown one is.
-func TestLawWords(t *testing.T) {
-	seen := make(map[string]bool)
-	for l := quota.LawQueue; l <= quota.LawLeaf; l++ {
-		require.NotContains(t, l.String(), "Law(")
-		require.False(t, seen[l.String()], l)
-		seen[l.String()] = true
-	}
-	require.Equal(t, "Law(99)", quota.Law(99).String())
-	require.Equal(t, "Law(0): unknown law", quota.Violation{}.String())
-	require.Equal(t, "guarantee (law 2): ", quota.Violation{Law: quota.LawGuarantee}.String())
-}
-
 // An audit never panics, whatever is in the outcome.
 func TestAudit_Garbage(t *testing.T) { rapid.Check(t, propertyGarbage) }
 

@@ -173,7 +173,7 @@ func BenchmarkAudit(b *testing.B) {
 			var o quota.Outcome
 			require.NoError(b, e.Enforce(&o, quota.Quota{Queue: p, Max: shareOf(c, p, 2, 3, 1)}, now))
 			a := quota.Auditor{Cluster: c}
-			var found []quota.Violation
+			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
 				found = a.Audit(found[:0], &o)

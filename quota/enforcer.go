@@ -74,14 +74,6 @@ var overshootWords = word.Table{Of: "quota.Overshoot", Words: []string{OneTask: 
 // String returns the stable word for the overshoot: one-task or exact.
 func (o Overshoot) String() string { return overshootWords.Word(uint8(o)) }
 
-// MarshalText returns the stable word for the overshoot. A number that has no
-// word is an error.
-func (o Overshoot) MarshalText() ([]byte, error) { return overshootWords.Text(uint8(o)) }
-
-// UnmarshalText sets the overshoot whose text is given. Any other text is an error
-// and changes nothing.
-func (o *Overshoot) UnmarshalText(text []byte) error { return word.Set(o, overshootWords, text) }
-
 // CompleteCandidates is the number of tasks, of a leaf or below the enforced
 // queue, up to which a search for the best set looks at every one that could
 // matter.
@@ -154,7 +146,7 @@ type enforcement struct {
 	walk   walk
 	finder finder
 	rounds rounds
-	stops  [][NumRules]Stop // see reportStops
+	stops  [][victims.NumRules]Stop // see reportStops
 }
 
 // begin states what has to go, and which types that are.

@@ -100,7 +100,7 @@ func TestGang_Leaves(t *testing.T) {
 	f.task("g3", "c", 1, job("g"))
 	o := f.enforce("p", slots(0)) // one of the three may go
 	require.Equal(t, []string{"g1"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleGang, Amount: 1, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleGang, Amount: 1, Queue: f.queue("p")}}, o.Stops)
 	require.Empty(t, o.Jobs)
 }
 
@@ -117,7 +117,7 @@ func TestGang_Guarantee(t *testing.T) {
 	f.minimums(map[string]int{"g": 3})
 	o = f.enforce("a", slots(2)) // the gang is 3 of 4, and 2 may go
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 3, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 3, Queue: f.queue("a")}}, o.Stops)
 }
 
 // The outcome names the jobs that go as a whole.
@@ -195,7 +195,7 @@ func TestBudget_UsedUp(t *testing.T) {
 	}
 	o := f.enforce("a", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
 	require.NoError(t, f.c.ApplyChange(o.Change(f.c)))
 	require.Equal(t, quota.Impossible, f.enforce("a", slots(1)).Result)
 }
@@ -224,7 +224,7 @@ func TestBudget_Sets(t *testing.T) {
 	f.task("s", "a", 1, priority(3))
 	o = f.enforce("a", slots(1))
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
 	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // guaranteed describes an inner queue with a guarantee.
@@ -134,7 +135,7 @@ func TestJoint_Miss(t *testing.T) {
 	o := f.enforce("p.a", slots(0))
 	require.Equal(t, []string{"a2"}, keys(o))
 	require.Equal(t, quota.MetWithinMiss, o.Result)
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 2, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 2, Queue: f.queue("p")}}, o.Stops)
 }
 
 // Few candidates are searched to the end; more as far as the budget goes, and the

@@ -40,14 +40,6 @@ var orderWords = word.Table{Of: "quota.Order", Words: []string{DefaultOrder: "de
 // String returns the stable word for the order: default, closest-match or pack.
 func (o Order) String() string { return orderWords.Word(uint8(o)) }
 
-// MarshalText returns the stable word for the order. A number that has no
-// word is an error.
-func (o Order) MarshalText() ([]byte, error) { return orderWords.Text(uint8(o)) }
-
-// UnmarshalText sets the order whose text is given. Any other text is an error
-// and changes nothing.
-func (o *Order) UnmarshalText(text []byte) error { return word.Set(o, orderWords, text) }
-
 // Traits are how an order reads a task of a caller's own type. [LeafOrder] needs
 // all of them.
 type Traits[T any] struct {

@@ -40,14 +40,6 @@ var resultWords = word.Table{Of: "quota.Result", Words: []string{
 // String returns the stable word for the result.
 func (r Result) String() string { return resultWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word for the result, and nothing for 0. A number that
-// has no word is an error.
-func (r Result) MarshalText() ([]byte, error) { return resultWords.Text(uint8(r)) }
-
-// UnmarshalText sets the result whose text is given. Any other text is an error
-// and changes nothing.
-func (r *Result) UnmarshalText(text []byte) error { return word.Set(r, resultWords, text) }
-
 // An Outcome is the answer to an enforcement. It is owned by the caller, who
 // hands it to [Enforcer.Enforce] again to have its memory reused; it shares
 // none with the cluster. It is plain data: nothing happens until its
@@ -113,10 +105,10 @@ type Leaf struct {
 // A Stop is what keeps an amount of a type from being freed.
 type Stop struct {
 	Type   int
-	Rule   Rule
+	Rule   victims.Rule
 	Amount int64 // of the type that tasks and grants hold to which the rule applies
 	// Queue is the first queue in tree order whose guarantee stopped a task,
-	// for RuleGuarantee, and the enforced queue for other rules.
+	// for victims.RuleGuarantee, and the enforced queue for other rules.
 	Queue queue.ID
 }
 
@@ -160,90 +152,53 @@ func (o *Outcome) ByNode(c *victims.Cluster) iter.Seq2[victims.NodeID, []victims
 	}
 }
 
-// A Rule is what keeps a task, or a grant, from being taken if usage stays over
-// max. Its String is a stable word.
-type Rule uint8
-
-const (
-	RuleGuarantee    Rule = 1 + iota // it would take a queue below its guarantee (law 2)
-	RuleBudget                       // too many of a hard budget would stop
-	RuleGang                         // its job may not lose one more, and cannot go as a whole
-	RuleOvershoot                    // it is larger than what is still to be freed, and Exact forbids that
-	RuleEnforced                     // it is in a queue that is being enforced already
-	RuleRequiredNode                 // it can run on its node only
-	RuleGranted                      // it is an ask that was granted a place
-
-	NumRules // the number of rules, and one: an array of this length is indexed by Rule
-)
-
-var ruleWords = word.Table{Of: "quota.Rule", Words: []string{
-	RuleGuarantee:    "guarantee",
-	RuleBudget:       "budget",
-	RuleGang:         "gang",
-	RuleOvershoot:    "overshoot",
-	RuleEnforced:     "enforced",
-	RuleRequiredNode: "required-node",
-	RuleGranted:      "granted",
-}}
-
-// String returns the stable word for the rule.
-func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
-
-// MarshalText returns the stable word for the rule, and nothing for 0. A number that
-// has no word is an error.
-func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
-
-// UnmarshalText sets the rule whose text is given. Any other text is an error
-// and changes nothing.
-func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
-
-// A Report is an outcome for machines: with names instead of rows and amounts as
+// A report is an outcome for machines: with names instead of rows and amounts as
 // quantities by type, as [victims.Report]. Its words and the names of its fields
 // are stable; Summary is for people.
-type Report struct {
-	Summary   string                 `json:"summary"`
-	Result    Result                 `json:"result"`
-	Queue     string                 `json:"queue"`
-	Max       map[string]string      `json:"max"`
-	Usage     map[string]string      `json:"usage"` // effective, before
-	Target    map[string]string      `json:"target"`
-	Freed     map[string]string      `json:"freed"`
-	Shortfall map[string]string      `json:"shortfall"`
-	Parts     []PartReport           `json:"parts,omitempty"`  // in tree order
-	Leaves    []LeafReport           `json:"leaves,omitempty"` // in tree order
-	Victims   []victims.VictimReport `json:"victims"`          // sorted by key
-	Stops     []StopReport           `json:"stops,omitempty"`
-	Grants    []string               `json:"grants,omitempty"`
-	Jobs      []JobReport            `json:"jobs,omitempty"`
-	Overrun   int64                  `json:"overrun,omitempty"` // of soft budgets
-	Proven    bool                   `json:"proven"`
-	Steps     int64                  `json:"steps"`
+type report struct {
+	Summary   string            `json:"summary"`
+	Result    string            `json:"result"`
+	Queue     string            `json:"queue"`
+	Max       map[string]string `json:"max"`
+	Usage     map[string]string `json:"usage"` // effective, before
+	Target    map[string]string `json:"target"`
+	Freed     map[string]string `json:"freed"`
+	Shortfall map[string]string `json:"shortfall"`
+	Parts     []partReport      `json:"parts,omitempty"`  // in tree order
+	Leaves    []leafReport      `json:"leaves,omitempty"` // in tree order
+	Victims   []any             `json:"victims"`          // sorted by key
+	Stops     []stopReport      `json:"stops,omitempty"`
+	Grants    []string          `json:"grants,omitempty"`
+	Jobs      []jobReport       `json:"jobs,omitempty"`
+	Overrun   int64             `json:"overrun,omitempty"` // of soft budgets
+	Proven    bool              `json:"proven"`
+	Steps     int64             `json:"steps"`
 }
 
-// A PartReport is a [Part] for machines.
-type PartReport struct {
+// A partReport is a [Part] for machines.
+type partReport struct {
 	Queue  string            `json:"queue"`
 	Amount map[string]string `json:"amount"`
 }
 
-// A LeafReport is a [Leaf] for machines.
-type LeafReport struct {
+// A leafReport is a [Leaf] for machines.
+type leafReport struct {
 	Queue   string            `json:"queue"`
 	Asked   map[string]string `json:"asked"`
 	Freed   map[string]string `json:"freed"`
 	Victims int               `json:"victims"`
 }
 
-// A StopReport is a [Stop] for machines.
-type StopReport struct {
+// A stopReport is a [Stop] for machines.
+type stopReport struct {
 	Type   string `json:"type"`
-	Rule   Rule   `json:"rule"`
+	Rule   string `json:"rule"`
 	Amount string `json:"amount"`
 	Queue  string `json:"queue"`
 }
 
-// A JobReport is a [JobLoss] for machines.
-type JobReport struct {
+// A jobReport is a [JobLoss] for machines.
+type jobReport struct {
 	Job     string `json:"job"`
 	Minimum int    `json:"minimum"`
 	Victims int    `json:"victims"`
@@ -251,31 +206,31 @@ type JobReport struct {
 
 // Report returns an outcome for machines. The cluster is that of the outcome, and
 // has its queues still. Victims may have gone.
-func (o *Outcome) Report(c *victims.Cluster) *Report {
+func (o *Outcome) Report(c *victims.Cluster) any {
 	s, path := c.Schema(), c.Tree().Path
-	r := &Report{
-		Summary: o.Summary(c), Result: o.Result, Queue: path(o.Queue), Max: s.Bounds(o.Max),
+	r := &report{
+		Summary: o.Summary(c), Result: word.Or(o.Result), Queue: path(o.Queue), Max: s.Bounds(o.Max),
 		Usage: s.Quantities(o.Usage), Target: s.Quantities(o.Target),
 		Freed: s.Quantities(o.Freed), Shortfall: s.Quantities(o.Shortfall),
-		Victims: []victims.VictimReport{}, Grants: append([]string(nil), o.Grants...),
+		Victims: []any{}, Grants: append([]string(nil), o.Grants...),
 		Overrun: o.Overrun, Proven: o.Proven, Steps: o.Steps,
 	}
 	for i := range o.Parts {
 		p := &o.Parts[i]
-		r.Parts = append(r.Parts, PartReport{path(p.Queue), s.Quantities(p.Amount)})
+		r.Parts = append(r.Parts, partReport{path(p.Queue), s.Quantities(p.Amount)})
 	}
 	for i := range o.Leaves {
 		l := &o.Leaves[i]
-		r.Leaves = append(r.Leaves, LeafReport{path(l.Queue), s.Quantities(l.Asked), s.Quantities(l.Freed), l.Victims})
+		r.Leaves = append(r.Leaves, leafReport{path(l.Queue), s.Quantities(l.Asked), s.Quantities(l.Freed), l.Victims})
 	}
 	for i := range o.Victims {
 		r.Victims = append(r.Victims, o.Victims[i].Report(s))
 	}
 	for _, at := range o.Stops {
-		r.Stops = append(r.Stops, StopReport{s.Name(at.Type), at.Rule, s.Quantity(at.Type, at.Amount), path(at.Queue)})
+		r.Stops = append(r.Stops, stopReport{s.Name(at.Type), at.Rule.String(), s.Quantity(at.Type, at.Amount), path(at.Queue)})
 	}
 	for _, j := range o.Jobs {
-		r.Jobs = append(r.Jobs, JobReport(j))
+		r.Jobs = append(r.Jobs, jobReport(j))
 	}
 	return r
 }
@@ -304,7 +259,7 @@ func (o *Outcome) Summary(c *victims.Cluster) string {
 // and what stopped it. It ends with a newline. The queues must be there still;
 // victims may have gone.
 //
-// Words in brackets are those of [Result] and [Rule], and stable; the text
+// Words in brackets are those of [Result] and [victims.Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
 func (o *Outcome) Describe(c *victims.Cluster) string {
 	if o.Result == 0 {
@@ -408,21 +363,21 @@ func (w writer) stop(s *Stop) {
 	schema := w.c.Schema()
 	amount := plain.Line(schema.Name(s.Type) + "=" + schema.Amount(s.Type, s.Amount))
 	text := ruleTexts[s.Rule]
-	if s.Rule == RuleGuarantee {
+	if s.Rule == victims.RuleGuarantee {
 		text = fmt.Sprintf("needed for the guarantee of %s, %s", w.queue(s.Queue), w.limit(w.c.Tree().Guaranteed(s.Queue)))
 	}
 	w.printf("  %s stay: %s (%v)\n", amount, text, s.Rule)
 }
 
 // ruleTexts say what a rule says of tasks.
-var ruleTexts = [NumRules]string{
-	RuleGuarantee:    "needed for a guarantee",
-	RuleBudget:       "no more tasks of a hard budget may stop",
-	RuleGang:         "their jobs may not lose one more, and cannot go as a whole",
-	RuleOvershoot:    "each task is more than what is still to be freed",
-	RuleEnforced:     "in queues that are being enforced already",
-	RuleRequiredNode: "bound to a node",
-	RuleGranted:      "granted to asks that have not started",
+var ruleTexts = [victims.NumRules]string{
+	victims.RuleGuarantee:    "needed for a guarantee",
+	victims.RuleBudget:       "no more tasks of a hard budget may stop",
+	victims.RuleGang:         "their jobs may not lose one more, and cannot go as a whole",
+	victims.RuleOvershoot:    "each task is more than what is still to be freed",
+	victims.RuleEnforced:     "in queues that are being enforced already",
+	victims.RuleRequiredNode: "bound to a node",
+	victims.RuleGranted:      "granted to asks that have not started",
 }
 
 func (w writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }

@@ -57,7 +57,7 @@ func TestParent_GuaranteeAbove(t *testing.T) {
 	require.Equal(t, quota.Partial, o.Result)
 	require.Equal(t, resources.Vector{6, 0}, o.Target)
 	require.Equal(t, resources.Vector{4, 0}, o.Shortfall)
-	require.Equal(t, []quota.Stop{{Type: 0, Rule: quota.RuleGuarantee, Amount: 8, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Type: 0, Rule: victims.RuleGuarantee, Amount: 8, Queue: f.queue("p")}}, o.Stops)
 }
 
 // Parts are those of the whole target, and what a guarantee above lets go is cut
@@ -198,7 +198,7 @@ func TestParent_Enforced(t *testing.T) {
 	o := f.enforce("p", slots(1)) // that p itself is being enforced is what this is about
 	require.Equal(t, []string{"b1", "b2"}, keys(o))
 	require.Equal(t, map[string]int64{"root.p.b": 2}, f.parts(o))
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleEnforced, Amount: 4, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleEnforced, Amount: 4, Queue: f.queue("p")}}, o.Stops)
 }
 
 // What keeps the rest of each type, by rule.
@@ -218,12 +218,12 @@ func TestStops(t *testing.T) {
 	o := f.enforce("p", both(0, 0))
 	require.Equal(t, []string{"b2"}, keys(o))
 	require.Equal(t, []quota.Stop{
-		{Type: 0, Rule: quota.RuleGuarantee, Amount: 4, Queue: f.queue("p.a")},
-		{Type: 0, Rule: quota.RuleEnforced, Amount: 5, Queue: f.queue("p")},
-		{Type: 0, Rule: quota.RuleRequiredNode, Amount: 3, Queue: f.queue("p")},
-		{Type: 0, Rule: quota.RuleGranted, Amount: 7, Queue: f.queue("p")},
-		{Type: 1, Rule: quota.RuleGuarantee, Amount: 1, Queue: f.queue("p.a")},
-		{Type: 1, Rule: quota.RuleEnforced, Amount: 2, Queue: f.queue("p")},
+		{Type: 0, Rule: victims.RuleGuarantee, Amount: 4, Queue: f.queue("p.a")},
+		{Type: 0, Rule: victims.RuleEnforced, Amount: 5, Queue: f.queue("p")},
+		{Type: 0, Rule: victims.RuleRequiredNode, Amount: 3, Queue: f.queue("p")},
+		{Type: 0, Rule: victims.RuleGranted, Amount: 7, Queue: f.queue("p")},
+		{Type: 1, Rule: victims.RuleGuarantee, Amount: 1, Queue: f.queue("p.a")},
+		{Type: 1, Rule: victims.RuleEnforced, Amount: 2, Queue: f.queue("p")},
 	}, o.Stops)
 	require.Equal(t, []string{"g1", "g2"}, o.Grants)
 	require.Equal(t, resources.Vector{19, 3}, o.Shortfall)
@@ -238,10 +238,10 @@ func TestStops_Guarantees(t *testing.T) {
 	f.task("a1", "p.q.a", 4)
 	f.task("b1", "p.q.b", 6)
 	o := f.enforce("p.q", slots(9)) // of 10, and p is guaranteed 11
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 10, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 10, Queue: f.queue("p")}}, o.Stops)
 	require.NoError(t, f.c.SetGuaranteed(f.queue("p"), resources.Limit{}))
 	o = f.enforce("p.q", slots(9))
-	require.Equal(t, []quota.Stop{{Rule: quota.RuleGuarantee, Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
 }
 
 // Victims are grouped by node in the order of the nodes, and may be anywhere.

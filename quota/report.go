@@ -168,12 +168,18 @@ func (x *enforcement) reportStops(dst *Outcome) {
 		}
 	}
 	for _, t := range x.list {
-		for rule := RuleGuarantee; rule < NumRules; rule++ {
+		for _, rule := range stopRules {
 			if s := x.stops[t][rule]; s.Amount > 0 {
 				dst.Stops = append(dst.Stops, s)
 			}
 		}
 	}
+}
+
+// stopRules are the rules that keep tasks from a quota, in the order in which they are told.
+var stopRules = [...]victims.Rule{
+	victims.RuleGuarantee, victims.RuleBudget, victims.RuleGang, victims.RuleOvershoot,
+	victims.RuleEnforced, victims.RuleRequiredNode, victims.RuleGranted,
 }
 
 // countStop adds what a task holds of the types that stay over to what its rule
@@ -200,23 +206,23 @@ func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Head, why
 func (x *enforcement) stopOf(t *victims.Head, row int32) Stop {
 	switch {
 	case t.State == victims.Granted:
-		return Stop{Rule: RuleGranted, Queue: x.q}
+		return Stop{Rule: victims.RuleGranted, Queue: x.q}
 	case t.State != victims.Running, row >= 0 && x.task(row).taken:
 		return Stop{}
 	case x.at(t.Queue).out:
-		return Stop{Rule: RuleEnforced, Queue: x.q}
+		return Stop{Rule: victims.RuleEnforced, Queue: x.q}
 	case row < 0:
-		return Stop{Rule: RuleRequiredNode, Queue: x.q}
+		return Stop{Rule: victims.RuleRequiredNode, Queue: x.q}
 	}
 	singly, together := x.mayGo(row)
 	if !singly && !together {
-		return Stop{Rule: RuleGang, Queue: x.q}
+		return Stop{Rule: victims.RuleGang, Queue: x.q}
 	}
 	if p, kept := x.keeper(t.Queue, x.sizeOf(row, !singly)); kept {
-		return Stop{Rule: RuleGuarantee, Queue: p}
+		return Stop{Rule: victims.RuleGuarantee, Queue: p}
 	}
 	if !x.isSpared(row, !singly) {
-		return Stop{Rule: RuleBudget, Queue: x.q}
+		return Stop{Rule: victims.RuleBudget, Queue: x.q}
 	}
-	return Stop{Rule: RuleOvershoot, Queue: x.q}
+	return Stop{Rule: victims.RuleOvershoot, Queue: x.q}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/toleration"
@@ -145,7 +146,7 @@ func onlyProtects(t *rapid.T) {
 	auditor := victims.Auditor{Cluster: s.cluster, StrictPriority: s.c.Options.StrictPriority, Interval: s.c.Options.Interval}
 	for _, v := range auditor.Audit(nil, &with.Plan, now) {
 		// The fewest opted-out victims are fewer where nobody is exempt.
-		if v.Law != victims.LawOptedOut {
+		if v.Law != finding.LawOptedOut {
 			t.Fatalf("%v\n%v", v, s)
 		}
 	}

@@ -64,9 +64,9 @@ type Auditor struct {
 // judged.
 //
 // The laws compare a plan with others only so far as they are near. A plan is
-// minimal ([LawMinimal]) if no unit of it can be given back: a single victim,
+// minimal ([finding.LawMinimal]) if no unit of it can be given back: a single victim,
 // or what a whole job has beyond the members that may go one by one. Law 1
-// ([LawOptedOut]) asks for the fewest opted-out victims of all plans: the audit
+// ([finding.LawOptedOut]) asks for the fewest opted-out victims of all plans: the audit
 // looks at those with one opted-out victim less, or with one other task in its
 // place, and at no other node. It does so in plans that are otherwise lawful.
 // If tasks of the own leaf may go, whether there was a plan without them is not
@@ -76,7 +76,7 @@ type Auditor struct {
 // of each victim, in the order of the plan; of jobs, in the order in which the
 // plan names them; of budgets, by name; of the guarantees, in tree order; of
 // room, of headroom from the leaf upwards, and of the set as a whole. In each
-// group they are in the order of the [Law] constants, and then of types.
+// group they are in the order of DESIGN.md, Explanations and audits, and then of types.
 //
 // The cost is linear in the number of nodes, of queues times types, and of
 // victims times depth times types; the filter and the blockers are asked once,
@@ -110,7 +110,7 @@ type audit struct {
 func (x *audit) fault(v Violation) {
 	x.broken = true
 	if !x.trial {
-		v.tree = x.tree
+		v.Of = "ask"
 		x.out = append(x.out, v)
 	}
 }
@@ -140,9 +140,9 @@ func (x *audit) run() {
 	for i := range x.plan.Victims {
 		switch v := &x.plan.Victims[i]; {
 		case !x.known(v):
-			x.fault(Violation{Law: LawKnown, Task: v.Task, Victim: v.Key})
+			x.fault(Violation{Law: finding.LawKnown, Task: v.Task, Victim: v.Key})
 		case x.marks[v.Task] == markJudged:
-			x.fault(Violation{Law: LawOnce, Task: v.Task, Victim: v.Key})
+			x.fault(Violation{Law: finding.LawOnce, Task: v.Task, Victim: v.Key})
 		default:
 			x.marks[v.Task] = markJudged
 			x.judge(v.Task)
@@ -154,7 +154,7 @@ func (x *audit) run() {
 	x.room()
 	x.blocked()
 	if !x.accepts(x.victims) {
-		x.fault(x.ofNode(LawPredicate))
+		x.fault(x.ofNode(finding.LawPredicate))
 	}
 	x.minimal()
 	if !x.broken {
@@ -162,163 +162,35 @@ func (x *audit) run() {
 	}
 }
 
-// A Law is something that every lawful plan keeps. The first seven have the
-// numbers that they have in DESIGN.md, The seven laws. Its String is a stable
-// word.
-//
-// For an ask that requires its node, laws 2, 4, 5 and 7, storm freedom, delay
-// and disabled queues do not bind, and priorities are raw. If all victims are of
-// the ask's own leaf, laws 4 and 5 and storm freedom do not bind; if some may
-// be, law 2 binds the queues above the ask as the option says.
-type Law uint8
-
-const (
-	// LawOptedOut (law 1): no opted-out victim if an opted-in one would do
-	// in its place. A planner whose search was cut short, whose predicate
-	// refused the best sets or whose caller replaced the order of costs may
-	// break it; all others are kept in every case.
-	LawOptedOut Law = 1 + iota
-	// LawGuarantee (law 2): no queue ends below its guarantee, or lower if
-	// it was below before, in any type.
-	LawGuarantee
-	// LawApplication (law 3): no victim of the ask's application.
-	LawApplication
-	// LawTrigger (law 4): at least one type of the ask is governed, and each
-	// that is governed is under its guarantee before the plan.
-	LawTrigger
-	// LawSurplus (law 5): in one of the types in which a victim helps, all
-	// guarantees from its leaf to below the common ancestor are exceeded before
-	// the plan. No plan breaks it that keeps law 2.
-	LawSurplus
-	// LawPriority (law 6): no victim of higher effective priority, and none of
-	// the ask's own leaf of the same.
-	LawPriority
-	// LawFence (law 7): no victim outside the fence, or in the ask's own leaf if
-	// the option of the own leaf is not set.
-	LawFence
-
-	LawStorm        // victims are outside the lowest governing queue (storm freedom)
-	LawKnown        // each victim is a task, by row and key
-	LawOnce         // no task is named twice
-	LawLeaving      // no victim is leaving already
-	LawRequiredTask // no victim can run on its node only
-	LawDisabled     // no victim in a disabled queue
-	LawExempt       // no victim is exempt
-	LawNearby       // an ask that requires its node takes victims there only
-	LawHelpful      // each victim reduces a need of the ask or blocks it, or goes with its job
-	LawGang         // a running job keeps as many members as it needs, or loses all of them
-	LawBudget       // no hard budget is overrun
-
-	LawKey  // the ask has a key, which is no task's
-	LawLeaf // the ask is of a leaf
-	LawSize // no amount of the ask is below zero, of an unknown type, or out of range with what is in use
-
-	LawNode         // the node exists
-	LawSchedulable  // it takes new tasks
-	LawReserved     // it is not reserved for another ask
-	LawFilter       // the caller's filter lets the ask run there
-	LawRequiredNode // it is the one that the ask requires
-	LawInFlight     // an ask that holds a grant starts there, without victims
-
-	LawMayPreempt // an ask with victims may preempt
-	LawDelay      // it was pending for the preemption delay of its queue
-	LawInterval   // its last attempt is an interval ago
-	LawMax        // no queue above it is over its max already, in a type of the ask, if tasks of its own leaf may not go
-
-	LawRoom      // the ask fits the node once the victims are gone
-	LawHeadroom  // and the max of each queue above it
-	LawBlocker   // nothing that blocks the ask stays on the node
-	LawPredicate // the caller's predicate accepts the plan
-	LawMinimal   // no victim, and no whole job, can be given back
-)
-
-// laws tells violations; see package finding.
-var laws = finding.Laws{
-	LawOptedOut:     {Word: "opted-out", Number: 1, Text: "opted out, and %s could be taken instead"},
-	LawGuarantee:    {Word: "guarantee", Number: 2, Noun: "after the plan", Relation: "at least"},
-	LawApplication:  {Word: "application", Number: 3, Text: "of the application of the ask"},
-	LawTrigger:      {Word: "trigger", Number: 4, Noun: "before the plan", Relation: "less than", Text: "no queue guarantees a type of the ask"},
-	LawSurplus:      {Word: "surplus", Number: 5, Noun: "before the plan", Relation: "more than"},
-	LawPriority:     {Word: "priority", Number: 6, Noun: "effective priority", Relation: "at most", Unit: finding.Level},
-	LawFence:        {Word: "fence", Number: 7, Text: "out of reach"},
-	LawStorm:        {Word: "storm", Text: "inside the starving queue"},
-	LawKnown:        {Word: "known", Text: "no task of this row and key"},
-	LawOnce:         {Word: "once", Text: "named before"},
-	LawLeaving:      {Word: "leaving", Text: "leaving already"},
-	LawRequiredTask: {Word: "required-task", Text: "can run on its node only"},
-	LawDisabled:     {Word: "disabled", Text: "preemption is disabled"},
-	LawExempt:       {Word: "exempt", Text: "exempt"},
-	LawNearby:       {Word: "nearby", Text: "not on the node that the ask requires"},
-	LawHelpful:      {Word: "helpful", Text: "reduces no need of the ask"},
-	LawGang:         {Word: "gang", Noun: "members run on", Relation: "at least", Unit: finding.Count},
-	LawBudget:       {Word: "budget", Noun: "victims", Relation: "at most", Unit: finding.Count},
-	LawKey:          {Word: "key", Text: "the ask has no key, or that of a task"},
-	LawLeaf:         {Word: "leaf", Text: "the ask is of no leaf queue"},
-	LawSize:         {Word: "size", Noun: "asked", Relation: "between 0 and"},
-	LawNode:         {Word: "node", Text: "no node of this row"},
-	LawSchedulable:  {Word: "schedulable", Text: "takes no new tasks"},
-	LawReserved:     {Word: "reserved", Text: "reserved for another ask"},
-	LawFilter:       {Word: "filter", Text: "refused by the filter"},
-	LawRequiredNode: {Word: "required-node", Text: "not the node that the ask requires"},
-	LawInFlight:     {Word: "in-flight", Text: "holds a grant of the ask, which starts here and without victims"},
-	LawMayPreempt:   {Word: "may-preempt", Text: "the ask must not preempt"},
-	LawDelay:        {Word: "delay", Noun: "pending", Relation: "at least", Unit: finding.Duration},
-	LawInterval:     {Word: "interval", Noun: "since the last attempt", Relation: "at least", Unit: finding.Duration},
-	LawMax:          {Word: "max", Noun: "before the plan", Relation: "at most"},
-	LawRoom:         {Word: "room", Noun: "free", Relation: "at least"},
-	LawHeadroom:     {Word: "headroom", Noun: "of headroom", Relation: "at least"},
-	LawBlocker:      {Word: "blocker", Text: "%s stays, and blocks the ask"},
-	LawPredicate:    {Word: "predicate", Text: "refused by the predicate"},
-	LawMinimal:      {Word: "minimal", Text: "can be given back"},
-}
-
-// String returns the stable word for the law.
-func (l Law) String() string { return laws.Word(uint8(l)) }
-
-// MarshalText returns the stable word. A number without one is an error.
-func (l Law) MarshalText() ([]byte, error) { return laws.MarshalWord("victims", uint8(l)) }
-
-// UnmarshalText sets the law whose stable word the text is. A text that is no
-// law's word is an error and changes nothing.
-func (l *Law) UnmarshalText(text []byte) error {
-	law, err := laws.UnmarshalWord("victims", text)
-	if err == nil {
-		*l = Law(law)
-	}
-	return err
-}
-
 // ofQueue returns a violation by amounts of a queue.
-func ofQueue(l Law, q queue.ID, i int, have, want int64) Violation {
-	return Violation{Law: l, Queue: q, HasQueue: true, Type: i, HasType: true, Have: have, Want: want}
+func (x *audit) ofQueue(law string, q queue.ID, i int, have, want int64) Violation {
+	return Violation{Law: law, Queue: x.tree.Path(q), Type: x.c.Schema().Name(i), Have: have, Want: want}
 }
 
-// A Violation is a law that a plan breaks, and where. It is plain data; what
-// it names are the names of the moment of the audit.
+// A Violation is a law that a plan for an ask or a job, or what is enforced of a quota,
+// breaks, and where. It is plain data; what is not at fault is "".
 type Violation struct {
-	Law Law
+	// Of is what was judged: "ask", "job" or "quota". Law is the stable word of the law.
+	// All of them are in DESIGN.md, Explanations and audits.
+	Of, Law string
 
-	Victim string // the key of the victim at fault, as the plan has it, or ""
+	Member string // the key of the member of a job at fault
+	Victim string // the key of the victim at fault, as the plan has it
 	Task   TaskID // its row, as the plan has it
-	// Other is the key of another task: one that could be taken instead
-	// (LawOptedOut), or one that blocks the ask and stays (LawBlocker).
+	// Other is the key of another task: one that could be taken instead ("opted-out"), or
+	// one that blocks the ask and stays ("blocker").
 	Other  string
-	Job    string // the running job at fault, or ""
-	Budget string // the budget at fault, or ""
-	Node   string // the name of the node at fault, or ""
-
-	Queue    queue.ID // the queue at fault, if HasQueue is set
-	HasQueue bool
-	Type     int // the resource type at fault, if HasType is set
-	HasType  bool
+	Job    string // the running job at fault
+	Budget string // the budget at fault
+	Node   string // the name of the node at fault
+	Queue  string // the path of the queue at fault
+	Type   string // the resource type at fault
 
 	// Have is what there is and Want is what it is compared with: amounts of
-	// Type if HasType is set, priorities for LawPriority, members for LawGang,
-	// victims for LawBudget, nanoseconds for LawDelay and LawInterval. Both are 0
-	// for other laws.
+	// Type if there is one, priorities for "priority" and "member-priority", members for
+	// "gang" and "minimum", victims for "budget" and "overrun", nanoseconds for "delay" and
+	// "interval". Both are 0 for other laws.
 	Have, Want int64
-
-	tree *queue.Tree // for names, which never change
 }
 
 // String tells the violation in a line: the law, who is at fault, and what is
@@ -328,25 +200,24 @@ type Violation struct {
 //	leaving: victim t1: leaving already
 func (v Violation) String() string {
 	f := v.finding()
-	return laws.Line(&f)
+	return f.Line()
 }
 
-// MarshalJSON writes the violation as an object, with names instead of rows and
-// amounts as quantities.
+// MarshalJSON writes the violation as an object, with amounts as quantities.
 func (v Violation) MarshalJSON() ([]byte, error) {
 	f := v.finding()
-	return laws.JSON(&f)
+	return f.JSON()
 }
 
-// finding returns what the violation shares with those of other auditors.
 func (v *Violation) finding() finding.Finding {
-	f := finding.Finding{
-		Law: uint8(v.Law), Tree: v.tree,
-		Queue: v.Queue, HasQueue: v.HasQueue, Type: v.Type, HasType: v.HasType,
-		Have: v.Have, Want: v.Want, Other: v.Other,
+	f := finding.Finding{Of: v.Of, Law: v.Law, Queue: v.Queue, Type: v.Type, Have: v.Have, Want: v.Want, Other: v.Other}
+	victim := "victim"
+	if v.Law == finding.LawSpared {
+		victim = "task" // it is not to go, and could
 	}
 	for _, s := range []finding.Subject{
-		{What: "victim", Name: v.Victim}, {What: "job", Name: v.Job}, {What: "budget", Name: v.Budget}, {What: "node", Name: v.Node},
+		{What: "member", Name: v.Member}, {What: victim, Name: v.Victim}, {What: "job", Name: v.Job},
+		{What: "budget", Name: v.Budget}, {What: "node", Name: v.Node},
 	} {
 		if s.Name != "" {
 			f.Who = append(f.Who, s)

@@ -181,7 +181,7 @@ func (x *auditCase) surveyNode() {
 func (x *auditCase) blocks(id TaskID) bool { return slices.Contains(x.blockers, id) }
 
 // ofNode returns a violation by the node of the plan.
-func (x *auditCase) ofNode(l Law) Violation {
+func (x *auditCase) ofNode(l string) Violation {
 	return Violation{Law: l, Node: x.c.nodes[x.plan.Node].name}
 }
 

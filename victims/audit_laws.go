@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -12,14 +13,14 @@ func (x *audit) wellFormed() {
 	// Without a key no grant could be found again, and a task's key would make
 	// it its own victim.
 	if _, taken := x.c.Lookup(x.ask.Key); taken || x.ask.Key == "" {
-		x.fault(Violation{Law: LawKey})
+		x.fault(Violation{Law: finding.LawKey})
 	}
 	switch q := x.ask.Queue; {
 	// An ID of no queue has no name to report.
 	case q < 0 || int(q) >= x.tree.Len():
-		x.fault(Violation{Law: LawLeaf})
+		x.fault(Violation{Law: finding.LawLeaf})
 	case !x.tree.IsLeaf(q):
-		x.fault(Violation{Law: LawLeaf, Queue: q, HasQueue: true})
+		x.fault(Violation{Law: finding.LawLeaf, Queue: x.tree.Path(q)})
 	}
 	for i, v := range x.ask.Size {
 		// With the ask, usage must stay in range; a type that the schema does not
@@ -29,7 +30,7 @@ func (x *audit) wellFormed() {
 			most = math.MaxInt64 - x.present(queue.Root, i)
 		}
 		if v < 0 || v > most {
-			x.fault(Violation{Law: LawSize, Type: i, HasType: true, Have: v, Want: most})
+			x.fault(Violation{Law: finding.LawSize, Type: x.c.Schema().Name(i), Have: v, Want: most})
 		}
 	}
 	// By going through them: a row number says nothing, for rows are used
@@ -39,30 +40,30 @@ func (x *audit) wellFormed() {
 			return
 		}
 	}
-	x.fault(Violation{Law: LawNode})
+	x.fault(Violation{Law: finding.LawNode})
 }
 
 // precondition is what forbids the ask to have victims now.
 func (x *audit) precondition() {
 	if x.ask.MayNot {
-		x.fault(Violation{Law: LawMayPreempt})
+		x.fault(Violation{Law: finding.LawMayPreempt})
 	}
 	// An ask that requires its node has waited long enough: nothing else can
 	// ever serve it.
 	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.PreemptionDelay(x.ask.Queue)
 	if !x.required() && pending < delay {
-		x.fault(Violation{Law: LawDelay, Have: int64(pending), Want: int64(delay)})
+		x.fault(Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
 	since := x.now.Sub(x.ask.LastAttempt)
 	if x.a.Interval > 0 && !x.ask.LastAttempt.IsZero() && since < x.a.Interval {
-		x.fault(Violation{Law: LawInterval, Have: int64(since), Want: int64(x.a.Interval)})
+		x.fault(Violation{Law: finding.LawInterval, Have: int64(since), Want: int64(x.a.Interval)})
 	}
 	if x.second {
 		return // the tasks of the own leaf make headroom at every queue of the path
 	}
 	x.maxima(x.ask.Queue, x.wants, func(q queue.ID, i int, most int64) {
 		if e := x.usage(q, i); e > most {
-			x.fault(ofQueue(LawMax, q, i, e, most))
+			x.fault(x.ofQueue(finding.LawMax, q, i, e, most))
 		}
 	})
 }
@@ -79,7 +80,7 @@ func (x *audit) trigger() {
 func (x *audit) entitled() {
 	// No type of the ask is governed: nobody was promised anything.
 	if !x.starving {
-		x.fault(Violation{Law: LawTrigger})
+		x.fault(Violation{Law: finding.LawTrigger})
 	}
 	for i := range x.wants.All() {
 		q, ok := x.tree.Governing(x.ask.Queue, i)
@@ -89,7 +90,7 @@ func (x *audit) entitled() {
 		}
 		g, _ := x.tree.Guaranteed(q).Bound(i)
 		if e := x.usage(q, i); e >= g {
-			x.fault(ofQueue(LawTrigger, q, i, e, g))
+			x.fault(x.ofQueue(finding.LawTrigger, q, i, e, g))
 		}
 	}
 }
@@ -104,19 +105,19 @@ func (x *audit) place() {
 	// all the same, and a grant is older than the mark may be.
 	anew := !held && !required
 	if anew && n.unschedulable {
-		x.fault(x.ofNode(LawSchedulable))
+		x.fault(x.ofNode(finding.LawSchedulable))
 	}
 	if anew && n.reservedFor != "" && n.reservedFor != x.ask.Key {
-		x.fault(x.ofNode(LawReserved))
+		x.fault(x.ofNode(finding.LawReserved))
 	}
 	if required && n.name != x.ask.RequiredNode {
-		x.fault(x.ofNode(LawRequiredNode))
+		x.fault(x.ofNode(finding.LawRequiredNode))
 	}
 	if !held && x.a.Filter != nil && !x.a.Filter(x.ask, x.plan.Node) {
-		x.fault(x.ofNode(LawFilter))
+		x.fault(x.ofNode(finding.LawFilter))
 	}
 	if held && (at != x.plan.Node || len(x.plan.Victims) > 0) {
-		x.fault(Violation{Law: LawInFlight, Node: x.c.nodes[at].name})
+		x.fault(Violation{Law: finding.LawInFlight, Node: x.c.nodes[at].name})
 	}
 }
 
@@ -124,17 +125,19 @@ func (x *audit) place() {
 func (x *audit) judge(id TaskID) {
 	r := &x.c.tasks[id]
 	of := Violation{Task: id, Victim: r.key}
-	fault := func(broken bool, l Law) {
+	fault := func(broken bool, l string) {
 		if broken {
 			v := of
 			v.Law = l
 			x.fault(v)
 		}
 	}
-	atQueue := func(broken bool, l Law, q queue.ID) {
-		of.Queue, of.HasQueue = q, true
-		fault(broken, l)
-		of.Queue, of.HasQueue = 0, false
+	atQueue := func(broken bool, l string, q queue.ID) {
+		if broken {
+			v := of
+			v.Law, v.Queue = l, x.tree.Path(q)
+			x.fault(v)
+		}
 	}
 	own := x.second && r.leaf == x.ask.Queue
 	free := !x.required() && !own // if not, no queue protects the task
@@ -142,31 +145,31 @@ func (x *audit) judge(id TaskID) {
 
 	// No application is nobody's: two tasks without one are strangers.
 	app := x.c.apps.name(r.app)
-	fault(app != "" && app == x.ask.Application, LawApplication)
+	fault(app != "" && app == x.ask.Application, finding.LawApplication)
 	helped := x.helped(id)
 	// Law 5. Blockers and members of a job that goes as a whole are bound by law
 	// 2 alone.
 	if q, i, poor := x.poor(r.leaf, helped); free && poor && !brought && !x.blocks(id) {
 		g, _ := x.tree.Guaranteed(q).Bound(i)
-		v := ofQueue(LawSurplus, q, i, x.usage(q, i), g)
+		v := x.ofQueue(finding.LawSurplus, q, i, x.usage(q, i), g)
 		v.Task, v.Victim = id, r.key
 		x.fault(v)
 	}
 	// With both numbers, for what law 6 compares can be seen nowhere else.
 	if have, most := x.priorities(r, own); have > most {
-		x.fault(Violation{Law: LawPriority, Task: id, Victim: r.key, Have: have, Want: most})
+		x.fault(Violation{Law: finding.LawPriority, Task: id, Victim: r.key, Have: have, Want: most})
 	}
 	// The order is that of the laws, and what follows them.
 	w := r.leaf
 	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
-	atQueue(free && !inFence, LawFence, w)
-	atQueue(free && x.starving && x.tree.Contains(x.inside, w), LawStorm, x.inside)
-	fault(r.state != Running, LawLeaving)
-	fault(r.flags.has(flagRequiredNode), LawRequiredTask)
-	atQueue(!x.required() && x.tree.Disabled(w), LawDisabled, w)
-	fault(x.exempt(id), LawExempt)
-	fault(x.required() && r.node != x.plan.Node && !brought, LawNearby)
-	fault(helped == 0 && !brought && !x.blocks(id), LawHelpful)
+	atQueue(free && !inFence, finding.LawFence, w)
+	atQueue(free && x.starving && x.tree.Contains(x.inside, w), finding.LawStorm, x.inside)
+	fault(r.state != Running, finding.LawLeaving)
+	fault(r.flags.has(flagRequiredNode), finding.LawRequiredTask)
+	atQueue(!x.required() && x.tree.Disabled(w), finding.LawDisabled, w)
+	fault(x.exempt(id), finding.LawExempt)
+	fault(x.required() && r.node != x.plan.Node && !brought, finding.LawNearby)
+	fault(helped == 0 && !brought && !x.blocks(id), finding.LawHelpful)
 }
 
 // gang is that no job is left with too few members. One that goes as a whole is not
@@ -175,7 +178,7 @@ func (x *audit) gang() {
 	for i := range x.gangs {
 		if g := &x.gangs[i]; g.broken() {
 			x.fault(Violation{
-				Law: LawGang, Job: x.c.jobs.name(g.job),
+				Law: finding.LawGang, Job: x.c.jobs.name(g.job),
 				Have: int64(g.running - g.taken), Want: int64(g.running - g.surplus),
 			})
 		}
@@ -195,7 +198,7 @@ func (x *audit) budget() {
 		// by others does not condemn a plan that takes nothing of it.
 		left := max(0, b.Left)
 		if drawn := x.drawn[row]; b.Hard && drawn > left {
-			x.fault(Violation{Law: LawBudget, Budget: name, Have: drawn, Want: left})
+			x.fault(Violation{Law: finding.LawBudget, Budget: name, Have: drawn, Want: left})
 		}
 	}
 }
@@ -215,7 +218,7 @@ func (x *audit) keeps(q queue.ID) {
 	guaranteed := x.tree.Guaranteed(q)
 	for i := range guaranteed.Defined.All() {
 		if have, want := x.promise(q, i, guaranteed.Value[i]); have < want {
-			x.fault(ofQueue(LawGuarantee, q, i, have, want))
+			x.fault(x.ofQueue(finding.LawGuarantee, q, i, have, want))
 		}
 	}
 }
@@ -226,8 +229,8 @@ func (x *audit) keeps(q queue.ID) {
 func (x *audit) room() {
 	for i := range x.wants.All() {
 		if have := x.free[i] + x.freed[i]; have < x.size[i] {
-			v := x.ofNode(LawRoom)
-			v.Type, v.HasType, v.Have, v.Want = i, true, have, x.size[i]
+			v := x.ofNode(finding.LawRoom)
+			v.Type, v.Have, v.Want = x.c.Schema().Name(i), have, x.size[i]
 			x.fault(v)
 		}
 	}
@@ -235,7 +238,7 @@ func (x *audit) room() {
 		// Amounts are what a queue would have for the ask, so that both laws of
 		// room read alike.
 		if have := most - x.left(q, i); have < x.size[i] {
-			x.fault(ofQueue(LawHeadroom, q, i, have, x.size[i]))
+			x.fault(x.ofQueue(finding.LawHeadroom, q, i, have, x.size[i]))
 		}
 	})
 }
@@ -255,7 +258,7 @@ func (x *audit) blocked() {
 			stays = held || !slices.Contains(x.victims, id)
 		}
 		if stays {
-			v := x.ofNode(LawBlocker)
+			v := x.ofNode(finding.LawBlocker)
 			v.Other = r.key
 			x.fault(v)
 		}
@@ -319,13 +322,13 @@ func (x *audit) minimal() {
 		x.give(id)
 		// The predicate last: it is the caller's, and may be slow.
 		if x.enough() && x.accepts(x.withoutGiven()) {
-			x.fault(Violation{Law: LawMinimal, Task: id, Victim: x.c.tasks[id].key})
+			x.fault(Violation{Law: finding.LawMinimal, Task: id, Victim: x.c.tasks[id].key})
 		}
 		x.take(id)
 	}
 	for i := range x.gangs {
 		if g := &x.gangs[i]; g.whole() && x.spares(g) {
-			x.fault(Violation{Law: LawMinimal, Job: x.c.jobs.name(g.job)})
+			x.fault(Violation{Law: finding.LawMinimal, Job: x.c.jobs.name(g.job)})
 		}
 	}
 }
@@ -409,7 +412,7 @@ func (x *audit) optedOut() {
 		x.member(r, +1)
 		x.take(id)
 		if ok {
-			x.fault(Violation{Law: LawOptedOut, Task: id, Victim: r.key, Other: other})
+			x.fault(Violation{Law: finding.LawOptedOut, Task: id, Victim: r.key, Other: other})
 		}
 	}
 	x.second = second

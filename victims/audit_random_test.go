@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -338,7 +339,7 @@ func auditAcceptsPlans(t *rapid.T) {
 	}
 	vs := w.auditor.Audit(nil, &d.Plan, auditNow)
 	if !d.Plan.Proof.Proven() {
-		vs = slices.DeleteFunc(vs, func(v victims.Violation) bool { return v.Law == victims.LawOptedOut })
+		vs = slices.DeleteFunc(vs, func(v victims.Violation) bool { return v.Law == finding.LawOptedOut })
 	}
 	if len(vs) > 0 {
 		t.Fatalf("%v for %+v on\n%v\nbreaks %v", d.Outcome, d.Plan, w.cluster.Tree(), violationLines(vs))
@@ -360,7 +361,7 @@ func auditAgreesWithTwin(t *rapid.T) {
 		w.bend(t, p)
 	}
 	vs := w.auditor.Audit(nil, p, auditNow)
-	got := make(map[victims.Law]bool)
+	got := make(map[string]bool)
 	for _, v := range vs {
 		got[v.Law] = true
 	}
@@ -369,7 +370,7 @@ func auditAgreesWithTwin(t *rapid.T) {
 		t.Fatalf("plan %+v on\n%v\nbreaks %v (-want +got):\n%s", *p, w.cluster.Tree(), violationLines(vs), diff)
 	}
 	// Law 5 follows from law 2 for a victim that goes by the plan.
-	if got[victims.LawSurplus] && !got[victims.LawGuarantee] && !got[victims.LawLeaving] {
+	if got[finding.LawSurplus] && !got[finding.LawGuarantee] && !got[finding.LawLeaving] {
 		t.Fatalf("plan %+v on\n%v\nkeeps law 2 and breaks %v", *p, w.cluster.Tree(), violationLines(vs))
 	}
 }

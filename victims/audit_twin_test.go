@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -22,10 +23,10 @@ type slowAudit struct {
 }
 
 // broken returns the laws that the plan breaks.
-func (s slowAudit) broken() map[victims.Law]bool {
+func (s slowAudit) broken() map[string]bool {
 	laws := s.brokenAlone()
 	if len(laws) == 0 && s.exchangeable() {
-		laws[victims.LawOptedOut] = true
+		laws[finding.LawOptedOut] = true
 	}
 	return laws
 }
@@ -50,7 +51,7 @@ func (s slowAudit) exchangeable() bool {
 			other := s
 			other.plan = &p
 			laws := other.brokenAlone()
-			delete(laws, victims.LawMinimal)
+			delete(laws, finding.LawMinimal)
 			if len(laws) == 0 {
 				return true
 			}
@@ -60,9 +61,9 @@ func (s slowAudit) exchangeable() bool {
 }
 
 // brokenAlone returns the laws that the plan breaks, but for law 1.
-func (s slowAudit) brokenAlone() map[victims.Law]bool {
-	laws := make(map[victims.Law]bool)
-	check := func(ok bool, l victims.Law) {
+func (s slowAudit) brokenAlone() map[string]bool {
+	laws := make(map[string]bool)
+	check := func(ok bool, l string) {
 		if !ok {
 			laws[l] = true
 		}
@@ -72,97 +73,97 @@ func (s slowAudit) brokenAlone() map[victims.Law]bool {
 	node := s.Cluster.Node(s.plan.Node)
 
 	grant, held := s.grant()
-	check(!free || held || !node.Unschedulable, victims.LawSchedulable)
-	check(!free || held || node.ReservedFor == "" || node.ReservedFor == ask.Key, victims.LawReserved)
-	check(free || node.Name == ask.RequiredNode, victims.LawRequiredNode)
-	check(held || s.Filter == nil || s.Filter(ask, s.plan.Node), victims.LawFilter)
+	check(!free || held || !node.Unschedulable, finding.LawSchedulable)
+	check(!free || held || node.ReservedFor == "" || node.ReservedFor == ask.Key, finding.LawReserved)
+	check(free || node.Name == ask.RequiredNode, finding.LawRequiredNode)
+	check(held || s.Filter == nil || s.Filter(ask, s.plan.Node), finding.LawFilter)
 	if held {
-		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, victims.LawInFlight)
+		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
 		early := s.now.Before(ask.PendingSince.Add(tree.PreemptionDelay(ask.Queue)))
 		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.Interval))
-		check(!ask.MayNot, victims.LawMayPreempt)
-		check(!free || !early, victims.LawDelay)
-		check(!soon, victims.LawInterval)
+		check(!ask.MayNot, finding.LawMayPreempt)
+		check(!free || !early, finding.LawDelay)
+		check(!soon, finding.LawInterval)
 		for q := range tree.Up(ask.Queue) {
 			for i := range s.wants {
 				m, ok := tree.Max(q).Bound(i)
-				check(!ok || s.second() || s.used(q, i, s.before) <= m, victims.LawMax)
+				check(!ok || s.second() || s.used(q, i, s.before) <= m, finding.LawMax)
 			}
 		}
 		others := slices.ContainsFunc(s.plan.Victims, func(v victims.Victim) bool {
 			task := s.Cluster.Task(v.Task)
 			return !s.isOwn(&task)
 		})
-		check(!free || !others || s.triggers(), victims.LawTrigger)
+		check(!free || !others || s.triggers(), finding.LawTrigger)
 	}
 
 	for _, v := range s.plan.Victims {
 		task := s.Cluster.Task(v.Task)
-		check(task.Application != ask.Application, victims.LawApplication)
-		check(task.State == victims.Running, victims.LawLeaving)
-		check(!task.RequiredNode, victims.LawRequiredTask)
+		check(task.Application != ask.Application, finding.LawApplication)
+		check(task.State == victims.Running, finding.LawLeaving)
+		check(!task.RequiredNode, finding.LawRequiredTask)
 		if s.Exempt != nil {
 			until, exempt := s.Exempt(victims.Exemption{Cluster: s.Cluster, Task: v.Task, Ask: ask, Now: s.now})
-			check(!exempt || !until.IsZero() && !s.now.Before(until), victims.LawExempt)
+			check(!exempt || !until.IsZero() && !s.now.Before(until), finding.LawExempt)
 		}
 		brought, own := s.brought(task.Job), s.isOwn(&task)
 		var rank int
 		switch {
 		case !free:
 			rank = int(task.Priority) - int(ask.Priority)
-			check(task.Node == s.plan.Node || brought, victims.LawNearby)
+			check(task.Node == s.plan.Node || brought, finding.LawNearby)
 		case own:
 			rank = int(task.Priority) - int(ask.Priority)
-			check(rank != 0, victims.LawPriority)
+			check(rank != 0, finding.LawPriority)
 		default:
 			rank = fence.Compare(tree, fence.Priority{Leaf: task.Queue, Raw: task.Priority}, fence.Priority{Leaf: ask.Queue, Raw: ask.Priority})
 			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
-			check(below && task.Queue != ask.Queue, victims.LawFence)
+			check(below && task.Queue != ask.Queue, finding.LawFence)
 			e, ok := s.starving()
-			check(!ok || !s.within(task.Queue, e), victims.LawStorm)
-			check(brought || s.blocks(v.Task) || s.gives(&task) || !s.helps(&task, s.wants), victims.LawSurplus)
+			check(!ok || !s.within(task.Queue, e), finding.LawStorm)
+			check(brought || s.blocks(v.Task) || s.gives(&task) || !s.helps(&task, s.wants), finding.LawSurplus)
 		}
-		check(!free || !tree.Disabled(task.Queue), victims.LawDisabled)
-		check(brought || s.blocks(v.Task) || s.helps(&task, s.wants), victims.LawHelpful)
-		check(rank < 0 || rank == 0 && !s.StrictPriority, victims.LawPriority)
+		check(!free || !tree.Disabled(task.Queue), finding.LawDisabled)
+		check(brought || s.blocks(v.Task) || s.helps(&task, s.wants), finding.LawHelpful)
+		check(rank < 0 || rank == 0 && !s.StrictPriority, finding.LawPriority)
 	}
 
 	if free {
 		for q := range tree.All() {
 			for i := range tree.Schema().Len() {
 				g, ok := tree.Guaranteed(q).Bound(i)
-				check(!ok || s.keeps(q, i, g), victims.LawGuarantee)
+				check(!ok || s.keeps(q, i, g), finding.LawGuarantee)
 			}
 		}
 	}
 	for _, task := range s.tasks {
 		running, taken := s.members(task.Job)
 		spare := s.surplus(task.Job)
-		check(task.Job == "" || taken <= spare || taken == running, victims.LawGang)
+		check(task.Job == "" || taken <= spare || taken == running, finding.LawGang)
 	}
 	for name, b := range s.Cluster.Budgets() {
-		check(!b.Hard || s.drawn(name) <= max(0, b.Left), victims.LawBudget)
+		check(!b.Hard || s.drawn(name) <= max(0, b.Left), finding.LawBudget)
 	}
 	if s.Blockers != nil {
 		for _, id := range s.Blockers(nil, ask, s.plan.Node) {
 			task := s.Cluster.Task(id)
 			switch {
 			case task.State == victims.Granted:
-				check(held && !s.before(id), victims.LawBlocker)
+				check(held && !s.before(id), finding.LawBlocker)
 			case held:
-				check(false, victims.LawBlocker)
+				check(false, finding.LawBlocker)
 			default:
-				check(task.State != victims.Running || s.isVictim(id), victims.LawBlocker)
+				check(task.State != victims.Running || s.isVictim(id), finding.LawBlocker)
 			}
 		}
 	}
-	check(s.roomOnNode(), victims.LawRoom)
-	check(s.headroom(), victims.LawHeadroom)
-	check(s.predicate(), victims.LawPredicate)
+	check(s.roomOnNode(), finding.LawRoom)
+	check(s.headroom(), finding.LawHeadroom)
+	check(s.predicate(), finding.LawPredicate)
 	if s.roomOnNode() && s.headroom() {
-		check(!s.sparesUnit(), victims.LawMinimal)
+		check(!s.sparesUnit(), finding.LawMinimal)
 	}
 	return laws
 }

@@ -242,9 +242,6 @@ func (v Version) Equal(w Version) bool { return v == w }
 // of a cluster. It does not tell the cluster.
 func (v Version) String() string { return strconv.FormatUint(v.number, 10) }
 
-// MarshalText returns what String returns.
-func (v Version) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
-
 // A history tells the states of a cluster apart, and has what leads back from the
 // present one: the changes that were applied since the last other change.
 type history struct {

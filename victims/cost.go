@@ -133,14 +133,6 @@ var levelWords = word.Table{Of: "victims.Level", Words: []string{
 // String returns the stable word for the level.
 func (l Level) String() string { return levelWords.Word(uint8(l)) }
 
-// MarshalText returns the stable word for the level. A number that has no word is
-// an error.
-func (l Level) MarshalText() ([]byte, error) { return levelWords.Text(uint8(l)) }
-
-// UnmarshalText sets the level whose text is given. Any other text is an error
-// and changes nothing.
-func (l *Level) UnmarshalText(text []byte) error { return word.Set(l, levelWords, text) }
-
 // Levels are what decides between plans, the most important first. The zero
 // Levels are all levels in the order of [Cost].
 //

@@ -39,12 +39,6 @@ var stateWords = word.Table{Of: "victims.State", Words: []string{Running: "runni
 // String returns the name of the state in lower case.
 func (s State) String() string { return stateWords.Word(uint8(s)) }
 
-// MarshalText returns the stable word. A number without one is an error.
-func (s State) MarshalText() ([]byte, error) { return stateWords.Text(uint8(s)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (s *State) UnmarshalText(text []byte) error { return word.Set(s, stateWords, text) }
-
 // leaving reports whether the amounts of a task in the state are about to go.
 func (s State) leaving() bool { return s == Releasing || s == Preempting }
 
@@ -192,12 +186,6 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word for the outcome: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (o Outcome) MarshalText() ([]byte, error) { return outcomeWords.Text(uint8(o)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (o *Outcome) UnmarshalText(text []byte) error { return word.Set(o, outcomeWords, text) }
-
 // A Decision is the answer to an ask. It is owned by the caller, who hands it
 // to [Planner.Decide] again to have its memory reused.
 type Decision struct {
@@ -244,12 +232,6 @@ var proofWords = word.Table{Of: "victims.Proof", Words: []string{NoProof: "none"
 // String returns the stable word for the proof: none, levels or cost.
 func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 
-// MarshalText returns the stable word. A number without one is an error.
-func (p Proof) MarshalText() ([]byte, error) { return proofWords.Text(uint8(p)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (p *Proof) UnmarshalText(text []byte) error { return word.Set(p, proofWords, text) }
-
 // Proven reports whether no lawful plan is cheaper.
 func (p Proof) Proven() bool { return p == ProofCost }
 
@@ -275,26 +257,33 @@ type Victim struct {
 	OptedOut, Originator bool
 }
 
-// A Reason says why there is no plan. Its String is a stable word.
+// A Reason says why there is no plan, for an ask or for a job. Its String is a stable
+// word.
 type Reason uint8
 
 const (
-	// InFlight: the ask holds a grant and cannot start on its node yet.
+	// InFlight: the ask holds a grant and cannot start on its node yet. Of a job: what
+	// its members need is leaving still.
 	InFlight Reason = 1 + iota
 	// UnknownNode: the node that the ask requires is not in the cluster.
 	UnknownNode
-	// MayNotPreempt: the ask must not preempt others.
+	// QuotaMin: a non-preemptible job would pass the min of a quota.
+	QuotaMin
+	// QuotaMax: the job would pass the max of a quota, and no victims may be taken, or
+	// could be, to change that.
+	QuotaMax
+	// MayNotPreempt: it must not preempt others.
 	MayNotPreempt
-	// TooEarly: the ask has not been pending for its queue's preemption delay.
+	// TooEarly: it has not been pending for its queue's preemption delay.
 	TooEarly
-	// TooSoon: preemption was tried for the ask less than the interval ago.
+	// TooSoon: preemption was tried for it less than the interval ago.
 	TooSoon
 	// OverMax: a queue on the path is over its max already.
 	OverMax
-	// NotGuaranteed: no queue guarantees any type of the ask (law 4).
+	// NotGuaranteed: no queue guarantees any type of what is wanted (law 4).
 	NotGuaranteed
-	// OverGuarantee: a queue that governs a type of the ask is at or over its
-	// guarantee of it (law 4).
+	// OverGuarantee: a queue that governs a wanted type is at or over its guarantee of
+	// it (law 4). Of a job: it would be before the last member.
 	OverGuarantee
 	// HeadroomInside: a max at or below the starving queue is what is short,
 	// so that only its own tasks could make room (storm freedom).
@@ -307,14 +296,20 @@ const (
 	// PredicateRefused: legal sets make room, and the caller's predicate
 	// refused those that were tried.
 	PredicateRefused
+	// NoDomain: no node is in a domain of the depth that the job requires, or its members
+	// that run are in different ones, or in none.
+	NoDomain
 	// Unlawful: a plan was found, and the audit that the planner was told to
-	// make found a law broken. That is a defect of this package.
+	// make found a law broken. That is a defect of the library, unless functions of the
+	// caller answer differently when asked again.
 	Unlawful
 )
 
 var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 	InFlight:         "in-flight",
 	UnknownNode:      "unknown-node",
+	QuotaMin:         "quota-min",
+	QuotaMax:         "quota-max",
 	MayNotPreempt:    "may-not-preempt",
 	TooEarly:         "too-early",
 	TooSoon:          "too-soon",
@@ -325,69 +320,80 @@ var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 	NothingInReach:   "nothing-in-reach",
 	NoVictims:        "no-victims",
 	PredicateRefused: "predicate",
+	NoDomain:         "domain",
 	Unlawful:         "unlawful",
 }}
 
 // String returns the stable word for the reason.
 func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (r Reason) MarshalText() ([]byte, error) { return reasonWords.Text(uint8(r)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (r *Reason) UnmarshalText(text []byte) error { return word.Set(r, reasonWords, text) }
-
-// A Rule is what keeps a task from being a victim. A task is counted once, at
-// the first rule that does, in this order.
+// A Rule is what keeps a task from being a victim of an ask, of a job or of a quota; not
+// each of them has all rules. A task is counted once, at the first rule that does, in this
+// order. Its String is a stable word.
 type Rule uint8
 
 const (
-	RuleLeaving      Rule = 1 + iota // it is going already
-	RuleRequiredNode                 // it can run on its node only
-	RuleApplication                  // it is of the ask's application (law 3)
-	RuleFence                        // it is in the ask's leaf or outside its fence (law 7)
-	RuleDisabled                     // its queue is disabled
-	RuleInside                       // it is inside the starving queue (storm freedom)
-	RulePriority                     // its effective priority is higher (law 6)
-	RuleExempt                       // the caller exempts it
-	RuleNotHelping                   // it reduces no open need
-	RuleBudget                       // a hard budget that it is in has nothing left
-	RuleGuarantee                    // it alone would take a queue below its guarantee (law 2)
+	RuleLeaving        Rule = 1 + iota // it is going already
+	RuleRequiredNode                   // it can run on its node only
+	RuleApplication                    // it is of the job, or of the application, that asks (law 3)
+	RuleFence                          // it is in the asking leaf or outside its fence (law 7)
+	RuleDisabled                       // its queue is disabled
+	RuleInside                         // it is inside the starving queue (storm freedom)
+	RuleNonPreemptible                 // no job may take it
+	RulePriority                       // its effective priority is too high (law 6)
+	RuleExempt                         // the caller exempts it
+	RuleGang                           // its job needs it, and cannot be stopped as a whole
+	RuleNotHelping                     // it reduces no open need
+	RuleBudget                         // a hard budget has too little left for it, or for the job with which it goes
+	// RuleGuarantee: alone, or with the job with which it goes, it would take a queue
+	// below its guarantee (law 2). If law 2 is why there is no plan for a job, this counts
+	// too who could go alone but not together with the others that could.
+	RuleGuarantee
+	RuleOvershoot // it is larger than what is still to be freed, and the quota is to be exact
+	RuleEnforced  // it is in a queue that is being enforced already
+	RuleGranted   // it is an ask that was granted a place
 
 	NumRules // the number of rules, and one: an array of this length is indexed by Rule
 )
 
-// rules have the stable word of each rule, and say of tasks what it says of them: a part of
-// a sentence, after a number or the name of a task, which may get better.
-var rules = [NumRules]struct{ word, text string }{
-	RuleLeaving:      {"leaving", "leaving already"},
-	RuleRequiredNode: {"required-node", "bound to a node"},
-	RuleApplication:  {"same-application", "of the same application"},
-	RuleFence:        {"fence", "in the asking queue or beyond its fence"},
-	RuleDisabled:     {"disabled", "where preemption is disabled"},
-	RuleInside:       {"inside", "inside the starving queue"},
-	RulePriority:     {"priority", "too high in effective priority"},
-	RuleExempt:       {"exempt", "exempt"},
-	RuleNotHelping:   {"not-helping", "of no help with what is short"},
-	RuleBudget:       {"budget", "in a budget with nothing left"},
-	RuleGuarantee:    {"guarantee", "needed for a guarantee"},
-}
-
-var ruleWords = word.Table{Of: "victims.Rule", Words: func() (words []string) {
-	for i := range rules {
-		words = append(words, rules[i].word)
+// ruleWords are the words, and ruleTexts say of tasks what a rule of asks says of them: a
+// part of a sentence, after a number or the name of a task, which may get better.
+var (
+	ruleWords = word.Table{Of: "victims.Rule", Words: []string{
+		RuleLeaving:        "leaving",
+		RuleRequiredNode:   "required-node",
+		RuleApplication:    "same-application",
+		RuleFence:          "fence",
+		RuleDisabled:       "disabled",
+		RuleInside:         "inside",
+		RuleNonPreemptible: "non-preemptible",
+		RulePriority:       "priority",
+		RuleExempt:         "exempt",
+		RuleGang:           "gang",
+		RuleNotHelping:     "not-helping",
+		RuleBudget:         "budget",
+		RuleGuarantee:      "guarantee",
+		RuleOvershoot:      "overshoot",
+		RuleEnforced:       "enforced",
+		RuleGranted:        "granted",
+	}}
+	ruleTexts = [NumRules]string{
+		RuleLeaving:      "leaving already",
+		RuleRequiredNode: "bound to a node",
+		RuleApplication:  "of the same application",
+		RuleFence:        "in the asking queue or beyond its fence",
+		RuleDisabled:     "where preemption is disabled",
+		RuleInside:       "inside the starving queue",
+		RulePriority:     "too high in effective priority",
+		RuleExempt:       "exempt",
+		RuleNotHelping:   "of no help with what is short",
+		RuleBudget:       "in a budget with nothing left",
+		RuleGuarantee:    "needed for a guarantee",
 	}
-	return words
-}()}
+)
 
 // String returns the stable word for the rule.
 func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
-
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (r Rule) MarshalText() ([]byte, error) { return ruleWords.Text(uint8(r)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (r *Rule) UnmarshalText(text []byte) error { return word.Set(r, ruleWords, text) }
 
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {
@@ -463,12 +469,6 @@ var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "pre
 
 // String returns the stable word for the moment.
 func (m Moment) String() string { return momentWords.Word(uint8(m)) }
-
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (m Moment) MarshalText() ([]byte, error) { return momentWords.Text(uint8(m)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (m *Moment) UnmarshalText(text []byte) error { return word.Set(m, momentWords, text) }
 
 // Then returns the order that asks each of the given ones in turn, until one
 // has an opinion. If the last is [By] a key, it is total.

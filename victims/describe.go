@@ -122,7 +122,7 @@ func (c *Cluster) DescribeRefusal(d *Decision) string {
 	// numbers add up to the tasks looked at.
 	for rule, n := range r.Counts {
 		if n > 0 {
-			fmt.Fprintf(&b, "  %d %s (%v)\n", n, rules[rule].text, Rule(rule))
+			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
 		}
 	}
 	if r.Filtered > 0 {
@@ -388,7 +388,7 @@ func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
 
 // ruleText writes a rule that keeps tasks of a queue, and what it says.
 func ruleText(e *Explanation, r Rule, q queue.ID) string {
-	text := rules[r].text
+	text := ruleTexts[r]
 	switch {
 	// The rule has one word for both, since both are law 7. Its text tells them
 	// apart.

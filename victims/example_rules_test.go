@@ -162,12 +162,7 @@ func ExamplePlanner_ownLeaf() {
 // victims. What the levels do not name does not count: index would free less
 // beyond need, but loses as much work as etl, which comes first by key.
 func ExampleLevels() {
-	var levels victims.Levels
-	for _, word := range []string{"work", "victims"} {
-		var level victims.Level
-		check(level.UnmarshalText([]byte(word)))
-		levels = append(levels, level)
-	}
+	levels := victims.Levels{victims.LevelWork, victims.LevelVictims}
 	cluster := exampleCluster()
 	planner := victims.Planner{Cluster: cluster, Levels: levels}
 	ask := exampleAsk(cluster, "web-1", 2000)

@@ -251,27 +251,6 @@ func ExampleHelp() {
 	// if etl goes: true
 }
 
-// The words of reasons are stable, for metrics and labels.
-func ExampleReason() {
-	for r := victims.InFlight; r <= victims.Unlawful; r++ {
-		fmt.Println(r)
-	}
-	// Output:
-	// in-flight
-	// unknown-node
-	// may-not-preempt
-	// too-early
-	// too-soon
-	// over-max
-	// not-guaranteed
-	// over-guarantee
-	// headroom-inside
-	// nothing-in-reach
-	// no-victims
-	// predicate
-	// unlawful
-}
-
 // Two tasks of low rank cost less than one of high rank, and any number of those
 // less than one that opted out.
 func ExampleCost_Compare() {
@@ -291,15 +270,42 @@ func ExampleDecision_Report() {
 	ask := exampleAsk(c, "web-1", 2000)
 	var d victims.Decision
 	check(p.Decide(&d, &ask, exampleNow))
-	r := d.Report(c)
-	fmt.Println(r.Summary)
-	for _, v := range r.Plan.Victims {
-		text, err := json.Marshal(v)
-		check(err)
-		fmt.Println(string(text))
-	}
+	text, err := json.MarshalIndent(d.Report(c), "", " ")
+	check(err)
+	fmt.Println(string(text))
 
 	// Output:
-	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped: index
-	// {"key":"index","queue":"root.batch","node":"n1","resources":{"cpu":"2"},"priority":0,"rank":-100,"forNode":true}
+	// {
+	//  "summary": "web-1 (root.shop, cpu=2) runs on n1 once these have stopped: index",
+	//  "outcome": "plan",
+	//  "ask": {
+	//   "key": "web-1",
+	//   "application": "web",
+	//   "queue": "root.shop",
+	//   "resources": {
+	//    "cpu": "2"
+	//   },
+	//   "priority": 100
+	//  },
+	//  "at": "2026-01-01T00:00:00Z",
+	//  "plan": {
+	//   "node": "n1",
+	//   "victims": [
+	//    {
+	//     "key": "index",
+	//     "queue": "root.batch",
+	//     "node": "n1",
+	//     "resources": {
+	//      "cpu": "2"
+	//     },
+	//     "priority": 0,
+	//     "rank": -100,
+	//     "forNode": true
+	//    }
+	//   ],
+	//   "cost": "highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost",
+	//   "proof": "cost",
+	//   "steps": 427
+	//  }
+	// }
 }

@@ -405,12 +405,6 @@ var relaxableWords = word.Table{Of: "victims.Relaxable", Words: func() (words []
 // String returns the stable word for the rule.
 func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
 
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (r Relaxable) MarshalText() ([]byte, error) { return relaxableWords.Text(uint8(r)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (r *Relaxable) UnmarshalText(text []byte) error { return word.Set(r, relaxableWords, text) }
-
 // A Relaxation is one rule, and the queue, node or task that it is about if
 // it is about one.
 type Relaxation struct {

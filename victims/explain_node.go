@@ -56,12 +56,6 @@ var verdictWords = word.Table{Of: "victims.NodeVerdict", Words: []string{
 // String returns the stable word for the verdict.
 func (v NodeVerdict) String() string { return verdictWords.Word(uint8(v)) }
 
-// MarshalText returns the stable word, and nothing for 0. Other numbers are errors.
-func (v NodeVerdict) MarshalText() ([]byte, error) { return verdictWords.Text(uint8(v)) }
-
-// UnmarshalText reads what MarshalText writes. Any other text is an error.
-func (v *NodeVerdict) UnmarshalText(text []byte) error { return word.Set(v, verdictWords, text) }
-
 // A NodeFinding says what came of a node, and what it lacks for the ask.
 type NodeFinding struct {
 	Node    NodeID

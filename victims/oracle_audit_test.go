@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
@@ -45,7 +46,7 @@ func propertyOracleAudits(t *rapid.T) {
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
 	found := slices.DeleteFunc(a.Audit(nil, &plan, c.Options.Now), func(v victims.Violation) bool {
-		return v.Law == victims.LawOptedOut // a matter of other plans
+		return v.Law == finding.LawOptedOut // a matter of other plans
 	})
 	if lawful != (len(found) == 0) {
 		t.Fatalf("%v on %s: the auditor says %v, the oracle %q %v\n%v", keys, node, found, reason, breaks, c)

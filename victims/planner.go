@@ -449,11 +449,3 @@ var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "
 
 // String returns the stable word for the option: never, met or any.
 func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }
-
-// MarshalText returns the stable word for the option. A number that has no
-// word is an error.
-func (o OwnLeaf) MarshalText() ([]byte, error) { return ownLeafWords.Text(uint8(o)) }
-
-// UnmarshalText sets the option whose text is given. Any other text is an error
-// and changes nothing.
-func (o *OwnLeaf) UnmarshalText(text []byte) error { return word.Set(o, ownLeafWords, text) }

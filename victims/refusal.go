@@ -547,8 +547,8 @@ func (h *Help) cleared() Help {
 	return Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]}
 }
 
-// A HelpReport is a [Help] for machines.
-type HelpReport struct {
+// A helpReport is a [Help] for machines.
+type helpReport struct {
 	Node       string   `json:"node,omitempty"`
 	AnyNode    bool     `json:"anyNode,omitempty"`
 	Less       []string `json:"less,omitempty"` // queues, like More
@@ -561,15 +561,15 @@ type HelpReport struct {
 	Labels     bool     `json:"labels,omitempty"`
 }
 
-// Report returns what would help for machines. The cluster gives the names of queues.
-func (h *Help) Report(c *Cluster) HelpReport {
+// report returns what would help for machines. The cluster gives the names of queues.
+func (h *Help) Report(c *Cluster) any {
 	paths := func(queues []queue.ID) (names []string) {
 		for _, q := range queues {
 			names = append(names, c.tree.Path(q))
 		}
 		return names
 	}
-	return HelpReport{
+	return helpReport{
 		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
 		Budgets: slices.Clone(h.Budgets), Time: h.Time,
 		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels,

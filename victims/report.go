@@ -6,27 +6,27 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Report is a decision for machines: with names instead of rows, which mean
+// A report is a decision for machines: with names instead of rows, which mean
 // nothing outside the process, and amounts as quantities by type. It is plain
-// data that shares nothing with the decision. encoding/json writes it, and reads
-// it again.
+// data that shares nothing with the decision.
 //
 // The words of outcomes, proofs, reasons and rules are stable, and so are the
 // names of fields. Summary and Cost are for people, and may be improved.
-type Report struct {
+type report struct {
 	Summary string         `json:"summary"`
-	Outcome Outcome        `json:"outcome"`
-	Ask     AskReport      `json:"ask"`
+	Outcome string         `json:"outcome"`
+	Ask     askReport      `json:"ask"`
 	At      time.Time      `json:"at,omitzero"`
-	Plan    *PlanReport    `json:"plan,omitempty"`    // for any outcome but Refused
-	Refusal *RefusalReport `json:"refusal,omitempty"` // for Refused
+	Plan    *planReport    `json:"plan,omitempty"`    // for any outcome but Refused
+	Refusal *refusalReport `json:"refusal,omitempty"` // for Refused
 }
 
-// An AskReport says who asks for what.
-type AskReport struct {
+// An askReport says who asks for what.
+type askReport struct {
 	Key         string            `json:"key"`
 	Name        string            `json:"name,omitempty"`
 	Application string            `json:"application,omitempty"`
@@ -35,19 +35,19 @@ type AskReport struct {
 	Priority    int32             `json:"priority"`
 }
 
-// A PlanReport is a [Plan] for machines.
-type PlanReport struct {
-	Node    string         `json:"node"`
-	Victims []VictimReport `json:"victims"` // sorted by key
-	Cost    string         `json:"cost"`
-	Overrun int64          `json:"overrun,omitempty"` // of soft budgets
-	Proof   Proof          `json:"proof"`
-	OwnLeaf bool           `json:"ownLeaf,omitempty"`
-	Steps   int64          `json:"steps"`
+// A planReport is a [Plan] for machines.
+type planReport struct {
+	Node    string `json:"node"`
+	Victims []any  `json:"victims"` // sorted by key
+	Cost    string `json:"cost"`
+	Overrun int64  `json:"overrun,omitempty"` // of soft budgets
+	Proof   string `json:"proof"`
+	OwnLeaf bool   `json:"ownLeaf,omitempty"`
+	Steps   int64  `json:"steps"`
 }
 
-// A VictimReport is a [Victim] for machines.
-type VictimReport struct {
+// A victimReport is a [Victim] for machines.
+type victimReport struct {
 	Key         string            `json:"key"`
 	Name        string            `json:"name,omitempty"`
 	Queue       string            `json:"queue"`
@@ -62,10 +62,10 @@ type VictimReport struct {
 	Originator  bool              `json:"originator,omitempty"`
 }
 
-// A RefusalReport is a [Refusal] for machines.
-type RefusalReport struct {
-	Reason     Reason            `json:"reason"`
-	Also       Reason            `json:"also,omitempty"`
+// A refusalReport is a [Refusal] for machines.
+type refusalReport struct {
+	Reason     string            `json:"reason"`
+	Also       string            `json:"also,omitempty"`
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
 	Queue      string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
 	Type       string            `json:"type,omitempty"`
@@ -77,19 +77,22 @@ type RefusalReport struct {
 	Closest    string            `json:"closest,omitempty"`
 	Lacks      map[string]string `json:"lacks,omitempty"`
 	RetryAt    time.Time         `json:"retryAt,omitzero"`
-	Help       HelpReport        `json:"help"`
+	Help       any               `json:"help"`
 	Proven     bool              `json:"proven"`
 	Steps      int64             `json:"steps"`
 }
 
-// Report returns a decision for machines. The cluster is that of the decision:
+// Report returns a decision for machines, which encoding/json writes: with names instead
+// of rows, and amounts as quantities by type. It shares nothing with the decision. The
+// words of outcomes, proofs, reasons and rules are stable, and so are the names of fields;
+// summary and cost are for people, and may be improved. The cluster is that of the decision:
 // it gives the names of types, and of the queue and the node that a refusal names,
 // which must be there still. Victims may have gone.
-func (d *Decision) Report(c *Cluster) *Report {
+func (d *Decision) Report(c *Cluster) any {
 	a, s := &d.Plan.Ask, c.Schema()
-	r := &Report{
-		Summary: d.Summary(c), Outcome: d.Outcome, At: d.Plan.At,
-		Ask: AskReport{
+	r := &report{
+		Summary: d.Summary(c), Outcome: word.Or(d.Outcome), At: d.Plan.At,
+		Ask: askReport{
 			Key: a.Key, Name: a.Name, Application: a.Application, Queue: d.Plan.Path,
 			Resources: s.Quantities(a.Size), Priority: a.Priority,
 		},
@@ -117,10 +120,10 @@ func (d *Decision) Summary(c *Cluster) string {
 	return plain.Summary(line)
 }
 
-func (p *Plan) report(s *resources.Schema) *PlanReport {
-	r := &PlanReport{
-		Node: p.Place, Victims: []VictimReport{}, Cost: p.Cost.String(), Overrun: p.Cost.Overrun,
-		Proof: p.Proof, OwnLeaf: p.OwnLeaf, Steps: p.Steps,
+func (p *Plan) report(s *resources.Schema) *planReport {
+	r := &planReport{
+		Node: p.Place, Victims: []any{}, Cost: p.Cost.String(), Overrun: p.Cost.Overrun,
+		Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
 	}
 	for i := range p.Victims {
 		r.Victims = append(r.Victims, p.Victims[i].Report(s))
@@ -130,8 +133,8 @@ func (p *Plan) report(s *resources.Schema) *PlanReport {
 
 // Report returns a victim for machines, whatever it is stopped for: an ask or a
 // quota. The schema is that of its cluster.
-func (v *Victim) Report(s *resources.Schema) VictimReport {
-	return VictimReport{
+func (v *Victim) Report(s *resources.Schema) any {
+	return victimReport{
 		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
 		Resources: s.Quantities(v.Size), Priority: v.Priority, Rank: v.Rank,
 		ForNode: v.ForNode, ForHeadroom: v.ForHeadroom, Blocks: v.Blocks,
@@ -139,11 +142,11 @@ func (v *Victim) Report(s *resources.Schema) VictimReport {
 	}
 }
 
-func (r *Refusal) report(c *Cluster) *RefusalReport {
-	f := &RefusalReport{
-		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
+func (r *Refusal) report(c *Cluster) *refusalReport {
+	f := &refusalReport{
+		Reason: word.Or(r.Reason), Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
-		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
+		Also: word.Or(r.Also), OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps,
 	}
 	switch cmp.Or(r.Also, r.Reason) {
@@ -164,89 +167,89 @@ func (r *Refusal) report(c *Cluster) *RefusalReport {
 	return f
 }
 
-// An ExplanationReport is an [Explanation] for machines; see [Report].
-type ExplanationReport struct {
-	Decision *Report            `json:"decision"`
-	Queues   []QueueReport      `json:"queues"` // in tree order
-	Nodes    []NodeReport       `json:"nodes"`  // in node order
-	Tasks    []TaskReport       `json:"tasks"`  // by key
-	Relaxed  []RelaxationReport `json:"relaxed,omitempty"`
+// An explanationReport is an [Explanation] for machines; see [report].
+type explanationReport struct {
+	Decision any                `json:"decision"`
+	Queues   []queueReport      `json:"queues"` // in tree order
+	Nodes    []nodeReport       `json:"nodes"`  // in node order
+	Tasks    []taskReport       `json:"tasks"`  // by key
+	Relaxed  []relaxationReport `json:"relaxed,omitempty"`
 }
 
-// A QueueReport is a [QueueFinding] for machines.
-type QueueReport struct {
+// A queueReport is a [QueueFinding] for machines.
+type queueReport struct {
 	Queue      string            `json:"queue"`
 	OnPath     bool              `json:"onPath,omitempty"`
 	Starving   bool              `json:"starving,omitempty"`
 	Fence      bool              `json:"fence,omitempty"`
-	Rule       Rule              `json:"rule,omitempty"`
+	Rule       string            `json:"rule,omitempty"`
 	Room       map[string]string `json:"room,omitempty"`
 	Lacks      map[string]string `json:"lacks,omitempty"`
 	Tasks      int               `json:"tasks,omitempty"`
 	Candidates int               `json:"candidates,omitempty"`
 }
 
-// A NodeReport is a [NodeFinding] for machines.
-type NodeReport struct {
+// A nodeReport is a [NodeFinding] for machines.
+type nodeReport struct {
 	Node    string            `json:"node"`
-	Verdict NodeVerdict       `json:"verdict"`
+	Verdict string            `json:"verdict"`
 	Short   map[string]string `json:"short,omitempty"`
 	Lacks   map[string]string `json:"lacks,omitempty"`
 	ByBound bool              `json:"byBound,omitempty"`
 }
 
-// A TaskReport is a [TaskFinding] for machines.
-type TaskReport struct {
+// A taskReport is a [TaskFinding] for machines.
+type taskReport struct {
 	Key    string `json:"key"`
 	Queue  string `json:"queue"`
 	Node   string `json:"node"`
-	Rule   Rule   `json:"rule,omitempty"` // none: a candidate
+	Rule   string `json:"rule,omitempty"` // none: a candidate
 	Victim bool   `json:"victim,omitempty"`
 }
 
-// A RelaxationReport is a [RelaxationFinding] for machines. Text says it for
+// A relaxationReport is a [RelaxationFinding] for machines. Text says it for
 // people.
-type RelaxationReport struct {
-	Rule    Relaxable `json:"rule"`
-	Text    string    `json:"text"`
-	Key     string    `json:"key,omitempty"`
-	Outcome Outcome   `json:"outcome"`
-	Node    string    `json:"node"`
-	Victims int       `json:"victims"`
+type relaxationReport struct {
+	Rule    string `json:"rule"`
+	Text    string `json:"text"`
+	Key     string `json:"key,omitempty"`
+	Outcome string `json:"outcome"`
+	Node    string `json:"node"`
+	Victims int    `json:"victims"`
 }
 
 // Report returns an explanation for machines. All that it names must be in the
 // cluster still.
-func (e *Explanation) Report(c *Cluster) *ExplanationReport {
+func (e *Explanation) Report(c *Cluster) any {
 	s := c.Schema()
-	r := &ExplanationReport{
+	r := &explanationReport{
 		Decision: e.Decision.Report(c),
-		Queues:   []QueueReport{}, Nodes: []NodeReport{}, Tasks: []TaskReport{},
+		Queues:   []queueReport{}, Nodes: []nodeReport{}, Tasks: []taskReport{},
 	}
 	for i := range e.Queues {
 		f := &e.Queues[i]
-		r.Queues = append(r.Queues, QueueReport{
-			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: f.Rule,
+		r.Queues = append(r.Queues, queueReport{
+			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: word.Or(f.Rule),
 			Room: s.Bounds(f.Room), Lacks: s.Quantities(f.Lacks), Tasks: f.Tasks, Candidates: f.Candidates,
 		})
 	}
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
-		r.Nodes = append(r.Nodes, NodeReport{
-			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
+		r.Nodes = append(r.Nodes, nodeReport{
+			Node: c.nodes[f.Node].name, Verdict: word.Or(f.Verdict), Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
 			ByBound: f.ByBound,
 		})
 	}
 	for _, f := range e.Tasks {
-		r.Tasks = append(r.Tasks, TaskReport{
-			Key: f.Key, Queue: c.tree.Path(f.Queue), Node: c.nodes[f.Node].name, Rule: f.Rule, Victim: f.Victim,
+		r.Tasks = append(r.Tasks, taskReport{
+			Key: f.Key, Queue: c.tree.Path(f.Queue), Node: c.nodes[f.Node].name, Rule: word.Or(f.Rule), Victim: f.Victim,
 		})
 	}
 	for i := range e.Relaxed {
 		f := &e.Relaxed[i]
-		r.Relaxed = append(r.Relaxed, RelaxationReport{
-			Rule: f.Rule, Text: c.DescribeRelaxation(f), Key: f.Key,
-			Outcome: f.Outcome, Node: c.nodes[f.Place].name, Victims: f.Victims,
+		r.Relaxed = append(r.Relaxed, relaxationReport{
+			Rule: word.Or(f.Rule), Text: c.DescribeRelaxation(f), Key: f.Key,
+			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Victims: f.Victims,
 		})
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -99,7 +100,7 @@ func stopIsHonest(t *rapid.T) {
 		require.Equal(t, victims.NoProof, got.Plan.Proof)
 		found := w.auditor.Audit(nil, &got.Plan, auditNow)
 		found = slices.DeleteFunc(found, func(v victims.Violation) bool {
-			return v.Law == victims.LawOptedOut // the fewest are not known
+			return v.Law == finding.LawOptedOut // the fewest are not known
 		})
 		require.Empty(t, found)
 	case victims.Refused:

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -16,10 +17,10 @@ import (
 
 // ofNodes are the laws that a WhatIf leaves to those who search: what depends on
 // the node, and whether others or fewer would do. Law 5 follows from law 2.
-var ofNodes = map[victims.Law]bool{
-	victims.LawOptedOut: true, victims.LawSurplus: true, victims.LawNearby: true, victims.LawHelpful: true,
-	victims.LawSchedulable: true, victims.LawReserved: true, victims.LawFilter: true, victims.LawRoom: true,
-	victims.LawBlocker: true, victims.LawPredicate: true, victims.LawMinimal: true,
+var ofNodes = map[string]bool{
+	finding.LawOptedOut: true, finding.LawSurplus: true, finding.LawNearby: true, finding.LawHelpful: true,
+	finding.LawSchedulable: true, finding.LawReserved: true, finding.LawFilter: true, finding.LawRoom: true,
+	finding.LawBlocker: true, finding.LawPredicate: true, finding.LawMinimal: true,
 }
 
 // whatIfAgreesWithAuditor changes a set at random and holds every answer against
@@ -73,7 +74,7 @@ func (w *auditWorld) holdAgainst(t *rapid.T, x *victims.WhatIf, node victims.Nod
 	lawful, mayFit := true, true
 	found := w.auditor.Audit(nil, &p, auditNow)
 	for _, v := range found {
-		if v.Law == victims.LawHeadroom {
+		if v.Law == finding.LawHeadroom {
 			mayFit = false
 		} else if !ofNodes[v.Law] {
 			lawful = false

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
@@ -37,7 +38,7 @@ func (d *drawing) queueForJob(p *scenario.Placed, q queue.ID) string {
 	}
 	stay := 0
 	for i := range p.Kept {
-		if v := &p.Kept[i]; v.Law == jobs.LawGuarantee && v.Queue == q {
+		if v := &p.Kept[i]; v.Law == finding.LawGuarantee && v.Queue == d.cluster.Tree().Path(q) {
 			stay++
 		}
 	}
@@ -124,7 +125,7 @@ func (d *drawing) taskForJob(p *scenario.Placed, t *victims.Task) string {
 	if i := slices.IndexFunc(plan.Victims, func(v jobs.Victim) bool { return v.Key == t.Key }); i >= 0 {
 		return victimOfJob(&plan.Victims[i])
 	}
-	if i := slices.IndexFunc(p.Kept, func(v jobs.Violation) bool { return v.Victim == t.Key }); i >= 0 {
+	if i := slices.IndexFunc(p.Kept, func(v victims.Violation) bool { return v.Victim == t.Key }); i >= 0 {
 		return d.keptFromJob(&p.Kept[i])
 	}
 	if _, granted := d.cluster.LookupGrant(t.Key); granted {
@@ -155,15 +156,18 @@ func victimOfJob(v *jobs.Victim) string {
 }
 
 // keptFromJob says which law keeps a task.
-func (d *drawing) keptFromJob(v *jobs.Violation) string {
-	schema := d.cluster.Schema()
+func (d *drawing) keptFromJob(v *victims.Violation) string {
+	amount := func(n int64) string {
+		t, _ := d.cluster.Schema().Index(v.Type)
+		return d.cluster.Schema().Amount(t, n)
+	}
 	switch v.Law {
-	case jobs.LawPriority:
+	case finding.LawPriority:
 		return fmt.Sprintf("its effective priority is %d, and only up to %d may be taken (law 6)", v.Have, v.Want)
-	case jobs.LawGuarantee:
-		return fmt.Sprintf("%s needs it for its guarantee: %s would have %s left, of %s (law 2)", d.queue(v.Queue),
-			plain.Line(schema.Name(v.Type)), schema.Amount(v.Type, v.Have), schema.Amount(v.Type, v.Want))
-	case jobs.LawBudget:
+	case finding.LawGuarantee:
+		return fmt.Sprintf("%s needs it for its guarantee: %s would have %s left, of %s (law 2)", plain.Name(v.Queue),
+			plain.Line(v.Type), amount(v.Have), amount(v.Want))
+	case finding.LawBudget:
 		return fmt.Sprintf("budget %s has %d left", plain.Name(v.Budget), v.Want)
 	}
 	if text, ok := keptByJobs[v.Law]; ok {
@@ -173,12 +177,12 @@ func (d *drawing) keptFromJob(v *jobs.Violation) string {
 }
 
 // keptByJobs are words for laws that keep a task from being a victim of a job.
-var keptByJobs = map[jobs.Law]string{
-	jobs.LawLeaving:        "it is leaving already",
-	jobs.LawRequiredTask:   "it can run on this node only",
-	jobs.LawApplication:    "it is of the job, or of its application (law 3)",
-	jobs.LawFence:          "it is beyond the fence of the asking queue (law 7)",
-	jobs.LawDisabled:       "preemption is disabled in its queue",
-	jobs.LawNonPreemptible: "it is not preemptible",
-	jobs.LawExempt:         "it is exempt for now",
+var keptByJobs = map[string]string{
+	finding.LawLeaving:        "it is leaving already",
+	finding.LawRequiredTask:   "it can run on this node only",
+	finding.LawApplication:    "it is of the job, or of its application (law 3)",
+	finding.LawFence:          "it is beyond the fence of the asking queue (law 7)",
+	finding.LawDisabled:       "preemption is disabled in its queue",
+	finding.LawNonPreemptible: "it is not preemptible",
+	finding.LawExempt:         "it is exempt for now",
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
@@ -57,7 +58,7 @@ func (d *drawing) queueForQuota(o *quota.Outcome, q queue.ID) string {
 		text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(l.Asked), d.amounts(l.Freed), counted(l.Victims, "victim"))
 	}
 	for i := range o.Stops {
-		if s := &o.Stops[i]; s.Rule == quota.RuleGuarantee && s.Queue == q {
+		if s := &o.Stops[i]; s.Rule == victims.RuleGuarantee && s.Queue == q {
 			text += "; its guarantee keeps more from going"
 		}
 	}
@@ -72,7 +73,7 @@ func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
 		}
 		return "victim: part of what " + d.queue(t.Queue) + " gives"
 	}
-	if i := slices.IndexFunc(e.Kept, func(v quota.Violation) bool { return v.Key == t.Key }); i >= 0 {
+	if i := slices.IndexFunc(e.Kept, func(v victims.Violation) bool { return v.Victim == t.Key }); i >= 0 {
 		return d.keptFromQuota(&e.Kept[i])
 	}
 	if _, granted := d.cluster.LookupGrant(t.Key); granted {
@@ -85,11 +86,11 @@ func (d *drawing) taskForQuota(e *scenario.Enforced, t *victims.Task) string {
 }
 
 // keptFromQuota says which law keeps a task.
-func (d *drawing) keptFromQuota(v *quota.Violation) string {
+func (d *drawing) keptFromQuota(v *victims.Violation) string {
 	switch v.Law {
-	case quota.LawGuarantee:
-		return d.queue(v.Queue) + " needs it for its guarantee (law 2)"
-	case quota.LawBudget:
+	case finding.LawGuarantee:
+		return plain.Name(v.Queue) + " needs it for its guarantee (law 2)"
+	case finding.LawBudget:
 		return "budget " + plain.Name(v.Budget) + " has none left"
 	}
 	if text, ok := keptByQuotas[v.Law]; ok {
@@ -99,11 +100,11 @@ func (d *drawing) keptFromQuota(v *quota.Violation) string {
 }
 
 // keptByQuotas are words for laws that keep a task from being a victim of a quota.
-var keptByQuotas = map[quota.Law]string{
-	quota.LawLeaving:      "it is leaving already",
-	quota.LawRequiredTask: "it can run on this node only",
-	quota.LawInside:       "it is outside the enforced queue",
-	quota.LawEnforced:     "its queue is being enforced already",
-	quota.LawGang:         "its job may not lose one more, or only as a whole",
-	quota.LawHelpful:      "it has nothing of what has to go",
+var keptByQuotas = map[string]string{
+	finding.LawLeaving:      "it is leaving already",
+	finding.LawRequiredTask: "it can run on this node only",
+	finding.LawInside:       "it is outside the enforced queue",
+	finding.LawEnforced:     "its queue is being enforced already",
+	finding.LawGang:         "its job may not lose one more, or only as a whole",
+	finding.LawHelpful:      "it has nothing of what has to go",
 }

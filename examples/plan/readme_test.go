@@ -8,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -45,16 +43,16 @@ func TestReadme_Words(t *testing.T) {
 	for r := victims.InFlight; r <= victims.PredicateRefused; r++ {
 		words = append(words, r)
 	}
-	for r := jobs.InFlight; r <= jobs.Unlawful; r++ {
+	for r := victims.InFlight; r <= victims.Unlawful; r++ {
 		words = append(words, r)
 	}
 	for r := victims.RuleLeaving; r < victims.NumRules; r++ {
 		words = append(words, r)
 	}
-	for r := jobs.RuleLeaving; r < jobs.NumRules; r++ {
+	for r := victims.RuleLeaving; r < victims.NumRules; r++ {
 		words = append(words, r)
 	}
-	for r := quota.RuleGuarantee; r < quota.NumRules; r++ {
+	for r := victims.RuleGuarantee; r < victims.NumRules; r++ {
 		words = append(words, r)
 	}
 	for _, word := range words {

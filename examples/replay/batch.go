@@ -56,7 +56,7 @@ type batchPlayer struct {
 	planner    jobs.Planner
 	auditor    jobs.Auditor
 	decision   jobs.Decision
-	violations []jobs.Violation
+	violations []victims.Violation
 
 	work     []work
 	index    map[string]int32 // of jobs, by name

@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // BatchFigures are what the replay of a batch found out about a policy: the same for
@@ -54,7 +54,7 @@ func (f *BatchFigures) begin(x *batchPlayer) {
 }
 
 // audited counts the violations of one plan.
-func (f *BatchFigures) audited(name string, found []jobs.Violation) {
+func (f *BatchFigures) audited(name string, found []victims.Violation) {
 	f.Laws.Audited++
 	f.Laws.Violations += len(found)
 	for _, v := range found[:min(len(found), maxListed-len(f.Laws.First))] {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -68,7 +69,7 @@ func TestSound(t *testing.T) {
 func TestAudited(t *testing.T) {
 	var f Figures
 	f.audited("a", nil)
-	f.audited("b", []victims.Violation{{Law: victims.LawMayPreempt}})
+	f.audited("b", []victims.Violation{{Law: finding.LawMayPreempt}})
 	f.audited("c", make([]victims.Violation, 20))
 	f.audited("d", make([]victims.Violation, 1))
 	if l := f.Laws; l.Audited != 4 || l.Violations != 22 || len(l.First) != maxListed {

@@ -1,8 +1,6 @@
-// Package finding tells what an auditor found, in one way for the auditors of
-// asks, of quotas and of jobs. Each auditor has its own laws and its own type
-// of violation. What they share is here: the table with the words of the laws,
-// the line that a person reads, the object that a program reads, and the lift of a
-// priority.
+// Package finding tells what an auditor found, in one way for the auditors of asks, of
+// quotas and of jobs: the law-book, the line that a person reads, the object that a program
+// reads, and the lift of a priority.
 package finding
 
 import (
@@ -12,13 +10,13 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // A Text is how a broken law is told. A finding with amounts is told as
 // "amount Noun, want Relation amount", a finding without them as Text.
 type Text struct {
-	Word           string // stable
-	Number         int    // in DESIGN.md, The seven laws; 0 for all others
+	Number         int // in DESIGN.md, The seven laws; 0 for all others
 	Noun, Relation string
 	Text           string // a "%s" in it stands for Other of the finding
 	Unit           Unit
@@ -34,93 +32,84 @@ const (
 	Duration             // in nanoseconds
 )
 
-// Laws is the table of an auditor, by the numbers of its laws. Number 0 is no
-// law.
-type Laws []Text
-
-// Has reports whether the table has a law of this number.
-func (t Laws) Has(law uint8) bool { return law > 0 && int(law) < len(t) }
-
-// Word returns the stable word of a law, or "Law(n)" for a number that the
-// table does not have.
-func (t Laws) Word(law uint8) string {
-	if t.Has(law) {
-		return t[law].Word
-	}
-	return "Law(" + strconv.Itoa(int(law)) + ")"
-}
-
-// A Finding is a law that is broken, and where.
+// A Finding is a law that is broken, and where. What is not at fault is "".
 type Finding struct {
-	Law  uint8
-	Who  []Subject // in the order in which they are told
-	Tree *queue.Tree
+	Of  string // what was judged: "ask", "job" or "quota"
+	Law string
+	Who []Subject // in the order in which they are told
 
-	Queue    queue.ID // of Tree; told if HasQueue is set
-	HasQueue bool
-	Type     int // of the schema of Tree; told if HasType is set
-	HasType  bool
-
-	Have, Want int64  // what there is, and what it is compared with
-	Other      string // the name of whatever else the text speaks of
+	Queue, Type string // the path of the queue, and the name of the resource type
+	Have, Want  int64  // what there is, and what it is compared with
+	Other       string // the name of whatever else the text speaks of
 }
 
 // A Subject is somebody who is at fault.
 type Subject struct{ What, Name string }
+
+// text returns how the law is told, and whether there is such a law.
+func (f *Finding) text() (Text, bool) {
+	if t, ok := books[f.Of][f.Law]; ok {
+		return t, true
+	}
+	t, ok := book[f.Law]
+	return t, ok
+}
 
 // Line tells a finding in a line: the law, who is at fault, and what is wrong,
 // as in
 //
 //	guarantee (law 2): root.a: cpu 3 after the plan, want at least 5
 //	leaving: victim t1: leaving already
-func (t Laws) Line(f *Finding) string {
+func (f *Finding) Line() string {
 	var b strings.Builder
-	b.WriteString(t.Word(f.Law))
-	if t.Has(f.Law) && t[f.Law].Number > 0 {
-		b.WriteString(" (law " + strconv.Itoa(t[f.Law].Number) + ")")
+	b.WriteString(plain.Name(f.Law))
+	if t, _ := f.text(); t.Number > 0 {
+		b.WriteString(" (law " + strconv.Itoa(t.Number) + ")")
 	}
 	for _, s := range f.Who {
 		b.WriteString(": " + s.What + " " + plain.Name(s.Name))
 	}
-	if f.HasQueue && f.Tree != nil {
-		b.WriteString(": " + plain.Name(f.Tree.Path(f.Queue)))
+	if f.Queue != "" {
+		b.WriteString(": " + plain.Name(f.Queue))
 	}
-	return b.String() + ": " + t.complaint(f)
+	return b.String() + ": " + f.complaint()
 }
 
 // complaint tells what is wrong.
-func (t Laws) complaint(f *Finding) string {
-	if !t.Has(f.Law) {
+func (f *Finding) complaint() string {
+	t, ok := f.text()
+	if !ok {
 		return "unknown law"
 	}
-	l := &t[f.Law]
-	if !l.measures(f) {
-		return strings.Replace(l.Text, "%s", plain.Name(f.Other), 1)
+	if !f.measures(t) {
+		return strings.Replace(t.Text, "%s", plain.Name(f.Other), 1)
 	}
-	have, want := l.amount(f, f.Have), l.amount(f, f.Want)
-	if l.Unit == Level {
-		have = l.Noun + " " + have
+	have, want := f.amount(t, f.Have), f.amount(t, f.Want)
+	if t.Unit == Level {
+		have = t.Noun + " " + have
 	} else {
-		have += " " + l.Noun
+		have += " " + t.Noun
 	}
-	if l.Unit == Resource && f.Tree != nil {
-		have = f.Tree.Schema().Name(f.Type) + " " + have
+	if t.Unit == Resource {
+		have = f.Type + " " + have
 	}
-	return have + ", want " + l.Relation + " " + want
+	return have + ", want " + t.Relation + " " + want
 }
 
 // measures reports whether a finding of this law has amounts.
-func (l *Text) measures(f *Finding) bool {
-	return l.Noun != "" && (f.HasType || l.Unit != Resource)
+func (f *Finding) measures(t Text) bool {
+	return t.Noun != "" && (f.Type != "" || t.Unit != Resource)
 }
 
 // amount returns the text of an amount for people.
-func (l *Text) amount(f *Finding, n int64) string {
+func (f *Finding) amount(t Text, n int64) string {
 	switch {
-	case l.Unit == Duration:
+	case t.Unit == Duration:
 		return time.Duration(n).String()
-	case l.Unit == Resource && f.Tree != nil:
-		return f.Tree.Schema().Amount(f.Type, n)
+	case t.Unit == Resource:
+		if s, err := resources.NewSchema(f.Type); err == nil {
+			return s.Amount(0, n)
+		}
 	}
 	return strconv.FormatInt(n, 10)
 }

@@ -2,67 +2,49 @@ package finding
 
 import (
 	"encoding/json"
-	"fmt"
 
-	"github.com/go-preempt/preempt/internal/word"
+	"github.com/go-preempt/preempt/resources"
 )
-
-// MarshalWord returns the word of a law for encoding/json and its like. A
-// number that the table does not have is an error that wraps [word.ErrWord]; pkg is
-// the name of the package, for its message.
-func (t Laws) MarshalWord(pkg string, law uint8) ([]byte, error) {
-	if !t.Has(law) {
-		return nil, fmt.Errorf("%s: law %d: %w", pkg, law, word.ErrWord)
-	}
-	return []byte(t[law].Word), nil
-}
-
-// UnmarshalWord returns the law of a word. Errors are as for MarshalWord.
-func (t Laws) UnmarshalWord(pkg string, text []byte) (law uint8, err error) {
-	for law := 1; law < len(t); law++ {
-		if t[law].Word == string(text) {
-			return uint8(law), nil
-		}
-	}
-	return 0, fmt.Errorf("%s: law %q: %w", pkg, text, word.ErrWord)
-}
 
 // JSON writes a finding as an object, with names instead of numbers: "law" and
 // the number of the law, if it has one; each of Who under its What; "queue" and
 // "type"; "have" and "want" as texts, with the quantities of the type; "other";
 // and the "complaint", which is the end of the line.
-func (t Laws) JSON(f *Finding) ([]byte, error) {
+func (f *Finding) JSON() ([]byte, error) {
+	t, known := f.text()
 	o := object{'{'}
-	o.add("law", t.Word(f.Law))
-	if t.Has(f.Law) && t[f.Law].Number > 0 {
-		o.add("number", t[f.Law].Number)
+	o.add("law", f.Law)
+	if t.Number > 0 {
+		o.add("number", t.Number)
 	}
 	for _, s := range f.Who {
 		o.add(s.What, s.Name)
 	}
-	if f.HasQueue && f.Tree != nil {
-		o.add("queue", f.Tree.Path(f.Queue))
+	if f.Queue != "" {
+		o.add("queue", f.Queue)
 	}
-	if f.HasType && f.Tree != nil {
-		o.add("type", f.Tree.Schema().Name(f.Type))
+	if f.Type != "" {
+		o.add("type", f.Type)
 	}
-	if t.Has(f.Law) && t[f.Law].measures(f) {
-		o.add("have", t[f.Law].quantity(f, f.Have))
-		o.add("want", t[f.Law].quantity(f, f.Want))
+	if known && f.measures(t) {
+		o.add("have", f.quantity(t, f.Have))
+		o.add("want", f.quantity(t, f.Want))
 	}
 	if f.Other != "" {
 		o.add("other", f.Other)
 	}
-	o.add("complaint", t.complaint(f))
+	o.add("complaint", f.complaint())
 	return append(o, '}'), nil
 }
 
 // quantity returns the text of an amount for machines.
-func (l *Text) quantity(f *Finding, n int64) string {
-	if l.Unit == Resource && f.Tree != nil {
-		return f.Tree.Schema().Quantity(f.Type, n)
+func (f *Finding) quantity(t Text, n int64) string {
+	if t.Unit == Resource {
+		if s, err := resources.NewSchema(f.Type); err == nil {
+			return s.Quantity(0, n)
+		}
 	}
-	return l.amount(f, n)
+	return f.amount(t, n)
 }
 
 // An object is the text of a JSON object that keeps the order of its members,

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/jobs"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -71,12 +71,12 @@ func TestRunExplained_Law4(t *testing.T) {
 				for _, v := range p.Victims {
 					require.False(t, tree.Contains(p.Needy, v.Queue), file)
 				}
-			case d.Refusal.Reason == jobs.OverGuarantee:
+			case d.Refusal.Reason == victims.OverGuarantee:
 				refused++
 				require.NotEqual(t, -1, met, file)
 				require.Equal(t, d.Refusal.Queue, p.Law4[met].Queue, file)
 				require.Equal(t, d.Refusal.Type, p.Law4[met].Type, file)
-			case d.Refusal.Reason == jobs.NotGuaranteed:
+			case d.Refusal.Reason == victims.NotGuaranteed:
 				require.Empty(t, p.Law4, file)
 			}
 		}
@@ -102,7 +102,7 @@ func TestRunExplained_Before(t *testing.T) {
 // nobody unless they are asked for.
 func TestRunExplained_Kept(t *testing.T) {
 	docs := corpus(t, "scenarios")
-	byJobs, byQuotas := make(map[jobs.Law]int), make(map[quota.Law]int)
+	byJobs, byQuotas := make(map[string]int), make(map[string]int)
 	for _, file := range slices.Sorted(maps.Keys(docs)) {
 		doc, err := Parse(file, docs[file])
 		require.NoError(t, err)
@@ -124,18 +124,18 @@ func TestRunExplained_Kept(t *testing.T) {
 			if s.Enforced != nil {
 				require.Nil(t, silent.Enforced.Kept)
 				for _, v := range s.Enforced.Kept {
-					require.NotContains(t, s.Result.Victims, v.Key, file)
+					require.NotContains(t, s.Result.Victims, v.Victim, file)
 					byQuotas[v.Law]++
 				}
 			}
 		}
 	}
-	for _, law := range []jobs.Law{jobs.LawPriority, jobs.LawGuarantee, jobs.LawNonPreemptible} {
+	for _, law := range []string{finding.LawPriority, finding.LawGuarantee, finding.LawNonPreemptible} {
 		require.Positive(t, byJobs[law], law)
 	}
-	for _, law := range []quota.Law{quota.LawInside, quota.LawGuarantee} {
+	for _, law := range []string{finding.LawInside, finding.LawGuarantee} {
 		require.Positive(t, byQuotas[law], law)
 	}
-	require.Zero(t, byJobs[jobs.LawMinimal]+byJobs[jobs.LawRoom], "they say nothing of one task")
-	require.Zero(t, byJobs[jobs.LawKnown], "grants are no tasks")
+	require.Zero(t, byJobs[finding.LawMinimal]+byJobs[finding.LawRoom], "they say nothing of one task")
+	require.Zero(t, byJobs[finding.LawKnown], "grants are no tasks")
 }

@@ -24,7 +24,7 @@ type Placed struct {
 
 	// Kept has, of each running task that is no victim, the first law that keeps
 	// it, if the decision is explained; a task that no law keeps is not there.
-	Kept []jobs.Violation
+	Kept []victims.Violation
 
 	// Law4 is what guarantees say to the job if it has no room, type by type, and Needy
 	// is E, the lowest queue there, if the decision is explained and by guarantee.
@@ -299,7 +299,7 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.Counts = make(map[string]int)
-		for rule := jobs.Rule(1); rule < jobs.NumRules; rule++ {
+		for rule := victims.Rule(1); rule < victims.NumRules; rule++ {
 			if n := d.Refusal.Counts[rule]; n > 0 {
 				result.Counts[rule.String()] = n
 			}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -100,7 +99,7 @@ func TestRun_JobsNeedPreemptibleLabel(t *testing.T) {
 	text = strings.Replace(text, `"name": "small",`, `"name": "small", "options": {"jobsNeedPreemptibleLabel": true},`, 1)
 	run := mustRun(t, text)
 	require.Equal(t, []string{"j refused no-victims"}, brief(run.Report()))
-	require.Equal(t, 1, run.Steps[0].Placed.Decision.Refusal.Counts[jobs.RuleNonPreemptible])
+	require.Equal(t, 1, run.Steps[0].Placed.Decision.Refusal.Counts[victims.RuleNonPreemptible])
 	require.True(t, run.Steps[0].Placed.Decision.Plan.Job.NonPreemptible)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -100,12 +101,13 @@ func (r *runner) auditAsk(j *Judged, plan *victims.Plan) {
 		Minimum: r.planner.Minimum, OwnLeaf: r.planner.OwnLeaf, Filter: r.planner.Filter, Blockers: r.planner.Blockers,
 	}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
-		b := Broken{Law: v.Law.String(), Text: v.String()}
-		if v.Law <= victims.LawFence {
-			b.Number = int(v.Law)
-		}
-		j.Verdict, j.Broken = Breaks, append(j.Broken, b)
+		j.breaks(v)
 	}
+}
+
+// breaks notes a law that is broken.
+func (j *Judged) breaks(v victims.Violation) {
+	j.Verdict, j.Broken = Breaks, append(j.Broken, Broken{Law: v.Law, Number: finding.Number(v.Law), Text: v.String()})
 }
 
 // price works out what a lawful plan costs. A lawful plan is minimal; so it is

@@ -73,18 +73,12 @@ func (r *runner) leaves(key string) bool {
 	return id != noRow && slices.Contains([]victims.State{victims.Releasing, victims.Preempting}, r.cluster.State(id))
 }
 
-// numbered are the laws of package jobs that are among the seven laws.
-var numbered = map[jobs.Law]int{
-	jobs.LawGuarantee: 2, jobs.LawApplication: 3, jobs.LawPriority: 6, jobs.LawFence: 7,
-}
-
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
 	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
-		j.Verdict = Breaks
-		j.Broken = append(j.Broken, Broken{Law: v.Law.String(), Number: numbered[v.Law], Text: v.String()})
+		j.breaks(v)
 	}
 }
 

@@ -3,6 +3,7 @@ package scenario
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -17,20 +18,20 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
-func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []jobs.Violation) {
+func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
 	auditor := jobs.Auditor{
 		Cluster: r.cluster, Trigger: planner.Trigger, StrictPriority: planner.StrictPriority, Quotas: planner.Quotas, Minimum: planner.Minimum, Exempt: planner.Exempt, OwnLeaf: planner.OwnLeaf,
 	}
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
-	var found []jobs.Violation
+	var found []victims.Violation
 	for _, id := range r.others(p.Victims) {
 		t := r.cluster.TaskView(id)
 		// An audit needs a place to begin with; which one is of no matter here.
 		plan.Placements = append(plan.Placements[:0], jobs.Placement{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], jobs.Victim{Task: id, Key: t.Key})
 		found = auditor.Audit(found[:0], &plan, r.now)
-		of := slices.IndexFunc(found, func(v jobs.Violation) bool {
-			return v.Victim == t.Key && v.Law != jobs.LawMinimal || v.Law == jobs.LawGuarantee || v.Law == jobs.LawBudget
+		of := slices.IndexFunc(found, func(v victims.Violation) bool {
+			return v.Victim == t.Key && v.Law != finding.LawMinimal || v.Law == finding.LawGuarantee || v.Law == finding.LawBudget
 		})
 		if of >= 0 {
 			v := found[of]
@@ -81,20 +82,20 @@ func (r *runner) required(d *jobs.Decision) (members []jobs.Member) {
 
 // keptWithin returns, for each running task that an enforcement does not take, the
 // first law that it would break beside the victims. Who breaks none is left out.
-func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []quota.Violation) {
+func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []victims.Violation) {
 	auditor := quota.Auditor{Cluster: r.cluster, Overshoot: enforcer.Overshoot, Miss: enforcer.Miss, Minimum: enforcer.Minimum}
 	trial := e.Outcome
-	var found []quota.Violation
+	var found []victims.Violation
 	for _, id := range r.others(e.Victims) {
 		t := r.cluster.TaskView(id)
 		trial.Victims = append(slices.Clone(e.Outcome.Victims), victims.Victim{Task: id, Key: t.Key})
 		found = auditor.Audit(found[:0], &trial)
-		of := slices.IndexFunc(found, func(v quota.Violation) bool {
-			return v.Key == t.Key && v.Law != quota.LawMinimal || v.Law == quota.LawGuarantee || v.Law == quota.LawBudget
+		of := slices.IndexFunc(found, func(v victims.Violation) bool {
+			return v.Victim == t.Key && v.Law != finding.LawMinimal || v.Law == finding.LawGuarantee || v.Law == finding.LawBudget
 		})
 		if of >= 0 {
 			v := found[of]
-			v.Key = t.Key
+			v.Victim = t.Key
 			kept = append(kept, v)
 		}
 	}

@@ -22,7 +22,7 @@ type Enforced struct {
 
 	// Kept has, of each running task that is no victim, the first law that keeps
 	// it, if the decision is explained; a task that no law keeps is not there.
-	Kept []quota.Violation
+	Kept []victims.Violation
 }
 
 // The words of a document as package quota has them.

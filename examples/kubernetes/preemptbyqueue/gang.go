@@ -56,7 +56,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	}
 	c.countGang()
 	switch {
-	case d.Outcome == victims.Refused && d.Refusal.Reason == jobs.InFlight:
+	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight:
 		return g.nominations(), fwk.NewStatus(fwk.Success, line)
 	case d.Outcome == victims.Refused:
 		g.refuse(now)
