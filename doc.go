@@ -60,12 +60,12 @@
 //		planner.Decide(&d, ask, now)
 //		switch d.Outcome {
 //		case victims.Fits: // there is room
-//			cluster.Apply(&d.Plan) // grants the ask its place
+//			cluster.Apply(d.Plan.Change()) // grants the ask its place
 //			cluster.Start(ask.Key, now)
 //		case victims.Waits: // there will be, once those leaving have gone
-//			cluster.Apply(&d.Plan)
+//			cluster.Apply(d.Plan.Change())
 //		case victims.Preempts:
-//			cluster.Apply(&d.Plan) // marks the victims, grants the ask its place
+//			cluster.Apply(d.Plan.Change()) // marks the victims, grants the ask its place
 //			ask.LastAttempt = now
 //			for _, v := range d.Plan.Victims {
 //				stop(v.Key) // and, once it has gone, cluster.RemoveTask(v.Key)
@@ -428,7 +428,7 @@
 // # Words
 //
 // Others have other words for these things; docs/coming-from.md has more. Mind two
-// of ours: package quota brings a queue within its max, and [jobs.Quota] is the min
+// of ours: package quota brings a queue within its max, and [jobs.Allowance] is the min
 // and max of what jobs may use, as Koordinator's ElasticQuota has it.
 //
 //	here            Kubernetes           YuniKorn             YARN

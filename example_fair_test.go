@@ -50,10 +50,10 @@ func Example_fairShares() {
 			Key: fmt.Sprint("train-", i), Application: "train", Queue: research, Size: size, PendingSince: now.Add(-time.Minute),
 		}, now))
 		if d.Outcome == victims.Refused {
-			fmt.Print(cluster.Describe(&d))
+			fmt.Print(d.Describe(cluster))
 			break
 		}
-		check(cluster.Apply(&d.Plan))
+		check(cluster.Apply(d.Plan.Change()))
 	}
 	fmt.Print(cluster.Tree())
 

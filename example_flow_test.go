@@ -53,7 +53,7 @@ func Example_requiredNode() {
 	ask := victims.Ask{Key: "agent", Application: "agent", Queue: batch, Size: cores(1), RequiredNode: "n2"}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, noon))
-	fmt.Print(c.Describe(&d))
+	fmt.Print(d.Describe(c))
 	// Output:
 	// agent (root.batch, cpu=1) runs on n2 once these have stopped:
 	//   n2a on n2 (root.batch, cpu=4, priority 0, rank 0) for room on the node
@@ -75,7 +75,7 @@ func Example_quotaLowered() {
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: c.Tree().Max(q)}, now))
 		fmt.Print(out.Describe(c))
-		check(c.ApplyChange(out.Change(c))) // marks the victims, which are for the caller to stop
+		check(c.Apply(out.Change())) // marks the victims, which are for the caller to stop
 		check(timing.End(q, now))
 	}
 	fmt.Print(c.Tree())
@@ -157,9 +157,9 @@ func Example_whatIf() {
 	for i := range 3 {
 		ask := victims.Ask{Key: fmt.Sprint("web-", i), Application: "web", Queue: prod, Size: cores(4)}
 		check(planner.Decide(&d, &ask, noon))
-		fmt.Print(c.Describe(&d))
+		fmt.Print(d.Describe(c))
 		if d.Outcome == victims.Preempts {
-			check(c.Apply(&d.Plan))
+			check(c.Apply(d.Plan.Change()))
 		}
 	}
 	check(c.Undo())

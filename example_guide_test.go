@@ -56,7 +56,7 @@ func (l *lesson) ask(path string, n int, size int64, priority int32) {
 			why = d.Refusal.Reason
 			continue
 		}
-		check(l.Apply(&d.Plan))
+		check(l.Apply(d.Plan.Change()))
 		for _, v := range d.Plan.Victims {
 			check(l.RemoveTask(v.Key))
 		}

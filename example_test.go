@@ -42,10 +42,10 @@ func Example() {
 	planner := victims.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
-	fmt.Print(cluster.Describe(&d))
+	fmt.Print(d.Describe(cluster))
 
 	// The plan is applied: etl is told to stop, and web holds its place.
-	check(cluster.Apply(&d.Plan))
+	check(cluster.Apply(d.Plan.Change()))
 	// Later etl has gone, and web starts.
 	check(cluster.RemoveTask("etl"))
 	check(cluster.Start("web", now))

@@ -65,7 +65,7 @@ func BenchmarkApply(b *testing.B) {
 			c := s.Planner.Cluster
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := c.Apply(&s.Decision.Plan); err != nil {
+				if err := c.Apply(s.Decision.Plan.Change()); err != nil {
 					b.Fatal(err)
 				}
 				if err := c.Undo(); err != nil {

@@ -26,11 +26,11 @@ func TestLoop(t *testing.T) {
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.GreaterOrEqual(t, d.Plan.Proof, victims.ProofLevels)
 		steps[i] = d.Plan.Steps
-		require.NoError(t, c.Apply(&d.Plan))
+		require.NoError(t, c.Apply(d.Plan.Change()))
 		for _, v := range d.Plan.Victims {
 			require.NoError(t, c.RemoveTask(v.Key))
 		}
-		require.NoError(t, c.Start(s.Ask.Key, workload.Now))
+		require.NoError(t, c.StartAnyway(s.Ask.Key, workload.Now))
 	}
 	var first, last int64
 	for i := range edge {
@@ -75,11 +75,11 @@ func TestLoopFresh(t *testing.T) {
 				d := &s.Decision
 				require.Equal(t, victims.Preempts, d.Outcome)
 				require.Equal(t, fresh.Decision.Plan, d.Plan)
-				require.NoError(t, c.Apply(&d.Plan))
+				require.NoError(t, c.Apply(d.Plan.Change()))
 				for _, v := range d.Plan.Victims {
 					require.NoError(t, c.RemoveTask(v.Key))
 				}
-				require.NoError(t, c.Start(s.Ask.Key, workload.Now))
+				require.NoError(t, c.StartAnyway(s.Ask.Key, workload.Now))
 			}
 		})
 	}

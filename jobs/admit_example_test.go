@@ -22,8 +22,8 @@ func ExampleLedger_Admit() {
 		panic(err)
 	}
 	a, _ := tree.Lookup("root.a")
-	quotas := jobs.NewQuotas(tree)
-	if err := quotas.Set(a, jobs.Quota{
+	quotas := jobs.NewAllowances(tree)
+	if err := quotas.Set(a, jobs.Allowance{
 		Min:     resources.Limit{Value: resources.Vector{10}, Defined: 1},
 		Max:     resources.Limit{Value: resources.Vector{20}, Defined: 1},
 		Waiting: resources.Vector{6},
@@ -66,8 +66,8 @@ func ExampleLedger_Admit() {
 // which its min has room for: two must go.
 func ExampleAccount_Need() {
 	x := newRoundWorld(check{}) // v1, v2 and w run in root.a.1, of one gpu each
-	quotas := jobs.NewQuotas(x.c.Tree())
-	if err := quotas.Set(quotaA, jobs.Quota{Min: gpus(3), Max: gpus(4)}); err != nil {
+	quotas := jobs.NewAllowances(x.c.Tree())
+	if err := quotas.Set(quotaA, jobs.Allowance{Min: gpus(3), Max: gpus(4)}); err != nil {
 		panic(err)
 	}
 	ledger := jobs.Ledger{Cluster: x.c, Quotas: quotas}

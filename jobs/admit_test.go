@@ -21,10 +21,10 @@ type quotaTask struct {
 }
 
 // ledgerOf returns a ledger over tasks and quotas; nothing is read yet.
-func ledgerOf(t *testing.T, tasks []quotaTask, quotas map[queue.ID]jobs.Quota) *jobs.Ledger {
+func ledgerOf(t *testing.T, tasks []quotaTask, quotas map[queue.ID]jobs.Allowance) *jobs.Ledger {
 	t.Helper()
 	tree := quotaTree(t)
-	l := &jobs.Ledger{Cluster: victims.NewCluster(tree), Quotas: jobs.NewQuotas(tree)}
+	l := &jobs.Ledger{Cluster: victims.NewCluster(tree), Quotas: jobs.NewAllowances(tree)}
 	for q, quota := range quotas {
 		require.NoError(t, l.Quotas.Set(q, quota))
 	}
@@ -54,11 +54,11 @@ func words(l *jobs.Ledger, all []jobs.Breach) (text []string) {
 
 // TestLedger_Formulas has the rows of DESIGN.md, Jobs: admission, for leaf root.a.1.
 func TestLedger_Formulas(t *testing.T) {
-	between := func(least, most int64) jobs.Quota { return jobs.Quota{Min: gpus(least), Max: gpus(most)} }
-	waits := func(q jobs.Quota, n int64) jobs.Quota { q.Waiting = resources.Vector{0, n}; return q }
+	between := func(least, most int64) jobs.Allowance { return jobs.Allowance{Min: gpus(least), Max: gpus(most)} }
+	waits := func(q jobs.Allowance, n int64) jobs.Allowance { q.Waiting = resources.Vector{0, n}; return q }
 	fixed := func(n int64) quotaTask { return quotaTask{in: quotaA1, gpus: n, fixed: true} }
 	plain := func(n int64) quotaTask { return quotaTask{in: quotaA1, gpus: n} }
-	only := func(q jobs.Quota) map[queue.ID]jobs.Quota { return map[queue.ID]jobs.Quota{quotaA1: q} }
+	only := func(q jobs.Allowance) map[queue.ID]jobs.Allowance { return map[queue.ID]jobs.Allowance{quotaA1: q} }
 
 	const (
 		overMin  = "non-preemptible-min: root.a.1: gpu: "
@@ -68,7 +68,7 @@ func TestLedger_Formulas(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		tasks   []quotaTask
-		quotas  map[queue.ID]jobs.Quota
+		quotas  map[queue.ID]jobs.Allowance
 		rem     int64
 		fixed   bool     // the job is non-preemptible
 		admit   []string // what keeps it from being admitted
@@ -97,11 +97,11 @@ func TestLedger_Formulas(t *testing.T) {
 			preempt: []string{overMin + "8 used by the non-preemptible and 3 asked for are above the min of 10 by 1"},
 		},
 		{
-			name: "fixed, absent in min is 0", quotas: only(jobs.Quota{Max: gpus(20)}), rem: 1, fixed: true,
+			name: "fixed, absent in min is 0", quotas: only(jobs.Allowance{Max: gpus(20)}), rem: 1, fixed: true,
 			admit:   []string{overMin + "0 used by the non-preemptible and 1 asked for are above the min of 0 by 1"},
 			preempt: []string{overMin + "0 used by the non-preemptible and 1 asked for are above the min of 0 by 1"},
 		},
-		{name: "fixed, absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(jobs.Quota{Min: gpus(4)}), rem: 4, fixed: true},
+		{name: "fixed, absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(jobs.Allowance{Min: gpus(4)}), rem: 4, fixed: true},
 		{name: "fixed, what waits does not matter", tasks: []quotaTask{fixed(4)}, quotas: only(waits(between(10, 10), 50)), rem: 6, fixed: true},
 
 		// Preemptible: min(min, NR) + P + rem <= max.
@@ -124,8 +124,8 @@ func TestLedger_Formulas(t *testing.T) {
 			// and so 18 of 14 may be used in the end, as the formula has it.
 			name: "non-preemptible beyond the min", tasks: []quotaTask{fixed(12), plain(3)}, quotas: only(between(8, 14)), rem: 3,
 		},
-		{name: "absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(waits(jobs.Quota{Min: gpus(4)}, 9)), rem: 1000},
-		{name: "absent in min withholds nothing", tasks: []quotaTask{plain(8), fixed(4)}, quotas: only(waits(jobs.Quota{Max: gpus(20)}, 9)), rem: 12},
+		{name: "absent in max is unlimited", tasks: []quotaTask{plain(1000)}, quotas: only(waits(jobs.Allowance{Min: gpus(4)}, 9)), rem: 1000},
+		{name: "absent in min withholds nothing", tasks: []quotaTask{plain(8), fixed(4)}, quotas: only(waits(jobs.Allowance{Max: gpus(20)}, 9)), rem: 12},
 		{
 			name: "a max of zero bounds", quotas: only(between(0, 0)), rem: 1,
 			admit:   []string{overLeft + "0 withheld for the non-preemptible, 0 used by the preemptible and 1 asked for are above the max of 0 by 1"},
@@ -154,7 +154,7 @@ func TestLedger_Formulas(t *testing.T) {
 		{
 			name:   "ancestors bind",
 			tasks:  []quotaTask{plain(4), {in: quotaA2, gpus: 4}, {in: quotaB, gpus: 90}},
-			quotas: map[queue.ID]jobs.Quota{quotaA1: between(0, 10), quotaA: between(0, 10), quotaA2: between(0, 0), quotaB: between(0, 0)},
+			quotas: map[queue.ID]jobs.Allowance{quotaA1: between(0, 10), quotaA: between(0, 10), quotaA2: between(0, 0), quotaB: between(0, 0)},
 			rem:    3,
 			admit: []string{
 				"preemptible-max: root.a: gpu: 0 withheld for the non-preemptible, 8 used by the preemptible and 3 asked for are above the max of 10 by 1",
@@ -166,7 +166,7 @@ func TestLedger_Formulas(t *testing.T) {
 		{
 			name:   "non-preemptible tasks of the subtree",
 			tasks:  []quotaTask{{in: quotaA2, gpus: 6, fixed: true}},
-			quotas: map[queue.ID]jobs.Quota{quotaA: between(10, 20)}, rem: 5, fixed: true,
+			quotas: map[queue.ID]jobs.Allowance{quotaA: between(10, 20)}, rem: 5, fixed: true,
 			admit: []string{
 				"non-preemptible-min: root.a: gpu: 6 used by the non-preemptible and 5 asked for are above the min of 10 by 1",
 			},
@@ -176,9 +176,9 @@ func TestLedger_Formulas(t *testing.T) {
 		},
 		{
 			name: "waiting requests of the subtree",
-			quotas: map[queue.ID]jobs.Quota{
-				quotaRoot: waits(between(20, 20), 1), quotaA: waits(jobs.Quota{}, 1), quotaA1: waits(jobs.Quota{}, 2),
-				quotaA2: waits(jobs.Quota{}, 4), quotaB: waits(jobs.Quota{}, 8),
+			quotas: map[queue.ID]jobs.Allowance{
+				quotaRoot: waits(between(20, 20), 1), quotaA: waits(jobs.Allowance{}, 1), quotaA1: waits(jobs.Allowance{}, 2),
+				quotaA2: waits(jobs.Allowance{}, 4), quotaB: waits(jobs.Allowance{}, 8),
 			},
 			rem: 5,
 			admit: []string{
@@ -191,7 +191,7 @@ func TestLedger_Formulas(t *testing.T) {
 		{
 			name:   "the leaf's breach comes first",
 			tasks:  []quotaTask{plain(1)},
-			quotas: map[queue.ID]jobs.Quota{quotaRoot: between(0, 1), quotaA1: between(0, 2)}, rem: 2,
+			quotas: map[queue.ID]jobs.Allowance{quotaRoot: between(0, 1), quotaA1: between(0, 2)}, rem: 2,
 			admit: []string{
 				overLeft + "0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 2 by 1",
 				"preemptible-max: root: gpu: 0 withheld for the non-preemptible, 1 used by the preemptible and 2 asked for are above the max of 1 by 2",
@@ -219,48 +219,48 @@ func TestLedger_Extremes(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		used, left int64 // non-preemptible, preemptible
-		quota      jobs.Quota
+		quota      jobs.Allowance
 		claim      jobs.Claim
 		want       jobs.Breach // of the first; the zero Breach: admitted
 		over       int64
 	}{
 		{
 			name: "to the end of the range", left: most - 5,
-			quota: jobs.Quota{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 5}},
+			quota: jobs.Allowance{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 5}},
 		},
 		{
 			name: "beyond the end of the range", left: most - 5,
-			quota: jobs.Quota{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}},
+			quota: jobs.Allowance{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}},
 			want: jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
 		},
 		{
 			name: "three times the range", left: most,
-			quota: jobs.Quota{Min: gpus(most), Max: gpus(most), Waiting: resources.Vector{0, most}},
+			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most), Waiting: resources.Vector{0, most}},
 			claim: jobs.Claim{Rem: resources.Vector{0, most}},
 			want:  jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: most, Bound: most},
 			over:  most,
 		},
 		{
 			name: "twice the range over a max of zero", left: most,
-			quota: jobs.Quota{Min: gpus(most), Max: gpus(0), Waiting: resources.Vector{0, most}},
+			quota: jobs.Allowance{Min: gpus(most), Max: gpus(0), Waiting: resources.Vector{0, most}},
 			claim: jobs.Claim{Rem: resources.Vector{0, 1}},
 			want:  jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: 1},
 			over:  most,
 		},
 		{
 			name: "requests beyond the range are withheld up to the min", used: most - 1,
-			quota: jobs.Quota{Min: gpus(most - 1), Max: gpus(most), Waiting: resources.Vector{0, most}},
+			quota: jobs.Allowance{Min: gpus(most - 1), Max: gpus(most), Waiting: resources.Vector{0, most}},
 			claim: jobs.Claim{Rem: resources.Vector{0, 1}},
 		},
 		{
 			name: "non-preemptible beyond the end of the range", used: most - 5,
-			quota: jobs.Quota{Min: gpus(most), Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}, NonPreemptible: true},
+			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}, NonPreemptible: true},
 			want: jobs.Breach{Formula: jobs.NonPreemptibleMin, Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: test.used, fixed: true}, {in: quotaA1, gpus: test.left}},
-				map[queue.ID]jobs.Quota{quotaA1: test.quota})
+				map[queue.ID]jobs.Allowance{quotaA1: test.quota})
 			l.Read(quotaA1)
 			got := l.Admit(nil, test.claim)
 			if test.over == 0 {
@@ -279,7 +279,7 @@ func TestLedger_Present(t *testing.T) {
 	l := ledgerOf(t, []quotaTask{
 		{in: quotaA1, gpus: 3, fixed: true}, {in: quotaA1, gpus: 4, fixed: true, state: victims.Releasing},
 		{in: quotaA1, gpus: 5, state: victims.Preempting}, {in: quotaA1, gpus: 6},
-	}, map[queue.ID]jobs.Quota{quotaA1: {Min: gpus(10), Max: gpus(20)}})
+	}, map[queue.ID]jobs.Allowance{quotaA1: {Min: gpus(10), Max: gpus(20)}})
 	claim := jobs.Claim{Rem: resources.Vector{0, 4}, NonPreemptible: true}
 
 	l.Read(quotaA1)
@@ -296,7 +296,7 @@ func TestLedger_Present(t *testing.T) {
 // TestLedger_Need: victims must make the max hold at each queue, and only there.
 func TestLedger_Need(t *testing.T) {
 	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaA1, gpus: 10}, {in: quotaA2, gpus: 5}},
-		map[queue.ID]jobs.Quota{
+		map[queue.ID]jobs.Allowance{
 			quotaA1:   {Min: gpus(10), Max: gpus(20)},
 			quotaA:    {Min: gpus(10), Max: gpus(20), Waiting: resources.Vector{0, 1}},
 			quotaRoot: {Min: gpus(10)},
@@ -325,7 +325,7 @@ func TestLedger_Need(t *testing.T) {
 // TestLedger_Reread: nothing of what was read before is left.
 func TestLedger_Reread(t *testing.T) {
 	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaB, gpus: 3}},
-		map[queue.ID]jobs.Quota{quotaA1: {Max: gpus(20), Waiting: resources.Vector{0, 2}}, quotaB: {Max: gpus(5)}})
+		map[queue.ID]jobs.Allowance{quotaA1: {Max: gpus(20), Waiting: resources.Vector{0, 2}}, quotaB: {Max: gpus(5)}})
 	l.Read(quotaA1)
 	l.Remove(&victims.Task{Queue: quotaA1, Size: resources.Vector{0, 1}})
 	l.Read(quotaB)

@@ -61,7 +61,7 @@ func ledgerIsTwin(t *rapid.T) {
 // books is what a ledger reads, and the tasks that count in it.
 type books struct {
 	cluster *victims.Cluster
-	quotas  *jobs.Quotas
+	quotas  *jobs.Allowances
 	present bool
 	leaf    queue.ID
 	claim   jobs.Claim
@@ -71,14 +71,14 @@ type books struct {
 func drawBooks(t *rapid.T) *books {
 	tree := quotaTree(t)
 	x := &books{
-		cluster: victims.NewCluster(tree), quotas: jobs.NewQuotas(tree),
+		cluster: victims.NewCluster(tree), quotas: jobs.NewAllowances(tree),
 		present: rapid.Bool().Draw(t, "present"),
 		leaf:    rapid.SampledFrom([]queue.ID{quotaA1, quotaA2, quotaB}).Draw(t, "leaf"),
 		claim:   jobs.Claim{Rem: drawSize(t), NonPreemptible: rapid.Bool().Draw(t, "non-preemptible")},
 	}
 	for q := range tree.All() {
 		if rapid.IntRange(0, 2).Draw(t, "entry") > 0 {
-			quota := jobs.Quota{Min: drawBound(t, "min"), Max: drawBound(t, "max"), Waiting: drawSize(t)}
+			quota := jobs.Allowance{Min: drawBound(t, "min"), Max: drawBound(t, "max"), Waiting: drawSize(t)}
 			require.NoError(t, x.quotas.Set(q, quota))
 		}
 	}
@@ -204,7 +204,7 @@ func (x *books) sums(q queue.ID) (s twinSums) {
 
 // breaches lists what a claim breaks at queue q, from DESIGN.md, Jobs: admission, as it is
 // written.
-func (s *twinSums) breaches(q queue.ID, quota jobs.Quota, claim jobs.Claim) (all []jobs.Breach) {
+func (s *twinSums) breaches(q queue.ID, quota jobs.Allowance, claim jobs.Claim) (all []jobs.Breach) {
 	check := func(f jobs.Formula, t int, withheld, used *big.Int, bound int64) {
 		sum := new(big.Int).Add(withheld, used)
 		if sum.Add(sum, big.NewInt(claim.Rem[t])).Cmp(big.NewInt(bound)) > 0 {
@@ -282,7 +282,7 @@ func at(v resources.Vector, i int) int64 {
 
 // TestLedger_NoAllocs: a warm ledger allocates nothing.
 func TestLedger_NoAllocs(t *testing.T) {
-	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaA2, gpus: 9}}, map[queue.ID]jobs.Quota{
+	l := ledgerOf(t, []quotaTask{{in: quotaA1, gpus: 8, fixed: true}, {in: quotaA2, gpus: 9}}, map[queue.ID]jobs.Allowance{
 		quotaA1: {Min: gpus(5), Max: gpus(5), Waiting: resources.Vector{1, 1}}, quotaRoot: {Max: gpus(5)},
 	})
 	claim := jobs.Claim{Rem: resources.Vector{0, 4}, NonPreemptible: true}

@@ -30,7 +30,7 @@ type Auditor struct {
 	StrictPriority bool
 	Interval       time.Duration
 
-	Quotas    *Quotas
+	Allowances    *Allowances
 	Minimum   func(job string) int
 	Exempt    func(victims.Exemption) (until time.Time, exempt bool)
 	Filter    func(job *Job, class int, node victims.NodeID) bool
@@ -141,7 +141,7 @@ type auditGang struct {
 // auditSums are what the formulas speak of, in a subtree.
 type auditSums struct {
 	queue         queue.ID
-	quota         Quota
+	quota         Allowance
 	used, fixed   resources.Vector // U and N
 	waiting, gone resources.Vector // NR - N, and what victims take
 }
@@ -363,7 +363,7 @@ func (x *audit) sortVictim(alone []victims.TaskID) {
 func (x *audit) sumUp() {
 	x.sums, x.blocks = x.sums[:0], x.blocks[:0]
 	for q := range x.tree.Up(x.job.Queue) {
-		quota, ok := x.a.Quotas.Lookup(q)
+		quota, ok := x.a.Allowances.Lookup(q)
 		if !ok {
 			continue
 		}
@@ -379,7 +379,7 @@ func (x *audit) sumUp() {
 		// Queues are in tree order, so a subtree is a range. The sums are added
 		// up from tasks; the planner's ledger is not asked.
 		for w := q; w < x.tree.End(q); w++ {
-			if sub, ok := x.a.Quotas.Lookup(w); ok {
+			if sub, ok := x.a.Allowances.Lookup(w); ok {
 				resources.Add(s.waiting, s.waiting, sub.Waiting)
 			}
 			for id := range x.c.TasksIn(w) {

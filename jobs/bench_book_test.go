@@ -14,11 +14,11 @@ import (
 )
 
 // fullQuotas gives every queue of a full cluster a quota with room to spare.
-func fullQuotas(b *testing.B, c *victims.Cluster) *jobs.Quotas {
-	quotas := jobs.NewQuotas(c.Tree())
+func fullQuotas(b *testing.B, c *victims.Cluster) *jobs.Allowances {
+	quotas := jobs.NewAllowances(c.Tree())
 	most := resources.Limit{Value: resources.Scale(nil, c.Tree().Usage(queue.Root), 2), Defined: 3}
 	for q := range c.Tree().All() {
-		require.NoError(b, quotas.Set(q, jobs.Quota{Max: most}))
+		require.NoError(b, quotas.Set(q, jobs.Allowance{Max: most}))
 	}
 	return quotas
 }

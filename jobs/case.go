@@ -55,7 +55,7 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.order = victims.PlanOrder()
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
-	c.gate.begin(c, p.Quotas)
+	c.gate.begin(c, p.Allowances)
 	return c.roster.check(c)
 }
 

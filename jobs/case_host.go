@@ -50,7 +50,7 @@ func (c *jobCase) findHosts() {
 	for id := range c.c.Nodes() {
 		last = max(last, id)
 		n := c.c.NodeView(id)
-		h := host{id: id, row: int32(len(c.hosts)), only: -1, rank: n.Rank}
+		h := host{id: id, row: int32(len(c.hosts)), only: -1, rank: n.Penalty}
 		// A domain is known from its first node on, even if that takes no tasks:
 		// domains come in the order of all of their nodes.
 		domain := int32(0)

@@ -142,7 +142,7 @@ type gate struct {
 }
 
 // begin makes the gate that of the job of a case.
-func (g *gate) begin(c *jobCase, quotas *Quotas) {
+func (g *gate) begin(c *jobCase, quotas *Allowances) {
 	g.tree, g.leaf = c.tree, c.job.Queue
 	g.ledger.Cluster, g.ledger.Quotas = c.c, quotas
 }

@@ -15,7 +15,7 @@
 //		return err // something is wrong with the job itself
 //	}
 //	if d.Outcome != victims.Refused {
-//		err = cluster.ApplyChange(d.Plan.Change()) // grants members their nodes, marks victims
+//		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
 //	}
 //
 // The caller then stops the victims, tells the cluster as each has gone, and
@@ -38,7 +38,7 @@
 //
 // # Quotas
 //
-// A [Quota] bounds what jobs of a queue, and of those below it, may use. With
+// A [Allowance] bounds what jobs of a queue, and of those below it, may use. With
 // rem the sum of the members of the minimum that have no place, U what is used,
 // N the part of it that is non-preemptible, P the rest, and NR what of the
 // non-preemptible runs or waits:

@@ -188,14 +188,14 @@ func TestEffort(t *testing.T) {
 	}{
 		{7, 1, 7},
 		{7, 100, 7}, // a budget that is given is not multiplied
-		{0, 1, victims.DefaultBudget(c)},
-		{0, 0, victims.DefaultBudget(c)},
-		{0, 3, 3 * victims.DefaultBudget(c)},
-		{-1, 1, victims.DefaultBudget(c)},
+		{0, 1, victims.DefaultSteps(c)},
+		{0, 0, victims.DefaultSteps(c)},
+		{0, 3, 3 * victims.DefaultSteps(c)},
+		{-1, 1, victims.DefaultSteps(c)},
 		{0, math.MaxInt, math.MaxInt64},
 	} {
 		var e effort
-		e.begin(&Planner{Cluster: c, Budget: test.budget}, test.members)
+		e.begin(&Planner{Cluster: c, Steps: test.budget}, test.members)
 		require.Equal(t, effort{most: test.most, Meter: cover.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
 	}
 	e := effort{most: 10, Meter: cover.Meter{Left: 10}}

@@ -58,7 +58,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 			capacity = resources.Add(capacity, capacity, task.Size)
 			tasks = append(tasks, task)
 		}
-		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: capacity, Rank: int64(n % 2)})
+		id, err := c.AddNode(&victims.Node{Name: fmt.Sprintf("n%d", n), Capacity: capacity, Penalty: int64(n % 2)})
 		require.NoError(t, err)
 		for i := range tasks {
 			tasks[i].Node = id

@@ -21,7 +21,7 @@ func TestPhiGrows(t *testing.T) {
 		}
 		before := potential(h.cluster)
 		after := h.cluster.Clone()
-		if err := after.ApplyChange(h.d.Plan.Change()); err != nil {
+		if err := after.Apply(h.d.Plan.Change()); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 		if phi := potential(after); phi <= before {
@@ -43,7 +43,7 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 		grants := change.Grants
 		change.Grants = nil
 		c := h.cluster.Clone()
-		if err := c.ApplyChange(change); err != nil {
+		if err := c.Apply(change); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 		for i, g := range grants[:len(grants)-h.further()] {

@@ -67,7 +67,7 @@ func ExamplePlanner() {
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
-	must(cluster.ApplyChange(d.Plan.Change()))
+	must(cluster.Apply(d.Plan.Change()))
 	// Output:
 	// job new (root.train, priority 10) runs once these have stopped: 2 members placed
 	//   member new-0 (gpu=4) on n1
@@ -169,15 +169,15 @@ func ExamplePlanner_predicate() {
 
 // What is not preemptible has to stay within the min of its queue, and no victim
 // helps against that.
-func ExampleQuotas() {
+func ExampleAllowances() {
 	cluster := exampleCluster()
 	job := trainJob(cluster, 4)
 	job.NonPreemptible = true
 	four := resources.Limit{Value: resources.Vector{4}, Defined: 1}
 
-	quotas := jobs.NewQuotas(cluster.Tree())
-	must(quotas.Set(job.Queue, jobs.Quota{Min: four}))
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Quotas: quotas, Minimum: minimums}
+	quotas := jobs.NewAllowances(cluster.Tree())
+	must(quotas.Set(job.Queue, jobs.Allowance{Min: four}))
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Allowances: quotas, Minimum: minimums}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

@@ -31,7 +31,7 @@ func propertyHelp(t *rapid.T) {
 	}
 	h := newHarness(t, c)
 	if len(c.Quotas) == 0 {
-		h.planner.Quotas = nil
+		h.planner.Allowances = nil
 	}
 	m := &meanwhile{harness: h, t: t, now: c.Options.Now}
 	before := m.decide()
@@ -43,7 +43,7 @@ func propertyHelp(t *rapid.T) {
 		m.next()
 	}
 	if after := m.decide(); after.Outcome != victims.Refused {
-		t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(h.cluster), h.cluster.DescribeHelp(m.help), c)
+		t.Fatalf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(h.cluster), m.help.Describe(h.cluster), c)
 	}
 }
 
@@ -201,14 +201,14 @@ func TestHelp(t *testing.T) {
 	} {
 		w := build(t, test.town)
 		p := w.planner()
-		p.Trigger, p.Quotas = jobs.ByGuarantee, nil
+		p.Trigger, p.Allowances = jobs.ByGuarantee, nil
 		if test.change != nil {
 			test.change(p, &w.job)
 		}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, victims.Refused, d.Outcome, test.town)
-		require.Equal(t, test.want+"\n", w.cluster.DescribeHelp(&d.Refusal.Help), test.town)
+		require.Equal(t, test.want+"\n", d.Refusal.Help.Describe(w.cluster), test.town)
 		require.Equal(t, d.Refusal.Help.Report(w.cluster), d.Report(w.cluster).(*jobs.Reported).Refusal.Help)
 	}
 }

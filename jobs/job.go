@@ -18,7 +18,7 @@ type Job struct {
 	Queue       queue.ID // a leaf; of all members
 	Priority    int32
 	// NonPreemptible is of all members: no other job may take them once they
-	// run. It decides which formulas admit the job; see [Quotas].
+	// run. It decides which formulas admit the job; see [Allowances].
 	NonPreemptible bool
 	// MinMembers is how many members must run for the job to be of use, those
 	// that run already included. 0 means all of them. Only these are worth

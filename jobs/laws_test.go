@@ -85,7 +85,7 @@ func checkLaws(t *testing.T, laws ...oracle.Law) {
 func propertyLawsOf(t *rapid.T, laws []oracle.Law) {
 	shape := rapid.SampledFrom([]world.Shape{world.Crowded, world.Large}).Draw(t, "shape")
 	h := newHarness(t, world.JobCases(shape.With(everything)).Draw(t, "case"))
-	h.planner.Budget = rapid.SampledFrom([]int64{0, 1, 1000, 10_000}).Draw(t, "budget")
+	h.planner.Steps = rapid.SampledFrom([]int64{0, 1, 1000, 10_000}).Draw(t, "budget")
 	h.decide("laws")
 	if h.d.Outcome == victims.Refused {
 		return

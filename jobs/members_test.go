@@ -75,7 +75,7 @@ func TestPlan_Change(t *testing.T) {
 	require.Equal(t, "plan j0=n1 j1=n2 -v", w.brief(d))
 	change := d.Plan.Change()
 	require.Equal(t, "j", change.For)
-	require.NoError(t, w.cluster.ApplyChange(change))
+	require.NoError(t, w.cluster.Apply(change))
 	v, _ := w.cluster.Lookup("v")
 	require.Equal(t, victims.Preempting, w.cluster.Task(v).State)
 	j0, ok := w.cluster.LookupGrant("j0")
@@ -88,7 +88,7 @@ func TestPlan_Change(t *testing.T) {
 	require.True(t, w.cluster.Task(j1).OptedOut)
 	// The same plan once more is stale, and the job is on its way until its
 	// victim has gone.
-	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrStale)
+	require.ErrorIs(t, w.cluster.Apply(change), victims.ErrStale)
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	gone := w.cluster.Clone()
 	require.NoError(t, gone.RemoveTask("v"))
@@ -104,7 +104,7 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\njob q 5")
 	d := w.decide()
 	change := d.Plan.Change()
-	require.ErrorIs(t, w.cluster.ApplyChange(change), victims.ErrState)
+	require.ErrorIs(t, w.cluster.Apply(change), victims.ErrState)
 	require.Empty(t, d.Plan.Placements)
 }
 
@@ -114,7 +114,7 @@ func TestDecide_FitsSorted(t *testing.T) {
 	w := build(t, "queue q\nnode n1 5\nnode n2 4\njob q 4,5")
 	for budget, proof := range map[int64]victims.Proof{0: victims.ProofCost, 1: victims.ProofLevels} {
 		p := w.planner()
-		p.Budget = budget
+		p.Steps = budget
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
 		require.Equal(t, "fits j0=n2 j1=n1", w.brief(&d))

@@ -95,7 +95,7 @@ func TestOracleOnCases(t *testing.T) {
 				}
 				c.World.Nodes = []world.Node{{Name: "n1", Capacity: world.Amounts{"cpu": used}}, {Name: "n2"}}
 				h := newHarness(t, c)
-				h.planner.Budget = budget
+				h.planner.Steps = budget
 				if !tt.small {
 					h.planner.Predicate = h.accepts
 					h.decide("as built")

@@ -45,7 +45,7 @@ func (h *harness) rebuild() {
 		h.Fatalf("%v\n%v", err, h.c)
 	}
 	h.cluster, h.planner.Cluster = cluster, cluster
-	h.planner.Quotas = quotasOf(h, cluster)
+	h.planner.Allowances = quotasOf(h, cluster)
 	h.planner.Minimum = func(job string) int { return h.c.Minimums[job] }
 	h.planner.Exempt = func(e victims.Exemption) (time.Time, bool) {
 		at := world.Options{Now: e.Now, Exempt: h.c.Options.Exempt}
@@ -82,11 +82,11 @@ func (h *harness) accepts(p *jobs.Placing) bool {
 	return !h.c.Refuses(h.job.Members[p.Member].Key, h.cluster.Node(p.Node).Name, before)
 }
 
-func quotasOf(h *harness, cluster *victims.Cluster) *jobs.Quotas {
-	quotas := jobs.NewQuotas(cluster.Tree())
+func quotasOf(h *harness, cluster *victims.Cluster) *jobs.Allowances {
+	quotas := jobs.NewAllowances(cluster.Tree())
 	for path, q := range h.c.Quotas {
 		id, _ := cluster.Tree().Lookup(path)
-		err := quotas.Set(id, jobs.Quota{
+		err := quotas.Set(id, jobs.Allowance{
 			Min: world.LimitOf(cluster, q.Min), Max: world.LimitOf(cluster, q.Max), Waiting: world.VectorOf(cluster, q.Waiting),
 		})
 		if err != nil {
@@ -191,7 +191,7 @@ func (h *harness) replay(name string) {
 	}
 	change := p.Change()
 	c := h.cluster.Clone()
-	if err := c.ApplyChange(change); err != nil {
+	if err := c.Apply(change); err != nil {
 		h.Fatalf("%s: %s: %v\n%v", name, h.said(), err, h.c)
 	}
 	for _, v := range p.Victims {

@@ -130,7 +130,7 @@ func FuzzOracleOnABudget(f *testing.F) {
 
 func propertyOracleOnABudget(t *rapid.T) {
 	h := newHarness(t, world.JobCases(world.Small.With(everything)).Draw(t, "case"))
-	h.planner.Budget = rapid.SampledFrom([]int64{1, 100, 200, 500, 1000, 2000, 5000, 10_000}).Draw(t, "budget")
+	h.planner.Steps = rapid.SampledFrom([]int64{1, 100, 200, 500, 1000, 2000, 5000, 10_000}).Draw(t, "budget")
 	h.honest(oracle.DecideJob(h.c))
 }
 
@@ -140,7 +140,7 @@ func (h *harness) honest(want oracle.JobResult) {
 	const name = "as built"
 	h.decide(name)
 	missed := h.d.Outcome == victims.Refused && want.Outcome == oracle.Preempts
-	if missed && h.planner.Budget != 0 && !h.d.Refusal.Proven {
+	if missed && h.planner.Steps != 0 && !h.d.Refusal.Proven {
 		return
 	}
 	if got := h.d.Outcome.String(); got != want.Outcome {
@@ -172,7 +172,7 @@ func propertyLaws(t *rapid.T) {
 	if h.c.Apart || len(h.c.Refused) > 0 {
 		h.planner.Predicate = h.accepts
 	}
-	h.planner.Budget = rapid.SampledFrom([]int64{100_000, 1, 1000, 10_000}).Draw(t, "budget")
+	h.planner.Steps = rapid.SampledFrom([]int64{100_000, 1, 1000, 10_000}).Draw(t, "budget")
 	h.decide("larger")
 	if h.d.Outcome == victims.Refused {
 		return
@@ -310,7 +310,7 @@ func (h *harness) compareCost(name string, want oracle.JobResult) {
 	case victims.NoProof:
 		return
 	case victims.ProofLevels:
-		least = append(least, cmpopts.IgnoreFields(oracle.JobCost{}, "Excess", "Work", "NodeRank", "Domain", "Nodes", "Keys"))
+		least = append(least, cmpopts.IgnoreFields(oracle.JobCost{}, "Excess", "Work", "NodePenalty", "Domain", "Nodes", "Keys"))
 	}
 	if diff := cmp.Diff(want.Cost, cost, least...); diff != "" {
 		h.Fatalf("%s: %s: proof of %v, and oracle (-) and planner (+) differ:\n%s\n%v", name, h.said(), p.Proof, diff, h.c)
@@ -342,7 +342,7 @@ func (h *harness) account(name string) oracle.JobCost {
 // alike reports whether the members of the minimum without a place are of one
 // size, and no node is reserved for one of them.
 func (h *harness) alike() bool {
-	if h.planner.Predicate != nil || h.planner.Budget != 0 {
+	if h.planner.Predicate != nil || h.planner.Steps != 0 {
 		return false // no proof is asked for
 	}
 	var first resources.Vector
@@ -368,7 +368,7 @@ var compareNumbers = cmp.Options{
 // levels writes the parts of a cost that do not speak of nodes.
 func levels(c *oracle.JobCost) string {
 	return fmt.Sprintln(c.OptedOut, c.Overrun, c.Originators, c.MaxRank, c.MaxPriority, c.Jobs, c.Own,
-		c.Victims, c.SumRanks, c.SumPriorities, c.Excess, c.Work, c.NodeRank)
+		c.Victims, c.SumRanks, c.SumPriorities, c.Excess, c.Work, c.NodePenalty)
 }
 
 func (h *harness) levels() string {
@@ -378,18 +378,18 @@ func (h *harness) levels() string {
 	return levels(&oracle.JobCost{
 		OptedOut: c.OptedOut, Overrun: c.Overrun, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
 		Jobs: c.Jobs, Own: own, Victims: c.Victims, SumRanks: c.SumRanks, SumPriorities: c.SumPriorities,
-		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: big.NewInt(int64(work)), NodeRank: big.NewInt(c.NodeRank),
+		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: big.NewInt(int64(work)), NodePenalty: big.NewInt(c.NodePenalty),
 	})
 }
 
 // saturated returns a cost whose node rank is in the range of a plan's.
 func saturated(c oracle.JobCost) oracle.JobCost {
-	if !c.NodeRank.IsInt64() {
+	if !c.NodePenalty.IsInt64() {
 		least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
-		if c.NodeRank.Sign() < 0 {
+		if c.NodePenalty.Sign() < 0 {
 			most = least
 		}
-		c.NodeRank = most
+		c.NodePenalty = most
 	}
 	return c
 }

@@ -23,7 +23,7 @@ type Plan struct {
 	Cost       victims.Cost
 	Proof      victims.Proof
 	OwnLeaf    bool            // tasks of the job's own leaf are among the victims
-	Steps      int64           // elementary steps of the searches; see Planner.Budget
+	Steps      int64           // elementary steps of the searches; see Planner.Steps
 	Version    victims.Version // of the cluster that it was made for; zero is that of no plan
 
 	Path string // the name of the job's queue
@@ -64,7 +64,7 @@ type Victim struct {
 }
 
 // Change returns what the plan does to the cluster, for
-// [victims.Cluster.ApplyChange]: its victims are told to stop, and its members
+// [victims.Cluster.Apply]: its victims are told to stop, and its members
 // are granted their nodes.
 func (p *Plan) Change() victims.Change {
 	ch := victims.Change{For: p.Job.Name, Version: p.Version}

@@ -30,7 +30,7 @@ type Planner struct {
 	// only, and not of equal priority. By priority it is always so.
 	StrictPriority bool
 	// Quotas are what queues may use for jobs. nil: nothing is bound.
-	Quotas *Quotas
+	Allowances *Allowances
 	// Minimum returns how many members a running job needs to be of use, and 0
 	// if it says nothing: then they go one by one. nil: 0 for all.
 	Minimum func(job string) int
@@ -54,11 +54,11 @@ type Planner struct {
 	// [ByPriority] they always may, and by default law 2 holds whole for them: no queue
 	// ends below a guarantee that was met, or lower than it was below one.
 	OwnLeaf victims.OwnLeaf
-	// Budget bounds the elementary steps of the searches of a decision: each looks
+	// Steps bounds the elementary steps of the searches of a decision: each looks
 	// at a row of a problem and a class of candidates, or at a host. What is found by
-	// then is the answer, and its proof says so. 0 means [victims.DefaultBudget] for
+	// then is the answer, and its proof says so. 0 means [victims.DefaultSteps] for
 	// each member. A million take a few milliseconds.
-	Budget int64
+	Steps int64
 
 	auditor Auditor
 	found   []victims.Violation
@@ -397,7 +397,7 @@ func (d *decision) planned(dst *Decision) {
 	p.Version = d.c.Version()
 	p.Placements = d.placements(p.Placements, best.at)
 	p.Cost, p.Steps, p.Proof = best.cost, d.effort.steps(), best.proof
-	p.Cost.NodeRank = best.rank.int64()
+	p.Cost.NodePenalty = best.rank.int64()
 	// What each host lacks depends on who is placed there, and says what a
 	// victim is for.
 	d.load.set(best.at)
@@ -455,7 +455,7 @@ func (d *decision) verify(dst *Decision) {
 	// everything anew: nothing of the decision reaches it except the plan, and the
 	// answers of a filter that must not be asked twice.
 	p := d.p
-	p.auditor.Cluster, p.auditor.Quotas, p.auditor.Minimum = p.Cluster, p.Quotas, p.Minimum
+	p.auditor.Cluster, p.auditor.Allowances, p.auditor.Minimum = p.Cluster, p.Allowances, p.Minimum
 	p.auditor.Trigger, p.auditor.StrictPriority, p.auditor.Interval = p.Trigger, p.StrictPriority, p.Interval
 	p.auditor.OwnLeaf, p.auditor.trusts = p.OwnLeaf, true
 	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate

@@ -107,7 +107,7 @@ func TestPredicate_FewSteps(t *testing.T) {
 	}
 	w := build(t, text)
 	p := w.planner()
-	p.Predicate, p.Budget = func(*jobs.Placing) bool { return true }, 1
+	p.Predicate, p.Steps = func(*jobs.Placing) bool { return true }, 1
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)
@@ -125,5 +125,5 @@ func TestDecide_Unlawful(t *testing.T) {
 	require.Equal(t, "refused unlawful", w.brief(&d))
 	require.Empty(t, d.Plan.Victims)
 	require.False(t, d.Refusal.Proven)
-	require.ErrorIs(t, w.cluster.ApplyChange(d.Plan.Change()), victims.ErrState)
+	require.ErrorIs(t, w.cluster.Apply(d.Plan.Change()), victims.ErrState)
 }

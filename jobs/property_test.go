@@ -72,7 +72,7 @@ func propertyDeterministic(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.planner.SetQuick(rapid.Bool().Draw(t, "quick"))
-	h.planner.Budget = rapid.SampledFrom([]int64{0, 1, 1000}).Draw(t, "budget")
+	h.planner.Steps = rapid.SampledFrom([]int64{0, 1, 1000}).Draw(t, "budget")
 	job := h.job
 	job.Members = slices.Clone(job.Members)
 	version := h.cluster.Version()

@@ -13,19 +13,19 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The kinds of problems with quotas. Each comes wrapped in a [*QuotaError] that
+// The kinds of problems with quotas. Each comes wrapped in a [*AllowanceError] that
 // names the queue.
 var (
 	ErrMinAboveMax = errors.New("min above max") // min gpu=10 max gpu=4
 	ErrAmount      = errors.New("bad amount")    // min cpu=-1, 1 of a type that the schema does not have
 )
 
-// A Quota is what the jobs of a queue and of those below it may use.
+// An Allowance is what the jobs of a queue and of those below it may use.
 //
 // Min is kept for the non-preemptible and bounds them: a type that it does not
 // define is 0. Max bounds all: a type that it does not define has no bound.
 // Both are compared only in types of which a job has members to place.
-type Quota struct {
+type Allowance struct {
 	Min, Max resources.Limit
 	// Waiting is what non-preemptible members ask for that wait to be placed in
 	// the queue itself. What waits in queues below is said in their entries,
@@ -33,26 +33,26 @@ type Quota struct {
 	Waiting resources.Vector
 }
 
-// A QuotaError is something wrong with the quota of one queue.
-type QuotaError struct {
+// A AllowanceError is something wrong with the quota of one queue.
+type AllowanceError struct {
 	Queue string // the path of the queue
 	Err   error  // wraps one of the sentinels; names type and amounts
 }
 
-func (e *QuotaError) Error() string {
+func (e *AllowanceError) Error() string {
 	return fmt.Sprintf("jobs: quota of %s: %v", plain.Name(e.Queue), e.Err)
 }
 
 // Unwrap returns what is wrong, without the queue.
-func (e *QuotaError) Unwrap() error { return e.Err }
+func (e *AllowanceError) Unwrap() error { return e.Err }
 
-// Quotas are the quotas of the queues of a tree. A queue without an entry
+// Allowances are the quotas of the queues of a tree. A queue without an entry
 // bounds nothing, and one with an entry that says nothing does: its min is 0 in
 // every type. The nil Quotas has no entries.
 //
 // Quotas may be read by several goroutines at once, but not while they are
 // changed.
-type Quotas struct {
+type Allowances struct {
 	// Validation says what a min above the max is, type by type. Strictly it is
 	// an error. Leniently, which is the default, it is one of [Quotas.Warnings]:
 	// real configurations have it, and every formula holds all the same.
@@ -64,14 +64,14 @@ type Quotas struct {
 
 // entry is the quota of a queue, if it has one.
 type entry struct {
-	quota Quota
+	quota Allowance
 	set   bool
 }
 
-// NewQuotas returns quotas for the queues of a tree, without any entry. They
+// NewAllowances returns quotas for the queues of a tree, without any entry. They
 // serve clones of the tree as well.
-func NewQuotas(tree *queue.Tree) *Quotas {
-	return &Quotas{tree: tree, entries: make([]entry, tree.Len())}
+func NewAllowances(tree *queue.Tree) *Allowances {
+	return &Allowances{tree: tree, entries: make([]entry, tree.Len())}
 }
 
 // Set replaces the quota of q by a copy of quota, which becomes an entry if q
@@ -79,10 +79,10 @@ func NewQuotas(tree *queue.Tree) *Quotas {
 //
 // Errors are amounts that are negative or of a type that the schema does not
 // have, and with [queue.Strict] a min above the max. All are reported at once,
-// each a [*QuotaError], amounts in the order of Min, Max, Waiting and types
+// each a [*AllowanceError], amounts in the order of Min, Max, Waiting and types
 // before types whose min is above the max; then nothing changes. A queue that
 // the tree does not have is a caller's bug, and panics.
-func (s *Quotas) Set(q queue.ID, quota Quota) error {
+func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	e := &s.entries[q]
 	problems := s.badAmounts(&quota)
 	if s.Validation == queue.Strict {
@@ -92,7 +92,7 @@ func (s *Quotas) Set(q queue.ID, quota Quota) error {
 		return err
 	}
 	*e = entry{
-		quota: Quota{
+		quota: Allowance{
 			Min:     resources.Merge(resources.Limit{}, quota.Min, resources.Limit{}),
 			Max:     resources.Merge(resources.Limit{}, quota.Max, resources.Limit{}),
 			Waiting: resources.Copy(nil, quota.Waiting[:min(len(quota.Waiting), s.tree.Schema().Len())]),
@@ -103,21 +103,21 @@ func (s *Quotas) Set(q queue.ID, quota Quota) error {
 }
 
 // Delete takes the entry of q away, if it has one.
-func (s *Quotas) Delete(q queue.ID) { s.entries[q] = entry{} }
+func (s *Allowances) Delete(q queue.ID) { s.entries[q] = entry{} }
 
 // Lookup returns the quota of q, and whether it has one. Its bounds and amounts
 // are views.
-func (s *Quotas) Lookup(q queue.ID) (Quota, bool) {
+func (s *Allowances) Lookup(q queue.ID) (Allowance, bool) {
 	if s == nil {
-		return Quota{}, false
+		return Allowance{}, false
 	}
 	e := &s.entries[q]
 	return e.quota, e.set
 }
 
 // Warnings returns what is wrong with the entries as they are and is accepted
-// leniently, in tree order, each a [*QuotaError].
-func (s *Quotas) Warnings() (warnings []error) {
+// leniently, in tree order, each a [*AllowanceError].
+func (s *Allowances) Warnings() (warnings []error) {
 	if s == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *Quotas) Warnings() (warnings []error) {
 }
 
 // badAmounts returns the amounts of a quota that are none.
-func (s *Quotas) badAmounts(quota *Quota) (problems []error) {
+func (s *Allowances) badAmounts(quota *Allowance) (problems []error) {
 	bad := func(name string, i int, v int64) {
 		schema := s.tree.Schema()
 		switch {
@@ -157,7 +157,7 @@ func (s *Quotas) badAmounts(quota *Quota) (problems []error) {
 }
 
 // inverted returns the types in which the min of a quota is above its max.
-func (s *Quotas) inverted(quota *Quota) (problems []error) {
+func (s *Allowances) inverted(quota *Allowance) (problems []error) {
 	schema := s.tree.Schema()
 	for i := range (quota.Min.Defined & quota.Max.Defined).All() {
 		least, _ := quota.Min.Bound(i)
@@ -171,15 +171,15 @@ func (s *Quotas) inverted(quota *Quota) (problems []error) {
 }
 
 // join returns problems as those of q, in one error.
-func (s *Quotas) join(q queue.ID, problems []error) error {
+func (s *Allowances) join(q queue.ID, problems []error) error {
 	for i, err := range problems {
 		problems[i] = s.at(q, err)
 	}
 	return errors.Join(problems...)
 }
 
-func (s *Quotas) at(q queue.ID, err error) error {
-	return &QuotaError{Queue: s.tree.Path(q), Err: err}
+func (s *Allowances) at(q queue.ID, err error) error {
+	return &AllowanceError{Queue: s.tree.Path(q), Err: err}
 }
 
 // A Claim is what a job asks of the quotas on its path. Members that are placed
@@ -347,7 +347,7 @@ func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 // subtree. Vectors are views into the ledger.
 type Account struct {
 	Queue queue.ID
-	Quota Quota
+	Quota Allowance
 	Used  resources.Vector // U; P, the part of the preemptible, is U - N
 	// NonPreemptible is N, the part of Used whose tasks no other job may take.
 	NonPreemptible resources.Vector
@@ -365,7 +365,7 @@ type Account struct {
 // one allocates nothing.
 type Ledger struct {
 	Cluster *victims.Cluster
-	Quotas  *Quotas // nil: none
+	Quotas  *Allowances // nil: none
 	// Present counts what is leaving as usage still. By default amounts are
 	// coming ones: what is leaving is supply. Grants count in both.
 	Present bool

@@ -41,53 +41,53 @@ func gpus(n int64) resources.Limit { return resources.Limit{Value: resources.Vec
 func TestQuotas_Set(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		quota jobs.Quota
+		quota jobs.Allowance
 		mode  queue.Validation
 		kind  error  // nil where it is accepted
 		text  string // of the error
 		warns string // of the only warning, if any
 	}{
 		{name: "nothing", mode: queue.Strict},
-		{name: "min below max", mode: queue.Strict, quota: jobs.Quota{Min: gpus(1), Max: gpus(2)}},
-		{name: "min is max", mode: queue.Strict, quota: jobs.Quota{Min: gpus(2), Max: gpus(2)}},
-		{name: "min without max", mode: queue.Strict, quota: jobs.Quota{Min: gpus(9)}},
-		{name: "max of zero without min", mode: queue.Strict, quota: jobs.Quota{Max: gpus(0)}},
+		{name: "min below max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(1), Max: gpus(2)}},
+		{name: "min is max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(2), Max: gpus(2)}},
+		{name: "min without max", mode: queue.Strict, quota: jobs.Allowance{Min: gpus(9)}},
+		{name: "max of zero without min", mode: queue.Strict, quota: jobs.Allowance{Max: gpus(0)}},
 		{
-			name: "min above max, lenient", quota: jobs.Quota{Min: gpus(10), Max: gpus(4)},
+			name: "min above max, lenient", quota: jobs.Allowance{Min: gpus(10), Max: gpus(4)},
 			warns: "jobs: quota of root.a: min above max: gpu: min 10, max 4",
 		},
 		{
-			name: "min above max, strict", quota: jobs.Quota{Min: gpus(10), Max: gpus(4)}, mode: queue.Strict,
+			name: "min above max, strict", quota: jobs.Allowance{Min: gpus(10), Max: gpus(4)}, mode: queue.Strict,
 			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: min above max: gpu: min 10, max 4",
 		},
 		{
 			name: "amounts with units", mode: queue.Strict,
-			quota: jobs.Quota{
+			quota: jobs.Allowance{
 				Min: resources.Limit{Value: resources.Vector{1500, 7}, Defined: 1},
 				Max: resources.Limit{Value: resources.Vector{500, 1}, Defined: 3},
 			},
 			kind: jobs.ErrMinAboveMax, text: "jobs: quota of root.a: min above max: cpu: min 1.5, max 0.5",
 		},
 		{
-			name: "negative min", quota: jobs.Quota{Min: gpus(-1)},
+			name: "negative min", quota: jobs.Allowance{Min: gpus(-1)},
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: min gpu -1",
 		},
 		{
-			name: "negative max is no more than that", quota: jobs.Quota{Min: gpus(1), Max: gpus(-1)}, mode: queue.Strict,
+			name: "negative max is no more than that", quota: jobs.Allowance{Min: gpus(1), Max: gpus(-1)}, mode: queue.Strict,
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: max gpu -1",
 		},
 		{
-			name: "negative waiting", quota: jobs.Quota{Waiting: resources.Vector{-5}},
+			name: "negative waiting", quota: jobs.Allowance{Waiting: resources.Vector{-5}},
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: waiting cpu -0.005",
 		},
 		{
-			name: "a type that there is not", quota: jobs.Quota{Max: resources.Limit{Value: resources.Vector{0, 0, 3}, Defined: 4}},
+			name: "a type that there is not", quota: jobs.Allowance{Max: resources.Limit{Value: resources.Vector{0, 0, 3}, Defined: 4}},
 			kind: jobs.ErrAmount, text: "jobs: quota of root.a: bad amount: max 3 of type 2 of 2",
 		},
-		{name: "zeros of no type", quota: jobs.Quota{Waiting: resources.Vector{1, 2, 0, 0}}},
+		{name: "zeros of no type", quota: jobs.Allowance{Waiting: resources.Vector{1, 2, 0, 0}}},
 		{
 			name: "all at once, in order", mode: queue.Strict,
-			quota: jobs.Quota{
+			quota: jobs.Allowance{
 				Min:     resources.Limit{Value: resources.Vector{-1, 3}, Defined: 3},
 				Max:     gpus(2),
 				Waiting: resources.Vector{0, -2, 4},
@@ -99,7 +99,7 @@ func TestQuotas_Set(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			quotas := jobs.NewQuotas(quotaTree(t))
+			quotas := jobs.NewAllowances(quotaTree(t))
 			quotas.Validation = test.mode
 			err := quotas.Set(quotaA, test.quota)
 			_, ok := quotas.Lookup(quotaA)
@@ -124,23 +124,23 @@ func TestQuotas_Set(t *testing.T) {
 // TestQuotas_Entries: entries are copies, are replaced as a whole, stay where an
 // error is, and go.
 func TestQuotas_Entries(t *testing.T) {
-	quotas := jobs.NewQuotas(quotaTree(t))
+	quotas := jobs.NewAllowances(quotaTree(t))
 	_, ok := quotas.Lookup(quotaB)
 	require.False(t, ok, "no entry at first")
 
 	least, waiting := gpus(1), resources.Vector{5}
-	require.NoError(t, quotas.Set(quotaB, jobs.Quota{Min: least, Max: gpus(7), Waiting: waiting}))
+	require.NoError(t, quotas.Set(quotaB, jobs.Allowance{Min: least, Max: gpus(7), Waiting: waiting}))
 	least.Value[1], waiting[0] = 3, 6
 	got, ok := quotas.Lookup(quotaB)
 	require.True(t, ok)
 	require.True(t, got.Min.Equal(gpus(1)), "min is a copy")
 	require.Equal(t, resources.Vector{5}, got.Waiting, "waiting is a copy")
 
-	require.Error(t, quotas.Set(quotaB, jobs.Quota{Min: gpus(-1)}))
+	require.Error(t, quotas.Set(quotaB, jobs.Allowance{Min: gpus(-1)}))
 	got, _ = quotas.Lookup(quotaB)
 	require.True(t, got.Max.Equal(gpus(7)), "an error changes nothing")
 
-	require.NoError(t, quotas.Set(quotaB, jobs.Quota{}))
+	require.NoError(t, quotas.Set(quotaB, jobs.Allowance{}))
 	got, ok = quotas.Lookup(quotaB)
 	require.True(t, ok, "an entry that says nothing is one")
 	require.Zero(t, got.Max.Defined)
@@ -151,16 +151,16 @@ func TestQuotas_Entries(t *testing.T) {
 }
 
 func TestQuotas_WarningsInTreeOrder(t *testing.T) {
-	quotas := jobs.NewQuotas(quotaTree(t))
+	quotas := jobs.NewAllowances(quotaTree(t))
 	for _, q := range []queue.ID{quotaB, quotaRoot, quotaA2} {
-		require.NoError(t, quotas.Set(q, jobs.Quota{Min: gpus(2), Max: gpus(1)}))
+		require.NoError(t, quotas.Set(q, jobs.Allowance{Min: gpus(2), Max: gpus(1)}))
 	}
-	require.NoError(t, quotas.Set(quotaA, jobs.Quota{Min: gpus(1), Max: gpus(1)}))
+	require.NoError(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(1), Max: gpus(1)}))
 	quotas.Delete(quotaA2)
 
 	var at []string
 	for _, err := range quotas.Warnings() {
-		var problem *jobs.QuotaError
+		var problem *jobs.AllowanceError
 		require.ErrorAs(t, err, &problem)
 		at = append(at, problem.Queue)
 	}
@@ -169,30 +169,30 @@ func TestQuotas_WarningsInTreeOrder(t *testing.T) {
 
 // TestQuotas_Nil: no quotas are as good as quotas without an entry.
 func TestQuotas_Nil(t *testing.T) {
-	var quotas *jobs.Quotas
+	var quotas *jobs.Allowances
 	_, ok := quotas.Lookup(quotaA)
 	require.False(t, ok)
 	require.Empty(t, quotas.Warnings())
 }
 
 func TestQuotas_ForeignQueuePanics(t *testing.T) {
-	quotas := jobs.NewQuotas(quotaTree(t))
-	require.Panics(t, func() { _ = quotas.Set(5, jobs.Quota{}) })
+	quotas := jobs.NewAllowances(quotaTree(t))
+	require.Panics(t, func() { _ = quotas.Set(5, jobs.Allowance{}) })
 }
 
 // TestQuotaError_Names: a name can't break the line.
 func TestQuotaError_Names(t *testing.T) {
-	err := &jobs.QuotaError{Queue: "root.a\nb", Err: errors.New("why")}
+	err := &jobs.AllowanceError{Queue: "root.a\nb", Err: errors.New("why")}
 	require.EqualError(t, err, `jobs: quota of "root.a\nb": why`)
 }
 
 // TestQuotas_LargestAmounts: they are amounts like others.
 func TestQuotas_LargestAmounts(t *testing.T) {
-	quotas := jobs.NewQuotas(quotaTree(t))
+	quotas := jobs.NewAllowances(quotaTree(t))
 	quotas.Validation = queue.Strict
-	require.NoError(t, quotas.Set(quotaA, jobs.Quota{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64)}))
-	require.ErrorIs(t, quotas.Set(quotaA, jobs.Quota{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64 - 1)}), jobs.ErrMinAboveMax)
-	require.ErrorIs(t, quotas.Set(quotaA, jobs.Quota{Min: gpus(math.MinInt64)}), jobs.ErrAmount)
+	require.NoError(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64)}))
+	require.ErrorIs(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MaxInt64), Max: gpus(math.MaxInt64 - 1)}), jobs.ErrMinAboveMax)
+	require.ErrorIs(t, quotas.Set(quotaA, jobs.Allowance{Min: gpus(math.MinInt64)}), jobs.ErrAmount)
 }
 
 // check stands in for a test where there is none.

@@ -53,7 +53,7 @@ type Refusal struct {
 	// before that it is what lets the job look for them, or have room.
 	Help victims.Help
 	// Proven is set if no plan exists; else none was found within the budget. Steps
-	// are the elementary steps of the searches; see Planner.Budget.
+	// are the elementary steps of the searches; see Planner.Steps.
 	Proven bool
 	Steps  int64
 }

@@ -325,7 +325,7 @@ func (d *decision) help(r *Refusal) {
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	switch {
 	// A predicate may look at anything, and so may formulas of quotas.
-	case d.p.Trigger == ByPriority, d.p.Quotas != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
+	case d.p.Trigger == ByPriority, d.p.Allowances != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
 		h.Anything(d.c)
 		return
 	}

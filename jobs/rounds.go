@@ -92,7 +92,7 @@ type roundVictim struct {
 }
 
 // Begin begins a round for the job of a change, which is applied to the
-// cluster; see [Plan.Change] and [victims.Cluster.ApplyChange]. A change without
+// cluster; see [Plan.Change] and [victims.Cluster.Apply]. A change without
 // victims is a round as well: one that can complete at once. Members that hold
 // a grant of a completed round already keep it, and it is the round's from now
 // on. With the zero deadline there is none.
@@ -106,7 +106,7 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 	}
 	r.forget()
 	grants := r.granting(&ch)
-	if err := r.Cluster.ApplyChange(ch); err != nil {
+	if err := r.Cluster.Apply(ch); err != nil {
 		return &RoundError{Job: ch.For, Err: err}
 	}
 	if r.live == nil {

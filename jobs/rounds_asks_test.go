@@ -122,7 +122,7 @@ func TestRoundsOfAsks_NodeDies(t *testing.T) {
 	end, err := x.rounds.Complete("a")
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, end.Held)
-	require.ErrorIs(t, x.cluster.StartIfRoom("a", minutes(1)), victims.ErrRoom)
+	require.ErrorIs(t, x.cluster.Start("a", minutes(1)), victims.ErrRoom)
 	end, err = x.rounds.Abandon("a")
 	require.NoError(t, err)
 	require.Equal(t, []string{"a"}, end.Dropped)
@@ -138,7 +138,7 @@ func TestRoundsOfAsks_PlaceIsTaken(t *testing.T) {
 	x.add("intruder", "n1", 4)
 	_, err := x.rounds.Complete("a")
 	require.NoError(t, err)
-	require.ErrorIs(t, x.cluster.StartIfRoom("a", minutes(1)), victims.ErrRoom)
+	require.ErrorIs(t, x.cluster.Start("a", minutes(1)), victims.ErrRoom)
 	require.Equal(t, victims.InFlight, x.decide("a").Refusal.Reason)
 	_, err = x.rounds.Abandon("a")
 	require.NoError(t, err)
@@ -154,14 +154,14 @@ func TestRoundsOfAsks_DifferentGraces(t *testing.T) {
 	require.NoError(t, x.rounds.Acknowledge("s2")) // b's victim is quick
 	_, err := x.rounds.Complete("b")
 	require.NoError(t, err)
-	require.ErrorIs(t, x.cluster.StartIfRoom("b", minutes(1)), victims.ErrRoom, "a comes before it")
+	require.ErrorIs(t, x.cluster.Start("b", minutes(1)), victims.ErrRoom, "a comes before it")
 
 	var w victims.Waiting
 	require.NoError(t, x.cluster.Waiting(&w, "a"))
 	require.Equal(t, []string{"s1"}, w.Victims)
 	require.False(t, w.Needed)
-	require.NoError(t, x.cluster.StartIfRoom("a", minutes(1)))
-	require.ErrorIs(t, x.cluster.StartIfRoom("b", minutes(1)), victims.ErrRoom)
+	require.NoError(t, x.cluster.Start("a", minutes(1)))
+	require.ErrorIs(t, x.cluster.Start("b", minutes(1)), victims.ErrRoom)
 	_, err = x.rounds.Complete("a")
 	require.ErrorIs(t, err, jobs.ErrLeaving)
 
@@ -169,6 +169,6 @@ func TestRoundsOfAsks_DifferentGraces(t *testing.T) {
 	end, err := x.rounds.Complete("a")
 	require.NoError(t, err)
 	require.Empty(t, end.Held, "it runs")
-	require.NoError(t, x.cluster.StartIfRoom("b", minutes(2)))
+	require.NoError(t, x.cluster.Start("b", minutes(2)))
 	require.Equal(t, "running running", x.state("a")+" "+x.state("b"))
 }

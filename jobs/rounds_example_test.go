@@ -30,7 +30,7 @@ func ExampleRounds() {
 	fmt.Println(end.Job, end.How, "gone:", end.Gone, "held:", end.Held)
 
 	for _, member := range end.Held {
-		must(cluster.Start(member, noon.Add(time.Minute)))
+		must(cluster.StartAnyway(member, noon.Add(time.Minute)))
 	}
 	fmt.Print(cluster.Tree())
 	// Output:

@@ -127,7 +127,7 @@ func (x *roundWorld) event(word, arg string) (answer string, err error) {
 		}
 		return strings.Join(all, ", "), nil
 	case "start":
-		return "ok", x.c.Start(arg, roundDay)
+		return "ok", x.c.StartAnyway(arg, roundDay)
 	case "drop":
 		return "ok", x.c.Drop(arg)
 	case "remove":

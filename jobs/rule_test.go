@@ -135,7 +135,7 @@ func TestPlan_ChangeTellsMembers(t *testing.T) {
 	m := &w.job.Members[0]
 	m.Name, m.Tag, m.Cost, m.Budgets = "first", 7, 3, []string{"web"}
 	d := w.decide()
-	require.NoError(t, w.cluster.ApplyChange(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
 	id, ok := w.cluster.LookupGrant("j0")
 	require.True(t, ok)
 	got := w.cluster.Task(id)
@@ -210,7 +210,7 @@ func TestDecide_Overrun(t *testing.T) {
 	d := w.decide()
 	require.Equal(t, "plan j0=n1 -v -w -x", w.brief(d))
 	require.Equal(t, int64(2), d.Plan.Cost.Overrun)
-	require.NoError(t, w.cluster.ApplyChange(d.Plan.Change()))
+	require.NoError(t, w.cluster.Apply(d.Plan.Change()))
 	left, _ := w.cluster.Budget("web")
 	require.Equal(t, int64(-2), left.Left)
 	require.Equal(t, resources.Vector{6000, 0}, w.cluster.Tree().Preempting(0))

@@ -141,10 +141,10 @@ func (h *harness) boundNothing() {
 		return
 	}
 	for q := range h.cluster.Tree().All() {
-		if _, ok := h.planner.Quotas.Lookup(q); ok || q == queue.Root {
+		if _, ok := h.planner.Allowances.Lookup(q); ok || q == queue.Root {
 			continue
 		}
-		if err := h.planner.Quotas.Set(q, jobs.Quota{}); err != nil {
+		if err := h.planner.Allowances.Set(q, jobs.Allowance{}); err != nil {
 			h.Fatalf("%v", err)
 		}
 	}
@@ -210,7 +210,7 @@ func TestNodeRank_Shift(t *testing.T) {
 		}
 		h := newHarness(t, c)
 		h.decide("before")
-		first, rank := h.said(), h.d.Plan.Cost.NodeRank
+		first, rank := h.said(), h.d.Plan.Cost.NodePenalty
 		members, _ := h.places()
 		more := rapid.SampledFrom([]int64{1, -1, 1 << 40, -1 << 40}).Draw(t, "more")
 		for i := range c.World.Nodes {
@@ -221,8 +221,8 @@ func TestNodeRank_Shift(t *testing.T) {
 		if got := h.said(); got != first {
 			t.Fatalf("%s, and with %d more %s\n%v", first, more, got, c)
 		}
-		if h.d.Outcome == victims.Preempts && h.d.Plan.Cost.NodeRank != rank+more*int64(len(members)) {
-			t.Fatalf("rank %d, and %d with %d more for %d members\n%v", rank, h.d.Plan.Cost.NodeRank, more, len(members), c)
+		if h.d.Outcome == victims.Preempts && h.d.Plan.Cost.NodePenalty != rank+more*int64(len(members)) {
+			t.Fatalf("rank %d, and %d with %d more for %d members\n%v", rank, h.d.Plan.Cost.NodePenalty, more, len(members), c)
 		}
 	})
 }

@@ -374,9 +374,9 @@ const pace, smallPace = 1 << 16, 1 << 12
 
 // begin gives a decision about so many members its budget.
 func (e *effort) begin(p *Planner, members int) {
-	*e = effort{most: p.Budget}
+	*e = effort{most: p.Steps}
 	if e.most <= 0 {
-		hi, lo := bits.Mul64(uint64(victims.DefaultBudget(p.Cluster)), uint64(max(members, 1)))
+		hi, lo := bits.Mul64(uint64(victims.DefaultSteps(p.Cluster)), uint64(max(members, 1)))
 		if e.most = int64(lo); hi > 0 || e.most < 0 {
 			e.most = math.MaxInt64
 		}

@@ -276,7 +276,7 @@ func (h *history) decideJob(j *jobs.Job) string {
 // apply carries a plan out, has its victims come back, and now and then lets them go at
 // once.
 func (h *history) apply(ch victims.Change, o victims.Outcome, who string, stopped []string) string {
-	h.must(h.cluster.ApplyChange(ch))
+	h.must(h.cluster.Apply(ch))
 	for _, key := range stopped {
 		h.comeBack(key)
 	}
@@ -323,7 +323,7 @@ func (h *history) finish(key string) string {
 
 // start starts a grant if it has room by now.
 func (h *history) start(key string) string {
-	err := h.cluster.StartIfRoom(key, h.o.Now)
+	err := h.cluster.Start(key, h.o.Now)
 	if errors.Is(err, victims.ErrRoom) {
 		return ""
 	}
@@ -358,7 +358,7 @@ func (h *history) lower() string {
 	e := quota.Enforcer{Cluster: h.cluster, Minimum: h.asks.Minimum}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: q, Max: limit}, h.o.Now))
-	h.must(h.cluster.ApplyChange(o.Change(h.cluster)))
+	h.must(h.cluster.Apply(o.Change()))
 	var stopped []string
 	for _, v := range o.Victims {
 		stopped = append(stopped, v.Key)

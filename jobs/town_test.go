@@ -35,7 +35,7 @@ type town struct {
 	schema   *resources.Schema
 	queues   []line
 	cluster  *victims.Cluster
-	quotas   *jobs.Quotas
+	quotas   *jobs.Allowances
 	minimums map[string]int
 	until    map[string]time.Time // exempt
 	job      jobs.Job
@@ -68,7 +68,7 @@ func build(t testing.TB, text string) *town {
 	tree, err := queue.New(w.schema, w.config("root"), queue.Lenient)
 	require.NoError(t, err)
 	w.cluster = victims.NewCluster(tree)
-	w.quotas = jobs.NewQuotas(tree)
+	w.quotas = jobs.NewAllowances(tree)
 	for _, l := range w.queues {
 		w.quota(l)
 	}
@@ -177,7 +177,7 @@ func (w *town) quota(l line) {
 	if l.words[1] != "root" {
 		q = w.leaf(l.words[1])
 	}
-	quota := jobs.Quota{Min: w.limit(least), Max: w.limit(most)}
+	quota := jobs.Allowance{Min: w.limit(least), Max: w.limit(most)}
 	if l.has("waiting") {
 		quota.Waiting = w.size(l.with["waiting"])
 	}
@@ -190,7 +190,7 @@ func (w *town) add(l line) {
 	case "node":
 		_, err := w.cluster.AddNode(&victims.Node{
 			Name: l.words[1], Capacity: w.size(l.words[2]), Unschedulable: l.has("off"), ReservedFor: l.with["for"],
-			Rank: int64(w.number(l, "rank", 0)), Domains: split(l.with["in"], "/"),
+			Penalty: int64(w.number(l, "rank", 0)), Domains: split(l.with["in"], "/"),
 		})
 		require.NoError(w, err)
 	case "budget":
@@ -290,7 +290,7 @@ func (w *town) setJob(l line) {
 func (w *town) planner() *jobs.Planner {
 	return &jobs.Planner{
 		Trigger: jobs.ByPriority,
-		Cluster: w.cluster, Quotas: w.quotas,
+		Cluster: w.cluster, Allowances: w.quotas,
 		Minimum: func(job string) int { return w.minimums[job] },
 		Exempt: func(e victims.Exemption) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]

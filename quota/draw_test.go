@@ -175,7 +175,7 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
-		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Budget: c.Budget,
+		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Steps: c.Budget,
 		Miss:     quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
 		Enforced: c.busy(cluster.Tree()),
 		Minimum:  func(job string) int { return c.Minimums[job] },

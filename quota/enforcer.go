@@ -36,12 +36,12 @@ type Enforcer struct {
 	// or change them. Keys decide between tasks for which it is 0. Searches,
 	// which compare sets, do not ask it.
 	Compare func(a, b *victims.Task) int
-	// Budget bounds the elementary steps of the searches over more than
+	// Steps bounds the elementary steps of the searches over more than
 	// [CompleteCandidates] tasks, all those of an enforcement together: each looks at a
-	// row of the problem and a class of tasks. 0 means [victims.DefaultBudget]. A
+	// row of the problem and a class of tasks. 0 means [victims.DefaultSteps]. A
 	// million take a few milliseconds. Searches over fewer tasks are complete,
 	// whatever the budget.
-	Budget int64
+	Steps int64
 	// Enforced reports whether the quota of a queue is being enforced already;
 	// [Timing.Running] does. Such queues below the enforced one give
 	// nothing, nor do those below them. It must depend on its argument only.

@@ -60,12 +60,12 @@ func TestChange(t *testing.T) {
 	f.task("t1", "a", 5)
 	f.task("t2", "a", 5)
 	o := f.enforce("a", slots(5))
-	change := o.Change(f.c)
+	change := o.Change()
 	require.Equal(t, "root.a", change.For)
 	f.task("t3", "a", 0)
-	require.ErrorIs(t, f.c.ApplyChange(change), victims.ErrStale)
+	require.ErrorIs(t, f.c.Apply(change), victims.ErrStale)
 	o = f.enforce("a", slots(5))
-	require.NoError(t, f.c.ApplyChange(o.Change(f.c)))
+	require.NoError(t, f.c.Apply(o.Change()))
 	id, _ := f.c.Lookup("t1")
 	require.Equal(t, victims.Preempting, f.c.Task(id).State)
 	require.EqualValues(t, 5, f.c.Tree().Preempting(f.queue("a"))[0])
@@ -87,20 +87,20 @@ func TestEnforce_Budget(t *testing.T) {
 		return f
 	}
 	few := cluster(quota.CompleteCandidates)
-	few.e.Budget = 1
+	few.e.Steps = 1
 	o := few.enforce("a", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
-	many.e.Budget = 1
+	many.e.Steps = 1
 	o = many.enforce("a", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
 	require.False(t, o.Proven)
 	require.Contains(t, keys(o), "odd")
 
-	many.e.Budget = 0
+	many.e.Steps = 0
 	o = many.enforce("a", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
@@ -126,9 +126,9 @@ func TestEnforce_NoAllocs(t *testing.T) {
 		{"pack", quota.Enforcer{Order: quota.Pack}, p, shareOf(c, p, 9, 10, 3)},
 		{"an order of the caller", quota.Enforcer{Compare: quota.LeafOrder(quota.TaskTraits(), c.Capacity())}, p, shareOf(c, p, 9, 10, 3)},
 		{"gangs and budgets", quota.Enforcer{Minimum: func(string) int { return 3 }}, p, shareOf(c, p, 9, 10, 3)},
-		{"gangs and budgets, exactly", quota.Enforcer{Minimum: func(string) int { return 3 }, Overshoot: quota.Exact, Budget: 50_000}, p, shareOf(c, p, 9, 10, 1)},
-		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Budget: 1}, p, shareOf(c, p, 9, 10, 1)},
-		{"in part", quota.Enforcer{Budget: 1}, p, shareOf(c, p, 1, 3, 1)},
+		{"gangs and budgets, exactly", quota.Enforcer{Minimum: func(string) int { return 3 }, Overshoot: quota.Exact, Steps: 50_000}, p, shareOf(c, p, 9, 10, 1)},
+		{"exactly", quota.Enforcer{Overshoot: quota.Exact, Steps: 1}, p, shareOf(c, p, 9, 10, 1)},
+		{"in part", quota.Enforcer{Steps: 1}, p, shareOf(c, p, 1, 3, 1)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			test.e.Cluster = c

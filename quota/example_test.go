@@ -56,7 +56,7 @@ func ExampleEnforcer_Enforce_leaf() {
 		return
 	}
 	fmt.Print(o.Describe(c))
-	if err := c.ApplyChange(o.Change(c)); err != nil {
+	if err := c.Apply(o.Change()); err != nil {
 		fmt.Println(err)
 		return
 	}

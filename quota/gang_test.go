@@ -196,7 +196,7 @@ func TestBudget_UsedUp(t *testing.T) {
 	o := f.enforce("a", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
 	require.Equal(t, []quota.Stop{{Rule: victims.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
-	require.NoError(t, f.c.ApplyChange(o.Change(f.c)))
+	require.NoError(t, f.c.Apply(o.Change()))
 	require.Equal(t, quota.Impossible, f.enforce("a", slots(1)).Result)
 }
 

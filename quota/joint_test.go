@@ -157,20 +157,20 @@ func TestJoint_Budget(t *testing.T) {
 		return f
 	}
 	few := cluster(quota.CompleteCandidates)
-	few.e.Budget = 1
+	few.e.Steps = 1
 	o := few.enforce("p", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
-	many.e.Budget = 1
+	many.e.Steps = 1
 	o = many.enforce("p", slots(1))
 	require.Equal(t, quota.Partial, o.Result)
 	require.False(t, o.Proven)
 	require.Contains(t, keys(o), "odd")
 
-	many.e.Budget = 0
+	many.e.Steps = 0
 	o = many.enforce("p", slots(1))
 	require.Equal(t, quota.Met, o.Result)
 	require.True(t, o.Proven)
@@ -178,7 +178,7 @@ func TestJoint_Budget(t *testing.T) {
 
 	require.NoError(t, many.c.SetGuaranteed(many.queue("p"), resources.Limit{}))
 	many.grant("g", "p.odd", 5)
-	many.e.Budget = 1
+	many.e.Steps = 1
 	o = many.enforce("p", slots(1)) // everybody goes, and the grant stays
 	require.Equal(t, quota.Partial, o.Result)
 	require.True(t, o.Proven)

@@ -178,7 +178,7 @@ func propertyReused(t *rapid.T) {
 		cluster := c.build(t)
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
-		e.Cluster, e.Overshoot, e.Order, e.Budget = cluster, fresh.Overshoot, fresh.Order, fresh.Budget
+		e.Cluster, e.Overshoot, e.Order, e.Steps = cluster, fresh.Overshoot, fresh.Order, fresh.Steps
 		e.Miss, e.Enforced, e.Minimum = fresh.Miss, fresh.Enforced, fresh.Minimum
 		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
 			t.Fatal(err)
@@ -198,7 +198,7 @@ func propertyApplied(t *rapid.T) {
 	cluster := c.build(t)
 	before, version := picture(cluster), cluster.Version()
 	o := c.enforce(t, cluster)
-	if err := cluster.ApplyChange(o.Change(cluster)); err != nil {
+	if err := cluster.Apply(o.Change()); err != nil {
 		t.Fatal(err)
 	}
 	again := c.enforce(t, cluster)

@@ -214,7 +214,7 @@ func (x *enforcement) group(open resources.Vector) {
 		}
 		k.groups = append(k.groups, packGroup{
 			first: int32(first), end: int32(end),
-			share: resources.DominantShare(sum, open), rank: x.c.NodeView(node).Rank,
+			share: resources.DominantShare(sum, open), rank: x.c.NodeView(node).Penalty,
 		})
 		first = end
 	}

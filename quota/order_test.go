@@ -55,7 +55,7 @@ func TestCompare(t *testing.T) {
 func TestPack_Ranks(t *testing.T) {
 	f := newFixture(t, leaf("a"))
 	f.e.Order = quota.Pack
-	id, err := f.c.AddNode(&victims.Node{Name: "n2", Capacity: resources.Vector{100}, Rank: -1})
+	id, err := f.c.AddNode(&victims.Node{Name: "n2", Capacity: resources.Vector{100}, Penalty: -1})
 	require.NoError(t, err)
 	f.task("a", "a", 5)
 	f.task("b", "a", 5, func(t *victims.Task) { t.Node = id })

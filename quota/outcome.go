@@ -47,6 +47,7 @@ func (r Result) String() string { return resultWords.Word(uint8(r)) }
 type Outcome struct {
 	Result Result
 	Queue  queue.ID         // whose quota is enforced
+	Path   string           // the name of the queue
 	Max    resources.Limit  // that is enforced
 	Usage  resources.Vector // effective usage before, in every type
 	Target resources.Vector // what has to go of it: see Preemptable
@@ -80,7 +81,7 @@ type Outcome struct {
 	// Proven is set if no search was cut short by its budget of steps, or
 	// left out for it, or none was needed. Then no legal set of victims frees
 	// more of one type of the target and as much of the others. Steps are the
-	// elementary steps of the searches; see Enforcer.Budget.
+	// elementary steps of the searches; see Enforcer.Steps.
 	Proven  bool
 	Steps   int64
 	Version victims.Version // of the cluster that it was made for
@@ -119,11 +120,11 @@ type JobLoss struct {
 	Victims int // the members that ran
 }
 
-// Change returns what [victims.Cluster.ApplyChange] takes to mark the victims
+// Change returns what [victims.Cluster.Apply] takes to mark the victims
 // as preempting, so that they count as leaving from then on. It shares the
 // victims with the outcome.
-func (o *Outcome) Change(c *victims.Cluster) victims.Change {
-	return victims.Change{For: c.Tree().Path(o.Queue), Version: o.Version, Victims: o.Victims}
+func (o *Outcome) Change() victims.Change {
+	return victims.Change{For: o.Path, Version: o.Version, Victims: o.Victims}
 }
 
 // ByNode yields the nodes on which victims run, in node order, and the victims

@@ -12,7 +12,7 @@ import (
 // report sets dst to what was decided.
 func (x *enforcement) report(dst *Outcome, most resources.Limit) {
 	*dst = Outcome{
-		Result: Met, Queue: x.q, Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
+		Result: Met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
 		Parts: dst.Parts[:0], Leaves: dst.Leaves[:0], Victims: dst.Victims[:0],
 		Stops: dst.Stops[:0], Grants: dst.Grants[:0], Jobs: dst.Jobs[:0], block: dst.block[:0],
 	}

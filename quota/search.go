@@ -43,8 +43,8 @@ type unit struct {
 // start begins with the whole budget.
 func (f *finder) start(e *Enforcer) {
 	f.steps, f.unproven = 0, false
-	if f.left = e.Budget; f.left <= 0 {
-		f.left = victims.DefaultBudget(e.Cluster)
+	if f.left = e.Steps; f.left <= 0 {
+		f.left = victims.DefaultSteps(e.Cluster)
 	}
 }
 

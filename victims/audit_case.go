@@ -506,7 +506,7 @@ func (x *auditCase) cost() (c Cost) {
 	}
 	c.Excess = x.excess()
 	n := &x.c.nodes[x.plan.Node]
-	c.NodeRank, c.Node = n.rank, int(n.seq)
+	c.NodePenalty, c.Node = n.rank, int(n.seq)
 	return c
 }
 

@@ -51,7 +51,7 @@ func propertyAuditorCost(t *rapid.T) {
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: own,
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)), Work: big.NewInt(int64(work)),
-		NodeRank: cost.NodeRank, Node: cost.Node - 1, // places count from 1 in a cluster that has lost no node
+		NodePenalty: cost.NodePenalty, Node: cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
 	want := oracle.CostOf(c, node, keys)
 	if diff := cmp.Diff(want, got, compareNumbers, cmpopts.IgnoreFields(oracle.Cost{}, "Keys")); diff != "" {
@@ -65,7 +65,7 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	c := lawfulCase()
 	c.gang(2, "v1", "w", "u")
 	c.spend(victims.Budget{Left: 1}, "v1", "w")
-	c.nodes[0].Rank = 7
+	c.nodes[0].Penalty = 7
 	v1, w := c.task("v1"), c.task("w")
 	v1.OptedOut, v1.Priority, v1.Cost, v1.Scheduled = true, -4, 5, auditNow.Add(-100)
 	w.Originator, w.Priority, w.Cost, w.Scheduled, w.Checkpoint = true, -1, 6, auditNow.Add(-100), auditNow.Add(-30)
@@ -75,7 +75,7 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	want := victims.Cost{
 		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: cover.WideOf(11),
 		Victims: 2, SumRanks: -5, SumPriorities: -5,
-		Excess: resources.Share{Amount: 1, Of: 16}, Work: cover.Work{}.AddNanos(130, 1), NodeRank: 7, Node: 1,
+		Excess: resources.Share{Amount: 1, Of: 16}, Work: cover.Work{}.AddNanos(130, 1), NodePenalty: 7, Node: 1,
 	}
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
 

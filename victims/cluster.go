@@ -32,7 +32,6 @@ type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back
 	view    *queue.Tree // shows the tree, of which the cluster is the owner
-	single  [1]Grant    // of a plan, while it is applied
 	// Of the tasks of a node, while it is synced: false for a key that is listed, true
 	// for one that is as it should be.
 	synced map[string]bool
@@ -227,7 +226,7 @@ var (
 	ErrBusy      = errors.New("has tasks")           // to remove a budget that tasks or grants name
 	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
 	ErrClosed    = errors.New("node is closed")      // a grant on it
-	ErrRoom      = errors.New("no room")             // StartIfRoom of a grant that has to wait
+	ErrRoom      = errors.New("no room")             // Start of a grant that has to wait
 	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
 
@@ -515,11 +514,9 @@ func (c *Cluster) Drop(key string) error {
 	return c.did(err)
 }
 
-// Start turns the grant of an ask into a running task that was scheduled now.
-// It checks no room: the caller has waited for the victims, or asks
-// [Planner.Decide] whether it fits. See [Cluster.StartIfRoom] for what does.
-// Without a grant the error wraps ErrUnknown.
-func (c *Cluster) Start(key string, now time.Time) error {
+// StartAnyway is [Cluster.Start] without a look at room, for a caller who has looked: it
+// over-commits the node if a victim still runs.
+func (c *Cluster) StartAnyway(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {
 		return err
@@ -527,12 +524,12 @@ func (c *Cluster) Start(key string, now time.Time) error {
 	return c.start(id, now)
 }
 
-// StartIfRoom is [Cluster.Start] for a grant that may wait still. It starts only
-// if it fits its node and every max above it, without the grants that were given
-// on that node after it; see DESIGN.md, Grants. Else the error wraps [ErrRoom].
-// A planner's Blockers and Predicate are not asked. The cost is linear in the
-// tasks of the node.
-func (c *Cluster) StartIfRoom(key string, now time.Time) error {
+// Start turns the grant of an ask into a running task that was scheduled now. It starts only
+// if it fits its node and every max above it, without the grants that were given on that node
+// after it; see DESIGN.md, Grants. Else the error wraps [ErrRoom]: try again when something
+// has left. Without a grant the error wraps ErrUnknown. A planner's Blockers and Predicate are
+// not asked. The cost is linear in the tasks of the node.
+func (c *Cluster) Start(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {
 		return err

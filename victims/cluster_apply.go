@@ -34,40 +34,26 @@ type Grant struct {
 	Node NodeID
 }
 
-// Change returns what the plan does to a cluster, for those who follow what
-// comes of it by a round of package jobs, or put several plans together.
+// Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares the victims
+// and the ask with the plan; the list of grants is all that it allocates. That of a refusal cannot be applied.
 func (p *Plan) Change() Change {
-	return p.change(new([1]Grant))
-}
-
-// change is Change with memory for its grant.
-func (p *Plan) change(grant *[1]Grant) Change {
-	grant[0] = Grant{Ask: &p.Ask, Node: p.Node}
 	return Change{
-		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: grant[:], At: p.At, Sequel: p.Sequel,
+		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: []Grant{{Ask: &p.Ask, Node: p.Node}}, At: p.At, Sequel: p.Sequel,
 	}
 }
 
-// Apply carries a plan out as far as the cluster is concerned: its victims are
-// marked as preempting and taken off what is left of their budgets, and its ask
-// is granted the node. The grant counts as usage until [Cluster.Start] or [Cluster.Drop]; the victims stay until
-// [Cluster.RemoveTask]. Errors are those of [Cluster.ApplyChange].
-func (c *Cluster) Apply(p *Plan) error {
-	err := c.ApplyChange(p.change(&c.single))
-	c.single[0] = Grant{}
-	return err
-}
-
-// ApplyChange marks the victims of a change as preempting and grants its asks
-// their nodes, all or nothing. An ask that holds the very grant already keeps
-// it as it is.
+// Apply carries a change out as far as the cluster is concerned, all or nothing: its
+// victims are marked as preempting and taken off what is left of their budgets, and its asks
+// are granted their nodes. Grants count as usage until [Cluster.Start] or [Cluster.Drop]; the
+// victims stay until [Cluster.RemoveTask]. An ask that holds the very grant already keeps it
+// as it is.
 //
 // Errors wrap [ErrState] for the change of a refusal, which is none; [ErrStale]
 // for one made for another version of the cluster; and [ErrForeign] for one made
 // for another cluster. Others name a victim that is no running task or is named
 // twice, or an ask that cannot be granted its node. An error changes nothing.
 // Whether a change is lawful is not asked; see [Auditor].
-func (c *Cluster) ApplyChange(ch Change) error {
+func (c *Cluster) Apply(ch Change) error {
 	switch v := ch.Version; {
 	case v.IsZero():
 		return fmt.Errorf("victims: plan for %q: %w: there is none", ch.For, ErrState)
@@ -171,7 +157,7 @@ func (c *Cluster) ApplyBatch(ds []Decision) error {
 		if _, held := c.LookupGrant(ds[i].Plan.Ask.Key); held || ds[i].Outcome == Refused {
 			continue
 		}
-		if err := c.Apply(&ds[i].Plan); err != nil {
+		if err := c.Apply(ds[i].Plan.Change()); err != nil {
 			for len(c.applied) > first {
 				must(c.Undo())
 			}

@@ -28,7 +28,7 @@ func (x *clusterMachine) WhatIf(t *rapid.T) {
 func (x *clusterMachine) Apply(t *rapid.T) {
 	p := x.drawPlan(t)
 	before := x.point()
-	if !x.judge(t, x.c.Apply(p), strconv.Quote(p.Ask.Key), x.badPlan(p)) {
+	if !x.judge(t, x.c.Apply(p.Change()), strconv.Quote(p.Ask.Key), x.badPlan(p)) {
 		return
 	}
 	x.applied = append(x.applied, before)

@@ -43,7 +43,7 @@ func (x *clusterMachine) ApplyBatch(t *rapid.T) {
 			continue
 		}
 		before := x.point()
-		if err := x.c.Apply(&ds[i].Plan); err != nil {
+		if err := x.c.Apply(ds[i].Plan.Change()); err != nil {
 			t.Fatalf("plan %d of a batch: %v", i, err)
 		}
 		x.applied, x.version = append(x.applied, before), x.c.Version()

@@ -228,9 +228,9 @@ func (x *clusterMachine) Start(t *rapid.T) {
 	if badTime(now) {
 		wrong = append(wrong, ErrRange)
 	}
-	start := x.c.Start
+	start := x.c.StartAnyway
 	if rapid.Bool().Draw(t, "if there is room") {
-		start = x.c.StartIfRoom
+		start = x.c.Start
 		if x.noGrant(key) == nil && !x.m.grantFits(key) {
 			wrong = append(wrong, ErrRoom)
 		}

@@ -450,7 +450,7 @@ func (p clusterPicture) String() string {
 	var b strings.Builder
 	for _, n := range p.nodes {
 		fmt.Fprintf(&b, "node %d %s: capacity %v free %v coming %v unschedulable %t reserved %q rank %d in %q tag %d unknown %v closed %t\n",
-			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor, n.Rank, n.Domains, n.Tag, n.unknown, n.closed)
+			n.id, n.Name, n.Capacity, n.free, n.coming, n.Unschedulable, n.ReservedFor, n.Penalty, n.Domains, n.Tag, n.unknown, n.closed)
 	}
 	for _, t := range p.tasks {
 		fmt.Fprintf(&b, "task %s of %s: queue %d node %s size %v priority %d created %s scheduled %s %v originator %t opted out %t required %t job %q fixed %t name %q tag %d cost %d saved %s budgets %q\n",

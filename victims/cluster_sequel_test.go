@@ -28,25 +28,25 @@ func TestBatch_InARow(t *testing.T) {
 	c, ds := decided(t)
 	version := c.Version()
 	for range 2 {
-		require.NoError(t, c.Apply(&ds[0].Plan))
+		require.NoError(t, c.Apply(ds[0].Plan.Change()))
 		require.Equal(t, ds[1].Plan.Version, c.Version())
-		require.NoError(t, c.Apply(&ds[1].Plan))
+		require.NoError(t, c.Apply(ds[1].Plan.Change()))
 		require.NoError(t, c.Undo())
 		require.NoError(t, c.Undo())
 		require.Equal(t, version, c.Version())
 	}
-	require.ErrorIs(t, c.Apply(&ds[1].Plan), victims.ErrStale, "the second without the first")
+	require.ErrorIs(t, c.Apply(ds[1].Plan.Change()), victims.ErrStale, "the second without the first")
 
 	// A plan that was changed leads somewhere else.
 	changed := ds[0].Plan
 	changed.Ask.Cost = 7
-	require.NoError(t, c.Apply(&changed))
-	require.ErrorIs(t, c.Apply(&ds[1].Plan), victims.ErrStale)
+	require.NoError(t, c.Apply(changed.Change()))
+	require.ErrorIs(t, c.Apply(ds[1].Plan.Change()), victims.ErrStale)
 	require.NoError(t, c.Undo())
 
 	// So does one that is applied after another change.
 	require.NoError(t, c.SetBudget("other", victims.Budget{}))
-	require.ErrorIs(t, c.Apply(&ds[0].Plan), victims.ErrStale)
+	require.ErrorIs(t, c.Apply(ds[0].Plan.Change()), victims.ErrStale)
 }
 
 // TestBatch_OnAClone decides a batch on a clone, as a planner does that must not
@@ -59,9 +59,9 @@ func TestBatch_OnAClone(t *testing.T) {
 	ds, err := p.Batch(ds, []victims.Ask{ds[0].Plan.Ask, ds[1].Plan.Ask, ds[2].Plan.Ask}, exampleNow)
 	require.NoError(t, err)
 
-	require.ErrorIs(t, original.Apply(&ds[1].Plan), victims.ErrForeign, "the second without the first")
-	require.NoError(t, original.Apply(&ds[0].Plan))
-	require.NoError(t, original.Apply(&ds[1].Plan))
+	require.ErrorIs(t, original.Apply(ds[1].Plan.Change()), victims.ErrForeign, "the second without the first")
+	require.NoError(t, original.Apply(ds[0].Plan.Change()))
+	require.NoError(t, original.Apply(ds[1].Plan.Change()))
 	one := snapshot(original)
 	require.NoError(t, original.Undo())
 	require.NoError(t, original.Undo())

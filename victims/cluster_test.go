@@ -76,7 +76,7 @@ func apply(edit func(*Plan)) func(*Cluster) error {
 			Victims: []Victim{{Task: 0, Key: "run"}}, Version: c.Version(),
 		}
 		edit(p)
-		return c.Apply(p)
+		return c.Apply(p.Change())
 	}
 }
 
@@ -142,10 +142,10 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "grant", Queue: 1}, 0); return err }, ErrDuplicate,
 		`victims: task "grant": duplicate key`},
 	{func(c *Cluster) error { return c.Drop("run") }, ErrUnknown, `victims: grant of "run": unknown`},
-	{func(c *Cluster) error { return c.Start("run", time.Unix(0, 0)) }, ErrUnknown, `victims: grant of "run": unknown`},
-	{func(c *Cluster) error { return c.Start("grant", farAway) }, ErrRange,
+	{func(c *Cluster) error { return c.StartAnyway("run", time.Unix(0, 0)) }, ErrUnknown, `victims: grant of "run": unknown`},
+	{func(c *Cluster) error { return c.StartAnyway("grant", farAway) }, ErrRange,
 		`victims: start of "grant": 3024-02-29 00:00:00 +0000 UTC: out of range`},
-	{func(c *Cluster) error { return c.Start("grant", time.Time{}) }, ErrRange,
+	{func(c *Cluster) error { return c.StartAnyway("grant", time.Time{}) }, ErrRange,
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
 	{func(c *Cluster) error { return c.Undo() }, ErrNothingApplied, `victims: undo: nothing applied`},
@@ -250,7 +250,7 @@ func TestApply(t *testing.T) {
 	if _, ok := c.Lookup("ask"); ok {
 		t.Error("a grant is looked up as a task")
 	}
-	if err := c.Start("ask", time.Unix(5, 0)); err != nil {
+	if err := c.StartAnyway("ask", time.Unix(5, 0)); err != nil {
 		t.Fatal(err)
 	}
 	id, _ := c.Lookup("ask")

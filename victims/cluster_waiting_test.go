@@ -41,7 +41,7 @@ func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
 		require.True(t, ok)
 		p.Victims = append(p.Victims, Victim{Task: id, Key: v})
 	}
-	require.NoError(t, c.Apply(p))
+	require.NoError(t, c.Apply(p.Change()))
 }
 
 func waiting(t *testing.T, c *Cluster, key string) Waiting {
@@ -61,7 +61,7 @@ func TestGrantsInOrder(t *testing.T) {
 	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "first").Victims)
 
 	require.NoError(t, c.RemoveTask("v1"))
-	require.ErrorIs(t, c.StartIfRoom("first", noon), ErrRoom)
+	require.ErrorIs(t, c.Start("first", noon), ErrRoom)
 	w := waiting(t, c, "first")
 	require.Equal(t, []string{"v2"}, w.Victims)
 	require.True(t, w.Needed)
@@ -72,10 +72,10 @@ func TestGrantsInOrder(t *testing.T) {
 	require.Equal(t, []string{"v2"}, w.Victims)
 	require.False(t, w.Needed, "4 are free for the first: v2 may stay")
 	require.True(t, waiting(t, c, "second").Needed, "but none for the second")
-	require.NoError(t, c.StartIfRoom("first", noon))
-	require.ErrorIs(t, c.StartIfRoom("second", noon), ErrRoom)
+	require.NoError(t, c.Start("first", noon))
+	require.ErrorIs(t, c.Start("second", noon), ErrRoom)
 	require.NoError(t, c.RemoveTask("v2"))
-	require.NoError(t, c.StartIfRoom("second", noon))
+	require.NoError(t, c.Start("second", noon))
 	require.Empty(t, slices.Collect(c.Grants()))
 }
 
@@ -92,7 +92,7 @@ func TestGrantTaken(t *testing.T) {
 
 	_, err := c.AddTask(&Task{Key: "thief", Queue: 1, Size: vec{1}})
 	require.NoError(t, err)
-	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
 	require.Empty(t, waiting(t, c, "ask").Victims)
 	require.NoError(t, c.RemoveTask("thief"))
 
@@ -103,9 +103,9 @@ func TestGrantTaken(t *testing.T) {
 	require.False(t, c.Admits(vec{3}, 2, 1))
 	_, err = c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{3}})
 	require.NoError(t, err)
-	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
 	require.NoError(t, c.RemoveTask("far"))
-	require.NoError(t, c.StartIfRoom("ask", noon))
+	require.NoError(t, c.Start("ask", noon))
 }
 
 // TestMarkTakenBack shows that a victim whose mark was taken back is waited for
@@ -142,8 +142,8 @@ func TestPlanChange(t *testing.T) {
 		Victims: []Victim{{Task: id, Key: "v1"}},
 	}
 	other := c.Clone()
-	require.NoError(t, c.Apply(p))
-	require.NoError(t, other.ApplyChange(p.Change()))
+	require.NoError(t, c.Apply(p.Change()))
+	require.NoError(t, other.Apply(p.Change()))
 	require.Equal(t, lookAt(c).String(), lookAt(other).String())
 }
 
@@ -157,7 +157,7 @@ func TestNodeDies(t *testing.T) {
 	}
 	require.False(t, waiting(t, c, "ask").Needed)
 	require.NoError(t, c.RemoveNode("n"))
-	require.ErrorIs(t, c.StartIfRoom("ask", noon), ErrRoom)
+	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
 	w := waiting(t, c, "ask")
 	require.True(t, w.Needed)
 	require.True(t, c.Closed(w.Node))
@@ -216,5 +216,5 @@ func TestGrantTaken_Above(t *testing.T) {
 	require.False(t, waiting(t, c, "first").Needed)
 	_, err = c.AddTask(&Task{Key: "more of b", Queue: b, Node: 1, Size: vec{1}})
 	require.NoError(t, err)
-	require.ErrorIs(t, c.StartIfRoom("first", noon), ErrRoom)
+	require.ErrorIs(t, c.Start("first", noon), ErrRoom)
 }

@@ -28,7 +28,7 @@ type Cost struct {
 	SumPriorities int64           // (f2) the sum of their raw priorities
 	Excess        resources.Share // (g) the largest share freed beyond need
 	Work          cover.Work      // (h) the work lost
-	NodeRank      int64           // (i) the rank of the chosen node, Node.Rank
+	NodePenalty      int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
 }
 
@@ -226,7 +226,7 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 			order = a.compareAt(b, level) // the numbers are in the order of the fields
 		}
 	}
-	return cmp.Or(order, cmp.Compare(a.NodeRank, b.NodeRank), cmp.Compare(a.Node, b.Node))
+	return cmp.Or(order, cmp.Compare(a.NodePenalty, b.NodePenalty), cmp.Compare(a.Node, b.Node))
 }
 
 // compareAt compares costs at one level. Of own costs the high half stands for

@@ -19,9 +19,9 @@ var costLadder = func() (ladder []costRung) {
 	ladder = append(ladder,
 		costRung{"no victims", Cost{OptedOut: 9, MaxRank: 9, Node: 1}},
 		costRung{"no victims, node", Cost{Node: 2}},
-		costRung{"no victims, node rank", Cost{NodeRank: 1}},
+		costRung{"no victims, node rank", Cost{NodePenalty: 1}},
 	)
-	least := Cost{MaxRank: -9, MaxPriority: -9, Victims: 1, SumRanks: -9, SumPriorities: -9, NodeRank: -9}
+	least := Cost{MaxRank: -9, MaxPriority: -9, Victims: 1, SumRanks: -9, SumPriorities: -9, NodePenalty: -9}
 	step := func(field string, change func(c *Cost)) {
 		c := least
 		change(&c)
@@ -29,7 +29,7 @@ var costLadder = func() (ladder []costRung) {
 	}
 	step("victims", func(c *Cost) {})
 	step("node", func(c *Cost) { c.Node = 1 })
-	step("node rank", func(c *Cost) { c.NodeRank = -8 })
+	step("node rank", func(c *Cost) { c.NodePenalty = -8 })
 	step("work", func(c *Cost) { c.Work = cover.WorkOf(1) })
 	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
 	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
@@ -90,7 +90,7 @@ func drawCost(t *rapid.T, label string) *Cost {
 		SumRanks: rank.Draw(t, "ranks"), SumPriorities: rank.Draw(t, "priorities"),
 		Excess:   resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
 		Work:     cover.WorkOf(time.Duration(few.Draw(t, "work"))),
-		NodeRank: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
+		NodePenalty: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
 	}
 }
 

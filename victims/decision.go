@@ -110,7 +110,7 @@ type Node struct {
 
 	// Rank is what choosing the node costs by the caller's own account: of plans
 	// that are alike otherwise the smaller one is the better.
-	Rank int64
+	Penalty int64
 	// Domains are the domains that the node is in, the widest first: block,
 	// rack, and so on. See DESIGN.md, Domains.
 	Domains []string
@@ -203,7 +203,7 @@ type Plan struct {
 	Cost    Cost
 	Proof   Proof     // what was shown of it
 	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
-	Steps   int64     // elementary steps of the decision; see Planner.Budget
+	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
 	Sequel  Sequel    // set by Planner.Batch
@@ -433,7 +433,7 @@ type Refusal struct {
 	// Help says what else has to happen before the answer can change.
 	Help Help
 	// Proven is set if no plan exists; else none was found within the budget.
-	// Steps are the elementary steps of the decision; see Planner.Budget.
+	// Steps are the elementary steps of the decision; see Planner.Steps.
 	Proven bool
 	Steps  int64
 }

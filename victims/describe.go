@@ -19,7 +19,7 @@ import (
 //
 // Words in brackets are those of [Reason] and [Rule], and stable; the text
 // around them may be improved. Names that are not plain are quoted.
-func (c *Cluster) Describe(d *Decision) string {
+func (d *Decision) Describe(c *Cluster) string {
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
 	switch d.Outcome {
@@ -34,7 +34,7 @@ func (c *Cluster) Describe(d *Decision) string {
 	case Preempts:
 		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
 	}
-	return fmt.Sprintf("%s is %s", ask, c.DescribeRefusal(d))
+	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))
 }
 
 // describePlan writes a line for each victim, and what they cost.
@@ -109,9 +109,9 @@ func (p *Plan) DescribeCost() string {
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-// DescribeRefusal writes why a decision is a refusal, as [Cluster.Describe]
+// DescribeRefusal writes why a decision is a refusal, as [Decision.Describe]
 // does, but for the ask that is refused.
-func (c *Cluster) DescribeRefusal(d *Decision) string {
+func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
 	r := &d.Refusal
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, c.because(d, r.Reason))
@@ -152,9 +152,9 @@ func (c *Cluster) DescribeRefusal(d *Decision) string {
 	return b.String()
 }
 
-// DescribeHelp writes what would help after a refusal, for people to read, on a
+// Describe writes what would help after a refusal, for people to read, on a
 // line. It ends with a newline. The queues must be there still.
-func (c *Cluster) DescribeHelp(h *Help) string {
+func (h *Help) Describe(c *Cluster) string {
 	var all []string
 	add := func(named bool, text string) {
 		if named {
@@ -301,15 +301,15 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// DescribeExplanation writes what led to a decision, which is for
-// [Cluster.Describe] to write: tables of queues, nodes and tasks with what
+// Describe writes what led to a decision, which is for
+// [Decision.Describe] to write: tables of queues, nodes and tasks with what
 // decided about each, a line for each, and for a refusal the single rules
 // without which there would be a place. The nodes must be there still.
 //
 // Findings begin with the stable word of a [Rule] or [NodeVerdict] if one
 // decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
 // fence may be near. Names that are not plain are quoted.
-func (c *Cluster) DescribeExplanation(e *Explanation) string {
+func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.
 	var b strings.Builder
@@ -328,18 +328,18 @@ func (c *Cluster) DescribeExplanation(e *Explanation) string {
 		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
 			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
-		queues.row(c.queueName(f.Queue), tasks, candidates, room, c.DescribeQueue(e, f))
+		queues.row(c.queueName(f.Queue), tasks, candidates, room, f.Describe(c, e))
 	}
 	queues.writeTo(&b)
 	nodes := table{{"node", "finding"}}
 	for i := range e.Nodes {
-		nodes.row(c.nodeName(e.Nodes[i].Node), c.DescribeNode(&e.Nodes[i]))
+		nodes.row(c.nodeName(e.Nodes[i].Node), e.Nodes[i].Describe(c))
 	}
 	nodes.writeTo(&b)
 	tasks := table{{"task", "queue", "node", "finding"}}
 	for i := range e.Tasks {
 		f := &e.Tasks[i]
-		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), c.DescribeTask(e, f))
+		tasks.row(plain.Name(f.Key), c.queueName(f.Queue), c.nodeName(f.Node), f.Describe(c, e))
 	}
 	tasks.writeTo(&b)
 	switch {
@@ -354,15 +354,15 @@ func (c *Cluster) DescribeExplanation(e *Explanation) string {
 		b.WriteString("it would have a place\n")
 	}
 	for i := range e.Relaxed {
-		b.WriteString("  " + c.DescribeRelaxation(&e.Relaxed[i]) + "\n")
+		b.WriteString("  " + e.Relaxed[i].Describe(c) + "\n")
 	}
 	return b.String()
 }
 
-// DescribeQueue says what a queue is to the ask, as [Cluster.DescribeExplanation]
+// Describe says what a queue is to the ask, as [Explanation.Describe]
 // does: for a page on which one points at queues. A queue that plays no part
 // gets the empty text.
-func (c *Cluster) DescribeQueue(e *Explanation, f *QueueFinding) string {
+func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	// A queue may be several things at once, and each is said: the asking queue
 	// may be fenced in and lack headroom.
 	var parts []string
@@ -403,9 +403,9 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	return r.String() + ": " + text
 }
 
-// DescribeNode says what a node is to the ask, as [Cluster.DescribeExplanation]
+// Describe says what a node is to the ask, as [Explanation.Describe]
 // does.
-func (c *Cluster) DescribeNode(f *NodeFinding) string {
+func (f *NodeFinding) Describe(c *Cluster) string {
 	text := f.Verdict.String()
 	if more := c.nodeText(f); more != "" {
 		text += ": " + more
@@ -413,9 +413,9 @@ func (c *Cluster) DescribeNode(f *NodeFinding) string {
 	return text
 }
 
-// DescribeTask says what a task is to the ask, as [Cluster.DescribeExplanation]
+// Describe says what a task is to the ask, as [Explanation.Describe]
 // does: a victim, a candidate, or what keeps it from being one.
-func (c *Cluster) DescribeTask(e *Explanation, f *TaskFinding) string {
+func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
 	switch {
 	case f.Victim:
 		return "victim"
@@ -485,9 +485,9 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 	return ""
 }
 
-// DescribeRelaxation says without which rule an ask would have a place, and
-// where, as [Cluster.DescribeExplanation] does.
-func (c *Cluster) DescribeRelaxation(f *RelaxationFinding) string {
+// Describe says without which rule an ask would have a place, and
+// where, as [Explanation.Describe] does.
+func (f *RelaxationFinding) Describe(c *Cluster) string {
 	// Every outcome but these two is a place, which needs no victims and no
 	// waiting.
 	how := "at once"

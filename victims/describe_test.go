@@ -19,9 +19,9 @@ func TestDescribe_Placed(t *testing.T) {
 	f := giverAndTaker(t)
 	f.node("n1", 10)
 	f.task("v", "a", "n1", 6, func(t *victims.Task) { t.State = victims.Releasing })
-	require.Equal(t, "x (root.b, slots=4) fits on n1\n", f.c.Describe(f.decide(&victims.Planner{}, f.ask("x", "b", 4))))
+	require.Equal(t, "x (root.b, slots=4) fits on n1\n", f.decide(&victims.Planner{}, f.ask("x", "b", 4)).Describe(f.c))
 	require.Equal(t, "y (root.b, slots=5) waits on n1 for what is leaving already\n",
-		f.c.Describe(f.decide(&victims.Planner{}, f.ask("y", "b", 5))))
+		f.decide(&victims.Planner{}, f.ask("y", "b", 5)).Describe(f.c))
 }
 
 func TestDescribe_Plan(t *testing.T) {
@@ -35,7 +35,7 @@ func TestDescribe_Plan(t *testing.T) {
 		"  both on n1 (root.a, slots=4, priority -2, rank -2, opted out) for room on the node and under a max\n"+
 		"  cost: 1 opted out, highest rank -2, highest priority -2, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost\n"+
 		"  no legal plan costs less\n",
-		f.c.Describe(f.decide(&victims.Planner{}, f.ask("x", "b", 3))))
+		f.decide(&victims.Planner{}, f.ask("x", "b", 3)).Describe(f.c))
 }
 
 // Victims for headroom alone run elsewhere.
@@ -51,7 +51,7 @@ func TestDescribe_PlanForHeadroom(t *testing.T) {
 		"  w on n2 (root.a, slots=3, priority 0, rank 0) for room under a max\n"+
 		"  cost: 1 originator, highest rank 0, highest priority 0, 2 victims, ranks sum up to 0, 8.3% of the cluster freed beyond need, 2h0m0s of work lost\n"+
 		"  no legal plan costs less\n",
-		f.c.Describe(f.decide(&victims.Planner{}, f.ask("x", "b", 5))))
+		f.decide(&victims.Planner{}, f.ask("x", "b", 5)).Describe(f.c))
 }
 
 // Every reason says what it means here.
@@ -76,8 +76,8 @@ func TestDescribe_Refusal(t *testing.T) {
 		if text, ok := want[o.name]; ok {
 			f, p, ask := o.build(t)
 			d := f.decide(p, ask)
-			require.Equal(t, text, f.c.DescribeRefusal(d))
-			require.Equal(t, "x (root.b, slots=10) is "+text, f.c.Describe(d))
+			require.Equal(t, text, d.DescribeRefusal(f.c))
+			require.Equal(t, "x (root.b, slots=10) is "+text, d.Describe(f.c))
 			described++
 		}
 	}
@@ -90,7 +90,7 @@ func TestDescribe_InFlight(t *testing.T) {
 	_, err := f.c.Grant(ask, n1)
 	require.NoError(t, err)
 	require.Equal(t, "refused (in-flight): a place is held for it, and it cannot start there yet\n",
-		f.c.DescribeRefusal(f.decide(p, ask)))
+		f.decide(p, ask).DescribeRefusal(f.c))
 }
 
 // What the closest node lacks, and what is left open.
@@ -102,17 +102,17 @@ func TestDescribe_Closest(t *testing.T) {
 	refused := &victims.Planner{Predicate: func(*victims.Placing) bool { return false }}
 	require.Equal(t, "refused (no-victims): no legal set of victims makes room\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing if all of them could be taken at once\n",
-		f.c.DescribeRefusal(f.decide(&victims.Planner{}, f.ask("x", "b", 4))))
+		f.decide(&victims.Planner{}, f.ask("x", "b", 4)).DescribeRefusal(f.c))
 	d := f.decide(refused, f.ask("x", "b", 2))
 	d.Refusal.Steps = 76
 	require.Equal(t, "refused (predicate): the predicate refuses the nodes that could be made free\n"+
 		"  2 could be taken\n  closest: n1, which would lack nothing\n"+
 		"  not proven: no plan was found in 76 steps\n", // v2 alone was not tried
-		f.c.DescribeRefusal(d))
+		d.DescribeRefusal(f.c))
 
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 4))
 	d.Refusal.Proven, d.Refusal.Steps = false, 1
-	require.Contains(t, f.c.DescribeRefusal(d), "\n  not proven: no plan was found in 1 step\n")
+	require.Contains(t, d.DescribeRefusal(f.c), "\n  not proven: no plan was found in 1 step\n")
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
 	require.Equal(t, "cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost\nthe best that was found, in 17 steps\n",
@@ -168,10 +168,10 @@ func TestDescribe_PlainText(t *testing.T) {
 	}
 	ask := f.ask("x"+bad, "b"+bad, 4)
 	e := f.explain(&victims.Planner{}, ask)
-	check(f.c.Describe(&e.Decision), 3)                       // the reason, two counts
-	check(f.c.DescribeExplanation(e), 4+2+3+2)                // queues, nodes, tasks, relaxations
+	check(e.Decision.Describe(f.c), 3)                        // the reason, two counts
+	check(e.Describe(f.c), 4+2+3+2)                           // queues, nodes, tasks, relaxations
 	ask.Key = "y" + bad                                       // whom the node is reserved for
-	check(f.c.Describe(f.decide(&victims.Planner{}, ask)), 4) // head, victim, cost and proof
+	check(f.decide(&victims.Planner{}, ask).Describe(f.c), 4) // head, victim, cost and proof
 }
 
 // A plan is described later as at once, though its victims have gone and others
@@ -181,9 +181,9 @@ func TestDescribe_AfterTheVictims(t *testing.T) {
 	f.node("n1", 4)
 	f.task("v", "a", "n1", 4)
 	d := f.decide(&victims.Planner{}, f.ask("x", "b", 4))
-	before := f.c.Describe(d)
-	require.NoError(t, f.c.Apply(&d.Plan))
+	before := d.Describe(f.c)
+	require.NoError(t, f.c.Apply(d.Plan.Change()))
 	require.NoError(t, f.c.RemoveTask("v"))
 	f.task("other", "b", "n1", 1)
-	require.Equal(t, before, f.c.Describe(d))
+	require.Equal(t, before, d.Describe(f.c))
 }

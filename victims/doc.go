@@ -16,13 +16,13 @@
 //		return err // something is wrong with the ask itself
 //	}
 //	if d.Outcome != victims.Refused {
-//		err = cluster.Apply(&d.Plan) // grants the ask its place, marks the victims
+//		err = cluster.Apply(d.Plan.Change()) // grants the ask its place, marks the victims
 //	}
 //
 // Then the caller stops the victims, tells the cluster as each has gone
 // ([Cluster.RemoveTask]), and starts the ask ([Cluster.Start]).
 //
-// [Cluster.Describe] writes a decision for people to read. [Planner.Explain]
+// [Decision.Describe] writes a decision for people to read. [Planner.Explain]
 // says what every queue, node and task was to a decision, and after a refusal
 // which single rule would have to give. An [Auditor] checks plans, also those of
 // other planners, and shares no code with the [Planner].

@@ -20,7 +20,7 @@ func ExampleCluster_Grant() {
 
 	size := resources.Vector{3000}
 	fmt.Println("3 cpu more on n3:", cluster.Admits(size, ask.Queue, n3))
-	check(cluster.StartIfRoom("web-1", exampleNow))
+	check(cluster.Start("web-1", exampleNow))
 	id, _ := cluster.Lookup("web-1")
 	fmt.Println("web-1 is", cluster.State(id))
 	// Output:
@@ -36,7 +36,7 @@ func ExampleCluster_Drop() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(&d.Plan))
+	check(cluster.Apply(d.Plan.Change()))
 
 	var w victims.Waiting
 	check(cluster.Waiting(&w, "web-1"))
@@ -78,14 +78,14 @@ func ExampleCluster_Clone() {
 	ask := exampleAsk(clone, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Println("applied:", cluster.Apply(&d.Plan))
+	fmt.Println("applied:", cluster.Apply(d.Plan.Change()))
 
 	// The original has changed. The clone is brought up to date in its own memory.
 	clone.CopyFrom(cluster)
 	ask = exampleAsk(clone, "web-2", 3000)
 	check(planner.Decide(&d, &ask, exampleNow))
 	check(cluster.RemoveTask("index"))
-	fmt.Println("applied:", cluster.Apply(&d.Plan))
+	fmt.Println("applied:", cluster.Apply(d.Plan.Change()))
 	// Output:
 	// applied: <nil>
 	// applied: victims: plan for "web-2" made for version 8, not 9: cluster has changed
@@ -105,7 +105,7 @@ func ExampleCluster_SetBudget() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(&d.Plan))
+	check(cluster.Apply(d.Plan.Change()))
 	b, _ := cluster.Budget("trainers")
 	fmt.Println(d.Plan.Victims[0].Key, "may stop, and then", b.Left, "more")
 	// Output:

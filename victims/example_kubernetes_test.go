@@ -48,7 +48,7 @@ func ExamplePlanner_kubernetes() {
 	var d victims.Decision
 	decide := func(ask victims.Ask) {
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 	decide(podAsk("web", 4000, 100))
 	decide(podAsk("peer", 2000, 10)) // takes its equals from nobody

@@ -35,7 +35,7 @@ func ExamplePlanner_observe() {
 		ask := exampleAsk(cluster, fmt.Sprint("web-", key), size)
 		check(planner.Decide(&d, &ask, now))
 		if d.Outcome != victims.Refused {
-			check(cluster.Apply(&d.Plan))
+			check(cluster.Apply(d.Plan.Change()))
 		}
 		for q := range tree.All() { // with what is granted, and without what is leaving
 			if least, ok := tree.Guaranteed(q).Bound(cpu); ok && tree.Effective(nil, q)[cpu] < least {

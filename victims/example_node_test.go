@@ -20,7 +20,7 @@ func ExamplePlanner_filter() {
 	var d victims.Decision
 	for _, wanted = range []string{"east", "north"} {
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n1 once these have stopped:
@@ -51,7 +51,7 @@ func ExamplePlanner_blockers() {
 	for _, key := range []string{"web-1", "web-2"} {
 		ask := exampleAsk(cluster, key, 2000)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n2 once these have stopped:

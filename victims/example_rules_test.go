@@ -27,8 +27,8 @@ func ExamplePlanner_minimum() {
 	for _, key := range []string{"web-1", "web-2"} {
 		ask := exampleAsk(cluster, key, 2000)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
-		check(cluster.Apply(&d.Plan))
+		fmt.Print(d.Describe(cluster))
+		check(cluster.Apply(d.Plan.Change()))
 	}
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped:
@@ -59,7 +59,7 @@ func ExamplePlanner_budgets() {
 	var d victims.Decision
 	decide := func() {
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 	decide() // train goes, although index is just as large as need be
 
@@ -135,7 +135,7 @@ func ExamplePlanner_ownLeaf() {
 		planner.OwnLeaf = option
 		ask := exampleAsk(cluster, "web-1", cpu)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(option, ": ", cluster.Describe(&d))
+		fmt.Print(option, ": ", d.Describe(cluster))
 	}
 	decide(victims.OwnNever, 3000)
 	decide(victims.OwnMet, 3000)
@@ -168,7 +168,7 @@ func ExampleLevels() {
 	ask := exampleAsk(cluster, "web-1", 2000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	fmt.Print(cluster.Describe(&d))
+	fmt.Print(d.Describe(cluster))
 
 	planner.Levels = victims.Levels{victims.LevelWork, victims.LevelWork}
 	fmt.Println(planner.Decide(&d, &ask, exampleNow))

@@ -75,7 +75,7 @@ func ExamplePlanner_Decide() {
 	for _, cpu := range []int64{3000, 7000} {
 		ask := exampleAsk(cluster, "web-1", cpu)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
@@ -97,8 +97,8 @@ func ExamplePlanner_Explain() {
 
 	var e victims.Explanation
 	check(planner.Explain(&e, &ask, exampleNow))
-	fmt.Print(cluster.Describe(&e.Decision))
-	fmt.Print(cluster.DescribeExplanation(&e))
+	fmt.Print(e.Decision.Describe(cluster))
+	fmt.Print(e.Describe(cluster))
 	// Output:
 	// web-1 (root.shop, cpu=6) is refused (no-victims): no legal set of victims makes room
 	//   1 too high in effective priority (priority)
@@ -131,12 +131,12 @@ func ExampleCluster_Apply() {
 	decide := func(key string) {
 		ask := exampleAsk(cluster, key, 3000)
 		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(cluster.Describe(&d))
+		fmt.Print(d.Describe(cluster))
 	}
 
 	decide("web-1")
 	version := cluster.Version()
-	check(cluster.Apply(&d.Plan))
+	check(cluster.Apply(d.Plan.Change()))
 	decide("web-2")
 
 	check(cluster.Undo())
@@ -189,7 +189,7 @@ func ExampleCluster_Start() {
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, exampleNow))
-	check(cluster.Apply(&d.Plan)) // train is told to stop
+	check(cluster.Apply(d.Plan.Change())) // train is told to stop
 
 	check(planner.Decide(&d, &ask, exampleNow))
 	fmt.Println(d.Outcome, d.Refusal.Reason)
@@ -239,7 +239,7 @@ func ExampleHelp() {
 	ask.MayNot = true
 	check(planner.Decide(&d, &ask, exampleNow))
 	help := &d.Refusal.Help
-	fmt.Print(cluster.DescribeHelp(help))
+	fmt.Print(help.Describe(cluster))
 
 	id, _ := cluster.Lookup("etl")
 	leaf, node := cluster.TaskView(id).Queue, cluster.NodeOf(id)

@@ -43,7 +43,7 @@ func TestExplain_ByBound(t *testing.T) {
 		}
 		if w.Nodes > 64 {
 			require.Positive(t, bounded)
-			require.Contains(t, c.DescribeExplanation(&e), ": at least highest rank ")
+			require.Contains(t, e.Describe(c), ": at least highest rank ")
 		} else {
 			require.Zero(t, bounded)
 		}

@@ -162,7 +162,7 @@ func (d *decision) boundNodes(e *Explanation) {
 		}
 		f.ByBound, f.Verdict = true, NodeCostlier
 		f.Cost = CostOf(&cover.Total{Levels: levels, Work: work})
-		f.Cost.NodeRank, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
+		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
 		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cover.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
 		})

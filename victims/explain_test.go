@@ -129,11 +129,11 @@ func TestExplain_Error(t *testing.T) {
 	f := threeNodes(t)
 	p := &victims.Planner{}
 	e := f.explain(p, f.ask("x", "b", 6))
-	before := f.c.Describe(&e.Decision) + f.c.DescribeExplanation(e)
+	before := e.Decision.Describe(f.c) + e.Describe(f.c)
 	err := p.Explain(e, f.ask("", "b", 6), now)
 	require.ErrorIs(t, err, victims.ErrEmpty)
 	require.ErrorIs(t, p.Explain(e, f.ask("x", "b", 6), time.Time{}), victims.ErrRange)
-	require.Equal(t, before, f.c.Describe(&e.Decision)+f.c.DescribeExplanation(e))
+	require.Equal(t, before, e.Decision.Describe(f.c)+e.Describe(f.c))
 }
 
 // An explanation is the caller's: the next one shares nothing with it.

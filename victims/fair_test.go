@@ -71,9 +71,9 @@ func TestFairShares_Scarce(t *testing.T) {
 			}
 			var d Decision
 			require.NoError(t, (&Planner{Cluster: c}).Decide(&d, &ask, now))
-			require.Equal(t, test.outcome, d.Outcome, c.Describe(&d))
+			require.Equal(t, test.outcome, d.Outcome, d.Describe(c))
 			if d.Outcome == Refused {
-				require.Equal(t, test.reason, d.Refusal.Reason, c.Describe(&d))
+				require.Equal(t, test.reason, d.Refusal.Reason, d.Describe(c))
 			}
 		})
 	}
@@ -95,9 +95,9 @@ func TestSetGuarantees(t *testing.T) {
 	require.Equal(t, Preempts, stale.Outcome)
 
 	require.NoError(t, c.SetGuarantees(shares), "a change, even to the same")
-	require.ErrorIs(t, c.Apply(&stale.Plan), ErrStale)
+	require.ErrorIs(t, c.Apply(stale.Plan.Change()), ErrStale)
 	require.NoError(t, p.Decide(&d, &ask, now))
-	require.NoError(t, c.Apply(&d.Plan))
+	require.NoError(t, c.Apply(d.Plan.Change()))
 
 	a, _ := c.Tree().Lookup("root.team.a")
 	require.NoError(t, c.SetGuaranteed(a, resources.Limit{}))

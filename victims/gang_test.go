@@ -43,7 +43,7 @@ func TestRequiredNode_WholeGangMakesHeadroom(t *testing.T) {
 		p := victims.Planner{Cluster: c, Audit: true, Exhaustive: exhaustive, Minimum: func(string) int { return 2 }}
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, time.Unix(1e9, 0)))
-		require.Equal(t, victims.Preempts, d.Outcome, "%s", c.Describe(&d))
+		require.Equal(t, victims.Preempts, d.Outcome, "%s", d.Describe(c))
 		var stops []string
 		for _, v := range d.Plan.Victims {
 			stops = append(stops, v.Key)

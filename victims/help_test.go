@@ -182,7 +182,7 @@ func (m *meanwhile) features() *happening {
 func (m *meanwhile) grant() *happening {
 	if t, ok := m.task(isGrant); ok {
 		if m.below("start", 2) == 0 {
-			return &happening{"starts", m.help.IfMore(m.c, t.Queue), true, func() error { return m.c.Start(t.Key, m.now) }}
+			return &happening{"starts", m.help.IfMore(m.c, t.Queue), true, func() error { return m.c.StartAnyway(t.Key, m.now) }}
 		}
 		return &happening{"dropped", m.help.IfLess(m.c, t.Queue, t.Node), false, func() error { return m.c.Drop(t.Key) }}
 	}
@@ -298,7 +298,7 @@ func propertyHelp(t *rapid.T) {
 	}
 	require.NoError(t, p.Decide(&after, &ask, m.now))
 	told := func() string {
-		return fmt.Sprintf("%v after %q\n%s%s%v", after.Outcome, m.done, c.Describe(&before), c.DescribeHelp(m.help), &k.World)
+		return fmt.Sprintf("%v after %q\n%s%s%v", after.Outcome, m.done, before.Describe(c), m.help.Describe(c), &k.World)
 	}
 	if after.Outcome != victims.Refused {
 		t.Fatal(told())
@@ -326,7 +326,7 @@ func TestHelp_Golden(t *testing.T) {
 		f, p, ask := o.build(t)
 		d := f.decide(p, ask)
 		require.Equal(t, victims.Refused, d.Outcome)
-		fmt.Fprintf(&b, "== %s (%v)\n%s", o.name, d.Refusal.Reason, f.c.DescribeHelp(&d.Refusal.Help))
+		fmt.Fprintf(&b, "== %s (%v)\n%s", o.name, d.Refusal.Reason, d.Refusal.Help.Describe(f.c))
 	}
 	golden.Compare(t, "testdata/help.golden", b.String())
 }
@@ -343,7 +343,7 @@ func TestHelp_GrantStarts(t *testing.T) {
 	d := f.decide(p, ask)
 	require.Equal(t, victims.NoVictims, d.Refusal.Reason)
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
-	require.NoError(t, f.c.Start("g", now))
+	require.NoError(t, f.c.StartAnyway("g", now))
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
 }
 

@@ -204,7 +204,7 @@ func (c *chronicle) decide() {
 	}
 	c.count(&d)
 	violations := c.auditor.Audit(nil, &d.Plan, c.now)
-	require.Empty(c.t, violations, "of the plan\n%s%s", c.cluster.Describe(&d), c.cluster.Tree())
+	require.Empty(c.t, violations, "of the plan\n%s%s", d.Describe(c.cluster), c.cluster.Tree())
 
 	// What comes back comes back as it was, as new asks.
 	var back []victims.Ask
@@ -219,11 +219,11 @@ func (c *chronicle) decide() {
 		})
 	}
 	before := c.potential()
-	require.NoError(c.t, c.cluster.Apply(&d.Plan))
+	require.NoError(c.t, c.cluster.Apply(d.Plan.Change()))
 	after := c.potential()
 	switch {
 	case d.Outcome == victims.Preempts && ask.RequiredNode == "":
-		require.Greater(c.t, after, before, "Φ after\n%s", c.cluster.Describe(&d))
+		require.Greater(c.t, after, before, "Φ after\n%s", d.Describe(c.cluster))
 	case d.Outcome != victims.Preempts:
 		require.GreaterOrEqual(c.t, after, before)
 	}
@@ -265,7 +265,7 @@ func (c *chronicle) start() {
 		}
 	}
 	before := c.potential()
-	require.NoError(c.t, c.cluster.Start(key, c.now))
+	require.NoError(c.t, c.cluster.StartAnyway(key, c.now))
 	require.Equal(c.t, before, c.potential())
 	c.forget(&c.granted, key)
 	c.running = append(c.running, key)

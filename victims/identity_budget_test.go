@@ -31,7 +31,7 @@ func TestIdentity_UnprovenAnswers(t *testing.T) {
 				var said [2]victims.Decision
 				for i, cluster := range []*victims.Cluster{one, other} {
 					planner := world.CasePlanner(cluster, c)
-					planner.Budget = budget
+					planner.Steps = budget
 					ask := askOf(t, cluster, &c.Ask)
 					if err := planner.Decide(&said[i], &ask, c.Options.Now); err != nil {
 						t.Fatal(err)

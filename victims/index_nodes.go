@@ -96,7 +96,7 @@ func (x *nodeTable) addRow(name string) (id NodeID, grown bool) {
 func (x *nodeTable) setNode(id NodeID, n *Node) {
 	to := &x.nodes[id]
 	to.unschedulable, to.reservedFor = n.Unschedulable, n.ReservedFor
-	to.rank, to.tag = n.Rank, n.Tag
+	to.rank, to.tag = n.Penalty, n.Tag
 	// What the caller gave is theirs to change.
 	to.domains = slices.Clone(n.Domains)
 	x.open[id] = to.isOpen()
@@ -198,7 +198,7 @@ func (x *nodeTable) NodeView(id NodeID) Node {
 	n := x.nodeOf(id)
 	return Node{
 		Name: n.name, Capacity: x.row(x.capacity, id), Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
-		Rank: n.rank, Domains: n.domains, Tag: n.tag,
+		Penalty: n.rank, Domains: n.domains, Tag: n.tag,
 	}
 }
 

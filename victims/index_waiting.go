@@ -21,7 +21,7 @@ type Waiting struct {
 	// was taken back.
 	Victims []string
 	// Needed says that the grant could not start if they stayed. If it is false,
-	// [Cluster.StartIfRoom] would start it, and marks may be taken back.
+	// [Cluster.Start] would start it, and marks may be taken back.
 	Needed bool
 }
 

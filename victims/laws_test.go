@@ -220,7 +220,7 @@ func decide(t tb, c *world.Case) (*victims.Decision, *victims.Cluster) {
 func decideWithin(t tb, c *world.Case, budget int64) (*victims.Decision, *victims.Cluster) {
 	cluster := build(t, &c.World)
 	planner := world.PlannerOf(cluster, &c.Options)
-	planner.Budget = budget
+	planner.Steps = budget
 	ask := askOf(t, cluster, &c.Ask)
 	d := new(victims.Decision)
 	if err := planner.Decide(d, &ask, c.Options.Now); err != nil {

@@ -82,7 +82,7 @@ func TestLevels_Compare(t *testing.T) {
 			if refused > 0 {
 				d.Refusal.RetryAt = time.Time{} // what is said of later instants is not proven
 			}
-			said = append(said, cluster.Describe(&d))
+			said = append(said, d.Describe(cluster))
 		}
 		require.Equal(t, said[1], said[0], "levels %v\n%v", levels, c)
 	})
@@ -100,7 +100,7 @@ func TestLevels_Default(t *testing.T) {
 		planner.Levels = victims.DefaultLevels()
 		require.NoError(t, planner.Decide(&got, &ask, c.Options.Now))
 		got.Plan.Steps, got.Refusal.Steps, want.Plan.Steps, want.Refusal.Steps = 0, 0, 0, 0
-		if diff := cmp.Diff(cluster.Describe(&want), cluster.Describe(&got)); diff != "" {
+		if diff := cmp.Diff(want.Describe(cluster), got.Describe(cluster)); diff != "" {
 			t.Fatalf("the default (-) and all levels (+):\n%s\n%v", diff, c)
 		}
 	})

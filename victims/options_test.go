@@ -75,7 +75,7 @@ func TestBudget_BoundsTheSearch(t *testing.T) {
 	require.True(t, full.Plan.Proof.Proven())
 	require.Greater(t, full.Plan.Steps, int64(1000))
 
-	short := f.decide(&victims.Planner{Budget: 1}, ask)
+	short := f.decide(&victims.Planner{Steps: 1}, ask)
 	require.Equal(t, victims.Preempts, short.Outcome)
 	require.False(t, short.Plan.Proof.Proven())
 	require.Less(t, short.Plan.Steps, full.Plan.Steps, "only what it takes to state the problem")
@@ -89,7 +89,7 @@ func TestBudget_Unlimited(t *testing.T) {
 	f := twelveOddSizes(t)
 	ask := f.ask("x", "b", 90+84+60)
 	want := f.decide(&victims.Planner{}, ask)
-	got := f.decide(&victims.Planner{Budget: math.MaxInt64}, ask)
+	got := f.decide(&victims.Planner{Steps: math.MaxInt64}, ask)
 	require.True(t, got.Plan.Proof.Proven())
 	require.Equal(t, keysOf(want), keysOf(got))
 }

@@ -157,7 +157,7 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess:   big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
 		Work:     big.NewInt(int64(work)),
-		NodeRank: cost.NodeRank,
+		NodePenalty: cost.NodePenalty,
 		Node:     cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
 	r.OwnLeaf = d.Plan.OwnLeaf

@@ -221,12 +221,11 @@ func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision
 		if _, held := c.LookupGrant(asks[i].Key); held || dst[i].Outcome == Refused {
 			continue // what fits by its own grant holds its place already
 		}
-		if err := c.Apply(&dst[i].Plan); err != nil {
+		ch := dst[i].Plan.Change()
+		if err := c.Apply(ch); err != nil {
 			return dst[:0], fmt.Errorf("%w (ask %d of %d)", err, i+1, len(asks))
 		}
-		ch := dst[i].Plan.change(&c.single)
 		dst[i].Plan.Sequel = Sequel{c.version, c.version.line.sealOf(&ch)}
-		c.single[0] = Grant{}
 		applied++
 	}
 	return dst, nil

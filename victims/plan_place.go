@@ -88,7 +88,7 @@ func (d *decision) placed(dst *Decision, n NodeID, o Outcome) {
 	dst.Outcome = o
 	p := &dst.Plan
 	p.Node, p.Place, p.Proof = n, d.c.nodes[n].name, ProofCost
-	p.Cost.NodeRank, p.Cost.Node = d.c.rankOf(n), d.c.place(n)
+	p.Cost.NodePenalty, p.Cost.Node = d.c.rankOf(n), d.c.place(n)
 }
 
 // inFlight decides for an ask that holds a grant. It starts on its node if

@@ -426,7 +426,7 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 	}
 	cost := &d.problem.costs[0]
 	*cost = CostOf(&s.Total)
-	cost.NodeRank, cost.Node = d.c.rankOf(n), d.c.place(n)
+	cost.NodePenalty, cost.Node = d.c.rankOf(n), d.c.place(n)
 	b := &d.best
 	if b.Found {
 		// Of sets for one node that cost the same the later one is taken: a search of the

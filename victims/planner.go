@@ -33,7 +33,7 @@ type Planner struct {
 	// Interval is the time that must pass between two attempts to preempt for
 	// an ask; see Ask.LastAttempt.
 	Interval time.Duration
-	// Budget bounds the elementary steps of a decision, which are all that it does beyond
+	// Steps bounds the elementary steps of a decision, which are all that it does beyond
 	// one pass over nodes, queues and tasks. Each looks at a row of the problem and a
 	// class of candidates, or takes about as long: a million take a few milliseconds.
 	// What is found by then is the answer, and its proof says so. Until there is any
@@ -42,8 +42,8 @@ type Planner struct {
 	// which takes up to 1,000 for each of its tasks. If the best plan has opted-out
 	// victims and nothing is shown of it, a search for one without takes up to half as
 	// much again. Most of it is for the levels of the cost, up
-	// to the sum of raw priorities. 0 means [DefaultBudget].
-	Budget int64
+	// to the sum of raw priorities. 0 means [DefaultSteps].
+	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on.
 	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
 	// start of each search, on a node for example, and at least every 1,000 steps; on a
@@ -113,11 +113,11 @@ type Planner struct {
 // All functions of the caller but Stop must depend on their arguments only, and
 // must not keep the slices that they are given.
 
-// DefaultBudget returns the elementary steps that a decision over a cluster may
+// DefaultSteps returns the elementary steps that a decision over a cluster may
 // take if its planner sets no budget: 8 for each task and type, and at least three
 // million; from ten million on, 8 for each task and each of up to 8 types. In a cluster of up to 30 nodes and 300 tasks it is what it takes to be
 // exact.
-func DefaultBudget(c *Cluster) int64 {
+func DefaultSteps(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
 	}
@@ -354,10 +354,10 @@ func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() 
 
 // budget returns the elementary work that the decision may take.
 func (d *decision) budget() int64 {
-	if d.p.Budget > 0 {
-		return min(d.p.Budget, noLimit/2)
+	if d.p.Steps > 0 {
+		return min(d.p.Steps, noLimit/2)
 	}
-	return DefaultBudget(d.c)
+	return DefaultSteps(d.c)
 }
 
 // passOver returns how much a decision may take beyond its budget as long as it has no
@@ -381,7 +381,7 @@ const (
 // allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {
 	m := &d.trial.meter
-	d.trial.brief = d.p.Budget <= 0 && d.c.TaskLen() > exactTasks
+	d.trial.brief = d.p.Steps <= 0 && d.c.TaskLen() > exactTasks
 	// What the first stage leaves of both is for the second, and then for RetryAt.
 	left := &d.engine.Budget
 	left.Aside, left.Overdraw = 0, passOver(d.c)
@@ -390,7 +390,7 @@ func (d *decision) allow() {
 		left.Overdraw /= 2
 	}
 	d.trial.brief = d.trial.brief || d.p.hasty
-	if d.worker.Meter = m; d.p.Exhaustive && d.p.Budget <= 0 {
+	if d.worker.Meter = m; d.p.Exhaustive && d.p.Steps <= 0 {
 		m.Left = noLimit / 2
 	}
 }

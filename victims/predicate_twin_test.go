@@ -48,7 +48,7 @@ func propertyPredicateTwin(t *rapid.T) {
 		require.Nil(t, want, "refused, and there is a plan\n%v", s.c)
 	case got.Outcome == victims.Preempts && got.Plan.Proof.Proven() && proven:
 		require.NotNil(t, want)
-		require.Equal(t, s.cluster.Describe(want), s.cluster.Describe(stripped(&got)), "%v", s.c)
+		require.Equal(t, want.Describe(s.cluster), stripped(&got).Describe(s.cluster), "%v", s.c)
 	}
 	if got.Outcome == victims.Refused && planner.Exempt == nil { // else it is tried again for later
 		for n, k := range questions {

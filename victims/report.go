@@ -109,7 +109,7 @@ func (d *Decision) Report(c *Cluster) any {
 // Summary tells a decision in a line of at most 1 KB, without its end: for a log,
 // or an event.
 func (d *Decision) Summary(c *Cluster) string {
-	line, _, _ := strings.Cut(c.Describe(d), "\n")
+	line, _, _ := strings.Cut(d.Describe(c), "\n")
 	if d.Outcome == Preempts {
 		keys := make([]string, len(d.Plan.Victims))
 		for i := range d.Plan.Victims {
@@ -248,7 +248,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Relaxed {
 		f := &e.Relaxed[i]
 		r.Relaxed = append(r.Relaxed, relaxationReport{
-			Rule: word.Or(f.Rule), Text: c.DescribeRelaxation(f), Key: f.Key,
+			Rule: word.Or(f.Rule), Text: f.Describe(c), Key: f.Key,
 			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Victims: f.Victims,
 		})
 	}

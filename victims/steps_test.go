@@ -65,7 +65,7 @@ func TestBudget_Holds(t *testing.T) {
 	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}, {500, 10_000}} {
 		for _, size := range []int64{1 << 10, 1 << 22, 1 << 28} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
-			budget := victims.DefaultBudget(f.c)
+			budget := victims.DefaultSteps(f.c)
 			d := f.decide(&victims.Planner{}, ask)
 			require.LessOrEqual(t, d.Plan.Steps+d.Refusal.Steps, 2*budget, "%d tasks on %d nodes, %d asked", test[1], test[0], size)
 			// Until there is any plan a decision may take as much as the default, and one
@@ -73,7 +73,7 @@ func TestBudget_Holds(t *testing.T) {
 			most := max(budget, 1024*int64(test[1]/test[0]))
 			for _, given := range []int64{1, 1000, budget / 8} {
 				outcome := d.Outcome
-				d := f.decide(&victims.Planner{Budget: given}, ask)
+				d := f.decide(&victims.Planner{Steps: given}, ask)
 				require.Equal(t, outcome, d.Outcome, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 				require.LessOrEqual(t, d.Plan.Steps+d.Refusal.Steps, given+most, "budget %d for %d tasks on %d nodes, %d asked", given, test[1], test[0], size)
 			}
@@ -93,7 +93,7 @@ func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
 	d := &s.Decision
 	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Zero(t, d.Plan.Cost.OptedOut)
-	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultBudget(s.Planner.Cluster))
+	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultSteps(s.Planner.Cluster))
 }
 
 // A plan is found where laws of many queues bind, headroom is short, and nearly all of the
@@ -131,5 +131,5 @@ func TestBudget_FindsSomePlan(t *testing.T) {
 	s.Decide()
 	d := &s.Decision
 	require.Equal(t, victims.Preempts, d.Outcome)
-	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultBudget(c))
+	require.LessOrEqual(t, d.Plan.Steps, 2*victims.DefaultSteps(c))
 }

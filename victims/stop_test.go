@@ -39,18 +39,18 @@ func TestStop_EndsASearch(t *testing.T) {
 	f := manyOddSizes(t)
 	ask := f.ask("x", "b", 14_013)
 	never := 0
-	full := f.decide(&victims.Planner{Budget: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}, ask)
+	full := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(math.MaxInt32, &never)}, ask)
 	require.Greater(t, never, 10, "it is asked again and again, and so ended by each call below")
 
 	// A search that has begun ends with a plan, so the first of them is made in any case.
 	calls := 0
-	start := f.decide(&victims.Planner{Budget: 1 << 24, Stop: stopAt(1, &calls)}, ask).Plan.Steps
+	start := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(1, &calls)}, ask).Plan.Steps
 	require.Less(t, start, full.Plan.Steps/10)
 
 	audit := &victims.Auditor{Cluster: f.c}
 	for _, n := range []int{1, 2, 5, 10} {
 		calls := 0
-		d := f.decide(&victims.Planner{Budget: 1 << 24, Stop: stopAt(n, &calls)}, ask)
+		d := f.decide(&victims.Planner{Steps: 1 << 24, Stop: stopAt(n, &calls)}, ask)
 		require.Equal(t, victims.Preempts, d.Outcome)
 		require.Equal(t, victims.NoProof, d.Plan.Proof)
 		require.LessOrEqual(t, d.Plan.Steps, start+full.Plan.Steps*int64(n)/int64(never), "stopped by call %d of %d", n, never)

@@ -98,7 +98,7 @@ func (r *report) others() {
 	var found []victims.Violation
 	measure("audit of a plan", func() { found = auditor.Audit(found[:0], &s.Decision.Plan, workload.Now) })
 	measure("plan applied and undone", func() {
-		must(c.Apply(&s.Decision.Plan))
+		must(c.Apply(s.Decision.Plan.Change()))
 		must(c.Undo())
 	})
 	x := workload.NewChurn(s)

@@ -177,7 +177,7 @@ func (r *report) decideDraw(s *survey, d *draw) {
 		return // a large cluster takes too long a hundred times over
 	}
 	more := d.subject(c)
-	more.Planner.Budget = 100 * max(3<<20, 8*int64(c.TaskLen())*int64(types))
+	more.Planner.Steps = 100 * max(3<<20, 8*int64(c.TaskLen())*int64(types))
 	more.Decide()
 	s.against.compare(&subject.Decision, &more.Decision)
 }
@@ -188,7 +188,7 @@ func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Clust
 	if decided.Decision.Outcome != victims.Preempts {
 		steps = decided.Decision.Refusal.Steps
 	}
-	if budget := victims.DefaultBudget(c); steps > 2*budget {
+	if budget := victims.DefaultSteps(c); steps > 2*budget {
 		s.beyond++
 		fmt.Fprintf(os.Stderr, "%v/k=%d: %d steps of %d\n", d.Hard, d.k, steps, budget)
 	}

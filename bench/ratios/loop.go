@@ -43,11 +43,11 @@ func (r *report) loop(section *section) {
 			if d.Outcome == victims.Refused {
 				break // the queue has its guarantee
 			}
-			must(c.Apply(&d.Plan))
+			must(c.Apply(d.Plan.Change()))
 			for _, v := range d.Plan.Victims {
 				must(c.RemoveTask(v.Key))
 			}
-			must(c.Start(s.Ask.Key, workload.Now))
+			must(c.StartAnyway(s.Ask.Key, workload.Now))
 		}
 		whole = time.Since(begin)
 		n := min(edge, len(times))

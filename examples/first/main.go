@@ -41,7 +41,7 @@ func main() {
 	if err := planner.Decide(&d, &ask, now); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Print(cluster.Describe(&d)) // d.Plan.Victims has etl
+	fmt.Print(d.Describe(cluster)) // d.Plan.Victims has etl
 }
 
 func must[T any](v T, err error) T {

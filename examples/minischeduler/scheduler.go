@@ -182,7 +182,7 @@ func (s *scheduler) lower(q queue.ID) error {
 	if err := s.enforcer.Enforce(o, quota.Quota{Queue: q, Max: s.cluster.Tree().Max(q)}, s.now); err != nil {
 		return err
 	}
-	if err := s.cluster.ApplyChange(o.Change(s.cluster)); err != nil {
+	if err := s.cluster.Apply(o.Change()); err != nil {
 		return err
 	}
 	for _, v := range o.Victims {
@@ -293,7 +293,7 @@ func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) 
 			return false, nil // its room is being made
 		}
 	} else { // it is granted its place, or keeps its grant
-		if err := s.cluster.Apply(&d.Plan); err != nil {
+		if err := s.cluster.Apply(d.Plan.Change()); err != nil {
 			return false, err
 		}
 		s.changed(p.work.Key)
@@ -303,7 +303,7 @@ func (s *scheduler) placeAsk(p *pending[victims.Ask]) (started bool, err error) 
 	}
 	if d.Outcome != p.told {
 		p.told = d.Outcome
-		s.note("%s", s.cluster.Describe(d))
+		s.note("%s", d.Describe(s.cluster))
 	}
 	if d.Outcome != victims.Fits {
 		return false, nil // it waits for its room, or asks again

@@ -49,8 +49,8 @@ func (p page) nodes(c *victims.Cluster) {
 		if n.ReservedFor != "" {
 			remarks = append(remarks, "reserved for "+plain.Name(n.ReservedFor))
 		}
-		if n.Rank != 0 {
-			remarks = append(remarks, fmt.Sprintf("rank %d", n.Rank))
+		if n.Penalty != 0 {
+			remarks = append(remarks, fmt.Sprintf("rank %d", n.Penalty))
 		}
 		if len(n.Domains) > 0 {
 			remarks = append(remarks, "in "+plain.Names(n.Domains))

@@ -181,7 +181,7 @@ func (a *reply) show(run *scenario.Run) error {
 		step = &run.Steps[a.Step]
 		a.Words = wordsOf(run, step)
 		if step.Asked != nil && step.Asked.Explanation != nil {
-			a.Why = run.After.DescribeExplanation(step.Asked.Explanation)
+			a.Why = step.Asked.Explanation.Describe(run.After)
 		}
 		if step.Result == nil {
 			return a.showQuiet(run)

@@ -44,12 +44,12 @@ func (d *drawing) askFindings(e *victims.Explanation) findings {
 	f := newFindings()
 	for i := range e.Queues {
 		q := e.Queues[i].Queue
-		if f.queues[q] = d.cluster.DescribeQueue(e, &e.Queues[i]); f.queues[q] == "" {
+		if f.queues[q] = e.Queues[i].Describe(d.cluster, e); f.queues[q] == "" {
 			f.queues[q] = d.roleOf(q, "asking")
 		}
 	}
 	for i := range e.Nodes {
-		f.nodes[e.Nodes[i].Node] = d.cluster.DescribeNode(&e.Nodes[i])
+		f.nodes[e.Nodes[i].Node] = e.Nodes[i].Describe(d.cluster)
 	}
 	for i := range e.Tasks {
 		f.tasks[e.Tasks[i].Key] = d.taskForAsk(e, &e.Tasks[i])
@@ -60,7 +60,7 @@ func (d *drawing) askFindings(e *victims.Explanation) findings {
 // taskForAsk says what a task is to an ask, and of a victim and a candidate what
 // follows.
 func (d *drawing) taskForAsk(e *victims.Explanation, t *victims.TaskFinding) string {
-	text := d.cluster.DescribeTask(e, t)
+	text := t.Describe(d.cluster, e)
 	plan := &e.Decision.Plan
 	switch i := slices.IndexFunc(plan.Victims, func(v victims.Victim) bool { return v.Key == t.Key }); {
 	case i >= 0 && plan.Victims[i].Purpose() != "":
@@ -85,7 +85,7 @@ type relaxLook struct {
 func relaxLooks(d *drawing, request int, e *victims.Explanation) (all []relaxLook) {
 	for i := range e.Relaxed {
 		f := &e.Relaxed[i]
-		all = append(all, relaxLook{d.cluster.DescribeRelaxation(f), d.relax(request, f)})
+		all = append(all, relaxLook{f.Describe(d.cluster), d.relax(request, f)})
 	}
 	return all
 }

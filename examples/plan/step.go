@@ -61,11 +61,11 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 		p.victims(s)
 		p.indented("    ", plan.DescribeCost())
 	case victims.Refused:
-		p.indented("  ", p.run.After.DescribeRefusal(d))
+		p.indented("  ", d.DescribeRefusal(p.run.After))
 	}
 	if e := s.Asked.Explanation; e != nil {
 		p.printf("  why\n")
-		p.indented("  ", p.run.After.DescribeExplanation(e))
+		p.indented("  ", e.Describe(p.run.After))
 	}
 }
 

@@ -43,7 +43,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 	s.asker, s.places, s.asked = ask.Queue, true, ask.Size
 	s.headline = fmt.Sprintf("request %d: %s asks for %s in %s", step.Request, plain.Name(ask.Key), s.amounts(ask.Size), s.queue(ask.Queue))
 	if d.Outcome == victims.Refused {
-		why := linesOf(s.run.After.DescribeRefusal(d))
+		why := linesOf(d.DescribeRefusal(s.run.After))
 		s.verdict, s.remarks = why[0], why[1:]
 		return
 	}

@@ -90,7 +90,7 @@ func (x *player) carryOut(i int32, held bool) error {
 // apply applies a plan. One with victims is watched.
 func (x *player) apply(plan *victims.Plan) error {
 	if len(plan.Victims) == 0 {
-		return x.cluster.Apply(plan)
+		return x.cluster.Apply(plan.Change())
 	}
-	return x.watch.plan(func() error { return x.cluster.Apply(plan) })
+	return x.watch.plan(func() error { return x.cluster.Apply(plan.Change()) })
 }

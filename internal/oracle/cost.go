@@ -23,7 +23,7 @@ type Cost struct {
 	SumPriorities int64
 	Excess        *big.Rat // a share of the cluster's capacity
 	Work          *big.Int // nanoseconds
-	NodeRank      int64
+	NodePenalty      int64
 	Node          int      // the place in node order
 	Keys          []string // sorted
 }
@@ -44,7 +44,7 @@ func (j *judge) cost(node string, victims []*world.Task) Cost {
 	c := j.costOf(victims)
 	c.Excess = j.beyond(j.needed(node), victims)
 	c.Node = slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == node })
-	c.NodeRank = j.w.Nodes[c.Node].Rank
+	c.NodePenalty = j.w.Nodes[c.Node].Rank
 	return c
 }
 
@@ -112,7 +112,7 @@ func (c *Cost) Compare(d *Cost) int {
 		cmp.Compare(c.SumPriorities, d.SumPriorities),
 		c.Excess.Cmp(d.Excess),
 		c.Work.Cmp(d.Work),
-		cmp.Compare(c.NodeRank, d.NodeRank),
+		cmp.Compare(c.NodePenalty, d.NodePenalty),
 		cmp.Compare(c.Node, d.Node),
 		slices.Compare(c.Keys, d.Keys),
 	)

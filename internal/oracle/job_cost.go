@@ -24,7 +24,7 @@ type JobCost struct {
 	SumPriorities int64
 	Excess        *big.Rat // a share of the cluster's capacity
 	Work          *big.Int // nanoseconds
-	NodeRank      *big.Int // of the nodes of the unplaced members of the minimum, summed
+	NodePenalty      *big.Int // of the nodes of the unplaced members of the minimum, summed
 	Domain        int      // the place in node order of the first node of the domain; 0 if none is required
 	Nodes         []int    // the places in node order, by unplaced member of the minimum
 	Keys          []string // sorted
@@ -73,9 +73,9 @@ func (h *hearing) placeAt(c *JobCost, victims []*world.Task, nodes []int) {
 	c.Nodes = slices.Clone(nodes)
 	c.Excess = h.excess(victims, nodes)
 	c.Domain = h.firstOf(h.domainOf(h.names(nodes)))
-	c.NodeRank = new(big.Int)
+	c.NodePenalty = new(big.Int)
 	for _, n := range nodes {
-		c.NodeRank.Add(c.NodeRank, big.NewInt(h.w.Nodes[n].Rank))
+		c.NodePenalty.Add(c.NodePenalty, big.NewInt(h.w.Nodes[n].Rank))
 	}
 }
 
@@ -101,7 +101,7 @@ func (c *JobCost) Compare(d *JobCost) int {
 		c.compareFirst(d),
 		c.Excess.Cmp(d.Excess),
 		c.Work.Cmp(d.Work),
-		c.NodeRank.Cmp(d.NodeRank),
+		c.NodePenalty.Cmp(d.NodePenalty),
 		cmp.Compare(c.Domain, d.Domain),
 		slices.Compare(c.Nodes, d.Nodes),
 		slices.Compare(c.Keys, d.Keys),

@@ -49,7 +49,7 @@ func (c *Cost) compareBy(levels []string, d *Cost) int {
 	}
 	return cmp.Or(
 		victims,
-		cmp.Compare(c.NodeRank, d.NodeRank),
+		cmp.Compare(c.NodePenalty, d.NodePenalty),
 		cmp.Compare(c.Node, d.Node),
 		slices.Compare(c.Keys, d.Keys),
 	)

@@ -92,7 +92,7 @@ type runner struct {
 	see     func(*Moment) // nil: nobody looks
 	cluster *victims.Cluster
 	planner victims.Planner
-	quotas  *jobs.Quotas
+	quotas  *jobs.Allowances
 	classes toleration.Classes
 	// policies has the policies of tasks, by key; who is not there has none.
 	policies map[string]toleration.Policy

@@ -108,9 +108,9 @@ func (r *runner) follow(d *victims.Decision, then Then) error {
 	case victims.Fits:
 		return r.runNow(&d.Plan)
 	case victims.Waits:
-		return r.cluster.Apply(&d.Plan)
+		return r.cluster.Apply(d.Plan.Change())
 	case victims.Preempts:
-		if err := r.cluster.Apply(&d.Plan); err != nil || then == ThenLeave {
+		if err := r.cluster.Apply(d.Plan.Change()); err != nil || then == ThenLeave {
 			return err
 		}
 		for _, v := range d.Plan.Victims {
@@ -118,7 +118,7 @@ func (r *runner) follow(d *victims.Decision, then Then) error {
 				return err
 			}
 		}
-		return r.cluster.Start(d.Plan.Ask.Key, r.now)
+		return r.cluster.StartAnyway(d.Plan.Ask.Key, r.now)
 	}
 	return nil
 }

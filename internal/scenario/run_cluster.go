@@ -131,7 +131,7 @@ func (q *Queue) find(path string) *Queue {
 func (r *runner) addNode(n *Node) error {
 	id, err := r.cluster.AddNode(&victims.Node{
 		Name: n.Name, Capacity: n.Capacity, Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor,
-		Rank: n.Rank, Domains: n.Domains,
+		Penalty: n.Rank, Domains: n.Domains,
 	})
 	if err != nil {
 		return r.doc.Fail(n.At.Field("capacity"), r.quantities(n.Capacity), err)

@@ -50,7 +50,7 @@ func (g *Governed) Met() bool { return g.Used+g.Before >= g.Guaranteed }
 type JobBound struct {
 	Queue                queue.ID
 	Max                  resources.Limit
-	Quota                jobs.Quota // none: bounds nothing
+	Quota                jobs.Allowance // none: bounds nothing
 	HasQuota             bool
 	Used, NonPreemptible resources.Vector // of the latter only where there is a quota
 }
@@ -110,7 +110,7 @@ func (r *runner) job(i int, q *Request) error {
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	return jobs.Planner{
-		Cluster: r.cluster, Quotas: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
+		Cluster: r.cluster, Allowances: r.quotas, Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
 		OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf], Trigger: jobTriggerOf[r.doc.Options.JobTrigger],
 		StrictPriority: r.doc.Options.StrictPriority,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool {
@@ -132,7 +132,7 @@ func (r *runner) heldBy(job *jobs.Job) (held []victims.TaskID) {
 // startHeld starts the members of a job that hold grants: it fits now.
 func (r *runner) startHeld(held []victims.TaskID) error {
 	for _, id := range held {
-		if err := r.cluster.Start(r.cluster.Task(id).Key, r.now); err != nil {
+		if err := r.cluster.StartAnyway(r.cluster.Task(id).Key, r.now); err != nil {
 			return err
 		}
 	}
@@ -220,14 +220,14 @@ func (r *runner) addPlaced(job *jobs.Job, at jobs.Placement, since time.Time) er
 
 // setQuotas reads the quotas of the document.
 func (r *runner) setQuotas() error {
-	r.quotas = jobs.NewQuotas(r.cluster.Tree())
+	r.quotas = jobs.NewAllowances(r.cluster.Tree())
 	if r.doc.Strict {
 		r.quotas.Validation = queue.Strict
 	}
 	var problems []error
 	for i := range r.doc.Quotas {
 		q := &r.doc.Quotas[i]
-		if err := r.quotas.Set(r.queue(q.Queue), jobs.Quota{Min: q.Min, Max: q.Max, Waiting: q.Waiting}); err != nil {
+		if err := r.quotas.Set(r.queue(q.Queue), jobs.Allowance{Min: q.Min, Max: q.Max, Waiting: q.Waiting}); err != nil {
 			problems = append(problems, r.doc.Fail(q.At, strconv.Quote(q.Queue), err))
 		}
 	}
@@ -274,7 +274,7 @@ func (r *runner) followJob(d *jobs.Decision, then Then) error {
 		return nil
 	}
 	change := p.Change()
-	if err := r.cluster.ApplyChange(change); err != nil || d.Outcome == victims.Waits || then == ThenLeave {
+	if err := r.cluster.Apply(change); err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
 	}
 	for _, v := range p.Victims {
@@ -283,7 +283,7 @@ func (r *runner) followJob(d *jobs.Decision, then Then) error {
 		}
 	}
 	for _, at := range p.Placements {
-		if err := r.cluster.Start(p.Job.Members[at.Member].Key, r.now); err != nil {
+		if err := r.cluster.StartAnyway(p.Job.Members[at.Member].Key, r.now); err != nil {
 			return err
 		}
 	}

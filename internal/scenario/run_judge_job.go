@@ -76,7 +76,7 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Quotas: p.Quotas, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
+	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Allowances: p.Allowances, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
 	}

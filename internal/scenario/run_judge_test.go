@@ -173,7 +173,7 @@ func TestJudged_Compare(t *testing.T) {
 		{"more", victims.Preempts, two, victims.Preempts, one, false, Dearer},
 		{"as much", victims.Preempts, one, victims.Preempts, one, false, Same},
 		{"another node", victims.Preempts, &victims.Cost{Victims: 1, Node: 3}, victims.Preempts, one, false, Same},
-		{"a worse node", victims.Preempts, &victims.Cost{Victims: 1, NodeRank: 3}, victims.Preempts, one, false, Dearer},
+		{"a worse node", victims.Preempts, &victims.Cost{Victims: 1, NodePenalty: 3}, victims.Preempts, one, false, Dearer},
 		{"where we refuse", victims.Preempts, two, victims.Refused, nil, false, Cheaper},
 		{"instead of victims", victims.Waits, &victims.Cost{}, victims.Preempts, one, false, Cheaper},
 		{"too late", victims.Waits, &victims.Cost{}, victims.Fits, &victims.Cost{}, false, Dearer},

@@ -35,7 +35,7 @@ func agree(t *rapid.T, h Hard, one, other *Subject) {
 		}
 		a, b := sure.Decision.Plan.Cost, any.Decision.Plan.Cost
 		if sure.Decision.Plan.Proof == victims.ProofLevels {
-			a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+			a.Excess, a.Work, a.NodePenalty, a.Node = b.Excess, b.Work, b.NodePenalty, b.Node
 		}
 		require.LessOrEqual(t, a.Compare(&b), 0, "%v: has %v, another has %v", h, a, b)
 	}
@@ -53,7 +53,7 @@ func TestBudget_MiddleClusters(t *testing.T) {
 		}
 		usual.Planner.Audit = true
 		full := Subject{Planner: usual.Planner, Ask: usual.Ask}
-		full.Planner.Budget, full.Planner.Exhaustive = 1<<22, true
+		full.Planner.Steps, full.Planner.Exhaustive = 1<<22, true
 		usual.Decide()
 		full.Decide()
 		agree(t, h, usual, &full)
@@ -74,7 +74,7 @@ func TestBudget_TenBudgets(t *testing.T) {
 		var all []*Subject
 		for i := range 10 {
 			s := &Subject{Planner: first.Planner, Ask: first.Ask}
-			s.Planner.Budget = 1 << (2 * i) // the last is 262,144
+			s.Planner.Steps = 1 << (2 * i) // the last is 262,144
 			s.Decide()
 			for _, before := range all {
 				agree(t, h, before, s)
@@ -91,14 +91,14 @@ func TestBudget_ManyTasksOnANode(t *testing.T) {
 		h := drawHard(t, rapid.SampledFrom([]int{1, 2, 10}).Draw(t, "nodes"), rapid.SampledFrom([]int{300, 1000}).Draw(t, "tasks"))
 		c := h.Build()
 		s := h.Subject(c, rapid.SampledFrom([]int64{1, 4, 20, 100}).Draw(t, "k"))
-		usual := victims.DefaultBudget(c)
+		usual := victims.DefaultSteps(c)
 		s.Decide()
 		require.LessOrEqual(t, s.Steps(), 2*usual, "%v", h)
 		outcome := s.Decision.Outcome
-		s.Planner.Budget = usual >> rapid.IntRange(1, 12).Draw(t, "less")
+		s.Planner.Steps = usual >> rapid.IntRange(1, 12).Draw(t, "less")
 		s.Decide()
-		require.LessOrEqual(t, s.Steps(), s.Planner.Budget+max(usual, 1024*int64(h.Tasks)), "%v", h)
-		require.Equal(t, outcome, s.Decision.Outcome, "%v: with a budget of %d", h, s.Planner.Budget)
+		require.LessOrEqual(t, s.Steps(), s.Planner.Steps+max(usual, 1024*int64(h.Tasks)), "%v", h)
+		require.Equal(t, outcome, s.Decision.Outcome, "%v: with a budget of %d", h, s.Planner.Steps)
 	})
 }
 
@@ -109,9 +109,9 @@ func TestBudget_BlockerUnderABound(t *testing.T) {
 	c := h.Build()
 	s := h.Subject(c, 1)
 	for less := range 8 {
-		s.Planner.Budget = victims.DefaultBudget(c) >> less
+		s.Planner.Steps = victims.DefaultSteps(c) >> less
 		s.Decide()
-		require.Equal(t, victims.Preempts, s.Decision.Outcome, "with a budget of %d", s.Planner.Budget)
+		require.Equal(t, victims.Preempts, s.Decision.Outcome, "with a budget of %d", s.Planner.Steps)
 		require.Len(t, s.Decision.Plan.Victims, 1)
 	}
 }

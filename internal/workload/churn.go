@@ -79,7 +79,7 @@ func (x *Churn) run() error {
 		return fmt.Errorf("workload: churn without a plan: %v", outcome)
 	}
 	plan := &x.subject.Decision.Plan
-	if err := x.cluster.Apply(plan); err != nil {
+	if err := x.cluster.Apply(plan.Change()); err != nil {
 		return err
 	}
 	x.stopped = x.stopped[:0]
@@ -89,7 +89,7 @@ func (x *Churn) run() error {
 			return err
 		}
 	}
-	if err := x.cluster.Start(plan.Ask.Key, Now); err != nil {
+	if err := x.cluster.StartAnyway(plan.Ask.Key, Now); err != nil {
 		return err
 	}
 	if err := x.cluster.RemoveTask(plan.Ask.Key); err != nil {

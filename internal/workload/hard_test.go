@@ -34,7 +34,7 @@ func TestHard(t *testing.T) {
 				few := victims.Planner{Cluster: c, Audit: true}
 				h.set(&few)
 				many := few
-				few.Budget, many.Budget = 1, 1<<25
+				few.Steps, many.Steps = 1, 1<<25
 				ask := h.Ask(c, k)
 				var hasty, thorough victims.Decision
 				require.NoError(t, few.Decide(&hasty, &ask, Now))
@@ -63,8 +63,8 @@ func propertyLevelsAreLeast(t *rapid.T) {
 	c := h.Build()
 	some := h.Subject(c, int64(of("k", 1, 2, 3, 4)))
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
-	some.Planner.Budget = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
-	other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
+	other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
 	leastLevels(t, h, some, &other)
 }
 
@@ -77,7 +77,7 @@ func leastLevels(t *rapid.T, h Hard, some, other *Subject) {
 	}
 	a, b := some.Decision.Plan.Cost, other.Decision.Plan.Cost
 	if some.Decision.Plan.Proof == victims.ProofLevels {
-		a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+		a.Excess, a.Work, a.NodePenalty, a.Node = b.Excess, b.Work, b.NodePenalty, b.Node
 	}
 	require.LessOrEqual(t, a.Compare(&b), 0, "%v: has %v, another has %v", h, a, b)
 }
@@ -106,7 +106,7 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 		some := h.Subject(c, k)
 		other := Subject{Planner: some.Planner, Ask: some.Ask}
 		some.Planner.Audit = true
-		other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+		other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
 		some.Decide()
 		other.Decide()
 		if other.Decision.Outcome != victims.Preempts || some.Decision.Plan.Proof == victims.NoProof {
@@ -116,7 +116,7 @@ func TestHard_LevelsAreLeastWithHeadroomShort(t *testing.T) {
 		proven++
 		a, b := some.Decision.Plan.Cost, other.Decision.Plan.Cost
 		if some.Decision.Plan.Proof == victims.ProofLevels {
-			a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+			a.Excess, a.Work, a.NodePenalty, a.Node = b.Excess, b.Work, b.NodePenalty, b.Node
 		}
 		require.LessOrEqual(t, a.Compare(&b), 0, "%v: has %v, another has %v", h, a, b)
 	})
@@ -144,8 +144,8 @@ func propertyGangsAreLeast(t *rapid.T) {
 	some.Planner.Minimum = func(job string) int { return h.Gangs - spare*(len(job)%2) }
 	some.Planner.Audit = true
 	other := Subject{Planner: some.Planner, Ask: some.Ask}
-	some.Planner.Budget = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
-	other.Planner.Budget, other.Planner.Exhaustive = 1<<21, true
+	some.Planner.Steps = int64(1) << rapid.IntRange(8, 20).Draw(t, "budget")
+	other.Planner.Steps, other.Planner.Exhaustive = 1<<21, true
 	leastLevels(t, h, some, &other)
 }
 
@@ -157,12 +157,12 @@ func TestHard_LevelsOfGangs(t *testing.T) {
 		c := h.Build()
 		some, all := h.Subject(c, 3), h.Subject(c, 3)
 		some.Planner.Audit = true
-		all.Planner.Budget = 100 * victims.DefaultBudget(c)
+		all.Planner.Steps = 100 * victims.DefaultSteps(c)
 		some.Decide()
 		all.Decide()
 		require.NotEqual(t, victims.NoProof, some.Decision.Plan.Proof, "%v", h)
 		a, b := some.Decision.Plan.Cost, all.Decision.Plan.Cost
-		a.Excess, a.Work, a.NodeRank, a.Node = b.Excess, b.Work, b.NodeRank, b.Node
+		a.Excess, a.Work, a.NodePenalty, a.Node = b.Excess, b.Work, b.NodePenalty, b.Node
 		require.Zero(t, a.Compare(&b), "%v: has %v, another has %v", h, a, b)
 	}
 }
@@ -184,7 +184,7 @@ func TestHard_LevelsInSequence(t *testing.T) {
 			var some, all victims.Decision
 			p := victims.Planner{Cluster: c, Levels: levels, Audit: true}
 			require.NoError(t, p.Decide(&some, &ask, Now))
-			p.Budget = 1 << 40
+			p.Steps = 1 << 40
 			require.NoError(t, p.Decide(&all, &ask, Now))
 			require.Equal(t, victims.ProofCost, all.Plan.Proof, "seed %d", seed)
 			if some.Plan.Proof != victims.ProofLevels {
@@ -193,7 +193,7 @@ func TestHard_LevelsInSequence(t *testing.T) {
 			proven++
 			before := levels[:slices.IndexFunc(levels, func(l victims.Level) bool { return l == victims.LevelExcess || l == victims.LevelWork })]
 			a, b := some.Plan.Cost, all.Plan.Cost
-			a.Node, a.NodeRank = b.Node, b.NodeRank
+			a.Node, a.NodePenalty = b.Node, b.NodePenalty
 			require.Zero(t, before.Compare(&a, &b), "seed %d, levels %v: %v and %v", seed, levels, a, b)
 		}
 	}
@@ -207,7 +207,7 @@ func TestHard_HeadroomOfManyGangs(t *testing.T) {
 		h := Hard{Nodes: 160, Tasks: 8, Types: 2, Shapes: 10, Gangs: 4, Levels: 1, Seed: seed}
 		c := h.Build()
 		few, many := h.Subject(c, 4), h.Subject(c, 4)
-		few.Planner.Audit, many.Planner.Budget = true, 1<<26
+		few.Planner.Audit, many.Planner.Steps = true, 1<<26
 		few.Decide()
 		many.Decide()
 		require.Equal(t, victims.Preempts, few.Decision.Outcome)

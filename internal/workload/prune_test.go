@@ -18,7 +18,7 @@ func bothWays(p *victims.Planner, ask *victims.Ask) (pruned, exhaustive Subject)
 	pruned = Subject{Planner: *p, Ask: *ask}
 	exhaustive = Subject{Planner: *p, Ask: *ask}
 	exhaustive.Planner.Exhaustive = true
-	pruned.Planner.Budget = 1 << 40 // the other one has none
+	pruned.Planner.Steps = 1 << 40 // the other one has none
 	pruned.Decide()
 	exhaustive.Decide()
 	return pruned, exhaustive

@@ -82,7 +82,7 @@ func TestVictims(t *testing.T) {
 		c := w.Build()
 		for k, want := range map[int64]int{1: 1, 4: 3, 10: 7} {
 			s := w.Subject(c, k)
-			s.Planner.Budget = 1 << 24 // enough for a proof to the last key, or of the levels
+			s.Planner.Steps = 1 << 24 // enough for a proof to the last key, or of the levels
 			s.Decide()
 			d := &s.Decision
 			// If headroom is short below the root, no bound on work tells of tasks elsewhere.

@@ -47,7 +47,7 @@ func AddNodes(c *victims.Cluster, nodes []Node) error {
 	for _, n := range nodes {
 		_, err := c.AddNode(&victims.Node{
 			Name: n.Name, Capacity: vector(c.Schema(), n.Capacity),
-			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor, Rank: n.Rank, Domains: n.Domains,
+			Unschedulable: n.Unschedulable, ReservedFor: n.ReservedFor, Penalty: n.Rank, Domains: n.Domains,
 		})
 		if err != nil {
 			return err

@@ -1,7 +1,7 @@
 // Package koordinator has the words of Koordinator's job-level preemption, for
 // schedulers that work with it: what members say of themselves in labels, and what
 // victims are told. It decides nothing. Package jobs does, and knows none of this; what
-// an ElasticQuota bounds is its [jobs.Quota], and the trigger is [jobs.ByPriority].
+// an ElasticQuota bounds is its [jobs.Allowance], and the trigger is [jobs.ByPriority].
 //
 // Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
 // [jobs.Job]. Once its plan is applied, put the text of each of its [Evictions] into

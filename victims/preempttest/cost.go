@@ -29,7 +29,7 @@ func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) err
 		return err
 	}
 	for i := range costs {
-		empty := victims.Cost{NodeRank: costs[i].NodeRank, Node: costs[i].Node}
+		empty := victims.Cost{NodePenalty: costs[i].NodePenalty, Node: costs[i].Node}
 		if compare(&costs[i], &empty) < 0 {
 			return c.broken(ErrPart, "%s against no victims", c.name(i))
 		}
@@ -50,7 +50,7 @@ func together(a, b victims.Cost) victims.Cost {
 	case b.Victims == 0:
 		return a
 	case a.Victims == 0:
-		b.NodeRank, b.Node = a.NodeRank, a.Node
+		b.NodePenalty, b.Node = a.NodePenalty, a.Node
 		return b
 	}
 	if a.Excess.Compare(b.Excess) < 0 {
@@ -69,7 +69,7 @@ func together(a, b victims.Cost) victims.Cost {
 		SumPriorities: sat.Add(a.SumPriorities, b.SumPriorities),
 		Excess:        a.Excess,
 		Work:          a.Work.Add(b.Work),
-		NodeRank:      a.NodeRank,
+		NodePenalty:      a.NodePenalty,
 		Node:          a.Node,
 	}
 }

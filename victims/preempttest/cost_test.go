@@ -90,7 +90,7 @@ func defaultCompare(t *rapid.T) {
 		n := rapid.IntRange(0, 3).Draw(t, "victims")
 		node := rapid.IntRange(0, 2).Draw(t, "node")
 		if n == 0 {
-			return victims.Cost{Node: node, NodeRank: int64(node % 2)}
+			return victims.Cost{Node: node, NodePenalty: int64(node % 2)}
 		}
 		return victims.Cost{
 			OptedOut: rapid.IntRange(0, n).Draw(t, "opted out"), Originators: rapid.IntRange(0, n).Draw(t, "originators"),
@@ -98,7 +98,7 @@ func defaultCompare(t *rapid.T) {
 			Overrun: rapid.Int64Range(0, 1).Draw(t, "overrun"), Jobs: rapid.IntRange(0, 1).Draw(t, "jobs"),
 			Own:     cover.WideOf(rapid.SampledFrom([]int64{0, 0, 1, 1 << 62}).Draw(t, "own cost")),
 			Victims: n, SumRanks: rapid.Int64Range(-3, 0).Draw(t, "ranks"),
-			SumPriorities: rapid.Int64Range(-3, 3).Draw(t, "priorities"), NodeRank: int64(node % 2),
+			SumPriorities: rapid.Int64Range(-3, 3).Draw(t, "priorities"), NodePenalty: int64(node % 2),
 			Excess: resources.Share{Amount: rapid.Int64Range(0, 2).Draw(t, "excess"), Of: rapid.Int64Range(1, 2).Draw(t, "of")},
 			Work:   cover.WorkOf(time.Duration(rapid.Int64Range(0, 2).Draw(t, "work"))),
 			Node:   node,

@@ -44,7 +44,7 @@ func TestTake_Corpus(t *testing.T) {
 			want := ""
 			switch {
 			case s.Asked != nil:
-				want = done.After.Describe(&s.Asked.Decision)
+				want = s.Asked.Decision.Describe(done.After)
 			case s.Placed != nil:
 				want = s.Placed.Decision.Describe(done.After)
 			case s.Enforced != nil:
@@ -79,7 +79,7 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 func answer(r *snapshot.Run, i int) string {
 	switch s := &r.Steps[i]; {
 	case s.Ask != nil:
-		return r.Before.Describe(s.Ask)
+		return s.Ask.Describe(r.Before)
 	case s.Job != nil:
 		return s.Job.Describe(r.Before)
 	default:

@@ -58,7 +58,7 @@ func Example_bugReport() {
 		return
 	}
 	fmt.Println(doc.Name())
-	fmt.Print(run.Before.Describe(run.Steps[0].Ask))
+	fmt.Print(run.Steps[0].Ask.Describe(run.Before))
 
 	// Output:
 	// why does serve wait?

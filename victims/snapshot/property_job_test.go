@@ -22,13 +22,13 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Quotas: jobs.NewQuotas(c.Tree()), OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}
+	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}
 	if k.ByPriority {
 		p.Trigger = jobs.ByPriority
 	}
 	for path, q := range k.Quotas {
 		id, _ := c.Tree().Lookup(path)
-		require.NoError(t, p.Quotas.Set(id, jobs.Quota{
+		require.NoError(t, p.Allowances.Set(id, jobs.Allowance{
 			Min: world.LimitOf(c, q.Min), Max: world.LimitOf(c, q.Max), Waiting: world.VectorOf(c, q.Waiting),
 		}))
 	}

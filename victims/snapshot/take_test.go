@@ -73,7 +73,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"budget", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Budget = 7
+			s.Planner.Steps = 7
 			return nil
 		}},
 		{"interval", "x", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -164,7 +164,7 @@ func TestTake_Closed(t *testing.T) {
 	require.NoError(t, c.SetMax(queue.Root, resources.Limit{Value: resources.Vector{4000}, Defined: 1}))
 	_, got := run(t, s)
 	require.Equal(t, victims.Preempts, got.Steps[0].Ask.Outcome)
-	require.Equal(t, decide(t, s), got.Before.Describe(got.Steps[0].Ask))
+	require.Equal(t, decide(t, s), got.Steps[0].Ask.Describe(got.Before))
 }
 
 // TestTake_Exempt: exemptions are written as tolerations, and end when they do.
@@ -186,7 +186,7 @@ func TestTake_Exempt(t *testing.T) {
 	shot, got := run(t, s)
 	require.Empty(t, shot.Unsaid)
 	require.Equal(t, now.Add(9*time.Minute), got.Steps[0].Ask.Refusal.RetryAt)
-	require.Equal(t, decide(t, s), got.Before.Describe(got.Steps[0].Ask))
+	require.Equal(t, decide(t, s), got.Steps[0].Ask.Describe(got.Before))
 
 	s.Asks[0].Priority = math.MaxInt32 // whom no toleration holds off
 	shot, _ = run(t, s)

@@ -102,7 +102,7 @@ func (w *writer) functions() {
 	if p.Predicate != nil || withJobs && j.Predicate != nil {
 		w.lacks("predicate", "", "every node and set of victims is accepted")
 	}
-	if p.Budget != 0 || withJobs && j.Budget != 0 || withQuotas && e.Budget != 0 {
+	if p.Steps != 0 || withJobs && j.Steps != 0 || withQuotas && e.Steps != 0 {
 		w.lacks("budget", "", "searches have the default budget")
 	}
 }

@@ -79,7 +79,7 @@ func (w *writer) quotas() {
 		return
 	}
 	for q := range w.c.Tree().All() {
-		of, ok := w.s.JobPlanner.Quotas.Lookup(q)
+		of, ok := w.s.JobPlanner.Allowances.Lookup(q)
 		if !ok {
 			continue
 		}

@@ -65,7 +65,7 @@ func (w *writer) nodes() {
 		n := w.c.NodeView(id)
 		e := node{
 			Name: w.text(n.Name), Unschedulable: n.Unschedulable, ReservedFor: w.text(n.ReservedFor),
-			Rank: n.Rank, Domains: w.texts(n.Domains),
+			Rank: n.Penalty, Domains: w.texts(n.Domains),
 		}
 		capacity := resources.Copy(nil, n.Capacity)
 		if used := w.c.UnknownUsage(nil, id); !resources.IsZero(used) {

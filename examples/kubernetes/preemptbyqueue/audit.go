@@ -16,7 +16,7 @@ func (c *core) audit(now time.Time) {
 	}
 	found := c.auditor.Audit(nil, &d.Plan, now)
 	for _, v := range found {
-		violations.WithLabelValues(v.Law.String()).Inc()
+		violations.WithLabelValues(v.Law).Inc()
 		c.log.Error(nil, "Plan breaks a law", "pod", d.Plan.Ask.Name, "violation", v)
 	}
 	if len(found) > 0 {

@@ -83,7 +83,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
 	c.current.Store(s)
 	c.planner = victims.Planner{
-		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Budget: s.args.Budget, OwnLeaf: s.ownLeaf,
+		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Budget, OwnLeaf: s.ownLeaf,
 		Filter:    func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
 	}
@@ -93,7 +93,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	}
 	minimum := func(job string) int { return c.cycle.minimum(job) }
 	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, StrictPriority: p.StrictPriority, Budget: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
+		Cluster: c.cluster, StrictPriority: p.StrictPriority, Steps: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
 		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
 		Exempt: c.exempt,
 	}

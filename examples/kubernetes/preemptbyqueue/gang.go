@@ -197,7 +197,7 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	change := plan.Change()
 	change.At = time.Now()
 	e := g.eviction(change.Grants)
-	if err := c.cluster.ApplyChange(change); err != nil {
+	if err := c.cluster.Apply(change); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
 	for _, k := range e.keys {

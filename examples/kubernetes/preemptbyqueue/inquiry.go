@@ -98,7 +98,7 @@ func explain(c *core, ask *victims.Ask, now time.Time) ([]byte, error) {
 	if err := c.planner.Explain(&e, ask, now); err != nil {
 		return nil, err
 	}
-	return []byte(c.cluster.DescribeExplanation(&e)), nil
+	return []byte(e.Describe(c.cluster)), nil
 }
 
 // explainJSON returns the explanation of a decision for machines.

@@ -89,7 +89,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 	d := &c.decision
 	line := d.Summary(c.cluster)
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "decision", c.cluster.Describe(d))
+		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "decision", d.Describe(c.cluster))
 	}
 	c.count(d)
 	if d.Outcome == victims.Refused {
@@ -100,7 +100,7 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
 	}
 	e := pl.eviction(pod)
-	if err := c.cluster.Apply(&d.Plan); err != nil {
+	if err := c.cluster.Apply(d.Plan.Change()); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
 	c.given(d.Plan.Ask.Key)
