@@ -30,12 +30,12 @@ type Auditor struct {
 	StrictPriority bool
 	Interval       time.Duration
 
-	Allowances    *Allowances
-	Minimum   func(job string) int
-	Exempt    func(victims.Exemption) (until time.Time, exempt bool)
-	Filter    func(job *Job, class int, node victims.NodeID) bool
-	Predicate func(p *Placing) bool
-	OwnLeaf   victims.OwnLeaf
+	Allowances *Allowances
+	Minimum    func(job string) int
+	Exempt     func(victims.Exemption) (until time.Time, exempt bool)
+	Filter     func(job *Job, class int, node victims.NodeID) bool
+	Predicate  func(p *Placing) bool
+	OwnLeaf    victims.OwnLeaf
 
 	trusts bool // what the caller says of members that run
 	x      audit

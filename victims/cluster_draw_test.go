@@ -64,7 +64,7 @@ func drawNode(t *rapid.T) Node {
 		Capacity:      drawAmounts(t),
 		Unschedulable: rapid.Bool().Draw(t, "unschedulable"),
 		ReservedFor:   drawKey(t),
-		Penalty:          rapid.Int64().Draw(t, "rank"),
+		Penalty:       rapid.Int64().Draw(t, "rank"),
 		Domains:       rapid.SliceOfN(rapid.SampledFrom([]string{"b1", "b2", "r1"}), 0, 2).Draw(t, "domains"),
 		Tag:           rapid.Uint64().Draw(t, "tag"),
 	}

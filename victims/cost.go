@@ -28,7 +28,7 @@ type Cost struct {
 	SumPriorities int64           // (f2) the sum of their raw priorities
 	Excess        resources.Share // (g) the largest share freed beyond need
 	Work          cover.Work      // (h) the work lost
-	NodePenalty      int64           // (i) the rank of the chosen node, Node.Penalty
+	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
 }
 

@@ -88,8 +88,8 @@ func drawCost(t *rapid.T, label string) *Cost {
 		MaxRank: rank.Draw(t, "rank"), MaxPriority: rank.Draw(t, "priority"), Jobs: few.Draw(t, "jobs"),
 		Own: cover.WideOf(-rank.Draw(t, "own")), Victims: few.Draw(t, "victims"),
 		SumRanks: rank.Draw(t, "ranks"), SumPriorities: rank.Draw(t, "priorities"),
-		Excess:   resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
-		Work:     cover.WorkOf(time.Duration(few.Draw(t, "work"))),
+		Excess:      resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
+		Work:        cover.WorkOf(time.Duration(few.Draw(t, "work"))),
 		NodePenalty: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
 	}
 }

@@ -155,10 +155,10 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own),
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
-		Excess:   big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:     big.NewInt(int64(work)),
+		Excess:      big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
+		Work:        big.NewInt(int64(work)),
 		NodePenalty: cost.NodePenalty,
-		Node:     cost.Node - 1, // places count from 1 in a cluster that has lost no node
+		Node:        cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
 	r.OwnLeaf = d.Plan.OwnLeaf
 	for _, v := range d.Plan.Victims {

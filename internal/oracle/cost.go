@@ -23,7 +23,7 @@ type Cost struct {
 	SumPriorities int64
 	Excess        *big.Rat // a share of the cluster's capacity
 	Work          *big.Int // nanoseconds
-	NodePenalty      int64
+	NodePenalty   int64
 	Node          int      // the place in node order
 	Keys          []string // sorted
 }

@@ -24,7 +24,7 @@ type JobCost struct {
 	SumPriorities int64
 	Excess        *big.Rat // a share of the cluster's capacity
 	Work          *big.Int // nanoseconds
-	NodePenalty      *big.Int // of the nodes of the unplaced members of the minimum, summed
+	NodePenalty   *big.Int // of the nodes of the unplaced members of the minimum, summed
 	Domain        int      // the place in node order of the first node of the domain; 0 if none is required
 	Nodes         []int    // the places in node order, by unplaced member of the minimum
 	Keys          []string // sorted

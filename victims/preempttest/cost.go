@@ -69,7 +69,7 @@ func together(a, b victims.Cost) victims.Cost {
 		SumPriorities: sat.Add(a.SumPriorities, b.SumPriorities),
 		Excess:        a.Excess,
 		Work:          a.Work.Add(b.Work),
-		NodePenalty:      a.NodePenalty,
+		NodePenalty:   a.NodePenalty,
 		Node:          a.Node,
 	}
 }
