@@ -82,12 +82,18 @@ func TestLook(t *testing.T) {
 	require.Equal(t, 10, asked(t, question{Document: string(demo), Step: 99}).Step)
 }
 
-// Every step of every example is shown, and explained if it is an ask.
-func TestLook_Documents(t *testing.T) {
+// documents returns the files of the page's examples.
+func documents(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob("../playground/documents/*.json")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 14)
-	for _, file := range files {
+	return files
+}
+
+// Every step of every example is shown, and explained if it is an ask.
+func TestLook_Documents(t *testing.T) {
+	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		a := asked(t, question{Document: string(data), Step: -1})

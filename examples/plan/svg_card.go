@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
+	"github.com/go-preempt/preempt/resources"
 )
 
 // The card says what a plan buys, for readers who do not know the cluster: who
@@ -13,7 +14,7 @@ import (
 
 // The card has these columns, each of so many lines.
 const (
-	cardWidth  = 720
+	cardWidth  = 840
 	cardColumn = (cardWidth - 2*margin) / 3
 	cardLines  = 6
 )
@@ -23,7 +24,8 @@ func (d *drawing) card() []byte {
 	room := cardWidth - 2*margin
 	y := margin + 6
 	d.canvas.Text("muted", margin, y, svg.Fit(plain.Line(d.run.Document.Name), 11, room))
-	for _, line := range first(svg.Wrap(d.headline, svg.Bold(19), room), 3) {
+	_, asked, _ := strings.Cut(d.headline, ": ") // its number tells nobody else anything
+	for _, line := range first(svg.Wrap(asked, svg.Bold(19), room), 3) {
 		y += 27
 		d.canvas.Text("title", margin, y, line)
 	}
@@ -70,7 +72,7 @@ func (d *drawing) card() []byte {
 // starting says who gets a place, and where.
 func (d *drawing) starting() (lines []string) {
 	for _, a := range d.comes {
-		lines = append(lines, fmt.Sprintf("+ %s on %s: %s", plain.Name(a.key), d.node(a.node), d.amounts(a.size)))
+		lines = append(lines, fmt.Sprintf("+ %s%s on %s", plain.Name(a.key), d.much(a.size), d.node(a.node)))
 	}
 	return lines
 }
@@ -79,9 +81,18 @@ func (d *drawing) starting() (lines []string) {
 func (d *drawing) stopping() (lines []string) {
 	for i := range d.victims {
 		t := &d.victims[i]
-		lines = append(lines, fmt.Sprintf("× %s of %s: %s", plain.Name(t.Key), d.queue(t.Queue), d.amounts(t.Size)))
+		lines = append(lines, fmt.Sprintf("× %s%s of %s", plain.Name(t.Key), d.much(t.Size), d.queue(t.Queue)))
 	}
 	return lines
+}
+
+// much says how much a task has of the type that the card is in.
+func (d *drawing) much(size resources.Vector) string {
+	if d.kind < 0 {
+		return ""
+	}
+	schema := d.cluster.Schema()
+	return fmt.Sprintf(" (%s %s)", schema.Amount(d.kind, size[d.kind]), plain.Line(schema.Name(d.kind)))
 }
 
 // guarantees returns the queues that keep what they are guaranteed, and those
@@ -91,19 +102,23 @@ func (d *drawing) stopping() (lines []string) {
 func (d *drawing) guarantees() (holds, broken []string) {
 	tree, schema := d.cluster.Tree(), d.cluster.Schema()
 	for q := range tree.All() {
-		var has []string
-		kept := true
+		text, kept := "", true
 		for i := range schema.Len() {
 			g, ok := tree.Guaranteed(q).Bound(i)
 			if !ok {
 				continue
 			}
 			s := d.stock(q, i)
-			kept = kept && s.after() >= min(g, s.stays+s.goes)
-			has = append(has, fmt.Sprintf("%s %s of %s", plain.Line(schema.Name(i)), schema.Amount(i, s.after()), schema.Amount(i, g)))
+			now := fmt.Sprintf("%s has %s of %s %s", d.queue(q), schema.Amount(i, s.after()), schema.Amount(i, g), plain.Line(schema.Name(i)))
+			falls := s.after() < min(g, s.stays+s.goes)
+			// One type is shown: one that falls, else that of the card, else the first.
+			if falls && kept || kept && (i == d.kind || text == "") {
+				text = now
+			}
+			kept = kept && !falls
 		}
-		switch text := d.queue(q) + ": " + strings.Join(has, ", "); {
-		case len(has) == 0:
+		switch {
+		case text == "":
 		case kept:
 			holds = append(holds, "✓ "+text)
 		default:
