@@ -98,7 +98,8 @@ func (d *drawing) much(size resources.Vector) string {
 // guarantees returns the queues that keep what they are guaranteed, and those
 // that do not. A queue keeps it if for no type the plan takes it below its
 // guarantee, or further below: what it did not use it cannot lose. What was
-// leaving before is not the plan's doing.
+// leaving before is not the plan's doing. What a queue gives up for work of its
+// own is its own affair (law 2).
 func (d *drawing) guarantees() (holds, broken []string) {
 	tree, schema := d.cluster.Tree(), d.cluster.Schema()
 	for q := range tree.All() {
@@ -111,6 +112,9 @@ func (d *drawing) guarantees() (holds, broken []string) {
 			s := d.stock(q, i)
 			now := fmt.Sprintf("%s has %s of %s %s", d.queue(q), schema.Amount(i, s.after()), schema.Amount(i, g), plain.Line(schema.Name(i)))
 			falls := s.after() < min(g, s.stays+s.goes)
+			if falls && tree.Contains(q, d.asker) {
+				now, falls = now+", for its own work", false
+			}
 			// One type is shown: one that falls, else that of the card, else the first.
 			if falls && kept || kept && (i == d.kind || text == "") {
 				text = now
