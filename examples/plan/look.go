@@ -15,12 +15,15 @@ import (
 
 // A question is about a document: what it looks like; or, if Set is there, what
 // its text is with one value changed; or, if Storm is set, whether its tasks can
-// stop each other for ever.
+// stop each other for ever; or, if Picture is there, what one draws of it.
 type question struct {
 	Document string  `json:"document"`
 	Step     int     `json:"step"` // an index of the answer's steps; below 0: the first with victims
 	Set      *change `json:"set"`
 	Storm    bool    `json:"storm"`
+	Type     string  `json:"type"`    // that lengths are of; "" or unknown: what the request is short of
+	All      bool    `json:"all"`     // show all nodes, and not only those that matter most
+	Picture  string  `json:"picture"` // "plan" or "card"
 }
 
 // A change sets a value of a document.
@@ -45,7 +48,9 @@ type reply struct {
 	Why      string     `json:"why,omitempty"`   // what led to it
 	Scene    *sceneLook `json:"scene,omitempty"`
 
-	Storm *stormLook `json:"storm,omitempty"`
+	Explorable bool       `json:"explorable,omitempty"` // a question for storms has an answer
+	Storm      *stormLook `json:"storm,omitempty"`
+	SVG        string     `json:"svg,omitempty"`
 }
 
 // A mistakeLook is something that is wrong with a document.
@@ -137,9 +142,21 @@ func look(q *question) reply {
 	for i := range run.Steps {
 		a.Steps = append(a.Steps, lookOf(run, &run.Steps[i]))
 	}
-	if err := a.show(run); err != nil {
+	a.Explorable = (&explored{doc: doc, tree: run.Before.Tree()}).read() == nil
+	d, step, err := a.show(run)
+	if err != nil {
 		return wrong(q, err)
 	}
+	if kind, ok := d.cluster.Schema().Index(q.Type); ok {
+		d.kind = kind
+	}
+	switch q.Picture {
+	case "plan":
+		return reply{SVG: string(d.svg())}
+	case "card":
+		return reply{SVG: string(d.card())}
+	}
+	a.Scene = sceneLookOf(d, step, q.All)
 	return a
 }
 
@@ -153,7 +170,6 @@ func firstWithVictims(run *scenario.Run) int {
 // lookOf returns a step in a line.
 func lookOf(run *scenario.Run, step *scenario.Step) stepLook {
 	title, _, _ := strings.Cut(wordsOf(run, step), "\n")
-	_, title, _ = strings.Cut(title, ": ") // "request 3: "
 	l := stepLook{Title: title}
 	if step.Result != nil {
 		l.Outcome = string(step.Result.Outcome)
@@ -174,8 +190,9 @@ func wordsOf(run *scenario.Run, step *scenario.Step) string {
 	return strings.TrimSpace(b.String())
 }
 
-// show adds the step that is shown.
-func (a *reply) show(run *scenario.Run) error {
+// show adds the words for the step that is shown, and returns the drawing of it.
+// The step is nil if it decides nothing.
+func (a *reply) show(run *scenario.Run) (*drawing, *scenario.Step, error) {
 	var step *scenario.Step
 	if a.Step >= 0 {
 		step = &run.Steps[a.Step]
@@ -184,31 +201,30 @@ func (a *reply) show(run *scenario.Run) error {
 			a.Why = step.Asked.Explanation.Describe(run.After)
 		}
 		if step.Result == nil {
-			return a.showQuiet(run)
+			d, err := a.quiet(run)
+			return d, nil, err
 		}
 	}
 	s, err := sceneAt(run, step)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	a.Scene = sceneLookOf(newDrawing(s), step)
-	return nil
+	return newDrawing(s), step, nil
 }
 
-// showQuiet adds the cluster as a step left it that decides nothing.
-func (a *reply) showQuiet(run *scenario.Run) error {
+// quiet returns the drawing of the cluster as a step left it that decides nothing.
+func (a *reply) quiet(run *scenario.Run) (*drawing, error) {
 	doc := *run.Document
 	doc.Requests = doc.Requests[:run.Steps[a.Step].Request+1]
 	again, err := doc.Run()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	again.Before = again.After
 	s, err := sceneAt(again, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.headline, s.verdict = plain.Line(a.Steps[a.Step].Title), "the cluster after this"
-	a.Scene = sceneLookOf(newDrawing(s), nil)
-	return nil
+	return newDrawing(s), nil
 }

@@ -16,16 +16,19 @@ type sceneLook struct {
 	Headline string       `json:"headline"`
 	Verdict  string       `json:"verdict"`
 	Remarks  []string     `json:"remarks,omitempty"`
+	Types    []string     `json:"types"`
 	Type     string       `json:"type"`   // of all lengths
 	Suffix   string       `json:"suffix"` // that makes an amount in base units a quantity
 	Whole    int64        `json:"whole"`  // that the bars of queues are of
 	Queues   []queueLook  `json:"queues"`
 	Nodes    []nodeLook   `json:"nodes"`
+	More     int          `json:"more,omitempty"` // nodes that are left out
 	Budgets  []budgetLook `json:"budgets,omitempty"`
 	Relax    []relaxLook  `json:"relax,omitempty"`
 
 	// Explained is set if there are findings: if a decision is shown.
 	Explained bool `json:"explained,omitempty"`
+	Card      bool `json:"card,omitempty"` // there is a plan to make a card of
 }
 
 // A budgetLook is a budget, and what victims draw on it.
@@ -42,6 +45,7 @@ type queueLook struct {
 	Path       string  `json:"path"`
 	Depth      int     `json:"depth"`
 	Tint       string  `json:"tint"`
+	Letter     string  `json:"letter,omitempty"` // of a leaf and its tasks: there are more letters than tints
 	Asks       bool    `json:"asks,omitempty"`
 	Stays      int64   `json:"stays"`
 	Goes       int64   `json:"goes"`
@@ -76,11 +80,12 @@ type nodeLook struct {
 
 // A taskLook is a task, a grant or an arrival.
 type taskLook struct {
-	Key   string `json:"key"`
-	Part  string `json:"part"` // its class: the tint of its queue, or what becomes of it
-	Title string `json:"title"`
-	Why   string `json:"why,omitempty"`
-	Size  int64  `json:"size"`
+	Key    string `json:"key"`
+	Part   string `json:"part"`   // its class: the tint of its queue, or what becomes of it
+	Letter string `json:"letter"` // of its queue
+	Title  string `json:"title"`
+	Why    string `json:"why,omitempty"`
+	Size   int64  `json:"size"`
 
 	Spared  bool    `json:"spared,omitempty"`  // it opted out
 	Blocks  bool    `json:"blocks,omitempty"`  // it is in the way, whatever the amounts
@@ -91,9 +96,13 @@ type taskLook struct {
 }
 
 // sceneLookOf returns what a drawing is to show. The step is the one that it is
-// of, nil if it is of none.
-func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
-	l := &sceneLook{Headline: d.headline, Verdict: d.verdict, Remarks: d.remarks, Whole: d.whole()}
+// of, nil if it is of none. Unless all nodes are wanted, they are those that a
+// picture shows, for a page of thousands of tasks is slow.
+func sceneLookOf(d *drawing, step *scenario.Step, all bool) *sceneLook {
+	l := &sceneLook{Headline: d.headline, Verdict: d.verdict, Remarks: d.remarks, Whole: d.whole(), Card: len(d.victims) > 0}
+	for i := range d.cluster.Schema().Len() {
+		l.Types = append(l.Types, plain.Line(d.cluster.Schema().Name(i)))
+	}
 	if d.kind >= 0 {
 		l.Type = plain.Line(d.cluster.Schema().Name(d.kind))
 		l.Suffix = strings.TrimPrefix(d.cluster.Schema().Quantity(d.kind, 1), "1")
@@ -102,7 +111,12 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 	for q := range d.cluster.Tree().All() {
 		l.Queues = append(l.Queues, d.queueLook(q, why.queues[q]))
 	}
-	for _, g := range d.groups(slices.Collect(d.cluster.Nodes())) {
+	ids := slices.Collect(d.cluster.Nodes())
+	if !all {
+		l.More = max(0, len(ids)-mostNodes)
+		ids = d.pickNodes(ids)
+	}
+	for _, g := range d.groups(ids) {
 		for _, id := range g.nodes {
 			n := d.nodeLook(id, why)
 			n.Group = g.name
@@ -124,7 +138,7 @@ func sceneLookOf(d *drawing, step *scenario.Step) *sceneLook {
 func (d *drawing) queueLook(q queue.ID, why string) queueLook {
 	tree := d.cluster.Tree()
 	l := queueLook{
-		Name: plain.Name(tree.Name(q)), Path: d.queue(q), Depth: tree.Depth(q), Tint: d.tint(q),
+		Name: plain.Name(tree.Name(q)), Path: d.queue(q), Depth: tree.Depth(q), Tint: d.tint(q), Letter: d.letter(q),
 		Asks: d.decided && q == d.asker, Title: d.queueTitle(q), Why: why,
 	}
 	if d.kind < 0 {
@@ -172,7 +186,7 @@ func (d *drawing) nodeLook(id victims.NodeID, why findings) nodeLook {
 	l.Whole = amount(node.Capacity)
 	for _, t := range d.tasksOn(id) {
 		look := taskLook{
-			Key: plain.Name(t.Key), Part: d.look(&t), Title: d.describe(&t), Why: why.tasks[t.Key],
+			Key: plain.Name(t.Key), Part: d.look(&t), Letter: d.letter(t.Queue), Title: d.describe(&t), Why: why.tasks[t.Key],
 			Size: amount(t.Size), Spared: t.OptedOut,
 			Blocks: d.blocks[t.Key], Falls: d.falls[t.Key], Kept: d.keptBy(&t) != "",
 		}
@@ -182,7 +196,7 @@ func (d *drawing) nodeLook(id victims.NodeID, why findings) nodeLook {
 	for _, a := range d.comesTo(id) {
 		l.Chosen = true
 		l.Comes = append(l.Comes, taskLook{
-			Key: plain.Name(a.key), Part: "comes", Title: plain.Name(a.key) + ": its place, " + d.amounts(a.size), Size: amount(a.size),
+			Key: plain.Name(a.key), Part: "comes", Letter: d.letter(d.asker), Title: plain.Name(a.key) + ": its place, " + d.amounts(a.size), Size: amount(a.size),
 		})
 	}
 	return l

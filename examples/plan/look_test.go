@@ -65,8 +65,8 @@ func TestLook(t *testing.T) {
 	require.Empty(t, a.Mistakes)
 	require.Equal(t, 1, a.Step)
 	require.Len(t, a.Steps, 11)
-	require.Equal(t, stepLook{"web-3 asks for cpu=4 memory=4Gi in root.shop.web", "plan"}, a.Steps[1])
-	require.Equal(t, stepLook{"gone: bob-2", ""}, a.Steps[9])
+	require.Equal(t, stepLook{"request 1: web-3 asks for cpu=4 memory=4Gi in root.shop.web", "plan"}, a.Steps[1])
+	require.Equal(t, stepLook{"request 9: gone: bob-2", ""}, a.Steps[9])
 	require.Equal(t, []string{"etl-1", "etl-2"}, a.Scene.goes())
 	require.Equal(t, "cpu", a.Scene.Type)
 	require.Equal(t, "m", a.Scene.Suffix)
@@ -82,12 +82,18 @@ func TestLook(t *testing.T) {
 	require.Equal(t, 10, asked(t, question{Document: string(demo), Step: 99}).Step)
 }
 
-// Every step of every example is shown, and explained if it is an ask.
-func TestLook_Documents(t *testing.T) {
+// documents returns the files of the page's examples.
+func documents(t *testing.T) []string {
+	t.Helper()
 	files, err := filepath.Glob("../playground/documents/*.json")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), 14)
-	for _, file := range files {
+	return files
+}
+
+// Every step of every example is shown, and explained if it is an ask.
+func TestLook_Documents(t *testing.T) {
+	for _, file := range documents(t) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
 		a := asked(t, question{Document: string(data), Step: -1})
@@ -97,7 +103,7 @@ func TestLook_Documents(t *testing.T) {
 			one := asked(t, question{Document: string(data), Step: i})
 			require.Equal(t, i, one.Step, file)
 			require.NotEmpty(t, one.Scene.Headline, file)
-			require.Equal(t, strings.Contains(one.Steps[i].Title, " asks for ") && !strings.HasPrefix(one.Steps[i].Title, "job "), one.Why != "", file)
+			require.Equal(t, strings.Contains(one.Steps[i].Title, " asks for ") && !strings.Contains(one.Steps[i].Title, ": job "), one.Why != "", file)
 			require.Equal(t, one.Steps[i].Outcome != "", one.Scene.Explained, file)
 			if one.Scene.Explained {
 				one.Scene.says(t, file)

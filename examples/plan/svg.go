@@ -47,8 +47,10 @@ type drawing struct {
 }
 
 // drawSVG returns the picture of a scene.
-func drawSVG(s *scene) []byte {
-	d := newDrawing(s)
+func drawSVG(s *scene) []byte { return newDrawing(s).svg() }
+
+// svg returns a drawing as a document.
+func (d *drawing) svg() []byte {
 	top := d.heading(margin) + 34
 	nodes, queues := d.nodes(top), d.queueTree(top)
 	d.flow()
@@ -56,9 +58,9 @@ func drawSVG(s *scene) []byte {
 	bottom = d.legend(bottom)
 	doc := svg.Document{
 		Width: pictureWidth, Height: bottom + margin - 8,
-		Title:       plain.Line(s.run.Document.Name),
-		Description: s.headline + ": " + s.verdict,
-		Rules:       rules,
+		Title:       plain.Line(d.run.Document.Name),
+		Description: d.headline + ": " + d.verdict,
+		Rules:       rules, Patterns: patterns,
 	}
 	return doc.Bytes(&d.canvas)
 }
@@ -89,19 +91,26 @@ var rules = []string{
 	`.tree { fill: none; stroke: #b7bec6; }`,
 	`.track { fill: #eff1f3; }`,
 	`.node { fill: #ffffff; stroke: #c4cbd2; }`,
-	`.chosen { fill: #ffffff; stroke: #1a7f37; stroke-width: 2; }`,
-	`.goes { fill: #cf222e; } text.goes { fill: #ffffff; font-weight: 600; }`,
-	`.comes { fill: #1a7f37; } text.comes { fill: #ffffff; font-weight: 600; }`,
-	`.blocks { fill: none; stroke: #1f2328; stroke-width: 3; } .kept { fill: none; stroke: #0969da; stroke-width: 2; } .falls { fill: #1f2328; }`,
+	`.chosen { fill: #ffffff; stroke: #0b57b0; stroke-width: 2; }`,
+	`.goes { fill: url(#goes); } text.goes { fill: #ffffff; font-weight: 600; }`,
+	`.comes { fill: #0b57b0; } text.comes { fill: #ffffff; font-weight: 600; }`,
+	`.blocks { fill: none; stroke: #1f2328; stroke-width: 3; } .kept { fill: none; stroke: #1f2328; stroke-width: 2; stroke-dasharray: 2 2; } .falls { fill: #1f2328; }`,
 	`.filtered { fill: #eceff2; stroke: #8c959f; stroke-dasharray: 6 4; }`,
-	`.leaves { fill: #a8b1bb; } .held { fill: #ffffff; stroke: #1a7f37; stroke-dasharray: 3 2; }`,
+	`.leaves { fill: url(#leaves); } .held { fill: #ffffff; stroke: #0b57b0; stroke-dasharray: 3 2; }`,
 	`.bound, .limit { fill: none; stroke: #1f2328; stroke-width: 2; } .most { stroke-dasharray: 2 2; }`,
 	`.domain { fill: none; stroke: #c4cbd2; stroke-dasharray: 4 3; }`,
-	`.going, .coming { fill: none; stroke: #cf222e; stroke-width: 1.5; } .coming { stroke: #1a7f37; }`,
+	`.going, .coming { fill: none; stroke: #b3400e; stroke-width: 1.5; } .coming { stroke: #0b57b0; stroke-dasharray: 5 2; }`,
+	`.cell { fill: none; stroke: #ffffff; }`,
 	`.t0 { fill: #c9def2; } .t1 { fill: #fae3b5; } .t2 { fill: #ddd3f0; } .t3 { fill: #c8e6e4; }`,
 	`.t4 { fill: #f6d3e2; } .t5 { fill: #e4dfc8; } .t6 { fill: #dcebc6; } .t7 { fill: #e9d2c4; }`,
 	`.inner { fill: #d0d7de; }`,
 }
+
+// patterns tell apart what colours do not tell everybody apart: victims are
+// hatched, and what is leaving already is striped.
+const patterns = `<pattern id="goes" width="6" height="6" patternUnits="userSpaceOnUse"><path fill="#b3400e" d="M0 0h6v6h-6z"/><path stroke="#852c06" stroke-width="2" d="M-1 1l2 -2M0 6l6 -6M5 7l2 -2"/></pattern>
+<pattern id="leaves" width="4" height="4" patternUnits="userSpaceOnUse"><path fill="#a8b1bb" d="M0 0h4v4h-4z"/><path stroke="#c9cfd6" d="M0 2h4"/></pattern>
+`
 
 // tints is how many colours the leaves have; more leaves share them.
 const tints = 8

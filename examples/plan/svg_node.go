@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -29,12 +30,8 @@ func (d *drawing) nodes(y int) int {
 	d.canvas.Text("column", nodesLeft, y, svg.Fit("nodes"+d.inType(), svg.Bold(13), nodesRight-nodesLeft))
 	y += 10
 	ids := slices.Collect(d.cluster.Nodes())
-	rows := pick(len(ids), mostNodes, d.nodeRank(ids))
-	columns := 1 + min(2, len(rows)/10)
-	shown := make([]victims.NodeID, len(rows))
-	for i, row := range rows {
-		shown[i] = ids[row]
-	}
+	shown := d.pickNodes(ids)
+	columns := 1 + min(2, len(shown)/10)
 	for _, g := range d.groups(shown) {
 		y = d.frame(g.name, y, func(y int) int { return d.nodeRows(g.nodes, columns, y) })
 	}
@@ -43,6 +40,16 @@ func (d *drawing) nodes(y int) int {
 		d.canvas.Text("muted", nodesLeft, y, "and "+counted(more, "more node"))
 	}
 	return y
+}
+
+// pickNodes returns the nodes that are shown.
+func (d *drawing) pickNodes(ids []victims.NodeID) []victims.NodeID {
+	rows := pick(len(ids), mostNodes, d.nodeRank(ids))
+	shown := make([]victims.NodeID, len(rows))
+	for i, row := range rows {
+		shown[i] = ids[row]
+	}
+	return shown
 }
 
 // nodeRows draws nodes in some columns from a line on, and returns the line below.
@@ -90,6 +97,8 @@ type nodeBox struct {
 // A taskBox is what lies on a lane.
 type taskBox struct {
 	key, title, class, text string
+	letter                  string // of its queue
+	cell                    int    // how wide a unit is, in fractions of a pixel; 0: units are not shown
 	lane, x, w              int
 	small                   bool // the text is
 	known                   bool // a line begins or ends at it, and its text is bold
@@ -101,6 +110,10 @@ type taskBox struct {
 func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 	n := nodeBox{id: id}
 	capacity := d.cluster.Node(id).Capacity
+	cell := 0
+	if d.cells(capacity) {
+		cell = length * fractions / int(capacity[d.kind])
+	}
 	end := 0 // of the last task, in fractions of a pixel, so that a full node fills its lane
 	place := func(t taskBox, size resources.Vector) {
 		wide := leastTask * fractions
@@ -111,6 +124,7 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 			end = 0
 			n.lanes++
 		}
+		t.cell = cell
 		t.x, t.lane = end/fractions, n.lanes-1
 		end += wide
 		t.w = min(end/fractions, length) - t.x - 1
@@ -126,9 +140,10 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 	})
 	for _, i := range shown {
 		t := &tasks[i]
-		box := taskBox{key: t.Key, title: d.describe(t), class: d.look(t), text: plain.Name(t.Key)}
+		letter := d.letter(t.Queue)
+		box := taskBox{key: t.Key, title: d.describe(t), class: d.look(t), letter: letter, text: letter + " " + plain.Name(t.Key)}
 		if d.goes[t.Key] {
-			box.text, box.known = "× "+box.text, true
+			box.text, box.known = "× "+plain.Name(t.Key), true
 		}
 		box.blocks, box.falls, box.kept = d.blocks[t.Key], d.falls[t.Key], d.keptBy(t) != ""
 		place(box, t.Size)
@@ -148,7 +163,7 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 }
 
 // label returns what of its text a width has room for, in small letters if need
-// be. A letter or two tell nothing.
+// be. If that is but a letter or two, it is the one of the queue.
 func (t *taskBox) label(width int) (text string, small bool) {
 	size := func(n int) int {
 		if t.known {
@@ -162,9 +177,18 @@ func (t *taskBox) label(width int) (text string, small bool) {
 	const least = 4
 	text = svg.Fit(t.text, size(10), width)
 	if text != t.text && utf8.RuneCountInString(text) < least {
-		return "", false
+		return svg.Fit(t.letter, size(10), width), true
 	}
 	return text, true
+}
+
+// mostCells is how many units a node may have whose units are drawn one by one.
+const mostCells = 16
+
+// cells reports whether the units of a node are drawn one by one, as those of
+// GPUs are: they are counted in ones, and there are few.
+func (d *drawing) cells(capacity resources.Vector) bool {
+	return d.kind >= 0 && capacity[d.kind] > 1 && capacity[d.kind] <= mostCells && d.cluster.Schema().Quantity(d.kind, 1) == "1"
 }
 
 // look returns the class of a task.
@@ -238,6 +262,9 @@ func (d *drawing) taskBox(t *taskBox, x, y int) {
 	}
 	d.canvas.Titled(t.title, func() {
 		d.rect(t.class, b, 2)
+		for at := t.cell; t.cell > 0 && at/fractions < b.W-1; at += t.cell {
+			d.canvas.Path("cell", fmt.Sprintf("M%d %dV%d", b.X+at/fractions, b.Y, b.Bottom()))
+		}
 		if t.text != "" {
 			class := textClass[t.class]
 			if t.small {

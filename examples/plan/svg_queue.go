@@ -78,7 +78,7 @@ func (d *drawing) branch(q queue.ID, at map[queue.ID]svg.Box) {
 func (d *drawing) queueRow(q queue.ID, b svg.Box, whole int64) {
 	tree := d.cluster.Tree()
 	bars := svg.Box{X: barsLeft, Y: b.Y + 17, W: queuesRight - barsLeft, H: 2*laneHeight + 1}
-	name, class := plain.Name(tree.Name(q)), ""
+	name, class := strings.TrimLeft(d.letter(q)+" "+plain.Name(tree.Name(q)), " "), ""
 	if d.decided && q == d.asker {
 		class, d.asking = "strong", bars
 	}
@@ -101,6 +101,21 @@ func (d *drawing) tint(q queue.ID) string {
 		return "inner"
 	}
 	return fmt.Sprintf("t%d", d.leaves[q]%tints)
+}
+
+// letter returns what marks a leaf and its tasks beside the colour, which not
+// everybody sees and which leaves may share: A to Z, then A2 and so on. Queues
+// above have none.
+func (d *drawing) letter(q queue.ID) string {
+	n, ok := d.leaves[q]
+	if !ok {
+		return ""
+	}
+	text := string(rune('A' + n%26))
+	if n >= 26 {
+		text += fmt.Sprint(n/26 + 1)
+	}
+	return text
 }
 
 // A stock is what a queue has of one type.

@@ -76,7 +76,7 @@ func (p *picture) textsLike(pattern string) (all []string) {
 
 // fonts are the sizes of texts by their classes.
 var fonts = map[string]int{
-	"": 12, "title": svg.Bold(19), "headline": 14, "verdict": svg.Bold(14), "column": svg.Bold(13), "strong": svg.Bold(12),
+	"": 12, "title": svg.Bold(19), "number": svg.Bold(28), "headline": 14, "verdict": svg.Bold(14), "column": svg.Bold(13), "strong": svg.Bold(12),
 	"muted": 11, "muted end": 11, "small": 10,
 	"goes": svg.Bold(12), "comes": svg.Bold(12), "goes small": svg.Bold(10), "comes small": svg.Bold(10),
 }
@@ -152,6 +152,8 @@ func (p *picture) read(t require.TestingT, all []element) {
 			if !pathCommands.MatchString(e.attribute("d")) {
 				require.Fail(t, "bad path", e.attribute("d"))
 			}
+		case "defs":
+			continue // the patterns, which are no shapes
 		case "g", "desc", "style":
 		default:
 			require.Fail(t, "unknown element", e.XMLName.Local)

@@ -37,6 +37,7 @@ type scene struct {
 	max      resources.Limit // of the asker, that is enforced, if it is a quota
 	depth    int             // of the domain that a job requires, or 0
 	closest  []string        // the domain that came closest, if it is refused
+	lost     string          // the work that goes with the victims, if it is known
 }
 
 // An arrival is a place for an ask, or for a member of a job.

@@ -63,7 +63,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 			}
 		}
 		s.verdict = fmt.Sprintf("plan: stop %s%s and run on %s", s.count(), own, node)
-		s.remarks = linesOf(d.Plan.DescribeCost())
+		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), fmt.Sprint(d.Plan.Cost.Work)
 	}
 }
 
@@ -93,7 +93,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 		s.verdict = "waits: what is leaving makes room for " + members
 	case victims.Preempts:
 		s.verdict = fmt.Sprintf("plan: stop %s, which makes room for %s", s.count(), members)
-		s.remarks = linesOf(d.Plan.DescribeCost())
+		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), fmt.Sprint(d.Plan.Cost.Work)
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))
 		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]

@@ -1,10 +1,15 @@
 // The text of the document: its lines, its mistakes, and changes of it.
 
+let numbered = ""; // the lines and mistakes that the numbers show: a long document has many
+
 // number writes the numbers of the lines, and marks those with mistakes.
 function number(text, mistakes) {
   const wrong = new Map(mistakes.map((m) => [m.line, m.text]));
   const lines = [];
   const count = text.split("\n").length;
+  const now = JSON.stringify([count, mistakes]);
+  if (now === numbered) return;
+  numbered = now;
   for (let n = 1; n <= count; n++) {
     lines.push(el("div", { textContent: n, className: wrong.has(n) ? "wrong" : "", title: wrong.get(n) || "" }));
   }
@@ -56,7 +61,8 @@ function load(text, at = -1) {
   $("storms").replaceChildren();
   history = [];
   $("undo").disabled = true;
-  chosen = "";
+  chosen = type = "";
+  all = false;
   step = at;
   $("document").value = text;
   $("document").scrollTop = 0;

@@ -12,6 +12,8 @@ const documents = JSON.parse($("documents").textContent);
 let step = -1; // that is shown; below 0: the first with victims
 let shown = null; // the last answer without mistakes
 let history = []; // the texts before each change that was made in the picture
+let type = ""; // that lengths are of; "": what the request is short of
+let all = false; // all nodes are shown, and not only those that matter most
 let chosen = ""; // what the panel is about, as kind:name
 
 // ask asks the program.
@@ -39,7 +41,7 @@ function el(name, props = {}, ...inside) {
 function refresh() {
   const begin = performance.now();
   const text = $("document").value;
-  const answer = ask({ document: text, step });
+  const answer = ask({ document: text, step, type, all });
   number(text, answer.mistakes || []);
   tellMistakes(answer.mistakes || []);
   $("right").classList.toggle("stale", Boolean(answer.mistakes));

@@ -6,7 +6,7 @@ function draw(a) {
   $("warnings").replaceChildren(...(a.warnings || []).map((w) => el("li", { textContent: "warning: " + w })));
   const steps = a.steps || [];
   $("steps").replaceChildren(...steps.map((s, i) => el("option", {
-    value: i, selected: i === a.step, textContent: `${i + 1} of ${steps.length}: ${s.title}${s.outcome ? ": " + s.outcome : ""}`,
+    value: i, selected: i === a.step, textContent: `${s.title}${s.outcome ? ": " + s.outcome : ""}`,
   })));
   $("steps").disabled = steps.length === 0;
   $("before").disabled = a.step <= 0;
@@ -14,6 +14,13 @@ function draw(a) {
   $("words").textContent = a.words || "nothing is asked";
   $("explained").textContent = a.why || "nothing to explain";
   const s = a.scene;
+  $("types").replaceChildren(...s.types.map((t) => el("option", { value: t, textContent: t, selected: t === s.type })));
+  $("types").disabled = s.types.length < 2;
+  $("rest").hidden = !s.more;
+  $("rest").querySelector("span").textContent = `${s.more} more nodes have less to do with it.`;
+  $("storm").hidden = !a.explorable;
+  $("card").hidden = !s.card;
+  drawCard();
   $("headline").textContent = s.headline;
   $("verdict").textContent = s.verdict;
   $("remarks").textContent = (s.remarks || []).join("; ");
@@ -45,7 +52,7 @@ function drawBudgets(all) {
   $("budgets").querySelector("div").replaceChildren(...all.map((b) => {
     const whole = Math.max(b.left, b.victims, 1);
     return el("div", { className: "budget" }, el("div", { className: "bars" },
-      el("i", { className: "only", style: `left:0;width:${percent(b.victims, whole)}%;background:var(--goes)` }),
+      el("i", { className: "only goes-mark", style: `left:0;width:${percent(b.victims, whole)}%` }),
       el("span", { className: "limit", style: `left:${percent(b.left, whole)}%` })), el("span", { textContent: b.text }));
   }));
 }
@@ -62,6 +69,9 @@ function pointed(e, kind, name) {
   return e;
 }
 
+// hatched are the parts whose look is more than a colour.
+const hatched = new Set(["goes", "leaves"]);
+
 function drawQueues(s) {
   const of = s.type ? `, in ${s.type}` : "";
   $("queues").replaceChildren(el("p", { className: "column", textContent: "queues" + of }), ...s.queues.map((q) => drawQueue(s, q)));
@@ -70,14 +80,14 @@ function drawQueues(s) {
 function drawQueue(s, q) {
   const name = pointed(el("button", {
     type: "button", className: "name", textContent: q.name, title: q.title,
-    style: `--tint: var(--${q.tint}); padding-left: ${10 * Math.min(q.depth, 5)}px`, onclick: () => choose(`queue:${q.path}`),
+    "data-letter": q.letter || "", style: `--tint: var(--${q.tint}); padding-left: ${10 * Math.min(q.depth, 5)}px`, onclick: () => choose(`queue:${q.path}`),
   }), "queue", q.path);
   const bars = el("div", { className: "bars" });
   const lane = (className, ...parts) => {
     let from = 0;
     for (const [color, amount] of parts) {
       const left = percent(from, s.whole), width = percent(from + amount, s.whole) - left;
-      if (width > 0) bars.append(el("i", { className, style: `left:${left}%;width:${width}%;background:var(--${color})` }));
+      if (width > 0) bars.append(el("i", { className: `${className} ${color}-mark`, style: `left:${left}%;width:${width}%;` + (hatched.has(color) ? "" : `background:var(--${color})`) }));
       from += amount;
     }
   };
@@ -152,14 +162,20 @@ function drawNodes(s) {
       all.push(frame);
     }
     group = n.group;
-    if (frame) frame.append(drawNode(n)); else all.push(drawNode(n));
+    if (!n.group) frame = null;
+    if (frame) frame.append(drawNode(s, n)); else all.push(drawNode(s, n));
   }
   $("nodes").replaceChildren(...all);
 }
 
-function drawNode(n) {
+// mostCells is how many units a node may have whose units are drawn one by one,
+// as those of GPUs are.
+const mostCells = 16;
+
+function drawNode(s, n) {
+  const cells = s.suffix === "" && n.whole > 1 && n.whole <= mostCells;
   const head = pointed(el("button", { type: "button", textContent: n.name, title: n.name, onclick: () => choose(`node:${n.name}`) }), "node", n.name);
-  const lane = (tasks) => el("div", { className: "lane" }, ...tasks.map((t) => drawTask(t, n.whole)));
+  const lane = (tasks) => el("div", { className: cells ? "lane cells" : "lane", style: `--n: ${n.whole}` }, ...tasks.map((t) => drawTask(t, n.whole)));
   const e = el("div", { className: "node" + (n.chosen ? " chosen" : n.out ? " out" : "") },
     el("div", { className: "head" }, head, el("span", { className: "about", textContent: n.about.join(", ") })), lane(n.tasks));
   if (n.comes) e.append(lane(n.comes));
@@ -181,7 +197,7 @@ function drawTask(t, whole) {
   const look = /^t\d$|^inner$/.test(t.part) ? "" : " " + t.part;
   const e = pointed(el("button", {
     type: "button", className: "task" + look + ["spared", "blocks", "falls", "kept"].filter((c) => t[c]).map((c) => " " + c).join(""), textContent: (marks[t.part] || "") + t.key, title: t.title,
-    style: `--tint: var(--${t.part}); flex: 0 0 ${percent(t.size, whole)}%`, draggable: t.node ? "true" : "false",
+    "data-letter": t.letter, style: `--n: ${Math.max(1, t.size)}; --tint: var(--${t.part}); flex: 0 0 ${percent(t.size, whole)}%`, draggable: t.node ? "true" : "false",
     onclick: () => { choose(`task:${t.key}`); if (t.part === "goes" && t.protect) set(t.protect.at, t.protect.value); },
   }), "task", t.key);
   e.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", t.key));
@@ -193,16 +209,18 @@ function drawLegend(s) {
   const parts = new Set(s.nodes.flatMap((n) => [...n.tasks, ...(n.comes || [])].map((t) => t.part)));
   const item = (text, style, className = "") => el("span", {}, el("b", { style, className }), text);
   const all = [];
-  if (parts.has("goes")) all.push(item("a victim", "background:var(--goes)"));
-  if (parts.has("comes")) all.push(item("who comes", "background:var(--comes)"));
-  if (parts.has("leaves")) all.push(item("leaving already", "background:var(--leaves)"));
+  if (parts.has("goes")) all.push(item("× a victim", "", "goes-mark"));
+  if (parts.has("comes")) all.push(item("+ who comes", "background:var(--comes)"));
+  if (parts.has("leaves")) all.push(item("leaving already", "", "leaves-mark"));
   if (parts.has("held")) all.push(item("a place that is held", "border:1px dashed var(--comes)"));
   const some = (what) => s.nodes.some((n) => n.tasks.some((t) => t[what]));
-  if (some("spared")) all.push(item("opted out", "border:2px solid var(--accent)"));
+  if (some("spared")) all.push(item("◇ opted out", "border:3px double var(--fore)"));
   if (some("blocks")) all.push(item("blocks the node", "border:2px solid var(--fore)"));
-  if (some("falls")) all.push(item("stops with its whole job", "background:var(--goes);border-bottom:3px solid var(--fore)"));
-  if (some("kept")) all.push(item("kept by a hard budget", "border:2px dotted var(--accent)"));
+  if (some("falls")) all.push(item("stops with its whole job", "border-bottom:3px solid var(--fore)"));
+  if (some("kept")) all.push(item("kept by a hard budget", "border:2px dotted var(--fore)"));
   if (s.nodes.some((n) => n.out)) all.push(item("a node where it may not run", "background:var(--out);border:1px dashed var(--line)"));
+  if (s.queues.some((q) => q.letter)) all.push(el("span", { textContent: "letters and colours: the queue of a task" }));
+  if (document.querySelector(".cells")) all.push(el("span", { textContent: `a cell: 1 ${s.type}` }));
   if (s.queues.some((q) => q.guaranteed)) all.push(item("guaranteed", "background:var(--fore)", "line"));
   if (s.queues.some((q) => q.max && q.max.amount <= s.whole)) all.push(item("max", "", "dash"));
   if (s.queues.some((q) => q.stays + q.goes + q.leaves + q.comes > 0)) all.push(el("span", { textContent: "upper bar: before, lower bar: after" }));

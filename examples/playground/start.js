@@ -16,6 +16,10 @@ function listen() {
     $("undo").disabled = history.length === 0;
     refresh();
   });
+  $("types").addEventListener("change", (e) => { type = e.target.value; refresh(); });
+  $("all").addEventListener("click", () => { all = true; refresh(); });
+  $("card").addEventListener("toggle", drawCard);
+  for (const b of document.querySelectorAll("[data-save]")) b.addEventListener("click", () => save(b.dataset.save));
   $("link").addEventListener("click", link);
   $("explore").addEventListener("click", explore);
   window.addEventListener("hashchange", restore);

@@ -62,6 +62,7 @@ type Document struct {
 	Width, Height      int
 	Title, Description string   // for those who do not see it
 	Rules              []string // of the style sheet, in CSS; the caller's own words
+	Patterns           string   // that rules fill shapes with, in SVG; the caller's own words
 }
 
 // Bytes returns the document with what is on a canvas.
@@ -73,6 +74,9 @@ func (d *Document) Bytes(c *Canvas) []byte {
 		b.WriteString(Escape(rule) + "\n")
 	}
 	b.WriteString("</style>\n")
+	if d.Patterns != "" {
+		b.WriteString("<defs>\n" + d.Patterns + "</defs>\n")
+	}
 	// The ground is drawn, so that a dark page does not shine through.
 	fmt.Fprintf(&b, "<rect width=\"%d\" height=\"%d\" fill=\"#ffffff\"/>\n", d.Width, d.Height)
 	b.WriteString(c.b.String())

@@ -79,7 +79,7 @@ func TestLooks(t *testing.T) {
 			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
 				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 			for i, example := range []string{
-				"a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered", "A job in one rack", "The storm that cannot be",
+				gang, "a shop, a lab and a batch queue on two nodes", "Fences", "A quota is lowered", "A job in one rack", "The storm that cannot be",
 				"Where it may run", "A budget", "One queue",
 			} {
 				p.shows(example, -1)

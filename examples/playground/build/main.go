@@ -33,7 +33,7 @@ const (
 )
 
 // scripts are the parts of the page's script, in the order in which they run.
-var scripts = []string{"page.js", "editor.js", "picture.js", "panel.js", "storm.js", "link.js", "start.js"}
+var scripts = []string{"page.js", "editor.js", "picture.js", "panel.js", "save.js", "storm.js", "link.js", "start.js"}
 
 func main() {
 	log.SetFlags(0)
