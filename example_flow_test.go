@@ -101,9 +101,9 @@ func Example_toleration() {
 	check(err)
 
 	c := fullCluster()
-	planner := victims.Planner{Cluster: c, Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
+	planner := victims.Planner{Cluster: c, Rules: victims.Rules{Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
 		return class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
-	}}
+	}}}
 	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(4)}
 	var d victims.Decision
 	for _, priority := range []int32{0, 1000} {

@@ -26,16 +26,11 @@ import (
 type Auditor struct {
 	Cluster *victims.Cluster
 
-	Trigger        Trigger
-	StrictPriority bool
-	Interval       time.Duration
+	victims.Rules
 
+	Trigger    Trigger
 	Allowances *Allowances
-	Minimum    func(job string) int
-	Exempt     func(victims.Exemption) (until time.Time, exempt bool)
-	Filter     func(job *Job, class int, node victims.NodeID) bool
 	Predicate  func(p *Placing) bool
-	OwnLeaf    victims.OwnLeaf
 
 	trusts bool // what the caller says of members that run
 	x      audit

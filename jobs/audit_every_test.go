@@ -85,7 +85,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 			want: "reserved member=j0 node=n1"},
 		{law: finding.LawFilter, town: full + one, nodes: "n1", victims: "v",
 			spoil: func(_ *town, _ *jobs.Plan, a *jobs.Auditor) {
-				a.Filter = func(*jobs.Job, int, victims.NodeID) bool { return false }
+				a.Filter = func(int, victims.NodeID) bool { return false }
 			}, want: "filter member=j0 node=n1"},
 		{law: finding.LawDomain, town: queues + "node n1 4 in=r1\nnode n2 4 in=r2\njob q 4,4 domain=1", nodes: "n1 n2",
 			want: "domain member=j1 node=n2"},

@@ -170,7 +170,7 @@ func (x *audit) hosts() {
 // nodes. Without a filter everybody may run everywhere.
 func (x *audit) filter() {
 	for _, at := range x.plan.Placements {
-		if m := &x.job.Members[at.Member]; x.a.Filter != nil && !x.a.Filter(x.job, m.Class, at.Node) {
+		if m := &x.job.Members[at.Member]; x.a.Filter != nil && !x.a.Filter(m.Class, at.Node) {
 			x.ofMember(finding.LawFilter, m.Key, at.Node)
 		}
 	}

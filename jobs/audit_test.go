@@ -18,7 +18,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, Trigger: p.Trigger, Allowances: p.Allowances, Minimum: p.Minimum, Exempt: p.Exempt}
+	return &jobs.Auditor{Cluster: p.Cluster, Trigger: p.Trigger, Allowances: p.Allowances, Rules: victims.Rules{Minimum: p.Minimum, Exempt: p.Exempt}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -176,7 +176,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, Trigger: h.planner.Trigger, StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Allowances: h.planner.Allowances, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}
+	a := jobs.Auditor{Cluster: h.cluster, Trigger: h.planner.Trigger, Rules: victims.Rules{StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}, Allowances: h.planner.Allowances}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {

@@ -82,7 +82,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 func (h *harness) auditorOfCase() *jobs.Auditor {
 	p := &h.planner
 	return &jobs.Auditor{
-		Cluster: p.Cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Interval: p.Interval, Allowances: p.Allowances, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf,
+		Cluster: p.Cluster, Trigger: p.Trigger, Rules: p.Rules, Allowances: p.Allowances,
 	}
 }
 

@@ -54,12 +54,12 @@ func BenchmarkAudit(b *testing.B) {
 	}{{"alone", nil}, {"gangs", func(string) int { return 4 }}} {
 		b.Run("nodes=1000/tasks=10/members=64/by="+test.name, func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Minimum: test.minimum}
+			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: c, Minimum: test.minimum}
+			a := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {

@@ -17,7 +17,7 @@ var ruled = []struct {
 	prepare func(b testing.TB, p *jobs.Planner)
 }{
 	{"filter", func(_ testing.TB, p *jobs.Planner) {
-		p.Filter = func(_ *jobs.Job, _ int, n victims.NodeID) bool { return n%3 == 0 }
+		p.Filter = func(_ int, n victims.NodeID) bool { return n%3 == 0 }
 	}},
 	{"soft budgets", func(b testing.TB, p *jobs.Planner) { underBudgets(b, p.Cluster, victims.Budget{Left: 1}) }},
 	{"hard budgets", func(b testing.TB, p *jobs.Planner) { underBudgets(b, p.Cluster, victims.Budget{Left: 1, Hard: true}) }},

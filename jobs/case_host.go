@@ -263,10 +263,10 @@ func (c *jobCase) addUp(rows []int64) {
 // A filter remembers what the caller says of nodes and classes of members, so
 // that each is asked about once in a decision.
 type filter struct {
-	caller  func(job *Job, class int, node victims.NodeID) bool // Planner.Filter
-	classes []int                                               // different ones, in the order of members
-	classOf []int32                                             // by member, an index of classes
-	answers []answer                                            // of a class about all hosts, class by class
+	caller  func(class int, node victims.NodeID) bool // Planner.Filter
+	classes []int                                     // different ones, in the order of members
+	classOf []int32                                   // by member, an index of classes
+	answers []answer                                  // of a class about all hosts, class by class
 	hosts   int
 }
 
@@ -323,7 +323,7 @@ func (c *jobCase) lets(class, h int32) bool {
 	at := &f.answers[int(class)*f.hosts+int(c.hosts[h].row)]
 	if *at == notAsked {
 		*at = refused
-		if f.caller(c.job, f.classes[class], c.hosts[h].id) {
+		if f.caller(f.classes[class], c.hosts[h].id) {
 			*at = accepted
 		}
 	}

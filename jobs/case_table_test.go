@@ -157,7 +157,7 @@ func TestNeeds_Table(t *testing.T) {
 func TestHosts_Takes(t *testing.T) {
 	c := &jobCase{job: &Job{Members: []Member{{Class: 1}, {Class: 2}}}}
 	c.hosts = []host{{id: 0, row: 0, only: -1}, {id: 1, row: 1, only: 1}, {id: 2, row: 2, only: -1}}
-	c.filter.caller = func(_ *Job, class int, node victims.NodeID) bool { return node != 2 || class == 2 }
+	c.filter.caller = func(class int, node victims.NodeID) bool { return node != 2 || class == 2 }
 	c.filter.begin(c.job, 3)
 	kinds := []kind{{only: -1, class: 0, end: 1}, {only: 1, class: 1, first: 1, end: 2}}
 	c.kinds = kinds

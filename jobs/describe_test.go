@@ -121,7 +121,7 @@ func TestDescribe_Callers(t *testing.T) {
 `, d.Describe(w.cluster))
 
 	p.Predicate = nil
-	p.Filter = func(_ *jobs.Job, _ int, node victims.NodeID) bool { return w.cluster.NodeName(node) == "n1" }
+	p.Filter = func(_ int, node victims.NodeID) bool { return w.cluster.NodeName(node) == "n1" }
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 of no help with what is short (not-helping)

@@ -66,7 +66,7 @@
 // type count as used. It must be pending for the delay of its queue, and no queue
 // above it over its max. Candidates are of lower or equal effective priority (law
 // 6), and outside of the needy queue. Lower tasks of the own leaf are an option
-// (Planner.OwnLeaf), for jobs that have no plan otherwise. A job of one member is
+// (Rules.OwnLeaf), for jobs that have no plan otherwise. A job of one member is
 // decided as the ask is. Refusals say which queue and type are in the way.
 //
 // [ByPriority]: candidates are of strictly lower effective priority, and guarantees
@@ -79,7 +79,7 @@
 // can take each other's places for ever. With [victims.OwnAny] jobs can storm even
 // so: it is for plain trees.
 //
-// A running job that needs some of its members (Planner.Minimum) is a gang:
+// A running job that needs some of its members (Rules.Minimum) is a gang:
 // members above the minimum go one by one, in any combination, and with one more
 // it goes as a whole, wherever its members run. A gang with a member that is no
 // candidate, or that holds a grant, cannot go as a whole. Members that are

@@ -83,7 +83,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		for i := range 16 {
 			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
-		p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Minimum: func(string) int { return minimum }}
+		p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return minimum }}}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
@@ -129,10 +129,10 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 	job := trainJob(cluster, 8)
 	job.Domain = 1
 	asked := make(map[string]int)
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Filter: func(_ *jobs.Job, _ int, n victims.NodeID) bool {
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
 		asked[cluster.NodeName(n)]++
 		return cluster.NodeName(n) != "n1"
-	}}
+	}}}
 	var d jobs.Decision
 	require.NoError(t, planner.Decide(&d, job, noon))
 	require.Equal(t, victims.Preempts, d.Outcome)

@@ -76,7 +76,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		job.Members = append(job.Members, m)
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
-	p := &Planner{Trigger: ByPriority, Cluster: c, Minimum: func(string) int { return 1 }}
+	p := &Planner{Trigger: ByPriority, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))
@@ -420,7 +420,7 @@ func TestFilter_Once(t *testing.T) {
 	asked := 0
 	c := &jobCase{job: &Job{Members: []Member{{Class: 3}, {Class: -1}, {Class: 3}}}}
 	c.hosts = []host{{id: 5, row: 0, only: -1}, {id: 6, row: 1, only: 2}}
-	c.filter.caller = func(_ *Job, class int, node victims.NodeID) bool { asked++; return class == 3 && node == 6 }
+	c.filter.caller = func(class int, node victims.NodeID) bool { asked++; return class == 3 && node == 6 }
 	c.filter.begin(c.job, 2)
 	for range 2 {
 		require.False(t, c.takesMember(0, 0))

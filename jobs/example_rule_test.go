@@ -66,10 +66,10 @@ func ExamplePlanner_filter() {
 	job.Members[0].Class, job.Members[1].Class = leader, worker
 
 	asked := 0
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Filter: func(_ *jobs.Job, class int, node victims.NodeID) bool {
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Filter: func(class int, node victims.NodeID) bool {
 		asked++
 		return class == worker || cluster.NodeName(node) == "n3"
-	}}
+	}}}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	show(cluster, &d)

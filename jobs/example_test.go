@@ -63,7 +63,7 @@ func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
 // than all of that job, a report of the same priority goes with it.
 func ExamplePlanner() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
@@ -82,7 +82,7 @@ func ExamplePlanner() {
 // be of use, and it goes as a whole.
 func ExamplePlanner_wholeJob() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	for _, v := range d.Plan.Victims {
@@ -98,7 +98,7 @@ func ExamplePlanner_wholeJob() {
 // A job of which one member finds no room takes no victims for the other.
 func ExampleDecision_Describe() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
 	var d jobs.Decision
@@ -119,7 +119,7 @@ func ExampleAuditor() {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	auditor := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	for _, v := range auditor.Audit(nil, &plan, noon) {
 		fmt.Println(v)
 	}
@@ -135,7 +135,7 @@ func ExampleJob() {
 	job := trainJob(cluster, 4)
 	job.MinMembers = 1
 	var d jobs.Decision
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	must(planner.Decide(&d, job, noon))
 	for _, at := range d.Plan.Placements {
 		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
@@ -177,7 +177,7 @@ func ExampleAllowances() {
 
 	quotas := jobs.NewAllowances(cluster.Tree())
 	must(quotas.Set(job.Queue, jobs.Allowance{Min: four}))
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Allowances: quotas, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Allowances: quotas, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

@@ -44,7 +44,7 @@ type Member struct {
 	Size       resources.Vector
 	Originator bool
 	OptedOut   bool
-	// Class is for [Planner.Filter]: members of a class may run on the same
+	// Class is for [victims.Rules.Filter]: members of a class may run on the same
 	// nodes. It may be any number.
 	Class   int
 	Name    string   // for people; "" if the key says it all

@@ -63,7 +63,7 @@ func (h *harness) rebuild() {
 
 // lets is the filter of the case: the node has the labels that members of the
 // class select. The class of a member is the first with its selector.
-func (h *harness) lets(_ *jobs.Job, class int, node victims.NodeID) bool {
+func (h *harness) lets(class int, node victims.NodeID) bool {
 	for i := range h.c.World.Nodes {
 		if n := &h.c.World.Nodes[i]; n.Name == h.cluster.NodeName(node) {
 			return n.Has(h.c.Job.Members[class].Selector)

@@ -23,37 +23,15 @@ type Planner struct {
 	// Trigger is what entitles a job to have victims, by default what its queue
 	// is guaranteed.
 	Trigger Trigger
-	// Interval is the time that must pass between two attempts to preempt for a
-	// job by guarantee; see Job.LastAttempt.
-	Interval time.Duration
-	// StrictPriority lets a job by guarantee take tasks of lower effective priority
-	// only, and not of equal priority. By priority it is always so.
-	StrictPriority bool
-	// Quotas are what queues may use for jobs. nil: nothing is bound.
+	victims.Rules
+
+	// Allowances are what queues may use for jobs. nil: nothing is bound.
 	Allowances *Allowances
-	// Minimum returns how many members a running job needs to be of use, and 0
-	// if it says nothing: then they go one by one. nil: 0 for all.
-	Minimum func(job string) int
-	// Exempt removes candidates, for example those that have not run for long.
-	// Its Ask is the first member without a place. It must depend on its
-	// arguments only.
-	Exempt func(victims.Exemption) (until time.Time, exempt bool)
-	// Filter says whether members of a class may ever run on a node, whoever goes:
-	// selectors, taints, zones. The class is [Member.Class]. It is asked at most
-	// once per node and class in a decision, and must depend on its arguments
-	// only. A node that it refuses still counts for headroom: tasks there may be
-	// stopped for that. nil: everybody may run everywhere.
-	Filter func(job *Job, class int, node victims.NodeID) bool
 	// Predicate may refuse a node for a member, given the members placed before
 	// it and the victims. It is asked about every member of a plan in turn. It
 	// must depend on its argument only and must not keep it. If it refuses with
 	// some victims it should refuse with fewer: searches take that for granted.
 	Predicate func(p *Placing) bool
-	// OwnLeaf lets lower tasks of the job's own leaf make room for it if there is no plan
-	// otherwise, and says what law 2 means for the queues of its path then. With
-	// [ByPriority] they always may, and by default law 2 holds whole for them: no queue
-	// ends below a guarantee that was met, or lower than it was below one.
-	OwnLeaf victims.OwnLeaf
 	// Steps bounds the elementary steps of the searches of a decision: each looks
 	// at a row of a problem and a class of candidates, or at a host. What is found by
 	// then is the answer, and its proof says so. 0 means [victims.DefaultSteps] for
@@ -155,7 +133,7 @@ type decision struct {
 	space   []int64          // of hosts, see roomWithout
 	lack    []int64          // of queues, likewise
 
-	answers   func(*Job, int, victims.NodeID) bool // see remembered
+	answers   func(int, victims.NodeID) bool // see remembered
 	answersOf *decision
 }
 
@@ -455,10 +433,9 @@ func (d *decision) verify(dst *Decision) {
 	// everything anew: nothing of the decision reaches it except the plan, and the
 	// answers of a filter that must not be asked twice.
 	p := d.p
-	p.auditor.Cluster, p.auditor.Allowances, p.auditor.Minimum = p.Cluster, p.Allowances, p.Minimum
-	p.auditor.Trigger, p.auditor.StrictPriority, p.auditor.Interval = p.Trigger, p.StrictPriority, p.Interval
-	p.auditor.OwnLeaf, p.auditor.trusts = p.OwnLeaf, true
-	p.auditor.Exempt, p.auditor.Filter, p.auditor.Predicate = p.Exempt, d.remembered(), p.Predicate
+	p.auditor.Cluster, p.auditor.Rules, p.auditor.Trigger = p.Cluster, p.Rules, p.Trigger
+	p.auditor.Filter, p.auditor.trusts = d.remembered(), true
+	p.auditor.Allowances, p.auditor.Predicate = p.Allowances, p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {
 		// A plan that breaks a law must not reach anybody, not even beside a
@@ -471,14 +448,14 @@ func (d *decision) verify(dst *Decision) {
 
 // remembered returns the caller's filter with its answers to this decision, so
 // that nobody is asked twice; nil without a filter.
-func (d *decision) remembered() func(*Job, int, victims.NodeID) bool {
+func (d *decision) remembered() func(int, victims.NodeID) bool {
 	// A nil filter lets everybody run everywhere, and the auditor knows that.
 	if d.filter.caller == nil {
 		return nil
 	}
 	if d.answersOf != d { // once per planner, and again if that was copied
 		d.answersOf = d
-		d.answers = func(_ *Job, class int, node victims.NodeID) bool {
+		d.answers = func(class int, node victims.NodeID) bool {
 			h := d.hostAt(node)
 			return h >= 0 && d.lets(d.filter.find(class), h)
 		}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // A round from its plan to the start of the job.
 func ExampleRounds() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -46,7 +47,7 @@ func ExampleRounds() {
 // theirs.
 func ExampleRounds_Expire() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -65,7 +66,7 @@ func ExampleRounds_Expire() {
 // round ends, and what has not gone runs on.
 func ExampleRounds_Fail() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -87,7 +88,7 @@ func ExampleRounds_Fail() {
 // What they hold is free again.
 func ExampleRounds_Abandon() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Minimum: minimums}
+	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))

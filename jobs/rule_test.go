@@ -68,8 +68,7 @@ func TestDecide_Filter(t *testing.T) {
 	w := build(t, town)
 	asked := map[[2]int]int{}
 	p := w.planner()
-	p.Filter = func(job *jobs.Job, class int, node victims.NodeID) bool {
-		require.Equal(t, "j", job.Name)
+	p.Filter = func(class int, node victims.NodeID) bool {
 		asked[[2]int{class, int(node)}]++
 		return w.cluster.NodeName(node) == map[int]string{7: "n2", -1: "n3"}[class]
 	}
@@ -81,7 +80,7 @@ func TestDecide_Filter(t *testing.T) {
 	}
 
 	// Nodes that refuse everybody are counted.
-	p.Filter = func(_ *jobs.Job, class int, node victims.NodeID) bool {
+	p.Filter = func(class int, node victims.NodeID) bool {
 		return class == 7 && w.cluster.NodeName(node) == "n2"
 	}
 	require.NoError(t, p.Decide(&d, &w.job, noon))
@@ -94,7 +93,7 @@ func TestDecide_Filter(t *testing.T) {
 func TestDecide_FilterFurther(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\nnode n2 4\njob q 1,1,1 min=1 class=1,1,2")
 	p := w.planner()
-	p.Filter = func(_ *jobs.Job, class int, node victims.NodeID) bool { return class == int(node)+1 }
+	p.Filter = func(class int, node victims.NodeID) bool { return class == int(node)+1 }
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "fits j0=n1 +j1=n1 +j2=n2", w.brief(&d))
@@ -198,7 +197,7 @@ func TestAudit_Rules(t *testing.T) {
 	}
 	w := build(t, town)
 	a := w.auditor()
-	a.Filter = func(_ *jobs.Job, class int, node victims.NodeID) bool { return node != 0 }
+	a.Filter = func(class int, node victims.NodeID) bool { return node != 0 }
 	found := a.Audit(nil, w.plan([]string{"n1", "n3"}, "v"), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "filter: member j0: node n1: refused by the filter", found[0].String())

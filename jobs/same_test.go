@@ -29,7 +29,7 @@ type same struct {
 func TestSame(t *testing.T) {
 	for _, x := range []same{
 		{"a filter that lets all", 0, func(h *harness) {
-			h.planner.Filter = func(*jobs.Job, int, victims.NodeID) bool { return true }
+			h.planner.Filter = func(int, victims.NodeID) bool { return true }
 		}, true},
 		{"no filter", 0, func(h *harness) { h.planner.Filter = nil }, true},
 		{"one class for each member", world.WithLabels, (*harness).classEach, false},
@@ -120,7 +120,7 @@ func (h *harness) classEach() {
 		was[i], h.job.Members[i].Class = h.job.Members[i].Class, i
 	}
 	before := h.planner.Filter
-	h.planner.Filter = func(job *jobs.Job, class int, node victims.NodeID) bool { return before(job, was[class], node) }
+	h.planner.Filter = func(class int, node victims.NodeID) bool { return before(was[class], node) }
 }
 
 // renumber gives classes numbers of another kind, in the same order.
@@ -129,8 +129,8 @@ func (h *harness) renumber() {
 		h.job.Members[i].Class = h.job.Members[i].Class*1000 - 1<<20
 	}
 	before := h.planner.Filter
-	h.planner.Filter = func(job *jobs.Job, class int, node victims.NodeID) bool {
-		return before(job, (class+1<<20)/1000, node)
+	h.planner.Filter = func(class int, node victims.NodeID) bool {
+		return before((class+1<<20)/1000, node)
 	}
 }
 
@@ -157,7 +157,7 @@ func TestFilter_IsLikeUnschedulable(t *testing.T) {
 		h := newHarness(t, world.JobCases(world.Small.With(everything&^world.WithLabels)).Draw(t, "case"))
 		i := rapid.IntRange(0, len(h.c.World.Nodes)-1).Draw(t, "node")
 		closed := h.c.World.Nodes[i].Name
-		h.planner.Filter = func(_ *jobs.Job, _ int, node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
+		h.planner.Filter = func(_ int, node victims.NodeID) bool { return h.cluster.NodeName(node) != closed }
 		h.decide("filtered")
 		first, proof := h.said(), h.d.Plan.Proof
 		h.c.World.Nodes[i].Unschedulable = true

@@ -96,7 +96,7 @@ func newHistory(t *rapid.T, load *world.Workload) *history {
 		return inJob(name)
 	}
 	h.asks.Minimum = minimum
-	h.gangs = jobs.Planner{Cluster: cluster, Minimum: minimum, StrictPriority: h.o.StrictPriority}
+	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum, StrictPriority: h.o.StrictPriority}}
 	return h
 }
 

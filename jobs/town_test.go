@@ -291,11 +291,10 @@ func (w *town) planner() *jobs.Planner {
 	return &jobs.Planner{
 		Trigger: jobs.ByPriority,
 		Cluster: w.cluster, Allowances: w.quotas,
-		Minimum: func(job string) int { return w.minimums[job] },
-		Exempt: func(e victims.Exemption) (time.Time, bool) {
+		Rules: victims.Rules{Minimum: func(job string) int { return w.minimums[job] }, Exempt: func(e victims.Exemption) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok
-		},
+		}},
 	}
 }
 

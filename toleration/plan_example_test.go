@@ -28,9 +28,9 @@ func Example_planner() {
 	})
 	policies := map[string]toleration.Policy{"etl": low.Policy}
 
-	planner := victims.Planner{Cluster: cluster, Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
+	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
 		return policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
-	}}
+	}}}
 	prod, _ := cluster.Tree().Lookup("root.prod")
 	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: resources.Vector{8000}}
 	var d victims.Decision

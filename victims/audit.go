@@ -23,26 +23,14 @@ import (
 type Auditor struct {
 	Cluster *Cluster
 
-	// StrictPriority forbids victims of equal effective priority.
-	StrictPriority bool
-	// Interval is the time that must pass between two attempts to preempt for
-	// an ask. Zero: none.
-	Interval time.Duration
-	// Exempt protects tasks from asks; see [Planner].
-	Exempt func(Exemption) (until time.Time, exempt bool)
-	// Filter says whether the ask may ever run on a node. Nil: on all.
-	Filter func(ask *Ask, node NodeID) bool
+	Rules
+
 	// Blockers appends to dst the tasks on a node that must go for the ask to
 	// run there, whatever the amounts. Nil: there are none.
 	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
 	// Predicate may refuse a node for an ask, given the victims. Nil: it never
 	// does.
 	Predicate func(q *Placing) bool
-	// Minimum is the number of members that a running job needs. Nil: there are
-	// no gangs, and tasks of jobs go one by one.
-	Minimum func(job string) int
-	// OwnLeaf says whether tasks of the ask's own leaf may make room for it.
-	OwnLeaf OwnLeaf
 	// Levels is what decides between plans; see [Planner]. Law 1 is judged only if
 	// opted-out victims come first in it, as they do by default.
 	Levels Levels

@@ -113,7 +113,7 @@ func (x *audit) place() {
 	if required && n.name != x.ask.RequiredNode {
 		x.fault(x.ofNode(finding.LawRequiredNode))
 	}
-	if !held && x.a.Filter != nil && !x.a.Filter(x.ask, x.plan.Node) {
+	if !held && x.a.Filter != nil && !x.a.Filter(x.ask.Class, x.plan.Node) {
 		x.fault(x.ofNode(finding.LawFilter))
 	}
 	if held && (at != x.plan.Node || len(x.plan.Victims) > 0) {

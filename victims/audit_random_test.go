@@ -192,7 +192,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 	}
 	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnAny}).Draw(t, "own leaf")
 	if n := victims.NodeID(rapid.IntRange(0, 6).Draw(t, "filtered")); n < 3 {
-		a.Filter = func(_ *victims.Ask, node victims.NodeID) bool { return node != n }
+		a.Filter = func(_ int, node victims.NodeID) bool { return node != n }
 	}
 	if least := rapid.IntRange(-2, 3).Draw(t, "minimum"); least > -2 {
 		a.Minimum = func(job string) int { return least + strings.Count("k", job) }
@@ -212,8 +212,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 // newAuditor returns an auditor with the options of the planner.
 func (w *auditWorld) newAuditor() victims.Auditor {
 	return victims.Auditor{
-		Cluster: w.cluster, StrictPriority: w.planner.StrictPriority, Interval: w.planner.Interval,
-		Exempt: w.planner.Exempt, Predicate: w.planner.Predicate,
+		Cluster: w.cluster, Rules: victims.Rules{StrictPriority: w.planner.StrictPriority, Interval: w.planner.Interval, Exempt: w.planner.Exempt}, Predicate: w.planner.Predicate,
 	}
 }
 

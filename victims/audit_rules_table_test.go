@@ -13,9 +13,9 @@ func auditRows() []auditRow {
 }
 
 // accepts returns a filter that lets asks run on one node only.
-func accepts(c *auditCase, name string) func(*victims.Ask, victims.NodeID) bool {
+func accepts(c *auditCase, name string) func(int, victims.NodeID) bool {
 	n := slices.IndexFunc(c.nodes, func(n victims.Node) bool { return n.Name == name })
-	return func(_ *victims.Ask, node victims.NodeID) bool { return int(node) == n }
+	return func(_ int, node victims.NodeID) bool { return int(node) == n }
 }
 
 // block makes tasks, or grants after them, block asks on their node. Rows are

@@ -76,7 +76,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 	check(!free || held || !node.Unschedulable, finding.LawSchedulable)
 	check(!free || held || node.ReservedFor == "" || node.ReservedFor == ask.Key, finding.LawReserved)
 	check(free || node.Name == ask.RequiredNode, finding.LawRequiredNode)
-	check(held || s.Filter == nil || s.Filter(ask, s.plan.Node), finding.LawFilter)
+	check(held || s.Filter == nil || s.Filter(ask.Class, s.plan.Node), finding.LawFilter)
 	if held {
 		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}

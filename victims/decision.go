@@ -65,7 +65,7 @@ type Task struct {
 	RequiredNode bool // it can run on its node only
 
 	// Job is the job that the task is a member of, or "". It matters to planners
-	// that know the job's minimum; see Planner.Minimum.
+	// that know the job's minimum; see Rules.Minimum.
 	Job string
 	// NonPreemptible says that no other job may take the task. Package jobs goes by
 	// it; to plans for asks and to quotas it means nothing.
@@ -134,6 +134,7 @@ type Ask struct {
 	// 2, 4, 5 and 7), for it can run nowhere else.
 	RequiredNode string
 	MayNot       bool // must not preempt others
+	Class        int  // of asks that the filter treats alike; see Rules.Filter
 
 	// What it will be as a task; see [Task].
 	Originator     bool
@@ -202,7 +203,7 @@ type Plan struct {
 	Victims []Victim // sorted by key
 	Cost    Cost
 	Proof   Proof     // what was shown of it
-	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Planner.OwnLeaf
+	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Rules.OwnLeaf
 	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
@@ -399,7 +400,7 @@ func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 type Refusal struct {
 	Reason Reason
 	// OwnLeaf is set if reason and counts are those of the stage in which tasks of the
-	// ask's own leaf are candidates; see Planner.OwnLeaf. Also is what kept the ask from
+	// ask's own leaf are candidates; see Rules.OwnLeaf. Also is what kept the ask from
 	// others then, if it is NotGuaranteed, OverGuarantee, OverMax or HeadroomInside.
 	OwnLeaf bool
 	Also    Reason

@@ -37,8 +37,8 @@
 // the holder of a host port. A blocker is a victim of every plan for its node.
 // Set Predicate if there is a test that depends on who goes:
 //
-//	planner.Filter = func(ask *victims.Ask, n victims.NodeID) bool {
-//		return zoneOf[n] == wanted[ask.Key]
+//	planner.Filter = func(class int, n victims.NodeID) bool {
+//		return zoneOf[n] == zones[class]
 //	}
 //	planner.Blockers = func(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
 //		return append(dst, holders[port{n, portOf[ask.Key]}]...)

@@ -13,9 +13,9 @@ func ExamplePlanner_filter() {
 	cluster := exampleCluster()
 	zones := map[string]string{"n1": "east", "n2": "west"}
 	wanted := "east"
-	planner := victims.Planner{Cluster: cluster, Filter: func(_ *victims.Ask, n victims.NodeID) bool {
+	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
 		return zones[cluster.Node(n).Name] == wanted
-	}}
+	}}}
 	ask := exampleAsk(cluster, "web-1", 3000)
 	var d victims.Decision
 	for _, wanted = range []string{"east", "north"} {

@@ -20,9 +20,9 @@ func ExamplePlanner_minimum() {
 			Key: fmt.Sprint("sim-", i), Job: "sim", NodeName: node, Queue: batch, Size: resources.Vector{1500},
 		})
 	}
-	planner := victims.Planner{Cluster: cluster, Minimum: func(job string) int {
+	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: func(job string) int {
 		return map[string]int{"sim": 4}[job]
-	}}
+	}}}
 	var d victims.Decision
 	for _, key := range []string{"web-1", "web-2"} {
 		ask := exampleAsk(cluster, key, 2000)

@@ -23,7 +23,7 @@ func (f *fixture) exemptions(minutes map[string]int) func(victims.Exemption) (ti
 
 func TestExempt_RemovesCandidates(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{Exempt: f.exemptions(map[string]int{"v1": -1, "v2a": 5})}
+	p := &victims.Planner{Rules: victims.Rules{Exempt: f.exemptions(map[string]int{"v1": -1, "v2a": 5})}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v3a", "v3b", "v3c"}, keysOf(d))
 }
@@ -42,7 +42,7 @@ func TestExempt_RetryAtFirstEndThatHelps(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := threeNodes(t)
-			p := &victims.Planner{Exempt: f.exemptions(test.minutes)}
+			p := &victims.Planner{Rules: victims.Rules{Exempt: f.exemptions(test.minutes)}}
 			d := f.decide(p, f.ask("x", "b", 6))
 			require.Equal(t, victims.Refused, d.Outcome)
 			require.Equal(t, len(test.minutes), d.Refusal.Counts[victims.RuleExempt])
@@ -58,7 +58,7 @@ func TestExempt_RetryAtFirstEndThatHelps(t *testing.T) {
 // An exemption that ends exactly now has ended.
 func TestExempt_EndIsNotIncluded(t *testing.T) {
 	f := threeNodes(t)
-	p := &victims.Planner{Exempt: f.exemptions(map[string]int{"v1": 0})}
+	p := &victims.Planner{Rules: victims.Rules{Exempt: f.exemptions(map[string]int{"v1": 0})}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v1"}, keysOf(d))
 }
@@ -70,10 +70,10 @@ func TestExempt_AskedLast(t *testing.T) {
 	f.task("higher", "a", "n1", 1, func(t *victims.Task) { t.Priority = 9 })
 	f.task("nothing", "a", "n1", 0)
 	var asked []string
-	p := &victims.Planner{Exempt: func(e victims.Exemption) (time.Time, bool) {
+	p := &victims.Planner{Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
 		asked = append(asked, f.c.Task(e.Task).Key)
 		return time.Time{}, false
-	}}
+	}}}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, []string{"v1"}, keysOf(d))
 	require.NotContains(t, asked, "opted")

@@ -126,7 +126,7 @@ var nodeCases = []nodeCase{
 		f.node("n1", 4)
 		f.node("n2", 4)
 	}, change: func(f *fixture, p *victims.Planner, a *victims.Ask) {
-		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return f.c.Node(n).Name != "n1" }
+		p.Filter = func(_ int, n victims.NodeID) bool { return f.c.Node(n).Name != "n1" }
 	}, size: 4, want: []string{"n1 filter short 0 lacks 0", "n2 chosen short 0 lacks 0"}},
 	{name: "blocked", build: func(f *fixture) {
 		f.node("n1", 4)

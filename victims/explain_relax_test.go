@@ -66,7 +66,7 @@ var obstacles = []obstacle{
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
 		reason: victims.TooEarly, want: []string{"delay: plan n1 1"}},
 	{name: "interval", ask: func(a *victims.Ask) { a.LastAttempt = now.Add(-59 * time.Second) },
-		planner: victims.Planner{Interval: time.Minute},
+		planner: victims.Planner{Rules: victims.Rules{Interval: time.Minute}},
 		reason:  victims.TooSoon, want: []string{"interval: plan n1 1"}},
 	{name: "nothing is guaranteed", b: queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
 		reason: victims.NotGuaranteed, want: []string{"not-guaranteed: plan n1 1"}},
@@ -103,14 +103,14 @@ var obstacles = []obstacle{
 		reason: victims.NoVictims, want: []string{"same-application v: plan n1 1"}},
 	{name: "priority", task: func(t *victims.Task) { t.Priority = 1 },
 		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
-	{name: "strict priority", planner: victims.Planner{StrictPriority: true},
+	{name: "strict priority", planner: victims.Planner{Rules: victims.Rules{StrictPriority: true}},
 		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
 	{name: "priority in a fenced branch",
 		a:      queue.Config{Properties: map[string]string{queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "1"}},
 		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
-	{name: "exemption", planner: victims.Planner{Exempt: func(e victims.Exemption) (time.Time, bool) {
+	{name: "exemption", planner: victims.Planner{Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
 		return time.Time{}, e.Cluster.Key(e.Task) == "v"
-	}},
+	}}},
 		reason: victims.NoVictims, want: []string{"exempt v: plan n1 1"}},
 	{name: "bound to its node", task: func(t *victims.Task) { t.RequiredNode = true },
 		reason: victims.NoVictims, want: []string{"required-node v: plan n1 1"}},

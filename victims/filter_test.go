@@ -20,10 +20,10 @@ func TestFilter_AskedOnce(t *testing.T) {
 	f.task("v", "a", "n2", 2)
 	for _, lets := range []string{"n1", "n2", ""} {
 		asked := make(map[string]int)
-		p := &victims.Planner{OwnLeaf: victims.OwnMet, Filter: func(_ *victims.Ask, n victims.NodeID) bool {
+		p := &victims.Planner{Rules: victims.Rules{OwnLeaf: victims.OwnMet, Filter: func(_ int, n victims.NodeID) bool {
 			asked[f.c.NodeName(n)]++
 			return f.c.NodeName(n) == lets
-		}}
+		}}}
 		d := f.decide(p, f.ask("x", "b", 2))
 		require.Equal(t, map[string]victims.Outcome{"n1": victims.Waits, "n2": victims.Preempts, "": victims.Refused}[lets], d.Outcome)
 		for node, times := range asked {
@@ -43,7 +43,7 @@ func TestFilter_BeforePredicate(t *testing.T) {
 	}
 	var asked []string
 	p := &victims.Planner{
-		Filter: func(_ *victims.Ask, n victims.NodeID) bool { return f.c.NodeName(n) != "n1" },
+		Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool { return f.c.NodeName(n) != "n1" }},
 		Predicate: func(p *victims.Placing) bool {
 			asked = append(asked, f.c.NodeName(p.Node))
 			return f.c.NodeName(p.Node) != "n2"
@@ -65,14 +65,14 @@ func TestFilter_AskedOnceInRandomWorlds(t *testing.T) {
 		ask := askOf(t, cluster, &c.Ask)
 		lets := planner.Filter
 		if lets == nil {
-			lets = func(*victims.Ask, victims.NodeID) bool { return true }
+			lets = func(int, victims.NodeID) bool { return true }
 		}
 		asked := make(map[victims.NodeID]int)
-		planner.Filter = func(a *victims.Ask, n victims.NodeID) bool {
-			if asked[n]++; asked[n] > 1 || a.Key != ask.Key {
-				t.Fatalf("asked %d times about %s, for %s\n%v", asked[n], cluster.NodeName(n), a.Key, c)
+		planner.Filter = func(class int, n victims.NodeID) bool {
+			if asked[n]++; asked[n] > 1 || class != ask.Class {
+				t.Fatalf("asked %d times about %s, for %s\n%v", asked[n], cluster.NodeName(n), ask.Key, c)
 			}
-			return lets(a, n)
+			return lets(class, n)
 		}
 		var d victims.Decision
 		for _, planner.Exhaustive = range []bool{false, true} {

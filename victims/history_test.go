@@ -83,7 +83,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	}
 	c.planner.Cluster, c.auditor.Cluster = c.cluster, c.cluster
 	c.planner.Minimum = func(string) int { return 2 }
-	c.planner.Filter = func(a *victims.Ask, n victims.NodeID) bool { return tag(a.Tag).selects(n) }
+	c.planner.Filter = func(class int, n victims.NodeID) bool { return tag(class).selects(n) }
 	c.planner.Blockers = c.blockers
 	c.auditor.Minimum, c.auditor.Filter, c.auditor.Blockers = c.planner.Minimum, c.planner.Filter, c.planner.Blockers
 	c.changeBudgets()
@@ -170,6 +170,7 @@ func (c *chronicle) arrive() {
 		Originator: c.random.IntN(10) == 0, OptedOut: c.random.IntN(10) == 0,
 		Cost: c.random.Int64N(3), Tag: c.drawTag(),
 	}
+	ask.Class = int(ask.Tag)
 	if c.random.IntN(4) == 0 {
 		ask.Job = fmt.Sprint("job", c.random.IntN(12))
 	}
@@ -215,7 +216,7 @@ func (c *chronicle) decide() {
 			Key: fmt.Sprint("k", c.names), Application: task.Application, Queue: task.Queue,
 			Size: append(resources.Vector(nil), task.Size...), Priority: task.Priority,
 			PendingSince: c.now.Add(-time.Hour), Originator: task.Originator, OptedOut: task.OptedOut,
-			Job: task.Job, Cost: task.Cost, Budgets: slices.Clone(task.Budgets), Tag: task.Tag,
+			Job: task.Job, Cost: task.Cost, Budgets: slices.Clone(task.Budgets), Tag: task.Tag, Class: int(task.Tag),
 		})
 	}
 	before := c.potential()

@@ -132,11 +132,11 @@ func TestStrictPriority(t *testing.T) {
 	f.task("equal", "a", "n1", 2)
 	f.task("lower", "a", "n1", 2, func(t *victims.Task) { t.Priority = -1 })
 	require.Equal(t, victims.Preempts, f.decide(&victims.Planner{}, f.ask("x", "b", 4)).Outcome)
-	d := f.decide(&victims.Planner{StrictPriority: true}, f.ask("x", "b", 4))
+	d := f.decide(&victims.Planner{Rules: victims.Rules{StrictPriority: true}}, f.ask("x", "b", 4))
 	require.Equal(t, victims.Refused, d.Outcome)
 	require.Equal(t, 1, d.Refusal.Counts[victims.RulePriority])
 	require.Equal(t, 1, d.Refusal.Candidates)
-	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{StrictPriority: true}, f.ask("x", "b", 2))))
+	require.Equal(t, []string{"lower"}, keysOf(f.decide(&victims.Planner{Rules: victims.Rules{StrictPriority: true}}, f.ask("x", "b", 2))))
 }
 
 func TestInterval(t *testing.T) {
@@ -162,7 +162,7 @@ func TestInterval(t *testing.T) {
 			if test.delayed {
 				a.PendingSince = now.Add(-10 * time.Second) // of 30
 			}
-			d := f.decide(&victims.Planner{Interval: test.interval}, &a)
+			d := f.decide(&victims.Planner{Rules: victims.Rules{Interval: test.interval}}, &a)
 			if test.reason == 0 {
 				require.Equal(t, []string{"v"}, keysOf(d))
 				return
@@ -190,7 +190,7 @@ func TestDecide_DoesNotAllocate(t *testing.T) {
 		"fits":       {f, f.ask("x", "b", 0), victims.Fits, victims.Planner{}},
 		"search":     {headroom, headroom.ask("x", "b", 234), victims.Preempts, victims.Planner{}},
 		"exempt": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
-			Exempt: func(victims.Exemption) (time.Time, bool) { return time.Time{}, false },
+			Rules: victims.Rules{Exempt: func(victims.Exemption) (time.Time, bool) { return time.Time{}, false }},
 		}},
 		"predicate": {f, f.ask("x", "b", 6), victims.Preempts, victims.Planner{
 			Predicate: func(*victims.Placing) bool { return true },

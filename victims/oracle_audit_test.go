@@ -34,10 +34,7 @@ func propertyOracleAudits(t *rapid.T) {
 
 	cluster := build(t, &c.World)
 	a := victims.Auditor{
-		Cluster: cluster, StrictPriority: c.Options.StrictPriority, Interval: c.Options.Interval,
-		Exempt: world.PlannerOf(cluster, &c.Options).Exempt,
-		Filter: c.Filter(cluster), Blockers: c.Blockers(cluster), Minimum: c.Options.Minimum(),
-		OwnLeaf: map[string]victims.OwnLeaf{"": victims.OwnNever, world.Met: victims.OwnMet, world.Any: victims.OwnAny}[c.Options.OwnLeaf],
+		Cluster: cluster, Rules: victims.Rules{StrictPriority: c.Options.StrictPriority, Interval: c.Options.Interval, Exempt: world.PlannerOf(cluster, &c.Options).Exempt, Filter: c.Filter(cluster), Minimum: c.Options.Minimum(), OwnLeaf: map[string]victims.OwnLeaf{"": victims.OwnNever, world.Met: victims.OwnMet, world.Any: victims.OwnAny}[c.Options.OwnLeaf]}, Blockers: c.Blockers(cluster),
 	}
 	n, _ := cluster.LookupNode(node)
 	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Node: n}

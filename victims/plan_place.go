@@ -310,7 +310,7 @@ func (d *decision) lets(n NodeID) bool {
 	said := &d.filter.said[n]
 	if *said == notAsked {
 		*said = refused
-		if d.p.Filter(d.ask, n) {
+		if d.p.Filter(d.ask.Class, n) {
 			*said = passed
 		}
 	}

@@ -14,6 +14,38 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
+// Rules are the options that those who decide and those who audit share: give them once, to
+// [Planner], [Auditor] and their like in package jobs. The zero value of each is the
+// documented default. Functions must depend on their arguments only, and must not keep or
+// change them.
+type Rules struct {
+	// StrictPriority lets asks and jobs take tasks of lower effective priority only, as
+	// Kubernetes does, and not of equal priority. A job by priority always does so.
+	StrictPriority bool
+	// OwnLeaf lets less important tasks of the own leaf make room if there is no plan
+	// otherwise, and says what law 2 means for the queues above them then. A job by
+	// priority may always take them; by default law 2 holds whole for it.
+	OwnLeaf OwnLeaf
+	// Interval is the time that must pass between two attempts to preempt for an ask, or
+	// for a job by guarantee; see Ask.LastAttempt.
+	Interval time.Duration
+	// Minimum returns how many members a running job needs to be of use, and 0
+	// if it says nothing. Members above the minimum go one by one, and below it
+	// the whole job goes. nil: every task goes by itself.
+	Minimum func(job string) int
+	// Filter says whether asks and members of a class may ever run on a node: selector,
+	// taints, all that does not depend on who else is there. The class is Ask.Class, or
+	// that of a member of a job. It is asked at most once per class, node and decision. It
+	// says where somebody may run, not who may go: tasks on a node that it refuses may
+	// still make headroom. nil: everybody may run everywhere.
+	Filter func(class int, node NodeID) bool
+	// Exempt removes candidates, for example those that have not run for long. Of a job,
+	// its Ask is the first member without a place.
+	// An end that is not after now is over; RetryAt takes for granted that an
+	// exemption that is over does not come back.
+	Exempt func(Exemption) (until time.Time, exempt bool)
+}
+
 // A Planner decides asks over a [Cluster]. Its exported fields are options;
 // the zero value of each is the documented default, and only Cluster must be
 // set. The rest is memory that decisions reuse, so that a warm planner
@@ -24,15 +56,8 @@ import (
 type Planner struct {
 	Cluster *Cluster
 
-	// StrictPriority lets an ask take tasks of lower effective priority only,
-	// as Kubernetes does, and not of equal priority.
-	StrictPriority bool
-	// OwnLeaf lets less important tasks of the ask's own leaf make room if there
-	// is no plan otherwise.
-	OwnLeaf OwnLeaf
-	// Interval is the time that must pass between two attempts to preempt for
-	// an ask; see Ask.LastAttempt.
-	Interval time.Duration
+	Rules
+
 	// Steps bounds the elementary steps of a decision, which are all that it does beyond
 	// one pass over nodes, queues and tasks. Each looks at a row of the problem and a
 	// class of candidates, or takes about as long: a million take a few milliseconds.
@@ -63,14 +88,6 @@ type Planner struct {
 	// of nodes know levels only, so a decision then searches every node.
 	Compare func(a, b *Cost) int
 
-	// Minimum returns how many members a running job needs to be of use, and 0
-	// if it says nothing. Members above the minimum go one by one, and below it
-	// the whole job goes. nil: every task goes by itself.
-	Minimum func(job string) int
-	// Filter says whether an ask may ever run on a node: selector, taints, all
-	// that does not depend on who else is there. It is asked at most once per
-	// node and decision. It says where the ask may run, not who may go.
-	Filter func(ask *Ask, node NodeID) bool
 	// Blockers appends to dst the tasks on a node that must go for the ask to
 	// run there, whatever the amounts: who holds its host port, or its device.
 	// They are victims of every plan for the node, and every law holds for
@@ -82,10 +99,6 @@ type Planner struct {
 	// the best plan first, and at most twice per node plus once for each victim
 	// given back or exchanged.
 	Predicate func(p *Placing) bool
-	// Exempt removes candidates, for example those that have not run for long.
-	// An end that is not after now is over; RetryAt takes for granted that an
-	// exemption that is over does not come back.
-	Exempt func(Exemption) (until time.Time, exempt bool)
 
 	// Observe is told of every decision of Decide and Batch, once, as it is handed
 	// out: for counters, traces and logs. Explain tells it nothing, and an error is
@@ -180,8 +193,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 		return
 	}
 	a := &p.auditor
-	a.Cluster, a.StrictPriority, a.Interval, a.OwnLeaf, a.Levels = p.Cluster, p.StrictPriority, p.Interval, p.OwnLeaf, p.Levels
-	a.Exempt, a.Minimum, a.Filter, a.Blockers, a.Predicate = p.Exempt, p.Minimum, p.Filter, p.Blockers, p.Predicate
+	a.Cluster, a.Rules, a.Levels, a.Blockers, a.Predicate = p.Cluster, p.Rules, p.Levels, p.Blockers, p.Predicate
 	p.found = a.Audit(p.found[:0], &dst.Plan, now)
 	if len(p.found) > 0 {
 		p.d.refuse(dst, Unlawful)

@@ -156,7 +156,7 @@ func TestPredicate_RetryAtInBetween(t *testing.T) {
 	f.task("t1", "a", "n1", 4)
 	f.task("t2", "a", "n1", 4)
 	p := &victims.Planner{
-		Exempt: f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180}),
+		Rules: victims.Rules{Exempt: f.exemptions(map[string]int{"t0": 120, "t1": 60, "t2": 180})},
 		Predicate: func(q *victims.Placing) bool {
 			return slices.Equal(f.names(q.Victims), []string{"t1"})
 		},
@@ -197,7 +197,7 @@ func TestPredicate_PutsNodesOff(t *testing.T) {
 	looks := 0
 	p := &victims.Planner{
 		Predicate: f.recorder(&calls, func(c call) bool { return true }),
-		Filter:    func(*victims.Ask, victims.NodeID) bool { looks++; return true },
+		Rules:     victims.Rules{Filter: func(int, victims.NodeID) bool { looks++; return true }},
 	}
 	d := f.decide(p, f.ask("x", "b", 2))
 	require.Equal(t, []string{"vn50"}, keysOf(d), "it loses a minute, the least")

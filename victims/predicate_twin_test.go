@@ -96,8 +96,8 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 	for n := range s.cluster.NodeLen() {
 		planner := s.planner()
 		filter := planner.Filter
-		planner.Filter = func(a *victims.Ask, id victims.NodeID) bool {
-			return int(id) == n && (filter == nil || filter(a, id))
+		planner.Filter = func(class int, id victims.NodeID) bool {
+			return int(id) == n && (filter == nil || filter(class, id))
 		}
 		d := new(victims.Decision)
 		require.NoError(t, planner.Decide(d, ask, s.c.Options.Now), fmt.Sprint(n))

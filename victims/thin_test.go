@@ -86,7 +86,7 @@ func TestOwnMet_OtherTypesStay(t *testing.T) {
 			_, err = c.AddTask(&victims.Task{Key: key, Queue: q, Size: size})
 			require.NoError(t, err)
 		}
-		p := victims.Planner{Cluster: c, OwnLeaf: victims.OwnMet, Audit: true}
+		p := victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}, Audit: true}
 		ask := victims.Ask{Key: "x", Queue: q, Size: resources.Vector{4000, 0}, Priority: 9}
 		var d victims.Decision
 		require.NoError(t, p.Decide(&d, &ask, now))
@@ -105,7 +105,7 @@ func TestOwnLeaf_Interval(t *testing.T) {
 	f.task("v", "q", "n1", 2)
 	ask := f.ask("x", "q", 2)
 	ask.Priority = 9
-	p := &victims.Planner{OwnLeaf: victims.OwnMet, Interval: 60e9}
+	p := &victims.Planner{Rules: victims.Rules{OwnLeaf: victims.OwnMet, Interval: 60e9}}
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
 	ask.LastAttempt = now.Add(-1e9)
 	require.Equal(t, victims.TooSoon, f.decide(p, ask).Refusal.Reason)

@@ -155,7 +155,7 @@ func TestWhatIf_OwnLeafUsesUpWhatArrives(t *testing.T) {
 	ask := f.ask("ask", "p.own", 3)
 	ask.Priority = 1
 	var x victims.WhatIf
-	require.NoError(t, x.Open(&victims.Planner{Cluster: f.c, OwnLeaf: victims.OwnAny}, ask, now))
+	require.NoError(t, x.Open(&victims.Planner{Cluster: f.c, Rules: victims.Rules{OwnLeaf: victims.OwnAny}}, ask, now))
 	o, _ := f.c.Lookup("o")
 	s, _ := f.c.Lookup("s")
 	require.True(t, x.Preempt(s))

@@ -79,7 +79,7 @@ func (r *report) refusing(section *section) {
 	floor := workload.NewFloor(c)
 	for _, every := range []int{0, 1000, 10, 3} {
 		s := w.Subject(c, 4)
-		s.Planner.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return every > 0 && int(n)%every == 0 }
+		s.Planner.Filter = func(_ int, n victims.NodeID) bool { return every > 0 && int(n)%every == 0 }
 		name := "no node passes the filter"
 		if every > 0 {
 			name = fmt.Sprintf("1 node in %d passes the filter", every)

@@ -65,8 +65,8 @@ func newScheduler(out io.Writer, tree *queue.Tree, now time.Time) *scheduler {
 	c := victims.NewCluster(tree)
 	return &scheduler{
 		out: out, now: now, cluster: c,
-		planner:  victims.Planner{Cluster: c, OwnLeaf: victims.OwnMet},
-		gangs:    jobs.Planner{Cluster: c, OwnLeaf: victims.OwnMet},
+		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
+		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
 		rounds:   jobs.Rounds{Cluster: c},
 		timing:   quota.NewTiming(tree),
 		enforcer: quota.Enforcer{Cluster: c},

@@ -137,8 +137,8 @@ func (r *BatchReplay) prepare() (*batchPlayer, error) {
 	}
 	// A gang goes whole, or stays whole.
 	minimum := func(job string) int { return len(x.work[x.index[job]].members) }
-	x.planner = jobs.Planner{Cluster: cluster, Minimum: minimum}
-	x.auditor = jobs.Auditor{Cluster: cluster, Minimum: minimum}
+	x.planner = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
+	x.auditor = jobs.Auditor{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
 
 	type alike struct {
 		vc   int

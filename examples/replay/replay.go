@@ -180,8 +180,8 @@ func (r *Replay) endOf(p *trace.Pod) int64 {
 
 // allowed is the filter: a pod that wants GPUs of certain models has them
 // from a node of one of those models only.
-func (x *player) allowed(a *victims.Ask, n victims.NodeID) bool {
-	p := x.pods[x.index[a.Key]]
+func (x *player) allowed(class int, n victims.NodeID) bool {
+	p := x.pods[class]
 	// Nodes are never removed, so their rows are those of the workload.
 	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[n].Model)
 }

@@ -184,7 +184,7 @@ func (r *runner) setPlanner(p *victims.Planner) {
 func (r *runner) aim(p *victims.Planner, a *Ask) {
 	p.Filter, p.Blockers = nil, nil
 	if len(a.NodeSelector) > 0 {
-		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) }
+		p.Filter = func(_ int, n victims.NodeID) bool { return r.selects(a.NodeSelector, n) }
 	}
 	if len(a.Ports) > 0 {
 		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {

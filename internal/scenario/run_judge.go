@@ -97,8 +97,7 @@ func (r *runner) ofLeaf(tasks []victims.Task, ask *victims.Ask) bool {
 // that has decided the ask.
 func (r *runner) auditAsk(j *Judged, plan *victims.Plan) {
 	auditor := victims.Auditor{
-		Cluster: r.cluster, StrictPriority: r.planner.StrictPriority, Exempt: r.planner.Exempt,
-		Minimum: r.planner.Minimum, OwnLeaf: r.planner.OwnLeaf, Filter: r.planner.Filter, Blockers: r.planner.Blockers,
+		Cluster: r.cluster, Rules: r.planner.Rules, Blockers: r.planner.Blockers,
 	}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
@@ -116,7 +115,7 @@ func (j *Judged) breaks(v victims.Violation) {
 func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	var planner victims.Planner
 	r.setPlanner(&planner)
-	planner.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return n == plan.Node }
+	planner.Filter = func(_ int, n victims.NodeID) bool { return n == plan.Node }
 	planner.Blockers, planner.Exempt = r.planner.Blockers, p.sparesOthers
 	var d victims.Decision
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {

@@ -76,7 +76,7 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, StrictPriority: p.StrictPriority, Allowances: p.Allowances, Minimum: p.Minimum, Exempt: p.Exempt, Filter: p.Filter, OwnLeaf: p.OwnLeaf}
+	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, Rules: p.Rules, Allowances: p.Allowances}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
 	}
@@ -92,7 +92,7 @@ func (r *runner) priceJob(j *Judged, plan *jobs.Plan, q *Request) error {
 	}
 	planner := r.jobPlanner(q.Job)
 	planner.Exempt = q.Proposed.sparesOthers
-	planner.Filter = func(_ *jobs.Job, class int, node victims.NodeID) bool {
+	planner.Filter = func(class int, node victims.NodeID) bool {
 		there := func(at jobs.Placement) bool { return at.Member == class && at.Node == node }
 		return slices.ContainsFunc(plan.Placements, there)
 	}

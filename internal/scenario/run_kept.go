@@ -20,7 +20,7 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
 	auditor := jobs.Auditor{
-		Cluster: r.cluster, Trigger: planner.Trigger, StrictPriority: planner.StrictPriority, Allowances: planner.Allowances, Minimum: planner.Minimum, Exempt: planner.Exempt, OwnLeaf: planner.OwnLeaf,
+		Cluster: r.cluster, Trigger: planner.Trigger, Rules: victims.Rules{StrictPriority: planner.StrictPriority, Minimum: planner.Minimum, Exempt: planner.Exempt, OwnLeaf: planner.OwnLeaf}, Allowances: planner.Allowances,
 	}
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
 	var found []victims.Violation

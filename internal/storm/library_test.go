@@ -140,7 +140,7 @@ func (a *question) everywhere(members uint64, do func()) {
 // lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
-	a := jobs.Auditor{Cluster: c, Minimum: l.auditor.Minimum}
+	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}}
 	if q.byPriority {
 		a.Trigger = jobs.ByPriority
 	}
@@ -329,10 +329,10 @@ func clusterOf(t *rapid.T, w *world) *library {
 			must(err)
 		}
 	}
-	return &library{victims.Auditor{Cluster: c, Minimum: func(job string) int {
+	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{Minimum: func(job string) int {
 		n, _ := strconv.Atoi(job)
 		return w.Minimum[n]
-	}}}
+	}}}}
 }
 
 // rackOf returns the domains of a node.

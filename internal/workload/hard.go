@@ -210,7 +210,7 @@ func (h Hard) set(p *victims.Planner) {
 		p.Minimum = func(string) int { return h.Gangs }
 	}
 	if h.Labels > 0 {
-		p.Filter = func(_ *victims.Ask, n victims.NodeID) bool { return int(n)%h.Labels == 0 }
+		p.Filter = func(_ int, n victims.NodeID) bool { return int(n)%h.Labels == 0 }
 	}
 	if h.OwnLeaf {
 		p.OwnLeaf = victims.OwnMet

@@ -121,8 +121,7 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 // instant is an argument of its decisions; exemptions follow theirs.
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	p := &victims.Planner{
-		Cluster: c, StrictPriority: o.StrictPriority, Interval: o.Interval,
-		OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+		Cluster: c, Rules: victims.Rules{StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum()},
 	}
 	for _, name := range o.Levels {
 		level := victims.Level(0)

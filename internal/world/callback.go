@@ -9,8 +9,8 @@ import (
 // Filter returns the function of a caller that says where an ask may run: on
 // nodes that have the labels which it selects. The cluster is one of the world.
 // What a points to is the ask in question, and may be another for each decision.
-func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(*victims.Ask, victims.NodeID) bool {
-	return func(_ *victims.Ask, id victims.NodeID) bool {
+func (w *World) Filter(cluster *victims.Cluster, a *Ask) func(int, victims.NodeID) bool {
+	return func(_ int, id victims.NodeID) bool {
 		name := cluster.NodeName(id)
 		return slices.ContainsFunc(w.Nodes, func(n Node) bool { return n.Name == name && n.Has(a.Selector) })
 	}
@@ -32,7 +32,7 @@ func (w *World) Blockers(cluster *victims.Cluster, a *Ask) func([]victims.TaskID
 }
 
 // Filter is that of the world, for the ask of the case.
-func (c *Case) Filter(cluster *victims.Cluster) func(*victims.Ask, victims.NodeID) bool {
+func (c *Case) Filter(cluster *victims.Cluster) func(int, victims.NodeID) bool {
 	return c.World.Filter(cluster, &c.Ask)
 }
 

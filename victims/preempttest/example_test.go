@@ -56,7 +56,7 @@ func ExampleTestFilter() {
 		return
 	}
 	tries := 0
-	filter := func(*victims.Ask, victims.NodeID) bool {
+	filter := func(int, victims.NodeID) bool {
 		tries++
 		return tries <= 3 // "look at three nodes at most"
 	}

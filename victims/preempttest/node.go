@@ -8,16 +8,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestFilter tests that a filter is what Filter of [victims.Planner] must be. It
-// answers the same when it is asked again, after other questions and about a
-// copy of the ask. It does not change the ask, and keeps it in no way that
-// shows.
+// TestFilter tests that a filter is what Filter of [victims.Rules] must be. It
+// answers the same when it is asked again, and after other questions.
 //
-// It is asked about each ask and each node of the cluster. No test can show that
+// It is asked about the class of each ask and each node of the cluster. No test can show that
 // it does not depend on who else is there: what does belongs into Blockers or
 // Predicate.
-func TestFilter(filter func(ask *victims.Ask, node victims.NodeID) bool, c *victims.Cluster, asks []victims.Ask) error {
-	x := survey[bool]{cluster: c, ask: filter, equal: func(a, b bool) bool { return a == b }}
+func TestFilter(filter func(class int, node victims.NodeID) bool, c *victims.Cluster, asks []victims.Ask) error {
+	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(a.Class, n) }
+	x := survey[bool]{cluster: c, ask: ask, equal: func(a, b bool) bool { return a == b }}
 	if err := x.test(asks); err != nil {
 		return fmt.Errorf("preempttest: filter: %w", err)
 	}

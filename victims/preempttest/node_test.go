@@ -10,16 +10,16 @@ import (
 )
 
 type (
-	filter   = func(ask *victims.Ask, node victims.NodeID) bool
+	filter   = func(class int, node victims.NodeID) bool
 	blockers = func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
 )
 
 func TestTestFilter_Sound(t *testing.T) {
 	for name, f := range map[string]filter{
-		"everything":      func(*victims.Ask, victims.NodeID) bool { return true },
-		"nothing":         func(*victims.Ask, victims.NodeID) bool { return false },
-		"a node":          func(_ *victims.Ask, n victims.NodeID) bool { return n == 1 },
-		"a high priority": func(a *victims.Ask, n victims.NodeID) bool { return n == 0 || a.Priority > 0 },
+		"everything": func(int, victims.NodeID) bool { return true },
+		"nothing":    func(int, victims.NodeID) bool { return false },
+		"a node":     func(_ int, n victims.NodeID) bool { return n == 1 },
+		"a class":    func(class int, n victims.NodeID) bool { return n == 0 || class > 0 },
 	} {
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks()), name)
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil), name)
@@ -28,40 +28,30 @@ func TestTestFilter_Sound(t *testing.T) {
 
 func TestTestFilter_Broken(t *testing.T) {
 	calls := 0
-	var kept *victims.Ask
+	var kept victims.NodeID
 	for _, test := range []struct {
 		name string
 		f    filter
 		want error
 		said string
 	}{
-		{"counts its calls", func(*victims.Ask, victims.NodeID) bool {
+		{"counts its calls", func(int, victims.NodeID) bool {
 			calls++
 			return calls > 4
 		}, preempttest.ErrUnsteady, `ask "y" on node "n2": false, and then true`},
-		{"goes by the ask before", func(a *victims.Ask, _ victims.NodeID) bool {
-			defer func() { kept = a }()
-			return kept == nil || kept.Key == a.Key
+		{"goes by the question before", func(_ int, n victims.NodeID) bool {
+			defer func() { kept = n }()
+			return kept <= n
 		}, preempttest.ErrUnsteady, `and then`},
-		{"keeps the first ask", func(a *victims.Ask, _ victims.NodeID) bool {
-			if kept == nil {
-				kept = a
-			}
-			return kept.Key == "x"
-		}, preempttest.ErrKeeps, `true, and then false`},
-		{"writes to the ask", func(a *victims.Ask, n victims.NodeID) bool {
-			a.Size[0] += int64(n)
-			return true
-		}, preempttest.ErrWrites, `ask "x" on node "n2"`},
 	} {
-		calls, kept = 0, nil
+		calls, kept = 0, 0
 		err := preempttest.TestFilter(test.f, cluster(t), asks())
 		require.ErrorIs(t, err, test.want, test.name)
 		require.ErrorContains(t, err, "preempttest: filter: ", test.name)
 		require.ErrorContains(t, err, test.said, test.name)
 	}
 	c := cluster(t)
-	err := preempttest.TestFilter(func(*victims.Ask, victims.NodeID) bool {
+	err := preempttest.TestFilter(func(int, victims.NodeID) bool {
 		return c.SetState("t3", victims.Releasing) == nil
 	}, c, asks())
 	require.ErrorIs(t, err, preempttest.ErrWrites)

@@ -22,7 +22,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}
+	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}}
 	if k.ByPriority {
 		p.Trigger = jobs.ByPriority
 	}
@@ -37,7 +37,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 		at := world.Options{Now: e.Now, Exempt: k.Options.Exempt}
 		return at.Exempts(e.Cluster.Key(e.Task))
 	}
-	p.Filter = func(_ *jobs.Job, class int, n victims.NodeID) bool {
+	p.Filter = func(class int, n victims.NodeID) bool {
 		name := c.NodeName(n)
 		return slices.ContainsFunc(k.World.Nodes, func(n world.Node) bool { return n.Name == name && n.Has(k.Job.Members[class].Selector) })
 	}

@@ -19,7 +19,7 @@ func (w *writer) filter(a *victims.Ask, name string) map[string]string {
 	if w.p.Filter == nil {
 		return nil
 	}
-	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(a, n) })
+	return w.label(name, func(n victims.NodeID) bool { return w.p.Filter(a.Class, n) })
 }
 
 // label labels the nodes on which something may run, and returns what selects them:

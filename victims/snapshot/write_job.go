@@ -40,7 +40,7 @@ func (w *writer) jobs() {
 			m := &j.Members[k]
 			w.memberOf[m.Key] = j.Name
 			if _, asked := selectors[m.Class]; !asked {
-				selectors[m.Class] = w.selector(j, m.Class, fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
+				selectors[m.Class] = w.selector(m.Class, fmt.Sprintf("job-%d-class-%d", i+1, len(selectors)+1))
 			}
 			e.Members = append(e.Members, member{Key: w.text(m.Key), Resources: w.amounts(m.Size), Selector: selectors[m.Class]})
 		}
@@ -51,11 +51,11 @@ func (w *writer) jobs() {
 
 // selector labels the nodes on which members of a class may run, and returns what
 // selects them. Classes whose members may run on the same nodes are one.
-func (w *writer) selector(j *jobs.Job, class int, name string) map[string]string {
+func (w *writer) selector(class int, name string) map[string]string {
 	if w.s.JobPlanner.Filter == nil {
 		return nil
 	}
-	return w.label(name, func(n victims.NodeID) bool { return w.s.JobPlanner.Filter(j, class, n) })
+	return w.label(name, func(n victims.NodeID) bool { return w.s.JobPlanner.Filter(class, n) })
 }
 
 // firstUnplaced returns the ask that exemptions from a job are asked about.

@@ -83,23 +83,19 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
 	c.current.Store(s)
 	c.planner = victims.Planner{
-		Cluster: c.cluster, StrictPriority: s.args.StrictPriority, Steps: s.args.Budget, OwnLeaf: s.ownLeaf,
-		Filter:    func(_ *victims.Ask, n victims.NodeID) bool { return c.cycle.mayRun(n) },
+		Cluster: c.cluster, Rules: victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf, Filter: func(_ int, n victims.NodeID) bool { return c.cycle.mayRun(n) }}, Steps: s.args.Budget,
 		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
 	}
 	p := &c.planner
 	c.auditor = victims.Auditor{
-		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: p.OwnLeaf, Filter: p.Filter, Predicate: p.Predicate,
+		Cluster: c.cluster, Rules: p.Rules, Predicate: p.Predicate,
 	}
 	minimum := func(job string) int { return c.cycle.minimum(job) }
 	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, StrictPriority: p.StrictPriority, Steps: s.args.Budget, OwnLeaf: s.ownLeaf, Minimum: minimum,
-		Filter: func(_ *jobs.Job, class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) },
-		Exempt: c.exempt,
+		Cluster: c.cluster, Rules: victims.Rules{StrictPriority: p.StrictPriority, OwnLeaf: s.ownLeaf, Minimum: minimum, Filter: func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }, Exempt: c.exempt}, Steps: s.args.Budget,
 	}
 	c.jobAuditor = jobs.Auditor{
-		Cluster: c.cluster, StrictPriority: p.StrictPriority, OwnLeaf: s.ownLeaf, Minimum: minimum,
-		Filter: c.jobPlanner.Filter, Exempt: c.jobPlanner.Exempt,
+		Cluster: c.cluster, Rules: c.jobPlanner.Rules,
 	}
 	return c
 }
