@@ -12,7 +12,7 @@ import (
 // under its guarantee, and else lower tasks of the own queue.
 //
 // With gangs it knows as well that some tasks are members of a gang, and takes the whole
-// gang if too few would be left. That is the second afternoon.
+// gang if too few would be left. That is the second afternoon. Own costs are for neither.
 func greedy(name string, gangs bool) rule {
 	find := func(w *world, a *work, size []int64) (int, []int, bool) {
 		if n, ok := w.room(a, size); ok {

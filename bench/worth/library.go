@@ -28,6 +28,8 @@ type library struct {
 	placing    jobs.Decision
 	askFaults  []victims.Violation
 	gangFaults []jobs.Violation
+
+	proven bool // the last plan said that none is cheaper in the levels of a bill
 }
 
 // instant turns seconds of a simulation into a time.
@@ -150,13 +152,16 @@ func (x *library) changed(t *task) error {
 // decide asks the library. Fits is set if nobody has to stop.
 func (x *library) decide(a *work) (got answer, ok, fits bool, err error) {
 	if a.minimum == 0 {
-		return x.decideAsk(&x.asks, a)
+		got, ok, fits, err = x.decideAsk(&x.asks, a)
+		x.proven = ok && x.decision.Plan.Proof != victims.NoProof
+		return got, ok, fits, err
 	}
 	d := &x.placing
 	job := x.job(a)
 	if err := x.gangs.Decide(d, &job, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
 		return got, false, false, err
 	}
+	x.proven = d.Plan.Proof != victims.NoProof
 	got.places = make([]int, len(a.sizes))
 	for _, p := range d.Plan.Placements {
 		got.places[p.Member] = x.places[p.Node]

@@ -82,9 +82,10 @@ func (c *clock) busy(queues []int) int {
 
 // gpuLoad is a GPU cluster: 200 nodes of 8 GPUs, every fourth of a better kind. Three
 // tenants have a queue for training, where gangs run, and one for development, where single
-// tasks and services run. A tenth of the gangs' queues can shrink. More is wanted than there is.
+// tasks and services run. Three gangs in ten can do
+// with half of their members. More is wanted than there is.
 func gpuLoad(seed uint64, arrivals int) *load {
-	w := &world{}
+	w := &world{unit: 1}
 	root := w.queueOf("root", -1, undefined, undefined)
 	var train, dev []int
 	for i := range 3 {
@@ -148,7 +149,7 @@ func gpuLoad(seed uint64, arrivals int) *load {
 // tasks fill what is left.
 func serviceLoad(seed uint64, arrivals int) *load {
 	const cpu, memory = 100 * 32_000, 100 * 128 // thousandths, GiB
-	w := &world{}
+	w := &world{unit: 1000}
 	root := w.queueOf("root", -1, undefined, undefined)
 	var leaves []int
 	for i, name := range []string{"shop", "search", "mail"} {
@@ -159,7 +160,7 @@ func serviceLoad(seed uint64, arrivals int) *load {
 	w.nodesOf(100, 0, 32_000, 128)
 	c := clock{dice: newDice(seed, 2), rate: 30} // services and tasks of the batch
 	l := &load{name: "service cluster", types: []string{"cpu", "memory"}, world: w,
-		what: "100 nodes, cpu and memory, 3 teams with 2 queues each and a batch queue; some 1,500 small tasks, a disruption budget for every service, three priorities, one task in ten opted out"}
+		what: "100 nodes, cpu and memory, 3 teams with 2 queues each and a batch queue; close to 2,000 small tasks, a disruption budget for every service, three priorities, one task in ten opted out"}
 	for len(l.work) < arrivals {
 		at := c.next()
 		leaf, replicas, name, floor := batch, 1, fmt.Sprintf("b%05d", len(l.work)), -1
@@ -193,7 +194,7 @@ func phillyLoad(folder string, arrivals int) (*load, error) {
 	}
 	const firstDay = 40 // the cluster is full from then on
 	b.Window(firstDay, 1000)
-	w := &world{}
+	w := &world{unit: 1}
 	root := w.queueOf("root", -1, undefined)
 	all := int64(0)
 	for _, vc := range b.VCs {

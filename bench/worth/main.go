@@ -9,7 +9,9 @@
 // auditor of the library judges all answers, its own as well, and shares no code with its planner.
 //
 // The table is Markdown. Into each FILE it is written in place of what is there between two
-// lines, <!-- worth --> and <!-- /worth -->. For a seed it is the same on every machine.
+// lines, <!-- worth --> and <!-- /worth -->, and what the loads are and which laws were broken
+// between <!-- worth loads --> and <!-- /worth loads -->, if they are there. For a seed it is the
+// same on every machine.
 package main
 
 import (
@@ -34,7 +36,7 @@ type options struct {
 func main() {
 	var o options
 	flag.BoolVar(&o.json, "json", false, "print JSON instead of the table")
-	flag.IntVar(&o.events, "events", 4000, "how many arrivals each load has")
+	flag.IntVar(&o.events, "events", 5000, "how many arrivals each load has")
 	flag.Uint64Var(&o.seed, "seed", 1, "of the two loads that are made up")
 	flag.StringVar(&o.traces, "traces", filepath.Join("..", "shared", "traces"), "the folder with philly_jobs.csv and philly_vcs.csv")
 	flag.Usage = func() {
@@ -59,7 +61,7 @@ func run(o *options, files []string, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := splice(string(text), ""); err != nil {
+		if _, err := splice(string(text), nil); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		texts[i] = string(text)
@@ -68,15 +70,14 @@ func run(o *options, files []string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table := tableOf(all)
 	for i, file := range files {
-		text, _ := splice(texts[i], table)
+		text, _ := splice(texts[i], all)
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	if !o.json {
-		_, err := io.WriteString(w, table)
+		_, err := io.WriteString(w, tableOf(all)+"\n"+loadsOf(all))
 		return err
 	}
 	e := json.NewEncoder(w)
@@ -107,13 +108,18 @@ func playAll(o *options) (all []*result, err error) {
 	return all, nil
 }
 
-// splice returns a text with something between the lines of the mark.
-func splice(text, content string) (string, error) {
-	const begin, end = "<!-- worth -->\n", "<!-- /worth -->\n"
-	before, rest, begins := strings.Cut(text, begin)
-	_, after, ends := strings.Cut(rest, end)
-	if !begins || !ends {
-		return "", errors.New("no lines <!-- worth --> and <!-- /worth -->")
+// splice returns a text with the results between the lines of the marks. It needs those of
+// the table.
+func splice(text string, all []*result) (string, error) {
+	for i, part := range []struct{ name, content string }{{"worth", tableOf(all)}, {"worth loads", loadsOf(all)}} {
+		begin, end := "<!-- "+part.name+" -->\n", "<!-- /"+part.name+" -->\n"
+		before, rest, begins := strings.Cut(text, begin)
+		_, after, ends := strings.Cut(rest, end)
+		if begins && ends {
+			text = before + begin + part.content + end + after
+		} else if i == 0 {
+			return "", errors.New("no lines <!-- worth --> and <!-- /worth -->")
+		}
 	}
-	return before + begin + content + end + after, nil
+	return text, nil
 }

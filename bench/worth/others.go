@@ -117,9 +117,10 @@ func (w *world) reprieve(a *work, n int, size []int64) (reprieved, bool) {
 // the fence, in other queues that are over their guarantee, and none may bring its queue
 // below. They are taken node by node, those first that did not opt out, then by priority,
 // then the youngest, until there is room. Of all nodes take the one with the fewest victims
-// that opted out, then the fewest at all. What queue is over by is its usage less its
-// guarantee in the types that it guarantees, and all of it in the others. It knows no gangs
-// as victims, no budgets, and gives nothing back.
+// that opted out, then the fewest at all, then the first: that is for the implementation to
+// choose, and so does the program. What a queue is over by is its usage less its guarantee in
+// the types that it guarantees (SubOnlyExisting), and all of its usage in the others. It knows
+// no gangs as victims and no budgets, takes nothing from the own queue, and gives nothing back.
 func yuniKorn() rule {
 	find := func(w *world, a *work, size []int64) (node int, victims []int, ok bool) {
 		if n, ok := w.room(a, size); ok {

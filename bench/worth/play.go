@@ -3,6 +3,7 @@ package main
 import (
 	"container/heap"
 	"fmt"
+	"slices"
 )
 
 // A load is a world without tasks, the names of its types, and what arrives there.
@@ -87,9 +88,11 @@ func newPlayer(l *load) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{load: l, lib: lib, rules: []rule{
-		lib.workFirst(), greedy("greedy", false), greedy("greedy with gangs", true), kubeScheduler(), yuniKorn(),
-	}}
+	p := &player{load: l, lib: lib, rules: []rule{lib.workFirst(), greedy("greedy", false)}}
+	if slices.ContainsFunc(l.work, func(a *work) bool { return a.minimum > 0 }) {
+		p.rules = append(p.rules, greedy("greedy that knows gangs", true))
+	}
+	p.rules = append(p.rules, kubeScheduler(), yuniKorn())
 	p.result = newResult(l, p.rules)
 	return p, nil
 }

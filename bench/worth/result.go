@@ -23,14 +23,15 @@ type cell struct {
 	// Silent: no plan, though the library has one.
 	Silent int `json:"noAnswer"`
 	// Of its plans each is counted once, under the first of these that holds.
-	Broken   int `json:"breaksPromise"`
-	Untitled int `json:"notEntitled"`
-	Needless int `json:"needlessVictim"`
-	Lawful   int `json:"lawful"`
+	Broken     int `json:"breaksPromise"`
+	Unentitled int `json:"notEntitled"`
+	Needless   int `json:"needlessVictim"`
+	Lawful     int `json:"lawful"`
 	// Alone: lawful, and the library has none.
 	Alone   int   `json:"lawfulWhereLibraryHasNone"`
 	Victims int   `json:"victims"` // of all its plans
 	Lost    int64 `json:"lostSeconds"`
+	Units   int64 `json:"lostUnitSeconds"` // times GPUs, or cores
 	Both    pair  `json:"bothLawful"`
 	// Words counts plans by the laws that they break.
 	Words map[string]int `json:"laws"`
@@ -42,11 +43,15 @@ type pair struct {
 	Cheaper int `json:"cheaper"` // than the library's
 	Same    int `json:"same"`
 	Dearer  int `json:"dearer"`
+	// Refuted counts plans of the library that said that none is cheaper, and one was.
+	Refuted int `json:"cheaperThanProven"`
 
 	Victims     int   `json:"victims"`
 	OursVictims int   `json:"victimsOfLibrary"`
 	Lost        int64 `json:"lostSeconds"`
 	OursLost    int64 `json:"lostSecondsOfLibrary"`
+	Units       int64 `json:"lostUnitSeconds"`
+	OursUnits   int64 `json:"lostUnitSecondsOfLibrary"`
 }
 
 func newResult(l *load, rules []rule) *result {
@@ -63,7 +68,7 @@ type verdict int
 const (
 	lawful verdict = iota
 	needless
-	untitled
+	unentitled
 	broken
 )
 
@@ -75,7 +80,7 @@ func judge(words []string) verdict {
 		case "minimal", "helpful": // somebody stops for nothing
 			v = max(v, needless)
 		case "trigger", "storm": // not under the guarantee, or taken from inside the queue that is
-			v = max(v, untitled)
+			v = max(v, unentitled)
 		default: // guarantee, surplus, budget, gang, opted-out, priority, fence, application, filter, room, …
 			v = max(v, broken)
 		}
@@ -96,7 +101,9 @@ type bill struct {
 	victims  int
 	sum      int64 // of priorities
 
-	lost int64 // is not compared
+	// What is lost is not compared: seconds of tasks, and the same times the amount of the
+	// first type that each task had, in units.
+	lost, lostUnits int64
 }
 
 func (b *bill) compare(o *bill) int {
@@ -111,6 +118,7 @@ func (w *world) billOf(a *work, victims []int) (b bill) {
 	for _, v := range victims {
 		t := &w.tasks[v]
 		b.own += t.cost
+		b.lostUnits += t.lost(w.now) * t.size[0] / w.unit
 		b.sum += int64(t.priority)
 		if t.queue == a.leaf {
 			b.inside = 1
@@ -178,7 +186,7 @@ func (p *player) compare(a *work, ours answer, planned bool) error {
 			if !planned {
 				c.Alone++
 			} else if verdicts[0] == lawful {
-				c.Both.add(&bills[i], &bills[0])
+				c.Both.add(&bills[i], &bills[0], p.lib.proven)
 			}
 		case planned:
 			c.Silent++
@@ -190,12 +198,12 @@ func (p *player) compare(a *work, ours answer, planned bool) error {
 // count counts a plan by its verdict, and by the laws that it breaks.
 func (c *cell) count(words []string, v verdict, b *bill) {
 	c.Plans++
-	c.Victims, c.Lost = c.Victims+b.victims, c.Lost+b.lost
+	c.Victims, c.Lost, c.Units = c.Victims+b.victims, c.Lost+b.lost, c.Units+b.lostUnits
 	switch v {
 	case broken:
 		c.Broken++
-	case untitled:
-		c.Untitled++
+	case unentitled:
+		c.Unentitled++
 	case needless:
 		c.Needless++
 	case lawful:
@@ -206,11 +214,14 @@ func (c *cell) count(words []string, v verdict, b *bill) {
 	}
 }
 
-func (p *pair) add(theirs, ours *bill) {
+func (p *pair) add(theirs, ours *bill, proven bool) {
 	p.Plans++
 	switch order := theirs.compare(ours); {
 	case order < 0:
 		p.Cheaper++
+		if proven {
+			p.Refuted++
+		}
 	case order == 0:
 		p.Same++
 	default:
@@ -218,4 +229,5 @@ func (p *pair) add(theirs, ours *bill) {
 	}
 	p.Victims, p.OursVictims = p.Victims+theirs.victims, p.OursVictims+ours.victims
 	p.Lost, p.OursLost = p.Lost+theirs.lost, p.OursLost+ours.lost
+	p.Units, p.OursUnits = p.Units+theirs.lostUnits, p.OursUnits+ours.lostUnits
 }

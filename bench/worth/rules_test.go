@@ -22,7 +22,7 @@ const (
 // cluster returns a cluster of one type, with nodes of these sizes. The last of several
 // nodes is in pool 1.
 func cluster(sizes ...int64) *world {
-	w := &world{now: 1000}
+	w := &world{now: 1000, unit: 1}
 	w.queueOf("root", -1, undefined)
 	w.queueOf("a", root, 4)
 	w.queueOf("b", root, 2)

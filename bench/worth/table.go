@@ -7,39 +7,60 @@ import (
 	"strings"
 )
 
-// tableOf writes results as Markdown: a table with a row for each rule on each load, and
-// below it what the loads are and which laws were broken how often.
+// tableOf writes results as a table of Markdown with a row for each rule on each load.
 func tableOf(all []*result) string {
 	var b strings.Builder
-	b.WriteString("| load, and who decides | plans | no answer | breaks a promise | not entitled | needless victim | victims, theirs : ours | hours lost, theirs : ours | costs less, as much, more | lawful, and ours has none |\n")
-	b.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	heads := []string{
+		"", "plans", "no answer", "breaks a promise", "not entitled", "needless victim", "victims", "hours lost",
+		"GPU or core hours lost", "cheaper, equal, dearer", "lawful, ours has none",
+	}
+	fmt.Fprintf(&b, "| %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("--:|", len(heads)-1))
+	line := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	wide := func(text string) { line(append([]string{text}, make([]string, len(heads)-1)...)...) }
 	for _, r := range all {
 		if r.Left != "" {
-			fmt.Fprintf(&b, "| **%s**, %s | | | | | | | | | |\n", r.Load, r.Left)
+			wide(fmt.Sprintf("**%s**, %s", r.Load, r.Left))
 			continue
 		}
-		fmt.Fprintf(&b, "| **%s**, %s asks, %s of them gangs | | | | | | | | | |\n", r.Load, count(r.Asked), count(r.Gangs))
+		wide(fmt.Sprintf("**%s**, %s asks, %s of them gangs", r.Load, count(r.Asked), count(r.Gangs)))
 		for i := range r.Cells {
 			c := &r.Cells[i]
-			both := [3]string{}
-			if i > 0 && c.Both.Plans > 0 {
-				both[0] = fmt.Sprintf("%s : %s", count(c.Both.Victims), count(c.Both.OursVictims))
-				both[1] = fmt.Sprintf("%s : %s", hours(c.Both.Lost), hours(c.Both.OursLost))
-				both[2] = fmt.Sprintf("%s, %s, %s", count(c.Both.Cheaper), count(c.Both.Same), count(c.Both.Dearer))
-			} else if i == 0 { // of all its plans
-				both[0], both[1] = count(c.Victims), hours(c.Lost)
+			q := &c.Both
+			lost := []string{count(c.Victims), hours(c.Lost), hours(c.Units), ""} // the library: of all its plans
+			if i > 0 {
+				lost = []string{"", "", "", ""}
+				if q.Plans > 0 {
+					lost = []string{
+						count(q.Victims) + " : " + count(q.OursVictims), hours(q.Lost) + " : " + hours(q.OursLost),
+						hours(q.Units) + " : " + hours(q.OursUnits),
+						count(q.Cheaper) + ", " + count(q.Same) + ", " + count(q.Dearer),
+					}
+				}
 			}
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", c.Rule, count(c.Plans), count(c.Silent),
-				count(c.Broken), count(c.Untitled), count(c.Needless), both[0], both[1], both[2], count(c.Alone))
-		}
-	}
-	b.WriteString("\n")
-	for _, r := range all {
-		if r.Left == "" {
-			fmt.Fprintf(&b, "* %s: %s arrivals. %s. Laws broken, in plans: %s.\n", r.Load, count(r.Works), r.What, r.laws())
+			cells := []string{c.Rule, count(c.Plans), count(c.Silent), count(c.Broken), count(c.Unentitled), count(c.Needless)}
+			line(append(append(cells, lost...), count(c.Alone))...)
 		}
 	}
 	return b.String()
+}
+
+// loadsOf says what the loads are, and which laws were broken how often.
+func loadsOf(all []*result) string {
+	var b strings.Builder
+	for _, r := range all {
+		if r.Left == "" {
+			fmt.Fprintf(&b, "* **%s**: %s arrivals. %s. Plans that break a law, by law: %s. Plans cheaper than one of ours that said it was proven: %s.\n", r.Load, count(r.Works), r.What, r.laws(), count(r.refuted()))
+		}
+	}
+	return b.String()
+}
+
+// refuted returns how many plans of the library said that none is cheaper, and one was.
+func (r *result) refuted() (n int) {
+	for i := range r.Cells {
+		n += r.Cells[i].Both.Refuted
+	}
+	return n
 }
 
 // laws says which laws the plans of each rule broke, those that were broken most often
@@ -57,12 +78,11 @@ func (r *result) laws() string {
 			words[k] = fmt.Sprintf("%s %s", word, count(c.Words[word]))
 		}
 		text := strings.Join(words, ", ")
-		if text == "" {
-			text = "none"
+		if text != "" {
+			parts = append(parts, c.Rule+": "+text)
 		}
-		parts = append(parts, c.Rule+": "+text)
 	}
-	return strings.Join(parts, "; ")
+	return cmp.Or(strings.Join(parts, "; "), "none")
 }
 
 func hours(seconds int64) string { return count(int((seconds + hour/2) / hour)) }

@@ -7,6 +7,7 @@ import "slices"
 // cluster is told to the library, and nothing of the library is used here.
 type world struct {
 	now     int64 // seconds
+	unit    int64 // of the first type, in which what is lost is counted: a GPU, or a core
 	nodes   []node
 	queues  []row // in preorder: a parent comes before its children
 	tasks   []task
