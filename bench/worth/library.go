@@ -1,0 +1,260 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A library is the same cluster, told to the library, and what decides and judges there.
+type library struct {
+	w       *world
+	cluster *victims.Cluster
+	nodes   []victims.NodeID
+	places  map[victims.NodeID]int
+	rows    map[string]int // of tasks that run, by key
+	minimum map[string]int // of gangs, by name
+
+	asks       victims.Planner
+	gangs      jobs.Planner
+	askAudit   victims.Auditor
+	gangAudit  jobs.Auditor
+	decision   victims.Decision
+	placing    jobs.Decision
+	askFaults  []victims.Violation
+	gangFaults []jobs.Violation
+
+	proven bool // the last plan said that none is cheaper in the levels of a bill
+}
+
+// instant turns seconds of a simulation into a time.
+func instant(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }
+
+// newLibrary tells the library about the queues, the nodes and the budgets of a world
+// that has no tasks yet.
+func newLibrary(w *world, types ...string) (*library, error) {
+	schema, err := resources.NewSchema(types...)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := queue.New(schema, w.config(0), queue.Strict)
+	if err != nil {
+		return nil, err
+	}
+	x := &library{
+		w: w, cluster: victims.NewCluster(tree),
+		places: make(map[victims.NodeID]int), rows: make(map[string]int), minimum: make(map[string]int),
+	}
+	for i := range w.nodes {
+		n := victims.Node{Name: fmt.Sprintf("n%03d", i), Capacity: slices.Clone(w.nodes[i].free), Tag: uint64(w.nodes[i].pool)}
+		id, err := x.cluster.AddNode(&n)
+		if err != nil {
+			return nil, err
+		}
+		x.nodes, x.places[id] = append(x.nodes, id), i
+	}
+	for b := range w.budgets {
+		if err := x.budget(b); err != nil {
+			return nil, err
+		}
+	}
+	// What is configured is the same for the planners and for those who judge.
+	minimum := func(job string) int { return x.minimum[job] }
+	pool := func(node victims.NodeID, wanted int) bool {
+		return wanted == 0 || w.nodes[x.places[node]].pool == wanted
+	}
+	askFilter := func(a *victims.Ask, n victims.NodeID) bool { return pool(n, int(a.Tag)) }
+	gangFilter := func(_ *jobs.Job, class int, n victims.NodeID) bool { return pool(n, class) }
+	x.asks = victims.Planner{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: askFilter}
+	x.askAudit = victims.Auditor{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: askFilter}
+	x.gangs = jobs.Planner{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: gangFilter}
+	x.gangAudit = jobs.Auditor{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: gangFilter}
+	return x, nil
+}
+
+// config returns a queue with all below it. A world has its queues in preorder, as trees
+// have, so that numbers are the same.
+func (w *world) config(q int) queue.Config {
+	c := queue.Config{Name: w.queues[q].name, Properties: map[string]string{}}
+	if q == 0 {
+		c.Properties[queue.PropertyPreemptionDelay] = "0s"
+	}
+	if w.queues[q].fence {
+		c.Properties[queue.PropertyPreemptionPolicy] = "fence"
+	}
+	c.Guaranteed.Value = make(resources.Vector, len(w.queues[q].guaranteed))
+	for i, g := range w.queues[q].guaranteed {
+		if g != undefined {
+			c.Guaranteed.Value[i] = g
+			c.Guaranteed.Defined = c.Guaranteed.Defined.With(i)
+		}
+	}
+	for child := range w.queues {
+		if w.queues[child].parent == q {
+			c.Children = append(c.Children, w.config(child))
+		}
+	}
+	return c
+}
+
+// budget tells how many tasks of a service may still be stopped.
+func (x *library) budget(b int) error {
+	return x.cluster.SetBudget(x.w.budgets[b].name, victims.Budget{Left: int64(x.w.budgets[b].left()), Hard: true})
+}
+
+func (x *library) budgetNames(b int) []string {
+	if b < 0 {
+		return nil
+	}
+	return []string{x.w.budgets[b].name}
+}
+
+// started tells of a task that has started, which the world has already.
+func (x *library) started(id int) error {
+	t := &x.w.tasks[id]
+	v := victims.Task{
+		Key: t.key, Application: t.app, Queue: queue.ID(t.queue), Node: x.nodes[t.node], Size: t.size, Priority: t.priority,
+		Created: instant(t.scheduled), Scheduled: instant(t.scheduled), OptedOut: t.optedOut, Cost: t.cost, Budgets: x.budgetNames(t.budget),
+	}
+	if t.gang >= 0 {
+		v.Job = x.w.gangs[t.gang].name
+		x.minimum[v.Job] = x.w.gangs[t.gang].minimum
+	}
+	if _, err := x.cluster.AddTask(&v); err != nil {
+		return err
+	}
+	x.rows[t.key] = id
+	return x.changed(t)
+}
+
+// gone tells of a task that has gone from the world.
+func (x *library) gone(id int) error {
+	t := &x.w.tasks[id]
+	delete(x.rows, t.key)
+	if err := x.cluster.RemoveTask(t.key); err != nil {
+		return err
+	}
+	return x.changed(t)
+}
+
+func (x *library) changed(t *task) error {
+	if t.budget < 0 {
+		return nil
+	}
+	return x.budget(t.budget)
+}
+
+// decide asks the library. Fits is set if nobody has to stop.
+func (x *library) decide(a *work) (got answer, ok, fits bool, err error) {
+	if a.minimum == 0 {
+		got, ok, fits, err = x.decideAsk(&x.asks, a)
+		x.proven = ok && x.decision.Plan.Proof != victims.NoProof
+		return got, ok, fits, err
+	}
+	d := &x.placing
+	job := x.job(a)
+	if err := x.gangs.Decide(d, &job, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
+		return got, false, false, err
+	}
+	x.proven = d.Plan.Proof != victims.NoProof
+	got.places = make([]int, len(a.sizes))
+	for _, p := range d.Plan.Placements {
+		got.places[p.Member] = x.places[p.Node]
+	}
+	for i := range d.Plan.Victims {
+		got.victims = append(got.victims, x.rows[d.Plan.Victims[i].Key])
+	}
+	return got, true, d.Outcome == victims.Fits, nil
+}
+
+func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, fits bool, err error) {
+	d := &x.decision
+	ask := x.ask(a)
+	if err := planner.Decide(d, &ask, instant(x.w.now)); err != nil || d.Outcome == victims.Refused {
+		return got, false, false, err
+	}
+	got.places = []int{x.places[d.Plan.Node]}
+	for i := range d.Plan.Victims {
+		got.victims = append(got.victims, x.rows[d.Plan.Victims[i].Key])
+	}
+	return got, true, d.Outcome == victims.Fits, nil
+}
+
+// workFirst is the library with an option: between plans with as many victims of the same
+// importance the work that is lost decides before what is freed beyond need. It is for
+// asks; about gangs it decides as without.
+func (x *library) workFirst() rule {
+	planner := victims.Planner{Cluster: x.cluster, OwnLeaf: x.asks.OwnLeaf, Minimum: x.asks.Minimum, Filter: x.asks.Filter}
+	planner.Levels = victims.DefaultLevels()
+	lost := slices.Index(planner.Levels, victims.LevelWork)
+	excess := slices.Index(planner.Levels, victims.LevelExcess)
+	planner.Levels[lost], planner.Levels[excess] = victims.LevelExcess, victims.LevelWork
+	return rule{name: "this library, work before waste", plan: func(_ *world, a *work) (answer, bool, error) {
+		if a.minimum > 0 {
+			got, ok, _, err := x.decide(a)
+			return got, ok, err
+		}
+		got, ok, _, err := x.decideAsk(&planner, a)
+		return got, ok, err
+	}}
+}
+
+func (a *work) key(member int) string { return fmt.Sprintf("%s/%d", a.name, member) }
+
+func (x *library) ask(a *work) victims.Ask {
+	return victims.Ask{
+		Key: a.key(0), Application: a.app, Queue: queue.ID(a.leaf), Size: a.sizes[0], Priority: a.priority,
+		Tag: uint64(a.pool), OptedOut: a.optedOut, Cost: a.cost, Budgets: x.budgetNames(a.budget),
+	}
+}
+
+func (x *library) job(a *work) jobs.Job {
+	j := jobs.Job{Name: a.name, Application: a.app, Queue: queue.ID(a.leaf), Priority: a.priority}
+	for i, size := range a.sizes {
+		j.Members = append(j.Members, jobs.Member{
+			Key: a.key(i), Size: size, OptedOut: a.optedOut, Class: a.pool, Cost: a.cost, Budgets: x.budgetNames(a.budget),
+		})
+	}
+	return j
+}
+
+// audit returns the words of the laws that an answer breaks, whoever gave it, each once.
+func (x *library) audit(a *work, got *answer) (words []string) {
+	note := func(word string) {
+		if !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	if a.minimum == 0 {
+		p := victims.Plan{Ask: x.ask(a), Node: x.nodes[got.places[0]]}
+		for _, v := range got.victims {
+			key := x.w.tasks[v].key
+			row, _ := x.cluster.Lookup(key)
+			p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
+		}
+		x.askFaults = x.askAudit.Audit(x.askFaults[:0], &p, instant(x.w.now))
+		for i := range x.askFaults {
+			note(x.askFaults[i].Law.String())
+		}
+		return words
+	}
+	p := jobs.Plan{Job: x.job(a)}
+	for i, node := range got.places {
+		p.Placements = append(p.Placements, jobs.Placement{Member: i, Node: x.nodes[node]})
+	}
+	for _, v := range got.victims {
+		key := x.w.tasks[v].key
+		row, _ := x.cluster.Lookup(key)
+		p.Victims = append(p.Victims, jobs.Victim{Task: row, Key: key})
+	}
+	x.gangFaults = x.gangAudit.Audit(x.gangFaults[:0], &p, instant(x.w.now))
+	for i := range x.gangFaults {
+		note(x.gangFaults[i].Law.String())
+	}
+	return words
+}

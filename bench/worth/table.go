@@ -1,0 +1,96 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// tableOf writes results as a table of Markdown with a row for each rule on each load.
+func tableOf(all []*result) string {
+	var b strings.Builder
+	heads := []string{
+		"", "plans", "no answer", "breaks a promise", "not entitled", "needless victim", "victims", "hours lost",
+		"GPU or core hours lost", "cheaper, equal, dearer", "lawful, ours has none",
+	}
+	fmt.Fprintf(&b, "| %s |\n|---|%s\n", strings.Join(heads, " | "), strings.Repeat("--:|", len(heads)-1))
+	line := func(cells ...string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	wide := func(text string) { line(append([]string{text}, make([]string, len(heads)-1)...)...) }
+	for _, r := range all {
+		if r.Left != "" {
+			wide(fmt.Sprintf("**%s**, %s", r.Load, r.Left))
+			continue
+		}
+		wide(fmt.Sprintf("**%s**, %s asks, %s of them gangs", r.Load, count(r.Asked), count(r.Gangs)))
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			q := &c.Both
+			lost := []string{count(c.Victims), hours(c.Lost), hours(c.Units), ""} // the library: of all its plans
+			if i > 0 {
+				lost = []string{"", "", "", ""}
+				if q.Plans > 0 {
+					lost = []string{
+						count(q.Victims) + " : " + count(q.OursVictims), hours(q.Lost) + " : " + hours(q.OursLost),
+						hours(q.Units) + " : " + hours(q.OursUnits),
+						count(q.Cheaper) + ", " + count(q.Same) + ", " + count(q.Dearer),
+					}
+				}
+			}
+			cells := []string{c.Rule, count(c.Plans), count(c.Silent), count(c.Broken), count(c.Unentitled), count(c.Needless)}
+			line(append(append(cells, lost...), count(c.Alone))...)
+		}
+	}
+	return b.String()
+}
+
+// loadsOf says what the loads are, and which laws were broken how often.
+func loadsOf(all []*result) string {
+	var b strings.Builder
+	for _, r := range all {
+		if r.Left == "" {
+			fmt.Fprintf(&b, "* **%s**: %s arrivals. %s. Plans that break a law, by law: %s. Plans cheaper than one of ours that said it was proven: %s.\n", r.Load, count(r.Works), r.What, r.laws(), count(r.refuted()))
+		}
+	}
+	return b.String()
+}
+
+// refuted returns how many plans of the library said that none is cheaper, and one was.
+func (r *result) refuted() (n int) {
+	for i := range r.Cells {
+		n += r.Cells[i].Both.Refuted
+	}
+	return n
+}
+
+// laws says which laws the plans of each rule broke, those that were broken most often
+// first.
+func (r *result) laws() string {
+	var parts []string
+	for i := range r.Cells {
+		c := &r.Cells[i]
+		var words []string
+		for word := range c.Words {
+			words = append(words, word)
+		}
+		slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(c.Words[b], c.Words[a]), cmp.Compare(a, b)) })
+		for k, word := range words {
+			words[k] = fmt.Sprintf("%s %s", word, count(c.Words[word]))
+		}
+		text := strings.Join(words, ", ")
+		if text != "" {
+			parts = append(parts, c.Rule+": "+text)
+		}
+	}
+	return cmp.Or(strings.Join(parts, "; "), "none")
+}
+
+func hours(seconds int64) string { return count(int((seconds + hour/2) / hour)) }
+
+// count writes a number that is not negative for people, in groups of three digits.
+func count(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", count(n/1000), n%1000)
+}
