@@ -27,7 +27,7 @@ type library struct {
 	decision   victims.Decision
 	placing    jobs.Decision
 	askFaults  []victims.Violation
-	gangFaults []jobs.Violation
+	gangFaults []victims.Violation
 
 	proven bool // the last plan said that none is cheaper in the levels of a bill
 }
@@ -65,15 +65,13 @@ func newLibrary(w *world, types ...string) (*library, error) {
 	}
 	// What is configured is the same for the planners and for those who judge.
 	minimum := func(job string) int { return x.minimum[job] }
-	pool := func(node victims.NodeID, wanted int) bool {
-		return wanted == 0 || w.nodes[x.places[node]].pool == wanted
-	}
-	askFilter := func(a *victims.Ask, n victims.NodeID) bool { return pool(n, int(a.Tag)) }
-	gangFilter := func(_ *jobs.Job, class int, n victims.NodeID) bool { return pool(n, class) }
-	x.asks = victims.Planner{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: askFilter}
-	x.askAudit = victims.Auditor{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: askFilter}
-	x.gangs = jobs.Planner{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: gangFilter}
-	x.gangAudit = jobs.Auditor{Cluster: x.cluster, OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: gangFilter}
+	rules := victims.Rules{OwnLeaf: victims.OwnMet, Minimum: minimum, Filter: func(pool int, n victims.NodeID) bool {
+		return pool == 0 || w.nodes[x.places[n]].pool == pool
+	}}
+	x.asks = victims.Planner{Cluster: x.cluster, Rules: rules}
+	x.askAudit = victims.Auditor{Cluster: x.cluster, Rules: rules}
+	x.gangs = jobs.Planner{Cluster: x.cluster, Rules: rules}
+	x.gangAudit = jobs.Auditor{Cluster: x.cluster, Rules: rules}
 	return x, nil
 }
 
@@ -189,7 +187,7 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 // importance the work that is lost decides before what is freed beyond need. It is for
 // asks; about gangs it decides as without.
 func (x *library) workFirst() rule {
-	planner := victims.Planner{Cluster: x.cluster, OwnLeaf: x.asks.OwnLeaf, Minimum: x.asks.Minimum, Filter: x.asks.Filter}
+	planner := victims.Planner{Cluster: x.cluster, Rules: x.asks.Rules}
 	planner.Levels = victims.DefaultLevels()
 	lost := slices.Index(planner.Levels, victims.LevelWork)
 	excess := slices.Index(planner.Levels, victims.LevelExcess)
@@ -209,7 +207,7 @@ func (a *work) key(member int) string { return fmt.Sprintf("%s/%d", a.name, memb
 func (x *library) ask(a *work) victims.Ask {
 	return victims.Ask{
 		Key: a.key(0), Application: a.app, Queue: queue.ID(a.leaf), Size: a.sizes[0], Priority: a.priority,
-		Tag: uint64(a.pool), OptedOut: a.optedOut, Cost: a.cost, Budgets: x.budgetNames(a.budget),
+		Class: a.pool, OptedOut: a.optedOut, Cost: a.cost, Budgets: x.budgetNames(a.budget),
 	}
 }
 
@@ -239,7 +237,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 		}
 		x.askFaults = x.askAudit.Audit(x.askFaults[:0], &p, instant(x.w.now))
 		for i := range x.askFaults {
-			note(x.askFaults[i].Law.String())
+			note(x.askFaults[i].Law)
 		}
 		return words
 	}
@@ -254,7 +252,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 	}
 	x.gangFaults = x.gangAudit.Audit(x.gangFaults[:0], &p, instant(x.w.now))
 	for i := range x.gangFaults {
-		note(x.gangFaults[i].Law.String())
+		note(x.gangFaults[i].Law)
 	}
 	return words
 }
