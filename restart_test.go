@@ -58,6 +58,46 @@ func restartIsSeamless(t *rapid.T) {
 		require.Equal(t, event(h), event(again))
 		require.Equal(t, h.picture(), again.picture())
 	}
+	// What nobody sees yet may be seen later: counters, and when clocks end.
+	var end, endAgain bytes.Buffer
+	require.NoError(t, h.save(&end))
+	require.NoError(t, again.save(&endAgain))
+	require.Equal(t, end.String(), endAgain.String())
+}
+
+// TestRestart_Bad spoils rounds and clocks. Nothing changes then.
+func TestRestart_Bad(t *testing.T) {
+	const rounds, clocks = "preempt rounds 1\n", "preempt quota clocks 1\ntiming {\"now\":\"2026-01-01T12:00:00Z\"}\n"
+	for _, test := range []struct{ text, want string }{
+		{"preempt rounds 2\n", `jobs: load: line 1: bad saved text: "preempt rounds 2", want "preempt rounds 1"`},
+		{rounds + "round {", "jobs: load: line 2: bad saved text: it ends here: unexpected EOF"},
+		{rounds + "end 1\n", `jobs: load: line 2: bad saved text: "end 1" after 0 lines`},
+		{rounds + "lap {}\n", `jobs: load: line 2: bad saved text: word "lap" out of place`},
+		{rounds + "round {}\n", "jobs: load: line 2: jobs: round: no job is named"},
+		{rounds + `round {"job":"j"}` + "\n" + `round {"job":"j"}` + "\n", "jobs: load: line 3: jobs: round of job j: a round is under way"},
+		{rounds + `round {"job":"j","victims":["v","v"]}` + "\n", "jobs: load: line 2: jobs: round of job j: victim v: a victim of another round"},
+		{rounds + `round {"job":"j","victims":["v"],"gone":["v"]}` + "\n", "jobs: load: line 2: jobs: round of job j: victim v: a victim of another round"},
+		{"preempt quota clocks 2\n", `quota: load: line 1: bad saved text: "preempt quota clocks 2", want "preempt quota clocks 1"`},
+		{"preempt quota clocks 1\nend 0\n", `quota: load: line 2: bad saved text: word "" out of place`},
+		{clocks + `clock {"queue":"root.x","stage":"idle","delay":"0s"}` + "\n", `quota: load: line 3: queue "root.x": not in the tree, or a second time: no such clock`},
+		{clocks + `clock {"queue":"root","stage":"late","delay":"0s"}` + "\n", `quota: load: line 3: queue "root": no such clock: stage "late", delay "0s", end 0001-01-01 00:00:00 +0000 UTC, endless false`},
+		{clocks + `clock {"queue":"root","stage":"due","delay":"1s"}` + "\n", `quota: load: line 3: queue "root": no such clock: stage "due", delay "1s", end 0001-01-01 00:00:00 +0000 UTC, endless false`},
+		{clocks + `clock {"queue":"root","stage":"idle","delay":"-1s"}` + "\n", `quota: load: line 3: queue "root": no such clock: stage "idle", delay "-1s", end 0001-01-01 00:00:00 +0000 UTC, endless false`},
+		{clocks + `clock {"queue":"root","stage":"idle","delay":"0s","max":{"gpu":-1}}` + "\n", `quota: load: line 3: queue "root": bad saved text: bound -1 of type "gpu"`},
+	} {
+		schema, err := resources.NewSchema("gpu")
+		require.NoError(t, err)
+		tree, err := queue.New(schema, queue.Config{Name: "root"}, queue.Strict)
+		require.NoError(t, err)
+		h := newHost(victims.NewCluster(tree))
+		before := h.picture()
+		if load := h.rounds.Load; strings.HasPrefix(test.want, "jobs") {
+			require.EqualError(t, load(strings.NewReader(test.text)), test.want)
+		} else {
+			require.EqualError(t, h.timing.Load(strings.NewReader(test.text)), test.want)
+		}
+		require.Equal(t, before, h.picture())
+	}
 }
 
 // A host has all that a scheduler has of the library.

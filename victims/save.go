@@ -167,10 +167,15 @@ func (x *index) saveTasks(w *saved.Writer) {
 	}
 	// All the same if its tasks are in one leaf by now: searches go by it, and
 	// must count the same steps.
+	var names []string
 	for app, uses := range x.apps.uses {
 		if uses > 0 && x.homes[app] == noLeaf {
-			w.Line("spread", spreadLine{x.apps.names[app]})
+			names = append(names, x.apps.names[app])
 		}
+	}
+	slices.Sort(names) // numbers do not come back
+	for _, name := range names {
+		w.Line("spread", spreadLine{name})
 	}
 }
 
