@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -193,18 +194,20 @@ func (x *index) saveOrders(w *saved.Writer) {
 	for q := range x.leaves {
 		line(orderLine{Queue: x.tree.Path(queue.ID(q)), Tasks: x.leaves[q]})
 	}
-	for job := range x.members {
-		line(orderLine{Job: x.jobs.name(int32(job)), Tasks: x.members[job]})
+	// By name, for numbers do not come back.
+	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
+		line(orderLine{Job: name, Tasks: x.members[x.jobs.ids[name]]})
 	}
 }
 
 func (x *index) saveGrants(w *saved.Writer) {
 	numbers, last := make([]int32, len(x.waits)), int32(0)
-	for i := range x.waits {
-		if wait := &x.waits[i]; wait.grants > 0 {
+	// In the order of the grants, since rows of waits do not come back.
+	for i := range x.grants {
+		if wait := x.grants[i].wait; wait != 0 && numbers[wait] == 0 {
 			last++
-			numbers[i] = last
-			w.Line("wait", waitLine{wait.victims})
+			numbers[wait] = last
+			w.Line("wait", waitLine{x.waits[wait].victims})
 		}
 	}
 	for i := range x.grants {
