@@ -186,8 +186,13 @@
 //
 // # What to persist
 //
-// The library has no state that it could not be told again. Over a restart of the
-// scheduler, keep or rebuild:
+// Write [victims.Cluster.Save], [jobs.Rounds.Save] and [quota.Timing.Save] into one
+// file. After a restart read them in the same order from one [bufio.Reader], with
+// [victims.Load] and the Load of the other two: decisions go on as if nothing had
+// happened. Then sync each node with the world. Keep the asks that wait yourself.
+//
+// The library also has no state that it could not be told again. Without a saved file,
+// keep or rebuild:
 //
 //   - queues, nodes and tasks: from the world, with the times at which tasks were
 //     created, scheduled and saved;

@@ -20,13 +20,13 @@ const module = "github.com/go-preempt/preempt"
 var mayImport = map[string][]string{
 	".":             nil, // the manual
 	"resources":     nil,
-	"queue":         {"resources"},
+	"queue":         {"resources", "internal/saved"},
 	"fence":         {"resources", "queue"},
 	"toleration":    nil,
-	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding", "internal/search", "internal/trigger"},
+	"victims":       {"resources", "queue", "fence", "victims/cover", "internal/finding", "internal/saved", "internal/search", "internal/trigger"},
 	"victims/cover": {"resources"},
-	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding"},
-	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding", "internal/trigger"},
+	"quota":         {"resources", "queue", "victims", "victims/cover", "internal/finding", "internal/saved"},
+	"jobs":          {"resources", "queue", "fence", "victims", "victims/cover", "internal/finding", "internal/saved", "internal/trigger"},
 
 	// The words of another scheduler. Nothing of the library imports it.
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
@@ -39,6 +39,9 @@ var mayImport = map[string][]string{
 
 	// The gate in front of preemption, for asks and jobs.
 	"internal/trigger": {"resources", "queue"},
+
+	// The text that goes over a restart.
+	"internal/saved": {"resources"},
 
 	// What the three auditors share.
 	"internal/finding": {"resources", "queue"},

@@ -35,7 +35,8 @@ import (
 //  3. It calls [Timing.End] as a run is done: when the victims have been
 //     marked, or only when they have gone. Until then no run begins below.
 //
-// A host that restarts begins again with a new Timing. The first setting that it
+// A host that restarts loads what it has saved; see [Timing.Save]. Without that it
+// begins again with a new Timing. The first setting that it
 // tells is a change. So every clock starts in full, and what was being enforced
 // is due again after the delay if it still has to be. A changed hierarchy is
 // a new tree, and the same applies.

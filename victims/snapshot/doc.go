@@ -4,7 +4,7 @@
 // who decides them as a scenario document: JSON with names for everything, and
 // ages instead of instants. To decide the document gives the same answers as to decide live. So
 // a surprise in production becomes a bug report of one file, and the file becomes
-// a test. The program examples/plan decides documents, too, and with -snapshot makes
+// a test. It is not for restarts: use [victims.Cluster.Save]. The program examples/plan decides documents, too, and with -snapshot makes
 // one of any decision in a longer one.
 //
 // [Parse] reads a document, strictly, and [Document.Run] carries it out. It may

@@ -1,0 +1,627 @@
+package victims
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/saved"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// The lines of a saved cluster, in the order in which they come. Rows of nodes and tasks
+// come back, for callers have them. Sums, indexes and the numbers of names do not:
+// nobody sees these, and a load makes them anew and checks the parts on the way.
+
+// clusterLine has the counters, and the free rows, the next one to be given last.
+type clusterLine struct {
+	Version  uint64 `json:"version"`
+	Versions uint64 `json:"versions"`         // see history
+	Foreign  bool   `json:"foreign,omitzero"` // the version is one of another cluster
+	Nodes    uint64 `json:"nodes"`            // how many were added so far
+	Grants   int64  `json:"grants"`           // how many were given so far
+
+	FreeNodes []NodeID `json:"freeNodes,omitempty"`
+	FreeTasks []TaskID `json:"freeTasks,omitempty"`
+}
+
+type budgetLine struct {
+	Name string `json:"name"`
+	Left int64  `json:"left"`
+	Hard bool   `json:"hard,omitzero"`
+}
+
+type nodeLine struct {
+	Row           NodeID           `json:"row"`
+	Name          string           `json:"name"`
+	Order         uint64           `json:"order,omitzero"`
+	Capacity      resources.Vector `json:"capacity"`
+	Unknown       resources.Vector `json:"unknown,omitempty"`
+	Absent        bool             `json:"absent,omitzero"`
+	Blind         bool             `json:"blind,omitzero"`
+	Unschedulable bool             `json:"unschedulable,omitzero"`
+	ReservedFor   string           `json:"reservedFor,omitzero"`
+	Rank          int64            `json:"rank,omitzero"`
+	Domains       []string         `json:"domains,omitempty"`
+	Tag           uint64           `json:"tag,omitzero"`
+}
+
+type taskLine struct {
+	Row            TaskID           `json:"row"`
+	Key            string           `json:"key"`
+	Name           string           `json:"name,omitzero"`
+	Tag            uint64           `json:"tag,omitzero"`
+	Application    string           `json:"application,omitzero"`
+	Queue          string           `json:"queue"`
+	Node           string           `json:"node"`
+	Size           resources.Vector `json:"size"`
+	Priority       int32            `json:"priority,omitzero"`
+	Created        time.Time        `json:"created,omitzero"`
+	Scheduled      time.Time        `json:"scheduled,omitzero"`
+	Checkpoint     time.Time        `json:"checkpoint,omitzero"`
+	State          State            `json:"state,omitzero"`
+	Originator     bool             `json:"originator,omitzero"`
+	OptedOut       bool             `json:"optedOut,omitzero"`
+	RequiredNode   bool             `json:"requiredNode,omitzero"`
+	Job            string           `json:"job,omitzero"`
+	NonPreemptible bool             `json:"nonPreemptible,omitzero"`
+	Cost           int64            `json:"cost,omitzero"`
+	Budgets        []string         `json:"budgets,omitempty"`
+}
+
+// spreadLine is an application that has, or had, tasks in several leaves.
+type spreadLine struct {
+	Application string `json:"application"`
+}
+
+// orderLine is the tasks of a node, a queue or a job, if they are not in the order of
+// their rows.
+type orderLine struct {
+	Node  string   `json:"node,omitzero"`
+	Queue string   `json:"queue,omitzero"`
+	Job   string   `json:"job,omitzero"`
+	Tasks []TaskID `json:"tasks"`
+}
+
+// waitLine is the victims that the grants wait for that say so, by the number of the line
+// among its like, from 1 on.
+type waitLine struct {
+	Victims []TaskID `json:"victims,omitempty"`
+}
+
+type grantLine struct {
+	Task   TaskID    `json:"task"`
+	Number int64     `json:"number"`
+	Since  time.Time `json:"since,omitzero"`
+	Wait   int32     `json:"wait,omitzero"`
+}
+
+// Save writes all that the cluster knows as text, for [Load] after a restart of the
+// scheduler: queues with bounds and policies, nodes, tasks, marks, grants with
+// what they wait for, budgets, names and tags, and the numbers of rows and versions.
+//
+// What is applied and could be undone is final in the text. Plans, planners
+// and functions of the caller are not written. A name or key that is not UTF-8 is an
+// error, and so is what w returns. The text may be incomplete then: write it to a
+// file of its own, and rename that.
+//
+// Save only reads: it may run beside decisions. The cost is linear in what there is;
+// memory is that of one line.
+func (c *Cluster) Save(w io.Writer) error {
+	c.made()
+	x := saved.NewWriter(w)
+	start := x.Begin("cluster")
+	x.Line("cluster", clusterLine{
+		Version: c.version.number, Versions: c.versions, Foreign: c.version.line != c.line, Nodes: c.nodeSeq, Grants: c.granting,
+		FreeNodes: c.freeNodes, FreeTasks: c.freeTasks,
+	})
+	err := c.tree.Save(x)
+	if err == nil {
+		c.saveNodes(x)
+		c.saveTasks(x)
+		c.saveOrders(x)
+		c.saveGrants(x)
+		err = x.End(start)
+	}
+	if err != nil {
+		return fmt.Errorf("victims: save: %w", err)
+	}
+	return nil
+}
+
+func (x *index) saveNodes(w *saved.Writer) {
+	for name, b := range x.Budgets() {
+		w.Check("budget", name)
+		w.Line("budget", budgetLine{name, b.Left, b.Hard})
+	}
+	for i := range x.nodes {
+		n := &x.nodes[i]
+		if !n.live {
+			continue
+		}
+		w.Check("node", n.name, n.reservedFor)
+		w.Check("domain", n.domains...)
+		w.Line("node", nodeLine{
+			Row: NodeID(i), Name: n.name, Order: n.seq, Capacity: x.row(x.capacity, NodeID(i)), Unknown: n.unknown,
+			Absent: n.absent, Blind: n.blind, Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
+			Rank: n.rank, Domains: n.domains, Tag: n.tag,
+		})
+	}
+}
+
+func (x *index) saveTasks(w *saved.Writer) {
+	for id := range x.Tasks() {
+		t := x.TaskView(id)
+		w.Check("task", t.Key, t.Name, t.Application, t.Job)
+		w.Line("task", taskLine{
+			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
+			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
+			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: t.State,
+			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
+			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets,
+		})
+	}
+	// All the same if its tasks are in one leaf by now: searches go by it, and
+	// must count the same steps.
+	var names []string
+	for app, uses := range x.apps.uses {
+		if uses > 0 && x.homes[app] == noLeaf {
+			names = append(names, x.apps.names[app])
+		}
+	}
+	slices.Sort(names) // numbers do not come back
+	for _, name := range names {
+		w.Line("spread", spreadLine{name})
+	}
+}
+
+// saveOrders writes the lists that are not in the order of rows. No answer depends on
+// them, but [Cluster.TasksOn] and its like show them.
+func (x *index) saveOrders(w *saved.Writer) {
+	line := func(l orderLine) {
+		if !slices.IsSorted(l.Tasks) {
+			w.Line("order", l)
+		}
+	}
+	for i := range x.nodes {
+		line(orderLine{Node: x.nodes[i].name, Tasks: x.nodes[i].tasks})
+	}
+	for q := range x.leaves {
+		line(orderLine{Queue: x.tree.Path(queue.ID(q)), Tasks: x.leaves[q]})
+	}
+	// By name, for numbers do not come back.
+	for _, name := range slices.Sorted(maps.Keys(x.jobs.ids)) {
+		line(orderLine{Job: name, Tasks: x.members[x.jobs.ids[name]]})
+	}
+}
+
+func (x *index) saveGrants(w *saved.Writer) {
+	numbers, last := make([]int32, len(x.waits)), int32(0)
+	// In the order of the grants, since rows of waits do not come back.
+	for i := range x.grants {
+		if wait := x.grants[i].wait; wait != 0 && numbers[wait] == 0 {
+			last++
+			numbers[wait] = last
+			w.Line("wait", waitLine{x.waits[wait].victims})
+		}
+	}
+	for i := range x.grants {
+		g := &x.grants[i]
+		l := grantLine{Task: g.task, Number: g.number}
+		if g.wait != 0 {
+			l.Wait = numbers[g.wait]
+		}
+		if g.dated {
+			l.Since = time.Unix(0, g.since).UTC()
+		}
+		w.Line("grant", l)
+	}
+}
+
+// Load reads what [Cluster.Save] has written, and returns a cluster that answers as
+// the saved one would: the same decisions, errors and rows. Plans that were made
+// before are for another cluster, and there is nothing to undo. Give it a
+// [bufio.Reader] if something follows in the file: then nothing of that is read.
+//
+// A text of another version or one that is cut off, numbers out of range, and queues,
+// nodes, tasks or budgets that are not there are errors with the number of the line
+// and the value. Then there is no cluster. The cost is linear in the text; memory is
+// that of the cluster and its longest line.
+func Load(r io.Reader) (*Cluster, error) {
+	x := &loader{Reader: saved.NewReader(r)}
+	if err := x.load(); err != nil {
+		return nil, fmt.Errorf("victims: load: %w", err)
+	}
+	return x.c, nil
+}
+
+// A loader makes a cluster of the lines of a text.
+type loader struct {
+	*saved.Reader
+	c      *Cluster
+	queues map[string]queue.ID
+	stage  int // the place of the last word in loadWords
+	head   clusterLine
+	nodes  rowBook
+	tasks  rowBook
+}
+
+// loadWords are the words of lines in their order: each needs those before it.
+var loadWords = []string{"budget", "node", "task", "spread", "order", "wait", "grant", ""}
+
+func (x *loader) load() error {
+	start, err := x.Begin("cluster")
+	if err != nil {
+		return err
+	}
+	if err = x.loadHead(start); err != nil {
+		return err
+	}
+	for {
+		word, err := x.Next(start)
+		if err != nil {
+			return err
+		}
+		stage := slices.Index(loadWords, word)
+		if stage < x.stage {
+			return x.Unknown(word)
+		}
+		x.stage = stage
+		switch word {
+		case "budget":
+			err = x.loadBudget()
+		case "node":
+			err = x.loadNode()
+		case "task":
+			err = x.loadTask()
+		case "spread":
+			err = x.loadSpread()
+		case "order":
+			err = x.loadOrder()
+		case "wait":
+			err = x.loadWait()
+		case "grant":
+			err = x.loadGrant()
+		case "":
+			if err = x.finish(); err != nil {
+				return x.Errorf("%w", err)
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// loadHead reads the counters and the queues.
+func (x *loader) loadHead(start int) error {
+	word, err := x.Next(start)
+	if err != nil {
+		return err
+	}
+	if word != "cluster" {
+		return x.Unknown(word)
+	}
+	h := &x.head
+	if err := x.Decode(h); err != nil {
+		return err
+	}
+	// Half of each range is left for what is to come.
+	if h.Version < 1 || h.Versions < 1 || h.Grants < 0 || !h.Foreign && h.Version > h.Versions ||
+		max(h.Version, h.Versions, h.Nodes, uint64(h.Grants)) > math.MaxInt64/2 {
+		return x.Errorf("version %d of %d, %d nodes, %d grants: %w", h.Version, h.Versions, h.Nodes, h.Grants, ErrRange)
+	}
+	tree, err := queue.Load(x.Reader)
+	if err != nil {
+		return err
+	}
+	x.c = NewCluster(tree)
+	x.c.version.number, x.c.versions = h.Version, h.Versions
+	if h.Foreign {
+		// The numbers of its own have not come that far yet, and will: its state
+		// is of a line that nobody else has either.
+		x.c.version.line = newLine()
+	}
+	x.c.nodeSeq, x.c.granting = h.Nodes, h.Grants
+	x.queues = make(map[string]queue.ID, tree.Len())
+	for q := range tree.All() {
+		x.queues[tree.Path(q)] = q
+	}
+	x.nodes.free, x.tasks.free = numbers(h.FreeNodes), numbers(h.FreeTasks)
+	return nil
+}
+
+// A rowBook checks that the rows of a table and its free ones are all that there are.
+type rowBook struct {
+	free  []int32 // those of the text
+	taken []bool  // by row
+	live  int
+}
+
+// take notes a row, each of which comes after the last one.
+func (b *rowBook) take(row int32) error {
+	// Rows between are free ones. More than the text has of these would be made of
+	// nothing, and a short text would need much memory.
+	next := int32(len(b.taken))
+	if row < next || int(row)-b.live > len(b.free) {
+		return fmt.Errorf("row %d after %d rows and with %d free ones: %w", row, b.live, len(b.free), ErrRange)
+	}
+	b.taken = append(b.taken, make([]bool, row-next+1)...)
+	b.taken[row] = true
+	b.live++
+	return nil
+}
+
+// close reports free rows that are none, and returns how many rows the table has.
+func (b *rowBook) close(what string) (n int, err error) {
+	n = b.live + len(b.free)
+	b.taken = append(b.taken, make([]bool, n-len(b.taken))...)
+	for _, row := range b.free {
+		if row < 0 || int(row) >= n || b.taken[row] {
+			return 0, fmt.Errorf("%s: free row %d of %d: %w", what, row, n, ErrRange)
+		}
+		b.taken[row] = true
+	}
+	return n, nil
+}
+
+// numbers returns rows as numbers.
+func numbers[E ~int32](rows []E) []int32 {
+	list := make([]int32, len(rows))
+	for i, row := range rows {
+		list[i] = int32(row)
+	}
+	return list
+}
+
+func (x *loader) loadBudget() error {
+	var l budgetLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	if _, twice := x.c.findBudget(l.Name); twice || l.Name == "" {
+		return x.Errorf("budget %q: %w", l.Name, ErrDuplicate)
+	}
+	// Plans have taken some off leastLeft, but not as many as that is away from the
+	// end of the range.
+	if l.Left < leastLeft-math.MaxInt64/4 {
+		return x.Errorf("budget %q: left %d: %w", l.Name, l.Left, ErrRange)
+	}
+	b := &x.c.budgets[x.c.addBudget(l.Name)]
+	b.left, b.hard = l.Left, l.Hard
+	return nil
+}
+
+func (x *loader) loadNode() error {
+	var l nodeLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	if err := x.nodes.take(int32(l.Row)); err != nil {
+		return x.Errorf("node %q: %w", l.Name, err)
+	}
+	if _, twice := c.nodeIDs[l.Name]; twice || l.Name == "" {
+		return x.Errorf("node %q: %w", l.Name, ErrDuplicate)
+	}
+	n := Node{
+		Name: l.Name, Capacity: l.Capacity, Unschedulable: l.Unschedulable, ReservedFor: l.ReservedFor,
+		Rank: l.Rank, Domains: l.Domains, Tag: l.Tag,
+	}
+	err := c.checkCapacity(&n, nil)
+	if err == nil {
+		err = c.checkSize(l.Unknown)
+	}
+	if err != nil {
+		return x.Errorf("node %q: %w", l.Name, err)
+	}
+	if l.Order > c.nodeSeq || l.Unknown != nil && len(l.Unknown) != c.types || c.overflows(nil, l.Unknown) {
+		return x.Errorf("node %q: order %d of %d, unknown usage %v: %w", l.Name, l.Order, c.nodeSeq, l.Unknown, ErrRange)
+	}
+	for len(c.nodes) < int(l.Row) {
+		c.deadNode()
+	}
+	id := c.newNode(l.Name)
+	row := &c.nodes[id]
+	row.seq, row.absent, row.blind = l.Order, l.Absent, l.Blind
+	if !row.closed() {
+		c.order = append(c.order, id) // sorted in the end
+	}
+	c.setNode(id, &n)
+	c.setUnknown(id, l.Unknown)
+	return nil
+}
+
+// deadNode adds a row as one that is free.
+func (x *index) deadNode() {
+	id := x.newNode("")
+	delete(x.nodeIDs, "")
+	x.nodes[id] = nodeRow{}
+}
+
+func (x *loader) loadTask() error {
+	var l taskLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	if err := x.tasks.take(int32(l.Row)); err != nil {
+		return x.Errorf("task %q: %w", l.Key, err)
+	}
+	c := x.c
+	leaf, isLeaf := x.queues[l.Queue]
+	node, isNode := c.nodeIDs[l.Node]
+	switch _, twice := c.keys.find(c.tasks, c.keys.hash(l.Key), l.Key); {
+	case twice:
+		return x.Errorf("task %q: %w", l.Key, ErrDuplicate)
+	case !isLeaf:
+		return x.Errorf("task %q: queue %q: %w", l.Key, l.Queue, ErrUnknown)
+	case !isNode:
+		return x.Errorf("task %q: node %q: %w", l.Key, l.Node, ErrUnknown)
+	case l.State == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
+		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, l.State, ErrState)
+	}
+	// Checked as a task: a node may have been closed after a grant on it was given.
+	t := Task{
+		Key: l.Key, Name: l.Name, Tag: l.Tag, Application: l.Application, Queue: leaf, Node: node, Size: l.Size,
+		Priority: l.Priority, Created: l.Created, Scheduled: l.Scheduled, Checkpoint: l.Checkpoint,
+		Originator: l.Originator, OptedOut: l.OptedOut, RequiredNode: l.RequiredNode,
+		Job: l.Job, NonPreemptible: l.NonPreemptible, Cost: l.Cost, Budgets: l.Budgets,
+	}
+	r, err := c.parse(&t, nil)
+	if err != nil {
+		return x.Errorf("%w", err)
+	}
+	r.state = l.State
+	for len(c.tasks) < int(l.Row) {
+		c.newRow()
+	}
+	id := c.newRow()
+	r.inNode = c.enlist(node, id)
+	c.setRow(id, &t, &r)
+	c.count(id, +1)
+	return nil
+}
+
+func (x *loader) loadSpread() error {
+	var l spreadLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	app, ok := x.c.apps.lookup(l.Application)
+	if !ok {
+		return x.Errorf("spread application %q: %w", l.Application, ErrUnknown)
+	}
+	x.c.homes[app] = noLeaf
+	return nil
+}
+
+func (x *loader) loadOrder() error {
+	var l orderLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	node, isNode := c.nodeIDs[l.Node]
+	leaf, isQueue := x.queues[l.Queue]
+	job, isJob := c.jobs.lookup(l.Job)
+	var list []TaskID
+	var place func(r *taskRow, id TaskID, at int32)
+	switch {
+	case l.Queue == "" && l.Job == "" && isNode:
+		list, place = c.nodes[node].tasks, func(r *taskRow, _ TaskID, at int32) { r.inNode = at }
+	case l.Node == "" && l.Job == "" && isQueue:
+		list, place = c.leaves[leaf], func(r *taskRow, _ TaskID, at int32) { r.inLeaf = at }
+	case l.Node == "" && l.Queue == "" && isJob:
+		list, place = c.membersOf(job), func(_ *taskRow, id TaskID, at int32) { c.inJob.set(int(id), cap(c.tasks), at) }
+	default:
+		return x.Errorf("order of node %q, queue %q, job %q: %w", l.Node, l.Queue, l.Job, ErrUnknown)
+	}
+	// They have come in the order of rows.
+	if !slices.Equal(slices.Sorted(slices.Values(l.Tasks)), list) {
+		return x.Errorf("order of node %q, queue %q, job %q: its tasks are %v, not %v: %w", l.Node, l.Queue, l.Job, clip(list), clip(l.Tasks), ErrUnknown)
+	}
+	for at, id := range l.Tasks {
+		list[at] = id
+		place(&c.tasks[id], id, int32(at))
+	}
+	return nil
+}
+
+// clip returns the first of some rows, for a message.
+func clip(list []TaskID) []TaskID { return list[:min(len(list), 10)] }
+
+func (x *loader) loadWait() error {
+	var l waitLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	wait := c.newWait(0)
+	c.waitOf.reserve(cap(c.tasks))
+	for _, id := range l.Victims {
+		if !c.isRow(id) || !c.tasks[id].state.leaving() || c.waitOf.at(int(id)) != 0 {
+			return x.Errorf("wait: row %d is no task that leaves, or is waited for already: %w", id, ErrState)
+		}
+		c.waitFor(wait, id, len(c.waits[wait].victims))
+	}
+	return nil
+}
+
+// isRow reports whether a task or grant has a row.
+func (x *taskTable) isRow(id TaskID) bool {
+	return id >= 0 && int(id) < len(x.tasks) && x.tasks[id].flags.has(flagLive)
+}
+
+func (x *loader) loadGrant() error {
+	var l grantLine
+	if err := x.Decode(&l); err != nil {
+		return err
+	}
+	c := x.c
+	if !c.isRow(l.Task) || c.tasks[l.Task].state != Granted || c.tasks[l.Task].scheduled != 0 {
+		return x.Errorf("grant: row %d is no grant, or has come already: %w", l.Task, ErrState)
+	}
+	last := int64(0)
+	if n := len(c.grants); n > 0 {
+		last = c.grants[n-1].number
+	}
+	if l.Number <= last || l.Number > c.granting {
+		return x.Errorf("grant of %q: number %d after %d of %d: %w", c.tasks[l.Task].key, l.Number, last, c.granting, ErrRange)
+	}
+	since, dated, err := stamp(l.Since, flagScheduled)
+	if err != nil {
+		return x.Errorf("grant of %q: %w", c.tasks[l.Task].key, err)
+	}
+	if l.Wait != 0 && (l.Wait < 0 || int(l.Wait) >= len(c.waits)) {
+		return x.Errorf("grant of %q: wait %d: %w", c.tasks[l.Task].key, l.Wait, ErrUnknown)
+	}
+	if l.Wait != 0 {
+		c.waits[l.Wait].grants++
+	}
+	c.tasks[l.Task].scheduled = l.Number
+	c.grants = append(c.grants, grantRow{number: l.Number, since: since, task: l.Task, wait: l.Wait, dated: dated != 0})
+	return nil
+}
+
+// finish checks what can be checked in the end only, and takes over the free rows.
+func (x *loader) finish() error {
+	c := x.c
+	nodes, err := x.nodes.close("nodes")
+	if err != nil {
+		return err
+	}
+	tasks, err := x.tasks.close("tasks")
+	if err != nil {
+		return err
+	}
+	for len(c.nodes) < nodes {
+		c.deadNode()
+	}
+	for len(c.tasks) < tasks {
+		c.newRow()
+	}
+	c.freeNodes, c.freeTasks = x.head.FreeNodes, x.head.FreeTasks
+	for i := range c.waits {
+		if i > 0 && c.waits[i].grants == 0 {
+			return fmt.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)
+		}
+	}
+	for i := range c.tasks {
+		if r := &c.tasks[i]; r.state == Granted && r.scheduled == 0 {
+			return fmt.Errorf("grant of %q: no line says when it was given: %w", r.key, ErrUnknown)
+		}
+	}
+	slices.SortFunc(c.order, func(n, m NodeID) int { return cmp.Compare(c.nodes[n].seq, c.nodes[m].seq) })
+	for i, n := range c.order[min(1, len(c.order)):] {
+		if c.nodes[n].seq == c.nodes[c.order[i]].seq {
+			return fmt.Errorf("node %q: order %d, which another one has: %w", c.nodes[n].name, c.nodes[n].seq, ErrDuplicate)
+		}
+	}
+	return nil
+}
