@@ -212,7 +212,7 @@ func drawAsk(t *rapid.T) event {
 			text += fmt.Sprint(v.Task, v.Key)
 		}
 		if apply && d.Outcome != victims.Refused {
-			text += fmt.Sprint(h.cluster.Apply(&d.Plan))
+			text += fmt.Sprint(h.cluster.Apply(d.Plan.Change()))
 		}
 		return text
 	}
@@ -272,7 +272,7 @@ func drawQuota(t *rapid.T) event {
 		if err := h.enforcer.Enforce(&o, quota.Quota{Queue: q, Max: h.cluster.Tree().Max(q)}, h.now); err != nil {
 			return err.Error()
 		}
-		return report(o.Report(h.cluster)) + fmt.Sprint(h.cluster.ApplyChange(o.Change(h.cluster)))
+		return report(o.Report(h.cluster)) + fmt.Sprint(h.cluster.Apply(o.Change()))
 	}
 }
 

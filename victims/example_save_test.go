@@ -46,7 +46,7 @@ func ExampleCluster_Save() {
 	if err := planner.Decide(&d, &ask, now); err != nil {
 		panic(err)
 	}
-	if err := c.Apply(&d.Plan); err != nil {
+	if err := c.Apply(d.Plan.Change()); err != nil {
 		panic(err)
 	}
 

@@ -412,7 +412,7 @@ func (x *loader) loadNode() error {
 	}
 	n := Node{
 		Name: l.Name, Capacity: l.Capacity, Unschedulable: l.Unschedulable, ReservedFor: l.ReservedFor,
-		Rank: l.Rank, Domains: l.Domains, Tag: l.Tag,
+		Penalty: l.Rank, Domains: l.Domains, Tag: l.Tag,
 	}
 	err := c.checkCapacity(&n, nil)
 	if err == nil {

@@ -55,7 +55,7 @@ func savedExample(t require.TestingT) string {
 	c := NewCluster(tree)
 	require.NoError(t, c.SetBudget("web", Budget{Left: 3, Hard: true}))
 	for _, name := range []string{"n0", "n1", "n2", "n3"} {
-		_, err := c.AddNode(&Node{Name: name, Capacity: resources.Vector{8, 64}, Domains: []string{"r1"}, Rank: 2})
+		_, err := c.AddNode(&Node{Name: name, Capacity: resources.Vector{8, 64}, Domains: []string{"r1"}, Penalty: 2})
 		require.NoError(t, err)
 	}
 	for i, key := range []string{"t0", "t1", "t2", "t3", "t4", "t5"} {
@@ -79,7 +79,7 @@ func savedExample(t require.TestingT) string {
 	require.NoError(t, c.RemoveTask("x"))
 	require.NoError(t, c.RemoveTask("y"))
 	id, _ := c.Lookup("t3")
-	require.NoError(t, c.ApplyChange(Change{
+	require.NoError(t, c.Apply(Change{
 		For: "ask", Version: c.Version(), At: leapDay, Victims: []Victim{{Task: id, Key: "t3"}},
 		Grants: []Grant{{Ask: &Ask{Key: "ask", Queue: 1, Size: resources.Vector{1}}, Node: 0}},
 	}))
