@@ -265,7 +265,7 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 			}
 		case aboutNode:
 			for i := range e.Nodes {
-				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
+				if f := &e.Nodes[i]; f.Verdict == verdictUnschedulable || f.Verdict == verdictReserved {
 					all = append(all, Relaxation{Rule: rule, Node: f.Node})
 				}
 			}

@@ -236,7 +236,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
 		r.Nodes = append(r.Nodes, nodeReport{
-			Node: c.nodes[f.Node].name, Verdict: word.Or(f.Verdict), Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
+			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
 			ByBound: f.ByBound,
 		})
 	}
