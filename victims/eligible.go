@@ -250,7 +250,7 @@ func (e *Eligible) exempt(id TaskID) bool {
 // go by [Eligible.Rule]: a hard budget with nothing left, or law 2. It returns
 // 0 if there is none. Whether several may go together is for the search to
 // say.
-func (e *Eligible) Protected(id TaskID) Rule {
+func (e *Eligible) protected(id TaskID) Rule {
 	for _, b := range e.c.budgetsOf(id) {
 		if budget := &e.c.budgets[b]; budget.hard && budget.left <= 0 && !e.without.budget(budget.name) {
 			return RuleBudget
@@ -264,14 +264,14 @@ func (e *Eligible) Protected(id TaskID) Rule {
 
 // Rank returns the effective priority of a task minus that of the preemptor,
 // both lifted to below their common ancestor.
-func (e *Eligible) Rank(id TaskID) int64 {
+func (e *Eligible) rankOf(id TaskID) int64 {
 	r := &e.c.tasks[id]
 	return e.leaves[r.leaf].rank.Of(r.priority)
 }
 
 // Levels returns what stopping a task costs, but for excess and work.
 func (e *Eligible) Levels(id TaskID) cover.Levels {
-	r, rank := &e.c.tasks[id], e.Rank(id)
+	r, rank := &e.c.tasks[id], e.rankOf(id)
 	l := cover.Levels{
 		LevelRank: rank, LevelPriority: int64(r.priority),
 		LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(r.priority),

@@ -174,7 +174,7 @@ func (d *decision) findQueues(e *Explanation) {
 		if d.tree.IsLeaf(q) {
 			f.Rule = d.eligible.leaves[q].veto
 		}
-		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
+		if b, ok := d.eligible.Rooms.row(q); ok && !required {
 			room := d.eligible.Rooms.Bounds[b].Room
 			f.Room = resources.Limit{Value: e.copyOf(room.Value), Defined: room.Defined}
 		}

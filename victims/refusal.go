@@ -141,7 +141,7 @@ func (d *decision) ruleFor(id TaskID, s *site) Rule {
 	if !d.helps(id, s) {
 		return RuleNotHelping
 	}
-	return d.eligible.Protected(id)
+	return d.eligible.protected(id)
 }
 
 // gangReduces reports whether some member of a gang reduces an open need, that
