@@ -101,7 +101,7 @@ func (e *Eligible) resetRooms() {
 		return
 	}
 	e.Rooms.Reset(tree, e.who.Ask.Queue, e.who.Arriving)
-	if e.without.Rule == RelaxGuarantee {
+	if e.without.Rule == relaxGuarantee {
 		e.Rooms.drop(e.without.Queue)
 	}
 }
@@ -159,7 +159,7 @@ func (e *Eligible) compareLeaves() {
 		e.evenRanks = e.evenRanks && (e.leastLift == noLimit || e.leastLift == leaf.rank.Offset)
 		e.leastLift = min(e.leastLift, leaf.rank.Offset)
 	}
-	if e.without.Rule == RelaxPriority {
+	if e.without.Rule == relaxPriority {
 		e.ceiling = noLimit
 	}
 }
@@ -198,16 +198,16 @@ func (e *Eligible) Veto(id TaskID) Rule {
 	switch {
 	case r.state.leaving():
 		return RuleLeaving
-	case r.flags.has(flagRequiredNode) && !e.without.task(RelaxRequiredNode, id):
+	case r.flags.has(flagRequiredNode) && !e.without.task(relaxRequiredNode, id):
 		return RuleRequiredNode
-	case e.hasApp && r.app == e.app && !e.without.task(RelaxApplication, id):
+	case e.hasApp && r.app == e.app && !e.without.task(relaxApplication, id):
 		return RuleApplication // law 3: never the same application
 	}
 	leaf := &e.leaves[r.leaf]
 	switch {
 	case leaf.veto != 0:
 		return leaf.veto
-	case leaf.rank.Of(r.priority) > leaf.ceiling && !e.without.task(RelaxPriority, id):
+	case leaf.rank.Of(r.priority) > leaf.ceiling && !e.without.task(relaxPriority, id):
 		return RulePriority // law 6: lower or equal effective priority only
 	}
 	return 0
@@ -239,7 +239,7 @@ func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) {
 // exempt reports whether the caller exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *Eligible) exempt(id TaskID) bool {
-	if e.Exempt == nil || e.without.task(RelaxExemption, id) {
+	if e.Exempt == nil || e.without.task(relaxExemption, id) {
 		return false
 	}
 	until, ok := e.Exemption(id)
@@ -336,7 +336,7 @@ func (d *decision) asks() *trigger.Case {
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNot, d.ask.PendingSince, d.ask.LastAttempt
 	c.Interval, c.Now, c.Waived = d.p.Interval, d.now, nil
-	if d.without.Rule != 0 {
+	if d.without.Rule != "" {
 		c.Waived = d.without.waives
 	}
 	return c
