@@ -73,7 +73,8 @@ func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 			calm = 0
 		}
 		return calm == 20 // nominations are told with a delay
-	}, 3*time.Minute, 100*time.Millisecond, "pods are on their way")
+		// After five minutes kube-scheduler looks again at what it has parked.
+	}, 6*time.Minute, 100*time.Millisecond, "pods are on their way")
 	nodes, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 	require.NoError(b, err)
 	free, were, size := map[string]int64{}, map[string]int{}, int64(900)
