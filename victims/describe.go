@@ -497,7 +497,7 @@ func (f *RelaxationFinding) Describe(c *Cluster) string {
 	case Preempts:
 		how = "with " + counted(f.Victims, "victim")
 	}
-	x := &relaxables[f.Rule]
+	x := relaxableOf(f.Rule)
 	text := x.text
 	switch x.about {
 	case aboutQueue:

@@ -248,7 +248,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Relaxed {
 		f := &e.Relaxed[i]
 		r.Relaxed = append(r.Relaxed, relaxationReport{
-			Rule: word.Or(f.Rule), Text: f.Describe(c), Key: f.Key,
+			Rule: f.Rule, Text: f.Describe(c), Key: f.Key,
 			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Victims: f.Victims,
 		})
 	}

@@ -16,7 +16,7 @@ const (
 
 // InSequence returns how two totals compare by the order's sequence, which must
 // be set. Sets of equal cost are told apart by keys, which it does not know.
-func (o *Order) InSequence(a, b *Total) int {
+func (o *Order) inSequence(a, b *Total) int {
 	for _, what := range o.Sequence {
 		var c int
 		switch what {
