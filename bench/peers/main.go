@@ -7,9 +7,8 @@
 //
 // It prints tables of Markdown, in three parts: judge, storms and speed. Into each
 // FILE they are written in place of what is there between two lines, such as
-// <!-- peers speed --> and <!-- /peers speed -->, or a short one between
-// <!-- peers headline speed --> and <!-- /peers headline speed -->. It takes about
-// ten minutes on two cores, and with -quick one.
+// <!-- peers speed --> and <!-- /peers speed -->. It takes about ten minutes on two
+// cores, and with -quick one.
 //
 // With -show it prints instead a document that shows a cell, with the answer as
 // what is proposed. PEER is ours, yunikorn, kube or sampled, and FAULT a word or

@@ -17,7 +17,7 @@ func readPages(files []string) ([]string, error) {
 		}
 		marked := false
 		for _, name := range partNames() {
-			marked = marked || strings.Contains(string(text), "<!-- peers "+name+" -->") || strings.Contains(string(text), "<!-- peers headline "+name+" -->")
+			marked = marked || strings.Contains(string(text), "<!-- peers "+name+" -->")
 		}
 		if !marked {
 			return nil, fmt.Errorf("%s: %w", file, errNoMark)
@@ -27,7 +27,7 @@ func readPages(files []string) ([]string, error) {
 	return texts, nil
 }
 
-var errNoMark = errors.New("no line <!-- peers PART --> or <!-- peers headline PART -->")
+var errNoMark = errors.New("no line <!-- peers PART -->")
 
 // writePages writes what was found into the files.
 func writePages(files, texts []string, r *report) error {
@@ -35,7 +35,6 @@ func writePages(files, texts []string, r *report) error {
 		text := texts[i]
 		for _, part := range r.done {
 			text = splice(text, "peers "+part, r.page(part))
-			text = splice(text, "peers headline "+part, r.headline(part))
 		}
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err

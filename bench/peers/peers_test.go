@@ -24,7 +24,6 @@ func TestQuick(t *testing.T) {
 	var page string
 	for _, part := range partNames() {
 		page += "<!-- peers " + part + " -->\nold\n<!-- /peers " + part + " -->\n"
-		page += "<!-- peers headline " + part + " -->\nold\n<!-- /peers headline " + part + " -->\n"
 	}
 	require.NoError(t, os.WriteFile(file, []byte(page), 0o600))
 	texts, err := readPages([]string{file})
@@ -35,7 +34,6 @@ func TestQuick(t *testing.T) {
 	require.Equal(t, partNames(), r.done)
 	for _, part := range r.done {
 		require.Contains(t, string(text), r.page(part))
-		require.Contains(t, string(text), r.headline(part))
 	}
 	for _, title := range []string{"### The examination", "### Random worlds", "### Storms", "### Speed", "Made on "} {
 		require.Contains(t, string(text), title)
@@ -55,11 +53,11 @@ func TestShow(t *testing.T) {
 // TestSplice: what is between the lines of a mark is replaced, and a page
 // without a mark is refused.
 func TestSplice(t *testing.T) {
-	page := "a\n<!-- peers headline speed -->\nold\n<!-- /peers headline speed -->\nb\n"
-	text := splice(page, "peers headline speed", "new\n")
-	require.Equal(t, "a\n<!-- peers headline speed -->\n\nnew\n\n<!-- /peers headline speed -->\nb\n", text)
-	require.Equal(t, text, splice(text, "peers headline speed", "new\n"))
-	require.Equal(t, text, splice(text, "peers speed", "else\n"))
+	page := "a\n<!-- peers speed -->\nold\n<!-- /peers speed -->\nb\n"
+	text := splice(page, "peers speed", "new\n")
+	require.Equal(t, "a\n<!-- peers speed -->\n\nnew\n\n<!-- /peers speed -->\nb\n", text)
+	require.Equal(t, text, splice(text, "peers speed", "new\n"))
+	require.Equal(t, text, splice(text, "peers storms", "else\n"))
 	file := filepath.Join(t.TempDir(), "page.md")
 	require.NoError(t, os.WriteFile(file, []byte("no marks"), 0o600))
 	_, err := readPages([]string{file})

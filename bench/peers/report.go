@@ -39,62 +39,6 @@ func (r *report) page(part string) string {
 	return b.String() + r.made()
 }
 
-// headline returns what a part has to say in the README of the library.
-func (r *report) headline(part string) string {
-	var b strings.Builder
-	row := func(head string, cell func(column int) string) {
-		fmt.Fprintf(&b, "| %s |", head)
-		for column := range everybody() {
-			fmt.Fprintf(&b, " %s |", cell(column))
-		}
-		b.WriteByte('\n')
-	}
-	row(partHeads[part], func(column int) string { return everybody()[column].Rules().Name })
-	row("---", func(int) string { return "--:" })
-	switch part {
-	case "judge":
-		for _, s := range r.sheets {
-			row(strings.ToLower(s.title[:1])+s.title[1:], func(column int) string {
-				told, _ := s.Judged(column)
-				return fmt.Sprintf("%d of %d", s.Broken(column), told)
-			})
-		}
-	case "storms":
-		row("victims are recreated for ever", func(column int) string {
-			return fmt.Sprintf("%d of %d", r.rests.Each[column].Loops, r.rests.Each[column].Told)
-		})
-		row("plans that made no room for their ask", func(column int) string {
-			return fmt.Sprintf("%d of %d", r.rests.Each[column].Wasted, r.rests.Each[column].Plans)
-		})
-	case "speed":
-		for i := range r.races {
-			if r.races[i].size == r.sizes()[len(r.sizes())-1] {
-				row(fmt.Sprintf("%s, %v", r.races[i].load.name, r.races[i].size), r.races[i].cell)
-			}
-		}
-	}
-	return b.String() + "\n" + r.made()
-}
-
-// partHeads are what the numbers of a headline are.
-var partHeads = map[string]string{
-	"judge":  "answers that break a promise of the scheduler's own",
-	"storms": "histories",
-	"speed":  "a decision, nodes × tasks",
-}
-
-// cell returns the time of a peer for a headline.
-func (r *race) cell(column int) string {
-	t := r.by[column]
-	switch {
-	case t == nil:
-		return ""
-	case column == 0:
-		return duration(t.least())
-	}
-	return fmt.Sprintf("%s, %s ×", duration(t.least()), number(r.times(column)))
-}
-
 // sources lists where the peers make the promises that count.
 func (r *report) sources() string {
 	var b strings.Builder

@@ -17,7 +17,7 @@ func (r *report) building() {
 	section := r.section("keeping a cluster")
 	// What was built is swept up in a turn of its own.
 	nanos := slices.Min(r.clock.times(func() { in.Build() }, runtime.GC)[0])
-	section.add(Row{Name: fmt.Sprintf("building `%v`", w), Figure: nanos / 1e6, Unit: "ms"}.atMost(60).headline())
+	section.add(Row{Name: fmt.Sprintf("building `%v`", w), Figure: nanos / 1e6, Unit: "ms"}.atMost(60))
 
 	before := heap()
 	c := in.Build()
@@ -26,7 +26,7 @@ func (r *report) building() {
 	section.add(Row{
 		Name: "memory of a task, key header included, key text not", Figure: float64(size) / float64(tasks), Unit: "bytes",
 		Remark: fmt.Sprintf("%.1f MB for %d tasks, all in", float64(size)/1e6, c.TaskLen()),
-	}.atMost(160).headline())
+	}.atMost(160))
 
 	r.changes(section, c, in.Tasks)
 }

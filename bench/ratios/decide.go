@@ -29,7 +29,7 @@ func (r *report) decisions() {
 		c := w.Build()
 		floor := workload.NewFloor(c)
 		for _, k := range []int64{1, 4} {
-			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1).headline())
+			section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1))
 		}
 	}
 	section.add(Row{Name: "decisions above of which the levels are not proven", Figure: float64(r.unproven)}.atMost(0))
@@ -42,15 +42,11 @@ func (r *report) friendly(section *section, nodes int, ks []int64) {
 	c := w.Build()
 	floor := workload.NewFloor(c)
 	for _, k := range ks {
-		row := r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1)
-		row.Headline = nodes == r.big
-		section.add(row)
+		section.add(r.against(floor, nameOf(w, k), w.Subject(c, k)).atMost(1))
 	}
 	s := w.Subject(c, 4)
 	s.Planner.StrictPriority = true
-	row := r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1)
-	row.Headline = nodes == r.big
-	section.add(row)
+	section.add(r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1))
 	s = w.Subject(c, 4)
 	s.Ask.RequiredNode = c.Node(victims.NodeID(nodes / 2)).Name
 	section.add(r.against(floor, nameOf(w, 4)+", required node", s).atMost(1))
@@ -108,7 +104,7 @@ func counted(n int) string {
 // generated twin, which always is.
 func (r *report) tracesAndTwin() {
 	section := r.section("a cluster as full as a production trace (1523 nodes)")
-	section.add(r.moment("its generated twin", workload.NewTwin()).atMost(5).headline())
+	section.add(r.moment("its generated twin", workload.NewTwin()).atMost(5))
 	if r.traces == "" {
 		return
 	}
@@ -117,7 +113,7 @@ func (r *report) tracesAndTwin() {
 		fmt.Fprintln(os.Stderr, "ratios: no trace:", err)
 		return
 	}
-	section.add(r.moment("the trace itself", moment).atMost(5).headline())
+	section.add(r.moment("the trace itself", moment).atMost(5))
 }
 
 // moment compares the asks of a moment with the floor, each on average.
@@ -146,6 +142,6 @@ func (r *report) maps() {
 		section.add(Row{
 			Name: nameOf(w, k), Figure: ratio, Unit: "× as long",
 			Remark: duration(nanos) + ", " + counted(len(plan.Victims)),
-		}.atLeast(1000).headline())
+		}.atLeast(1000))
 	}
 }

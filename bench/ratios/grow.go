@@ -40,9 +40,9 @@ func (r *report) growth() {
 		h := workload.Hard{Nodes: r.small, Tasks: r.tasks, Shapes: n}
 		shapes.add(float64(n), h, h.Subject(h.Build(), 4))
 	}
-	section.add(r.grow("nodes", &nodes).atMost(1).headline())
-	section.add(r.grow("tasks of a node", &tasks).atMost(1).headline())
-	section.add(r.grow("queues", &queues).atMost(0.2).headline())
+	section.add(r.grow("nodes", &nodes).atMost(1))
+	section.add(r.grow("tasks of a node", &tasks).atMost(1))
+	section.add(r.grow("queues", &queues).atMost(0.2))
 	section.add(r.grow("units asked for", &units))
 	section.add(r.grow("types", &types))
 	section.add(r.grow("shapes of tasks", &shapes))

@@ -17,10 +17,8 @@
 // minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
 // is decided twice, and each decision that passes a line is printed to standard error.
 //
-// The tables are Markdown. Into each FILE they are written in place of what is
-// there between two lines, <!-- ratios --> and <!-- /ratios -->, or a short one
-// between <!-- headlines --> and <!-- /headlines -->: the three worst decisions, the best
-// one, and what else is marked.
+// The tables are Markdown, the three worst decisions first. Into each FILE they are
+// written in place of what is there between two lines, <!-- ratios --> and <!-- /ratios -->.
 package main
 
 import (
@@ -71,21 +69,18 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		if _, err := splice(string(text), "", ""); err != nil {
+		if _, err := splice(string(text), ""); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 		texts[i] = string(text)
 	}
 	r.measure()
 
-	var tables, headlines strings.Builder
+	var tables strings.Builder
 	printTables(&tables, r.rows)
-	printHeadlines(&headlines, r.rows)
-	for _, b := range []*strings.Builder{&tables, &headlines} {
-		fmt.Fprintf(b, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	}
+	fmt.Fprintf(&tables, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for i, file := range files {
-		text, _ := splice(texts[i], tables.String(), headlines.String())
+		text, _ := splice(texts[i], tables.String())
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err
 		}
@@ -99,15 +94,13 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 	return e.Encode(r.rows)
 }
 
-// splice returns text with the tables, or the headlines, between their marks.
-func splice(text, tables, headlines string) (string, error) {
-	for _, part := range []struct{ name, content string }{{"ratios", tables}, {"headlines", headlines}} {
-		begin, end := "<!-- "+part.name+" -->\n", "<!-- /"+part.name+" -->\n"
-		before, rest, begins := strings.Cut(text, begin)
-		_, after, ends := strings.Cut(rest, end)
-		if begins && ends {
-			return before + begin + part.content + end + after, nil
-		}
+// splice returns text with the tables between their marks.
+func splice(text, tables string) (string, error) {
+	const begin, end = "<!-- ratios -->\n", "<!-- /ratios -->\n"
+	before, rest, begins := strings.Cut(text, begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !begins || !ends {
+		return "", errors.New("no lines <!-- ratios --> and <!-- /ratios -->")
 	}
-	return "", errors.New("no lines <!-- ratios --> and <!-- /ratios -->, nor such of headlines")
+	return before + begin + tables + end + after, nil
 }

@@ -16,14 +16,14 @@ import (
 // packages measures what is decided beside asks.
 func (r *report) packages() {
 	section := r.section("quotas, jobs, shares and toleration")
-	section.add(r.quotas(10).atMost(10).headline())
+	section.add(r.quotas(10).atMost(10))
 	section.add(r.quotas(4))
 	for _, members := range []int{8, 64} {
-		section.add(r.job(members).atMost(10).headline())
+		section.add(r.job(members).atMost(10))
 	}
-	section.add(r.racks(0).atMost(10).headline())
-	section.add(r.racks(2).atMost(10).headline())
-	section.add(r.shares().atMost(1).headline())
+	section.add(r.racks(0).atMost(10))
+	section.add(r.racks(2).atMost(10))
+	section.add(r.shares().atMost(1))
 	section.add(r.unequal(min(256, r.big)).atMost(200))
 	section.add(r.unequal(min(1024, r.big)).atMost(1000))
 	for _, row := range r.exemptions() {

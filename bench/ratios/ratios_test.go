@@ -2,9 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -180,34 +180,45 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestHeadlines: the three worst decisions come first and then the best, headlines
-// or not, and once.
-func TestHeadlines(t *testing.T) {
-	best := Row{Section: "one", Name: "a", Figure: 0.5, Unit: floors, Decision: true}.headline()
+// TestExtremes: the three worst decisions come first and then the best, each once, and
+// all of them again in their sections.
+func TestExtremes(t *testing.T) {
+	best := Row{Section: "one", Name: "a", Figure: 0.5, Unit: floors, Decision: true}
 	bad := Row{Section: "one", Name: "b", Figure: 31, Unit: floors, Decision: true}
 	other := Row{Section: "two", Name: "c", Figure: 100, Unit: floors} // no decision
-	const head, first = "| | | target | |\n|---|--:|:--|:--|\n", "| %sone: a | 0.5 × floor |  |  |\n"
-	const worst = "| **the worst**: one: b | 31 × floor |  |  |\n"
 	second := Row{Section: "one", Name: "d", Figure: 30, Unit: floors, Decision: true}
 	third := Row{Section: "one", Name: "e", Figure: 2, Unit: floors, Decision: true}
+	between := Row{Section: "one", Name: "f", Figure: 1, Unit: floors, Decision: true}
+	const worst = "**the worst**: one: b"
 	for _, test := range []struct {
 		rows []Row
-		want string
+		want []string // names
 	}{
-		{[]Row{other}, head},
-		{[]Row{best, bad, other}, head + worst + fmt.Sprintf(first, "**the second worst**: ")},
-		{[]Row{third, best, second, bad.headline(), other}, head + worst +
-			"| **the second worst**: one: d | 30 × floor |  |  |\n" +
-			"| **the third worst**: one: e | 2 × floor |  |  |\n" + fmt.Sprintf(first, "**the best**: ")},
-		{[]Row{third, best, second, bad, other.headline()}, head + worst +
-			"| **the second worst**: one: d | 30 × floor |  |  |\n" +
-			"| **the third worst**: one: e | 2 × floor |  |  |\n" + fmt.Sprintf(first, "**the best**: ") +
-			"| two: c | 100 × floor |  |  |\n"},
+		{[]Row{other}, nil},
+		{[]Row{best, bad, other}, []string{worst, "**the second worst**: one: a"}},
+		{[]Row{third, best, second, bad, other}, []string{worst, "**the second worst**: one: d", "**the third worst**: one: e", "**the best**: one: a"}},
+		{[]Row{between, best, third, second, bad}, []string{worst, "**the second worst**: one: d", "**the third worst**: one: e", "**the best**: one: a"}},
 	} {
-		var b strings.Builder
-		printHeadlines(&b, test.rows)
-		require.Equal(t, test.want, b.String())
+		rows := slices.Clone(test.rows)
+		var names []string
+		for _, r := range extremes(rows) {
+			names = append(names, r.Name)
+		}
+		require.Equal(t, test.want, names)
+		require.Equal(t, test.rows, rows, "rows stay as they are")
 	}
+	var b strings.Builder
+	printTables(&b, []Row{best, bad})
+	require.Equal(t, `| the worst decisions and the best | | target | |
+|---|--:|:--|:--|
+| **the worst**: one: b | 31 × floor |  |  |
+| **the second worst**: one: a | 0.5 × floor |  |  |
+
+| one | | target | |
+|---|--:|:--|:--|
+| a | 0.5 × floor |  |  |
+| b | 31 × floor |  |  |
+`, b.String())
 }
 
 func TestKept(t *testing.T) {
@@ -226,14 +237,11 @@ func TestKept(t *testing.T) {
 }
 
 func TestSplice(t *testing.T) {
-	got, err := splice("before\n<!-- ratios -->\nold\n<!-- /ratios -->\nafter\n", "new\n", "short\n")
+	got, err := splice("before\n<!-- ratios -->\nold\n<!-- /ratios -->\nafter\n", "new\n")
 	require.NoError(t, err)
 	require.Equal(t, "before\n<!-- ratios -->\nnew\n<!-- /ratios -->\nafter\n", got)
-	got, err = splice("before\n<!-- headlines -->\nold\n<!-- /headlines -->\nafter\n", "new\n", "short\n")
-	require.NoError(t, err)
-	require.Equal(t, "before\n<!-- headlines -->\nshort\n<!-- /headlines -->\nafter\n", got)
 	for _, text := range []string{"", "<!-- ratios -->\n", "<!-- /ratios -->\n<!-- ratios -->\n"} {
-		_, err := splice(text, "new\n", "short\n")
+		_, err := splice(text, "new\n")
 		require.Error(t, err, text)
 	}
 }
@@ -256,12 +264,31 @@ func TestFiles(t *testing.T) {
 	require.Contains(t, out.String(), "| audit of a plan | ")
 }
 
-// TestReadmes holds the pages that show figures to having a place for them.
+// TestReadmes holds the page that shows figures to having a place for them, and the
+// three numbers of the module's README to being figures of that page.
 func TestReadmes(t *testing.T) {
-	for _, file := range []string{filepath.Join("..", "README.md"), filepath.Join("..", "..", "README.md")} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		_, err = splice(string(text), "", "")
-		require.NoError(t, err, file)
+	text, err := os.ReadFile(filepath.Join("..", "README.md"))
+	require.NoError(t, err)
+	_, err = splice(string(text), "")
+	require.NoError(t, err)
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	_, numbers, found := strings.Cut(string(readme), "## Three numbers\n")
+	require.True(t, found)
+	numbers, _, _ = strings.Cut(numbers, "\n## ")
+
+	for _, row := range []struct {
+		name string // how it begins in bench/README.md
+		cell int    // which cell after that has the number first
+	}{
+		{"`load=plain/nodes=5000/tasks=30/tree=4x100/k=4` ", 3},
+		{"**the worst**: ", 3},
+		{"a job of 16 members placed in one of 278 racks of 5000 nodes ", 1},
+	} {
+		_, rest, found := strings.Cut(string(text), "\n| "+row.name)
+		require.True(t, found, row.name)
+		line, _, _ := strings.Cut(rest, "\n")
+		number, _, _ := strings.Cut(strings.TrimSpace(strings.Split(line, "|")[row.cell]), ",")
+		require.Contains(t, numbers, "| "+number+" |\n", row.name)
 	}
 }

@@ -22,14 +22,6 @@ type Row struct {
 	Remark  string   `json:"remark,omitempty"`
 	// Decision rows compare decisions with the floor.
 	Decision bool `json:"decision,omitempty"`
-	// Headline rows are those of the short table.
-	Headline bool `json:"headline,omitempty"`
-}
-
-// headline returns the row as one of the short table.
-func (r Row) headline() Row {
-	r.Headline = true
-	return r
 }
 
 // atMost returns the row with a target.
@@ -71,11 +63,11 @@ func (r *Row) target() string {
 	return text
 }
 
-// printTables writes rows as tables of Markdown, one per section.
+// printTables writes rows as tables of Markdown, one per section. Before them stand the
+// three worst decisions and the best, so that nobody has to look for them.
 func printTables(w io.Writer, rows []Row) {
 	section := ""
-	for i := range rows {
-		r := &rows[i]
+	for _, r := range append(extremes(rows), rows...) {
 		if r.Section != section {
 			if section != "" {
 				fmt.Fprintln(w)
@@ -87,42 +79,24 @@ func printTables(w io.Writer, rows []Row) {
 	}
 }
 
-// printHeadlines writes the short table, of all sections together. The three worst
-// decisions come first, and then the best, whether they are headlines or not.
-func printHeadlines(w io.Writer, rows []Row) {
-	fmt.Fprint(w, "| | | target | |\n|---|--:|:--|:--|\n")
-	order := byFigure(rows)
-	bad := order[:min(3, len(order))]
-	for place, i := range bad {
-		rows[i].printHeadline(w, [...]string{"**the worst**: ", "**the second worst**: ", "**the third worst**: "}[place])
-	}
-	best := -1
-	if len(order) > len(bad) {
-		best = order[len(order)-1]
-		rows[best].printHeadline(w, "**the best**: ")
-	}
-	for i := range rows {
-		if rows[i].Headline && i != best && !slices.Contains(bad, i) {
-			rows[i].printHeadline(w, "")
+// extremes returns the three decisions that take longest beside the floor and the one
+// that takes least, as rows of a section of their own. Explanations and the like are no
+// decisions.
+func extremes(rows []Row) (some []Row) {
+	all := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !r.Decision })
+	slices.SortStableFunc(all, func(a, b Row) int { return cmp.Compare(b.Figure, a.Figure) })
+	for place, r := range all {
+		mark := "the best"
+		switch {
+		case place < 3:
+			mark = [...]string{"the worst", "the second worst", "the third worst"}[place]
+		case place < len(all)-1:
+			continue
 		}
+		r.Section, r.Name = "the worst decisions and the best", "**"+mark+"**: "+r.Section+": "+r.Name
+		some = append(some, r)
 	}
-}
-
-// printHeadline writes the row with its section.
-func (r *Row) printHeadline(w io.Writer, mark string) {
-	fmt.Fprintf(w, "| %s%s: %s | %s %s | %s | %s |\n", mark, r.Section, r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
-}
-
-// byFigure returns the decisions, those that take longest beside the floor first.
-// Explanations and the like are no decisions.
-func byFigure(rows []Row) (order []int) {
-	for i := range rows {
-		if rows[i].Decision {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rows[j].Figure, rows[i].Figure) })
-	return order
+	return some
 }
 
 // number writes a number that is not negative for people: with three digits, or

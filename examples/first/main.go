@@ -1,52 +1,51 @@
-// First is the program that README.md begins with.
+// First finds room for a gang: the program of README.md.
 package main
 
 import (
 	"fmt"
-	"log"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 func main() {
-	// The cluster: one node of 8 cores, and two queues. Prod is guaranteed all
-	// of it, batch nothing.
-	schema := must(resources.NewSchema("cpu"))
-	four := must(schema.Vector(map[string]string{"cpu": "4"}))
-	eight := must(schema.Vector(map[string]string{"cpu": "8"}))
+	// Two queues. Research is guaranteed 16 GPUs, batch none.
+	schema := must(resources.NewSchema("gpu"))
+	guaranteed := must(schema.Limit(map[string]string{"gpu": "16"}))
 	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "batch"},
-		{Name: "prod", Guaranteed: must(schema.Limit(map[string]string{"cpu": "8"}))},
+		{Name: "batch"}, {Name: "research", Guaranteed: guaranteed},
 	}}, queue.Strict))
 	batch, _ := tree.Lookup("root.batch")
-	prod, _ := tree.Lookup("root.prod")
-	cluster := victims.NewCluster(tree)
-	node := must(cluster.AddNode(&victims.Node{Name: "n1", Capacity: eight}))
+	research, _ := tree.Lookup("root.research")
 
-	// A task of batch fills the node, and has for an hour.
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	must(cluster.AddTask(&victims.Task{
-		Key: "etl", Application: "etl", Queue: batch, Node: node, Size: eight, Scheduled: now.Add(-time.Hour),
-	}))
+	// Three nodes of 8 GPUs. A task of batch fills each.
+	cluster, now := victims.NewCluster(tree), time.Now()
+	for i := range 3 {
+		node := must(cluster.AddNode(&victims.Node{Name: fmt.Sprint("n", i), Capacity: resources.Vector{8}}))
+		must(cluster.AddTask(&victims.Task{
+			Key: fmt.Sprint("etl-", i), Queue: batch, Node: node, Size: resources.Vector{8},
+			Scheduled: now.Add(time.Duration(i-3) * time.Hour),
+		}))
+	}
 
-	// An ask of prod has waited for a minute. Who should stop?
-	ask := victims.Ask{
-		Key: "web", Application: "web", Queue: prod, Size: four, PendingSince: now.Add(-time.Minute),
+	// A gang of research needs 8 GPUs for each of its two members.
+	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
+		{Key: "llm-0", Size: resources.Vector{8}}, {Key: "llm-1", Size: resources.Vector{8}},
+	}}
+	planner := jobs.Planner{Cluster: cluster}
+	var d jobs.Decision
+	if err := planner.Decide(&d, &job, now); err != nil {
+		panic(err)
 	}
-	planner := victims.Planner{Cluster: cluster}
-	var d victims.Decision
-	if err := planner.Decide(&d, &ask, now); err != nil {
-		log.Fatal(err)
-	}
-	fmt.Print(d.Describe(cluster)) // d.Plan.Victims has etl
+	fmt.Print(d.Describe(cluster))
 }
 
 func must[T any](v T, err error) T {
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	return v
 }

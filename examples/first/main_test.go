@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,16 @@ func output(t *testing.T) string {
 	text, err := io.ReadAll(r)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// TestReadme_Words: README.md is read in a few minutes. Tables that programs write between
+// marks do not count.
+func TestReadme_Words(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	rest := regexp.MustCompile(`(?s)<!-- (\w+) -->.*?<!-- /\w+ -->`).ReplaceAllString(string(page), "")
+	require.Less(t, len(rest), len(page))
+	require.LessOrEqual(t, len(strings.Fields(rest)), 1200)
 }
 
 // TestReadme: README.md begins with this program as it stands, so that it can be

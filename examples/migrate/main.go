@@ -28,7 +28,13 @@
 // have vcore too, and not cpu.
 //
 // The document has the queues, classes and budgets, and no nodes, tasks and
-// requests yet. Fill those in, and examples/plan decides it. So
+// requests yet. Fill those in, and examples/plan decides it. To try it, in the folder of
+// the module:
+//
+//	go run ./examples/migrate -queues examples/migrate/testdata/queues.json -manifests examples/migrate/testdata/budgets.json >mine.json
+//	go run ./examples/plan mine.json
+//
+// So
 //
 //	{"partitions": [{"name": "default", "queues": [{"name": "root", "submitacl": "*", "queues": [
 //		{"name": "prod", "resources": {"guaranteed": {"vcore": 10, "memory": "32Gi"}}},

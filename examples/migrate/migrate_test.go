@@ -245,9 +245,9 @@ func TestMigrate_YAML(t *testing.T) {
 	require.Equal(t, outputs{bad, "", "migrate: stdin: this is YAML, and JSON is wanted: convert it: yq -o=json\n"}, out)
 }
 
-// The command in the README of the module names files that are there.
-func TestReadme_Command(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// The command in the comment of the program names files that are there.
+func TestComment_Command(t *testing.T) {
+	text, err := os.ReadFile("main.go")
 	require.NoError(t, err)
 	command := regexp.MustCompile(`(?s)go run ./examples/migrate (.*?)>`).FindStringSubmatch(string(text))
 	require.NotNil(t, command)

@@ -90,9 +90,6 @@ func (s *Sheet) Count(i int, f Fault) (count int, paper string) {
 	return s.columns[i].counts[f], s.columns[i].first[f]
 }
 
-// Judged returns how many papers a peer could be told, of how many.
-func (s *Sheet) Judged(i int) (judged, of int) { return s.columns[i].judged, s.papers }
-
 // Write prints the sheet as a table of Markdown: in bold what breaks a promise
 // of the peer's own, and plain what breaks a rule that only we have. A fault
 // that nobody has is left out.

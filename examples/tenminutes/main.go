@@ -1,0 +1,145 @@
+// Tenminutes is the program of docs/ten-minutes.md, which has all of its main
+// function, part by part, and what it prints.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+func main() {
+	schema := must(resources.NewSchema("gpu", "memory"))
+	size := func(gpus int64) resources.Vector { return resources.Vector{gpus, gpus * 64 << 30} }
+	gpus := func(n string) resources.Limit { return must(schema.Limit(map[string]string{"gpu": n})) }
+	tree := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "batch"},
+		{Name: "research", Guaranteed: gpus("16")},
+	}}, queue.Strict))
+	batch, _ := tree.Lookup("root.batch")
+	research, _ := tree.Lookup("root.research")
+
+	cluster := victims.NewCluster(tree)
+	for i := range 4 {
+		must(cluster.AddNode(&victims.Node{
+			Name: fmt.Sprint("n", i), Capacity: size(8), Domains: []string{fmt.Sprint("rack-", i/2)},
+		}))
+	}
+
+	now := time.Now()
+	var etl [8]victims.Task
+	for i := range etl {
+		at := now.Add(time.Duration(i-8) * time.Hour) // etl-7 is the youngest
+		etl[i] = victims.Task{
+			Key: fmt.Sprint("etl-", i), Queue: batch, NodeName: fmt.Sprint("n", i%4),
+			Size: size(4), Created: at, Scheduled: at,
+		}
+		must(cluster.AddTask(&etl[i]))
+	}
+
+	planner := victims.Planner{Cluster: cluster}
+	ask := victims.Ask{Key: "train", Queue: research, Size: size(4), PendingSince: now.Add(-time.Minute)}
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, now))
+	fmt.Print(d.Describe(cluster))
+
+	check(cluster.Apply(d.Plan.Change()))
+	for _, v := range d.Plan.Victims {
+		check(cluster.RemoveTask(v.Key)) // once it has gone
+	}
+	check(cluster.Start(ask.Key, now))
+
+	greedy := victims.Ask{Key: "etl-8", Queue: batch, Size: size(4), Priority: 1000}
+	check(planner.Decide(&d, &greedy, now))
+	fmt.Print(d.Describe(cluster))
+
+	old, _ := cluster.LookupNode("n1")
+	planner.Filter = func(class int, node victims.NodeID) bool { return class == 0 || node == old }
+	ask = victims.Ask{Key: "eval", Queue: research, Size: size(4), Class: 1}
+	check(planner.Decide(&d, &ask, now))
+	fmt.Println(d.Summary(cluster))
+
+	etl[5].Job, etl[6].Job = "tune", "tune"
+	must(cluster.SetTask(&etl[5]))
+	must(cluster.SetTask(&etl[6]))
+	minimum := map[string]int{"tune": 2}
+	planner.Minimum = func(job string) int { return minimum[job] }
+	ask.Class = 0
+	check(planner.Decide(&d, &ask, now))
+	fmt.Println(d.Summary(cluster))
+
+	job := jobs.Job{Name: "llm", Queue: research, Members: []jobs.Member{
+		{Key: "llm-0", Size: size(4)}, {Key: "llm-1", Size: size(4)},
+	}}
+	gangs := jobs.Planner{Cluster: cluster, Rules: planner.Rules}
+	var jd jobs.Decision
+	check(gangs.Decide(&jd, &job, now))
+	fmt.Println(jd.Summary(cluster))
+
+	check(cluster.SetBudget("etl", victims.Budget{Left: 0, Hard: true}))
+	etl[4].Budgets = []string{"etl"}
+	must(cluster.SetTask(&etl[4]))
+	check(planner.Decide(&d, &ask, now))
+	fmt.Println(d.Summary(cluster))
+
+	check(cluster.SetCheckpoint("etl-1", now))
+	check(planner.Decide(&d, &ask, now))
+	fmt.Println(d.Summary(cluster))
+
+	timing := quota.NewTiming(cluster.Tree())
+	check(cluster.SetMax(batch, gpus("24")))
+	check(timing.Observe(batch, quota.Setting{Max: gpus("24"), Delay: time.Minute}, now))
+	now = now.Add(time.Minute)
+	enforcer := quota.Enforcer{Cluster: cluster, Minimum: planner.Minimum, Overshoot: quota.Exact}
+	var out quota.Outcome
+	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
+		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))
+		check(cluster.Apply(out.Change())) // then stop out.Victims
+		check(timing.End(q, now))
+		fmt.Println(out.Summary(cluster))
+	}
+
+	job.Domain = 1
+	check(gangs.Decide(&jd, &job, now))
+	fmt.Println(jd.Summary(cluster))
+
+	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "batch", Properties: map[string]string{queue.PropertyFairWeight: "1"}},
+		{Name: "research", Properties: map[string]string{queue.PropertyFairWeight: "3"}},
+	}}, queue.Strict))
+	demand := make([]resources.Vector, weights.Len())
+	demand[batch], demand[research] = size(32), size(32)
+	var shares queue.FairShares
+	check(shares.Divide(weights, demand, gpus("32")))
+	check(cluster.SetGuarantees(&shares))
+	fmt.Println("research:", schema.FormatLimit(shares.Of(research)))
+
+	var file bytes.Buffer
+	check(cluster.Save(&file))
+	check(timing.Save(&file))
+	r := bufio.NewReader(&file)
+	cluster = must(victims.Load(r))
+	timing = quota.NewTiming(cluster.Tree())
+	check(timing.Load(r))
+	planner = victims.Planner{Cluster: cluster, Rules: planner.Rules}
+	check(planner.Decide(&d, &ask, now))
+	fmt.Println(d.Summary(cluster))
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
