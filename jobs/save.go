@@ -21,9 +21,9 @@ type roundLine struct {
 	Grants   []string  `json:"grants,omitempty"`  // in the order of the change
 }
 
-// Save writes the rounds, and the grants that completed ones have left behind, as text
-// for [Rounds.Load]. The cluster is saved by itself; see [victims.Cluster.Save]. Keys
-// that are not UTF-8, times after the year 9999, and what w returns are errors.
+// Save writes the rounds and the grants they hold as text. The cluster is saved by
+// itself ([victims.Cluster.Save]). Errors are keys that are not UTF-8, times after the
+// year 9999, and those of w.
 func (r *Rounds) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("rounds")
@@ -57,10 +57,8 @@ func (r *Rounds) Save(w io.Writer) error {
 }
 
 // Load makes the rounds those that [Rounds.Save] has written. Set Cluster to the
-// loaded one before. Give it a [bufio.Reader] if something follows in the file: then
-// nothing of that is read. Errors are those of [victims.Load], and a victim of two
-// rounds; they change nothing. Keys that the cluster does not have are none:
-// victims that went and grants that started stand in rounds, too.
+// loaded one before; give it a [bufio.Reader] if something follows. Errors are those
+// of [victims.Load], and a victim of two rounds; they change nothing.
 func (r *Rounds) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	x := Rounds{Cluster: r.Cluster, live: make(map[string]*round), waited: make(map[string]string), held: make(map[string][]string)}
