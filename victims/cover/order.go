@@ -8,14 +8,13 @@ import (
 // A caller may have what decides in an order of its own. The levels of units and
 // sets keep their numbers then, and only comparisons follow the sequence.
 
-// What a sequence names besides levels.
+// What an Order.Sequence names besides levels.
 const (
 	ByExcess = NumLevels + iota
 	ByWork
 )
 
-// InSequence returns how two totals compare by the order's sequence, which must
-// be set. Sets of equal cost are told apart by keys, which it does not know.
+// InSequence compares two totals by Sequence, which must be set, without keys.
 func (o *Order) InSequence(a, b *Total) int {
 	for _, what := range o.Sequence {
 		var c int
@@ -34,8 +33,7 @@ func (o *Order) InSequence(a, b *Total) int {
 	return 0
 }
 
-// CompareLevels compares the levels that come before excess and work. If the
-// sequence begins with excess or work it returns 0.
+// CompareLevels compares the levels that come before excess and work.
 func (o *Order) CompareLevels(a, b *Levels) int {
 	if o.Sequence == nil {
 		return slices.Compare(a[:], b[:])
