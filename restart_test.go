@@ -114,8 +114,8 @@ type host struct {
 func newHost(c *victims.Cluster) *host {
 	return &host{
 		now: world.Epoch, cluster: c, rounds: &jobs.Rounds{Cluster: c}, timing: quota.NewTiming(c.Tree()),
-		planner:  victims.Planner{Cluster: c, OwnLeaf: victims.OwnMet, Minimum: hostMinimum},
-		gangs:    jobs.Planner{Cluster: c, OwnLeaf: victims.OwnMet, Minimum: hostMinimum},
+		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet, Minimum: hostMinimum}},
+		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet, Minimum: hostMinimum}},
 		enforcer: quota.Enforcer{Cluster: c, Minimum: hostMinimum},
 	}
 }
@@ -355,7 +355,7 @@ func drawNodeEvent(t *rapid.T) event {
 		if list := slices.Collect(c.Nodes()); at < 3 && len(list) > 0 {
 			name = c.NodeName(list[at%len(list)])
 		}
-		n := victims.Node{Name: name, Capacity: capacity, Rank: rank, Domains: []string{"rack"}}
+		n := victims.Node{Name: name, Capacity: capacity, Penalty: rank, Domains: []string{"rack"}}
 		switch kind {
 		case "add":
 			return fmt.Sprint(c.AddNode(&n))

@@ -20,8 +20,8 @@ type enumeration = fmt.Stringer
 
 // enumerations has one of each type of the packages that decide.
 var enumerations = []enumeration{
-	new(victims.Level), new(victims.Moment), new(victims.NodeVerdict), new(victims.Outcome), new(victims.OwnLeaf),
-	new(victims.Proof), new(victims.Reason), new(victims.Relaxable), new(victims.Rule), new(victims.State),
+	new(victims.Level), new(victims.Moment), new(victims.Outcome), new(victims.OwnLeaf),
+	new(victims.Proof), new(victims.Reason), new(victims.Rule), new(victims.State),
 	new(quota.Order), new(quota.Overshoot), new(quota.Result),
 	new(jobs.Ending), new(jobs.Formula), new(jobs.Trigger),
 }

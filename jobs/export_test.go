@@ -6,3 +6,9 @@ func (p *Planner) SetQuick(quick bool) { p.quick = quick }
 
 // A Reported is what Decision.Report returns.
 type Reported = report
+
+// Errors with their parts.
+type (
+	RoundError     = roundError
+	AllowanceError = allowanceError
+)

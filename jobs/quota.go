@@ -31,18 +31,18 @@ type Allowance struct {
 	Waiting resources.Vector
 }
 
-// An AllowanceError is something wrong with the allowance of a queue.
-type AllowanceError struct {
+// A AllowanceError is something wrong with the quota of one queue.
+type allowanceError struct {
 	Queue string // the path of the queue
 	Err   error  // wraps one of the sentinels; names type and amounts
 }
 
-func (e *AllowanceError) Error() string {
+func (e *allowanceError) Error() string {
 	return fmt.Sprintf("jobs: quota of %s: %v", plain.Name(e.Queue), e.Err)
 }
 
 // Unwrap returns what is wrong, without the queue.
-func (e *AllowanceError) Unwrap() error { return e.Err }
+func (e *allowanceError) Unwrap() error { return e.Err }
 
 // Allowances are those of the queues of a tree. A queue without an entry bounds
 // nothing; an empty entry has a min of 0. Nil has no entries. Several goroutines may
@@ -167,7 +167,7 @@ func (s *Allowances) join(q queue.ID, problems []error) error {
 }
 
 func (s *Allowances) at(q queue.ID, err error) error {
-	return &AllowanceError{Queue: s.tree.Path(q), Err: err}
+	return &allowanceError{Queue: s.tree.Path(q), Err: err}
 }
 
 // A Claim is what a job asks of the allowances on its path.

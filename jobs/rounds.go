@@ -27,13 +27,13 @@ var (
 )
 
 // A RoundError is something wrong with what is told about a round.
-type RoundError struct {
+type roundError struct {
 	Job    string // "" if none is known
 	Victim string // "" if it is about none
 	Err    error
 }
 
-func (e *RoundError) Error() string {
+func (e *roundError) Error() string {
 	text := "jobs: round"
 	if e.Job != "" {
 		text += " of job " + plain.Name(e.Job)
@@ -45,7 +45,7 @@ func (e *RoundError) Error() string {
 }
 
 // Unwrap returns what is wrong, without job and victim.
-func (e *RoundError) Unwrap() error { return e.Err }
+func (e *roundError) Unwrap() error { return e.Err }
 
 // Rounds keeps track of the plans that are being carried out: the victims that have
 // not gone yet, and the places held for members. A job has one round at a time, so
@@ -98,7 +98,7 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 	r.forget()
 	grants := r.granting(&ch)
 	if err := r.Cluster.Apply(ch); err != nil {
-		return &RoundError{Job: ch.For, Err: err}
+		return &roundError{Job: ch.For, Err: err}
 	}
 	if r.live == nil {
 		r.live = make(map[string]*round)
@@ -121,16 +121,16 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 func (r *Rounds) mayBegin(ch *victims.Change, now, deadline time.Time) error {
 	switch {
 	case ch.For == "":
-		return &RoundError{Err: ErrNoJob}
+		return &roundError{Err: ErrNoJob}
 	case r.live[ch.For] != nil:
-		return &RoundError{Job: ch.For, Err: ErrUnderWay}
+		return &roundError{Job: ch.For, Err: ErrUnderWay}
 	case !deadline.IsZero() && !deadline.After(now):
-		return &RoundError{Job: ch.For, Err: fmt.Errorf("%w: %v, and it is %v", ErrDeadline, deadline, now)}
+		return &roundError{Job: ch.For, Err: fmt.Errorf("%w: %v, and it is %v", ErrDeadline, deadline, now)}
 	}
 	for i := range ch.Victims {
 		if job, ok := r.waited[ch.Victims[i].Key]; ok {
 			err := fmt.Errorf("%w: that of job %s", ErrTaken, plain.Name(job))
-			return &RoundError{Job: ch.For, Victim: ch.Victims[i].Key, Err: err}
+			return &roundError{Job: ch.For, Victim: ch.Victims[i].Key, Err: err}
 		}
 	}
 	return nil
@@ -209,11 +209,11 @@ type End struct {
 func (r *Rounds) Acknowledge(victim string) error {
 	job, ok := r.waited[victim]
 	if !ok {
-		return &RoundError{Victim: victim, Err: ErrVictim}
+		return &roundError{Victim: victim, Err: ErrVictim}
 	}
 	switch state, there := r.state(victim); {
 	case there && state == victims.Running:
-		return &RoundError{Job: job, Victim: victim, Err: ErrReturned}
+		return &roundError{Job: job, Victim: victim, Err: ErrReturned}
 	case there:
 		must(r.Cluster.RemoveTask(victim))
 	}
@@ -229,14 +229,14 @@ func (r *Rounds) Acknowledge(victim string) error {
 func (r *Rounds) Complete(job string) (End, error) {
 	x := r.live[job]
 	if x == nil {
-		return End{}, &RoundError{Job: job, Err: ErrNoRound}
+		return End{}, &roundError{Job: job, Err: ErrNoRound}
 	}
 	for _, v := range x.victims {
 		switch state, there := r.stateOf(v); {
 		case there && state == victims.Running:
-			return End{}, &RoundError{Job: job, Victim: v.key, Err: ErrReturned}
+			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrReturned}
 		case there:
-			return End{}, &RoundError{Job: job, Victim: v.key, Err: ErrLeaving}
+			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrLeaving}
 		}
 	}
 	end := End{Job: job, How: Completed, Held: r.granted(x.grants)}
@@ -254,7 +254,7 @@ func (r *Rounds) Complete(job string) (End, error) {
 func (r *Rounds) Fail(victim string) (End, error) {
 	job, ok := r.waited[victim]
 	if !ok {
-		return End{}, &RoundError{Victim: victim, Err: ErrVictim}
+		return End{}, &roundError{Victim: victim, Err: ErrVictim}
 	}
 	return r.undo(job, Failed), nil
 }
@@ -265,7 +265,7 @@ func (r *Rounds) Fail(victim string) (End, error) {
 func (r *Rounds) Abandon(job string) (End, error) {
 	held := r.granted(r.held[job])
 	if r.live[job] == nil && len(held) == 0 {
-		return End{}, &RoundError{Job: job, Err: ErrNoRound}
+		return End{}, &roundError{Job: job, Err: ErrNoRound}
 	}
 	end := r.undo(job, Abandoned)
 	r.drop(held)

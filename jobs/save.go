@@ -94,7 +94,7 @@ func (r *Rounds) load(x *saved.Reader) error {
 
 // add adds what a line says.
 func (r *Rounds) add(word string, l *roundLine) error {
-	bad := func(key string, err error) error { return &RoundError{Job: l.Job, Victim: key, Err: err} }
+	bad := func(key string, err error) error { return &roundError{Job: l.Job, Victim: key, Err: err} }
 	switch {
 	case l.Job == "":
 		return bad("", ErrNoJob)

@@ -31,11 +31,11 @@ func NewSchema(names ...string) (*Schema, error) {
 		_, known := index[name]
 		switch {
 		case name == "":
-			return nil, &TypeError{name, ErrEmptyName}
+			return nil, &typeError{name, ErrEmptyName}
 		case known:
-			return nil, &TypeError{name, ErrDuplicateType}
+			return nil, &typeError{name, ErrDuplicateType}
 		case i == MaxTypes:
-			return nil, &TypeError{name, ErrTooManyTypes}
+			return nil, &typeError{name, ErrTooManyTypes}
 		}
 		index[name] = i
 	}
@@ -341,7 +341,7 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		i, ok := s.Index(name)
 		if !ok {
-			problems = append(problems, &TypeError{name, ErrUnknownType})
+			problems = append(problems, &typeError{name, ErrUnknownType})
 			continue
 		}
 		amount, err := ParseQuantity(name, amounts[name])
@@ -442,15 +442,15 @@ var (
 )
 
 // A TypeError is a problem with the name of a resource type.
-type TypeError struct {
+type typeError struct {
 	Type string
 	Err  error // one of the kinds above
 }
 
-func (e *TypeError) Error() string { return fmt.Sprintf("resources: type %q: %v", e.Type, e.Err) }
+func (e *typeError) Error() string { return fmt.Sprintf("resources: type %q: %v", e.Type, e.Err) }
 
 // Unwrap returns the kind of the problem.
-func (e *TypeError) Unwrap() error { return e.Err }
+func (e *typeError) Unwrap() error { return e.Err }
 
 // A QuantityError is a problem with the quantity of a resource type.
 type QuantityError struct {

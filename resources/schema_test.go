@@ -107,7 +107,7 @@ func TestNewSchemaErrors(t *testing.T) {
 		if !errors.Is(err, tt.kind) {
 			t.Errorf("%v: %v, want %v", tt.names, err, tt.kind)
 		}
-		var detail *TypeError
+		var detail *typeError
 		if !errors.As(err, &detail) || detail.Type != tt.offender {
 			t.Errorf("%v: %v does not name %q", tt.names, err, tt.offender)
 		}

@@ -394,7 +394,7 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 
 // Describe is as in [Explanation.Describe].
 func (f *NodeFinding) Describe(c *Cluster) string {
-	text := f.Verdict.String()
+	text := f.Verdict
 	if more := c.nodeText(f); more != "" {
 		text += ": " + more
 	}
@@ -428,43 +428,43 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 		short = "short of " + c.quantities(f.Short)
 	}
 	switch f.Verdict {
-	case NodeChosen, NodeCostlier, NodeWithheld, NodeRefused:
+	case verdictChosen, verdictCostlier, verdictWithheld, verdictRefused:
 		// The cost is what the choice among these nodes was made by.
 		if f.Cost.Victims > 0 {
 			return f.costText()
 		}
-		if f.Verdict == NodeRefused {
+		if f.Verdict == verdictRefused {
 			return short
 		}
-	case NodeNoRoom:
+	case verdictNoRoom:
 		// It fits once what is leaving has gone, and the ask does not wait.
 		if resources.IsZero(f.Short) {
 			return "until what is leaving has gone"
 		}
 		return short
-	case NodeLacks:
+	case verdictLacks:
 		// Candidates that give nothing of what is short change no amount, and
 		// two equal amounts in one line would look like a mistake.
 		if resources.Equal(f.Short, f.Lacks) {
 			return short + ", and no candidate gives any of it"
 		}
 		return fmt.Sprintf("%s, and still of %s with all its candidates gone", short, c.quantities(f.Lacks))
-	case NodeHeadroom:
+	case verdictHeadroom:
 		return "no legal set of victims makes room under the max"
-	case NodeNoLegalSet:
+	case verdictNoLegalSet:
 		return short + ", and no legal set of its candidates gives it"
-	case NodeUnproven:
+	case verdictUnproven:
 		return "the search ended before it came here"
-	case NodeFiltered:
+	case verdictFiltered:
 		return "the ask may not run there"
-	case NodeBlocked:
+	case verdictBlocked:
 		return "somebody is in the way there who must stay"
-	case NodeUnschedulable:
+	case verdictUnschedulable:
 		return short
-	case NodeReserved:
+	case verdictReserved:
 		return fmt.Sprintf("for %s, %s", plain.Name(c.nodes[f.Node].reservedFor), short)
 	// The grant is there already. What it is short of now is what it waits for.
-	case NodeHeld:
+	case verdictHeld:
 		if !resources.IsZero(f.Short) {
 			return "its place is " + short + " as yet"
 		}
@@ -483,7 +483,7 @@ func (f *RelaxationFinding) Describe(c *Cluster) string {
 	case Preempts:
 		how = "with " + counted(f.Victims, "victim")
 	}
-	x := &relaxables[f.Rule]
+	x := relaxableOf(f.Rule)
 	text := x.text
 	switch x.about {
 	case aboutQueue:

@@ -96,7 +96,7 @@ func (e *Eligible) resetRooms() {
 		return
 	}
 	e.Rooms.Reset(tree, e.who.Ask.Queue, e.who.Arriving)
-	if e.without.Rule == RelaxGuarantee {
+	if e.without.Rule == relaxGuarantee {
 		e.Rooms.drop(e.without.Queue)
 	}
 }
@@ -154,7 +154,7 @@ func (e *Eligible) compareLeaves() {
 		e.evenRanks = e.evenRanks && (e.leastLift == noLimit || e.leastLift == leaf.rank.Offset)
 		e.leastLift = min(e.leastLift, leaf.rank.Offset)
 	}
-	if e.without.Rule == RelaxPriority {
+	if e.without.Rule == relaxPriority {
 		e.ceiling = noLimit
 	}
 }
@@ -192,16 +192,16 @@ func (e *Eligible) Veto(id TaskID) Rule {
 	switch {
 	case r.state.leaving():
 		return RuleLeaving
-	case r.flags.has(flagRequiredNode) && !e.without.task(RelaxRequiredNode, id):
+	case r.flags.has(flagRequiredNode) && !e.without.task(relaxRequiredNode, id):
 		return RuleRequiredNode
-	case e.hasApp && r.app == e.app && !e.without.task(RelaxApplication, id):
+	case e.hasApp && r.app == e.app && !e.without.task(relaxApplication, id):
 		return RuleApplication // law 3: never the same application
 	}
 	leaf := &e.leaves[r.leaf]
 	switch {
 	case leaf.veto != 0:
 		return leaf.veto
-	case leaf.rank.Of(r.priority) > leaf.ceiling && !e.without.task(RelaxPriority, id):
+	case leaf.rank.Of(r.priority) > leaf.ceiling && !e.without.task(relaxPriority, id):
 		return RulePriority // law 6: lower or equal effective priority only
 	}
 	return 0
@@ -233,16 +233,18 @@ func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) {
 // exempt reports whether the caller exempts a task, taking exemptions that end
 // at the horizon or before as ended.
 func (e *Eligible) exempt(id TaskID) bool {
-	if e.Exempt == nil || e.without.task(RelaxExemption, id) {
+	if e.Exempt == nil || e.without.task(relaxExemption, id) {
 		return false
 	}
 	until, ok := e.Exemption(id)
 	return ok && (until.IsZero() || until.After(e.horizon))
 }
 
-// Protected returns the rule that keeps a task from going alone though [Eligible.Rule]
-// lets it: a hard budget with nothing left, or law 2; else 0.
-func (e *Eligible) Protected(id TaskID) Rule {
+// Protected returns the rule that keeps a task from going alone though it may
+// go by [Eligible.Rule]: a hard budget with nothing left, or law 2. It returns
+// 0 if there is none. Whether several may go together is for the search to
+// say.
+func (e *Eligible) protected(id TaskID) Rule {
 	for _, b := range e.c.budgetsOf(id) {
 		if budget := &e.c.budgets[b]; budget.hard && budget.left <= 0 && !e.without.budget(budget.name) {
 			return RuleBudget
@@ -254,16 +256,16 @@ func (e *Eligible) Protected(id TaskID) Rule {
 	return 0
 }
 
-// Rank returns the effective priority of a task minus that of the preemptor, compared
-// below their common ancestor.
-func (e *Eligible) Rank(id TaskID) int64 {
+// Rank returns the effective priority of a task minus that of the preemptor,
+// both lifted to below their common ancestor.
+func (e *Eligible) rankOf(id TaskID) int64 {
 	r := &e.c.tasks[id]
 	return e.leaves[r.leaf].rank.Of(r.priority)
 }
 
 // Levels returns what stopping a task costs, but for excess and work.
 func (e *Eligible) Levels(id TaskID) cover.Levels {
-	r, rank := &e.c.tasks[id], e.Rank(id)
+	r, rank := &e.c.tasks[id], e.rankOf(id)
 	l := cover.Levels{
 		LevelRank: rank, LevelPriority: int64(r.priority),
 		LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(r.priority),
@@ -327,7 +329,7 @@ func (d *decision) asks() *trigger.Case {
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNot, d.ask.PendingSince, d.ask.LastAttempt
 	c.Interval, c.Now, c.Waived = d.p.Interval, d.now, nil
-	if d.without.Rule != 0 {
+	if d.without.Rule != "" {
 		c.Waived = d.without.waives
 	}
 	return c

@@ -8,7 +8,6 @@ import (
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/trigger"
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -170,7 +169,7 @@ func (d *decision) findQueues(e *Explanation) {
 		if d.tree.IsLeaf(q) {
 			f.Rule = d.eligible.leaves[q].veto
 		}
-		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
+		if b, ok := d.eligible.Rooms.row(q); ok && !required {
 			room := d.eligible.Rooms.Bounds[b].Room
 			f.Room = resources.Limit{Value: e.copyOf(room.Value), Defined: room.Defined}
 		}
@@ -243,8 +242,9 @@ func (d *decision) findRelaxations(e *Explanation) {
 // relaxations returns the rules of the ask, of queues and of nodes that may
 // have stood in the way.
 func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
-	for rule := RelaxMayNot; rule <= RelaxReservation; rule++ {
-		switch relaxables[rule].about {
+	for i := range relaxables {
+		rule := relaxables[i].rule
+		switch relaxables[i].about {
 		case aboutAsk:
 			all = append(all, Relaxation{Rule: rule})
 		case aboutQueue:
@@ -261,7 +261,7 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 			}
 		case aboutNode:
 			for i := range e.Nodes {
-				if f := &e.Nodes[i]; f.Verdict == NodeUnschedulable || f.Verdict == NodeReserved {
+				if f := &e.Nodes[i]; f.Verdict == verdictUnschedulable || f.Verdict == verdictReserved {
 					all = append(all, Relaxation{Rule: rule, Node: f.Node})
 				}
 			}
@@ -271,15 +271,15 @@ func (d *decision) relaxations(e *Explanation) (all []Relaxation) {
 }
 
 // mayMatter reports whether relaxing a rule of a queue could change anything.
-func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
+func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	switch rule {
-	case RelaxTrigger:
+	case relaxTrigger:
 		return f.OnPath
-	case RelaxMax:
+	case relaxMax:
 		return f.OnPath && d.tree.Max(f.Queue).Defined&d.wants != 0
-	case RelaxFence:
+	case relaxFence:
 		return f.Fence && f.Queue != queue.Root
-	case RelaxDisabled:
+	case relaxDisabled:
 		return d.tree.PreemptionPolicy(f.Queue) == queue.PreemptionDisabled
 	}
 	return f.Room.Defined != 0
@@ -287,10 +287,10 @@ func (d *decision) mayMatter(rule Relaxable, f *QueueFinding) bool {
 
 // taskRelaxations returns the rules that keep single tasks and can be relaxed.
 func (e *Explanation) taskRelaxations() (all []Relaxation) {
-	for rule := RelaxApplication; rule <= RelaxRequiredNode; rule++ {
+	for _, x := range relaxables {
 		for i := range e.Tasks {
-			if t := &e.Tasks[i]; t.Rule == relaxables[rule].rule {
-				all = append(all, Relaxation{Rule: rule, Task: t.Task})
+			if t := &e.Tasks[i]; x.about == aboutTask && t.Rule == x.keeps {
+				all = append(all, Relaxation{Rule: x.rule, Task: t.Task})
 			}
 		}
 	}
@@ -326,29 +326,26 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 	return outcome != Refused
 }
 
-// A Relaxable is a rule that can be relaxed alone.
-type Relaxable uint8
-
+// The rules that can be relaxed alone to see whether they stood in the way: the words of
+// Relaxation.Rule.
 const (
-	RelaxMayNot        Relaxable = 1 + iota // the ask must not preempt others
-	RelaxDelay                              // the preemption delay of its queue
-	RelaxInterval                           // the interval between attempts
-	RelaxUngoverned                         // no type of the ask is governed (law 4)
-	RelaxTrigger                            // Queue is not under its guarantee (law 4)
-	RelaxInside                             // nothing inside the starving queue (storm freedom)
-	RelaxMax                                // the max of Queue, in every type
-	RelaxFence                              // the preemption policy of Queue is fence, not default (law 7)
-	RelaxDisabled                           // the preemption policy of Queue is disabled, not default
-	RelaxGuarantee                          // the guarantee of Queue, in every type (law 2)
-	RelaxBudget                             // the hard budget of the name Budget
-	RelaxUnschedulable                      // Node takes no new tasks
-	RelaxReservation                        // Node is reserved for another
-	RelaxApplication                        // Task is of the ask's application (law 3)
-	RelaxPriority                           // the effective priority of Task (law 6)
-	RelaxExemption                          // the caller exempts Task
-	RelaxRequiredNode                       // Task can run on its node only
-
-	numRelaxables
+	relaxMayNot        = "may-not-preempt"  // the ask must not preempt others
+	relaxDelay         = "delay"            // the preemption delay of its queue
+	relaxInterval      = "interval"         // the interval between attempts
+	relaxUngoverned    = "not-guaranteed"   // no type of the ask is governed (law 4)
+	relaxTrigger       = "over-guarantee"   // Queue is not under its guarantee (law 4)
+	relaxInside        = "inside"           // nothing inside the starving queue (storm freedom)
+	relaxMax           = "max"              // the max of Queue, in every type
+	relaxFence         = "fence"            // the preemption policy of Queue is fence, not default (law 7)
+	relaxDisabled      = "disabled"         // the preemption policy of Queue is disabled, not default
+	relaxGuarantee     = "guarantee"        // the guarantee of Queue, in every type (law 2)
+	relaxBudget        = "budget"           // the hard budget of the name Budget
+	relaxUnschedulable = "unschedulable"    // Node takes no new tasks
+	relaxReservation   = "reservation"      // Node is reserved for another
+	relaxApplication   = "same-application" // Task is of the ask's application (law 3)
+	relaxPriority      = "priority"         // the effective priority of Task (law 6)
+	relaxExemption     = "exempt"           // the caller exempts Task
+	relaxRequiredNode  = "required-node"    // Task can run on its node only
 )
 
 // A subject is what a rule that can be relaxed is about.
@@ -362,48 +359,52 @@ const (
 	aboutBudget
 )
 
-// relaxables have the stable word of each rule, and say what would have to be otherwise,
-// with a %s for what the rule is about. The conditional is meant: the plan would then
-// exist, but nobody says that the rule ought to go.
-var relaxables = [numRelaxables]struct {
-	about      subject
-	word, text string
-	obstacle   trigger.Obstacle // at the gate that counts no more
-	rule       Rule             // that keeps the task
-}{
-	RelaxMayNot:        {aboutAsk, "may-not-preempt", "if it might preempt others", trigger.MayNot, 0},
-	RelaxDelay:         {aboutAsk, "delay", "without the preemption delay of its queue", trigger.Early, 0},
-	RelaxInterval:      {aboutAsk, "interval", "without the interval between attempts", trigger.Soon, 0},
-	RelaxUngoverned:    {aboutAsk, "not-guaranteed", "if it needed no guarantee", trigger.NotGuaranteed, 0},
-	RelaxTrigger:       {aboutQueue, "over-guarantee", "if %s were under its guarantee", trigger.OverGuarantee, 0},
-	RelaxInside:        {aboutAsk, "inside", "if it might take from inside the starving queue", trigger.HeadroomInside, 0},
-	RelaxMax:           {aboutQueue, "max", "without the max of %s", trigger.OverMax, 0},
-	RelaxFence:         {aboutQueue, "fence", "without the fence of %s", 0, 0},
-	RelaxDisabled:      {aboutQueue, "disabled", "if preemption were not disabled in %s", 0, 0},
-	RelaxGuarantee:     {aboutQueue, "guarantee", "without the guarantee of %s", 0, 0},
-	RelaxBudget:        {aboutBudget, "budget", "if the budget %s had more left", 0, 0},
-	RelaxUnschedulable: {aboutNode, "unschedulable", "if %s were schedulable", 0, 0},
-	RelaxReservation:   {aboutNode, "reservation", "if %s were not reserved", 0, 0},
-	RelaxApplication:   {aboutTask, "same-application", "if %s were of another application", 0, RuleApplication},
-	RelaxPriority:      {aboutTask, "priority", "if %s were low enough in effective priority", 0, RulePriority},
-	RelaxExemption:     {aboutTask, "exempt", "if %s were not exempt", 0, RuleExempt},
-	RelaxRequiredNode:  {aboutTask, "required-node", "if %s were not bound to its node", 0, RuleRequiredNode},
+// A relaxable says of a rule what would have to be otherwise, with a %s for what the rule is
+// about. The conditional is meant: the plan would then exist, but nobody says that the rule
+// ought to go.
+type relaxable struct {
+	rule     string
+	about    subject
+	text     string
+	obstacle trigger.Obstacle // at the gate that counts no more
+	keeps    Rule             // that keeps the task
 }
 
-var relaxableWords = word.Table{Of: "victims.Relaxable", Words: func() (words []string) {
-	for i := range relaxables {
-		words = append(words, relaxables[i].word)
-	}
-	return words
-}()}
+// relaxables are in the order in which they are tried and told.
+var relaxables = [...]relaxable{
+	{relaxMayNot, aboutAsk, "if it might preempt others", trigger.MayNot, 0},
+	{relaxDelay, aboutAsk, "without the preemption delay of its queue", trigger.Early, 0},
+	{relaxInterval, aboutAsk, "without the interval between attempts", trigger.Soon, 0},
+	{relaxUngoverned, aboutAsk, "if it needed no guarantee", trigger.NotGuaranteed, 0},
+	{relaxTrigger, aboutQueue, "if %s were under its guarantee", trigger.OverGuarantee, 0},
+	{relaxInside, aboutAsk, "if it might take from inside the starving queue", trigger.HeadroomInside, 0},
+	{relaxMax, aboutQueue, "without the max of %s", trigger.OverMax, 0},
+	{relaxFence, aboutQueue, "without the fence of %s", 0, 0},
+	{relaxDisabled, aboutQueue, "if preemption were not disabled in %s", 0, 0},
+	{relaxGuarantee, aboutQueue, "without the guarantee of %s", 0, 0},
+	{relaxBudget, aboutBudget, "if the budget %s had more left", 0, 0},
+	{relaxUnschedulable, aboutNode, "if %s were schedulable", 0, 0},
+	{relaxReservation, aboutNode, "if %s were not reserved", 0, 0},
+	{relaxApplication, aboutTask, "if %s were of another application", 0, RuleApplication},
+	{relaxPriority, aboutTask, "if %s were low enough in effective priority", 0, RulePriority},
+	{relaxExemption, aboutTask, "if %s were not exempt", 0, RuleExempt},
+	{relaxRequiredNode, aboutTask, "if %s were not bound to its node", 0, RuleRequiredNode},
+}
 
-// String returns the stable word for the rule.
-func (r Relaxable) String() string { return relaxableWords.Word(uint8(r)) }
+// relaxableOf returns what is said of a rule; of none, nothing.
+func relaxableOf(rule string) relaxable {
+	for _, x := range relaxables {
+		if x.rule == rule {
+			return x
+		}
+	}
+	return relaxable{}
+}
 
 // A Relaxation is one rule, and the queue, node or task that it is about if
 // it is about one.
 type Relaxation struct {
-	Rule   Relaxable
+	Rule   string // a stable word; DESIGN.md, Explanations and audits, lists them
 	Queue  queue.ID
 	Node   NodeID
 	Task   TaskID
@@ -413,25 +414,25 @@ type Relaxation struct {
 // The methods below ask whether a rule is relaxed. In a decision the zero
 // Relaxation relaxes nothing.
 
-func (r Relaxation) queue(rule Relaxable, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
+func (r Relaxation) queue(rule string, q queue.ID) bool { return r.Rule == rule && r.Queue == q }
 
-func (r Relaxation) node(rule Relaxable, n NodeID) bool { return r.Rule == rule && r.Node == n }
+func (r Relaxation) node(rule string, n NodeID) bool { return r.Rule == rule && r.Node == n }
 
-func (r Relaxation) budget(name string) bool { return r.Rule == RelaxBudget && r.Budget == name }
+func (r Relaxation) budget(name string) bool { return r.Rule == relaxBudget && r.Budget == name }
 
-func (r Relaxation) task(rule Relaxable, id TaskID) bool { return r.Rule == rule && r.Task == id }
+func (r Relaxation) task(rule string, id TaskID) bool { return r.Rule == rule && r.Task == id }
 
 // waives reports whether an obstacle at a queue does not count. Without storm freedom
 // nothing is inside the starving queue.
 func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
-	x := &relaxables[r.Rule]
+	x := relaxableOf(r.Rule)
 	return x.obstacle == o && (x.about != aboutQueue || r.Queue == q)
 }
 
 // opens reports whether leaf w, which is outside the fence of asking, would
 // be inside without the fence that is relaxed.
 func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
-	if r.Rule != RelaxFence || w == asking || r.Queue != fence.Root(t, asking) {
+	if r.Rule != relaxFence || w == asking || r.Queue != fence.Root(t, asking) {
 		return false
 	}
 	parent, ok := t.Parent(r.Queue)
@@ -441,7 +442,7 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 // enables reports whether leaf w, which is disabled, would not be without the
 // policy that is relaxed.
 func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
-	return r.Rule == RelaxDisabled && r.Queue == disabledBy(t, w)
+	return r.Rule == relaxDisabled && r.Queue == disabledBy(t, w)
 }
 
 // disabledBy returns the queue whose policy disables q: the nearest upwards.

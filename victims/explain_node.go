@@ -7,59 +7,52 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A NodeVerdict says what came of a node.
-type NodeVerdict uint8
-
+// What can come of a node: the words of NodeFinding.Verdict, where each is explained.
 const (
-	NodeChosen        NodeVerdict = 1 + iota // the decision is for it
-	NodeNotNeeded                            // the ask has a place on another, which comes before it
-	NodeNoRoom                               // it comes before the chosen one, and has no room at that moment
-	NodeCostlier                             // there is a plan for it, which costs more, or as much and comes later
-	NodeWithheld                             // there is a plan for it, and the reason of the refusal forbids any
-	NodeRefused                              // the predicate refuses it
-	NodeLacks                                // with all its candidates gone there is no room
-	NodeHeadroom                             // no legal set of victims makes headroom, and so there is no plan for any node
-	NodeNoLegalSet                           // its candidates would do, but no legal set of them does
-	NodeUnproven                             // the search ended before it came to it
-	NodeFiltered                             // the filter refuses it
-	NodeBlocked                              // a task blocks it that may not go
-	NodeUnschedulable                        // it takes no new tasks
-	NodeReserved                             // it is reserved for another ask
-	NodeNotRequired                          // the ask requires another node
-	NodeHeld                                 // the ask is granted a place on it, which is not free yet
+	verdictChosen        = "chosen"
+	verdictNotNeeded     = "not-needed"
+	verdictNoRoom        = "no-room"
+	verdictCostlier      = "costlier"
+	verdictWithheld      = "withheld"
+	verdictRefused       = "predicate"
+	verdictLacks         = "lacks"
+	verdictHeadroom      = "headroom"
+	verdictNoLegalSet    = "no-legal-set"
+	verdictUnproven      = "unproven"
+	verdictFiltered      = "filter"
+	verdictBlocked       = "blocked"
+	verdictUnschedulable = "unschedulable"
+	verdictReserved      = "reserved"
+	verdictNotRequired   = "not-required"
+	verdictHeld          = "held"
 )
-
-var verdictWords = word.Table{Of: "victims.NodeVerdict", Words: []string{
-	NodeChosen:        "chosen",
-	NodeNotNeeded:     "not-needed",
-	NodeNoRoom:        "no-room",
-	NodeCostlier:      "costlier",
-	NodeWithheld:      "withheld",
-	NodeRefused:       "predicate",
-	NodeLacks:         "lacks",
-	NodeHeadroom:      "headroom",
-	NodeNoLegalSet:    "no-legal-set",
-	NodeUnproven:      "unproven",
-	NodeFiltered:      "filter",
-	NodeBlocked:       "blocked",
-	NodeUnschedulable: "unschedulable",
-	NodeReserved:      "reserved",
-	NodeNotRequired:   "not-required",
-	NodeHeld:          "held",
-}}
-
-// String returns the stable word for the verdict.
-func (v NodeVerdict) String() string { return verdictWords.Word(uint8(v)) }
 
 // A NodeFinding says what came of a node, and what it lacks for the ask.
 type NodeFinding struct {
-	Node    NodeID
-	Verdict NodeVerdict
+	Node NodeID
+	// Verdict says what came of the node, in a stable word:
+	//
+	//   - "chosen": the decision is for it
+	//   - "not-needed": the ask has a place on another, which comes before it
+	//   - "no-room": it comes before the chosen one, and has no room at that moment
+	//   - "costlier": there is a plan for it, which costs more, or as much and comes later
+	//   - "withheld": there is a plan for it, and the reason of the refusal forbids any
+	//   - "predicate": the predicate refuses it
+	//   - "lacks": with all its candidates gone there is no room
+	//   - "headroom": no legal set of victims makes headroom, and so there is no plan for any node
+	//   - "no-legal-set": its candidates would do, but no legal set of them does
+	//   - "unproven": the search ended before it came to it
+	//   - "filter": the filter refuses it
+	//   - "blocked": a task blocks it that may not go
+	//   - "unschedulable": it takes no new tasks
+	//   - "reserved": it is reserved for another ask
+	//   - "not-required": the ask requires another node
+	//   - "held": the ask is granted a place on it, which is not free yet
+	Verdict string
 	// Short is what lacks once what is leaving has gone, or now for a granted place;
 	// Lacks is what still lacks without all candidates on the node.
 	Short, Lacks resources.Vector
@@ -110,13 +103,13 @@ func (d *decision) findNodes(e *Explanation) {
 // conclude sets the verdict of a node on which a search has just been made.
 func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
 	f.Verdict = d.verdict(e, f, look)
-	if f.Verdict == NodeNoLegalSet && look.blocked {
-		f.Verdict = NodeBlocked
+	if f.Verdict == verdictNoLegalSet && look.blocked {
+		f.Verdict = verdictBlocked
 	}
 	switch f.Verdict {
-	case NodeChosen:
+	case verdictChosen:
 		f.Cost = e.Decision.Plan.Cost
-	case NodeCostlier, NodeWithheld, NodeRefused:
+	case verdictCostlier, verdictWithheld, verdictRefused:
 		if d.best.Found {
 			f.Cost = d.best.cost
 		}
@@ -157,7 +150,7 @@ func (d *decision) boundNodes(e *Explanation) {
 				continue
 			}
 		}
-		f.ByBound, f.Verdict = true, NodeCostlier
+		f.ByBound, f.Verdict = true, verdictCostlier
 		f.Cost = CostOf(&cover.Total{Levels: levels, Work: work})
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
 		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cover.Levels) int {
@@ -213,80 +206,80 @@ func (d *decision) findLacks(e *Explanation, f *NodeFinding) (look nodeLook) {
 }
 
 // verdict says what came of a node on which a search has just been made.
-func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) NodeVerdict {
+func (d *decision) verdict(e *Explanation, f *NodeFinding, look nodeLook) string {
 	switch out := &e.Decision; {
 	case out.Outcome != Refused && out.Plan.Node == f.Node:
-		return NodeChosen
+		return verdictChosen
 	case !d.usable(f.Node):
 		return d.unusable(f.Node)
 	case !d.passes(f.Node):
-		return NodeFiltered
+		return verdictFiltered
 	case out.Outcome == Fits:
 		return d.passedOver(f.Node, out.Plan.Node, present)
 	case out.Outcome == Waits:
 		return d.passedOver(f.Node, out.Plan.Node, coming)
 	case out.Outcome == Refused && out.Refusal.Reason == InFlight:
 		if grant, _ := d.c.LookupGrant(d.ask.Key); d.c.tasks[grant].node == f.Node {
-			return NodeHeld
+			return verdictHeld
 		}
-		return NodeNotNeeded
+		return verdictNotNeeded
 	case !d.needs.open() && resources.IsZero(f.Short) && !look.named && d.p.Predicate != nil:
-		return NodeRefused // there is room, so it was asked about
+		return verdictRefused // there is room, so it was asked about
 	case !resources.IsZero(f.Lacks):
-		return NodeLacks
+		return verdictLacks
 	case !look.headroom:
-		return NodeHeadroom
+		return verdictHeadroom
 	case d.best.Found:
 		return d.outdone(&e.Decision)
 	case !d.trial.proven:
-		return NodeUnproven
+		return verdictUnproven
 	}
-	return NodeNoLegalSet
+	return verdictNoLegalSet
 }
 
 // unusable says why the ask cannot run on a node at all.
-func (d *decision) unusable(n NodeID) NodeVerdict {
+func (d *decision) unusable(n NodeID) string {
 	switch {
 	case d.required():
-		return NodeNotRequired
+		return verdictNotRequired
 	case d.c.nodes[n].unschedulable:
-		return NodeUnschedulable
+		return verdictUnschedulable
 	}
-	return NodeReserved
+	return verdictReserved
 }
 
 // passedOver says why an ask has found room at a moment on the chosen node
 // rather than on n.
-func (d *decision) passedOver(n, chosen NodeID, m moment) NodeVerdict {
+func (d *decision) passedOver(n, chosen NodeID, m moment) string {
 	_, held := d.c.LookupGrant(d.ask.Key)
 	switch {
 	case held || d.c.place(n) > d.c.place(chosen):
-		return NodeNotNeeded
+		return verdictNotNeeded
 	case d.hasRoom(n, m, nil) && !d.unblocked(n, m):
-		return NodeBlocked
+		return verdictBlocked
 	case d.hasRoom(n, m, nil):
-		return NodeRefused
+		return verdictRefused
 	}
-	return NodeNoRoom
+	return verdictNoRoom
 }
 
 // outdone says why the plan in d.best is not what was decided. The predicate
 // answers as it has answered before, for it depends on its arguments only.
-func (d *decision) outdone(out *Decision) NodeVerdict {
+func (d *decision) outdone(out *Decision) string {
 	plan := &out.Plan
 	if out.Outcome == Preempts {
 		c := d.compare(&d.best.cost, &plan.Cost)
 		if c > 0 || c == 0 && d.c.place(d.best.node()) > d.c.place(plan.Node) {
-			return NodeCostlier
+			return verdictCostlier
 		}
 	}
 	switch {
 	case !d.accepts(d.best.node(), d.best.victims, coming):
-		return NodeRefused
+		return verdictRefused
 	case out.Outcome == Refused && out.Refusal.Reason != NoVictims && out.Refusal.Reason != PredicateRefused:
-		return NodeWithheld
+		return verdictWithheld
 	}
-	return NodeUnproven
+	return verdictUnproven
 }
 
 // A keyedTask is a task with the bytes of its key after those that all keys begin with, as

@@ -60,27 +60,27 @@ func (n *nodeTruth) contradiction(t *rapid.T) string {
 	same := d.Outcome != victims.Refused && d.Plan.Cost.Compare(&f.Cost) == 0
 	ok := false
 	switch f.Verdict {
-	case victims.NodeChosen:
+	case "chosen":
 		ok = chosen && same && d.Outcome == out.Outcome
-	case victims.NodeNotNeeded:
+	case "not-needed":
 		ok = held || placed && f.Node > out.Plan.Node
-	case victims.NodeNoRoom:
+	case "no-room":
 		ok = placed && f.Node < out.Plan.Node && d.Outcome != out.Outcome && d.Outcome != victims.Fits
-	case victims.NodeCostlier:
+	case "costlier":
 		ok = same && d.Outcome == victims.Preempts && f.Cost.Compare(&out.Plan.Cost) > 0
-	case victims.NodeWithheld:
+	case "withheld":
 		return n.notWithheld(t)
-	case victims.NodeLacks, victims.NodeHeadroom, victims.NodeNoLegalSet:
+	case "lacks", "headroom", "no-legal-set":
 		return n.notRefused()
-	case victims.NodeUnschedulable, victims.NodeReserved:
+	case "unschedulable", "reserved":
 		ok = n.c.Ask.RequiredNode == "" && d.Outcome == victims.Refused
-	case victims.NodeNotRequired:
+	case "not-required":
 		ok = n.c.Ask.RequiredNode != ""
-	case victims.NodeHeld:
+	case "held":
 		ok = held && d.Outcome == victims.Refused
 	}
 	switch {
-	case chosen != (f.Verdict == victims.NodeChosen):
+	case chosen != (f.Verdict == "chosen"):
 		return "it is chosen, or another is"
 	case !ok:
 		return "it is not"
@@ -110,9 +110,9 @@ func (n *nodeTruth) notRefused() string {
 	switch {
 	case n.d.Outcome != victims.Refused:
 		return "alone it is not refused"
-	case resources.IsZero(n.f.Lacks) == (n.f.Verdict == victims.NodeLacks):
+	case resources.IsZero(n.f.Lacks) == (n.f.Verdict == "lacks"):
 		return "that is not what it lacks"
-	case !short && n.f.Verdict == victims.NodeHeadroom:
+	case !short && n.f.Verdict == "headroom":
 		return "no headroom is needed"
 	case !short && n.d.Refusal.Reason == victims.NoVictims && !resources.Equal(n.d.Refusal.Lacks, n.f.Lacks):
 		return "alone it lacks something else"

@@ -49,7 +49,7 @@ func propertyRelaxations(t *rapid.T) {
 			t.Fatalf("%+v is found to give %v, and gives %v; %v\n%v", r, f.Outcome, d.Outcome, d.Refusal.Reason, c)
 		case !isFound && d.Outcome != victims.Refused:
 			t.Fatalf("%+v gives %v, and is not found\n%v", r, d.Outcome, c)
-		case isFound && r.Rule != victims.RelaxPriority && (d.Plan.Node != f.Place || len(d.Plan.Victims) != f.Victims):
+		case isFound && r.Rule != "priority" && (d.Plan.Node != f.Place || len(d.Plan.Victims) != f.Victims):
 			t.Fatalf("%+v: %d victims for node %d, found %+v\n%v", r, len(d.Plan.Victims), d.Plan.Node, f, c)
 		}
 	}
@@ -91,19 +91,19 @@ func (s *changeSet) add(r victims.Relaxation, change func(*world.Case)) {
 // changes returns the changes of a case, of which cluster is built.
 func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*world.Case {
 	s := &changeSet{c, make(map[victims.Relaxation]*world.Case)}
-	s.add(victims.Relaxation{Rule: victims.RelaxMayNot}, func(c *world.Case) { c.Ask.MayNot = false })
-	s.add(victims.Relaxation{Rule: victims.RelaxDelay}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
-	s.add(victims.Relaxation{Rule: victims.RelaxInterval}, func(c *world.Case) { c.Options.Interval = 0 })
+	s.add(victims.Relaxation{Rule: "may-not-preempt"}, func(c *world.Case) { c.Ask.MayNot = false })
+	s.add(victims.Relaxation{Rule: "delay"}, func(c *world.Case) { c.Ask.PendingSince = c.Options.Now.AddDate(-1, 0, 0) })
+	s.add(victims.Relaxation{Rule: "interval"}, func(c *world.Case) { c.Options.Interval = 0 })
 	if !governed(c) {
 		// A guarantee of the leaf itself is the least that can be given: nothing
 		// else is in the leaf, and nobody could take from there.
-		s.add(victims.Relaxation{Rule: victims.RelaxUngoverned}, guaranteeAsk)
+		s.add(victims.Relaxation{Rule: "not-guaranteed"}, guaranteeAsk)
 	}
 	s.addQueues(cluster)
 	for i, n := range c.World.Nodes {
 		id, _ := cluster.LookupNode(n.Name)
-		s.add(victims.Relaxation{Rule: victims.RelaxUnschedulable, Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
-		s.add(victims.Relaxation{Rule: victims.RelaxReservation, Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
+		s.add(victims.Relaxation{Rule: "unschedulable", Node: id}, func(c *world.Case) { c.World.Nodes[i].Unschedulable = false })
+		s.add(victims.Relaxation{Rule: "reservation", Node: id}, func(c *world.Case) { c.World.Nodes[i].ReservedFor = "" })
 	}
 	s.addTasks(cluster)
 	return s.all
@@ -112,14 +112,14 @@ func changes(c *world.Case, cluster *victims.Cluster) map[victims.Relaxation]*wo
 func (s *changeSet) addQueues(cluster *victims.Cluster) {
 	for i, q := range s.of.World.Queues() {
 		id, _ := cluster.Tree().Lookup(q.Path)
-		s.add(victims.Relaxation{Rule: victims.RelaxMax, Queue: id}, func(c *world.Case) { c.World.Queues()[i].Max = nil })
+		s.add(victims.Relaxation{Rule: "max", Queue: id}, func(c *world.Case) { c.World.Queues()[i].Max = nil })
 		if rule, ok := ruleOfPolicy[q.Properties["preemption.policy"]]; ok && i > 0 {
 			s.add(victims.Relaxation{Rule: rule, Queue: id}, func(c *world.Case) {
 				c.World.Queues()[i].Properties["preemption.policy"] = "default"
 			})
 		}
 		if !governs(s.of, q) {
-			s.add(victims.Relaxation{Rule: victims.RelaxGuarantee, Queue: id}, func(c *world.Case) {
+			s.add(victims.Relaxation{Rule: "guarantee", Queue: id}, func(c *world.Case) {
 				c.World.Queues()[i].Guaranteed = nil
 			})
 		}
@@ -129,16 +129,16 @@ func (s *changeSet) addQueues(cluster *victims.Cluster) {
 func (s *changeSet) addTasks(cluster *victims.Cluster) {
 	for i, task := range s.of.World.Tasks {
 		id, _ := cluster.Lookup(task.Key)
-		s.add(victims.Relaxation{Rule: victims.RelaxApplication, Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
-		s.add(victims.Relaxation{Rule: victims.RelaxRequiredNode, Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
-		s.add(victims.Relaxation{Rule: victims.RelaxExemption, Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
+		s.add(victims.Relaxation{Rule: "same-application", Task: id}, func(c *world.Case) { c.World.Tasks[i].Application = "app-other" })
+		s.add(victims.Relaxation{Rule: "required-node", Task: id}, func(c *world.Case) { c.World.Tasks[i].RequiredNode = false })
+		s.add(victims.Relaxation{Rule: "exempt", Task: id}, func(c *world.Case) { delete(c.Options.Exempt, task.Key) })
 		if canBeLowered(s.of, &s.of.World.Tasks[i]) {
-			s.add(victims.Relaxation{Rule: victims.RelaxPriority, Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
+			s.add(victims.Relaxation{Rule: "priority", Task: id}, func(c *world.Case) { c.World.Tasks[i].Priority = math.MinInt32 })
 		}
 	}
 }
 
-var ruleOfPolicy = map[string]victims.Relaxable{"fence": victims.RelaxFence, "disabled": victims.RelaxDisabled}
+var ruleOfPolicy = map[string]string{"fence": "fence", "disabled": "disabled"}
 
 // copyCase copies what changes may change.
 func copyCase(c *world.Case) *world.Case {

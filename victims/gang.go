@@ -206,7 +206,7 @@ func (g *gangs) belowGuarantee(x *gang) bool {
 	d := g.d
 	for q := range d.tree.All() {
 		// A queue without a row protects nothing that the gang could take.
-		row, ok := d.eligible.Rooms.Row(q)
+		row, ok := d.eligible.Rooms.row(q)
 		if !ok || d.required() {
 			continue
 		}

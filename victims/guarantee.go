@@ -95,8 +95,8 @@ func (r *Rooms) add(room int64) int32 {
 	return int32(len(r.Bounds) - 1)
 }
 
-// Row returns the row of a queue in Bounds, if it has one.
-func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
+// Row returns the row of a queue in Bounds, and whether it has one.
+func (r *Rooms) row(q queue.ID) (row int32, ok bool) {
 	row = r.rowOf[q]
 	return row, row >= 0
 }

@@ -160,7 +160,7 @@ func (d *decision) addVictim(p *Plan, s *site, id TaskID) {
 		Task: id, Key: r.key, Name: d.c.names.at(int(id)), Path: d.tree.Path(r.leaf), Place: d.c.nodes[r.node].name,
 		Priority: r.priority, Size: size,
 		OptedOut: r.flags.has(flagOptedOut), Originator: r.flags.has(flagOriginator),
-		Rank:        d.eligible.Rank(id),
+		Rank:        d.eligible.rankOf(id),
 		ForNode:     r.node == s.node && s.mask&types != 0,
 		ForHeadroom: d.needs.masks[d.eligible.leaves[r.leaf].level]&types != 0,
 		Blocks:      slices.Contains(s.blockers, id),

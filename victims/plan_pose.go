@@ -199,7 +199,7 @@ func (d *decision) leastLevels(id TaskID, l *lane) cover.Levels {
 // alikeInLanes reports whether tasks of a lane differ in work and key only, and the first
 // to go are the first of the lane; and if a plan is nothing but such tasks.
 func (d *decision) alikeInLanes(n NodeID) bool {
-	if !d.eligible.evenRanks || d.needs.open() || d.p.Blockers != nil || d.without.Rule != 0 || d.c.digest.gauges[n].budgets {
+	if !d.eligible.evenRanks || d.needs.open() || d.p.Blockers != nil || d.without.Rule != "" || d.c.digest.gauges[n].budgets {
 		return false
 	}
 	// Those without work to lose are in no order of keys.

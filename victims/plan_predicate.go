@@ -174,7 +174,7 @@ func (h *hearing) hear(n NodeID) verdict {
 func (h *hearing) hearPlain(n NodeID) (accepted, ok bool) {
 	d := h.d
 	gauge := &d.c.digest.gauges[n]
-	if !d.pruning() || d.p.Blockers != nil || d.without.Rule != 0 || d.hasSpecial(gauge) || !h.listElsewhere(n) {
+	if !d.pruning() || d.p.Blockers != nil || d.without.Rule != "" || d.hasSpecial(gauge) || !h.listElsewhere(n) {
 		return false, false
 	}
 	s := d.siteOf(n)

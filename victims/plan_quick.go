@@ -231,7 +231,7 @@ func (d *decision) oneTells(n NodeID, rank int64) bool {
 		}
 		// Of a lane those go first that lose the least work.
 		j := l.first
-		for d.without.Rule == 0 && j < l.end && d.sieve.keeps(digest, j, l.priority) {
+		for d.without.Rule == "" && j < l.end && d.sieve.keeps(digest, j, l.priority) {
 			j++
 		}
 		if j == l.end {

@@ -104,7 +104,7 @@ func (d *decision) gives() bool {
 
 // pruning reports whether digests and bounds on levels may be used. A digest knows no tasks with required nodes.
 func (d *decision) pruning() bool {
-	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != RelaxRequiredNode
+	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != relaxRequiredNode
 }
 
 // Shares of the budget, of which a search over all nodes gets one part in so many:

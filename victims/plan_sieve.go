@@ -68,7 +68,7 @@ const (
 // reset forgets the node, and finds out whether laws keep any tasks.
 func (s *sieve) reset(d *decision) {
 	s.d, s.node, s.needed = d, -1, false
-	if d.without.Rule != 0 {
+	if d.without.Rule != "" {
 		return // a trial of Explain: which laws hold is not known yet
 	}
 	e := &d.eligible
@@ -98,7 +98,7 @@ func (s *sieve) reset(d *decision) {
 // before.
 func (s *sieve) sums(n NodeID) (of *digestRows, row NodeID) {
 	digest := &s.d.c.digest.digestRows
-	if s.d.without.Rule != 0 || !s.needed && s.letsHighest(n) {
+	if s.d.without.Rule != "" || !s.needed && s.letsHighest(n) {
 		return digest, n
 	}
 	known := s.kept.find(n)
@@ -115,7 +115,7 @@ func (s *sieve) sums(n NodeID) (of *digestRows, row NodeID) {
 
 // lanes returns the lanes of a node.
 func (s *sieve) lanes(n NodeID) *nodeDigest {
-	if s.d.without.Rule == 0 && s.sift(n) {
+	if s.d.without.Rule == "" && s.sift(n) {
 		return &s.sifted.nodes[0]
 	}
 	return &s.d.c.digest.nodes[n]

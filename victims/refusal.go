@@ -20,7 +20,7 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 	own := d.mayTakeOwn(dst)
 	// Counting takes longer than the decision did. Explain tries many and reads
 	// none.
-	if d.without.Rule != 0 || !counted && !own {
+	if d.without.Rule != "" || !counted && !own {
 		return // a trial of Explain: only the outcome is read
 	}
 	if counted {
@@ -141,7 +141,7 @@ func (d *decision) ruleFor(id TaskID, s *site) Rule {
 	if !d.helps(id, s) {
 		return RuleNotHelping
 	}
-	return d.eligible.Protected(id)
+	return d.eligible.protected(id)
 }
 
 // gangReduces reports whether some member of a gang reduces an open need, that
@@ -340,7 +340,7 @@ func firstEnd(ends []time.Time, monotone bool, plans func(time.Time) bool) time.
 // place as things are, or a plan. So what is named is what could bring a place,
 // and what could undo the reason why there is no plan. (DESIGN.md, What would help.)
 func (d *decision) help(dst *Decision) {
-	if d.without.Rule != 0 {
+	if d.without.Rule != "" {
 		return // a trial of Explain: only the outcome is read
 	}
 	r := &dst.Refusal

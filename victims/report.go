@@ -233,7 +233,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Nodes {
 		f := &e.Nodes[i]
 		r.Nodes = append(r.Nodes, nodeReport{
-			Node: c.nodes[f.Node].name, Verdict: word.Or(f.Verdict), Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
+			Node: c.nodes[f.Node].name, Verdict: f.Verdict, Short: s.Quantities(f.Short), Lacks: s.Quantities(f.Lacks),
 			ByBound: f.ByBound,
 		})
 	}
@@ -245,7 +245,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Relaxed {
 		f := &e.Relaxed[i]
 		r.Relaxed = append(r.Relaxed, relaxationReport{
-			Rule: word.Or(f.Rule), Text: f.Describe(c), Key: f.Key,
+			Rule: f.Rule, Text: f.Describe(c), Key: f.Key,
 			Outcome: word.Or(f.Outcome), Node: c.nodes[f.Place].name, Victims: f.Victims,
 		})
 	}

@@ -46,7 +46,7 @@ type nodeLine struct {
 	Blind         bool             `json:"blind,omitzero"`
 	Unschedulable bool             `json:"unschedulable,omitzero"`
 	ReservedFor   string           `json:"reservedFor,omitzero"`
-	Rank          int64            `json:"rank,omitzero"`
+	Penalty       int64            `json:"penalty,omitzero"`
 	Domains       []string         `json:"domains,omitempty"`
 	Tag           uint64           `json:"tag,omitzero"`
 }
@@ -64,7 +64,7 @@ type taskLine struct {
 	Created        time.Time        `json:"created,omitzero"`
 	Scheduled      time.Time        `json:"scheduled,omitzero"`
 	Checkpoint     time.Time        `json:"checkpoint,omitzero"`
-	State          State            `json:"state,omitzero"`
+	State          savedState       `json:"state,omitzero"`
 	Originator     bool             `json:"originator,omitzero"`
 	OptedOut       bool             `json:"optedOut,omitzero"`
 	RequiredNode   bool             `json:"requiredNode,omitzero"`
@@ -72,6 +72,20 @@ type taskLine struct {
 	NonPreemptible bool             `json:"nonPreemptible,omitzero"`
 	Cost           int64            `json:"cost,omitzero"`
 	Budgets        []string         `json:"budgets,omitempty"`
+}
+
+// A savedState is a state, written as its word.
+type savedState State
+
+func (s savedState) MarshalText() ([]byte, error) { return []byte(State(s).String()), nil }
+
+func (s *savedState) UnmarshalText(text []byte) error {
+	i := slices.Index(stateWords.Words, string(text))
+	if i < 0 {
+		return fmt.Errorf("state %q: %w", text, ErrState)
+	}
+	*s = savedState(i)
+	return nil
 }
 
 // spreadLine is an application that has, or had, tasks in several leaves.
@@ -145,7 +159,7 @@ func (x *index) saveNodes(w *saved.Writer) {
 		w.Line("node", nodeLine{
 			Row: NodeID(i), Name: n.name, Order: n.seq, Capacity: x.row(x.capacity, NodeID(i)), Unknown: n.unknown,
 			Absent: n.absent, Blind: n.blind, Unschedulable: n.unschedulable, ReservedFor: n.reservedFor,
-			Rank: n.rank, Domains: n.domains, Tag: n.tag,
+			Penalty: n.rank, Domains: n.domains, Tag: n.tag,
 		})
 	}
 }
@@ -157,7 +171,7 @@ func (x *index) saveTasks(w *saved.Writer) {
 		w.Line("task", taskLine{
 			Row: id, Key: t.Key, Name: t.Name, Tag: t.Tag, Application: t.Application,
 			Queue: x.tree.Path(t.Queue), Node: x.nodes[t.Node].name, Size: t.Size, Priority: t.Priority,
-			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: t.State,
+			Created: t.Created, Scheduled: t.Scheduled, Checkpoint: t.Checkpoint, State: savedState(t.State),
 			Originator: t.Originator, OptedOut: t.OptedOut, RequiredNode: t.RequiredNode,
 			Job: t.Job, NonPreemptible: t.NonPreemptible, Cost: t.Cost, Budgets: t.Budgets,
 		})
@@ -406,7 +420,7 @@ func (x *loader) loadNode() error {
 	}
 	n := Node{
 		Name: l.Name, Capacity: l.Capacity, Unschedulable: l.Unschedulable, ReservedFor: l.ReservedFor,
-		Penalty: l.Rank, Domains: l.Domains, Tag: l.Tag,
+		Penalty: l.Penalty, Domains: l.Domains, Tag: l.Tag,
 	}
 	err := c.checkCapacity(&n, nil)
 	if err == nil {
@@ -457,8 +471,8 @@ func (x *loader) loadTask() error {
 		return x.Errorf("task %q: queue %q: %w", l.Key, l.Queue, ErrUnknown)
 	case !isNode:
 		return x.Errorf("task %q: node %q: %w", l.Key, l.Node, ErrUnknown)
-	case l.State == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
-		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, l.State, ErrState)
+	case State(l.State) == Granted && !(l.Scheduled.IsZero() && l.Checkpoint.IsZero()):
+		return x.Errorf("task %q: state %v, and it was scheduled or saved: %w", l.Key, State(l.State), ErrState)
 	}
 	// Checked as a task: a node may have been closed after a grant on it was given.
 	t := Task{
@@ -471,7 +485,7 @@ func (x *loader) loadTask() error {
 	if err != nil {
 		return x.Errorf("%w", err)
 	}
-	r.state = l.State
+	r.state = State(l.State)
 	for len(c.tasks) < int(l.Row) {
 		c.newRow()
 	}

@@ -97,31 +97,31 @@ const lowest = "-2000000000"
 func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
 	queueAt := func(names ...any) []any { return append(d.placeOfQueue(f.Queue), names...) }
 	switch f.Rule {
-	case victims.RelaxMayNot:
+	case "may-not-preempt":
 		return &change{[]any{"requests", request, "ask", "allowPreemptOther"}, []byte("true")}
-	case victims.RelaxDelay:
+	case "delay":
 		return &change{[]any{"requests", request, "ask", "age"}, quoted(d.cluster.Tree().PreemptionDelay(d.asker).String())}
-	case victims.RelaxUngoverned:
+	case "not-guaranteed":
 		return d.guaranteeMore(d.asker)
-	case victims.RelaxTrigger:
+	case "over-guarantee":
 		return d.guaranteeMore(f.Queue)
-	case victims.RelaxMax:
+	case "max":
 		return &change{queueAt("resources", "max"), []byte("{}")}
-	case victims.RelaxGuarantee:
+	case "guarantee":
 		return &change{queueAt("resources", "guaranteed"), []byte("{}")}
-	case victims.RelaxBudget:
+	case "budget":
 		return &change{[]any{"budgets", f.Budget, "left"}, []byte(strconv.Itoa(len(d.run.Document.Tasks)))}
-	case victims.RelaxFence, victims.RelaxDisabled:
+	case "fence", "disabled":
 		return &change{queueAt("properties", queue.PropertyPreemptionPolicy), quoted("default")}
-	case victims.RelaxUnschedulable:
+	case "unschedulable":
 		return d.changeNode(f.Node, "unschedulable", []byte("false"))
-	case victims.RelaxReservation:
+	case "reservation":
 		return d.changeNode(f.Node, "reservedFor", quoted(""))
-	case victims.RelaxApplication:
+	case "same-application":
 		return d.changeTask(f.Key, "application", quoted(f.Key+" alone"))
-	case victims.RelaxPriority:
+	case "priority":
 		return d.changeTask(f.Key, "priority", []byte(lowest))
-	case victims.RelaxRequiredNode:
+	case "required-node":
 		return d.changeTask(f.Key, "requiredNode", quoted(""))
 	}
 	return nil

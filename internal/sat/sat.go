@@ -10,26 +10,29 @@ package sat
 import (
 	"math/bits"
 	"unsafe"
-
-	"golang.org/x/exp/constraints"
 )
+
+// Signed is the types of signed integers.
+type Signed interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64
+}
 
 // The functions below never let an overflow happen and then look for its
 // traces: they give an operand no more than the other one leaves room for.
 // That keeps them small enough to be inlined.
 
 // Max returns the largest value of T.
-func Max[T constraints.Signed]() T {
+func Max[T Signed]() T {
 	return 1<<(8*unsafe.Sizeof(T(0))-1) - 1
 }
 
 // Clamp returns x, or -Max if x is the most negative value of T.
-func Clamp[T constraints.Signed](x T) T {
+func Clamp[T Signed](x T) T {
 	return max(x, -Max[T]())
 }
 
 // Add returns x + y.
-func Add[T constraints.Signed](x, y T) T {
+func Add[T Signed](x, y T) T {
 	m := Max[T]()
 	x = max(x, -m)
 	if x < 0 {
@@ -39,7 +42,7 @@ func Add[T constraints.Signed](x, y T) T {
 }
 
 // Sub returns x - y.
-func Sub[T constraints.Signed](x, y T) T {
+func Sub[T Signed](x, y T) T {
 	m := Max[T]()
 	x = max(x, -m)
 	if x < 0 {
@@ -49,7 +52,7 @@ func Sub[T constraints.Signed](x, y T) T {
 }
 
 // Mul returns x * y.
-func Mul[T constraints.Signed](x, y T) T {
+func Mul[T Signed](x, y T) T {
 	m := Max[T]()
 	x, y = max(x, -m), max(y, -m)
 	hi, lo := bits.Mul64(uint64(max(x, -x)), uint64(max(y, -y)))

@@ -37,14 +37,14 @@ const policyName = "preemptionPolicy"
 var ErrLabel = errors.New("bad value")
 
 // A LabelError is a value that means nothing.
-type LabelError struct {
+type labelError struct {
 	Member string // its key, if [Options.ParseJob] found the value
 	Label  string // the name of a label, or preemptionPolicy
 	Text   string // the value as given
 	Want   string // what it should have been
 }
 
-func (e *LabelError) Error() string {
+func (e *labelError) Error() string {
 	member := ""
 	if e.Member != "" {
 		member = "member " + plain.Name(e.Member) + ": "
@@ -53,7 +53,7 @@ func (e *LabelError) Error() string {
 }
 
 // Unwrap returns [ErrLabel].
-func (e *LabelError) Unwrap() error { return ErrLabel }
+func (e *labelError) Unwrap() error { return ErrLabel }
 
 // Options are arguments of Koordinator's plugin, with its names and spelling. The zero
 // value is its default.
@@ -99,7 +99,7 @@ func (o Options) parse(m *Labelled) (Intent, error) {
 	switch m.Policy {
 	case "", toleration.PreemptNever, toleration.PreemptLowerPriority:
 	default:
-		err3 = &LabelError{m.Key, policyName, m.Policy, "Never, PreemptLowerPriority or nothing"}
+		err3 = &labelError{m.Key, policyName, m.Policy, "Never, PreemptLowerPriority or nothing"}
 	}
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return Intent{}, err
@@ -121,28 +121,28 @@ func (m *Labelled) flag(label string, absent bool) (bool, error) {
 	case text == "false":
 		return false, nil
 	default:
-		return false, &LabelError{m.Key, label, text, "true or false"}
+		return false, &labelError{m.Key, label, text, "true or false"}
 	}
 }
 
 // ErrMixed: members of one job say different things. It is wrapped in a *[MixedError].
 var ErrMixed = errors.New("members of one job differ")
 
-// A MixedError names two members of one job, and the first label or policy in which
-// they differ.
-type MixedError struct {
+// A MixedError names two members of one job, and the first label, or the
+// preemption policy, that means one thing for the one and another for the other.
+type mixedError struct {
 	Label   string    // the name of a label, or preemptionPolicy
 	Members [2]string // the first member, and the first that differs from it
 	Texts   [2]string // what they say; "" if the label is absent
 }
 
-func (e *MixedError) Error() string {
+func (e *mixedError) Error() string {
 	return fmt.Sprintf("koordinator: %s: %v: %s has %q, %s has %q", e.Label, ErrMixed,
 		plain.Name(e.Members[0]), e.Texts[0], plain.Name(e.Members[1]), e.Texts[1])
 }
 
 // Unwrap returns [ErrMixed].
-func (e *MixedError) Unwrap() error { return ErrMixed }
+func (e *mixedError) Unwrap() error { return ErrMixed }
 
 // A Labelled is a member with its labels, as its pod carries them.
 type Labelled struct {
@@ -179,7 +179,7 @@ func (o Options) ParseJob(members []Labelled) (Intent, error) {
 // mixed tells two members apart by the first thing in which they differ.
 func mixed(members [2]*Labelled, intents [2]Intent) error {
 	a, b, x, y := members[0], members[1], intents[0], intents[1]
-	e := &MixedError{Members: [2]string{a.Key, b.Key}}
+	e := &mixedError{Members: [2]string{a.Key, b.Key}}
 	switch {
 	case x.Job != y.Job:
 		e.Label = LabelJob

@@ -14,8 +14,9 @@ const (
 	ByWork
 )
 
-// InSequence compares two totals by Sequence, which must be set, without keys.
-func (o *Order) InSequence(a, b *Total) int {
+// InSequence returns how two totals compare by the order's sequence, which must
+// be set. Sets of equal cost are told apart by keys, which it does not know.
+func (o *Order) inSequence(a, b *Total) int {
 	for _, what := range o.Sequence {
 		var c int
 		switch what {

@@ -287,7 +287,7 @@ func (o *Order) compare(a, b *Total) int {
 	case o.Compare != nil:
 		return o.Compare(a, b)
 	case o.Sequence != nil:
-		return o.InSequence(a, b)
+		return o.inSequence(a, b)
 	}
 	if c := slices.Compare(a.Levels[:], b.Levels[:]); c != 0 {
 		return c

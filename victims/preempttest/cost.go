@@ -23,12 +23,12 @@ func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) err
 	for i := range costs {
 		empty := victims.Cost{NodePenalty: costs[i].NodePenalty, Node: costs[i].Node}
 		if compare(&costs[i], &empty) < 0 {
-			return c.broken(ErrPart, "%s against no victims", c.name(i))
+			return c.broken(errPart, "%s against no victims", c.name(i))
 		}
 		for j := range costs {
 			whole, part := together(costs[i], costs[j]), costs[i]
 			if compare(&whole, &part) < 0 {
-				return c.broken(ErrPart, "%s together with %s (%v) against the first alone", c.name(i), c.name(j), &whole)
+				return c.broken(errPart, "%s together with %s (%v) against the first alone", c.name(i), c.name(j), &whole)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func (x *course) test() error {
 			return err
 		}
 		if a != x.answers[i] {
-			return fmt.Errorf("%w: %s: %v, and then %v", ErrUnsteady, x.name(t), x.answers[i], a)
+			return fmt.Errorf("%w: %s: %v, and then %v", errUnsteady, x.name(t), x.answers[i], a)
 		}
 	}
 	return x.ends()
@@ -110,7 +110,7 @@ func (x *course) ask(t time.Time) (answer, error) {
 	e.Ask, e.Now = &ask, t
 	until, exempt := x.exempt(e)
 	if !reflect.DeepEqual(ask, *x.e.Ask) || x.e.Cluster.Version() != version {
-		return answer{}, fmt.Errorf("%w: %s", ErrWrites, x.name(t))
+		return answer{}, fmt.Errorf("%w: %s", errWrites, x.name(t))
 	}
 	if !exempt || !until.IsZero() && !t.Before(until) {
 		return answer{}, nil
@@ -130,9 +130,9 @@ func (x *course) ends() error {
 		switch {
 		case b == want:
 		case !a.exempt:
-			return fmt.Errorf("%w: %s: not exempt, and at %v %v", ErrAgain, x.name(x.at[i]), x.at[i+1], b)
+			return fmt.Errorf("%w: %s: not exempt, and at %v %v", errAgain, x.name(x.at[i]), x.at[i+1], b)
 		default:
-			return fmt.Errorf("%w: %s: %v, and at %v %v", ErrEnd, x.name(x.at[i]), a, x.at[i+1], b)
+			return fmt.Errorf("%w: %s: %v, and at %v %v", errEnd, x.name(x.at[i]), a, x.at[i+1], b)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func appended(blockers func([]victims.TaskID, *victims.Ask, victims.NodeID) []vi
 	dst := append(make([]victims.TaskID, 0, 64), before...)
 	all := blockers(dst, a, n)
 	if len(all) < len(before) || !slices.Equal(all[:len(before)], before) {
-		return nil, ErrAppend
+		return nil, errAppend
 	}
 	named := slices.Clone(all[len(before):])
 	for i := range all {
@@ -70,7 +70,7 @@ func onNode(c *victims.Cluster, n victims.NodeID, ids []victims.TaskID) error {
 	there := slices.Collect(c.TasksOn(n))
 	for _, id := range ids {
 		if !slices.Contains(there, id) {
-			return fmt.Errorf("%w: %d", ErrElsewhere, id)
+			return fmt.Errorf("%w: %d", errElsewhere, id)
 		}
 	}
 	return nil
@@ -96,7 +96,7 @@ func (x *survey[T]) test(asks []victims.Ask) error {
 			first = append(first, said)
 		}
 	}
-	for _, broken := range []error{ErrUnsteady, ErrKeeps} {
+	for _, broken := range []error{errUnsteady, errKeeps} {
 		for i, want := range slices.Backward(first) {
 			a, n := &asks[i/len(nodes)], nodes[i%len(nodes)]
 			said, err := x.one(a, n)
@@ -119,7 +119,7 @@ func (x *survey[T]) one(a *victims.Ask, n victims.NodeID) (said T, err error) {
 	ask, version := cloneAsk(a), x.cluster.Version()
 	said = x.ask(&ask, n)
 	if !reflect.DeepEqual(ask, *a) || x.cluster.Version() != version {
-		return said, fmt.Errorf("%w: %s", ErrWrites, nameOf(x.cluster, a, n))
+		return said, fmt.Errorf("%w: %s", errWrites, nameOf(x.cluster, a, n))
 	}
 	x.given = append(x.given, &ask)
 	return said, nil

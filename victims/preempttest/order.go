@@ -55,7 +55,7 @@ func (c *comparison[T]) test() error {
 			return err
 		}
 		if s != c.signs[p] {
-			return c.broken(ErrUnsteady, "%s against %s is %d, and then %d", c.name(p/n), c.name(p%n), c.signs[p], s)
+			return c.broken(errUnsteady, "%s against %s is %d, and then %d", c.name(p/n), c.name(p%n), c.signs[p], s)
 		}
 	}
 	return c.laws()
@@ -70,7 +70,7 @@ func (c *comparison[T]) ask(a, b int) (int, error) {
 		now T
 	}{{a, x}, {b, y}} {
 		if !reflect.DeepEqual(side.now, c.inputs[side.at]) {
-			return 0, c.broken(ErrWrites, "%s, compared with %s", c.name(side.at), c.name(a+b-side.at))
+			return 0, c.broken(errWrites, "%s, compared with %s", c.name(side.at), c.name(a+b-side.at))
 		}
 	}
 	return s, nil
@@ -89,9 +89,9 @@ func (c *comparison[T]) laws() error {
 			s := c.sign(a, b)
 			switch {
 			case s != 0 && reflect.DeepEqual(c.inputs[a], c.inputs[b]):
-				return c.broken(ErrEqual, "%s against %s is %d", c.name(a), c.name(b), s)
+				return c.broken(errEqual, "%s against %s is %d", c.name(a), c.name(b), s)
 			case s != -c.sign(b, a):
-				return c.broken(ErrBothWays, "%s against %s is %d, the other way round %d", c.name(a), c.name(b), s, c.sign(b, a))
+				return c.broken(errBothWays, "%s against %s is %d, the other way round %d", c.name(a), c.name(b), s, c.sign(b, a))
 			case s > 0:
 				rank[a]++
 			}
@@ -115,7 +115,7 @@ func (c *comparison[T]) triple(a, b int) error {
 		for _, pair := range [][2]int{{a, b}, {b, a}} {
 			x, y := pair[0], pair[1]
 			if c.sign(k, x) < 0 && c.sign(x, y) <= 0 && c.sign(k, y) >= 0 {
-				return c.broken(ErrTransitive, "%s against %s is -1, %s against %s is %d, and %s against %s is %d",
+				return c.broken(errTransitive, "%s against %s is -1, %s against %s is %d, and %s against %s is %d",
 					c.name(k), c.name(x), c.name(x), c.name(y), c.sign(x, y), c.name(k), c.name(y), c.sign(k, y))
 			}
 		}

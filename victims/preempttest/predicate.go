@@ -58,7 +58,7 @@ func (x *inquiry) test() error {
 		}
 		x.accepted[i] = yes
 	}
-	if err := x.again(ErrUnsteady); err != nil {
+	if err := x.again(errUnsteady); err != nil {
 		return err
 	}
 	for _, p := range x.given { // the planner would use this memory again
@@ -67,7 +67,7 @@ func (x *inquiry) test() error {
 		}
 		p.Node = -1
 	}
-	if err := x.again(ErrKeeps); err != nil {
+	if err := x.again(errKeeps); err != nil {
 		return err
 	}
 	return x.monotone()
@@ -100,7 +100,7 @@ func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
 	yes := x.predicate(&given)
 	before.Victims = ids
 	if given.Ask != &ask || !reflect.DeepEqual(ask, *x.q.Ask) || !samePlacing(&given, &before) {
-		return false, fmt.Errorf("%w: %s", ErrWrites, x.name(ids))
+		return false, fmt.Errorf("%w: %s", errWrites, x.name(ids))
 	}
 	x.given = append(x.given, &given)
 	return yes, nil
@@ -111,7 +111,7 @@ func (x *inquiry) monotone() error {
 	for i, whole := range x.parts {
 		for j, part := range x.parts {
 			if !x.accepted[i] && x.accepted[j] && contains(whole, part) {
-				return fmt.Errorf("%w: %s is refused, and not victims %v", ErrRefusal, x.name(whole), part)
+				return fmt.Errorf("%w: %s is refused, and not victims %v", errRefusal, x.name(whole), part)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const queueLabel = "preempt.io/queue"
+const queueLabel = "go-preempt.github.io/queue"
 
 // node makes a node of some cores.
 func node(name, cpu string) *v1.Node {

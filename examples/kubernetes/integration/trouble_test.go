@@ -70,7 +70,7 @@ func restart(t *testing.T, w *world) {
 func finalizer(t *testing.T, w *world) {
 	w.addNodes(t, node("n1", "4"), node("n2", "4"))
 	stuck := on("n1", pod("stuck", "batch", "low", "4"))
-	stuck.Finalizers = []string{"preempt.io/never"}
+	stuck.Finalizers = []string{"go-preempt.github.io/never"}
 	zero := int64(0)
 	stuck.Spec.TerminationGracePeriodSeconds = &zero
 	w.run(t, stuck, on("n2", pod("etl", "batch", "mid", "4")))

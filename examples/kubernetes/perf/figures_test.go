@@ -83,7 +83,7 @@ func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	}
 	for _, p := range pods {
 		free[p.Spec.NodeName] -= p.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-		if p.Labels["preempt.io/queue"] == "batch" {
+		if p.Labels["go-preempt.github.io/queue"] == "batch" {
 			were[p.Spec.NodeName]--
 		}
 	}

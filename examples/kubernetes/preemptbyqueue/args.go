@@ -95,7 +95,7 @@ const (
 // defaults are the arguments of a plugin without any.
 func defaults() *Args {
 	return &Args{
-		QueueLabel:        "preempt.io/queue",
+		QueueLabel:        "go-preempt.github.io/queue",
 		QueueFrom:         FromPod,
 		Resources:         []string{"cpu", "memory", "pods"},
 		OwnLeaf:           "met",

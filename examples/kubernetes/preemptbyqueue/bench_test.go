@@ -88,7 +88,7 @@ func newBench(b *testing.B, work string, nodes int) *bench {
 func (w *bench) pod(queue, cpu string, priority int32) *v1.Pod {
 	name := fmt.Sprint(queue, "-", len(w.pods))
 	return &v1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), Labels: map[string]string{"preempt.io/queue": queue}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID(name), Labels: map[string]string{"go-preempt.github.io/queue": queue}},
 		Spec: v1.PodSpec{Priority: &priority, Containers: []v1.Container{{Resources: v1.ResourceRequirements{
 			Requests: v1.ResourceList{"cpu": resource.MustParse(cpu), "memory": resource.MustParse("500Mi")}}}}},
 	}

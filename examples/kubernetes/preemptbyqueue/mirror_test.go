@@ -93,7 +93,7 @@ func (h *history) newPod(t *rapid.T) *v1.Pod {
 	return &v1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: fmt.Sprintf("p%d", rapid.IntRange(0, 5).Draw(t, "name")), UID: types.UID(fmt.Sprint(h.made)),
-			Labels: map[string]string{"preempt.io/queue": rapid.SampledFrom([]string{"batch", "prod", "nowhere", ""}).Draw(t, "queue")},
+			Labels: map[string]string{"go-preempt.github.io/queue": rapid.SampledFrom([]string{"batch", "prod", "nowhere", ""}).Draw(t, "queue")},
 		},
 		Spec: v1.PodSpec{Containers: []v1.Container{{Resources: v1.ResourceRequirements{Requests: list(rapid.Int64Range(0, 4).Draw(t, "cpu"))}}}},
 	}
@@ -190,7 +190,7 @@ func (h *history) start(t *rapid.T) {
 func (h *history) decide(t *rapid.T) {
 	h.core.sync(h.snapshot())
 	pod := h.newPod(t)
-	pod.Labels["preempt.io/queue"] = "prod"
+	pod.Labels["go-preempt.github.io/queue"] = "prod"
 	pod.Spec.Containers[0].Resources.Requests = list(rapid.Int64Range(1, 8).Draw(t, "asked"))
 	ask, err := h.core.ask(pod)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ func TestSignPod(t *testing.T) {
 	pl := &Plugin{core: testCore(t)}
 	of := func(queue, uid string) *v1.Pod {
 		p := newPlainPod(uid, 1, 0)
-		p.ObjectMeta.Labels = map[string]string{"preempt.io/queue": queue}
+		p.ObjectMeta.Labels = map[string]string{"go-preempt.github.io/queue": queue}
 		return p
 	}
 	sign := func(p *v1.Pod) any {

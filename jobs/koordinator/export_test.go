@@ -1,0 +1,7 @@
+package koordinator
+
+// Errors with their parts.
+type (
+	LabelError = labelError
+	MixedError = mixedError
+)

@@ -1,0 +1,17 @@
+package preempttest
+
+// What is broken, for tests.
+var (
+	ErrUnsteady   = errUnsteady
+	ErrWrites     = errWrites
+	ErrKeeps      = errKeeps
+	ErrEqual      = errEqual
+	ErrBothWays   = errBothWays
+	ErrTransitive = errTransitive
+	ErrPart       = errPart
+	ErrRefusal    = errRefusal
+	ErrAppend     = errAppend
+	ErrElsewhere  = errElsewhere
+	ErrAgain      = errAgain
+	ErrEnd        = errEnd
+)
