@@ -2,8 +2,11 @@ package cover
 
 import (
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/go-preempt/preempt/resources"
 	"github.com/stretchr/testify/require"
 )
 
@@ -96,4 +99,56 @@ func TestMulCapped(t *testing.T) {
 	require.EqualValues(t, int64(noLimit), mulCapped(1<<40, 1<<40))
 	require.EqualValues(t, int64(noLimit), mulCapped(1<<31, 1<<32))
 	require.Zero(t, mulCapped(0, 1<<62))
+}
+
+// TestTune_AgainstAllSets: with weights tuned, the least own cost of a set that is enough is
+// still found. Units are so many, and so alike, that searches are long enough for tuning.
+func TestTune_AgainstAllSets(t *testing.T) {
+	tuned := 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 3))
+		n, rows := 13, 2+random.IntN(2)
+		p := &Problem{Order: planOrder, Capacity: make(vec, rows)}
+		sum, costs := make(vec, rows), make([]int64, n)
+		for i := range n {
+			size := make(vec, rows)
+			for r := range size {
+				size[r] = 30 + random.Int64N(60)
+				cost := 40 + random.Int64N(90)
+				if seed%2 == 0 { // all cost what they have, so that bounds are tight
+					size[r] = size[0]
+					cost = size[0]
+				}
+				costs[i] = cost
+				sum[r] += size[r]
+				p.Capacity[r] += 100
+			}
+			p.Units = append(p.Units, unitOf(fmt.Sprint("u", i), size...).level(LevelOwnLow, costs[i]).Unit)
+		}
+		short := make(vec, rows)
+		for r := range short {
+			short[r] = sum[r] * (3 + random.Int64N(4)) / 10
+		}
+		p.Needs = shorts(short)
+		least := int64(math.MaxInt64)
+		for set := range 1 << n {
+			cost, have := int64(0), make(vec, rows)
+			for i := range p.Units {
+				if set>>i&1 != 0 {
+					cost += p.Units[i].Levels[LevelOwnLow]
+					resources.Add(have, have, p.Units[i].Size)
+				}
+			}
+			if resources.Fits(short, have) {
+				least = min(least, cost)
+			}
+		}
+		w, s := Worker{}, Selection{}
+		w.Least(&s, p, 1<<30)
+		require.True(t, s.Found)
+		require.True(t, s.LevelsProven)
+		require.Equal(t, least, s.Total.Levels[LevelOwnLow], "seed %d", seed)
+		tuned += len(w.stages.tuning.weights)
+	}
+	require.Positive(t, tuned, "no search was long enough")
 }
