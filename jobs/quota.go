@@ -13,7 +13,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The kinds of problems with allowances, wrapped in an *[AllowanceError].
+// The kinds of problems with allowances, which name the queue.
 var (
 	ErrMinAboveMax = errors.New("min above max") // min gpu=10 max gpu=4
 	ErrAmount      = errors.New("bad amount")    // min cpu=-1, 1 of a type that the schema does not have
@@ -103,8 +103,7 @@ func (s *Allowances) Lookup(q queue.ID) (Allowance, bool) {
 	return e.quota, e.set
 }
 
-// Warnings returns what is accepted but wrong, in tree order, each an
-// *[AllowanceError].
+// Warnings returns what is accepted but wrong, in tree order.
 func (s *Allowances) Warnings() (warnings []error) {
 	if s == nil {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The kinds of errors of [Rounds], wrapped in a *[RoundError].
+// The kinds of errors of [Rounds], which name the job and the victim.
 var (
 	ErrNoJob    = errors.New("no job is named")
 	ErrUnderWay = errors.New("a round is under way")

@@ -23,8 +23,8 @@ type Schema struct {
 	index map[string]int
 }
 
-// NewSchema returns the Schema of the named types in the order given. The error is a
-// *[TypeError] for the first name that is empty, given twice, or beyond [MaxTypes].
+// NewSchema returns the Schema of the named types in the order given. The error
+// names the first name that is empty, given twice, or beyond [MaxTypes].
 func NewSchema(names ...string) (*Schema, error) {
 	index := make(map[string]int, min(len(names), MaxTypes))
 	for i, name := range names {
@@ -309,8 +309,7 @@ func binary(amount int64) string {
 const nothing = "none"
 
 // Vector returns the amounts as a Vector of full length; types that are not named are
-// zero. All problems are joined in the order of names: *[TypeError] or
-// *[QuantityError].
+// zero. All problems are joined in the order of names.
 func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	v := make(Vector, s.Len())
 	if _, err := s.parse(v, amounts); err != nil {
@@ -425,7 +424,7 @@ func (t *terms) String() string {
 	return t.b.String()
 }
 
-// The kinds of problems with resource types, wrapped in a *[TypeError].
+// The kinds of problems with resource types.
 var (
 	ErrTooManyTypes  = errors.New("more than 64 types") // the 65th name given to NewSchema
 	ErrEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")

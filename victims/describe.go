@@ -298,7 +298,7 @@ func (t table) writeTo(b *strings.Builder) {
 // Describe writes what led to a decision, for people: tables of queues, nodes and
 // tasks with what decided about each, and for a refusal the single rules without which
 // there would be a place. Nodes must be there still. A finding begins with the stable
-// word of its [Rule] or [NodeVerdict]; tasks of the asking queue have that of
+// word of its [Rule] or verdict; tasks of the asking queue have that of
 // RuleFence.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and

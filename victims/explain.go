@@ -20,7 +20,7 @@ type Explanation struct {
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
 	// Relaxed has, for a refusal, every single rule without which the ask would not be
-	// refused, in the order of [Relaxable], then of queues, nodes or keys. It is empty
+	// refused, in the order of DESIGN.md, Explanations and audits, then of queues, nodes or keys. It is empty
 	// for an ask that holds a grant.
 	Relaxed []RelaxationFinding
 

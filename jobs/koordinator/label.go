@@ -32,8 +32,7 @@ const (
 // policyName is what errors call the preemption policy.
 const policyName = "preemptionPolicy"
 
-// ErrLabel is a bad value of a label or a preemption policy, wrapped in a
-// *[LabelError].
+// ErrLabel is the kind of error of a bad label or preemption policy.
 var ErrLabel = errors.New("bad value")
 
 // A LabelError is a value that means nothing.
@@ -85,8 +84,8 @@ type Intent struct {
 // if its policy is not Never and LabelCanPreempt is not "false", or with
 // DisableDefaultTriggerPreemption is "true". Other labels are ignored.
 //
-// Values other than exactly "true" and "false", and unknown policies, are errors, each
-// a *[LabelError], joined in the order of the constants; the Intent is zero then.
+// Values other than exactly "true" and "false", and unknown policies, are errors,
+// joined in the order of the constants; the Intent is zero then.
 func (o Options) Parse(labels map[string]string, policy string) (Intent, error) {
 	return o.parse(&Labelled{Labels: labels, Policy: policy})
 }
@@ -125,7 +124,7 @@ func (m *Labelled) flag(label string, absent bool) (bool, error) {
 	}
 }
 
-// ErrMixed: members of one job say different things. It is wrapped in a *[MixedError].
+// ErrMixed: members of one job say different things; the error names two of them.
 var ErrMixed = errors.New("members of one job differ")
 
 // A MixedError names two members of one job, and the first label, or the
@@ -153,7 +152,7 @@ type Labelled struct {
 
 // ParseJob is [Options.Parse] for all members of a job, which must mean the same:
 // silence agrees with its default, and the policy Never with a LabelCanPreempt of
-// "false". A difference is a *[MixedError]. Without members the intent is that of no
+// "false". A difference wraps [ErrMixed]. Without members the intent is that of no
 // labels.
 func (o Options) ParseJob(members []Labelled) (Intent, error) {
 	if len(members) == 0 {
