@@ -8,10 +8,8 @@ import (
 )
 
 // An Auditor says which laws a plan breaks, whoever made it. It shares no code with
-// the [Planner]. Use it as a second opinion, or in shadow mode on the plans of a
-// scheduler at work.
-//
-// Its fields mean what they mean for a planner. Only Cluster must be set.
+// the [Planner]: use it as a second opinion, also on plans of another scheduler. Its
+// fields mean what they mean for a planner; only Cluster must be set.
 type Auditor struct {
 	Cluster *Cluster
 
@@ -31,21 +29,18 @@ type Auditor struct {
 // it is, and returns dst. A plan to which nothing is appended is lawful. Audit never
 // panics, whatever is in p.
 //
-// It judges ask, node and tasks, and not what the plan says of itself: version, cost,
-// proof, and rank and purpose of a victim. A plan without victims is judged by room
-// and blockers alone. So is the start of an ask that holds a grant, without that grant
-// and later ones on the node. If there is no ask or no node, nothing else is judged.
+// It judges ask, node and tasks, and not version, cost, proof, or rank and purpose of
+// a victim. A plan without victims, or for an ask that holds a grant, is judged by
+// room and blockers alone. If there is no ask or no node, nothing else is judged.
 //
-// A plan is minimal if no unit of it, a task or what goes together of a job, can be
-// given back. For law 1 the audit tries one opted-out victim less, and one other task
-// in its place, on the same node only. Whether a plan without the own leaf exists is
-// not asked.
+// A plan is minimal if no task, nor what goes together of a job, can be given back.
+// For law 1 only sets of one opted-out victim less, or one other task in its place,
+// are tried.
 //
 // Violations come in a fixed order: node, ask, victims in the order of the plan, jobs,
 // budgets by name, guarantees in tree order, room, headroom from the leaf upwards, the
-// set as a whole; then as in DESIGN.md, Explanations and audits, then by type.
-//
-// The cost is linear in nodes, queues·types and victims·depth·types. Each opted-out
+// set as a whole; then as in DESIGN.md, Explanations and audits, then by type. The
+// cost is linear in nodes, queues·types and victims·depth·types. Each opted-out
 // victim adds tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x

@@ -102,10 +102,10 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	return c.did(c.tree.SetMax(q, l))
 }
 
-// SetTree replaces the queues by another tree, which the cluster takes over. Use it if
-// queues come or go, or policies, delays or types change. Queues and types are matched
-// by name, as [queue.Move] says. Rows, marks, grants and budgets stay. IDs of queues
-// are those of the new tree: look up those of kept asks and tasks again.
+// SetTree replaces the queues by another tree, which the cluster takes over: if queues
+// come or go, or policies, delays or types change. Names match, as for [queue.Move].
+// Rows, marks, grants and budgets stay. Queue IDs are those of the new tree: look up
+// those of kept asks and tasks again.
 //
 // Errors are leaves that have tasks or grants and are gone or have children now
 // (queue.ErrGone), a type that the tree lacks (queue.ErrType), usage in the tree
@@ -166,10 +166,9 @@ func (c *Cluster) RemoveBudget(name string) error {
 	return nil
 }
 
-// Clone returns an independent copy, tree included, for another goroutine or a
-// what-if. All that can be seen is equal, version and rows included, but it has
-// nothing to undo. While neither has changed, a plan for one can be applied to the
-// other; see DESIGN.md, Identity. The cost is a copy of everything.
+// Clone returns an independent copy, tree, version and rows included, but with nothing
+// to undo. While neither has changed, a plan for one can be applied to the other; see
+// DESIGN.md, Identity. The cost is a copy of everything.
 func (c *Cluster) Clone() *Cluster {
 	d := new(Cluster)
 	d.CopyFrom(c)
@@ -294,16 +293,14 @@ type Synced struct {
 }
 
 // SyncNode makes the tasks of a node be exactly these, whatever their Node and
-// NodeName say. Use it after a restart, or if events may have been missed. Each is put
-// as by [Cluster.SetTask]; tasks of the node that are not listed have gone; other
-// grants stay. A node that is not there becomes a closed one.
+// NodeName say, each as by [Cluster.SetTask]. Use it after a restart, or if events may
+// have been missed. Tasks of the node that are not listed have gone; other grants
+// stay. An unknown node becomes a closed one.
 //
-// It returns which grants started, and the tasks that the cluster cannot take, with
-// reasons. What those use is unknown usage until the next sync, so that nothing is
-// planned into it; if a size is no amount, the node is closed until then.
-//
-// Errors are an empty name, and more nodes than 2147483647. The cost is one change per
-// task.
+// It returns which grants started, and the tasks that the cluster cannot take. Those
+// are unknown usage until the next sync: nothing is planned into it. If a size is no
+// amount, the node is closed until then. Errors are an empty name, and more nodes than
+// 2147483647. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
@@ -358,11 +355,10 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, c.did(err)
 }
 
-// SetTask makes a task be as given: new, moved, resized, of another queue or priority.
-// Use it for events that say how a task is. A task that is marked to leave stays
-// marked unless its State says how it leaves now ([Cluster.SetState] takes a mark
-// back). A grant of its key is dropped. Its row stays. Errors are those of
-// [Cluster.AddTask] but for a key in use. The cost is that of removing and adding.
+// SetTask makes a task be as given, whether it is new, moved or changed. A mark to
+// leave stays unless State is another way to leave (see [Cluster.SetState]). A grant
+// of its key is dropped. Its row stays. Errors are those of [Cluster.AddTask] but for
+// a key in use. The cost is that of removing and adding.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)
@@ -482,10 +478,9 @@ func (c *Cluster) StartAnyway(key string, now time.Time) error {
 }
 
 // Start turns the grant of an ask into a running task, scheduled now. It must fit its
-// node and every max above it, without grants that were given on that node after it;
-// else the error wraps [ErrRoom]: try again when something has left. Blockers and
-// Predicate of a planner are not asked. The cost is linear in the tasks of the node.
-// See DESIGN.md, Grants.
+// node and every max above it, without later grants on that node; else the error wraps
+// [ErrRoom]: try again when something has left. Blockers and Predicate are not asked.
+// The cost is linear in the tasks of the node. See DESIGN.md, Grants.
 func (c *Cluster) Start(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {

@@ -43,8 +43,7 @@ func (p *Plan) Change() Change {
 
 // Apply carries a change out, all or nothing: victims are marked as preempting and
 // taken off their budgets, and asks are granted their nodes. Grants count as usage
-// until [Cluster.Start] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask]. An
-// ask that holds the very grant keeps it.
+// until [Cluster.Start] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask].
 //
 // Errors wrap [ErrState] for the change of a refusal, [ErrStale] for one of another
 // version, and [ErrForeign] for one of another cluster. Others name a victim that does

@@ -24,12 +24,9 @@ type Preemptor struct {
 	HasStarving bool
 }
 
-// Eligible says who may be a victim of an ask or a job. The rules apply in this order:
-// leaving, required node, same application (law 3), own leaf or fence (law 7),
-// disabled, inside the starving queue, priority (law 6), exempt. Law 1 is a matter of
-// cost, law 2 of sums: see [Rooms].
-//
-// The zero Eligible is ready for Reset, which reuses its memory.
+// Eligible says who may be a victim of an ask or a job: the first rule in the order of
+// [Rule] that keeps a task, law 1 (a matter of cost) and law 2 (of sums, see [Rooms])
+// apart. The zero Eligible is ready for Reset.
 type Eligible struct {
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	Rooms  Rooms // law 2
@@ -220,11 +217,10 @@ func (e *Eligible) Rule(id TaskID) Rule {
 }
 
 // EndExemptions takes exemptions that end until an instant as ended, until the next
-// Reset: so a caller finds out when time alone would help.
+// Reset.
 func (e *Eligible) EndExemptions(until time.Time) { e.horizon = until }
 
-// Exemption asks Exempt, which must be set, until when a task is exempt, and whether
-// it is.
+// Exemption asks Exempt, which must be set.
 func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) {
 	until, ok = e.Exempt(Exemption{Cluster: e.c, Task: id, Ask: e.who.Ask, Now: e.now})
 	return until, ok && (until.IsZero() || until.After(e.now))

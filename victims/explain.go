@@ -66,12 +66,11 @@ type TaskFinding struct {
 
 // Explain decides as [Planner.Decide] does and says why: for each queue, node and task
 // the rule that decided, and for a refusal which single rule, relaxed, would give a
-// place.
+// place. Errors are those of Decide.
 //
-// It is for people: it looks at every task and node, searches the nodes that come
-// close (NodeFinding.ByBound), all within the Steps of one decision, and decides a
-// refusal again for every rule that may matter, which may be as many as queues, nodes
-// and tasks. Errors are those of Decide.
+// It is for people. It looks at every task and node, searches nodes that come close
+// (NodeFinding.ByBound) within the Steps of one decision, and decides a refusal again
+// for every rule that may matter.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err

@@ -56,9 +56,9 @@ type NodeFinding struct {
 	// Short is what lacks once what is leaving has gone, or now for a granted place;
 	// Lacks is what still lacks without all candidates on the node.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, for NodeChosen, NodeCostlier,
-	// NodeWithheld, and NodeRefused with victims. If ByBound no plan for the node is
-	// cheaper.
+	// Cost is that of the cheapest plan for the node, if the verdict is chosen,
+	// costlier, withheld, or predicate with victims. If ByBound no plan for the node
+	// is cheaper.
 	Cost Cost
 	// ByBound: the node was not searched, for every plan for it costs more than the
 	// decided one. Of more than 64 nodes only the closest 16 are searched.

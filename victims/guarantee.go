@@ -12,8 +12,8 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// Rooms are what law 2 lets go: a bound for every queue with a guarantee, as package
-// cover wants them. What methods return lives until the next Reset.
+// Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods
+// return lives until the next Reset.
 type Rooms struct {
 	// Own is what law 2 means on the path. It is read by Reset.
 	Own OwnLeaf

@@ -191,13 +191,13 @@ func (d *decision) retryAt(stages []stage) time.Time {
 }
 
 // Batch decides asks in order, each as if those before it had been applied, and sets
-// dst to one decision per ask. The cluster changes on the way, and ends as it was,
-// version included. An ask whose key was granted before is refused (InFlight). An
-// error about an ask leaves no decision.
+// dst to one decision per ask. The cluster ends as it was, version included. An ask
+// whose key was granted before is refused (InFlight). An error about an ask leaves no
+// decision.
 //
 // Apply the plans as a whole ([Cluster.ApplyBatch]), or one by one in their order
-// while nothing else changes the cluster. Plans decided on a clone can be applied to
-// its original so: then others may read the original meanwhile.
+// while nothing else changes the cluster. A batch on a clone can be applied to its
+// original so.
 func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision, err error) {
 	c := p.Cluster
 	applied := 0

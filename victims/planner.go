@@ -43,7 +43,7 @@ type Rules struct {
 }
 
 // A Planner decides asks over a [Cluster]. Its fields are options; only Cluster must
-// be set. See "Complexity and memory" above for goroutines and copies.
+// be set.
 type Planner struct {
 	Cluster *Cluster
 

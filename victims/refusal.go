@@ -494,21 +494,19 @@ type Help struct {
 	Bounds, Policies, Priorities, Labels bool
 }
 
-// IfLess reports whether to ask again after a task or grant of a leaf has gone from a
-// node, shrunk there, or was told to stop.
+// IfLess reports whether to ask again after something of a leaf on a node is less; see
+// [Help].
 func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
 	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
 }
 
-// IfMore reports whether to ask again after a task or grant of a leaf has come, grown,
-// started, or is no longer told to stop.
+// IfMore reports whether to ask again after something of a leaf is more; see [Help].
 func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
 
-// IfNode reports whether to ask again after a node was added, changed or removed.
+// IfNode reports whether to ask again after an event of this node; see [Help].
 func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
 
-// IfBudget reports whether to ask again after a budget has more left or is no longer
-// hard.
+// IfBudget reports whether to ask again after an event of this budget; see [Help].
 func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
 
 // anyAbove reports whether a leaf is one of some queues or below one.

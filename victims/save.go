@@ -115,13 +115,13 @@ type grantLine struct {
 	Wait   int32     `json:"wait,omitzero"`
 }
 
-// Save writes all that the cluster knows as text, for [Load] after a restart: queues,
-// nodes, tasks, marks, grants, budgets, names, tags, rows and versions. What could be
-// undone is final in the text. Plans, planners and functions are not written.
+// Save writes all that the cluster knows as text, for [Load] after a restart. What
+// could be undone is final in the text. Plans, planners and functions are not written.
+// Save may run beside decisions.
 //
-// A name that is not UTF-8 is an error, and so is what w returns. The text may be
-// incomplete then: write to a file of its own, and rename it. Save may run beside
-// decisions. The cost is linear; memory is that of one line.
+// Errors are a name that is not UTF-8, and those of w. The text may be incomplete
+// then: write to a file of its own, and rename it. The cost is linear; memory is that
+// of one line.
 func (c *Cluster) Save(w io.Writer) error {
 	c.made()
 	x := saved.NewWriter(w)
@@ -234,12 +234,9 @@ func (x *index) saveGrants(w *saved.Writer) {
 }
 
 // Load reads what [Cluster.Save] has written. The cluster answers as the saved one
-// would: same decisions, errors and rows. Plans that were made before are for another
-// cluster, and there is nothing to undo. Give it a [bufio.Reader] if something follows
-// in the file.
-//
-// A text of another version, one that is cut off, and values that are wrong are errors
-// with line and value. The cost is linear in the text.
+// would, rows included; it is another one for plans, and there is nothing to undo.
+// Give it a [bufio.Reader] if something follows in the file. Errors have line and
+// value. The cost is linear in the text.
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
 	if err := x.load(); err != nil {
