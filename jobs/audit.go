@@ -14,7 +14,7 @@ import (
 
 // An Auditor says which laws a plan for a job breaks, whoever made it. It shares no
 // code with the [Planner]. Its fields mean what they mean there; only Cluster must be
-// set. See [victims.Auditor].
+// set.
 type Auditor struct {
 	Cluster *victims.Cluster
 
@@ -28,22 +28,16 @@ type Auditor struct {
 	x      audit
 }
 
-// Audit appends to dst what is wrong at the instant now with plan p for the cluster as
-// it is, and returns dst. A plan to which nothing is appended is lawful. Audit never
-// panics, whatever is in p.
-//
-// It judges the job, the placements and the tasks, and not what the plan says of
-// itself. A plan without victims is judged by the room there is once what is leaving
-// has gone. Without a job or placement nothing else is judged. A plan is minimal if no
-// victim, no job that goes as a whole, and not as many of its members as it needs to
-// run, can be given back.
+// Audit appends to dst what is wrong at the instant now with plan p, as
+// [victims.Auditor.Audit] does. It judges the job, the placements and the tasks. A
+// plan without victims is judged by the room there is once what is leaving has gone. A
+// plan is minimal if no victim, no job that goes as a whole, and not as many of its
+// members as it needs to run, can be given back.
 //
 // Violations come in a fixed order: job and placements; what lets it preempt; victims
 // in the order of the plan; guarantees in tree order; budgets by name; gangs; room,
-// headroom and allowances; the set as a whole.
-//
-// The cost is linear in nodes, queues and victims·depth·types, and in tasks if there
-// are allowances or gangs.
+// headroom and allowances; the set as a whole. The cost is linear in nodes, queues and
+// victims·depth·types, and in tasks if there are allowances or gangs.
 func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	x := &a.x
 	x.begin(a, p, now)

@@ -38,8 +38,7 @@ type Placement struct {
 	Further bool   // beyond the minimum, and placed without victims
 }
 
-// A Victim is a task that a plan stops, and what for. It can be described after the
-// task has gone.
+// A Victim is a task that a plan stops, and what for.
 type Victim struct {
 	Task     victims.TaskID
 	Key      string

@@ -12,8 +12,7 @@ import (
 )
 
 // A Planner decides jobs over a [victims.Cluster]. Its fields are options; only
-// Cluster must be set. It serves one goroutine at a time, and never changes the
-// cluster.
+// Cluster must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 

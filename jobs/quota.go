@@ -45,8 +45,8 @@ func (e *allowanceError) Error() string {
 func (e *allowanceError) Unwrap() error { return e.Err }
 
 // Allowances are those of the queues of a tree. A queue without an entry bounds
-// nothing; an empty entry has a min of 0. Nil has no entries. Several goroutines may
-// read them, but not while they change.
+// nothing; an empty entry has a min of 0. Several goroutines may read them, but not
+// while they change.
 type Allowances struct {
 	// Validation says what a min above the max is: an error if strict, else a warning
 	// ([Allowances.Warnings]).
@@ -333,7 +333,7 @@ type Account struct {
 
 // A Ledger has the accounts of the path of one leaf. Read them, then [Ledger.Remove]
 // and [Ledger.Add] tasks to see what the formulas say then. It serves one goroutine at
-// a time, and reuses its memory.
+// a time.
 type Ledger struct {
 	Cluster *victims.Cluster
 	Quotas  *Allowances // nil: none

@@ -8,8 +8,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Refusal says why there is no plan for a job, what is missing, and what could
-// change the answer.
+// A Refusal says why there is no plan for a job.
 type Refusal struct {
 	Reason victims.Reason
 	// Queue, Type, Also and OwnLeaf are as in [victims.Refusal].

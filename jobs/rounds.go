@@ -56,12 +56,12 @@ func (e *roundError) Unwrap() error { return e.Err }
 // back, and grants are dropped. After completion the grants hold the room until
 // [victims.Cluster.Start].
 //
-// Jobs are known by name, victims and members by key. While a victim is waited for, no
-// other task should get its key. You may change the cluster otherwise: a victim that
-// was removed has gone, and one that was set to another state is not touched.
+// While a victim is waited for, no other task should get its key. You may change the
+// cluster otherwise: a victim that was removed has gone, and one that was set to
+// another state is not touched.
 //
-// The zero value is ready once Cluster is set. Rounds serves one goroutine at a time.
-// An error changes nothing.
+// The zero value is ready once Cluster is set. It serves one goroutine at a time. An
+// error changes nothing.
 type Rounds struct {
 	Cluster *victims.Cluster
 
@@ -84,9 +84,8 @@ type roundVictim struct {
 	gone bool // it was acknowledged
 }
 
-// Begin applies a change and begins a round for its job; see [Plan.Change]. Without
-// victims the round can complete at once. Grants of completed rounds of the job become
-// this one's. The zero deadline is none.
+// Begin applies a change and begins a round for its job; see [Plan.Change]. Grants of
+// completed rounds of the job become this one's. The zero deadline is none.
 //
 // Errors are a change for nobody, a job that has a round, a deadline not after now, a
 // victim of another round, and those of [victims.Cluster.Apply]. The cost is that of
@@ -203,9 +202,8 @@ type End struct {
 	Held, Dropped []string
 }
 
-// Acknowledge notes that a victim has gone, and removes it from the cluster if it is
-// there. [Rounds.Complete] says whether the round is complete. Errors are a key that
-// is not waited for, and a task that runs and is not marked.
+// Acknowledge notes that a victim has gone, and removes it from the cluster. Errors
+// are a key that is not waited for, and a task that runs and is not marked.
 func (r *Rounds) Acknowledge(victim string) error {
 	job, ok := r.waited[victim]
 	if !ok {
@@ -260,8 +258,7 @@ func (r *Rounds) Fail(victim string) (End, error) {
 }
 
 // Abandon notes that a job has departed: its round ends as by [Rounds.Fail], and
-// grants of its completed rounds are dropped too. Its tasks are yours. A job that has
-// neither is an error.
+// grants of its completed rounds are dropped. A job that has neither is an error.
 func (r *Rounds) Abandon(job string) (End, error) {
 	held := r.granted(r.held[job])
 	if r.live[job] == nil && len(held) == 0 {
@@ -404,6 +401,6 @@ func (r *Rounds) All() iter.Seq[Round] {
 	}
 }
 
-// Held returns the members of a job whose grants completed rounds have left, and that
-// were not started or dropped, in the order of the plans.
+// Held returns the members of a job whose grants completed rounds have left, in the
+// order of the plans.
 func (r *Rounds) Held(job string) []string { return r.granted(r.held[job]) }

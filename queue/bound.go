@@ -255,8 +255,8 @@ func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) 
 var ErrOwned = errors.New("the tree belongs to its owner, who alone can change it")
 
 // Own takes the tree over: from now on only the returned tree can change it. The old
-// one shows all changes, and attempts to change it wrap [ErrOwned]. A cluster does
-// this. An owned tree is an error; a clone of one belongs to nobody.
+// one shows all changes, and attempts to change it wrap [ErrOwned]. It is an error for
+// an owned tree; a clone belongs to nobody.
 func (t *Tree) Own() (*Tree, error) {
 	if t.owned {
 		return nil, ErrOwned

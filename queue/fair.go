@@ -12,13 +12,13 @@ import (
 )
 
 // FairShares divides a capacity among queues by demand, guarantees and weights
-// ([PropertyFairWeight]). Use it if guarantees are to follow demand, as fair or
-// deserved shares of other schedulers do. The zero value is ready; memory is reused.
+// ([PropertyFairWeight]). Use it if guarantees are to follow demand. The zero value is
+// ready; memory is reused.
 //
-// Divide by a tree with the guarantees of the configuration. Then set the shares as
-// guarantees of the tree that plans are made with ([FairShares.SetGuarantees]). No
-// plans are made for ever while shares stay the same: let demand count all that runs,
-// waits or was stopped for others. See DESIGN.md, Fair shares.
+// Divide by a tree with the guarantees of the configuration, and set the shares in the
+// tree that plans are made with ([FairShares.SetGuarantees]). No plans are made for
+// ever while shares stay the same: let demand count all that runs, waits or was
+// stopped for others. See DESIGN.md, Fair shares.
 type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
@@ -109,9 +109,8 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 
 // SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is
 // a clone of the divided tree, or another one of the same queues and types; the
-// divided tree itself panics. For the tree of a cluster use the method of the cluster.
-// Errors are a tree of another owner, and a share above what t allows, as of a lowered
-// max. The cost is queues·types.
+// divided tree itself panics. A cluster has a method of its own. Errors are a tree of
+// another owner, and a share above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
 	case f.tree == nil:

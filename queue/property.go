@@ -250,13 +250,12 @@ type Template struct {
 // ErrNoQueue: a path of [Config.Add] leads nowhere.
 var ErrNoQueue = errors.New("no such queue")
 
-// Add makes queues at run time, as for the first task of a user: it puts a copy of q
-// last among the children of the queue with that path, which begins with the name of
-// the root c. Then make a new tree with [New], and take the usage over with a [Move].
-//
-// The new queues are Dynamic. Leaves among them take what they do not set from the
-// nearest [Template] above. Errors are a path that leads nowhere and a name that a
-// sibling has. The cost is linear in the queues along the path, their siblings, and q.
+// Add makes queues at run time: it puts a copy of q last among the children of the
+// queue with that path, which begins with the name of the root c. Then make a new tree
+// with [New], and take the usage over with a [Move]. The new queues are Dynamic;
+// leaves among them take what they do not set from the nearest [Template] above.
+// Errors are a path that leads nowhere and a name that a sibling has. The cost is
+// linear in the queues along the path, their siblings, and q.
 func (c *Config) Add(path string, q Config) error {
 	parent, template := c.find(path)
 	if parent == nil {

@@ -75,8 +75,7 @@ func (t *Tree) Save(w io.Writer) error {
 }
 
 // Load reads what [Tree.Save] has written: the same tree, warnings included, without
-// usage. Give it a [bufio.Reader] if something follows. A text of another version, one
-// that is cut off, and what [New] calls an error if lenient, are errors with the line.
+// usage. Give it a [bufio.Reader] if something follows. Errors have the line.
 func Load(r io.Reader) (*Tree, error) {
 	x := &loader{Reader: saved.NewReader(r), paths: make(map[string]bool)}
 	t, err := x.load()

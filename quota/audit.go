@@ -11,7 +11,6 @@ import (
 
 // An Auditor says what is wrong with an outcome, whoever made it. It shares no code
 // with the [Enforcer]. Its fields mean what they mean there; only Cluster must be set.
-// It serves one goroutine at a time.
 type Auditor struct {
 	Cluster   *victims.Cluster
 	Overshoot Overshoot
@@ -22,10 +21,9 @@ type Auditor struct {
 	x inspection
 }
 
-// Audit appends to dst what is wrong with outcome o for the cluster before any of it
-// is applied, and returns dst. An outcome to which nothing is appended is sound. Audit
-// never panics, whatever is in o. It judges queue, max, amounts, result, victims,
-// parts and leaves; for an unknown queue nothing else.
+// Audit appends to dst what is wrong with outcome o before any of it is applied, as
+// [victims.Auditor.Audit] does. It judges queue, max, amounts, result, victims, parts
+// and leaves; for an unknown queue nothing else.
 //
 // Violations come in a fixed order: amounts; victims in the order of the outcome;
 // guarantees in tree order; gangs; hard budgets by name; the set as a whole; parts and

@@ -12,9 +12,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Enforcer decides which tasks of a queue should stop so that its usage comes
-// within its max. Its fields are options; only Cluster must be set. It reuses its
-// memory, serves one goroutine at a time, and never changes the cluster.
+// An Enforcer decides which tasks of a queue should stop. Its fields are options; only
+// Cluster must be set. It serves one goroutine at a time, reuses its memory, and never
+// changes the cluster.
 type Enforcer struct {
 	Cluster *victims.Cluster
 

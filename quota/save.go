@@ -33,8 +33,8 @@ type clockLine struct {
 	Endless bool             `json:"endless,omitzero"`
 }
 
-// Save writes settings and clocks as text for [Timing.Load], queues by path. Errors
-// are names that are not UTF-8, times after the year 9999, and those of w.
+// Save writes settings and clocks as text; see [victims.Cluster.Save]. Times after the
+// year 9999 are errors, too.
 func (t *Timing) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")
@@ -67,9 +67,8 @@ func (t *Timing) Save(w io.Writer) error {
 	return nil
 }
 
-// Load makes settings and clocks those that [Timing.Save] has written, for the tree of
-// the loaded cluster. Give it a [bufio.Reader] if something follows. Errors are those
-// of [victims.Load], and change nothing.
+// Load reads what [Timing.Save] has written, for the tree of the loaded cluster, as
+// [victims.Load] does. Errors change nothing.
 func (t *Timing) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	next := NewTiming(t.tree)

@@ -22,16 +22,11 @@ import (
 //	due      the clock has ended, and usage was over max then
 //	running  the quota is being enforced
 //
-// A host takes these steps:
-//
-//  1. At the start, and when a max or delay may have changed, call [Timing.Observe].
-//  2. At [Timing.Next], after every End, or now and then, call [Timing.Begin] until
-//     it has no more, and enforce each queue.
-//  3. Call [Timing.End] when the victims are marked, or have gone. Until then no run
-//     begins below.
-//
-// After a restart [Timing.Load] goes on. Without it, or for a new tree, every clock
-// starts in full.
+// Call [Timing.Observe] at the start, and when a max or delay may have changed. Call
+// [Timing.Begin] until it has no more, at [Timing.Next] or now and then, and enforce
+// each queue. Call [Timing.End] when the victims are marked, or have gone: until then
+// no run begins below. Without [Timing.Load], or for a new tree, every clock starts in
+// full.
 //
 // Usage is effective usage, read when it matters. An instant before the latest one
 // counts as that one. Instants are returned in UTC. A queue that the tree does not
@@ -133,8 +128,8 @@ func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID {
 }
 
 // Begin begins the run of the first queue of [Timing.Due] and returns it, or false.
-// Runs wait only for those above them, so a loop begins all that may begin now. A
-// parent that its children have helped enough is not begun. The cost is that of Due.
+// Runs wait only for those above them. A parent that its children have helped enough
+// is not begun. The cost is that of Due.
 func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	t.settle(now)
 	for _, q := range t.order {
