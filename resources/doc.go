@@ -20,18 +20,20 @@
 // Functions that return a Vector or a Limit take the place for it as their first
 // argument, as those of [math/big] do:
 //
-//		usage = resources.Add(usage, usage, size) // usage += size
-//		var left resources.Vector
-//		left = resources.Sub(left, capacity, usage) // allocates once
+//	usage = resources.Add(usage, usage, size) // usage += size
+//	var left resources.Vector
+//	left = resources.Sub(left, capacity, usage) // allocates once
 //
-//	  - The result is what is returned, as long as the longest operand. It is allocated
-//	    only if the capacity of the destination is too small. Cut views of a shared
-//	    block as s[a:b:b].
-//	  - The destination may be an operand, or start where one does, and must not overlap
-//	    one otherwise. Its contents do not matter.
-//	  - Other operands are not modified. They may be of any length, nil included: a
-//	    position beyond the end is zero, and for a Limit that defines it a bound of
-//	    zero. No operand makes a function panic.
+// The rules are:
+//
+//   - The result is what is returned, as long as the longest operand. It is allocated
+//     only if the capacity of the destination is too small. Cut views of a shared
+//     block as s[a:b:b].
+//   - The destination may be an operand, or start where one does, and must not overlap
+//     one otherwise. Its contents do not matter.
+//   - Other operands are not modified. They may be of any length, nil included: a
+//     position beyond the end is zero, and for a Limit that defines it a bound of
+//     zero. No operand makes a function panic.
 //
 // The cost is linear in types. A Schema is immutable and may be used by any number of
 // goroutines; vectors and limits share storage when copied, like slices.
