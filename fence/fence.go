@@ -8,9 +8,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 )
 
-// Root returns the fence root of leaf: the nearest queue from leaf upwards
-// whose preemption policy is fence, else the root of the tree. Victims
-// of leaf's asks live strictly below it, by law 7. The cost is linear in the depth.
+// Root returns the fence root of leaf. The cost is the depth.
 func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	for q := leaf; ; {
 		if t.PreemptionPolicy(q) == queue.PreemptionFence {
@@ -24,10 +22,9 @@ func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	}
 }
 
-// Reach yields, in tree order, the leaves whose tasks an ask of leaf may take:
-// those below the fence root of leaf, except leaf itself and disabled ones.
-// Use it to walk over the leaves once; a [View] answers for each of them at once.
-// Nothing is allocated if the result is ranged over directly.
+// Reach yields, in tree order, the leaves whose tasks an ask of leaf may take: below
+// its fence root, except leaf itself and disabled ones. A [View] answers for each at
+// once.
 func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)
@@ -39,9 +36,7 @@ func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	}
 }
 
-// Path yields the queues from leaf up to its fence root, both included. Use it to
-// ask what an ask of leaf can change at all: outside these queues and their
-// subtrees it takes nothing.
+// Path yields the queues from leaf up to its fence root, both included.
 func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)
@@ -57,7 +52,7 @@ func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 type Standing uint8
 
 const (
-	// InReach: the tasks may be taken as far as this package is concerned.
+	// InReach: the tasks may be taken as far as fences go.
 	InReach Standing = 1 + iota
 	// Outside: the leaf is not below the fence root, or the asking leaf itself.
 	Outside
@@ -78,13 +73,9 @@ func (s Standing) String() string {
 	return "unknown"
 }
 
-// A View is a tree as the asks of one leaf see it: one row per queue, made in
-// one pass by [View.Reset]. Use it to ask about many tasks: each answer is a lookup.
-// The zero View is ready for Reset; its memory is reused. Before Reset, and for
-// a queue that the tree does not have, its other methods panic.
-//
-// A View is made of what never changes in a tree. It stays right while bounds
-// and usage change, and serves every clone of the tree.
+// A View is a tree as the asks of one leaf see it: each answer is a lookup. The zero
+// View is ready for [View.Reset]. It stays right while bounds and usage change, and
+// for clones. Before Reset, and for unknown queues, it panics.
 type View struct {
 	rows []row
 }
@@ -96,8 +87,7 @@ type row struct {
 	standing Standing
 }
 
-// Reset makes v the view of leaf. It allocates if v has seen no tree of this size.
-// The cost is linear in the number of queues.
+// Reset makes v the view of leaf, in the memory of v. The cost is linear in queues.
 func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 	if cap(v.rows) < t.Len() {
 		v.rows = make([]row, t.Len())
@@ -135,11 +125,9 @@ func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 // Standing returns how the tasks of leaf w stand to the asks of v's leaf.
 func (v *View) Standing(w queue.ID) Standing { return v.row(w).standing }
 
-// Rank returns the lift from w that gives, for the raw priority of a task in
-// w, its effective priority minus that of an ask of the given priority, both
-// lifted to below their common ancestor. By law 6 the task may be taken if the rank is
-// 0 or less. A rank never falls as the raw priority rises, so per leaf this is
-// one threshold on the raw priority.
+// Rank returns the lift from w that gives, for a raw priority in w, the effective
+// priority minus that of an ask of the given priority. By law 6 tasks of rank 0 or
+// less may be taken. It never falls as the raw priority rises.
 func (v *View) Rank(w queue.ID, ask int32) Lift {
 	r := v.row(w)
 	l := r.theirs
@@ -167,14 +155,10 @@ func (e unknownID) Error() string {
 	return fmt.Sprintf("fence: no queue %d in a View of %d queues: an ID of another tree?", e.w, e.queues)
 }
 
-// A Lift takes a priority from a leaf up to a queue above it. The zero Lift
-// changes nothing.
-//
-// With at most [queue.MaxDepth] offsets of 32 bits on a path no lifted
-// priority leaves the range of int64, nor does the difference of two.
+// A Lift takes a priority from a leaf up to a queue above it. The zero Lift changes
+// nothing. It cannot overflow.
 type Lift struct {
-	// Fenced is set if a queue on the way has the priority policy fence. Every
-	// priority becomes Offset then. Otherwise Offset is added.
+	// Fenced: every priority becomes Offset. Otherwise Offset is added.
 	Fenced bool
 	Offset int64
 }
@@ -187,9 +171,8 @@ func (l Lift) Of(priority int32) int64 {
 	return int64(priority) + l.Offset
 }
 
-// LiftTo returns the lift from leaf up to and including the queue below
-// ancestor. It is the zero Lift if leaf is ancestor itself. The cost is linear in
-// the depth.
+// LiftTo returns the lift from leaf up to the queue below ancestor; zero if leaf is
+// ancestor. The cost is the depth.
 func LiftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
 	var l Lift
 	for q := range t.Up(leaf) {
@@ -201,20 +184,15 @@ func LiftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
 	return l
 }
 
-// A Priority is what a task says of itself: where it is, and how important it is
-// among those of its leaf.
+// A Priority is where a task is, and its raw priority there.
 type Priority struct {
 	Leaf queue.ID
 	Raw  int32
 }
 
 // Compare returns -1, 0 or +1 as a task of priority a has a lower, the same or a
-// higher effective priority than one of priority b, both lifted to below their
-// lowest common ancestor. Tasks of one leaf compare by their raw priorities. The
-// cost is linear in the depth.
-//
-// Tasks of several leaves cannot be sorted by it: behind a fence two tasks that
-// differ may both be equal to a third outside.
+// higher effective priority than one of b. The cost is the depth. Do not sort by it:
+// behind a fence two different tasks may both equal a third outside.
 func Compare(t *queue.Tree, a, b Priority) int {
 	c := t.CommonAncestor(a.Leaf, b.Leaf)
 	return cmp.Compare(LiftTo(t, a.Leaf, c).Of(a.Raw), LiftTo(t, b.Leaf, c).Of(b.Raw))

@@ -12,17 +12,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Auditor says which laws a plan for a job breaks, whoever made it. It shares
-// no code with the [Planner]: it never searches, but takes the plan as it is,
-// works out what queues, nodes and running jobs would be left with, and reads
-// the laws against that one by one. So it serves as a second
-// opinion on plans of this package, all of which it has seen, and in shadow mode
-// on those of a scheduler at work.
-//
-// Its exported fields are options, with the meaning that they have for the
-// planner; only Cluster must be set. The rest is memory that audits reuse.
-//
-// An Auditor serves one goroutine at a time. It never changes the cluster.
+// An Auditor says which laws a plan for a job breaks, whoever made it. It shares no
+// code with the [Planner]. Its fields mean what they mean there; only Cluster must be
+// set.
 type Auditor struct {
 	Cluster *victims.Cluster
 
@@ -36,27 +28,16 @@ type Auditor struct {
 	x      audit
 }
 
-// Audit appends to dst what is wrong, at the instant now, with plan p for the
-// cluster as it is now, and returns dst. A plan to which nothing is appended is
-// lawful. Audit never panics, whatever is in p.
+// Audit appends to dst what is wrong at the instant now with plan p, as
+// [victims.Auditor.Audit] does. It judges the job, the placements and the tasks. A
+// plan without victims is judged by the room there is once what is leaving has gone. A
+// plan is minimal if no victim, no job that goes as a whole, and not as many of its
+// members as it needs to run, can be given back.
 //
-// What is judged is the job, the placements and the tasks of the plan, and
-// nothing that it says of itself: not Version, Cost and Proof, nor what a victim
-// is for. A plan without victims is judged as one that waits: by the room that
-// there is once what is leaving has gone. A job or a placement that is none ends
-// the audit, for nothing else can be judged.
-//
-// A plan is minimal ([finding.LawMinimal]) if each of its victims is needed for the
-// minimum of members: neither a single victim nor a job that goes as a whole can
-// be given back. Nor can members of such a job, one after another, until as many
-// are back as it needs to run. Whether the plan is the cheapest is not asked.
-//
-// Violations come in a fixed order: of the job and its placements; of what lets
-// it preempt; of each victim, in the order of the plan; of guarantees, in tree
-// order; of budgets, in the order of names; of gangs; of room, headroom and quotas; of the set as a whole.
-//
-// The cost is linear in nodes and queues, in tasks if there are quotas or
-// gangs, and in victims times depth times types.
+// Violations come in a fixed order: job and placements; what lets it preempt; victims
+// in the order of the plan; guarantees in tree order; budgets by name; gangs; room,
+// headroom and allowances; the set as a whole. The cost is linear in nodes, queues and
+// victims·depth·types, and in tasks if there are allowances or gangs.
 func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	x := &a.x
 	x.begin(a, p, now)

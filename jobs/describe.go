@@ -13,13 +13,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Describe writes a decision for people to read: a first line that says it all,
-// then a line for each member, victim or reason. It ends with a newline. Of the
-// cluster it takes the types of amounts and the names of queues in breaches: what
-// has changed since shows in nothing else.
-//
-// Words in brackets are those of [victims.Reason] and [victims.Rule], and stable; the text
-// around them may be improved. Names that are not plain are quoted.
+// Describe writes a decision for people, as [victims.Decision.Describe] does: a line
+// that says it all, then one for each member, victim or reason. The cluster need only
+// have the types and the queues in breaches still.
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
@@ -48,8 +44,8 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	return w.String()
 }
 
-// DescribeCost writes what a plan costs, and whether another might cost less,
-// on a line each.
+// DescribeCost writes, on a line each, what a plan costs and whether another might
+// cost less.
 func (p *Plan) DescribeCost() string {
 	var proof string
 	switch p.Proof {
@@ -65,8 +61,8 @@ func (p *Plan) DescribeCost() string {
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-// Purpose says where stopping a victim makes room, as in "on the node and under
-// a max". One that makes none falls because its job does.
+// Purpose says where stopping a victim makes room, as in "on the node and under a
+// max"; one that makes none goes with its job.
 func (v *Victim) Purpose() string {
 	// One victim may make room in more than one place, and all are said:
 	// whoever looks for another plan has to replace all.
@@ -171,8 +167,7 @@ func (w *writer) victim(indent string, v *Victim) {
 	w.printf("\n")
 }
 
-// Describe writes a refusal as [Decision.Describe] does, but for the job that is
-// refused.
+// Describe writes a refusal as [Decision.Describe] does, but for the job.
 func (r *Refusal) Describe(c *victims.Cluster) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.because(c, r.Reason))
@@ -404,8 +399,7 @@ type breachReport struct {
 	Bound   string `json:"bound"`
 }
 
-// Report returns a decision for machines. The cluster is that of the decision; it
-// gives the names of types, and of queues in breaches. Victims may have gone.
+// Report returns a decision for encoding/json, as [victims.Decision.Report] does.
 func (d *Decision) Report(c *victims.Cluster) any {
 	p := &d.Plan
 	r := &report{Summary: d.Summary(c), Outcome: word.Or(d.Outcome), Job: p.Job.Name, Queue: p.Path, Priority: p.Job.Priority}
@@ -418,8 +412,7 @@ func (d *Decision) Report(c *victims.Cluster) any {
 	return r
 }
 
-// Summary tells a decision in a line of at most 1 KB, without its end: for a log,
-// or an event.
+// Summary tells a decision in a line of at most 1 KB, without its end.
 func (d *Decision) Summary(c *victims.Cluster) string {
 	if d.Outcome != victims.Preempts {
 		line, _, _ := strings.Cut(d.Describe(c), "\n")

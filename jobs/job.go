@@ -10,31 +10,28 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Job is work that runs as a whole or not at all: its members are placed
-// together, or none of them is.
+// A Job is work whose members are placed together, or none of them is.
 type Job struct {
 	Name        string
 	Application string
 	Queue       queue.ID // a leaf; of all members
 	Priority    int32
-	// NonPreemptible is of all members: no other job may take them once they
-	// run. It decides which formulas admit the job; see [Allowances].
+	// NonPreemptible: no other job may take its members once they run. It decides
+	// which formulas admit the job; see [Ledger.Admit].
 	NonPreemptible bool
-	// MinMembers is how many members must run for the job to be of use, those
-	// that run already included. 0 means all of them. Only these are worth
-	// victims: the others run where there is room afterwards.
+	// MinMembers is how many members must run, those that run already included; 0 is
+	// all. Only these are worth victims.
 	MinMembers int
-	MayNot     bool // must not preempt others: preemptionPolicy Never
+	MayNot     bool // must not preempt others
 	// PendingSince is since when the job waits, and LastAttempt when preemption was
-	// last tried for it. The zero time is long ago. They count by guarantee only.
+	// last tried for it. Zero is long ago. They count by guarantee only.
 	PendingSince time.Time
 	LastAttempt  time.Time
-	// Domain is the depth of the domain that all members share, those placed
-	// already included: 1 for the widest that nodes name. 0: they may run
-	// anywhere. See [victims.Node].
+	// Domain is the depth of the domain that all members share: 1 for the widest that
+	// nodes name, 0 for none. See DESIGN.md, Domains.
 	Domain int
-	// Members are in the caller's order. Those that run already, or hold a
-	// grant, are known by their keys: they keep their nodes and count.
+	// Members are in the caller's order. Those that run or hold a grant are known by
+	// their keys.
 	Members []Member
 }
 
@@ -44,11 +41,10 @@ type Member struct {
 	Size       resources.Vector
 	Originator bool
 	OptedOut   bool
-	// Class is for [victims.Rules.Filter]: members of a class may run on the same
-	// nodes. It may be any number.
+	// Class is for [victims.Rules.Filter].
 	Class   int
-	Name    string   // for people; "" if the key says it all
-	Tag     uint64   // of the caller's, who may put into it what they like
+	Name    string   // for people; may be ""
+	Tag     uint64   // the caller's
 	Cost    int64    // of stopping it once it runs; see victims.Task
 	Budgets []string // that it is in once it runs
 }
@@ -64,25 +60,25 @@ func (j *Job) ask(i int) victims.Ask {
 	}
 }
 
-// A Trigger says what lets a job take from others. The zero value is by guarantee.
-// (DESIGN.md, Jobs: laws.)
+// A Trigger says what entitles a job to victims. See DESIGN.md, Jobs: laws.
 type Trigger uint8
 
 const (
-	// ByGuarantee: a job takes back what its queue is guaranteed, as an ask does. All
-	// laws of asks hold. Its members, asked one after another with the largest last,
-	// would each have to find the queue under its guarantee. Victims come from outside
-	// of the needy queue, and are of lower or equal effective priority.
+	// ByGuarantee: a job is an ask with many members, and keeps all laws of asks. Its
+	// queue must still be under its guarantee when the largest member asks last, type
+	// by type (law 4). Victims are outside of the needy queue, and of lower or equal
+	// effective priority. A job of one member is decided as the ask is.
 	ByGuarantee Trigger = iota
-	// ByPriority: a job takes from strictly lower priority, its own leaf included, and
-	// guarantees only protect. Use it for Koordinator's elastic quotas, and for clusters
-	// with priorities and no guarantees.
+	// ByPriority: a job takes from strictly lower priority, its own leaf included (by
+	// raw priority), and guarantees only protect. Use it for Koordinator's elastic
+	// quotas, and for priorities without guarantees. Delays and intervals do not
+	// count.
 	ByPriority
 )
 
 var triggerWords = word.Table{Of: "jobs.Trigger", Words: []string{ByGuarantee: "guarantee", ByPriority: "priority"}}
 
-// String returns the stable word for the trigger: guarantee or priority.
+// String returns the stable word for the trigger.
 func (t Trigger) String() string { return triggerWords.Word(uint8(t)) }
 
 // A stage says whose tasks are candidates.

@@ -11,31 +11,24 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Planner decides jobs over a [victims.Cluster]. Its exported fields are
-// options; the zero value of each is the documented default, and only Cluster
-// must be set. The rest is memory that decisions reuse, so that a warm planner
-// allocates nothing beyond what a growing [Decision] needs.
-//
-// A Planner serves one goroutine at a time. It never changes the cluster.
+// A Planner decides jobs over a [victims.Cluster]. Its fields are options; only
+// Cluster must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 
-	// Trigger is what entitles a job to have victims, by default what its queue
-	// is guaranteed.
+	// Trigger is what entitles a job to victims.
 	Trigger Trigger
 	victims.Rules
 
-	// Allowances are what queues may use for jobs. nil: nothing is bound.
+	// Allowances are what jobs of queues may use. nil: nothing is bound.
 	Allowances *Allowances
-	// Predicate may refuse a node for a member, given the members placed before
-	// it and the victims. It is asked about every member of a plan in turn. It
-	// must depend on its argument only and must not keep it. If it refuses with
-	// some victims it should refuse with fewer: searches take that for granted.
+	// Predicate may refuse a node for a member, given those before it and the victims.
+	// It is asked about every member of a plan in turn. It must depend on its argument
+	// only and not keep it. If it refuses with some victims it should refuse with
+	// fewer.
 	Predicate func(p *Placing) bool
-	// Steps bounds the elementary steps of the searches of a decision: each looks
-	// at a row of a problem and a class of candidates, or at a host. What is found by
-	// then is the answer, and its proof says so. 0 means [victims.DefaultSteps] for
-	// each member. A million take a few milliseconds.
+	// Steps is as [victims.Planner.Steps]. 0 means [victims.DefaultSteps] for each
+	// member.
 	Steps int64
 
 	auditor Auditor
@@ -51,18 +44,15 @@ type Placing struct {
 	Node    victims.NodeID
 	Before  []Placement      // of this plan, in the order of members
 	Victims []victims.TaskID // of the whole plan, in no particular order
-	// Moment says whether what is leaving is still there: Present if the job is
-	// to start at once, Coming if it waits or has victims.
+	// Moment is Present if the job is to start at once, Coming if it waits or has
+	// victims.
 	Moment victims.Moment
 }
 
-// Decide decides what should happen for a job at the instant now, and sets dst
-// to the answer, reusing its memory. Errors say what is wrong with the job;
-// that there is no plan is no error.
-//
-// A job all of whose members are placed fits, with nothing to do. While members
-// hold grants and could not start, since what must go for them has not gone, it
-// is refused, victims.InFlight: nothing is planned on top of a round that is under way.
+// Decide sets dst to what should happen for a job at the instant now. Errors say what
+// is wrong with the job; that there is no plan is no error. A job all of whose members
+// are placed fits. While members hold grants that cannot start it is refused,
+// InFlight.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {

@@ -13,23 +13,21 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The kinds of problems with quotas. Each comes wrapped in a [*AllowanceError] that
-// names the queue.
+// The kinds of problems with allowances, which name the queue.
 var (
 	ErrMinAboveMax = errors.New("min above max") // min gpu=10 max gpu=4
 	ErrAmount      = errors.New("bad amount")    // min cpu=-1, 1 of a type that the schema does not have
 )
 
-// An Allowance is what the jobs of a queue and of those below it may use.
+// An Allowance bounds what the jobs of a queue and of those below it may use, in types
+// of which a job has members to place. Koordinator's ElasticQuota is one.
 //
-// Min is kept for the non-preemptible and bounds them: a type that it does not
-// define is 0. Max bounds all: a type that it does not define has no bound.
-// Both are compared only in types of which a job has members to place.
+// Min is kept for the non-preemptible and bounds them: 0 where it is not defined. Max
+// bounds all, where it is defined.
 type Allowance struct {
 	Min, Max resources.Limit
-	// Waiting is what non-preemptible members ask for that wait to be placed in
-	// the queue itself. What waits in queues below is said in their entries,
-	// and counts here as well.
+	// Waiting is what non-preemptible members that wait in the queue itself ask for.
+	// It counts in the queues above as well.
 	Waiting resources.Vector
 }
 
@@ -46,16 +44,12 @@ func (e *allowanceError) Error() string {
 // Unwrap returns what is wrong, without the queue.
 func (e *allowanceError) Unwrap() error { return e.Err }
 
-// Allowances are the quotas of the queues of a tree. A queue without an entry
-// bounds nothing, and one with an entry that says nothing does: its min is 0 in
-// every type. The nil Quotas has no entries.
-//
-// Quotas may be read by several goroutines at once, but not while they are
-// changed.
+// Allowances are those of the queues of a tree. A queue without an entry bounds
+// nothing; an empty entry has a min of 0. Several goroutines may read them, but not
+// while they change.
 type Allowances struct {
-	// Validation says what a min above the max is, type by type. Strictly it is
-	// an error. Leniently, which is the default, it is one of [Quotas.Warnings]:
-	// real configurations have it, and every formula holds all the same.
+	// Validation says what a min above the max is: an error if strict, else a warning
+	// ([Allowances.Warnings]).
 	Validation queue.Validation
 
 	tree    *queue.Tree
@@ -68,20 +62,15 @@ type entry struct {
 	set   bool
 }
 
-// NewAllowances returns quotas for the queues of a tree, without any entry. They
-// serve clones of the tree as well.
+// NewAllowances returns allowances without entries, for a tree and its clones.
 func NewAllowances(tree *queue.Tree) *Allowances {
 	return &Allowances{tree: tree, entries: make([]entry, tree.Len())}
 }
 
-// Set replaces the quota of q by a copy of quota, which becomes an entry if q
-// had none.
-//
-// Errors are amounts that are negative or of a type that the schema does not
-// have, and with [queue.Strict] a min above the max. All are reported at once,
-// each a [*AllowanceError], amounts in the order of Min, Max, Waiting and types
-// before types whose min is above the max; then nothing changes. A queue that
-// the tree does not have is a caller's bug, and panics.
+// Set makes a copy of quota the entry of q. Errors are amounts that are negative or of
+// an unknown type, and if strict a min above the max: all at once, in the order of
+// Min, Max, Waiting, types. They change nothing. A queue that the tree does not have
+// panics.
 func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	e := &s.entries[q]
 	problems := s.badAmounts(&quota)
@@ -102,11 +91,10 @@ func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	return nil
 }
 
-// Delete takes the entry of q away, if it has one.
+// Delete takes the entry of q away, if there is one.
 func (s *Allowances) Delete(q queue.ID) { s.entries[q] = entry{} }
 
-// Lookup returns the quota of q, and whether it has one. Its bounds and amounts
-// are views.
+// Lookup returns the allowance of q, if it has one, as views.
 func (s *Allowances) Lookup(q queue.ID) (Allowance, bool) {
 	if s == nil {
 		return Allowance{}, false
@@ -115,8 +103,7 @@ func (s *Allowances) Lookup(q queue.ID) (Allowance, bool) {
 	return e.quota, e.set
 }
 
-// Warnings returns what is wrong with the entries as they are and is accepted
-// leniently, in tree order, each a [*AllowanceError].
+// Warnings returns what is accepted but wrong, in tree order.
 func (s *Allowances) Warnings() (warnings []error) {
 	if s == nil {
 		return nil
@@ -182,38 +169,33 @@ func (s *Allowances) at(q queue.ID, err error) error {
 	return &allowanceError{Queue: s.tree.Path(q), Err: err}
 }
 
-// A Claim is what a job asks of the quotas on its path. Members that are placed
-// already are no part of it: they are usage.
+// A Claim is what a job asks of the allowances on its path.
 type Claim struct {
-	// Rem is the sum of the members not yet placed. Only types of which it has
-	// a positive amount are compared. It must be exact, not a sum that
-	// saturated.
+	// Rem is the sum of the members not yet placed, exact. Only positive amounts
+	// count.
 	Rem            resources.Vector
 	NonPreemptible bool
 }
 
-// A Formula is one of the comparisons that admit a job. (DESIGN.md, Jobs: admission.)
+// A Formula is a comparison that admits a job. See DESIGN.md, Jobs: admission.
 type Formula uint8
 
 const (
-	// NonPreemptibleMin is N + rem <= min, for jobs that are not preemptible.
+	// NonPreemptibleMin is N + rem <= min, for non-preemptible jobs.
 	NonPreemptibleMin Formula = 1 + iota
-	// UsedMax is U + rem <= max, for jobs that are not preemptible.
+	// UsedMax is U + rem <= max, for non-preemptible jobs.
 	UsedMax
-	// PreemptibleMax is min(min, NR) + P + rem <= max, for preemptible jobs:
-	// what the non-preemptible use, and ask for, is withheld from them up to
-	// the min, whether it is in use or not.
+	// PreemptibleMax is min(min, NR) + P + rem <= max, for preemptible jobs.
 	PreemptibleMax
 )
 
 var formulaWords = word.Table{Of: "jobs.Formula", Words: []string{NonPreemptibleMin: "non-preemptible-min", UsedMax: "used-max", PreemptibleMax: "preemptible-max"}}
 
-// String returns the stable word for the formula: non-preemptible-min, used-max
-// or preemptible-max.
+// String returns the stable word for the formula.
 func (f Formula) String() string { return formulaWords.Word(uint8(f)) }
 
-// A Breach is a formula that a claim breaks, at one queue and in one type:
-// Withheld + Used + Rem is above Bound.
+// A Breach is a formula that a claim breaks at one queue in one type: Withheld + Used
+// + Rem is above Bound.
 type Breach struct {
 	Formula  Formula
 	Queue    queue.ID
@@ -221,11 +203,10 @@ type Breach struct {
 	Withheld int64 // min(min, NR) for PreemptibleMax, else 0
 	Used     int64 // N, U or P, as the formula has it
 	Rem      int64 // positive
-	Bound    int64 // the min, which is 0 if it is not defined, or the max
+	Bound    int64 // the min (0 if not defined) or the max
 }
 
-// Over returns by how much the sum is above the bound: a positive amount, at
-// most the largest there is.
+// Over returns by how much the sum is above the bound, saturated.
 func (b *Breach) Over() int64 { return sat.Sub(b.Rem, room(b.Bound, b.Used, b.Withheld)) }
 
 // Text says what is broken, with the names and units of the tree, as in
@@ -252,15 +233,14 @@ func (b *Breach) Text(tree *queue.Tree) string {
 // saturate; it stays negative then.
 func room(bound, used, withheld int64) int64 { return sat.Sub(sat.Sub(bound, used), withheld) }
 
-// Admit appends to dst what keeps the claim from being admitted, and returns
-// dst. A claim to which nothing is appended is admitted:
+// Admit appends to dst what keeps the claim from being admitted, and returns dst. A
+// claim is admitted if at every queue of the path that has an entry
 //
 //	non-preemptible: N + rem <= min and U + rem <= max
 //	preemptible:     min(min, NR) + P + rem <= max
 //
-// at every queue of the path that has an entry. Breaches come queue by queue,
-// the leaf's first, in the order of the Formula constants and then of types. The
-// cost is accounts times types.
+// with the letters of [Account] and [Claim]. Breaches come queue by queue, the leaf's
+// first, then by formula, then by type. The cost is accounts·types.
 func (l *Ledger) Admit(dst []Breach, claim Claim) []Breach {
 	for i := range l.accounts {
 		a := &l.accounts[i]
@@ -274,11 +254,8 @@ func (l *Ledger) Admit(dst []Breach, claim Claim) []Breach {
 	return dst
 }
 
-// MayPreempt appends to dst what keeps the claim from triggering preemption, as
-// Admit does:
-//
-//	non-preemptible: N + rem <= min, for victims make room under the max
-//	preemptible:     as Admit, for it is no more than what is left over
+// MayPreempt appends to dst what keeps the claim from having victims: N + rem <= min
+// for the non-preemptible; for others it is [Ledger.Admit].
 func (l *Ledger) MayPreempt(dst []Breach, claim Claim) []Breach {
 	if !claim.NonPreemptible {
 		return l.Admit(dst, claim)
@@ -322,10 +299,9 @@ func (a *Account) breach(f Formula, t int, rem int64) (b Breach, bounded bool) {
 	return b, bounded
 }
 
-// Need sets dst to what preemptible tasks below the queue must free so that the
-// claim is under the max there, and returns it: UsedMax for the non-preemptible,
-// PreemptibleMax for the others. It says nothing of the min, which no victim
-// helps. dst is allocated if it is too short.
+// Need sets dst to what preemptible tasks below the queue must free so that the claim
+// is under the max there ([UsedMax] or [PreemptibleMax]), and returns it. No victim
+// helps with the min.
 func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 	f := PreemptibleMax
 	if claim.NonPreemptible {
@@ -343,40 +319,34 @@ func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 	return dst
 }
 
-// An Account is what is counted at one queue that has a quota, in its whole
-// subtree. Vectors are views into the ledger.
+// An Account is what is counted at a queue with an allowance, in its subtree. Vectors
+// are views.
 type Account struct {
 	Queue queue.ID
 	Quota Allowance
 	Used  resources.Vector // U; P, the part of the preemptible, is U - N
 	// NonPreemptible is N, the part of Used whose tasks no other job may take.
 	NonPreemptible resources.Vector
-	// Waiting is what non-preemptible members ask for that wait below the
-	// queue: NR is N + Waiting.
+	// Waiting is what waiting non-preemptible members ask for; NR is N + Waiting.
 	Waiting resources.Vector
 }
 
-// A Ledger has the accounts of the path of one leaf: what the formulas of
-// admission speak of. After Read its accounts are values of their own, from
-// which a caller takes tasks that are to go, or to which it adds members that
-// are to come, to see what the formulas say then.
-//
-// A Ledger serves one goroutine at a time. Its memory is reused, so that a warm
-// one allocates nothing.
+// A Ledger has the accounts of the path of one leaf. Read them, then [Ledger.Remove]
+// and [Ledger.Add] tasks to see what the formulas say then. It serves one goroutine at
+// a time.
 type Ledger struct {
 	Cluster *victims.Cluster
 	Quotas  *Allowances // nil: none
-	// Present counts what is leaving as usage still. By default amounts are
-	// coming ones: what is leaving is supply. Grants count in both.
+	// Present counts what is leaving as usage. By default it is supply. Grants always
+	// count.
 	Present bool
 
 	accounts []Account
 	block    []int64
 }
 
-// Read reads the accounts of the queues from leaf to the root that have a
-// quota, replacing what was there. Without any the cost is the depth; else it
-// is linear in the queues and tasks below the uppermost one.
+// Read replaces the accounts by those from leaf to the root. The cost is linear in the
+// queues and tasks below the uppermost queue with an allowance.
 func (l *Ledger) Read(leaf queue.ID) {
 	tree := l.Cluster.Tree()
 	l.accounts = l.accounts[:0]
@@ -449,12 +419,11 @@ func (l *Ledger) sumOf(a *Account, q queue.ID) {
 // Accounts returns the accounts that were read, the innermost first, as a view.
 func (l *Ledger) Accounts() []Account { return l.accounts }
 
-// Remove takes a task that is counted out of the accounts of the queues that it
-// is below: its queue, its size and whether it is non-preemptible are looked at.
+// Remove takes a task out of the accounts above it, by its queue, size and
+// NonPreemptible.
 func (l *Ledger) Remove(t *victims.Task) { l.change(t, resources.Sub) }
 
-// Add counts a task, as Remove takes one out. Sums beyond the range of int64
-// saturate, and then are wrong for good.
+// Add counts a task. Sums saturate beyond int64, and then are wrong for good.
 func (l *Ledger) Add(t *victims.Task) { l.change(t, resources.Add) }
 
 func (l *Ledger) change(t *victims.Task, op func(dst, x, y resources.Vector) resources.Vector) {

@@ -14,8 +14,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// The kinds of errors of [Rounds]. They come wrapped in a [*RoundError], as
-// those of the cluster do.
+// The kinds of errors of [Rounds], which name the job and the victim.
 var (
 	ErrNoJob    = errors.New("no job is named")
 	ErrUnderWay = errors.New("a round is under way")
@@ -48,27 +47,21 @@ func (e *roundError) Error() string {
 // Unwrap returns what is wrong, without job and victim.
 func (e *roundError) Unwrap() error { return e.Err }
 
-// Rounds keeps track of the plans that are being carried out: of each, the
-// victims that have not gone yet, and the places that are held for the members.
-// While victims are leaving, the same job gets no second round, so that a slow
-// deletion is not answered with ever more victims.
+// Rounds keeps track of the plans that are being carried out: the victims that have
+// not gone yet, and the places held for members. A job has one round at a time, so
+// that a slow deletion is not answered with more victims. It serves asks as well.
 //
-// A round begins with a plan, whose victims are marked and whose members are
-// granted their nodes in the cluster. It ends in one of four ways: by
-// completion, when all victims have gone; by the departure of the job; by the
-// loss of a victim's confirmation; or by its deadline. But for completion, the
-// marks of victims that have not gone are taken back, and the members' grants
-// are dropped. What is left after completion are the grants, which hold the
-// room until [victims.Cluster.Start].
+// A round ends when all victims have gone, the job departs, a victim is lost, or at
+// its deadline. Unless it completes, marks of victims that have not gone are taken
+// back, and grants are dropped. After completion the grants hold the room until
+// [victims.Cluster.Start].
 //
-// A job is known by its name, a victim and a member by its key. While a victim
-// is waited for, no other task should get its key, and a member has one job. The
-// caller may change the cluster otherwise, and Rounds goes by what it finds
-// there: a victim that someone removed has gone, one that someone set to another
-// state is not touched, and so it is with grants that were started or dropped.
+// While a victim is waited for, no other task should get its key. You may change the
+// cluster otherwise: a victim that was removed has gone, and one that was set to
+// another state is not touched.
 //
-// The zero value is ready once Cluster is set. Rounds serves one goroutine at a
-// time. An error changes neither it nor the cluster.
+// The zero value is ready once Cluster is set. It serves one goroutine at a time. An
+// error changes nothing.
 type Rounds struct {
 	Cluster *victims.Cluster
 
@@ -91,15 +84,12 @@ type roundVictim struct {
 	gone bool // it was acknowledged
 }
 
-// Begin begins a round for the job of a change, which is applied to the
-// cluster; see [Plan.Change] and [victims.Cluster.Apply]. A change without
-// victims is a round as well: one that can complete at once. Members that hold
-// a grant of a completed round already keep it, and it is the round's from now
-// on. With the zero deadline there is none.
+// Begin applies a change and begins a round for its job; see [Plan.Change]. Grants of
+// completed rounds of the job become this one's. The zero deadline is none.
 //
-// Errors are a change for nobody, a job that has a round, a deadline that is
-// not after now, a victim of another round, and those of the cluster. The cost
-// is that of applying the change, and linear in the grants that are held.
+// Errors are a change for nobody, a job that has a round, a deadline not after now, a
+// victim of another round, and those of [victims.Cluster.Apply]. The cost is that of
+// applying, and linear in held grants.
 func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 	if err := r.mayBegin(&ch, now, deadline); err != nil {
 		return err
@@ -196,31 +186,24 @@ const (
 
 var endingWords = word.Table{Of: "jobs.Ending", Words: []string{Completed: "completed", Failed: "failed", Abandoned: "abandoned", Expired: "expired"}}
 
-// String returns the stable word for the ending: completed, failed, abandoned
-// or expired.
+// String returns the stable word for the ending.
 func (e Ending) String() string { return endingWords.Word(uint8(e)) }
 
-// An End is what became of a round, for the caller to act on. Victims are sorted
-// by key. One that someone else has taken over, by setting it to another state,
-// is in neither list.
+// An End is what became of a round. Victims are sorted by key. One that someone else
+// has set to another state is in neither list.
 type End struct {
 	Job  string
 	How  Ending
 	Gone []string // victims that have gone
 	Back []string // victims whose marks were taken back: they run on
-	// Held are members whose grants stay, in the order of the plan; only a
-	// completed round has some. Dropped are those whose grants were dropped.
-	// Members that were started already are in neither list.
+	// Held are members whose grants stay, of a completed round, in the order of the
+	// plan. Dropped are those whose grants were dropped. Members that were started are
+	// in neither.
 	Held, Dropped []string
 }
 
-// Acknowledge notes that a victim has gone, and takes it out of the cluster
-// unless someone did so already. What it used is free from then on for the
-// members that hold grants, and for nobody else.
-//
-// That the round is complete is for [Rounds.Complete] to say. Errors are a key
-// that is none of a victim that is waited for, a second acknowledgement
-// included, and a task of that key that runs and is not marked.
+// Acknowledge notes that a victim has gone, and removes it from the cluster. Errors
+// are a key that is not waited for, and a task that runs and is not marked.
 func (r *Rounds) Acknowledge(victim string) error {
 	job, ok := r.waited[victim]
 	if !ok {
@@ -239,10 +222,8 @@ func (r *Rounds) Acknowledge(victim string) error {
 	return nil
 }
 
-// Complete ends the round of a job all of whose victims have gone, acknowledged
-// or taken out of the cluster otherwise. Grants of members that have not been
-// started stay, and hold what the round freed. An error names the first victim
-// that has not gone.
+// Complete ends the round of a job all of whose victims have gone. Grants that were
+// not started stay. The error names the first victim that has not gone.
 func (r *Rounds) Complete(job string) (End, error) {
 	x := r.live[job]
 	if x == nil {
@@ -266,9 +247,8 @@ func (r *Rounds) Complete(job string) (End, error) {
 	return end, nil
 }
 
-// Fail ends the round of a victim of which nobody knows any more whether it
-// goes. The marks of victims that have not gone are taken back, its own
-// included, and the grants of the round are dropped.
+// Fail ends the round of a victim that may never go. Marks of victims that have not
+// gone are taken back, its own included, and the round's grants are dropped.
 func (r *Rounds) Fail(victim string) (End, error) {
 	job, ok := r.waited[victim]
 	if !ok {
@@ -277,9 +257,8 @@ func (r *Rounds) Fail(victim string) (End, error) {
 	return r.undo(job, Failed), nil
 }
 
-// Abandon notes that a job has departed. Its round ends as by [Rounds.Fail],
-// and the grants that completed rounds have left behind are dropped, too. Its
-// tasks are the caller's business. A job that has neither is an error.
+// Abandon notes that a job has departed: its round ends as by [Rounds.Fail], and
+// grants of its completed rounds are dropped. A job that has neither is an error.
 func (r *Rounds) Abandon(job string) (End, error) {
 	held := r.granted(r.held[job])
 	if r.live[job] == nil && len(held) == 0 {
@@ -292,9 +271,8 @@ func (r *Rounds) Abandon(job string) (End, error) {
 	return end, nil
 }
 
-// Expire ends all rounds whose deadline is now or was before, as by
-// [Rounds.Fail], and returns their ends, earlier deadlines first and then by
-// job.
+// Expire ends all rounds whose deadline is not after now, as by [Rounds.Fail], and
+// returns them by deadline and then by job.
 func (r *Rounds) Expire(now time.Time) (ends []End) {
 	var due []string
 	for job, x := range r.live {
@@ -378,21 +356,21 @@ func must(err error) {
 	}
 }
 
-// A Round is how far a plan has been carried out. It is a copy: later changes
-// don't show. Victims are sorted by key, and members in the order of the plan.
+// A Round is how far a plan has been carried out, as a copy. Victims are sorted by
+// key, members in the order of the plan.
 type Round struct {
 	Job      string
 	Began    time.Time
 	Deadline time.Time // zero: none
 	Gone     []string  // victims that have gone
-	Leaving  []string  // victims that are marked, or leave by themselves
-	// Returned are victims that run and are not marked any more, by someone
-	// else's hand. With some the round cannot complete.
+	Leaving  []string  // victims that are leaving
+	// Returned are victims that someone else has unmarked, and that run. With some the
+	// round cannot complete.
 	Returned []string
 	Held     []string // members whose grants are held still
 }
 
-// Lookup returns the round of a job, and whether it has one.
+// Lookup returns the round of a job, if it has one.
 func (r *Rounds) Lookup(job string) (Round, bool) {
 	x := r.live[job]
 	if x == nil {
@@ -412,8 +390,7 @@ func (r *Rounds) Lookup(job string) (Round, bool) {
 	return round, true
 }
 
-// All yields the rounds that are under way, sorted by job. No round may begin
-// or end meanwhile.
+// All yields the rounds under way, sorted by job. None may begin or end meanwhile.
 func (r *Rounds) All() iter.Seq[Round] {
 	return func(yield func(Round) bool) {
 		for _, job := range slices.Sorted(maps.Keys(r.live)) {
@@ -424,6 +401,6 @@ func (r *Rounds) All() iter.Seq[Round] {
 	}
 }
 
-// Held returns the members of a job whose grants completed rounds have left
-// behind and that have not been started or dropped, in the order of the plans.
+// Held returns the members of a job whose grants completed rounds have left, in the
+// order of the plans.
 func (r *Rounds) Held(job string) []string { return r.granted(r.held[job]) }

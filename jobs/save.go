@@ -21,9 +21,8 @@ type roundLine struct {
 	Grants   []string  `json:"grants,omitempty"`  // in the order of the change
 }
 
-// Save writes the rounds, and the grants that completed ones have left behind, as text
-// for [Rounds.Load]. The cluster is saved by itself; see [victims.Cluster.Save]. Keys
-// that are not UTF-8, times after the year 9999, and what w returns are errors.
+// Save writes the rounds and the grants they hold as text; see [victims.Cluster.Save].
+// Times after the year 9999 are errors, too.
 func (r *Rounds) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("rounds")
@@ -56,11 +55,9 @@ func (r *Rounds) Save(w io.Writer) error {
 	return nil
 }
 
-// Load makes the rounds those that [Rounds.Save] has written. Set Cluster to the
-// loaded one before. Give it a [bufio.Reader] if something follows in the file: then
-// nothing of that is read. Errors are those of [victims.Load], and a victim of two
-// rounds; they change nothing. Keys that the cluster does not have are none:
-// victims that went and grants that started stand in rounds, too.
+// Load reads what [Rounds.Save] has written. Set Cluster to the loaded one before. It
+// reads and fails as [victims.Load] does, and for a victim of two rounds; errors
+// change nothing.
 func (r *Rounds) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	x := Rounds{Cluster: r.Cluster, live: make(map[string]*round), waited: make(map[string]string), held: make(map[string][]string)}

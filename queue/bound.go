@@ -15,16 +15,13 @@ func (t *Tree) Guaranteed(q ID) resources.Limit { return t.limit(&t.guaranteed, 
 // Max returns what q may use at most, as a view.
 func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
 
-// SetGuaranteed replaces the guarantee of q by a copy of l. It finds the problems
-// that [New] finds, and reports them as New does. Then nothing changes. Bounds
-// that are over-committed among q, its parent and its children are problems in a
-// strict tree only; warnings are not looked for.
+// SetGuaranteed replaces the guarantee of q by a copy of l. Errors are those of [New]
+// about bounds; warnings are not looked for.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.Name(q), l, t.Max(q)})
 }
 
-// SetMax replaces the max of q by a copy of l. Problems are found and reported
-// as by [Tree.SetGuaranteed].
+// SetMax replaces the max of q, as [Tree.SetGuaranteed] does a guarantee.
 func (t *Tree) SetMax(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.Name(q), t.Guaranteed(q), l})
 }
@@ -70,9 +67,8 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 	return children
 }
 
-// Governing returns the queue that governs type i for q: the nearest from q
-// upwards that defines a guarantee for it. A guarantee of 0 is defined, too. The
-// cost is linear in the depth.
+// Governing returns the queue that governs type i for q. A guarantee of 0 counts. The
+// cost is the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	for q = t.known(q); ; {
 		if t.guaranteed.defined[q].Has(i) {
@@ -85,10 +81,8 @@ func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	}
 }
 
-// Surplus sets dst to what q uses beyond its guarantee, per type: the positive
-// part of e - g, and all of e for types without a guarantee. Use it to ask what a
-// queue may give to others. It returns dst, which is allocated if it is too short.
-// The cost is linear in the types.
+// Surplus sets dst to what q may give to others, and returns it: per type the positive
+// part of e - g, and e without a guarantee.
 func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	dst = t.Effective(dst, q)
 	g := t.Guaranteed(q)
@@ -98,13 +92,9 @@ func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	return dst
 }
 
-// Headroom sets dst to what may still be added below q, for every type that q
-// or a queue above it bounds: the least of m - e over the path. Use it to ask
-// whether a task may start: see [resources.Admits]. It is negative in a type of
-// which some queue of the path uses more than its max.
-//
-// It returns dst. Its Value is allocated if it is too short, and is 0 in types
-// without a bound. The cost is depth times types.
+// Headroom sets dst to what may still be added below q, for every type that q or a
+// queue above bounds: the least of m - e; it may be negative. See [resources.Admits].
+// It returns dst. The cost is depth·types.
 func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	n := t.schema.Len()
 	dst.Defined = 0
@@ -123,21 +113,20 @@ func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	return dst
 }
 
-// The kinds of errors of a change of usage. They come wrapped in a [*Problem].
+// The kinds of errors of a change of usage.
 var (
 	ErrNotLeaf = errors.New("not a leaf")                  // only leaves hold tasks
 	ErrAmount  = errors.New("bad amount")                  // -1, 1 of an unknown type, more than is there
 	ErrRange   = errors.New("sum of amounts out of range") // above 9223372036854775807 in the whole tree
 )
 
-// Usage returns u, what q uses at present, as a view.
+// Usage returns u of q, as a view.
 func (t *Tree) Usage(q ID) resources.Vector { return t.row(t.usage, q) }
 
-// Preempting returns p, what of the usage of q is marked to leave, as a view.
+// Preempting returns p of q, as a view.
 func (t *Tree) Preempting(q ID) resources.Vector { return t.row(t.preempting, q) }
 
-// Effective sets dst to e = u - p: what q will use once all that is marked has left.
-// It returns dst, which is allocated if it is too short.
+// Effective sets dst to e = u - p of q, and returns it.
 func (t *Tree) Effective(dst resources.Vector, q ID) resources.Vector {
 	return resources.Sub(dst, t.Usage(q), t.Preempting(q))
 }
@@ -151,13 +140,10 @@ func (t *Tree) effective(q ID, i int) int64 {
 
 func (t *Tree) marked(q ID, i int) int64 { return t.preempting[int(q)*t.schema.Len()+i] }
 
-// Add adds size to the usage of leaf and of every queue above it.
-//
-// It is an error, a [*Problem], if leaf has children, if an amount of size is
-// negative or of a type that the schema does not have, and if the usage of the
-// root would pass the range of int64. Then nothing changes. The size may be a view
-// of the tree. The cost is depth times types. All this holds for [Tree.Remove],
-// [Tree.Mark] and [Tree.Unmark], too.
+// Add adds size to the usage of leaf and of every queue above. Errors are a queue with
+// children, amounts that are negative or of an unknown type, and usage of the root
+// beyond int64. size may be a view of the tree. The cost is depth·types. The same
+// holds for [Tree.Remove], [Tree.Mark] and [Tree.Unmark].
 func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -175,9 +161,8 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Remove subtracts size from the usage of leaf and of every queue above it. It
-// takes what is not marked: to remove what is leaving, unmark it first. It is an
-// error if less than size is unmarked.
+// Remove subtracts size from the unmarked usage of leaf and of every queue above;
+// unmark what is leaving first. It is an error if less is unmarked.
 func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -189,9 +174,8 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Mark marks size of the usage of leaf, and of every queue above it, as leaving.
-// Use it when a task is told to stop and still runs. It is an error if less than
-// size is unmarked.
+// Mark marks size of the usage of leaf, and of every queue above, as leaving: the task
+// was told to stop and still runs. It is an error if less is unmarked.
 func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -203,8 +187,7 @@ func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Unmark takes back the marking of size. It is an error if less than size is
-// marked.
+// Unmark takes a mark back. It is an error if less than size is marked.
 func (t *Tree) Unmark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -268,17 +251,12 @@ func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) 
 	}
 }
 
-// ErrOwned is what a change of a tree returns if the tree belongs to somebody
-// else. See [Tree.Own].
+// ErrOwned: the tree belongs to somebody else; see [Tree.Own].
 var ErrOwned = errors.New("the tree belongs to its owner, who alone can change it")
 
-// Own takes the tree over: from now on it can be changed through the tree that
-// Own returns, and through no other. The old tree shows all changes, but each
-// attempt to change it is an error that wraps [ErrOwned]. A cluster takes its
-// tree over, so that nobody changes usage behind its back.
-//
-// A tree that has an owner already is an error. A [Tree.Clone] of an owned tree
-// belongs to nobody.
+// Own takes the tree over: from now on only the returned tree can change it. The old
+// one shows all changes, and attempts to change it wrap [ErrOwned]. It is an error for
+// an owned tree; a clone belongs to nobody.
 func (t *Tree) Own() (*Tree, error) {
 	if t.owned {
 		return nil, ErrOwned
@@ -288,16 +266,14 @@ func (t *Tree) Own() (*Tree, error) {
 	return &own, nil
 }
 
-// Show makes view an owned tree that shows t, which Own has returned. What view
-// was before is forgotten.
+// Show makes view an owned tree that shows t, which [Tree.Own] has returned.
 func (t *Tree) Show(view *Tree) {
 	*view = *t
 	view.owned = true
 }
 
-// CopyFrom makes t an independent copy of u, as [Tree.Clone] does, in the memory
-// of t. The cost is a copy of four blocks; it allocates only if t has too
-// little memory. An owned tree that shows t must be shown anew; see [Tree.Show].
+// CopyFrom is [Tree.Clone] into the memory of t. An owned tree that shows t must be
+// shown anew; see [Tree.Show].
 func (t *Tree) CopyFrom(u *Tree) {
 	if t == u {
 		return
@@ -319,40 +295,28 @@ func (b *bounds) copyFrom(from *bounds) bounds {
 // copyInto returns a copy of a block in the memory of another. See copyOf.
 func copyInto(memory, block []int64) []int64 { return slices.Clip(append(memory[:0], block...)) }
 
-// A Trigger says whether asks of a leaf may preempt at all, as far as guarantees
-// decide it, and where they may not look. It depends on the types that an ask
-// wants, and not on how much of them.
+// A Trigger says whether asks of a leaf may preempt, as far as guarantees decide it.
 type Trigger struct {
-	// Governed is set if some type of the ask has a governing queue. Otherwise
-	// nobody promised anything, and Needy means nothing.
+	// Governed: some type of the ask has a governing queue. Else Needy means nothing.
 	Governed bool
 	// Needy is the lowest queue that governs a type of the ask. Victims come from
-	// outside its subtree: a task inside it that goes leaves the queue as it was,
-	// and two leaves below it could stop each other's tasks for ever (DESIGN.md,
-	// Storm freedom).
+	// outside its subtree; see DESIGN.md, Storm freedom.
 	Needy ID
-	// Met are the types of the ask whose governing queue has its guarantee or
-	// more already, or would have it before the last member of a job.
+	// Met are the types of the ask whose governing queue has its guarantee, or would
+	// have it before the last member of a job.
 	Met resources.Mask
 }
 
-// Holds reports whether law 4 lets the ask preempt: a type of it is governed, and
-// every governing queue is under its guarantee in the type that it governs.
-// (DESIGN.md, The seven laws.)
+// Holds reports whether law 4 lets the ask preempt: a type is governed, and every
+// governing queue is under its guarantee of its type. See DESIGN.md, The seven laws.
 func (x Trigger) Holds() bool { return x.Governed && x.Met == 0 }
 
-// Trigger returns what the guarantees say to an ask of a leaf that wants the given
-// types, those of which it asks for more than zero: see [resources.Positive]. Use
-// it before a search for victims: if it does not hold, no task has to be looked at.
+// Trigger returns what guarantees say to an ask of a leaf that wants the given types
+// (more than zero of them; see [resources.Positive]).
 //
-// For a job, before is what its members ask for together, less the largest amount of each
-// type that one of them has: the members ask one after another, the largest last, and the
-// last of them has to find the queue under its guarantee. For an ask it is nil.
-//
-// A queue is under its guarantee if its effective usage is less, be it by one unit
-// only. Only the nearest guarantee of a type counts: a queue further up that has
-// its own does not stop the ask. Types beyond those of the tree count as ungoverned.
-// The cost is depth times types.
+// For a job, before is what its members ask for together less the largest amount of
+// each type: the last member must find the queue under its guarantee. For an ask it is
+// nil. The cost is depth·types.
 func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (x Trigger) {
 	// Law 4: only a queue under its guarantee triggers.
 	for i := range types.All() {

@@ -13,14 +13,14 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Config describes a queue and those below it, as a caller writes it down.
+// A Config describes a queue and those below it.
 type Config struct {
-	Name       string // without a dot; unique among its siblings; the root's begins every path
+	Name       string // without a dot; unique among siblings
 	Guaranteed resources.Limit
 	Max        resources.Limit
-	Properties map[string]string // see the Property constants; those of other features are ignored
+	Properties map[string]string // see the Property constants; others are ignored
 	Dynamic    bool              // made at run time
-	Template   *Template         // for leaves that are made below it at run time; nil: none of its own
+	Template   *Template         // for leaves that are made below it at run time
 	Children   []Config
 }
 
@@ -28,15 +28,14 @@ type Config struct {
 type Validation uint8
 
 const (
-	// Lenient accepts over-committed bounds with a warning: real
-	// configurations have them, and every law holds all the same.
+	// Lenient accepts over-committed bounds with a warning. Every law holds all the
+	// same.
 	Lenient Validation = iota
 	// Strict makes them errors.
 	Strict
 )
 
-// The kinds of problems that [New], [Tree.SetGuaranteed] and [Tree.SetMax]
-// report. Each comes wrapped in a [*Problem] that names the queue.
+// The kinds of problems that [New], [Tree.SetGuaranteed] and [Tree.SetMax] report.
 var (
 	ErrName          = errors.New("bad name")             // "", "a.b", two children of one name
 	ErrDepth         = errors.New("too deep")             // level 65
@@ -47,15 +46,15 @@ var (
 	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
 )
 
-// The kinds of further warnings of [New], beside [ErrProperty] and, in a lenient
-// tree, [ErrOverCommitted].
+// Further kinds of warnings of [New], beside [ErrProperty] and, if lenient,
+// [ErrOverCommitted].
 var (
-	// ErrNoEffect: a quota preemption delay in a queue that is a fence. Fences
-	// play no part when a max is enforced.
+	// ErrNoEffect: a quota preemption delay in a fence, which plays no part when a max
+	// is enforced.
 	ErrNoEffect = errors.New("no effect")
-	// ErrNeverPreempts: a fence with a guarantee, above queues without any. An
-	// ask below it may take neither from outside the fence nor from inside the
-	// queue that starves, and these are the same queue.
+	// ErrNeverPreempts: a fence with a guarantee above queues without any. An ask
+	// below may take neither from outside the fence nor from inside the needy queue,
+	// which is the same.
 	ErrNeverPreempts = errors.New("can never preempt inside itself")
 )
 
@@ -70,21 +69,13 @@ func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", plain.Nam
 // Unwrap returns what is wrong, without the queue.
 func (p *Problem) Unwrap() error { return p.Err }
 
-// New builds a tree from its configuration, which is copied.
+// New builds a tree from a copy of its configuration.
 //
-// All problems are reported at once, joined in tree order, each a [*Problem].
-// Errors are bad names, more than [MaxDepth] levels, bounds that are negative
-// or of a type that the schema does not have, and a guarantee above the max of
-// the same queue; of a template, too. A child's max above that of its parent, and children's
-// guarantees that sum over the guarantee or the max of their parent, are errors
-// with [Strict], and warnings otherwise. If a parent has no bound, none is
-// looked for further up.
-//
-// [Tree.Warnings] has what is doubtful in a strict tree, too: bad property values
-// and fences that do not do what they seem to do.
-//
-// A nil schema is a caller's bug: New panics. The cost is linear in queues times
-// types.
+// Errors are bad names, more than [MaxDepth] levels, bounds that are negative or of an
+// unknown type, and a guarantee above the queue's own max; of templates, too. A
+// child's max above its parent's, and children's guarantees that sum over the parent's
+// guarantee or max, are errors if Strict and else warnings. A nil schema panics. The
+// cost is queues·types.
 func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
 	if schema == nil {
 		panic("queue: New without a Schema (nil): see resources.NewSchema")

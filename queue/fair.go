@@ -11,20 +11,14 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// FairShares divides a capacity among the queues of a tree: by what they demand,
-// by what they are guaranteed, and by their weights ([PropertyFairWeight]). Its
-// zero value is ready for use. Its memory is reused, so that [FairShares.Divide]
-// allocates nothing once it has seen a tree of that size.
+// FairShares divides a capacity among queues by demand, guarantees and weights
+// ([PropertyFairWeight]). Use it if guarantees are to follow demand. The zero value is
+// ready; memory is reused.
 //
-// Use it if guarantees are to follow demand, as the fair or deserved shares of
-// other schedulers do. Keep a tree with the guarantees of the configuration, and
-// divide by that one. Then set the shares as the guarantees of the tree that
-// plans are made with: see [FairShares.SetGuarantees].
-//
-// All plans then keep the laws, and none is made for ever, as long as the shares
-// stay the same. They do on a fixed workload, if the demand of a leaf counts all
-// that runs there and all that waits, what was stopped for others included. Shares
-// of what happens to wait at the moment give no such promise. (DESIGN.md, Fair shares.)
+// Divide by a tree with the guarantees of the configuration, and set the shares in the
+// tree that plans are made with ([FairShares.SetGuarantees]). No plans are made for
+// ever while shares stay the same: let demand count all that runs, waits or was
+// stopped for others. See DESIGN.md, Fair shares.
 type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
@@ -41,45 +35,25 @@ type FairShares struct {
 	divider resources.Divider
 }
 
-// Divide computes the share of every queue in the types of capacity. Each type is
-// dealt on its own. A type that capacity does not define plays no part.
+// Divide computes the share of every queue in the types of capacity, each on its own.
+// Name only what you share by weights, which for most clusters is the GPU.
 //
-// demand has what each leaf wants, by the leaf's ID: what runs there and what
-// waits. What is not there is zero, and less than zero counts as zero. Rows of
-// queues with children are ignored. A leaf is never given more than its max, and
-// what it wants beyond that counts nowhere.
+// demand has what each leaf wants, running and waiting, by ID; missing or negative is
+// zero. It is capped by the max of the leaf, and of each queue above. A queue with
+// children demands their sum, and is guaranteed at least theirs.
 //
-// For a queue q let D(q) be its demand: that of a leaf is given, and that of
-// another queue is the sum of its children's. Both are capped by the max of q.
-// Let G(q) be its guarantee, or the sum of its children's G if that is more. Then
-// B(q) = min(D(q), G(q)) is what q is promised and wants.
+// The root has the lesser of demand and capacity. A share goes to children first up to
+// their guarantees, in proportion to these if it does not suffice. The rest goes by
+// weights, and what a child cannot use goes to the others. Of scarce types, a leaf
+// keeps only what it can use together with the one of which it got the least part, and
+// never less than it is promised. So split a leaf whose tasks are of two kinds, with
+// and without a scarce type. See DESIGN.md, Shares: dealing, and DESIGN.md, Shares:
+// cut, for the formulas.
 //
-// The share of the root is min(D, capacity). A share S is dealt to the children:
-//
-//   - If S covers the sum of their B, each gets its B. The rest is dealt in
-//     proportion to the weights, and what a child cannot use goes to the others:
-//     with the largest level l such that the sum of min(weight * l, D - B) is at
-//     most the rest.
-//   - Otherwise each gets S * B / sum of B.
-//
-// Then a leaf is cut to what it can use. Its scarce types are of use only together, in
-// the proportion in which it demands them: a task that lacks one of them does not run. So
-// of the scarce types that a leaf demands the one of which it was dealt the least part of
-// its demand says how much of the others it keeps: that part of their demand, rounded up,
-// and never less than its B. Here the demand is as it was given, before the max of the
-// leaf. What is cut is owed to nobody, and the share of a queue with children is what they
-// have together. A leaf whose tasks are of two kinds, some with and some without a scarce
-// type, should be two leaves: a share of 0 of one type makes the others 0.
-//
-// Units are whole. They go by largest remainder of the exact fractions, among
-// equals in tree order. Nothing is computed in floating point.
-//
-// A bound of capacity that is negative, or of a type that the tree does not have,
-// and demands of one type that sum to more than an int64 are errors. They are
-// joined, each is a [*Problem], and the shares stay what they were. A demand for
-// more queues than the tree has, and a tree without queues are a caller's bug:
-// Divide panics. The cost is types times queues, and sorting the children of
-// each queue.
+// Units are whole and go by largest remainder, ties in tree order. Errors are bad
+// bounds of capacity, and demands of a type that sum to more than an int64; shares
+// stay then. Demand for more queues than there are, and a tree without queues, panic.
+// The cost is types·queues, and sorting children.
 func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resources.Limit) error {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return err
@@ -106,30 +80,25 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	return nil
 }
 
-// Of returns the share of q, as a view that the next Divide changes. It is
-// defined in exactly the types of the capacity.
+// Of returns the share of q, as a view, defined in exactly the types of the capacity.
 func (f *FairShares) Of(q ID) resources.Limit {
 	return resources.Limit{Value: f.row(q), Defined: f.types}
 }
 
-// Dealt returns what q was dealt, before its leaves were cut to what they can use: a view
-// as [FairShares.Of] returns one. Use it to tell somebody why a share is less.
+// Dealt returns, as a view, what q was dealt before leaves were cut to what they can
+// use.
 func (f *FairShares) Dealt(q ID) resources.Limit {
 	f.row(q)
 	return resources.Limit{Value: f.tree.row(f.dealt, q), Defined: f.types}
 }
 
-// Scarce returns the types of which some leaf is dealt less than it wants. What a
-// leaf wants beyond its own max does not count.
+// Scarce returns the types of which some leaf is dealt less than it wants, within its
+// max.
 func (f *FairShares) Scarce() resources.Mask { return f.scarce }
 
-// Guarantee returns what q is to be guaranteed while plans are made, as a view
-// that the next Divide changes: the share of a leaf in the scarce types, and
-// nothing for any other queue.
-//
-// In a type that is not scarce every leaf has all that it wants. A guarantee of
-// that much would forbid every plan, and nobody needs one. The same holds for
-// the queues above the leaves if the cluster is full.
+// Guarantee returns, as a view, what q is to be guaranteed: the share of a leaf in the
+// scarce types, and nothing for another queue. Guarantees of more would forbid every
+// plan.
 func (f *FairShares) Guarantee(q ID) resources.Limit {
 	row := f.row(q)
 	if !f.tree.IsLeaf(q) {
@@ -138,14 +107,10 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 	return resources.Limit{Value: row, Defined: f.scarce}
 }
 
-// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee].
-//
-// t is a clone of the tree that was divided, or another one of the same queues and
-// types. It is not that tree itself, for the next Divide needs the guarantees of
-// the configuration: SetGuarantees panics then. A tree of a cluster is changed
-// through the cluster. It is an error if t belongs to another owner, and if a share
-// is above what t allows because a max was lowered since: see [Tree.SetGuaranteed].
-// All errors are joined, and then nothing changes. The cost is queues times types.
+// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is
+// a clone of the divided tree, or another one of the same queues and types; the
+// divided tree itself panics. A cluster has a method of its own. Errors are a tree of
+// another owner, and a share above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
 	case f.tree == nil:

@@ -15,12 +15,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// The property names of a queue, as YuniKorn's configuration spells them. YuniKorn
-// has no fair weight.
-//
-// A bad value counts as unset; a bad preemption delay counts as
-// [DefaultPreemptionDelay]. Both are among [Tree.Warnings]. So is an unknown name
-// that begins like one of these.
+// The property names of a queue, as YuniKorn spells them; YuniKorn has no fair weight.
+// A bad value counts as unset, a bad preemption delay as [DefaultPreemptionDelay].
+// Both, and misspelt names, are among [Tree.Warnings].
 const (
 	PropertyPreemptionPolicy     = "preemption.policy"      // default, fence or disabled
 	PropertyPreemptionDelay      = "preemption.delay"       // a Go duration, 0 or above
@@ -30,21 +27,20 @@ const (
 	PropertyFairWeight           = "fair.weight"            // an integer from 1 to 2147483647
 )
 
-// DefaultPreemptionDelay is the preemption delay of a leaf if no queue of its
-// path sets one, or if the nearest one that does sets a bad value.
+// DefaultPreemptionDelay is the delay of a leaf if no queue of its path sets one, or
+// the nearest that does sets a bad value.
 const DefaultPreemptionDelay = 30 * time.Second
 
 // A PreemptionPolicy says what preemption may look at across a queue.
 type PreemptionPolicy uint8
 
 const (
-	// PreemptionDefault lets the asks of a queue look out, and those of others
-	// look in.
+	// PreemptionDefault lets asks of the queue look out, and others look in.
 	PreemptionDefault PreemptionPolicy = iota
-	// PreemptionFence keeps asks from below the queue from looking out of it.
+	// PreemptionFence keeps asks from below the queue from looking out.
 	PreemptionFence
-	// PreemptionDisabled protects the tasks of the queue, and of those below
-	// it until one sets a policy of its own.
+	// PreemptionDisabled protects tasks of the queue, and below it until a queue sets
+	// a policy.
 	PreemptionDisabled
 )
 
@@ -61,7 +57,7 @@ func (p PreemptionPolicy) String() string {
 	return fmt.Sprintf("PreemptionPolicy(%d)", uint8(p))
 }
 
-// A PriorityPolicy says what a queue does to the priorities of the tasks below it.
+// A PriorityPolicy says what a queue does to priorities below it.
 type PriorityPolicy uint8
 
 const (
@@ -82,23 +78,19 @@ func (p PriorityPolicy) String() string {
 	return fmt.Sprintf("PriorityPolicy(%d)", uint8(p))
 }
 
-// ErrProperty is what a warning about a property value wraps.
+// ErrProperty is wrapped by a warning about a property value.
 var ErrProperty = errors.New("bad property")
 
-// PreemptionPolicy returns the queue's own policy. The root's is always the
-// default: a preemption policy on the root has no effect. Whether the tasks of
-// a queue are protected is a question for [Tree.Disabled].
+// PreemptionPolicy returns the queue's own policy; the root's is always the default.
+// See [Tree.Disabled].
 func (t *Tree) PreemptionPolicy(q ID) PreemptionPolicy { return t.policies[t.known(q)].preemption }
 
-// Disabled reports whether the tasks of q are protected from preemption: its
-// nearest queue upwards with a preemption policy of its own has
+// Disabled reports whether the tasks of q are protected: the nearest policy upwards is
 // [PreemptionDisabled]. Asks of q may preempt all the same.
 func (t *Tree) Disabled(q ID) bool { return t.policies[t.known(q)].disabled }
 
-// PreemptionDelay returns how long an ask of leaf q must be pending before it
-// may preempt. The nearest queue from q upwards that sets a delay decides. 0
-// means no delay. A value there that is bad or negative means
-// [DefaultPreemptionDelay], and not what a queue further up says.
+// PreemptionDelay returns how long an ask of leaf q must be pending before it may
+// preempt: what the nearest queue upwards sets. See [DefaultPreemptionDelay].
 func (t *Tree) PreemptionDelay(q ID) time.Duration { return t.policies[t.known(q)].delay }
 
 // PriorityPolicy returns the queue's own policy; it is not inherited.
@@ -107,18 +99,17 @@ func (t *Tree) PriorityPolicy(q ID) PriorityPolicy { return t.policies[t.known(q
 // PriorityOffset returns the queue's own offset; it is not inherited.
 func (t *Tree) PriorityOffset(q ID) int32 { return t.policies[t.known(q)].offset }
 
-// QuotaPreemptionDelay returns how long after its max was lowered the queue's
-// quota is enforced by preemption. 0 means never. It is not inherited.
+// QuotaPreemptionDelay returns how long after its max was lowered it is enforced by
+// preemption; 0 is never. It is not inherited.
 func (t *Tree) QuotaPreemptionDelay(q ID) time.Duration {
 	return t.policies[t.known(q)].quotaPreemption
 }
 
-// FairWeight returns the weight of q among its siblings when [FairShares] are
-// dealt: 1 if the queue sets none. It is not inherited, and the root's plays no
-// part.
+// FairWeight returns the weight of q among its siblings; 1 if it sets none. It is not
+// inherited.
 func (t *Tree) FairWeight(q ID) int32 { return t.policies[t.known(q)].weight }
 
-// Dynamic reports whether the queue was marked as created at run time.
+// Dynamic reports whether the queue was made at run time.
 func (t *Tree) Dynamic(q ID) bool { return t.policies[t.known(q)].dynamic }
 
 // policies are the parsed properties of one queue, inheritance applied.
@@ -246,34 +237,24 @@ func parseDelay(value string) (time.Duration, bool) {
 	return d, err == nil && d >= 0
 }
 
-// A Template is what a queue has in store for the leaves that [Config.Add] makes
-// below it at run time: what such a leaf does not set itself, it takes from the
-// nearest template above. YuniKorn calls it a child template.
-//
-// Guaranteed and Max fill up type by type, Properties name by name. Queues that
-// are part of the configuration take nothing from it, nor do queues with
-// children: a guarantee or a priority offset would count there and once more in
-// every leaf.
+// A Template has what leaves that [Config.Add] makes below the queue do not set
+// themselves: bounds type by type, properties name by name, of the nearest template.
+// YuniKorn calls it a child template. Configured queues, and queues with children,
+// take nothing.
 type Template struct {
 	Guaranteed resources.Limit
 	Max        resources.Limit
 	Properties map[string]string
 }
 
-// ErrNoQueue is what [Config.Add] reports for a path that leads nowhere.
+// ErrNoQueue: a path of [Config.Add] leads nowhere.
 var ErrNoQueue = errors.New("no such queue")
 
-// Add makes queues at run time, as for the first task of a user. It puts a copy
-// of q, and of the queues below it, last among the children of the queue with the
-// given path. c is the root, and the path begins with its name. Afterwards make a
-// new tree of c with [New], and take the usage over with a [Move].
-//
-// The new queues are dynamic. Leaves among them take what they do not set from the
-// nearest template above, which may be that of another new queue. They get copies:
-// a change of the template leaves them alone.
-//
-// A path that leads nowhere, and a name that a sibling has, are errors, each a
-// [*Problem], and then nothing changes. All else is checked by New. The cost is
+// Add makes queues at run time: it puts a copy of q last among the children of the
+// queue with that path, which begins with the name of the root c. Then make a new tree
+// with [New], and take the usage over with a [Move]. The new queues are Dynamic;
+// leaves among them take what they do not set from the nearest [Template] above.
+// Errors are a path that leads nowhere and a name that a sibling has. The cost is
 // linear in the queues along the path, their siblings, and q.
 func (c *Config) Add(path string, q Config) error {
 	parent, template := c.find(path)

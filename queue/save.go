@@ -40,10 +40,8 @@ type warningLine struct {
 	Text  string `json:"text"`
 }
 
-// Save writes the queues with their bounds and policies, and the warnings, as
-// text for [Load]. Usage is not written: it belongs to tasks, which a
-// cluster saves. Names that are not UTF-8 are an error. The cost is linear in queues
-// times types.
+// Save writes queues, bounds, policies and warnings as text for [Load], without usage.
+// Names that are not UTF-8 are an error. The cost is queues·types.
 func (t *Tree) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("queues")
@@ -76,12 +74,8 @@ func (t *Tree) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Tree.Save] has written, and returns the tree without usage. It
-// equals the saved one in all else, warnings included. Give it a [bufio.Reader] if
-// something follows: then nothing of that is read.
-//
-// A text of another version, one that is cut off, and what [New] calls an error in
-// a lenient tree are errors with the number of the line.
+// Load reads what [Tree.Save] has written: the same tree, warnings included, without
+// usage. Give it a [bufio.Reader] if something follows. Errors have the line.
 func Load(r io.Reader) (*Tree, error) {
 	x := &loader{Reader: saved.NewReader(r), paths: make(map[string]bool)}
 	t, err := x.load()

@@ -23,7 +23,6 @@ const Root ID = 0
 const MaxDepth = 64
 
 // A Tree is a hierarchy of queues with their bounds and their usage.
-// [New] makes one; the zero Tree has no queues.
 type Tree struct {
 	schema   *resources.Schema
 	strict   bool
@@ -48,9 +47,7 @@ type Tree struct {
 // Schema returns the resource types of the tree.
 func (t *Tree) Schema() *resources.Schema { return t.schema }
 
-// Warnings returns the problems that [New] found and accepted, in tree order:
-// bad property values, fences that have no effect or forbid too much, and in a
-// lenient tree over-committed bounds. Each is a [*Problem].
+// Warnings returns the problems that [New] accepted, in tree order.
 func (t *Tree) Warnings() []error { return slices.Clone(t.warnings) }
 
 // Len returns the number of queues.
@@ -62,8 +59,8 @@ func (t *Tree) Name(q ID) string { return t.names[t.known(q)] }
 // Path returns the names from the root to q joined with dots: "root.a.b".
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with the given path, as [Tree.Path] writes it.
-// The cost is linear in the number of siblings along the path.
+// Lookup returns the queue with a path, as [Tree.Path] writes it. The cost is linear
+// in the siblings along the path.
 func (t *Tree) Lookup(path string) (ID, bool) {
 	name, rest, more := strings.Cut(path, ".")
 	if t.Len() == 0 || name != t.names[Root] {
@@ -90,14 +87,13 @@ func (t *Tree) Parent(q ID) (parent ID, ok bool) { return t.parents[q], q != Roo
 // Depth returns the number of queues above q: 0 for the root.
 func (t *Tree) Depth(q ID) int { return int(t.depths[q]) }
 
-// End returns the ID after the last queue of the subtree of q, which is the
-// interval [q, End(q)).
+// End returns the ID after the last queue of the subtree of q.
 func (t *Tree) End(q ID) ID { return t.ends[q] }
 
 // IsLeaf reports whether q has no children, so that it may hold tasks.
 func (t *Tree) IsLeaf(q ID) bool { return t.ends[q] == q+1 }
 
-// Contains reports whether q is in the subtree of a; every queue contains itself.
+// Contains reports whether q is a or below it.
 func (t *Tree) Contains(a, q ID) bool { return a <= q && q < t.ends[a] }
 
 // CommonAncestor returns the lowest queue that contains both a and b.
@@ -139,8 +135,7 @@ func (t *Tree) Children(q ID) iter.Seq[ID] {
 	}
 }
 
-// Leaves yields the leaves in the subtree of q in tree order. If q is a leaf, it
-// yields q alone.
+// Leaves yields the leaves of the subtree of q in tree order; a leaf itself.
 func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for w := q; w < t.ends[q]; w++ {
@@ -151,9 +146,8 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	}
 }
 
-// Clone returns an independent copy of the tree with its bounds and usage. Use it
-// to try something. Names, numbering and properties never change, and both trees
-// share them. The cost is a copy of four blocks of one amount per queue and type.
+// Clone returns an independent copy with bounds and usage; what never changes is
+// shared. The cost is a copy of four amounts per queue and type.
 func (t *Tree) Clone() *Tree {
 	c := *t
 	c.owned = false
@@ -234,17 +228,12 @@ func (b *bounds) clone() bounds {
 	return bounds{values: copyOf(b.values), defined: slices.Clone(b.defined)}
 }
 
-// ErrGone is what [Move.Usage] reports for a leaf whose usage has no place in the
-// other tree.
+// ErrGone: a leaf has usage and no place in the other tree.
 var ErrGone = errors.New("the leaf is gone")
 
-// A Move says where the queues and the types of one tree are in another one, by
-// name. Use it if queues come, go or change what they cannot change in a tree:
-// properties, types, the order. Make a new tree of the changed [Config], and take
-// over what the old one knows.
-//
-// A Move is made of what never changes in a tree. It stays right while bounds and
-// usage change.
+// A Move says where queues and types of one tree are in another one, by name. Use it
+// if queues come or go, or properties, types or order change. It stays right while
+// bounds and usage change.
 type Move struct {
 	from, to *Tree
 	queues   []ID  // where each queue of from is in to; noQueue if nowhere
@@ -253,9 +242,8 @@ type Move struct {
 
 const noQueue ID = -1
 
-// NewMove returns the Move from one tree to another, which may have more types
-// than the first. A type that it lacks is an error, a [*Problem]; all are joined.
-// The cost is linear in queues and types of both.
+// NewMove returns the Move from one tree to another. A type that the other lacks is an
+// error. The cost is linear in queues and types.
 func NewMove(from, to *Tree) (*Move, error) {
 	if from == nil || to == nil || from.Len() == 0 || to.Len() == 0 {
 		panic("queue: NewMove of a Tree without queues (nil or zero): see New")
@@ -295,15 +283,14 @@ func (m *Move) match(a, b ID) {
 	}
 }
 
-// Queue returns the queue that has the path of q in the other tree, and whether
-// there is one.
+// Queue returns the queue that has the path of q in the other tree, if there is one.
 func (m *Move) Queue(q ID) (ID, bool) {
 	to := m.queues[m.from.known(q)]
 	return max(to, 0), to != noQueue
 }
 
-// Leaf returns the leaf that has the path of q in the other tree. There is none if
-// q is no leaf, if no queue there has that path, or if that queue has children now.
+// Leaf returns the leaf that has the path of q in the other tree, if q is a leaf in
+// both.
 func (m *Move) Leaf(q ID) (ID, bool) {
 	to, ok := m.Queue(q)
 	if !ok || !m.from.IsLeaf(q) || !m.to.IsLeaf(to) {
@@ -312,8 +299,7 @@ func (m *Move) Leaf(q ID) (ID, bool) {
 	return to, true
 }
 
-// Gone yields, in tree order, the leaves of the first tree for which
-// [Move.Leaf] has none: their tasks have no place in the other one.
+// Gone yields, in tree order, the leaves for which [Move.Leaf] has none.
 func (m *Move) Gone() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for q := range m.from.Leaves(Root) {
@@ -324,9 +310,8 @@ func (m *Move) Gone() iter.Seq[ID] {
 	}
 }
 
-// Vector sets dst to v, an amount of the types of the first tree, in the types of
-// the other one, and returns it in their number. Types beyond those of the first
-// tree are dropped. dst must not overlap v.
+// Vector sets dst to v in the types of the other tree, and returns it. dst must not
+// overlap v.
 func (m *Move) Vector(dst, v resources.Vector) resources.Vector {
 	n := m.to.schema.Len()
 	dst = slices.Grow(dst[:0], n)[:n]
@@ -337,12 +322,9 @@ func (m *Move) Vector(dst, v resources.Vector) resources.Vector {
 	return dst
 }
 
-// Usage adds what every leaf of the first tree uses, and what of that is marked to
-// leave, to the same leaf of the other tree.
-//
-// A leaf that is gone and used, usage that would pass the range of int64 there, and
-// a tree that belongs to another owner are errors. All are joined, each is a [*Problem], and then nothing
-// changes. The cost is leaves times depth times types.
+// Usage adds what every leaf uses, and what of that is marked, to the same leaf of the
+// other tree. Errors are a leaf that is gone and used ([ErrGone]), usage beyond int64,
+// and a tree of another owner. The cost is leaves·depth·types.
 func (m *Move) Usage() error {
 	if m.to.owned {
 		return &Problem{Queue: m.to.Path(Root), Err: ErrOwned}
@@ -382,8 +364,7 @@ func (m *Move) check() error {
 	return errors.Join(problems...)
 }
 
-// String draws the tree, a line per queue: its name, what it uses, what of that
-// leaves, and its bounds. What a queue does not have is left out.
+// String draws the tree, a line per queue:
 //
 //	root used cpu=12 leaving cpu=2
 //	  a  used cpu=8 leaving cpu=2 guaranteed cpu=5

@@ -9,13 +9,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Auditor says what is wrong with an outcome, whoever made it. It shares no
-// code with the [Enforcer]: it takes the outcome as it is, works out what the
-// queues would be left with, and reads the laws against that.
-//
-// Its fields are options, with the meaning that they have for the enforcer;
-// only Cluster must be set. An Auditor serves one goroutine at a time. It never
-// changes the cluster.
+// An Auditor says what is wrong with an outcome, whoever made it. It shares no code
+// with the [Enforcer]. Its fields mean what they mean there; only Cluster must be set.
 type Auditor struct {
 	Cluster   *victims.Cluster
 	Overshoot Overshoot
@@ -26,22 +21,14 @@ type Auditor struct {
 	x inspection
 }
 
-// Audit appends to dst what is wrong with outcome o for the cluster as it is
-// now, before any of it is applied, and returns dst. An outcome to which
-// nothing is appended is sound. Audit never panics, whatever is in o.
+// Audit appends to dst what is wrong with outcome o before any of it is applied, as
+// [victims.Auditor.Audit] does. It judges queue, max, amounts, result, victims, parts
+// and leaves; for an unknown queue nothing else.
 //
-// What is judged are queue, max, amounts, result, victims, parts and leaves;
-// not Version and Proven, nor what stopped it. An outcome for a queue that the
-// tree does not have ends the audit.
-//
-// Violations come in a fixed order: of the amounts; of each victim, in the
-// order of the outcome; of the guarantees, in tree order; of gangs, in the order
-// of the outcome; of hard budgets, by name; of the set as a whole; of parts and
-// leaves.
-//
-// The cost is linear in queues times types, and in victims times depth times
-// types; if usage stays over, in tasks times depth times types. Members of gangs
-// count as well.
+// Violations come in a fixed order: amounts; victims in the order of the outcome;
+// guarantees in tree order; gangs; hard budgets by name; the set as a whole; parts and
+// leaves. The cost is linear in queues·types and victims·depth·types; if usage
+// stays over, tasks take the place of victims.
 func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation {
 	x := &a.x
 	x.a, x.c, x.tree, x.o, x.out = a, a.Cluster, a.Cluster.Tree(), o, dst

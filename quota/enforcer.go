@@ -12,45 +12,32 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Enforcer decides which tasks of a queue should stop so that its usage
-// comes within its max. Its exported fields are options; the zero value of each
-// is the documented default, and only Cluster must be set. The rest is memory
-// that decisions reuse, so that a warm enforcer allocates nothing beyond what
-// a growing [Outcome] needs.
-//
-// An Enforcer serves one goroutine at a time. It never changes the cluster.
+// An Enforcer decides which tasks of a queue should stop. Its fields are options; only
+// Cluster must be set. It serves one goroutine at a time, reuses its memory, and never
+// changes the cluster.
 type Enforcer struct {
 	Cluster *victims.Cluster
 
 	// Overshoot says how much more than its part a leaf may free.
 	Overshoot Overshoot
-	// Miss is what may stay over the max without the outcome being called
-	// partial or impossible. It spares no victim that can be had.
+	// Miss is what may stay over the max without the outcome being called partial or
+	// impossible.
 	Miss Miss
-	// Order is the order in which the tasks of a leaf are taken.
+	// Order is how the tasks of a leaf are taken.
 	Order Order
-	// Compare is an order of the caller's, or nil. It takes the place of
-	// [LeafOrder], also within the nodes of [Pack] and the matches of
-	// [ClosestMatch]: it is negative if a is to be stopped before b. It must be
-	// a strict weak order that depends on its arguments only, and must not keep
-	// or change them. Keys decide between tasks for which it is 0. Searches,
-	// which compare sets, do not ask it.
+	// Compare replaces [DefaultOrder], also within [Pack] and [ClosestMatch]: negative
+	// if a is to be stopped before b. It must be a strict weak order that depends on
+	// its arguments only, and must not keep or change them. Keys break ties. Searches
+	// do not ask it.
 	Compare func(a, b *victims.Task) int
-	// Steps bounds the elementary steps of the searches over more than
-	// [CompleteCandidates] tasks, all those of an enforcement together: each looks at a
-	// row of the problem and a class of tasks. 0 means [victims.DefaultSteps]. A
-	// million take a few milliseconds. Searches over fewer tasks are complete,
-	// whatever the budget.
+	// Steps bounds the steps of searches over more than [CompleteCandidates] tasks,
+	// all together; a million take a few milliseconds. 0 means [victims.DefaultSteps].
 	Steps int64
-	// Enforced reports whether the quota of a queue is being enforced already;
-	// [Timing.Running] does. Such queues below the enforced one give
-	// nothing, nor do those below them. It must depend on its argument only.
+	// Enforced reports whether a queue is being enforced already, as [Timing.Running]
+	// does. It and those below it give nothing. It must depend on its argument only.
 	Enforced func(queue.ID) bool
-	// Minimum returns the number of members below which a running job does no
-	// work, or 0. If it is nil, no minimum is known. As many members as run
-	// beyond the minimum are taken one by one. The rest goes as a whole or not
-	// at all, and only if all of the job runs in one leaf below the enforced
-	// queue. It must depend on its argument only.
+	// Minimum is as in [victims.Rules]. A whole job goes only if all of it runs in one
+	// leaf below the queue.
 	Minimum func(job string) int
 
 	x enforcement
@@ -60,47 +47,36 @@ type Enforcer struct {
 type Overshoot uint8
 
 const (
-	// OneTask lets a leaf take tasks until its part is met. As each victim is
-	// needed for at least one type, with a single type it frees less than one
-	// task too much.
+	// OneTask takes tasks until the part is met. With a single type that is less than
+	// one task too much.
 	OneTask Overshoot = iota
-	// Exact lets no leaf free more than it is asked for in any type of the
-	// target: its part, or later as much as is open of all.
+	// Exact lets no leaf free more than it is asked for in any type of the target,
+	// even if a type then stays over.
 	Exact
 )
 
 var overshootWords = word.Table{Of: "quota.Overshoot", Words: []string{OneTask: "one-task", Exact: "exact"}}
 
-// String returns the stable word for the overshoot: one-task or exact.
+// String returns the stable word for the overshoot.
 func (o Overshoot) String() string { return overshootWords.Word(uint8(o)) }
 
-// CompleteCandidates is the number of tasks, of a leaf or below the enforced
-// queue, up to which a search for the best set looks at every one that could
-// matter.
+// CompleteCandidates is the number of tasks, of a leaf or below the enforced queue, up
+// to which a search is complete.
 const CompleteCandidates = 12
 
-// A Quota is a max that is enforced on a queue: usually the queue's own. Another
-// one makes a dry run of setting it.
+// A Quota is a max to enforce on a queue. One other than the queue's own is a dry run.
 type Quota struct {
 	Queue queue.ID
 	Max   resources.Limit
 }
 
-// Enforce decides which tasks of a queue, and of those below it, should stop so
-// that its usage comes within a max, and sets dst to the answer, reusing its
-// memory. The maxima of other queues are not enforced.
+// Enforce sets dst to which tasks below a queue should stop so that its usage comes
+// within a max. Maxima of other queues are not enforced. Work lost is told at the
+// instant now.
 //
-// Usage is effective usage: what is leaving counts as gone, and asks that were
-// granted a place count. Work lost is told at the instant now.
-//
-// What is wrong with the max, given the guarantee and the quota preemption delay
-// of the queue, is an error as of [Setting.Check]. That nobody can be taken is no
-// error. A queue that the tree does not have makes it panic.
-//
-// The cost is that of looking at all tasks below the queue, and of putting in
-// order those that are taken: O(tasks·log tasks) if each leaf can give its part.
-// What a leaf cannot give makes another round among its siblings, and a search in
-// the leaf. What is short in the end makes a search below the queue as a whole.
+// Errors are those of [Setting.Check] with the delay of the queue. That nobody can be
+// taken is no error. A queue that the tree does not have panics. The cost is
+// O(tasks·log tasks) below the queue, and searches if a leaf cannot give its part.
 func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
 	tree := e.Cluster.Tree()
 	if err := (Setting{Max: quota.Max, Delay: tree.QuotaPreemptionDelay(quota.Queue)}).Check(tree, quota.Queue); err != nil {
@@ -298,27 +274,21 @@ func (x *enforcement) keeper(leaf queue.ID, size resources.Vector) (keeper queue
 	return keeper, kept
 }
 
-// Preemptable sets dst to what has to go for a usage of e to come within max:
-// the negative entries of resources.SubOnlyExisting(max, e), as positive
-// amounts. A type that max does not bound has none, however much is used. Only
-// the max of now counts, not what it was before. It returns dst, whose
-// storage is used as the functions of package resources do. The cost is linear
-// in the types. (DESIGN.md, Quota: target.)
+// Preemptable sets dst to what a usage of e has beyond max, in types that max bounds,
+// and returns it. See DESIGN.md, Quota: target.
 func Preemptable(dst resources.Vector, max resources.Limit, e resources.Vector) resources.Vector {
 	return resources.Over(dst, e, max)
 }
 
-// A Miss is what may stay over a max if no more can be had: an amount of each
-// type, or a share of its target rounded down, whichever is more. 10 % are
-// resources.Share{Amount: 10, Of: 100}. The zero Miss allows nothing. Negative
-// amounts count as 0.
+// A Miss is what may stay over a max: an amount of each type, or a share of its target
+// rounded down, whichever is more. 10 % are resources.Share{Amount: 10, Of: 100}. The
+// zero Miss allows nothing.
 type Miss struct {
 	Amounts resources.Vector
 	Share   resources.Share
 }
 
-// Allows reports whether what is short of a target, in every type, may be
-// missed. The share is compared exactly.
+// Allows reports whether what is short of a target, in every type, may be missed.
 func (m Miss) Allows(shortfall, target resources.Vector) bool {
 	for t, short := range shortfall {
 		if short <= 0 || short <= m.Amounts.At(t) {

@@ -18,30 +18,26 @@ import (
 type Order uint8
 
 const (
-	// DefaultOrder takes plain tasks before originators, then those of lower
-	// priority, those that did not opt out, younger ones, smaller ones (by
-	// dominant share of the cluster's capacity), and last goes by key. It is
-	// [LeafOrder] for the tasks of a cluster.
+	// DefaultOrder takes plain tasks before originators, then lower priority, those
+	// that did not opt out, younger, smaller (by dominant share of the cluster), and
+	// last by key.
 	DefaultOrder Order = iota
-	// ClosestMatch takes tasks first that have exactly the types of the
-	// target, then those with the fewest other types; among equals it goes by
-	// DefaultOrder.
+	// ClosestMatch takes tasks with exactly the types of the target first, then those
+	// with the fewest others, then by DefaultOrder.
 	ClosestMatch
-	// Pack takes the tasks of one node after another, so that few nodes lose
-	// tasks. First comes the node with the candidates that have together the
-	// largest dominant share of what the leaf still has to free. Equal nodes
-	// come by their rank, then in node order. Inside a node it goes by
-	// DefaultOrder.
+	// Pack takes the tasks of one node after another, so that few nodes lose tasks.
+	// First comes the node whose candidates have the largest dominant share of what
+	// the leaf still has to free; ties go by penalty, then node order. Inside a node
+	// it goes by DefaultOrder.
 	Pack
 )
 
 var orderWords = word.Table{Of: "quota.Order", Words: []string{DefaultOrder: "default", ClosestMatch: "closest-match", Pack: "pack"}}
 
-// String returns the stable word for the order: default, closest-match or pack.
+// String returns the stable word for the order.
 func (o Order) String() string { return orderWords.Word(uint8(o)) }
 
-// Traits are how an order reads a task of a caller's own type. [LeafOrder] needs
-// all of them.
+// Traits are how [LeafOrder] reads a task of your own type. All are needed.
 type Traits[T any] struct {
 	Originator func(T) bool
 	Priority   func(T) int32
@@ -51,11 +47,8 @@ type Traits[T any] struct {
 	Key        func(T) string
 }
 
-// LeafOrder returns the order in which [DefaultOrder] takes the tasks of a leaf,
-// for tasks of any type: plain before originators, lower priority first,
-// opted-in before opted-out, younger, smaller by dominant share of a capacity,
-// key. It is composed with [victims.Then]; so is an order of your own, for
-// [Enforcer.Compare]. (DESIGN.md, Quota: leaf.)
+// LeafOrder returns [DefaultOrder] for tasks of any type. Compose an order of your own
+// for Enforcer.Compare with [victims.Then].
 func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int {
 	return victims.Then(
 		victims.ByFlag(of.Originator),
@@ -67,7 +60,7 @@ func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int 
 	)
 }
 
-// TaskTraits returns how an order reads the tasks of a cluster.
+// TaskTraits returns the traits of the tasks of a cluster.
 func TaskTraits() Traits[*victims.Task] {
 	return Traits[*victims.Task]{
 		Originator: func(t *victims.Task) bool { return t.Originator },

@@ -13,20 +13,17 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Result is what came of an enforcement. Its String is a stable word.
+// A Result is what came of an enforcement.
 type Result uint8
 
 const (
-	// Met: once the victims have gone, usage is within max. There need not be
-	// any.
+	// Met: usage is within max once the victims, if any, have gone.
 	Met Result = 1 + iota
-	// MetWithinMiss: usage stays over max, by no more than may be missed.
+	// MetWithinMiss: usage stays over max by no more than may be missed.
 	MetWithinMiss
-	// Partial: usage stays over max by more than that, although there are
-	// victims.
+	// Partial: usage stays over by more, although there are victims.
 	Partial
-	// Impossible: usage stays over max by more than that, and nobody can be
-	// taken.
+	// Impossible: usage stays over by more, and nobody can be taken.
 	Impossible
 )
 
@@ -40,10 +37,8 @@ var resultWords = word.Table{Of: "quota.Result", Words: []string{
 // String returns the stable word for the result.
 func (r Result) String() string { return resultWords.Word(uint8(r)) }
 
-// An Outcome is the answer to an enforcement. It is owned by the caller, who
-// hands it to [Enforcer.Enforce] again to have its memory reused; it shares
-// none with the cluster. It is plain data: nothing happens until its
-// [Outcome.Change] is applied.
+// An Outcome is the answer to an enforcement. Hand it to [Enforcer.Enforce] again to
+// reuse its memory. It is plain data.
 type Outcome struct {
 	Result Result
 	Queue  queue.ID         // whose quota is enforced
@@ -55,33 +50,25 @@ type Outcome struct {
 	Freed     resources.Vector // what the victims free, in every type
 	Shortfall resources.Vector // what stays over max, at least 0
 
-	// Parts are what the queues below the enforced one were to free in the
-	// first round, in tree order. Queues without a part are left out. They sum
-	// to the target, or to what the queues can release; if a guarantee above
-	// the enforced queue lets less go, less is asked for, in proportion.
+	// Parts are what queues below were asked for in the first round, in tree order.
+	// They sum to the target, or to what can be released if that is less.
 	Parts []Part
-	// Leaves are the leaves that were asked for anything, in tree order.
+	// Leaves are those that were asked for anything, in tree order.
 	Leaves []Leaf
-	// Victims are the tasks that should stop, sorted by key. They make room
-	// under a max, and have no rank, as nobody asks.
+	// Victims are the tasks that should stop, sorted by key, without rank.
 	Victims []victims.Victim
-	// Stops say, for each type of which something stays over, what keeps the
-	// rest; by type, and then by rule.
+	// Stops say what keeps what stays over, by type and then by rule.
 	Stops []Stop
-	// Grants are the keys of the asks that were granted a place below the
-	// queue, sorted. They count as usage and cannot be taken. They are
-	// looked for only if there is a target.
+	// Grants are the keys of asks with a place below the queue, sorted, if there is a
+	// target.
 	Grants []string
 	// Jobs are the jobs that go as a whole, sorted by name.
 	Jobs []JobLoss
-	// Overrun is by how many victims soft budgets are overrun, all together. It
-	// changes nothing about who goes.
+	// Overrun is by how many victims soft budgets are overrun, all together.
 	Overrun int64
 
-	// Proven is set if no search was cut short by its budget of steps, or
-	// left out for it, or none was needed. Then no legal set of victims frees
-	// more of one type of the target and as much of the others. Steps are the
-	// elementary steps of the searches; see Enforcer.Steps.
+	// Proven: no legal set of victims frees more of one type of the target and as much
+	// of the others; no search was cut short by Enforcer.Steps.
 	Proven  bool
 	Steps   int64
 	Version victims.Version // of the cluster that it was made for
@@ -107,30 +94,27 @@ type Leaf struct {
 type Stop struct {
 	Type   int
 	Rule   victims.Rule
-	Amount int64 // of the type that tasks and grants hold to which the rule applies
-	// Queue is the first queue in tree order whose guarantee stopped a task,
-	// for victims.RuleGuarantee, and the enforced queue for other rules.
+	Amount int64 // what tasks and grants hold to which the rule applies
+	// Queue is the first queue in tree order whose guarantee stopped a task, for
+	// RuleGuarantee; else the enforced one.
 	Queue queue.ID
 }
 
-// A JobLoss is a job that goes as a whole: too few of its members would be left.
+// A JobLoss is a job that goes as a whole.
 type JobLoss struct {
 	Job     string
 	Minimum int // the members that it needs
 	Victims int // the members that ran
 }
 
-// Change returns what [victims.Cluster.Apply] takes to mark the victims
-// as preempting, so that they count as leaving from then on. It shares the
-// victims with the outcome.
+// Change returns what marks the victims, for [victims.Cluster.Apply]. It shares them.
 func (o *Outcome) Change() victims.Change {
 	return victims.Change{For: o.Path, Version: o.Version, Victims: o.Victims}
 }
 
-// ByNode yields the nodes on which victims run, in node order, and the victims
-// of each, sorted by key, for callers that stop tasks node by node. The victims
-// must be there still. The cost is that of sorting them, and linear in the
-// nodes.
+// ByNode yields the nodes on which victims run, in node order, and the victims of
+// each, by key. The victims must be there still. The cost is that of sorting them, and
+// linear in nodes.
 func (o *Outcome) ByNode(c *victims.Cluster) iter.Seq2[victims.NodeID, []victims.Victim] {
 	return func(yield func(victims.NodeID, []victims.Victim) bool) {
 		node := func(v victims.Victim) victims.NodeID { return c.NodeOf(v.Task) }
@@ -205,8 +189,7 @@ type jobReport struct {
 	Victims int    `json:"victims"`
 }
 
-// Report returns an outcome for machines. The cluster is that of the outcome, and
-// has its queues still. Victims may have gone.
+// Report returns an outcome for encoding/json, as [victims.Decision.Report] does.
 func (o *Outcome) Report(c *victims.Cluster) any {
 	s, path := c.Schema(), c.Tree().Path
 	r := &report{
@@ -236,8 +219,7 @@ func (o *Outcome) Report(c *victims.Cluster) any {
 	return r
 }
 
-// Summary tells an outcome in a line of at most 1 KB, without its end: for a log,
-// or an event.
+// Summary tells an outcome in a line of at most 1 KB, without its end.
 func (o *Outcome) Summary(c *victims.Cluster) string {
 	if o.Result == 0 {
 		return "nothing is decided"
@@ -255,13 +237,9 @@ func (o *Outcome) Summary(c *victims.Cluster) string {
 	return plain.Summary(line)
 }
 
-// Describe writes an outcome for an administrator to read: a first line that
-// says it all, then what was to be freed, what each leaf gives and by whom,
-// and what stopped it. It ends with a newline. The queues must be there still;
-// victims may have gone.
-//
-// Words in brackets are those of [Result] and [victims.Rule], and stable; the text
-// around them may be improved. Names that are not plain are quoted.
+// Describe writes an outcome for people, as [victims.Decision.Describe] does: what was
+// to be freed, what each leaf gives and by whom, and what stopped it. The queues must
+// be there still.
 func (o *Outcome) Describe(c *victims.Cluster) string {
 	if o.Result == 0 {
 		return "nothing is decided\n"
@@ -279,10 +257,7 @@ func (o *Outcome) Describe(c *victims.Cluster) string {
 	return b.String()
 }
 
-// DescribeRest writes what [Outcome.Describe] has to say beside parts and
-// victims, on a line each: what stopped the enforcement, grants that count,
-// jobs that suffer, and whether a search was cut short. Victims need not be
-// there any more.
+// DescribeRest writes the part of [Outcome.Describe] beside parts and victims.
 func (o *Outcome) DescribeRest(c *victims.Cluster) string {
 	var b strings.Builder
 	w := writer{&b, c, o}

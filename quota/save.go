@@ -33,10 +33,8 @@ type clockLine struct {
 	Endless bool             `json:"endless,omitzero"`
 }
 
-// Save writes the settings that were told and the clocks as text for
-// [Timing.Load], so that a restart delays no enforcement. Queues are
-// named by their paths. Names that are not UTF-8, times after the year 9999, and what w
-// returns are errors.
+// Save writes settings and clocks as text; see [victims.Cluster.Save]. Times after the
+// year 9999 are errors, too.
 func (t *Timing) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")
@@ -69,10 +67,8 @@ func (t *Timing) Save(w io.Writer) error {
 	return nil
 }
 
-// Load makes the settings and clocks those that [Timing.Save] has written, for a
-// Timing of the tree of the loaded cluster. Give it a [bufio.Reader] if something
-// follows in the file: then nothing of that is read. Errors are those of
-// [victims.Load], and change nothing.
+// Load reads what [Timing.Save] has written, for the tree of the loaded cluster, as
+// [victims.Load] does. Errors change nothing.
 func (t *Timing) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	next := NewTiming(t.tree)

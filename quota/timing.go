@@ -14,43 +14,24 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Timing says when which quota is due to be enforced. It is told what
-// happens and at which instant, and asked what is due; it has no clock and no
-// goroutine of its own. [NewTiming] makes one. (DESIGN.md, Quota: timing.)
-//
-// For it, each queue is in one of four stages:
+// A Timing says when which quota is due. It has no clock and no goroutine. A queue is
+// in one of four stages (DESIGN.md, Quota: timing):
 //
 //	idle     nothing is to be done
 //	waiting  max was lowered, or the delay set: the clock is running
 //	due      the clock has ended, and usage was over max then
 //	running  the quota is being enforced
 //
-// A host takes these steps:
+// Call [Timing.Observe] at the start, and when a max or delay may have changed. Call
+// [Timing.Begin] until it has no more, at [Timing.Next] or now and then, and enforce
+// each queue. Call [Timing.End] when the victims are marked, or have gone: until then
+// no run begins below. Without [Timing.Load], or for a new tree, every clock starts in
+// full.
 //
-//  1. When it starts, and whenever a max or a delay may have changed, it tells
-//     of them with [Timing.Observe]. Equal values are no change.
-//  2. At [Timing.Next], after every End, or simply now and then, it calls
-//     [Timing.Begin] until that has no more, and enforces the quota of each
-//     queue that it gets.
-//  3. It calls [Timing.End] as a run is done: when the victims have been
-//     marked, or only when they have gone. Until then no run begins below.
-//
-// A host that restarts loads what it has saved; see [Timing.Save]. Without that it
-// begins again with a new Timing. The first setting that it
-// tells is a change. So every clock starts in full, and what was being enforced
-// is due again after the delay if it still has to be. A changed hierarchy is
-// a new tree, and the same applies.
-//
-// Usage is the effective usage e = u - p of the tree. It is read when it
-// matters and not before. What a queue may use at most is what was told, which
-// the host keeps the same as in the tree.
-//
-// Time never runs back: an instant before the latest one told, or before the
-// zero time, counts as that one. Instants are returned in UTC and without a
-// monotonic reading.
-//
-// A queue ID that the tree does not have makes methods panic. A Timing serves
-// one goroutine at a time, and meanwhile no other may change its tree.
+// Usage is effective usage, read when it matters. An instant before the latest one
+// counts as that one. Instants are returned in UTC. A queue that the tree does not
+// have panics. A Timing serves one goroutine at a time, while no other changes its
+// tree.
 type Timing struct {
 	tree   *queue.Tree
 	now    time.Time        // the latest instant told
@@ -60,8 +41,8 @@ type Timing struct {
 	usage  resources.Vector // scratch
 }
 
-// NewTiming returns a Timing for the queues of tree, which have neither a max
-// nor a delay until it is told. What the tree itself says of them is not read.
+// NewTiming returns a Timing for the queues of tree, which have neither max nor delay
+// until told.
 func NewTiming(tree *queue.Tree) *Timing {
 	n := tree.Len()
 	t := &Timing{
@@ -86,16 +67,13 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(t.tree.Depth(b), t.tree.Depth(a)), cmp.Compare(a, b))
 }
 
-// Observe tells what the max and the delay of q are from now on. It copies s.
-// An error says what [Setting.Check] finds wrong with s, and then nothing
-// changes.
+// Observe tells the max and the delay of q from now on. Errors are those of
+// [Setting.Check], and change nothing. Equal values are no change.
 //
-// The clock of q starts if s lowers the bound of any type, or changes the
-// delay and no bound. It stops if s raises bounds only, or has no delay. A
-// clock that is running already, or has ended without a run, starts again from
-// zero. The first setting is a change from no bound and no delay. A run goes
-// on, whatever s says: [Timing.End] looks at it. The clock of a dynamic queue
-// never starts. The cost is linear in the types.
+// The clock starts, again if it runs, if s lowers any bound, or changes the delay and
+// no bound. It stops if s raises bounds only, or has no delay. The first setting is a
+// change from no bound. A run goes on. The clock of a dynamic queue never starts. The
+// cost is linear in types.
 func (t *Timing) Observe(q queue.ID, s Setting, now time.Time) error {
 	if err := s.Check(t.tree, q); err != nil {
 		return err
@@ -132,19 +110,13 @@ func (t *Timing) start(q queue.ID) {
 	}
 }
 
-// Due appends the queues whose quota may be enforced now and returns the
-// extended slice: their clocks have ended, their usage is over their max, and
-// no run is going on above them. Leaves come before parents, deeper queues
-// first, then tree order.
+// Due appends the queues whose quota may be enforced now to dst, and returns it: clock
+// ended, usage over max, no run above. Leaves come before parents, deeper ones first,
+// then tree order.
 //
-// Usage counts as it is now, even if a clock ended earlier. If a clock
-// has ended since the last look and usage is within max, the queue is idle
-// again, and so is a due queue that nothing blocks. One that is blocked stays
-// due, whatever its usage does.
-//
-// Due begins no run: the first of the queues is the one that [Timing.Begin]
-// would return. The cost is linear in the number of queues; a queue whose
-// clock has ended adds its depth and the types.
+// Usage counts as it is now. A queue within max is idle again, unless a run above
+// blocks it: then it stays due. The cost is linear in queues; one whose clock has
+// ended adds depth and types.
 func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID {
 	t.settle(now)
 	for _, q := range t.order {
@@ -155,16 +127,9 @@ func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID {
 	return dst
 }
 
-// Begin begins the run of the queue that is first in the order of [Timing.Due]
-// and returns it, or false if nothing is due. A run waits for none but
-// those above it, so that the loop
-//
-//	for q, ok := timing.Begin(now); ok; q, ok = timing.Begin(now) {
-//		// Enforce the quota of q.
-//	}
-//
-// begins all that may begin now. As usage is read each time, a parent that
-// its children have helped enough is not begun. The cost is that of Due.
+// Begin begins the run of the first queue of [Timing.Due] and returns it, or false.
+// Runs wait only for those above them. A parent that its children have helped enough
+// is not begun. The cost is that of Due.
 func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	t.settle(now)
 	for _, q := range t.order {
@@ -176,13 +141,11 @@ func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	return 0, false
 }
 
-// ErrNotRunning is what ending a run that was not begun wraps.
+// ErrNotRunning: the run to end was not begun.
 var ErrNotRunning = errors.New("no run to end")
 
-// End ends the run of q. If its usage is still over its max, the last one that was
-// told, the clock starts at this moment: what ends short is due again after the
-// delay. A queue that has no run going on is an error
-// that wraps [ErrNotRunning], and then nothing changes.
+// End ends the run of q. If its usage is still over its max, the clock starts now.
+// Without a run the error wraps [ErrNotRunning].
 func (t *Timing) End(q queue.ID, now time.Time) error {
 	c := &t.clocks[q]
 	if c.stage != clockRunning {
@@ -249,29 +212,23 @@ func (t *Timing) over(q queue.ID) bool {
 	return !resources.Admits(t.maxOf(q), t.usage)
 }
 
-// A Setting is what enforcement has to know of the configuration of a queue. The
-// zero Setting bounds nothing and is never enforced.
+// A Setting is what enforcement has to know of a queue. The zero Setting bounds
+// nothing and is never enforced.
 type Setting struct {
 	Max   resources.Limit
 	Delay time.Duration // from a lowered max to its enforcement; 0 is off
 }
 
-// The kinds of problems with a [Setting] that are not those of a bound by
-// itself.
+// The kinds of problems with a [Setting], beside those of bounds.
 var (
 	ErrDelay      = errors.New("negative delay")                      // -5m0s
 	ErrGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
 )
 
-// Check reports what keeps s from being set for queue q of the tree, whose
-// guarantee alone is read. So it can be asked before [queue.Tree.SetMax] is.
-//
-// An error is a negative delay; a bound that is negative or of a type that the
-// schema does not have; a max below what the queue is guaranteed; and, with a
-// delay, one that is no higher than that, in any type that both define. All
-// problems are reported at once, each naming the queue and wrapping
-// [ErrDelay], [queue.ErrType], [queue.ErrNegative], [queue.ErrAboveMax] or
-// [ErrGuaranteed].
+// Check reports what keeps s from being set for queue q, whose guarantee alone is
+// read: a negative delay ([ErrDelay]), a bad bound (queue.ErrNegative, queue.ErrType),
+// a max below the guarantee (queue.ErrAboveMax) or, with a delay, no higher than it
+// ([ErrGuaranteed]). All are joined.
 func (s Setting) Check(tree *queue.Tree, q queue.ID) error {
 	var problems []error
 	report := func(format string, args ...any) {
@@ -337,22 +294,16 @@ func (c *clock) deadline() (time.Time, bool) {
 	return c.end, true
 }
 
-// Deadline returns the instant at which the clock of q ends, or has ended if
-// q is due. There is none for a queue that is idle or being enforced, and none
-// for a clock that ends later than a [time.Time] can say.
+// Deadline returns when the clock of q ends or, if q is due, has ended. An idle or
+// running queue has none, nor has a clock beyond the range of time.Time.
 func (t *Timing) Deadline(q queue.ID) (time.Time, bool) { return t.clocks[q].deadline() }
 
-// Running reports whether a run of q itself is going on. It serves as Enforced
-// of an [Enforcer], for such queues take no part in the enforcement of those
-// above them.
+// Running reports whether a run of q itself is going on; see Enforcer.Enforced.
 func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
 
-// Next returns the first instant at which there may be something to begin, as
-// things are: the earliest deadline, except those of queues that are due and
-// blocked by a run above them. An instant that has passed says that it is time
-// to look. If there is none, nothing is to be done before the next
-// [Timing.Observe] or [Timing.End]. The cost is linear in the number of
-// queues; one that is due adds its depth.
+// Next returns the earliest deadline, except of queues that a run above blocks. A past
+// one says that it is time to look; none, that nothing is to be done before the next
+// Observe or End. The cost is linear in queues; a due one adds its depth.
 func (t *Timing) Next() (next time.Time, ok bool) {
 	for q := range queue.ID(len(t.clocks)) {
 		c := &t.clocks[q]
@@ -398,9 +349,7 @@ func compareBounds(from, to resources.Limit) (lowered, raised bool) {
 	return lowered, raised
 }
 
-// String lists the queues that are not idle, in tree order, with what happens
-// to them next. It says what was seen when the Timing was last asked: a clock that
-// has ended since waits still.
+// String lists the queues that are not idle, in tree order, as last seen:
 //
 //	root.a    running
 //	root.a.x  due since 2026-01-01T00:05:00Z, after the run of root.a

@@ -9,12 +9,8 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// A Limit is a bound on the resource types in Defined. The bound of a type is its
-// entry in Value, or zero beyond the end of Value. Entries of types that are not in
-// Defined are ignored. The zero Limit bounds nothing.
-//
-// "Not defined", zero, and very large are three different things, and no
-// amount stands for a missing bound.
+// A Limit bounds the types in Defined: by the entry in Value, or zero beyond its end.
+// Other entries are ignored. The zero Limit bounds nothing.
 type Limit struct {
 	Value   Vector
 	Defined Mask
@@ -51,17 +47,14 @@ func Admits(l Limit, v Vector) bool {
 	return true
 }
 
-// Over sets dst to what v has beyond l: the positive part of v - l in the types
-// that l bounds, zero in all others. It returns dst.
+// Over sets dst to what v has beyond l, and returns it: the positive part of v - l in
+// the types that l bounds, else zero.
 func Over(dst, v Vector, l Limit) Vector {
 	return excess(dst, v, l.Value, l.Defined)
 }
 
-// Short sets dst to what v lacks to reach l: the positive part of l - v in the
-// types that l bounds, zero in all others. It returns dst.
-//
-// In each type at most one of Over and Short is positive, and in the types that
-// l bounds, Over - Short is v - l.
+// Short sets dst to what v lacks to reach l, and returns it: the positive part of l -
+// v in the types that l bounds, else zero.
 func Short(dst Vector, l Limit, v Vector) Vector {
 	return excess(dst, l.Value, v, l.Defined)
 }
@@ -81,15 +74,13 @@ func excess(dst, x, y Vector, m Mask) Vector {
 	return dst
 }
 
-// SubOnlyExisting sets dst to l - v on the types that l bounds and returns it.
-// The result bounds the same types; other types of v are dropped. It is
-// signed: a negative entry is by how much v is over.
+// SubOnlyExisting sets dst to l - v on the types that l bounds, and returns it: a
+// negative entry is by how much v is over.
 func SubOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Sub(dst.Value, l.Value, v)), l.Defined}
 }
 
-// AddOnlyExisting sets dst to l + v on the types that l bounds and returns it.
-// The result bounds the same types; other types of v are dropped.
+// AddOnlyExisting sets dst to l + v on the types that l bounds, and returns it.
 func AddOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Add(dst.Value, l.Value, v)), l.Defined}
 }
@@ -105,8 +96,8 @@ func only(m Mask, v Vector) Vector {
 	return v
 }
 
-// Tighten sets dst to the smaller bound of a and b in every type that either
-// bounds and returns it. It admits exactly what both admit.
+// Tighten sets dst to the smaller bound of a and b in every type that either bounds,
+// and returns it.
 func Tighten(dst, a, b Limit) Limit {
 	value := grow(dst.Value, max(len(a.Value), len(b.Value)))
 	for i := range value {
@@ -119,8 +110,8 @@ func Tighten(dst, a, b Limit) Limit {
 	return Limit{value, a.Defined | b.Defined}
 }
 
-// Merge sets dst to own, with the bounds of other on the types that own does
-// not bound, and returns it.
+// Merge sets dst to own, and to other on the types that own does not bound, and
+// returns it.
 func Merge(dst, own, other Limit) Limit {
 	value := grow(dst.Value, max(len(own.Value), len(other.Value)))
 	for i := range value {
@@ -133,18 +124,15 @@ func Merge(dst, own, other Limit) Limit {
 	return Limit{value, own.Defined | other.Defined}
 }
 
-// A Share is an amount of a capacity, a fraction that is never divided out.
-// Shares of different capacities compare exactly.
-//
-// A negative Amount counts as 0. A capacity Of that is not positive counts as 1:
-// any amount of a type that the cluster does not have is a large share. The zero
-// Share is a share of nothing.
+// A Share is an amount of a capacity, never divided out. Shares of different
+// capacities compare exactly. A negative Amount counts as 0, and a capacity below 1 as
+// 1.
 type Share struct {
 	Amount, Of int64
 }
 
-// Compare returns -1, 0 or +1 as s is smaller than, equal to or larger than o.
-// Shares are compared by their value: {1, 2} and {2, 4} are equal.
+// Compare returns -1, 0 or +1 as s is smaller than, equal to or larger than o: {1, 2}
+// equals {2, 4}.
 func (s Share) Compare(o Share) int {
 	s, o = s.normal(), o.normal()
 	return wide.CmpRatio(uint64(s.Amount), uint64(s.Of), uint64(o.Amount), uint64(o.Of))
@@ -160,12 +148,9 @@ func (s Share) normal() Share {
 	return Share{Amount: max(s.Amount, 0), Of: max(s.Of, 1)}
 }
 
-// DominantShare returns the largest share that v has of capacity in any type. If
-// several are equal, it is that of the first type. If v has no positive amount, it
-// is the zero Share.
-//
-// Source: the dominant share of Ghodsi et al., "Dominant Resource Fairness",
-// NSDI 2011, for several types and exact fractions.
+// DominantShare returns the largest share that v has of capacity in any type; ties go
+// to the first. Without a positive amount it is the zero Share. Source: Ghodsi et al.,
+// "Dominant Resource Fairness", NSDI 2011.
 func DominantShare(v, capacity Vector) Share {
 	var largest Share
 	for i, a := range v {
@@ -180,9 +165,8 @@ func DominantShare(v, capacity Vector) Share {
 	return largest
 }
 
-// A Divider divides whole units in proportion to weights. The zero Divider is
-// ready for use. Its memory is reused, so that it allocates nothing once it has
-// seen as many weights.
+// A Divider divides whole units in proportion to weights. The zero Divider is ready;
+// its memory is reused.
 type Divider struct {
 	remainders []remainder
 }
@@ -193,22 +177,12 @@ type remainder struct {
 	at   int
 }
 
-// Divide sets dst to the parts of amount in proportion to weights, one for each
-// weight, and returns it. dst is allocated if it is too short. It must not overlap
+// Divide sets dst to the parts of amount in proportion to weights, and returns it. dst
+// must not overlap weights. The parts sum to amount. Each is amount·weight/sum of
+// weights, rounded by largest remainder (the method of Hamilton), ties to the first.
+// If all weights are 0, so are the parts. Negative values count as 0. Weights that sum
+// to more than an int64 are halved until they do not. The cost is that of sorting the
 // weights.
-//
-// The parts sum to amount. Each is its exact share, amount * weight / sum of
-// weights, rounded down or up to a whole unit. The largest remainder method
-// decides which way: units that are left over when all shares are rounded down
-// go to the largest remainders, among equals to the first. So a weight of 0
-// gets nothing, and if amount is at most the sum of the weights, then no part
-// is above its weight. If all weights are 0, then so are the parts.
-//
-// A negative amount or weight counts as 0. If the weights sum to more than an
-// int64, all of them are halved, rounded down, until they do not. The cost is
-// that of sorting the weights.
-//
-// Source: the method of Hamilton, with products in 128 bits.
 func (d *Divider) Divide(dst []int64, amount int64, weights []int64) []int64 {
 	dst = slices.Grow(dst[:0], len(weights))[:len(weights)]
 	clear(dst)

@@ -14,20 +14,17 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// MaxTypes is the largest number of types of a [Schema], one for each bit of a
-// [Mask].
+// MaxTypes is the largest number of types of a Schema.
 const MaxTypes = 64
 
-// A Schema gives names to the positions of vectors. It is immutable. The zero
-// Schema has no types.
+// A Schema gives names to the positions of vectors. It is immutable.
 type Schema struct {
 	names []string
 	index map[string]int
 }
 
-// NewSchema returns the Schema of the named types in the order given. More than
-// [MaxTypes] names, an empty name and a name given twice are errors; the first
-// of them is returned, a [*TypeError] that names the offender.
+// NewSchema returns the Schema of the named types in the order given. The error
+// names the first name that is empty, given twice, or beyond [MaxTypes].
 func NewSchema(names ...string) (*Schema, error) {
 	index := make(map[string]int, min(len(names), MaxTypes))
 	for i, name := range names {
@@ -48,8 +45,7 @@ func NewSchema(names ...string) (*Schema, error) {
 // Len returns the number of types.
 func (s *Schema) Len() int { return len(s.names) }
 
-// Name returns the name of type i. A position that the Schema does not have is
-// named by its number, as in "#7".
+// Name returns the name of type i, or "#7" for a position that there is not.
 func (s *Schema) Name(i int) string {
 	if i < 0 || i >= len(s.names) {
 		return "#" + strconv.Itoa(i)
@@ -57,7 +53,7 @@ func (s *Schema) Name(i int) string {
 	return s.names[i]
 }
 
-// Index returns the position of the named type, and whether there is one.
+// Index returns the position of the named type, if there is one.
 func (s *Schema) Index(name string) (int, bool) {
 	i, ok := s.index[name]
 	return i, ok
@@ -99,10 +95,8 @@ var suffixes = [...]struct {
 	{"n", -9, 0}, {"u", -6, 0}, {"m", -3, 0}, {"k", 3, 0}, {"M", 6, 0}, {"G", 9, 0}, {"T", 12, 0}, {"P", 15, 0}, {"E", 18, 0},
 }
 
-// ParseQuantity returns the amount that text stands for, in base units of the
-// type: thousandths of cpu and vcore, ones of everything else.
-//
-// The grammar is that of Kubernetes quantities:
+// ParseQuantity returns the amount of a text, in base units of the type. The grammar
+// is that of Kubernetes quantities:
 //
 //	quantity = [ "+" | "-" ] number [ suffix ]
 //	number   = digits | digits "." [ digits ] | "." digits
@@ -110,14 +104,9 @@ var suffixes = [...]struct {
 //	         | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
 //	         | ( "e" | "E" ) [ "+" | "-" ] digits
 //
-// So "1E" is 10^18 and "1E3" is 1000. There are no blanks.
-//
-// Kubernetes rounds up and caps; this function does not. The result is exactly
-// what the text says, or there is an error. It is a [*QuantityError] of
-// the first kind that holds: [ErrQuantity] for a text that is not of the
-// grammar, [ErrNegative], [ErrFraction], [ErrRange]. "-0" is zero.
-//
-// The cost is linear in the length of text, however large the exponent.
+// The result is exactly what the text says: nothing is rounded or capped. Errors are
+// *[QuantityError]s of the first kind that holds: ErrQuantity, ErrNegative,
+// ErrFraction, ErrRange. "-0" is zero. The cost is linear in the length of text.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {
@@ -243,16 +232,14 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 	return int64(whole<<two + fraction), nil
 }
 
-// FormatQuantity returns the text of an amount of the type, in base units:
+// FormatQuantity returns the text of an amount of a type, in base units:
 //
-//   - cpu and vcore as a whole number if they are one, as in "5", else in
-//     thousandths, as in "500m";
-//   - memory, storage, ephemeral-storage and hugepages-* with the largest
-//     binary suffix that divides the amount, as in "10Gi" or "1000";
+//   - cpu and vcore as "5", or in thousandths as "500m";
+//   - memory, storage, ephemeral-storage and hugepages-* with the largest binary
+//     suffix that divides the amount, as "10Gi" or "1000";
 //   - everything else in plain digits.
 //
-// [ParseQuantity] returns the same amount for it, unless it is negative: then
-// the text is that of -amount after a minus sign.
+// [ParseQuantity] returns the same amount, unless it is negative.
 func FormatQuantity(typeName string, amount int64) string {
 	amount = sat.Clamp(amount)
 	if amount == 0 {
@@ -275,18 +262,9 @@ func FormatQuantity(typeName string, amount int64) string {
 	return strconv.FormatInt(amount, 10) + suffix
 }
 
-// Amount returns the text of an amount of type i, in base units, for people to
-// read; for machines there is [Schema.Quantity]. The text is exact
-// and has at most three decimals:
-//
-//   - cpu and vcore in ones, as in "15.5" or "0.25";
-//   - memory, storage, ephemeral-storage and hugepages-* in the largest binary
-//     unit of which there is at least one and which three decimals can tell
-//     exactly, as in "1.5Gi", "512Mi" or "1000";
-//   - everything else in plain digits.
-//
-// [ParseQuantity] returns the same amount for it, unless it is negative: then
-// the text is that of -amount after a minus sign.
+// Amount returns an amount of type i for people, exact and with at most three
+// decimals: "15.5" cpu, "1.5Gi" of memory. [Schema.Quantity] is for machines.
+// [ParseQuantity] returns the same amount, unless it is negative.
 func (s *Schema) Amount(i int, amount int64) string {
 	amount = sat.Clamp(amount)
 	if amount < 0 {
@@ -330,10 +308,8 @@ func binary(amount int64) string {
 // nothing is how a Vector of zeros and a Limit without bounds print.
 const nothing = "none"
 
-// Vector returns the amounts as a Vector of full length. Types that are not
-// named are zero. All problems are reported at once, joined in the order of
-// the names: a [*TypeError] for a type that the Schema does not have, a
-// [*QuantityError] for a text that [ParseQuantity] refuses.
+// Vector returns the amounts as a Vector of full length; types that are not named are
+// zero. All problems are joined in the order of names.
 func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	v := make(Vector, s.Len())
 	if _, err := s.parse(v, amounts); err != nil {
@@ -342,8 +318,7 @@ func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	return v, nil
 }
 
-// Limit returns the bounds as a Limit whose Value has full length. Types that
-// are not named have no bound; without any the result is the zero Limit.
+// Limit returns the bounds as a Limit. Types that are not named have no bound.
 // Problems are reported as by [Schema.Vector].
 func (s *Schema) Limit(bounds map[string]string) (Limit, error) {
 	if len(bounds) == 0 {
@@ -379,15 +354,13 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	return named, errors.Join(problems...)
 }
 
-// Quantity returns the text of an amount of type i for machines, as
-// [FormatQuantity] does. For people there is [Schema.Amount].
+// Quantity returns an amount of type i as [FormatQuantity] does.
 func (s *Schema) Quantity(i int, amount int64) string {
 	return FormatQuantity(s.Name(i), amount)
 }
 
-// Quantities returns the amounts of v by the names of their types, zeros left
-// out: texts for machines, from which [Schema.Vector] makes v again. It is never
-// nil.
+// Quantities returns the amounts of v by type names, zeros left out, for machines. It
+// is never nil. [Schema.Vector] makes v again.
 func (s *Schema) Quantities(v Vector) map[string]string {
 	all := make(map[string]string)
 	for i, name := range s.names {
@@ -398,8 +371,8 @@ func (s *Schema) Quantities(v Vector) map[string]string {
 	return all
 }
 
-// Bounds returns the bounds of l by the names of their types, as
-// [Schema.Quantities] does, those of zero included. [Schema.Limit] makes l again.
+// Bounds returns the bounds of l by type names, zeros included, as [Schema.Quantities]
+// does. [Schema.Limit] makes l again.
 func (s *Schema) Bounds(l Limit) map[string]string {
 	all := make(map[string]string)
 	for i, name := range s.names {
@@ -410,9 +383,8 @@ func (s *Schema) Bounds(l Limit) map[string]string {
 	return all
 }
 
-// Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order,
-// each amount as by [Schema.Amount], zero amounts left out, "none" if nothing is
-// left. Negative amounts have a minus sign.
+// Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order, as by
+// [Schema.Amount], zeros left out, or "none".
 func (s *Schema) Format(v Vector) string {
 	var t terms
 	for i, amount := range v {
@@ -423,8 +395,7 @@ func (s *Schema) Format(v Vector) string {
 	return t.String()
 }
 
-// FormatLimit returns the text of l, as in "cpu=0.5 gpu=0": the types that l
-// bounds, in order, and "none" if it bounds nothing.
+// FormatLimit returns the text of l, as in "cpu=0.5 gpu=0", or "none".
 func (s *Schema) FormatLimit(l Limit) string {
 	var t terms
 	for i := range l.Defined.All() {
@@ -453,8 +424,7 @@ func (t *terms) String() string {
 	return t.b.String()
 }
 
-// The kinds of problems with resource types. They come wrapped in a
-// [*TypeError].
+// The kinds of problems with resource types.
 var (
 	ErrTooManyTypes  = errors.New("more than 64 types") // the 65th name given to NewSchema
 	ErrEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")
@@ -462,8 +432,7 @@ var (
 	ErrUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
 )
 
-// The kinds of problems with quantities. They come wrapped in a
-// [*QuantityError].
+// The kinds of problems with quantities, wrapped in a *[QuantityError].
 var (
 	ErrQuantity = errors.New("malformed")                            // "1.5.0", "4 Gi", "4gi", ""
 	ErrNegative = errors.New("negative")                             // "-1"

@@ -9,11 +9,9 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every resource type, by the positions of a
-// [Schema], in base units. A position beyond its end is zero. The nil Vector
-// is a zero amount of everything.
-//
-// Amounts may be negative: what is left of a node that was overcommitted is.
+// A Vector is an amount of every type, in base units, by the positions of a Schema. A
+// position beyond its end is zero. Amounts may be negative, such as what is left of an
+// over-committed node.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of
@@ -22,7 +20,7 @@ type Vector []int64
 // bench_test.go; it is more than ten times as slow, and it cannot say what a
 // missing name means.
 
-// At returns the amount at position i, which is zero beyond the end.
+// At returns the amount at position i.
 func (x Vector) At(i int) int64 {
 	if i < len(x) {
 		return x[i]
@@ -94,8 +92,7 @@ func Sub(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Min sets dst to the smaller amount of x and y in every type and returns it.
-// A type that only one of them has is compared with zero.
+// Min sets dst to the smaller amount of x and y in every type, and returns it.
 func Min(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, lesser)
@@ -108,9 +105,8 @@ func Min(dst, x, y Vector) Vector {
 	return dst
 }
 
-// Max sets dst to the larger amount of x and y in every type and returns it.
-// A type that only one of them has is compared with zero: Max(dst, x, nil) is the
-// positive part of x.
+// Max sets dst to the larger amount of x and y in every type, and returns it. Max(dst,
+// x, nil) is the positive part of x.
 func Max(dst, x, y Vector) Vector {
 	if len(x) != len(y) {
 		return finish(dst, x, y, 0, greater)
@@ -135,8 +131,7 @@ func Copy(dst, x Vector) Vector {
 	return dst
 }
 
-// Fits reports whether x <= y in every type. What is missing is zero: the nil
-// Vector does not fit y if an amount of y is negative.
+// Fits reports whether x <= y in every type.
 func Fits(x, y Vector) bool {
 	if len(x) != len(y) {
 		n := min(len(x), len(y))
@@ -154,8 +149,7 @@ func Fits(x, y Vector) bool {
 func isPositive(v int64) bool { return v > 0 }
 func isNegative(v int64) bool { return v < 0 }
 
-// Equal reports whether x and y are the same amount in every type. Vectors of
-// different lengths are equal if the longer one goes on with zeros.
+// Equal reports whether x and y are the same amount in every type.
 func Equal(x, y Vector) bool {
 	n := min(len(x), len(y))
 	a, b := x[:n], y[:n]
@@ -177,9 +171,7 @@ func IsZero(x Vector) bool {
 	return true
 }
 
-// Positive returns the types in which x is above zero. Use it to tell which types
-// an ask wants: an explicit zero is not wanted. Positions of [MaxTypes] and more
-// have no place in a [Mask].
+// Positive returns the types in which x is above zero: what an ask wants.
 func Positive(x Vector) Mask {
 	var m Mask
 	for i, a := range x {
@@ -190,17 +182,14 @@ func Positive(x Vector) Mask {
 	return m
 }
 
-// A Mask is a set of resource types: bit i stands for the type at position i.
-// The zero Mask is the empty set. Sets combine by the operators of integers:
-// m | o, m & o, m &^ o.
+// A Mask is a set of resource types: bit i is the type at position i. Sets combine by
+// |, & and &^.
 type Mask uint64
 
-// Has reports whether i is in the set. No Mask has a position below 0 or of
-// [MaxTypes] and more.
+// Has reports whether i is in the set.
 func (m Mask) Has(i int) bool { return m>>uint(i)&1 != 0 }
 
-// With returns the set with i in it. A position that no Mask has changes
-// nothing.
+// With returns the set with i in it; a position that no Mask has changes nothing.
 func (m Mask) With(i int) Mask { return m | 1<<uint(i) }
 
 // Without returns the set without i.
@@ -232,12 +221,9 @@ func Scale(dst, x Vector, k int64) Vector {
 // A Ratio is a fraction to scale amounts by: Num/Den.
 type Ratio struct{ Num, Den int64 }
 
-// Of sets dst to x * Num / Den and returns it. The product is taken in 128 bits:
-// only the result can leave the range, and then it saturates. Quotients are
-// rounded toward zero.
-//
-// A denominator of zero counts as a positive one too small to matter: amounts
-// saturate with the sign of x * Num, and 0/0 is 0.
+// Of sets dst to x·Num/Den, and returns it: exact in 128 bits, rounded toward zero,
+// saturated at the end. A denominator of zero counts as a tiny positive one, and 0/0
+// is 0.
 func (r Ratio) Of(dst, x Vector) Vector {
 	dst = grow(dst, len(x))
 	for i, a := range x {

@@ -25,18 +25,17 @@ const (
 	PreemptNever         = "Never"
 )
 
-// A Class is what a priority class means for preemption. The zero Class is
-// that of a task without one: it protects from nobody, it has not opted out,
-// and it may preempt.
+// A Class is what a priority class means for preemption. The zero Class is that of a
+// task without one.
 type Class struct {
 	Name     string
 	Value    int32
 	Policy   Policy // of its tasks as victims
-	OptedOut bool   // its tasks ask to be spared: allow-preemption is false
-	MayNot   bool   // its tasks must not preempt others: the preemption policy is Never
+	OptedOut bool   // allow-preemption is false
+	MayNot   bool   // its tasks must not preempt others
 }
 
-// The kinds of problems with classes. They come wrapped in a [*ClassError].
+// The kinds of problems with classes, wrapped in a *[ClassError].
 var (
 	ErrName             = errors.New("empty name")
 	ErrPreemptionPolicy = errors.New("bad preemption policy") // "never"
@@ -60,15 +59,9 @@ func (e *ClassError) Error() string {
 // Unwrap returns what is wrong, without the class.
 func (e *ClassError) Unwrap() error { return e.Err }
 
-// Classes resolves the names of priority classes. The zero value is ready and
-// has none.
-//
-// Classes may be read by several goroutines at once, but not while they are
-// changed.
+// Classes resolves the names of priority classes. The zero value has none.
 type Classes struct {
-	// StrictPriority says that victims have a strictly lower priority than
-	// their preemptors, as the option of the planners does that these classes
-	// serve. Only warnings go by it.
+	// StrictPriority is as in victims.Rules. Only warnings go by it.
 	StrictPriority bool
 
 	byName map[string]registered
@@ -81,12 +74,8 @@ type registered struct {
 	unknown []string // annotations under our prefix that mean nothing, sorted
 }
 
-// Set reads a class and registers it, in place of the one of its name if there
-// is one. This is the one time that its annotations are parsed. The Config is
-// not kept.
-//
-// The error is a [*ClassError], which wraps an [*AnnotationError] if an
-// annotation is malformed. It leaves the classes as they were.
+// Set reads a class and registers it, also in place of one of its name. The error is a
+// *[ClassError] and changes nothing.
 func (c *Classes) Set(config Config) error {
 	r, err := register(config)
 	if err != nil {
@@ -120,8 +109,8 @@ func register(config Config) (r registered, err error) {
 	return r, nil
 }
 
-// Remove forgets a class. Policies that were looked up before stay what they
-// are. An unknown name is a [*ClassError] of [ErrUnknown].
+// Remove forgets a class; policies that were looked up stay. An unknown name wraps
+// [ErrUnknown].
 func (c *Classes) Remove(name string) error {
 	if _, ok := c.byName[name]; !ok {
 		return &ClassError{Class: name, Err: ErrUnknown}
@@ -130,10 +119,8 @@ func (c *Classes) Remove(name string) error {
 	return nil
 }
 
-// Lookup returns the class of a name: the zero Class for the empty one, which
-// is that of a task without a class. An unknown name is a [*ClassError] of
-// [ErrUnknown]. It is meant for when a task arrives; the policy of the class
-// is then kept with the task.
+// Lookup returns the class of a name, and the zero Class for "". An unknown name wraps
+// [ErrUnknown].
 func (c *Classes) Lookup(name string) (Class, error) {
 	r, ok := c.byName[name]
 	if !ok && name != "" {
@@ -142,8 +129,7 @@ func (c *Classes) Lookup(name string) (Class, error) {
 	return r.class, nil
 }
 
-// The annotations of a priority class that are read here. Those of a policy
-// share AnnotationPrefix, under which other names are not known.
+// The annotations of a priority class that are read.
 const (
 	AnnotationPrefix = "preemption-toleration.scheduling.x-k8s.io/"
 
@@ -151,14 +137,12 @@ const (
 	AnnotationMinimum = AnnotationPrefix + "minimum-preemptable-priority"
 	// AnnotationSeconds is a decimal number of 64 bits.
 	AnnotationSeconds = AnnotationPrefix + "toleration-seconds"
-	// AnnotationAllowPreemption is true or false. It is YuniKorn's. If a class
-	// does not allow preemption, its tasks have opted out: that is a strong
-	// suggestion, and a policy is a promise.
+	// AnnotationAllowPreemption is true or false, and YuniKorn's. If false, tasks have
+	// opted out.
 	AnnotationAllowPreemption = "yunikorn.apache.org/allow-preemption"
 )
 
-// The kinds of malformed annotations. They come wrapped in an
-// [*AnnotationError].
+// The kinds of malformed annotations, wrapped in an *[AnnotationError].
 var (
 	ErrNumber = errors.New("not a whole number")         // "", " 600", "1.5", "1e3", "0x10", "10m"
 	ErrRange  = errors.New("out of range")               // "2147483648" as a minimum
@@ -179,13 +163,9 @@ func (e *AnnotationError) Error() string {
 // Unwrap returns what is wrong, without key and text.
 func (e *AnnotationError) Unwrap() error { return e.Err }
 
-// ParseAnnotations returns the policy that the annotations of a priority class
-// of the given value spell. An annotation that is absent is not set, and the
-// zero seconds that follow protect nobody; one that is there and empty is
-// malformed. Annotations with other names are ignored.
-//
-// The error is an [*AnnotationError], of the minimum first. Nothing is returned
-// with it: a typing error must not pass for a class without a policy.
+// ParseAnnotations returns the policy of a class of the given value. An absent
+// annotation is not set; an empty one is malformed. Other names are ignored. The error
+// is an *[AnnotationError], of the minimum first.
 func ParseAnnotations(value int32, annotations map[string]string) (Policy, error) {
 	p := Policy{MinimumPreemptablePriority: DefaultMinimum(value)}
 	if text, ok := annotations[AnnotationMinimum]; ok {
@@ -238,26 +218,19 @@ func unknown(key string) bool {
 	return strings.HasPrefix(key, AnnotationPrefix) && key != AnnotationMinimum && key != AnnotationSeconds
 }
 
-// A Policy says which preemptors the tasks of a priority class tolerate, and
-// for how long: a preemptor below the minimum cannot take such a task until
-// the seconds since it was scheduled are over.
-//
-// Nothing in it is optional, for a minimum that is not set is
-// [DefaultMinimum], and seconds that are not set are 0. It is 16 bytes without
-// a pointer, to be kept beside every task. The zero Policy protects nobody.
+// A Policy says which preemptors tasks of a class tolerate, and for how long. The zero
+// Policy protects nobody.
 type Policy struct {
-	// MinimumPreemptablePriority is the least priority of a preemptor that is
-	// never tolerated.
+	// MinimumPreemptablePriority is the least priority of a preemptor that is never
+	// tolerated.
 	MinimumPreemptablePriority int32
-	// TolerationSeconds is how long a task is protected from preemptors below
-	// the minimum, counted from the instant at which it was scheduled. 0
-	// protects nobody; a negative number protects for ever.
+	// TolerationSeconds is how long a task is protected from others, since it was
+	// scheduled: 0 not at all, negative for ever.
 	TolerationSeconds int64
 }
 
-// DefaultMinimum is the minimum of a class that sets none: its value + 1, or
-// its value if no priority is higher. The class then tolerates preemptors
-// of its own priority and below.
+// DefaultMinimum is the minimum of a class that sets none: its value + 1, or its value
+// if that is the highest priority.
 func DefaultMinimum(value int32) int32 {
 	if value == math.MaxInt32 {
 		return value
@@ -268,19 +241,9 @@ func DefaultMinimum(value int32) int32 {
 // mostSeconds is the largest number of seconds that a time.Duration holds.
 const mostSeconds = math.MaxInt64 / int64(time.Second)
 
-// Until reports whether the policy exempts a task that was scheduled at an
-// instant from preemption by a preemptor of a raw priority, and from which
-// instant on it can be taken. The zero time is never.
-//
-// The instant is the end of a half-open interval: then the exemption is over.
-// It may lie in the past, since Until does not know the present. More seconds
-// than a [time.Duration] holds, which is some 292 years, are for ever. A task
-// that is not scheduled yet is exempt from nobody, whatever the seconds; the
-// zero time, and any before it, means not yet. A task that was scheduled in
-// the future is exempt until the seconds from then are over.
-//
-// Until is what the exemption functions of planners return. The rules are in
-// DESIGN.md, Toleration: policy.
+// Until reports whether a task that was scheduled at an instant (zero: not yet) is
+// exempt from a preemptor of a raw priority, and from which instant on it can be
+// taken; zero is never. That instant may lie in the past.
 func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, exempt bool) {
 	switch {
 	case p.TolerationSeconds == 0, preemptor >= p.MinimumPreemptablePriority, !scheduled.After(time.Time{}):
@@ -295,15 +258,14 @@ func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, ex
 	return until, true // not the zero time, for it is after scheduled
 }
 
-// Tolerates reports whether a task that was scheduled at an instant is exempt
-// now from preemption by a preemptor of a raw priority; see [Policy.Until].
+// Tolerates reports whether a task is exempt now; see [Policy.Until].
 func (p Policy) Tolerates(scheduled time.Time, preemptor int32, now time.Time) bool {
 	until, exempt := p.Until(scheduled, preemptor)
 	return exempt && (until.IsZero() || now.Before(until))
 }
 
-// String returns the policy as a phrase: "tolerates priorities below 10000 for
-// 600s", "tolerates priorities below 10000 for ever" or "tolerates nobody".
+// String returns the policy as in "tolerates priorities below 10000 for 600s", "...
+// for ever" or "tolerates nobody".
 func (p Policy) String() string {
 	switch {
 	case p.TolerationSeconds == 0:
@@ -314,13 +276,13 @@ func (p Policy) String() string {
 	return fmt.Sprintf("tolerates priorities below %d for %ds", p.MinimumPreemptablePriority, p.TolerationSeconds)
 }
 
-// The kinds of warnings. They come wrapped in a [*ClassError].
+// The kinds of warnings, wrapped in a *[ClassError].
 var (
-	// ErrProtectsNobody: a policy was written down, and it cannot protect a task
-	// that runs at the priority of its class.
+	// ErrProtectsNobody: a policy cannot protect a task that runs at the priority of
+	// its class: it has no seconds, or its minimum is at or below the value (value + 1
+	// if StrictPriority).
 	ErrProtectsNobody = errors.New("the policy protects nobody")
-	// ErrUnknownAnnotation: a name under [AnnotationPrefix] means nothing,
-	// and is probably misspelt.
+	// ErrUnknownAnnotation: a name under [AnnotationPrefix] is probably misspelt.
 	ErrUnknownAnnotation = errors.New("unknown annotation")
 )
 
@@ -336,10 +298,8 @@ func (r *registered) note(annotations map[string]string) {
 	}
 }
 
-// Warnings returns what is legal in the classes and hardly meant, sorted by
-// the names of the classes. Each is a [*ClassError] of one of the kinds of
-// warnings: policies that protect nobody, and then unknown annotations, sorted
-// by name. Show them to the administrator when classes were read.
+// Warnings returns what is legal and hardly meant, by name of class: policies that
+// protect nobody, then unknown annotations by name.
 func (c *Classes) Warnings() []error {
 	var all []error
 	for _, name := range slices.Sorted(maps.Keys(c.byName)) {

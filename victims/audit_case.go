@@ -445,9 +445,9 @@ func (x *auditCase) withoutGiven() []TaskID {
 	return x.rest
 }
 
-// Cost returns what a plan costs at the instant now, whoever made it and
-// whatever cost it states. It is 0 but for the node if nothing can be judged:
-// see [Auditor.Audit] for when that is. So plans from elsewhere can be compared.
+// Cost returns what a plan costs at the instant now, whatever cost it states, so that
+// plans from elsewhere can be compared. It is 0 but for the node if nothing can be
+// judged; see [Auditor.Audit].
 func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
 	x := &a.x
 	x.begin(a, p, now)

@@ -9,25 +9,20 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Cluster indexes queues, nodes and tasks for decisions. It is kept current
-// by small changes, each of which costs O(depth·types) plus a hash lookup; no
-// decision rebuilds anything.
+// A Cluster indexes queues, nodes and tasks for decisions. Keep it current by small
+// changes; no decision rebuilds anything.
 //
-// A change that fails returns an error and changes nothing. All amounts are
-// range-checked where they enter, so that no sum inside can overflow and undo
-// is exact. Times are zero or in the years 1678 to 2261.
+// A change that fails returns an error and changes nothing. A key or name that is not
+// there wraps [ErrUnknown]. Amounts and times are checked where they enter
+// ([ErrAmount], [ErrRange]): times are zero or in the years 1678 to 2261. A TaskID,
+// NodeID or queue.ID that the cluster does not have panics; look IDs from outside up
+// by name first. Views show memory of the cluster: do not change them, nor keep them
+// over a change.
 //
-// Methods that take a TaskID, a NodeID or a [queue.ID] are for those that the
-// cluster has: with another one they panic, and say so. An ID from outside is
-// looked up by its name first. What is added by name or key is checked, and is
-// an error.
+// One goroutine may change a cluster while no other uses it. While nobody changes it,
+// any number may read it, and decide over it with a planner each. See [Cluster.Clone].
 //
-// Who may do what at the same time: one goroutine may change a cluster while no
-// other uses it. As long as nobody changes it, any number of goroutines may read
-// it, and decide over it with a planner of their own each. [Planner.Batch]
-// changes the cluster on the way. See [Cluster.Clone] for more.
-//
-// The zero Cluster can only be copied into; see [Cluster.CopyFrom].
+// The zero Cluster can only be copied into by [Cluster.CopyFrom].
 type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back
@@ -37,12 +32,9 @@ type Cluster struct {
 	synced map[string]bool
 }
 
-// NewCluster returns a cluster without nodes and tasks. It takes the tree over:
-// from now on the tree shows the usage, and can be changed through the cluster
-// only. See [queue.Tree.Own].
-//
-// It panics without a tree, for a tree that another cluster has, and for one with
-// usage, which would belong to no task and never leave.
+// NewCluster returns a cluster without nodes and tasks. It takes the tree over: the
+// tree shows the usage, and is changed through the cluster only. It panics without a
+// tree, and for one that has usage or belongs to another cluster.
 func NewCluster(tree *queue.Tree) *Cluster {
 	if tree == nil || tree.Len() == 0 {
 		panic("victims: NewCluster without a tree: see queue.New")
@@ -59,9 +51,8 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	return c
 }
 
-// Grow makes room for so many more nodes and tasks, so that adding them moves
-// nothing that is there. It changes nothing else, and panics if a number is
-// negative.
+// Grow makes room for so many more nodes and tasks, so that adding them moves nothing.
+// It panics if a number is negative.
 func (c *Cluster) Grow(nodes, tasks int) {
 	c.made()
 	c.growNodes(nodes)
@@ -69,16 +60,15 @@ func (c *Cluster) Grow(nodes, tasks int) {
 	c.growTasks(tasks)
 }
 
-// Settle sums up what has changed, as the next decision does otherwise. Use it if
-// there is time before an ask comes. It may be called while others read or decide.
-// The cost is that of sorting the tasks of the nodes that have changed.
+// Settle does now what the next decision would do: it sorts the tasks of changed
+// nodes. It may run beside readers and decisions.
 func (c *Cluster) Settle() {
 	c.made()
 	c.settle()
 }
 
-// Tree returns the queues with their usage. It shows all changes that follow,
-// and cannot be changed itself: [queue.ErrOwned] is what the attempt returns.
+// Tree returns the queues with their usage. It shows later changes, and cannot be
+// changed itself (queue.ErrOwned).
 func (c *Cluster) Tree() *queue.Tree {
 	c.made()
 	return c.view
@@ -98,9 +88,9 @@ func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	return c.did(c.tree.SetGuaranteed(q, l))
 }
 
-// SetGuarantees sets the guarantees of all queues to the shares of what is scarce,
-// as one change; see [queue.FairShares.SetGuarantees]. The shares come from another
-// tree of the same queues, with the guarantees of the configuration.
+// SetGuarantees sets all guarantees to shares of what is scarce, as one change; see
+// [queue.FairShares.SetGuarantees]. The shares come from another tree of the same
+// queues, with the guarantees of the configuration.
 func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
 	c.made()
 	return c.did(shares.SetGuarantees(c.tree))
@@ -112,18 +102,15 @@ func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	return c.did(c.tree.SetMax(q, l))
 }
 
-// SetTree replaces the queues by those of another tree, which the cluster takes
-// over as [NewCluster] does. Use it if queues come or go, or change what a tree
-// cannot change: policies, delays, types. Queues and types are matched by name;
-// [queue.Move] says how. Rows of tasks and nodes stay, and so do marks, grants and
-// budgets. IDs of queues are those of the new tree from then on: asks and tasks
-// that the caller keeps must be given theirs by name again.
+// SetTree replaces the queues by another tree, which the cluster takes over: if queues
+// come or go, or policies, delays or types change. Names match, as for [queue.Move].
+// Rows, marks, grants and budgets stay. Queue IDs are those of the new tree: look up
+// those of kept asks and tasks again.
 //
-// Errors are a leaf that is gone, or has children now, and still has tasks or
-// grants, all of which the error names (it wraps [queue.ErrGone]), a type that the
-// new tree lacks ([queue.ErrType]), and a tree that has usage ([ErrState]) or
-// belongs to a cluster ([queue.ErrOwned]). They change nothing. It panics without
-// a tree. The cost is linear in tasks, nodes and queues.
+// Errors are leaves that have tasks or grants and are gone or have children now
+// (queue.ErrGone), a type that the tree lacks (queue.ErrType), usage in the tree
+// ([ErrState]), and a tree of another cluster (queue.ErrOwned). It panics without a
+// tree. The cost is linear in tasks, nodes and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
 	c.made()
 	if tree == nil || tree.Len() == 0 {
@@ -144,10 +131,9 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	return nil
 }
 
-// SetBudget adds a budget, or replaces the budget of that name. Tasks that
-// name it keep it. An empty name is an error that wraps [ErrEmpty]; a Left below
-// -4611686018427387904 wraps [ErrRange]. The cost is a search by name; for a new
-// budget it is linear in the number of budgets.
+// SetBudget adds or replaces a budget; tasks that name it keep it. Errors are an empty
+// name, and a Left below -4611686018427387904. The cost is a search by name, and for a
+// new budget linear in budgets.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if name == "" {
@@ -165,9 +151,8 @@ func (c *Cluster) SetBudget(name string, b Budget) error {
 	return nil
 }
 
-// RemoveBudget removes a budget. If there is none of that name, the error wraps
-// [ErrUnknown]. A budget that tasks or grants name stays: the error wraps
-// [ErrBusy] and tells their number.
+// RemoveBudget removes a budget. One that tasks or grants name stays; the error wraps
+// [ErrBusy].
 func (c *Cluster) RemoveBudget(name string) error {
 	row, ok := c.findBudget(name)
 	if !ok {
@@ -181,25 +166,17 @@ func (c *Cluster) RemoveBudget(name string) error {
 	return nil
 }
 
-// Clone returns an independent copy, tree included, for another goroutine or a
-// chain of what-ifs. It equals the original in all that can be seen, version
-// and row numbers included, but has nothing to undo. The cost is a copy of
-// everything.
-//
-// A clone is another cluster. As long as neither has changed, a plan for one
-// can be applied to the other: decide on a clone, and apply to the original if
-// that is still as it was. From the first change of either on, their versions
-// never meet again. See DESIGN.md, Identity.
+// Clone returns an independent copy, tree, version and rows included, but with nothing
+// to undo. While neither has changed, a plan for one can be applied to the other; see
+// DESIGN.md, Identity. The cost is a copy of everything.
 func (c *Cluster) Clone() *Cluster {
 	d := new(Cluster)
 	d.CopyFrom(c)
 	return d
 }
 
-// CopyFrom makes c a copy of another cluster, as [Cluster.Clone] does, in the
-// memory of c. Use it to bring a clone up to date again and again: once c is
-// warm it allocates nothing. What c was before is forgotten. So is what could be
-// undone.
+// CopyFrom makes c a copy of another cluster, as [Cluster.Clone] does, in the memory
+// of c: once warm it allocates nothing.
 func (c *Cluster) CopyFrom(from *Cluster) {
 	from.made()
 	if c == from {
@@ -213,8 +190,8 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 	c.tree.Show(c.view)
 }
 
-// The kinds of errors of this package. They come wrapped in errors that name
-// the task, node or ask and its value.
+// The kinds of errors of this package. Errors wrap one of them, and name the thing and
+// its value.
 var (
 	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
 	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
@@ -230,10 +207,9 @@ var (
 	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
 
-// AddNode adds a node, last in node order, and returns its row. A node that was
-// closed because it was not there opens, with the tasks that it has. A name that
-// is empty or taken, a negative capacity, and a sum of capacities beyond int64
-// are errors.
+// AddNode adds a node, last in node order, and returns its row. A node that was closed
+// because it was not there opens, with its tasks. Errors are a name that is empty or
+// taken, a negative capacity, and a sum of capacities beyond int64.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
@@ -263,10 +239,9 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	return id, nil
 }
 
-// UpdateNode replaces what the cluster knows of the node of that name, but for
-// its tasks and its place in node order. A capacity below what is in use is no
-// error: the node is over-committed then. Errors are a name that no node has,
-// and those of [Cluster.AddNode] about capacity.
+// UpdateNode replaces what is known of a node, but for its tasks and place in node
+// order. A capacity below what is in use over-commits the node. Errors about capacity
+// are those of [Cluster.AddNode].
 func (c *Cluster) UpdateNode(n *Node) error {
 	id, err := c.nodeByName(n.Name)
 	if err != nil {
@@ -280,11 +255,8 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// RemoveNode removes a node. If it has tasks or grants left, they stay, and the
-// node is closed until the last of them has gone, or until it is added again; see
-// [Cluster.Closed]. The cost is linear in the number of nodes. Without a node of
-// that name, or if it is closed because it was removed, the error wraps
-// [ErrUnknown].
+// RemoveNode removes a node. If it has tasks or grants they stay, and the node is
+// closed until they have gone or it is added again. The cost is linear in nodes.
 func (c *Cluster) RemoveNode(name string) error {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
@@ -315,25 +287,20 @@ type NotTaken struct {
 // Synced is what came of a [Cluster.SyncNode].
 type Synced struct {
 	NotTaken []NotTaken // in the order of the list
-	// Started has the keys of the tasks that held grants until then, in the
-	// order of the list: what kept their places for them need not any longer.
+	// Started has the keys of the tasks that held grants until then, in the order of
+	// the list.
 	Started []string
 }
 
 // SyncNode makes the tasks of a node be exactly these, whatever their Node and
-// NodeName say. Use it after a restart, or if events may have been missed. Each
-// task is put as by [Cluster.SetTask]: marks stay, a task that was on another
-// node has moved, one whose key holds a grant starts. Tasks of the node that are
-// not listed have gone. Other grants on it stay. A node that is not there is a
-// closed one, as for a task that names it.
+// NodeName say, each as by [Cluster.SetTask]. Use it after a restart, or if events may
+// have been missed. Tasks of the node that are not listed have gone; other grants
+// stay. An unknown node becomes a closed one.
 //
-// It returns which grants started. It does not stop at a task that the cluster cannot
-// take, but returns all of them with their reasons. What they use is unknown usage of the node until the
-// next sync, so that nothing is planned into it. If the size of one is no amount,
-// or too large to be added up, the node is closed until the next sync.
-//
-// The only error is an empty name of the node (or more nodes than 2147483647), and
-// changes nothing. The cost is that of changing each task once.
+// It returns which grants started, and the tasks that the cluster cannot take. Those
+// are unknown usage until the next sync: nothing is planned into it. If a size is no
+// amount, the node is closed until then. Errors are an empty name, and more nodes than
+// 2147483647. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
@@ -374,14 +341,12 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	return dst, nil
 }
 
-// AddTask adds a task and returns its row. If an ask of the same key holds
-// a grant, the task takes its place: the grant is dropped. Whether there is
-// room is not asked: a cluster is told what is, and a node may be
-// over-committed. The task is copied.
+// AddTask adds a copy of a task and returns its row. A grant of the same key is
+// dropped: the task takes its place. Room is not asked; a node may be over-committed.
 //
-// Errors are an empty key or one in use (see [Cluster.SetTask] for what is
-// already there), a queue that is no leaf, an unknown node, a negative amount or cost, a budget that is unknown or named twice, and
-// amounts, times or counts out of range.
+// Errors are an empty key or one in use (see [Cluster.SetTask]), a queue that is no
+// leaf, an unknown node, a budget that is unknown or named twice, and values out of
+// range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
@@ -390,21 +355,16 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, c.did(err)
 }
 
-// SetTask puts a task as it should be, whether the cluster has it or not: new,
-// moved, resized, of another queue or priority. Use it for events that say how a
-// task is, and not what has changed. A task that is marked to leave stays
-// marked, unless its state says how it leaves now; see [Cluster.SetState] for
-// taking a mark back. A grant of its key is dropped. Its row stays the same.
-//
-// Errors are those of [Cluster.AddTask] but for the key in use, and change
-// nothing. The cost is that of removing a task and adding it.
+// SetTask makes a task be as given, whether it is new, moved or changed. A mark to
+// leave stays unless State is another way to leave (see [Cluster.SetState]). A grant
+// of its key is dropped. Its row stays. Errors are those of [Cluster.AddTask] but for
+// a key in use. The cost is that of removing and adding.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)
 }
 
-// RemoveTask removes a task, in whatever state it is. It does not remove a
-// grant; see [Cluster.Drop]. Without a task the error wraps ErrUnknown.
+// RemoveTask removes a task in any state. For a grant see [Cluster.Drop].
 func (c *Cluster) RemoveTask(key string) error {
 	id, err := c.taskByKey(key)
 	if err == nil {
@@ -426,9 +386,8 @@ func (c *Cluster) edit(key string, change func(id TaskID) error) error {
 	return nil
 }
 
-// SetState changes the state of a task, to take note that it is leaving or
-// that it is not after all. Without a task the error wraps ErrUnknown; Granted
-// is no state of a task, and an error that wraps ErrState.
+// SetState changes the state of a task: it is leaving, or it is not after all. Granted
+// is no state of a task, and wraps [ErrState].
 func (c *Cluster) SetState(key string, s State) error {
 	return c.edit(key, func(id TaskID) error {
 		if s >= Granted {
@@ -439,8 +398,7 @@ func (c *Cluster) SetState(key string, s State) error {
 	})
 }
 
-// Resize changes the size of a task. Errors are a key that no task has, and
-// those of [Cluster.AddTask] about amounts.
+// Resize changes the size of a task.
 func (c *Cluster) Resize(key string, size resources.Vector) error {
 	return c.edit(key, func(id TaskID) error {
 		if err := c.checkAmounts(size, c.size(id)); err != nil {
@@ -453,8 +411,7 @@ func (c *Cluster) Resize(key string, size resources.Vector) error {
 	})
 }
 
-// SetCost changes the own cost of a task. Without a task the error wraps
-// [ErrUnknown]; a negative cost wraps [ErrAmount].
+// SetCost changes the own cost of a task; a negative one is an error.
 func (c *Cluster) SetCost(key string, cost int64) error {
 	return c.edit(key, func(id TaskID) error {
 		if err := checkCost(cost); err != nil {
@@ -466,9 +423,7 @@ func (c *Cluster) SetCost(key string, cost int64) error {
 	})
 }
 
-// SetCheckpoint notes when the work of a task was last saved; the zero time
-// says that it was not. Without a task the error wraps [ErrUnknown]; a time out
-// of range wraps [ErrRange].
+// SetCheckpoint notes when the work of a task was last saved; zero: it was not.
 func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	return c.edit(key, func(id TaskID) error {
 		ns, f, err := stamp(at, flagCheckpoint)
@@ -483,11 +438,9 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	})
 }
 
-// Grant gives an ask a place on a node: its amounts count as usage of its
-// queue and of the node from now on. Grants are kept in the order in which they
-// were given. The planner grants what it plans through [Cluster.Apply]; Grant is
-// for callers that have placed an ask themselves. It checks no room; see
-// [Cluster.Admits]. Errors are those of [Cluster.AddTask].
+// Grant gives an ask a place on a node, which counts as usage from now on. Use it if
+// you have placed an ask yourself; it checks no room ([Cluster.Admits] does). Grants
+// keep the order in which they were given. Errors are those of [Cluster.AddTask].
 func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
 	t := a.task(node)
 	id, err := c.insert(&t)
@@ -505,7 +458,7 @@ func (a *Ask) task(node NodeID) Task {
 	}
 }
 
-// Drop takes the grant of an ask back. Without one the error wraps ErrUnknown.
+// Drop takes the grant of an ask back.
 func (c *Cluster) Drop(key string) error {
 	id, err := c.grantByKey(key)
 	if err == nil {
@@ -514,8 +467,8 @@ func (c *Cluster) Drop(key string) error {
 	return c.did(err)
 }
 
-// StartAnyway is [Cluster.Start] without a look at room, for a caller who has looked: it
-// over-commits the node if a victim still runs.
+// StartAnyway is [Cluster.Start] without a look at room. It over-commits the node if a
+// victim still runs.
 func (c *Cluster) StartAnyway(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {
@@ -524,11 +477,10 @@ func (c *Cluster) StartAnyway(key string, now time.Time) error {
 	return c.start(id, now)
 }
 
-// Start turns the grant of an ask into a running task that was scheduled now. It starts only
-// if it fits its node and every max above it, without the grants that were given on that node
-// after it; see DESIGN.md, Grants. Else the error wraps [ErrRoom]: try again when something
-// has left. Without a grant the error wraps ErrUnknown. A planner's Blockers and Predicate are
-// not asked. The cost is linear in the tasks of the node.
+// Start turns the grant of an ask into a running task, scheduled now. It must fit its
+// node and every max above it, without later grants on that node; else the error wraps
+// [ErrRoom]: try again when something has left. Blockers and Predicate are not asked.
+// The cost is linear in the tasks of the node. See DESIGN.md, Grants.
 func (c *Cluster) Start(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {

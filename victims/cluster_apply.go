@@ -12,16 +12,15 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// ErrNothingApplied is what [Cluster.Undo] returns if it has nothing to undo.
+// ErrNothingApplied is returned by [Cluster.Undo] if it has nothing to undo.
 var ErrNothingApplied = errors.New("nothing applied")
 
-// A Change is what a plan of any kind does to a cluster: tasks are told to
-// stop, and asks are given places.
+// A Change is what a plan of any kind does to a cluster: it marks victims and grants
+// places.
 type Change struct {
 	For     string  // what it is for, for messages
 	Version Version // of the cluster that it was made for; zero is that of no plan
-	// At is when the grants are given, for [Cluster.Waiting] to tell. The zero
-	// time says that this is not known.
+	// At is when the grants are given, for [Cluster.Waiting] to tell; zero: not known.
 	At      time.Time
 	Victims []Victim
 	Grants  []Grant
@@ -34,25 +33,22 @@ type Grant struct {
 	Node NodeID
 }
 
-// Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares the victims
-// and the ask with the plan; the list of grants is all that it allocates. That of a refusal cannot be applied.
+// Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares
+// memory with the plan. That of a refusal cannot be applied.
 func (p *Plan) Change() Change {
 	return Change{
 		For: p.Ask.Key, Version: p.Version, Victims: p.Victims, Grants: []Grant{{Ask: &p.Ask, Node: p.Node}}, At: p.At, Sequel: p.Sequel,
 	}
 }
 
-// Apply carries a change out as far as the cluster is concerned, all or nothing: its
-// victims are marked as preempting and taken off what is left of their budgets, and its asks
-// are granted their nodes. Grants count as usage until [Cluster.Start] or [Cluster.Drop]; the
-// victims stay until [Cluster.RemoveTask]. An ask that holds the very grant already keeps it
-// as it is.
+// Apply carries a change out, all or nothing: victims are marked as preempting and
+// taken off their budgets, and asks are granted their nodes. Grants count as usage
+// until [Cluster.Start] or [Cluster.Drop]; victims stay until [Cluster.RemoveTask].
 //
-// Errors wrap [ErrState] for the change of a refusal, which is none; [ErrStale]
-// for one made for another version of the cluster; and [ErrForeign] for one made
-// for another cluster. Others name a victim that is no running task or is named
-// twice, or an ask that cannot be granted its node. An error changes nothing.
-// Whether a change is lawful is not asked; see [Auditor].
+// Errors wrap [ErrState] for the change of a refusal, [ErrStale] for one of another
+// version, and [ErrForeign] for one of another cluster. Others name a victim that does
+// not run or is named twice, or an ask that cannot be granted its node. Whether a
+// change is lawful is not asked; see [Auditor].
 func (c *Cluster) Apply(ch Change) error {
 	switch v := ch.Version; {
 	case v.IsZero():
@@ -145,9 +141,8 @@ func (c *Cluster) grant(ch *Change) error {
 	return nil
 }
 
-// ApplyBatch carries out what [Planner.Batch] has decided, all or nothing and as
-// one change: one [Cluster.Undo] takes it back. Refusals are passed over, and so
-// is an ask that fits by the grant that it holds; [Cluster.Start] is for that.
+// ApplyBatch carries out what [Planner.Batch] has decided, all or nothing and as one
+// change. Refusals, and asks that fit by the grant that they hold, are passed over.
 // Errors are those of [Cluster.Apply], with the number of the decision.
 func (c *Cluster) ApplyBatch(ds []Decision) error {
 	// Each plan is applied as if alone, so that errors are the same. Only the
@@ -168,10 +163,9 @@ func (c *Cluster) ApplyBatch(ds []Decision) error {
 	return nil
 }
 
-// Undo takes the plan or [Change] that was applied last, and not undone yet,
-// back. The cluster is then what it was before, version included. Any other
-// change of the cluster makes what was applied before it final. If nothing is
-// left to undo the error wraps [ErrNothingApplied].
+// Undo takes the last applied change back that was not undone, version included. Any
+// other change makes what was applied before it final: then the error wraps
+// [ErrNothingApplied].
 func (c *Cluster) Undo() error {
 	last := len(c.applied) - 1
 	if last < 0 {
@@ -200,13 +194,10 @@ func (c *Cluster) takeBack(marked, granted int) {
 	c.marked = c.marked[:marked]
 }
 
-// A Version identifies a state of a cluster: whatever changes the cluster
-// changes its version, no two states share one, and undoing brings the old one
-// back. Versions of two clusters are never equal, with one exception: a clone
-// has the version of its original until either changes. See DESIGN.md, Identity.
-//
-// Versions are compared with ==. The zero Version is that of no cluster: a plan
-// that is none has it.
+// A Version identifies a state of a cluster. Every change gives a new one, and undoing
+// brings the old one back. Versions of two clusters are never equal, except for a
+// clone and its original until either changes. Compare with ==. The zero Version is
+// that of no plan. See DESIGN.md, Identity.
 type Version struct {
 	line   *line
 	number uint64
@@ -224,8 +215,8 @@ func (v Version) IsZero() bool { return v == Version{} }
 // Equal reports whether two versions are the same.
 func (v Version) Equal(w Version) bool { return v == w }
 
-// String returns the number of the version, which grows from change to change
-// of a cluster. It does not tell the cluster.
+// String returns the number of the version, which grows with changes. It does not tell
+// the cluster.
 func (v Version) String() string { return strconv.FormatUint(v.number, 10) }
 
 // A history tells the states of a cluster apart, and has what leads back from the
@@ -305,13 +296,8 @@ func (h *history) follow(from *history) {
 	h.final()
 }
 
-// A Sequel says of a plan of a batch what the cluster is like once it is applied:
-// as the next plan of the batch found it. So the plans of a batch can be applied one
-// after another, also to the original of the clone that they were decided on. The
-// zero Sequel, which other plans have, says nothing.
-//
-// It holds for what the plan did when it was decided. One that was changed since
-// leads to a state of its own.
+// A Sequel says of a plan of a batch what state applying it leads to, so that the next
+// plan can follow. See [Planner.Batch]. The zero Sequel says nothing.
 type Sequel struct {
 	version Version
 	seal    uint64

@@ -11,17 +11,16 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A Cost says how much a set of victims costs, in the order of its fields: of
-// two sets the cheaper one is smaller in the first field in which they differ.
-// Sets of equal cost are told apart by their sorted lists of keys. (DESIGN.md,
-// Cost.)
+// A Cost says how much a set of victims costs. Of two sets the cheaper one is smaller
+// in the first field in which they differ; equal ones are told apart by their sorted
+// keys. The letters are those of DESIGN.md, Cost.
 type Cost struct {
 	OptedOut      int             // (a) victims that opted out; law 1
 	Overrun       int64           // (a2) victims beyond what soft budgets have left
 	Originators   int             // (b) victims that are originators
 	MaxRank       int64           // (c) the highest rank of a victim
 	MaxPriority   int64           // (d) the highest raw priority of a victim
-	Jobs          int             // (d) jobs that fewer than their minimum are left of
+	Jobs          int             // (d) jobs stopped altogether, because too few members would remain
 	Own           cover.Wide      // (d2) the sum of the victims' own costs, Task.Cost
 	Victims       int             // (e) victims, counted as tasks
 	SumRanks      int64           // (f) the sum of their ranks
@@ -32,13 +31,13 @@ type Cost struct {
 	Node          int             // (i) its place: a number that grows along node order
 }
 
-// Compare returns a negative number, 0 or a positive one as c is cheaper than,
-// as cheap as or costlier than d. The cost of no victims is the cheapest.
+// Compare returns a negative number, 0 or a positive one as c is cheaper than, as
+// cheap as or costlier than d. No victims are cheapest.
 func (c *Cost) Compare(d *Cost) int {
 	return compareInSequence(nil, c, d)
 }
 
-// PlanOrder returns the order of [Cost] as levels: most are sums.
+// PlanOrder returns the order of [Cost] as levels of package cover.
 func PlanOrder() cover.Order {
 	return cover.Order{
 		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
@@ -46,8 +45,8 @@ func PlanOrder() cover.Order {
 	}
 }
 
-// CostOf returns a total in the levels of plans as the cost of a plan. The
-// node's part of it is left at 0.
+// CostOf returns a total of package cover as the cost of a plan, without the node's
+// part.
 func CostOf(t *cover.Total) Cost {
 	l := &t.Levels
 	return Cost{
@@ -66,9 +65,7 @@ func CostOf(t *cover.Total) Cost {
 	}
 }
 
-// String writes a cost for people, its parts in their order. Left out are those
-// that say nothing: counts of 0, the sum of the ranks of one, and the sum of priorities,
-// which with the same offset everywhere says what the ranks have said.
+// String writes a cost for people, without the parts that say nothing.
 func (c *Cost) String() string {
 	if c.Victims == 0 {
 		return "no victims"
@@ -93,26 +90,24 @@ func (c *Cost) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// A Level is one part of the [Cost] of a plan. Its String is a stable word. As a
-// number it is the place of the level in [cover.Levels], but for LevelExcess and
-// LevelWork, which are compared on their own.
+// A Level is one part of the [Cost] of a plan.
 type Level uint8
 
-// The levels in the order of [Cost].
+// The levels, in the order and with the letters of [Cost].
 const (
-	LevelOptedOut      Level                   = iota // (a) victims that opted out; law 1
-	LevelOverrun                                      // (a2) victims beyond what soft budgets have left
-	LevelOriginators                                  // (b) victims that are originators
-	LevelRank                                         // (c) the highest rank of a victim
-	LevelPriority                                     // (d) the highest raw priority of a victim
-	LevelJobs                                         // (d) jobs stopped
-	LevelOwn                                          // (d2) the sum of own costs: its high half
-	LevelOwnLow                                       // its low half, which nobody names
-	LevelVictims                                      // (e) victims, counted as tasks
-	LevelSumRanks                                     // (f) the sum of their ranks
-	LevelSumPriorities                                // (f2) the sum of their raw priorities
-	LevelExcess        = Level(cover.ByExcess)        // (g) the largest share freed beyond need
-	LevelWork          = Level(cover.ByWork)          // (h) the work lost
+	LevelOptedOut      Level                   = iota // (a)
+	LevelOverrun                                      // (a2)
+	LevelOriginators                                  // (b)
+	LevelRank                                         // (c) the highest
+	LevelPriority                                     // (d) the highest
+	LevelJobs                                         // (d)
+	LevelOwn                                          // (d2)
+	LevelOwnLow                                       // of no use to callers
+	LevelVictims                                      // (e)
+	LevelSumRanks                                     // (f)
+	LevelSumPriorities                                // (f2)
+	LevelExcess        = Level(cover.ByExcess)        // (g)
+	LevelWork          = Level(cover.ByWork)          // (h)
 )
 
 var levelWords = word.Table{Of: "victims.Level", Words: []string{
@@ -133,22 +128,15 @@ var levelWords = word.Table{Of: "victims.Level", Words: []string{
 // String returns the stable word for the level.
 func (l Level) String() string { return levelWords.Word(uint8(l)) }
 
-// Levels are what decides between plans, the most important first. The zero
-// Levels are all levels in the order of [Cost].
+// Levels decide between plans, the most important first. The zero Levels are all
+// levels in the order of [Cost].
 //
-// A level that is left out does not count: two plans that differ in it alone are
-// equal. Plans that are equal in all levels are told apart by the rank of their
-// nodes, node order, and keys, as always.
-//
-// The number of victims is never left out, for without it a needless victim
-// would be as good as none. If it is not named, it comes last. The two sums are
-// sums over so many victims, and say nothing of sets of different number. So if a
-// sum comes before LevelVictims, the number of victims is compared right before
-// that sum.
+// A level that is left out does not count. Plans that are equal in all levels are told
+// apart by penalty and order of their nodes, and by keys. The number of victims always
+// counts: last if it is not named, and right before a sum that stands before it.
 type Levels []Level
 
-// DefaultLevels returns all levels in the order of [Cost]: a start for an order of
-// one's own.
+// DefaultLevels returns all levels in the order of [Cost].
 func DefaultLevels() Levels {
 	return Levels{
 		LevelOptedOut, LevelOverrun, LevelOriginators, LevelRank, LevelPriority, LevelJobs, LevelOwn,
@@ -156,8 +144,8 @@ func DefaultLevels() Levels {
 	}
 }
 
-// Check returns an error that names the first level that is none, which wraps
-// [ErrUnknown], or that stands twice, which wraps [ErrDuplicate].
+// Check returns an error for a level that is none ([ErrUnknown]) or stands twice
+// ([ErrDuplicate]).
 func (l Levels) Check() error {
 	for i, level := range l {
 		if !levelWords.Has(uint8(level)) {
@@ -170,9 +158,7 @@ func (l Levels) Check() error {
 	return nil
 }
 
-// Compare returns a negative number, 0 or a positive one as a is cheaper than, as
-// cheap as or costlier than b by these levels, which must pass Check. The cost of
-// no victims is the cheapest.
+// Compare is [Cost.Compare] by these levels, which must pass Check.
 func (l Levels) Compare(a, b *Cost) int {
 	if len(l) == 0 {
 		return a.Compare(b)

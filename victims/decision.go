@@ -9,13 +9,12 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A TaskID is the row of a task, or of a granted ask, in its [Cluster]. It
-// stays the same from the addition of the task to its removal, after which
-// another task may get it.
+// A TaskID is the row of a task or grant in its [Cluster], from its addition to its
+// removal. Then another task may get it.
 type TaskID int32
 
-// A NodeID is the row of a node in its [Cluster]. It stays the same from the
-// addition of the node to its removal, after which another node may get it.
+// A NodeID is the row of a node in its [Cluster], from its addition to its removal.
+// Then another node may get it.
 type NodeID int32
 
 // A State says what a task is doing.
@@ -24,13 +23,12 @@ type State uint8
 const (
 	// Running tasks use their queue and node, and may be victims.
 	Running State = iota
-	// Releasing tasks are ending by themselves. Their amounts are leaving.
+	// Releasing tasks end by themselves. Their amounts are leaving.
 	Releasing
 	// Preempting tasks were told to stop. Their amounts are leaving.
 	Preempting
-	// Granted is no running task but an ask that was given a place: its
-	// amounts count as usage of its queue and its node until it starts or is
-	// dropped. It is never a victim.
+	// Granted is an ask that was given a place: usage of its queue and node until it
+	// starts or is dropped, and never a victim.
 	Granted
 )
 
@@ -45,13 +43,13 @@ func (s State) leaving() bool { return s == Releasing || s == Preempting }
 // A Task is something that runs on a node on behalf of a leaf queue.
 type Task struct {
 	Key         string   // unique among the tasks and grants of a cluster
-	Name        string   // for people; "" if the key says it all
-	Tag         uint64   // of the caller's, who may put into it what they like
-	Application string   // "" is none: two tasks without one have nothing in common
+	Name        string   // for people; may be ""
+	Tag         uint64   // the caller's
+	Application string   // "" is none; two tasks without one share nothing
 	Queue       queue.ID // a leaf
 	Node        NodeID   // where it runs; the zero value is the node that was added first
-	// NodeName names the node instead, for a task that is told to a cluster. If
-	// no node has the name, there is a closed one until it is added.
+	// NodeName names the node instead. If no node has the name, there is a closed one
+	// until it is added.
 	NodeName   string
 	Size       resources.Vector
 	Priority   int32     // raw; a larger one is more important
@@ -64,26 +62,22 @@ type Task struct {
 	OptedOut     bool // allow-preemption: false (law 1)
 	RequiredNode bool // it can run on its node only
 
-	// Job is the job that the task is a member of, or "". It matters to planners
-	// that know the job's minimum; see Rules.Minimum.
+	// Job is the job that the task is a member of, or ""; see Rules.Minimum.
 	Job string
-	// NonPreemptible says that no other job may take the task. Package jobs goes by
-	// it; to plans for asks and to quotas it means nothing.
+	// NonPreemptible: no other job may take it. Asks and quotas may.
 	NonPreemptible bool
 
-	// Cost is what stopping the task costs by the caller's own account, from 0
-	// on. Plans for asks and jobs prefer a smaller sum of it to fewer victims.
+	// Cost is what stopping the task costs, 0 or more, such as a fee or a slow start.
+	// It counts after ranks, priorities and stopped jobs, and before the number of
+	// victims.
 	Cost int64
-	// Budgets are the names of the budgets that stopping the task draws on, each
-	// once. See [Budget].
+	// Budgets names each [Budget] that stopping the task draws on, once.
 	Budgets []string
 }
 
-// Lost returns the running time that stopping the task at an instant throws
-// away, in nanoseconds: the time since it was scheduled, or since its last
-// checkpoint if that is later. A task that was not scheduled loses nothing, and
-// neither does one that was, or will be, scheduled or saved in the future. For
-// instants that no cluster holds it is at most 292 years.
+// Lost returns the running time that stopping the task at an instant loses, in
+// nanoseconds: since it was scheduled, or last saved if that is later; 0 if that is
+// unknown or in the future. It is at most 292 years.
 func (t *Task) Lost(now time.Time) uint64 {
 	since := t.Scheduled
 	if t.Checkpoint.After(since) {
@@ -108,30 +102,29 @@ type Node struct {
 	Unschedulable bool   // takes no new tasks, except of asks that require it
 	ReservedFor   string // the key of the ask it is kept for, or ""
 
-	// Rank is what choosing the node costs by the caller's own account: of plans
-	// that are alike otherwise the smaller one is the better.
+	// Penalty is what choosing the node costs: of plans that are alike otherwise, the
+	// smaller is better.
 	Penalty int64
-	// Domains are the domains that the node is in, the widest first: block,
-	// rack, and so on. See DESIGN.md, Domains.
+	// Domains are what the node is in, the widest first: block, rack. See DESIGN.md,
+	// Domains.
 	Domains []string
-	Tag     uint64 // of the caller's, who may put into it what they like
+	Tag     uint64 // the caller's
 }
 
 // An Ask is a task that has no node yet.
 type Ask struct {
 	Key          string
-	Name         string // for people; "" if the key says it all
-	Tag          uint64 // of the caller's, who may put into it what they like
+	Name         string // for people; may be ""
+	Tag          uint64 // the caller's
 	Application  string
 	Queue        queue.ID // a leaf
 	Size         resources.Vector
 	Priority     int32
-	PendingSince time.Time // since when it waits; zero: for ever, so that no delay holds it back
+	PendingSince time.Time // since when it waits; zero: for ever, so no delay holds it back
 	LastAttempt  time.Time // when preemption was last tried for it; zero: never
-	// RequiredNode is the name of the only node it can run on, or "". On it the
-	// ask may take any task of lower or equal raw priority and of another
-	// application: no guarantee, fence, delay or disabled queue protects (laws
-	// 2, 4, 5 and 7), for it can run nowhere else.
+	// RequiredNode is the name of the only node it can run on, or "". Laws 2, 4, 5 and
+	// 7, delays and disabled queues do not bind such an ask, and law 6 compares raw
+	// priorities. See DESIGN.md, Required nodes.
 	RequiredNode string
 	MayNot       bool // must not preempt others
 	Class        int  // of asks that the filter treats alike; see Rules.Filter
@@ -145,12 +138,10 @@ type Ask struct {
 	Budgets        []string // they play no part in a plan for the ask itself
 }
 
-// A Head is the part of a task, or of a granted ask, that loops over all tasks
-// decide by. It has no text and no [time.Time], so it costs a small part of what
-// a [Cluster.TaskView] does. What it lacks is read of the few tasks that need it,
-// by [Cluster.Key], [Cluster.Job] or TaskView.
+// A Head is the part of a task or grant that loops over all tasks decide by. It is
+// much cheaper than a [Cluster.TaskView].
 type Head struct {
-	Size     resources.Vector // memory of the cluster, as that of a TaskView
+	Size     resources.Vector // a view
 	Created  int64            // nanoseconds since 1970, if HasCreated
 	Queue    queue.ID
 	Node     NodeID
@@ -162,23 +153,23 @@ type Head struct {
 	RequiredNode   bool
 	NonPreemptible bool
 
-	HasCreated bool // it is known when the task was created
-	HasJob     bool // it is a member of a job
-	HasBudgets bool // it names budgets
+	HasCreated bool // the time of creation is known
+	HasJob     bool
+	HasBudgets bool
 }
 
 // An Outcome is what was decided about an ask.
 type Outcome uint8
 
 const (
-	// Fits: there is room as things are. The plan names the node and no victim.
+	// Fits: there is room now. The plan has a node and no victim.
 	Fits Outcome = 1 + iota
-	// Waits: there will be room once what is already leaving has gone. The plan
-	// names the node and no victim.
+	// Waits: there will be room once what is leaving has gone. The plan has a node and
+	// no victim.
 	Waits
-	// Preempts: there is room once the victims of the plan have gone.
+	// Preempts: there is room once the victims have gone.
 	Preempts
-	// Refused: there is no plan, and the refusal says why.
+	// Refused: there is no plan; see [Refusal].
 	Refused
 )
 
@@ -187,23 +178,22 @@ var outcomeWords = word.Table{Of: "victims.Outcome", Words: []string{Fits: "fits
 // String returns the stable word for the outcome: fits, waits, plan or refused.
 func (o Outcome) String() string { return outcomeWords.Word(uint8(o)) }
 
-// A Decision is the answer to an ask. It is owned by the caller, who hands it
-// to [Planner.Decide] again to have its memory reused.
+// A Decision is the answer to an ask. Hand it to [Planner.Decide] again to reuse its
+// memory.
 type Decision struct {
 	Outcome Outcome
-	Plan    Plan    // for any outcome but Refused, which leaves none that could be applied
-	Refusal Refusal // for Refused
+	Plan    Plan    // unless Refused
+	Refusal Refusal // if Refused
 }
 
-// A Plan is a place for an ask and the tasks that must go for it. It is plain
-// data: nothing happens until it is applied.
+// A Plan is a place for an ask and the tasks that must go for it. It is plain data.
 type Plan struct {
 	Ask     Ask
 	Node    NodeID
 	Victims []Victim // sorted by key
 	Cost    Cost
 	Proof   Proof     // what was shown of it
-	OwnLeaf bool      // it stops tasks of the ask's own leaf; see Rules.OwnLeaf
+	OwnLeaf bool      // it stops tasks of the ask's own leaf
 	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
@@ -217,12 +207,11 @@ type Plan struct {
 type Proof uint8
 
 const (
-	// NoProof: the plan is the best one found within the budget. If it has opted-out
-	// victims, a search for a plan without has had a share of its own.
+	// NoProof: the best plan found within the budget.
 	NoProof Proof = iota
-	// ProofLevels: no lawful plan is less in the levels of its cost. So who is
-	// stopped, how many and of which rank cannot be bettered, but perhaps the
-	// excess, the work lost, the node, or the keys.
+	// ProofLevels: no lawful plan is less in the levels before excess: who is stopped,
+	// how many and of which rank cannot be bettered. Excess, work lost, node and keys
+	// perhaps can.
 	ProofLevels
 	// ProofCost: no lawful plan is cheaper, down to the last key.
 	ProofCost
@@ -236,8 +225,8 @@ func (p Proof) String() string { return proofWords.Word(uint8(p)) }
 // Proven reports whether no lawful plan is cheaper.
 func (p Proof) Proven() bool { return p == ProofCost }
 
-// A Victim is a task that a plan stops, and what for. It says what it is by
-// itself, so that it can be described after the task has gone.
+// A Victim is a task that a plan stops, and what for. It can be described after the
+// task has gone.
 type Victim struct {
 	Task     TaskID
 	Key      string
@@ -247,10 +236,9 @@ type Victim struct {
 	Priority int32  // raw
 	Size     resources.Vector
 	Rank     int64 // its effective priority minus the ask's; 0 or less
-	// ForNode is set if its amounts make room on the node of the plan,
-	// ForHeadroom if they make room under the max of a queue. Blocks is set if
-	// the caller named it as a blocker of the node. A member of a gang that goes
-	// as a whole may have none of these.
+	// ForNode: it makes room on the plan's node. ForHeadroom: under the max of a
+	// queue. Blocks: the caller named it as a blocker. Members of a gang may have none
+	// of these.
 	ForNode     bool
 	ForHeadroom bool
 	Blocks      bool
@@ -258,20 +246,19 @@ type Victim struct {
 	OptedOut, Originator bool
 }
 
-// A Reason says why there is no plan, for an ask or for a job. Its String is a stable
-// word.
+// A Reason says why there is no plan, for an ask or a job.
 type Reason uint8
 
 const (
-	// InFlight: the ask holds a grant and cannot start on its node yet. Of a job: what
-	// its members need is leaving still.
+	// InFlight: the ask holds a grant and cannot start yet. A job's members wait for
+	// what is leaving.
 	InFlight Reason = 1 + iota
 	// UnknownNode: the node that the ask requires is not in the cluster.
 	UnknownNode
 	// QuotaMin: a non-preemptible job would pass the min of a quota.
 	QuotaMin
-	// QuotaMax: the job would pass the max of a quota, and no victims may be taken, or
-	// could be, to change that.
+	// QuotaMax: the job would pass the max of a quota, and victims may or could not
+	// change that.
 	QuotaMax
 	// MayNotPreempt: it must not preempt others.
 	MayNotPreempt
@@ -284,25 +271,23 @@ const (
 	// NotGuaranteed: no queue guarantees any type of what is wanted (law 4).
 	NotGuaranteed
 	// OverGuarantee: a queue that governs a wanted type is at or over its guarantee of
-	// it (law 4). Of a job: it would be before the last member.
+	// it (law 4), or for a job would be before the last member.
 	OverGuarantee
-	// HeadroomInside: a max at or below the starving queue is what is short,
-	// so that only its own tasks could make room (storm freedom).
+	// HeadroomInside: a max at or below the starving queue is short, so that only its
+	// own tasks could make room.
 	HeadroomInside
 	// NothingInReach: no leaf is in reach (law 7), enabled and outside the
 	// starving queue.
 	NothingInReach
 	// NoVictims: no legal set of victims makes room.
 	NoVictims
-	// PredicateRefused: legal sets make room, and the caller's predicate
-	// refused those that were tried.
+	// PredicateRefused: legal sets make room, and the predicate refused those tried.
 	PredicateRefused
-	// NoDomain: no node is in a domain of the depth that the job requires, or its members
-	// that run are in different ones, or in none.
+	// NoDomain: no node is in a domain of the required depth, or members that run
+	// share none.
 	NoDomain
-	// Unlawful: a plan was found, and the audit that the planner was told to
-	// make found a law broken. That is a defect of the library, unless functions of the
-	// caller answer differently when asked again.
+	// Unlawful: the planner's Audit found a law broken: a defect of the library, or a
+	// function that changed its answer.
 	Unlawful
 )
 
@@ -328,9 +313,8 @@ var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
 // String returns the stable word for the reason.
 func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
 
-// A Rule is what keeps a task from being a victim of an ask, of a job or of a quota; not
-// each of them has all rules. A task is counted once, at the first rule that does, in this
-// order. Its String is a stable word.
+// A Rule keeps a task from being a victim of an ask, a job or a quota. A task counts
+// once, at the first rule in this order.
 type Rule uint8
 
 const (
@@ -346,9 +330,8 @@ const (
 	RuleGang                           // its job needs it, and cannot be stopped as a whole
 	RuleNotHelping                     // it reduces no open need
 	RuleBudget                         // a hard budget has too little left for it, or for the job with which it goes
-	// RuleGuarantee: alone, or with the job with which it goes, it would take a queue
-	// below its guarantee (law 2). If law 2 is why there is no plan for a job, this counts
-	// too who could go alone but not together with the others that could.
+	// RuleGuarantee: it would take a queue below its guarantee (law 2), alone or with
+	// its job. For a job without a plan it also counts tasks that cannot go together.
 	RuleGuarantee
 	RuleOvershoot // it is larger than what is still to be freed, and the quota is to be exact
 	RuleEnforced  // it is in a queue that is being enforced already
@@ -399,42 +382,36 @@ func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {
 	Reason Reason
-	// OwnLeaf is set if reason and counts are those of the stage in which tasks of the
-	// ask's own leaf are candidates; see Rules.OwnLeaf. Also is what kept the ask from
-	// others then, if it is NotGuaranteed, OverGuarantee, OverMax or HeadroomInside.
+	// OwnLeaf: reason and counts are those with tasks of the own leaf as candidates.
+	// Also is then what kept the ask from others: NotGuaranteed, OverGuarantee,
+	// OverMax, HeadroomInside, or 0.
 	OwnLeaf bool
 	Also    Reason
-	// Queue and Type are what the reason, or Also, speaks of, if it is OverMax,
-	// OverGuarantee or HeadroomInside.
+	// Queue and Type are what OverMax, OverGuarantee or HeadroomInside speaks of.
 	Queue queue.ID
 	Type  int
-	// Counts has, for each rule, the number of tasks that it kept from being
-	// victims, and Candidates the number that no rule did. They are counted
-	// only if candidates were looked for: NoVictims and PredicateRefused.
+	// Counts has for each rule the tasks that it protected, Candidates the tasks that
+	// none did. They are counted for NoVictims and PredicateRefused only; so are the
+	// next two.
 	Counts     [NumRules]int
 	Candidates int
-	// Scarce names the hard budgets that have something left, and less than there are
-	// candidates in them. It is counted like Counts.
+	// Scarce names hard budgets with something left, and less than their candidates.
 	Scarce []string
-	// Filtered is the number of nodes that the caller's filter refused. It is
-	// counted like Counts.
+	// Filtered is the number of nodes that the filter refused.
 	Filtered int
-	// WaitsFor has the keys of the tasks that an ask in flight still waits for,
-	// sorted.
+	// WaitsFor has the keys of the tasks that an ask in flight waits for, sorted.
 	WaitsFor []string
-	// Closest is the node on which, with all its candidates gone, the least is
-	// lacking: by dominant share of the cluster's capacity, then in node
-	// order. Lacks is what. There is none if no node can be used.
+	// Closest is the node that lacks the least without all its candidates, by dominant
+	// share of the cluster, then in node order. Lacks is what.
 	Closest    NodeID
 	HasClosest bool
 	Lacks      resources.Vector
-	// RetryAt is the first instant at which by time alone the answer can
-	// change. It is zero if time does not help.
+	// RetryAt is when time alone can first change the answer; zero: never.
 	RetryAt time.Time
-	// Help says what else has to happen before the answer can change.
+	// Help is what else can change it.
 	Help Help
-	// Proven is set if no plan exists; else none was found within the budget.
-	// Steps are the elementary steps of the decision; see Planner.Steps.
+	// Proven: no plan exists. Else none was found within the budget; see
+	// Planner.Steps.
 	Proven bool
 	Steps  int64
 }
@@ -444,10 +421,8 @@ func (r *Refusal) cleared() Refusal {
 	return Refusal{Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
 }
 
-// A Placing is the question whether an ask may run on a node. A predicate of
-// the caller's answers it. It must depend on its question only and must not
-// keep what is in it. What accepts a set of victims must accept every larger
-// set.
+// A Placing asks a predicate whether an ask may run on a node. What accepts a set of
+// victims must accept every larger set. It must not be kept.
 type Placing struct {
 	Ask     *Ask
 	Node    NodeID
@@ -455,14 +430,14 @@ type Placing struct {
 	Moment  Moment
 }
 
-// A Moment says what of the cluster is still there when the ask is to run.
+// A Moment says what is still there when the ask is to run.
 type Moment uint8
 
 const (
 	// Present is how things are: the ask fits.
 	Present Moment = 1 + iota
-	// Coming is when all that is leaving, and all the victims, have gone: the
-	// ask waits, or has a plan.
+	// Coming is when what is leaving and the victims have gone: the ask waits or has a
+	// plan.
 	Coming
 )
 
@@ -471,16 +446,12 @@ var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "pre
 // String returns the stable word for the moment.
 func (m Moment) String() string { return momentWords.Word(uint8(m)) }
 
-// Then returns the order that asks each of the given ones in turn, until one
-// has an opinion. If the last is [By] a key, it is total.
+// Then combines orders: each is asked in turn until one is not 0. If the last is [By]
+// a key, the order is total.
 //
-// An order is negative if a is to be stopped before b, positive if b is, and 0 if
-// it has no opinion. It must be a strict weak order: consistent, and 0 for equal
-// tasks. Package preempttest has a check of that. slices.SortFunc sorts by an
-// order, and quota.Enforcer takes tasks by one.
-//
-// Then, [Reverse], [By] and its like work on tasks of any type: a function that is
-// called of here reads what they compare.
+// An order is negative if a is to be stopped before b, positive if b is, and 0 if it
+// has no opinion. It must be a strict weak order, which package preempttest checks. It
+// is for slices.SortFunc and quota.Enforcer, and works on tasks of any type.
 func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int {
 		for _, order := range orders {
@@ -497,14 +468,13 @@ func Reverse[T any](order func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int { return order(b, a) }
 }
 
-// By orders tasks by what of returns, the smaller first: lower priorities, or
-// smaller keys.
+// By orders tasks by a value, the smaller first: priorities, or keys.
 func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
 	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// ByFlag orders tasks by what of returns, false first: plain tasks before
-// originators, and those that did not opt out before those that did (law 1).
+// ByFlag orders tasks by a flag, false first: originators, or opted-out tasks, come
+// last.
 func ByFlag[T any](of func(T) bool) func(a, b T) int {
 	return func(a, b T) int { return falseFirst(of(a), of(b)) }
 }
@@ -519,8 +489,8 @@ func falseFirst(a, b bool) int {
 	return +1
 }
 
-// ByTime orders tasks by what of returns, the later first: younger ones, or those
-// that have less work to lose. Tasks with the zero time come last.
+// ByTime orders tasks by a time, the later first: younger ones, or those with less
+// work to lose. The zero time comes last.
 func ByTime[T any](of func(T) time.Time) func(a, b T) int {
 	return func(a, b T) int {
 		x, y := of(a), of(b)

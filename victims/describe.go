@@ -12,13 +12,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Describe writes a decision for people to read: a first line that says it
-// all, then a line for each reason. It ends with a newline. A plan says what it
-// is by itself, so its victims may have gone; the queue and the node that a
-// refusal names must be there still.
-//
-// Words in brackets are those of [Reason] and [Rule], and stable; the text
-// around them may be improved. Names that are not plain are quoted.
+// Describe writes a decision for people: a line that says it all, then a line for each
+// reason. The words of [Reason] and [Rule] in brackets are stable; other text may be
+// improved. Victims may have gone; queue and node of a refusal must be there still.
 func (d *Decision) Describe(c *Cluster) string {
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
@@ -66,9 +62,8 @@ func (v *Victim) remarks() (s string) {
 	return s
 }
 
-// Purpose says why a victim is stopped: it makes room "on the node", "under a
-// max" or "on the node and under a max", it "blocks the node", or it goes "with
-// its job".
+// Purpose says why a victim is stopped: "on the node", "under a max", "on the node and
+// under a max", "blocks the node" or "with its job".
 func (v *Victim) Purpose() string {
 	switch {
 	case v.Blocks:
@@ -94,8 +89,8 @@ func (v *Victim) purpose() string {
 	return " " + v.Purpose()
 }
 
-// DescribeCost writes what a plan costs, and whether another might cost less,
-// on a line each.
+// DescribeCost writes, on a line each, what a plan costs and whether another might
+// cost less.
 func (p *Plan) DescribeCost() string {
 	// What was shown is said with care: a plan that is only the best found must
 	// not read like the best there is.
@@ -109,8 +104,7 @@ func (p *Plan) DescribeCost() string {
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
-// DescribeRefusal writes why a decision is a refusal, as [Decision.Describe]
-// does, but for the ask that is refused.
+// DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
 	r := &d.Refusal
@@ -152,8 +146,8 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	return b.String()
 }
 
-// Describe writes what would help after a refusal, for people to read, on a
-// line. It ends with a newline. The queues must be there still.
+// Describe writes what would help, for people, on a line with its end. The queues must
+// be there still.
 func (h *Help) Describe(c *Cluster) string {
 	var all []string
 	add := func(named bool, text string) {
@@ -301,14 +295,11 @@ func (t table) writeTo(b *strings.Builder) {
 	}
 }
 
-// Describe writes what led to a decision, which is for
-// [Decision.Describe] to write: tables of queues, nodes and tasks with what
-// decided about each, a line for each, and for a refusal the single rules
-// without which there would be a place. The nodes must be there still.
-//
-// Findings begin with the stable word of a [Rule] or of NodeFinding.Verdict if one
-// decided, but for tasks of the asking queue: [RuleFence] keeps those, though no
-// fence may be near. Names that are not plain are quoted.
+// Describe writes what led to a decision, for people: tables of queues, nodes and
+// tasks with what decided about each, and for a refusal the single rules without which
+// there would be a place. Nodes must be there still. A finding begins with the stable
+// word of its [Rule] or verdict; tasks of the asking queue have that of
+// RuleFence.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.
@@ -359,9 +350,7 @@ func (e *Explanation) Describe(c *Cluster) string {
 	return b.String()
 }
 
-// Describe says what a queue is to the ask, as [Explanation.Describe]
-// does: for a page on which one points at queues. A queue that plays no part
-// gets the empty text.
+// Describe is as in [Explanation.Describe]; "" for a queue that plays no part.
 func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	// A queue may be several things at once, and each is said: the asking queue
 	// may be fenced in and lack headroom.
@@ -403,8 +392,7 @@ func ruleText(e *Explanation, r Rule, q queue.ID) string {
 	return r.String() + ": " + text
 }
 
-// Describe says what a node is to the ask, as [Explanation.Describe]
-// does.
+// Describe is as in [Explanation.Describe].
 func (f *NodeFinding) Describe(c *Cluster) string {
 	text := f.Verdict
 	if more := c.nodeText(f); more != "" {
@@ -413,8 +401,7 @@ func (f *NodeFinding) Describe(c *Cluster) string {
 	return text
 }
 
-// Describe says what a task is to the ask, as [Explanation.Describe]
-// does: a victim, a candidate, or what keeps it from being one.
+// Describe is as in [Explanation.Describe].
 func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
 	switch {
 	case f.Victim:
@@ -485,8 +472,7 @@ func (c *Cluster) nodeText(f *NodeFinding) string {
 	return ""
 }
 
-// Describe says without which rule an ask would have a place, and
-// where, as [Explanation.Describe] does.
+// Describe is as in [Explanation.Describe].
 func (f *RelaxationFinding) Describe(c *Cluster) string {
 	// Every outcome but these two is a place, which needs no victims and no
 	// waiting.

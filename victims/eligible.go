@@ -11,10 +11,9 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A Preemptor is what wants room, an ask or a job, as far as the rules about a
-// single victim go.
+// A Preemptor is what wants room, an ask or a job, to the rules about a single victim.
 type Preemptor struct {
-	Ask         *Ask // for the caller's exemptions; its queue, priority and application count
+	Ask         *Ask // for exemptions; its queue, priority and application count
 	Arriving    resources.Vector
 	Strict      bool // lower effective priority only, not equal
 	OnNode      bool // it can run on one node only: raw priorities count, and queues protect nobody
@@ -25,16 +24,9 @@ type Preemptor struct {
 	HasStarving bool
 }
 
-// Eligible says who may be a victim: it is the one home of the rules about a
-// single task, for asks, asks that require a node, and jobs. Planning, counting
-// and explaining go by it; the audit does not, on purpose.
-//
-// The rules apply in this order: leaving, required node, same application
-// (law 3), own leaf or fence (law 7), disabled, inside the starving queue
-// (storm freedom), priority (law 6), exempt. Law 1 is a matter of cost, law 2
-// of sums: see [Rooms].
-//
-// The zero Eligible is ready for Reset. Memory is reused.
+// Eligible says who may be a victim of an ask or a job: the first rule in the order of
+// [Rule] that keeps a task, law 1 (a matter of cost) and law 2 (of sums, see [Rooms])
+// apart. The zero Eligible is ready for Reset.
 type Eligible struct {
 	Exempt func(Exemption) (until time.Time, exempt bool)
 	Rooms  Rooms // law 2
@@ -73,8 +65,8 @@ type leafRow struct {
 	room resources.Vector
 }
 
-// Reset states who wants room, and reports whether any leaf is in reach.
-// The cost is linear in queues times types.
+// Reset states who wants room, and reports whether any leaf is in reach. The cost is
+// linear in queues·types.
 func (e *Eligible) Reset(c *Cluster, who *Preemptor, now time.Time) (reach bool) {
 	e.c, e.who, e.now, e.horizon = c, *who, now, now
 	e.ns, _ = nanos(now)
@@ -191,8 +183,7 @@ func (e *Eligible) leastRank(lowest int32) int64 {
 	return min(e.fencedRank, e.leastLift+int64(lowest))
 }
 
-// Veto returns the first rule that keeps a task from being a victim whatever
-// it frees, but for exemptions; 0 if there is none. It does not ask the caller.
+// Veto is [Eligible.Rule] without exemptions: it does not ask the caller.
 func (e *Eligible) Veto(id TaskID) Rule {
 	r := &e.c.tasks[id]
 	switch {
@@ -213,8 +204,8 @@ func (e *Eligible) Veto(id TaskID) Rule {
 	return 0
 }
 
-// Rule returns the first rule that keeps a task from being a victim whatever it
-// frees, the caller's exemptions included; 0 if there is none.
+// Rule returns the first rule that keeps a task from being a victim whatever it frees,
+// exemptions included; else 0.
 func (e *Eligible) Rule(id TaskID) Rule {
 	if rule := e.Veto(id); rule != 0 {
 		return rule
@@ -225,12 +216,11 @@ func (e *Eligible) Rule(id TaskID) Rule {
 	return 0
 }
 
-// EndExemptions takes exemptions that end until an instant as ended, until the
-// next Reset. With it a caller finds out when time alone would help.
+// EndExemptions takes exemptions that end until an instant as ended, until the next
+// Reset.
 func (e *Eligible) EndExemptions(until time.Time) { e.horizon = until }
 
-// Exemption asks the caller until when a task is exempt, and whether it is. It
-// is zero and true for one that never ends. Exempt must be set.
+// Exemption asks Exempt, which must be set.
 func (e *Eligible) Exemption(id TaskID) (until time.Time, ok bool) {
 	until, ok = e.Exempt(Exemption{Cluster: e.c, Task: id, Ask: e.who.Ask, Now: e.now})
 	return until, ok && (until.IsZero() || until.After(e.now))
@@ -291,8 +281,7 @@ func (e *Eligible) Levels(id TaskID) cover.Levels {
 // Lost returns the work that stopping a task loses, in nanoseconds.
 func (e *Eligible) Lost(id TaskID) uint64 { return e.c.lost(id, e.ns) }
 
-// Bounds returns the bounds of law 2 that a task is bound by, as rows of
-// Rooms.Bounds, and those that it erodes.
+// Bounds returns the rows of Rooms.Bounds that bind a task, and those that it erodes.
 func (e *Eligible) Bounds(id TaskID) (bounds, erodes []int32) {
 	leaf := &e.leaves[e.c.tasks[id].leaf]
 	return leaf.bounds, leaf.erodes

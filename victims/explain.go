@@ -12,16 +12,16 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Explanation is a decision with everything that led to it. It is owned by
-// the caller, and plain data: the cluster may change after it.
+// An Explanation is a decision with everything that led to it. It is plain data: the
+// cluster may change after it.
 type Explanation struct {
 	Decision Decision
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
-	// Relaxed has, for a refusal, every single rule without which the ask
-	// would not have been refused: in the order of the rules, then of
-	// queues, nodes or keys. There is none for an ask that holds a grant.
+	// Relaxed has, for a refusal, every single rule without which the ask would not be
+	// refused, in the order of DESIGN.md, Explanations and audits, then of queues, nodes or keys. It is empty
+	// for an ask that holds a grant.
 	Relaxed []RelaxationFinding
 
 	amounts []int64 // memory of the vectors above
@@ -40,9 +40,8 @@ func (e *Explanation) copyOf(v resources.Vector) resources.Vector {
 	return e.amounts[from:len(e.amounts):len(e.amounts)]
 }
 
-// A QueueFinding says what a queue is to an ask. Neither fences nor
-// guarantees bind an ask that requires a node: Starving, Fence, Rule and Room are
-// not set then.
+// A QueueFinding says what a queue is to an ask. Starving, Fence, Rule and Room are
+// not set for an ask that requires a node.
 type QueueFinding struct {
 	Queue    queue.ID
 	OnPath   bool             // the ask is in it or below it
@@ -65,17 +64,13 @@ type TaskFinding struct {
 	Victim bool
 }
 
-// Explain decides an ask as [Planner.Decide] does and says why: for each
-// queue, node and task the rule that decided, and for a refusal which single
-// rule, relaxed, would have given a place.
+// Explain decides as [Planner.Decide] does and says why: for each queue, node and task
+// the rule that decided, and for a refusal which single rule, relaxed, would give a
+// place. Errors are those of Decide.
 //
-// It is for people and dashboards. It looks at every task and node, and searches
-// the nodes that matter: where there is a plan, those that come close to it; see
-// NodeFinding.ByBound. All searches together have the budget of one decision. For a
-// refusal it decides again for every rule that may matter. There can be as many
-// of those as queues, nodes and tasks; if no max is short and there is no
-// predicate, a task costs no more than a search on its node. The memory of dst is
-// reused. Errors are those of Decide, and leave dst as it was.
+// It is for people. It looks at every task and node, searches nodes that come close
+// (NodeFinding.ByBound) within the Steps of one decision, and decides a refusal again
+// for every rule that may matter.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
@@ -184,8 +179,8 @@ func (d *decision) findQueues(e *Explanation) {
 	}
 }
 
-// A RelaxationFinding is a rule without which an ask would not be refused, and
-// what would be decided then.
+// A RelaxationFinding is a rule without which an ask would not be refused, and the
+// decision then.
 type RelaxationFinding struct {
 	Relaxation
 	Key     string  // of the task that the rule is about, if it is about one

@@ -53,17 +53,15 @@ type NodeFinding struct {
 	//   - "not-required": the ask requires another node
 	//   - "held": the ask is granted a place on it, which is not free yet
 	Verdict string
-	// Short is what is lacking once what is leaving has gone, or as things are
-	// for a place that the ask is granted; Lacks is what is lacking still with
-	// all candidates on the node gone too.
+	// Short is what lacks once what is leaving has gone, or now for a granted place;
+	// Lacks is what still lacks without all candidates on the node.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, if that was found out:
-	// the verdict is "chosen", "costlier" or "withheld", or "predicate" with victims. If it is ByBound no plan for the node is cheaper.
+	// Cost is that of the cheapest plan for the node, if the verdict is chosen,
+	// costlier, withheld, or predicate with victims. If ByBound no plan for the node
+	// is cheaper.
 	Cost Cost
-	// ByBound is set if the node was not searched: every plan for it, if there is
-	// one, costs more than the one that was decided. In a cluster of up to 64 nodes
-	// all are searched. In a larger one 16 of those are that come closest, and the
-	// others are left to what a bound says.
+	// ByBound: the node was not searched, for every plan for it costs more than the
+	// decided one. Of more than 64 nodes only the closest 16 are searched.
 	ByBound bool
 }
 

@@ -294,16 +294,13 @@ func addWork(a, b uint64) uint64 {
 	return math.MaxUint64
 }
 
-// A Budget says how many of the tasks that name it may still be stopped: the
-// replicas that a service can spare. Kubernetes calls this a
-// PodDisruptionBudget. See DESIGN.md, Budgets.
+// A Budget says how many of the tasks that name it may still be stopped, like a
+// PodDisruptionBudget of Kubernetes. See DESIGN.md, Budgets.
 type Budget struct {
-	// Left is how many tasks may still be stopped. Below 0 counts as 0.
-	// Applying a plan takes its victims off. The caller sets it again if the
-	// world says something else.
+	// Left is how many tasks may still be stopped; below 0 counts as 0. Applying a
+	// plan takes its victims off.
 	Left int64
-	// Hard budgets are never overrun. A soft budget may be: its overrun is part
-	// of the cost of a plan.
+	// A hard budget is never overrun. The overrun of a soft one is part of the [Cost].
 	Hard bool
 }
 

@@ -12,14 +12,10 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// Rooms are what law 2 lets go: a bound for every queue that is guaranteed
-// anything. They are the bounds of a [cover.Problem] whose units are tasks
-// below the queues, exported for callers that pose problems of their own.
-//
-// The zero Rooms is empty. Memory is reused, and what methods return lives
-// until the next Reset.
+// Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods
+// return lives until the next Reset.
 type Rooms struct {
-	// Own is what law 2 means for the queues of the path. It is read by Reset.
+	// Own is what law 2 means on the path. It is read by Reset.
 	Own OwnLeaf
 	// Bounds are in tree order. Others may be appended.
 	Bounds []cover.Bound
@@ -36,19 +32,10 @@ type Rooms struct {
 	unbound  resources.Vector // MaxInt64 of each type
 }
 
-// Reset computes the rooms for a plan that lets some amounts into a leaf of the
-// tree. Amounts are effective usage: what is leaving has left.
-//
-// Law 2: no queue ends below its guarantee. Usage after the plan must be at
-// least min(g, usage before), so the victims below a queue may sum to its
-// surplus, and on the path of the leaf to as much more as arrives.
-//
-// With Own set, that changes on the path only. [OwnMet] bounds nothing in types
-// in which the queue is under its guarantee and something arrives. With
-// [OwnAny] the tasks of the leaf itself are not bound, and use up what arrives:
-// see [Rooms.Erodes].
-//
-// The cost is linear in queues times types.
+// Reset computes the rooms for a plan that brings amounts into a leaf. Victims below a
+// queue may sum to its surplus, and on the path of the leaf to as much more as
+// arrives. Own changes that on the path; see DESIGN.md, The own leaf. The cost is
+// linear in queues·types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.clear(tree, leaf)
 	for q := range tree.All() {
@@ -114,8 +101,7 @@ func (r *Rooms) row(q queue.ID) (row int32, ok bool) {
 	return row, row >= 0
 }
 
-// Chain lists the bounds of a leaf, the innermost first, as a [cover.Unit]
-// wants them.
+// Chain lists the bounds of a leaf, the innermost first.
 func (r *Rooms) Chain(leaf queue.ID) []int32 {
 	if r.Own == OwnAny && leaf == r.leaf {
 		return nil
@@ -123,9 +109,8 @@ func (r *Rooms) Chain(leaf queue.ID) []int32 {
 	return r.path(leaf)
 }
 
-// Erodes lists the bounds that tasks of a leaf use up without being bound by
-// them, ascending: those of the path with [OwnAny], for the leaf that the
-// amounts arrive in.
+// Erodes lists, ascending, the bounds that tasks of a leaf use up without being bound
+// by them: with OwnAny, those of the path for its leaf.
 func (r *Rooms) Erodes(leaf queue.ID) []int32 {
 	if r.Own != OwnAny || leaf != r.leaf {
 		return nil
@@ -146,9 +131,8 @@ func (r *Rooms) path(leaf queue.ID) []int32 {
 	return r.chains[from:len(r.chains):len(r.chains)]
 }
 
-// Least returns what all the bounds of a leaf leave, per type, and MaxInt64 for
-// types that none of them bounds: no single task that is larger can go. It is a
-// view.
+// Least returns, as a view, what all bounds of a leaf leave per type; MaxInt64 where
+// none binds.
 func (r *Rooms) Least(leaf queue.ID) resources.Vector {
 	if r.Own == OwnAny && leaf == r.leaf {
 		return r.unbound
@@ -325,24 +309,13 @@ func (n *shortage) block() resources.Vector {
 	return n.blocks[from:len(n.blocks):len(n.blocks)]
 }
 
-// A WhatIf answers about sets of victims for one ask: whether headroom under
-// the maxima of the queues would do, and whether the set is lawful. Use it if
-// another scheduler searches the nodes by itself, and asks about quota again
-// and again while it adds tasks to the set and takes them back. The cluster
-// stays as it is.
+// A WhatIf answers about sets of victims for one ask: is there headroom under the
+// maxima, and is the set lawful? Use it if another scheduler searches the nodes, and
+// asks again and again while it adds tasks and takes them back.
 //
-// Open it for an ask. Its set is empty then. [WhatIf.Preempt] and
-// [WhatIf.TakeBack] change the set, [WhatIf.MayFit] and [WhatIf.Lawful] say what
-// it is. A change costs depth times types; an answer costs nothing. Once warm it
-// allocates nothing.
-//
-// A WhatIf knows no nodes. Whether the ask has room on its node, whether victims
-// are there or who blocks it, and whether fewer victims or others would do, is
-// for those who search; an [Auditor] says it all.
-//
-// If the cluster changes, the WhatIf is closed: it may not fit and is not
-// lawful, until it is opened again. It serves one goroutine at a time; several may
-// be open over one unchanged cluster. It must not be copied after its first use.
+// It knows no nodes: not room, blockers, or whether fewer victims would do. An
+// [Auditor] says it all. If the cluster changes, it is closed: it may not fit and is
+// not lawful until opened again. A change costs depth·types; an answer costs nothing.
 type WhatIf struct {
 	d      decision
 	answer Decision // to the question whether the ask may preempt at all
@@ -367,13 +340,11 @@ type supposed struct {
 	rule Rule // that keeps it from being a victim, or 0
 }
 
-// Open opens the question for an ask at the instant now, with the empty set and
-// the options of a planner: its cluster, StrictPriority, OwnLeaf, Interval,
-// Exempt and Minimum. The ask must not change while it is open.
-//
-// Errors are those of [Planner.Decide]. An ask that holds a grant is one too,
-// and wraps [ErrState]: it has no victims to choose. An error closes w. The cost
-// is linear in queues times types, and in the size of the set before.
+// Open opens the question for an ask at the instant now, with the empty set and the
+// cluster, StrictPriority, OwnLeaf, Interval, Exempt and Minimum of a planner. The ask
+// must not change while it is open. Errors are those of [Planner.Decide], and
+// [ErrState] for an ask that holds a grant; they close w. The cost is linear in
+// queues·types, and in the set before.
 func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if p.Cluster == nil {
 		panic("victims: a Planner without a Cluster")
@@ -431,10 +402,9 @@ func (w *WhatIf) clear() {
 	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
 }
 
-// Preempt adds a task to the set. It reports false, and changes nothing, if the
-// row is that of no task, grants included, if the task is in the set already, or
-// if w is not open. A task that may not go is added as well: the set is unlawful
-// as long as it is there.
+// Preempt adds a task to the set. It reports false, and changes nothing, for a grant,
+// a task in the set, or if w is not open. A task that may not go makes the set
+// unlawful.
 func (w *WhatIf) Preempt(id TaskID) bool {
 	if !w.isOpen() || uint(id) >= uint(len(w.at)) || w.at[id] != 0 {
 		return false
@@ -450,8 +420,8 @@ func (w *WhatIf) Preempt(id TaskID) bool {
 	return true
 }
 
-// TakeBack takes a task out of the set. It reports false, and changes nothing,
-// if the task is not there or w is not open.
+// TakeBack takes a task out of the set. It reports false if the task is not in it or w
+// is not open.
 func (w *WhatIf) TakeBack(id TaskID) bool {
 	if !w.isOpen() || uint(id) >= uint(len(w.at)) || w.at[id] == 0 {
 		return false
@@ -466,15 +436,13 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 	return true
 }
 
-// MayFit reports whether every queue above the ask has headroom for it once the
-// set and what is leaving already have gone. On which node a task runs, and
-// whether it may go at all, plays no part in it.
+// MayFit reports whether every queue above the ask has headroom once the set and what
+// is leaving have gone. Nodes, and whether a task may go, play no part.
 func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
-// Lawful reports whether the set breaks no law: the ask may preempt, each task
-// may be a victim, law 2 holds over all of them, no hard budget is overrun, and
-// jobs with a minimum keep it or go whole. The empty set is lawful. A set that is
-// part of a lawful one is lawful too, but for members of a job that goes whole.
+// Lawful reports whether the set breaks no law: the ask may preempt, each task may be
+// a victim, law 2 and hard budgets hold, and jobs keep their minimum or go whole. A
+// part of a lawful set is lawful, but for members of a job that goes whole.
 func (w *WhatIf) Lawful() bool {
 	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0)
 }

@@ -452,9 +452,9 @@ func (n *nodeRow) isOpen() bool {
 	return !n.closed() && !n.unschedulable && n.reservedFor == ""
 }
 
-// Closed reports whether a node is closed. There are two reasons: it was removed
-// before its tasks were, or is named by tasks and was not added yet; or
-// [Cluster.SyncNode] met a task on it whose size is no amount.
+// Closed reports whether a node is closed: it was removed before its tasks, it is
+// named by tasks and was not added yet, or [Cluster.SyncNode] met a size on it that is
+// no amount.
 func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
@@ -471,8 +471,8 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	return dst
 }
 
-// UnknownUsage sets dst to what is used on a node by tasks that the cluster could
-// not take, and returns it; see [Cluster.SyncNode].
+// UnknownUsage sets dst to what tasks use on a node that the cluster could not take,
+// and returns it; see [Cluster.SyncNode].
 func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
 	dst = resources.Copy(dst, x.row(x.capacity, id)) // for its length
 	clear(dst)

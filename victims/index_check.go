@@ -238,14 +238,13 @@ func (x *index) grantSize(key string) resources.Vector {
 // same time, as long as none changes it: those of this file, [Cluster.Node] and
 // those beside it, the tree's, [Cluster.Clone], and decisions of planners.
 
-// Lookup returns the row of the task with the given key. Grants are not tasks.
+// Lookup returns the row of the task with a key; grants are not tasks.
 func (x *taskTable) Lookup(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state != Granted
 }
 
-// LookupGrant returns the row of the grant that the ask with the given key
-// holds.
+// LookupGrant returns the row of the grant of the ask with a key.
 func (x *taskTable) LookupGrant(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state == Granted
@@ -288,8 +287,8 @@ func (e unknownRow) Error() string {
 	return fmt.Sprintf("victims: no %s has row %d: it is gone, or of another cluster", e.what, e.row)
 }
 
-// Task returns a copy of the task, or of the granted ask, of a row. Its times
-// are in UTC. It allocates; see [Cluster.ReadTask].
+// Task returns a copy of a task or granted ask, its times in UTC. It allocates; see
+// [Cluster.ReadTask].
 func (x *taskTable) Task(id TaskID) Task {
 	t := x.TaskView(id)
 	t.Size = slices.Clone(t.Size)
@@ -297,9 +296,7 @@ func (x *taskTable) Task(id TaskID) Task {
 	return t
 }
 
-// ReadTask sets dst to what [Cluster.Task] returns. Size and Budgets are copies
-// in the memory of dst, so that to read many tasks into the same dst allocates
-// nothing once it is warm.
+// ReadTask is [Cluster.Task] into the memory of dst.
 func (x *taskTable) ReadTask(dst *Task, id TaskID) {
 	size, budgets := dst.Size[:0], dst.Budgets[:0]
 	*dst = x.TaskView(id)
@@ -307,12 +304,9 @@ func (x *taskTable) ReadTask(dst *Task, id TaskID) {
 	dst.Budgets = append(budgets, dst.Budgets...)
 }
 
-// TaskView returns the task, or the granted ask, of a row without allocating.
-// Its Size and Budgets are memory of the cluster: they must not be changed, and
-// they say something else after the next change. It is for loops over many
-// tasks that only look; what is kept, or given back to the cluster, is a
-// [Cluster.Task]. If a field or two will do, [Cluster.Key] and its like are
-// quicker.
+// TaskView is [Cluster.Task] without allocating; Size and Budgets are views. Use it in
+// loops that only look. If a field or two will do, [Cluster.Head], [Cluster.Key] and
+// the like are quicker.
 func (x *taskTable) TaskView(id TaskID) Task {
 	r := x.rowOf(id)
 	t := Task{
@@ -366,8 +360,7 @@ func (x *taskTable) NodeOf(id TaskID) NodeID { return x.rowOf(id).node }
 // State returns what a task is doing; for a grant it is [Granted].
 func (x *taskTable) State(id TaskID) State { return x.rowOf(id).state }
 
-// Scheduled returns when a task was placed, and the zero time for one that was
-// not and for a grant.
+// Scheduled returns when a task was placed; zero for a grant, or if it was not.
 func (x *taskTable) Scheduled(id TaskID) time.Time { return x.rowOf(id).scheduledAt() }
 
 func (r *taskRow) scheduledAt() time.Time {
@@ -377,7 +370,7 @@ func (r *taskRow) scheduledAt() time.Time {
 	return time.Unix(0, r.scheduled).UTC()
 }
 
-// Tag returns what the caller has put into the Tag of a task or ask.
+// Tag returns the Tag of a task or ask.
 func (x *taskTable) Tag(id TaskID) uint64 {
 	x.rowOf(id)
 	return x.tags.at(int(id))
@@ -386,8 +379,7 @@ func (x *taskTable) Tag(id TaskID) uint64 {
 // Job returns the gang that a task or grant is a member of, or "".
 func (x *taskTable) Job(id TaskID) string { return x.jobs.name(x.rowOf(id).job) }
 
-// Tasks yields the tasks and grants of the cluster in the order of their rows,
-// which depends on the history of additions and removals.
+// Tasks yields all tasks and grants in the order of rows, which depends on history.
 func (x *taskTable) Tasks() iter.Seq[TaskID] {
 	return func(yield func(TaskID) bool) {
 		for id := range x.tasks {
@@ -398,8 +390,7 @@ func (x *taskTable) Tasks() iter.Seq[TaskID] {
 	}
 }
 
-// TasksIn yields the tasks and grants of a queue, which has some only if it
-// is a leaf. Their order depends on the history of additions and removals.
+// TasksIn yields the tasks and grants of a leaf, in no stable order.
 func (x *taskTable) TasksIn(q queue.ID) iter.Seq[TaskID] {
 	// One comparison for both ends, which keeps the method small enough to be
 	// inlined.

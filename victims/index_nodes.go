@@ -167,7 +167,7 @@ func (x *nodeTable) nodeByName(name string) (NodeID, error) {
 	return id, nil
 }
 
-// LookupNode returns the row of the node with the given name, closed or not.
+// LookupNode returns the row of the node with a name, closed or not.
 func (x *nodeTable) LookupNode(name string) (NodeID, bool) {
 	id, ok := x.nodeIDs[name]
 	return id, ok
@@ -181,8 +181,7 @@ func (x *nodeTable) nodeOf(id NodeID) *nodeRow {
 	return &x.nodes[id]
 }
 
-// Node returns a copy of a node as it was added or last updated. It allocates;
-// see [Cluster.NodeView].
+// Node returns a copy of a node. It allocates; see [Cluster.NodeView].
 func (x *nodeTable) Node(id NodeID) Node {
 	// A view would say something else after the next change.
 	n := x.NodeView(id)
@@ -191,9 +190,7 @@ func (x *nodeTable) Node(id NodeID) Node {
 	return n
 }
 
-// NodeView returns a node as [Cluster.Node] does, without allocating. Its
-// Capacity and Domains are memory of the cluster: they must not be changed, and
-// they say something else after the next change.
+// NodeView is [Cluster.Node] without allocating; Capacity and Domains are views.
 func (x *nodeTable) NodeView(id NodeID) Node {
 	n := x.nodeOf(id)
 	return Node{
@@ -205,13 +202,13 @@ func (x *nodeTable) NodeView(id NodeID) Node {
 // NodeName returns the name of a node.
 func (x *nodeTable) NodeName(id NodeID) string { return x.nodeOf(id).name }
 
-// NodeTag returns what the caller has put into the Tag of a node.
+// NodeTag returns the Tag of a node.
 func (x *nodeTable) NodeTag(id NodeID) uint64 { return x.nodeOf(id).tag }
 
 // rankOf returns the own cost of choosing a node.
 func (x *nodeTable) rankOf(id NodeID) int64 { return x.nodes[id].rank }
 
-// Nodes yields the nodes that are not closed in node order, the order of adding.
+// Nodes yields the nodes that are not closed, in the order of adding.
 func (x *nodeTable) Nodes() iter.Seq[NodeID] { return slices.Values(x.order) }
 
 // NodeLen returns the number of nodes that are not closed.
@@ -220,27 +217,23 @@ func (x *nodeTable) NodeLen() int { return len(x.order) }
 // hasClosed reports whether any node is closed.
 func (x *nodeTable) hasClosed() bool { return len(x.order)+len(x.freeNodes) < len(x.nodes) }
 
-// Free sets dst to the present free space of a node: its capacity without what
-// runs, leaves or is granted there. It is negative if a node is
-// over-committed. It returns dst, which is allocated if it is too short.
+// Free sets dst to what is free on a node now, and returns it: capacity without what
+// runs, leaves or is granted there. It is negative if the node is over-committed.
 func (x *nodeTable) Free(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
 	return resources.Copy(dst, x.row(x.present, id))
 }
 
-// ComingFree sets dst to the free space of a node once what is leaving has
-// gone, and returns it as [Cluster.Free] does.
+// ComingFree is [Cluster.Free] once what is leaving has gone.
 func (x *nodeTable) ComingFree(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
 	return resources.Copy(dst, x.row(x.coming, id))
 }
 
-// Capacity returns the capacity of all nodes together. It is a view, which must
-// not be changed.
+// Capacity returns the capacity of all nodes together, as a view.
 func (x *nodeTable) Capacity() resources.Vector { return x.total }
 
-// TasksOn yields the tasks and grants of a node. Their order depends on the
-// history of additions and removals.
+// TasksOn yields the tasks and grants of a node, in no stable order.
 func (x *nodeTable) TasksOn(id NodeID) iter.Seq[TaskID] { return slices.Values(x.nodeOf(id).tasks) }
 
 // row returns the amounts of a node in a block.

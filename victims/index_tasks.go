@@ -256,8 +256,8 @@ func (x *taskTable) membersOf(job int32) []TaskID {
 	return x.members[job]
 }
 
-// JobTasks yields the tasks and grants of a job. Their order depends on the
-// history of additions and removals. The empty name is that of no job.
+// JobTasks yields the tasks and grants of a job, in no stable order. The empty name is
+// no job.
 func (x *taskTable) JobTasks(job string) iter.Seq[TaskID] {
 	number, _ := x.jobs.lookup(job)
 	return slices.Values(x.membersOf(number))

@@ -16,18 +16,15 @@ type Waiting struct {
 	Task  TaskID
 	Node  NodeID
 	Since time.Time // when it was given; zero: not known
-	// Victims are the keys of the tasks of its plan that are still leaving,
-	// sorted. A task that has gone is not there any more, nor is one whose mark
-	// was taken back.
+	// Victims are the keys of the tasks of its plan that are still leaving, sorted.
 	Victims []string
-	// Needed says that the grant could not start if they stayed. If it is false,
-	// [Cluster.Start] would start it, and marks may be taken back.
+	// Needed: the grant cannot start while they stay. If false, [Cluster.Start] would
+	// start it, and marks may be taken back.
 	Needed bool
 }
 
-// Waiting sets dst to what the grant of an ask waits for, reusing its memory.
-// Without a grant the error wraps [ErrUnknown]. The cost is linear in the tasks
-// of its node.
+// Waiting sets dst to what the grant of an ask waits for. The cost is linear in the
+// tasks of its node.
 func (x *index) Waiting(dst *Waiting, key string) error {
 	id, err := x.grantByKey(key)
 	if err != nil {
@@ -49,14 +46,11 @@ func (x *index) Waiting(dst *Waiting, key string) error {
 	return nil
 }
 
-// Admits reports whether a task of that size, of some leaf, may be put on a node
-// as things are, without taking room that is granted or that a leaving task
-// still has: whether it fits what is free, and the max of every queue above it.
-// Types of which the size has none do not count. What the node is marked as, or
-// reserved for, is not asked.
-//
-// Use it before a task is placed by other means than a plan. A leaf that is none
-// is never admitted, and neither is anything on a closed node. The cost is depth times types.
+// Admits reports whether a task of some size and leaf may be placed on a node now: it
+// fits what is free and every max above it, without what is granted or still leaving.
+// Use it before you place a task by other means than a plan. Types of which the size
+// has none, and marks of the node, do not count. A queue that is no leaf, or a closed
+// node, admits nothing. The cost is depth·types.
 func (x *index) Admits(size resources.Vector, leaf queue.ID, node NodeID) bool {
 	// What is no size or no leaf has no room anywhere: a question is no error.
 	if x.nodeOf(node).closed() || x.checkLeaf(leaf) != nil || x.checkSize(size) != nil {

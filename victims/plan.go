@@ -190,21 +190,14 @@ func (d *decision) retryAt(stages []stage) time.Time {
 	})
 }
 
-// Batch decides asks in order, each as if those before it had been granted
-// what was decided for them: their victims are leaving, and their places are
-// taken. The decisions are the same as those of single calls with an Apply
-// after each. The cluster is left as it was, version included.
+// Batch decides asks in order, each as if those before it had been applied, and sets
+// dst to one decision per ask. The cluster ends as it was, version included. An ask
+// whose key was granted before is refused (InFlight). An error about an ask leaves no
+// decision.
 //
-// An ask whose key an earlier one has been granted is in flight, and refused.
-//
-// The plans can be applied as a whole by [Cluster.ApplyBatch], or one after another
-// in their order, as long as nothing else changes the cluster: then each of them
-// finds the cluster as it was when it was decided. If the batch was decided on a
-// clone, they can be applied to its original in the same way: so a planner batches that
-// must not change a cluster which others read.
-//
-// It sets dst to one decision per ask, reusing its memory. An error about an
-// ask leaves no decision.
+// Apply the plans as a whole ([Cluster.ApplyBatch]), or one by one in their order
+// while nothing else changes the cluster. A batch on a clone can be applied to its
+// original so.
 func (p *Planner) Batch(dst []Decision, asks []Ask, now time.Time) (_ []Decision, err error) {
 	c := p.Cluster
 	applied := 0

@@ -14,104 +14,79 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// Rules are the options that those who decide and those who audit share: give them once, to
-// [Planner], [Auditor] and their like in package jobs. The zero value of each is the
-// documented default. Functions must depend on their arguments only, and must not keep or
-// change them.
+// Rules are the options that planners and auditors share, here and in package jobs.
+// Functions must depend on their arguments only, and must not keep or change them.
 type Rules struct {
-	// StrictPriority lets asks and jobs take tasks of lower effective priority only, as
-	// Kubernetes does, and not of equal priority. A job by priority always does so.
+	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
+	// Jobs by priority always do.
 	StrictPriority bool
-	// OwnLeaf lets less important tasks of the own leaf make room if there is no plan
-	// otherwise, and says what law 2 means for the queues above them then. A job by
-	// priority may always take them; by default law 2 holds whole for it.
+	// OwnLeaf lets lower tasks of the own leaf make room if there is no other plan.
+	// Jobs by priority may always take them, and by default law 2 holds whole for
+	// them.
 	OwnLeaf OwnLeaf
-	// Interval is the time that must pass between two attempts to preempt for an ask, or
-	// for a job by guarantee; see Ask.LastAttempt.
+	// Interval must pass between two attempts for an ask or a job by guarantee; see
+	// Ask.LastAttempt.
 	Interval time.Duration
-	// Minimum returns how many members a running job needs to be of use, and 0
-	// if it says nothing. Members above the minimum go one by one, and below it
-	// the whole job goes. nil: every task goes by itself.
+	// Minimum returns how many members a running job needs, and 0 if none in
+	// particular. Members above it go one by one; below it the whole job goes. nil:
+	// every task goes by itself.
 	Minimum func(job string) int
-	// Filter says whether asks and members of a class may ever run on a node: selector,
-	// taints, all that does not depend on who else is there. The class is Ask.Class, or
-	// that of a member of a job. It is asked at most once per class, node and decision. It
-	// says where somebody may run, not who may go: tasks on a node that it refuses may
-	// still make headroom. nil: everybody may run everywhere.
+	// Filter says whether asks and members of a class may ever run on a node:
+	// selector, taints, all that does not depend on who else is there. It is asked at
+	// most once per class, node and decision. Tasks on a refused node may still make
+	// headroom. nil: everywhere.
 	Filter func(class int, node NodeID) bool
-	// Exempt removes candidates, for example those that have not run for long. Of a job,
-	// its Ask is the first member without a place.
-	// An end that is not after now is over; RetryAt takes for granted that an
-	// exemption that is over does not come back.
+	// Exempt removes candidates, such as those that have not run for long. For a job,
+	// Ask is its first member without a place. An end not after now is over, and must
+	// not come back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
 }
 
-// A Planner decides asks over a [Cluster]. Its exported fields are options;
-// the zero value of each is the documented default, and only Cluster must be
-// set. The rest is memory that decisions reuse, so that a warm planner
-// allocates nothing beyond what a growing [Decision] needs.
-//
-// A Planner serves one goroutine at a time, and must not be copied after its
-// first decision. It never changes the cluster.
+// A Planner decides asks over a [Cluster]. Its fields are options; only Cluster must
+// be set.
 type Planner struct {
 	Cluster *Cluster
 
 	Rules
 
-	// Steps bounds the elementary steps of a decision, which are all that it does beyond
-	// one pass over nodes, queues and tasks. Each looks at a row of the problem and a
-	// class of candidates, or takes about as long: a million take a few milliseconds.
-	// What is found by then is the answer, and its proof says so. Until there is any
-	// plan a decision goes on for 8 steps more for each task and type, and at least
-	// three million, whatever the budget; one search on one node is made in any case,
-	// which takes up to 1,000 for each of its tasks. If the best plan has opted-out
-	// victims and nothing is shown of it, a search for one without takes up to half as
-	// much again. Most of it is for the levels of the cost, up
-	// to the sum of raw priorities. 0 means [DefaultSteps].
+	// Steps bounds the elementary steps of a decision's searches; a million take a few
+	// milliseconds. What is found by then is the answer, and its proof says so. Until
+	// there is any plan, and for a plan without opted-out victims, a decision may take
+	// more. 0 means [DefaultSteps].
 	Steps int64
-	// Stop ends a decision early once it returns true, as it must from then on.
-	// Use it for deadlines, and for asks that are withdrawn. It is asked at the
-	// start of each search, on a node for example, and at least every 1,000 steps; on a
-	// node of hundreds of tasks a single choice may take more. What is found by then is the answer and unproven: a plan with NoProof, which is
-	// lawful all the same, or a refusal that is not Proven and has no RetryAt.
-	// nil: never.
+	// Stop ends a decision early once it returns true, as it must from then on. Use it
+	// for deadlines, and for asks that are withdrawn. It is asked about every 1,000
+	// steps. The answer is then lawful and unproven: a plan with NoProof, or a refusal
+	// that is not Proven.
 	Stop func() bool
-	// Levels is what decides between plans, the most important first, if that is
-	// not the order of [Cost]: an order of all levels, or a part of them. Levels
-	// left out do not count; see [Levels]. A decision is about as fast as with the
-	// default. Law 1 is the level LevelOptedOut, so it is as strong as its place.
+	// Levels replaces the order of [Cost]. Law 1 is the level LevelOptedOut: it is as
+	// strong as its place.
 	Levels Levels
-	// Compare replaces Levels and [Cost.Compare] as the order of costs. Use it for
-	// what levels cannot say: sums with weights, ranks in bands, the node before
-	// the victims. It must be a strict weak order. A set of victims must never cost
-	// less than a part of it, nor than no victims, whose cost has Victims 0. Bounds
-	// of nodes know levels only, so a decision then searches every node.
+	// Compare replaces Levels, for what they cannot say, such as weighted sums. It
+	// must be a strict weak order in which no set of victims costs less than a part of
+	// it, nor than no victims (Cost.Victims 0). A decision then searches every node.
 	Compare func(a, b *Cost) int
 
-	// Blockers appends to dst the tasks on a node that must go for the ask to
-	// run there, whatever the amounts: who holds its host port, or its device.
-	// They are victims of every plan for the node, and every law holds for
-	// them. A blocker that leaves already is waited for; a grant that blocks
+	// Blockers appends to dst the tasks on a node that must go whatever the amounts:
+	// who holds a host port, or a device. They are victims of every plan for the node,
+	// and every law holds for them. One that leaves is waited for; a grant that blocks
 	// keeps the node out.
 	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	// Predicate may refuse a node and a set of victims. What accepts a set must
-	// accept every larger one: Proof takes that for granted. It is asked about
-	// the best plan first, and at most twice per node plus once for each victim
-	// given back or exchanged.
+	// Predicate may refuse a node and a set of victims. It must accept every larger
+	// set than one it accepts. It is asked about the best plan first, at most twice
+	// per node and once per victim given back or exchanged.
 	Predicate func(p *Placing) bool
 
-	// Observe is told of every decision of Decide and Batch, once, as it is handed
-	// out: for counters, traces and logs. Explain tells it nothing, and an error is
-	// no decision. It must not change the decision. What it keeps must be copied, for
-	// the memory is the caller's. nil: nobody is told.
+	// Observe is told once of every decision of Decide and Batch, for counters and
+	// logs. It must not change the decision, and must copy what it keeps.
 	Observe func(d *Decision)
 
-	// Audit has an [Auditor] look at every plan before it is returned. A plan
-	// that breaks a law is withheld, with the reason Unlawful. It costs about as
-	// much as a pass over all queues and the tasks of a node.
+	// Audit has an [Auditor] look at every plan. One that breaks a law is withheld,
+	// with the reason Unlawful. The cost is a pass over all queues and the tasks of a
+	// node.
 	Audit bool
-	// Exhaustive turns the pruning of nodes off. The answer is the same, and
-	// takes much longer: it is for checking the pruning.
+	// Exhaustive turns the pruning of nodes off, to check it: same answer, much
+	// slower.
 	Exhaustive bool
 
 	// hasty has decisions over small clusters end as those over large ones do, once
@@ -126,10 +101,9 @@ type Planner struct {
 // All functions of the caller but Stop must depend on their arguments only, and
 // must not keep the slices that they are given.
 
-// DefaultSteps returns the elementary steps that a decision over a cluster may
-// take if its planner sets no budget: 8 for each task and type, and at least three
-// million; from ten million on, 8 for each task and each of up to 8 types. In a cluster of up to 30 nodes and 300 tasks it is what it takes to be
-// exact.
+// DefaultSteps returns the steps that a decision may take if its planner sets no
+// Steps: 8 for each task and type, and at least 3,000,000. From 10,000,000 on at most
+// 8 types count. It suffices to be exact with up to 30 nodes and 300 tasks.
 func DefaultSteps(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
@@ -137,9 +111,8 @@ func DefaultSteps(c *Cluster) int64 {
 	return passOver(c)
 }
 
-// An Exemption is the question whether a task is exempt from preemption by an
-// ask at an instant. Exempt answers true with the instant from which the task
-// can be taken, which is zero if that is never.
+// An Exemption asks whether a task is exempt from preemption by an ask. Exempt answers
+// true with the instant from which the task can be taken; zero: never.
 type Exemption struct {
 	Cluster *Cluster
 	Task    TaskID
@@ -147,21 +120,16 @@ type Exemption struct {
 	Now     time.Time
 }
 
-// Decide decides what should happen for an ask at the instant now, and sets
-// dst to the answer, reusing its memory. That there is no plan is no error.
-// Errors say what is wrong with the ask, and leave dst as it was: an empty key
-// or that of a task, a queue that is no leaf, amounts and times that a
-// [Cluster] would not take. So do Levels that are none or stand twice.
+// Decide sets dst to what should happen for an ask at the instant now. That there is
+// no plan is no error. Errors leave dst as it was: an empty key or that of a task, a
+// queue that is no leaf, values out of range, bad Levels.
 //
-// An ask that holds a grant is judged on its node, with that grant and those
-// given there after it taken off. It fits if it can start: by [Cluster.Start],
-// or by [Cluster.AddTask] if its size is no longer that of its grant. Else it
-// is refused, InFlight.
+// An ask that holds a grant is judged on its node, without that grant and later ones
+// there. It fits if it can start: by [Cluster.Start], or by [Cluster.AddTask] if its
+// size has changed. Else it is refused, InFlight.
 //
-// The cost is linear in the number of nodes for an ask that fits. Otherwise it
-// is linear in queues and nodes, and in tasks if the sums that are kept of
-// them do not tell: at worst all, as with an Exempt function and no plan. The
-// search comes on top and takes at most the budget.
+// The cost is linear in nodes for an ask that fits, else in queues and nodes, and in
+// tasks if sums do not tell. The search follows, within Steps.
 func (p *Planner) Decide(dst *Decision, ask *Ask, now time.Time) error {
 	err := p.answer(dst, ask, now)
 	if err == nil && p.Observe != nil {
@@ -439,21 +407,19 @@ func (d *decision) affords(units int) bool {
 // from taking what is left of the budget from all the others.
 func (t *trial) pace() int { return int(min(max(1<<16, t.meter.Left>>10), 1<<17)) }
 
-// An OwnLeaf says whether less important work of the ask's own leaf may make
-// room for it, and what law 2 then means for the queues of its path. The zero
-// value is never. (DESIGN.md, The own leaf.)
+// An OwnLeaf says whether lower tasks of the ask's own leaf may make room for it, and
+// what law 2 then means above that leaf. See DESIGN.md, The own leaf.
 type OwnLeaf uint8
 
 const (
-	// OwnNever: tasks of the ask's own leaf are never victims.
+	// OwnNever: tasks of the own leaf are never victims.
 	OwnNever OwnLeaf = iota
-	// OwnMet: they may be, and a guarantee that was met stays met. A queue that
-	// is under its guarantee ends no lower, except in types that the ask uses.
-	// No storm exists.
+	// OwnMet: they may be, and a guarantee that was met stays met. A queue under its
+	// guarantee ends no lower, except in types that the ask uses. No storm exists.
 	OwnMet
-	// OwnAny: they may be, and what a queue gives up of its own is its own
-	// affair. Storms exist below priority fences and offsets, so this is for
-	// plain trees.
+	// OwnAny: they may be, and a queue may fall below its own guarantee to make room
+	// for its own work. Two queues with priority fences or offsets can then preempt
+	// each other for ever: use it in plain trees only.
 	OwnAny
 )
 

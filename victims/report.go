@@ -82,12 +82,10 @@ type refusalReport struct {
 	Steps      int64             `json:"steps"`
 }
 
-// Report returns a decision for machines, which encoding/json writes: with names instead
-// of rows, and amounts as quantities by type. It shares nothing with the decision. The
-// words of outcomes, proofs, reasons and rules are stable, and so are the names of fields;
-// summary and cost are for people, and may be improved. The cluster is that of the decision:
-// it gives the names of types, and of the queue and the node that a refusal names,
-// which must be there still. Victims may have gone.
+// Report returns a decision for encoding/json, with names instead of rows and amounts
+// as quantities. Names of fields and words of enumerations are stable; summary and
+// cost are for people. The cluster is that of the decision, as for
+// [Decision.Describe].
 func (d *Decision) Report(c *Cluster) any {
 	a, s := &d.Plan.Ask, c.Schema()
 	r := &report{
@@ -106,8 +104,8 @@ func (d *Decision) Report(c *Cluster) any {
 	return r
 }
 
-// Summary tells a decision in a line of at most 1 KB, without its end: for a log,
-// or an event.
+// Summary tells a decision in a line of at most 1 KB, without its end: for a log, or
+// an event.
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
 	if d.Outcome == Preempts {
@@ -131,8 +129,7 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 	return r
 }
 
-// Report returns a victim for machines, whatever it is stopped for: an ask or a
-// quota. The schema is that of its cluster.
+// Report returns a victim for encoding/json. The schema is that of its cluster.
 func (v *Victim) Report(s *resources.Schema) any {
 	return victimReport{
 		Key: v.Key, Name: v.Name, Queue: v.Path, Node: v.Place,
@@ -218,8 +215,8 @@ type relaxationReport struct {
 	Victims int    `json:"victims"`
 }
 
-// Report returns an explanation for machines. All that it names must be in the
-// cluster still.
+// Report returns an explanation for encoding/json. All that it names must be there
+// still.
 func (e *Explanation) Report(c *Cluster) any {
 	s := c.Schema()
 	r := &explanationReport{

@@ -115,17 +115,13 @@ type grantLine struct {
 	Wait   int32     `json:"wait,omitzero"`
 }
 
-// Save writes all that the cluster knows as text, for [Load] after a restart of the
-// scheduler: queues with bounds and policies, nodes, tasks, marks, grants with
-// what they wait for, budgets, names and tags, and the numbers of rows and versions.
+// Save writes all that the cluster knows as text, for [Load] after a restart. What
+// could be undone is final in the text. Plans, planners and functions are not written.
+// Save may run beside decisions.
 //
-// What is applied and could be undone is final in the text. Plans, planners
-// and functions of the caller are not written. A name or key that is not UTF-8 is an
-// error, and so is what w returns. The text may be incomplete then: write it to a
-// file of its own, and rename that.
-//
-// Save only reads: it may run beside decisions. The cost is linear in what there is;
-// memory is that of one line.
+// Errors are a name that is not UTF-8, and those of w. The text may be incomplete
+// then: write to a file of its own, and rename it. The cost is linear; memory is that
+// of one line.
 func (c *Cluster) Save(w io.Writer) error {
 	c.made()
 	x := saved.NewWriter(w)
@@ -237,15 +233,10 @@ func (x *index) saveGrants(w *saved.Writer) {
 	}
 }
 
-// Load reads what [Cluster.Save] has written, and returns a cluster that answers as
-// the saved one would: the same decisions, errors and rows. Plans that were made
-// before are for another cluster, and there is nothing to undo. Give it a
-// [bufio.Reader] if something follows in the file: then nothing of that is read.
-//
-// A text of another version or one that is cut off, numbers out of range, and queues,
-// nodes, tasks or budgets that are not there are errors with the number of the line
-// and the value. Then there is no cluster. The cost is linear in the text; memory is
-// that of the cluster and its longest line.
+// Load reads what [Cluster.Save] has written. The cluster answers as the saved one
+// would, rows included; it is another one for plans, and there is nothing to undo.
+// Give it a [bufio.Reader] if something follows in the file. Errors have line and
+// value. The cost is linear in the text.
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
 	if err := x.load(); err != nil {

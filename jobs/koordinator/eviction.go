@@ -27,19 +27,16 @@ const (
 type Way string
 
 const (
-	// WayLabel: the text of the eviction is put into [LabelSoftEviction], and the
-	// task, or who owns it, does the rest.
+	// WayLabel: the text goes into [LabelSoftEviction]; the task's owner does the
+	// rest.
 	WayLabel Way = "label"
 	// WayDelete: the task is deleted.
 	WayDelete Way = "delete"
 )
 
-// An Eviction tells one victim who preempts it, for which job, and why. Eviction
-// is soft: it is for the caller to delete the task, to signal it, or to put the
-// text of the eviction into [LabelSoftEviction] and let others act.
-//
-// The names of its fields in JSON are stable, and what was written is read back
-// as it was, as long as names are valid UTF-8.
+// An Eviction tells a victim who preempts it, and why. You delete or signal the task,
+// or put the text into [LabelSoftEviction]. Names in JSON are stable, and what was
+// written is read back as it was if names are valid UTF-8.
 type Eviction struct {
 	Task     string `json:"task"`
 	Queue    string `json:"queue"` // the path
@@ -60,14 +57,14 @@ type Preemptor struct {
 	Application string `json:"application,omitempty"`
 	Queue       string `json:"queue"` // the path
 	Priority    int32  `json:"priority"`
-	// Members are those that the plan places on the victim's node, where the
-	// victim makes room there, in the order of the job.
+	// Members are those for which the victim makes room on its node, in the order of
+	// the job.
 	Members []string `json:"members,omitempty"`
 }
 
-// Evictions returns what there is to tell to each victim of a plan, in the order of the
-// plan, which is that of keys. The way is that of [Options.Way], or "" if nobody needs the
-// word. The victims must be in the cluster still. The cost is victims times placements.
+// Evictions returns what to tell each victim of a plan, by key. The way is that of
+// [Options.Way], or "". The victims must be in the cluster still. The cost is
+// victims·placements.
 func Evictions(p *jobs.Plan, c *victims.Cluster, way Way) (all []Eviction) {
 	for i := range p.Victims {
 		v := &p.Victims[i]

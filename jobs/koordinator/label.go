@@ -1,10 +1,9 @@
-// Package koordinator has the words of Koordinator's job-level preemption, for
-// schedulers that work with it: what members say of themselves in labels, and what
-// victims are told. It decides nothing. Package jobs does, and knows none of this; what
-// an ElasticQuota bounds is its [jobs.Allowance], and the trigger is [jobs.ByPriority].
+// Package koordinator reads the labels of Koordinator's job-level preemption, and
+// writes what its victims are told. It decides nothing; see package jobs, with the
+// trigger jobs.ByPriority and an ElasticQuota as a jobs.Allowance.
 //
 // Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
-// [jobs.Job]. Once its plan is applied, put the text of each of its [Evictions] into
+// jobs.Job. Once its plan is applied, put the text of each of its [Evictions] into
 // [LabelSoftEviction] of the victim, or delete it, as [Options.Way] says.
 package koordinator
 
@@ -16,8 +15,7 @@ import (
 	"github.com/go-preempt/preempt/toleration"
 )
 
-// The labels, with Koordinator's names, so that a scheduler that works with them can go
-// on. (DESIGN.md, Jobs: eviction.)
+// The labels, with Koordinator's names. See DESIGN.md, Jobs: eviction.
 const (
 	// LabelPreemptible says, "true" or "false", whether a member may be a
 	// victim of other jobs. All members of a job say the same.
@@ -34,8 +32,7 @@ const (
 // policyName is what errors call the preemption policy.
 const policyName = "preemptionPolicy"
 
-// ErrLabel is the kind of problem with the value of a label, or with a
-// preemption policy. It comes wrapped in a [*LabelError].
+// ErrLabel is the kind of error of a bad label or preemption policy.
 var ErrLabel = errors.New("bad value")
 
 // A LabelError is a value that means nothing.
@@ -57,18 +54,14 @@ func (e *labelError) Error() string {
 // Unwrap returns [ErrLabel].
 func (e *labelError) Unwrap() error { return ErrLabel }
 
-// Options are the arguments of Koordinator's plugin that say what silence
-// means and how victims are stopped. They have its names, its spelling included,
-// in Go as in JSON. The zero value is its default.
+// Options are arguments of Koordinator's plugin, with its names and spelling. The zero
+// value is its default.
 type Options struct {
-	// DisableDefaultPreemptiable makes members non-preemptible that do not say
-	// what they are. By default they are preemptible.
+	// DisableDefaultPreemptiable makes members that do not say non-preemptible.
 	DisableDefaultPreemptiable bool `json:"disableDefaultPreemptiable"`
-	// DisableDefaultTriggerPreemption keeps members from preempting that do not
-	// say that they can. By default they may.
+	// DisableDefaultTriggerPreemption keeps members that do not say from preempting.
 	DisableDefaultTriggerPreemption bool `json:"disableDefaultTriggerPreemption"`
-	// PodShouldBeDeletedWhenPreempted has victims deleted. By default they are
-	// only labelled, with [LabelSoftEviction]. See [Options.Way].
+	// PodShouldBeDeletedWhenPreempted has victims deleted, and not only labelled.
 	PodShouldBeDeletedWhenPreempted bool `json:"podShouldBeDeletedWhenPreempted"`
 }
 
@@ -87,15 +80,12 @@ type Intent struct {
 	MayPreempt  bool
 }
 
-// Parse reads the labels and the preemption policy of a member. Labels other
-// than the three that members carry are ignored.
+// Parse reads the labels and the preemption policy of a member. A member may preempt
+// if its policy is not Never and LabelCanPreempt is not "false", or with
+// DisableDefaultTriggerPreemption is "true". Other labels are ignored.
 //
-// A member may preempt if its policy is not Never and LabelCanPreempt is not
-// "false". With DisableDefaultTriggerPreemption that label must be "true".
-//
-// Values other than exactly "true" and "false", and unknown policies, are
-// errors, each a [*LabelError]. All are reported at once, joined in the order of
-// the constants, and the intent is then the zero Intent.
+// Values other than exactly "true" and "false", and unknown policies, are errors,
+// joined in the order of the constants; the Intent is zero then.
 func (o Options) Parse(labels map[string]string, policy string) (Intent, error) {
 	return o.parse(&Labelled{Labels: labels, Policy: policy})
 }
@@ -134,8 +124,7 @@ func (m *Labelled) flag(label string, absent bool) (bool, error) {
 	}
 }
 
-// ErrMixed is the kind of problem with members of one job whose labels mean
-// different things. It comes wrapped in a [*MixedError].
+// ErrMixed: members of one job say different things; the error names two of them.
 var ErrMixed = errors.New("members of one job differ")
 
 // A MixedError names two members of one job, and the first label, or the
@@ -161,15 +150,10 @@ type Labelled struct {
 	Policy string // preemptionPolicy, or ""
 }
 
-// ParseJob reads the labels of all members of a job, which must mean the same:
-// a job is one thing to its quota and to those that would stop it. Use it instead
-// of [Options.Parse] when the members are known.
-//
-// What counts is the meaning. A member that says nothing and one that says what
-// silence means agree. So do a policy of Never and a LabelCanPreempt of "false".
-//
-// An error of Parse names the member. A difference is a [*MixedError]. Without
-// members the intent is that of no labels.
+// ParseJob is [Options.Parse] for all members of a job, which must mean the same:
+// silence agrees with its default, and the policy Never with a LabelCanPreempt of
+// "false". A difference wraps [ErrMixed]. Without members the intent is that of no
+// labels.
 func (o Options) ParseJob(members []Labelled) (Intent, error) {
 	if len(members) == 0 {
 		return o.Parse(nil, "")

@@ -5,14 +5,10 @@ import (
 	"slices"
 )
 
-// Greedy finds a set by taking units in order, the cheapest levels first and
-// among equals those that cover most, each if it reduces an open need and
-// no bound forbids; then it gives back what is not needed, the costliest
-// first. If that meets not all needs, it starts again and takes units need by
-// need, the scarcest first. The set is inclusion-minimal. If bounds bind it may
-// miss a set that exists, and Proven is then false.
-//
-// The cost is that of sorting the units.
+// Greedy takes units, the cheapest first and among equals those that cover most, and
+// gives back what is not needed, the costliest first. No unit of the set can be given
+// back. If bounds bind it may miss a set that exists; Proven is then false. The cost
+// is that of sorting.
 func (w *Worker) Greedy(dst *Selection, p *Problem) {
 	if !w.build(p) {
 		w.impossible(dst)

@@ -8,7 +8,7 @@ import (
 // A caller may have what decides in an order of its own. The levels of units and
 // sets keep their numbers then, and only comparisons follow the sequence.
 
-// What a sequence names besides levels.
+// What an Order.Sequence names besides levels.
 const (
 	ByExcess = NumLevels + iota
 	ByWork
@@ -34,8 +34,7 @@ func (o *Order) inSequence(a, b *Total) int {
 	return 0
 }
 
-// CompareLevels compares the levels that come before excess and work. If the
-// sequence begins with excess or work it returns 0.
+// CompareLevels compares the levels that come before excess and work.
 func (o *Order) CompareLevels(a, b *Levels) int {
 	if o.Sequence == nil {
 		return slices.Compare(a[:], b[:])

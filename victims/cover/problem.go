@@ -9,16 +9,9 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Problem asks for the cheapest set of units that meets every need and stays
-// within every bound: a covering problem under packing bounds. It is what is
-// left of a decision once the rules have picked the candidates, and it is
-// exported for callers that pick candidates of their own: selection on one
-// node over a slice.
-//
-// Needs and bounds are about sums: no unit is judged by itself. The sizes of the units of
-// a set that keeps the bounds must sum to no more than MaxInt64 per type, as
-// those of the tasks of a cluster do; all units together may have more: a task may be
-// in several units, and bounds let only one of them be chosen.
+// A Problem asks for the cheapest set of units that meets every need within every
+// bound. The sizes of a set that keeps the bounds must not sum to more than MaxInt64
+// per type.
 type Problem struct {
 	Needs   []Need
 	Bounds  []Bound
@@ -27,75 +20,64 @@ type Problem struct {
 
 	// Order is how levels combine and which sets are cheaper.
 	Order Order
-	// Wanted is what is freed to some purpose; what a set frees beyond it is
-	// its excess, as a share of Capacity. See [Total].
+	// What is freed beyond Wanted is excess, as a share of Capacity.
 	Wanted, Capacity resources.Vector
 
-	// Limit is what a set may cost at most. [Worker.Least] finds no dearer one;
-	// [Worker.Greedy] does not ask. nil: anything.
+	// Limit is what a set found by [Worker.Least] may cost at most. nil: anything.
 	Limit *Total
 }
 
-// A Need is met if the sizes of the chosen units that count for it sum to
-// at least Short, in every type in which Short is positive.
+// A Need is met if the chosen units that count for it sum to at least Short, in every
+// type.
 type Need struct {
 	Short resources.Vector
 }
 
-// A Bound is kept if the sizes of the chosen units that it binds sum to at most
-// Room. A negative amount of Room counts as 0. For law 2 the units are the tasks
-// below a queue, and Room is what the queue has beyond its guarantee.
+// A Bound is kept if the chosen units that it binds sum to at most Room (negative
+// counts as 0).
 //
-// Extra is more room that other units can use up: those that erode the bound
-// and are not bound by it. The units that it binds may sum to Room and what the
-// units that erode it leave of Extra. Those have no limit of their own, but
-// leave none of Extra that is in use already.
+// Extra is more room, which units that erode the bound, and are not bound, use up:
+// bound units may also have what those leave of Extra.
 type Bound struct {
 	Room  resources.Limit
 	Extra resources.Vector
 }
 
-// A Budget says how many may be chosen of the units that use it without a
-// price: what a set uses beyond Left is its overrun, see [Order.Overrun]. A
-// negative Left counts as 0. A budget forbids nothing; for that there are
-// bounds.
+// A Budget says how many units that use it may be chosen without a price; see
+// Order.Overrun. A negative Left counts as 0. It forbids nothing.
 type Budget struct {
 	Left int64
 }
 
-// A Use is how much a unit takes of a budget: 1 for a task, and for a gang the
-// number of its members in it. It is positive.
+// A Use is how much a unit takes of a budget: its number of tasks in it.
 type Use struct {
 	Budget int32
 	Count  int64
 }
 
-// A Unit is chosen or left as a whole. Sizes are non-negative. A need or bound
-// that the problem does not have is a bug of the caller, and the search panics.
+// A Unit is chosen or left as a whole. Sizes are non-negative. A need or bound that
+// the problem does not have panics.
 type Unit struct {
 	Key    string
 	Size   resources.Vector
 	Levels Levels
 	Work   uint64  // lost with it, in nanoseconds
 	Needs  []int32 // the needs that it counts for, ascending
-	// Bounds are those that bind it, the innermost first. They are chains: two
-	// units without parts that share a bound share all that follow it.
+	// Bounds bind it, the innermost first. Two units without parts that share a bound
+	// share all that follow it.
 	Bounds []int32
 	Erodes []int32 // the bounds whose Extra it uses up, ascending
 	Uses   []Use   // by rising budget
-	// More are further keys, of a unit that stands for several tasks. Sets that
-	// cost the same are told apart by all keys.
+	// More are further keys, of a unit that stands for several tasks.
 	More []string
 
-	// Parts, if there are any, are what the unit is made of: a gang has
-	// members on several nodes and in several queues. Size is then their sum
-	// in all that is freed, and Needs and Bounds are not looked at.
+	// Parts, if any, are what the unit is made of: members on several nodes. Size is
+	// their sum, and Needs and Bounds do not count.
 	Parts []Part
 }
 
-// A Part is what a unit gives to some needs, and takes of some bounds. Its
-// amounts may be of something else than resources, and then are not in the
-// unit's Size: a bound over parts of 1 keeps a number of units.
+// A Part is what a unit gives to some needs, and takes of some bounds. Its amounts
+// need not be resources: a bound over parts of 1 keeps a number of units.
 type Part struct {
 	Size   resources.Vector
 	Needs  []int32
@@ -120,39 +102,31 @@ func (u *Unit) All(yield func(Part) bool) {
 const NumLevels = 11
 
 // Levels are the parts of a cost that decide first, the most important first.
-// An order may use fewer; the others are 0.
 type Levels [NumLevels]int64
 
-// An Order says how the levels of units combine to those of a set, and
-// compares sets: by levels, then by excess, then by work, then by keys.
+// An Order says how levels of units combine, and compares sets: by levels, excess,
+// work, keys.
 type Order struct {
-	// Max has a bit for each level that is a maximum: a set has the largest value of
-	// its units there. Of other levels it has the sum.
+	// Max has a bit for each level of which a set has the largest value of its units;
+	// others are summed.
 	Max uint16
-	// Carry has a bit for each level that is the low half of a number. The level
-	// before it is the high half: what reaches 2^32 is carried there, so a sum of
-	// amounts up to 2^63-1 cannot wrap. Units have less than 2^32 in such a level.
-	// Neither half is in Max.
+	// Carry has a bit for each level that is the low half of a number, below 2^32 in a
+	// unit; the level before it is the high half. Neither is in Max.
 	Carry uint16
-	// Overrun is the level of what a set uses of [Problem.Budgets] beyond what
-	// is left of them, summed over budgets. Units have 0 there. It lies before
-	// Count. 0 means that no level does; level 0 itself cannot.
+	// Overrun is the level of what a set uses of Problem.Budgets beyond what is left.
+	// Units have 0 there. It lies before Count. 0 means none.
 	Overrun int
-	// Count is the level that counts: it is summed, every unit has at least 1
-	// there, and in the summed levels before it at least 0. So a set is never
-	// cheaper than a part of it.
+	// Count is a summed level in which every unit has at least 1; in summed levels
+	// before it at least
+	//   0. So a set is never cheaper than a part of it.
 	Count int
-	// Sequence is what decides between sets, the most important first: levels by
-	// their number, [ByExcess] and [ByWork]. nil means all levels, then excess,
-	// then work. What a sequence leaves out does not count, so that sets which
-	// differ in nothing else are told apart by keys. Count is in it, and levels
-	// that may be negative come after Count.
+	// Sequence is what decides, the most important first: levels, [ByExcess],
+	// [ByWork]. What it leaves out does not count. Count is in it, and levels that may
+	// be negative come after Count. nil: all levels, then excess, then work.
 	Sequence []int8
-	// Compare, if it is set, replaces the order of levels, excess and work.
-	// It must be a strict weak order that never calls a set cheaper than a
-	// part of it; if it calls the part as cheap, the part is what counts.
-	// It must not keep or change what it is given. The search knows little of
-	// such an order and takes more steps.
+	// Compare replaces all that. It must be a strict weak order that never calls a set
+	// cheaper than a part of it, and must not keep or change its arguments. It takes
+	// more steps.
 	Compare func(a, b *Total) int
 }
 
@@ -160,25 +134,23 @@ type Order struct {
 type Total struct {
 	Units  int
 	Levels Levels
-	Excess resources.Share // the largest share, over all types, freed beyond what was wanted
+	Excess resources.Share
 	Work   Work
 }
 
-// A Selection is the answer to a [Problem]. It is owned by the caller.
+// A Selection is the answer to a Problem.
 type Selection struct {
 	Found bool
 	Units []int32 // rows of Problem.Units, ascending
 	Total Total
-	// Proven is set if no legal set is cheaper, or if none was found, none exists. With
-	// [Worker.OnlyLesser] it says that no other legal set has lesser levels than the limit.
+	// Proven: no legal set is cheaper, or none exists. With Worker.OnlyLesser: none
+	// has lesser levels than the limit.
 	Proven bool
-	// LevelsProven is set if no legal set has lesser levels. Proven implies it.
-	// With an Order.Compare, or a Sequence that does not begin with a level, it says
-	// no more than Proven. With another Sequence it is about the levels before
-	// excess and work.
+	// LevelsProven: no legal set has lesser levels before excess and work. With an
+	// Order.Compare, or a Sequence that does not begin with a level, it is Proven.
 	LevelsProven bool
 	Steps        int
-	// Spent is the elementary work that the search took: rows times classes touched.
+	// Spent is the work of the search, in rows·classes touched.
 	Spent int64
 }
 
@@ -188,16 +160,14 @@ type pace struct {
 	spending      int64 // elementary work
 }
 
-// A Worker solves problems. Its zero value is ready; its memory is reused, so
-// that a warm worker allocates nothing. It serves one goroutine at a time.
+// A Worker solves problems. Its zero value is ready; its memory is reused. It serves
+// one goroutine at a time.
 type Worker struct {
-	// Meter, if it is set, is what is left of an amount of elementary work that several
-	// searches share: rows times classes touched. Every search pays for what it does,
-	// and ends with what it has once nothing is left. It begins in any case, which takes
-	// about as long as to sort the units: with rows, classes and the greedy set.
+	// Meter, if set, pays for every search, which ends with what it has once nothing
+	// is left; the greedy set is found in any case.
 	Meter *Meter
-	// OnlyLesser makes a search with a Limit look for sets of lesser levels only. It
-	// is much faster, and tells whether the limit has the least levels.
+	// OnlyLesser looks for sets of lesser levels than the Limit only, which is much
+	// faster.
 	OnlyLesser bool
 
 	p     *Problem
@@ -340,8 +310,8 @@ func (o *Order) settle(l *Levels) {
 	}
 }
 
-// Join returns the levels of a set of n units with a unit of levels u joined.
-// The overrun is not among them: it is no sum over units.
+// Join returns the levels of a set of n units and a unit of levels u, without the
+// overrun.
 func (o *Order) Join(set *Levels, n int, u *Levels) Levels {
 	sum := *set
 	for l := range sum {

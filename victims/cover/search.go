@@ -6,18 +6,10 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Least finds the cheapest set, by branch and bound from the greedy one. After
-// the given number of steps it ends with the best set found so far, and says so
-// by Proven. In every case the set is inclusion-minimal. Steps are counted and
-// not timed, so that the answer is the same on every machine.
-//
-// With [Problem.Limit] only sets that cost no more than it are found.
-//
-// A step decides how many units to take of one class of units that are alike, or
-// that no number can matter; while the least levels are shown, about one unit. If
-// all units differ there are as many classes as units, and steps can grow
-// exponentially with them. If few differ there are few of both. The cost of a
-// step is linear in classes times types of needs.
+// Least finds the cheapest set by branch and bound. After so many steps it ends with
+// the best set found, of which no unit can be given back, and Proven says so. A step
+// decides how many units to take of one class of units that are alike, and costs
+// classes·types of needs. Steps can grow exponentially with classes.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	if !w.build(p) {
 		w.impossible(dst)

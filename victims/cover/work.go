@@ -10,8 +10,8 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Excess returns the largest share of a capacity, over all types of freed, that
-// is freed beyond what is wanted.
+// Excess returns the largest share of a capacity, over all types, freed beyond what is
+// wanted.
 func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 	var most resources.Share
 	for t, v := range freed {
@@ -104,14 +104,12 @@ func (w Work) String() string {
 // AddNanos returns the work with so many nanoseconds added, times over.
 func (w Work) AddNanos(ns, times uint64) Work { return Work{w.ns.Add(wide.Mul(ns, times))} }
 
-// A Meter is what is left of an amount of elementary work that several searches share,
-// and the one place that charges for it. A step looks at a row of a problem and a class,
-// or takes about as long.
+// A Meter is what is left of a number of steps that several searches share. A step
+// looks at a row of a problem and a class, or takes about as long.
 type Meter struct {
-	Left int64 // below 1 nothing more is to be begun; below 0 once more was taken
+	Left int64 // below 1 nothing more is begun
 	Used int64 // in all
-	// Stop, if it is set, ends all work once it returns true, as if nothing were left.
-	// It is asked after every askEvery steps, and not again once it has said so.
+	// Stop ends all work once it returns true. It is not asked again then.
 	Stop    func() bool
 	Stopped bool // Stop has returned true
 

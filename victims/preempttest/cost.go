@@ -7,18 +7,10 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestCompare tests that an order of costs is what Compare of
-// [victims.Planner] must be: a strict weak order, as [TestOrder] has it, in
-// which a set of victims never costs less than a part of it. Searches cut off
-// all sets that contain one which costs too much already.
-//
-// The costs are those of sets of victims; sets that have no victim in common
-// make a larger one, and its cost is that of both together. Every two of the
-// costs are put together so, on the node of the first, and no victims at all
-// are a part of every set. Give costs with ranks below zero too, as most ranks
-// are.
-//
-// The cost is O(n²) for n costs.
+// TestCompare tests Compare of [victims.Planner]: a strict weak order, as in
+// [TestOrder], in which a set of victims never costs less than a part of it. Every two
+// costs are put together to that of a larger set, and no victims are a part of each.
+// Give ranks below zero, too. The cost is O(n²).
 func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) error {
 	c := comparison[victims.Cost]{
 		what: "compare", compare: compare, inputs: costs,

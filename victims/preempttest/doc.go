@@ -1,11 +1,9 @@
-// Package preempttest tests the functions that callers plug into planners: an
-// order of tasks, an order of costs, a filter, blockers, a predicate, an
-// exemption function. Each has a contract that its field or type documents, and
-// a planner takes it for granted. If it is broken, nothing crashes: plans come
-// out worse, differ between runs, or claim to be proven and are not.
+// Package preempttest tests the functions that you plug into planners for their
+// contracts. If one is broken nothing crashes: plans come out worse, differ between
+// runs, or wrongly claim to be proven.
 //
-// A test takes the function and inputs to ask it about, and returns nil or an
-// error that names the contract and the inputs that show the breach:
+// A test takes the function and inputs, and returns nil or an error that names the
+// contract and the inputs that break it:
 //
 //	func TestMyOrder(t *testing.T) {
 //		if err := preempttest.TestOrder(myOrder, tasks); err != nil {
@@ -13,29 +11,11 @@
 //		}
 //	}
 //
-// Like testing/fstest the package does not import testing, so that it can also
-// serve a fuzz target or a check at start.
+// Give it few inputs that differ in much: equal ones, extreme ones, ones that differ
+// in one field. No test shows that a function depends on its arguments only, but each
+// asks again, in another order. Arguments must not be changed or kept.
 //
-// A test sees what its inputs show. Give it few that differ in much: equal
-// ones, extreme ones, ones that differ in one field only. A property of n
-// inputs is asked about in O(n²) questions.
-//
-// # Which contract is whose
-//
-//   - [TestOrder]: Compare of package quota's Enforcer, and all orders that are
-//     composed by [victims.Then].
-//   - [TestCompare]: Compare of [victims.Planner].
-//   - [TestFilter]: Filter of [victims.Planner] and of [victims.Auditor]. That of
-//     package jobs has the same contract with the job and the class of its
-//     members in place of the ask.
-//   - [TestBlockers]: Blockers of [victims.Planner] and of [victims.Auditor].
-//   - [TestPredicate]: Predicate of [victims.Planner]. That of package jobs has
-//     the same contract with another argument; the example of this package
-//     shows how to ask it.
-//   - [TestExempt]: Exempt of [victims.Planner], of [victims.Auditor], and of the
-//     planner of package jobs, which share it.
-//
-// No test can show that a function depends on its arguments only. What they
-// show is that it answers the same when it is asked again, after other
-// questions and in another order.
+// [TestFilter] and [TestExempt] serve package jobs as well. Predicate of package jobs
+// has the same contract as [TestPredicate]; the example shows how to ask it. The
+// package does not import testing.
 package preempttest

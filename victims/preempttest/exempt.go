@@ -9,8 +9,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Exemptions returns the question at an instant for each ask and each running
-// task of a cluster, in the order of both.
+// Exemptions returns the question at an instant for each ask and each running task, in
+// this order.
 func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []victims.Exemption) {
 	for i := range asks {
 		for id := range c.Tasks() {
@@ -22,19 +22,11 @@ func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []vi
 	return all
 }
 
-// TestExempt tests that an exemption function is what Exempt of
-// [victims.Planner] must be. It answers the same when it is asked again, and
-// changes neither ask nor cluster. And its ends are true, as RetryAt of a
-// refusal takes for granted: until the end that it names a task is exempt, with
-// the same end; from that instant on it is not, and one that is not exempt
-// never becomes so again by time alone.
-//
-// An end that is not after the instant of the question says that the exemption
-// is over, so that a function need not look at Now. The zero time is never.
-//
-// Each question is asked at its instant, at the ends that it names and a
-// nanosecond before and after them, and up to a month later. Its Cluster must
-// be set.
+// TestExempt tests Exempt of [victims.Rules]. It answers the same when asked again.
+// Until the end that it names, zero for never, a task is exempt with the same end;
+// from then on, or once it is not exempt, it is not exempt again. An end not after Now
+// says that it is over. Each question, with its Cluster set, is asked at its instant,
+// around the ends, and up to a month later.
 func TestExempt(exempt func(victims.Exemption) (until time.Time, exempt bool), exemptions []victims.Exemption) error {
 	for i := range exemptions {
 		x := course{exempt: exempt, e: &exemptions[i]}

@@ -8,12 +8,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestFilter tests that a filter is what Filter of [victims.Rules] must be. It
-// answers the same when it is asked again, and after other questions.
-//
-// It is asked about the class of each ask and each node of the cluster. No test can show that
-// it does not depend on who else is there: what does belongs into Blockers or
-// Predicate.
+// TestFilter tests Filter of [victims.Rules] with each ask on each node: it answers
+// the same when asked again.
 func TestFilter(filter func(class int, node victims.NodeID) bool, c *victims.Cluster, asks []victims.Ask) error {
 	ask := func(a *victims.Ask, n victims.NodeID) bool { return filter(a.Class, n) }
 	x := survey[bool]{cluster: c, ask: ask, equal: func(a, b bool) bool { return a == b }}
@@ -23,13 +19,9 @@ func TestFilter(filter func(class int, node victims.NodeID) bool, c *victims.Clu
 	return nil
 }
 
-// TestBlockers tests that a function is what Blockers of [victims.Planner] must
-// be. It appends to what it is given and changes nothing of that. All that it
-// names are tasks or grants of the node. It names the same when it is asked
-// again, in any order and also several times, and does not keep the memory that
-// it appended to. It does not change the ask, and keeps it in no way that shows.
-//
-// It is asked about each ask and each node of the cluster.
+// TestBlockers tests Blockers of [victims.Planner] with each ask on each node: it
+// appends, names tasks or grants of the node only, answers the same when asked again,
+// and keeps no memory.
 func TestBlockers(blockers func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID,
 	c *victims.Cluster, asks []victims.Ask) error {
 	var broken error

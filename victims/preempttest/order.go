@@ -8,14 +8,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestOrder tests that an order of tasks is a strict weak order, as Compare of
-// package quota's Enforcer must be: it is 0 for equal tasks, the opposite when asked
-// the other way round, and transitive, ties included; that it answers the same
-// when it is asked again; and that it changes no task.
-//
-// It need not be total: two tasks of different keys may tie.
-//
-// The cost is O(n²) for n tasks.
+// TestOrder tests Compare of package quota's Enforcer, and orders of [victims.Then]: a
+// strict weak order, which is 0 for equal tasks, opposite the other way round, and
+// transitive, ties included. Two tasks may tie. The cost is O(n²).
 func TestOrder(order func(a, b *victims.Task) int, tasks []victims.Task) error {
 	c := comparison[victims.Task]{
 		what: "order", compare: order, inputs: tasks, clone: cloneTask,

@@ -8,9 +8,8 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Placings returns the question for each ask and each node of a cluster, in the
-// order of both, whether the ask may run there when all running tasks of the
-// node have gone.
+// Placings returns for each ask and each node, in this order, the question whether the
+// ask may run there without all running tasks of the node.
 func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	for i := range asks {
 		for n := range c.Nodes() {
@@ -26,15 +25,10 @@ func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	return all
 }
 
-// TestPredicate tests that a predicate is what Predicate of [victims.Planner]
-// must be. It answers the same when it is asked again, and with the victims in
-// another order. It changes neither ask nor victims, and keeps the victims
-// in no way that shows. If it refuses some victims, it refuses every part of
-// them.
-//
-// Each question is asked about all parts of its victims if there are at most
-// six, and otherwise about all of them, all but one, each one and none. The
-// cost is O(n³) for a question with n victims.
+// TestPredicate tests Predicate of [victims.Planner]: it answers the same when asked
+// again, whatever the order of victims, and refuses every part of what it refuses. It
+// is asked about all parts of up to six victims; of more about all, all but one, each
+// one and none. The cost is O(n³) per question.
 func TestPredicate(predicate func(p *victims.Placing) bool, placings []victims.Placing) error {
 	for i := range placings {
 		x := inquiry{predicate: predicate, q: &placings[i]}

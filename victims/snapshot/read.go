@@ -10,14 +10,13 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Document is a scenario document that was read. It may be run any number of
-// times, at the same time too.
+// A Document is a scenario document that was read. It may be run any number of times,
+// at the same time too.
 type Document struct{ doc *scenario.Document }
 
-// Parse reads a document. The name of the file is for messages only. It is strict:
-// an unknown field, a duplicate name, a bad quantity and a dangling reference
-// are errors that give file, place in the document and value. Up to a hundred of
-// them are joined.
+// Parse reads a document. The name of the file is for messages only. Unknown fields,
+// duplicate names, bad quantities and dangling references are errors with file, place
+// and value; up to a hundred are joined.
 func Parse(file string, text []byte) (*Document, error) {
 	doc, err := scenario.Parse(file, text)
 	if err != nil {
@@ -29,15 +28,15 @@ func Parse(file string, text []byte) (*Document, error) {
 // Name returns the name of the document.
 func (d *Document) Name() string { return d.doc.Name }
 
-// Note returns its note. That of a [Snapshot] ends with what is not said.
+// Note returns its note.
 func (d *Document) Note() string { return d.doc.Note }
 
 // A Run is what came of a document.
 type Run struct {
 	Before *victims.Cluster // as the document describes it
 	After  *victims.Cluster // as its last request left it
-	Steps  []Step           // in order; a repeated ask has one for each time
-	Report []byte           // the result document, as examples/plan prints it
+	Steps  []Step           // a repeated ask has one for each time
+	Report []byte           // the result document of examples/plan
 }
 
 // A Step is a request that was carried out. Of its decisions at most one is
@@ -50,9 +49,9 @@ type Step struct {
 	Job     *jobs.Decision
 }
 
-// Run builds the cluster of the document and carries its requests out in order.
-// Equal documents give equal runs, bit for bit. Errors are what shows only here,
-// such as bounds that contradict each other: each gives its place in the document.
+// Run builds the cluster and carries the requests out in order. Equal documents give
+// equal runs, bit for bit. Errors are what shows only here, such as bounds that
+// contradict each other.
 func (d *Document) Run() (*Run, error) {
 	done, err := d.doc.Run()
 	if err != nil {

@@ -17,32 +17,28 @@ type Scene struct {
 	Name string // of the document; "" is "snapshot"
 	Note string // for people
 
-	// Planner has the cluster and the options. It is not changed, but its
-	// functions are asked.
+	// Planner has the cluster and the options. Its functions are asked.
 	Planner *victims.Planner
 	Now     time.Time
 	Asks    []victims.Ask // each is decided on the cluster as it is
 
-	// JobPlanner has the options for jobs, and the quotas with what waits for them.
-	// It must be there if there are Jobs. It has the cluster of Planner.
+	// JobPlanner, of the same cluster, must be there if there are Jobs.
 	JobPlanner *jobs.Planner
 	Jobs       []jobs.Job // each is decided like an ask
 
-	// Enforcer has the options for quotas. It must be there if there is something to
-	// Enforce. It has the cluster of Planner.
+	// Enforcer, of the same cluster, must be there if there is something to Enforce.
 	Enforcer *quota.Enforcer
 	Enforce  []quota.Quota // each is decided like an ask
 
-	// Strict makes it an error if the document cannot say something that may
-	// change an answer. By default it is noted.
+	// Strict makes what the document cannot say an error. By default it is noted.
 	Strict bool
 }
 
 // A Snapshot is a scene as a document.
 type Snapshot struct {
 	Text []byte // JSON; equal scenes give equal bytes
-	// Unsaid has what the document cannot say, in the order of the document.
-	// If it is empty, the document has the answers of the planner.
+	// Unsaid has what the document cannot say. If it is empty, the document has the
+	// planner's answers.
 	Unsaid []Unsaid
 }
 
@@ -69,15 +65,11 @@ var (
 	ErrText   = errors.New("not valid UTF-8")          // a key or a name
 )
 
-// Take writes a scene as a document. It panics if the scene has no planner, or
-// the planner no cluster, or one for jobs or quotas that is not there or has another.
-//
-// Errors are names that JSON cannot hold ([ErrText]), what a document cannot say
-// in a strict scene ([ErrUnsaid]), and asks or instants that no document can
-// have. Nothing is returned with an error.
-//
-// The cost is that of writing and reading the document, and for every ask and job one
-// call of Filter and of Blockers per node, and of Exempt per task.
+// Take writes a scene. Errors are names that JSON cannot hold ([ErrText]), what cannot
+// be said in a strict scene ([ErrUnsaid]), and asks or instants that no document can
+// have. It panics without a planner or cluster, or if clusters differ. The cost is
+// that of writing and reading the document, and per ask and job one call of Filter and
+// Blockers per node, and of Exempt per task.
 func Take(s *Scene) (*Snapshot, error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")
