@@ -10,19 +10,17 @@ import (
 )
 
 // A Cluster indexes queues, nodes and tasks for decisions. Keep it current by small
-// changes; no decision rebuilds anything.
+// changes.
 //
 // A change that fails returns an error and changes nothing. A key or name that is not
 // there wraps [ErrUnknown]. Amounts and times are checked where they enter
 // ([ErrAmount], [ErrRange]): times are zero or in the years 1678 to 2261. A TaskID,
-// NodeID or queue.ID that the cluster does not have panics; look IDs from outside up
-// by name first. Views show memory of the cluster: do not change them, nor keep them
-// over a change.
+// NodeID or queue.ID that the cluster does not have panics. Views show memory of the
+// cluster: do not change them, nor keep them over a change.
 //
 // One goroutine may change a cluster while no other uses it. While nobody changes it,
-// any number may read it, and decide over it with a planner each. See [Cluster.Clone].
-//
-// The zero Cluster can only be copied into by [Cluster.CopyFrom].
+// any number may read it, and decide over it with a planner each. The zero Cluster can
+// only be copied into.
 type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back

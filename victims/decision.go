@@ -77,7 +77,7 @@ type Task struct {
 
 // Lost returns the running time that stopping the task at an instant loses, in
 // nanoseconds: since it was scheduled, or last saved if that is later; 0 if that is
-// unknown or in the future. It is at most 292 years.
+// unknown or in the future.
 func (t *Task) Lost(now time.Time) uint64 {
 	since := t.Scheduled
 	if t.Checkpoint.After(since) {
@@ -383,8 +383,7 @@ func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 type Refusal struct {
 	Reason Reason
 	// OwnLeaf: reason and counts are those with tasks of the own leaf as candidates.
-	// Also is then what kept the ask from others: NotGuaranteed, OverGuarantee,
-	// OverMax, HeadroomInside, or 0.
+	// Also is then what kept the ask from others, or 0.
 	OwnLeaf bool
 	Also    Reason
 	// Queue and Type are what OverMax, OverGuarantee or HeadroomInside speaks of.
