@@ -295,8 +295,7 @@ func (h *history) follow(from *history) {
 	h.final()
 }
 
-// A Sequel says of a plan of a batch what state applying it leads to, so that the next
-// plan can follow. See [Planner.Batch]. The zero Sequel says nothing.
+// A Sequel lets the plans of a batch follow each other; see [Planner.Batch].
 type Sequel struct {
 	version Version
 	seal    uint64

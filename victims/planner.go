@@ -414,7 +414,7 @@ const (
 	OwnMet
 	// OwnAny: they may be, and a queue may fall below its own guarantee to make room
 	// for its own work. Two queues with priority fences or offsets can then preempt
-	// each other for ever: use it in plain trees only.
+	// each other for ever.
 	OwnAny
 )
 
