@@ -31,7 +31,7 @@ type Allowance struct {
 	Waiting resources.Vector
 }
 
-// A AllowanceError is something wrong with the quota of one queue.
+// An allowanceError is something wrong with the quota of one queue.
 type allowanceError struct {
 	Queue string // the path of the queue
 	Err   error  // wraps one of the sentinels; names type and amounts

@@ -26,7 +26,7 @@ var (
 	ErrReturned = errors.New("it runs and is not marked")
 )
 
-// A RoundError is something wrong with what is told about a round.
+// A roundError is something wrong with what is told about a round.
 type roundError struct {
 	Job    string // "" if none is known
 	Victim string // "" if it is about none

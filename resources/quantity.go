@@ -440,7 +440,7 @@ var (
 	ErrRange    = errors.New("above 9223372036854775807 base units") // "8Ei" of memory
 )
 
-// A TypeError is a problem with the name of a resource type.
+// A typeError is a problem with the name of a resource type.
 type typeError struct {
 	Type string
 	Err  error // one of the kinds above

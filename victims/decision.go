@@ -47,7 +47,7 @@ type Task struct {
 	Tag         uint64   // the caller's
 	Application string   // "" is none; two tasks without one share nothing
 	Queue       queue.ID // a leaf
-	Node        NodeID   // where it runs; the zero value is the node that was added first
+	Node        NodeID   // where it runs
 	// NodeName names the node instead. An unknown one is closed until it is added.
 	NodeName   string
 	Size       resources.Vector

@@ -32,9 +32,10 @@ type Rooms struct {
 	unbound  resources.Vector // MaxInt64 of each type
 }
 
-// Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: victims
-// below a queue may sum to its surplus, and on the path of the leaf to as much more as
-// arrives. Own changes that on the path. The cost is linear in queues·types.
+// Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: no queue
+// ends below its guarantee, or lower than it was. So victims below a queue may sum to
+// its surplus, and on the path of the leaf to as much more as arrives. Own changes that
+// on the path. The cost is linear in queues·types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.clear(tree, leaf)
 	for q := range tree.All() {
@@ -94,7 +95,7 @@ func (r *Rooms) add(room int64) int32 {
 	return int32(len(r.Bounds) - 1)
 }
 
-// Row returns the row of a queue in Bounds, and whether it has one.
+// row returns the row of a queue in Bounds, and whether it has one.
 func (r *Rooms) row(q queue.ID) (row int32, ok bool) {
 	row = r.rowOf[q]
 	return row, row >= 0

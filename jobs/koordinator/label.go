@@ -35,7 +35,7 @@ const policyName = "preemptionPolicy"
 // ErrLabel is the kind of error of a bad label or preemption policy.
 var ErrLabel = errors.New("bad value")
 
-// A LabelError is a value that means nothing.
+// A labelError is a value that means nothing.
 type labelError struct {
 	Member string // its key, if [Options.ParseJob] found the value
 	Label  string // the name of a label, or preemptionPolicy
@@ -127,7 +127,7 @@ func (m *Labelled) flag(label string, absent bool) (bool, error) {
 // ErrMixed: members of one job say different things; the error names two of them.
 var ErrMixed = errors.New("members of one job differ")
 
-// A MixedError names two members of one job, and the first label, or the
+// A mixedError names two members of one job, and the first label, or the
 // preemption policy, that means one thing for the one and another for the other.
 type mixedError struct {
 	Label   string    // the name of a label, or preemptionPolicy
