@@ -202,22 +202,9 @@
 //
 // # Costs
 //
-// With d the depth of the tree, t resource types, N nodes, T tasks, Q queues:
-//
-//	add, remove, resize, mark a task    d·t, and a hash lookup
-//	the next decision, per node changed sorting the tasks of that node
-//	ask that fits                       N·t at most
-//	plan for an ask                     (N + Q·d)·t, and the search on few nodes
-//	refusal                             the same; T·t if tasks must be told apart
-//	plan for a job                      T·t, and searches that grow with its members
-//	quota enforced                      T·log T below the queue, and a search if that is tight
-//	plan applied, undone                victims·d·t
-//	audit of a plan                     N + Q·t + victims·d·t; T·d·t more per victim that opted out
-//	explanation                         a search on every node
-//	clone                               a copy of everything
-//
-// Exempt, Compare and Predicate may add T·t. Searches are bounded by a budget of
-// steps. A task of four types takes some 140 bytes. bench/README.md has measurements.
+// Each function says what it costs, DESIGN.md, Errors and limits, has a table, and
+// bench/README.md measurements. Searches are bounded by a budget of steps. A task of
+// four types takes some 140 bytes.
 //
 // # Words
 //

@@ -110,8 +110,8 @@ func ExamplePlanner_budgets() {
 
 // The queue of the job uses its guarantee, with a task of lower priority. To put
 // a smaller member in its place leaves the queue below the guarantee. By default
-// law 2 forbids that; OwnAny says that what a queue gives up for its own job is
-// its own affair.
+// law 2 forbids that. With OwnAny a queue may fall below its guarantee for its own
+// job.
 func ExamplePlanner_ownLeaf() {
 	cluster := racks()
 	run(cluster, "n1", "root.train", victims.Task{Key: "old", Size: resources.Vector{8}})

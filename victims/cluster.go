@@ -10,19 +10,17 @@ import (
 )
 
 // A Cluster indexes queues, nodes and tasks for decisions. Keep it current by small
-// changes; no decision rebuilds anything.
+// changes.
 //
 // A change that fails returns an error and changes nothing. A key or name that is not
 // there wraps [ErrUnknown]. Amounts and times are checked where they enter
 // ([ErrAmount], [ErrRange]): times are zero or in the years 1678 to 2261. A TaskID,
-// NodeID or queue.ID that the cluster does not have panics; look IDs from outside up
-// by name first. Views show memory of the cluster: do not change them, nor keep them
-// over a change.
+// NodeID or queue.ID that the cluster does not have panics. Views show memory of the
+// cluster: do not change them, nor keep them over a change.
 //
 // One goroutine may change a cluster while no other uses it. While nobody changes it,
-// any number may read it, and decide over it with a planner each. See [Cluster.Clone].
-//
-// The zero Cluster can only be copied into by [Cluster.CopyFrom].
+// any number may read it, and decide over it with a planner each. The zero Cluster can
+// only be copied into.
 type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back
@@ -132,8 +130,8 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 }
 
 // SetBudget adds or replaces a budget; tasks that name it keep it. Errors are an empty
-// name, and a Left below -4611686018427387904. The cost is a search by name, and for a
-// new budget linear in budgets.
+// name, and a Left below -4611686018427387904. The cost of a new one is linear in
+// budgets.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if name == "" {
@@ -207,9 +205,9 @@ var (
 	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
 )
 
-// AddNode adds a node, last in node order, and returns its row. A node that was closed
-// because it was not there opens, with its tasks. Errors are a name that is empty or
-// taken, a negative capacity, and a sum of capacities beyond int64.
+// AddNode adds a node, last in node order, and returns its row. One that was closed
+// opens, with its tasks. Errors are a name that is empty or taken, a negative
+// capacity, and capacities beyond int64.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
@@ -255,8 +253,8 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// RemoveNode removes a node. If it has tasks or grants they stay, and the node is
-// closed until they have gone or it is added again. The cost is linear in nodes.
+// RemoveNode removes a node. It is closed as long as it has tasks or grants, or until
+// it is added again. The cost is linear in nodes.
 func (c *Cluster) RemoveNode(name string) error {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
@@ -438,9 +436,9 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	})
 }
 
-// Grant gives an ask a place on a node, which counts as usage from now on. Use it if
-// you have placed an ask yourself; it checks no room ([Cluster.Admits] does). Grants
-// keep the order in which they were given. Errors are those of [Cluster.AddTask].
+// Grant gives an ask a place on a node, which counts as usage from now on, if you have
+// placed it yourself. It checks no room; see [Cluster.Admits]. Errors are those of
+// [Cluster.AddTask].
 func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
 	t := a.task(node)
 	id, err := c.insert(&t)

@@ -195,9 +195,9 @@ func (c *Cluster) takeBack(marked, granted int) {
 }
 
 // A Version identifies a state of a cluster. Every change gives a new one, and undoing
-// brings the old one back. Versions of two clusters are never equal, except for a
-// clone and its original until either changes. Compare with ==. The zero Version is
-// that of no plan. See DESIGN.md, Identity.
+// brings the old one back. No two clusters share one, except a clone and its original
+// until either changes. Compare with ==. The zero Version is that of no plan. See
+// DESIGN.md, Identity.
 type Version struct {
 	line   *line
 	number uint64
@@ -215,8 +215,7 @@ func (v Version) IsZero() bool { return v == Version{} }
 // Equal reports whether two versions are the same.
 func (v Version) Equal(w Version) bool { return v == w }
 
-// String returns the number of the version, which grows with changes. It does not tell
-// the cluster.
+// String returns the number of the version, which grows with changes.
 func (v Version) String() string { return strconv.FormatUint(v.number, 10) }
 
 // A history tells the states of a cluster apart, and has what leads back from the
@@ -296,8 +295,7 @@ func (h *history) follow(from *history) {
 	h.final()
 }
 
-// A Sequel says of a plan of a batch what state applying it leads to, so that the next
-// plan can follow. See [Planner.Batch]. The zero Sequel says nothing.
+// A Sequel lets the plans of a batch follow each other; see [Planner.Batch].
 type Sequel struct {
 	version Version
 	seal    uint64

@@ -65,7 +65,7 @@ func CostOf(t *cover.Total) Cost {
 	}
 }
 
-// String writes a cost for people, without the parts that say nothing.
+// String writes a cost for people.
 func (c *Cost) String() string {
 	if c.Victims == 0 {
 		return "no victims"
@@ -128,12 +128,12 @@ var levelWords = word.Table{Of: "victims.Level", Words: []string{
 // String returns the stable word for the level.
 func (l Level) String() string { return levelWords.Word(uint8(l)) }
 
-// Levels decide between plans, the most important first. The zero Levels are all
-// levels in the order of [Cost].
+// Levels decide between plans, the most important first. The zero Levels are all, in
+// the order of [Cost].
 //
-// A level that is left out does not count. Plans that are equal in all levels are told
-// apart by penalty and order of their nodes, and by keys. The number of victims always
-// counts: last if it is not named, and right before a sum that stands before it.
+// A level that is left out does not count; plans that are equal in all are told apart
+// by penalty, node order and keys. The number of victims always counts: last if it is
+// not named, and right before a sum that stands before it.
 type Levels []Level
 
 // DefaultLevels returns all levels in the order of [Cost].

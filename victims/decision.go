@@ -27,8 +27,8 @@ const (
 	Releasing
 	// Preempting tasks were told to stop. Their amounts are leaving.
 	Preempting
-	// Granted is an ask that was given a place: usage of its queue and node until it
-	// starts or is dropped, and never a victim.
+	// Granted is an ask with a place: usage of its queue and node until it starts or
+	// is dropped, and never a victim.
 	Granted
 )
 
@@ -48,8 +48,7 @@ type Task struct {
 	Application string   // "" is none; two tasks without one share nothing
 	Queue       queue.ID // a leaf
 	Node        NodeID   // where it runs
-	// NodeName names the node instead. If no node has the name, there is a closed one
-	// until it is added.
+	// NodeName names the node instead. An unknown one is closed until it is added.
 	NodeName   string
 	Size       resources.Vector
 	Priority   int32     // raw; a larger one is more important
@@ -67,9 +66,8 @@ type Task struct {
 	// NonPreemptible: no other job may take it. Asks and quotas may.
 	NonPreemptible bool
 
-	// Cost is what stopping the task costs, 0 or more, such as a fee or a slow start.
-	// It counts after ranks, priorities and stopped jobs, and before the number of
-	// victims.
+	// Cost is what stopping the task costs, 0 or more. It counts after ranks,
+	// priorities and stopped jobs.
 	Cost int64
 	// Budgets names each [Budget] that stopping the task draws on, once.
 	Budgets []string
@@ -77,7 +75,7 @@ type Task struct {
 
 // Lost returns the running time that stopping the task at an instant loses, in
 // nanoseconds: since it was scheduled, or last saved if that is later; 0 if that is
-// unknown or in the future. It is at most 292 years.
+// unknown or in the future.
 func (t *Task) Lost(now time.Time) uint64 {
 	since := t.Scheduled
 	if t.Checkpoint.After(since) {
@@ -210,8 +208,7 @@ const (
 	// NoProof: the best plan found within the budget.
 	NoProof Proof = iota
 	// ProofLevels: no lawful plan is less in the levels before excess: who is stopped,
-	// how many and of which rank cannot be bettered. Excess, work lost, node and keys
-	// perhaps can.
+	// how many and of which rank cannot be bettered.
 	ProofLevels
 	// ProofCost: no lawful plan is cheaper, down to the last key.
 	ProofCost
@@ -383,8 +380,7 @@ func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 type Refusal struct {
 	Reason Reason
 	// OwnLeaf: reason and counts are those with tasks of the own leaf as candidates.
-	// Also is then what kept the ask from others: NotGuaranteed, OverGuarantee,
-	// OverMax, HeadroomInside, or 0.
+	// Also is then what kept the ask from others, or 0.
 	OwnLeaf bool
 	Also    Reason
 	// Queue and Type are what OverMax, OverGuarantee or HeadroomInside speaks of.

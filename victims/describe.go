@@ -13,8 +13,8 @@ import (
 )
 
 // Describe writes a decision for people: a line that says it all, then a line for each
-// reason. The words of [Reason] and [Rule] in brackets are stable; other text may be
-// improved. Victims may have gone; queue and node of a refusal must be there still.
+// reason. The words in brackets are stable ([Reason], [Rule]), other text is not.
+// Victims may have gone; queue and node of a refusal must be there still.
 func (d *Decision) Describe(c *Cluster) string {
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
@@ -296,10 +296,8 @@ func (t table) writeTo(b *strings.Builder) {
 }
 
 // Describe writes what led to a decision, for people: tables of queues, nodes and
-// tasks with what decided about each, and for a refusal the single rules without which
-// there would be a place. Nodes must be there still. A finding begins with the stable
-// word of its [Rule] or verdict; tasks of the asking queue have that of
-// RuleFence.
+// tasks, and for a refusal the single rules without which there would be a place.
+// Nodes must be there still.
 func (e *Explanation) Describe(c *Cluster) string {
 	// The wide before the narrow: queues say what may be taken at all, nodes where, and
 	// tasks who.

@@ -38,15 +38,8 @@
 //		return append(dst, holders[port{n, portOf[ask.Key]}]...)
 //	}
 //
-// A job with a minimum is a gang: members above the minimum go one by one, and with
-// one more the whole job goes:
-//
-//	planner.Minimum = func(job string) int { return minimums[job] }
-//
-// Budgets are part of the cluster, because plans use them up:
-//
-//	err := cluster.SetBudget("web", victims.Budget{Left: 1, Hard: true})
-//	task.Budgets = []string{"web"}
+// A running job with a minimum is a gang (Rules.Minimum). Budgets are part of the
+// cluster, because plans use them up ([Cluster.SetBudget]).
 //
 // # Laws and cost
 //

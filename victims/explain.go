@@ -12,16 +12,15 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// An Explanation is a decision with everything that led to it. It is plain data: the
-// cluster may change after it.
+// An Explanation is a decision with everything that led to it, as plain data.
 type Explanation struct {
 	Decision Decision
 	Queues   []QueueFinding // in tree order
 	Nodes    []NodeFinding  // in node order
 	Tasks    []TaskFinding  // by key; without grants
 	// Relaxed has, for a refusal, every single rule without which the ask would not be
-	// refused, in the order of DESIGN.md, Explanations and audits, then of queues, nodes or keys. It is empty
-	// for an ask that holds a grant.
+	// refused: rules in the order of DESIGN.md, Explanations and audits, then queues,
+	// nodes or keys. It is empty for an ask that holds a grant.
 	Relaxed []RelaxationFinding
 
 	amounts []int64 // memory of the vectors above

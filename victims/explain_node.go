@@ -34,24 +34,8 @@ const (
 // A NodeFinding says what came of a node, and what it lacks for the ask.
 type NodeFinding struct {
 	Node NodeID
-	// Verdict says what came of the node, in a stable word:
-	//
-	//   - "chosen": the decision is for it
-	//   - "not-needed": the ask has a place on another, which comes before it
-	//   - "no-room": it comes before the chosen one, and has no room at that moment
-	//   - "costlier": there is a plan for it, which costs more, or as much and comes later
-	//   - "withheld": there is a plan for it, and the reason of the refusal forbids any
-	//   - "predicate": the predicate refuses it
-	//   - "lacks": with all its candidates gone there is no room
-	//   - "headroom": no legal set of victims makes headroom, and so there is no plan for any node
-	//   - "no-legal-set": its candidates would do, but no legal set of them does
-	//   - "unproven": the search ended before it came to it
-	//   - "filter": the filter refuses it
-	//   - "blocked": a task blocks it that may not go
-	//   - "unschedulable": it takes no new tasks
-	//   - "reserved": it is reserved for another ask
-	//   - "not-required": the ask requires another node
-	//   - "held": the ask is granted a place on it, which is not free yet
+	// Verdict says what came of the node, in a stable word; DESIGN.md, Explanations
+	// and audits, lists them.
 	Verdict string
 	// Short is what lacks once what is leaving has gone, or now for a granted place;
 	// Lacks is what still lacks without all candidates on the node.

@@ -32,11 +32,10 @@ type Rooms struct {
 	unbound  resources.Vector // MaxInt64 of each type
 }
 
-// Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: no queue ends
-// below its guarantee, or lower than it was below it. So victims below a
-// queue may sum to its surplus, and on the path of the leaf to as much more as
-// arrives. Own changes that on the path; see DESIGN.md, The own leaf. The cost is
-// linear in queues·types.
+// Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: no queue
+// ends below its guarantee, or lower than it was. So victims below a queue may sum to
+// its surplus, and on the path of the leaf to as much more as arrives. Own changes that
+// on the path. The cost is linear in queues·types.
 func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
 	r.clear(tree, leaf)
 	for q := range tree.All() {
@@ -311,12 +310,11 @@ func (n *shortage) block() resources.Vector {
 }
 
 // A WhatIf answers about sets of victims for one ask: is there headroom under the
-// maxima, and is the set lawful? Use it if another scheduler searches the nodes, and
-// asks again and again while it adds tasks and takes them back.
+// maxima, and is the set lawful? Use it if another scheduler searches the nodes. It
+// knows no nodes: not room, nor blockers, nor whether fewer victims would do.
 //
-// It knows no nodes: not room, blockers, or whether fewer victims would do. An
-// [Auditor] says it all. If the cluster changes, it is closed: it may not fit and is
-// not lawful until opened again. A change costs depth·types; an answer costs nothing.
+// If the cluster changes it is closed: it may not fit and is not lawful until opened
+// again. A change costs depth·types; an answer costs nothing.
 type WhatIf struct {
 	d      decision
 	answer Decision // to the question whether the ask may preempt at all
@@ -342,10 +340,9 @@ type supposed struct {
 }
 
 // Open opens the question for an ask at the instant now, with the empty set and the
-// cluster, StrictPriority, OwnLeaf, Interval, Exempt and Minimum of a planner. The ask
-// must not change while it is open. Errors are those of [Planner.Decide], and
-// [ErrState] for an ask that holds a grant; they close w. The cost is linear in
-// queues·types, and in the set before.
+// cluster and [Rules] of a planner, but Filter. The ask must not change while it is
+// open. Errors are those of [Planner.Decide], and [ErrState] for an ask that holds a
+// grant; they close w. The cost is linear in queues·types, and in the set before.
 func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if p.Cluster == nil {
 		panic("victims: a Planner without a Cluster")

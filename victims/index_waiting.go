@@ -18,8 +18,8 @@ type Waiting struct {
 	Since time.Time // when it was given; zero: not known
 	// Victims are the keys of the tasks of its plan that are still leaving, sorted.
 	Victims []string
-	// Needed: the grant cannot start while they stay. If false, [Cluster.Start] would
-	// start it, and marks may be taken back.
+	// Needed: the grant cannot start while they stay. If false, marks may be taken
+	// back.
 	Needed bool
 }
 

@@ -21,8 +21,7 @@ type Rules struct {
 	// Jobs by priority always do.
 	StrictPriority bool
 	// OwnLeaf lets lower tasks of the own leaf make room if there is no other plan.
-	// Jobs by priority may always take them, and by default law 2 holds whole for
-	// them.
+	// Jobs by priority may always take them; the option then says what law 2 means.
 	OwnLeaf OwnLeaf
 	// Interval must pass between two attempts for an ask or a job by guarantee; see
 	// Ask.LastAttempt.
@@ -32,8 +31,8 @@ type Rules struct {
 	// every task goes by itself.
 	Minimum func(job string) int
 	// Filter says whether asks and members of a class may ever run on a node:
-	// selector, taints, all that does not depend on who else is there. It is asked at
-	// most once per class, node and decision. Tasks on a refused node may still make
+	// selector, taints, all that does not depend on who else is there. It is asked
+	// once per class, node and decision. Tasks on a refused node may still make
 	// headroom. nil: everywhere.
 	Filter func(class int, node NodeID) bool
 	// Exempt removes candidates, such as those that have not run for long. For a job,
@@ -50,14 +49,13 @@ type Planner struct {
 	Rules
 
 	// Steps bounds the elementary steps of a decision's searches; a million take a few
-	// milliseconds. What is found by then is the answer, and its proof says so. Until
-	// there is any plan, and for a plan without opted-out victims, a decision may take
-	// more. 0 means [DefaultSteps].
+	// milliseconds. What is found by then is the answer, and its proof says so. A
+	// decision may take more until there is any plan, or to avoid opted-out victims. 0
+	// means [DefaultSteps].
 	Steps int64
-	// Stop ends a decision early once it returns true, as it must from then on. Use it
-	// for deadlines, and for asks that are withdrawn. It is asked about every 1,000
-	// steps. The answer is then lawful and unproven: a plan with NoProof, or a refusal
-	// that is not Proven.
+	// Stop ends a decision early once it returns true, as it must from then on, for
+	// deadlines and withdrawn asks. It is asked about every 1,000 steps. The answer is
+	// lawful and unproven.
 	Stop func() bool
 	// Levels replaces the order of [Cost]. Law 1 is the level LevelOptedOut: it is as
 	// strong as its place.
@@ -68,25 +66,22 @@ type Planner struct {
 	Compare func(a, b *Cost) int
 
 	// Blockers appends to dst the tasks on a node that must go whatever the amounts:
-	// who holds a host port, or a device. They are victims of every plan for the node,
-	// and every law holds for them. One that leaves is waited for; a grant that blocks
-	// keeps the node out.
+	// who holds a host port, or a device. Every law holds for them. One that leaves is
+	// waited for; a grant that blocks keeps the node out.
 	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	// Predicate may refuse a node and a set of victims. It must accept every larger
-	// set than one it accepts. It is asked about the best plan first, at most twice
-	// per node and once per victim given back or exchanged.
+	// Predicate may refuse a node and a set of victims; a larger set than one it
+	// accepts it must accept. It is asked best plan first, at most twice per node and
+	// once per victim given back or exchanged.
 	Predicate func(p *Placing) bool
 
 	// Observe is told once of every decision of Decide and Batch, for counters and
 	// logs. It must not change the decision, and must copy what it keeps.
 	Observe func(d *Decision)
 
-	// Audit has an [Auditor] look at every plan. One that breaks a law is withheld,
-	// with the reason Unlawful. The cost is a pass over all queues and the tasks of a
-	// node.
+	// Audit has an [Auditor] look at every plan: one that breaks a law is refused,
+	// Unlawful. The cost is a pass over all queues and the tasks of a node.
 	Audit bool
-	// Exhaustive turns the pruning of nodes off, to check it: same answer, much
-	// slower.
+	// Exhaustive turns the pruning of nodes off: same answer, much slower.
 	Exhaustive bool
 
 	// hasty has decisions over small clusters end as those over large ones do, once
@@ -111,8 +106,8 @@ func DefaultSteps(c *Cluster) int64 {
 	return passOver(c)
 }
 
-// An Exemption asks whether a task is exempt from preemption by an ask. Exempt answers
-// true with the instant from which the task can be taken; zero: never.
+// An Exemption asks whether a task is exempt from an ask. Exempt answers true with the
+// instant from which the task can be taken; zero: never.
 type Exemption struct {
 	Cluster *Cluster
 	Task    TaskID
@@ -419,7 +414,7 @@ const (
 	OwnMet
 	// OwnAny: they may be, and a queue may fall below its own guarantee to make room
 	// for its own work. Two queues with priority fences or offsets can then preempt
-	// each other for ever: use it in plain trees only.
+	// each other for ever.
 	OwnAny
 )
 

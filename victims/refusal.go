@@ -463,8 +463,7 @@ func (d *decision) helpBudgets(h *Help, id TaskID) {
 // the answer stays a refusal. What it names need not be enough. See DESIGN.md, What
 // would help.
 //
-// Keep the Help of each waiting ask ([Help.CopyFrom]), and decide again after these
-// events:
+// Keep the Help of each waiting ask, and decide again after these events:
 //
 //   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
 //   - one comes, grows, starts, or may stay after all: [Help.IfMore]. One that moves
@@ -472,21 +471,19 @@ func (d *decision) helpBudgets(h *Help, id TaskID) {
 //   - a node is added, changed or removed: [Help.IfNode];
 //   - a budget has more left, or is no longer hard: [Help.IfBudget];
 //   - time passes: Time;
-//   - you set Bounds, Policies, Priorities or Labels. A new tree is new Bounds and
-//     Policies;
+//   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
 //   - you change the ask, its grant or the planner's options: in any case.
 type Help struct {
 	// Node is the name of the only node on which room would help. AnyNode: room on any
 	// node that the Filter allows would.
 	Node    string
 	AnyNode bool
-	// Less has queues in which less usage would help, and More those in which more
-	// would. Queues below count too.
+	// Less has queues in which less usage would help, More those in which more would,
+	// queues below included.
 	Less, More []queue.ID
 	// Budgets are hard budgets in which more left would help.
 	Budgets []string
-	// Time alone would help; see Refusal.RetryAt, which is zero if the time is not
-	// known.
+	// Time alone would help; see Refusal.RetryAt.
 	Time bool
 	// What would help if set otherwise. Bounds: guarantees and maxima. Policies: also
 	// offsets and delays. Priorities: also all else of a task but amounts, queue and

@@ -82,10 +82,9 @@ type refusalReport struct {
 	Steps      int64             `json:"steps"`
 }
 
-// Report returns a decision for encoding/json, with names instead of rows and amounts
-// as quantities. Names of fields and words of enumerations are stable; summary and
-// cost are for people. The cluster is that of the decision, as for
-// [Decision.Describe].
+// Report returns a decision for encoding/json, with names and quantities. Names of
+// fields and words of enumerations are stable. The cluster is that of the decision, as
+// for [Decision.Describe].
 func (d *Decision) Report(c *Cluster) any {
 	a, s := &d.Plan.Ask, c.Schema()
 	r := &report{
@@ -215,8 +214,7 @@ type relaxationReport struct {
 	Victims int    `json:"victims"`
 }
 
-// Report returns an explanation for encoding/json. All that it names must be there
-// still.
+// Report returns an explanation for encoding/json.
 func (e *Explanation) Report(c *Cluster) any {
 	s := c.Schema()
 	r := &explanationReport{

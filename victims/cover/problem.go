@@ -33,11 +33,8 @@ type Need struct {
 	Short resources.Vector
 }
 
-// A Bound is kept if the chosen units that it binds sum to at most Room (negative
-// counts as 0).
-//
-// Extra is more room, which units that erode the bound, and are not bound, use up:
-// bound units may also have what those leave of Extra.
+// A Bound is kept if the chosen units that it binds sum to at most Room and what is
+// left of Extra, which other units that erode the bound use up. Negative counts as 0.
 type Bound struct {
 	Room  resources.Limit
 	Extra resources.Vector
@@ -116,9 +113,8 @@ type Order struct {
 	// Overrun is the level of what a set uses of Problem.Budgets beyond what is left.
 	// Units have 0 there. It lies before Count. 0 means none.
 	Overrun int
-	// Count is a summed level in which every unit has at least 1; in summed levels
-	// before it at least
-	//   0. So a set is never cheaper than a part of it.
+	// Count is a summed level in which every unit has at least 1. In summed levels
+	// before it every unit has at least 0, so a set is never cheaper than a part of it.
 	Count int
 	// Sequence is what decides, the most important first: levels, [ByExcess],
 	// [ByWork]. What it leaves out does not count. Count is in it, and levels that may

@@ -7,9 +7,9 @@ import (
 )
 
 // Least finds the cheapest set by branch and bound. After so many steps it ends with
-// the best set found, of which no unit can be given back, and Proven says so. A step
-// decides how many units to take of one class of units that are alike, and costs
-// classes·types of needs. Steps can grow exponentially with classes.
+// the best set found, of which no unit can be given back, and Proven says so. Steps
+// can grow exponentially with the number of different units. A step costs classes of
+// alike units times types of needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	if !w.build(p) {
 		w.impossible(dst)

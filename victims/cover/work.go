@@ -23,7 +23,7 @@ func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 	return most
 }
 
-// Wide is a sum of non-negative amounts in 128 bits, which never wraps.
+// Wide is a sum of non-negative amounts in 128 bits. It never wraps.
 type Wide struct {
 	n wide.Uint128
 }
@@ -69,8 +69,7 @@ func Join(high, low int64) Wide {
 	return Wide{wide.Uint128{Hi: h >> 32, Lo: h<<32 | uint64(low)}}
 }
 
-// Work is an amount of running time: that of all victims together since each
-// was scheduled. It holds 128 bits of nanoseconds and never wraps.
+// Work is an amount of running time in 128 bits of nanoseconds. It never wraps.
 type Work struct {
 	ns wide.Uint128
 }
@@ -78,8 +77,7 @@ type Work struct {
 // WorkOf returns a duration as work; a negative one is none.
 func WorkOf(d time.Duration) Work { return WorkOfNanos(uint64(max(d, 0))) }
 
-// WorkOfNanos returns nanoseconds as work: as many of them as the Work of a
-// [Unit], which may be more than a duration holds.
+// WorkOfNanos returns nanoseconds as work.
 func WorkOfNanos(ns uint64) Work { return Work{wide.Of(ns)} }
 
 // Add returns the work of both.

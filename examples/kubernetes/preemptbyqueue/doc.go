@@ -12,8 +12,8 @@
 // be ahead of the snapshot or behind it, and two views of one cluster race.
 //
 // A pod that fits nowhere comes to PostFilter (postfilter.go). The planner decides
-// over the mirror. What amounts cannot say it asks the scheduler (fits.go): which
-// nodes are out whatever happens, which pods hold a host port that the pod needs,
+// over the mirror. Rules that are not about amounts it asks of the scheduler (fits.go):
+// which nodes are out whatever happens, which pods hold a host port that the pod needs,
 // and whether all Filter plugins accept a node without the victims.
 //
 // A plan becomes a grant: the pod is nominated to the node, and its victims are
