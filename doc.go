@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package preempt is a library of preemption algorithms for authors of schedulers. It
 // answers one question: which running tasks should stop so that this work may run,
 // without breaking anyone's guarantee?

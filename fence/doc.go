@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package fence says which queues an ask may take from, and at which effective
 // priority it meets the tasks there.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package internal has no code. Below it is what no user should import:
 //
 //   - kernels, which lie below all other packages: saturating and 128-bit

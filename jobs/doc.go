@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package jobs places jobs as a whole or not at all, and decides which running tasks
 // should stop for that. Use it for gangs, such as training jobs that start with all
 // members.

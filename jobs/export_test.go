@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package jobs
 
 // SetQuick keeps a planner from searching small cases completely, so that tests

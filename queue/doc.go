@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package queue is the tree of queues: what each is guaranteed, may use at most and
 // uses, and what of that is leaving.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package quota enforces a lowered max: which tasks of a queue should stop so that its
 // usage comes within it, never below any guarantee.
 //

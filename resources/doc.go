@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package resources is what the other packages count with: amounts of several resource
 // types, and bounds on some of them.
 //

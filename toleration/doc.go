@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package toleration lets a priority class promise its tasks that lower preemptors
 // will spare them, for a time or for ever. Two annotations of the class say so:
 //

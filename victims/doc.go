@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package victims decides which running tasks should stop so that an ask, which is a
 // task without a node, may run. Queues under their guarantees take from queues over
 // theirs.

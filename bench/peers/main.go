@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Peers puts this library beside the real code of other schedulers, on one
 // machine and in one run: what each decides, which rules that breaks, how long it
 // takes, and whether it comes to rest.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Ratios measures the planner and prints how it compares: with a bare pass over
 // all tasks, with the same decision over maps, and with itself on clusters of
 // other sizes.

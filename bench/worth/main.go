@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Worth shows what the library buys. Over three loads it decides the asks of a simulated
 // stream of arrivals and ends, and asks others about the same state: a greedy that a good
 // programmer writes in an afternoon, and the rules of the kube-scheduler and of YuniKorn.

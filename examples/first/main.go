@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // First finds room for a gang: the program of README.md.
 package main
 

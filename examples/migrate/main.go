@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Migrate writes a scenario document from the configuration of a cluster that
 // runs YuniKorn.
 //

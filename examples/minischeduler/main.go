@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Minischeduler is a scheduler of some three hundred lines that admits, preempts,
 // enforces quotas and places jobs with the library. It has a clock of its own,
 // lives through a quarter of an hour, and prints its history.

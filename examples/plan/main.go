@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Plan decides scenario documents and prints what it decided and why.
 //
 //	plan [-explain | -json | -check | -audit | -dot | -snapshot] [-svg FILE]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Replay runs the pods of a production trace through the planner and reports
 // what became of them.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Tenminutes is the program of docs/ten-minutes.md, which has all of its main
 // function, part by part, and what it prints.
 package main

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package exam examines schedulers: each gets the same documents, and what it
 // answers is judged by the auditor of this library.
 //

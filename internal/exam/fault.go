@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package exam
 
 // A Fault is a kind of thing that is wrong with an answer: the word of a law

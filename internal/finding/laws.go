@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package finding
 
 // The law-book: the words of all laws that auditors of asks, jobs and quotas hold plans

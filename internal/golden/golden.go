@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package golden compares what a program says with files that are there to be
 // read. Tests that import it have a flag, -update, that writes the files anew:
 // read the difference before you keep it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package law runs named properties: each as a test, and all of them as one
 // fuzz target that chooses among them.
 package law

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Mutants changes the library a line at a time and says which changes its tests
 // notice. A mutant that no test notices is a hole in the tests, or a line that
 // decides nothing.

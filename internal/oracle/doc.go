@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package oracle decides asks and jobs by definition: the slow truth that the
 // planners of packages victims and jobs are held to.
 //

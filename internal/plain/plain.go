@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package plain makes names safe to print. Callers name queues, nodes and tasks
 // as they like, but what a name says must not reach a terminal as control
 // characters, or break a line or a column.

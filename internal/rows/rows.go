@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package rows is slices in memory that is there already, and blocks: slices of
 // amounts, so many a row, that several packages keep for queues, nodes, tasks and
 // units. Warm planners allocate nothing because of the one, and walk over few

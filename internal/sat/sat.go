@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package sat is saturating arithmetic on signed integers: quantities,
 // priorities and durations alike.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package saved writes and reads the text in which the library keeps what it knows
 // over a restart. A text is sections, one after another or inside each other. Each
 // has a first line with its format and version, lines of a word and one JSON value,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package scenario reads scenario documents, JSON that describes a cluster and
 // what is asked of it, and carries them out.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package search finds the node on which room costs least. It knows no cluster, no queue
 // and no ask: a [Host] states what a node lacks and which rows of units may give it, an
 // order says which plan is cheaper, and a budget says how long to look. It answers with the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package storm
 
 // Rest returns a longest series of steps from a placement, given like

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package storm explores small universes whole, to find out whether plans can
 // follow each other for ever.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package svg writes pictures that stand alone: SVG documents without scripts,
 // fonts or anything else from elsewhere, on a light ground.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trace reads a production trace and gives it tenants. [Twin] is a workload
 // that resembles the trace and needs no files.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package trigger is the gate in front of preemption: whether an ask, or a job, may take
 // from others at all, before anybody looks at a task. It is the one home of law 4 and of
 // the other preconditions.

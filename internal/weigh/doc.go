@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package weigh tells whether so few rows can cover a need, and finds some that do. It is
 // for questions that are asked of many nodes and of thousands of rows which all of them
 // share: room on a node and headroom that is made anywhere.

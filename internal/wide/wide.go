@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wide is exact arithmetic on 128 bits: products, sums of many
 // 64-bit amounts, and the comparison of ratios by cross products. No float
 // decides anything in this module; this package is what decides instead.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package word gives the values of an enumeration their stable words.
 package word
 

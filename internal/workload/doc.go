@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package workload builds the clusters that benchmarks and examples run on, and
 // what their speed is compared with.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 // Features are what random worlds may have beside amounts, queues, priorities

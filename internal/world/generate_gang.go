@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 // drawGangs makes members of gangs of some tasks, and returns what each must

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package koordinator reads the labels of Koordinator's job-level preemption, and
 // writes what its victims are told. It decides nothing; see package jobs, with the
 // trigger jobs.ByPriority and an ElasticQuota as a jobs.Allowance.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package cover finds the cheapest set of units that meets some needs and stays within
 // some bounds: a covering problem under packing bounds. Use it if you have picked
 // candidates by rules of your own. It knows no queue, node or task.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package preempttest tests the functions that you plug into planners for their
 // contracts. If one is broken nothing crashes: plans come out worse, differ between
 // runs, or wrongly claim to be proven.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package snapshot writes what a planner sees as one file, and reads such files: a bug
 // report, or a test. For restarts use [victims.Cluster.Save].
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kubescheduler has the kube-scheduler under examination: its framework
 // with the plugins that decide about amounts, selectors and ports, over a
 // snapshot that is filled from a document, and the dry run of its default

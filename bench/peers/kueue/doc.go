@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Kueue has Kueue under examination: its cache, its flavor assigner and its
 // preemption over a cohort.
 //

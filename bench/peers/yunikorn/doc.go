@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package yunikorn has Apache YuniKorn's core under examination: its exported
 // scheduler objects, filled from a document, and its own preemption.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package integration runs the plugin in a real kube-scheduler against a real
 // kube-apiserver and etcd, all in the process of the test. Nodes are objects only.
 package integration

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package perf measures the plugin beside DefaultPreemption with scheduler_perf, the
 // benchmarks of kube-scheduler itself.
 package perf

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package preemptbyqueue is a plugin of kube-scheduler that preempts by queue:
 // pods of a queue under its guarantee take from queues over theirs, and from
 // nobody else.

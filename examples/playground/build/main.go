@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Build makes the playground: one page that decides documents as one types.
 //
 //	go run ./examples/playground/build [-o FOLDER]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Command kube-scheduler is Kubernetes' scheduler with the plugin PreemptByQueue.
 package main
 
