@@ -47,7 +47,8 @@ func TestReadme(t *testing.T) {
 	program, err := os.ReadFile("main.go")
 	require.NoError(t, err)
 	require.Equal(t, "go", blocks[0][1])
-	require.Equal(t, string(program), blocks[0][2], "the first block of README.md is examples/first/main.go")
+	_, body, _ := strings.Cut(string(program), "\n\n") // below the line of the licence
+	require.Equal(t, body, blocks[0][2], "the first block of README.md is examples/first/main.go")
 	require.Equal(t, "text", blocks[1][1])
 	require.Equal(t, output(t), blocks[1][2], "the second block of README.md is what it prints")
 }
