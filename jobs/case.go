@@ -105,7 +105,7 @@ func (c *jobCase) placements(dst []Placement, at []int32) []Placement {
 // host.
 func (c *jobCase) placement(member int, h int32) Placement {
 	id := c.hosts[h].id
-	return Placement{Member: member, Node: id, Place: c.c.NodeName(id)}
+	return Placement{Member: member, Key: c.job.Members[member].Key, Node: id, Place: c.c.NodeName(id)}
 }
 
 // block returns n rows of zeros, one amount per type each, that live until

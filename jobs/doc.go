@@ -19,8 +19,15 @@
 //		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
 //	}
 //
-// Then stop the victims, tell the cluster as each has gone, and start the members.
-// [Rounds] does the bookkeeping of that. Package jobs/koordinator reads Koordinator's
+// Then stop the victims, tell the cluster as each has gone, and start the members, which
+// makes them running tasks of the job:
+//
+//	err = cluster.RemoveTask(victim.Key)
+//	for _, p := range d.Plan.Placements {
+//		err = cluster.Start(p.Key, now)
+//	}
+//
+// From then on Rules.Minimum is asked about the job. [Rounds] does the bookkeeping of that. Package jobs/koordinator reads Koordinator's
 // labels.
 //
 // # Members

@@ -34,7 +34,8 @@ type Plan struct {
 
 // A Placement is a node for a member.
 type Placement struct {
-	Member  int // an index of Job.Members
+	Member  int    // an index of Job.Members
+	Key     string // of the member
 	Node    victims.NodeID
 	Place   string // the name of the node
 	Further bool   // beyond the minimum, and placed without victims
@@ -52,7 +53,7 @@ type Victim struct {
 
 	OptedOut, Originator bool
 
-	Rank int64  // its effective priority minus the job's; negative
+	Rank int64  // its effective priority minus the job's; 0 or less
 	Job  string // of which it is a member, or ""
 	// Whole: it goes with all of its job, of which too few members would be left.
 	Whole bool

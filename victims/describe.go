@@ -148,7 +148,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	return b.String()
 }
 
-// Describe writes what would help, for people, on a line with its end. The queues must
+// Describe writes what would help, for people, on a line that ends in a newline. The queues must
 // be there still.
 func (h *Help) Describe(c *Cluster) string {
 	var all []string

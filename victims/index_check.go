@@ -240,7 +240,7 @@ func (x *index) grantSize(key string) resources.Vector {
 // same time, as long as none changes it: those of this file, [Cluster.Node] and
 // those beside it, the tree's, [Cluster.Clone], and decisions of planners.
 
-// Lookup returns the row of the task with a key; grants are not tasks.
+// Lookup returns the TaskID of the task with a key. For grants see LookupGrant.
 func (x *taskTable) Lookup(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state != Granted
