@@ -86,8 +86,7 @@ func (t *Timing) load(x *saved.Reader) error {
 	if err != nil {
 		return err
 	}
-	told := make(map[queue.ID]bool)
-	queues := make(map[string]queue.ID)
+	queues := make(map[string]queue.ID) // of which nothing was told yet
 	for q := range t.tree.All() {
 		queues[t.tree.Path(q)] = q
 	}
@@ -113,10 +112,10 @@ func (t *Timing) load(x *saved.Reader) error {
 			return err
 		}
 		q, ok := queues[l.Queue]
-		if !ok || told[q] {
+		if !ok {
 			return x.Errorf("queue %q: not in the tree, or a second time: %w", l.Queue, errClock)
 		}
-		told[q] = true
+		delete(queues, l.Queue)
 		if err = t.setClock(q, &l); err != nil {
 			return x.Errorf("queue %q: %w", l.Queue, err)
 		}

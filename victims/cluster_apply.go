@@ -107,7 +107,7 @@ func (c *Cluster) mark(ch *Change) error {
 
 // checkVictim reports a victim that is no running task.
 func (c *Cluster) checkVictim(v *Victim) error {
-	if v.Task < 0 || int(v.Task) >= len(c.tasks) || !c.tasks[v.Task].flags.has(flagLive) {
+	if !c.isRow(v.Task) {
 		return fmt.Errorf("row %d: %w", v.Task, ErrUnknown)
 	}
 	switch r := &c.tasks[v.Task]; {

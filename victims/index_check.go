@@ -270,9 +270,14 @@ func (x *taskTable) grantByKey(key string) (TaskID, error) {
 	return id, nil
 }
 
+// isRow reports whether a task or grant has a row.
+func (x *taskTable) isRow(id TaskID) bool {
+	return uint(id) < uint(len(x.tasks)) && x.tasks[id].flags.has(flagLive)
+}
+
 // rowOf returns the row of a task or grant. It panics if there is none.
 func (x *taskTable) rowOf(id TaskID) *taskRow {
-	if uint(id) >= uint(len(x.tasks)) || !x.tasks[id].flags.has(flagLive) {
+	if !x.isRow(id) {
 		panic(unknownRow{"task", int(id)})
 	}
 	return &x.tasks[id]

@@ -254,8 +254,8 @@ type loader struct {
 	queues map[string]queue.ID
 	stage  int // the place of the last word in loadWords
 	head   clusterLine
-	nodes  rowBook
-	tasks  rowBook
+	nodes  saved.Rows[NodeID]
+	tasks  saved.Rows[TaskID]
 }
 
 // loadWords are the words of lines in their order: each needs those before it.
@@ -340,51 +340,8 @@ func (x *loader) loadHead(start int) error {
 	for q := range tree.All() {
 		x.queues[tree.Path(q)] = q
 	}
-	x.nodes.free, x.tasks.free = numbers(h.FreeNodes), numbers(h.FreeTasks)
+	x.nodes.Free, x.tasks.Free = h.FreeNodes, h.FreeTasks
 	return nil
-}
-
-// A rowBook checks that the rows of a table and its free ones are all that there are.
-type rowBook struct {
-	free  []int32 // those of the text
-	taken []bool  // by row
-	live  int
-}
-
-// take notes a row, each of which comes after the last one.
-func (b *rowBook) take(row int32) error {
-	// Rows between are free ones. More than the text has of these would be made of
-	// nothing, and a short text would need much memory.
-	next := int32(len(b.taken))
-	if row < next || int(row)-b.live > len(b.free) {
-		return fmt.Errorf("row %d after %d rows and with %d free ones: %w", row, b.live, len(b.free), ErrRange)
-	}
-	b.taken = append(b.taken, make([]bool, row-next+1)...)
-	b.taken[row] = true
-	b.live++
-	return nil
-}
-
-// close reports free rows that are none, and returns how many rows the table has.
-func (b *rowBook) close(what string) (n int, err error) {
-	n = b.live + len(b.free)
-	b.taken = append(b.taken, make([]bool, n-len(b.taken))...)
-	for _, row := range b.free {
-		if row < 0 || int(row) >= n || b.taken[row] {
-			return 0, fmt.Errorf("%s: free row %d of %d: %w", what, row, n, ErrRange)
-		}
-		b.taken[row] = true
-	}
-	return n, nil
-}
-
-// numbers returns rows as numbers.
-func numbers[E ~int32](rows []E) []int32 {
-	list := make([]int32, len(rows))
-	for i, row := range rows {
-		list[i] = int32(row)
-	}
-	return list
 }
 
 func (x *loader) loadBudget() error {
@@ -411,8 +368,8 @@ func (x *loader) loadNode() error {
 		return err
 	}
 	c := x.c
-	if err := x.nodes.take(int32(l.Row)); err != nil {
-		return x.Errorf("node %q: %w", l.Name, err)
+	if err := x.nodes.Take(l.Row); err != nil {
+		return x.Errorf("node %q: %w: %w", l.Name, err, ErrRange)
 	}
 	if _, twice := c.nodeIDs[l.Name]; twice || l.Name == "" {
 		return x.Errorf("node %q: %w", l.Name, ErrDuplicate)
@@ -457,8 +414,8 @@ func (x *loader) loadTask() error {
 	if err := x.Decode(&l); err != nil {
 		return err
 	}
-	if err := x.tasks.take(int32(l.Row)); err != nil {
-		return x.Errorf("task %q: %w", l.Key, err)
+	if err := x.tasks.Take(l.Row); err != nil {
+		return x.Errorf("task %q: %w: %w", l.Key, err, ErrRange)
 	}
 	c := x.c
 	leaf, isLeaf := x.queues[l.Queue]
@@ -560,11 +517,6 @@ func (x *loader) loadWait() error {
 	return nil
 }
 
-// isRow reports whether a task or grant has a row.
-func (x *taskTable) isRow(id TaskID) bool {
-	return id >= 0 && int(id) < len(x.tasks) && x.tasks[id].flags.has(flagLive)
-}
-
 func (x *loader) loadGrant() error {
 	var l grantLine
 	if err := x.Decode(&l); err != nil {
@@ -599,13 +551,13 @@ func (x *loader) loadGrant() error {
 // finish checks what can be checked in the end only, and takes over the free rows.
 func (x *loader) finish() error {
 	c := x.c
-	nodes, err := x.nodes.close("nodes")
+	nodes, err := x.nodes.Close()
 	if err != nil {
-		return err
+		return fmt.Errorf("nodes: %w: %w", err, ErrRange)
 	}
-	tasks, err := x.tasks.close("tasks")
+	tasks, err := x.tasks.Close()
 	if err != nil {
-		return err
+		return fmt.Errorf("tasks: %w: %w", err, ErrRange)
 	}
 	for len(c.nodes) < nodes {
 		c.deadNode()
@@ -613,7 +565,7 @@ func (x *loader) finish() error {
 	for len(c.tasks) < tasks {
 		c.newRow()
 	}
-	c.freeNodes, c.freeTasks = x.head.FreeNodes, x.head.FreeTasks
+	c.freeNodes, c.freeTasks = x.nodes.Free, x.tasks.Free
 	for i := range c.waits {
 		if i > 0 && c.waits[i].grants == 0 {
 			return fmt.Errorf("wait %d: no grant waits: %w", i, ErrUnknown)

@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/resources"
@@ -99,7 +98,7 @@ type Reader struct {
 	buf   *bufio.Reader
 	line  int    // the number of the present one
 	text  []byte // the memory of it
-	value []byte // its JSON
+	value []byte // its JSON, a part of text
 }
 
 // NewReader returns a Reader of r, which is r itself if that is one. From a
@@ -135,16 +134,15 @@ func (r *Reader) Next(start int) (word string, err error) {
 	if err := r.read(); err != nil {
 		return "", err
 	}
-	word, value, ok := strings.Cut(string(r.text), " ")
-	if !ok || word == "" {
+	first, value, ok := bytes.Cut(r.text, []byte(" "))
+	if !ok || len(first) == 0 {
 		return "", r.Errorf("%w: %s, want a word and a value", ErrFormat, r.short())
 	}
-	r.value = append(r.value[:0], value...)
-	if word != "end" {
-		return word, nil
+	if r.value = value; string(first) != "end" {
+		return string(first), nil
 	}
 	// A text that lost lines in its middle would be another cluster.
-	if n := r.line - start - 1; value != strconv.Itoa(n) {
+	if n := r.line - start - 1; string(value) != strconv.Itoa(n) {
 		return "", r.Errorf("%w: %s after %d lines", ErrFormat, r.short(), n)
 	}
 	return "", nil
