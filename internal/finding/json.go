@@ -42,9 +42,7 @@ func (f *Finding) JSON() ([]byte, error) {
 // quantity returns the text of an amount for machines.
 func (f *Finding) quantity(t Text, n int64) string {
 	if t.Unit == Resource {
-		if s, err := resources.NewSchema(f.Type); err == nil {
-			return s.Quantity(0, n)
-		}
+		return resources.FormatQuantity(f.Type, n)
 	}
 	return f.amount(t, n)
 }
