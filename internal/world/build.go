@@ -123,14 +123,18 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 // instant is an argument of its decisions; exemptions follow theirs.
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	p := &victims.Planner{
-		Cluster: c, Rules: victims.Rules{StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum()},
+		Cluster: c,
+		Rules: victims.Rules{
+			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+		},
 	}
 	for _, name := range o.Levels {
-		level := victims.Level(0)
-		for level.String() != name {
-			level++ // of the words of a case there is a level
+		all := victims.DefaultLevels()
+		i := slices.IndexFunc(all, func(l victims.Level) bool { return l.String() == name })
+		if i < 0 {
+			panic("world: no level " + name)
 		}
-		p.Levels = append(p.Levels, level)
+		p.Levels = append(p.Levels, all[i])
 	}
 	if o.Exempt != nil {
 		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
