@@ -112,9 +112,12 @@ func (r *runner) job(i int, q *Request) error {
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	return jobs.Planner{
-		Cluster: r.cluster, Allowances: r.quotas, Rules: victims.Rules{Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf], StrictPriority: r.doc.Options.StrictPriority, Filter: func(class int, n victims.NodeID) bool {
-			return r.selects(j.Members[class].NodeSelector, n)
-		}}, Trigger: jobTriggerOf[r.doc.Options.JobTrigger],
+		Cluster: r.cluster, Allowances: r.quotas, Trigger: jobTriggerOf[r.doc.Options.JobTrigger],
+		Rules: victims.Rules{
+			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
+			Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
+			Filter: func(class int, n victims.NodeID) bool { return r.selects(j.Members[class].NodeSelector, n) },
+		},
 	}
 }
 

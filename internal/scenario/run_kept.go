@@ -21,9 +21,8 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
-	auditor := jobs.Auditor{
-		Cluster: r.cluster, Trigger: planner.Trigger, Rules: victims.Rules{StrictPriority: planner.StrictPriority, Minimum: planner.Minimum, Exempt: planner.Exempt, OwnLeaf: planner.OwnLeaf}, Allowances: planner.Allowances,
-	}
+	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: planner.Trigger, Rules: planner.Rules, Allowances: planner.Allowances}
+	auditor.Filter = nil // where members may run says nothing of tasks
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
 	var found []victims.Violation
 	for _, id := range r.others(p.Victims) {
@@ -32,12 +31,8 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 		plan.Placements = append(plan.Placements[:0], jobs.Placement{Node: t.Node})
 		plan.Victims = append(plan.Victims[:0], jobs.Victim{Task: id, Key: t.Key})
 		found = auditor.Audit(found[:0], &plan, r.now)
-		of := slices.IndexFunc(found, func(v victims.Violation) bool {
-			return v.Victim == t.Key && v.Law != finding.LawMinimal || v.Law == finding.LawGuarantee || v.Law == finding.LawBudget
-		})
-		if of >= 0 {
-			v := found[of]
-			v.Victim, v.Task = t.Key, id
+		if v, broken := keeping(found, t.Key); broken {
+			v.Task = id
 			kept = append(kept, v)
 		}
 	}
@@ -92,12 +87,7 @@ func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []victi
 		t := r.cluster.TaskView(id)
 		trial.Victims = append(slices.Clone(e.Outcome.Victims), victims.Victim{Task: id, Key: t.Key})
 		found = auditor.Audit(found[:0], &trial)
-		of := slices.IndexFunc(found, func(v victims.Violation) bool {
-			return v.Victim == t.Key && v.Law != finding.LawMinimal || v.Law == finding.LawGuarantee || v.Law == finding.LawBudget
-		})
-		if of >= 0 {
-			v := found[of]
-			v.Victim = t.Key
+		if v, broken := keeping(found, t.Key); broken {
 			kept = append(kept, v)
 		}
 	}
@@ -117,4 +107,18 @@ func (r *runner) others(taken []victims.Task) (rest []victims.TaskID) {
 		}
 	}
 	return rest
+}
+
+// keeping returns the first law that keeps a task from being a victim, of those that are
+// broken with it.
+func keeping(found []victims.Violation, key string) (v victims.Violation, broken bool) {
+	of := slices.IndexFunc(found, func(v victims.Violation) bool {
+		return v.Victim == key && v.Law != finding.LawMinimal || v.Law == finding.LawGuarantee || v.Law == finding.LawBudget
+	})
+	if of < 0 {
+		return v, false
+	}
+	v = found[of]
+	v.Victim = key
+	return v, true
 }
