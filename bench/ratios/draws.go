@@ -186,10 +186,7 @@ func (r *report) decideDraw(s *survey, d *draw) {
 
 // checkSteps counts a decision that takes more than twice its budget.
 func (d *draw) checkSteps(s *survey, decided *workload.Subject, c *victims.Cluster) {
-	steps := decided.Decision.Plan.Steps
-	if decided.Decision.Outcome != victims.Preempts {
-		steps = decided.Decision.Refusal.Steps
-	}
+	steps := decided.Decision.Plan.Steps + decided.Decision.Refusal.Steps // one of them
 	if budget := victims.DefaultSteps(c); steps > 2*budget {
 		s.beyond++
 		fmt.Fprintf(os.Stderr, "%v/k=%d: %d steps of %d\n", d.Hard, d.k, steps, budget)

@@ -22,14 +22,13 @@ type library struct {
 	rows    map[string]int // of tasks that run, by key
 	minimum map[string]int // of gangs, by name
 
-	asks       victims.Planner
-	gangs      jobs.Planner
-	askAudit   victims.Auditor
-	gangAudit  jobs.Auditor
-	decision   victims.Decision
-	placing    jobs.Decision
-	askFaults  []victims.Violation
-	gangFaults []victims.Violation
+	asks      victims.Planner
+	gangs     jobs.Planner
+	askAudit  victims.Auditor
+	gangAudit jobs.Auditor
+	decision  victims.Decision
+	placing   jobs.Decision
+	found     []victims.Violation
 
 	proven bool // the last plan said that none is cheaper in the levels of a bill
 }
@@ -225,11 +224,6 @@ func (x *library) job(a *work) jobs.Job {
 
 // audit returns the words of the laws that an answer breaks, whoever gave it, each once.
 func (x *library) audit(a *work, got *answer) (words []string) {
-	note := func(word string) {
-		if !slices.Contains(words, word) {
-			words = append(words, word)
-		}
-	}
 	if a.minimum == 0 {
 		p := victims.Plan{Ask: x.ask(a), Node: x.nodes[got.places[0]]}
 		for _, v := range got.victims {
@@ -237,11 +231,8 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 			row, _ := x.cluster.Lookup(key)
 			p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
 		}
-		x.askFaults = x.askAudit.Audit(x.askFaults[:0], &p, instant(x.w.now))
-		for i := range x.askFaults {
-			note(x.askFaults[i].Law)
-		}
-		return words
+		x.found = x.askAudit.Audit(x.found[:0], &p, instant(x.w.now))
+		return x.lawsFound()
 	}
 	p := jobs.Plan{Job: x.job(a)}
 	for i, node := range got.places {
@@ -252,9 +243,16 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 		row, _ := x.cluster.Lookup(key)
 		p.Victims = append(p.Victims, jobs.Victim{Task: row, Key: key})
 	}
-	x.gangFaults = x.gangAudit.Audit(x.gangFaults[:0], &p, instant(x.w.now))
-	for i := range x.gangFaults {
-		note(x.gangFaults[i].Law)
+	x.found = x.gangAudit.Audit(x.found[:0], &p, instant(x.w.now))
+	return x.lawsFound()
+}
+
+// lawsFound returns the words of the laws that the last audit found broken.
+func (x *library) lawsFound() (words []string) {
+	for i := range x.found {
+		if law := x.found[i].Law; !slices.Contains(words, law) {
+			words = append(words, law)
+		}
 	}
 	return words
 }

@@ -303,7 +303,7 @@ func (x *batchPlayer) decide(i int32) error {
 	}
 	plan := &x.decision.Plan
 	x.violations = x.auditor.Audit(x.violations[:0], plan, instant(x.now))
-	x.figures.audited(w.Name, x.violations)
+	x.figures.Laws.audited(w.Name, x.violations)
 	if err := x.cluster.Apply(plan.Change()); err != nil {
 		return err
 	}

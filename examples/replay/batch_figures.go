@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // BatchFigures are what the replay of a batch found out about a policy: the same for
@@ -52,15 +51,6 @@ func (f *BatchFigures) begin(x *batchPlayer) {
 	for q := range x.configured.All() {
 		most, _ := x.configured.Guaranteed(q).Bound(0)
 		f.guaranteed = append(f.guaranteed, most)
-	}
-}
-
-// audited counts the violations of one plan.
-func (f *BatchFigures) audited(name string, found []victims.Violation) {
-	f.Laws.Audited++
-	f.Laws.Violations += len(found)
-	for _, v := range found[:min(len(found), maxListed-len(f.Laws.First))] {
-		f.Laws.First = append(f.Laws.First, name+": "+v.String())
 	}
 }
 

@@ -66,7 +66,7 @@ func (x *player) refused(i int32) {
 func (x *player) carryOut(i int32, held bool) error {
 	p, plan := &x.pods[i], &x.decision.Plan
 	x.violations = x.auditor.Audit(x.violations[:0], plan, instant(x.now))
-	x.figures.audited(p.Name, x.violations)
+	x.figures.Laws.audited(p.Name, x.violations)
 	if err := x.apply(plan); err != nil {
 		return err
 	}

@@ -157,8 +157,7 @@ func (s *Search) add(proven bool, steps int64) {
 }
 
 // audited counts the violations of one plan.
-func (f *Figures) audited(key string, found []victims.Violation) {
-	l := &f.Laws
+func (l *Laws) audited(key string, found []victims.Violation) {
 	l.Audited++
 	l.Violations += len(found)
 	for _, v := range found[:min(len(found), maxListed-len(l.First))] {

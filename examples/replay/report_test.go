@@ -70,10 +70,10 @@ func TestSound(t *testing.T) {
 
 func TestAudited(t *testing.T) {
 	var f Figures
-	f.audited("a", nil)
-	f.audited("b", []victims.Violation{{Law: finding.LawMayPreempt}})
-	f.audited("c", make([]victims.Violation, 20))
-	f.audited("d", make([]victims.Violation, 1))
+	f.Laws.audited("a", nil)
+	f.Laws.audited("b", []victims.Violation{{Law: finding.LawMayPreempt}})
+	f.Laws.audited("c", make([]victims.Violation, 20))
+	f.Laws.audited("d", make([]victims.Violation, 1))
 	if l := f.Laws; l.Audited != 4 || l.Violations != 22 || len(l.First) != maxListed {
 		t.Errorf("%d audited, %d violations, %d listed; want 4, 22, %d", l.Audited, l.Violations, len(l.First), maxListed)
 	}
