@@ -48,7 +48,7 @@ func run(cluster *victims.Cluster, node, path string, t victims.Task) {
 func show(cluster *victims.Cluster, d *jobs.Decision) {
 	fmt.Println(d.Outcome)
 	for _, at := range d.Plan.Placements {
-		fmt.Println(d.Plan.Job.Members[at.Member].Key, "on", cluster.NodeName(at.Node))
+		fmt.Println(at.Key, "on", cluster.NodeName(at.Node))
 	}
 	for _, v := range d.Plan.Victims {
 		fmt.Println(v.Key, "stops")

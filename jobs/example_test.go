@@ -162,7 +162,7 @@ func ExamplePlanner_predicate() {
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	for _, at := range d.Plan.Placements {
-		fmt.Println(d.Plan.Job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
+		fmt.Println(at.Key, "on", cluster.Node(at.Node).Name)
 	}
 	// Output:
 	// new-0 on n1

@@ -260,7 +260,7 @@ func (s *scheduler) beginRound(p *pending[jobs.Job]) (begun bool, err error) {
 		}
 		begun = true
 		for _, m := range d.Plan.Placements {
-			s.changed(p.work.Members[m.Member].Key)
+			s.changed(m.Key)
 		}
 		for _, v := range d.Plan.Victims {
 			s.stop(departure{key: v.Key, round: true})

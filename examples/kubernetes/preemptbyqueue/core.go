@@ -84,21 +84,15 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
 	c.current.Store(s)
-	c.planner = victims.Planner{
-		Cluster: c.cluster, Rules: victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf, Filter: func(_ int, n victims.NodeID) bool { return c.cycle.mayRun(n) }}, Steps: s.args.Budget,
-		Predicate: func(p *victims.Placing) bool { return c.cycle.fits(p) },
-	}
-	p := &c.planner
-	c.auditor = victims.Auditor{
-		Cluster: c.cluster, Rules: p.Rules, Predicate: p.Predicate,
-	}
-	minimum := func(job string) int { return c.cycle.minimum(job) }
-	c.jobPlanner = jobs.Planner{
-		Cluster: c.cluster, Rules: victims.Rules{StrictPriority: p.StrictPriority, OwnLeaf: s.ownLeaf, Minimum: minimum, Filter: func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }, Exempt: c.exempt}, Steps: s.args.Budget,
-	}
-	c.jobAuditor = jobs.Auditor{
-		Cluster: c.cluster, Rules: c.jobPlanner.Rules,
-	}
+	rules := victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf}
+	rules.Filter = func(_ int, n victims.NodeID) bool { return c.cycle.mayRun(n) }
+	fits := func(p *victims.Placing) bool { return c.cycle.fits(p) }
+	c.planner = victims.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget, Predicate: fits}
+	c.auditor = victims.Auditor{Cluster: c.cluster, Rules: rules, Predicate: fits}
+	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
+	rules.Minimum, rules.Exempt = func(job string) int { return c.cycle.minimum(job) }, c.exempt
+	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
+	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
 	return c
 }
 
