@@ -4,8 +4,8 @@
 // answers one question: which running tasks should stop so that this work may run,
 // without breaking anyone's guarantee?
 //
-// This package is the manual, and its examples are whole flows. The rules, each with
-// its reason, are in DESIGN.md. Each package imports only packages before it:
+// This package is the manual; its examples are whole flows. DESIGN.md has the rules with
+// their reasons. Each package imports only packages before it:
 //
 //	resources      quantities, vectors, limits
 //	queue          the tree: guaranteed, max, usage; fair shares
@@ -15,27 +15,26 @@
 //	victims        tasks and nodes, the plan for an ask, the audit
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs
+//	jobs/moves     plans in which tasks move instead of stopping
 //
-// Package jobs/koordinator reads the labels of Koordinator, victims/snapshot writes
-// what a planner sees as one file, and victims/preempttest tests your callbacks.
+// Package jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a
+// planner sees as one file, and victims/preempttest tests your callbacks.
 //
 // # The model
 //
-// A cluster is a tree of queues, nodes, and tasks. Only leaves of the tree hold tasks.
-// A queue may have a guarantee and a max for some resource types. A type that neither
-// names is not limited.
+// A cluster is a tree of queues, nodes, and tasks. Only leaves of the tree hold tasks. A
+// queue may have a guarantee and a max for some resource types; others are not limited.
 //
-// A task is running or leaving. A leaving task ends by itself or was told to. The
-// usage of a queue without what is leaving is its effective usage, and all rules are
-// about that.
+// A task is running or leaving: it ends by itself or was told to. All rules are about
+// effective usage, which is usage without what is leaving.
 //
-// An ask is a task without a node. An ask that was promised a place holds a grant,
-// which counts as usage of its queue and node until the ask starts.
+// An ask is a task without a node. With a place promised it holds a grant, which counts
+// as usage of queue and node until the ask starts.
 //
-// Which guarantee counts? For each resource type that an ask wants: that of the
-// closest queue, from the ask's own queue up to the root, that has one. That queue
-// governs the ask in that type. An ask may preempt while all queues that govern it are
-// under their guarantees, and takes from queues that are over theirs.
+// For each resource type that an ask wants, one guarantee counts: that of the closest
+// queue, from the ask's own up to the root, that has one. That queue governs the ask in
+// that type. An ask may preempt while all queues that govern it are under their
+// guarantees. It takes from queues that are over theirs.
 //
 // # What the caller does
 //
@@ -44,12 +43,13 @@
 //  2. Tell the cluster as nodes and tasks come, change and go, in any order. If
 //     events may have been missed, say what runs on a node
 //     ([victims.Cluster.SyncNode]).
-//  3. Call [victims.Planner.Decide] for an ask that waits, with the time.
+//  3. Call [victims.Planner.Decide] for an ask that waits, with the time; or
+//     [jobs.Planner.Together] for several, which share their victims then.
 //  4. Apply the plan, stop its victims, remove them as they go, start the ask.
 //  5. If a victim does not stop, or the ask is gone, take the mark
 //     ([victims.Cluster.SetState]) or the grant ([victims.Cluster.Drop]) back.
 //     [jobs.Rounds] watches victims with deadlines, for asks too.
-//  6. Decide a refused ask again when something of its [victims.Help] happens.
+//  6. Decide a refused ask again when something happens that its [victims.Help] names.
 //
 // The loop, without its errors:
 //
@@ -76,9 +76,9 @@
 //	// Once all its victims have gone: cluster.Start(ask.Key, now). Or decide it
 //	// again: it is refused, InFlight, until it fits.
 //
-// The program examples/minischeduler does all of it, with quotas and jobs.
-// docs/beside-a-live-scheduler.md says how to begin beside a scheduler that runs
-// already.
+// The program examples/minischeduler does all of it, with quotas and jobs. To begin
+// beside a live scheduler see docs/beside-a-live-scheduler.md; to share over several
+// clusters see docs/several-clusters.md.
 //
 // # What no compiler sees
 //
@@ -87,82 +87,69 @@
 //   - Apply first, stop afterwards. If Apply fails, nobody must stop.
 //   - One goroutine changes a cluster, alone. While nobody does, any number may read
 //     it, and decide over it with a planner each.
-//   - A plan is for one cluster at one version, or the original of its clone. If that
-//     has changed, decide again. Numbers of tasks, nodes and queues are of one cluster
-//     too: keep keys and names.
+//   - A plan is for one cluster at one version, or the original of its clone. If that has
+//     changed, decide again. Keep keys and names of tasks, nodes and queues, not their
+//     numbers.
 //   - Before you place a task by other means than a plan, ask
 //     [victims.Cluster.Admits].
-//   - Tell the cluster everything that runs, and what leaves. Plans give away the room
-//     of unknown tasks, and stop another task in place of an unmarked one.
-//   - Set LastAttempt of an ask after each decision that preempts or refuses, if you
-//     use an interval.
-//   - PendingSince is when the ask began to wait. Keep it over retries and restarts.
-//   - Pass one clock that does not run back, and the same instant to all decisions of
-//     one round.
+//   - Tell the cluster everything that runs, and what leaves. Plans give away the room of
+//     unknown tasks, and stop more tasks if a leaving one is not marked.
+//   - If you use an interval, set LastAttempt of an ask after each plan or refusal.
+//   - Keep PendingSince of an ask over retries and restarts.
+//   - Use one clock that does not run back, and one instant for all decisions of a round.
 //   - A key names one task or ask at a time.
-//   - Each call overwrites the result that you pass in. Copy what you keep.
+//   - Each call overwrites the result that you pass. Copy what you keep.
 //   - A callback must give the same answer to the same question during a decision, and
 //     must not change the cluster.
 //
 // # How to model it
 //
-// Node selectors, node affinity, taints, zones: the filter of the planner (DESIGN.md,
-// Filter). Do not make resource types of labels.
+// Node selectors, node affinity, taints, zones: the planner's filter (DESIGN.md, Filter).
 //
 // Host ports, anti-affinity between tasks, devices: blockers (DESIGN.md, Blockers).
-// What is left, such as device topology: the predicate (DESIGN.md, Predicate).
+// Device topology and the like: the predicate (DESIGN.md, Predicate).
 //
 // Disruption budgets: a budget per service, named by its tasks
-// ([victims.Cluster.SetBudget]). Set what is left whenever your controller says so. A
-// hard budget that all tasks name caps the victims of a period (DESIGN.md, Budgets).
+// ([victims.Cluster.SetBudget]). A hard budget that all tasks name caps the victims of a
+// period (DESIGN.md, Budgets).
 //
-// Checkpoints: [victims.Cluster.SetCheckpoint]. Do not move the time at which the task
-// was scheduled, for tolerations count from that. What a task is worth to you:
+// Checkpoints: [victims.Cluster.SetCheckpoint]. What a task is worth to you:
 // [victims.Cluster.SetCost].
 //
-// Gangs that run: name the job in its tasks, and give the planner a function that says
-// how many members it needs (DESIGN.md, Whole gangs). To place a gang use package
-// jobs.
+// Gangs that run: name the job in its tasks, and say by [victims.Rules].Minimum how many
+// members it needs (DESIGN.md, Whole gangs). To place a gang use package jobs.
 //
-// Least running times: an exemption function, or package toleration.
+// Least running times: Exempt, or package toleration.
 //
-// Preemption inside one queue: [victims.OwnLeaf]. With one leaf, no guarantees and
-// strict priority it is what Kubernetes does.
+// Preemption inside one queue: [victims.OwnLeaf]. One leaf, no guarantees and strict
+// priority are what Kubernetes has. Inside a tenant whose leaves have no guarantees:
+// [victims.OwnBranch] by priority; shares of the tenant's guarantee among equals.
 //
-// Pools of nodes: a filter, if asks choose between them; a resource type each, if
-// queues are guaranteed amounts of them; a cluster each, if they share nothing.
+// Pools of nodes: a filter if asks choose between them, a resource type each if queues
+// are guaranteed amounts of them, a cluster each if they share nothing.
 //
 // Racks and blocks: domains of nodes, and the depth of the one that a job's members
 // share (DESIGN.md, Domains).
 //
-// Weights instead of guarantees: [queue.FairShares] become the guarantees of the
-// leaves ([victims.Cluster.SetGuarantees]). Divide again when work comes or goes, and
-// not when a plan is made (DESIGN.md, Fair shares).
+// Weights instead of guarantees: [queue.FairShares] become the guarantees of leaves
+// ([victims.Cluster.SetGuarantees]). Divide again when work comes or goes, not when a
+// plan is made (DESIGN.md, Fair shares).
 //
 // # What to persist
 //
-// Write [victims.Cluster.Save], [jobs.Rounds.Save] and [quota.Timing.Save] into one
-// file. After a restart read them in the same order from one [bufio.Reader]. Then sync
-// each node with the world. Keep the asks that wait yourself.
+// Write [victims.Cluster.Save], [jobs.Rounds.Save] and [quota.Timing.Save] into one file.
+// After a restart read them in the same order from one [bufio.Reader], and sync each
+// node. Keep waiting asks yourself.
 //
-// Without a saved file, keep or rebuild:
-//
-//   - queues, nodes in their order, and tasks, with the times at which they were
-//     created, scheduled and saved;
-//   - which tasks were told to stop: add them as preempting, or others may be stopped
-//     instead;
-//   - grants, in their order ([victims.Cluster.Grant]), or waiting asks preempt again;
-//   - PendingSince and LastAttempt of asks, what is left of budgets, and rounds of
-//     jobs;
-//   - max and delay of each queue: quota clocks then start in full.
+// Without a saved file, docs/beside-a-live-scheduler.md says what to keep and how to begin:
+// without grants waiting asks preempt again, and quota clocks start in full.
 //
 // # Which words are stable
 //
-// Within a major version: words of reasons, rules, laws, outcomes and proofs, names of
-// fields in reports, scenario documents and results, property names, labels and
-// annotations. New ones may come: treat an unknown reason as a refusal, and an unknown
-// rule as one that protects. Sentences of Describe, Summary, errors and pictures may
-// change at any time. Errors are told apart by what they wrap.
+// Words that programs read stay within a major version; CHANGELOG.md lists them. New ones
+// may come: treat an unknown reason as a refusal, and an unknown rule as one that
+// protects. Errors are told apart by what they wrap. Sentences for people may change at
+// any time.
 //
 // # The seven laws
 //
@@ -181,38 +168,32 @@
 //     is above both.
 //  7. Never outside the fence.
 //
-// An ask that can run on one node only, as of a daemon set, is the exception: only
-// laws 1, 3 and 6 bind it, the latter by raw priority. A job keeps all laws as an ask
-// with many members ([jobs.ByGuarantee]), or 1, 2, 3, 6 (strictly lower) and 7
-// ([jobs.ByPriority]). Enforcing a lowered max keeps law 2.
+// Three exceptions. An ask that can run on one node only, as of a daemon set, keeps laws
+// 1, 3 and 6, the last by raw priority; 3 unless OwnApplication is set. A job with [jobs.Planner].ByPriority keeps 1, 2,
+// 3, 6 (strictly lower) and 7. Enforcing a lowered max keeps law 2.
 //
-// Victims also come from outside of the lowest queue that governs a type of the ask.
-// So on a fixed workload only so many plans can happen, and nobody stops each other in
-// turn for ever, however often victims come back (DESIGN.md, Storm freedom). The
-// exception is [victims.OwnAny].
+// Victims also come from outside the lowest queue that governs the ask. So a fixed
+// workload comes to rest, even if victims always come back (DESIGN.md, Storm freedom),
+// unless [victims.OwnAny] is set.
 //
 // # What is promised
 //
-// Promised: the laws; plans of which no victim can be given back; least cost if a plan
-// says that it is proven; the same answer to the same calls, bit for bit, on every
-// machine; no panic but for bugs of the caller that are documented; errors that name
-// the thing and its value and change nothing; no allocation in warm decisions; no
-// goroutines.
+// Promised: the laws; no victim that can be given back; least cost if the plan is proven;
+// the same answer to the same calls, bit for bit, on every machine; no panic but for
+// documented bugs of the caller; errors that name the thing and its value and change
+// nothing; no allocation in warm decisions; no goroutines.
 //
-// Not promised, before version 1: the API, and which of several equally good ways a
-// plan that is not proven goes.
+// Not promised before version 1: the API, and which of equally good plans is chosen if
+// none is proven.
 //
 // # Costs
 //
-// Each function says what it costs, DESIGN.md, Errors and limits, has a table, and
-// bench/README.md measurements. Searches are bounded by a budget of steps. A task of
-// four types takes some 140 bytes.
+// Each function says what it costs; DESIGN.md, Errors and limits, has a table, and
+// bench/README.md has measurements. A task of four types takes some 140 bytes.
 //
 // # Words
 //
-// docs/coming-from.md says what others call these things. Package quota brings a queue
-// within its max; [jobs.Allowance] is the min and max of what jobs may use, as
-// Koordinator's ElasticQuota has it.
+// docs/coming-from.md says what others call these things.
 //
 // # What is not here, on purpose
 //

@@ -11,14 +11,22 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Two teams share 8 gpus by their weights, 3 : 1, and nothing is guaranteed. While
-// research is idle, batch may use all gpus. Once research wants them, its share
+// oneGPU is the size of all tasks. Of memory there is enough.
+var oneGPU = resources.Vector{1, 4 << 30}
+
+// Two teams share 8 GPUs by their weights, 3 : 1, and nothing is guaranteed. While
+// research is idle, batch may use all GPUs. Once research wants them, its share
 // becomes its guarantee, and it takes them back one task at a time.
 func Example_fairShares() {
+	check := func(err error) {
+		if err != nil {
+			panic(err)
+		}
+	}
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	schema, err := resources.NewSchema("gpu", "memory")
 	check(err)
-	weight := func(w string) map[string]string { return map[string]string{queue.PropertyFairWeight: w} }
+	weight := func(w string) map[string]string { return map[string]string{"fair.weight": w} }
 	configured, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch", Properties: weight("1")}, {Name: "research", Properties: weight("3")},
 	}}, queue.Strict)
@@ -30,17 +38,16 @@ func Example_fairShares() {
 	cluster := victims.NewCluster(configured.Clone())
 	node, err := cluster.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8, 256 << 30}})
 	check(err)
-	size := resources.Vector{1, 4 << 30}
 	for i := range 8 {
 		key := fmt.Sprint("etl-", i)
-		_, err := cluster.AddTask(&victims.Task{Key: key, Application: key, Queue: batch, Node: node, Size: size, Scheduled: now.Add(time.Duration(i-60) * time.Minute)})
+		_, err := cluster.AddTask(&victims.Task{Key: key, Application: key, Queue: batch, Node: node, Size: oneGPU, Scheduled: now.Add(time.Duration(i-60) * time.Minute)})
 		check(err)
 	}
 
 	// What runs and what waits, in each leaf. Of gpus there are too few.
 	demand := make([]resources.Vector, configured.Len())
-	demand[batch] = resources.Scale(nil, size, 8)
-	demand[research] = resources.Scale(nil, size, 9)
+	demand[batch] = resources.Scale(nil, oneGPU, 8)
+	demand[research] = resources.Scale(nil, oneGPU, 9)
 	var shares queue.FairShares
 	check(shares.Divide(configured, demand, resources.Limit{Value: cluster.Capacity(), Defined: 0b11}))
 	check(cluster.SetGuarantees(&shares))
@@ -49,7 +56,7 @@ func Example_fairShares() {
 	for i := range 9 {
 		var d victims.Decision
 		check(planner.Decide(&d, &victims.Ask{
-			Key: fmt.Sprint("train-", i), Application: "train", Queue: research, Size: size, PendingSince: now.Add(-time.Minute),
+			Key: fmt.Sprint("train-", i), Application: "train", Queue: research, Size: oneGPU, PendingSince: now.Add(-time.Minute),
 		}, now))
 		if d.Outcome == victims.Refused {
 			fmt.Print(d.Describe(cluster))
@@ -60,7 +67,7 @@ func Example_fairShares() {
 	fmt.Print(cluster.Tree())
 
 	// Output:
-	// train-6 (root.research, gpu=1 memory=4Gi) is refused (over-guarantee): root.research uses all of its guaranteed gpu=6
+	// train-6 (root.research, gpu=1 memory=4Gi) is refused (over-guarantee): root.research has its guaranteed gpu=6 already
 	// root       used gpu=14 memory=56Gi leaving gpu=6 memory=24Gi
 	//   batch    used gpu=8 memory=32Gi leaving gpu=6 memory=24Gi guaranteed gpu=2
 	//   research used gpu=6 memory=24Gi guaranteed gpu=6

@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
-	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -63,92 +60,6 @@ func Example_requiredNode() {
 	//   no legal plan costs less
 }
 
-// The max of a queue is lowered while it uses more. After a delay of five
-// minutes the quota is due, and tasks are preempted until usage fits.
-func Example_quotaLowered() {
-	c := fullCluster()
-	timing := quota.NewTiming(c.Tree())
-	check(c.SetMax(batch, upTo(10)))
-	check(timing.Observe(batch, quota.Setting{Max: upTo(10), Delay: 5 * time.Minute}, noon))
-
-	enforcer := quota.Enforcer{Cluster: c}
-	var out quota.Outcome
-	now := noon.Add(5 * time.Minute)
-	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
-		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: c.Tree().Max(q)}, now))
-		fmt.Print(out.Describe(c))
-		check(c.Apply(out.Change())) // marks the victims, which are for the caller to stop
-		check(timing.End(q, now))
-	}
-	fmt.Print(c.Tree())
-	// Output:
-	// root.batch uses cpu=16 with a max of cpu=10 (met): it is within it, once these have stopped
-	//   to be freed: cpu=6
-	//   root.batch: asked for cpu=6, gives cpu=8
-	//     n1a on n1 (cpu=4, priority 0)
-	//     n1b on n1 (cpu=4, priority 0)
-	// root    used cpu=16 leaving cpu=8
-	//   batch used cpu=16 leaving cpu=8 max cpu=10
-	//   prod  used none guaranteed cpu=8
-}
-
-// The priority class of a task promises it an hour and a half; a preemptor of a
-// priority below 1000 waits so long.
-func Example_toleration() {
-	var classes toleration.Classes
-	check(classes.Set(toleration.Config{Name: "patient", Annotations: map[string]string{
-		toleration.AnnotationMinimum: "1000", toleration.AnnotationSeconds: "5400",
-	}}))
-	class, err := classes.Lookup("patient")
-	check(err)
-
-	c := fullCluster()
-	planner := victims.Planner{Cluster: c, Rules: victims.Rules{Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
-		return class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
-	}}}
-	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: cores(4)}
-	var d victims.Decision
-	for _, priority := range []int32{0, 1000} {
-		ask.Priority = priority
-		check(planner.Decide(&d, &ask, noon))
-		fmt.Println(priority, d.Outcome)
-		if !d.Refusal.RetryAt.IsZero() {
-			fmt.Println("  ask again at", d.Refusal.RetryAt.Format(time.TimeOnly))
-		}
-	}
-	// Output:
-	// 0 refused
-	//   ask again at 12:30:00
-	// 1000 plan
-}
-
-// A training job starts with all its members or not at all.
-func Example_wholeJob() {
-	c := fullCluster()
-	job := jobs.Job{Name: "llm", Application: "llm", Queue: prod, Priority: 10, Members: []jobs.Member{
-		{Key: "llm-0", Size: cores(6)}, {Key: "llm-1", Size: cores(2)}, {Key: "llm-2", Size: cores(2)},
-	}}
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
-	var d jobs.Decision
-	check(planner.Decide(&d, &job, noon))
-	fmt.Print(d.Describe(c))
-
-	job.Members[0].Size = cores(10) // more than any node has: nobody is stopped for the others
-	check(planner.Decide(&d, &job, noon))
-	fmt.Println(d.Outcome, d.Refusal.Reason, len(d.Plan.Victims), "victims")
-	// Output:
-	// job llm (root.prod, priority 10) runs once these have stopped: 3 members placed
-	//   member llm-0 (cpu=6) on n1
-	//   member llm-1 (cpu=2) on n1
-	//   member llm-2 (cpu=2) on n2
-	//   victim n1a on n1 (root.batch, cpu=4, priority 0, rank -10) for room on the node
-	//   victim n1b on n1 (root.batch, cpu=4, priority 0, rank -10) for room on the node
-	//   victim n2a on n2 (root.batch, cpu=4, priority 0, rank -10) for room on the node
-	//   cost: highest rank -10, highest priority 0, 3 victims, ranks sum up to -30, 12.5% of the cluster freed beyond need, 3h0m0s of work lost
-	//   no legal plan costs less
-	// refused no-victims 0 victims
-}
-
 // What if? Plans are applied to see what would come next, and undone, newest
 // first. The cluster is then what it was.
 func Example_whatIf() {
@@ -176,7 +87,7 @@ func Example_whatIf() {
 	//   n1b on n1 (root.batch, cpu=4, priority 0, rank 0) for room on the node
 	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost
 	//   no legal plan costs less
-	// web-2 (root.prod, cpu=4) is refused (over-guarantee): root.prod uses all of its guaranteed cpu=8
+	// web-2 (root.prod, cpu=4) is refused (over-guarantee): root.prod has its guaranteed cpu=8 already
 	// as before: true
 }
 

@@ -40,7 +40,7 @@ func (l *lesson) ask(path string, n int, size int64, priority int32) {
 	leaf, _ := l.Tree().Lookup(path)
 	l.now = l.now.Add(time.Minute) // longer than any delay
 	var fits, plans int
-	var why victims.Reason
+	var why string
 	for range n {
 		l.asked++
 		ask := victims.Ask{
@@ -109,7 +109,7 @@ func Example_optedOut() {
 		for q, name := range []string{"root.rt.queue-1", "root.rt.queue-2"} {
 			leaf, _ := l.Tree().Lookup(name)
 			_, err := l.AddTask(&victims.Task{
-				Key: fmt.Sprint(name, i), Application: name, Queue: leaf, Size: cores(1), OptedOut: q == 1,
+				Key: fmt.Sprint(name, i), Application: name, Queue: leaf, NodeName: "n1", Size: cores(1), OptedOut: q == 1,
 				Scheduled: noon.Add(-time.Duration(i) * time.Hour),
 			})
 			check(err)
@@ -130,7 +130,7 @@ func Example_optedOut() {
 // of their tasks. The lower queue is refused, though it has nothing; the higher
 // one gets its guarantee.
 func Example_priorityOffsets() {
-	offset := func(text string) map[string]string { return map[string]string{queue.PropertyPriorityOffset: text} }
+	offset := func(text string) map[string]string { return map[string]string{"priority.offset": text} }
 	l := newLesson(queue.Config{Name: "root", Max: upTo(18), Children: []queue.Config{
 		{Name: "high", Guaranteed: upTo(6), Max: upTo(10), Properties: offset("100")},
 		{Name: "norm", Guaranteed: upTo(6), Max: upTo(18)},
@@ -154,7 +154,7 @@ func Example_priorityOffsets() {
 // so cannot preempt at all. The system queue is inside the outer fence alone, and
 // reaches all tenants.
 func Example_fences() {
-	fence := map[string]string{queue.PropertyPreemptionPolicy: "fence"}
+	fence := map[string]string{"preemption.policy": "fence"}
 	l := newLesson(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "rt", Max: upTo(30), Properties: fence, Children: []queue.Config{
 			{Name: "ten-a", Guaranteed: upTo(5), Max: upTo(15), Properties: fence, Children: []queue.Config{
@@ -192,13 +192,13 @@ func Example_fences() {
 func Example_sandbox() {
 	with := func(name, value string) map[string]string { return map[string]string{name: value} }
 	l := newLesson(queue.Config{Name: "root", Max: upTo(1000), Children: []queue.Config{
-		{Name: "tenants", Properties: with(queue.PropertyPreemptionPolicy, "fence"), Children: []queue.Config{
+		{Name: "tenants", Properties: with("preemption.policy", "fence"), Children: []queue.Config{
 			{Name: "normal", Guaranteed: upTo(300)},
-			{Name: "high", Guaranteed: upTo(300), Properties: with(queue.PropertyPriorityOffset, "1000")},
-			{Name: "low", Properties: with(queue.PropertyPriorityOffset, "-1000")},
+			{Name: "high", Guaranteed: upTo(300), Properties: with("priority.offset", "1000")},
+			{Name: "low", Properties: with("priority.offset", "-1000")},
 		}},
 		{Name: "system", Children: []queue.Config{
-			{Name: "slow", Properties: with(queue.PropertyPriorityOffset, "-9999")},
+			{Name: "slow", Properties: with("priority.offset", "-9999")},
 		}},
 	}}, 1000)
 	l.ask("root.system.slow", 5, 100, 0)

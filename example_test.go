@@ -12,14 +12,14 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An ask of a queue under its guarantee finds the node full, and a task of a
-// queue without a guarantee has to go.
+// A pod of a queue under its guarantee wants 8 GPUs, and both nodes are full. Of a queue
+// without a guarantee the one task of 8 goes, rather than two of 4.
 func Example() {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-	schema, err := resources.NewSchema("cpu")
+	schema, err := resources.NewSchema("gpu")
 	check(err)
-	eight, err := schema.Limit(map[string]string{"cpu": "8"})
+	eight, err := schema.Limit(map[string]string{"gpu": "8"})
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "batch"}, {Name: "prod", Guaranteed: eight},
@@ -29,38 +29,43 @@ func Example() {
 	prod, _ := tree.Lookup("root.prod")
 
 	cluster := victims.NewCluster(tree)
-	node, err := cluster.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8000}})
-	check(err)
-	_, err = cluster.AddTask(&victims.Task{
-		Key: "etl", Application: "etl", Queue: batch, Node: node, Size: resources.Vector{8000},
-		Scheduled: now.Add(-time.Hour),
-	})
-	check(err)
+	for _, name := range []string{"n1", "n2"} {
+		_, err := cluster.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{8}})
+		check(err)
+	}
+	for _, t := range []victims.Task{
+		{Key: "etl-0", NodeName: "n1", Size: resources.Vector{4}},
+		{Key: "etl-1", NodeName: "n1", Size: resources.Vector{4}},
+		{Key: "sim", NodeName: "n2", Size: resources.Vector{8}},
+	} {
+		t.Queue, t.Scheduled = batch, now.Add(-time.Hour)
+		_, err := cluster.AddTask(&t)
+		check(err)
+	}
 
 	ask := victims.Ask{
-		Key: "web", Application: "web", Queue: prod, Size: resources.Vector{4000},
-		PendingSince: now.Add(-time.Minute),
+		Key: "chat", Queue: prod, Size: resources.Vector{8}, PendingSince: now.Add(-time.Minute),
 	}
 	planner := victims.Planner{Cluster: cluster}
 	var d victims.Decision
 	check(planner.Decide(&d, &ask, now))
 	fmt.Print(d.Describe(cluster))
 
-	// The plan is applied: etl is told to stop, and web holds its place.
+	// The plan is applied: sim is told to stop, and chat holds its place.
 	check(cluster.Apply(d.Plan.Change()))
-	// Later etl has gone, and web starts.
-	check(cluster.RemoveTask("etl"))
-	check(cluster.Start("web", now))
+	// Later sim has gone, and chat starts.
+	check(cluster.RemoveTask("sim"))
+	check(cluster.Start("chat", now))
 	fmt.Print(cluster.Tree())
 
 	// Output:
-	// web (root.prod, cpu=4) runs on n1 once these have stopped:
-	//   etl on n1 (root.batch, cpu=8, priority 0, rank 0) for room on the node
-	//   cost: highest rank 0, highest priority 0, 1 victim, 50% of the cluster freed beyond need, 1h0m0s of work lost
+	// chat (root.prod, gpu=8) runs on n2 once these have stopped:
+	//   sim on n2 (root.batch, gpu=8, priority 0, rank 0) for room on the node
+	//   cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost
 	//   no legal plan costs less
-	// root    used cpu=4
-	//   batch used none
-	//   prod  used cpu=4 guaranteed cpu=8
+	// root    used gpu=16
+	//   batch used gpu=8
+	//   prod  used gpu=8 guaranteed gpu=8
 }
 
 func check(err error) {

@@ -88,7 +88,7 @@ func (s *sharing) here(t *testing.T) (shares []float64) {
 	demand := []resources.Vector{nil}
 	for i, q := range s.queues {
 		c := queue.Config{
-			Name: "q" + strconv.Itoa(i), Properties: map[string]string{queue.PropertyFairWeight: fmt.Sprint(q.weight)},
+			Name: "q" + strconv.Itoa(i), Properties: map[string]string{"fair.weight": fmt.Sprint(q.weight)},
 			Guaranteed: resources.Limit{Value: resources.Vector{int64(q.guaranteed)}, Defined: 1},
 		}
 		if q.max > 0 {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -43,22 +45,20 @@ func BenchmarkHard(b *testing.B) {
 	}
 }
 
-// BenchmarkBatch decides ten asks in order, each as if those before it had been
-// granted.
-func BenchmarkBatch(b *testing.B) {
+// BenchmarkTogether decides ten asks that share their victims.
+func BenchmarkTogether(b *testing.B) {
 	w := workload.W{Nodes: 1000, Tasks: 30, Tree: workload.Tree4x100}
 	c := w.Build()
-	p := victims.Planner{Cluster: c}
+	p := jobs.Planner{Cluster: c}
 	asks := make([]victims.Ask, 10)
 	for i := range asks {
 		asks[i] = w.Ask(c, 4)
 		asks[i].Key = fmt.Sprint("ask", i)
 	}
-	var decisions []victims.Decision
+	var together jobs.Joint
 	b.ReportAllocs()
 	for b.Loop() {
-		var err error
-		if decisions, err = p.Batch(decisions, asks, workload.Now); err != nil {
+		if err := p.Together(&together, asks, workload.Now); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func BenchmarkRooms(b *testing.B) {
 	w := workload.W{Nodes: 100, Tasks: 30, Tree: workload.Tree4x100}
 	c := w.Build()
 	ask := w.Ask(c, 4)
-	var rooms victims.Rooms
+	var rooms eligible.Rooms
 	b.ReportAllocs()
 	for b.Loop() {
 		rooms.Reset(c.Tree(), ask.Queue, ask.Size)

@@ -15,8 +15,8 @@ import (
 func BenchmarkLevels(b *testing.B) {
 	backwards := victims.DefaultLevels()
 	slices.Reverse(backwards)
-	for _, levels := range []victims.Levels{
-		nil, victims.DefaultLevels(), {victims.LevelVictims, victims.LevelOptedOut, victims.LevelPriority, victims.LevelWork}, backwards,
+	for _, levels := range [][]string{
+		nil, victims.DefaultLevels(), {"victims", "opted-out", "priority", "work"}, backwards,
 	} {
 		for _, h := range []workload.Hard{{Shapes: 30}, {}, {Levels: 1}} {
 			h.Nodes, h.Tasks = 5000, 30

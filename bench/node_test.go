@@ -20,7 +20,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *cover.Pr
 	tree := c.Tree()
 	short := resources.Over(nil, ask.Size, resources.Limit{Value: c.Free(nil, n), Defined: 1<<len(ask.Size) - 1})
 	p := &cover.Problem{
-		Needs: []cover.Need{{Short: short}}, Wanted: short, Capacity: c.Capacity(),
+		Needs: []resources.Vector{short}, Wanted: short, Capacity: c.Capacity(),
 		Order: cover.Order{Max: 1 << 2, Count: 3},
 	}
 	bounds := make([]int32, tree.Len()) // by queue; the root has none
@@ -65,7 +65,7 @@ func BenchmarkNode(b *testing.B) {
 		c := built(w)
 		for _, k := range []int64{1, 4, 10} {
 			ask := w.Ask(c, k)
-			p := problemOf(c, 700, &ask)
+			p := problemOf(c, 701, &ask)
 			for _, search := range []struct {
 				name  string
 				solve func(*cover.Worker, *cover.Selection)

@@ -31,7 +31,7 @@ func predicate(b *testing.B, s *workload.Subject, every int) {
 	questions := 0
 	s.Planner.Predicate = func(p *victims.Placing) bool {
 		questions++
-		return every > 0 && int(p.Node)%every == every-1
+		return every > 0 && int(p.Node-1)%every == every-1
 	}
 	s.Decide()
 	asked := questions

@@ -59,38 +59,6 @@ func BenchmarkWhatIf(b *testing.B) {
 	}
 }
 
-// BenchmarkUntold compares building a cluster whose size is told first, by Grow,
-// with one that finds out. Blocks that double move all that they hold, and the
-// index of keys hashes nothing anew but is filled again.
-func BenchmarkUntold(b *testing.B) {
-	in := small.Input()
-	for _, told := range []bool{true, false} {
-		b.Run(fmt.Sprintf("told=%t/%v", told, small), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				tree, err := queue.New(in.Schema, in.Queues, queue.Lenient)
-				if err != nil {
-					b.Fatal(err)
-				}
-				c := victims.NewCluster(tree)
-				if told {
-					c.Grow(len(in.Nodes), len(in.Tasks))
-				}
-				for i := range in.Nodes {
-					if _, err := c.AddNode(&in.Nodes[i]); err != nil {
-						b.Fatal(err)
-					}
-				}
-				for i := range in.Tasks {
-					if _, err := c.AddTask(&in.Tasks[i]); err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
-		})
-	}
-}
-
 // BenchmarkInside compares ways to tell whether a queue is inside another, for
 // all leaves. By path it takes a look at every byte, and is wrong where one
 // name begins like another unless the dot is looked at, too; numbered in

@@ -73,7 +73,7 @@ func BenchmarkLiftTo(b *testing.B) {
 	b.Run("depth=4", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			sinkInt = int(LiftTo(tree, leaf, queue.Root).Offset)
+			sinkInt = int(liftTo(tree, leaf, queue.Root).Offset)
 		}
 	})
 }

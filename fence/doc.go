@@ -6,8 +6,8 @@
 // # Fences
 //
 // The fence root of a leaf is the nearest queue upwards, the leaf included, whose
-// preemption policy is fence; else the root of the tree. Victims live strictly below
-// it: a fence stops an ask from looking out, not one from looking in. See [Reach].
+// preemption policy is fence; else the root of the tree. Victims live strictly below it:
+// a fence stops an ask from looking out, not in. See [Reach].
 //
 // # Effective priority
 //

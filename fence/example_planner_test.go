@@ -36,7 +36,8 @@ func stops(tree *queue.Tree, running []pod, ask pod, user resources.Limit) []pod
 	// Law 4: some queue of the path lacks what it is guaranteed. If that is the
 	// fence root or a queue above it, everybody in reach is inside the needy queue.
 	x := tree.Trigger(leaf, resources.Positive(ask.size), nil)
-	inside := slices.Contains(slices.Collect(fence.Path(tree, leaf)), x.Needy) && x.Needy != fence.Root(tree, leaf)
+	root := fence.Root(tree, leaf)
+	inside := x.Needy != root && tree.Contains(root, x.Needy)
 	if !x.Holds() || !inside {
 		fmt.Println(ask.name, "may not preempt")
 		return nil
@@ -87,42 +88,47 @@ func enough(tree *queue.Tree, able []pod, size resources.Vector, asking queue.ID
 // A little planner for pods of another scheduler, made of the parts: headroom,
 // law 4, reach, effective priority, surplus.
 func Example_planner() {
-	bound := func(cpu int64) resources.Limit {
-		return resources.Limit{Value: resources.Vector{cpu * 1000}, Defined: 1}
-	}
-	cpu := func(n int64) resources.Vector { return resources.Vector{n * 1000} }
-	tree := newTree(queue.Config{Name: "root", Max: bound(20), Children: []queue.Config{
-		{Name: "web", Guaranteed: bound(8)},
-		{Name: "data", Guaranteed: bound(6)},
-		{Name: "lab", Properties: map[string]string{queue.PropertyPriorityOffset: "-10"}},
-		{Name: "audit", Properties: map[string]string{queue.PropertyPreemptionPolicy: "disabled"}},
-	}})
-	running := []pod{
-		{"data-1", "root.data", cpu(4), 0},
-		{"data-2", "root.data", cpu(3), 1},
-		{"lab-1", "root.lab", cpu(2), 9},
-		{"lab-2", "root.lab", cpu(2), 20},
-		{"audit-1", "root.audit", cpu(2), 0},
-	}
-	for _, p := range running {
-		w, _ := tree.Lookup(p.team)
-		if err := tree.Add(w, p.size); err != nil {
+	check := func(err error) {
+		if err != nil {
 			log.Fatal(err)
 		}
 	}
+	schema, err := resources.NewSchema("gpu")
+	check(err)
+	bound := func(gpus int64) resources.Limit {
+		return resources.Limit{Value: resources.Vector{gpus}, Defined: 1}
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Max: bound(20), Children: []queue.Config{
+		{Name: "web", Guaranteed: bound(8)},
+		{Name: "data", Guaranteed: bound(6)},
+		{Name: "lab", Properties: map[string]string{"priority.offset": "-10"}},
+		{Name: "audit", Properties: map[string]string{"preemption.policy": "disabled"}},
+	}}, queue.Strict)
+	check(err)
+	running := []pod{
+		{"data-1", "root.data", resources.Vector{4}, 0},
+		{"data-2", "root.data", resources.Vector{3}, 1},
+		{"lab-1", "root.lab", resources.Vector{2}, 9},
+		{"lab-2", "root.lab", resources.Vector{2}, 20},
+		{"audit-1", "root.audit", resources.Vector{2}, 0},
+	}
+	for _, p := range running {
+		w, _ := tree.Lookup(p.team)
+		check(tree.Add(w, p.size))
+	}
 	user := bound(6) // what the user may have
 	for _, ask := range []pod{
-		{"web-1", "root.web", cpu(2), 5},
-		{"web-2", "root.web", cpu(7), 5},
-		{"data-3", "root.data", cpu(1), 5},
+		{"web-1", "root.web", resources.Vector{2}, 5},
+		{"web-2", "root.web", resources.Vector{7}, 5},
+		{"data-3", "root.data", resources.Vector{1}, 5},
 	} {
 		for _, p := range stops(tree, running, ask, user) {
 			fmt.Println("  stop", p.name)
 		}
 	}
 	// Output:
-	// web-1 may preempt: root.web lacks cpu=8
+	// web-1 may preempt: root.web lacks gpu=8
 	//   stop lab-1
-	// web-2 passes a max by cpu=1
+	// web-2 passes a max by gpu=1
 	// data-3 may not preempt
 }

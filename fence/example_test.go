@@ -28,7 +28,7 @@ func newTree(root queue.Config) *queue.Tree {
 // asks of A reach no one, those of the tenants only their own kind, and those of
 // the system everyone. No fence keeps another queue from looking in.
 func Example() {
-	fenced := map[string]string{queue.PropertyPreemptionPolicy: "fence"}
+	fenced := map[string]string{"preemption.policy": "fence"}
 	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "tenant1", Properties: fenced, Children: []queue.Config{
 			{Name: "A", Properties: fenced},
@@ -65,29 +65,15 @@ func Example() {
 // and those of the lab all the same.
 func offices() *queue.Tree {
 	return newTree(queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "office", Properties: map[string]string{queue.PropertyPriorityOffset: "100"}, Children: []queue.Config{
+		{Name: "office", Properties: map[string]string{"priority.offset": "100"}, Children: []queue.Config{
 			{Name: "web"},
 			{Name: "mail"},
 		}},
-		{Name: "lab", Properties: map[string]string{queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "50"}},
+		{Name: "lab", Properties: map[string]string{"priority.policy": "fence", "priority.offset": "50"}},
 	}})
 }
 
 // Priorities are compared below the lowest common ancestor of two leaves.
-func ExampleLiftTo() {
-	tree := offices()
-	web, _ := tree.Lookup("root.office.web")
-	for _, path := range []string{"root.office.mail", "root.lab"} {
-		other, _ := tree.Lookup(path)
-		c := tree.CommonAncestor(web, other)
-		fmt.Printf("below %s: 7 in web counts as %d, 7 in %s as %d\n", tree.Path(c),
-			fence.LiftTo(tree, web, c).Of(7), tree.Name(other), fence.LiftTo(tree, other, c).Of(7))
-	}
-	// Output:
-	// below root.office: 7 in web counts as 7, 7 in mail as 7
-	// below root: 7 in web counts as 107, 7 in lab as 50
-}
-
 func ExampleCompare() {
 	tree := offices()
 	web, _ := tree.Lookup("root.office.web")
@@ -111,42 +97,26 @@ func ExampleView() {
 	for w := range tree.Leaves(queue.Root) {
 		rank := view.Rank(w, 7) // for an ask of priority 7
 		for _, priority := range []int32{-51, -50, 0} {
-			fmt.Printf("%s %s, priority %d: rank %d\n", tree.Name(w), view.Standing(w), priority, rank.Of(priority))
+			fmt.Printf("%s inside %t, priority %d: rank %d\n", tree.Name(w), view.Inside(w), priority, rank.Of(priority))
 		}
 	}
 	// Output:
-	// web in reach, priority -51: rank -1
-	// web in reach, priority -50: rank 0
-	// web in reach, priority 0: rank 50
-	// mail in reach, priority -51: rank -1
-	// mail in reach, priority -50: rank 0
-	// mail in reach, priority 0: rank 50
-	// lab outside, priority -51: rank -58
-	// lab outside, priority -50: rank -57
-	// lab outside, priority 0: rank -7
-}
-
-// The path of a leaf ends at its fence root.
-func ExamplePath() {
-	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "tenant", Properties: map[string]string{queue.PropertyPreemptionPolicy: "fence"}, Children: []queue.Config{
-			{Name: "batch"},
-		}},
-	}})
-	batch, _ := tree.Lookup("root.tenant.batch")
-	for q := range fence.Path(tree, batch) {
-		fmt.Println(tree.Path(q))
-	}
-	// Output:
-	// root.tenant.batch
-	// root.tenant
+	// web inside true, priority -51: rank -1
+	// web inside true, priority -50: rank 0
+	// web inside true, priority 0: rank 50
+	// mail inside true, priority -51: rank -1
+	// mail inside true, priority -50: rank 0
+	// mail inside true, priority 0: rank 50
+	// lab inside false, priority -51: rank -58
+	// lab inside false, priority -50: rank -57
+	// lab inside false, priority 0: rank -7
 }
 
 // A fence keeps the asks of a tenant in, and lets others look in. What is
 // disabled is protected from all.
 func ExampleReach() {
 	property := func(policy string) map[string]string {
-		return map[string]string{queue.PropertyPreemptionPolicy: policy}
+		return map[string]string{"preemption.policy": policy}
 	}
 	tree := newTree(queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "tenant", Properties: property("fence"), Children: []queue.Config{{Name: "x"}, {Name: "y"}}},

@@ -13,7 +13,7 @@ import (
 // Root returns the fence root of leaf. The cost is the depth.
 func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	for q := leaf; ; {
-		if t.PreemptionPolicy(q) == queue.PreemptionFence {
+		if t.Policies(q).Preemption == "fence" {
 			return q
 		}
 		parent, ok := t.Parent(q)
@@ -24,69 +24,31 @@ func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	}
 }
 
-// Reach yields, in tree order, the leaves whose tasks an ask of leaf may take: below
-// its fence root, except leaf itself and disabled ones. A [View] answers for each at
-// once.
+// Reach yields, in tree order, the leaves whose tasks an ask of leaf may take: below its
+// fence root, except leaf itself and disabled ones.
 func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)
 		for w := root + 1; w < t.End(root); w++ {
-			if t.IsLeaf(w) && w != leaf && !t.Disabled(w) && !yield(w) {
+			if t.IsLeaf(w) && w != leaf && !t.Policies(w).Disabled && !yield(w) {
 				return
 			}
 		}
 	}
 }
 
-// Path yields the queues from leaf up to its fence root, both included.
-func Path(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
-	return func(yield func(queue.ID) bool) {
-		root := Root(t, leaf)
-		for q := range t.Up(leaf) {
-			if !yield(q) || q == root {
-				return
-			}
-		}
-	}
-}
-
-// A Standing says how the tasks of a leaf stand to the asks of another.
-type Standing uint8
-
-const (
-	// InReach: the tasks may be taken as far as fences go.
-	InReach Standing = 1 + iota
-	// Outside: the leaf is not below the fence root, or the asking leaf itself.
-	Outside
-	// Protected: the leaf is below the fence root and disabled.
-	Protected
-)
-
-// String returns the name of the standing in words.
-func (s Standing) String() string {
-	switch s {
-	case InReach:
-		return "in reach"
-	case Outside:
-		return "outside"
-	case Protected:
-		return "protected"
-	}
-	return "unknown"
-}
-
-// A View is a tree as the asks of one leaf see it: each answer is a lookup. The zero
-// View is ready for [View.Reset]. It stays right while bounds and usage change, and
-// for clones. Before Reset, and for unknown queues, it panics.
+// A View is a tree as the asks of one leaf see it: each answer is a lookup. It stays
+// right while bounds and usage change, and for clones. Before [View.Reset], and for
+// unknown queues, it panics.
 type View struct {
 	rows []row
 }
 
 // row is what an ask of the leaf sees of a queue.
 type row struct {
-	theirs   Lift // from here up to below the common ancestor with the leaf
-	ours     Lift // from the leaf up to below the same ancestor
-	standing Standing
+	theirs Lift // from here up to below the common ancestor with the leaf
+	ours   Lift // from the leaf up to below the same ancestor
+	inside bool
 }
 
 // Reset makes v the view of leaf, in the memory of v. The cost is linear in queues.
@@ -112,24 +74,17 @@ func (v *View) Reset(t *queue.Tree, leaf queue.ID) {
 			above := &v.rows[parent]
 			*r = row{theirs: above.theirs.after(step(t, q)), ours: above.ours}
 		}
-		switch {
 		// A leaf inside the root that is the root itself is the asking leaf.
-		case q == leaf || !t.Contains(root, q):
-			r.standing = Outside
-		case t.Disabled(q):
-			r.standing = Protected
-		default:
-			r.standing = InReach
-		}
+		r.inside = q != leaf && t.Contains(root, q)
 	}
 }
 
-// Standing returns how the tasks of leaf w stand to the asks of v's leaf.
-func (v *View) Standing(w queue.ID) Standing { return v.row(w).standing }
+// Inside reports whether leaf w is another one below the fence root. If it is not
+// disabled either, its tasks may be taken.
+func (v *View) Inside(w queue.ID) bool { return v.row(w).inside }
 
-// Rank returns the lift from w that gives, for a raw priority in w, the effective
-// priority minus that of an ask of the given priority. By law 6 tasks of rank 0 or
-// less may be taken. It never falls as the raw priority rises.
+// Rank returns the lift that turns a raw priority in w into the effective priority minus
+// that of an ask of the given priority. By law 6 tasks of rank 0 or less may be taken.
 func (v *View) Rank(w queue.ID, ask int32) Lift {
 	r := v.row(w)
 	l := r.theirs
@@ -173,9 +128,9 @@ func (l Lift) Of(priority int32) int64 {
 	return int64(priority) + l.Offset
 }
 
-// LiftTo returns the lift from leaf up to the queue below ancestor; zero if leaf is
+// liftTo returns the lift from leaf up to the queue below ancestor; zero if leaf is
 // ancestor. The cost is the depth.
-func LiftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
+func liftTo(t *queue.Tree, leaf, ancestor queue.ID) Lift {
 	var l Lift
 	for q := range t.Up(leaf) {
 		if q == ancestor {
@@ -192,19 +147,19 @@ type Priority struct {
 	Raw  int32
 }
 
-// Compare returns -1, 0 or +1 as a task of priority a has a lower, the same or a
-// higher effective priority than one of b. The cost is the depth. Do not sort by it:
-// behind a fence two different tasks may both equal a third outside.
+// Compare returns -1, 0 or +1 as a task of priority a has a lower, the same or a higher
+// effective priority than one of b. The cost is the depth. Do not sort by it: equality is
+// not transitive.
 func Compare(t *queue.Tree, a, b Priority) int {
 	c := t.CommonAncestor(a.Leaf, b.Leaf)
-	return cmp.Compare(LiftTo(t, a.Leaf, c).Of(a.Raw), LiftTo(t, b.Leaf, c).Of(b.Raw))
+	return cmp.Compare(liftTo(t, a.Leaf, c).Of(a.Raw), liftTo(t, b.Leaf, c).Of(b.Raw))
 }
 
 // step returns what q alone does to a priority that comes from below.
 func step(t *queue.Tree, q queue.ID) Lift {
 	return Lift{
-		Fenced: t.PriorityPolicy(q) == queue.PriorityFence,
-		Offset: int64(t.PriorityOffset(q)),
+		Fenced: t.Policies(q).PriorityFence,
+		Offset: int64(t.Policies(q).PriorityOffset),
 	}
 }
 

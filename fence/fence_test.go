@@ -115,55 +115,38 @@ func TestReach(t *testing.T) {
 	}
 }
 
-func TestPath(t *testing.T) {
-	tree := mustNew(t, node("root", nil, node("t", set("fence"), node("u", nil, node("a", nil)), node("b", set("fence"))), node("s", nil)))
-	for leaf, want := range map[string][]string{
-		"root.t.u.a": {"root.t.u.a", "root.t.u", "root.t"},
-		"root.t.b":   {"root.t.b"},
-		"root.s":     {"root.s", "root"},
-	} {
-		var got []string
-		for q := range Path(tree, mustLookup(t, tree, leaf)) {
-			got = append(got, tree.Path(q))
-		}
-		require.Equal(t, want, got)
-	}
-}
-
 // TestStop shows that a loop may end early.
 func TestStop(t *testing.T) {
 	tree := mustNew(t, node("root", nil, node("a", nil, node("x", nil)), node("b", nil), node("c", nil)))
 	x := mustLookup(t, tree, "root.a.x")
-	for name, seq := range map[string]func(func(queue.ID) bool){"Reach": Reach(tree, x), "Path": Path(tree, x)} {
-		n := 0
-		for range seq {
-			if n++; n == 2 {
-				break
-			}
+	n := 0
+	for range Reach(tree, x) {
+		if n++; n == 1 {
+			break
 		}
-		require.Equal(t, 2, n, name)
 	}
+	require.Equal(t, 1, n)
 }
 
-// TestStanding has a leaf of each standing; a fence counts before disabled.
-func TestStanding(t *testing.T) {
+// TestInside has leaves inside and outside; a disabled one may be either.
+func TestInside(t *testing.T) {
 	tree := mustNew(t, node("root", nil,
 		node("t", set("fence"), node("a", nil), node("b", nil), node("c", set("disabled"))),
 		node("d", set("disabled")), node("e", nil)))
 	var v View
-	standings := func(leaf string) (list []string) {
+	inside := func(leaf string) (list string) {
 		v.Reset(tree, mustLookup(t, tree, leaf))
 		for w := range tree.Leaves(queue.Root) {
-			list = append(list, tree.Name(w)+" "+v.Standing(w).String())
+			if v.Inside(w) {
+				list += tree.Name(w)
+			}
 		}
 		return list
 	}
-	require.Equal(t, []string{"a outside", "b in reach", "c protected", "d outside", "e outside"}, standings("root.t.a"))
-	require.Equal(t, []string{"a in reach", "b in reach", "c outside", "d outside", "e outside"}, standings("root.t.c"))
-	require.Equal(t, []string{"a in reach", "b in reach", "c protected", "d protected", "e outside"}, standings("root.e"))
-	require.Equal(t, []string{"a in reach", "b in reach", "c protected", "d outside", "e in reach"}, standings("root.d"))
-	require.Equal(t, "unknown", Standing(0).String())
-	require.Equal(t, "unknown", Standing(4).String())
+	require.Equal(t, "bc", inside("root.t.a"))
+	require.Equal(t, "ab", inside("root.t.c"))
+	require.Equal(t, "abcd", inside("root.e"))
+	require.Equal(t, "abce", inside("root.d"))
 }
 
 // TestViewOutlivesChanges shows that bounds and usage play no part in a View,

@@ -29,11 +29,11 @@ func set(words ...string) (properties []string) {
 	for _, word := range words {
 		switch {
 		case word == "fence" || word == "disabled" || word == "default":
-			properties = append(properties, queue.PropertyPreemptionPolicy, word)
+			properties = append(properties, "preemption.policy", word)
 		case word[0] == '=':
-			properties = append(properties, queue.PropertyPriorityPolicy, "fence", queue.PropertyPriorityOffset, word[1:])
+			properties = append(properties, "priority.policy", "fence", "priority.offset", word[1:])
 		default:
-			properties = append(properties, queue.PropertyPriorityOffset, word)
+			properties = append(properties, "priority.offset", word)
 		}
 	}
 	return properties
@@ -101,9 +101,9 @@ func properties() *rapid.Generator[map[string]string] {
 				m[key] = value
 			}
 		}
-		draw(queue.PropertyPreemptionPolicy, "", "", "", "", "fence", "disabled", "default")
-		draw(queue.PropertyPriorityPolicy, "", "", "", "fence", "default")
-		draw(queue.PropertyPriorityOffset, "", "", "1", "-1", "2", "2147483647", "-2147483648")
+		draw("preemption.policy", "", "", "", "", "fence", "disabled", "default")
+		draw("priority.policy", "", "", "", "fence", "default")
+		draw("priority.offset", "", "", "1", "-1", "2", "2147483647", "-2147483648")
 		return m
 	})
 }

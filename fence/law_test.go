@@ -46,22 +46,14 @@ func fences(t *rapid.T) {
 		if got, want := tree.Path(Root(tree, leaf)), w.root(path); got != want {
 			t.Fatalf("Root(%s) = %s, want %s", path, got, want)
 		}
-		var reach, to []string
+		var reach []string
 		for _, other := range leaves {
-			if w.standing(path, other) == "in reach" {
+			if w.reaches(path, other) {
 				reach = append(reach, other)
-			}
-		}
-		for _, q := range up(path) {
-			if to = append(to, q); q == w.root(path) {
-				break
 			}
 		}
 		if diff := cmp.Diff(reach, paths(Reach(tree, leaf))); diff != "" {
 			t.Fatalf("Reach(%s) (-want +got):\n%s", path, diff)
-		}
-		if diff := cmp.Diff(to, paths(Path(tree, leaf))); diff != "" {
-			t.Fatalf("Path(%s) (-want +got):\n%s", path, diff)
 		}
 	}
 }
@@ -78,10 +70,10 @@ func effectivePriorities(t *rapid.T) {
 
 	c := tree.CommonAncestor(x, y)
 	ours, theirs := w.effective(leaves[i], leaves[j], a), w.effective(leaves[j], leaves[i], b)
-	if got := LiftTo(tree, x, c).Of(a); ours.Cmp(big.NewInt(got)) != 0 {
+	if got := liftTo(tree, x, c).Of(a); ours.Cmp(big.NewInt(got)) != 0 {
 		t.Fatalf("%d of %s is lifted to %d, want %d", a, leaves[i], got, ours)
 	}
-	if got := LiftTo(tree, y, c).Of(b); theirs.Cmp(big.NewInt(got)) != 0 {
+	if got := liftTo(tree, y, c).Of(b); theirs.Cmp(big.NewInt(got)) != 0 {
 		t.Fatalf("%d of %s is lifted to %d, want %d", b, leaves[j], got, theirs)
 	}
 	want := ours.Cmp(theirs)
@@ -105,12 +97,12 @@ func views(t *rapid.T) {
 		for i, leaf := range leaves {
 			v.Reset(tree, leaf)
 			for j, other := range leaves {
-				if got, want := v.Standing(other).String(), w.standing(paths[i], paths[j]); got != want {
-					t.Fatalf("%s is %s for %s, want %s", paths[j], got, paths[i], want)
+				if got, want := v.Inside(other) && !tree.Policies(other).Disabled, w.reaches(paths[i], paths[j]); got != want {
+					t.Fatalf("%s is in reach: %t for %s, want %t", paths[j], got, paths[i], want)
 				}
 				c := tree.CommonAncestor(leaf, other)
 				got := v.Rank(other, a).Of(b)
-				if want := LiftTo(tree, other, c).Of(b) - LiftTo(tree, leaf, c).Of(a); got != want {
+				if want := liftTo(tree, other, c).Of(b) - liftTo(tree, leaf, c).Of(a); got != want {
 					t.Fatalf("rank of %d in %s for %d in %s: %d, want %d", b, paths[j], a, paths[i], got, want)
 				}
 				slow := new(big.Int).Sub(w.effective(paths[j], paths[i], b), w.effective(paths[i], paths[j], a))
@@ -134,10 +126,10 @@ func aboveNothingCounts(t *rapid.T) {
 	changed := tree.CommonAncestor(x, y)
 	for q := range tree.Up(changed) {
 		m := at(&config, tree, q).Properties
-		delete(m, queue.PropertyPriorityPolicy)
-		delete(m, queue.PropertyPriorityOffset)
+		delete(m, "priority.policy")
+		delete(m, "priority.offset")
 		for key, value := range properties().Draw(t, "properties above") {
-			if key != queue.PropertyPreemptionPolicy {
+			if key != "preemption.policy" {
 				m[key] = value
 			}
 		}
@@ -180,7 +172,7 @@ func fencedBranchIsOne(t *rapid.T) {
 	config := trees().Draw(t, "tree")
 	fence := rapid.IntRange(0, mustNew(t, config).Len()-1).Draw(t, "fence")
 	branch := queue.ID(fence)
-	at(&config, mustNew(t, config), branch).Properties[queue.PropertyPriorityPolicy] = "fence"
+	at(&config, mustNew(t, config), branch).Properties["priority.policy"] = "fence"
 	tree := mustNew(t, config)
 
 	inside := slices.Collect(tree.Leaves(branch))
@@ -222,8 +214,8 @@ func thresholds(t *rapid.T) {
 		rises  int64
 		fenced bool
 	}{
-		{"victim", rank(tree, x, p, y, high) - rank(tree, x, p, y, low), LiftTo(tree, y, c).Fenced},
-		{"ask", rank(tree, x, low, y, p) - rank(tree, x, high, y, p), LiftTo(tree, x, c).Fenced},
+		{"victim", rank(tree, x, p, y, high) - rank(tree, x, p, y, low), liftTo(tree, y, c).Fenced},
+		{"ask", rank(tree, x, low, y, p) - rank(tree, x, high, y, p), liftTo(tree, x, c).Fenced},
 	} {
 		want := far
 		if test.fenced {

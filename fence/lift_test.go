@@ -78,7 +78,7 @@ var liftTests = []struct {
 		root:   node("root", nil, node("p", set("-1"), node("q", set("=2"), node("r", set("+3"), node("a", set("=4"))))), node("b", nil)),
 		victim: "root.p.q.r.a", priority: 7, ask: "root.b", asks: 0, theirs: 1, ours: 0},
 	{name: "a fence of nothing", // a policy without an offset
-		root:   node("root", nil, node("a", []string{queue.PropertyPriorityPolicy, "fence"}), node("b", nil)),
+		root:   node("root", nil, node("a", []string{"priority.policy", "fence"}), node("b", nil)),
 		victim: "root.a", priority: 5, ask: "root.b", asks: 0, theirs: 0, ours: 0},
 
 	// The ends of the range.
@@ -96,8 +96,8 @@ func TestLift(t *testing.T) {
 			tree := mustNew(t, test.root)
 			w, x := mustLookup(t, tree, test.victim), mustLookup(t, tree, test.ask)
 			c := tree.CommonAncestor(w, x)
-			require.Equal(t, test.theirs, LiftTo(tree, w, c).Of(test.priority))
-			require.Equal(t, test.ours, LiftTo(tree, x, c).Of(test.asks))
+			require.Equal(t, test.theirs, liftTo(tree, w, c).Of(test.priority))
+			require.Equal(t, test.ours, liftTo(tree, x, c).Of(test.asks))
 
 			var v View
 			v.Reset(tree, x)
@@ -140,8 +140,8 @@ func TestDeepest(t *testing.T) {
 	// 63 offsets and the priority itself are 64 times the end of the range. Its
 	// ends are 2^31 - 1 and -2^31, and 64 * 2^31 is 2^37.
 	const top, bottom int64 = 1<<37 - 64, -1 << 37
-	require.Equal(t, top, LiftTo(tree, up, queue.Root).Of(highest))
-	require.Equal(t, bottom, LiftTo(tree, down, queue.Root).Of(lowest))
+	require.Equal(t, top, liftTo(tree, up, queue.Root).Of(highest))
+	require.Equal(t, bottom, liftTo(tree, down, queue.Root).Of(lowest))
 	var v View
 	v.Reset(tree, down)
 	require.Equal(t, top-bottom, v.Rank(up, lowest).Of(highest))

@@ -12,7 +12,7 @@ import (
 func TestMisuse(t *testing.T) {
 	tree := mustNew(t, node("root", nil, node("a", nil)))
 	var v View
-	require.PanicsWithError(t, "fence: a View is used before Reset", func() { v.Standing(0) })
+	require.PanicsWithError(t, "fence: a View is used before Reset", func() { v.Inside(0) })
 	require.PanicsWithError(t, "fence: a View is used before Reset", func() { v.Rank(0, 1) })
 	v.Reset(tree, 1)
 	require.PanicsWithError(t, "fence: no queue 2 in a View of 2 queues: an ID of another tree?", func() { v.Rank(2, 1) })

@@ -57,27 +57,21 @@ func (w *twin) leaves() (list []string) {
 
 func (w *twin) root(leaf string) string {
 	for _, q := range up(leaf) {
-		if w.properties[q][queue.PropertyPreemptionPolicy] == "fence" {
+		if w.properties[q]["preemption.policy"] == "fence" {
 			return q
 		}
 	}
 	return w.paths[0]
 }
 
-// standing says how the tasks of leaf w stand to the asks of another.
-func (w *twin) standing(leaf, of string) string {
-	switch {
-	case of == leaf || !below(of, w.root(leaf)):
-		return "outside"
-	case w.disabled(of):
-		return "protected"
-	}
-	return "in reach"
+// reaches reports whether the asks of a leaf may take tasks of another.
+func (w *twin) reaches(leaf, of string) bool {
+	return of != leaf && below(of, w.root(leaf)) && !w.disabled(of)
 }
 
 func (w *twin) disabled(path string) bool {
 	for _, q := range up(path) {
-		if policy := w.properties[q][queue.PropertyPreemptionPolicy]; policy != "" {
+		if policy := w.properties[q]["preemption.policy"]; policy != "" {
 			return policy == "disabled" && q != w.paths[0]
 		}
 	}
@@ -93,10 +87,10 @@ func (w *twin) effective(leaf, other string, priority int32) *big.Int {
 			return p
 		}
 		offset := new(big.Int)
-		if text := w.properties[q][queue.PropertyPriorityOffset]; text != "" {
+		if text := w.properties[q]["priority.offset"]; text != "" {
 			offset.SetString(text, 10)
 		}
-		if w.properties[q][queue.PropertyPriorityPolicy] == "fence" {
+		if w.properties[q]["priority.policy"] == "fence" {
 			p = offset
 		} else {
 			p = new(big.Int).Add(p, offset)

@@ -5,6 +5,7 @@ package internal
 import (
 	"go/ast"
 	"go/token"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,14 +20,14 @@ import (
 // audits. Comments there begin with the law: "// Law 2: …", or "// law 2: …" at
 // the end of a line. CONTRIBUTING.md, Where things are, tells the same.
 var homes = map[string][]string{
-	"law 1":         {"victims/eligible.go"},
-	"law 2":         {"quota/enforcer.go", "victims/guarantee.go"},
-	"law 3":         {"jobs/case_rule.go", "victims/eligible.go"},
+	"law 1":         {"internal/eligible/rules.go"},
+	"law 2":         {"internal/eligible/rooms.go", "quota/enforcer.go"},
+	"law 3":         {"internal/eligible/rules.go", "jobs/case_rule.go"},
 	"law 4":         {"queue/bound.go"},
 	"law 5":         {"victims/plan_search.go"},
-	"law 6":         {"victims/eligible.go"},
-	"law 7":         {"victims/eligible.go"},
-	"storm freedom": {"victims/eligible.go"},
+	"law 6":         {"internal/eligible/rules.go"},
+	"law 7":         {"internal/eligible/rules.go"},
+	"storm freedom": {"internal/eligible/rules.go"},
 }
 
 // lawMarker is a law at the beginning of a comment or of a sentence.
@@ -86,9 +87,10 @@ func TestLaws_Map(t *testing.T) {
 // judged has the files of the planners whose names auditors and the oracle do
 // not use: whoever judges the rules does not go by the code that it judges.
 var judged = map[string][]string{
-	"victims": {"eligible.go", "guarantee.go", "gang.go", "plan.go", "plan_*.go", "refusal*.go"},
-	"jobs":    {"case*.go", "search*.go", "refuse*.go"},
-	"quota":   {"roster.go", "search.go", "walk.go", "rounds.go", "report.go"},
+	"internal/eligible": {"*.go"},
+	"victims":           {"eligible.go", "guarantee.go", "gang.go", "plan.go", "plan_*.go", "refusal*.go"},
+	"jobs":              {"case*.go", "search*.go", "refuse*.go"},
+	"quota":             {"roster.go", "search.go", "walk.go", "rounds.go", "report.go"},
 }
 
 // declared returns the types and functions of some files of a package, and the
@@ -186,10 +188,10 @@ func TestJudgesStandAlone(t *testing.T) {
 	packages := readModule(t)
 	own, foreign := make(map[string][]string), make(map[string][]string)
 	for dir, patterns := range judged {
-		own[dir], foreign[dir] = declared(packages[dir], patterns)
+		own[dir], foreign[path.Base(dir)] = declared(packages[dir], patterns)
 		require.NotEmpty(t, own[dir], dir)
 	}
-	require.Subset(t, foreign["victims"], []string{"Eligible", "Rooms"})
+	require.Subset(t, foreign["eligible"], []string{"Rules", "Rooms"})
 	require.Contains(t, own["victims"], "shortage")
 	for dir, files := range packages {
 		for _, s := range files {
@@ -205,9 +207,9 @@ func TestJudgesStandAlone(t *testing.T) {
 }
 
 func TestUses(t *testing.T) {
-	list := parse(t, "victims", `func f(x T, a victims.Rooms, gangs int) { x.Eligible(); var b Eligible; _ = u{Eligible: gangs}; Eligible.Reset(b) }`)
-	got := uses(list[0], []string{"Eligible", "gangs"}, map[string][]string{"victims": {"Rooms"}})
+	list := parse(t, "victims", `func f(x T, a eligible.Rooms, gangs int) { x.Rules(); var b Rules; _ = u{Rules: gangs}; Rules.Reset(b) }`)
+	got := uses(list[0], []string{"Rules", "gangs"}, map[string][]string{"eligible": {"Rooms"}})
 	require.Equal(t, []string{
-		"f0.go:1: f0.go names victims.Rooms", "f0.go:1: f0.go names Eligible", "f0.go:1: f0.go names Eligible",
+		"f0.go:1: f0.go names eligible.Rooms", "f0.go:1: f0.go names Rules", "f0.go:1: f0.go names Rules",
 	}, got)
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +40,13 @@ func (s *source) complain(list *[]string, at ast.Node, format string, args ...an
 // readModule returns every file of the module, by directory, whatever its
 // build constraints. Nested modules are not part of it.
 func readModule(t *testing.T) map[string][]*source {
+	packages, err := wholeModule()
+	require.NoError(t, err)
+	return packages
+}
+
+// wholeModule reads the module once for all tests.
+var wholeModule = sync.OnceValues(func() (map[string][]*source, error) {
 	root := ".." // go test runs in the directory of the package
 	packages := make(map[string][]*source)
 	fset := token.NewFileSet()
@@ -69,9 +77,8 @@ func readModule(t *testing.T) map[string][]*source {
 		packages[dir] = append(packages[dir], &source{dir, strings.HasSuffix(name, "_test.go"), fset, f})
 		return nil
 	})
-	require.NoError(t, err)
-	return packages
-}
+	return packages, err
+})
 
 // parse returns the files of a package that is written in a test.
 func parse(t *testing.T, dir string, files ...string) (list []*source) {

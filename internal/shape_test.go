@@ -5,9 +5,12 @@ package internal
 import (
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +27,9 @@ const mostSources = 35
 // comments at least, in per cent. What code does can be read off it. Why it is right
 // cannot.
 const leastComments = 20
+
+// leastWhole is how many examples with GPUs are whole files, which readers copy.
+const leastWhole = 10
 
 // inLibrary reports whether importers get the package of a folder.
 func inLibrary(dir string) bool {
@@ -119,10 +125,10 @@ func sources(files []*source) []*source {
 	return slices.DeleteFunc(slices.Clone(files), func(s *source) bool { return s.test })
 }
 
-// TestFolders: no folder of the library has more files than one can keep in mind.
+// TestFolders: no folder of the library or of a program has more files than one can keep in mind.
 func TestFolders(t *testing.T) {
 	for dir, files := range readModule(t) {
-		if n := len(sources(files)); inLibrary(dir) && n > mostSources {
+		if n := len(sources(files)); (inLibrary(dir) || roleOf(dir) == program) && n > mostSources {
 			t.Errorf("%s has %d source files, want at most %d: a file is a chapter", dir, n, mostSources)
 		}
 	}
@@ -157,6 +163,57 @@ func TestComments(t *testing.T) {
 	if comments*100 < lines*leastComments {
 		t.Errorf("%d of %d lines have a comment, want %d%%: say why", comments, lines, leastComments)
 	}
+}
+
+// foreign returns the names that a file has from other files of its package.
+func foreign(f *ast.File) (names []string) {
+	known := make(map[string]bool)
+	for _, s := range f.Imports {
+		known[path.Base(strings.Trim(s.Path.Value, `"`))] = true
+	}
+	for _, id := range f.Unresolved {
+		if !known[id.Name] && types.Universe.Lookup(id.Name) == nil {
+			names = append(names, id.Name)
+		}
+	}
+	return names
+}
+
+// isExample reports whether a declaration is that of an example.
+func isExample(d ast.Decl) bool {
+	f, ok := d.(*ast.FuncDecl)
+	return ok && strings.HasPrefix(f.Name.Name, "Example")
+}
+
+// TestWholeExamples: what godoc shows as a whole file compiles once it is copied.
+func TestWholeExamples(t *testing.T) {
+	whole := 0
+	for dir, files := range readModule(t) {
+		for _, s := range files {
+			if !inLibrary(dir) || !s.test || !slices.ContainsFunc(s.Decls, isExample) {
+				continue
+			}
+			name := s.fset.Position(s.Pos()).Filename
+			file, err := parser.ParseFile(s.fset, name, nil, parser.ParseComments) // resolves names
+			require.NoError(t, err)
+			for _, example := range doc.Examples(file) {
+				if example.Code != ast.Node(file) {
+					continue
+				}
+				require.Empty(t, foreign(file), name)
+				if text, err := os.ReadFile(name); err == nil && strings.Contains(string(text), `"gpu"`) {
+					whole++
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, whole, leastWhole)
+}
+
+func TestForeign(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "f.go", `package p; import "a/b"; var x = []int{b.One, y, len(z)}; func f() { x := y; _ = x }`, 0)
+	require.NoError(t, err)
+	require.Equal(t, []string{"y", "z", "y"}, foreign(file))
 }
 
 func TestCommentShare(t *testing.T) {

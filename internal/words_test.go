@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/google/go-cmp/cmp"
@@ -22,10 +21,9 @@ type enumeration = fmt.Stringer
 
 // enumerations has one of each type of the packages that decide.
 var enumerations = []enumeration{
-	new(victims.Level), new(victims.Moment), new(victims.Outcome), new(victims.OwnLeaf),
-	new(victims.Proof), new(victims.Reason), new(victims.Rule), new(victims.State),
-	new(quota.Order), new(quota.Overshoot), new(quota.Result),
-	new(jobs.Ending), new(jobs.Formula), new(jobs.Trigger),
+	new(victims.Outcome), new(victims.OwnLeaf),
+	new(victims.Proof), new(victims.State),
+	new(quota.Order),
 }
 
 // TestWords_All: every exported enumeration of these packages is listed above.

@@ -41,7 +41,7 @@ func ExampleLedger_Admit() {
 		panic(err)
 	}
 
-	ledger := jobs.Ledger{Cluster: cluster, Quotas: quotas}
+	ledger := jobs.Ledger{Cluster: cluster, Allowances: quotas}
 	ledger.Read(a)
 	for _, claim := range []jobs.Claim{
 		{Rem: resources.Vector{6}},
@@ -72,7 +72,7 @@ func ExampleAccount_Need() {
 	if err := quotas.Set(quotaA, jobs.Allowance{Min: gpus(3), Max: gpus(4)}); err != nil {
 		panic(err)
 	}
-	ledger := jobs.Ledger{Cluster: x.c, Quotas: quotas}
+	ledger := jobs.Ledger{Cluster: x.c, Allowances: quotas}
 	ledger.Read(quotaA1)
 	claim := jobs.Claim{Rem: resources.Vector{0, 3}, NonPreemptible: true}
 	fmt.Println("may preempt:", len(ledger.MayPreempt(nil, claim)) == 0)

@@ -3,7 +3,9 @@
 package jobs_test
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,7 +40,7 @@ func moreIsNoEasier(t *rapid.T) {
 	x := drawBooks(t)
 	x.claim.Rem = drawSmall(t)
 	larger := jobs.Claim{Rem: resources.Add(nil, x.claim.Rem, drawSmall(t)), NonPreemptible: x.claim.NonPreemptible}
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: x.present}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: x.present}
 	l.Read(x.leaf)
 	for _, ask := range []func([]jobs.Breach, jobs.Claim) []jobs.Breach{l.Admit, l.MayPreempt} {
 		less, more := ask(nil, x.claim), ask(nil, larger)
@@ -55,12 +57,12 @@ func TestLedger_AdmittedMayPreempt(t *testing.T) { rapid.Check(t, admittedMayPre
 
 func admittedMayPreempt(t *rapid.T) {
 	x := drawBooks(t)
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: x.present}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: x.present}
 	l.Read(x.leaf)
 	admit, preempt := l.Admit(nil, x.claim), l.MayPreempt(nil, x.claim)
 	for i := range preempt {
 		require.True(t, broken(admit, &preempt[i]))
-		require.True(t, x.claim.NonPreemptible || preempt[i].Formula == jobs.PreemptibleMax)
+		require.True(t, x.claim.NonPreemptible || preempt[i].Formula == "preemptible-max")
 	}
 	if !x.claim.NonPreemptible {
 		require.Equal(t, admit, preempt)
@@ -71,7 +73,7 @@ func admittedMayPreempt(t *rapid.T) {
 		if a.Queue != b.Queue {
 			return int(b.Queue) - int(a.Queue) // in tree order a queue comes before those below it
 		}
-		return int(a.Formula)*100 + a.Type - int(b.Formula)*100 - b.Type
+		return cmp.Or(strings.Compare(a.Formula, b.Formula), a.Type-b.Type)
 	}))
 }
 
@@ -80,7 +82,7 @@ func TestLedger_AddRemove(t *testing.T) { rapid.Check(t, addAndRemove) }
 
 func addAndRemove(t *rapid.T) {
 	x := drawBooks(t)
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: x.present}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: x.present}
 	l.Read(x.leaf)
 	type amounts struct{ used, fixed, waiting resources.Vector }
 	read := func() (all []amounts) {
@@ -111,8 +113,8 @@ func TestLedger_PresentIsMore(t *testing.T) { rapid.Check(t, presentIsMore) }
 
 func presentIsMore(t *rapid.T) {
 	x := drawBooks(t)
-	now := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: true}
-	then := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas}
+	now := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: true}
+	then := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas}
 	now.Read(x.leaf)
 	then.Read(x.leaf)
 	require.Len(t, now.Accounts(), len(then.Accounts()))
@@ -135,7 +137,7 @@ func TestLedger_OnlyThePath(t *testing.T) { rapid.Check(t, onlyThePath) }
 
 func onlyThePath(t *rapid.T) {
 	x := drawBooks(t)
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas}
 	l.Read(x.leaf)
 	tree := x.cluster.Tree()
 	want := 0

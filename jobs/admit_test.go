@@ -26,9 +26,9 @@ type quotaTask struct {
 func ledgerOf(t *testing.T, tasks []quotaTask, quotas map[queue.ID]jobs.Allowance) *jobs.Ledger {
 	t.Helper()
 	tree := quotaTree(t)
-	l := &jobs.Ledger{Cluster: victims.NewCluster(tree), Quotas: jobs.NewAllowances(tree)}
+	l := &jobs.Ledger{Cluster: victims.NewCluster(tree), Allowances: jobs.NewAllowances(tree)}
 	for q, quota := range quotas {
-		require.NoError(t, l.Quotas.Set(q, quota))
+		require.NoError(t, l.Allowances.Set(q, quota))
 	}
 	node, err := l.Cluster.AddNode(&victims.Node{Name: "n"})
 	require.NoError(t, err)
@@ -233,20 +233,20 @@ func TestLedger_Extremes(t *testing.T) {
 		{
 			name: "beyond the end of the range", left: most - 5,
 			quota: jobs.Allowance{Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}},
-			want: jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
+			want: jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
 		},
 		{
 			name: "three times the range", left: most,
 			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most), Waiting: resources.Vector{0, most}},
 			claim: jobs.Claim{Rem: resources.Vector{0, most}},
-			want:  jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: most, Bound: most},
+			want:  jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: most, Bound: most},
 			over:  most,
 		},
 		{
 			name: "twice the range over a max of zero", left: most,
 			quota: jobs.Allowance{Min: gpus(most), Max: gpus(0), Waiting: resources.Vector{0, most}},
 			claim: jobs.Claim{Rem: resources.Vector{0, 1}},
-			want:  jobs.Breach{Formula: jobs.PreemptibleMax, Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: 1},
+			want:  jobs.Breach{Formula: "preemptible-max", Queue: quotaA1, Type: 1, Withheld: most, Used: most, Rem: 1},
 			over:  most,
 		},
 		{
@@ -257,7 +257,7 @@ func TestLedger_Extremes(t *testing.T) {
 		{
 			name: "non-preemptible beyond the end of the range", used: most - 5,
 			quota: jobs.Allowance{Min: gpus(most), Max: gpus(most)}, claim: jobs.Claim{Rem: resources.Vector{0, 6}, NonPreemptible: true},
-			want: jobs.Breach{Formula: jobs.NonPreemptibleMin, Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
+			want: jobs.Breach{Formula: "non-preemptible-min", Queue: quotaA1, Type: 1, Used: most - 5, Rem: 6, Bound: most}, over: 1,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -340,11 +340,4 @@ func TestLedger_Reread(t *testing.T) {
 
 	l.Read(quotaA2)
 	require.Empty(t, l.Accounts(), "no quota on the path")
-}
-
-func TestFormula_String(t *testing.T) {
-	require.Equal(t, "non-preemptible-min", jobs.NonPreemptibleMin.String())
-	require.Equal(t, "used-max", jobs.UsedMax.String())
-	require.Equal(t, "preemptible-max", jobs.PreemptibleMax.String())
-	require.Equal(t, "Formula(9)", jobs.Formula(9).String())
 }

@@ -39,7 +39,7 @@ func seedBytes(f *testing.F) {
 // read and with tasks taken out and members added.
 func ledgerIsTwin(t *rapid.T) {
 	x := drawBooks(t)
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: x.present}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: x.present}
 	l.Read(x.leaf)
 	x.check(t, &l)
 
@@ -150,10 +150,10 @@ func (x *books) check(t *rapid.T, l *jobs.Ledger) {
 		need := make(resources.Vector, len(x.claim.Rem))
 		for _, b := range twin.breaches(q, quota, x.claim) {
 			admit = append(admit, b)
-			if b.Formula != jobs.UsedMax {
+			if b.Formula != "used-max" {
 				preempt = append(preempt, b)
 			}
-			if b.Formula != jobs.NonPreemptibleMin {
+			if b.Formula != "non-preemptible-min" {
 				need[b.Type] = b.Over()
 			}
 		}
@@ -207,7 +207,7 @@ func (x *books) sums(q queue.ID) (s twinSums) {
 // breaches lists what a claim breaks at queue q, from DESIGN.md, Jobs: admission, as it is
 // written.
 func (s *twinSums) breaches(q queue.ID, quota jobs.Allowance, claim jobs.Claim) (all []jobs.Breach) {
-	check := func(f jobs.Formula, t int, withheld, used *big.Int, bound int64) {
+	check := func(f string, t int, withheld, used *big.Int, bound int64) {
 		sum := new(big.Int).Add(withheld, used)
 		if sum.Add(sum, big.NewInt(claim.Rem[t])).Cmp(big.NewInt(bound)) > 0 {
 			all = append(all, jobs.Breach{
@@ -216,8 +216,8 @@ func (s *twinSums) breaches(q queue.ID, quota jobs.Allowance, claim jobs.Claim) 
 		}
 	}
 	none := new(big.Int)
-	for _, f := range []jobs.Formula{jobs.NonPreemptibleMin, jobs.UsedMax, jobs.PreemptibleMax} {
-		if (f == jobs.PreemptibleMax) == claim.NonPreemptible {
+	for _, f := range []string{"non-preemptible-min", "used-max", "preemptible-max"} {
+		if (f == "preemptible-max") == claim.NonPreemptible {
 			continue
 		}
 		for t, rem := range claim.Rem {
@@ -227,11 +227,11 @@ func (s *twinSums) breaches(q queue.ID, quota jobs.Allowance, claim jobs.Claim) 
 			least, _ := quota.Min.Bound(t)
 			most, bounded := quota.Max.Bound(t)
 			switch {
-			case f == jobs.NonPreemptibleMin:
+			case f == "non-preemptible-min":
 				check(f, t, none, s.fixed[t], least)
-			case f == jobs.UsedMax && bounded:
+			case f == "used-max" && bounded:
 				check(f, t, none, s.used[t], most)
-			case f == jobs.PreemptibleMax && bounded:
+			case f == "preemptible-max" && bounded:
 				withheld := big.NewInt(least)
 				if s.requested[t].Cmp(withheld) < 0 {
 					withheld = s.requested[t]
@@ -249,7 +249,7 @@ func TestLedger_NeedIsEnough(t *testing.T) { rapid.Check(t, needIsEnough) }
 
 func needIsEnough(t *rapid.T) {
 	x := drawBooks(t)
-	l := jobs.Ledger{Cluster: x.cluster, Quotas: x.quotas, Present: x.present}
+	l := jobs.Ledger{Cluster: x.cluster, Allowances: x.quotas, Present: x.present}
 	l.Read(x.leaf)
 	for k := range l.Accounts() {
 		for i := range 2 {
@@ -265,7 +265,7 @@ func needIsEnough(t *rapid.T) {
 				size[i] = freed
 				l.Remove(&victims.Task{Queue: x.leaf, Size: size})
 				broken := slices.ContainsFunc(l.Admit(nil, x.claim), func(b jobs.Breach) bool {
-					return b.Queue == l.Accounts()[k].Queue && b.Type == i && b.Formula != jobs.NonPreemptibleMin
+					return b.Queue == l.Accounts()[k].Queue && b.Type == i && b.Formula != "non-preemptible-min"
 				})
 				if broken != (freed < need) {
 					t.Fatalf("account %d type %d: %d of %d freed: broken %t", k, i, freed, need, broken)

@@ -14,32 +14,26 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Auditor says which laws a plan for a job breaks, whoever made it. It shares no
-// code with the [Planner]. Its fields mean what they mean there; only Cluster must be
-// set.
+// An Auditor says which laws a plan for a job breaks, as [victims.Auditor] does for asks.
+// Only Cluster must be set.
 type Auditor struct {
 	Cluster *victims.Cluster
 
 	victims.Rules
 
-	Trigger    Trigger
+	ByPriority bool
 	Allowances *Allowances
 	Predicate  func(p *Placing) bool
 
-	trusts bool // what the caller says of members that run
-	x      audit
+	trusts  bool // what the caller says of members that run
+	inOrder bool // law 4 is for members in their order
+	x       audit
 }
 
-// Audit appends to dst what is wrong at the instant now with plan p, as
-// [victims.Auditor.Audit] does. It judges the job, the placements and the tasks. A
-// plan without victims is judged by the room there is once what is leaving has gone. A
-// plan is minimal if no victim, no job that goes as a whole, and not as many of its
-// members as it needs to run, can be given back.
-//
-// Violations come in a fixed order: job and placements; what lets it preempt; victims
-// in the order of the plan; guarantees in tree order; budgets by name; gangs; room,
-// headroom and allowances; the set as a whole. The cost is linear in nodes, queues and
-// victims·depth·types, and in tasks if there are allowances or gangs.
+// Audit appends to dst what is wrong at the instant now with plan p, in a fixed order, as
+// [victims.Auditor.Audit] does. A plan without victims is judged by the room once what is
+// leaving has gone. The cost is linear in nodes, queues and victims·depth·types, and in
+// tasks if there are allowances or gangs.
 func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victims.Violation {
 	x := &a.x
 	x.begin(a, p, now)

@@ -56,7 +56,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 		// The job's queue is guaranteed what it asks for.
 		promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	)
-	byGuarantee := func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.Trigger = jobs.ByGuarantee }
+	byGuarantee := func(_ *town, _ *jobs.Plan, a *jobs.Auditor) { a.ByPriority = false }
 	tested := map[string]bool{}
 	for _, test := range []struct {
 		law        string
@@ -100,11 +100,11 @@ func TestAudit_EveryLaw(t *testing.T) {
 		{law: finding.LawMember, town: full + "\ntask j1 q n1 0 p=3 job=j\njob q 4,0", nodes: "n1", victims: "v", want: "member-priority member=j1 have=3/10"},
 		{law: finding.LawDelay, town: promised, nodes: "n1", victims: "v",
 			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
-				a.Trigger, p.Job.PendingSince = jobs.ByGuarantee, noon.Add(-20*time.Second)
+				a.ByPriority, p.Job.PendingSince = false, noon.Add(-20*time.Second)
 			}, want: "delay have=20000000000/30000000000"},
 		{law: finding.LawInterval, town: promised, nodes: "n1", victims: "v",
 			spoil: func(_ *town, p *jobs.Plan, a *jobs.Auditor) {
-				a.Trigger, a.Interval, p.Job.LastAttempt = jobs.ByGuarantee, time.Minute, noon.Add(-time.Second)
+				a.ByPriority, a.Interval, p.Job.LastAttempt = false, time.Minute, noon.Add(-time.Second)
 			}, want: "interval have=1000000000/60000000000"},
 		{law: finding.LawMax, town: "queue t max=3\nqueue t.q g=9\nqueue low\nqueue t.x\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4", nodes: "n1", victims: "v",
 			spoil: byGuarantee, want: "max queue=root.t type=cpu have=4000/3000", afterwards: true},
@@ -115,7 +115,7 @@ func TestAudit_EveryLaw(t *testing.T) {
 
 		{law: finding.LawKnown, town: full + one, nodes: "n1", victims: "v",
 			spoil: func(_ *town, p *jobs.Plan, _ *jobs.Auditor) {
-				p.Victims = append(p.Victims, jobs.Victim{Task: p.Victims[0].Task, Key: "w"})
+				p.Victims = append(p.Victims, victims.Victim{Task: p.Victims[0].Task, Key: "w"})
 			}, want: "known victim=w task=v"},
 		{law: finding.LawOnce, town: full + one, nodes: "n1", victims: "v v", want: "once victim=v task=v"},
 		{law: finding.LawLeaving, town: full + "state=releasing" + one, nodes: "n1", victims: "v", want: "leaving victim=v task=v"},

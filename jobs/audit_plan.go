@@ -51,7 +51,7 @@ func (x *audit) wellFormed() {
 	}
 	x.fence = queue.Root
 	for q := range x.tree.Up(x.job.Queue) { // law 7: the nearest fence, the leaf included
-		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
+		if x.tree.Policies(q).Preemption == "fence" {
 			x.fence = q
 			break
 		}
@@ -209,7 +209,7 @@ func (x *audit) domain() {
 	}
 }
 
-func (x *audit) byPriority() bool { return x.a.Trigger == ByPriority }
+func (x *audit) byPriority() bool { return x.a.ByPriority }
 
 // priority reports the members that run at another raw priority than their job has: then
 // two jobs could take each other's members for ever. What runs is the caller's to say.
@@ -237,7 +237,7 @@ func (x *audit) precondition() {
 	if x.byPriority() {
 		return
 	}
-	pending, delay := x.now.Sub(x.job.PendingSince), x.tree.PreemptionDelay(x.job.Queue)
+	pending, delay := x.now.Sub(x.job.PendingSince), x.tree.Policies(x.job.Queue).PreemptionDelay
 	if pending < delay {
 		x.report(victims.Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
@@ -271,10 +271,16 @@ func (x *audit) underMaxima() {
 
 // takesFromOthers reports whether some victim is of another leaf.
 func (x *audit) takesFromOthers() bool {
-	return slices.ContainsFunc(x.plan.Victims, func(v Victim) bool {
+	return slices.ContainsFunc(x.plan.Victims, func(v victims.Victim) bool {
 		id, ok := x.c.Lookup(v.Key)
-		return ok && x.c.TaskView(id).Queue != x.job.Queue
+		return ok && !x.owns(x.c.TaskView(id).Queue)
 	})
+}
+
+// owns reports whether tasks of a leaf are those that the option of the own leaf is about:
+// of the job's leaf, or of its branch, which is all below E.
+func (x *audit) owns(leaf queue.ID) bool {
+	return leaf == x.job.Queue || x.a.OwnLeaf == victims.OwnBranch && !x.byPriority() && x.starving && x.tree.Contains(x.inside, leaf)
 }
 
 // under reports why law 4 does not let the job have victims of other leaves: no type is
@@ -292,7 +298,11 @@ func (x *audit) under() {
 		}
 		largest := int64(0)
 		for _, at := range x.plan.Placements {
-			if !at.Further {
+			switch {
+			case at.Further:
+			case x.a.inOrder: // the last one that asks
+				largest = x.job.Members[at.Member].Size.At(t)
+			default:
 				largest = max(largest, x.job.Members[at.Member].Size.At(t))
 			}
 		}
@@ -336,10 +346,13 @@ func (x *audit) judgeAll() {
 func (x *audit) judge(id victims.TaskID, t *victims.Task) {
 	w := t.Queue
 	ours := t.Job == x.job.Name || t.Application == x.job.Application && t.Application != ""
-	own := w == x.job.Queue
+	own := x.owns(w)
 	// In its own leaf it may take strictly lower tasks: by priority always, by guarantee
 	// with the option. DESIGN.md, Jobs: laws.
-	inReach := own && (x.byPriority() || x.a.OwnLeaf != victims.OwnNever) || !own && w != x.fence && x.tree.Contains(x.fence, w)
+	inReach := w != x.fence && x.tree.Contains(x.fence, w)
+	if w == x.job.Queue {
+		inReach = x.byPriority() || x.a.OwnLeaf != victims.OwnNever
+	}
 	inside := !x.byPriority() && !own && x.starving && x.tree.Contains(x.inside, w)
 	// Offsets and fences above the common ancestor would be the same for both.
 	c := x.tree.CommonAncestor(w, x.job.Queue)
@@ -353,7 +366,7 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task) {
 		law    string
 	}{
 		{t.State != victims.Running, finding.LawLeaving}, {t.RequiredNode, finding.LawRequiredTask}, {ours, finding.LawApplication},
-		{!inReach, finding.LawFence}, {x.tree.Disabled(w), finding.LawDisabled}, {inside, finding.LawStorm}, {t.NonPreemptible, finding.LawNonPreemptible},
+		{!inReach, finding.LawFence}, {x.tree.Policies(w).Disabled, finding.LawDisabled}, {inside, finding.LawStorm}, {t.NonPreemptible, finding.LawNonPreemptible},
 	} {
 		if rule.broken {
 			x.report(victims.Violation{Law: rule.law, Victim: t.Key, Task: id})

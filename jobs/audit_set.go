@@ -28,7 +28,7 @@ func (x *audit) guarantee() {
 			if have < want && x.tree.Contains(q, x.job.Queue) {
 				own := x.taken[int(x.job.Queue)*x.types+t]
 				switch {
-				case x.a.OwnLeaf == victims.OwnMet && before < g && x.asked[t] > 0:
+				case (x.a.OwnLeaf == victims.OwnMet || x.a.OwnLeaf == victims.OwnBranch) && before < g && x.asked[t] > 0:
 					continue // under its guarantee it may end lower in what the job uses
 				case x.a.OwnLeaf == victims.OwnAny:
 					// What the own leaf gives counts only so far as members make up for it.
@@ -164,7 +164,7 @@ func (x *audit) accepts(i int, gone []victims.TaskID) bool {
 		return true
 	}
 	p, at := &x.placing, x.plan.Placements[i]
-	p.Job, p.Member, p.Node, p.Moment = x.job, at.Member, at.Node, victims.Coming
+	p.Job, p.Member, p.Node, p.Coming = x.job, at.Member, at.Node, true
 	// Copies, for a predicate may look at them as long as it runs and must not
 	// see later changes of ours.
 	p.Before = append(p.Before[:0], x.plan.Placements[:i]...)

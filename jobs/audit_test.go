@@ -20,7 +20,7 @@ import (
 // auditor returns an auditor of the town with the options of its planner.
 func (w *town) auditor() *jobs.Auditor {
 	p := w.planner()
-	return &jobs.Auditor{Cluster: p.Cluster, Trigger: p.Trigger, Allowances: p.Allowances, Rules: victims.Rules{Minimum: p.Minimum, Exempt: p.Exempt}}
+	return &jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Allowances: p.Allowances, Rules: victims.Rules{Minimum: p.Minimum, Exempt: p.Exempt}}
 }
 
 // plan returns a plan of one's own: members on nodes, and victims by key.
@@ -36,7 +36,7 @@ func (w *town) plan(nodes []string, keys ...string) *jobs.Plan {
 	}
 	for _, key := range keys {
 		id, _ := w.cluster.Lookup(key)
-		p.Victims = append(p.Victims, jobs.Victim{Task: id, Key: key})
+		p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})
 	}
 	return p
 }
@@ -132,6 +132,7 @@ func TestAudit_NoPlan(t *testing.T) {
 		{"sum", func(p *jobs.Plan) { p.Job.Members[1].Size = resources.Vector{math.MaxInt64} },
 			"size: member j1: cpu 9223372036854775.807 asked, want between 0 and 9223372036854771.807"},
 		{"node", func(p *jobs.Plan) { p.Placements[0].Node = 7 }, "node: member j0: no node of this row"},
+		{"the zero node", func(p *jobs.Plan) { p.Placements[0].Node = 0 }, "node: member j0: no node of this row"},
 		{"node below zero", func(p *jobs.Plan) { p.Placements[0].Node = -1 }, "node: member j0: no node of this row"},
 		{"member", func(p *jobs.Plan) { p.Placements[0].Member = 9 }, "placed: no member without a place, or placed before"},
 		{"member twice", func(p *jobs.Plan) { p.Placements[1].Member = 0 }, "placed: member j0: no member without a place, or placed before"},
@@ -178,7 +179,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, Trigger: h.planner.Trigger, Rules: victims.Rules{StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}, Allowances: h.planner.Allowances}
+	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: victims.Rules{StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}, Allowances: h.planner.Allowances}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {
@@ -190,12 +191,12 @@ func propertyAudit(t *rapid.T) {
 	for range rapid.IntRange(0, 4).Draw(t, "placements") {
 		p.Placements = append(p.Placements, jobs.Placement{
 			Member:  rapid.IntRange(-1, len(p.Job.Members)).Draw(t, "member"),
-			Node:    victims.NodeID(rapid.IntRange(-1, len(c.World.Nodes)).Draw(t, "node")),
+			Node:    victims.NodeID(rapid.IntRange(0, len(c.World.Nodes)+1).Draw(t, "node")),
 			Further: rapid.Bool().Draw(t, "further"),
 		})
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "victims") {
-		v := jobs.Victim{Task: victims.TaskID(rapid.IntRange(-1, len(c.World.Tasks)).Draw(t, "task"))}
+		v := victims.Victim{Task: victims.TaskID(rapid.IntRange(-1, len(c.World.Tasks)).Draw(t, "task"))}
 		if v.Task >= 0 && int(v.Task) < len(c.World.Tasks) {
 			v.Key = h.cluster.Task(v.Task).Key
 		}

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
@@ -24,10 +25,7 @@ import (
 // ever are.
 func TestAudit_Twin(t *testing.T) {
 	told := map[oracle.Law]int{}
-	rapid.Check(t, func(t *rapid.T) { auditIsTwin(t, told) })
-	if len(told) == 0 {
-		t.Fatal("no plan was looked at")
-	}
+	law.CheckUntil(t, func() bool { return len(told) > 0 }, func(t *rapid.T) { auditIsTwin(t, told) })
 }
 
 func FuzzAudit_Twin(f *testing.F) {
@@ -55,7 +53,9 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 			got = append(got, lawOf[v.Law])
 		}
 	}
-	want = slices.DeleteFunc(want, func(law oracle.Law) bool { return law == oracle.Law4 }) // likewise
+	// Law 4 likewise. Of a victim that it keeps, the oracle names no later law.
+	stops4 := slices.Contains(want, oracle.Law4)
+	want = slices.DeleteFunc(want, func(law oracle.Law) bool { return law == oracle.Law4 })
 	if slices.Contains(want, oracle.Candidate) {
 		// What leaves anyway, and what nobody may take, frees something for the oracle
 		// and not for the audit. That it is no candidate is all that both say.
@@ -72,7 +72,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 			t.Fatalf("stop %v for %v: the oracle says %v, and the audit %v\n%v", stops, places, want, got, c)
 		}
 	}
-	if len(want) == 0 {
+	if len(want) == 0 && !stops4 {
 		told["lawful"]++
 		if len(got) > 0 {
 			t.Fatalf("stop %v for %v: the oracle finds it lawful, and the audit says %v\n%v", stops, places, got, c)
@@ -84,7 +84,7 @@ func auditIsTwin(t *rapid.T, told map[oracle.Law]int) {
 func (h *harness) auditorOfCase() *jobs.Auditor {
 	p := &h.planner
 	return &jobs.Auditor{
-		Cluster: p.Cluster, Trigger: p.Trigger, Rules: p.Rules, Allowances: p.Allowances,
+		Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Allowances: p.Allowances,
 	}
 }
 
@@ -113,7 +113,7 @@ func (h *harness) madeUp(t *rapid.T) (p *jobs.Plan, places, stops []string) {
 	}
 	for _, key := range stops {
 		id, _ := h.cluster.Lookup(key)
-		p.Victims = append(p.Victims, jobs.Victim{Task: id, Key: key})
+		p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})
 	}
 	return p, places, stops
 }

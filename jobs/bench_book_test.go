@@ -31,7 +31,7 @@ func BenchmarkLedger(b *testing.B) {
 	for _, nodes := range []int{100, 1000} {
 		b.Run(fmt.Sprintf("nodes=%d/tasks=10", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 10)
-			l := jobs.Ledger{Cluster: c, Quotas: fullQuotas(b, c)}
+			l := jobs.Ledger{Cluster: c, Allowances: fullQuotas(b, c)}
 			leaf, _ := c.Tree().Lookup("root.train")
 			claim := jobs.Claim{Rem: resources.Vector{4000, 8 << 30}}
 			var breaches []jobs.Breach
@@ -56,12 +56,12 @@ func BenchmarkAudit(b *testing.B) {
 	}{{"alone", nil}, {"gangs", func(string) int { return 4 }}} {
 		b.Run("nodes=1000/tasks=10/members=64/by="+test.name, func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
+			p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
 			job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 			var d jobs.Decision
 			require.NoError(b, p.Decide(&d, job, benchNow))
 			require.Equal(b, victims.Preempts, d.Outcome)
-			a := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
+			a := jobs.Auditor{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: test.minimum}}
 			var found []victims.Violation
 			b.ReportAllocs()
 			for b.Loop() {
@@ -78,7 +78,7 @@ func BenchmarkAudit(b *testing.B) {
 // has gone, or fails it and has everything back.
 func BenchmarkRounds(b *testing.B) {
 	c := fullCluster(b, 100, 10)
-	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+	p := jobs.Planner{ByPriority: true, Cluster: c}
 	job := gang(c, 64, func(int) resources.Vector { return resources.Vector{4000, 8 << 30} })
 	var d jobs.Decision
 	require.NoError(b, p.Decide(&d, job, benchNow))

@@ -77,7 +77,7 @@ func BenchmarkDecide(b *testing.B) {
 					job := gang(c, members, func(i int) resources.Vector {
 						return resources.Vector{4000 + 500*int64(i%sizes), 8 << 30}
 					})
-					p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+					p := jobs.Planner{ByPriority: true, Cluster: c}
 					var d jobs.Decision
 					b.ReportAllocs()
 					for b.Loop() {
@@ -117,7 +117,7 @@ func BenchmarkDecideCoupled(b *testing.B) {
 	} {
 		b.Run(fmt.Sprintf("nodes=1000/tasks=10/members=64/by=%s", test.name), func(b *testing.B) {
 			c := fullCluster(b, 1000, 10)
-			p := &jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+			p := &jobs.Planner{ByPriority: true, Cluster: c}
 			test.prepare(b, p)
 			job := gang(c, 64, func(int) resources.Vector { return size })
 			var d jobs.Decision
@@ -151,13 +151,16 @@ func BenchmarkRefuse(b *testing.B) {
 				}
 				used := c.Tree().Usage(queue.Root)[0]
 				guarantee(b, c, 100-max(50*asked/used, 1))
-				p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+				p := jobs.Planner{ByPriority: true, Cluster: c}
 				var d jobs.Decision
 				b.ReportAllocs()
 				for b.Loop() {
 					if err := p.Decide(&d, job, benchNow); err != nil || d.Outcome != victims.Refused {
 						b.Fatal(d.Outcome, err)
 					}
+				}
+				if err := d.Count(); err != nil {
+					b.Fatal(err)
 				}
 				b.ReportMetric(float64(d.Refusal.Steps), "steps")
 				b.ReportMetric(float64(d.Refusal.Placeable), "placeable")

@@ -54,7 +54,7 @@ func BenchmarkTowns(b *testing.B) {
 	for _, nodes := range []int{8, 16, 32, 64} {
 		b.Run(fmt.Sprintf("full/nodes=%d", nodes), func(b *testing.B) {
 			c := fullCluster(b, nodes, 6)
-			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 3 }}}
+			p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 3 }}}
 			var d jobs.Decision
 			for b.Loop() {
 				var sum tally

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -43,7 +45,7 @@ type jobCase struct {
 	filter  filter
 	domains domains
 	rules   rules
-	rooms   *victims.Rooms // law 2, then what else bounds a sum of victims
+	rooms   *eligible.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate
 
 	blocks []int64 // amounts that live until setTodo
@@ -54,7 +56,7 @@ type jobCase struct {
 func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.c, c.tree, c.job, c.now = p.Cluster, p.Cluster.Tree(), job, now
 	c.types = p.Cluster.Schema().Len()
-	c.order = victims.PlanOrder()
+	c.order = rulebook.PlanOrder()
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
 	c.gate.begin(c, p.Allowances)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -47,7 +48,7 @@ func rosterIsSplit(t *rapid.T) {
 		require.NoError(t, err)
 	}
 	var b jobCase
-	require.NoError(t, b.begin(&Planner{Trigger: ByPriority, Cluster: c}, job, time.Unix(0, 0)))
+	require.NoError(t, b.begin(&Planner{ByPriority: true, Cluster: c}, job, time.Unix(0, 0)))
 
 	var without []int
 	missing := cmp.Or(minimum, len(states))
@@ -178,7 +179,7 @@ func unitsAreTwin(t *rapid.T) {
 		if unit.whole {
 			require.Len(t, tasks, c.gangs[unit.gang].running)
 			require.True(t, c.gangs[unit.gang].whole())
-			levels[victims.LevelJobs] = 1
+			levels[rulebook.LevelJobs] = 1
 		} else {
 			require.Len(t, tasks, 1, "who is not of a whole gang goes alone")
 		}
@@ -220,7 +221,7 @@ func furthererIsTwin(t *rapid.T) {
 	plan := Plan{Placements: []Placement{c.placement(0, int32(rapid.IntRange(0, len(c.hosts)-1).Draw(t, "host")))}}
 	for id := range c.c.Tasks() {
 		if rapid.Bool().Draw(t, "victim") {
-			plan.Victims = append(plan.Victims, Victim{Task: id})
+			plan.Victims = append(plan.Victims, victims.Victim{Task: id})
 		}
 	}
 

@@ -5,41 +5,34 @@ package jobs
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// rules are the rules about one victim by itself, for one job. Those that jobs
-// share with asks are asked of a [victims.Eligible]; here is what jobs add.
+// rules are the rules about one victim by itself, for one job: those that jobs share with
+// asks, and what jobs add.
 type rules struct {
-	eligible victims.Eligible
+	eligible eligible.Rules
+	exempts  func(victims.Exemption) (until time.Time, exempt bool)
 	minimum  func(job string) int // Planner.Minimum
 	own      victims.OwnLeaf
 	ask      victims.Ask // the first member without a place, for the caller's exemptions
 	now      time.Time
 	horizon  time.Time // exemptions that end until then count as ended
-	leaves   []leafRow
 	strict   bool
 	stage    stage
 	needy    queue.Trigger // what guarantees say; E
 	lawful   bool          // law 4 lets the job take from others
 }
 
-// A leafRow is what the tasks of a leaf have in common, so that a task costs a
-// lookup.
-type leafRow struct {
-	level  int32   // see needs
-	bounds []int32 // see victims.Rooms.Chain
-	erodes []int32 // see victims.Rooms.Erodes
-	// room is what all of its bounds leave, per type; MaxInt64 if none does.
-	room resources.Vector
-}
-
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
-	r.eligible.Exempt, r.minimum, r.own = p.Exempt, p.Minimum, p.OwnLeaf
+	r.exempts, r.minimum, r.own = p.Exempt, p.Minimum, p.OwnLeaf
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 }
 
@@ -47,27 +40,22 @@ func (r *rules) begin(p *Planner, now time.Time) {
 // whether any leaf is in reach. Law 2 counts all members of todo as arriving.
 func (r *rules) prepare(c *jobCase) bool {
 	r.setAsk(c)
-	who := victims.Preemptor{Ask: &r.ask, Arriving: c.rem}
+	who := eligible.Taker{Tree: c.tree, Leaf: r.ask.Queue, Priority: r.ask.Priority, Arriving: c.rem}
 	switch r.stage {
 	case byPriority:
 		// The job's own leaf is in its reach: of jobs of equal priority there each would
 		// replace the other for ever.
-		who.Strict, who.OwnLeaf, who.Own = true, true, r.own
+		who.Strict, who.OwnLeaf, who.Own = true, true, eligible.Own(r.own)
 	case withOwnLeaf:
-		who.OwnLeaf, who.Own, who.OnlyOwnLeaf = true, r.own, !r.lawful
+		who.OwnLeaf, who.Own, who.OnlyOwnLeaf = true, eligible.Own(r.own), !r.lawful
 		fallthrough
 	case outsideLeaf:
 		who.Strict, who.Starving, who.HasStarving = r.strict, r.needy.Needy, r.needy.Governed
 	}
-	reach := r.eligible.Reset(c.c, &who, r.now)
-	r.eligible.EndExemptions(r.horizon)
+	reach := r.eligible.Reset(&who)
 	c.rooms = &r.eligible.Rooms
-	r.leaves = rows.Zeros(r.leaves, c.tree.Len())
 	for w := range c.tree.Leaves(queue.Root) {
-		leaf := &r.leaves[w]
-		leaf.level = c.needs.level(c.tree, w)
-		leaf.bounds, leaf.erodes = c.rooms.Chain(w), c.rooms.Erodes(w)
-		leaf.room = c.rooms.Least(w)
+		r.eligible.Leaves[w].Level = c.needs.level(c.tree, w)
 	}
 	return reach
 }
@@ -82,39 +70,50 @@ func (r *rules) setAsk(c *jobCase) {
 	}
 }
 
-// shared are the rules of package victims by the names that they have here.
-var shared = [...]victims.Rule{
-	victims.RuleLeaving:      victims.RuleLeaving,
-	victims.RuleRequiredNode: victims.RuleRequiredNode,
-	victims.RuleApplication:  victims.RuleApplication,
-	victims.RuleFence:        victims.RuleFence,
-	victims.RuleDisabled:     victims.RuleDisabled,
-	victims.RuleInside:       victims.RuleInside,
-	victims.RulePriority:     victims.RulePriority,
-}
-
 // veto returns the first rule that keeps a task from being a victim wherever it
 // helps, or 0. It does not ask whether the task is exempt.
-func (r *rules) veto(c *victims.Cluster, id victims.TaskID, t *victims.Head) victims.Rule {
-	rule := shared[r.eligible.Veto(id)]
+func (r *rules) veto(t *victims.Task) rulebook.Rule {
+	rule := r.eligible.Veto(&eligible.Traits{
+		Leaf: t.Queue, Priority: t.Priority, Leaving: isLeaving(t.State), RequiredNode: t.RequiredNode,
+		SameApplication: t.Application != "" && t.Application == r.ask.Application,
+	})
 	// The order is that in which refusals count: what the task does comes before
-	// whose it is, and that before how it compares. Package victims has no word
-	// for a task that no job may take, so that is put in before the priority.
+	// whose it is, and that before how it compares. Asks know of no
+	// task that no job may take, so that is put in before the priority.
 	switch {
-	case rule == victims.RuleLeaving, rule == victims.RuleRequiredNode:
+	case rule == rulebook.RuleLeaving, rule == rulebook.RuleRequiredNode:
 		return rule
-	case t.HasJob && c.Job(id) == r.ask.Job:
-		return victims.RuleApplication // law 3: nor of the same job
-	case t.NonPreemptible && (rule == 0 || rule == victims.RulePriority):
-		return victims.RuleNonPreemptible
+	case t.Job != "" && t.Job == r.ask.Job:
+		return rulebook.RuleApplication // law 3: nor of the same job
+	case t.NonPreemptible && (rule == 0 || rule == rulebook.RulePriority):
+		return rulebook.RuleNonPreemptible
 	}
 	return rule
 }
 
+// exemption asks the caller, who must exempt tasks.
+func (r *rules) exemption(c *victims.Cluster, id victims.TaskID) (until time.Time, ok bool) {
+	until, ok = r.exempts(victims.Exemption{Cluster: c, Task: id, Ask: &r.ask, Now: r.now})
+	return until, ok && eligible.Lasts(until, r.now)
+}
+
 // exempt reports whether the caller exempts a task that no rule vetoes, taking
 // exemptions that end at the horizon or before as ended.
-func (r *rules) exempt(id victims.TaskID) bool {
-	return r.eligible.Exempt != nil && r.eligible.Rule(id) == victims.RuleExempt
+func (r *rules) exempt(c *victims.Cluster, id victims.TaskID) bool {
+	if r.exempts == nil {
+		return false
+	}
+	until, ok := r.exemption(c, id)
+	return ok && eligible.Lasts(until, r.horizon)
+}
+
+// levels returns what stopping a task costs, but for excess and work.
+func (r *rules) levels(t *victims.Task) cover.Levels {
+	x := eligible.Loss{
+		Rank: r.eligible.Rank(t.Queue, t.Priority), Priority: t.Priority,
+		OptedOut: t.OptedOut, Originator: t.Originator, Cost: t.Cost,
+	}
+	return x.Levels()
 }
 
 // A moment says which amounts count: those of now, or those that will be once
@@ -125,14 +124,6 @@ const (
 	present moment = 1 + iota
 	coming
 )
-
-// public returns the moment in the words of a predicate.
-func (m moment) public() victims.Moment {
-	if m == present {
-		return victims.Present
-	}
-	return victims.Coming
-}
 
 // A gate is what the queues on the path of the job let in, by their max and by
 // their quotas. It has one moment at a time: that of the last read.
@@ -146,7 +137,7 @@ type gate struct {
 // begin makes the gate that of the job of a case.
 func (g *gate) begin(c *jobCase, quotas *Allowances) {
 	g.tree, g.leaf = c.tree, c.job.Queue
-	g.ledger.Cluster, g.ledger.Quotas = c.c, quotas
+	g.ledger.Cluster, g.ledger.Allowances = c.c, quotas
 }
 
 // read reads the accounts of the quotas on the path at a moment.
@@ -290,7 +281,7 @@ func (n *needs) cut(short []int64, c *candidate, sign int64) {
 		return
 	}
 	types := len(short) / len(n.queues)
-	for i := int(c.leaf.level); i < len(n.queues); i++ {
+	for i := int(c.leaf.Level); i < len(n.queues); i++ {
 		addTo(short[i*types:(i+1)*types], c.size, sign)
 	}
 }

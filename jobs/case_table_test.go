@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -79,7 +80,7 @@ func TestGangs_StatesOfMembers(t *testing.T) {
 				_, err = c.AddTask(&victims.Task{Key: "b", Queue: q, Node: n, Size: resources.Vector{1}, Job: "g", State: test.state})
 			}
 			require.NoError(t, err)
-			d := deskOf(t, &Planner{Trigger: ByPriority, Cluster: c}, q, []int64{1})
+			d := deskOf(t, &Planner{ByPriority: true, Cluster: c}, q, []int64{1})
 			require.Equal(t, test.surplus, d.board.gangs[0].surplus)
 			require.Equal(t, test.whole, d.board.gangs[0].whole())
 		})
@@ -95,9 +96,9 @@ func TestUnits_Whole(t *testing.T) {
 	require.Equal(t, []string{"b", "c"}, u.More)
 	require.Equal(t, resources.Vector{6, 0}, u.Size)
 	require.Equal(t, []int64{1, 3, 2, -7}, []int64{
-		u.Levels[victims.LevelJobs], u.Levels[victims.LevelVictims], u.Levels[victims.LevelPriority], u.Levels[victims.LevelRank],
+		u.Levels[rulebook.LevelJobs], u.Levels[rulebook.LevelVictims], u.Levels[rulebook.LevelPriority], u.Levels[rulebook.LevelRank],
 	})
-	require.Equal(t, int64(-7-8-9), u.Levels[victims.LevelSumRanks])
+	require.Equal(t, int64(-7-8-9), u.Levels[rulebook.LevelSumRanks])
 	require.Len(t, u.Parts, 3, "a part for each member")
 	require.Len(t, u.Uses, 1)
 	require.Equal(t, int64(2), u.Uses[0].Count)
@@ -158,8 +159,8 @@ func TestNeeds_Table(t *testing.T) {
 // and a kind of members if it takes any of them.
 func TestHosts_Takes(t *testing.T) {
 	c := &jobCase{job: &Job{Members: []Member{{Class: 1}, {Class: 2}}}}
-	c.hosts = []host{{id: 0, row: 0, only: -1}, {id: 1, row: 1, only: 1}, {id: 2, row: 2, only: -1}}
-	c.filter.caller = func(class int, node victims.NodeID) bool { return node != 2 || class == 2 }
+	c.hosts = []host{{id: 1, row: 0, only: -1}, {id: 2, row: 1, only: 1}, {id: 3, row: 2, only: -1}}
+	c.filter.caller = func(class int, node victims.NodeID) bool { return node != 3 || class == 2 }
 	c.filter.begin(c.job, 3)
 	kinds := []kind{{only: -1, class: 0, end: 1}, {only: 1, class: 1, first: 1, end: 2}}
 	c.kinds = kinds
@@ -258,11 +259,11 @@ func TestDomains_Settle(t *testing.T) {
 			for i, at := range strings.Fields(test.placed) {
 				m := Member{Key: fmt.Sprint("m", i), Size: resources.Vector{1}}
 				job.Members = append(job.Members, m)
-				_, err := c.AddTask(&victims.Task{Key: m.Key, Queue: q, Node: victims.NodeID(at[0] - '0'), Size: m.Size, Job: "j"})
+				_, err := c.AddTask(&victims.Task{Key: m.Key, Queue: q, Node: victims.NodeID(1 + at[0] - '0'), Size: m.Size, Job: "j"})
 				require.NoError(t, err)
 			}
 			var x jobCase
-			require.NoError(t, x.begin(&Planner{Trigger: ByPriority, Cluster: c}, job, time.Unix(0, 0)))
+			require.NoError(t, x.begin(&Planner{ByPriority: true, Cluster: c}, job, time.Unix(0, 0)))
 			x.place()
 			require.Equal(t, test.ok, x.domains.settle(&x))
 			if test.ok {
@@ -289,8 +290,8 @@ func TestGate_Headroom(t *testing.T) {
 	_, err = c.AddNode(&victims.Node{Name: "n"})
 	require.NoError(t, err)
 	for _, task := range []victims.Task{
-		{Key: "a", Queue: q, Size: resources.Vector{2}}, {Key: "b", Queue: q, Size: resources.Vector{3}, State: victims.Releasing},
-		{Key: "c", Queue: r, Size: resources.Vector{4}},
+		{Key: "a", Queue: q, Node: 1, Size: resources.Vector{2}}, {Key: "b", Queue: q, Node: 1, Size: resources.Vector{3}, State: victims.Releasing},
+		{Key: "c", Queue: r, Node: 1, Size: resources.Vector{4}},
 	} {
 		_, err := c.AddTask(&task)
 		require.NoError(t, err)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -34,7 +36,7 @@ type supply struct {
 type candidate struct {
 	id   victims.TaskID
 	host int32 // it runs on, or -1
-	leaf *leafRow
+	leaf *eligible.Leaf
 	gang int32 // the running job that may need it, or -1
 	size resources.Vector
 	key  string
@@ -58,8 +60,8 @@ type grade struct {
 func gradeOf(c *candidate) grade {
 	l := &c.levels
 	return grade{
-		rank: l[victims.LevelRank], priority: l[victims.LevelPriority], host: c.host,
-		plain: l[victims.LevelOptedOut]+l[victims.LevelOriginators] == 0,
+		rank: l[rulebook.LevelRank], priority: l[rulebook.LevelPriority], host: c.host,
+		plain: l[rulebook.LevelOptedOut]+l[rulebook.LevelOriginators] == 0,
 	}
 }
 
@@ -74,11 +76,11 @@ func (c *jobCase) gatherCandidates() {
 	c.budgets.begin(c)
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
-			t := c.c.Head(id)
+			t := c.c.TaskView(id)
 			// A member counts for its job whether it is a candidate or not: one that
 			// may not go keeps the job from going as a whole.
-			g := c.noteMember(id, &t)
-			if t.State == victims.Granted || c.rules.veto(c.c, id, &t) != 0 || c.rules.exempt(id) {
+			g := c.noteMember(&t)
+			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(c.c, id) {
 				continue
 			}
 			if g >= 0 {
@@ -92,14 +94,14 @@ func (c *jobCase) gatherCandidates() {
 }
 
 // addCandidate adds a task of a gang, or of none.
-func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Head, gang int32) {
+func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
 	c.cands = append(c.cands, candidate{
-		id: id, host: c.hostAt(t.Node), leaf: &c.rules.leaves[t.Queue], gang: gang, size: t.Size, key: c.c.Key(id),
-		levels: c.rules.eligible.Levels(id), work: c.rules.eligible.Lost(id),
+		id: id, host: c.hostAt(t.Node), leaf: &c.rules.eligible.Leaves[t.Queue], gang: gang, size: t.Size, key: t.Key,
+		levels: c.rules.levels(t), work: t.Lost(c.rules.now),
 	})
 	c.grades = append(c.grades, gradeOf(&c.cands[len(c.cands)-1]))
-	if t.HasBudgets {
-		c.cands[len(c.cands)-1].budgets = c.budgets.find(c.c.TaskView(id).Budgets)
+	if len(t.Budgets) > 0 {
+		c.cands[len(c.cands)-1].budgets = c.budgets.find(t.Budgets)
 	}
 }
 
@@ -151,12 +153,12 @@ func (c *jobCase) tasksOf(u int32) []int32 {
 }
 
 // noteMember counts a task of a job and returns the row of its gang, or -1.
-func (c *jobCase) noteMember(id victims.TaskID, t *victims.Head) int32 {
+func (c *jobCase) noteMember(t *victims.Task) int32 {
 	minimum := c.rules.minimum
-	if !t.HasJob || minimum == nil {
+	if t.Job == "" || minimum == nil {
 		return -1
 	}
-	job := c.c.Job(id)
+	job := t.Job
 	if job == c.job.Name {
 		return -1
 	}
@@ -244,14 +246,14 @@ func (c *jobCase) buildUnits() {
 
 // keptAlone returns the rule of sums that keeps a candidate from going even if
 // nobody else does, or 0.
-func (c *jobCase) keptAlone(cand *candidate) victims.Rule {
+func (c *jobCase) keptAlone(cand *candidate) rulebook.Rule {
 	for _, b := range cand.budgets {
 		if x := &c.budgets.list[b]; x.hard && x.left[0] < 1 {
-			return victims.RuleBudget
+			return rulebook.RuleBudget
 		}
 	}
-	if !resources.Fits(cand.size, cand.leaf.room) {
-		return victims.RuleGuarantee // law 2
+	if !resources.Fits(cand.size, cand.leaf.Room) {
+		return rulebook.RuleGuarantee // law 2
 	}
 	return 0
 }
@@ -284,7 +286,7 @@ func (c *jobCase) addWhole(i int32) {
 		u.Work = addWork(u.Work, cand.work)
 		u.Size = resources.Add(u.Size, u.Size, cand.size)
 	}
-	u.Levels[victims.LevelJobs] = 1
+	u.Levels[rulebook.LevelJobs] = 1
 	u.end = int32(len(c.tasks))
 	g.spent = c.budgets.spent(c, c.tasks[u.first:])
 	if g.spent || !c.lawfulAlone(&u) {
@@ -333,13 +335,13 @@ func (c *jobCase) bind(u *unit) {
 	// leaf, so that a case of many tasks has no parts at all.
 	if !u.whole && len(x.counts) == counts {
 		leaf := c.cands[c.tasks[u.first]].leaf
-		u.Bounds, u.Erodes = leaf.bounds, leaf.erodes
+		u.Bounds, u.Erodes = leaf.Bounds, leaf.Erodes
 		return
 	}
 	from := len(c.parts)
 	for _, i := range c.tasks[u.first:u.end] {
 		cand := &c.cands[i]
-		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.bounds, Erodes: cand.leaf.erodes})
+		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.Bounds, Erodes: cand.leaf.Erodes})
 	}
 	// The parts that count come last: aim sets the needs of the parts before them,
 	// one per task, and these have none.
@@ -357,7 +359,7 @@ func (c *jobCase) lawfulAlone(u *unit) bool {
 	lawful := true
 	for _, i := range tasks {
 		leaf := c.cands[i].leaf
-		lawful = lawful && keepsAll(c.rooms.Bounds, leaf.bounds) && keepsAll(c.rooms.Bounds, leaf.erodes)
+		lawful = lawful && keepsAll(c.rooms.Bounds, leaf.Bounds) && keepsAll(c.rooms.Bounds, leaf.Erodes)
 	}
 	c.leaveRooms(tasks, +1)
 	return lawful
@@ -367,10 +369,10 @@ func (c *jobCase) lawfulAlone(u *unit) bool {
 func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
 	for _, i := range tasks {
 		cand := &c.cands[i]
-		for _, b := range cand.leaf.bounds {
+		for _, b := range cand.leaf.Bounds {
 			addTo(c.rooms.Bounds[b].Room.Value, cand.size, sign)
 		}
-		for _, b := range cand.leaf.erodes {
+		for _, b := range cand.leaf.Erodes {
 			addTo(c.rooms.Bounds[b].Extra, cand.size, sign)
 		}
 	}
@@ -394,7 +396,7 @@ func keepsAll(bounds []cover.Bound, rows []int32) bool {
 // bounds the sum of victims in it, a soft one costs what goes beyond it.
 type budgets struct {
 	list   []budget // in the order of names
-	soft   []cover.Budget
+	soft   []int64
 	inPlay bool    // some unit is in a soft budget
 	rows   []int32 // of candidates, one list after another
 	uses   []cover.Use
@@ -425,7 +427,7 @@ func (b *budgets) begin(c *jobCase) {
 		x := budget{name: name, left: [1]int64{max(now.Left, 0)}, hard: now.Hard}
 		if !x.hard {
 			x.row = int32(len(b.soft))
-			b.soft = append(b.soft, cover.Budget{Left: x.left[0]})
+			b.soft = append(b.soft, x.left[0])
 		}
 		b.list = append(b.list, x)
 	}
@@ -502,7 +504,7 @@ func (b *budgets) charge(c *jobCase, u *unit) {
 // overrun returns what victims take of soft budgets beyond what is left.
 func (b *budgets) overrun(used []int64) (over int64) {
 	for i, n := range used {
-		over += max(n-b.soft[i].Left, 0)
+		over += max(n-b.soft[i], 0)
 	}
 	return over
 }

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Describe writes a decision for people, as [victims.Decision.Describe] does: a line
-// that says it all, then one for each member, victim or reason. The cluster need only
-// have the types and the queues in breaches still.
+// Describe writes a decision for people, as [victims.Decision.Describe] does. The cluster
+// must still have the types, and the queues of breaches.
 func (d *Decision) Describe(c *victims.Cluster) string {
 	w := &writer{c: c, p: &d.Plan}
 	j := &d.Plan.Job
@@ -26,8 +26,12 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	case 0:
 		return "nothing is decided\n"
 	case victims.Refused:
+		stale := d.Count()
 		// A refusal writes itself, for callers that have shown the job already.
 		w.printf("job %s (%s, priority %d) is %s", who, plain.Name(d.Plan.Path), j.Priority, d.Refusal.Describe(c))
+		if stale != nil {
+			w.printf("  the cluster has changed since, and nothing was counted\n")
+		}
 		return w.String()
 	case victims.Fits:
 		w.printf("job %s (%s, priority %d) fits: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
@@ -61,24 +65,6 @@ func (p *Plan) DescribeCost() string {
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
 	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
-}
-
-// Purpose says where stopping a victim makes room, as in "on the node and under a
-// max"; one that makes none goes with its job.
-func (v *Victim) Purpose() string {
-	// One victim may make room in more than one place, and all are said:
-	// whoever looks for another plan has to replace all.
-	var all []string
-	if v.ForNode {
-		all = append(all, "on the node")
-	}
-	if v.ForHeadroom {
-		all = append(all, "under a max")
-	}
-	if v.ForQuota {
-		all = append(all, "under a quota")
-	}
-	return strings.Join(all, " and ")
 }
 
 // writer writes a decision.
@@ -148,7 +134,7 @@ func (w *writer) victims() {
 	}
 }
 
-func (w *writer) victim(indent string, v *Victim) {
+func (w *writer) victim(indent string, v *victims.Victim) {
 	w.printf("%svictim %s on %s (%s, %s, priority %d, rank %d", indent, plain.Name(v.Key),
 		plain.Name(v.Place), plain.Name(v.Path), w.amounts(v.Size), v.Priority, v.Rank)
 	if v.OptedOut {
@@ -163,17 +149,18 @@ func (w *writer) victim(indent string, v *Victim) {
 	}
 	w.printf(")")
 	// A member that goes with its job may make no room anywhere.
-	if purpose := v.Purpose(); purpose != "" {
-		w.printf(" for room %s", purpose)
+	if v.ForNode || v.ForHeadroom || v.ForQuota {
+		w.printf(" for room %s", v.Purpose())
 	}
 	w.printf("\n")
 }
 
-// Describe writes a refusal as [Decision.Describe] does, but for the job.
+// Describe writes a refusal as [Decision.Describe] does, but for the job and for what was
+// not counted.
 func (r *Refusal) Describe(c *victims.Cluster) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.because(c, r.Reason))
-	if r.Also != 0 {
+	if r.Also != "" {
 		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, r.because(c, r.Also))
 	}
 	// Breaches have the numbers of the formulas: what is used, asked for, and
@@ -182,10 +169,8 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 		fmt.Fprintf(&b, "  %s\n", r.Breaches[i].Text(c.Tree()))
 	}
 	// In the order of rules, at the first of which each task is counted.
-	for rule, n := range r.Counts {
-		if n > 0 {
-			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], victims.Rule(rule))
-		}
+	for _, n := range r.Counts {
+		fmt.Fprintf(&b, "  %d %s (%s)\n", n.Tasks, ruleTexts[n.Rule], n.Rule)
 	}
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
@@ -217,18 +202,17 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 }
 
 // because says what a reason means, with the queue and the bound that it is about.
-func (r *Refusal) because(c *victims.Cluster, reason victims.Reason) string {
+func (r *Refusal) because(c *victims.Cluster, reason string) string {
 	text := because[reason]
+	s, tree := c.Schema(), c.Tree()
 	bound := func(l resources.Limit) string {
 		most, _ := l.Bound(r.Type)
-		s := c.Schema()
-		return s.Name(r.Type) + " " + s.Quantity(r.Type, most)
+		return s.Name(r.Type) + "=" + s.Amount(r.Type, most)
 	}
-	tree := c.Tree()
 	switch reason {
-	case victims.OverMax, victims.HeadroomInside:
+	case rulebook.OverMax, rulebook.HeadroomInside:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
-	case victims.OverGuarantee:
+	case rulebook.OverGuarantee:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
 	}
 	return text
@@ -249,57 +233,49 @@ func (r *Refusal) domainText(c *victims.Cluster) string {
 // searched reports whether candidates were looked for. Reasons that come before
 // that count no tasks, and say nothing of members.
 func (r *Refusal) searched() bool {
-	if r.Candidates > 0 {
-		return true
-	}
-	for _, n := range r.Counts {
-		if n > 0 {
-			return true
-		}
-	}
-	return false
+	return r.Candidates > 0 || len(r.Counts) > 0
 }
 
 // because says what reasons mean.
 //
 // One sentence per reason, which says what would have to be otherwise. The
 // reason's word stands before it and never changes; the sentence may.
-var because = [victims.Unlawful + 1]string{
-	0:                        "nothing is decided",
-	victims.InFlight:         "members are leaving still, or cannot start yet where they were placed",
-	victims.QuotaMin:         "it may not have so much that is not preemptible",
-	victims.QuotaMax:         "a quota is passed",
-	victims.MayNotPreempt:    "it must not preempt others",
-	victims.TooEarly:         "it has not been pending for the preemption delay of its queue",
-	victims.TooSoon:          "preemption was tried for it a short while ago",
-	victims.OverMax:          "%s is over its max of %s already",
-	victims.NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
-	victims.OverGuarantee:    "%s uses all of its guaranteed %s, or would before the last member",
-	victims.HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
-	victims.NothingInReach:   "no queue that it could take from is in reach",
-	victims.NoVictims:        "no legal set of victims makes room for all members",
-	victims.PredicateRefused: "the predicate refuses the places that could be made free",
-	victims.NoDomain:         "no domain can have all its members",
-	victims.Unlawful:         "the plan that was found did not pass the audit",
+var because = map[string]string{
+	"":                        "nothing is decided",
+	victims.InFlight:          "members are leaving still, or cannot start yet where they were placed",
+	rulebook.QuotaMin:         "it may not have so much that is not preemptible",
+	rulebook.QuotaMax:         "a quota is passed",
+	rulebook.MayNotPreempt:    "it must not preempt others",
+	rulebook.TooEarly:         "it has not been pending for the preemption delay of its queue",
+	rulebook.TooSoon:          "preemption was tried for it a short while ago",
+	rulebook.OverMax:          "%s is over its max of %s already",
+	rulebook.NotGuaranteed:    "no queue on its path is guaranteed anything that its members ask for",
+	rulebook.OverGuarantee:    "%s has its guaranteed %s already, or would have it before the last member",
+	rulebook.HeadroomInside:   "it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
+	rulebook.NothingInReach:   "no queue that it could take from is in reach",
+	rulebook.NoVictims:        "no legal set of victims makes room for all members",
+	rulebook.PredicateRefused: "the predicate refuses the places that could be made free",
+	rulebook.NoDomain:         "no domain of that depth can have all its members",
+	victims.Unlawful:          "the plan that was found did not pass the audit",
 }
 
 // ruleTexts say of tasks what a rule says of them.
 //
 // Parts of sentences, after a number of tasks, in the order of the rules.
-var ruleTexts = [victims.NumRules]string{
-	victims.RuleLeaving:        "leaving already",
-	victims.RuleRequiredNode:   "bound to a node",
-	victims.RuleApplication:    "of the job or its application",
-	victims.RuleFence:          "in the job's queue or beyond its fence",
-	victims.RuleDisabled:       "where preemption is disabled",
-	victims.RuleInside:         "inside the starving queue",
-	victims.RuleNonPreemptible: "not preemptible",
-	victims.RulePriority:       "not lower in effective priority",
-	victims.RuleExempt:         "exempt",
-	victims.RuleGang:           "needed by their jobs",
-	victims.RuleNotHelping:     "of no help with what is short",
-	victims.RuleBudget:         "more than a hard budget has left",
-	victims.RuleGuarantee:      "needed for a guarantee",
+var ruleTexts = map[string]string{
+	"leaving":          "leaving already",
+	"required-node":    "bound to a node",
+	"same-application": "of the job or its application",
+	"fence":            "in the job's queue or beyond its fence",
+	"disabled":         "where preemption is disabled",
+	"inside":           "inside the starving queue",
+	"non-preemptible":  "not preemptible",
+	"priority":         "not lower in effective priority",
+	"exempt":           "exempt",
+	"gang":             "needed by their jobs",
+	"not-helping":      "of no help with what is short",
+	"budget":           "more than a hard budget has left",
+	"guarantee":        "needed for a guarantee",
 }
 
 // counted writes a number of things.
@@ -351,7 +327,7 @@ type placementReport struct {
 	Further   bool              `json:"further,omitempty"`
 }
 
-// A victimReport is a [Victim] for machines.
+// A victimReport is a victim for machines.
 type victimReport struct {
 	Key         string            `json:"key"`
 	Name        string            `json:"name,omitempty"`
@@ -377,7 +353,8 @@ type refusalReport struct {
 	Queue      string         `json:"queue,omitempty"` // that the reason is about, or Also
 	Type       string         `json:"type,omitempty"`
 	Breaches   []breachReport `json:"breaches,omitempty"`
-	Counts     map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
+	Counts     map[string]int `json:"counts,omitempty"`    // tasks by the rule that kept them, none of them 0
+	Uncounted  bool           `json:"uncounted,omitempty"` // the cluster had changed when it was asked
 	Candidates int            `json:"candidates,omitempty"`
 	Filtered   int            `json:"filtered,omitempty"`
 	Placeable  int            `json:"placeable"`
@@ -410,6 +387,7 @@ func (d *Decision) Report(c *victims.Cluster) any {
 		r.Plan = p.report(c.Schema())
 	case victims.Refused:
 		r.Refusal = d.Refusal.report(c)
+		r.Refusal.Uncounted = d.Count() != nil
 	}
 	return r
 }
@@ -453,13 +431,13 @@ func (p *Plan) report(s *resources.Schema) *planReport {
 
 func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 	f := &refusalReport{
-		Reason: word.Or(r.Reason), Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
+		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered, Placeable: r.Placeable, Wanted: r.Wanted,
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Help: r.Help.Report(c), Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
-	f.Also, f.OwnLeaf = word.Or(r.Also), r.OwnLeaf
+	f.Also, f.OwnLeaf = r.Also, r.OwnLeaf
 	switch about := cmp.Or(r.Also, r.Reason); about {
-	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
+	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
 		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)
 	}
 	if !resources.IsZero(r.DomainLacks) {
@@ -468,17 +446,15 @@ func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 	for i := range r.Breaches {
 		b := &r.Breaches[i]
 		f.Breaches = append(f.Breaches, breachReport{
-			Formula: b.Formula.String(), Queue: c.Tree().Path(b.Queue), Type: s.Name(b.Type),
-			Over: s.Quantity(b.Type, b.Over()), Bound: s.Quantity(b.Type, b.Bound),
+			Formula: b.Formula, Queue: c.Tree().Path(b.Queue), Type: s.Name(b.Type),
+			Over: resources.FormatQuantity(s.Name(b.Type), b.over()), Bound: resources.FormatQuantity(s.Name(b.Type), b.Bound),
 		})
 	}
-	for rule, n := range r.Counts {
-		if n > 0 {
-			if f.Counts == nil {
-				f.Counts = make(map[string]int)
-			}
-			f.Counts[victims.Rule(rule).String()] = n
+	for _, n := range r.Counts {
+		if f.Counts == nil {
+			f.Counts = make(map[string]int)
 		}
+		f.Counts[n.Rule] = n.Tasks
 	}
 	return f
 }

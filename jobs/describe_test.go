@@ -82,7 +82,7 @@ func TestDescribe(t *testing.T) {
   domain r1 came closest: there would be room for 2 members, but no legal set of victims makes it
   the first 1 of 2 members could be placed
 `},
-		{"no domain", queues + "node n1 4\njob q 4 domain=2", "job j (root.q, priority 10) is refused (domain): no domain can have all its members\n"},
+		{"no domain", queues + "node n1 4\njob q 4 domain=2", "job j (root.q, priority 10) is refused (domain): no domain of that depth can have all its members\n"},
 		{"must not preempt", queues + "node n1 4\ntask v low n1 4\njob q 4 never", "job j (root.q, priority 10) is refused (may-not-preempt): it must not preempt others\n"},
 		{"in flight", queues + "node n1 4\ntask j0 q n1 1 job=j app=j state=releasing\ntask v low n1 3\njob q 1,1",
 			"job j (root.q, priority 10) is refused (in-flight): members are leaving still, or cannot start yet where they were placed\n"},

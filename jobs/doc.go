@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package jobs places jobs as a whole or not at all, and decides which running tasks
-// should stop for that. Use it for gangs, such as training jobs that start with all
-// members.
+// Package jobs places jobs as a whole or not at all, and says which running tasks should
+// stop for that. Use it for gangs, such as training jobs.
 //
 // # Use
 //
-// A [Planner] answers one [Job] at a time with a [Decision]: its members fit, they
-// wait for what is leaving already, there is a [Plan], or there is a [Refusal] that
-// says why not:
+// A [Planner] answers one [Job] at a time with a [Decision], as in package victims:
 //
 //	planner := jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum}}
 //	var d jobs.Decision
@@ -19,53 +16,47 @@
 //		err = cluster.Apply(d.Plan.Change()) // grants members their nodes, marks victims
 //	}
 //
-// Then stop the victims, tell the cluster as each has gone, and start the members, which
-// makes them running tasks of the job:
+// Then stop the victims, tell the cluster as each goes, and start the members:
 //
 //	err = cluster.RemoveTask(victim.Key)
 //	for _, p := range d.Plan.Placements {
 //		err = cluster.Start(p.Key, now)
 //	}
 //
-// From then on Rules.Minimum is asked about the job. [Rounds] does the bookkeeping of that. Package jobs/koordinator reads Koordinator's
-// labels.
+// From then on Rules.Minimum is asked about the job. [Rounds] does that bookkeeping.
 //
 // # Members
 //
-// Members that run or hold a grant keep their nodes and count. The first others, as
-// many as Job.MinMembers lacks, are placed together. The rest are admitted and placed
-// one by one afterwards, on what is free then: they never cost a victim. A member that
-// is leaving gets no place. While members hold grants that cannot start yet the job is
-// in flight, and gets no other plan.
+// Members that run or hold a grant keep their nodes and count. The first others, as many
+// as Job.MinMembers lacks, are placed together. The rest are placed one by one on what is
+// then free: they never cost a victim. A member that is leaving gets no place. While a
+// grant of the job cannot start, the job is in flight and gets no other plan.
 //
-// A node that is reserved for a member's key takes that member only. One that is
-// reserved for the name of the job takes all of them.
+// A node reserved for a member's key takes that member only. One reserved for the job's
+// name takes all of them.
 //
 // # Who may be stopped
 //
-// What entitles a job, and who may be its victim, is the planner's [Trigger]. The laws
-// are those of asks; see DESIGN.md, Jobs: laws. Never a victim: members of the job,
-// tasks of its application, of disabled queues, out of reach, exempt, bound to a node
-// or not preemptible. A running job with a minimum (Rules.Minimum) goes in parts above
-// it, and else as a whole; it cannot go as a whole if a member is no candidate or
-// holds a grant.
+// [Planner].ByPriority says what entitles a job, and who may be its victim. The laws are
+// those of asks; see DESIGN.md, Jobs: laws. Non-preemptible tasks are never victims. A
+// running job goes member by member down to its minimum (Rules.Minimum), and then as a
+// whole. A whole job is spared if one member is no candidate or holds a grant.
 //
-// Running members must have the raw priority of their job, as grants have. Else lower
-// tasks of one leaf can take each other's places for ever.
+// Running members must have the raw priority of their job, or tasks of one leaf can stop
+// each other for ever.
 //
-// An [Allowance] also bounds what jobs of a queue may use; see [Ledger.Admit].
+// An [Allowance] bounds what jobs of a queue may use; see [Ledger.Admit].
 //
 // # The plan
 //
-// Victims make room on the members' nodes, under maxima of queues, and under
-// allowances. Of all nodes and sets the plan has the least [victims.Cost], with two
-// differences: excess is beyond what all nodes together need, or the neediest queue
-// lacks if that is more; and nodes are compared one after another in the order of
-// members (Cost.Node is 0). No unit of a plan can be given back. The search is exact
-// in small cases; [Plan.Proof] says when. See DESIGN.md, Jobs: plans.
+// Victims make room on the members' nodes, under maxima of queues, and under allowances.
+// None can be given back. Of all nodes and sets the plan has the least [victims.Cost]
+// that was found; [Plan].Proof says if it is the least of all. Excess is beyond what all
+// nodes together need, or the neediest queue lacks if that is more. Nodes are compared in
+// the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
 //
-// A decision is linear in queues, nodes and tasks, and searches within a budget of
-// steps follow. Goroutines and memory are as in package victims.
+// A decision is linear in queues, nodes and tasks; a search within a budget of steps
+// follows. Goroutines and memory are as in package victims.
 package jobs
 
 // The files of this package. A decision goes through them in this order:

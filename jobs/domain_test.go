@@ -78,6 +78,9 @@ func TestDecide_DomainIsKept(t *testing.T) {
 // must go there: only the cheapest is searched, and the levels are proven, also if
 // gangs would make a search of the others long.
 func TestDecide_DomainsPassedOver(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds 5,000 nodes")
+	}
 	for _, minimum := range []int{0, 2} {
 		c := workload.Racks(5000, 280)
 		leaf, _ := c.Tree().Lookup("root.train")
@@ -85,7 +88,7 @@ func TestDecide_DomainsPassedOver(t *testing.T) {
 		for i := range 16 {
 			job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 		}
-		p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return minimum }}}
+		p := jobs.Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return minimum }}}
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, job, workload.Now))
 		require.Equal(t, victims.Preempts, d.Outcome)
@@ -105,7 +108,7 @@ func BenchmarkDomains(b *testing.B) {
 			for i := range 16 {
 				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprintf("train-%d", i), Size: resources.Vector{4}})
 			}
-			p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+			p := jobs.Planner{ByPriority: true, Cluster: c}
 			if jobsOf > 0 {
 				p.Minimum = func(string) int { return jobsOf }
 			}
@@ -131,7 +134,7 @@ func TestDecide_DomainAndFilter(t *testing.T) {
 	job := trainJob(cluster, 8)
 	job.Domain = 1
 	asked := make(map[string]int)
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
 		asked[cluster.NodeName(n)]++
 		return cluster.NodeName(n) != "n1"
 	}}}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -66,8 +66,8 @@ func TestBounder_Table(t *testing.T) {
 				got = "free"
 			} else if ok {
 				got = fmt.Sprintf("originators %d, rank %d, priority %d, %d victims, ranks %d, priorities %d",
-					l[victims.LevelOriginators], l[victims.LevelRank], l[victims.LevelPriority],
-					l[victims.LevelVictims], l[victims.LevelSumRanks], l[victims.LevelSumPriorities])
+					l[rulebook.LevelOriginators], l[rulebook.LevelRank], l[rulebook.LevelPriority],
+					l[rulebook.LevelVictims], l[rulebook.LevelSumRanks], l[rulebook.LevelSumPriorities])
 			}
 			require.Equal(t, test.want, got)
 		})
@@ -97,9 +97,9 @@ func TestBounder_Order(t *testing.T) {
 // A domain is passed over if it costs more, and not if it costs as much: its nodes
 // may come first.
 func TestDomainBound_Passes(t *testing.T) {
-	two := cover.Levels{victims.LevelVictims: 2}
+	two := cover.Levels{rulebook.LevelVictims: 2}
 	for n, want := range []bool{true, true, false, false} {
-		best := cover.Levels{victims.LevelVictims: int64(n)}
+		best := cover.Levels{rulebook.LevelVictims: int64(n)}
 		require.Equal(t, want, (&domainBound{levels: two}).passes(&best), "%d victims", n)
 		require.False(t, (&domainBound{free: true, levels: two}).passes(&best), "nothing is known")
 	}
@@ -292,10 +292,10 @@ func TestCeilings_Table(t *testing.T) {
 // of own costs included.
 func drawSums(t *rapid.T, name string) (s sums) {
 	s.levels = cover.Levels{
-		victims.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, name),
-		victims.LevelOwnLow:   rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, name),
-		victims.LevelVictims:  rapid.Int64Range(0, 2).Draw(t, name),
-		victims.LevelSumRanks: -rapid.Int64Range(0, 2).Draw(t, name),
+		rulebook.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, name),
+		rulebook.LevelOwnLow:   rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, name),
+		rulebook.LevelVictims:  rapid.Int64Range(0, 2).Draw(t, name),
+		rulebook.LevelSumRanks: -rapid.Int64Range(0, 2).Draw(t, name),
 	}
 	s.work = rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name)
 	s.rank = s.rank.plus(rapid.SampledFrom([]int64{-1, 0, 1, math.MaxInt64, math.MinInt64}).Draw(t, name), 1)
@@ -308,7 +308,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 func TestSums_Laws(t *testing.T) { rapid.Check(t, sumsKeepLaws) }
 
 func sumsKeepLaws(t *rapid.T) {
-	order := victims.PlanOrder()
+	order := rulebook.PlanOrder()
 	a, b, c := drawSums(t, "a"), drawSums(t, "b"), drawSums(t, "c")
 	plus := func(x, y sums) sums { return x.plus(&order, &y) }
 	require.Equal(t, plus(a, b), plus(b, a))
@@ -332,16 +332,16 @@ func sumsKeepLaws(t *rapid.T) {
 // What a unit costs below a ceiling leaves rank and priority out: they are known
 // already.
 func TestSums_Add(t *testing.T) {
-	order := victims.PlanOrder()
+	order := rulebook.PlanOrder()
 	u := unit{Unit: cover.Unit{Work: 5, Levels: cover.Levels{
-		victims.LevelRank: -3, victims.LevelPriority: 6, victims.LevelOwnLow: 1<<32 - 1, victims.LevelVictims: 1, victims.LevelSumRanks: -3,
+		rulebook.LevelRank: -3, rulebook.LevelPriority: 6, rulebook.LevelOwnLow: 1<<32 - 1, rulebook.LevelVictims: 1, rulebook.LevelSumRanks: -3,
 	}}}
 	var s sums
 	s.add(&order, &u)
 	s.add(&order, &u)
 	require.Equal(t, cover.Levels{
-		victims.LevelOwn: 1, victims.LevelOwnLow: 1<<32 - 2, // carried
-		victims.LevelVictims: 2, victims.LevelSumRanks: -6,
+		rulebook.LevelOwn: 1, rulebook.LevelOwnLow: 1<<32 - 2, // carried
+		rulebook.LevelVictims: 2, rulebook.LevelSumRanks: -6,
 	}, s.levels)
 	require.Equal(t, uint64(10), s.work)
 	u.Work = math.MaxUint64 - 3

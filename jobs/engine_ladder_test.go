@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -219,7 +220,7 @@ func TestEffort(t *testing.T) {
 func TestChosen_Offer(t *testing.T) {
 	plan := func(victimsOf int, rank int64) *incumbent {
 		return &incumbent{
-			cost: victims.Cost{Victims: victimsOf}, levels: cover.Levels{victims.LevelVictims: int64(victimsOf)},
+			cost: victims.Cost{Victims: victimsOf}, levels: cover.Levels{rulebook.LevelVictims: int64(victimsOf)},
 			rank: rankSum{}.plus(rank, 1), at: []int32{1, 0}, chosen: []int32{0},
 		}
 	}
@@ -261,7 +262,7 @@ type refuser struct {
 func (r *refuser) accepts(d *desk) func(p *Placing) bool {
 	return func(p *Placing) bool {
 		r.asked++
-		if slices.Contains(r.refused, fmt.Sprintf("%s=%d", p.Job.Members[p.Member].Key, p.Node)) {
+		if slices.Contains(r.refused, fmt.Sprintf("%s=%d", p.Job.Members[p.Member].Key, d.board.hostAt(p.Node))) {
 			return false
 		}
 		gone := d.keys(p.Victims)
@@ -360,7 +361,7 @@ func TestAsker(t *testing.T) {
 
 	var shown []string
 	a.predicate = func(p *Placing) bool {
-		shown = append(shown, fmt.Sprintf("j%d on %d after %d without %v", p.Member, p.Node, len(p.Before), d.keys(p.Victims)))
+		shown = append(shown, fmt.Sprintf("j%d on %d after %d without %v", p.Member, d.board.hostAt(p.Node), len(p.Before), d.keys(p.Victims)))
 		return p.Member == 0
 	}
 	require.False(t, a.asks(), "it is not in the loop")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -28,7 +29,7 @@ func sumsAreTwin(t *rapid.T) {
 	s.best.found = false
 	s.all.complete(math.MaxInt32)
 	// A plan without victims counts as cheap, whatever its levels are.
-	if s.best.found && s.best.levels[victims.LevelVictims] > 0 {
+	if s.best.found && s.best.levels[rulebook.LevelVictims] > 0 {
 		require.True(t, s.bounds.mayDo(below(&s.best.levels)), "%v", s.best.levels)
 	}
 }
@@ -72,7 +73,7 @@ func TestFiller_Table(t *testing.T) {
 			d := tableDesk(t, test.hosts, test.members...)
 			s := &d.search
 			s.best.found = false
-			s.fill.fill(below(&cover.Levels{victims.LevelRank: -9}))
+			s.fill.fill(below(&cover.Levels{rulebook.LevelRank: -9}))
 			require.Equal(t, test.want, d.said())
 		})
 	}
@@ -90,8 +91,8 @@ func fillerIsTwin(t *rapid.T) {
 		return // nobody is searched for then
 	}
 	from := cover.Levels{
-		victims.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, "opted out"),
-		victims.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), victims.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
+		rulebook.LevelOptedOut: rapid.Int64Range(0, 1).Draw(t, "opted out"),
+		rulebook.LevelRank:     rapid.Int64Range(-9, -7).Draw(t, "rank"), rulebook.LevelPriority: rapid.Int64Range(0, 2).Draw(t, "priority"),
 	}
 	s.best.found = false
 	s.fill.fill(below(&from))

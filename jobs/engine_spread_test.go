@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -21,7 +21,7 @@ func TestProgramme(t *testing.T) { rapid.Check(t, propertyProgramme) }
 func FuzzProgramme(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyProgramme)) }
 
 func propertyProgramme(t *rapid.T) {
-	c := &jobCase{order: victims.PlanOrder()}
+	c := &jobCase{order: rulebook.PlanOrder()}
 	for range rapid.IntRange(1, 2).Draw(t, "kinds") {
 		c.kinds = append(c.kinds, kind{end: int32(rapid.IntRange(1, 5/(1+len(c.kinds))).Draw(t, "members"))})
 	}
@@ -36,10 +36,10 @@ func propertyProgramme(t *rapid.T) {
 			}
 			x.ways = append(x.ways, way{host: h, state: int32(s), sums: sums{
 				levels: cover.Levels{
-					victims.LevelOriginators: rapid.Int64Range(0, 1).Draw(t, "originators"),
-					victims.LevelOwnLow:      rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, "own cost"),
-					victims.LevelVictims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
-					victims.LevelSumRanks:    -rapid.Int64Range(0, 2).Draw(t, "ranks"),
+					rulebook.LevelOriginators: rapid.Int64Range(0, 1).Draw(t, "originators"),
+					rulebook.LevelOwnLow:      rapid.SampledFrom([]int64{0, 1, 1<<32 - 1}).Draw(t, "own cost"),
+					rulebook.LevelVictims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
+					rulebook.LevelSumRanks:    -rapid.Int64Range(0, 2).Draw(t, "ranks"),
 				},
 				work: rapid.Uint64Range(0, 2).Draw(t, "work"),
 			}})
@@ -145,7 +145,7 @@ func ceilingsOfPlansAreReached(t *rapid.T) {
 	}
 	s.best.found = false
 	s.all.complete(math.MaxInt32)
-	if s.best.found && s.best.levels[victims.LevelVictims] > 0 && s.spread.begin() {
+	if s.best.found && s.best.levels[rulebook.LevelVictims] > 0 && s.spread.begin() {
 		require.True(t, s.spread.reaches(below(&s.best.levels)), "%v", s.best.levels)
 	}
 }

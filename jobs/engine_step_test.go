@@ -84,11 +84,11 @@ func TestPartial_BudgetsLeft(t *testing.T) {
 		left int64
 	}{{"c", 1}, {"a", 0}, {"b", 0}} {
 		d.choose(t, test.goes)
-		require.Equal(t, test.left, p.budgetsLeft()[0].Left)
+		require.Equal(t, test.left, p.budgetsLeft()[0])
 	}
 	require.Equal(t, int64(1), d.board.budgets.overrun(p.used))
 	p.takeBack(1)
-	require.Equal(t, int64(1), p.budgetsLeft()[0].Left)
+	require.Equal(t, int64(1), p.budgetsLeft()[0])
 }
 
 // Queues that are short are covered by the cheapest who help them, wherever they

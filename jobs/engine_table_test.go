@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -40,7 +41,7 @@ func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
 	}
 	guaranteed, any := with["any"]
-	p := &Planner{Trigger: ByPriority}
+	p := &Planner{ByPriority: true}
 	if any {
 		p.OwnLeaf = victims.OwnAny
 	}
@@ -291,8 +292,8 @@ func TestLeast_Table(t *testing.T) {
 		d.search.lacks(membersOf(&d.board.kinds[0], test.members), d.board.hosts[0].free)
 		low, ok := d.board.least(0, d.search.lack)
 		require.Equal(t, test.ok, ok, "%d members", test.members)
-		require.Equal(t, test.count, low.levels[victims.LevelVictims], "%d members", test.members)
-		require.Equal(t, test.count, low.levels[victims.LevelSumPriorities], "%d members of priority 1 at least", test.members)
+		require.Equal(t, test.count, low.levels[rulebook.LevelVictims], "%d members", test.members)
+		require.Equal(t, test.count, low.levels[rulebook.LevelSumPriorities], "%d members of priority 1 at least", test.members)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -78,7 +79,7 @@ func drawDesk(t *rapid.T, alike bool) *desk {
 		job.Members = append(job.Members, m)
 	}
 	d := &desk{board: new(jobCase), effort: endless()}
-	p := &Planner{Trigger: ByPriority, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}
+	p := &Planner{ByPriority: true, Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}
 	require.NoError(t, d.board.begin(p, job, time.Unix(0, 0)))
 	d.board.place()
 	d.board.prepare(len(d.board.unplaced))
@@ -398,9 +399,9 @@ func rankSumIsTwin(t *rapid.T) {
 
 // A ceiling admits by rank, by priority, and who is plain.
 func TestCeiling(t *testing.T) {
-	levels := cover.Levels{victims.LevelRank: -3, victims.LevelPriority: 2}
+	levels := cover.Levels{rulebook.LevelRank: -3, rulebook.LevelPriority: 2}
 	opted := levels
-	opted[victims.LevelOptedOut] = 1
+	opted[rulebook.LevelOptedOut] = 1
 	for _, test := range []struct {
 		l             ceiling
 		plain, optOut bool

@@ -10,9 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -271,7 +272,7 @@ func leastOn(c *jobCase, h int32) (best sums, found bool) {
 			cost.add(&c.order, &c.units[u])
 			here = here && slices.Contains(c.unitsOn(h), u)
 		}
-		cost.levels[victims.LevelOverrun] = c.budgets.overrun((&incumbent{jobCase: c}).usedBy(s.units))
+		cost.levels[rulebook.LevelOverrun] = c.budgets.overrun((&incumbent{jobCase: c}).usedBy(s.units))
 		if here && c.kinds[0].roomFor(s.free[h]) && (!found || cost.compareLevels(&best) < 0) {
 			best, found = cost, true
 		}
@@ -462,6 +463,9 @@ func waysAreTwin(t *rapid.T) {
 
 // So many that they do not fit are the most there is, and not few.
 func TestWays_Many(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it has a million hosts")
+	}
 	c := &jobCase{site: site{hosts: make([]host, 1<<20)}}
 	for range 3 {
 		c.kinds = append(c.kinds, kind{first: 0, end: 2})
@@ -506,7 +510,7 @@ func kindsPart(t *rapid.T) {
 func TestPartial_BoundsLeft(t *testing.T) {
 	c := &jobCase{tree: nil}
 	c.types = 1
-	rooms := victims.Rooms{Bounds: []cover.Bound{
+	rooms := eligible.Rooms{Bounds: []cover.Bound{
 		{Room: resources.Limit{Value: resources.Vector{5}, Defined: 1}},
 		{Room: resources.Limit{Value: resources.Vector{2}, Defined: 1}, Extra: []int64{3}},
 		{Room: resources.Limit{Value: resources.Vector{9}, Defined: 1}},
@@ -545,7 +549,7 @@ func TestNeeds_Level(t *testing.T) {
 
 	short := []int64{4, 4, 7, 7} // two queues, two types
 	n.queues = []queue.ID{q, queue.Root}
-	cand := candidate{leaf: &leafRow{level: 1}, size: resources.Vector{3, 1}}
+	cand := candidate{leaf: &eligible.Leaf{Level: 1}, size: resources.Vector{3, 1}}
 	n.cut(short, &cand, -1)
 	require.Equal(t, []int64{4, 4, 4, 6}, short)
 	n.cut(short, &cand, +1)

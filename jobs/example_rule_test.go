@@ -68,7 +68,7 @@ func ExamplePlanner_filter() {
 	job.Members[0].Class, job.Members[1].Class = leader, worker
 
 	asked := 0
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Filter: func(class int, node victims.NodeID) bool {
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Filter: func(class int, node victims.NodeID) bool {
 		asked++
 		return class == worker || cluster.NodeName(node) == "n3"
 	}}}
@@ -96,7 +96,7 @@ func ExamplePlanner_budgets() {
 	}
 	run(cluster, "n3", "root.web", victims.Task{Key: "index", Size: resources.Vector{8}, Priority: 5})
 
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	show(cluster, &d)
@@ -121,7 +121,7 @@ func ExamplePlanner_ownLeaf() {
 		run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
 	}
 	job := trainJob(cluster, 3)
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
 	var d jobs.Decision
 	for _, planner.OwnLeaf = range []victims.OwnLeaf{victims.OwnNever, victims.OwnAny} {
 		must(planner.Decide(&d, job, noon))
@@ -133,35 +133,4 @@ func ExamplePlanner_ownLeaf() {
 	// new-0 on n1
 	// new-1 on n1
 	// old stops
-}
-
-// Members that talk to each other all the time want one rack. There is room on
-// n1 and n2, but these are in two.
-func ExampleJob_domain() {
-	cluster := racks()
-	run(cluster, "n3", "root.web", victims.Task{Key: "web", Size: resources.Vector{1}})
-	job := trainJob(cluster, 8)
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster}
-	var d jobs.Decision
-	for _, job.Domain = range []int{0, 1} {
-		must(planner.Decide(&d, job, noon))
-		show(cluster, &d)
-	}
-
-	// A third member finds no room in any rack.
-	job.Members = append(job.Members, jobs.Member{Key: "new-2", Size: resources.Vector{8}})
-	must(planner.Decide(&d, job, noon))
-	fmt.Print(d.Describe(cluster))
-	// Output:
-	// fits
-	// new-0 on n1
-	// new-1 on n2
-	// plan
-	// new-0 on n2
-	// new-1 on n3
-	// web stops
-	// job new (root.train, priority 10) is refused (no-victims): no legal set of victims makes room for all members
-	//   1 could be taken
-	//   domain rack-b came closest: with everybody gone who could it has room for 2 of 3 members, and lacks gpu=8
-	//   the first 2 of 3 members could be placed
 }

@@ -65,7 +65,7 @@ func trainJob(cluster *victims.Cluster, gpus int64) *jobs.Job {
 // than all of that job, a report of the same priority goes with it.
 func ExamplePlanner() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
 	fmt.Print(d.Describe(cluster))
@@ -84,7 +84,7 @@ func ExamplePlanner() {
 // be of use, and it goes as a whole.
 func ExamplePlanner_wholeJob() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 8), noon))
 	for _, v := range d.Plan.Victims {
@@ -100,7 +100,7 @@ func ExamplePlanner_wholeJob() {
 // A job of which one member finds no room takes no victims for the other.
 func ExampleDecision_Describe() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	job := trainJob(cluster, 8)
 	job.Members[1].Size = resources.Vector{9}
 	var d jobs.Decision
@@ -119,9 +119,9 @@ func ExampleAuditor() {
 	plan := jobs.Plan{Job: *trainJob(cluster, 4), Placements: []jobs.Placement{{Member: 0, Node: n2}, {Member: 1, Node: n2}}}
 	for _, key := range []string{"old-1", "old-2"} {
 		id, _ := cluster.Lookup(key)
-		plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
+		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	auditor := jobs.Auditor{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	auditor := jobs.Auditor{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	for _, v := range auditor.Audit(nil, &plan, noon) {
 		fmt.Println(v)
 	}
@@ -137,7 +137,7 @@ func ExampleJob() {
 	job := trainJob(cluster, 4)
 	job.MinMembers = 1
 	var d jobs.Decision
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	must(planner.Decide(&d, job, noon))
 	for _, at := range d.Plan.Placements {
 		fmt.Println(job.Members[at.Member].Key, "on", cluster.Node(at.Node).Name)
@@ -151,7 +151,7 @@ func ExampleJob() {
 // A predicate keeps members apart.
 func ExamplePlanner_predicate() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Predicate: func(p *jobs.Placing) bool {
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Predicate: func(p *jobs.Placing) bool {
 		for _, at := range p.Before {
 			if at.Node == p.Node {
 				return false
@@ -179,7 +179,7 @@ func ExampleAllowances() {
 
 	quotas := jobs.NewAllowances(cluster.Tree())
 	must(quotas.Set(job.Queue, jobs.Allowance{Min: four}))
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Allowances: quotas, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Allowances: quotas, Rules: victims.Rules{Minimum: minimums}}
 	var d jobs.Decision
 	must(planner.Decide(&d, job, noon))
 	fmt.Println(d.Outcome, d.Refusal.Reason)

@@ -14,3 +14,16 @@ type (
 	RoundError     = roundError
 	AllowanceError = allowanceError
 )
+
+// Kinds of errors that no caller has to tell apart.
+var (
+	ErrAmount      = errAmount
+	ErrMinAboveMax = errMinAboveMax
+	ErrNoJob       = errNoJob
+	ErrDeadline    = errDeadline
+	ErrTaken       = errTaken
+	ErrReturned    = errReturned
+)
+
+// Over is how much too large the sum of a breach is.
+func (b *Breach) Over() int64 { return b.over() }

@@ -58,6 +58,7 @@ type meanwhile struct {
 	now   time.Time
 	until time.Time // the RetryAt of the refusal
 	done  []string  // what has happened
+	any   bool      // whatever would help happens, too
 }
 
 func (m *meanwhile) decide() *jobs.Decision {
@@ -96,7 +97,7 @@ func (m *meanwhile) task() (victims.Task, bool) {
 func (m *meanwhile) next() {
 	happenings := []func() (what string, helps bool, do func() error){m.comes, m.goes, m.leaves, m.another, m.node, m.bound, m.budget, m.time}
 	what, helps, do := happenings[m.below("kind", len(happenings))]()
-	if do == nil || helps || do() != nil {
+	if do == nil || helps && !m.any || do() != nil {
 		return // an error is that of a max below a guarantee, for example: nothing has changed
 	}
 	m.done = append(m.done, what)
@@ -187,23 +188,23 @@ func TestHelp(t *testing.T) {
 		change     func(*jobs.Planner, *jobs.Job)
 	}{
 		{town: promised + "job q 4", change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon },
-			want: "what would help: room on any node, time, other policies, other labels"},
-		{town: promised + "job q 4 never", want: "what would help: room on any node, other labels"},
+			want: "what would help: room on any node, time, other policies of queues, other answers of Filter, Exempt and the like"},
+		{town: promised + "job q 4 never", want: "what would help: room on any node, other answers of Filter, Exempt and the like"},
 		{town: "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
-			want: "what would help: room on any node, other bounds, other labels"},
+			want: "what would help: room on any node, another guarantee or max, other answers of Filter, Exempt and the like"},
 		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2",
-			want: "what would help: room on any node, less usage of root.q, other bounds, other labels"},
+			want: "what would help: room on any node, less usage of root.q, another guarantee or max, other answers of Filter, Exempt and the like"},
 		{town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4",
-			want: "what would help: less usage of root.q, other bounds"},
+			want: "what would help: less usage of root.q, another guarantee or max"},
 		{town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", // its own leaf may come to have somebody
 			change: func(p *jobs.Planner, _ *jobs.Job) { p.OwnLeaf = victims.OwnMet },
-			want:   "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
+			want:   "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},
 		{town: promised + "job q 5",
-			want: "what would help: room on any node, less usage of root, more usage of root, other bounds, other policies, other priorities, other labels"},
+			want: "what would help: room on any node, less usage of root, more usage of root, another guarantee or max, other policies of queues, another priority, application or gang of a task, other answers of Filter, Exempt and the like"},
 	} {
 		w := build(t, test.town)
 		p := w.planner()
-		p.Trigger, p.Allowances = jobs.ByGuarantee, nil
+		p.ByPriority, p.Allowances = false, nil
 		if test.change != nil {
 			test.change(p, &w.job)
 		}

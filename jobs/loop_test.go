@@ -147,7 +147,7 @@ func reportComesBack(t *rapid.T) {
 		t.Fatalf("no newline at the end: %q", lines)
 	}
 	if d.Outcome == victims.Refused {
-		if report.Plan != nil || report.Refusal == nil || report.Refusal.Reason != d.Refusal.Reason.String() {
+		if report.Plan != nil || report.Refusal == nil || report.Refusal.Reason != d.Refusal.Reason {
 			t.Fatalf("a refusal is reported as %s", text)
 		}
 		return

@@ -94,7 +94,7 @@ func TestPlan_Change(t *testing.T) {
 	require.Equal(t, "refused in-flight", w.brief(w.decide()))
 	gone := w.cluster.Clone()
 	require.NoError(t, gone.RemoveTask("v"))
-	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: gone}
+	p := jobs.Planner{ByPriority: true, Cluster: gone}
 	require.NoError(t, p.Decide(d, &w.job, noon))
 	require.Equal(t, "fits", w.brief(d))
 	require.NoError(t, w.cluster.Undo())
@@ -113,14 +113,24 @@ func TestPlan_ChangeOfARefusal(t *testing.T) {
 // Where it takes too long to find the first way to place members without
 // victims, the largest are placed first, and the proof is the weaker one.
 func TestDecide_FitsSorted(t *testing.T) {
-	w := build(t, "queue q\nnode n1 5\nnode n2 4\njob q 4,5")
-	for budget, proof := range map[int64]victims.Proof{0: victims.ProofCost, 1: victims.ProofLevels} {
-		p := w.planner()
-		p.Steps = budget
-		var d jobs.Decision
-		require.NoError(t, p.Decide(&d, &w.job, noon))
-		require.Equal(t, "fits j0=n2 j1=n1", w.brief(&d))
-		require.Equal(t, proof, d.Plan.Proof)
+	for _, test := range []struct {
+		world, fits string
+		proof       victims.Proof
+	}{
+		{"queue q\nnode n1 5\nnode n2 4\njob q 4,5", "fits j0=n2 j1=n1", victims.ProofCost},
+		// Only n1 has room for the last member, and there are 8 nodes for each of the six before it.
+		{"queue q\nnode n1 1000\nnode n2 700\nnode n3 700\nnode n4 700\nnode n5 700\nnode n6 700\nnode n7 700\nnode n8 700\n" +
+			"job q 101,102,103,104,105,106,995", "fits j0=n2 j1=n2 j2=n2 j3=n2 j4=n2 j5=n2 j6=n1", victims.ProofLevels},
+	} {
+		for _, budget := range []int64{0, 1} {
+			w := build(t, test.world)
+			p := w.planner()
+			p.Steps = budget
+			var d jobs.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, test.fits, w.brief(&d))
+			require.Equal(t, test.proof, d.Plan.Proof)
+		}
 	}
 }
 
@@ -129,7 +139,7 @@ func TestDecide_NearTheEndOfInt64(t *testing.T) {
 	w := build(t, "queue q\nqueue low\nnode n1 0\njob q 0,0")
 	require.NoError(t, w.cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{math.MaxInt64}}))
 	low, _ := w.cluster.Tree().Lookup("root.low")
-	_, err := w.cluster.AddTask(&victims.Task{Key: "v", Queue: low, Size: resources.Vector{math.MaxInt64 - 10}})
+	_, err := w.cluster.AddTask(&victims.Task{Key: "v", Queue: low, Node: 1, Size: resources.Vector{math.MaxInt64 - 10}})
 	require.NoError(t, err)
 	w.job.Members[0].Size, w.job.Members[1].Size = resources.Vector{5}, resources.Vector{5}
 	require.Equal(t, "fits j0=n1 j1=n1", w.brief(w.decide()))
@@ -150,7 +160,7 @@ func TestDecide_GangNearTheEndOfInt64(t *testing.T) {
 			require.NoError(t, w.cluster.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{2*quarter + 2}}))
 			low, _ := w.cluster.Tree().Lookup("root.low")
 			for _, key := range []string{"v", "w"} {
-				_, err := w.cluster.AddTask(&victims.Task{Key: key, Queue: low, Job: "g", Size: resources.Vector{quarter + 1}})
+				_, err := w.cluster.AddTask(&victims.Task{Key: key, Queue: low, Node: 1, Job: "g", Size: resources.Vector{quarter + 1}})
 				require.NoError(t, err)
 			}
 			w.job.Members[0].Size = resources.Vector{member}

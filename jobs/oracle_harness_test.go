@@ -55,12 +55,12 @@ func (h *harness) rebuild() {
 	}
 	h.job = jobOf(h, cluster, &h.c.Job)
 	h.planner.Filter = h.lets
-	h.planner.Trigger = jobs.ByGuarantee
+	h.planner.ByPriority = false
 	if h.c.ByPriority {
-		h.planner.Trigger = jobs.ByPriority
+		h.planner.ByPriority = true
 	}
 	h.planner.StrictPriority, h.planner.Interval = h.c.Options.StrictPriority, h.c.Options.Interval
-	h.planner.OwnLeaf = map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[h.c.Options.OwnLeaf]
+	h.planner.OwnLeaf = world.OwnLeaves[h.c.Options.OwnLeaf]
 }
 
 // lets is the filter of the case: the node has the labels that members of the

@@ -8,26 +8,33 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Planner decides jobs over a [victims.Cluster]. Its fields are options; only
-// Cluster must be set.
+// A Planner decides jobs over a cluster. Only Cluster must be set.
 type Planner struct {
 	Cluster *victims.Cluster
 
-	// Trigger is what entitles a job to victims.
-	Trigger Trigger
+	// ByPriority says what entitles a job to victims; see DESIGN.md, Jobs: laws.
+	//
+	// False: a job is an ask with many members. If they asked one after another, the
+	// largest last, its queue would still be under its guarantee at the last one, type by
+	// type (law 4).
+	//
+	// True: a job takes from strictly lower priority, also in its own leaf (by raw
+	// priority). Guarantees only protect; delays and intervals do not count. Use it for
+	// Koordinator's elastic quotas, and for priorities without guarantees.
+	ByPriority bool
 	victims.Rules
 
 	// Allowances are what jobs of queues may use. nil: nothing is bound.
 	Allowances *Allowances
-	// Predicate may refuse a node for a member, given those before it and the victims.
-	// It is asked about every member of a plan in turn. It must depend on its argument
-	// only and not keep it. If it refuses with some victims it should refuse with
-	// fewer.
+	// Predicate may refuse a node for a member, given the victims and the members before
+	// it. The rules for it are those of [victims.Planner].
 	Predicate func(p *Placing) bool
 	// Steps is as [victims.Planner.Steps]. 0 means [victims.DefaultSteps] for each
 	// member.
@@ -36,6 +43,7 @@ type Planner struct {
 	auditor Auditor
 	found   []victims.Violation
 	quick   bool // no complete search; for tests
+	inOrder bool // members ask in their order; see Together
 	d       decision
 }
 
@@ -46,15 +54,13 @@ type Placing struct {
 	Node    victims.NodeID
 	Before  []Placement      // of this plan, in the order of members
 	Victims []victims.TaskID // of the whole plan, in no particular order
-	// Moment is Present if the job is to start at once, Coming if it waits or has
-	// victims.
-	Moment victims.Moment
+	// Coming: the job waits or has victims. Else it starts at once.
+	Coming bool
 }
 
-// Decide sets dst to what should happen for a job at the instant now. Errors say what
-// is wrong with the job; that there is no plan is no error. A job all of whose members
-// are placed fits. While members hold grants that cannot start it is refused,
-// InFlight.
+// Decide sets dst to what should happen for a job at the instant now. Errors say what is
+// wrong with the job; a refusal is no error. A job whose members are all placed fits.
+// While a grant cannot start it is refused, InFlight.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {
@@ -71,7 +77,7 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 
 // reset makes dst ready to be filled; memory is kept.
 func (dst *Decision) reset(c *jobCase) {
-	dst.Outcome = 0
+	dst.Outcome, dst.counts = 0, uncounted{}
 	p := &dst.Plan
 	// The job is copied with the sizes of its members, for the caller may change
 	// its own while the plan is kept. All sizes are in one block.
@@ -93,10 +99,11 @@ func (dst *Decision) reset(c *jobCase) {
 
 // cleared returns the zero refusal, with the memory that this one had.
 func (r *Refusal) cleared() Refusal {
-	h := &r.Help
+	var none victims.Help
+	r.Help.CopyFrom(&none)
 	return Refusal{
+		Cause:    victims.Cause{Counts: r.Counts[:0], Help: r.Help},
 		Breaches: r.Breaches[:0], Domain: r.Domain[:0], DomainLacks: r.DomainLacks[:0],
-		Help: victims.Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]},
 	}
 }
 
@@ -114,16 +121,19 @@ type decision struct {
 	bounds  []domainBound
 	best    chosen
 
-	load    load             // of the plan
-	short   resources.Vector // of a host
-	heldSum resources.Vector // of members that hold grants
-	ends    []time.Time      // of exemptions
-	entry   trigger.Case     // see atGate
-	before  resources.Vector // likewise
-	second  Decision         // its refusal is that of the stage of the own leaf
-	free    []int32          // candidates, see countGuaranteed
-	space   []int64          // of hosts, see roomWithout
-	lack    []int64          // of queues, likewise
+	load    load                   // of the plan
+	short   resources.Vector       // of a host
+	counts  [rulebook.NumRules]int // tasks by the rule that keeps them; see countRules
+	heldSum resources.Vector       // of members that hold grants
+	least   resources.Vector       // see wish
+	places  []int32                // likewise
+	ends    []time.Time            // of exemptions
+	entry   trigger.Case           // see atGate
+	before  resources.Vector       // likewise
+	second  Decision               // its refusal is that of the stage of the own leaf
+	free    []int32                // candidates, see countGuaranteed
+	space   []int64                // of hosts, see roomWithout
+	lack    []int64                // of queues, likewise
 
 	answers   func(int, victims.NodeID) bool // see remembered
 	answersOf *decision
@@ -152,8 +162,17 @@ func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 	return nil
 }
 
-// decide answers a job. (DESIGN.md, Jobs.)
+// decide answers a job. A refusal is no proof if a way without victims may be missing.
 func (d *decision) decide(dst *Decision) {
+	d.pack.cut = false
+	d.answer(dst)
+	if dst.Outcome == victims.Refused && d.pack.cut {
+		dst.Refusal.Proven = false
+	}
+}
+
+// answer answers a job. (DESIGN.md, Jobs.)
+func (d *decision) answer(dst *Decision) {
 	// Cheap questions come first, and those that cannot change with victims before
 	// those that can. Candidates are gathered only for a job that may have some.
 	d.place()
@@ -162,13 +181,13 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	if !d.domains.settle(&d.jobCase) {
-		d.refused(dst, victims.NoDomain)
+		d.refused(dst, rulebook.NoDomain)
 		return
 	}
 	if d.room(dst) {
 		return
 	}
-	if d.p.Trigger == ByGuarantee {
+	if !d.p.ByPriority {
 		d.byGuarantee(dst)
 		return
 	}
@@ -178,7 +197,7 @@ func (d *decision) decide(dst *Decision) {
 		return
 	}
 	if d.job.MayNot {
-		d.refused(dst, victims.MayNotPreempt)
+		d.refused(dst, rulebook.MayNotPreempt)
 		return
 	}
 	if !d.try(dst, byPriority) {
@@ -190,11 +209,16 @@ func (d *decision) decide(dst *Decision) {
 // front of preemption: a job is an ask with many members.
 func (d *decision) atGate() *trigger.Case {
 	g, job := &d.entry, d.job
-	// Before the last member, the largest, there are all the others.
+	// Before the last member, the largest, there are all the others. Of asks in order the
+	// last is what it is.
 	d.before = resources.Copy(d.before, d.rem)
+	list := d.unplaced
+	if d.p.inOrder {
+		list = list[len(list)-1:]
+	}
 	for t := range d.before {
 		most := int64(0)
-		for _, i := range d.unplaced {
+		for _, i := range list {
 			most = max(most, job.Members[i].Size.At(t))
 		}
 		d.before[t] -= most
@@ -206,15 +230,20 @@ func (d *decision) atGate() *trigger.Case {
 	return g
 }
 
+// entitle tells the rules what law 4 says of the job.
+func (d *decision) entitle(gate *trigger.Case) {
+	needy, law4 := gate.Law4()
+	d.rules.needy, d.rules.lawful = needy, law4.Obstacle == ""
+}
+
 // byGuarantee answers a job that has no room as an ask is answered: by tasks outside of
 // its leaf, else with the option of the own leaf, else by a refusal.
 func (d *decision) byGuarantee(dst *Decision) {
 	gate := d.atGate()
-	needy, law4 := gate.Law4()
-	d.rules.needy, d.rules.lawful = needy, law4.Obstacle == 0
+	d.entitle(gate)
 	a := gate.Ask()
-	if a.Obstacle != 0 {
-		d.refused(dst, reasonOf[a.Obstacle])
+	if a.Obstacle != "" {
+		d.refused(dst, a.Obstacle)
 		dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.RetryAt = a.Queue, a.Type, a.RetryAt
 	} else if d.try(dst, outsideLeaf) {
 		return
@@ -224,6 +253,9 @@ func (d *decision) byGuarantee(dst *Decision) {
 		second := &d.second
 		second.Refusal = second.Refusal.cleared()
 		if d.try(second, withOwnLeaf) {
+			if !dst.Refusal.Proven {
+				d.best.proof = victims.NoProof // tasks of other leaves might do after all
+			}
 			dst.Refusal = dst.Refusal.cleared()
 			d.planned(dst)
 			return
@@ -234,7 +266,7 @@ func (d *decision) byGuarantee(dst *Decision) {
 			also := dst.Refusal
 			dst.Refusal, second.Refusal = second.Refusal, dst.Refusal
 			switch also.Reason {
-			case victims.OverMax, victims.NotGuaranteed, victims.OverGuarantee, victims.HeadroomInside:
+			case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee, rulebook.HeadroomInside:
 				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
 			}
 			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
@@ -250,7 +282,7 @@ func (d *decision) try(dst *Decision, s stage) bool {
 	d.rules.stage = s
 	switch {
 	case !d.prepare(len(d.unplaced)):
-		d.refused(dst, victims.NothingInReach)
+		d.refused(dst, rulebook.NothingInReach)
 	case d.quotaForbids(dst):
 	case d.choose():
 		if s != withOwnLeaf {
@@ -265,20 +297,25 @@ func (d *decision) try(dst *Decision, s stage) bool {
 
 // mayTakeOwn reports whether the option of the own leaf has a say after a refusal.
 // (DESIGN.md, The own leaf.)
-func (d *decision) mayTakeOwn(r victims.Reason) bool {
+func (d *decision) mayTakeOwn(r string) bool {
 	switch r {
-	case victims.MayNotPreempt, victims.TooEarly, victims.TooSoon, victims.InFlight:
+	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
 		return false
 	}
 	return d.p.OwnLeaf != victims.OwnNever
 }
 
-// others reports whether the own leaf has tasks that are not of the job's application:
-// those that the second stage counts.
+// others reports whether the own leaf, or branch, has tasks that are not of the job's
+// application: those that the second stage counts.
 func (d *decision) others() bool {
-	for id := range d.c.TasksIn(d.job.Queue) {
-		if t := d.c.TaskView(id); t.State != victims.Granted && t.Application != d.job.Application {
-			return true
+	for w := range d.tree.Leaves(queue.Root) {
+		if !d.rules.eligible.Owns(w) {
+			continue
+		}
+		for id := range d.c.TasksIn(w) {
+			if t := d.c.TaskView(id); t.State != victims.Granted && t.Application != d.job.Application {
+				return true
+			}
 		}
 	}
 	return false
@@ -347,9 +384,9 @@ func (d *decision) quotaForbids(dst *Decision) bool {
 	// On coming amounts, for preemption could do nothing about what is leaving
 	// already. DESIGN.md, Jobs: laws.
 	if !d.gate.mayPreempt(d.claim()) {
-		reason := victims.QuotaMax
+		reason := rulebook.QuotaMax
 		if d.job.NonPreemptible {
-			reason = victims.QuotaMin
+			reason = rulebook.QuotaMin
 		}
 		d.refused(dst, reason)
 		dst.Refusal.Breaches = append(dst.Refusal.Breaches, d.gate.breaches...)
@@ -384,23 +421,23 @@ func (d *decision) planned(dst *Decision) {
 		p.Victims[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
 	}
 	// By key, so that the text of a plan does not depend on rows.
-	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(p.Victims, func(a, b victims.Victim) int { return strings.Compare(a.Key, b.Key) })
 	for i := range p.Victims {
-		p.OwnLeaf = p.OwnLeaf || d.c.TaskView(p.Victims[i].Task).Queue == d.job.Queue
+		p.OwnLeaf = p.OwnLeaf || d.rules.eligible.Owns(d.c.TaskView(p.Victims[i].Task).Queue)
 	}
 	d.further.place(p, coming)
 }
 
 // victim returns candidate i, which goes with unit u, as a victim.
-func (d *decision) victim(u, i int32) Victim {
+func (d *decision) victim(u, i int32) victims.Victim {
 	c := &d.cands[i]
 	// A victim serves a need if it has some of a type that is short.
 	size := resources.Positive(c.size)
 	t := d.c.TaskView(c.id)
-	v := Victim{
+	v := victims.Victim{
 		Task: c.id, Key: c.key, Name: t.Name, Path: d.tree.Path(t.Queue), Place: d.c.NodeName(t.Node),
 		Priority: t.Priority, OptedOut: t.OptedOut, Originator: t.Originator,
-		Rank: c.levels[victims.LevelRank], Job: t.Job, Whole: d.units[u].whole,
+		Rank: c.levels[rulebook.LevelRank], Job: t.Job, Whole: d.units[u].whole,
 	}
 	d.short = rows.Zeros(d.short, d.types)
 	if c.host >= 0 && d.load.short(d.short, c.host) {
@@ -408,7 +445,7 @@ func (d *decision) victim(u, i int32) Victim {
 	}
 	// Its level is the lowest queue of the path above it. It makes headroom
 	// there and at every queue above.
-	for n := c.leaf.level; n < int32(len(d.needs.queues)); n++ {
+	for n := c.leaf.Level; n < int32(len(d.needs.queues)); n++ {
 		v.ForHeadroom = v.ForHeadroom || d.needs.headroom[n]&size != 0
 		v.ForQuota = v.ForQuota || d.needs.quota[n]&size != 0
 	}
@@ -425,8 +462,8 @@ func (d *decision) verify(dst *Decision) {
 	// everything anew: nothing of the decision reaches it except the plan, and the
 	// answers of a filter that must not be asked twice.
 	p := d.p
-	p.auditor.Cluster, p.auditor.Rules, p.auditor.Trigger = p.Cluster, p.Rules, p.Trigger
-	p.auditor.Filter, p.auditor.trusts = d.remembered(), true
+	p.auditor.Cluster, p.auditor.Rules, p.auditor.ByPriority = p.Cluster, p.Rules, p.ByPriority
+	p.auditor.Filter, p.auditor.trusts, p.auditor.inOrder = d.remembered(), true, p.inOrder
 	p.auditor.Allowances, p.auditor.Predicate = p.Allowances, p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/sat"
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -17,15 +16,15 @@ import (
 
 // The kinds of problems with allowances, which name the queue.
 var (
-	ErrMinAboveMax = errors.New("min above max") // min gpu=10 max gpu=4
-	ErrAmount      = errors.New("bad amount")    // min cpu=-1, 1 of a type that the schema does not have
+	errMinAboveMax = errors.New("min above max") // min gpu=10 max gpu=4
+	errAmount      = errors.New("bad amount")    // min cpu=-1, 1 of a type that the schema does not have
 )
 
 // An Allowance bounds what the jobs of a queue and of those below it may use, in types
 // of which a job has members to place. Koordinator's ElasticQuota is one.
 //
-// Min is kept for the non-preemptible and bounds them: 0 where it is not defined. Max
-// bounds all, where it is defined.
+// Min is kept for the non-preemptible and bounds them; undefined is 0. Max bounds all;
+// undefined is no bound.
 type Allowance struct {
 	Min, Max resources.Limit
 	// Waiting is what non-preemptible members that wait in the queue itself ask for.
@@ -46,9 +45,8 @@ func (e *allowanceError) Error() string {
 // Unwrap returns what is wrong, without the queue.
 func (e *allowanceError) Unwrap() error { return e.Err }
 
-// Allowances are those of the queues of a tree. A queue without an entry bounds
-// nothing; an empty entry has a min of 0. Several goroutines may read them, but not
-// while they change.
+// Allowances are those of the queues of a tree. A queue without an entry bounds nothing;
+// an empty entry has a min of 0.
 type Allowances struct {
 	// Validation says what a min above the max is: an error if strict, else a warning
 	// ([Allowances.Warnings]).
@@ -69,10 +67,9 @@ func NewAllowances(tree *queue.Tree) *Allowances {
 	return &Allowances{tree: tree, entries: make([]entry, tree.Len())}
 }
 
-// Set makes a copy of quota the entry of q. Errors are amounts that are negative or of
-// an unknown type, and if strict a min above the max: all at once, in the order of
-// Min, Max, Waiting, types. They change nothing. A queue that the tree does not have
-// panics.
+// Set makes a copy of quota the entry of q. Errors are amounts that are negative or of an
+// unknown type, and if strict a min above the max: joined, in the order of Min, Max,
+// Waiting, types. They change nothing. An unknown queue panics.
 func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	e := &s.entries[q]
 	problems := s.badAmounts(&quota)
@@ -93,10 +90,10 @@ func (s *Allowances) Set(q queue.ID, quota Allowance) error {
 	return nil
 }
 
-// Delete takes the entry of q away, if there is one.
+// Delete takes the entry of q away.
 func (s *Allowances) Delete(q queue.ID) { s.entries[q] = entry{} }
 
-// Lookup returns the allowance of q, if it has one, as views.
+// Lookup returns the allowance of q, as views.
 func (s *Allowances) Lookup(q queue.ID) (Allowance, bool) {
 	if s == nil {
 		return Allowance{}, false
@@ -124,9 +121,9 @@ func (s *Allowances) badAmounts(quota *Allowance) (problems []error) {
 		schema := s.tree.Schema()
 		switch {
 		case i >= schema.Len():
-			problems = append(problems, fmt.Errorf("%w: %s %d of type %d of %d", ErrAmount, name, v, i, schema.Len()))
+			problems = append(problems, fmt.Errorf("%w: %s %d of type %d of %d", errAmount, name, v, i, schema.Len()))
 		case v < 0:
-			problems = append(problems, fmt.Errorf("%w: %s %s %s", ErrAmount, name, schema.Name(i), schema.Amount(i, v)))
+			problems = append(problems, fmt.Errorf("%w: %s %s %s", errAmount, name, schema.Name(i), schema.Amount(i, v)))
 		}
 	}
 	for i := range quota.Min.Defined.All() {
@@ -153,7 +150,7 @@ func (s *Allowances) inverted(quota *Allowance) (problems []error) {
 		most, _ := quota.Max.Bound(i)
 		if least > most && most >= 0 && i < schema.Len() { // a negative one is a problem by itself
 			problems = append(problems, fmt.Errorf("%w: %s: min %s, max %s",
-				ErrMinAboveMax, schema.Name(i), schema.Amount(i, least), schema.Amount(i, most)))
+				errMinAboveMax, schema.Name(i), schema.Amount(i, least), schema.Amount(i, most)))
 		}
 	}
 	return problems
@@ -171,7 +168,7 @@ func (s *Allowances) at(q queue.ID, err error) error {
 	return &allowanceError{Queue: s.tree.Path(q), Err: err}
 }
 
-// A Claim is what a job asks of the allowances on its path.
+// A Claim is what a job asks of allowances.
 type Claim struct {
 	// Rem is the sum of the members not yet placed, exact. Only positive amounts
 	// count.
@@ -179,37 +176,27 @@ type Claim struct {
 	NonPreemptible bool
 }
 
-// A Formula is a comparison that admits a job. See DESIGN.md, Jobs: admission.
-type Formula uint8
-
+// The comparisons that admit a job, in their order. See DESIGN.md, Jobs: admission.
 const (
-	// NonPreemptibleMin is N + rem <= min, for non-preemptible jobs.
-	NonPreemptibleMin Formula = 1 + iota
-	// UsedMax is U + rem <= max, for non-preemptible jobs.
-	UsedMax
-	// PreemptibleMax is min(min, NR) + P + rem <= max, for preemptible jobs.
-	PreemptibleMax
+	nonPreemptibleMin = "non-preemptible-min" // N + rem <= min, for non-preemptible jobs
+	usedMax           = "used-max"            // U + rem <= max, for non-preemptible jobs
+	preemptibleMax    = "preemptible-max"     // min(min, NR) + P + rem <= max, for preemptible jobs
 )
-
-var formulaWords = word.Table{Of: "jobs.Formula", Words: []string{NonPreemptibleMin: "non-preemptible-min", UsedMax: "used-max", PreemptibleMax: "preemptible-max"}}
-
-// String returns the stable word for the formula.
-func (f Formula) String() string { return formulaWords.Word(uint8(f)) }
 
 // A Breach is a formula that a claim breaks at one queue in one type: Withheld + Used
 // + Rem is above Bound.
 type Breach struct {
-	Formula  Formula
+	Formula  string // non-preemptible-min, used-max or preemptible-max: see [Ledger.Admit]
 	Queue    queue.ID
 	Type     int
-	Withheld int64 // min(min, NR) for PreemptibleMax, else 0
+	Withheld int64 // min(min, NR) for preemptible-max, else 0
 	Used     int64 // N, U or P, as the formula has it
 	Rem      int64 // positive
 	Bound    int64 // the min (0 if not defined) or the max
 }
 
-// Over returns by how much the sum is above the bound, saturated.
-func (b *Breach) Over() int64 { return sat.Sub(b.Rem, room(b.Bound, b.Used, b.Withheld)) }
+// over returns by how much the sum is above the bound, saturated.
+func (b *Breach) over() int64 { return sat.Sub(b.Rem, room(b.Bound, b.Used, b.Withheld)) }
 
 // Text says what is broken, with the names and units of the tree, as in
 //
@@ -220,14 +207,14 @@ func (b *Breach) Text(tree *queue.Tree) string {
 	sum := amount(b.Used) + " used and "
 	bound := "max"
 	switch b.Formula {
-	case NonPreemptibleMin:
+	case nonPreemptibleMin:
 		sum, bound = amount(b.Used)+" used by the non-preemptible and ", "min"
-	case PreemptibleMax:
+	case preemptibleMax:
 		sum = fmt.Sprintf("%s withheld for the non-preemptible, %s used by the preemptible and ",
 			amount(b.Withheld), amount(b.Used))
 	}
-	return plain.Line(fmt.Sprintf("%v: %s: %s: %s%s asked for are above the %s of %s by %s", b.Formula,
-		plain.Name(tree.Path(b.Queue)), s.Name(b.Type), sum, amount(b.Rem), bound, amount(b.Bound), amount(b.Over())))
+	return plain.Line(fmt.Sprintf("%s: %s: %s: %s%s asked for are above the %s of %s by %s", b.Formula,
+		plain.Name(tree.Path(b.Queue)), s.Name(b.Type), sum, amount(b.Rem), bound, amount(b.Bound), amount(b.over())))
 }
 
 // room returns what a bound leaves for a claim: bound - used - withheld. The
@@ -238,38 +225,39 @@ func room(bound, used, withheld int64) int64 { return sat.Sub(sat.Sub(bound, use
 // Admit appends to dst what keeps the claim from being admitted, and returns dst. A
 // claim is admitted if at every queue of the path that has an entry
 //
-//	non-preemptible: N + rem <= min and U + rem <= max
-//	preemptible:     min(min, NR) + P + rem <= max
+//	non-preemptible-min: N + rem <= min, and
+//	used-max:            U + rem <= max, for non-preemptible jobs
+//	preemptible-max:     min(min, NR) + P + rem <= max, for others
 //
-// with the letters of [Account] and [Claim]. Breaches come queue by queue, the leaf's
-// first, then by formula, then by type. The cost is accounts·types.
+// with the letters of [Account]. Breaches come by queue, the leaf's first, then by
+// formula, then by type. The cost is accounts·types.
 func (l *Ledger) Admit(dst []Breach, claim Claim) []Breach {
 	for i := range l.accounts {
 		a := &l.accounts[i]
 		if claim.NonPreemptible {
-			dst = a.check(dst, NonPreemptibleMin, claim.Rem)
-			dst = a.check(dst, UsedMax, claim.Rem)
+			dst = a.check(dst, nonPreemptibleMin, claim.Rem)
+			dst = a.check(dst, usedMax, claim.Rem)
 		} else {
-			dst = a.check(dst, PreemptibleMax, claim.Rem)
+			dst = a.check(dst, preemptibleMax, claim.Rem)
 		}
 	}
 	return dst
 }
 
-// MayPreempt appends to dst what keeps the claim from having victims: N + rem <= min
-// for the non-preemptible; for others it is [Ledger.Admit].
+// MayPreempt is [Ledger.Admit] for the claim to have victims: for the non-preemptible
+// only N + rem <= min counts.
 func (l *Ledger) MayPreempt(dst []Breach, claim Claim) []Breach {
 	if !claim.NonPreemptible {
 		return l.Admit(dst, claim)
 	}
 	for i := range l.accounts {
-		dst = l.accounts[i].check(dst, NonPreemptibleMin, claim.Rem)
+		dst = l.accounts[i].check(dst, nonPreemptibleMin, claim.Rem)
 	}
 	return dst
 }
 
 // check appends the types in which rem breaks a formula.
-func (a *Account) check(dst []Breach, f Formula, rem resources.Vector) []Breach {
+func (a *Account) check(dst []Breach, f string, rem resources.Vector) []Breach {
 	for t, v := range rem {
 		if v <= 0 {
 			continue
@@ -283,31 +271,31 @@ func (a *Account) check(dst []Breach, f Formula, rem resources.Vector) []Breach 
 
 // breach returns the amounts of a formula in type t, broken or not, and whether
 // it bounds the type.
-func (a *Account) breach(f Formula, t int, rem int64) (b Breach, bounded bool) {
+func (a *Account) breach(f string, t int, rem int64) (b Breach, bounded bool) {
 	b = Breach{Formula: f, Queue: a.Queue, Type: t, Rem: rem}
-	least, _ := a.Quota.Min.Bound(t) // absent: 0
+	least, _ := a.Allowance.Min.Bound(t) // absent: 0
 	switch f {
-	case NonPreemptibleMin:
+	case nonPreemptibleMin:
 		b.Used, b.Bound = a.NonPreemptible.At(t), least
 		return b, true
-	case UsedMax:
+	case usedMax:
 		b.Used = a.Used.At(t)
-	case PreemptibleMax:
+	case preemptibleMax:
 		n := a.NonPreemptible.At(t)
 		b.Used = a.Used.At(t) - n
 		b.Withheld = min(least, sat.Add(n, a.Waiting.At(t)))
 	}
-	b.Bound, bounded = a.Quota.Max.Bound(t) // absent: unlimited
+	b.Bound, bounded = a.Allowance.Max.Bound(t) // absent: unlimited
 	return b, bounded
 }
 
 // Need sets dst to what preemptible tasks below the queue must free so that the claim
-// is under the max there ([UsedMax] or [PreemptibleMax]), and returns it. No victim
+// is under the max there (used-max or preemptible-max), and returns it. No victim
 // helps with the min.
 func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
-	f := PreemptibleMax
+	f := preemptibleMax
 	if claim.NonPreemptible {
-		f = UsedMax
+		f = usedMax
 	}
 	dst = resources.Max(dst, claim.Rem, nil)
 	for t, v := range dst {
@@ -316,31 +304,29 @@ func (a *Account) Need(dst resources.Vector, claim Claim) resources.Vector {
 			dst[t] = 0
 			continue
 		}
-		dst[t] = max(b.Over(), 0)
+		dst[t] = max(b.over(), 0)
 	}
 	return dst
 }
 
-// An Account is what is counted at a queue with an allowance, in its subtree. Vectors
+// An Account is what is counted at a queue with an allowance, in its subtree. The vectors
 // are views.
 type Account struct {
-	Queue queue.ID
-	Quota Allowance
-	Used  resources.Vector // U; P, the part of the preemptible, is U - N
+	Queue     queue.ID
+	Allowance Allowance
+	Used      resources.Vector // U; P, the part of the preemptible, is U - N
 	// NonPreemptible is N, the part of Used whose tasks no other job may take.
 	NonPreemptible resources.Vector
 	// Waiting is what waiting non-preemptible members ask for; NR is N + Waiting.
 	Waiting resources.Vector
 }
 
-// A Ledger has the accounts of the path of one leaf. Read them, then [Ledger.Remove]
-// and [Ledger.Add] tasks to see what the formulas say then. It serves one goroutine at
-// a time.
+// A Ledger has the accounts of the path of one leaf. [Ledger.Read] them, then remove and
+// add tasks to see what the formulas say. It serves one goroutine at a time.
 type Ledger struct {
-	Cluster *victims.Cluster
-	Quotas  *Allowances // nil: none
-	// Present counts what is leaving as usage. By default it is supply. Grants always
-	// count.
+	Cluster    *victims.Cluster
+	Allowances *Allowances // nil: none
+	// Present counts what is leaving as usage. Grants always count.
 	Present bool
 
 	accounts []Account
@@ -353,8 +339,8 @@ func (l *Ledger) Read(leaf queue.ID) {
 	tree := l.Cluster.Tree()
 	l.accounts = l.accounts[:0]
 	for q := range tree.Up(leaf) {
-		if quota, ok := l.Quotas.Lookup(q); ok {
-			l.accounts = append(l.accounts, Account{Queue: q, Quota: quota})
+		if quota, ok := l.Allowances.Lookup(q); ok {
+			l.accounts = append(l.accounts, Account{Queue: q, Allowance: quota})
 		}
 	}
 	if len(l.accounts) == 0 {
@@ -406,7 +392,7 @@ func (l *Ledger) sum(tree *queue.Tree) {
 
 // sumOf adds what is in queue q itself to an account.
 func (l *Ledger) sumOf(a *Account, q queue.ID) {
-	if quota, ok := l.Quotas.Lookup(q); ok {
+	if quota, ok := l.Allowances.Lookup(q); ok {
 		// NR may saturate: it is compared with a min, and the smaller one counts.
 		a.Waiting = resources.Add(a.Waiting, a.Waiting, quota.Waiting)
 	}
@@ -418,14 +404,13 @@ func (l *Ledger) sumOf(a *Account, q queue.ID) {
 	}
 }
 
-// Accounts returns the accounts that were read, the innermost first, as a view.
+// Accounts returns the accounts, the innermost first, as a view.
 func (l *Ledger) Accounts() []Account { return l.accounts }
 
-// Remove takes a task out of the accounts above it, by its queue, size and
-// NonPreemptible.
+// Remove takes a task out of the accounts above its queue.
 func (l *Ledger) Remove(t *victims.Task) { l.change(t, resources.Sub) }
 
-// Add counts a task. Sums saturate beyond int64, and then are wrong for good.
+// Add counts a task. Sums that saturate stay wrong.
 func (l *Ledger) Add(t *victims.Task) { l.change(t, resources.Add) }
 
 func (l *Ledger) change(t *victims.Task, op func(dst, x, y resources.Vector) resources.Vector) {

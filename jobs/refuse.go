@@ -3,17 +3,19 @@
 package jobs
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // refused sets dst to a refusal that is certain.
-func (d *decision) refused(dst *Decision, r victims.Reason) {
+func (d *decision) refused(dst *Decision, r string) {
 	dst.Outcome = victims.Refused
 	dst.Plan.Version = victims.Version{} // there is nothing to apply
 	dst.Refusal.Reason = r
@@ -26,12 +28,12 @@ func (d *decision) refused(dst *Decision, r victims.Reason) {
 // lacks sets dst to the refusal of a job for which no legal plan was found, but for what
 // is counted.
 func (d *decision) lacks(dst *Decision) {
-	d.refused(dst, victims.NoVictims)
+	d.refused(dst, rulebook.NoVictims)
 	r := &dst.Refusal
 	// A predicate that refused anything may be all that was in the way; nothing
 	// else could tell.
 	if d.search.asker.refusals > 0 {
-		r.Reason = victims.PredicateRefused
+		r.Reason = rulebook.PredicateRefused
 	}
 	r.Proven, r.Steps = d.best.proven, d.effort.steps()
 }
@@ -39,7 +41,7 @@ func (d *decision) lacks(dst *Decision) {
 // unplanned completes the refusal of a job that has no plan with the candidates of a stage.
 func (d *decision) unplanned(dst *Decision, s stage) {
 	r := &dst.Refusal
-	counted := r.Reason == victims.NoVictims || r.Reason == victims.PredicateRefused
+	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
 	own := s != byPriority && d.mayTakeOwn(r.Reason)
 	if !counted {
 		if own && d.p.Exempt != nil {
@@ -52,24 +54,75 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 		d.rules.stage = s
 		d.prepare(len(d.unplaced))
 	}
-	r.Filtered = d.filtered()
 	d.lackQuota(r)
-	d.countRules(r)
-	// If a quota or the predicate refuses, it is not law 2 that does.
-	if r.Reason == victims.NoVictims {
-		d.countGuaranteed(r)
-	}
-	d.closestDomain(r)
-	// What follows searches again, for other moments and fewer members, and
-	// overwrites the case. So all that is said of the case itself comes before.
-	d.effort.eager = true // from here on any plan will do
+	dst.counts = uncounted{d.p, d.c.Version(), d.now, s}
 	last := s
 	if own {
 		last = withOwnLeaf // whoever may go in the first stage may go in the second
 	}
+	// What follows searches again, for other moments, and overwrites the case. So all that
+	// is said of the case itself comes before.
+	d.effort.eager = true // from here on any plan will do
 	r.RetryAt = d.retryAt(last)
 	d.rules.horizon, d.rules.stage = d.now, s
-	// Monotone: without its last member a plan is one for those before it.
+}
+
+// Count works out what a refusal counts: Counts, Candidates, Filtered, Placeable and the
+// domain. That takes several searches, so Decide leaves it to who wants to know. All else
+// is as [victims.Decision.Count] says.
+func (d *Decision) Count() error {
+	u := d.counts
+	if u.by == nil {
+		return nil
+	}
+	if !u.by.Cluster.Version().Equal(u.version) {
+		return fmt.Errorf("jobs: what job %q was refused for: %w", d.Plan.Job.Name, victims.ErrStale)
+	}
+	x := &u.by.d
+	if err := x.begin(u.by, &d.Plan.Job, u.at); err != nil {
+		return err
+	}
+	x.place()
+	x.domains.settle(&x.jobCase)
+	if x.gate.read(coming); !u.by.ByPriority {
+		x.entitle(x.atGate())
+	}
+	x.rules.stage = u.stage
+	x.prepare(len(x.unplaced))
+	x.count(&d.Refusal)
+	d.counts = uncounted{}
+	return nil
+}
+
+// uncounted is what it takes to count for a refusal: nothing if there is nothing to count,
+// or it is counted.
+type uncounted struct {
+	by      *Planner
+	version victims.Version
+	at      time.Time
+	stage   stage
+}
+
+// count counts for a refusal of the case.
+func (d *decision) count(r *Refusal) {
+	r.Filtered = d.filtered()
+	d.countRules(r)
+	// If a quota or the predicate refuses, it is not law 2 that does.
+	if r.Reason == rulebook.NoVictims {
+		d.countGuaranteed(r)
+	}
+	r.Counts = r.Counts[:0]
+	for rule, n := range d.counts {
+		if n > 0 {
+			r.Counts = append(r.Counts, victims.Count{Rule: rulebook.Rule(rule).String(), Tasks: n})
+		}
+	}
+	d.closestDomain(r)
+	// What follows searches again for fewer members, and overwrites the case. So all that is
+	// said of the case itself comes before.
+	d.effort.eager = true // any plan will do
+	// Without its last member a plan is mostly one for those before it. Law 2 may say
+	// otherwise; then this is some end of a row of plans.
 	r.Placeable = sort.Search(len(d.unplaced), func(n int) bool { return !d.plans(n + 1) })
 }
 
@@ -87,7 +140,7 @@ func (d *decision) lackQuota(r *Refusal) {
 	}
 	r.Breaches = d.gate.ledger.Admit(r.Breaches, d.claim())
 	if len(r.Breaches) > 0 {
-		r.Reason = victims.QuotaMax
+		r.Reason = rulebook.QuotaMax
 	}
 }
 
@@ -95,45 +148,46 @@ func (d *decision) lackQuota(r *Refusal) {
 // victim.
 func (d *decision) countRules(r *Refusal) {
 	next := 0
+	clear(d.counts[:])
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
-			t := d.c.Head(id)
+			t := d.c.TaskView(id)
 			// Candidates were gathered by the same walk, so they come up in turn.
 			isCandidate := next < len(d.cands) && d.cands[next].id == id
 			if isCandidate {
 				next++
 			}
-			switch rule := d.rules.veto(d.c, id, &t); {
+			switch rule := d.rules.veto(&t); {
 			// A grant is no task, and is not counted.
 			case t.State == victims.Granted:
 			// The same order of rules as in the search, since both ask the same
 			// function.
 			case rule != 0:
-				r.Counts[rule]++
+				d.counts[rule]++
 			// No rule keeps it, and yet it was not gathered: only an exemption
 			// is left.
 			case !isCandidate:
-				r.Counts[victims.RuleExempt]++
+				d.counts[rulebook.RuleExempt]++
 			default:
-				r.Counts[d.ruleFor(int32(next-1))]++
+				d.counts[d.ruleFor(int32(next-1))]++
 			}
 		}
 	}
 	// Rule 0 is none. Counting it with the others saves a case.
-	r.Candidates = r.Counts[0]
-	r.Counts[0] = 0
+	r.Candidates = d.counts[0]
+	d.counts[0] = 0
 }
 
 // ruleFor returns the first rule that keeps a candidate, or 0.
-func (d *decision) ruleFor(i int32) victims.Rule {
+func (d *decision) ruleFor(i int32) rulebook.Rule {
 	c := &d.cands[i]
 	g := c.gang
 	switch {
 	// It can go neither alone nor with its job, of which a member may not go.
 	case g >= 0 && d.gangs[g].surplus == 0 && !d.gangs[g].whole():
-		return victims.RuleGang
+		return rulebook.RuleGang
 	case !d.mayHelp(c):
-		return victims.RuleNotHelping
+		return rulebook.RuleNotHelping
 	case !d.grades[i].usable:
 		return d.ruleOfSums(c)
 	}
@@ -142,14 +196,14 @@ func (d *decision) ruleFor(i int32) victims.Rule {
 
 // ruleOfSums returns the rule of a candidate that can go neither alone nor with
 // its job: what keeps it alone if it could be spared, else what keeps the job.
-func (d *decision) ruleOfSums(c *candidate) victims.Rule {
+func (d *decision) ruleOfSums(c *candidate) rulebook.Rule {
 	if c.gang < 0 || d.gangs[c.gang].surplus > 0 {
 		return d.keptAlone(c)
 	}
 	if d.gangs[c.gang].spent {
-		return victims.RuleBudget
+		return rulebook.RuleBudget
 	}
-	return victims.RuleGuarantee
+	return rulebook.RuleGuarantee
 }
 
 // mayHelp reports whether a candidate counts for a need that there may be: in
@@ -157,7 +211,7 @@ func (d *decision) ruleOfSums(c *candidate) victims.Rule {
 // of them.
 func (d *decision) mayHelp(c *candidate) bool {
 	size := resources.Positive(c.size)
-	return d.needs.masks[c.leaf.level]&size != 0 || c.host >= 0 && d.wants&size != 0 && d.takesAny(c.host)
+	return d.needs.masks[c.leaf.Level]&size != 0 || c.host >= 0 && d.wants&size != 0 && d.takesAny(c.host)
 }
 
 // retryAt returns the first instant at which, all else equal, there is a plan
@@ -172,11 +226,11 @@ func (d *decision) retryAt(s stage) time.Time {
 	}
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
-		t := d.c.Head(id)
+		t := d.c.TaskView(id)
 		// A task that another rule keeps does not become a candidate when its
 		// exemption ends.
-		if t.State != victims.Granted && d.rules.veto(d.c, id, &t) == 0 {
-			if until, ok := d.rules.eligible.Exemption(id); ok && !until.IsZero() {
+		if t.State != victims.Granted && d.rules.veto(&t) == 0 {
+			if until, ok := d.rules.exemption(d.c, id); ok && !until.IsZero() {
 				d.ends = append(d.ends, until)
 			}
 		}
@@ -246,7 +300,7 @@ func (d *decision) roomIn(row int32, lacks resources.Vector) (members int) {
 }
 
 // countGuaranteed moves candidates that no rule keeps by itself to the count of
-// [victims.RuleGuarantee], if law 2 is what refuses the job: with all of them gone there
+// the guarantee, if law 2 is what refuses the job: with all of them gone there
 // is room for every member, but some queue can't give all of its own. It is
 // those below such a queue, in a type that it would lose too much of.
 //
@@ -267,7 +321,7 @@ func (d *decision) countGuaranteed(r *Refusal) {
 	d.leaveRooms(d.free, -1)
 	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {
-			r.Counts[victims.RuleGuarantee]++
+			d.counts[rulebook.RuleGuarantee]++
 			r.Candidates--
 		}
 	}
@@ -277,7 +331,7 @@ func (d *decision) countGuaranteed(r *Refusal) {
 // lostTooMuch reports whether a queue above a candidate ends below its
 // guarantee, by what is left in its room, in a type that the candidate has.
 func (d *decision) lostTooMuch(c *candidate) bool {
-	for _, rows := range [...][]int32{c.leaf.bounds, c.leaf.erodes} {
+	for _, rows := range [...][]int32{c.leaf.Bounds, c.leaf.Erodes} {
 		for _, b := range rows {
 			bound := &d.rooms.Bounds[b]
 			for t := range (bound.Room.Defined & resources.Positive(c.size)).All() {
@@ -325,31 +379,71 @@ func (d *decision) roomWithout(gone []int32) bool {
 func (d *decision) help(r *Refusal) {
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
+	w := d.wish(r)
+	defer func() { h.Note(d.c, &w, &d.rules.eligible) }()
 	switch {
 	// A predicate may look at anything, and so may formulas of quotas.
-	case d.p.Trigger == ByPriority, d.p.Allowances != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
+	case d.p.ByPriority, d.p.Allowances != nil, d.p.Predicate != nil, d.mayTakeOwn(r.Reason):
+		w.Anything = true
 		h.Anything(d.c)
 		return
 	}
 	switch r.Reason {
-	case victims.MayNotPreempt:
-	case victims.TooEarly:
+	case rulebook.MayNotPreempt:
+	case rulebook.TooEarly:
 		h.Policies = true
-	case victims.TooSoon:
-	case victims.NotGuaranteed:
+	case rulebook.TooSoon:
+	case rulebook.NotGuaranteed:
 		h.Bounds = true
-	case victims.OverMax, victims.HeadroomInside: // so that it neither fits nor waits
+	case rulebook.OverMax, rulebook.HeadroomInside: // so that it neither fits nor waits
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
 		return
-	case victims.OverGuarantee:
+	case rulebook.OverGuarantee:
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
-	case victims.NothingInReach: // a guarantee says what is inside the needy queue
+	case rulebook.NothingInReach: // a guarantee says what is inside the needy queue
 		h.Bounds, h.Policies = true, true
 	default:
+		// Of a job that may have victims on many nodes Worth compares amounts. Gangs go for
+		// reasons of their own.
+		switch r.Reason {
+		case rulebook.NoVictims:
+			w.Anything = !r.Proven || d.p.Minimum != nil
+		case victims.InFlight:
+			w.Anything = d.leaving
+		default:
+			w.Anything = true
+		}
 		h.Anything(d.c)
 		return
 	}
 	d.helpRoom(r)
+}
+
+// wish says what the required members without a place want.
+func (d *decision) wish(r *Refusal) rulebook.Wish {
+	w := rulebook.Wish{
+		Queue: d.job.Queue, Many: len(d.unplaced) > 1, All: d.rem, At: d.now, RetryAt: r.RetryAt,
+		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(),
+	}
+	if r.Reason == rulebook.OverGuarantee {
+		w.Before = d.before.At(r.Type)
+	}
+	for n, i := range d.unplaced {
+		if size := d.job.Members[i].Size; n == 0 {
+			d.least = append(rows.Zeros(d.least, d.types)[:0], size...)
+		} else {
+			for t := range d.least {
+				d.least[t] = min(d.least[t], size.At(t))
+			}
+		}
+	}
+	w.Least = d.least
+	d.places = d.places[:0]
+	for _, id := range d.held {
+		d.places = append(d.places, int32(d.c.NodeOf(id)))
+	}
+	w.Places = d.places
+	return w
 }
 
 // helpRoom names what could give the members room: less usage of a queue that has no

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -23,54 +24,55 @@ func TestRefusal_EveryReason(t *testing.T) {
 	)
 	const promised = "queue q g=4\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4"
 	byGuarantee := func(*jobs.Planner, *jobs.Job) {}
-	tested := map[victims.Reason]bool{}
+	tested := map[string]bool{}
 	for _, test := range []struct {
-		reason    victims.Reason
+		reason    string
 		town      string
 		predicate func(*jobs.Placing) bool
 		change    func(p *jobs.Planner, j *jobs.Job) // of a job by guarantee
 		brief     string
 		lines     []string // after the first
 	}{
-		{reason: victims.TooEarly, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
+		{reason: "too-early", town: promised, change: func(p *jobs.Planner, j *jobs.Job) { j.PendingSince = noon.Add(-20 * time.Second) },
 			brief: "refused too-early", lines: []string{"try again at " + noon.Add(10*time.Second).Format(time.RFC3339Nano)}},
-		{reason: victims.TooSoon, town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
+		{reason: "too-soon", town: promised, change: func(p *jobs.Planner, j *jobs.Job) { p.Interval, j.LastAttempt = time.Minute, noon.Add(-time.Second) },
 			brief: "refused too-soon", lines: []string{"try again at " + noon.Add(59*time.Second).Format(time.RFC3339Nano)}},
-		{reason: victims.OverMax, town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
+		{reason: "over-max", town: "queue t max=3\nqueue t.q g=9\nqueue t.x\nqueue low\nnode n1 4\ntask v low n1 4\nnode n2 4\ntask x t.x n2 4\njob t.q 4",
 			change: byGuarantee, brief: "refused over-max"},
-		{reason: victims.NotGuaranteed, town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
-		{reason: victims.OverGuarantee, town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
-		{reason: victims.HeadroomInside, town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
+		{reason: "not-guaranteed", town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
+		{reason: "over-guarantee", town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
+		{reason: "headroom-inside", town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
 		{reason: victims.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
-		{reason: victims.NoDomain, town: full + "\njob q 4 domain=1", brief: "refused domain"},
-		{reason: victims.QuotaMin, town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
+		{reason: "domain", town: full + "\njob q 4 domain=1", brief: "refused domain"},
+		{reason: "quota-min", town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
 			lines: []string{"non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1"}},
-		{reason: victims.QuotaMax, town: "queue q quota=:3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", brief: "refused quota-max",
+		{reason: "quota-max", town: "queue q quota=:3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", brief: "refused quota-max",
 			lines: []string{"preemptible-max: root.q: cpu: 0 withheld for the non-preemptible, 0 used by the preemptible and 4 asked for are above the max of 3 by 1"}},
-		{reason: victims.MayNotPreempt, town: full + "\njob q 4 never", brief: "refused may-not-preempt"},
-		{reason: victims.NothingInReach, town: "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4", brief: "refused nothing-in-reach"},
-		{reason: victims.NoVictims, town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
+		{reason: "may-not-preempt", town: full + "\njob q 4 never", brief: "refused may-not-preempt"},
+		{reason: "nothing-in-reach", town: "queue q policy=disabled\nnode n1 4\ntask v q n1 4\njob q 4", brief: "refused nothing-in-reach"},
+		{reason: "no-victims", town: full + "p=30\ntask w low n1 0/1\njob q 4,4", brief: "refused no-victims 1 priority 1 not-helping",
 			lines: []string{"1 not lower in effective priority (priority)", "1 of no help with what is short (not-helping)",
 				"not even the first of 2 members could be placed"}},
-		{reason: victims.PredicateRefused, town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
+		{reason: "predicate", town: full + "\njob q 4", predicate: func(*jobs.Placing) bool { return false },
 			brief: "refused predicate", lines: []string{"1 could be taken"}},
 		{reason: victims.Unlawful, town: full + "\njob q 4", predicate: yesOnce(), brief: "refused unlawful"},
 	} {
-		t.Run(test.reason.String(), func(t *testing.T) {
+		t.Run(test.reason, func(t *testing.T) {
 			w := build(t, test.town)
 			p := w.planner()
 			p.Predicate = test.predicate
 			if test.change != nil {
-				p.Trigger = jobs.ByGuarantee
+				p.ByPriority = false
 				test.change(p, &w.job)
 			}
 			var d jobs.Decision
 			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.NoError(t, d.Count())
 			require.Equal(t, test.reason, d.Refusal.Reason)
 			require.Equal(t, test.brief, w.brief(&d))
 
 			lines := strings.Split(strings.TrimSuffix(d.Describe(w.cluster), "\n"), "\n")
-			require.Contains(t, lines[0], "is refused ("+test.reason.String()+"): ")
+			require.Contains(t, lines[0], "is refused ("+test.reason+"): ")
 			for i := range lines[1:] {
 				lines[1+i] = strings.TrimPrefix(lines[1+i], "  ")
 			}
@@ -78,7 +80,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 
 			r := d.Report(w.cluster).(*jobs.Reported)
 			require.Nil(t, r.Plan)
-			require.Equal(t, test.reason.String(), r.Refusal.Reason)
+			require.Equal(t, test.reason, r.Refusal.Reason)
 			require.Equal(t, strings.TrimSpace(lines[0]), r.Summary)
 			require.Len(t, r.Refusal.Breaches, len(d.Refusal.Breaches))
 			require.Equal(t, len(w.job.Members), r.Refusal.Wanted+placed(w))
@@ -88,8 +90,8 @@ func TestRefusal_EveryReason(t *testing.T) {
 		})
 		tested[test.reason] = true
 	}
-	for r := victims.InFlight; r <= victims.Unlawful; r++ {
-		require.Equal(t, r != victims.UnknownNode, tested[r], "nothing is refused for %v", r) // which is of asks
+	for _, r := range rulebook.Reasons() {
+		require.Equal(t, r != "unknown-node", tested[r], "nothing is refused for %v", r) // which is of asks
 	}
 }
 
@@ -158,13 +160,14 @@ func TestRefusal_EveryRule(t *testing.T) {
 	t.Run("inside", func(t *testing.T) {
 		w := build(t, "queue t g=30\nqueue t.q\nqueue t.x\nqueue low\nnode n1 9\ntask v t.x n1 1\njob t.q 20")
 		p := w.planner()
-		p.Trigger = jobs.ByGuarantee
+		p.ByPriority = false
 		var d jobs.Decision
 		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.NoError(t, d.Count())
 		require.Equal(t, "refused no-victims 1 inside", w.brief(&d))
 		tested["inside"] = true
 	})
-	for r := victims.Rule(1); r <= victims.RuleGuarantee; r++ { // those after it are of quotas
+	for r := rulebook.Rule(1); r <= rulebook.RuleGuarantee; r++ { // those after it are of quotas
 		require.True(t, tested[r.String()], "no task is kept by %v", r)
 	}
 
@@ -194,7 +197,7 @@ func TestRefusal_CountsAll(t *testing.T) {
 	d := w.decide()
 	total := d.Refusal.Candidates
 	for _, n := range d.Refusal.Counts {
-		total += n
+		total += n.Tasks
 	}
 	require.Equal(t, 5, total)
 	require.Equal(t, 2, d.Refusal.Candidates)

@@ -12,20 +12,19 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // The kinds of errors of [Rounds], which name the job and the victim.
 var (
-	ErrNoJob    = errors.New("no job is named")
+	errNoJob    = errors.New("no job is named")
 	ErrUnderWay = errors.New("a round is under way")
 	ErrNoRound  = errors.New("no round is under way")
-	ErrDeadline = errors.New("the deadline is over")
+	errDeadline = errors.New("the deadline is over")
 	ErrVictim   = errors.New("no victim that is waited for")
-	ErrTaken    = errors.New("a victim of another round")
+	errTaken    = errors.New("a victim of another round")
 	ErrLeaving  = errors.New("it has not gone yet")
-	ErrReturned = errors.New("it runs and is not marked")
+	errReturned = errors.New("it runs and is not marked")
 )
 
 // A roundError is something wrong with what is told about a round.
@@ -49,21 +48,17 @@ func (e *roundError) Error() string {
 // Unwrap returns what is wrong, without job and victim.
 func (e *roundError) Unwrap() error { return e.Err }
 
-// Rounds keeps track of the plans that are being carried out: the victims that have
-// not gone yet, and the places held for members. A job has one round at a time, so
-// that a slow deletion is not answered with more victims. It serves asks as well.
+// Rounds carry out plans for jobs and asks: they know which victims have not gone yet,
+// and which places are held. A job has one round at a time, so slow victims do not lead
+// to more victims.
 //
-// A round ends when all victims have gone, the job departs, a victim is lost, or at
-// its deadline. Unless it completes, marks of victims that have not gone are taken
-// back, and grants are dropped. After completion the grants hold the room until
-// [victims.Cluster.Start].
+// A round ends when all victims have gone ([Rounds.Complete]), a victim may never go
+// ([Rounds.Fail]), the job departs ([Rounds.Abandon]), or at its deadline
+// ([Rounds.Expire]). Unless it completes, victims that have not gone are unmarked, and
+// grants are dropped.
 //
-// While a victim is waited for, no other task should get its key. You may change the
-// cluster otherwise: a victim that was removed has gone, and one that was set to
-// another state is not touched.
-//
-// The zero value is ready once Cluster is set. It serves one goroutine at a time. An
-// error changes nothing.
+// No other task may have the key of a victim that has not gone. Only Cluster must be set.
+// Rounds serve one goroutine at a time. An error changes nothing.
 type Rounds struct {
 	Cluster *victims.Cluster
 
@@ -86,8 +81,8 @@ type roundVictim struct {
 	gone bool // it was acknowledged
 }
 
-// Begin applies a change and begins a round for its job; see [Plan.Change]. Grants of
-// completed rounds of the job become this one's. The zero deadline is none.
+// Begin applies a change and begins a round for its job. Grants of completed rounds of
+// the job become this one's. The zero deadline is none.
 //
 // Errors are a change for nobody, a job that has a round, a deadline not after now, a
 // victim of another round, and those of [victims.Cluster.Apply]. The cost is that of
@@ -122,15 +117,15 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 func (r *Rounds) mayBegin(ch *victims.Change, now, deadline time.Time) error {
 	switch {
 	case ch.For == "":
-		return &roundError{Err: ErrNoJob}
+		return &roundError{Err: errNoJob}
 	case r.live[ch.For] != nil:
 		return &roundError{Job: ch.For, Err: ErrUnderWay}
 	case !deadline.IsZero() && !deadline.After(now):
-		return &roundError{Job: ch.For, Err: fmt.Errorf("%w: %v, and it is %v", ErrDeadline, deadline, now)}
+		return &roundError{Job: ch.For, Err: fmt.Errorf("%w: %v, and it is %v", errDeadline, deadline, now)}
 	}
 	for i := range ch.Victims {
 		if job, ok := r.waited[ch.Victims[i].Key]; ok {
-			err := fmt.Errorf("%w: that of job %s", ErrTaken, plain.Name(job))
+			err := fmt.Errorf("%w: that of job %s", errTaken, plain.Name(job))
 			return &roundError{Job: ch.For, Victim: ch.Victims[i].Key, Err: err}
 		}
 	}
@@ -172,40 +167,30 @@ func (r *Rounds) granted(keys []string) []string {
 	return slices.DeleteFunc(slices.Clone(keys), r.noGrant)
 }
 
-// An Ending says how a round ended.
-type Ending uint8
-
+// How a round ends.
 const (
-	// Completed: all victims have gone, and what they freed is the members'.
-	Completed Ending = 1 + iota
-	// Failed: it is not known any more whether a victim goes.
-	Failed
-	// Abandoned: the job has departed.
-	Abandoned
-	// Expired: the deadline has come.
-	Expired
+	completed = "completed"
+	failed    = "failed"
+	abandoned = "abandoned"
+	expired   = "expired"
 )
 
-var endingWords = word.Table{Of: "jobs.Ending", Words: []string{Completed: "completed", Failed: "failed", Abandoned: "abandoned", Expired: "expired"}}
-
-// String returns the stable word for the ending.
-func (e Ending) String() string { return endingWords.Word(uint8(e)) }
-
-// An End is what became of a round. Victims are sorted by key. One that someone else
-// has set to another state is in neither list.
+// An End is what became of a round. Victims are sorted by key; one whose state someone
+// else has set is in neither list.
 type End struct {
-	Job  string
-	How  Ending
+	Job string
+	// How is a stable word: completed (all victims have gone), failed (a victim may never
+	// go), abandoned (the job has departed), or expired (the deadline has come).
+	How  string
 	Gone []string // victims that have gone
 	Back []string // victims whose marks were taken back: they run on
-	// Held are members whose grants stay, of a completed round, in the order of the
-	// plan. Dropped are those whose grants were dropped. Members that were started are
-	// in neither.
+	// Held are members whose grants stay after a completed round, Dropped those whose
+	// grants were dropped, in the order of the plan.
 	Held, Dropped []string
 }
 
-// Acknowledge notes that a victim has gone, and removes it from the cluster. Errors
-// are a key that is not waited for, and a task that runs and is not marked.
+// Acknowledge removes a victim that has gone. Errors are a key that is not waited for,
+// and a task that is not marked.
 func (r *Rounds) Acknowledge(victim string) error {
 	job, ok := r.waited[victim]
 	if !ok {
@@ -213,7 +198,7 @@ func (r *Rounds) Acknowledge(victim string) error {
 	}
 	switch state, there := r.state(victim); {
 	case there && state == victims.Running:
-		return &roundError{Job: job, Victim: victim, Err: ErrReturned}
+		return &roundError{Job: job, Victim: victim, Err: errReturned}
 	case there:
 		must(r.Cluster.RemoveTask(victim))
 	}
@@ -224,8 +209,8 @@ func (r *Rounds) Acknowledge(victim string) error {
 	return nil
 }
 
-// Complete ends the round of a job all of whose victims have gone. Grants that were
-// not started stay. The error names the first victim that has not gone.
+// Complete ends the round of a job whose victims have all gone. Grants stay. The error
+// names the first victim that has not gone.
 func (r *Rounds) Complete(job string) (End, error) {
 	x := r.live[job]
 	if x == nil {
@@ -234,12 +219,12 @@ func (r *Rounds) Complete(job string) (End, error) {
 	for _, v := range x.victims {
 		switch state, there := r.stateOf(v); {
 		case there && state == victims.Running:
-			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrReturned}
+			return End{}, &roundError{Job: job, Victim: v.key, Err: errReturned}
 		case there:
 			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrLeaving}
 		}
 	}
-	end := End{Job: job, How: Completed, Held: r.granted(x.grants)}
+	end := End{Job: job, How: completed, Held: r.granted(x.grants)}
 	for _, v := range x.victims {
 		end.Gone = append(end.Gone, v.key)
 	}
@@ -249,32 +234,32 @@ func (r *Rounds) Complete(job string) (End, error) {
 	return end, nil
 }
 
-// Fail ends the round of a victim that may never go. Marks of victims that have not
-// gone are taken back, its own included, and the round's grants are dropped.
+// Fail ends the round of a victim that may never go. That victim and others that have not
+// gone are unmarked, and the round's grants are dropped.
 func (r *Rounds) Fail(victim string) (End, error) {
 	job, ok := r.waited[victim]
 	if !ok {
 		return End{}, &roundError{Victim: victim, Err: ErrVictim}
 	}
-	return r.undo(job, Failed), nil
+	return r.undo(job, failed), nil
 }
 
-// Abandon notes that a job has departed: its round ends as by [Rounds.Fail], and
-// grants of its completed rounds are dropped. A job that has neither is an error.
+// Abandon notes that a job has departed: its round ends as by [Rounds.Fail], and grants
+// of its completed rounds are dropped. Neither is an error.
 func (r *Rounds) Abandon(job string) (End, error) {
 	held := r.granted(r.held[job])
 	if r.live[job] == nil && len(held) == 0 {
 		return End{}, &roundError{Job: job, Err: ErrNoRound}
 	}
-	end := r.undo(job, Abandoned)
+	end := r.undo(job, abandoned)
 	r.drop(held)
 	end.Dropped = append(held, end.Dropped...)
 	delete(r.held, job)
 	return end, nil
 }
 
-// Expire ends all rounds whose deadline is not after now, as by [Rounds.Fail], and
-// returns them by deadline and then by job.
+// Expire ends all rounds whose deadline is not after now, as by [Rounds.Fail], by
+// deadline and then by job.
 func (r *Rounds) Expire(now time.Time) (ends []End) {
 	var due []string
 	for job, x := range r.live {
@@ -289,13 +274,13 @@ func (r *Rounds) Expire(now time.Time) (ends []End) {
 		return strings.Compare(a, b)
 	})
 	for _, job := range due {
-		ends = append(ends, r.undo(job, Expired))
+		ends = append(ends, r.undo(job, expired))
 	}
 	return ends
 }
 
 // undo ends the round of a job, if it has one, and takes back what is left of it.
-func (r *Rounds) undo(job string, how Ending) End {
+func (r *Rounds) undo(job string, how string) End {
 	end := End{Job: job, How: how}
 	x := r.live[job]
 	if x == nil {
@@ -358,16 +343,16 @@ func must(err error) {
 	}
 }
 
-// A Round is how far a plan has been carried out, as a copy. Victims are sorted by
-// key, members in the order of the plan.
+// A Round is how far a plan has been carried out. Victims are sorted by key, members in
+// the order of the plan.
 type Round struct {
 	Job      string
 	Began    time.Time
 	Deadline time.Time // zero: none
 	Gone     []string  // victims that have gone
 	Leaving  []string  // victims that are leaving
-	// Returned are victims that someone else has unmarked, and that run. With some the
-	// round cannot complete.
+	// Returned are victims that someone else has unmarked. With any the round cannot
+	// complete.
 	Returned []string
 	Held     []string // members whose grants are held still
 }
@@ -403,6 +388,5 @@ func (r *Rounds) All() iter.Seq[Round] {
 	}
 }
 
-// Held returns the members of a job whose grants completed rounds have left, in the
-// order of the plans.
+// Held returns the members of a job whose grants completed rounds have left, by plan.
 func (r *Rounds) Held(job string) []string { return r.granted(r.held[job]) }

@@ -94,7 +94,7 @@ func TestRoundsOfAsks_StuckVictim(t *testing.T) {
 	require.Equal(t, victims.InFlight, x.decide("a").Refusal.Reason, "it stops nobody else meanwhile")
 	require.Empty(t, x.rounds.Expire(minutes(9)))
 	require.Equal(t, []jobs.End{
-		{Job: "a", How: jobs.Expired, Back: []string{"s1"}, Dropped: []string{"a"}},
+		{Job: "a", How: "expired", Back: []string{"s1"}, Dropped: []string{"a"}},
 	}, x.rounds.Expire(minutes(10)))
 	require.Equal(t, "running", x.state("s1"))
 	x.begin("a", "s1")
@@ -108,7 +108,7 @@ func TestRoundsOfAsks_LostConfirmation(t *testing.T) {
 	require.ErrorIs(t, x.rounds.Begin(plan.Change(), minutes(0), time.Time{}), jobs.ErrUnderWay)
 	end, err := x.rounds.Fail("s1")
 	require.NoError(t, err)
-	require.Equal(t, jobs.End{Job: "a", How: jobs.Failed, Back: []string{"s1"}, Dropped: []string{"a"}}, end)
+	require.Equal(t, jobs.End{Job: "a", How: "failed", Back: []string{"s1"}, Dropped: []string{"a"}}, end)
 	require.Equal(t, "running", x.state("s1"))
 	require.ErrorIs(t, x.rounds.Acknowledge("s1"), jobs.ErrVictim, "that comes too late")
 }

@@ -13,7 +13,7 @@ import (
 // A round from its plan to the start of the job.
 func ExampleRounds() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -49,7 +49,7 @@ func ExampleRounds() {
 // theirs.
 func ExampleRounds_Expire() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -68,7 +68,7 @@ func ExampleRounds_Expire() {
 // round ends, and what has not gone runs on.
 func ExampleRounds_Fail() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))
@@ -90,7 +90,7 @@ func ExampleRounds_Fail() {
 // What they hold is free again.
 func ExampleRounds_Abandon() {
 	cluster := exampleCluster()
-	planner := jobs.Planner{Trigger: jobs.ByPriority, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
+	planner := jobs.Planner{ByPriority: true, Cluster: cluster, Rules: victims.Rules{Minimum: minimums}}
 	rounds := jobs.Rounds{Cluster: cluster}
 	var d jobs.Decision
 	must(planner.Decide(&d, trainJob(cluster, 4), noon))

@@ -121,7 +121,7 @@ func (x *roundMachine) Begin(t *rapid.T) {
 		wrong = append(wrong, jobs.ErrDeadline)
 	}
 	if stale {
-		wrong = append(wrong, victims.ErrForeign)
+		wrong = append(wrong, victims.ErrStale)
 	}
 	if x.judge(t, x.w.r.Begin(ch, minutes(x.clock), until), wrong...) {
 		x.m.begin(job, stop, place, deadline)
@@ -176,7 +176,7 @@ func (x *roundMachine) Fail(t *rapid.T) {
 		wrong = append(wrong, jobs.ErrVictim)
 	}
 	end, err := x.w.r.Fail(key)
-	x.judgeEnd(t, end, err, wrong, func() jobs.End { return x.m.undo(job, jobs.Failed) })
+	x.judgeEnd(t, end, err, wrong, func() jobs.End { return x.m.undo(job, "failed") })
 }
 
 func (x *roundMachine) Complete(t *rapid.T) {
@@ -197,7 +197,7 @@ func (x *roundMachine) Abandon(t *rapid.T) {
 	}
 	end, err := x.w.r.Abandon(job)
 	x.judgeEnd(t, end, err, wrong, func() jobs.End {
-		end := x.m.undo(job, jobs.Abandoned)
+		end := x.m.undo(job, "abandoned")
 		for _, key := range held {
 			delete(x.m.tasks, key)
 		}
@@ -214,7 +214,7 @@ func (x *roundMachine) Expire(t *rapid.T) {
 	for at := 1; at <= x.clock; at++ {
 		for _, job := range append(machineJobs, "l") {
 			if r := x.m.rounds[job]; r != nil && r.deadline == at {
-				want = append(want, x.m.undo(job, jobs.Expired))
+				want = append(want, x.m.undo(job, "expired"))
 				x.undone = nil
 			}
 		}

@@ -122,10 +122,10 @@ func (m *roundModel) complete(job string) jobs.End {
 	delete(m.rounds, job)
 	held := m.granted(r.grants)
 	m.held[job] = append(m.granted(m.held[job]), held...)
-	return jobs.End{Job: job, How: jobs.Completed, Gone: r.victims, Held: held}
+	return jobs.End{Job: job, How: "completed", Gone: r.victims, Held: held}
 }
 
-func (m *roundModel) undo(job string, how jobs.Ending) jobs.End {
+func (m *roundModel) undo(job string, how string) jobs.End {
 	end := jobs.End{Job: job, How: how}
 	r := m.rounds[job]
 	if r == nil {

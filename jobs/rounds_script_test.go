@@ -43,7 +43,7 @@ func newRoundWorld(t require.TestingT) *roundWorld {
 
 // add adds a running task of one gpu in root.a.1.
 func (x *roundWorld) add(key string) {
-	_, err := x.c.AddTask(&victims.Task{Key: key, Queue: quotaA1, Size: resources.Vector{0, 1}})
+	_, err := x.c.AddTask(&victims.Task{Key: key, Queue: quotaA1, Node: 1, Size: resources.Vector{0, 1}})
 	require.NoError(x.t, err)
 }
 
@@ -59,7 +59,7 @@ func (x *roundWorld) change(job string, stop, place []string) victims.Change {
 		ch.Victims = append(ch.Victims, victims.Victim{Task: id, Key: key})
 	}
 	for _, key := range place {
-		ch.Grants = append(ch.Grants, victims.Grant{Ask: &victims.Ask{Key: key, Queue: quotaB, Size: resources.Vector{0, 1}, Job: job}})
+		ch.Grants = append(ch.Grants, victims.Grant{Ask: &victims.Ask{Key: key, Queue: quotaB, Size: resources.Vector{0, 1}, Job: job}, Node: 1})
 	}
 	return ch
 }
@@ -189,7 +189,7 @@ func (x *roundWorld) picture() string {
 
 // free is what is not used of the node, at present and once all that leaves has gone.
 func (x *roundWorld) free() (present, coming int64) {
-	return x.c.Free(nil, 0)[1], x.c.ComingFree(nil, 0)[1]
+	return x.c.Free(nil, 1)[1], x.c.ComingFree(nil, 1)[1]
 }
 
 // uses is what a queue uses of gpus.

@@ -163,7 +163,7 @@ func TestRounds_Begin(t *testing.T) {
 		},
 		{
 			name: "no plan at all", spoil: func(_ *roundWorld, ch *victims.Change) { ch.Version = victims.Version{} },
-			kind: victims.ErrState, text: `jobs: round of job j: victims: plan for "j": wrong state: there is none`,
+			kind: victims.ErrState, text: `jobs: round of job j: victims: plan for "j": wrong state: the decision has no plan to apply`,
 		},
 		{
 			name: "victim of another round, come back", before: "begin k; return w",
@@ -244,7 +244,7 @@ func TestRounds_HeldTogether(t *testing.T) {
 func TestRounds_ForeignGrant(t *testing.T) {
 	x := newRoundWorld(t)
 	ch := x.change("j", []string{"v1"}, []string{"j-0", "j-1"})
-	_, err := x.c.Grant(ch.Grants[0].Ask, 0)
+	_, err := x.c.Grant(ch.Grants[0].Ask, 1)
 	require.NoError(t, err)
 	ch.Version = x.c.Version()
 	v1, _ := x.c.Lookup("v1")
@@ -282,7 +282,7 @@ func TestRounds_HeldNoMore(t *testing.T) {
 	} {
 		x := newRoundWorld(t)
 		x.run("begin j; ack v1; ack v2; complete j; " + test.script)
-		_, err := x.c.Grant(x.change("j", nil, []string{"j-0"}).Grants[0].Ask, 0)
+		_, err := x.c.Grant(x.change("j", nil, []string{"j-0"}).Grants[0].Ask, 1)
 		require.NoError(t, err)
 		require.Empty(t, x.r.Held("j"), test.name)
 		require.Equal(t, noRoundOfJ, x.run("abandon j"), test.name)
@@ -387,12 +387,4 @@ func TestRounds_ErrorKinds(t *testing.T) {
 	}
 	require.EqualError(t, &jobs.RoundError{Job: "a b", Victim: "c\n", Err: jobs.ErrVictim},
 		`jobs: round of job "a b": victim "c\n": no victim that is waited for`)
-}
-
-func TestEnding_String(t *testing.T) {
-	for e, want := range map[jobs.Ending]string{
-		jobs.Completed: "completed", jobs.Failed: "failed", jobs.Abandoned: "abandoned", jobs.Expired: "expired", 0: "Ending(0)",
-	} {
-		require.Equal(t, want, e.String())
-	}
 }

@@ -86,6 +86,7 @@ func TestDecide_Filter(t *testing.T) {
 		return class == 7 && w.cluster.NodeName(node) == "n2"
 	}
 	require.NoError(t, p.Decide(&d, &w.job, noon))
+	require.NoError(t, d.Count())
 	require.Equal(t, "refused no-victims", w.brief(&d))
 	require.Equal(t, 2, d.Refusal.Filtered)
 	require.Contains(t, d.Describe(w.cluster), "\n  the filter refuses 2 nodes\n")
@@ -95,7 +96,7 @@ func TestDecide_Filter(t *testing.T) {
 func TestDecide_FilterFurther(t *testing.T) {
 	w := build(t, "queue q\nnode n1 4\nnode n2 4\njob q 1,1,1 min=1 class=1,1,2")
 	p := w.planner()
-	p.Filter = func(class int, node victims.NodeID) bool { return class == int(node)+1 }
+	p.Filter = func(class int, node victims.NodeID) bool { return class == int(node) }
 	var d jobs.Decision
 	require.NoError(t, p.Decide(&d, &w.job, noon))
 	require.Equal(t, "fits j0=n1 +j1=n1 +j2=n2", w.brief(&d))
@@ -106,19 +107,19 @@ func TestDecide_FilterFurther(t *testing.T) {
 func TestDecide_Moment(t *testing.T) {
 	for _, test := range []struct {
 		name, town, want string
-		moments          []victims.Moment
+		moments          []bool
 	}{
-		{"fits", "queue q\nnode n1 4\njob q 4", "fits j0=n1", []victims.Moment{victims.Present, victims.Coming}},
-		{"waits", "queue q\nqueue low\nnode n1 4\ntask v low n1 4 state=releasing\njob q 4", "waits j0=n1", []victims.Moment{victims.Coming}},
-		{"plan", "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", "plan j0=n1 -v", []victims.Moment{victims.Coming}},
+		{"fits", "queue q\nnode n1 4\njob q 4", "fits j0=n1", []bool{false, true}},
+		{"waits", "queue q\nqueue low\nnode n1 4\ntask v low n1 4 state=releasing\njob q 4", "waits j0=n1", []bool{true}},
+		{"plan", "queue q\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", "plan j0=n1 -v", []bool{true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := build(t, test.town)
-			var moments []victims.Moment
+			var moments []bool
 			p := w.planner()
 			p.Predicate = func(q *jobs.Placing) bool {
-				if !slices.Contains(moments, q.Moment) {
-					moments = append(moments, q.Moment)
+				if !slices.Contains(moments, q.Coming) {
+					moments = append(moments, q.Coming)
 				}
 				return true
 			}
@@ -199,7 +200,7 @@ func TestAudit_Rules(t *testing.T) {
 	}
 	w := build(t, town)
 	a := w.auditor()
-	a.Filter = func(class int, node victims.NodeID) bool { return node != 0 }
+	a.Filter = func(class int, node victims.NodeID) bool { return node != 1 }
 	found := a.Audit(nil, w.plan([]string{"n1", "n3"}, "v"), noon)
 	require.Len(t, found, 1)
 	require.Equal(t, "filter: member j0: node n1: refused by the filter", found[0].String())

@@ -23,8 +23,8 @@ type roundLine struct {
 	Grants   []string  `json:"grants,omitempty"`  // in the order of the change
 }
 
-// Save writes the rounds and the grants they hold as text; see [victims.Cluster.Save].
-// Times after the year 9999 are errors, too.
+// Save writes the rounds as [victims.Cluster.Save] does. Times after the year 9999 are
+// errors, too.
 func (r *Rounds) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("rounds")
@@ -57,9 +57,8 @@ func (r *Rounds) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Rounds.Save] has written. Set Cluster to the loaded one before. It
-// reads and fails as [victims.Load] does, and for a victim of two rounds; errors
-// change nothing.
+// Load reads what [Rounds.Save] has written. Set Cluster to the loaded one before. Errors
+// are those of [victims.Load], and a victim of two rounds; they change nothing.
 func (r *Rounds) Load(from io.Reader) error {
 	// Apart, for an error must change nothing.
 	x := Rounds{Cluster: r.Cluster, live: make(map[string]*round), waited: make(map[string]string), held: make(map[string][]string)}
@@ -98,7 +97,7 @@ func (r *Rounds) add(word string, l *roundLine) error {
 	bad := func(key string, err error) error { return &roundError{Job: l.Job, Victim: key, Err: err} }
 	switch {
 	case l.Job == "":
-		return bad("", ErrNoJob)
+		return bad("", errNoJob)
 	case word == "held" && (r.held[l.Job] != nil || len(l.Victims)+len(l.Gone) > 0),
 		word == "round" && r.live[l.Job] != nil:
 		return bad("", ErrUnderWay)
@@ -112,7 +111,7 @@ func (r *Rounds) add(word string, l *roundLine) error {
 	}
 	for _, key := range l.Victims {
 		if _, taken := r.waited[key]; taken {
-			return bad(key, ErrTaken)
+			return bad(key, errTaken)
 		}
 		r.waited[key] = l.Job
 		x.victims = append(x.victims, roundVictim{key: key})
@@ -121,7 +120,7 @@ func (r *Rounds) add(word string, l *roundLine) error {
 	// A victim is found by its key.
 	for i, v := range x.victims[min(1, len(x.victims)):] {
 		if v.key == x.victims[i].key {
-			return bad(v.key, ErrTaken)
+			return bad(v.key, errTaken)
 		}
 	}
 	r.live[l.Job] = x

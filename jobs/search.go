@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -59,7 +60,7 @@ func (s *search) wire(c *jobCase, e *effort, p *Planner) {
 // and reports whether there is one that the predicate accepts.
 func (s *search) choose() bool {
 	s.best.found, s.asker.picky, s.effort.found = false, false, false
-	s.asker.moment = victims.Coming
+	s.asker.coming = true
 	s.proven, s.proof = true, victims.NoProof
 	s.bounds.begin(s.jobCase)
 	if !s.conceivable() {
@@ -127,7 +128,7 @@ func (s *search) run() {
 	}
 	// What the spreader found stays the best unless a plan that grew is cheaper:
 	// bounds may have been in its way, or whole jobs, at which it does not look.
-	atFloor := s.best.found && !s.needs.open() && s.best.levels[victims.LevelOverrun] == 0 && below(&s.best.levels) == floor
+	atFloor := s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor
 	switch {
 	case atFloor && len(s.todo)*len(s.hosts) > mostGrown:
 		// Such a plan is good enough.
@@ -242,7 +243,7 @@ func (s *search) conceivable() bool {
 	for n, short := range s.needs.short {
 		s.sum = resources.Copy(s.sum, short)
 		for i := range s.cands {
-			if c := &s.cands[i]; s.grades[i].usable && int(c.leaf.level) <= n {
+			if c := &s.cands[i]; s.grades[i].usable && int(c.leaf.Level) <= n {
 				s.sum = resources.Sub(s.sum, s.sum, c.size)
 			}
 		}
@@ -280,7 +281,7 @@ type incumbent struct {
 // of members, which take the place of the one node in the cost, then by the keys
 // of the victims.
 func (b *incumbent) offer(at, units []int32, total *cover.Total) {
-	cost, rank := victims.CostOf(total), b.rankOf(at)
+	cost, rank := victims.Cost(rulebook.CostOf(total)), b.rankOf(at)
 	// The order is total, so which plan is the best does not depend on the order in
 	// which engines offer. Keys are last and dearest to compare: they are only
 	// collected if all else is equal, or the plan is kept.
@@ -331,12 +332,12 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 	for n, u := range units {
 		unit := &b.units[u].Unit
 		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
-		total.Work = total.Work.Add(cover.WorkOfNanos(unit.Work))
+		total.Work = total.Work.AddTimes(unit.Work, 1)
 		b.sum = resources.Add(b.sum, b.sum, unit.Size)
 	}
 	// Overrun is no sum over units: two that take one each of a budget with one
 	// left overrun it together, and neither does alone.
-	total.Levels[victims.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
+	total.Levels[rulebook.LevelOverrun] = b.budgets.overrun(b.usedBy(units))
 	total.Units = len(units)
 	total.Excess = cover.Excess(b.sum, wanted, b.c.Capacity())
 	return total
@@ -409,7 +410,7 @@ type asker struct {
 	predicate func(p *Placing) bool
 	picky     bool // the predicate is in the loop
 	refusals  int  // how often it has refused
-	moment    victims.Moment
+	coming    bool // what is leaving has gone
 	placing   Placing
 }
 
@@ -462,7 +463,7 @@ func (a *asker) acceptsLast(at []int32) bool {
 	p.Before = a.placements(p.Before[:0], at)
 	// The last is asked about, and those before it are told.
 	last := len(at) - 1
-	p.Job, p.Member, p.Node, p.Moment = a.job, a.todo[last], p.Before[last].Node, a.moment
+	p.Job, p.Member, p.Node, p.Coming = a.job, a.todo[last], p.Before[last].Node, a.coming
 	p.Before = p.Before[:last]
 	if a.predicate(p) {
 		return true

@@ -10,8 +10,8 @@ import (
 	"sort"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -34,14 +34,14 @@ func nobody() ceiling    { return ceiling{plain: true, rank: math.MinInt64, prio
 // below returns the ceiling of a plan: it admits who is no worse than those who go.
 func below(levels *cover.Levels) ceiling {
 	return ceiling{
-		plain: levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] == 0,
-		rank:  levels[victims.LevelRank], priority: levels[victims.LevelPriority],
+		plain: levels[rulebook.LevelOptedOut]+levels[rulebook.LevelOriginators] == 0,
+		rank:  levels[rulebook.LevelRank], priority: levels[rulebook.LevelPriority],
 	}
 }
 
 func (l *ceiling) admits(levels *cover.Levels) bool {
-	return levels[victims.LevelRank] <= l.rank && levels[victims.LevelPriority] <= l.priority &&
-		!(l.plain && levels[victims.LevelOptedOut]+levels[victims.LevelOriginators] > 0)
+	return levels[rulebook.LevelRank] <= l.rank && levels[rulebook.LevelPriority] <= l.priority &&
+		!(l.plain && levels[rulebook.LevelOptedOut]+levels[rulebook.LevelOriginators] > 0)
 }
 
 // lets is admits for a candidate of a grade.
@@ -157,10 +157,10 @@ func (x *bounder) mayDo(l ceiling) bool {
 // setLevels sets the levels of so many victims below a ceiling. One of them has the
 // highest rank, and one the highest priority; the others have the least.
 func setLevels(levels *cover.Levels, n int64, most, least ceiling) {
-	levels[victims.LevelRank], levels[victims.LevelPriority] = most.rank, most.priority
-	levels[victims.LevelVictims] = n
-	levels[victims.LevelSumRanks] = most.rank + (n-1)*min(least.rank, most.rank)
-	levels[victims.LevelSumPriorities] = most.priority + (n-1)*min(least.priority, most.priority)
+	levels[rulebook.LevelRank], levels[rulebook.LevelPriority] = most.rank, most.priority
+	levels[rulebook.LevelVictims] = n
+	levels[rulebook.LevelSumRanks] = most.rank + (n-1)*min(least.rank, most.rank)
+	levels[rulebook.LevelSumPriorities] = most.priority + (n-1)*min(least.priority, most.priority)
 }
 
 func descending(a, b int64) int { return cmp.Compare(b, a) }
@@ -255,9 +255,9 @@ func (c *jobCase) least(h int32, lack []int64) (low sums, ok bool) {
 			count++
 		}
 	}
-	low.levels[victims.LevelVictims] = count
-	low.levels[victims.LevelSumRanks] = count * host.least[victims.LevelRank]
-	low.levels[victims.LevelSumPriorities] = count * host.least[victims.LevelPriority]
+	low.levels[rulebook.LevelVictims] = count
+	low.levels[rulebook.LevelSumRanks] = count * host.least[rulebook.LevelRank]
+	low.levels[rulebook.LevelSumPriorities] = count * host.least[rulebook.LevelPriority]
 	return low, count <= units
 }
 
@@ -274,7 +274,7 @@ type sums struct {
 // add adds what a unit costs.
 func (s *sums) add(order *cover.Order, u *unit) {
 	levels := u.Levels
-	levels[victims.LevelRank], levels[victims.LevelPriority] = 0, 0
+	levels[rulebook.LevelRank], levels[rulebook.LevelPriority] = 0, 0
 	s.levels = order.Join(&s.levels, 1, &levels)
 	s.work = addWork(s.work, u.Work)
 }
@@ -289,7 +289,7 @@ func (s *sums) plus(order *cover.Order, r *sums) sums {
 func (s *sums) comparePlus(order *cover.Order, r, t *sums) int {
 	// The lower half of a wide level carries into the one before it. Levels that are
 	// maxima are 0 in sums.
-	if s.levels[victims.LevelOwnLow]|r.levels[victims.LevelOwnLow] == 0 {
+	if s.levels[rulebook.LevelOwnLow]|r.levels[rulebook.LevelOwnLow] == 0 {
 		for i, v := range &s.levels {
 			if c := cmp.Compare(v+r.levels[i], t.levels[i]); c != 0 {
 				return c

@@ -4,8 +4,8 @@ package jobs
 
 import (
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -39,7 +39,7 @@ func (x *coverer) reset() {
 }
 
 // begin states a problem without needs and units.
-func (x *coverer) begin(bounds []cover.Bound, soft []cover.Budget) {
+func (x *coverer) begin(bounds []cover.Bound, soft []int64) {
 	for _, h := range x.stated {
 		x.needOf[h] = -1
 	}
@@ -53,14 +53,14 @@ func (x *coverer) begin(bounds []cover.Bound, soft []cover.Budget) {
 
 // needQueue states what the next queue of the case's needs is short of.
 func (x *coverer) needQueue(short resources.Vector) {
-	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
+	x.problem.Needs = append(x.problem.Needs, short)
 }
 
 // needHost states what a host is short of, once all queues are stated.
 func (x *coverer) needHost(h int32, short resources.Vector) {
 	x.needOf[h] = int32(len(x.problem.Needs))
 	x.stated = append(x.stated, h)
-	x.problem.Needs = append(x.problem.Needs, cover.Need{Short: short})
+	x.problem.Needs = append(x.problem.Needs, short)
 	resources.Add(x.wanted, x.wanted, short)
 }
 
@@ -77,7 +77,7 @@ func (x *coverer) offer(u int32) {
 func (x *coverer) offerWithin(u int32) {
 	x.offer(u)
 	stated := &x.problem.Units[len(x.problem.Units)-1]
-	stated.Levels[victims.LevelRank], stated.Levels[victims.LevelPriority] = 0, 0
+	stated.Levels[rulebook.LevelRank], stated.Levels[rulebook.LevelPriority] = 0, 0
 }
 
 // aim sets the needs that a unit counts for in this problem.
@@ -101,7 +101,7 @@ func (x *coverer) aim(stated *cover.Unit, u *unit) {
 // needsOf lists the needs that a candidate counts for, ascending.
 func (x *coverer) needsOf(c *candidate) []int32 {
 	from := len(x.lists)
-	for i := c.leaf.level; i < int32(len(x.needs.queues)); i++ {
+	for i := c.leaf.Level; i < int32(len(x.needs.queues)); i++ {
 		x.lists = append(x.lists, i)
 	}
 	if c.host >= 0 && x.needOf[c.host] >= 0 {
@@ -114,7 +114,7 @@ func (x *coverer) needsOf(c *candidate) []int32 {
 func (x *coverer) helps(u *unit) bool {
 	for _, i := range x.tasks[u.first:u.end] {
 		c := &x.cands[i]
-		if c.leaf.level < int32(len(x.needs.queues)) || c.host >= 0 && x.needOf[c.host] >= 0 {
+		if c.leaf.Level < int32(len(x.needs.queues)) || c.host >= 0 && x.needOf[c.host] >= 0 {
 			return true
 		}
 	}
@@ -137,7 +137,7 @@ func (x *coverer) run(steps int) {
 // onHost solves what must go from one host for what is lacking there, if that is
 // anything: of the units that may, by their levels below a ceiling. It reports
 // whether that can be. Queues need nothing here.
-func (x *coverer) onHost(h int32, lack resources.Vector, bounds []cover.Bound, soft []cover.Budget, may func(u int32) bool) bool {
+func (x *coverer) onHost(h int32, lack resources.Vector, bounds []cover.Bound, soft []int64, may func(u int32) bool) bool {
 	x.begin(bounds, soft)
 	if resources.Positive(lack) != 0 {
 		for range x.needs.queues {
@@ -160,7 +160,7 @@ func (x *coverer) sums(h int32, members int64) (s sums) {
 		s.add(&x.order, &x.units[x.rows[i]])
 	}
 	// An overrun is no sum: this is what these units alone bring about.
-	s.levels[victims.LevelOverrun] = x.found.Total.Levels[victims.LevelOverrun]
+	s.levels[rulebook.LevelOverrun] = x.found.Total.Levels[rulebook.LevelOverrun]
 	s.rank = s.rank.plus(x.hosts[h].rank, members)
 	return s
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -163,7 +164,7 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 			if l.plain = false; !reaches(l) {
 				return b, false
 			}
-			levels[victims.LevelOriginators] = 1 // or somebody opted out, which is worse
+			levels[rulebook.LevelOriginators] = 1 // or somebody opted out, which is worse
 		}
 		l = x.lowest(l, reaches)
 		// With exactly so many victims all of them are among those that were counted,

@@ -157,7 +157,7 @@ func (x *furtherer) accepts(p *Plan, i int, n victims.NodeID) bool {
 		return true
 	}
 	q := &x.asker.placing
-	q.Job, q.Member, q.Node, q.Moment = x.job, i, n, x.asker.moment
+	q.Job, q.Member, q.Node, q.Coming = x.job, i, n, x.asker.coming
 	q.Before = append(q.Before[:0], p.Placements...)
 	q.Victims = append(q.Victims[:0], x.gone...)
 	return x.asker.predicate(q)

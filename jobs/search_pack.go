@@ -23,6 +23,7 @@ type packer struct {
 	left   []int64 // what is left of each host
 	sized  bool    // the order is that of sizes, and not that of the job
 	tries  int     // that are left
+	cut    bool    // a way without victims may have been missed: it took too long
 	gone   []int32 // units that have gone, for the predicate
 	first  bool    // of all ways it is the first
 }
@@ -30,10 +31,11 @@ type packer struct {
 // fits places all members without victims, if quotas, maxima and nodes have
 // room at a moment, and leaves the hosts in x.at. Of all ways it is the first,
 // by domain if the job requires one, by the node of the first member, then by
-// that of the second, and so on; unless that takes too long to find.
+// that of the second, and so on; unless that takes too long to find. Without victims a
+// way is worth some tries whatever the budget is.
 func (x *packer) fits(m moment) bool {
 	x.gate.read(m)
-	x.asker.moment = m.public()
+	x.asker.coming = m == coming
 	if !x.gate.admits(x.claim()) || !x.gate.hasHeadroom(x.rem, m) {
 		return false
 	}
@@ -41,27 +43,27 @@ func (x *packer) fits(m moment) bool {
 	for h := range x.jobCase.hosts {
 		x.source = append(x.source, x.jobCase.hosts[h].freeAt(m)...)
 	}
-	return x.packAnywhere(nil)
+	return x.packAnywhere(nil, smallPace)
 }
 
 // packInto places all members in the given room of every host, with some units
 // gone, and leaves the hosts in x.at.
 func (x *packer) packInto(free []int64, gone []int32) bool {
 	x.source = append(x.source[:0], free...)
-	return x.packAnywhere(gone)
+	return x.packAnywhere(gone, 1)
 }
 
 // packAnywhere places all members in x.source: in the first domain in which that
 // works, if the job requires one.
-func (x *packer) packAnywhere(gone []int32) bool {
+func (x *packer) packAnywhere(gone []int32, least int64) bool {
 	if len(x.domains.list) == 0 {
-		return x.packIn(x.everyHost(), gone)
+		return x.packIn(x.everyHost(), gone, least)
 	}
 	// A domain that took too long may have room, and comes first: what is found in
 	// a later one is then not known to be the first way.
 	sure := true
 	found := x.domains.each(func(d int32) bool {
-		packed := x.packIn(x.domains.hostsOf(d), gone)
+		packed := x.packIn(x.domains.hostsOf(d), gone, least)
 		sure = sure && (packed || x.tries > 0)
 		return packed
 	})
@@ -79,18 +81,22 @@ func (x *packer) everyHost() []int32 {
 }
 
 // packIn places all members on some hosts: in their order or, if that takes too long,
-// the largest first.
-func (x *packer) packIn(hosts, gone []int32) bool {
+// the largest first. It has at least so many tries.
+func (x *packer) packIn(hosts, gone []int32, least int64) bool {
 	x.hosts, x.gone, x.sized = hosts, gone, false
 	x.order = append(x.order[:0], x.sorted...)
 	slices.Sort(x.order)
 	// If a member has no room left others may have to move, and trying that can
 	// take long; the budget is for those tries.
-	if x.first = x.pack(int(min(pace, max(x.effort.Left, 1)))); x.first {
+	if x.first = x.pack(int(min(pace, max(x.effort.Left, least)))); x.first {
 		return true
 	}
 	x.order, x.sized = append(x.order[:0], x.sorted...), true
-	return x.tries <= 0 && x.pack(1)
+	if x.tries <= 0 && x.pack(1) {
+		return true
+	}
+	x.cut = x.cut || x.tries <= 0
+	return false
 }
 
 // pack places all members in x.order. Beside some tries it has as many as it takes if

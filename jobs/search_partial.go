@@ -25,7 +25,7 @@ type partial struct {
 	short  []int64       // of every queue that is short
 	gone   []bool        // by candidate
 	used   []int64       // of every soft budget
-	soft   []cover.Budget
+	soft   []int64
 	chosen []int32 // units that go
 	at     []int32 // the host of each member of todo, or -1
 	load   load    // of the members, once all have places
@@ -108,10 +108,10 @@ func (x *partial) boundsLeft() []cover.Bound {
 
 // budgetsLeft returns what soft budgets have left: what goes beyond that is
 // overrun, whether it was overrun before or not. It is good until the next call.
-func (x *partial) budgetsLeft() []cover.Budget {
+func (x *partial) budgetsLeft() []int64 {
 	x.soft = x.soft[:0]
 	for i, b := range x.budgets.soft {
-		x.soft = append(x.soft, cover.Budget{Left: max(b.Left-x.used[i], 0)})
+		x.soft = append(x.soft, max(b-x.used[i], 0))
 	}
 	return x.soft
 }
@@ -334,7 +334,7 @@ func (x *partial) roomWithout(u int32) bool {
 		if c.host >= 0 && x.overfull(c.host) {
 			return false
 		}
-		for n := int(c.leaf.level); n < len(x.needs.queues); n++ {
+		for n := int(c.leaf.Level); n < len(x.needs.queues); n++ {
 			if resources.Positive(x.row(x.short, n)) != 0 {
 				return false
 			}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // A spreader places members of one kind, or few of several kinds: how many of each
@@ -353,7 +353,7 @@ func (x *spreader) spread() (least bool) {
 // do one by one. The programme adds these up, which is never too much; so if it
 // is not too little either, no other plan overruns them by less.
 func (x *spreader) overrunAdds() bool {
-	return x.budgets.overrun(x.partial.used) == x.result().sums.levels[victims.LevelOverrun]
+	return x.budgets.overrun(x.partial.used) == x.result().sums.levels[rulebook.LevelOverrun]
 }
 
 // spreadCostly is spread if opted-out tasks or originators must go, or budgets
@@ -364,7 +364,7 @@ func (x *spreader) spreadCostly() bool {
 	}
 	least := x.result().sums.levels
 	return x.spreadBelow(x.bounds.lowest(noCeiling(), func(l ceiling) bool {
-		return x.programmeBelow(l) && slices.Equal(x.result().sums.levels[:victims.LevelRank], least[:victims.LevelRank])
+		return x.programmeBelow(l) && slices.Equal(x.result().sums.levels[:rulebook.LevelRank], least[:rulebook.LevelRank])
 	}))
 }
 

@@ -30,12 +30,17 @@ import (
 // they like, and now and then a max is lowered and enforced, until nobody gets any further.
 func TestStormFreedom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { playHistory(t) })
+	if testing.Short() {
+		return
+	}
 	// The same histories every time: in some of them jobs must have plans.
-	plans := 0
-	for seed := range 100 {
-		plans += rapid.Custom(playHistory).Example(seed)
+	plans, shared := 0, 0
+	for seed := range 200 {
+		h := rapid.Custom(playHistory).Example(seed)
+		plans, shared = plans+h.ofJobs, shared+h.shared
 	}
 	require.Greater(t, plans, 10, "plans of jobs")
+	require.Greater(t, shared, 10, "plans that asks share")
 }
 
 func FuzzStormFreedom(f *testing.F) {
@@ -45,8 +50,8 @@ func FuzzStormFreedom(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { playHistory(t) }))
 }
 
-// playHistory plays a history, holds it to the bound, and returns how many plans jobs had.
-func playHistory(t *rapid.T) (ofJobs int) {
+// playHistory plays a history and holds it to the bound.
+func playHistory(t *rapid.T) *history {
 	h := newHistory(t, world.Workloads(world.Crowded.With(everything&^world.WithOwnLeaf|world.WithGangs)).Draw(t, "workload"))
 	most := h.mostPlans()
 	for h.step() {
@@ -54,7 +59,7 @@ func playHistory(t *rapid.T) (ofJobs int) {
 			t.Fatalf("%d plans, at most %d can be\n%v", h.plans, most, h)
 		}
 	}
-	return h.ofJobs
+	return h
 }
 
 // history is a cluster with asks and jobs that wait, and a controller.
@@ -69,6 +74,7 @@ type history struct {
 	jobs    []*jobs.Job
 
 	plans, ofJobs int
+	shared        int // plans for several asks
 	lowered       int // maxes
 	names         int // given to those who come back
 	log           []string
@@ -109,6 +115,10 @@ func (h *history) enter(a *world.Ask, i int) {
 	members := rapid.IntRange(0, 3).Draw(h.T, "members")
 	if members == 0 {
 		h.pending = append(h.pending, ask)
+		for twin := range rapid.IntRange(0, 3).Draw(h.T, "twins") {
+			ask.Key = fmt.Sprintf("%s-%d", a.Key, twin)
+			h.pending = append(h.pending, ask)
+		}
 		return
 	}
 	j := &jobs.Job{
@@ -187,14 +197,14 @@ func (h *history) keys(states ...victims.State) (keys []string) {
 
 // step lets one thing happen and reports whether anything can.
 func (h *history) step() bool {
-	before, plans := potential(h.cluster), h.plans
+	before, plans := potential(h.cluster), h.plans // of an ask or a job
 	told := h.event()
 	if told == "" {
 		return false
 	}
 	h.log = append(h.log, told)
 	switch phi := potential(h.cluster); {
-	case h.plans > plans && phi <= before, phi < before:
+	case phi < before+int64(h.plans-plans):
 		h.Fatalf("Φ goes from %d to %d\n%v", before, phi, h)
 	}
 	return true
@@ -203,7 +213,7 @@ func (h *history) step() bool {
 // event draws what happens and tells it: something that can, if anything can.
 func (h *history) event() string {
 	leaving, granted := h.keys(victims.Releasing, victims.Preempting), h.keys(victims.Granted)
-	switch n := rapid.UintMax(3).Draw(h.T, "event"); {
+	switch n := rapid.UintMax(6).Draw(h.T, "event"); {
 	case n == 1 && len(leaving) > 0:
 		return h.finish(rapid.SampledFrom(leaving).Draw(h.T, "leaving"))
 	case n == 2 && len(granted) > 0:
@@ -212,6 +222,10 @@ func (h *history) event() string {
 		}
 	case n == 3:
 		if told := h.lower(); told != "" {
+			return told
+		}
+	case n > 3 && len(h.pending) > 1:
+		if told := h.decideTogether(); told != "" {
 			return told
 		}
 	}
@@ -254,6 +268,57 @@ func (h *history) decideAsk(i int) string {
 		stopped = append(stopped, v.Key)
 	}
 	return h.apply(d.Plan.Change(), d.Outcome, a.Key, stopped)
+}
+
+// decideTogether decides some of the asks that wait, alike ones next to each other now and
+// then. Each ask of a plan with victims counts as a plan: it makes Φ larger.
+func (h *history) decideTogether() string {
+	asks := rapid.Permutation(h.pending).Draw(h.T, "together")
+	if rapid.Bool().Draw(h.T, "by queue") {
+		slices.SortStableFunc(asks, func(a, b victims.Ask) int { return int(a.Queue - b.Queue) })
+	}
+	if rapid.Bool().Draw(h.T, "one application") {
+		for i := range asks {
+			asks[i].Application, asks[i].Priority = "together", asks[0].Priority
+		}
+	}
+	var j jobs.Joint
+	h.must(h.gangs.Together(&j, asks, h.o.Now))
+	for i := range j.Refused {
+		if j.Refused[i].Refusal.Reason == victims.Unlawful {
+			h.Fatalf("%s: a plan that the auditor withholds\n%v", asks[j.Refused[i].Ask].Key, h)
+		}
+	}
+	if len(j.Parts) == 0 {
+		return ""
+	}
+	a := jobs.Auditor{Cluster: h.cluster, Rules: h.gangs.Rules}
+	if found := a.AuditJoint(nil, &j, h.o.Now); len(found) > 0 {
+		h.Fatalf("%+v\n%v", found, h)
+	}
+	h.notDearer(&j)
+	h.must(j.Apply(h.cluster))
+	var told []string
+	for i := range j.Parts {
+		part := &j.Parts[i]
+		var who, stopped []string
+		for _, k := range part.Asks {
+			who = append(who, asks[k].Key)
+		}
+		h.pending = slices.DeleteFunc(h.pending, func(a victims.Ask) bool { return slices.Contains(who, a.Key) })
+		for _, v := range part.Plan.Victims {
+			stopped = append(stopped, v.Key)
+			h.comeBack(v.Key)
+		}
+		if len(stopped) > 0 {
+			h.plans += len(who)
+			if len(who) > 1 {
+				h.shared++
+			}
+		}
+		told = append(told, fmt.Sprintf("%v together: %v, from %v", who, part.Outcome, stopped))
+	}
+	return strings.Join(told, "; ")
 }
 
 func (h *history) decideJob(j *jobs.Job) string {
@@ -357,7 +422,7 @@ func (h *history) lower() string {
 		return "" // below what children or other types are guaranteed
 	}
 	h.lowered++
-	e := quota.Enforcer{Cluster: h.cluster, Minimum: h.asks.Minimum}
+	e := quota.Enforcer{Cluster: h.cluster, Rules: quota.Rules{Minimum: h.asks.Minimum}}
 	var o quota.Outcome
 	h.must(e.Enforce(&o, quota.Quota{Queue: q, Max: limit}, h.o.Now))
 	h.must(h.cluster.Apply(o.Change()))

@@ -111,9 +111,9 @@ func (w *town) config(path string) queue.Config {
 		case name == path:
 			c.Guaranteed, c.Max = w.limit(l.with["g"]), w.limit(l.with["max"])
 			c.Properties = map[string]string{
-				queue.PropertyPreemptionPolicy: l.with["policy"],
-				queue.PropertyPriorityOffset:   l.with["offset"],
-				queue.PropertyPriorityPolicy:   l.with["priority"],
+				"preemption.policy": l.with["policy"],
+				"priority.offset":   l.with["offset"],
+				"priority.policy":   l.with["priority"],
 			}
 			for key, value := range c.Properties {
 				if value == "" {
@@ -291,8 +291,8 @@ func (w *town) setJob(l line) {
 
 func (w *town) planner() *jobs.Planner {
 	return &jobs.Planner{
-		Trigger: jobs.ByPriority,
-		Cluster: w.cluster, Allowances: w.quotas,
+		ByPriority: true,
+		Cluster:    w.cluster, Allowances: w.quotas,
 		Rules: victims.Rules{Minimum: func(job string) int { return w.minimums[job] }, Exempt: func(e victims.Exemption) (time.Time, bool) {
 			until, ok := w.until[e.Cluster.Key(e.Task)]
 			return until, ok
@@ -305,6 +305,7 @@ func (w *town) decide() *jobs.Decision {
 	w.Helper()
 	var d jobs.Decision
 	require.NoError(w, w.planner().Decide(&d, &w.job, noon))
+	require.NoError(w, d.Count())
 	return &d
 }
 
@@ -314,11 +315,9 @@ func (w *town) decide() *jobs.Decision {
 func (w *town) brief(d *jobs.Decision) string {
 	words := []string{d.Outcome.String()}
 	if d.Outcome == victims.Refused {
-		words = append(words, d.Refusal.Reason.String())
-		for rule, n := range d.Refusal.Counts {
-			if n > 0 {
-				words = append(words, fmt.Sprint(n), victims.Rule(rule).String())
-			}
+		words = append(words, d.Refusal.Reason)
+		for _, n := range d.Refusal.Counts {
+			words = append(words, fmt.Sprint(n.Tasks), n.Rule)
 		}
 		return strings.Join(words, " ")
 	}

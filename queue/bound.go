@@ -18,7 +18,7 @@ func (t *Tree) Guaranteed(q ID) resources.Limit { return t.limit(&t.guaranteed, 
 func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
 
 // SetGuaranteed replaces the guarantee of q by a copy of l. Errors are those of [New]
-// about bounds; warnings are not looked for.
+// about bounds; there are no new warnings.
 func (t *Tree) SetGuaranteed(q ID, l resources.Limit) error {
 	return t.setBounds(q, promise{t.Name(q), l, t.Max(q)})
 }
@@ -83,8 +83,8 @@ func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	}
 }
 
-// Surplus sets dst to what q may give to others, and returns it: per type the positive
-// part of e - g, and e without a guarantee.
+// Surplus sets dst to what q may give to others, and returns it: the positive part of e -
+// g, or e without a guarantee.
 func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	dst = t.Effective(dst, q)
 	g := t.Guaranteed(q)
@@ -94,9 +94,9 @@ func (t *Tree) Surplus(dst resources.Vector, q ID) resources.Vector {
 	return dst
 }
 
-// Headroom sets dst to what may still be added below q, for every type that q or a
-// queue above bounds: the least of m - e; it may be negative. See [resources.Admits].
-// It returns dst. The cost is depth·types.
+// Headroom sets dst to what may still be added below q, and returns it: the least m - e
+// of q and queues above, in types that they bound. It may be negative. See
+// [resources.Admits]. The cost is depth·types.
 func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 	n := t.schema.Len()
 	dst.Defined = 0
@@ -117,9 +117,9 @@ func (t *Tree) Headroom(dst resources.Limit, q ID) resources.Limit {
 
 // The kinds of errors of a change of usage.
 var (
-	ErrNotLeaf = errors.New("not a leaf")                  // only leaves hold tasks
-	ErrAmount  = errors.New("bad amount")                  // -1, 1 of an unknown type, more than is there
-	ErrRange   = errors.New("sum of amounts out of range") // above 9223372036854775807 in the whole tree
+	errNotLeaf = errors.New("not a leaf")                  // only leaves hold tasks
+	errAmount  = errors.New("bad amount")                  // -1, 1 of an unknown type, more than is there
+	errRange   = errors.New("sum of amounts out of range") // above 9223372036854775807 in the whole tree
 )
 
 // Usage returns u of q, as a view.
@@ -143,9 +143,9 @@ func (t *Tree) effective(q ID, i int) int64 {
 func (t *Tree) marked(q ID, i int) int64 { return t.preempting[int(q)*t.schema.Len()+i] }
 
 // Add adds size to the usage of leaf and of every queue above. Errors are a queue with
-// children, amounts that are negative or of an unknown type, and usage of the root
-// beyond int64. size may be a view of the tree. The cost is depth·types. The same
-// holds for [Tree.Remove], [Tree.Mark] and [Tree.Unmark].
+// children, amounts that are negative or of an unknown type, and usage beyond int64. size
+// may be a view of the tree. The cost is depth·types. So it is for [Tree.Remove],
+// [Tree.Mark] and [Tree.Unmark].
 func (t *Tree) Add(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -156,15 +156,15 @@ func (t *Tree) Add(leaf ID, size resources.Vector) error {
 		if v > math.MaxInt64-total[i] {
 			s := t.schema
 			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where the root uses %s",
-				ErrRange, s.Name(i), s.Amount(i, v), s.Amount(i, total[i]))}
+				errRange, s.Name(i), s.Amount(i, v), s.Amount(i, total[i]))}
 		}
 	}
 	t.along(t.usage, leaf, size, +1)
 	return nil
 }
 
-// Remove subtracts size from the unmarked usage of leaf and of every queue above;
-// unmark what is leaving first. It is an error if less is unmarked.
+// Remove subtracts size from the unmarked usage of leaf and of every queue above. It is
+// an error if less is unmarked.
 func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -176,8 +176,8 @@ func (t *Tree) Remove(leaf ID, size resources.Vector) error {
 	return nil
 }
 
-// Mark marks size of the usage of leaf, and of every queue above, as leaving: the task
-// was told to stop and still runs. It is an error if less is unmarked.
+// Mark marks size of the usage of leaf, and of every queue above, as leaving. It is an
+// error if less is unmarked.
 func (t *Tree) Mark(leaf ID, size resources.Vector) error {
 	if err := t.check(leaf, size); err != nil {
 		return err
@@ -208,12 +208,12 @@ func (t *Tree) check(leaf ID, size resources.Vector) error {
 		return &Problem{Queue: t.Path(leaf), Err: ErrOwned}
 	}
 	if !t.IsLeaf(t.known(leaf)) {
-		return &Problem{Queue: t.Path(leaf), Err: ErrNotLeaf}
+		return &Problem{Queue: t.Path(leaf), Err: errNotLeaf}
 	}
 	for i, v := range size {
 		switch {
 		case i >= t.schema.Len() && v != 0:
-			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %d of type %d of %d", ErrAmount, v, i, t.schema.Len())}
+			return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %d of type %d of %d", errAmount, v, i, t.schema.Len())}
 		case v < 0:
 			return t.amountError(leaf, i, v)
 		}
@@ -235,7 +235,7 @@ func (t *Tree) covers(leaf ID, size resources.Vector, have func(ID, int) int64) 
 func (t *Tree) amountError(leaf ID, i int, v int64) error {
 	s := t.schema
 	return &Problem{Queue: t.Path(leaf), Err: fmt.Errorf("%w: %s %s where %s are used and %s of them leave",
-		ErrAmount, s.Name(i), s.Amount(i, v), s.Amount(i, t.Usage(leaf)[i]), s.Amount(i, t.marked(leaf, i)))}
+		errAmount, s.Name(i), s.Amount(i, v), s.Amount(i, t.Usage(leaf)[i]), s.Amount(i, t.marked(leaf, i)))}
 }
 
 // along adds sign times size to the rows of block from leaf to the root. It goes
@@ -253,12 +253,12 @@ func (t *Tree) along(block []int64, leaf ID, size resources.Vector, sign int64) 
 	}
 }
 
-// ErrOwned: the tree belongs to somebody else; see [Tree.Own].
+// ErrOwned is explained at [Tree.Own].
 var ErrOwned = errors.New("the tree belongs to its owner, who alone can change it")
 
-// Own takes the tree over: from now on only the returned tree can change it. The old
-// one shows all changes, and attempts to change it wrap [ErrOwned]. It is an error for
-// an owned tree; a clone belongs to nobody.
+// Own takes the tree over: only the returned tree can change it, and the old one shows
+// all changes. Attempts to change the old one, or to own it again, wrap [ErrOwned]. A
+// clone belongs to nobody.
 func (t *Tree) Own() (*Tree, error) {
 	if t.owned {
 		return nil, ErrOwned
@@ -274,8 +274,8 @@ func (t *Tree) Show(view *Tree) {
 	view.owned = true
 }
 
-// CopyFrom is [Tree.Clone] into the memory of t. An owned tree that shows t must be
-// shown anew; see [Tree.Show].
+// CopyFrom is [Tree.Clone] into the memory of t. If another tree shows t, call
+// [Tree.Show] again.
 func (t *Tree) CopyFrom(u *Tree) {
 	if t == u {
 		return
@@ -297,28 +297,28 @@ func (b *bounds) copyFrom(from *bounds) bounds {
 // copyInto returns a copy of a block in the memory of another. See copyOf.
 func copyInto(memory, block []int64) []int64 { return slices.Clip(append(memory[:0], block...)) }
 
-// A Trigger says whether asks of a leaf may preempt, as far as guarantees decide it.
+// A Trigger says whether guarantees let asks of a leaf preempt.
 type Trigger struct {
-	// Governed: some type of the ask has a governing queue. Else Needy means nothing.
+	// Governed: some type of the ask is governed. Else Needy means nothing.
 	Governed bool
-	// Needy is the lowest queue that governs a type of the ask. Victims come from
-	// outside its subtree; see DESIGN.md, Storm freedom.
+	// Needy is the lowest queue that governs the ask. Victims come from outside its
+	// subtree; see DESIGN.md, Storm freedom.
 	Needy ID
-	// Met are the types of the ask whose governing queue has its guarantee, or would
-	// have it before the last member of a job.
+	// Met are the types whose governing queue has its guarantee, or would have it before
+	// the last member of a job.
 	Met resources.Mask
 }
 
 // Holds reports whether law 4 lets the ask preempt: a type is governed, and every
-// governing queue is under its guarantee of its type. See DESIGN.md, The seven laws.
+// governing queue is under its guarantee.
 func (x Trigger) Holds() bool { return x.Governed && x.Met == 0 }
 
-// Trigger returns what guarantees say to an ask of a leaf that wants the given types
-// (more than zero of them; see [resources.Positive]).
+// Trigger returns what guarantees say to an ask of a leaf that wants the given types; see
+// [resources.Positive].
 //
-// For a job, before is what its members ask for together less the largest amount of
-// each type: the last member must find the queue under its guarantee. For an ask it is
-// nil. The cost is depth·types.
+// For an ask, before is nil. For a job it is the sum of its members less the largest
+// amount of each type: the last member must find the queue under its guarantee. The cost
+// is depth·types.
 func (t *Tree) Trigger(leaf ID, types resources.Mask, before resources.Vector) (x Trigger) {
 	// Law 4: only a queue under its guarantee triggers.
 	for i := range types.All() {

@@ -20,50 +20,65 @@ type Config struct {
 	Name       string // without a dot; unique among siblings
 	Guaranteed resources.Limit
 	Max        resources.Limit
-	Properties map[string]string // see the Property constants; others are ignored
-	Dynamic    bool              // made at run time
-	Template   *Template         // for leaves that are made below it at run time
-	Children   []Config
+	// Properties have YuniKorn's names; others are ignored. A bad value counts as unset,
+	// a bad preemption.delay as 30s. [Tree.Warnings] has these, and misspelt names.
+	// [Policies] are what they mean.
+	//
+	//	preemption.policy       default, fence or disabled
+	//	preemption.delay        a Go duration, 0 or above
+	//	priority.policy         default or fence
+	//	priority.offset         an int32
+	//	quota.preemption.delay  a Go duration or bare seconds; 0 is off
+	//	preemption.quota.delay  the same, as YuniKorn 1.8 calls it; the first wins
+	//	fair.weight             an integer from 1 to 2147483647, which YuniKorn lacks
+	Properties map[string]string
+	Dynamic    bool // made at run time
+	// Template has what leaves that [Config.Add] makes below the queue do not set
+	// themselves: bounds by type, properties by name. The nearest template counts, and
+	// the rest of it does not. It is YuniKorn's child template.
+	Template *Config
+	Children []Config
 }
 
-// Validation says how strictly [New] reads the bounds of a tree.
+// Validation says how strictly [New] reads bounds.
 type Validation uint8
 
 const (
-	// Lenient accepts over-committed bounds with a warning. Every law holds all the
-	// same.
+	// Lenient accepts over-committed bounds with a warning. All laws hold.
 	Lenient Validation = iota
 	// Strict makes them errors.
 	Strict
 )
 
-// The kinds of problems that [New], [Tree.SetGuaranteed] and [Tree.SetMax] report.
+// The kinds of problems with bounds.
 var (
-	ErrName          = errors.New("bad name")             // "", "a.b", two children of one name
-	ErrDepth         = errors.New("too deep")             // level 65
-	ErrCount         = errors.New("too many queues")      // more than an ID can number
 	ErrType          = errors.New("not a type")           // a bound of a type that the schema does not have
 	ErrNegative      = errors.New("negative bound")       // guaranteed cpu=-1
 	ErrAboveMax      = errors.New("guaranteed above max") // guaranteed cpu=2 max cpu=1, in one queue
 	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
 )
 
-// Further kinds of warnings of [New], beside [ErrProperty] and, if lenient,
-// [ErrOverCommitted].
+// Kinds of problems that no caller has to tell apart.
 var (
-	// ErrNoEffect: a quota preemption delay in a fence, which plays no part when a max
+	errName     = errors.New("bad name")        // "", "a.b", two children of one name
+	errDepth    = errors.New("too deep")        // level 65
+	errCount    = errors.New("too many queues") // more than an ID can number
+	errNoQueue  = errors.New("no such queue")   // a path of Config.Add
+	errProperty = errors.New("bad property")
+
+	// errNoEffect: a quota preemption delay in a fence, which plays no part when a max
 	// is enforced.
-	ErrNoEffect = errors.New("no effect")
-	// ErrNeverPreempts: a fence with a guarantee above queues without any. An ask
+	errNoEffect = errors.New("no effect")
+	// errNeverPreempts: a fence with a guarantee above queues without any. An ask
 	// below may take neither from outside the fence nor from inside the needy queue,
 	// which is the same.
-	ErrNeverPreempts = errors.New("can never preempt inside itself")
+	errNeverPreempts = errors.New("can never preempt inside itself")
 )
 
 // A Problem is something wrong with one queue.
 type Problem struct {
 	Queue string // the path of the queue
-	Err   error  // wraps one of the sentinels; names type and amounts
+	Err   error  // names type and amounts
 }
 
 func (p *Problem) Error() string { return fmt.Sprintf("queue: %s: %v", plain.Name(p.Queue), p.Err) }
@@ -73,11 +88,11 @@ func (p *Problem) Unwrap() error { return p.Err }
 
 // New builds a tree from a copy of its configuration.
 //
-// Errors are bad names, more than [MaxDepth] levels, bounds that are negative or of an
-// unknown type, and a guarantee above the queue's own max; of templates, too. A
-// child's max above its parent's, and children's guarantees that sum over the parent's
-// guarantee or max, are errors if Strict and else warnings. A nil schema panics. The
-// cost is queues·types.
+// Errors, of templates too, are bad names, more than [MaxDepth] levels, bounds that are
+// negative or of an unknown type, and a guarantee above the queue's own max. A child's
+// max above its parent's, and children's guarantees that sum over the parent's guarantee
+// or max, are errors if [Strict] and else warnings. A nil schema panics. The cost is
+// queues·types.
 func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
 	if schema == nil {
 		panic("queue: New without a Schema (nil): see resources.NewSchema")
@@ -123,7 +138,7 @@ func (b *builder) build(root *Config) (*Tree, error) {
 
 // add appends c and the queues below it. The policies of the parent are nil for
 // the root.
-func (b *builder) add(c *Config, parent ID, inherited *policies) {
+func (b *builder) add(c *Config, parent ID, inherited *Policies) {
 	b.path = append(b.path, c.Name)
 	defer func() { b.path = b.path[:len(b.path)-1] }()
 
@@ -139,7 +154,7 @@ func (b *builder) add(c *Config, parent ID, inherited *policies) {
 	t.depths = append(t.depths, int32(len(b.path)-1))
 	t.ends = append(t.ends, 0) // known once the subtree is done
 
-	p := policies{dynamic: c.Dynamic}
+	p := Policies{Dynamic: c.Dynamic}
 	p.parse(c.Properties, inherited, func(err error) { b.warn(q, err) })
 	t.policies = append(t.policies, p)
 
@@ -159,12 +174,12 @@ func (b *builder) add(c *Config, parent ID, inherited *policies) {
 func (b *builder) hasRoom() bool {
 	switch {
 	case len(b.path) > MaxDepth:
-		b.problem(fmt.Errorf("%w: more than %d levels", ErrDepth, MaxDepth))
+		b.problem(fmt.Errorf("%w: more than %d levels", errDepth, MaxDepth))
 		return false
 	case b.tree.Len() == b.most:
 		if !b.full { // once is enough, there may be billions
 			b.full = true
-			b.problem(fmt.Errorf("%w: more than %d", ErrCount, b.most))
+			b.problem(fmt.Errorf("%w: more than %d", errCount, b.most))
 		}
 		return false
 	}
@@ -196,9 +211,9 @@ func (b *builder) addBounds(q ID, c *Config) {
 func (b *builder) checkName(name string) {
 	switch {
 	case name == "":
-		b.problem(fmt.Errorf("%w: empty", ErrName))
+		b.problem(fmt.Errorf("%w: empty", errName))
 	case strings.Contains(name, "."):
-		b.problem(fmt.Errorf("%w: %q contains a dot", ErrName, name))
+		b.problem(fmt.Errorf("%w: %q contains a dot", errName, name))
 	}
 }
 
@@ -207,7 +222,7 @@ func (b *builder) checkSiblings(children []Config) {
 	for i := range children {
 		name := children[i].Name
 		if count[name]++; count[name] == 2 {
-			b.problem(fmt.Errorf("%w: more than one child named %q", ErrName, name))
+			b.problem(fmt.Errorf("%w: more than one child named %q", errName, name))
 		}
 	}
 }
@@ -321,9 +336,9 @@ func (b *builder) warnOfCages() {
 	below := make([]bool, t.Len()) // a queue below has a guarantee
 	for q := ID(t.Len() - 1); q > Root; q-- {
 		own := resources.Positive(t.Guaranteed(q).Value) != 0
-		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].preemption == PreemptionFence {
+		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].Preemption == policyFence {
 			b.warnings = append(b.warnings, warning{q, &Problem{Queue: t.Path(q),
-				Err: fmt.Errorf("%w: %s is fence, and no queue below has a guarantee", ErrNeverPreempts, PropertyPreemptionPolicy)}})
+				Err: fmt.Errorf("%w: %s is fence, and no queue below has a guarantee", errNeverPreempts, propertyPreemptionPolicy)}})
 		}
 		below[t.parents[q]] = below[t.parents[q]] || own || below[q]
 	}

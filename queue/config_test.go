@@ -132,8 +132,8 @@ func TestKinds(t *testing.T) {
 		root Config
 		kind error
 	}{
-		{node("", "", ""), ErrName},
-		{chain(65), ErrDepth},
+		{node("", "", ""), errName},
+		{chain(65), errDepth},
 		{Config{Name: "root", Max: resources.Limit{Defined: 1 << 2}}, ErrType},
 		{node("root", "", "gpu=-1"), ErrNegative},
 		{node("root", "gpu=1", "gpu=0"), ErrAboveMax},
@@ -166,7 +166,7 @@ func TestDepth(t *testing.T) {
 
 	for _, levels := range []int{65, 66, 100} { // only the first level too many is reported
 		_, err := New(schema, chain(levels), Lenient)
-		require.ErrorIs(t, err, ErrDepth)
+		require.ErrorIs(t, err, errDepth)
 		list := texts(err)
 		require.Len(t, list, 1)
 		require.True(t, strings.HasSuffix(list[0], ".q64.q65: too deep: more than 64 levels"), list[0])
@@ -184,25 +184,25 @@ func TestCount(t *testing.T) {
 
 	b = builder{tree: &Tree{schema: schema}, most: 3}
 	_, err = b.build(&root)
-	require.ErrorIs(t, err, ErrCount)
+	require.ErrorIs(t, err, errCount)
 	require.Equal(t, []string{`queue: root.b: too many queues: more than 3`}, texts(err))
 }
 
 // TestNewCopies shows that a configuration may be changed once the tree is made.
 func TestNewCopies(t *testing.T) {
-	root := with(node("root", "gpu=1", "gpu=2", node("a", "gpu=1", "")), PropertyPriorityOffset, "5")
+	root := with(node("root", "gpu=1", "gpu=2", node("a", "gpu=1", "")), propertyPriorityOffset, "5")
 	tree := mustNew(t, root, Lenient)
 	before := tree.String()
 	root.Guaranteed.Value[0], root.Max.Value[0] = 7, 8
 	root.Children[0] = node("b", "gpu=9", "")
-	root.Properties[PropertyPriorityOffset] = "6"
+	root.Properties[propertyPriorityOffset] = "6"
 	require.Equal(t, before, tree.String())
-	require.EqualValues(t, 5, tree.PriorityOffset(Root))
+	require.EqualValues(t, 5, tree.Policies(Root).PriorityOffset)
 }
 
 // TestWarningsCopies shows that the warnings are the caller's.
 func TestWarningsCopies(t *testing.T) {
-	tree := mustNew(t, with(node("root", "", ""), PropertyPriorityOffset, "high"), Lenient)
+	tree := mustNew(t, with(node("root", "", ""), propertyPriorityOffset, "high"), Lenient)
 	tree.Warnings()[0] = nil
 	require.Equal(t, []string{`queue: root: bad property: priority.offset "high": want a 32-bit integer`}, texts(tree.Warnings()...))
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package queue is the tree of queues: what each is guaranteed, may use at most and
-// uses, and what of that is leaving.
+// Package queue is the tree of queues: what each is guaranteed, may use at most, and
+// uses.
 //
 // [New] makes a [Tree] of a [Config]. [Tree.Add] and its like keep the usage.
 // [Tree.Surplus], [Tree.Headroom] and [Tree.Trigger] answer what planners ask.
-// [FairShares] turns demand and weights into guarantees. [Config.Add] and [Move] serve
-// queues that come and go.
+// [FairShares] turns demand and weights into guarantees. [Config.Add] makes queues at run
+// time.
 //
 // # Numbering
 //
-// Queues are numbered in preorder, in the caller's order of children. The [Root] is 0,
-// and the subtree of q is the interval [q, End(q)). A queue without children is a
-// leaf. Only leaves hold tasks.
+// Queues are numbered in preorder, in the caller's order of children: tree order. The
+// [Root] is 0, and the subtree of q is the interval [q, End(q)). A queue without children
+// is a leaf. Only leaves hold tasks.
 //
 // # Amounts
 //
@@ -23,20 +23,19 @@
 //	g   guaranteed, a [resources.Limit]
 //	m   max, a [resources.Limit]
 //
-// e = u - p is the effective usage; guarantees are compared with it. A type that g or
-// m does not name is not limited. A limit of zero is something else.
+// e = u - p is the effective usage; guarantees are compared with it. A type that g or m
+// does not name is not limited; a limit of zero is one.
 //
-// The governing queue of a type for a leaf is the nearest queue, from the leaf
-// upwards, that has a guarantee for it.
+// The queue that governs a leaf in a type is the nearest one, from the leaf upwards, that
+// has a guarantee for it.
 //
 // # Errors
 //
-// Bad input is an error, a *[Problem] that names queue and value; several are joined,
-// and nothing changes. An ID that the tree does not have is a bug of the caller, and
-// panics. The zero Tree has no queues.
+// Bad input is an error, a *[Problem] that names queue and value; several are joined, and
+// nothing changes. An ID that the tree does not have panics. The zero Tree has no queues.
 //
 // # Concurrency
 //
-// Several goroutines may read a Tree, but not while it is changed. Vectors and limits
-// that methods return are views: do not change them; they show later changes.
+// Several goroutines may read a Tree, but not while it is changed. Views that methods
+// return show later changes: do not change them.
 package queue

@@ -20,7 +20,7 @@ func tenants(schema *resources.Schema) *queue.Tree {
 		}
 		return l
 	}
-	weight := func(w string) map[string]string { return map[string]string{queue.PropertyFairWeight: w} }
+	weight := func(w string) map[string]string { return map[string]string{"fair.weight": w} }
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "vision", Properties: weight("1"), Guaranteed: bound(map[string]string{"gpu": "2"})},
 		{Name: "speech", Properties: weight("3"), Children: []queue.Config{{Name: "train"}, {Name: "serve"}}},
@@ -174,4 +174,41 @@ func ExampleFairShares_incremental() {
 	// at first: vision 4 train 4 serve 3 lab 1
 	// the lab wants one more: train 3 lab 2
 	// so does serve, which has its share:
+}
+
+// A tenant is guaranteed 8 GPUs, and its leaves nothing, so that they do not preempt each
+// other. Dividing the tenant's guarantee gives each leaf its share of what they want. The
+// branch is a tree of its own for that, and the guarantee its capacity.
+func ExampleFairShares_branch() {
+	schema, _ := resources.NewSchema("gpu")
+	eight, _ := schema.Limit(map[string]string{"gpu": "8"})
+	branch := queue.Config{Name: "research", Guaranteed: eight, Children: []queue.Config{
+		{Name: "notebooks"}, {Name: "training", Properties: map[string]string{"fair.weight": "3"}},
+	}}
+	tree, err := queue.New(schema, branch, queue.Strict)
+	if err != nil {
+		log.Fatal(err)
+	}
+	notebooks, _ := tree.Lookup("research.notebooks")
+	training, _ := tree.Lookup("research.training")
+	demand := make([]resources.Vector, tree.Len())
+	demand[notebooks], demand[training] = resources.Vector{8}, resources.Vector{12}
+
+	var shares queue.FairShares
+	if err := shares.Divide(tree, demand, branch.Guaranteed); err != nil {
+		log.Fatal(err)
+	}
+	branch.Children[0].Guaranteed, branch.Children[1].Guaranteed = shares.Guarantee(notebooks), shares.Guarantee(training)
+
+	cluster, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{branch, {Name: "others"}}}, queue.Strict)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(cluster)
+	// Output:
+	// root          used none
+	//   research    used none guaranteed gpu=8
+	//     notebooks used none guaranteed gpu=2
+	//     training  used none guaranteed gpu=6
+	//   others      used none
 }

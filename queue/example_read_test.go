@@ -3,7 +3,6 @@
 package queue_test
 
 import (
-	"errors"
 	"fmt"
 	"log"
 
@@ -45,7 +44,7 @@ func ExampleTree_Warnings() {
 	schema := cpu()
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "tenant", Guaranteed: limit(schema, "8"),
-			Properties: map[string]string{queue.PropertyPreemptionPolicy: "fence"},
+			Properties: map[string]string{"preemption.policy": "fence"},
 			Children:   []queue.Config{{Name: "batch"}, {Name: "web"}}},
 		{Name: "lab", Properties: map[string]string{"priority.ofset": "10"}},
 	}}, queue.Strict)
@@ -54,29 +53,25 @@ func ExampleTree_Warnings() {
 	}
 	for _, warning := range tree.Warnings() {
 		fmt.Println(warning)
-		if errors.Is(warning, queue.ErrNeverPreempts) {
-			fmt.Println("  guarantee something to its children, or take the fence away")
-		}
 	}
 	// Output:
 	// queue: root.tenant: can never preempt inside itself: preemption.policy is fence, and no queue below has a guarantee
-	//   guarantee something to its children, or take the fence away
 	// queue: root.lab: bad property: priority.ofset "10": unknown property
 }
 
 // A queue enforces a lowered max after its own delay. The delay is not inherited.
-func ExampleTree_QuotaPreemptionDelay() {
+func ExampleTree_Policies() {
 	tree, err := queue.New(cpu(), queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "duration", Properties: map[string]string{queue.PropertyQuotaPreemptionDelay: "5m"},
+		{Name: "duration", Properties: map[string]string{"quota.preemption.delay": "5m"},
 			Children: []queue.Config{{Name: "below"}}},
-		{Name: "seconds", Properties: map[string]string{queue.PropertyQuotaPreemptionDelay: "90"}},
+		{Name: "seconds", Properties: map[string]string{"quota.preemption.delay": "90"}},
 		{Name: "off"},
 	}}, queue.Strict)
 	if err != nil {
 		log.Fatal(err)
 	}
 	for q := range tree.All() {
-		if d := tree.QuotaPreemptionDelay(q); d > 0 {
+		if d := tree.Policies(q).QuotaPreemptionDelay; d > 0 {
 			fmt.Println(tree.Path(q), "after", d)
 		} else {
 			fmt.Println(tree.Path(q), "never")

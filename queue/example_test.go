@@ -91,19 +91,19 @@ func ExampleNew() {
 			{
 				Name: "tenant", Guaranteed: limit(schema, "8"),
 				Properties: map[string]string{
-					queue.PropertyPreemptionPolicy: "fence",
-					queue.PropertyPreemptionDelay:  "5m",
-					queue.PropertyPriorityPolicy:   "fence",
-					queue.PropertyPriorityOffset:   "100",
-					"application.sort.policy":      "fifo",
+					"preemption.policy":       "fence",
+					"preemption.delay":        "5m",
+					"priority.policy":         "fence",
+					"priority.offset":         "100",
+					"application.sort.policy": "fifo",
 				},
 				Children: []queue.Config{{Name: "batch", Guaranteed: limit(schema, "8"), Properties: map[string]string{
-					queue.PropertyPreemptionDelay: "soon",
+					"preemption.delay": "soon",
 				}}},
 			},
 			{
 				Name: "system", Guaranteed: limit(schema, "4"),
-				Properties: map[string]string{queue.PropertyPreemptionPolicy: "disabled"},
+				Properties: map[string]string{"preemption.policy": "disabled"},
 			},
 		},
 	}, queue.Lenient)
@@ -111,17 +111,18 @@ func ExampleNew() {
 		log.Fatal(err)
 	}
 	for q := range tree.All() {
-		fmt.Printf("%s: preemption %v after %v, priority %v %+d, disabled %v\n", tree.Path(q),
-			tree.PreemptionPolicy(q), tree.PreemptionDelay(q), tree.PriorityPolicy(q), tree.PriorityOffset(q), tree.Disabled(q))
+		p := tree.Policies(q)
+		fmt.Printf("%s: preemption %s after %v, priority fence %t %+d, disabled %t\n", tree.Path(q),
+			p.Preemption, p.PreemptionDelay, p.PriorityFence, p.PriorityOffset, p.Disabled)
 	}
 	for _, warning := range tree.Warnings() {
 		fmt.Println(warning)
 	}
 	// Output:
-	// root: preemption default after 30s, priority default +0, disabled false
-	// root.tenant: preemption fence after 5m0s, priority fence +100, disabled false
-	// root.tenant.batch: preemption default after 30s, priority default +0, disabled false
-	// root.system: preemption disabled after 30s, priority default +0, disabled true
+	// root: preemption default after 30s, priority fence false +0, disabled false
+	// root.tenant: preemption fence after 5m0s, priority fence true +100, disabled false
+	// root.tenant.batch: preemption default after 30s, priority fence false +0, disabled false
+	// root.system: preemption disabled after 30s, priority fence false +0, disabled true
 	// queue: root: over-committed: cpu: children are guaranteed 12 of the guaranteed 10
 	// queue: root.tenant.batch: bad property: preemption.delay "soon": want a duration, 0 or above; it counts as 30s
 }

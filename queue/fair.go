@@ -13,14 +13,13 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// FairShares divides a capacity among queues by demand, guarantees and weights
-// ([PropertyFairWeight]). Use it if guarantees are to follow demand. The zero value is
-// ready; memory is reused.
+// FairShares divides a capacity among queues by demand, guarantees and weights (property
+// fair.weight). Use it if guarantees are to follow demand. The zero value is ready;
+// memory is reused.
 //
 // Divide by a tree with the guarantees of the configuration, and set the shares in the
-// tree that plans are made with ([FairShares.SetGuarantees]). No plans are made for
-// ever while shares stay the same: let demand count all that runs, waits or was
-// stopped for others. See DESIGN.md, Fair shares.
+// tree of the cluster. Let demand count all that runs, waits or was stopped for others:
+// then victims that come back change no share. See DESIGN.md, Fair shares.
 type FairShares struct {
 	tree   *Tree          // of the last Divide
 	types  resources.Mask // of its capacity
@@ -37,25 +36,23 @@ type FairShares struct {
 	divider resources.Divider
 }
 
-// Divide computes the share of every queue in the types of capacity, each on its own.
-// Name only what you share by weights, which for most clusters is the GPU.
+// Divide computes the share of every queue in each type of capacity. Name only what you
+// share by weights, such as GPUs.
 //
 // demand has what each leaf wants, running and waiting, by ID; missing or negative is
-// zero. It is capped by the max of the leaf, and of each queue above. A queue with
-// children demands their sum, and is guaranteed at least theirs.
+// zero. Maxima of the leaf and of queues above cap it. A queue with children demands
+// their sum, and is guaranteed at least theirs.
 //
-// The root has the lesser of demand and capacity. A share goes to children first up to
-// their guarantees, in proportion to these if it does not suffice. The rest goes by
-// weights, and what a child cannot use goes to the others. Of scarce types, a leaf
-// keeps only what it can use together with the one of which it got the least part, and
-// never less than it is promised. So split a leaf whose tasks are of two kinds, with
-// and without a scarce type. See DESIGN.md, Shares: dealing, and DESIGN.md, Shares:
-// cut, for the formulas.
+// Guarantees come first, in proportion if there is too little. The rest goes by weights,
+// and what a child cannot use goes to others. Of scarce types, a leaf keeps what it can
+// use with the one of which it got the least part, and never less than its guarantee. So
+// split a leaf whose tasks are of two kinds, with and without a scarce type. See
+// DESIGN.md, Shares: dealing, and DESIGN.md, Shares: cut.
 //
-// Units are whole and go by largest remainder, ties in tree order. Errors are bad
-// bounds of capacity, and demands of a type that sum to more than an int64; shares
-// stay then. Demand for more queues than there are, and a tree without queues, panic.
-// The cost is types·queues, and sorting children.
+// Units are whole and go by largest remainder, ties in tree order. Errors are bad bounds
+// of capacity, and demands that sum to more than an int64; shares stay then. Demand for
+// too many queues, and a tree without any, panic. The cost is types·queues, and sorting
+// children.
 func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resources.Limit) error {
 	if err := checkDivision(t, demand, capacity); err != nil {
 		return err
@@ -82,25 +79,16 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	return nil
 }
 
-// Of returns the share of q, as a view, defined in exactly the types of the capacity.
+// Of returns the share of q in the types of the capacity, as a view.
 func (f *FairShares) Of(q ID) resources.Limit {
 	return resources.Limit{Value: f.row(q), Defined: f.types}
 }
 
-// Dealt returns, as a view, what q was dealt before leaves were cut to what they can
-// use.
-func (f *FairShares) Dealt(q ID) resources.Limit {
-	f.row(q)
-	return resources.Limit{Value: f.tree.row(f.dealt, q), Defined: f.types}
-}
-
-// Scarce returns the types of which some leaf is dealt less than it wants, within its
-// max.
+// Scarce returns the types of which some leaf gets less than it wants.
 func (f *FairShares) Scarce() resources.Mask { return f.scarce }
 
 // Guarantee returns, as a view, what q is to be guaranteed: the share of a leaf in the
-// scarce types, and nothing for another queue. Guarantees of more would forbid every
-// plan.
+// scarce types; for other queues nothing.
 func (f *FairShares) Guarantee(q ID) resources.Limit {
 	row := f.row(q)
 	if !f.tree.IsLeaf(q) {
@@ -109,10 +97,10 @@ func (f *FairShares) Guarantee(q ID) resources.Limit {
 	return resources.Limit{Value: row, Defined: f.scarce}
 }
 
-// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is
-// a clone of the divided tree, or another one of the same queues and types; the
-// divided tree itself panics. A cluster has a method of its own. Errors are a tree of
-// another owner, and a share above what t allows. The cost is queues·types.
+// SetGuarantees sets the guarantee of every queue of t to [FairShares.Guarantee]. t is a
+// clone of the divided tree, or another one of the same queues and types; the divided
+// tree itself panics. Errors are an owned tree (set them by the cluster), and a share
+// above what t allows. The cost is queues·types.
 func (f *FairShares) SetGuarantees(t *Tree) error {
 	switch {
 	case f.tree == nil:
@@ -181,7 +169,7 @@ func checkDivision(t *Tree, demand []resources.Vector, capacity resources.Limit)
 		case most < 0:
 			problem(fmt.Errorf("%w: capacity %s %s", ErrNegative, s.Name(i), s.Amount(i, most)))
 		case !isSummable(t, demand, i):
-			problem(fmt.Errorf("%w: %s is demanded by more than %s", ErrRange, s.Name(i), s.Amount(i, math.MaxInt64)))
+			problem(fmt.Errorf("%w: %s is demanded by more than %s", errRange, s.Name(i), s.Amount(i, math.MaxInt64)))
 		}
 	}
 	return errors.Join(problems...)
@@ -258,7 +246,7 @@ func (f *FairShares) deal(q ID, i int) {
 	for c := q + 1; c < t.ends[q]; c = t.ends[c] {
 		x := &f.claims[c]
 		if x.want > x.base {
-			f.heirs = append(f.heirs, heir{x.want - x.base, int64(t.policies[c].weight), len(f.by)})
+			f.heirs = append(f.heirs, heir{x.want - x.base, int64(t.policies[c].FairWeight), len(f.by)})
 		}
 		wants += x.want
 		bases += x.base

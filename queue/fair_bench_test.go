@@ -22,7 +22,7 @@ func BenchmarkFairShares(b *testing.B) {
 	var draw seed
 	var grow func(name string, levels, children int) Config
 	grow = func(name string, levels, children int) Config {
-		c := Config{Name: name, Properties: map[string]string{PropertyFairWeight: fmt.Sprint(1 + draw.below(1000))}}
+		c := Config{Name: name, Properties: map[string]string{propertyFairWeight: fmt.Sprint(1 + draw.below(1000))}}
 		if levels == 1 {
 			c.Guaranteed = resources.Limit{Value: resources.Vector{draw.below(1 << 30), draw.below(1 << 40)}, Defined: 0b11}
 			return c

@@ -77,7 +77,7 @@ func (d *division) divide(t *rapid.T) {
 func (d *division) each(f func(q ID, path string, i int, share int64)) {
 	for q := range d.tree.All() {
 		for i := range d.capacity.Defined.All() {
-			f(q, d.tree.Path(q), i, d.shares.Dealt(q).Value[i])
+			f(q, d.tree.Path(q), i, d.shares.dealtTo(q).Value[i])
 		}
 	}
 }
@@ -92,7 +92,7 @@ func fairTwin(t *rapid.T) {
 		d.twin.shares(want, root, least(d.twin.want(root, i), number(d.capacity.Value[i])), i)
 		for q := range d.tree.All() {
 			path := d.tree.Path(q)
-			if got := d.shares.Dealt(q).Value[i]; number(got).Cmp(want[path]) != 0 {
+			if got := d.shares.dealtTo(q).Value[i]; number(got).Cmp(want[path]) != 0 {
 				t.Fatalf("dealt %d to %s in type %d, want %s", got, path, i, want[path].RatString())
 			}
 			if d.tree.IsLeaf(q) && want[path].Cmp(d.twin.want(path, i)) < 0 {
@@ -113,7 +113,7 @@ func fairSum(t *rapid.T) {
 		}
 		sum, wants := new(big.Rat), new(big.Rat)
 		for c := range d.tree.Children(q) {
-			sum.Add(sum, number(d.shares.Dealt(c).Value[i]))
+			sum.Add(sum, number(d.shares.dealtTo(c).Value[i]))
 			wants.Add(wants, d.twin.want(d.tree.Path(c), i))
 		}
 		if want := least(number(share), wants); sum.Cmp(want) != 0 {
@@ -143,7 +143,7 @@ func fairNotBelowBase(t *rapid.T) {
 		}
 		for c := range d.tree.Children(q) {
 			base := d.twin.base(d.tree.Path(c), i)
-			if got := d.shares.Dealt(c).Value[i]; bases.Cmp(number(share)) <= 0 && number(got).Cmp(base) < 0 {
+			if got := d.shares.dealtTo(c).Value[i]; bases.Cmp(number(share)) <= 0 && number(got).Cmp(base) < 0 {
 				t.Fatalf("share %d of %s in type %d is below its base %s", got, d.tree.Path(c), i, base.RatString())
 			}
 		}
@@ -156,7 +156,7 @@ func fairLevel(t *rapid.T) {
 	d := drawDivision(t)
 	beyond := func(c ID, i int, unit int64) *big.Rat {
 		path := d.tree.Path(c)
-		x := new(big.Rat).Sub(number(d.shares.Dealt(c).Value[i]+unit), d.twin.base(path, i))
+		x := new(big.Rat).Sub(number(d.shares.dealtTo(c).Value[i]+unit), d.twin.base(path, i))
 		return x.Quo(x, d.twin.weight(path))
 	}
 	d.each(func(q ID, _ string, i int, share int64) {
@@ -169,7 +169,7 @@ func fairLevel(t *rapid.T) {
 		}
 		for rich := range d.tree.Children(q) {
 			for poor := range d.tree.Children(q) {
-				full := number(d.shares.Dealt(poor).Value[i]).Cmp(d.twin.want(d.tree.Path(poor), i)) == 0
+				full := number(d.shares.dealtTo(poor).Value[i]).Cmp(d.twin.want(d.tree.Path(poor), i)) == 0
 				if has := beyond(rich, i, -1); !full && has.Sign() > 0 && has.Cmp(beyond(poor, i, +1)) >= 0 {
 					t.Fatalf("%s has too much of type %d beside %s", d.tree.Path(rich), i, d.tree.Path(poor))
 				}
@@ -185,7 +185,7 @@ func fairWeightsScaled(t *rapid.T) {
 	small, large := deepCopy(*d.twin.root), deepCopy(*d.twin.root)
 	var scale func(a, b *Config, factor int64)
 	scale = func(a, b *Config, factor int64) {
-		weight, err := strconv.ParseInt(a.Properties[PropertyFairWeight], 10, 32)
+		weight, err := strconv.ParseInt(a.Properties[propertyFairWeight], 10, 32)
 		if err != nil || weight < 1 {
 			weight = 1
 		}
@@ -203,9 +203,9 @@ func fairWeightsScaled(t *rapid.T) {
 
 // setWeight gives c properties of its own, for a copy shares them.
 func setWeight(c *Config, weight int64) {
-	properties := map[string]string{PropertyFairWeight: strconv.FormatInt(weight, 10)}
+	properties := map[string]string{propertyFairWeight: strconv.FormatInt(weight, 10)}
 	for key, value := range c.Properties {
-		if key != PropertyFairWeight {
+		if key != propertyFairWeight {
 			properties[key] = value
 		}
 	}
@@ -283,8 +283,8 @@ func fairTypesAlone(t *rapid.T) {
 			t.Fatal(err)
 		}
 		d.each(func(q ID, path string, k int, share int64) {
-			if k == i && alone.Dealt(q).Value[i] != share {
-				t.Fatalf("share of %s in type %d: %d, and alone %d", path, i, share, alone.Dealt(q).Value[i])
+			if k == i && alone.dealtTo(q).Value[i] != share {
+				t.Fatalf("share of %s in type %d: %d, and alone %d", path, i, share, alone.dealtTo(q).Value[i])
 			}
 		})
 		check(t, alone.Scarce(), d.shares.Scarce()&only.Defined, "scarce types")
@@ -335,10 +335,10 @@ func fairCutTwin(t *rapid.T) {
 					share.Add(share, want[c][i])
 				}
 				if !d.shares.Scarce().Has(i) {
-					share = number(d.shares.Dealt(q).Value[i])
+					share = number(d.shares.dealtTo(q).Value[i])
 				}
 			default:
-				share = number(d.shares.Dealt(q).Value[i])
+				share = number(d.shares.dealtTo(q).Value[i])
 				if part := d.tightest(q); part != nil && d.shares.Scarce().Has(i) {
 					most := ceiling(new(big.Rat).Mul(part, number(max(d.demand[q].At(i), 0))))
 					if base := d.twin.base(path, i); most.Cmp(base) < 0 {
@@ -360,7 +360,7 @@ func fairCutTwin(t *rapid.T) {
 func (d *division) tightest(q ID) (part *big.Rat) {
 	for u := range d.shares.Scarce().All() {
 		if v := d.demand[q].At(u); v > 0 {
-			p := new(big.Rat).Quo(number(d.shares.Dealt(q).Value[u]), number(v))
+			p := new(big.Rat).Quo(number(d.shares.dealtTo(q).Value[u]), number(v))
 			if part == nil || p.Cmp(part) < 0 {
 				part = p
 			}
@@ -383,7 +383,7 @@ func fairCutToUse(t *rapid.T) {
 	for q := range d.tree.Leaves(Root) {
 		path, part := d.tree.Path(q), d.tightest(q)
 		for i := range d.capacity.Defined.All() {
-			share, dealt := d.shares.Of(q).Value[i], d.shares.Dealt(q).Value[i]
+			share, dealt := d.shares.Of(q).Value[i], d.shares.dealtTo(q).Value[i]
 			base := d.twin.base(path, i)
 			switch {
 			case share > dealt, number(share).Cmp(least(number(dealt), base)) < 0:

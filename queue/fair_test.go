@@ -84,7 +84,7 @@ func (c shareCase) tree(t testing.TB) *Tree {
 			case q.Name == path:
 				config.Name, config.Guaranteed, config.Max = name, limitOf(s, q.Guaranteed), limitOf(s, q.Max)
 				if q.Weight != 0 {
-					config.Properties = map[string]string{PropertyFairWeight: strconv.Itoa(q.Weight)}
+					config.Properties = map[string]string{propertyFairWeight: strconv.Itoa(q.Weight)}
 				}
 			case above == path:
 				config.Children = append(config.Children, build(q.Name))
@@ -135,7 +135,7 @@ func TestFairShares(t *testing.T) {
 				}
 				return got
 			}
-			require.Equal(t, c.Dealt, byName(f.Dealt), "dealt")
+			require.Equal(t, c.Dealt, byName(f.dealtTo), "dealt")
 			require.Equal(t, c.Shares, byName(f.Of))
 			scarce := []string{}
 			for i := range f.Scarce().All() {
@@ -167,7 +167,7 @@ func TestFairShares_Errors(t *testing.T) {
 		{"a capacity below 0", want, limit("gpu=-1 disk=2"), []string{"queue: root: negative bound: capacity gpu -1"}, ErrNegative},
 		{"a type that is not in the schema", want, resources.Limit{Defined: 1<<2 | 1}, []string{"queue: root: not a type: capacity of type 2 of 2"}, ErrType},
 		{"a demand beyond int64, which a max would cut off", huge, limit("gpu=5 disk=5"),
-			[]string{"queue: root: sum of amounts out of range: gpu is demanded by more than 9223372036854775807"}, ErrRange},
+			[]string{"queue: root: sum of amounts out of range: gpu is demanded by more than 9223372036854775807"}, errRange},
 		{"all at once", huge, resources.Limit{Value: resources.Vector{1, -2}, Defined: 0b111}, []string{
 			"queue: root: sum of amounts out of range: gpu is demanded by more than 9223372036854775807",
 			"queue: root: negative bound: capacity disk -2",

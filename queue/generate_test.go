@@ -74,11 +74,11 @@ func shape(t *rapid.T) Config {
 func addProperties(t *rapid.T, c *Config) {
 	if rapid.IntRange(0, 3).Draw(t, "properties") == 3 {
 		c.Properties = map[string]string{
-			PropertyPreemptionPolicy: rapid.SampledFrom([]string{"default", "fence", "disabled", "Fence", ""}).Draw(t, "policy"),
-			PropertyPreemptionDelay:  rapid.SampledFrom([]string{"1m", "1h30m", "0s", "-1s", "60", "soon"}).Draw(t, "delay"),
+			propertyPreemptionPolicy: rapid.SampledFrom([]string{"default", "fence", "disabled", "Fence", ""}).Draw(t, "policy"),
+			propertyPreemptionDelay:  rapid.SampledFrom([]string{"1m", "1h30m", "0s", "-1s", "60", "soon"}).Draw(t, "delay"),
 
-			PropertyFairWeight:           rapid.SampledFrom([]string{"2", "3", "7", "100", "2147483647", "0", "many"}).Draw(t, "weight"),
-			PropertyQuotaPreemptionDelay: rapid.SampledFrom([]string{"1m", "0s", "soon"}).Draw(t, "quota delay"),
+			propertyFairWeight:           rapid.SampledFrom([]string{"2", "3", "7", "100", "2147483647", "0", "many"}).Draw(t, "weight"),
+			propertyQuotaPreemptionDelay: rapid.SampledFrom([]string{"1m", "0s", "soon"}).Draw(t, "quota delay"),
 		}
 	}
 	for i := range c.Children {

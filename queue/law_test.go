@@ -90,14 +90,14 @@ func inheritance(t *rapid.T) {
 	tree, w := drawTree(t)
 	for i, path := range w.paths {
 		q := ID(i)
-		check(t, tree.Disabled(q), w.disabled(path), "Disabled", path)
-		check(t, tree.PreemptionDelay(q), w.delay(path), "PreemptionDelay", path)
+		check(t, tree.Policies(q).Disabled, w.disabled(path), "Disabled", path)
+		check(t, tree.Policies(q).PreemptionDelay, w.delay(path), "PreemptionDelay", path)
 
-		own := w.config[path].Properties[PropertyPreemptionPolicy]
+		own := w.config[path].Properties[propertyPreemptionPolicy]
 		if i == 0 || own != "fence" && own != "disabled" {
 			own = "default"
 		}
-		check(t, tree.PreemptionPolicy(q).String(), own, "PreemptionPolicy", path)
+		check(t, tree.Policies(q).Preemption, own, "PreemptionPolicy", path)
 	}
 }
 
@@ -136,7 +136,7 @@ func problems(t *rapid.T) {
 	var want []finding
 	for _, f := range slowProblems(s, &c) {
 		switch f.kind {
-		case ErrNoEffect, ErrNeverPreempts: // warnings always
+		case errNoEffect, errNeverPreempts: // warnings always
 		case ErrOverCommitted:
 			if mode == Strict {
 				want = append(want, f)
@@ -151,7 +151,7 @@ func problems(t *rapid.T) {
 	if err == nil { // then all is in the warnings
 		want = slowProblems(s, &c)
 	}
-	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == ErrProperty })
+	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == errProperty })
 	sortKinds(got)
 	sortKinds(want)
 	if !slices.Equal(got, want) {

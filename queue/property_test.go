@@ -12,10 +12,14 @@ import (
 
 // settings returns what a queue is set to, as text.
 func settings(t *Tree, q ID) string {
+	p, priority := t.Policies(q), "default"
+	if p.PriorityFence {
+		priority = "fence"
+	}
 	text := fmt.Sprintf("%v disabled=%v delay=%v %v offset=%d quota=%v",
-		t.PreemptionPolicy(q), t.Disabled(q), t.PreemptionDelay(q), t.PriorityPolicy(q), t.PriorityOffset(q), t.QuotaPreemptionDelay(q))
-	if w := t.FairWeight(q); w != 1 {
-		text += fmt.Sprintf(" weight=%d", w)
+		p.Preemption, p.Disabled, p.PreemptionDelay, priority, p.PriorityOffset, p.QuotaPreemptionDelay)
+	if p.FairWeight != 1 {
+		text += fmt.Sprintf(" weight=%d", p.FairWeight)
 	}
 	return text
 }
@@ -36,7 +40,6 @@ var propertyTests = []struct {
 	{"preemption.policy", "Fence", unset, `"Fence": want default, fence or disabled`},
 	{"preemption.policy", " fence", unset, `" fence": want default, fence or disabled`},
 	{"preemption.policy", "1", unset, `"1": want default, fence or disabled`},
-	{"preemption.policy", "PreemptionPolicy(3)", unset, `"PreemptionPolicy(3)": want default, fence or disabled`},
 
 	{"preemption.delay", "1ns", "default disabled=false delay=1ns default offset=0 quota=0s", ""},
 	{"preemption.delay", "1h30m", "default disabled=false delay=1h30m0s default offset=0 quota=0s", ""},
@@ -96,6 +99,10 @@ var propertyTests = []struct {
 	{"fair.weight", "0x4", unset, `"0x4": want an integer from 1 to 2147483647`},
 	{"fair.weight", "", unset, `"": want an integer from 1 to 2147483647`},
 
+	{"preemption.quota.delay", "5m", "default disabled=false delay=30s default offset=0 quota=5m0s", ""},
+	{"preemption.quota.delay", "90", "default disabled=false delay=30s default offset=0 quota=1m30s", ""},
+	{"preemption.quota.delay", "soon", unset, `"soon": want a duration or seconds, 0 or above`},
+
 	// Names that are none of ours, or nearly.
 	{"application.sort.policy", "fifo", unset, ""},
 	{"preemption", "fence", unset, ""},
@@ -119,21 +126,11 @@ func TestProperty(t *testing.T) {
 			var want []string
 			if test.warning != "" {
 				want = []string{"queue: root.a: bad property: " + test.key + " " + test.warning}
-				require.ErrorIs(t, tree.Warnings()[0], ErrProperty)
+				require.ErrorIs(t, tree.Warnings()[0], errProperty)
 			}
 			require.Equal(t, want, texts(tree.Warnings()...))
 		})
 	}
-}
-
-// TestPropertyWords holds the constants to YuniKorn's spelling.
-func TestPropertyWords(t *testing.T) {
-	require.Equal(t,
-		[]string{"preemption.policy", "preemption.delay", "priority.policy", "priority.offset", "quota.preemption.delay", "fair.weight"},
-		[]string{PropertyPreemptionPolicy, PropertyPreemptionDelay, PropertyPriorityPolicy, PropertyPriorityOffset, PropertyQuotaPreemptionDelay, PropertyFairWeight})
-	require.Equal(t, "default fence disabled PreemptionPolicy(3)",
-		fmt.Sprint(PreemptionDefault, " ", PreemptionFence, " ", PreemptionDisabled, " ", PreemptionPolicy(3)))
-	require.Equal(t, "default fence PriorityPolicy(2)", fmt.Sprint(PriorityDefault, " ", PriorityFence, " ", PriorityPolicy(2)))
 }
 
 // What holds below a queue. Each property is set at root.a; x is a leaf that
@@ -165,6 +162,46 @@ func TestInheritance(t *testing.T) {
 	}, texts(tree.Warnings()...))
 }
 
+// TestQuotaDelay_BothNames shows which name of the delay wins.
+func TestQuotaDelay_BothNames(t *testing.T) {
+	a := with(node("a", "", ""), "preemption.quota.delay", "1m", "quota.preemption.delay", "2m")
+	require.Equal(t, 2*time.Minute, mustNew(t, node("root", "", "", a), Strict).Policies(1).QuotaPreemptionDelay)
+}
+
+// TestInheritProperties has the tree of TestInheritance, with what YuniKorn makes of
+// it. Twice is like once, and the configuration that it was copied from stays.
+func TestInheritProperties(t *testing.T) {
+	root := with(node("root", "", "",
+		with(node("a", "", "",
+			node("x", "", ""),
+			with(node("y", "", ""), "preemption.policy", "default", "preemption.delay", "2m", "quota.preemption.delay", "1s"),
+			with(node("m", "", "", node("leaf", "", "")), "preemption.policy", "fence")),
+			"preemption.policy", "disabled", "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "preemption.quota.delay", "5m", "fair.weight", "3"),
+		node("b", "", "")), "preemption.policy", "disabled", "quota.preemption.delay", "1h")
+	dynamic := node("made", "", "")
+	dynamic.Dynamic = true
+	root.Children = append(root.Children, dynamic)
+	before := root.Children[1].Properties
+	merged := root
+	for range 2 {
+		merged.InheritProperties()
+		tree := mustNew(t, merged, Lenient)
+		for path, want := range map[string]string{
+			"root":          "default disabled=false delay=30s default offset=0 quota=1h0m0s",
+			"root.a":        "disabled disabled=true delay=1m0s fence offset=7 quota=5m0s weight=3",
+			"root.a.x":      "disabled disabled=true delay=1m0s default offset=0 quota=5m0s",
+			"root.a.y":      "default disabled=false delay=2m0s default offset=0 quota=1s",
+			"root.a.m":      "fence disabled=false delay=1m0s default offset=0 quota=5m0s",
+			"root.a.m.leaf": "default disabled=false delay=1m0s default offset=0 quota=5m0s", // a fence is not inherited, and ends disabled
+			"root.b":        "disabled disabled=true delay=30s default offset=0 quota=1h0m0s",
+			"root.made":     unset,
+		} {
+			require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
+		}
+	}
+	require.Equal(t, before, root.Children[1].Properties)
+}
+
 // TestRootProperties shows that of the root's properties all but the preemption
 // policy are read, and that this one needs no message.
 func TestRootProperties(t *testing.T) {
@@ -185,8 +222,8 @@ func TestBadDelay(t *testing.T) {
 	for value, want := range map[string]time.Duration{"soon": 30 * time.Second, "-1s": 30 * time.Second, "0s": 0, "2h": 2 * time.Hour} {
 		tree := mustNew(t, with(node("root", "", "",
 			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), Strict)
-		require.Equal(t, want, tree.PreemptionDelay(1), value)
-		require.Equal(t, want, tree.PreemptionDelay(2), "below a queue with %s", value)
+		require.Equal(t, want, tree.Policies(1).PreemptionDelay, value)
+		require.Equal(t, want, tree.Policies(2).PreemptionDelay, "below a queue with %s", value)
 	}
 }
 
@@ -194,9 +231,9 @@ func TestDynamic(t *testing.T) {
 	a := node("a", "", "", node("x", "", ""))
 	a.Dynamic = true
 	tree := mustNew(t, node("root", "", "", a), Lenient)
-	require.False(t, tree.Dynamic(Root))
-	require.True(t, tree.Dynamic(1))
-	require.False(t, tree.Dynamic(2), "it is not inherited")
+	require.False(t, tree.Policies(Root).Dynamic)
+	require.True(t, tree.Policies(1).Dynamic)
+	require.False(t, tree.Policies(2).Dynamic, "it is not inherited")
 }
 
 // TestPlainWarning shows that a name can neither break a line nor color it.
@@ -217,10 +254,10 @@ func FuzzProperty(f *testing.F) {
 		warnings := tree.Warnings()
 		require.LessOrEqual(t, len(warnings), 1)
 		if len(warnings) == 1 {
-			require.ErrorIs(t, warnings[0], ErrProperty)
+			require.ErrorIs(t, warnings[0], errProperty)
 			require.Equal(t, unset, settings(tree, 1))
 		}
-		require.GreaterOrEqual(t, tree.PreemptionDelay(1), time.Duration(0))
-		require.GreaterOrEqual(t, tree.QuotaPreemptionDelay(1), time.Duration(0))
+		require.GreaterOrEqual(t, tree.Policies(1).PreemptionDelay, time.Duration(0))
+		require.GreaterOrEqual(t, tree.Policies(1).QuotaPreemptionDelay, time.Duration(0))
 	})
 }

@@ -42,8 +42,8 @@ type warningLine struct {
 	Text  string `json:"text"`
 }
 
-// Save writes queues, bounds, policies and warnings as text for [Load], without usage.
-// Names that are not UTF-8 are an error. The cost is queues·types.
+// Save writes the tree without its usage as text for [Load]. Names that are not UTF-8 are
+// an error.
 func (t *Tree) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("queues")
@@ -56,11 +56,15 @@ func (t *Tree) Save(w io.Writer) error {
 	for q := range t.All() {
 		p := &t.policies[q]
 		x.Check("queue", t.names[q])
+		priority := policyDefault
+		if p.PriorityFence {
+			priority = policyFence
+		}
 		x.Line("queue", queueLine{
 			Depth: t.Depth(q), Name: t.names[q],
 			Guaranteed: saved.Bounds(t.schema, t.Guaranteed(q)), Max: saved.Bounds(t.schema, t.Max(q)),
-			Preemption: p.preemption.String(), Priority: p.priority.String(), Disabled: p.disabled, Dynamic: p.dynamic,
-			Offset: p.offset, Weight: p.weight, Delay: p.delay.String(), QuotaDelay: p.quotaPreemption.String(),
+			Preemption: p.Preemption, Priority: priority, Disabled: p.Disabled, Dynamic: p.Dynamic,
+			Offset: p.PriorityOffset, Weight: p.FairWeight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaPreemptionDelay.String(),
 		})
 	}
 	for _, err := range t.warnings {
@@ -76,8 +80,8 @@ func (t *Tree) Save(w io.Writer) error {
 	return nil
 }
 
-// Load reads what [Tree.Save] has written: the same tree, warnings included, without
-// usage. Give it a [bufio.Reader] if something follows. Errors have the line.
+// Load reads what [Tree.Save] has written: the same tree, with its warnings. Give it a
+// [bufio.Reader] if something follows. Errors have the line.
 func Load(r io.Reader) (*Tree, error) {
 	x := &loader{Reader: saved.NewReader(r), paths: make(map[string]bool)}
 	t, err := x.load()
@@ -95,7 +99,7 @@ type loader struct {
 	root     *Config
 	path     []*Config // from the root to the queue of the last line
 	paths    map[string]bool
-	policies []policies
+	policies []Policies
 	warnings []error
 }
 
@@ -145,7 +149,7 @@ func (x *loader) addQueue() error {
 	}
 	// The first one is the root, and no other one is.
 	if l.Depth < 0 || l.Depth > len(x.path) || l.Depth >= MaxDepth || (l.Depth == 0) != (x.root == nil) {
-		return x.Errorf("queue %q at depth %d after %d above it: %w", l.Name, l.Depth, len(x.path), ErrDepth)
+		return x.Errorf("queue %q at depth %d after %d above it: %w", l.Name, l.Depth, len(x.path), errDepth)
 	}
 	p, err := l.policies()
 	if err != nil {
@@ -177,32 +181,30 @@ func (x *loader) addQueue() error {
 	path := strings.Join(names, ".")
 	// Also here, where the line is known.
 	if x.paths[path] {
-		return x.Errorf("%w: a second queue %q", ErrName, path)
+		return x.Errorf("%w: a second queue %q", errName, path)
 	}
 	x.paths[path] = true
 	for _, err := range badBounds(x.schema, promise{c.Name, c.Guaranteed, c.Max}) {
 		return x.Errorf("queue %q: %w", path, err)
 	}
 	if c.Name == "" || strings.Contains(c.Name, ".") {
-		return x.Errorf("%w: queue %q", ErrName, c.Name)
+		return x.Errorf("%w: queue %q", errName, c.Name)
 	}
 	return nil
 }
 
 // policies returns what a line says of the policies, if all of it is in range.
-func (l *queueLine) policies() (p policies, err error) {
-	p = policies{disabled: l.Disabled, dynamic: l.Dynamic, offset: l.Offset, weight: l.Weight}
-	var known, spelt bool
-	p.preemption, known = spelled(l.Preemption, PreemptionDisabled)
-	p.priority, spelt = spelled(l.Priority, PriorityFence)
-	if !known || !spelt || l.Weight < 1 {
-		return p, fmt.Errorf("%w: preemption %q, priority %q, weight %d", ErrProperty, l.Preemption, l.Priority, l.Weight)
+func (l *queueLine) policies() (p Policies, err error) {
+	p = Policies{Preemption: l.Preemption, PriorityFence: l.Priority == policyFence, Disabled: l.Disabled,
+		Dynamic: l.Dynamic, PriorityOffset: l.Offset, FairWeight: l.Weight}
+	if !isPreemption(l.Preemption) || !isPriority(l.Priority) || l.Weight < 1 {
+		return p, fmt.Errorf("%w: preemption %q, priority %q, weight %d", errProperty, l.Preemption, l.Priority, l.Weight)
 	}
-	if p.delay, err = time.ParseDuration(l.Delay); err == nil {
-		p.quotaPreemption, err = time.ParseDuration(l.QuotaDelay)
+	if p.PreemptionDelay, err = time.ParseDuration(l.Delay); err == nil {
+		p.QuotaPreemptionDelay, err = time.ParseDuration(l.QuotaDelay)
 	}
-	if err != nil || p.delay < 0 || p.quotaPreemption < 0 {
-		return p, fmt.Errorf("%w: delay %q, quotaDelay %q", ErrProperty, l.Delay, l.QuotaDelay)
+	if err != nil || p.PreemptionDelay < 0 || p.QuotaPreemptionDelay < 0 {
+		return p, fmt.Errorf("%w: delay %q, quotaDelay %q", errProperty, l.Delay, l.QuotaDelay)
 	}
 	return p, nil
 }
@@ -216,7 +218,7 @@ func (x *loader) addWarning() error {
 	if !x.paths[l.Queue] {
 		return x.Errorf("warning of queue %q, which there is not: %w", l.Queue, saved.ErrFormat)
 	}
-	for _, kind := range []error{ErrProperty, ErrOverCommitted, ErrNoEffect, ErrNeverPreempts, ErrName, ErrType, ErrNegative, ErrAboveMax} {
+	for _, kind := range []error{errProperty, ErrOverCommitted, errNoEffect, errNeverPreempts} {
 		if before, after, ok := strings.Cut(l.Text, kind.Error()); ok {
 			x.warnings = append(x.warnings, &Problem{Queue: l.Queue, Err: fmt.Errorf("%s%w%s", before, kind, after)})
 			return nil

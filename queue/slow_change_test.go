@@ -17,7 +17,7 @@ func (w *twin) add(path string, size resources.Vector) error {
 	}
 	for i := range w.schema.Len() {
 		if uint64(w.sum(w.used, w.root.Name, i))+uint64(at(size, i)) > math.MaxInt64 {
-			return ErrRange
+			return errRange
 		}
 	}
 	w.change(w.used[path], size, +1)
@@ -42,7 +42,7 @@ func (w *twin) move(path string, size resources.Vector, have map[string]resource
 	}
 	for i := range w.schema.Len() {
 		if at(size, i) > most(i) {
-			return ErrAmount
+			return errAmount
 		}
 	}
 	w.change(have[path], size, sign)
@@ -51,11 +51,11 @@ func (w *twin) move(path string, size resources.Vector, have map[string]resource
 
 func (w *twin) check(path string, size resources.Vector) error {
 	if !w.isLeaf(path) {
-		return ErrNotLeaf
+		return errNotLeaf
 	}
 	for i, v := range size {
 		if v < 0 || v > 0 && i >= w.schema.Len() {
-			return ErrAmount
+			return errAmount
 		}
 	}
 	return nil

@@ -23,10 +23,10 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 	names := append(slices.Clip(above), c.Name)
 	found := func(kind error) { list = append(list, finding{strings.Join(names, "."), kind}) }
 	if c.Name == "" || strings.Contains(c.Name, ".") {
-		found(ErrName)
+		found(errName)
 	}
 	if len(names) > 64 {
-		found(ErrDepth)
+		found(errDepth)
 		return list
 	}
 	for _, l := range []resources.Limit{c.Guaranteed, c.Max} {
@@ -42,11 +42,11 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 	}
 	if len(names) > 1 && c.Properties["preemption.policy"] == "fence" {
 		if d, err := time.ParseDuration(c.Properties["quota.preemption.delay"]); err == nil && d > 0 {
-			found(ErrNoEffect)
+			found(errNoEffect)
 		}
 		below := slices.ContainsFunc(c.Children, func(child Config) bool { return guaranteesBelow(s, &child) })
 		if guarantees(s, c) && len(c.Children) > 0 && !below {
-			found(ErrNeverPreempts)
+			found(errNeverPreempts)
 		}
 	}
 	seen := map[string]int{}
@@ -55,7 +55,7 @@ func slowProblems(s *resources.Schema, c *Config, above ...string) (list []findi
 	}
 	for _, n := range seen {
 		if n > 1 {
-			found(ErrName)
+			found(errName)
 		}
 	}
 	// A negative bound is a problem by itself, and no other.

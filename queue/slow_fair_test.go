@@ -187,3 +187,10 @@ func whole(exact []*big.Rat) (parts []*big.Rat) {
 	}
 	return parts
 }
+
+// dealtTo returns, as a view, what q was dealt before leaves were cut to what they can
+// use.
+func (f *FairShares) dealtTo(q ID) resources.Limit {
+	f.row(q)
+	return resources.Limit{Value: f.tree.row(f.dealt, q), Defined: f.types}
+}

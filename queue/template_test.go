@@ -12,16 +12,16 @@ import (
 // those of a team.
 func users() Config {
 	root := node("root", "", "gpu=9", node("users", "", "", node("eve", "gpu=2", ""), node("team", "", "")), node("lab", "", ""))
-	root.Children[0].Template = &Template{Guaranteed: limit("gpu=2"), Max: limit("gpu=4 disk=8"),
-		Properties: map[string]string{PropertyPriorityOffset: "7", PropertyQuotaPreemptionDelay: "1m"}}
-	root.Children[0].Children[1].Template = &Template{Max: limit("gpu=3")}
+	root.Children[0].Template = &Config{Guaranteed: limit("gpu=2"), Max: limit("gpu=4 disk=8"),
+		Properties: map[string]string{propertyPriorityOffset: "7", propertyQuotaPreemptionDelay: "1m"}}
+	root.Children[0].Children[1].Template = &Config{Max: limit("gpu=3")}
 	return root
 }
 
 // line is what a queue is and says, on a line.
 func line(t *Tree, q ID) string {
 	text := t.Path(q)
-	if t.Dynamic(q) {
+	if t.Policies(q).Dynamic {
 		text += " dynamic"
 	}
 	return text + " guaranteed " + schema.FormatLimit(t.Guaranteed(q)) + " max " + schema.FormatLimit(t.Max(q)) + " " + settings(t, q)
@@ -36,7 +36,7 @@ func TestAdd(t *testing.T) {
 	}{
 		{"a leaf takes all", "root.users", node("ann", "", ""),
 			[]string{"root.users.ann dynamic guaranteed gpu=2 max gpu=4 disk=8" + of + "1m0s"}},
-		{"but what it sets itself", "root.users", with(node("ann", "", "gpu=3"), PropertyQuotaPreemptionDelay, "0"),
+		{"but what it sets itself", "root.users", with(node("ann", "", "gpu=3"), propertyQuotaPreemptionDelay, "0"),
 			[]string{"root.users.ann dynamic guaranteed gpu=2 max gpu=3 disk=8" + of + "0s"}},
 		{"the nearest template alone", "root.users.team", node("ann", "", ""),
 			[]string{"root.users.team.ann dynamic guaranteed none max gpu=3 " + unset}},
@@ -50,7 +50,7 @@ func TestAdd(t *testing.T) {
 			"root.users.ann.y dynamic guaranteed gpu=1 max gpu=4 disk=8" + of + "1m0s"}},
 		{"a template of its own", "root.users", func() Config {
 			c := node("ann", "", "", node("x", "", ""))
-			c.Template = &Template{Max: limit("disk=1")}
+			c.Template = &Config{Max: limit("disk=1")}
 			return c
 		}(), []string{
 			"root.users.ann dynamic guaranteed none max none " + unset,
@@ -80,11 +80,11 @@ func TestAdd_Errors(t *testing.T) {
 		path, name, want string
 		kind             error
 	}{
-		{"root.sales", "x", "queue: root.sales: no such queue", ErrNoQueue},
-		{"", "x", `queue: "": no such queue`, ErrNoQueue},
-		{"users", "x", "queue: users: no such queue", ErrNoQueue},
-		{"root.users.", "x", "queue: root.users.: no such queue", ErrNoQueue},
-		{"root.users", "eve", `queue: root.users: bad name: more than one child named "eve"`, ErrName},
+		{"root.sales", "x", "queue: root.sales: no such queue", errNoQueue},
+		{"", "x", `queue: "": no such queue`, errNoQueue},
+		{"users", "x", "queue: users: no such queue", errNoQueue},
+		{"root.users.", "x", "queue: root.users.: no such queue", errNoQueue},
+		{"root.users", "eve", `queue: root.users: bad name: more than one child named "eve"`, errName},
 	} {
 		root := users()
 		err := root.Add(test.path, node(test.name, "", ""))
@@ -99,39 +99,39 @@ func TestAdd_Errors(t *testing.T) {
 func TestAdd_Copies(t *testing.T) {
 	root := users()
 	given := node("ann", "disk=1", "", node("x", "disk=1", ""))
-	given.Properties = map[string]string{PropertyFairWeight: "2"}
+	given.Properties = map[string]string{propertyFairWeight: "2"}
 	require.NoError(t, root.Add("root.users", given))
 	require.NoError(t, root.Add("root.users", node("bob", "", "")))
 	before := mustNew(t, root, Strict).String()
 
 	template := root.Children[0].Template
 	template.Guaranteed.Value[0], template.Max.Value[0] = 0, 9
-	template.Properties[PropertyPriorityOffset] = "100"
+	template.Properties[propertyPriorityOffset] = "100"
 	given.Guaranteed.Value[1] = 0
-	given.Properties[PropertyFairWeight] = "3"
+	given.Properties[propertyFairWeight] = "3"
 	given.Children[0].Guaranteed.Value[1] = 0
 	tree := mustNew(t, root, Strict)
 	require.Equal(t, before, tree.String())
-	require.EqualValues(t, 2, tree.FairWeight(mustLookup(t, tree, "root.users.ann")))
-	require.EqualValues(t, 7, tree.PriorityOffset(mustLookup(t, tree, "root.users.bob")))
+	require.EqualValues(t, 2, tree.Policies(mustLookup(t, tree, "root.users.ann")).FairWeight)
+	require.EqualValues(t, 7, tree.Policies(mustLookup(t, tree, "root.users.bob")).PriorityOffset)
 	require.False(t, given.Dynamic)
 
 	require.NoError(t, root.Add("root.users", node("cid", "", "")))
 	tree = mustNew(t, root, Strict)
-	require.EqualValues(t, 100, tree.PriorityOffset(mustLookup(t, tree, "root.users.cid")))
+	require.EqualValues(t, 100, tree.Policies(mustLookup(t, tree, "root.users.cid")).PriorityOffset)
 }
 
 // TestNew_Template shows that a template is checked before any queue is made of it.
 func TestNew_Template(t *testing.T) {
 	root := users()
-	root.Template = &Template{Guaranteed: limit("gpu=2 disk=-1"), Max: limit("gpu=1")}
+	root.Template = &Config{Guaranteed: limit("gpu=2 disk=-1"), Max: limit("gpu=1")}
 	_, err := New(schema, root, Lenient)
 	require.Equal(t, []string{
 		"queue: root: template: negative bound: guaranteed disk -1",
 		"queue: root: template: guaranteed above max: gpu: guaranteed 2, max 1"}, texts(err))
 	require.ErrorIs(t, err, ErrAboveMax)
 
-	root.Template = &Template{Properties: map[string]string{PropertyPriorityOffset: "high"}}
+	root.Template = &Config{Properties: map[string]string{propertyPriorityOffset: "high"}}
 	require.Equal(t, []string{`queue: root: template: bad property: priority.offset "high": want a 32-bit integer`},
 		texts(mustNew(t, root, Strict).Warnings()...))
 }

@@ -3,10 +3,8 @@
 package queue
 
 import (
-	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,10 +19,10 @@ type ID int32
 // Root is the ID of the root of every tree.
 const Root ID = 0
 
-// MaxDepth is the number of levels that a tree may have, the root's included.
+// MaxDepth is the number of levels that a tree may have, with the root's.
 const MaxDepth = 64
 
-// A Tree is a hierarchy of queues with their bounds and their usage.
+// A Tree is a hierarchy of queues.
 type Tree struct {
 	schema   *resources.Schema
 	strict   bool
@@ -37,7 +35,7 @@ type Tree struct {
 	ends     []ID     // the subtree of q is [q, ends[q])
 	parents  []ID     // parents[Root] is Root
 	depths   []int32
-	policies []policies
+	policies []Policies
 
 	// Blocks of one amount per queue and type, row by row.
 	usage      []int64
@@ -55,14 +53,14 @@ func (t *Tree) Warnings() []error { return slices.Clone(t.warnings) }
 // Len returns the number of queues.
 func (t *Tree) Len() int { return len(t.names) }
 
-// Name returns the queue's own name, without those above it.
+// Name returns the queue's own name.
 func (t *Tree) Name(q ID) string { return t.names[t.known(q)] }
 
 // Path returns the names from the root to q joined with dots: "root.a.b".
 func (t *Tree) Path(q ID) string { return t.paths[t.known(q)] }
 
-// Lookup returns the queue with a path, as [Tree.Path] writes it. The cost is linear
-// in the siblings along the path.
+// Lookup returns the queue with a path, as of [Tree.Path]. The cost is linear in the
+// siblings along it.
 func (t *Tree) Lookup(path string) (ID, bool) {
 	name, rest, more := strings.Cut(path, ".")
 	if t.Len() == 0 || name != t.names[Root] {
@@ -92,7 +90,7 @@ func (t *Tree) Depth(q ID) int { return int(t.depths[q]) }
 // End returns the ID after the last queue of the subtree of q.
 func (t *Tree) End(q ID) ID { return t.ends[q] }
 
-// IsLeaf reports whether q has no children, so that it may hold tasks.
+// IsLeaf reports whether q has no children.
 func (t *Tree) IsLeaf(q ID) bool { return t.ends[q] == q+1 }
 
 // Contains reports whether q is a or below it.
@@ -137,7 +135,7 @@ func (t *Tree) Children(q ID) iter.Seq[ID] {
 	}
 }
 
-// Leaves yields the leaves of the subtree of q in tree order; a leaf itself.
+// Leaves yields the leaves of the subtree of q in tree order.
 func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for w := q; w < t.ends[q]; w++ {
@@ -148,8 +146,8 @@ func (t *Tree) Leaves(q ID) iter.Seq[ID] {
 	}
 }
 
-// Clone returns an independent copy with bounds and usage; what never changes is
-// shared. The cost is a copy of four amounts per queue and type.
+// Clone returns an independent copy. The cost is a copy of four amounts per queue and
+// type.
 func (t *Tree) Clone() *Tree {
 	c := *t
 	c.owned = false
@@ -228,142 +226,6 @@ func (b *bounds) set(s *resources.Schema, q ID, l resources.Limit) {
 
 func (b *bounds) clone() bounds {
 	return bounds{values: copyOf(b.values), defined: slices.Clone(b.defined)}
-}
-
-// ErrGone: a leaf has usage and no place in the other tree.
-var ErrGone = errors.New("the leaf is gone")
-
-// A Move says where queues and types of one tree are in another one, by name. Use it
-// if queues come or go, or properties, types or order change. It stays right while
-// bounds and usage change.
-type Move struct {
-	from, to *Tree
-	queues   []ID  // where each queue of from is in to; noQueue if nowhere
-	types    []int // where each type of from is in to
-}
-
-const noQueue ID = -1
-
-// NewMove returns the Move from one tree to another. A type that the other lacks is an
-// error. The cost is linear in queues and types.
-func NewMove(from, to *Tree) (*Move, error) {
-	if from == nil || to == nil || from.Len() == 0 || to.Len() == 0 {
-		panic("queue: NewMove of a Tree without queues (nil or zero): see New")
-	}
-	m := &Move{from: from, to: to, queues: slices.Repeat([]ID{noQueue}, from.Len())}
-	var problems []error
-	for _, name := range from.schema.All() {
-		i, ok := to.schema.Index(name)
-		if !ok {
-			problems = append(problems, &Problem{Queue: to.Path(Root), Err: fmt.Errorf("%w: %q", ErrType, name)})
-		}
-		m.types = append(m.types, i)
-	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	if from.names[Root] == to.names[Root] {
-		m.match(Root, Root)
-	}
-	return m, nil
-}
-
-// match notes that a is b, and matches the children of both.
-func (m *Move) match(a, b ID) {
-	m.queues[a] = b
-	if m.from.IsLeaf(a) || m.to.IsLeaf(b) {
-		return
-	}
-	byName := make(map[string]ID)
-	for c := range m.to.Children(b) {
-		byName[m.to.names[c]] = c
-	}
-	for c := range m.from.Children(a) {
-		if d, ok := byName[m.from.names[c]]; ok {
-			m.match(c, d)
-		}
-	}
-}
-
-// Queue returns the queue that has the path of q in the other tree, if there is one.
-func (m *Move) Queue(q ID) (ID, bool) {
-	to := m.queues[m.from.known(q)]
-	return max(to, 0), to != noQueue
-}
-
-// Leaf returns the leaf that has the path of q in the other tree, if q is a leaf in
-// both.
-func (m *Move) Leaf(q ID) (ID, bool) {
-	to, ok := m.Queue(q)
-	if !ok || !m.from.IsLeaf(q) || !m.to.IsLeaf(to) {
-		return 0, false
-	}
-	return to, true
-}
-
-// Gone yields, in tree order, the leaves for which [Move.Leaf] has none.
-func (m *Move) Gone() iter.Seq[ID] {
-	return func(yield func(ID) bool) {
-		for q := range m.from.Leaves(Root) {
-			if _, ok := m.Leaf(q); !ok && !yield(q) {
-				return
-			}
-		}
-	}
-}
-
-// Vector sets dst to v in the types of the other tree, and returns it. dst must not
-// overlap v.
-func (m *Move) Vector(dst, v resources.Vector) resources.Vector {
-	n := m.to.schema.Len()
-	dst = slices.Grow(dst[:0], n)[:n]
-	clear(dst)
-	for i, at := range m.types {
-		dst[at] = v.At(i)
-	}
-	return dst
-}
-
-// Usage adds what every leaf uses, and what of that is marked, to the same leaf of the
-// other tree. Errors are a leaf that is gone and used ([ErrGone]), usage beyond int64,
-// and a tree of another owner. The cost is leaves·depth·types.
-func (m *Move) Usage() error {
-	if m.to.owned {
-		return &Problem{Queue: m.to.Path(Root), Err: ErrOwned}
-	}
-	if err := m.check(); err != nil {
-		return err
-	}
-	var size, leaving resources.Vector
-	for q := range m.from.Leaves(Root) {
-		to, ok := m.Leaf(q)
-		if !ok {
-			continue // check found it unused
-		}
-		size = m.Vector(size, m.from.Usage(q))
-		leaving = m.Vector(leaving, m.from.Preempting(q))
-		m.to.along(m.to.usage, to, size, +1)
-		m.to.along(m.to.preempting, to, leaving, +1)
-	}
-	return nil
-}
-
-// check returns the errors of Usage.
-func (m *Move) check() error {
-	var problems []error
-	for q := range m.Gone() {
-		if used := m.from.Usage(q); !resources.IsZero(used) {
-			problems = append(problems, &Problem{Queue: m.from.Path(q), Err: fmt.Errorf("%w: used %s", ErrGone, m.from.schema.Format(used))})
-		}
-	}
-	there := m.to.Usage(Root)
-	for i, v := range m.Vector(nil, m.from.Usage(Root)) {
-		if s := m.to.schema; v > math.MaxInt64-there[i] {
-			problems = append(problems, &Problem{Queue: m.to.Path(Root), Err: fmt.Errorf("%w: %s %s where the root uses %s",
-				ErrRange, s.Name(i), s.Amount(i, v), s.Amount(i, there[i]))})
-		}
-	}
-	return errors.Join(problems...)
 }
 
 // String draws the tree, a line per queue:

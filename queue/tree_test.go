@@ -145,7 +145,7 @@ func TestForeignID(t *testing.T) {
 				"SetGuaranteed": func() { _ = tree.SetGuaranteed(q, limit("")) },
 				"Path":          func() { tree.Path(q) },
 				"IsLeaf":        func() { tree.IsLeaf(q) },
-				"Disabled":      func() { tree.Disabled(q) },
+				"Policies":      func() { tree.Policies(q) },
 			} {
 				require.Panics(t, f, "%s(%d)", name, q)
 			}

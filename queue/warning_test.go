@@ -11,7 +11,7 @@ import (
 // What New accepts in a strict tree and warns of, because it does not do what it
 // seems to do.
 func TestWarnings_Fences(t *testing.T) {
-	const policy, fence, delay = PropertyPreemptionPolicy, "fence", PropertyQuotaPreemptionDelay
+	const policy, fence, delay = propertyPreemptionPolicy, "fence", propertyQuotaPreemptionDelay
 	const never = `queue: root.a: can never preempt inside itself: preemption.policy is fence, and no queue below has a guarantee`
 	fenced := func(guaranteed string, children ...Config) Config {
 		return node("root", "", "", with(node("a", guaranteed, "", children...), policy, fence))
@@ -48,5 +48,5 @@ func TestWarnings_Fences(t *testing.T) {
 			require.Equal(t, test.want, texts(mustNew(t, test.root, Strict).Warnings()...))
 		})
 	}
-	require.ErrorIs(t, mustNew(t, fenced("gpu=2", node("x", "", "")), Lenient).Warnings()[0], ErrNeverPreempts)
+	require.ErrorIs(t, mustNew(t, fenced("gpu=2", node("x", "", "")), Lenient).Warnings()[0], errNeverPreempts)
 }

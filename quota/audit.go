@@ -11,26 +11,19 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Auditor says what is wrong with an outcome, whoever made it. It shares no code
-// with the [Enforcer]. Its fields mean what they mean there; only Cluster must be set.
+// An Auditor says what is wrong with an outcome, whoever made it. It shares no code with
+// the [Enforcer]. Only Cluster must be set.
 type Auditor struct {
-	Cluster   *victims.Cluster
-	Overshoot Overshoot
-	Miss      Miss
-	Enforced  func(queue.ID) bool
-	Minimum   func(job string) int
+	Cluster *victims.Cluster
+	Rules
 
 	x inspection
 }
 
-// Audit appends to dst what is wrong with outcome o before any of it is applied, as
-// [victims.Auditor.Audit] does. It judges queue, max, amounts, result, victims, parts
-// and leaves; for an unknown queue nothing else.
-//
-// Violations come in a fixed order: amounts; victims in the order of the outcome;
-// guarantees in tree order; gangs; hard budgets by name; the set as a whole; parts and
-// leaves. The cost is linear in queues·types and victims·depth·types; if usage
-// stays over, tasks take the place of victims.
+// Audit appends to dst what is wrong with outcome o before any of it is applied, in a
+// fixed order, as [victims.Auditor.Audit] does. It judges queue, max, amounts, result,
+// victims, parts and leaves. The cost is linear in queues·types and victims·depth·types,
+// or in tasks·depth·types if usage stays over.
 func (a *Auditor) Audit(dst []victims.Violation, o *Outcome) []victims.Violation {
 	x := &a.x
 	x.a, x.c, x.tree, x.o, x.out = a, a.Cluster, a.Cluster.Tree(), o, dst
@@ -126,14 +119,14 @@ func (x *inspection) result() {
 		over = over || shortfall[t] > 0
 	}
 	missed = x.a.Miss.Allows(shortfall, x.target)
-	want := Impossible
+	want := impossible
 	switch {
 	case !over:
-		want = Met
+		want = met
 	case missed:
-		want = MetWithinMiss
+		want = metWithinMiss
 	case len(x.o.Victims) > 0:
-		want = Partial
+		want = partial
 	}
 	if x.o.Result != want {
 		x.report(victims.Violation{Law: finding.LawResult})
@@ -172,7 +165,7 @@ func (x *inspection) set() {
 	}
 	for i := range x.types {
 		over = over || x.short(i) > 0
-		if most := x.target[i]; x.a.Overshoot == Exact && most > 0 && x.gone(q, i) > most {
+		if most := x.target[i]; x.a.Exact && most > 0 && x.gone(q, i) > most {
 			x.report(victims.Violation{Law: finding.LawExact, Type: x.tree.Schema().Name(i), Have: x.gone(q, i), Want: most})
 		}
 	}
@@ -220,7 +213,7 @@ func (x *inspection) couldGo(t *victims.Task) bool {
 	if !ok || !x.any(size, func(i int) bool { return x.short(i) > 0 }) {
 		return false
 	}
-	if x.a.Overshoot == Exact && x.any(size, func(i int) bool { return x.target[i] > 0 && size[i] > x.short(i) }) {
+	if x.a.Exact && x.any(size, func(i int) bool { return x.target[i] > 0 && size[i] > x.short(i) }) {
 		return false
 	}
 	for q := range x.tree.Up(t.Queue) {
@@ -346,7 +339,7 @@ func (x *inspection) leaves() {
 			if have != want {
 				x.report(victims.Violation{Law: finding.LawLeaf, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: have, Want: want})
 			}
-			if most := l.Asked.At(t); x.a.Overshoot == Exact && x.target[t] > 0 && want > most {
+			if most := l.Asked.At(t); x.a.Exact && x.target[t] > 0 && want > most {
 				x.report(victims.Violation{Law: finding.LawExact, Queue: x.tree.Path(l.Queue), Type: x.tree.Schema().Name(t), Have: want, Want: most})
 			}
 		}

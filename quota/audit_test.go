@@ -35,7 +35,7 @@ func audited(t *testing.T) (*fixture, *quota.Auditor, *quota.Outcome) {
 	f.e.Enforced = func(q queue.ID) bool { return q == busy }
 	o := f.enforce("p", slots(12))
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
-	return f, &quota.Auditor{Cluster: f.c, Enforced: f.e.Enforced}, o
+	return f, &quota.Auditor{Cluster: f.c, Rules: f.e.Rules}, o
 }
 
 // Each mutation of a sound outcome is found, and told by the laws it breaks.
@@ -72,7 +72,7 @@ func TestAudit_Mutations(t *testing.T) {
 			"target: slots 8 as target, want what is over max, 5", `minimal: victim a1: can be given back`}},
 		{"freed", func(_ *fixture, o *o) { o.Freed[1] = 2 }, []string{"freed: disks 2 said to be freed, want what the victims have, 0"}},
 		{"shortfall", func(_ *fixture, o *o) { o.Shortfall[0] = 2 }, []string{"shortfall: slots 2 said to be short, want what is left of the target, 0"}},
-		{"result", func(_ *fixture, o *o) { o.Result = quota.Partial }, []string{"result: not what shortfall, miss and victims make it"}},
+		{"result", func(_ *fixture, o *o) { o.Result = "partial" }, []string{"result: not what shortfall, miss and victims make it"}},
 		{"no such task", func(_ *fixture, o *o) { o.Victims[0].Key = "nobody" }, []string{
 			`known: victim nobody: no task of this row and key`, "freed: slots 10 said to be freed, want what the victims have, 7"}},
 		{"the row of another", func(_ *fixture, o *o) { o.Victims[0].Task++ }, []string{`known: victim a1: no task of this row and key`}},
@@ -112,7 +112,7 @@ func TestAudit_Mutations(t *testing.T) {
 // With Exact neither the whole nor a leaf may free more than it was asked for.
 func TestAudit_Exact(t *testing.T) {
 	f, a, o := audited(t)
-	a.Overshoot = quota.Exact
+	a.Exact = true
 	require.Equal(t, "exact: slots 10 freed, want at most 8", a.Audit(nil, o)[0].String())
 	o = f.enforce("p", slots(10)) // parts are 3 and 7
 	require.Equal(t, []string{"a1", "b1", "b2"}, keys(o))
@@ -156,7 +156,7 @@ func propertyGarbage(t *rapid.T) {
 		case 7:
 			o.Victims = nil
 		case 8:
-			o.Result = quota.Result(below(t, "result", 7))
+			o.Result = of(t, "result", "", "met", "met-within-miss", "partial", "impossible", "x")
 		}
 	}
 	for _, v := range c.auditor(cluster).Audit(nil, o) {

@@ -112,9 +112,9 @@ func BenchmarkEnforce_Options(b *testing.B) {
 		{"default", quota.Enforcer{}},
 		{"closest-match", quota.Enforcer{Order: quota.ClosestMatch}},
 		{"pack", quota.Enforcer{Order: quota.Pack}},
-		{"exact", quota.Enforcer{Overshoot: quota.Exact}},
+		{"exact", quota.Enforcer{Rules: quota.Rules{Exact: true}}},
 		{"own", quota.Enforcer{Compare: byTraits}},
-		{"minimums", quota.Enforcer{Minimum: func(string) int { return 2 }}},
+		{"minimums", quota.Enforcer{Rules: quota.Rules{Minimum: func(string) int { return 2 }}}},
 	} {
 		b.Run("order="+test.name, func(b *testing.B) {
 			test.e.Cluster = c
@@ -152,7 +152,7 @@ func BenchmarkEnforce_Gangs(b *testing.B) {
 			c := broad(b, tasks, tasks/100)
 			crew(b, c, tasks)
 			p, _ := c.Tree().Lookup("root.p")
-			e := quota.Enforcer{Cluster: c, Minimum: func(string) int { return 3 }}
+			e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 3 }}}
 			most := shareOf(c, p, 9, 10, 1)
 			var o quota.Outcome
 			b.ReportAllocs()

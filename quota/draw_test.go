@@ -21,21 +21,21 @@ import (
 
 // A trial is a random world and a quota to enforce in it.
 type trial struct {
-	World     world.World
-	Queue     string
-	Max       world.Amounts
-	Overshoot quota.Overshoot
-	Order     quota.Order
-	Miss      world.Amounts
-	Share     resources.Share
-	Busy      []string // queues that are being enforced already
-	Budget    int64
-	Minimums  map[string]int
+	World    world.World
+	Queue    string
+	Max      world.Amounts
+	Exact    bool
+	Order    quota.Order
+	Miss     world.Amounts
+	Share    resources.Share
+	Busy     []string // queues that are being enforced already
+	Budget   int64
+	Minimums map[string]int
 }
 
 func (c *trial) String() string {
-	return fmt.Sprintf("%v\nenforce %s max %v overshoot %d order %d miss %v %v busy %v steps %d minimums %v budgets %v",
-		&c.World, c.Queue, c.Max, c.Overshoot, c.Order, c.Miss, c.Share, c.Busy, c.Budget, c.Minimums, c.World.Budgets)
+	return fmt.Sprintf("%v\nenforce %s max %v exact %t order %d miss %v %v busy %v steps %d minimums %v budgets %v",
+		&c.World, c.Queue, c.Max, c.Exact, c.Order, c.Miss, c.Share, c.Busy, c.Budget, c.Minimums, c.World.Budgets)
 }
 
 // trials returns random trials in worlds of a shape. Guarantees are drawn by
@@ -58,7 +58,7 @@ func trials(s world.Shape) *rapid.Generator[*trial] {
 		c.Minimums["j1"] = below(t, "minimum", 5)
 		c.drawBudgets(t)
 		c.drawQuota(t)
-		c.Overshoot = of(t, "overshoot", quota.OneTask, quota.OneTask, quota.Exact)
+		c.Exact = of(t, "overshoot", false, false, true)
 		c.Order = of(t, "order", quota.DefaultOrder, quota.DefaultOrder, quota.ClosestMatch, quota.Pack)
 		c.Budget = of[int64](t, "budget", 0, 0, 0, 1, 100_000)
 		c.Share = resources.Share{Amount: int64(below(t, "share", 3)), Of: 4}
@@ -177,16 +177,17 @@ func (c *trial) busy(tree *queue.Tree) func(queue.ID) bool {
 
 func (c *trial) enforcer(cluster *victims.Cluster) *quota.Enforcer {
 	return &quota.Enforcer{
-		Cluster: cluster, Overshoot: c.Overshoot, Order: c.Order, Steps: c.Budget,
-		Miss:     quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
-		Enforced: c.busy(cluster.Tree()),
-		Minimum:  func(job string) int { return c.Minimums[job] },
+		Cluster: cluster, Order: c.Order, Steps: c.Budget, Rules: quota.Rules{
+			Exact: c.Exact, Miss: quota.Miss{Amounts: c.limit(c.Miss).Value, Share: c.Share},
+			Enforced: c.busy(cluster.Tree()),
+			Minimum:  func(job string) int { return c.Minimums[job] },
+		},
 	}
 }
 
 func (c *trial) auditor(cluster *victims.Cluster) *quota.Auditor {
 	e := c.enforcer(cluster)
-	return &quota.Auditor{Cluster: cluster, Overshoot: e.Overshoot, Miss: e.Miss, Enforced: e.Enforced, Minimum: e.Minimum}
+	return &quota.Auditor{Cluster: cluster, Rules: e.Rules}
 }
 
 // enforce enforces the quota of a trial.

@@ -8,80 +8,69 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/word"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// An Enforcer decides which tasks of a queue should stop. Its fields are options; only
-// Cluster must be set. It serves one goroutine at a time, reuses its memory, and never
-// changes the cluster.
+// An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It
+// serves one goroutine at a time, reuses its memory, and never changes the cluster.
 type Enforcer struct {
 	Cluster *victims.Cluster
 
-	// Overshoot says how much more than its part a leaf may free.
-	Overshoot Overshoot
-	// Miss is what may stay over the max without the outcome being called partial or
-	// impossible.
-	Miss Miss
+	Rules
+
 	// Order is how the tasks of a leaf are taken.
 	Order Order
-	// Compare replaces [DefaultOrder], also within [Pack] and [ClosestMatch]: negative
-	// if a is to be stopped before b. It must be a strict weak order that depends on
-	// its arguments only, and must not keep or change them. Keys break ties. Searches
-	// do not ask it.
+	// Compare replaces [DefaultOrder], also within [Pack] and [ClosestMatch]; see
+	// [victims.Then] for what it must keep. Keys break ties. Searches do not ask it.
 	Compare func(a, b *victims.Task) int
-	// Steps bounds the steps of searches over more than [CompleteCandidates] tasks,
-	// all together; a million take a few milliseconds. 0 means [victims.DefaultSteps].
+	// Steps bounds searches over more than 12 tasks, all together; a million steps take a
+	// few milliseconds. 0 means [victims.DefaultSteps].
 	Steps int64
-	// Enforced reports whether a queue is being enforced already, as [Timing.Running]
-	// does. It and those below it give nothing. It must depend on its argument only.
-	Enforced func(queue.ID) bool
-	// Minimum is as in [victims.Rules]. A whole job goes only if all of it runs in one
-	// leaf below the queue.
-	Minimum func(job string) int
 
 	x enforcement
 }
 
-// Overshoot says how much more than its part a leaf may free.
-type Overshoot uint8
+// Rules are what an [Enforcer] keeps and an [Auditor] judges by.
+type Rules struct {
+	// Exact lets no leaf free more than it is asked for in any type of the target, even
+	// if a type then stays over. Else tasks are taken until the part is met.
+	Exact bool
+	// Miss is what may stay over the max.
+	Miss Miss
+	// Enforced reports whether a queue is being enforced already, as [Timing.Running]
+	// does. It and those below give nothing.
+	Enforced func(queue.ID) bool
+	// Minimum is as in [victims.Rules]. A job goes as a whole only if all of it runs in
+	// one leaf below the queue.
+	Minimum func(job string) int
+}
 
-const (
-	// OneTask takes tasks until the part is met. With a single type that is less than
-	// one task too much.
-	OneTask Overshoot = iota
-	// Exact lets no leaf free more than it is asked for in any type of the target,
-	// even if a type then stays over.
-	Exact
-)
-
-var overshootWords = word.Table{Of: "quota.Overshoot", Words: []string{OneTask: "one-task", Exact: "exact"}}
-
-// String returns the stable word for the overshoot.
-func (o Overshoot) String() string { return overshootWords.Word(uint8(o)) }
-
-// CompleteCandidates is the number of tasks, of a leaf or below the enforced queue, up
+// completeCandidates is the number of tasks, of a leaf or below the enforced queue, up
 // to which a search is complete.
-const CompleteCandidates = 12
+const completeCandidates = 12
 
-// A Quota is a max to enforce on a queue. One other than the queue's own is a dry run.
+// A Quota is a max to enforce on a queue. An [Enforcer] makes a dry run of one other than
+// the queue's own.
 type Quota struct {
 	Queue queue.ID
 	Max   resources.Limit
+	// Delay is from a lowered max to its enforcement, for a [Timing]; 0 is off.
+	Delay time.Duration
 }
 
 // Enforce sets dst to which tasks below a queue should stop so that its usage comes
-// within a max. Maxima of other queues are not enforced. Work lost is told at the
-// instant now.
+// within a max. Work lost is that at the instant now.
 //
-// Errors are those of [Setting.Check] with the delay of the queue. That nobody can be
-// taken is no error. A queue that the tree does not have panics. The cost is
-// O(tasks·log tasks) below the queue, and searches if a leaf cannot give its part.
+// Errors are those of [Quota.Check], with the delay that the queue has. That nobody can be
+// taken is no error. An unknown queue panics. The cost is O(tasks·log tasks) below the
+// queue, and searches if a leaf cannot give its part.
 func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
 	tree := e.Cluster.Tree()
-	if err := (Setting{Max: quota.Max, Delay: tree.QuotaPreemptionDelay(quota.Queue)}).Check(tree, quota.Queue); err != nil {
+	quota.Delay = tree.Policies(quota.Queue).QuotaPreemptionDelay
+	if err := quota.Check(tree); err != nil {
 		return err
 	}
 	x := &e.x
@@ -124,7 +113,7 @@ type enforcement struct {
 	walk   walk
 	finder finder
 	rounds rounds
-	stops  [][victims.NumRules]Stop // see reportStops
+	stops  [][rulebook.NumRules]Stop // see reportStops
 }
 
 // begin states what has to go, and which types that are.
@@ -251,7 +240,7 @@ func (x *enforcement) roomOf(dst resources.Vector, p queue.ID, goal resources.Ve
 			break
 		}
 	}
-	if x.e.Overshoot == Exact {
+	if x.e.Exact {
 		for _, t := range x.list {
 			dst[t] = min(dst[t], goal[t])
 		}
@@ -283,14 +272,13 @@ func Preemptable(dst resources.Vector, max resources.Limit, e resources.Vector) 
 }
 
 // A Miss is what may stay over a max: an amount of each type, or a share of its target
-// rounded down, whichever is more. 10 % are resources.Share{Amount: 10, Of: 100}. The
-// zero Miss allows nothing.
+// rounded down, whichever is more. The zero Miss allows nothing.
 type Miss struct {
 	Amounts resources.Vector
 	Share   resources.Share
 }
 
-// Allows reports whether what is short of a target, in every type, may be missed.
+// Allows reports whether a shortfall of a target may be missed in every type.
 func (m Miss) Allows(shortfall, target resources.Vector) bool {
 	for t, short := range shortfall {
 		if short <= 0 || short <= m.Amounts.At(t) {

@@ -34,43 +34,10 @@ func train(c *victims.Cluster, path string, sizes ...int64) {
 	for i, size := range sizes {
 		began := now.Add(-time.Duration(i+1) * time.Hour)
 		c.AddTask(&victims.Task{
-			Key: path[len("root."):] + "-" + strconv.Itoa(i+1), Queue: leaf, Size: resources.Vector{size},
+			Key: path[len("root."):] + "-" + strconv.Itoa(i+1), Queue: leaf, NodeName: "n1", Size: resources.Vector{size},
 			Created: began, Scheduled: began,
 		})
 	}
-}
-
-// The max of a leaf is lowered from 10 to 6: the youngest tasks go until that
-// is met.
-func ExampleEnforcer_Enforce_leaf() {
-	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5), Max: gpus(10)})
-	train(c, "root.a", 2, 2, 2, 2, 2)
-	a, _ := c.Tree().Lookup("root.a")
-	if err := c.SetMax(a, gpus(6)); err != nil {
-		fmt.Println(err)
-		return
-	}
-
-	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: c.Tree().Max(a)}, now); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Print(o.Describe(c))
-	if err := c.Apply(o.Change()); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Print(c.Tree())
-	// Output:
-	// root.a uses gpu=10 with a max of gpu=6 (met): it is within it, once these have stopped
-	//   to be freed: gpu=4
-	//   root.a: asked for gpu=4, gives gpu=4
-	//     a-1 on n1 (gpu=2, priority 0)
-	//     a-2 on n1 (gpu=2, priority 0)
-	// root used gpu=10 leaving gpu=4
-	//   a  used gpu=10 leaving gpu=4 guaranteed gpu=5 max gpu=6
 }
 
 // Three levels: each queue gives in proportion to what it can release, down to
@@ -164,6 +131,45 @@ func ExampleEnforcer_Enforce_impossible() {
 	// impossible guarantee 0
 }
 
+// A quota is a promise to others, so soft budgets do not stop it: their overrun
+// is only told. A hard budget does. What it keeps stays over, if nobody else can
+// go instead.
+func ExampleEnforcer_Enforce_budgets() {
+	c := lab(queue.Config{Name: "a", Max: gpus(10)})
+	leaf, _ := c.Tree().Lookup("root.a")
+	check(c.SetBudget("web", victims.Budget{Left: 1}))
+	for _, key := range []string{"web-1", "web-2", "web-3"} {
+		_, err := c.AddTask(&victims.Task{Key: key, Queue: leaf, NodeName: "n1", Size: resources.Vector{2}, Budgets: []string{"web"}})
+		check(err)
+	}
+	enforcer := quota.Enforcer{Cluster: c}
+	var o quota.Outcome
+	for _, hard := range []bool{false, true} {
+		check(c.SetBudget("web", victims.Budget{Left: 1, Hard: hard}))
+		check(enforcer.Enforce(&o, quota.Quota{Queue: leaf, Max: gpus(2)}, now))
+		fmt.Print(o.Describe(c))
+	}
+	// Output:
+	// root.a uses gpu=6 with a max of gpu=2 (met): it is within it, once these have stopped
+	//   to be freed: gpu=4
+	//   root.a: asked for gpu=4, gives gpu=4
+	//     web-1 on n1 (gpu=2, priority 0)
+	//     web-2 on n1 (gpu=2, priority 0)
+	//   soft budgets are overrun by 1
+	// root.a uses gpu=6 with a max of gpu=2 (partial): gpu=2 stay over, once these have stopped
+	//   to be freed: gpu=4
+	//   root.a: asked for gpu=4, gives gpu=2
+	//     web-1 on n1 (gpu=2, priority 0)
+	//   gpu=4 stay: no more tasks of a hard budget may stop (budget)
+}
+
+// check stops an example that is wrong in itself.
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
 func ExamplePreemptable() {
 	schema, _ := resources.NewSchema("cpu", "memory")
 	most, _ := schema.Limit(map[string]string{"cpu": "100"})
@@ -185,46 +191,26 @@ func ExampleMiss() {
 	// 6 false
 }
 
-// Victims may be stopped node by node.
-func ExampleOutcome_ByNode() {
-	c := lab(queue.Config{Name: "a"})
-	train(c, "root.a", 1, 1, 1)
-	a, _ := c.Tree().Lookup("root.a")
-	enforcer := quota.Enforcer{Cluster: c}
-	var o quota.Outcome
-	if err := enforcer.Enforce(&o, quota.Quota{Queue: a, Max: gpus(1)}, now); err != nil {
-		fmt.Println(err)
-		return
-	}
-	for node, group := range o.ByNode(c) {
-		fmt.Print(c.Node(node).Name, ":")
-		for _, v := range group {
-			fmt.Print(" ", v.Key)
-		}
-		fmt.Println()
-	}
-	// Output: n1: a-1 a-2
-}
-
 // With a delay the max must leave room above the guarantee, so that there is
 // something to take.
-func ExampleSetting_Check() {
+func ExampleQuota_Check() {
 	c := lab(queue.Config{Name: "a", Guaranteed: gpus(5)})
 	a, _ := c.Tree().Lookup("root.a")
-	for _, s := range []quota.Setting{
+	for _, s := range []quota.Quota{
 		{Max: gpus(6), Delay: 5 * time.Minute},
 		{Max: gpus(5)},
 		{Max: gpus(5), Delay: 5 * time.Minute},
 		{Max: gpus(4)},
 	} {
-		err := s.Check(c.Tree(), a)
-		fmt.Println(err == nil, errors.Is(err, quota.ErrGuaranteed), errors.Is(err, queue.ErrAboveMax))
+		s.Queue = a
+		err := s.Check(c.Tree())
+		fmt.Println(err == nil, errors.Is(err, queue.ErrAboveMax))
 	}
 	// Output:
-	// true false false
-	// true false false
-	// false true false
-	// false false true
+	// true false
+	// true false
+	// false false
+	// false true
 }
 
 // An auditor judges outcomes, whoever made them.

@@ -75,7 +75,7 @@ func (f *fixture) queue(path string) queue.ID {
 func (f *fixture) task(key, path string, size int64, change ...func(*victims.Task)) {
 	f.t.Helper()
 	task := victims.Task{
-		Key: key, Application: "app-" + key, Queue: f.queue(path), Size: resources.Vector{size},
+		Key: key, Application: "app-" + key, Queue: f.queue(path), Node: 1, Size: resources.Vector{size},
 		Created: now.Add(-time.Hour), Scheduled: now.Add(-time.Hour),
 	}
 	for _, do := range change {
@@ -88,7 +88,7 @@ func (f *fixture) task(key, path string, size int64, change ...func(*victims.Tas
 // grant gives an ask a place on n1.
 func (f *fixture) grant(key, path string, size int64) {
 	f.t.Helper()
-	_, err := f.c.Grant(&victims.Ask{Key: key, Queue: f.queue(path), Size: resources.Vector{size}}, 0)
+	_, err := f.c.Grant(&victims.Ask{Key: key, Queue: f.queue(path), Size: resources.Vector{size}}, 1)
 	require.NoError(f.t, err)
 }
 
@@ -121,7 +121,7 @@ func (f *fixture) enforce(path string, most resources.Limit) *quota.Outcome {
 	f.t.Helper()
 	o := new(quota.Outcome)
 	require.NoError(f.t, f.e.Enforce(o, quota.Quota{Queue: f.queue(path), Max: most}, now))
-	a := quota.Auditor{Cluster: f.c, Overshoot: f.e.Overshoot, Miss: f.e.Miss, Enforced: f.e.Enforced, Minimum: f.e.Minimum}
+	a := quota.Auditor{Cluster: f.c, Rules: f.e.Rules}
 	require.Empty(f.t, a.Audit(nil, o))
 	return o
 }
@@ -134,3 +134,6 @@ func (f *fixture) parts(o *quota.Outcome) map[string]int64 {
 	}
 	return all
 }
+
+// exactly is what a test says if no leaf may free more than it is asked for.
+const exactly = 1

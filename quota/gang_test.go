@@ -38,47 +38,47 @@ func TestGang(t *testing.T) {
 		name      string
 		minimum   int
 		tasks     []task
-		overshoot quota.Overshoot
+		overshoot int
 		free      int64
 		want      []string
-		result    quota.Result
+		result    string
 	}{
-		{"as a whole", 3, append(members(3), task{"s", 1, []change{priority(5)}}), 0, 1, []string{"g1", "g2", "g3"}, quota.Met},
+		{"as a whole", 3, append(members(3), task{"s", 1, []change{priority(5)}}), 0, 1, []string{"g1", "g2", "g3"}, "met"},
 		{"at the place of its last member", 2, []task{
 			{"g1", 1, []change{g}}, {"g2", 1, []change{g, priority(9)}}, {"s", 1, []change{priority(5)}},
-		}, 0, 1, []string{"s"}, quota.Met},
-		{"one by one above the minimum", 3, append(members(4), task{"s", 1, []change{priority(1)}}), 0, 1, []string{"g1"}, quota.Met},
-		{"then the rest", 3, append(members(4), task{"z", 1, []change{priority(1)}}), 0, 2, []string{"g1", "g2", "g3", "g4"}, quota.Met},
-		{"then who comes before the rest", 3, append(members(4), task{"s", 1, []change{minutes(3)}}), 0, 2, []string{"g1", "s"}, quota.Met},
-		{"one by one without a minimum", 0, members(3), 0, 1, []string{"g1"}, quota.Met},
-		{"fewer run than it needs", 9, members(2), 0, 1, []string{"g1", "g2"}, quota.Met},
+		}, 0, 1, []string{"s"}, "met"},
+		{"one by one above the minimum", 3, append(members(4), task{"s", 1, []change{priority(1)}}), 0, 1, []string{"g1"}, "met"},
+		{"then the rest", 3, append(members(4), task{"z", 1, []change{priority(1)}}), 0, 2, []string{"g1", "g2", "g3", "g4"}, "met"},
+		{"then who comes before the rest", 3, append(members(4), task{"s", 1, []change{minutes(3)}}), 0, 2, []string{"g1", "s"}, "met"},
+		{"one by one without a minimum", 0, members(3), 0, 1, []string{"g1"}, "met"},
+		{"fewer run than it needs", 9, members(2), 0, 1, []string{"g1", "g2"}, "met"},
 		{"one is bound to a node", 3, append(members(2), task{"g3", 1, []change{g, requiredNode}}, task{"s", 1, []change{priority(7)}}), 0, 2,
-			[]string{"s"}, quota.Partial},
+			[]string{"s"}, "partial"},
 		{"above the minimum with one that is bound", 2, append(members(2), task{"g3", 1, []change{g, requiredNode}}), 0, 2,
-			[]string{"g1"}, quota.Partial},
+			[]string{"g1"}, "partial"},
 		{"who is leaving is no member", 2, append(members(2), task{"g3", 1, []change{g, leaving}}), 0, 1,
-			[]string{"g1", "g2"}, quota.Met},
+			[]string{"g1", "g2"}, "met"},
 		{"a member that has none of the type goes along", 2, append(members(1), task{"g2", 0, []change{g, withDisks(3)}}), 0, 1,
-			[]string{"g1", "g2"}, quota.Met},
-		{"it goes back as a whole", 2, append(members(2), task{"s", 3, []change{priority(1)}}), 0, 3, []string{"s"}, quota.Met},
+			[]string{"g1", "g2"}, "met"},
+		{"it goes back as a whole", 2, append(members(2), task{"s", 3, []change{priority(1)}}), 0, 3, []string{"s"}, "met"},
 		{"the first is not given back while the rest goes", 2, append(members(3), task{"s", 3, []change{priority(1)}}), 0, 2,
-			[]string{"g1", "g2", "g3"}, quota.Met},
-		{"exactly: too large as a whole", 2, append(members(2), task{"s", 1, []change{priority(1)}}), quota.Exact, 1, []string{"s"}, quota.Met},
+			[]string{"g1", "g2", "g3"}, "met"},
+		{"exactly: too large as a whole", 2, append(members(2), task{"s", 1, []change{priority(1)}}), exactly, 1, []string{"s"}, "met"},
 		{"exactly: a search takes the whole", 2, []task{
 			{"a", 2, []change{minutes(1)}}, {"g1", 1, []change{g, minutes(2)}}, {"g2", 2, []change{g, minutes(3)}},
-		}, quota.Exact, 3, []string{"g1", "g2"}, quota.Met},
+		}, exactly, 3, []string{"g1", "g2"}, "met"},
 		{"exactly: a search takes no more than may go singly", 2, []task{
 			{"a", 2, []change{minutes(1)}}, {"g1", 2, []change{g, minutes(2)}}, {"g2", 1, []change{g, minutes(3)}}, {"g3", 2, []change{g, minutes(4)}},
 			{"z", 3, []change{priority(9)}},
-		}, quota.Exact, 3, []string{"a", "g2"}, quota.Met},
+		}, exactly, 3, []string{"a", "g2"}, "met"},
 		{"exactly: a search counts nobody twice", 1, []task{
 			{"g1", 2, []change{g, minutes(1)}}, {"g2", 2, []change{g, minutes(2)}}, {"x", 6, []change{priority(9)}},
-		}, quota.Exact, 6, []string{"x"}, quota.Met},
+		}, exactly, 6, []string{"x"}, "met"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, inner("p", leaf("q"), leaf("other")))
 			f.minimums(map[string]int{"g": test.minimum})
-			f.e.Overshoot = test.overshoot
+			f.e.Exact = test.overshoot == exactly
 			for _, task := range test.tasks {
 				f.task(task.key, "p.q", task.size, task.change...)
 			}
@@ -98,11 +98,11 @@ func TestGang_Leaves(t *testing.T) {
 	f.minimums(map[string]int{"g": 2})
 	f.task("g1", "p.a", 1, job("g"))
 	f.task("g2", "p.b", 1, job("g"))
-	require.Equal(t, quota.Impossible, f.enforce("p", slots(0)).Result)
+	require.Equal(t, "impossible", f.enforce("p", slots(0)).Result)
 	f.task("g3", "c", 1, job("g"))
 	o := f.enforce("p", slots(0)) // one of the three may go
 	require.Equal(t, []string{"g1"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleGang, Amount: 1, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: "gang", Amount: 1, Queue: f.queue("p")}}, o.Stops)
 	require.Empty(t, o.Jobs)
 }
 
@@ -119,7 +119,7 @@ func TestGang_Guarantee(t *testing.T) {
 	f.minimums(map[string]int{"g": 3})
 	o = f.enforce("a", slots(2)) // the gang is 3 of 4, and 2 may go
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 3, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 3, Queue: f.queue("a")}}, o.Stops)
 }
 
 // The outcome names the jobs that go as a whole.
@@ -196,17 +196,17 @@ func TestBudget_UsedUp(t *testing.T) {
 		f.task(key, "a", 1, func(t *victims.Task) { t.Budgets = []string{"web"} })
 	}
 	o := f.enforce("a", slots(1))
-	require.Equal(t, quota.Partial, o.Result)
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, "partial", o.Result)
+	require.Equal(t, []quota.Stop{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Stops)
 	require.NoError(t, f.c.Apply(o.Change()))
-	require.Equal(t, quota.Impossible, f.enforce("a", slots(1)).Result)
+	require.Equal(t, "impossible", f.enforce("a", slots(1)).Result)
 }
 
 // A search keeps hard budgets, and so does a gang as a whole.
 func TestBudget_Sets(t *testing.T) {
 	in := func(t *victims.Task) { t.Budgets = []string{"b", "c"} }
 	f := newFixture(t, leaf("a"))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.budget("b", victims.Budget{Left: 1, Hard: true})
 	f.budget("c", victims.Budget{})
 	f.task("t1", "a", 3, age(1*time.Minute))
@@ -226,7 +226,7 @@ func TestBudget_Sets(t *testing.T) {
 	f.task("s", "a", 1, priority(3))
 	o = f.enforce("a", slots(1))
 	require.Equal(t, []string{"s"}, keys(o))
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleBudget, Amount: 2, Queue: f.queue("a")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: "budget", Amount: 2, Queue: f.queue("a")}}, o.Stops)
 	require.Equal(t, resources.Vector{1, 0}, o.Shortfall)
 }
 
@@ -234,7 +234,7 @@ func TestBudget_Sets(t *testing.T) {
 func TestBudget_GangInSearch(t *testing.T) {
 	in := func(t *victims.Task) { t.Budgets = []string{"b"} }
 	f := newFixture(t, leaf("a"))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.minimums(map[string]int{"g": 2})
 	f.budget("b", victims.Budget{Left: 2, Hard: true})
 	f.task("first", "a", 3, age(time.Minute))
@@ -244,5 +244,5 @@ func TestBudget_GangInSearch(t *testing.T) {
 	f.task("z", "a", 2, priority(9))
 	o := f.enforce("a", slots(5)) // 4 of 9: with the gang and t there would be three of b
 	require.Equal(t, []string{"t", "z"}, keys(o))
-	require.Equal(t, quota.Met, o.Result)
+	require.Equal(t, "met", o.Result)
 }

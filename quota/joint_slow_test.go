@@ -12,7 +12,6 @@ import (
 
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
-	"github.com/go-preempt/preempt/quota"
 )
 
 // jointLaws hold below any queue with few candidates, whatever the levels and
@@ -37,7 +36,7 @@ func propertyMet(t *rapid.T) {
 	if !o.Proven {
 		t.Fatalf("not proven, with %d candidates\n%v", len(s.sizes), c)
 	}
-	if o.Result == quota.Met {
+	if o.Result == "met" {
 		return
 	}
 	if set, ok := s.find(s.target); ok {
@@ -139,7 +138,7 @@ func newSlowSets(c *trial) *slowSets {
 				add(q.Path, i, max(usage[q.Path][name]-g, 0))
 			}
 		}
-		if c.Overshoot == quota.Exact && s.target[i] > 0 {
+		if c.Exact && s.target[i] > 0 {
 			add(c.Queue, i, s.target[i])
 		}
 	}

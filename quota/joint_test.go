@@ -12,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // guaranteed describes an inner queue with a guarantee.
@@ -31,56 +30,56 @@ func TestJoint(t *testing.T) {
 		queue  string
 		max    resources.Limit
 		want   []string
-		result quota.Result
+		result string
 		short  resources.Vector
 	}{
 		// 4 of 7 are to go, and as many may: 2 and 1 of a leave no room for b1.
 		{"one of 4 for 2 and 1", guaranteed("p", slots(3), aAndB...), func(f *fixture) {
 			f.tasks("p.a", 2, 1)
 			f.tasks("p.b", 4)
-		}, "p", slots(3), []string{"b1"}, quota.Met, nil},
+		}, "p", slots(3), []string{"b1"}, "met", nil},
 		{"whatever the order of children", guaranteed("p", slots(3), leaf("b"), leaf("a")), func(f *fixture) {
 			f.tasks("p.a", 2, 1)
 			f.tasks("p.b", 4)
-		}, "p", slots(3), []string{"b1"}, quota.Met, nil},
+		}, "p", slots(3), []string{"b1"}, "met", nil},
 		{"a guarantee above", guaranteed("p", slots(3), inner("q", aAndB...)), func(f *fixture) {
 			f.tasks("p.q.a", 2, 1)
 			f.tasks("p.q.b", 4)
-		}, "p.q", slots(3), []string{"b1"}, quota.Met, nil},
+		}, "p.q", slots(3), []string{"b1"}, "met", nil},
 		{"who is being enforced stays", guaranteed("p", slots(3), leaf("a"), leaf("busy")), func(f *fixture) {
 			f.tasks("p.a", 2, 1)
 			f.task("b1", "p.busy", 4)
-		}, "p", slots(3), []string{"a1", "a2"}, quota.Partial, resources.Vector{1, 0}},
+		}, "p", slots(3), []string{"a1", "a2"}, "partial", resources.Vector{1, 0}},
 		{"who is bound to a node stays", guaranteed("p", slots(3), aAndB...), func(f *fixture) {
 			f.tasks("p.a", 2, 1)
 			f.task("b1", "p.b", 4, requiredNode)
-		}, "p", slots(3), []string{"a1", "a2"}, quota.Partial, resources.Vector{1, 0}},
+		}, "p", slots(3), []string{"a1", "a2"}, "partial", resources.Vector{1, 0}},
 		// 4 of 11, with 7 guaranteed: b1 and c1 would do.
 		{"the cheapest", guaranteed("p", slots(7), leaf("a"), leaf("b"), leaf("c")), func(f *fixture) {
 			f.tasks("p.a", 2, 1)
 			f.task("b1", "p.b", 4, originator)
 			f.task("c1", "p.c", 4, priority(9))
-		}, "p", slots(7), []string{"c1"}, quota.Met, nil},
+		}, "p", slots(7), []string{"c1"}, "met", nil},
 		// 5 are to go, and 4 may.
 		{"more of a leaf where all cannot be had", guaranteed("p", slots(1), aAndB...), func(f *fixture) {
 			f.tasks("p.a", 2, 3)
-		}, "p.a", slots(0), []string{"a2"}, quota.Partial, resources.Vector{2, 0}},
+		}, "p.a", slots(0), []string{"a2"}, "partial", resources.Vector{2, 0}},
 		// All 15 are to go, and 12 may: 6+4 has no room for 5, and 6+5 is the most.
 		{"more of a parent where all cannot be had", guaranteed("p", slots(3), inner("q", aAndB...)), func(f *fixture) {
 			f.tasks("p.q.a", 6)
 			f.tasks("p.q.b", 4, 5)
-		}, "p.q", slots(0), []string{"a1", "b2"}, quota.Partial, resources.Vector{4, 0}},
+		}, "p.q", slots(0), []string{"a1", "b2"}, "partial", resources.Vector{4, 0}},
 		// Each has 3 disks, and 3 may go. Only slots are over.
 		{"another type is in the way", guaranteed("p", both(0, 3), aAndB...), func(f *fixture) {
 			f.task("a1", "p.a", 1, withDisks(3))
 			f.task("b1", "p.b", 4, withDisks(3))
-		}, "p", slots(0), []string{"b1"}, quota.Partial, resources.Vector{1, 0}},
+		}, "p", slots(0), []string{"b1"}, "partial", resources.Vector{1, 0}},
 		// As before, but 3 of the 5 disks are over as well: b1 has 3 more slots
 		// and a disk less.
 		{"no type falls", guaranteed("p", both(0, 2), aAndB...), func(f *fixture) {
 			f.task("a1", "p.a", 1, withDisks(3))
 			f.task("b1", "p.b", 4, withDisks(2))
-		}, "p", both(0, 2), []string{"a1"}, quota.Partial, resources.Vector{4, 0}},
+		}, "p", both(0, 2), []string{"a1"}, "partial", resources.Vector{4, 0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, test.tree)
@@ -99,14 +98,14 @@ func TestJoint(t *testing.T) {
 // parts stay those of the first round.
 func TestJoint_Leaves(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b"), leaf("c")))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.tasks("p.a", 1)
 	f.tasks("p.b", 3)
 	f.tasks("p.c", 3)
 	o := f.enforce("p", slots(1)) // 1, 3 and 2 of 6, so that the rounds end with a1 and b1
 	require.Equal(t, map[string]int64{"root.p.a": 1, "root.p.b": 3, "root.p.c": 2}, f.parts(o))
 	require.Equal(t, []string{"b1", "c1"}, keys(o))
-	require.Equal(t, quota.Met, o.Result)
+	require.Equal(t, "met", o.Result)
 	require.Equal(t, []quota.Leaf{
 		{Queue: f.queue("p.a"), Asked: resources.Vector{1, 0}, Freed: resources.Vector{0, 0}},
 		{Queue: f.queue("p.b"), Asked: resources.Vector{3, 0}, Freed: resources.Vector{3, 0}, Victims: 1},
@@ -119,7 +118,7 @@ func TestJoint_Leaves(t *testing.T) {
 // 5 each; b and c have 3 and 5, but c and z 5 and 4.
 func TestJoint_TypeByType(t *testing.T) {
 	f := newFixture(t, leaf("q"))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.task("a", "q", 1, withDisks(1), age(1*time.Minute))
 	f.task("c", "q", 1, withDisks(3), age(2*time.Minute))
 	f.task("z", "q", 4, withDisks(1), age(3*time.Minute))
@@ -136,8 +135,8 @@ func TestJoint_Miss(t *testing.T) {
 	f.tasks("p.a", 2, 3)
 	o := f.enforce("p.a", slots(0))
 	require.Equal(t, []string{"a2"}, keys(o))
-	require.Equal(t, quota.MetWithinMiss, o.Result)
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 2, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, "met-within-miss", o.Result)
+	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 2, Queue: f.queue("p")}}, o.Stops)
 }
 
 // Few candidates are searched to the end; more as far as the budget goes, and the
@@ -161,20 +160,20 @@ func TestJoint_Budget(t *testing.T) {
 	few := cluster(quota.CompleteCandidates)
 	few.e.Steps = 1
 	o := few.enforce("p", slots(1))
-	require.Equal(t, quota.Met, o.Result)
+	require.Equal(t, "met", o.Result)
 	require.True(t, o.Proven)
 	require.NotContains(t, keys(o), "odd")
 
 	many := cluster(quota.CompleteCandidates + 1)
 	many.e.Steps = 1
 	o = many.enforce("p", slots(1))
-	require.Equal(t, quota.Partial, o.Result)
+	require.Equal(t, "partial", o.Result)
 	require.False(t, o.Proven)
 	require.Contains(t, keys(o), "odd")
 
 	many.e.Steps = 0
 	o = many.enforce("p", slots(1))
-	require.Equal(t, quota.Met, o.Result)
+	require.Equal(t, "met", o.Result)
 	require.True(t, o.Proven)
 	require.Positive(t, o.Steps)
 
@@ -182,16 +181,16 @@ func TestJoint_Budget(t *testing.T) {
 	many.grant("g", "p.odd", 5)
 	many.e.Steps = 1
 	o = many.enforce("p", slots(1)) // everybody goes, and the grant stays
-	require.Equal(t, quota.Partial, o.Result)
+	require.Equal(t, "partial", o.Result)
 	require.True(t, o.Proven)
 	require.Zero(t, o.Steps)
 }
 
 // A warm enforcer allocates nothing for it, whether it finds anything or not.
 func TestJoint_NoAllocs(t *testing.T) {
-	for _, overshoot := range []quota.Overshoot{quota.OneTask, quota.Exact} {
+	for _, exact := range []bool{false, true} {
 		f := newFixture(t, guaranteed("p", slots(3), leaf("a"), leaf("b")))
-		f.e.Overshoot = overshoot
+		f.e.Exact = exact
 		f.tasks("p.a", 2, 1)
 		f.tasks("p.b", 4)
 		p := f.queue("p")

@@ -77,7 +77,7 @@ func propertyGuarantee(t *rapid.T) {
 
 func propertyExact(t *rapid.T) {
 	c := draw(t)
-	c.Overshoot = quota.Exact
+	c.Exact = true
 	o := c.enforce(t, c.build(t))
 	for i, want := range o.Target {
 		if want > 0 && o.Freed[i] > want {
@@ -91,7 +91,7 @@ func propertyExact(t *rapid.T) {
 // whole.
 func propertyOneTask(t *rapid.T) {
 	c := draw(t)
-	c.Overshoot = quota.OneTask
+	c.Exact = false
 	first := c.World.Types[0]
 	c.Max = world.Amounts{first: c.Max[first]}
 	cluster := c.build(t)
@@ -180,7 +180,7 @@ func propertyReused(t *rapid.T) {
 		cluster := c.build(t)
 		want := c.enforce(t, cluster)
 		fresh := c.enforcer(cluster)
-		e.Cluster, e.Overshoot, e.Order, e.Steps = cluster, fresh.Overshoot, fresh.Order, fresh.Steps
+		e.Cluster, e.Exact, e.Order, e.Steps = cluster, fresh.Exact, fresh.Order, fresh.Steps
 		e.Miss, e.Enforced, e.Minimum = fresh.Miss, fresh.Enforced, fresh.Minimum
 		if err := e.Enforce(&o, quota.Quota{Queue: want.Queue, Max: want.Max}, world.Epoch); err != nil {
 			t.Fatal(err)
@@ -204,7 +204,7 @@ func propertyApplied(t *rapid.T) {
 		t.Fatal(err)
 	}
 	again := c.enforce(t, cluster)
-	if !slices.Equal(o.Shortfall, again.Target) || c.Overshoot == quota.OneTask && len(again.Jobs) == 0 && len(again.Victims) > 0 {
+	if !slices.Equal(o.Shortfall, again.Target) || !c.Exact && len(again.Jobs) == 0 && len(again.Victims) > 0 {
 		t.Fatalf("again: %v\n%v", again.Describe(cluster), c)
 	}
 	if err := cluster.Undo(); err != nil {

@@ -74,7 +74,7 @@ func chooseSlowly(c *trial) []string {
 		}
 	}
 	for name := range s.target {
-		if c.Overshoot == quota.Exact {
+		if c.Exact {
 			s.lower(s.room, name, s.goal[name])
 		}
 	}

@@ -80,44 +80,44 @@ func TestLeaf(t *testing.T) {
 		guaranteed resources.Limit
 		tasks      []task
 		max        resources.Limit
-		overshoot  quota.Overshoot
+		overshoot  int
 		want       []string
-		result     quota.Result
+		result     string
 		short      resources.Vector
 	}{
-		{"until it is met", slots(0), sizes(5, 6, 9), slots(10), 0, []string{"a", "b"}, quota.Met, nil},
-		{"skips what is too large", slots(10), sizes(5, 6, 3, 4), slots(10), 0, []string{"a", "c"}, quota.Met, nil},
-		{"gives back what is not needed", slots(0), sizes(1, 2, 4), slots(2), 0, []string{"a", "c"}, quota.Met, nil},
-		{"searches where the walk is short", slots(2), sizes(2, 3, 3), slots(2), 0, []string{"b", "c"}, quota.Met, nil},
+		{"until it is met", slots(0), sizes(5, 6, 9), slots(10), 0, []string{"a", "b"}, "met", nil},
+		{"skips what is too large", slots(10), sizes(5, 6, 3, 4), slots(10), 0, []string{"a", "c"}, "met", nil},
+		{"gives back what is not needed", slots(0), sizes(1, 2, 4), slots(2), 0, []string{"a", "c"}, "met", nil},
+		{"searches where the walk is short", slots(2), sizes(2, 3, 3), slots(2), 0, []string{"b", "c"}, "met", nil},
 		{"search: fewest originators, then", slots(11), append(sizes(5, 2, 2, 2), task{"x", 3, []change{originator}}, task{"y", 3, nil}), slots(11), 0,
-			[]string{"b", "c", "d"}, quota.Met, nil},
+			[]string{"b", "c", "d"}, "met", nil},
 		{"search: least highest priority, then", slots(11), append(sizes(5, 3, 3), task{"x", 6, []change{priority(1)}}), slots(11), 0,
-			[]string{"b", "c"}, quota.Met, nil},
+			[]string{"b", "c"}, "met", nil},
 		{"search: the highest, not the sum", slots(11), append(sizes(5), task{"x", 3, []change{priority(1)}}, task{"y", 3, []change{priority(1)}}, task{"z", 6, []change{priority(2)}}), slots(11), 0,
-			[]string{"x", "y"}, quota.Met, nil},
+			[]string{"x", "y"}, "met", nil},
 		{"search: fewest opted-out, then", slots(11), append(sizes(5, 2, 2, 2), task{"x", 3, []change{optedOut}}, task{"y", 3, nil}), slots(11), 0,
-			[]string{"b", "c", "d"}, quota.Met, nil},
-		{"search: fewest tasks, then", slots(11), sizes(5, 2, 2, 2, 3, 3), slots(11), 0, []string{"e", "f"}, quota.Met, nil},
+			[]string{"b", "c", "d"}, "met", nil},
+		{"search: fewest tasks, then", slots(11), sizes(5, 2, 2, 2, 3, 3), slots(11), 0, []string{"e", "f"}, "met", nil},
 		{"search: least sum of priorities, then", slots(8), append(sizes(5), task{"x", 3, []change{priority(1)}}, task{"y", 3, []change{priority(2)}}, task{"z", 3, []change{priority(2)}}), slots(8), 0,
-			[]string{"x", "y"}, quota.Met, nil},
+			[]string{"x", "y"}, "met", nil},
 		{"search: least freed of other types, then", slots(8), append(sizes(5), task{"x", 3, []change{withDisks(2)}}, task{"y", 3, []change{withDisks(1)}}, task{"z", 3, nil}), slots(8), 0,
-			[]string{"y", "z"}, quota.Met, nil},
+			[]string{"y", "z"}, "met", nil},
 		{"search: least work lost, then", slots(8), append(sizes(5), task{"x", 3, []change{ran(3 * time.Hour)}}, task{"y", 3, nil}, task{"z", 3, []change{ran(2 * time.Hour)}}), slots(8), 0,
-			[]string{"y", "z"}, quota.Met, nil},
+			[]string{"y", "z"}, "met", nil},
 		{"search: none is lost of what will be scheduled", slots(8), append(sizes(5), task{"x", 3, nil}, task{"y", 3, nil}, task{"z", 3, []change{ran(-time.Hour)}}), slots(8), 0,
-			[]string{"x", "z"}, quota.Met, nil},
+			[]string{"x", "z"}, "met", nil},
 		{"search: the keys", slots(8), append(sizes(5), task{"z", 3, nil}, task{"y", 3, nil}, task{"x", 3, nil}), slots(8), 0,
-			[]string{"x", "y"}, quota.Met, nil},
+			[]string{"x", "y"}, "met", nil},
 		{"as much as there is", slots(0), append(sizes(3), task{"ds", 4, []change{requiredNode}}), slots(2), 0,
-			[]string{"a"}, quota.Partial, resources.Vector{2, 0}},
-		{"nobody", slots(7), sizes(3, 3, 3), slots(8), 0, nil, quota.Impossible, resources.Vector{1, 0}},
-		{"exactly, by a search", slots(0), sizes(4, 5, 2), slots(4), quota.Exact, []string{"b", "c"}, quota.Met, nil},
-		{"exactly, in part", slots(0), sizes(3, 3, 3), slots(4), quota.Exact, []string{"a"}, quota.Partial, resources.Vector{2, 0}},
-		{"what is leaving counts as gone", slots(0), append(sizes(4), task{"l", 4, []change{leaving}}), slots(4), 0, nil, quota.Met, nil},
+			[]string{"a"}, "partial", resources.Vector{2, 0}},
+		{"nobody", slots(7), sizes(3, 3, 3), slots(8), 0, nil, "impossible", resources.Vector{1, 0}},
+		{"exactly, by a search", slots(0), sizes(4, 5, 2), slots(4), exactly, []string{"b", "c"}, "met", nil},
+		{"exactly, in part", slots(0), sizes(3, 3, 3), slots(4), exactly, []string{"a"}, "partial", resources.Vector{2, 0}},
+		{"what is leaving counts as gone", slots(0), append(sizes(4), task{"l", 4, []change{leaving}}), slots(4), 0, nil, "met", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			f := newFixture(t, leaf("q", test.guaranteed))
-			f.e.Overshoot = test.overshoot
+			f.e.Exact = test.overshoot == exactly
 			for _, task := range test.tasks {
 				f.task(task.key, "q", task.size, task.change...)
 			}
@@ -187,7 +187,7 @@ func TestPack(t *testing.T) {
 func TestPack_Rounds(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a", slots(4)), leaf("b")))
 	f.e.Order = quota.Pack
-	n2 := func(t *victims.Task) { t.Node = 1 }
+	n2 := func(t *victims.Task) { t.Node = 2 }
 	f.node("n2")
 	f.task("a", "p.a", 8) // it has a part and cannot give it
 	f.task("b1", "p.b", 3)

@@ -35,7 +35,7 @@ func propertyOracle(t *rapid.T) {
 	}
 	// Taking in parts may fall short where taking freely would not.
 	leaf := len(c.World.Queues()) == 1 || isLeaf(&c.World, c.Queue)
-	if met := o.Result == quota.Met; leaf && met != oracle.CanMeet(c) {
+	if met := o.Result == "met"; leaf && met != oracle.CanMeet(c) {
 		t.Fatalf("%v: %v, and the oracle says %v\n%v", o.Result, keys(o), !met, c)
 	}
 }
@@ -71,9 +71,9 @@ func enforceCase(t *rapid.T, c *world.EnforceCase) *quota.Outcome {
 	if err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
-	e := quota.Enforcer{Cluster: cluster, Minimum: (&world.Options{Minimums: c.Minimums}).Minimum()}
+	e := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Minimum: (&world.Options{Minimums: c.Minimums}).Minimum()}}
 	if c.Exact {
-		e.Overshoot = quota.Exact
+		e.Exact = true
 	}
 	switch c.Order {
 	case world.ClosestMatch:

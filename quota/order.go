@@ -20,17 +20,15 @@ import (
 type Order uint8
 
 const (
-	// DefaultOrder takes plain tasks before originators, then lower priority, those
-	// that did not opt out, younger, smaller (by dominant share of the cluster), and
-	// last by key.
+	// DefaultOrder takes originators last, then lower priority first, opted-out tasks
+	// last, younger first, smaller first (by dominant share of the cluster), then by key.
 	DefaultOrder Order = iota
 	// ClosestMatch takes tasks with exactly the types of the target first, then those
 	// with the fewest others, then by DefaultOrder.
 	ClosestMatch
-	// Pack takes the tasks of one node after another, so that few nodes lose tasks.
-	// First comes the node whose candidates have the largest dominant share of what
-	// the leaf still has to free; ties go by penalty, then node order. Inside a node
-	// it goes by DefaultOrder.
+	// Pack takes the tasks of one node after another, so that few nodes lose tasks. First
+	// comes the node whose candidates have the largest dominant share of what is still to
+	// be freed; ties by penalty, then node order. Inside a node it is DefaultOrder.
 	Pack
 )
 
@@ -49,8 +47,8 @@ type Traits[T any] struct {
 	Key        func(T) string
 }
 
-// LeafOrder returns [DefaultOrder] for tasks of any type. Compose an order of your own
-// for Enforcer.Compare with [victims.Then].
+// LeafOrder returns [DefaultOrder] for tasks of any type. Compose orders for
+// [Enforcer].Compare with [victims.Then].
 func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int {
 	return victims.Then(
 		victims.ByFlag(of.Originator),
@@ -60,18 +58,6 @@ func LeafOrder[T any](of Traits[T], capacity resources.Vector) func(a, b T) int 
 		victims.BySize(of.Size, capacity),
 		victims.By(of.Key),
 	)
-}
-
-// TaskTraits returns the traits of the tasks of a cluster.
-func TaskTraits() Traits[*victims.Task] {
-	return Traits[*victims.Task]{
-		Originator: func(t *victims.Task) bool { return t.Originator },
-		Priority:   func(t *victims.Task) int32 { return t.Priority },
-		OptedOut:   func(t *victims.Task) bool { return t.OptedOut },
-		Created:    func(t *victims.Task) time.Time { return t.Created },
-		Size:       func(t *victims.Task) resources.Vector { return t.Size },
-		Key:        func(t *victims.Task) string { return t.Key },
-	}
 }
 
 // The order of tasks is LeafOrder, packed into two numbers that most comparisons
@@ -85,7 +71,7 @@ const (
 )
 
 // orderOf packs what the order of tasks looks at before their age.
-func (x *enforcement) orderOf(t *victims.Head) (order uint64) {
+func (x *enforcement) orderOf(t *victims.Task) (order uint64) {
 	if x.e.Compare == nil {
 		order = uint64(int64(t.Priority) - math.MinInt32)
 		if t.Originator {
@@ -114,11 +100,11 @@ func (x *enforcement) match(size resources.Vector) (exact bool, others int) {
 
 // ageOf returns a number that is lower for younger tasks. If it is not known when
 // a task was created, it is the oldest.
-func ageOf(t *victims.Head) int64 {
-	if !t.HasCreated {
+func ageOf(t *victims.Task) int64 {
+	if t.Created.IsZero() {
 		return math.MaxInt64
 	}
-	return ^t.Created
+	return ^t.Created.UnixNano()
 }
 
 // compare orders tasks. It is negative if i is taken before j, and never 0 for two

@@ -71,9 +71,9 @@ func orderCluster() (*victims.Cluster, queue.ID) {
 		check(err)
 	}
 	for i, t := range []victims.Task{
-		{Key: "young", Node: 0, Size: resources.Vector{2, 1}},
-		{Key: "middle", Node: 1, Size: resources.Vector{3}},
-		{Key: "old", Node: 0, Size: resources.Vector{4}},
+		{Key: "young", Node: 1, Size: resources.Vector{2, 1}},
+		{Key: "middle", Node: 2, Size: resources.Vector{3}},
+		{Key: "old", Node: 1, Size: resources.Vector{4}},
 	} {
 		t.Queue, t.Application, t.Created = lab, t.Key, now.Add(-time.Duration(i+1)*time.Hour)
 		_, err := c.AddTask(&t)
@@ -124,7 +124,7 @@ func ExampleEnforcer_Enforce_gang() {
 			return
 		}
 	}
-	e := quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
+	e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 2 }}}
 	var o quota.Outcome
 	for _, most := range []int64{6, 5} {
 		if err := e.Enforce(&o, quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{most}, Defined: 1}}, now); err != nil {
@@ -145,8 +145,8 @@ func ExampleEnforcer_Enforce_gang() {
 func ExampleTiming_Running() {
 	c, lab := orderCluster()
 	timing := quota.NewTiming(c.Tree())
-	s := quota.Setting{Max: resources.Limit{Value: resources.Vector{5}, Defined: 1}, Delay: time.Minute}
-	if err := timing.Observe(lab, s, now); err != nil {
+	s := quota.Quota{Queue: lab, Max: resources.Limit{Value: resources.Vector{5}, Defined: 1}, Delay: time.Minute}
+	if err := timing.Observe(s, now); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -154,7 +154,7 @@ func ExampleTiming_Running() {
 	q, ok := timing.Begin(now.Add(time.Minute))
 	fmt.Println(q == lab, ok, timing.Running(lab))
 
-	e := quota.Enforcer{Cluster: c, Enforced: timing.Running}
+	e := quota.Enforcer{Cluster: c, Rules: quota.Rules{Enforced: timing.Running}}
 	var o quota.Outcome
 	if err := e.Enforce(&o, quota.Quota{Queue: queue.Root, Max: s.Max}, now); err != nil {
 		fmt.Println(err)

@@ -4,45 +4,29 @@ package quota
 
 import (
 	"fmt"
-	"iter"
-	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Result is what came of an enforcement.
-type Result uint8
-
+// What came of an enforcement.
 const (
-	// Met: usage is within max once the victims, if any, have gone.
-	Met Result = 1 + iota
-	// MetWithinMiss: usage stays over max by no more than may be missed.
-	MetWithinMiss
-	// Partial: usage stays over by more, although there are victims.
-	Partial
-	// Impossible: usage stays over by more, and nobody can be taken.
-	Impossible
+	met           = "met"
+	metWithinMiss = "met-within-miss"
+	partial       = "partial"
+	impossible    = "impossible"
 )
 
-var resultWords = word.Table{Of: "quota.Result", Words: []string{
-	Met:           "met",
-	MetWithinMiss: "met-within-miss",
-	Partial:       "partial",
-	Impossible:    "impossible",
-}}
-
-// String returns the stable word for the result.
-func (r Result) String() string { return resultWords.Word(uint8(r)) }
-
-// An Outcome is the answer to an enforcement. Hand it to [Enforcer.Enforce] again to
-// reuse its memory. It is plain data.
+// An Outcome is the answer of an [Enforcer]. Pass it again to reuse its memory. It is
+// plain data.
 type Outcome struct {
-	Result Result
+	// Result is a stable word. Once the victims have gone, usage is within max (met),
+	// over it by no more than Miss allows (met-within-miss), or by more (partial);
+	// impossible is partial without victims.
+	Result string
 	Queue  queue.ID         // whose quota is enforced
 	Path   string           // the name of the queue
 	Max    resources.Limit  // that is enforced
@@ -52,25 +36,25 @@ type Outcome struct {
 	Freed     resources.Vector // what the victims free, in every type
 	Shortfall resources.Vector // what stays over max, at least 0
 
-	// Parts are what queues below were asked for in the first round, in tree order.
-	// They sum to the target, or to what can be released if that is less.
+	// Parts are what queues below were asked for first, in tree order. Siblings share
+	// their parent's part; the first ones share the target, or what can be released if
+	// that is less.
 	Parts []Part
-	// Leaves are those that were asked for anything, in tree order.
+	// Leaves are those that were asked at all, in tree order.
 	Leaves []Leaf
 	// Victims are the tasks that should stop, sorted by key, without rank.
 	Victims []victims.Victim
 	// Stops say what keeps what stays over, by type and then by rule.
 	Stops []Stop
-	// Grants are the keys of asks with a place below the queue, sorted, if there is a
-	// target.
+	// Grants are the keys of grants below the queue, sorted, if there is a target.
 	Grants []string
 	// Jobs are the jobs that go as a whole, sorted by name.
 	Jobs []JobLoss
-	// Overrun is by how many victims soft budgets are overrun, all together.
+	// Overrun is by how many victims soft budgets are overrun together.
 	Overrun int64
 
-	// Proven: no legal set of victims frees more of one type of the target and as much
-	// of the others; no search was cut short by Enforcer.Steps.
+	// Proven: no lawful set frees more of one type of the target and as much of the
+	// others.
 	Proven  bool
 	Steps   int64
 	Version victims.Version // of the cluster that it was made for
@@ -95,10 +79,10 @@ type Leaf struct {
 // A Stop is what keeps an amount of a type from being freed.
 type Stop struct {
 	Type   int
-	Rule   victims.Rule
-	Amount int64 // what tasks and grants hold to which the rule applies
-	// Queue is the first queue in tree order whose guarantee stopped a task, for
-	// RuleGuarantee; else the enforced one.
+	Rule   string // see victims.Count
+	Amount int64  // what tasks and grants hold to which the rule applies
+	// Queue is the enforced one; for "guarantee" the first in tree order whose guarantee
+	// kept a task.
 	Queue queue.ID
 }
 
@@ -112,31 +96,6 @@ type JobLoss struct {
 // Change returns what marks the victims, for [victims.Cluster.Apply]. It shares them.
 func (o *Outcome) Change() victims.Change {
 	return victims.Change{For: o.Path, Version: o.Version, Victims: o.Victims}
-}
-
-// ByNode yields the nodes on which victims run, in node order, and the victims of
-// each, by key. The victims must be there still. The cost is that of sorting them, and
-// linear in nodes.
-func (o *Outcome) ByNode(c *victims.Cluster) iter.Seq2[victims.NodeID, []victims.Victim] {
-	return func(yield func(victims.NodeID, []victims.Victim) bool) {
-		node := func(v victims.Victim) victims.NodeID { return c.NodeOf(v.Task) }
-		place := make(map[victims.NodeID]int)
-		for n := range c.Nodes() {
-			place[n] = len(place)
-		}
-		all := slices.Clone(o.Victims)
-		slices.SortStableFunc(all, func(a, b victims.Victim) int { return place[node(a)] - place[node(b)] })
-		for len(all) > 0 {
-			n, end := node(all[0]), 1
-			for end < len(all) && node(all[end]) == n {
-				end++
-			}
-			if !yield(n, all[:end:end]) {
-				return
-			}
-			all = all[end:]
-		}
-	}
 }
 
 // A report is an outcome for machines: with names instead of rows and amounts as
@@ -195,7 +154,7 @@ type jobReport struct {
 func (o *Outcome) Report(c *victims.Cluster) any {
 	s, path := c.Schema(), c.Tree().Path
 	r := &report{
-		Summary: o.Summary(c), Result: word.Or(o.Result), Queue: path(o.Queue), Max: s.Bounds(o.Max),
+		Summary: o.Summary(c), Result: o.Result, Queue: path(o.Queue), Max: s.Bounds(o.Max),
 		Usage: s.Quantities(o.Usage), Target: s.Quantities(o.Target),
 		Freed: s.Quantities(o.Freed), Shortfall: s.Quantities(o.Shortfall),
 		Victims: []any{}, Grants: append([]string(nil), o.Grants...),
@@ -213,7 +172,7 @@ func (o *Outcome) Report(c *victims.Cluster) any {
 		r.Victims = append(r.Victims, o.Victims[i].Report(s))
 	}
 	for _, at := range o.Stops {
-		r.Stops = append(r.Stops, stopReport{s.Name(at.Type), at.Rule.String(), s.Quantity(at.Type, at.Amount), path(at.Queue)})
+		r.Stops = append(r.Stops, stopReport{s.Name(at.Type), at.Rule, resources.FormatQuantity(s.Name(at.Type), at.Amount), path(at.Queue)})
 	}
 	for _, j := range o.Jobs {
 		r.Jobs = append(r.Jobs, jobReport(j))
@@ -223,7 +182,7 @@ func (o *Outcome) Report(c *victims.Cluster) any {
 
 // Summary tells an outcome in a line of at most 1 KB, without its end.
 func (o *Outcome) Summary(c *victims.Cluster) string {
-	if o.Result == 0 {
+	if o.Result == "" {
 		return "nothing is decided"
 	}
 	var b strings.Builder
@@ -239,11 +198,10 @@ func (o *Outcome) Summary(c *victims.Cluster) string {
 	return plain.Summary(line)
 }
 
-// Describe writes an outcome for people, as [victims.Decision.Describe] does: what was
-// to be freed, what each leaf gives and by whom, and what stopped it. The queues must
-// be there still.
+// Describe writes an outcome for people, as [victims.Decision.Describe] does. The queues
+// must be there still.
 func (o *Outcome) Describe(c *victims.Cluster) string {
-	if o.Result == 0 {
+	if o.Result == "" {
 		return "nothing is decided\n"
 	}
 	var b strings.Builder
@@ -298,9 +256,9 @@ func (w writer) headline() {
 	case resources.IsZero(o.Target):
 		w.printf(" (%v): nothing is over\n", o.Result)
 		return
-	case o.Result == Met:
+	case o.Result == met:
 		w.printf(" (%v): it is within it", o.Result)
-	case o.Result == MetWithinMiss:
+	case o.Result == metWithinMiss:
 		w.printf(" (%v): %s stay over, which may be missed", o.Result, w.amounts(o.Shortfall))
 	default:
 		w.printf(" (%v): %s stay over", o.Result, w.amounts(o.Shortfall))
@@ -341,21 +299,21 @@ func (w writer) stop(s *Stop) {
 	schema := w.c.Schema()
 	amount := plain.Line(schema.Name(s.Type) + "=" + schema.Amount(s.Type, s.Amount))
 	text := ruleTexts[s.Rule]
-	if s.Rule == victims.RuleGuarantee {
+	if s.Rule == "guarantee" {
 		text = fmt.Sprintf("needed for the guarantee of %s, %s", w.queue(s.Queue), w.limit(w.c.Tree().Guaranteed(s.Queue)))
 	}
 	w.printf("  %s stay: %s (%v)\n", amount, text, s.Rule)
 }
 
 // ruleTexts say what a rule says of tasks.
-var ruleTexts = [victims.NumRules]string{
-	victims.RuleGuarantee:    "needed for a guarantee",
-	victims.RuleBudget:       "no more tasks of a hard budget may stop",
-	victims.RuleGang:         "their jobs may not lose one more, and cannot go as a whole",
-	victims.RuleOvershoot:    "each task is more than what is still to be freed",
-	victims.RuleEnforced:     "in queues that are being enforced already",
-	victims.RuleRequiredNode: "bound to a node",
-	victims.RuleGranted:      "granted to asks that have not started",
+var ruleTexts = map[string]string{
+	"guarantee":     "needed for a guarantee",
+	"budget":        "no more tasks of a hard budget may stop",
+	"gang":          "their jobs may not lose one more, and cannot go as a whole",
+	"overshoot":     "each task is more than what is still to be freed",
+	"enforced":      "in queues that are being enforced already",
+	"required-node": "bound to a node",
+	"granted":       "granted to asks that have not started",
 }
 
 func (w writer) queue(q queue.ID) string { return plain.Name(w.c.Tree().Path(q)) }

@@ -4,7 +4,6 @@ package quota_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims"
 )
 
 // tasks adds tasks a1, a2, … to leaf a, in the order of taking.
@@ -56,10 +54,10 @@ func TestParent_GuaranteeAbove(t *testing.T) {
 	o := f.enforce("p.q", slots(4))
 	require.Equal(t, map[string]int64{"root.p.q.a": 3, "root.p.q.b": 3}, f.parts(o))
 	require.Equal(t, []string{"a1", "b1"}, keys(o))
-	require.Equal(t, quota.Partial, o.Result)
+	require.Equal(t, "partial", o.Result)
 	require.Equal(t, resources.Vector{6, 0}, o.Target)
 	require.Equal(t, resources.Vector{4, 0}, o.Shortfall)
-	require.Equal(t, []quota.Stop{{Type: 0, Rule: victims.RuleGuarantee, Amount: 8, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Type: 0, Rule: "guarantee", Amount: 8, Queue: f.queue("p")}}, o.Stops)
 }
 
 // Parts are those of the whole target, and what a guarantee above lets go is cut
@@ -162,7 +160,7 @@ func TestParent_LastTrim(t *testing.T) {
 // A task that is too large for the parts may be right for the whole.
 func TestParent_ExactWhole(t *testing.T) {
 	f := newFixture(t, inner("p", leaf("a"), leaf("b")))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.tasks("p.a", 4)
 	f.tasks("p.b", 4)
 	require.Equal(t, []string{"a1"}, keys(f.enforce("p", slots(4))))
@@ -171,7 +169,7 @@ func TestParent_ExactWhole(t *testing.T) {
 // And it is so for the whole of an inner queue before its siblings are asked.
 func TestParent_ExactWholeInside(t *testing.T) {
 	f := newFixture(t, inner("p", inner("t", leaf("a"), leaf("c")), leaf("u")))
-	f.e.Overshoot = quota.Exact
+	f.e.Exact = true
 	f.tasks("p.t.a", 2)
 	f.tasks("p.t.c", 2)
 	f.tasks("p.u", 1, 1, 1, 1)
@@ -200,7 +198,7 @@ func TestParent_Enforced(t *testing.T) {
 	o := f.enforce("p", slots(1)) // that p itself is being enforced is what this is about
 	require.Equal(t, []string{"b1", "b2"}, keys(o))
 	require.Equal(t, map[string]int64{"root.p.b": 2}, f.parts(o))
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleEnforced, Amount: 4, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: "enforced", Amount: 4, Queue: f.queue("p")}}, o.Stops)
 }
 
 // What keeps the rest of each type, by rule.
@@ -220,12 +218,12 @@ func TestStops(t *testing.T) {
 	o := f.enforce("p", both(0, 0))
 	require.Equal(t, []string{"b2"}, keys(o))
 	require.Equal(t, []quota.Stop{
-		{Type: 0, Rule: victims.RuleGuarantee, Amount: 4, Queue: f.queue("p.a")},
-		{Type: 0, Rule: victims.RuleEnforced, Amount: 5, Queue: f.queue("p")},
-		{Type: 0, Rule: victims.RuleRequiredNode, Amount: 3, Queue: f.queue("p")},
-		{Type: 0, Rule: victims.RuleGranted, Amount: 7, Queue: f.queue("p")},
-		{Type: 1, Rule: victims.RuleGuarantee, Amount: 1, Queue: f.queue("p.a")},
-		{Type: 1, Rule: victims.RuleEnforced, Amount: 2, Queue: f.queue("p")},
+		{Type: 0, Rule: "guarantee", Amount: 4, Queue: f.queue("p.a")},
+		{Type: 0, Rule: "enforced", Amount: 5, Queue: f.queue("p")},
+		{Type: 0, Rule: "required-node", Amount: 3, Queue: f.queue("p")},
+		{Type: 0, Rule: "granted", Amount: 7, Queue: f.queue("p")},
+		{Type: 1, Rule: "guarantee", Amount: 1, Queue: f.queue("p.a")},
+		{Type: 1, Rule: "enforced", Amount: 2, Queue: f.queue("p")},
 	}, o.Stops)
 	require.Equal(t, []string{"g1", "g2"}, o.Grants)
 	require.Equal(t, resources.Vector{19, 3}, o.Shortfall)
@@ -240,31 +238,8 @@ func TestStops_Guarantees(t *testing.T) {
 	f.task("a1", "p.q.a", 4)
 	f.task("b1", "p.q.b", 6)
 	o := f.enforce("p.q", slots(9)) // of 10, and p is guaranteed 11
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 10, Queue: f.queue("p")}}, o.Stops)
+	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 10, Queue: f.queue("p")}}, o.Stops)
 	require.NoError(t, f.c.SetGuaranteed(f.queue("p"), resources.Limit{}))
 	o = f.enforce("p.q", slots(9))
-	require.Equal(t, []quota.Stop{{Rule: victims.RuleGuarantee, Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
-}
-
-// Victims are grouped by node in the order of the nodes, and may be anywhere.
-func TestByNode(t *testing.T) {
-	f := newFixture(t, leaf("a"))
-	n3, n2 := f.node("n3"), f.node("n2")
-	on := func(n victims.NodeID) func(*victims.Task) { return func(t *victims.Task) { t.Node = n } }
-	f.task("d", "a", 1, on(n3))
-	f.task("b", "a", 1, on(n2))
-	f.task("c", "a", 1, on(n3))
-	o := f.enforce("a", slots(0))
-	var got []string
-	for node, group := range o.ByNode(f.c) {
-		got = append(got, f.c.Node(node).Name)
-		for _, v := range group {
-			got = append(got, v.Key)
-		}
-	}
-	require.Equal(t, []string{"n3", "c", "d", "n2", "b"}, got)
-	for range o.ByNode(f.c) {
-		break // that is all
-	}
-	require.True(t, slices.IsSortedFunc(o.Victims, func(a, b victims.Victim) int { return slices.Compare([]string{a.Key}, []string{b.Key}) }))
+	require.Equal(t, []quota.Stop{{Rule: "guarantee", Amount: 10, Queue: f.queue("p.q.a")}}, o.Stops)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -14,7 +16,7 @@ import (
 // report sets dst to what was decided.
 func (x *enforcement) report(dst *Outcome, most resources.Limit) {
 	*dst = Outcome{
-		Result: Met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
+		Result: met, Queue: x.q, Path: x.tree.Path(x.q), Proven: !x.finder.unproven, Steps: x.finder.steps, Version: x.c.Version(),
 		Parts: dst.Parts[:0], Leaves: dst.Leaves[:0], Victims: dst.Victims[:0],
 		Stops: dst.Stops[:0], Grants: dst.Grants[:0], Jobs: dst.Jobs[:0], block: dst.block[:0],
 	}
@@ -43,11 +45,11 @@ func (x *enforcement) report(dst *Outcome, most resources.Limit) {
 	switch {
 	case resources.IsZero(dst.Shortfall):
 	case x.e.Miss.Allows(dst.Shortfall, dst.Target):
-		dst.Result = MetWithinMiss
+		dst.Result = metWithinMiss
 	case len(dst.Victims) > 0:
-		dst.Result = Partial
+		dst.Result = partial
 	default:
-		dst.Result = Impossible
+		dst.Result = impossible
 	}
 }
 
@@ -108,7 +110,7 @@ func (x *enforcement) reportVictims(dst *Outcome) {
 		t := x.c.TaskView(c.id)
 		dst.Victims = append(dst.Victims, victims.Victim{
 			Task: c.id, Key: t.Key, Name: t.Name, Path: x.tree.Path(t.Queue), Place: x.c.NodeName(t.Node),
-			Priority: t.Priority, Size: dst.copy(t.Size),
+			Priority: t.Priority, Size: dst.copy(t.Size), Job: t.Job,
 			OptedOut: t.OptedOut, Originator: t.Originator, ForHeadroom: true,
 		})
 	}
@@ -160,13 +162,14 @@ func (x *enforcement) reportStops(dst *Outcome) {
 	for w := range x.tree.Leaves(x.q) {
 		next := x.at(w).first // the candidates are in the order of the tasks
 		for id := range x.c.TasksIn(w) {
-			t := x.c.Head(id)
+			t := x.c.TaskView(id)
 			row := int32(-1)
 			if next < x.at(w).end && x.task(next).id == id {
 				row = next
 				next++
 			}
-			x.countStop(dst.Shortfall, &t, x.stopOf(&t, row))
+			why, keeper := x.stopOf(&t, row)
+			x.countStop(dst.Shortfall, &t, why, keeper)
 		}
 	}
 	for _, t := range x.list {
@@ -179,52 +182,52 @@ func (x *enforcement) reportStops(dst *Outcome) {
 }
 
 // stopRules are the rules that keep tasks from a quota, in the order in which they are told.
-var stopRules = [...]victims.Rule{
-	victims.RuleGuarantee, victims.RuleBudget, victims.RuleGang, victims.RuleOvershoot,
-	victims.RuleEnforced, victims.RuleRequiredNode, victims.RuleGranted,
+var stopRules = [...]rulebook.Rule{
+	rulebook.RuleGuarantee, rulebook.RuleBudget, rulebook.RuleGang, rulebook.RuleOvershoot,
+	rulebook.RuleEnforced, rulebook.RuleRequiredNode, rulebook.RuleGranted,
 }
 
 // countStop adds what a task holds of the types that stay over to what its rule
 // keeps.
-func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Head, why Stop) {
-	if why.Rule == 0 {
+func (x *enforcement) countStop(shortfall resources.Vector, t *victims.Task, why rulebook.Rule, keeper queue.ID) {
+	if why == 0 {
 		return
 	}
 	for _, i := range x.list {
 		if shortfall[i] == 0 || t.Size[i] == 0 {
 			continue
 		}
-		s := &x.stops[i][why.Rule]
-		if s.Amount == 0 || why.Queue < s.Queue {
-			s.Queue = why.Queue
+		s := &x.stops[i][why]
+		if s.Amount == 0 || keeper < s.Queue {
+			s.Queue = keeper
 		}
-		s.Type, s.Rule = i, why.Rule
+		s.Type, s.Rule = i, why.String()
 		s.Amount += t.Size[i]
 	}
 }
 
 // stopOf returns the rule that keeps a task, and its queue; the rule is 0 for
 // what goes. Its row is below 0 if it is no candidate.
-func (x *enforcement) stopOf(t *victims.Head, row int32) Stop {
+func (x *enforcement) stopOf(t *victims.Task, row int32) (rulebook.Rule, queue.ID) {
 	switch {
 	case t.State == victims.Granted:
-		return Stop{Rule: victims.RuleGranted, Queue: x.q}
+		return rulebook.RuleGranted, x.q
 	case t.State != victims.Running, row >= 0 && x.task(row).taken:
-		return Stop{}
+		return 0, x.q
 	case x.at(t.Queue).out:
-		return Stop{Rule: victims.RuleEnforced, Queue: x.q}
+		return rulebook.RuleEnforced, x.q
 	case row < 0:
-		return Stop{Rule: victims.RuleRequiredNode, Queue: x.q}
+		return rulebook.RuleRequiredNode, x.q
 	}
 	singly, together := x.mayGo(row)
 	if !singly && !together {
-		return Stop{Rule: victims.RuleGang, Queue: x.q}
+		return rulebook.RuleGang, x.q
 	}
 	if p, kept := x.keeper(t.Queue, x.sizeOf(row, !singly)); kept {
-		return Stop{Rule: victims.RuleGuarantee, Queue: p}
+		return rulebook.RuleGuarantee, p
 	}
 	if !x.isSpared(row, !singly) {
-		return Stop{Rule: victims.RuleBudget, Queue: x.q}
+		return rulebook.RuleBudget, x.q
 	}
-	return Stop{Rule: victims.RuleOvershoot, Queue: x.q}
+	return rulebook.RuleOvershoot, x.q
 }

@@ -95,14 +95,14 @@ func (x *enforcement) gather(w queue.ID) {
 	}
 	row.gathered, row.first = true, int32(len(r.tasks))
 	for id := range x.c.TasksIn(w) {
-		t := x.c.Head(id)
+		t := x.c.TaskView(id)
 		if t.State == victims.Granted {
-			r.grants = append(r.grants, x.c.Key(id))
+			r.grants = append(r.grants, t.Key)
 		}
 		if t.State != victims.Running || t.RequiredNode {
 			continue
 		}
-		gang := x.gangOf(id, &t)
+		gang := x.gangOf(&t)
 		if x.isAny(t.Size) || gang != noGang && r.gangs[gang].together {
 			x.enter(id, gang, &t)
 		}
@@ -111,19 +111,19 @@ func (x *enforcement) gather(w queue.ID) {
 }
 
 // enter lists a task of some gang.
-func (x *enforcement) enter(id victims.TaskID, gang int32, t *victims.Head) {
+func (x *enforcement) enter(id victims.TaskID, gang int32, t *victims.Task) {
 	r := &x.roster
 	row := taskRow{order: x.orderOf(t), id: id, leaf: t.Queue, gang: gang, next: noTask}
 	if x.e.Compare == nil {
 		row.age = ageOf(t)
 	} else {
-		r.own = append(r.own, x.c.TaskView(id))
+		r.own = append(r.own, *t)
 	}
 	if gang != noGang {
 		g := &r.gangs[gang]
 		row.next, g.last = g.last, int32(len(r.tasks))
 	}
-	r.spends = r.spends || t.HasBudgets
+	r.spends = r.spends || len(t.Budgets) > 0
 	r.tasks = append(r.tasks, row)
 	r.sizes = append(r.sizes, t.Size...)
 }
@@ -169,11 +169,11 @@ const noGang = -1
 
 // gangOf returns the gang of a task, or noGang. A gang is looked at once: the
 // cost is linear in its members.
-func (x *enforcement) gangOf(id victims.TaskID, t *victims.Head) int32 {
-	if x.e.Minimum == nil || !t.HasJob {
+func (x *enforcement) gangOf(t *victims.Task) int32 {
+	if x.e.Minimum == nil || t.Job == "" {
 		return noGang
 	}
-	r, job := &x.roster, x.c.Job(id)
+	r, job := &x.roster, t.Job
 	if row, known := r.gangOf[job]; known {
 		return row
 	}
@@ -193,7 +193,7 @@ func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 	g := gangRow{last: noTask, together: true}
 	running := 0
 	for id := range x.c.JobTasks(job) {
-		m := x.c.Head(id)
+		m := x.c.TaskView(id)
 		if m.State != victims.Running {
 			continue
 		}

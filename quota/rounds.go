@@ -69,7 +69,7 @@ func (x *enforcement) give(p queue.ID) {
 			x.ask(c, x.row(x.rounds.share, c))
 		}
 	}
-	if x.e.Overshoot == Exact && x.isShort(p, x.row(x.rounds.goal, p)) {
+	if x.e.Exact && x.isShort(p, x.row(x.rounds.goal, p)) {
 		x.offerWhole(p)
 	}
 	x.release(p)
@@ -122,9 +122,9 @@ func (x *enforcement) offerWhole(p queue.ID) (more bool) {
 		for _, t := range x.list {
 			goal[t] = freed[t] + open[t]
 		}
-		// What is short with OneTask has been searched for; only Exact lets a
+		// What is short otherwise has been searched for; only Exact lets a
 		// larger goal change that.
-		if exact := x.e.Overshoot == Exact; exact && !x.offer(w) || !exact && !x.takeInOrder(w, goal) {
+		if exact := x.e.Exact; exact && !x.offer(w) || !exact && !x.takeInOrder(w, goal) {
 			continue
 		}
 		more = true

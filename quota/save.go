@@ -35,8 +35,8 @@ type clockLine struct {
 	Endless bool             `json:"endless,omitzero"`
 }
 
-// Save writes settings and clocks as text; see [victims.Cluster.Save]. Times after the
-// year 9999 are errors, too.
+// Save writes settings and clocks as [victims.Cluster.Save] does. Times after the year
+// 9999 are errors, too.
 func (t *Timing) Save(w io.Writer) error {
 	x := saved.NewWriter(w)
 	start := x.Begin("quota clocks")

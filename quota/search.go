@@ -222,7 +222,7 @@ func (x *enforcement) solve(tasks int) bool {
 		f.unproven = true
 		return false
 	}
-	pace := 2 * CompleteCandidates << CompleteCandidates
+	pace := 2 * completeCandidates << completeCandidates
 	if f.worker.Meter != nil {
 		pace = math.MaxInt32 // the allowance bounds it
 	}
@@ -251,7 +251,7 @@ func (x *enforcement) solve(tasks int) bool {
 // twice their number, gangs included.
 func (x *enforcement) allow(n int) bool {
 	f := &x.finder
-	if n <= CompleteCandidates {
+	if n <= completeCandidates {
 		f.worker.Meter = nil
 		return true
 	}
@@ -289,7 +289,7 @@ type poser struct {
 	order []int32 // see inOrder
 	named []int64 // how many tasks name each budget
 
-	needs    [1]cover.Need
+	needs    [1]resources.Vector
 	roomOf   []int64 // amounts of bounds
 	ofQueue  []int32 // the bound of each queue, and one, or 0
 	ofBudget []int32 // of each budget, likewise
@@ -306,7 +306,7 @@ func (x *enforcement) pose(p queue.ID, goal resources.Vector, whole bool) {
 	f := &x.finder
 	k, problem := &f.poser, &f.problem
 	k.need = resources.Copy(k.need, x.row(f.most, p))
-	k.needs[0].Short = k.need
+	k.needs[0] = k.need
 	k.bounds, k.units, k.parts = k.bounds[:0], k.units[:0], k.parts[:0]
 	k.lists, k.counts, k.roomOf = k.lists[:0], k.counts[:0], k.roomOf[:0]
 	k.ofBudget, k.ofGang = rows.Zeros(k.ofBudget, len(x.roster.budgets)), rows.Zeros(k.ofGang, len(x.roster.gangs))
@@ -329,7 +329,7 @@ func (x *enforcement) poseWhole(p queue.ID, goal resources.Vector) {
 	if _, ok := x.tree.Parent(p); ok {
 		k.lists = append(k.lists, k.bound(x.above, x.allTypes()))
 	}
-	if x.e.Overshoot == Exact {
+	if x.e.Exact {
 		k.lists = append(k.lists, k.bound(goal, x.wanted))
 	}
 	end := len(k.lists)

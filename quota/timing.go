@@ -25,21 +25,21 @@ import (
 //	running  the quota is being enforced
 //
 // Call [Timing.Observe] at the start, and when a max or delay may have changed. Call
-// [Timing.Begin] until it has no more, at [Timing.Next] or now and then, and enforce
-// each queue. Call [Timing.End] when the victims are marked, or have gone: until then
-// no run begins below. Without [Timing.Load], or for a new tree, every clock starts in
-// full.
+// [Timing.Begin] at [Timing.Next] or now and then, until it has no more, and enforce each
+// queue. Call [Timing.End] when the victims are marked, or have gone: until then no run
+// begins below. Without [Timing.Load] every clock starts in full.
 //
-// Usage is effective usage, read when it matters. An instant before the latest one
-// counts as that one. Instants are returned in UTC. A queue that the tree does not
-// have panics. A Timing serves one goroutine at a time, while no other changes its
-// tree.
+// Usage is effective usage, read when it matters. An instant before the latest one counts
+// as that one. Instants are returned in UTC. An unknown queue panics. A Timing serves one
+// goroutine at a time, while no other changes its tree.
 type Timing struct {
 	tree   *queue.Tree
-	now    time.Time        // the latest instant told
-	clocks []clock          // one per queue
-	max    []int64          // the max told: a row per queue
-	order  []queue.ID       // all queues, in due order
+	now    time.Time  // the latest instant told
+	clocks []clock    // one per queue
+	max    []int64    // the max told: a row per queue
+	order  []queue.ID // all queues, in due order
+	paths  []string   // of the queues; the tree may show others by now
+	schema *resources.Schema
 	usage  resources.Vector // scratch
 }
 
@@ -52,9 +52,42 @@ func NewTiming(tree *queue.Tree) *Timing {
 		clocks: make([]clock, n),
 		max:    make([]int64, n*tree.Schema().Len()),
 		order:  slices.AppendSeq(make([]queue.ID, 0, n), tree.All()),
+		schema: tree.Schema(),
+	}
+	for _, q := range t.order {
+		t.paths = append(t.paths, tree.Path(q))
 	}
 	slices.SortFunc(t.order, t.compareDue)
 	return t
+}
+
+// SetTree goes over to another tree: after [victims.Cluster.SetTree], or to read usage
+// elsewhere. Queues and types of the same path and name keep what was told, and their
+// clocks. Of a new queue nothing was told. Tell each max that has changed with
+// [Timing.Observe]. The cost is linear in queues and types.
+func (t *Timing) SetTree(tree *queue.Tree) {
+	before := make(map[string]queue.ID, len(t.paths))
+	for i, path := range t.paths {
+		before[path] = queue.ID(i)
+	}
+	next := NewTiming(tree)
+	next.now = t.now
+	for q, path := range next.paths {
+		old, ok := before[path]
+		if !ok {
+			continue
+		}
+		told := resources.Limit{Value: make(resources.Vector, tree.Schema().Len())}
+		for i := range t.clocks[old].defined.All() {
+			if j, ok := tree.Schema().Index(t.schema.Name(i)); ok {
+				told.Value[j] = t.max[int(old)*t.schema.Len()+i]
+				told.Defined |= 1 << j
+			}
+		}
+		next.clocks[q] = t.clocks[old]
+		next.setMax(queue.ID(q), told)
+	}
+	*t = *next
 }
 
 // compareDue is the due order. "Due together: leaves before parents, deeper
@@ -69,15 +102,15 @@ func (t *Timing) compareDue(a, b queue.ID) int {
 	return cmp.Or(cmp.Compare(t.tree.Depth(b), t.tree.Depth(a)), cmp.Compare(a, b))
 }
 
-// Observe tells the max and the delay of q from now on. Errors are those of
-// [Setting.Check], and change nothing. Equal values are no change.
+// Observe tells the max and the delay of a queue from now on. Errors are those of
+// [Quota.Check], and change nothing.
 //
-// The clock starts, again if it runs, if s lowers any bound, or changes the delay and
-// no bound. It stops if s raises bounds only, or has no delay. The first setting is a
-// change from no bound. A run goes on. The clock of a dynamic queue never starts. The
-// cost is linear in types.
-func (t *Timing) Observe(q queue.ID, s Setting, now time.Time) error {
-	if err := s.Check(t.tree, q); err != nil {
+// The clock starts anew if s lowers a bound, as the first max does, or changes only the
+// delay. It stops if s only raises bounds, or has no delay. A run goes on. The clock of a
+// dynamic queue never starts. The cost is linear in types.
+func (t *Timing) Observe(s Quota, now time.Time) error {
+	q := s.Queue
+	if err := s.Check(t.tree); err != nil {
 		return err
 	}
 	t.advance(now)
@@ -107,31 +140,17 @@ func (t *Timing) start(q queue.ID) {
 	c := &t.clocks[q]
 	c.stage = clockIdle
 	// "Delay 0: off." "Dynamic queues never start one."
-	if c.delay > 0 && !t.tree.Dynamic(q) {
+	if c.delay > 0 && !t.tree.Policies(q).Dynamic {
 		c.wait(t.now)
 	}
 }
 
-// Due appends the queues whose quota may be enforced now to dst, and returns it: clock
-// ended, usage over max, no run above. Leaves come before parents, deeper ones first,
-// then tree order.
+// Begin begins the run of the first queue that is due, and returns it: clock ended, usage
+// over max, no run above. Deeper queues come first, then tree order. So a parent may need
+// no run after its children.
 //
-// Usage counts as it is now. A queue within max is idle again, unless a run above
-// blocks it: then it stays due. The cost is linear in queues; one whose clock has
-// ended adds depth and types.
-func (t *Timing) Due(dst []queue.ID, now time.Time) []queue.ID {
-	t.settle(now)
-	for _, q := range t.order {
-		if t.ready(q) {
-			dst = append(dst, q)
-		}
-	}
-	return dst
-}
-
-// Begin begins the run of the first queue of [Timing.Due] and returns it, or false.
-// Runs wait only for those above them. A parent that its children have helped enough
-// is not begun. The cost is that of Due.
+// A queue within its max is idle again, unless a run above blocks it: then it stays due.
+// The cost is linear in queues; one whose clock has ended adds depth and types.
 func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	t.settle(now)
 	for _, q := range t.order {
@@ -143,15 +162,14 @@ func (t *Timing) Begin(now time.Time) (queue.ID, bool) {
 	return 0, false
 }
 
-// ErrNotRunning: the run to end was not begun.
-var ErrNotRunning = errors.New("no run to end")
+var errNotRunning = errors.New("no run to end")
 
 // End ends the run of q. If its usage is still over its max, the clock starts now.
-// Without a run the error wraps [ErrNotRunning].
+// Without a run it is an error.
 func (t *Timing) End(q queue.ID, now time.Time) error {
 	c := &t.clocks[q]
 	if c.stage != clockRunning {
-		return fmt.Errorf("quota: %s: %w", plain.Name(t.tree.Path(q)), ErrNotRunning)
+		return fmt.Errorf("quota: %s: %w", plain.Name(t.tree.Path(q)), errNotRunning)
 	}
 	t.advance(now)
 	c.stage = clockIdle
@@ -214,30 +232,23 @@ func (t *Timing) over(q queue.ID) bool {
 	return !resources.Admits(t.maxOf(q), t.usage)
 }
 
-// A Setting is what enforcement has to know of a queue. The zero Setting bounds
-// nothing and is never enforced.
-type Setting struct {
-	Max   resources.Limit
-	Delay time.Duration // from a lowered max to its enforcement; 0 is off
-}
-
-// The kinds of problems with a [Setting], beside those of bounds.
+// Problems with a Quota, beside those of bounds.
 var (
-	ErrDelay      = errors.New("negative delay")                      // -5m0s
-	ErrGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
+	errDelay      = errors.New("negative delay")                      // -5m0s
+	errGuaranteed = errors.New("max not above guaranteed with delay") // guaranteed cpu=5 max cpu=5 delay 5m0s
 )
 
-// Check reports what keeps s from being set for queue q, whose guarantee alone is
-// read: a negative delay ([ErrDelay]), a bad bound (queue.ErrNegative, queue.ErrType),
-// a max below the guarantee (queue.ErrAboveMax) or, with a delay, no higher than it
-// ([ErrGuaranteed]). All are joined.
-func (s Setting) Check(tree *queue.Tree, q queue.ID) error {
+// Check reports what keeps s from being set for its queue: a negative delay, a bad bound
+// (queue.ErrNegative, queue.ErrType), a max below the queue's guarantee
+// (queue.ErrAboveMax) or, with a delay, equal to it. All are joined.
+func (s Quota) Check(tree *queue.Tree) error {
+	q := s.Queue
 	var problems []error
 	report := func(format string, args ...any) {
 		problems = append(problems, fmt.Errorf("quota: %s: %w", plain.Name(tree.Path(q)), fmt.Errorf(format, args...)))
 	}
 	if s.Delay < 0 {
-		report("%w: %v", ErrDelay, s.Delay)
+		report("%w: %v", errDelay, s.Delay)
 	}
 	schema, guaranteed := tree.Schema(), tree.Guaranteed(q)
 	for i := range s.Max.Defined.All() {
@@ -254,7 +265,7 @@ func (s Setting) Check(tree *queue.Tree, q queue.ID) error {
 		case promised && m == g && s.Delay > 0:
 			// "With delay > 0, max must be above guaranteed in every type that
 			// both define."
-			report("%w: %s: guaranteed %s, max %s, delay %v", ErrGuaranteed,
+			report("%w: %s: guaranteed %s, max %s, delay %v", errGuaranteed,
 				plain.Line(schema.Name(i)), schema.Amount(i, g), schema.Amount(i, m), s.Delay)
 		}
 	}
@@ -296,16 +307,12 @@ func (c *clock) deadline() (time.Time, bool) {
 	return c.end, true
 }
 
-// Deadline returns when the clock of q ends or, if q is due, has ended. An idle or
-// running queue has none, nor has a clock beyond the range of time.Time.
-func (t *Timing) Deadline(q queue.ID) (time.Time, bool) { return t.clocks[q].deadline() }
-
-// Running reports whether a run of q itself is going on; see Enforcer.Enforced.
+// Running reports whether a run of q itself is going on; see Rules.Enforced.
 func (t *Timing) Running(q queue.ID) bool { return t.clocks[q].stage == clockRunning }
 
-// Next returns the earliest deadline, except of queues that a run above blocks. A past
-// one says that it is time to look; none, that nothing is to be done before the next
-// Observe or End. The cost is linear in queues; a due one adds its depth.
+// Next returns the earliest deadline, except of queues that a run above blocks. It may be
+// past. If there is none, nothing is to be done before the next Observe or End. The cost
+// is linear in queues; a due one adds its depth.
 func (t *Timing) Next() (next time.Time, ok bool) {
 	for q := range queue.ID(len(t.clocks)) {
 		c := &t.clocks[q]

@@ -16,7 +16,7 @@ import (
 
 // timed returns a timing of so many leaves that each use more than their max, and
 // what each was told.
-func timed(b *testing.B, leaves int) (*quota.Timing, quota.Setting) {
+func timed(b *testing.B, leaves int) (*quota.Timing, quota.Quota) {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(b, err)
 	root := queue.Config{Name: "root"}
@@ -26,11 +26,13 @@ func timed(b *testing.B, leaves int) (*quota.Timing, quota.Setting) {
 	tree, err := queue.New(schema, root, queue.Strict)
 	require.NoError(b, err)
 	timing := quota.NewTiming(tree)
-	s := quota.Setting{Max: resources.Limit{Value: resources.Vector{1}, Defined: 1}, Delay: time.Minute}
+	s := quota.Quota{Max: resources.Limit{Value: resources.Vector{1}, Defined: 1}, Delay: time.Minute}
 	for w := range tree.Leaves(queue.Root) {
 		require.NoError(b, tree.Add(w, resources.Vector{2}))
-		require.NoError(b, timing.Observe(w, s, now))
+		s.Queue = w
+		require.NoError(b, timing.Observe(s, now))
 	}
+	s.Queue = 1
 	return timing, s
 }
 
@@ -42,7 +44,7 @@ func BenchmarkTiming(b *testing.B) {
 			timing, s := timed(b, leaves)
 			b.ReportAllocs()
 			for b.Loop() {
-				require.NoError(b, timing.Observe(1, s, now))
+				require.NoError(b, timing.Observe(s, now))
 			}
 		})
 		b.Run("observe=changed"+name, func(b *testing.B) {
@@ -50,7 +52,7 @@ func BenchmarkTiming(b *testing.B) {
 			b.ReportAllocs()
 			for i := int64(0); b.Loop(); i++ {
 				s.Delay = time.Minute + time.Duration(i%2)
-				require.NoError(b, timing.Observe(1, s, now))
+				require.NoError(b, timing.Observe(s, now))
 			}
 		})
 		b.Run("due=none"+name, func(b *testing.B) {

@@ -37,10 +37,10 @@ func ExampleTiming() {
 	start := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
 	timing := quota.NewTiming(tree)
 	lower := func(q queue.ID, gpu int64, delay time.Duration) {
-		s := quota.Setting{Max: resources.Limit{Value: resources.Vector{gpu}, Defined: 1}, Delay: delay}
-		check(s.Check(tree, q)) // before anything is changed
+		s := quota.Quota{Queue: q, Max: resources.Limit{Value: resources.Vector{gpu}, Defined: 1}, Delay: delay}
+		check(s.Check(tree)) // before anything is changed
 		check(tree.SetMax(q, s.Max))
-		check(timing.Observe(q, s, start))
+		check(timing.Observe(s, start))
 	}
 	lower(lab, 8, 10*time.Minute)
 	lower(vision, 4, 10*time.Minute)

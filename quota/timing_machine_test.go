@@ -80,7 +80,7 @@ func (m *timingMachine) check(t *rapid.T) {
 		if got := m.timing.Running(q); got != (stage == "running") {
 			t.Fatalf("Running(%s) = %t while it is %s", m.paths[q], got, stage)
 		}
-		got, ok := m.timing.Deadline(q)
+		got, ok := m.timing.deadlineOf(q)
 		if waits := stage == "waits" || stage == "due"; ok != waits || !got.Equal(end) {
 			t.Fatalf("Deadline(%s) = %v, %t, want %v, %t", m.paths[q], got, ok, end, waits)
 		}
@@ -159,7 +159,7 @@ func (m *timingMachine) drawQueue(t *rapid.T) queue.ID {
 }
 
 func (m *timingMachine) tell(t *rapid.T, q queue.ID, limits map[string]int64, delay time.Duration) {
-	s := Setting{Max: resources.Limit{Value: make(resources.Vector, 2)}, Delay: delay}
+	s := Quota{Queue: q, Max: resources.Limit{Value: make(resources.Vector, 2)}, Delay: delay}
 	bad := delay < 0
 	for i, name := range m.tree.Schema().All() {
 		limit, ok := limits[name]
@@ -172,7 +172,7 @@ func (m *timingMachine) tell(t *rapid.T, q queue.ID, limits map[string]int64, de
 			bad = bad || limit < 2 || limit == 2 && delay > 0
 		}
 	}
-	if err := m.timing.Observe(q, s, m.now); bad != (err != nil) {
+	if err := m.timing.Observe(s, m.now); bad != (err != nil) {
 		t.Fatalf("Observe(%s, %v): %v, bad is %t", m.paths[q], s, err, bad)
 	}
 	if !bad {
@@ -184,7 +184,7 @@ func (m *timingMachine) tell(t *rapid.T, q queue.ID, limits map[string]int64, de
 func (m *timingMachine) ask(t *rapid.T) {
 	m.log = append(m.log, timingEvent{what: "ask", at: m.now})
 	var got []string
-	for _, q := range m.timing.Due(nil, m.now) {
+	for _, q := range m.timing.allDue(nil, m.now) {
 		got = append(got, m.paths[q])
 	}
 	if want := m.log.ready(m.paths); !slices.Equal(got, want) {

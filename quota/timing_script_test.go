@@ -87,7 +87,7 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 	t.Helper()
 	switch verb {
 	case "due":
-		return s.names(s.timing.Due(nil, now)...)
+		return s.names(s.timing.allDue(nil, now)...)
 	case "begin":
 		if q, ok := s.timing.Begin(now); ok {
 			return s.names(q)
@@ -116,7 +116,7 @@ func (s *timingScript) do(t *testing.T, now time.Time, verb string, words []stri
 		require.Equal(t, []string{"max", "delay"}, []string{words[1], words[n-2]})
 		delay, err := time.ParseDuration(words[n-1])
 		require.NoError(t, err)
-		require.NoError(t, s.timing.Observe(q, Setting{s.limit(t, words[2:n-2]), delay}, now))
+		require.NoError(t, s.timing.Observe(Quota{q, s.limit(t, words[2:n-2]), delay}, now))
 	case "end":
 		require.NoError(t, s.timing.End(q, now))
 		require.False(t, s.timing.Running(q))
@@ -160,7 +160,7 @@ func runTimingScript(t *testing.T, script string) {
 	}
 	// A picture of whatever came of it names each queue that is not idle.
 	for q := range s.tree.All() {
-		_, waits := s.timing.Deadline(q)
+		_, waits := s.timing.deadlineOf(q)
 		shown := strings.Contains("\n"+s.timing.String(), fmt.Sprintf("\n%s ", s.tree.Path(q)))
 		require.Equal(t, waits || s.timing.Running(q), shown, "%s in\n%s", s.tree.Path(q), s.timing)
 	}

@@ -22,34 +22,34 @@ func TestTimingErrors(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		queue string
-		s     Setting
+		s     Quota
 		want  []error // what the error wraps; none where it is fine
 		text  string
 	}{
-		{"nothing", "x", Setting{}, nil, ""},
-		{"no guarantee", "x", Setting{limit(0, 0), time.Minute}, nil, ""},
-		{"longest delay", "x", Setting{limit(1, 1), math.MaxInt64}, nil, ""},
-		{"negative delay", "x", Setting{Delay: -5 * time.Minute}, []error{ErrDelay},
+		{"nothing", "x", Quota{}, nil, ""},
+		{"no guarantee", "x", Quota{0, limit(0, 0), time.Minute}, nil, ""},
+		{"longest delay", "x", Quota{0, limit(1, 1), math.MaxInt64}, nil, ""},
+		{"negative delay", "x", Quota{Delay: -5 * time.Minute}, []error{errDelay},
 			"quota: root.p.x: negative delay: -5m0s"},
-		{"negative max", "b", Setting{Max: limit(3, -1)}, []error{queue.ErrNegative},
+		{"negative max", "b", Quota{Max: limit(3, -1)}, []error{queue.ErrNegative},
 			"quota: root.b: negative bound: max disk -1"},
-		{"no such type", "b", Setting{Max: resources.Limit{Defined: 1 << 2}}, []error{queue.ErrType},
+		{"no such type", "b", Quota{Max: resources.Limit{Defined: 1 << 2}}, []error{queue.ErrType},
 			"quota: root.b: not a type: max of type 2 of 2"},
 
 		// q is guaranteed gpu=2.
-		{"above guaranteed", "q", Setting{limit(3, 0), time.Minute}, nil, ""},
-		{"at guaranteed without a delay", "q", Setting{limit(2, 0), 0}, nil, ""},
-		{"at guaranteed with a delay", "q", Setting{limit(2, 0), time.Minute}, []error{ErrGuaranteed},
+		{"above guaranteed", "q", Quota{0, limit(3, 0), time.Minute}, nil, ""},
+		{"at guaranteed without a delay", "q", Quota{0, limit(2, 0), 0}, nil, ""},
+		{"at guaranteed with a delay", "q", Quota{0, limit(2, 0), time.Minute}, []error{errGuaranteed},
 			"quota: root.p.q: max not above guaranteed with delay: gpu: guaranteed 2, max 2, delay 1m0s"},
-		{"below guaranteed without a delay", "q", Setting{limit(1, 0), 0}, []error{queue.ErrAboveMax},
+		{"below guaranteed without a delay", "q", Quota{0, limit(1, 0), 0}, []error{queue.ErrAboveMax},
 			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
-		{"below guaranteed with a delay", "q", Setting{limit(1, 0), time.Minute}, []error{queue.ErrAboveMax},
+		{"below guaranteed with a delay", "q", Quota{0, limit(1, 0), time.Minute}, []error{queue.ErrAboveMax},
 			"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1"},
-		{"no max of what is guaranteed", "q", Setting{resources.Limit{Value: resources.Vector{0, 1}, Defined: 0b10}, time.Minute}, nil, ""},
-		{"the guarantee of a queue below does not count", "p", Setting{limit(1, 0), time.Minute}, nil, ""},
-		{"nor does that of a queue above", "y", Setting{limit(1, 0), time.Minute}, nil, ""},
+		{"no max of what is guaranteed", "q", Quota{0, resources.Limit{Value: resources.Vector{0, 1}, Defined: 0b10}, time.Minute}, nil, ""},
+		{"the guarantee of a queue below does not count", "p", Quota{0, limit(1, 0), time.Minute}, nil, ""},
+		{"nor does that of a queue above", "y", Quota{0, limit(1, 0), time.Minute}, nil, ""},
 
-		{"all at once", "q", Setting{limit(1, -1), -1}, []error{ErrDelay, queue.ErrAboveMax, queue.ErrNegative},
+		{"all at once", "q", Quota{0, limit(1, -1), -1}, []error{errDelay, queue.ErrAboveMax, queue.ErrNegative},
 			"quota: root.p.q: negative delay: -1ns\n" +
 				"quota: root.p.q: guaranteed above max: gpu: guaranteed 2, max 1\n" +
 				"quota: root.p.q: negative bound: max disk -1"},
@@ -58,7 +58,8 @@ func TestTimingErrors(t *testing.T) {
 			s := newTimingScript(t)
 			s.act(t, "0s set b max none delay 10m")
 			before := s.timing.String()
-			err := s.timing.Observe(timingQueue(t, s.tree, test.queue), test.s, timingEpoch.Add(time.Hour))
+			test.s.Queue = timingQueue(t, s.tree, test.queue)
+			err := s.timing.Observe(test.s, timingEpoch.Add(time.Hour))
 			if test.want == nil {
 				require.NoError(t, err)
 				return
@@ -83,13 +84,13 @@ func TestTimingEndWithoutRun(t *testing.T) {
 		s.act(t, stage)
 		before := s.timing.String()
 		err := s.timing.End(x, timingEpoch.Add(time.Hour))
-		require.ErrorIs(t, err, ErrNotRunning)
+		require.ErrorIs(t, err, errNotRunning)
 		require.EqualError(t, err, "quota: root.p.x: no run to end")
 		require.Equal(t, before, s.timing.String())
 	}
 	s.act(t, "10m begin -> x")
 	s.act(t, "10m end x")
-	require.ErrorIs(t, s.timing.End(x, timingEpoch), ErrNotRunning)
+	require.ErrorIs(t, s.timing.End(x, timingEpoch), errNotRunning)
 	s.act(t, "0s next -> 20m0s") // and no error told an instant
 }
 
@@ -97,10 +98,10 @@ func TestTimingEndWithoutRun(t *testing.T) {
 func TestTimingPanics(t *testing.T) {
 	timing := NewTiming(timingTree(t))
 	for _, q := range []queue.ID{-1, 9} {
-		require.Panics(t, func() { _ = timing.Observe(q, Setting{}, timingEpoch) })
+		require.Panics(t, func() { _ = timing.Observe(Quota{Queue: q}, timingEpoch) })
 		require.Panics(t, func() { _ = timing.End(q, timingEpoch) })
 		require.Panics(t, func() { timing.Running(q) })
-		require.Panics(t, func() { timing.Deadline(q) })
+		require.Panics(t, func() { timing.deadlineOf(q) })
 	}
 }
 
@@ -132,23 +133,23 @@ func TestTimingEndsOfTime(t *testing.T) {
 			s.act(t, "0s use x gpu=8")
 			x := timingQueue(t, s.tree, "x")
 			max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
-			require.NoError(t, s.timing.Observe(x, Setting{max, test.delay}, test.now))
-			require.Empty(t, s.timing.Due(nil, test.now))
+			require.NoError(t, s.timing.Observe(Quota{x, max, test.delay}, test.now))
+			require.Empty(t, s.timing.allDue(nil, test.now))
 
-			end, ok := s.timing.Deadline(x)
+			end, ok := s.timing.deadlineOf(x)
 			next, some := s.timing.Next()
 			require.Equal(t, end, next)
 			require.Equal(t, ok, some)
 			if test.end == "" {
 				require.False(t, ok)
 				require.Equal(t, "root.p.x  waits for ever\n", s.timing.String())
-				require.Empty(t, s.timing.Due(nil, last.Add(time.Second-1)))
+				require.Empty(t, s.timing.allDue(nil, last.Add(time.Second-1)))
 				return
 			}
 			require.True(t, ok)
 			require.Equal(t, test.end, end.Format(time.RFC3339Nano))
-			require.Empty(t, s.timing.Due(nil, end.Add(-1)))
-			require.Equal(t, []queue.ID{x}, s.timing.Due(nil, end))
+			require.Empty(t, s.timing.allDue(nil, end.Add(-1)))
+			require.Equal(t, []queue.ID{x}, s.timing.allDue(nil, end))
 		})
 	}
 }
@@ -161,11 +162,11 @@ func TestTimingReadsWallTime(t *testing.T) {
 	x := timingQueue(t, s.tree, "x")
 	max := resources.Limit{Value: resources.Vector{5}, Defined: 1}
 	now := time.Now().In(time.FixedZone("", 3600)) // has a monotonic part
-	require.NoError(t, s.timing.Observe(x, Setting{max, time.Minute}, now))
-	end, ok := s.timing.Deadline(x)
+	require.NoError(t, s.timing.Observe(Quota{x, max, time.Minute}, now))
+	end, ok := s.timing.deadlineOf(x)
 	require.True(t, ok)
 	require.Equal(t, now.Round(0).UTC().Add(time.Minute), end)
-	require.Equal(t, []queue.ID{x}, s.timing.Due(nil, end.Local()))
+	require.Equal(t, []queue.ID{x}, s.timing.allDue(nil, end.Local()))
 }
 
 // TestTimingAppends: the destination is kept.
@@ -174,7 +175,7 @@ func TestTimingAppends(t *testing.T) {
 	s.act(t, "0s use x gpu=8")
 	s.act(t, "0s set x max gpu=5 delay 10m")
 	x := timingQueue(t, s.tree, "x")
-	require.Equal(t, []queue.ID{7, x}, s.timing.Due([]queue.ID{7}, timingEpoch.Add(time.Hour)))
+	require.Equal(t, []queue.ID{7, x}, s.timing.allDue([]queue.ID{7}, timingEpoch.Add(time.Hour)))
 }
 
 // TestTimingCopiesMax: what the caller does with the max that it told plays no part.
@@ -182,7 +183,7 @@ func TestTimingCopiesMax(t *testing.T) {
 	s := newTimingScript(t)
 	x := timingQueue(t, s.tree, "x")
 	max := resources.Limit{Value: resources.Vector{5}, Defined: 0b11} // disk=0: beyond the end
-	require.NoError(t, s.timing.Observe(x, Setting{max, time.Minute}, timingEpoch))
+	require.NoError(t, s.timing.Observe(Quota{x, max, time.Minute}, timingEpoch))
 	max.Value[0] = 9
 	s.act(t, "0s set x max gpu=5 disk=0 delay 1m") // no change
 	s.act(t, "0s use x gpu=6")
@@ -227,9 +228,9 @@ func TestTimingPictureQuotes(t *testing.T) {
 	tree, err := queue.New(schema, queue.Config{Name: "ro\not"}, queue.Strict)
 	require.NoError(t, err)
 	timing := NewTiming(tree)
-	require.NoError(t, timing.Observe(queue.Root, Setting{Delay: time.Minute}, timingEpoch))
+	require.NoError(t, timing.Observe(Quota{Queue: queue.Root, Delay: time.Minute}, timingEpoch))
 	require.Equal(t, `"ro\not"  waits until 2026-01-01T00:01:00Z`+"\n", timing.String())
-	err = timing.Observe(queue.Root, Setting{Max: resources.Limit{Value: resources.Vector{-1}, Defined: 1}}, timingEpoch)
+	err = timing.Observe(Quota{Queue: queue.Root, Max: resources.Limit{Value: resources.Vector{-1}, Defined: 1}}, timingEpoch)
 	require.EqualError(t, err, `quota: "ro\not": negative bound: max gpu  -1`)
 }
 
@@ -240,18 +241,18 @@ func TestTimingNoAllocs(t *testing.T) {
 	s.act(t, "0s use b gpu=8")
 	s.act(t, "0s set b max gpu=5 delay 10m")
 	x := timingQueue(t, s.tree, "x")
-	low := Setting{resources.Limit{Value: resources.Vector{5}, Defined: 1}, time.Minute}
-	high := Setting{resources.Limit{Value: resources.Vector{6}, Defined: 1}, time.Minute}
+	low := Quota{x, resources.Limit{Value: resources.Vector{5}, Defined: 1}, time.Minute}
+	high := Quota{x, resources.Limit{Value: resources.Vector{6}, Defined: 1}, time.Minute}
 	dst := make([]queue.ID, 0, s.tree.Len())
 	now := timingEpoch.Add(time.Hour)
 	for _, test := range []struct {
 		name string
 		f    func() bool
 	}{
-		{"Observe", func() bool { return s.timing.Observe(x, low, now) == nil && s.timing.Observe(x, high, now) == nil }},
-		{"Due", func() bool { return len(s.timing.Due(dst, now)) == 1 }},
+		{"Observe", func() bool { return s.timing.Observe(low, now) == nil && s.timing.Observe(high, now) == nil }},
+		{"Due", func() bool { return len(s.timing.allDue(dst, now)) == 1 }},
 		{"Next", func() bool { _, ok := s.timing.Next(); return ok }},
-		{"Deadline", func() bool { _, ok := s.timing.Deadline(x); return !ok }},
+		{"Deadline", func() bool { _, ok := s.timing.deadlineOf(x); return !ok }},
 		{"Running", func() bool { return !s.timing.Running(x) }},
 		{"Begin End", func() bool {
 			now = now.Add(time.Hour)

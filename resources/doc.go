@@ -3,19 +3,19 @@
 // Package resources is what the other packages count with: amounts of several resource
 // types, and bounds on some of them.
 //
-// A [Schema] gives every type a position. A [Vector] is an amount of every type: a
-// usage, a size, a capacity. A [Limit] bounds some types: a guarantee or a max. A type
-// that a limit does not name is not limited. A limit of zero is something else.
+// A [Schema] gives every type a position. A [Vector] is an amount of every type: a usage,
+// a size, a capacity. A [Limit] bounds some types: a guarantee or a max. A type that a
+// limit does not name is not limited; a limit of zero is one.
 //
 // # Amounts
 //
 // An amount is an int64 in base units: thousandths for cpu and vcore, ones (bytes,
 // devices) for everything else. [ParseQuantity] reads Kubernetes quantities exactly.
-// No float decides anything: ratios and shares are compared in 128 bits.
+// Ratios and shares are compared in 128 bits, and no float decides anything.
 //
-// Arithmetic saturates at ±math.MaxInt64; math.MinInt64 is read as -math.MaxInt64.
-// Otherwise it is exact. To undo sums exactly, check the range of what goes in. [Over]
-// and [Short] are clamped at zero; only [Sub] and [SubOnlyExisting] are signed.
+// Arithmetic saturates at ±math.MaxInt64, and math.MinInt64 is read as -math.MaxInt64;
+// otherwise it is exact. [Over] and [Short] are clamped at zero; only [Sub] and
+// [SubOnlyExisting] are signed.
 //
 // # Calling convention
 //
@@ -28,15 +28,15 @@
 //
 // The rules are:
 //
-//   - The result is what is returned, as long as the longest operand. It is allocated
-//     only if the capacity of the destination is too small. Cut views of a shared
-//     block as s[a:b:b].
+//   - The result is what is returned, as long as the longest operand. It is allocated if
+//     the capacity of the destination is too small. Cut views of a shared block as
+//     s[a:b:b].
 //   - The destination may be an operand, or start where one does, and must not overlap
-//     one otherwise. Its contents do not matter.
+//     one otherwise.
 //   - Other operands are not modified. They may be of any length, nil included: a
-//     position beyond the end is zero, and for a Limit that defines it a bound of
-//     zero. No operand makes a function panic.
+//     position beyond the end is zero, and for a [Limit] that defines it a bound of zero.
+//     No operand makes a function panic.
 //
-// The cost is linear in types. A Schema is immutable and may be used by any number of
-// goroutines; vectors and limits share storage when copied, like slices.
+// The cost is linear in types. Any number of goroutines may use a Schema. Vectors and
+// limits share storage when copied, like slices.
 package resources

@@ -97,7 +97,7 @@ func ExamplePositive() {
 
 func ExampleMask() {
 	var m resources.Mask
-	m = m.With(5).With(0).With(2).Without(5)
+	m = m.With(5).With(0).With(2) &^ resources.Mask(0).With(5)
 	fmt.Println(m.Len(), m.Has(2), m.Has(5))
 	for i := range m.All() {
 		fmt.Println(i)

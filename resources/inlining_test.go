@@ -38,7 +38,6 @@ func TestInlining(t *testing.T) {
 		"Mask.Has",
 		"Mask.Len",
 		"Mask.With",
-		"Mask.Without",
 		"Over",
 		"Positive",
 		"Share.normal",

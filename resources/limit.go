@@ -11,8 +11,8 @@ import (
 	"github.com/go-preempt/preempt/internal/wide"
 )
 
-// A Limit bounds the types in Defined: by the entry in Value, or zero beyond its end.
-// Other entries are ignored. The zero Limit bounds nothing.
+// A Limit bounds the types in Defined by the entries in Value. Other entries are ignored.
+// The zero Limit bounds nothing.
 type Limit struct {
 	Value   Vector
 	Defined Mask
@@ -50,13 +50,13 @@ func Admits(l Limit, v Vector) bool {
 }
 
 // Over sets dst to what v has beyond l, and returns it: the positive part of v - l in
-// the types that l bounds, else zero.
+// types that l bounds, else zero.
 func Over(dst, v Vector, l Limit) Vector {
 	return excess(dst, v, l.Value, l.Defined)
 }
 
-// Short sets dst to what v lacks to reach l, and returns it: the positive part of l -
-// v in the types that l bounds, else zero.
+// Short sets dst to what v lacks to reach l, and returns it: the positive part of l - v
+// in types that l bounds, else zero.
 func Short(dst Vector, l Limit, v Vector) Vector {
 	return excess(dst, l.Value, v, l.Defined)
 }
@@ -76,13 +76,13 @@ func excess(dst, x, y Vector, m Mask) Vector {
 	return dst
 }
 
-// SubOnlyExisting sets dst to l - v on the types that l bounds, and returns it: a
-// negative entry is by how much v is over.
+// SubOnlyExisting sets dst to l - v in types that l bounds, and returns it: a negative
+// entry is by how much v is over.
 func SubOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Sub(dst.Value, l.Value, v)), l.Defined}
 }
 
-// AddOnlyExisting sets dst to l + v on the types that l bounds, and returns it.
+// AddOnlyExisting sets dst to l + v in types that l bounds, and returns it.
 func AddOnlyExisting(dst, l Limit, v Vector) Limit {
 	return Limit{only(l.Defined, Add(dst.Value, l.Value, v)), l.Defined}
 }
@@ -98,8 +98,7 @@ func only(m Mask, v Vector) Vector {
 	return v
 }
 
-// Tighten sets dst to the smaller bound of a and b in every type that either bounds,
-// and returns it.
+// Tighten sets dst to the smaller bound of a and b by type, and returns it.
 func Tighten(dst, a, b Limit) Limit {
 	value := grow(dst.Value, max(len(a.Value), len(b.Value)))
 	for i := range value {
@@ -112,8 +111,7 @@ func Tighten(dst, a, b Limit) Limit {
 	return Limit{value, a.Defined | b.Defined}
 }
 
-// Merge sets dst to own, and to other on the types that own does not bound, and
-// returns it.
+// Merge sets dst to own, and to other in types that own does not bound, and returns it.
 func Merge(dst, own, other Limit) Limit {
 	value := grow(dst.Value, max(len(own.Value), len(other.Value)))
 	for i := range value {
@@ -126,9 +124,8 @@ func Merge(dst, own, other Limit) Limit {
 	return Limit{value, own.Defined | other.Defined}
 }
 
-// A Share is an amount of a capacity, never divided out. Shares of different
-// capacities compare exactly. A negative Amount counts as 0, and a capacity below 1 as
-// 1.
+// A Share is an amount of a capacity, never divided out, so that all shares compare
+// exactly. A negative Amount counts as 0, and a capacity below 1 as 1.
 type Share struct {
 	Amount, Of int64
 }
@@ -140,7 +137,7 @@ func (s Share) Compare(o Share) int {
 	return wide.CmpRatio(uint64(s.Amount), uint64(s.Of), uint64(o.Amount), uint64(o.Of))
 }
 
-// String returns the share as it counts, as in "3/10".
+// String returns the share, as in "3/10".
 func (s Share) String() string {
 	s = s.normal()
 	return fmt.Sprintf("%d/%d", s.Amount, s.Of)
@@ -167,8 +164,7 @@ func DominantShare(v, capacity Vector) Share {
 	return largest
 }
 
-// A Divider divides whole units in proportion to weights. The zero Divider is ready;
-// its memory is reused.
+// A Divider divides whole units in proportion to weights. The zero Divider is ready.
 type Divider struct {
 	remainders []remainder
 }
@@ -180,11 +176,10 @@ type remainder struct {
 }
 
 // Divide sets dst to the parts of amount in proportion to weights, and returns it. dst
-// must not overlap weights. The parts sum to amount. Each is amount·weight/sum of
-// weights, rounded by largest remainder (the method of Hamilton), ties to the first.
-// If all weights are 0, so are the parts. Negative values count as 0. Weights that sum
-// to more than an int64 are halved until they do not. The cost is that of sorting the
-// weights.
+// must not overlap weights. The parts sum to amount, rounded by largest remainder (the
+// method of Hamilton), ties to the first. If all weights are 0, so are the parts.
+// Negative values count as 0. Weights that sum to more than an int64 are halved until
+// they do not. The cost is that of sorting the weights.
 func (d *Divider) Divide(dst []int64, amount int64, weights []int64) []int64 {
 	dst = slices.Grow(dst[:0], len(weights))[:len(weights)]
 	clear(dst)

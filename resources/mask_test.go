@@ -26,13 +26,13 @@ func TestMask(t *testing.T) {
 			t.Errorf("Has(%d) = %t", i, got)
 		}
 		if i < 0 || i >= MaxTypes {
-			if m.With(i) != m || m.Without(i) != m {
+			if m.With(i) != m {
 				t.Errorf("position %d changes the mask", i)
 			}
 			continue
 		}
-		if with := m.With(i); !with.Has(i) || with.Without(i) != m.Without(i) || m.Without(i).Has(i) {
-			t.Errorf("With(%d) = %b, Without(%d) = %b", i, with, i, m.Without(i))
+		if with := m.With(i); !with.Has(i) || with&^(1<<i) != m&^(1<<i) {
+			t.Errorf("With(%d) = %b", i, with)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 // MaxTypes is the largest number of types of a Schema.
 const MaxTypes = 64
 
-// A Schema gives names to the positions of vectors. It is immutable.
+// A Schema names the positions of vectors. It is immutable.
 type Schema struct {
 	names []string
 	index map[string]int
@@ -33,11 +33,11 @@ func NewSchema(names ...string) (*Schema, error) {
 		_, known := index[name]
 		switch {
 		case name == "":
-			return nil, &typeError{name, ErrEmptyName}
+			return nil, &typeError{name, errEmptyName}
 		case known:
-			return nil, &typeError{name, ErrDuplicateType}
+			return nil, &typeError{name, errDuplicateType}
 		case i == MaxTypes:
-			return nil, &typeError{name, ErrTooManyTypes}
+			return nil, &typeError{name, errTooManyTypes}
 		}
 		index[name] = i
 	}
@@ -97,18 +97,12 @@ var suffixes = [...]struct {
 	{"n", -9, 0}, {"u", -6, 0}, {"m", -3, 0}, {"k", 3, 0}, {"M", 6, 0}, {"G", 9, 0}, {"T", 12, 0}, {"P", 15, 0}, {"E", 18, 0},
 }
 
-// ParseQuantity returns the amount of a text, in base units of the type. The grammar
-// is that of Kubernetes quantities:
+// ParseQuantity returns the amount of a text, in base units of the type. The grammar is that
+// of Kubernetes quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
 //
-//	quantity = [ "+" | "-" ] number [ suffix ]
-//	number   = digits | digits "." [ digits ] | "." digits
-//	suffix   = "n" | "u" | "m" | "k" | "M" | "G" | "T" | "P" | "E"
-//	         | "Ki" | "Mi" | "Gi" | "Ti" | "Pi" | "Ei"
-//	         | ( "e" | "E" ) [ "+" | "-" ] digits
-//
-// The result is exactly what the text says: nothing is rounded or capped. Errors are
-// *[QuantityError]s of the first kind that holds: ErrQuantity, ErrNegative,
-// ErrFraction, ErrRange. "-0" is zero. The cost is linear in the length of text.
+// Nothing is rounded or capped. Errors are *[QuantityError]s of the first kind that
+// holds: malformed, negative, not a whole number of base units, out of range. "-0" is
+// zero.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {
@@ -129,7 +123,7 @@ func parse(text string, u unit) (int64, error) {
 	}
 	ten, two, ok := power(s)
 	if !ok || whole == "" && fraction == "" {
-		return 0, ErrQuantity
+		return 0, errQuantity
 	}
 
 	// The text is 0.digits * 10^point * 2^two.
@@ -146,7 +140,7 @@ func parse(text string, u unit) (int64, error) {
 	case digits == "":
 		return 0, nil
 	case negative:
-		return 0, ErrNegative
+		return 0, errNegative
 	}
 	return evaluate(digits, point, two)
 }
@@ -207,7 +201,7 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 	// a 2 from 2^two.
 	places := int64(len(digits)) - point
 	if places > int64(two) {
-		return 0, ErrFraction
+		return 0, errFraction
 	}
 	// Horner's rule, from the last place on. If the sum is whole, so is every
 	// quotient on the way, for it is five times the next one less a whole
@@ -216,25 +210,25 @@ func evaluate(digits string, point int64, two int) (int64, error) {
 	for p := places; p >= 1; p-- {
 		fraction += at(point+p-1) << (two - int(p))
 		if fraction%5 != 0 {
-			return 0, ErrFraction
+			return 0, errFraction
 		}
 		fraction /= 5
 	}
 
 	if point > 19 { // 10^19 > 2^63, and the first digit is not zero
-		return 0, ErrRange
+		return 0, errRange
 	}
 	var whole uint64
 	for i := range point {
 		whole = whole*10 + at(i)
 	}
 	if whole > math.MaxInt64>>two {
-		return 0, ErrRange
+		return 0, errRange
 	}
 	return int64(whole<<two + fraction), nil
 }
 
-// FormatQuantity returns the text of an amount of a type, in base units:
+// FormatQuantity returns the text of an amount in base units of a type:
 //
 //   - cpu and vcore as "5", or in thousandths as "500m";
 //   - memory, storage, ephemeral-storage and hugepages-* with the largest binary
@@ -264,9 +258,8 @@ func FormatQuantity(typeName string, amount int64) string {
 	return strconv.FormatInt(amount, 10) + suffix
 }
 
-// Amount returns an amount of type i for people, exact and with at most three
-// decimals: "15.5" cpu, "1.5Gi" of memory. [Schema.Quantity] is for machines.
-// [ParseQuantity] returns the same amount, unless it is negative.
+// Amount returns an amount of type i for people, exact and with at most three decimals:
+// "15.5" cpu, "1.5Gi" of memory. [ParseQuantity] reads it.
 func (s *Schema) Amount(i int, amount int64) string {
 	amount = sat.Clamp(amount)
 	if amount < 0 {
@@ -320,8 +313,7 @@ func (s *Schema) Vector(amounts map[string]string) (Vector, error) {
 	return v, nil
 }
 
-// Limit returns the bounds as a Limit. Types that are not named have no bound.
-// Problems are reported as by [Schema.Vector].
+// Limit returns the bounds as a Limit. All problems are joined in the order of names.
 func (s *Schema) Limit(bounds map[string]string) (Limit, error) {
 	if len(bounds) == 0 {
 		return Limit{}, nil
@@ -342,7 +334,7 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	for _, name := range slices.Sorted(maps.Keys(amounts)) {
 		i, ok := s.Index(name)
 		if !ok {
-			problems = append(problems, &typeError{name, ErrUnknownType})
+			problems = append(problems, &typeError{name, errUnknownType})
 			continue
 		}
 		amount, err := ParseQuantity(name, amounts[name])
@@ -356,37 +348,32 @@ func (s *Schema) parse(v Vector, amounts map[string]string) (Mask, error) {
 	return named, errors.Join(problems...)
 }
 
-// Quantity returns an amount of type i as [FormatQuantity] does.
-func (s *Schema) Quantity(i int, amount int64) string {
-	return FormatQuantity(s.Name(i), amount)
-}
-
-// Quantities returns the amounts of v by type names, zeros left out, for machines. It
-// is never nil. [Schema.Vector] makes v again.
+// Quantities returns the amounts of v by type names, zeros left out, for machines. It is never
+// nil. [Schema.Vector] makes v again.
 func (s *Schema) Quantities(v Vector) map[string]string {
 	all := make(map[string]string)
 	for i, name := range s.names {
 		if i < len(v) && v[i] != 0 {
-			all[name] = s.Quantity(i, v[i])
+			all[name] = FormatQuantity(name, v[i])
 		}
 	}
 	return all
 }
 
-// Bounds returns the bounds of l by type names, zeros included, as [Schema.Quantities]
-// does. [Schema.Limit] makes l again.
+// Bounds returns the bounds of l by type names, zeros included, for machines.
+// [Schema.Limit] makes l again.
 func (s *Schema) Bounds(l Limit) map[string]string {
 	all := make(map[string]string)
 	for i, name := range s.names {
 		if v, ok := l.Bound(i); ok {
-			all[name] = s.Quantity(i, v)
+			all[name] = FormatQuantity(name, v)
 		}
 	}
 	return all
 }
 
-// Format returns the text of v, as in "cpu=0.5 memory=10Gi": types in order, as by
-// [Schema.Amount], zeros left out, or "none".
+// Format returns the text of v for people, as in "cpu=0.5 memory=10Gi": types in order,
+// zeros left out, or "none".
 func (s *Schema) Format(v Vector) string {
 	var t terms
 	for i, amount := range v {
@@ -428,18 +415,18 @@ func (t *terms) String() string {
 
 // The kinds of problems with resource types.
 var (
-	ErrTooManyTypes  = errors.New("more than 64 types") // the 65th name given to NewSchema
-	ErrEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")
-	ErrDuplicateType = errors.New("named twice")        // NewSchema("cpu", "cpu")
-	ErrUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
+	errTooManyTypes  = errors.New("more than 64 types") // the 65th name given to NewSchema
+	errEmptyName     = errors.New("empty name")         // NewSchema("cpu", "")
+	errDuplicateType = errors.New("named twice")        // NewSchema("cpu", "cpu")
+	errUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
 )
 
-// The kinds of problems with quantities, wrapped in a *[QuantityError].
+// The kinds of problems with quantities, wrapped in a QuantityError.
 var (
-	ErrQuantity = errors.New("malformed")                            // "1.5.0", "4 Gi", "4gi", ""
-	ErrNegative = errors.New("negative")                             // "-1"
-	ErrFraction = errors.New("not a whole number of base units")     // "0.5" devices, "100u" of cpu
-	ErrRange    = errors.New("above 9223372036854775807 base units") // "8Ei" of memory
+	errQuantity = errors.New("malformed")                            // "1.5.0", "4 Gi", "4gi", ""
+	errNegative = errors.New("negative")                             // "-1"
+	errFraction = errors.New("not a whole number of base units")     // "0.5" devices, "100u" of cpu
+	errRange    = errors.New("above 9223372036854775807 base units") // "8Ei" of memory
 )
 
 // A typeError is a problem with the name of a resource type.

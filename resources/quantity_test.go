@@ -111,7 +111,7 @@ func TestParseQuantityErrors(t *testing.T) {
 		typeName string
 		texts    []string
 	}{
-		{ErrQuantity, "memory", []string{
+		{errQuantity, "memory", []string{
 			"", " ", "many", "some", ".", "+", "-", "-.", "e3", ".e3", "Ki", "m",
 			"1.5.0", "1..5", "1.1.M", "1,5", "1_000", "1 core", " 1", "1 ", "1\n", "- 1", "--1", "+-1", "1-", "1+1",
 			"4Q", "4ki", "4K", "4gi", "4KI", "4g", "4mi", "4ni", "4i", "4Kii", "4Kim", "4kk", "4Kib", "4KiB", "4B", "4Zi", "4Z", "4µ",
@@ -119,23 +119,23 @@ func TestParseQuantityErrors(t *testing.T) {
 			"0x10", "Inf", "NaN", "١", "1\x00", "\xff",
 			"-1.5.0", // malformed comes before negative
 		}},
-		{ErrNegative, "cpu", []string{
+		{errNegative, "cpu", []string{
 			"-4", "-8", "-500m", "-.5", "-1e3", "-5Gi",
 			"-0.0000001", "-1e99", "-1e-99", // negative comes before fraction and range
 		}},
-		{ErrFraction, "cpu", []string{"100u", "1n", "0.0005", "1.0001", "1e-4", ".1m"}},
-		{ErrFraction, "gpu", []string{
+		{errFraction, "cpu", []string{"100u", "1n", "0.0005", "1.0001", "1e-4", ".1m"}},
+		{errFraction, "gpu", []string{
 			"500m", "0.5", "1.5", "1e-1", "0.1Ki", "1.5000001Mi", "1e-999999999", "1e-99999999999999999999",
 			"0.0000000000000000004336808689942017736029811203479766845703125Ei", // 2^-61
 			"0.3Ei", "1.2345678901234567890Ei",
 			"100000000000000000000.5", // fraction comes before range
 		}},
-		{ErrRange, "memory", []string{
+		{errRange, "memory", []string{
 			"8Ei", "8192Pi", "10E", "9223372036854775808", "18446744073709551616", "18446744073709551617", "1e19", "1e20",
 			"1e999999999", "1E99999999999999999999", "100000000000000000000000", "9.5Ei", "99999999999999999999Ei",
 			"9223372036854775807Ki", "0.0001e99", "16Ei", "17179869184Gi",
 		}},
-		{ErrRange, "cpu", []string{"9223372036854776", "9223372036854775.808", "9223372036854775808m", "1e16", "9Pi", "10P"}},
+		{errRange, "cpu", []string{"9223372036854776", "9223372036854775.808", "9223372036854775808m", "1e16", "9Pi", "10P"}},
 	}
 	for _, tt := range tests {
 		for _, text := range tt.texts {
@@ -181,12 +181,12 @@ func TestParseQuantityLong(t *testing.T) {
 		{"undone by the exponent, behind the point", "." + zeros + "7e1048577", 7, nil},
 		{"long exponent", "7e" + zeros + "2", 700, nil},
 		{"huge exponent of zero", zeros + "." + zeros + "e" + nines, 0, nil},
-		{"huge", nines, 0, ErrRange},
-		{"huge exponent", "1e" + nines, 0, ErrRange},
-		{"tiny exponent", "1e-" + nines, 0, ErrFraction},
-		{"tiny", "." + zeros + "1", 0, ErrFraction},
-		{"tiny, binary", "." + nines + "Ei", 0, ErrFraction},
-		{"malformed", nines + "." + nines + "." + nines, 0, ErrQuantity},
+		{"huge", nines, 0, errRange},
+		{"huge exponent", "1e" + nines, 0, errRange},
+		{"tiny exponent", "1e-" + nines, 0, errFraction},
+		{"tiny", "." + zeros + "1", 0, errFraction},
+		{"tiny, binary", "." + nines + "Ei", 0, errFraction},
+		{"malformed", nines + "." + nines + "." + nines, 0, errQuantity},
 	}
 	for _, tt := range tests {
 		got, err := ParseQuantity("memory", tt.text)

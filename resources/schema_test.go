@@ -78,7 +78,7 @@ func TestSchemaWithoutTypes(t *testing.T) {
 		if v, err := s.Vector(nil); err != nil || len(v) != 0 {
 			t.Errorf("Vector = %v, %v", v, err)
 		}
-		if _, err := s.Vector(map[string]string{"cpu": "1"}); !errors.Is(err, ErrUnknownType) {
+		if _, err := s.Vector(map[string]string{"cpu": "1"}); !errors.Is(err, errUnknownType) {
 			t.Errorf("Vector: %v", err)
 		}
 	}
@@ -94,12 +94,12 @@ func TestNewSchemaErrors(t *testing.T) {
 		offender string
 		message  string
 	}{
-		{[]string{""}, ErrEmptyName, "", `resources: type "": empty name`},
-		{[]string{"cpu", ""}, ErrEmptyName, "", `resources: type "": empty name`},
-		{[]string{"cpu", "memory", "cpu"}, ErrDuplicateType, "cpu", `resources: type "cpu": named twice`},
-		{numbered(65), ErrTooManyTypes, "t64", `resources: type "t64": more than 64 types`},
-		{numbered(1000), ErrTooManyTypes, "t64", `resources: type "t64": more than 64 types`},
-		{[]string{"a", "a", ""}, ErrDuplicateType, "a", `resources: type "a": named twice`}, // the first problem
+		{[]string{""}, errEmptyName, "", `resources: type "": empty name`},
+		{[]string{"cpu", ""}, errEmptyName, "", `resources: type "": empty name`},
+		{[]string{"cpu", "memory", "cpu"}, errDuplicateType, "cpu", `resources: type "cpu": named twice`},
+		{numbered(65), errTooManyTypes, "t64", `resources: type "t64": more than 64 types`},
+		{numbered(1000), errTooManyTypes, "t64", `resources: type "t64": more than 64 types`},
+		{[]string{"a", "a", ""}, errDuplicateType, "a", `resources: type "a": named twice`}, // the first problem
 	}
 	for _, tt := range tests {
 		s, err := NewSchema(tt.names...)

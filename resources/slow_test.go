@@ -78,7 +78,7 @@ var slowSuffixes = map[string]string{
 func slowParseQuantity(typeName, text string) (int64, error) {
 	m := quantityRE.FindStringSubmatch(text)
 	if m == nil {
-		return 0, ErrQuantity
+		return 0, errQuantity
 	}
 	sign, number, suffix, exponent := m[1], m[2], m[3]+m[4], m[5]
 	value := slowRat(number)
@@ -86,7 +86,7 @@ func slowParseQuantity(typeName, text string) (int64, error) {
 		return 0, nil
 	}
 	if sign == "-" {
-		return 0, ErrNegative
+		return 0, errNegative
 	}
 	if exponent != "" {
 		// A power of ten that no digits of the text can make up for is not
@@ -94,9 +94,9 @@ func slowParseQuantity(typeName, text string) (int64, error) {
 		e, err := strconv.Atoi(exponent)
 		if errors.Is(err, strconv.ErrRange) || max(e, -e) > len(text)+100 {
 			if strings.HasPrefix(exponent, "-") {
-				return 0, ErrFraction
+				return 0, errFraction
 			}
-			return 0, ErrRange
+			return 0, errRange
 		}
 		value.Mul(value, slowRat("1e"+exponent))
 	}
@@ -105,10 +105,10 @@ func slowParseQuantity(typeName, text string) (int64, error) {
 		value.Mul(value, slowRat("1000"))
 	}
 	if !value.IsInt() {
-		return 0, ErrFraction
+		return 0, errFraction
 	}
 	if value.Num().Cmp(bigMost) > 0 {
-		return 0, ErrRange
+		return 0, errRange
 	}
 	return value.Num().Int64(), nil
 }

@@ -64,7 +64,7 @@ func TestSchemaTextErrors(t *testing.T) {
 		`resources: gpu: quantity "500m": not a whole number of base units`,
 		`resources: memory: quantity "8Ei": above 9223372036854775807 base units`,
 	}, "\n")
-	kinds := []error{ErrUnknownType, ErrNegative, ErrFraction, ErrRange}
+	kinds := []error{errUnknownType, errNegative, errFraction, errRange}
 	for range 20 { // the order of a map differs from run to run
 		v, verr := s.Vector(amounts)
 		l, lerr := s.Limit(amounts)

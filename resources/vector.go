@@ -11,9 +11,8 @@ import (
 	"github.com/go-preempt/preempt/internal/sat"
 )
 
-// A Vector is an amount of every type, in base units, by the positions of a Schema. A
-// position beyond its end is zero. Amounts may be negative, such as what is left of an
-// over-committed node.
+// A Vector is an amount of every type, in base units, by the positions of a [Schema]. A
+// position beyond its end is zero. Amounts may be negative.
 type Vector []int64
 
 // A Vector is a slice and no map, because the verbs below are the inner loops of
@@ -124,7 +123,7 @@ func Max(dst, x, y Vector) Vector {
 func lesser(x, y int64) int64  { return sat.Clamp(min(x, y)) }
 func greater(x, y int64) int64 { return sat.Clamp(max(x, y)) }
 
-// Copy sets dst to x and returns it. Copy(nil, x) is a Vector of its own.
+// Copy sets dst to x and returns it.
 func Copy(dst, x Vector) Vector {
 	dst = grow(dst, len(x))
 	for i, a := range x {
@@ -151,7 +150,7 @@ func Fits(x, y Vector) bool {
 func isPositive(v int64) bool { return v > 0 }
 func isNegative(v int64) bool { return v < 0 }
 
-// Equal reports whether x and y are the same amount in every type.
+// Equal reports whether x = y in every type.
 func Equal(x, y Vector) bool {
 	n := min(len(x), len(y))
 	a, b := x[:n], y[:n]
@@ -184,18 +183,14 @@ func Positive(x Vector) Mask {
 	return m
 }
 
-// A Mask is a set of resource types: bit i is the type at position i. Sets combine by
-// |, & and &^.
+// A Mask is a set of resource types: bit i is the type at position i.
 type Mask uint64
 
 // Has reports whether i is in the set.
 func (m Mask) Has(i int) bool { return m>>uint(i)&1 != 0 }
 
-// With returns the set with i in it; a position that no Mask has changes nothing.
+// With returns the set with i in it.
 func (m Mask) With(i int) Mask { return m | 1<<uint(i) }
-
-// Without returns the set without i.
-func (m Mask) Without(i int) Mask { return m &^ (1 << uint(i)) }
 
 // Len returns the number of types in the set.
 func (m Mask) Len() int { return bits.OnesCount64(uint64(m)) }
@@ -223,9 +218,8 @@ func Scale(dst, x Vector, k int64) Vector {
 // A Ratio is a fraction to scale amounts by: Num/Den.
 type Ratio struct{ Num, Den int64 }
 
-// Of sets dst to x·Num/Den, and returns it: exact in 128 bits, rounded toward zero,
-// saturated at the end. A denominator of zero counts as a tiny positive one, and 0/0
-// is 0.
+// Of sets dst to x·Num/Den, and returns it: exact, rounded toward zero, saturated at the
+// end. A Den of zero counts as a tiny positive one, and 0/0 is 0.
 func (r Ratio) Of(dst, x Vector) Vector {
 	dst = grow(dst, len(x))
 	for i, a := range x {

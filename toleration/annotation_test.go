@@ -37,7 +37,7 @@ func TestParseAnnotations(t *testing.T) {
 		{"the other ends", 0, map[string]string{min: "-2147483648", sec: "-9223372036854775808"},
 			Policy{math.MinInt32, math.MinInt64}},
 		{"others", 8000, map[string]string{"toleration-seconds": "x", "example.com/toleration-seconds": "y",
-			AnnotationPrefix + "seconds": "z", AnnotationPrefix: "", AnnotationAllowPreemption: "maybe"}, Policy{8001, 0}},
+			annotationPrefix + "seconds": "z", annotationPrefix: "", AnnotationAllowPreemption: "maybe"}, Policy{8001, 0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			before := maps.Clone(test.annotations)
@@ -67,13 +67,13 @@ func TestParseAnnotations_Malformed(t *testing.T) {
 	}
 	var numbers []row
 	for _, text := range malformed {
-		numbers = append(numbers, row{text, ErrNumber})
+		numbers = append(numbers, row{text, errNumber})
 	}
 	for key, rows := range map[string][]row{
 		AnnotationMinimum: append(numbers[:len(numbers):len(numbers)],
-			row{"2147483648", ErrRange}, row{"-2147483649", ErrRange}, row{"4294967296", ErrRange}, row{long, ErrRange}),
+			row{"2147483648", errRange}, row{"-2147483649", errRange}, row{"4294967296", errRange}, row{long, errRange}),
 		AnnotationSeconds: append(numbers[:len(numbers):len(numbers)],
-			row{"9223372036854775808", ErrRange}, row{"-9223372036854775809", ErrRange}, row{"-" + long, ErrRange}),
+			row{"9223372036854775808", errRange}, row{"-9223372036854775809", errRange}, row{"-" + long, errRange}),
 	} {
 		for _, r := range rows {
 			// The other one is fine and does not help.
@@ -82,9 +82,9 @@ func TestParseAnnotations_Malformed(t *testing.T) {
 			got, err := ParseAnnotations(8000, annotations)
 			require.ErrorIs(t, err, r.kind, "%s: %q", key, r.text)
 			require.Zero(t, got)
-			e, ok := errors.AsType[*AnnotationError](err)
+			e, ok := errors.AsType[*Problem](err)
 			require.True(t, ok)
-			require.Equal(t, [2]string{key, r.text}, [2]string{e.Key, e.Text})
+			require.Equal(t, [2]string{key, r.text}, [2]string{e.Annotation, e.Text})
 		}
 	}
 }
@@ -98,7 +98,7 @@ func TestParseAnnotations_BothMalformed(t *testing.T) {
 	}
 }
 
-func TestAnnotationError_Range(t *testing.T) {
+func TestProblem_Range(t *testing.T) {
 	_, err := ParseAnnotations(0, map[string]string{AnnotationMinimum: "3000000000"})
 	require.ErrorContains(t, err, `: "3000000000": out of range: want -2147483648 to 2147483647`)
 	_, err = ParseAnnotations(0, map[string]string{AnnotationSeconds: "9223372036854775808"})
@@ -106,7 +106,7 @@ func TestAnnotationError_Range(t *testing.T) {
 }
 
 // An annotation that cannot be printed is quoted.
-func TestAnnotationError_Plain(t *testing.T) {
+func TestProblem_Plain(t *testing.T) {
 	_, err := ParseAnnotations(0, map[string]string{AnnotationSeconds: "\x1b[31m\n"})
 	require.ErrorContains(t, err, `toleration-seconds: "\x1b[31m\n": not a whole number`)
 }

@@ -17,14 +17,14 @@ import (
 type Config struct {
 	Name             string // not empty
 	Value            int32
-	PreemptionPolicy string            // PreemptLowerPriority, which "" means too, or PreemptNever
-	Annotations      map[string]string // see the Annotation constants; others are ignored
+	PreemptionPolicy string            // "Never", or "PreemptLowerPriority", which "" means too
+	Annotations      map[string]string // others than those of the constants are ignored
 }
 
 // The preemption policies of a priority class, as Kubernetes spells them.
 const (
-	PreemptLowerPriority = "PreemptLowerPriority"
-	PreemptNever         = "Never"
+	policyLower = "PreemptLowerPriority"
+	policyNever = "Never"
 )
 
 // A Class is what a priority class means for preemption. The zero Class is that of a
@@ -37,29 +37,42 @@ type Class struct {
 	MayNot   bool   // its tasks must not preempt others
 }
 
-// The kinds of problems with classes, wrapped in a *[ClassError].
+// ErrUnknown: a class was never set.
+var ErrUnknown = errors.New("unknown class")
+
+// The other kinds of problems, and of warnings.
 var (
-	ErrName             = errors.New("empty name")
-	ErrPreemptionPolicy = errors.New("bad preemption policy") // "never"
-	ErrUnknown          = errors.New("unknown class")         // Lookup or Remove of a name that was never set
+	errName   = errors.New("empty name")
+	errPolicy = errors.New("bad preemption policy")      // "never"
+	errNumber = errors.New("not a whole number")         // "", " 600", "1.5", "1e3", "0x10", "10m"
+	errRange  = errors.New("out of range")               // "2147483648" as a minimum
+	errBool   = errors.New(`neither "true" nor "false"`) // "yes" for allow-preemption
+	errUnread = errors.New("unknown annotation")         // probably misspelt
+	errIdle   = errors.New("the policy protects nobody") // that runs at the priority of its class
 )
 
-// A ClassError is a problem with one class.
-type ClassError struct {
-	Class string // the name
-	Err   error  // wraps one of the kinds above, or is an *AnnotationError
+// A Problem is something wrong with a class, or with one of its annotations.
+type Problem struct {
+	Class      string // the name; "" from ParseAnnotations
+	Annotation string // its name, or ""
+	Text       string // the value of the annotation as given
+	Err        error
 }
 
-func (e *ClassError) Error() string {
-	err := e.Err
-	if a, ok := errors.AsType[*AnnotationError](err); ok {
-		return fmt.Sprintf("toleration: class %q: annotation %s: %q: %v", e.Class, a.Key, a.Text, a.Err)
+func (p *Problem) Error() string {
+	var b strings.Builder
+	b.WriteString("toleration: ")
+	if p.Class != "" || p.Annotation == "" {
+		fmt.Fprintf(&b, "class %q: ", p.Class)
 	}
-	return fmt.Sprintf("toleration: class %q: %v", e.Class, err)
+	if p.Annotation != "" {
+		fmt.Fprintf(&b, "annotation %s: %q: ", p.Annotation, p.Text)
+	}
+	return b.String() + p.Err.Error()
 }
 
-// Unwrap returns what is wrong, without the class.
-func (e *ClassError) Unwrap() error { return e.Err }
+// Unwrap returns what is wrong, without class and annotation.
+func (p *Problem) Unwrap() error { return p.Err }
 
 // Classes resolves the names of priority classes. The zero value has none.
 type Classes struct {
@@ -77,11 +90,16 @@ type registered struct {
 }
 
 // Set reads a class and registers it, also in place of one of its name. The error is a
-// *[ClassError] and changes nothing.
+// *[Problem] and changes nothing.
 func (c *Classes) Set(config Config) error {
 	r, err := register(config)
 	if err != nil {
-		return &ClassError{Class: config.Name, Err: err}
+		p, ok := err.(*Problem)
+		if !ok {
+			p = &Problem{Err: err}
+		}
+		p.Class = config.Name
+		return p
 	}
 	if c.byName == nil {
 		c.byName = make(map[string]registered)
@@ -91,15 +109,15 @@ func (c *Classes) Set(config Config) error {
 }
 
 func register(config Config) (r registered, err error) {
-	r.class = Class{Name: config.Name, Value: config.Value, MayNot: config.PreemptionPolicy == PreemptNever}
+	r.class = Class{Name: config.Name, Value: config.Value, MayNot: config.PreemptionPolicy == policyNever}
 	if config.Name == "" {
-		return r, ErrName
+		return r, errName
 	}
 	switch config.PreemptionPolicy {
-	case "", PreemptLowerPriority, PreemptNever:
+	case "", policyLower, policyNever:
 	default:
-		return r, fmt.Errorf("%w: %q: want %s or %s", ErrPreemptionPolicy,
-			config.PreemptionPolicy, PreemptLowerPriority, PreemptNever)
+		return r, fmt.Errorf("%w: %q: want %s or %s", errPolicy,
+			config.PreemptionPolicy, policyLower, policyNever)
 	}
 	if r.class.Policy, err = ParseAnnotations(config.Value, config.Annotations); err != nil {
 		return r, err
@@ -115,7 +133,7 @@ func register(config Config) (r registered, err error) {
 // [ErrUnknown].
 func (c *Classes) Remove(name string) error {
 	if _, ok := c.byName[name]; !ok {
-		return &ClassError{Class: name, Err: ErrUnknown}
+		return &Problem{Class: name, Err: ErrUnknown}
 	}
 	delete(c.byName, name)
 	return nil
@@ -126,50 +144,28 @@ func (c *Classes) Remove(name string) error {
 func (c *Classes) Lookup(name string) (Class, error) {
 	r, ok := c.byName[name]
 	if !ok && name != "" {
-		return Class{}, &ClassError{Class: name, Err: ErrUnknown}
+		return Class{}, &Problem{Class: name, Err: ErrUnknown}
 	}
 	return r.class, nil
 }
 
+const annotationPrefix = "preemption-toleration.scheduling.x-k8s.io/"
+
 // The annotations of a priority class that are read.
 const (
-	AnnotationPrefix = "preemption-toleration.scheduling.x-k8s.io/"
-
 	// AnnotationMinimum is a decimal number of 32 bits.
-	AnnotationMinimum = AnnotationPrefix + "minimum-preemptable-priority"
+	AnnotationMinimum = annotationPrefix + "minimum-preemptable-priority"
 	// AnnotationSeconds is a decimal number of 64 bits.
-	AnnotationSeconds = AnnotationPrefix + "toleration-seconds"
+	AnnotationSeconds = annotationPrefix + "toleration-seconds"
 	// AnnotationAllowPreemption is true or false, and YuniKorn's. If false, tasks have
 	// opted out.
 	AnnotationAllowPreemption = "yunikorn.apache.org/allow-preemption"
 )
 
-// The kinds of malformed annotations, wrapped in an *[AnnotationError].
-var (
-	ErrNumber = errors.New("not a whole number")         // "", " 600", "1.5", "1e3", "0x10", "10m"
-	ErrRange  = errors.New("out of range")               // "2147483648" as a minimum
-	ErrBool   = errors.New(`neither "true" nor "false"`) // "yes" for allow-preemption
-)
-
-// An AnnotationError is a problem with one annotation.
-type AnnotationError struct {
-	Key  string
-	Text string // the value as given
-	Err  error  // wraps one of the kinds above
-}
-
-func (e *AnnotationError) Error() string {
-	return fmt.Sprintf("toleration: annotation %s: %q: %v", e.Key, e.Text, e.Err)
-}
-
-// Unwrap returns what is wrong, without key and text.
-func (e *AnnotationError) Unwrap() error { return e.Err }
-
-// ParseAnnotations returns the policy of a class of the given value. An absent
-// annotation is not set; an empty one is malformed. Other names are ignored. The error
-// is an *[AnnotationError], of the minimum first.
+// ParseAnnotations returns the policy of a class of the given value. An empty annotation
+// is malformed. Other names are ignored. The error is a *[Problem], of the minimum first.
 func ParseAnnotations(value int32, annotations map[string]string) (Policy, error) {
-	p := Policy{MinimumPreemptablePriority: DefaultMinimum(value)}
+	p := Policy{MinimumPreemptablePriority: defaultMinimum(value)}
 	if text, ok := annotations[AnnotationMinimum]; ok {
 		n, err := parseInt(AnnotationMinimum, text, 32)
 		if err != nil {
@@ -193,13 +189,13 @@ func parseInt(key, text string, bits int) (int64, error) {
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		most := int64(math.MaxInt64) >> (64 - bits)
-		err = fmt.Errorf("%w: want %d to %d", ErrRange, -most-1, most)
+		err = fmt.Errorf("%w: want %d to %d", errRange, -most-1, most)
 	case err != nil:
-		err = ErrNumber
+		err = errNumber
 	default:
 		return n, nil
 	}
-	return 0, &AnnotationError{Key: key, Text: text, Err: err}
+	return 0, &Problem{Annotation: key, Text: text, Err: err}
 }
 
 // parseOptedOut returns whether the tasks of a class have opted out.
@@ -210,30 +206,29 @@ func parseOptedOut(annotations map[string]string) (bool, error) {
 	case text == "false":
 		return true, nil
 	default:
-		return false, &AnnotationError{Key: AnnotationAllowPreemption, Text: text, Err: ErrBool}
+		return false, &Problem{Annotation: AnnotationAllowPreemption, Text: text, Err: errBool}
 	}
 }
 
 // unknown reports whether an annotation has a name under our prefix that means
 // nothing.
 func unknown(key string) bool {
-	return strings.HasPrefix(key, AnnotationPrefix) && key != AnnotationMinimum && key != AnnotationSeconds
+	return strings.HasPrefix(key, annotationPrefix) && key != AnnotationMinimum && key != AnnotationSeconds
 }
 
 // A Policy says which preemptors tasks of a class tolerate, and for how long. The zero
 // Policy protects nobody.
 type Policy struct {
-	// MinimumPreemptablePriority is the least priority of a preemptor that is never
-	// tolerated.
+	// MinimumPreemptablePriority is the least that is never tolerated.
 	MinimumPreemptablePriority int32
 	// TolerationSeconds is how long a task is protected from others, since it was
 	// scheduled: 0 not at all, negative for ever.
 	TolerationSeconds int64
 }
 
-// DefaultMinimum is the minimum of a class that sets none: its value + 1, or its value
+// defaultMinimum is the minimum of a class that sets none: its value + 1, or its value
 // if that is the highest priority.
-func DefaultMinimum(value int32) int32 {
+func defaultMinimum(value int32) int32 {
 	if value == math.MaxInt32 {
 		return value
 	}
@@ -243,9 +238,9 @@ func DefaultMinimum(value int32) int32 {
 // mostSeconds is the largest number of seconds that a time.Duration holds.
 const mostSeconds = math.MaxInt64 / int64(time.Second)
 
-// Until reports whether a task that was scheduled at an instant (zero: not yet) is
-// exempt from a preemptor of a raw priority, and from which instant on it can be
-// taken; zero is never. That instant may lie in the past.
+// Until reports whether a task that was scheduled at an instant (zero: not yet) is exempt
+// from a preemptor of a raw priority, and from when on it can be taken; zero is never.
+// That may be past.
 func (p Policy) Until(scheduled time.Time, preemptor int32) (until time.Time, exempt bool) {
 	switch {
 	case p.TolerationSeconds == 0, preemptor >= p.MinimumPreemptablePriority, !scheduled.After(time.Time{}):
@@ -278,16 +273,6 @@ func (p Policy) String() string {
 	return fmt.Sprintf("tolerates priorities below %d for %ds", p.MinimumPreemptablePriority, p.TolerationSeconds)
 }
 
-// The kinds of warnings, wrapped in a *[ClassError].
-var (
-	// ErrProtectsNobody: a policy cannot protect a task that runs at the priority of
-	// its class: it has no seconds, or its minimum is at or below the value (value + 1
-	// if StrictPriority).
-	ErrProtectsNobody = errors.New("the policy protects nobody")
-	// ErrUnknownAnnotation: a name under [AnnotationPrefix] is probably misspelt.
-	ErrUnknownAnnotation = errors.New("unknown annotation")
-)
-
 // note keeps what the warnings about a class go by.
 func (r *registered) note(annotations map[string]string) {
 	_, minimum := annotations[AnnotationMinimum]
@@ -300,17 +285,18 @@ func (r *registered) note(annotations map[string]string) {
 	}
 }
 
-// Warnings returns what is legal and hardly meant, by name of class: policies that
-// protect nobody, then unknown annotations by name.
+// Warnings returns what is legal and hardly meant, each a *[Problem], by name of class:
+// policies that protect from nobody, then unknown annotations, by name, that begin as
+// those of a policy do.
 func (c *Classes) Warnings() []error {
 	var all []error
 	for _, name := range slices.Sorted(maps.Keys(c.byName)) {
 		r := c.byName[name]
 		if err := c.idle(&r); err != nil {
-			all = append(all, &ClassError{Class: name, Err: err})
+			all = append(all, &Problem{Class: name, Err: err})
 		}
 		for _, key := range r.unknown {
-			all = append(all, &ClassError{Class: name, Err: fmt.Errorf("%w: %q", ErrUnknownAnnotation, key)})
+			all = append(all, &Problem{Class: name, Err: fmt.Errorf("%w: %q", errUnread, key)})
 		}
 	}
 	return all
@@ -328,10 +314,10 @@ func (c *Classes) idle(r *registered) error {
 	case !r.written:
 		return nil
 	case p.TolerationSeconds == 0:
-		return fmt.Errorf("%w: toleration-seconds is 0 or absent", ErrProtectsNobody)
+		return fmt.Errorf("%w: toleration-seconds is 0 or absent", errIdle)
 	case int64(p.MinimumPreemptablePriority) <= lowest:
 		return fmt.Errorf("%w: no preemptor of a task of priority %d is below the minimum %d",
-			ErrProtectsNobody, value, p.MinimumPreemptablePriority)
+			errIdle, value, p.MinimumPreemptablePriority)
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ func TestClasses_Lookup(t *testing.T) {
 		Config{Name: "hold", Value: 8000, Annotations: map[string]string{AnnotationMinimum: "10000", AnnotationSeconds: "600"}},
 		Config{Name: "spared", Value: -3, Annotations: map[string]string{AnnotationAllowPreemption: "false"}},
 		Config{Name: "free", Annotations: map[string]string{AnnotationAllowPreemption: "true"}},
-		Config{Name: "meek", Value: 1, PreemptionPolicy: PreemptNever},
-		Config{Name: "bold", Value: 2, PreemptionPolicy: PreemptLowerPriority},
+		Config{Name: "meek", Value: 1, PreemptionPolicy: "Never"},
+		Config{Name: "bold", Value: 2, PreemptionPolicy: "PreemptLowerPriority"},
 	)
 	for _, want := range []Class{
 		{Name: "plain", Value: 5, Policy: Policy{6, 0}},
@@ -65,7 +65,7 @@ func TestClasses_Zero(t *testing.T) {
 // A class that is set again is another; what was looked up before stays.
 func TestClasses_SetAgain(t *testing.T) {
 	var c Classes
-	annotations := map[string]string{AnnotationSeconds: "600", AnnotationPrefix + "second": "1"}
+	annotations := map[string]string{AnnotationSeconds: "600", annotationPrefix + "second": "1"}
 	set(t, &c, Config{Name: "a", Value: 7, Annotations: annotations})
 	old, err := c.Lookup("a")
 	require.NoError(t, err)
@@ -96,16 +96,16 @@ func TestClasses_SetErrors(t *testing.T) {
 		kind   error
 		want   string
 	}{
-		{"no name", Config{Value: 1}, ErrName, `toleration: class "": empty name`},
-		{"policy in lower case", Config{Name: "a", PreemptionPolicy: "never"}, ErrPreemptionPolicy,
+		{"no name", Config{Value: 1}, errName, `toleration: class "": empty name`},
+		{"policy in lower case", Config{Name: "a", PreemptionPolicy: "never"}, errPolicy,
 			`toleration: class "a": bad preemption policy: "never": want PreemptLowerPriority or Never`},
-		{"minimum", Config{Name: "a", Annotations: map[string]string{AnnotationMinimum: ""}}, ErrNumber,
+		{"minimum", Config{Name: "a", Annotations: map[string]string{AnnotationMinimum: ""}}, errNumber,
 			`toleration: class "a": annotation preemption-toleration.scheduling.x-k8s.io/minimum-preemptable-priority: "": not a whole number`},
-		{"seconds", Config{Name: "a", Annotations: map[string]string{AnnotationSeconds: "1e3"}}, ErrNumber,
+		{"seconds", Config{Name: "a", Annotations: map[string]string{AnnotationSeconds: "1e3"}}, errNumber,
 			`toleration: class "a": annotation preemption-toleration.scheduling.x-k8s.io/toleration-seconds: "1e3": not a whole number`},
-		{"neither true nor false", Config{Name: "a", Annotations: map[string]string{AnnotationAllowPreemption: "False"}}, ErrBool,
+		{"neither true nor false", Config{Name: "a", Annotations: map[string]string{AnnotationAllowPreemption: "False"}}, errBool,
 			`toleration: class "a": annotation yunikorn.apache.org/allow-preemption: "False": neither "true" nor "false"`},
-		{"empty", Config{Name: "a", Annotations: map[string]string{AnnotationAllowPreemption: ""}}, ErrBool,
+		{"empty", Config{Name: "a", Annotations: map[string]string{AnnotationAllowPreemption: ""}}, errBool,
 			`toleration: class "a": annotation yunikorn.apache.org/allow-preemption: "": neither "true" nor "false"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -116,7 +116,7 @@ func TestClasses_SetErrors(t *testing.T) {
 			err := c.Set(test.config)
 			require.EqualError(t, err, test.want)
 			require.ErrorIs(t, err, test.kind)
-			e, ok := errors.AsType[*ClassError](err)
+			e, ok := errors.AsType[*Problem](err)
 			require.True(t, ok)
 			require.Equal(t, test.config.Name, e.Class)
 

@@ -126,7 +126,7 @@ func ExamplePolicy_Until() {
 func ExampleClasses() {
 	var classes toleration.Classes
 	set(&classes,
-		toleration.Config{Name: "batch", Value: 100, PreemptionPolicy: toleration.PreemptNever},
+		toleration.Config{Name: "batch", Value: 100, PreemptionPolicy: "Never"},
 		toleration.Config{Name: "database", Value: 500, Annotations: map[string]string{
 			toleration.AnnotationAllowPreemption: "false",
 		}},
@@ -155,7 +155,7 @@ func ExampleClasses_Warnings() {
 			toleration.AnnotationSeconds: "600",
 		}},
 		toleration.Config{Name: "misspelt", Value: 100, Annotations: map[string]string{
-			toleration.AnnotationPrefix + "toleration-second": "600",
+			"preemption-toleration.scheduling.x-k8s.io/toleration-second": "600",
 		}},
 	)
 	for _, warning := range classes.Warnings() {

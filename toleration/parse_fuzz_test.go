@@ -31,14 +31,14 @@ func FuzzParseAnnotations(f *testing.F) {
 			t.Fatalf("error %v of\n%s", err, picture(texts))
 		}
 		if err != nil {
-			e, isAnnotation := errors.AsType[*AnnotationError](err)
-			if !isAnnotation || texts[e.Key] != e.Text || p != (Policy{}) {
+			e, isAnnotation := errors.AsType[*Problem](err)
+			if !isAnnotation || texts[e.Annotation] != e.Text || p != (Policy{}) {
 				t.Fatalf("%v with %v of\n%s", p, err, picture(texts))
 			}
 			return
 		}
 		if w.minimum != nil && w.minimum.Int64() != int64(p.MinimumPreemptablePriority) ||
-			w.minimum == nil && p.MinimumPreemptablePriority != DefaultMinimum(value) ||
+			w.minimum == nil && p.MinimumPreemptablePriority != defaultMinimum(value) ||
 			w.seconds != nil && w.seconds.Int64() != p.TolerationSeconds ||
 			w.seconds == nil && p.TolerationSeconds != 0 {
 			t.Fatalf("%+v of\n%s", p, picture(texts))

@@ -4,7 +4,6 @@ package toleration_test
 
 import (
 	"fmt"
-	"log"
 	"time"
 
 	"github.com/go-preempt/preempt/queue"
@@ -13,74 +12,62 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A planner spares the tasks that tolerate an ask, and a refusal says when the
-// first of them that would do can be taken. The policy of each task is looked
-// up once, when the task arrives.
+// patient is a priority class whose tasks may run for ten minutes, if less than 10000 asks.
+var patient = toleration.Config{Name: "patient", Value: 8_000, Annotations: map[string]string{
+	toleration.AnnotationMinimum: "10000",
+	toleration.AnnotationSeconds: "600",
+}}
+
+// A planner spares the tasks that tolerate an ask, and a refusal says when the first of them
+// that would do can be taken. Look the policy of a task up once, when the task arrives.
 func Example_planner() {
-	var classes toleration.Classes
-	set(&classes, toleration.Config{Name: "low-10min", Value: 8_000, Annotations: map[string]string{
-		toleration.AnnotationMinimum: "10000",
-		toleration.AnnotationSeconds: "600",
-	}})
-	low := lookup(&classes, "low-10min")
-
-	cluster := fullNode(victims.Task{
-		Key: "etl", Application: "etl", Size: resources.Vector{8000},
-		Priority: low.Value, OptedOut: low.OptedOut, Scheduled: noon,
-	})
-	policies := map[string]toleration.Policy{"etl": low.Policy}
-
-	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Exempt: func(e victims.Exemption) (until time.Time, exempt bool) {
-		return policies[e.Cluster.Key(e.Task)].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
-	}}}
-	prod, _ := cluster.Tree().Lookup("root.prod")
-	ask := victims.Ask{Key: "web", Application: "web", Queue: prod, Size: resources.Vector{8000}}
-	var d victims.Decision
-	decide := func(priority int32, now time.Time) {
-		ask.Priority = priority
-		if err := planner.Decide(&d, &ask, now); err != nil {
-			log.Fatal(err)
+	check := func(err error) {
+		if err != nil {
+			panic(err)
 		}
-		fmt.Printf("%s, priority %d: %v", now.Format(time.TimeOnly), priority, d.Outcome)
-		if d.Outcome == victims.Refused {
-			fmt.Printf(", %d exempt, try again at %s", d.Refusal.Counts[victims.RuleExempt], d.Refusal.RetryAt.Format(time.TimeOnly))
-		}
-		fmt.Println()
 	}
-	decide(9_000, noon.Add(4*time.Minute))
-	retry := d.Refusal.RetryAt
-	decide(10_000, noon.Add(4*time.Minute))
-	decide(9_000, retry)
+	var classes toleration.Classes
+	check(classes.Set(patient))
+	class, err := classes.Lookup("patient")
+	check(err)
 
-	// Output:
-	// 12:04:00, priority 9000: refused, 1 exempt, try again at 12:10:00
-	// 12:04:00, priority 10000: plan
-	// 12:10:00, priority 9000: plan
-}
-
-// fullNode returns a cluster of one node that tasks of root.batch fill, and a
-// queue root.prod that is guaranteed all of it.
-func fullNode(tasks ...victims.Task) *victims.Cluster {
-	schema, err := resources.NewSchema("cpu")
+	schema, err := resources.NewSchema("gpu")
 	check(err)
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "batch"}, {Name: "prod", Guaranteed: resources.Limit{Value: resources.Vector{8000}, Defined: 1}},
+		{Name: "batch"}, {Name: "serve", Guaranteed: resources.Limit{Value: resources.Vector{8}, Defined: 1}},
 	}}, queue.Strict)
 	check(err)
-	cluster := victims.NewCluster(tree)
-	node, err := cluster.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8000}})
-	check(err)
 	batch, _ := tree.Lookup("root.batch")
-	for _, t := range tasks {
-		t.Queue, t.Node = batch, node
-		_, err = cluster.AddTask(&t)
-		check(err)
-	}
-	return cluster
-}
+	serve, _ := tree.Lookup("root.serve")
 
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
+	cluster, noon := victims.NewCluster(tree), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	node, err := cluster.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8}})
+	check(err)
+	etl, err := cluster.AddTask(&victims.Task{
+		Key: "etl", Queue: batch, Node: node, Size: resources.Vector{8},
+		Priority: class.Value, OptedOut: class.OptedOut, Scheduled: noon,
+	})
+	check(err)
+	policies := map[victims.TaskID]toleration.Policy{etl: class.Policy}
+
+	planner := victims.Planner{Cluster: cluster}
+	planner.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
+		return policies[e.Task].Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	}
+	var d victims.Decision
+	for _, x := range []struct{ priority, minutes int32 }{{9_000, 4}, {10_000, 4}, {9_000, 10}} {
+		now := noon.Add(time.Duration(x.minutes) * time.Minute)
+		ask := victims.Ask{Key: "chat", Queue: serve, Size: resources.Vector{8}, Priority: x.priority}
+		check(planner.Decide(&d, &ask, now))
+		fmt.Println(now.Format(time.TimeOnly), x.priority, d.Outcome)
+		if d.Outcome == victims.Refused {
+			check(d.Count())
+			fmt.Println(d.Refusal.Counts, "try again at", d.Refusal.RetryAt.Format(time.TimeOnly))
+		}
+	}
+	// Output:
+	// 12:04:00 9000 refused
+	// [{exempt 1}] try again at 12:10:00
+	// 12:04:00 10000 plan
+	// 12:10:00 9000 plan
 }

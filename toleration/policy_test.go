@@ -142,7 +142,7 @@ func TestDefaultMinimum(t *testing.T) {
 		{8000, 8001}, {0, 1}, {-1, 0}, {-10, -9},
 		{math.MaxInt32 - 1, math.MaxInt32}, {math.MaxInt32, math.MaxInt32}, {math.MinInt32, math.MinInt32 + 1},
 	} {
-		require.Equal(t, test.want, DefaultMinimum(test.value))
+		require.Equal(t, test.want, defaultMinimum(test.value))
 	}
 }
 

@@ -119,7 +119,7 @@ func numbers() *rapid.Generator[string] {
 func annotations() *rapid.Generator[map[string]string] {
 	return rapid.MapOf(rapid.OneOf(
 		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds}),
-		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds, AnnotationPrefix, AnnotationAllowPreemption, "x"}),
+		rapid.SampledFrom([]string{AnnotationMinimum, AnnotationSeconds, annotationPrefix, AnnotationAllowPreemption, "x"}),
 	), numbers())
 }
 

@@ -53,7 +53,7 @@ func TestWarnings_ProtectsNobody(t *testing.T) {
 					continue
 				}
 				require.Len(t, got, 1)
-				require.ErrorIs(t, got[0], ErrProtectsNobody)
+				require.ErrorIs(t, got[0], errIdle)
 			}
 		})
 	}
@@ -64,9 +64,9 @@ func TestWarnings_Order(t *testing.T) {
 	configs := []Config{
 		{Name: "c", Annotations: map[string]string{AnnotationMinimum: "5"}},
 		{Name: "a", Annotations: map[string]string{
-			AnnotationPrefix + "toleration-second": "1", AnnotationPrefix: "2", AnnotationPrefix + "Toleration-Seconds": "3"}},
+			annotationPrefix + "toleration-second": "1", annotationPrefix: "2", annotationPrefix + "Toleration-Seconds": "3"}},
 		{Name: "b", Value: 9, Annotations: map[string]string{
-			AnnotationSeconds: "1", AnnotationMinimum: "9", AnnotationPrefix + "minimum": "11"}},
+			AnnotationSeconds: "1", AnnotationMinimum: "9", annotationPrefix + "minimum": "11"}},
 		{Name: "d", Annotations: map[string]string{
 			"preemption-toleration.scheduling.x-k8s.io": "", "toleration-seconds": "", AnnotationSeconds: "-1"}},
 	}

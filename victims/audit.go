@@ -9,9 +9,8 @@ import (
 	"github.com/go-preempt/preempt/queue"
 )
 
-// An Auditor says which laws a plan breaks, whoever made it. It shares no code with
-// the [Planner]: use it as a second opinion, also on plans of another scheduler. Its
-// fields mean what they mean for a planner; only Cluster must be set.
+// An Auditor says which laws a plan breaks, whoever made it. It shares no code with the
+// [Planner]; its fields are as there. Only Cluster must be set.
 type Auditor struct {
 	Cluster *Cluster
 
@@ -22,28 +21,21 @@ type Auditor struct {
 	Predicate func(q *Placing) bool
 	// Levels are as in [Planner]. Law 1 is judged only if opted-out victims come
 	// first.
-	Levels Levels
+	Levels []string
 
 	x audit
 }
 
-// Audit appends to dst what is wrong at the instant now with plan p for the cluster as
-// it is, and returns dst. A plan to which nothing is appended is lawful. Audit never
-// panics, whatever is in p.
+// Audit appends to dst what is wrong at the instant now with plan p for the cluster as it
+// is, and returns dst. It never panics, whatever is in p.
 //
-// It judges ask, node and tasks, and not version, cost, proof, or rank and purpose of
-// a victim. A plan without victims, or for an ask that holds a grant, is judged by
-// room and blockers alone. If there is no ask or no node, nothing else is judged.
+// It judges ask, node and tasks, not version, cost or proof. A plan without victims, or
+// for an ask that holds a grant, is judged by room and blockers alone. For law 1 it tries
+// to spare each opted-out victim, and to take one other task in its place.
 //
-// A plan is minimal if no task, nor what goes together of a job, can be given back.
-// For law 1 only sets of one opted-out victim less, or one other task in its place,
-// are tried.
-//
-// Violations come in a fixed order: node, ask, victims in the order of the plan, jobs,
-// budgets by name, guarantees in tree order, room, headroom from the leaf upwards, the
-// set as a whole; then as in DESIGN.md, Explanations and audits, then by type. The
-// cost is linear in nodes, queues·types and victims·depth·types. Each opted-out
-// victim adds tasks·depth·types.
+// Violations come in a fixed order; see DESIGN.md, Explanations and audits. The cost is
+// linear in nodes, queues·types and victims·depth·types. Each opted-out victim adds
+// tasks·depth·types.
 func (a *Auditor) Audit(dst []Violation, p *Plan, now time.Time) []Violation {
 	x := &a.x
 	x.begin(a, p, now)
@@ -129,8 +121,8 @@ func (x *audit) ofQueue(law string, q queue.ID, i int, have, want int64) Violati
 	return Violation{Law: law, Queue: x.tree.Path(q), Type: x.c.Schema().Name(i), Have: have, Want: want}
 }
 
-// A Violation is a law that a plan, or an outcome of a quota, breaks, and where. What
-// is not at fault is "".
+// A Violation is a law that a plan, or an outcome of a quota, breaks. What is not at
+// fault is "".
 type Violation struct {
 	// Of is what was judged: "ask", "job" or "quota". Law is the word of the law; see
 	// DESIGN.md, Explanations and audits.
@@ -148,10 +140,9 @@ type Violation struct {
 	Queue  string // the path of the queue at fault
 	Type   string // the resource type at fault
 
-	// Have is what there is, Want what it is compared with: amounts of Type,
-	// priorities ("priority", "member-priority"), members ("gang", "minimum"), victims
-	// ("budget", "overrun"), nanoseconds ("delay", "interval"). Both are 0 for other
-	// laws.
+	// Have is what there is, Want what the law compares it with: amounts of Type,
+	// priorities, members ("gang", "minimum"), victims ("budget", "overrun"), or
+	// nanoseconds ("delay", "interval"); 0 if the law has no number.
 	Have, Want int64
 }
 

@@ -102,7 +102,7 @@ func (x *auditCase) survey() {
 	// Law 7: the nearest fence on the path, the leaf included, else the root.
 	x.fence = queue.Root
 	for q := range x.tree.Up(x.ask.Queue) {
-		if x.tree.PreemptionPolicy(q) == queue.PreemptionFence {
+		if x.tree.Policies(q).Preemption == "fence" {
 			x.fence = q
 			break
 		}
@@ -117,7 +117,7 @@ func (x *auditCase) survey() {
 		}
 		x.marks[v.Task] = markListed
 		r := &x.c.tasks[v.Task]
-		own := r.leaf == x.ask.Queue
+		own := x.owns(r.leaf)
 		x.own, x.others = x.own || own, x.others || !own
 		// What is leaving anyway is no room made by the plan.
 		if r.state == Running {
@@ -128,7 +128,19 @@ func (x *auditCase) survey() {
 	x.listGangs()
 }
 
+// owns reports whether tasks of a leaf are those that the option of the own leaf is about:
+// of the ask's leaf, or of its branch, which is all below E.
+func (x *auditCase) owns(leaf queue.ID) bool {
+	return leaf == x.ask.Queue || x.a.OwnLeaf == OwnBranch && x.starving && x.tree.Contains(x.inside, leaf)
+}
+
 func (x *auditCase) required() bool { return x.ask.RequiredNode != "" }
+
+// nearby reports whether a task is where a victim has to be that helps: on the node of
+// the plan, if there only.
+func (x *auditCase) nearby(r *taskRow) bool {
+	return !x.required() && !x.a.SameNode || r.node == x.plan.Node
+}
 
 // takeOffGrants finds the grants that do not count for an ask that holds one:
 // its own, and those given on that node after it. See DESIGN.md, Grants.
@@ -257,7 +269,7 @@ func (x *auditCase) promise(q queue.ID, i int, g int64) (have, want int64) {
 	if !x.second {
 		return left + x.size[i], want
 	}
-	if x.a.OwnLeaf == OwnMet {
+	if x.a.OwnLeaf != OwnAny {
 		// A guarantee once met stays met. A queue under its guarantee ends no
 		// lower, but in types that the ask uses it may.
 		if before < g && x.wants.Has(i) {
@@ -286,7 +298,7 @@ func (x *auditCase) exempt(id TaskID) bool {
 
 // priorities returns the priority of a task and the highest that law 6 allows
 // it. It lifts both itself, queue by queue: package fence, which the planner
-// asks, is under audit too. A task of the own leaf must be strictly lower.
+// asks, is under audit too. A task of the own leaf or branch must be strictly lower.
 func (x *auditCase) priorities(r *taskRow, own bool) (have, most int64) {
 	have, most = int64(r.priority), int64(x.ask.Priority)
 	// For a required node priorities are raw. DESIGN.md, Required nodes.
@@ -379,8 +391,7 @@ func (x *auditCase) listGangs() {
 			g.taken++
 			// One member that helps is reason enough to stop the job, if
 			// stopping it as a whole is the only way.
-			g.useful = g.useful || x.blocks(id) || x.helped(id) != 0 &&
-				(!x.required() || x.c.tasks[id].node == x.plan.Node)
+			g.useful = g.useful || x.blocks(id) || x.helped(id) != 0 && x.nearby(&x.c.tasks[id])
 		}
 	}
 }
@@ -447,9 +458,8 @@ func (x *auditCase) withoutGiven() []TaskID {
 	return x.rest
 }
 
-// Cost returns what a plan costs at the instant now, whatever cost it states, so that
-// plans from elsewhere can be compared. It is 0 but for the node if nothing can be
-// judged; see [Auditor.Audit].
+// Cost returns what a plan costs at the instant now, whatever cost it states. It is 0 but
+// for the node if nothing can be judged; see [Auditor.Audit].
 func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
 	x := &a.x
 	x.begin(a, p, now)
@@ -491,7 +501,7 @@ func (x *auditCase) cost() (c Cost) {
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.
 		t := x.c.TaskView(id)
-		c.Work = c.Work.AddNanos(t.Lost(x.now), 1)
+		c.Work = c.Work.AddTimes(t.Lost(x.now), 1)
 	}
 	for name, b := range x.c.Budgets() {
 		// A hard budget is a law and no cost. What was overdrawn before is

@@ -52,7 +52,7 @@ func (x *audit) precondition() {
 	}
 	// An ask that requires its node has waited long enough: nothing else can
 	// ever serve it.
-	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.PreemptionDelay(x.ask.Queue)
+	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.Policies(x.ask.Queue).PreemptionDelay
 	if !x.required() && pending < delay {
 		x.fault(Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
@@ -141,13 +141,13 @@ func (x *audit) judge(id TaskID) {
 			x.fault(v)
 		}
 	}
-	own := x.second && r.leaf == x.ask.Queue
-	free := !x.required() && !own // if not, no queue protects the task
-	brought := x.brought(r)       // by its job, so that it need not help itself
+	own := x.second && x.owns(r.leaf)
+	free := !x.required() && !(own && r.leaf == x.ask.Queue) // if not, no queue protects the task
+	brought := x.brought(r)                                  // by its job, so that it need not help itself
 
 	// No application is nobody's: two tasks without one are strangers.
 	app := x.c.apps.name(r.app)
-	fault(app != "" && app == x.ask.Application, finding.LawApplication)
+	fault(app != "" && app == x.ask.Application && !(x.a.OwnApplication && x.required()), finding.LawApplication)
 	helped := x.helped(id)
 	// Law 5. Blockers and members of a job that goes as a whole are bound by law
 	// 2 alone.
@@ -165,12 +165,12 @@ func (x *audit) judge(id TaskID) {
 	w := r.leaf
 	inFence := w != x.ask.Queue && w != x.fence && x.tree.Contains(x.fence, w)
 	atQueue(free && !inFence, finding.LawFence, w)
-	atQueue(free && x.starving && x.tree.Contains(x.inside, w), finding.LawStorm, x.inside)
+	atQueue(free && !own && x.starving && x.tree.Contains(x.inside, w), finding.LawStorm, x.inside)
 	fault(r.state != Running, finding.LawLeaving)
 	fault(r.flags.has(flagRequiredNode), finding.LawRequiredTask)
-	atQueue(!x.required() && x.tree.Disabled(w), finding.LawDisabled, w)
+	atQueue(!x.required() && x.tree.Policies(w).Disabled, finding.LawDisabled, w)
 	fault(x.exempt(id), finding.LawExempt)
-	fault(x.required() && r.node != x.plan.Node && !brought, finding.LawNearby)
+	fault(!x.nearby(r) && !brought, finding.LawNearby)
 	fault(helped == 0 && !brought && !x.blocks(id), finding.LawHelpful)
 }
 
@@ -274,9 +274,8 @@ func (x *audit) accepts(victims []TaskID) bool {
 	}
 	// The predicate sees what the planner's sees: the moment at which the ask
 	// would start.
-	x.placing = Placing{Ask: x.ask, Node: x.plan.Node, Victims: victims, Moment: Coming}
-	if len(x.plan.Victims) == 0 && x.fitsNow() {
-		x.placing.Moment = Present
+	x.placing = Placing{
+		Ask: x.ask, Node: x.plan.Node, Victims: victims, Coming: len(x.plan.Victims) > 0 || !x.fitsNow(),
 	}
 	return x.a.Predicate(&x.placing)
 }
@@ -352,7 +351,7 @@ func (x *audit) spares(g *auditGang) bool {
 		case x.blocks(id):
 			kept++
 		// It may stay a victim by itself, if the number allows.
-		case x.helped(id) != 0 && (!x.required() || r.node == x.plan.Node):
+		case x.helped(id) != 0 && x.nearby(r):
 			x.spare = append(x.spare, id)
 		default:
 			x.give(id)
@@ -392,7 +391,7 @@ func (x *audit) dropSome(list []TaskID, n int) bool {
 // optedOut is that no other task, which did not opt out, would do in the place of a
 // victim that did: then another plan needs fewer of them.
 func (x *audit) optedOut() {
-	if !x.a.Levels.keepsLaw1() {
+	if !levels(x.a.Levels).keepsLaw1() {
 		return // the caller has made less of it
 	}
 	// What counts as near is a plan of the same kind. One that keeps to other
@@ -453,7 +452,7 @@ func (x *audit) instead() (key string, ok bool) {
 // wouldDo reports whether the plan is lawful with one more task, which is
 // counted.
 func (x *audit) wouldDo(id TaskID, r *taskRow) bool {
-	switch own := x.second && r.leaf == x.ask.Queue; {
+	switch own := x.second && x.owns(r.leaf); {
 	case own && !x.own:
 		return false // there is a plan without the own leaf
 	case !own && !x.required() && !x.others && !x.holds((*audit).entitled):

@@ -48,7 +48,7 @@ func drawAuditWorld(t *rapid.T) *auditWorld {
 	for n := range nodes {
 		capacity := make(resources.Vector, schema.Len())
 		for _, task := range tasks {
-			if int(task.Node) == n {
+			if int(task.Node) == 1+n {
 				capacity = resources.Add(capacity, capacity, task.Size)
 			}
 		}
@@ -92,7 +92,7 @@ func (w *auditWorld) drawTask(t *rapid.T, key string, nodes int) victims.Task {
 	return victims.Task{
 		Key: key, Application: rapid.SampledFrom([]string{"p", "p", "p", "p", "q"}).Draw(t, "application"),
 		Queue: rapid.SampledFrom(slices.Collect(tree.Leaves(queue.Root))).Draw(t, "queue"),
-		Node:  victims.NodeID(rapid.IntRange(0, nodes-1).Draw(t, "node")),
+		Node:  victims.NodeID(rapid.IntRange(1, nodes).Draw(t, "node")),
 		Size:  size, Priority: rapid.Int32Range(-1, 1).Draw(t, "priority"),
 		Created: auditNow.Add(-time.Hour), Scheduled: auditNow.Add(-time.Hour),
 		OptedOut: oneIn(t, 3, "opted out"), RequiredNode: oneIn(t, 12, "required"), Originator: oneIn(t, 6, "originator"),
@@ -192,8 +192,9 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 	if err := w.cluster.SetBudget("hard", victims.Budget{Left: left, Hard: true}); err != nil {
 		t.Fatal(err)
 	}
-	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnAny}).Draw(t, "own leaf")
-	if n := victims.NodeID(rapid.IntRange(0, 6).Draw(t, "filtered")); n < 3 {
+	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnAny, victims.OwnBranch}).Draw(t, "own leaf")
+	a.SameNode, a.OwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
+	if n := victims.NodeID(rapid.IntRange(1, 7).Draw(t, "filtered")); n <= 3 {
 		a.Filter = func(_ int, node victims.NodeID) bool { return node != n }
 	}
 	if least := rapid.IntRange(-2, 3).Draw(t, "minimum"); least > -2 {

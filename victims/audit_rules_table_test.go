@@ -17,7 +17,7 @@ func auditRows() []auditRow {
 // accepts returns a filter that lets asks run on one node only.
 func accepts(c *auditCase, name string) func(int, victims.NodeID) bool {
 	n := slices.IndexFunc(c.nodes, func(n victims.Node) bool { return n.Name == name })
-	return func(_ int, node victims.NodeID) bool { return int(node) == n }
+	return func(_ int, node victims.NodeID) bool { return int(node) == 1+n }
 }
 
 // block makes tasks, or grants after them, block asks on their node. Rows are
@@ -32,7 +32,7 @@ func (c *auditCase) block(keys ...string) {
 		rows = append(rows, victims.TaskID(row))
 	}
 	c.auditor.Blockers = func(dst []victims.TaskID, _ *victims.Ask, node victims.NodeID) []victims.TaskID {
-		if node == 0 {
+		if node == 1 {
 			dst = append(dst, rows...)
 		}
 		return dst
@@ -202,20 +202,20 @@ var auditNodeTable = []auditRow{
 	},
 	{
 		name: "moment: of a plan, when the victims are gone",
-		edit: func(c *auditCase) { c.auditor.Predicate = at(victims.Coming) },
+		edit: func(c *auditCase) { c.auditor.Predicate = at(true) },
 	},
 	{
 		name: "moment: of what fits, now",
 		edit: func(c *auditCase) {
 			c.nodes[0].Capacity[0], c.victims = 11, nil
-			c.auditor.Predicate = at(victims.Present)
+			c.auditor.Predicate = at(false)
 		},
 	},
 	{
 		name: "moment: of what waits, when all that is leaving is gone",
 		edit: func(c *auditCase) {
 			c.task("w").State, c.victims = victims.Preempting, nil
-			c.auditor.Predicate = at(victims.Coming)
+			c.auditor.Predicate = at(true)
 		},
 	},
 	{
@@ -224,7 +224,7 @@ var auditNodeTable = []auditRow{
 			c.nodes[0].Capacity[0], c.victims = 11, nil
 			c.queues.Max = resources.Limit{Value: resources.Vector{16}, Defined: 1}
 			c.task("u").State = victims.Releasing
-			c.auditor.Predicate = at(victims.Coming)
+			c.auditor.Predicate = at(true)
 		},
 	},
 	{
@@ -233,7 +233,7 @@ var auditNodeTable = []auditRow{
 			c.nodes[0].Capacity[0], c.victims = 11, nil
 			c.task("w").State = victims.Releasing
 			c.block("w")
-			c.auditor.Predicate = at(victims.Coming)
+			c.auditor.Predicate = at(true)
 		},
 	},
 }
@@ -242,8 +242,8 @@ var auditNodeTable = []auditRow{
 func later(gpu int64) victims.Ask { return victims.Ask{Key: "later", Size: resources.Vector{gpu}} }
 
 // at returns a predicate that accepts one moment.
-func at(m victims.Moment) func(*victims.Placing) bool {
-	return func(q *victims.Placing) bool { return q.Moment == m }
+func at(coming bool) func(*victims.Placing) bool {
+	return func(q *victims.Placing) bool { return q.Coming == coming }
 }
 
 // gang makes tasks members of job j, which needs so many.
@@ -417,7 +417,7 @@ var auditGangTable = []auditRow{
 		},
 		want: []string{
 			`helpful: victim idle: reduces no need of the ask`,
-			`nearby: victim u: not on the node that the ask requires`,
+			`nearby: victim u: not on the node of the ask`,
 		},
 	},
 	{

@@ -375,7 +375,7 @@ var auditTable = []auditRow{
 			c.nodes[0].Capacity[0] = 11
 			c.queues.Max = resources.Limit{Value: resources.Vector{16}, Defined: 1}
 		},
-		want: []string{`nearby: victim u: not on the node that the ask requires`},
+		want: []string{`nearby: victim u: not on the node of the ask`},
 	},
 	{
 		name: "a victim that only the predicate wants",
@@ -436,8 +436,13 @@ var auditTable = []auditRow{
 		want: []string{`node: no node of this row`},
 	},
 	{
+		name: "the zero node",
+		bend: func(p *victims.Plan) { p.Node = 0 },
+		want: []string{`node: no node of this row`},
+	},
+	{
 		name: "a node beyond all",
-		bend: func(p *victims.Plan) { p.Node = 2 },
+		bend: func(p *victims.Plan) { p.Node = 3 },
 		want: []string{`node: no node of this row`},
 	},
 	{

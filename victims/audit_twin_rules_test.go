@@ -19,7 +19,14 @@ func (s slowAudit) second() bool {
 }
 
 func (s slowAudit) isOwn(task *victims.Task) bool {
-	return s.second() && task.Queue == s.plan.Ask.Queue
+	e, ok := s.starving()
+	branch := ok && s.OwnLeaf == victims.OwnBranch && s.within(task.Queue, e)
+	return s.second() && (task.Queue == s.plan.Ask.Queue || branch)
+}
+
+// isHere reports whether a victim that helps may be where a task is.
+func (s slowAudit) isHere(task *victims.Task) bool {
+	return s.plan.Ask.RequiredNode == "" && !s.SameNode || task.Node == s.plan.Node
 }
 
 // keeps is law 2 for a queue that guarantees g of type i.
@@ -32,9 +39,9 @@ func (s slowAudit) keeps(q queue.ID, i int, g int64) bool {
 		return after >= min(g, before)
 	case !s.second():
 		return after+arrives >= min(g, before)
-	case s.OwnLeaf == victims.OwnMet && before >= g:
+	case s.OwnLeaf != victims.OwnAny && before >= g:
 		return after+arrives >= g
-	case s.OwnLeaf == victims.OwnMet:
+	case s.OwnLeaf != victims.OwnAny:
 		return arrives > 0 || after >= before
 	}
 	own := s.used(s.plan.Ask.Queue, i, s.before) - s.used(s.plan.Ask.Queue, i, s.after)
@@ -81,8 +88,7 @@ func (s slowAudit) brought(job string) bool {
 // isOfUse reports whether a task may be a victim for its own sake.
 func (s slowAudit) isOfUse(id victims.TaskID) bool {
 	task := s.Cluster.Task(id)
-	here := s.plan.Ask.RequiredNode == "" || task.Node == s.plan.Node
-	return task.State == victims.Running && (s.blocks(id) || here && s.helps(&task, s.wants))
+	return task.State == victims.Running && (s.blocks(id) || s.isHere(&task) && s.helps(&task, s.wants))
 }
 
 func (s slowAudit) blocks(id victims.TaskID) bool {

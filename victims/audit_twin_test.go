@@ -83,7 +83,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
-		early := s.now.Before(ask.PendingSince.Add(tree.PreemptionDelay(ask.Queue)))
+		early := s.now.Before(ask.PendingSince.Add(tree.Policies(ask.Queue).PreemptionDelay))
 		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.Interval))
 		check(!ask.MayNot, finding.LawMayPreempt)
 		check(!free || !early, finding.LawDelay)
@@ -103,7 +103,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 
 	for _, v := range s.plan.Victims {
 		task := s.Cluster.Task(v.Task)
-		check(task.Application != ask.Application, finding.LawApplication)
+		check(task.Application != ask.Application || !free && s.OwnApplication, finding.LawApplication)
 		check(task.State == victims.Running, finding.LawLeaving)
 		check(!task.RequiredNode, finding.LawRequiredTask)
 		if s.Exempt != nil {
@@ -111,12 +111,12 @@ func (s slowAudit) brokenAlone() map[string]bool {
 			check(!exempt || !until.IsZero() && !s.now.Before(until), finding.LawExempt)
 		}
 		brought, own := s.brought(task.Job), s.isOwn(&task)
+		check(s.isHere(&task) || brought, finding.LawNearby)
 		var rank int
 		switch {
 		case !free:
 			rank = int(task.Priority) - int(ask.Priority)
-			check(task.Node == s.plan.Node || brought, finding.LawNearby)
-		case own:
+		case own && task.Queue == ask.Queue:
 			rank = int(task.Priority) - int(ask.Priority)
 			check(rank != 0, finding.LawPriority)
 		default:
@@ -124,10 +124,11 @@ func (s slowAudit) brokenAlone() map[string]bool {
 			below := strings.HasPrefix(tree.Path(task.Queue)+".", tree.Path(fence.Root(tree, ask.Queue))+".")
 			check(below && task.Queue != ask.Queue, finding.LawFence)
 			e, ok := s.starving()
-			check(!ok || !s.within(task.Queue, e), finding.LawStorm)
+			check(!ok || own || !s.within(task.Queue, e), finding.LawStorm)
+			check(!own || rank != 0, finding.LawPriority)
 			check(brought || s.blocks(v.Task) || s.gives(&task) || !s.helps(&task, s.wants), finding.LawSurplus)
 		}
-		check(!free || !tree.Disabled(task.Queue), finding.LawDisabled)
+		check(!free || !tree.Policies(task.Queue).Disabled, finding.LawDisabled)
 		check(brought || s.blocks(v.Task) || s.helps(&task, s.wants), finding.LawHelpful)
 		check(rank < 0 || rank == 0 && !s.StrictPriority, finding.LawPriority)
 	}

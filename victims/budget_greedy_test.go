@@ -177,8 +177,9 @@ func (k *kube) decide(t require.TestingT) *victims.Decision {
 // named returns the pods that a plan stops.
 func (k *kube) named(p *victims.Plan) (gone []kubePod) {
 	for _, v := range p.Victims {
-		i := slices.IndexFunc(k.nodes[p.Node], func(q kubePod) bool { return q.key == v.Key })
-		gone = append(gone, k.nodes[p.Node][i])
+		pods := k.nodes[p.Node-1] // rows start with 1
+		i := slices.IndexFunc(pods, func(q kubePod) bool { return q.key == v.Key })
+		gone = append(gone, pods[i])
 	}
 	return gone
 }

@@ -41,7 +41,7 @@ func TestBudgetApplied(t *testing.T) {
 		t.Errorf("%d left after undo, want 0", n)
 	}
 	// An error changes nothing, though the victim was marked on the way.
-	if err := apply(func(p *Plan) { p.Node = 9 })(c); err == nil || left(t, c) != 0 {
+	if err := apply(func(p *Plan) { p.Node = 10 })(c); err == nil || left(t, c) != 0 {
 		t.Errorf("%d left after %v, want 0", left(t, c), err)
 	}
 	if err := apply(func(*Plan) {})(c); err != nil {
@@ -71,14 +71,14 @@ func TestBudgetEnds(t *testing.T) {
 	if n := left(t, c); n != 1 {
 		t.Errorf("%d left, want 1", n)
 	}
-	if _, err := c.Grant(&Ask{Key: "ask", Queue: 2, Budgets: []string{"web"}}, 0); err != nil {
+	if _, err := c.Grant(&Ask{Key: "ask", Queue: 2, Budgets: []string{"web"}}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.RemoveBudget("web"); !errors.Is(err, ErrBusy) {
+	if err := c.RemoveBudget("web"); !errors.Is(err, ErrState) {
 		t.Errorf("removing what a grant names: %v", err)
 	}
 	// The task that takes the place of the grant names no budget.
-	if _, err := c.AddTask(&Task{Key: "ask", Queue: 2}); err != nil {
+	if _, err := c.AddTask(&Task{Key: "ask", Queue: 2, Node: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.RemoveBudget("web"); err != nil {
@@ -110,7 +110,7 @@ func TestBudgets(t *testing.T) {
 	}
 	for _, names := range [][]string{{"zoo", "api"}, {"api", "zoo"}, nil} {
 		key := fmt.Sprint(names)
-		id, err := c.AddTask(&Task{Key: key, Queue: 1, Budgets: names})
+		id, err := c.AddTask(&Task{Key: key, Queue: 1, Node: 1, Budgets: names})
 		if err != nil {
 			t.Fatal(err)
 		}

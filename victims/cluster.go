@@ -11,18 +11,16 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A Cluster indexes queues, nodes and tasks for decisions. Keep it current by small
-// changes.
+// A Cluster indexes queues, nodes and tasks for decisions.
 //
-// A change that fails returns an error and changes nothing. A key or name that is not
-// there wraps [ErrUnknown]. Amounts and times are checked where they enter
-// ([ErrAmount], [ErrRange]): times are zero or in the years 1678 to 2261. A TaskID,
-// NodeID or queue.ID that the cluster does not have panics. Views show memory of the
-// cluster: do not change them, nor keep them over a change.
+// An error changes nothing. A key or name that is not there wraps [ErrUnknown], a bad
+// amount [ErrAmount] or [ErrRange], and so does a time that is neither zero nor in the
+// years 1678 to 2261. A TaskID, NodeID or [queue.ID] that the cluster does not have
+// panics. Views show memory of the cluster: do not change them, nor keep them over a
+// change.
 //
-// One goroutine may change a cluster while no other uses it. While nobody changes it,
-// any number may read it, and decide over it with a planner each. The zero Cluster can
-// only be copied into.
+// One goroutine may change a cluster while no other uses it. Else any number may read it,
+// and decide over it with a planner each. The zero Cluster can only be copied into.
 type Cluster struct {
 	index               // what there is
 	history             // which state this is, and the way back
@@ -32,9 +30,9 @@ type Cluster struct {
 	synced map[string]bool
 }
 
-// NewCluster returns a cluster without nodes and tasks. It takes the tree over: the
-// tree shows the usage, and is changed through the cluster only. It panics without a
-// tree, and for one that has usage or belongs to another cluster.
+// NewCluster returns a cluster without nodes and tasks. It takes the tree over: the tree
+// shows the usage, and is changed by the cluster only. It panics without a tree, and for
+// one that has usage or another owner.
 func NewCluster(tree *queue.Tree) *Cluster {
 	if tree == nil || tree.Len() == 0 {
 		panic("victims: NewCluster without a tree: see queue.New")
@@ -51,24 +49,8 @@ func NewCluster(tree *queue.Tree) *Cluster {
 	return c
 }
 
-// Grow makes room for so many more nodes and tasks, so that adding them moves nothing.
-// It panics if a number is negative.
-func (c *Cluster) Grow(nodes, tasks int) {
-	c.made()
-	c.growNodes(nodes)
-	c.digest.grow(nodes, c.types)
-	c.growTasks(tasks)
-}
-
-// Settle does now what the next decision would do: it sorts the tasks of changed
-// nodes. It may run beside readers and decisions.
-func (c *Cluster) Settle() {
-	c.made()
-	c.settle()
-}
-
-// Tree returns the queues with their usage. It shows later changes, and cannot be
-// changed itself (queue.ErrOwned).
+// Tree returns the queues with their usage. It shows later changes, and cannot be changed
+// ([queue.ErrOwned]).
 func (c *Cluster) Tree() *queue.Tree {
 	c.made()
 	return c.view
@@ -85,32 +67,33 @@ func (c *Cluster) did(err error) error {
 // SetGuaranteed replaces the guarantee of a queue; see [queue.Tree.SetGuaranteed].
 func (c *Cluster) SetGuaranteed(q queue.ID, l resources.Limit) error {
 	c.made()
+	c.journal.all()
 	return c.did(c.tree.SetGuaranteed(q, l))
 }
 
-// SetGuarantees sets all guarantees to shares of what is scarce, as one change; see
-// [queue.FairShares.SetGuarantees]. The shares come from another tree of the same
-// queues, with the guarantees of the configuration.
+// SetGuarantees sets all guarantees to shares, as one change; see
+// [queue.FairShares.SetGuarantees]. The shares come from another tree of the same queues.
 func (c *Cluster) SetGuarantees(shares *queue.FairShares) error {
 	c.made()
+	c.journal.all()
 	return c.did(shares.SetGuarantees(c.tree))
 }
 
 // SetMax replaces the max of a queue; see [queue.Tree.SetMax].
 func (c *Cluster) SetMax(q queue.ID, l resources.Limit) error {
 	c.made()
+	c.journal.all()
 	return c.did(c.tree.SetMax(q, l))
 }
 
 // SetTree replaces the queues by another tree, which the cluster takes over: if queues
-// come or go, or policies, delays or types change. Names match, as for [queue.Move].
-// Rows, marks, grants and budgets stay. Queue IDs are those of the new tree: look up
-// those of kept asks and tasks again.
+// come or go, or policies, delays or types change. Queues and types of the same path and
+// name are the same. Rows, marks, grants and budgets stay. Look up the queue IDs of kept asks and tasks
+// again.
 //
-// Errors are leaves that have tasks or grants and are gone or have children now
-// (queue.ErrGone), a type that the tree lacks (queue.ErrType), usage in the tree
-// ([ErrState]), and a tree of another cluster (queue.ErrOwned). It panics without a
-// tree. The cost is linear in tasks, nodes and queues.
+// Errors are used leaves that are no leaves any more ([ErrQueue]), a type that the
+// tree lacks ([queue.ErrType]), usage in the tree ([ErrState]), and a tree of another
+// cluster ([queue.ErrOwned]). The cost is linear in tasks, nodes and queues.
 func (c *Cluster) SetTree(tree *queue.Tree) error {
 	c.made()
 	if tree == nil || tree.Len() == 0 {
@@ -120,20 +103,20 @@ func (c *Cluster) SetTree(tree *queue.Tree) error {
 	if err != nil {
 		return fmt.Errorf("victims: new tree: %w", err)
 	}
-	move, err := c.moveTo(own)
+	m, err := c.moveTo(own)
 	if err != nil {
 		*tree = *own // it stays the caller's
 		return err
 	}
-	c.moveInto(own, move)
+	c.moveInto(own, m)
 	c.tree.Show(c.view)
+	c.journal.all()
 	c.changed()
 	return nil
 }
 
 // SetBudget adds or replaces a budget; tasks that name it keep it. Errors are an empty
-// name, and a Left below -4611686018427387904. The cost of a new one is linear in
-// budgets.
+// name, and a Left below -4611686018427387904.
 func (c *Cluster) SetBudget(name string, b Budget) error {
 	c.made()
 	if name == "" {
@@ -147,36 +130,36 @@ func (c *Cluster) SetBudget(name string, b Budget) error {
 		row = c.addBudget(name)
 	}
 	c.budgets[row].left, c.budgets[row].hard = b.Left, b.Hard
+	c.journal.all()
 	c.changed()
 	return nil
 }
 
-// RemoveBudget removes a budget. One that tasks or grants name stays; the error wraps
-// [ErrBusy].
+// RemoveBudget removes a budget. If tasks or grants name it, the error wraps [ErrState].
 func (c *Cluster) RemoveBudget(name string) error {
 	row, ok := c.findBudget(name)
 	if !ok {
 		return fmt.Errorf("victims: budget %q: %w", name, ErrUnknown)
 	}
 	if n := c.budgets[row].uses; n > 0 {
-		return fmt.Errorf("victims: budget %q: %w: %d", name, ErrBusy, n)
+		return fmt.Errorf("victims: budget %q: tasks name it: %d: %w", name, n, ErrState)
 	}
 	c.removeBudget(row)
+	c.journal.all()
 	c.changed()
 	return nil
 }
 
-// Clone returns an independent copy, tree, version and rows included, but with nothing
-// to undo. While neither has changed, a plan for one can be applied to the other; see
-// DESIGN.md, Identity. The cost is a copy of everything.
+// Clone returns an independent copy with the same tree, version and rows, and nothing to
+// undo. Until either changes, a plan for one applies to the other; see DESIGN.md,
+// Identity.
 func (c *Cluster) Clone() *Cluster {
 	d := new(Cluster)
 	d.CopyFrom(c)
 	return d
 }
 
-// CopyFrom makes c a copy of another cluster, as [Cluster.Clone] does, in the memory
-// of c: once warm it allocates nothing.
+// CopyFrom is [Cluster.Clone] into the memory of c: once warm it allocates nothing.
 func (c *Cluster) CopyFrom(from *Cluster) {
 	from.made()
 	if c == from {
@@ -195,21 +178,18 @@ func (c *Cluster) CopyFrom(from *Cluster) {
 var (
 	ErrDuplicate = errors.New("duplicate key")       // a key or a node's name that is taken, a victim named twice
 	ErrUnknown   = errors.New("unknown")             // no task, grant, node or queue has the name or number
-	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name
+	ErrEmpty     = errors.New("empty name")          // a task, ask or node without a name, a task without a node
 	ErrAmount    = errors.New("bad amount")          // -1, 1 of a type that the schema does not have
 	ErrRange     = errors.New("out of range")        // a sum above 9223372036854775807, the year 2400
 	ErrQueue     = errors.New("not a leaf queue")    // a task of a queue that has children
-	ErrState     = errors.New("wrong state")         // a victim that leaves already, a task added as granted
-	ErrBusy      = errors.New("has tasks")           // to remove a budget that tasks or grants name
-	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster
-	ErrClosed    = errors.New("node is closed")      // a grant on it
-	ErrRoom      = errors.New("no room")             // Start of a grant that has to wait
-	ErrForeign   = errors.New("another cluster")     // a plan for another cluster
+	ErrState     = errors.New("wrong state")         // a victim that leaves already, a budget in use to remove, nothing to undo
+	ErrStale     = errors.New("cluster has changed") // a plan for another version of the cluster, or another cluster
+	ErrRoom      = errors.New("no room")             // Start of a grant that has to wait, a grant on a closed node
 )
 
-// AddNode adds a node, last in node order, and returns its row. One that was closed
-// opens, with its tasks. Errors are a name that is empty or taken, a negative
-// capacity, and capacities beyond int64.
+// AddNode adds a node, last in node order, and returns its row. A closed one opens, with
+// its tasks. Errors are a name that is empty or taken, a negative capacity, and
+// capacities beyond int64.
 func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 	c.made()
 	if n.Name == "" {
@@ -235,13 +215,13 @@ func (c *Cluster) AddNode(n *Node) (NodeID, error) {
 		c.show(id)
 	}
 	c.setNode(id, n)
+	c.journal.all()
 	c.changed()
 	return id, nil
 }
 
-// UpdateNode replaces what is known of a node, but for its tasks and place in node
-// order. A capacity below what is in use over-commits the node. Errors about capacity
-// are those of [Cluster.AddNode].
+// UpdateNode replaces what is known of a node, but for its tasks and place in node order.
+// Errors about capacity are those of [Cluster.AddNode].
 func (c *Cluster) UpdateNode(n *Node) error {
 	id, err := c.nodeByName(n.Name)
 	if err != nil {
@@ -251,12 +231,13 @@ func (c *Cluster) UpdateNode(n *Node) error {
 		return err
 	}
 	c.setNode(id, n)
+	c.journal.node(id)
 	c.changed()
 	return nil
 }
 
-// RemoveNode removes a node. It is closed as long as it has tasks or grants, or until
-// it is added again. The cost is linear in nodes.
+// RemoveNode removes a node. While it has tasks or grants it is closed. The cost is
+// linear in nodes.
 func (c *Cluster) RemoveNode(name string) error {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
@@ -273,6 +254,7 @@ func (c *Cluster) RemoveNode(name string) error {
 		c.setUnknown(id, nil)
 	}
 	c.leaveNode(id)
+	c.journal.all()
 	c.changed()
 	return nil
 }
@@ -292,15 +274,14 @@ type Synced struct {
 	Started []string
 }
 
-// SyncNode makes the tasks of a node be exactly these, whatever their Node and
-// NodeName say, each as by [Cluster.SetTask]. Use it after a restart, or if events may
-// have been missed. Tasks of the node that are not listed have gone; other grants
-// stay. An unknown node becomes a closed one.
+// SyncNode makes the tasks of a node exactly these, each as by [Cluster.SetTask]; it
+// ignores their Node and NodeName. Use it after a restart, or if you may have missed
+// events. Tasks that are not listed are removed; grants stay. An unknown node becomes a
+// closed one.
 //
-// It returns which grants started, and the tasks that the cluster cannot take. Those
-// are unknown usage until the next sync: nothing is planned into it. If a size is no
-// amount, the node is closed until then. Errors are an empty name, and more nodes than
-// 2147483647. The cost is one change per task.
+// It returns which grants started, and the tasks that the cluster cannot take. Their room
+// stays taken until the next sync; if a size is bad, the node is closed. Errors are an
+// empty name, and more than 2147483647 nodes. The cost is one change per task.
 func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	c.made()
 	if node == "" {
@@ -337,16 +318,17 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 	clear(c.synced)
 	c.distrust(id, tasks, dst.NotTaken)
 	c.leaveNode(id)
+	c.journal.node(id)
 	c.changed()
 	return dst, nil
 }
 
-// AddTask adds a copy of a task and returns its row. A grant of the same key is
-// dropped: the task takes its place. Room is not asked; a node may be over-committed.
+// AddTask adds a copy of a task, in place of a grant of its key, and returns its row.
+// Room is not asked; a node may be over-committed.
 //
-// Errors are an empty key or one in use (see [Cluster.SetTask]), a queue that is no
-// leaf, an unknown node, a budget that is unknown or named twice, and values out of
-// range.
+// Errors are a key that is empty or in use (see [Cluster.SetTask]), a queue that is no
+// leaf, no node or an unknown one, a budget that is unknown or named twice, and values
+// out of range.
 func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	if t.State >= Granted {
 		return 0, fmt.Errorf("victims: task %q: state %v: %w", t.Key, t.State, ErrState)
@@ -355,16 +337,16 @@ func (c *Cluster) AddTask(t *Task) (TaskID, error) {
 	return id, c.did(err)
 }
 
-// SetTask makes a task be as given, whether it is new, moved or changed. A mark to
-// leave stays unless State is another way to leave (see [Cluster.SetState]). A grant
-// of its key is dropped. Its row stays. Errors are those of [Cluster.AddTask] but for
-// a key in use. The cost is that of removing and adding.
+// SetTask makes a task be as given, whether it is new, moved or changed. A mark to leave
+// stays unless State is another way to leave (see [Cluster.SetState]). It takes the place
+// of a grant of its key. Its row stays. Errors are those of [Cluster.AddTask] but for a
+// key in use.
 func (c *Cluster) SetTask(t *Task) (TaskID, error) {
 	id, err := c.put(t)
 	return id, c.did(err)
 }
 
-// RemoveTask removes a task in any state. For a grant see [Cluster.Drop].
+// RemoveTask removes a task in any state.
 func (c *Cluster) RemoveTask(key string) error {
 	id, err := c.taskByKey(key)
 	if err == nil {
@@ -386,8 +368,8 @@ func (c *Cluster) edit(key string, change func(id TaskID) error) error {
 	return nil
 }
 
-// SetState changes the state of a task: it is leaving, or it is not after all. Granted
-// is no state of a task, and wraps [ErrState].
+// SetState changes the state of a task: it is leaving, or it runs after all. [Granted] is
+// no state of a task, and wraps [ErrState].
 func (c *Cluster) SetState(key string, s State) error {
 	return c.edit(key, func(id TaskID) error {
 		if s >= Granted {
@@ -398,7 +380,7 @@ func (c *Cluster) SetState(key string, s State) error {
 	})
 }
 
-// Resize changes the size of a task.
+// Resize changes a task's size.
 func (c *Cluster) Resize(key string, size resources.Vector) error {
 	return c.edit(key, func(id TaskID) error {
 		if err := c.checkAmounts(size, c.size(id)); err != nil {
@@ -423,7 +405,7 @@ func (c *Cluster) SetCost(key string, cost int64) error {
 	})
 }
 
-// SetCheckpoint notes when the work of a task was last saved; zero: it was not.
+// SetCheckpoint notes when the work of a task was last saved; zero: never.
 func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	return c.edit(key, func(id TaskID) error {
 		ns, f, err := stamp(at, flagCheckpoint)
@@ -438,8 +420,8 @@ func (c *Cluster) SetCheckpoint(key string, at time.Time) error {
 	})
 }
 
-// Grant gives an ask a place on a node, which counts as usage from now on, if you have
-// placed it yourself. It checks no room; see [Cluster.Admits]. Errors are those of
+// Grant gives an ask that you have placed yourself its place on a node, which counts as
+// usage from now on. It checks no room; see [Cluster.Admits]. Errors are those of
 // [Cluster.AddTask].
 func (c *Cluster) Grant(a *Ask, node NodeID) (TaskID, error) {
 	t := a.task(node)
@@ -478,9 +460,9 @@ func (c *Cluster) StartAnyway(key string, now time.Time) error {
 }
 
 // Start turns the grant of an ask into a running task, scheduled now. It must fit its
-// node and every max above it, without later grants on that node; else the error wraps
-// [ErrRoom]: try again when something has left. Blockers and Predicate are not asked.
-// The cost is linear in the tasks of the node. See DESIGN.md, Grants.
+// node and every max above it, without later grants on that node. Else the error wraps
+// [ErrRoom]: try again when something has left. Blockers and Predicate are not asked. The
+// cost is linear in the tasks of the node. See DESIGN.md, Grants.
 func (c *Cluster) Start(key string, now time.Time) error {
 	id, err := c.grantByKey(key)
 	if err != nil {

@@ -64,7 +64,7 @@ func (x *clusterMachine) carryOut(p *Plan) {
 // badPlan returns what is wrong with a plan.
 func (x *clusterMachine) badPlan(p *Plan) (wrong []error) {
 	if p.Version != x.version {
-		return []error{ErrStale, ErrForeign}
+		return []error{ErrStale, ErrStale}
 	}
 	named := map[TaskID]bool{}
 	for _, v := range p.Victims {
@@ -96,7 +96,7 @@ func (x *clusterMachine) badPlan(p *Plan) (wrong []error) {
 
 func (x *clusterMachine) Undo(t *rapid.T) {
 	if len(x.applied) == 0 {
-		x.judge(t, x.c.Undo(), "undo", []error{ErrNothingApplied})
+		x.judge(t, x.c.Undo(), "undo", []error{ErrState})
 		return
 	}
 	x.undo(t)

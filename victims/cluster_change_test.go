@@ -215,7 +215,7 @@ func (x *clusterMachine) RemoveBudget(t *rapid.T) {
 	}
 	for _, task := range x.m.tasks {
 		if slices.Contains(task.Budgets, name) {
-			wrong = append(wrong, ErrBusy)
+			wrong = append(wrong, ErrState)
 		}
 	}
 	if x.judge(t, x.c.RemoveBudget(name), strconv.Quote(name), wrong) {

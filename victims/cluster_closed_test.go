@@ -24,8 +24,8 @@ func TestClosedNode(t *testing.T) {
 	require.ErrorIs(t, c.RemoveNode("n1"), ErrUnknown)
 	require.ErrorIs(t, c.UpdateNode(&Node{Name: "n1"}), ErrUnknown)
 	_, err := c.Grant(&Ask{Key: "ask", Queue: 2}, n1)
-	require.ErrorIs(t, err, ErrClosed)
-	require.ErrorContains(t, err, `task "ask": node "n1": node is closed`)
+	require.ErrorIs(t, err, ErrRoom)
+	require.ErrorContains(t, err, `task "ask": node "n1": it is closed`)
 	require.False(t, c.Admits(nil, 1, n1))
 
 	// A victim on it can go for headroom, and can be given back.
@@ -80,7 +80,7 @@ func TestSetTask(t *testing.T) {
 	c := nodeOfEight(t)
 	plan(t, c, "ask", 4, "v1", "v2")
 	id, _ := c.Lookup("v1")
-	again, err := c.SetTask(&Task{Key: "v1", Queue: 2, Size: vec{1}, Priority: 9, Job: "gang", Tag: 7})
+	again, err := c.SetTask(&Task{Key: "v1", Queue: 2, Node: 1, Size: vec{1}, Priority: 9, Job: "gang", Tag: 7})
 	require.NoError(t, err)
 	require.Equal(t, id, again)
 	got := c.Task(id)
@@ -89,7 +89,7 @@ func TestSetTask(t *testing.T) {
 	require.Equal(t, vec{1}, c.Tree().Preempting(2))
 	require.Equal(t, []string{"v1", "v2"}, waiting(t, c, "ask").Victims, "and waited for")
 
-	_, err = c.SetTask(&Task{Key: "ask", Queue: 2, Size: vec{4}})
+	_, err = c.SetTask(&Task{Key: "ask", Queue: 2, Node: 1, Size: vec{4}})
 	require.NoError(t, err)
 	_, held := c.LookupGrant("ask")
 	require.False(t, held, "the grant is dropped")
@@ -101,7 +101,7 @@ func TestSetTask(t *testing.T) {
 // the node.
 func TestSyncNode(t *testing.T) {
 	c := tableCluster(t)
-	_, err := c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{1, 1}})
+	_, err := c.AddTask(&Task{Key: "far", Queue: 2, Node: 2, Size: vec{1, 1}})
 	require.NoError(t, err)
 	synced, err := c.SyncNode("n1", []Task{
 		{Key: "leave", Queue: 1, Size: vec{1, 1}},
@@ -125,29 +125,29 @@ func TestSyncNode(t *testing.T) {
 	require.Equal(t, Preempting, c.State(id))
 	_, held := c.LookupGrant("grant")
 	require.False(t, held, "it has started")
-	require.Equal(t, vec{8, 8}, c.Free(nil, 1), "far has moved")
-	require.Equal(t, vec{2, 2}, c.UnknownUsage(nil, 0))
-	require.Equal(t, vec{2, 5}, c.Free(nil, 0))
+	require.Equal(t, vec{8, 8}, c.Free(nil, 2), "far has moved")
+	require.Equal(t, vec{2, 2}, c.UnknownUsage(nil, 1))
+	require.Equal(t, vec{2, 5}, c.Free(nil, 1))
 
 	// Of -1 nobody knows what it is: the node is closed until the next sync.
 	synced, err = c.SyncNode("n1", []Task{{Key: "odd", Queue: 1, Size: vec{-1}}})
 	require.NoError(t, err)
 	require.Len(t, synced.NotTaken, 1)
 	require.Empty(t, synced.Started)
-	require.True(t, c.Closed(0))
+	require.True(t, c.Closed(1))
 	require.Equal(t, vec{8, 8}, c.Capacity())
 	require.NoError(t, c.UpdateNode(&Node{Name: "n1", Capacity: vec{9, 9}}))
 	require.Equal(t, vec{8, 8}, c.Capacity())
 	_, err = c.SyncNode("n1", nil)
 	require.NoError(t, err)
-	require.False(t, c.Closed(0))
+	require.False(t, c.Closed(1))
 	require.Equal(t, vec{17, 17}, c.Capacity())
-	require.Equal(t, vec{9, 9}, c.Free(nil, 0))
+	require.Equal(t, vec{9, 9}, c.Free(nil, 1))
 	var order []NodeID
 	for id := range c.Nodes() {
 		order = append(order, id)
 	}
-	require.Equal(t, []NodeID{0, 1}, order, "in its old place")
+	require.Equal(t, []NodeID{1, 2}, order, "in its old place")
 
 	_, err = c.SyncNode("", nil)
 	require.ErrorIs(t, err, ErrEmpty)

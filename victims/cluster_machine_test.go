@@ -4,6 +4,7 @@ package victims
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -57,6 +58,10 @@ type appliedPoint struct {
 	tasks   map[string]TaskID
 }
 
+func (x *clusterMachine) point() appliedPoint {
+	return appliedPoint{x.m.clone(), x.c.Clone(), x.version, maps.Clone(x.tasks)}
+}
+
 func newClusterMachine(t *rapid.T) *clusterMachine {
 	tree, err := queue.New(modelSchema(t), queue.Config{Name: "root", Children: []queue.Config{
 		{Name: "a", Children: []queue.Config{{Name: "c"}, {Name: "d"}}},
@@ -83,7 +88,7 @@ func newClusterMachine(t *rapid.T) *clusterMachine {
 		x.judge(t, x.c.SetBudget(name, Budget{Left: 2}), name, nil)
 	}
 	for i, key := range taskKeys[:5] {
-		task := Task{Key: key, Queue: queue.ID(2 + i%3), Node: NodeID(i % 2), Size: resources.Vector{int64(i), 1}}
+		task := Task{Key: key, Queue: queue.ID(2 + i%3), Node: NodeID(1 + i%2), Size: resources.Vector{int64(i), 1}}
 		id, err := x.c.AddTask(&task)
 		x.added(t, task, id, err, nil)
 	}

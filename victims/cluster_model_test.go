@@ -131,11 +131,14 @@ func (m *clusterModel) badTask(t *Task) []error {
 		wrong = append(wrong, ErrEmpty)
 	}
 	name, ok := m.nodeOf(t)
-	if !ok {
+	switch {
+	case t.NodeName == "" && t.Node == 0:
+		wrong = append(wrong, ErrEmpty)
+	case !ok:
 		wrong = append(wrong, ErrUnknown)
 	}
 	if t.State == Granted && m.closed(name) {
-		wrong = append(wrong, ErrClosed)
+		wrong = append(wrong, ErrRoom)
 	}
 	if t.Queue < 0 || int(t.Queue) >= m.tree.Len() {
 		wrong = append(wrong, ErrUnknown)

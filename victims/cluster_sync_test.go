@@ -181,7 +181,7 @@ func (x *clusterMachine) SetTree(t *rapid.T) {
 	for key, task := range x.m.tasks {
 		q, ok := shape.Lookup(old.Path(task.Queue))
 		if !ok {
-			wrong = append(wrong, queue.ErrGone)
+			wrong = append(wrong, ErrQueue)
 		}
 		to[key] = q
 	}

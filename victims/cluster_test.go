@@ -16,7 +16,7 @@ import (
 )
 
 // tableCluster returns a cluster of the leaves a and b, which are queues 1 and
-// 2, and of the nodes n1 and n2, which are rows 0 and 1. Its tasks are rows 0
+// 2, and of the nodes n1 and n2, which are rows 1 and 2. Its tasks are rows 0
 // to 3: run and leave of a on n1, one that is gone, and a grant of b on n1.
 func tableCluster(t testing.TB) *Cluster {
 	t.Helper()
@@ -37,14 +37,14 @@ func tableCluster(t testing.TB) *Cluster {
 	}
 	must(c.SetBudget("web", Budget{Left: 1}))
 	for _, key := range []string{"run", "leave", "gone"} {
-		task := &Task{Key: key, Queue: 1, Size: vec{2, 1}}
+		task := &Task{Key: key, Queue: 1, Node: 1, Size: vec{2, 1}}
 		if key == "run" {
 			task.Budgets = []string{"web"}
 		}
 		_, err := c.AddTask(task)
 		must(err)
 	}
-	_, err = c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 0)
+	_, err = c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{1}}, 1)
 	must(err)
 	must(c.SetState("leave", Preempting))
 	must(c.RemoveTask("gone"))
@@ -56,7 +56,7 @@ var farAway = time.Date(3024, 2, 29, 0, 0, 0, 0, time.UTC)
 
 // newTask returns a good task, made bad by edit.
 func newTask(edit func(*Task)) *Task {
-	t := &Task{Key: "new", Queue: 1, Node: 1, Size: vec{1}}
+	t := &Task{Key: "new", Queue: 1, Node: 2, Size: vec{1}}
 	edit(t)
 	return t
 }
@@ -74,7 +74,7 @@ func addNode(name string, capacity ...int64) func(*Cluster) error {
 func apply(edit func(*Plan)) func(*Cluster) error {
 	return func(c *Cluster) error {
 		p := &Plan{
-			Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 1,
+			Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 2,
 			Victims: []Victim{{Task: 0, Key: "run"}}, Version: c.Version(),
 		}
 		edit(p)
@@ -102,7 +102,8 @@ var clusterErrors = []struct {
 	{addTask(func(t *Task) { t.Queue = 0 }), ErrQueue, `victims: task "new": queue root: not a leaf queue`},
 	{addTask(func(t *Task) { t.Queue = 3 }), ErrUnknown, `victims: task "new": queue 3: unknown`},
 	{addTask(func(t *Task) { t.Queue = -1 }), ErrUnknown, `victims: task "new": queue -1: unknown`},
-	{addTask(func(t *Task) { t.Node = 2 }), ErrUnknown, `victims: task "new": node 2: unknown`},
+	{addTask(func(t *Task) { t.Node = 3 }), ErrUnknown, `victims: task "new": node 3: unknown`},
+	{addTask(func(t *Task) { t.Node = 0 }), ErrEmpty, `victims: task "new": it names no node: empty name`},
 	{addTask(func(t *Task) { t.Node = -1 }), ErrUnknown, `victims: task "new": node -1: unknown`},
 	{addTask(func(t *Task) { t.Size = vec{0, -3} }), ErrAmount, `victims: task "new": disk -3: bad amount`},
 	{addTask(func(t *Task) { t.Size = vec{1, 1, 1} }), ErrAmount, `victims: task "new": 1 of type 2 of 2: bad amount`},
@@ -118,7 +119,7 @@ var clusterErrors = []struct {
 	{addTask(func(t *Task) { t.State = Granted }), ErrState, `victims: task "new": state granted: wrong state`},
 	{addTask(func(t *Task) { t.State = 9 }), ErrState, `victims: task "new": state State(9): wrong state`},
 	// A task that would take the place of a grant leaves it there.
-	{addTask(func(t *Task) { t.Key, t.Node = "grant", 7 }), ErrUnknown, `victims: task "grant": node 7: unknown`},
+	{addTask(func(t *Task) { t.Key, t.Node = "grant", 8 }), ErrUnknown, `victims: task "grant": node 8: unknown`},
 	{func(c *Cluster) error { return c.RemoveTask("gone") }, ErrUnknown, `victims: task "gone": unknown`},
 	{func(c *Cluster) error { return c.RemoveTask("grant") }, ErrUnknown, `victims: task "grant": unknown`},
 	{func(c *Cluster) error { return c.SetState("gone", Running) }, ErrUnknown, `victims: task "gone": unknown`},
@@ -137,12 +138,14 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.SetBudget("web", Budget{Left: math.MinInt64}) }, ErrRange,
 		`victims: budget "web": left -9223372036854775808: out of range`},
 	{func(c *Cluster) error { return c.RemoveBudget("none") }, ErrUnknown, `victims: budget "none": unknown`},
-	{func(c *Cluster) error { return c.RemoveBudget("web") }, ErrBusy, `victims: budget "web": has tasks: 1`},
+	{func(c *Cluster) error { return c.RemoveBudget("web") }, ErrState, `victims: budget "web": tasks name it: 1: wrong state`},
 
-	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "run", Queue: 1}, 0); return err }, ErrDuplicate,
+	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "run", Queue: 1}, 1); return err }, ErrDuplicate,
 		`victims: task "run": duplicate key`},
-	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "grant", Queue: 1}, 0); return err }, ErrDuplicate,
+	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "grant", Queue: 1}, 1); return err }, ErrDuplicate,
 		`victims: task "grant": duplicate key`},
+	{func(c *Cluster) error { _, err := c.Grant(&Ask{Key: "ask", Queue: 1}, 0); return err }, ErrEmpty,
+		`victims: task "ask": it names no node: empty name`},
 	{func(c *Cluster) error { return c.Drop("run") }, ErrUnknown, `victims: grant of "run": unknown`},
 	{func(c *Cluster) error { return c.StartAnyway("run", time.Unix(0, 0)) }, ErrUnknown, `victims: grant of "run": unknown`},
 	{func(c *Cluster) error { return c.StartAnyway("grant", farAway) }, ErrRange,
@@ -150,10 +153,10 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.StartAnyway("grant", time.Time{}) }, ErrRange,
 		`victims: start of "grant": 0001-01-01 00:00:00 +0000 UTC: out of range`},
 
-	{func(c *Cluster) error { return c.Undo() }, ErrNothingApplied, `victims: undo: nothing applied`},
+	{func(c *Cluster) error { return c.Undo() }, ErrState, `victims: undo: nothing applied: wrong state`},
 	{apply(func(p *Plan) { p.Version.number = 3 }), ErrStale, `victims: plan for "ask" made for version 3, not 10: cluster has changed`},
-	{apply(func(p *Plan) { p.Version = Version{} }), ErrState, `victims: plan for "ask": wrong state: there is none`},
-	{apply(func(p *Plan) { p.Version.line = new(line) }), ErrForeign, `victims: plan for "ask" made for version 10 of: another cluster`},
+	{apply(func(p *Plan) { p.Version = Version{} }), ErrState, `victims: plan for "ask": wrong state: the decision has no plan to apply`},
+	{apply(func(p *Plan) { p.Version.line = new(line) }), ErrStale, `victims: plan for "ask" made for version 10 of another cluster: cluster has changed`},
 	{apply(func(p *Plan) { p.Victims[0].Task = -1 }), ErrUnknown, `victims: plan for "ask": victim "run": row -1: unknown`},
 	{apply(func(p *Plan) { p.Victims[0].Task = 4 }), ErrUnknown, `victims: plan for "ask": victim "run": row 4: unknown`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, Victim{Task: 2, Key: "gone"}) }), ErrUnknown,
@@ -165,7 +168,8 @@ var clusterErrors = []struct {
 		`victims: plan for "ask": victim "grant": state granted: wrong state`},
 	{apply(func(p *Plan) { p.Victims = append(p.Victims, p.Victims[0]) }), ErrDuplicate,
 		`victims: plan for "ask": victim "run": duplicate key`},
-	{apply(func(p *Plan) { p.Node = 2 }), ErrUnknown, `victims: task "ask": node 2: unknown`},
+	{apply(func(p *Plan) { p.Node = 3 }), ErrUnknown, `victims: task "ask": node 3: unknown`},
+	{apply(func(p *Plan) { p.Node = 0 }), ErrEmpty, `victims: task "ask": it names no node: empty name`},
 	{apply(func(p *Plan) { p.Ask.Key = "run" }), ErrDuplicate, `victims: task "run": duplicate key`},
 	{apply(func(p *Plan) { p.Ask.Key = "" }), ErrEmpty, `victims: task "": empty name`},
 	{apply(func(p *Plan) { p.Ask.Queue = 0 }), ErrQueue, `victims: task "ask": queue root: not a leaf queue`},
@@ -174,9 +178,9 @@ var clusterErrors = []struct {
 	// The ask of the grant on n1.
 	{apply(func(p *Plan) { p.Ask.Key = "grant" }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
-	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Size = "grant", 0, vec{1, 1} }), ErrState,
+	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Size = "grant", 1, vec{1, 1} }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
-	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Queue = "grant", 0, 1 }), ErrState,
+	{apply(func(p *Plan) { p.Ask.Key, p.Node, p.Ask.Queue = "grant", 1, 1 }), ErrState,
 		`victims: plan for "grant": grant of "grant": it holds another one, on node "n1": wrong state`},
 }
 
@@ -241,9 +245,9 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	check("free on n1", c.Free(nil, 0), vec{3, 6})
-	check("coming on n1", c.ComingFree(nil, 0), vec{7, 8})
-	check("free on n2", c.Free(nil, 1), vec{7, 8})
+	check("free on n1", c.Free(nil, 1), vec{3, 6})
+	check("coming on n1", c.ComingFree(nil, 1), vec{7, 8})
+	check("free on n2", c.Free(nil, 2), vec{7, 8})
 	check("leaving of a", c.Tree().Preempting(1), vec{4, 2})
 	check("usage of b", c.Tree().Usage(2), vec{2, 0})
 	if state := c.Task(0).State; state != Preempting {
@@ -256,11 +260,11 @@ func TestApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	id, _ := c.Lookup("ask")
-	if task := c.Task(id); task.State != Running || !task.Scheduled.Equal(time.Unix(5, 0)) || task.Node != 1 {
+	if task := c.Task(id); task.State != Running || !task.Scheduled.Equal(time.Unix(5, 0)) || task.Node != 2 {
 		t.Errorf("the ask started as %+v", task)
 	}
-	if err := c.Undo(); !errors.Is(err, ErrNothingApplied) {
-		t.Errorf("undo after another change: %v, want %v", err, ErrNothingApplied)
+	if err := c.Undo(); !errors.Is(err, ErrState) {
+		t.Errorf("undo after another change: %v, want %v", err, ErrState)
 	}
 }
 
@@ -269,7 +273,7 @@ func TestApply(t *testing.T) {
 func TestApplyHeld(t *testing.T) {
 	c := tableCluster(t)
 	before := lookAt(c).String()
-	held := apply(func(p *Plan) { p.Ask.Key, p.Node, p.Victims = "grant", 0, nil })
+	held := apply(func(p *Plan) { p.Ask.Key, p.Node, p.Victims = "grant", 1, nil })
 	if err := held(c); err != nil {
 		t.Fatal(err)
 	}
@@ -288,11 +292,11 @@ func TestApplyHeld(t *testing.T) {
 // of its key, whatever size and node the grant had.
 func TestTaskTakesGrant(t *testing.T) {
 	c := tableCluster(t)
-	id, err := c.AddTask(&Task{Key: "grant", Queue: 1, Node: 1, Size: c.Task(3).Size})
+	id, err := c.AddTask(&Task{Key: "grant", Queue: 1, Node: 2, Size: c.Task(3).Size})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if task := c.Task(id); id != 3 || task.State != Running || task.Node != 1 || !slices.Equal(task.Size, vec{1, 0}) {
+	if task := c.Task(id); id != 3 || task.State != Running || task.Node != 2 || !slices.Equal(task.Size, vec{1, 0}) {
 		t.Errorf("row %d: %+v", id, task)
 	}
 	if used := c.Tree().Usage(2); !slices.Equal(used, vec{0, 0}) {
@@ -302,10 +306,10 @@ func TestTaskTakesGrant(t *testing.T) {
 	if err := c.RemoveTask("grant"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 0); err != nil {
+	if _, err := c.Grant(&Ask{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}, 1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.AddTask(&Task{Key: "grant", Queue: 2, Size: vec{math.MaxInt64 - 4}}); err != nil {
+	if _, err := c.AddTask(&Task{Key: "grant", Queue: 2, Node: 1, Size: vec{math.MaxInt64 - 4}}); err != nil {
 		t.Errorf("a task as large as its grant: %v", err)
 	}
 }
@@ -347,5 +351,10 @@ func TestInterner(t *testing.T) {
 	}
 	if id, ok := other.lookup("a"); !ok || other.name(id) != "a" {
 		t.Error("the clone has forgotten a")
+	}
+	// A copy of one that never had a name: 0 is still the empty string's.
+	other.copyFrom(new(interner))
+	if d := other.acquire("d"); d == 0 || other.name(d) != "d" {
+		t.Errorf("d is %d, named %q", d, other.name(d))
 	}
 }

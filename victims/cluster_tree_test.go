@@ -35,8 +35,8 @@ func TestSetTree(t *testing.T) {
 	require.Equal(t, vec{1, 0, 2}, view.Preempting(a))
 	require.Equal(t, vec{0, 0, 1}, view.Usage(b))
 	require.Equal(t, vec{16, 0, 16}, c.Capacity())
-	require.Equal(t, vec{6, 0, 3}, c.Free(nil, 0))
-	require.Equal(t, vec{7, 0, 5}, c.ComingFree(nil, 0))
+	require.Equal(t, vec{6, 0, 3}, c.Free(nil, 1))
+	require.Equal(t, vec{7, 0, 5}, c.ComingFree(nil, 1))
 	id, _ := c.Lookup("run")
 	require.Equal(t, a, c.Task(id).Queue)
 	require.Equal(t, vec{1, 0, 2}, c.Task(id).Size)
@@ -63,16 +63,16 @@ func TestSetTreeErrors(t *testing.T) {
 		is   error
 		text string
 	}{
-		{newTree(t, b), queue.ErrGone, `victims: new tree: queue root.a: the leaf is gone: it has "leave", "run"`},
-		{newTree(t, queue.Config{Name: "a", Children: []queue.Config{b}}), queue.ErrGone,
-			"victims: new tree: queue root.a: the leaf is gone: it has \"leave\", \"run\"\nvictims: new tree: queue root.b: the leaf is gone: it has \"grant\""},
+		{newTree(t, b), ErrQueue, `victims: new tree: queue root.a: not a leaf queue: it has "leave", "run"`},
+		{newTree(t, queue.Config{Name: "a", Children: []queue.Config{b}}), ErrQueue,
+			"victims: new tree: queue root.a: not a leaf queue: it has \"leave\", \"run\"\nvictims: new tree: queue root.b: not a leaf queue: it has \"grant\""},
 		{used, ErrState, "victims: new tree: usage [1 0 0] of tasks that the cluster does not know: wrong state"},
 		{tableCluster(t).Tree(), queue.ErrOwned, "victims: new tree: the tree belongs to its owner, who alone can change it"},
 		{func() *queue.Tree {
 			schema, _ := resources.NewSchema("gpu")
 			tree, _ := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{a, b}}, queue.Lenient)
 			return tree
-		}(), queue.ErrType, `victims: new tree: queue: root: not a type: "disk"`},
+		}(), queue.ErrType, `victims: new tree: not a type: "disk"`},
 	} {
 		c := tableCluster(t)
 		before, version := lookAt(c).String(), c.Version()

@@ -26,7 +26,7 @@ func nodeOfEight(t *testing.T) *Cluster {
 	_, err = c.AddNode(&Node{Name: "n", Capacity: vec{8}})
 	require.NoError(t, err)
 	for _, key := range []string{"v1", "v2", "v3", "v4"} {
-		_, err := c.AddTask(&Task{Key: key, Queue: 1, Size: vec{2}})
+		_, err := c.AddTask(&Task{Key: key, Queue: 1, Node: 1, Size: vec{2}})
 		require.NoError(t, err)
 	}
 	return c
@@ -37,7 +37,7 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 // plan applies a plan for an ask of b of that size, decided at noon.
 func plan(t *testing.T, c *Cluster, key string, size int64, victims ...string) {
 	t.Helper()
-	p := &Plan{Ask: Ask{Key: key, Queue: 2, Size: vec{size}}, Version: c.Version(), At: noon}
+	p := &Plan{Ask: Ask{Key: key, Queue: 2, Size: vec{size}}, Node: 1, Version: c.Version(), At: noon}
 	for _, v := range victims {
 		id, ok := c.Lookup(v)
 		require.True(t, ok)
@@ -86,13 +86,13 @@ func TestGrantsInOrder(t *testing.T) {
 func TestGrantTaken(t *testing.T) {
 	c := nodeOfEight(t)
 	plan(t, c, "ask", 4, "v1", "v2")
-	require.False(t, c.Admits(vec{1}, 1, 0))
+	require.False(t, c.Admits(vec{1}, 1, 1))
 	require.NoError(t, c.RemoveTask("v1"))
 	require.NoError(t, c.RemoveTask("v2"))
 	require.False(t, waiting(t, c, "ask").Needed)
-	require.False(t, c.Admits(vec{1}, 1, 0), "the room is granted")
+	require.False(t, c.Admits(vec{1}, 1, 1), "the room is granted")
 
-	_, err := c.AddTask(&Task{Key: "thief", Queue: 1, Size: vec{1}})
+	_, err := c.AddTask(&Task{Key: "thief", Queue: 1, Node: 1, Size: vec{1}})
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
 	require.Empty(t, waiting(t, c, "ask").Victims)
@@ -101,9 +101,9 @@ func TestGrantTaken(t *testing.T) {
 	// The max of b: 4 are granted, and 3 run elsewhere.
 	_, err = c.AddNode(&Node{Name: "far", Capacity: vec{9}})
 	require.NoError(t, err)
-	require.True(t, c.Admits(vec{2}, 2, 1))
-	require.False(t, c.Admits(vec{3}, 2, 1))
-	_, err = c.AddTask(&Task{Key: "far", Queue: 2, Node: 1, Size: vec{3}})
+	require.True(t, c.Admits(vec{2}, 2, 2))
+	require.False(t, c.Admits(vec{3}, 2, 2))
+	_, err = c.AddTask(&Task{Key: "far", Queue: 2, Node: 2, Size: vec{3}})
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
 	require.NoError(t, c.RemoveTask("far"))
@@ -129,7 +129,7 @@ func TestMarkTakenBack(t *testing.T) {
 	require.ErrorIs(t, c.Waiting(&w, "ask"), ErrUnknown)
 	id, _ := c.Lookup("v2")
 	require.Equal(t, Preempting, c.State(id))
-	_, err := c.Grant(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 0)
+	_, err := c.Grant(&Ask{Key: "other", Queue: 2, Size: vec{1}}, 1)
 	require.NoError(t, err)
 	require.Empty(t, waiting(t, c, "other").Victims)
 	require.True(t, waiting(t, c, "other").Since.IsZero())
@@ -140,7 +140,7 @@ func TestPlanChange(t *testing.T) {
 	c := nodeOfEight(t)
 	id, _ := c.Lookup("v1")
 	p := &Plan{
-		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Version: c.Version(), At: noon,
+		Ask: Ask{Key: "ask", Queue: 2, Size: vec{1}}, Node: 1, Version: c.Version(), At: noon,
 		Victims: []Victim{{Task: id, Key: "v1"}},
 	}
 	other := c.Clone()
@@ -196,11 +196,11 @@ func TestGrantTaken_Above(t *testing.T) {
 	}
 	a, b, beside := leaf("root.p.a"), leaf("root.p.b"), leaf("root.beside")
 	for key, q := range map[string]queue.ID{"first": a, "later": b, "beside": beside} {
-		_, err := c.AddTask(&Task{Key: "of " + key, Queue: q, Node: 1, Size: vec{2}})
+		_, err := c.AddTask(&Task{Key: "of " + key, Queue: q, Node: 2, Size: vec{2}})
 		require.NoError(t, err)
 	}
 	grant := func(key string, q queue.ID, size int64) {
-		_, err := c.Grant(&Ask{Key: key, Queue: q, Size: vec{size}}, 0)
+		_, err := c.Grant(&Ask{Key: key, Queue: q, Size: vec{size}}, 1)
 		require.NoError(t, err)
 	}
 	// 4 of the 6 of p run, and the grants are more than the node has. Without those
@@ -213,10 +213,10 @@ func TestGrantTaken_Above(t *testing.T) {
 	require.True(t, waiting(t, c, "beside").Needed)
 
 	// A task of a sibling takes room under p, and of the leaf beside it none.
-	_, err = c.AddTask(&Task{Key: "more beside", Queue: beside, Node: 1, Size: vec{5}})
+	_, err = c.AddTask(&Task{Key: "more beside", Queue: beside, Node: 2, Size: vec{5}})
 	require.NoError(t, err)
 	require.False(t, waiting(t, c, "first").Needed)
-	_, err = c.AddTask(&Task{Key: "more of b", Queue: b, Node: 1, Size: vec{1}})
+	_, err = c.AddTask(&Task{Key: "more of b", Queue: b, Node: 2, Size: vec{1}})
 	require.NoError(t, err)
 	require.ErrorIs(t, c.Start("first", noon), ErrRoom)
 }

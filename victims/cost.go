@@ -7,15 +7,16 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/go-preempt/preempt/internal/word"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// A Cost says how much a set of victims costs. Of two sets the cheaper one is smaller
-// in the first field in which they differ; equal ones are told apart by their sorted
-// keys. The letters are those of DESIGN.md, Cost.
+// A Cost says what a set of victims costs. Of two sets the cheaper one is smaller in the
+// first field in which they differ; ties go by sorted keys. The letters are those of
+// DESIGN.md, Cost.
 type Cost struct {
 	OptedOut      int             // (a) victims that opted out; law 1
 	Overrun       int64           // (a2) victims beyond what soft budgets have left
@@ -28,43 +29,15 @@ type Cost struct {
 	SumRanks      int64           // (f) the sum of their ranks
 	SumPriorities int64           // (f2) the sum of their raw priorities
 	Excess        resources.Share // (g) the largest share freed beyond need
-	Work          cover.Work      // (h) the work lost
+	Work          cover.Wide      // (h) the work lost, in nanoseconds
 	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
 }
 
-// Compare returns a negative number, 0 or a positive one as c is cheaper than, as
-// cheap as or costlier than d. No victims are cheapest.
+// Compare returns a negative number, 0 or a positive one as c is cheaper than, as cheap
+// as or costlier than d.
 func (c *Cost) Compare(d *Cost) int {
 	return compareInSequence(nil, c, d)
-}
-
-// PlanOrder returns the order of [Cost] as levels of package cover.
-func PlanOrder() cover.Order {
-	return cover.Order{
-		Max: 1<<LevelRank | 1<<LevelPriority, Carry: 1 << LevelOwnLow,
-		Overrun: int(LevelOverrun), Count: int(LevelVictims),
-	}
-}
-
-// CostOf returns a total of package cover as the cost of a plan, without the node's
-// part.
-func CostOf(t *cover.Total) Cost {
-	l := &t.Levels
-	return Cost{
-		OptedOut:      int(l[LevelOptedOut]),
-		Overrun:       l[LevelOverrun],
-		Originators:   int(l[LevelOriginators]),
-		MaxRank:       l[LevelRank],
-		MaxPriority:   l[LevelPriority],
-		Jobs:          int(l[LevelJobs]),
-		Own:           cover.Join(l[LevelOwn], l[LevelOwnLow]),
-		Victims:       int(l[LevelVictims]),
-		SumRanks:      l[LevelSumRanks],
-		SumPriorities: l[LevelSumPriorities],
-		Excess:        t.Excess,
-		Work:          t.Work,
-	}
 }
 
 // String writes a cost for people.
@@ -88,118 +61,70 @@ func (c *Cost) String() string {
 	add(true, "%s", counted(c.Victims, "victim"))
 	add(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
 	add(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
-	add(true, "%v of work lost", c.Work)
+	add(true, "%s of work lost", lostText(c.Work))
 	return strings.Join(parts, ", ")
 }
 
-// A Level is one part of the [Cost] of a plan.
-type Level uint8
-
-// The levels, in the order and with the letters of [Cost].
-const (
-	LevelOptedOut      Level                   = iota // (a)
-	LevelOverrun                                      // (a2)
-	LevelOriginators                                  // (b)
-	LevelRank                                         // (c) the highest
-	LevelPriority                                     // (d) the highest
-	LevelJobs                                         // (d)
-	LevelOwn                                          // (d2)
-	LevelOwnLow                                       // of no use to callers
-	LevelVictims                                      // (e)
-	LevelSumRanks                                     // (f)
-	LevelSumPriorities                                // (f2)
-	LevelExcess        = Level(cover.ByExcess)        // (g)
-	LevelWork          = Level(cover.ByWork)          // (h)
-)
-
-var levelWords = word.Table{Of: "victims.Level", Words: []string{
-	LevelOptedOut:      "opted-out",
-	LevelOverrun:       "overrun",
-	LevelOriginators:   "originators",
-	LevelRank:          "rank",
-	LevelPriority:      "priority",
-	LevelJobs:          "jobs",
-	LevelOwn:           "own-cost",
-	LevelVictims:       "victims",
-	LevelSumRanks:      "sum-ranks",
-	LevelSumPriorities: "sum-priorities",
-	LevelExcess:        "excess",
-	LevelWork:          "work",
-}}
-
-// String returns the stable word for the level.
-func (l Level) String() string { return levelWords.Word(uint8(l)) }
-
-// Levels decide between plans, the most important first. The zero Levels are all, in
-// the order of [Cost].
-//
-// A level that is left out does not count; plans that are equal in all are told apart
-// by penalty, node order and keys. The number of victims always counts: last if it is
-// not named, and right before a sum that stands before it.
-type Levels []Level
-
-// DefaultLevels returns all levels in the order of [Cost].
-func DefaultLevels() Levels {
-	return Levels{
-		LevelOptedOut, LevelOverrun, LevelOriginators, LevelRank, LevelPriority, LevelJobs, LevelOwn,
-		LevelVictims, LevelSumRanks, LevelSumPriorities, LevelExcess, LevelWork,
+// lostText writes an amount of work as a duration.
+func lostText(w cover.Wide) string {
+	if ns, ok := w.Int64(); ok {
+		return time.Duration(ns).String()
 	}
+	return "centuries"
 }
 
-// Check returns an error for a level that is none ([ErrUnknown]) or stands twice
-// ([ErrDuplicate]).
-func (l Levels) Check() error {
-	for i, level := range l {
-		if !levelWords.Has(uint8(level)) {
-			return fmt.Errorf("victims: Levels[%d]: %v: %w", i, level, ErrUnknown)
+// levels are those of Planner.Levels.
+type levels []string
+
+// DefaultLevels returns the words of all levels, in the order of [Cost]. See
+// Planner.Levels.
+func DefaultLevels() []string { return rulebook.Words() }
+
+// check reports a word that is no level, or stands twice.
+func (l levels) check() error {
+	for i, word := range l {
+		if _, ok := rulebook.LevelOf(word); !ok {
+			return fmt.Errorf("victims: Levels[%d]: %q: %w", i, word, ErrUnknown)
 		}
-		if at := slices.Index(l[:i], level); at >= 0 {
-			return fmt.Errorf("victims: Levels[%d]: %v, as Levels[%d]: %w", i, level, at, ErrDuplicate)
+		if at := slices.Index(l[:i], word); at >= 0 {
+			return fmt.Errorf("victims: Levels[%d]: %q, as Levels[%d]: %w", i, word, at, ErrDuplicate)
 		}
 	}
 	return nil
 }
 
-// Compare is [Cost.Compare] by these levels, which must pass Check.
-func (l Levels) Compare(a, b *Cost) int {
-	if len(l) == 0 {
-		return a.Compare(b)
-	}
-	var memory [cover.ByWork + 1]int8
-	return compareInSequence(l.sequence(memory[:0]), a, b)
-}
-
 // sequence appends the levels to dst as a search knows them.
-func (l Levels) sequence(dst []int8) []int8 {
+func (l levels) sequence(dst []int8) []int8 {
 	counted := false
-	for _, level := range l {
+	for _, word := range l {
+		level, _ := rulebook.LevelOf(word)
 		// Sums may be negative, and then a set has less of it than its parts. Among
 		// sets of one number they cannot mislead.
-		sum := level == LevelSumRanks || level == LevelSumPriorities
-		if sum && !counted || level == LevelVictims {
+		sum := level == rulebook.LevelSumRanks || level == rulebook.LevelSumPriorities
+		if sum && !counted || level == rulebook.LevelVictims {
 			if counted {
 				continue // it was needed before a sum
 			}
-			dst, counted = append(dst, int8(LevelVictims)), true
+			dst, counted = append(dst, int8(rulebook.LevelVictims)), true
 		}
 		switch level {
-		case LevelVictims:
-		case LevelOwn:
-			dst = append(dst, int8(LevelOwn), int8(LevelOwnLow))
+		case rulebook.LevelVictims:
+		case rulebook.LevelOwn:
+			dst = append(dst, int8(rulebook.LevelOwn), int8(rulebook.LevelOwnLow))
 		default:
 			dst = append(dst, int8(level))
 		}
 	}
 	// A set is never as cheap as a part of it, then.
 	if !counted {
-		dst = append(dst, int8(LevelVictims))
+		dst = append(dst, int8(rulebook.LevelVictims))
 	}
 	return dst
 }
 
 // keepsLaw1 reports whether opted-out victims decide before all else, so that law
 // 1 holds as it stands.
-func (l Levels) keepsLaw1() bool { return len(l) == 0 || l[0] == LevelOptedOut }
+func (l levels) keepsLaw1() bool { return len(l) == 0 || l[0] == "opted-out" }
 
 // compareInSequence is [Cost.Compare] for a sequence of levels; without one it is that
 // itself.
@@ -208,9 +133,9 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 		order = cmp.Compare(a.Victims, b.Victims)
 	} else {
 		for i := 0; order == 0 && i < len(sequence); i++ {
-			order = a.compareAt(b, Level(sequence[i]))
+			order = a.compareAt(b, rulebook.Level(sequence[i]))
 		}
-		for level := LevelOptedOut; order == 0 && sequence == nil && level <= LevelWork; level++ {
+		for level := rulebook.LevelOptedOut; order == 0 && sequence == nil && level <= rulebook.LevelWork; level++ {
 			order = a.compareAt(b, level) // the numbers are in the order of the fields
 		}
 	}
@@ -219,31 +144,31 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 
 // compareAt compares costs at one level. Of own costs the high half stands for
 // both.
-func (c *Cost) compareAt(d *Cost, level Level) int {
+func (c *Cost) compareAt(d *Cost, level rulebook.Level) int {
 	switch level {
-	case LevelOptedOut:
+	case rulebook.LevelOptedOut:
 		return cmp.Compare(c.OptedOut, d.OptedOut)
-	case LevelOverrun:
+	case rulebook.LevelOverrun:
 		return cmp.Compare(c.Overrun, d.Overrun)
-	case LevelOriginators:
+	case rulebook.LevelOriginators:
 		return cmp.Compare(c.Originators, d.Originators)
-	case LevelRank:
+	case rulebook.LevelRank:
 		return cmp.Compare(c.MaxRank, d.MaxRank)
-	case LevelPriority:
+	case rulebook.LevelPriority:
 		return cmp.Compare(c.MaxPriority, d.MaxPriority)
-	case LevelJobs:
+	case rulebook.LevelJobs:
 		return cmp.Compare(c.Jobs, d.Jobs)
-	case LevelOwn:
+	case rulebook.LevelOwn:
 		return c.Own.Compare(d.Own)
-	case LevelVictims:
+	case rulebook.LevelVictims:
 		return cmp.Compare(c.Victims, d.Victims)
-	case LevelSumRanks:
+	case rulebook.LevelSumRanks:
 		return cmp.Compare(c.SumRanks, d.SumRanks)
-	case LevelSumPriorities:
+	case rulebook.LevelSumPriorities:
 		return cmp.Compare(c.SumPriorities, d.SumPriorities)
-	case LevelExcess:
+	case rulebook.LevelExcess:
 		return c.Excess.Compare(d.Excess)
-	case LevelWork:
+	case rulebook.LevelWork:
 		return c.Work.Compare(d.Work)
 	}
 	return 0
@@ -259,7 +184,7 @@ type ranking struct {
 // set makes the ranking what the planner's options say.
 func (r *ranking) set(d *decision) {
 	p := d.p
-	r.Order, r.byWork = PlanOrder(), true
+	r.Order, r.byWork = rulebook.PlanOrder(), true
 	switch {
 	case p.Compare != nil:
 		if d.problem.comparer == nil {
@@ -267,7 +192,7 @@ func (r *ranking) set(d *decision) {
 		}
 		r.Compare = d.problem.comparer
 	case len(p.Levels) > 0:
-		r.memory = p.Levels.sequence(r.memory[:0])
-		r.Sequence, r.byWork = r.memory, slices.Contains(r.memory, int8(LevelWork))
+		r.memory = levels(p.Levels).sequence(r.memory[:0])
+		r.Sequence, r.byWork = r.memory, slices.Contains(r.memory, int8(rulebook.LevelWork))
 	}
 }

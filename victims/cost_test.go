@@ -5,6 +5,7 @@ package victims
 import (
 	"math"
 	"math/big"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ var costLadder = func() (ladder []costRung) {
 	step("victims", func(c *Cost) {})
 	step("node", func(c *Cost) { c.Node = 1 })
 	step("node rank", func(c *Cost) { c.NodePenalty = -8 })
-	step("work", func(c *Cost) { c.Work = cover.WorkOf(1) })
+	step("work", func(c *Cost) { c.Work = cover.WideOf(1) })
 	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
 	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
 	step("sum of priorities", func(c *Cost) { c.SumPriorities = -8 })
@@ -91,7 +92,7 @@ func drawCost(t *rapid.T, label string) *Cost {
 		Own: cover.WideOf(-rank.Draw(t, "own")), Victims: few.Draw(t, "victims"),
 		SumRanks: rank.Draw(t, "ranks"), SumPriorities: rank.Draw(t, "priorities"),
 		Excess:      resources.Share{Amount: rank.Draw(t, "excess") + 1, Of: 2},
-		Work:        cover.WorkOf(time.Duration(few.Draw(t, "work"))),
+		Work:        cover.WideOf(int64(few.Draw(t, "work"))),
 		NodePenalty: rank.Draw(t, "node rank"), Node: few.Draw(t, "node"),
 	}
 }
@@ -127,7 +128,7 @@ func TestCostString(t *testing.T) {
 			Cost{
 				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
 				Own: cover.WideOf(math.MaxInt64).Add(cover.WideOf(math.MaxInt64)).Add(cover.WideOf(2)), Victims: 6,
-				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WorkOf(10 * time.Minute), Node: 11,
+				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WideOf(int64(10 * time.Minute)), Node: 11,
 			},
 			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
 				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
@@ -140,29 +141,30 @@ func TestCostString(t *testing.T) {
 }
 
 func TestWork(t *testing.T) {
-	const longest = time.Duration(math.MaxInt64)
-	twice := cover.WorkOf(longest).Add(cover.WorkOf(longest))
+	const longest = math.MaxInt64
+	twice := cover.WideOf(longest).Add(cover.WideOf(longest))
 	for _, tt := range []struct {
-		work     cover.Work
-		duration time.Duration
-		fits     bool
-		text     string
+		work cover.Wide
+		ns   int64
+		fits bool
+		text string
 	}{
-		{cover.Work{}, 0, true, "0s"},
-		{cover.WorkOf(-5), 0, true, "0s"},
-		{cover.WorkOf(math.MinInt64), 0, true, "0s"},
-		{cover.WorkOf(time.Hour), time.Hour, true, "1h0m0s"},
-		{cover.WorkOf(time.Hour).Add(cover.WorkOf(time.Second)), time.Hour + time.Second, true, "1h0m1s"},
-		{cover.WorkOf(longest), longest, true, "2562047h47m16.854775807s"},
-		{cover.WorkOf(longest).Add(cover.WorkOf(1)), 0, false, "centuries"},
+		{cover.Wide{}, 0, true, "0s"},
+		{cover.WideOf(-5), 0, true, "0s"},
+		{cover.WideOf(math.MinInt64), 0, true, "0s"},
+		{cover.WideOf(int64(time.Hour)), int64(time.Hour), true, "1h0m0s"},
+		{cover.WideOf(int64(time.Hour)).Add(cover.WideOf(int64(time.Second))), int64(time.Hour + time.Second), true, "1h0m1s"},
+		{cover.WideOf(longest), longest, true, "2562047h47m16.854775807s"},
+		{cover.WideOf(longest).Add(cover.WideOf(1)), 0, false, "centuries"},
 		{twice, 0, false, "centuries"},
 		{twice.Add(twice), 0, false, "centuries"}, // its low half is small
 	} {
-		d, ok := tt.work.Duration()
-		if ok != tt.fits || ok && d != tt.duration {
-			t.Errorf("%v: %v, %t, want %v, %t", tt.work, d, ok, tt.duration, tt.fits)
+		ns, ok := tt.work.Int64()
+		if ok != tt.fits || ok && ns != tt.ns {
+			t.Errorf("%v: %v, %t, want %v, %t", tt.work, ns, ok, tt.ns, tt.fits)
 		}
-		if got := tt.work.String(); got != tt.text {
+		c := Cost{Victims: 1, Work: tt.work}
+		if got := c.String(); !strings.HasSuffix(got, ", "+tt.text+" of work lost") {
 			t.Errorf("%q, want %q", got, tt.text)
 		}
 	}
@@ -170,15 +172,15 @@ func TestWork(t *testing.T) {
 
 // workIsExact: however long the parts, work adds up and compares as integers do.
 func workIsExact(t *rapid.T) {
-	var sums [2]cover.Work
+	var sums [2]cover.Wide
 	var want [2]*big.Int
 	for i := range sums {
 		want[i] = new(big.Int)
 		for _, d := range rapid.SliceOfN(rapid.Int64(), 0, 9).Draw(t, "durations") {
-			sums[i] = sums[i].Add(cover.WorkOf(time.Duration(d)))
+			sums[i] = sums[i].Add(cover.WideOf(d))
 			want[i].Add(want[i], big.NewInt(max(d, 0)))
 		}
-		if d, ok := sums[i].Duration(); ok != want[i].IsInt64() || ok && int64(d) != want[i].Int64() {
+		if d, ok := sums[i].Int64(); ok != want[i].IsInt64() || ok && d != want[i].Int64() {
 			t.Fatalf("%v, %t, want %v", d, ok, want[i])
 		}
 	}
@@ -196,7 +198,7 @@ func FuzzWorkIsExact(f *testing.F) {
 // TestWorkOfAll shows that the longest work of as many tasks as a cluster can
 // have stays in range: doubling the longest 31 times makes it larger each time.
 func TestWorkOfAll(t *testing.T) {
-	w := cover.WorkOfNanos(math.MaxUint64)
+	w := cover.Wide{}.AddTimes(math.MaxUint64, 1)
 	for i := range 31 {
 		if next := w.Add(w); next.Compare(w) <= 0 {
 			t.Fatalf("wrapped at 2^%d tasks", i+1)

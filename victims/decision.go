@@ -11,12 +11,12 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// A TaskID is the row of a task or grant in its [Cluster], from its addition to its
-// removal. Then another task may get it.
+// A TaskID is the row of a task or grant in its Cluster. After its removal another task
+// may get it.
 type TaskID int32
 
 // A NodeID is the row of a node in its [Cluster], from its addition to its removal.
-// Then another node may get it.
+// Then another node may get it. The zero NodeID is no node.
 type NodeID int32
 
 // A State says what a task is doing.
@@ -76,8 +76,8 @@ type Task struct {
 }
 
 // Lost returns the running time that stopping the task at an instant loses, in
-// nanoseconds: since it was scheduled, or last saved if that is later; 0 if that is
-// unknown or in the future.
+// nanoseconds: since it was scheduled or last saved; 0 if that is unknown or in the
+// future.
 func (t *Task) Lost(now time.Time) uint64 {
 	since := t.Scheduled
 	if t.Checkpoint.After(since) {
@@ -138,26 +138,6 @@ type Ask struct {
 	Budgets        []string // they play no part in a plan for the ask itself
 }
 
-// A Head is the part of a task or grant that loops over all tasks decide by. It is
-// much cheaper than a [Cluster.TaskView].
-type Head struct {
-	Size     resources.Vector // a view
-	Created  int64            // nanoseconds since 1970, if HasCreated
-	Queue    queue.ID
-	Node     NodeID
-	Priority int32
-	State    State
-
-	Originator     bool
-	OptedOut       bool
-	RequiredNode   bool
-	NonPreemptible bool
-
-	HasCreated bool // the time of creation is known
-	HasJob     bool
-	HasBudgets bool
-}
-
 // An Outcome is what was decided about an ask.
 type Outcome uint8
 
@@ -184,6 +164,8 @@ type Decision struct {
 	Outcome Outcome
 	Plan    Plan    // unless Refused
 	Refusal Refusal // if Refused
+
+	counts uncounted // of the refusal
 }
 
 // A Plan is a place for an ask and the tasks that must go for it. It is plain data.
@@ -193,11 +175,10 @@ type Plan struct {
 	Victims []Victim // sorted by key
 	Cost    Cost
 	Proof   Proof     // what was shown of it
-	OwnLeaf bool      // it stops tasks of the ask's own leaf
+	OwnLeaf bool      // it stops tasks of the ask's own leaf, or branch
 	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
-	Sequel  Sequel    // set by Planner.Batch
 
 	// Path and Place are the names of the ask's queue and of the node.
 	Path, Place string
@@ -234,176 +215,125 @@ type Victim struct {
 	Place    string // the name of its node
 	Priority int32  // raw
 	Size     resources.Vector
-	Rank     int64 // its effective priority minus the ask's; 0 or less
-	// ForNode: it makes room on the plan's node. ForHeadroom: under the max of a
-	// queue. Blocks: the caller named it as a blocker. Members of a gang may have none
-	// of these.
+	Rank     int64  // its effective priority minus the ask's; 0 or less
+	Job      string // of which it is a member, or ""
+	// Whole: it goes with all of its job, of which too few members would be left; in
+	// plans for jobs.
+	Whole bool
+	// ForNode: it makes room on a node of the plan. ForHeadroom: under the max of a
+	// queue. ForQuota: under an allowance of jobs. Blocks: the caller named it as a
+	// blocker. Members of a gang may have none of these.
 	ForNode     bool
 	ForHeadroom bool
+	ForQuota    bool
 	Blocks      bool
 
 	OptedOut, Originator bool
 }
 
-// A Reason says why there is no plan, for an ask or a job.
-type Reason uint8
+// ruleTexts say of tasks what a rule of asks says of them: a part of a sentence, after a
+// number or the name of a task, which may get better.
+var ruleTexts = map[string]string{
+	"leaving":          "leaving already",
+	"required-node":    "bound to a node",
+	"same-application": "of the same application",
+	"fence":            "in the asking queue or beyond its fence",
+	"disabled":         "where preemption is disabled",
+	"inside":           "inside the starving queue",
+	"priority":         "too high in effective priority",
+	"exempt":           "exempt",
+	"not-helping":      "of no help with what is short",
+	"budget":           "in a budget with nothing left",
+	"guarantee":        "needed for a guarantee",
+}
 
+// A Count says how many tasks a rule kept from being victims of an ask, a job or a quota.
+// Rules are stable words. A task counts once, at the first in this order:
+//
+//   - leaving: it is going already.
+//   - required-node: it can run on its node only.
+//   - same-application: it is of the job, or of the application, that asks (law 3).
+//   - fence: it is in the asking leaf or outside its fence (law 7).
+//   - disabled: its queue is disabled.
+//   - inside: it is inside the starving queue (storm freedom).
+//   - non-preemptible: no job may take it.
+//   - priority: its effective priority is too high (law 6).
+//   - exempt: the caller exempts it.
+//   - gang: its job needs it, and cannot be stopped as a whole.
+//   - not-helping: it reduces no open need.
+//   - budget: a hard budget has too little left for it, or for the job with which it goes.
+//   - guarantee: it would take a queue below its guarantee (law 2), alone or with its job.
+//     For a job without a plan it also counts tasks that cannot go together.
+//   - overshoot: it is larger than what is still to be freed, and the quota is to be exact.
+//   - enforced: it is in a queue that is being enforced already.
+//   - granted: it is an ask that was granted a place.
+type Count struct {
+	Rule  string
+	Tasks int
+}
+
+// Two reasons that a caller has to tell from others; see [Cause].
 const (
-	// InFlight: the ask holds a grant and cannot start yet. A job's members wait for
-	// what is leaving.
-	InFlight Reason = 1 + iota
-	// UnknownNode: the node that the ask requires is not in the cluster.
-	UnknownNode
-	// QuotaMin: a non-preemptible job would pass the min of a quota.
-	QuotaMin
-	// QuotaMax: the job would pass the max of a quota, and victims may or could not
-	// change that.
-	QuotaMax
-	// MayNotPreempt: it must not preempt others.
-	MayNotPreempt
-	// TooEarly: it has not been pending for its queue's preemption delay.
-	TooEarly
-	// TooSoon: preemption was tried for it less than the interval ago.
-	TooSoon
-	// OverMax: a queue on the path is over its max already.
-	OverMax
-	// NotGuaranteed: no queue guarantees any type of what is wanted (law 4).
-	NotGuaranteed
-	// OverGuarantee: a queue that governs a wanted type is at or over its guarantee of
-	// it (law 4), or for a job would be before the last member.
-	OverGuarantee
-	// HeadroomInside: a max at or below the starving queue is short, so that only its
-	// own tasks could make room.
-	HeadroomInside
-	// NothingInReach: no leaf is in reach (law 7), enabled and outside the
-	// starving queue.
-	NothingInReach
-	// NoVictims: no legal set of victims makes room.
-	NoVictims
-	// PredicateRefused: legal sets make room, and the predicate refused those tried.
-	PredicateRefused
-	// NoDomain: no node is in a domain of the required depth, or members that run
-	// share none.
-	NoDomain
-	// Unlawful: the planner's Audit found a law broken: a defect of the library, or a
-	// function that changed its answer.
-	Unlawful
+	InFlight = "in-flight"
+	Unlawful = "unlawful"
 )
-
-var reasonWords = word.Table{Of: "victims.Reason", Words: []string{
-	InFlight:         "in-flight",
-	UnknownNode:      "unknown-node",
-	QuotaMin:         "quota-min",
-	QuotaMax:         "quota-max",
-	MayNotPreempt:    "may-not-preempt",
-	TooEarly:         "too-early",
-	TooSoon:          "too-soon",
-	OverMax:          "over-max",
-	NotGuaranteed:    "not-guaranteed",
-	OverGuarantee:    "over-guarantee",
-	HeadroomInside:   "headroom-inside",
-	NothingInReach:   "nothing-in-reach",
-	NoVictims:        "no-victims",
-	PredicateRefused: "predicate",
-	NoDomain:         "domain",
-	Unlawful:         "unlawful",
-}}
-
-// String returns the stable word for the reason.
-func (r Reason) String() string { return reasonWords.Word(uint8(r)) }
-
-// A Rule keeps a task from being a victim of an ask, a job or a quota. A task counts
-// once, at the first rule in this order.
-type Rule uint8
-
-const (
-	RuleLeaving        Rule = 1 + iota // it is going already
-	RuleRequiredNode                   // it can run on its node only
-	RuleApplication                    // it is of the job, or of the application, that asks (law 3)
-	RuleFence                          // it is in the asking leaf or outside its fence (law 7)
-	RuleDisabled                       // its queue is disabled
-	RuleInside                         // it is inside the starving queue (storm freedom)
-	RuleNonPreemptible                 // no job may take it
-	RulePriority                       // its effective priority is too high (law 6)
-	RuleExempt                         // the caller exempts it
-	RuleGang                           // its job needs it, and cannot be stopped as a whole
-	RuleNotHelping                     // it reduces no open need
-	RuleBudget                         // a hard budget has too little left for it, or for the job with which it goes
-	// RuleGuarantee: it would take a queue below its guarantee (law 2), alone or with
-	// its job. For a job without a plan it also counts tasks that cannot go together.
-	RuleGuarantee
-	RuleOvershoot // it is larger than what is still to be freed, and the quota is to be exact
-	RuleEnforced  // it is in a queue that is being enforced already
-	RuleGranted   // it is an ask that was granted a place
-
-	NumRules // the number of rules, and one: an array of this length is indexed by Rule
-)
-
-// ruleWords are the words, and ruleTexts say of tasks what a rule of asks says of them: a
-// part of a sentence, after a number or the name of a task, which may get better.
-var (
-	ruleWords = word.Table{Of: "victims.Rule", Words: []string{
-		RuleLeaving:        "leaving",
-		RuleRequiredNode:   "required-node",
-		RuleApplication:    "same-application",
-		RuleFence:          "fence",
-		RuleDisabled:       "disabled",
-		RuleInside:         "inside",
-		RuleNonPreemptible: "non-preemptible",
-		RulePriority:       "priority",
-		RuleExempt:         "exempt",
-		RuleGang:           "gang",
-		RuleNotHelping:     "not-helping",
-		RuleBudget:         "budget",
-		RuleGuarantee:      "guarantee",
-		RuleOvershoot:      "overshoot",
-		RuleEnforced:       "enforced",
-		RuleGranted:        "granted",
-	}}
-	ruleTexts = [NumRules]string{
-		RuleLeaving:      "leaving already",
-		RuleRequiredNode: "bound to a node",
-		RuleApplication:  "of the same application",
-		RuleFence:        "in the asking queue or beyond its fence",
-		RuleDisabled:     "where preemption is disabled",
-		RuleInside:       "inside the starving queue",
-		RulePriority:     "too high in effective priority",
-		RuleExempt:       "exempt",
-		RuleNotHelping:   "of no help with what is short",
-		RuleBudget:       "in a budget with nothing left",
-		RuleGuarantee:    "needed for a guarantee",
-	}
-)
-
-// String returns the stable word for the rule.
-func (r Rule) String() string { return ruleWords.Word(uint8(r)) }
 
 // A Refusal says why there is no plan for an ask.
 type Refusal struct {
-	Reason Reason
-	// OwnLeaf: reason and counts are those with tasks of the own leaf as candidates.
-	// Also is then what kept the ask from others, or 0.
-	OwnLeaf bool
-	Also    Reason
-	// Queue and Type are what OverMax, OverGuarantee or HeadroomInside speaks of.
-	Queue queue.ID
-	Type  int
-	// Counts has for each rule the tasks that it protected, Candidates the tasks that
-	// none did. They are counted for NoVictims and PredicateRefused only; so are the
-	// next two.
-	Counts     [NumRules]int
-	Candidates int
+	Cause
 	// Scarce names hard budgets with something left, and less than their candidates.
 	Scarce []string
-	// Filtered is the number of nodes that the filter refused.
-	Filtered int
 	// WaitsFor has the keys of the tasks that an ask in flight waits for, sorted.
 	WaitsFor []string
 	// Closest is the node that lacks the least without all its candidates, by dominant
-	// share of the cluster, then in node order. Lacks is what.
-	Closest    NodeID
-	HasClosest bool
-	Lacks      resources.Vector
+	// share of the cluster, then in node order; zero if there is none. Lacks is what. They
+	// and Scarce are counted as Counts is; see [Decision.Count].
+	Closest NodeID
+	Lacks   resources.Vector
+}
+
+// A Cause is what refusals of asks and of jobs share. Its reason is a stable word, the
+// first of these that holds:
+//
+//   - in-flight: the ask holds a grant and cannot start yet. A job's members wait for
+//     what is leaving.
+//   - unknown-node: the node that the ask requires is not in the cluster.
+//   - quota-min: a non-preemptible job would pass the min of a quota.
+//   - quota-max: the job would pass the max of a quota, and victims may or could not
+//     change that.
+//   - may-not-preempt: it must not preempt others.
+//   - too-early: it has not been pending for its queue's preemption delay.
+//   - too-soon: preemption was tried for it less than the interval ago.
+//   - over-max: a queue on the path is over its max already.
+//   - not-guaranteed: no queue guarantees any type of what is wanted (law 4).
+//   - over-guarantee: a queue that governs a wanted type is at or over its guarantee of
+//     it (law 4), or for a job would be before the last member.
+//   - headroom-inside: a max at or below the starving queue is short, so that only its
+//     own tasks could make room.
+//   - nothing-in-reach: no leaf is in reach (law 7), enabled and outside the starving
+//     queue.
+//   - no-victims: no legal set of victims makes room.
+//   - predicate: legal sets make room, and the predicate refused those tried.
+//   - domain: no node is in a domain of the required depth, or members that run share
+//     none.
+//   - unlawful: the planner's Audit found a law broken: a defect of the library, or a
+//     function that changed its answer.
+type Cause struct {
+	Reason string
+	// OwnLeaf: tasks of the own leaf, or branch, were candidates too. Also is then the reason without
+	// them, or "".
+	OwnLeaf bool
+	Also    string
+	// Queue and Type are those of over-max, over-guarantee or headroom-inside.
+	Queue queue.ID
+	Type  int
+	// Counts has the rules that protected tasks, in their order, Candidates the tasks that
+	// none did. They and Filtered are for refusals after a search, and empty until somebody
+	// asks; see [Decision.Count].
+	Counts     []Count
+	Candidates int
+	// Filtered is the number of nodes that the filter refused, to a job for every member.
+	Filtered int
 	// RetryAt is when time alone can first change the answer; zero: never.
 	RetryAt time.Time
 	// Help is what else can change it.
@@ -416,7 +346,10 @@ type Refusal struct {
 
 // cleared returns a refusal that says nothing, with the memory of r.
 func (r *Refusal) cleared() Refusal {
-	return Refusal{Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0], Help: r.Help.cleared()}
+	return Refusal{
+		Cause:  Cause{Counts: r.Counts[:0], Help: r.Help.cleared()},
+		Scarce: r.Scarce[:0], Lacks: r.Lacks[:0], WaitsFor: r.WaitsFor[:0],
+	}
 }
 
 // A Placing asks a predicate whether an ask may run on a node. What accepts a set of
@@ -425,31 +358,18 @@ type Placing struct {
 	Ask     *Ask
 	Node    NodeID
 	Victims []TaskID // in no particular order
-	Moment  Moment
+	// Coming: it runs once the victims and what is leaving have gone. Else it fits as
+	// things are.
+	Coming bool
 }
 
-// A Moment says what is still there when the ask is to run.
-type Moment uint8
-
-const (
-	// Present is how things are: the ask fits.
-	Present Moment = 1 + iota
-	// Coming is when what is leaving and the victims have gone: the ask waits or has a
-	// plan.
-	Coming
-)
-
-var momentWords = word.Table{Of: "victims.Moment", Words: []string{Present: "present", Coming: "coming"}}
-
-// String returns the stable word for the moment.
-func (m Moment) String() string { return momentWords.Word(uint8(m)) }
-
-// Then combines orders: each is asked in turn until one is not 0. If the last is [By]
-// a key, the order is total.
+// Then combines orders: each is asked in turn until one is not 0. Let the last be [By] a
+// key.
 //
-// An order is negative if a is to be stopped before b, positive if b is, and 0 if it
-// has no opinion. It must be a strict weak order, which package preempttest checks. It
-// is for slices.SortFunc and quota.Enforcer, and works on tasks of any type.
+// An order is negative if a is to be stopped before b, positive if b is, and 0 for a tie.
+// It must be a strict weak order (package preempttest checks it) that depends on its
+// arguments only, and must not keep or change them. It is for [slices.SortFunc] and
+// quota.Enforcer.
 func Then[T any](orders ...func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int {
 		for _, order := range orders {
@@ -466,13 +386,12 @@ func Reverse[T any](order func(a, b T) int) func(a, b T) int {
 	return func(a, b T) int { return order(b, a) }
 }
 
-// By orders tasks by a value, the smaller first: priorities, or keys.
+// By orders tasks by a value, the smaller first.
 func By[T any, V cmp.Ordered](of func(T) V) func(a, b T) int {
 	return func(a, b T) int { return cmp.Compare(of(a), of(b)) }
 }
 
-// ByFlag orders tasks by a flag, false first: originators, or opted-out tasks, come
-// last.
+// ByFlag orders tasks by a flag, false first.
 func ByFlag[T any](of func(T) bool) func(a, b T) int {
 	return func(a, b T) int { return falseFirst(of(a), of(b)) }
 }
@@ -487,8 +406,7 @@ func falseFirst(a, b bool) int {
 	return +1
 }
 
-// ByTime orders tasks by a time, the later first: younger ones, or those with less
-// work to lose. The zero time comes last.
+// ByTime orders tasks by a time, the later first. The zero time comes last.
 func ByTime[T any](of func(T) time.Time) func(a, b T) int {
 	return func(a, b T) int {
 		x, y := of(a), of(b)
@@ -499,7 +417,7 @@ func ByTime[T any](of func(T) time.Time) func(a, b T) int {
 	}
 }
 
-// BySize puts smaller tasks first, by their dominant share of a capacity.
+// BySize orders tasks by dominant share of a capacity, the smaller first.
 func BySize[T any](of func(T) resources.Vector, capacity resources.Vector) func(a, b T) int {
 	return func(a, b T) int {
 		return resources.DominantShare(of(a), capacity).Compare(resources.DominantShare(of(b), capacity))

@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
 // Describe writes a decision for people: a line that says it all, then a line for each
-// reason. The words in brackets are stable ([Reason], [Rule]), other text is not.
-// Victims may have gone; queue and node of a refusal must be there still.
+// reason. The words in brackets are stable ([Cause], [Count]), other text is not.
+// Victims may have gone; queue and node of a refusal must be there still. It counts first
+// ([Decision.Count]), and says so if that comes too late.
 func (d *Decision) Describe(c *Cluster) string {
 	ask := fmt.Sprintf("%s (%s, %s)", plain.Name(d.Plan.Ask.Key), plain.Name(d.Plan.Path), c.quantities(d.Plan.Ask.Size))
 	node := func() string { return plain.Name(d.Plan.Place) }
@@ -64,20 +66,27 @@ func (v *Victim) remarks() (s string) {
 	return s
 }
 
-// Purpose says why a victim is stopped: "on the node", "under a max", "on the node and
-// under a max", "blocks the node" or "with its job".
+// Purpose says why a victim is stopped: "blocks the node", "with its job", or where it
+// makes room, as in "on the node and under a max".
 func (v *Victim) Purpose() string {
+	// One victim may make room in more than one place, and all are said: whoever
+	// looks for another plan has to replace all.
+	var all []string
+	for _, at := range []struct {
+		room bool
+		text string
+	}{{v.ForNode, "on the node"}, {v.ForHeadroom, "under a max"}, {v.ForQuota, "under a quota"}} {
+		if at.room {
+			all = append(all, at.text)
+		}
+	}
 	switch {
 	case v.Blocks:
 		return "blocks the node"
-	case v.ForNode && v.ForHeadroom:
-		return "on the node and under a max"
-	case v.ForHeadroom:
-		return "under a max"
-	case v.ForNode:
-		return "on the node"
+	case len(all) == 0:
+		return "with its job"
 	}
-	return "with its job"
+	return strings.Join(all, " and ")
 }
 
 // purpose is Purpose as the end of a sentence.
@@ -85,7 +94,7 @@ func (v *Victim) purpose() string {
 	switch {
 	case v.Blocks:
 		return ", which blocks the node"
-	case v.ForNode || v.ForHeadroom:
+	case v.ForNode || v.ForHeadroom || v.ForQuota:
 		return " for room " + v.Purpose()
 	}
 	return " " + v.Purpose()
@@ -109,17 +118,18 @@ func (p *Plan) DescribeCost() string {
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
-	r := &d.Refusal
+	r, stale := &d.Refusal, d.Count()
 	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, c.because(d, r.Reason))
-	if r.Also != 0 {
+	if stale != nil {
+		b.WriteString("  the cluster has changed since, and nothing was counted\n")
+	}
+	if r.Also != "" {
 		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, c.because(d, r.Also))
 	}
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
-	for rule, n := range r.Counts {
-		if n > 0 {
-			fmt.Fprintf(&b, "  %d %s (%v)\n", n, ruleTexts[rule], Rule(rule))
-		}
+	for _, n := range r.Counts {
+		fmt.Fprintf(&b, "  %d %s (%s)\n", n.Tasks, ruleTexts[n.Rule], n.Rule)
 	}
 	if r.Filtered > 0 {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
@@ -135,7 +145,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	}
 	// The node is named though it does not do: it tells which amount to look
 	// at, which a count of rules does not.
-	if r.HasClosest {
+	if r.Closest != noNode {
 		fmt.Fprintf(&b, "  closest: %s, %s\n", c.nodeName(r.Closest), c.wouldLack(r))
 	}
 	if !r.RetryAt.IsZero() {
@@ -169,10 +179,10 @@ func (h *Help) Describe(c *Cluster) string {
 		add(true, "more left in the budget "+plain.Name(name))
 	}
 	add(h.Time, "time")
-	add(h.Bounds, "other bounds")
-	add(h.Policies, "other policies")
-	add(h.Priorities, "other priorities")
-	add(h.Labels, "other labels")
+	add(h.Bounds, "another guarantee or max")
+	add(h.Policies, "other policies of queues")
+	add(h.Priorities, "another priority, application or gang of a task")
+	add(h.Labels, "other answers of Filter, Exempt and the like")
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }
 
@@ -182,42 +192,42 @@ func (c *Cluster) wouldLack(r *Refusal) string {
 	// Amounts first, for they can be acted on.
 	case !resources.IsZero(r.Lacks):
 		return "which would still lack " + c.quantities(r.Lacks)
-	case r.Reason == PredicateRefused:
+	case r.Reason == rulebook.PredicateRefused:
 		return "which would lack nothing"
 	}
 	return "which would lack nothing if all of them could be taken at once"
 }
 
 // because says what the reason of a refusal means here.
-func (c *Cluster) because(d *Decision, reason Reason) string {
+func (c *Cluster) because(d *Decision, reason string) string {
 	r, leaf := &d.Refusal, d.Plan.Ask.Queue
 	// One sentence per reason, about the queue or node that it names: what
 	// would have to be otherwise, rather than which law speaks.
 	switch reason {
 	case InFlight:
 		return "a place is held for it, and it cannot start there yet"
-	case UnknownNode:
+	case rulebook.UnknownNode:
 		return fmt.Sprintf("the node %s that it requires is not in the cluster", plain.Name(d.Plan.Ask.RequiredNode))
 	case Unlawful:
 		return "a plan was found that breaks a law, which is a defect of the planner"
-	case MayNotPreempt:
+	case rulebook.MayNotPreempt:
 		return "it must not preempt others"
-	case TooEarly:
-		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", c.tree.PreemptionDelay(leaf))
-	case TooSoon:
+	case rulebook.TooEarly:
+		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", c.tree.Policies(leaf).PreemptionDelay)
+	case rulebook.TooSoon:
 		return "preemption was tried for it a short while ago"
-	case OverMax:
+	case rulebook.OverMax:
 		return fmt.Sprintf("%s is over its max of %s already", c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
-	case NotGuaranteed:
+	case rulebook.NotGuaranteed:
 		return "no queue on its path is guaranteed anything that it asks for"
-	case OverGuarantee:
-		return fmt.Sprintf("%s uses all of its guaranteed %s", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
-	case HeadroomInside:
+	case rulebook.OverGuarantee:
+		return fmt.Sprintf("%s has its guaranteed %s already", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))
+	case rulebook.HeadroomInside:
 		return fmt.Sprintf("it would exceed the max of %s, %s, and only tasks inside the starving queue could make room there",
 			c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
-	case NothingInReach:
+	case rulebook.NothingInReach:
 		return "no queue that it could take from is in reach"
-	case PredicateRefused:
+	case rulebook.PredicateRefused:
 		return "the predicate refuses the nodes that could be made free"
 	}
 	return "no legal set of victims makes room"
@@ -316,7 +326,7 @@ func (e *Explanation) Describe(c *Cluster) string {
 		// What law 2 lets a queue lose matters only if it might lose something:
 		// not if a rule keeps all of its tasks, and not at the starving queue
 		// itself.
-		if f.Room.Defined != 0 && f.Rule == 0 && !f.Starving {
+		if f.Room.Defined != 0 && f.Rule == "" && !f.Starving {
 			room = plain.Line(c.Schema().FormatLimit(f.Room))
 		}
 		queues.row(c.queueName(f.Queue), tasks, candidates, room, f.Describe(c, e))
@@ -364,8 +374,8 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	r := &e.Decision.Refusal
 	// Being over the guarantee is why it was refused, so it stands here instead
 	// of "starving", of which it is the opposite.
-	sated := r.Reason == OverGuarantee && r.Queue == f.Queue
-	part(f.Rule != 0 && !asks, ruleText(e, f.Rule, f.Queue))
+	sated := r.Reason == rulebook.OverGuarantee && r.Queue == f.Queue
+	part(f.Rule != "" && !asks, ruleText(e, f.Rule, f.Queue))
 	part(asks, "the asking queue")
 	part(f.OnPath && !asks, "on the path")
 	part(sated, "has its guarantee")
@@ -376,20 +386,20 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 }
 
 // ruleText writes a rule that keeps tasks of a queue, and what it says.
-func ruleText(e *Explanation, r Rule, q queue.ID) string {
-	text := ruleTexts[r]
+func ruleText(e *Explanation, rule string, q queue.ID) string {
+	text := ruleTexts[rule]
 	switch {
 	// The rule has one word for both, since both are law 7. Its text tells them
 	// apart.
-	case r == RuleFence && q == e.Decision.Plan.Ask.Queue:
+	case rule == "fence" && q == e.Decision.Plan.Ask.Queue:
 		return "in the asking queue, from which it takes nothing"
-	case r == RuleFence:
+	case rule == "fence":
 		text = "beyond the fence"
 	// "exempt: exempt" helps nobody.
-	case strings.HasPrefix(text, r.String()):
+	case strings.HasPrefix(text, rule):
 		return text
 	}
-	return r.String() + ": " + text
+	return rule + ": " + text
 }
 
 // Describe is as in [Explanation.Describe].
@@ -406,7 +416,7 @@ func (f *TaskFinding) Describe(c *Cluster, e *Explanation) string {
 	switch {
 	case f.Victim:
 		return "victim"
-	case f.Rule != 0:
+	case f.Rule != "":
 		return ruleText(e, f.Rule, f.Queue)
 	}
 	return "candidate"

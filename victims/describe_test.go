@@ -63,7 +63,7 @@ func TestDescribe_Refusal(t *testing.T) {
 		"delay":                     "refused (too-early): it has not been pending for 30s, the preemption delay of its queue\n  try again at 2026-01-01T00:00:01Z\n",
 		"interval":                  "refused (too-soon): preemption was tried for it a short while ago\n  try again at 2026-01-01T00:00:01Z\n",
 		"nothing is guaranteed":     "refused (not-guaranteed): no queue on its path is guaranteed anything that it asks for\n",
-		"has its guarantee":         "refused (over-guarantee): root.b uses all of its guaranteed slots=5\n",
+		"has its guarantee":         "refused (over-guarantee): root.b has its guaranteed slots=5 already\n",
 		"over a max":                "refused (over-max): root is over its max of slots=9 already\n",
 		"its own max":               "refused (headroom-inside): it would exceed the max of root.b, slots=9, and only tasks inside the starving queue could make room there\n",
 		"fence":                     "refused (nothing-in-reach): no queue that it could take from is in reach\n",
@@ -136,7 +136,7 @@ func TestCost_String(t *testing.T) {
 		{victims.Cost{Victims: 1}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
 		{victims.Cost{
 			OptedOut: 2, Originators: 1, MaxRank: -3, MaxPriority: 4, Jobs: 1, Victims: 5, SumRanks: -20,
-			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: cover.WorkOf(90 * time.Second), Node: 7,
+			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: cover.WideOf(int64(90 * time.Second)), Node: 7,
 		}, "2 opted out, 1 originator, highest rank -3, highest priority 4, 1 job stopped, 5 victims, " +
 			"ranks sum up to -20, 75% of the cluster freed beyond need, 1m30s of work lost"},
 	} {

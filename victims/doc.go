@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package victims decides which running tasks should stop so that an ask, which is a
-// task without a node, may run. Queues under their guarantees take from queues over
-// theirs.
+// Package victims decides which running tasks should stop so that an ask, a task without
+// a node, may run. Queues under their guarantees take from queues over theirs.
 //
 // # Use
 //
-// Tell a [Cluster] about nodes and tasks, and keep telling it what changes. A
-// [Planner] answers one [Ask] at a time with a [Decision]: the ask fits, it waits for
-// what is leaving already, there is a [Plan], or there is a [Refusal] that says why
-// not and what would help. Nothing happens until you apply the plan:
+// Tell a [Cluster] about nodes and tasks, and what changes. A [Planner] answers one [Ask]
+// at a time with a [Decision]: the ask fits, it waits for what is leaving already, there
+// is a [Plan], or there is a [Refusal] that says why not and what would help. Nothing
+// happens until you apply the plan:
 //
 //	planner := victims.Planner{Cluster: cluster}
 //	var d victims.Decision
@@ -20,8 +19,8 @@
 //		err = cluster.Apply(d.Plan.Change()) // grants the ask its place, marks the victims
 //	}
 //
-// Then stop the victims, call [Cluster.RemoveTask] as each has gone, and start the ask
-// with [Cluster.Start].
+// Then stop the victims, call [Cluster.RemoveTask] as each goes, and [Cluster.Start] the
+// ask.
 //
 // [Decision.Describe] writes a decision for people. [Planner.Explain] says what every
 // queue, node and task was to it. An [Auditor] checks plans, also those of other
@@ -29,9 +28,9 @@
 //
 // # Options
 //
-// Options are the fields of a [Planner] and its [Rules]. The zero value of each is the
-// default. A filter says where asks of a class may run, and blockers are tasks that
-// are in the way whatever the amounts:
+// Options are the fields of a [Planner] and its [Rules]; zero values are defaults. A
+// filter says where asks of a class may run, and blockers are tasks that are in the way
+// whatever the amounts:
 //
 //	planner.Filter = func(class int, n victims.NodeID) bool {
 //		return zoneOf[n] == zones[class]
@@ -40,24 +39,23 @@
 //		return append(dst, holders[port{n, portOf[ask.Key]}]...)
 //	}
 //
-// A running job with a minimum is a gang (Rules.Minimum). Budgets are part of the
-// cluster, because plans use them up ([Cluster.SetBudget]).
+// A running job with a minimum is a gang (Rules.Minimum). Budgets are part of the cluster
+// ([Cluster.SetBudget]).
 //
 // # Laws and cost
 //
-// Every plan keeps the seven laws, which the manual of the module lists (package
-// preempt; DESIGN.md, The seven laws). No victim of a plan can be given back. Of all
-// nodes and sets of victims the plan has the least [Cost]; Plan.Proof says how much of
-// that is certain.
+// Every plan keeps the seven laws (package preempt lists them; DESIGN.md, The seven
+// laws). No victim can be given back. Of all nodes and sets of victims the plan has the
+// least [Cost]; Plan.Proof says how much of that is certain.
 //
 // # Complexity and memory
 //
-// A change of the cluster costs O(depth·types) and a hash lookup. A decision is
-// linear in nodes if the ask fits. Else it is linear in queues and nodes, in tasks at
-// worst, and a search within a budget of steps follows.
+// A change of the cluster costs O(depth·types) and a hash lookup. A decision is linear in
+// nodes if the ask fits. Else it is linear in queues and nodes, in tasks at worst; a
+// search within a budget of steps follows.
 //
 // Planners, auditors and what-ifs serve one goroutine at a time, must not be copied
-// after their first use, and never change the cluster, except for [Planner.Batch].
-// They reuse their memory and that of the results that you pass: a warm one allocates
-// only what a growing result needs.
+// after their first use, and never change the cluster. They reuse their memory and
+// that of the results that you pass: a warm one allocates only what a growing result
+// needs.
 package victims

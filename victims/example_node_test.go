@@ -9,32 +9,6 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A filter says where an ask may run, whoever goes: here in one zone. A refusal
-// tells how many nodes it kept out.
-func ExamplePlanner_filter() {
-	cluster := exampleCluster()
-	zones := map[string]string{"n1": "east", "n2": "west"}
-	wanted := "east"
-	planner := victims.Planner{Cluster: cluster, Rules: victims.Rules{Filter: func(_ int, n victims.NodeID) bool {
-		return zones[cluster.Node(n).Name] == wanted
-	}}}
-	ask := exampleAsk(cluster, "web-1", 3000)
-	var d victims.Decision
-	for _, wanted = range []string{"east", "north"} {
-		check(planner.Decide(&d, &ask, exampleNow))
-		fmt.Print(d.Describe(cluster))
-	}
-	// Output:
-	// web-1 (root.shop, cpu=3) runs on n1 once these have stopped:
-	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost
-	//   no legal plan costs less
-	// web-1 (root.shop, cpu=3) is refused (no-victims): no legal set of victims makes room
-	//   1 too high in effective priority (priority)
-	//   3 of no help with what is short (not-helping)
-	//   2 nodes on which it may not run (filter)
-}
-
 // Blockers must go for the ask to run on a node, whatever the amounts: here
 // those who hold the host port that it wants.
 func ExamplePlanner_blockers() {

@@ -12,59 +12,52 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
+// llm has two members of 4 GPUs each, which fill the node.
+var llm = []victims.Task{
+	{Key: "llm-0", Application: "llm", NodeName: "n1", Size: resources.Vector{4}},
+	{Key: "llm-1", Application: "llm", NodeName: "n1", Size: resources.Vector{4}},
+}
+
 // A scheduler stops while a training task makes room for inference. After the
 // restart the room is still promised, and nobody else is told to stop.
 func ExampleCluster_Save() {
-	schema, err := resources.NewSchema("gpu")
-	if err != nil {
-		panic(err)
-	}
-	four, err := schema.Limit(map[string]string{"gpu": "4"})
-	if err != nil {
-		panic(err)
-	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "train"}, {Name: "serve", Guaranteed: four},
-	}}, queue.Strict)
-	if err != nil {
-		panic(err)
-	}
-	c := victims.NewCluster(tree)
-	train, _ := tree.Lookup("root.train")
-	serve, _ := tree.Lookup("root.serve")
-	if _, err := c.AddNode(&victims.Node{Name: "dgx-1", Capacity: resources.Vector{8}}); err != nil {
-		panic(err)
-	}
-	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-	for _, key := range []string{"llm-0", "llm-1"} {
-		task := victims.Task{Key: key, Application: "llm", Queue: train, NodeName: "dgx-1", Size: resources.Vector{4}, Scheduled: now}
-		if _, err := c.AddTask(&task); err != nil {
+	check := func(err error) {
+		if err != nil {
 			panic(err)
 		}
 	}
-	planner := victims.Planner{Cluster: c}
-	var d victims.Decision
+	schema, err := resources.NewSchema("gpu")
+	check(err)
+	four, err := schema.Limit(map[string]string{"gpu": "4"})
+	check(err)
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		{Name: "train"}, {Name: "serve", Guaranteed: four},
+	}}, queue.Strict)
+	check(err)
+	train, _ := tree.Lookup("root.train")
+	serve, _ := tree.Lookup("root.serve")
+
+	cluster, now := victims.NewCluster(tree), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	_, err = cluster.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{8}})
+	check(err)
+	for _, t := range llm {
+		t.Queue, t.Scheduled = train, now
+		_, err := cluster.AddTask(&t)
+		check(err)
+	}
+	planner := victims.Planner{Cluster: cluster}
 	ask := victims.Ask{Key: "chat", Queue: serve, Size: resources.Vector{4}}
-	if err := planner.Decide(&d, &ask, now); err != nil {
-		panic(err)
-	}
-	if err := c.Apply(d.Plan.Change()); err != nil {
-		panic(err)
-	}
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, now))
+	check(cluster.Apply(d.Plan.Change()))
 
 	var file bytes.Buffer
-	if err := c.Save(&file); err != nil {
-		panic(err)
-	}
+	check(cluster.Save(&file))
 	// Here the scheduler stops, and starts again.
 	again, err := victims.Load(&file)
-	if err != nil {
-		panic(err)
-	}
+	check(err)
 	var w victims.Waiting
-	if err := again.Waiting(&w, "chat"); err != nil {
-		panic(err)
-	}
+	check(again.Waiting(&w, "chat"))
 	fmt.Println("chat waits for", w.Victims, "since", w.Since.Format(time.TimeOnly))
 	// Output:
 	// chat waits for [llm-0] since 12:00:00

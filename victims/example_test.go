@@ -155,35 +155,6 @@ func ExampleCluster_Apply() {
 	// as before: true
 }
 
-// Several asks at once: each is decided as if those before it had their places.
-func ExamplePlanner_Batch() {
-	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
-	asks := []victims.Ask{
-		exampleAsk(cluster, "web-1", 3000),
-		exampleAsk(cluster, "web-2", 4000),
-		exampleAsk(cluster, "web-3", 4000),
-		exampleAsk(cluster, "web-4", 2000),
-	}
-	decisions, err := planner.Batch(nil, asks, exampleNow)
-	check(err)
-	for i, d := range decisions {
-		fmt.Print(asks[i].Key, ": ", d.Outcome)
-		for _, v := range d.Plan.Victims {
-			fmt.Print(" ", v.Key)
-		}
-		if d.Outcome == victims.Refused {
-			fmt.Print(" ", d.Refusal.Reason)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// web-1: plan train
-	// web-2: plan etl
-	// web-3: refused no-victims
-	// web-4: plan index
-}
-
 // From a plan to a running task: the place is held while the victims leave.
 func ExampleCluster_Start() {
 	cluster := exampleCluster()
@@ -223,34 +194,14 @@ func ExampleRefusal() {
 
 	large := exampleAsk(cluster, "web-1", 7000)
 	check(planner.Decide(&d, &large, exampleNow))
+	check(d.Count())
 	r := &d.Refusal
-	fmt.Println(r.Reason, r.Counts[victims.RulePriority], "too high,", r.Candidates, "candidates")
+	fmt.Println(r.Reason, r.Counts, r.Candidates, "candidates")
 	fmt.Println(cluster.Node(r.Closest).Name, "lacks", cluster.Schema().Format(r.Lacks))
 	// Output:
 	// too-early until 00:00:20
-	// no-victims 1 too high, 3 candidates
+	// no-victims [{priority 1}] 3 candidates
 	// n1 lacks cpu=1
-}
-
-// A host decides a refused ask again only after something that would help.
-func ExampleHelp() {
-	cluster := exampleCluster()
-	planner := victims.Planner{Cluster: cluster}
-	var d victims.Decision
-	ask := exampleAsk(cluster, "web-1", 7000)
-	ask.MayNot = true
-	check(planner.Decide(&d, &ask, exampleNow))
-	help := &d.Refusal.Help
-	fmt.Print(help.Describe(cluster))
-
-	id, _ := cluster.Lookup("etl")
-	leaf, node := cluster.TaskView(id).Queue, cluster.NodeOf(id)
-	fmt.Println("if etl grows:", help.IfMore(cluster, leaf))
-	fmt.Println("if etl goes:", help.IfLess(cluster, leaf, node))
-	// Output:
-	// what would help: room on any node, other labels
-	// if etl grows: false
-	// if etl goes: true
 }
 
 // Two tasks of low rank cost less than one of high rank, and any number of those
@@ -310,4 +261,26 @@ func ExampleDecision_Report() {
 	//   "steps": 427
 	//  }
 	// }
+}
+
+// Somebody who pays for lost work wants least of that first, and then few
+// victims. What the levels do not name does not count: index would free less
+// beyond need, but loses as much work as etl, which comes first by key.
+func ExampleDefaultLevels() {
+	levels := []string{"work", "victims"}
+	cluster := exampleCluster()
+	planner := victims.Planner{Cluster: cluster, Levels: levels}
+	ask := exampleAsk(cluster, "web-1", 2000)
+	var d victims.Decision
+	check(planner.Decide(&d, &ask, exampleNow))
+	fmt.Print(d.Describe(cluster))
+
+	planner.Levels = []string{"work", "work"}
+	fmt.Println(planner.Decide(&d, &ask, exampleNow))
+	// Output:
+	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped:
+	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 16.7% of the cluster freed beyond need, 1h0m0s of work lost
+	//   no legal plan costs less
+	// victims: Levels[1]: "work", as Levels[0]: duplicate key
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -48,7 +48,7 @@ type QueueFinding struct {
 	OnPath   bool             // the ask is in it or below it
 	Starving bool             // it is E, the lowest queue that governs a type of the ask; but see law 4
 	Fence    bool             // it is the fence root of the ask
-	Rule     Rule             // of a leaf, what keeps all its tasks; 0 is nothing
+	Rule     string           // of a leaf, what keeps all its tasks; "" is nothing
 	Room     resources.Limit  // what law 2 lets go below it; on the types it guarantees
 	Lacks    resources.Vector // the headroom that the ask lacks there; nil if it does not
 	// Of a leaf: its tasks, and how many of them are candidates.
@@ -61,17 +61,17 @@ type TaskFinding struct {
 	Key    string
 	Queue  queue.ID
 	Node   NodeID
-	Rule   Rule // what keeps it from being a victim; 0 for a candidate
+	Rule   string // what keeps it from being a victim; "" for a candidate
 	Victim bool
 }
 
 // Explain decides as [Planner.Decide] does and says why: for each queue, node and task
 // the rule that decided, and for a refusal which single rule, relaxed, would give a
-// place. Errors are those of Decide.
+// place.
 //
-// It is for people. It looks at every task and node, searches nodes that come close
-// (NodeFinding.ByBound) within the Steps of one decision, and decides a refusal again
-// for every rule that may matter.
+// It looks at every task and node, searches nodes that come close (NodeFinding.ByBound)
+// within the Steps of one decision, and decides a refusal again for every rule that may
+// matter.
 func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 	if err := p.answer(&dst.Decision, ask, now); err != nil {
 		return err
@@ -83,6 +83,9 @@ func (p *Planner) Explain(dst *Explanation, ask *Ask, now time.Time) error {
 		s = d.stage // the one that the plan was found in
 	} else if dst.Decision.Refusal.OwnLeaf {
 		s = withOwnLeaf // the one that is told
+	}
+	if err := dst.Decision.Count(); err != nil {
+		return err
 	}
 	if err := d.reset(p, ask, now); err != nil {
 		return err
@@ -145,7 +148,7 @@ func (d *decision) findTasks(e *Explanation) {
 	e.Tasks = slices.Grow(e.Tasks, len(keyed))
 	for _, k := range keyed {
 		r := &d.c.tasks[k.id]
-		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: k.rule})
+		e.Tasks = append(e.Tasks, TaskFinding{Task: k.id, Key: r.key, Queue: r.leaf, Node: r.node, Rule: k.rule.String()})
 	}
 	for _, v := range e.Decision.Plan.Victims {
 		at, _ := slices.BinarySearchFunc(e.Tasks, v.Key, func(t TaskFinding, key string) int {
@@ -167,9 +170,9 @@ func (d *decision) findQueues(e *Explanation) {
 			Fence:    !required && q == root,
 		}
 		if d.tree.IsLeaf(q) {
-			f.Rule = d.eligible.leaves[q].veto
+			f.Rule = d.eligible.Leaves[q].Veto.String()
 		}
-		if b, ok := d.eligible.Rooms.row(q); ok && !required {
+		if b, ok := d.eligible.Rooms.Row(q); ok && !required {
 			room := d.eligible.Rooms.Bounds[b].Room
 			f.Room = resources.Limit{Value: e.copyOf(room.Value), Defined: room.Defined}
 		}
@@ -209,7 +212,7 @@ func (d *decision) findRelaxations(e *Explanation) {
 		}
 	}
 	d.without = Relaxation{}
-	if reason := e.Decision.Refusal.Reason; reason != NoVictims && reason != PredicateRefused {
+	if reason := e.Decision.Refusal.Reason; reason != rulebook.NoVictims && reason != rulebook.PredicateRefused {
 		return // it was not for lack of candidates
 	}
 	tasks := e.taskRelaxations()
@@ -280,7 +283,7 @@ func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	case relaxFence:
 		return f.Fence && f.Queue != queue.Root
 	case relaxDisabled:
-		return d.tree.PreemptionPolicy(f.Queue) == queue.PreemptionDisabled
+		return d.tree.Policies(f.Queue).Preemption == "disabled"
 	}
 	return f.Room.Defined != 0
 }
@@ -289,7 +292,7 @@ func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 func (e *Explanation) taskRelaxations() (all []Relaxation) {
 	for _, x := range relaxables {
 		for i := range e.Tasks {
-			if t := &e.Tasks[i]; x.about == aboutTask && t.Rule == x.keeps {
+			if t := &e.Tasks[i]; x.about == aboutTask && t.Rule == x.rule {
 				all = append(all, Relaxation{Rule: x.rule, Task: t.Task})
 			}
 		}
@@ -366,29 +369,28 @@ type relaxable struct {
 	rule     string
 	about    subject
 	text     string
-	obstacle trigger.Obstacle // at the gate that counts no more
-	keeps    Rule             // that keeps the task
+	obstacle string // a reason at the gate that counts no more
 }
 
 // relaxables are in the order in which they are tried and told.
 var relaxables = [...]relaxable{
-	{relaxMayNot, aboutAsk, "if it might preempt others", trigger.MayNot, 0},
-	{relaxDelay, aboutAsk, "without the preemption delay of its queue", trigger.Early, 0},
-	{relaxInterval, aboutAsk, "without the interval between attempts", trigger.Soon, 0},
-	{relaxUngoverned, aboutAsk, "if it needed no guarantee", trigger.NotGuaranteed, 0},
-	{relaxTrigger, aboutQueue, "if %s were under its guarantee", trigger.OverGuarantee, 0},
-	{relaxInside, aboutAsk, "if it might take from inside the starving queue", trigger.HeadroomInside, 0},
-	{relaxMax, aboutQueue, "without the max of %s", trigger.OverMax, 0},
-	{relaxFence, aboutQueue, "without the fence of %s", 0, 0},
-	{relaxDisabled, aboutQueue, "if preemption were not disabled in %s", 0, 0},
-	{relaxGuarantee, aboutQueue, "without the guarantee of %s", 0, 0},
-	{relaxBudget, aboutBudget, "if the budget %s had more left", 0, 0},
-	{relaxUnschedulable, aboutNode, "if %s were schedulable", 0, 0},
-	{relaxReservation, aboutNode, "if %s were not reserved", 0, 0},
-	{relaxApplication, aboutTask, "if %s were of another application", 0, RuleApplication},
-	{relaxPriority, aboutTask, "if %s were low enough in effective priority", 0, RulePriority},
-	{relaxExemption, aboutTask, "if %s were not exempt", 0, RuleExempt},
-	{relaxRequiredNode, aboutTask, "if %s were not bound to its node", 0, RuleRequiredNode},
+	{relaxMayNot, aboutAsk, "if it might preempt others", rulebook.MayNotPreempt},
+	{relaxDelay, aboutAsk, "without the preemption delay of its queue", rulebook.TooEarly},
+	{relaxInterval, aboutAsk, "without the interval between attempts", rulebook.TooSoon},
+	{relaxUngoverned, aboutAsk, "if it needed no guarantee", rulebook.NotGuaranteed},
+	{relaxTrigger, aboutQueue, "if %s were under its guarantee", rulebook.OverGuarantee},
+	{relaxInside, aboutAsk, "if it might take from inside the starving queue", rulebook.HeadroomInside},
+	{relaxMax, aboutQueue, "without the max of %s", rulebook.OverMax},
+	{relaxFence, aboutQueue, "without the fence of %s", ""},
+	{relaxDisabled, aboutQueue, "if preemption were not disabled in %s", ""},
+	{relaxGuarantee, aboutQueue, "without the guarantee of %s", ""},
+	{relaxBudget, aboutBudget, "if the budget %s had more left", ""},
+	{relaxUnschedulable, aboutNode, "if %s were schedulable", ""},
+	{relaxReservation, aboutNode, "if %s were not reserved", ""},
+	{relaxApplication, aboutTask, "if %s were of another application", ""},
+	{relaxPriority, aboutTask, "if %s were low enough in effective priority", ""},
+	{relaxExemption, aboutTask, "if %s were not exempt", ""},
+	{relaxRequiredNode, aboutTask, "if %s were not bound to its node", ""},
 }
 
 // relaxableOf returns what is said of a rule; of none, nothing.
@@ -424,7 +426,7 @@ func (r Relaxation) task(rule string, id TaskID) bool { return r.Rule == rule &&
 
 // waives reports whether an obstacle at a queue does not count. Without storm freedom
 // nothing is inside the starving queue.
-func (r Relaxation) waives(o trigger.Obstacle, q queue.ID) bool {
+func (r Relaxation) waives(o string, q queue.ID) bool {
 	x := relaxableOf(r.Rule)
 	return x.obstacle == o && (x.about != aboutQueue || r.Queue == q)
 }
@@ -448,7 +450,7 @@ func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
 // disabledBy returns the queue whose policy disables q: the nearest upwards.
 func disabledBy(t *queue.Tree, q queue.ID) queue.ID {
 	for a := range t.Up(q) {
-		if t.PreemptionPolicy(a) == queue.PreemptionDisabled {
+		if t.Policies(a).Preemption == "disabled" {
 			return a
 		}
 	}

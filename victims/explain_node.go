@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -39,15 +40,15 @@ type NodeFinding struct {
 	// Verdict says what came of the node, in a stable word; DESIGN.md, Explanations
 	// and audits, lists them.
 	Verdict string
-	// Short is what lacks once what is leaving has gone, or now for a granted place;
-	// Lacks is what still lacks without all candidates on the node.
+	// Short is what the node lacks once what is leaving has gone, or now for a granted
+	// place; Lacks is what it would lack without all its candidates, too.
 	Short, Lacks resources.Vector
-	// Cost is that of the cheapest plan for the node, if the verdict is chosen,
-	// costlier, withheld, or predicate with victims. If ByBound no plan for the node
-	// is cheaper.
+	// Cost is that of the cheapest plan for the node, for the verdicts chosen, costlier,
+	// withheld, and predicate with victims.
 	Cost Cost
-	// ByBound: the node was not searched, for every plan for it costs more than the
-	// decided one. Of more than 64 nodes only the closest 16 are searched.
+	// ByBound: the node was not searched, because every plan for it costs more than the
+	// decided one. Then Cost is a lower bound. Of more than 64 nodes only the closest 16
+	// are searched.
 	ByBound bool
 }
 
@@ -137,7 +138,7 @@ func (d *decision) boundNodes(e *Explanation) {
 			}
 		}
 		f.ByBound, f.Verdict = true, verdictCostlier
-		f.Cost = CostOf(&cover.Total{Levels: levels, Work: work})
+		f.Cost = Cost(rulebook.CostOf(&cover.Total{Levels: levels, Work: work}))
 		f.Cost.NodePenalty, f.Cost.Node = d.c.rankOf(f.Node), d.c.place(f.Node)
 		at, _ := slices.BinarySearchFunc(near, levels, func(x nearNode, levels cover.Levels) int {
 			return cmp.Or(slices.Compare(x.levels[:], levels[:]), -1) // those before it stay before it
@@ -262,7 +263,7 @@ func (d *decision) outdone(out *Decision) string {
 	switch {
 	case !d.accepts(d.best.node(), d.best.victims, coming):
 		return verdictRefused
-	case out.Outcome == Refused && out.Refusal.Reason != NoVictims && out.Refusal.Reason != PredicateRefused:
+	case out.Outcome == Refused && out.Refusal.Reason != rulebook.NoVictims && out.Refusal.Reason != rulebook.PredicateRefused:
 		return verdictWithheld
 	}
 	return verdictUnproven
@@ -273,7 +274,7 @@ func (d *decision) outdone(out *Decision) string {
 type keyedTask struct {
 	start uint64
 	id    TaskID
-	rule  Rule
+	rule  rulebook.Rule
 }
 
 // A sharedStart is with how many bytes keys begin alike.

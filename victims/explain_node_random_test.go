@@ -100,7 +100,7 @@ func (n *nodeTruth) notWithheld(t *rapid.T) string {
 		return "alone it is not"
 	case d.Outcome == victims.Preempts && d.Plan.Cost.Compare(&n.f.Cost) != 0:
 		return "its plan costs something else"
-	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.NoVictims:
+	case d.Outcome == victims.Refused && d.Refusal.Reason == "no-victims":
 		return "there is no plan"
 	}
 	return ""
@@ -116,7 +116,7 @@ func (n *nodeTruth) notRefused() string {
 		return "that is not what it lacks"
 	case !short && n.f.Verdict == "headroom":
 		return "no headroom is needed"
-	case !short && n.d.Refusal.Reason == victims.NoVictims && !resources.Equal(n.d.Refusal.Lacks, n.f.Lacks):
+	case !short && n.d.Refusal.Reason == "no-victims" && !resources.Equal(n.d.Refusal.Lacks, n.f.Lacks):
 		return "alone it lacks something else"
 	}
 	return ""

@@ -45,7 +45,7 @@ func (f *fixture) relaxed(e *victims.Explanation) []string {
 }
 
 func policy(p string) map[string]string {
-	return map[string]string{queue.PropertyPreemptionPolicy: p}
+	return map[string]string{"preemption.policy": p}
 }
 
 // obstacle is a cluster in which an ask x of root.b for 10 is refused. Without
@@ -58,64 +58,64 @@ type obstacle struct {
 	more    func(*fixture)      // adds to the cluster
 	ask     func(*victims.Ask)
 	planner victims.Planner
-	reason  victims.Reason
+	reason  string
 	want    []string
 }
 
 var obstacles = []obstacle{
 	{name: "must not preempt", ask: func(a *victims.Ask) { a.MayNot = true },
-		reason: victims.MayNotPreempt, want: []string{"may-not-preempt: plan n1 1"}},
+		reason: "may-not-preempt", want: []string{"may-not-preempt: plan n1 1"}},
 	{name: "delay", ask: func(a *victims.Ask) { a.PendingSince = now.Add(-29 * time.Second) },
-		reason: victims.TooEarly, want: []string{"delay: plan n1 1"}},
+		reason: "too-early", want: []string{"delay: plan n1 1"}},
 	{name: "interval", ask: func(a *victims.Ask) { a.LastAttempt = now.Add(-59 * time.Second) },
 		planner: victims.Planner{Rules: victims.Rules{Interval: time.Minute}},
-		reason:  victims.TooSoon, want: []string{"interval: plan n1 1"}},
+		reason:  "too-soon", want: []string{"interval: plan n1 1"}},
 	{name: "nothing is guaranteed", b: queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
-		reason: victims.NotGuaranteed, want: []string{"not-guaranteed: plan n1 1"}},
+		reason: "not-guaranteed", want: []string{"not-guaranteed: plan n1 1"}},
 	{name: "has its guarantee", b: queue.Config{Guaranteed: slots(5)},
 		more: func(f *fixture) {
 			f.node("n2", 5)
 			f.task("own", "b", "n2", 5)
 		},
-		reason: victims.OverGuarantee, want: []string{"over-guarantee root.b: plan n1 1"}},
+		reason: "over-guarantee", want: []string{"over-guarantee root.b: plan n1 1"}},
 	{name: "inside the starving queue", root: queue.Config{Guaranteed: slots(100)},
 		b:      queue.Config{Guaranteed: resources.Limit{Value: resources.Vector{0}}},
-		reason: victims.NothingInReach, want: []string{"inside: plan n1 1"}},
+		reason: "nothing-in-reach", want: []string{"inside: plan n1 1"}},
 	{name: "over a max", root: queue.Config{Max: slots(9)}, b: queue.Config{Guaranteed: slots(9)},
-		reason: victims.OverMax, want: []string{"max root: plan n1 1"}},
+		reason: "over-max", want: []string{"max root: plan n1 1"}},
 	{name: "its own max", b: queue.Config{Guaranteed: slots(9), Max: slots(9)},
-		reason: victims.HeadroomInside, want: []string{"max root.b: plan n1 1"}},
+		reason: "headroom-inside", want: []string{"max root.b: plan n1 1"}},
 	{name: "fence", b: queue.Config{Properties: policy("fence")},
-		reason: victims.NothingInReach, want: []string{"fence root.b: plan n1 1"}},
+		reason: "nothing-in-reach", want: []string{"fence root.b: plan n1 1"}},
 	{name: "disabled", a: queue.Config{Properties: policy("disabled")},
-		reason: victims.NothingInReach, want: []string{"disabled root.a: plan n1 1"}},
+		reason: "nothing-in-reach", want: []string{"disabled root.a: plan n1 1"}},
 	{name: "guarantee", a: queue.Config{Guaranteed: slots(1)},
-		reason: victims.NoVictims, want: []string{"guarantee root.a: plan n1 1"}},
+		reason: "no-victims", want: []string{"guarantee root.a: plan n1 1"}},
 	{name: "budget", task: func(t *victims.Task) { t.Budgets = []string{"web"} },
-		reason: victims.NoVictims, want: []string{"budget web: plan n1 1"}},
+		reason: "no-victims", want: []string{"budget web: plan n1 1"}},
 	{name: "unschedulable", more: func(f *fixture) {
 		require.NoError(f.t, f.c.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{10}, Unschedulable: true}))
 	},
-		reason: victims.NoVictims, want: []string{"unschedulable n1: plan n1 1"}},
+		reason: "no-victims", want: []string{"unschedulable n1: plan n1 1"}},
 	{name: "reservation", more: func(f *fixture) {
 		require.NoError(f.t, f.c.UpdateNode(&victims.Node{Name: "n1", Capacity: resources.Vector{10}, ReservedFor: "y"}))
 	},
-		reason: victims.NoVictims, want: []string{"reservation n1: plan n1 1"}},
+		reason: "no-victims", want: []string{"reservation n1: plan n1 1"}},
 	{name: "same application", task: func(t *victims.Task) { t.Application = "app-x" },
-		reason: victims.NoVictims, want: []string{"same-application v: plan n1 1"}},
+		reason: "no-victims", want: []string{"same-application v: plan n1 1"}},
 	{name: "priority", task: func(t *victims.Task) { t.Priority = 1 },
-		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
+		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
 	{name: "strict priority", planner: victims.Planner{Rules: victims.Rules{StrictPriority: true}},
-		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
+		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
 	{name: "priority in a fenced branch",
-		a:      queue.Config{Properties: map[string]string{queue.PropertyPriorityPolicy: "fence", queue.PropertyPriorityOffset: "1"}},
-		reason: victims.NoVictims, want: []string{"priority v: plan n1 1"}},
+		a:      queue.Config{Properties: map[string]string{"priority.policy": "fence", "priority.offset": "1"}},
+		reason: "no-victims", want: []string{"priority v: plan n1 1"}},
 	{name: "exemption", planner: victims.Planner{Rules: victims.Rules{Exempt: func(e victims.Exemption) (time.Time, bool) {
 		return time.Time{}, e.Cluster.Key(e.Task) == "v"
 	}}},
-		reason: victims.NoVictims, want: []string{"exempt v: plan n1 1"}},
+		reason: "no-victims", want: []string{"exempt v: plan n1 1"}},
 	{name: "bound to its node", task: func(t *victims.Task) { t.RequiredNode = true },
-		reason: victims.NoVictims, want: []string{"required-node v: plan n1 1"}},
+		reason: "no-victims", want: []string{"required-node v: plan n1 1"}},
 }
 
 // build returns the cluster, the planner and the ask.
@@ -167,7 +167,7 @@ func TestExplain_TwoObstacles(t *testing.T) {
 			}
 			ask.MayNot = true
 			e := f.explain(p, ask)
-			require.Equal(t, victims.MayNotPreempt, e.Decision.Refusal.Reason)
+			require.Equal(t, "may-not-preempt", e.Decision.Refusal.Reason)
 			require.Empty(t, f.relaxed(e))
 		})
 	}
@@ -318,7 +318,7 @@ func TestExplain_RequiredNode(t *testing.T) {
 			case "must not preempt", "interval", "over a max", "same application", "priority", "strict priority", "exemption", "budget":
 				require.Equal(t, o.want, f.relaxed(e))
 			case "its own max": // of no use to anybody, for its own leaf is empty
-				require.Equal(t, victims.NoVictims, e.Decision.Refusal.Reason)
+				require.Equal(t, "no-victims", e.Decision.Refusal.Reason)
 				require.Equal(t, o.want, f.relaxed(e))
 			case "bound to its node": // both are
 				require.Equal(t, o.want, f.relaxed(e))
@@ -326,7 +326,7 @@ func TestExplain_RequiredNode(t *testing.T) {
 				require.Equal(t, victims.Preempts, e.Decision.Outcome)
 			}
 			for _, q := range e.Queues {
-				require.False(t, q.Starving || q.Fence || q.Rule != 0 || q.Room.Defined != 0, "%+v", q)
+				require.False(t, q.Starving || q.Fence || q.Rule != "" || q.Room.Defined != 0, "%+v", q)
 			}
 		})
 	}

@@ -4,3 +4,8 @@ package victims
 
 // Hasten has a planner decide about small clusters as about large ones.
 func Hasten(p *Planner) { p.hasty = true }
+
+// CompareBy returns [Cost.Compare] by levels.
+func CompareBy(l []string) func(a, b *Cost) int {
+	return func(a, b *Cost) int { return compareInSequence(levels(l).sequence(nil), a, b) }
+}

@@ -54,12 +54,12 @@ func TestFairShares_Scarce(t *testing.T) {
 		types   resources.Mask // in which a leaf has its share as its guarantee
 		inner   resources.Mask // in which the branch has
 		outcome Outcome
-		reason  Reason
+		reason  string
 	}{
-		{"no guarantees", 0, 0, Refused, NotGuaranteed},
-		{"the leaves in the scarce type", gpu, 0, Preempts, 0},
-		{"the leaves in both types", both, 0, Refused, NoVictims},
-		{"the branch alone", 0, gpu, Refused, OverGuarantee},
+		{"no guarantees", 0, 0, Refused, "not-guaranteed"},
+		{"the leaves in the scarce type", gpu, 0, Preempts, ""},
+		{"the leaves in both types", both, 0, Refused, "no-victims"},
+		{"the branch alone", 0, gpu, Refused, "over-guarantee"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, shares, ask, now := fairTown(t)

@@ -26,7 +26,9 @@ func TestFilter_AskedOnce(t *testing.T) {
 			asked[f.c.NodeName(n)]++
 			return f.c.NodeName(n) == lets
 		}}}
-		d := f.decide(p, f.ask("x", "b", 2))
+		p.Cluster = f.c
+		var d victims.Decision
+		require.NoError(t, p.Decide(&d, f.ask("x", "b", 2), now)) // to count asks again
 		require.Equal(t, map[string]victims.Outcome{"n1": victims.Waits, "n2": victims.Preempts, "": victims.Refused}[lets], d.Outcome)
 		for node, times := range asked {
 			require.Equal(t, 1, times, "%s, if %q is let", node, lets)

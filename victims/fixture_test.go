@@ -86,6 +86,7 @@ func (f *fixture) decide(p *victims.Planner, a *victims.Ask) *victims.Decision {
 	p.Cluster = f.c
 	var d victims.Decision
 	require.NoError(f.t, p.Decide(&d, a, now))
+	require.NoError(f.t, d.Count())
 	return &d
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -20,10 +21,10 @@ import (
 // has above that may go one by one; else it goes whole, on all its nodes.
 // (DESIGN.md, Whole gangs.)
 type gang struct {
-	members []TaskID // that run and are not leaving, by key
-	surplus int64    // how many of them may go one by one
-	rule    Rule     // the first rule that keeps it from going whole; 0 if it can go
-	bound   int32    // the row of Rooms.Bounds that counts the surplus, or -1
+	members []TaskID      // that run and are not leaving, by key
+	surplus int64         // how many of them may go one by one
+	rule    rulebook.Rule // the first rule that keeps it from going whole; 0 if it can go
+	bound   int32         // the row of Rooms.Bounds that counts the surplus, or -1
 }
 
 // gangs are the gangs that a decision has met, each looked at once.
@@ -150,17 +151,17 @@ func (g *gangs) meet(job int32) int32 {
 	// The surplus is one more bound of the search, as law 2 is: so many members
 	// at most go one by one.
 	if x.surplus > 0 {
-		x.bound = g.d.eligible.Rooms.add(x.surplus)
+		x.bound = g.d.eligible.Rooms.Add(x.surplus)
 	}
 	return int32(n + 1)
 }
 
 // ruleOf returns the first rule that keeps a gang from going whole.
-func (g *gangs) ruleOf(x *gang) (first Rule) {
+func (g *gangs) ruleOf(x *gang) (first rulebook.Rule) {
 	for _, id := range x.members {
 		// The first rule of any member keeps the whole: a gang with one member
 		// out of reach cannot be stopped.
-		if rule := g.d.eligible.Rule(id); rule != 0 && (first == 0 || rule < first) {
+		if rule := g.d.eligible.rule(id); rule != 0 && (first == 0 || rule < first) {
 			first = rule
 		}
 	}
@@ -168,9 +169,9 @@ func (g *gangs) ruleOf(x *gang) (first Rule) {
 	case first != 0:
 		return first
 	case g.overBudget(x):
-		return RuleBudget
+		return rulebook.RuleBudget
 	case g.belowGuarantee(x):
-		return RuleGuarantee // law 2, over all members
+		return rulebook.RuleGuarantee // law 2, over all members
 	}
 	return 0
 }
@@ -208,7 +209,7 @@ func (g *gangs) belowGuarantee(x *gang) bool {
 	d := g.d
 	for q := range d.tree.All() {
 		// A queue without a row protects nothing that the gang could take.
-		row, ok := d.eligible.Rooms.row(q)
+		row, ok := d.eligible.Rooms.Row(q)
 		if !ok || d.required() {
 			continue
 		}
@@ -234,7 +235,7 @@ func (g *gangs) takes(x *gang, q queue.ID, t int) (gone, eroded int64) {
 		case !d.tree.Contains(q, r.leaf):
 		// With the option of the own leaf some amounts come out of what the ask
 		// adds, and not out of the guarantee.
-		case len(d.eligible.leaves[r.leaf].erodes) > 0:
+		case len(d.eligible.Leaves[r.leaf].Erodes) > 0:
 			eroded += d.c.size(id)[t]
 		default:
 			gone += d.c.size(id)[t]
@@ -257,7 +258,7 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 	if len(x.members) == 0 {
 		return
 	}
-	order := PlanOrder()
+	order := rulebook.PlanOrder()
 	unit := cover.Unit{Size: u.block(d.c.types)}
 	from := len(u.parts)
 	more := len(u.keys)
@@ -265,9 +266,9 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 		d.trial.pay(2 * gatherWork)
 		// Levels of members join as those of victims do, so that a gang costs
 		// what its members would cost one by one, and the broken job on top.
-		one := d.eligible.Levels(id)
+		one := d.eligible.levels(id)
 		unit.Levels = order.Join(&unit.Levels, i, &one)
-		unit.Work = addWork(unit.Work, d.eligible.Lost(id))
+		unit.Work = addWork(unit.Work, d.eligible.lost(id))
 		unit.Size = resources.Add(unit.Size, unit.Size, d.c.size(id))
 		// A gang frees on many nodes. Only what its members free where
 		// something is short counts as a need.
@@ -278,7 +279,7 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 			u.keys = append(u.keys, key)
 		}
 	}
-	unit.Levels[LevelJobs] = 1
+	unit.Levels[rulebook.LevelJobs] = 1
 	unit.More = u.keys[more:len(u.keys):len(u.keys)]
 	if x.bound >= 0 {
 		u.addCount(x.surplus, x.bound)
@@ -297,7 +298,7 @@ func addWork(a, b uint64) uint64 {
 }
 
 // A Budget says how many of the tasks that name it may still be stopped, like a
-// PodDisruptionBudget of Kubernetes. See DESIGN.md, Budgets.
+// PodDisruptionBudget. See DESIGN.md, Budgets.
 type Budget struct {
 	// Left is how many tasks may still be stopped; below 0 counts as 0. Applying a
 	// plan takes its victims off.

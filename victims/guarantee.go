@@ -9,170 +9,10 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
-
-// Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods
-// return lives until the next Reset.
-type Rooms struct {
-	// Own is what law 2 means on the path. It is read by Reset.
-	Own OwnLeaf
-	// Bounds are in tree order. Others may be appended.
-	Bounds []cover.Bound
-
-	tree    *queue.Tree
-	leaf    queue.ID // that the amounts arrive in
-	rowOf   []int32  // by queue: its row of Bounds, or -1
-	chains  []int32  // the bounds of each leaf that was asked for
-	amounts []int64
-	// least has, per queue and type, what all bounds from the queue upwards leave;
-	// MaxInt64 if none does. It is made when it is first asked for.
-	least    []int64
-	narrowed bool
-	unbound  resources.Vector // MaxInt64 of each type
-}
-
-// Reset computes the rooms for a plan that brings amounts into a leaf. Law 2: no queue
-// ends below its guarantee, or lower than it was. So victims below a queue may sum to
-// its surplus, and on the path of the leaf to as much more as arrives. Own changes that
-// on the path. The cost is linear in queues·types.
-func (r *Rooms) Reset(tree *queue.Tree, leaf queue.ID, arriving resources.Vector) {
-	r.clear(tree, leaf)
-	for q := range tree.All() {
-		g := tree.Guaranteed(q)
-		if g.Defined == 0 {
-			continue
-		}
-		b := cover.Bound{Room: resources.Limit{Value: tree.Surplus(r.block(), q), Defined: g.Defined}}
-		if tree.Contains(q, leaf) {
-			r.arrive(&b, q, arriving)
-		}
-		r.rowOf[q] = int32(len(r.Bounds))
-		r.Bounds = append(r.Bounds, b)
-	}
-}
-
-// clear sets the rooms to those of a tree that guarantees nothing.
-func (r *Rooms) clear(tree *queue.Tree, leaf queue.ID) {
-	r.tree, r.leaf, r.Bounds, r.chains, r.amounts = tree, leaf, r.Bounds[:0], r.chains[:0], r.amounts[:0]
-	r.rowOf, r.narrowed = slices.Grow(r.rowOf[:0], tree.Len())[:tree.Len()], false
-	for q := range r.rowOf {
-		r.rowOf[q] = -1
-	}
-	r.unbound = r.block()
-	for t := range r.unbound {
-		r.unbound[t] = noLimit
-	}
-}
-
-// arrive adds what arrives to the room of a queue of the path.
-func (r *Rooms) arrive(b *cover.Bound, q queue.ID, arriving resources.Vector) {
-	if r.Own == OwnAny {
-		b.Extra = r.block()
-		copy(b.Extra, arriving)
-		return
-	}
-	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
-	for t := range g.Defined.All() {
-		if r.Own == OwnMet && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
-			b.Room.Defined = b.Room.Defined.Without(t)
-			continue
-		}
-		b.Room.Value[t] += arriving.At(t)
-	}
-}
-
-// drop makes a queue guarantee nothing, for leaves that are asked for later.
-func (r *Rooms) drop(q queue.ID) { r.rowOf[q], r.narrowed = -1, false }
-
-// add adds a bound that counts tasks, and returns its row.
-func (r *Rooms) add(room int64) int32 {
-	r.amounts = append(r.amounts, room)
-	n := len(r.amounts)
-	b := cover.Bound{}
-	b.Room.Value, b.Room.Defined = r.amounts[n-1:n:n], 1
-	r.Bounds = append(r.Bounds, b)
-	return int32(len(r.Bounds) - 1)
-}
-
-// row returns the row of a queue in Bounds, and whether it has one.
-func (r *Rooms) row(q queue.ID) (row int32, ok bool) {
-	row = r.rowOf[q]
-	return row, row >= 0
-}
-
-// Chain lists the bounds of a leaf, the innermost first.
-func (r *Rooms) Chain(leaf queue.ID) []int32 {
-	if r.Own == OwnAny && leaf == r.leaf {
-		return nil
-	}
-	return r.path(leaf)
-}
-
-// Erodes lists, ascending, the bounds that tasks of a leaf use up without being bound
-// by them: with OwnAny, those of the path for its leaf.
-func (r *Rooms) Erodes(leaf queue.ID) []int32 {
-	if r.Own != OwnAny || leaf != r.leaf {
-		return nil
-	}
-	rows := r.path(leaf)
-	slices.Reverse(rows)
-	return rows
-}
-
-// path lists the rows of the queues from a leaf upwards.
-func (r *Rooms) path(leaf queue.ID) []int32 {
-	from := len(r.chains)
-	for q := range r.tree.Up(leaf) {
-		if b := r.rowOf[q]; b >= 0 {
-			r.chains = append(r.chains, b)
-		}
-	}
-	return r.chains[from:len(r.chains):len(r.chains)]
-}
-
-// Least returns, as a view, what all bounds of a leaf leave per type; MaxInt64 where
-// none binds.
-func (r *Rooms) Least(leaf queue.ID) resources.Vector {
-	if r.Own == OwnAny && leaf == r.leaf {
-		return r.unbound
-	}
-	if !r.narrowed {
-		r.narrow()
-	}
-	return rows.At(r.least, int(leaf), r.tree.Schema().Len())
-}
-
-// narrow computes the least rooms of all queues. A queue comes after the one
-// above it, so each takes one look at its own bound.
-func (r *Rooms) narrow() {
-	types := r.tree.Schema().Len()
-	r.least, r.narrowed = slices.Grow(r.least[:0], len(r.rowOf)*types)[:len(r.rowOf)*types], true
-	for q := range r.tree.All() {
-		least := rows.At(r.least, int(q), types)
-		if above, ok := r.tree.Parent(q); ok {
-			copy(least, rows.At(r.least, int(above), types))
-		} else {
-			copy(least, r.unbound)
-		}
-		if r.rowOf[q] < 0 {
-			continue
-		}
-		bound := &r.Bounds[r.rowOf[q]]
-		for t := range bound.Room.Defined.All() {
-			least[t] = min(least[t], bound.Room.Value[t]+bound.Extra.At(t))
-		}
-	}
-}
-
-// block returns a row of zeros, one amount per type.
-func (r *Rooms) block() resources.Vector {
-	from := len(r.amounts)
-	r.amounts = rows.More(r.amounts, r.tree.Schema().Len())
-	return r.amounts[from:len(r.amounts):len(r.amounts)]
-}
 
 const noLimit = math.MaxInt64
 
@@ -286,11 +126,11 @@ func (n *shortage) rule() {
 }
 
 // needOf returns what headroom at a queue takes that does not follow from others.
-func (n *shortage) needOf(i int) cover.Need {
+func (n *shortage) needOf(i int) resources.Vector {
 	if n.ruled[i] {
-		return cover.Need{}
+		return nil
 	}
-	return cover.Need{Short: n.short[i]}
+	return n.short[i]
 }
 
 // level returns the first queue that lacks headroom and contains leaf, or the
@@ -311,12 +151,12 @@ func (n *shortage) block() resources.Vector {
 	return n.blocks[from:len(n.blocks):len(n.blocks)]
 }
 
-// A WhatIf answers about sets of victims for one ask: is there headroom under the
-// maxima, and is the set lawful? Use it if another scheduler searches the nodes. It
-// knows no nodes: not room, nor blockers, nor whether fewer victims would do.
+// A WhatIf answers about a set of victims for one ask: is there headroom under the
+// maxima, and is the set lawful? Use it if another scheduler searches the nodes. It looks
+// at no node and no blocker, and does not ask if fewer victims would do.
 //
-// If the cluster changes it is closed: it may not fit and is not lawful until opened
-// again. A change costs depth·types; an answer costs nothing.
+// A change of the cluster closes it: both answers are no until you open it again. A
+// change of the set costs depth·types.
 type WhatIf struct {
 	d      decision
 	answer Decision // to the question whether the ask may preempt at all
@@ -338,13 +178,13 @@ type WhatIf struct {
 // A supposed is a task of the set.
 type supposed struct {
 	task TaskID
-	rule Rule // that keeps it from being a victim, or 0
+	rule rulebook.Rule // that keeps it from being a victim, or 0
 }
 
 // Open opens the question for an ask at the instant now, with the empty set and the
-// cluster and [Rules] of a planner, but Filter. The ask must not change while it is
-// open. Errors are those of [Planner.Decide], and [ErrState] for an ask that holds a
-// grant; they close w. The cost is linear in queues·types, and in the set before.
+// cluster and Rules of a planner, but Filter. The ask must not change while it is open.
+// Errors are those of [Planner.Decide], and [ErrState] for an ask that holds a grant;
+// they close w. The cost is linear in queues·types.
 func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if p.Cluster == nil {
 		panic("victims: a Planner without a Cluster")
@@ -375,9 +215,9 @@ func (w *WhatIf) bars(second bool) bool {
 	w.answer.reset(&w.d)
 	w.d.precondition(&w.answer)
 	switch w.answer.Refusal.Reason {
-	case 0, HeadroomInside: // the latter only says that no set helps
+	case "", rulebook.HeadroomInside: // the latter only says that no set helps
 		return false
-	case OverMax, NotGuaranteed, OverGuarantee:
+	case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee:
 		return !second
 	}
 	return true
@@ -413,7 +253,7 @@ func (w *WhatIf) Preempt(id TaskID) bool {
 	if !r.flags.has(flagLive) || r.state == Granted {
 		return false
 	}
-	s := supposed{task: id, rule: w.d.eligible.Rule(id)}
+	s := supposed{task: id, rule: w.d.eligible.rule(id)}
 	w.set = append(w.set, s)
 	w.at[id] = int32(len(w.set))
 	w.count(s, +1)
@@ -436,13 +276,13 @@ func (w *WhatIf) TakeBack(id TaskID) bool {
 	return true
 }
 
-// MayFit reports whether every queue above the ask has headroom once the set and what
-// is leaving have gone. Nodes, and whether a task may go, play no part.
+// MayFit reports whether every queue above the ask has headroom once the set and what is
+// leaving have gone.
 func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
-// Lawful reports whether the set breaks no law: the ask may preempt, each task may be
-// a victim, law 2 and hard budgets hold, and jobs keep their minimum or go whole. A
-// part of a lawful set is lawful, but for members of a job that goes whole.
+// Lawful reports whether the set breaks no law: the ask may preempt, each task may be a
+// victim, law 2 and hard budgets hold, and jobs keep their minimum or go whole. Parts of
+// a lawful set are lawful, unless they split a job that goes whole.
 func (w *WhatIf) Lawful() bool {
 	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0)
 }
@@ -462,12 +302,12 @@ func (w *WhatIf) count(s supposed, sign int64) {
 	if r.state != Running {
 		return
 	}
-	leaf, size := &w.d.eligible.leaves[r.leaf], w.d.c.size(s.task)
-	w.countHeadroom(leaf.level, size, sign)
-	for _, b := range leaf.bounds {
+	leaf, size := &w.d.eligible.Leaves[r.leaf], w.d.c.size(s.task)
+	w.countHeadroom(leaf.Level, size, sign)
+	for _, b := range leaf.Bounds {
 		w.countBound(w.gone, boundPart{b, size, sign})
 	}
-	for _, b := range leaf.erodes {
+	for _, b := range leaf.Erodes {
 		w.countBound(w.eroded, boundPart{b, size, sign})
 	}
 	for _, b := range w.d.c.budgetsOf(s.task) {

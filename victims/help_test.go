@@ -29,6 +29,7 @@ type meanwhile struct {
 	help  *victims.Help
 	now   time.Time
 	until time.Time // the RetryAt of the refusal
+	any   bool      // whatever would help happens, too
 
 	count  int      // keys given
 	done   []string // what has happened
@@ -52,7 +53,7 @@ func (m *meanwhile) next() {
 		m.nodeChanges, m.nodeGoes, m.budget, m.bound, m.policy, m.timePasses,
 	}
 	h := kinds[m.below("kind", len(kinds))]()
-	if h == nil || h.helps {
+	if h == nil || h.helps && !m.any {
 		return
 	}
 	if h.do() != nil {
@@ -245,14 +246,14 @@ func (m *meanwhile) bound() *happening {
 	}}
 }
 
-// policy gives the cluster its tree with other policies, by a new one.
+// policy gives the cluster its tree with other policies of queues, by a new one.
 func (m *meanwhile) policy() *happening {
 	w := m.k.World
 	w.Nodes, w.Tasks, w.Grants = nil, nil, nil
 	for i := range w.Root.Children {
 		w.Root.Children[i].Properties = map[string]string{
-			queue.PropertyPreemptionPolicy: []string{"default", "fence", "disabled"}[m.below("policy", 3)],
-			queue.PropertyPriorityOffset:   fmt.Sprint(m.below("offset", 5) - 2),
+			"preemption.policy": []string{"default", "fence", "disabled"}[m.below("policy", 3)],
+			"priority.offset":   fmt.Sprint(m.below("offset", 5) - 2),
 		}
 	}
 	return &happening{"policy", m.help.Policies || m.help.Bounds, true, func() error {
@@ -284,7 +285,7 @@ func propertyHelp(t *rapid.T) {
 	if rapid.Bool().Draw(t, "plain") {
 		shape = shape.With(world.WithBudgets | world.WithGrants)
 	} else {
-		shape = shape.With(world.Everything)
+		shape = shape.With(world.Everything | world.WithNearby)
 	}
 	k := world.Cases(shape).Draw(t, "case")
 	c := build(t, &k.World)
@@ -306,7 +307,7 @@ func propertyHelp(t *rapid.T) {
 		t.Fatal(told())
 	}
 	was, is := before.Refusal.Reason, after.Refusal.Reason
-	if was == victims.TooEarly && is == victims.TooSoon {
+	if was == "too-early" && is == "too-soon" {
 		return // the delay is over, the interval is not, and RetryAt has both
 	}
 	if was != is && !m.harder {
@@ -343,7 +344,7 @@ func TestHelp_GrantStarts(t *testing.T) {
 	require.NoError(t, err)
 	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "b", 6)
 	d := f.decide(p, ask)
-	require.Equal(t, victims.NoVictims, d.Refusal.Reason)
+	require.Equal(t, "no-victims", d.Refusal.Reason)
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("a")))
 	require.NoError(t, f.c.StartAnyway("g", now))
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
@@ -365,7 +366,7 @@ func TestHelp_MoreAboveTheFence(t *testing.T) {
 	p, ask := &victims.Planner{Cluster: f.c}, f.ask("x", "p.in.b", 4)
 	f.task("w", "p.side", "n2", 3)
 	d := f.decide(p, ask)
-	require.Equal(t, victims.NoVictims, d.Refusal.Reason, "p would have 7 of 9")
+	require.Equal(t, "no-victims", d.Refusal.Reason, "p would have 7 of 9")
 	f.task("more", "p.side", "n2", 2)
 	require.True(t, d.Refusal.Help.IfMore(f.c, f.queue("p.side")))
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)

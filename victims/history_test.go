@@ -42,7 +42,11 @@ type chronicle struct {
 // planner does makes it smaller. Tasks are in gangs and budgets, have costs of
 // their own, hold ports and select nodes.
 func TestLongHistory(t *testing.T) {
-	for seed := range uint64(3) {
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {
 			c := newChronicle(t, seed)
 			for range historySteps {

@@ -29,7 +29,8 @@ type index struct {
 	nodeTable
 	taskTable
 	waitBook
-	digest digest
+	digest  digest
+	journal journal
 }
 
 // init makes an empty index of the queues of a tree.
@@ -37,6 +38,7 @@ func (x *index) init(tree *queue.Tree) {
 	x.tree, x.types = tree, tree.Schema().Len()
 	x.nodeTable.init(x.types)
 	x.taskTable.init(x.types, tree.Len())
+	x.digest.reset(len(x.nodes), x.types)
 }
 
 // made panics for the index of the zero Cluster.
@@ -175,6 +177,7 @@ func (x *index) newNode(name string) NodeID {
 func (x *index) count(id TaskID, sign int64) {
 	r := &x.tasks[id]
 	x.digest.touch(r.node)
+	x.journal.node(r.node)
 	size := x.size(id)
 	// The tree wants usage to be there before it is marked, and marks to go
 	// before the usage does.
@@ -231,6 +234,7 @@ func (x *index) copyFrom(y *index) {
 	x.taskTable.copyFrom(&y.taskTable)
 	x.waitBook.copyFrom(&y.waitBook)
 	x.digest.copyFrom(&y.digest)
+	x.journal.copyFrom(&y.journal)
 }
 
 // must panics if the tree refuses what the cluster has checked: someone
@@ -454,9 +458,8 @@ func (n *nodeRow) isOpen() bool {
 	return !n.closed() && !n.unschedulable && n.reservedFor == ""
 }
 
-// Closed reports whether a node is closed: it was removed before its tasks, it is
-// named by tasks and was not added yet, or [Cluster.SyncNode] met a size on it that is
-// no amount.
+// Closed reports whether a node takes nothing: it was removed before its tasks, it is
+// named by tasks and not yet added, or [Cluster.SyncNode] met a bad size on it.
 func (x *nodeTable) Closed(id NodeID) bool { return x.nodeOf(id).closed() }
 
 // ClosedNodes appends the closed nodes to dst, in the order of their rows.
@@ -473,8 +476,8 @@ func (x *nodeTable) ClosedNodes(dst []NodeID) []NodeID {
 	return dst
 }
 
-// UnknownUsage sets dst to what tasks use on a node that the cluster could not take,
-// and returns it; see [Cluster.SyncNode].
+// UnknownUsage sets dst to what the tasks of a node use that [Cluster.SyncNode] could not
+// take, and returns it.
 func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vector {
 	dst = resources.Copy(dst, x.row(x.capacity, id)) // for its length
 	clear(dst)

@@ -15,12 +15,6 @@ import (
 
 // What comes into a cluster is checked here, before anything changes.
 
-// noNode is the node of a row whose task names a node that is not there yet.
-//
-// Such a task is taken, and its node is made closed: events of nodes and tasks
-// may come in any order.
-const noNode NodeID = -1
-
 // parse checks a task, or a grant, that is to be added and returns its row,
 // without its application, job and lists. Old is the amounts that its key has
 // already, which make place. Nothing is changed before everything is checked.
@@ -81,7 +75,8 @@ func (x *index) checkTask(t *Task, old resources.Vector) (NodeID, error) {
 }
 
 // checkNode returns the node of a task, or noNode if it names a node that is not
-// there yet. A closed node takes no grant.
+// there yet: such a task is taken, and its node is made closed, for events of nodes
+// and tasks may come in any order. A closed node takes no grant.
 func (x *index) checkNode(t *Task) (NodeID, error) {
 	// A name goes before a row: whoever gives one has it from an event, and the
 	// row is zero then.
@@ -93,20 +88,23 @@ func (x *index) checkNode(t *Task) (NodeID, error) {
 		}
 		id = named
 	}
+	if id == noNode {
+		return 0, fmt.Errorf("it names no node: %w", ErrEmpty)
+	}
 	if id < 0 || int(id) >= len(x.nodes) || !x.nodes[id].live {
 		return 0, fmt.Errorf("node %d: %w", id, ErrUnknown)
 	}
 	// What runs there is told and must be taken. A grant is a promise, and a
 	// closed node can keep none.
 	if n := &x.nodes[id]; t.State == Granted && n.closed() {
-		return 0, fmt.Errorf("node %q: %w", n.name, ErrClosed)
+		return 0, fmt.Errorf("node %q: it is closed: %w", n.name, ErrRoom)
 	}
 	return id, nil
 }
 
 // checkNodes reports that there is no row left for one more node.
 func (x *index) checkNodes() error {
-	if len(x.nodes) == math.MaxInt32 && len(x.freeNodes) == 0 {
+	if len(x.nodes) > math.MaxInt32 && len(x.freeNodes) == 0 {
 		return fmt.Errorf("more than %d nodes: %w", math.MaxInt32, ErrRange)
 	}
 	return nil
@@ -240,13 +238,19 @@ func (x *index) grantSize(key string) resources.Vector {
 // same time, as long as none changes it: those of this file, [Cluster.Node] and
 // those beside it, the tree's, [Cluster.Clone], and decisions of planners.
 
-// Lookup returns the TaskID of the task with a key. For grants see LookupGrant.
+// Lookup returns the row of the task with a key.
 func (x *taskTable) Lookup(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state != Granted
 }
 
-// LookupGrant returns the row of the grant of the ask with a key.
+// has reports whether a task or a grant has a key.
+func (x *taskTable) has(key string) bool {
+	_, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
+	return ok
+}
+
+// LookupGrant returns the row of the grant with a key.
 func (x *taskTable) LookupGrant(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
 	return id, ok && x.tasks[id].state == Granted
@@ -295,7 +299,7 @@ func (e unknownRow) Error() string {
 }
 
 // Task returns a copy of a task or granted ask, its times in UTC. It allocates; see
-// [Cluster.ReadTask].
+// [Cluster.TaskView].
 func (x *taskTable) Task(id TaskID) Task {
 	t := x.TaskView(id)
 	t.Size = slices.Clone(t.Size)
@@ -303,17 +307,7 @@ func (x *taskTable) Task(id TaskID) Task {
 	return t
 }
 
-// ReadTask is [Cluster.Task] into the memory of dst.
-func (x *taskTable) ReadTask(dst *Task, id TaskID) {
-	size, budgets := dst.Size[:0], dst.Budgets[:0]
-	*dst = x.TaskView(id)
-	dst.Size = append(size, dst.Size...)
-	dst.Budgets = append(budgets, dst.Budgets...)
-}
-
-// TaskView is [Cluster.Task] without allocating; Size and Budgets are views. Use it in
-// loops that only look. If a field or two will do, [Cluster.Head], [Cluster.Key] and
-// the like are quicker.
+// TaskView is [Cluster.Task] without allocating; Size and Budgets are views.
 func (x *taskTable) TaskView(id TaskID) Task {
 	r := x.rowOf(id)
 	t := Task{
@@ -342,20 +336,6 @@ func (x *taskTable) TaskView(id TaskID) Task {
 		t.Checkpoint = time.Unix(0, x.checkpoint.at(int(id))).UTC()
 	}
 	return t
-}
-
-// Head returns the head of a task or grant.
-func (x *taskTable) Head(id TaskID) Head {
-	r := x.rowOf(id)
-	return Head{
-		Size: x.size(id), Created: r.created, Queue: r.leaf, Node: r.node, Priority: r.priority, State: r.state,
-		Originator:     r.flags.has(flagOriginator),
-		OptedOut:       r.flags.has(flagOptedOut),
-		RequiredNode:   r.flags.has(flagRequiredNode),
-		NonPreemptible: r.flags.has(flagNonPreemptible),
-
-		HasCreated: r.flags.has(flagCreated), HasJob: r.job != 0, HasBudgets: x.budgetSet.at(int(id)) != 0,
-	}
 }
 
 // Key returns the key of a task or grant.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -100,16 +101,6 @@ func (l *lane) tasks() int64 { return int64(l.end - l.first) }
 // blocks are the amounts per node and type.
 func (g *digestRows) blocks() [4]*[]int64 {
 	return [...]*[]int64{&g.lowest, &g.all, &g.largest, &g.least}
-}
-
-// grow makes room for more nodes.
-func (g *digestRows) grow(nodes, types int) {
-	for _, block := range g.blocks() {
-		*block = slices.Grow(*block, nodes*types)
-	}
-	g.gauges = slices.Grow(g.gauges, nodes)
-	g.latest = slices.Grow(g.latest, nodes*numLatest)
-	g.nodes = slices.Grow(g.nodes, nodes)
 }
 
 func (g *digestRows) addNode(types int) {
@@ -420,13 +411,13 @@ func take[E any](room *[]E, old []E, n int) []E {
 // tasks that their leaves do not keep is counted without reading its lanes.
 func (s *survey) lanes(r *Refusal) {
 	d := s.d
-	s.least = d.eligible.leastRoom(d.scratch.least)
+	s.least = d.eligible.LeastRoom(d.scratch.least)
 	d.scratch.least = s.least
 	// With an application, an own leaf or a max that is short tasks differ by
 	// more than the digest knows.
-	s.even = !d.eligible.hasApp && !d.eligible.who.OwnLeaf && !d.needs.open()
+	s.even = !d.eligible.hasApp && !d.eligible.OwnLeaf() && !d.needs.open()
 	if 2*r.Filtered > len(d.nodes) {
-		s.same = RuleNotHelping // as on most nodes
+		s.same = rulebook.RuleNotHelping // as on most nodes
 	}
 	for _, n := range d.c.order {
 		s.node(r, n)
@@ -452,8 +443,8 @@ func (s *survey) lanes(r *Refusal) {
 func (s *survey) node(r *Refusal, n NodeID) {
 	d := s.d
 	gauge := &d.c.digest.gauges[n]
-	r.Counts[RuleLeaving] += int(gauge.leaving)
-	r.Counts[RuleRequiredNode] += int(gauge.required)
+	s.counts[rulebook.RuleLeaving] += int(gauge.leaving)
+	s.counts[rulebook.RuleRequiredNode] += int(gauge.required)
 	usable := d.usable(n) && d.passes(n)
 	rule := s.ruleForAll(n, usable)
 	if s.same == 0 {
@@ -476,7 +467,7 @@ func (s *survey) node(r *Refusal, n NodeID) {
 
 // ruleForAll returns the rule that keeps every evictable task of a node whose
 // leaf no rule keeps, or 0 if its digest does not tell.
-func (s *survey) ruleForAll(n NodeID, usable bool) Rule {
+func (s *survey) ruleForAll(n NodeID, usable bool) rulebook.Rule {
 	d, e := s.d, &s.d.eligible
 	gauge := &d.c.digest.gauges[n]
 	switch {
@@ -484,21 +475,21 @@ func (s *survey) ruleForAll(n NodeID, usable bool) Rule {
 		return 0
 	// If the lowest task is too high in the leaf that ranks lowest, every task
 	// is.
-	case e.leastRank(gauge.minPriority) > e.ceiling:
-		return RulePriority
-	case !e.evenRanks || e.leastLift+int64(gauge.maxPriority) > e.ceiling:
+	case e.LeastRank(gauge.minPriority) > e.Ceiling:
+		return rulebook.RulePriority
+	case !e.EvenRanks || e.LeastRank(gauge.maxPriority) > e.Ceiling:
 		return 0
 	// No rule up to here keeps any. Nobody helps where the ask cannot run.
 	case !usable:
-		return RuleNotHelping
+		return rulebook.RuleNotHelping
 	}
 	// If the smallest amounts are too large for every bound, so is every task. If
 	// they help, so does every task.
 	free, least := d.c.row(d.c.coming, n), d.c.row(d.c.digest.least, n)
 	for _, t := range d.types {
 		if least[t] > 0 && free[t] < d.size[t] {
-			if d.eligible.tooLarge(least) {
-				return RuleGuarantee
+			if d.eligible.TooLarge(least) {
+				return rulebook.RuleGuarantee
 			}
 			break
 		}
@@ -526,11 +517,11 @@ func (s *survey) isFar(n NodeID) bool {
 // what leaves keep, and was not counted yet, is among them.
 func (s *survey) addAlike(r *Refusal) {
 	d := s.d
-	var kept [NumRules]int
+	var kept [rulebook.NumRules]int
 	for w := range d.tree.Leaves(queue.Root) {
 		// A leaf's veto comes before any rule of a lane, and the cluster counts
 		// each leaf's evictable tasks anyway.
-		if veto := d.eligible.leaves[w].veto; veto != 0 {
+		if veto := d.eligible.Leaves[w].Veto; veto != 0 {
 			kept[veto] += int(d.c.evictable[w])
 		}
 	}
@@ -538,11 +529,11 @@ func (s *survey) addAlike(r *Refusal) {
 		if n > 0 {
 			// Some of them were counted when lanes were read, and are not among
 			// those that were summed up.
-			s.alike -= n - r.Counts[rule]
-			r.Counts[rule] = n
+			s.alike -= n - s.counts[rule]
+			s.counts[rule] = n
 		}
 	}
-	r.Counts[s.same] += s.alike
+	s.counts[s.same] += s.alike
 }
 
 // countLanes counts the tasks of a node lane by lane, each at the first rule that keeps
@@ -558,30 +549,30 @@ func (s *survey) countLanes(r *Refusal, n NodeID, at *site) {
 		types, ample := resources.Positive(size), resources.Fits(size, s.least)
 		candidates := int64(0)
 		for j := l.first; j < l.end; j++ {
-			leaf := &e.leaves[digest.leaves[j]]
+			leaf := &e.Leaves[digest.leaves[j]]
 			helps := types & at.mask
 			if headroom {
-				helps |= types & d.needs.masks[leaf.level]
+				helps |= types & d.needs.masks[leaf.Level]
 			}
 			switch {
 			// The order of rules is that of Veto, and a test holds the two
 			// together.
 			case e.hasApp && d.c.tasks[digest.ids[j]].app == e.app:
-				r.Counts[RuleApplication]++
-			case leaf.veto != 0:
-				r.Counts[leaf.veto]++
-			case leaf.rank.Of(l.priority) > leaf.ceiling:
-				r.Counts[RulePriority]++
+				s.counts[rulebook.RuleApplication]++
+			case leaf.Veto != 0:
+				s.counts[leaf.Veto]++
+			case leaf.Rank.Of(l.priority) > leaf.Ceiling:
+				s.counts[rulebook.RulePriority]++
 			case helps == 0:
-				r.Counts[RuleNotHelping]++
-			case !ample && !resources.Fits(size, leaf.room):
-				r.Counts[RuleGuarantee]++
+				s.counts[rulebook.RuleNotHelping]++
+			case !ample && !resources.Fits(size, leaf.Room):
+				s.counts[rulebook.RuleGuarantee]++
 			default:
 				candidates++
 			}
 		}
 		r.Candidates += int(candidates)
-		if candidates == 0 || at.node < 0 {
+		if candidates == 0 || at.node == noNode {
 			continue // what it frees is of no use there
 		}
 		for t, v := range size {

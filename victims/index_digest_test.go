@@ -39,8 +39,8 @@ func TestDigest_IsSorted(t *testing.T) {
 				require.NoError(t, err)
 			}
 			c.settle()
-			for n := range c.nodes {
-				compareDigest(t, c, NodeID(n))
+			for n := range c.nodes[1:] {
+				compareDigest(t, c, NodeID(1+n))
 			}
 		}
 	})

@@ -19,7 +19,8 @@ import (
 // Invariants: present is capacity less what all rows of the node have, and less
 // its unknown usage. Coming is present and what the leaving rows have. Order has
 // the nodes that are not closed, by seq. Total is their capacity, and hidden that
-// of the closed ones: a check of the range needs both.
+// of the closed ones: a check of the range needs both. Row 0 is that of no node, which
+// is never live and never free.
 type nodeTable struct {
 	types     int
 	nodes     []nodeRow
@@ -54,27 +55,22 @@ type nodeRow struct {
 	tasks         []TaskID         // see taskRow.inNode
 }
 
+// noNode is the zero NodeID, which is no node.
+const noNode NodeID = 0
+
 func (x *nodeTable) init(types int) {
 	*x = nodeTable{
 		types: types, nodeIDs: make(map[string]NodeID),
+		nodes: make([]nodeRow, 1), open: make([]bool, 1), // noNode
 		total: make([]int64, types), hidden: make([]int64, types), unknown: make([]int64, types),
+	}
+	for _, block := range x.blocks() {
+		*block = make([]int64, types)
 	}
 }
 
 // blocks are the amounts per node and type.
 func (x *nodeTable) blocks() [3]*[]int64 { return [...]*[]int64{&x.capacity, &x.present, &x.coming} }
-
-func (x *nodeTable) growNodes(n int) {
-	x.nodes = slices.Grow(x.nodes, n)
-	x.open = slices.Grow(x.open, n)
-	x.order = slices.Grow(x.order, n)
-	for _, block := range x.blocks() {
-		*block = slices.Grow(*block, n*x.types)
-	}
-	if len(x.nodeIDs) == 0 {
-		x.nodeIDs = make(map[string]NodeID, n)
-	}
-}
 
 // addRow adds the row of a node that is not there, and has no capacity. It
 // reports whether the table has grown, or the row was that of a node that is
@@ -217,10 +213,10 @@ func (x *nodeTable) Nodes() iter.Seq[NodeID] { return slices.Values(x.order) }
 func (x *nodeTable) NodeLen() int { return len(x.order) }
 
 // hasClosed reports whether any node is closed.
-func (x *nodeTable) hasClosed() bool { return len(x.order)+len(x.freeNodes) < len(x.nodes) }
+func (x *nodeTable) hasClosed() bool { return 1+len(x.order)+len(x.freeNodes) < len(x.nodes) }
 
 // Free sets dst to what is free on a node now, and returns it: capacity without what
-// runs, leaves or is granted there. It is negative if the node is over-committed.
+// runs, leaves or is granted there. It may be negative.
 func (x *nodeTable) Free(dst resources.Vector, id NodeID) resources.Vector {
 	x.nodeOf(id)
 	return resources.Copy(dst, x.row(x.present, id))

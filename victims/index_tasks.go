@@ -92,12 +92,6 @@ func (x *taskTable) init(types, queues int) {
 	x.leaves, x.evictable = make([][]TaskID, queues), make([]int32, queues)
 }
 
-func (x *taskTable) growTasks(n int) {
-	x.tasks = slices.Grow(x.tasks, n)
-	x.sizes = slices.Grow(x.sizes, n*x.types)
-	x.keys.grow(n)
-}
-
 // newRow returns a row that is free, or a new one.
 func (x *taskTable) newRow() TaskID {
 	if id, ok := pop(&x.freeTasks); ok {
@@ -258,8 +252,7 @@ func (x *taskTable) membersOf(job int32) []TaskID {
 	return x.members[job]
 }
 
-// JobTasks yields the tasks and grants of a job, in no stable order. The empty name is
-// no job.
+// JobTasks yields the tasks and grants of a job, in no stable order.
 func (x *taskTable) JobTasks(job string) iter.Seq[TaskID] {
 	number, _ := x.jobs.lookup(job)
 	return slices.Values(x.membersOf(number))
@@ -322,6 +315,9 @@ func (in *interner) acquire(s string) int32 {
 	if !ok {
 		if in.ids == nil {
 			in.ids = make(map[string]int32)
+		}
+		// A copy of an empty interner in the memory of another has a map, and no names.
+		if len(in.names) == 0 {
 			in.names, in.uses = append(in.names, ""), append(in.uses, 0)
 		}
 		// Numbers are used again, since lists by number would grow for ever in
@@ -373,45 +369,99 @@ func (in *interner) copyFrom(from *interner) {
 	in.names, in.uses, in.free = reuse(in.names, from.names), reuse(in.uses, from.uses), reuse(in.free, from.free)
 }
 
+// A move says where queues and types of one tree are in another one, by name.
+type move struct {
+	queues []queue.ID // where each queue is in the new tree; noLeaf if nowhere
+	types  []int      // where each type is in the new schema
+	to     *queue.Tree
+}
+
+// newMove returns the move from one tree to another. The cost is linear in queues and
+// types.
+func newMove(from, to *queue.Tree) (*move, error) {
+	m := &move{to: to, queues: slices.Repeat([]queue.ID{noLeaf}, from.Len())}
+	var problems []error
+	for _, name := range from.Schema().All() {
+		i, ok := to.Schema().Index(name)
+		if !ok {
+			problems = append(problems, fmt.Errorf("victims: new tree: %w: %q", queue.ErrType, name))
+		}
+		m.types = append(m.types, i)
+	}
+	at := make(map[string]queue.ID)
+	for q := range to.All() {
+		at[to.Path(q)] = q
+	}
+	for q := range from.All() {
+		if there, ok := at[from.Path(q)]; ok {
+			m.queues[q] = there
+		}
+	}
+	return m, errors.Join(problems...)
+}
+
+// leaf returns the leaf that has the path of a leaf in the new tree, if there is one.
+func (m *move) leaf(q queue.ID) (queue.ID, bool) {
+	to := m.queues[q]
+	return max(to, 0), to != noLeaf && m.to.IsLeaf(to)
+}
+
+// vector sets dst to v in the types of the new tree, and returns it.
+func (m *move) vector(dst, v resources.Vector) resources.Vector {
+	dst = rows.Zeros(dst, m.to.Schema().Len())
+	for i, at := range m.types {
+		dst[at] = v.At(i)
+	}
+	return dst
+}
+
 // moveTo returns the move to a tree, into which it has brought the usage.
-func (x *index) moveTo(own *queue.Tree) (*queue.Move, error) {
+func (x *index) moveTo(own *queue.Tree) (*move, error) {
 	// Usage that no task stands for would never leave again.
 	if used := own.Usage(queue.Root); !resources.IsZero(used) {
 		return nil, fmt.Errorf("victims: new tree: usage %v of tasks that the cluster does not know: %w", used, ErrState)
 	}
 	// Everything that may fail is asked before anything moves.
-	move, err := queue.NewMove(x.tree, own)
+	m, err := newMove(x.tree, own)
 	if err != nil {
-		return nil, fmt.Errorf("victims: new tree: %w", err)
+		return nil, err
 	}
-	if err := x.checkHomes(move); err != nil {
+	if err := x.checkHomes(m); err != nil {
 		return nil, err
 	}
 	// Only the new tree is written here. If anything failed before, it is
 	// thrown away and the old one was never touched.
-	must(move.Usage())
-	return move, nil
+	var amounts resources.Vector
+	for q := range x.tree.Leaves(queue.Root) {
+		if to, ok := m.leaf(q); ok {
+			amounts = m.vector(amounts, x.tree.Usage(q))
+			must(own.Add(to, amounts))
+			amounts = m.vector(amounts, x.tree.Preempting(q))
+			must(own.Mark(to, amounts))
+		}
+	}
+	return m, nil
 }
 
 // moveInto makes a tree the one of the index, with all rows moved. It cannot fail
 // any more.
-func (x *index) moveInto(own *queue.Tree, move *queue.Move) {
+func (x *index) moveInto(own *queue.Tree, m *move) {
 	types := own.Schema().Len()
-	x.moveLeaves(move, own.Len())
-	x.taskTable.moveTypes(move, types)
-	x.nodeTable.moveTypes(move, types)
+	x.moveLeaves(m, own.Len())
+	x.taskTable.moveTypes(m, types)
+	x.nodeTable.moveTypes(m, types)
 	x.tree, x.types = own, types
 	// Lanes hold leaves and sizes, all of which are others now.
 	x.digest.reset(len(x.nodes), types)
 }
 
 // checkHomes reports the leaves that are gone, with the tasks that they have.
-func (x *index) checkHomes(move *queue.Move) error {
+func (x *index) checkHomes(m *move) error {
 	var problems []error
 	// All of them, and not the first: whoever changes a tree wants to know what
 	// to move away.
-	for q := range move.Gone() {
-		if len(x.leaves[q]) == 0 {
+	for q := range x.tree.Leaves(queue.Root) {
+		if _, ok := m.leaf(q); ok || len(x.leaves[q]) == 0 {
 			continue
 		}
 		var keys []string
@@ -420,18 +470,18 @@ func (x *index) checkHomes(move *queue.Move) error {
 		}
 		// The order of the list depends on history, and a message must not.
 		slices.Sort(keys)
-		problems = append(problems, fmt.Errorf("victims: new tree: queue %s: %w: it has %s", x.tree.Path(q), queue.ErrGone, strings.Join(keys, ", ")))
+		problems = append(problems, fmt.Errorf("victims: new tree: queue %s: %w: it has %s", x.tree.Path(q), ErrQueue, strings.Join(keys, ", ")))
 	}
 	return errors.Join(problems...)
 }
 
 // moveLeaves takes the tasks of each leaf to where it is in the new tree.
-func (x *taskTable) moveLeaves(move *queue.Move, queues int) {
+func (x *taskTable) moveLeaves(m *move, queues int) {
 	// New lists, since queues have other numbers; the rows in them are the same
 	// slices.
 	leaves, evictable := make([][]TaskID, queues), make([]int32, queues)
 	for q := range x.leaves {
-		to, ok := move.Leaf(queue.ID(q))
+		to, ok := m.leaf(queue.ID(q))
 		if !ok {
 			continue // it has no tasks
 		}
@@ -444,7 +494,7 @@ func (x *taskTable) moveLeaves(move *queue.Move, queues int) {
 	for app, home := range x.homes {
 		// A leaf that is gone has no tasks, so nobody asks for the home.
 		if x.homes[app] = noLeaf; home != noLeaf {
-			if to, ok := move.Leaf(home); ok {
+			if to, ok := m.leaf(home); ok {
 				x.homes[app] = to
 			}
 		}
@@ -452,32 +502,32 @@ func (x *taskTable) moveLeaves(move *queue.Move, queues int) {
 }
 
 // moveTypes gives all amounts the types of the new tree.
-func (x *taskTable) moveTypes(move *queue.Move, types int) {
-	x.sizes = moved(move, x.sizes, x.types)
+func (x *taskTable) moveTypes(m *move, types int) {
+	x.sizes = moved(m, x.sizes, x.types)
 	x.types = types
 }
 
 // moveTypes gives all amounts the types of the new tree.
-func (x *nodeTable) moveTypes(move *queue.Move, types int) {
-	// Amounts of a type that the new tree has not are forgotten, and NewMove
+func (x *nodeTable) moveTypes(m *move, types int) {
+	// Amounts of a type that the new tree has not are forgotten, and newMove
 	// has made sure that nobody uses any.
 	for _, block := range []*[]int64{&x.capacity, &x.present, &x.coming, &x.total, &x.hidden, &x.unknown} {
-		*block = moved(move, *block, x.types)
+		*block = moved(m, *block, x.types)
 	}
 	for i := range x.nodes {
 		if n := &x.nodes[i]; n.unknown != nil {
-			n.unknown = moved(move, n.unknown, x.types)
+			n.unknown = moved(m, n.unknown, x.types)
 		}
 	}
 	x.types = types
 }
 
 // moved returns a block of rows of so many types in the types of the new tree.
-func moved(move *queue.Move, block []int64, types int) []int64 {
+func moved(m *move, block []int64, types int) []int64 {
 	var row resources.Vector
 	var dst []int64
 	for ; len(block) > 0; block = block[types:] {
-		row = move.Vector(row, block[:types])
+		row = m.vector(row, block[:types])
 		// As large as it will be, and only now: without a row nothing says how
 		// long rows are to be.
 		if dst == nil {

@@ -18,9 +18,12 @@ import (
 // and by bands. Forced upon small worlds, what they claim is what the oracle finds: a
 // plan that claims levels has the least, and a refusal is one.
 func TestOracle_LevelsOfHastyDecisions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it needs many cases")
+	}
 	claims, shown := 0, 0
 	for _, with := range []world.Features{0, world.WithBudgets, world.WithCosts | world.WithRanks, world.WithLabels, world.WithGrants, world.WithOwnLeaf, world.WithGangs} {
-		law.Check3000(t, func(t *rapid.T) {
+		law.CheckMany(t, 1000, func(t *rapid.T) {
 			c := world.Cases(world.Small.With(with)).Draw(t, "case")
 			want := oracle.Decide(c)
 			cluster := build(t, &c.World)

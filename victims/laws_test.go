@@ -3,6 +3,7 @@
 package victims_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func propertyLaw1(t *rapid.T) {
 		t.Fatalf("a plan where none is lawful\n%v", c)
 	case d.Outcome == victims.Preempts && d.Plan.Proof.Proven() && d.Plan.Cost.OptedOut != fewest:
 		t.Fatalf("%d opted-out victims where %d are enough\n%v", d.Plan.Cost.OptedOut, fewest, c)
-	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.NoVictims && d.Refusal.Proven && ok:
+	case d.Outcome == victims.Refused && d.Refusal.Reason == "no-victims" && d.Refusal.Proven && ok:
 		t.Fatalf("no plan where one with %d opted-out victims is lawful\n%v", fewest, c)
 	}
 }
@@ -225,7 +226,7 @@ func decideWithin(t tb, c *world.Case, budget int64) (*victims.Decision, *victim
 	planner.Steps = budget
 	ask := askOf(t, cluster, &c.Ask)
 	d := new(victims.Decision)
-	if err := planner.Decide(d, &ask, c.Options.Now); err != nil {
+	if err := errors.Join(planner.Decide(d, &ask, c.Options.Now), d.Count()); err != nil {
 		t.Fatalf("%v\n%v", err, c)
 	}
 	return d, cluster

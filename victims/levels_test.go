@@ -16,22 +16,16 @@ import (
 	"github.com/go-preempt/preempt/internal/workload"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/preempttest"
 )
 
 // drawLevels draws some levels in any order, often all.
-func drawLevels(t *rapid.T) victims.Levels {
+func drawLevels(t *rapid.T) []string {
 	levels := rapid.Permutation(victims.DefaultLevels()).Draw(t, "levels")
 	if rapid.Bool().Draw(t, "all levels") {
 		return levels
 	}
 	return levels[:rapid.IntRange(1, len(levels)).Draw(t, "of them")]
-}
-
-func namesOf(levels victims.Levels) (names []string) {
-	for _, l := range levels {
-		names = append(names, l.String())
-	}
-	return names
 }
 
 // TestOracle_Levels compares the planner with the oracle if levels decide in any
@@ -49,7 +43,7 @@ func propertyLevels(t *rapid.T) {
 		shape = shape.With(world.Everything)
 	}
 	c := world.Cases(shape).Draw(t, "case")
-	c.Options.Levels = namesOf(drawLevels(t))
+	c.Options.Levels = drawLevels(t)
 	want := oracle.Decide(c)
 	planner := world.CasePlanner(build(t, &c.World), c)
 	planner.Audit = true
@@ -64,7 +58,7 @@ func propertyLevels(t *rapid.T) {
 // refused, that holds for what is proven.
 func TestLevels_Compare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+		c := world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case")
 		cluster := build(t, &c.World)
 		levels := drawLevels(t)
 		refused := rapid.IntRange(0, 4).Draw(t, "the predicate refuses sets of")
@@ -73,7 +67,7 @@ func TestLevels_Compare(t *testing.T) {
 			planner := world.CasePlanner(cluster, c)
 			planner.Predicate = func(p *victims.Placing) bool { return len(p.Victims) != refused || refused == 0 }
 			if planner.Levels = levels; !byLevels {
-				planner.Compare = levels.Compare
+				planner.Compare = victims.CompareBy(levels)
 			}
 			ask := askOf(t, cluster, &c.Ask)
 			var d victims.Decision
@@ -112,34 +106,51 @@ func TestLevels_Default(t *testing.T) {
 // decided.
 func TestLevels_Check(t *testing.T) {
 	for _, test := range []struct {
-		levels victims.Levels
+		levels []string
 		wraps  error
 		says   string
 	}{
-		{victims.Levels{victims.LevelWork, 77}, victims.ErrUnknown, "victims: Levels[1]: Level(77): "},
-		{victims.Levels{victims.LevelOwnLow}, victims.ErrUnknown, "victims: Levels[0]: Level(7): "},
-		{victims.Levels{victims.LevelRank, victims.LevelWork, victims.LevelRank}, victims.ErrDuplicate, "victims: Levels[2]: rank, as Levels[0]: "},
+		{[]string{"work", "age"}, victims.ErrUnknown, `victims: Levels[1]: "age": `},
+		{[]string{""}, victims.ErrUnknown, `victims: Levels[0]: "": `},
+		{[]string{"rank", "work", "rank"}, victims.ErrDuplicate, `victims: Levels[2]: "rank", as Levels[0]: `},
 	} {
-		err := test.levels.Check()
-		require.ErrorIs(t, err, test.wraps)
-		require.ErrorContains(t, err, test.says)
-
 		f := giverAndTaker(t)
 		p := victims.Planner{Cluster: f.c, Levels: test.levels}
 		before := victims.Decision{Outcome: victims.Waits}
 		d := before
-		require.ErrorIs(t, p.Decide(&d, f.ask("x", "b", 3), now), test.wraps)
+		err := p.Decide(&d, f.ask("x", "b", 3), now)
+		require.ErrorIs(t, err, test.wraps)
+		require.ErrorContains(t, err, test.says)
 		require.Equal(t, before, d)
 	}
-	require.NoError(t, victims.DefaultLevels().Check())
-	require.NoError(t, victims.Levels(nil).Check())
+}
+
+// TestLevels_Order: levels in any order make a strict weak order that nobody costs less
+// by than a part of his victims.
+func TestLevels_Order(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) victims.Cost {
+			n := rapid.IntRange(0, 3).Draw(t, "victims")
+			if n == 0 {
+				return victims.Cost{}
+			}
+			return victims.Cost{
+				OptedOut: rapid.IntRange(0, n).Draw(t, "opted out"), MaxRank: rapid.Int64Range(-2, 0).Draw(t, "rank"),
+				MaxPriority: rapid.Int64Range(-1, 1).Draw(t, "priority"), Victims: n,
+				SumRanks:      rapid.Int64Range(-3, 0).Draw(t, "ranks"),
+				SumPriorities: rapid.Int64Range(-3, 3).Draw(t, "priorities"), Node: rapid.IntRange(0, 3).Draw(t, "node"),
+			}
+		}), 0, 6).Draw(t, "costs")
+		levels := drawLevels(t)
+		require.NoError(t, preempttest.TestCompare(victims.CompareBy(levels), list), "%v", levels)
+	})
 }
 
 // TestLevels_Warm: another order of levels allocates nothing either.
 func TestLevels_Warm(t *testing.T) {
 	w := workload.W{Nodes: 100, Tasks: 30, Tree: workload.Tree4x100}
 	s := w.Subject(w.Build(), 4)
-	s.Planner.Levels = victims.Levels{victims.LevelVictims, victims.LevelWork, victims.LevelRank}
+	s.Planner.Levels = []string{"victims", "work", "rank"}
 	s.Decide()
 	require.Zero(t, testing.AllocsPerRun(10, s.Decide))
 }

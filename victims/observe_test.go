@@ -34,9 +34,8 @@ func TestObserve_TellsEveryDecisionOnce(t *testing.T) {
 	require.NoError(t, p.Explain(&e, f.ask("x", "b", 9), now))
 	require.Len(t, told, 1, "nor are the trials of an explanation")
 
-	batch, err := p.Batch(nil, []victims.Ask{*f.ask("x", "b", 4), *f.ask("y", "b", 4)}, now)
-	require.NoError(t, err)
-	require.Len(t, told, 3)
-	require.Same(t, &batch[0], told[1])
-	require.Same(t, &batch[1], told[2])
+	again := f.decide(p, f.ask("y", "b", 9))
+	require.Len(t, told, 2)
+	require.Same(t, again, told[1])
+	require.Equal(t, victims.Refused, told[1].Outcome)
 }

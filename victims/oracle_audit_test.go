@@ -24,7 +24,7 @@ func FuzzOracleAudits(f *testing.F) {
 }
 
 func propertyOracleAudits(t *rapid.T) {
-	c := world.Cases(world.Small.With(world.Everything)).Draw(t, "case")
+	c := world.Cases(world.Small.With(world.Everything|world.WithNearby)).Draw(t, "case")
 	held := slices.ContainsFunc(c.World.Grants, func(g world.Grant) bool { return g.Ask.Key == c.Ask.Key })
 	node, keys := drawPlan(t, c)
 	if held || len(keys) == 0 {
@@ -35,9 +35,8 @@ func propertyOracleAudits(t *rapid.T) {
 	lawful := len(breaks) == 0 && (reason == "" || lifts(c, reason))
 
 	cluster := build(t, &c.World)
-	a := victims.Auditor{
-		Cluster: cluster, Rules: victims.Rules{StrictPriority: c.Options.StrictPriority, Interval: c.Options.Interval, Exempt: world.PlannerOf(cluster, &c.Options).Exempt, Filter: c.Filter(cluster), Minimum: c.Options.Minimum(), OwnLeaf: map[string]victims.OwnLeaf{"": victims.OwnNever, world.Met: victims.OwnMet, world.Any: victims.OwnAny}[c.Options.OwnLeaf]}, Blockers: c.Blockers(cluster),
-	}
+	p := world.CasePlanner(cluster, c)
+	a := victims.Auditor{Cluster: cluster, Rules: p.Rules, Blockers: p.Blockers}
 	n, _ := cluster.LookupNode(node)
 	plan := victims.Plan{Ask: askOf(t, cluster, &c.Ask), Node: n}
 	for _, key := range keys {

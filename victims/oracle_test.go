@@ -63,6 +63,8 @@ var features = []struct {
 	{"Grants", world.WithGrants},
 	{"OwnLeaf", world.WithOwnLeaf},
 	{"Everything", world.Everything},
+	{"Nearby", world.WithNearby},
+	{"Nearby everything", world.Everything | world.WithNearby},
 }
 
 // TestOracle_Features compares the planner with the oracle rule by rule, and
@@ -144,6 +146,9 @@ var compareNumbers = cmp.Options{
 func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 	r := oracle.Result{Outcome: d.Outcome.String()}
 	if d.Outcome == victims.Refused {
+		if err := d.Count(); err != nil {
+			panic(err)
+		}
 		refusalOf(c, &d.Refusal, &r)
 		return r
 	}
@@ -152,13 +157,13 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		return r
 	}
 	cost := &d.Plan.Cost
-	work, _ := cost.Work.Duration()
+	work, _ := cost.Work.Int64()
 	r.Cost = oracle.Cost{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own),
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess:      big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:        big.NewInt(int64(work)),
+		Work:        big.NewInt(work),
 		NodePenalty: cost.NodePenalty,
 		Node:        cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
@@ -176,23 +181,21 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 }
 
 func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
-	r.Reason, r.RetryAt, r.Candidates = f.Reason.String(), f.RetryAt, f.Candidates
+	r.Reason, r.RetryAt, r.Candidates = f.Reason, f.RetryAt, f.Candidates
 	r.Filtered, r.WaitsFor = f.Filtered, f.WaitsFor
 	about := f.Reason
-	if r.OwnLeaf = f.OwnLeaf; f.Also != 0 {
-		r.Also, about = f.Also.String(), f.Also
+	if r.OwnLeaf = f.OwnLeaf; f.Also != "" {
+		r.Also, about = f.Also, f.Also
 	}
 	switch about {
-	case victims.OverMax, victims.OverGuarantee, victims.HeadroomInside:
+	case "over-max", "over-guarantee", "headroom-inside":
 		r.Where = []string{c.Tree().Path(f.Queue) + " " + c.Schema().Name(f.Type)}
 	}
 	r.Counts = make(map[string]int)
-	for rule, n := range f.Counts {
-		if n > 0 {
-			r.Counts[victims.Rule(rule).String()] = n
-		}
+	for _, n := range f.Counts {
+		r.Counts[n.Rule] = n.Tasks
 	}
-	if f.HasClosest {
+	if f.Closest != 0 {
 		r.Closest = c.Node(f.Closest).Name
 		r.Lacks = world.AmountsOf(c, f.Lacks)
 	}

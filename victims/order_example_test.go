@@ -11,7 +11,7 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A pod is a task of somebody else's.
+// A pod is a task of somebody else's. Its request is of GPUs.
 type pod struct {
 	name     string
 	class    int32
@@ -32,7 +32,8 @@ func ExampleThen() {
 		victims.ByTime(func(p pod) time.Time { return p.started }),
 		victims.By(func(p pod) string { return p.name }),
 	)
-	ran := func(d time.Duration) time.Time { return exampleNow.Add(-d) }
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ran := func(d time.Duration) time.Time { return now.Add(-d) }
 	pods := []pod{
 		{"dns", 0, true, ran(9 * time.Hour), resources.Vector{1}},
 		{"web", 10, false, ran(time.Hour), resources.Vector{3}},

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -20,11 +21,11 @@ import (
 // Such a set contains one that makes room on the node, so the cheapest of
 // those is a bound, and the answer if it makes headroom as well.
 //
-// If the ask requires the node, its victims are all there, and so are members of
-// every job that goes as a whole: no other node adds any.
+// If victims are on the node only, they are all there, and so is a member of every job
+// that goes as a whole: no other node adds any.
 func (d *decision) searchJoint(s *site) {
 	d.gatherLocal(s)
-	if d.required() {
+	if d.nearby() {
 		d.local.addGangs(d, s)
 		d.state(s, d.wanted(s))
 		d.solve(&d.found, &d.local, d.limit())
@@ -36,7 +37,7 @@ func (d *decision) searchJoint(s *site) {
 		d.local.addGangs(d, s)
 		d.state(s, d.wanted(s))
 		for i := range d.needs.short {
-			d.problem.Needs[1+i].Short = nil
+			d.problem.Needs[1+i] = nil
 		}
 		d.solve(&d.found, &d.local, d.limit())
 		switch {
@@ -261,14 +262,14 @@ func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
 	// have is not worked out again for each that comes after them.
 	order, best := &d.problem.order, p.best[:0]
 	for _, id := range ids {
-		x := pooledTask{id: id, levels: d.eligible.Levels(id), share: p.shareOf(d, id)}
+		x := pooledTask{id: id, levels: d.eligible.levels(id), share: p.shareOf(d, id)}
 		if len(best) == thinTo {
 			worst := &best[thinTo-1]
 			if c := order.CompareLevels(&x.levels, &worst.levels); c > 0 || c == 0 && x.share < worst.share {
 				continue
 			}
 		}
-		x.lost = d.eligible.Lost(id)
+		x.lost = d.eligible.lost(id)
 		best = keepBest(best, x, func(a, b pooledTask) int {
 			if c := order.CompareLevels(&a.levels, &b.levels); c != 0 {
 				return c
@@ -295,12 +296,12 @@ func (p *headroomPool) thinGangs(d *decision) []int32 {
 		}
 		x := pooledGang{gang: g, members: int64(len(d.gangs.rows[g].members))}
 		for k, id := range d.gangs.rows[g].members {
-			levels := d.eligible.Levels(id)
+			levels := d.eligible.levels(id)
 			x.levels = d.problem.order.Join(&x.levels, k, &levels)
 			x.share += p.shareOf(d, id)
 		}
 		best = keepBest(best, x, func(a, b pooledGang) int {
-			if c := slices.Compare(a.levels[:LevelJobs], b.levels[:LevelJobs]); c != 0 {
+			if c := slices.Compare(a.levels[:rulebook.LevelJobs], b.levels[:rulebook.LevelJobs]); c != 0 {
 				return c
 			}
 			// Shares for each member: which is larger?

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -42,7 +43,7 @@ type jointSearch struct {
 	dims   []jointDim
 	bound  weigh.Bound // the tasks elsewhere, and those of a node
 	prices []int64     // by which those elsewhere were gathered
-	node   NodeID      // whose tasks are not among those elsewhere, or -1
+	node   NodeID      // whose tasks are not among those elsewhere, or noNode
 	need   []int64
 	ids    []TaskID // by row of the bound, of those on the node that is looked at
 	tied   bool     // see tie
@@ -83,8 +84,8 @@ const (
 
 // leastLevels bound every plan: ranks and priorities may be negative, all else not.
 var leastLevels = cover.Levels{
-	LevelRank: math.MinInt64, LevelPriority: math.MinInt64,
-	LevelSumRanks: math.MinInt64, LevelSumPriorities: math.MinInt64,
+	rulebook.LevelRank: math.MinInt64, rulebook.LevelPriority: math.MinInt64,
+	rulebook.LevelSumRanks: math.MinInt64, rulebook.LevelSumPriorities: math.MinInt64,
 }
 
 // applies reports whether the search is made.
@@ -338,7 +339,7 @@ func (j *jointSearch) closely(p *prospect) bool {
 	if d.engine.Lesser = lesser; !ok || !d.best.losesTo(&levels) {
 		return false
 	}
-	p.levels, p.here = levels, levels[LevelVictims]
+	p.levels, p.here = levels, levels[rulebook.LevelVictims]
 	return true
 }
 
@@ -346,23 +347,23 @@ func (j *jointSearch) closely(p *prospect) bool {
 func (j *jointSearch) least(p *prospect, count int64) {
 	rank, priority := j.leastRank(p.node)
 	if p.levels == leastLevels || p.levels == (cover.Levels{}) {
-		p.levels[LevelRank], p.levels[LevelPriority] = rank, priority
+		p.levels[rulebook.LevelRank], p.levels[rulebook.LevelPriority] = rank, priority
 	}
-	p.levels[LevelVictims], p.levels[LevelSumRanks], p.levels[LevelSumPriorities] = count, count*rank, count*priority
+	p.levels[rulebook.LevelVictims], p.levels[rulebook.LevelSumRanks], p.levels[rulebook.LevelSumPriorities] = count, count*rank, count*priority
 }
 
 // leastRank returns the least rank and priority of any victim of a plan for a node.
 func (j *jointSearch) leastRank(n NodeID) (rank, priority int64) {
 	least := j.d.c.digest.gauges[n].minPriority
 	least = min(least, j.outside.leastPriority)
-	return j.d.eligible.leastRank(least), int64(least)
+	return j.d.eligible.LeastRank(least), int64(least)
 }
 
 // tie notes whether no plan for the node beats the best before the number of victims; it is
 // what allows goes by.
 func (j *jointSearch) tie(p *prospect) (tied bool) {
 	best := &j.d.best
-	j.tied = best.Found && slices.Compare(p.levels[:LevelVictims], best.Total.Levels[:LevelVictims]) >= 0
+	j.tied = best.Found && slices.Compare(p.levels[:rulebook.LevelVictims], best.Total.Levels[:rulebook.LevelVictims]) >= 0
 	return j.tied
 }
 
@@ -374,8 +375,8 @@ func (j *jointSearch) allows(f flags, priority int32) bool {
 	// Of the highest priority, and of levels that count few, one task tells. Ranks and
 	// own costs play no part: whom they would keep out only makes bounds lower.
 	best := &j.d.best.Total.Levels
-	return int64(priority) <= best[LevelPriority] &&
-		(!f.has(flagOptedOut) || best[LevelOptedOut] > 0) && (!f.has(flagOriginator) || best[LevelOriginators] > 0)
+	return int64(priority) <= best[rulebook.LevelPriority] &&
+		(!f.has(flagOptedOut) || best[rulebook.LevelOptedOut] > 0) && (!f.has(flagOriginator) || best[rulebook.LevelOriginators] > 0)
 }
 
 // most returns how many victims a plan has at most that is of lesser levels than the
@@ -391,9 +392,9 @@ func (j *jointSearch) most(p *prospect) (most int64, ok bool) {
 	}
 	// With as many victims as the best, a plan may still be less in the sums of ranks
 	// and priorities.
-	most = best[LevelVictims]
+	most = best[rulebook.LevelVictims]
 	rank, priority := j.leastRank(p.node)
-	levels[LevelVictims], levels[LevelSumRanks], levels[LevelSumPriorities] = most, most*rank, most*priority
+	levels[rulebook.LevelVictims], levels[rulebook.LevelSumRanks], levels[rulebook.LevelSumPriorities] = most, most*rank, most*priority
 	// If not even the least sums are less, only fewer victims are.
 	if slices.Compare(levels[:], best[:]) >= 0 {
 		most--

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -47,7 +48,7 @@ func (j *jointSearch) isOut(row int32) bool {
 // stand leaves of the rows those elsewhere than on a node.
 func (j *jointSearch) stand(n NodeID) {
 	j.bound.Release()
-	if j.node >= 0 {
+	if j.node != noNode {
 		j.outside.leaveOut(j.bound.Copies, j.node, -1)
 	}
 	j.node = n
@@ -66,13 +67,13 @@ func (j *jointSearch) sketch(n NodeID) {
 		}
 		last := int32(-1) // no level
 		for k := l.first; k < l.end; k++ {
-			leaf := &d.eligible.leaves[digest.leaves[k]]
+			leaf := &d.eligible.Leaves[digest.leaves[k]]
 			switch {
-			case leaf.veto != 0:
-			case leaf.level == last:
+			case leaf.Veto != 0:
+			case leaf.Level == last:
 				j.bound.Copies[j.bound.Len()-1]++
 			default:
-				last = leaf.level
+				last = leaf.Level
 				j.fill(j.bound.Add(1), digest.size(i, d.c.types), jointTask{last, true})
 			}
 		}
@@ -84,13 +85,13 @@ func (j *jointSearch) sketch(n NodeID) {
 func (j *jointSearch) raise(p *prospect) {
 	most := int64(mostJoint)
 	if j.d.best.Found {
-		most = min(most, j.d.best.Total.Levels[LevelVictims])
+		most = min(most, j.d.best.Total.Levels[rulebook.LevelVictims])
 	}
 	j.tie(p)
 	j.sketch(p.node)
 	fewest, spare := j.bound.Glance(j.question(p, most))
 	p.spare = spare
-	j.least(p, max(fewest, p.levels[LevelVictims]))
+	j.least(p, max(fewest, p.levels[rulebook.LevelVictims]))
 	j.pay()
 }
 
@@ -173,7 +174,7 @@ func (j *jointSearch) collect(p *prospect) {
 		}
 		for k := l.first; k < l.end; k++ {
 			if id := digest.ids[k]; d.candidate(id, &s) {
-				j.fill(j.bound.Add(1), digest.size(i, d.c.types), jointTask{d.eligible.leaves[digest.leaves[k]].level, true})
+				j.fill(j.bound.Add(1), digest.size(i, d.c.types), jointTask{d.eligible.Leaves[digest.leaves[k]].Level, true})
 				j.ids = append(j.ids, id)
 			}
 		}
@@ -328,7 +329,7 @@ func (j *jointSearch) gather(prices []int64, every, limit int) {
 		j.fill(j.bound.Add(x.groups[g+1]-x.groups[g]), d.c.size(first.id), jointTask{first.level, false})
 	}
 	j.bound.Hold(j.prices)
-	j.node = -1
+	j.node = noNode
 	j.pay()
 }
 
@@ -341,11 +342,11 @@ func (x *outsiders) reset(d *decision) {
 		x.leastPriority = min(x.leastPriority, d.c.digest.gauges[n].minPriority)
 	}
 	best := &d.best.Total.Levels
-	x.prefix = append(x.prefix[:0], best[:LevelVictims]...)
+	x.prefix = append(x.prefix[:0], best[:rulebook.LevelVictims]...)
 	// Those on the node of a plan are not elsewhere, so there have to be more.
-	x.copies = int32(min(best[LevelVictims], mostJoint))
+	x.copies = int32(min(best[rulebook.LevelVictims], mostJoint))
 	for n := range d.c.nodes {
-		x.copies = max(x.copies, int32(best[LevelVictims])+int32(len(d.c.nodes[n].tasks)))
+		x.copies = max(x.copies, int32(best[rulebook.LevelVictims])+int32(len(d.c.nodes[n].tasks)))
 	}
 	if len(x.seen) == 0 {
 		x.seen = make([]alikeSlot, alikeSlots)
@@ -356,8 +357,8 @@ func (x *outsiders) reset(d *decision) {
 		x.levels = append(x.levels, noLevel)
 	}
 	for w := range d.tree.Leaves(queue.Root) {
-		if leaf := &d.eligible.leaves[w]; leaf.veto == 0 && int(leaf.level) <= d.needs.widest {
-			x.levels[w] = leaf.level
+		if leaf := &d.eligible.Leaves[w]; leaf.Veto == 0 && int(leaf.Level) <= d.needs.widest {
+			x.levels[w] = leaf.Level
 		}
 	}
 }
@@ -418,7 +419,7 @@ func hashOf(h uint64, list []int64) uint64 {
 //
 // If tasks come in a few shapes, thousands of rows would be alike.
 func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
-	size, levels := d.c.size(id), d.eligible.Levels(id)
+	size, levels := d.c.size(id), d.eligible.levels(id)
 	h := hashOf(hashOf(hashSeed^uint64(uint32(level)), size), levels[:])
 	for i := h % alikeSlots; ; i = (i + 1) % alikeSlots {
 		s := &x.seen[i]
@@ -430,7 +431,7 @@ func (x *outsiders) isNew(d *decision, id TaskID, level int32) bool {
 			x.distinct++
 			*s = alikeSlot{id, 1}
 			return true
-		case x.levels[d.c.tasks[s.first].leaf] == level && slices.Equal(d.c.size(s.first), size) && d.eligible.Levels(s.first) == levels:
+		case x.levels[d.c.tasks[s.first].leaf] == level && slices.Equal(d.c.size(s.first), size) && d.eligible.levels(s.first) == levels:
 			s.count++
 			return s.count <= x.copies
 		}
@@ -452,7 +453,7 @@ func (x *outsiders) group(d *decision) {
 		if a.worth != b.worth {
 			return cmp.Compare(b.worth, a.worth)
 		}
-		mine, other := d.eligible.Levels(a.id), d.eligible.Levels(b.id)
+		mine, other := d.eligible.levels(a.id), d.eligible.levels(b.id)
 		return cmp.Or(cmp.Compare(a.level, b.level), slices.Compare(mine[:], other[:]), slices.Compare(d.c.size(a.id), d.c.size(b.id)))
 	}
 	slices.SortStableFunc(x.rows, func(a, b outsider) int { return compare(&a, &b) })
@@ -515,5 +516,5 @@ func (j *jointSearch) complete(p *prospect, most int64) bool {
 // serve reports whether they are those that a plan may have which is as good as the best
 // in the levels before the number of victims.
 func (x *outsiders) serve(best *incumbent) bool {
-	return slices.Equal(x.prefix, best.Total.Levels[:LevelVictims])
+	return slices.Equal(x.prefix, best.Total.Levels[:rulebook.LevelVictims])
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/weigh"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -44,7 +46,7 @@ func crowd(t *rapid.T, most int) *decision {
 		size := vec{int64(draw(5, "cpu")), int64(draw(5, "gpu"))}
 		sum = resources.Add(sum, sum, size)
 		_, err := c.AddTask(&Task{
-			Key: fmt.Sprint("t", i), Queue: leaves[1+draw(1, "leaf")], Node: NodeID(draw(3, "node")), Size: size,
+			Key: fmt.Sprint("t", i), Queue: leaves[1+draw(1, "leaf")], Node: NodeID(1 + draw(3, "node")), Size: size,
 			Priority: int32(draw(1, "priority")), OptedOut: draw(3, "opted") == 0, Cost: int64(draw(1, "cost")),
 			Scheduled: at.Add(-time.Duration(draw(3, "age"))),
 		})
@@ -67,18 +69,19 @@ func crowd(t *rapid.T, most int) *decision {
 // headroom.
 func TestJoint_AgainstAllSets(t *testing.T) {
 	told := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
+	both := func() bool { return told["prices"] > 0 && told["cover"] > 0 }
+	law.CheckUntil(t, both, func(t *rapid.T) {
 		d := crowd(t, 12)
 		j := d.jointSearch()
 		j.dimensions()
 		d.best.Found, d.best.Total.Levels = true, cover.Levels{}
-		d.best.Total.Levels[LevelOptedOut], d.best.Total.Levels[LevelPriority] = 9, 9
-		d.best.Total.Levels[LevelOwnLow], d.best.Total.Levels[LevelVictims] = 99, 99
+		d.best.Total.Levels[rulebook.LevelOptedOut], d.best.Total.Levels[rulebook.LevelPriority] = 9, 9
+		d.best.Total.Levels[rulebook.LevelOwnLow], d.best.Total.Levels[rulebook.LevelVictims] = 99, 99
 		j.tied = true
 		j.needOf(d.size, 1)
 		j.gather(j.bound.Even(j.need), 1, rapid.IntRange(1, 20).Draw(t, "limit"))
 		for range 2 { // the second time there are lessons
-			for n := range NodeID(4) {
+			for n := range d.c.Nodes() {
 				p := &prospect{node: n}
 				short := vec{0, 0}
 				if d.nodeNeed(short, n); slices.Max(short) > 0 {
@@ -103,9 +106,6 @@ func TestJoint_AgainstAllSets(t *testing.T) {
 			}
 		}
 	})
-	for _, what := range []string{"prices", "cover"} {
-		require.Positive(t, told[what], what)
-	}
 }
 
 // fewestByHand returns how many tasks it takes to make room on a node and headroom, by a look
@@ -143,7 +143,7 @@ func meetsAll(d *decision, ids []TaskID, n NodeID, short resources.Vector) bool 
 			on = resources.Add(on, on, d.c.size(id))
 		}
 		for i := range sums {
-			if d.eligible.leaves[r.leaf].level <= int32(i) {
+			if d.eligible.Leaves[r.leaf].Level <= int32(i) {
 				sums[i] = resources.Add(sums[i], sums[i], d.c.size(id))
 			}
 		}

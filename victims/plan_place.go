@@ -225,10 +225,7 @@ func (d *decision) accepts(n NodeID, victims []TaskID, m moment) bool {
 	}
 	// In memory of the decision, for what goes to a function of the caller
 	// would be allocated anew each time.
-	d.hearing.question = Placing{Ask: d.ask, Node: n, Victims: victims, Moment: Present}
-	if m == coming {
-		d.hearing.question.Moment = Coming
-	}
+	d.hearing.question = Placing{Ask: d.ask, Node: n, Victims: victims, Coming: m == coming}
 	if d.p.Predicate(&d.hearing.question) {
 		return true
 	}
@@ -270,7 +267,7 @@ func (d *decision) siteOf(n NodeID) site {
 }
 
 // elsewhere is a site for what is on no node in particular.
-func (d *decision) elsewhere() site { return site{node: -1, short: d.scratch.none} }
+func (d *decision) elsewhere() site { return site{node: noNode, short: d.scratch.none} }
 
 // nodeNeed sets dst to what a node lacks for the ask once what is leaving has
 // gone, in the types that the ask wants, and returns the types.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -76,7 +77,7 @@ func (d *decision) State(s *search.Site, at int32) bool {
 	of, row := d.sieve.sums(n)
 	gauge := &of.gauges[row]
 	// Law 6, for all of them; and law 2, likewise.
-	if d.eligible.leastRank(gauge.minPriority) > d.eligible.ceiling || d.eligible.tooLarge(d.c.row(of.least, row)) ||
+	if d.eligible.LeastRank(gauge.minPriority) > d.eligible.Ceiling || d.eligible.TooLarge(d.c.row(of.least, row)) ||
 		!resources.Fits(s.Need, d.c.row(of.all, row)) || !d.passes(n) {
 		return false
 	}
@@ -109,9 +110,9 @@ const mostLanes = 1 << 11
 // type, and cost as little as any.
 func (d *decision) stateRoughly(s *search.Site, sums digestRow, digest *nodeDigest) {
 	priority := sums.of.gauges[sums.row].minPriority
-	rank := d.eligible.leastRank(priority)
+	rank := d.eligible.LeastRank(priority)
 	row := search.Row{Size: d.c.row(sums.of.largest, sums.row), Count: int64(len(digest.ids)), Levels: cover.Levels{
-		LevelRank: rank, LevelPriority: int64(priority), LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(priority),
+		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(priority), rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(priority),
 	}}
 	x := &d.problem.posed
 	s.Rows, x.units = append(s.Rows[:0], row), append(x.units[:0], posedUnits{ids: digest.ids})
@@ -133,7 +134,7 @@ func (d *decision) stateRows(s *search.Site, digest *nodeDigest, gangs bool) {
 	}
 	for i := range digest.lanes {
 		l := &digest.lanes[i]
-		if d.eligible.leastRank(l.priority) > d.eligible.ceiling || d.trial.sparing && l.flags.has(flagOptedOut) {
+		if d.eligible.LeastRank(l.priority) > d.eligible.Ceiling || d.trial.sparing && l.flags.has(flagOptedOut) {
 			continue
 		}
 		ids, times := digest.ids[l.first:l.end], digest.times[l.first:l.end]
@@ -150,9 +151,9 @@ func (d *decision) stateRows(s *search.Site, digest *nodeDigest, gangs bool) {
 		if s.Rough {
 			// At least of the member here: nothing is known of the others.
 			levels := &s.Rows[len(s.Rows)-1].Levels
-			levels[LevelJobs], levels[LevelVictims] = 1, members
-			levels[LevelSumRanks] += (members - 1) * d.eligible.leastRank(x.least)
-			levels[LevelSumPriorities] += (members - 1) * int64(x.least)
+			levels[rulebook.LevelJobs], levels[rulebook.LevelVictims] = 1, members
+			levels[rulebook.LevelSumRanks] += (members - 1) * d.eligible.LeastRank(x.least)
+			levels[rulebook.LevelSumPriorities] += (members - 1) * int64(x.least)
 		}
 		x.units = append(x.units, posedUnits{ids: ids, lane: int32(i)})
 	}
@@ -181,19 +182,19 @@ func (d *decision) restate(s *search.Site, digest *nodeDigest) {
 
 // leastLevels returns what a task of a lane costs at least.
 func (d *decision) leastLevels(id TaskID, l *lane) cover.Levels {
-	rank := d.eligible.leastRank(l.priority)
+	rank := d.eligible.LeastRank(l.priority)
 	levels := cover.Levels{
-		LevelRank: rank, LevelPriority: int64(l.priority),
-		LevelVictims: 1, LevelSumRanks: rank, LevelSumPriorities: int64(l.priority),
+		rulebook.LevelRank: rank, rulebook.LevelPriority: int64(l.priority),
+		rulebook.LevelVictims: 1, rulebook.LevelSumRanks: rank, rulebook.LevelSumPriorities: int64(l.priority),
 	}
 	if l.flags.has(flagOptedOut) {
-		levels[LevelOptedOut] = 1
+		levels[rulebook.LevelOptedOut] = 1
 	}
 	if l.flags.has(flagOriginator) {
-		levels[LevelOriginators] = 1
+		levels[rulebook.LevelOriginators] = 1
 	}
 	if len(d.c.costs) > 0 {
-		levels[LevelOwn], levels[LevelOwnLow] = cover.WideOf(d.c.costOf(id)).Split()
+		levels[rulebook.LevelOwn], levels[rulebook.LevelOwnLow] = cover.WideOf(d.c.costOf(id)).Split()
 	}
 	return levels
 }
@@ -201,7 +202,7 @@ func (d *decision) leastLevels(id TaskID, l *lane) cover.Levels {
 // alikeInLanes reports whether tasks of a lane differ in work and key only, and the first
 // to go are the first of the lane; and if a plan is nothing but such tasks.
 func (d *decision) alikeInLanes(n NodeID) bool {
-	if !d.eligible.evenRanks || d.needs.open() || d.p.Blockers != nil || d.without.Rule != "" || d.c.digest.gauges[n].budgets {
+	if !d.eligible.EvenRanks || d.needs.open() || d.p.Blockers != nil || d.without.Rule != "" || d.c.digest.gauges[n].budgets {
 		return false
 	}
 	// Those without work to lose are in no order of keys.
@@ -219,7 +220,7 @@ func (d *decision) alone(ids []TaskID) []TaskID {
 				continue
 			}
 		}
-		if d.eligible.Veto(id) == 0 {
+		if d.eligible.veto(id) == 0 {
 			x.ids = append(x.ids, id)
 		}
 	}
@@ -306,16 +307,16 @@ func (d *decision) crewOf(job int32, g *jobGlance) *crew {
 		if d.c.tasks[id].state != Running {
 			continue
 		}
-		if d.eligible.Veto(id) != 0 || d.spares(id) {
+		if d.eligible.veto(id) != 0 || d.spares(id) {
 			c.out = true
 			return c
 		}
-		levels := d.eligible.Levels(id)
-		levels[LevelOverrun] = d.overrunOf(id)
+		levels := d.eligible.levels(id)
+		levels[rulebook.LevelOverrun] = d.overrunOf(id)
 		c.levels = d.problem.order.Join(&c.levels, n, &levels)
 		n++
 	}
-	c.levels[LevelJobs] = 1
+	c.levels[rulebook.LevelJobs] = 1
 	return c
 }
 

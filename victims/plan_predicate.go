@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -113,7 +114,7 @@ func (h *hearing) approves() bool {
 // lineUp lists the nodes in the order in which the predicate is asked about all of
 // their candidates: those first that may have the cheapest plan.
 func (h *hearing) lineUp() {
-	h.least, h.order = h.d.eligible.leastRoom(h.least), h.order[:0]
+	h.least, h.order = h.d.eligible.LeastRoom(h.least), h.order[:0]
 	if !h.d.pruning() {
 		return // a search that knows no bounds takes them in node order
 	}
@@ -236,14 +237,14 @@ func (h *hearing) listLane(s *site, lane int) bool {
 	e, digest := &d.eligible, &d.c.digest.nodes[s.node]
 	l, has := &digest.lanes[lane], resources.Positive(digest.size(lane, d.c.types))
 	for j := l.first; j < l.end; j++ {
-		leaf, id := &e.leaves[digest.leaves[j]], digest.ids[j]
+		leaf, id := &e.Leaves[digest.leaves[j]], digest.ids[j]
 		switch {
 		// The order of rules is that of Rule.
-		case e.hasApp && d.c.tasks[id].app == e.app, leaf.veto != 0, leaf.rank.Of(l.priority) > leaf.ceiling:
+		case e.hasApp && d.c.tasks[id].app == e.app, leaf.Veto != 0, leaf.Rank.Of(l.priority) > leaf.Ceiling:
 			continue
-		case has&(s.mask|d.needs.masks[leaf.level]) == 0:
+		case has&(s.mask|d.needs.masks[leaf.Level]) == 0:
 			continue // it helps neither the node nor headroom
-		case len(leaf.erodes) > 0 || !h.ample && !resources.Fits(h.together, leaf.room):
+		case len(leaf.Erodes) > 0 || !h.ample && !resources.Fits(h.together, leaf.Room):
 			return false
 		case !e.exempt(id):
 			d.scratch.taken = append(d.scratch.taken, id)
@@ -283,7 +284,7 @@ func (h *hearing) everybody(n NodeID) (all []int32, complete bool) {
 	s := d.siteOf(n)
 	u, complete := &d.local, true
 	u.gather(d, &s)
-	if d.needs.open() && d.searchHeadroom() {
+	if d.needs.open() && !d.p.SameNode && d.searchHeadroom() {
 		complete = h.addElsewhere(n)
 	}
 	u.addGangs(d, &s)
@@ -380,14 +381,14 @@ func (h *hearing) trim(n NodeID, taken []int32) []int32 {
 func (h *hearing) exchange(n NodeID, taken []int32) ([]int32, bool) {
 	d := h.d
 	u := &d.local
-	for at := len(taken) - 1; at >= 0 && d.p.Levels.keepsLaw1(); at-- {
+	for at := len(taken) - 1; at >= 0 && levels(d.p.Levels).keepsLaw1(); at-- {
 		out := taken[at]
-		if u.units[out].Levels[LevelOptedOut] == 0 {
+		if u.units[out].Levels[rulebook.LevelOptedOut] == 0 {
 			continue
 		}
 		for i := range u.units {
 			in := int32(i)
-			if u.units[in].Levels[LevelOptedOut] >= u.units[out].Levels[LevelOptedOut] || slices.Contains(taken, in) {
+			if u.units[in].Levels[rulebook.LevelOptedOut] >= u.units[out].Levels[rulebook.LevelOptedOut] || slices.Contains(taken, in) {
 				continue
 			}
 			taken[at] = in
@@ -454,7 +455,7 @@ func (h *hearing) keepsBounds(u *unitSet, units []int32) bool {
 func (h *hearing) suffices(n NodeID, units []int32) bool {
 	d := h.d
 	for row, need := range d.problem.Needs {
-		if !d.meets(&d.local, units, int32(row), need.Short) {
+		if !d.meets(&d.local, units, int32(row), need) {
 			return false
 		}
 	}
@@ -471,12 +472,12 @@ func (h *hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	for _, i := range units {
 		unit := &u.units[i]
 		t.Levels = order.Join(&t.Levels, t.Units, &unit.Levels)
-		t.Work = t.Work.Add(cover.WorkOfNanos(unit.Work))
+		t.Work = t.Work.AddTimes(unit.Work, 1)
 		t.Units++
 		sum = resources.Add(sum, sum, unit.Size)
 		for _, use := range unit.Uses {
-			if used[use.Budget] += use.Count; used[use.Budget] > max(d.problem.budgets.left[use.Budget].Left, 0) {
-				t.Levels[LevelOverrun] += min(use.Count, used[use.Budget]-max(d.problem.budgets.left[use.Budget].Left, 0))
+			if used[use.Budget] += use.Count; used[use.Budget] > max(d.problem.budgets.left[use.Budget], 0) {
+				t.Levels[rulebook.LevelOverrun] += min(use.Count, used[use.Budget]-max(d.problem.budgets.left[use.Budget], 0))
 			}
 		}
 	}

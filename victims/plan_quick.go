@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -22,12 +23,12 @@ import (
 func (d *decision) Skip(at int32) bool {
 	n, c, e := NodeID(at), d.c, &d.eligible
 	all := &c.digest.digestRows
-	rank := e.leastRank(c.digest.gauges[n].minPriority)
+	rank := e.LeastRank(c.digest.gauges[n].minPriority)
 	switch {
-	case rank > e.ceiling || d.pool.hopeless:
+	case rank > e.Ceiling || d.pool.hopeless:
 		return true // law 6, for all of its tasks
 	case !d.best.Found:
-		return e.tooLarge(c.row(c.digest.least, n)) // law 2, likewise
+		return e.TooLarge(c.row(c.digest.least, n)) // law 2, likewise
 	case n == d.best.node() && !d.best.Exact && !d.engine.Lesser:
 		return false // it gets a closer look
 	case d.problem.order.Sequence != nil:
@@ -41,8 +42,8 @@ func (d *decision) Skip(at int32) bool {
 	}
 	// What laws let go tells more than all that is there.
 	if of, row := d.sieve.sums(n); of != all {
-		rank := e.leastRank(of.gauges[row].minPriority)
-		if rank > e.ceiling || d.engine.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
+		rank := e.LeastRank(of.gauges[row].minPriority)
+		if rank > e.Ceiling || d.engine.Lesser && d.compareQuickly(n, rank, digestRow{of, row}) >= 0 ||
 			!d.engine.Lesser && d.quicklyBeaten(n, rank, digestRow{of, row}) {
 			return true
 		}
@@ -64,9 +65,9 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	}
 	// No task was scheduled later than the last one, so each loses at least as much as it.
 	best := &d.best.Total
-	count := best.Levels[LevelVictims]
+	count := best.Levels[rulebook.LevelVictims]
 	last := sums.of.latest[int(sums.row)*numLatest]
-	work := cover.Work{}.AddNanos(d.since(last), uint64(count))
+	work := cover.Wide{}.AddTimes(d.since(last), uint64(count))
 	if work.Compare(best.Work) <= 0 {
 		work = d.leastLost(sums, count)
 		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
@@ -113,16 +114,16 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	g, row := sums.of, sums.row
 	priority := int64(g.gauges[row].minPriority)
 	switch {
-	case l[LevelOptedOut] > 0 || l[LevelOverrun] > 0 || l[LevelOriginators] > 0:
+	case l[rulebook.LevelOptedOut] > 0 || l[rulebook.LevelOverrun] > 0 || l[rulebook.LevelOriginators] > 0:
 		return -1
-	case rank != l[LevelRank]:
-		return cmp.Compare(rank, l[LevelRank])
-	case priority != l[LevelPriority]:
-		return cmp.Compare(priority, l[LevelPriority])
-	case l[LevelJobs] > 0 || l[LevelOwn] > 0 || l[LevelOwnLow] > 0:
+	case rank != l[rulebook.LevelRank]:
+		return cmp.Compare(rank, l[rulebook.LevelRank])
+	case priority != l[rulebook.LevelPriority]:
+		return cmp.Compare(priority, l[rulebook.LevelPriority])
+	case l[rulebook.LevelJobs] > 0 || l[rulebook.LevelOwn] > 0 || l[rulebook.LevelOwnLow] > 0:
 		return -1
 	}
-	count, fewer := l[LevelVictims], true
+	count, fewer := l[rulebook.LevelVictims], true
 	at, in := int(n)*c.types, int(row)*c.types
 	// Most tasks of a node may have a higher priority than victims that are no worse.
 	uneven := !g.gauges[row].uniform
@@ -139,10 +140,10 @@ func (d *decision) compareQuickly(n NodeID, rank int64, sums digestRow) int {
 	switch {
 	case fewer:
 		return -1
-	case count*rank != l[LevelSumRanks]:
-		return cmp.Compare(count*rank, l[LevelSumRanks])
+	case count*rank != l[rulebook.LevelSumRanks]:
+		return cmp.Compare(count*rank, l[rulebook.LevelSumRanks])
 	}
-	return cmp.Compare(count*priority, l[LevelSumPriorities])
+	return cmp.Compare(count*priority, l[rulebook.LevelSumPriorities])
 }
 
 // beatenAlong is quicklyBeaten, and compareQuickly, along the levels of the caller's.
@@ -155,29 +156,29 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 		}
 		// Only the number of victims, and what is listed after it in [Level], depends on
 		// how many must go.
-		if what >= int8(LevelVictims) && count == 0 {
+		if what >= int8(rulebook.LevelVictims) && count == 0 {
 			if count = max(d.fewestAlone(n, sums), 1); count == noLimit {
 				return true
 			}
 		}
 		// The least that any plan for the node has of the level, and what the best has of it.
 		least, most := int64(0), int64(0)
-		switch Level(what) {
-		case LevelRank:
+		switch rulebook.Level(what) {
+		case rulebook.LevelRank:
 			least, most = rank, l[what]
-		case LevelPriority:
+		case rulebook.LevelPriority:
 			least, most = priority, l[what]
-		case LevelVictims:
+		case rulebook.LevelVictims:
 			least, most = count, l[what]
-		case LevelSumRanks:
+		case rulebook.LevelSumRanks:
 			least, most = count*rank, l[what]
-		case LevelSumPriorities:
+		case rulebook.LevelSumPriorities:
 			least, most = count*priority, l[what]
-		case LevelExcess:
+		case rulebook.LevelExcess:
 			if !d.freesAsMuchOfAny(n, count, sums) {
 				return false
 			}
-		case LevelWork:
+		case rulebook.LevelWork:
 			least = int64(d.leastLost(sums, count).Compare(d.best.Total.Work))
 		default:
 			most = l[what] // and none may be enough
@@ -212,7 +213,7 @@ func (d *decision) fewestAlone(n NodeID, sums digestRow) (count int64) {
 // one look at each lane says all that there is to know.
 func (d *decision) oneTells(n NodeID, rank int64) bool {
 	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
-	if !d.best.single || l[LevelRank] != rank || l[LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
+	if !d.best.single || l[rulebook.LevelRank] != rank || l[rulebook.LevelPriority] != int64(priority) || d.needs.open() || d.p.Blockers != nil {
 		return false
 	}
 	digest, short, missing := &d.c.digest.nodes[n], d.scratch.short, d.scratch.sum
@@ -239,7 +240,7 @@ func (d *decision) oneTells(n NodeID, rank int64) bool {
 		if j == l.end {
 			continue
 		}
-		if c := d.best.Compare(missing, cover.Work{}.AddNanos(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+		if c := d.best.Compare(missing, cover.Wide{}.AddTimes(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
 			return false
 		}
 	}
@@ -264,13 +265,13 @@ func reaches(count, amount, short int64) bool {
 }
 
 // leastLost returns the work that so many victims on a node lose at least.
-func (d *decision) leastLost(sums digestRow, count int64) (work cover.Work) {
+func (d *decision) leastLost(sums digestRow, count int64) (work cover.Wide) {
 	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
-		work = work.AddNanos(d.since(start), 1)
+		work = work.AddTimes(d.since(start), 1)
 	}
 	if count > numLatest {
-		work = work.AddNanos(d.since(latest[numLatest-1]), uint64(count-numLatest))
+		work = work.AddTimes(d.since(latest[numLatest-1]), uint64(count-numLatest))
 	}
 	return work
 }
@@ -281,16 +282,16 @@ func (d *decision) leastLost(sums digestRow, count int64) (work cover.Work) {
 // like that too.
 func (d *decision) topsTell(n NodeID) bool {
 	best, priority := &d.best.Total.Levels, int64(d.c.digest.gauges[n].minPriority)
-	rank := d.eligible.leastRank(int32(priority))
+	rank := d.eligible.LeastRank(int32(priority))
 	// One by one: this is asked of every node.
-	if rank != best[LevelRank] || priority != best[LevelPriority] {
+	if rank != best[rulebook.LevelRank] || priority != best[rulebook.LevelPriority] {
 		return false
 	}
-	if best[LevelOptedOut]|best[LevelOverrun]|best[LevelOriginators]|best[LevelJobs]|best[LevelOwn]|best[LevelOwnLow] != 0 {
+	if best[rulebook.LevelOptedOut]|best[rulebook.LevelOverrun]|best[rulebook.LevelOriginators]|best[rulebook.LevelJobs]|best[rulebook.LevelOwn]|best[rulebook.LevelOwnLow] != 0 {
 		return false
 	}
-	count := best[LevelVictims]
-	if cmp.Or(cmp.Compare(count*rank, best[LevelSumRanks]), cmp.Compare(count*priority, best[LevelSumPriorities])) < 0 {
+	count := best[rulebook.LevelVictims]
+	if cmp.Or(cmp.Compare(count*rank, best[rulebook.LevelSumRanks]), cmp.Compare(count*priority, best[rulebook.LevelSumPriorities])) < 0 {
 		return false
 	}
 	need := siteNeed{short: d.scratch.short}

@@ -5,6 +5,7 @@ package victims
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -36,8 +37,8 @@ func (b *incumbent) losesTo(levels *cover.Levels) bool {
 func (b *incumbent) note(capacities []int64) {
 	share, l := b.Total.Excess, &b.Total.Levels
 	b.single = *l == cover.Levels{
-		LevelRank: l[LevelRank], LevelPriority: l[LevelPriority], LevelVictims: 1,
-		LevelSumRanks: l[LevelRank], LevelSumPriorities: l[LevelPriority],
+		rulebook.LevelRank: l[rulebook.LevelRank], rulebook.LevelPriority: l[rulebook.LevelPriority], rulebook.LevelVictims: 1,
+		rulebook.LevelSumRanks: l[rulebook.LevelRank], rulebook.LevelSumPriorities: l[rulebook.LevelPriority],
 	}
 	b.Yardstick.Note(share, b.Total.Work, capacities)
 	for t, capacity := range capacities {
@@ -90,14 +91,14 @@ func (d *decision) choose() (found bool) {
 // gone.
 func (d *decision) forget() {
 	d.pool.searched, d.pool.hopeless, d.pool.whole = false, false, false
-	d.local.picked = -1
+	d.local.picked = noNode
 }
 
 // gives reports whether guarantees let tasks of some leaf in reach go that have
 // any of what the ask wants.
 func (d *decision) gives() bool {
 	for _, t := range d.types {
-		if d.eligible.mostRoom[t] > 0 {
+		if d.eligible.MostRoom[t] > 0 {
 			return true
 		}
 	}
@@ -106,6 +107,12 @@ func (d *decision) gives() bool {
 
 // pruning reports whether digests and bounds on levels may be used. A digest knows no tasks with required nodes.
 func (d *decision) pruning() bool {
+	// What makes headroom differs from node to node then, and bounds do not know that.
+	return d.limiting() && !(d.p.SameNode && d.needs.open())
+}
+
+// limiting reports whether the best plan so far limits what others may cost.
+func (d *decision) limiting() bool {
 	return !d.p.Exhaustive && d.p.Compare == nil && d.without.Rule != relaxRequiredNode
 }
 
@@ -154,7 +161,7 @@ func (d *decision) searchNodes() bool {
 		}
 		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.
-		if d.trial.lesser || d.best.Found && d.best.Total.Levels[LevelOptedOut] == 0 {
+		if d.trial.lesser || d.best.Found && d.best.Total.Levels[rulebook.LevelOptedOut] == 0 {
 			d.finish(&s, allowed/lastShare)
 			d.trial.proven, d.trial.levels = false, false
 			d.spare()
@@ -282,7 +289,7 @@ func (d *decision) finish(s *search.Scan, part int64) {
 // those who opted out left alone it is much smaller than theirs: on most nodes the others
 // do not give enough.
 func (d *decision) spare() {
-	if !d.best.Found || d.best.Total.Levels[LevelOptedOut] == 0 || d.trial.proof() != NoProof || d.p.Predicate != nil || d.problem.order.Sequence != nil {
+	if !d.best.Found || d.best.Total.Levels[rulebook.LevelOptedOut] == 0 || d.trial.proof() != NoProof || d.p.Predicate != nil || d.problem.order.Sequence != nil {
 		return
 	}
 	d.forget()
@@ -334,7 +341,7 @@ func (d *decision) searchNode(n NodeID) {
 		// A grant blocks it.
 	case s.roomy() && !d.needs.open():
 		// There is room, and the predicate has refused it in place.
-	case s.roomy():
+	case s.roomy() && !d.p.SameNode:
 		// Headroom alone is needed, and for that the best set is the same on
 		// all such nodes.
 		if d.searchHeadroom() {
@@ -373,7 +380,7 @@ func (d *decision) wanted(s *site) resources.Vector {
 
 // limit returns what a set may cost to matter beside the best so far.
 func (d *decision) limit() *cover.Total {
-	if d.best.Found && d.pruning() {
+	if d.best.Found && d.limiting() {
 		return &d.best.Total
 	}
 	return nil
@@ -383,12 +390,12 @@ func (d *decision) limit() *cover.Total {
 func (d *decision) state(s *site, wanted resources.Vector) {
 	p := &d.problem
 	p.one[0] = 1
-	needs := append(p.Needs[:0], cover.Need{Short: s.short})
+	needs := append(p.Needs[:0], s.short)
 	for i := range d.needs.short {
 		needs = append(needs, d.needs.needOf(i))
 	}
 	for range s.blockers {
-		needs = append(needs, cover.Need{Short: p.one[:]})
+		needs = append(needs, p.one[:])
 	}
 	p.Problem = cover.Problem{
 		Needs: needs, Bounds: d.eligible.Rooms.Bounds, Budgets: p.budgets.left, Order: p.order.Order,
@@ -417,7 +424,7 @@ func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 // compareTotals is the caller's order of costs, for sets on one node.
 func (d *decision) compareTotals(a, b *cover.Total) int {
 	costs := &d.problem.costs
-	costs[0], costs[1] = CostOf(a), CostOf(b)
+	costs[0], costs[1] = Cost(rulebook.CostOf(a)), Cost(rulebook.CostOf(b))
 	return d.p.Compare(&costs[0], &costs[1])
 }
 
@@ -427,7 +434,7 @@ func (d *decision) offer(n NodeID, s *cover.Selection, u *unitSet) {
 		return
 	}
 	cost := &d.problem.costs[0]
-	*cost = CostOf(&s.Total)
+	*cost = Cost(rulebook.CostOf(&s.Total))
 	cost.NodePenalty, cost.Node = d.c.rankOf(n), d.c.place(n)
 	b := &d.best
 	if b.Found {

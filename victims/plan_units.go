@@ -23,7 +23,7 @@ type unitSet struct {
 	seen  []uint32 // by gang: the turn in which it was met; they may be thousands
 	turn  uint32
 	// thinned says that the node has so many lanes that only some were gathered, and
-	// picks are those of the node that was picked from last, or -1.
+	// picks are those of the node that was picked from last, or noNode.
 	thinned bool
 	picks   []int32
 	picked  NodeID
@@ -105,10 +105,10 @@ func (u *unitSet) meetAll(met []int32) {
 // add adds a task as a unit for the node of a site.
 func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	r := &d.c.tasks[id]
-	leaf := &d.eligible.leaves[r.leaf]
+	leaf := &d.eligible.Leaves[r.leaf]
 	unit := cover.Unit{
-		Key: r.key, Size: d.c.size(id), Work: d.eligible.Lost(id), Levels: d.eligible.Levels(id),
-		Needs: d.rowsOf(s, id), Bounds: leaf.bounds, Erodes: leaf.erodes,
+		Key: r.key, Size: d.c.size(id), Work: d.eligible.lost(id), Levels: d.eligible.levels(id),
+		Needs: d.rowsOf(s, id), Bounds: leaf.Bounds, Erodes: leaf.Erodes,
 	}
 	if d.special(id) || len(s.blockers) > 0 {
 		from := len(u.parts)
@@ -133,9 +133,9 @@ func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
 // addParts adds what a task gives to needs, alone or as a member of a gang: its
 // amounts, one from each hard budget that it is in, and itself if it blocks.
 func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
-	leaf := &d.eligible.leaves[d.c.tasks[id].leaf]
+	leaf := &d.eligible.Leaves[d.c.tasks[id].leaf]
 	u.parts = append(u.parts, cover.Part{
-		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.bounds, Erodes: leaf.erodes,
+		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.Bounds, Erodes: leaf.Erodes,
 	})
 	for _, b := range d.c.budgetsOf(id) {
 		if bound := d.problem.budgets.bound(b); bound >= 0 {
@@ -178,7 +178,7 @@ func (d *decision) rowsOf(s *site, id TaskID) []int32 {
 	if r.node == s.node {
 		on = 1
 	}
-	return d.needs.rows[on][d.eligible.leaves[r.leaf].level]
+	return d.needs.rows[on][d.eligible.Leaves[r.leaf].Level]
 }
 
 // special reports whether more is to be said of a task than its row says: it
@@ -194,11 +194,11 @@ func (d *decision) hasSpecial(g *gauge) bool { return g.budgets || g.jobs && d.p
 // site, or headroom. A blocker helps by definition.
 func (d *decision) helps(id TaskID, s *site) bool {
 	r := &d.c.tasks[id]
-	types := d.needs.masks[d.eligible.leaves[r.leaf].level]
+	types := d.needs.masks[d.eligible.Leaves[r.leaf].Level]
 	switch {
 	case r.node == s.node:
 		types |= s.mask
-	case d.required() && !d.usable(r.node):
+	case d.required() && !d.usable(r.node), d.p.SameNode && (s.node != noNode || !d.usable(r.node) || !d.passes(r.node)):
 		return false // its victims are on the node
 	}
 	size := d.c.size(id)
@@ -213,7 +213,7 @@ func (d *decision) helps(id TaskID, s *site) bool {
 // candidate reports whether no rule keeps a task from being a victim by itself,
 // for the node of a site. The caller is asked last.
 func (d *decision) candidate(id TaskID, s *site) bool {
-	return d.c.tasks[id].state != Granted && !d.spares(id) && d.eligible.Veto(id) == 0 && d.helps(id, s) &&
+	return d.c.tasks[id].state != Granted && !d.spares(id) && d.eligible.veto(id) == 0 && d.helps(id, s) &&
 		d.gangs.alone(d.gangs.of(id)) && d.eligible.protected(id) == 0 && !d.eligible.exempt(id)
 }
 
@@ -290,9 +290,9 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 		size := digest.size(i, d.c.types)
 		left, counted := int64(0), false // the most useful, counted if one is found
 		for j := l.first; j < l.end; j++ {
-			leaf := &d.eligible.leaves[digest.leaves[j]]
-			unbound := d.eligible.evenRanks && !d.needs.open() && len(leaf.erodes) == 0 && resources.Fits(all, leaf.room)
-			if leaf.veto != 0 || unbound && counted && left == 0 || !resources.Fits(size, leaf.room) {
+			leaf := &d.eligible.Leaves[digest.leaves[j]]
+			unbound := d.eligible.EvenRanks && !d.needs.open() && len(leaf.Erodes) == 0 && resources.Fits(all, leaf.Room)
+			if leaf.Veto != 0 || unbound && counted && left == 0 || !resources.Fits(size, leaf.Room) {
 				continue
 			}
 			id := digest.ids[j]
@@ -439,7 +439,7 @@ func (d *decision) compareGroups(a, b TaskID) int {
 // compareAlike orders tasks of a group by work, if that counts, and key.
 func (d *decision) compareAlike(a, b TaskID) int {
 	if d.problem.order.byWork {
-		if c := cmp.Compare(d.eligible.Lost(a), d.eligible.Lost(b)); c != 0 {
+		if c := cmp.Compare(d.eligible.lost(a), d.eligible.lost(b)); c != 0 {
 			return c
 		}
 	}
@@ -497,9 +497,9 @@ func (u *unitSet) join(d *decision, s *site) {
 
 // budgetRows are the budgets of a decision as the search knows them.
 type budgetRows struct {
-	left   []cover.Budget // in the order of names: a soft one as it stands
-	place  []int32        // by row of Cluster.budgets: its place in that order
-	bounds []int32        // by row: the bound that a hard one is, or -1
+	left   []int64 // in the order of names: a soft one as it stands
+	place  []int32 // by row of Cluster.budgets: its place in that order
+	bounds []int32 // by row: the bound that a hard one is, or -1
 }
 
 // reset reads the budgets of the cluster, in the order of their names: what a search finds
@@ -510,12 +510,12 @@ func (b *budgetRows) reset(d *decision) {
 	for _, row := range c.budgetOrder {
 		budget := &c.budgets[row]
 		b.place[row], b.bounds[row] = int32(len(b.left)), -1
-		left := cover.Budget{Left: noLimit}
+		left := int64(noLimit)
 		switch {
 		case !budget.hard:
-			left.Left = budget.left
+			left = budget.left
 		case !d.without.budget(budget.name):
-			b.bounds[row] = d.eligible.Rooms.add(max(budget.left, 0))
+			b.bounds[row] = d.eligible.Rooms.Add(max(budget.left, 0))
 		}
 		b.left = append(b.left, left)
 	}

@@ -17,73 +17,75 @@ import (
 )
 
 // Rules are the options that planners and auditors share, here and in package jobs.
-// Functions must depend on their arguments only, and must not keep or change them.
+// Functions must depend on their arguments only, and not keep or change them.
 type Rules struct {
 	// StrictPriority spares tasks of equal effective priority, as Kubernetes does.
-	// Jobs by priority always do.
 	StrictPriority bool
-	// OwnLeaf lets lower tasks of the own leaf make room if there is no other plan.
-	// Jobs by priority may always take them; the option then says what law 2 means.
+	// OwnLeaf lets lower tasks of the own leaf, or branch, make room if there is no other
+	// plan. Jobs by priority may take them in any case; it then says what law 2 means.
 	OwnLeaf OwnLeaf
-	// Interval must pass between two attempts for an ask or a job by guarantee; see
-	// Ask.LastAttempt.
+	// SameNode keeps the victims of asks to the node, also those for room under a max, but
+	// for members of their jobs. If such room is short every node is searched.
+	SameNode bool
+	// OwnApplication lets asks that require their node take tasks of their own application
+	// there: law 3 does not bind them.
+	OwnApplication bool
+	// Interval must pass between two attempts; see Ask.LastAttempt.
 	Interval time.Duration
-	// Minimum returns how many members a running job needs, and 0 if none in
-	// particular. Members above it go one by one; below it the whole job goes. nil:
-	// every task goes by itself.
+	// Minimum returns how many members a running job needs. Members above it go one by
+	// one; below it the whole job goes. 0, or nil: every task goes by itself.
 	Minimum func(job string) int
-	// Filter says whether asks and members of a class may ever run on a node:
-	// selector, taints, all that does not depend on who else is there. It is asked
-	// once per class, node and decision. Tasks on a refused node may still make
-	// headroom. nil: everywhere.
+	// Filter says whether asks and members of a class may ever run on a node: selector,
+	// taints, all that does not depend on who else is there. It is asked once per class,
+	// node and decision. Tasks on a refused node may still make headroom.
 	Filter func(class int, node NodeID) bool
-	// Exempt removes candidates, such as those that have not run for long. For a job,
-	// Ask is its first member without a place. An end not after now is over, and must
-	// not come back.
+	// Exempt spares tasks, such as those that have not run for long. For a job, Ask is
+	// its first member without a place. An end not after now is over, and must not come
+	// back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
 }
 
-// A Planner decides asks over a [Cluster]. Its fields are options; only Cluster must
-// be set.
+// A Planner decides asks over a [Cluster]. Only Cluster must be set.
 type Planner struct {
 	Cluster *Cluster
 
 	Rules
 
-	// Steps bounds the elementary steps of a decision's searches; a million take a few
-	// milliseconds. What is found by then is the answer, and its proof says so. A
-	// decision may take more until there is any plan, or to avoid opted-out victims. 0
-	// means [DefaultSteps].
+	// Steps bounds the searches of a decision; a million steps take a few milliseconds.
+	// Proof says if they were too few. More may be taken to find a first plan, or to
+	// avoid opted-out victims. 0 means [DefaultSteps].
 	Steps int64
-	// Stop ends a decision early once it returns true, as it must from then on, for
-	// deadlines and withdrawn asks. It is asked about every 1,000 steps. The answer is
-	// lawful and unproven.
+	// Stop ends a decision early once it returns true, as it must from then on. It is
+	// asked about every 1,000 steps. The answer is lawful and unproven.
 	Stop func() bool
-	// Levels replaces the order of [Cost]. Law 1 is the level LevelOptedOut: it is as
-	// strong as its place.
-	Levels Levels
-	// Compare replaces Levels, for what they cannot say, such as weighted sums. It
-	// must be a strict weak order in which no set of victims costs less than a part of
-	// it, nor than no victims (Cost.Victims 0). A decision then searches every node.
+	// Levels say what decides between plans, the most important first, in words of
+	// [DefaultLevels]; nil is all of them. Levels that are not named do not count, except
+	// the number of victims: unless named earlier it stands right before the first sum,
+	// or last. Ties go by penalty, node order and keys. Law 1 is as strong as the place
+	// of "opted-out".
+	Levels []string
+	// Compare replaces Levels, for weighted sums and the like. It must be a strict weak
+	// order in which more victims never cost less: no set is cheaper than a part of it,
+	// or than no victims. A decision then searches every node.
 	Compare func(a, b *Cost) int
 
-	// Blockers appends to dst the tasks on a node that must go whatever the amounts:
-	// who holds a host port, or a device. Every law holds for them. One that leaves is
-	// waited for; a grant that blocks keeps the node out.
+	// Blockers appends to dst the tasks on a node that must go whatever the amounts: who
+	// holds a host port, or a device. Every law holds for them. One that leaves is waited
+	// for; a grant that blocks rules the node out.
 	Blockers func(dst []TaskID, ask *Ask, node NodeID) []TaskID
-	// Predicate may refuse a node and a set of victims; a larger set than one it
-	// accepts it must accept. It is asked best plan first, at most twice per node and
+	// Predicate may refuse a node and a set of victims. If it accepts a set it must
+	// accept every larger one. It is asked best plan first, at most twice per node and
 	// once per victim given back or exchanged.
 	Predicate func(p *Placing) bool
 
-	// Observe is told once of every decision of Decide and Batch, for counters and
-	// logs. It must not change the decision, and must copy what it keeps.
+	// Observe sees every decision once, for counters and logs. It must not change the
+	// decision, and must copy what it keeps.
 	Observe func(d *Decision)
 
 	// Audit has an [Auditor] look at every plan: one that breaks a law is refused,
-	// Unlawful. The cost is a pass over all queues and the tasks of a node.
+	// Unlawful.
 	Audit bool
-	// Exhaustive turns the pruning of nodes off: same answer, much slower.
+	// Exhaustive searches all nodes: same answer, much slower.
 	Exhaustive bool
 
 	// hasty has decisions over small clusters end as those over large ones do, once
@@ -98,9 +100,8 @@ type Planner struct {
 // All functions of the caller but Stop must depend on their arguments only, and
 // must not keep the slices that they are given.
 
-// DefaultSteps returns the steps that a decision may take if its planner sets no
-// Steps: 8 for each task and type, and at least 3,000,000. From 10,000,000 on at most
-// 8 types count. It suffices to be exact with up to 30 nodes and 300 tasks.
+// DefaultSteps returns the Steps of a planner that sets none: 8 for each task and type,
+// at least 3,000,000. Beyond 10,000,000 only 8 types count.
 func DefaultSteps(c *Cluster) int64 {
 	if isSmall(c) {
 		return smallBudget
@@ -117,13 +118,13 @@ type Exemption struct {
 	Now     time.Time
 }
 
-// Decide sets dst to what should happen for an ask at the instant now. That there is
-// no plan is no error. Errors leave dst as it was: an empty key or that of a task, a
-// queue that is no leaf, values out of range, bad Levels.
+// Decide sets dst to what should happen for an ask at the instant now. A refusal is no
+// error. Errors leave dst as it was: a key that is empty or a task's, a queue that is no
+// leaf, values out of range, bad Levels.
 //
 // An ask that holds a grant is judged on its node, without that grant and later ones
-// there. It fits if it can start: by [Cluster.Start], or by [Cluster.AddTask] if its
-// size has changed. Else it is refused, InFlight.
+// there. It fits if it can start: by [Cluster.Start], or by [Cluster.AddTask] if its size
+// has changed. Else it is refused, [InFlight].
 //
 // The cost is linear in nodes for an ask that fits, else in queues and nodes, and in
 // tasks if sums do not tell. The search follows, within Steps.
@@ -170,7 +171,7 @@ func (p *Planner) verify(dst *Decision, now time.Time) {
 // reset makes dst ready to be filled; memory is kept.
 func (dst *Decision) reset(d *decision) {
 	size := append(dst.Plan.Ask.Size[:0], d.size...)
-	dst.Outcome = 0
+	dst.Outcome, dst.counts = 0, uncounted{}
 	dst.Plan = Plan{
 		Ask: *d.ask, Victims: dst.Plan.Victims[:0],
 		Version: d.c.version, At: d.now, Path: d.tree.Path(d.ask.Queue),
@@ -199,7 +200,7 @@ type decision struct {
 	starving queue.ID   // E, the lowest governing queue, if hasE is set
 	hasE     bool
 	stage    stage
-	eligible Eligible
+	eligible eligibility
 	needs    shortage
 	gangs    gangs
 	filter   nodeFilter
@@ -224,6 +225,7 @@ type scratch struct {
 	least              resources.Vector
 	none               resources.Vector // zeros, always
 	one                [1]TaskID
+	place              [1]int32 // see help
 	picked             []pickedLane
 	order              []int32
 	left               boundState
@@ -244,7 +246,7 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := c.checkAsk(ask, now); err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
-	if err := p.Levels.Check(); err != nil {
+	if err := levels(p.Levels).check(); err != nil {
 		return err
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
@@ -275,6 +277,9 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 
 // required reports whether the ask can run on one node only.
 func (d *decision) required() bool { return d.ask.RequiredNode != "" }
+
+// nearby reports whether victims are on the node of the ask only.
+func (d *decision) nearby() bool { return d.p.SameNode || d.required() }
 
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
@@ -404,23 +409,27 @@ func (d *decision) affords(units int) bool {
 // from taking what is left of the budget from all the others.
 func (t *trial) pace() int { return int(min(max(1<<16, t.meter.Left>>10), 1<<17)) }
 
-// An OwnLeaf says whether lower tasks of the ask's own leaf may make room for it, and
-// what law 2 then means above that leaf. See DESIGN.md, The own leaf.
+// An OwnLeaf says whether lower tasks of the ask's own leaf, or branch, may make room for it. See
+// DESIGN.md, The own leaf.
 type OwnLeaf uint8
 
 const (
 	// OwnNever: tasks of the own leaf are never victims.
 	OwnNever OwnLeaf = iota
 	// OwnMet: they may be, and a guarantee that was met stays met. A queue under its
-	// guarantee ends no lower, except in types that the ask uses. No storm exists.
+	// guarantee ends no lower, except in types that the ask uses. There are no storms.
 	OwnMet
-	// OwnAny: they may be, and a queue may fall below its own guarantee to make room
-	// for its own work. Two queues with priority fences or offsets can then preempt
-	// each other for ever.
+	// OwnAny: they may be, and a queue may fall below its guarantee to make room for its
+	// own work. With priority fences or offsets two queues can preempt each other for
+	// ever.
 	OwnAny
+	// OwnBranch is OwnMet for all leaves below the lowest queue that guarantees some of what
+	// is wanted, for tasks of strictly lower effective priority: a tenant with a guarantee
+	// sorts out its leaves without. There are no storms.
+	OwnBranch
 )
 
-var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnAny: "any"}}
+var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnAny: "any", OwnBranch: "branch"}}
 
-// String returns the stable word for the option: never, met or any.
+// String returns the stable word for the option: never, met, any or branch.
 func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }

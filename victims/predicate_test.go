@@ -76,7 +76,7 @@ func TestPredicate_RefusesAll(t *testing.T) {
 	p := &victims.Planner{Predicate: f.recorder(&calls, func(call) bool { return false })}
 	d := f.decide(p, f.ask("x", "b", 6))
 	require.Equal(t, victims.Refused, d.Outcome)
-	require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+	require.Equal(t, "predicate", d.Refusal.Reason)
 	require.Len(t, calls, 3)
 }
 
@@ -138,7 +138,7 @@ func TestPredicate_ProvesNothingOfSetsNotTried(t *testing.T) {
 		f.task("t2", "a", "n1", 4)
 		never := func(q *victims.Placing) bool { return f.c.Node(q.Node).Name != "n1" }
 		d := f.decide(&victims.Planner{Predicate: never}, f.ask("x", "b", 4))
-		require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+		require.Equal(t, "predicate", d.Refusal.Reason)
 		require.Equal(t, guaranteed == 0, d.Refusal.Proven, "guaranteed %d", guaranteed)
 
 		f.node("n2", 8)
@@ -233,7 +233,7 @@ func TestPredicate_HeadroomFromMany(t *testing.T) {
 		p := &victims.Planner{Audit: true, Predicate: f.recorder(&calls, func(c call) bool { return c.node == accepts })}
 		d := f.decide(p, f.ask("x", "b", 6))
 		if accepts == "nobody" {
-			require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+			require.Equal(t, "predicate", d.Refusal.Reason)
 			require.False(t, d.Refusal.Proven)
 			continue
 		}
@@ -300,7 +300,7 @@ func TestPredicate_AskedAboutCandidatesOnly(t *testing.T) {
 	var calls []call
 	p := &victims.Planner{Predicate: f.recorder(&calls, func(c call) bool { return len(c.victims) > 1 })}
 	d := f.decide(p, ask)
-	require.Equal(t, victims.PredicateRefused, d.Refusal.Reason)
+	require.Equal(t, "predicate", d.Refusal.Reason)
 	require.True(t, d.Refusal.Proven)
 	require.Equal(t, []call{{"n1", []string{"first"}}, {"n2", []string{"low"}}}, calls)
 }

@@ -3,7 +3,6 @@
 package victims_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +23,7 @@ func FuzzPredicateTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPredicateTw
 func propertyPredicateTwin(t *rapid.T) {
 	shape := world.Small
 	if rapid.Bool().Draw(t, "everything") {
-		shape = shape.With(world.Everything)
+		shape = shape.With(world.Everything | world.WithNearby)
 	}
 	s := &predicateTwin{c: world.Cases(shape).Draw(t, "case")}
 	s.cluster = build(t, &s.c.World)
@@ -42,7 +41,7 @@ func propertyPredicateTwin(t *rapid.T) {
 	}
 	require.NoError(t, planner.Decide(&got, &ask, s.c.Options.Now))
 	want, proven := s.best(t, &ask)
-	if got.Outcome == victims.Refused && got.Refusal.Reason != victims.PredicateRefused && got.Refusal.Reason != victims.NoVictims {
+	if got.Outcome == victims.Refused && got.Refusal.Reason != "predicate" && got.Refusal.Reason != "no-victims" {
 		return
 	}
 	switch {
@@ -69,7 +68,7 @@ func stripped(d *victims.Decision) *victims.Decision {
 type predicateTwin struct {
 	c       *world.Case
 	cluster *victims.Cluster
-	wants   []int // by node: how many victims on it the predicate wants at least
+	wants   []int // by node, the first one of row 1: how many victims on it the predicate wants at least
 }
 
 // planner has one stage only: a node may have a plan in the second, and the cluster
@@ -88,21 +87,21 @@ func (s *predicateTwin) accepts(p *victims.Placing) bool {
 			on++
 		}
 	}
-	return on >= s.wants[p.Node]
+	return on >= s.wants[p.Node-1]
 }
 
 // best returns the cheapest decision of those for one node each that the predicate
 // accepts, or nil, and whether all of them are proven.
 func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decision, proven bool) {
 	proven = true
-	for n := range s.cluster.NodeLen() {
+	for n := range s.cluster.Nodes() {
 		planner := s.planner()
 		filter := planner.Filter
 		planner.Filter = func(class int, id victims.NodeID) bool {
-			return int(id) == n && (filter == nil || filter(class, id))
+			return id == n && (filter == nil || filter(class, id))
 		}
 		d := new(victims.Decision)
-		require.NoError(t, planner.Decide(d, ask, s.c.Options.Now), fmt.Sprint(n))
+		require.NoError(t, planner.Decide(d, ask, s.c.Options.Now), s.cluster.NodeName(n))
 		if d.Outcome != victims.Preempts {
 			continue
 		}
@@ -111,7 +110,7 @@ func (s *predicateTwin) best(t *rapid.T, ask *victims.Ask) (best *victims.Decisi
 		for i, v := range d.Plan.Victims {
 			ids[i] = v.Task
 		}
-		q := &victims.Placing{Ask: ask, Node: d.Plan.Node, Victims: ids, Moment: victims.Coming}
+		q := &victims.Placing{Ask: ask, Node: d.Plan.Node, Victims: ids, Coming: true}
 		if s.accepts(q) && (best == nil || d.Plan.Cost.Compare(&best.Plan.Cost) < 0) {
 			best = stripped(d)
 		}

@@ -3,34 +3,66 @@
 package victims
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
 
-// unplanned completes a refusal: if candidates were looked for, it counts what
-// kept whom, and finds the node that came closest. (DESIGN.md, Refusals.)
+// Count works out what a refusal counts: Counts, Candidates, Scarce, Filtered, Closest and
+// Lacks. It is linear in tasks at worst, so Decide leaves it to who wants to know.
+// Describe and Report ask by themselves; asked again, nothing happens.
+//
+// The planner that has decided counts, with its functions of now: neither it nor its
+// options may have other work meanwhile. Once its cluster has changed nothing is counted,
+// and the error wraps [ErrStale].
+func (d *Decision) Count() error {
+	by := d.counts.by
+	if by == nil {
+		return nil
+	}
+	if by.Cluster.version != d.counts.version {
+		return fmt.Errorf("victims: what ask %q was refused for: %w", d.Plan.Ask.Key, ErrStale)
+	}
+	if err := by.d.reset(by, &d.Plan.Ask, d.Plan.At); err != nil {
+		return err
+	}
+	by.d.prepareFindings(d.counts.stage)
+	by.d.count(&d.Refusal)
+	d.counts = uncounted{}
+	return nil
+}
+
+// uncounted is what it takes to count for a refusal: nothing if there is nothing to count,
+// or it is counted.
+type uncounted struct {
+	by      *Planner
+	version Version
+	stage   stage
+}
+
+// unplanned completes a refusal: if candidates were looked for, what kept whom can be
+// counted, and exemptions may end. (DESIGN.md, Refusals.)
 func (d *decision) unplanned(dst *Decision, told stage) {
 	r := &dst.Refusal
-	counted := r.Reason == NoVictims || r.Reason == PredicateRefused
+	counted := r.Reason == rulebook.NoVictims || r.Reason == rulebook.PredicateRefused
 	own := d.mayTakeOwn(dst)
-	// Counting takes longer than the decision did. Explain tries many and reads
-	// none.
 	if d.without.Rule != "" || !counted && !own {
 		return // a trial of Explain: only the outcome is read
 	}
 	if counted {
+		dst.counts = uncounted{d.p, d.c.version, told}
 		// Without another try in between things are as the search left them.
 		if d.stage != told {
 			d.prepare(told)
 		}
-		d.count(r)
 	}
 	// Only exemptions end by themselves. After a search that was stopped
 	// another one would be as well.
@@ -38,7 +70,7 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 		return
 	}
 	stages := d.scratch.stages[:0]
-	if counted && r.Also == 0 { // else the ask may not take from others, whoever is exempt
+	if counted && r.Also == "" { // else the ask may not take from others, whoever is exempt
 		stages = append(stages, outsideLeaf)
 	}
 	if own {
@@ -47,13 +79,18 @@ func (d *decision) unplanned(dst *Decision, told stage) {
 	r.RetryAt = d.retryAt(stages)
 }
 
-// others reports whether the ask's own leaf has tasks that are not of its application:
-// those that the second stage counts.
+// others reports whether the ask's own leaf, or branch, has tasks that are not of its
+// application: those that the second stage counts.
 func (d *decision) others() bool {
 	e := &d.eligible
-	for _, id := range d.c.leaves[d.ask.Queue] {
-		if r := &d.c.tasks[id]; r.state != Granted && !(e.hasApp && r.app == e.app) {
-			return true
+	for w := range d.tree.Leaves(queue.Root) {
+		if !e.Owns(w) {
+			continue
+		}
+		for _, id := range d.c.leaves[w] {
+			if r := &d.c.tasks[id]; r.state != Granted && !(e.hasApp && r.app == e.app) {
+				return true
+			}
 		}
 	}
 	return false
@@ -67,12 +104,12 @@ func (d *decision) tellSecond(dst *Decision, reach bool) {
 	if reach {
 		d.refuseForLack(dst)
 	} else {
-		d.refuse(dst, NothingInReach)
+		d.refuse(dst, rulebook.NothingInReach)
 	}
 	r := &dst.Refusal
 	r.OwnLeaf, r.Proven = true, r.Proven && first.Proven
 	switch first.Reason {
-	case OverMax, NotGuaranteed, OverGuarantee, HeadroomInside:
+	case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee, rulebook.HeadroomInside:
 		r.Also = first.Reason // with its queue and type, which are there still
 	}
 }
@@ -82,16 +119,26 @@ func (d *decision) count(r *Refusal) {
 	if d.p.Filter != nil {
 		r.Filtered = d.countFiltered()
 	}
-	s := survey{d: d}
-	s.lackHeadroom()
+	s := survey{d: d, asMuch: d.scratch.amounts[:0]}
+	at := d.elsewhere()
+	if d.required() && len(d.nodes) > 0 {
+		at = d.siteOf(d.nodes[0]) // its victims are members of jobs that help there
+	}
+	s.lackHeadroom(&at)
 	// Digests know no caller's functions, no gangs and no budgets. With any of
 	// those every task is asked about.
 	if d.pruning() && d.p.Exempt == nil && d.p.Minimum == nil && d.p.Blockers == nil && len(d.c.budgets) == 0 {
 		s.lanes(r)
-		return
+	} else {
+		s.countRules(r)
+		s.findClosest(r)
 	}
-	s.countRules(r)
-	s.findClosest(r)
+	r.Counts = r.Counts[:0]
+	for rule, n := range s.counts {
+		if n > 0 {
+			r.Counts = append(r.Counts, Count{rulebook.Rule(rule).String(), n})
+		}
+	}
 }
 
 // countFiltered returns the number of nodes that the caller's filter refuses.
@@ -107,41 +154,42 @@ func (d *decision) countFiltered() (count int) {
 // A survey looks at all tasks after a refusal.
 type survey struct {
 	d        *decision
-	headroom resources.Vector // what the headroom lacks with all its candidates gone
-	lacking  resources.Share  // the dominant share that the closest node lacks
-	asMuch   []int64          // see search.Yardstick; empty until there is a closest one
-	even     bool             // what a digest knows of a node decides about all tasks there
-	same     Rule             // that keeps every task on most nodes, but for those that their leaves keep
-	alike    int              // evictable tasks on such nodes
-	drawn    []int64          // by row of budgets: the candidates in it
-	least    resources.Vector // what every leaf in reach has room for
+	counts   [rulebook.NumRules]int // tasks by the rule that keeps them
+	headroom resources.Vector       // what the headroom lacks with all its candidates gone
+	lacking  resources.Share        // the dominant share that the closest node lacks
+	asMuch   []int64                // see search.Yardstick; empty until there is a closest one
+	even     bool                   // what a digest knows of a node decides about all tasks there
+	same     rulebook.Rule          // that keeps every task on most nodes, but for those that their leaves keep
+	alike    int                    // evictable tasks on such nodes
+	drawn    []int64                // by row of budgets: the candidates in it
+	least    resources.Vector       // what every leaf in reach has room for
 }
 
 // ruleFor returns the first rule that keeps a task from being a victim, for the
 // node of a site, or 0 for a candidate. A task that could only go with its whole
 // job counts at the first rule that keeps a member of it.
-func (d *decision) ruleFor(id TaskID, s *site) Rule {
+func (d *decision) ruleFor(id TaskID, s *site) rulebook.Rule {
 	row := d.gangs.of(id)
 	if d.c.tasks[id].state == Running && row >= 0 {
 		switch g := &d.gangs.rows[row]; {
 		// A rule that comes later than "of no help" must not hide it, or counts
 		// would depend on what was asked first.
-		case g.surplus == 0 && g.rule > RuleNotHelping && !d.gangReduces(row):
-			return RuleNotHelping
+		case g.surplus == 0 && g.rule > rulebook.RuleNotHelping && !d.gangReduces(row):
+			return rulebook.RuleNotHelping
 		case g.surplus == 0 && g.rule != 0:
 			return g.rule
 		case g.rule == 0 && d.gangReduces(row):
 			return 0
 		case g.surplus == 0:
-			return RuleNotHelping
+			return rulebook.RuleNotHelping
 		}
 		*s = d.siteIfOpen(d.c.tasks[id].node) // a look at other nodes has replaced it
 	}
-	if rule := d.eligible.Rule(id); rule != 0 {
+	if rule := d.eligible.rule(id); rule != 0 {
 		return rule
 	}
 	if !d.helps(id, s) {
-		return RuleNotHelping
+		return rulebook.RuleNotHelping
 	}
 	return d.eligible.protected(id)
 }
@@ -183,13 +231,9 @@ func (s *survey) countRules(r *Refusal) {
 			switch rule := d.ruleFor(id, &at); rule {
 			case 0:
 				r.Candidates++
-				d.helpBudgets(&r.Help, id)
 				s.draw(id)
-			case RuleExempt, RuleBudget, RuleGuarantee:
-				d.helpBudgets(&r.Help, id)
-				fallthrough
 			default:
-				r.Counts[rule]++
+				s.counts[rule]++
 			}
 		}
 	}
@@ -228,6 +272,9 @@ func (s *survey) findClosest(r *Refusal) {
 		if d.shut(&at) {
 			continue
 		}
+		if d.p.SameNode {
+			s.lackHeadroom(&at)
+		}
 		short := at.short
 		for _, id := range d.c.nodes[n].tasks {
 			if d.mayGo(id, &at) {
@@ -260,7 +307,7 @@ func (d *decision) mayGo(id TaskID, s *site) bool {
 // closer takes note of a node that lacks some amounts with all its candidates
 // gone, if that is less than the closest one does. It changes short.
 func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
-	if r.HasClosest {
+	if r.Closest != noNode {
 		for t, lack := range short {
 			// One comparison of integers for most nodes, and a share of two
 			// products for few.
@@ -271,8 +318,8 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 	}
 	short = resources.Max(short, short, s.headroom)
 	share := resources.DominantShare(short, s.d.c.total)
-	if !r.HasClosest || share.Compare(s.lacking) < 0 {
-		r.Closest, r.HasClosest, s.lacking = n, true, share
+	if r.Closest == noNode || share.Compare(s.lacking) < 0 {
+		r.Closest, s.lacking = n, share
 		r.Lacks = append(r.Lacks[:0], short...)
 		s.asMuch = search.AsMuch(s.asMuch[:0], share, s.d.c.total)
 		s.d.scratch.amounts = s.asMuch
@@ -280,22 +327,21 @@ func (s *survey) closer(r *Refusal, n NodeID, short resources.Vector) {
 }
 
 // lackHeadroom finds the largest amount per type that a queue on the path lacks
-// once all that could make headroom has gone.
-func (s *survey) lackHeadroom() {
+// once all that could make headroom has gone, for the node of a site.
+func (s *survey) lackHeadroom(at *site) {
 	d := s.d
-	s.asMuch = d.scratch.amounts[:0]
 	d.scratch.wanted = rows.Zeros(d.scratch.wanted, d.c.types)
 	s.headroom = d.scratch.wanted
-	at := d.elsewhere()
-	if d.required() && len(d.nodes) > 0 {
-		at = d.siteOf(d.nodes[0]) // its victims are members of jobs that help there
-	}
 	for i, q := range d.needs.queues {
 		sum := append(d.scratch.sum[:0], d.needs.short[i]...)
-		for w := range d.tree.Leaves(q) {
-			for _, id := range d.c.leaves[w] {
-				if d.mayGo(id, &at) {
-					sum = resources.Sub(sum, sum, d.c.size(id))
+		if d.p.SameNode && at.node != noNode {
+			sum = s.lessNear(sum, q, at)
+		} else {
+			for w := range d.tree.Leaves(q) {
+				for _, id := range d.c.leaves[w] {
+					if d.mayGo(id, at) {
+						sum = resources.Sub(sum, sum, d.c.size(id))
+					}
 				}
 			}
 		}
@@ -304,12 +350,37 @@ func (s *survey) lackHeadroom() {
 	}
 }
 
+// lessNear takes off a sum what may go below a queue: the candidates on a node, and all
+// members of jobs that may go whole for one there.
+func (s *survey) lessNear(sum resources.Vector, q queue.ID, at *site) resources.Vector {
+	d, u := s.d, &s.d.local
+	u.reset()
+	for _, id := range d.c.nodes[at.node].tasks {
+		if d.c.tasks[id].state != Running {
+			continue
+		}
+		if g := d.gangs.of(id); g >= 0 && d.gangHelps(g, at) {
+			u.meetOne(g)
+		} else if d.candidate(id, at) && d.tree.Contains(q, d.c.tasks[id].leaf) {
+			sum = resources.Sub(sum, sum, d.c.size(id))
+		}
+	}
+	for _, g := range u.met {
+		for _, id := range d.gangs.rows[g].members {
+			if d.tree.Contains(q, d.c.tasks[id].leaf) {
+				sum = resources.Sub(sum, sum, d.c.size(id))
+			}
+		}
+	}
+	return sum
+}
+
 // ends appends the instants at which exemptions of tasks end that no other rule
 // keeps.
-func (e *Eligible) ends(dst []time.Time) []time.Time {
+func (e *eligibility) ends(dst []time.Time) []time.Time {
 	for id := range e.c.Tasks() {
-		if e.c.tasks[id].state != Granted && e.Veto(id) == 0 {
-			if until, ok := e.Exemption(id); ok && !until.IsZero() {
+		if e.c.tasks[id].state != Granted && e.veto(id) == 0 {
+			if until, ok := e.exemption(id); ok && !until.IsZero() {
 				dst = append(dst, until)
 			}
 		}
@@ -348,22 +419,36 @@ func (d *decision) help(dst *Decision) {
 	r := &dst.Refusal
 	h := &r.Help
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
+	w := rulebook.Wish{
+		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
+		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type,
+	}
+	switch r.Reason {
+	case rulebook.NoVictims:
+		w.NeedsRoom = d.needs.open()
+	case InFlight:
+		id, _ := d.c.LookupGrant(d.ask.Key)
+		d.scratch.place[0] = int32(d.c.tasks[id].node)
+		w.Places = d.scratch.place[:]
+	}
+	defer func() { h.Note(d.c, &w, &d.eligible.Rules) }()
 	switch {
-	case r.Reason == UnknownNode:
+	case r.Reason == rulebook.UnknownNode:
 		h.Node = d.ask.RequiredNode
 		return
-	case !r.Proven, d.p.Predicate != nil, r.Reason == NoVictims && d.p.Minimum != nil, d.mayTakeOwn(dst):
+	case !r.Proven, d.p.Predicate != nil, r.Reason == rulebook.NoVictims && d.p.Minimum != nil, d.mayTakeOwn(dst):
 		// A predicate may look at anything. A gang may go as a whole once a member that
 		// could not go is no more. And with the option of the own leaf, law 2 lets
 		// go more if less is used.
 		h.Anything(d.c)
+		w.Anything = true
 		return
 	}
 	switch r.Reason {
-	case OverMax, HeadroomInside: // so that it neither fits nor waits
+	case rulebook.OverMax, rulebook.HeadroomInside: // so that it neither fits nor waits
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
-	case NoVictims:
-		d.helpVictims(r)
+	case rulebook.NoVictims:
+		d.helpVictims(h)
 	default:
 		d.helpPlace(h)
 		d.helpTrigger(r)
@@ -374,16 +459,16 @@ func (d *decision) help(dst *Decision) {
 func (d *decision) helpTrigger(r *Refusal) {
 	h := &r.Help
 	switch r.Reason {
-	case TooEarly:
+	case rulebook.TooEarly:
 		h.Policies = true
-	case NotGuaranteed:
+	case rulebook.NotGuaranteed:
 		h.Bounds = true
-	case OverGuarantee:
+	case rulebook.OverGuarantee:
 		h.Bounds = true
 		if !slices.Contains(h.Less, r.Queue) {
 			h.Less = append(h.Less, r.Queue)
 		}
-	case NothingInReach: // a guarantee says what is inside the starving queue
+	case rulebook.NothingInReach: // a guarantee says what is inside the starving queue
 		h.Bounds, h.Policies = true, true
 	}
 }
@@ -412,8 +497,7 @@ func (d *decision) helpPlace(h *Help) {
 // of no help by itself: to stop it gives back no more than it has taken. But others
 // of its queues may go then, if law 2 is what keeps them. Who is exempt now counts as
 // one who may go: its time may pass unnoticed, if that alone does not help.
-func (d *decision) helpVictims(r *Refusal) {
-	h := &r.Help
+func (d *decision) helpVictims(h *Help) {
 	h.Bounds, h.Policies, h.Priorities = true, !d.required(), true
 	h.Less = append(h.Less, d.needs.queues...)
 	if !d.headroomAlone() {
@@ -422,15 +506,58 @@ func (d *decision) helpVictims(r *Refusal) {
 	switch {
 	case len(d.c.grants) > 0: // a grant that starts may be a victim
 		h.More = append(h.More, queue.Root)
-	case r.Candidates+r.Counts[RuleExempt]+r.Counts[RuleGuarantee] > 0 && !d.required():
+	case !d.required() && d.mayGive():
 		h.More = append(h.More, d.mostAbove())
 	}
+	if len(d.c.budgets) > 0 {
+		d.helpBudgets(h)
+	}
+}
+
+// helpBudgets names the hard budgets of the tasks that might go if more was left in them, be
+// it later.
+func (d *decision) helpBudgets(h *Help) {
+	for n := range d.c.nodes {
+		if !d.c.digest.gauges[n].budgets {
+			continue
+		}
+		at := d.siteIfOpen(NodeID(n))
+		for _, id := range d.c.nodes[n].tasks {
+			if d.c.tasks[id].state == Granted || d.eligible.veto(id) != 0 || !d.helps(id, &at) {
+				continue
+			}
+			for _, row := range d.c.budgetsOf(id) {
+				b := &d.c.budgets[row]
+				if at, named := slices.BinarySearch(h.Budgets, b.name); b.hard && !named {
+					h.Budgets = slices.Insert(h.Budgets, at, b.name)
+				}
+			}
+		}
+	}
+}
+
+// mayGive reports whether more usage of its queue may let some task go.
+func (d *decision) mayGive() bool {
+	e := &d.eligible
+	for n := range d.c.nodes {
+		// The lowest of a node is too high for most that have nobody.
+		if g := &d.c.digest.gauges[n]; g.evictable == 0 || e.EvenRanks && e.LeastRank(g.minPriority) > e.Ceiling {
+			continue
+		}
+		at := d.siteIfOpen(NodeID(n))
+		for _, id := range d.c.nodes[n].tasks {
+			if d.c.tasks[id].state != Granted && e.veto(id) == 0 && d.helps(id, &at) && e.protected(id) != rulebook.RuleBudget {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // headroomAlone reports whether headroom is lacking whatever the node: for some
 // node has room for the ask as soon as what is leaving has gone.
 func (d *decision) headroomAlone() bool {
-	return d.needs.open() && !d.required() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
+	return d.needs.open() && !d.nearby() && d.p.Blockers == nil && slices.ContainsFunc(d.nodes, func(n NodeID) bool {
 		return d.hasRoom(n, coming, nil) && d.usable(n) && d.passes(n)
 	})
 }
@@ -445,125 +572,4 @@ func (d *decision) mostAbove() queue.ID {
 		}
 	}
 	return most
-}
-
-// helpBudgets names the hard budgets of a task that might go if more was left in
-// them, be it later.
-func (d *decision) helpBudgets(h *Help, id TaskID) {
-	for _, row := range d.c.budgetsOf(id) {
-		b := &d.c.budgets[row]
-		if !b.hard {
-			continue
-		}
-		if at, named := slices.BinarySearch(h.Budgets, b.name); !named {
-			h.Budgets = slices.Insert(h.Budgets, at, b.name)
-		}
-	}
-}
-
-// A Help says what would help a refused ask. Until something that it names happens,
-// the answer stays a refusal. What it names need not be enough. See DESIGN.md, What
-// would help.
-//
-// Keep the Help of each waiting ask, and decide again after these events:
-//
-//   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
-//   - one comes, grows, starts, or may stay after all: [Help.IfMore]. One that moves
-//     goes and comes;
-//   - a node is added, changed or removed: [Help.IfNode];
-//   - a budget has more left, or is no longer hard: [Help.IfBudget];
-//   - time passes: Time;
-//   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
-//   - you change the ask, its grant or the planner's options: in any case.
-type Help struct {
-	// Node is the name of the only node on which room would help. AnyNode: room on any
-	// node that the Filter allows would.
-	Node    string
-	AnyNode bool
-	// Less has queues in which less usage would help, More those in which more would,
-	// queues below included.
-	Less, More []queue.ID
-	// Budgets are hard budgets in which more left would help.
-	Budgets []string
-	// Time alone would help; see Refusal.RetryAt.
-	Time bool
-	// What would help if set otherwise. Bounds: guarantees and maxima. Policies: also
-	// offsets and delays. Priorities: also all else of a task but amounts, queue and
-	// node. Labels: what the planner's functions answer.
-	Bounds, Policies, Priorities, Labels bool
-}
-
-// IfLess reports whether to ask again after something of a leaf on a node is less; see
-// [Help].
-func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
-	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
-}
-
-// IfMore reports whether to ask again after something of a leaf is more; see [Help].
-func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
-
-// IfNode reports whether to ask again after an event of this node; see [Help].
-func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
-
-// IfBudget reports whether to ask again after an event of this budget; see [Help].
-func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
-
-// anyAbove reports whether a leaf is one of some queues or below one.
-func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
-	return slices.ContainsFunc(queues, func(q queue.ID) bool { return t.Contains(q, leaf) })
-}
-
-// CopyFrom copies into the memory of h.
-func (h *Help) CopyFrom(from *Help) {
-	less, more, budgets := h.Less[:0], h.More[:0], h.Budgets[:0]
-	*h = *from
-	h.Less, h.More = append(less, from.Less...), append(more, from.More...)
-	h.Budgets = append(budgets, from.Budgets...)
-}
-
-// Anything makes h name all that can happen to a cluster but time, for a host that
-// knows no better.
-func (h *Help) Anything(c *Cluster) {
-	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
-	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
-	h.Budgets = h.Budgets[:0]
-	for _, row := range c.budgetOrder {
-		if b := &c.budgets[row]; b.hard {
-			h.Budgets = append(h.Budgets, b.name)
-		}
-	}
-}
-
-// cleared returns a help that names nothing, with the memory of h.
-func (h *Help) cleared() Help {
-	return Help{Less: h.Less[:0], More: h.More[:0], Budgets: h.Budgets[:0]}
-}
-
-// A helpReport is a [Help] for machines.
-type helpReport struct {
-	Node       string   `json:"node,omitempty"`
-	AnyNode    bool     `json:"anyNode,omitempty"`
-	Less       []string `json:"less,omitempty"` // queues, like More
-	More       []string `json:"more,omitempty"`
-	Budgets    []string `json:"budgets,omitempty"`
-	Time       bool     `json:"time,omitempty"`
-	Bounds     bool     `json:"bounds,omitempty"`
-	Policies   bool     `json:"policies,omitempty"`
-	Priorities bool     `json:"priorities,omitempty"`
-	Labels     bool     `json:"labels,omitempty"`
-}
-
-// Report returns what would help for encoding/json.
-func (h *Help) Report(c *Cluster) any {
-	paths := func(queues []queue.ID) (names []string) {
-		for _, q := range queues {
-			names = append(names, c.tree.Path(q))
-		}
-		return names
-	}
-	return helpReport{
-		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
-		Budgets: slices.Clone(h.Budgets), Time: h.Time,
-		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels,
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -71,7 +72,8 @@ type refusalReport struct {
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
 	Queue      string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
 	Type       string            `json:"type,omitempty"`
-	Counts     map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
+	Counts     map[string]int    `json:"counts,omitempty"`    // tasks by the rule that kept them, none of them 0
+	Uncounted  bool              `json:"uncounted,omitempty"` // the cluster had changed when it was asked
 	Candidates int               `json:"candidates,omitempty"`
 	Scarce     []string          `json:"scarce,omitempty"`
 	Filtered   int               `json:"filtered,omitempty"`
@@ -101,6 +103,7 @@ func (d *Decision) Report(c *Cluster) any {
 		r.Plan = d.Plan.report(s)
 	case Refused:
 		r.Refusal = d.Refusal.report(c)
+		r.Refusal.Uncounted = d.Count() != nil
 	}
 	return r
 }
@@ -142,24 +145,22 @@ func (v *Victim) Report(s *resources.Schema) any {
 
 func (r *Refusal) report(c *Cluster) *refusalReport {
 	f := &refusalReport{
-		Reason: word.Or(r.Reason), Candidates: r.Candidates, Filtered: r.Filtered,
+		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
-		Also: word.Or(r.Also), OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
+		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
 		Proven: r.Proven, Steps: r.Steps,
 	}
 	switch cmp.Or(r.Also, r.Reason) {
-	case OverMax, OverGuarantee, HeadroomInside:
+	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
 		f.Queue, f.Type = c.tree.Path(r.Queue), c.Schema().Name(r.Type)
 	}
-	for rule, n := range r.Counts {
-		if n > 0 {
-			if f.Counts == nil {
-				f.Counts = make(map[string]int)
-			}
-			f.Counts[Rule(rule).String()] = n
+	for _, n := range r.Counts {
+		if f.Counts == nil {
+			f.Counts = make(map[string]int)
 		}
+		f.Counts[n.Rule] = n.Tasks
 	}
-	if r.HasClosest {
+	if r.Closest != noNode {
 		f.Closest, f.Lacks = c.nodes[r.Closest].name, c.Schema().Quantities(r.Lacks)
 	}
 	return f
@@ -226,7 +227,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	for i := range e.Queues {
 		f := &e.Queues[i]
 		r.Queues = append(r.Queues, queueReport{
-			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: word.Or(f.Rule),
+			Queue: c.tree.Path(f.Queue), OnPath: f.OnPath, Starving: f.Starving, Fence: f.Fence, Rule: f.Rule,
 			Room: s.Bounds(f.Room), Lacks: s.Quantities(f.Lacks), Tasks: f.Tasks, Candidates: f.Candidates,
 		})
 	}
@@ -239,7 +240,7 @@ func (e *Explanation) Report(c *Cluster) any {
 	}
 	for _, f := range e.Tasks {
 		r.Tasks = append(r.Tasks, taskReport{
-			Key: f.Key, Queue: c.tree.Path(f.Queue), Node: c.nodes[f.Node].name, Rule: word.Or(f.Rule), Victim: f.Victim,
+			Key: f.Key, Queue: c.tree.Path(f.Queue), Node: c.nodes[f.Node].name, Rule: f.Rule, Victim: f.Victim,
 		})
 	}
 	for i := range e.Relaxed {

@@ -117,13 +117,11 @@ type grantLine struct {
 	Wait   int32     `json:"wait,omitzero"`
 }
 
-// Save writes all that the cluster knows as text, for [Load] after a restart. What
-// could be undone is final in the text. Plans, planners and functions are not written.
-// Save may run beside decisions.
+// Save writes all that the cluster knows as text, for [Load] after a restart. What could
+// be undone becomes final. Save may run beside decisions.
 //
-// Errors are a name that is not UTF-8, and those of w. The text may be incomplete
-// then: write to a file of its own, and rename it. The cost is linear; memory is that
-// of one line.
+// Errors are a name that is not UTF-8, and those of w. The text may be incomplete then:
+// write to a file of its own, and rename it.
 func (c *Cluster) Save(w io.Writer) error {
 	c.made()
 	x := saved.NewWriter(w)
@@ -235,10 +233,9 @@ func (x *index) saveGrants(w *saved.Writer) {
 	}
 }
 
-// Load reads what [Cluster.Save] has written. The cluster answers as the saved one
-// would, rows included; it is another one for plans, and there is nothing to undo.
-// Give it a [bufio.Reader] if something follows in the file. Errors have line and
-// value. The cost is linear in the text.
+// Load reads what [Cluster.Save] has written. The cluster answers as the saved one, rows
+// included; plans made before do not apply to it. Give it a [bufio.Reader] if something
+// follows. Errors have line and value.
 func Load(r io.Reader) (*Cluster, error) {
 	x := &loader{Reader: saved.NewReader(r)}
 	if err := x.load(); err != nil {
@@ -333,7 +330,7 @@ func (x *loader) loadHead(start int) error {
 	if h.Foreign {
 		// The numbers of its own have not come that far yet, and will: its state
 		// is of a line that nobody else has either.
-		x.c.version.line = newLine()
+		x.c.version.line = new(line)
 	}
 	x.c.nodeSeq, x.c.granting = h.Nodes, h.Grants
 	x.queues = make(map[string]queue.ID, tree.Len())
@@ -341,7 +338,7 @@ func (x *loader) loadHead(start int) error {
 		x.queues[tree.Path(q)] = q
 	}
 	x.nodes.Free, x.tasks.Free = h.FreeNodes, h.FreeTasks
-	return nil
+	return x.nodes.Take(noNode) // which no line has
 }
 
 func (x *loader) loadBudget() error {

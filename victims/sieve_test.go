@@ -19,7 +19,7 @@ import (
 func TestSieve(t *testing.T) {
 	decide := func(t *testing.T, keep func(f *fixture, node string)) victims.Plan {
 		f := newFixture(t, queue.Config{Children: []queue.Config{
-			{Name: "a"}, {Name: "kept", Properties: map[string]string{queue.PropertyPreemptionPolicy: "disabled"}},
+			{Name: "a"}, {Name: "kept", Properties: map[string]string{"preemption.policy": "disabled"}},
 			{Name: "b", Guaranteed: slots(10_000)},
 		}})
 		for n := range 200 {

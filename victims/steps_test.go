@@ -51,6 +51,9 @@ func manyOnFewNodes(t *testing.T, nodes, tasks int, size int64) (*fixture, *vict
 // choice is made among all tasks of a node, if that takes longer.
 func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}} {
+		if testing.Short() && test[1] > 1000 {
+			break
+		}
 		for _, size := range []int64{1 << 10, 1 << 22} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
 			calls := 0
@@ -64,6 +67,9 @@ func TestStop_IsAskedEvery1000Steps(t *testing.T) {
 
 // No decision takes more than twice its budget, with a plan or without.
 func TestBudget_Holds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds clusters of 10,000 tasks")
+	}
 	for _, test := range [][2]int{{1, 1000}, {1, 10_000}, {20, 10_000}, {500, 10_000}} {
 		for _, size := range []int64{1 << 10, 1 << 22, 1 << 28} {
 			f, ask := manyOnFewNodes(t, test[0], test[1], size)
@@ -86,6 +92,9 @@ func TestBudget_Holds(t *testing.T) {
 // Law 1 holds where the budget ends, too: with gangs, which make a proof
 // long, a plan without opted-out victims is found.
 func TestLaw1_HoldsWhereTheBudgetEnds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a long proof over 5,000 nodes")
+	}
 	load := workload.Hard{
 		Nodes: 5000, Tasks: 30, Seed: 6352617325879458989, Gangs: 4, Shapes: 5, Priorities: 4, OptOuts: 30,
 	}

@@ -18,6 +18,9 @@ import (
 // asks that come back for ever come to rest. (DESIGN.md, Fair shares.)
 func TestStormFreedom_FairShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { calmWithShares(t) })
+	if testing.Short() {
+		return
+	}
 	// The same histories every time: in some of them shares must lead to plans.
 	plans := 0
 	for seed := range 50 {
@@ -54,7 +57,7 @@ func share(t *rapid.T, w *world.Workload) {
 		if q.Properties == nil {
 			q.Properties = make(map[string]string)
 		}
-		q.Properties[queue.PropertyFairWeight] = strconv.Itoa(rapid.IntRange(1, 4).Draw(t, "weight"))
+		q.Properties["fair.weight"] = strconv.Itoa(rapid.IntRange(1, 4).Draw(t, "weight"))
 	})
 	cluster := build(t, &w.World)
 	tree := cluster.Tree().Clone()

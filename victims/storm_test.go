@@ -69,7 +69,7 @@ func FuzzStormFreedom_OwnLeaf(f *testing.F) {
 }
 
 func propertyOwnLeafStorm(t *rapid.T) {
-	workload := world.Workloads(world.Crowded.With(calmFeatures|world.WithOwnLeaf)).Draw(t, "workload")
+	workload := world.Workloads(world.Crowded.With(calmFeatures|world.WithOwnLeaf|world.WithNearby)).Draw(t, "workload")
 	workload.Options.OwnLeaf = world.Met
 	h := newHistory(t, workload)
 	before := h.String()

@@ -85,7 +85,7 @@ func TestOwnMet_OtherTypesStay(t *testing.T) {
 		require.NoError(t, err)
 		q, _ := c.Tree().Lookup("root.q")
 		for key, size := range map[string]resources.Vector{"v": {4000, gpu}, "w": {0, 2 - gpu}} {
-			_, err = c.AddTask(&victims.Task{Key: key, Queue: q, Size: size})
+			_, err = c.AddTask(&victims.Task{Key: key, Queue: q, Node: 1, Size: size})
 			require.NoError(t, err)
 		}
 		p := victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}, Audit: true}
@@ -110,7 +110,7 @@ func TestOwnLeaf_Interval(t *testing.T) {
 	p := &victims.Planner{Rules: victims.Rules{OwnLeaf: victims.OwnMet, Interval: 60e9}}
 	require.Equal(t, victims.Preempts, f.decide(p, ask).Outcome)
 	ask.LastAttempt = now.Add(-1e9)
-	require.Equal(t, victims.TooSoon, f.decide(p, ask).Refusal.Reason)
+	require.Equal(t, "too-soon", f.decide(p, ask).Refusal.Reason)
 }
 
 // With a predicate, nodes wait in the order of bounds. A node with room of its own,

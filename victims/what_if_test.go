@@ -31,6 +31,7 @@ func whatIfAgreesWithAuditor(t *rapid.T) {
 	w := drawAuditWorld(t)
 	w.drawRules(t)
 	w.planner.Minimum, w.planner.OwnLeaf = w.auditor.Minimum, w.auditor.OwnLeaf
+	w.planner.OwnApplication = w.auditor.OwnApplication
 	node := rapid.SampledFrom(slices.Collect(w.cluster.Nodes())).Draw(t, "node")
 	if w.ask.RequiredNode != "" {
 		node, _ = w.cluster.LookupNode(w.ask.RequiredNode)

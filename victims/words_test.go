@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -84,14 +85,22 @@ func TestWords_Complete(t *testing.T) {
 		distinct(word(n), true)
 	}
 	each(int(Refused)+1, func(i int) string { return Outcome(i).String() })
-	each(len(reasonWords.Words), func(i int) string { return Reason(i).String() })
-	each(int(NumRules), func(i int) string { return Rule(i).String() })
-
 	clear(seen)
-	for r := Rule(1); r < NumRules; r++ {
-		if ruleTexts[r] != "" { // other rules are of jobs and quotas
-			distinct(ruleTexts[r], false)
+	for _, r := range rulebook.Reasons() {
+		distinct(r, false)
+	}
+	clear(seen)
+	texts := 0
+	for r := rulebook.Rule(1); r < rulebook.NumRules; r++ {
+		distinct(r.String(), false)
+		if ruleTexts[r.String()] != "" { // other rules are of jobs and quotas
+			texts++
 		}
+	}
+	require.Len(t, ruleTexts, texts, "a text for what is no rule")
+	clear(seen)
+	for _, text := range ruleTexts {
+		distinct(text, false)
 	}
 	clear(seen)
 	for _, r := range relaxables {

@@ -19,7 +19,6 @@ import (
 type timing struct {
 	wall, cpu time.Duration
 	bytes     uint64
-	objects   uint64
 	answer    exam.Answer
 	faults    []exam.Fault // of the answer
 }
@@ -105,7 +104,6 @@ func (r *report) timing(column int, paper *exam.Paper, l *load, s size) (*timing
 	t.wall = least(all, func(t timing) time.Duration { return t.wall })
 	t.cpu = least(all, func(t timing) time.Duration { return t.cpu })
 	t.bytes = least(all, func(t timing) uint64 { return t.bytes })
-	t.objects = least(all, func(t timing) uint64 { return t.objects })
 	rules := p.Rules()
 	j, err := exam.JudgeAnswer(&rules, paper, t.answer)
 	if err != nil {
@@ -124,7 +122,7 @@ func measure(decide func()) timing {
 	decide()
 	t := timing{wall: time.Since(start), cpu: processTime() - cpu}
 	runtime.ReadMemStats(&after)
-	t.bytes, t.objects = after.TotalAlloc-before.TotalAlloc, after.Mallocs-before.Mallocs
+	t.bytes = after.TotalAlloc - before.TotalAlloc
 	return t
 }
 
@@ -161,19 +159,27 @@ func (r *race) times(column int) float64 {
 	return x
 }
 
-// speed returns the tables of times.
+// speed returns the tables of times, and the answers.
 func (r *report) speed() string {
 	var b strings.Builder
-	b.WriteString("Least time of a decision, and how many times as long as ours, by the clock or by the processors, whichever is less.\n\n")
-	b.WriteString("| load | nodes × tasks | who | time | × ours | CPU | allocated | in objects | answer |\n|---|--:|---|--:|--:|--:|--:|--:|---|\n")
-	for i := range r.races {
-		for column, p := range everybody() {
-			r.races[i].row(&b, column, p.Rules().Name)
-		}
+	b.WriteString("Least time of a decision of ours; of others how many times as long, by the clock or by the processors, whichever is less, and what they allocate. Ours allocates nothing unless it is said.\n\n| load | nodes × tasks |")
+	for _, p := range everybody() {
+		fmt.Fprintf(&b, " %s |", p.Rules().Name)
 	}
-	b.WriteString("\n")
-	for _, l := range loads {
-		fmt.Fprintf(&b, "* %s: %s\n", l.name, l.what)
+	b.WriteString("\n|---|--:|" + strings.Repeat("--:|", len(everybody())) + "\n")
+	for i := range r.races {
+		r.races[i].row(&b)
+	}
+	b.WriteString("\nThe loads, and the answers with what is wrong with them:\n\n")
+	n := len(r.sizes())
+	for i := 0; i+n <= len(r.races); i += n {
+		fmt.Fprintf(&b, "* %s: %s", r.races[i].load.name, r.races[i].load.what)
+		for column, p := range everybody() {
+			if answers := answersOf(r.races[i:i+n], column); len(answers) > 0 {
+				fmt.Fprintf(&b, "; %s: %s", p.Rules().Name, strings.Join(answers, ", or "))
+			}
+		}
+		b.WriteByte('\n')
 	}
 	b.WriteString("\n" + r.growth())
 	if !r.quick && r.nodes >= 5000 {
@@ -213,22 +219,51 @@ func (r *report) targets() string {
 	return b.String()
 }
 
-// row writes a row of a peer.
-func (r *race) row(b *strings.Builder, column int, name string) {
-	t := r.by[column]
-	if t == nil {
-		fmt.Fprintf(b, "| %s | %v | %s | cannot be told | | | | | |\n", r.load.name, r.size, name)
-		return
+// row writes what everybody takes.
+func (r *race) row(b *strings.Builder) {
+	fmt.Fprintf(b, "| %s | %v |", r.load.name, r.size)
+	for column, t := range r.by {
+		switch {
+		case t == nil:
+			b.WriteString(" |")
+			continue
+		case column == 0:
+			b.WriteString(" " + duration(t.wall))
+		default:
+			fmt.Fprintf(b, " × %s", number(r.times(column)))
+		}
+		if column > 0 || t.bytes > 0 {
+			b.WriteString(", " + volume(t.bytes))
+		}
+		b.WriteString(" |")
 	}
-	answer := "refused"
-	if n := len(t.answer.Victims); n > 0 {
-		answer = fmt.Sprintf("%d victims", n)
+	b.WriteByte('\n')
+}
+
+// answersOf returns the different answers of a peer to races of one load, the smallest
+// cluster's first.
+func answersOf(races []race, column int) (answers []string) {
+	for i := range races {
+		t := races[i].by[column]
+		if t == nil {
+			continue
+		}
+		answer := "refused"
+		if n := len(t.answer.Victims); n > 0 {
+			answer = fmt.Sprintf("%d victims", n)
+		}
+		var faults []string
+		for _, f := range t.faults {
+			faults = append(faults, f.String())
+		}
+		if len(faults) > 0 {
+			answer += " (" + strings.Join(faults, "; ") + ")"
+		}
+		if !slices.Contains(answers, answer) {
+			answers = append(answers, answer)
+		}
 	}
-	for _, f := range t.faults {
-		answer += "; " + f.String()
-	}
-	fmt.Fprintf(b, "| %s | %v | %s | %s | %s | %s | %s | %d | %s |\n", r.load.name, r.size, name,
-		duration(t.wall), number(r.times(column)), duration(t.cpu), volume(t.bytes), t.objects, answer)
+	return answers
 }
 
 // growth returns by which power of the number of tasks times grow.

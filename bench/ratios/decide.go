@@ -50,7 +50,7 @@ func (r *report) friendly(section *section, nodes int, ks []int64) {
 	s.Planner.StrictPriority = true
 	section.add(r.against(floor, nameOf(w, 4)+", all priorities too high", s).atMost(1))
 	s = w.Subject(c, 4)
-	s.Ask.RequiredNode = c.Node(victims.NodeID(nodes / 2)).Name
+	s.Ask.RequiredNode = fmt.Sprint("n", nodes/2)
 	section.add(r.against(floor, nameOf(w, 4)+", required node", s).atMost(1))
 
 	for _, w := range w.Kinds()[1:] {
@@ -83,9 +83,9 @@ func remark(s *workload.Subject, nanos float64) string {
 	d := &s.Decision
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Proven:
-		return text + "refused: " + d.Refusal.Reason.String()
+		return text + "refused: " + d.Refusal.Reason
 	case d.Outcome == victims.Refused:
-		return text + "refused: " + d.Refusal.Reason.String() + ", not proven"
+		return text + "refused: " + d.Refusal.Reason + ", not proven"
 	}
 	text += counted(len(d.Plan.Victims))
 	if p := d.Plan.Proof; p != victims.ProofCost {

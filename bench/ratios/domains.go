@@ -21,7 +21,7 @@ func (r *report) racks(minimum int) Row {
 	for i := range 16 {
 		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: resources.Vector{4}})
 	}
-	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+	p := jobs.Planner{ByPriority: true, Cluster: c}
 	gangs := ""
 	if minimum > 0 {
 		p.Minimum = func(string) int { return minimum }
@@ -52,7 +52,7 @@ func (r *report) shares() Row {
 	var sum resources.Vector
 	for i := range leaves {
 		root.Children = append(root.Children, queue.Config{
-			Name: fmt.Sprint("q", i), Properties: map[string]string{queue.PropertyFairWeight: fmt.Sprint(1 + below(1000))},
+			Name: fmt.Sprint("q", i), Properties: map[string]string{"fair.weight": fmt.Sprint(1 + below(1000))},
 			Guaranteed: resources.Limit{Value: resources.Vector{below(1 << 30), below(1 << 40)}, Defined: 0b11},
 		})
 		demand = append(demand, resources.Vector{below(1 << 30), below(1 << 42), below(1 << 20), below(16)})

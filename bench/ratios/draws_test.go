@@ -31,6 +31,9 @@ func TestAnswers(t *testing.T) {
 
 // A draw of each family is decided with a plan.
 func TestSurvey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides draws with budgets without end")
+	}
 	for i := range families {
 		s := tiny().survey(i, 1)
 		require.Equal(t, 1, s.draws, families[i].name)

@@ -75,8 +75,8 @@ func (r *report) levels(section *section) {
 	c, hc := w.Build(), h.Build()
 	backwards := victims.DefaultLevels()
 	slices.Reverse(backwards)
-	for _, levels := range []victims.Levels{
-		{victims.LevelVictims, victims.LevelOptedOut, victims.LevelPriority, victims.LevelWork}, backwards,
+	for _, levels := range [][]string{
+		{"victims", "opted-out", "priority", "work"}, backwards,
 	} {
 		for _, load := range []struct {
 			name string

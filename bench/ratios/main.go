@@ -19,8 +19,8 @@
 // minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
 // is decided twice, and each decision that passes a line is printed to standard error.
 //
-// The tables are Markdown, the three worst decisions first. Into each FILE they are
-// written in place of what is there between two lines, <!-- ratios --> and <!-- /ratios -->.
+// The tables are Markdown, the three worst decisions first. Into each FILE part of their rows
+// are written in place of what is there between two lines, <!-- ratios --> and <!-- /ratios -->.
 package main
 
 import (
@@ -78,22 +78,27 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 	}
 	r.measure()
 
-	var tables strings.Builder
-	printTables(&tables, r.rows)
-	fmt.Fprintf(&tables, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	for i, file := range files {
-		text, _ := splice(texts[i], tables.String())
+		text, _ := splice(texts[i], tablesOf(append(extremes(r.rows), part(r.rows)...)))
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			return err
 		}
 	}
 	if !asJSON {
-		_, err := io.WriteString(w, tables.String())
+		_, err := io.WriteString(w, tablesOf(append(extremes(r.rows), r.rows...)))
 		return err
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(r.rows)
+}
+
+// tablesOf writes rows as tables, and where they were measured.
+func tablesOf(rows []Row) string {
+	var b strings.Builder
+	printTables(&b, rows)
+	fmt.Fprintf(&b, "\nMeasured with %s on %s/%s.\n", runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return b.String()
 }
 
 // splice returns text with the tables between their marks.

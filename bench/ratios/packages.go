@@ -77,7 +77,7 @@ func (r *report) place(c *victims.Cluster, members int, size func(i int) resourc
 	for i := range members {
 		job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: size(i)})
 	}
-	p := jobs.Planner{Trigger: jobs.ByPriority, Cluster: c}
+	p := jobs.Planner{ByPriority: true, Cluster: c}
 	var d jobs.Decision
 	nanos := r.clock.least(func() { must(p.Decide(&d, &job, workload.Now)) })
 	return Row{

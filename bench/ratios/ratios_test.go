@@ -29,6 +29,9 @@ func tiny() *report {
 // has a row. What the figures are is not for a test to say, but for those that
 // count: proofs and allocations.
 func TestReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures everything once")
+	}
 	var out strings.Builder
 	require.NoError(t, run(tiny(), nil, true, &out))
 	var rows []Row
@@ -210,7 +213,7 @@ func TestExtremes(t *testing.T) {
 		require.Equal(t, test.rows, rows, "rows stay as they are")
 	}
 	var b strings.Builder
-	printTables(&b, []Row{best, bad})
+	printTables(&b, append(extremes([]Row{best, bad}), best, bad))
 	require.Equal(t, `| the worst decisions and the best | | target | |
 |---|--:|:--|:--|
 | **the worst**: one: b | 31 × floor |  |  |
@@ -251,6 +254,9 @@ func TestSplice(t *testing.T) {
 // TestFiles shows that tables are written where they belong, and that nothing
 // is measured where they belong nowhere.
 func TestFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures everything once")
+	}
 	file := filepath.Join(t.TempDir(), "README.md")
 	require.ErrorIs(t, run(nil, []string{file}, false, nil), os.ErrNotExist)
 
@@ -262,8 +268,28 @@ func TestFiles(t *testing.T) {
 	require.NoError(t, run(tiny(), []string{file}, false, &out))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "# Speed\n<!-- ratios -->\n"+out.String()+"<!-- /ratios -->\nThat was it.\n", string(text))
+	page, _ := strings.CutPrefix(string(text), "# Speed\n<!-- ratios -->\n")
+	page, found := strings.CutSuffix(page, "<!-- /ratios -->\nThat was it.\n")
+	require.True(t, found)
+	for line := range strings.Lines(page) {
+		require.Contains(t, out.String(), line, "a page has part of the lines that are printed")
+	}
 	require.Contains(t, out.String(), "| audit of a plan | ")
+}
+
+// TestPart: which rows a page shows.
+func TestPart(t *testing.T) {
+	missed := Row{Section: "one", Name: "missed", Figure: 2}.atMost(1)
+	far := Row{Section: "one", Name: "far", Figure: 0.1}.atMost(1)
+	near := Row{Section: "one", Name: "near", Figure: 0.9}.atMost(1)
+	zero := Row{Section: "one", Name: "zero"}.atMost(0)
+	shown := Row{Section: "one", Name: cited[0], Figure: 0.2}.atMost(1)
+	none, other := Row{Section: "two", Name: "none", Figure: 3}, Row{Section: "two", Name: "other", Figure: 4}
+	least, more := Row{Section: "three", Name: "least", Figure: 11}.atLeast(10), Row{Section: "three", Name: "more", Figure: 99}.atLeast(10)
+	got := part([]Row{missed, far, near, zero, shown, none, other, more, least})
+	require.Equal(t, []Row{missed, near, zero, shown, none, least}, got)
+	require.Equal(t, []Row{missed}, part([]Row{missed}))
+	require.Empty(t, part(nil))
 }
 
 // TestReadmes holds the page that shows figures to having a place for them, and the

@@ -65,11 +65,10 @@ func (r *Row) target() string {
 	return text
 }
 
-// printTables writes rows as tables of Markdown, one per section. Before them stand the
-// three worst decisions and the best, so that nobody has to look for them.
+// printTables writes rows as tables of Markdown, one per section.
 func printTables(w io.Writer, rows []Row) {
 	section := ""
-	for _, r := range append(extremes(rows), rows...) {
+	for _, r := range rows {
 		if r.Section != section {
 			if section != "" {
 				fmt.Fprintln(w)
@@ -79,6 +78,46 @@ func printTables(w io.Writer, rows []Row) {
 		}
 		fmt.Fprintf(w, "| %s | %s %s | %s | %s |\n", r.Name, number(r.Figure), r.Unit, r.target(), r.Remark)
 	}
+}
+
+// cited are the rows whose figures README.md has.
+var cited = []string{"`load=plain/nodes=5000/tasks=30/tree=4x100/k=4`", "a job of 16 members placed in one of 278 racks of 5000 nodes"}
+
+// part returns the rows that a page shows of each section: those that miss their target,
+// those that must be 0, the nearest to its target of the others, and those that README.md
+// cites. A section without targets shows its first row.
+func part(rows []Row) (some []Row) {
+	for len(rows) > 0 {
+		n := slices.IndexFunc(rows, func(r Row) bool { return r.Section != rows[0].Section })
+		if n < 0 {
+			n = len(rows)
+		}
+		nearest := 0
+		for i := range rows[:n] {
+			if rows[i].near() > rows[nearest].near() {
+				nearest = i
+			}
+		}
+		for i, r := range rows[:n] {
+			if i == nearest || !r.kept() || r.Target != nil && *r.Target == 0 || slices.Contains(cited, r.Name) {
+				some = append(some, r)
+			}
+		}
+		rows = rows[n:]
+	}
+	return some
+}
+
+// near says how near a figure comes to its target, 1 if it is there. It is 0 for a row
+// that misses it, or has none but 0.
+func (r *Row) near() float64 {
+	switch {
+	case r.Target == nil || *r.Target == 0 || !r.kept():
+		return 0
+	case r.AtLeast:
+		return *r.Target / r.Figure
+	}
+	return r.Figure / *r.Target
 }
 
 // extremes returns the three decisions that take longest beside the floor and the one

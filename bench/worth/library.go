@@ -81,10 +81,10 @@ func newLibrary(w *world, types ...string) (*library, error) {
 func (w *world) config(q int) queue.Config {
 	c := queue.Config{Name: w.queues[q].name, Properties: map[string]string{}}
 	if q == 0 {
-		c.Properties[queue.PropertyPreemptionDelay] = "0s"
+		c.Properties["preemption.delay"] = "0s"
 	}
 	if w.queues[q].fence {
-		c.Properties[queue.PropertyPreemptionPolicy] = "fence"
+		c.Properties["preemption.policy"] = "fence"
 	}
 	c.Guaranteed.Value = make(resources.Vector, len(w.queues[q].guaranteed))
 	for i, g := range w.queues[q].guaranteed {
@@ -190,10 +190,10 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 func (x *library) workFirst() rule {
 	planner := victims.Planner{Cluster: x.cluster, Rules: x.asks.Rules}
 	planner.Levels = victims.DefaultLevels()
-	lost := slices.Index(planner.Levels, victims.LevelWork)
-	excess := slices.Index(planner.Levels, victims.LevelExcess)
-	planner.Levels[lost], planner.Levels[excess] = victims.LevelExcess, victims.LevelWork
-	return rule{name: "this library, work before waste", plan: func(_ *world, a *work) (answer, bool, error) {
+	lost := slices.Index(planner.Levels, "work")
+	excess := slices.Index(planner.Levels, "excess")
+	planner.Levels[lost], planner.Levels[excess] = "excess", "work"
+	return rule{name: ourName + ", work before waste", plan: func(_ *world, a *work) (answer, bool, error) {
 		if a.minimum > 0 {
 			got, ok, _, err := x.decide(a)
 			return got, ok, err
@@ -241,7 +241,7 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 	for _, v := range got.victims {
 		key := x.w.tasks[v].key
 		row, _ := x.cluster.Lookup(key)
-		p.Victims = append(p.Victims, jobs.Victim{Task: row, Key: key})
+		p.Victims = append(p.Victims, victims.Victim{Task: row, Key: key})
 	}
 	x.found = x.gangAudit.Audit(x.found[:0], &p, instant(x.w.now))
 	return x.lawsFound()

@@ -25,6 +25,7 @@ type player struct {
 	seq    int
 	result *result
 	rules  []rule
+	mover  *mover // asked instead of the rules, if it is there
 }
 
 type eventKind int
@@ -157,7 +158,11 @@ func (p *player) offer(a *work) error {
 		return err
 	}
 	if !fits {
-		if err := p.compare(a, got, ok); err != nil {
+		compare := func() error { return p.compare(a, got, ok) }
+		if p.mover != nil {
+			compare = func() error { return p.mover.compare(a) }
+		}
+		if err := compare(); err != nil {
 			return err
 		}
 	}

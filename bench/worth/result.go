@@ -56,8 +56,11 @@ type pair struct {
 	OursUnits   int64 `json:"lostUnitSecondsOfLibrary"`
 }
 
+// ourName is what the rule of the library is called.
+const ourName = "this library"
+
 func newResult(l *load, rules []rule) *result {
-	r := &result{Load: l.name, What: l.what, Works: len(l.work), Cells: []cell{{Rule: "this library", Words: map[string]int{}}}}
+	r := &result{Load: l.name, What: l.what, Works: len(l.work), Cells: []cell{{Rule: ourName, Words: map[string]int{}}}}
 	for i := range rules {
 		r.Cells = append(r.Cells, cell{Rule: rules[i].name, Words: map[string]int{}})
 	}

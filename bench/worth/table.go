@@ -46,6 +46,35 @@ func tableOf(all []*result) string {
 	return b.String()
 }
 
+// excerptOf writes the part of the table that README.md has. Of two greedies it has the one
+// that knows more.
+func excerptOf(all []*result) string {
+	var b strings.Builder
+	b.WriteString("| load, our plans | rule | no answer | breaks a promise | victims | hours lost |\n|---|---|--:|--:|--:|--:|\n")
+	for _, r := range all {
+		if r.Left != "" {
+			fmt.Fprintf(&b, "| %s, %s | | | | | |\n", r.Load, r.Left)
+			continue
+		}
+		load := r.Load + ", " + count(r.Cells[0].Plans)
+		for i := range r.Cells {
+			c := &r.Cells[i]
+			known := i+1 < len(r.Cells) && strings.HasPrefix(r.Cells[i+1].Rule, c.Rule) // the next one knows more
+			if known || strings.HasPrefix(c.Rule, ourName) {
+				continue
+			}
+			victims, lost := "", ""
+			if q := &c.Both; q.Plans > 0 {
+				victims, lost = count(q.Victims)+" : "+count(q.OursVictims), hours(q.Lost)+" : "+hours(q.OursLost)
+			}
+			cells := []string{load, strings.TrimSuffix(c.Rule, "'s rule"), count(c.Silent), count(c.Broken), victims, lost}
+			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+			load = ""
+		}
+	}
+	return b.String()
+}
+
 // loadsOf says what the loads are, and which laws were broken how often.
 func loadsOf(all []*result) string {
 	var b strings.Builder

@@ -51,7 +51,7 @@ func TestAudit_Status(t *testing.T) {
 
 // What is said of plans that cost less than ours.
 func TestJudgement_Cheaper(t *testing.T) {
-	run, err := decideOne(source{"demo.json", demo}, (*scenario.Document).Run)
+	run, err := decideOne(scenario.Text{File: "demo.json", Data: demo}, (*scenario.Document).Run)
 	require.NoError(t, err)
 	run.Document.Requests[0].Proposed = &scenario.Proposal{Node: "n2"}
 	step := &run.Steps[0]

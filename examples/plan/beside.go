@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/victims"
@@ -62,7 +63,7 @@ func (p page) filtering(f *scenario.Filtering) string {
 	case 1:
 		verb = "lacks"
 	}
-	return line + fmt.Sprintf("%d of %s %s: %s", len(f.Refused), counted(len(p.run.Document.Nodes), "node"), verb,
+	return line + fmt.Sprintf("%d of %s %s: %s", len(f.Refused), say.Counted(len(p.run.Document.Nodes), "node"), verb,
 		some(len(f.Refused), func(i int) string { return p.node(f.Refused[i]) }))
 }
 

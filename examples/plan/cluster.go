@@ -4,12 +4,11 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/resources"
@@ -27,21 +26,21 @@ func (p page) cluster(when string, now time.Time, c *victims.Cluster) {
 // queues writes the tree with what each queue is promised and uses.
 func (p page) queues(c *victims.Cluster) {
 	tree := c.Tree()
-	t := newTable(p.w, "  ", "queue", "guaranteed", "max", "used", "leaving")
+	t := say.NewTable(p.w, "  ", "queue", "guaranteed", "max", "used", "leaving")
 	for q := range tree.All() {
 		leaving := ""
 		if v := tree.Preempting(q); !resources.IsZero(v) {
 			leaving = p.amounts(v)
 		}
-		t.row(strings.Repeat("  ", tree.Depth(q))+plain.Name(tree.Name(q)),
+		t.Row(strings.Repeat("  ", tree.Depth(q))+plain.Name(tree.Name(q)),
 			p.limit(tree.Guaranteed(q)), p.limit(tree.Max(q)), p.amounts(tree.Usage(q)), leaving)
 	}
-	t.end()
+	t.End()
 }
 
 // nodes writes the nodes with what is free on each.
 func (p page) nodes(c *victims.Cluster) {
-	t := newTable(p.w, "  ", "node", "capacity", "free", "remarks")
+	t := say.NewTable(p.w, "  ", "node", "capacity", "free", "remarks")
 	for id := range c.Nodes() {
 		n := c.Node(id)
 		var remarks []string
@@ -60,9 +59,9 @@ func (p page) nodes(c *victims.Cluster) {
 		if l := p.labelsOf(n.Name); len(l) > 0 {
 			remarks = append(remarks, labels(l))
 		}
-		t.row(plain.Name(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
+		t.Row(plain.Name(n.Name), p.amounts(n.Capacity), p.amounts(c.Free(nil, id)), strings.Join(remarks, ", "))
 	}
-	t.end()
+	t.End()
 }
 
 // labelsOf returns the labels of a node; clusters do not know them.
@@ -76,38 +75,13 @@ func (p page) budgets(c *victims.Cluster) {
 	if len(p.run.Document.Budgets) == 0 {
 		return
 	}
-	t := newTable(p.w, "  ", "budget", "kind", "may still stop")
+	t := say.NewTable(p.w, "  ", "budget", "kind", "may still stop")
 	for name, b := range c.Budgets() {
 		kind := "soft"
 		if b.Hard {
 			kind = "hard"
 		}
-		t.row(plain.Name(name), kind, fmt.Sprint(b.Left))
+		t.Row(plain.Name(name), kind, fmt.Sprint(b.Left))
 	}
-	t.end()
+	t.End()
 }
-
-// A table aligns its columns; it is written as a whole.
-type table struct {
-	t      *tabwriter.Writer
-	indent string
-}
-
-// newTable begins a table with its headings.
-func newTable(w io.Writer, indent string, headings ...string) table {
-	t := table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), indent}
-	t.row(headings...)
-	return t
-}
-
-// row adds a row. Trailing cells that are empty are left out, so that no line
-// ends in blanks.
-func (t table) row(cells ...string) {
-	for len(cells) > 0 && cells[len(cells)-1] == "" {
-		cells = cells[:len(cells)-1]
-	}
-	fmt.Fprintln(t.t, t.indent+strings.Join(cells, "\t"))
-}
-
-// end writes the table out. It goes to a buffer, which does not fail.
-func (t table) end() { t.t.Flush() }

@@ -18,19 +18,13 @@ import (
 //go:embed demo.json
 var demo []byte
 
-// A source is a document that was not parsed yet.
-type source struct {
-	file string // for messages
-	data []byte
-}
-
 // read reads what the arguments name. Its error is everything that could not
 // be read.
-func read(args []string, stdin io.Reader) ([]source, error) {
+func read(args []string, stdin io.Reader) ([]scenario.Text, error) {
 	if len(args) == 0 {
-		return []source{{"demo.json", demo}}, nil
+		return []scenario.Text{{File: "demo.json", Data: demo}}, nil
 	}
-	var sources []source
+	var sources []scenario.Text
 	var problems []error
 	for _, arg := range args {
 		files, err := expand(arg)
@@ -53,24 +47,24 @@ func read(args []string, stdin io.Reader) ([]source, error) {
 const large = 16 << 20
 
 // bytesOf returns how long all texts are.
-func bytesOf(sources []source) (sum int) {
+func bytesOf(sources []scenario.Text) (sum int) {
 	for _, s := range sources {
-		sum += len(s.data)
+		sum += len(s.Data)
 	}
 	return sum
 }
 
 // readOne reads one file, or standard input for "-".
-func readOne(file string, stdin io.Reader) (source, error) {
+func readOne(file string, stdin io.Reader) (scenario.Text, error) {
 	if file != "-" {
 		data, err := os.ReadFile(file)
-		return source{file, data}, err
+		return scenario.Text{File: file, Data: data}, err
 	}
 	data, err := io.ReadAll(stdin)
 	if err != nil {
 		err = fmt.Errorf("standard input: %w", err)
 	}
-	return source{"stdin", data}, err
+	return scenario.Text{File: "stdin", Data: data}, err
 }
 
 // expand returns the *.json files of a directory, sorted, and everything else
@@ -106,23 +100,23 @@ type way func(*scenario.Document) (*scenario.Run, error)
 
 // decide parses all documents and carries them out in a way. Its error is what
 // is wrong with each of them.
-func decide(sources []source, carryOut way) ([]outcome, error) {
+func decide(sources []scenario.Text, carryOut way) ([]outcome, error) {
 	var all []outcome
 	var problems []error
 	for i, s := range sources {
-		sources[i].data = nil // a text may be large: its document keeps what it needs of it
+		sources[i].Data = nil // a text may be large: its document keeps what it needs of it
 		run, err := decideOne(s, carryOut)
 		if err != nil {
 			problems = append(problems, err)
 			continue
 		}
-		all = append(all, outcome{file: s.file, run: run})
+		all = append(all, outcome{file: s.File, run: run})
 	}
 	return all, errors.Join(problems...)
 }
 
-func decideOne(s source, carryOut way) (*scenario.Run, error) {
-	doc, err := scenario.ParseLong(s.file, s.data)
+func decideOne(s scenario.Text, carryOut way) (*scenario.Run, error) {
+	doc, err := scenario.ParseLong(s.File, s.Data)
 	if err != nil {
 		return nil, err
 	}

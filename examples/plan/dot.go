@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -63,27 +64,27 @@ func (g *graph) queues() {
 
 // nodes writes every node with what is on it and comes to it.
 func (g *graph) nodes() {
-	for id := range g.cluster.Nodes() {
+	for i, id := range slices.Collect(g.cluster.Nodes()) {
 		n := g.cluster.Node(id)
 		lines := []string{plain.Name(n.Name), g.amounts(n.Capacity)}
 		lacks := g.filtered(id)
 		if lacks != "" {
 			lines = append(lines, lacks)
 		}
-		g.printf("  subgraph cluster_n%d {\n    label=%s;\n", id, dotQuote(lines...))
+		g.printf("  subgraph cluster_n%d {\n    label=%s;\n", i, dotQuote(lines...))
 		if lacks != "" {
 			g.printf("    style=dashed;\n")
 		}
 		// What nobody sees keeps a node to the right of the tree, and there at
 		// all if it is empty.
-		g.printf("    n%d [style=invis, label=\"\", width=0, height=0];\n", id)
+		g.printf("    n%d [style=invis, label=\"\", width=0, height=0];\n", i)
 		for _, t := range g.tasksOn(id) {
 			g.box(t.Key, g.look(&t), t.Size, g.about(&t))
 		}
 		for _, a := range g.comesTo(id) {
 			g.box(a.key, dotComes, a.size, "")
 		}
-		g.printf("  }\n  q0 -> n%d [style=invis, minlen=%d];\n", id, g.depth+1)
+		g.printf("  }\n  q0 -> n%d [style=invis, minlen=%d];\n", i, g.depth+1)
 	}
 }
 

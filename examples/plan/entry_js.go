@@ -14,8 +14,9 @@ import (
 func main() {
 	// The page waits while garbage is collected, and an answer makes much of it.
 	debug.SetGCPercent(400)
+	var l looker
 	js.Global().Set("preempt", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return string(answer([]byte(args[0].String())))
+		return string(l.answer([]byte(args[0].String())))
 	}))
 	js.Global().Call("dispatchEvent", js.Global().Get("Event").New("preempt"))
 	select {}

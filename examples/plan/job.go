@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
@@ -37,16 +38,16 @@ func (p page) law4(placed *scenario.Placed) {
 	}
 	schema := p.run.After.Schema()
 	p.printf("  law 4: its members, asked one after another with the largest last, each have to find the queue under its guarantee\n")
-	t := newTable(p.w, "    ", "type", "queue", "guaranteed", "used", "before the last", "finding")
+	t := say.NewTable(p.w, "    ", "type", "queue", "guaranteed", "used", "before the last", "finding")
 	for _, g := range placed.Law4 {
 		finding := "under its guarantee"
 		if g.Met() {
 			finding = "has its guarantee, or would before the last"
 		}
-		t.row(schema.Name(g.Type), p.queue(g.Queue), schema.Amount(g.Type, g.Guaranteed), schema.Amount(g.Type, g.Used),
+		t.Row(schema.Name(g.Type), p.queue(g.Queue), schema.Amount(g.Type, g.Guaranteed), schema.Amount(g.Type, g.Used),
 			schema.Amount(g.Type, g.Before), finding)
 	}
-	t.end()
+	t.End()
 	p.printf("  E, the needy queue, is %s: outside of it others have to give\n", p.queue(placed.Needy))
 }
 
@@ -59,21 +60,22 @@ func (p page) bounds(s *scenario.Step) {
 		return
 	}
 	p.printf("  what bounds it\n")
-	t := newTable(p.w, "    ", "queue", "max", "quota min", "quota max", "used", "not preemptible")
+	t := say.NewTable(p.w, "    ", "queue", "max", "quota min", "quota max", "used", "not preemptible")
 	for i := range s.Placed.Bounds {
 		b := &s.Placed.Bounds[i]
 		cells := []string{p.queue(b.Queue), p.limit(b.Max), "", "", p.amounts(b.Used), ""}
 		if b.HasQuota {
 			cells[2], cells[3], cells[5] = p.limit(b.Quota.Min), p.limit(b.Quota.Max), p.amounts(b.NonPreemptible)
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.end()
+	t.End()
 }
 
 // jobDecision writes what was decided about a job, and what follows.
 func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 	d := &s.Placed.Decision
+	p.indented("  ", s.Placed.Moves.Describe(p.run.After))
 	switch d.Outcome {
 	case victims.Fits:
 		p.printf("  fits: there is room, %s\n", followsJob[victims.Fits][then])
@@ -96,22 +98,22 @@ func (p page) members(plan *jobs.Plan) {
 	if len(plan.Placements) == 0 {
 		return
 	}
-	t := newTable(p.w, "    ", "member", "size", "node", "remarks")
+	t := say.NewTable(p.w, "    ", "member", "size", "node", "remarks")
 	for _, at := range plan.Placements {
 		m := &plan.Job.Members[at.Member]
 		further := ""
 		if at.Further {
 			further = "beyond the minimum"
 		}
-		t.row(plain.Name(m.Key), p.amounts(m.Size), p.node(at.Node), further)
+		t.Row(plain.Name(m.Key), p.amounts(m.Size), p.node(at.Node), further)
 	}
-	t.end()
+	t.End()
 }
 
 // jobVictims writes a row per victim: those that go one by one, and then each
 // job that goes as a whole.
 func (p page) jobVictims(s *scenario.Step) {
-	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "stops", "remarks")
+	t := say.NewTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "stops", "remarks")
 	plan := &s.Placed.Decision.Plan
 	var whole []string
 	for i := range plan.Victims {
@@ -129,11 +131,11 @@ func (p page) jobVictims(s *scenario.Step) {
 			}
 		}
 	}
-	t.end()
+	t.End()
 	p.lines("    ", p.toll(s))
 }
 
-func (p page) jobVictim(t table, s *scenario.Step, i int) {
+func (p page) jobVictim(t say.Table, s *scenario.Step, i int) {
 	v, task := &s.Placed.Decision.Plan.Victims[i], &s.Placed.Victims[i]
 	stops := "alone"
 	if v.Whole {
@@ -141,7 +143,7 @@ func (p page) jobVictim(t table, s *scenario.Step, i int) {
 	} else if v.Job != "" {
 		stops = "above the minimum of job " + plain.Name(v.Job)
 	}
-	t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size), fmt.Sprint(task.Priority),
+	t.Row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size), fmt.Sprint(task.Priority),
 		fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), stops, remarks(task))
 }
 

@@ -15,14 +15,16 @@ import (
 // This file and the others that begin with look answer the questions of
 // examples/playground, a page on which documents are edited.
 
-// A question is about a document: what it looks like; or, if Set is there, what
-// its text is with one value changed; or, if Storm is set, whether its tasks can
-// stop each other for ever; or, if Picture is there, what one draws of it.
+// A question is about a document: what it looks like; or, if Set is there, what its
+// text is with one value changed, and what that looks like; or, if Storm is set,
+// whether its tasks can stop each other for ever; or, if When is set, when the
+// request could start; or, if Picture is there, what one draws of it.
 type question struct {
 	Document string  `json:"document"`
 	Step     int     `json:"step"` // an index of the answer's steps; below 0: the first with victims
 	Set      *change `json:"set"`
 	Storm    bool    `json:"storm"`
+	When     bool    `json:"when"`
 	Type     string  `json:"type"`    // that lengths are of; "" or unknown: what the request is short of
 	All      bool    `json:"all"`     // show all nodes, and not only those that matter most
 	Picture  string  `json:"picture"` // "plan" or "card"
@@ -52,6 +54,8 @@ type reply struct {
 
 	Explorable bool       `json:"explorable,omitempty"` // a question for storms has an answer
 	Storm      *stormLook `json:"storm,omitempty"`
+	Waits      bool       `json:"waits,omitempty"` // a question for when has an answer
+	When       *whenLook  `json:"when,omitempty"`
 	SVG        string     `json:"svg,omitempty"`
 }
 
@@ -67,19 +71,39 @@ type stepLook struct {
 	Outcome string `json:"outcome,omitempty"` // "" if nothing is decided
 }
 
+// A looker answers questions. It keeps what it has read of the last text: one click
+// is several questions about the same one, and most of an answer's time is reading.
+type looker struct {
+	text string
+	read *scenario.Source
+	doc  *scenario.Document
+	err  error // that text is no document
+}
+
+// at reads a text, unless it is the last one.
+func (l *looker) at(text string) (*scenario.Document, error) {
+	if l.read == nil || l.text != text {
+		l.text, l.read = text, scenario.ReadSource([]byte(text))
+		l.doc, l.err = l.read.Document("")
+	}
+	return l.doc, l.err
+}
+
 // answer answers a question; both are JSON.
-func answer(asked []byte) []byte {
+func (l *looker) answer(asked []byte) []byte {
 	var q question
 	var a reply
 	switch err := json.Unmarshal(asked, &q); {
 	case err != nil:
 		a.Mistakes = []mistakeLook{{1, err.Error()}}
 	case q.Set != nil:
-		a = setIn(&q)
+		a = l.set(&q)
 	case q.Storm:
-		a = stormIn(&q)
+		a = l.storm(&q)
+	case q.When:
+		a = l.when(&q)
 	default:
-		a = look(&q)
+		a = l.look(&q)
 	}
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -88,8 +112,10 @@ func answer(asked []byte) []byte {
 	return text
 }
 
-// setIn returns the text of a document with one value changed.
-func setIn(q *question) reply {
+// set returns the text of a document with one value changed, and what it looks like.
+// A change may make mistakes, which are those of the new text; a text that cannot be
+// changed has mistakes of its own, and there is no new one.
+func (l *looker) set(q *question) reply {
 	var at *scenario.Path
 	for _, step := range q.Set.At {
 		switch step := step.(type) {
@@ -99,11 +125,15 @@ func setIn(q *question) reply {
 			at = at.Item(int(step))
 		}
 	}
-	text, err := scenario.Set([]byte(q.Document), at, string(q.Set.Value))
+	l.at(q.Document) // whatever is wrong with it as a document, it may be changed
+	text, err := l.read.Set(at, string(q.Set.Value))
 	if err != nil {
 		return wrong(q, err)
 	}
-	return reply{Document: string(text)}
+	q.Document = string(text)
+	a := l.look(q)
+	a.Document = q.Document
+	return a
 }
 
 // wrong returns what is wrong with a document.
@@ -123,8 +153,8 @@ func wrong(q *question, err error) (a reply) {
 }
 
 // look decides a document and returns what it looks like.
-func look(q *question) reply {
-	doc, err := scenario.Parse("", []byte(q.Document))
+func (l *looker) look(q *question) reply {
+	doc, err := l.at(q.Document)
 	if err != nil {
 		return wrong(q, err)
 	}
@@ -149,6 +179,7 @@ func look(q *question) reply {
 	if err != nil {
 		return wrong(q, err)
 	}
+	a.Waits = step != nil && (step.Asked != nil || step.Placed != nil)
 	if kind, ok := d.cluster.Schema().Index(q.Type); ok {
 		d.kind = kind
 	}

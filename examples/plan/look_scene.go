@@ -9,6 +9,7 @@ import (
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -107,7 +108,7 @@ func sceneLookOf(d *drawing, step *scenario.Step, all bool) *sceneLook {
 	}
 	if d.kind >= 0 {
 		l.Type = plain.Line(d.cluster.Schema().Name(d.kind))
-		l.Suffix = strings.TrimPrefix(d.cluster.Schema().Quantity(d.kind, 1), "1")
+		l.Suffix = strings.TrimPrefix(resources.FormatQuantity(d.cluster.Schema().Name(d.kind), 1), "1")
 	}
 	why := d.findings(step)
 	for q := range d.cluster.Tree().All() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/internal/storm"
 )
 
@@ -43,9 +42,9 @@ type stormStepLook struct {
 	Stops  []int `json:"stops"`
 }
 
-// stormIn explores a document.
-func stormIn(q *question) reply {
-	doc, err := scenario.Parse("", []byte(q.Document))
+// storm explores a document.
+func (l *looker) storm(q *question) reply {
+	doc, err := l.at(q.Document)
 	if err != nil {
 		return wrong(q, err)
 	}
@@ -54,27 +53,27 @@ func stormIn(q *question) reply {
 		return wrong(q, err)
 	}
 	x := explored{doc: doc, tree: run.Before.Tree()}
-	l := &stormLook{}
+	s := &stormLook{}
 	if err := x.read(); err != nil {
-		l.WhyNot = err.Error()
-		return reply{Storm: l}
+		s.WhyNot = err.Error()
+		return reply{Storm: s}
 	}
 	inside := x.universe
 	inside.Rules.Inside = true
 	cycle, states := x.universe.Storm()
-	l.States, l.Storm = states, x.story(cycle)
+	s.States, s.Storm = states, x.story(cycle)
 	cycle, _ = inside.Storm()
-	l.Inside = x.story(cycle)
-	if l.Storm == nil {
+	s.Inside = x.story(cycle)
+	if s.Storm == nil {
 		switch {
-		case l.Inside != nil:
-			x.rest(l.Inside)
+		case s.Inside != nil:
+			x.rest(s.Inside)
 		default:
-			l.Rest = x.story(&storm.Cycle{Running: x.place})
-			x.rest(l.Rest)
+			s.Rest = x.story(&storm.Cycle{Running: x.place})
+			x.rest(s.Rest)
 		}
 	}
-	return reply{Storm: l}
+	return reply{Storm: s}
 }
 
 // story returns a storm with the names of the document; nil if there is none.

@@ -85,13 +85,13 @@ func (x *explored) read() error {
 // queues reads the tree.
 func (x *explored) queues() error {
 	for q := range x.tree.All() {
-		if x.tree.PreemptionPolicy(q) != queue.PreemptionDefault && q != queue.Root {
+		if x.tree.Policies(q).Preemption != "default" && q != queue.Root {
 			return fmt.Errorf("queue %s has a preemption policy", plain.Name(x.tree.Path(q)))
 		}
 		parent, _ := x.tree.Parent(q)
 		x.universe.Queues = append(x.universe.Queues, storm.Queue{
 			Parent: max(int(parent), 0), Guaranteed: x.bounds(x.tree.Guaranteed(q)), Max: x.bounds(x.tree.Max(q)),
-			Fence: x.tree.PriorityPolicy(q) == queue.PriorityFence, Offset: int(x.tree.PriorityOffset(q)),
+			Fence: x.tree.Policies(q).PriorityFence, Offset: int(x.tree.Policies(q).PriorityOffset),
 		})
 	}
 	return nil

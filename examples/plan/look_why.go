@@ -67,7 +67,7 @@ func (d *drawing) taskForAsk(e *victims.Explanation, t *victims.TaskFinding) str
 	switch i := slices.IndexFunc(plan.Victims, func(v victims.Victim) bool { return v.Key == t.Key }); {
 	case i >= 0 && plan.Victims[i].Purpose() != "":
 		return text + ": makes room " + plan.Victims[i].Purpose()
-	case i >= 0 || t.Rule != 0:
+	case i >= 0 || t.Rule != "":
 		return text
 	case e.Decision.Outcome == victims.Refused:
 		return text + ": it could go, but that does not make room"
@@ -102,7 +102,7 @@ func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
 	case "may-not-preempt":
 		return &change{[]any{"requests", request, "ask", "allowPreemptOther"}, []byte("true")}
 	case "delay":
-		return &change{[]any{"requests", request, "ask", "age"}, quoted(d.cluster.Tree().PreemptionDelay(d.asker).String())}
+		return &change{[]any{"requests", request, "ask", "age"}, quoted(d.cluster.Tree().Policies(d.asker).PreemptionDelay.String())}
 	case "not-guaranteed":
 		return d.guaranteeMore(d.asker)
 	case "over-guarantee":
@@ -114,7 +114,7 @@ func (d *drawing) relax(request int, f *victims.RelaxationFinding) *change {
 	case "budget":
 		return &change{[]any{"budgets", f.Budget, "left"}, []byte(strconv.Itoa(len(d.run.Document.Tasks)))}
 	case "fence", "disabled":
-		return &change{queueAt("properties", queue.PropertyPreemptionPolicy), quoted("default")}
+		return &change{queueAt("properties", "preemption.policy"), quoted("default")}
 	case "unschedulable":
 		return d.changeNode(f.Node, "unschedulable", []byte("false"))
 	case "reservation":
@@ -136,10 +136,10 @@ func (d *drawing) guaranteeMore(q queue.ID) *change {
 	amounts := make(map[string]string)
 	g := tree.Guaranteed(q)
 	for i := range g.Defined.All() {
-		amounts[schema.Name(i)] = schema.Quantity(i, g.Value[i])
+		amounts[schema.Name(i)] = resources.FormatQuantity(schema.Name(i), g.Value[i])
 	}
 	for i := range resources.Positive(d.asked).All() {
-		amounts[schema.Name(i)] = schema.Quantity(i, tree.Usage(q)[i]+d.asked[i])
+		amounts[schema.Name(i)] = resources.FormatQuantity(schema.Name(i), tree.Usage(q)[i]+d.asked[i])
 	}
 	text, err := json.Marshal(amounts)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -46,7 +46,7 @@ func (d *drawing) queueForJob(p *scenario.Placed, q queue.ID) string {
 	}
 	guarantee := ""
 	if stay > 0 {
-		guarantee = "; its guarantee keeps " + counted(stay, "task")
+		guarantee = "; its guarantee keeps " + say.Counted(stay, "task")
 	}
 	law4 := ""
 	for _, g := range p.Law4 {
@@ -82,7 +82,7 @@ func (d *drawing) roleOf(q queue.ID, what string) string {
 	if count == 0 {
 		return role + "nobody is stopped here"
 	}
-	return fmt.Sprintf("%s%s stopped here, %s", role, counted(count, "task"), d.amounts(sum))
+	return fmt.Sprintf("%s%s stopped here, %s", role, say.Counted(count, "task"), d.amounts(sum))
 }
 
 // nodeForJob says what a node is to the job.
@@ -124,7 +124,7 @@ func (d *drawing) elsewhere(p *scenario.Placed, domain []string) bool {
 // taskForJob says what a task, or a grant, is to the job.
 func (d *drawing) taskForJob(p *scenario.Placed, t *victims.Task) string {
 	plan := &p.Decision.Plan
-	if i := slices.IndexFunc(plan.Victims, func(v jobs.Victim) bool { return v.Key == t.Key }); i >= 0 {
+	if i := slices.IndexFunc(plan.Victims, func(v victims.Victim) bool { return v.Key == t.Key }); i >= 0 {
 		return victimOfJob(&plan.Victims[i])
 	}
 	if i := slices.IndexFunc(p.Kept, func(v victims.Violation) bool { return v.Victim == t.Key }); i >= 0 {
@@ -143,10 +143,10 @@ func (d *drawing) taskForJob(p *scenario.Placed, t *victims.Task) string {
 }
 
 // victimOfJob says why a victim goes.
-func victimOfJob(v *jobs.Victim) string {
+func victimOfJob(v *victims.Victim) string {
 	text := "victim"
-	if purpose := v.Purpose(); purpose != "" {
-		text += ": makes room " + purpose
+	if v.ForNode || v.ForHeadroom || v.ForQuota {
+		text += ": makes room " + v.Purpose()
 	}
 	switch {
 	case v.Whole:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
@@ -32,7 +33,7 @@ func (d *drawing) quotaFindings(e *scenario.Enforced) findings {
 		}
 		f.nodes[id] = "nobody is stopped here; a quota asks for room on no node"
 		if stopped > 0 {
-			f.nodes[id] = counted(stopped, "task") + " stopped here; a quota asks for room on no node"
+			f.nodes[id] = say.Counted(stopped, "task") + " stopped here; a quota asks for room on no node"
 		}
 	}
 	return f
@@ -57,10 +58,10 @@ func (d *drawing) queueForQuota(o *quota.Outcome, q queue.ID) string {
 	}
 	if i := slices.IndexFunc(o.Leaves, func(l quota.Leaf) bool { return l.Queue == q }); i >= 0 {
 		l := &o.Leaves[i]
-		text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(l.Asked), d.amounts(l.Freed), counted(l.Victims, "victim"))
+		text += fmt.Sprintf("; asked for %s at most, it gives %s: %s", d.amounts(l.Asked), d.amounts(l.Freed), say.Counted(l.Victims, "victim"))
 	}
 	for i := range o.Stops {
-		if s := &o.Stops[i]; s.Rule == victims.RuleGuarantee && s.Queue == q {
+		if s := &o.Stops[i]; s.Rule == "guarantee" && s.Queue == q {
 			text += "; its guarantee keeps more from going"
 		}
 	}

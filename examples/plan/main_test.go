@@ -15,7 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/internal/law"
 )
+
+func TestMain(m *testing.M) { law.Main(m) }
 
 // outputs are what a call of run leaves.
 type outputs struct {
@@ -83,9 +86,9 @@ func TestRun_Bad(t *testing.T) {
 		said  []string
 	}{
 		{"no such flag", "", []string{"-nosuch"}, []string{"-nosuch", "usage: plan"}},
-		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
-		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
-		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot and -snapshot exclude each other"}},
+		{"two ways", "", []string{"-json", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot, -snapshot, -against, -when and -lint exclude each other"}},
+		{"two other ways", "", []string{"-json", "-explain", good}, []string{"plan: -explain, -json, -check, -audit, -dot, -snapshot, -against, -when and -lint exclude each other"}},
+		{"two ways yet", "", []string{"-explain", "-check", good}, []string{"plan: -explain, -json, -check, -audit, -dot, -snapshot, -against, -when and -lint exclude each other"}},
 		{"judged and explained", "", []string{"-audit", "-explain", good}, []string{"exclude each other"}},
 		{"judged and drawn", "", []string{"-audit", "-svg", "-", good}, []string{"-svg - has standard output to itself"}},
 		{"no such file", "", []string{good, "testdata/nowhere.json"}, []string{"plan: open testdata/nowhere.json: no such file"}},
@@ -187,6 +190,9 @@ func TestRun_Explain(t *testing.T) {
 // Bad documents are refused with a place, and nothing is printed; good ones are
 // decided, and come out as they expect.
 func TestRun_Documents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides all documents four times")
+	}
 	const folder = "../../internal/scenario/testdata"
 	bads, err := filepath.Glob(folder + "/bad/*.json")
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
@@ -54,13 +55,13 @@ func (p page) uses(s *scenario.Step) {
 func (p page) remains(o *quota.Outcome) string {
 	over := p.amounts(o.Shortfall) + " above the max"
 	switch {
-	case o.Result == quota.Met && resources.IsZero(o.Target):
+	case o.Result == "met" && resources.IsZero(o.Target):
 		return "nothing is over"
-	case o.Result == quota.Met:
+	case o.Result == "met":
 		return "nothing stays over"
-	case o.Result == quota.MetWithinMiss:
+	case o.Result == "met-within-miss":
 		return "it stays at " + over + ", no more than may be missed"
-	case o.Result == quota.Impossible:
+	case o.Result == "impossible":
 		return "it stays at " + over + ", for nobody can be taken"
 	}
 	return "it stays at " + over
@@ -70,7 +71,7 @@ func (p page) remains(o *quota.Outcome) string {
 // leaves make of it.
 func (p page) parts(o *quota.Outcome) {
 	tree := p.run.After.Tree()
-	t := newTable(p.w, "    ", "queue", "part", "asked for", "gives", "victims")
+	t := say.NewTable(p.w, "    ", "queue", "part", "asked for", "gives", "victims")
 	part := func(q queue.ID, amount resources.Vector) []string {
 		indent := strings.Repeat("  ", tree.Depth(q)-tree.Depth(o.Queue))
 		name := plain.Name(tree.Name(q))
@@ -98,20 +99,20 @@ func (p page) parts(o *quota.Outcome) {
 		if asked {
 			cells = append(cells, p.amounts(leaf.Asked), p.amounts(leaf.Freed), fmt.Sprint(leaf.Victims))
 		}
-		t.row(cells...)
+		t.Row(cells...)
 	}
-	t.end()
+	t.End()
 }
 
 // quotaVictims writes a row per victim.
 func (p page) quotaVictims(s *scenario.Step) {
-	t := newTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "created", "remarks")
+	t := say.NewTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "created", "remarks")
 	for i := range s.Enforced.Victims {
 		task := &s.Enforced.Victims[i]
-		t.row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
+		t.Row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
 			fmt.Sprint(task.Priority), fmt.Sprintf("%v ago", s.Now.Sub(task.Created)), jobRemarks(task))
 	}
-	t.end()
+	t.End()
 	p.lines("    ", p.toll(s))
 }
 

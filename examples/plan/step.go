@@ -3,6 +3,10 @@
 package main
 
 import (
+	"fmt"
+	"time"
+
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/victims"
@@ -53,6 +57,7 @@ func (p page) ask(s *scenario.Step) {
 func (p page) decision(s *scenario.Step, then scenario.Then) {
 	d := &s.Asked.Decision
 	plan := &d.Plan
+	p.indented("  ", s.Asked.Moves.Describe(p.run.After))
 	switch d.Outcome {
 	case victims.Fits:
 		p.printf("  fits on %s: there is room, %s\n", p.node(plan.Node), follows[victims.Fits][then])
@@ -91,3 +96,27 @@ var follows = map[victims.Outcome]map[scenario.Then]string{
 }
 
 const dryRun = "a dry run, nothing changes"
+
+// victims writes a row per victim.
+func (p page) victims(s *scenario.Step) {
+	t := say.NewTable(p.w, "    ", "victim", "queue", "node", "size", "priority", "rank", "running for", "makes room", "remarks")
+	for i, v := range s.Asked.Decision.Plan.Victims {
+		task := &s.Asked.Victims[i]
+		t.Row(plain.Name(task.Key), p.queue(task.Queue), p.node(task.Node), p.amounts(task.Size),
+			fmt.Sprint(task.Priority), fmt.Sprint(v.Rank), running(task, s.Now), v.Purpose(), jobRemarks(task))
+	}
+	t.End()
+	p.lines("    ", p.toll(s))
+}
+
+// running returns how long a task has been running, and since when that is safe.
+func running(t *victims.Task, now time.Time) string {
+	if t.Scheduled.IsZero() {
+		return "not yet"
+	}
+	text := now.Sub(t.Scheduled).String()
+	if t.Checkpoint.After(t.Scheduled) && !t.Checkpoint.After(now) {
+		text += fmt.Sprintf(", saved %v ago", now.Sub(t.Checkpoint))
+	}
+	return text
+}

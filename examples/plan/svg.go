@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/queue"
@@ -121,7 +122,7 @@ const tints = 8
 // line below.
 func (d *drawing) heading(y int) int {
 	write := func(class string, size, height int, text string) {
-		for _, line := range first(svg.Wrap(text, svg.Bold(size), nodesRight-margin), 3) {
+		for _, line := range say.First(svg.Wrap(text, svg.Bold(size), nodesRight-margin), 3) {
 			y += height
 			d.canvas.Text(class, margin, y, line)
 		}
@@ -140,9 +141,6 @@ func (d *drawing) rect(class string, b svg.Box, r int) {
 	d.canvas.Rect(class, b, r)
 }
 
-// first returns the first n of a list, or all.
-func first[T any](list []T, n int) []T { return list[:min(n, len(list))] }
-
 // pick returns which n of a list of some length are shown: those of the lowest
 // rank, and of the same rank the first. They are in order.
 func pick(length, n int, rank func(int) int) []int {
@@ -151,7 +149,7 @@ func pick(length, n int, rank func(int) int) []int {
 		all[i] = i
 	}
 	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
-	all = first(all, n)
+	all = say.First(all, n)
 	slices.Sort(all)
 	return all
 }

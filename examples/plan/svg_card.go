@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/resources"
@@ -27,7 +28,7 @@ func (d *drawing) card() []byte {
 	y := margin + 6
 	d.canvas.Text("muted", margin, y, svg.Fit(plain.Line(d.run.Document.Name), 11, room))
 	_, asked, _ := strings.Cut(d.headline, ": ") // its number tells nobody else anything
-	for _, line := range first(svg.Wrap(asked, svg.Bold(19), room), 3) {
+	for _, line := range say.First(svg.Wrap(asked, svg.Bold(19), room), 3) {
 		y += 27
 		d.canvas.Text("title", margin, y, line)
 	}

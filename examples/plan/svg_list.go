@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 )
@@ -26,8 +27,8 @@ func (d *drawing) list(y int) int {
 		y = d.victimTable(y)
 	}
 	y = d.budgetList(y) + 4
-	for _, remark := range first(d.remarks, mostRemarks) {
-		for _, line := range first(svg.Wrap(remark, 11, nodesRight-margin), 3) {
+	for _, remark := range say.First(d.remarks, mostRemarks) {
+		for _, line := range say.First(svg.Wrap(remark, 11, nodesRight-margin), 3) {
 			y += 15
 			d.canvas.Text("muted", margin, y, line)
 		}
@@ -44,7 +45,7 @@ func (d *drawing) budgetList(y int) int {
 	}
 	y += 24
 	d.canvas.Text("column", margin, y, "budgets")
-	for i := range first(uses, mostBudgets) {
+	for i := range say.First(uses, mostBudgets) {
 		u := &uses[i]
 		y += 18
 		text := fmt.Sprintf("%s, %s", plain.Name(u.Name), spent(u))
@@ -60,7 +61,7 @@ func (d *drawing) budgetList(y int) int {
 	}
 	if more := len(uses) - mostBudgets; more > 0 {
 		y += 18
-		d.canvas.Text("muted", margin, y, "and "+counted(more, "more budget"))
+		d.canvas.Text("muted", margin, y, "and "+say.Counted(more, "more budget"))
 	}
 	return y
 }
@@ -68,7 +69,7 @@ func (d *drawing) budgetList(y int) int {
 // victimTable writes a row per victim, in columns as wide as their text.
 func (d *drawing) victimTable(y int) int {
 	rows := [][]string{{"task", "queue", "node", "size", "priority", "remarks"}}
-	for i := range first(d.victims, mostVictims) {
+	for i := range say.First(d.victims, mostVictims) {
 		t := &d.victims[i]
 		rows = append(rows, []string{
 			plain.Name(t.Key), d.queue(t.Queue), d.node(t.Node), d.amounts(t.Size), fmt.Sprint(t.Priority), d.about(t),
@@ -103,7 +104,7 @@ func (d *drawing) victimTable(y int) int {
 	}
 	if more := len(d.victims) - mostVictims; more > 0 {
 		y += 18
-		d.canvas.Text("muted", margin, y, "and "+counted(more, "more victim"))
+		d.canvas.Text("muted", margin, y, "and "+say.Counted(more, "more victim"))
 	}
 	return y
 }
@@ -183,7 +184,7 @@ func (d *drawing) legend(y int) int {
 		name := plain.Line(d.cluster.Schema().Name(d.kind))
 		text = fmt.Sprintf("A queue has two bars, before and after, of its %s; a task is as long as its share of the %[1]s of its node.", name)
 	}
-	for _, line := range first(svg.Wrap(text, 11, nodesRight-margin), 3) {
+	for _, line := range say.First(svg.Wrap(text, 11, nodesRight-margin), 3) {
 		y += 18
 		d.canvas.Text("muted", margin, y, line)
 	}

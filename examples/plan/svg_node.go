@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/resources"
@@ -39,7 +40,7 @@ func (d *drawing) nodes(y int) int {
 	}
 	if more := len(ids) - mostNodes; more > 0 {
 		y += 10
-		d.canvas.Text("muted", nodesLeft, y, "and "+counted(more, "more node"))
+		d.canvas.Text("muted", nodesLeft, y, "and "+say.Counted(more, "more node"))
 	}
 	return y
 }
@@ -190,7 +191,7 @@ const mostCells = 16
 // cells reports whether the units of a node are drawn one by one, as those of
 // GPUs are: they are counted in ones, and there are few.
 func (d *drawing) cells(capacity resources.Vector) bool {
-	return d.kind >= 0 && capacity[d.kind] > 1 && capacity[d.kind] <= mostCells && d.cluster.Schema().Quantity(d.kind, 1) == "1"
+	return d.kind >= 0 && capacity[d.kind] > 1 && capacity[d.kind] <= mostCells && resources.FormatQuantity(d.cluster.Schema().Name(d.kind), 1) == "1"
 }
 
 // look returns the class of a task.
@@ -242,7 +243,7 @@ func (d *drawing) nodeBox(n *nodeBox, b svg.Box) {
 func (d *drawing) aboutNode(n *nodeBox) (all []string) {
 	node := d.cluster.Node(n.id)
 	if n.more > 0 {
-		all = append(all, "and "+counted(n.more, "more task"))
+		all = append(all, "and "+say.Counted(n.more, "more task"))
 	}
 	if lacks := d.filtered(n.id); lacks != "" {
 		all = append(all, lacks)

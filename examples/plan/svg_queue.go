@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 	"github.com/go-preempt/preempt/queue"
@@ -39,7 +40,7 @@ func (d *drawing) queueTree(y int) int {
 	}
 	if more := tree.Len() - len(rows); more > 0 {
 		y += 16
-		d.canvas.Text("muted", queuesLeft, y, "and "+counted(more, "more queue"))
+		d.canvas.Text("muted", queuesLeft, y, "and "+say.Counted(more, "more queue"))
 	}
 	return y
 }
@@ -228,7 +229,7 @@ func (d *drawing) queueTitle(q queue.ID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: uses %s, guaranteed %s, max %s", d.queue(q),
 		d.amounts(tree.Usage(q)), d.limit(tree.Guaranteed(q)), d.limit(d.most(q)))
-	if p := tree.PreemptionPolicy(q); p != queue.PreemptionDefault {
+	if p := tree.Policies(q).Preemption; p != "default" {
 		fmt.Fprintf(&b, ", preemption: %v", p)
 	}
 	return b.String()

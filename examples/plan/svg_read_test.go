@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/svg"
 )
@@ -40,7 +41,7 @@ func checkPicture(t require.TestingT, s *scene, data []byte) {
 	if s.decided {
 		require.Contains(t, titles, "\n"+s.queue(s.asker)+": uses ")
 	}
-	for i := range first(s.victims, mostVictims) {
+	for i := range say.First(s.victims, mostVictims) {
 		require.Contains(t, titles, "\n"+s.describe(&s.victims[i]))
 	}
 	for id := range s.cluster.Nodes() {

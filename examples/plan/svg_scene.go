@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/moment"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/queue"
@@ -58,7 +59,7 @@ var (
 
 // firstPlan is the number of a request that names none: the first with victims
 // is shown, else the first that decides anything.
-const firstPlan = -1
+const firstPlan = moment.First
 
 // sceneOf returns the scene of the only document there is.
 func sceneOf(runs []outcome, request int) (*scene, error) {

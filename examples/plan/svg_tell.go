@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/resources"
@@ -65,7 +67,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 			}
 		}
 		s.verdict = fmt.Sprintf("plan: stop %s%s and run on %s", s.count(), own, node)
-		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), fmt.Sprint(d.Plan.Cost.Work)
+		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
 	}
 }
 
@@ -82,12 +84,12 @@ func (s *scene) tellJob(step *scenario.Step) {
 		}
 	}
 	s.headline = fmt.Sprintf("request %d: job %s asks for places for %s in %s",
-		step.Request, plain.Name(job.Name), counted(len(job.Members), "member"), s.queue(job.Queue))
+		step.Request, plain.Name(job.Name), say.Counted(len(job.Members), "member"), s.queue(job.Queue))
 	for _, at := range d.Plan.Placements {
 		m := &job.Members[at.Member]
 		s.arrive(m.Key, at.Node, m.Size)
 	}
-	members := counted(len(s.comes), "member")
+	members := say.Counted(len(s.comes), "member")
 	switch d.Outcome {
 	case victims.Fits:
 		s.verdict = "fits: there is room for " + members
@@ -95,7 +97,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 		s.verdict = "waits: what is leaving makes room for " + members
 	case victims.Preempts:
 		s.verdict = fmt.Sprintf("plan: stop %s, which makes room for %s", s.count(), members)
-		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), fmt.Sprint(d.Plan.Cost.Work)
+		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))
 		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]
@@ -127,21 +129,13 @@ func (s *scene) arrive(key string, node victims.NodeID, size resources.Vector) {
 func (s *scene) count() string {
 	const few = 4
 	if len(s.victims) > few {
-		return counted(len(s.victims), "victim")
+		return say.Counted(len(s.victims), "victim")
 	}
 	var keys []string
 	for i := range s.victims {
 		keys = append(keys, s.victims[i].Key)
 	}
 	return plain.Names(keys)
-}
-
-// counted returns a number with a noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // linesOf returns the lines of a text, without blanks around them.
@@ -151,4 +145,10 @@ func linesOf(text string) []string {
 		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+}
+
+// lostOf writes the work that a plan loses as a duration.
+func lostOf(c *victims.Cost) string {
+	ns, _ := c.Work.Int64()
+	return time.Duration(ns).String()
 }

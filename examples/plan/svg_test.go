@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/golden"
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
@@ -146,10 +147,10 @@ func TestSVG_Documents(t *testing.T) {
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
-	for _, file := range files {
+	for _, file := range law.Some(files) {
 		data, err := os.ReadFile(file)
 		require.NoError(t, err)
-		run, err := decideOne(source{file, data}, (*scenario.Document).Run)
+		run, err := decideOne(scenario.Text{File: file, Data: data}, (*scenario.Document).Run)
 		require.NoError(t, err)
 		for i := firstPlan; i < len(run.Document.Requests); i++ {
 			s, err := newScene(run, i)
@@ -189,7 +190,7 @@ func svgProperty(t *rapid.T) {
 }
 
 func runOf(t require.TestingT, text string) *scenario.Run {
-	run, err := decideOne(source{"test.json", []byte(text)}, (*scenario.Document).Run)
+	run, err := decideOne(scenario.Text{File: "test.json", Data: []byte(text)}, (*scenario.Document).Run)
 	require.NoError(t, err)
 	return run
 }

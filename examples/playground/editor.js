@@ -42,10 +42,11 @@ function set(at, value) {
 
 // change changes one value of the document's text, and reports whether it could.
 function change(at, value) {
-  const answer = ask({ document: $("document").value, set: { at, value } });
-  if (answer.mistakes) { say(answer.mistakes[0].text); return false; }
+  const begin = performance.now();
+  const answer = ask({ document: $("document").value, set: { at, value }, step, type, all });
+  if (!answer.document) { say(answer.mistakes[0].text); return false; }
   $("document").value = answer.document;
-  refresh();
+  show(answer.document, answer, begin);
   return true;
 }
 

@@ -41,7 +41,11 @@ function el(name, props = {}, ...inside) {
 function refresh() {
   const begin = performance.now();
   const text = $("document").value;
-  const answer = ask({ document: text, step, type, all });
+  show(text, ask({ document: text, step, type, all }), begin);
+}
+
+// show draws the answer about a text.
+function show(text, answer, begin) {
   number(text, answer.mistakes || []);
   tellMistakes(answer.mistakes || []);
   $("right").classList.toggle("stale", Boolean(answer.mistakes));

@@ -1,5 +1,5 @@
 // The panel that says what something is to the request, and what can be done
-// about it.
+// about it; and when a request without a place could start.
 
 // find returns what a name of the panel stands for.
 function find(what) {
@@ -36,4 +36,30 @@ function actsOf(t, acts) {
   const select = el("select", { "aria-label": `move ${t.key} to`, onchange: (e) => { if (e.target.value) set(t.node.at, e.target.value); } },
     el("option", { value: "", textContent: "Move to …" }), ...shown.scene.nodes.filter((n) => !n.tasks.includes(t)).map((n) => el("option", { value: n.name, textContent: n.name })));
   acts.append(select);
+}
+
+let asking = 0; // the timer of the question below
+
+// drawWhen says of a request that is refused or waits when it could start, and what
+// would make that sooner. It is asked once the picture is there, for the request is
+// decided many times again.
+function drawWhen(a) {
+  clearTimeout(asking);
+  const outcome = a.step >= 0 ? a.steps[a.step].outcome : "";
+  const box = $("when"), tell = (starts, sooner, notes) => {
+    box.querySelector("p").textContent = starts;
+    box.querySelector("ul").replaceChildren(...sooner.map((s) => el("li", { textContent: s })));
+    box.querySelector("ul").previousElementSibling.hidden = sooner.length === 0;
+    box.querySelector("div").replaceChildren(...notes.map((n) => el("p", { className: "muted", textContent: n })));
+  };
+  box.hidden = !a.waits || (outcome !== "refused" && outcome !== "waits");
+  box.dataset.state = "";
+  if (box.hidden) return;
+  tell("…", [], []);
+  asking = setTimeout(() => {
+    const w = ask({ document: $("document").value, step: a.step, when: true }).when;
+    if (!w) { box.hidden = true; return; }
+    tell(w.starts, w.sooner || ["no single change was found that gives it a place now"], w.notes || []);
+    box.dataset.state = "shown";
+  }, 30);
 }

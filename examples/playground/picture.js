@@ -25,6 +25,7 @@ function draw(a) {
   $("verdict").textContent = s.verdict;
   $("remarks").textContent = (s.remarks || []).join("; ");
   drawRelax(s.relax || []);
+  drawWhen(a);
   const focused = document.activeElement && document.activeElement.dataset && document.activeElement.dataset.what;
   drawQueues(s);
   drawNodes(s);

@@ -75,6 +75,9 @@ func TestBatchReplay(t *testing.T) {
 // TestGangs replays the generated batch under all policies, and compares figures and
 // picture with those in testdata.
 func TestGangs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it replays a batch under each policy, twice")
+	}
 	picture := filepath.Join(t.TempDir(), "gangs.svg")
 	var out, errs bytes.Buffer
 	if status := run([]string{"-gangs", "-quiet", "-svg", picture}, &out, &errs); status != sound || errs.Len() > 0 {

@@ -51,7 +51,7 @@ func instant(second int64) time.Time { return time.Unix(second, 0).UTC() }
 // is.
 func (x *player) refused(i int32) {
 	p, r := &x.pods[i], &x.decision.Refusal
-	if r.Reason != victims.TooEarly {
+	if r.Reason != "too-early" {
 		return
 	}
 	due := r.RetryAt.Add(time.Second - 1).Unix() // rounded up

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
@@ -31,8 +32,17 @@ type Figures struct {
 
 	hunger  hunger
 	tenants [tenants]string // who they are
-	reasons [victims.PredicateRefused + 1]int
+	reasons [numReasons]int
 }
+
+// reasons are the words for why an ask of a replay is refused, in the order in which they
+// are told.
+var reasons = [...]string{
+	"in-flight", "unknown-node", "may-not-preempt", "too-early", "too-soon", "over-max", "not-guaranteed",
+	"over-guarantee", "headroom-inside", "nothing-in-reach", "no-victims", "predicate", "unlawful",
+}
+
+const numReasons = len(reasons)
 
 // Peak is the most of a type that was in use at once, without what was leaving.
 type Peak struct {
@@ -140,8 +150,8 @@ func (f *Figures) decided(d *victims.Decision, held bool) {
 	case victims.Refused:
 		f.Decisions.Refused++
 		r := &d.Refusal
-		f.reasons[r.Reason]++
-		if r.Reason == victims.NoVictims || r.Reason == victims.PredicateRefused {
+		f.reasons[slices.Index(reasons[:], r.Reason)]++
+		if r.Reason == "no-victims" || r.Reason == "predicate" {
 			f.Search.Refusals.add(r.Proven, r.Steps)
 		}
 	}
@@ -202,7 +212,7 @@ func (f *Figures) conclude(x *player) {
 	}
 	for r, n := range f.reasons {
 		if n > 0 {
-			f.Refusals = append(f.Refusals, Refused{victims.Reason(r).String(), n})
+			f.Refusals = append(f.Refusals, Refused{reasons[r], n})
 		}
 	}
 	for tenant := range tenants {

@@ -184,6 +184,6 @@ func (r *Replay) endOf(p *trace.Pod) int64 {
 // from a node of one of those models only.
 func (x *player) allowed(class int, n victims.NodeID) bool {
 	p := x.pods[class]
-	// Nodes are never removed, so their rows are those of the workload.
-	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[n].Model)
+	// Nodes are never removed, so their rows are those of the workload, from 1 on.
+	return p.GPU == 0 || p.Models == nil || slices.Contains(p.Models, x.Workload.Nodes[n-1].Model)
 }

@@ -53,7 +53,7 @@ const (
 	kindPlan
 	kindStart
 	kindRefused // and the reason
-	numKinds    = kindRefused + int(victims.PredicateRefused) + 1
+	numKinds    = kindRefused + numReasons
 )
 
 func kindOf(s *Step) int {
@@ -63,7 +63,7 @@ func kindOf(s *Step) int {
 	case victims.Preempts:
 		return kindPlan
 	case victims.Refused:
-		return kindRefused + int(s.Decision.Refusal.Reason)
+		return kindRefused + slices.Index(reasons[:], s.Decision.Refusal.Reason)
 	}
 	if s.Held {
 		return kindStart
@@ -73,7 +73,7 @@ func kindOf(s *Step) int {
 
 func kindName(kind int) string {
 	if kind >= kindRefused {
-		return "refused " + victims.Reason(kind-kindRefused).String()
+		return "refused " + reasons[kind-kindRefused]
 	}
 	return [...]string{kindFits: "fits", kindWaits: "waits", kindPlan: "plan", kindStart: "start"}[kind]
 }

@@ -97,9 +97,9 @@ func main() {
 
 	timing := quota.NewTiming(cluster.Tree())
 	check(cluster.SetMax(batch, gpus("24")))
-	check(timing.Observe(batch, quota.Setting{Max: gpus("24"), Delay: time.Minute}, now))
+	check(timing.Observe(quota.Quota{Queue: batch, Max: gpus("24"), Delay: time.Minute}, now))
 	now = now.Add(time.Minute)
-	enforcer := quota.Enforcer{Cluster: cluster, Minimum: planner.Minimum, Overshoot: quota.Exact}
+	enforcer := quota.Enforcer{Cluster: cluster, Rules: quota.Rules{Minimum: planner.Minimum, Exact: true}}
 	var out quota.Outcome
 	for q, due := timing.Begin(now); due; q, due = timing.Begin(now) {
 		check(enforcer.Enforce(&out, quota.Quota{Queue: q, Max: cluster.Tree().Max(q)}, now))
@@ -113,8 +113,8 @@ func main() {
 	fmt.Println(jd.Summary(cluster))
 
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "batch", Properties: map[string]string{queue.PropertyFairWeight: "1"}},
-		{Name: "research", Properties: map[string]string{queue.PropertyFairWeight: "3"}},
+		{Name: "batch", Properties: map[string]string{"fair.weight": "1"}},
+		{Name: "research", Properties: map[string]string{"fair.weight": "3"}},
 	}}, queue.Strict))
 	demand := make([]resources.Vector, weights.Len())
 	demand[batch], demand[research] = size(32), size(32)

@@ -39,6 +39,9 @@ func TestOurs_Cases(t *testing.T) {
 
 // TestOurs_Random: nor in random worlds.
 func TestOurs_Random(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides many random papers")
+	}
 	s := NewSheet(Ours{})
 	for i := range 200 {
 		p, err := Random(i)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/scenario"
-	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -71,8 +70,8 @@ func (r *Rules) read(doc *scenario.Document) *scenario.Document {
 func raw(q *scenario.Queue) scenario.Queue {
 	c := *q
 	c.Properties, c.Children = maps.Clone(q.Properties), nil
-	delete(c.Properties, queue.PropertyPriorityOffset)
-	delete(c.Properties, queue.PropertyPriorityPolicy)
+	delete(c.Properties, "priority.offset")
+	delete(c.Properties, "priority.policy")
 	for i := range q.Children {
 		c.Children = append(c.Children, raw(&q.Children[i]))
 	}

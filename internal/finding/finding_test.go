@@ -101,7 +101,7 @@ func TestClimb(t *testing.T) {
 	require.NoError(t, err)
 	with := func(name, policy, offset string, children ...queue.Config) queue.Config {
 		return queue.Config{Name: name, Children: children, Properties: map[string]string{
-			queue.PropertyPriorityPolicy: policy, queue.PropertyPriorityOffset: offset,
+			"priority.policy": policy, "priority.offset": offset,
 		}}
 	}
 	tree, err := queue.New(schema, with("root", "default", "1000",

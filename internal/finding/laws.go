@@ -41,7 +41,7 @@ const (
 	LawRequiredTask   = "required-task"   // no victim can run on its node only
 	LawDisabled       = "disabled"        // no victim in a disabled queue
 	LawExempt         = "exempt"          // no victim is exempt
-	LawNearby         = "nearby"          // an ask that requires its node takes victims there only
+	LawNearby         = "nearby"          // victims are on the node, if the ask requires it or the option says so
 	LawHelpful        = "helpful"         // each victim reduces a need of the ask or blocks it, or goes with its job
 	LawGang           = "gang"            // a running job keeps as many members as it needs, or loses all of them
 	LawBudget         = "budget"          // no hard budget is overrun
@@ -70,6 +70,8 @@ const (
 	LawFormula        = "formula"         // the quotas let it preempt
 	LawNonPreemptible = "non-preemptible" // no victim is kept from all jobs
 	LawQuota          = "quota"           // and the quotas
+	LawMovable        = "movable"         // each mover may be started again elsewhere
+	LawMoved          = "moved"           // no more moves than MaxMoved times what is asked
 	LawQueue          = "queue"           // the queue is one of the tree
 	LawUsage          = "usage"           // usage is what the cluster says
 	LawTarget         = "target"          // the target is what usage has over the max of the outcome
@@ -100,7 +102,7 @@ var book = map[string]Text{
 	LawRequiredTask:   {Text: "can run on its node only"},
 	LawDisabled:       {Text: "preemption is disabled"},
 	LawExempt:         {Text: "exempt"},
-	LawNearby:         {Text: "not on the node that the ask requires"},
+	LawNearby:         {Text: "not on the node of the ask"},
 	LawHelpful:        {Text: "reduces no need of the ask"},
 	LawGang:           {Noun: "members run on", Relation: "at least", Unit: Count},
 	LawBudget:         {Noun: "victims", Relation: "at most", Unit: Count},
@@ -129,6 +131,8 @@ var book = map[string]Text{
 	LawFormula:        {Noun: "before the plan", Relation: "at most"},
 	LawNonPreemptible: {Text: "no job may take it"},
 	LawQuota:          {Noun: "after the plan", Relation: "at most"},
+	LawMovable:        {Text: "must not move"},
+	LawMoved:          {Noun: "moves", Relation: "at most"},
 	LawQueue:          {Text: "no queue of the tree"},
 	LawUsage:          {Noun: "used", Relation: "what the cluster has,"},
 	LawTarget:         {Noun: "as target", Relation: "what is over max,"},

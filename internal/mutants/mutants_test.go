@@ -29,6 +29,9 @@ func writeModule(t *testing.T) string {
 }
 
 func TestJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a module many times")
+	}
 	dir := writeModule(t)
 	before, err := os.ReadFile(filepath.Join(dir, "p", "p.go"))
 	require.NoError(t, err)

@@ -58,8 +58,8 @@ func (j *judge) jobsOf(tasks []*world.Task) (jobs []string) {
 
 // gangs checks that of every job no more go than are surplus, or all.
 //
-// For an ask that requires its node, victims are on it, but for the others of a
-// job that goes as a whole for a member on the node that helps there.
+// For an ask that requires its node, and with the option of the same node, victims are on
+// it, but for the others of a job that goes as a whole for a member there that helps.
 func (d *docket) gangs() {
 	for _, job := range d.jobsOf(d.victims) {
 		all, n := len(staff(d.w, job)), len(membersOf(job, d.victims))
@@ -67,16 +67,31 @@ func (d *docket) gangs() {
 			d.report(Gang, "%d of %d members of %s go, which keeps %d", n, all, job, d.o.Minimums[job])
 		}
 	}
-	if d.ask.RequiredNode == "" {
+	there := d.ask.RequiredNode
+	if there == "" && d.o.SameNode {
+		there = d.node
+	}
+	if there == "" {
 		return
 	}
 	for _, v := range d.victims {
-		helpsThere := func(m *world.Task) bool { return m.Node == d.ask.RequiredNode && d.helps(m) }
+		helpsThere := func(m *world.Task) bool { return m.Node == there && d.helps(m) }
 		whole := d.stops(v.Job, d.victims) && slices.ContainsFunc(membersOf(v.Job, d.victims), helpsThere)
-		if v.Node != d.ask.RequiredNode && !whole {
-			d.report(Law7, "%s is not on the required node", v)
+		if v.Node != there && !whole {
+			d.report(Law7, "%s is not on the node", v)
 		}
 	}
+}
+
+// goesFor reports whether a task that no rule keeps counts for a node: with the option of
+// the same node, if it is there, or goes with its job for a member there that helps.
+func (j *judge) goesFor(t *world.Task, node string) bool {
+	if !j.o.SameNode || t.Node == node {
+		return true
+	}
+	all := staff(j.w, t.Job)
+	return j.bound(t) && slices.ContainsFunc(all, func(m *world.Task) bool { return m.Node == node && j.helps(m) }) &&
+		!slices.ContainsFunc(all, func(m *world.Task) bool { return j.ruleOf(m, all) != "" })
 }
 
 // parts returns the largest parts of a set of victims in which no job is left

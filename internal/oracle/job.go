@@ -127,10 +127,10 @@ func (h *hearing) second(first *JobResult) *hearing {
 	return &second
 }
 
-// hasOthers reports whether the own leaf has tasks of other applications.
+// hasOthers reports whether the own leaf, or branch, has tasks of other applications.
 func (h *hearing) hasOthers() bool {
 	return slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
-		return t.Queue == h.c.Job.Queue && t.Application != h.c.Job.Application
+		return h.owns(t.Queue) && t.Application != h.c.Job.Application
 	})
 }
 

@@ -45,11 +45,16 @@ func newHearing(c *world.JobCase) *hearing {
 
 	ask := c.Job.Ask(&world.Member{Key: c.Job.Name, Size: sum(h.members)})
 	o := c.Options
-	o.Minimums = c.Minimums
+	o.Minimums, o.SameNode = c.Minimums, false // an option of asks
 	h.judge = newJudge(&c.World, &ask, &o)
-	h.before = before(h.members)
+	if h.before = before(h.members); c.InOrder && first > 0 {
+		h.before = sum(h.members[:first-1])
+	}
 	if c.ByPriority {
 		h.own = h.o.OwnLeaf != "" // one stage, in which its own leaf is within reach anyway
+		if h.o.OwnLeaf == world.Branch {
+			h.o.OwnLeaf = world.Met // the same, for whom E binds nothing
+		}
 	}
 	h.now, h.later = newStock(&c.World, false), newStock(&c.World, true)
 	return h

@@ -26,7 +26,7 @@ func (h *hearing) forbids(v *world.Task) Law {
 		return Law7
 	case h.disabled(v.Queue):
 		return Disabled
-	case !h.c.ByPriority && v.Queue != h.c.Job.Queue && h.insideStarving(v.Queue):
+	case !h.c.ByPriority && !(h.own && h.owns(v.Queue)) && h.insideStarving(v.Queue):
 		return Storm
 	case h.tooHigh(v):
 		return Law6

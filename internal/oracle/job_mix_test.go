@@ -17,6 +17,9 @@ import (
 // enough. The seeds are fixed, so that this says something of the generator
 // alone.
 func TestJobCasesAreMixed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it says something of the generator, from thousands of cases")
+	}
 	const cases = 1000
 	count := make(map[string]int)
 	generator := world.JobCases(world.Small)

@@ -57,7 +57,7 @@ func (h *hearing) inStage(leaf string) bool {
 	if leaf == h.c.Job.Queue {
 		return h.own
 	}
-	return h.inReach(leaf) && !h.insideStarving(leaf) && (!h.own || h.entitled())
+	return h.inReach(leaf) && (h.own && h.owns(leaf) || !h.insideStarving(leaf) && (!h.own || h.entitled()))
 }
 
 // outside reports whether the fence, in the words of the stage, keeps the tasks of a leaf.
@@ -65,12 +65,12 @@ func (h *hearing) outside(leaf string) bool {
 	if leaf == h.c.Job.Queue {
 		return !h.c.ByPriority && !h.own
 	}
-	return !h.inReach(leaf) || !h.c.ByPriority && h.own && !h.entitled()
+	return !h.inReach(leaf) || !h.c.ByPriority && h.own && !h.owns(leaf) && !h.entitled()
 }
 
 // tooHigh reports whether law 6 keeps a task.
 func (h *hearing) tooHigh(t *world.Task) bool {
-	strictly := h.c.ByPriority || h.o.StrictPriority || t.Queue == h.c.Job.Queue
+	strictly := h.c.ByPriority || h.o.StrictPriority || t.Queue == h.c.Job.Queue || h.own && h.owns(t.Queue)
 	return h.rank(t) > 0 || strictly && h.rank(t) == 0
 }
 
@@ -118,7 +118,7 @@ func (h *hearing) rule(t *world.Task) string {
 		return "fence"
 	case h.disabled(t.Queue):
 		return "disabled"
-	case !h.c.ByPriority && t.Queue != h.c.Job.Queue && h.insideStarving(t.Queue):
+	case !h.c.ByPriority && !(h.own && h.owns(t.Queue)) && h.insideStarving(t.Queue):
 		return "inside"
 	case t.NonPreemptible:
 		return "non-preemptible"

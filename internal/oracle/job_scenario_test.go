@@ -26,7 +26,7 @@ func TestJobScenarios(t *testing.T) {
 		require.NoError(t, err)
 		var doc document
 		require.NoError(t, json.Unmarshal(data, &doc))
-		if doc.Options.FairShares || !slices.ContainsFunc(doc.Requests, func(r docRequest) bool { return r.Job != nil }) {
+		if doc.Options.FairShares || doc.Options.Moves != "" || !slices.ContainsFunc(doc.Requests, func(r docRequest) bool { return r.Job != nil }) {
 			continue
 		}
 		run++

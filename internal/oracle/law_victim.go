@@ -9,7 +9,7 @@ func (d *docket) victim(v *world.Task) {
 	if v.State.Leaving() || v.RequiredNode {
 		d.report(Candidate, "%s is leaving, or bound to its node", v)
 	}
-	if v.Application == d.ask.Application {
+	if v.Application == d.ask.Application && !(d.o.OwnApplication && d.ask.RequiredNode != "") {
 		d.report(Law3, "%s is of the application of the ask", v)
 	}
 	d.priority(v)
@@ -28,7 +28,7 @@ func (d *docket) victim(v *world.Task) {
 // priority checks law 6. The tasks of the own leaf, if they may go at all, are
 // strictly lower.
 func (d *docket) priority(v *world.Task) {
-	strictly := d.o.StrictPriority || d.own && v.Queue == d.ask.Queue
+	strictly := d.o.StrictPriority || d.own && d.owns(v.Queue)
 	if rank := d.rank(v); rank > 0 || strictly && rank == 0 {
 		d.report(Law6, "%s has rank %d", v, rank)
 	}
@@ -36,16 +36,17 @@ func (d *docket) priority(v *world.Task) {
 
 // place checks where a victim may be from.
 func (d *docket) place(v *world.Task) {
+	own := d.own && d.owns(v.Queue)
 	switch {
 	case d.own && v.Queue == d.ask.Queue:
 		return
-	case d.own && !d.entitled():
+	case d.own && !own && !d.entitled():
 		d.report(Law4, "%s is from elsewhere", v)
 	}
 	if !d.inReach(v.Queue) {
 		d.report(Law7, "%s is not below %s", v, d.fenceRoot(d.ask.Queue))
 	}
-	if d.insideStarving(v.Queue) {
+	if !own && d.insideStarving(v.Queue) {
 		d.report(Storm, "%s is inside the starving queue", v)
 	}
 }

@@ -17,6 +17,9 @@ import (
 // Random cases with every feature are of use only while each feature is what
 // decides often enough: without it the answer would be another.
 func TestFeaturesMatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it says something of the generator, from thousands of cases")
+	}
 	const cases = 1500
 	count := make(map[string]int)
 	generator := world.Cases(world.Small.With(world.Everything))
@@ -60,6 +63,9 @@ func TestFeaturesMatter(t *testing.T) {
 // In dense cases many plans depend on several rules at once: without any of them
 // the plan would be another, or none.
 func TestFeaturesMatterTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it says something of the generator, from thousands of cases")
+	}
 	const cases = 1000
 	count := make(map[int]int)
 	generator := world.DenseCases(world.Small)

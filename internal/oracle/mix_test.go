@@ -16,6 +16,9 @@ import (
 // Random cases are of use only while each kind of answer is frequent enough.
 // The seeds are fixed, so that this says something of the generator alone.
 func TestCasesAreMixed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it says something of the generator, from thousands of cases")
+	}
 	const cases = 2000
 	count := make(map[string]int)
 	generator := world.Cases(world.Small)

@@ -92,18 +92,17 @@ func Decide(c *world.Case) Result {
 	return j.noPlan()
 }
 
-// hasOthers reports whether the own leaf has tasks of other applications.
+// hasOthers reports whether the own leaf, or branch, has tasks of other applications.
 func (j *judge) hasOthers() bool {
 	return slices.ContainsFunc(j.w.Tasks, func(t world.Task) bool {
-		return t.Queue == j.ask.Queue && t.Application != j.ask.Application
+		return j.owns(t.Queue) && t.Application != j.ask.Application
 	})
 }
 
 // inSecond reports whether tasks of a leaf may go in the second stage, as far as queues are
 // concerned.
 func (j *judge) inSecond(leaf string) bool {
-	own := leaf == j.ask.Queue
-	return !j.disabled(leaf) && (own || j.entitled() && j.inReach(leaf) && !j.insideStarving(leaf))
+	return !j.disabled(leaf) && (leaf == j.ask.Queue || j.inReach(leaf) && (j.owns(leaf) || j.entitled() && !j.insideStarving(leaf)))
 }
 
 // noPlan says why an ask that may have victims finds none.

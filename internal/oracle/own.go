@@ -15,6 +15,12 @@ var untouched = []string{"may-not-preempt", "too-early", "too-soon", "in-flight"
 // anything: an ask that requires its node takes of its own leaf anyway.
 func (j *judge) mayTakeOwn() bool { return j.o.OwnLeaf != "" && j.ask.RequiredNode == "" }
 
+// owns reports whether the option is about the tasks of a leaf: of the ask's own, or of all
+// inside the starving queue.
+func (j *judge) owns(leaf string) bool {
+	return leaf == j.ask.Queue || j.o.OwnLeaf == world.Branch && j.insideStarving(leaf)
+}
+
 // again returns the judge of the second decision, in which the tasks of the own
 // leaf are candidates too.
 func (j *judge) again() *judge {
@@ -23,9 +29,9 @@ func (j *judge) again() *judge {
 	return &second
 }
 
-// takesOwn reports whether somebody of the own leaf is among the victims.
+// takesOwn reports whether somebody of the own leaf, or branch, is among the victims.
 func (j *judge) takesOwn(victims []*world.Task) bool {
-	return slices.ContainsFunc(victims, func(t *world.Task) bool { return t.Queue == j.ask.Queue })
+	return slices.ContainsFunc(victims, func(t *world.Task) bool { return j.owns(t.Queue) })
 }
 
 // decided returns the cheapest plan of the whole decision: the first, or with

@@ -63,15 +63,16 @@ func (j *judge) ruleOf(t *world.Task, all []*world.Task) string {
 func (j *judge) keeps(t *world.Task) string {
 	required := j.ask.RequiredNode != ""
 	_, exempt := j.o.Exempts(t.Key)
-	own := j.own && t.Queue == j.ask.Queue
+	own := j.own && j.owns(t.Queue)
+	atHome := j.own && t.Queue == j.ask.Queue
 	switch {
 	case t.State.Leaving():
 		return "leaving"
 	case t.RequiredNode:
 		return "required-node"
-	case t.Application == j.ask.Application:
+	case t.Application == j.ask.Application && !(required && j.o.OwnApplication):
 		return "same-application"
-	case !required && !own && (!j.inReach(t.Queue) || j.own && !j.entitled()):
+	case !required && !atHome && (!j.inReach(t.Queue) || j.own && !own && !j.entitled()):
 		return "fence"
 	case !required && j.disabled(t.Queue):
 		return "disabled"
@@ -91,12 +92,16 @@ func (j *judge) helps(t *world.Task) bool {
 	if j.ask.RequiredNode != "" && t.Node != j.ask.RequiredNode {
 		return false
 	}
+	usable := false
 	for _, n := range j.w.Nodes {
-		if n.Name == t.Node && j.usable(&n) && (shares(t.Size, j.nodeNeed(n.Name)) || j.blocks(t, n.Name)) {
-			return true
+		if n.Name == t.Node && j.usable(&n) {
+			usable = true
+			if shares(t.Size, j.nodeNeed(n.Name)) || j.blocks(t, n.Name) {
+				return true
+			}
 		}
 	}
-	return j.givesHeadroom(t)
+	return (usable || !j.o.SameNode) && j.givesHeadroom(t)
 }
 
 // givesHeadroom reports whether a task has some of what a queue above it and
@@ -137,6 +142,7 @@ func (j *judge) closest() (node string, lacks world.Amounts) {
 		if !j.usable(&n) || j.hopeless(n.Name) {
 			continue
 		}
+		gone := without(gone, func(t *world.Task) bool { return !j.goesFor(t, n.Name) })
 		lacking := make(world.Amounts)
 		lack := func(t string, short int64) {
 			if short > lacking[t] {

@@ -82,7 +82,8 @@ type (
 		Requests      []docRequest
 		Options       struct {
 			Toleration, StrictPriority, FairShares bool
-			OwnLeaf                                string
+			OwnLeaf, Moves                         string
+			SameNode, OwnApplication               bool
 		}
 		Expect []expectation
 	}
@@ -131,7 +132,7 @@ type (
 )
 
 func (d *document) asksOnly() bool {
-	return !d.Options.Toleration && !d.Options.FairShares && !slices.ContainsFunc(d.Requests, func(r docRequest) bool {
+	return !d.Options.Toleration && !d.Options.FairShares && d.Options.Moves == "" && !slices.ContainsFunc(d.Requests, func(r docRequest) bool {
 		return r.EnforceQuota != nil || r.Job != nil
 	})
 }
@@ -303,6 +304,7 @@ func (s *script) ask(a world.Ask, then string) {
 func (s *script) options() world.Options {
 	o := world.Options{
 		Now: s.now, StrictPriority: s.doc.Options.StrictPriority, OwnLeaf: s.doc.Options.OwnLeaf, Minimums: s.doc.JobMinimums,
+		SameNode: s.doc.Options.SameNode, OwnApplication: s.doc.Options.OwnApplication,
 	}
 	if o.Minimums == nil {
 		o.Minimums = make(map[string]int)

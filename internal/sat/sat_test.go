@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
 )
 
 // clamp8 is what the package promises, in a type where nothing overflows.

@@ -5,7 +5,7 @@
 // has a first line with its format and version, lines of a word and one JSON value,
 // and a last line with their number:
 //
-//	preempt rounds 1
+//	preempt rounds 2
 //	round {"job":"llm","began":"2026-01-01T12:00:00Z"}
 //	end 1
 //
@@ -32,7 +32,7 @@ var (
 )
 
 // version is that of all sections. Whoever changes what lines mean counts it up.
-const version = "1"
+const version = "2"
 
 // A Writer writes sections. It keeps the first error and writes nothing after it.
 type Writer struct {

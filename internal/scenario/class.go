@@ -2,8 +2,6 @@
 
 package scenario
 
-import "github.com/go-preempt/preempt/toleration"
-
 // A Class is a priority class.
 type Class struct {
 	At    *Path
@@ -35,7 +33,7 @@ func (d *decoder) class(v value) Class {
 		PreemptionPolicy: optional(o, "preemptionPolicy", d.preemptionPolicy, ""),
 	}
 	d.known.values[c.Name] = c.Value
-	d.known.never[c.Name] = c.PreemptionPolicy == toleration.PreemptNever
+	d.known.never[c.Name] = c.PreemptionPolicy == "Never"
 	return c
 }
 

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"math"
 	"time"
 
 	"github.com/go-preempt/preempt/resources"
@@ -45,9 +46,13 @@ type Options struct {
 	Toleration               bool   // classes' policies exempt victims
 	StrictPriority           bool   // victims must be strictly lower
 	JobsNeedPreemptibleLabel bool   // who does not say so is not preemptible
-	OwnLeaf                  string // "", "met" or "any": whether asks and jobs may take tasks of their own leaf
+	OwnLeaf                  string // "", "met", "any" or "branch": whether asks and jobs may take tasks of their own leaf
 	JobTrigger               string // "", "guarantee" or "priority": what entitles a job to have victims
 	FairShares               bool   // guarantees are the leaves' fair shares
+	Moves                    string // "", "never", "entitled" or "any": for whom tasks may move
+	MaxMoved                 int64  // times what is asked; 0: any
+	SameNode                 bool   // victims of asks are on the node only
+	OwnApplication           bool   // asks that require their node may take of their own application
 }
 
 // Parse reads one document. The name of the file is for messages only.
@@ -71,6 +76,11 @@ func ParseLong(file string, data []byte) (*Document, error) {
 
 func (d *decoder) parse(file string, data []byte) (*Document, error) {
 	root, wrong := readLong(data, &d.found)
+	return d.decode(file, root, wrong)
+}
+
+// decode makes a document of the value that is its text, unless that is no JSON.
+func (d *decoder) decode(file string, root value, wrong *Error) (*Document, error) {
 	if wrong != nil {
 		d.found.add(wrong)
 		return nil, d.found.err(file)
@@ -137,14 +147,24 @@ func (d *decoder) document(v value) *Document {
 }
 
 // ownLeafs are the words for what may be taken of the own leaf.
-var ownLeafs = []string{"", "met", "any"}
+var ownLeafs = []string{"", "met", "any", "branch"}
 
 // jobTriggers are the words for what entitles a job to have victims.
 var jobTriggers = []string{"", "guarantee", "priority"}
 
+// movesWords are the words for whom tasks may move for.
+var movesWords = []string{"", "never", "entitled", movesAny}
+
+// movesAny: also for asks that law 4 keeps from preempting.
+const movesAny = "any"
+
+// moves reports whether tasks may move at all.
+func (o *Options) moves() bool { return o.Moves != "" && o.Moves != "never" }
+
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
-	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares")
+	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares",
+		"moves", "maxMoved", "sameNode", "ownApplication")
 	return Options{
 		Toleration:               optional(o, "toleration", d.boolean, false),
 		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
@@ -152,5 +172,9 @@ func (d *decoder) options(v value) Options {
 		OwnLeaf:                  optional(o, "ownLeaf", oneOf(d, ownLeafs), ""),
 		JobTrigger:               optional(o, "jobTrigger", oneOf(d, jobTriggers), ""),
 		FairShares:               optional(o, "fairShares", d.boolean, false),
+		Moves:                    optional(o, "moves", oneOf(d, movesWords), ""),
+		MaxMoved:                 optional(o, "maxMoved", d.whole(0, math.MaxInt32), 0),
+		SameNode:                 optional(o, "sameNode", d.boolean, false),
+		OwnApplication:           optional(o, "ownApplication", d.boolean, false),
 	}
 }

@@ -69,7 +69,7 @@ func TestParse_Everything(t *testing.T) {
 					Name:       "a",
 					Guaranteed: resources.Limit{Value: amounts(0, 1500, 0), Defined: cpu},
 					Max:        resources.Limit{Value: amounts(0, 0, 0)},
-					Template: &queue.Template{
+					Template: &queue.Config{
 						Guaranteed: resources.Limit{Value: amounts(0, 7000, 0), Defined: cpu},
 						Max:        resources.Limit{Value: amounts(0, 9000, 0), Defined: cpu},
 						Properties: map[string]string{"priority.offset": "5"},
@@ -122,7 +122,8 @@ func TestParse_Everything(t *testing.T) {
 				At: at("tasks", 1), Key: "t2", Queue: "root.a", Application: "app-a", Node: "n2",
 				Resources: amounts(0, 0, 1), Priority: -7, Class: "low", Age: 10 * time.Second,
 				ScheduledAge: 10 * time.Second, State: StateRunning,
-				Cost: math.MaxInt64, CheckpointAge: ptr(5 * time.Second),
+				Cost: math.MaxInt64, CheckpointAge: ptr(5 * time.Second), Ends: ptr(20 * time.Minute),
+				Movable: true, NodeSelector: map[string]string{"zone": "c"},
 				Budgets: []string{"web", "db"}, Ports: []string{"8080", "dns"},
 			},
 			{
@@ -197,6 +198,8 @@ func TestParse_Everything(t *testing.T) {
 		},
 		Options: Options{
 			Toleration: true, StrictPriority: true, JobsNeedPreemptibleLabel: true, OwnLeaf: "met", JobTrigger: "priority", FairShares: true,
+			Moves: "entitled", MaxMoved: 4,
+			SameNode: true, OwnApplication: true,
 		},
 		Expect: []Expectation{
 			{
@@ -207,7 +210,7 @@ func TestParse_Everything(t *testing.T) {
 				Target:    map[string]resources.Limit{"root.p": {Value: amounts(0, 5000, 0), Defined: cpu}},
 				Shortfall: &resources.Limit{Value: amounts(0, 1000, 0), Defined: cpu},
 				Proven:    ptr(true), Proof: ptr(ProofLevels), WaitsFor: []string{"t1"},
-				Overrun: ptr(int64(1)), OwnLeaf: ptr(true),
+				Overrun: ptr(int64(1)), OwnLeaf: ptr(true), Moves: map[string]string{"t2": "n1"},
 			},
 			{At: at("expect", 1), Outcome: OutcomePartial, Victims: [][]string{{"t1"}, {}}},
 			{At: at("expect", 2), Outcome: OutcomeMet, VictimCount: ptr(2)},

@@ -38,8 +38,8 @@ const everything = `{
      "priority": 5, "priorityClass": "low", "age": "2h", "scheduledAge": "90m", "originator": true,
      "allowPreemption": false, "requiredNode": "n2", "state": "releasing", "job": "gang", "preemptible": false},
     {"key": "t2", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {"gpu": "1", "cpu": "0"},
-     "priorityClass": "low", "age": "10s", "cost": 9223372036854775807, "checkpointAge": "5s",
-     "budgets": ["web", "db"], "ports": ["8080", "dns"]},
+     "priorityClass": "low", "age": "10s", "ends": "20m", "cost": 9223372036854775807, "checkpointAge": "5s",
+     "budgets": ["web", "db"], "ports": ["8080", "dns"], "movable": true, "nodeSelector": {"zone": "c"}},
     {"key": "t3", "queue": "root.a", "application": "app-a", "node": "n2", "resources": {}, "scheduledAge": "never"}
   ],
   "quotas": [
@@ -62,12 +62,13 @@ const everything = `{
     {"start": [{"key": "t4", "queue": "root.p.x", "application": "app-x", "node": "n1", "resources": {"cpu": "1"}}]},
     {"enforceQuota": {"queue": "root", "miss": "2.5%", "order": "pack"}}
   ],
-  "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true, "ownLeaf": "met", "jobTrigger": "priority", "fairShares": true},
+  "options": {"toleration": true, "strictPriority": true, "jobsNeedPreemptibleLabel": true, "ownLeaf": "met", "jobTrigger": "priority", "fairShares": true,
+    "moves": "entitled", "maxMoved": 4, "sameNode": true, "ownApplication": true},
   "expect": [
     {"outcome": "plan", "request": 0, "key": "ask-1", "node": "n1", "victims": ["t2", "t1"],
      "placements": {"j-1": "n2"}, "reason": "over-guarantee", "counts": {"priority": 3},
      "retryAt": "2026-01-01T00:10:00Z", "target": {"root.p": {"cpu": "5"}}, "shortfall": {"cpu": "1"},
-     "proven": true, "proof": "levels", "waitsFor": ["t1"], "overrun": 1, "ownLeaf": true},
+     "proven": true, "proof": "levels", "waitsFor": ["t1"], "overrun": 1, "ownLeaf": true, "moves": {"t2": "n1"}},
     {"outcome": "partial", "victimsAnyOf": [["t1"], []]},
     {"outcome": "met", "victimCount": 2}
   ]

@@ -50,6 +50,7 @@ type Expectation struct {
 	WaitsFor    []string // sorted
 	Overrun     *int64
 	OwnLeaf     *bool
+	Moves       map[string]string // nodes to which tasks move, by their keys
 }
 
 // A Proof is how far a plan is proven to be the best.
@@ -71,7 +72,7 @@ func (d *decoder) expectation(requests int) func(value) Expectation {
 func (d *decoder) expectationOf(v value, requests int) Expectation {
 	o := d.object(v, "outcome", "request", "key", "node", "victims", "victimsAnyOf", "victimCount",
 		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven",
-		"proof", "waitsFor", "overrun", "ownLeaf")
+		"proof", "waitsFor", "overrun", "ownLeaf", "moves")
 	d.atMostOne(o, "victims", "victimsAnyOf", "victimCount")
 	e := Expectation{
 		At:          v.at,
@@ -91,6 +92,7 @@ func (d *decoder) expectationOf(v value, requests int) Expectation {
 		WaitsFor:    optional(o, "waitsFor", d.set, nil),
 		Overrun:     pointer(o, "overrun", d.whole(0, math.MaxInt64)),
 		OwnLeaf:     pointer(o, "ownLeaf", d.boolean),
+		Moves:       optional(o, "moves", d.placements, nil),
 	}
 	e.Victims = optional(o, "victimsAnyOf", d.sets, nil)
 	if one := pointer(o, "victims", d.set); one != nil {

@@ -17,7 +17,7 @@ import (
 // and mistakes of lists that are kept, also in a text that is spoilt.
 func TestReadLong(t *testing.T) {
 	for _, folder := range []string{"scenarios", "bad"} {
-		for name, text := range corpus(t, folder) {
+		for name, text := range some(t, folder) {
 			sameRead(t, name, text)
 		}
 	}
@@ -71,6 +71,9 @@ func TestReadLong_Keeps(t *testing.T) {
 // A document that does not keep its tasks decides what it decides with them, as
 // often as it is run, and is as wrong.
 func TestParseLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides every document three times")
+	}
 	for _, folder := range []string{"scenarios", "bad"} {
 		docs := corpus(t, folder)
 		ran := 0
@@ -84,7 +87,6 @@ func TestParseLong(t *testing.T) {
 			require.NoError(t, errLong, file)
 			require.Nil(t, long.Tasks, file)
 			require.Equal(t, kept.Tasks, slices.Collect(long.eachTask()), file)
-			require.Equal(t, len(kept.Tasks), long.countTasks(), file)
 			want, err := kept.Run()
 			for range 2 {
 				run, errLong := long.Run()

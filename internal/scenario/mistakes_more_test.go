@@ -92,6 +92,8 @@ var mistakesBeside = []mistake{
 	{`"ownLeaf": "met"`, `"ownLeaf": true`, "options.ownLeaf", "true", ErrKind},
 	{`"jobTrigger": "priority"`, `"jobTrigger": "Priority"`, "options.jobTrigger", `"Priority"`, ErrValue},
 	{`"fairShares": true`, `"fairShares": "yes"`, "options.fairShares", `"yes"`, ErrKind},
+	{`"sameNode": true`, `"sameNode": "yes"`, "options.sameNode", `"yes"`, ErrKind},
+	{`"ownApplication": true`, `"ownApplication": 1`, "options.ownApplication", "1", ErrKind},
 	{`"proof": "levels"`, `"proof": "full"`, "expect[0].proof", `"full"`, ErrValue},
 	{`"proof": "levels"`, `"proof": true`, "expect[0].proof", "true", ErrKind},
 	{`"waitsFor": ["t1"]`, `"waitsFor": ["t1", "t1"]`, "expect[0].waitsFor[1]", `"t1"`, ErrDuplicate},

@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
 )
 
 // render writes a value again. Where change returns a text, that stands for
@@ -133,15 +135,20 @@ func requireMistake(t require.TestingT, doc string, path *Path, kind error) {
 func TestParse_EveryValueIsChecked(t *testing.T) {
 	root, err := readFirst([]byte(everything))
 	require.Nil(t, err)
+	var places []value
+	all(root, func(at value) { places = append(places, at) })
 	for _, c := range changes {
 		tried := 0
-		all(root, func(at value) {
+		for _, at := range law.Some(places) {
 			if doc, path, kind := c.spoiled(root, at); kind != nil {
 				requireMistake(t, doc, path, kind)
 				tried++
 			}
-		})
-		require.Greater(t, tried, 5, c.name)
+		}
+		require.Positive(t, tried, c.name)
+		if !testing.Short() {
+			require.Greater(t, tried, 5, c.name)
+		}
 	}
 }
 
@@ -151,10 +158,13 @@ func TestParse_EveryFieldIsChecked(t *testing.T) {
 	root, err := readFirst([]byte(everything))
 	require.Nil(t, err)
 	keep := func(value) (string, bool) { return "", false }
+	var objects []value
 	all(root, func(at value) {
-		if at.kind != object {
-			return
+		if at.kind == object {
+			objects = append(objects, at)
 		}
+	})
+	for _, at := range law.Some(objects) {
 		with := func(name, text string) string {
 			s := render(at, keep)
 			more := quote(name) + ":" + text + "}"
@@ -172,7 +182,7 @@ func TestParse_EveryFieldIsChecked(t *testing.T) {
 		for _, f := range at.items {
 			requireMistake(t, with(f.at.name, render(f, keep)), f.at, ErrDuplicate)
 		}
-	})
+	}
 }
 
 // good draws one of the good documents.
@@ -183,7 +193,7 @@ func good(t *rapid.T, docs map[string][]byte) []byte {
 
 // withEverything returns the good documents.
 func withEverything(t testing.TB) map[string][]byte {
-	docs := corpus(t, "scenarios")
+	docs := some(t, "scenarios")
 	docs["everything"] = []byte(everything)
 	return docs
 }

@@ -19,7 +19,7 @@ type Queue struct {
 	Properties map[string]string // any names, any values; nil: none
 	// Template is for queues that are made below it at run time, which documents
 	// have none of: no answer depends on it. nil: none.
-	Template *queue.Template
+	Template *queue.Config
 	Children []Queue // of different names; none: a leaf
 }
 
@@ -54,9 +54,9 @@ func (d *decoder) bounds(v value) (guaranteed, most resources.Limit) {
 }
 
 // template reads what queues get that are made at run time.
-func (d *decoder) template(v value) *queue.Template {
+func (d *decoder) template(v value) *queue.Config {
 	o := d.object(v, "resources", "properties")
-	t := &queue.Template{Properties: optional(o, "properties", d.texts, nil)}
+	t := &queue.Config{Properties: optional(o, "properties", d.texts, nil)}
 	t.Guaranteed, t.Max = d.bounds(o.find("resources"))
 	return t
 }

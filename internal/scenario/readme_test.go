@@ -33,7 +33,7 @@ func TestFieldsAreExplained(t *testing.T) {
 // named are the fields of which the fields are names of the document's own.
 var named = map[string]bool{
 	"resources": true, "guaranteed": true, "max": true, "min": true, "capacity": true, "waitingNonPreemptible": true, "miss": true,
-	"target": true, "shortfall": true, "annotations": true, "labels": true, "nodeSelector": true, "placements": true, "counts": true,
+	"target": true, "shortfall": true, "annotations": true, "labels": true, "nodeSelector": true, "placements": true, "moves": true, "counts": true,
 	"properties": true, "pending": true, "jobMinimums": true,
 }
 

@@ -104,6 +104,11 @@ type runner struct {
 	listed map[string]bool
 	// ports has the ports that tasks and grants hold on their nodes, by key.
 	ports map[string][]string
+
+	// movable has the selectors of tasks that may move, by key.
+	movable map[string]map[string]string
+	// ends has when tasks are expected to end, by key; who is not there does not say.
+	ends map[string]time.Time
 	// queues has the guarantees of the document, if those of the cluster are
 	// shares; else it is nil.
 	queues *queue.Tree
@@ -140,8 +145,10 @@ func (r *runner) step(i int) {
 // a quota. Nothing of it may be kept, nor changed.
 type Moment struct {
 	Request int // an index of Document.Requests
+	Step    int // an index of Run.Steps
 	Now     time.Time
-	Planner *victims.Planner // also if it is no ask: it has the cluster
+	Planner *victims.Planner     // also if it is no ask: it has the cluster
+	Ends    map[string]time.Time // when tasks are expected to end, by key
 
 	Ask *victims.Ask // nil if it is another one
 
@@ -161,7 +168,7 @@ func (doc *Document) RunSeen(see func(*Moment)) (*Run, error) {
 // show shows a moment to who looks.
 func (r *runner) show(i int, m Moment) {
 	if r.see != nil {
-		m.Request, m.Now, m.Planner = i, r.now, &r.planner
+		m.Request, m.Step, m.Now, m.Planner, m.Ends = i, len(r.steps), r.now, &r.planner, r.ends
 		r.see(&m)
 	}
 }
@@ -193,6 +200,8 @@ func (r *runner) finish(i int, q *Request) error {
 func (r *runner) remove(key string) error {
 	delete(r.policies, key)
 	delete(r.ports, key)
+	delete(r.movable, key)
+	delete(r.ends, key)
 	return r.cluster.RemoveTask(key)
 }
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -18,6 +18,7 @@ type Asked struct {
 	// Explanation is of the cluster before anything follows the decision. It is
 	// nil unless the document is run with explanations.
 	Explanation *victims.Explanation
+	Moves       moves.Plan // who moves for it
 }
 
 // ask makes the ask of a request, as often as it says.
@@ -52,13 +53,13 @@ func (r *runner) askOnce(i int, q *Request, key string) error {
 		asked.Victims = append(asked.Victims, r.task(v.Task))
 	}
 	result := r.askResult(i, &asked.Decision)
-	result.Key = key
+	result.Key, result.Moves = key, r.movesOf(&asked.Moves)
 	step := Step{Request: i, Now: r.now, Result: &result, Asked: asked, Aside: r.asideOfAsk(q.Ask, asked.Victims)}
 	if err := r.judgeAsk(&step, q); err != nil {
 		return err
 	}
 	r.steps = append(r.steps, step)
-	if err := r.follow(&asked.Decision, q.Then); err != nil {
+	if err := r.follow(asked, q.Then); err != nil {
 		return r.taskError(q.Ask.At, key, ask.Size, err)
 	}
 	_, runs := r.cluster.Lookup(key)
@@ -85,11 +86,24 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 
 // decide decides an ask, and explains that if it is asked to.
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
-	if !r.explained() {
-		return r.planner.Decide(&asked.Decision, ask, r.now)
+	moves := r.doc.Options.moves()
+	if moves || !r.explained() {
+		decide := r.planner.Decide
+		if moves {
+			decide = r.decideWithMoves(&asked.Moves)
+		}
+		if err := decide(&asked.Decision, ask, r.now); err != nil {
+			return err
+		}
+		if len(asked.Moves.Moves) > 0 || !r.explained() {
+			return asked.Decision.Count()
+		}
 	}
 	asked.Explanation = new(victims.Explanation)
 	err := r.planner.Explain(asked.Explanation, ask, r.now)
+	// That no plan with moves exists has to be proven, too.
+	proven := &asked.Explanation.Decision.Refusal.Proven
+	*proven = *proven && (!moves || asked.Moves.Proven)
 	asked.Decision = asked.Explanation.Decision
 	return err
 }
@@ -102,7 +116,8 @@ func (r *runner) task(id victims.TaskID) victims.Task {
 }
 
 // follow does what a document says shall follow a decision.
-func (r *runner) follow(d *victims.Decision, then Then) error {
+func (r *runner) follow(asked *Asked, then Then) error {
+	d, m := &asked.Decision, &asked.Moves
 	if then == ThenNothing {
 		return nil
 	}
@@ -110,9 +125,16 @@ func (r *runner) follow(d *victims.Decision, then Then) error {
 	case victims.Fits:
 		return r.runNow(&d.Plan)
 	case victims.Waits:
-		return r.cluster.Apply(d.Plan.Change())
+		err := r.cluster.Apply(m.AddTo(d.Plan.Change()))
+		if err != nil || then == ThenLeave || len(m.Moves) == 0 {
+			return err
+		}
+		return r.startMoved(m) // the ask starts once it fits, like one that waits for others
 	case victims.Preempts:
-		if err := r.cluster.Apply(d.Plan.Change()); err != nil || then == ThenLeave {
+		if err := r.cluster.Apply(m.AddTo(d.Plan.Change())); err != nil || then == ThenLeave {
+			return err
+		}
+		if err := r.startMoved(m); err != nil {
 			return err
 		}
 		for _, v := range d.Plan.Victims {
@@ -142,8 +164,8 @@ func (r *runner) runNow(p *victims.Plan) error {
 func (r *runner) askResult(i int, d *victims.Decision) Result {
 	result := Result{Request: i, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
 	if d.Outcome == victims.Refused {
-		result.Reason = d.Refusal.Reason.String()
-		result.Counts = counts(&d.Refusal)
+		result.Reason = d.Refusal.Reason
+		result.Counts = counts(d.Refusal.Counts)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.WaitsFor = d.Refusal.WaitsFor
@@ -160,12 +182,10 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 }
 
 // counts returns how many tasks each rule kept, where it kept any.
-func counts(f *victims.Refusal) map[string]int {
+func counts(list []victims.Count) map[string]int {
 	all := make(map[string]int)
-	for rule := victims.Rule(1); rule < victims.NumRules; rule++ {
-		if n := f.Counts[rule]; n > 0 {
-			all[rule.String()] = n
-		}
+	for _, n := range list {
+		all[n.Rule] = n.Tasks
 	}
 	return all
 }
@@ -174,6 +194,7 @@ func counts(f *victims.Refusal) map[string]int {
 func (r *runner) setPlanner(p *victims.Planner) {
 	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
 	p.Minimum, p.OwnLeaf = nil, ownLeafOf[r.doc.Options.OwnLeaf]
+	p.SameNode, p.OwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
 	if len(r.doc.JobMinimums) > 0 {
 		p.Minimum = r.doc.jobMinimum // without any there are no gangs to look for
 	}
@@ -196,9 +217,9 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 }
 
 // The words of a document as package victims has them.
-var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny}
+var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny, "branch": victims.OwnBranch}
 
-var jobTriggerOf = map[string]jobs.Trigger{"": jobs.ByGuarantee, "guarantee": jobs.ByGuarantee, "priority": jobs.ByPriority}
+const byPriority = "priority" // Options.JobTrigger
 
 // selects reports whether a selector admits a node.
 func (r *runner) selects(s Selector, n victims.NodeID) bool {
@@ -208,7 +229,7 @@ func (r *runner) selects(s Selector, n victims.NodeID) bool {
 // blockers appends to dst the tasks on a node that hold one of the ports.
 func (r *runner) blockers(dst []victims.TaskID, ports []string, n victims.NodeID) []victims.TaskID {
 	for id := range r.cluster.TasksOn(n) {
-		if slices.ContainsFunc(r.ports[r.cluster.Key(id)], func(p string) bool { return slices.Contains(ports, p) }) {
+		if slices.ContainsFunc(r.portsOf(r.cluster.Key(id)), func(p string) bool { return slices.Contains(ports, p) }) {
 			dst = append(dst, id)
 		}
 	}

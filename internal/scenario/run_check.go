@@ -63,6 +63,7 @@ func (c *comparison) result(want *Expectation, have *Result) {
 	field(c, want.At.Field("node"), want.Node, have.Node)
 	c.victims(want, have.Victims)
 	c.byKey(want.At.Field("placements"), want.Placements, have.Placements)
+	c.byKey(want.At.Field("moves"), want.Moves, have.Moves)
 	field(c, want.At.Field("reason"), want.Reason, have.Reason)
 	c.counts(want.At.Field("counts"), want.Counts, have.Counts)
 	c.retryAt(want, have)

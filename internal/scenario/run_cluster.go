@@ -32,10 +32,11 @@ func (r *runner) build() error {
 	r.cluster = victims.NewCluster(tree)
 	r.nodes = make(map[victims.NodeID]*Node)
 	r.ports = make(map[string][]string)
+	r.movable = make(map[string]map[string]string)
+	r.ends = make(map[string]time.Time)
 	if err := r.setQuotas(); err != nil {
 		return err
 	}
-	r.cluster.Grow(len(doc.Nodes), doc.countTasks())
 	for i := range doc.Nodes {
 		if err := r.addNode(&doc.Nodes[i]); err != nil {
 			return err
@@ -188,6 +189,16 @@ func (r *runner) addTask(t *Task) error {
 		return r.taskError(t.At, t.Key, t.Resources, err)
 	}
 	r.keep(t.Key, class.Policy, t.Ports)
+	if t.Movable {
+		r.movable[t.Key] = t.NodeSelector
+	}
+	if t.Ends != nil {
+		end := r.now.Add(*t.Ends)
+		if err := r.instant(t.At, "ends", *t.Ends, end); err != nil {
+			return err
+		}
+		r.ends[t.Key] = end
+	}
 	return nil
 }
 
@@ -196,6 +207,7 @@ func (r *runner) addTask(t *Task) error {
 func (r *runner) keep(key string, p toleration.Policy, ports []string) {
 	delete(r.policies, key)
 	delete(r.ports, key)
+	delete(r.ends, key)
 	if p != (toleration.Policy{}) {
 		r.policies[key] = p
 	}
@@ -272,8 +284,8 @@ func (r *runner) addClasses() error {
 	for i := range r.doc.Classes {
 		c := &r.doc.Classes[i]
 		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, PreemptionPolicy: c.PreemptionPolicy, Annotations: c.Annotations})
-		if bad, ok := errors.AsType[*toleration.AnnotationError](err); ok {
-			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Key), strconv.Quote(bad.Text), bad.Err))
+		if bad, ok := errors.AsType[*toleration.Problem](err); ok && bad.Annotation != "" {
+			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Annotation), strconv.Quote(bad.Text), bad.Err))
 		} else if err != nil {
 			problems = append(problems, r.doc.Fail(c.At, strconv.Quote(c.Name), err))
 		}

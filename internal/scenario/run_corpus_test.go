@@ -17,7 +17,7 @@ import (
 
 // Every good document comes out as it expects.
 func TestRun_GoodDocuments(t *testing.T) {
-	docs := corpus(t, "scenarios")
+	docs := some(t, "scenarios")
 	for _, file := range slices.Sorted(maps.Keys(docs)) {
 		doc, err := Parse(file, docs[file])
 		require.NoError(t, err)
@@ -31,7 +31,7 @@ func TestRun_GoodDocuments(t *testing.T) {
 
 // A run changes nothing of the document, so that a second one is the same.
 func TestRun_Twice(t *testing.T) {
-	docs := corpus(t, "scenarios")
+	docs := some(t, "scenarios")
 	for _, file := range slices.Sorted(maps.Keys(docs)) {
 		doc, err := Parse(file, docs[file])
 		require.NoError(t, err)

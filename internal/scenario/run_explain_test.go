@@ -11,13 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
 // Explanations are there when they are asked for, and change nothing else.
 func TestRunExplained(t *testing.T) {
-	docs := corpus(t, "scenarios")
+	docs := some(t, "scenarios")
 	explained := 0
 	for _, file := range slices.Sorted(maps.Keys(docs)) {
 		doc, err := Parse(file, docs[file])
@@ -37,18 +36,25 @@ func TestRunExplained(t *testing.T) {
 		for i := range run.Steps {
 			if asked := run.Steps[i].Asked; asked != nil {
 				require.Nil(t, plain.Steps[i].Asked.Explanation)
+				if len(asked.Moves.Moves) > 0 {
+					require.Nil(t, asked.Explanation) // it would be of the cluster after the moves
+					continue
+				}
 				require.Equal(t, asked.Decision, asked.Explanation.Decision)
 				require.Len(t, asked.Explanation.Nodes, len(doc.Nodes))
 				explained++
 			}
 		}
 	}
-	require.GreaterOrEqual(t, explained, 150)
+	require.GreaterOrEqual(t, explained*len(corpus(t, "scenarios")), 150*len(docs))
 }
 
 // What an explanation says of law 4 is what decides: every type is short in a plan, of
 // which nothing is inside E, and the one that a refusal names is not.
 func TestRunExplained_Law4(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides every document")
+	}
 	docs := corpus(t, "scenarios")
 	plans, refused := 0, 0
 	for _, file := range slices.Sorted(maps.Keys(docs)) {
@@ -64,7 +70,7 @@ func TestRunExplained_Law4(t *testing.T) {
 			}
 			d := &p.Decision
 			switch met := slices.IndexFunc(p.Law4, func(g Governed) bool { return g.Met() }); {
-			case jobTriggerOf[doc.Options.JobTrigger] == jobs.ByPriority:
+			case doc.Options.JobTrigger == byPriority:
 				require.Empty(t, p.Law4, file)
 			case d.Outcome == victims.Preempts && !d.Plan.OwnLeaf:
 				plans++
@@ -73,12 +79,12 @@ func TestRunExplained_Law4(t *testing.T) {
 				for _, v := range p.Victims {
 					require.False(t, tree.Contains(p.Needy, v.Queue), file)
 				}
-			case d.Refusal.Reason == victims.OverGuarantee:
+			case d.Refusal.Reason == "over-guarantee":
 				refused++
 				require.NotEqual(t, -1, met, file)
 				require.Equal(t, d.Refusal.Queue, p.Law4[met].Queue, file)
 				require.Equal(t, d.Refusal.Type, p.Law4[met].Type, file)
-			case d.Refusal.Reason == victims.NotGuaranteed:
+			case d.Refusal.Reason == "not-guaranteed":
 				require.Empty(t, p.Law4, file)
 			}
 		}
@@ -103,6 +109,9 @@ func TestRunExplained_Before(t *testing.T) {
 // Of jobs and quotas, explanations say which law keeps whom: never a victim, and
 // nobody unless they are asked for.
 func TestRunExplained_Kept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides every document twice")
+	}
 	docs := corpus(t, "scenarios")
 	byJobs, byQuotas := make(map[string]int), make(map[string]int)
 	for _, file := range slices.Sorted(maps.Keys(docs)) {

@@ -14,10 +14,10 @@ import (
 // Whatever a document says, it is carried out or an error gives the place; and
 // what is carried out comes out the same a second time.
 func FuzzRun(f *testing.F) {
-	for _, data := range corpus(f, "scenarios") {
+	for _, data := range some(f, "scenarios") {
 		f.Add(data)
 	}
-	for _, data := range corpus(f, "bad") {
+	for _, data := range some(f, "bad") {
 		f.Add(data)
 	}
 	f.Add([]byte(everything))

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -22,6 +22,7 @@ import (
 type Placed struct {
 	Decision jobs.Decision
 	Victims  []victims.Task // in the order of Decision.Plan.Victims; they own their sizes
+	Moves    moves.Plan     // who moves for it
 	Bounds   []JobBound     // from the leaf upwards
 
 	// Kept has, of each running task that is no victim, the first law that keeps
@@ -73,20 +74,24 @@ func (r *runner) job(i int, q *Request) error {
 	planner := r.jobPlanner(q.Job)
 	r.show(i, Moment{JobPlanner: &planner, Job: &job})
 	placed := &Placed{Bounds: r.jobBounds(job.Queue)}
-	if err := planner.Decide(&placed.Decision, &job, r.now); err != nil {
+	if err := r.decideJob(placed, &planner, &job); err != nil {
 		return r.jobError(q.Job, err)
+	}
+	if err := placed.Decision.Count(); err != nil {
+		return err
 	}
 	for _, v := range placed.Decision.Plan.Victims {
 		placed.Victims = append(placed.Victims, r.task(v.Task))
 	}
 	if r.explained() {
 		placed.Kept = r.keptFrom(&planner, placed)
-		if planner.Trigger == jobs.ByGuarantee {
+		if !planner.ByPriority {
 			r.law4(placed)
 		}
 	}
 	held := r.heldBy(&job)
 	result := r.jobResult(i, &placed.Decision)
+	result.Moves = r.movesOf(&placed.Moves)
 	if placed.Decision.Outcome == victims.Fits {
 		for _, id := range held {
 			t := r.cluster.Task(id)
@@ -98,7 +103,7 @@ func (r *runner) job(i int, q *Request) error {
 		return err
 	}
 	r.steps = append(r.steps, step)
-	err := r.followJob(&placed.Decision, q.Then)
+	err := r.followJob(placed, q.Then)
 	if err == nil && placed.Decision.Outcome == victims.Fits && q.Then != ThenNothing {
 		err = r.startHeld(held)
 	}
@@ -112,7 +117,7 @@ func (r *runner) job(i int, q *Request) error {
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
 	return jobs.Planner{
-		Cluster: r.cluster, Allowances: r.quotas, Trigger: jobTriggerOf[r.doc.Options.JobTrigger],
+		Cluster: r.cluster, Allowances: r.quotas, ByPriority: r.doc.Options.JobTrigger == byPriority,
 		Rules: victims.Rules{
 			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
 			Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
@@ -146,7 +151,7 @@ func (r *runner) jobOf(j *Job) jobs.Job {
 	job := jobs.Job{
 		Name: j.Name, Application: j.Application, Queue: r.queue(j.Queue), Priority: j.Priority,
 		NonPreemptible: r.nonPreemptible(j.Preemptible), MinMembers: j.MinMembers,
-		MayNot: j.PreemptionPolicy == toleration.PreemptNever, Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
+		MayNot: j.PreemptionPolicy == "Never", Domain: j.Domain, PendingSince: r.now.Add(-j.Age),
 	}
 	for i := range j.Members {
 		m := &j.Members[i]
@@ -238,7 +243,7 @@ func (r *runner) setQuotas() error {
 
 // jobBounds returns the queues from a leaf upwards that bound jobs.
 func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
-	ledger := jobs.Ledger{Cluster: r.cluster, Quotas: r.quotas}
+	ledger := jobs.Ledger{Cluster: r.cluster, Allowances: r.quotas}
 	ledger.Read(leaf)
 	tree := r.cluster.Tree()
 	for q := range tree.Up(leaf) {
@@ -246,7 +251,7 @@ func (r *runner) jobBounds(leaf queue.ID) (bounds []JobBound) {
 		b.Max = resources.Merge(resources.Limit{}, tree.Max(q), resources.Limit{})
 		for _, a := range ledger.Accounts() {
 			if a.Queue == q {
-				b.Quota, b.HasQuota, b.NonPreemptible = a.Quota, true, resources.Copy(nil, a.NonPreemptible)
+				b.Quota, b.HasQuota, b.NonPreemptible = a.Allowance, true, resources.Copy(nil, a.NonPreemptible)
 			}
 		}
 		if b.HasQuota || b.Max.Defined != 0 {
@@ -262,7 +267,8 @@ func (r *runner) jobError(j *Job, err error) error {
 }
 
 // followJob does what a document says shall follow a decision about a job.
-func (r *runner) followJob(d *jobs.Decision, then Then) error {
+func (r *runner) followJob(placed *Placed, then Then) error {
+	d, m := &placed.Decision, &placed.Moves
 	if then == ThenNothing || d.Outcome == victims.Refused {
 		return nil
 	}
@@ -275,9 +281,15 @@ func (r *runner) followJob(d *jobs.Decision, then Then) error {
 		}
 		return nil
 	}
-	change := p.Change()
-	if err := r.cluster.Apply(change); err != nil || d.Outcome == victims.Waits || then == ThenLeave {
+	err := r.cluster.Apply(m.AddTo(p.Change()))
+	if err != nil || d.Outcome == victims.Waits && len(m.Moves) == 0 || then == ThenLeave {
 		return err
+	}
+	if err := r.startMoved(m); err != nil {
+		return err
+	}
+	if d.Outcome == victims.Waits {
+		return nil // its members start once they fit, like those that wait for others
 	}
 	for _, v := range p.Victims {
 		if err := r.remove(v.Key); err != nil {
@@ -297,15 +309,10 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 	p := &d.Plan
 	result := Result{Request: i, Key: p.Job.Name, Outcome: Outcome(d.Outcome.String()), Victims: []string{}}
 	if d.Outcome == victims.Refused {
-		result.Reason = d.Refusal.Reason.String()
+		result.Reason = d.Refusal.Reason
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
-		result.Counts = make(map[string]int)
-		for rule := victims.Rule(1); rule < victims.NumRules; rule++ {
-			if n := d.Refusal.Counts[rule]; n > 0 {
-				result.Counts[rule.String()] = n
-			}
-		}
+		result.Counts = counts(d.Refusal.Counts)
 		return result
 	}
 	proven := p.Proof == victims.ProofCost

@@ -101,7 +101,7 @@ func TestRun_JobsNeedPreemptibleLabel(t *testing.T) {
 	text = strings.Replace(text, `"name": "small",`, `"name": "small", "options": {"jobsNeedPreemptibleLabel": true},`, 1)
 	run := mustRun(t, text)
 	require.Equal(t, []string{"j refused no-victims"}, brief(run.Report()))
-	require.Equal(t, 1, run.Steps[0].Placed.Decision.Refusal.Counts[victims.RuleNonPreemptible])
+	require.Contains(t, run.Steps[0].Placed.Decision.Refusal.Counts, victims.Count{Rule: "non-preemptible", Tasks: 1})
 	require.True(t, run.Steps[0].Placed.Decision.Plan.Job.NonPreemptible)
 }
 

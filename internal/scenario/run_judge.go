@@ -61,7 +61,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 		j.refusal(d.Outcome, proven)
 		return nil
 	}
-	plan := victims.Plan{Ask: d.Plan.Ask, Node: noRow}
+	plan := victims.Plan{Ask: d.Plan.Ask}
 	if q.Proposed.Node != "" {
 		plan.Node = r.node(q.Proposed.Node)
 	}

@@ -14,6 +14,9 @@ import (
 // lawful and cheaper than ours, and each lawful one has a cost: the auditor and
 // the planner agree, though they share no code.
 func TestRunJudged_All(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it judges every proposal for every document")
+	}
 	const mostTasks, mostRequests = 8, 6
 	docs := corpus(t, "scenarios")
 	verdicts := make(map[Verdict]int)

@@ -64,7 +64,7 @@ func (r *runner) jobPlanOf(job *jobs.Job, p *Proposal) (*jobs.Plan, error) {
 		return nil, r.notJudged(p.At.Field("placements"), "not all of these are members of the job")
 	}
 	for _, ref := range p.Victims {
-		plan.Victims = append(plan.Victims, jobs.Victim{Task: r.row(ref.Key), Key: ref.Key})
+		plan.Victims = append(plan.Victims, victims.Victim{Task: r.row(ref.Key), Key: ref.Key})
 	}
 	return plan, nil
 }
@@ -78,7 +78,7 @@ func (r *runner) leaves(key string) bool {
 // auditJob notes the laws that a plan breaks.
 func (r *runner) auditJob(j *Judged, job *Job, plan *jobs.Plan) {
 	p := r.jobPlanner(job)
-	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: p.Trigger, Rules: p.Rules, Allowances: p.Allowances}
+	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: p.ByPriority, Rules: p.Rules, Allowances: p.Allowances}
 	for _, v := range auditor.Audit(nil, plan, r.now) {
 		j.breaks(v)
 	}

@@ -21,7 +21,7 @@ func (r *runner) explained() bool { return r.explain != nil && r.explain(len(r.s
 // keptFrom returns, for each running task that a plan for a job does not take, the
 // first law that it alone would break as a victim. Who breaks none is left out.
 func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Violation) {
-	auditor := jobs.Auditor{Cluster: r.cluster, Trigger: planner.Trigger, Rules: planner.Rules, Allowances: planner.Allowances}
+	auditor := jobs.Auditor{Cluster: r.cluster, ByPriority: planner.ByPriority, Rules: planner.Rules, Allowances: planner.Allowances}
 	auditor.Filter = nil // where members may run says nothing of tasks
 	plan := jobs.Plan{Job: p.Decision.Plan.Job}
 	var found []victims.Violation
@@ -29,7 +29,7 @@ func (r *runner) keptFrom(planner *jobs.Planner, p *Placed) (kept []victims.Viol
 		t := r.cluster.TaskView(id)
 		// An audit needs a place to begin with; which one is of no matter here.
 		plan.Placements = append(plan.Placements[:0], jobs.Placement{Node: t.Node})
-		plan.Victims = append(plan.Victims[:0], jobs.Victim{Task: id, Key: t.Key})
+		plan.Victims = append(plan.Victims[:0], victims.Victim{Task: id, Key: t.Key})
 		found = auditor.Audit(found[:0], &plan, r.now)
 		if v, broken := keeping(found, t.Key); broken {
 			v.Task = id
@@ -80,7 +80,7 @@ func (r *runner) required(d *jobs.Decision) (members []jobs.Member) {
 // keptWithin returns, for each running task that an enforcement does not take, the
 // first law that it would break beside the victims. Who breaks none is left out.
 func (r *runner) keptWithin(enforcer *quota.Enforcer, e *Enforced) (kept []victims.Violation) {
-	auditor := quota.Auditor{Cluster: r.cluster, Overshoot: enforcer.Overshoot, Miss: enforcer.Miss, Minimum: enforcer.Minimum}
+	auditor := quota.Auditor{Cluster: r.cluster, Rules: enforcer.Rules}
 	trial := e.Outcome
 	var found []victims.Violation
 	for _, id := range r.others(e.Victims) {

@@ -29,8 +29,7 @@ type Enforced struct {
 
 // The words of a document as package quota has them.
 var (
-	overshootOf = map[Overshoot]quota.Overshoot{OvershootOneTask: quota.OneTask, OvershootExact: quota.Exact}
-	orderOf     = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
+	orderOf = map[Order]quota.Order{OrderDefault: quota.DefaultOrder, OrderClosestMatch: quota.ClosestMatch, OrderPack: quota.Pack}
 )
 
 // enforceQuota enforces the quota of a request, and does what follows. Delays
@@ -55,10 +54,11 @@ func (r *runner) enforceQuota(i int, q *Request) error {
 		most = *q.EnforceQuota.Max
 	}
 	enforcer := quota.Enforcer{
-		Cluster:   r.cluster,
-		Overshoot: overshootOf[q.EnforceQuota.Overshoot], Order: orderOf[q.EnforceQuota.Order],
-		Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
-		Minimum: r.doc.jobMinimum,
+		Cluster: r.cluster, Order: orderOf[q.EnforceQuota.Order], Rules: quota.Rules{
+			Exact:   q.EnforceQuota.Overshoot == OvershootExact,
+			Miss:    quota.Miss{Amounts: q.EnforceQuota.Miss, Share: q.EnforceQuota.MissShare},
+			Minimum: r.doc.jobMinimum,
+		},
 	}
 	r.show(i, Moment{Enforcer: &enforcer, Queue: id, Max: most})
 	enforced := &Enforced{Unbounded: had &^ most.Defined}
@@ -145,12 +145,12 @@ func (doc *Document) jobMinimum(job string) int {
 
 // quotaResult returns what the result document says of an enforcement.
 func (r *runner) quotaResult(i int, o *quota.Outcome) Result {
-	result := Result{Request: i, Outcome: Outcome(o.Result.String()), Victims: []string{}, Overrun: o.Overrun, Proven: &o.Proven}
+	result := Result{Request: i, Outcome: Outcome(o.Result), Victims: []string{}, Overrun: o.Overrun, Proven: &o.Proven}
 	for _, v := range o.Victims {
 		result.Victims = append(result.Victims, v.Key)
 	}
-	if (o.Result == quota.Partial || o.Result == quota.Impossible) && len(o.Stops) > 0 {
-		result.Reason = o.Stops[0].Rule.String()
+	if (o.Result == "partial" || o.Result == "impossible") && len(o.Stops) > 0 {
+		result.Reason = o.Stops[0].Rule
 	}
 	if resources.IsZero(o.Target) {
 		return result

@@ -100,7 +100,7 @@ func TestRun_Enforced(t *testing.T) {
 	run := mustRun(t, text)
 	require.Len(t, run.Steps, 3)
 	enforced := run.Steps[1].Enforced
-	require.Equal(t, quota.Met, enforced.Outcome.Result)
+	require.Equal(t, "met", enforced.Outcome.Result)
 	require.Len(t, enforced.Victims, 2) // the gang goes as a whole
 	require.Equal(t, "g1", enforced.Victims[0].Key)
 	require.Equal(t, []int64{1000}, []int64(enforced.Victims[0].Size))

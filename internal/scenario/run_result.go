@@ -27,6 +27,7 @@ type Result struct {
 	Node       string             `json:"node,omitempty"`
 	Victims    []string           `json:"victims"`              // sorted
 	Placements map[string]string  `json:"placements,omitempty"` // nodes by the keys of members
+	Moves      map[string]string  `json:"moves,omitempty"`      // nodes to which tasks move, by their keys
 	Reason     string             `json:"reason,omitempty"`
 	Counts     map[string]int     `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	RetryAt    time.Time          `json:"retryAt,omitzero"` // where time alone could help
@@ -70,7 +71,7 @@ func (a Amounts) MarshalJSON() ([]byte, error) {
 		}
 		v, _ := a.Limit.Bound(i)
 		b.Write(name)
-		b.WriteString(`:"` + a.Schema.Quantity(i, v) + `"`)
+		b.WriteString(`:"` + resources.FormatQuantity(a.Schema.Name(i), v) + `"`)
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil

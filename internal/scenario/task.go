@@ -19,11 +19,12 @@ type Task struct {
 	Application     string
 	Node            string
 	Resources       resources.Vector
-	Class           string        // empty: none
-	Age             time.Duration // since it was created; never negative
-	ScheduledAge    time.Duration // since it was placed; 0 where it never was
-	Priority        int32         // its own, or its class's, or 0
-	NeverScheduled  bool          // nominated, not yet scheduled
+	Class           string         // empty: none
+	Age             time.Duration  // since it was created; never negative
+	ScheduledAge    time.Duration  // since it was placed; 0 where it never was
+	Ends            *time.Duration // until its expected end, never negative; nil: nobody knows. No decision heeds it
+	Priority        int32          // its own, or its class's, or 0
+	NeverScheduled  bool           // nominated, not yet scheduled
 	Originator      bool
 	State           State
 	AllowPreemption *bool  // nil: the document does not say, and its class decides
@@ -35,6 +36,9 @@ type Task struct {
 	CheckpointAge *time.Duration // since the last checkpoint, never negative; nil: there is none
 	Budgets       []string       // each once; nil: none
 	Ports         []string       // none empty, each once; nil: none
+
+	Movable      bool              // it can be started again elsewhere
+	NodeSelector map[string]string // labels that its node must have, if it moves
 }
 
 // A State is what a task is doing.
@@ -70,19 +74,12 @@ func (l *longTasks) each() iter.Seq[Task] {
 	}
 }
 
-// eachTask returns the tasks of the document, and countTasks how many they are.
+// eachTask returns the tasks of the document.
 func (doc *Document) eachTask() iter.Seq[Task] {
 	if doc.long != nil {
 		return doc.long.each()
 	}
 	return slices.Values(doc.Tasks)
-}
-
-func (doc *Document) countTasks() int {
-	if doc.long != nil {
-		return doc.long.v.length()
-	}
-	return len(doc.Tasks)
 }
 
 // tasks reads the tasks of the document, whose keys differ.
@@ -108,7 +105,7 @@ func (d *decoder) tasksBeside(keys seen) func(value) []Task {
 func (d *decoder) task(v value, key func(value) string) Task {
 	o := d.object(v, "key", "queue", "application", "node", "resources", "priority", "priorityClass",
 		"age", "scheduledAge", "originator", "allowPreemption", "requiredNode", "state", "job", "preemptible",
-		"cost", "checkpointAge", "budgets", "ports")
+		"cost", "checkpointAge", "budgets", "ports", "ends", "movable", "nodeSelector")
 	t := Task{
 		At:              v.at,
 		Key:             required(o, "key", key),
@@ -128,6 +125,9 @@ func (d *decoder) task(v value, key func(value) string) Task {
 		CheckpointAge:   pointer(o, "checkpointAge", d.duration),
 		Budgets:         optional(o, "budgets", d.budgetRefs, nil),
 		Ports:           optional(o, "ports", d.ports, nil),
+		Ends:            pointer(o, "ends", d.duration),
+		Movable:         optional(o, "movable", d.boolean, false),
+		NodeSelector:    optional(o, "nodeSelector", d.selector, nil),
 	}
 	t.Priority = optional(o, "priority", d.priority, d.known.values[t.Class])
 	t.ScheduledAge = t.Age

@@ -58,21 +58,44 @@ func (e *Error) Line(data []byte) int {
 	return 1 + bytes.Count(data[:min(at, len(data))], []byte("\n"))
 }
 
+// A Source is the text of a document that was read as JSON, once for all that is
+// done with it: [Parse] and a change would read it again.
+type Source struct {
+	data  []byte
+	root  value
+	found findings
+	wrong *Error // it is no JSON
+}
+
+// ReadSource reads a text, which must not change as long as the result is used. What is wrong
+// with it is told by what is done with it.
+func ReadSource(data []byte) *Source {
+	t := &Source{data: data}
+	t.root, t.wrong = read(data, &t.found)
+	return t
+}
+
+// Document is [Parse] for a text that was read.
+func (t *Source) Document(file string) (*Document, error) {
+	d := newDecoder()
+	d.found = findings{slices.Clone(t.found.all), t.found.more}
+	return d.decode(file, t.root, t.wrong)
+}
+
 // Set returns the text of a document with the value at a place replaced by
 // another, as JSON. Fields that are not there are added at the end of their
 // object, and objects around them made. All other text stays as it is. An item
 // that is not there, a text that is no JSON and a value that is none are errors.
-func Set(data []byte, at *Path, json string) ([]byte, error) {
+func (t *Source) Set(at *Path, json string) ([]byte, error) {
 	if !validJSON(json) {
 		return nil, fmt.Errorf("scenario: %q: %w", clip(json), ErrSyntax)
 	}
-	var ignored findings
-	root, wrong := read(data, &ignored)
-	if wrong != nil {
-		return nil, wrong
+	if t.wrong != nil {
+		return nil, t.wrong
 	}
+	data := t.data
 	steps := at.steps()
-	v := &root
+	v := &t.root
 	for len(steps) > 0 {
 		in, ok := v.inner(steps[0])
 		if !ok {

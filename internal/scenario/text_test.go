@@ -72,7 +72,7 @@ func TestSet(t *testing.T) {
 		{path("h"), `[]`, `{"a": [1, {"b": "x"}],  "c": {}, "h": []}`},
 		{nil, `{}`, `{}`},
 	} {
-		have, err := Set([]byte(text), test.at, test.json)
+		have, err := ReadSource([]byte(text)).Set(test.at, test.json)
 		require.NoError(t, err)
 		require.Equal(t, test.want, string(have))
 	}
@@ -88,7 +88,7 @@ func TestSet(t *testing.T) {
 		{text, path("a", 0), `1 2`, ErrSyntax},
 		{`{`, path("a"), `1`, ErrSyntax},
 	} {
-		_, err := Set([]byte(test.text), test.at, test.json)
+		_, err := ReadSource([]byte(test.text)).Set(test.at, test.json)
 		require.ErrorIs(t, err, test.want)
 	}
 }

@@ -27,6 +27,8 @@ func write(doc *Document) obj {
 			"toleration": doc.Options.Toleration, "strictPriority": doc.Options.StrictPriority,
 			"jobsNeedPreemptibleLabel": doc.Options.JobsNeedPreemptibleLabel,
 			"ownLeaf":                  doc.Options.OwnLeaf, "jobTrigger": doc.Options.JobTrigger, "fairShares": doc.Options.FairShares,
+			"moves": doc.Options.Moves, "maxMoved": doc.Options.MaxMoved,
+			"sameNode": doc.Options.SameNode, "ownApplication": doc.Options.OwnApplication,
 		},
 	}
 	var types []string
@@ -139,6 +141,13 @@ func (w writer) task(t Task) obj {
 	}
 	setList(o, "budgets", t.Budgets)
 	setList(o, "ports", t.Ports)
+	if t.Ends != nil {
+		o["ends"] = t.Ends.String()
+	}
+	if t.Movable {
+		o["movable"] = true
+	}
+	setMap(o, "nodeSelector", t.NodeSelector)
 	if t.CheckpointAge != nil {
 		o["checkpointAge"] = t.CheckpointAge.String()
 	}
@@ -266,6 +275,7 @@ func (w writer) expectation(e Expectation) obj {
 	set(o, "proof", e.Proof)
 	set(o, "overrun", e.Overrun)
 	set(o, "ownLeaf", e.OwnLeaf)
+	setMap(o, "moves", e.Moves)
 	setList(o, "waitsFor", e.WaitsFor)
 	switch len(e.Victims) {
 	case 0:

@@ -160,7 +160,7 @@ func (s *Search) solve(n int32) bool { return s.Host.Solve(n) || !s.Exhausted() 
 
 // Bound returns what plans for a node cost at least, in levels and work. It reports false
 // if there is none, or none cheaper than the best.
-func (s *Search) Bound(n int32) (levels cover.Levels, work cover.Work, ok bool) {
+func (s *Search) Bound(n int32) (levels cover.Levels, work cover.Wide, ok bool) {
 	ok = s.state(n, true) && s.climb(bound)
 	return s.ladder.levels, s.ladder.work, ok
 }
@@ -168,7 +168,7 @@ func (s *Search) Bound(n int32) (levels cover.Levels, work cover.Work, ok bool) 
 // A prospect is a node with a bound on what plans for it cost.
 type prospect struct {
 	levels cover.Levels
-	work   cover.Work
+	work   cover.Wide
 	node   int32
 	spare  int64 // by how much its rows exceed what the bound takes: more of it promises more
 }
@@ -254,7 +254,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 		}
 		if levels, work, ok := s.Bound(n); ok && s.mayBeat(&levels, work) {
 			if s.Lesser {
-				work = cover.Work{} // it plays no part
+				work = cover.Wide{} // it plays no part
 			}
 			f.rows = append(f.rows, prospect{levels, work, n, s.ladder.spare})
 		}
@@ -264,7 +264,7 @@ func (s *Search) findProspects(c *Scan, every int) bool {
 }
 
 // mayBeat reports whether a bound leaves room for a better plan than the best.
-func (s *Search) mayBeat(levels *cover.Levels, work cover.Work) bool {
+func (s *Search) mayBeat(levels *cover.Levels, work cover.Wide) bool {
 	if !s.Best.Found {
 		return true
 	}

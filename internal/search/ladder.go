@@ -37,7 +37,7 @@ type ladder struct {
 	times  []int64 // scratch
 
 	levels cover.Levels // the bound
-	work   cover.Work
+	work   cover.Wide
 	spare  int64     // by how much the rows exceed what is lacking that bound the units
 	units  int64     // that go at least
 	paid   [5]uint64 // what is lacking is worth so many quarters of the best work; see pricedWork
@@ -160,7 +160,7 @@ func (m *memo) end(l *ladder, tied bool) {
 // begin begins with all rows of a site.
 func (l *ladder) begin(site *Site) {
 	l.site, l.kept = site, l.kept[:0]
-	l.levels, l.work, l.spare, l.units, l.alike = cover.Levels{}, cover.Work{}, 0, 0, true
+	l.levels, l.work, l.spare, l.units, l.alike = cover.Levels{}, cover.Wide{}, 0, 0, true
 	l.value = slices.Grow(l.value[:0], len(site.Rows))[:len(site.Rows)]
 	for i := range site.Rows {
 		l.kept = append(l.kept, int32(i))
@@ -429,7 +429,7 @@ func (s *Search) freesAsMuch() bool {
 }
 
 // leastWork returns the work that so many units of the rows lose at least: the newest.
-func (s *Search) leastWork() (work cover.Work) {
+func (s *Search) leastWork() (work cover.Wide) {
 	l := &s.ladder
 	l.times = l.times[:0]
 	for _, i := range l.kept {
@@ -439,7 +439,7 @@ func (s *Search) leastWork() (work cover.Work) {
 		l.times = rows.InsertFalling(l.times, int(l.units), l.site.Rows[i].Times)
 	}
 	for _, start := range l.times {
-		work = work.AddNanos(s.lost(start), 1)
+		work = work.AddTimes(s.lost(start), 1)
 	}
 	if s.plain || !s.Best.Found || work.Compare(s.Best.Total.Work) > 0 {
 		return work
@@ -463,10 +463,10 @@ func (s *Search) leastWork() (work cover.Work) {
 // it loses. No set saves more than the gains of all units that have any, and so what is left
 // is lost in every plan, whatever the price is. (It is the dual of the problem in which units
 // may be cut.)
-func (s *Search) pricedWork(quarters uint64) (least cover.Work) {
+func (s *Search) pricedWork(quarters uint64) (least cover.Wide) {
 	l := &s.ladder
 	open := uint64(l.weigh(s.prices.even))
-	best, ok := s.Best.Total.Work.Duration()
+	best, ok := s.Best.Total.Work.Int64()
 	if !ok || open == 0 || best > noLimit/16 {
 		return least
 	}
@@ -487,5 +487,5 @@ func (s *Search) pricedWork(quarters uint64) (least cover.Work) {
 			left -= gives - lost
 		}
 	}
-	return least.AddNanos(left, 1)
+	return least.AddTimes(left, 1)
 }

@@ -145,7 +145,7 @@ func (s *Search) lost(start int64) uint64 {
 }
 
 // compareTo compares a bound with a total along the sequence, as far as excess.
-func (s *Search) compareTo(levels *cover.Levels, work cover.Work, t *cover.Total) int {
+func (s *Search) compareTo(levels *cover.Levels, work cover.Wide, t *cover.Total) int {
 	for _, what := range s.sequence {
 		var c int
 		switch {
@@ -185,11 +185,11 @@ func (a *attempts) note(told bool) {
 type Yardstick struct {
 	AsMuch []int64 // by type, the least amounts that are no smaller a share than the excess
 	more   []int64 // by type, the least amounts that are a larger one
-	work   cover.Work
+	work   cover.Wide
 }
 
 // Note makes the yardstick that of an excess and work.
-func (y *Yardstick) Note(share resources.Share, work cover.Work, capacities []int64) {
+func (y *Yardstick) Note(share resources.Share, work cover.Wide, capacities []int64) {
 	y.AsMuch, y.more, y.work = AsMuch(y.AsMuch[:0], share, capacities), y.more[:0], work
 	for t, capacity := range capacities {
 		amount := y.AsMuch[t]
@@ -219,7 +219,7 @@ func (y *Yardstick) noteNone(types int) {
 
 // Compare compares a set that leaves so much missing, and loses some work, with the
 // yardstick. Less than nothing is missing of what it frees in vain.
-func (y *Yardstick) Compare(missing []int64, work cover.Work) int {
+func (y *Yardstick) Compare(missing []int64, work cover.Wide) int {
 	asMuch := false
 	for t, v := range missing {
 		if -v >= y.more[t] {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
@@ -147,7 +148,7 @@ func cheapest(s *Search, site *Site, picks []Pick) (best cover.Total, found bool
 			t.Levels = s.Order.Join(&t.Levels, t.Units, &row.Levels)
 			t.Units++
 			if row.Times != nil {
-				t.Work = t.Work.AddNanos(s.lost(row.Times[n]), 1)
+				t.Work = t.Work.AddTimes(s.lost(row.Times[n]), 1)
 			}
 			for k, v := range row.Size {
 				freed[k] += v

@@ -91,7 +91,7 @@ func (s *Search) dig(steps int) outcome {
 	before := x.steps
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
 	x.sums = append(x.sums[:0], cover.Levels{})
-	s.digFrom(0, 0, cover.Work{})
+	s.digFrom(0, 0, cover.Wide{})
 	s.Meter.Pay(int64((before-max(x.steps, 0))*(setWork+typeWork*len(s.Capacity)) + beginWork + 8*len(x.order)))
 	got := none
 	switch {
@@ -222,7 +222,7 @@ func (x *sets) lower(levels *cover.Levels, o *cover.Order) (low cover.Levels) {
 
 // digFrom goes on with units of the row at a place of the order, so many of which are
 // taken, and of those behind it. So each set is looked at once.
-func (s *Search) digFrom(place int, here int64, work cover.Work) {
+func (s *Search) digFrom(place int, here int64, work cover.Wide) {
 	x, types := &s.sets, len(s.Capacity)
 	n := len(x.short)/types - 1 // units that are taken
 	open, covered := s.open(rows.At(x.short, n, types))
@@ -262,7 +262,7 @@ func (s *Search) digFrom(place int, here int64, work cover.Work) {
 			x.sums = append(x.sums[:n+1], s.Order.Join(&x.sums[n], n, &x.levels[i]))
 		}
 		if x.full && row.Times != nil {
-			lost = work.AddNanos(s.lost(row.Times[here]), 1)
+			lost = work.AddTimes(s.lost(row.Times[here]), 1)
 		}
 		s.digFrom(place, here+1, lost)
 		if x.short = x.short[:(n+1)*types]; s.Lesser && x.found {
@@ -339,7 +339,7 @@ func (s *Search) promises(levels *cover.Levels, n int, least *cover.Levels, more
 }
 
 // consider takes note of the set that is taken if it is cheaper than those before it.
-func (s *Search) consider(levels *cover.Levels, work cover.Work) {
+func (s *Search) consider(levels *cover.Levels, work cover.Wide) {
 	x := &s.sets
 	missing := rows.At(x.short, len(x.short)/len(s.Capacity)-1, len(s.Capacity))
 	c := 0

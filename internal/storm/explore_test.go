@@ -18,12 +18,13 @@ import (
 var states = flag.Int("storm.states", 100_000, "explore so many states")
 
 // flat is a root with two leaves, wide one with three, deep one with two below a queue and a third,
-// and fork one with two pairs.
+// and fork one with two pairs. Nest is deep with a leaf more in between.
 var (
 	flat = []int{0, 0, 0}
 	wide = []int{0, 0, 0, 0}
 	deep = []int{0, 0, 1, 1, 0}
 	fork = []int{0, 0, 1, 1, 0, 4, 4}
+	nest = []int{0, 0, 1, 2, 2, 1, 0}
 )
 
 // families are those that are explored, the small ones first.
@@ -50,6 +51,27 @@ func lowered(o OwnLeaf) (all []Family) {
 		}
 		for f.Lowered = 1; f.Lowered <= 2; f.Lowered++ {
 			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// branches are families with several leaves below a queue that may have the guarantee:
+// of three priorities, or with priority fences, or with offsets.
+func branches(r Rules) (all []Family) {
+	for tasks := 2; tasks <= 6; tasks++ {
+		for _, parents := range [][]int{deep, nest, fork} {
+			for nodes := 1; nodes <= 2; nodes++ {
+				f := Family{
+					Parents: parents, Nodes: nodes, Capacities: [2]int{1, tasks}, Tasks: tasks,
+					Sizes: min(2, tasks-1), Priorities: 3, Guarantees: []int{-1, 1, 2}, Rules: r,
+				}
+				all = append(all, f)
+				f.Priorities, f.Fences = 2, true
+				all = append(all, f)
+				f.Fences, f.Offsets = false, true
+				all = append(all, f)
+			}
 		}
 	}
 	return all
@@ -89,15 +111,20 @@ func gangs(r Rules) (all []Family) {
 }
 
 // There is no storm with the rules as they are, and none with tasks of the own
-// leaf as long as a guarantee once met stays met; with quotas that are lowered at
-// any time neither, nor with gangs.
+// leaf or branch as long as a guarantee once met stays met; with quotas that are lowered at
+// any time neither, nor with gangs, nor with grants.
 func TestNoStorm(t *testing.T) {
-	for _, o := range []OwnLeaf{Never, Met} {
+	for _, o := range []OwnLeaf{Never, Met, Branch} {
 		noStorm(t, fmt.Sprintf("own leaf %d, plans", o), families(o))
 		noStorm(t, fmt.Sprintf("own leaf %d, plans and quotas", o), lowered(o))
 		noStorm(t, fmt.Sprintf("own leaf %d, gangs by guarantee", o), gangs(Rules{OwnLeaf: o}))
 		noStorm(t, fmt.Sprintf("own leaf %d, gangs by priority", o), gangs(Rules{OwnLeaf: o, ByPriority: true}))
 	}
+	noStorm(t, "own branch, plans", branches(Rules{OwnLeaf: Branch}))
+	noStorm(t, "own branch, plans and grants", branches(Rules{OwnLeaf: Branch, Grants: true}))
+	noStorm(t, "own branch, gangs and grants", gangs(Rules{OwnLeaf: Branch, Grants: true}))
+	noStorm(t, "own branch, gangs by guarantee and by priority, and grants",
+		gangs(Rules{OwnLeaf: Branch, ByPriority: true, Mixed: true, Grants: true}))
 }
 
 // With Φ the sum of min(e, g) over queues and guaranteed types, every plan of an ask or of
@@ -202,7 +229,9 @@ func propertyNoStorm(t *rapid.T) {
 	u := drawUniverse(t)
 	u.drawTogether(t)
 	u.drawLowered(t)
-	for _, o := range []OwnLeaf{Never, Met} {
+	u.Rules.Mixed = rapid.Bool().Draw(t, "mixed")
+	u.Rules.Grants = len(u.Tasks) <= 5 && rapid.Bool().Draw(t, "grants")
+	for _, o := range []OwnLeaf{Never, Met, Branch} {
 		u.Rules.OwnLeaf = o
 		if c, _ := u.Storm(); c != nil {
 			t.Fatalf("%+v: %v", *u, c)
@@ -241,6 +270,9 @@ func TestFamilyAll(t *testing.T) {
 // leaf. None does if a guarantee once met stays met.
 func TestNoStorm_NearStorms(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { stormsWithAny(t) })
+	if testing.Short() {
+		return
+	}
 	storms := 0 // in the same universes every time
 	for seed := range 50 {
 		storms += rapid.Custom(stormsWithAny).Example(seed)
@@ -256,7 +288,7 @@ func stormsWithAny(t *rapid.T) (storms int) {
 	if c, _ := u.Storm(); c != nil {
 		storms = 1
 	}
-	for _, o := range []OwnLeaf{Never, Met} {
+	for _, o := range []OwnLeaf{Never, Met, Branch} {
 		u.Rules.OwnLeaf = o
 		if c, _ := u.Storm(); c != nil {
 			t.Fatalf("%+v: %v", *u, c)

@@ -16,6 +16,9 @@ import (
 // to rest has more plans than the theorem says. (DESIGN.md, Fair shares.)
 func TestNoStorm_FairShares(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { plansWithShares(t) })
+	if testing.Short() {
+		return
+	}
 	// The same universes every time: in some of them shares must lead to plans.
 	plans := 0
 	for seed := range 200 {

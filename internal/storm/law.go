@@ -13,7 +13,7 @@ type question struct {
 	there      where  // and on which node
 	job        int    // whose members they are, if these start together
 	byPriority bool   // it is a job that asks by priority: laws 4 and 5 and E do not bind
-	second     bool   // tasks of the own leaf may go
+	second     bool   // tasks of the own leaf may go, or of the own branch
 	entitled   bool   // by law 4
 	inside     uint64 // the tasks below E
 	path       []int  // the queues above the ask, its leaf first
@@ -59,7 +59,7 @@ func (w *world) ask(members uint64) question {
 func (w *world) jobAsk(members uint64) question {
 	a := w.ask(members)
 	a.job = w.Tasks[a.ask].Job
-	if a.byPriority = w.Rules.ByPriority; a.byPriority {
+	if a.byPriority = w.Rules.ByPriority && (!w.Rules.Mixed || a.job%2 == 1); a.byPriority {
 		a.second = w.Rules.OwnLeaf != Never
 	}
 	return a
@@ -159,16 +159,31 @@ func (a *question) refused() bool {
 
 // may reports whether the laws about a single task let it go.
 func (a *question) may(victim int) bool {
-	if a.job > 0 && a.Tasks[victim].Job == a.job {
+	if a.job > 0 && a.Tasks[victim].Job == a.job || a.granted>>victim&1 == 1 {
 		return false
 	}
-	if a.byPriority {
+	leaf := a.Tasks[victim].Leaf
+	switch {
+	case a.Queues[leaf].Disabled || !a.reaches(leaf): // Law 7
+		return false
+	case a.byPriority:
 		return a.rank[victim][a.ask] < 0
+	case leaf == a.Tasks[a.ask].Leaf || a.Rules.OwnLeaf == Branch && a.inside>>victim&1 == 1:
+		return a.second && a.rank[victim][a.ask] < 0
+	case a.Rules.Strict && a.rank[victim][a.ask] == 0 || a.rank[victim][a.ask] > 0: // Law 6
+		return false
 	}
-	if a.Tasks[victim].Leaf == a.Tasks[a.ask].Leaf {
-		return a.second && a.Tasks[victim].Priority < a.Tasks[a.ask].Priority
+	return a.entitled && a.inside>>victim&1 == 0
+}
+
+// reaches reports whether a leaf is below the lowest preemption fence above the ask.
+func (a *question) reaches(leaf int) bool {
+	for _, q := range a.path {
+		if a.Queues[q].Keeps {
+			return a.within(leaf, q)
+		}
 	}
-	return a.entitled && a.inside>>victim&1 == 0 && a.rank[victim][a.ask] <= 0
+	return true
 }
 
 // helps reports whether a task reduces a need that is open.
@@ -212,9 +227,9 @@ func (a *question) keeps(q, t, g int, victims uint64) bool {
 		return before-gone >= min(g, before)
 	case !a.second:
 		return before-gone+arrives >= min(g, before)
-	case a.Rules.OwnLeaf == Met && before >= g:
+	case a.Rules.OwnLeaf != Any && before >= g:
 		return before-gone+arrives >= g
-	case a.Rules.OwnLeaf == Met:
+	case a.Rules.OwnLeaf != Any:
 		return arrives > 0 || gone == 0
 	}
 	own := a.sum(victims&a.under[a.Tasks[a.ask].Leaf], t)
@@ -226,7 +241,7 @@ func (a *question) keeps(q, t, g int, victims uint64) bool {
 func (a *question) gangs(victims, useful uint64) bool {
 	idle := victims &^ useful
 	for job := 1; job < len(a.jobs); job++ {
-		running := a.jobs[job] & a.running
+		running := a.jobs[job] & a.running &^ a.granted
 		taken := victims & running
 		surplus := max(0, bits.OnesCount64(running)-a.Minimum[job])
 		whole := taken == running && bits.OnesCount64(taken) > surplus

@@ -70,6 +70,7 @@ func FuzzLawsOfTheLibrary_Jobs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyJob
 
 func propertyJobLaws(t *rapid.T) {
 	u := drawUniverse(t)
+	u.Rules.Strict = false // an option of the planner of asks
 	u.Minimum[1] = rapid.IntRange(1, 3).Draw(t, "needs")
 	for i := range min(u.Minimum[1], len(u.Tasks)) {
 		u.Tasks[i].Job = 1
@@ -144,10 +145,10 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
 	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}}
 	if q.byPriority {
-		a.Trigger = jobs.ByPriority
+		a.ByPriority = true
 	}
 	if q.second {
-		a.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny}[q.Rules.OwnLeaf]
+		a.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[q.Rules.OwnLeaf]
 	}
 	plan := jobs.Plan{Job: jobs.Job{
 		Name: strconv.Itoa(q.job), Queue: leafOf(q.world, c.Tree(), q.Tasks[q.ask].Leaf),
@@ -160,7 +161,7 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 		i := bits.TrailingZeros64(left)
 		for n, there := range q.there {
 			if there>>i&1 == 1 {
-				plan.Placements = append(plan.Placements, jobs.Placement{Member: len(plan.Job.Members), Node: victims.NodeID(n)})
+				plan.Placements = append(plan.Placements, jobs.Placement{Member: len(plan.Job.Members), Node: victims.NodeID(1 + n)})
 			}
 		}
 		plan.Job.Members = append(plan.Job.Members, jobs.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
@@ -176,7 +177,7 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 			if !ok {
 				t.Fatalf("no task %s", key)
 			}
-			plan.Victims = append(plan.Victims, jobs.Victim{Task: id, Key: key})
+			plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 		}
 		if a.Audit(nil, &plan, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
@@ -197,7 +198,7 @@ func drawUniverse(t *rapid.T) *Universe {
 	}
 	u := &Universe{
 		Queues: []Queue{{}, {}, {Parent: 1}, {Parent: 1}, {}},
-		Rules:  Rules{OwnLeaf: OwnLeaf(few("own leaf", 0, 2))},
+		Rules:  Rules{OwnLeaf: OwnLeaf(few("own leaf", 0, 3)), Strict: few("strict", 0, 3) == 0},
 	}
 	for q := range u.Queues {
 		u.Queues[q].Guaranteed = bounds("guaranteed", -2, 5)
@@ -209,6 +210,8 @@ func drawUniverse(t *rapid.T) *Universe {
 		}
 		u.Queues[q].Fence = few("fence", 0, 3) == 0
 		u.Queues[q].Offset = few("offset", -1, 1)
+		u.Queues[q].Keeps = q > 0 && few("preemption fence", 0, 5) == 0
+		u.Queues[q].Disabled = q > 1 && !u.Queues[q].Keeps && few("disabled", 0, 5) == 0
 	}
 	for range few("nodes", 1, 2) {
 		u.Nodes = append(u.Nodes, bounds("capacity", 1, 8))
@@ -290,8 +293,14 @@ func treeOf(t *rapid.T, u *Universe, weights []int) *queue.Tree {
 		if of.Fence {
 			c.Properties["priority.policy"] = "fence"
 		}
+		switch {
+		case of.Keeps:
+			c.Properties["preemption.policy"] = "fence"
+		case of.Disabled:
+			c.Properties["preemption.policy"] = "disabled"
+		}
 		if weights != nil {
-			c.Properties[queue.PropertyFairWeight] = strconv.Itoa(weights[q])
+			c.Properties["fair.weight"] = strconv.Itoa(weights[q])
 		}
 		for child := q + 1; child < len(u.Queues); child++ {
 			if u.Queues[child].Parent == q {
@@ -325,13 +334,13 @@ func clusterOf(t *rapid.T, w *world) *library {
 	for i, task := range w.Tasks {
 		if n := w.place[i]; n >= 0 {
 			_, err := c.AddTask(&victims.Task{
-				Key: strconv.Itoa(i), Queue: leafOf(w, tree, task.Leaf), Node: victims.NodeID(n), Size: amountsOf(task.Size),
+				Key: strconv.Itoa(i), Queue: leafOf(w, tree, task.Leaf), Node: victims.NodeID(1 + n), Size: amountsOf(task.Size),
 				Priority: int32(task.Priority), Job: jobOf(task.Job),
 			})
 			must(err)
 		}
 	}
-	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{Minimum: func(job string) int {
+	return &library{victims.Auditor{Cluster: c, Rules: victims.Rules{StrictPriority: w.Rules.Strict, Minimum: func(job string) int {
 		n, _ := strconv.Atoi(job)
 		return w.Minimum[n]
 	}}}}
@@ -374,7 +383,7 @@ func leafOf(w *world, tree *queue.Tree, q int) queue.ID {
 func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets []string) {
 	l.auditor.OwnLeaf = victims.OwnNever
 	if second {
-		l.auditor.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny}[w.Rules.OwnLeaf]
+		l.auditor.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[w.Rules.OwnLeaf]
 	}
 	c := l.auditor.Cluster
 	task := &w.Tasks[ask]
@@ -382,7 +391,7 @@ func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets
 		if set&^w.running != 0 {
 			continue
 		}
-		p := &victims.Plan{Node: victims.NodeID(node), Ask: victims.Ask{
+		p := &victims.Plan{Node: victims.NodeID(1 + node), Ask: victims.Ask{
 			Key: "ask", Queue: leafOf(w, c.Tree(), task.Leaf), Size: amountsOf(task.Size), Priority: int32(task.Priority),
 		}}
 		for left := set; left != 0; left &= left - 1 {

@@ -15,6 +15,7 @@ type plan struct {
 	cost    cost
 	quota   int    // its queue and one, if it is what a quota does
 	lowers  uint64 // the bit of it if its max is lowered now
+	begins  uint64 // whose grant starts
 }
 
 // cost are the levels of the cost of a plan that do not depend on time, as far
@@ -25,6 +26,8 @@ type cost [7]int
 // it fits, or else take others' places.
 func (w *world) acts(dst []plan, task int) []plan {
 	switch job := w.Tasks[task].Job; {
+	case w.granted>>task&1 == 1:
+		return append(dst, plan{begins: 1 << task})
 	case w.place[task] >= 0:
 		return dst
 	case job > 0 && job < len(w.Together) && w.Together[job]:
@@ -102,6 +105,12 @@ func (a *question) starts(dst []plan) ([]plan, bool) {
 
 // takes appends the plans with victims, if there is no way to start.
 func (a *question) takes(dst []plan, starts bool) []plan {
+	if a.Rules.Fair && a.job == 0 {
+		if !starts {
+			a.places(a.members, func() { dst = a.fairPlans(dst) })
+		}
+		return dst
+	}
 	first := len(dst)
 	stages := []bool{a.second}
 	if !a.byPriority && a.Rules.OwnLeaf != Never {

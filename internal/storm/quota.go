@@ -29,7 +29,7 @@ func (w *world) quotaActs(dst []plan) []plan {
 // overTasks returns the tasks below a queue that may go because it is over its
 // max, and those of them that have some of what is over.
 func (w *world) overTasks(q int) (candidates, useful uint64) {
-	for left := w.running & w.under[q]; left != 0; left &= left - 1 {
+	for left := w.running &^ w.granted & w.under[q]; left != 0; left &= left - 1 {
 		i := bits.TrailingZeros64(left)
 		for t := range w.types {
 			if w.used[q*w.types+t] > w.most(q, t) && w.size(i, t) > 0 {
@@ -46,7 +46,7 @@ func (w *world) overTasks(q int) (candidates, useful uint64) {
 // keepsMembers reports whether each job keeps its minimum or goes as a whole.
 func (w *world) keepsMembers(victims uint64) bool {
 	for job := 1; job < len(w.jobs); job++ {
-		running := w.jobs[job] & w.running
+		running := w.jobs[job] & w.running &^ w.granted
 		taken := victims & running
 		surplus := max(0, bits.OnesCount64(running)-w.Minimum[job])
 		if taken != running && bits.OnesCount64(taken) > surplus {

@@ -32,6 +32,8 @@ type Queue struct {
 	Lowered    []int // what its max may be lowered to at any time; empty: it stays as it is
 	Fence      bool  // priority.policy: fence
 	Offset     int   // priority.offset
+	Keeps      bool  // preemption.policy: fence, so that asks from below take nobody outside
+	Disabled   bool  // of a leaf: its tasks are protected
 }
 
 // A Task is a task of a universe, which runs or waits.
@@ -60,32 +62,42 @@ type Universe struct {
 // switched off. The zero value is the design as it is.
 type Rules struct {
 	OwnLeaf OwnLeaf
-	// ByPriority lets jobs take by priority, whatever their queue is guaranteed.
-	ByPriority bool
+	// ByPriority lets jobs take by priority, whatever their queue is guaranteed. If it is
+	// Mixed, those with odd numbers only.
+	ByPriority, Mixed bool
+	// Grants has those that take others' places hold a grant first, as nobody's victim,
+	// and start later.
+	Grants bool
 	// Inside lets an ask take tasks inside the queue that starves.
 	Inside bool
 	// Least has an ask take a plan of least cost only, of all that are lawful.
 	// Costs are compared as far as they do not depend on when a task started.
 	Least bool
+	// Strict spares tasks of equal effective priority.
+	Strict bool
+	// Fair has plain tasks preempt as Kueue's fair sharing does, in place of the laws. A
+	// queue's guarantee is its quota.
+	Fair bool
 	// HighestFirst lets a task that waits act only if no task of higher raw
 	// priority that waits can.
 	HighestFirst bool
 }
 
-// OwnLeaf says whether less important tasks of the ask's own leaf may go. See
-// DESIGN.md, The own leaf.
+// OwnLeaf says whether less important tasks of the ask's own leaf, or of its branch, may
+// go. See DESIGN.md, The own leaf.
 type OwnLeaf int
 
 const (
 	Never OwnLeaf = iota
 	Met
 	Any
+	Branch
 )
 
 // A Step is what one task, or a job, or a quota does.
 type Step struct {
 	Tasks   []int
-	Nodes   []int // of each of the tasks
+	Nodes   []int // of each of the tasks; none if its grant starts
 	Victims []int // none: they start in free room
 	Quota   bool  // no task does anything: the max of Queue is lowered, or enforced if there are victims
 	Queue   int

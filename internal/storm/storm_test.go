@@ -76,6 +76,34 @@ func anyPlan(r Rules) *Universe {
 	}
 }
 
+// backfill is a queue of two tasks, the first of which is older, and another of one.
+// Without both of its own and the other's the first has room, and its share is less than
+// the other's. Then its own task is given back, and its share is more: the other takes
+// its place back.
+func backfill(r Rules) *Universe {
+	r.OwnLeaf = Met
+	return &Universe{
+		Queues: []Queue{{}, {}, {}},
+		Nodes:  [][]int{{6}},
+		Tasks:  []Task{{Leaf: 1, Size: amounts(3)}, {Leaf: 1, Size: amounts(2)}, {Leaf: 2, Size: amounts(4)}},
+		Rules:  r,
+	}
+}
+
+// several are three tasks of a queue that shares 6 with another of one, and a quota of 1
+// each. The large one of the other takes the first by its final share, 3 of 4, and the
+// second by the initial one, 3 of 4. Then the first takes it, with 2 of 3.
+func several(r Rules) *Universe {
+	return &Universe{
+		Queues: []Queue{{}, {Guaranteed: amounts(1)}, {Guaranteed: amounts(1)}},
+		Nodes:  [][]int{{6}},
+		Tasks: []Task{
+			{Leaf: 1, Size: amounts(1)}, {Leaf: 1, Size: amounts(3)}, {Leaf: 1, Size: amounts(2), Priority: 1}, {Leaf: 2, Size: amounts(4)},
+		},
+		Rules: r,
+	}
+}
+
 func TestStorms(t *testing.T) {
 	const round = "running: 0 3; 4 starts; 1 takes 0; 2 takes 4; 5 starts; 0 takes 1 2 3; 3 takes 5"
 	for _, test := range []struct {
@@ -84,10 +112,16 @@ func TestStorms(t *testing.T) {
 		story string // "" if there is none
 	}{
 		{"siblings in a starving queue", siblings(Rules{}), ""},
+		{"siblings, own branch", siblings(Rules{OwnLeaf: Branch}), ""},
 		{"siblings, with what is inside allowed", siblings(Rules{Inside: true}), "running: 0; 1 takes 0; 0 takes 1"},
 		{"gangs in a starving queue", siblingGangs(Rules{}), ""},
 		{"gangs in a starving queue, by priority", siblingGangs(Rules{ByPriority: true}), ""},
+		{"gangs in a starving queue, own branch", siblingGangs(Rules{OwnLeaf: Branch, Grants: true}), ""},
 		{"gangs, with what is inside allowed", siblingGangs(Rules{Inside: true}), "running: 0 1; 2 3 takes 0 1; 0 1 takes 2 3"},
+		{"fair shares, given back", backfill(Rules{Fair: true}), "running: 0 1; 2 takes 0; 0 takes 2"},
+		{"fair shares, given back, by guarantees", backfill(Rules{}), ""},
+		{"fair shares, several victims", several(Rules{Fair: true}), "running: 0 2; 1 starts; 3 takes 0 1; 0 takes 3"},
+		{"fair shares, several victims, by guarantees", several(Rules{}), ""},
 		{"four tasks below fences, never", fenced(Rules{}), ""},
 		{"four tasks below fences, met", fenced(Rules{OwnLeaf: Met}), ""},
 		{"four tasks below fences, any", fenced(Rules{OwnLeaf: Any}), "running: 0 1 2; 3 takes 2; 2 takes 1; 1 takes 0; 0 takes 3"},
@@ -134,6 +168,37 @@ func TestRest(t *testing.T) {
 	require.False(t, ok, "a storm")
 	_, ok = siblings(Rules{}).Rest([]int{0, 0})
 	require.False(t, ok, "more than the node holds")
+}
+
+// With the own branch a task takes a lower one of another leaf of the tenant, and no equal.
+// One that holds a grant is taken by nobody until it has started.
+func TestRest_Branch(t *testing.T) {
+	three := func(r Rules, priorities ...int) *Universe {
+		u := siblings(r)
+		u.Tasks = append(u.Tasks, u.Tasks[0])
+		for i, p := range priorities {
+			u.Tasks[i].Priority = p
+		}
+		return u
+	}
+	takes := func(victim int, task int) Step {
+		return Step{Tasks: []int{task}, Nodes: []int{0}, Victims: []int{victim}}
+	}
+	for _, test := range []struct {
+		rules      Rules
+		priorities []int
+		steps      []Step
+	}{
+		{Rules{OwnLeaf: Met}, []int{0, 1, 0}, nil},
+		{Rules{OwnLeaf: Branch}, []int{0, 0, 0}, nil},
+		{Rules{OwnLeaf: Branch}, []int{0, 1, 0}, []Step{takes(0, 1)}},
+		{Rules{OwnLeaf: Branch}, []int{0, 1, 2}, []Step{takes(0, 1), takes(1, 2)}},
+		{Rules{OwnLeaf: Branch, Grants: true}, []int{0, 1, 2}, []Step{takes(0, 1), {Tasks: []int{1}}, takes(1, 2), {Tasks: []int{2}}}},
+	} {
+		steps, ok := three(test.rules, test.priorities...).Rest([]int{0, -1, -1})
+		require.True(t, ok)
+		require.Equal(t, test.steps, steps, "%+v, priorities %v", test.rules, test.priorities)
+	}
 }
 
 // From every state of a storm that a rule forbids, the universe with the rule

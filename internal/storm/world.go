@@ -19,8 +19,9 @@ type world struct {
 	// The state, and what follows from it.
 	place   []int // by task: a node, or -1
 	running uint64
-	used    []int // by queue and type
-	free    []int // by node and type
+	granted uint64 // those of the running ones that have not started
+	used    []int  // by queue and type
+	free    []int  // by node and type
 }
 
 func (u *Universe) world() *world {
@@ -123,15 +124,24 @@ func amount(list []int, t, none int) int {
 func (w *world) states() int {
 	n := 1 << len(w.quotas)
 	for range w.Tasks {
-		n *= len(w.Nodes) + 1
+		n *= w.ways()
 	}
 	return n
+}
+
+// ways returns in how many ways a task may be: it waits, or it is on a node, or granted a
+// place there.
+func (w *world) ways() int {
+	if w.Rules.Grants {
+		return 1 + 2*len(w.Nodes)
+	}
+	return 1 + len(w.Nodes)
 }
 
 // set makes a state the present one and reports whether it is one: no node and
 // no queue holds more than it can, but for a queue whose max was lowered.
 func (w *world) set(state int) bool {
-	w.running = 0
+	w.running, w.granted = 0, 0
 	clear(w.used)
 	for n, capacity := range w.Nodes {
 		for t := range w.types {
@@ -139,8 +149,12 @@ func (w *world) set(state int) bool {
 		}
 	}
 	for task := range w.Tasks {
-		w.place[task] = state%(len(w.Nodes)+1) - 1
-		state /= len(w.Nodes) + 1
+		w.place[task] = state%w.ways() - 1
+		state /= w.ways()
+		if w.place[task] >= len(w.Nodes) {
+			w.place[task] -= len(w.Nodes)
+			w.granted |= 1 << task
+		}
 		if n := w.place[task]; n >= 0 {
 			w.running |= 1 << task
 			for t := range w.types {
@@ -173,16 +187,19 @@ func (w *world) set(state int) bool {
 func (w *world) after(p *plan) (state int) {
 	state = int(w.lowered | p.lowers)
 	for i := len(w.Tasks) - 1; i >= 0; i-- {
-		place := w.place[i]
+		place, granted := w.place[i], w.granted&^p.begins>>i&1 == 1
 		if p.victims>>i&1 == 1 {
 			place = -1
 		}
 		for n := range w.Nodes {
 			if p.there[n]>>i&1 == 1 {
-				place = n
+				place, granted = n, w.Rules.Grants && p.victims != 0
 			}
 		}
-		state = state*(len(w.Nodes)+1) + place + 1
+		if granted {
+			place += len(w.Nodes)
+		}
+		state = state*w.ways() + place + 1
 	}
 	return state
 }

@@ -193,11 +193,11 @@ func (b *Batch) NewCluster() (*victims.Cluster, error) {
 	for _, vc := range b.VCs {
 		weights = append(weights, vc.Weight)
 	}
-	root := queue.Config{Name: "root", Properties: map[string]string{queue.PropertyPreemptionDelay: "0"}}
+	root := queue.Config{Name: "root", Properties: map[string]string{"preemption.delay": "0"}}
 	for i, part := range parts(resources.Vector{int64(b.Hosts) * HostGPUs}, weights) {
 		root.Children = append(root.Children, queue.Config{
 			Name: b.VCs[i].Name, Guaranteed: guarantee(part),
-			Properties: map[string]string{queue.PropertyFairWeight: strconv.FormatInt(b.VCs[i].Weight, 10)},
+			Properties: map[string]string{"fair.weight": strconv.FormatInt(b.VCs[i].Weight, 10)},
 		})
 	}
 	tree, err := queue.New(schema, root, queue.Strict)

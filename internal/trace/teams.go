@@ -42,7 +42,7 @@ func (w *Workload) NewTeams() (*victims.Cluster, error) {
 	for team, weight := range weights {
 		root.Children = append(root.Children, queue.Config{
 			Name:       TeamName(team),
-			Properties: map[string]string{queue.PropertyFairWeight: strconv.FormatInt(weight, 10)},
+			Properties: map[string]string{"fair.weight": strconv.FormatInt(weight, 10)},
 		})
 	}
 	schema, err := newSchema()

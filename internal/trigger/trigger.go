@@ -11,21 +11,9 @@ package trigger
 import (
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-)
-
-// An Obstacle is a precondition that does not hold. They are asked about in this order.
-type Obstacle uint8
-
-const (
-	MayNot         Obstacle = 1 + iota // it must not preempt others
-	Early                              // it is not pending for the delay of its queue
-	Soon                               // preemption was tried too recently
-	OverMax                            // a queue of the path is over its max already
-	NotGuaranteed                      // no type of it is governed (law 4)
-	OverGuarantee                      // a governing queue has its guarantee (law 4)
-	HeadroomInside                     // a max at the needy queue or below it is short
 )
 
 // A Case is what wants to preempt.
@@ -43,35 +31,35 @@ type Case struct {
 	Now          time.Time
 
 	// Waived says of an obstacle at a queue that it does not count, for explanations. For
-	// [HeadroomInside] that is storm freedom, and for [OverMax] the max of the queue, which
+	// headroom-inside that is storm freedom, and for over-max the max of the queue, which
 	// then lacks no headroom either. nil: all count.
-	Waived func(o Obstacle, q queue.ID) bool
+	Waived func(o string, q queue.ID) bool
 }
 
-// An Answer is the first obstacle, or the zero Answer. Queue and Type say what it is
+// An Answer is the first obstacle, a reason of package rulebook, or the zero Answer. Queue and Type say what it is
 // about, if it is about one. RetryAt is when neither delay nor interval are in the way.
 type Answer struct {
-	Obstacle Obstacle
+	Obstacle string
 	Queue    queue.ID
 	Type     int
 	RetryAt  time.Time
 }
 
-func (c *Case) waived(o Obstacle, q queue.ID) bool { return c.Waived != nil && c.Waived(o, q) }
+func (c *Case) waived(o string, q queue.ID) bool { return c.Waived != nil && c.Waived(o, q) }
 
 // Ask returns the first obstacle. The cost is depth times types.
 func (c *Case) Ask() Answer {
-	if c.MayNot && !c.waived(MayNot, c.Leaf) {
-		return Answer{Obstacle: MayNot}
+	if c.MayNot && !c.waived(rulebook.MayNotPreempt, c.Leaf) {
+		return Answer{Obstacle: rulebook.MayNotPreempt}
 	}
-	if a := c.early(); a.Obstacle != 0 {
+	if a := c.early(); a.Obstacle != "" {
 		return a
 	}
-	if a := c.overMax(); a.Obstacle != 0 || c.OnNode {
+	if a := c.overMax(); a.Obstacle != "" || c.OnNode {
 		return a
 	}
 	needy, a := c.Law4()
-	if a.Obstacle != 0 || !needy.Governed {
+	if a.Obstacle != "" || !needy.Governed {
 		return a
 	}
 	return c.headroomInside(needy.Needy)
@@ -80,17 +68,17 @@ func (c *Case) Ask() Answer {
 // early answers for what is not pending for long enough, or was tried too recently.
 // RetryAt is the time at which neither is so.
 func (c *Case) early() (a Answer) {
-	if !c.OnNode && !c.waived(Early, c.Leaf) {
+	if !c.OnNode && !c.waived(rulebook.TooEarly, c.Leaf) {
 		// At the very end of the delay it may preempt. The zero time is long ago, so that
 		// what has none never waits.
-		if end := c.PendingSince.Add(c.Tree.PreemptionDelay(c.Leaf)); c.Now.Before(end) {
-			a.Obstacle, a.RetryAt = Early, end
+		if end := c.PendingSince.Add(c.Tree.Policies(c.Leaf).PreemptionDelay); c.Now.Before(end) {
+			a.Obstacle, a.RetryAt = rulebook.TooEarly, end
 		}
 	}
-	if c.Interval > 0 && !c.LastAttempt.IsZero() && !c.waived(Soon, c.Leaf) {
+	if c.Interval > 0 && !c.LastAttempt.IsZero() && !c.waived(rulebook.TooSoon, c.Leaf) {
 		if end := c.LastAttempt.Add(c.Interval); c.Now.Before(end) {
-			if a.Obstacle == 0 {
-				a.Obstacle = Soon
+			if a.Obstacle == "" {
+				a.Obstacle = rulebook.TooSoon
 			}
 			// Both must have passed, and so the later one is told.
 			if a.RetryAt.Before(end) {
@@ -104,24 +92,24 @@ func (c *Case) early() (a Answer) {
 // overMax answers if a queue of the path is over its max already in a wanted type: to
 // bring it back is the business of package quota.
 func (c *Case) overMax() Answer {
-	return c.beyondMax(OverMax, 0, func(used, _, most int64) bool { return used > most })
+	return c.beyondMax(rulebook.OverMax, 0, func(used, _, most int64) bool { return used > most })
 }
 
 // headroomInside answers if a max at the needy queue or below it is short: only victims
 // inside it could make room there, and that would leave it as starved as it is.
 func (c *Case) headroomInside(needy queue.ID) Answer {
-	return c.beyondMax(HeadroomInside, needy, func(used, arrives, most int64) bool { return used+arrives > most })
+	return c.beyondMax(rulebook.HeadroomInside, needy, func(used, arrives, most int64) bool { return used+arrives > most })
 }
 
 // beyondMax answers with the first queue of the path, up to last, that passes its max in a
 // wanted type. Coming usage counts: what is leaving will have left.
-func (c *Case) beyondMax(o Obstacle, last queue.ID, beyond func(used, arrives, most int64) bool) Answer {
+func (c *Case) beyondMax(o string, last queue.ID, beyond func(used, arrives, most int64) bool) Answer {
 	wanted := resources.Positive(c.Arriving)
 	for q := range c.Tree.Up(c.Leaf) {
 		most := c.Tree.Max(q)
 		for t := range (most.Defined & wanted).All() {
 			used := c.Tree.Usage(q)[t] - c.Tree.Preempting(q)[t]
-			if beyond(used, c.Arriving.At(t), most.Value[t]) && !c.waived(OverMax, q) {
+			if beyond(used, c.Arriving.At(t), most.Value[t]) && !c.waived(rulebook.OverMax, q) {
 				return Answer{Obstacle: o, Queue: q, Type: t}
 			}
 		}
@@ -139,14 +127,14 @@ func (c *Case) beyondMax(o Obstacle, last queue.ID, beyond func(used, arrives, m
 func (c *Case) Law4() (needy queue.Trigger, a Answer) {
 	needy = c.Tree.Trigger(c.Leaf, resources.Positive(c.Arriving), c.Before)
 	// A type that no queue of the path guarantees gives no right to anything.
-	if !needy.Governed && !c.waived(NotGuaranteed, c.Leaf) {
-		return needy, Answer{Obstacle: NotGuaranteed}
+	if !needy.Governed && !c.waived(rulebook.NotGuaranteed, c.Leaf) {
+		return needy, Answer{Obstacle: rulebook.NotGuaranteed}
 	}
 	for t := range needy.Met.All() {
-		if q, _ := c.Tree.Governing(c.Leaf, t); !c.waived(OverGuarantee, q) {
-			return needy, Answer{Obstacle: OverGuarantee, Queue: q, Type: t}
+		if q, _ := c.Tree.Governing(c.Leaf, t); !c.waived(rulebook.OverGuarantee, q) {
+			return needy, Answer{Obstacle: rulebook.OverGuarantee, Queue: q, Type: t}
 		}
 	}
-	needy.Governed = needy.Governed && !c.waived(HeadroomInside, needy.Needy)
+	needy.Governed = needy.Governed && !c.waived(rulebook.HeadroomInside, needy.Needy)
 	return needy, Answer{}
 }

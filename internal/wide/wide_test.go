@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
 )
 
 const most = math.MaxUint64

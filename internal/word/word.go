@@ -10,14 +10,14 @@ import (
 
 // A Table has the words of an enumeration.
 type Table struct {
-	Of    string   // the type, with its package: "victims.Rule"
+	Of    string   // the type, with its package: "victims.State"
 	Words []string // by value; "" if the number is no value
 }
 
 // Has reports whether a number has a word.
 func (t Table) Has(n uint8) bool { return int(n) < len(t.Words) && t.Words[n] != "" }
 
-// Word returns the word of a number, or "Rule(200)" if it has none.
+// Word returns the word of a number, or "State(200)" if it has none.
 func (t Table) Word(n uint8) string {
 	if t.Has(n) {
 		return t.Words[n]

@@ -87,8 +87,12 @@ func TestBudget_TenBudgets(t *testing.T) {
 }
 
 // With many tasks on each node, too, a decision takes no more than twice its budget if
-// that is the default; with less than it, no more than that and the default.
+// that is the default; with less than it, no more than that and the default. Neither
+// answer betters what the other claims to have proven.
 func TestBudget_ManyTasksOnANode(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it searches to the end")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		h := drawHard(t, rapid.SampledFrom([]int{1, 2, 10}).Draw(t, "nodes"), rapid.SampledFrom([]int{300, 1000}).Draw(t, "tasks"))
 		c := h.Build()
@@ -96,11 +100,11 @@ func TestBudget_ManyTasksOnANode(t *testing.T) {
 		usual := victims.DefaultSteps(c)
 		s.Decide()
 		require.LessOrEqual(t, s.Steps(), 2*usual, "%v", h)
-		outcome := s.Decision.Outcome
-		s.Planner.Steps = usual >> rapid.IntRange(1, 12).Draw(t, "less")
-		s.Decide()
-		require.LessOrEqual(t, s.Steps(), s.Planner.Steps+max(usual, 1024*int64(h.Tasks)), "%v", h)
-		require.Equal(t, outcome, s.Decision.Outcome, "%v: with a budget of %d", h, s.Planner.Steps)
+		less := &Subject{Planner: s.Planner, Ask: s.Ask}
+		less.Planner.Steps = usual >> rapid.IntRange(1, 12).Draw(t, "less")
+		less.Decide()
+		require.LessOrEqual(t, less.Steps(), less.Planner.Steps+max(usual, 1024*int64(h.Tasks)), "%v", h)
+		agree(t, h, s, less)
 	})
 }
 

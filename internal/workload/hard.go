@@ -90,7 +90,7 @@ func (h Hard) queues(sum resources.Vector) queue.Config {
 	add = func(depth int, first bool) (children []queue.Config) {
 		for i := range hardTree[depth] {
 			c := queue.Config{Name: childName(i)}
-			c.Properties = map[string]string{queue.PropertyPreemptionDelay: "0s"}
+			c.Properties = map[string]string{"preemption.delay": "0s"}
 			if depth+1 < len(hardTree) {
 				c.Children = add(depth+1, first && i == 0)
 			} else if first && i == 0 && !h.OwnLeaf {
@@ -127,7 +127,6 @@ func (h Hard) Build() *victims.Cluster {
 	tree, err := queue.New(schema, h.queues(resources.Scale(nil, sum, 2)), queue.Lenient)
 	must(err)
 	c := victims.NewCluster(tree)
-	c.Grow(h.Nodes, len(sizes))
 	h.fill(c, sizes, random)
 	h.limit(c)
 	return c
@@ -158,7 +157,7 @@ func (h Hard) fill(c *victims.Cluster, sizes []resources.Vector, random *rand.Ra
 		}
 		t := victims.Task{
 			Key: fmt.Sprintf("n%d-%d", i/h.Tasks, i%h.Tasks), Application: fmt.Sprint("app", leaf),
-			Queue: leaves[leaf], Node: victims.NodeID(i / h.Tasks), Size: size, Created: at, Scheduled: at,
+			Queue: leaves[leaf], Node: nodeAt(i / h.Tasks), Size: size, Created: at, Scheduled: at,
 			Priority: random.Int32N(int32(max(h.Priorities, 1))),
 			OptedOut: random.IntN(100) < h.OptOuts, Originator: random.IntN(100) < h.OptOuts,
 		}
@@ -212,7 +211,7 @@ func (h Hard) set(p *victims.Planner) {
 		p.Minimum = func(string) int { return h.Gangs }
 	}
 	if h.Labels > 0 {
-		p.Filter = func(_ int, n victims.NodeID) bool { return int(n)%h.Labels == 0 }
+		p.Filter = func(_ int, n victims.NodeID) bool { return int(n-1)%h.Labels == 0 }
 	}
 	if h.OwnLeaf {
 		p.OwnLeaf = victims.OwnMet
@@ -224,7 +223,7 @@ func (h Hard) set(p *victims.Planner) {
 	// first; there are nodes on which nobody holds the port.
 	c := p.Cluster
 	p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-		at := int(n) % h.Ports
+		at := int(n-1) % h.Ports
 		for id := range c.TasksOn(n) {
 			if at == 0 {
 				return append(dst, id)

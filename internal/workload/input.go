@@ -26,7 +26,6 @@ func (in *Input) Build() *victims.Cluster {
 	tree, err := queue.New(in.Schema, in.Queues, queue.Lenient)
 	must(err)
 	c := victims.NewCluster(tree)
-	c.Grow(len(in.Nodes), len(in.Tasks))
 	for i := range in.Nodes {
 		_, err := c.AddNode(&in.Nodes[i])
 		must(err)
@@ -66,7 +65,7 @@ func (w W) Input() *Input {
 			leaf := w.leaf(n, i)
 			t := victims.Task{
 				Key: fmt.Sprintf("n%d-%d", n, i), Application: apps[leaf],
-				Queue: leaves[leaf], Node: victims.NodeID(n), Size: sizes[i], Created: created, Scheduled: created,
+				Queue: leaves[leaf], Node: nodeAt(n), Size: sizes[i], Created: created, Scheduled: created,
 			}
 			if w.Mixed {
 				t.Priority = random.Int32N(10)
@@ -80,3 +79,7 @@ func (w W) Input() *Input {
 }
 
 func childName(i int) string { return fmt.Sprint("q", i) }
+
+// nodeAt returns the row that a new cluster gives the node that is added at a place, from 0
+// on: row 0 is no node.
+func nodeAt(place int) victims.NodeID { return victims.NodeID(1 + place) }

@@ -123,18 +123,11 @@ func AskOf(c *victims.Cluster, a *Ask) (victims.Ask, error) {
 // instant is an argument of its decisions; exemptions follow theirs.
 func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	p := &victims.Planner{
-		Cluster: c,
+		Cluster: c, Levels: o.Levels,
 		Rules: victims.Rules{
-			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: ownLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: OwnLeaves[o.OwnLeaf], Minimum: o.Minimum(),
+			SameNode: o.SameNode, OwnApplication: o.OwnApplication,
 		},
-	}
-	for _, name := range o.Levels {
-		all := victims.DefaultLevels()
-		i := slices.IndexFunc(all, func(l victims.Level) bool { return l.String() == name })
-		if i < 0 {
-			panic("world: no level " + name)
-		}
-		p.Levels = append(p.Levels, all[i])
 	}
 	if o.Exempt != nil {
 		p.Exempt = func(e victims.Exemption) (time.Time, bool) {
@@ -145,7 +138,8 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 	return p
 }
 
-var ownLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny}
+// OwnLeaves are the words for what may be taken of the own leaf as package victims has them.
+var OwnLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}
 
 // CasePlanner returns a planner for a case over a cluster that was built of its
 // world, with all that the case says: options, labels, ports and gangs.

@@ -17,11 +17,13 @@ const (
 	WithLabels                           // on nodes, and what the ask or the members select
 	WithPorts                            // that tasks, grants and the ask hold
 	WithGrants                           // several on a node, the ask's own often among them
-	WithOwnLeaf                          // met or any
+	WithOwnLeaf                          // met, any or branch
 	WithDomains                          // for jobs
 
 	// Everything is all of them.
 	Everything = 1<<iota - 1
+	// WithNearby is beside them: victims on the node of the ask only, or of its application.
+	WithNearby = Everything + 1
 )
 
 // With returns the shape for worlds that have these features too.

@@ -103,6 +103,9 @@ func (g *generator) draw() *Case {
 	g.drawBounds()
 	g.drawCapacities()
 	g.drawOptions()
+	if g.has(WithNearby) {
+		g.c.Options.SameNode, g.c.Options.OwnApplication = g.chance("same node", 12), g.chance("own application", 12)
+	}
 	if g.chance("huge", 1) && !g.hungry {
 		g.c.scale(1 << 54)
 	}

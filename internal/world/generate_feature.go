@@ -32,9 +32,9 @@ func (g *generator) drawFeatures() {
 }
 
 // drawOwnLeaf turns the option on, and moves some lower tasks into the leaf of
-// the ask.
+// the ask, or next to it.
 func (g *generator) drawOwnLeaf() {
-	g.c.Options.OwnLeaf = of(g, "own leaf", "", Met, Any)
+	g.c.Options.OwnLeaf = of(g, "own leaf", "", Met, Any, Branch)
 	if g.c.Options.OwnLeaf == "" {
 		return
 	}
@@ -45,6 +45,9 @@ func (g *generator) drawOwnLeaf() {
 			continue
 		}
 		t.Queue = g.c.Ask.Queue
+		if g.c.Options.OwnLeaf == Branch && g.chance("next to it", 8) {
+			t.Queue = of(g, "leaf", g.leaves...)
+		}
 		if t.Priority > math.MinInt32 && t.Priority >= g.c.Ask.Priority && g.chance("lower", 12) {
 			t.Priority = g.c.Ask.Priority - min(1, g.c.Ask.Priority-math.MinInt32)
 		}

@@ -20,6 +20,9 @@ type JobCase struct {
 	// ByPriority: strictly lower tasks may go whatever is guaranteed. Else a job takes what
 	// its queue is guaranteed, as an ask does.
 	ByPriority bool
+	// InOrder: law 4 is asked about the last member, and not about the largest: members
+	// are asks that come one after another.
+	InOrder bool
 
 	// What the caller's predicate refuses: that two members of the job be placed
 	// on one node, and nodes for a member, by its key.

@@ -24,6 +24,8 @@ func (c *Case) String() string {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
 	flag(&b, o.OwnLeaf != "", "own leaf "+o.OwnLeaf)
+	flag(&b, o.SameNode, "same node")
+	flag(&b, o.OwnApplication, "own application")
 	b.WriteString(o.exemptions() + "\n")
 	for _, name := range slices.Sorted(maps.Keys(o.Minimums)) {
 		fmt.Fprintf(&b, "gang   %s keeps %d\n", name, o.Minimums[name])

@@ -140,13 +140,18 @@ type Options struct {
 	// nil, no minimum is known, and there are no gangs.
 	Minimums map[string]int
 	Levels   []string // what decides between plans, by their words; none: the default
-	OwnLeaf  string   // what may be taken of the own leaf: "", Met or Any
+	OwnLeaf  string   // what may be taken of the own leaf: "", Met, Any or Branch
+	SameNode bool     // victims of asks are on the node only
+	// OwnApplication lets asks that require their node take of their own application.
+	OwnApplication bool
 }
 
 // The words for what an ask or a job may take of its own leaf.
 const (
 	Met = "met" // a guarantee once met stays met
 	Any = "any" // what a queue gives up of its own is its own affair
+	// Branch is Met for all leaves inside the starving queue.
+	Branch = "branch"
 )
 
 // Exempts reports whether the task of that key is exempt now, and until when.

@@ -11,34 +11,15 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Cause is a stable word for what a task is stopped for.
-type Cause string
-
+// What a task is stopped for.
 const (
-	// CauseNode: its amounts make room on its node.
-	CauseNode Cause = "node"
-	// CauseHeadroom: they make room under the max of a queue.
-	CauseHeadroom Cause = "headroom"
-	// CauseQuota: they make room under the max of a quota.
-	CauseQuota Cause = "quota"
-	// CauseJob: other members of its job have to go, and too few would be left.
-	CauseJob Cause = "job"
+	forNode     = "node"
+	forHeadroom = "headroom"
+	forQuota    = "quota"
+	forJob      = "job"
 )
 
-// A Way is a stable word for how a victim is stopped.
-type Way string
-
-const (
-	// WayLabel: the text goes into [LabelSoftEviction]; the task's owner does the
-	// rest.
-	WayLabel Way = "label"
-	// WayDelete: the task is deleted.
-	WayDelete Way = "delete"
-)
-
-// An Eviction tells a victim who preempts it, and why. You delete or signal the task,
-// or put the text into [LabelSoftEviction]. Names in JSON are stable, and what was
-// written is read back as it was if names are valid UTF-8.
+// An Eviction tells a victim who preempts it, and why. Names in JSON are stable.
 type Eviction struct {
 	Task     string `json:"task"`
 	Queue    string `json:"queue"` // the path
@@ -47,10 +28,12 @@ type Eviction struct {
 	Job      string `json:"job,omitempty"` // of which the task is a member
 	// Preemptor is the job that gets the room.
 	Preemptor Preemptor `json:"preemptor"`
-	// Causes is never empty and in the order of the constants.
-	Causes []Cause `json:"causes"`
-	// Way is how to stop the task, if the caller said.
-	Way Way `json:"way,omitempty"`
+	// Causes say, in this order, what the task is stopped for: node (room on its node),
+	// headroom (under the max of a queue), quota (under the max of an allowance), job
+	// (too few members would be left).
+	Causes []string `json:"causes"`
+	// Way is how to stop the task, if the caller said; see [Options.Way].
+	Way string `json:"way,omitempty"`
 }
 
 // A Preemptor is the job that a task is stopped for.
@@ -67,7 +50,7 @@ type Preemptor struct {
 // Evictions returns what to tell each victim of a plan, by key. The way is that of
 // [Options.Way], or "". The victims must be in the cluster still. The cost is
 // victims·placements.
-func Evictions(p *jobs.Plan, c *victims.Cluster, way Way) (all []Eviction) {
+func Evictions(p *jobs.Plan, c *victims.Cluster, way string) (all []Eviction) {
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		t := c.Task(v.Task)
@@ -89,18 +72,18 @@ func Evictions(p *jobs.Plan, c *victims.Cluster, way Way) (all []Eviction) {
 
 // causes lists what a victim is stopped for. One that frees nothing of use goes
 // because its job does.
-func causes(v *jobs.Victim) (all []Cause) {
+func causes(v *victims.Victim) (all []string) {
 	if v.ForNode {
-		all = append(all, CauseNode)
+		all = append(all, forNode)
 	}
 	if v.ForHeadroom {
-		all = append(all, CauseHeadroom)
+		all = append(all, forHeadroom)
 	}
 	if v.ForQuota {
-		all = append(all, CauseQuota)
+		all = append(all, forQuota)
 	}
 	if v.Whole || len(all) == 0 {
-		all = append(all, CauseJob)
+		all = append(all, forJob)
 	}
 	return all
 }
@@ -128,20 +111,20 @@ func (e *Eviction) String() string {
 }
 
 // because says one cause.
-func (e *Eviction) because(cause Cause) string {
+func (e *Eviction) because(cause string) string {
 	switch cause {
-	case CauseNode:
+	case forNode:
 		room := "room on node " + plain.Name(e.Node)
 		if len(e.Preemptor.Members) > 0 {
 			room += " for " + plain.Names(e.Preemptor.Members)
 		}
 		return room
-	case CauseHeadroom:
+	case forHeadroom:
 		return "room under the max of a queue"
-	case CauseQuota:
+	case forQuota:
 		return "room under the max of a quota"
-	case CauseJob:
+	case forJob:
 		return "its job " + plain.Name(e.Job) + " goes whole"
 	}
-	return plain.Name(string(cause))
+	return plain.Name(cause)
 }

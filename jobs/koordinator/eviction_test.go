@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	_ "github.com/go-preempt/preempt/internal/law" // draws the same cases in every run
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/koordinator"
 	"github.com/go-preempt/preempt/queue"
@@ -69,14 +70,14 @@ func evictionPlan(t require.TestingT) (*victims.Cluster, *jobs.Plan) {
 		},
 	}
 	for _, v := range []struct {
-		jobs.Victim
+		victims.Victim
 		node     int
 		priority int32
 	}{
-		{Victim: jobs.Victim{Key: "g-0", Job: "g", Whole: true, ForNode: true}, node: 0, priority: -1},
-		{Victim: jobs.Victim{Key: "g-1", Job: "g", Whole: true}, node: 1, priority: -1},
-		{Victim: jobs.Victim{Key: "h-2", Job: "h", ForNode: true, ForHeadroom: true, ForQuota: true}, node: 1},
-		{Victim: jobs.Victim{Key: "x", ForQuota: true}, node: 0, priority: 7},
+		{Victim: victims.Victim{Key: "g-0", Job: "g", Whole: true, ForNode: true}, node: 0, priority: -1},
+		{Victim: victims.Victim{Key: "g-1", Job: "g", Whole: true}, node: 1, priority: -1},
+		{Victim: victims.Victim{Key: "h-2", Job: "h", ForNode: true, ForHeadroom: true, ForQuota: true}, node: 1},
+		{Victim: victims.Victim{Key: "x", ForQuota: true}, node: 0, priority: 7},
 	} {
 		id, err := c.AddTask(&victims.Task{
 			Key: v.Key, Queue: leaf(t, c, "root.a.1"), Node: nodes[v.node], Size: resources.Vector{1}, Priority: v.priority, Job: v.Job,
@@ -99,17 +100,17 @@ func TestEvictions(t *testing.T) {
 	want := []koordinator.Eviction{
 		{
 			Task: "g-0", Queue: "root.a.1", Node: "n1", Priority: -1, Job: "g", Preemptor: with("j-1", "j-3"),
-			Causes: []koordinator.Cause{"node", "job"},
+			Causes: []string{"node", "job"},
 		},
 		{
 			Task: "g-1", Queue: "root.a.1", Node: "n2", Priority: -1, Job: "g", Preemptor: job,
-			Causes: []koordinator.Cause{"job"},
+			Causes: []string{"job"},
 		},
 		{
 			Task: "h-2", Queue: "root.a.1", Node: "n2", Job: "h", Preemptor: with("j-2"),
-			Causes: []koordinator.Cause{"node", "headroom", "quota"},
+			Causes: []string{"node", "headroom", "quota"},
 		},
-		{Task: "x", Queue: "root.a.1", Node: "n1", Priority: 7, Preemptor: job, Causes: []koordinator.Cause{"quota"}},
+		{Task: "x", Queue: "root.a.1", Node: "n1", Priority: 7, Preemptor: job, Causes: []string{"quota"}},
 	}
 	got := koordinator.Evictions(p, c, "")
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -154,10 +155,10 @@ func evictionComesBack(t *rapid.T) {
 			Job: name.Draw(t, "preemptor"), Application: name.Draw(t, "application"), Queue: name.Draw(t, "its queue"),
 			Priority: rapid.Int32().Draw(t, "its priority"),
 		},
-		Causes: rapid.SliceOfN(rapid.SampledFrom([]koordinator.Cause{
-			koordinator.CauseNode, koordinator.CauseHeadroom, koordinator.CauseQuota, koordinator.CauseJob,
+		Causes: rapid.SliceOfN(rapid.SampledFrom([]string{
+			"node", "headroom", "quota", "job",
 		}), 1, 4).Draw(t, "causes"),
-		Way: rapid.SampledFrom([]koordinator.Way{"", koordinator.WayLabel, koordinator.WayDelete}).Draw(t, "way"),
+		Way: rapid.SampledFrom([]string{"", "label", "delete"}).Draw(t, "way"),
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "members") {
 		e.Preemptor.Members = append(e.Preemptor.Members, name.Draw(t, "member"))
@@ -190,7 +191,7 @@ func TestEviction_String(t *testing.T) {
 	} {
 		require.Equal(t, want, koordinator.Evictions(p, c, "")[i].String())
 	}
-	foreign := koordinator.Eviction{Task: "t", Preemptor: koordinator.Preemptor{Job: "j", Queue: "root"}, Causes: []koordinator.Cause{"moon phase"}}
+	foreign := koordinator.Eviction{Task: "t", Preemptor: koordinator.Preemptor{Job: "j", Queue: "root"}, Causes: []string{"moon phase"}}
 	require.Equal(t, `t is preempted by job j of root (priority 0): "moon phase"`, foreign.String())
 }
 

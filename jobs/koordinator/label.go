@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package koordinator reads the labels of Koordinator's job-level preemption, and
-// writes what its victims are told. It decides nothing; see package jobs, with the
-// trigger jobs.ByPriority and an ElasticQuota as a jobs.Allowance.
+// Package koordinator reads the labels of Koordinator's job-level preemption, and writes
+// what its victims are told. Package jobs decides: with Planner.ByPriority, and an
+// ElasticQuota as a [jobs.Allowance].
 //
 // Read the labels of all members with [Options.ParseJob] and put the [Intent] into the
-// jobs.Job. Once its plan is applied, put the text of each of its [Evictions] into
-// [LabelSoftEviction] of the victim, or delete it, as [Options.Way] says.
+// [jobs.Job]. Once its plan is applied, delete each victim, or put the text of its
+// [Eviction] into [LabelSoftEviction], as [Options.Way] says.
 package koordinator
 
 import (
@@ -14,7 +14,6 @@ import (
 	"fmt"
 
 	"github.com/go-preempt/preempt/internal/plain"
-	"github.com/go-preempt/preempt/toleration"
 )
 
 // The labels, with Koordinator's names. See DESIGN.md, Jobs: eviction.
@@ -26,16 +25,12 @@ const (
 	LabelCanPreempt = "quota.scheduling.koordinator.sh/can-preempt"
 	// LabelJob names the job that a task is a member of.
 	LabelJob = "pod-group.scheduling.sigs.k8s.io"
-	// LabelSoftEviction is put on a victim to say that it is preempted, and by
-	// whom; see [Eviction].
+	// LabelSoftEviction tells a victim who preempts it; see [Eviction].
 	LabelSoftEviction = "scheduling.koordinator.sh/soft-eviction"
 )
 
 // policyName is what errors call the preemption policy.
 const policyName = "preemptionPolicy"
-
-// ErrLabel is the kind of error of a bad label or preemption policy.
-var ErrLabel = errors.New("bad value")
 
 // A labelError is a value that means nothing.
 type labelError struct {
@@ -50,11 +45,8 @@ func (e *labelError) Error() string {
 	if e.Member != "" {
 		member = "member " + plain.Name(e.Member) + ": "
 	}
-	return fmt.Sprintf("koordinator: %s%s: %v %q: want %s", member, e.Label, ErrLabel, e.Text, e.Want)
+	return fmt.Sprintf("koordinator: %s%s: bad value %q: want %s", member, e.Label, e.Text, e.Want)
 }
-
-// Unwrap returns [ErrLabel].
-func (e *labelError) Unwrap() error { return ErrLabel }
 
 // Options are arguments of Koordinator's plugin, with its names and spelling. The zero
 // value is its default.
@@ -67,12 +59,12 @@ type Options struct {
 	PodShouldBeDeletedWhenPreempted bool `json:"podShouldBeDeletedWhenPreempted"`
 }
 
-// Way returns how victims are stopped, for [Evictions].
-func (o Options) Way() Way {
+// Way returns how victims are stopped: "delete", or "label" if the task's owner stops it.
+func (o Options) Way() string {
 	if o.PodShouldBeDeletedWhenPreempted {
-		return WayDelete
+		return "delete"
 	}
-	return WayLabel
+	return "label"
 }
 
 // Intent is what the labels of a member say.
@@ -98,7 +90,7 @@ func (o Options) parse(m *Labelled) (Intent, error) {
 	canPreempt, err2 := m.flag(LabelCanPreempt, !o.DisableDefaultTriggerPreemption)
 	var err3 error
 	switch m.Policy {
-	case "", toleration.PreemptNever, toleration.PreemptLowerPriority:
+	case "", "Never", "PreemptLowerPriority":
 	default:
 		err3 = &labelError{m.Key, policyName, m.Policy, "Never, PreemptLowerPriority or nothing"}
 	}
@@ -108,7 +100,7 @@ func (o Options) parse(m *Labelled) (Intent, error) {
 	return Intent{
 		Job:         m.Labels[LabelJob],
 		Preemptible: preemptible,
-		MayPreempt:  canPreempt && m.Policy != toleration.PreemptNever,
+		MayPreempt:  canPreempt && m.Policy != "Never",
 	}, nil
 }
 
@@ -126,9 +118,6 @@ func (m *Labelled) flag(label string, absent bool) (bool, error) {
 	}
 }
 
-// ErrMixed: members of one job say different things; the error names two of them.
-var ErrMixed = errors.New("members of one job differ")
-
 // A mixedError names two members of one job, and the first label, or the
 // preemption policy, that means one thing for the one and another for the other.
 type mixedError struct {
@@ -138,12 +127,9 @@ type mixedError struct {
 }
 
 func (e *mixedError) Error() string {
-	return fmt.Sprintf("koordinator: %s: %v: %s has %q, %s has %q", e.Label, ErrMixed,
+	return fmt.Sprintf("koordinator: %s: members of one job differ: %s has %q, %s has %q", e.Label,
 		plain.Name(e.Members[0]), e.Texts[0], plain.Name(e.Members[1]), e.Texts[1])
 }
-
-// Unwrap returns [ErrMixed].
-func (e *mixedError) Unwrap() error { return ErrMixed }
 
 // A Labelled is a member with its labels, as its pod carries them.
 type Labelled struct {
@@ -152,9 +138,8 @@ type Labelled struct {
 	Policy string // preemptionPolicy, or ""
 }
 
-// ParseJob is [Options.Parse] for all members of a job, which must mean the same:
-// silence agrees with its default, and the policy Never with a LabelCanPreempt of
-// "false". A difference wraps [ErrMixed]. Without members the intent is that of no
+// ParseJob is [Options.Parse] for all members of a job, which must mean the same. The
+// error of a difference names two members. Without members the intent is that of no
 // labels.
 func (o Options) ParseJob(members []Labelled) (Intent, error) {
 	if len(members) == 0 {
@@ -186,7 +171,7 @@ func mixed(members [2]*Labelled, intents [2]Intent) error {
 		e.Label = LabelJob
 	case x.Preemptible != y.Preemptible:
 		e.Label = LabelPreemptible
-	case a.Policy != b.Policy && (a.Policy == toleration.PreemptNever || b.Policy == toleration.PreemptNever):
+	case a.Policy != b.Policy && (a.Policy == "Never" || b.Policy == "Never"):
 		e.Label, e.Texts = policyName, [2]string{a.Policy, b.Policy}
 		return e
 	default:

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/jobs/koordinator"
-	"github.com/go-preempt/preempt/toleration"
 )
 
 // labels returns labels from pairs of a name and a text.
@@ -39,12 +38,12 @@ func TestLabels_Job(t *testing.T) {
 		},
 		{
 			name:    "silence and its meaning",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true", can, "true"), Policy: toleration.PreemptLowerPriority}},
+			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(fixed, "true", can, "true"), Policy: "PreemptLowerPriority"}},
 			want:    koordinator.Intent{Preemptible: true, MayPreempt: true},
 		},
 		{
 			name:    "two ways to say no",
-			members: []koordinator.Labelled{{Key: "a", Policy: toleration.PreemptNever}, {Key: "b", Labels: labels(can, "false")}},
+			members: []koordinator.Labelled{{Key: "a", Policy: "Never"}, {Key: "b", Labels: labels(can, "false")}},
 			want:    koordinator.Intent{Preemptible: true},
 		},
 		{
@@ -65,7 +64,7 @@ func TestLabels_Job(t *testing.T) {
 		},
 		{
 			name:    "policy",
-			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Policy: toleration.PreemptNever}},
+			members: []koordinator.Labelled{{Key: "a"}, {Key: "b", Policy: "Never"}},
 			err:     `koordinator: preemptionPolicy: members of one job differ: a has "", b has "Never"`,
 		},
 		{
@@ -95,13 +94,13 @@ func TestLabels_Job(t *testing.T) {
 // Kinds of errors are told apart.
 func TestLabels_JobErrors(t *testing.T) {
 	_, err := koordinator.Options{}.ParseJob([]koordinator.Labelled{{Key: "a"}, {Key: "b", Labels: labels(koordinator.LabelPreemptible, "false")}})
-	require.ErrorIs(t, err, koordinator.ErrMixed)
+	require.ErrorAs(t, err, new(*koordinator.MixedError))
 	var mixed *koordinator.MixedError
 	require.ErrorAs(t, err, &mixed)
 	require.Equal(t, [2]string{"a", "b"}, mixed.Members)
 
 	_, err = koordinator.Options{}.ParseJob([]koordinator.Labelled{{Key: "a", Labels: labels(koordinator.LabelPreemptible, "?")}})
-	require.ErrorIs(t, err, koordinator.ErrLabel)
+	require.ErrorAs(t, err, new(*koordinator.LabelError))
 }
 
 // The options are read from the arguments of Koordinator's plugin as they stand.
@@ -115,8 +114,8 @@ func TestLabels_Arguments(t *testing.T) {
 	require.Equal(t, koordinator.Options{
 		DisableDefaultPreemptiable: true, DisableDefaultTriggerPreemption: true, PodShouldBeDeletedWhenPreempted: true,
 	}, o)
-	require.Equal(t, koordinator.WayDelete, o.Way())
-	require.Equal(t, koordinator.WayLabel, koordinator.Options{}.Way())
+	require.Equal(t, "delete", o.Way())
+	require.Equal(t, "label", koordinator.Options{}.Way())
 }
 
 func ExampleOptions_ParseJob() {

@@ -89,7 +89,7 @@ func TestLabels_Mistakes(t *testing.T) {
 		got, err := koordinator.Options{}.Parse(map[string]string{
 			koordinator.LabelPreemptible: test.preemptible, koordinator.LabelCanPreempt: test.canPreempt, koordinator.LabelJob: "j",
 		}, test.policy)
-		require.ErrorIs(t, err, koordinator.ErrLabel)
+		require.ErrorAs(t, err, new(*koordinator.LabelError))
 		require.EqualError(t, err, test.want)
 		require.Zero(t, got, "nothing is half read")
 		var bad *koordinator.LabelError

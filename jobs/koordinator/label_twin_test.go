@@ -70,7 +70,7 @@ func labelsAreTwin(t *rapid.T) {
 
 	got, err := o.Parse(m.Labels, m.Policy)
 	if len(wrong) > 0 {
-		require.ErrorIs(t, err, koordinator.ErrLabel)
+		require.ErrorAs(t, err, new(*koordinator.LabelError))
 		require.Equal(t, koordinator.Intent{}, got)
 		for _, e := range err.(interface{ Unwrap() []error }).Unwrap() {
 			var at *koordinator.LabelError
@@ -86,7 +86,7 @@ func labelsAreTwin(t *rapid.T) {
 		Job: m.Labels[koordinator.LabelJob], Preemptible: words[koordinator.LabelPreemptible] == "true",
 		MayPreempt: words[koordinator.LabelCanPreempt] == "true" && m.Policy != "Never",
 	}, got)
-	require.Equal(t, map[bool]koordinator.Way{false: koordinator.WayLabel, true: koordinator.WayDelete}[o.PodShouldBeDeletedWhenPreempted], o.Way())
+	require.Equal(t, map[bool]string{false: "label", true: "delete"}[o.PodShouldBeDeletedWhenPreempted], o.Way())
 }
 
 // Members of a job must mean the same. In which order they come decides at most
@@ -126,7 +126,7 @@ func jobLabelsAgree(t *rapid.T) {
 		require.Error(t, err)
 	case len(meanings) > 1:
 		var mixed *koordinator.MixedError
-		require.ErrorIs(t, err, koordinator.ErrMixed)
+		require.ErrorAs(t, err, new(*koordinator.MixedError))
 		require.True(t, errors.As(err, &mixed))
 		require.Equal(t, "m0", mixed.Members[0])
 		require.NotEqual(t, mixed.Members[0], mixed.Members[1])

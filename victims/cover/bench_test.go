@@ -23,7 +23,7 @@ func benchProblem(n int) *Problem {
 		p.Units = append(p.Units, u.Unit)
 	}
 	p.Needs = shorts(resources.Ratio{Num: 1, Den: 4}.Of(nil, sum))
-	p.Wanted, p.Capacity = p.Needs[0].Short, sum
+	p.Wanted, p.Capacity = p.Needs[0], sum
 	return p
 }
 

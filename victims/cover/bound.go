@@ -169,6 +169,6 @@ func (w *Worker) buildLeastWork() {
 
 // leastWork returns a work that so many units of the classes from i on lose at
 // least.
-func (w *Worker) leastWork(i int, units int64) Work {
-	return Work{w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]}
+func (w *Worker) leastWork(i int, units int64) Wide {
+	return Wide{w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]}
 }

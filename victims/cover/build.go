@@ -66,7 +66,7 @@ func (w *Worker) buildRows() {
 	w.rows, w.rowOf = w.rows[:0], w.rowOf[:0]
 	for n, need := range w.p.Needs {
 		w.rowOf = append(w.rowOf, int32(len(w.rows)))
-		for t, short := range need.Short {
+		for t, short := range need {
 			if short > 0 {
 				w.rows = append(w.rows, coverRow{int32(n), int32(t), short})
 			}
@@ -127,7 +127,7 @@ func (w *Worker) buildBudgets() {
 }
 
 // left returns what a budget has left before anything is chosen.
-func (w *Worker) left(b int32) int64 { return max(w.p.Budgets[b].Left, 0) }
+func (w *Worker) left(b int32) int64 { return max(w.p.Budgets[b], 0) }
 
 // compareUses orders units by what they take of the budgets that can be overrun.
 func (w *Worker) compareUses(u, v []Use) int {

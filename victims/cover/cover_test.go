@@ -63,7 +63,7 @@ func TestCover_BudgetsOfAClass(t *testing.T) {
 	p := Problem{
 		Order: planOrder, Capacity: vec{100},
 		Needs:   shorts(vec{2}),
-		Budgets: []Budget{{Left: 1}},
+		Budgets: []int64{1},
 		Units:   []Unit{unitOf("a", 1).Unit, unitOf("b", 1).Unit, unitOf("c", 1).Unit},
 	}
 	p.Units[0].Uses = []Use{{Budget: 0, Count: 1}}

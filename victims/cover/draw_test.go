@@ -65,10 +65,10 @@ func coverCases() *rapid.Generator[*coverCase] {
 		if between(t, "sequence", 0, 2) == 1 {
 			c.Order.Sequence = g.sequence()
 		}
-		c.Needs = make([]Need, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
+		c.Needs = make([]resources.Vector, rapid.SampledFrom([]int{1, 1, 1, 2, 2, 0, 2, 3, 3, 4, 3}).Draw(t, "needs"))
 		c.Bounds = make([]Bound, rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(t, "bounds"))
 		for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "budgets") {
-			c.Budgets = append(c.Budgets, Budget{Left: int64(between(t, "left", -1, 3))})
+			c.Budgets = append(c.Budgets, int64(between(t, "left", -1, 3)))
 		}
 		g.units()
 		g.needs()
@@ -254,7 +254,7 @@ func (g *coverDraw) needs() {
 				short[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) })
 			}
 		}
-		g.Needs[n].Short = short
+		g.Needs[n] = short
 	}
 }
 
@@ -303,7 +303,7 @@ func (g *coverDraw) wanted() {
 		return
 	}
 	for _, need := range g.Needs {
-		g.Wanted = resources.Max(nil, g.Wanted, need.Short)
+		g.Wanted = resources.Max(nil, g.Wanted, need)
 	}
 }
 
@@ -312,7 +312,7 @@ func pictureOf(p *Problem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "max %011b carry %011b overrun %d count %d sequence %v budgets %v wanted %v capacity %v\n", p.Order.Max, p.Order.Carry, p.Order.Overrun, p.Order.Count, p.Order.Sequence, p.Budgets, p.Wanted, p.Capacity)
 	for i, n := range p.Needs {
-		fmt.Fprintf(&b, "need %d: %v\n", i, n.Short)
+		fmt.Fprintf(&b, "need %d: %v\n", i, n)
 	}
 	for i, r := range p.Bounds {
 		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)

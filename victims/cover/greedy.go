@@ -8,9 +8,8 @@ import (
 )
 
 // Greedy takes units, the cheapest first and among equals those that cover most, and
-// gives back what is not needed, the costliest first. No unit of the set can be given
-// back. If bounds bind it may miss a set that exists; Proven is then false. The cost
-// is that of sorting.
+// gives back what is not needed, the costliest first. If bounds bind it may miss a set
+// that exists; Proven is then false. The cost is that of sorting.
 func (w *Worker) Greedy(dst *Selection, p *Problem) {
 	if !w.build(p) {
 		w.impossible(dst)
@@ -190,7 +189,7 @@ func (w *Worker) sum() (t Total) {
 		// them says which.
 		for _, m := range w.members[c.first : c.first+w.taken[i]] {
 			t.Levels = w.p.Order.Join(&t.Levels, t.Units, &c.levels)
-			t.Work = t.Work.Add(WorkOfNanos(w.p.Units[m].Work))
+			t.Work = t.Work.AddTimes(w.p.Units[m].Work, 1)
 			t.Units++
 		}
 	}

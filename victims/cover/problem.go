@@ -15,9 +15,13 @@ import (
 // bound. The sizes of a set that keeps the bounds must not sum to more than MaxInt64
 // per type.
 type Problem struct {
-	Needs   []Need
-	Bounds  []Bound
-	Budgets []Budget
+	// A need is met if the chosen units that count for it sum to at least that, in every
+	// type.
+	Needs  []resources.Vector
+	Bounds []Bound
+	// A budget says how many units that use it may be chosen without a price; see
+	// Order.Overrun. It forbids nothing. Negative counts as 0.
+	Budgets []int64
 	Units   []Unit
 
 	// Order is how levels combine and which sets are cheaper.
@@ -29,23 +33,11 @@ type Problem struct {
 	Limit *Total
 }
 
-// A Need is met if the chosen units that count for it sum to at least Short, in every
-// type.
-type Need struct {
-	Short resources.Vector
-}
-
-// A Bound is kept if the chosen units that it binds sum to at most Room and what is
-// left of Extra, which other units that erode the bound use up. Negative counts as 0.
+// A Bound is kept if the chosen units that it binds sum to at most Room and what units
+// that erode it leave of Extra. Negative counts as 0.
 type Bound struct {
 	Room  resources.Limit
 	Extra resources.Vector
-}
-
-// A Budget says how many units that use it may be chosen without a price; see
-// Order.Overrun. A negative Left counts as 0. It forbids nothing.
-type Budget struct {
-	Left int64
 }
 
 // A Use is how much a unit takes of a budget: its number of tasks in it.
@@ -75,8 +67,7 @@ type Unit struct {
 	Parts []Part
 }
 
-// A Part is what a unit gives to some needs, and takes of some bounds. Its amounts
-// need not be resources: a bound over parts of 1 keeps a number of units.
+// A Part is what a unit gives to some needs, and takes of some bounds.
 type Part struct {
 	Size   resources.Vector
 	Needs  []int32
@@ -115,16 +106,16 @@ type Order struct {
 	// Overrun is the level of what a set uses of Problem.Budgets beyond what is left.
 	// Units have 0 there. It lies before Count. 0 means none.
 	Overrun int
-	// Count is a summed level in which every unit has at least 1. In summed levels
-	// before it every unit has at least 0, so a set is never cheaper than a part of it.
+	// Count is a summed level in which every unit has at least 1. In summed levels before
+	// it every unit has at least 0.
 	Count int
-	// Sequence is what decides, the most important first: levels, [ByExcess],
-	// [ByWork]. What it leaves out does not count. Count is in it, and levels that may
-	// be negative come after Count. nil: all levels, then excess, then work.
+	// Sequence is what decides, the most important first: levels, [ByExcess], [ByWork].
+	// Others do not count. Count is in it, and levels that may be negative come after
+	// Count. nil: all levels, then excess, then work.
 	Sequence []int8
-	// Compare replaces all that. It must be a strict weak order that never calls a set
-	// cheaper than a part of it, and must not keep or change its arguments. It takes
-	// more steps.
+	// Compare replaces all that. It must be a strict weak order in which no set is
+	// cheaper than a part of it, and must not keep or change its arguments. It takes more
+	// steps.
 	Compare func(a, b *Total) int
 }
 
@@ -133,7 +124,7 @@ type Total struct {
 	Units  int
 	Levels Levels
 	Excess resources.Share
-	Work   Work
+	Work   Wide // nanoseconds
 }
 
 // A Selection is the answer to a Problem.
@@ -144,8 +135,8 @@ type Selection struct {
 	// Proven: no legal set is cheaper, or none exists. With Worker.OnlyLesser: none
 	// has lesser levels than the limit.
 	Proven bool
-	// LevelsProven: no legal set has lesser levels before excess and work. With an
-	// Order.Compare, or a Sequence that does not begin with a level, it is Proven.
+	// LevelsProven: no legal set has lesser levels before excess and work. If no level
+	// decides first, it is Proven.
 	LevelsProven bool
 	Steps        int
 	// Spent is the work of the search, in rows·classes touched.
@@ -164,8 +155,7 @@ type Worker struct {
 	// Meter, if set, pays for every search, which ends with what it has once nothing
 	// is left; the greedy set is found in any case.
 	Meter *Meter
-	// OnlyLesser looks for sets of lesser levels than the Limit only, which is much
-	// faster.
+	// OnlyLesser looks for sets of lesser levels than the Limit only.
 	OnlyLesser bool
 
 	p     *Problem

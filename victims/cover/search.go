@@ -8,10 +8,10 @@ import (
 	"github.com/go-preempt/preempt/resources"
 )
 
-// Least finds the cheapest set by branch and bound. After so many steps it ends with
-// the best set found, of which no unit can be given back, and Proven says so. Steps
-// can grow exponentially with the number of different units. A step costs classes of
-// alike units times types of needs.
+// Least finds the cheapest set by branch and bound. After so many steps it ends with the
+// best set found, of which no unit can be given back. Steps can grow exponentially with
+// the number of different units. A step costs classes of alike units times types of
+// needs.
 func (w *Worker) Least(dst *Selection, p *Problem, steps int) {
 	if !w.build(p) {
 		w.impossible(dst)
@@ -147,7 +147,7 @@ func (w *Worker) branch(i int) bool {
 			break
 		}
 		w.total.Levels = w.p.Order.Join(&w.total.Levels, w.total.Units, &c.levels)
-		w.total.Work = w.total.Work.Add(WorkOfNanos(w.p.Units[w.members[c.first+int32(n)]].Work))
+		w.total.Work = w.total.Work.AddTimes(w.p.Units[w.members[c.first+int32(n)]].Work, 1)
 		w.total.Units++
 		w.take(i)
 		w.noteOverrun(&w.total.Levels)

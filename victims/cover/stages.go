@@ -343,7 +343,7 @@ func (x *stages) takeOne(at int) (done bool) {
 	c := &w.classes[i]
 	saved := w.total
 	w.total.Levels = w.p.Order.Join(&w.total.Levels, w.total.Units, &c.levels)
-	w.total.Work = w.total.Work.Add(WorkOfNanos(w.p.Units[w.members[c.first+w.taken[i]]].Work))
+	w.total.Work = w.total.Work.AddTimes(w.p.Units[w.members[c.first+w.taken[i]]].Work, 1)
 	w.total.Units++
 	w.take(i)
 	w.noteOverrun(&w.total.Levels)

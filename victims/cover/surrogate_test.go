@@ -107,7 +107,11 @@ func TestMulCapped(t *testing.T) {
 // still found. Units are so many, and so alike, that searches are long enough for tuning.
 func TestTune_AgainstAllSets(t *testing.T) {
 	tuned := 0
-	for seed := range uint64(300) {
+	seeds := uint64(300)
+	if testing.Short() {
+		seeds = 60
+	}
+	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 3))
 		n, rows := 13, 2+random.IntN(2)
 		p := &Problem{Order: planOrder, Capacity: make(vec, rows)}

@@ -24,13 +24,8 @@ func (u coverUnit) work(v uint64) coverUnit        { u.Work = v; return u }
 func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
 func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
 
-// shorts returns a need per vector.
-func shorts(needs ...resources.Vector) (out []Need) {
-	for _, v := range needs {
-		out = append(out, Need{Short: v})
-	}
-	return out
-}
+// shorts returns needs as a list.
+func shorts(needs ...resources.Vector) []resources.Vector { return needs }
 
 // rooms returns a bound on type 0 per amount.
 func rooms(amounts ...int64) (out []Bound) {
@@ -47,7 +42,7 @@ type vec = resources.Vector
 
 var coverTable = []struct {
 	name     string
-	needs    []Need
+	needs    []resources.Vector
 	bounds   []Bound
 	units    []coverUnit
 	capacity resources.Vector // 100 of every type where it is nil
@@ -188,7 +183,7 @@ func TestCoverTable(t *testing.T) {
 				p.Units = append(p.Units, u.Unit)
 			}
 			for _, need := range tt.needs {
-				p.Wanted = resources.Max(nil, p.Wanted, need.Short)
+				p.Wanted = resources.Max(nil, p.Wanted, need)
 			}
 			if p.Capacity == nil {
 				p.Capacity = vec{100, 100, 100}

@@ -100,7 +100,7 @@ func (p slowProblem) legal(units []int32) bool {
 // covers reports whether every need is met.
 func (p slowProblem) covers(units []int32) bool {
 	for n, need := range p.Needs {
-		for t, short := range need.Short {
+		for t, short := range need {
 			if short > p.sum(units, t, func(p Part) bool { return slices.Contains(p.Needs, int32(n)) }) {
 				return false
 			}
@@ -204,7 +204,7 @@ func (p slowProblem) overrun(units []int32) (over int64) {
 				}
 			}
 		}
-		over += max(0, used-max(0, budget.Left))
+		over += max(0, used-max(0, budget))
 	}
 	return over
 }
@@ -213,8 +213,8 @@ func (p slowProblem) overrun(units []int32) (over int64) {
 func (s *slowSet) total() *Total {
 	t := &Total{Units: len(s.units), Levels: s.levels}
 	t.Excess = resources.Share{Amount: s.excess.Num().Int64(), Of: s.excess.Denom().Int64()}
-	t.Work.ns.Lo = new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
-	t.Work.ns.Hi = new(big.Int).Rsh(s.work, 64).Uint64()
+	t.Work.n.Lo = new(big.Int).And(s.work, new(big.Int).SetUint64(1<<64-1)).Uint64()
+	t.Work.n.Hi = new(big.Int).Rsh(s.work, 64).Uint64()
 	return t
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strconv"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
@@ -25,7 +24,8 @@ func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 	return most
 }
 
-// Wide is a sum of non-negative amounts in 128 bits. It never wraps.
+// Wide is a sum of non-negative amounts in 128 bits: of own costs, or of nanoseconds of
+// work. It never wraps.
 type Wide struct {
 	n wide.Uint128
 }
@@ -39,8 +39,8 @@ func (w Wide) Add(x Wide) Wide { return Wide{w.n.Add(x.n)} }
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Wide) Compare(x Wide) int { return w.n.Cmp(x.n) }
 
-// Equal reports whether both are the same amount.
-func (w Wide) Equal(x Wide) bool { return w == x }
+// AddTimes returns the sum with an amount added so many times.
+func (w Wide) AddTimes(v, times uint64) Wide { return Wide{w.n.Add(wide.Mul(v, times))} }
 
 // Int64 returns the amount, and false if it is beyond int64.
 func (w Wide) Int64() (int64, bool) {
@@ -71,41 +71,7 @@ func Join(high, low int64) Wide {
 	return Wide{wide.Uint128{Hi: h >> 32, Lo: h<<32 | uint64(low)}}
 }
 
-// Work is an amount of running time in 128 bits of nanoseconds. It never wraps.
-type Work struct {
-	ns wide.Uint128
-}
-
-// WorkOf returns a duration as work; a negative one is none.
-func WorkOf(d time.Duration) Work { return WorkOfNanos(uint64(max(d, 0))) }
-
-// WorkOfNanos returns nanoseconds as work.
-func WorkOfNanos(ns uint64) Work { return Work{wide.Of(ns)} }
-
-// Add returns the work of both.
-func (w Work) Add(x Work) Work { return Work{w.ns.Add(x.ns)} }
-
-// Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
-func (w Work) Compare(x Work) int { return w.ns.Cmp(x.ns) }
-
-// Duration returns the work as a duration, and false if it is too long for one.
-func (w Work) Duration() (time.Duration, bool) {
-	return time.Duration(w.ns.Lo), w.ns.Hi == 0 && int64(w.ns.Lo) >= 0
-}
-
-// String writes the work as a duration.
-func (w Work) String() string {
-	if d, ok := w.Duration(); ok {
-		return d.String()
-	}
-	return "centuries"
-}
-
-// AddNanos returns the work with so many nanoseconds added, times over.
-func (w Work) AddNanos(ns, times uint64) Work { return Work{w.ns.Add(wide.Mul(ns, times))} }
-
-// A Meter is what is left of a number of steps that several searches share. A step
-// looks at a row of a problem and a class, or takes about as long.
+// A Meter is what is left of a number of steps that several searches share.
 type Meter struct {
 	Left int64 // below 1 nothing more is begun
 	Used int64 // in all

@@ -9,10 +9,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// TestCompare tests Compare of [victims.Planner]: a strict weak order, as in
-// [TestOrder], in which a set of victims never costs less than a part of it. Every two
-// costs are put together to that of a larger set, and no victims are a part of each.
-// Give ranks below zero, too. The cost is O(n²).
+// TestCompare tests Compare of [victims.Planner]: a strict weak order, as in [TestOrder],
+// in which a set of victims never costs less than a part of it. Give ranks below zero,
+// too. The cost is O(n²).
 func TestCompare(compare func(a, b *victims.Cost) int, costs []victims.Cost) error {
 	c := comparison[victims.Cost]{
 		what: "compare", compare: compare, inputs: costs,

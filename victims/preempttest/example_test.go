@@ -38,7 +38,7 @@ func ExampleTestCompare() {
 	}
 	err := preempttest.TestCompare(fewest, []victims.Cost{
 		{MaxRank: -3, MaxPriority: 7, Victims: 1, SumRanks: -3},
-		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: cover.WorkOf(time.Hour)},
+		{MaxRank: -8, MaxPriority: 2, Victims: 2, SumRanks: -20, Work: cover.WideOf(int64(time.Hour))},
 		{OptedOut: 1, MaxRank: -8, MaxPriority: 2, Victims: 1, SumRanks: -8, Node: 1},
 	})
 	fmt.Println(err)
@@ -95,7 +95,7 @@ func ExampleTestPredicate() {
 	}
 	fmt.Println(preempttest.TestPredicate(predicate, preempttest.Placings(c, asks())))
 	// Output:
-	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 0 with victims [1] is refused, and not victims []
+	// preempttest: predicate: a part is accepted of what is refused: ask "x" on node 1 with victims [1] is refused, and not victims []
 }
 
 // A predicate for jobs, asked about the first member of a job.

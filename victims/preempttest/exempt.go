@@ -24,11 +24,10 @@ func Exemptions(c *victims.Cluster, asks []victims.Ask, now time.Time) (all []vi
 	return all
 }
 
-// TestExempt tests Exempt of [victims.Rules]. It answers the same when asked again.
-// Until the end that it names, zero for never, a task is exempt with the same end;
-// from then on, or once it is not exempt, it is not exempt again. An end not after Now
-// says that it is over. Each question, with its Cluster set, is asked at its instant,
-// around the ends, and up to a month later.
+// TestExempt tests Exempt of [victims.Rules]: until the end that it names, zero for
+// never, a task is exempt with the same end. Once it is not exempt it is not exempt
+// again. Each question, with its Cluster set, is asked at its instant, around the ends,
+// and up to a month later.
 func TestExempt(exempt func(victims.Exemption) (until time.Time, exempt bool), exemptions []victims.Exemption) error {
 	for i := range exemptions {
 		x := course{exempt: exempt, e: &exemptions[i]}

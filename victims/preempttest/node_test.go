@@ -20,8 +20,8 @@ func TestTestFilter_Sound(t *testing.T) {
 	for name, f := range map[string]filter{
 		"everything": func(int, victims.NodeID) bool { return true },
 		"nothing":    func(int, victims.NodeID) bool { return false },
-		"a node":     func(_ int, n victims.NodeID) bool { return n == 1 },
-		"a class":    func(class int, n victims.NodeID) bool { return n == 0 || class > 0 },
+		"a node":     func(_ int, n victims.NodeID) bool { return n == 2 },
+		"a class":    func(class int, n victims.NodeID) bool { return n == 1 || class > 0 },
 	} {
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), asks()), name)
 		require.NoError(t, preempttest.TestFilter(f, cluster(t), nil), name)
@@ -79,7 +79,7 @@ func TestTestBlockers_Sound(t *testing.T) {
 			return allOf(c)(allOf(c)(dst, a, n), a, n)
 		},
 		"in another order each time": func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
-			if turn++; n == 1 {
+			if turn++; n == 2 {
 				return dst
 			} else if turn%2 == 0 {
 				return append(dst, 0, 2)
@@ -127,7 +127,7 @@ func TestTestBlockers_Broken(t *testing.T) {
 			return allOf(c)(dst, a, n)
 		}, preempttest.ErrUnsteady, `ask "y" on node "n2": [3], and then []`},
 		{"keeps what it appended to", func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			if n == 1 {
+			if n == 2 {
 				return dst
 			}
 			if kept == nil {

@@ -12,7 +12,7 @@ import (
 
 // TestOrder tests Compare of package quota's Enforcer, and orders of [victims.Then]: a
 // strict weak order, which is 0 for equal tasks, opposite the other way round, and
-// transitive, ties included. Two tasks may tie. The cost is O(n²).
+// transitive, ties included. The cost is O(n²).
 func TestOrder(order func(a, b *victims.Task) int, tasks []victims.Task) error {
 	c := comparison[victims.Task]{
 		what: "order", compare: order, inputs: tasks, clone: cloneTask,

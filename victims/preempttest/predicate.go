@@ -15,7 +15,7 @@ import (
 func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	for i := range asks {
 		for n := range c.Nodes() {
-			q := victims.Placing{Ask: &asks[i], Node: n, Moment: victims.Coming}
+			q := victims.Placing{Ask: &asks[i], Node: n, Coming: true}
 			for id := range c.TasksOn(n) {
 				if c.Task(id).State == victims.Running {
 					q.Victims = append(q.Victims, id)
@@ -27,10 +27,10 @@ func Placings(c *victims.Cluster, asks []victims.Ask) (all []victims.Placing) {
 	return all
 }
 
-// TestPredicate tests Predicate of [victims.Planner]: it answers the same when asked
-// again, whatever the order of victims, and refuses every part of what it refuses. It
-// is asked about all parts of up to six victims; of more about all, all but one, each
-// one and none. The cost is O(n³) per question.
+// TestPredicate tests Predicate of [victims.Planner]: the order of victims does not
+// matter, and it refuses every part of what it refuses. It is asked about all parts of up
+// to six victims; of more about all, all but one, each one and none. The cost is O(n³)
+// per question.
 func TestPredicate(predicate func(p *victims.Placing) bool, placings []victims.Placing) error {
 	for i := range placings {
 		x := inquiry{predicate: predicate, q: &placings[i]}
@@ -67,7 +67,7 @@ func (x *inquiry) test() error {
 		for i := range p.Victims {
 			p.Victims[i] = -1
 		}
-		p.Node = -1
+		p.Node = 0
 	}
 	if err := x.again(errKeeps); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (x *inquiry) again(contract error) error {
 // ask asks about some victims, with copies of all that could be written to.
 func (x *inquiry) ask(ids []victims.TaskID) (bool, error) {
 	ask := cloneAsk(x.q.Ask)
-	given := victims.Placing{Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Moment: x.q.Moment}
+	given := victims.Placing{Ask: &ask, Node: x.q.Node, Victims: slices.Clone(ids), Coming: x.q.Coming}
 	before := given
 	yes := x.predicate(&given)
 	before.Victims = ids
@@ -121,7 +121,7 @@ func (x *inquiry) monotone() error {
 }
 
 func samePlacing(a, b *victims.Placing) bool {
-	return a.Node == b.Node && a.Moment == b.Moment && slices.Equal(a.Victims, b.Victims)
+	return a.Node == b.Node && a.Coming == b.Coming && slices.Equal(a.Victims, b.Victims)
 }
 
 func (x *inquiry) name(ids []victims.TaskID) string {

@@ -19,14 +19,14 @@ func TestPlacings(t *testing.T) {
 	got := preempttest.Placings(cluster(t), list)
 	require.Len(t, got, 4)
 	for i, want := range []victims.Placing{
-		{Ask: &list[0], Node: 0, Victims: []victims.TaskID{0, 1, 2}},
-		{Ask: &list[0], Node: 1, Victims: []victims.TaskID{3}},
-		{Ask: &list[1], Node: 0, Victims: []victims.TaskID{0, 1, 2}},
-		{Ask: &list[1], Node: 1, Victims: []victims.TaskID{3}},
+		{Ask: &list[0], Node: 1, Victims: []victims.TaskID{0, 1, 2}},
+		{Ask: &list[0], Node: 2, Victims: []victims.TaskID{3}},
+		{Ask: &list[1], Node: 1, Victims: []victims.TaskID{0, 1, 2}},
+		{Ask: &list[1], Node: 2, Victims: []victims.TaskID{3}},
 	} {
 		require.Same(t, want.Ask, got[i].Ask)
 		require.Equal(t, want.Node, got[i].Node)
-		require.Equal(t, victims.Coming, got[i].Moment)
+		require.True(t, got[i].Coming)
 		require.ElementsMatch(t, want.Victims, got[i].Victims)
 	}
 }
@@ -34,14 +34,14 @@ func TestPlacings(t *testing.T) {
 // many has a question with more victims than all parts are tried of.
 func many() []victims.Placing {
 	ask := victims.Ask{Key: "z"}
-	return []victims.Placing{{Ask: &ask, Victims: []victims.TaskID{10, 11, 12, 13, 14, 15, 16, 17}}}
+	return []victims.Placing{{Ask: &ask, Node: 1, Victims: []victims.TaskID{10, 11, 12, 13, 14, 15, 16, 17}}}
 }
 
 func TestTestPredicate_Sound(t *testing.T) {
 	for name, f := range map[string]predicate{
 		"everything":  func(p *victims.Placing) bool { return true },
 		"nothing":     func(p *victims.Placing) bool { return false },
-		"a node":      func(p *victims.Placing) bool { return p.Node == 1 },
+		"a node":      func(p *victims.Placing) bool { return p.Node == 2 },
 		"a victim":    func(p *victims.Placing) bool { return slices.Contains(p.Victims, 1) },
 		"two victims": func(p *victims.Placing) bool { return len(p.Victims) >= 2 },
 		"one of two": func(p *victims.Placing) bool {
@@ -97,7 +97,7 @@ func TestTestPredicate_Broken(t *testing.T) {
 			err := preempttest.TestPredicate(test.f, placings)
 			require.ErrorIs(t, err, test.want, test.name)
 			require.ErrorContains(t, err, "preempttest: predicate: ", test.name)
-			require.ErrorContains(t, err, `ask "`+placings[0].Ask.Key+`" on node 0 `, test.name)
+			require.ErrorContains(t, err, `ask "`+placings[0].Ask.Key+`" on node 1 `, test.name)
 			require.ErrorContains(t, err, test.said, test.name)
 		}
 	}

@@ -34,8 +34,8 @@ func small() (*victims.Cluster, error) {
 		}
 	}
 	for i, t := range []victims.Task{
-		{Key: "t0", Node: 0}, {Key: "t1", Node: 0}, {Key: "t2", Node: 0},
-		{Key: "t3", Node: 1}, {Key: "leaving", Node: 0, State: victims.Releasing},
+		{Key: "t0", Node: 1}, {Key: "t1", Node: 1}, {Key: "t2", Node: 1},
+		{Key: "t3", Node: 2}, {Key: "leaving", Node: 1, State: victims.Releasing},
 	} {
 		t.Queue, t.Size = 1, resources.Vector{1000}
 		t.Scheduled = now.Add(time.Duration(-i) * time.Minute)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/quota"
@@ -23,11 +24,14 @@ func TestTake_Corpus(t *testing.T) {
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	kinds := make(map[scenario.Kind]int)
-	for _, file := range files {
+	for _, file := range law.Some(files) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		doc, err := scenario.Parse(file, text)
 		require.NoError(t, err)
+		if doc.Options.Moves != "" {
+			continue // a snapshot knows no moves
+		}
 		var answers []string
 		done, err := doc.RunSeen(func(m *scenario.Moment) {
 			kinds[doc.Requests[m.Request].Kind]++
@@ -59,7 +63,7 @@ func TestTake_Corpus(t *testing.T) {
 		require.Empty(t, answers)
 	}
 	for _, kind := range []scenario.Kind{scenario.KindAsk, scenario.KindJob, scenario.KindEnforceQuota} {
-		require.Greater(t, kinds[kind], 40, "%v", kind)
+		require.Greater(t, kinds[kind], 40*len(law.Some(files))/len(files), "%v", kind)
 	}
 }
 

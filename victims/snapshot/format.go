@@ -144,6 +144,8 @@ type options struct {
 	StrictPriority bool   `json:"strictPriority"`
 	OwnLeaf        string `json:"ownLeaf"`
 	JobTrigger     string `json:"jobTrigger,omitempty"`
+	SameNode       bool   `json:"sameNode,omitempty"`
+	OwnApplication bool   `json:"ownApplication,omitempty"`
 }
 
 // encode writes a document as text.

@@ -23,10 +23,10 @@ import (
 func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
-	own := map[string]victims.OwnLeaf{world.Met: victims.OwnMet, world.Any: victims.OwnAny}[k.Options.OwnLeaf]
+	own := world.OwnLeaves[k.Options.OwnLeaf]
 	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}}
 	if k.ByPriority {
-		p.Trigger = jobs.ByPriority
+		p.ByPriority = true
 	}
 	for path, q := range k.Quotas {
 		id, _ := c.Tree().Lookup(path)
@@ -99,9 +99,9 @@ func TestTake_Quota_SameAnswer(t *testing.T) {
 		k := world.EnforceCases(everything).Draw(t, "case")
 		c, err := world.Build(&k.World)
 		require.NoError(t, err)
-		e := &quota.Enforcer{Cluster: c, Minimum: func(job string) int { return k.Minimums[job] }}
+		e := &quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(job string) int { return k.Minimums[job] }}}
 		if k.Exact {
-			e.Overshoot = quota.Exact
+			e.Exact = true
 		}
 		e.Order = map[string]quota.Order{world.ClosestMatch: quota.ClosestMatch, world.Pack: quota.Pack}[k.Order]
 		e.Miss.Share.Amount, e.Miss.Share.Of = int64(rapid.IntRange(0, 40).Draw(t, "miss")), 40

@@ -12,13 +12,11 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Document is a scenario document that was read. It may be run any number of times,
-// at the same time too.
+// A Document is a scenario document that was read. Several goroutines may run it.
 type Document struct{ doc *scenario.Document }
 
-// Parse reads a document. The name of the file is for messages only. Unknown fields,
-// duplicate names, bad quantities and dangling references are errors with file, place
-// and value; up to a hundred are joined.
+// Parse reads a document. The name of the file is for messages only. Errors name file,
+// place and value, as of unknown fields and names; up to a hundred are joined.
 func Parse(file string, text []byte) (*Document, error) {
 	doc, err := scenario.Parse(file, text)
 	if err != nil {
@@ -51,9 +49,8 @@ type Step struct {
 	Job     *jobs.Decision
 }
 
-// Run builds the cluster and carries the requests out in order. Equal documents give
-// equal runs, bit for bit. Errors are what shows only here, such as bounds that
-// contradict each other.
+// Run builds the cluster and carries the requests out in order. Errors are what shows
+// only here, such as bounds that contradict each other.
 func (d *Document) Run() (*Run, error) {
 	done, err := d.doc.Run()
 	if err != nil {

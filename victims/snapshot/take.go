@@ -39,8 +39,7 @@ type Scene struct {
 // A Snapshot is a scene as a document.
 type Snapshot struct {
 	Text []byte // JSON; equal scenes give equal bytes
-	// Unsaid has what the document cannot say. If it is empty, the document has the
-	// planner's answers.
+	// Unsaid has what the document cannot say.
 	Unsaid []Unsaid
 }
 
@@ -67,11 +66,10 @@ var (
 	ErrText   = errors.New("not valid UTF-8")          // a key or a name
 )
 
-// Take writes a scene. Errors are names that JSON cannot hold ([ErrText]), what cannot
-// be said in a strict scene ([ErrUnsaid]), and asks or instants that no document can
-// have. It panics without a planner or cluster, or if clusters differ. The cost is
-// that of writing and reading the document, and per ask and job one call of Filter and
-// Blockers per node, and of Exempt per task.
+// Take writes a scene. Errors are names that JSON cannot hold ([ErrText]), what cannot be
+// said in a strict scene ([ErrUnsaid]), and asks or instants that no document can have.
+// It panics without a planner or cluster, or if clusters differ. Per ask and job it calls
+// Filter and Blockers for each node, and Exempt for each task.
 func Take(s *Scene) (*Snapshot, error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")

@@ -26,7 +26,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 	require.NoError(t, err)
 	two := resources.Limit{Value: resources.Vector{2000}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "a", Guaranteed: two, Properties: map[string]string{queue.PropertyPreemptionDelay: "0s"}},
+		{Name: "a", Guaranteed: two, Properties: map[string]string{"preemption.delay": "0s"}},
 		{Name: "b", Guaranteed: two},
 	}}, queue.Strict)
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func fixture(t *testing.T) *snapshot.Scene {
 
 // withJob gives a scene a job of which the task t1 is a member, by its key only.
 func withJob(s *snapshot.Scene) *jobs.Planner {
-	s.JobPlanner = &jobs.Planner{Trigger: jobs.ByPriority, Cluster: s.Planner.Cluster}
+	s.JobPlanner = &jobs.Planner{ByPriority: true, Cluster: s.Planner.Cluster}
 	s.Jobs = []jobs.Job{{Name: "j", Queue: 2, Members: []jobs.Member{{Key: "t1", Size: resources.Vector{2000}}}}}
 	return s.JobPlanner
 }
@@ -67,7 +67,7 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"levels", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
-			s.Planner.Levels = victims.Levels{victims.LevelVictims}
+			s.Planner.Levels = []string{"victims"}
 			return nil
 		}},
 		{"predicate", "", func(s *snapshot.Scene, _ *victims.Cluster) error {
@@ -102,18 +102,18 @@ func TestTake_Unsaid(t *testing.T) {
 			return nil
 		}},
 		{"minimum", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Minimum: func(string) int { return 2 }}
+			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 2 }}}
 			s.Enforce = []quota.Quota{{Queue: 2}}
-			_, err := c.SetTask(&victims.Task{Key: "t2", Job: "j", Queue: 2, Size: resources.Vector{2000}})
+			_, err := c.SetTask(&victims.Task{Key: "t2", Job: "j", Queue: 2, Node: 1, Size: resources.Vector{2000}})
 			return err
 		}},
 		{"enforced", "root", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Enforced: func(queue.ID) bool { return true }}
+			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Enforced: func(queue.ID) bool { return true }}}
 			s.Enforce = []quota.Quota{{Queue: queue.Root}}
 			return nil
 		}},
 		{"miss", "root.b", func(s *snapshot.Scene, c *victims.Cluster) error {
-			s.Enforcer = &quota.Enforcer{Cluster: c, Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}
+			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Miss: quota.Miss{Share: resources.Share{Amount: 1, Of: 3}}}}
 			s.Enforce = []quota.Quota{{Queue: 2}}
 			return nil
 		}},
@@ -175,7 +175,7 @@ func TestTake_Exempt(t *testing.T) {
 	leaf := s.Asks[0].Queue + 1
 	for _, key := range []string{"t1", "t2"} {
 		_, err := s.Planner.Cluster.SetTask(&victims.Task{
-			Key: key, Queue: leaf, Size: resources.Vector{2000}, Scheduled: now.Add(-time.Minute),
+			Key: key, Queue: leaf, Node: 1, Size: resources.Vector{2000}, Scheduled: now.Add(-time.Minute),
 		})
 		require.NoError(t, err)
 	}

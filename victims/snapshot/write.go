@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-preempt/preempt/internal/scenario"
-	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -43,7 +42,7 @@ func (w *writer) document() *document {
 	w.doc = document{
 		Name: s.Name, Now: s.Now.UTC().Format(time.RFC3339Nano),
 		Nodes: []node{}, Tasks: []task{}, Requests: []request{},
-		Options: options{StrictPriority: w.p.StrictPriority},
+		Options: options{StrictPriority: w.p.StrictPriority, SameNode: w.p.SameNode, OwnApplication: w.p.OwnApplication},
 	}
 	if s.Name == "" {
 		w.doc.Name = "snapshot"
@@ -134,7 +133,7 @@ func (w *writer) strict() {
 	}
 	strict := j.StrictPriority
 	switch {
-	case j.Trigger == jobs.ByPriority || strict == w.p.StrictPriority:
+	case j.ByPriority || strict == w.p.StrictPriority:
 	case len(w.s.Asks) == 0:
 		w.doc.Options.StrictPriority = strict
 	default:

@@ -11,7 +11,6 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/toleration"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -19,7 +18,10 @@ import (
 func (w *writer) jobs() {
 	w.memberOf = make(map[string]string)
 	if len(w.s.Jobs) > 0 {
-		w.doc.Options.JobTrigger = w.s.JobPlanner.Trigger.String()
+		w.doc.Options.JobTrigger = "guarantee"
+		if w.s.JobPlanner.ByPriority {
+			w.doc.Options.JobTrigger = "priority"
+		}
 	}
 	for i := range w.s.Jobs {
 		j := &w.s.Jobs[i]
@@ -35,7 +37,7 @@ func (w *writer) jobs() {
 			w.lacks("pending", j.Name, "since now")
 		}
 		if j.MayNot {
-			e.Policy = toleration.PreemptNever
+			e.Policy = "Never"
 		}
 		selectors := make(map[int]map[string]string)
 		for k := range j.Members {
@@ -103,8 +105,12 @@ func (w *writer) lowered() {
 		if w.enforcedBelow(l.Queue) {
 			w.lacks("enforced", path, "no queue below it is being enforced")
 		}
+		overshoot := "one-task"
+		if e.Exact {
+			overshoot = "exact"
+		}
 		w.doc.Requests = append(w.doc.Requests, request{Then: dryRun, Enforce: &enforceQuota{
-			Queue: path, Max: w.limit(l.Max), Overshoot: e.Overshoot.String(), Order: e.Order.String(), Miss: w.miss(path, e.Miss),
+			Queue: path, Max: w.limit(l.Max), Overshoot: overshoot, Order: e.Order.String(), Miss: w.miss(path, e.Miss),
 		}})
 	}
 }

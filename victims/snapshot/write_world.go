@@ -4,6 +4,7 @@ package snapshot
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -35,27 +36,27 @@ func (w *writer) queue(q queue.ID) queueEntry {
 // have theirs.
 func properties(t *queue.Tree, q queue.ID) map[string]string {
 	all := make(map[string]string)
-	delay, disabled := queue.DefaultPreemptionDelay, false
+	p, delay, disabled := t.Policies(q), 30*time.Second, false
 	if up, ok := t.Parent(q); ok {
-		delay, disabled = t.PreemptionDelay(up), t.Disabled(up)
+		delay, disabled = t.Policies(up).PreemptionDelay, t.Policies(up).Disabled
 	}
-	if own := t.PreemptionPolicy(q); own != queue.PreemptionDefault || t.Disabled(q) != disabled {
-		all[queue.PropertyPreemptionPolicy] = own.String()
+	if p.Preemption != "default" || p.Disabled != disabled {
+		all["preemption.policy"] = p.Preemption
 	}
-	if own := t.PreemptionDelay(q); own != delay {
-		all[queue.PropertyPreemptionDelay] = own.String()
+	if p.PreemptionDelay != delay {
+		all["preemption.delay"] = p.PreemptionDelay.String()
 	}
-	if own := t.PriorityPolicy(q); own != queue.PriorityDefault {
-		all[queue.PropertyPriorityPolicy] = own.String()
+	if p.PriorityFence {
+		all["priority.policy"] = "fence"
 	}
-	if own := t.PriorityOffset(q); own != 0 {
-		all[queue.PropertyPriorityOffset] = strconv.Itoa(int(own))
+	if p.PriorityOffset != 0 {
+		all["priority.offset"] = strconv.Itoa(int(p.PriorityOffset))
 	}
-	if own := t.QuotaPreemptionDelay(q); own != 0 {
-		all[queue.PropertyQuotaPreemptionDelay] = own.String()
+	if p.QuotaPreemptionDelay != 0 {
+		all["quota.preemption.delay"] = p.QuotaPreemptionDelay.String()
 	}
-	if own := t.FairWeight(q); own != 1 {
-		all[queue.PropertyFairWeight] = strconv.Itoa(int(own))
+	if p.FairWeight != 1 {
+		all["fair.weight"] = strconv.Itoa(int(p.FairWeight))
 	}
 	return all
 }

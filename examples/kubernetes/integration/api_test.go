@@ -36,17 +36,18 @@ func startEtcd(t *testing.T) string {
 	return "http://" + etcd.Clients[0].Addr().String()
 }
 
-// startAPI runs etcd and kube-apiserver in this process, and returns how to reach it.
-func startAPI(t *testing.T) *rest.Config {
+// startAPI runs etcd and kube-apiserver in this process, and returns how to reach it, with
+// all rights. The mode says what rights others have; more flags may follow.
+func startAPI(t *testing.T, authorization string, flags ...string) *rest.Config {
 	begin := time.Now()
 	storage := storagebackend.NewDefaultConfig("/registry", nil)
 	storage.Transport.ServerList = []string{startEtcd(t)}
-	server, err := apiservertesting.StartTestServer(t, apiservertesting.NewDefaultTestServerOptions(), []string{
+	server, err := apiservertesting.StartTestServer(t, apiservertesting.NewDefaultTestServerOptions(), append([]string{
 		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
-		"--authorization-mode=AlwaysAllow",
+		"--authorization-mode=" + authorization,
 		"--feature-gates=GenericWorkload=true", "--runtime-config=scheduling.k8s.io/v1beta1=true", // PodGroups
 		"--max-requests-inflight=4000", "--max-mutating-requests-inflight=2000",
-	}, storage)
+	}, flags...), storage)
 	require.NoError(t, err)
 	t.Cleanup(server.TearDownFn)
 	t.Logf("kube-apiserver is healthy after %v", time.Since(begin).Round(time.Millisecond))
@@ -59,7 +60,7 @@ func startAPI(t *testing.T) *rest.Config {
 func writeKubeconfig(t *testing.T, config *rest.Config) string {
 	k := clientcmdapi.NewConfig()
 	k.Clusters["c"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData, TLSServerName: config.ServerName}
-	k.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
+	k.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: config.BearerToken, Impersonate: config.Impersonate.UserName, ImpersonateGroups: config.Impersonate.Groups}
 	k.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 	k.CurrentContext = "x"
 	file := filepath.Join(t.TempDir(), "kubeconfig")

@@ -13,15 +13,19 @@ import (
 )
 
 // addGang creates a PodGroup that can be disrupted only as a whole, and needs so many
-// pods. A controller that does not run here would have to let it go, so that each story
+// pods; with 0 it is a basic one, which needs none. A controller that does not run here would have to let it go, so that each story
 // has one of another name.
 func (w *world) addGang(t *testing.T, name string, minCount int32) {
+	policy := schedulingv1beta1.PodGroupSchedulingPolicy{Basic: &schedulingv1beta1.BasicSchedulingPolicy{}}
+	if minCount > 0 {
+		policy = schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}}
+	}
 	groups := w.client.SchedulingV1beta1().PodGroups("default")
 	_, err := groups.Create(t.Context(), &schedulingv1beta1.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: schedulingv1beta1.PodGroupSpec{
 			PriorityClassName: "mid",
-			SchedulingPolicy:  schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: minCount}},
+			SchedulingPolicy:  policy,
 			DisruptionMode:    &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}},
 		},
 	}, metav1.CreateOptions{})
@@ -179,4 +183,93 @@ func gangForGang(t *testing.T, w *world) {
 	w.run(t, member("hosts", pod("web-0", "prod", "mid", "4")), member("hosts", pod("web-1", "prod", "mid", "4")))
 	w.settle(t)
 	require.Equal(t, []string{"batch/g-0", "batch/g-1", "batch/g-2"}, w.gonePods())
+}
+
+// restOfGang: once the minimum runs, each other pod takes what prod is still guaranteed,
+// from pods of its own priority, too. The last one would be beyond it. A pod that is for
+// another node is not in the way of those after it.
+func restOfGang(t *testing.T, w *world) {
+	w.addGang(t, "quintet", 2)
+	var pods []*v1.Pod
+	for i := range 4 {
+		n := fmt.Sprint("n", i)
+		w.addNodes(t, node(n, "4"))
+		pods = append(pods, on(n, pod(fmt.Sprint("etl-", i), "batch", "mid", "4")))
+	}
+	w.addNodes(t, node("n4", "4"))
+	w.run(t, append(pods, on("n4", pod("b", "teamb", "low", "4")))...)
+	w.schedule(t, queues(map[string]string{"prod": "12", "teamb": "4"}))
+	w.run(t, member("quintet", pod("web-0", "prod", "mid", "4")), member("quintet", pod("web-1", "prod", "mid", "4")))
+	w.settle(t)
+	require.Len(t, w.gonePods(), 2)
+	stuck := member("quintet", pod("web-2", "prod", "mid", "4"))
+	stuck.Spec.NodeSelector = map[string]string{v1.LabelHostname: "n4"}
+	w.add(t, stuck, member("quintet", pod("web-3", "prod", "mid", "4")), member("quintet", pod("web-4", "prod", "mid", "4")))
+	eventually(t, "prod runs", func() bool { return w.running("prod") == 3 })
+	w.settle(t)
+	require.Equal(t, 3, w.evictedOf("batch"))
+	require.Equal(t, 1, w.running("teamb"))
+	require.Equal(t, 3, w.running("prod"))
+}
+
+// basicGroup: a basic group has no minimum. Its pods take what prod is guaranteed, while
+// the first victim is still leaving.
+func basicGroup(t *testing.T, w *world) {
+	w.addGang(t, "crowd", 0)
+	w.addNodes(t, node("n1", "8"), node("n2", "4"))
+	w.run(t, on("n1", pod("etl-0", "batch", "low", "4")), on("n1", pod("etl-1", "batch", "mid", "4")), on("n2", pod("b", "teamb", "low", "4")))
+	w.schedule(t, queues(map[string]string{"prod": "8", "teamb": "4"}))
+	w.hold()
+	for _, name := range []string{"web-0", "web-1", "web-2"} {
+		w.add(t, member("crowd", pod(name, "prod", "mid", "4")))
+	}
+	eventually(t, "two are told to go", func() bool { return w.running("batch") == 0 })
+	w.release()
+	eventually(t, "prod runs", func() bool { return w.running("prod") == 2 })
+	w.settle(t)
+	require.Equal(t, []string{"batch/etl-0", "batch/etl-1"}, w.gonePods())
+	require.Equal(t, 2, w.running("prod"))
+}
+
+// gangForPorts: there is room for both pods, but the port that each of them needs is held on
+// every node. teamb keeps its guarantee, and who does not hold the port stays.
+func gangForPorts(t *testing.T, w *world) {
+	w.addGang(t, "servers", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"), node("n3", "4"))
+	w.run(t, on("n1", withPort(80, pod("b", "teamb", "low", "1"))), on("n2", withPort(80, pod("a-0", "batch", "mid", "1"))),
+		on("n3", withPort(80, pod("a-1", "batch", "mid", "1"))), on("n3", pod("etl", "batch", "low", "1")))
+	w.schedule(t, queues(map[string]string{"prod": "4", "teamb": "1"}))
+	w.run(t, member("servers", withPort(80, pod("web-0", "prod", "mid", "1"))), member("servers", withPort(80, pod("web-1", "prod", "mid", "1"))))
+	w.settle(t)
+	require.Equal(t, []string{"batch/a-0", "batch/a-1"}, w.gonePods())
+}
+
+// gangForTooManyPorts: one of the two ports can be had. So nobody goes, and all that was
+// planned for the first pod is taken back: a pod that asks by itself gets it.
+func gangForTooManyPorts(t *testing.T, w *world) {
+	w.addGang(t, "listeners", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", withPort(80, pod("b", "teamb", "low", "1"))), on("n2", withPort(80, pod("a", "batch", "mid", "1"))))
+	w.schedule(t, queues(map[string]string{"prod": "4", "teamb": "1"}))
+	w.add(t, member("listeners", withPort(80, pod("web-0", "prod", "mid", "1"))), member("listeners", withPort(80, pod("web-1", "prod", "mid", "1"))))
+	w.settle(t)
+	require.Empty(t, w.gonePods())
+	w.run(t, withPort(80, pod("single", "prod", "mid", "1")))
+	w.settle(t)
+	require.Equal(t, []string{"batch/a"}, w.gonePods())
+	require.Equal(t, "n2", w.get(t, "single").Spec.NodeName)
+}
+
+// gangApart: its pods keep away from noise, which amounts do not know, and so goes on both
+// nodes, in the place of who is of lower priority.
+func gangApart(t *testing.T, w *world) {
+	w.addGang(t, "quiet", 2)
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", labelled("app", "noise", pod("a-0", "batch", "mid", "1"))), on("n1", pod("etl", "batch", "low", "1")),
+		on("n2", labelled("app", "noise", pod("a-1", "batch", "mid", "1"))))
+	w.schedule(t, queues(map[string]string{"prod": "8"}))
+	w.run(t, member("quiet", keptApart(v1.LabelHostname, "noise", pod("web-0", "prod", "mid", "3"))),
+		member("quiet", keptApart(v1.LabelHostname, "noise", pod("web-1", "prod", "mid", "3"))))
+	w.settle(t)
+	require.Equal(t, []string{"batch/a-0", "batch/a-1"}, w.gonePods())
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
 	"k8s.io/component-base/configz"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app"
 	"k8s.io/kubernetes/cmd/kube-scheduler/app/options"
@@ -24,7 +25,6 @@ const schedulerConfig = `
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration
 clientConnection: {kubeconfig: %q, qps: 5000, burst: 5000}
-leaderElection: {leaderElect: false}
 podInitialBackoffSeconds: 1
 podMaxBackoffSeconds: 1
 %s`
@@ -88,13 +88,19 @@ func (w *world) schedule(t *testing.T, a args) (stop func()) {
 
 // scheduleProfiles runs kube-scheduler with the given profiles.
 func (w *world) scheduleProfiles(t *testing.T, profiles string) (stop func()) {
+	return w.scheduleAs(t, w.config, "leaderElection: {leaderElect: false}\n"+profiles)
+}
+
+// scheduleAs runs kube-scheduler with the rest of a configuration, and more plugins
+// perhaps, as one whom the API knows by a config.
+func (w *world) scheduleAs(t *testing.T, as *rest.Config, configuration string, more ...app.Option) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	opts := options.NewOptions()
-	opts.ConfigFile = writeFile(t, "scheduler.yaml", schedulerConfig, writeKubeconfig(t, w.config), profiles)
+	opts.ConfigFile = writeFile(t, "scheduler.yaml", schedulerConfig, writeKubeconfig(t, as), configuration)
 	opts.SecureServing.BindPort = 0
 	opts.Authentication.SkipInClusterLookup = true
 	opts.Authentication.RemoteKubeConfigFileOptional = true
-	config, scheduler, err := app.Setup(ctx, opts, app.WithPlugin(preemptbyqueue.Name, preemptbyqueue.Factory()))
+	config, scheduler, err := app.Setup(ctx, opts, append(more, app.WithPlugin(preemptbyqueue.Name, preemptbyqueue.Factory()))...)
 	if err != nil {
 		cancel()
 		require.NoError(t, err)

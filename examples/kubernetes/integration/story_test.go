@@ -14,7 +14,7 @@ import (
 
 // TestCluster tells stories against one API server, one after another.
 func TestCluster(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, "AlwaysAllow")
 	stories, told := []struct {
 		name string
 		tell func(*testing.T, *world)
@@ -23,6 +23,11 @@ func TestCluster(t *testing.T) {
 		{"three full nodes", threeFullNodes},
 		{"host port", hostPort},
 		{"required anti-affinity", antiAffinity},
+		{"required anti-affinity by zone", zoneAntiAffinity},
+		{"a claim that one pod may use", oneUser},
+		{"a claim that a guarantee protects", oneUserOfGuarantee},
+		{"a Filter plugin that nobody knows", foreignFilter},
+		{"a Filter plugin that nobody knows, and amounts", foreignFilterAndAmounts},
 		{"a selector that fits few nodes", selector},
 		{"soft disruption budget", softBudget},
 		{"hard disruption budget", hardBudget},
@@ -36,6 +41,8 @@ func TestCluster(t *testing.T) {
 		{"a pod of a DaemonSet", daemonSet},
 		{"two profiles", twoProfiles},
 		{"a granted place is kept", keptPlace},
+		{"a granted place is taken over", takenPlace},
+		{"a granted place is partly free", usedPlace},
 		{"queues in a ConfigMap", configMap},
 		{"a gang goes as a whole", wholeGang},
 		{"a gang preempts", preemptingGang},
@@ -46,15 +53,27 @@ func TestCluster(t *testing.T) {
 		{"a gang that is woken", gangIsWoken},
 		{"a gang that waits for the delay", gangAfterDelay},
 		{"a gang for a gang", gangForGang},
+		{"the rest of a gang", restOfGang},
+		{"a basic group", basicGroup},
+		{"a gang for ports", gangForPorts},
+		{"a gang for too many ports", gangForTooManyPorts},
+		{"a gang that keeps apart", gangApart},
+		{"a deployment", deployment},
+		{"pods without a controller", singles},
+		{"a deployment over the guarantee", deploymentOverGuarantee},
 		{"a class that tolerates", tolerance},
 		{"a class that tolerates for a while", briefTolerance},
 		{"pods that opted out", spared},
+		{"what it costs to stop a pod", stopCost},
 		{"a class that must not preempt", politePod},
 		{"a disruption budget with more left", budgetGrows},
 		{"a queue that comes to be over its guarantee", othersGrow},
 		{"pods that are alike", batching},
 		{"debug pages", debugPages},
 	}, 0
+	if testing.Short() {
+		stories = stories[:2] // those of the README's table
+	}
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
 			told++
@@ -65,7 +84,7 @@ func TestCluster(t *testing.T) {
 			require.Zero(t, metric(t, "preempt_by_queue_pods_not_mirrored_total"))
 		})
 	}
-	if told < len(stories) {
+	if told < len(stories) || testing.Short() {
 		return
 	}
 	for _, name := range []string{"decisions_total", "victims_total", "plans_total", "predicate_calls_total", "decide_duration_seconds",

@@ -179,6 +179,50 @@ func keptPlace(t *testing.T, w *world) {
 	require.Empty(t, w.get(t, "pushy").Spec.NodeName)
 }
 
+// takenPlace: in a cluster without queues a pod of higher priority takes the leaving room
+// over, and no other pod stops for it. The pod that was to have it asks again, and loses
+// its nomination. One of equal priority takes nothing over.
+func takenPlace(t *testing.T, w *world) {
+	w.hold()
+	w.addNodes(t, node("n1", "4"), node("n2", "4"))
+	w.run(t, on("n1", pod("etl", "", "low", "4")), on("n2", pod("sql", "", "high", "4")))
+	w.schedule(t, args{"ownLeaf": "any"})
+	w.add(t, pod("web", "", "mid", "4"))
+	eventually(t, "the victim terminates", func() bool { return w.get(t, "etl").DeletionTimestamp != nil })
+	w.add(t, pod("equal", "", "mid", "4"))
+	eventually(t, "the equal pod is refused", func() bool { return refusal(w.get(t, "equal")) != "" })
+	require.Equal(t, "n1", w.get(t, "web").Status.NominatedNodeName)
+	w.add(t, pod("urgent", "", "high", "4"))
+	eventually(t, "the place is taken over", func() bool {
+		return w.get(t, "urgent").Status.NominatedNodeName == "n1" && w.get(t, "web").Status.NominatedNodeName == ""
+	})
+	w.release()
+	eventually(t, "urgent runs", func() bool { return w.get(t, "urgent").Spec.NodeName == "n1" })
+	w.settle(t)
+	require.Equal(t, []string{"/etl"}, w.gonePods())
+	w.addNodes(t, node("n3", "8"))
+	eventually(t, "the others run", func() bool {
+		return w.get(t, "web").Spec.NodeName == "n3" && w.get(t, "equal").Spec.NodeName == "n3"
+	})
+}
+
+// usedPlace: what is free already of a place that is waited for goes to a pod of higher
+// priority that fits there, and then the other one asks again.
+func usedPlace(t *testing.T, w *world) {
+	w.addNodes(t, node("n1", "4"), node("n2", "2"))
+	w.run(t, on("n1", pod("etl", "", "low", "2")), on("n2", pod("sql", "", "low", "2")))
+	w.schedule(t, args{"ownLeaf": "any"})
+	w.hold()
+	w.add(t, pod("web", "", "mid", "4"))
+	eventually(t, "the victim terminates", func() bool { return w.get(t, "etl").DeletionTimestamp != nil })
+	w.run(t, pod("urgent", "", "high", "2"))
+	require.Equal(t, "n1", w.get(t, "urgent").Spec.NodeName)
+	w.release()
+	w.settle(t)
+	require.Equal(t, []string{"/etl"}, w.gonePods())
+	require.Empty(t, w.get(t, "web").Spec.NodeName)
+}
+
 // configMap: the queues change while a grant is out, which stays, and so do all pods.
 // A change that is wrong changes nothing, and an event says what is wrong.
 func configMap(t *testing.T, w *world) {

@@ -37,8 +37,8 @@ type world struct {
 	evicted []string // queue/name, in the order in which they went
 }
 
-func newWorld(t *testing.T) *world {
-	config := startAPI(t)
+func newWorld(t *testing.T, authorization string, flags ...string) *world {
+	config := startAPI(t, authorization, flags...)
 	w := &world{config: config, client: kubernetes.NewForConfigOrDie(config), t: t}
 	w.addClasses(t)
 	f := informers.NewSharedInformerFactory(w.client, 0)

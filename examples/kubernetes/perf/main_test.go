@@ -39,6 +39,13 @@ func TestMain(m *testing.M) {
 // prepare sets the process up as scheduler_perf wants it. Its etcd need not survive a
 // power failure: otherwise the disk would be measured, too.
 func prepare(dir string) error {
+	perf.LoggingConfig.Verbosity = 0
+	if err := perf.InitTests(); err != nil {
+		return err
+	}
+	if testing.Short() { // no workload is run
+		return nil
+	}
 	etcd := os.Getenv(builtEtcd)
 	if etcd == "" {
 		etcd = filepath.Join(dir, "bin-etcd")
@@ -58,10 +65,6 @@ func prepare(dir string) error {
 		return err
 	}
 	if err := os.Setenv("ARTIFACTS", dir); err != nil { // for logs
-		return err
-	}
-	perf.LoggingConfig.Verbosity = 0
-	if err := perf.InitTests(); err != nil {
 		return err
 	}
 	for name, value := range map[string]string{

@@ -37,6 +37,9 @@ var schedulers = []struct{ name, file string }{
 // turns: a machine that is busy for a while is busy for both. The table is written after
 // each workload, so that what was measured is kept if another one fails.
 func BenchmarkPreemption(b *testing.B) {
+	if testing.Short() {
+		b.Skip("with -short there is no etcd")
+	}
 	var t table
 	for _, w := range workloads(b) {
 		for round := range *rounds {
@@ -118,6 +121,9 @@ func (w *workload) run(b *testing.B, scheduler string, tell func(figures)) {
 // work and that nobody is stopped in vain. It does so in a process of its own, for only
 // that tells what went wrong in a benchmark.
 func TestSmall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds etcd, and runs benchmarks for a minute")
+	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "result.json")

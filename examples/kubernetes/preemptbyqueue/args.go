@@ -3,7 +3,6 @@
 package preemptbyqueue
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/go-preempt/preempt/examples/kubernetes/preemptqueues"
 )
 
 // Args are the arguments of the plugin, as a KubeSchedulerConfiguration has them
@@ -35,7 +36,7 @@ type Args struct {
 	// take equals of other queues, too.
 	StrictPriority bool `json:"strictPriority"`
 	// OwnLeaf says whether pods of the same queue and of lower priority may make
-	// room: never, met (the default) or any.
+	// room: never, met (the default), any or branch.
 	OwnLeaf string `json:"ownLeaf"`
 	// DisruptionBudgets says what PodDisruptionBudgets are: Soft, which is the
 	// default, Hard or Ignore. A soft one is overrun only if no plan does without.
@@ -43,6 +44,9 @@ type Args struct {
 	// GrantDeadline is how long a pod may take to stop beyond its own grace period.
 	// After that it counts as running for good.
 	GrantDeadline metav1.Duration `json:"grantDeadline"`
+	// NodePatience is how long a pod keeps its place on a node that was cordoned or
+	// tainted. Another place costs evictions, and a cordon may be taken back.
+	NodePatience metav1.Duration `json:"nodePatience"`
 	// Budget bounds the searches of a decision, in elementary steps; 0 means the
 	// default of the planner.
 	Budget int64 `json:"budget"`
@@ -56,6 +60,10 @@ type Args struct {
 	// in place of Root, as YAML under the key queues.yaml. A change of it holds at
 	// once. Root holds as long as there is none. Empty means none.
 	QueuesConfigMap string `json:"queuesConfigMap"`
+	// QueuesNamespace is the namespace of the administrator's PreemptQueues: see package
+	// preemptqueues. These, and those of other namespaces that they take, are below Root,
+	// beside the queues that it has. Empty means that no objects are read.
+	QueuesNamespace string `json:"queuesNamespace"`
 	// Root is the tree of queues. Its name may be left out.
 	Root Queue `json:"root"`
 }
@@ -70,17 +78,7 @@ type Queue struct {
 }
 
 // An Amount is a quantity, such as "500m" or "10Gi". A number needs no quotes.
-type Amount string
-
-// UnmarshalJSON reads a string or a number.
-func (a *Amount) UnmarshalJSON(raw []byte) error {
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil && n != "" {
-		*a = Amount(n)
-		return nil
-	}
-	return json.Unmarshal(raw, (*string)(a))
-}
+type Amount = preemptqueues.Amount
 
 const rootName = "root"
 
@@ -103,6 +101,7 @@ func defaults() *Args {
 		OwnLeaf:           "met",
 		DisruptionBudgets: BudgetsSoft,
 		GrantDeadline:     metav1.Duration{Duration: 5 * time.Minute},
+		NodePatience:      metav1.Duration{Duration: time.Second},
 		Root:              Queue{Name: rootName},
 	}
 }

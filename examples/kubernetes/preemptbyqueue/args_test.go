@@ -29,7 +29,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, s.tree.Len(), "without queues all pods are in the root")
 	require.Equal(t, victims.OwnMet, s.ownLeaf)
-	require.Equal(t, time.Duration(0), s.tree.PreemptionDelay(s.def))
+	require.Equal(t, time.Duration(0), s.tree.Policies(s.def).PreemptionDelay)
 	require.False(t, s.maxes)
 }
 
@@ -87,7 +87,7 @@ func TestLeaf(t *testing.T) {
 
 // TestConfig reads the configuration that is there to be copied.
 func TestConfig(t *testing.T) {
-	text, err := os.ReadFile("../config/scheduler.yaml")
+	text, err := os.ReadFile("../config/second/scheduler.yaml")
 	require.NoError(t, err)
 	var file struct {
 		Profiles []struct {

@@ -22,7 +22,7 @@ func (c *core) audit(now time.Time) {
 		c.log.Error(nil, "Plan breaks a law", "pod", d.Plan.Ask.Name, "violation", v)
 	}
 	if len(found) > 0 {
-		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Reason: victims.Unlawful}
+		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
 	}
 }
 

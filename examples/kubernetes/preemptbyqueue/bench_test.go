@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"syscall"
@@ -42,7 +43,7 @@ root: {queues: [{name: batch}, {name: small}, {name: system}, {name: prod, guara
 // all that goes on beside it: of this plugin, and of DefaultPreemption. Both evict
 // nobody.
 func BenchmarkPostFilter(b *testing.B) {
-	for _, work := range []string{"basic", "refused", "selector", "huge"} {
+	for _, work := range []string{"basic", "deployment", "refused", "selector", "huge"} {
 		for _, nodes := range []int{500, 1000, 5000} {
 			for _, plugin := range []string{"DefaultPreemption", Name} {
 				b.Run(fmt.Sprintf("%s/nodes=%d/%s", work, nodes, plugin), func(b *testing.B) {
@@ -55,13 +56,16 @@ func BenchmarkPostFilter(b *testing.B) {
 
 // A bench is a pod that fits nowhere in a cluster that is full.
 type bench struct {
-	nodes []*v1.Node
-	pods  []*v1.Pod
-	ask   *v1.Pod
+	queues string // arguments of the plugin; none: benchQueues
+	nodes  []*v1.Node
+	pods   []*v1.Pod
+	ask    *v1.Pod
+	others []runtime.Object // that the API has
 }
 
 // newBench makes what the workload of perf of that name makes. A huge pod, of which
-// MixedChurn has some, is larger than any node.
+// MixedChurn has some, is larger than any node. Of a deployment, which is else as basic,
+// there are as many pods as are decided together.
 func newBench(b *testing.B, work string, nodes int) *bench {
 	w := &bench{}
 	amounts := v1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("110")}
@@ -80,8 +84,16 @@ func newBench(b *testing.B, work string, nodes int) *bench {
 			w.add(n.Name, "batch", "900m", 0)
 		}
 	}
-	w.ask = w.pod("prod", map[string]string{"basic": "3970m", "refused": "2", "selector": "1", "huge": "9"}[work], 100)
-	if work == "selector" {
+	w.ask = w.pod("prod", map[string]string{"basic": "3970m", "deployment": "3970m", "refused": "2", "selector": "1", "huge": "9"}[work], 100)
+	switch work {
+	case "deployment":
+		all := ofReplicaSet(w, mostTogether)
+		for _, p := range all {
+			p.Spec.Containers = w.ask.Spec.Containers
+			w.others = append(w.others, p)
+		}
+		w.ask, w.others = all[0], w.others[1:]
+	case "selector":
 		w.ask.Spec.NodeSelector = map[string]string{"zone": "z"}
 	}
 	return w
@@ -105,26 +117,42 @@ func (w *bench) add(node, queue, cpu string, priority int32) {
 
 // run calls PostFilter of a plugin again and again.
 func (w *bench) run(b *testing.B, plugin string) {
-	h, postFilter := w.handle(b, plugin)
-	ctx, state := b.Context(), framework.NewCycleState()
-	_, status, _ := h.RunPreFilterPlugins(ctx, state, w.ask)
-	require.True(b, status.IsSuccess(), status)
-	statuses := framework.NewDefaultNodeToStatus()
-	infos, err := h.SnapshotSharedLister().NodeInfos().List()
-	require.NoError(b, err)
-	for _, info := range infos {
-		status := h.RunFilterPluginsWithNominatedPods(ctx, state, w.ask, info)
-		require.True(b, status.IsRejected())
-		statuses.Set(info.Node().Name, status)
-	}
-	_, first := postFilter(ctx, state, w.ask, statuses)
+	call := w.attempt(b, plugin)
+	first := call()
 	b.ReportAllocs()
-	before := cpuTime(b)
+	before, status := cpuTime(b), first
 	for b.Loop() {
-		_, status = postFilter(ctx, state, w.ask, statuses)
+		status = call()
 	}
 	b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 	require.Equal(b, first.Code(), status.Code())
+}
+
+// attempt makes a scheduler, in which the pod is refused by all nodes, and returns a call
+// of PostFilter of a plugin.
+func (w *bench) attempt(b *testing.B, plugin string) (call func() *fwk.Status) {
+	h, made := w.handle(b, plugin)
+	state, statuses := rejected(b, h, w.ask)
+	return func() *fwk.Status {
+		_, status := made.PostFilter(b.Context(), state, w.ask, statuses)
+		return status
+	}
+}
+
+// rejected asks the Filter plugins about all nodes, which refuse a pod.
+func rejected(t testing.TB, h framework.Framework, pod *v1.Pod) (fwk.CycleState, fwk.NodeToStatusReader) {
+	ctx, state := t.Context(), framework.NewCycleState()
+	_, status, _ := h.RunPreFilterPlugins(ctx, state, pod)
+	require.True(t, status.IsSuccess(), status)
+	statuses := framework.NewDefaultNodeToStatus()
+	infos, err := h.SnapshotSharedLister().NodeInfos().List()
+	require.NoError(t, err)
+	for _, info := range infos {
+		status := h.RunFilterPluginsWithNominatedPods(ctx, state, pod, info)
+		require.True(t, status.IsRejected())
+		statuses.Set(info.Node().Name, status)
+	}
+	return state, statuses
 }
 
 // cpuTime is what the process has taken of all cores. On a busy machine it tells more
@@ -135,10 +163,8 @@ func cpuTime(b *testing.B) int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-type postFilter func(context.Context, fwk.CycleState, *v1.Pod, fwk.NodeToStatusReader) (*fwk.PostFilterResult, *fwk.Status)
-
-// handle makes a scheduler that sees the cluster, and returns PostFilter of a plugin of it.
-func (w *bench) handle(b *testing.B, plugin string) (framework.Framework, postFilter) {
+// handle makes a scheduler that sees the cluster, and returns a plugin of it.
+func (w *bench) handle(b testing.TB, plugin string) (framework.Framework, fwk.PostFilterPlugin) {
 	conf, err := latest.Default()
 	require.NoError(b, err)
 	profile := &conf.Profiles[0]
@@ -149,9 +175,9 @@ func (w *bench) handle(b *testing.B, plugin string) (framework.Framework, postFi
 				(*enabled)[i].Name = Name
 			}
 		}
-		profile.PluginConfig = append(profile.PluginConfig, config.PluginConfig{Name: Name, Args: unknown(benchQueues)})
+		profile.PluginConfig = append(profile.PluginConfig, config.PluginConfig{Name: Name, Args: unknown(cmp.Or(w.queues, benchQueues))})
 	}
-	client := clientsetfake.NewClientset(w.ask)
+	client := clientsetfake.NewClientset(append(w.others, w.ask)...)
 	factory := informers.NewSharedInformerFactory(client, 0)
 	var made fwk.Plugin
 	byQueue := Factory()
@@ -168,7 +194,7 @@ func (w *bench) handle(b *testing.B, plugin string) (framework.Framework, postFi
 	factory.WaitForCacheSync(b.Context().Done())
 	h := s.Profiles[profile.SchedulerName]
 	if plugin == Name {
-		return h, made.(*Plugin).PostFilter
+		return h, made.(*Plugin)
 	}
 	d, err := defaultpreemption.New(b.Context(), &config.DefaultPreemptionArgs{MinCandidateNodesPercentage: 10, MinCandidateNodesAbsolute: 100},
 		h, feature.NewSchedulerFeaturesFromGates(utilfeature.DefaultFeatureGate))
@@ -176,5 +202,5 @@ func (w *bench) handle(b *testing.B, plugin string) (framework.Framework, postFi
 	d.Executor.PreemptPod = func(context.Context, preemption.Candidate, preemption.ExecutorPreemptor, *v1.Pod, string) (bool, error) {
 		return false, nil
 	}
-	return h, d.PostFilter
+	return h, d
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -25,36 +26,53 @@ type core struct {
 	args   *Args
 	log    klog.Logger
 	lookup *lookup
+	lister corelisters.PodLister  // of all pods; nil without a scheduler
+	nodes  corelisters.NodeLister // likewise
+	groups *groups                // of the scheduler's snapshot; likewise
 	alarms alarms
 	// current is what the queues are. Readers that hold no lock see one state of it.
-	current atomic.Pointer[setup]
-	ready   func() bool // the queues were read
-	refused sync.Map    // UID to waiting: pods that were refused, for a change of the queues to wake
+	current  atomic.Pointer[setup]
+	ready    func() bool // the queues were read
+	changing atomic.Bool // next is set
+	refused  sync.Map    // UID to waiting: pods that were refused, for a change of the queues to wake
 	// activate has the scheduler try pods now. No scheduler: nothing.
 	activate  func(map[string]*v1.Pod)
 	inquiries inquiries
+	evicting  evicting
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
 	granted *grants
 
 	// rehearsing is set while the scheduler's snapshot is not what there is.
 	rehearsing atomic.Bool
 
-	mu       sync.Mutex // for all that follows
-	cluster  *victims.Cluster
-	mirror   mirror
-	planner  victims.Planner
-	auditor  victims.Auditor
-	decision victims.Decision
-	cycle    *cycle // of the decision that is being made
-	hunger   hunger
-	news     news
-	next     *change
+	mu        sync.Mutex // for all that follows
+	cluster   *victims.Cluster
+	mirror    mirror
+	planner   victims.Planner
+	auditor   victims.Auditor
+	decision  victims.Decision
+	cycle     *cycle // of the decision that is being made
+	obstacles obstacles
+	hunger    hunger
+	news      news
+	next      *change
+	marked    map[string]time.Time // victims that were told to leave, by key, since when
+	balked    map[string]balk      // victims that the API does not delete, by key
 
 	jobPlanner  jobs.Planner
 	jobAuditor  jobs.Auditor
 	jobDecision jobs.Decision
-	gang        *gang                                            // that is being decided
-	tell        func(m *v1.ConfigMap, kind, reason, note string) // writes an event
+	gang        *gang // that is being decided
+
+	quotas quotas
+	// schedules is set once the scheduler has tried a pod: it leads, if there are others.
+	schedules atomic.Bool
+
+	jointPlanner jobs.Planner // for workloads
+	jointAuditor jobs.Auditor
+	workload     *workload     // that is being decided
+	lone         alone         // the last one whose pods share no plan
+	waiting      cache.Indexer // pods, byWorkload; nil without a scheduler
 }
 
 // newCore makes a core that follows the informers of a scheduler.
@@ -65,9 +83,13 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 	}
 	registerMetrics()
 	c := bareCore(s, l, log(ctx))
+	c.groups = groupsOf(h.SnapshotSharedLister())
 	c.activate = func(pods map[string]*v1.Pod) { h.Activate(c.log, pods) }
 	c.warn(s)
 	if err := c.watchPods(h); err != nil {
+		return nil, err
+	}
+	if err := c.watchNodes(h); err != nil {
 		return nil, err
 	}
 	if err := c.watchNews(h); err != nil {
@@ -77,22 +99,36 @@ func newCore(ctx context.Context, s *setup, h fwk.Handle) (*core, error) {
 		return nil, err
 	}
 	go c.watchHunger(ctx)
+	go c.watchGrants(ctx)
+	pl := &Plugin{handle: h, core: c}
+	fresh := informed(h.SharedInformerFactory())
+	go every(ctx, sweepEvery, func(now time.Time) { pl.takeBackOverMax(fresh, now) })
 	return c, c.serve(ctx)
 }
 
 // bareCore makes a core that knows no scheduler.
 func bareCore(s *setup, l *lookup, log klog.Logger) *core {
-	c := &core{args: s.args, log: log, lookup: l, cluster: victims.NewCluster(s.tree), granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
+	c := &core{args: s.args, log: log, lookup: l, granted: newGrants(), ready: func() bool { return true }, activate: func(map[string]*v1.Pod) {}}
+	// The tree that a cluster is made with shows each later one, and readers without a lock
+	// must not see it change. So that is a copy.
+	c.cluster = victims.NewCluster(s.tree.Clone())
+	if err := c.cluster.SetTree(s.tree); err != nil {
+		panic(err) // a cluster without tasks takes every tree of its types
+	}
 	c.current.Store(s)
+	c.observeMaxes(time.Now())
 	rules := victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf}
 	rules.Filter = func(_ int, n victims.NodeID) bool { return c.cycle.mayRun(n) }
 	fits := func(p *victims.Placing) bool { return c.cycle.fits(p) }
 	c.planner = victims.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget, Predicate: fits}
 	c.auditor = victims.Auditor{Cluster: c.cluster, Rules: rules, Predicate: fits}
 	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
-	rules.Minimum, rules.Exempt = func(job string) int { return c.cycle.minimum(job) }, c.exempt
+	rules.Minimum, rules.Exempt = c.minimum, c.exempt
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
 	c.jobAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
+	rules.Filter, rules.Minimum, rules.Exempt = func(class int, n victims.NodeID) bool { return c.workload.mayRun(class, n) }, nil, nil
+	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
+	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
 	return c
 }
 
@@ -102,12 +138,12 @@ func (c *core) consult() {
 	p, a, y := &c.planner, &c.auditor, c.cycle
 	p.Minimum, p.Blockers, p.Exempt = nil, nil, nil
 	if c.mirror.jobs {
-		p.Minimum = y.minimum
+		p.Minimum = c.minimum
 	}
 	if y.mayBeBlocked() {
 		p.Blockers = y.blockers
 	}
-	if c.lookup.known.Load().tolerant {
+	if c.lookup.known.Load().tolerant || len(c.balked) > 0 {
 		p.Exempt = c.exempt
 	}
 	a.Minimum, a.Blockers, a.Exempt = p.Minimum, p.Blockers, p.Exempt
@@ -121,37 +157,6 @@ func (c *core) warn(s *setup) {
 	for _, w := range s.tree.Warnings() {
 		c.log.Info("Warning about the queues", "warning", w)
 	}
-}
-
-// exempt protects the pods of a priority class that tolerates the preemptor. The tag
-// of a task is the number of its class.
-func (c *core) exempt(e victims.Exemption) (time.Time, bool) {
-	class := c.lookup.class(e.Cluster.Tag(e.Task))
-	return class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
-}
-
-// watchPods forgets a pod that is deleted before it ran, and drops its grant.
-func (c *core) watchPods(h fwk.Handle) error {
-	_, err := h.SharedInformerFactory().Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			pod, ok := obj.(*v1.Pod)
-			if !ok {
-				return
-			}
-			c.refused.Delete(pod.UID)
-			c.alarms.stop(pod.UID)
-			if !c.granted.has(key(pod)) {
-				return
-			}
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.drop(key(pod), dropped)
-		},
-	})
-	return err
 }
 
 // ask returns what a pod asks for.
@@ -180,18 +185,15 @@ func (c *core) sizeOf(dst resources.Vector, info fwk.PodInfo) resources.Vector {
 }
 
 // queueOf returns the leaf of a pod.
-func (c *core) queueOf(pod *v1.Pod) queue.ID {
-	s, path := c.queues(), ""
+func (c *core) queueOf(pod *v1.Pod) queue.ID { return c.queues().leafOf(c.pathOf(pod)) }
+
+// pathOf returns the path that names the queue of a pod, or "".
+func (c *core) pathOf(pod *v1.Pod) (path string) {
 	if c.args.QueueFrom == FromPod {
 		path = pod.Labels[c.args.QueueLabel]
 	}
 	if path == "" {
 		path = c.lookup.namespaceQueue(pod.Namespace)
 	}
-	if path != "" {
-		if id, err := s.leaf(path); err == nil {
-			return id
-		}
-	}
-	return s.def
+	return path
 }

@@ -19,7 +19,8 @@
 // and whether all Filter plugins accept a node without the victims.
 //
 // A plan becomes a grant: the pod is nominated to the node, and its victims are
-// evicted in the background (evict.go). Filter keeps other pods from the granted
+// evicted in the background (evict.go). Pods of one controller that wait are decided
+// together, and share their victims (workload.go). Filter keeps other pods from the granted
 // room (grants.go), and Reserve ends the grant.
 //
 // # Keys

@@ -4,6 +4,7 @@ package preemptbyqueue
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -11,26 +12,29 @@ import (
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	apipod "k8s.io/kubernetes/pkg/api/v1/pod"
-	"k8s.io/kubernetes/pkg/scheduler/util"
-
-	"github.com/go-preempt/preempt/victims"
+	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
 // An eviction is the part of a plan that is for the API.
 type eviction struct {
-	pods    []*v1.Pod // the preemptor, or those of a gang
+	pods    []*v1.Pod // the preemptor, or those of a gang or a joint plan, or none if a max was lowered
 	keys    []string
 	note    string // for events and conditions
+	kind    string // of what it is for, as upstream's events and metrics have it
+	uid     types.UID
 	victims []victim
 }
 
 // A victim is a pod that is to stop.
 type victim struct {
-	pod *v1.Pod
-	key string
+	pod  *v1.Pod
+	key  string
+	node string
 }
 
 // add adds a pod of the snapshot to the victims.
@@ -40,52 +44,136 @@ func (e *eviction) add(h fwk.Handle, node, key string) {
 		return
 	}
 	if pi := podOn(info, key); pi != nil {
-		e.victims = append(e.victims, victim{pi.GetPod(), key})
+		e.victims = append(e.victims, victim{pi.GetPod(), key, node})
 	}
 }
 
-// evict tells all victims to stop, many at once. If some of them stay, their marks
+// preemptor returns the pod that victims stop for, and its scheduler, if there is one.
+func (e *eviction) preemptor() (pod runtime.Object, scheduler string) {
+	if len(e.pods) == 0 {
+		return nil, Name
+	}
+	return e.pods[0], e.pods[0].Spec.SchedulerName
+}
+
+// evicting has the pods whose victims are being told to stop.
+type evicting struct {
+	mu   sync.Mutex
+	pods map[types.UID]bool // whether the queue wanted to have one of them tried meanwhile
+}
+
+func (v *evicting) add(pods []*v1.Pod) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.pods == nil {
+		v.pods = map[types.UID]bool{}
+	}
+	for _, p := range pods {
+		v.pods[p.UID] = false
+	}
+}
+
+// has reports whether a pod is there, and notes that it would have been tried.
+func (v *evicting) has(pod types.UID) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if _, ok := v.pods[pod]; !ok {
+		return false
+	}
+	v.pods[pod] = true
+	return true
+}
+
+// remove removes pods, and returns those that would have been tried meanwhile, by name.
+func (v *evicting) remove(pods []*v1.Pod) map[string]*v1.Pod {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	tried := map[string]*v1.Pod{}
+	for _, p := range pods {
+		if v.pods[p.UID] {
+			tried[name(p)] = p
+		}
+		delete(v.pods, p.UID)
+	}
+	return tried
+}
+
+// PreEnqueue keeps a pod from being tried while its victims are being told to stop: there
+// is no room for it yet. It is tried afterwards if something called for that meanwhile.
+func (pl *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
+	if pl.core.evicting.has(pod.UID) {
+		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "the pods that make room for it are being told to stop")
+	}
+	return nil
+}
+
+// start begins to tell all victims to stop.
+func (pl *Plugin) start(e *eviction) {
+	pl.core.evicting.add(e.pods)
+	go pl.evict(e)
+}
+
+// wake has its pods tried again after a while. Those of a gang are tried as one.
+func (e *eviction) wake(c *core, after time.Duration) {
+	if e.kind == string(fwk.PodGroupKeyType) {
+		c.wake(e.pods, after)
+		return
+	}
+	for i := range e.pods {
+		c.wake(e.pods[i:i+1], after)
+	}
+}
+
+// evict tells all victims to stop, many at once, and returns those that stay. Their marks
 // are taken back and the preemptor loses its grants: it asks again, and those that do leave
 // are room already.
-func (pl *Plugin) evict(e *eviction) {
-	c := pl.core
+func (pl *Plugin) evict(e *eviction) (stay []string) {
+	c, begin, result := pl.core, time.Now(), upstream.GoroutineResultSuccess
+	defer func() { c.activate(c.evicting.remove(e.pods)) }()
 	ctx := klog.NewContext(context.Background(), c.log)
 	var mu sync.Mutex
-	var stay []string
+	var why []error
 	again := false
 	pl.handle.Parallelizer().Until(ctx, len(e.victims), func(i int) {
 		v := e.victims[i]
-		silent, err := pl.stop(ctx, e, v.pod)
+		silent, err := pl.stop(ctx, e, &v)
 		mu.Lock()
 		defer mu.Unlock()
 		again = again || silent || err != nil
 		if err != nil {
 			evictionFailures.Inc()
-			c.log.Error(err, "Victim not evicted", "victim", klog.KObj(v.pod), "pod", klog.KObj(e.pods[0]))
-			stay = append(stay, v.key)
+			c.log.Error(err, "Victim not evicted", "victim", klog.KObj(v.pod), "for", e.note)
+			stay, why = append(stay, v.key), append(why, err)
 		}
 	}, Name)
 	if len(stay) > 0 {
+		result = upstream.GoroutineResultError
 		c.mu.Lock()
-		for _, k := range stay {
-			if id, ok := c.cluster.Lookup(k); ok && c.cluster.State(id) == victims.Preempting {
-				c.unmark(k)
-			}
+		for i, k := range stay {
+			c.balks(k, why[i], time.Now())
 		}
-		for _, k := range e.keys {
-			c.drop(k, dropped)
-		}
+		c.takeBack(stay, e.keys)
 		c.mu.Unlock()
 	}
-	if again {
-		pl.wake(e.pods, time.Second)
+	if len(e.pods) == 0 {
+		return stay
 	}
+	upstream.PreemptionExecutionDuration.WithLabelValues(e.kind, result).Observe(time.Since(begin).Seconds())
+	upstream.PreemptionGoroutinesDuration.WithLabelValues(result).Observe(time.Since(begin).Seconds())
+	upstream.PreemptionGoroutinesExecutionTotal.WithLabelValues(result).Inc()
+	if again {
+		e.wake(c, time.Second)
+	}
+	return stay
 }
 
 // stop tells one victim to stop. A pod that is being bound is stopped in the memory
 // of the scheduler, and no event tells of that: stop is silent then. A pod that has
-// gone by itself is no error.
-func (pl *Plugin) stop(ctx context.Context, e *eviction, pod *v1.Pod) (silent bool, err error) {
+// gone by itself is no error, and neither is an answer that was lost.
+//
+// The event begins as those of DefaultPreemption do, for those who look for that.
+func (pl *Plugin) stop(ctx context.Context, e *eviction, v *victim) (silent bool, err error) {
+	pod := v.pod
 	if waiting := pl.handle.GetWaitingPod(pod.UID); waiting != nil && waiting.Preempt(Name, e.note) {
 		silent = true
 	} else if binding := pl.handle.GetPodInPreBind(pod.UID); binding != nil && binding.CancelPod(e.note) {
@@ -93,31 +181,54 @@ func (pl *Plugin) stop(ctx context.Context, e *eviction, pod *v1.Pod) (silent bo
 	}
 	if !silent {
 		err = pl.delete(ctx, e, pod)
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // another pod has its name by now
-			return true, nil
-		}
-		if err != nil {
+		if err != nil && pl.stays(ctx, pod) {
 			return false, err
 		}
+		if err != nil {
+			return true, nil
+		}
 	}
-	pl.handle.EventRecorder().Eventf(pod, e.pods[0], v1.EventTypeNormal, "Preempted", "Preempting", "%s", e.note)
+	preemptor, _ := e.preemptor()
+	pl.handle.EventRecorder().Eventf(pod, preemptor, v1.EventTypeNormal, "Preempted", "Preempting",
+		"Preempted by %s %s on node %s: %s", e.kind, e.uid, v.node, e.note)
 	return silent, nil
 }
 
-// delete notes on a pod why it goes, and deletes it.
+// stays reports whether a pod that the API would not delete is there and not leaving.
+// The error alone does not say: a conflict may be that another pod has the name by now,
+// or that a webhook says no, and a pod may be deleted though the answer was lost.
+func (pl *Plugin) stays(ctx context.Context, pod *v1.Pod) bool {
+	now, err := pl.handle.ClientSet().CoreV1().Pods(pod.Namespace).Get(ctx, pod.Name, metav1.GetOptions{})
+	if err != nil {
+		return !apierrors.IsNotFound(err)
+	}
+	return now.UID == pod.UID && !isDeleted(now)
+}
+
+// delete notes on a pod why it goes, and deletes it. Both are about this pod, and not
+// about another one that has its name by now.
 func (pl *Plugin) delete(ctx context.Context, e *eviction, pod *v1.Pod) error {
 	client := pl.handle.ClientSet()
 	status := pod.Status.DeepCopy()
+	_, scheduler := e.preemptor()
 	changed := apipod.UpdatePodCondition(status, &v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
 		ObservedGeneration: apipod.CalculatePodConditionObservedGeneration(&pod.Status, pod.Generation, v1.DisruptionTarget),
-		Message:            fmt.Sprintf("%s: %s", e.pods[0].Spec.SchedulerName, e.note),
+		Message:            fmt.Sprintf("%s: %s", scheduler, e.note),
 	})
+	uid := pod.UID
 	if changed {
-		if err := util.PatchPodStatus(ctx, client, pod.Name, pod.Namespace, &pod.Status, status); err != nil {
+		_, condition := apipod.GetPodCondition(status, v1.DisruptionTarget)
+		patch, err := json.Marshal(map[string]any{
+			"metadata": map[string]any{"uid": uid}, // of another pod: a conflict
+			"status":   map[string]any{"conditions": []*v1.PodCondition{condition}},
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := client.CoreV1().Pods(pod.Namespace).Patch(ctx, pod.Name, types.StrategicMergePatchType, patch, metav1.PatchOptions{}, "status"); err != nil {
 			return err
 		}
 	}
-	uid := pod.UID
 	return client.CoreV1().Pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
 }

@@ -20,15 +20,23 @@ func (pl *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 	if c.rehearsing.Load() {
 		return nil, nil
 	}
-	if !c.queues().maxes || c.args.DryRun {
-		if !state.IsPodGroupSchedulingCycle() { // in which the snapshot has pods that are there for a try
+	if !c.schedules.Load() {
+		c.schedules.Store(true)
+	}
+	inGroup := state.IsPodGroupSchedulingCycle() // in which the snapshot has pods that are there for a try
+	holds := c.queues().maxes && !c.args.DryRun
+	if !holds && (inGroup || !c.changing.Load()) {
+		if !inGroup {
 			c.catchUp(nodes, catchUpChanged)
 		}
 		return nil, nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sync(nodes)
+	c.sync(nodes) // a change of the queues may wait for pods to be gone
+	if !holds {
+		return nil, nil
+	}
 	if q, i, over := c.overMax(pod); over {
 		return nil, fwk.NewStatus(fwk.Unschedulable, fmt.Sprintf("queue %s is at its max of %s", c.queues().tree.Path(q), c.queues().tree.Schema().Name(i)))
 	}
@@ -50,7 +58,7 @@ func (c *core) overMax(pod *v1.Pod) (q queue.ID, i int, over bool) {
 		limit, used := c.queues().tree.Max(q), c.queues().tree.Usage(q)
 		for i, a := range ask.Size {
 			bound, ok := limit.Bound(i)
-			if granted {
+			if granted || pod.Spec.NodeName != "" {
 				a = 0 // it is in used
 			}
 			if ok && ask.Size[i] > 0 && a > bound-used.At(i) {

@@ -4,9 +4,7 @@ package preemptbyqueue
 
 import (
 	"context"
-	"math"
 	"slices"
-	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -28,21 +26,25 @@ type cycle struct {
 	info     fwk.PodInfo // of the pod
 	size     resources.Vector
 	statuses fwk.NodeToStatusReader
-	asked    int // how often fits was asked
+	asked    int  // how often fits was asked
+	out      bool // the node of the grant of the pod is of no use now
+	searched bool // see searchObstacles
 
-	accepted placing // that fits has accepted last
+	accepted placing                        // that fits has accepted last
+	said     map[victims.NodeID]*fwk.Status // see statusOn
 }
 
 // A placing is a question that fits was asked.
 type placing struct {
+	asked   bool // there is one
 	node    victims.NodeID
-	moment  victims.Moment
+	coming  bool
 	victims []victims.TaskID
 }
 
 // is reports whether a question is this one.
 func (q *placing) is(p *victims.Placing) bool {
-	return q.node == p.Node && q.moment == p.Moment && slices.Equal(q.victims, p.Victims)
+	return q.asked && q.node == p.Node && q.coming == p.Coming && slices.Equal(q.victims, p.Victims)
 }
 
 // node returns a node of the snapshot.
@@ -51,29 +53,32 @@ func (y *cycle) node(n victims.NodeID) (fwk.NodeInfo, error) {
 }
 
 // mayRun reports whether a pod may ever run on a node: whether the Filter plugins
-// called it more than unschedulable. If PreFilter of this plugin kept them from
-// being asked, it asks them.
+// called it more than unschedulable.
 func (y *cycle) mayRun(n victims.NodeID) bool {
-	status := y.statuses.Get(y.core.cluster.NodeName(n))
-	if status.Plugin() == Name && status.Code() == fwk.Unschedulable {
-		info, err := y.node(n)
-		if err != nil {
-			return false
-		}
-		status = y.handle.RunFilterPluginsWithNominatedPods(y.ctx, y.state, y.pod, info)
-	}
-	return status.Code() != fwk.UnschedulableAndUnresolvable && status.Code() != fwk.Error
+	code := y.statusOn(n).Code()
+	return code != fwk.UnschedulableAndUnresolvable && code != fwk.Error
 }
 
-// minimum returns how many pods of a PodGroup are of use: all that there are, if it
-// can be disrupted only as a whole, and else any number.
-func (y *cycle) minimum(job string) int {
-	ns, name, _ := strings.Cut(job, "/")
-	g, err := y.handle.SnapshotSharedLister().PodGroups().Get(ns, name)
-	if err != nil || g.Spec.DisruptionMode == nil || g.Spec.DisruptionMode.All == nil {
-		return 0
+// statusOn returns what the Filter plugins say of a node as it is. If PreFilter of this
+// plugin kept them from being asked, it asks them, once.
+func (y *cycle) statusOn(n victims.NodeID) *fwk.Status {
+	status := y.statuses.Get(y.core.cluster.NodeName(n))
+	if status.Plugin() != Name || status.Code() != fwk.Unschedulable {
+		return status
 	}
-	return math.MaxInt32
+	if said, ok := y.said[n]; ok {
+		return said
+	}
+	info, err := y.node(n)
+	if err != nil {
+		return fwk.AsStatus(err)
+	}
+	status = y.handle.RunFilterPluginsWithNominatedPods(y.ctx, y.state, y.pod, info)
+	if y.said == nil {
+		y.said = map[victims.NodeID]*fwk.Status{}
+	}
+	y.said[n] = status
+	return status
 }
 
 // mayBeBlocked reports whether there can be blockers on any node.
@@ -98,7 +103,7 @@ func (y *cycle) blockers(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID)
 		return dst
 	}
 	for _, pi := range info.GetPods() {
-		if conflict(portsOf(pi.GetPod()), ports) || y.apart(y.info, pi.GetPod()) || y.apart(pi, y.pod) {
+		if conflict(portsOf(pi.GetPod()), ports) || y.apart(y.info, pi.GetPod(), info.Node()) || y.apart(pi, y.pod, info.Node()) {
 			if id, ok := y.core.cluster.Lookup(key(pi.GetPod())); ok {
 				dst = append(dst, id)
 			}
@@ -127,11 +132,11 @@ func portsOf(pod *v1.Pod) fwk.HostPortInfo {
 }
 
 // apart reports whether a required anti-affinity of one pod keeps another one off
-// its node. Wider topologies are left to the Filter plugins: who must go for them
-// may be on another node.
-func (y *cycle) apart(a fwk.PodInfo, b *v1.Pod) bool {
+// a node. Pods of one node share every domain that its labels name. Those on other nodes
+// of a domain are left to the Filter plugins, which refuse the node while they are there.
+func (y *cycle) apart(a fwk.PodInfo, b *v1.Pod, node *v1.Node) bool {
 	for _, term := range a.GetRequiredAntiAffinityTerms() {
-		if term.TopologyKey == v1.LabelHostname && term.Matches(b, y.namespaceLabels(b.Namespace)) {
+		if _, domain := node.Labels[term.TopologyKey]; domain && term.Matches(b, y.namespaceLabels(b.Namespace)) {
 			return true
 		}
 	}
@@ -155,43 +160,56 @@ func (y *cycle) fits(p *victims.Placing) bool {
 	if y.accepted.is(p) {
 		return true
 	}
-	y.asked++
-	predicateCalls.Inc()
 	if !y.try(p) {
 		return false
 	}
-	y.accepted = placing{p.Node, p.Moment, append(y.accepted.victims[:0], p.Victims...)}
+	y.accepted = placing{true, p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
 	return true
 }
 
 // try is fits, asked for the first time.
 func (y *cycle) try(p *victims.Placing) bool {
+	info, state, ok := y.without(p)
+	return ok && y.filters(state, info)
+}
+
+// without returns a node, and the state of the Filter plugins, as they are once the victims
+// of a plan have gone, and what leaves the node already if the moment is that.
+func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleState, ok bool) {
 	info, err := y.node(p.Node)
 	if err != nil {
-		return false
+		return nil, nil, false
 	}
-	info, state := info.Snapshot(), y.state.Clone()
+	info, state = info.Snapshot(), y.state.Clone()
 	var gone []string
-	if p.Moment == victims.Coming {
+	if p.Coming {
 		gone = y.core.goingFrom(p.Node)
 	}
 	for _, t := range p.Victims {
 		if y.core.cluster.NodeOf(t) == p.Node {
 			gone = append(gone, y.core.cluster.Key(t))
 		} else if !y.removeElsewhere(state, t) {
-			return false
+			return nil, nil, false
 		}
 	}
 	for _, k := range gone {
-		pi := podOn(info, k)
-		if pi == nil {
-			continue
-		}
-		if info.RemovePod(log(y.ctx), pi.GetPod()) != nil || !y.removed(state, pi, info) {
-			return false
+		if pi := podOn(info, k); pi != nil && !y.remove(state, pi, info) {
+			return nil, nil, false
 		}
 	}
+	return info, state, true
+}
+
+// filters asks the Filter plugins about a node as it is.
+func (y *cycle) filters(state fwk.CycleState, info fwk.NodeInfo) bool {
+	y.asked++
+	predicateCalls.Inc()
 	return y.handle.RunFilterPluginsWithNominatedPods(y.ctx, state, y.pod, info).IsSuccess()
+}
+
+// remove takes a pod off a node, and tells the plugins.
+func (y *cycle) remove(state fwk.CycleState, pi fwk.PodInfo, info fwk.NodeInfo) bool {
+	return info.RemovePod(log(y.ctx), pi.GetPod()) == nil && y.removed(state, pi, info)
 }
 
 // goingFrom returns the keys of what is leaving a node.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
@@ -23,13 +24,16 @@ import (
 type gang struct {
 	plugin *Plugin
 	job    jobs.Job
+	uid    types.UID
 	pods   map[string]*v1.Pod // that have no node, by key
+	bound  bool               // to a domain that all its pods share
 }
 
 // PodGroupPostFilter decides what should happen for a PodGroup of which too few pods
 // fit. It is one decision for all of them, by the laws that single pods have: places for
-// the minimum, or nobody goes.
-func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleState, group fwk.PodGroupInfo, try fwk.PodGroupSchedulingFunc) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+// the minimum, or nobody goes. Once the minimum runs, each other pod is decided singly.
+func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleState, group fwk.PodGroupInfo, try fwk.PodGroupSchedulingFunc) (result *fwk.PodGroupPostFilterResult, status *fwk.Status) {
+	defer func() { upstream.WorkloadPreemptionAttempts.WithLabelValues(status.Code().String()).Inc() }()
 	c := pl.core
 	nodes, err := pl.handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
@@ -45,8 +49,13 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	if err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	c.cycle, c.gang = &cycle{ctx: ctx, core: c, handle: pl.handle}, g
-	defer func() { c.cycle, c.gang = nil, nil }()
+	c.gang = g
+	defer func() { c.gang = nil }()
+	if g.missing() <= 0 {
+		return g.singly(ctx, group.GetUnscheduledPods())
+	}
+	c.cycle = &cycle{ctx: ctx, core: c, handle: pl.handle}
+	defer func() { c.cycle = nil }()
 	now := time.Now()
 	if err := c.decideGang(now); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
@@ -56,7 +65,10 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	if l := log(ctx).V(2); l.Enabled() {
 		l.Info("Decided", "podGroup", g.job.Name, "outcome", d.Outcome, "decision", d.Describe(c.cluster))
 	}
-	c.countGang()
+	c.countDecision(d.Outcome, d.Refusal.Reason, g.job.Queue)
+	if d.Outcome != victims.Refused {
+		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
+	}
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight:
 		return g.nominations(), fwk.NewStatus(fwk.Success, line)
@@ -72,10 +84,13 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 // gang returns a PodGroup as a job.
 func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 	c, spec := pl.core, group.GetPodGroup().Spec
-	g := &gang{plugin: pl, pods: map[string]*v1.Pod{}}
-	g.job = jobs.Job{Name: group.GetNamespace() + "/" + group.GetName(), MinMembers: 1}
-	if spec.SchedulingPolicy.Gang != nil {
+	g := &gang{plugin: pl, uid: group.GetPodGroup().UID, pods: map[string]*v1.Pod{}, bound: spec.SchedulingConstraints != nil}
+	g.job = jobs.Job{Name: group.GetNamespace() + "/" + group.GetName()}
+	switch {
+	case spec.SchedulingPolicy.Gang != nil:
 		g.job.MinMembers = int(spec.SchedulingPolicy.Gang.MinCount)
+	case g.bound: // the first pod of a basic group chooses the domain
+		g.job.MinMembers = 1
 	}
 	for id := range c.cluster.JobTasks(g.job.Name) {
 		if c.cluster.State(id) == victims.Running {
@@ -143,11 +158,11 @@ func (g *gang) refuse(now time.Time) {
 		}
 		w := waiting{pod: pod, size: m.Size}
 		w.help.CopyFrom(&r.Help)
-		c.refused.Store(pod.UID, w)
+		c.noteRefused(pod, w)
 		pods = append(pods, pod)
 	}
 	if r.RetryAt.After(now) && len(pods) > 0 {
-		g.plugin.wake(pods, r.RetryAt.Sub(now))
+		c.wake(pods, r.RetryAt.Sub(now))
 	}
 }
 
@@ -191,9 +206,9 @@ func (g *gang) nominations() *fwk.PodGroupPostFilterResult {
 // it can, the gang is granted the places that the scheduler found.
 func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, line string) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
 	c, plan := g.plugin.core, &g.plugin.core.jobDecision.Plan
-	places, status := g.rehearse(ctx, try)
+	places, status := g.rehearse(ctx, try, plan.Victims)
 	if !status.IsSuccess() {
-		return nil, fwk.NewStatus(fwk.Unschedulable, "the plan for the group is refused: "+status.Message())
+		return g.inTurn(ctx, try, "the plan for the group is refused: "+status.Message())
 	}
 	c.settle(places, time.Now())
 	change := plan.Change()
@@ -202,19 +217,27 @@ func (g *gang) carryOut(ctx context.Context, try fwk.PodGroupSchedulingFunc, lin
 	if err := c.cluster.Apply(change); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
 	}
-	for _, k := range e.keys {
-		c.given(k)
+	return g.told(e, change.Victims, line)
+}
+
+// told tells of grants that the cluster has, and has the victims evicted.
+func (g *gang) told(e *eviction, of []victims.Victim, line string) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	c := g.plugin.core
+	if !c.promise(e, of, time.Now()) {
+		e.wake(c, time.Second)
+		return nil, fwk.NewStatus(fwk.Unschedulable, "a pod of the group was deleted meanwhile")
 	}
 	if len(e.victims) > 0 {
-		go g.plugin.evict(e)
+		upstream.WorkloadPreemptionVictims.Observe(float64(len(e.victims)))
+		g.plugin.start(e)
 	}
-	g.plugin.wake(e.pods, c.args.GrantDeadline.Duration+time.Minute)
+	e.wake(c, c.args.GrantDeadline.Duration+time.Minute)
 	return g.nominations(), fwk.NewStatus(fwk.Success, line)
 }
 
-// rehearse returns where the scheduler places the pods once the victims of the plan,
-// and all that leaves already, are gone. Its snapshot is restored afterwards.
-func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc) (map[string]string, *fwk.Status) {
+// rehearse returns where the scheduler places the pods once victims, and all that leaves
+// already, are gone. Its snapshot is restored afterwards.
+func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc, of []victims.Victim) (map[string]string, *fwk.Status) {
 	c := g.plugin.core
 	gone := map[string][]string{} // by node
 	for _, s := range c.mirror.seats {
@@ -222,8 +245,8 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc) (ma
 			gone[s.node.name] = c.goingFrom(id)
 		}
 	}
-	for i := range c.jobDecision.Plan.Victims {
-		v := &c.jobDecision.Plan.Victims[i]
+	for i := range of {
+		v := &of[i]
 		gone[v.Place] = append(gone[v.Place], v.Key)
 	}
 	snapshot := g.plugin.handle.MutableSnapshotSharedLister()
@@ -260,7 +283,7 @@ func (g *gang) rehearse(ctx context.Context, try fwk.PodGroupSchedulingFunc) (ma
 func (g *gang) eviction(granted []victims.Grant) *eviction {
 	c := g.plugin.core
 	plan := &c.jobDecision.Plan
-	e := &eviction{note: c.entitlement(granted[0].Ask)}
+	e := &eviction{note: c.entitlement(granted[0].Ask), kind: string(fwk.PodGroupKeyType), uid: g.uid}
 	for _, a := range granted {
 		e.pods = append(e.pods, g.pods[a.Ask.Key].DeepCopy())
 		e.keys = append(e.keys, a.Ask.Key)

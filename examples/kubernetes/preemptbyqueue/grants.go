@@ -5,6 +5,7 @@ package preemptbyqueue
 import (
 	"hash/maphash"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -33,12 +34,14 @@ type grants struct {
 type grant struct {
 	key  string
 	size resources.Vector
+	firm int32 // the highest priority that it is kept from, if there is one queue
 }
 
 // held is where a grant is, and since when.
 type held struct {
 	node  string
 	since time.Time
+	out   time.Time // since when the node is of no use to it; zero: it is
 }
 
 func newGrants() *grants { return &grants{seed: maphash.MakeSeed(), byKey: map[string]held{}} }
@@ -69,7 +72,7 @@ func (g *grants) add(node string, a grant, since time.Time) {
 	g.change(node, func(of []grant) []grant { return append(slices.Clone(of), a) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.byKey[a.key] = held{node, since}
+	g.byKey[a.key] = held{node: node, since: since}
 }
 
 // remove forgets a grant, and returns where it was.
@@ -84,6 +87,35 @@ func (g *grants) remove(key string) (h held, ok bool) {
 		return slices.DeleteFunc(slices.Clone(of), func(a grant) bool { return a.key == key })
 	})
 	return h, true
+}
+
+// outFor returns for how long the node of a grant has been out, by the attempts that
+// its pod has made and by what back was told.
+func (g *grants) outFor(key string, now time.Time) time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	h, ok := g.byKey[key]
+	if !ok {
+		return 0
+	}
+	if h.out.IsZero() {
+		h.out = now
+		g.byKey[key] = h
+	}
+	return now.Sub(h.out)
+}
+
+// back notes that a node may be of use again.
+func (g *grants) back(node string) {
+	held := g.on(node)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, a := range held {
+		if h, ok := g.byKey[a.key]; ok {
+			h.out = time.Time{}
+			g.byKey[a.key] = h
+		}
+	}
 }
 
 // change replaces the grants on a node.
@@ -122,7 +154,11 @@ func (c *core) given(key string) {
 		before.since = time.Now()
 	}
 	t := c.cluster.Task(id)
-	c.granted.add(c.cluster.NodeName(t.Node), grant{key, t.Size}, before.since)
+	firm := t.Priority
+	if t.Job != "" {
+		firm = math.MaxInt32 // a gang has its places together or not at all
+	}
+	c.granted.add(c.cluster.NodeName(t.Node), grant{key, t.Size, firm}, before.since)
 	c.countGrants()
 }
 
@@ -153,13 +189,15 @@ func (c *core) countGrants() {
 // room there. What is about to leave counts as room, for the grants wait for it;
 // whether the pod fits right now is for other plugins to say.
 //
+// If there is one queue, a pod of higher priority may have the room: see takeOver.
+//
 // Nominated pods of no lower priority may be among the pods of the node already:
 // they are not counted twice.
 func (c *core) admits(held []grant, pod *v1.Pod, info fwk.NodeInfo, size resources.Vector) bool {
 	schema := c.queues().tree.Schema()
 	room := appendAmounts(nil, schema, info.GetAllocatable(), int64(info.GetAllocatable().GetAllowedPodNumber()))
 	for _, g := range held {
-		if !isKey(g.key, pod) && !isOn(g.key, info) {
+		if !isKey(g.key, pod) && !isOn(g.key, info) && !(c.queues().plain && priority(pod) > g.firm) {
 			room = resources.Sub(room, room, g.size)
 		}
 	}
@@ -170,8 +208,13 @@ func (c *core) admits(held []grant, pod *v1.Pod, info fwk.NodeInfo, size resourc
 			room = resources.Sub(room, room, scratch)
 		}
 	}
+	grows := pod.Spec.NodeName == info.Node().Name // and is among the pods of the node at its new size
 	for i, a := range size {
-		if a > 0 && a > room[i] {
+		need := a
+		if grows {
+			need = 0
+		}
+		if a > 0 && need > room[i] {
 			return false
 		}
 	}

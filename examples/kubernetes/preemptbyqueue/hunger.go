@@ -32,18 +32,11 @@ const (
 
 // watchHunger adds hunger up from time to time, until the context ends.
 func (c *core) watchHunger(ctx context.Context) {
-	ticker := time.NewTicker(seldom)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			c.mu.Lock()
-			c.feel(now)
-			c.mu.Unlock()
-		}
-	}
+	every(ctx, seldom, func(now time.Time) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.feel(now)
+	})
 }
 
 // feel adds the time since the last call to each queue that is under its guarantee, in

@@ -53,9 +53,14 @@ var registerOnce sync.Once
 // registerMetrics makes the scheduler serve the metrics. A process has one registry.
 func registerMetrics() {
 	registerOnce.Do(func() {
-		legacyregistry.MustRegister(decisions, victimsTotal, plans, violations, predicateCalls, evictionFailures, notTaken,
-			grantsNow, oldestGrant, grantSeconds, driftTotal, shortage, hungrySeconds, decideSeconds, syncSeconds)
+		legacyregistry.MustRegister(allMetrics()...)
 	})
+}
+
+// allMetrics returns what the scheduler serves for the plugin.
+func allMetrics() []metrics.Registerable {
+	return []metrics.Registerable{decisions, victimsTotal, plans, violations, predicateCalls, evictionFailures, notTaken,
+		grantsNow, oldestGrant, grantSeconds, driftTotal, shortage, hungrySeconds, decideSeconds, syncSeconds, buildInfo}
 }
 
 const subsystem = "preempt_by_queue"
@@ -69,37 +74,23 @@ func seconds(name, help string) *metrics.HistogramOpts {
 		Buckets: metrics.ExponentialBuckets(0.0001, 2, 16)}
 }
 
-// count notes a decision.
-func (c *core) count(d *victims.Decision) {
-	reason, leaf := "", d.Plan.Ask.Queue
-	if d.Outcome == victims.Refused {
-		reason = d.Refusal.Reason.String()
-		leaf = c.queueOf(c.cycle.pod)
+// countDecision notes a decision for something of a leaf.
+func (c *core) countDecision(o victims.Outcome, reason string, leaf queue.ID) {
+	if o != victims.Refused {
+		reason = ""
 	}
-	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
-	if d.Outcome == victims.Preempts {
-		plans.WithLabelValues(d.Plan.Proof.String()).Inc()
-	}
-	for i := range d.Plan.Victims {
-		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
-	}
+	decisions.WithLabelValues(o.String(), reason).Inc()
 	c.countShort(leaf)
 }
 
-// countGang notes the decision for a gang.
-func (c *core) countGang() {
-	d, reason := &c.jobDecision, ""
-	if d.Outcome == victims.Refused {
-		reason = d.Refusal.Reason.String()
+// countPlan notes a plan.
+func countPlan(o victims.Outcome, proof victims.Proof, of []victims.Victim) {
+	if o == victims.Preempts {
+		plans.WithLabelValues(proof.String()).Inc()
 	}
-	decisions.WithLabelValues(d.Outcome.String(), reason).Inc()
-	if d.Outcome == victims.Preempts {
-		plans.WithLabelValues(d.Plan.Proof.String()).Inc()
+	for i := range of {
+		victimsTotal.WithLabelValues(of[i].Path).Inc()
 	}
-	for i := range d.Plan.Victims {
-		victimsTotal.WithLabelValues(d.Plan.Victims[i].Path).Inc()
-	}
-	c.countShort(c.gang.job.Queue)
 }
 
 // countShort notes how much the queues above a leaf are short of.

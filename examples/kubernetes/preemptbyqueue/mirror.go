@@ -109,7 +109,6 @@ func (c *core) catchUp(nodes []fwk.NodeInfo, most int) {
 			changed++
 		}
 	}
-	c.cluster.Settle()
 }
 
 // reread has all nodes mirrored once more if tasks may be others now, and reports

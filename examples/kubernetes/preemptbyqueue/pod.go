@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,6 +76,32 @@ func ofDaemonSet(p *v1.Pod) bool {
 // optedOut reports whether a pod asks to be spared (law 1).
 func optedOut(p *v1.Pod) bool {
 	return p.Annotations[toleration.AnnotationAllowPreemption] == "false"
+}
+
+// Annotations that say what is lost if a pod stops. Of pods that are alike otherwise the one
+// goes that loses least.
+const (
+	// AnnotationCheckpoint is when the pod has saved its work last, as in
+	// 2026-01-31T12:00:00Z. What it did before is not lost.
+	AnnotationCheckpoint = "go-preempt.github.io/last-checkpoint"
+	// AnnotationCost is what it costs to stop the pod, a whole number. Sums of it count after
+	// priorities, and before how many stop.
+	AnnotationCost = "go-preempt.github.io/stop-cost"
+)
+
+// checkpoint returns when a pod has saved its work last. A bad value is none.
+func checkpoint(p *v1.Pod) time.Time {
+	at, _ := time.Parse(time.RFC3339, p.Annotations[AnnotationCheckpoint]) // zero if it is bad
+	return at
+}
+
+// cost returns what it costs to stop a pod. A bad value is 0.
+func cost(p *v1.Pod) int64 {
+	n, err := strconv.ParseInt(p.Annotations[AnnotationCost], 10, 64)
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
 }
 
 // mayNot reports whether a pod must not preempt others.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,13 +24,16 @@ const queuesKey = "queues.yaml"
 
 // A change is a tree of queues that is to replace the present one.
 type change struct {
-	setup  *setup
-	source *v1.ConfigMap
-	told   string // what was said of why it cannot be, as long as it cannot
+	setup *setup
+	tell  func(kind, reason, note string) // tells those who made it, perhaps by an event
+	told  string                          // what was said of why it cannot be, as long as it cannot
 }
 
-// watchQueues follows the ConfigMap of the arguments, if there is one.
+// watchQueues follows the ConfigMap or the objects of the arguments, if there are any.
 func (c *core) watchQueues(ctx context.Context, h fwk.Handle) error {
+	if c.args.QueuesNamespace != "" {
+		return c.watchObjects(ctx, h)
+	}
 	if c.args.QueuesConfigMap == "" {
 		return nil
 	}
@@ -57,29 +61,30 @@ func (c *core) watchQueues(ctx context.Context, h fwk.Handle) error {
 // readQueues reads a ConfigMap. What is wrong with it is told in an event on it, and
 // the queues stay what they are.
 func (c *core) readQueues(m *v1.ConfigMap, h fwk.Handle) {
-	if !c.changeQueues(m, h) {
+	tell := func(kind, reason, note string) {
+		h.EventRecorder().Eventf(m, nil, kind, reason, "Configuring", "%s", note)
+	}
+	s, err := c.args.withQueues(m.Data[queuesKey])
+	if err != nil {
+		c.log.Error(err, "Queues refused", "configMap", klog.KObj(m))
+		tell(v1.EventTypeWarning, "QueuesRefused", err.Error())
 		return
 	}
+	c.changeQueues(&change{setup: s, tell: tell})
+}
+
+// changeQueues makes a change of the queues, or leaves it to the next decision. All that
+// wait are tried again.
+func (c *core) changeQueues(n *change) {
+	c.mu.Lock()
+	c.feel(time.Now())
+	c.next = n
+	c.changing.Store(true)
+	c.setQueues()
+	c.mu.Unlock()
 	if pods := c.refusedPods(); len(pods) > 0 { // none before the scheduler runs, which then can wake them
 		c.activate(pods)
 	}
-}
-
-// changeQueues notes a change of the queues, for the next decision to make.
-func (c *core) changeQueues(m *v1.ConfigMap, h fwk.Handle) (changed bool) {
-	s, err := c.args.withQueues(m.Data[queuesKey])
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tell = func(m *v1.ConfigMap, kind, reason, note string) {
-		h.EventRecorder().Eventf(m, nil, kind, reason, "Configuring", "%s", note)
-	}
-	if err != nil {
-		c.log.Error(err, "Queues refused", "configMap", klog.KObj(m))
-		c.tell(m, v1.EventTypeWarning, "QueuesRefused", err.Error())
-		return false
-	}
-	c.next = &change{setup: s, source: m}
-	return true
 }
 
 // refusedPods returns the pods that were refused a place, by name.
@@ -119,15 +124,17 @@ func (c *core) setQueues() {
 	if err := c.cluster.SetTree(c.next.setup.tree); err != nil {
 		if text := err.Error(); text != c.next.told {
 			c.next.told = text
-			c.log.Error(err, "Queues not changed yet", "configMap", klog.KObj(c.next.source))
-			c.tell(c.next.source, v1.EventTypeWarning, "QueuesNotChangedYet", text)
+			c.log.Error(err, "Queues not changed yet")
+			c.next.tell(v1.EventTypeWarning, "QueuesNotChangedYet", text)
 		}
 		return
 	}
 	c.current.Store(c.next.setup)
 	c.warn(c.next.setup)
-	c.tell(c.next.source, v1.EventTypeNormal, "QueuesChanged", "The queues are as this says.")
+	c.observeMaxes(time.Now())
+	c.next.tell(v1.EventTypeNormal, "QueuesChanged", "The queues are as this says.")
 	c.next = nil
+	c.changing.Store(false)
 	c.news.mu.Lock()
 	c.news.forget() // its queues are of the old tree, and everybody was woken
 	c.news.mu.Unlock()

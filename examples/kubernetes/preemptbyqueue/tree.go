@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -17,28 +18,49 @@ import (
 // A setup is what arguments mean.
 type setup struct {
 	args    *Args
+	root    queue.Config // of the tree
 	tree    *queue.Tree
 	def     queue.ID // the leaf of pods that name none
 	ownLeaf victims.OwnLeaf
 	maxes   bool // some queue has a max
+	plain   bool // there is one queue, in which a pod may take from lower priorities
 }
 
 // check works out what arguments mean. The error tells every mistake at once.
 func (a *Args) check() (*setup, error) {
-	s := &setup{args: a}
 	mistakes := a.checkScalars()
-	for o := victims.OwnNever; o <= victims.OwnAny; o++ {
-		if o.String() == a.OwnLeaf {
-			s.ownLeaf = o
-		}
-	}
 	schema, err := resources.NewSchema(a.Resources...)
 	if err != nil {
 		return nil, a.wrong(append(mistakes, fmt.Errorf("resources: %w", err)))
 	}
 	root, wrong := a.Root.config(schema, a.Root.Name)
-	mistakes = append(mistakes, wrong...)
 	withoutDelay(&root)
+	s, err := a.setup(schema, root, append(mistakes, wrong...))
+	if err != nil {
+		return nil, err
+	}
+	for q := range s.tree.All() {
+		of := quota.Quota{Queue: q, Max: s.tree.Max(q), Delay: s.tree.Policies(q).QuotaPreemptionDelay}
+		if err := of.Check(s.tree); err != nil {
+			mistakes = append(mistakes, err)
+		}
+	}
+	if err := a.wrong(mistakes); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// setup works out what arguments mean with some queues. The error tells the mistakes that
+// were found before as well.
+func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []error) (*setup, error) {
+	s := &setup{args: a, root: root}
+	for o := victims.OwnNever; o <= victims.OwnBranch; o++ {
+		if o.String() == a.OwnLeaf {
+			s.ownLeaf = o
+		}
+	}
+	var err error
 	if s.tree, err = queue.New(schema, root, queue.Strict); err != nil {
 		return nil, a.wrong(append(mistakes, err))
 	}
@@ -48,6 +70,7 @@ func (a *Args) check() (*setup, error) {
 	if err := a.wrong(mistakes); err != nil {
 		return nil, err
 	}
+	s.plain = s.tree.IsLeaf(queue.Root) && s.ownLeaf != victims.OwnNever
 	for q := range s.tree.All() {
 		s.maxes = s.maxes || s.tree.Max(q).Defined != 0
 	}
@@ -63,15 +86,24 @@ func (a *Args) checkScalars() (mistakes []error) {
 	}
 	one("queueFrom", a.QueueFrom, FromPod, FromNamespace)
 	one("disruptionBudgets", a.DisruptionBudgets, BudgetsSoft, BudgetsHard, BudgetsIgnore)
-	one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnAny.String())
+	one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnAny.String(), victims.OwnBranch.String())
 	if ns, name, ok := strings.Cut(a.QueuesConfigMap, "/"); a.QueuesConfigMap != "" && (!ok || ns == "" || name == "") {
 		mistakes = append(mistakes, fmt.Errorf("queuesConfigMap: %q is no namespace/name", a.QueuesConfigMap))
+	}
+	if a.QueuesNamespace != "" && a.QueuesConfigMap != "" {
+		mistakes = append(mistakes, errors.New("queuesNamespace and queuesConfigMap: queues are objects or in a file, not both"))
+	}
+	if a.QueuesNamespace != "" && a.DefaultQueue == "" {
+		mistakes = append(mistakes, errors.New("queuesNamespace: name a defaultQueue, which root has: the root is no leaf if there are objects"))
 	}
 	if a.QueueLabel == "" {
 		mistakes = append(mistakes, errors.New("queueLabel: empty"))
 	}
 	if a.GrantDeadline.Duration <= 0 {
 		mistakes = append(mistakes, fmt.Errorf("grantDeadline: %v is not above zero", a.GrantDeadline.Duration))
+	}
+	if a.NodePatience.Duration < 0 {
+		mistakes = append(mistakes, fmt.Errorf("nodePatience: %v is below zero", a.NodePatience.Duration))
 	}
 	if a.Budget < 0 {
 		mistakes = append(mistakes, fmt.Errorf("budget: %d is below zero", a.Budget))
@@ -117,13 +149,13 @@ func (q *Queue) config(schema *resources.Schema, path string) (queue.Config, []e
 // withoutDelay sets the preemption delay of the root to 0, if it sets none: nobody
 // in Kubernetes expects one.
 func withoutDelay(root *queue.Config) {
-	if _, ok := root.Properties[queue.PropertyPreemptionDelay]; ok {
+	if _, ok := root.Properties["preemption.delay"]; ok {
 		return
 	}
 	if root.Properties == nil {
 		root.Properties = map[string]string{}
 	}
-	root.Properties[queue.PropertyPreemptionDelay] = "0s"
+	root.Properties["preemption.delay"] = "0s"
 }
 
 // leaf returns the leaf of a path below the root.
@@ -140,4 +172,14 @@ func (s *setup) leaf(path string) (queue.ID, error) {
 		return 0, fmt.Errorf("queue %q is no leaf", full)
 	}
 	return id, nil
+}
+
+// leafOf returns the leaf that a path names, or else the one for pods that name none.
+func (s *setup) leafOf(path string) queue.ID {
+	if path != "" {
+		if id, err := s.leaf(path); err == nil {
+			return id
+		}
+	}
+	return s.def
 }

@@ -149,12 +149,18 @@ func (p *tab) shows(example string, step int) {
 		all.dispatchEvent(new Event("change"));
 	}`, nil))
 	if step >= 0 {
-		p.do(chromedp.Evaluate(fmt.Sprintf(`{
-			const all = document.getElementById("steps");
-			all.value = "%d";
-			all.dispatchEvent(new Event("change"));
-		}`, step), nil))
+		p.step(step)
 	}
+}
+
+// step shows a request of the document that is there.
+func (p *tab) step(step int) {
+	p.t.Helper()
+	p.do(chromedp.Evaluate(fmt.Sprintf(`{
+		const all = document.getElementById("steps");
+		all.value = "%d";
+		all.dispatchEvent(new Event("change"));
+	}`, step), nil))
 }
 
 func (p *tab) text(id string) string {

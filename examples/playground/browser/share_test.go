@@ -161,7 +161,7 @@ func TestCard(t *testing.T) {
 // it is the number of elements that is bounded, and the time is written down.
 func TestLarge(t *testing.T) {
 	p := open(t, "")
-	p.write(large(t))
+	p.write(large(t, "root.b"))
 	require.Len(t, js[[]string](p, victims), 8)
 	const nodes, drawn = `document.querySelectorAll(".node").length`, `document.querySelectorAll("#right *").length`
 	require.Equal(t, 40, js[int](p, nodes))
@@ -185,8 +185,9 @@ func TestLarge(t *testing.T) {
 	p.quiet()
 }
 
-// large is a document with 200 nodes of 8 GPUs, and 1,600 tasks.
-func large(t *testing.T) string {
+// large is a document with 200 nodes of 8 GPUs, and 1,600 tasks of root.a, which has no
+// guarantee. Somebody asks in a queue.
+func large(t *testing.T, asks string) string {
 	t.Helper()
 	type object = map[string]any
 	var nodes, tasks []object
@@ -202,7 +203,7 @@ func large(t *testing.T) string {
 	text, err := json.MarshalIndent(object{
 		"name": "many", "types": []string{"gpu", "cpu"}, "nodes": nodes, "tasks": tasks,
 		"queues":   object{"name": "root", "queues": []object{{"name": "a"}, {"name": "b", "resources": object{"guaranteed": object{"gpu": "400", "cpu": "4000"}}}}},
-		"requests": []object{{"ask": object{"key": "x", "queue": "root.b", "application": "x", "resources": object{"gpu": "8", "cpu": "64"}}}},
+		"requests": []object{{"ask": object{"key": "x", "queue": asks, "application": "x", "resources": object{"gpu": "8", "cpu": "64"}}}},
 	}, "", " ")
 	require.NoError(t, err)
 	return string(text)

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+const (
+	waitingAsks  = 3900
+	waitingGangs = 550
+)
+
+// A load is a cluster, and what happens to it: tasks end, asks and gangs come. What happens
+// depends on the answers only by what runs.
+type load struct {
+	c          *victims.Cluster
+	planner    victims.Planner
+	jobPlanner jobs.Planner
+	leaves     []queue.ID
+	random     *rand.Rand
+	names      int
+	running    []string
+	leaving    []string
+	last       time.Duration
+	result     result
+}
+
+func newLoad(nodes int) *load {
+	schema, err := resources.NewSchema("gpu")
+	must(err)
+	gpus := int64(nodes) * 8
+	root := queue.Config{Name: "root"}
+	for i := range 4 {
+		org := queue.Config{Name: fmt.Sprint("org", i)}
+		for j := range 4 {
+			org.Children = append(org.Children, queue.Config{Name: fmt.Sprint("team", j), Guaranteed: resources.Limit{
+				Value: resources.Vector{gpus * int64(2+i+j) / 90}, Defined: 1, // 80 of 90 are promised
+			}})
+		}
+		root.Children = append(root.Children, org)
+	}
+	tree, err := queue.New(schema, root, queue.Strict)
+	must(err)
+	l := &load{c: victims.NewCluster(tree), random: rand.New(rand.NewPCG(1, 2))}
+	l.planner.Cluster, l.jobPlanner.Cluster = l.c, l.c
+	l.leaves = slices.Collect(tree.Leaves(queue.Root))
+	for n := range nodes {
+		_, err := l.c.AddNode(&victims.Node{Name: fmt.Sprint("n", n), Capacity: resources.Vector{8}})
+		must(err)
+	}
+	return l
+}
+
+// size draws a number of GPUs.
+func (l *load) size() resources.Vector {
+	return resources.Vector{[]int64{1, 1, 1, 1, 2, 2, 4, 8}[l.random.IntN(8)]}
+}
+
+// leaf draws a queue: half of all work is of four of them.
+func (l *load) leaf() queue.ID {
+	if l.random.IntN(2) == 0 {
+		return l.leaves[l.random.IntN(4)*4]
+	}
+	return l.leaves[l.random.IntN(len(l.leaves))]
+}
+
+func (l *load) name() string {
+	l.names++
+	return strconv.Itoa(l.names)
+}
+
+func (l *load) newAsk(now time.Time) victims.Ask {
+	key := "t" + l.name()
+	return victims.Ask{Key: key, Application: key, Queue: l.leaf(), Size: l.size(), Priority: int32(l.random.IntN(3)), PendingSince: now}
+}
+
+func (l *load) newJob(now time.Time) jobs.Job {
+	name := "g" + l.name()
+	j := jobs.Job{Name: name, Application: name, Queue: l.leaf(), Priority: int32(l.random.IntN(3)), PendingSince: now}
+	size := l.size()
+	for i := range []int{2, 4, 8}[l.random.IntN(3)] {
+		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint(name, "-", i), Size: size})
+	}
+	return j
+}
+
+// run lets events happen, and has the decider look at what waits every so often.
+func (l *load) run(d decider, events, every int) result {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	fill := func() {
+		asks, gangs := d.waiting()
+		for ; asks < waitingAsks; asks++ {
+			d.addAsk(l.newAsk(now))
+		}
+		for ; gangs < waitingGangs; gangs++ {
+			d.addJob(l.newJob(now))
+		}
+	}
+	fill()
+	now = now.Add(time.Hour)
+	d.look(now) // the cluster is filled: not measured
+	l.result = result{}
+	for n := 1; n <= events; n++ {
+		now = now.Add(time.Second)
+		l.event()
+		if n%every == 0 {
+			fill()
+			l.last = cpu()
+			d.look(now)
+			l.result.cpu += cpu() - l.last
+		}
+	}
+	return l.result
+}
+
+// event lets a task end: one that was told to stop, if there is one, or any.
+func (l *load) event() {
+	from := &l.running
+	if len(l.leaving) > 0 && l.random.IntN(2) == 0 {
+		from = &l.leaving
+	}
+	if len(*from) == 0 {
+		return
+	}
+	i := l.random.IntN(len(*from))
+	must(l.c.RemoveTask((*from)[i]))
+	*from = slices.Delete(*from, i, i+1)
+}
+
+// answerAsk carries out what was decided, and reports whether the ask runs.
+func (l *load) answerAsk(a *victims.Ask, d *victims.Decision) bool {
+	l.result.decided++
+	if d.Outcome == victims.Refused {
+		return false
+	}
+	l.note(a.Key, d.Outcome, d.Plan.Place, d.Plan.Victims)
+	must(l.c.Apply(d.Plan.Change()))
+	if d.Outcome != victims.Fits {
+		return false
+	}
+	must(l.c.Start(a.Key, d.Plan.At))
+	l.running = append(l.running, a.Key)
+	return true
+}
+
+// answerJob is answerAsk for a job.
+func (l *load) answerJob(j *jobs.Job, d *jobs.Decision) bool {
+	l.result.decided++
+	if d.Outcome == victims.Refused {
+		return false
+	}
+	places := ""
+	for _, at := range d.Plan.Placements {
+		places += " " + at.Place
+	}
+	l.note(j.Name, d.Outcome, places, d.Plan.Victims)
+	if len(d.Plan.Placements) > 0 {
+		must(l.c.Apply(d.Plan.Change()))
+	}
+	if d.Outcome != victims.Fits {
+		return false
+	}
+	for i := range j.Members {
+		must(l.c.StartAnyway(j.Members[i].Key, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+		l.running = append(l.running, j.Members[i].Key)
+	}
+	return true
+}
+
+// note adds an answer to the digest of all.
+func (l *load) note(key string, o victims.Outcome, place string, all []victims.Victim) {
+	h := fnv.New64a()
+	fmt.Fprint(h, l.result.answers, key, o, place)
+	for i := range all {
+		fmt.Fprint(h, " ", all[i].Key)
+		at := slices.Index(l.running, all[i].Key)
+		l.running = slices.Delete(l.running, at, at+1)
+		l.leaving = append(l.leaving, all[i].Key)
+	}
+	l.result.answers = h.Sum64()
+	l.result.plans++
+}
+
+// insert puts an element behind its equals.
+func insert[E any](list []E, e E, order func(a, b *E) int) []E {
+	at, _ := slices.BinarySearchFunc(list, e, func(a, b E) int {
+		if c := order(&a, &b); c != 0 {
+			return c
+		}
+		return -1
+	})
+	return slices.Insert(list, at, e)
+}
+
+func byPriority(a, b *victims.Ask) int { return int(b.Priority) - int(a.Priority) }
+
+// keep keeps what is to be kept, each asked once and in order.
+func keep[E any](list []E, is func(*E) bool) []E {
+	return slices.DeleteFunc(list, func(e E) bool { return !is(&e) })
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A tally counts what became of work that did not fit.
+type tally struct {
+	refused, stops, moves int // no plan, a plan that stops others, and one that does not
+	victims, moved        int
+}
+
+// mover asks the library about the same work once more, with all tasks movable. The state goes
+// on without moves.
+type mover struct {
+	x       *library
+	planner moves.Planner
+	without tally
+	with    [2]tally // for those who are entitled, and for all
+	gangs   int
+}
+
+func newMover(x *library) *mover {
+	m := &mover{x: x, planner: moves.Planner{Asks: &x.asks, Jobs: &x.gangs}}
+	m.planner.Movable = func(id victims.TaskID) (class int, ok bool) {
+		return x.w.tasks[x.rows[x.cluster.Key(id)]].of.pool, true
+	}
+	return m
+}
+
+// compare decides work that does not fit, without moves and with.
+func (m *mover) compare(a *work) error {
+	if a.minimum > 0 {
+		m.gangs++
+	}
+	for i, t := range []*tally{&m.without, &m.with[0], &m.with[1]} {
+		p := m.planner
+		p.Any = i == 2
+		if i == 0 {
+			p.Movable = func(victims.TaskID) (int, bool) { return 0, false }
+		}
+		var outcome victims.Outcome
+		var stops []victims.Victim
+		var plan moves.Plan
+		var err error
+		if a.minimum == 0 {
+			var d victims.Decision
+			ask := m.x.ask(a)
+			plan, err = p.Decide(&d, &ask, instant(m.x.w.now))
+			outcome, stops = d.Outcome, d.Plan.Victims
+		} else {
+			var d jobs.Decision
+			job := m.x.job(a)
+			plan, err = p.DecideJob(&d, &job, instant(m.x.w.now))
+			outcome, stops = d.Outcome, d.Plan.Victims
+		}
+		switch {
+		case err != nil:
+			return err
+		case outcome == victims.Refused:
+			t.refused++
+		case len(stops) > 0:
+			t.stops++
+		case len(plan.Moves) > 0:
+			t.moves++
+		}
+		t.victims += len(stops)
+		t.moved += len(plan.Moves)
+	}
+	return nil
+}
+
+// tell writes a table of what moves change in a load.
+func (m *mover) tell(w io.Writer, l *load) {
+	fmt.Fprintf(w, "**%s**, %s decisions about work that did not fit, %s of them about gangs\n\n", l.name,
+		count(m.without.refused+m.without.stops+m.without.moves), count(m.gangs))
+	fmt.Fprintln(w, "| | no plan | stops others | only moves | victims | moved |\n|---|--:|--:|--:|--:|--:|")
+	for i, t := range []tally{m.without, m.with[0], m.with[1]} {
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", []string{"without moves", "for the entitled", "for all"}[i],
+			count(t.refused), count(t.stops), count(t.moves), count(t.victims), count(t.moved))
+	}
+	fmt.Fprintln(w)
+}

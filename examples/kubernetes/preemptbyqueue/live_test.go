@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preemptbyqueue
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// liveQueues are those of the plugin and, as a file, of examples/live.
+const liveQueues = `{"queues": [
+	{"name": "a", "guaranteed": {"cpu": 12}},
+	{"name": "b", "guaranteed": {"cpu": 6}, "max": {"cpu": 40}},
+	{"name": "c", "queues": [{"name": "x", "guaranteed": {"cpu": 4}}, {"name": "y"}]}]}`
+
+// A dump is what kubectl would answer.
+type dump struct {
+	nodes   []*v1.Node
+	pods    []*v1.Pod
+	groups  []*schedulingv1beta1.PodGroup
+	budgets []*policyv1.PodDisruptionBudget
+}
+
+var liveNow = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+
+// withPort gives a pod a host port.
+func withPort(p *v1.Pod) {
+	p.Spec.Containers[0].Ports = []v1.ContainerPort{{ContainerPort: 80, HostPort: 8080, Protocol: v1.ProtocolTCP}}
+}
+
+// randomDump makes a cluster: full nodes, gangs that run, budgets, host ports, and pods and
+// gangs that wait.
+func randomDump(r *rand.Rand) *dump {
+	d := &dump{}
+	for i := range 2 {
+		d.budgets = append(d.budgets, &policyv1.PodDisruptionBudget{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("pdb-", i), Generation: 1},
+			Spec:       policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}}},
+			Status:     policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(3)), ExpectedPods: 9, ObservedGeneration: 1},
+		})
+	}
+	for i := range 3 {
+		g := &schedulingv1beta1.PodGroup{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "scheduling.k8s.io/v1beta1", Kind: "PodGroup"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("g", i)},
+			Spec:       schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
+		}
+		if i != 1 {
+			g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
+		}
+		d.groups = append(d.groups, g)
+	}
+	made := 0
+	pod := func(node string, cpu int64) *v1.Pod {
+		made++
+		priority := int32(r.IntN(3))
+		p := &v1.Pod{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprintf("p%03d", made), UID: types.UID(fmt.Sprint(made)),
+				CreationTimestamp: metav1.NewTime(liveNow.Add(-time.Duration(1+r.IntN(5)) * time.Hour)),
+				Labels:            map[string]string{"app": fmt.Sprint(r.IntN(4)), "go-preempt.github.io/queue": []string{"a", "b", "c.x", "c.y"}[r.IntN(4)]}},
+			Spec: v1.PodSpec{NodeName: node, Priority: &priority, Containers: []v1.Container{{Name: "c", Resources: v1.ResourceRequirements{
+				Requests: v1.ResourceList{"cpu": *resource.NewQuantity(cpu, resource.DecimalSI), "memory": resource.MustParse("1Gi")}}}}},
+		}
+		if node != "" {
+			p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue,
+				LastTransitionTime: metav1.NewTime(p.CreationTimestamp.Add(time.Duration(r.IntN(50)) * time.Minute))}}
+			if r.IntN(5) == 0 {
+				p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &d.groups[r.IntN(2)].Name}
+				p.Labels["go-preempt.github.io/queue"], *p.Spec.Priority = "b", 1
+			}
+			switch r.IntN(10) {
+			case 0: // a DaemonSet's: nobody's victim but for its own node
+				controls := true
+				p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: &controls}}
+			case 1: // leaving, or overdue; the plugin reads the clock, so it is clear which
+				end := metav1.NewTime(liveNow.AddDate([]int{-1, 200}[r.IntN(2)], 0, 0))
+				p.DeletionTimestamp = &end
+			}
+		}
+		d.pods = append(d.pods, p)
+		return p
+	}
+	for i := range 3 + r.IntN(3) {
+		list := v1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110")}
+		n := &v1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("n", i)}, Status: v1.NodeStatus{Capacity: list, Allocatable: list}}
+		if i == 2 {
+			n.Spec.Taints = []v1.Taint{{Key: "special", Effect: v1.TaintEffectNoSchedule}}
+		}
+		d.nodes = append(d.nodes, n)
+		for free := int64(8); free > 1; {
+			cpu := 1 + r.Int64N(min(4, free))
+			if p := pod(n.Name, cpu); free == 8 && r.IntN(2) == 0 {
+				withPort(p)
+			}
+			free -= cpu
+		}
+	}
+	for range 3 {
+		p := pod("", 1+r.Int64N(7))
+		if r.IntN(3) == 0 {
+			withPort(p)
+		}
+		if r.IntN(2) == 0 {
+			p.Spec.Tolerations = []v1.Toleration{{Key: "special", Operator: v1.TolerationOpExists}}
+		}
+	}
+	queue, priority := []string{"a", "b", "c.x"}[r.IntN(3)], int32(r.IntN(3))
+	for range 2 {
+		p := pod("", 1+r.Int64N(5))
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &d.groups[2].Name}
+		p.Labels["go-preempt.github.io/queue"], *p.Spec.Priority = queue, priority
+	}
+	return d
+}
+
+// text returns the dump as kubectl prints it.
+func (d *dump) text(t *testing.T) []byte {
+	var items []any
+	for _, o := range d.nodes {
+		items = append(items, o)
+	}
+	for _, o := range d.pods {
+		items = append(items, o)
+	}
+	for _, o := range d.groups {
+		items = append(items, o)
+	}
+	for _, o := range d.budgets {
+		items = append(items, o)
+	}
+	text, err := json.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "items": items})
+	require.NoError(t, err)
+	return text
+}
+
+// decisions returns what the plugin decides about all that wait, each by itself: outcome
+// and victims, by the name of a pod or PodGroup.
+func (d *dump) decisions(t *testing.T) map[string]string {
+	budgets := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	for _, b := range d.budgets {
+		require.NoError(t, budgets.Add(b))
+	}
+	c := coreOf(t, `{"defaultQueue": "a", "root": `+liveQueues+`}`, budgets)
+	infos := map[string]*framework.NodeInfo{}
+	var nodes []fwk.NodeInfo
+	for _, n := range d.nodes {
+		info := framework.NewNodeInfo()
+		info.SetNode(n)
+		infos[n.Name] = info
+		nodes = append(nodes, info)
+	}
+	var waiting, members []*v1.Pod
+	for _, p := range d.pods {
+		switch {
+		case p.Spec.NodeName != "":
+			infos[p.Spec.NodeName].AddPod(p)
+		case p.Spec.SchedulingGroup != nil:
+			members = append(members, p)
+		default:
+			waiting = append(waiting, p)
+		}
+	}
+	c.sync(nodes)
+	c.alone()
+	minimum := func(job string) int {
+		for _, g := range d.groups {
+			if job == g.Namespace+"/"+g.Name && g.Spec.DisruptionMode != nil {
+				return math.MaxInt32
+			}
+		}
+		return 0
+	}
+	c.planner.Minimum, c.auditor.Minimum, c.jobPlanner.Minimum = minimum, minimum, minimum
+	// The scheduler's Filter plugins say this of taints.
+	tolerates := func(p *v1.Pod, n victims.NodeID) bool {
+		return len(infos[c.cluster.NodeName(n)].Node().Spec.Taints) == 0 || len(p.Spec.Tolerations) > 0
+	}
+	all := map[string]string{}
+	for _, p := range waiting {
+		c.planner.Filter = func(_ int, n victims.NodeID) bool { return tolerates(p, n) }
+		c.planner.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+			for _, pi := range infos[c.cluster.NodeName(n)].GetPods() {
+				if id, ok := c.cluster.Lookup(key(pi.GetPod())); ok && conflict(portsOf(pi.GetPod()), util.GetHostPorts(p)) {
+					dst = append(dst, id)
+				}
+			}
+			return dst
+		}
+		c.auditor.Filter, c.auditor.Blockers = c.planner.Filter, c.planner.Blockers
+		ask, err := c.ask(p)
+		require.NoError(t, err)
+		require.NoError(t, c.decide(&ask, liveNow))
+		var keys []string
+		for _, v := range c.decision.Plan.Victims {
+			keys = append(keys, v.Key)
+		}
+		all[name(p)] = decided(c.decision.Outcome, keys)
+	}
+	c.jobPlanner.Filter = func(_ int, n victims.NodeID) bool { return tolerates(members[0], n) }
+	job := jobs.Job{Name: "ns/g2", MinMembers: 2}
+	for _, p := range members {
+		ask, err := c.ask(p)
+		require.NoError(t, err)
+		job.Queue, job.Priority, job.Application = ask.Queue, ask.Priority, ask.Application
+		if job.PendingSince.IsZero() || ask.PendingSince.Before(job.PendingSince) {
+			job.PendingSince = ask.PendingSince
+		}
+		job.Members = append(job.Members, jobs.Member{Key: ask.Key, Size: ask.Size})
+	}
+	require.NoError(t, c.jobPlanner.Decide(&c.jobDecision, &job, liveNow))
+	var keys []string
+	for _, v := range c.jobDecision.Plan.Victims {
+		keys = append(keys, v.Key)
+	}
+	all[job.Name] = decided(c.jobDecision.Outcome, keys)
+	return all
+}
+
+// decided tells a decision in a line: the outcome, and the names of victims.
+func decided(o victims.Outcome, keys []string) string {
+	var names []string
+	for _, k := range keys { // namespace/name/uid
+		names = append(names, k[:strings.LastIndexByte(k, '/')])
+	}
+	slices.Sort(names)
+	return fmt.Sprint(o, " ", names)
+}
+
+// TestLive: what examples/live makes of a dump is decided as the plugin decides the same
+// cluster.
+func TestLive(t *testing.T) {
+	dir := t.TempDir()
+	build := func(what, from string) string {
+		out := filepath.Join(dir, what)
+		cmd := exec.Command("go", "build", "-o", out, ".")
+		cmd.Dir = filepath.FromSlash(from)
+		text, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(text))
+		return out
+	}
+	live, plan := build("live", "../../live"), build("plan", "../../plan")
+	queues := filepath.Join(dir, "queues.yaml")
+	require.NoError(t, os.WriteFile(queues, []byte(liveQueues), 0o600))
+	documents := t.TempDir()
+	var decisions []map[string]string // of the plugin
+	for seed := range uint64(200) {
+		d := randomDump(rand.New(rand.NewPCG(seed, 1)))
+		text := command(t, d.text(t), live, "-document", "-each", "-queues", queues, "-default-queue", "a", "-now", liveNow.Format(time.RFC3339))
+		require.NoError(t, os.WriteFile(filepath.Join(documents, fmt.Sprintf("%03d.json", seed)), text, 0o600))
+		decisions = append(decisions, d.decisions(t))
+	}
+	reports, outcomes := json.NewDecoder(bytes.NewReader(command(t, nil, plan, "-json", documents))), map[string]int{}
+	for seed, want := range decisions {
+		var report struct {
+			Results []struct {
+				Key, Outcome string
+				Victims      []string
+			}
+		}
+		require.NoError(t, reports.Decode(&report))
+		got := map[string]string{}
+		for _, r := range report.Results {
+			got[r.Key] = fmt.Sprint(r.Outcome, " ", r.Victims)
+			outcomes[r.Outcome]++
+		}
+		require.Equal(t, want, got, "seed %d", seed)
+	}
+	t.Log(outcomes)
+	require.Greater(t, outcomes["plan"], 100)
+	require.Greater(t, outcomes["refused"], 100)
+}
+
+// command runs a program on a text, and returns what it prints.
+func command(t *testing.T, stdin []byte, program string, args ...string) []byte {
+	cmd := exec.Command(program, args...)
+	var out, problems bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(stdin), &out, &problems
+	require.NoError(t, cmd.Run(), problems.String())
+	return out.Bytes()
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preemptbyqueue
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// quotas are the clocks of queues whose max was lowered, and the tree that they read.
+type quotas struct {
+	timing *quota.Timing
+	tree   *queue.Tree
+}
+
+// read has the clocks read the usage of another tree.
+func (x *quotas) read(tree *queue.Tree) {
+	if x.timing == nil {
+		x.timing = quota.NewTiming(tree)
+	} else {
+		x.timing.SetTree(tree)
+	}
+	x.tree = tree
+}
+
+// end ends the run of a queue, if the queue is still there.
+func (x *quotas) end(path string, now time.Time) {
+	if q, ok := x.tree.Lookup(path); ok && x.timing.Running(q) {
+		x.timing.End(q, now) // its error is that there is no run
+	}
+}
+
+// observeMaxes tells the clocks the max and the delay of each queue, as they are now.
+func (c *core) observeMaxes(now time.Time) {
+	tree := c.queues().tree
+	c.quotas.read(tree)
+	for q := range tree.All() {
+		of := quota.Quota{Queue: q, Max: tree.Max(q), Delay: tree.Policies(q).QuotaPreemptionDelay}
+		if err := c.quotas.timing.Observe(of, now); err != nil {
+			c.log.Error(err, "Max is not enforced")
+		}
+	}
+}
+
+// takeBackOverMax has a queue whose max was lowered give back what it uses beyond it, once
+// its delay has passed. That happens if nobody waits, too, and then the scheduler and the
+// mirror stand still. So it is decided on a copy of the cluster by the informers. That costs
+// as much as to mirror all nodes, and is rare. A replica that does not lead does nothing.
+func (pl *Plugin) takeBackOverMax(g *groups, now time.Time) {
+	c := pl.core
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next, ok := c.quotas.timing.Next()
+	if !ok || now.Before(next) || !c.schedules.Load() || c.next != nil {
+		return
+	}
+	fresh, err := c.fresh(g)
+	if err != nil {
+		c.log.Error(err, "Max not enforced yet")
+		return
+	}
+	c.quotas.read(fresh.queues().tree)
+	q, ok := c.quotas.timing.Begin(now)
+	if !ok {
+		return
+	}
+	path := c.quotas.tree.Path(q)
+	if e := pl.enforce(fresh, q, now); e != nil {
+		c.mu.Unlock()
+		stay := pl.evict(e)
+		c.mu.Lock()
+		for _, k := range stay {
+			fresh.unmark(k) // so that the queue is over its max still
+		}
+	}
+	c.quotas.end(path, now)
+}
+
+// fresh returns a core with the cluster as the informers have it, and with what was granted
+// and marked here.
+func (c *core) fresh(g *groups) (*core, error) {
+	s, err := c.args.setup(c.queues().tree.Schema(), c.queues().root, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &lookup{args: c.args, namespaces: c.lookup.namespaces, classes: c.lookup.classes, budgets: c.lookup.budgets}
+	l.read() // its errors were told when the lookup here was read
+	nodes, err := c.infos()
+	if err != nil {
+		return nil, err
+	}
+	fresh := bareCore(s, l, c.log)
+	fresh.groups = g
+	fresh.sync(nodes)
+	for k := range c.marked { // in any order: each is by itself
+		id, ok := fresh.cluster.Lookup(k)
+		if here, known := c.cluster.Lookup(k); ok && known && fresh.cluster.State(id) == victims.Running && c.cluster.State(here) == victims.Preempting {
+			fresh.cluster.SetState(k, victims.Preempting)
+		}
+	}
+	for id := range c.cluster.Grants() {
+		t := c.cluster.Task(id)
+		node, ok := fresh.cluster.LookupNode(c.cluster.NodeName(t.Node))
+		if _, runs := fresh.cluster.Lookup(t.Key); runs || !ok {
+			continue
+		}
+		ask := victims.Ask{Key: t.Key, Name: t.Name, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority, Job: t.Job}
+		if _, err := fresh.cluster.Grant(&ask, node); err != nil {
+			return nil, err
+		}
+	}
+	return fresh, nil
+}
+
+// infos returns the nodes of the informers with their pods, in the order of their names.
+func (c *core) infos() (list []fwk.NodeInfo, err error) {
+	nodes, err := c.nodes.List(labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	pods, err := c.lister.List(labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]*framework.NodeInfo{}
+	at := func(n *v1.Node) *framework.NodeInfo {
+		info := framework.NewNodeInfo()
+		info.SetNode(n)
+		all[n.Name] = info
+		list = append(list, info)
+		return info
+	}
+	for _, n := range nodes {
+		at(n)
+	}
+	for _, p := range pods {
+		if p.Spec.NodeName == "" {
+			continue
+		}
+		info := all[p.Spec.NodeName]
+		if info == nil { // the node is gone, and its pods are there still
+			info = at(&v1.Node{ObjectMeta: metav1.ObjectMeta{Name: p.Spec.NodeName}})
+		}
+		info.AddPod(p)
+	}
+	slices.SortFunc(list, func(a, b fwk.NodeInfo) int { return cmp.Compare(a.Node().Name, b.Node().Name) })
+	return list, nil
+}
+
+// enforce decides which pods of a queue stop so that it comes within its max, and marks
+// them. It returns what is to be done, or nil.
+func (pl *Plugin) enforce(fresh *core, q queue.ID, now time.Time) *eviction {
+	c, tree := pl.core, fresh.queues().tree
+	rules := quota.Rules{Enforced: c.quotas.timing.Running, Minimum: fresh.minimum}
+	enforcer := quota.Enforcer{Cluster: fresh.cluster, Rules: rules, Steps: c.args.Budget}
+	var o quota.Outcome
+	if err := enforcer.Enforce(&o, quota.Quota{Queue: q, Max: tree.Max(q)}, now); err != nil {
+		c.log.Error(err, "Max not enforced")
+		return nil
+	}
+	auditor := quota.Auditor{Cluster: fresh.cluster, Rules: rules}
+	if found := auditor.Audit(nil, &o); len(found) > 0 {
+		for _, v := range found {
+			violations.WithLabelValues(v.Law).Inc()
+			c.log.Error(nil, "Enforcement breaks a law", "queue", o.Path, "violation", v)
+		}
+		return nil
+	}
+	c.log.Info("Max enforced", "queue", o.Path, "result", o.Result, "dryRun", c.args.DryRun, "outcome", o.Summary(fresh.cluster))
+	if c.args.DryRun || len(o.Victims) == 0 {
+		return nil
+	}
+	if err := fresh.cluster.Apply(o.Change()); err != nil {
+		c.log.Error(err, "Max not enforced")
+		return nil
+	}
+	schema := tree.Schema()
+	e := &eviction{kind: "queue", uid: types.UID(o.Path), note: fmt.Sprintf("queue %s is over its max: used %s, max %s",
+		o.Path, schema.Format(o.Usage), schema.FormatLimit(o.Max))}
+	for i := range o.Victims {
+		v := &o.Victims[i]
+		pod := c.pod(v.Key)
+		if pod == nil {
+			continue // gone this moment
+		}
+		e.victims = append(e.victims, victim{pod, v.Key, v.Place})
+		victimsTotal.WithLabelValues(v.Path).Inc()
+		if id, ok := c.cluster.Lookup(v.Key); ok && c.cluster.State(id) == victims.Running {
+			if err := c.cluster.SetState(v.Key, victims.Preempting); err != nil {
+				c.log.Error(err, "Victim not marked", "pod", v.Key)
+			}
+		}
+	}
+	c.mark(o.Victims, now)
+	return e
+}

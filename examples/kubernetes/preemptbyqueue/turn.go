@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preemptbyqueue
+
+import (
+	"context"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// inTurn gives the pods that the minimum of a gang lacks places one after another, as
+// PostFilter does for single pods. So it knows of all that Filter plugins complain about,
+// while the plan for all of them knows amounts. If one gets none, or the scheduler does
+// not accept the places, nobody goes, and the gang is refused for the reason given.
+func (g *gang) inTurn(ctx context.Context, try fwk.PodGroupSchedulingFunc, why string) (*fwk.PodGroupPostFilterResult, *fwk.Status) {
+	c := g.plugin.core
+	e := &eviction{kind: string(fwk.PodGroupKeyType), uid: g.uid}
+	of, err := g.planInTurn(ctx, e)
+	if err != nil {
+		why = err.Error()
+	} else if len(e.keys) == g.missing() {
+		if _, status := g.rehearse(ctx, try, nil); status.IsSuccess() { // the victims are marked, and leave
+			return g.told(e, of, "pod by pod")
+		}
+	}
+	for range e.keys {
+		if err := c.cluster.Undo(); err != nil {
+			c.log.Error(err, "Plan for a group not taken back", "podGroup", g.job.Name)
+		}
+	}
+	return nil, fwk.NewStatus(fwk.Unschedulable, why)
+}
+
+// planInTurn applies a plan for each pod that the minimum lacks, and returns the victims.
+// Each pod is decided in a snapshot that has those before it and not their victims.
+func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim, err error) {
+	c, snapshot := g.plugin.core, g.plugin.handle.MutableSnapshotSharedLister()
+	if err := snapshot.StartMutations(); err != nil {
+		return nil, err
+	}
+	defer snapshot.EndMutations()
+	defer func(y *cycle) { c.cycle = y }(c.cycle)
+	for i := range g.job.Members {
+		pod := g.pods[g.job.Members[i].Key]
+		if pod == nil || len(e.keys) == g.missing() {
+			continue
+		}
+		y, err := g.plugin.begin(ctx, pod)
+		if err != nil {
+			return nil, err
+		}
+		ask, now := c.askOf(y.info), time.Now()
+		ask.Priority, y.size = g.job.Priority, ask.Size
+		c.cycle = y
+		c.consult()
+		if err := c.planner.Decide(&c.decision, &ask, now); err != nil {
+			return nil, err
+		}
+		if err := c.search(&ask, now); err != nil {
+			return nil, err
+		}
+		plan := &c.decision.Plan
+		if c.decision.Outcome == victims.Refused {
+			continue
+		}
+		if len(e.keys) == 0 {
+			e.note = c.entitlement(&ask)
+		}
+		if err := c.cluster.Apply(plan.Change()); err != nil {
+			return nil, err
+		}
+		e.keys, e.pods, of = append(e.keys, ask.Key), append(e.pods, pod.DeepCopy()), append(of, plan.Victims...)
+		if err := g.play(snapshot, e, pod, plan); err != nil {
+			return nil, err
+		}
+	}
+	return of, nil
+}
+
+// play carries a plan out in the scheduler's snapshot, and notes its victims.
+func (g *gang) play(snapshot fwk.MutableSnapshotSharedLister, e *eviction, pod *v1.Pod, plan *victims.Plan) error {
+	c, already := g.plugin.core, len(e.victims)
+	for i := range plan.Victims {
+		e.add(g.plugin.handle, plan.Victims[i].Place, plan.Victims[i].Key)
+	}
+	for _, v := range e.victims[already:] {
+		if err := snapshot.RemovePod(c.log, v.pod, v.node); err != nil {
+			return err
+		}
+	}
+	placed := pod.DeepCopy()
+	placed.Spec.NodeName = plan.Place
+	info, err := framework.NewPodInfo(placed)
+	if err != nil {
+		return err
+	}
+	return snapshot.AddPod(info, plan.Place)
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preemptbyqueue
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
+	"k8s.io/kubernetes/pkg/scheduler/util"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// mostTogether bounds how many pods of a workload are decided at once.
+const mostTogether = 16
+
+// A workload is the pods of one controller that wait, as asks of one joint plan. What is
+// the least for each of them in turn can be far from the least for all.
+type workload struct {
+	plugin *Plugin
+	own    *cycle // of the pod that is being scheduled
+	asks   []victims.Ask
+	pods   []*v1.Pod
+	cycles []*cycle // nil: not begun
+	joint  jobs.Joint
+	note   string // see eviction
+}
+
+// byWorkload is the index of pods that wait by their controller.
+const byWorkload = "preemptbyqueue/workload"
+
+// workloadOf returns the controller of a pod that waits, for byWorkload. The pods of a
+// PodGroup are decided as a group.
+func workloadOf(obj any) ([]string, error) {
+	pod, ok := obj.(*v1.Pod)
+	if !ok || pod.Spec.NodeName != "" || isDeleted(pod) || pod.Spec.SchedulingGroup != nil || len(pod.Spec.SchedulingGates) > 0 || ofDaemonSet(pod) {
+		return nil, nil
+	}
+	if app := application(pod); app != "" {
+		return []string{app}, nil
+	}
+	return nil, nil
+}
+
+// together decides the pod of the cycle with those of its workload that wait, after it was
+// decided alone, and applies the joint plan to the cluster. It returns nil if the answer
+// for the pod alone stands.
+func (pl *Plugin) together(now time.Time) *workload {
+	c := pl.core
+	if !c.mayShare() {
+		return nil
+	}
+	w := pl.workload(c.cycle)
+	if w == nil {
+		return nil
+	}
+	c.workload = w
+	defer func() { c.workload = nil }()
+	if version := c.cluster.Version(); !w.decide(now) || !w.apply() {
+		c.lone = alone{application(w.own.pod), version}
+		return nil
+	}
+	return w
+}
+
+// decide reports whether there is a lawful plan for at least two of the pods.
+func (w *workload) decide(now time.Time) bool {
+	c := w.plugin.core
+	p, a := &c.jointPlanner, &c.jointAuditor
+	p.Exempt, p.Minimum = c.planner.Exempt, c.planner.Minimum
+	a.Exempt, a.Minimum = p.Exempt, p.Minimum
+	if err := p.Together(&w.joint, w.asks, now); err != nil {
+		c.log.Error(err, "Workload not decided", "pod", klog.KObj(w.own.pod))
+		return false
+	}
+	if len(w.asks)-len(w.joint.Refused) < 2 {
+		return false
+	}
+	found := a.AuditJoint(nil, &w.joint, now)
+	for _, v := range found {
+		violations.WithLabelValues(v.Law).Inc()
+		c.log.Error(nil, "Plan for a workload breaks a law", "pod", klog.KObj(w.own.pod), "violation", v)
+	}
+	return len(found) == 0
+}
+
+// alone is a workload whose pods share no plan, for a version of the cluster.
+type alone struct {
+	application string
+	version     victims.Version
+}
+
+// mayShare reports whether the pod of the cycle may do better with others of its workload:
+// it is to have victims, or law 2 keeps those that it could have, for it counts what all
+// of them bring. Who takes from the own leaf, or has to know what other Filter plugins
+// complain about, shares nothing.
+func (c *core) mayShare() bool {
+	y, d := c.cycle, &c.decision
+	if c.waiting == nil || y.searched || len(util.GetHostPorts(y.pod)) > 0 || len(y.info.GetRequiredAntiAffinityTerms()) > 0 ||
+		c.lone == (alone{application(y.pod), c.cluster.Version()}) {
+		return false
+	}
+	switch d.Outcome {
+	case victims.Preempts:
+		return !d.Plan.OwnLeaf
+	case victims.Refused:
+		if d.Refusal.Reason != "no-victims" || d.Count() != nil {
+			return false
+		}
+		return slices.ContainsFunc(d.Refusal.Counts, func(n victims.Count) bool { return n.Rule == "guarantee" })
+	}
+	return false
+}
+
+// workload returns the pods of the workload of a pod that wait, the oldest first, or nil if
+// there are no others.
+func (pl *Plugin) workload(y *cycle) *workload {
+	c := pl.core
+	objs, err := c.waiting.ByIndex(byWorkload, application(y.pod))
+	if err != nil || len(objs) < 2 || y.pod.Spec.SchedulingGroup != nil {
+		return nil
+	}
+	pods := []*v1.Pod{y.pod}
+	for _, o := range objs {
+		p := o.(*v1.Pod)
+		_, granted := c.cluster.LookupGrant(key(p))
+		_, runs := c.cluster.Lookup(key(p)) // the informer does not know yet
+		if p.UID != y.pod.UID && p.Namespace == y.pod.Namespace && p.Spec.SchedulerName == y.pod.Spec.SchedulerName && !granted && !runs {
+			pods = append(pods, p)
+		}
+	}
+	older := func(a, b *v1.Pod) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	}
+	slices.SortFunc(pods[1:], older)
+	pods = pods[:min(len(pods), mostTogether)]
+	slices.SortFunc(pods, older)
+	if len(pods) < 2 {
+		return nil
+	}
+	w := &workload{plugin: pl, own: y, pods: pods, cycles: make([]*cycle, len(pods))}
+	for i, p := range pods {
+		ask, err := c.ask(p)
+		if err != nil {
+			return nil
+		}
+		if ask.Class = w.class(i); p == y.pod {
+			w.cycles[i] = y
+		}
+		w.asks = append(w.asks, ask)
+	}
+	return w
+}
+
+// class returns the index of the pod whose Filter plugins are asked where a pod may run.
+func (w *workload) class(i int) int {
+	if alike(w.pods[i], w.own.pod) {
+		return slices.Index(w.pods, w.own.pod)
+	}
+	return slices.IndexFunc(w.pods, func(p *v1.Pod) bool { return alike(w.pods[i], p) })
+}
+
+// alike reports whether Filter plugins let two pods of a workload run on the same nodes.
+// Claims may be bound to nodes.
+func alike(a, b *v1.Pod) bool {
+	return a == b || !claims(a) && !claims(b) && reflect.DeepEqual(a.Spec.NodeSelector, b.Spec.NodeSelector) &&
+		reflect.DeepEqual(a.Spec.Affinity, b.Spec.Affinity) && reflect.DeepEqual(a.Spec.Tolerations, b.Spec.Tolerations)
+}
+
+// claims reports whether a pod has claims of its own.
+func claims(p *v1.Pod) bool {
+	return len(p.Spec.ResourceClaims) > 0 || slices.ContainsFunc(p.Spec.Volumes, func(v v1.Volume) bool {
+		return v.PersistentVolumeClaim != nil || v.Ephemeral != nil
+	})
+}
+
+// cycle returns the cycle of a pod.
+func (w *workload) cycle(i int) (*cycle, error) {
+	if w.cycles[i] == nil {
+		y, err := w.plugin.begin(w.own.ctx, w.pods[i])
+		if err != nil {
+			return nil, err
+		}
+		w.cycles[i] = y
+	}
+	return w.cycles[i], nil
+}
+
+// mayRun is Filter of the planner.
+func (w *workload) mayRun(class int, n victims.NodeID) bool {
+	y, err := w.cycle(class)
+	return err == nil && y.mayRun(n)
+}
+
+// accepted asks the Filter plugins about the places of a joint plan, which the cluster has
+// as grants: for each pod about its node without all that is to go, and with the pods
+// before it.
+func (w *workload) accepted() bool {
+	c := w.plugin.core
+	for i := range w.asks {
+		id, ok := c.cluster.LookupGrant(w.asks[i].Key)
+		if !ok {
+			continue
+		}
+		y, err := w.cycle(i)
+		if err != nil || !w.fits(y, i, c.cluster.NodeOf(id)) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits asks the Filter plugins about one place.
+func (w *workload) fits(y *cycle, i int, n victims.NodeID) bool {
+	c := w.plugin.core
+	info, state, ok := y.without(&victims.Placing{Node: n, Coming: true, Victims: w.victims(n)})
+	if !ok {
+		return false
+	}
+	for j := range w.asks[:i] {
+		id, ok := c.cluster.LookupGrant(w.asks[j].Key)
+		if !ok {
+			continue
+		}
+		before, err := framework.NewPodInfo(w.pods[j])
+		if err != nil {
+			return false
+		}
+		at := info
+		if c.cluster.NodeOf(id) == n {
+			info.AddPodInfo(before)
+		} else if at, err = y.node(c.cluster.NodeOf(id)); err != nil {
+			return false
+		}
+		if !y.handle.RunPreFilterExtensionAddPod(y.ctx, state, y.pod, before, at).IsSuccess() {
+			return false
+		}
+	}
+	return y.filters(state, info)
+}
+
+// victims returns those on other nodes than one, where they leave already.
+func (w *workload) victims(than victims.NodeID) (others []victims.TaskID) {
+	for i := range w.joint.Parts {
+		for _, v := range w.joint.Parts[i].Plan.Victims {
+			if w.plugin.core.cluster.NodeOf(v.Task) != than {
+				others = append(others, v.Task)
+			}
+		}
+	}
+	return others
+}
+
+// apply carries the joint plan out in the cluster. It reports false, and nothing has
+// changed, if that cannot be done or Filter plugins refuse a place.
+func (w *workload) apply() bool {
+	c := w.plugin.core
+	w.note = c.entitlement(&w.asks[w.joint.Parts[0].Asks[0]])
+	if err := w.joint.Apply(c.cluster); err != nil {
+		c.log.Error(err, "Plan for a workload not applied", "pod", klog.KObj(w.own.pod))
+		return false
+	}
+	if w.accepted() {
+		return true
+	}
+	w.undo()
+	return false
+}
+
+// undo takes what apply did back.
+func (w *workload) undo() {
+	for range w.joint.Parts {
+		if err := w.plugin.core.cluster.Undo(); err != nil {
+			w.plugin.core.log.Error(err, "Plan for a workload not taken back", "pod", klog.KObj(w.own.pod))
+		}
+	}
+}
+
+// carryOut has the victims of the joint plan evicted, and answers for the pod of the cycle.
+// The others are tried at once, so that the scheduler is told of their places.
+func (w *workload) carryOut(now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
+	c, own := w.plugin.core, w.own.pod
+	line := w.tell()
+	if c.args.DryRun {
+		w.undo()
+		c.noteRefused(own, waiting{pod: own, size: w.own.size})
+		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
+	}
+	e, of, patience := w.eviction()
+	if !c.promise(e, of, now) {
+		e.wake(c, time.Second)
+		return nil, fwk.NewStatus(fwk.Unschedulable, "a pod of the workload was deleted meanwhile")
+	}
+	if len(e.victims) > 0 {
+		upstream.PreemptionVictims.Observe(float64(len(e.victims)))
+		go w.plugin.evict(e)
+	}
+	e.wake(c, patience)
+	others := map[string]*v1.Pod{}
+	for _, p := range e.pods {
+		if p.UID != own.UID {
+			others[name(p)] = p
+		}
+	}
+	time.AfterFunc(time.Millisecond, func() { c.activate(others) })
+	for i := range w.joint.Refused {
+		if r := &w.joint.Refused[i]; w.pods[r.Ask] == own {
+			return w.plugin.refuse(own, &r.Refusal.Cause, line, now)
+		}
+	}
+	id, _ := c.cluster.LookupGrant(key(own))
+	return framework.NewPostFilterResultWithNominatedNode(c.cluster.NodeName(c.cluster.NodeOf(id))), fwk.NewStatus(fwk.Success, line)
+}
+
+// tell logs and counts what was decided, and returns it in a line.
+func (w *workload) tell() (line string) {
+	c, served := w.plugin.core, len(w.asks)-len(w.joint.Refused)
+	for i := range w.joint.Refused {
+		if r := &w.joint.Refused[i]; w.pods[r.Ask] == w.own.pod {
+			line = fmt.Sprintf("%d pods of the workload are served first: %s", served, r.Refusal.Reason)
+			c.countDecision(victims.Refused, r.Refusal.Reason, w.asks[r.Ask].Queue)
+		}
+	}
+	for i := range w.joint.Parts {
+		part := &w.joint.Parts[i]
+		d := &jobs.Decision{Outcome: part.Outcome, Plan: part.Plan}
+		if l := log(w.own.ctx).V(2); l.Enabled() {
+			l.Info("Decided together", "pod", klog.KObj(w.own.pod), "outcome", d.Outcome, "decision", d.Describe(c.cluster))
+		}
+		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
+		for _, k := range part.Asks {
+			if w.pods[k] == w.own.pod {
+				line = fmt.Sprintf("with %d more of the workload: %s", served-1, d.Summary(c.cluster))
+				c.countDecision(d.Outcome, "", w.asks[k].Queue)
+			}
+		}
+	}
+	return line
+}
+
+// eviction returns what is to be done for the plan, its victims, and how long its pods wait
+// before they ask again.
+func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.Duration) {
+	e = &eviction{note: w.note, kind: string(fwk.PodKeyType)}
+	for i := range w.joint.Parts {
+		part := &w.joint.Parts[i]
+		for _, at := range part.Plan.Placements {
+			pod := w.pods[part.Asks[at.Member]]
+			e.keys, e.pods = append(e.keys, at.Key), append(e.pods, pod.DeepCopy())
+			patience = max(patience, w.plugin.patience(part.Outcome, at.Place))
+		}
+		for j := range part.Plan.Victims {
+			e.add(w.plugin.handle, part.Plan.Victims[j].Place, part.Plan.Victims[j].Key)
+		}
+		of = append(of, part.Plan.Victims...)
+	}
+	e.uid = e.pods[0].UID
+	return e, of, patience
+}

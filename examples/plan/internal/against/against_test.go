@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package against
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// A policy against itself changes nothing, whatever the document.
+func TestDocument_Itself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides many documents")
+	}
+	checked := 0
+	for _, pattern := range []string{
+		"../../../../internal/scenario/testdata/scenarios/*.json", "../../testdata/*.json", "../../testdata/good/[ef]*.json", "../../../playground/documents/*.json",
+	} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			doc, err := scenario.Parse(file, text)
+			if err != nil {
+				continue
+			}
+			run, err := doc.Run()
+			if err != nil {
+				continue // it is wrong in itself
+			}
+			s := scenario.Text{File: file, Data: text}
+			c, err := Document(s, s, s)
+			require.NoError(t, err, file)
+			require.Empty(t, c.Changes, file)
+			require.Empty(t, Sum([]*Contrast{c}).Queues, file)
+			// And what is decided is what is decided without any comparison.
+			require.Len(t, c.New.Steps, len(run.Steps))
+			for i := range run.Steps {
+				if run.Steps[i].Result != nil {
+					require.True(t, sameDecision(run.Steps[i].Result, c.New.Steps[i].Result), "%s: step %d", file, i)
+				}
+			}
+			checked++
+		}
+	}
+	require.Greater(t, checked, 100)
+}
+
+// Two policies the other way round: old and new change places, and so do gains and
+// costs.
+func TestDocument_Reversed(t *testing.T) {
+	read := func(name string) scenario.Text {
+		file := "../../testdata/against/" + name
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		return scenario.Text{File: file, Data: text}
+	}
+	monday, policy := read("snapshots/monday.json"), read("policy.json")
+	there, err := Document(monday, monday, policy)
+	require.NoError(t, err)
+	back, err := Document(monday, policy, monday)
+	require.NoError(t, err)
+	require.Len(t, there.Changes, 1)
+	require.Len(t, back.Changes, 1)
+	require.Equal(t, there.Changes[0].Old, back.Changes[0].New)
+	require.Equal(t, there.Changes[0].New, back.Changes[0].Old)
+	require.Equal(t, "gains", there.queues["root.prod"].Verdict())
+	require.Equal(t, "pays", back.queues["root.prod"].Verdict())
+	require.Equal(t, []string{"etl-1"}, there.Changes[0].New.Victims)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package moment takes what is decided at a request of a document as a document of its
+// own: a long history becomes one scene.
+package moment
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/snapshot"
+)
+
+// First is the request of the first decision.
+const First = -1
+
+// Take returns what a document decides at a request, or at its first decision.
+func Take(text scenario.Text, request int) ([]byte, error) {
+	doc, err := scenario.ParseLong(text.File, text.Data)
+	if err != nil {
+		return nil, err
+	}
+	var shot *snapshot.Snapshot
+	var failed error
+	_, err = doc.RunSeen(func(m *scenario.Moment) {
+		if shot == nil && failed == nil && (request == First || request == m.Request) {
+			shot, failed = snapshot.Take(Scene(doc, m))
+		}
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return nil, err
+	}
+	if shot == nil {
+		return nil, fmt.Errorf("%s: no decision to take a snapshot of, at request %d", text.File, request)
+	}
+	return shot.Text, nil
+}
+
+// Scene returns what is decided at a moment, and all that it is decided by.
+func Scene(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
+	s := &snapshot.Scene{
+		Name: fmt.Sprintf("%s, request %d", doc.Name, m.Request), Note: doc.Note,
+		Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Enforcer: m.Enforcer,
+	}
+	switch {
+	case m.Ask != nil:
+		s.Asks = []victims.Ask{*m.Ask}
+	case m.Job != nil:
+		s.Jobs = []jobs.Job{*m.Job}
+	default:
+		s.Enforce = []quota.Quota{{Queue: m.Queue, Max: m.Max}}
+	}
+	return s
+}
+
+// Queue returns the queue that a step asks for.
+func Queue(run *scenario.Run, s *scenario.Step) string {
+	switch tree := run.After.Tree(); {
+	case s.Asked != nil:
+		return tree.Path(s.Asked.Decision.Plan.Ask.Queue)
+	case s.Placed != nil:
+		return tree.Path(s.Placed.Decision.Plan.Job.Queue)
+	default:
+		return run.Document.Requests[s.Request].EnforceQuota.Queue
+	}
+}

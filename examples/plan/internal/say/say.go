@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package say has what the texts of plan share: tables, counts, and a result in a
+// line.
+package say
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-preempt/preempt/internal/plain"
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// A Table aligns its columns; it is written as a whole.
+type Table struct {
+	t      *tabwriter.Writer
+	indent string
+}
+
+// NewTable begins a table with its headings.
+func NewTable(w io.Writer, indent string, headings ...string) Table {
+	t := Table{tabwriter.NewWriter(w, 0, 0, 2, ' ', 0), indent}
+	t.Row(headings...)
+	return t
+}
+
+// Row adds a row. Trailing cells that are empty are left out, so that no line
+// ends in blanks.
+func (t Table) Row(cells ...string) {
+	for len(cells) > 0 && cells[len(cells)-1] == "" {
+		cells = cells[:len(cells)-1]
+	}
+	fmt.Fprintln(t.t, t.indent+strings.Join(cells, "\t"))
+}
+
+// End writes the table out. It goes to a buffer, which does not fail.
+func (t Table) End() { t.t.Flush() }
+
+// Counted returns a number with a noun.
+func Counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// First returns the first n of a list, or all.
+func First[T any](list []T, n int) []T { return list[:min(n, len(list))] }
+
+// Result says what a result comes to, in a line.
+func Result(r *scenario.Result) string {
+	line := string(r.Outcome)
+	if r.Reason != "" {
+		line += ", " + r.Reason
+	}
+	if r.Node != "" {
+		line += " on " + plain.Name(r.Node)
+	}
+	var places []string
+	for _, key := range slices.Sorted(maps.Keys(r.Placements)) {
+		places = append(places, plain.Name(key)+" on "+plain.Name(r.Placements[key]))
+	}
+	if len(places) > 0 {
+		line += " " + Some(places)
+	}
+	if len(r.Victims) > 0 {
+		names := make([]string, len(r.Victims))
+		for i, v := range r.Victims {
+			names[i] = plain.Name(v)
+		}
+		line += ", stops " + Some(names)
+	}
+	return line
+}
+
+// mostListed is how many things a line lists.
+const mostListed = 8
+
+// Some lists the first few of a list, and says how many more there are.
+func Some(list []string) string {
+	line := strings.Join(First(list, mostListed), ", ")
+	if more := len(list) - mostListed; more > 0 {
+		line += fmt.Sprintf(" and %d more", more)
+	}
+	return line
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rulebook
+
+import (
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A Cost has the fields of victims.Cost, to which it converts.
+type Cost struct {
+	OptedOut      int
+	Overrun       int64
+	Originators   int
+	MaxRank       int64
+	MaxPriority   int64
+	Jobs          int
+	Own           cover.Wide
+	Victims       int
+	SumRanks      int64
+	SumPriorities int64
+	Excess        resources.Share
+	Work          cover.Wide
+	NodePenalty   int64
+	Node          int
+}
+
+// CostOf returns a total of package cover as the cost of a plan, without the node's
+// part.
+func CostOf(t *cover.Total) Cost {
+	l := &t.Levels
+	return Cost{
+		OptedOut:      int(l[LevelOptedOut]),
+		Overrun:       l[LevelOverrun],
+		Originators:   int(l[LevelOriginators]),
+		MaxRank:       l[LevelRank],
+		MaxPriority:   l[LevelPriority],
+		Jobs:          int(l[LevelJobs]),
+		Own:           cover.Join(l[LevelOwn], l[LevelOwnLow]),
+		Victims:       int(l[LevelVictims]),
+		SumRanks:      l[LevelSumRanks],
+		SumPriorities: l[LevelSumPriorities],
+		Excess:        t.Excess,
+		Work:          t.Work,
+	}
+}

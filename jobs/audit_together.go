@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"time"
+
+	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// AuditJoint appends to dst what is wrong at the instant now with j, and returns dst.
+// Each part is judged as a plan for a job, for a copy of the cluster with the parts
+// before it applied, and law 4 for each of its asks. It ends with the first part that
+// breaks a law.
+func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) []victims.Violation {
+	own, original, found := a.OwnLeaf, a.Cluster, len(dst)
+	defer func() { a.OwnLeaf, a.Cluster, a.inOrder = own, original, false }()
+	a.Cluster, a.inOrder = original.Clone(), true
+	placed := make(map[int]bool)
+	for i := range j.Parts {
+		part := &j.Parts[i]
+		if dst = a.members(dst, j, part, placed); len(dst) > found {
+			return dst
+		}
+		// Asks that share a plan take from others only.
+		if a.OwnLeaf = own; len(part.Asks) > 1 && !a.ByPriority {
+			a.OwnLeaf = victims.OwnNever
+		}
+		if dst = a.Audit(dst, &part.Plan, now); len(dst) > found {
+			return dst
+		}
+		if err := a.Cluster.Apply(j.change(part, a.Cluster.Version())); err != nil {
+			return append(dst, victims.Violation{Of: "job", Law: finding.LawKnown, Job: part.Plan.Job.Name})
+		}
+	}
+	return dst
+}
+
+// members reports members of a part that are not the asks that they stand for, or an ask
+// that has two places.
+func (a *Auditor) members(dst []victims.Violation, j *Joint, part *Part, placed map[int]bool) []victims.Violation {
+	job := &part.Plan.Job
+	if len(part.Asks) != len(job.Members) || len(part.Asks) != len(part.Plan.Placements) {
+		return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Job: job.Name})
+	}
+	last := -1
+	for n, i := range part.Asks {
+		m := &job.Members[n]
+		if i <= last || i >= len(j.Asks) || placed[i] || part.Plan.Placements[n].Member != n {
+			return append(dst, victims.Violation{Of: "job", Law: finding.LawPlaced, Member: m.Key})
+		}
+		last, placed[i] = i, true
+		ask := &j.Asks[i]
+		for _, law := range [...]struct {
+			broken bool
+			word   string
+		}{
+			{m.Key != ask.Key, finding.LawKey},
+			{job.Queue != ask.Queue, finding.LawLeaf},
+			{!resources.Equal(m.Size, ask.Size), finding.LawSize},
+			{resources.Positive(m.Size) != resources.Positive(job.Members[0].Size), finding.LawTrigger},
+			{job.Priority != ask.Priority, finding.LawMember},
+			{job.Application != ask.Application, finding.LawApplication},
+			{ask.MayNot && !job.MayNot, finding.LawMayPreempt},
+			{ask.PendingSince.After(job.PendingSince), finding.LawDelay},
+			{ask.LastAttempt.After(job.LastAttempt), finding.LawInterval},
+			{ask.RequiredNode != "", finding.LawNode},
+		} {
+			if law.broken {
+				dst = append(dst, victims.Violation{Of: "job", Law: law.word, Member: ask.Key})
+			}
+		}
+	}
+	return dst
+}

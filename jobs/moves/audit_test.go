@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Each law about movers is found if it alone is broken: a lawful plan is judged in another
+// world, or with other options, or is changed.
+func TestAudit_EachLaw(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	type judged struct {
+		w    *world.World
+		a    world.Ask
+		p    *moves.Planner
+		plan *moves.Plan
+	}
+	task := func(j *judged) *world.Task { return &j.w.Tasks[0] }
+	for _, test := range []struct {
+		law    string // "" for none
+		change func(*judged)
+	}{
+		{"", func(*judged) {}},
+		{"movable", func(j *judged) { j.p.Movable = func(victims.TaskID) (int, bool) { return 0, false } }},
+		{"leaving", func(j *judged) { task(j).State = world.Releasing }},
+		{"required-task", func(j *judged) { task(j).RequiredNode = true }},
+		{"application", func(j *judged) { j.a.Application = "b" }},
+		{"fence", func(j *judged) {
+			j.w.Root.Children[0].Properties = map[string]string{"preemption.policy": "fence"}
+		}},
+		{"disabled", func(j *judged) {
+			j.w.Root.Children[1].Properties = map[string]string{"preemption.policy": "disabled"}
+		}},
+		{"priority", func(j *judged) { task(j).Priority = 1 }},
+		{"priority", func(j *judged) { j.p.Asks.StrictPriority = true }},
+		{"exempt", func(j *judged) {
+			j.p.Asks.Exempt = func(victims.Exemption) (time.Time, bool) { return time.Time{}, true }
+		}},
+		{"max", func(j *judged) { j.w.Root.Children[1].Max, j.w.Root.Children[1].Guaranteed = gpu(1), gpu(1) }},
+		{"budget", func(j *judged) {
+			j.w.Budgets, task(j).Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
+		}},
+		{"filter", func(j *judged) {
+			j.p.Asks.Filter = func(class int, _ victims.NodeID) bool { return class == 0 }
+			j.p.Movable = func(victims.TaskID) (int, bool) { return 1, true }
+		}},
+		{"schedulable", func(j *judged) { j.w.Nodes[1].Unschedulable = true }},
+		{"reserved", func(j *judged) { j.w.Nodes[1].ReservedFor = "x" }},
+		{"room", func(j *judged) { j.w.Nodes[1].Capacity = gpu(1) }},
+		{"blocker", func(j *judged) {
+			j.p.Asks.Blockers = func(dst []victims.TaskID, a *victims.Ask, _ victims.NodeID) []victims.TaskID {
+				if a.Key == "b1+" {
+					return append(dst, 1)
+				}
+				return dst
+			}
+		}},
+		{"gang", func(j *judged) {
+			task(j).Job = "b"
+			j.w.Tasks = append(j.w.Tasks, world.Task{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(1), Job: "b"})
+			j.p.Asks.Minimum = func(string) int { return 2 }
+			j.plan.Moves[0].Ask.Job = "b"
+		}},
+		{"moved", func(j *judged) {
+			j.p.MaxMoved = 1
+			task(j).Size = gpu(9)
+			j.plan.Moves[0].Ask.Size = []int64{9}
+			j.w.Nodes[1].Capacity = gpu(9)
+		}},
+		{"trigger", func(j *judged) { j.w.Root.Children[0].Guaranteed = gpu(0) }},
+		{"trigger", func(j *judged) { j.w.Root.Children[0].Guaranteed = nil }},
+		{"", func(j *judged) { j.w.Root.Children[0].Guaranteed = nil; j.p.Any = true }},
+		{"known", func(j *judged) { j.plan.Moves[0].Key = "b9" }},
+		{"once", func(j *judged) { j.plan.Moves = append(j.plan.Moves, j.plan.Moves[0]) }},
+		{"node", func(j *judged) { j.plan.Moves[0].To = j.plan.Moves[0].From }},
+		{"placed", func(j *judged) { j.plan.Moves[0].Ask.Size = []int64{1} }},
+	} {
+		t.Run(test.law, func(t *testing.T) {
+			j := judged{
+				w: &world.World{
+					Types: []string{"gpu"},
+					Root: world.Queue{Name: "root", Children: []world.Queue{
+						{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(8)},
+					}},
+					Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(4)}},
+					Tasks: []world.Task{{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Application: "b"}},
+				},
+				a: world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Application: "a"},
+			}
+			build := func() (*victims.Cluster, victims.Ask) {
+				c, err := world.Build(j.w)
+				require.NoError(t, err)
+				ask, err := world.AskOf(c, &j.a)
+				require.NoError(t, err)
+				return c, ask
+			}
+			c, ask := build()
+			j.p = &moves.Planner{Asks: &victims.Planner{Cluster: c}}
+			j.p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+			var d victims.Decision
+			plan, err := j.p.Decide(&d, &ask, world.Epoch)
+			require.NoError(t, err)
+			require.Len(t, plan.Moves, 1)
+
+			j.plan = &plan
+			test.change(&j)
+			c, ask = build()
+			d.Plan.Ask, d.Plan.Version = ask, c.Version()
+			auditor := moves.Auditor{
+				Asks:    &victims.Auditor{Cluster: c, Rules: j.p.Asks.Rules, Blockers: j.p.Asks.Blockers},
+				Options: j.p.Options,
+			}
+			var laws []string
+			for _, v := range auditor.Audit(&plan, &d.Plan, world.Epoch) {
+				require.Equal(t, "ask", v.Of)
+				require.NotEmpty(t, v.String())
+				laws = append(laws, v.Law)
+			}
+			if test.law == "" {
+				require.Empty(t, laws)
+				return
+			}
+			require.Equal(t, test.law, laws[0])
+		})
+	}
+}
+
+// A gang that leaves the domain that its members shared is found, and so is one of its
+// members that stays.
+func TestAuditJob_Gang(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	w := &world.World{
+		Types: []string{"gpu"},
+		Root: world.Queue{Name: "root", Children: []world.Queue{
+			{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(8)},
+		}},
+		Nodes: []world.Node{
+			{Name: "n1", Capacity: gpu(8), Domains: []string{"r1"}}, {Name: "n2", Capacity: gpu(1), Domains: []string{"r2"}},
+			{Name: "n3", Capacity: gpu(1), Domains: []string{"r2"}}, {Name: "n4", Capacity: gpu(1), Domains: []string{"r3"}},
+		},
+		Tasks: []world.Task{
+			{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(1), Job: "b"}, {Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(1), Job: "b"},
+		},
+	}
+	c, err := world.Build(w)
+	require.NoError(t, err)
+	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p.Jobs.Minimum = func(string) int { return 2 }
+	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	var d jobs.Decision
+	plan, err := p.DecideJob(&d, &job, world.Epoch)
+	require.NoError(t, err)
+	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
+	audit := func() (laws []string) {
+		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
+		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
+			require.Equal(t, "job", v.Of)
+			laws = append(laws, v.Law)
+		}
+		return laws
+	}
+	require.Empty(t, audit())
+	to := plan.Moves[1].To
+	plan.Moves[1].To, _ = c.LookupNode("n4")
+	require.Equal(t, []string{"domain"}, audit())
+	plan.Moves[1].To = to
+	plan.Moves = plan.Moves[:1]
+	require.Equal(t, []string{"gang"}, audit())
+}

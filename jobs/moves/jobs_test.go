@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// jobOf returns the job of a case, its members of the class of their place in the list.
+func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) jobs.Job {
+	leaf, ok := c.Tree().Lookup(j.Queue)
+	require.True(t, ok)
+	job := jobs.Job{
+		Name: j.Name, Application: j.Application, Queue: leaf, Priority: j.Priority, NonPreemptible: j.NonPreemptible,
+		MinMembers: j.MinMembers, MayNot: j.MayNot, PendingSince: j.PendingSince, LastAttempt: j.LastAttempt, Domain: j.Domain,
+	}
+	for i := range j.Members {
+		m := &j.Members[i]
+		job.Members = append(job.Members, jobs.Member{
+			Key: m.Key, Size: world.VectorOf(c, m.Size), Originator: m.Originator, OptedOut: m.OptedOut, Class: i,
+		})
+	}
+	return job
+}
+
+// A job with moves is lawful, and is not refused, nor stops more, than without.
+func propertyJob(t *rapid.T) {
+	shape := world.Small
+	if rapid.Bool().Draw(t, "everything") {
+		shape = shape.With(world.Everything)
+	}
+	k := world.JobCases(shape).Draw(t, "case")
+	for i := range k.World.Nodes { // room to move to
+		for name, v := range k.World.Nodes[i].Capacity {
+			k.World.Nodes[i].Capacity[name] = v + rapid.Int64Range(0, 2).Draw(t, "more")
+		}
+	}
+	c, err := world.Build(&k.World)
+	require.NoError(t, err)
+	job := jobOf(t, c, &k.Job)
+	movable := map[string]bool{}
+	for i := range k.World.Tasks {
+		movable[k.World.Tasks[i].Key] = rapid.IntRange(0, 3).Draw(t, "movable") > 0
+	}
+	w := world.Case{World: k.World, Options: k.Options}
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, Rules: world.PlannerOf(c, &w.Options).Rules, ByPriority: k.ByPriority}}
+	p.Jobs.Minimum = func(job string) int { return k.Minimums[job] }
+	p.Jobs.Filter = func(class int, n victims.NodeID) bool {
+		i := slices.IndexFunc(k.World.Nodes, func(at world.Node) bool { return at.Name == c.NodeName(n) })
+		return class < 0 || k.World.Nodes[i].Has(k.Job.Members[class].Selector)
+	}
+	p.Movable = func(id victims.TaskID) (int, bool) { return -1, movable[c.Key(id)] }
+	p.Any, p.MaxMoved = rapid.Bool().Draw(t, "any"), rapid.Int64Range(0, 2).Draw(t, "most")
+
+	version := c.Version()
+	var d jobs.Decision
+	plan, err := p.DecideJob(&d, &job, k.Options.Now)
+	require.NoError(t, err)
+	require.Equal(t, version, c.Version())
+	var without jobs.Decision
+	require.NoError(t, p.Jobs.Decide(&without, &job, k.Options.Now))
+	say := fmt.Sprintf("%s%swithout moves %s%v", plan.Describe(c), d.Describe(c), without.Describe(c), k)
+	require.LessOrEqual(t, d.Outcome, without.Outcome, say)
+	jobKinds[fmt.Sprint(d.Outcome, len(plan.Moves) > 0)]++
+	if d.Outcome == victims.Refused {
+		return
+	}
+	audit := moves.Auditor{
+		Jobs:    &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules, ByPriority: p.Jobs.ByPriority},
+		Options: p.Options,
+	}
+	require.Empty(t, audit.AuditJob(&plan, &d.Plan, k.Options.Now), say)
+	if d.Outcome == victims.Preempts && without.Outcome == victims.Preempts {
+		require.LessOrEqual(t, len(d.Plan.Victims), len(without.Plan.Victims), say)
+	}
+	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
+}
+
+var jobKinds = map[string]int{}
+
+func TestDecideJob_Lawful(t *testing.T) {
+	seen := func() bool { return jobKinds["waits true"]+jobKinds["plan true"] > 0 }
+	law.CheckUntil(t, seen, propertyJob)
+	t.Log(jobKinds)
+}
+
+func FuzzDecideJob(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyJob)) }
+
+// Two racks of two nodes. In each a task of a team within its guarantee keeps a job of two
+// whole nodes out, which needs one rack. One of the tasks moves to the other rack.
+func TestDecideJob_Rack(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	w := &world.World{
+		Types: []string{"gpu"},
+		Root: world.Queue{Name: "root", Children: []world.Queue{
+			{Name: "a", Guaranteed: gpu(16)}, {Name: "b", Guaranteed: gpu(16)},
+		}},
+		Nodes: []world.Node{
+			{Name: "n1", Capacity: gpu(8), Domains: []string{"r1"}}, {Name: "n2", Capacity: gpu(8), Domains: []string{"r1"}},
+			{Name: "n3", Capacity: gpu(8), Domains: []string{"r2"}}, {Name: "n4", Capacity: gpu(8), Domains: []string{"r2"}},
+		},
+		Tasks: []world.Task{
+			{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(4), Job: "b"}, {Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(2), Job: "b"},
+			{Key: "b3", Queue: "root.b", Node: "n3", Size: gpu(2)},
+		},
+	}
+	c, err := world.Build(w)
+	require.NoError(t, err)
+	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p.Jobs.Minimum = func(job string) int { return map[string]int{"b": 2}[job] }
+	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	var d jobs.Decision
+	plan, err := p.DecideJob(&d, &job, world.Epoch)
+	require.NoError(t, err)
+	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
+	require.Equal(t, victims.Waits, d.Outcome)
+	for _, at := range d.Plan.Placements {
+		require.Contains(t, []string{"n3", "n4"}, at.Place)
+	}
+	require.NoError(t, c.Apply(plan.AddTo(d.Plan.Change())))
+	require.NoError(t, c.RemoveTask("b3"))
+	for _, key := range []string{"b3+", "a1", "a2"} {
+		require.NoError(t, c.Start(key, world.Epoch))
+	}
+	require.Equal(t, int64(8), c.Tree().Usage(mustLookup(t, c, "root.b"))[0])
+}
+
+// Two members share a node, and each needs another task gone from there.
+func TestDecideJob_OneNode(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	c, err := world.Build(&world.World{
+		Types: []string{"gpu"},
+		Root: world.Queue{Name: "root", Children: []world.Queue{
+			{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(8)},
+		}},
+		Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(4)}},
+		Tasks: []world.Task{{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, {Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(2)}},
+	})
+	require.NoError(t, err)
+	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p.Jobs.Filter = func(class int, n victims.NodeID) bool { return class < 0 || c.NodeName(n) == "n1" }
+	p.Movable = func(victims.TaskID) (int, bool) { return -1, true }
+	var d jobs.Decision
+	plan, err := p.DecideJob(&d, &job, world.Epoch)
+	require.NoError(t, err)
+	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
+}
+
+func mustLookup(t *testing.T, c *victims.Cluster, path string) queue.ID {
+	q, ok := c.Tree().Lookup(path)
+	require.True(t, ok)
+	return q
+}
+
+// What may move, and what may not.
+func TestDecide_WhoMoves(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	base := func() *world.World {
+		return &world.World{
+			Types: []string{"gpu"},
+			Root: world.Queue{Name: "root", Children: []world.Queue{
+				{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(8)},
+			}},
+			Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(4)}},
+			Tasks: []world.Task{{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Application: "b"}},
+		}
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*world.World, *world.Ask, *moves.Options)
+		want   victims.Outcome
+	}{
+		{"a task within its guarantee", func(*world.World, *world.Ask, *moves.Options) {}, victims.Waits},
+		{"opted out", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].OptedOut = true }, victims.Waits},
+		{"higher", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].Priority = 1 }, victims.Refused},
+		{"bound to its node", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].RequiredNode = true }, victims.Refused},
+		{"of the application of the ask", func(_ *world.World, a *world.Ask, _ *moves.Options) { a.Application = "b" }, victims.Refused},
+		{"behind a fence", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			w.Root.Children[0].Properties = map[string]string{"preemption.policy": "fence"}
+		}, victims.Refused},
+		{"no node to go to", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Capacity = gpu(1) }, victims.Refused},
+		{"a node that takes no tasks", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].Unschedulable = true }, victims.Refused},
+		{"a node kept for another", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Nodes[1].ReservedFor = "x" }, victims.Refused},
+		{"not movable", func(_ *world.World, _ *world.Ask, o *moves.Options) {
+			o.Movable = func(victims.TaskID) (int, bool) { return 0, false }
+		}, victims.Refused},
+		{"an ask over its guarantee", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Root.Children[0].Guaranteed = gpu(0) }, victims.Refused},
+		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *moves.Options) {
+			w.Root.Children[0].Guaranteed = gpu(0)
+			o.Any = true
+		}, victims.Waits},
+		{"a hard budget with nothing left", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			w.Budgets, w.Tasks[0].Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
+		}, victims.Refused},
+		{"a lower one that could stop", func(w *world.World, a *world.Ask, _ *moves.Options) {
+			w.Root.Children[1].Guaranteed = gpu(0)
+			a.Priority = 5
+		}, victims.Waits},
+		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r2") }, victims.Waits},
+		{"a gang that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r3") }, victims.Refused},
+		{"a gang on two nodes", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r2", "r2")
+			w.Nodes[1].Capacity = gpu(4)
+			w.Tasks[1].Node = "n2"
+		}, victims.Refused},
+		{"in the own leaf", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			w.Tasks[0].Queue = "root.a"
+			w.Root.Children[0].Guaranteed = gpu(12)
+		}, victims.Waits},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w, a := base(), world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Application: "a"}
+			var p moves.Planner
+			p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+			test.change(w, &a, &p.Options)
+			c, err := world.Build(w)
+			require.NoError(t, err)
+			ask, err := world.AskOf(c, &a)
+			require.NoError(t, err)
+			p.Asks = &victims.Planner{Cluster: c}
+			p.Asks.Minimum = func(job string) int { return len(job) } // that of "bb" is 2
+			var d decision
+			require.NoError(t, d.make(&p, &ask, world.Epoch))
+			require.Equal(t, test.want, d.Outcome, d.Describe(c))
+			require.Equal(t, test.want == victims.Waits, len(d.Moves) > 0)
+		})
+	}
+}
+
+// gang makes the task of a world a gang of two, with a node of one device for each in a rack.
+func gang(w *world.World, racks ...string) {
+	w.Nodes[0].Domains = []string{"r1"}
+	w.Nodes = w.Nodes[:1]
+	for i, rack := range racks {
+		w.Nodes = append(w.Nodes, world.Node{Name: fmt.Sprintf("n%d", i+2), Capacity: world.Amounts{"gpu": 1}, Domains: []string{rack}})
+	}
+	t := w.Tasks[0]
+	t.Size, t.Job = world.Amounts{"gpu": 1}, "bb"
+	w.Tasks = []world.Task{t, t}
+	w.Tasks[1].Key = "b2"
+}

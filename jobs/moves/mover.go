@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves
+
+import (
+	"slices"
+
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A unit is what moves together: a task, or a gang.
+type unit struct {
+	tasks    []victims.TaskID
+	size     resources.Vector
+	optedOut int
+	lost     cover.Wide
+}
+
+// movable reports whether a task may move by itself.
+func (s *search) movable(id victims.TaskID, t *victims.Task) bool {
+	switch {
+	case t.State != victims.Running, s.job && (t.NonPreemptible || t.Job == s.ask.Job):
+		return false
+	}
+	if _, ok := s.Movable(id); !ok {
+		return false
+	}
+	traits := eligible.Traits{
+		Leaf: t.Queue, Priority: t.Priority, RequiredNode: t.RequiredNode,
+		SameApplication: t.Application != "" && t.Application == s.ask.Application,
+	}
+	if s.rulesOf.Veto(&traits) != 0 || s.overMax(t) {
+		return false
+	}
+	if s.rules.Exempt == nil {
+		return true
+	}
+	until, exempt := s.rules.Exempt(victims.Exemption{Cluster: s.c, Task: id, Ask: s.ask, Now: s.now})
+	return !exempt || !eligible.Lasts(until, s.now)
+}
+
+// overMax reports whether a queue above a task is over its max, in a type of the task: it
+// could not start again.
+func (s *search) overMax(t *victims.Task) bool {
+	tree := s.c.Tree()
+	for q := range tree.Up(t.Queue) {
+		most, used, leaving := tree.Max(q), tree.Usage(q), tree.Preempting(q)
+		for i := range most.Defined.All() {
+			if t.Size.At(i) > 0 && used[i]-leaving[i] > most.Value[i] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bound reports whether members of a job move together, or not at all.
+func (s *search) bound(job string) bool {
+	return job != "" && s.rules.Minimum != nil && s.rules.Minimum(job) > 0
+}
+
+// unitOf returns what moves with a task, and whether it may. A gang is listed by its first
+// member.
+func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
+	var size resources.Vector
+	s.one[0] = id
+	tasks := s.one[:]
+	if job := s.c.Job(id); s.bound(job) {
+		tasks = slices.Collect(s.c.JobTasks(job))
+	}
+	if slices.Min(tasks) != id {
+		return u, false
+	}
+	for _, t := range tasks {
+		v := s.c.TaskView(t)
+		if v.Node != s.c.NodeOf(id) || !fits(v.Size, s.most, nil) || !s.movable(t, &v) {
+			return u, false
+		}
+		if u.size = v.Size; len(tasks) > 1 {
+			size = resources.Add(size, size, v.Size)
+			u.size = size
+		}
+		u.lost = u.lost.AddTimes(v.Lost(s.now), 1)
+		if v.OptedOut {
+			u.optedOut++
+		}
+	}
+	u.tasks = slices.Clone(tasks)
+	return u, true
+}
+
+// unitsOn lists the units on a node, in the order of its tasks.
+func (s *search) unitsOn(n victims.NodeID) (units []unit) {
+	for id := range s.c.TasksOn(n) {
+		if u, ok := s.unitOf(id); ok {
+			units = append(units, u)
+		}
+	}
+	return units
+}

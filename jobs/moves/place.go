@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A packing gives movers places, and notes what is taken and freed by that.
+type packing struct {
+	s            *search
+	moves        []Move
+	taken, freed map[victims.NodeID]resources.Vector
+	left         map[string]int64 // of hard budgets that movers are in
+	shut         map[victims.NodeID]bool
+	tries        int
+}
+
+func (s *search) packing() *packing {
+	return &packing{
+		s: s, taken: map[victims.NodeID]resources.Vector{}, freed: map[victims.NodeID]resources.Vector{},
+		left: map[string]int64{}, shut: map[victims.NodeID]bool{}, tries: packTries,
+	}
+}
+
+// blocks reports whether movers that have their grants block each other.
+func (s *search) blocks(set []Move) bool {
+	return s.blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
+		return slices.ContainsFunc(s.blockers(nil, &m.Ask, m.To), func(id victims.TaskID) bool { return s.c.Key(id) != m.Ask.Key })
+	})
+}
+
+// all gives units places, the largest tasks first. What was given before stays.
+func (p *packing) all(units []unit) bool {
+	var tasks []victims.TaskID
+	for i := range units {
+		tasks = append(tasks, units[i].tasks...)
+	}
+	if !p.draw(tasks) {
+		return false
+	}
+	c := p.s.c
+	slices.SortStableFunc(tasks, func(a, b victims.TaskID) int {
+		x, y := p.s.share(c.TaskView(a).Size), p.s.share(c.TaskView(b).Size)
+		return cmp.Or(y.Compare(x), strings.Compare(c.Key(a), c.Key(b)))
+	})
+	before := len(p.moves)
+	if !p.place(tasks) {
+		p.undraw(tasks)
+		return false
+	}
+	for i := range p.moves[before:] {
+		p.free(&p.moves[before+i], 1)
+	}
+	return true
+}
+
+// take notes amounts that are taken on a node.
+func (p *packing) take(n victims.NodeID, size resources.Vector) {
+	p.taken[n] = resources.Add(p.taken[n], p.taken[n], size)
+}
+
+// seat gives a member a node, to which nobody moves then.
+func (p *packing) seat(n victims.NodeID, size resources.Vector) {
+	p.take(n, size)
+	p.shut[n] = true
+}
+
+// free notes what a move frees, or with -1 that it does not.
+func (p *packing) free(v *Move, times int64) {
+	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], resources.Scale(nil, v.Ask.Size, times))
+}
+
+// cut takes the last moves back, but for the first n.
+func (p *packing) cut(n int) {
+	for i := range p.moves[n:] {
+		v := &p.moves[n+i]
+		p.free(v, -1)
+		p.taken[v.To] = resources.Sub(p.taken[v.To], p.taken[v.To], v.Ask.Size)
+		p.undraw([]victims.TaskID{v.Task})
+	}
+	p.moves = p.moves[:n]
+}
+
+// put makes moves that were taken back.
+func (p *packing) put(moves []Move) {
+	for i := range moves {
+		v := &moves[i]
+		p.draw([]victims.TaskID{v.Task})
+		p.take(v.To, v.Ask.Size)
+		p.free(v, 1)
+	}
+	p.moves = append(p.moves, moves...)
+}
+
+// draw takes tasks off their hard budgets, and reports whether all have enough left.
+func (p *packing) draw(tasks []victims.TaskID) bool {
+	enough := true
+	for _, id := range tasks {
+		for _, name := range p.s.c.TaskView(id).Budgets {
+			b, known := p.s.c.Budget(name)
+			if !known || !b.Hard {
+				continue
+			}
+			if _, seen := p.left[name]; !seen {
+				p.left[name] = max(b.Left, 0)
+			}
+			p.left[name]--
+			enough = enough && p.left[name] >= 0
+		}
+	}
+	if !enough {
+		p.undraw(tasks)
+	}
+	return enough
+}
+
+func (p *packing) undraw(tasks []victims.TaskID) {
+	for _, id := range tasks {
+		for _, name := range p.s.c.TaskView(id).Budgets {
+			if _, drawn := p.left[name]; drawn {
+				p.left[name]++
+			}
+		}
+	}
+}
+
+// place gives tasks places in turn, and comes back to another one if a later task finds
+// none.
+func (p *packing) place(tasks []victims.TaskID) bool {
+	if len(tasks) == 0 {
+		return true
+	}
+	s, id := p.s, tasks[0]
+	t := s.c.TaskView(id)
+	class, _ := s.Movable(id)
+	bound := s.bound(t.Job)
+	for _, n := range s.open {
+		if n == t.Node || p.shut[n] || bound && !p.together(&t, n) {
+			continue
+		}
+		s.free = s.c.ComingFree(s.free, n)
+		if !fits(t.Size, s.free, p.taken[n]) {
+			continue
+		}
+		if p.tries--; p.tries < 0 {
+			s.proven = false
+			return false
+		}
+		if s.rules.Filter != nil && !s.rules.Filter(class, n) {
+			continue
+		}
+		v := s.move(id, n, class)
+		if s.blockers != nil && len(s.blockers(nil, &v.Ask, n)) > 0 {
+			continue
+		}
+		p.moves = append(p.moves, v)
+		p.take(n, t.Size)
+		if p.place(tasks[1:]) {
+			return true
+		}
+		p.moves = p.moves[:len(p.moves)-1]
+		p.taken[n] = resources.Sub(p.taken[n], p.taken[n], t.Size)
+	}
+	return false
+}
+
+// together reports whether a place may be given to a member of a gang of which others have
+// places already: they share as narrow a domain as they did, when they shared a node.
+func (p *packing) together(t *victims.Task, n victims.NodeID) bool {
+	deep := len(p.s.c.NodeView(t.Node).Domains)
+	mine := p.s.c.NodeView(n).Domains
+	if len(mine) < deep {
+		return false
+	}
+	for i := range p.moves {
+		if v := &p.moves[i]; v.Ask.Job == t.Job && !slices.Equal(p.s.c.NodeView(v.To).Domains[:deep], mine[:deep]) {
+			return false
+		}
+	}
+	return true
+}
+
+// fits reports whether a size fits what is free beside what is taken, in its types.
+func fits(size, free, taken resources.Vector) bool {
+	for t := range resources.Positive(size).All() {
+		if size[t] > free.At(t)-taken.At(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// move returns the move of a task to a node.
+func (s *search) move(id victims.TaskID, to victims.NodeID, class int) Move {
+	t := s.c.Task(id)
+	key := t.Key + "+"
+	if s.Key != nil {
+		key = s.Key(t.Key)
+	}
+	return Move{
+		Task: id, Key: t.Key, From: t.Node, To: to,
+		Ask: victims.Ask{
+			Key: key, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
+			Class: class, Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, NonPreemptible: t.NonPreemptible,
+			Cost: t.Cost, Budgets: t.Budgets,
+		},
+	}
+}
+
+// moving reports whether a task has a new place already.
+func (p *packing) moving(id victims.TaskID) bool {
+	return slices.ContainsFunc(p.moves, func(v Move) bool { return v.Task == id })
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+// A Planner decides asks and jobs over a cluster. Of the two planners only the one whose
+// Decide is called must be set; both have the same cluster. While it decides, it applies
+// moves to the cluster and takes them back, so nobody else may read the cluster then.
+type Planner struct {
+	Asks *victims.Planner
+	Jobs *jobs.Planner
+
+	Options
+
+	search search
+}
+
+// Options are what planner and auditor share.
+type Options struct {
+	// Movable says whether a running task can be started again elsewhere, and of which
+	// class it is for the filter. It must depend on its argument only.
+	Movable func(victims.TaskID) (class int, ok bool)
+	// Key names the ask of a mover, which needs a key of its own while the task stops. nil
+	// adds "+" to the key of the task.
+	Key func(task string) string
+	// Any lets asks and jobs that law 4 keeps from preempting have plans that only move.
+	Any bool
+	// MaxMoved refuses plans that move more than so many times what is asked, in some type
+	// that is asked for; 0 is no bound.
+	MaxMoved int64
+}
+
+// A Move is a task that stops on one node, and has a grant on another.
+type Move struct {
+	Task     victims.TaskID
+	Key      string
+	From, To victims.NodeID
+	Ask      victims.Ask // its grant
+}
+
+// A Cost says whom moves disturb. It counts after who stops, and before excess and work of
+// those who stop. The smaller one is smaller in the first field in which they differ; ties
+// go by node order and keys.
+type Cost struct {
+	OptedOut int             // movers that opted out
+	Moves    int             // movers
+	Excess   resources.Share // what they free beyond what the ask lacks; 0 for a job
+	Lost     cover.Wide      // their work, in nanoseconds since they started or last saved
+}
+
+// compare compares two costs, the cheaper first.
+func (c *Cost) compare(d *Cost) int {
+	return cmp.Or(cmp.Compare(c.OptedOut, d.OptedOut), cmp.Compare(c.Moves, d.Moves), c.Excess.Compare(d.Excess), c.Lost.Compare(d.Lost))
+}
+
+// A Plan says who moves, beside the plan for an ask or a job. No moves are none.
+type Plan struct {
+	Moves []Move // sorted by key
+	Cost  Cost
+	// Proven: no plan stops less, or as much and moves less. Of a refusal: there is no
+	// plan. Small clusters are searched to the end, for asks.
+	Proven bool
+}
+
+// AddTo returns a change with the moves in it, for [victims.Cluster.Apply]. Grants of movers
+// come first: they do not wait for others.
+func (p *Plan) AddTo(ch victims.Change) victims.Change {
+	if len(p.Moves) == 0 {
+		return ch
+	}
+	grants := ch.Grants
+	ch.Victims, ch.Grants = slices.Clone(ch.Victims), nil
+	for i := range p.Moves {
+		m := &p.Moves[i]
+		ch.Victims = append(ch.Victims, victims.Victim{Task: m.Task, Key: m.Key})
+		ch.Grants = append(ch.Grants, victims.Grant{Ask: &m.Ask, Node: m.To})
+	}
+	ch.Grants = append(ch.Grants, grants...)
+	return ch
+}
+
+// Decide sets dst to what should happen for an ask, and returns who moves for that: the plan
+// with the cheapest stops, and of those the one with the cheapest moves that was found. dst is
+// decided in the cluster in which the movers are leaving: with moves it is Waits, or Preempts
+// if others stop as well. A refusal says nothing of moves: ask again after any change. Errors
+// are those of [victims.Planner.Decide].
+//
+// The cost is that of some decisions, and of a search on each node.
+func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) (plan Plan, err error) {
+	a := p.Asks
+	observe := a.Observe
+	a.Observe = nil // of trials
+	defer func() { a.Observe = observe }()
+	x := subject[victims.Decision]{
+		best:   dst,
+		decide: func(d *victims.Decision) error { return a.Decide(d, ask, now) },
+		read: func(d *victims.Decision) answer {
+			return answer{
+				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
+				victims: d.Plan.Victims, nodes: []victims.NodeID{d.Plan.Node}, version: &d.Plan.Version,
+			}
+		},
+	}
+	err = run(&p.search, &x, &question{
+		Options: p.Options, c: a.Cluster, rules: &a.Rules, blockers: a.Blockers, compare: a.Compare, now: now,
+		ask: ask, arriving: ask.Size, members: []member{{size: ask.Size, class: ask.Class}},
+	}, &plan)
+	if err == nil && observe != nil {
+		observe(dst)
+	}
+	return plan, err
+}
+
+// DecideJob is Decide for a job. Its required members are given places one by one, the
+// largest first, each with the cheapest moves, in one domain after the other.
+func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (plan Plan, err error) {
+	j := p.Jobs
+	x := subject[jobs.Decision]{
+		best:   dst,
+		decide: func(d *jobs.Decision) error { return j.Decide(d, job, now) },
+		read: func(d *jobs.Decision) answer {
+			a := answer{
+				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
+				victims: d.Plan.Victims, version: &d.Plan.Version,
+			}
+			for i := range d.Plan.Placements {
+				a.nodes = append(a.nodes, d.Plan.Placements[i].Node)
+			}
+			return a
+		},
+	}
+	q := question{
+		Options: p.Options, c: j.Cluster, rules: &j.Rules, now: now, job: true, byPriority: j.ByPriority, domain: job.Domain,
+		ask: &victims.Ask{Key: job.Name, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Name},
+	}
+	q.need(job)
+	err = run(&p.search, &x, &q, &plan)
+	return plan, err
+}
+
+// need lists the required members of a job that have no place, the largest first.
+func (q *question) need(job *jobs.Job) {
+	missing := len(job.Members)
+	if job.MinMembers > 0 {
+		missing = job.MinMembers
+	}
+	for i := range job.Members {
+		m := &job.Members[i]
+		_, runs := q.c.Lookup(m.Key)
+		if _, held := q.c.LookupGrant(m.Key); runs || held {
+			missing--
+			continue
+		}
+		q.members = append(q.members, member{size: m.Size, class: m.Class})
+	}
+	q.members = q.members[:max(min(missing, len(q.members)), 0)]
+	for i := range q.members {
+		q.arriving = resources.Add(q.arriving, q.arriving, q.members[i].size)
+	}
+	capacity := q.c.Capacity()
+	slices.SortStableFunc(q.members, func(a, b member) int {
+		return resources.DominantShare(b.size, capacity).Compare(resources.DominantShare(a.size, capacity))
+	})
+}
+
+// A question is what is asked, of asks and jobs alike.
+type question struct {
+	Options
+	c          *victims.Cluster
+	rules      *victims.Rules
+	blockers   func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
+	compare    func(a, b *victims.Cost) int
+	now        time.Time
+	ask        *victims.Ask // of a job what exemptions are told, and who asks
+	arriving   resources.Vector
+	members    []member // one for an ask
+	job        bool
+	byPriority bool
+	domain     int
+}
+
+// A member is something that needs a node.
+type member struct {
+	size  resources.Vector
+	class int
+}
+
+// A subject is an ask or a job: the best decision about it, and another one.
+type subject[D any] struct {
+	best   *D
+	other  D
+	decide func(*D) error
+	read   func(*D) answer
+}
+
+// An answer is what moves have to know of a decision.
+type answer struct {
+	outcome victims.Outcome
+	cause   *victims.Cause
+	cost    victims.Cost
+	proof   victims.Proof
+	victims []victims.Victim
+	nodes   []victims.NodeID // of what is placed
+	version *victims.Version
+}
+
+// proven reports whether nothing better was possible.
+func (a *answer) proven() bool {
+	switch a.outcome {
+	case victims.Refused:
+		return a.cause.Proven
+	case victims.Preempts:
+		return a.proof.Proven()
+	}
+	return true
+}
+
+// entitled reports whether law 4 lets the ask or job take from others.
+func (q *question) entitled() bool {
+	if q.byPriority || q.ask.RequiredNode != "" {
+		return true
+	}
+	var most, before resources.Vector
+	for i := range q.members {
+		most = resources.Max(most, most, q.members[i].size)
+	}
+	before = resources.Sub(before, q.arriving, most)
+	return q.c.Tree().Trigger(q.ask.Queue, resources.Positive(q.arriving), before).Holds()
+}
+
+// opens reports whether moves may help after an answer.
+func (a *answer) opens() bool {
+	if a.outcome != victims.Refused {
+		return a.outcome == victims.Preempts
+	}
+	switch a.cause.Reason {
+	case rulebook.NoVictims, rulebook.PredicateRefused, rulebook.NothingInReach, rulebook.NotGuaranteed, rulebook.OverGuarantee:
+		return true
+	}
+	return false
+}

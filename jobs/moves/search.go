@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
+)
+
+const (
+	exactSets  = 1 << 10 // sets of units up to which an ask is searched to the end
+	packTries  = 2_000   // tries to place one set of movers
+	coverSteps = 5_000   // of the search on one node
+	fewSets    = 8       // sets of movers alone that are decided about
+	mixedNodes = 32      // nodes on which others may have to stop as well
+)
+
+// search is the memory of a planner.
+type search struct {
+	*question
+	rulesOf  eligible.Rules
+	worker   cover.Worker
+	found    cover.Selection
+	capacity resources.Vector
+	open     []victims.NodeID // that movers may go to
+	most     resources.Vector // of each type, what some of them has for movers
+	free     resources.Vector
+	one      [1]victims.TaskID
+	entitled bool
+	proven   bool
+	hasty    bool // no case is searched to the end: for tests
+}
+
+// run decides without moves, and then looks for moves that make the answer better.
+func run[D any](s *search, x *subject[D], q *question, m *Plan) error {
+	if err := x.decide(x.best); err != nil {
+		return err
+	}
+	a := x.read(x.best)
+	m.Proven = a.proven()
+	entitled := q.entitled()
+	if !a.opens() || !entitled && !q.Any {
+		return nil
+	}
+	s.reset(q)
+	s.entitled, s.proven = entitled, m.Proven
+	w := way[D]{search: s, x: x, m: m}
+	if err := w.look(); err != nil {
+		return err
+	}
+	if m.Proven = s.proven; a.outcome == victims.Refused {
+		a.cause.Proven = a.cause.Proven && s.proven
+	}
+	return nil
+}
+
+// reset states who asks. E does not matter to moves, and law 6 lets equals of the own leaf
+// move, who lose nothing.
+func (s *search) reset(q *question) {
+	s.question = q
+	c := q.c
+	t := &eligible.Taker{
+		Tree: c.Tree(), Leaf: q.ask.Queue, Priority: q.ask.Priority, Arriving: q.arriving,
+		Strict: q.rules.StrictPriority || q.byPriority, OnNode: q.ask.RequiredNode != "", OwnLeaf: true,
+	}
+	s.rulesOf.Reset(t)
+	if !t.Strict {
+		s.rulesOf.Leaves[t.Leaf].Ceiling = 0
+	}
+	s.capacity = c.Capacity()
+	s.open, s.most = s.open[:0], s.most[:0]
+	for n := range c.Nodes() {
+		if v := c.NodeView(n); !v.Unschedulable && v.ReservedFor == "" && !c.Closed(n) {
+			s.open = append(s.open, n)
+			s.free = c.ComingFree(s.free, n)
+			s.most = resources.Max(s.most, s.most, s.free)
+		}
+	}
+}
+
+// takes reports whether a member may be put on a node, room aside.
+func (s *search) takes(n victims.NodeID, m *member) bool {
+	v := s.c.NodeView(n)
+	switch {
+	case s.c.Closed(n):
+		return false
+	case s.ask.RequiredNode != "":
+		return v.Name == s.ask.RequiredNode
+	case v.Unschedulable, v.ReservedFor != "" && v.ReservedFor != s.ask.Key:
+		return false
+	}
+	return s.rules.Filter == nil || s.rules.Filter(m.class, n)
+}
+
+// lack returns what a member lacks on a node; nil if nothing.
+func (s *search) lack(n victims.NodeID, m *member, p *packing) (lack resources.Vector) {
+	s.free = s.c.ComingFree(s.free, n)
+	for t := range resources.Positive(m.size).All() {
+		if short := m.size[t] - s.free[t] + p.taken[n].At(t) - p.freed[n].At(t); short > 0 {
+			if lack == nil {
+				lack = make(resources.Vector, len(s.free))
+			}
+			lack[t] = short
+		}
+	}
+	return lack
+}
+
+// share returns what some amounts are of the cluster.
+func (s *search) share(v resources.Vector) resources.Share {
+	return resources.DominantShare(v, s.capacity)
+}
+
+// costOf returns the cost of moves for an answer.
+func (s *search) costOf(set []Move, a *answer) (cost Cost) {
+	var freed resources.Vector
+	for i := range set {
+		v := &set[i]
+		t := s.c.TaskView(v.Task)
+		cost.Moves++
+		if v.Ask.OptedOut {
+			cost.OptedOut++
+		}
+		cost.Lost = cost.Lost.AddTimes(t.Lost(s.now), 1)
+		if !s.job && len(a.nodes) > 0 && v.From == a.nodes[0] {
+			freed = resources.Add(freed, freed, v.Ask.Size)
+		}
+	}
+	if len(freed) > 0 {
+		cost.Excess = cover.Excess(freed, s.lack(a.nodes[0], &s.members[0], &packing{}), s.capacity)
+	}
+	return cost
+}
+
+// moderate reports whether moves stay within MaxMoved.
+func (s *search) moderate(set []Move) bool {
+	if s.MaxMoved <= 0 {
+		return true
+	}
+	var moved resources.Vector
+	for i := range set {
+		moved = resources.Add(moved, moved, set[i].Ask.Size)
+	}
+	most := resources.Scale(nil, s.arriving, s.MaxMoved)
+	for t := range resources.Positive(s.arriving).All() {
+		if moved.At(t) > most[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// A way is the search for moves for a subject.
+type way[D any] struct {
+	*search
+	x *subject[D]
+	m *Plan
+}
+
+// attempt decides in the cluster in which some tasks move, and keeps the answer if it is
+// the best so far.
+func (w *way[D]) attempt(set []Move) (better bool, err error) {
+	if len(set) == 0 || !w.moderate(set) {
+		return false, nil
+	}
+	set = slices.Clone(set)
+	slices.SortFunc(set, func(a, b Move) int { return strings.Compare(a.Key, b.Key) })
+	moved := Plan{Moves: set}
+	version := w.c.Version()
+	if err := w.c.Apply(moved.AddTo(victims.Change{For: w.ask.Key, Version: version, At: w.now})); err != nil {
+		return false, err
+	}
+	blocked := w.blocks(set)
+	if !blocked {
+		err = w.x.decide(&w.x.other)
+	}
+	if undo := w.c.Undo(); undo != nil {
+		panic(undo) // nobody else may change the cluster meanwhile
+	}
+	if blocked || err != nil {
+		return false, err
+	}
+	a := w.x.read(&w.x.other)
+	w.proven = w.proven && a.proven()
+	if a.outcome == victims.Refused {
+		return false, nil
+	}
+	moved.Cost = w.costOf(set, &a)
+	if best := w.x.read(w.x.best); best.outcome != victims.Refused && w.against(&a, &moved, &best) >= 0 {
+		return false, nil
+	}
+	*w.x.best, w.x.other = w.x.other, *w.x.best
+	*w.x.read(w.x.best).version = version
+	w.m.Moves, w.m.Cost = append(w.m.Moves[:0], set...), moved.Cost
+	return true, nil
+}
+
+// levels returns a cost of stops without what moves are not worth: excess, work and node.
+func levels(c victims.Cost) victims.Cost {
+	c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, cover.Wide{}, 0, 0
+	return c
+}
+
+// against compares an answer with moves to the best so far: who stops, who moves, the rest of
+// the cost, keys. To stop nobody is the cheapest.
+func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
+	if none := a.outcome != victims.Preempts; none != (best.outcome != victims.Preempts) {
+		if none {
+			return -1
+		}
+		return 1
+	}
+	compare := w.compare
+	if compare == nil {
+		compare = (*victims.Cost).Compare
+	}
+	x, y := levels(a.cost), levels(best.cost)
+	return cmp.Or(
+		compare(&x, &y), moved.Cost.compare(&w.m.Cost), a.cost.Compare(&best.cost),
+		slices.CompareFunc(moved.Moves, w.m.Moves, func(a, b Move) int { return strings.Compare(a.Key, b.Key) }),
+	)
+}
+
+// look tries sets of movers: all of them in small clusters. Else movers alone; if that is
+// no plan, movers for whom others stop as well; and victims of a plan without moves.
+func (w *way[D]) look() error {
+	if !w.job && !w.hasty && w.small() {
+		return w.every()
+	}
+	w.proven = false
+	alone := w.alone
+	if w.job {
+		alone = w.aloneForJob
+	}
+	if err := alone(); err != nil {
+		return err
+	}
+	switch best := w.x.read(w.x.best); {
+	case best.outcome == victims.Preempts:
+		return w.spare(best.victims, best.nodes)
+	case best.outcome == victims.Refused && w.entitled && !w.job:
+		return w.mixed()
+	}
+	return nil
+}
+
+// small reports whether all sets of units of a node can be tried.
+func (w *way[D]) small() bool {
+	sets := 0
+	for n := range w.c.Nodes() {
+		if !w.takes(n, &w.members[0]) {
+			continue
+		}
+		if sets += 1 << min(len(w.unitsOn(n)), 30); sets > exactSets {
+			return false
+		}
+	}
+	return true
+}
+
+// every tries every set of units of every node that the ask may run on.
+func (w *way[D]) every() error {
+	for n := range w.c.Nodes() {
+		if !w.takes(n, &w.members[0]) {
+			continue
+		}
+		units := w.unitsOn(n)
+		for set := 1; set < 1<<len(units); set++ {
+			var some []unit
+			for i := range units {
+				if set>>i&1 == 1 {
+					some = append(some, units[i])
+				}
+			}
+			p := w.packing()
+			if !p.all(some) {
+				continue
+			}
+			if _, err := w.attempt(p.moves); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A found set of movers makes room for one member.
+type foundSet struct {
+	node  victims.NodeID
+	moves []Move
+	cost  cover.Total
+}
+
+func (f foundSet) compare(g foundSet) int {
+	return cmp.Or(
+		slices.Compare(f.cost.Levels[:], g.cost.Levels[:]), f.cost.Excess.Compare(g.cost.Excess),
+		f.cost.Work.Compare(g.cost.Work), cmp.Compare(f.node, g.node),
+	)
+}
+
+// alone tries the cheapest sets of movers that make room by themselves.
+func (w *way[D]) alone() error {
+	var sets []foundSet
+	p := w.packing()
+	for n := range w.c.Nodes() {
+		var most *cover.Total
+		if len(sets) == fewSets {
+			if most = &sets[fewSets-1].cost; most.Levels == (cover.Levels{0, 1}) {
+				break // enough sets of one task that has not opted out
+			}
+		}
+		f, ok := w.clear(n, &w.members[0], p, most)
+		if !ok {
+			continue
+		}
+		f.moves = slices.Clone(f.moves)
+		p.cut(0)
+		at, _ := slices.BinarySearchFunc(sets, f, foundSet.compare)
+		sets = slices.Insert(sets, at, f)
+		sets = sets[:min(len(sets), fewSets)]
+	}
+	for i := range sets {
+		if better, err := w.attempt(sets[i].moves); better || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clear finds the cheapest movers that make room for a member on a node, and places for
+// them beside what a packing has given away. Sets that cost more than most are not looked
+// for.
+func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Total) (f foundSet, ok bool) {
+	if !s.takes(n, m) {
+		return f, false
+	}
+	lack := s.lack(n, m, p)
+	if lack == nil {
+		return f, false
+	}
+	units := s.unitsOn(n)
+	units = slices.DeleteFunc(units, func(u unit) bool { return p.moving(u.tasks[0]) })
+	var all resources.Vector
+	for i := range units {
+		all = resources.Add(all, all, units[i].size)
+	}
+	if !resources.Fits(lack, all) {
+		return f, false
+	}
+	problem := cover.Problem{
+		Needs: []resources.Vector{lack}, Order: cover.Order{Count: 1}, Wanted: lack, Capacity: s.capacity, Limit: most,
+	}
+	for i := range units {
+		problem.Units = append(problem.Units, s.coverUnit(&units[i]))
+	}
+	for len(units) > 0 {
+		s.worker.Least(&s.found, &problem, coverSteps)
+		if !s.found.Found {
+			return f, false
+		}
+		var chosen []unit
+		for _, i := range s.found.Units {
+			chosen = append(chosen, units[i])
+		}
+		before := len(p.moves)
+		p.tries = packTries
+		if p.all(chosen) {
+			return foundSet{node: n, moves: p.moves[before:len(p.moves):len(p.moves)], cost: s.found.Total}, true
+		}
+		// The largest is the hardest to place.
+		largest := slices.MaxFunc(s.found.Units, func(i, j int32) int { return s.share(units[i].size).Compare(s.share(units[j].size)) })
+		units = slices.Delete(units, int(largest), int(largest)+1)
+		problem.Units = slices.Delete(problem.Units, int(largest), int(largest)+1)
+	}
+	return f, false
+}
+
+// coverUnit returns a unit for package cover.
+func (s *search) coverUnit(u *unit) cover.Unit {
+	lost, held := u.lost.Int64()
+	if !held {
+		lost = math.MaxInt64
+	}
+	return cover.Unit{
+		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: []int32{0}, Work: uint64(lost),
+		Levels: cover.Levels{int64(u.optedOut), int64(len(u.tasks))},
+	}
+}
+
+// aloneForJob tries, in one domain after the other, to make room for each member by moves
+// alone.
+func (w *way[D]) aloneForJob() error {
+	for _, area := range w.areas() {
+		p := w.packing()
+		if slices.ContainsFunc(w.members, func(m member) bool { return !w.settle(&m, area, p) }) {
+			continue
+		}
+		if _, err := w.attempt(p.moves); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// areas lists the nodes of each domain of the job's depth: one list of all if it needs none.
+func (w *way[D]) areas() (areas [][]victims.NodeID) {
+	if w.domain == 0 {
+		return [][]victims.NodeID{slices.Collect(w.c.Nodes())}
+	}
+	rows := map[string]int{}
+	for n := range w.c.Nodes() {
+		d := w.c.NodeView(n).Domains
+		if len(d) < w.domain {
+			continue
+		}
+		name := strings.Join(d[:w.domain], "\x00")
+		if _, known := rows[name]; !known {
+			rows[name] = len(areas)
+			areas = append(areas, nil)
+		}
+		areas[rows[name]] = append(areas[rows[name]], n)
+	}
+	return areas
+}
+
+// settle gives a member a node of an area: one with room, or one that is the cheapest to
+// clear.
+func (s *search) settle(m *member, area []victims.NodeID, p *packing) bool {
+	for _, n := range area {
+		if s.takes(n, m) && s.lack(n, m, p) == nil {
+			p.seat(n, m.size)
+			return true
+		}
+	}
+	var best foundSet
+	found := false
+	for _, n := range area {
+		before := len(p.moves)
+		f, ok := s.clear(n, m, p, nil)
+		if ok && (!found || f.compare(best) < 0) {
+			best, found = f, true
+			best.moves = slices.Clone(f.moves)
+		}
+		p.cut(before)
+	}
+	if found {
+		p.put(best.moves)
+		p.seat(best.node, m.size)
+	}
+	return found
+}
+
+// spare moves those victims of a plan that find a place.
+func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
+	p := w.packing()
+	for _, n := range nodes {
+		p.shut[n] = true
+	}
+	isVictim := func(id victims.TaskID) bool {
+		return slices.ContainsFunc(all, func(v victims.Victim) bool { return v.Task == id && !v.ForHeadroom && !v.ForQuota })
+	}
+	for i := range all {
+		u, ok := w.unitOf(all[i].Task)
+		if !ok || slices.ContainsFunc(u.tasks, func(id victims.TaskID) bool { return !isVictim(id) }) {
+			continue
+		}
+		p.tries = packTries
+		if before := len(p.moves); p.all([]unit{u}) && !w.moderate(p.moves) {
+			p.cut(before)
+			break
+		}
+	}
+	_, err := w.attempt(p.moves)
+	return err
+}
+
+// mixed lets all of a node move that can, has others stop for the rest, and takes back who
+// need not move.
+func (w *way[D]) mixed() error {
+	type near struct {
+		node victims.NodeID
+		lack resources.Share
+	}
+	var nodes []near
+	for n := range w.c.Nodes() {
+		if !w.takes(n, &w.members[0]) {
+			continue
+		}
+		if lack := w.lack(n, &w.members[0], &packing{}); lack != nil {
+			nodes = append(nodes, near{n, w.share(lack)})
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b near) int { return a.lack.Compare(b.lack) })
+	for _, at := range nodes[:min(len(nodes), mixedNodes)] {
+		p := w.packing()
+		for _, u := range w.unitsOn(at.node) {
+			p.tries = packTries
+			p.all([]unit{u})
+		}
+		better, err := w.attempt(p.moves)
+		if err != nil {
+			return err
+		}
+		for i := len(p.moves) - 1; better && i >= 0; i-- {
+			if w.bound(p.moves[i].Ask.Job) {
+				continue
+			}
+			less := slices.Delete(slices.Clone(p.moves), i, i+1)
+			fewer, err := w.attempt(less)
+			if err != nil {
+				return err
+			}
+			if fewer {
+				p.moves = less
+			}
+		}
+	}
+	return nil
+}

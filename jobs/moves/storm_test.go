@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// potential returns Φ of DESIGN.md, Storm freedom.
+func potential(c *victims.Cluster) (phi int64) {
+	tree := c.Tree()
+	for q := range tree.All() {
+		g := tree.Guaranteed(q)
+		for i := range g.Defined.All() {
+			phi += min(tree.Usage(q)[i], g.Value[i])
+		}
+	}
+	return phi
+}
+
+// Every victim asks again at once. Plans that stop others make Φ larger, plans that only move
+// place one more and leave Φ no smaller. So histories end.
+func propertyCalm(t *rapid.T) {
+	w := world.Workloads(world.Small).Draw(t, "workload")
+	c, err := world.Build(&w.World)
+	require.NoError(t, err)
+	var waiting []victims.Ask
+	for i := range w.Asks {
+		a, err := world.AskOf(c, &w.Asks[i])
+		require.NoError(t, err)
+		if a.RequiredNode == "" {
+			waiting = append(waiting, a)
+		}
+	}
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	p.Any = rapid.Bool().Draw(t, "any")
+	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	p.Key = func(key string) string { // two names in turn
+		if name, second := strings.CutSuffix(key, "+"); second {
+			return name
+		}
+		return key + "+"
+	}
+	for key, s := range states(c) {
+		if s != victims.Running { // what is leaving is gone soon
+			require.NoError(t, c.RemoveTask(key))
+		}
+	}
+	var d decision
+	for range 40 {
+		if len(waiting) == 0 {
+			return
+		}
+		i := rapid.IntRange(0, len(waiting)-1).Draw(t, "ask")
+		ask := waiting[i]
+		require.NoError(t, d.make(&p, &ask, world.Epoch))
+		if d.Outcome == victims.Refused {
+			continue
+		}
+		phi, placed := potential(c), c.TaskLen()
+		change := d.change()
+		require.NoError(t, c.Apply(change))
+		waiting = append(waiting[:i:i], waiting[i+1:]...)
+		for _, v := range d.Decision.Plan.Victims {
+			task := c.Task(v.Task)
+			waiting = append(waiting, victims.Ask{
+				Key: task.Key, Application: task.Application, Queue: task.Queue, Size: task.Size, Priority: task.Priority,
+			})
+		}
+		for _, v := range change.Victims {
+			require.NoError(t, c.RemoveTask(v.Key))
+		}
+		for _, g := range change.Grants {
+			require.NoError(t, c.Start(g.Ask.Key, world.Epoch))
+		}
+		switch {
+		case len(d.Decision.Plan.Victims) > 0:
+			require.Greater(t, potential(c), phi)
+			histories["stops"]++
+		default:
+			require.GreaterOrEqual(t, potential(c), phi)
+			require.Equal(t, placed+1, c.TaskLen())
+			if len(d.Moves) > 0 {
+				histories["moves"]++
+			}
+		}
+	}
+}
+
+var histories = map[string]int{}
+
+func states(c *victims.Cluster) map[string]victims.State {
+	all := map[string]victims.State{}
+	for id := range c.Tasks() {
+		if c.State(id) != victims.Granted {
+			all[c.Key(id)] = c.State(id)
+		}
+	}
+	return all
+}
+
+func TestStormFreedom(t *testing.T) {
+	law.CheckUntil(t, func() bool { return histories["stops"] > 0 && histories["moves"] > 0 }, propertyCalm)
+	t.Log(histories)
+}
+
+func FuzzStormFreedom(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyCalm)) }

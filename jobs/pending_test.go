@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Pending gives the answers of a loop that decides each job each time, whatever happens
+// in between.
+func propertyPending(t *rapid.T) {
+	c := world.JobCases(world.Small).Draw(t, "case")
+	c.ByPriority, c.Options.OwnLeaf = false, ""
+	h := newHarness(t, c)
+	h.planner.Allowances = nil
+	first := h.job
+	all := []jobs.Job{first}
+	for i := range 3 { // alike, but for names, and one smaller
+		j := first
+		j.Name, j.Members = fmt.Sprint(first.Name, i), nil
+		for _, m := range first.Members[i/2:] {
+			m.Key = fmt.Sprint(m.Key, "-", i)
+			j.Members = append(j.Members, m)
+		}
+		j.MinMembers = min(j.MinMembers, len(j.Members))
+		if len(j.Members) > 0 {
+			all = append(all, j)
+		}
+	}
+	pending := jobs.NewPending(&h.planner)
+	for i := range all {
+		pending.Add(all[i])
+	}
+	m := &meanwhile{harness: h, t: t, now: c.Options.Now, any: true, help: &victims.Help{}}
+	for range 4 {
+		twin := jobs.Planner{Cluster: h.cluster.Clone(), Rules: h.planner.Rules, Predicate: h.planner.Predicate}
+		var want, got []string
+		for i := range all {
+			var d jobs.Decision
+			require.NoError(t, twin.Decide(&d, &all[i], m.now))
+			if d.Outcome != victims.Refused {
+				want = append(want, d.Summary(twin.Cluster))
+				carryOut(t, twin.Cluster, &d)
+			}
+		}
+		for _, d := range pending.All(m.now) {
+			if d.Outcome != victims.Refused {
+				got = append(got, d.Summary(h.cluster))
+				carryOut(t, h.cluster, d)
+			}
+		}
+		require.NoError(t, pending.Err())
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, c)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "happenings") {
+			m.next()
+		}
+	}
+}
+
+// carryOut applies a plan. A job whose members are all placed has nothing to apply.
+func carryOut(t *rapid.T, c *victims.Cluster, d *jobs.Decision) {
+	if len(d.Plan.Placements)+len(d.Plan.Victims) > 0 {
+		require.NoError(t, c.Apply(d.Plan.Change()))
+	}
+}
+
+func TestPending_AsALoop(t *testing.T) { law.Check3000(t, propertyPending) }
+
+func FuzzPending(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPending)) }

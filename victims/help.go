@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package victims
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A Help says what would help a refused ask. Until something that it names happens,
+// the answer stays a refusal. What it names need not be enough. See DESIGN.md, What
+// would help.
+//
+// Keep the Help of each waiting ask. [Help.Worth] tells by amounts whether to decide again;
+// [Pending] asks it for all that wait. Or decide again after these events:
+//
+//   - a task or grant goes, shrinks or is told to stop: [Help.IfLess];
+//   - one comes, grows, starts, or may stay after all: [Help.IfMore]. One that moves
+//     goes and comes;
+//   - a node is added, changed or removed: [Help.IfNode];
+//   - a budget has more left, or is no longer hard: [Help.IfBudget];
+//   - time passes: Time;
+//   - you set Bounds, Policies (a new tree sets both), Priorities or Labels;
+//   - you change the ask, its grant or the planner's options: in any case.
+type Help struct {
+	// Node is the name of the only node on which room would help. AnyNode: room on any
+	// node that the Filter allows would.
+	Node    string
+	AnyNode bool
+	// Less has queues in which less usage would help, More those in which more would,
+	// queues below included.
+	Less, More []queue.ID
+	// Budgets are hard budgets in which more left would help.
+	Budgets []string
+	// Time alone would help; see Refusal.RetryAt.
+	Time bool
+	// A change of these would help. Bounds: guarantees and maxima. Policies: with offsets
+	// and delays. Priorities: all of a task but amounts, queue and node. Labels: what the
+	// planner's functions answer.
+	Bounds, Policies, Priorities, Labels bool
+
+	noted noted // see Worth
+}
+
+// IfLess reports whether to ask again after something of a leaf on a node is less; see
+// [Help].
+func (h *Help) IfLess(c *Cluster, leaf queue.ID, node NodeID) bool {
+	return h.IfNode(c.NodeName(node)) || anyAbove(c.tree, h.Less, leaf)
+}
+
+// IfMore reports whether to ask again after something of a leaf is more; see [Help].
+func (h *Help) IfMore(c *Cluster, leaf queue.ID) bool { return anyAbove(c.tree, h.More, leaf) }
+
+// IfNode reports whether to ask again after an event of this node; see [Help].
+func (h *Help) IfNode(name string) bool { return h.AnyNode || h.Node != "" && h.Node == name }
+
+// IfBudget reports whether to ask again after an event of this budget; see [Help].
+func (h *Help) IfBudget(name string) bool { return slices.Contains(h.Budgets, name) }
+
+// anyAbove reports whether a leaf is one of some queues or below one.
+func anyAbove(t *queue.Tree, queues []queue.ID, leaf queue.ID) bool {
+	return slices.ContainsFunc(queues, func(q queue.ID) bool { return t.Contains(q, leaf) })
+}
+
+// CopyFrom copies into the memory of h.
+func (h *Help) CopyFrom(from *Help) {
+	less, more, budgets := h.Less[:0], h.More[:0], h.Budgets[:0]
+	last := h.noted
+	*h = *from
+	h.noted = last
+	h.noted.copyFrom(&from.noted)
+	h.Less, h.More = append(less, from.Less...), append(more, from.More...)
+	h.Budgets = append(budgets, from.Budgets...)
+}
+
+// Anything makes h name all that can happen to a cluster but time, for a host that
+// knows no better.
+func (h *Help) Anything(c *Cluster) {
+	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
+	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
+	h.Budgets = h.Budgets[:0]
+	for _, row := range c.budgetOrder {
+		if b := &c.budgets[row]; b.hard {
+			h.Budgets = append(h.Budgets, b.name)
+		}
+	}
+}
+
+// cleared returns a help that names nothing, with the memory of h.
+func (h *Help) cleared() Help {
+	h.CopyFrom(&Help{})
+	return *h
+}
+
+// A helpReport is a [Help] for machines.
+type helpReport struct {
+	Node       string   `json:"node,omitempty"`
+	AnyNode    bool     `json:"anyNode,omitempty"`
+	Less       []string `json:"less,omitempty"` // queues, like More
+	More       []string `json:"more,omitempty"`
+	Budgets    []string `json:"budgets,omitempty"`
+	Time       bool     `json:"time,omitempty"`
+	Bounds     bool     `json:"bounds,omitempty"`
+	Policies   bool     `json:"policies,omitempty"`
+	Priorities bool     `json:"priorities,omitempty"`
+	Labels     bool     `json:"labels,omitempty"`
+}
+
+// Report returns what would help for encoding/json.
+func (h *Help) Report(c *Cluster) any {
+	paths := func(queues []queue.ID) (names []string) {
+		for _, q := range queues {
+			names = append(names, c.tree.Path(q))
+		}
+		return names
+	}
+	return helpReport{
+		Node: h.Node, AnyNode: h.AnyNode, Less: paths(h.Less), More: paths(h.More),
+		Budgets: slices.Clone(h.Budgets), Time: h.Time,
+		Bounds: h.Bounds, Policies: h.Policies, Priorities: h.Priorities, Labels: h.Labels,
+	}
+}
+
+// A journal knows when what a decision reads has last changed, in numbers that grow with
+// each change. To undo a change is one, too.
+type journal struct {
+	now   uint64
+	nodes []uint64 // by row: its amounts, its tasks, whether it is usable
+	rest  uint64   // bounds, policies, budgets, and which nodes there are
+}
+
+// node notes that a node has changed, or a task on it.
+func (j *journal) node(n NodeID) {
+	j.now++
+	for int(n) >= len(j.nodes) {
+		j.nodes = append(j.nodes, 0)
+	}
+	j.nodes[n] = j.now
+}
+
+// all notes a change that may matter to everybody.
+func (j *journal) all() {
+	j.now++
+	j.rest = j.now
+}
+
+// since reports whether a node has changed after a number.
+func (j *journal) since(n NodeID, at uint64) bool { return int(n) < len(j.nodes) && j.nodes[n] > at }
+
+func (j *journal) copyFrom(k *journal) {
+	j.now, j.rest, j.nodes = max(j.now, k.now), k.rest, reuse(j.nodes, k.nodes)
+}
+
+// noted is a wish, and what there was when it was refused.
+type noted struct {
+	rulebook.Wish
+	version Version
+	since   uint64
+	lacked  bool    // there was no headroom
+	highest []int64 // by leaf, the highest raw priority that may go; none for reasons without victims
+	used    []int64 // by queue and type
+}
+
+// Note has h remember a refusal, for [Help.Worth]. Who may go is asked of e if victims were
+// looked for. Planners call it, for asks and jobs.
+func (h *Help) Note(c *Cluster, w *rulebook.Wish, e *eligible.Rules) {
+	m := &h.noted
+	m.copyFrom(&noted{Wish: *w, version: c.version, since: c.journal.now})
+	if m.Anything {
+		return
+	}
+	m.lacked = !m.headroom(c)
+	if m.Reason != rulebook.NoVictims {
+		return
+	}
+	for q := range c.tree.All() {
+		m.highest = append(m.highest, highest(c.tree, e, q))
+		for t := range c.types {
+			m.used = append(m.used, usageAt(c.tree, q, t, coming))
+		}
+	}
+}
+
+// highest returns the highest raw priority of a task of a queue that may go.
+func highest(tree *queue.Tree, e *eligible.Rules, q queue.ID) int64 {
+	leaf := &e.Leaves[q]
+	switch {
+	case !tree.IsLeaf(q), leaf.Veto != 0, leaf.Rank.Fenced && leaf.Rank.Offset > leaf.Ceiling:
+		return math.MinInt64
+	case leaf.Rank.Fenced:
+		return math.MaxInt64
+	}
+	return leaf.Ceiling - leaf.Rank.Offset
+}
+
+// copyFrom copies into the memory of m.
+func (m *noted) copyFrom(from *noted) {
+	least, all, highest, used := m.Least[:0], m.All[:0], m.highest[:0], m.used[:0]
+	places := m.Places[:0]
+	*m = *from
+	m.Places = append(places, from.Places...)
+	m.Least, m.All = append(least, from.Least...), append(all, from.All...)
+	m.highest, m.used = append(highest, from.highest...), append(used, from.used...)
+}
+
+// Worth reports whether the answer may be another one now: whether the time has come, or
+// something has changed that is enough for the amounts of the ask. False means that it is
+// refused still. It sees what happens to the cluster by itself; what the planner's functions
+// answer, and changes of the ask and of options, it cannot see. Of a job it sees no
+// members that come or go.
+//
+// It compares amounts: free space and tasks that may go, on nodes that have changed; and on
+// others, if a queue has more to give. It is true after any change if Help names all there
+// is. The cost is linear in nodes and queues, and in the tasks of nodes that it looks into.
+func (h *Help) Worth(c *Cluster, now time.Time) bool {
+	m := &h.noted
+	switch {
+	case m.version.line == nil || m.version.line != c.line || now.Before(m.At):
+		return true // it is not known what was then
+	case h.Time && m.RetryAt.IsZero() && !now.Equal(m.At), h.Time && !m.RetryAt.IsZero() && !now.Before(m.RetryAt):
+		return true
+	case m.version == c.version:
+		return false
+	case m.Anything || c.journal.rest > m.since:
+		return true
+	case m.Reason == InFlight:
+		return m.bounded(c) || slices.ContainsFunc(m.Places, func(n int32) bool { return c.journal.since(NodeID(n), m.since) })
+	}
+	if _, holds := c.LookupGrant(m.Key); holds {
+		return true
+	}
+	switch m.Reason {
+	case rulebook.UnknownNode:
+		return false
+	case rulebook.OverMax:
+		return usageAt(c.tree, m.About, m.Type, coming) <= c.tree.Max(m.About).Value[m.Type]
+	case rulebook.HeadroomInside:
+		return usageAt(c.tree, m.About, m.Type, coming)+m.All.At(m.Type) <= c.tree.Max(m.About).Value[m.Type]
+	case rulebook.OverGuarantee:
+		if usageAt(c.tree, m.About, m.Type, coming)+m.Before < c.tree.Guaranteed(m.About).Value[m.Type] {
+			return true
+		}
+	case rulebook.NoVictims:
+		if m.NeedsRoom {
+			return true
+		}
+	}
+	return m.room(c)
+}
+
+// room reports whether some node may have room now, with or without victims.
+func (m *noted) room(c *Cluster) bool {
+	headroom := m.headroom(c)
+	if headroom && m.lacked {
+		return true
+	}
+	victims := len(m.highest) > 0
+	if !headroom && !victims {
+		return false
+	}
+	grown := victims && m.Node == "" && m.grown(c)
+	if grown && m.Many {
+		return true
+	}
+	for n := range c.nodes {
+		id := NodeID(n)
+		changed := c.journal.since(id, m.since)
+		if !changed && !grown || !m.usable(c, id) {
+			continue
+		}
+		if changed && headroom && m.fits(c.row(c.coming, id)) {
+			return true
+		}
+		if victims && (changed || m.narrow(c, id)) && m.enough(c, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether there is room for the least, in the types that it wants.
+func (m *noted) fits(free resources.Vector) bool {
+	for t, want := range m.Least {
+		if want > max(free[t], 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// usable reports whether the ask may be put on a node. Who it is reserved for is not asked.
+func (m *noted) usable(c *Cluster, n NodeID) bool {
+	at := &c.nodes[n]
+	switch {
+	case !at.live || at.closed():
+		return false
+	case m.Node != "":
+		return at.name == m.Node
+	}
+	return !at.unschedulable || at.reservedFor != ""
+}
+
+// headroom reports whether the maxima above leave room for all.
+func (m *noted) headroom(c *Cluster) bool {
+	for q := range c.tree.Up(m.Queue) {
+		most := c.tree.Max(q)
+		for t := range most.Defined.All() {
+			if need := m.All.At(t); need > 0 && usageAt(c.tree, q, t, coming)+need > most.Value[t] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// bounded reports whether some queue above has a max.
+func (m *noted) bounded(c *Cluster) bool {
+	for q := range c.tree.Up(m.Queue) {
+		if c.tree.Max(q).Defined != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// gives returns how much more than it did a queue lets go of a type by law 2, and how much
+// it lets go.
+func (m *noted) gives(c *Cluster, q queue.ID, t int, guaranteed int64) (more, now int64) {
+	was, is := m.used[int(q)*c.types+t], usageAt(c.tree, q, t, coming)
+	more = max(is-guaranteed, 0) - max(was-guaranteed, 0)
+	now = max(is-guaranteed, 0)
+	if c.tree.Contains(q, m.Queue) {
+		now += m.All.At(t)
+	}
+	return more, now
+}
+
+// grown reports whether some queue lets more go than it did.
+func (m *noted) grown(c *Cluster) bool {
+	for q := range c.tree.All() {
+		bound := c.tree.Guaranteed(q)
+		for t := range bound.Defined.All() {
+			if more, _ := m.gives(c, q, t, bound.Value[t]); more > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// narrow reports whether some queue lets more go than it did, and could not let all go that
+// it has on a node.
+func (m *noted) narrow(c *Cluster, n NodeID) bool {
+	for q := range c.tree.All() {
+		bound := c.tree.Guaranteed(q)
+		for t := range bound.Defined.All() {
+			more, now := m.gives(c, q, t, bound.Value[t])
+			if more <= 0 {
+				continue
+			}
+			left := now - more
+			for _, id := range c.nodes[n].tasks {
+				if r := &c.tasks[id]; c.tree.Contains(q, r.leaf) && m.mayGo(r) {
+					left -= c.size(id).At(t)
+				}
+			}
+			if left < 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayGo reports whether queue and priority of a task let it go.
+func (m *noted) mayGo(r *taskRow) bool {
+	return r.evictable() && int64(r.priority) <= m.highest[r.leaf]
+}
+
+// enough reports whether a node would have enough if each task left that could go alone.
+func (m *noted) enough(c *Cluster, n NodeID) bool {
+	free := c.row(c.coming, n)
+	for t, want := range m.Least {
+		if want <= 0 || free[t] >= want {
+			continue
+		}
+		lack := want - free[t]
+		for _, id := range c.nodes[n].tasks {
+			if r, size := &c.tasks[id], c.size(id); size[t] > 0 && m.mayGo(r) && m.spared(c, r.leaf, size) {
+				if lack -= size[t]; lack <= 0 {
+					break
+				}
+			}
+		}
+		if lack > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// spared reports whether the queues above a task can give it away, by law 2.
+func (m *noted) spared(c *Cluster, leaf queue.ID, size resources.Vector) bool {
+	if m.Node != "" {
+		return true // guarantees protect nobody
+	}
+	for q := range c.tree.Up(leaf) {
+		bound := c.tree.Guaranteed(q)
+		for t := range bound.Defined.All() {
+			if size[t] <= 0 {
+				continue
+			}
+			if _, now := m.gives(c, q, t, bound.Value[t]); size[t] > now {
+				return false
+			}
+		}
+	}
+	return true
+}

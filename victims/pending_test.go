@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package victims_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A Pending gives the answers of a loop that decides each ask each time, in the same order,
+// whatever happens in between.
+func propertyPending(t *rapid.T) {
+	shape := world.Small
+	if rapid.Bool().Draw(t, "large") {
+		shape = world.Large
+	}
+	if rapid.Bool().Draw(t, "features") {
+		shape = shape.With(world.WithGrants | world.WithBudgets | world.WithNearby)
+	}
+	w := world.Workloads(shape).Draw(t, "workload")
+	c := build(t, &w.World)
+	p := world.PlannerOf(c, &w.Options)
+	asks := make([]victims.Ask, len(w.Asks))
+	for i := range w.Asks {
+		asks[i] = askOf(t, c, &w.Asks[i])
+		if i > 0 && rapid.Bool().Draw(t, "alike") { // as another one, but for its key
+			key := asks[i].Key
+			asks[i] = asks[rapid.IntRange(0, i-1).Draw(t, "as")]
+			asks[i].Key = key
+		}
+	}
+	pending := victims.NewPending(p)
+	for i := range asks {
+		pending.Add(asks[i])
+	}
+	k := &world.Case{World: w.World, Options: w.Options}
+	m := &meanwhile{t: t, c: c, k: k, help: &victims.Help{}, now: w.Options.Now, any: true}
+	for range 5 {
+		asks = slices.DeleteFunc(asks, func(a victims.Ask) bool {
+			_, runs := c.Lookup(a.Key)
+			if runs { // its grant was started
+				pending.Remove(a.Key)
+			}
+			return runs
+		})
+		want := decideEach(t, p, &asks, m.now)
+		var got []string
+		for ask, d := range pending.All(m.now) {
+			if d.Outcome == victims.Refused {
+				continue
+			}
+			got = append(got, said(t, c, d))
+			carryOut(t, c, ask.Key, d)
+			if d.Outcome == victims.Fits {
+				pending.Remove(ask.Key)
+			}
+		}
+		require.NoError(t, pending.Err())
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, &w.World)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "happenings") {
+			m.next()
+		}
+	}
+}
+
+// decideEach decides all asks in a copy of the cluster, and takes out those that start.
+func decideEach(t *rapid.T, p *victims.Planner, asks *[]victims.Ask, now time.Time) (all []string) {
+	q := victims.Planner{Cluster: p.Cluster.Clone(), Rules: p.Rules}
+	var left []victims.Ask
+	for i := range *asks {
+		var d victims.Decision
+		require.NoError(t, q.Decide(&d, &(*asks)[i], now))
+		if d.Outcome != victims.Refused {
+			all = append(all, said(t, q.Cluster, &d))
+			carryOut(t, q.Cluster, (*asks)[i].Key, &d)
+		}
+		if d.Outcome != victims.Fits {
+			left = append(left, (*asks)[i])
+		}
+	}
+	*asks = left
+	return all
+}
+
+func said(t *rapid.T, c *victims.Cluster, d *victims.Decision) string {
+	return d.Summary(c) + d.Plan.Place
+}
+
+func carryOut(t *rapid.T, c *victims.Cluster, key string, d *victims.Decision) {
+	require.NoError(t, c.Apply(d.Plan.Change()))
+	if d.Outcome == victims.Fits {
+		require.NoError(t, c.StartAnyway(key, d.Plan.At))
+	}
+}
+
+func TestPending_AsALoop(t *testing.T) { law.Check3000(t, propertyPending) }
+
+func FuzzPending(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyPending)) }
+
+// What is alike is decided once, until something happens that is enough for it.
+func TestPending(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	f.task("v", "a", "n1", 4, func(t *victims.Task) { t.Priority = 9 })
+	p := &victims.Planner{Cluster: f.c}
+	decided := 0
+	p.Observe = func(*victims.Decision) { decided++ }
+	q := victims.NewPending(p)
+	q.Order = func(a, b *victims.Ask) int { return int(b.Priority - a.Priority) }
+	for i := range 10 {
+		q.Add(*f.ask(fmt.Sprint("x", i), "b", 2))
+	}
+	large := f.ask("large", "b", 3)
+	large.Priority = 1
+	q.Add(*large)
+	pass := func() (keys []string) {
+		for ask, d := range q.All(now) {
+			keys = append(keys, fmt.Sprint(ask.Key, " ", d.Outcome))
+			if d.Outcome != victims.Refused {
+				require.NoError(t, f.c.Apply(d.Plan.Change()))
+				require.NoError(t, f.c.Start(ask.Key, now))
+				q.Remove(ask.Key)
+			}
+		}
+		require.NoError(t, q.Err())
+		return keys
+	}
+	require.Equal(t, []string{"large refused", "x0 refused"}, pass())
+	require.Equal(t, "no-victims", q.Last("x9").Refusal.Reason)
+	require.Nil(t, q.Last("nobody"))
+	require.Empty(t, pass())
+	require.NoError(t, f.c.Resize("v", slots(3).Value))
+	require.Empty(t, pass(), "1 is free, and they want 2 and 3")
+	require.NoError(t, f.c.Resize("v", slots(2).Value))
+	require.Equal(t, []string{"x0 fits", "x1 refused"}, pass())
+	require.Equal(t, 4, decided)
+	q.Forget()
+	require.Equal(t, []string{"large refused", "x1 refused"}, pass())
+	q.Add(victims.Ask{Key: "bad"})
+	for range q.All(now) {
+		t.Error("it is no ask that can be decided")
+	}
+	require.ErrorIs(t, q.Err(), victims.ErrQueue)
+}
