@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
+)
+
+// What a document has; shared with nobody, for it is written only.
+type (
+	documentText struct {
+		Name     string                `json:"name"`
+		Now      time.Time             `json:"now"`
+		Types    []string              `json:"types"`
+		Queues   queueText             `json:"queues"`
+		Classes  []classText           `json:"priorityClasses,omitempty"`
+		Nodes    []nodeText            `json:"nodes"`
+		Budgets  map[string]budgetText `json:"budgets,omitempty"`
+		Tasks    []taskText            `json:"tasks"`
+		Minimums map[string]int        `json:"jobMinimums,omitempty"`
+		Requests []requestText         `json:"requests"`
+		Options  optionsText           `json:"options"`
+	}
+	queueText struct {
+		Name       string            `json:"name"`
+		Resources  *bounds           `json:"resources,omitempty"`
+		Properties map[string]string `json:"properties,omitempty"`
+		Template   *templateText     `json:"template,omitempty"`
+		Queues     []queueText       `json:"queues,omitempty"`
+	}
+	// A templateText is what queues get that are made at run time.
+	templateText struct {
+		Resources  *bounds           `json:"resources,omitempty"`
+		Properties map[string]string `json:"properties,omitempty"`
+	}
+	bounds struct {
+		Guaranteed map[string]amount `json:"guaranteed,omitempty"`
+		Max        map[string]amount `json:"max,omitempty"`
+	}
+	classText struct {
+		Name        string            `json:"name"`
+		Value       int32             `json:"value"`
+		Policy      string            `json:"preemptionPolicy,omitempty"`
+		Annotations map[string]string `json:"annotations,omitempty"`
+	}
+	nodeText struct {
+		Name          string            `json:"name"`
+		Capacity      map[string]string `json:"capacity"`
+		Unschedulable bool              `json:"unschedulable,omitempty"`
+		Labels        map[string]string `json:"labels,omitempty"`
+		Domains       []string          `json:"domains,omitempty"`
+	}
+	budgetText struct {
+		Left int32 `json:"left"`
+		Hard bool  `json:"hard,omitempty"`
+	}
+	// A podText is what tasks, asks and members have.
+	podText struct {
+		Key       string            `json:"key"`
+		Resources map[string]string `json:"resources"`
+	}
+	// A workText is what tasks and asks have.
+	workText struct {
+		podText
+		Queue        string   `json:"queue"`
+		Application  string   `json:"application"`
+		Priority     int32    `json:"priority"`
+		Class        string   `json:"priorityClass,omitempty"`
+		Age          string   `json:"age"`
+		RequiredNode string   `json:"requiredNode,omitempty"`
+		Budgets      []string `json:"budgets,omitempty"`
+		Ports        []string `json:"ports,omitempty"`
+		Job          string   `json:"job,omitempty"`
+	}
+	taskText struct {
+		workText
+		Node            string `json:"node"`
+		ScheduledAge    string `json:"scheduledAge"`
+		AllowPreemption *bool  `json:"allowPreemption,omitempty"`
+		State           string `json:"state,omitempty"`
+	}
+	askText struct {
+		workText
+		AllowPreemptOther *bool             `json:"allowPreemptOther,omitempty"`
+		NodeSelector      map[string]string `json:"nodeSelector,omitempty"`
+	}
+	memberText struct {
+		podText
+		NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	}
+	jobText struct {
+		Name        string       `json:"name"`
+		Queue       string       `json:"queue"`
+		Application string       `json:"application"`
+		Priority    int32        `json:"priority"`
+		Age         string       `json:"age"`
+		MinMembers  int          `json:"minMembers"`
+		Policy      string       `json:"preemptionPolicy,omitempty"`
+		Domain      int          `json:"domain,omitempty"`
+		Members     []memberText `json:"members"`
+	}
+	requestText struct {
+		Ask  *askText `json:"ask,omitempty"`
+		Job  *jobText `json:"job,omitempty"`
+		Then string   `json:"then,omitempty"`
+	}
+	optionsText struct {
+		Toleration     bool   `json:"toleration"`
+		StrictPriority bool   `json:"strictPriority,omitempty"`
+		OwnLeaf        string `json:"ownLeaf,omitempty"`
+	}
+)
+
+// child returns the queue of a name below a queue, or nil.
+func (q *queueText) child(name string) *queueText {
+	for i := range q.Queues {
+		if q.Queues[i].Name == name {
+			return &q.Queues[i]
+		}
+	}
+	return nil
+}
+
+// document returns the document of the cluster.
+func (c *cluster) document() ([]byte, error) {
+	if err := c.addWorkloads(); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.nodes, func(a, b *v1.Node) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(c.pods, func(a, b *v1.Pod) int { return strings.Compare(key(a), key(b)) })
+	d := &documentText{Name: "cluster", Now: c.options.now, Nodes: []nodeText{}, Tasks: []taskText{}, Requests: []requestText{},
+		Options: optionsText{Toleration: true, StrictPriority: c.options.strict, OwnLeaf: c.options.ownLeaf}}
+	var err error
+	if d.Classes, err = c.classTexts(); err != nil {
+		return nil, err
+	}
+	if d.Budgets, err = c.budgetTexts(); err != nil {
+		return nil, err
+	}
+	w := newWork(c)
+	if err := w.read(); err != nil {
+		return nil, err
+	}
+	d.Types, d.Tasks, d.Requests, d.Minimums = w.types(), w.tasks, w.requests(), w.minimums
+	d.Queues = c.root // after the pods, who may have asked for a leaf
+	if len(d.Types) > resources.MaxTypes {
+		return nil, fmt.Errorf("%d resource types with those of queues, and a document has at most %d", len(d.Types), resources.MaxTypes)
+	}
+	for i, n := range c.nodes {
+		d.Nodes = append(d.Nodes, w.places.node(i, n, d.Types))
+	}
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(d); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), c.check(out.Bytes())
+}
+
+// tolerationPrefix begins the annotations by which classes tolerate preemptors.
+const tolerationPrefix = "preemption-toleration.scheduling.x-k8s.io/"
+
+// classTexts returns the priority classes. The library says what is wrong with them.
+func (c *cluster) classTexts() (all []classText, err error) {
+	slices.SortFunc(c.classes, func(a, b *schedulingv1.PriorityClass) int { return cmp.Compare(a.Name, b.Name) })
+	known, read := toleration.Classes{}, map[string]bool{}
+	for _, t := range c.slurm.classes {
+		all, read[t.Name] = append(all, t), true
+		if err := known.Set(toleration.Config{Name: t.Name, Value: t.Value, PreemptionPolicy: t.Policy, Annotations: t.Annotations}); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range c.classes {
+		t := classText{Name: p.Name, Value: p.Value}
+		if read[p.Name] {
+			return nil, c.from[p].wrong("metadata.name", errors.New("a QOS of Slurm has this name, too"))
+		}
+		if p.GlobalDefault {
+			c.notes.add("PriorityClass "+p.Name, "left out: globalDefault; pods have their priority already")
+		}
+		if p.PreemptionPolicy != nil {
+			t.Policy = string(*p.PreemptionPolicy)
+		}
+		for k, v := range p.Annotations {
+			if k == toleration.AnnotationAllowPreemption || strings.HasPrefix(k, tolerationPrefix) {
+				if t.Annotations == nil {
+					t.Annotations = map[string]string{}
+				}
+				t.Annotations[k] = v
+			}
+		}
+		if err := known.Set(toleration.Config{Name: t.Name, Value: t.Value, PreemptionPolicy: t.Policy, Annotations: t.Annotations}); err != nil {
+			return nil, c.from[p].wrong("metadata.annotations", err)
+		}
+		all = append(all, t)
+	}
+	for _, warning := range known.Warnings() {
+		c.notes.say(warning.Error())
+	}
+	return all, nil
+}
+
+// quantity returns an amount as a document has it, rounded up as the scheduler of
+// Kubernetes does.
+func quantity(name string, q resource.Quantity) string {
+	if name == string(v1.ResourceCPU) {
+		return resource.NewMilliQuantity(q.MilliValue(), resource.DecimalSI).String()
+	}
+	return resource.NewQuantity(q.Value(), resource.DecimalSI).String()
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Live tells what preemption would do in a cluster as it is.
+//
+//	kubectl get nodes,pods,priorityclasses,poddisruptionbudgets -A -o json | live -queues queues.yaml
+//
+// README.md in this folder explains what is read, and what becomes of it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/plain"
+)
+
+// The exit statuses.
+const (
+	done = 0
+	bad  = 2
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// options are the arguments.
+type options struct {
+	document, each, strict, hard    bool
+	label, leaf, ownLeaf, partition string
+	queues, topology                []string
+	now                             time.Time
+	files                           []string
+}
+
+// parse reads the arguments. Usage, and what the flags do not allow, go to stderr.
+func parse(args []string, stderr io.Writer) (*options, error) {
+	o := &options{now: time.Now().UTC().Truncate(time.Second)}
+	flags := flag.NewFlagSet("live", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.Usage = func() {
+		fmt.Fprintln(stderr, "Live tells what preemption would do in a cluster: who waits, who could run at whose cost, and why the others cannot.")
+		fmt.Fprintln(stderr, "usage: live [-document] [FLAGS] [FILE...]")
+		flags.PrintDefaults()
+	}
+	flags.BoolVar(&o.document, "document", false, "print the document that examples/plan decides, and no answer")
+	flags.BoolVar(&o.each, "each", false, "decide each by itself, on the cluster as it is, and not after those before it")
+	flags.BoolVar(&o.strict, "strict-priority", false, "victims have a lower priority, and not an equal one")
+	flags.BoolVar(&o.hard, "hard-budgets", false, "disruption budgets are never overrun")
+	flags.Func("queues", "`FILE` of queues: a tree as examples/kubernetes has it, YuniKorn's queues.yaml, a ConfigMap with either, objects of Kueue or Volcano, or what Slurm's scontrol or sacctmgr prints; may be given several times", func(file string) error {
+		o.queues = append(o.queues, file)
+		return nil
+	})
+	flags.StringVar(&o.partition, "partition", "", "`NAME` of the partition of YuniKorn's queues to take")
+	flags.StringVar(&o.label, "queue-label", "go-preempt.github.io/queue", "`LABEL` of pods and namespaces that names a leaf, by its path below the root")
+	flags.StringVar(&o.leaf, "default-queue", "", "`PATH`, below the root, of the leaf for pods that name none")
+	flags.StringVar(&o.ownLeaf, "own-leaf", "met", "`WHEN` pods of the same queue and of lower priority may make room: never, met, any or branch")
+	topology := flags.String("topology", "topology.kubernetes.io/zone", "`LABELS` of nodes that are domains, the widest first, with commas between")
+	flags.Func("now", "`INSTANT` of the dump, such as 2026-01-01T00:00:00Z; default: now", func(s string) (err error) {
+		o.now, err = time.Parse(time.RFC3339, s)
+		o.now = o.now.UTC()
+		return err
+	})
+	if err := flags.Parse(args); err != nil {
+		return nil, err
+	}
+	if *topology != "" {
+		o.topology = strings.Split(*topology, ",")
+	}
+	switch o.ownLeaf {
+	case "never":
+		o.ownLeaf = ""
+	case "met", "any", "branch":
+	default:
+		return nil, fmt.Errorf("-own-leaf %q: want never, met, any or branch", o.ownLeaf)
+	}
+	if o.files = flags.Args(); len(o.files) == 0 {
+		o.files = []string{"-"}
+	}
+	return o, nil
+}
+
+// run is the program: arguments and streams in, exit status out.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return done
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	c, err := collect(o, stdin)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	text, err := c.document()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if !o.document {
+		if text, err = answer(text); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	for _, note := range c.notes.lines() {
+		fmt.Fprintln(stderr, plain.Line("live: "+note))
+	}
+	if _, err := stdout.Write(text); err != nil {
+		return fail(stderr, err)
+	}
+	return done
+}
+
+// fail reports what was wrong: all of it, if errors are joined.
+func fail(stderr io.Writer, err error) int {
+	for _, err := range parts(err) {
+		fmt.Fprintln(stderr, plain.Line("live: "+err.Error()))
+	}
+	return bad
+}

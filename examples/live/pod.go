@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+
+	"github.com/go-preempt/preempt/toleration"
+)
+
+// overdue is how long after its grace period a pod that was told to stop still counts
+// as leaving. After that something keeps it, and it is nobody's victim.
+const overdue = 5 * time.Minute
+
+// work is what runs and what waits.
+type work struct {
+	*cluster
+	places   *places
+	budgets  []budget
+	classes  map[string]bool
+	used     map[string]bool // types
+	tasks    []taskText
+	asks     []waiting
+	jobs     map[string]*gang
+	minimums map[string]int
+}
+
+// A waiting ask or job is a request, with what it is ordered by.
+type waiting struct {
+	request  requestText
+	priority int32
+	since    time.Time
+	key      string
+}
+
+func newWork(c *cluster) *work {
+	w := &work{cluster: c, classes: map[string]bool{}, used: map[string]bool{"cpu": true, "memory": true, "pods": true},
+		tasks: []taskText{}, jobs: map[string]*gang{}, minimums: map[string]int{}}
+	for _, p := range c.classes {
+		w.classes[p.Name] = true
+	}
+	for i := range c.slurm.classes {
+		w.classes[c.slurm.classes[i].Name] = true
+	}
+	return w
+}
+
+// key returns the key of a pod: namespace/name.
+func key(p *v1.Pod) string { return name(p.Namespace, p.Name) }
+
+// read sorts the pods into tasks, asks and members of jobs.
+func (w *work) read() (err error) {
+	if w.budgets, err = w.cluster.selectors(); err != nil {
+		return err
+	}
+	var running, pending []*v1.Pod
+	for _, p := range w.pods {
+		switch {
+		case p.Status.Phase == v1.PodSucceeded, p.Status.Phase == v1.PodFailed:
+		case p.Spec.NodeName != "":
+			running = append(running, p)
+		case p.DeletionTimestamp != nil:
+		case len(p.Spec.SchedulingGates) > 0:
+			if w.workloadOf(p) == nil { // Kueue gates pods, and the workload asks
+				w.notes.add(key(p), "asks for nothing yet: it has scheduling gates")
+			}
+		default:
+			pending = append(pending, p)
+		}
+	}
+	if w.places, err = w.newPlaces(running, pending); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, n := range w.nodes {
+		known[n.Name] = true
+	}
+	for _, p := range running {
+		if !known[p.Spec.NodeName] {
+			w.notes.add(key(p), "left out: its node is not among those read")
+			continue
+		}
+		w.run(p)
+	}
+	for _, p := range pending {
+		w.wait(p)
+	}
+	return w.finishJobs()
+}
+
+// of returns what tasks and asks have of a pod.
+func (w *work) of(p *v1.Pod) workText {
+	t := workText{
+		podText: podText{key(p), w.size(p)}, Queue: w.queueOf(p), Application: application(p),
+		Age: w.age(p, p.CreationTimestamp.Time), Budgets: w.budgetsOf(p), Ports: w.places.ports[key(p)],
+	}
+	if p.Spec.Priority != nil {
+		t.Priority = *p.Spec.Priority
+	}
+	if class := p.Spec.PriorityClassName; w.classes[class] {
+		t.Class = class
+		if p.Spec.Priority == nil {
+			w.notes.add(key(p), "has a priority class and no priority: its priority is 0")
+		}
+	} else if class != "" {
+		w.notes.add(key(p), "its priority class was not read; its priority holds")
+	}
+	if g := w.groupOf(p); g != nil {
+		t.Job = g.name
+	}
+	return t
+}
+
+// run adds a pod that is bound.
+func (w *work) run(p *v1.Pod) {
+	t := taskText{workText: w.of(p), Node: p.Spec.NodeName, ScheduledAge: "never"}
+	if at := scheduled(p); !at.IsZero() {
+		t.ScheduledAge = w.age(p, at)
+	}
+	if ofDaemonSet(p) {
+		t.RequiredNode = t.Node
+	}
+	if p.Annotations[toleration.AnnotationAllowPreemption] == "false" {
+		t.AllowPreemption = new(bool)
+	}
+	if end := p.DeletionTimestamp; end != nil {
+		if w.options.now.Before(end.Add(overdue)) {
+			t.State = "releasing"
+		} else {
+			t.RequiredNode = t.Node
+			w.notes.add(t.Key, "was to be gone long ago, and is: it counts as running for good")
+		}
+	}
+	if g := w.groupOf(p); g != nil {
+		g.running(&t)
+	}
+	w.tasks = append(w.tasks, t)
+}
+
+// wait adds a pod that has no node.
+func (w *work) wait(p *v1.Pod) {
+	a := askText{workText: w.of(p), NodeSelector: w.places.selector(p)}
+	a.RequiredNode = w.requiredNode(p)
+	if p.Spec.PreemptionPolicy != nil {
+		may := *p.Spec.PreemptionPolicy != v1.PreemptNever
+		a.AllowPreemptOther = &may
+	}
+	if g := w.groupOf(p); g != nil {
+		g.waits(p, &a)
+		if len(a.Ports) > 0 {
+			w.notes.add(a.Key, "left out: host ports and anti-affinity of a member of a job")
+		}
+		return
+	}
+	w.asks = append(w.asks, waiting{requestText{Ask: &a, Then: w.then()}, a.Priority, p.CreationTimestamp.Time, a.Key})
+}
+
+// then returns what happens after a plan.
+func (w *work) then() string {
+	if w.options.each {
+		return "nothing"
+	}
+	return ""
+}
+
+// requests returns all requests in the order in which a scheduler takes them: by
+// priority, and then by age.
+func (w *work) requests() []requestText {
+	slices.SortFunc(w.asks, func(a, b waiting) int {
+		return cmp.Or(cmp.Compare(b.priority, a.priority), a.since.Compare(b.since), cmp.Compare(a.key, b.key))
+	})
+	all := []requestText{}
+	for _, a := range w.asks {
+		all = append(all, a.request)
+	}
+	return all
+}
+
+// types returns the resource types, sorted.
+func (w *work) types() []string {
+	w.used["cpu"] = true
+	queueTypes(&w.root, w.used)
+	return slices.Sorted(maps.Keys(w.used))
+}
+
+// queueTypes adds the types that queues bound.
+func queueTypes(q *queueText, used map[string]bool) {
+	if q.Resources != nil {
+		for t := range q.Resources.Guaranteed {
+			used[t] = true
+		}
+		for t := range q.Resources.Max {
+			used[t] = true
+		}
+	}
+	for i := range q.Queues {
+		queueTypes(&q.Queues[i], used)
+	}
+}
+
+// size returns what a pod requests, as the scheduler of Kubernetes counts it.
+func (w *work) size(p *v1.Pod) map[string]string {
+	size := map[string]string{"pods": "1"}
+	for n, q := range resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{}) {
+		if !q.IsZero() {
+			size[string(n)] = quantity(string(n), q)
+			w.used[string(n)] = true
+		}
+	}
+	return size
+}
+
+// capacity returns what a node has for pods.
+func capacity(n *v1.Node, types []string) map[string]string {
+	c := map[string]string{}
+	for _, t := range types {
+		q, ok := n.Status.Allocatable[v1.ResourceName(t)]
+		if !ok {
+			q = resource.Quantity{}
+		}
+		c[t] = quantity(t, q)
+	}
+	return c
+}
+
+// age returns how long ago something of a pod was.
+func (w *work) age(p *v1.Pod, at time.Time) string {
+	if at.IsZero() {
+		return "1h"
+	}
+	age := w.options.now.Sub(at)
+	if age < 0 {
+		w.notes.add(key(p), "is from the future; its age counts as 0")
+		age = 0
+	}
+	return age.String()
+}
+
+// application returns what a pod belongs to: its controller, or itself.
+func application(p *v1.Pod) string {
+	if o := metav1.GetControllerOf(p); o != nil {
+		return p.Namespace + "/" + o.Kind + "/" + o.Name
+	}
+	return key(p)
+}
+
+// ofDaemonSet reports whether a DaemonSet controls a pod.
+func ofDaemonSet(p *v1.Pod) bool {
+	o := metav1.GetControllerOf(p)
+	return o != nil && o.Kind == "DaemonSet"
+}
+
+// requiredNode returns the node that a pod of a DaemonSet is for, or "".
+func (w *work) requiredNode(p *v1.Pod) string {
+	if a := p.Spec.Affinity; ofDaemonSet(p) && a != nil && a.NodeAffinity != nil {
+		if r := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && len(r.NodeSelectorTerms) > 0 {
+			for _, f := range r.NodeSelectorTerms[0].MatchFields {
+				if f.Key == metav1.ObjectNameField && f.Operator == v1.NodeSelectorOpIn && len(f.Values) == 1 {
+					return f.Values[0]
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// scheduled returns when a pod was placed, or the zero time.
+func scheduled(p *v1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return time.Time{}
+}
+
+// hostPorts returns the ports of its node that a pod wants.
+func (w *work) hostPorts(p *v1.Pod) (ports []string) {
+	for _, containers := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range containers {
+			for _, port := range containers[i].Ports {
+				if port.HostPort == 0 {
+					continue
+				}
+				if port.HostIP != "" && port.HostIP != "0.0.0.0" {
+					w.notes.add(key(p), "its host port counts for all addresses of the node")
+				}
+				ports = append(ports, string(cmp.Or(port.Protocol, v1.ProtocolTCP))+"/"+strconv.Itoa(int(port.HostPort)))
+			}
+		}
+	}
+	return ports
+}
