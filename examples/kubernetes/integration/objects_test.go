@@ -310,7 +310,9 @@ func deletedObject(t *testing.T, w *world) {
 	tried := 0
 	eventually(t, "the queue is gone", func() bool { // from a pod that is tried after that was seen
 		tried++
-		w.run(t, pod(fmt.Sprint("next-", tried), "system", "low", "1m"))
+		next := fmt.Sprint("next-", tried)
+		w.run(t, pod(next, "system", "low", "1m"))
+		w.delete(t, next) // or they fill the node before the queue is gone
 		tree, _ := page(t, address, "tree")
 		return !strings.Contains(tree, "web")
 	})

@@ -116,8 +116,13 @@ func (w *world) scheduleAs(t *testing.T, as *rest.Config, configuration string, 
 	return stop
 }
 
-// eventually waits until something holds.
+// eventually waits until something holds. It asks on the goroutine of the test, so what
+// it asks may wait for something else.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	require.Eventually(t, holds, 3*time.Minute, 20*time.Millisecond, what)
+	for deadline := time.Now().Add(3 * time.Minute); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			require.FailNow(t, "never: "+what)
+		}
+	}
 }
