@@ -66,8 +66,8 @@ func (s *search) bound(job string) bool {
 // member.
 func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
 	var size resources.Vector
-	s.one[0] = id
-	tasks := s.one[:]
+	s.ids = append(s.ids, id)
+	tasks := s.ids[len(s.ids)-1:]
 	if job := s.c.Job(id); s.bound(job) {
 		tasks = slices.Collect(s.c.JobTasks(job))
 	}
@@ -88,16 +88,18 @@ func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
 			u.optedOut++
 		}
 	}
-	u.tasks = slices.Clone(tasks)
+	u.tasks = tasks
 	return u, true
 }
 
-// unitsOn lists the units on a node, in the order of its tasks.
-func (s *search) unitsOn(n victims.NodeID) (units []unit) {
+// unitsOn lists the units on a node, in the order of its tasks, until the next call.
+func (s *search) unitsOn(n victims.NodeID) []unit {
+	s.units = s.units[:0]
 	for id := range s.c.TasksOn(n) {
+		s.looked++
 		if u, ok := s.unitOf(id); ok {
-			units = append(units, u)
+			s.units = append(s.units, u)
 		}
 	}
-	return units
+	return s.units
 }

@@ -22,22 +22,7 @@ import (
 // Two teams within their guarantees have a small task on each of two nodes, and neither
 // node has room for a large one. Nobody may stop. One of them may move.
 func TestDecide_Fragments(t *testing.T) {
-	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
-	w := &world.World{
-		Types: []string{"gpu"},
-		Root: world.Queue{Name: "root", Children: []world.Queue{
-			{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(8)},
-		}},
-		Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(8)}},
-		Tasks: []world.Task{
-			{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: 1},
-			{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(2), Priority: 1},
-		},
-	}
-	c, err := world.Build(w)
-	require.NoError(t, err)
-	ask, err := world.AskOf(c, &world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Priority: 1})
-	require.NoError(t, err)
+	c, ask := fragments(t, 8, 1)
 	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
 	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
 	var d decision
@@ -56,6 +41,43 @@ func TestDecide_Fragments(t *testing.T) {
 	require.NoError(t, c.RemoveTask("b1"))
 	require.NoError(t, c.Start("b1+", world.Epoch))
 	require.NoError(t, c.Start("a1", world.Epoch))
+}
+
+// fragments is a cluster of two nodes with a small task of team b on each, and a large ask of
+// team a.
+func fragments(t *testing.T, guaranteed int64, priority int32) (*victims.Cluster, victims.Ask) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	w := &world.World{
+		Types: []string{"gpu"},
+		Root: world.Queue{Name: "root", Children: []world.Queue{
+			{Name: "a", Guaranteed: gpu(8)}, {Name: "b", Guaranteed: gpu(guaranteed)},
+		}},
+		Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(8)}},
+		Tasks: []world.Task{
+			{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: priority},
+			{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(2), Priority: priority},
+		},
+	}
+	c, err := world.Build(w)
+	require.NoError(t, err)
+	ask, err := world.AskOf(c, &world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Priority: 1})
+	require.NoError(t, err)
+	return c, ask
+}
+
+// To stop nobody is cheaper than any stop, also if the sum of priorities is below 0 then.
+func TestDecide_NobodyStops(t *testing.T) {
+	c, ask := fragments(t, 0, -5)
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}}
+	var d victims.Decision
+	require.NoError(t, p.Asks.Decide(&d, &ask, world.Epoch))
+	require.Equal(t, victims.Preempts, d.Outcome)
+	require.Negative(t, d.Plan.Cost.MaxPriority)
+	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	plan, err := p.Decide(&d, &ask, world.Epoch)
+	require.NoError(t, err)
+	require.Equal(t, victims.Waits, d.Outcome)
+	require.Len(t, plan.Moves, 1)
 }
 
 // A decision is an answer and who moves.

@@ -19,6 +19,7 @@ const (
 	packTries  = 2_000   // tries to place one set of movers
 	coverSteps = 5_000   // of the search on one node
 	fewSets    = 8       // sets of movers alone that are decided about
+	fewTasks   = 10_000  // tasks that are looked at for another such set
 	mixedNodes = 32      // nodes on which others may have to stop as well
 )
 
@@ -32,7 +33,13 @@ type search struct {
 	open     []victims.NodeID // that movers may go to
 	most     resources.Vector // of each type, what some of them has for movers
 	free     resources.Vector
-	one      [1]victims.TaskID
+	short    resources.Vector
+	all      resources.Vector
+	ids      []victims.TaskID // of units
+	units    []unit
+	looked   int // tasks that were looked at
+	problem  cover.Problem
+	need     [1]int32 // of the units of a problem: the only one
 	entitled bool
 	proven   bool
 	hasty    bool // no case is searched to the end: for tests
@@ -75,7 +82,7 @@ func (s *search) reset(q *question) {
 		s.rulesOf.Leaves[t.Leaf].Ceiling = 0
 	}
 	s.capacity = c.Capacity()
-	s.open, s.most = s.open[:0], s.most[:0]
+	s.open, s.most, s.ids = s.open[:0], s.most[:0], s.ids[:0]
 	for n := range c.Nodes() {
 		if v := c.NodeView(n); !v.Unschedulable && v.ReservedFor == "" && !c.Closed(n) {
 			s.open = append(s.open, n)
@@ -99,13 +106,15 @@ func (s *search) takes(n victims.NodeID, m *member) bool {
 	return s.rules.Filter == nil || s.rules.Filter(m.class, n)
 }
 
-// lack returns what a member lacks on a node; nil if nothing.
+// lack returns what a member lacks on a node, until the next call; nil if nothing.
 func (s *search) lack(n victims.NodeID, m *member, p *packing) (lack resources.Vector) {
 	s.free = s.c.ComingFree(s.free, n)
 	for t := range resources.Positive(m.size).All() {
 		if short := m.size[t] - s.free[t] + p.taken[n].At(t) - p.freed[n].At(t); short > 0 {
 			if lack == nil {
-				lack = make(resources.Vector, len(s.free))
+				s.short = append(s.short[:0], s.free...)
+				lack = s.short
+				clear(lack)
 			}
 			lack[t] = short
 		}
@@ -209,14 +218,8 @@ func levels(c victims.Cost) victims.Cost {
 }
 
 // against compares an answer with moves to the best so far: who stops, who moves, the rest of
-// the cost, keys. To stop nobody is the cheapest.
+// the cost, keys. The cost of stopping nobody is the least.
 func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
-	if none := a.outcome != victims.Preempts; none != (best.outcome != victims.Preempts) {
-		if none {
-			return -1
-		}
-		return 1
-	}
 	compare := w.compare
 	if compare == nil {
 		compare = (*victims.Cost).Compare
@@ -229,8 +232,12 @@ func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
 }
 
 // look tries sets of movers: all of them in small clusters. Else movers alone; if that is
-// no plan, movers for whom others stop as well; and victims of a plan without moves.
+// no plan, movers for whom others stop as well; and victims of a plan without moves. If no
+// node has anything free there are none.
 func (w *way[D]) look() error {
+	if w.blockers == nil && resources.Positive(w.most) == 0 {
+		return nil
+	}
 	if !w.job && !w.hasty && w.small() {
 		return w.every()
 	}
@@ -305,16 +312,36 @@ func (f foundSet) compare(g foundSet) int {
 	)
 }
 
+// near lists the nodes on which the ask lacks something, those on which it lacks least first.
+func (w *way[D]) near() (nodes []victims.NodeID) {
+	lacks := map[victims.NodeID]resources.Share{}
+	for n := range w.c.Nodes() {
+		if !w.takes(n, &w.members[0]) {
+			continue
+		}
+		if lack := w.lack(n, &w.members[0], &packing{}); lack != nil {
+			lacks[n] = w.share(lack)
+			nodes = append(nodes, n)
+		}
+	}
+	slices.SortStableFunc(nodes, func(a, b victims.NodeID) int { return lacks[a].Compare(lacks[b]) })
+	return nodes
+}
+
 // alone tries the cheapest sets of movers that make room by themselves.
 func (w *way[D]) alone() error {
 	var sets []foundSet
 	p := w.packing()
-	for n := range w.c.Nodes() {
+	w.looked = 0
+	for _, n := range w.near() {
 		var most *cover.Total
 		if len(sets) == fewSets {
 			if most = &sets[fewSets-1].cost; most.Levels == (cover.Levels{0, 1}) {
 				break // enough sets of one task that has not opted out
 			}
+		}
+		if len(sets) > 0 && w.looked > fewTasks {
+			break
 		}
 		f, ok := w.clear(n, &w.members[0], p, most)
 		if !ok {
@@ -347,21 +374,23 @@ func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Tota
 	}
 	units := s.unitsOn(n)
 	units = slices.DeleteFunc(units, func(u unit) bool { return p.moving(u.tasks[0]) })
-	var all resources.Vector
+	s.all = s.all[:0]
 	for i := range units {
-		all = resources.Add(all, all, units[i].size)
+		s.all = resources.Add(s.all, s.all, units[i].size)
 	}
-	if !resources.Fits(lack, all) {
+	if !resources.Fits(lack, s.all) {
 		return f, false
 	}
-	problem := cover.Problem{
-		Needs: []resources.Vector{lack}, Order: cover.Order{Count: 1}, Wanted: lack, Capacity: s.capacity, Limit: most,
+	problem := &s.problem
+	*problem = cover.Problem{
+		Units: problem.Units[:0], Needs: append(problem.Needs[:0], lack), Order: cover.Order{Count: 1},
+		Wanted: lack, Capacity: s.capacity, Limit: most,
 	}
 	for i := range units {
 		problem.Units = append(problem.Units, s.coverUnit(&units[i]))
 	}
 	for len(units) > 0 {
-		s.worker.Least(&s.found, &problem, coverSteps)
+		s.worker.Least(&s.found, problem, coverSteps)
 		if !s.found.Found {
 			return f, false
 		}
@@ -389,7 +418,7 @@ func (s *search) coverUnit(u *unit) cover.Unit {
 		lost = math.MaxInt64
 	}
 	return cover.Unit{
-		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: []int32{0}, Work: uint64(lost),
+		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Work: uint64(lost),
 		Levels: cover.Levels{int64(u.optedOut), int64(len(u.tasks))},
 	}
 }
@@ -484,23 +513,10 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 // mixed lets all of a node move that can, has others stop for the rest, and takes back who
 // need not move.
 func (w *way[D]) mixed() error {
-	type near struct {
-		node victims.NodeID
-		lack resources.Share
-	}
-	var nodes []near
-	for n := range w.c.Nodes() {
-		if !w.takes(n, &w.members[0]) {
-			continue
-		}
-		if lack := w.lack(n, &w.members[0], &packing{}); lack != nil {
-			nodes = append(nodes, near{n, w.share(lack)})
-		}
-	}
-	slices.SortStableFunc(nodes, func(a, b near) int { return a.lack.Compare(b.lack) })
-	for _, at := range nodes[:min(len(nodes), mixedNodes)] {
+	nodes := w.near()
+	for _, n := range nodes[:min(len(nodes), mixedNodes)] {
 		p := w.packing()
-		for _, u := range w.unitsOn(at.node) {
+		for _, u := range w.unitsOn(n) {
 			p.tries = packTries
 			p.all([]unit{u})
 		}
