@@ -91,6 +91,8 @@ type (
 		Node            string `json:"node"`
 		ScheduledAge    string `json:"scheduledAge"`
 		AllowPreemption *bool  `json:"allowPreemption,omitempty"`
+		Cost            int64  `json:"cost,omitempty"`
+		CheckpointAge   string `json:"checkpointAge,omitempty"`
 		State           string `json:"state,omitempty"`
 	}
 	askText struct {

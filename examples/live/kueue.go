@@ -67,7 +67,6 @@ type kueueQueue struct {
 	weight       string
 	below        []*kueueQueue
 	total        map[string]resource.Quantity // nominal quota of itself and all below
-	state        int                          // of the search for cycles
 }
 
 // A quota is what a queue has of a type, summed over flavors.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -238,6 +239,33 @@ func TestOwners(t *testing.T) {
 		"x/queue-0": "ask ", "x/lost-0": "ask ", "x/old": "x/old-0", "x/agent": "ask n",
 	}, got)
 	require.Contains(t, problems, "x/old: is a PodGroup of scheduler-plugins")
+}
+
+// TestLosses: annotations say what is lost if a pod stops, and bad ones are told.
+func TestLosses(t *testing.T) {
+	text := `{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"9","memory":"1Gi","pods":"99"}}}`
+	for name, notes := range map[string]string{
+		"dear": `"stop-cost":"5"`, "saved": `"last-checkpoint":"2026-01-01T01:50:00Z"`,
+		"odd": `"stop-cost":"-1"`, "late": `"last-checkpoint":"tomorrow"`,
+	} {
+		notes = strings.Replace(notes, `"`, `"go-preempt.github.io/`, 1)
+		text += `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"x","annotations":{` + notes +
+			`}},"spec":{"nodeName":"n","containers":[{"name":"c"}]}}`
+	}
+	status, out, problems := say(t, text, "-document")
+	require.Equal(t, done, status, problems)
+	doc, err := scenario.Parse("document", []byte(out))
+	require.NoError(t, err)
+	require.Len(t, doc.Tasks, 4)
+	for _, task := range doc.Tasks {
+		require.Equal(t, task.Key == "x/dear", task.Cost == 5, task.Key)
+		require.Equal(t, task.Key == "x/saved", task.CheckpointAge != nil, task.Key)
+		if task.CheckpointAge != nil {
+			require.Equal(t, 10*time.Minute, *task.CheckpointAge)
+		}
+	}
+	require.Contains(t, problems, `x/odd: left out: go-preempt.github.io/stop-cost is no whole number from 0 on: -1`)
+	require.Contains(t, problems, `x/late: left out: go-preempt.github.io/last-checkpoint is no time such as 2026-01-31T12:00:00Z: tomorrow`)
 }
 
 // TestNotes: what a document cannot say is told.

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/toleration"
 )
 
@@ -132,6 +133,7 @@ func (w *work) run(p *v1.Pod) {
 	if p.Annotations[toleration.AnnotationAllowPreemption] == "false" {
 		t.AllowPreemption = new(bool)
 	}
+	w.losses(p, &t)
 	if end := p.DeletionTimestamp; end != nil {
 		if w.options.now.Before(end.Add(overdue)) {
 			t.State = "releasing"
@@ -144,6 +146,30 @@ func (w *work) run(p *v1.Pod) {
 		g.running(&t)
 	}
 	w.tasks = append(w.tasks, t)
+}
+
+// Annotations of examples/kubernetes that say what is lost if a pod stops.
+const (
+	annotationCheckpoint = "go-preempt.github.io/last-checkpoint"
+	annotationCost       = "go-preempt.github.io/stop-cost"
+)
+
+// losses adds what a pod says is lost if it stops. As in the plugin a bad value is none.
+func (w *work) losses(p *v1.Pod, t *taskText) {
+	if text, ok := p.Annotations[annotationCheckpoint]; ok {
+		if at, err := time.Parse(time.RFC3339, text); err != nil {
+			w.notes.add(t.Key, "left out: "+annotationCheckpoint+" is no time such as 2026-01-31T12:00:00Z: "+plain.Name(text))
+		} else {
+			t.CheckpointAge = w.age(p, at)
+		}
+	}
+	if text, ok := p.Annotations[annotationCost]; ok {
+		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
+			w.notes.add(t.Key, "left out: "+annotationCost+" is no whole number from 0 on: "+plain.Name(text))
+		} else {
+			t.Cost = n
+		}
+	}
 }
 
 // wait adds a pod that has no node.
