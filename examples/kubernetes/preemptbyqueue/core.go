@@ -38,7 +38,7 @@ type core struct {
 	// activate has the scheduler try pods now. No scheduler: nothing.
 	activate  func(map[string]*v1.Pod)
 	inquiries inquiries
-	evicting  evicting
+	evicting  sync.Map // UID to *eviction: pods whose victims are being told to stop
 	// granted is for Filter, which runs for many nodes at once and takes no lock.
 	granted *grants
 

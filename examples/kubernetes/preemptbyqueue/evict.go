@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -56,52 +57,13 @@ func (e *eviction) preemptor() (pod runtime.Object, scheduler string) {
 	return e.pods[0], e.pods[0].Spec.SchedulerName
 }
 
-// evicting has the pods whose victims are being told to stop.
-type evicting struct {
-	mu   sync.Mutex
-	pods map[types.UID]bool // whether the queue wanted to have one of them tried meanwhile
-}
-
-func (v *evicting) add(pods []*v1.Pod) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.pods == nil {
-		v.pods = map[types.UID]bool{}
-	}
-	for _, p := range pods {
-		v.pods[p.UID] = false
-	}
-}
-
-// has reports whether a pod is there, and notes that it would have been tried.
-func (v *evicting) has(pod types.UID) bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if _, ok := v.pods[pod]; !ok {
-		return false
-	}
-	v.pods[pod] = true
-	return true
-}
-
-// remove removes pods, and returns those that would have been tried meanwhile, by name.
-func (v *evicting) remove(pods []*v1.Pod) map[string]*v1.Pod {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	tried := map[string]*v1.Pod{}
-	for _, p := range pods {
-		if v.pods[p.UID] {
-			tried[name(p)] = p
-		}
-		delete(v.pods, p.UID)
-	}
-	return tried
-}
-
-// PreEnqueue keeps a pod from being tried while its victims are being told to stop: there
-// is no room for it yet. It is tried afterwards if something called for that meanwhile.
+// PreEnqueue keeps a pod from being tried until all of its victims leave: there is no room
+// for it yet. The last of them that leaves wakes it, for the scheduler and PreEnqueue know
+// of that by the same informer. So what calls for the pod before that is not noted.
 func (pl *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
-	if pl.core.evicting.has(pod.UID) {
+	c := pl.core
+	e, ok := c.evicting.Load(pod.UID)
+	if ok && slices.ContainsFunc(e.(*eviction).victims, func(v victim) bool { return !c.gone(v.key) }) {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "the pods that make room for it are being told to stop")
 	}
 	return nil
@@ -109,8 +71,25 @@ func (pl *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
 
 // start begins to tell all victims to stop.
 func (pl *Plugin) start(e *eviction) {
-	pl.core.evicting.add(e.pods)
-	go pl.evict(e)
+	pl.core.hold(e)
+	go func() {
+		pl.evict(e)
+		pl.core.release(e)
+	}()
+}
+
+// hold has PreEnqueue keep the pods of an eviction.
+func (c *core) hold(e *eviction) {
+	for _, p := range e.pods {
+		c.evicting.Store(p.UID, e)
+	}
+}
+
+// release ends what hold began. A pod may have a newer eviction by now.
+func (c *core) release(e *eviction) {
+	for _, p := range e.pods {
+		c.evicting.CompareAndDelete(p.UID, e)
+	}
 }
 
 // wake has its pods tried again after a while. Those of a gang are tried as one.
@@ -129,7 +108,6 @@ func (e *eviction) wake(c *core, after time.Duration) {
 // are room already.
 func (pl *Plugin) evict(e *eviction) (stay []string) {
 	c, begin, result := pl.core, time.Now(), upstream.GoroutineResultSuccess
-	defer func() { c.activate(c.evicting.remove(e.pods)) }()
 	ctx := klog.NewContext(context.Background(), c.log)
 	var mu sync.Mutex
 	var why []error

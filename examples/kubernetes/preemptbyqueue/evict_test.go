@@ -10,23 +10,48 @@ import (
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
-// TestPreEnqueue: a pod is not tried while its victims are told to stop, and afterwards only
-// if something called for it meanwhile.
+// TestPreEnqueue: a pod is not tried until all of its victims leave, or their eviction ends.
 func TestPreEnqueue(t *testing.T) {
+	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
 	c := plainCore(t)
+	c.lister = corelisters.NewPodLister(pods)
 	pl := &Plugin{core: c}
-	pod := func(name string) *v1.Pod {
-		return &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name, UID: types.UID(name)}}
+	pod := func(name, uid string) *v1.Pod {
+		p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: name, UID: types.UID(uid)}}
+		require.NoError(t, pods.Add(p))
+		return p
 	}
-	ctx, a, b, other := context.Background(), pod("a"), pod("b"), pod("c")
-	require.True(t, pl.PreEnqueue(ctx, a).IsSuccess())
-	c.evicting.add([]*v1.Pod{a, b})
-	require.Equal(t, fwk.UnschedulableAndUnresolvable, pl.PreEnqueue(ctx, a).Code())
-	require.True(t, pl.PreEnqueue(ctx, other).IsSuccess())
-	require.Equal(t, map[string]*v1.Pod{"prod/a": a}, c.evicting.remove([]*v1.Pod{a, b}))
-	require.True(t, pl.PreEnqueue(ctx, a).IsSuccess())
-	require.Empty(t, c.evicting.remove([]*v1.Pod{a, b}))
+	a, b, other, v, w := pod("a", "1"), pod("b", "2"), pod("c", "3"), pod("v", "4"), pod("w", "5")
+	waits := func(p *v1.Pod) bool {
+		status := pl.PreEnqueue(context.Background(), p)
+		return status.Code() == fwk.UnschedulableAndUnresolvable
+	}
+	e := &eviction{pods: []*v1.Pod{a, b}, victims: []victim{{pod: v, key: key(v)}, {pod: w, key: key(w)}}}
+	require.False(t, waits(a))
+	c.hold(e)
+	require.True(t, waits(a))
+	require.True(t, waits(b))
+	require.False(t, waits(other))
+
+	leaves := v.DeepCopy()
+	leaves.DeletionTimestamp = &metav1.Time{}
+	require.NoError(t, pods.Update(leaves))
+	require.True(t, waits(a), "the other one stays")
+	pod("w", "6")
+	require.False(t, waits(a), "another pod has its name")
+
+	require.NoError(t, pods.Update(w))
+	require.True(t, waits(a))
+	newer := &eviction{pods: []*v1.Pod{a}, victims: e.victims}
+	c.hold(newer)
+	c.release(e)
+	require.True(t, waits(a), "for those of the newer eviction")
+	require.False(t, waits(b))
+	c.release(newer)
+	require.False(t, waits(a))
 }
