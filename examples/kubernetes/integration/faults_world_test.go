@@ -43,12 +43,11 @@ func preemptorDeleted(t *testing.T, w *world) {
 // A meddler is a plugin that deletes a pod while it is being decided, and goes on once the
 // scheduler knows that it is gone: in Filter of a node that it looks for, or in PreFilter.
 type meddler struct {
-	world  *world
-	pod    string
-	when   func(info fwk.NodeInfo) bool // nil: in PreFilter
-	handle fwk.Handle
-	knows  chan struct{}
-	once   sync.Once
+	world *world
+	pod   string
+	when  func(info fwk.NodeInfo) bool // nil: in PreFilter
+	knows chan struct{}
+	once  sync.Once
 }
 
 func (m *meddler) Name() string { return "Meddler" }
