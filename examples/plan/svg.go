@@ -34,6 +34,7 @@ const (
 	queuesRight  = 444
 	goingBus     = 458 // where the lines of victims meet
 	comingBus    = 470
+	movingBus    = 477 // of the lines from place to place
 	nodesLeft    = 484
 	nodesRight   = pictureWidth - margin
 )
@@ -57,6 +58,7 @@ func (d *drawing) svg() []byte {
 	top := d.heading(margin) + 34
 	nodes, queues := d.nodes(top), d.queueTree(top)
 	d.flow()
+	d.hops()
 	bottom := d.list(max(queues, nodes)+10) + 4
 	bottom = d.legend(bottom)
 	doc := svg.Document{
@@ -103,6 +105,7 @@ var rules = []string{
 	`.bound, .limit { fill: none; stroke: #1f2328; stroke-width: 2; } .most { stroke-dasharray: 2 2; }`,
 	`.domain { fill: none; stroke: #c4cbd2; stroke-dasharray: 4 3; }`,
 	`.going, .coming { fill: none; stroke: #b3400e; stroke-width: 1.5; } .coming { stroke: #0b57b0; stroke-dasharray: 5 2; }`,
+	`.moves { fill: #ffffff; stroke: #1f2328; } .moved { fill: #ffffff; stroke: #1f2328; stroke-dasharray: 1 2; } .moving { fill: none; stroke: #1f2328; stroke-width: 1.5; stroke-dasharray: 1 2; } .tip { fill: none; stroke: #1f2328; stroke-width: 1.5; }`,
 	`.cell { fill: none; stroke: #ffffff; }`,
 	`.t0 { fill: #c9def2; } .t1 { fill: #fae3b5; } .t2 { fill: #ddd3f0; } .t3 { fill: #c8e6e4; }`,
 	`.t4 { fill: #f6d3e2; } .t5 { fill: #e4dfc8; } .t6 { fill: #dcebc6; } .t7 { fill: #e9d2c4; }`,

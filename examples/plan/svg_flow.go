@@ -9,8 +9,8 @@ import (
 )
 
 // Lines run below the lanes of nodes and between the columns, where nothing
-// else is: from each victim to the queue that asks, and from there to each
-// place.
+// else is: from each victim to the queue that asks, from there to each place,
+// and from the place of who moves to the next one.
 
 // bend is the radius of the corners of a line.
 const bend = 4
@@ -39,6 +39,26 @@ func (d *drawing) flow() {
 		}
 		d.line("coming", b, 8, comingBus, d.asking.Bottom()-laneHeight/2)
 		d.canvas.Path("coming", fmt.Sprintf("M%d %dl4 5M%[1]d %[2]dl-4 5", b.MidX(), b.Bottom()+1))
+	}
+}
+
+// hops draws the lines of those who move.
+func (d *drawing) hops() {
+	for i := range d.moves {
+		from, ok := d.shown[d.moves[i].Key]
+		to, too := d.shown[d.moves[i].Ask.Key]
+		if !ok || !too {
+			continue
+		}
+		d.drawn["moving"] = true
+		const below = 6
+		y, end := from.Bottom()+below, to.Bottom()+below
+		path := fmt.Sprintf("M%d %dV%d", from.MidX(), from.Bottom()+1, y)
+		if y != end {
+			path += fmt.Sprintf("H%dV%d", movingBus, end)
+		}
+		d.canvas.Path("moving", path+fmt.Sprintf("H%dV%d", to.MidX(), to.Bottom()+1))
+		d.canvas.Path("tip", fmt.Sprintf("M%d %dl4 5M%[1]d %[2]dl-4 5", to.MidX(), to.Bottom()+1))
 	}
 }
 

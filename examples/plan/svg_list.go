@@ -161,6 +161,8 @@ func (d *drawing) legend(y int) int {
 	}
 	entry("goes", "victim", rect("goes"))
 	entry("comes", "new place", rect("comes"))
+	entry("moves", "moves", rect("moves"))
+	entry("moved", "where it moves to", rect("moved"))
 	entry("blocks", "blocks the node", func(b svg.Box) {
 		d.canvas.Rect("blocks", svg.Box{X: b.X + 1, Y: b.Y + 1, W: b.W - 2, H: b.H - 2}, 1)
 	})
@@ -179,6 +181,7 @@ func (d *drawing) legend(y int) int {
 	entry("limit", "may still stop", mark("limit"))
 	entry("going", "makes room for the queue that asks", arrow("going"))
 	entry("coming", "what the queue gets", arrow("coming"))
+	entry("moving", "moves there", arrow("moving"))
 	text := "There are no resource types, so that nothing has a length."
 	if d.kind >= 0 {
 		name := plain.Line(d.cluster.Schema().Name(d.kind))

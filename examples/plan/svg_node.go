@@ -82,6 +82,9 @@ func (d *drawing) nodeRank(ids []victims.NodeID) func(int) int {
 	for i := range d.victims {
 		rank[d.victims[i].Node] = -1
 	}
+	for i := range d.moves {
+		rank[d.moves[i].From], rank[d.moves[i].To] = -1, -1
+	}
 	for i := range d.comes {
 		rank[d.comes[i].node] = -2
 	}
@@ -136,7 +139,7 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 	}
 	tasks := d.tasksOn(id)
 	shown := pick(len(tasks), mostTasks, func(i int) int {
-		if d.goes[tasks[i].Key] {
+		if part := d.part(&tasks[i]); part == victim || part == mover {
 			return 0
 		}
 		return 1
@@ -145,13 +148,24 @@ func (d *drawing) lay(id victims.NodeID, length int) nodeBox {
 		t := &tasks[i]
 		letter := d.letter(t.Queue)
 		box := taskBox{key: t.Key, title: d.describe(t), class: d.look(t), letter: letter, text: letter + " " + plain.Name(t.Key)}
-		if d.goes[t.Key] {
+		switch d.part(t) {
+		case victim:
 			box.text, box.known = "× "+plain.Name(t.Key), true
+		case mover:
+			box.text, box.known = "→ "+plain.Name(t.Key), true
 		}
 		box.blocks, box.falls, box.kept = d.blocks[t.Key], d.falls[t.Key], d.keptBy(t) != ""
 		place(box, t.Size)
 	}
 	n.more = len(tasks) - len(shown)
+	for i := range d.moves {
+		if m := &d.moves[i]; m.To == id {
+			place(taskBox{
+				key: m.Ask.Key, title: plain.Name(m.Key) + " moves here from " + d.node(m.From) + ", " + d.amounts(m.Ask.Size),
+				class: "moved", text: "→ " + plain.Name(m.Key), known: true,
+			}, m.Ask.Size)
+		}
+	}
 	if here := d.comesTo(id); len(here) > 0 {
 		n.comes = true
 		end = 2 * length * fractions // on a new lane
@@ -199,6 +213,8 @@ func (d *drawing) look(t *victims.Task) string {
 	switch d.part(t) {
 	case victim:
 		return "goes"
+	case mover:
+		return "moves"
 	case held:
 		return "held"
 	case leaving:

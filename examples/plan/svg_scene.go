@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/moment"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -28,6 +29,7 @@ type scene struct {
 	victims []victims.Task  // in the order of the plan
 	goes    map[string]bool // the keys of victims
 	comes   []arrival
+	moves   []moves.Move
 	aside   *scenario.Aside
 	blocks  map[string]bool  // the keys of those who are in the way of the ask, whatever the amounts
 	falls   map[string]bool  // the keys of victims that stop with all of their job
@@ -171,12 +173,23 @@ func (s *scene) comesTo(id victims.NodeID) (here []arrival) {
 	return here
 }
 
+// move returns the move of a task, or nil if it does not move.
+func (s *scene) move(key string) *moves.Move {
+	for i := range s.moves {
+		if s.moves[i].Key == key {
+			return &s.moves[i]
+		}
+	}
+	return nil
+}
+
 // A taskPart is the part that a task plays in a scene.
 type taskPart uint8
 
 const (
 	stays taskPart = iota
 	victim
+	mover
 	held    // a place for an ask that waits
 	leaving // already
 )
@@ -185,6 +198,8 @@ func (s *scene) part(t *victims.Task) taskPart {
 	switch _, granted := s.cluster.LookupGrant(t.Key); {
 	case s.goes[t.Key]:
 		return victim
+	case s.move(t.Key) != nil:
+		return mover
 	case granted:
 		return held
 	case t.State != victims.Running:
@@ -199,6 +214,8 @@ func (s *scene) describe(t *victims.Task) string {
 	switch s.part(t) {
 	case victim:
 		text += ", a victim"
+	case mover:
+		text += ", moves to " + s.node(s.move(t.Key).To)
 	case held:
 		text += ", a place that is held"
 	case leaving:

@@ -23,10 +23,10 @@ func (s *scene) tell(step *scenario.Step) {
 	}
 	switch {
 	case step.Asked != nil:
-		s.victims = step.Asked.Victims
+		s.victims, s.moves = step.Asked.Victims, step.Asked.Moves.Moves
 		s.tellAsk(step)
 	case step.Placed != nil:
-		s.victims = step.Placed.Victims
+		s.victims, s.moves = step.Placed.Victims, step.Placed.Moves.Moves
 		s.tellJob(step)
 	case step.Enforced != nil:
 		s.victims = step.Enforced.Victims
@@ -58,6 +58,9 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		s.verdict = fmt.Sprintf("fits on %s: there is room", node)
 	case victims.Waits:
 		s.verdict = fmt.Sprintf("waits for %s: what is leaving makes room there", node)
+		if len(s.moves) > 0 {
+			s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(""), node)
+		}
 	case victims.Preempts:
 		own := ""
 		if d.Plan.OwnLeaf {
@@ -66,7 +69,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 				own = ", some of its own queue,"
 			}
 		}
-		s.verdict = fmt.Sprintf("plan: stop %s%s and run on %s", s.count(), own, node)
+		s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(own), node)
 		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
 	}
 }
@@ -95,8 +98,11 @@ func (s *scene) tellJob(step *scenario.Step) {
 		s.verdict = "fits: there is room for " + members
 	case victims.Waits:
 		s.verdict = "waits: what is leaving makes room for " + members
+		if len(s.moves) > 0 {
+			s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
+		}
 	case victims.Preempts:
-		s.verdict = fmt.Sprintf("plan: stop %s, which makes room for %s", s.count(), members)
+		s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
 		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))
@@ -125,15 +131,35 @@ func (s *scene) arrive(key string, node victims.NodeID, size resources.Vector) {
 	s.comes = append(s.comes, arrival{key, node, size, held})
 }
 
+// disturbs says who stops, with what there is to say of them, and who moves.
+func (s *scene) disturbs(own string) string {
+	var all []string
+	if len(s.victims) > 0 {
+		all = append(all, "stop "+s.count()+own)
+	}
+	if len(s.moves) > 0 {
+		keys := make([]string, len(s.moves))
+		for i := range s.moves {
+			keys[i] = s.moves[i].Key
+		}
+		all = append(all, "move "+few(keys, "task"))
+	}
+	return strings.Join(all, ", ")
+}
+
 // count names the victims, or how many there are.
 func (s *scene) count() string {
-	const few = 4
-	if len(s.victims) > few {
-		return say.Counted(len(s.victims), "victim")
-	}
-	var keys []string
+	keys := make([]string, len(s.victims))
 	for i := range s.victims {
-		keys = append(keys, s.victims[i].Key)
+		keys[i] = s.victims[i].Key
+	}
+	return few(keys, "victim")
+}
+
+// few names things, or says how many there are if they are more than a few.
+func few(keys []string, what string) string {
+	if len(keys) > 4 {
+		return say.Counted(len(keys), what)
 	}
 	return plain.Names(keys)
 }
