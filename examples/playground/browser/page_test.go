@@ -73,12 +73,13 @@ func open(t *testing.T, fragment string) *tab {
 	require.NoError(t, err)
 
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(binary), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900))
+		chromedp.ExecPath(binary), chromedp.NoSandbox, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900),
+		chromedp.WSURLReadTimeout(2*time.Minute)) // a cold browser is slow to start
 	browser, closeBrowser := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(closeBrowser)
 	ctx, closeTab := chromedp.NewContext(browser)
 	t.Cleanup(closeTab)
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
 	p := &tab{Context: ctx, t: t}
 	chromedp.ListenTarget(ctx, func(event any) {
