@@ -242,18 +242,22 @@ func (w *way[D]) look() error {
 		return w.every()
 	}
 	w.proven = false
-	alone := w.alone
+	var nodes []shortNode
 	if w.job {
-		alone = w.aloneForJob
-	}
-	if err := alone(); err != nil {
-		return err
+		if err := w.aloneForJob(); err != nil {
+			return err
+		}
+	} else {
+		nodes = w.near()
+		if err := w.alone(nodes); err != nil {
+			return err
+		}
 	}
 	switch best := w.x.read(w.x.best); {
 	case best.outcome == victims.Preempts:
 		return w.spare(best.victims, best.nodes)
 	case best.outcome == victims.Refused && w.entitled && !w.job:
-		return w.mixed()
+		return w.mixed(nodes)
 	}
 	return nil
 }
@@ -312,28 +316,33 @@ func (f foundSet) compare(g foundSet) int {
 	)
 }
 
-// near lists the nodes on which the ask lacks something, those on which it lacks least first.
-func (w *way[D]) near() (nodes []victims.NodeID) {
-	lacks := map[victims.NodeID]resources.Share{}
-	for n := range w.c.Nodes() {
-		if !w.takes(n, &w.members[0]) {
+// A short node is one on which an ask lacks something.
+type shortNode struct {
+	node victims.NodeID
+	lack resources.Share
+}
+
+// near lists the nodes that the ask may run on and on which it lacks something, those on
+// which it lacks least first.
+func (s *search) near() (nodes []shortNode) {
+	for n := range s.c.Nodes() {
+		if !s.takes(n, &s.members[0]) {
 			continue
 		}
-		if lack := w.lack(n, &w.members[0], &packing{}); lack != nil {
-			lacks[n] = w.share(lack)
-			nodes = append(nodes, n)
+		if lack := s.lack(n, &s.members[0], &packing{}); lack != nil {
+			nodes = append(nodes, shortNode{n, s.share(lack)})
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b victims.NodeID) int { return lacks[a].Compare(lacks[b]) })
+	slices.SortStableFunc(nodes, func(a, b shortNode) int { return a.lack.Compare(b.lack) })
 	return nodes
 }
 
-// alone tries the cheapest sets of movers that make room by themselves.
-func (w *way[D]) alone() error {
+// alone tries the cheapest sets of movers that make room by themselves on some nodes.
+func (w *way[D]) alone(nodes []shortNode) error {
 	var sets []foundSet
 	p := w.packing()
 	w.looked = 0
-	for _, n := range w.near() {
+	for i := range nodes {
 		var most *cover.Total
 		if len(sets) == fewSets {
 			if most = &sets[fewSets-1].cost; most.Levels == (cover.Levels{0, 1}) {
@@ -343,7 +352,7 @@ func (w *way[D]) alone() error {
 		if len(sets) > 0 && w.looked > fewTasks {
 			break
 		}
-		f, ok := w.clear(n, &w.members[0], p, most)
+		f, ok := w.clear(nodes[i].node, &w.members[0], p, most)
 		if !ok {
 			continue
 		}
@@ -361,17 +370,11 @@ func (w *way[D]) alone() error {
 	return nil
 }
 
-// clear finds the cheapest movers that make room for a member on a node, and places for
-// them beside what a packing has given away. Sets that cost more than most are not looked
-// for.
+// clear finds the cheapest movers that make room for a member on a node that takes it and
+// has no room, and places for them beside what a packing has given away. Sets that cost
+// more than most are not looked for.
 func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Total) (f foundSet, ok bool) {
-	if !s.takes(n, m) {
-		return f, false
-	}
 	lack := s.lack(n, m, p)
-	if lack == nil {
-		return f, false
-	}
 	units := s.unitsOn(n)
 	units = slices.DeleteFunc(units, func(u unit) bool { return p.moving(u.tasks[0]) })
 	s.all = s.all[:0]
@@ -462,15 +465,20 @@ func (w *way[D]) areas() (areas [][]victims.NodeID) {
 // settle gives a member a node of an area: one with room, or one that is the cheapest to
 // clear.
 func (s *search) settle(m *member, area []victims.NodeID, p *packing) bool {
+	var full []victims.NodeID
 	for _, n := range area {
-		if s.takes(n, m) && s.lack(n, m, p) == nil {
+		switch {
+		case !s.takes(n, m):
+		case s.lack(n, m, p) == nil:
 			p.seat(n, m.size)
 			return true
+		default:
+			full = append(full, n)
 		}
 	}
 	var best foundSet
 	found := false
-	for _, n := range area {
+	for _, n := range full {
 		before := len(p.moves)
 		f, ok := s.clear(n, m, p, nil)
 		if ok && (!found || f.compare(best) < 0) {
@@ -511,12 +519,11 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 }
 
 // mixed lets all of a node move that can, has others stop for the rest, and takes back who
-// need not move.
-func (w *way[D]) mixed() error {
-	nodes := w.near()
-	for _, n := range nodes[:min(len(nodes), mixedNodes)] {
+// need not move. It does so on the first of some nodes.
+func (w *way[D]) mixed(nodes []shortNode) error {
+	for _, at := range nodes[:min(len(nodes), mixedNodes)] {
 		p := w.packing()
-		for _, u := range w.unitsOn(n) {
+		for _, u := range w.unitsOn(at.node) {
 			p.tries = packTries
 			p.all([]unit{u})
 		}
