@@ -38,7 +38,7 @@ func (d *drawing) flow() {
 			continue
 		}
 		d.line("coming", b, 8, comingBus, d.asking.Bottom()-laneHeight/2)
-		d.canvas.Path("coming", fmt.Sprintf("M%d %dl4 5M%[1]d %[2]dl-4 5", b.MidX(), b.Bottom()+1))
+		d.tip("coming", b)
 	}
 }
 
@@ -58,8 +58,13 @@ func (d *drawing) hops() {
 			path += fmt.Sprintf("H%dV%d", movingBus, end)
 		}
 		d.canvas.Path("moving", path+fmt.Sprintf("H%dV%d", to.MidX(), to.Bottom()+1))
-		d.canvas.Path("tip", fmt.Sprintf("M%d %dl4 5M%[1]d %[2]dl-4 5", to.MidX(), to.Bottom()+1))
+		d.tip("tip", to)
 	}
+}
+
+// tip draws the tip of an arrow that reaches a box from below.
+func (d *drawing) tip(class string, b svg.Box) {
+	d.canvas.Path(class, fmt.Sprintf("M%d %dl4 5M%[1]d %[2]dl-4 5", b.MidX(), b.Bottom()+1))
 }
 
 // line draws a line from below a box over the bus at x to the queue that asks,
