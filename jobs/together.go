@@ -102,7 +102,7 @@ func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error 
 	}
 	j := joiner{p: p, dst: &Joint{Asks: copyAsks(asks), Version: p.Cluster.Version(), At: now}, now: now, own: p.OwnLeaf}
 	for n := range p.Cluster.Nodes() {
-		if who := p.Cluster.Node(n).ReservedFor; who != "" {
+		if who := p.Cluster.NodeView(n).ReservedFor; who != "" {
 			j.reserved = append(j.reserved, who)
 		}
 	}
