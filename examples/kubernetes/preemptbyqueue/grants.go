@@ -260,7 +260,7 @@ func (c *core) takeOver(ask *victims.Ask, now time.Time) error {
 func (c *core) yielding(ask *victims.Ask) (keys []string) {
 	var lower []victims.Task
 	for id := range c.cluster.Grants() {
-		if t := c.cluster.Task(id); isAbove(ask, &t) {
+		if t := c.cluster.TaskView(id); isAbove(ask, &t) {
 			lower = append(lower, t)
 		}
 	}
