@@ -16,6 +16,7 @@
 //	quota          enforcing a max that was lowered
 //	jobs           all-or-nothing plans for whole jobs
 //	jobs/moves     plans in which tasks move instead of stopping
+//	jobs/pending   asks and jobs that wait, and which to decide again
 //
 // Package jobs/koordinator reads Koordinator's labels, victims/snapshot writes what a
 // planner sees as one file, and victims/preempttest tests your callbacks.

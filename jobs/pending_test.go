@@ -12,10 +12,11 @@ import (
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Pending gives the answers of a loop that decides each job each time, whatever happens
+// A list of what waits gives the answers of a loop that decides each job each time, whatever happens
 // in between.
 func propertyPending(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
@@ -36,9 +37,9 @@ func propertyPending(t *rapid.T) {
 			all = append(all, j)
 		}
 	}
-	pending := jobs.NewPending(&h.planner)
+	waiting := pending.Jobs(&h.planner)
 	for i := range all {
-		pending.Add(all[i])
+		waiting.Add(all[i])
 	}
 	m := &meanwhile{harness: h, t: t, now: c.Options.Now, any: true, help: &victims.Help{}}
 	for range 4 {
@@ -52,13 +53,13 @@ func propertyPending(t *rapid.T) {
 				carryOut(t, twin.Cluster, &d)
 			}
 		}
-		for _, d := range pending.All(m.now) {
+		for _, d := range waiting.All(m.now) {
 			if d.Outcome != victims.Refused {
 				got = append(got, d.Summary(h.cluster))
 				carryOut(t, h.cluster, d)
 			}
 		}
-		require.NoError(t, pending.Err())
+		require.NoError(t, waiting.Err())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, c)
 		}

@@ -363,6 +363,16 @@ func (x *taskTable) Tag(id TaskID) uint64 {
 	return x.tags.at(int(id))
 }
 
+// LeafOf returns the leaf that all tasks and grants of an application are in, and whether
+// it has any. The leaf is the root if they are in several, or were while it had some.
+func (x *taskTable) LeafOf(application string) (leaf queue.ID, ok bool) {
+	app, ok := x.apps.lookup(application)
+	if !ok || app == 0 {
+		return 0, false
+	}
+	return max(x.homes[app], 0), true
+}
+
 // Job returns the gang that a task or grant is a member of, or "".
 func (x *taskTable) Job(id TaskID) string { return x.jobs.name(x.rowOf(id).job) }
 

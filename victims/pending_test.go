@@ -13,10 +13,11 @@ import (
 
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A Pending gives the answers of a loop that decides each ask each time, in the same order,
+// A list of what waits gives the answers of a loop that decides each ask each time, in the same order,
 // whatever happens in between.
 func propertyPending(t *rapid.T) {
 	shape := world.Small
@@ -38,9 +39,9 @@ func propertyPending(t *rapid.T) {
 			asks[i].Key = key
 		}
 	}
-	pending := victims.NewPending(p)
+	waiting := pending.Asks(p)
 	for i := range asks {
-		pending.Add(asks[i])
+		waiting.Add(asks[i])
 	}
 	k := &world.Case{World: w.World, Options: w.Options}
 	m := &meanwhile{t: t, c: c, k: k, help: &victims.Help{}, now: w.Options.Now, any: true}
@@ -48,23 +49,23 @@ func propertyPending(t *rapid.T) {
 		asks = slices.DeleteFunc(asks, func(a victims.Ask) bool {
 			_, runs := c.Lookup(a.Key)
 			if runs { // its grant was started
-				pending.Remove(a.Key)
+				waiting.Remove(a.Key)
 			}
 			return runs
 		})
 		want := decideEach(t, p, &asks, m.now)
 		var got []string
-		for ask, d := range pending.All(m.now) {
+		for ask, d := range waiting.All(m.now) {
 			if d.Outcome == victims.Refused {
 				continue
 			}
 			got = append(got, said(t, c, d))
 			carryOut(t, c, ask.Key, d)
 			if d.Outcome == victims.Fits {
-				pending.Remove(ask.Key)
+				waiting.Remove(ask.Key)
 			}
 		}
-		require.NoError(t, pending.Err())
+		require.NoError(t, waiting.Err())
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("%q, and a loop over all of them says %q; after %q\n%v", got, want, m.done, &w.World)
 		}
@@ -116,7 +117,7 @@ func TestPending(t *testing.T) {
 	p := &victims.Planner{Cluster: f.c}
 	decided := 0
 	p.Observe = func(*victims.Decision) { decided++ }
-	q := victims.NewPending(p)
+	q := pending.Asks(p)
 	q.Order = func(a, b *victims.Ask) int { return int(b.Priority - a.Priority) }
 	for i := range 10 {
 		q.Add(*f.ask(fmt.Sprint("x", i), "b", 2))

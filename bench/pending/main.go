@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Pending measures what it costs to decide a queue of thousands that wait: each again at
-// every look, and by victims.Pending. Both see the same events, and must give the same
+// Command pending measures what it costs to decide a queue of thousands that wait: each again at
+// every look, and by pending.List. Both see the same events, and must give the same
 // answers.
 //
 //	go run ./bench/pending -events 100000 -every 100
@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -29,10 +30,10 @@ func main() {
 	nodes := flag.Int("nodes", 200, "how many nodes of 8 GPUs there are")
 	flag.Parse()
 	var results []result
-	for _, pending := range []bool{false, true} {
+	for _, keeps := range []bool{false, true} {
 		l := newLoad(*nodes)
 		var d decider = &each{load: l, count: *count}
-		if pending {
+		if keeps {
 			d = newQueued(l)
 		}
 		results = append(results, l.run(d, *events, *every))
@@ -93,16 +94,16 @@ func (e *each) look(now time.Time) {
 	})
 }
 
-// queued decides what waits by Pending.
+// queued decides what waits by package pending.
 type queued struct {
 	*load
-	asks  *victims.Pending[victims.Ask, victims.Decision]
-	gangs *victims.Pending[jobs.Job, jobs.Decision]
+	asks  *pending.List[victims.Ask, victims.Decision]
+	gangs *pending.List[jobs.Job, jobs.Decision]
 	n, m  int
 }
 
 func newQueued(l *load) *queued {
-	q := &queued{load: l, asks: victims.NewPending(&l.planner), gangs: jobs.NewPending(&l.jobPlanner)}
+	q := &queued{load: l, asks: pending.Asks(&l.planner), gangs: pending.Jobs(&l.jobPlanner)}
 	q.asks.Order = byPriority
 	return q
 }

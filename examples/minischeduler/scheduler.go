@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -29,8 +30,8 @@ type scheduler struct {
 	cluster *victims.Cluster
 
 	// What waits, or holds a grant, and what was last told of it: of each outcome once.
-	asks     *victims.Pending[victims.Ask, victims.Decision]
-	jobs     *victims.Pending[jobs.Job, jobs.Decision]
+	asks     *pending.List[victims.Ask, victims.Decision]
+	jobs     *pending.List[jobs.Job, jobs.Decision]
 	toldAsks map[string]victims.Outcome
 	toldJobs map[string]victims.Outcome
 
@@ -64,7 +65,7 @@ func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
 		toldAsks: make(map[string]victims.Outcome),
 		toldJobs: make(map[string]victims.Outcome),
 	}
-	s.asks, s.jobs = victims.NewPending(&s.planner), jobs.NewPending(&s.gangs)
+	s.asks, s.jobs = pending.Asks(&s.planner), pending.Jobs(&s.gangs)
 	s.asks.Order = func(a, b *victims.Ask) int { return cmp.Compare(b.Priority, a.Priority) }
 	return s
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package victims_test
+package pending_test
 
 import (
 	"fmt"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs/pending"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -13,7 +14,8 @@ import (
 
 // Six asks wait for GPUs. Those that are alike are decided once, and again only after
 // something that is enough for them.
-func ExamplePending() {
+func ExampleList() {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	schema, err := resources.NewSchema("gpu")
 	check(err)
 	gpus := func(n int64) resources.Vector { return resources.Vector{n} }
@@ -29,14 +31,14 @@ func ExamplePending() {
 		check(err)
 		for _, half := range []string{"a", "b"} {
 			_, err := cluster.AddTask(&victims.Task{
-				Key: "train-" + name + half, Queue: research, Node: node, Size: gpus(4), Priority: 100, Scheduled: exampleNow,
+				Key: "train-" + name + half, Queue: research, Node: node, Size: gpus(4), Priority: 100, Scheduled: start,
 			})
 			check(err)
 		}
 	}
 
 	planner := victims.Planner{Cluster: cluster}
-	waiting := victims.NewPending(&planner)
+	waiting := pending.Asks(&planner)
 	for i := range 5 {
 		waiting.Add(victims.Ask{Key: fmt.Sprint("serve-", i), Queue: product, Size: gpus(4)})
 	}
@@ -56,10 +58,10 @@ func ExamplePending() {
 		}
 		check(waiting.Err())
 	}
-	look(exampleNow) // all of research is of higher priority
-	look(exampleNow.Add(time.Minute))
+	look(start) // all of research is of higher priority
+	look(start.Add(time.Minute))
 	check(cluster.RemoveTask("train-n1b"))
-	look(exampleNow.Add(2 * time.Minute))
+	look(start.Add(2 * time.Minute))
 	fmt.Println("serve-4 is still", waiting.Last("serve-4").Outcome)
 	// Output:
 	// 00:00:00 serve-0 refused no-victims
@@ -67,4 +69,10 @@ func ExamplePending() {
 	// 00:02:00 serve-0 fits
 	// 00:02:00 serve-1 refused no-victims
 	// serve-4 is still refused
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
