@@ -100,13 +100,13 @@ var suffixes = [...]struct {
 // ParseQuantity returns the amount of a text, in base units of the type. The grammar is that
 // of Kubernetes quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
 //
-// Nothing is rounded or capped. Errors are *[QuantityError]s of the first kind that
-// holds: malformed, negative, not a whole number of base units, out of range. "-0" is
-// zero.
+// Nothing is rounded or capped. Errors name type and text, and say what is wrong, the first of these that
+// holds: malformed, negative, not a whole number of base units, out of range. [errors.Unwrap]
+// gives that alone. "-0" is zero.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {
-		return 0, &QuantityError{typeName, text, err}
+		return 0, fmt.Errorf("resources: %s: quantity %q: %w", typeName, text, err)
 	}
 	return amount, nil
 }
@@ -421,7 +421,7 @@ var (
 	errUnknownType   = errors.New("unknown")            // an amount of a type that the Schema does not have
 )
 
-// The kinds of problems with quantities, wrapped in a QuantityError.
+// The kinds of problems with quantities.
 var (
 	errQuantity = errors.New("malformed")                            // "1.5.0", "4 Gi", "4gi", ""
 	errNegative = errors.New("negative")                             // "-1"
@@ -439,17 +439,3 @@ func (e *typeError) Error() string { return fmt.Sprintf("resources: type %q: %v"
 
 // Unwrap returns the kind of the problem.
 func (e *typeError) Unwrap() error { return e.Err }
-
-// A QuantityError is a problem with the quantity of a resource type.
-type QuantityError struct {
-	Type string // the resource type
-	Text string // the quantity as given
-	Err  error  // one of the kinds above
-}
-
-func (e *QuantityError) Error() string {
-	return fmt.Sprintf("resources: %s: quantity %q: %v", e.Type, e.Text, e.Err)
-}
-
-// Unwrap returns the kind of the problem.
-func (e *QuantityError) Unwrap() error { return e.Err }

@@ -143,8 +143,7 @@ func TestParseQuantityErrors(t *testing.T) {
 			if got != 0 || !errors.Is(err, tt.kind) {
 				t.Errorf("ParseQuantity(%q, %q) = %d, %v, want %v", tt.typeName, text, got, err, tt.kind)
 			}
-			var detail *QuantityError
-			if !errors.As(err, &detail) || detail.Type != tt.typeName || detail.Text != text {
+			if want := fmt.Sprintf("resources: %s: quantity %q: %v", tt.typeName, text, tt.kind); err.Error() != want {
 				t.Errorf("ParseQuantity(%q, %q): %v", tt.typeName, text, err)
 			}
 			if _, err := slowParseQuantity(tt.typeName, text); err != tt.kind {

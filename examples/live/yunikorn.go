@@ -377,10 +377,7 @@ func (t treeReader) quantity(v scenario.Value) (text string, amount int64) {
 	}, text)
 	amount, err = resources.ParseQuantity(v.Name(), text)
 	if err != nil {
-		if q, ok := errors.AsType[*resources.QuantityError](err); ok {
-			err = q.Err // type and text are named by the place and the value
-		}
-		t.fail(v, "%w: quantity %w", scenario.ErrValue, err)
+		t.fail(v, "%w: quantity %w", scenario.ErrValue, errors.Unwrap(err)) // type and text are named by the place and the value
 	}
 	if v.Name() == "" {
 		t.fail(v, "%w: a resource type needs a name", scenario.ErrValue)

@@ -71,10 +71,7 @@ func (d *decoder) amount(l *resources.Limit, v value) {
 	}
 	n, err := resources.ParseQuantity(name, v.text)
 	if err != nil {
-		if q, ok := errors.AsType[*resources.QuantityError](err); ok {
-			err = q.Err // type and text are named by the place and the value
-		}
-		d.fail(v, "%w: quantity %w", ErrValue, err)
+		d.fail(v, "%w: quantity %w", ErrValue, errors.Unwrap(err)) // type and text are named by the place and the value
 		return
 	}
 	t := &d.types

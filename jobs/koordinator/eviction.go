@@ -3,6 +3,7 @@
 package koordinator
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -19,32 +20,41 @@ const (
 	forJob      = "job"
 )
 
-// An Eviction tells a victim who preempts it, and why. Names in JSON are stable.
+// An Eviction is what to tell a victim.
 type Eviction struct {
-	Task     string `json:"task"`
-	Queue    string `json:"queue"` // the path
-	Node     string `json:"node"`
-	Priority int32  `json:"priority"`
-	Job      string `json:"job,omitempty"` // of which the task is a member
-	// Preemptor is the job that gets the room.
-	Preemptor Preemptor `json:"preemptor"`
-	// Causes say, in this order, what the task is stopped for: node (room on its node),
-	// headroom (under the max of a queue), quota (under the max of an allowance), job
-	// (too few members would be left).
-	Causes []string `json:"causes"`
-	// Way is how to stop the task, if the caller said; see [Options.Way].
-	Way string `json:"way,omitempty"`
+	Task string // its key
+	// Text is for [LabelSoftEviction]: JSON with task, queue (its path), node, priority, job
+	// (if the task is a member of one), preemptor, causes, and way, if the caller said.
+	//
+	// The preemptor has job, application (if any), queue, priority, and members: those for
+	// which the victim makes room on its node, in the order of the job. Causes are, in this
+	// order: node (room on its node), headroom (under the max of a queue), quota (under the
+	// max of an allowance), job (too few members would be left).
+	Text string
+	// Why says it in a sentence, as in
+	//
+	//	v is preempted by job j of root.a (priority 100): room on node n1 for j-0
+	Why string
 }
 
-// A Preemptor is the job that a task is stopped for.
-type Preemptor struct {
-	Job         string `json:"job"`
-	Application string `json:"application,omitempty"`
-	Queue       string `json:"queue"` // the path
-	Priority    int32  `json:"priority"`
-	// Members are those for which the victim makes room on its node, in the order of
-	// the job.
-	Members []string `json:"members,omitempty"`
+// A notice is the text of an eviction. Its names are stable.
+type notice struct {
+	Task      string    `json:"task"`
+	Queue     string    `json:"queue"`
+	Node      string    `json:"node"`
+	Priority  int32     `json:"priority"`
+	Job       string    `json:"job,omitempty"`
+	Preemptor preemptor `json:"preemptor"`
+	Causes    []string  `json:"causes"`
+	Way       string    `json:"way,omitempty"`
+}
+
+type preemptor struct {
+	Job         string   `json:"job"`
+	Application string   `json:"application,omitempty"`
+	Queue       string   `json:"queue"`
+	Priority    int32    `json:"priority"`
+	Members     []string `json:"members,omitempty"`
 }
 
 // Evictions returns what to tell each victim of a plan, by key. The way is that of
@@ -54,18 +64,22 @@ func Evictions(p *jobs.Plan, c *victims.Cluster, way string) (all []Eviction) {
 	for i := range p.Victims {
 		v := &p.Victims[i]
 		t := c.Task(v.Task)
-		e := Eviction{
+		n := notice{
 			Task: v.Key, Queue: c.Tree().Path(t.Queue), Node: c.NodeName(t.Node), Priority: t.Priority, Job: v.Job,
-			Preemptor: Preemptor{
+			Preemptor: preemptor{
 				Job: p.Job.Name, Application: p.Job.Application,
 				Queue: c.Tree().Path(p.Job.Queue), Priority: p.Job.Priority,
 			},
 			Causes: causes(v), Way: way,
 		}
 		if v.ForNode {
-			e.Preemptor.Members = membersOn(p, t.Node)
+			n.Preemptor.Members = membersOn(p, t.Node)
 		}
-		all = append(all, e)
+		text, err := json.Marshal(&n)
+		if err != nil {
+			panic(err) // text and numbers only
+		}
+		all = append(all, Eviction{Task: v.Key, Text: string(text), Why: n.sentence()})
 	}
 	return all
 }
@@ -98,33 +112,29 @@ func membersOn(p *jobs.Plan, n victims.NodeID) (keys []string) {
 	return keys
 }
 
-// String says it in a sentence, on one line, as in
-//
-//	v is preempted by job j of root.a (priority 100): room on node n1 for j-0
-func (e *Eviction) String() string {
+// sentence says it on one line.
+func (n *notice) sentence() string {
 	var why []string
-	for _, cause := range e.Causes {
-		why = append(why, e.because(cause))
+	for _, cause := range n.Causes {
+		why = append(why, n.because(cause))
 	}
-	return fmt.Sprintf("%s is preempted by job %s of %s (priority %d): %s", plain.Name(e.Task),
-		plain.Name(e.Preemptor.Job), plain.Name(e.Preemptor.Queue), e.Preemptor.Priority, strings.Join(why, "; "))
+	return fmt.Sprintf("%s is preempted by job %s of %s (priority %d): %s", plain.Name(n.Task),
+		plain.Name(n.Preemptor.Job), plain.Name(n.Preemptor.Queue), n.Preemptor.Priority, strings.Join(why, "; "))
 }
 
 // because says one cause.
-func (e *Eviction) because(cause string) string {
+func (n *notice) because(cause string) string {
 	switch cause {
 	case forNode:
-		room := "room on node " + plain.Name(e.Node)
-		if len(e.Preemptor.Members) > 0 {
-			room += " for " + plain.Names(e.Preemptor.Members)
+		room := "room on node " + plain.Name(n.Node)
+		if len(n.Preemptor.Members) > 0 {
+			room += " for " + plain.Names(n.Preemptor.Members)
 		}
 		return room
 	case forHeadroom:
 		return "room under the max of a queue"
 	case forQuota:
 		return "room under the max of a quota"
-	case forJob:
-		return "its job " + plain.Name(e.Job) + " goes whole"
 	}
-	return plain.Name(cause)
+	return "its job " + plain.Name(n.Job) + " goes whole"
 }
