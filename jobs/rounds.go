@@ -347,7 +347,6 @@ func must(err error) {
 // the order of the plan.
 type Round struct {
 	Job      string
-	Began    time.Time
 	Deadline time.Time // zero: none
 	Gone     []string  // victims that have gone
 	Leaving  []string  // victims that are leaving
@@ -363,7 +362,7 @@ func (r *Rounds) Lookup(job string) (Round, bool) {
 	if x == nil {
 		return Round{}, false
 	}
-	round := Round{Job: job, Began: x.began, Deadline: x.deadline, Held: r.granted(x.grants)}
+	round := Round{Job: job, Deadline: x.deadline, Held: r.granted(x.grants)}
 	for _, v := range x.victims {
 		list := &round.Leaving
 		switch state, there := r.stateOf(v); {

@@ -186,7 +186,7 @@ func (x *roundMachine) checkRounds(t *rapid.T) {
 		want = append(want, round)
 	}
 	got := slices.Collect(x.w.r.All())
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(jobs.Round{}, "Began")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("rounds (-want +got):\n%s", diff)
 	}
 	for _, job := range machineJobs {

@@ -329,11 +329,11 @@ func TestRounds_Lookup(t *testing.T) {
 	got, ok := x.r.Lookup("j")
 	require.True(t, ok)
 	require.Equal(t, jobs.Round{
-		Job: "j", Began: minutes(0), Deadline: minutes(10),
+		Job: "j", Deadline: minutes(10),
 		Gone: []string{"v1"}, Leaving: []string{"v2"}, Held: []string{"j-1"},
 	}, got)
 	got, _ = x.r.Lookup("k")
-	require.Equal(t, jobs.Round{Job: "k", Began: minutes(0), Returned: []string{"w"}, Held: []string{"k-0"}}, got)
+	require.Equal(t, jobs.Round{Job: "k", Returned: []string{"w"}, Held: []string{"k-0"}}, got)
 	_, ok = x.r.Lookup("l")
 	require.False(t, ok)
 

@@ -16,11 +16,9 @@ import (
 // A Joint is what [Planner.Together] has decided about asks. It is plain data. Carry it
 // out by [Joint.Apply].
 type Joint struct {
-	Asks    []victims.Ask   // copies, in the order in which they were given
-	Parts   []Part          // each is for the cluster with those before it applied
-	Refused []RefusedAsk    // in the order of their asks
-	Version victims.Version // of the cluster that it was made for
-	At      time.Time       // when it was decided
+	Asks    []victims.Ask // copies, in the order in which they were given
+	Parts   []Part        // each is for the cluster with those before it applied
+	Refused []RefusedAsk  // in the order of their asks
 }
 
 // A Part is a plan for asks that share their victims. Law 2 holds at its end.
@@ -45,7 +43,7 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 	if len(j.Parts) == 0 {
 		return fmt.Errorf("jobs: plan for %d asks: %w: there is none", len(j.Asks), victims.ErrState)
 	}
-	version := j.Version
+	version := j.Parts[0].Plan.Version
 	for i := range j.Parts {
 		ch := j.change(&j.Parts[i], version)
 		if err := c.Apply(ch); err != nil {
@@ -61,7 +59,7 @@ func (j *Joint) Apply(c *victims.Cluster) error {
 // asks themselves, for a member of a job does not know all that an ask does.
 func (j *Joint) change(part *Part, version victims.Version) victims.Change {
 	ch := part.Plan.Change()
-	ch.Version, ch.At = version, j.At
+	ch.Version = version
 	for i, at := range part.Plan.Placements {
 		ch.Grants[i].Ask = &j.Asks[part.Asks[at.Member]]
 	}
@@ -100,7 +98,7 @@ func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error 
 	if err := checkAsks(p.Cluster, asks); err != nil {
 		return err
 	}
-	j := joiner{p: p, dst: &Joint{Asks: copyAsks(asks), Version: p.Cluster.Version(), At: now}, now: now, own: p.OwnLeaf}
+	j := joiner{p: p, dst: &Joint{Asks: copyAsks(asks)}, now: now, own: p.OwnLeaf}
 	for n := range p.Cluster.Nodes() {
 		if who := p.Cluster.NodeView(n).ReservedFor; who != "" {
 			j.reserved = append(j.reserved, who)

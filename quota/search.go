@@ -223,13 +223,14 @@ func (x *enforcement) solve(tasks int) bool {
 		return false
 	}
 	pace := 2 * completeCandidates << completeCandidates
-	if f.worker.Meter != nil {
+	if tasks > completeCandidates {
 		pace = math.MaxInt32 // the allowance bounds it
 	}
+	f.worker.Meter = &f.share
 	f.worker.Least(&f.trial, &f.problem, pace)
-	f.steps += f.trial.Spent
-	if f.worker.Meter != nil {
-		f.left -= f.trial.Spent
+	f.steps += f.share.Used
+	if tasks > completeCandidates {
+		f.left -= f.share.Used
 	}
 	if !f.trial.Proven {
 		f.unproven = true
@@ -251,12 +252,11 @@ func (x *enforcement) solve(tasks int) bool {
 // twice their number, gangs included.
 func (x *enforcement) allow(n int) bool {
 	f := &x.finder
+	f.share = cover.Meter{Left: math.MaxInt64}
 	if n <= completeCandidates {
-		f.worker.Meter = nil
 		return true
 	}
 	f.share.Left = f.left / 16 // no search takes much of what is left for those to come
-	f.worker.Meter = &f.share
 	return f.share.Left >= int64(n)*int64(x.types)
 }
 

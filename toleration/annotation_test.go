@@ -84,7 +84,7 @@ func TestParseAnnotations_Malformed(t *testing.T) {
 			require.Zero(t, got)
 			e, ok := errors.AsType[*Problem](err)
 			require.True(t, ok)
-			require.Equal(t, [2]string{key, r.text}, [2]string{e.Annotation, e.Text})
+			require.Equal(t, [2]string{key, r.text}, [2]string{e.Annotation, e.text})
 		}
 	}
 }

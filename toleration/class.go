@@ -55,8 +55,9 @@ var (
 type Problem struct {
 	Class      string // the name; "" from ParseAnnotations
 	Annotation string // its name, or ""
-	Text       string // the value of the annotation as given
 	Err        error
+
+	text string // the value of the annotation as given
 }
 
 func (p *Problem) Error() string {
@@ -66,7 +67,7 @@ func (p *Problem) Error() string {
 		fmt.Fprintf(&b, "class %q: ", p.Class)
 	}
 	if p.Annotation != "" {
-		fmt.Fprintf(&b, "annotation %s: %q: ", p.Annotation, p.Text)
+		fmt.Fprintf(&b, "annotation %s: %q: ", p.Annotation, p.text)
 	}
 	return b.String() + p.Err.Error()
 }
@@ -195,7 +196,7 @@ func parseInt(key, text string, bits int) (int64, error) {
 	default:
 		return n, nil
 	}
-	return 0, &Problem{Annotation: key, Text: text, Err: err}
+	return 0, &Problem{Annotation: key, Err: err, text: text}
 }
 
 // parseOptedOut returns whether the tasks of a class have opted out.
@@ -206,7 +207,7 @@ func parseOptedOut(annotations map[string]string) (bool, error) {
 	case text == "false":
 		return true, nil
 	default:
-		return false, &Problem{Annotation: AnnotationAllowPreemption, Text: text, Err: errBool}
+		return false, &Problem{Annotation: AnnotationAllowPreemption, Err: errBool, text: text}
 	}
 }
 

@@ -32,7 +32,7 @@ func FuzzParseAnnotations(f *testing.F) {
 		}
 		if err != nil {
 			e, isAnnotation := errors.AsType[*Problem](err)
-			if !isAnnotation || texts[e.Annotation] != e.Text || p != (Policy{}) {
+			if !isAnnotation || texts[e.Annotation] != e.text || p != (Policy{}) {
 				t.Fatalf("%v with %v of\n%s", p, err, picture(texts))
 			}
 			return

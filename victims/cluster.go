@@ -261,8 +261,7 @@ func (c *Cluster) RemoveNode(name string) error {
 
 // A NotTaken is a task that [Cluster.SyncNode] could not take.
 type NotTaken struct {
-	Index int // in the list of tasks
-	Key   string
+	Index int   // in the list of tasks
 	Err   error // as AddTask would return it
 }
 
@@ -308,7 +307,7 @@ func (c *Cluster) SyncNode(node string, tasks []Task) (Synced, error) {
 		t.Node, t.NodeName = id, ""
 		_, granted := c.LookupGrant(t.Key)
 		if err := c.syncTask(&t, c.synced[t.Key]); err != nil {
-			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Key: t.Key, Err: err})
+			dst.NotTaken = append(dst.NotTaken, NotTaken{Index: i, Err: err})
 			continue
 		}
 		if c.synced[t.Key] = true; granted {

@@ -115,7 +115,7 @@ func TestSyncNode(t *testing.T) {
 	not := synced.NotTaken
 	require.Len(t, not, 2)
 	require.ErrorIs(t, not[0].Err, ErrQueue)
-	require.Equal(t, "lost", not[0].Key)
+	require.Equal(t, 3, not[0].Index)
 	require.ErrorIs(t, not[1].Err, ErrDuplicate)
 	require.Equal(t, 4, not[1].Index)
 

@@ -82,15 +82,15 @@ func paperAt(doc *scenario.Document, i int) (*Paper, error) {
 
 // take writes a cluster and an ask as a paper.
 func take(name string, planner *victims.Planner, now time.Time, ask *victims.Ask) (*Paper, error) {
-	s, err := snapshot.Take(&snapshot.Scene{Name: name, Planner: planner, Now: now, Asks: []victims.Ask{*ask}})
+	text, _, err := snapshot.Take(&snapshot.Scene{Name: name, Planner: planner, Now: now, Asks: []victims.Ask{*ask}})
 	if err != nil {
 		return nil, err
 	}
-	doc, err := scenario.Parse(name, s.Text)
+	doc, err := scenario.Parse(name, text)
 	if err != nil {
 		return nil, err
 	}
-	return &Paper{Name: name, Doc: doc, Text: s.Text}, nil
+	return &Paper{Name: name, Doc: doc, Text: text}, nil
 }
 
 // Random returns a paper about a random world, the same for the same number. It

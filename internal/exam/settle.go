@@ -281,9 +281,9 @@ func RandomAsks(number int) (*scenario.Document, error) {
 		asks = append(asks, a)
 	}
 	name := fmt.Sprintf("asks-%d", number)
-	s, err := snapshot.Take(&snapshot.Scene{Name: name, Planner: world.PlannerOf(cluster, &load.Options), Now: load.Options.Now, Asks: asks})
+	text, _, err := snapshot.Take(&snapshot.Scene{Name: name, Planner: world.PlannerOf(cluster, &load.Options), Now: load.Options.Now, Asks: asks})
 	if err != nil {
 		return nil, err
 	}
-	return scenario.Parse(name, s.Text)
+	return scenario.Parse(name, text)
 }

@@ -285,7 +285,7 @@ func (r *runner) addClasses() error {
 		c := &r.doc.Classes[i]
 		err := r.classes.Set(toleration.Config{Name: c.Name, Value: c.Value, PreemptionPolicy: c.PreemptionPolicy, Annotations: c.Annotations})
 		if bad, ok := errors.AsType[*toleration.Problem](err); ok && bad.Annotation != "" {
-			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Annotation), strconv.Quote(bad.Text), bad.Err))
+			problems = append(problems, r.doc.Fail(c.AnnotationAt(bad.Annotation), strconv.Quote(c.Annotations[bad.Annotation]), bad.Err))
 		} else if err != nil {
 			problems = append(problems, r.doc.Fail(c.At, strconv.Quote(c.Name), err))
 		}

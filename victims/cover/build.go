@@ -16,7 +16,7 @@ import (
 // all units together do not meet the needs.
 func (w *Worker) build(p *Problem) bool {
 	w.p = p
-	w.steps, w.spending = 0, 0
+	w.steps = 0
 	w.types = len(p.Capacity)
 	for i := range p.Units {
 		w.types = max(w.types, len(p.Units[i].Size))
@@ -44,7 +44,6 @@ func (w *Worker) sorting(n int) int64 { return 20 * int64(bits.Len(uint(n))+len(
 
 // spend pays for elementary work.
 func (w *Worker) spend(work int64) {
-	w.spending += work
 	if w.Meter != nil {
 		w.Meter.Pay(work)
 	}

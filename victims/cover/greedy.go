@@ -209,7 +209,7 @@ func (w *Worker) noteOverrun(l *Levels) {
 func (w *Worker) answer(dst *Selection, g grade) {
 	// What was found stands also if the search was cut short. The grade says
 	// what is known of it.
-	dst.Found, dst.Steps, dst.Spent = w.top.found, w.steps, w.spending
+	dst.Found, dst.Steps = w.top.found, w.steps
 	dst.Proven, dst.LevelsProven = g == whole, g >= leastLevels
 	dst.Units, dst.Total = dst.Units[:0], Total{}
 	if !w.top.found {
@@ -226,5 +226,5 @@ func (w *Worker) answer(dst *Selection, g grade) {
 
 // impossible sets dst to the answer that no set exists.
 func (w *Worker) impossible(dst *Selection) {
-	*dst = Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true, Spent: w.spending}
+	*dst = Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true}
 }

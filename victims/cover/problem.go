@@ -139,14 +139,11 @@ type Selection struct {
 	// decides first, it is Proven.
 	LevelsProven bool
 	Steps        int
-	// Spent is the work of the search, in rows·classes touched.
-	Spent int64
 }
 
 // pace is the steps that a search has taken, and those after which it ends.
 type pace struct {
 	steps, budget int
-	spending      int64 // elementary work
 }
 
 // A Worker solves problems. Its zero value is ready; its memory is reused. It serves

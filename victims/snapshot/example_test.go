@@ -35,7 +35,7 @@ func Example_bugReport() {
 	})
 
 	// In the scheduler:
-	report, err := snapshot.Take(&snapshot.Scene{
+	text, _, err := snapshot.Take(&snapshot.Scene{
 		Name:    "why does serve wait?",
 		Planner: &victims.Planner{Cluster: cluster},
 		Now:     now,
@@ -49,7 +49,7 @@ func Example_bugReport() {
 	}
 
 	// Elsewhere, from the file:
-	doc, err := snapshot.Parse("report.json", report.Text)
+	doc, err := snapshot.Parse("report.json", text)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,7 +4,6 @@ package snapshot
 
 import (
 	"bytes"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
@@ -34,19 +33,16 @@ func (d *Document) Note() string { return d.doc.Note }
 // A Run is what came of a document.
 type Run struct {
 	Before *victims.Cluster // as the document describes it
-	After  *victims.Cluster // as its last request left it
 	Steps  []Step           // a repeated ask has one for each time
 	Report []byte           // the result document of examples/plan
 }
 
-// A Step is a request that was carried out. Of its decisions at most one is
+// A Step is a request that was carried out, in order. Of its decisions at most one is
 // there.
 type Step struct {
-	Request int       // counted from 0
-	Now     time.Time // the clock of the document then
-	Ask     *victims.Decision
-	Quota   *quota.Outcome
-	Job     *jobs.Decision
+	Ask   *victims.Decision
+	Quota *quota.Outcome
+	Job   *jobs.Decision
 }
 
 // Run builds the cluster and carries the requests out in order. Errors are what shows
@@ -56,10 +52,10 @@ func (d *Document) Run() (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := &Run{Before: done.Before, After: done.After}
+	run := &Run{Before: done.Before}
 	for i := range done.Steps {
 		s := &done.Steps[i]
-		step := Step{Request: s.Request, Now: s.Now}
+		var step Step
 		switch {
 		case s.Asked != nil:
 			step.Ask = &s.Asked.Decision

@@ -20,7 +20,7 @@ type writer struct {
 	schema *resources.Schema
 
 	doc    document
-	unsaid []Unsaid
+	unsaid []string
 	wrong  error           // the first thing that no document can hold
 	apps   map[string]bool // the applications that have a name
 	// ports has the ports that tasks and grants hold, by row.
@@ -86,7 +86,10 @@ func (w *writer) texts(list []string) []string {
 
 // lacks notes something that the document cannot say.
 func (w *writer) lacks(what, of, why string) {
-	w.unsaid = append(w.unsaid, Unsaid{What: what, Of: of, Why: why})
+	if of != "" {
+		what = fmt.Sprintf("%s of %q", what, of)
+	}
+	w.unsaid = append(w.unsaid, what+": "+why)
 }
 
 // functions notes the options that a document has no words for.

@@ -35,7 +35,7 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 	}
 	for _, t := range synced.NotTaken {
 		notTaken.Inc()
-		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", t.Key)
+		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", tasks[t.Index].Key)
 	}
 	for i := range tasks {
 		if tasks[i].State == victims.Running && tasks[i].RequiredNode {

@@ -24,11 +24,11 @@ func Take(text scenario.Text, request int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shot *snapshot.Snapshot
+	var shot []byte
 	var failed error
 	_, err = doc.RunSeen(func(m *scenario.Moment) {
 		if shot == nil && failed == nil && (request == First || request == m.Request) {
-			shot, failed = snapshot.Take(Scene(doc, m))
+			shot, _, failed = snapshot.Take(Scene(doc, m))
 		}
 	})
 	if err = errors.Join(err, failed); err != nil {
@@ -37,7 +37,7 @@ func Take(text scenario.Text, request int) ([]byte, error) {
 	if shot == nil {
 		return nil, fmt.Errorf("%s: no decision to take a snapshot of, at request %d", text.File, request)
 	}
-	return shot.Text, nil
+	return shot, nil
 }
 
 // Scene returns what is decided at a moment, and all that it is decided by.

@@ -128,20 +128,17 @@ var (
 
 // againOf returns what decides the request of a moment again.
 func againOf(doc *scenario.Document, m *scenario.Moment) (*again, error) {
-	shot, err := snapshot.Take(moment.Scene(doc, m))
+	text, unsaid, err := snapshot.Take(moment.Scene(doc, m))
 	if err != nil {
 		return nil, err
 	}
-	copied, err := scenario.Parse(doc.File, shot.Text)
+	copied, err := scenario.Parse(doc.File, text)
 	if err != nil {
 		return nil, err
 	}
-	a := &again{doc: copied, ends: make(map[string]time.Duration), now: m.Now}
+	a := &again{doc: copied, unsaid: unsaid, ends: make(map[string]time.Duration), now: m.Now}
 	for key, end := range m.Ends {
 		a.ends[key] = max(0, end.Sub(m.Now)) // who is over its time may go at any moment
-	}
-	for _, u := range shot.Unsaid {
-		a.unsaid = append(a.unsaid, u.String())
 	}
 	return a, nil
 }
