@@ -160,6 +160,37 @@ func TestDecideJob_OneNode(t *testing.T) {
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
 }
 
+// A member that is leaving has no place, and can get none. The others that the job needs do,
+// by moves, and law 4 is about them.
+func TestDecideJob_LeavingMember(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	for least := 1; least <= 2; least++ {
+		c, err := world.Build(&world.World{
+			Types: []string{"gpu"},
+			Root: world.Queue{Name: "root", Children: []world.Queue{
+				{Name: "a", Guaranteed: gpu(16)}, {Name: "b", Guaranteed: gpu(10)},
+			}},
+			Nodes: []world.Node{
+				{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(8)}, {Name: "n3", Capacity: gpu(5)}, {Name: "n4", Capacity: gpu(5)},
+			},
+			Tasks: []world.Task{
+				{Key: "a1", Queue: "root.a", Node: "n3", Size: gpu(1), State: world.Releasing},
+				{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(5)}, {Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(5)},
+			},
+		})
+		require.NoError(t, err)
+		members := []world.Member{{Key: "a1", Size: gpu(1)}, {Key: "a2", Size: gpu(8)}, {Key: "a3", Size: gpu(8)}}
+		job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
+		p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+		p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+		var d jobs.Decision
+		plan, err := p.DecideJob(&d, &job, world.Epoch)
+		require.NoError(t, err)
+		require.Equal(t, victims.Waits, d.Outcome, d.Describe(c))
+		require.Len(t, plan.Moves, least, plan.Describe(c))
+	}
+}
+
 func mustLookup(t *testing.T, c *victims.Cluster, path string) queue.ID {
 	q, ok := c.Tree().Lookup(path)
 	require.True(t, ok)

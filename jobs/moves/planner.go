@@ -157,12 +157,14 @@ func (q *question) need(job *jobs.Job) {
 	}
 	for i := range job.Members {
 		m := &job.Members[i]
-		_, runs := q.c.Lookup(m.Key)
-		if _, held := q.c.LookupGrant(m.Key); runs || held {
+		id, there := q.c.Lookup(m.Key)
+		_, held := q.c.LookupGrant(m.Key)
+		switch {
+		case held, there && q.c.State(id) == victims.Running:
 			missing--
-			continue
+		case !there: // who is leaving has no place, and can get none
+			q.members = append(q.members, member{size: m.Size, class: m.Class})
 		}
-		q.members = append(q.members, member{size: m.Size, class: m.Class})
 	}
 	q.members = q.members[:max(min(missing, len(q.members)), 0)]
 	for i := range q.members {
