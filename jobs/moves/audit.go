@@ -27,23 +27,24 @@ type Auditor struct {
 func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.Violation {
 	x := judge{
 		Options: a.Options, c: a.Asks.Cluster, rules: &a.Asks.Rules, blockers: a.Asks.Blockers, now: now, ask: &p.Ask, of: "ask",
-		asked: p.Ask.Size, stops: p.Victims, onNode: p.Ask.RequiredNode != "", strict: a.Asks.StrictPriority,
+		asked: p.Ask.Size, most: p.Ask.Size, stops: p.Victims, onNode: p.Ask.RequiredNode != "", strict: a.Asks.StrictPriority,
 	}
 	return x.all(moves, func(dst []victims.Violation) []victims.Violation { return a.Asks.Audit(dst, p, now) })
 }
 
 // AuditJob returns the laws that moves and a plan for a job break.
 func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.Violation {
-	var asked resources.Vector
+	var asked, most resources.Vector
 	for _, at := range p.Placements {
 		if !at.Further {
-			asked = resources.Add(asked, asked, p.Job.Members[at.Member].Size)
+			size := p.Job.Members[at.Member].Size
+			asked, most = resources.Add(asked, asked, size), resources.Max(most, most, size)
 		}
 	}
 	x := judge{
-		Options: a.Options, c: a.Jobs.Cluster, rules: &a.Jobs.Rules, now: now, of: "job", asked: asked, stops: p.Victims,
+		Options: a.Options, c: a.Jobs.Cluster, rules: &a.Jobs.Rules, now: now, of: "job", asked: asked, most: most, stops: p.Victims,
 		ask:    &victims.Ask{Key: p.Job.Name, Application: p.Job.Application, Queue: p.Job.Queue, Priority: p.Job.Priority, Job: p.Job.Name},
-		strict: a.Jobs.StrictPriority || a.Jobs.ByPriority,
+		strict: a.Jobs.StrictPriority || a.Jobs.ByPriority, byPriority: a.Jobs.ByPriority,
 	}
 	return x.all(moves, func(dst []victims.Violation) []victims.Violation { return a.Jobs.Audit(dst, p, now) })
 }
@@ -58,10 +59,13 @@ type judge struct {
 	ask      *victims.Ask
 	of       string
 	asked    resources.Vector
+	most     resources.Vector // of each type, what the largest member asks for
 	stops    []victims.Victim
 	onNode   bool // the ask requires its node: raw priorities count, and queues protect nobody
 	strict   bool
 	out      []victims.Violation
+
+	byPriority bool // it is a job, whose queue need not be under its guarantee
 }
 
 func (x *judge) fault(law string, m *Move) *victims.Violation {
@@ -246,8 +250,8 @@ func (x *judge) amounts(moved resources.Vector) {
 
 // entitled judges law 4, which the option Any leaves to who stops others.
 func (x *judge) entitled() {
-	if x.Any || x.onNode || x.of == "job" {
-		return // a job's law 4 is about what is asked of its members; see jobs.Auditor
+	if x.Any || x.onNode || x.byPriority {
+		return
 	}
 	tree, governed := x.c.Tree(), false
 	for i := range resources.Positive(x.asked).All() {
@@ -257,9 +261,10 @@ func (x *judge) entitled() {
 				continue
 			}
 			governed = true
-			if used := tree.Usage(q)[i] - tree.Preempting(q)[i]; used >= g.Value[i] {
+			below := g.Value[i] - (x.asked[i] - x.most[i]) // the largest member comes last
+			if used := tree.Usage(q)[i] - tree.Preempting(q)[i]; used >= below {
 				x.out = append(x.out, victims.Violation{
-					Of: x.of, Law: finding.LawTrigger, Queue: tree.Path(q), Type: x.c.Schema().Name(i), Have: used, Want: g.Value[i],
+					Of: x.of, Law: finding.LawTrigger, Queue: tree.Path(q), Type: x.c.Schema().Name(i), Have: used, Want: below,
 				})
 			}
 			break

@@ -177,3 +177,50 @@ func TestAuditJob_Gang(t *testing.T) {
 	plan.Moves = plan.Moves[:1]
 	require.Equal(t, []string{"gang"}, audit())
 }
+
+// Law 4 binds jobs by guarantee as well: the queue is under its guarantee before the last
+// member, the largest, comes.
+func TestAuditJob_Trigger(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	for _, test := range []struct {
+		guaranteed      int64
+		byPriority, any bool
+		laws            []string
+	}{
+		{guaranteed: 4},
+		{guaranteed: 3, laws: []string{"trigger"}},
+		{guaranteed: 3, any: true},
+		{guaranteed: 3, byPriority: true},
+	} {
+		c, err := world.Build(&world.World{
+			Types: []string{"gpu"},
+			Root: world.Queue{Name: "root", Children: []world.Queue{
+				{Name: "a", Guaranteed: gpu(test.guaranteed)}, {Name: "b", Guaranteed: gpu(8)},
+			}},
+			Nodes: []world.Node{{Name: "n1", Capacity: gpu(8)}, {Name: "n2", Capacity: gpu(2)}},
+			Tasks: []world.Task{{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}},
+		})
+		require.NoError(t, err)
+		members := []world.Member{{Key: "a1", Size: gpu(5)}, {Key: "a2", Size: gpu(3)}}
+		job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Priority: 1, Members: members})
+		p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, ByPriority: test.byPriority}}
+		p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+		decide := func() (d jobs.Decision, plan moves.Plan) {
+			plan, err := p.DecideJob(&d, &job, world.Epoch)
+			require.NoError(t, err)
+			return d, plan
+		}
+		p.Any = true
+		d, plan := decide()
+		require.Len(t, plan.Moves, 1)
+		p.Any = test.any
+		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, ByPriority: test.byPriority}, Options: p.Options}
+		var laws []string
+		for _, v := range a.AuditJob(&plan, &d.Plan, world.Epoch) {
+			laws = append(laws, v.Law)
+		}
+		require.Equal(t, test.laws, laws, test)
+		_, plan = decide()
+		require.Equal(t, test.laws == nil, len(plan.Moves) > 0, test)
+	}
+}
