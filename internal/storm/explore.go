@@ -123,18 +123,24 @@ func (p *plan) step() Step {
 	if p.begins != 0 {
 		return Step{Tasks: numbers(p.begins)}
 	}
-	var arrive uint64
+	var placed uint64
 	for _, there := range p.there {
-		arrive |= there
+		placed |= there
 	}
-	s.Tasks, s.Victims = numbers(arrive), numbers(p.victims)
+	s.Tasks, s.Victims, s.Movers = numbers(placed&^p.movers), numbers(p.victims), numbers(p.movers)
 	if p.quota > 0 {
 		s.Quota, s.Queue = true, p.quota-1
 	}
-	for _, task := range s.Tasks {
-		s.Nodes = append(s.Nodes, slices.IndexFunc(p.there[:], func(there uint64) bool { return there>>task&1 == 1 }))
-	}
+	s.Nodes, s.To = p.there.of(s.Tasks), p.there.of(s.Movers)
 	return s
+}
+
+// of returns the nodes of tasks.
+func (w *where) of(tasks []int) (nodes []int) {
+	for _, task := range tasks {
+		nodes = append(nodes, slices.IndexFunc(w[:], func(there uint64) bool { return there>>task&1 == 1 }))
+	}
+	return nodes
 }
 
 // numbers returns the tasks of a set.

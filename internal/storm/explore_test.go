@@ -127,9 +127,63 @@ func TestNoStorm(t *testing.T) {
 		gangs(Rules{OwnLeaf: Branch, ByPriority: true, Mixed: true, Grants: true}))
 }
 
+// moving are families on several nodes, without gangs and of gangs. They have four tasks or
+// more: else none stops if another moves.
+func moving(r Rules, lowered int) (plans, ofGangs []Family) {
+	for _, parents := range [][]int{flat, deep} {
+		for tasks := 4; tasks <= 5; tasks++ {
+			for nodes := 2; nodes <= 3; nodes++ {
+				plans = append(plans, Family{
+					Parents: parents, Nodes: nodes, Capacities: [2]int{2, 4}, Tasks: tasks,
+					Sizes: 2, Priorities: 2, Guarantees: []int{-1, 1, 2}, Lowered: lowered, Rules: r,
+				})
+			}
+		}
+	}
+	for _, f := range gangs(r) {
+		if f.Nodes > 1 && f.Tasks > 3 {
+			ofGangs = append(ofGangs, f)
+		}
+	}
+	return plans, ofGangs
+}
+
+// There is no storm with moves. Those for all, and tasks of the own branch, are the most steps
+// that there can be: to allow less takes steps away.
+func TestNoStorm_Moves(t *testing.T) {
+	r := Rules{OwnLeaf: Branch, Moves: MovesAny}
+	plans, gangs := moving(r, 0)
+	quotas, _ := moving(r, 1)
+	noStorm(t, "plans", plans)
+	noStorm(t, "plans and quotas", quotas)
+	noStorm(t, "gangs by guarantee", gangs)
+	r.Grants = true
+	plans, gangs = moving(r, 0)
+	noStorm(t, "plans and grants", plans)
+	noStorm(t, "gangs by guarantee, and grants", gangs)
+	r.ByPriority, r.Mixed = true, true
+	_, gangs = moving(r, 0)
+	noStorm(t, "gangs by guarantee and by priority, and grants", gangs)
+}
+
+// A plan that only moves is for everybody, but there are storms if such a plan may stop others.
+func TestStorm_MovesThatStop(t *testing.T) {
+	storms := func(r Rules) (storms int) {
+		f := Family{Parents: flat, Nodes: 2, Capacities: [2]int{3, 3}, Tasks: 4, Sizes: 2, Priorities: 1, Guarantees: []int{-1, 1}, Rules: r}
+		for u := range f.All() {
+			if c, _ := u.Storm(); c != nil {
+				storms++
+			}
+		}
+		return storms
+	}
+	require.Zero(t, storms(Rules{Moves: MovesAny}))
+	require.Positive(t, storms(Rules{Moves: MovesAny, Stops: true}))
+}
+
 // With Φ the sum of min(e, g) over queues and guaranteed types, every plan of an ask or of
 // a job by guarantee makes Φ larger, whatever lawful plan it is, if the own leaf gives
-// nothing. A job by priority makes it no smaller, and nor does whatever else happens.
+// nothing; those that only move, for whom law 4 does not entitle, aside. A job by priority makes it no smaller, and nor does whatever else happens.
 func (u *Universe) grows(t require.TestingT) (looked, plans int) {
 	g := graph{world: u.world()}
 	for state := range g.states() {
@@ -143,9 +197,10 @@ func (u *Universe) grows(t require.TestingT) (looked, plans int) {
 			after := g.phi()
 			g.set(state)
 			require.GreaterOrEqual(t, after, before, "%+v: %v: %+v", *u, g.place, p.step())
-			if s := p.step(); len(s.Victims) > 0 && !s.Quota {
+			if s := p.step(); len(s.Victims)+len(s.Movers) > 0 && !s.Quota {
 				plans++
-				if byPriority := u.Rules.ByPriority && u.startsTogether(s.Tasks[0]); !byPriority {
+				byPriority := u.Rules.ByPriority && u.startsTogether(s.Tasks[0])
+				if onlyMoves := len(s.Victims) == 0; !byPriority && (!onlyMoves || u.Rules.Moves == MovesEntitled) {
 					require.Greater(t, after, before, "%+v: %v: %+v", *u, g.place, s)
 				}
 			}
@@ -195,6 +250,7 @@ func TestPhiGrows_Anywhere(t *testing.T) {
 		u.drawTogether(t)
 		u.drawLowered(t)
 		u.Rules.OwnLeaf = Never
+		u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 		u.grows(t)
 	})
 }
@@ -230,6 +286,7 @@ func propertyNoStorm(t *rapid.T) {
 	u.drawTogether(t)
 	u.drawLowered(t)
 	u.Rules.Mixed = rapid.Bool().Draw(t, "mixed")
+	u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 	u.Rules.Grants = len(u.Tasks) <= 5 && rapid.Bool().Draw(t, "grants")
 	for _, o := range []OwnLeaf{Never, Met, Branch} {
 		u.Rules.OwnLeaf = o

@@ -41,7 +41,7 @@ func (a *question) fairPlans(dst []plan) []plan {
 	for _, largeFirst := range []bool{false, true} {
 		victims := a.fair(largeFirst)
 		if victims != 0 && !slices.ContainsFunc(dst[first:], func(p plan) bool { return p.victims == victims }) {
-			dst = append(dst, plan{there: a.there, victims: victims, cost: a.cost(victims)})
+			dst = append(dst, a.plan(victims))
 		}
 	}
 	return dst

@@ -10,7 +10,8 @@ type question struct {
 	*world
 	ask        int    // the task, or the first of the members
 	members    uint64 // who arrives
-	there      where  // and on which node
+	there      where  // and on which node, beside those who move
+	movers     uint64 // who moves
 	job        int    // whose members they are, if these start together
 	byPriority bool   // it is a job that asks by priority: laws 4 and 5 and E do not bind
 	second     bool   // tasks of the own leaf may go, or of the own branch
@@ -74,7 +75,7 @@ func (a *question) room(victims uint64) bool {
 	for t := range a.types {
 		for n := range a.Nodes {
 			load := a.sum(a.there[n], t)
-			if load > 0 && a.free[n*a.types+t]+a.sum(victims&a.on(n), t) < load {
+			if load > 0 && a.frees(n, t, victims) < load {
 				return false
 			}
 		}
@@ -88,6 +89,11 @@ func (a *question) room(victims uint64) bool {
 	return true
 }
 
+// frees returns what is free of a type on a node once victims and movers have gone.
+func (a *question) frees(n, t int, victims uint64) int {
+	return a.free[n*a.types+t] + a.sum((victims|a.movers)&a.on(n), t)
+}
+
 // largest returns the most that one of some tasks has of a type.
 func (w *world) largest(tasks uint64, t int) (most int) {
 	for ; tasks != 0; tasks &= tasks - 1 {
@@ -96,14 +102,14 @@ func (w *world) largest(tasks uint64, t int) (most int) {
 	return most
 }
 
-// oneRack reports whether all members of a job would be in one rack, if it needs that.
-func (a *question) oneRack() bool {
-	if a.job == 0 || len(a.Racks) == 0 {
+// oneRack reports whether all members of a job would be in one rack, if there are racks.
+func (a *question) oneRack(job int) bool {
+	if job == 0 || len(a.Racks) == 0 {
 		return true
 	}
 	rack := -1
 	for n, there := range a.there {
-		if there|a.jobs[a.job]&a.on(n) == 0 {
+		if (there|a.on(n)&^a.movers)&a.jobs[job] == 0 {
 			continue
 		}
 		if rack >= 0 && a.Racks[n] != rack {
@@ -138,7 +144,7 @@ func (a *question) refused() bool {
 	if a.second || a.byPriority {
 		return false
 	}
-	if !a.entitled {
+	if !a.stops() {
 		return true
 	}
 	for t := range a.types {
@@ -159,7 +165,7 @@ func (a *question) refused() bool {
 
 // may reports whether the laws about a single task let it go.
 func (a *question) may(victim int) bool {
-	if a.job > 0 && a.Tasks[victim].Job == a.job || a.granted>>victim&1 == 1 {
+	if a.job > 0 && a.Tasks[victim].Job == a.job || (a.granted|a.movers)>>victim&1 == 1 {
 		return false
 	}
 	leaf := a.Tasks[victim].Leaf
@@ -173,8 +179,11 @@ func (a *question) may(victim int) bool {
 	case a.Rules.Strict && a.rank[victim][a.ask] == 0 || a.rank[victim][a.ask] > 0: // Law 6
 		return false
 	}
-	return a.entitled && a.inside>>victim&1 == 0
+	return a.stops() && a.inside>>victim&1 == 0
 }
+
+// stops is law 4.
+func (a *question) stops() bool { return a.entitled || a.Rules.Stops && a.movers != 0 }
 
 // reaches reports whether a leaf is below the lowest preemption fence above the ask.
 func (a *question) reaches(leaf int) bool {
@@ -193,7 +202,7 @@ func (a *question) helps(victim int) bool {
 		if a.size(victim, t) == 0 {
 			continue
 		}
-		if load := a.sum(a.there[node], t); load > 0 && a.free[node*a.types+t] < load {
+		if load := a.sum(a.there[node], t); load > 0 && a.frees(node, t, 0) < load {
 			return true
 		}
 		size := a.arrives(t)

@@ -4,7 +4,6 @@ package storm
 
 import (
 	"fmt"
-	"math/bits"
 	"slices"
 	"strconv"
 	"testing"
@@ -70,12 +69,7 @@ func FuzzLawsOfTheLibrary_Jobs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyJob
 
 func propertyJobLaws(t *rapid.T) {
 	u := drawUniverse(t)
-	u.Rules.Strict = false // an option of the planner of asks
-	u.Minimum[1] = rapid.IntRange(1, 3).Draw(t, "needs")
-	for i := range min(u.Minimum[1], len(u.Tasks)) {
-		u.Tasks[i].Job = 1
-	}
-	u.together(1)
+	u.drawJob(t)
 	u.drawTogether(t)
 	w := u.world()
 	w.drawFull(t, w.jobs[1])
@@ -95,7 +89,7 @@ func propertyJobLaws(t *rapid.T) {
 	for _, q.second = range stages {
 		q.everywhere(members, func() {
 			var got []string
-			if !q.refused() && q.oneRack() {
+			if !q.refused() && q.oneRack(q.job) {
 				for _, p := range q.plans(nil) {
 					got = append(got, fmt.Sprintf("%b", p.victims))
 				}
@@ -107,6 +101,22 @@ func propertyJobLaws(t *rapid.T) {
 			}
 		})
 	}
+}
+
+// drawJob makes job 1 one whose members start together, and returns these.
+func (u *Universe) drawJob(t *rapid.T) (members uint64) {
+	u.Rules.Strict = false // an option of the planner of asks
+	u.Minimum[1] = rapid.IntRange(1, 3).Draw(t, "needs")
+	for i := range u.Tasks {
+		if i < u.Minimum[1] {
+			u.Tasks[i].Job = 1
+		}
+		if u.Tasks[i].Job == 1 {
+			members |= 1 << i
+		}
+	}
+	u.together(1)
+	return members
 }
 
 // drawFull sets a state in which most tasks run that have room, but for some of which
@@ -143,47 +153,70 @@ func (a *question) everywhere(members uint64, do func()) {
 // lawfulForJob returns the lawful plans with victims for a job, as sets of tasks.
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
-	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}}
-	if q.byPriority {
-		a.ByPriority = true
-	}
+	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}, ByPriority: q.byPriority}
 	if q.second {
-		a.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[q.Rules.OwnLeaf]
+		a.OwnLeaf = q.Rules.OwnLeaf.ofLibrary()
 	}
-	plan := jobs.Plan{Job: jobs.Job{
-		Name: strconv.Itoa(q.job), Queue: leafOf(q.world, c.Tree(), q.Tasks[q.ask].Leaf),
-		Priority: int32(q.Tasks[q.ask].Priority), MinMembers: q.Minimum[q.job],
-	}}
-	if len(q.Racks) > 0 {
-		plan.Job.Domain = 1
-	}
-	for left := q.jobs[q.job]; left != 0; left &= left - 1 {
-		i := bits.TrailingZeros64(left)
-		for n, there := range q.there {
-			if there>>i&1 == 1 {
-				plan.Placements = append(plan.Placements, jobs.Placement{Member: len(plan.Job.Members), Node: victims.NodeID(1 + n)})
-			}
-		}
-		plan.Job.Members = append(plan.Job.Members, jobs.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
-	}
+	plan := l.jobPlan(q)
 	for set := uint64(1); set < 1<<len(q.Tasks); set++ {
 		if set&^q.running != 0 {
 			continue
 		}
-		plan.Victims = plan.Victims[:0]
-		for left := set; left != 0; left &= left - 1 {
-			key := strconv.Itoa(bits.TrailingZeros64(left))
-			id, ok := c.Lookup(key)
-			if !ok {
-				t.Fatalf("no task %s", key)
-			}
-			plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
-		}
+		plan.Victims = l.victims(t, set)
 		if a.Audit(nil, &plan, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
 		}
 	}
 	return sets
+}
+
+// jobPlan returns the plan of a question without victims.
+func (l *library) jobPlan(q *question) jobs.Plan {
+	plan := jobs.Plan{Job: l.job(q)}
+	for member, i := range numbers(q.jobs[q.job]) {
+		for n, there := range q.there {
+			if there>>i&1 == 1 {
+				plan.Placements = append(plan.Placements, jobs.Placement{Member: member, Node: victims.NodeID(1 + n)})
+			}
+		}
+	}
+	return plan
+}
+
+// job returns the job of a question.
+func (l *library) job(q *question) jobs.Job {
+	job := jobs.Job{
+		Name: strconv.Itoa(q.job), Queue: leafOf(q.world, l.auditor.Cluster.Tree(), q.Tasks[q.ask].Leaf),
+		Priority: int32(q.Tasks[q.ask].Priority), MinMembers: q.Minimum[q.job],
+	}
+	if len(q.Racks) > 0 {
+		job.Domain = 1
+	}
+	for _, i := range numbers(q.jobs[q.job]) {
+		job.Members = append(job.Members, jobs.Member{Key: strconv.Itoa(i), Size: amountsOf(q.Tasks[i].Size)})
+	}
+	return job
+}
+
+// victims returns a set of tasks as the victims of a plan.
+func (l *library) victims(t *rapid.T, set uint64) (list []victims.Victim) {
+	for _, i := range numbers(set) {
+		list = append(list, victims.Victim{Task: l.task(t, i), Key: strconv.Itoa(i)})
+	}
+	return list
+}
+
+// task returns a task that runs.
+func (l *library) task(t *rapid.T, i int) victims.TaskID {
+	id, ok := l.auditor.Cluster.Lookup(strconv.Itoa(i))
+	if !ok {
+		t.Fatalf("no task %d", i)
+	}
+	return id
+}
+
+func (o OwnLeaf) ofLibrary() victims.OwnLeaf {
+	return [...]victims.OwnLeaf{Never: victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[o]
 }
 
 // drawUniverse draws a universe with a little of everything.
@@ -245,6 +278,10 @@ func (u *Universe) drawTogether(t *rapid.T) {
 		u.together(job + 1)
 	}
 	u.Rules.ByPriority = rapid.Bool().Draw(t, "by priority")
+	u.drawRacks(t)
+}
+
+func (u *Universe) drawRacks(t *rapid.T) {
 	if rapid.Bool().Draw(t, "racks") {
 		for range u.Nodes {
 			u.Racks = append(u.Racks, rapid.IntRange(0, 1).Draw(t, "rack"))
@@ -383,28 +420,25 @@ func leafOf(w *world, tree *queue.Tree, q int) queue.ID {
 func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets []string) {
 	l.auditor.OwnLeaf = victims.OwnNever
 	if second {
-		l.auditor.OwnLeaf = map[OwnLeaf]victims.OwnLeaf{Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[w.Rules.OwnLeaf]
+		l.auditor.OwnLeaf = w.Rules.OwnLeaf.ofLibrary()
 	}
-	c := l.auditor.Cluster
-	task := &w.Tasks[ask]
 	for set := uint64(1); set < 1<<len(w.Tasks); set++ {
 		if set&^w.running != 0 {
 			continue
 		}
-		p := &victims.Plan{Node: victims.NodeID(1 + node), Ask: victims.Ask{
-			Key: "ask", Queue: leafOf(w, c.Tree(), task.Leaf), Size: amountsOf(task.Size), Priority: int32(task.Priority),
-		}}
-		for left := set; left != 0; left &= left - 1 {
-			key := strconv.Itoa(bits.TrailingZeros64(left))
-			id, ok := c.Lookup(key)
-			if !ok {
-				t.Fatalf("no task %s", key)
-			}
-			p.Victims = append(p.Victims, victims.Victim{Task: id, Key: key})
-		}
+		p := &victims.Plan{Node: victims.NodeID(1 + node), Ask: l.ask(w, ask), Victims: l.victims(t, set)}
 		if l.auditor.Audit(nil, p, time.Unix(0, 0)) == nil {
 			sets = append(sets, fmt.Sprintf("%b", set))
 		}
 	}
 	return sets
+}
+
+// ask returns a task as an ask.
+func (l *library) ask(w *world, i int) victims.Ask {
+	task := &w.Tasks[i]
+	return victims.Ask{
+		Key: strconv.Itoa(i), Queue: leafOf(w, l.auditor.Cluster.Tree(), task.Leaf), Size: amountsOf(task.Size),
+		Priority: int32(task.Priority),
+	}
 }

@@ -12,6 +12,7 @@ import (
 type plan struct {
 	there   where // who arrives
 	victims uint64
+	movers  uint64
 	cost    cost
 	quota   int    // its queue and one, if it is what a quota does
 	lowers  uint64 // the bit of it if its max is lowered now
@@ -19,8 +20,8 @@ type plan struct {
 }
 
 // cost are the levels of the cost of a plan that do not depend on time, as far
-// as small universes have them.
-type cost [7]int
+// as small universes have them. Of movers it is the number alone.
+type cost [8]int
 
 // acts appends what the task can do in the present state: start, wherever
 // it fits, or else take others' places.
@@ -78,7 +79,7 @@ func (w *world) required(job int) (members uint64) {
 // places calls for every way to place those who arrive on nodes.
 func (a *question) places(members uint64, do func()) {
 	if members == 0 {
-		if a.oneRack() {
+		if a.oneRack(a.job) {
 			do()
 		}
 		return
@@ -111,25 +112,37 @@ func (a *question) takes(dst []plan, starts bool) []plan {
 		}
 		return dst
 	}
+	if starts {
+		return dst
+	}
 	first := len(dst)
 	stages := []bool{a.second}
 	if !a.byPriority && a.Rules.OwnLeaf != Never {
 		stages = []bool{false, true}
 	}
-	for _, a.second = range stages {
-		if starts || len(dst) > first || a.refused() {
-			continue
+	a.move(0, func() {
+		before := len(dst)
+		for _, a.second = range stages {
+			if len(dst) == before {
+				a.places(a.members, func() { dst = a.plans(dst) })
+			}
 		}
-		a.places(a.members, func() { dst = a.plans(dst) })
-	}
+	})
 	if a.Rules.Least && len(dst) > first {
 		dst = cheapest(dst, first)
 	}
 	return dst
 }
 
-// plans appends every lawful plan for the nodes of which no part would do.
+// plans appends every lawful plan for the nodes, beside the movers, of which no part would
+// do: nobody stops if there is room when they have moved.
 func (a *question) plans(dst []plan) []plan {
+	if a.movers != 0 && a.room(0) {
+		return append(dst, a.plan(0))
+	}
+	if a.refused() {
+		return dst
+	}
 	var candidates, useful uint64
 	for i := range a.Tasks {
 		if a.place[i] < 0 || !a.may(i) {
@@ -150,9 +163,13 @@ func (a *question) plans(dst []plan) []plan {
 			!a.gangs(victims, useful) || !a.guarantees(victims) {
 			continue
 		}
-		dst = append(dst, plan{there: a.there, victims: victims, cost: a.cost(victims)})
+		dst = append(dst, a.plan(victims))
 	}
 	return dst
+}
+
+func (a *question) plan(victims uint64) plan {
+	return plan{there: a.there, victims: victims, movers: a.movers, cost: a.cost(victims)}
 }
 
 // cost returns what a plan costs.
@@ -173,7 +190,7 @@ func (a *question) cost(victims uint64) cost {
 			c[2]++
 		}
 	}
-	c[6] = a.excess(victims)
+	c[6], c[7] = bits.OnesCount64(a.movers), a.excess(victims)
 	return c
 }
 
@@ -192,7 +209,7 @@ func (a *question) excess(victims uint64) (most int) {
 	for t := range a.types {
 		need := 0
 		for n := range a.Nodes {
-			need += max(0, a.sum(a.there[n], t)-a.free[n*a.types+t])
+			need += max(0, a.sum(a.there[n], t)-a.frees(n, t, 0))
 		}
 		for _, q := range a.path {
 			if size := a.arrives(t); size > 0 {

@@ -6,10 +6,11 @@
 // A universe has a few queues, nodes and tasks. Each task runs on a node or
 // waits, and so do jobs, whose members start together. A task that waits starts if
 // there is room for it, or takes the place of others by a lawful plan; those are
-// recreated at once and wait in turn. The max of a queue may be lowered at any
-// time, once, and from then on its quota is enforced whenever it is over it. A
-// storm is a cycle of such states. Starting makes more tasks run, and enforcing
-// makes less be over, so that a cycle has a plan in it.
+// recreated at once and wait in turn. Others may move to other nodes in the same step.
+// The max of a queue may be lowered at any time, once, and from then on its quota is
+// enforced whenever it is over it. A storm is a cycle of such states. To start makes more
+// tasks run, to have others move for that as well, and to enforce makes less be over: a
+// cycle has a plan with victims in it.
 //
 // [Universe.Storm] looks at every state, every order of starts, plans and
 // enforcements, and every lawful plan, and returns a shortest cycle or none. That there is none is
@@ -62,6 +63,7 @@ type Universe struct {
 // switched off. The zero value is the design as it is.
 type Rules struct {
 	OwnLeaf OwnLeaf
+	Moves   Moves
 	// ByPriority lets jobs take by priority, whatever their queue is guaranteed. If it is
 	// Mixed, those with odd numbers only.
 	ByPriority, Mixed bool
@@ -70,6 +72,8 @@ type Rules struct {
 	Grants bool
 	// Inside lets an ask take tasks inside the queue that starves.
 	Inside bool
+	// Stops lets an ask that has others move stop tasks whether or not law 4 entitles it.
+	Stops bool
 	// Least has an ask take a plan of least cost only, of all that are lawful.
 	// Costs are compared as far as they do not depend on when a task started.
 	Least bool
@@ -94,11 +98,23 @@ const (
 	Branch
 )
 
+// Moves says who may have others move: nobody, those whom law 4 entitles, or all. Without law 4
+// nobody stops for that but tasks of the own leaf, or branch. See DESIGN.md, Moves.
+type Moves int
+
+const (
+	MovesNever Moves = iota
+	MovesEntitled
+	MovesAny
+)
+
 // A Step is what one task, or a job, or a quota does.
 type Step struct {
 	Tasks   []int
 	Nodes   []int // of each of the tasks; none if its grant starts
-	Victims []int // none: they start in free room
+	Victims []int
+	Movers  []int // if there are none either, the tasks start in free room
+	To      []int // by mover: a node
 	Quota   bool  // no task does anything: the max of Queue is lowered, or enforced if there are victims
 	Queue   int
 }
@@ -128,16 +144,17 @@ func (c *Cycle) String() string {
 		}
 		switch {
 		case len(s.Victims) > 0:
+			b.WriteString(" takes")
 		case s.Quota:
 			b.WriteString(" is lowered")
-			continue
 		default:
 			b.WriteString(" starts")
-			continue
 		}
-		b.WriteString(" takes")
 		for _, v := range s.Victims {
 			fmt.Fprintf(&b, " %d", v)
+		}
+		for i, m := range s.Movers {
+			fmt.Fprintf(&b, ", %d moves to node %d", m, s.To[i])
 		}
 	}
 	return b.String()

@@ -104,6 +104,19 @@ func several(r Rules) *Universe {
 	}
 }
 
+// movers are two large tasks of two leaves that compete for what others leave: there is room
+// for one. A small one has room on two nodes.
+func movers(r Rules) *Universe {
+	return &Universe{
+		Queues: []Queue{{}, {}, {}},
+		Nodes:  [][]int{{3}, {3}},
+		Tasks: []Task{
+			{Leaf: 1, Size: amounts(2)}, {Leaf: 2, Size: amounts(2)}, {Leaf: 1, Size: amounts(1)}, {Leaf: 1, Size: amounts(2)},
+		},
+		Rules: r,
+	}
+}
+
 func TestStorms(t *testing.T) {
 	const round = "running: 0 3; 4 starts; 1 takes 0; 2 takes 4; 5 starts; 0 takes 1 2 3; 3 takes 5"
 	for _, test := range []struct {
@@ -122,6 +135,10 @@ func TestStorms(t *testing.T) {
 		{"fair shares, given back, by guarantees", backfill(Rules{}), ""},
 		{"fair shares, several victims", several(Rules{Fair: true}), "running: 0 2; 1 starts; 3 takes 0 1; 0 takes 3"},
 		{"fair shares, several victims, by guarantees", several(Rules{}), ""},
+		{"moves for all", movers(Rules{Moves: MovesAny}), ""},
+		{"moves for some who may stop others", movers(Rules{Moves: MovesEntitled, Stops: true}), ""},
+		{"moves for all who may stop others", movers(Rules{Moves: MovesAny, Stops: true}),
+			"running: 0 1 2; 3 takes 1, 2 moves to node 1; 1 takes 3, 2 moves to node 0"},
 		{"four tasks below fences, never", fenced(Rules{}), ""},
 		{"four tasks below fences, met", fenced(Rules{OwnLeaf: Met}), ""},
 		{"four tasks below fences, any", fenced(Rules{OwnLeaf: Any}), "running: 0 1 2; 3 takes 2; 2 takes 1; 1 takes 0; 0 takes 3"},
@@ -198,6 +215,36 @@ func TestRest_Branch(t *testing.T) {
 		steps, ok := three(test.rules, test.priorities...).Rest([]int{0, -1, -1})
 		require.True(t, ok)
 		require.Equal(t, test.steps, steps, "%+v, priorities %v", test.rules, test.priorities)
+	}
+}
+
+// Two small tasks within their guarantee, on a node each, keep a large one out. It has one of
+// them move if it is entitled, or if that does not matter.
+func TestRest_Moves(t *testing.T) {
+	moves := []Step{{Tasks: []int{2}, Nodes: []int{1}, Movers: []int{1}, To: []int{0}}}
+	grants := append(slices.Clone(moves), Step{Tasks: []int{1}}, Step{Tasks: []int{2}})
+	for _, test := range []struct {
+		guaranteed int
+		rules      Rules
+		steps      []Step
+	}{
+		{2, Rules{}, nil},
+		{2, Rules{Moves: MovesEntitled}, moves},
+		{0, Rules{Moves: MovesEntitled}, nil},
+		{0, Rules{Moves: MovesAny}, moves},
+		{0, Rules{Moves: MovesAny, Grants: true}, grants},
+	} {
+		u := &Universe{
+			Queues: []Queue{{}, {Guaranteed: amounts(test.guaranteed)}, {Guaranteed: amounts(2)}},
+			Nodes:  [][]int{{2}, {2}},
+			Tasks:  []Task{{Leaf: 2, Size: amounts(1)}, {Leaf: 2, Size: amounts(1)}, {Leaf: 1, Size: amounts(2)}},
+			Rules:  test.rules,
+		}
+		steps, ok := u.Rest([]int{0, 1, -1})
+		require.True(t, ok)
+		require.Equal(t, test.steps, steps, "%+v", test)
+		c, _ := u.Storm()
+		require.Nil(t, c)
 	}
 }
 

@@ -193,7 +193,7 @@ func (w *world) after(p *plan) (state int) {
 		}
 		for n := range w.Nodes {
 			if p.there[n]>>i&1 == 1 {
-				place, granted = n, w.Rules.Grants && p.victims != 0
+				place, granted = n, w.Rules.Grants && p.victims|p.movers != 0
 			}
 		}
 		if granted {
