@@ -16,7 +16,7 @@ type packing struct {
 	s            *search
 	moves        []Move
 	taken, freed map[victims.NodeID]resources.Vector
-	left         map[string]int64 // of hard budgets that movers are in
+	drawn        map[string]int64 // on hard budgets that movers are in
 	shut         map[victims.NodeID]bool
 	tries        int
 }
@@ -24,7 +24,7 @@ type packing struct {
 func (s *search) packing() *packing {
 	return &packing{
 		s: s, taken: map[victims.NodeID]resources.Vector{}, freed: map[victims.NodeID]resources.Vector{},
-		left: map[string]int64{}, shut: map[victims.NodeID]bool{}, tries: packTries,
+		drawn: map[string]int64{}, shut: map[victims.NodeID]bool{}, tries: packTries,
 	}
 }
 
@@ -41,7 +41,8 @@ func (p *packing) all(units []unit) bool {
 	for i := range units {
 		tasks = append(tasks, units[i].tasks...)
 	}
-	if !p.draw(tasks) {
+	if !p.draw(tasks, 1) {
+		p.draw(tasks, -1)
 		return false
 	}
 	c := p.s.c
@@ -51,11 +52,12 @@ func (p *packing) all(units []unit) bool {
 	})
 	before := len(p.moves)
 	if !p.place(tasks) {
-		p.undraw(tasks)
+		p.draw(tasks, -1)
 		return false
 	}
 	for i := range p.moves[before:] {
-		p.free(&p.moves[before+i], 1)
+		v := &p.moves[before+i]
+		p.free(v.From, v.Ask.Size)
 	}
 	return true
 }
@@ -71,18 +73,23 @@ func (p *packing) seat(n victims.NodeID, size resources.Vector) {
 	p.shut[n] = true
 }
 
-// free notes what a move frees, or with -1 that it does not.
-func (p *packing) free(v *Move, times int64) {
-	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], resources.Scale(nil, v.Ask.Size, times))
+// free notes amounts that are freed on a node.
+func (p *packing) free(n victims.NodeID, size resources.Vector) {
+	p.freed[n] = resources.Add(p.freed[n], p.freed[n], size)
+}
+
+// note notes all about a move, or with -1 takes that back.
+func (p *packing) note(v *Move, times int64) {
+	size := resources.Scale(nil, v.Ask.Size, times)
+	p.take(v.To, size)
+	p.free(v.From, size)
+	p.draw([]victims.TaskID{v.Task}, times)
 }
 
 // cut takes the last moves back, but for the first n.
 func (p *packing) cut(n int) {
 	for i := range p.moves[n:] {
-		v := &p.moves[n+i]
-		p.free(v, -1)
-		p.taken[v.To] = resources.Sub(p.taken[v.To], p.taken[v.To], v.Ask.Size)
-		p.undraw([]victims.TaskID{v.Task})
+		p.note(&p.moves[n+i], -1)
 	}
 	p.moves = p.moves[:n]
 }
@@ -90,44 +97,24 @@ func (p *packing) cut(n int) {
 // put makes moves that were taken back.
 func (p *packing) put(moves []Move) {
 	for i := range moves {
-		v := &moves[i]
-		p.draw([]victims.TaskID{v.Task})
-		p.take(v.To, v.Ask.Size)
-		p.free(v, 1)
+		p.note(&moves[i], 1)
 	}
 	p.moves = append(p.moves, moves...)
 }
 
-// draw takes tasks off their hard budgets, and reports whether all have enough left.
-func (p *packing) draw(tasks []victims.TaskID) bool {
+// draw draws tasks on their hard budgets so many times, and reports whether these have enough
+// left.
+func (p *packing) draw(tasks []victims.TaskID, times int64) bool {
 	enough := true
 	for _, id := range tasks {
 		for _, name := range p.s.c.TaskView(id).Budgets {
-			b, known := p.s.c.Budget(name)
-			if !known || !b.Hard {
-				continue
+			if b, known := p.s.c.Budget(name); known && b.Hard {
+				p.drawn[name] += times
+				enough = enough && p.drawn[name] <= max(b.Left, 0)
 			}
-			if _, seen := p.left[name]; !seen {
-				p.left[name] = max(b.Left, 0)
-			}
-			p.left[name]--
-			enough = enough && p.left[name] >= 0
 		}
-	}
-	if !enough {
-		p.undraw(tasks)
 	}
 	return enough
-}
-
-func (p *packing) undraw(tasks []victims.TaskID) {
-	for _, id := range tasks {
-		for _, name := range p.s.c.TaskView(id).Budgets {
-			if _, drawn := p.left[name]; drawn {
-				p.left[name]++
-			}
-		}
-	}
 }
 
 // place gives tasks places in turn, and comes back to another one if a later task finds

@@ -238,17 +238,17 @@ func (w *way[D]) look() error {
 	if w.blockers == nil && resources.Positive(w.most) == 0 {
 		return nil
 	}
-	if !w.job && !w.hasty && w.small() {
-		return w.every()
-	}
-	w.proven = false
 	var nodes []shortNode
 	if w.job {
 		if err := w.aloneForJob(); err != nil {
 			return err
 		}
 	} else {
-		nodes = w.near()
+		hosts := w.hosts()
+		if !w.hasty && w.small(hosts) {
+			return w.every(hosts)
+		}
+		nodes = w.near(hosts)
 		if err := w.alone(nodes); err != nil {
 			return err
 		}
@@ -262,13 +262,20 @@ func (w *way[D]) look() error {
 	return nil
 }
 
-// small reports whether all sets of units of a node can be tried.
-func (w *way[D]) small() bool {
-	sets := 0
-	for n := range w.c.Nodes() {
-		if !w.takes(n, &w.members[0]) {
-			continue
+// hosts lists the nodes that the ask may run on.
+func (s *search) hosts() (nodes []victims.NodeID) {
+	for n := range s.c.Nodes() {
+		if s.takes(n, &s.members[0]) {
+			nodes = append(nodes, n)
 		}
+	}
+	return nodes
+}
+
+// small reports whether all sets of units of each of some nodes can be tried.
+func (w *way[D]) small(hosts []victims.NodeID) bool {
+	sets := 0
+	for _, n := range hosts {
 		if sets += 1 << min(len(w.unitsOn(n)), 30); sets > exactSets {
 			return false
 		}
@@ -276,12 +283,9 @@ func (w *way[D]) small() bool {
 	return true
 }
 
-// every tries every set of units of every node that the ask may run on.
-func (w *way[D]) every() error {
-	for n := range w.c.Nodes() {
-		if !w.takes(n, &w.members[0]) {
-			continue
-		}
+// every tries every set of units of each of some nodes.
+func (w *way[D]) every(hosts []victims.NodeID) error {
+	for _, n := range hosts {
 		units := w.unitsOn(n)
 		for set := 1; set < 1<<len(units); set++ {
 			var some []unit
@@ -322,13 +326,10 @@ type shortNode struct {
 	lack resources.Share
 }
 
-// near lists the nodes that the ask may run on and on which it lacks something, those on
-// which it lacks least first.
-func (s *search) near() (nodes []shortNode) {
-	for n := range s.c.Nodes() {
-		if !s.takes(n, &s.members[0]) {
-			continue
-		}
+// near lists those of some nodes on which the ask lacks something, those on which it lacks
+// least first.
+func (s *search) near(hosts []victims.NodeID) (nodes []shortNode) {
+	for _, n := range hosts {
 		if lack := s.lack(n, &s.members[0], &packing{}); lack != nil {
 			nodes = append(nodes, shortNode{n, s.share(lack)})
 		}
@@ -341,7 +342,7 @@ func (s *search) near() (nodes []shortNode) {
 func (w *way[D]) alone(nodes []shortNode) error {
 	var sets []foundSet
 	p := w.packing()
-	w.looked = 0
+	w.looked, w.proven = 0, false
 	for i := range nodes {
 		var most *cover.Total
 		if len(sets) == fewSets {
@@ -429,6 +430,7 @@ func (s *search) coverUnit(u *unit) cover.Unit {
 // aloneForJob tries, in one domain after the other, to make room for each member by moves
 // alone.
 func (w *way[D]) aloneForJob() error {
+	w.proven = false
 	for _, area := range w.areas() {
 		p := w.packing()
 		if slices.ContainsFunc(w.members, func(m member) bool { return !w.settle(&m, area, p) }) {
@@ -441,11 +443,8 @@ func (w *way[D]) aloneForJob() error {
 	return nil
 }
 
-// areas lists the nodes of each domain of the job's depth: one list of all if it needs none.
+// areas lists the nodes of each domain of the job's depth: all are in one of depth 0.
 func (w *way[D]) areas() (areas [][]victims.NodeID) {
-	if w.domain == 0 {
-		return [][]victims.NodeID{slices.Collect(w.c.Nodes())}
-	}
 	rows := map[string]int{}
 	for n := range w.c.Nodes() {
 		d := w.c.NodeView(n).Domains
