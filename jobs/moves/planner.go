@@ -34,7 +34,8 @@ type Options struct {
 	// Key names the ask of a mover, which needs a key of its own while the task stops. nil
 	// adds "+" to the key of the task.
 	Key func(task string) string
-	// Any lets asks and jobs that law 4 keeps from preempting have plans that only move.
+	// Any lets asks and jobs that law 4 keeps from preempting have plans that only move, or
+	// stop tasks of the own leaf by the option for that.
 	Any bool
 	// MaxMoved refuses plans that move more than so many times what is asked, in some type
 	// that is asked for; 0 is no bound.
