@@ -82,6 +82,7 @@ func (h *Help) CopyFrom(from *Help) {
 // Anything makes h name all that can happen to a cluster but time, for a host that
 // knows no better.
 func (h *Help) Anything(c *Cluster) {
+	h.noted.Anything = true
 	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true
 	h.Less, h.More = append(h.Less[:0], queue.Root), append(h.More[:0], queue.Root)
 	h.Budgets = h.Budgets[:0]

@@ -99,6 +99,7 @@ func (s *search) unitsOn(n victims.NodeID) []unit {
 		s.looked++
 		if u, ok := s.unitOf(id); ok {
 			s.units = append(s.units, u)
+			s.movers++
 		}
 	}
 	return s.units

@@ -50,25 +50,25 @@ type Move struct {
 	Ask      victims.Ask // its grant
 }
 
-// A Cost says whom moves disturb. It counts after who stops, and before excess and work of
+// A cost says whom moves disturb. It counts after who stops, and before excess and work of
 // those who stop. The smaller one is smaller in the first field in which they differ; ties
 // go by node order and keys.
-type Cost struct {
-	OptedOut int             // movers that opted out
-	Moves    int             // movers
-	Excess   resources.Share // what they free beyond what the ask lacks; 0 for a job
-	Lost     cover.Wide      // their work, in nanoseconds since they started or last saved
+type cost struct {
+	optedOut int             // movers that opted out
+	moves    int             // movers
+	excess   resources.Share // what they free beyond what the ask lacks; 0 for a job
+	lost     cover.Wide      // their work, in nanoseconds since they started or last saved
 }
 
 // compare compares two costs, the cheaper first.
-func (c *Cost) compare(d *Cost) int {
-	return cmp.Or(cmp.Compare(c.OptedOut, d.OptedOut), cmp.Compare(c.Moves, d.Moves), c.Excess.Compare(d.Excess), c.Lost.Compare(d.Lost))
+func (c *cost) compare(d *cost) int {
+	return cmp.Or(cmp.Compare(c.optedOut, d.optedOut), cmp.Compare(c.moves, d.moves), c.excess.Compare(d.excess), c.lost.Compare(d.lost))
 }
 
 // A Plan says who moves, beside the plan for an ask or a job. No moves are none.
 type Plan struct {
 	Moves []Move // sorted by key
-	Cost  Cost
+	cost  cost
 	// Proven: no plan stops less, or as much and moves less. Of a refusal: there is no
 	// plan. Small clusters are searched to the end, for asks.
 	Proven bool
@@ -94,7 +94,8 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 // Decide sets dst to what should happen for an ask, and returns who moves for that: the plan
 // with the cheapest stops, and of those the one with the cheapest moves that was found. dst is
 // decided in the cluster in which the movers are leaving: with moves it is Waits, or Preempts
-// if others stop as well. A refusal says nothing of moves: ask again after any change. Errors
+// if others stop as well. The Help of a refusal is anything, if moves were
+// looked for. Errors
 // are those of [victims.Planner.Decide].
 //
 // The cost is that of some decisions, and of a search on each node.

@@ -19,7 +19,7 @@ const (
 	packTries  = 2_000   // tries to place one set of movers
 	coverSteps = 5_000   // of the search on one node
 	fewSets    = 8       // sets of movers alone that are decided about
-	fewTasks   = 10_000  // tasks that are looked at for another such set
+	fewTasks   = 10_000  // tasks that are looked at for another such set, or for anybody who can move
 	mixedNodes = 32      // nodes on which others may have to stop as well
 )
 
@@ -38,6 +38,7 @@ type search struct {
 	ids      []victims.TaskID // of units
 	units    []unit
 	looked   int // tasks that were looked at
+	movers   int // units that were found among them
 	problem  cover.Problem
 	need     [1]int32 // of the units of a problem: the only one
 	entitled bool
@@ -62,8 +63,10 @@ func run[D any](s *search, x *subject[D], q *question, m *Plan) error {
 	if err := w.look(); err != nil {
 		return err
 	}
-	if m.Proven = s.proven; a.outcome == victims.Refused {
-		a.cause.Proven = a.cause.Proven && s.proven
+	m.Proven = s.proven
+	if best := x.read(x.best); best.outcome == victims.Refused {
+		best.cause.Proven = best.cause.Proven && s.proven
+		best.cause.Help.Anything(q.c)
 	}
 	return nil
 }
@@ -128,24 +131,24 @@ func (s *search) share(v resources.Vector) resources.Share {
 }
 
 // costOf returns the cost of moves for an answer.
-func (s *search) costOf(set []Move, a *answer) (cost Cost) {
+func (s *search) costOf(set []Move, a *answer) (sum cost) {
 	var freed resources.Vector
 	for i := range set {
 		v := &set[i]
 		t := s.c.TaskView(v.Task)
-		cost.Moves++
+		sum.moves++
 		if v.Ask.OptedOut {
-			cost.OptedOut++
+			sum.optedOut++
 		}
-		cost.Lost = cost.Lost.AddTimes(t.Lost(s.now), 1)
+		sum.lost = sum.lost.AddTimes(t.Lost(s.now), 1)
 		if !s.job && len(a.nodes) > 0 && v.From == a.nodes[0] {
 			freed = resources.Add(freed, freed, v.Ask.Size)
 		}
 	}
 	if len(freed) > 0 {
-		cost.Excess = cover.Excess(freed, s.lack(a.nodes[0], &s.members[0], &packing{}), s.capacity)
+		sum.excess = cover.Excess(freed, s.lack(a.nodes[0], &s.members[0], &packing{}), s.capacity)
 	}
-	return cost
+	return sum
 }
 
 // moderate reports whether moves stay within MaxMoved.
@@ -201,13 +204,13 @@ func (w *way[D]) attempt(set []Move) (better bool, err error) {
 	if a.outcome == victims.Refused {
 		return false, nil
 	}
-	moved.Cost = w.costOf(set, &a)
+	moved.cost = w.costOf(set, &a)
 	if best := w.x.read(w.x.best); best.outcome != victims.Refused && w.against(&a, &moved, &best) >= 0 {
 		return false, nil
 	}
 	*w.x.best, w.x.other = w.x.other, *w.x.best
 	*w.x.read(w.x.best).version = version
-	w.m.Moves, w.m.Cost = append(w.m.Moves[:0], set...), moved.Cost
+	w.m.Moves, w.m.cost = append(w.m.Moves[:0], set...), moved.cost
 	return true, nil
 }
 
@@ -226,7 +229,7 @@ func (w *way[D]) against(a *answer, moved *Plan, best *answer) int {
 	}
 	x, y := levels(a.cost), levels(best.cost)
 	return cmp.Or(
-		compare(&x, &y), moved.Cost.compare(&w.m.Cost), a.cost.Compare(&best.cost),
+		compare(&x, &y), moved.cost.compare(&w.m.cost), a.cost.Compare(&best.cost),
 		slices.CompareFunc(moved.Moves, w.m.Moves, func(a, b Move) int { return strings.Compare(a.Key, b.Key) }),
 	)
 }
@@ -342,7 +345,7 @@ func (s *search) near(hosts []victims.NodeID) (nodes []shortNode) {
 func (w *way[D]) alone(nodes []shortNode) error {
 	var sets []foundSet
 	p := w.packing()
-	w.looked, w.proven = 0, false
+	w.looked, w.movers, w.proven = 0, 0, false
 	for i := range nodes {
 		var most *cover.Total
 		if len(sets) == fewSets {
@@ -350,7 +353,7 @@ func (w *way[D]) alone(nodes []shortNode) error {
 				break // enough sets of one task that has not opted out
 			}
 		}
-		if len(sets) > 0 && w.looked > fewTasks {
+		if w.looked > fewTasks && (len(sets) > 0 || w.movers == 0) {
 			break
 		}
 		f, ok := w.clear(nodes[i].node, &w.members[0], p, most)

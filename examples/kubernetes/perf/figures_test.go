@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,18 +66,28 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	var pods []v1.Pod
 	calm := 0
-	require.Eventually(b, func() bool {
+	going := func(p v1.Pod) bool {
+		return p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != ""
+	}
+	ended := assert.Eventually(b, func() bool {
 		list, err := client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 		require.NoError(b, err)
 		pods = list.Items
-		if calm++; slices.ContainsFunc(pods, func(p v1.Pod) bool {
-			return p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != ""
-		}) {
+		if calm++; slices.ContainsFunc(pods, going) {
 			calm = 0
 		}
 		return calm == 20 // nominations are told with a delay
 		// After five minutes kube-scheduler looks again at what it has parked.
 	}, 6*time.Minute, 100*time.Millisecond, "pods are on their way")
+	if !ended {
+		for _, p := range pods {
+			if going(p) {
+				b.Logf("on its way: %s on %q, nominated to %q, deleted %v, conditions %v",
+					p.Name, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp, p.Status.Conditions)
+			}
+		}
+		b.FailNow()
+	}
 	nodes, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 	require.NoError(b, err)
 	free, were, size := map[string]int64{}, map[string]int{}, int64(900)
