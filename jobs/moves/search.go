@@ -19,7 +19,7 @@ const (
 	packTries  = 2_000   // tries to place one set of movers
 	coverSteps = 5_000   // of the search on one node
 	fewSets    = 8       // sets of movers alone that are decided about
-	fewTasks   = 10_000  // tasks that are looked at for another such set, or for anybody who can move
+	fewTasks   = 10_000  // tasks that are looked at for another such set, or for a first mover
 	mixedNodes = 32      // nodes on which others may have to stop as well
 )
 
@@ -277,6 +277,9 @@ func (s *search) hosts() (nodes []victims.NodeID) {
 
 // small reports whether all sets of units of each of some nodes can be tried.
 func (w *way[D]) small(hosts []victims.NodeID) bool {
+	if len(hosts) > exactSets {
+		return false
+	}
 	sets := 0
 	for _, n := range hosts {
 		if sets += 1 << min(len(w.unitsOn(n)), 30); sets > exactSets {
