@@ -4,6 +4,7 @@ package perf
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -65,26 +66,25 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 // alike, and nobody creates them again.
 func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	var pods []v1.Pod
-	calm := 0
-	going := func(p v1.Pod) bool {
-		return p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != ""
-	}
+	calm, busy := 0, map[string]string{}
 	ended := assert.Eventually(b, func() bool {
 		list, err := client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 		require.NoError(b, err)
 		pods = list.Items
-		if calm++; slices.ContainsFunc(pods, going) {
-			calm = 0
+		calm++
+		for i := range pods {
+			if p := &pods[i]; p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
+				busy[p.Name] = fmt.Sprintf("on %q, nominated to %q, deleted %v, conditions %v",
+					p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp, p.Status.Conditions)
+				calm = 0
+			}
 		}
 		return calm == 20 // nominations are told with a delay
 		// After five minutes kube-scheduler looks again at what it has parked.
 	}, 6*time.Minute, 100*time.Millisecond, "pods are on their way")
 	if !ended {
-		for _, p := range pods {
-			if going(p) {
-				b.Logf("on its way: %s on %q, nominated to %q, deleted %v, conditions %v",
-					p.Name, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp, p.Status.Conditions)
-			}
+		for name, last := range busy { // in any order
+			b.Logf("%s was on its way: %s", name, last)
 		}
 		b.FailNow()
 	}
