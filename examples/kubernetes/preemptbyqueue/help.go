@@ -9,6 +9,7 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -191,4 +192,38 @@ func (pl *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, _, now any) (fwk.Queuein
 		return fwk.QueueSkip, nil
 	}
 	return fwk.Queue, nil
+}
+
+// alarms are instants at which pods are to be tried again, one for each pod.
+type alarms struct {
+	mu     sync.Mutex
+	timers map[types.UID]*time.Timer
+}
+
+// set rings for a pod after a while, and not when it was to ring before.
+func (a *alarms) set(pod types.UID, after time.Duration, ring func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.timers == nil {
+		a.timers = map[types.UID]*time.Timer{}
+	}
+	if t := a.timers[pod]; t != nil {
+		t.Stop()
+	}
+	a.timers[pod] = time.AfterFunc(after, func() {
+		a.mu.Lock()
+		delete(a.timers, pod)
+		a.mu.Unlock()
+		ring()
+	})
+}
+
+// stop does not ring for a pod any more.
+func (a *alarms) stop(pod types.UID) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if t := a.timers[pod]; t != nil {
+		t.Stop()
+		delete(a.timers, pod)
+	}
 }
