@@ -54,6 +54,10 @@ func TestFaults(t *testing.T) {
 		{"guarantee that is lowered", guaranteeLowered},
 		{"shared victim that is never deleted", sharedVictimStays},
 		{"pod of a deployment deleted while a victim leaves", replicaDeleted},
+		{"pod that moves", podMoves},
+		{"pod that moves, and the next one comes at once", podMovesAtOnce},
+		{"pod that moves, and no other one comes", nobodyComes},
+		{"pod that moves, and is never deleted", moveRefused},
 		{"victims stuck on finalizers", allStuck},
 		{"many deleted at once", many},
 	} {

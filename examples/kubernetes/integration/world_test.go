@@ -119,7 +119,7 @@ func (w *world) gone(pod *v1.Pod) {
 	w.made++
 	again := pod.DeepCopy()
 	again.ObjectMeta = metav1.ObjectMeta{Name: fmt.Sprintf("%s-%d", pod.Name, w.made), Namespace: pod.Namespace,
-		Labels: pod.Labels, OwnerReferences: pod.OwnerReferences}
+		Labels: pod.Labels, Annotations: pod.Annotations, OwnerReferences: pod.OwnerReferences}
 	again.Spec.NodeName, again.Status = "", v1.PodStatus{}
 	go func() {
 		_, err := w.client.CoreV1().Pods(again.Namespace).Create(context.Background(), again, metav1.CreateOptions{})

@@ -50,6 +50,9 @@ type Args struct {
 	// Budget bounds the searches of a decision, in elementary steps; 0 means the
 	// default of the planner.
 	Budget int64 `json:"budget"`
+	// Moves lets pods with AnnotationMovable stop on one node to start again on another one,
+	// if that makes room. Without queues nobody moves.
+	Moves bool `json:"moves"`
 	// DryRun decides, logs and counts, and evicts nobody.
 	DryRun bool `json:"dryRun"`
 	// DebugAddress is where to serve /debug/preempt/, such as 127.0.0.1:10270.

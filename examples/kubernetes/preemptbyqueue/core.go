@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -73,6 +74,8 @@ type core struct {
 	workload     *workload     // that is being decided
 	lone         alone         // the last one whose pods share no plan
 	waiting      cache.Indexer // pods, byWorkload; nil without a scheduler
+
+	movers movers
 }
 
 // newCore makes a core that follows the informers of a scheduler.
@@ -118,10 +121,14 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	c.current.Store(s)
 	c.observeMaxes(time.Now())
 	rules := victims.Rules{StrictPriority: s.args.StrictPriority, OwnLeaf: s.ownLeaf}
-	rules.Filter = func(_ int, n victims.NodeID) bool { return c.cycle.mayRun(n) }
+	rules.Filter = func(class int, n victims.NodeID) bool { return c.cycle.lets(class, n) }
 	fits := func(p *victims.Placing) bool { return c.cycle.fits(p) }
 	c.planner = victims.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget, Predicate: fits}
 	c.auditor = victims.Auditor{Cluster: c.cluster, Rules: rules, Predicate: fits}
+	c.movers.left = map[string]mover{}
+	c.movers.planner.Asks, c.movers.auditor.Asks = &c.planner, &c.auditor
+	c.movers.planner.Options = moves.Options{Movable: c.mayMove, Key: successor}
+	c.movers.auditor.Options = c.movers.planner.Options
 	rules.Filter = func(class int, n victims.NodeID) bool { return c.gang.mayRun(class, n) }
 	rules.Minimum, rules.Exempt = c.minimum, c.exempt
 	c.jobPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}

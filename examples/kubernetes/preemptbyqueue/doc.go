@@ -21,7 +21,8 @@
 // A plan becomes a grant: the pod is nominated to the node, and its victims are
 // evicted in the background (evict.go). Pods of one controller that wait are decided
 // together, and share their victims (workload.go). Filter keeps other pods from the granted
-// room (grants.go), and Reserve ends the grant.
+// room (grants.go), and Reserve ends the grant. If the arguments say so, pods move that are in
+// the way (moves.go).
 //
 // # Keys
 //

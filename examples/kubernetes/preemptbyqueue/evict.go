@@ -40,6 +40,7 @@ type victim struct {
 	pod  *v1.Pod
 	key  string
 	node string
+	to   string // the node where its successor has a place, if it moves
 }
 
 // add adds a pod of the snapshot to the victims.
@@ -49,7 +50,7 @@ func (e *eviction) add(h fwk.Handle, node, key string) {
 		return
 	}
 	if pi := podOn(info, key); pi != nil {
-		e.victims = append(e.victims, victim{pi.GetPod(), key, node})
+		e.victims = append(e.victims, victim{pod: pi.GetPod(), key: key, node: node})
 	}
 }
 
@@ -155,14 +156,14 @@ func (pl *Plugin) evict(e *eviction) (stay []string) {
 //
 // The event begins as those of DefaultPreemption do, for those who look for that.
 func (pl *Plugin) stop(ctx context.Context, e *eviction, v *victim) (silent bool, err error) {
-	pod := v.pod
-	if waiting := pl.handle.GetWaitingPod(pod.UID); waiting != nil && waiting.Preempt(Name, e.note) {
+	pod, note := v.pod, e.noteOn(v)
+	if waiting := pl.handle.GetWaitingPod(pod.UID); waiting != nil && waiting.Preempt(Name, note) {
 		silent = true
-	} else if binding := pl.handle.GetPodInPreBind(pod.UID); binding != nil && binding.CancelPod(e.note) {
+	} else if binding := pl.handle.GetPodInPreBind(pod.UID); binding != nil && binding.CancelPod(note) {
 		silent = true
 	}
 	if !silent {
-		err = pl.delete(ctx, e, pod)
+		err = pl.delete(ctx, e, v)
 		if err != nil && pl.stays(ctx, pod) {
 			return false, err
 		}
@@ -172,7 +173,7 @@ func (pl *Plugin) stop(ctx context.Context, e *eviction, v *victim) (silent bool
 	}
 	preemptor, _ := e.preemptor()
 	pl.handle.EventRecorder().Eventf(pod, preemptor, v1.EventTypeNormal, "Preempted", "Preempting",
-		"Preempted by %s %s on node %s: %s", e.kind, e.uid, v.node, e.note)
+		"Preempted by %s %s on node %s: %s", e.kind, e.uid, v.node, note)
 	return silent, nil
 }
 
@@ -189,14 +190,14 @@ func (pl *Plugin) stays(ctx context.Context, pod *v1.Pod) bool {
 
 // delete notes on a pod why it goes, and deletes it. Both are about this pod, and not
 // about another one that has its name by now.
-func (pl *Plugin) delete(ctx context.Context, e *eviction, pod *v1.Pod) error {
-	client := pl.handle.ClientSet()
+func (pl *Plugin) delete(ctx context.Context, e *eviction, v *victim) error {
+	client, pod := pl.handle.ClientSet(), v.pod
 	status := pod.Status.DeepCopy()
 	_, scheduler := e.preemptor()
 	changed := apipod.UpdatePodCondition(status, &v1.PodCondition{
 		Type: v1.DisruptionTarget, Status: v1.ConditionTrue, Reason: v1.PodReasonPreemptionByScheduler,
 		ObservedGeneration: apipod.CalculatePodConditionObservedGeneration(&pod.Status, pod.Generation, v1.DisruptionTarget),
-		Message:            fmt.Sprintf("%s: %s", scheduler, e.note),
+		Message:            fmt.Sprintf("%s: %s", scheduler, e.noteOn(v)),
 	})
 	uid := pod.UID
 	if changed {
@@ -267,7 +268,7 @@ func isLasting(err error) bool {
 // exempt protects the pods of a priority class that tolerates the preemptor, and those
 // that the API does not delete. The tag of a task is the number of its class.
 func (c *core) exempt(e victims.Exemption) (until time.Time, exempt bool) {
-	class := c.lookup.class(e.Cluster.Tag(e.Task))
+	class := c.lookup.class(e.Cluster.Tag(e.Task) &^ movable)
 	until, exempt = class.Policy.Until(e.Cluster.Scheduled(e.Task), e.Ask.Priority)
 	if len(c.balked) == 0 || exempt && until.IsZero() {
 		return until, exempt

@@ -24,6 +24,9 @@ func (pl *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 		c.schedules.Store(true)
 	}
 	inGroup := state.IsPodGroupSchedulingCycle() // in which the snapshot has pods that are there for a try
+	if !inGroup {
+		c.inherit(pod)
+	}
 	holds := c.queues().maxes && !c.args.DryRun
 	if !holds && (inGroup || !c.changing.Load()) {
 		if !inGroup {

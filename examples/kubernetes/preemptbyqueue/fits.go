@@ -5,12 +5,14 @@ package preemptbyqueue
 import (
 	"context"
 	"slices"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -32,19 +34,25 @@ type cycle struct {
 
 	accepted placing                        // that fits has accepted last
 	said     map[victims.NodeID]*fwk.Status // see statusOn
+
+	now       time.Time                 // of the decision about moves
+	movers    map[victims.TaskID]*cycle // nil: cannot be begun
+	questions int                       // about movers
+	ofAge     time.Time                 // when the first is of age that is too young to move; zero: none
+	moves     []moves.Move              // of the plan
 }
 
 // A placing is a question that fits was asked.
 type placing struct {
-	asked   bool // there is one
+	version victims.Version // of the cluster
 	node    victims.NodeID
 	coming  bool
 	victims []victims.TaskID
 }
 
-// is reports whether a question is this one.
-func (q *placing) is(p *victims.Placing) bool {
-	return q.asked && q.node == p.Node && q.coming == p.Coming && slices.Equal(q.victims, p.Victims)
+// is reports whether a question is this one, of a version of the cluster.
+func (q *placing) is(of victims.Version, p *victims.Placing) bool {
+	return q.version == of && q.node == p.Node && q.coming == p.Coming && slices.Equal(q.victims, p.Victims)
 }
 
 // node returns a node of the snapshot.
@@ -89,7 +97,10 @@ func (y *cycle) mayBeBlocked() bool {
 
 // blockers appends to dst the pods that hold a host port of the pod, and those that
 // a required anti-affinity to the same node keeps apart from it.
-func (y *cycle) blockers(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
+func (y *cycle) blockers(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
+	if isSuccessor(ask.Key) {
+		return dst // see lets
+	}
 	ports := util.GetHostPorts(y.pod)
 	info, err := y.node(n)
 	if err != nil {
@@ -157,13 +168,13 @@ func (y *cycle) namespaceLabels(namespace string) labels.Set {
 // The audit asks about the plan that the planner has asked about a moment ago. The
 // snapshot is the same, and so is the answer.
 func (y *cycle) fits(p *victims.Placing) bool {
-	if y.accepted.is(p) {
+	if y.accepted.is(y.core.cluster.Version(), p) {
 		return true
 	}
 	if !y.try(p) {
 		return false
 	}
-	y.accepted = placing{true, p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
+	y.accepted = placing{y.core.cluster.Version(), p.Node, p.Coming, append(y.accepted.victims[:0], p.Victims...)}
 	return true
 }
 
@@ -174,7 +185,8 @@ func (y *cycle) try(p *victims.Placing) bool {
 }
 
 // without returns a node, and the state of the Filter plugins, as they are once the victims
-// of a plan have gone, and what leaves the node already if the moment is that.
+// of a plan have gone, and what leaves the node already if the moment is that. Who has moved
+// has arrived.
 func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleState, ok bool) {
 	info, err := y.node(p.Node)
 	if err != nil {
@@ -197,7 +209,7 @@ func (y *cycle) without(p *victims.Placing) (info fwk.NodeInfo, state fwk.CycleS
 			return nil, nil, false
 		}
 	}
-	return info, state, true
+	return info, state, !y.core.args.Moves || y.arrive(state, info)
 }
 
 // filters asks the Filter plugins about a node as it is.

@@ -170,6 +170,7 @@ func (c *core) ended(key, end string) {
 		grantSeconds.WithLabelValues(end).Observe(time.Since(h.since).Seconds())
 		c.countGrants()
 	}
+	c.movers.forget(key)
 }
 
 // countGrants notes how many grants there are, and since when.

@@ -161,11 +161,12 @@ func (pl *Plugin) EventsToRegister(context.Context) ([]fwk.ClusterEventWithHint,
 }
 
 // afterEnd says whether the end of a pod is worth an attempt for another one. It is
-// called with the scheduling queue locked, and does not wait for a decision to end.
+// called with the scheduling queue locked, and does not wait for a decision to end. What
+// helps others to move is not known.
 func (pl *Plugin) afterEnd(_ klog.Logger, pod *v1.Pod, old, _ any) (fwk.QueueingHint, error) {
 	gone, ok := old.(*v1.Pod)
 	w, refused := pl.core.refused.Load(pod.UID)
-	if !ok || !refused {
+	if !ok || !refused || pl.core.args.Moves {
 		return fwk.Queue, nil
 	}
 	c := pl.core
@@ -184,7 +185,7 @@ func (pl *Plugin) afterEnd(_ klog.Logger, pod *v1.Pod, old, _ any) (fwk.Queueing
 func (pl *Plugin) afterNode(_ klog.Logger, pod *v1.Pod, _, now any) (fwk.QueueingHint, error) {
 	node, ok := now.(*v1.Node)
 	w, refused := pl.core.refused.Load(pod.UID)
-	if !ok || !refused {
+	if !ok || !refused || pl.core.args.Moves {
 		return fwk.Queue, nil
 	}
 	help := w.(waiting).help

@@ -23,6 +23,7 @@ type mirror struct {
 	// too long; zero: there is none.
 	overdue time.Time
 	jobs    bool // some pod is, or was, in a PodGroup
+	movable bool // some pod is, or was, movable
 	rereads bool // all nodes are being mirrored once more; see reread
 
 	tasks   []victims.Task // memory for the tasks of a node

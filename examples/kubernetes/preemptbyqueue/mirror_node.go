@@ -44,12 +44,13 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 	}
 }
 
-// unmark takes the mark of a task that was told to leave back. It stays.
+// unmark takes the mark of a task that was told to leave back. It stays, and does not move.
 func (c *core) unmark(key string) {
 	if id, ok := c.cluster.Lookup(key); ok && c.cluster.State(id) != victims.Running {
 		if err := c.cluster.SetState(key, victims.Running); err != nil {
 			c.log.Error(err, "Mark not taken back", "pod", key)
 		}
+		c.drop(successor(key), dropped)
 	}
 }
 
@@ -64,6 +65,10 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 		from := len(m.budgets)
 		m.budgets = c.lookup.budgetsOf(m.budgets, pod)
 		tag, class := c.lookup.classOf(pod)
+		if c.isMovable(pod) {
+			tag |= movable
+			m.movable = true
+		}
 		t := victims.Task{
 			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
 			Queue: c.queueOf(pod), Priority: priority(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),

@@ -56,6 +56,9 @@ func (c *core) searchObstacles(ask *victims.Ask, now time.Time) (bool, error) {
 // obstaclesOn appends to dst what blocks a node: what blockers names, and what only the
 // Filter plugins know.
 func (y *cycle) obstaclesOn(dst []victims.TaskID, ask *victims.Ask, n victims.NodeID) []victims.TaskID {
+	if isSuccessor(ask.Key) {
+		return dst // see lets
+	}
 	o := &y.core.obstacles
 	found, ok := o.found[n]
 	if !ok {

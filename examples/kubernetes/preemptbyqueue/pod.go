@@ -87,6 +87,9 @@ const (
 	// AnnotationCost is what it costs to stop the pod, a whole number. Sums of it count after
 	// priorities, and before how many stop.
 	AnnotationCost = "go-preempt.github.io/stop-cost"
+	// AnnotationMovable says with "true" that the pod may stop on one node to start again on
+	// another one, as a new pod of its controller. See Args.Moves.
+	AnnotationMovable = "go-preempt.github.io/movable"
 )
 
 // checkpoint returns when a pod has saved its work last. A bad value is none.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
 
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -53,7 +54,7 @@ func (pl *Plugin) attempt(y *cycle, ask *victims.Ask) (*fwk.PostFilterResult, *f
 	now := time.Now()
 	err := c.decide(ask, now)
 	var w *workload
-	if err == nil {
+	if err == nil && !c.move(ask, now) {
 		w = pl.together(now)
 	}
 	decideSeconds.Observe(time.Since(now).Seconds())
@@ -133,9 +134,9 @@ func (c *core) waitsFor(key string) []string {
 func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fwk.PostFilterResult, *fwk.Status) {
 	c := pl.core
 	d := &c.decision
-	line := d.Summary(c.cluster)
+	line := c.summary()
 	if l := log(ctx).V(2); l.Enabled() {
-		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "decision", d.Describe(c.cluster))
+		l.Info("Decided", "pod", klog.KObj(pod), "outcome", d.Outcome, "predicateCalls", c.cycle.asked, "moves", len(c.cycle.moves), "decision", d.Describe(c.cluster))
 	}
 	c.countDecision(d.Outcome, d.Refusal.Reason, c.queueOf(pod))
 	if d.Outcome == victims.Refused {
@@ -147,10 +148,13 @@ func (pl *Plugin) carryOut(ctx context.Context, pod *v1.Pod, now time.Time) (*fw
 		return nil, fwk.NewStatus(fwk.Unschedulable, "dry run: "+line)
 	}
 	e := pl.eviction(pod)
-	if err := c.cluster.Apply(d.Plan.Change()); err != nil {
+	e.addMovers(c.cycle)
+	change := (&moves.Plan{Moves: c.cycle.moves}).AddTo(d.Plan.Change())
+	if err := c.cluster.Apply(change); err != nil {
 		return nil, fwk.AsStatus(err)
 	}
-	if !c.promise(e, d.Plan.Victims, now) {
+	c.promiseMoves(now)
+	if !c.promise(e, change.Victims, now) {
 		return nil, fwk.NewStatus(fwk.Unschedulable, "the pod was deleted meanwhile")
 	}
 	if len(e.victims) > 0 {

@@ -133,10 +133,11 @@ func every(ctx context.Context, period time.Duration, do func(now time.Time)) {
 	}
 }
 
-// sweep ends what nothing else would end: grants of pods that are gone, and marks of
-// victims that the API has never been seen to delete. It has the pods tried again
-// whose places are on nodes that are gone: the first attempt may come before the
-// scheduler has forgotten the node, and then the next sweep makes another one.
+// sweep ends what nothing else would end: grants of pods that are gone, or do not come in
+// the stead of others, and marks of victims that the API has never been seen to delete. It
+// has the pods tried again whose places are on nodes that are gone: the first attempt may
+// come before the scheduler has forgotten the node, and then the next sweep makes another
+// one.
 func (c *core) sweep(now time.Time) {
 	if again := c.swept(now); len(again) > 0 {
 		c.activate(again)
@@ -151,6 +152,12 @@ func (c *core) swept(now time.Time) map[string]*v1.Pod {
 	var leaked []string
 	for id := range c.cluster.Grants() {
 		k := c.cluster.Key(id)
+		if isSuccessor(k) {
+			if c.isLate(id, now) {
+				leaked = append(leaked, k)
+			}
+			continue
+		}
 		if c.gone(k) {
 			leaked = append(leaked, k)
 			continue
@@ -162,7 +169,7 @@ func (c *core) swept(now time.Time) map[string]*v1.Pod {
 		}
 	}
 	for _, k := range leaked {
-		c.log.Info("Grant of a pod that is gone is dropped", "pod", k)
+		c.log.Info("Grant of a pod that is gone, or has not come, is dropped", "pod", k)
 		c.drop(k, dropped)
 	}
 	if len(leaked) > 0 {
