@@ -125,9 +125,6 @@ func indented(text []byte, err error) ([]byte, error) {
 // snap returns the cluster and an ask as a document that the program examples/plan
 // decides.
 func snap(c *core, ask *victims.Ask, now time.Time) ([]byte, error) {
-	s, err := snapshot.Take(&snapshot.Scene{Name: ask.Name, Planner: &c.planner, Now: now, Asks: []victims.Ask{*ask}})
-	if err != nil {
-		return nil, err
-	}
-	return s.Text, nil
+	text, _, err := snapshot.Take(&snapshot.Scene{Name: ask.Name, Planner: &c.planner, Now: now, Asks: []victims.Ask{*ask}})
+	return text, err
 }
