@@ -4,7 +4,6 @@ package perf
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -66,25 +65,29 @@ func quantile(sorted []time.Duration, percent int) time.Duration {
 // alike, and nobody creates them again.
 func (f *figures) pods(b *testing.B, client kubernetes.Interface) {
 	var pods []v1.Pod
-	calm, busy := 0, map[string]string{}
+	calm := 0
+	going := func(p v1.Pod) bool {
+		if p.Spec.NodeName == "" { // what churn was about to delete when it ended stays
+			return p.Status.NominatedNodeName != "" && p.DeletionTimestamp == nil
+		}
+		return p.DeletionTimestamp != nil
+	}
 	ended := assert.Eventually(b, func() bool {
 		list, err := client.CoreV1().Pods("").List(context.Background(), metav1.ListOptions{ResourceVersion: "0"})
 		require.NoError(b, err)
 		pods = list.Items
-		calm++
-		for i := range pods {
-			if p := &pods[i]; p.DeletionTimestamp != nil || p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
-				busy[p.Name] = fmt.Sprintf("on %q, nominated to %q, deleted %v, conditions %v",
-					p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp, p.Status.Conditions)
-				calm = 0
-			}
+		if calm++; slices.ContainsFunc(pods, going) {
+			calm = 0
 		}
 		return calm == 20 // nominations are told with a delay
 		// After five minutes kube-scheduler looks again at what it has parked.
 	}, 6*time.Minute, 100*time.Millisecond, "pods are on their way")
 	if !ended {
-		for name, last := range busy { // in any order
-			b.Logf("%s was on its way: %s", name, last)
+		for _, p := range pods {
+			if going(p) {
+				b.Logf("on its way: %s on %q, nominated to %q, deleted %v, conditions %v",
+					p.Name, p.Spec.NodeName, p.Status.NominatedNodeName, p.DeletionTimestamp, p.Status.Conditions)
+			}
 		}
 		b.FailNow()
 	}
