@@ -33,6 +33,10 @@ type eviction struct {
 	kind    string // of what it is for, as upstream's events and metrics have it
 	uid     types.UID
 	victims []victim
+
+	mu   sync.Mutex
+	over bool // all victims were told to stop, or stay
+	kept bool // PreEnqueue has kept a pod
 }
 
 // A victim is a pod that is to stop.
@@ -66,20 +70,32 @@ func (e *eviction) preemptor() (pod runtime.Object, scheduler string) {
 // for it yet. The last of them that leaves wakes it, for the scheduler and PreEnqueue know
 // of that by the same informer. So what calls for the pod before that is not noted.
 func (pl *Plugin) PreEnqueue(_ context.Context, pod *v1.Pod) *fwk.Status {
-	c := pl.core
-	e, ok := c.evicting.Load(pod.UID)
-	if ok && slices.ContainsFunc(e.(*eviction).victims, func(v victim) bool { return !c.gone(v.key) }) {
+	e, ok := pl.core.evicting.Load(pod.UID)
+	if ok && e.(*eviction).keeps(pl.core) {
 		return fwk.NewStatus(fwk.UnschedulableAndUnresolvable, "the pods that make room for it are being told to stop")
 	}
 	return nil
 }
 
-// start begins to tell all victims to stop.
+// keeps reports whether PreEnqueue keeps the pods of an eviction, and notes it.
+func (e *eviction) keeps(c *core) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	keeps := !e.over && slices.ContainsFunc(e.victims, func(v victim) bool { return !c.gone(v.key) })
+	e.kept = e.kept || keeps
+	return keeps
+}
+
+// start begins to tell all victims to stop. A group that was kept is tried again after that:
+// others of its pods need not wait for these victims.
 func (pl *Plugin) start(e *eviction) {
-	pl.core.hold(e)
+	c := pl.core
+	c.hold(e)
 	go func() {
 		pl.evict(e)
-		pl.core.release(e)
+		if kept := c.release(e); kept && e.kind == string(fwk.PodGroupKeyType) {
+			c.activate(byName(e.pods))
+		}
 	}()
 }
 
@@ -90,11 +106,16 @@ func (c *core) hold(e *eviction) {
 	}
 }
 
-// release ends what hold began. A pod may have a newer eviction by now.
-func (c *core) release(e *eviction) {
+// release has PreEnqueue keep the pods of an eviction no longer, and reports whether it has
+// kept any.
+func (c *core) release(e *eviction) (kept bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.over = true
 	for _, p := range e.pods {
-		c.evicting.CompareAndDelete(p.UID, e)
+		c.evicting.CompareAndDelete(p.UID, e) // it may have a newer one by now
 	}
+	return e.kept
 }
 
 // wake has its pods tried again after a while. Those of a gang are tried as one.

@@ -52,6 +52,11 @@ func TestPreEnqueue(t *testing.T) {
 	c.release(e)
 	require.True(t, waits(a), "for those of the newer eviction")
 	require.False(t, waits(b))
-	c.release(newer)
+	require.True(t, c.release(newer), "it has kept a pod")
 	require.False(t, waits(a))
+	require.False(t, newer.keeps(c), "it is over")
+
+	idle := &eviction{pods: []*v1.Pod{b}, victims: e.victims}
+	c.hold(idle)
+	require.False(t, c.release(idle), "nobody asked meanwhile")
 }

@@ -218,13 +218,19 @@ func (pl *Plugin) patience(o victims.Outcome, place string) time.Duration {
 	return time.Duration(longest)*time.Second + pl.core.args.GrantDeadline.Duration + time.Second
 }
 
+// byName returns copies of some pods, by their names.
+func byName(pods []*v1.Pod) map[string]*v1.Pod {
+	all := map[string]*v1.Pod{}
+	for _, p := range pods {
+		all[name(p)] = p.DeepCopy()
+	}
+	return all
+}
+
 // wake has a pod, or those of a gang, tried again after a while. No event may come
 // before.
 func (c *core) wake(pods []*v1.Pod, after time.Duration) {
-	again := map[string]*v1.Pod{}
-	for _, p := range pods {
-		again[name(p)] = p.DeepCopy()
-	}
+	again := byName(pods)
 	c.alarms.set(pods[0].UID, after, func() { c.activate(again) })
 }
 
