@@ -244,12 +244,6 @@ func (x *taskTable) Lookup(key string) (TaskID, bool) {
 	return id, ok && x.tasks[id].state != Granted
 }
 
-// has reports whether a task or a grant has a key.
-func (x *taskTable) has(key string) bool {
-	_, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
-	return ok
-}
-
 // LookupGrant returns the row of the grant with a key.
 func (x *taskTable) LookupGrant(key string) (TaskID, bool) {
 	id, ok := x.keys.find(x.tasks, x.keys.hash(key), key)
