@@ -70,7 +70,8 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 		countPlan(d.Outcome, d.Plan.Proof, d.Plan.Victims)
 	}
 	switch {
-	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight:
+	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight,
+		d.Outcome != victims.Refused && len(d.Plan.Placements) == 0: // the minimum has its places, and some wait for others to go
 		return g.nominations(), fwk.NewStatus(fwk.Success, line)
 	case d.Outcome == victims.Refused:
 		g.refuse(now)
