@@ -113,7 +113,8 @@ func TestGuarantee(t *testing.T) {
 	p.do(chromedp.MouseEvent(input.MousePressed, box[0], box[1], chromedp.ButtonLeft),
 		chromedp.MouseEvent(input.MouseMoved, box[0]+9, box[1], chromedp.ButtonLeft),
 		chromedp.MouseEvent(input.MouseMoved, box[2], box[1], chromedp.ButtonLeft))
-	require.Contains(t, p.text("verdict"), "plan", "the plan follows the mark while it is moved")
+	// The plan follows the mark while it is moved, once the browser tells the page.
+	p.wait(`document.getElementById("verdict").textContent.includes("plan")`)
 	require.True(t, js[bool](p, `document.getElementById("undo").disabled`))
 	p.do(chromedp.MouseEvent(input.MouseReleased, box[2], box[1], chromedp.ButtonLeft))
 	now := js[float64](p, `Number(`+handle+`.getAttribute("aria-valuenow"))`)
