@@ -223,6 +223,9 @@ func (w *gpuWorld) build(t testing.TB) (*victims.Cluster, []victims.Ask) {
 // Worlds of GPUs in which each ask by itself takes the fewest victims: together they need
 // far fewer. The counts wanted are those of a script that knows no library.
 func TestTogether_GPUs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	m := newTwister(7)
 	at := time.Unix(1<<30, 0)
 	for _, row := range []struct{ asks, draws, worlds, inTurn, together int }{

@@ -21,6 +21,9 @@ import (
 
 // The flags of -lint bound how far it looks, and set the exit status.
 func TestLint_Flags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	const any = "internal/lint/testdata/any-fences.json"
 	require.Equal(t, differs, call("", "-lint", "-expect-clean", any).status, "a loop")
 	require.Equal(t, decided, call("", "-lint", "-expect-clean", "-lint-states", "10", any).status, "not looked far enough")
@@ -131,6 +134,9 @@ func TestAgainst_Bad(t *testing.T) {
 
 // The picture is XML, whatever names things have.
 func TestAgainst_Picture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		old, new := randomDocument(t), randomDocument(t)
 		s := scenario.Text{File: "new", Data: []byte(new)}

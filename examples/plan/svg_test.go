@@ -144,6 +144,9 @@ func TestSVG_Repeat(t *testing.T) {
 
 // Every request of every document has a sound picture.
 func TestSVG_Documents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
@@ -167,7 +170,12 @@ func TestSVG_Documents(t *testing.T) {
 
 // Whatever is in a document, the picture is well-formed, names what it should,
 // and no text lies over another; and it is the same twice.
-func TestSVG_Random(t *testing.T) { rapid.Check(t, svgProperty) }
+func TestSVG_Random(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
+	rapid.Check(t, svgProperty)
+}
 
 func FuzzSVG_Random(f *testing.F) { f.Fuzz(rapid.MakeFuzz(svgProperty)) }
 

@@ -365,6 +365,9 @@ func drawReplay(t *rapid.T) *Replay {
 
 // The same replay tells the same story.
 func TestReplayIsDeterministic(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	for _, r := range []Replay{
 		{Workload: generate(), Stretch: 1, Retries: 4, Grace: 30},
 		{Workload: generate(), Retries: 2},

@@ -196,6 +196,9 @@ func TestCurve(t *testing.T) {
 
 // Of whatever workload, the picture is well-formed and the same every time.
 func TestDrawSVG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	for _, c := range []struct {
 		name string
 		r    Replay
@@ -253,6 +256,9 @@ func textsOf(t *testing.T, data []byte) string {
 // With -svg there is a picture, and the figures are those without, but that they
 // compare.
 func TestRunSVG(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	file := filepath.Join(t.TempDir(), "replay.svg")
 	var plain, out, errs bytes.Buffer
 	if status := run([]string{"-quiet"}, &plain, &errs); status != sound {

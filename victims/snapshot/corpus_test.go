@@ -21,6 +21,9 @@ import (
 // decides something: of the cluster that those before it left, and of the
 // planner that decides it. The snapshot is decided as the document is.
 func TestTake_Corpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a second")
+	}
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
 	kinds := make(map[scenario.Kind]int)
