@@ -52,7 +52,7 @@ func (c *Case) Ask() Answer {
 	if c.MayNot && !c.waived(rulebook.MayNotPreempt, c.Leaf) {
 		return Answer{Obstacle: rulebook.MayNotPreempt}
 	}
-	if a := c.early(); a.Obstacle != "" {
+	if a := c.Early(); a.Obstacle != "" {
 		return a
 	}
 	if a := c.overMax(); a.Obstacle != "" || c.OnNode {
@@ -65,9 +65,9 @@ func (c *Case) Ask() Answer {
 	return c.headroomInside(needy.Needy)
 }
 
-// early answers for what is not pending for long enough, or was tried too recently.
+// Early answers for what is not pending for long enough, or was tried too recently.
 // RetryAt is the time at which neither is so.
-func (c *Case) early() (a Answer) {
+func (c *Case) Early() (a Answer) {
 	if !c.OnNode && !c.waived(rulebook.TooEarly, c.Leaf) {
 		// At the very end of the delay it may preempt. The zero time is long ago, so that
 		// what has none never waits.

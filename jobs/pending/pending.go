@@ -27,6 +27,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -283,10 +284,11 @@ func (p *List[W, D]) alone(a *victims.Ask, e *waiting[W, D], now time.Time) bool
 
 // early reports whether some work waits for a delay to end.
 func (p *List[W, D]) early(e *waiting[W, D], now time.Time) bool {
-	a, r := &e.ask, p.kind.rules
-	delay := p.kind.cluster.Tree().Policies(a.Queue).PreemptionDelay
-	return now.Before(a.PendingSince.Add(delay)) ||
-		r.Interval > 0 && !a.LastAttempt.IsZero() && now.Before(a.LastAttempt.Add(r.Interval))
+	gate := trigger.Case{
+		Tree: p.kind.cluster.Tree(), Leaf: e.ask.Queue, OnNode: e.ask.RequiredNode != "",
+		PendingSince: e.ask.PendingSince, LastAttempt: e.ask.LastAttempt, Interval: p.kind.rules.Interval, Now: now,
+	}
+	return gate.Early().Obstacle != ""
 }
 
 // placed reports whether a part of some work has a place, or a node is reserved for it.
