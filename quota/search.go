@@ -44,7 +44,7 @@ type unit struct {
 
 // start begins with the whole budget.
 func (f *finder) start(e *Enforcer) {
-	f.steps, f.unproven = 0, false
+	f.steps, f.unproven, f.worker.Meter = 0, false, &f.share
 	if f.left = e.Steps; f.left <= 0 {
 		f.left = victims.DefaultSteps(e.Cluster)
 	}
@@ -226,7 +226,6 @@ func (x *enforcement) solve(tasks int) bool {
 	if tasks > completeCandidates {
 		pace = math.MaxInt32 // the allowance bounds it
 	}
-	f.worker.Meter = &f.share
 	f.worker.Least(&f.trial, &f.problem, pace)
 	f.steps += f.share.Used
 	if tasks > completeCandidates {
