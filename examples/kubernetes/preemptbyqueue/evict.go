@@ -47,14 +47,15 @@ type victim struct {
 	to   string // the node where its successor has a place, if it moves
 }
 
-// add adds a pod of the snapshot to the victims.
-func (e *eviction) add(h fwk.Handle, node, key string) {
-	info, err := h.SnapshotSharedLister().NodeInfos().Get(node)
+// add adds a victim, with its pod of the snapshot.
+func (e *eviction) add(h fwk.Handle, v victim) {
+	info, err := h.SnapshotSharedLister().NodeInfos().Get(v.node)
 	if err != nil {
 		return
 	}
-	if pi := podOn(info, key); pi != nil {
-		e.victims = append(e.victims, victim{pod: pi.GetPod(), key: key, node: node})
+	if pi := podOn(info, v.key); pi != nil {
+		v.pod = pi.GetPod()
+		e.victims = append(e.victims, v)
 	}
 }
 

@@ -290,7 +290,7 @@ func (g *gang) eviction(granted []victims.Grant) *eviction {
 		e.keys = append(e.keys, a.Ask.Key)
 	}
 	for i := range plan.Victims {
-		e.add(g.plugin.handle, plan.Victims[i].Place, plan.Victims[i].Key)
+		e.add(g.plugin.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
 	}
 	return e
 }

@@ -4,7 +4,6 @@ package preemptbyqueue
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -268,10 +267,7 @@ func (c *core) isLate(id victims.TaskID, now time.Time) bool {
 func (e *eviction) addMovers(y *cycle) {
 	for i := range y.moves {
 		m, cluster := &y.moves[i], y.core.cluster
-		e.add(y.handle, cluster.NodeName(m.From), m.Key)
-		if at := slices.IndexFunc(e.victims, func(v victim) bool { return v.key == m.Key }); at >= 0 {
-			e.victims[at].to = cluster.NodeName(m.To)
-		}
+		e.add(y.handle, victim{key: m.Key, node: cluster.NodeName(m.From), to: cluster.NodeName(m.To)})
 	}
 }
 

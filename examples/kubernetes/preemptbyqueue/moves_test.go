@@ -55,10 +55,7 @@ func newFragments(t *testing.T, queues string, change func(s *stage, large *v1.P
 	for _, p := range append([]*v1.Pod{large}, s.pods...) {
 		s.others = append(s.others, p)
 	}
-	s.ask = s.pod("other", "1", 0)
-	h, made := s.bench.handle(t, Name)
-	s.handle, s.plugin = h, made.(*Plugin)
-	s.core = s.plugin.core
+	s.begin()
 	return s
 }
 

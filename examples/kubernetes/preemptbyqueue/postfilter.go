@@ -244,7 +244,7 @@ func (pl *Plugin) eviction(pod *v1.Pod) *eviction {
 		e.kind, e.uid = string(fwk.PodGroupKeyType), c.gang.uid
 	}
 	for i := range plan.Victims {
-		e.add(pl.handle, plan.Victims[i].Place, plan.Victims[i].Key)
+		e.add(pl.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
 	}
 	return e
 }

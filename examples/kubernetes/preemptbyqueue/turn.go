@@ -87,7 +87,7 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 func (g *gang) play(snapshot fwk.MutableSnapshotSharedLister, e *eviction, pod *v1.Pod, plan *victims.Plan) error {
 	c, already := g.plugin.core, len(e.victims)
 	for i := range plan.Victims {
-		e.add(g.plugin.handle, plan.Victims[i].Place, plan.Victims[i].Key)
+		e.add(g.plugin.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
 	}
 	for _, v := range e.victims[already:] {
 		if err := snapshot.RemovePod(c.log, v.pod, v.node); err != nil {

@@ -359,7 +359,7 @@ func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.D
 			patience = max(patience, w.plugin.patience(part.Outcome, at.Place))
 		}
 		for j := range part.Plan.Victims {
-			e.add(w.plugin.handle, part.Plan.Victims[j].Place, part.Plan.Victims[j].Key)
+			e.add(w.plugin.handle, victim{key: part.Plan.Victims[j].Key, node: part.Plan.Victims[j].Place})
 		}
 		of = append(of, part.Plan.Victims...)
 	}

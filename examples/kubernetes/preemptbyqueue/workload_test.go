@@ -66,11 +66,16 @@ func newStage(t *testing.T, queues string, change func(pods []*v1.Pod)) *stage {
 		}
 		s.others = append(s.others, p)
 	}
+	s.begin()
+	return s
+}
+
+// begin makes the plugin, for which another pod asks.
+func (s *stage) begin() {
 	s.ask = s.pod("other", "1", 0)
-	h, made := s.bench.handle(t, Name)
+	h, made := s.bench.handle(s.t, Name)
 	s.handle, s.plugin = h, made.(*Plugin)
 	s.core = s.plugin.core
-	return s
 }
 
 // waiting returns a pod of the ReplicaSet as the informer has it.
