@@ -100,9 +100,9 @@ var suffixes = [...]struct {
 // ParseQuantity returns the amount of a text, in base units of the type. The grammar is that
 // of Kubernetes quantities: a decimal number and a suffix, as in "100m", "1.5Gi" or "2e3".
 //
-// Nothing is rounded or capped. Errors name type and text, and say what is wrong, the first of these that
-// holds: malformed, negative, not a whole number of base units, out of range. [errors.Unwrap]
-// gives that alone. "-0" is zero.
+// Nothing is rounded or capped. Errors name type and text, and say what is wrong, the first of
+// these that holds: malformed, negative, not a whole number of base units, out of range.
+// [errors.Unwrap] gives that alone. "-0" is zero.
 func ParseQuantity(typeName, text string) (int64, error) {
 	amount, err := parse(text, unitOf(typeName))
 	if err != nil {

@@ -80,7 +80,7 @@ func (h *Help) CopyFrom(from *Help) {
 }
 
 // Anything makes h name all that can happen to a cluster but time, for a host that
-// knows no better.
+// knows no better: then [Help.Worth] is true after any change.
 func (h *Help) Anything(c *Cluster) {
 	h.noted.Anything = true
 	h.AnyNode, h.Bounds, h.Policies, h.Priorities, h.Labels = true, true, true, true, true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command pending measures what it costs to decide a queue of thousands that wait: each again at
-// every look, and by pending.List. Both see the same events, and must give the same
+// Pending measures what it costs to decide a queue of thousands that wait: each again at
+// every look, and by package pending. Both see the same events, and must give the same
 // answers.
 //
 //	go run ./bench/pending -events 100000 -every 100

@@ -94,8 +94,7 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 // Decide sets dst to what should happen for an ask, and returns who moves for that: the plan
 // with the cheapest stops, and of those the one with the cheapest moves that was found. dst is
 // decided in the cluster in which the movers are leaving: with moves it is Waits, or Preempts
-// if others stop as well. The Help of a refusal is anything, if moves were
-// looked for. Errors
+// if others stop as well. The Help of a refusal is anything, if moves were looked for. Errors
 // are those of [victims.Planner.Decide].
 //
 // The cost is that of some decisions, and of a search on each node.

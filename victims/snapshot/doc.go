@@ -9,7 +9,6 @@
 // answers.
 //
 // Answers of Minimum, Filter, Blockers and Exempt are written as minimums, labels, ports
-// and priority classes. What a document cannot say is in its note, and
-// Take returns it. Names for people and tags are left out; times in the future are
-// written as now.
+// and priority classes. What a document cannot say is in its note, and Take returns it.
+// Names for people and tags are left out; times in the future are written as now.
 package snapshot

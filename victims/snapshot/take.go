@@ -39,9 +39,10 @@ var ErrText = errors.New("not valid UTF-8")
 // Take writes a scene as a document: JSON, with equal bytes for equal scenes. It returns, too,
 // what the document cannot say, a line each for people. Each begins with what it is about:
 // compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node,
-// minimum, own-leaf, enforced or miss. Errors are names that JSON cannot hold ([ErrText]), and asks or
-// instants that no document can have.
-// It panics without a planner or cluster, or if clusters differ. Per ask and job it calls
+// minimum, own-leaf, enforced or miss.
+//
+// Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can
+// have. It panics without a planner or cluster, or if clusters differ. Per ask and job it calls
 // Filter and Blockers for each node, and Exempt for each task.
 func Take(s *Scene) (text []byte, unsaid []string, err error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
