@@ -42,7 +42,8 @@ let asking = 0; // the timer of the question below
 
 // drawWhen says of a request that is refused or waits when it could start, and what
 // would make that sooner. It is asked once the picture is there, for the request is
-// decided many times again.
+// decided many times again. It stands below the picture, so that the answer moves
+// nothing that somebody is about to point at.
 function drawWhen(a) {
   clearTimeout(asking);
   const outcome = a.step >= 0 ? a.steps[a.step].outcome : "";

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,11 +31,19 @@ func TestWhen(t *testing.T) {
 	p.shows(gang, 0)
 	require.True(t, js[bool](p, `document.getElementById("when").hidden`))
 
-	// The picture of a large document does not wait for the answer.
+	// The picture of a large document does not wait for the answer, nor does the
+	// answer move it.
+	const top = `document.getElementById("picture").getBoundingClientRect().top`
+	p.do(chromedp.Evaluate(`new MutationObserver((_, o) => {
+		if (!document.body.dataset.state) return;
+		o.disconnect();
+		window.drawn = {top: `+top+`, when: document.getElementById("when").dataset.state, verdict: document.getElementById("verdict").textContent};
+	}).observe(document.body, {attributes: true})`, nil))
 	p.write(large(t, "root.a"))
-	require.Equal(t, "", js[string](p, `document.getElementById("when").dataset.state`))
-	require.Contains(t, p.text("verdict"), "refused")
+	require.Contains(t, js[string](p, `drawn.verdict`), "refused")
+	require.Empty(t, js[string](p, `drawn.when`))
 	p.wait(said)
 	require.Contains(t, p.text("when"), "one more node like n0")
+	require.Equal(t, js[float64](p, `drawn.top`), js[float64](p, top))
 	p.quiet()
 }
