@@ -99,6 +99,9 @@ func setUp(t *testing.T, dir string) (*kubernetes, error) {
 	if err := os.MkdirAll(k.path("bin"), 0o755); err != nil {
 		return nil, err
 	}
+	if _, err := run(ours, "go", "mod", "download", "k8s.io/kubernetes"); err != nil {
+		return nil, err
+	}
 	source, err := run(ours, "go", "list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes")
 	if err != nil {
 		return nil, err
