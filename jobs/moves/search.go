@@ -4,6 +4,7 @@ package moves
 
 import (
 	"cmp"
+	"container/heap"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ type search struct {
 	found    cover.Selection
 	capacity resources.Vector
 	open     []victims.NodeID // that movers may go to
+	hosts    []victims.NodeID // that the ask may run on
+	near     byLack           // of them those on which it lacks something
 	most     resources.Vector // of each type, what some of them has for movers
 	free     resources.Vector
 	short    resources.Vector
@@ -241,18 +244,17 @@ func (w *way[D]) look() error {
 	if w.blockers == nil && resources.Positive(w.most) == 0 {
 		return nil
 	}
-	var nodes []shortNode
 	if w.job {
 		if err := w.aloneForJob(); err != nil {
 			return err
 		}
 	} else {
-		hosts := w.hosts()
-		if !w.hasty && w.small(hosts) {
-			return w.every(hosts)
+		w.listHosts()
+		if !w.hasty && w.small() {
+			return w.every()
 		}
-		nodes = w.near(hosts)
-		if err := w.alone(nodes); err != nil {
+		w.listNear()
+		if err := w.alone(); err != nil {
 			return err
 		}
 	}
@@ -260,28 +262,27 @@ func (w *way[D]) look() error {
 	case best.outcome == victims.Preempts:
 		return w.spare(best.victims, best.nodes)
 	case best.outcome == victims.Refused && w.entitled && !w.job:
-		return w.mixed(nodes)
+		return w.mixed()
 	}
 	return nil
 }
 
-// hosts lists the nodes that the ask may run on.
-func (s *search) hosts() (nodes []victims.NodeID) {
+func (s *search) listHosts() {
+	s.hosts = s.hosts[:0]
 	for n := range s.c.Nodes() {
 		if s.takes(n, &s.members[0]) {
-			nodes = append(nodes, n)
+			s.hosts = append(s.hosts, n)
 		}
 	}
-	return nodes
 }
 
-// small reports whether all sets of units of each of some nodes can be tried.
-func (w *way[D]) small(hosts []victims.NodeID) bool {
-	if len(hosts) > exactSets {
+// small reports whether all sets of units of each host can be tried.
+func (w *way[D]) small() bool {
+	if len(w.hosts) > exactSets {
 		return false
 	}
 	sets := 0
-	for _, n := range hosts {
+	for _, n := range w.hosts {
 		if sets += 1 << min(len(w.unitsOn(n)), 30); sets > exactSets {
 			return false
 		}
@@ -289,9 +290,9 @@ func (w *way[D]) small(hosts []victims.NodeID) bool {
 	return true
 }
 
-// every tries every set of units of each of some nodes.
-func (w *way[D]) every(hosts []victims.NodeID) error {
-	for _, n := range hosts {
+// every tries every set of units of each host.
+func (w *way[D]) every() error {
+	for _, n := range w.hosts {
 		units := w.unitsOn(n)
 		for set := 1; set < 1<<len(units); set++ {
 			var some []unit
@@ -326,30 +327,52 @@ func (f foundSet) compare(g foundSet) int {
 	)
 }
 
-// A short node is one on which an ask lacks something.
+// byLack has nodes on which an ask lacks something, those on which it lacks least first.
+// They are sorted as far as they are asked for: behind a heap, the first one last.
+type byLack struct {
+	nodes []shortNode
+	heap  int // how many are in the heap
+}
+
 type shortNode struct {
 	node victims.NodeID
 	lack resources.Share
 }
 
-// near lists those of some nodes on which the ask lacks something, those on which it lacks
-// least first.
-func (s *search) near(hosts []victims.NodeID) (nodes []shortNode) {
-	for _, n := range hosts {
+func (b *byLack) Len() int      { return b.heap }
+func (b *byLack) Swap(i, j int) { b.nodes[i], b.nodes[j] = b.nodes[j], b.nodes[i] }
+func (b *byLack) Push(any)      {} // nothing is added once it is a heap
+func (b *byLack) Pop() any      { b.heap--; return nil }
+func (b *byLack) Less(i, j int) bool {
+	x, y := &b.nodes[i], &b.nodes[j]
+	return cmp.Or(x.lack.Compare(y.lack), cmp.Compare(x.node, y.node)) < 0
+}
+
+// at returns the node of an index in that order.
+func (b *byLack) at(i int) victims.NodeID {
+	for i >= len(b.nodes)-b.heap {
+		heap.Pop(b)
+	}
+	return b.nodes[len(b.nodes)-1-i].node
+}
+
+func (s *search) listNear() {
+	nodes := s.near.nodes[:0]
+	for _, n := range s.hosts {
 		if lack := s.lack(n, &s.members[0], &packing{}); lack != nil {
 			nodes = append(nodes, shortNode{n, s.share(lack)})
 		}
 	}
-	slices.SortStableFunc(nodes, func(a, b shortNode) int { return a.lack.Compare(b.lack) })
-	return nodes
+	s.near = byLack{nodes, len(nodes)}
+	heap.Init(&s.near)
 }
 
-// alone tries the cheapest sets of movers that make room by themselves on some nodes.
-func (w *way[D]) alone(nodes []shortNode) error {
+// alone tries the cheapest sets of movers that make room by themselves on a node.
+func (w *way[D]) alone() error {
 	var sets []foundSet
 	p := w.packing()
 	w.looked, w.movers, w.proven = 0, 0, false
-	for i := range nodes {
+	for i := range w.near.nodes {
 		var most *cover.Total
 		if len(sets) == fewSets {
 			if most = &sets[fewSets-1].cost; most.Levels == (cover.Levels{0, 1}) {
@@ -359,7 +382,7 @@ func (w *way[D]) alone(nodes []shortNode) error {
 		if w.looked > fewTasks && (len(sets) > 0 || w.movers == 0) {
 			break
 		}
-		f, ok := w.clear(nodes[i].node, &w.members[0], p, most)
+		f, ok := w.clear(w.near.at(i), &w.members[0], p, most)
 		if !ok {
 			continue
 		}
@@ -524,11 +547,11 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 }
 
 // mixed lets all of a node move that can, has others stop for the rest, and takes back who
-// need not move. It does so on the first of some nodes.
-func (w *way[D]) mixed(nodes []shortNode) error {
-	for _, at := range nodes[:min(len(nodes), mixedNodes)] {
+// need not move. It does so on the nodes on which the ask lacks least.
+func (w *way[D]) mixed() error {
+	for i := range min(len(w.near.nodes), mixedNodes) {
 		p := w.packing()
-		for _, u := range w.unitsOn(at.node) {
+		for _, u := range w.unitsOn(w.near.at(i)) {
 			p.tries = packTries
 			p.all([]unit{u})
 		}
