@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preemptbyqueue
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	fwk "k8s.io/kube-scheduler/framework"
+
+	"github.com/go-preempt/preempt/resources"
+)
+
+// A groupInfo is a PodGroup of which no pod has a node.
+type groupInfo struct {
+	fwk.PodGroupInfo
+	group schedulingv1beta1.PodGroup
+	pods  []*v1.Pod
+}
+
+func (g *groupInfo) GetName() string                          { return g.group.Name }
+func (g *groupInfo) GetNamespace() string                     { return g.group.Namespace }
+func (g *groupInfo) GetPodGroup() *schedulingv1beta1.PodGroup { return &g.group }
+func (g *groupInfo) GetUnscheduledPods() []*v1.Pod            { return g.pods }
+
+// A placedPod is a pod for which the scheduler has a place.
+type placedPod struct {
+	fwk.ProposedAssignment
+	pod  *v1.Pod
+	node string
+}
+
+func (p placedPod) GetPod() *v1.Pod     { return p.pod }
+func (p placedPod) GetNodeName() string { return p.node }
+
+// TestGangHasItsPlaces: a group that has places for its minimum keeps them in the cycles
+// until then, also if they are free before the victims have gone, and nobody stops again.
+func TestGangHasItsPlaces(t *testing.T) {
+	s := newFragments(t, "defaultQueue: batch\nroot: {queues: [{name: batch}, {name: teamb}, {name: prod, guaranteed: {cpu: 10}}]}", func(s *stage, _ *v1.Pod) {
+		s.pods[1].Spec.Containers[0].Resources.Requests["cpu"] = list(8)["cpu"] // all of n2
+	})
+	g := &groupInfo{group: schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "g", UID: "g"},
+		Spec: schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
+			Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
+	}}
+	for i, cpu := range []int64{2, 8} {
+		p := s.waiting(0).DeepCopy()
+		p.Name, p.UID = fmt.Sprint("member-", i), types.UID(fmt.Sprint("member-", i))
+		p.Spec.Containers[0].Resources.Requests["cpu"] = list(cpu)["cpu"]
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &g.group.Name}
+		require.NoError(t, s.core.waiting.Add(p))
+		g.pods = append(g.pods, p)
+	}
+	tried := 0
+	try := func(context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
+		tried++
+		return &fwk.PodGroupAssignments{ProposedAssignments: []fwk.ProposedAssignment{
+			placedPod{pod: g.pods[0], node: "n1"}, placedPod{pod: g.pods[1], node: "n2"}}}, nil
+	}
+	for _, more := range []bool{false, false, true} {
+		if more { // the node has room beside the victim now
+			n, ok := s.core.cluster.LookupNode("n2")
+			require.True(t, ok)
+			node := s.core.cluster.NodeView(n)
+			node.Capacity = resources.Scale(nil, node.Capacity, 2)
+			require.NoError(t, s.core.cluster.UpdateNode(&node))
+		}
+		result, status := s.plugin.PodGroupPostFilter(t.Context(), nil, g, try)
+		require.True(t, status.IsSuccess(), status)
+		if more {
+			require.Contains(t, status.Message(), "fits: 0 members placed")
+		}
+		require.Len(t, result.NominatingInfos, 2)
+		require.Equal(t, []string{"member-0 on n1", "member-1 on n2"}, s.granted())
+		require.Equal(t, []int64{8}, s.leaving())
+		require.Equal(t, 1, tried)
+	}
+}
