@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"maps"
 	"math/big"
 	"slices"
 
@@ -48,6 +49,11 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 			continue
 		}
 		units := j.movers(n.Name, m)
+		away := Moving{Closed: maps.Clone(m.Closed)} // nobody moves to the node itself
+		if away.Closed == nil {
+			away.Closed = map[string]bool{}
+		}
+		away.Closed[n.Name] = true
 		for set := 1; set < 1<<len(units); set++ {
 			var moved []*world.Task
 			for i, u := range units {
@@ -58,7 +64,7 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 			if !j.moderate(moved, m) {
 				continue
 			}
-			places, ok := j.placesFor(moved, nil, m)
+			places, ok := j.placesFor(moved, nil, &away)
 			if !ok {
 				continue
 			}
@@ -106,7 +112,7 @@ func (j *judge) cheaper(a, b *MovesResult) bool {
 	return a.Excess.Cmp(b.Excess) < 0
 }
 
-// movers lists what may move from a node: tasks, and gangs that are there as a whole.
+// movers lists what may move from a node: tasks, and whole gangs with members there.
 func (j *judge) movers(node string, m *Moving) (units [][]*world.Task) {
 	for i := range j.w.Tasks {
 		t := &j.w.Tasks[i]
@@ -116,7 +122,8 @@ func (j *judge) movers(node string, m *Moving) (units [][]*world.Task) {
 		unit := []*world.Task{t}
 		if j.bound(t) {
 			unit = staff(j.w, t.Job)
-			if !slices.Contains(unit, t) || unit[0] != t {
+			first := slices.IndexFunc(unit, func(u *world.Task) bool { return u.Node == node })
+			if !slices.Contains(unit, t) || unit[first] != t {
 				continue
 			}
 			if slices.ContainsFunc(j.w.Grants, func(g world.Grant) bool { return g.Ask.Job == t.Job }) {
@@ -126,7 +133,7 @@ func (j *judge) movers(node string, m *Moving) (units [][]*world.Task) {
 				continue
 			}
 		}
-		if !slices.ContainsFunc(unit, func(u *world.Task) bool { return u.Node != node || !j.mayMove(u, m) }) {
+		if !slices.ContainsFunc(unit, func(u *world.Task) bool { return !j.mayMove(u, m) }) {
 			units = append(units, unit)
 		}
 	}
@@ -226,7 +233,15 @@ func (j *judge) together(tasks []*world.Task, places []string, n *world.Node) bo
 	node := func(name string) *world.Node {
 		return &j.w.Nodes[slices.IndexFunc(j.w.Nodes, func(n world.Node) bool { return n.Name == name })]
 	}
-	depth := len(node(next.Node).Domains)
+	depth := 0
+	for ; depth < len(node(next.Node).Domains); depth++ {
+		if slices.ContainsFunc(staff(j.w, next.Job), func(t *world.Task) bool {
+			d := node(t.Node).Domains
+			return depth >= len(d) || d[depth] != node(next.Node).Domains[depth]
+		}) {
+			break
+		}
+	}
 	if len(n.Domains) < depth {
 		return false
 	}

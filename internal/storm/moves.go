@@ -2,8 +2,6 @@
 
 package storm
 
-import "math/bits"
-
 // move calls for every way in which tasks, from one on, may move while the ask is placed:
 // also if it does not need that.
 func (a *question) move(task int, do func()) {
@@ -62,16 +60,14 @@ func (a *question) roomToMove(task, n int) bool {
 	return true
 }
 
-// moveWhole reports whether each gang moves as a whole or not at all, from one node and to one
-// rack.
+// moveWhole reports whether each gang moves as a whole or not at all, to one rack.
 func (a *question) moveWhole() bool {
 	for job := 1; job < len(a.jobs); job++ {
 		moved := a.jobs[job] & a.movers
 		if moved == 0 || a.Minimum[job] == 0 {
 			continue
 		}
-		from := a.on(a.place[bits.TrailingZeros64(moved)])
-		if moved != a.jobs[job]&a.running || moved&^from != 0 || !a.oneRack(job) {
+		if moved != a.jobs[job]&a.running || !a.oneRack(job) {
 			return false
 		}
 	}

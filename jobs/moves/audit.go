@@ -210,7 +210,7 @@ func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resourc
 	taken[n] = resources.Add(taken[n], taken[n], t.Size)
 }
 
-// gangs judges that gangs move whole, from one node, into one domain.
+// gangs judges that gangs move whole, into one domain if they were in one.
 func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 	to := map[string]*Move{}
 	for i := range moves {
@@ -220,7 +220,7 @@ func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 			continue
 		}
 		for id := range x.c.JobTasks(job) {
-			if !gone[id] || x.c.NodeOf(id) != m.From {
+			if !gone[id] {
 				x.fault(finding.LawGang, m).Job = job
 				break
 			}
@@ -229,7 +229,15 @@ func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 		if !seen {
 			to[job], first = m, m
 		}
-		for depth := range x.c.Node(m.From).Domains {
+		for depth, was := range x.c.Node(m.From).Domains {
+			apart := false
+			for id := range x.c.JobTasks(job) {
+				d := x.c.Node(x.c.NodeOf(id)).Domains
+				apart = apart || depth >= len(d) || d[depth] != was
+			}
+			if apart {
+				break
+			}
 			a, b := x.c.Node(first.To).Domains, x.c.Node(m.To).Domains
 			if depth >= len(a) || depth >= len(b) || a[depth] != b[depth] {
 				x.fault(finding.LawDomain, m).Job = job

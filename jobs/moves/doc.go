@@ -13,7 +13,7 @@
 //
 // Movers go to nodes that have room for them once what is leaving has gone, and that the
 // filter lets them run on. Nobody moves to make room for a mover. Members of a gang move
-// together, from one node to nodes that share domains as narrow as that, or not at all.
+// together, to nodes that share domains as narrow as their old ones did, or not at all.
 //
 // DESIGN.md, Moves, has the rules and why they end.
 package moves

@@ -244,10 +244,28 @@ func TestDecide_WhoMoves(t *testing.T) {
 		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r2") }, victims.Waits},
 		{"a gang that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r3") }, victims.Refused},
 		{"a gang on two nodes", func(w *world.World, _ *world.Ask, _ *moves.Options) {
-			gang(w, "r2", "r2")
+			gang(w, "r2", "r3")
+			w.Nodes[1].Capacity = gpu(4)
+			w.Tasks[1].Node = "n2"
+		}, victims.Waits},
+		{"a gang whose second member is on the node", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r2", "r3")
+			w.Nodes[1].Unschedulable, w.Tasks[0].Node = true, "n2"
+			w.Nodes[2].Capacity = gpu(2)
+		}, victims.Waits},
+		{"a gang on two nodes, of which nobody finds another place", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r2")
 			w.Nodes[1].Capacity = gpu(4)
 			w.Tasks[1].Node = "n2"
 		}, victims.Refused},
+		{"a gang on two nodes of a rack that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r1", "r2", "r3")
+			w.Tasks[1].Node = "n2"
+		}, victims.Refused},
+		{"a gang on two nodes of a rack that finds one", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r1", "r2", "r2")
+			w.Tasks[1].Node = "n2"
+		}, victims.Waits},
 		{"in the own leaf", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			w.Tasks[0].Queue = "root.a"
 			w.Root.Children[0].Guaranteed = gpu(12)
@@ -283,4 +301,48 @@ func gang(w *world.World, racks ...string) {
 	t.Size, t.Job = world.Amounts{"gpu": 1}, "bb"
 	w.Tasks = []world.Task{t, t}
 	w.Tasks[1].Key = "b2"
+}
+
+// Of a gang on several nodes a node is freed of those who are there, and none of the others
+// goes there.
+func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
+	gpu := func(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+	for _, test := range []struct {
+		name        string
+		first, more int64 // of b1 on the node, and of b2 on another one
+		want        string
+	}{
+		{"too little there", 2, 4, "b1 moves from n1 to n3\nb2 moves from n2 to n3\nc moves from n1 to n4\n"},
+		{"room there beside", 4, 2, "b1 moves from n1 to n3\nb2 moves from n2 to n3\nc moves from n1 to n4\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := &world.World{
+				Types: []string{"gpu"},
+				Root: world.Queue{Name: "root", Children: []world.Queue{
+					{Name: "a", Guaranteed: gpu(10)}, {Name: "b", Guaranteed: gpu(10)},
+				}},
+				Nodes: []world.Node{{Name: "n1", Capacity: gpu(10)}, {Name: "n2", Capacity: gpu(4), Unschedulable: true}},
+				Tasks: []world.Task{
+					{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(test.first), Job: "b"},
+					{Key: "b2", Queue: "root.b", Node: "n2", Size: gpu(test.more), Job: "b"},
+					{Key: "c", Queue: "root.b", Node: "n1", Size: gpu(4)},
+				},
+			}
+			for _, n := range []string{"n3", "n4"} {
+				w.Nodes = append(w.Nodes, world.Node{Name: n, Capacity: gpu(6)})
+			}
+			c, err := world.Build(w)
+			require.NoError(t, err)
+			job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
+			p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+			p.Jobs.Minimum = func(string) int { return 2 }
+			p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+			var d jobs.Decision
+			plan, err := p.DecideJob(&d, &job, world.Epoch)
+			require.NoError(t, err)
+			require.Equal(t, test.want, plan.Describe(c))
+			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
+			require.Empty(t, a.AuditJob(&plan, &d.Plan, world.Epoch))
+		})
+	}
 }

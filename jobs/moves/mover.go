@@ -14,7 +14,7 @@ import (
 // A unit is what moves together: a task, or a gang.
 type unit struct {
 	tasks    []victims.TaskID
-	size     resources.Vector
+	size     resources.Vector // of those on the node that is looked at
 	optedOut int
 	lost     cover.Wide
 }
@@ -62,26 +62,23 @@ func (s *search) bound(job string) bool {
 	return job != "" && s.rules.Minimum != nil && s.rules.Minimum(job) > 0
 }
 
-// unitOf returns what moves with a task, and whether it may. A gang is listed by its first
-// member.
+// unitOf returns what moves with a task, and whether it may. A gang is listed on each of its
+// nodes, by its first member there.
 func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
-	var size resources.Vector
 	s.ids = append(s.ids, id)
-	tasks := s.ids[len(s.ids)-1:]
+	tasks, here := s.ids[len(s.ids)-1:], s.c.NodeOf(id)
 	if job := s.c.Job(id); s.bound(job) {
 		tasks = slices.Collect(s.c.JobTasks(job))
 	}
-	if slices.Min(tasks) != id {
-		return u, false
-	}
 	for _, t := range tasks {
 		v := s.c.TaskView(t)
-		if v.Node != s.c.NodeOf(id) || !fits(v.Size, s.most, nil) || !s.movable(t, &v) {
+		if v.Node == here && t < id || !fits(v.Size, s.most, nil) || !s.movable(t, &v) {
 			return u, false
 		}
-		if u.size = v.Size; len(tasks) > 1 {
-			size = resources.Add(size, size, v.Size)
-			u.size = size
+		if len(tasks) == 1 {
+			u.size = v.Size
+		} else if v.Node == here {
+			u.size = resources.Add(u.size, u.size, v.Size)
 		}
 		u.lost = u.lost.AddTimes(v.Lost(s.now), 1)
 		if v.OptedOut {

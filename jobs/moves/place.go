@@ -126,9 +126,12 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 	s, id := p.s, tasks[0]
 	t := s.c.TaskView(id)
 	class, _ := s.Movable(id)
-	bound := s.bound(t.Job)
+	depth := 0
+	if s.bound(t.Job) {
+		depth = s.shared(t.Job)
+	}
 	for _, n := range s.open {
-		if n == t.Node || p.shut[n] || bound && !p.together(&t, n) {
+		if n == t.Node || p.shut[n] || depth > 0 && !p.together(&t, n, depth) {
 			continue
 		}
 		s.free = s.c.ComingFree(s.free, n)
@@ -157,16 +160,32 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 	return false
 }
 
+// shared returns how many depths of domains the members of a gang share.
+func (s *search) shared(job string) int {
+	var common []string
+	for id := range s.c.JobTasks(job) {
+		domains := s.c.NodeView(s.c.NodeOf(id)).Domains
+		if common == nil {
+			common = domains
+		}
+		n := 0
+		for n < min(len(common), len(domains)) && common[n] == domains[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	return len(common)
+}
+
 // together reports whether a place may be given to a member of a gang of which others have
-// places already: they share as narrow a domain as they did, when they shared a node.
-func (p *packing) together(t *victims.Task, n victims.NodeID) bool {
-	deep := len(p.s.c.NodeView(t.Node).Domains)
+// places already: they share as narrow a domain as they did.
+func (p *packing) together(t *victims.Task, n victims.NodeID, depth int) bool {
 	mine := p.s.c.NodeView(n).Domains
-	if len(mine) < deep {
+	if len(mine) < depth {
 		return false
 	}
 	for i := range p.moves {
-		if v := &p.moves[i]; v.Ask.Job == t.Job && !slices.Equal(p.s.c.NodeView(v.To).Domains[:deep], mine[:deep]) {
+		if v := &p.moves[i]; v.Ask.Job == t.Job && !slices.Equal(p.s.c.NodeView(v.To).Domains[:depth], mine[:depth]) {
 			return false
 		}
 	}

@@ -302,6 +302,7 @@ func (w *way[D]) every() error {
 				}
 			}
 			p := w.packing()
+			p.shut[n] = true
 			if !p.all(some) {
 				continue
 			}
@@ -431,9 +432,10 @@ func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Tota
 		for _, i := range s.found.Units {
 			chosen = append(chosen, units[i])
 		}
-		before := len(p.moves)
-		p.tries = packTries
-		if p.all(chosen) {
+		before, shut := len(p.moves), p.shut[n]
+		p.tries, p.shut[n] = packTries, true // for members of gangs on other nodes
+		found := p.all(chosen)
+		if p.shut[n] = shut; found {
 			return foundSet{node: n, moves: p.moves[before:len(p.moves):len(p.moves)], cost: s.found.Total}, true
 		}
 		// The largest is the hardest to place.
@@ -533,7 +535,7 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 	}
 	for i := range all {
 		u, ok := w.unitOf(all[i].Task)
-		if !ok || slices.ContainsFunc(u.tasks, func(id victims.TaskID) bool { return !isVictim(id) }) {
+		if !ok || slices.ContainsFunc(u.tasks, func(id victims.TaskID) bool { return !isVictim(id) || p.moving(id) }) {
 			continue
 		}
 		p.tries = packTries
@@ -550,8 +552,9 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 // need not move. It does so on the nodes on which the ask lacks least.
 func (w *way[D]) mixed() error {
 	for i := range min(len(w.near.nodes), mixedNodes) {
-		p := w.packing()
-		for _, u := range w.unitsOn(w.near.at(i)) {
+		p, n := w.packing(), w.near.at(i)
+		p.shut[n] = true
+		for _, u := range w.unitsOn(n) {
 			p.tries = packTries
 			p.all([]unit{u})
 		}
