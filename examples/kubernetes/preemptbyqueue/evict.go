@@ -87,17 +87,34 @@ func (e *eviction) keeps(c *core) bool {
 	return keeps
 }
 
-// start begins to tell all victims to stop. A group that was kept is tried again after that:
-// others of its pods need not wait for these victims.
+// start begins to tell all victims to stop. A group that was kept is tried again after that
+// if others of its pods wait, which need not wait for these victims.
 func (pl *Plugin) start(e *eviction) {
 	c := pl.core
 	c.hold(e)
 	go func() {
 		pl.evict(e)
-		if kept := c.release(e); kept && e.kind == string(fwk.PodGroupKeyType) {
+		if kept := c.release(e); kept && e.kind == string(fwk.PodGroupKeyType) && c.othersWait(e.pods[0]) {
 			c.activate(byName(e.pods))
 		}
 	}()
+}
+
+// othersWait reports whether pods of the group of a pod wait that have no place.
+func (c *core) othersWait(pod *v1.Pod) bool {
+	of, _ := workloadOf(pod)
+	if len(of) == 0 {
+		return false
+	}
+	all, err := c.waiting.ByIndex(byWorkload, of[0])
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return err == nil && slices.ContainsFunc(all, func(o any) bool {
+		k := key(o.(*v1.Pod))
+		_, granted := c.cluster.LookupGrant(k)
+		_, runs := c.cluster.Lookup(k) // the informer does not know yet
+		return !granted && !runs
+	})
 }
 
 // hold has PreEnqueue keep the pods of an eviction.

@@ -15,6 +15,44 @@ import (
 	fwk "k8s.io/kube-scheduler/framework"
 )
 
+// TestOthersWait: pods of a group that wait have no place, and no node either.
+func TestOthersWait(t *testing.T) {
+	s := newStage(t, workloadQueues, nil)
+	group := "g"
+	add := func(i int, change func(p *v1.Pod)) *v1.Pod {
+		p := s.waiting(i).DeepCopy()
+		p.Name, p.UID = p.Name+"-of-g", p.UID+"-of-g"
+		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group}
+		if change != nil {
+			change(p)
+		}
+		require.NoError(t, s.core.waiting.Add(p))
+		return p
+	}
+	a := add(0, nil)
+	_, status := s.try(0) // so that the mirror has the nodes; web-0 itself is in no group
+	require.True(t, status.IsSuccess(), status)
+	grant := func(p *v1.Pod) {
+		s.core.mu.Lock()
+		defer s.core.mu.Unlock()
+		ask, err := s.core.ask(p)
+		require.NoError(t, err)
+		n, ok := s.core.cluster.LookupNode("n1")
+		require.True(t, ok)
+		_, err = s.core.cluster.Grant(&ask, n)
+		require.NoError(t, err)
+	}
+	require.True(t, s.core.othersWait(a), "it has no place itself")
+	grant(a)
+	require.False(t, s.core.othersWait(a))
+	add(1, func(p *v1.Pod) { p.Spec.NodeName = "n1" })
+	require.False(t, s.core.othersWait(a))
+	b := add(2, nil)
+	require.True(t, s.core.othersWait(a))
+	grant(b)
+	require.False(t, s.core.othersWait(a))
+}
+
 // TestPreEnqueue: a pod is not tried until all of its victims leave, or their eviction ends.
 func TestPreEnqueue(t *testing.T) {
 	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})

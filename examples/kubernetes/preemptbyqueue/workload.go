@@ -35,15 +35,17 @@ type workload struct {
 	note   string // see eviction
 }
 
-// byWorkload is the index of pods that wait by their controller.
+// byWorkload is the index of pods that wait by their PodGroup, or else by their controller.
 const byWorkload = "preemptbyqueue/workload"
 
-// workloadOf returns the controller of a pod that waits, for byWorkload. The pods of a
-// PodGroup are decided as a group.
+// workloadOf returns the PodGroup or the controller of a pod that waits, for byWorkload.
 func workloadOf(obj any) ([]string, error) {
 	pod, ok := obj.(*v1.Pod)
-	if !ok || pod.Spec.NodeName != "" || isDeleted(pod) || pod.Spec.SchedulingGroup != nil || len(pod.Spec.SchedulingGates) > 0 || ofDaemonSet(pod) {
+	if !ok || pod.Spec.NodeName != "" || isDeleted(pod) || len(pod.Spec.SchedulingGates) > 0 || ofDaemonSet(pod) {
 		return nil, nil
+	}
+	if pod.Spec.SchedulingGroup != nil {
+		return []string{string(fwk.PodGroupKeyType) + "/" + job(pod)}, nil
 	}
 	if app := application(pod); app != "" {
 		return []string{app}, nil
