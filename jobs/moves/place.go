@@ -57,7 +57,7 @@ func (p *packing) all(units []unit) bool {
 	}
 	for i := range p.moves[before:] {
 		v := &p.moves[before+i]
-		p.free(v.From, v.Ask.Size)
+		p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], v.Ask.Size)
 	}
 	return true
 }
@@ -73,16 +73,11 @@ func (p *packing) seat(n victims.NodeID, size resources.Vector) {
 	p.shut[n] = true
 }
 
-// free notes amounts that are freed on a node.
-func (p *packing) free(n victims.NodeID, size resources.Vector) {
-	p.freed[n] = resources.Add(p.freed[n], p.freed[n], size)
-}
-
 // note notes all about a move, or with -1 takes that back.
 func (p *packing) note(v *Move, times int64) {
 	size := resources.Scale(nil, v.Ask.Size, times)
 	p.take(v.To, size)
-	p.free(v.From, size)
+	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], size)
 	p.draw([]victims.TaskID{v.Task}, times)
 }
 
