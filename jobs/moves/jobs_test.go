@@ -262,6 +262,10 @@ func TestDecide_WhoMoves(t *testing.T) {
 			gang(w, "r1", "r2", "r3")
 			w.Tasks[1].Node = "n2"
 		}, victims.Refused},
+		{"a gang on two nodes, one of which is in no rack", func(w *world.World, _ *world.Ask, _ *moves.Options) {
+			gang(w, "r1", "r2", "r3")
+			w.Nodes[0].Domains, w.Tasks[1].Node = nil, "n2"
+		}, victims.Waits},
 		{"a gang on two nodes of a rack that finds one", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r1", "r2", "r2")
 			w.Tasks[1].Node = "n2"

@@ -4,6 +4,7 @@ package moves_test
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -153,6 +154,9 @@ func drawTown(t *rapid.T) *town {
 			}
 		}
 	}
+	if len(k.World.Tasks) > 1 && rapid.IntRange(0, 2).Draw(t, "pair") == 0 {
+		pair(t, k, m.Movable)
+	}
 	m.Any = rapid.Bool().Draw(t, "any")
 	m.Most = rapid.Int64Range(0, 2).Draw(t, "most")
 
@@ -179,6 +183,24 @@ func drawTown(t *rapid.T) *town {
 		}
 	}
 	return &town{k: k, m: m, c: c, ask: ask, planner: p}
+}
+
+// pair makes a gang of two tasks, in a cluster with racks: most often on two nodes.
+func pair(t *rapid.T, k *world.Case, movable map[string]bool) {
+	for i := range k.World.Nodes {
+		k.World.Nodes[i].Domains = rapid.SampledFrom([][]string{nil, {"r1"}, {"r1"}, {"r2"}}).Draw(t, "rack")
+	}
+	a, b := &k.World.Tasks[0], &k.World.Tasks[1]
+	b.Queue, b.Application = a.Queue, a.Application
+	minimums := maps.Clone(k.Options.Minimums)
+	if minimums == nil {
+		minimums = map[string]int{}
+	}
+	minimums["pair"] = 2
+	k.Options.Minimums = minimums
+	for _, task := range []*world.Task{a, b} {
+		task.Job, movable[task.Key] = "pair", true
+	}
 }
 
 func (w *town) decide(t *rapid.T) (d decision) {

@@ -157,19 +157,19 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 
 // shared returns how many depths of domains the members of a gang share.
 func (s *search) shared(job string) int {
-	var common []string
+	depth, first := -1, []string(nil)
 	for id := range s.c.JobTasks(job) {
 		domains := s.c.NodeView(s.c.NodeOf(id)).Domains
-		if common == nil {
-			common = domains
+		if depth < 0 {
+			depth, first = len(domains), domains
 		}
-		n := 0
-		for n < min(len(common), len(domains)) && common[n] == domains[n] {
-			n++
+		same := 0
+		for same < min(depth, len(domains)) && domains[same] == first[same] {
+			same++
 		}
-		common = common[:n]
+		depth = same
 	}
-	return len(common)
+	return depth
 }
 
 // together reports whether a place may be given to a member of a gang of which others have
