@@ -107,12 +107,26 @@ func TestStormOrNothing(t *testing.T) {
 func TestSave(t *testing.T) {
 	p := open(t, "")
 	folder := t.TempDir()
-	p.do(cdp.SetDownloadBehavior(cdp.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(folder))
+	// A file is there, and empty, before the browser has written it.
+	begun, written := make(chan *cdp.EventDownloadWillBegin, 10), make(chan string, 100)
+	chromedp.ListenTarget(p, func(event any) {
+		switch e := event.(type) {
+		case *cdp.EventDownloadWillBegin:
+			begun <- e
+		case *cdp.EventDownloadProgress:
+			if e.State == cdp.DownloadProgressStateCompleted {
+				written <- e.GUID
+			}
+		}
+	})
+	p.do(cdp.SetDownloadBehavior(cdp.SetDownloadBehaviorBehaviorAllow).WithDownloadPath(folder).WithEventsEnabled(true))
 	saved := func(name string) []byte {
 		p.do(chromedp.Evaluate(`document.querySelector('[data-save="`+name+`"]').click()`, nil))
-		file := filepath.Join(folder, name)
-		require.Eventually(t, func() bool { _, err := os.Stat(file); return err == nil }, 30*time.Second, 50*time.Millisecond, name)
-		data, err := os.ReadFile(file)
+		download := next(t, begun)
+		require.Equal(t, name, download.SuggestedFilename)
+		for next(t, written) != download.GUID { // it may be told again of those before
+		}
+		data, err := os.ReadFile(filepath.Join(folder, name))
 		require.NoError(t, err)
 		return data
 	}
@@ -138,6 +152,17 @@ func TestSave(t *testing.T) {
 	}
 	require.JSONEq(t, js[string](p, `document.getElementById("document").value`), string(saved("document.json")))
 	p.quiet()
+}
+
+// next waits for what the browser tells.
+func next[T any](t *testing.T, told <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-told:
+	case <-time.After(time.Minute):
+		require.Fail(t, "the browser tells nothing")
+	}
+	return v
 }
 
 // A plan has a card, and a refusal has none.
