@@ -49,10 +49,8 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 			continue
 		}
 		units := j.movers(n.Name, m)
-		away := Moving{Closed: maps.Clone(m.Closed)} // nobody moves to the node itself
-		if away.Closed == nil {
-			away.Closed = map[string]bool{}
-		}
+		away := Moving{Closed: map[string]bool{}} // nobody moves to the node itself
+		maps.Copy(away.Closed, m.Closed)
 		away.Closed[n.Name] = true
 		for set := 1; set < 1<<len(units); set++ {
 			var moved []*world.Task

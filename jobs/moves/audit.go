@@ -230,12 +230,7 @@ func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 			to[job], first = m, m
 		}
 		for depth, was := range x.c.Node(m.From).Domains {
-			apart := false
-			for id := range x.c.JobTasks(job) {
-				d := x.c.Node(x.c.NodeOf(id)).Domains
-				apart = apart || depth >= len(d) || d[depth] != was
-			}
-			if apart {
+			if !x.allIn(job, depth, was) {
 				break
 			}
 			a, b := x.c.Node(first.To).Domains, x.c.Node(m.To).Domains
@@ -245,6 +240,16 @@ func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 			}
 		}
 	}
+}
+
+// allIn reports whether all members of a gang are in a domain of some depth.
+func (x *judge) allIn(job string, depth int, domain string) bool {
+	for id := range x.c.JobTasks(job) {
+		if d := x.c.Node(x.c.NodeOf(id)).Domains; depth >= len(d) || d[depth] != domain {
+			return false
+		}
+	}
+	return true
 }
 
 // amounts judges that no more moves than the option allows.

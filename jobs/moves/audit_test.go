@@ -153,13 +153,9 @@ func TestAuditJob_Gang(t *testing.T) {
 	}
 	c, err := world.Build(w)
 	require.NoError(t, err)
-	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p := forJobs(c)
 	p.Jobs.Minimum = func(string) int { return 2 }
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-	var d jobs.Decision
-	plan, err := p.DecideJob(&d, &job, world.Epoch)
-	require.NoError(t, err)
+	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(8)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n3\n", plan.Describe(c))
 	audit := func() (laws []string) {
 		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
@@ -202,16 +198,10 @@ func TestAuditJob_Trigger(t *testing.T) {
 		})
 		require.NoError(t, err)
 		members := []world.Member{{Key: "a1", Size: gpu(5)}, {Key: "a2", Size: gpu(3)}}
-		job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Priority: 1, Members: members})
-		p := moves.Planner{Jobs: &jobs.Planner{Cluster: c, ByPriority: test.byPriority}}
-		p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-		decide := func() (d jobs.Decision, plan moves.Plan) {
-			plan, err := p.DecideJob(&d, &job, world.Epoch)
-			require.NoError(t, err)
-			return d, plan
-		}
-		p.Any = true
-		d, plan := decide()
+		job := world.Job{Name: "a", Queue: "root.a", Priority: 1, Members: members}
+		p := forJobs(c)
+		p.Jobs.ByPriority, p.Any = test.byPriority, true
+		plan, d := decideJob(t, &p, &job)
 		require.Len(t, plan.Moves, 1)
 		p.Any = test.any
 		a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, ByPriority: test.byPriority}, Options: p.Options}
@@ -220,7 +210,7 @@ func TestAuditJob_Trigger(t *testing.T) {
 			laws = append(laws, v.Law)
 		}
 		require.Equal(t, test.laws, laws, test)
-		_, plan = decide()
+		plan, _ = decideJob(t, &p, &job)
 		require.Equal(t, test.laws == nil, len(plan.Moves) > 0, test)
 	}
 }

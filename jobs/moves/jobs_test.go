@@ -35,6 +35,21 @@ func jobOf(t require.TestingT, c *victims.Cluster, j *world.Job) jobs.Job {
 	return job
 }
 
+// forJobs makes a planner for jobs that may move everybody.
+func forJobs(c *victims.Cluster) moves.Planner {
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
+	return p
+}
+
+// decideJob decides about a job.
+func decideJob(t *testing.T, p *moves.Planner, j *world.Job) (plan moves.Plan, d jobs.Decision) {
+	job := jobOf(t, p.Jobs.Cluster, j)
+	plan, err := p.DecideJob(&d, &job, world.Epoch)
+	require.NoError(t, err)
+	return plan, d
+}
+
 // A job with moves is lawful, and is not refused, nor stops more, than without.
 func propertyJob(t *rapid.T) {
 	shape := world.Small
@@ -118,13 +133,9 @@ func TestDecideJob_Rack(t *testing.T) {
 	}
 	c, err := world.Build(w)
 	require.NoError(t, err)
-	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p := forJobs(c)
 	p.Jobs.Minimum = func(job string) int { return map[string]int{"b": 2}[job] }
-	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-	var d jobs.Decision
-	plan, err := p.DecideJob(&d, &job, world.Epoch)
-	require.NoError(t, err)
+	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
 	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
 	require.Equal(t, victims.Waits, d.Outcome)
 	for _, at := range d.Plan.Placements {
@@ -150,13 +161,10 @@ func TestDecideJob_OneNode(t *testing.T) {
 		Tasks: []world.Task{{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, {Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(2)}},
 	})
 	require.NoError(t, err)
-	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
-	p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+	p := forJobs(c)
 	p.Jobs.Filter = func(class int, n victims.NodeID) bool { return class < 0 || c.NodeName(n) == "n1" }
 	p.Movable = func(victims.TaskID) (int, bool) { return -1, true }
-	var d jobs.Decision
-	plan, err := p.DecideJob(&d, &job, world.Epoch)
-	require.NoError(t, err)
+	plan, _ := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(6)}, {Key: "a2", Size: gpu(2)}}})
 	require.Equal(t, "b1 moves from n1 to n2\nb2 moves from n1 to n2\n", plan.Describe(c))
 }
 
@@ -180,12 +188,8 @@ func TestDecideJob_LeavingMember(t *testing.T) {
 		})
 		require.NoError(t, err)
 		members := []world.Member{{Key: "a1", Size: gpu(1)}, {Key: "a2", Size: gpu(8)}, {Key: "a3", Size: gpu(8)}}
-		job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
-		p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
-		p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-		var d jobs.Decision
-		plan, err := p.DecideJob(&d, &job, world.Epoch)
-		require.NoError(t, err)
+		p := forJobs(c)
+		plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
 		require.Equal(t, victims.Waits, d.Outcome, d.Describe(c))
 		require.Len(t, plan.Moves, least, plan.Describe(c))
 	}
@@ -337,13 +341,9 @@ func TestDecideJob_GangOnSeveralNodes(t *testing.T) {
 			}
 			c, err := world.Build(w)
 			require.NoError(t, err)
-			job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
-			p := moves.Planner{Jobs: &jobs.Planner{Cluster: c}}
+			p := forJobs(c)
 			p.Jobs.Minimum = func(string) int { return 2 }
-			p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
-			var d jobs.Decision
-			plan, err := p.DecideJob(&d, &job, world.Epoch)
-			require.NoError(t, err)
+			plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(10)}}})
 			require.Equal(t, test.want, plan.Describe(c))
 			a := moves.Auditor{Jobs: &jobs.Auditor{Cluster: c, Rules: p.Jobs.Rules}, Options: p.Options}
 			require.Empty(t, a.AuditJob(&plan, &d.Plan, world.Epoch))

@@ -192,11 +192,8 @@ func pair(t *rapid.T, k *world.Case, movable map[string]bool) {
 	}
 	a, b := &k.World.Tasks[0], &k.World.Tasks[1]
 	b.Queue, b.Application = a.Queue, a.Application
-	minimums := maps.Clone(k.Options.Minimums)
-	if minimums == nil {
-		minimums = map[string]int{}
-	}
-	minimums["pair"] = 2
+	minimums := map[string]int{"pair": 2}
+	maps.Copy(minimums, k.Options.Minimums)
 	k.Options.Minimums = minimums
 	for _, task := range []*world.Task{a, b} {
 		task.Job, movable[task.Key] = "pair", true

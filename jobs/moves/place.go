@@ -18,6 +18,7 @@ type packing struct {
 	taken, freed map[victims.NodeID]resources.Vector
 	drawn        map[string]int64 // on hard budgets that movers are in
 	shut         map[victims.NodeID]bool
+	clearing     victims.NodeID // to which nobody moves: members of gangs on other nodes could
 	tries        int
 }
 
@@ -55,8 +56,7 @@ func (p *packing) all(units []unit) bool {
 		p.draw(tasks, -1)
 		return false
 	}
-	for i := range p.moves[before:] {
-		v := &p.moves[before+i]
+	for _, v := range p.moves[before:] {
 		p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], v.Ask.Size)
 	}
 	return true
@@ -126,7 +126,7 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 		depth = s.shared(t.Job)
 	}
 	for _, n := range s.open {
-		if n == t.Node || p.shut[n] || depth > 0 && !p.together(&t, n, depth) {
+		if n == t.Node || n == p.clearing || p.shut[n] || depth > 0 && !p.together(&t, n, depth) {
 			continue
 		}
 		s.free = s.c.ComingFree(s.free, n)
@@ -163,11 +163,10 @@ func (s *search) shared(job string) int {
 		if depth < 0 {
 			depth, first = len(domains), domains
 		}
-		same := 0
-		for same < min(depth, len(domains)) && domains[same] == first[same] {
-			same++
+		depth = min(depth, len(domains))
+		for !slices.Equal(domains[:depth], first[:depth]) {
+			depth--
 		}
-		depth = same
 	}
 	return depth
 }

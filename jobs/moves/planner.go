@@ -234,12 +234,11 @@ func (q *question) entitled() bool {
 	if q.byPriority || q.ask.RequiredNode != "" {
 		return true
 	}
-	var most, before resources.Vector
+	var most resources.Vector
 	for i := range q.members {
 		most = resources.Max(most, most, q.members[i].size)
 	}
-	before = resources.Sub(before, q.arriving, most)
-	return q.c.Tree().Trigger(q.ask.Queue, resources.Positive(q.arriving), before).Holds()
+	return q.c.Tree().Trigger(q.ask.Queue, resources.Positive(q.arriving), resources.Sub(nil, q.arriving, most)).Holds()
 }
 
 // opens reports whether moves may help after an answer.

@@ -267,6 +267,7 @@ func (w *way[D]) look() error {
 	return nil
 }
 
+// listHosts lists the nodes that the ask may run on.
 func (s *search) listHosts() {
 	s.hosts = s.hosts[:0]
 	for n := range s.c.Nodes() {
@@ -302,7 +303,7 @@ func (w *way[D]) every() error {
 				}
 			}
 			p := w.packing()
-			p.shut[n] = true
+			p.clearing = n
 			if !p.all(some) {
 				continue
 			}
@@ -357,6 +358,7 @@ func (b *byLack) at(i int) victims.NodeID {
 	return b.nodes[len(b.nodes)-1-i].node
 }
 
+// listNear lists the hosts on which the ask lacks something.
 func (s *search) listNear() {
 	nodes := s.near.nodes[:0]
 	for _, n := range s.hosts {
@@ -387,8 +389,6 @@ func (w *way[D]) alone() error {
 		if !ok {
 			continue
 		}
-		f.moves = slices.Clone(f.moves)
-		p.cut(0)
 		at, _ := slices.BinarySearchFunc(sets, f, foundSet.compare)
 		sets = slices.Insert(sets, at, f)
 		sets = sets[:min(len(sets), fewSets)]
@@ -402,8 +402,8 @@ func (w *way[D]) alone() error {
 }
 
 // clear finds the cheapest movers that make room for a member on a node that takes it and
-// has no room, and places for them beside what a packing has given away. Sets that cost
-// more than most are not looked for.
+// has no room, and places for them beside what a packing has given away, which stays as it
+// is. Sets that cost more than most are not looked for.
 func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Total) (f foundSet, ok bool) {
 	lack := s.lack(n, m, p)
 	units := s.unitsOn(n)
@@ -432,11 +432,12 @@ func (s *search) clear(n victims.NodeID, m *member, p *packing, most *cover.Tota
 		for _, i := range s.found.Units {
 			chosen = append(chosen, units[i])
 		}
-		before, shut := len(p.moves), p.shut[n]
-		p.tries, p.shut[n] = packTries, true // for members of gangs on other nodes
-		found := p.all(chosen)
-		if p.shut[n] = shut; found {
-			return foundSet{node: n, moves: p.moves[before:len(p.moves):len(p.moves)], cost: s.found.Total}, true
+		before := len(p.moves)
+		p.tries, p.clearing = packTries, n
+		if p.all(chosen) {
+			f = foundSet{node: n, moves: slices.Clone(p.moves[before:]), cost: s.found.Total}
+			p.cut(before)
+			return f, true
 		}
 		// The largest is the hardest to place.
 		largest := slices.MaxFunc(s.found.Units, func(i, j int32) int { return s.share(units[i].size).Compare(s.share(units[j].size)) })
@@ -509,13 +510,9 @@ func (s *search) settle(m *member, area []victims.NodeID, p *packing) bool {
 	var best foundSet
 	found := false
 	for _, n := range full {
-		before := len(p.moves)
-		f, ok := s.clear(n, m, p, nil)
-		if ok && (!found || f.compare(best) < 0) {
+		if f, ok := s.clear(n, m, p, nil); ok && (!found || f.compare(best) < 0) {
 			best, found = f, true
-			best.moves = slices.Clone(f.moves)
 		}
-		p.cut(before)
 	}
 	if found {
 		p.put(best.moves)
@@ -552,9 +549,9 @@ func (w *way[D]) spare(all []victims.Victim, nodes []victims.NodeID) error {
 // need not move. It does so on the nodes on which the ask lacks least.
 func (w *way[D]) mixed() error {
 	for i := range min(len(w.near.nodes), mixedNodes) {
-		p, n := w.packing(), w.near.at(i)
-		p.shut[n] = true
-		for _, u := range w.unitsOn(n) {
+		p := w.packing()
+		p.clearing = w.near.at(i)
+		for _, u := range w.unitsOn(p.clearing) {
 			p.tries = packTries
 			p.all([]unit{u})
 		}
