@@ -34,8 +34,8 @@ var schedulers = []struct{ name, file string }{
 }
 
 // BenchmarkPreemption runs all workloads of some sizes with both schedulers, which take
-// turns in being first: a machine that is busy for a while is busy for both. The table is written after
-// each workload, so that what was measured is kept if another one fails.
+// turns in being first: a machine that is busy for a while is busy for both. The table is
+// written after each workload, so that what was measured is kept if another one fails.
 func BenchmarkPreemption(b *testing.B) {
 	if testing.Short() {
 		b.Skip("with -short there is no etcd")

@@ -59,6 +59,13 @@ func (e *eviction) add(h fwk.Handle, v victim) {
 	}
 }
 
+// addAll adds the victims of a plan.
+func (e *eviction) addAll(h fwk.Handle, of []victims.Victim) {
+	for i := range of {
+		e.add(h, victim{key: of[i].Key, node: of[i].Place})
+	}
+}
+
 // preemptor returns the pod that victims stop for, and its scheduler, if there is one.
 func (e *eviction) preemptor() (pod runtime.Object, scheduler string) {
 	if len(e.pods) == 0 {
@@ -109,12 +116,7 @@ func (c *core) othersWait(pod *v1.Pod) bool {
 	all, err := c.waiting.ByIndex(byWorkload, of[0])
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return err == nil && slices.ContainsFunc(all, func(o any) bool {
-		k := key(o.(*v1.Pod))
-		_, granted := c.cluster.LookupGrant(k)
-		_, runs := c.cluster.Lookup(k) // the informer does not know yet
-		return !granted && !runs
-	})
+	return err == nil && slices.ContainsFunc(all, func(o any) bool { return !c.placed(key(o.(*v1.Pod))) })
 }
 
 // hold has PreEnqueue keep the pods of an eviction.

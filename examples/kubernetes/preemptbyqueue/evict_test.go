@@ -18,15 +18,13 @@ import (
 // TestOthersWait: pods of a group that wait have no place, and no node either.
 func TestOthersWait(t *testing.T) {
 	s := newStage(t, workloadQueues, nil)
-	group := "g"
 	add := func(i int, change func(p *v1.Pod)) *v1.Pod {
 		p := s.waiting(i).DeepCopy()
 		p.Name, p.UID = p.Name+"-of-g", p.UID+"-of-g"
-		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group}
 		if change != nil {
 			change(p)
 		}
-		require.NoError(t, s.core.waiting.Add(p))
+		s.joins(p, "g")
 		return p
 	}
 	a := add(0, nil)

@@ -71,7 +71,7 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	}
 	switch {
 	case d.Outcome == victims.Refused && d.Refusal.Reason == victims.InFlight,
-		d.Outcome != victims.Refused && len(d.Plan.Placements) == 0: // the minimum has its places, and some wait for others to go
+		d.Outcome != victims.Refused && len(d.Plan.Placements) == 0: // the minimum has places already
 		return g.nominations(), fwk.NewStatus(fwk.Success, line)
 	case d.Outcome == victims.Refused:
 		g.refuse(now)
@@ -289,8 +289,6 @@ func (g *gang) eviction(granted []victims.Grant) *eviction {
 		e.pods = append(e.pods, g.pods[a.Ask.Key].DeepCopy())
 		e.keys = append(e.keys, a.Ask.Key)
 	}
-	for i := range plan.Victims {
-		e.add(g.plugin.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
-	}
+	e.addAll(g.plugin.handle, plan.Victims)
 	return e
 }

@@ -39,8 +39,14 @@ type placedPod struct {
 func (p placedPod) GetPod() *v1.Pod     { return p.pod }
 func (p placedPod) GetNodeName() string { return p.node }
 
-// TestGangHasItsPlaces: a group that has places for its minimum keeps them in the cycles
-// until then, also if they are free before the victims have gone, and nobody stops again.
+// joins has a pod that waits be one of a PodGroup, by the informer.
+func (s *stage) joins(p *v1.Pod, group string) {
+	p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &group}
+	require.NoError(s.t, s.core.waiting.Add(p))
+}
+
+// TestGangHasItsPlaces: a group that has places for its minimum keeps them from cycle to
+// cycle, also if they are free before the victims have gone, and nobody stops again.
 func TestGangHasItsPlaces(t *testing.T) {
 	s := newFragments(t, "defaultQueue: batch\nroot: {queues: [{name: batch}, {name: teamb}, {name: prod, guaranteed: {cpu: 10}}]}", func(s *stage, _ *v1.Pod) {
 		s.pods[1].Spec.Containers[0].Resources.Requests["cpu"] = list(8)["cpu"] // all of n2
@@ -54,8 +60,7 @@ func TestGangHasItsPlaces(t *testing.T) {
 		p := s.waiting(0).DeepCopy()
 		p.Name, p.UID = fmt.Sprint("member-", i), types.UID(fmt.Sprint("member-", i))
 		p.Spec.Containers[0].Resources.Requests["cpu"] = list(cpu)["cpu"]
-		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &g.group.Name}
-		require.NoError(t, s.core.waiting.Add(p))
+		s.joins(p, g.group.Name)
 		g.pods = append(g.pods, p)
 	}
 	tried := 0

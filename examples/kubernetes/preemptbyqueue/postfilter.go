@@ -243,9 +243,7 @@ func (pl *Plugin) eviction(pod *v1.Pod) *eviction {
 	if c.gang != nil {
 		e.kind, e.uid = string(fwk.PodGroupKeyType), c.gang.uid
 	}
-	for i := range plan.Victims {
-		e.add(pl.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
-	}
+	e.addAll(pl.handle, plan.Victims)
 	return e
 }
 

@@ -86,9 +86,7 @@ func (g *gang) planInTurn(ctx context.Context, e *eviction) (of []victims.Victim
 // play carries a plan out in the scheduler's snapshot, and notes its victims.
 func (g *gang) play(snapshot fwk.MutableSnapshotSharedLister, e *eviction, pod *v1.Pod, plan *victims.Plan) error {
 	c, already := g.plugin.core, len(e.victims)
-	for i := range plan.Victims {
-		e.add(g.plugin.handle, victim{key: plan.Victims[i].Key, node: plan.Victims[i].Place})
-	}
+	e.addAll(g.plugin.handle, plan.Victims)
 	for _, v := range e.victims[already:] {
 		if err := snapshot.RemovePod(c.log, v.pod, v.node); err != nil {
 			return err

@@ -53,6 +53,13 @@ func workloadOf(obj any) ([]string, error) {
 	return nil, nil
 }
 
+// placed reports whether a pod that waits, by the informer, holds a grant or runs already.
+func (c *core) placed(key string) bool {
+	_, granted := c.cluster.LookupGrant(key)
+	_, runs := c.cluster.Lookup(key)
+	return granted || runs
+}
+
 // together decides the pod of the cycle with those of its workload that wait, after it was
 // decided alone, and applies the joint plan to the cluster. It returns nil if the answer
 // for the pod alone stands.
@@ -134,9 +141,7 @@ func (pl *Plugin) workload(y *cycle) *workload {
 	pods := []*v1.Pod{y.pod}
 	for _, o := range objs {
 		p := o.(*v1.Pod)
-		_, granted := c.cluster.LookupGrant(key(p))
-		_, runs := c.cluster.Lookup(key(p)) // the informer does not know yet
-		if p.UID != y.pod.UID && p.Namespace == y.pod.Namespace && p.Spec.SchedulerName == y.pod.Spec.SchedulerName && !granted && !runs {
+		if p.UID != y.pod.UID && p.Namespace == y.pod.Namespace && p.Spec.SchedulerName == y.pod.Spec.SchedulerName && !c.placed(key(p)) {
 			pods = append(pods, p)
 		}
 	}
@@ -360,9 +365,7 @@ func (w *workload) eviction() (e *eviction, of []victims.Victim, patience time.D
 			e.keys, e.pods = append(e.keys, at.Key), append(e.pods, pod.DeepCopy())
 			patience = max(patience, w.plugin.patience(part.Outcome, at.Place))
 		}
-		for j := range part.Plan.Victims {
-			e.add(w.plugin.handle, victim{key: part.Plan.Victims[j].Key, node: part.Plan.Victims[j].Place})
-		}
+		e.addAll(w.plugin.handle, part.Plan.Victims)
 		of = append(of, part.Plan.Victims...)
 	}
 	e.uid = e.pods[0].UID

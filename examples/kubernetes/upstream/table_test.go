@@ -20,11 +20,9 @@ import (
 // a case differ in feature gates.
 type result struct {
 	test  string
-	cases map[string]*tally // the empty case is the test itself, if it has no others
-	said  bytes.Buffer      // by runs that did not pass
+	cases map[string]bool // whether each run passed; the empty case is the test itself, if it has no others
+	said  bytes.Buffer    // by runs that did not pass
 }
-
-type tally struct{ runs, passed int }
 
 // gates are the feature gates at the end of the name of a run. Another case of the same
 // name has a number behind them.
@@ -49,7 +47,7 @@ func read(test string, events []byte) (*result, error) {
 			said[e.Test] = append(said[e.Test], e.Output)
 		}
 	}
-	r := &result{test: test, cases: map[string]*tally{}}
+	r := &result{test: test, cases: map[string]bool{}}
 	if len(runs) == 0 || runs[0] != test {
 		return nil, fmt.Errorf("%s did not run:\n%s", test, events)
 	}
@@ -65,14 +63,9 @@ func read(test string, events []byte) (*result, error) {
 
 // add adds a run of a case.
 func (r *result) add(name, end string, said []string) {
-	t := r.cases[name]
-	if t == nil {
-		t = &tally{}
-		r.cases[name] = t
-	}
-	t.runs++
+	before, again := r.cases[name]
+	r.cases[name] = end == "pass" && (before || !again)
 	if end == "pass" {
-		t.passed++
 		return
 	}
 	for _, line := range said {
@@ -83,7 +76,7 @@ func (r *result) add(name, end string, said []string) {
 // failed returns the cases of which a run did not pass, sorted.
 func (r *result) failed() (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(r.cases)) {
-		if t := r.cases[name]; t.passed < t.runs {
+		if !r.cases[name] {
 			names = append(names, name)
 		}
 	}
@@ -189,13 +182,13 @@ func TestRead(t *testing.T) {
 
 // TestTable: rows of tests that ran replace older ones, others stay, in the order of tests.
 func TestTable(t *testing.T) {
-	row := func(test string, runs, passed int) *result {
-		return &result{test: test, cases: map[string]*tally{"a": {runs, passed}}}
+	row := func(test string, passed bool) *result {
+		return &result{test: test, cases: map[string]bool{"a": passed}}
 	}
 	file := t.TempDir() + "/table.md"
 	require.NoError(t, os.WriteFile(file, []byte("before\n"+begin+end+"after\n"), 0o600))
-	require.NoError(t, table{row("TestNonPreemption", 4, 3), row("TestPreemption", 8, 8)}.write(file))
-	require.NoError(t, table{row("TestAsyncPreemption", 1, 1), row("TestNonPreemption", 4, 4)}.write(file))
+	require.NoError(t, table{row("TestNonPreemption", false), row("TestPreemption", true)}.write(file))
+	require.NoError(t, table{row("TestAsyncPreemption", true), row("TestNonPreemption", true)}.write(file))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "before\n"+begin+"\n"+heading+
