@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preempt_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/quota"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// The files of testdata/saved are frozen: the library has once written them, and every
+// later version must read them. They are never made anew, whatever becomes of the code
+// below that has made them. -freeze writes a file that is not there yet, for a new format.
+var freeze = flag.Bool("freeze", false, "write saved files that are not there")
+
+// frozen reads a file of testdata/saved.
+func frozen(t *testing.T, name string, save func(*bytes.Buffer) error) string {
+	t.Helper()
+	path := filepath.Join("testdata", "saved", name)
+	if _, err := os.Stat(path); *freeze && os.IsNotExist(err) {
+		var b bytes.Buffer
+		require.NoError(t, save(&b))
+		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// TestSaved_Host reads a scheduler with all that there can be. It is what its steps build
+// today; what it is asked it answers alike, and it can go on.
+func TestSaved_Host(t *testing.T) {
+	built := savedHost(t)
+	text := frozen(t, "host-2.txt", func(b *bytes.Buffer) error { return built.save(b) })
+	loaded, err := loadHost(strings.NewReader(text))
+	require.NoError(t, err)
+	loaded.now = built.now
+	require.Equal(t, built.picture(), loaded.picture())
+	answers := savedAnswers(built)
+	require.Equal(t, answers, savedAnswers(loaded))
+	all := strings.Join(answers, "\n")
+	for _, word := range []string{"fits", "waits", "plan", "refused"} {
+		require.Contains(t, all, `"outcome":"`+word+`"`)
+	}
+	require.Equal(t, savedDays(built), savedDays(loaded))
+	require.Equal(t, built.picture(), loaded.picture())
+}
+
+// TestSaved_Copy reads a copy that has not changed since: its version is the original's.
+func TestSaved_Copy(t *testing.T) {
+	built := savedHost(t).cluster.Clone()
+	text := frozen(t, "copy-2.txt", func(b *bytes.Buffer) error { return built.Save(b) })
+	require.Contains(t, text, `"foreign":true`)
+	loaded, err := victims.Load(strings.NewReader(text))
+	require.NoError(t, err)
+	require.Equal(t, newHost(built).picture(), newHost(loaded).picture())
+}
+
+// TestSaved_Closed reads grants on a node that was removed after they had been given. No
+// steps are compared with them: what becomes of such grants is not for a file to say.
+func TestSaved_Closed(t *testing.T) {
+	text := frozen(t, "closed-2.txt", func(b *bytes.Buffer) error {
+		h := savedHost(t)
+		h.do(h.cluster.RemoveNode("n5"))
+		return h.save(b)
+	})
+	h, err := loadHost(strings.NewReader(text))
+	require.NoError(t, err)
+	node, _ := h.cluster.LookupNode("n5")
+	require.True(t, h.cluster.Closed(node))
+	for _, key := range []string{"llm-0", "llm-1"} {
+		id, held := h.cluster.LookupGrant(key)
+		require.True(t, held)
+		require.Equal(t, node, h.cluster.Task(id).Node)
+		require.ErrorIs(t, h.cluster.Start(key, h.now), victims.ErrRoom)
+	}
+	end, err := h.rounds.Abandon("llm")
+	require.NoError(t, err)
+	require.Equal(t, []string{"llm-0", "llm-1", "llm-2"}, end.Dropped)
+}
+
+// savedHost builds a scheduler by changes that no planner has a say in.
+func savedHost(t *testing.T) *host {
+	h := newHost(savedCluster(t))
+	c, begin := h.cluster, world.Epoch
+	ask := func(key, path string, cpu int64) *victims.Ask {
+		return &victims.Ask{
+			Key: key, Name: "an ask", Tag: 5, Application: "app-" + key, Queue: h.queue(path), Size: resources.Vector{cpu, cpu, 0},
+			Priority: 3, PendingSince: begin.Add(-time.Hour), Job: strings.TrimRight(key, "-0123456789"), Cost: 2, Budgets: []string{"web"},
+		}
+	}
+	change := func(name, node string, marked []string, asks ...*victims.Ask) victims.Change {
+		id, _ := c.LookupNode(node)
+		ch := victims.Change{For: name, Version: c.Version(), At: begin.Add(time.Minute)}
+		for _, key := range marked {
+			task, _ := c.Lookup(key)
+			ch.Victims = append(ch.Victims, victims.Victim{Task: task, Key: key})
+		}
+		for _, a := range asks {
+			ch.Grants = append(ch.Grants, victims.Grant{Ask: a, Node: id})
+		}
+		return ch
+	}
+	// A round that is under way, one without a deadline, what a completed one has left,
+	// grants that nobody waits for, and two changes for one grant.
+	h.do(h.rounds.Begin(change("done", "n6", []string{"b12"}, ask("done-0", "root.prod.api", 1), ask("done-1", "root.prod.api", 2)), begin, time.Time{}))
+	h.do(h.rounds.Acknowledge("b12"))
+	_, err := h.rounds.Complete("done")
+	h.do(err)
+	h.do(h.rounds.Begin(change("llm", "n5", []string{"train-7", "train-8", "b10", "b11"},
+		ask("llm-0", "root.prod.web", 2), ask("llm-1", "root.prod.web", 2), ask("llm-2", "root.prod.web", 1)), begin, begin.Add(time.Hour)))
+	h.do(h.rounds.Acknowledge("b10"))
+	h.do(h.rounds.Begin(change("long", "n1", []string{"b2"}, ask("long-0", "root.prod.api", 1)), begin, time.Time{}))
+	h.do(c.Apply(change("solo", "n3", []string{"b6"}, ask("solo", "root.prod.web", 3))))
+	h.do(c.Apply(change("solo", "n3", []string{"b7"}, ask("solo", "root.prod.web", 3))))
+	h.do(c.Apply(change("b8", "n4", []string{"b8"}, ask("b8+", "root.batch.low", 1)))) // a place for one that moves
+	n2, _ := c.LookupNode("n2")
+	_, err = c.Grant(ask("placed", "root.prod.web", 1), n2)
+	h.do(err)
+	h.do(c.SetState("b13", victims.Releasing))
+	savedClocks(h)
+	h.now = begin.Add(10 * time.Minute)
+	return h
+}
+
+// savedClocks brings clocks to every stage.
+func savedClocks(h *host) {
+	tell := func(path string, most int64, delay time.Duration, at time.Duration) {
+		l := resources.Limit{Value: resources.Vector{most}, Defined: 1}
+		h.do(h.cluster.SetMax(h.queue(path), l))
+		h.do(h.timing.Observe(quota.Quota{Queue: h.queue(path), Max: l, Delay: delay}, world.Epoch.Add(at)))
+	}
+	tell("root.batch", 20, time.Minute, 0)
+	if q, due := h.timing.Begin(world.Epoch.Add(2 * time.Minute)); !due || q != h.queue("root.batch") {
+		panic("a quota is due")
+	}
+	tell("root.batch.low", 5, time.Minute, 2*time.Minute)
+	if _, due := h.timing.Begin(world.Epoch.Add(4 * time.Minute)); due {
+		panic("a run above does not hinder")
+	}
+	tell("root.prod.web", 90, 1<<63-1, 6*time.Minute)
+	tell("root.prod.api", 50, time.Hour, 6*time.Minute)
+	tell("root.prod.api", 60, time.Hour, 7*time.Minute)
+}
+
+// savedCluster has queues, nodes, tasks and budgets of every kind.
+func savedCluster(t *testing.T) *victims.Cluster {
+	schema, err := resources.NewSchema("cpu", "memory", "example.com/gpu")
+	require.NoError(t, err)
+	limit := func(v ...int64) resources.Limit {
+		return resources.Limit{Value: v, Defined: 1<<len(v) - 1}
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Max: limit(400), Children: []queue.Config{
+		{
+			Name: "prod", Guaranteed: limit(60, 60), Properties: map[string]string{"preemption.delay": "0s", "priority.offset": "10"},
+			Template: &queue.Config{Guaranteed: limit(4), Properties: map[string]string{"fair.weight": "3"}},
+			Children: []queue.Config{
+				{Name: "web", Guaranteed: limit(50, 50), Max: limit(100)},
+				{Name: "api", Guaranteed: limit(16, 8), Properties: map[string]string{"preemption.policy": "fence"}}, // over-committed
+			},
+		},
+		{
+			Name: "batch", Properties: map[string]string{"quota.preemption.delay": "1m", "priority.policy": "fence", "priority.offset": "-5"},
+			Children: []queue.Config{
+				{Name: "low", Properties: map[string]string{"preemption.delay": "soon"}}, // a bad value
+				{Name: "high", Guaranteed: limit(3)},
+				{Name: "kept", Properties: map[string]string{"preemption.policy": "disabled"}},
+				{Name: "made", Dynamic: true},
+			},
+		},
+	}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	h := host{cluster: c}
+	h.do(c.SetBudget("web", victims.Budget{Left: 2, Hard: true}))
+	h.do(c.SetBudget("soft", victims.Budget{Left: -1}))
+	for i := range 10 {
+		_, err := c.AddNode(&victims.Node{
+			Name: fmt.Sprint("n", i), Capacity: resources.Vector{16, 16, int64(i % 3)}, Penalty: int64(i % 2), Tag: uint64(i),
+			Domains: []string{fmt.Sprint("block", i/4), fmt.Sprint("räck", i/2)}, Unschedulable: i == 7, ReservedFor: []string{"", "kept-for"}[i/8%2],
+		})
+		h.do(err)
+	}
+	savedTasks(&h)
+	// What is there no more leaves rows that are free, and lists out of order.
+	for _, key := range []string{"b0", "b5", "b15"} {
+		h.do(c.RemoveTask(key))
+	}
+	h.do(c.RemoveNode("n9"))
+	h.do(c.RemoveNode("n7")) // with tasks
+	_, err = c.SyncNode("n0", []victims.Task{
+		{Key: "synced", Queue: h.queue("root.batch.low"), Size: resources.Vector{1, 1}}, {Key: "lost", Size: resources.Vector{2}},
+	})
+	h.do(err)
+	_, err = c.SyncNode("n8", []victims.Task{{Key: "lost", Size: resources.Vector{-1}}})
+	h.do(err)
+	_, err = c.AddTask(&victims.Task{Key: "early", Queue: h.queue("root.batch.made"), NodeName: "n99", Size: resources.Vector{1}})
+	h.do(err)
+	return c
+}
+
+// savedTasks adds gangs, and tasks by themselves.
+func savedTasks(h *host) {
+	begin := world.Epoch
+	for i := range 40 {
+		task := victims.Task{
+			Key: fmt.Sprint("b", i), Application: fmt.Sprint("app-", i%7), NodeName: fmt.Sprint("n", i/2%8),
+			Queue: h.queue([]string{"root.batch.low", "root.batch.low", "root.batch.high", "root.batch.kept", "root.prod.web"}[i/2%5]),
+			Size:  resources.Vector{1 + int64(i%3), 1, int64(i % 2)}, Priority: int32(i%4 - 1), Created: begin.Add(time.Duration(-i) * time.Hour),
+			Scheduled: begin.Add(time.Duration(-i) * time.Minute), Tag: uint64(i), Originator: i%7 == 0, OptedOut: i%5 == 2,
+			RequiredNode: i%11 == 10, NonPreemptible: i%13 == 12, Cost: int64(i % 3),
+		}
+		switch i % 4 {
+		case 1:
+			task.Checkpoint, task.Name = task.Scheduled.Add(time.Second), `"Name" <é>`
+		case 2:
+			task.Scheduled = time.Time{}
+		case 3:
+			task.Budgets = []string{"soft", "web"}[i/4%2:]
+		}
+		_, err := h.cluster.AddTask(&task)
+		h.do(err)
+	}
+	for i := range 9 {
+		_, err := h.cluster.AddTask(&victims.Task{
+			Key: fmt.Sprint("train-", i), Job: []string{"jj", "jj", "train"}[i/3], Application: "train", NodeName: fmt.Sprint("n", i%6),
+			Queue: h.queue("root.batch.low"), Size: resources.Vector{2, 2}, Scheduled: begin.Add(-time.Hour),
+		})
+		h.do(err)
+	}
+}
+
+// savedAnswers asks a host for everything.
+func savedAnswers(h *host) (answers []string) {
+	c := h.cluster
+	add := func(r any, err error) {
+		answers = append(answers, fmt.Sprint(report(r), err))
+	}
+	for q := range c.Tree().Leaves(queue.Root) {
+		for size := int64(1); size <= 20; size += 3 {
+			for _, key := range []string{"new", "solo", "placed", "kept-for"} {
+				ask := victims.Ask{Key: key, Queue: q, Size: resources.Vector{size, size / 2, size % 2}, Priority: 5}
+				if id, held := c.LookupGrant(key); held {
+					ask.Queue, ask.Size = c.Task(id).Queue, c.Task(id).Size
+				}
+				var d victims.Decision
+				err := h.planner.Decide(&d, &ask, h.now)
+				add(d.Report(c), err)
+			}
+		}
+		for _, name := range []string{"new", "llm", "long", "jj"} {
+			job := jobs.Job{Name: name, Queue: q, Priority: 20}
+			for i := range 3 {
+				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint(name, "-", i), Size: resources.Vector{4, 4}})
+			}
+			var d jobs.Decision
+			err := h.gangs.Decide(&d, &job, h.now)
+			add(d.Report(c), err)
+		}
+	}
+	for q := range c.Tree().All() {
+		for most := range int64(12) {
+			var o quota.Outcome
+			l := resources.Limit{Value: resources.Vector{most}, Defined: 1}
+			err := h.enforcer.Enforce(&o, quota.Quota{Queue: q, Max: l}, h.now)
+			add(o.Report(c), err)
+		}
+	}
+	return answers
+}
+
+// savedDays goes on with a host, and tells.
+func savedDays(h *host) (told []string) {
+	add := func(v ...any) { told = append(told, fmt.Sprint(v...)) }
+	add(h.rounds.Acknowledge("b11"))
+	add(h.rounds.Complete("llm"))
+	add(h.rounds.Fail("b2"))
+	add(h.cluster.AddTask(&victims.Task{Key: "more", Queue: h.queue("root.batch.low"), NodeName: "n1", Size: resources.Vector{1}}))
+	add(h.cluster.AddNode(&victims.Node{Name: "more", Capacity: resources.Vector{4}}))
+	add(h.cluster.StartAnyway("solo", h.now), h.cluster.Start("placed", h.now))
+	for range 40 {
+		h.now = h.now.Add(5 * time.Minute)
+		add(h.rounds.Expire(h.now))
+		q, due := h.timing.Begin(h.now)
+		add(q, due)
+		if due {
+			add(h.timing.End(q, h.now))
+		}
+	}
+	return told
+}
+
+// do panics if a step of a history fails.
+func (h *host) do(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// queue returns the queue of a path.
+func (h *host) queue(path string) queue.ID {
+	q, ok := h.cluster.Tree().Lookup(path)
+	if !ok {
+		panic(path)
+	}
+	return q
+}
