@@ -15,10 +15,10 @@
 // The answers are those of a loop that decides all that waits each time. What has changed is
 // read from the cluster ([victims.Help.Worth]). Asks that are alike share a refusal: those of
 // one queue, priority, class, required node and size, equally allowed to preempt, that hold no
-// grant, are past their delays, and of which no application has tasks elsewhere. Jobs are
-// alike if their members are, too, in their order, and none of them has a place. With
-// functions that see the work (Exempt, Predicate, Blockers, Allowances, ByPriority) no two are
-// alike.
+// grant, are past their delays, for which no node is reserved, and of which no application has
+// tasks elsewhere. Jobs are alike if their members are, too, in their order, and none of them
+// has a place. With functions that see the work (Exempt, Predicate, Blockers, Allowances,
+// ByPriority) no two are alike.
 package pending
 
 import (
@@ -291,9 +291,10 @@ func (p *List[W, D]) early(e *waiting[W, D], now time.Time) bool {
 	return gate.Early().Obstacle != ""
 }
 
-// placed reports whether a part of some work has a place, or a node is reserved for it.
+// placed reports whether a part of some work has a place, or a node is reserved for it,
+// or for the work by its name.
 func (p *List[W, D]) placed(e *waiting[W, D]) bool {
-	for i := 0; ; i++ {
+	for i := 0; !p.reserved[e.key]; i++ {
 		key, ok := p.kind.key(&e.work, i)
 		if !ok {
 			return false
@@ -302,6 +303,7 @@ func (p *List[W, D]) placed(e *waiting[W, D]) bool {
 			return true
 		}
 	}
+	return true
 }
 
 // has reports whether a task or grant has the key.
