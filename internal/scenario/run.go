@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -149,6 +150,7 @@ type Moment struct {
 	Now     time.Time
 	Planner *victims.Planner     // also if it is no ask: it has the cluster
 	Ends    map[string]time.Time // when tasks are expected to end, by key
+	Moves   *moves.Options       // who may move; nil: nobody
 
 	Ask *victims.Ask // nil if it is another one
 
@@ -169,6 +171,10 @@ func (doc *Document) RunSeen(see func(*Moment)) (*Run, error) {
 func (r *runner) show(i int, m Moment) {
 	if r.see != nil {
 		m.Request, m.Step, m.Now, m.Planner, m.Ends = i, len(r.steps), r.now, &r.planner, r.ends
+		if r.doc.Options.moves() {
+			options := r.moveOptions()
+			m.Moves = &options
+		}
 		r.see(&m)
 	}
 }

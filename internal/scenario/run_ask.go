@@ -88,11 +88,13 @@ func (r *runner) askOf(a *Ask, key string) (victims.Ask, error) {
 func (r *runner) decide(asked *Asked, ask *victims.Ask) error {
 	moves := r.doc.Options.moves()
 	if moves || !r.explained() {
-		decide := r.planner.Decide
+		var err error
 		if moves {
-			decide = r.decideWithMoves(&asked.Moves)
+			err = r.decideWithMoves(asked, ask)
+		} else {
+			err = r.planner.Decide(&asked.Decision, ask, r.now)
 		}
-		if err := decide(&asked.Decision, ask, r.now); err != nil {
+		if err != nil {
 			return err
 		}
 		if len(asked.Moves.Moves) > 0 || !r.explained() {
@@ -203,7 +205,8 @@ func (r *runner) setPlanner(p *victims.Planner) {
 	}
 }
 
-// aim tells a planner where an ask may run, and who blocks a node for it.
+// aim tells a planner where an ask may run, and who blocks a node for it: likewise for who
+// may move.
 func (r *runner) aim(p *victims.Planner, a *Ask) {
 	p.Filter, p.Blockers = nil, nil
 	if len(a.NodeSelector) > 0 {
@@ -213,6 +216,9 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 		p.Blockers = func(dst []victims.TaskID, _ *victims.Ask, n victims.NodeID) []victims.TaskID {
 			return r.blockers(dst, a.Ports, n)
 		}
+	}
+	if r.doc.Options.moves() {
+		r.aimMovers(p)
 	}
 }
 

@@ -116,7 +116,7 @@ func (r *runner) job(i int, q *Request) error {
 // jobPlanner returns the planner for a job of the document: members run on nodes
 // that have all the labels which they select.
 func (r *runner) jobPlanner(j *Job) jobs.Planner {
-	return jobs.Planner{
+	p := jobs.Planner{
 		Cluster: r.cluster, Allowances: r.quotas, ByPriority: r.doc.Options.JobTrigger == byPriority,
 		Rules: victims.Rules{
 			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
@@ -124,6 +124,10 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 			Filter: func(class int, n victims.NodeID) bool { return r.selects(j.Members[class].NodeSelector, n) },
 		},
 	}
+	if r.doc.Options.moves() {
+		p.Filter = r.filterMovers(p.Filter)
+	}
+	return p
 }
 
 // heldBy returns the grants that members of a job hold.

@@ -4,7 +4,6 @@ package scenario
 
 import (
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/moves"
@@ -14,7 +13,7 @@ import (
 // moved ends the keys of tasks that have moved.
 const moved = "+"
 
-// moveOptions returns who may move, and for whom.
+// moveOptions returns who may move, and for whom. The class of a mover is negative.
 func (r *runner) moveOptions() moves.Options {
 	return moves.Options{
 		Movable: func(id victims.TaskID) (class int, ok bool) {
@@ -23,6 +22,22 @@ func (r *runner) moveOptions() moves.Options {
 		},
 		Key: func(key string) string { return key + moved },
 		Any: r.doc.Options.Moves == movesAny, MaxMoved: r.doc.Options.MaxMoved,
+	}
+}
+
+// aimMovers lets movers run on the nodes that they select, beside those who hold none of
+// their ports; asks and members as the functions of the planner say.
+func (r *runner) aimMovers(p *victims.Planner) {
+	p.Filter = r.filterMovers(p.Filter)
+	blockers := p.Blockers
+	p.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
+		switch {
+		case a.Class < 0:
+			return r.blockers(dst, r.portsOf(a.Key), n)
+		case blockers == nil:
+			return dst
+		}
+		return blockers(dst, a, n)
 	}
 }
 
@@ -36,26 +51,11 @@ func (r *runner) filterMovers(filter func(int, victims.NodeID) bool) func(int, v
 	}
 }
 
-// decideWithMoves returns a Decide that also says who moves for the ask.
-func (r *runner) decideWithMoves(dst *moves.Plan) func(*victims.Decision, *victims.Ask, time.Time) error {
-	return func(d *victims.Decision, ask *victims.Ask, now time.Time) (err error) {
-		p := &r.planner
-		filter, blockers := p.Filter, p.Blockers
-		defer func() { p.Filter, p.Blockers = filter, blockers }()
-		p.Filter = r.filterMovers(filter)
-		p.Blockers = func(dst []victims.TaskID, a *victims.Ask, n victims.NodeID) []victims.TaskID {
-			switch {
-			case a.Key != ask.Key:
-				return r.blockers(dst, r.portsOf(a.Key), n)
-			case blockers == nil:
-				return dst
-			}
-			return blockers(dst, a, n)
-		}
-		m := moves.Planner{Asks: p, Options: r.moveOptions()}
-		*dst, err = m.Decide(d, ask, now)
-		return err
-	}
+// decideWithMoves decides an ask, and says who moves for it.
+func (r *runner) decideWithMoves(asked *Asked, ask *victims.Ask) (err error) {
+	m := moves.Planner{Asks: &r.planner, Options: r.moveOptions()}
+	asked.Moves, err = m.Decide(&asked.Decision, ask, r.now)
+	return err
 }
 
 // decideJob decides a job, and who moves for it if tasks may.
@@ -63,9 +63,7 @@ func (r *runner) decideJob(placed *Placed, p *jobs.Planner, job *jobs.Job) (err 
 	if !r.doc.Options.moves() {
 		return p.Decide(&placed.Decision, job, r.now)
 	}
-	mine := *p
-	mine.Filter = r.filterMovers(p.Filter)
-	m := moves.Planner{Jobs: &mine, Options: r.moveOptions()}
+	m := moves.Planner{Jobs: p, Options: r.moveOptions()}
 	placed.Moves, err = m.DecideJob(&placed.Decision, job, r.now)
 	return err
 }

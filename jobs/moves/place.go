@@ -198,19 +198,9 @@ func fits(size, free, taken resources.Vector) bool {
 
 // move returns the move of a task to a node.
 func (s *search) move(id victims.TaskID, to victims.NodeID, class int) Move {
-	t := s.c.Task(id)
-	key := t.Key + "+"
-	if s.Key != nil {
-		key = s.Key(t.Key)
-	}
-	return Move{
-		Task: id, Key: t.Key, From: t.Node, To: to,
-		Ask: victims.Ask{
-			Key: key, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
-			Class: class, Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, NonPreemptible: t.NonPreemptible,
-			Cost: t.Cost, Budgets: t.Budgets,
-		},
-	}
+	m := Move{Task: id, Key: s.c.Key(id), From: s.c.NodeOf(id), To: to, Ask: s.AskOf(s.c, id)}
+	m.Ask.Class = class
+	return m
 }
 
 // moving reports whether a task has a new place already.

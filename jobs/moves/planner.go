@@ -42,6 +42,21 @@ type Options struct {
 	MaxMoved int64
 }
 
+// AskOf returns the ask of a mover, without its class: the filter, blockers and the grant
+// get it. The ask aliases the cluster until that changes.
+func (o *Options) AskOf(c *victims.Cluster, id victims.TaskID) victims.Ask {
+	t := c.Task(id)
+	key := t.Key + "+"
+	if o.Key != nil {
+		key = o.Key(t.Key)
+	}
+	return victims.Ask{
+		Key: key, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
+		Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, NonPreemptible: t.NonPreemptible,
+		Cost: t.Cost, Budgets: t.Budgets,
+	}
+}
+
 // A Move is a task that stops on one node, and has a grant on another.
 type Move struct {
 	Task     victims.TaskID

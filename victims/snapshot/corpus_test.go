@@ -26,15 +26,12 @@ func TestTake_Corpus(t *testing.T) {
 	}
 	files, err := filepath.Glob("../../internal/scenario/testdata/scenarios/*.json")
 	require.NoError(t, err)
-	kinds := make(map[scenario.Kind]int)
+	kinds, moving := make(map[scenario.Kind]int), 0
 	for _, file := range law.Some(files) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		doc, err := scenario.Parse(file, text)
 		require.NoError(t, err)
-		if doc.Options.Moves != "" {
-			continue // a snapshot knows no moves
-		}
 		var answers []string
 		done, err := doc.RunSeen(func(m *scenario.Moment) {
 			kinds[doc.Requests[m.Request].Kind]++
@@ -53,9 +50,11 @@ func TestTake_Corpus(t *testing.T) {
 			want := ""
 			switch {
 			case s.Asked != nil:
-				want = s.Asked.Decision.Describe(done.After)
+				want = s.Asked.Moves.Describe(done.After) + s.Asked.Decision.Describe(done.After)
+				moving += len(s.Asked.Moves.Moves)
 			case s.Placed != nil:
-				want = s.Placed.Decision.Describe(done.After)
+				want = s.Placed.Moves.Describe(done.After) + s.Placed.Decision.Describe(done.After)
+				moving += len(s.Placed.Moves.Moves)
 			case s.Enforced != nil:
 				want = s.Enforced.Outcome.Describe(done.After)
 			}
@@ -65,6 +64,9 @@ func TestTake_Corpus(t *testing.T) {
 		}
 		require.Empty(t, answers)
 	}
+	if len(law.Some(files)) == len(files) {
+		require.Positive(t, moving)
+	}
 	for _, kind := range []scenario.Kind{scenario.KindAsk, scenario.KindJob, scenario.KindEnforceQuota} {
 		require.Greater(t, kinds[kind], 40*len(law.Some(files))/len(files), "%v", kind)
 	}
@@ -72,7 +74,7 @@ func TestTake_Corpus(t *testing.T) {
 
 // momentOf returns the scene of a moment.
 func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
-	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Enforcer: m.Enforcer}
+	s := &snapshot.Scene{Name: doc.Name, Planner: m.Planner, Now: m.Now, JobPlanner: m.JobPlanner, Enforcer: m.Enforcer, Moves: m.Moves}
 	switch {
 	case m.Ask != nil:
 		s.Asks = []victims.Ask{*m.Ask}
@@ -88,9 +90,9 @@ func momentOf(doc *scenario.Document, m *scenario.Moment) *snapshot.Scene {
 func answer(r *snapshot.Run, i int) string {
 	switch s := &r.Steps[i]; {
 	case s.Ask != nil:
-		return s.Ask.Describe(r.Before)
+		return s.Moves.Describe(r.Before) + s.Ask.Describe(r.Before)
 	case s.Job != nil:
-		return s.Job.Describe(r.Before)
+		return s.Moves.Describe(r.Before) + s.Job.Describe(r.Before)
 	default:
 		return s.Quota.Describe(r.Before)
 	}

@@ -87,6 +87,10 @@ type task struct {
 	AllowPreemption bool   `json:"allowPreemption"`
 	State           string `json:"state"`
 	CheckpointAge   string `json:"checkpointAge,omitempty"`
+
+	Ends     string            `json:"ends,omitempty"`
+	Movable  bool              `json:"movable,omitempty"`
+	Selector map[string]string `json:"nodeSelector,omitempty"` // if it moves
 }
 
 type ask struct {
@@ -146,6 +150,8 @@ type options struct {
 	JobTrigger     string `json:"jobTrigger,omitempty"`
 	SameNode       bool   `json:"sameNode,omitempty"`
 	OwnApplication bool   `json:"ownApplication,omitempty"`
+	Moves          string `json:"moves,omitempty"`
+	MaxMoved       int64  `json:"maxMoved,omitempty"`
 }
 
 // encode writes a document as text.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -37,12 +38,13 @@ type Run struct {
 	Report []byte           // the result document of examples/plan
 }
 
-// A Step is a request that was carried out, in order. Of its decisions at most one is
-// there.
+// A Step is a request that was carried out, in order. Of an ask, a quota and a job at most
+// one is there.
 type Step struct {
 	Ask   *victims.Decision
 	Quota *quota.Outcome
 	Job   *jobs.Decision
+	Moves moves.Plan // who moves for the ask or the job
 }
 
 // Run builds the cluster and carries the requests out in order. Errors are what shows
@@ -58,11 +60,11 @@ func (d *Document) Run() (*Run, error) {
 		var step Step
 		switch {
 		case s.Asked != nil:
-			step.Ask = &s.Asked.Decision
+			step.Ask, step.Moves = &s.Asked.Decision, s.Asked.Moves
 		case s.Enforced != nil:
 			step.Quota = &s.Enforced.Outcome
 		case s.Placed != nil:
-			step.Job = &s.Placed.Decision
+			step.Job, step.Moves = &s.Placed.Decision, s.Placed.Moves
 		}
 		run.Steps = append(run.Steps, step)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/scenario"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -31,6 +32,12 @@ type Scene struct {
 	// Enforcer, of the same cluster, must be there if there is something to Enforce.
 	Enforcer *quota.Enforcer
 	Enforce  []quota.Quota // each is decided like an ask
+
+	// Moves says who may move for asks and jobs; nil: nobody. Where they may run is asked of
+	// the planner, with the class that it gives them.
+	Moves *moves.Options
+	// Ends says when a task is expected to end; nil: nobody knows. No decision heeds it.
+	Ends func(victims.TaskID) (end time.Time, known bool)
 }
 
 // ErrText is the kind of error of a key or a name that JSON cannot hold.
@@ -39,11 +46,12 @@ var ErrText = errors.New("not valid UTF-8")
 // Take writes a scene as a document: JSON, with equal bytes for equal scenes. It returns, too,
 // what the document cannot say, a line each for people. Each begins with what it is about:
 // compare, predicate, steps, interval, exempt, closed, usage, pending, job, required-node,
-// minimum, own-leaf, enforced or miss.
+// minimum, own-leaf, enforced, miss or move.
 //
 // Errors are names that JSON cannot hold ([ErrText]), and asks or instants that no document can
 // have. It panics without a planner or cluster, or if clusters differ. Per ask and job it calls
-// Filter and Blockers for each node, and Exempt for each task.
+// Filter and Blockers for each node, and Exempt for each task; Filter per class of those who
+// may move, and Blockers per task of them, for each node, too.
 func Take(s *Scene) (text []byte, unsaid []string, err error) {
 	if s.Planner == nil || s.Planner.Cluster == nil {
 		panic("snapshot: Take without a planner that has a cluster")

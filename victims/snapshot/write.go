@@ -29,6 +29,7 @@ type writer struct {
 	// keys.
 	memberOf map[string]string
 	inquiry  []inquiry
+	movers   map[victims.TaskID]map[string]string // who may move, and what selects their nodes
 }
 
 // An inquiry is an exemption function, and an ask about which it is asked.
@@ -62,6 +63,7 @@ func (w *writer) document() *document {
 	w.asks() // which say what the nodes are labelled, and the tasks' ports
 	w.jobs()
 	w.lowered()
+	w.moves()
 	w.tasks()
 	w.grants()
 	w.quotas()

@@ -27,7 +27,15 @@ func (w *writer) filter(a *victims.Ask, name string) map[string]string {
 // label labels the nodes on which something may run, and returns what selects them:
 // nothing if it may run on all.
 func (w *writer) label(name string, mayRun func(victims.NodeID) bool) map[string]string {
-	var may []int
+	may, all := w.mayRun(mayRun)
+	if all {
+		return nil
+	}
+	return w.labelled(name, may)
+}
+
+// mayRun returns the places of nodes on which something may run, and whether it may on all.
+func (w *writer) mayRun(mayRun func(victims.NodeID) bool) (may []int, all bool) {
 	i := 0
 	for id := range w.c.Nodes() {
 		if mayRun(id) {
@@ -35,9 +43,11 @@ func (w *writer) label(name string, mayRun func(victims.NodeID) bool) map[string
 		}
 		i++
 	}
-	if len(may) == i {
-		return nil
-	}
+	return may, len(may) == i
+}
+
+// labelled gives nodes a label, and returns what selects them.
+func (w *writer) labelled(name string, may []int) map[string]string {
 	for _, i := range may {
 		n := &w.doc.Nodes[i]
 		if n.Labels == nil {
@@ -49,8 +59,9 @@ func (w *writer) label(name string, mayRun func(victims.NodeID) bool) map[string
 }
 
 // blockers gives a port to all that must go from their nodes for an ask, and
-// returns it: none if nothing must go.
-func (w *writer) blockers(a *victims.Ask, name string) []string {
+// returns it: none if nothing must go. If tasks may move, each gets one of its own: two
+// that must go for one ask need not be in each other's way.
+func (w *writer) blockers(a *victims.Ask, name string) (ports []string) {
 	if w.p.Blockers == nil {
 		return nil
 	}
@@ -59,13 +70,17 @@ func (w *writer) blockers(a *victims.Ask, name string) []string {
 		all = w.p.Blockers(all, a, id)
 	}
 	slices.Sort(all)
-	for _, id := range slices.Compact(all) {
-		w.ports[id] = append(w.ports[id], name)
+	for i, id := range slices.Compact(all) {
+		port := name
+		if w.s.Moves != nil {
+			port += "-" + strconv.Itoa(i+1)
+		}
+		w.ports[id] = append(w.ports[id], port)
+		if len(ports) == 0 || port != name {
+			ports = append(ports, port)
+		}
 	}
-	if len(all) == 0 {
-		return nil
-	}
-	return []string{name}
+	return ports
 }
 
 // toleration returns the class of a task that has the policy which exempts it

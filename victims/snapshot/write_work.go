@@ -57,6 +57,12 @@ func (w *writer) task(id victims.TaskID) task {
 		e.CheckpointAge = w.age(t.Checkpoint)
 	}
 	e.Class = w.toleration(id, &t)
+	e.Selector, e.Movable = w.movers[id]
+	if w.s.Ends != nil {
+		if end, known := w.s.Ends(id); known {
+			e.Ends = max(0, end.Sub(w.s.Now)).String()
+		}
+	}
 	return e
 }
 

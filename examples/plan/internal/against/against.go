@@ -16,6 +16,7 @@ import (
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs/moves"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -44,8 +45,9 @@ type Sides struct {
 
 // A Ledger counts what a queue gets and gives.
 type Ledger struct {
-	Placed  int     `json:"placed"`  // asks and members of jobs that get a place, at once or after victims
-	Stopped int     `json:"stopped"` // victims
+	Placed  int     `json:"placed"`          // asks and members of jobs that get a place, at once or after victims
+	Stopped int     `json:"stopped"`         // victims
+	Moved   int     `json:"moved,omitempty"` // tasks that run on elsewhere
 	Gets    amounts `json:"gets,omitempty"`
 	Gives   amounts `json:"gives,omitempty"`
 }
@@ -140,15 +142,16 @@ func (c *Contrast) count(run *scenario.Run, of func(queue string) *Ledger) {
 		}
 		asker := of(moment.Queue(run, s))
 		var gone []victims.Task
+		var moved []moves.Move
 		switch {
 		case s.Asked != nil:
-			gone = s.Asked.Victims
+			gone, moved = s.Asked.Victims, s.Asked.Moves.Moves
 			if s.Result.Outcome != refusedWord {
 				asker.Placed++
 				asker.Gets.addVector(schema, s.Asked.Decision.Plan.Ask.Size)
 			}
 		case s.Placed != nil:
-			gone = s.Placed.Victims
+			gone, moved = s.Placed.Victims, s.Placed.Moves.Moves
 			for _, at := range s.Placed.Decision.Plan.Placements {
 				asker.Placed++
 				asker.Gets.addVector(schema, s.Placed.Decision.Plan.Job.Members[at.Member].Size)
@@ -160,6 +163,9 @@ func (c *Contrast) count(run *scenario.Run, of func(queue string) *Ledger) {
 			t := of(tree.Path(gone[i].Queue))
 			t.Stopped++
 			t.Gives.addVector(schema, gone[i].Size)
+		}
+		for i := range moved {
+			of(tree.Path(moved[i].Ask.Queue)).Moved++
 		}
 	}
 }
@@ -202,7 +208,7 @@ func (c *Contrast) decisions() (n int) {
 }
 
 func (t *Ledger) addLedger(o *Ledger) {
-	t.Placed, t.Stopped = t.Placed+o.Placed, t.Stopped+o.Stopped
+	t.Placed, t.Stopped, t.Moved = t.Placed+o.Placed, t.Stopped+o.Stopped, t.Moved+o.Moved
 	for name, v := range o.Gets {
 		t.Gets.add(name, v)
 	}
@@ -213,12 +219,12 @@ func (t *Ledger) addLedger(o *Ledger) {
 
 // same reports whether a queue gets and gives the same under both policies.
 func (q *Sides) same() bool {
-	return q.Old.Placed == q.New.Placed && q.Old.Stopped == q.New.Stopped &&
+	return q.Old.Placed == q.New.Placed && q.Old.Stopped == q.New.Stopped && q.Old.Moved == q.New.Moved &&
 		maps.Equal(q.Old.Gets, q.New.Gets) && maps.Equal(q.Old.Gives, q.New.Gives)
 }
 
 // Verdict says whether a queue gains or pays. It gains if more of it is placed, or
-// less of it stops; it pays if the other way round.
+// less of it stops; it pays if the other way round. A move takes nothing from anybody.
 func (q *Sides) Verdict() string {
 	gains := q.New.Placed > q.Old.Placed || q.New.Stopped < q.Old.Stopped
 	pays := q.New.Placed < q.Old.Placed || q.New.Stopped > q.Old.Stopped
@@ -229,6 +235,10 @@ func (q *Sides) Verdict() string {
 		return "gains"
 	case pays:
 		return "pays"
+	case q.New.Moved > q.Old.Moved:
+		return "moves more"
+	case q.New.Moved < q.Old.Moved:
+		return "moves less"
 	}
 	return "other amounts"
 }
@@ -271,14 +281,25 @@ func WriteText(w io.Writer, all []*Contrast, whole *Summary) {
 	if len(whole.Queues) == 0 {
 		return
 	}
-	t := say.NewTable(w, "  ", "queue", "", "placed", "stopped", "gets", "gives")
+	t := say.NewTable(w, "  ", "queue", "", "placed", "stopped", "gets", "gives", whole.ifMoved("moved"))
 	for _, path := range slices.Sorted(maps.Keys(whole.Queues)) {
 		q := whole.Queues[path]
 		t.Row(plain.Name(path), q.Verdict(), arrow(fmt.Sprint(q.Old.Placed), fmt.Sprint(q.New.Placed)),
 			arrow(fmt.Sprint(q.Old.Stopped), fmt.Sprint(q.New.Stopped)),
-			arrow(q.Old.Gets.String(), q.New.Gets.String()), arrow(q.Old.Gives.String(), q.New.Gives.String()))
+			arrow(q.Old.Gets.String(), q.New.Gets.String()), arrow(q.Old.Gives.String(), q.New.Gives.String()),
+			whole.ifMoved(arrow(fmt.Sprint(q.Old.Moved), fmt.Sprint(q.New.Moved))))
 	}
 	t.End()
+}
+
+// ifMoved returns a cell of the column for moves, which is left out if nobody moves.
+func (s *Summary) ifMoved(cell string) string {
+	for _, q := range s.Queues {
+		if q.Old.Moved+q.New.Moved > 0 {
+			return cell
+		}
+	}
+	return ""
 }
 
 // ChangesIn returns "1 change in 3 decisions".

@@ -3,6 +3,7 @@
 package against
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -73,4 +74,29 @@ func TestDocument_Reversed(t *testing.T) {
 	require.Equal(t, "gains", there.queues["root.prod"].Verdict())
 	require.Equal(t, "pays", back.queues["root.prod"].Verdict())
 	require.Equal(t, []string{"etl-1"}, there.Changes[0].New.Victims)
+}
+
+// Who moves is told of each decision that changes, and counted for its queue.
+func TestDocument_Moves(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/when-moves.json")
+	require.NoError(t, err)
+	moves := scenario.Text{File: "moves", Data: text}
+	stays := scenario.Text{File: "stays", Data: bytes.ReplaceAll(text, []byte(`"moves": "any"`), []byte(`"moves": "never"`))}
+	require.NotEqual(t, moves.Data, stays.Data)
+	c, err := Document(moves, stays, moves)
+	require.NoError(t, err)
+	require.Len(t, c.Changes, 2)
+	require.Equal(t, map[string]string{"a": "n2"}, c.Changes[0].New.Moves)
+	whole := Sum([]*Contrast{c})
+	require.Equal(t, 2, whole.Queues["root.batch"].New.Moved)
+	require.Equal(t, "moves more", whole.Queues["root.batch"].Verdict())
+	var out bytes.Buffer
+	WriteText(&out, []*Contrast{c}, whole)
+	require.Contains(t, out.String(), ", moves a to n2\n")
+	require.Regexp(t, `root.batch +moves more .* 0 -> 2\n`, out.String())
+
+	whole = Sum(nil)
+	out.Reset()
+	WriteText(&out, nil, whole)
+	require.NotContains(t, out.String(), "moved")
 }

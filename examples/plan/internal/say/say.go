@@ -75,6 +75,13 @@ func Result(r *scenario.Result) string {
 		}
 		line += ", stops " + Some(names)
 	}
+	var moves []string
+	for _, key := range slices.Sorted(maps.Keys(r.Moves)) {
+		moves = append(moves, plain.Name(key)+" to "+plain.Name(r.Moves[key]))
+	}
+	if len(moves) > 0 {
+		line += ", moves " + Some(moves)
+	}
 	return line
 }
 

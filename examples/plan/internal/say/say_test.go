@@ -16,6 +16,7 @@ func TestResult(t *testing.T) {
 		"refused, no-victims":                           {Outcome: "refused", Reason: "no-victims"},
 		"plan on n, stops a, b":                         {Outcome: "plan", Node: "n", Victims: []string{"a", "b"}},
 		`fits m0 on "n 1", m1 on n2`:                    {Outcome: "fits", Placements: map[string]string{"m1": "n2", "m0": "n 1"}},
+		`waits on n, moves a to n2, b to "n 3"`:         {Outcome: "waits", Node: "n", Moves: map[string]string{"b": "n 3", "a": "n2"}},
 		"plan, stops a, a, a, a, a, a, a, a and 2 more": {Outcome: "plan", Victims: strings.Split("aaaaaaaaaa", "")},
 	} {
 		require.Equal(t, want, Result(&r))

@@ -53,8 +53,7 @@ type Start struct {
 // it, and the cluster as it found that.
 type again struct {
 	doc    *scenario.Document
-	ends   map[string]time.Duration // from the request on, by key
-	left   int                      // decisions that may still be made
+	left   int // decisions that may still be made
 	now    time.Time
 	unsaid []string // of the cluster, which no document can say
 }
@@ -136,11 +135,7 @@ func againOf(doc *scenario.Document, m *scenario.Moment) (*again, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &again{doc: copied, unsaid: unsaid, ends: make(map[string]time.Duration), now: m.Now}
-	for key, end := range m.Ends {
-		a.ends[key] = max(0, end.Sub(m.Now)) // who is over its time may go at any moment
-	}
-	return a, nil
+	return &again{doc: copied, unsaid: unsaid, now: m.Now}, nil
 }
 
 // look finds out all about a request.
@@ -229,14 +224,14 @@ func noStart(r *scenario.Result, silent int) string {
 	return text
 }
 
-// endOf returns when a task ends. Members of the job that asks do not end before it
+// endOf returns when a task ends, from the request on. Members of the job that asks do not end before it
 // has started.
 func (a *again) endOf(t *scenario.Task) (time.Duration, bool) {
-	end, ok := a.ends[t.Key]
-	if job := a.doc.Requests[len(a.doc.Requests)-1].Job; job != nil && t.Job == job.Name {
+	job := a.doc.Requests[len(a.doc.Requests)-1].Job
+	if t.Ends == nil || job != nil && t.Job == job.Name {
 		return 0, false
 	}
-	return end, ok
+	return *t.Ends, true
 }
 
 // after returns the document without the tasks that have ended by some time.
@@ -252,13 +247,17 @@ func (a *again) after(end time.Duration) *scenario.Document {
 // gone returns the tasks that have ended by some time: those that end first come
 // first.
 func (a *again) gone(end time.Duration) (keys []string) {
+	var gone []*scenario.Task
 	for i := range a.doc.Tasks {
 		if at, ok := a.endOf(&a.doc.Tasks[i]); ok && at <= end {
-			keys = append(keys, a.doc.Tasks[i].Key)
+			gone = append(gone, &a.doc.Tasks[i])
 		}
 	}
-	slices.SortFunc(keys, func(x, y string) int {
-		return cmp.Or(cmp.Compare(a.ends[x], a.ends[y]), cmp.Compare(x, y))
+	slices.SortFunc(gone, func(x, y *scenario.Task) int {
+		return cmp.Or(cmp.Compare(*x.Ends, *y.Ends), cmp.Compare(x.Key, y.Key))
 	})
+	for _, t := range gone {
+		keys = append(keys, t.Key)
+	}
 	return keys
 }

@@ -219,6 +219,7 @@ func waitingDocument(t *rapid.T) string {
 			if rapid.Bool().Draw(t, "budget") {
 				task["budgets"] = []string{"b"}
 			}
+			task["movable"] = rapid.Bool().Draw(t, "movable")
 			tasks = append(tasks, task)
 		}
 		if rapid.Bool().Draw(t, "grant") {
@@ -232,6 +233,7 @@ func waitingDocument(t *rapid.T) string {
 	text, err := json.Marshal(object{
 		"name": "random", "types": []string{"cpu", "memory"}, "queues": object{"name": "root", "queues": queues},
 		"nodes": nodes, "tasks": tasks, "grants": append([]object{}, grants...), "budgets": object{"b": object{"left": number("left", 0, 1), "hard": true}},
+		"options": object{"moves": rapid.SampledFrom([]string{"never", "entitled", "any"}).Draw(t, "moves"), "maxMoved": number("most moved", 0, 1)},
 		"requests": []object{
 			{"ask": ask, "then": rapid.SampledFrom([]string{"finish", "leave", "nothing"}).Draw(t, "then")},
 			{"job": object{"name": "job", "queue": leaf.Draw(t, "queue"), "application": "job", "domain": number("domain", 0, 1), "members": []object{
@@ -303,6 +305,22 @@ func TestSooner_Kinds(t *testing.T) {
 		require.Equal(t, test.want, got, test.name)
 		requireWhen(t, test.document)
 	}
+}
+
+// Tasks may move in what is decided again, too: one node more does, beside a move.
+func TestSooner_Moves(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/when-moves.json")
+	require.NoError(t, err)
+	_, all, err := Document(textOf(string(text)))
+	require.NoError(t, err)
+	ring := all[len(all)-1]
+	require.Equal(t, "ring", ring.Key)
+	require.Len(t, ring.Sooner, 3)
+	for i, of := range []string{"n1", "r1", "s1"} {
+		require.Equal(t, []string{"node", of, "1"}, []string{ring.Sooner[i].Change, ring.Sooner[i].Of, ring.Sooner[i].By})
+	}
+	require.Equal(t, map[string]string{"c": "one-more"}, ring.Sooner[0].Then.Moves)
+	requireWhen(t, string(text))
 }
 
 // What waits for a task that is leaving starts when that ends, if it says when; and

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/go-preempt/preempt/victims"
+)
+
+// moves writes for whom tasks may move, who may, and where they may run.
+func (w *writer) moves() {
+	m := w.s.Moves
+	if m == nil || len(w.s.Asks)+len(w.s.Jobs) == 0 {
+		return
+	}
+	o := &w.doc.Options
+	o.Moves, o.MaxMoved = "entitled", min(m.MaxMoved, math.MaxInt32)
+	if m.Any {
+		o.Moves = "any"
+	}
+	if m.MaxMoved > math.MaxInt32 {
+		w.lacks("move", "", fmt.Sprintf("at most %d times what is asked may move", math.MaxInt32))
+	}
+	w.movers = make(map[victims.TaskID]map[string]string)
+	selectors := w.moverSelectors()
+	for id := range w.c.Tasks() {
+		if w.c.State(id) != victims.Running {
+			continue
+		}
+		if class, ok := m.Movable(id); ok {
+			w.movers[id] = selectors(class)
+		}
+	}
+	w.moverPorts()
+}
+
+// moverSelectors returns a function from classes of movers to what selects their nodes.
+// Classes that may run on the same nodes share a label.
+func (w *writer) moverSelectors() func(class int) map[string]string {
+	filter := w.p.Filter
+	if len(w.s.Jobs) > 0 {
+		if len(w.s.Asks) > 0 {
+			w.lacks("move", "", "for asks, tasks may move to the nodes that they may for jobs")
+		}
+		filter = w.s.JobPlanner.Filter
+	}
+	byClass, byNodes := make(map[int]map[string]string), make(map[string]map[string]string)
+	return func(class int) map[string]string {
+		if s, known := byClass[class]; known || filter == nil {
+			return s
+		}
+		may, all := w.mayRun(func(n victims.NodeID) bool { return filter(class, n) })
+		nodes := fmt.Sprint(may)
+		if _, known := byNodes[nodes]; !known && !all {
+			byNodes[nodes] = w.labelled("move-"+strconv.Itoa(len(byNodes)+1), may)
+		}
+		byClass[class] = byNodes[nodes]
+		return byClass[class]
+	}
+}
+
+// A clash is a task that may move, and who must go from a node before it can run there.
+type clash struct{ mover, blocker victims.TaskID }
+
+// moverPorts gives each mover and each task that is in its way a port that nobody else has.
+// A port is in the way of both, which is told if only one of two movers is in the other's.
+func (w *writer) moverPorts() {
+	if w.p.Blockers == nil || len(w.s.Asks) == 0 {
+		return
+	}
+	clashes := make(map[clash]bool)
+	var in []victims.TaskID
+	for id := range w.movers {
+		ask := w.s.Moves.AskOf(w.c, id)
+		ask.Class, _ = w.s.Moves.Movable(id)
+		for n := range w.c.Nodes() {
+			in = w.p.Blockers(in[:0], &ask, n)
+			for _, b := range in {
+				if b != id {
+					clashes[clash{id, b}] = true
+				}
+			}
+		}
+	}
+	all := slices.SortedFunc(maps.Keys(clashes), func(a, b clash) int {
+		return cmp.Or(cmp.Compare(a.mover, b.mover), cmp.Compare(a.blocker, b.blocker))
+	})
+	for i, c := range all {
+		back := clashes[clash{c.blocker, c.mover}]
+		if back && c.blocker < c.mover {
+			continue // they have a port
+		}
+		if _, moves := w.movers[c.blocker]; moves && !back {
+			w.lacks("move", w.c.Key(c.blocker), fmt.Sprintf("it cannot move to where %q is", w.c.Key(c.mover)))
+		}
+		port := "move-" + strconv.Itoa(i+1)
+		w.ports[c.mover] = append(w.ports[c.mover], port)
+		w.ports[c.blocker] = append(w.ports[c.blocker], port)
+	}
+}
