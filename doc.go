@@ -132,6 +132,9 @@
 // Racks and blocks: domains of nodes, and the depth of the one that a job's members
 // share (DESIGN.md, Domains).
 //
+// Generous guarantees of cpu and memory that keep gpus from coming back:
+// [victims.Rules].Scarce, of the types that [queue.Scarce] finds (DESIGN.md, Scarce types).
+//
 // Weights instead of guarantees: [queue.FairShares] become the guarantees of leaves
 // ([victims.Cluster.SetGuarantees]). Divide again when work comes or goes, not when a
 // plan is made (DESIGN.md, Fair shares).

@@ -34,7 +34,7 @@ var mayImport = map[string][]string{
 	"jobs/koordinator": {"toleration", "victims", "jobs"},
 
 	// Plans in which tasks move, above asks and jobs.
-	"jobs/moves": {"resources", "fence", "victims", "victims/cover", "jobs", "internal/eligible", "internal/finding", "internal/rulebook"},
+	"jobs/moves": {"resources", "queue", "fence", "victims", "victims/cover", "jobs", "internal/eligible", "internal/finding", "internal/rulebook"},
 
 	// What waits, above asks and jobs.
 	"jobs/pending": {"resources", "victims", "jobs", "internal/trigger"},

@@ -50,13 +50,15 @@ func (a *Auditor) Audit(dst []victims.Violation, p *Plan, now time.Time) []victi
 type audit struct {
 	a     *Auditor
 	c     *victims.Cluster
-	tree  *queue.Tree
+	tree  *queue.Tree // with the guarantees that count
 	plan  *Plan
 	job   *Job
 	now   time.Time
 	types int
 	ask   victims.Ask // the first member that has no place, for Exempt
 	out   []victims.Violation
+
+	counting queue.Tree // what tree is, if not all of them count
 
 	last  victims.NodeID   // the largest there is
 	nodes []victims.NodeID // of the placements, each once
@@ -119,7 +121,8 @@ type auditSums struct {
 }
 
 func (x *audit) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.job, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Job, now
+	x.a, x.c, x.plan, x.job, x.now = a, a.Cluster, p, &p.Job, now
+	x.tree, _ = a.Cluster.Tree().Counting(&x.counting, a.Scarce)
 	x.types = x.tree.Schema().Len()
 	x.last = -1
 	for n := range x.c.Nodes() {

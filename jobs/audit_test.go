@@ -179,7 +179,7 @@ func propertyAudit(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
 	h := newHarness(t, c)
 	h.decide("as built")
-	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: victims.Rules{StrictPriority: h.planner.StrictPriority, Interval: h.planner.Interval, Minimum: h.planner.Minimum, Exempt: h.planner.Exempt}, Allowances: h.planner.Allowances}
+	a := jobs.Auditor{Cluster: h.cluster, ByPriority: h.planner.ByPriority, Rules: h.planner.Rules, Allowances: h.planner.Allowances}
 	version := h.cluster.Version()
 	if h.d.Outcome != victims.Refused {
 		if found := a.Audit(nil, &h.d.Plan, c.Options.Now); len(found) > 0 {

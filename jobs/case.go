@@ -29,7 +29,7 @@ import (
 // candidate, or a job with all its members. Units are what engines choose.
 type jobCase struct {
 	c     *victims.Cluster
-	tree  *queue.Tree
+	tree  *queue.Tree // with the guarantees that count
 	job   *Job
 	now   time.Time
 	types int
@@ -48,13 +48,18 @@ type jobCase struct {
 	rooms   *eligible.Rooms // law 2, then what else bounds a sum of victims
 	gate    gate
 
-	blocks []int64 // amounts that live until setTodo
+	blocks   []int64    // amounts that live until setTodo
+	counting queue.Tree // what tree is, if not all guarantees count
 }
 
 // begin makes the case one of a job at an instant. It fails if something is
 // wrong with the job.
 func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
-	c.c, c.tree, c.job, c.now = p.Cluster, p.Cluster.Tree(), job, now
+	tree, err := p.Cluster.Tree().Counting(&c.counting, p.Scarce)
+	if err != nil {
+		return fmt.Errorf("jobs: job %q: %w", job.Name, err)
+	}
+	c.c, c.tree, c.job, c.now = p.Cluster, tree, job, now
 	c.types = p.Cluster.Schema().Len()
 	c.order = rulebook.PlanOrder()
 	c.rules.begin(p, now)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -21,12 +22,12 @@ func TestPhiGrows(t *testing.T) {
 		if h.d.Outcome != victims.Preempts {
 			return 0
 		}
-		before := potential(h.cluster)
+		before := potential(h.cluster, h.planner.Scarce)
 		after := h.cluster.Clone()
 		if err := after.Apply(h.d.Plan.Change()); err != nil {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
-		if phi := potential(after); phi <= before {
+		if phi := potential(after, h.planner.Scarce); phi <= before {
 			t.Fatalf("%s: Φ goes from %d to %d\n%v", h.said(), before, phi, h.c)
 		}
 		return 1
@@ -49,7 +50,8 @@ func TestLaw4_MembersOneByOne(t *testing.T) {
 			t.Fatalf("%v\n%v", err, h.c)
 		}
 		for i, g := range grants[:len(grants)-h.further()] {
-			if !c.Tree().Trigger(g.Ask.Queue, resources.Positive(g.Ask.Size), nil).Holds() {
+			tree, _ := c.Tree().Counting(new(queue.Tree), h.planner.Scarce)
+			if !tree.Trigger(g.Ask.Queue, resources.Positive(g.Ask.Size), nil).Holds() {
 				t.Fatalf("%s: law 4 refuses member %d by itself\n%v", h.said(), i, h.c)
 			}
 			if _, err := c.Grant(g.Ask, g.Node); err != nil {
@@ -94,8 +96,8 @@ func (h *harness) further() (n int) {
 }
 
 // potential is Φ.
-func potential(c *victims.Cluster) (phi int64) {
-	tree := c.Tree()
+func potential(c *victims.Cluster, scarce *resources.Mask) (phi int64) {
+	tree, _ := c.Tree().Counting(new(queue.Tree), scarce)
 	for q := range tree.All() {
 		g, used := tree.Guaranteed(q), tree.Effective(nil, q)
 		for t := range g.Defined.All() {

@@ -60,6 +60,7 @@ func (h *harness) rebuild() {
 		h.planner.ByPriority = true
 	}
 	h.planner.StrictPriority, h.planner.Interval = h.c.Options.StrictPriority, h.c.Options.Interval
+	h.planner.Scarce = h.c.Options.Counting(cluster)
 	h.planner.OwnLeaf = world.OwnLeaves[h.c.Options.OwnLeaf]
 }
 

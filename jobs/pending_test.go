@@ -13,6 +13,7 @@ import (
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/jobs/pending"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -46,6 +47,9 @@ func propertyPending(t *rapid.T) {
 	}
 	m := &meanwhile{harness: h, t: t, now: c.Options.Now, any: true, help: &victims.Help{}}
 	for range 4 {
+		if rapid.IntRange(0, 3).Draw(t, "other types count") == 3 {
+			h.planner.Scarce = new(resources.Mask(rapid.Uint64Range(0, 1<<h.cluster.Schema().Len()-1).Draw(t, "scarce")))
+		}
 		twin := jobs.Planner{Cluster: h.cluster.Clone(), Rules: h.planner.Rules, Predicate: h.planner.Predicate}
 		var want, got []string
 		for i := range all {

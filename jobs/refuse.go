@@ -423,7 +423,7 @@ func (d *decision) help(r *Refusal) {
 func (d *decision) wish(r *Refusal) rulebook.Wish {
 	w := rulebook.Wish{
 		Queue: d.job.Queue, Many: len(d.unplaced) > 1, All: d.rem, At: d.now, RetryAt: r.RetryAt,
-		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(),
+		Reason: r.Reason, About: r.Queue, Type: r.Type, NeedsRoom: d.needs.open(), Counting: d.p.Counting(),
 	}
 	if r.Reason == rulebook.OverGuarantee {
 		w.Before = d.before.At(r.Type)

@@ -104,7 +104,7 @@ func newHistory(t *rapid.T, load *world.Workload) *history {
 		return inJob(name)
 	}
 	h.asks.Minimum = minimum
-	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum, StrictPriority: h.o.StrictPriority}}
+	h.gangs = jobs.Planner{Cluster: cluster, Rules: victims.Rules{Minimum: minimum, StrictPriority: h.o.StrictPriority, Scarce: h.asks.Scarce}}
 	return h
 }
 
@@ -197,13 +197,13 @@ func (h *history) keys(states ...victims.State) (keys []string) {
 
 // step lets one thing happen and reports whether anything can.
 func (h *history) step() bool {
-	before, plans := potential(h.cluster), h.plans // of an ask or a job
+	before, plans := potential(h.cluster, h.asks.Scarce), h.plans // of an ask or a job
 	told := h.event()
 	if told == "" {
 		return false
 	}
 	h.log = append(h.log, told)
-	switch phi := potential(h.cluster); {
+	switch phi := potential(h.cluster, h.asks.Scarce); {
 	case phi < before+int64(h.plans-plans):
 		h.Fatalf("Φ goes from %d to %d\n%v", before, phi, h)
 	}

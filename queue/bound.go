@@ -12,7 +12,9 @@ import (
 )
 
 // Guaranteed returns what q is guaranteed, as a view.
-func (t *Tree) Guaranteed(q ID) resources.Limit { return t.limit(&t.guaranteed, q) }
+func (t *Tree) Guaranteed(q ID) resources.Limit {
+	return resources.Limit{Defined: t.guaranteed.defined[q] &^ t.ignored, Value: t.row(t.guaranteed.values, q)}
+}
 
 // Max returns what q may use at most, as a view.
 func (t *Tree) Max(q ID) resources.Limit { return t.limit(&t.max, q) }
@@ -73,7 +75,7 @@ func (t *Tree) promises(parent, changed ID, p promise) (children []promise) {
 // cost is the depth.
 func (t *Tree) Governing(q ID, i int) (ID, bool) {
 	for q = t.known(q); ; {
-		if t.guaranteed.defined[q].Has(i) {
+		if (t.guaranteed.defined[q] &^ t.ignored).Has(i) {
 			return q, true
 		}
 		if q == Root {
@@ -272,6 +274,26 @@ func (t *Tree) Own() (*Tree, error) {
 func (t *Tree) Show(view *Tree) {
 	*view = *t
 	view.owned = true
+}
+
+// Counting returns t if types is nil. Else it returns view, made an owned tree that shows t
+// with guarantees in these types only: [Tree.Guaranteed] and all that follows from it is as if
+// no other type was guaranteed. So planners with different types can share one tree. If rows of
+// t move, as by [Tree.CopyFrom], call it again. The error says of a type beyond the schema, which
+// is ignored, that there is none ([ErrType]).
+func (t *Tree) Counting(view *Tree, types *resources.Mask) (counting *Tree, err error) {
+	if types == nil {
+		return t, nil
+	}
+	for i := range types.All() {
+		if i >= t.schema.Len() {
+			err = fmt.Errorf("%w: type %d of %d is to be scarce", ErrType, i, t.schema.Len())
+			break
+		}
+	}
+	t.Show(view)
+	view.ignored |= ^*types
+	return view, err
 }
 
 // CopyFrom is [Tree.Clone] into the memory of t. If another tree shows t, call

@@ -212,3 +212,29 @@ func ExampleFairShares_branch() {
 	//     training  used none guaranteed gpu=6
 	//   others      used none
 }
+
+// Which guarantees should count? Those of types of which there is not enough for all that
+// runs and waits.
+func ExampleScarce() {
+	schema, err := resources.NewSchema("gpu", "memory")
+	if err != nil {
+		log.Fatal(err)
+	}
+	tree := tenants(schema)
+	demand := make([]resources.Vector, tree.Len())
+	for path, amounts := range map[string]resources.Vector{
+		"root.vision": {8, 8 << 30}, "root.speech.train": {9, 9 << 30}, "root.lab": {6, 6 << 30},
+	} {
+		leaf, _ := tree.Lookup(path)
+		demand[leaf] = amounts
+	}
+	scarce, err := queue.Scarce(tree, demand, resources.Limit{Value: resources.Vector{12, 64 << 30}, Defined: 0b11})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range scarce.All() {
+		fmt.Println("scarce:", schema.Name(i)) // for victims.Rules.Scarce
+	}
+	// Output:
+	// scarce: gpu
+}

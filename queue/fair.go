@@ -63,20 +63,37 @@ func (f *FairShares) Divide(t *Tree, demand []resources.Vector, capacity resourc
 	clear(f.dealt)
 	f.claims = resize(f.claims, t.Len())
 	for i := range capacity.Defined.All() {
-		f.claim(i, demand)
 		most, _ := capacity.Bound(i)
+		if f.claim(i, demand, most) {
+			f.scarce = f.scarce.With(i)
+		}
 		f.dealt[i] = min(f.claims[Root].want, most)
 		for q := Root; int(q) < t.Len(); q++ {
-			switch {
-			case !t.IsLeaf(q):
+			if !t.IsLeaf(q) {
 				f.deal(q, i)
-			case f.dealt[int(q)*n+i] < f.claims[q].want:
-				f.scarce = f.scarce.With(i)
 			}
 		}
 	}
 	f.cut(demand)
 	return nil
+}
+
+// Scarce returns the types of which some leaf gets less than it wants: at the root the
+// demand is above the capacity, or at some queue that of its children above its max. It is
+// what [FairShares.Scarce] returns after Divide with these arguments, and has the same
+// errors and panics; weights and guarantees play no part. Types that the capacity lacks are
+// never scarce. See DESIGN.md, Scarce types. The cost is types·queues.
+func Scarce(t *Tree, demand []resources.Vector, capacity resources.Limit) (scarce resources.Mask, err error) {
+	if err := checkDivision(t, demand, capacity); err != nil {
+		return 0, err
+	}
+	f := FairShares{tree: t, claims: make([]claim, t.Len())}
+	for i := range capacity.Defined.All() {
+		if most, _ := capacity.Bound(i); f.claim(i, demand, most) {
+			scarce = scarce.With(i)
+		}
+	}
+	return scarce, nil
 }
 
 // Of returns the share of q in the types of the capacity, as a view.
@@ -211,9 +228,11 @@ type heir struct {
 // contents are arbitrary.
 func resize[E any](s []E, n int) []E { return slices.Grow(s[:0], n)[:n] }
 
-// claim computes the claims of type i. Children come after their parent in tree
-// order, so that going backwards each queue is complete once it is reached.
-func (f *FairShares) claim(i int, demand []resources.Vector) {
+// claim computes the claims of type i, and reports whether it is scarce: whether what all
+// want does not fit under a max or into the capacity. A leaf wants no more than its max.
+// Children come after their parent in tree order, so that going backwards each queue is
+// complete once it is reached.
+func (f *FairShares) claim(i int, demand []resources.Vector, capacity int64) (scarce bool) {
 	t := f.tree
 	clear(f.claims)
 	for q := ID(t.Len() - 1); q >= Root; q-- {
@@ -222,6 +241,7 @@ func (f *FairShares) claim(i int, demand []resources.Vector) {
 			x.want = max(demand[q].At(i), 0)
 		}
 		if most, ok := t.Max(q).Bound(i); ok {
+			scarce = scarce || x.want > most && !t.IsLeaf(q)
 			x.want = min(x.want, most)
 		}
 		own, _ := t.Guaranteed(q).Bound(i)
@@ -233,6 +253,7 @@ func (f *FairShares) claim(i int, demand []resources.Vector) {
 			up.guaranteed = sat.Add(up.guaranteed, x.guaranteed)
 		}
 	}
+	return scarce || f.claims[Root].want > capacity
 }
 
 // deal divides the share of q in type i among its children.

@@ -32,6 +32,8 @@ var fairLaws = []law.Law{
 	{Name: "InputUnchanged", Holds: fairInputUnchanged},
 	{Name: "CutTwin", Holds: fairCutTwin},
 	{Name: "CutToUse", Holds: fairCutToUse},
+	{Name: "ScarceAlone", Holds: fairScarceAlone},
+	{Name: "Counting", Holds: fairCounting},
 }
 
 func TestFairLaws(t *testing.T) { law.Check(t, fairLaws) }
@@ -393,6 +395,51 @@ func fairCutToUse(t *rapid.T) {
 			case part != nil && number(share-1).Cmp(new(big.Rat).Mul(part, number(max(d.demand[q].At(i), 0)))) >= 0 && number(share).Cmp(base) > 0:
 				t.Fatalf("%s keeps %d of type %d, and can use %s of its demand", path, share, i, part.RatString())
 			}
+		}
+	}
+}
+
+// fairScarceAlone: what is scarce is known without a share, and without guarantees or weights.
+func fairScarceAlone(t *rapid.T) {
+	d := drawDivision(t)
+	plain := d.tree.Clone()
+	plain.policies = slices.Clone(plain.policies)
+	for q := range plain.All() {
+		plain.guaranteed.set(plain.schema, q, resources.Limit{})
+		plain.policies[q].FairWeight = 1
+	}
+	for _, tree := range []*Tree{d.tree, plain} {
+		scarce, err := Scarce(tree, d.demand, d.capacity)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, scarce, d.shares.Scarce(), "scarce types")
+	}
+}
+
+// fairCounting: a tree that counts some types is one in which no others are guaranteed.
+func fairCounting(t *rapid.T) {
+	tree, _ := drawTree(t)
+	types := mask(t, tree.Schema())
+	fewer := tree.Clone()
+	for q := range fewer.All() {
+		g := fewer.Guaranteed(q)
+		g.Defined &= types
+		fewer.guaranteed.set(fewer.schema, q, g)
+	}
+	view, err := tree.Counting(new(Tree), &types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, view.String(), fewer.String(), "the tree")
+	all := resources.Mask(1)<<tree.Schema().Len() - 1
+	for q := range tree.All() {
+		check(t, fmt.Sprint(view.Surplus(nil, q)), fmt.Sprint(fewer.Surplus(nil, q)), "surplus")
+		check(t, view.Trigger(q, all, nil), fewer.Trigger(q, all, nil), "trigger")
+		for i := range tree.Schema().Len() {
+			at, ok := view.Governing(q, i)
+			want, also := fewer.Governing(q, i)
+			check(t, fmt.Sprint(at, ok), fmt.Sprint(want, also), "governing queue")
 		}
 	}
 }

@@ -42,6 +42,8 @@ type Tree struct {
 	preempting []int64
 	guaranteed bounds
 	max        bounds
+
+	ignored resources.Mask // the types whose guarantees do not count; see Counting
 }
 
 // Schema returns the resource types of the tree.

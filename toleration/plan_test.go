@@ -145,7 +145,7 @@ func onlyProtects(t *rapid.T) {
 			t.Fatalf("%s tolerates the ask\n%v", v.Key, s)
 		}
 	}
-	auditor := victims.Auditor{Cluster: s.cluster, Rules: victims.Rules{StrictPriority: s.c.Options.StrictPriority, Interval: s.c.Options.Interval}}
+	auditor := victims.Auditor{Cluster: s.cluster, Rules: victims.Rules{StrictPriority: s.c.Options.StrictPriority, Interval: s.c.Options.Interval, Scarce: s.c.Options.Counting(s.cluster)}}
 	for _, v := range auditor.Audit(nil, &with.Plan, now) {
 		// The fewest opted-out victims are fewer where nobody is exempt.
 		if v.Law != finding.LawOptedOut {

@@ -21,10 +21,12 @@ import (
 type auditCase struct {
 	a    *Auditor
 	c    *Cluster
-	tree *queue.Tree
+	tree *queue.Tree // with the guarantees that count
 	plan *Plan
 	ask  *Ask
 	now  time.Time
+
+	counting queue.Tree // what tree is, if not all of them count
 
 	size   resources.Vector // the ask's, of full length
 	wants  resources.Mask   // its types: an explicit zero is no wanted type
@@ -58,7 +60,8 @@ const (
 )
 
 func (x *auditCase) begin(a *Auditor, p *Plan, now time.Time) {
-	x.a, x.c, x.tree, x.plan, x.ask, x.now = a, a.Cluster, a.Cluster.Tree(), p, &p.Ask, now
+	x.a, x.c, x.plan, x.ask, x.now = a, a.Cluster, p, &p.Ask, now
+	x.tree, _ = a.Cluster.Tree().Counting(&x.counting, a.Scarce)
 	types := x.tree.Schema().Len()
 	x.size = rows.Zeros(x.size, types)
 	copy(x.size, x.ask.Size)

@@ -44,7 +44,7 @@ func propertyAuditorCost(t *rapid.T) {
 		id, _ := cluster.Lookup(key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: key})
 	}
-	a := victims.Auditor{Cluster: cluster, Rules: victims.Rules{StrictPriority: c.Options.StrictPriority, Minimum: c.Options.Minimum()}}
+	a := victims.Auditor{Cluster: cluster, Rules: world.PlannerOf(cluster, &c.Options).Rules}
 	cost := a.Cost(&plan, c.Options.Now)
 	work, _ := cost.Work.Int64()
 	own, _ := new(big.Int).SetString(cost.Own.String(), 10)

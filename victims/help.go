@@ -213,7 +213,8 @@ func (m *noted) copyFrom(from *noted) {
 // Worth reports whether the answer may be another one now: whether the time has come, or
 // something has changed that is enough for the amounts of the ask. False means that it is
 // refused still. It sees what happens to the cluster by itself; what the planner's functions
-// answer, and changes of the ask and of options, it cannot see. Of a job it sees no
+// answer, and changes of the ask and of options, such as another set of Rules.Scarce, it cannot
+// see: decide anew then. Of a job it sees no
 // members that come or go.
 //
 // It compares amounts: free space and tasks that may go, on nodes that have changed; and on
@@ -330,6 +331,13 @@ func (m *noted) bounded(c *Cluster) bool {
 	return false
 }
 
+// guaranteed returns what a queue is guaranteed in the types that count.
+func (m *noted) guaranteed(c *Cluster, q queue.ID) resources.Limit {
+	bound := c.tree.Guaranteed(q)
+	bound.Defined &= m.Counting
+	return bound
+}
+
 // gives returns how much more than it did a queue lets go of a type by law 2, and how much
 // it lets go.
 func (m *noted) gives(c *Cluster, q queue.ID, t int, guaranteed int64) (more, now int64) {
@@ -345,7 +353,7 @@ func (m *noted) gives(c *Cluster, q queue.ID, t int, guaranteed int64) (more, no
 // grown reports whether some queue lets more go than it did.
 func (m *noted) grown(c *Cluster) bool {
 	for q := range c.tree.All() {
-		bound := c.tree.Guaranteed(q)
+		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			if more, _ := m.gives(c, q, t, bound.Value[t]); more > 0 {
 				return true
@@ -359,7 +367,7 @@ func (m *noted) grown(c *Cluster) bool {
 // it has on a node.
 func (m *noted) narrow(c *Cluster, n NodeID) bool {
 	for q := range c.tree.All() {
-		bound := c.tree.Guaranteed(q)
+		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			more, now := m.gives(c, q, t, bound.Value[t])
 			if more <= 0 {
@@ -412,7 +420,7 @@ func (m *noted) spared(c *Cluster, leaf queue.ID, size resources.Vector) bool {
 		return true // guarantees protect nobody
 	}
 	for q := range c.tree.Up(leaf) {
-		bound := c.tree.Guaranteed(q)
+		bound := m.guaranteed(c, q)
 		for t := range bound.Defined.All() {
 			if size[t] <= 0 {
 				continue

@@ -14,6 +14,7 @@ import (
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs/pending"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -46,6 +47,9 @@ func propertyPending(t *rapid.T) {
 	k := &world.Case{World: w.World, Options: w.Options}
 	m := &meanwhile{t: t, c: c, k: k, help: &victims.Help{}, now: w.Options.Now, any: true}
 	for range 5 {
+		if rapid.IntRange(0, 3).Draw(t, "other types count") == 3 {
+			p.Scarce = new(resources.Mask(rapid.Uint64Range(0, 1<<c.Schema().Len()-1).Draw(t, "scarce")))
+		}
 		asks = slices.DeleteFunc(asks, func(a victims.Ask) bool {
 			_, runs := c.Lookup(a.Key)
 			if runs { // its grant was started

@@ -24,6 +24,11 @@ type Rules struct {
 	// OwnLeaf lets lower tasks of the own leaf, or branch, make room if there is no other
 	// plan. Jobs by priority may take them in any case; it then says what law 2 means.
 	OwnLeaf OwnLeaf
+	// Scarce are the types whose guarantees count for asks and jobs; in others it is as if
+	// nothing was guaranteed. nil: all. The empty mask: none, so law 4 entitles nobody. Work it
+	// out with [queue.Scarce], and set it anew if demand changes. A type beyond the schema is an
+	// error, [queue.ErrType]. See DESIGN.md, Scarce types.
+	Scarce *resources.Mask
 	// SameNode keeps the victims of asks to the node, also those for room under a max, but
 	// for members of their jobs. If such room is short every node is searched.
 	SameNode bool
@@ -43,6 +48,14 @@ type Rules struct {
 	// its first member without a place. An end not after now is over, and must not come
 	// back.
 	Exempt func(Exemption) (until time.Time, exempt bool)
+}
+
+// Counting returns the types whose guarantees count: those of Scarce, or all.
+func (r *Rules) Counting() resources.Mask {
+	if r.Scarce == nil {
+		return ^resources.Mask(0)
+	}
+	return *r.Scarce
 }
 
 // A Planner decides asks over a [Cluster]. Only Cluster must be set.
@@ -186,15 +199,16 @@ func (dst *Decision) reset(d *decision) {
 type decision struct {
 	p    *Planner
 	c    *Cluster
-	tree *queue.Tree
+	tree *queue.Tree // with the guarantees that count
 	ask  *Ask
 	now  time.Time
 
-	size   resources.Vector // the ask's, of full length
-	wants  resources.Mask   // its types: an explicit zero is no wanted type
-	types  []int            // the same as a list
-	nodes  []NodeID         // that it may run on, in node order, as far as they take tasks
-	single [1]NodeID        // the required one
+	counting queue.Tree       // what tree is, if not all of them count
+	size     resources.Vector // the ask's, of full length
+	wants    resources.Mask   // its types: an explicit zero is no wanted type
+	types    []int            // the same as a list
+	nodes    []NodeID         // that it may run on, in node order, as far as they take tasks
+	single   [1]NodeID        // the required one
 
 	without  Relaxation // the one rule that does not hold; none but in Explain
 	starving queue.ID   // E, the lowest governing queue, if hasE is set
@@ -249,7 +263,11 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := levels(p.Levels).check(); err != nil {
 		return err
 	}
-	d.p, d.c, d.tree, d.ask, d.now = p, c, c.tree, ask, now
+	tree, err := c.tree.Counting(&d.counting, p.Scarce)
+	if err != nil {
+		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
+	}
+	d.p, d.c, d.tree, d.ask, d.now = p, c, tree, ask, now
 	d.problem.order.set(d)
 	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open

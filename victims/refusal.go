@@ -421,7 +421,7 @@ func (d *decision) help(dst *Decision) {
 	h.Time = !r.RetryAt.IsZero() || !r.Proven
 	w := rulebook.Wish{
 		Key: d.ask.Key, Queue: d.ask.Queue, Node: d.ask.RequiredNode, Least: d.size, All: d.size,
-		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type,
+		At: d.now, RetryAt: r.RetryAt, Reason: r.Reason, About: r.Queue, Type: r.Type, Counting: d.p.Counting(),
 	}
 	switch r.Reason {
 	case rulebook.NoVictims:

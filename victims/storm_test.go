@@ -115,16 +115,18 @@ func newHistory(t *rapid.T, w *world.Workload) *history {
 	h.planner = world.PlannerOf(h.cluster, &h.o)
 	h.planner.Filter = h.w.Filter(h.cluster, &h.asking)
 	h.planner.Blockers = h.w.Blockers(h.cluster, &h.asking)
-	h.phi = potential(h.w)
+	h.phi = h.potential()
 	return h
 }
 
 // potential is Φ.
-func potential(w *world.World) (phi int64) {
-	usage := w.Usage(true)
-	for _, q := range w.Queues() {
+func (h *history) potential() (phi int64) {
+	usage := h.w.Usage(true)
+	for _, q := range h.w.Queues() {
 		for t, g := range q.Guaranteed {
-			phi += min(usage[q.Path][t], g)
+			if h.o.Counts(t) {
+				phi += min(usage[q.Path][t], g)
+			}
 		}
 	}
 	return phi
@@ -153,7 +155,7 @@ func (h *history) mostPlans() (most int) {
 	}
 	for _, q := range h.w.Queues() {
 		for t, g := range q.Guaranteed {
-			if a := smallest[t]; a > 0 && g > 0 {
+			if a := smallest[t]; a > 0 && g > 0 && h.o.Counts(t) {
 				most += int((g-1)/a) + 1
 			}
 		}
@@ -177,7 +179,7 @@ func (h *history) step() bool {
 		return false
 	}
 	h.log = append(h.log, e.told)
-	h.phi = potential(h.w)
+	h.phi = h.potential()
 	switch {
 	case e.required || h.o.OwnLeaf != "":
 	case e.planned && h.phi <= before:
@@ -318,7 +320,7 @@ func (h *history) met() (pairs []string) {
 	usage := h.w.Usage(true)
 	for _, q := range h.w.Queues() {
 		for t, g := range q.Guaranteed {
-			if usage[q.Path][t] >= g {
+			if usage[q.Path][t] >= g && h.o.Counts(t) {
 				pairs = append(pairs, t+" of "+q.Path)
 			}
 		}

@@ -33,6 +33,7 @@ type judge struct {
 }
 
 func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
+	w = guaranteeing(w, o.Scarce)
 	j := &judge{
 		w: w, ask: ask, o: o,
 		queues:   make(map[string]world.Place),
@@ -54,6 +55,31 @@ func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
 		}
 	}
 	return j
+}
+
+// guaranteeing returns a world in which guarantees of types that do not count are not
+// defined.
+func guaranteeing(w *world.World, scarce []string) *world.World {
+	if scarce == nil {
+		return w
+	}
+	less := *w
+	less.Root = fewer(w.Root, scarce)
+	return &less
+}
+
+func fewer(q world.Queue, scarce []string) world.Queue {
+	all, children := q.Guaranteed, q.Children
+	q.Guaranteed, q.Children = make(world.Amounts), nil
+	for t, v := range all {
+		if slices.Contains(scarce, t) {
+			q.Guaranteed[t] = v
+		}
+	}
+	for _, c := range children {
+		q.Children = append(q.Children, fewer(c, scarce))
+	}
+	return q
 }
 
 // governing returns the nearest queue from the asking leaf upwards that defines

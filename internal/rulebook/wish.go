@@ -22,8 +22,9 @@ type Wish struct {
 	Reason    string
 	About     queue.ID // with Type: of over-max, over-guarantee and headroom-inside
 	Type      int
-	Before    int64   // of the type, what comes before the last member
-	Anything  bool    // whatever changes may help
-	NeedsRoom bool    // headroom is lacking, and victims may make it
-	Places    []int32 // rows of the nodes of grants, for in-flight
+	Before    int64          // of the type, what comes before the last member
+	Anything  bool           // whatever changes may help
+	NeedsRoom bool           // headroom is lacking, and victims may make it
+	Places    []int32        // rows of the nodes of grants, for in-flight
+	Counting  resources.Mask // the types whose guarantees count
 }

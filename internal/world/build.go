@@ -126,7 +126,7 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 		Cluster: c, Levels: o.Levels,
 		Rules: victims.Rules{
 			StrictPriority: o.StrictPriority, Interval: o.Interval, OwnLeaf: OwnLeaves[o.OwnLeaf], Minimum: o.Minimum(),
-			SameNode: o.SameNode, OwnApplication: o.OwnApplication,
+			SameNode: o.SameNode, OwnApplication: o.OwnApplication, Scarce: o.Counting(c),
 		},
 	}
 	if o.Exempt != nil {
@@ -136,6 +136,20 @@ func PlannerOf(c *victims.Cluster, o *Options) *victims.Planner {
 		}
 	}
 	return p
+}
+
+// Counting returns the types whose guarantees count as the planner of a cluster takes them.
+func (o *Options) Counting(c *victims.Cluster) *resources.Mask {
+	if o.Scarce == nil {
+		return nil
+	}
+	types := new(resources.Mask)
+	for _, name := range o.Scarce {
+		if i, ok := c.Schema().Index(name); ok {
+			*types = types.With(i)
+		}
+	}
+	return types
 }
 
 // OwnLeaves are the words for what may be taken of the own leaf as package victims has them.

@@ -38,7 +38,9 @@ var Epoch = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 func Cases(s Shape) *rapid.Generator[*Case] {
 	return rapid.Custom(func(t *rapid.T) *Case {
 		g := generator{T: t, shape: s}
-		return g.draw()
+		c := g.draw()
+		g.drawScarce(&c.Options)
+		return c
 	})
 }
 
@@ -147,6 +149,20 @@ func (g *generator) drawOptions() {
 			if !g.chance("for ever", 2) {
 				o.Exempt[t.Key] = Epoch.Add(time.Duration(g.below("until", 5)-1) * time.Minute)
 			}
+		}
+	}
+}
+
+// drawScarce says of some cases that guarantees count in some types only. It is drawn after
+// all else.
+func (g *generator) drawScarce(o *Options) {
+	if !g.chance("scarce", 5) {
+		return
+	}
+	o.Scarce = []string{}
+	for _, t := range g.w.Types {
+		if !g.chance("plenty", 6) {
+			o.Scarce = append(o.Scarce, t)
 		}
 	}
 }

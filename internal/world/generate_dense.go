@@ -11,7 +11,7 @@ import "pgregory.net/rapid"
 func DenseCases(s Shape) *rapid.Generator[*Case] {
 	return rapid.Custom(func(t *rapid.T) *Case {
 		g := generator{T: t, shape: s.With(Everything)}
-		c := Cases(g.shape).Draw(t, "case")
+		c := g.draw()
 		if len(c.Ask.Selector) == 0 && g.chance("selects", 10) {
 			c.Ask.Selector = map[string]string{"zone": of(&g, "zone", zones...)}
 			for i := range c.World.Nodes {
@@ -33,6 +33,7 @@ func DenseCases(s Shape) *rapid.Generator[*Case] {
 			c.World.Budgets["web"] = Budget{Left: int64(of(&g, "left", 1, 0, 2)), Hard: g.chance("hard", 6)}
 		}
 		g.thicken(c)
+		g.drawScarce(&c.Options)
 		return c
 	})
 }

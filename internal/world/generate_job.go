@@ -23,7 +23,9 @@ import (
 func JobCases(s Shape) *rapid.Generator[*JobCase] {
 	return rapid.Custom(func(t *rapid.T) *JobCase {
 		g := jobGenerator{generator: generator{T: t, shape: s}}
-		return g.drawJobCase()
+		c := g.drawJobCase()
+		g.drawScarce(&c.Options)
+		return c
 	})
 }
 
@@ -42,6 +44,7 @@ func PickyJobCases(s Shape) *rapid.Generator[*JobCase] {
 				}
 			}
 		}
+		g.drawScarce(&c.Options)
 		return c
 	})
 }

@@ -99,6 +99,7 @@ func (c *JobCase) String() string {
 	}
 	fmt.Fprintf(&b, "now    %s%s", stamp(c.Options.Now), c.Options.exemptions())
 	flag(&b, c.Options.OwnLeaf != "", "own leaf "+c.Options.OwnLeaf)
+	flag(&b, c.Options.Scarce != nil, fmt.Sprintf("scarce %v", c.Options.Scarce))
 	flag(&b, c.ByPriority, "by priority")
 	flag(&b, c.Options.StrictPriority, "strict priority")
 	flag(&b, c.Options.Interval > 0, fmt.Sprintf("interval %v", c.Options.Interval))

@@ -24,6 +24,7 @@ func (c *Case) String() string {
 		fmt.Fprintf(&b, " interval %v", o.Interval)
 	}
 	flag(&b, o.OwnLeaf != "", "own leaf "+o.OwnLeaf)
+	flag(&b, o.Scarce != nil, fmt.Sprintf("scarce %v", o.Scarce))
 	flag(&b, o.SameNode, "same node")
 	flag(&b, o.OwnApplication, "own application")
 	b.WriteString(o.exemptions() + "\n")

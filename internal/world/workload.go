@@ -49,6 +49,7 @@ func Workloads(s Shape) *rapid.Generator[*Workload] {
 			g.drawAskFeatures(&a)
 			w.Asks = append(w.Asks, a)
 		}
+		g.drawScarce(&w.Options)
 		return w
 	})
 }

@@ -142,6 +142,8 @@ type Options struct {
 	Levels   []string // what decides between plans, by their words; none: the default
 	OwnLeaf  string   // what may be taken of the own leaf: "", Met, Any or Branch
 	SameNode bool     // victims of asks are on the node only
+	// Scarce are the types whose guarantees count. nil: all.
+	Scarce []string
 	// OwnApplication lets asks that require their node take of their own application.
 	OwnApplication bool
 }
@@ -153,6 +155,9 @@ const (
 	// Branch is Met for all leaves inside the starving queue.
 	Branch = "branch"
 )
+
+// Counts reports whether guarantees of a type count.
+func (o *Options) Counts(t string) bool { return o.Scarce == nil || slices.Contains(o.Scarce, t) }
 
 // Exempts reports whether the task of that key is exempt now, and until when.
 func (o *Options) Exempts(key string) (until time.Time, exempt bool) {

@@ -270,7 +270,7 @@ func (x *judge) entitled() {
 	for i := range resources.Positive(x.asked).All() {
 		for q := range tree.Up(x.ask.Queue) {
 			g := tree.Guaranteed(q)
-			if !g.Defined.Has(i) {
+			if !(g.Defined & x.rules.Counting()).Has(i) {
 				continue
 			}
 			governed = true

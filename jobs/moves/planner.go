@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -253,7 +254,9 @@ func (q *question) entitled() bool {
 	for i := range q.members {
 		most = resources.Max(most, most, q.members[i].size)
 	}
-	return q.c.Tree().Trigger(q.ask.Queue, resources.Positive(q.arriving), resources.Sub(nil, q.arriving, most)).Holds()
+	var counting queue.Tree
+	tree, _ := q.c.Tree().Counting(&counting, q.rules.Scarce)
+	return tree.Trigger(q.ask.Queue, resources.Positive(q.arriving), resources.Sub(nil, q.arriving, most)).Holds()
 }
 
 // opens reports whether moves may help after an answer.

@@ -34,7 +34,7 @@ import (
 
 // A List holds work that waits, and what was last decided about it. If work gets a place in
 // another way than in the loop over [List.All], Add it again. If functions of the planner
-// change their answers, or its options change, call [List.Forget]. One goroutine may use it,
+// change their answers, or its options other than Scarce change, call [List.Forget]. One goroutine may use it,
 // with the planner.
 type List[W, D any] struct {
 	// Order is that in which the work is decided; ties, and nil, are in that of adding. Set
@@ -80,6 +80,7 @@ type waiting[W, D any] struct {
 type shared[D any] struct {
 	d       D
 	refused bool
+	counts  resources.Mask  // the types whose guarantees counted
 	idle    victims.Version // of the cluster for which it was shown not to be worth another try
 	at      time.Time
 	users   int
@@ -203,7 +204,7 @@ func (p *List[W, D]) All(now time.Time) iter.Seq2[*W, *D] {
 				return
 			}
 			if s.refused = p.kind.help(&s.d) != nil; s.refused {
-				s.idle, s.at = p.kind.cluster.Version(), now
+				s.idle, s.at, s.counts = p.kind.cluster.Version(), now, p.kind.rules.Counting()
 			}
 			goesOn := yield(&e.work, &s.d)
 			if !e.gone {
@@ -221,6 +222,9 @@ func (p *List[W, D]) All(now time.Time) iter.Seq2[*W, *D] {
 // worth reports whether to decide again what was refused.
 func (p *List[W, D]) worth(s *shared[D], now time.Time) bool {
 	c := p.kind.cluster
+	if s.counts != p.kind.rules.Counting() {
+		return true
+	}
 	if s.idle == c.Version() && s.at.Equal(now) {
 		return false
 	}
