@@ -52,7 +52,7 @@ func (e *roundError) Unwrap() error { return e.Err }
 // and which places are held. A job has one round at a time, so slow victims do not lead
 // to more victims.
 //
-// A round ends when all victims have gone ([Rounds.Complete]), a victim may never go
+// A round ends when its room is made ([Rounds.Complete]), a victim may never go
 // ([Rounds.Fail]), the job departs ([Rounds.Abandon]), or at its deadline
 // ([Rounds.Expire]). Unless it completes, victims that have not gone are unmarked, and
 // grants are dropped.
@@ -77,9 +77,12 @@ type round struct {
 }
 
 type roundVictim struct {
-	key  string
-	gone bool // it was acknowledged
+	key   string
+	gone  bool // it was acknowledged
+	quota bool // it makes room under an allowance, wherever it runs
 }
+
+func (v roundVictim) compare(key string) int { return strings.Compare(v.key, key) }
 
 // Begin applies a change and begins a round for its job. Grants of completed rounds of
 // the job become this one's. The zero deadline is none.
@@ -104,7 +107,7 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 	x := &round{began: now, deadline: deadline, grants: grants}
 	for i := range ch.Victims {
 		key := ch.Victims[i].Key
-		x.victims = append(x.victims, roundVictim{key: key})
+		x.victims = append(x.victims, roundVictim{key: key, quota: ch.Victims[i].ForQuota})
 		r.waited[key] = ch.For
 	}
 	slices.SortFunc(x.victims, func(a, b roundVictim) int { return strings.Compare(a.key, b.key) })
@@ -179,11 +182,14 @@ const (
 // else has set is in neither list.
 type End struct {
 	Job string
-	// How is a stable word: completed (all victims have gone), failed (a victim may never
+	// How is a stable word: completed (the room is made), failed (a victim may never
 	// go), abandoned (the job has departed), or expired (the deadline has come).
 	How  string
 	Gone []string // victims that have gone
 	Back []string // victims whose marks were taken back: they run on
+	// Leaving are victims elsewhere that leave still after a completed round. No round
+	// waits for them any more: remove their tasks when they have gone.
+	Leaving []string
 	// Held are members whose grants stay after a completed round, Dropped those whose
 	// grants were dropped, in the order of the plan.
 	Held, Dropped []string
@@ -204,34 +210,58 @@ func (r *Rounds) Acknowledge(victim string) error {
 	}
 	delete(r.waited, victim)
 	x := r.live[job]
-	i, _ := slices.BinarySearchFunc(x.victims, victim, func(v roundVictim, key string) int { return strings.Compare(v.key, key) })
+	i, _ := slices.BinarySearchFunc(x.victims, victim, roundVictim.compare)
 	x.victims[i].gone = true
 	return nil
 }
 
-// Complete ends the round of a job whose victims have all gone. Grants stay. The error
-// names the first victim that has not gone.
+// Complete ends the round of a job whose room is made. Grants stay. Victims on their nodes,
+// and those for an allowance, must have gone; once the grants fit under every max it does
+// not ask for others. The error names the first victim that has not gone.
 func (r *Rounds) Complete(job string) (End, error) {
 	x := r.live[job]
 	if x == nil {
 		return End{}, &roundError{Job: job, Err: ErrNoRound}
 	}
+	end := End{Job: job, How: completed, Held: r.granted(x.grants)}
+	elsewhere := r.elsewhere(end.Held)
 	for _, v := range x.victims {
 		switch state, there := r.stateOf(v); {
-		case there && state == victims.Running:
+		case !there:
+			end.Gone = append(end.Gone, v.key)
+		case !v.quota && elsewhere(v.key):
+			if state != victims.Running {
+				end.Leaving = append(end.Leaving, v.key)
+			}
+		case state == victims.Running:
 			return End{}, &roundError{Job: job, Victim: v.key, Err: errReturned}
-		case there:
+		default:
 			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrLeaving}
 		}
-	}
-	end := End{Job: job, How: completed, Held: r.granted(x.grants)}
-	for _, v := range x.victims {
-		end.Gone = append(end.Gone, v.key)
 	}
 	r.end(job)
 	r.held[job] = append(r.held[job], end.Held...)
 	r.forget()
 	return end, nil
+}
+
+// elsewhere returns who does not hinder some grants: tasks on nodes without any of them, if
+// all of them can start.
+func (r *Rounds) elsewhere(grants []string) func(victim string) bool {
+	nodes := make(map[victims.NodeID]bool)
+	var w victims.Waiting
+	for _, key := range grants {
+		must(r.Cluster.Waiting(&w, key))
+		if w.Needed {
+			clear(nodes)
+			break
+		}
+		nodes[w.Node] = true
+	}
+	return func(victim string) bool {
+		id, _ := r.Cluster.Lookup(victim)
+		return len(nodes) > 0 && !nodes[r.Cluster.TaskView(id).Node]
+	}
 }
 
 // Fail ends the round of a victim that may never go. That victim and others that have not

@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -387,4 +388,52 @@ func TestRounds_ErrorKinds(t *testing.T) {
 	}
 	require.EqualError(t, &jobs.RoundError{Job: "a b", Victim: "c\n", Err: jobs.ErrVictim},
 		`jobs: round of job "a b": victim "c\n": no victim that is waited for`)
+}
+
+// TestRounds_Elsewhere: a gang goes as a whole for a job that needs the room of one member.
+// The round does not wait for the other, unless a max or an allowance does.
+func TestRounds_Elsewhere(t *testing.T) {
+	const gang = "node n1 4\nnode n2 4\nkeep g 2\n" +
+		"task near low n1 4 job=g\ntask far low n2 4 job=g\njob q 4"
+	for _, test := range []struct {
+		town    string
+		outcome victims.Outcome // of a decision once near has gone
+		want    string
+	}{
+		{"queue q\nqueue low\n" + gang, victims.Fits, "j completed: gone near, held j0"},
+		{"queue root max=7\nqueue q\nqueue low\n" + gang, victims.Refused, "jobs: round of job j: victim far: it has not gone yet"},
+		{"queue root quota=4:7\nqueue q\nqueue low\n" + gang + " fixed", victims.Refused, "jobs: round of job j: victim far: it has not gone yet"},
+	} {
+		w := build(t, test.town)
+		d := w.decide()
+		require.Equal(t, "plan j0=n1 -far! -near!", w.brief(d))
+		rounds := &jobs.Rounds{Cluster: w.cluster}
+		require.NoError(t, rounds.Begin(d.Plan.Change(), noon, noon.Add(time.Hour)))
+		require.NoError(t, rounds.Acknowledge("near"))
+		var text bytes.Buffer
+		require.NoError(t, rounds.Save(&text))
+		rounds = &jobs.Rounds{Cluster: w.cluster}
+		require.NoError(t, rounds.Load(&text))
+
+		again := w.decide()
+		if again.Outcome == victims.Refused {
+			require.Equal(t, "in-flight", again.Refusal.Reason)
+		}
+		require.Equal(t, test.outcome == victims.Fits, again.Outcome == victims.Fits, "as a decision has it")
+		end, err := rounds.Complete("j")
+		if test.outcome != victims.Fits {
+			require.EqualError(t, err, test.want)
+			require.NoError(t, rounds.Acknowledge("far"))
+			_, err = rounds.Complete("j")
+			require.NoError(t, err)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, test.want, describeEnd(end))
+		require.Equal(t, []string{"far"}, end.Leaving)
+		require.NoError(t, w.cluster.Start("j0", noon))
+		require.ErrorIs(t, rounds.Acknowledge("far"), jobs.ErrVictim)
+		far, _ := w.cluster.Lookup("far")
+		require.Equal(t, victims.Preempting, w.cluster.State(far), "it stays marked")
+	}
 }

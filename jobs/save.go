@@ -20,6 +20,7 @@ type roundLine struct {
 	Deadline time.Time `json:"deadline,omitzero"`
 	Victims  []string  `json:"victims,omitempty"` // that are waited for
 	Gone     []string  `json:"gone,omitempty"`    // that were acknowledged
+	Quota    []string  `json:"quota,omitempty"`   // those of them that make room under an allowance
 	Grants   []string  `json:"grants,omitempty"`  // in the order of the change
 }
 
@@ -38,6 +39,9 @@ func (r *Rounds) Save(w io.Writer) error {
 				list = &l.Gone
 			}
 			*list = append(*list, v.key)
+			if v.quota {
+				l.Quota = append(l.Quota, v.key)
+			}
 			x.Check("victim", v.key)
 		}
 		x.Check("job", job)
@@ -122,6 +126,13 @@ func (r *Rounds) add(word string, l *roundLine) error {
 		if v.key == x.victims[i].key {
 			return bad(v.key, errTaken)
 		}
+	}
+	for _, key := range l.Quota {
+		i, ok := slices.BinarySearchFunc(x.victims, key, roundVictim.compare)
+		if !ok {
+			return bad(key, ErrVictim)
+		}
+		x.victims[i].quota = true
 	}
 	r.live[l.Job] = x
 	return nil
