@@ -133,15 +133,16 @@ func (d *decision) refuseForLack(dst *Decision) {
 	dst.Refusal.Proven = d.trial.proven
 }
 
-// planned sets dst to the best plan.
+// planned sets dst to the best plan, without whom it does not need.
 func (d *decision) planned(dst *Decision) {
+	site := d.siteOf(d.best.node())
+	d.giveBack(&site)
 	dst.Outcome = Preempts
 	dst.Refusal = dst.Refusal.cleared()
 	p := &dst.Plan
 	p.Version = d.c.version
 	p.Node, p.Cost, p.Proof, p.Steps = d.best.node(), d.best.cost, d.trial.proof(), d.trial.meter.Used
 	p.Place = d.c.nodes[p.Node].name
-	site := d.siteOf(p.Node)
 	for _, id := range d.best.victims {
 		d.addVictim(p, &site, id)
 		p.OwnLeaf = p.OwnLeaf || d.eligible.Owns(d.c.tasks[id].leaf) && !d.required()

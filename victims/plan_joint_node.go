@@ -191,12 +191,13 @@ func (j *jointSearch) attempt(p *prospect, of []int32) bool {
 	d, u := j.d, &j.d.local
 	s := d.siteOf(p.node)
 	u.reset()
+	j.outside.rewind()
 	here, there := d.scratch.taken[:0], j.elsewhere[:0]
 	for _, row := range of {
 		if k := int(row) - j.outside.len(); k >= 0 {
 			here = append(here, j.ids[k])
-		} else {
-			there = j.outside.next(there, row, p.node)
+		} else if id, ok := j.outside.next(row, p.node); ok {
+			there = append(there, id)
 		}
 	}
 	// Those on the node all stay: they are few, and may meet both needs.
@@ -247,6 +248,7 @@ func (u *unitSet) unbind() {
 type outsiders struct {
 	rows     []outsider // group by group
 	groups   []int32    // the first row of each group of those that are alike, and the end
+	taken    []int32    // by group: the row after the last one that was taken; see next
 	onNode   []int32    // rows by node
 	cut      int64      // nobody else is worth more
 	prefix   []int64    // the levels before the number of victims of a plan that may have them
@@ -475,21 +477,20 @@ func (x *outsiders) first(row int32) *outsider { return &x.rows[x.groups[row]] }
 // len returns the number of rows of the bound that they are.
 func (x *outsiders) len() int { return len(x.groups) - 1 }
 
-// next appends to ids a task of a row of the bound that is not on a node: the first one, or
-// if the last of ids is of this row, the first after it.
-func (x *outsiders) next(ids []TaskID, row int32, n NodeID) []TaskID {
-	all := x.rows[x.groups[row]:x.groups[row+1]]
-	if k := len(ids); k > 0 {
-		if i := slices.IndexFunc(all, func(y outsider) bool { return y.id == ids[k-1] }); i >= 0 {
-			all = all[i+1:]
+// rewind has [outsiders.next] begin anew: nobody is taken.
+func (x *outsiders) rewind() { x.taken = append(x.taken[:0], x.groups[:x.len()]...) }
+
+// next returns the first task of a row of the bound that is not on a node and was not
+// returned since the last rewind, in whatever order rows are asked for. It reports false if
+// there is none.
+func (x *outsiders) next(row int32, n NodeID) (id TaskID, ok bool) {
+	for at := &x.taken[row]; *at < x.groups[row+1]; {
+		y := &x.rows[*at]
+		if *at++; y.node != n {
+			return y.id, true
 		}
 	}
-	for i := range all {
-		if all[i].node != n {
-			return append(ids, all[i].id)
-		}
-	}
-	return ids
+	return 0, false
 }
 
 // leaveOut takes the tasks on a node off the copies of rows, or puts them back: on the node

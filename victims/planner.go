@@ -228,6 +228,7 @@ type decision struct {
 	pool    headroomPool
 	local   unitSet // the candidates for one node
 	found   cover.Selection
+	giving  giving
 	problem problem
 	worker  cover.Worker
 	scratch scratch

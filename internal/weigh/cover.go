@@ -45,7 +45,7 @@ func (b *Bound) Cover(q Question, steps int64) Coverage {
 }
 
 // Picks returns the rows that cover the need, after [Covered]: a row that stands for several
-// is there as often as it is taken. They are good until the next question.
+// is there as often as it is taken. They are in no order, and good until the next question.
 func (b *Bound) Picks() []int32 { return b.picks }
 
 // search tries the rows that are kept, those that are worth most first.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package victims_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// Searches change at some sizes of a cluster: up to 300 tasks answers are exact, from 1,024
+// on headroom is looked for by bounds, from 8,192 on the last key gets a part of the budget.
+// So worlds are drawn around each of these, and every plan is audited and applied.
+
+// A largeAsk is an ask for k tasks of mean size in a large world.
+type largeAsk struct {
+	h workload.Hard
+	k int64
+}
+
+// String names the ask as benchmarks do.
+func (x largeAsk) String() string { return fmt.Sprintf("%v/k=%d", x.h, x.k) }
+
+// audited decides the ask, has the plan audited and applied, and returns the decision.
+func (x largeAsk) audited(t *testing.T) *victims.Decision {
+	t.Helper()
+	c := x.h.Build()
+	s := x.h.Subject(c, x.k)
+	s.Decide()
+	if s.Decision.Outcome != victims.Preempts {
+		return &s.Decision
+	}
+	p := &s.Decision.Plan
+	a := victims.Auditor{Cluster: c, Rules: s.Planner.Rules}
+	require.Empty(t, a.Audit(nil, p, workload.Now), "%v: proof %v, %#v", x, p.Proof, x.h)
+	require.NoError(t, c.Apply(p.Change()), "%v", x)
+	require.NoError(t, c.Undo())
+	return &s.Decision
+}
+
+// drawLarge draws an ask in a world of about so many tasks: of few shapes, so that many are
+// alike, with none to three queues short of headroom.
+func drawLarge(r *rand.Rand, tasks int) largeAsk {
+	of := func(list ...int) int { return list[r.IntN(len(list))] }
+	per := of(5, 10, 30, 30, 100)
+	return largeAsk{workload.Hard{
+		Nodes: max(2, tasks/per+of(-1, 0, 1, 2)), Tasks: per, Types: of(1, 2, 4, 4, 8), Shapes: of(0, 1, 2, 4, 8, 12, 21, 30), Levels: of(0, 1, 2, 3, 3, 3),
+		OptOuts: of(0, 0, 0, 10, 60), Priorities: of(0, 0, 3, 20), Gangs: of(0, 0, 0, 3, 8), Budgets: of(0, 0, 0, 5), OwnCosts: of(0, 0, 0, 1) == 1,
+		Labels: of(0, 0, 0, 4), OwnLeaf: of(0, 0, 0, 0, 0, 1) == 1, Seed: r.Uint64(),
+	}, int64(of(1, 2, 3, 8, 10, 20))}
+}
+
+// largeSizes are the switches, and sizes between them.
+var largeSizes = []int{300, 1 << 10, 1 << 11, 1 << 12, 6000, 1 << 13, 12_000, 1 << 14}
+
+func TestLargeWorlds_AreAudited(t *testing.T) {
+	draws := 12
+	if testing.Short() {
+		draws = 2
+	}
+	for _, tasks := range largeSizes {
+		r := rand.New(rand.NewPCG(uint64(tasks), 1))
+		plans := 0
+		for range draws {
+			if drawLarge(r, tasks).audited(t).Outcome == victims.Preempts {
+				plans++
+			}
+		}
+		require.Positive(t, plans, "%d tasks", tasks)
+	}
+}
+
+// Tasks that are alike share a row. A cover takes rows in the order of what they are worth of
+// what is still lacking, and must not take the same task of a row twice.
+func TestLargeWorlds_NobodyIsNamedTwice(t *testing.T) {
+	for _, x := range []largeAsk{
+		{workload.Hard{Nodes: 287, Tasks: 30, Shapes: 21, Levels: 3, Seed: 0x62e29c04ce84879}, 10},
+		{workload.Hard{Nodes: 538, Tasks: 30, Shapes: 4, Levels: 3, Seed: 0xcf814d0f7014b9b8}, 20},
+		{workload.Hard{Nodes: 631, Tasks: 30, Shapes: 11, Levels: 3, Seed: 0xc6c31e1347c1e4d4}, 20},
+		{workload.Hard{Nodes: 929, Tasks: 10, Shapes: 11, Levels: 3, Seed: 0x703df36a8c242c2d}, 10},
+		{workload.Hard{Nodes: 79, Tasks: 300, Shapes: 6, Levels: 3, Seed: 0xf83a4cf66a17dc17}, 20},
+	} {
+		require.Equal(t, victims.Preempts, x.audited(t).Outcome, "%v", x)
+	}
+}
+
+// Gangs that have a member more than they need went as a whole where that member is enough.
+func TestLargeWorlds_NoGangGoesInVain(t *testing.T) {
+	x := largeAsk{workload.Hard{Nodes: 561, Tasks: 30, Types: 4, Shapes: 12, Levels: 3, Gangs: 8, Seed: 0x1898092843ad48f6}, 8}
+	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
+}
+
+// Another that did not opt out does in the place of one that did, and then others of the plan
+// are not needed: a search that ended early had not tried it.
+func TestLargeWorlds_NobodyWhoOptedOutGoesInVain(t *testing.T) {
+	x := largeAsk{workload.Hard{Nodes: 630, Tasks: 5, Types: 1, Shapes: 2, Levels: 3, OptOuts: 60, Priorities: 20, Gangs: 8, Budgets: 5, Seed: 0x9378f5bef332e114}, 8}
+	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
+}
+
+// Between 1,024 and 8,192 tasks a search among all that make headroom takes more than the
+// budget. It is no worse than with four times as many steps.
+func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
+	for _, x := range []largeAsk{
+		{workload.Hard{Nodes: 200, Tasks: 30, Shapes: 8, Levels: 3, Seed: 0xf43a29fd6968eb4d}, 20},
+		{workload.Hard{Nodes: 200, Tasks: 30, Shapes: 24, Levels: 3, Seed: 0xcea013c3aef6657d}, 2},
+		{workload.Hard{Nodes: 200, Tasks: 30, Shapes: 18, Levels: 3, Seed: 0x21ac7bed7a8dcd99}, 4},
+		{workload.Hard{Nodes: 200, Tasks: 30, Levels: 3, Seed: 0x2a1b954903c77f0f}, 4},
+		{workload.Hard{Nodes: 200, Tasks: 30, Types: 4, Levels: 2, OptOuts: 10, Priorities: 20, OwnCosts: true, Seed: 0xa810bb469cc06721}, 20},
+	} {
+		c := x.h.Build()
+		s, more := x.h.Subject(c, x.k), x.h.Subject(c, x.k)
+		s.Decide()
+		more.Planner.Steps = 4 * victims.DefaultSteps(c)
+		more.Decide()
+		a, b := s.Decision.Plan.Cost, more.Decision.Plan.Cost
+		require.LessOrEqual(t, a.OptedOut, b.OptedOut, "%v", x)
+		if a.OptedOut == b.OptedOut {
+			require.LessOrEqual(t, a.Victims, b.Victims, "%v", x)
+		}
+	}
+}
