@@ -50,7 +50,10 @@ func (m *meanwhile) below(label string, n int) int { return rapid.IntRange(0, n-
 func (m *meanwhile) next() {
 	kinds := []func() *happening{
 		m.comes, m.goes, m.resized, m.marked, m.moved, m.features, m.grant,
-		m.nodeChanges, m.nodeGoes, m.budget, m.bound, m.policy, m.timePasses,
+		m.nodeChanges, m.nodeGoes, m.nodeSynced, m.budget, m.bound, m.policy, m.timePasses,
+	}
+	if m.k.Ask.RequiredNode != "" {
+		kinds = append(kinds, slices.Repeat([]func() *happening{m.nodeSynced}, len(kinds))...)
 	}
 	h := kinds[m.below("kind", len(kinds))]()
 	if h == nil || h.helps && !m.any {
@@ -221,6 +224,33 @@ func (m *meanwhile) nodeGoes() *happening {
 	}
 	name := m.c.NodeName(id)
 	return &happening{"node removed", m.help.IfNode(name), true, func() error { return m.c.RemoveNode(name) }}
+}
+
+// nodeSynced tells the cluster of a node what it knows, open or closed. With a task of a bad
+// size that closes the node, else it opens.
+func (m *meanwhile) nodeSynced() *happening {
+	nodes := m.c.ClosedNodes(slices.Collect(m.c.Nodes()))
+	if len(nodes) == 0 {
+		return nil
+	}
+	name := m.c.NodeName(nodes[m.below("node", len(nodes))])
+	if n := m.k.Ask.RequiredNode; n != "" && m.below("required", 2) == 0 {
+		name = n
+	}
+	var tasks []victims.Task
+	id, _ := m.c.LookupNode(name)
+	for task := range m.c.TasksOn(id) {
+		if isTask(m.c.State(task)) {
+			tasks = append(tasks, m.c.Task(task))
+		}
+	}
+	if m.below("bad", 2) == 0 {
+		tasks = append(tasks, victims.Task{Key: "bad", Queue: m.leaf(), Size: resources.Vector{-1}})
+	}
+	return &happening{"node synced", m.help.IfNode(name), true, func() error {
+		_, err := m.c.SyncNode(name, tasks)
+		return err
+	}}
 }
 
 func (m *meanwhile) budget() *happening {

@@ -485,11 +485,12 @@ func (x *nodeTable) UnknownUsage(dst resources.Vector, id NodeID) resources.Vect
 	return dst
 }
 
-// hide takes a node that is about to be closed out of what planners see.
+// hide takes a node that is about to be closed out of what planners see, and notes that
+// there are other nodes now.
 //
 // Its capacity moves to the hidden sum, for the range of all capacities is
 // checked over both.
-func (x *nodeTable) hide(id NodeID) {
+func (x *index) hide(id NodeID) {
 	i := x.orderIndex(id)
 	x.order = slices.Delete(x.order, i, i+1)
 	x.open[id] = false
@@ -497,16 +498,19 @@ func (x *nodeTable) hide(id NodeID) {
 		x.total[t] -= v
 		x.hidden[t] += v
 	}
+	x.journal.all()
 }
 
-// show puts a node that is not closed any more back in its place in node order.
-func (x *nodeTable) show(id NodeID) {
+// show puts a node that is not closed any more back in its place in node order, and notes
+// that there are other nodes now.
+func (x *index) show(id NodeID) {
 	x.order = slices.Insert(x.order, x.orderIndex(id), id)
 	x.open[id] = x.nodes[id].isOpen()
 	for t, v := range x.row(x.capacity, id) {
 		x.total[t] += v
 		x.hidden[t] -= v
 	}
+	x.journal.all()
 }
 
 // orderIndex returns where in node order a node is, or belongs.

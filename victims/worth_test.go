@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -29,13 +30,17 @@ func propertyWorth(t *rapid.T) {
 	c := build(t, &k.World)
 	p, ask := world.CasePlanner(c, k), askOf(t, c, &k.Ask)
 	var before, after victims.Decision
-	require.NoError(t, p.Decide(&before, &ask, k.Options.Now))
+	var help victims.Help
+	m := &meanwhile{t: t, c: c, k: k, help: &help, now: k.Options.Now, any: true}
+	for range rapid.IntRange(0, 2).Draw(t, "before") {
+		m.next()
+	}
+	require.NoError(t, p.Decide(&before, &ask, m.now))
 	if before.Outcome != victims.Refused {
 		return
 	}
-	var help victims.Help
 	help.CopyFrom(&before.Refusal.Help)
-	m := &meanwhile{t: t, c: c, k: k, help: &help, now: k.Options.Now, until: before.Refusal.RetryAt, any: true}
+	m.until = before.Refusal.RetryAt
 	for range 6 {
 		m.next()
 		if help.Worth(c, m.now) {
@@ -49,6 +54,27 @@ func propertyWorth(t *rapid.T) {
 }
 
 func TestWorth_NeverTooFew(t *testing.T) { law.Check3000(t, propertyWorth) }
+
+// A sync closes the node that an ask requires, for one of its tasks has a bad size, and the
+// next one opens it.
+func TestWorth_NodeOpens(t *testing.T) {
+	f := giverAndTaker(t)
+	f.node("n1", 4)
+	bad := victims.Task{Key: "bad", Queue: f.queue("a"), Size: resources.Vector{-1}}
+	_, err := f.c.SyncNode("n1", []victims.Task{bad})
+	require.NoError(t, err)
+	ask := f.ask("x", "b", 2)
+	ask.RequiredNode = "n1"
+	d := f.decide(&victims.Planner{}, ask)
+	require.Equal(t, "unknown-node", d.Refusal.Reason)
+	_, err = f.c.SyncNode("n1", []victims.Task{bad})
+	require.NoError(t, err)
+	require.False(t, d.Refusal.Help.Worth(f.c, now), "it is closed still")
+	_, err = f.c.SyncNode("n1", nil)
+	require.NoError(t, err)
+	require.True(t, d.Refusal.Help.Worth(f.c, now))
+	require.Equal(t, victims.Fits, f.decide(&victims.Planner{}, ask).Outcome)
+}
 
 func FuzzWorth(f *testing.F) {
 	seedFuzz(f)
