@@ -108,7 +108,6 @@ type auditGang struct {
 	job     string
 	minimum int
 	running int
-	granted int
 	stopped []victims.TaskID
 }
 
@@ -288,12 +287,9 @@ func (x *audit) countGangs() {
 		if !ok || t.Job == "" {
 			continue
 		}
-		// What is leaving counts for nobody: it will not be there.
-		switch t.State {
-		case victims.Running:
+		// What is leaving will not be there, and what is granted is not there yet.
+		if t.State == victims.Running {
 			x.gangs[i].running++
-		case victims.Granted:
-			x.gangs[i].granted++
 		}
 	}
 	for i := range x.gangs {

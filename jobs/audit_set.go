@@ -73,10 +73,7 @@ func (x *audit) budget() {
 func (x *audit) gang() {
 	for i := range x.gangs {
 		g := &x.gangs[i]
-		// A grant that waits is no member that runs, but it keeps the job from
-		// having gone as a whole.
-		left := g.running - len(g.stopped)
-		if left < g.minimum && (left > 0 || g.granted > 0) {
+		if left := g.running - len(g.stopped); left < g.minimum && left > 0 {
 			x.report(victims.Violation{Law: finding.LawGang, Job: g.job, Have: int64(left), Want: int64(g.minimum)})
 		}
 	}

@@ -66,7 +66,7 @@ func TestGangs_StatesOfMembers(t *testing.T) {
 	}{
 		{"running", victims.Running, 1, true},
 		{"leaving", victims.Releasing, 0, true},
-		{"granted", victims.Granted, 0, false},
+		{"granted", victims.Granted, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, q := oneQueue(t)

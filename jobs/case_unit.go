@@ -117,9 +117,8 @@ func addWork(a, b uint64) uint64 {
 // minimum may go one by one, and with one more it goes as a whole.
 type gang struct {
 	name     string
-	running  int  // members that run and do not leave
-	eligible int  // those of them that are candidates
-	granted  bool // a member holds a grant, which is never a victim
+	running  int // members that run and do not leave
+	eligible int // those of them that are candidates
 	minimum  int
 	surplus  int      // how many may go one by one
 	counted  bool     // by a bound: not all candidates may go one by one
@@ -130,11 +129,9 @@ type gang struct {
 	end      int32
 }
 
-// whole reports whether the gang can be stopped with all its members.
-//
-// A grant is never a victim, so a job that holds one would be left with it and
-// be broken all the same.
-func (g *gang) whole() bool { return g.eligible == g.running && !g.granted }
+// whole reports whether the gang can be stopped with all its members. Those that hold
+// grants do not run yet: they neither go nor protect.
+func (g *gang) whole() bool { return g.eligible == g.running }
 
 // A unit is what goes together: a candidate, or a whole gang. It has the form
 // in which a search takes it, but for the needs that it counts for: these depend
@@ -169,11 +166,8 @@ func (c *jobCase) noteMember(t *victims.Task) int32 {
 		c.gangs = append(c.gangs, gang{name: job, minimum: minimum(job)})
 	}
 	g := &c.gangs[i]
-	switch t.State {
-	case victims.Running:
+	if t.State == victims.Running {
 		g.running++
-	case victims.Granted:
-		g.granted = true
 	}
 	return i
 }

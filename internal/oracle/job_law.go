@@ -42,12 +42,6 @@ func (h *hearing) isKin(t *world.Task) bool {
 		slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool { return m.Key == t.Key })
 }
 
-// awaits reports whether a member of the job holds a grant. Nobody can take it,
-// so that the job cannot be stopped as a whole.
-func (h *hearing) awaits(job string) bool {
-	return slices.ContainsFunc(h.w.Grants, func(g world.Grant) bool { return g.Ask.Job == job })
-}
-
 // stopped returns the running jobs that a set of victims stops, and those that
 // it would leave half dead. A job that keeps its minimum is neither.
 func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
@@ -60,7 +54,7 @@ func (h *hearing) stopped(victims []*world.Task) (whole, half []string) {
 	for job, n := range gone {
 		switch staff := len(staff(h.w, job)); {
 		case staff-n >= h.c.Minimums[job]:
-		case n == staff && !h.awaits(job):
+		case n == staff:
 			whole = append(whole, job)
 		default:
 			half = append(half, job)

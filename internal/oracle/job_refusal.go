@@ -143,7 +143,7 @@ func (h *hearing) spare(t *world.Task) bool {
 // mayStop reports whether all members of a job may go together, as far as each
 // is concerned.
 func (h *hearing) mayStop(job string) bool {
-	return job != "" && h.c.Minimums[job] > 0 && !h.awaits(job) &&
+	return job != "" && h.c.Minimums[job] > 0 &&
 		!slices.ContainsFunc(h.w.Tasks, func(t world.Task) bool {
 			return t.Job == job && !t.State.Leaving() && h.forbids(&t) != ""
 		})

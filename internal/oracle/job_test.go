@@ -245,11 +245,12 @@ func TestDecideJob(t *testing.T) {
 			jobTask(c, "a2").State = world.Preempting
 		}, want: "plan", stops: []string{"b1", "b2"}, nodes: []string{"n2", "n2"}},
 
-		{name: "those with a grant are none yet, and cannot go", twist: func(c *world.JobCase) {
+		{name: "those with a grant are none yet, and keep nobody", twist: func(c *world.JobCase) {
 			gang(c, 1, "b1")
+			jobTask(c, "b2").NonPreemptible = true
 			c.World.Nodes[0].Capacity = cpu{"cpu": 5}
 			c.World.Grants = []world.Grant{{Ask: world.Ask{Key: "b3", Queue: "root.b", Job: "g", Size: cpu{"cpu": 1}}, Node: "n1"}}
-		}, want: "plan", stops: []string{"a1", "b2"}, nodes: []string{"n1", "n2"}},
+		}, want: "plan", stops: []string{"a1", "b1"}, nodes: []string{"n1", "n2"}},
 
 		{name: "unschedulable", twist: func(c *world.JobCase) {
 			setPriority(c, 0, "a2")

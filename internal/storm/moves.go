@@ -67,7 +67,7 @@ func (a *question) moveWhole() bool {
 		if moved == 0 || a.Minimum[job] == 0 {
 			continue
 		}
-		if moved != a.jobs[job]&a.running || !a.oneRack(job) {
+		if moved != a.jobs[job]&a.running&^a.granted || !a.oneRack(job) {
 			return false
 		}
 	}

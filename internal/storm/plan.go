@@ -185,7 +185,7 @@ func (a *question) cost(victims uint64) cost {
 		c[5] += a.Tasks[i].Priority
 	}
 	for job := 1; job < len(a.jobs); job++ {
-		running := a.jobs[job] & a.running
+		running := a.jobs[job] & a.running &^ a.granted
 		if left := running &^ victims; left != running && bits.OnesCount64(left) < a.Minimum[job] {
 			c[2]++
 		}
