@@ -50,6 +50,7 @@ type jobCase struct {
 
 	blocks   []int64    // amounts that live until setTodo
 	counting queue.Tree // what tree is, if not all guarantees count
+	meter    *cover.Meter
 }
 
 // begin makes the case one of a job at an instant. It fails if something is
@@ -80,19 +81,40 @@ func (c *jobCase) place() {
 // works out who could be stopped for them. It reports whether any leaf is in
 // reach.
 func (c *jobCase) prepare(n int) bool {
+	return c.state(n) && c.gather(scope{all: true})
+}
+
+// state is prepare, but for the candidates.
+func (c *jobCase) state(n int) bool {
 	// Blocks of amounts live until setTodo, so everything that has some is made
 	// anew after it: hosts first, for room is what needs are measured by.
 	c.setTodo(n)
 	c.measureHosts()
 	c.gate.read(coming)
 	c.needs.prepare(c)
-	if !c.rules.prepare(c) {
-		return false
-	}
-	c.gatherCandidates()
+	return c.rules.prepare(c)
+}
+
+// gather works out who in a scope could be stopped. It reports false if the caller of the
+// decision has ended that early; then it was nobody.
+func (c *jobCase) gather(s scope) bool {
+	whole := c.gatherCandidates(s)
 	c.listOnHosts()
 	c.measureUnits()
-	return true
+	return whole
+}
+
+// stopped reports whether the caller has ended the decision.
+func (c *jobCase) stopped() bool { return c.meter != nil && c.meter.Stopped }
+
+// over reports whether the budget has ended, or the caller has ended the decision.
+func (c *jobCase) over() bool { return c.meter != nil && c.meter.Over() }
+
+// pay charges for some steps.
+func (c *jobCase) pay(steps int) {
+	if c.meter != nil { // in tests of parts
+		c.meter.Pay(int64(steps))
+	}
 }
 
 // claim returns what the members to be placed ask of the quotas.

@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -65,32 +66,82 @@ func gradeOf(c *candidate) grade {
 	}
 }
 
-// gatherCandidates collects the candidates of the cluster and the gangs they
-// belong to, and makes units of them.
-func (c *jobCase) gatherCandidates() {
+// A scope says which tasks are looked at as candidates.
+type scope struct {
+	all   bool
+	nodes []bool // by node: its tasks are
+	tasks []bool // by task; may end early
+	// All members of these gangs are, for one that may not go keeps its gang from going as a
+	// whole. No member of another gang is, unless all tasks are.
+	gangs map[string]bool
+}
+
+// has reports whether a task that is in no gang is looked at.
+func (s *scope) has(c *victims.Cluster, id victims.TaskID) bool {
+	if s.all || int(id) < len(s.tasks) && s.tasks[id] {
+		return true
+	}
+	n := c.NodeOf(id)
+	return int(n) < len(s.nodes) && s.nodes[n]
+}
+
+// What it costs in steps to look at a task, and to have it as a candidate.
+const lookWork, candidateWork = 4, 80
+
+// gatherCandidates collects the candidates in a scope and the gangs they belong to, and
+// makes units of them. It reports false if the caller of the decision has ended that
+// early; then there are none.
+func (c *jobCase) gatherCandidates(s scope) bool {
 	c.cands, c.grades, c.gangs = c.cands[:0], c.grades[:0], c.gangs[:0]
 	if c.gangOf == nil {
 		c.gangOf = make(map[string]int32)
 	}
 	clear(c.gangOf)
 	c.budgets.begin(c)
+	c.gatherIn(s)
+	whole := !s.ends() || !c.stopped()
+	if !whole {
+		c.cands, c.grades, c.gangs = c.cands[:0], c.grades[:0], c.gangs[:0]
+	}
+	c.settleGangs()
+	c.buildUnits()
+	return whole
+}
+
+// ends reports whether a scope is so large that the caller may end its gathering.
+func (s *scope) ends() bool { return s.all || s.nodes != nil }
+
+// gatherIn collects the candidates in a scope.
+func (c *jobCase) gatherIn(s scope) {
 	for w := range c.tree.Leaves(0) {
 		for id := range c.c.TasksIn(w) {
-			t := c.c.TaskView(id)
-			// A member counts for its job whether it is a candidate or not: one that
-			// may not go keeps the job from going as a whole.
-			g := c.noteMember(&t)
+			c.pay(lookWork)
+			in := s.has(c.c, id)
+			if !in && len(s.gangs) == 0 {
+				continue
+			}
+			t, g := c.c.TaskView(id), int32(-1)
+			switch {
+			case s.all || s.gangs[t.Job]:
+				// A member counts for its job whether it is a candidate or not: one that
+				// may not go keeps the job from going as a whole.
+				g = c.noteMember(&t)
+			case !in || t.Job != "" && c.rules.minimum != nil && c.rules.minimum(t.Job) > 0:
+				continue
+			}
 			if t.State == victims.Granted || c.rules.veto(&t) != 0 || c.rules.exempt(c.c, id) {
 				continue
 			}
 			if g >= 0 {
 				c.gangs[g].eligible++
 			}
+			c.pay(candidateWork)
 			c.addCandidate(id, &t, g)
 		}
+		if c.stopped() && s.ends() {
+			return
+		}
 	}
-	c.settleGangs()
-	c.buildUnits()
 }
 
 // addCandidate adds a task of a gang, or of none.
@@ -223,7 +274,7 @@ func (c *jobCase) listMembers() {
 // gang that may go whole. Whole gangs come last. One that law 2 forbids even if
 // nothing else goes is left out.
 func (c *jobCase) buildUnits() {
-	c.units, c.tasks, c.parts, c.keys, c.wholes = c.units[:0], c.tasks[:0], c.parts[:0], c.keys[:0], 0
+	c.units, c.tasks, c.parts, c.keys, c.wholes = slices.Grow(c.units[:0], len(c.cands)), c.tasks[:0], c.parts[:0], c.keys[:0], 0
 	for i := range c.cands {
 		cand := &c.cands[i]
 		if cand.gang >= 0 && c.gangs[cand.gang].surplus == 0 || c.keptAlone(cand) != 0 {
@@ -391,8 +442,9 @@ func keepsAll(bounds []cover.Bound, rows []int32) bool {
 type budgets struct {
 	list   []budget // in the order of names
 	soft   []int64
-	inPlay bool    // some unit is in a soft budget
-	rows   []int32 // of candidates, one list after another
+	inPlay bool        // some unit is in a soft budget
+	rows   []int32     // of candidates, one list after another
+	of     []cover.Use // scratch of among
 	uses   []cover.Use
 	counts []count // of units, one list after another
 }
@@ -454,22 +506,34 @@ func (b *budgets) find(names []string) []int32 {
 
 // spent returns whether a hard budget has less left than some candidates take.
 func (b *budgets) spent(c *jobCase, tasks []int32) bool {
-	for i := range b.list {
-		if x := &b.list[i]; x.hard && b.among(c, tasks, int32(i)) > x.left[0] {
+	for _, use := range b.among(c, tasks) {
+		if x := &b.list[use.Budget]; x.hard && use.Count > x.left[0] {
 			return true
 		}
 	}
 	return false
 }
 
-// among returns how many of some candidates are in a budget.
-func (b *budgets) among(c *jobCase, tasks []int32, row int32) (n int64) {
+// among returns the budgets that some candidates are in, by their rows and ascending, and
+// how many are in each. It is good until the next call.
+func (b *budgets) among(c *jobCase, tasks []int32) []cover.Use {
+	b.of = b.of[:0]
 	for _, i := range tasks {
-		if slices.Contains(c.cands[i].budgets, row) {
-			n++
+		for _, row := range c.cands[i].budgets {
+			b.of = append(b.of, cover.Use{Budget: row, Count: 1})
 		}
 	}
-	return n
+	slices.SortFunc(b.of, func(x, y cover.Use) int { return cmp.Compare(x.Budget, y.Budget) })
+	n := 0
+	for i, use := range b.of {
+		if i > 0 && use.Budget == b.of[n-1].Budget {
+			b.of[n-1].Count++
+			continue
+		}
+		b.of[n] = use
+		n++
+	}
+	return b.of[:n]
 }
 
 // charge sets the soft budgets that a unit uses, and adds those that are hard
@@ -480,15 +544,11 @@ func (b *budgets) charge(c *jobCase, u *unit) {
 		return // as most are
 	}
 	from := len(b.uses)
-	for i := range b.list {
-		x := &b.list[i]
-		n := b.among(c, tasks, int32(i))
-		switch {
-		case n == 0:
-		case x.hard:
-			b.counts = append(b.counts, count{[1]int32{x.row}, [1]int64{n}})
-		default:
-			b.uses = append(b.uses, cover.Use{Budget: x.row, Count: n})
+	for _, use := range b.among(c, tasks) {
+		if x := &b.list[use.Budget]; x.hard {
+			b.counts = append(b.counts, count{[1]int32{x.row}, [1]int64{use.Count}})
+		} else {
+			b.uses = append(b.uses, cover.Use{Budget: x.row, Count: use.Count})
 			b.inPlay = true
 		}
 	}

@@ -56,7 +56,8 @@
 // the order of members (Cost.Node is 0). See DESIGN.md, Jobs: plans.
 //
 // A decision is linear in queues, nodes and tasks; a search within a budget of steps
-// follows. Goroutines and memory are as in package victims.
+// follows. By guarantee the members are asked one after another first, on a copy of the
+// cluster that the planner keeps. Goroutines and memory are else as in package victims.
 package jobs
 
 // The files of this package. A decision goes through them in this order:
@@ -69,6 +70,7 @@ package jobs
 //	case_unit.go          units: tasks that go alone, jobs that go as a whole
 //	search.go           the ladder of engines; the best plan; the budget
 //	search_pack.go        without victims
+//	search_turn.go        the members asked one after another, by the planner of asks
 //	search_spread.go      members that are alike, or few: a dynamic programme over hosts
 //	search_sizes.go       members of several sizes, host by host
 //	search_grow.go        likewise, member by member

@@ -199,7 +199,7 @@ func TestEffort(t *testing.T) {
 	} {
 		var e effort
 		e.begin(&Planner{Cluster: c, Steps: test.budget}, test.members)
-		require.Equal(t, effort{most: test.most, Meter: cover.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
+		require.Equal(t, effort{most: test.most, set: test.budget > 0, Meter: cover.Meter{Left: test.most}}, e, "%d for %d", test.budget, test.members)
 	}
 	e := effort{most: 10, Meter: cover.Meter{Left: 10}}
 	e.spend(4)

@@ -36,9 +36,12 @@ type Planner struct {
 	// Predicate may refuse a node for a member, given the victims and the members before
 	// it. The rules for it are those of [victims.Planner].
 	Predicate func(p *Placing) bool
-	// Steps is as [victims.Planner.Steps]. 0 means [victims.DefaultSteps] for each
-	// member.
+	// Steps bounds the work of a decision, as [victims.Planner.Steps] does. 0 means: 9 times
+	// what the members take that are asked in turn first, at least some 50 ms; if they are
+	// not, [victims.DefaultSteps] for each member. See DESIGN.md, Jobs: plans.
 	Steps int64
+	// Stop ends a decision early, as [victims.Planner.Stop] does.
+	Stop func() bool
 
 	auditor Auditor
 	found   []victims.Violation
@@ -115,6 +118,7 @@ type decision struct {
 	effort  effort
 	search  search
 	further furtherer
+	turn    turn    // the members asked one after another
 	pack    packer  // in the full case
 	sub     subCase // of one domain, if the job requires one
 	bounder bounder
@@ -150,10 +154,11 @@ func (d *decision) searched() *jobCase {
 // begin makes the decision one about a job at an instant.
 func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 	d.p = p
+	d.effort.begin(p, len(job.Members))
+	d.jobCase.meter = &d.effort.Meter
 	if err := d.jobCase.begin(p, job, now); err != nil {
 		return err
 	}
-	d.effort.begin(p, len(job.Members))
 	d.search.wire(d.searched(), &d.effort, p)
 	d.pack.jobCase, d.pack.effort, d.pack.asker = &d.jobCase, &d.effort, &d.search.asker
 	d.search.asker.refusals, d.search.asker.picky = 0, true
@@ -281,10 +286,10 @@ func (d *decision) byGuarantee(dst *Decision) {
 func (d *decision) try(dst *Decision, s stage) bool {
 	d.rules.stage = s
 	switch {
-	case !d.prepare(len(d.unplaced)):
+	case !d.state(len(d.unplaced)):
 		d.refused(dst, rulebook.NothingInReach)
 	case d.quotaForbids(dst):
-	case d.choose():
+	case d.find():
 		if s != withOwnLeaf {
 			d.planned(dst)
 		}
@@ -313,7 +318,7 @@ func (d *decision) others() bool {
 			continue
 		}
 		for id := range d.c.TasksIn(w) {
-			if t := d.c.TaskView(id); t.State != victims.Granted && t.Application != d.job.Application {
+			if t := d.c.TaskView(id); t.State != victims.Granted && (t.Application == "" || t.Application != d.job.Application) {
 				return true
 			}
 		}

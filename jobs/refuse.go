@@ -52,9 +52,12 @@ func (d *decision) unplanned(dst *Decision, s stage) {
 	}
 	if d.rules.stage != s {
 		d.rules.stage = s
-		d.prepare(len(d.unplaced))
+		d.state(len(d.unplaced))
 	}
-	d.lackQuota(r)
+	if d.p.Allowances != nil {
+		d.gather(scope{all: true})
+		d.lackQuota(r)
+	}
 	dst.counts = uncounted{d.p, d.c.Version(), d.now, s}
 	last := s
 	if own {
@@ -127,7 +130,7 @@ func (d *decision) count(r *Refusal) {
 }
 
 // plans reports whether the first n members of the minimum have a plan.
-func (d *decision) plans(n int) bool { return d.prepare(n) && d.choose() }
+func (d *decision) plans(n int) bool { return d.state(n) && d.find() }
 
 // lackQuota notes which quotas have their max passed with everybody gone who
 // could.
@@ -151,6 +154,7 @@ func (d *decision) countRules(r *Refusal) {
 	clear(d.counts[:])
 	for w := range d.tree.Leaves(0) {
 		for id := range d.c.TasksIn(w) {
+			d.pay(lookWork)
 			t := d.c.TaskView(id)
 			// Candidates were gathered by the same walk, so they come up in turn.
 			isCandidate := next < len(d.cands) && d.cands[next].id == id
@@ -221,11 +225,12 @@ func (d *decision) retryAt(s stage) time.Time {
 		return time.Time{}
 	}
 	d.rules.stage = s
-	if d.prepare(len(d.unplaced)); !d.gate.mayPreempt(d.claim()) {
+	if d.state(len(d.unplaced)); !d.gate.mayPreempt(d.claim()) {
 		return time.Time{} // whoever may go
 	}
 	d.ends = d.ends[:0]
 	for id := range d.c.Tasks() {
+		d.pay(lookWork)
 		t := d.c.TaskView(id)
 		// A task that another rule keeps does not become a candidate when its
 		// exemption ends.
@@ -241,9 +246,9 @@ func (d *decision) retryAt(s stage) time.Time {
 	// Each try is a whole decision, so there are as few as possible.
 	first := sort.Search(len(d.ends), func(i int) bool {
 		d.rules.horizon = d.ends[i]
-		return d.plans(len(d.unplaced))
+		return !d.effort.exhausted() && d.plans(len(d.unplaced))
 	})
-	if first == len(d.ends) {
+	if first == len(d.ends) || d.effort.Stopped {
 		return time.Time{}
 	}
 	return d.ends[first]

@@ -39,7 +39,9 @@ type search struct {
 	grow   grower
 	all    completer
 
-	proven bool // no plan is cheaper, or there is none
+	seed   *turn // the plan of the members in turn, or nil
+	narrow bool  // the case has not all candidates
+	proven bool  // no plan is cheaper, or there is none
 	// How far the cost of the plan is proven least. It is ProofCost without a
 	// plan if there is proven to be none.
 	proof victims.Proof
@@ -63,12 +65,19 @@ func (s *search) choose() bool {
 	s.asker.coming = true
 	s.proven, s.proof = true, victims.NoProof
 	s.bounds.begin(s.jobCase)
-	if !s.conceivable() {
+	if s.seed == nil && !s.conceivable() {
 		return false // proven: with everybody gone there is no room
 	}
 	refusals := s.asker.refusals
 	s.cover.reset()
-	s.run()
+	if s.seed != nil && s.partial.tryOut(s.seed.hosts, s.seed.units) && len(s.todo) == 1 {
+		// A job of one member is decided as the ask is.
+		s.proven, s.proof = s.seed.proof == victims.ProofCost, s.seed.proof
+		return true
+	}
+	if s.run(); s.narrow {
+		s.proven, s.proof = false, victims.NoProof
+	}
 	if s.best.found && s.asker.acceptsAll(s.best.at, s.best.chosen) {
 		return true
 	}
@@ -98,6 +107,9 @@ const mostGrown = 1 << 20
 //
 // It stops if nothing more can be proven or, if any plan will do, at the first.
 func (s *search) run() {
+	if s.spent() {
+		return
+	}
 	if s.within(small) && !s.quick {
 		// A small case may take longer than others, for what it says is certain.
 		s.proven = s.all.complete(4 * pace)
@@ -114,7 +126,7 @@ func (s *search) run() {
 			s.proven, s.proof = true, victims.ProofCost
 		}
 	}
-	if s.settled() {
+	if s.settled() || s.spent() {
 		return
 	}
 	floor := nobody()
@@ -130,6 +142,8 @@ func (s *search) run() {
 	// bounds may have been in its way, or whole jobs, at which it does not look.
 	atFloor := s.best.found && !s.needs.open() && s.best.levels[rulebook.LevelOverrun] == 0 && below(&s.best.levels) == floor
 	switch {
+	case s.spent():
+		return
 	case atFloor && len(s.todo)*len(s.hosts) > mostGrown:
 		// Such a plan is good enough.
 	case atFloor:
@@ -163,6 +177,9 @@ func (s *search) prove() {
 		s.partial.redo(s.best.at, s.best.chosen)
 	}
 }
+
+// spent reports whether there is a plan, and nothing left to look for another.
+func (s *search) spent() bool { return s.best.found && s.exhausted() }
 
 // settled reports whether there is nothing more to look for: what was found is
 // proven, or that there is nothing, or any plan will do.
@@ -360,6 +377,8 @@ func (b *incumbent) usedBy(units []int32) []int64 {
 // one.
 type effort struct {
 	most        int64 // the whole budget
+	set         bool  // by the caller
+	inTurn      int64 // what members in turn have taken of it
 	cover.Meter       // what is left of it
 	found       bool  // there is some plan for the members at hand
 	// Any plan will do. A refusal asks which members could be placed and when all
@@ -377,7 +396,7 @@ const pace, smallPace = 1 << 16, 1 << 12
 
 // begin gives a decision about so many members its budget.
 func (e *effort) begin(p *Planner, members int) {
-	*e = effort{most: p.Steps}
+	*e = effort{most: p.Steps, set: p.Steps > 0, Meter: cover.Meter{Stop: p.Stop}}
 	if e.most <= 0 {
 		hi, lo := bits.Mul64(uint64(victims.DefaultSteps(p.Cluster)), uint64(max(members, 1)))
 		if e.most = int64(lo); hi > 0 || e.most < 0 {
@@ -388,16 +407,31 @@ func (e *effort) begin(p *Planner, members int) {
 }
 
 // spend takes elementary steps off the budget.
-func (e *effort) spend(steps int) { e.Left -= int64(steps) }
+func (e *effort) spend(steps int) { e.Pay(int64(steps)) }
 
 // steps returns the elementary steps that were taken.
-func (e *effort) steps() int64 { return e.most - e.Left }
+func (e *effort) steps() int64 { return e.Used }
+
+// turns notes what a member has taken that was asked in turn. Unless the caller has set
+// another budget, it is then some times what all of them have.
+func (e *effort) turns(steps int64) {
+	e.Pay(steps)
+	e.inTurn += steps
+	if !e.set {
+		e.most = e.inTurn + max((turnTimes-1)*e.inTurn, leastEffort)
+		e.Left = e.most - e.Used
+	}
+}
+
+// The budget of a job whose members are asked in turn is turnTimes what they take, and at
+// least leastEffort for the rest of it: some 50 ms.
+const turnTimes, leastEffort = 9, 1 << 23
 
 // exhausted reports whether the budget is spent, so that only what must be done is
 // done. Until there is a plan a decision may take as much again, or a million steps,
 // for a plan is better than none.
 func (e *effort) exhausted() bool {
-	return e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
+	return e.Stopped || e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
 }
 
 // An asker asks the caller's predicate. Without one it accepts everything.

@@ -56,13 +56,15 @@ type bounder struct {
 	*jobCase
 	every             []int32 // all hosts
 	ranks, priorities []int64 // of candidates that may be of use, ascending and different
+	cut               bool    // a lowest ceiling may not be the lowest: the budget has ended
 
 	room, sum, sizes, needed, gone []int64 // scratch
 }
 
 // begin lists the hosts, and the ranks and priorities of candidates.
 func (x *bounder) begin(c *jobCase) {
-	x.jobCase = c
+	x.jobCase, x.cut = c, false
+	c.pay(len(c.grades) / 4)
 	x.every = x.every[:0]
 	for h := range c.hosts {
 		x.every = append(x.every, int32(h))
@@ -70,20 +72,20 @@ func (x *bounder) begin(c *jobCase) {
 	x.ranks, x.priorities = x.ranks[:0], x.priorities[:0]
 	for i := range c.grades {
 		if g := &c.grades[i]; g.usable && (g.host >= 0 || c.needs.open()) {
-			x.ranks, x.priorities = insert(x.ranks, g.rank), insert(x.priorities, g.priority)
+			x.ranks, x.priorities = add(x.ranks, g.rank), add(x.priorities, g.priority)
 		}
 	}
+	slices.Sort(x.ranks)
+	slices.Sort(x.priorities)
+	x.ranks, x.priorities = slices.Compact(x.ranks), slices.Compact(x.priorities)
 }
 
-// insert adds a value to ascending different ones.
-func insert(values []int64, v int64) []int64 {
+// add adds a value unless it is the last one, as it mostly is.
+func add(values []int64, v int64) []int64 {
 	if n := len(values); n > 0 && values[n-1] == v {
 		return values
 	}
-	if at, ok := slices.BinarySearch(values, v); !ok {
-		values = slices.Insert(values, at, v)
-	}
-	return values
+	return append(values, v)
 }
 
 // roomOn returns what is free on a host with everybody gone whom a ceiling admits.
@@ -92,6 +94,7 @@ func (x *bounder) roomOn(h int32, l ceiling) resources.Vector {
 	if l == noCeiling() {
 		return x.hosts[h].all
 	}
+	x.pay(len(x.unitsOn(h)))
 	x.room = append(x.room[:0], x.hosts[h].free...)
 	for i := range x.candsOn(h) {
 		if l.lets(&x.grades[i]) {
@@ -115,7 +118,7 @@ func (x *bounder) reaches(hosts []int32, k *kind, l ceiling) bool {
 
 // lowest finds the least rank, and with that the least priority, for which
 // reaches still holds. It holds for l, and if for some ceiling then for every
-// higher one.
+// higher one. Once the budget has ended it looks no further down.
 func (x *bounder) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 	// Ranks are settled before priorities are looked at: a cost compares ranks first,
 	// so a lower priority with a higher rank is no gain.
@@ -131,6 +134,9 @@ func (x *bounder) lowest(l ceiling, reaches func(ceiling) bool) ceiling {
 		}
 		// The highest value admits all that l does, and is not asked about.
 		n := sort.Search(len(values)-1, func(i int) bool {
+			if x.cut = x.cut || x.over(); x.cut {
+				return false
+			}
 			*part.bound = values[i]
 			return reaches(l)
 		})

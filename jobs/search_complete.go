@@ -70,7 +70,7 @@ func (x *completer) descend(i int) {
 		if !x.load.mayHost(h, k) {
 			continue
 		}
-		if x.taken >= x.most || x.Left <= 0 {
+		if x.taken >= x.most || x.Over() {
 			x.all = false
 			return
 		}

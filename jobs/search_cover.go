@@ -190,6 +190,7 @@ func (x *coverer) solve(l *load, hosts []int32, steps int) {
 	// The larger of what nodes and queues need counts: it is freed once.
 	// x.wanted is a view that the problem has, so it must change in place.
 	resources.Max(x.wanted, x.wanted, x.needs.most)
+	x.spend((len(x.units) + len(hosts)) / 4)
 	for u := range x.units {
 		if x.helps(&x.units[u]) {
 			x.offer(int32(u))

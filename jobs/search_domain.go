@@ -56,6 +56,10 @@ func (d *decision) chooseDomain() bool {
 		if b.found && (d.effort.eager || bound.passes(&b.levels)) {
 			break // so do all that follow
 		}
+		if d.effort.exhausted() {
+			b.proven, b.proof = false, victims.NoProof
+			break
+		}
 		// Engines know nothing of domains: they are given a case that has the hosts
 		// of one. The asker alone keeps asking about nodes of the full case later.
 		d.sub.enter(&d.jobCase, bound.domain)
@@ -166,7 +170,10 @@ func (x *bounder) bound(d int32) (b domainBound, ok bool) {
 			}
 			levels[rulebook.LevelOriginators] = 1 // or somebody opted out, which is worse
 		}
-		l = x.lowest(l, reaches)
+		if l = x.lowest(l, reaches); x.cut {
+			b.free = true // nothing is known
+			return b, true
+		}
 		// With exactly so many victims all of them are among those that were counted,
 		// and one has the highest rank. With more, the number decides.
 		setLevels(&levels, x.fewestOn(hosts, k, l), l, ceiling{rank: x.ranks[0], priority: x.priorities[0]})

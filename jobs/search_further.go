@@ -111,6 +111,9 @@ func (x *furtherer) hostFor(p *Plan, i int, m moment) int32 {
 	}
 	best := int32(-1)
 	for h := range int32(len(x.hosts)) {
+		if x.pay(1); x.stopped() {
+			break
+		}
 		// Hosts are in node order, so the first will do. As long as no member has a
 		// place, a later host of an earlier domain is better.
 		if x.job.Domain > 0 && (x.domain >= 0 && x.domains.of[h] != x.domain || best >= 0 && x.domains.of[h] >= x.domains.of[best]) {

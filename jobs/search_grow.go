@@ -52,7 +52,7 @@ const (
 func (x *grower) grow() {
 	x.queuesFirst = true
 	found := x.growFrom(x.sorted)
-	if x.needs.open() && !(found && x.eager) {
+	if x.needs.open() && !(found && x.eager) && !x.search.spent() {
 		x.queuesFirst = false
 		x.growFrom(x.sorted)
 	}
@@ -82,7 +82,7 @@ func (x *grower) growFrom(order []int32) bool {
 	// A plan is offered before a lower ceiling is looked for: if steps run out
 	// there is at least this one.
 	x.partial.finish()
-	if x.eager {
+	if x.eager || x.search.spent() {
 		return true
 	}
 	// That a ceiling works for this engine is not monotone, for it takes no step
@@ -95,6 +95,9 @@ func (x *grower) growFrom(order []int32) bool {
 // growBest offers a plan below a ceiling, made with patience if that works.
 func (x *grower) growBest(l ceiling, order []int32) {
 	for _, x.patience = range [...]int{patient, hasty} {
+		if x.search.spent() {
+			return
+		}
 		if x.growBelow(l, order) && x.partial.finish() {
 			x.partial.polish()
 			return

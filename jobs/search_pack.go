@@ -125,7 +125,9 @@ func (x *packer) packFrom(i int) bool {
 		from, _ = slices.BinarySearch(x.hosts, x.at[j])
 	}
 	for _, h := range x.hosts[from:] {
-		if x.tries--; x.tries <= 0 {
+		x.spend(1)
+		if x.tries--; x.tries <= 0 || x.Stopped {
+			x.tries = 0
 			return false
 		}
 		left := x.row(x.left, int(h))

@@ -46,6 +46,7 @@ type partial struct {
 
 // begin makes the plan that of nothing done.
 func (x *partial) begin() {
+	x.spend((len(x.hosts) + len(x.cands)) / 16)
 	x.free, x.short = x.free[:0], x.short[:0]
 	for h := range x.hosts {
 		x.free = append(x.free, x.hosts[h].free...)
@@ -110,6 +111,7 @@ func (x *partial) boundsLeft() []cover.Bound {
 // overrun, whether it was overrun before or not. It is good until the next call.
 func (x *partial) budgetsLeft() []int64 {
 	x.soft = x.soft[:0]
+	x.spend(len(x.budgets.soft) / 8)
 	for i, b := range x.budgets.soft {
 		x.soft = append(x.soft, max(b-x.used[i], 0))
 	}
@@ -162,9 +164,13 @@ func (x *partial) chooseFound() bool {
 	return true
 }
 
+// moveWork is what it takes in steps to let a unit go, or to give it back.
+const moveWork = 16
+
 // chooseAll lets everybody go who may, in an order.
 func (x *partial) chooseAll(order []int32) {
 	for _, u := range order {
+		x.spend(moveWork)
 		if x.mayGo(u) {
 			x.choose(u)
 		}
@@ -242,6 +248,7 @@ func (x *partial) coverQueues(l ceiling) bool {
 	}
 	x.needQueues()
 	for u := range x.units {
+		x.spend(1)
 		if unit := &x.units[u]; l.admits(&unit.Levels) && x.cover.helps(unit) && x.mayGo(int32(u)) {
 			x.cover.offerWithin(int32(u))
 		}
@@ -272,6 +279,7 @@ func (x *partial) finish() bool {
 	left := x.chosen[:0] // in the same memory: it never overtakes rest
 	rest := x.chosen
 	for n, u := range rest {
+		x.spend(moveWork)
 		x.move(u, -1)
 		if x.roomWithout(u) && x.acceptsWithout(left, rest[n+1:]) {
 			continue
@@ -300,8 +308,11 @@ func (x *partial) accepted() bool { return !x.asker.asks() || x.asker.acceptsAll
 // acceptsWithout is accepted for the units in two lists, and not the one between
 // them.
 func (x *partial) acceptsWithout(left, rest []int32) bool {
+	if !x.asker.asks() {
+		return true
+	}
 	x.tried = append(append(x.tried[:0], left...), rest...)
-	return !x.asker.asks() || x.asker.acceptsAll(x.at, x.tried)
+	return x.asker.acceptsAll(x.at, x.tried)
 }
 
 // byCost puts the least valuable unit first. It is total: of units of the same
@@ -383,6 +394,7 @@ func (x *partial) spareWholes() {
 		}
 	}
 	for _, whole := range x.wholes {
+		x.spend((len(x.hosts) + len(x.units)) / 4)
 		x.spareWhole(whole)
 	}
 }
@@ -466,6 +478,19 @@ func (x *partial) redo(at, units []int32) {
 	x.finish()
 }
 
+// tryOut finishes a plan that was made elsewhere, and reports whether it is one.
+func (x *partial) tryOut(at, units []int32) bool {
+	x.begin()
+	x.seatAll(at)
+	for _, u := range units {
+		if !x.mayGo(u) {
+			return false
+		}
+		x.choose(u)
+	}
+	return x.covered() && x.finish()
+}
+
 // clear lets everybody go who may, places the members where there is room then, and
 // gives back what is not needed: for cases in which bounds are tight and members hard
 // to place, so that no plan comes about member by member. If bounds let not all units
@@ -487,6 +512,7 @@ func (x *partial) clear() {
 // unitsBy returns all units in an order. It is good until the next call.
 func (x *partial) unitsBy(order func(u, v *unit) int) []int32 {
 	x.sorting = x.sorting[:0]
+	x.spend(len(x.units) * moveWork)
 	for u := range x.units {
 		x.sorting = append(x.sorting, int32(u))
 	}

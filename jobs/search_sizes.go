@@ -96,6 +96,7 @@ func (x *filler) scarcest() (scarce int) {
 // first, and works out the room that they make.
 func (x *filler) measure() {
 	x.going, x.first, x.room = x.going[:0], append(x.first[:0], 0), x.room[:0]
+	x.spend(8*len(x.onHost) + len(x.hosts))
 	for h := range x.hosts {
 		from := len(x.going)
 		for _, u := range x.unitsOn(int32(h)) {
@@ -148,6 +149,7 @@ func (x *filler) sortShapes() {
 			}
 		}
 	}
+	x.spend(8 * len(x.shapes))
 	slices.SortFunc(x.shapes, func(a, b shape) int {
 		return cmp.Or(x.compareRooms(&a, &b), cmp.Compare(x.hosts[a.host].rank, x.hosts[b.host].rank), cmp.Compare(a.host, b.host))
 	})

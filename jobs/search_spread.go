@@ -254,6 +254,7 @@ func (x *spreader) solve() {
 			x.runs = append(x.runs, int32(i))
 		}
 	}
+	x.spend(len(x.ways) * x.states / 2)
 	x.table = rows.Zeros(x.table, (len(x.runs)+1)*x.states)
 	x.table[len(x.runs)*x.states].found = true // no members on no hosts
 	// From the end, so that eachChoice can walk from the first host on: of equal
@@ -331,16 +332,19 @@ func (x *spreader) spread() (least bool) {
 		// any lower one there is no room whatever bounds say. If the plan below it
 		// keeps them, it is the cheapest.
 		if x.spreadBelow(x.bounds.lowest(l, x.reaches)) {
-			return x.proven
+			return x.proven && !x.bounds.cut
 		}
 	} else if (x.wholes == 0 || len(x.kinds) == 1) && x.spreadCostly() {
-		return x.proven && x.wholes == 0 && x.overrunAdds()
+		return x.proven && !x.bounds.cut && x.wholes == 0 && x.overrunAdds()
 	}
 	// Bounds are in the way, and so the ceiling may have to be higher.
 	if len(x.kinds) > 1 {
 		return false // members of several sizes have other engines for that
 	}
 	for _, l.plain = range [...]bool{true, false} {
+		if x.search.spent() {
+			return false
+		}
 		if x.carries(l) {
 			x.spreadBelow(x.bounds.lowest(l, x.carries))
 			break

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/law"
+	"github.com/go-preempt/preempt/internal/workload"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// stepsOf returns what a decision has taken; one of the two is 0.
+func stepsOf(d *jobs.Decision) int64 { return d.Plan.Steps + d.Refusal.Steps }
+
+// drawAnyJob draws a job of any kind in a cluster of up to 3,000 tasks: by guarantee or by
+// priority, of one size or of several, with a predicate, in a domain.
+func drawAnyJob(t *rapid.T) *hardJob {
+	x := drawHardJob(t, rapid.SampledFrom([]int{1, 20, 100}).Draw(t, "nodes"), rapid.SampledFrom([]int{3, 30}).Draw(t, "tasks"))
+	x.planner.ByPriority = rapid.Bool().Draw(t, "by priority")
+	if every := rapid.SampledFrom([]int{0, 0, 2, 9}).Draw(t, "predicate"); every > 0 {
+		x.planner.Predicate = func(p *jobs.Placing) bool { return (int(p.Node)+p.Member)%every != 0 }
+	}
+	if rapid.Bool().Draw(t, "sizes") {
+		for i := range x.job.Members {
+			m := &x.job.Members[i]
+			m.Size = resources.Ratio{Num: int64(1 + i%3), Den: 3}.Of(nil, m.Size)
+		}
+	}
+	return x
+}
+
+// A budget bounds the whole call: but for a pass over tasks, nodes and members, and twice
+// itself as long as there is no plan.
+func TestSteps_BoundTheCall(t *testing.T) {
+	law.CheckMany(t, 300, func(t *rapid.T) {
+		x := drawAnyJob(t)
+		x.planner.Steps = rapid.SampledFrom([]int64{1, 1000, 1 << 17, 1 << 20}).Draw(t, "steps")
+		d := x.decide(t)
+		tasks, members := int64(x.cluster.TaskLen()), int64(len(x.job.Members))
+		pass := 100*tasks + 20*int64(x.Nodes)*members
+		if most := x.planner.Steps + max(x.planner.Steps, 1<<20) + 2*pass + members*victims.DefaultSteps(x.cluster)/100; stepsOf(&d) > most {
+			t.Fatalf("%v, %d members: %v in %d steps of %d", x.Hard, members, d.Outcome, stepsOf(&d), x.planner.Steps)
+		}
+	})
+}
+
+// Without Steps of the caller's a job whose members can be asked in turn takes at most ten
+// times what they take, or some 50 ms.
+func TestSteps_TenTimesInTurn(t *testing.T) {
+	law.CheckMany(t, 100, func(t *rapid.T) {
+		x := drawHardJob(t, rapid.SampledFrom([]int{20, 100, 400}).Draw(t, "nodes"), 30)
+		_, turn, _ := x.inTurn(t)
+		d := x.decide(t)
+		if most := max(10*turn, 3<<23); stepsOf(&d) > most {
+			t.Fatalf("%v, %d members: %v in %d steps, %d in turn", x.Hard, len(x.job.Members), d.Outcome, stepsOf(&d), turn)
+		}
+	})
+}
+
+// Stop is asked at least every 1,000 steps, and ends a decision once it says yes. What is
+// found then is lawful, and a refusal is not proven.
+func TestStop_EndsAJob(t *testing.T) {
+	law.CheckMany(t, 300, func(t *rapid.T) {
+		x := drawAnyJob(t)
+		asked, last := int64(0), rapid.SampledFrom([]int64{1, 2, 10, 100, 1000, 1 << 40}).Draw(t, "asked")
+		x.planner.Stop = func() bool { asked++; return asked >= last }
+		d := x.decide(t)
+		steps, members := stepsOf(&d), int64(len(x.job.Members))
+		if asked < last && steps > 2000*(asked+1)+int64(x.Nodes)*members {
+			t.Fatalf("%v, %d members: %v: asked %d times in %d steps", x.Hard, members, d.Outcome, asked, steps)
+		}
+		tasks := int64(x.cluster.TaskLen())
+		if steps > 2000*(last+1)+200*tasks+int64(x.Nodes)*members {
+			t.Fatalf("%v, %d members: %v: %d steps, ended after %d questions", x.Hard, members, d.Outcome, steps, last)
+		}
+		if d.Outcome == victims.Refused {
+			if asked >= last && d.Refusal.Reason == "no-victims" && d.Refusal.Steps > 2*tasks {
+				require.False(t, d.Refusal.Proven)
+			}
+			return
+		}
+		a := jobs.Auditor{Cluster: x.cluster, Rules: x.planner.Rules, ByPriority: x.planner.ByPriority, Predicate: x.planner.Predicate}
+		require.Empty(t, a.Audit(nil, &d.Plan, workload.Now))
+	})
+}
+
+// A refused job costs little more than its refused ask: if no node is large enough, and if
+// guarantees keep everybody who runs there.
+func TestRefusedJob_CostsLittleMoreThanItsAsk(t *testing.T) {
+	const nodes = 400
+	w := workload.W{Nodes: nodes, Tasks: 30, Tree: workload.Tree4x100, Protected: true}
+	hard := workload.Hard{Nodes: nodes, Tasks: 30, Seed: 7}
+	for _, test := range []struct {
+		name    string
+		cluster *victims.Cluster
+		ask     victims.Ask
+		times   int64
+	}{
+		{"too large", hard.Build(), victims.Ask{}, 100},
+		{"guaranteed", w.Build(), victims.Ask{}, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, ask := test.cluster, hard.Ask(test.cluster, 1)
+			if test.times == 1 {
+				ask = w.Ask(c, 4)
+			}
+			ask.Size = resources.Scale(nil, ask.Size, test.times)
+			var alone victims.Decision
+			asks := victims.Planner{Cluster: c}
+			require.NoError(t, asks.Decide(&alone, &ask, workload.Now))
+			require.Equal(t, "no-victims", alone.Refusal.Reason)
+			job := jobs.Job{Name: "job", Application: ask.Application, Queue: ask.Queue, Priority: ask.Priority, PendingSince: ask.PendingSince}
+			for i := range 8 {
+				job.Members = append(job.Members, jobs.Member{Key: fmt.Sprint("job-", i), Size: ask.Size})
+			}
+			var d jobs.Decision
+			p := jobs.Planner{Cluster: c}
+			require.NoError(t, p.Decide(&d, &job, workload.Now))
+			require.Equal(t, "no-victims", d.Refusal.Reason)
+			require.True(t, d.Refusal.Proven)
+			require.LessOrEqual(t, stepsOf(&d), 3*alone.Refusal.Steps+8*nodes)
+		})
+	}
+}
+
+// Two tasks without an application share nothing: what the stage of the own leaf says of
+// them is what a job is told, as its ask is.
+func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
+	w := build(t, "queue q g=1\nqueue low g=0\nnode n1 4\ntask v q n1 4 p=5\njob q 2 p=1 app=")
+	p := w.planner()
+	p.ByPriority, p.OwnLeaf = false, victims.OwnMet
+	var d jobs.Decision
+	require.NoError(t, p.Decide(&d, &w.job, noon))
+	var e victims.Decision
+	asks := victims.Planner{Cluster: p.Cluster, Rules: p.Rules}
+	ask := victims.Ask{Key: "a", Queue: w.job.Queue, Size: w.job.Members[0].Size, Priority: w.job.Priority}
+	require.NoError(t, asks.Decide(&e, &ask, noon))
+	require.Equal(t, e.Refusal.Reason, d.Refusal.Reason)
+	require.Equal(t, e.Refusal.OwnLeaf, d.Refusal.OwnLeaf)
+	require.True(t, d.Refusal.OwnLeaf)
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A turn asks the members of todo one after another, by the planner of asks: each sees the
+// places and victims of those before it. If all have places, that is a plan for the job
+// from which its search begins, and than which its answer is not dearer; if the budget has
+// no room for a search it is the answer.
+//
+// It does so on a copy of the cluster, for others may read the cluster at the same time.
+// The copy is kept: it is made again only if the cluster has changed.
+type turn struct {
+	asks    victims.Planner
+	copy    *victims.Cluster
+	answer  victims.Decision
+	members []victims.Ask // by place in todo
+	grant   [1]victims.Grant
+	applied int // changes of the copy
+
+	order  []int32                                   // places in todo
+	nodes  []victims.NodeID                          // by place in todo
+	gone   []victims.TaskID                          // the victims of all
+	proof  victims.Proof                             // of the plan: of one member it is that of the ask
+	failed int32                                     // the place in todo that was refused, or -1
+	least  resources.Vector                          // scratch of relax
+	exempt func(victims.Exemption) (time.Time, bool) // see decision.exemptAsk
+	of     *decision                                 // whose exempt is
+	hosts  []int32                                   // by place in todo
+	units  []int32                                   // that go
+	whole  []bool                                    // by gang: it goes as a whole
+	marked []bool                                    // by task: it goes
+	near   []bool                                    // by node
+	jobs   map[string]bool                           // of victims
+}
+
+// takesTurns reports whether the members may be asked in turn: whether the rules of the
+// job are those of its members as asks. Those know nothing of domains, formulas, and
+// predicates that are told of other members.
+func (d *decision) takesTurns() bool {
+	p := d.p
+	return !p.ByPriority && d.job.Domain == 0 && p.Allowances == nil && p.Predicate == nil && len(d.todo) > 0
+}
+
+// inTurn asks the members of todo in turn, and reports whether all have places and somebody
+// goes.
+func (d *decision) inTurn() bool {
+	x := &d.turn
+	x.begin(d)
+	found := d.askOrders()
+	if found && d.p.Exempt == nil && slices.ContainsFunc(x.gone, d.spared) {
+		x.guard(d)
+		found = d.askOrders()
+	}
+	return found && len(x.gone) > 0
+}
+
+// spared reports whether a job has to spare a task that its members as asks need not: they
+// do not know who is not preemptible, nor jobs without an application.
+func (d *decision) spared(id victims.TaskID) bool {
+	t := d.c.TaskView(id)
+	return t.NonPreemptible || t.Job != "" && t.Job == d.job.Name
+}
+
+// askOrders asks the members in their order and, if one is refused, with the largest last,
+// as law 4 is counted. It reports whether all have places.
+func (d *decision) askOrders() bool {
+	x := &d.turn
+	x.order = x.order[:0]
+	for i := range d.todo {
+		x.order = append(x.order, int32(i))
+	}
+	found := d.askAll()
+	if !found && len(d.kinds) > 1 && !d.p.inOrder && !d.effort.Stopped {
+		x.order = append(x.order[:0], d.sorted...)
+		slices.Reverse(x.order)
+		found = d.askAll()
+	}
+	return found
+}
+
+// begin makes the copy that of the cluster, and the planner one with the rules of the job.
+func (x *turn) begin(d *decision) {
+	if x.copy == nil {
+		x.copy = d.c.Clone()
+	} else if !x.copy.Version().Equal(d.c.Version()) {
+		x.copy.CopyFrom(d.c)
+	}
+	x.asks.Cluster, x.asks.Rules, x.asks.Stop = x.copy, d.p.Rules, d.p.Stop
+	x.asks.Filter = d.remembered() // nobody is asked twice
+	if d.rules.stage == outsideLeaf {
+		x.asks.OwnLeaf = victims.OwnNever
+	}
+	if d.p.Exempt != nil {
+		x.guard(d)
+	}
+	x.members = x.members[:0]
+	for _, m := range d.todo {
+		ask := d.job.ask(m)
+		ask.Class, ask.PendingSince, ask.LastAttempt = d.job.Members[m].Class, d.job.PendingSince, d.job.LastAttempt
+		x.members = append(x.members, ask)
+	}
+}
+
+// guard has the planner exempt who only a job has to spare, beside those whom the caller
+// exempts from the job.
+func (x *turn) guard(d *decision) {
+	if x.of != d { // once per planner, and again if that was copied
+		x.exempt, x.of = d.exemptAsk, d
+	}
+	x.asks.Exempt = x.exempt
+}
+
+// exemptAsk is an exemption for members in turn.
+func (d *decision) exemptAsk(e victims.Exemption) (until time.Time, exempt bool) {
+	switch {
+	case d.spared(e.Task):
+		return time.Time{}, true
+	case d.rules.exempts == nil:
+		return time.Time{}, false
+	}
+	until, exempt = d.rules.exemption(d.c, e.Task)
+	return until, exempt && eligible.Lasts(until, d.rules.horizon)
+}
+
+// askAll asks the members in x.order, and reports whether all have places. The copy is then
+// as it was.
+func (d *decision) askAll() bool {
+	x, a := &d.turn, &d.turn.answer
+	defer x.undo()
+	x.nodes, x.gone = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0]
+	for _, m := range x.order {
+		if x.asks.Steps = 0; d.p.Steps > 0 {
+			x.asks.Steps = max(d.effort.Left, 1)
+		}
+		err := x.asks.Decide(a, &x.members[m], d.now)
+		x.failed = m
+		if err != nil {
+			a.Refusal.Proven = false
+			return false
+		}
+		d.effort.turns(a.Plan.Steps + a.Refusal.Steps) // one of them
+		if a.Outcome == victims.Refused || d.effort.Stopped && m != x.order[len(x.order)-1] {
+			return false
+		}
+		x.nodes[m], x.proof = a.Plan.Node, a.Plan.Proof
+		for i := range a.Plan.Victims {
+			x.gone = append(x.gone, a.Plan.Victims[i].Task)
+		}
+		x.grant[0] = victims.Grant{Ask: &x.members[m], Node: a.Plan.Node}
+		if err := x.copy.Apply(victims.Change{For: d.job.Name, Version: x.copy.Version(), Victims: a.Plan.Victims, Grants: x.grant[:]}); err != nil {
+			a.Refusal.Proven = false
+			return false
+		}
+		x.applied++
+	}
+	if x.failed = -1; len(d.todo) > 1 {
+		x.proof = victims.NoProof
+	}
+	return true
+}
+
+// undo makes the copy what it was.
+func (x *turn) undo() {
+	for ; x.applied > 0; x.applied-- {
+		if err := x.copy.Undo(); err != nil {
+			panic(err) // nobody else has it
+		}
+	}
+}
+
+// find looks for the best plan of a case that is stated, leaves it in d.best, and reports
+// whether there is one.
+func (d *decision) find() bool {
+	d.best.found, d.best.proven, d.best.proof = false, true, victims.NoProof
+	d.search.seed, d.search.narrow = nil, false
+	if !d.holdable() {
+		return false
+	}
+	s := scope{all: true}
+	if d.takesTurns() {
+		switch found := d.inTurn(); {
+		case found:
+			s = d.around()
+		case d.hopeless():
+			return false
+		}
+	}
+	if !d.gather(s) {
+		if d.best.proven = false; s.tasks == nil {
+			return false
+		}
+		s.all, s.nodes = false, nil // the plan in turn is the answer
+		d.gather(s)
+	}
+	if s.tasks != nil && d.seeds() {
+		d.search.seed, d.search.narrow = &d.turn, !s.all
+	} else if !s.all && !d.gather(scope{all: true}) {
+		d.best.proven = false
+		return false
+	}
+	return d.choose()
+}
+
+// holdable reports whether every member could be on some node that is empty.
+func (d *decision) holdable() bool {
+	d.pay(len(d.hosts) * len(d.kinds))
+	for i := range d.kinds {
+		k, some := &d.kinds[i], false
+		for h := range d.hosts {
+			if some = k.roomFor(d.c.NodeView(d.hosts[h].id).Capacity) && d.takes(int32(h), k); some {
+				break
+			}
+		}
+		if !some {
+			return false
+		}
+	}
+	return true
+}
+
+// hopeless reports whether a refusal in turn is one of the job. It is if the ask of a
+// member alone has no plan, though the queues above E need no more of their guarantees
+// than they would beside the other members: law 2 counts all that arrive.
+func (d *decision) hopeless() bool {
+	x := &d.turn
+	if x.failed < 0 || d.rules.stage != outsideLeaf || !d.rules.needy.Governed {
+		return false
+	}
+	if relaxed, err := d.relax(); err != nil {
+		return false
+	} else if relaxed || x.failed != x.order[0] {
+		x.order = append(x.order[:0], x.failed)
+		if d.askAll() {
+			return false
+		}
+	}
+	r := &x.answer.Refusal
+	return r.Reason == rulebook.NoVictims && r.Proven
+}
+
+// relax takes what the other members bring off the guarantees of queues above E on the
+// copy, and reports whether that changed any.
+func (d *decision) relax() (changed bool, err error) {
+	x := &d.turn
+	size := x.members[x.failed].Size
+	for q := range d.tree.Up(d.rules.needy.Needy) {
+		g := d.tree.Guaranteed(q)
+		if q == d.rules.needy.Needy || g.Defined == 0 {
+			continue
+		}
+		x.least = resources.Copy(x.least, g.Value)
+		for t := range g.Defined.All() {
+			used := d.gate.usage(q, t, coming)
+			x.least[t] = max(min(x.least[t], used)-(d.rem[t]-size.At(t)), 0)
+		}
+		if err := x.copy.SetGuaranteed(q, resources.Limit{Value: x.least, Defined: g.Defined}); err != nil {
+			return true, err
+		}
+		changed = true
+	}
+	return changed, nil
+}
+
+// around returns the scope of a search that begins with the plan in turn: its victims and,
+// as far as half of the budget goes, all tasks, or those on the nodes around its places.
+func (d *decision) around() (s scope) {
+	x, c := &d.turn, d.c
+	x.marked = rows.Zeros(x.marked, int(slices.Max(x.gone))+1)
+	if x.jobs == nil {
+		x.jobs = make(map[string]bool)
+	}
+	clear(x.jobs)
+	for _, id := range x.gone {
+		x.marked[id] = true
+		if job := c.TaskView(id).Job; job != "" && d.p.Minimum != nil {
+			x.jobs[job] = true
+		}
+	}
+	s.tasks, s.gangs = x.marked, x.jobs
+	tasks, nodes := int64(c.TaskLen()), int64(len(d.hosts))
+	left := d.effort.Left/2 - tasks*lookWork
+	switch {
+	case len(d.todo) == 1 || left <= 0:
+		return s
+	case left >= tasks*candidateWork:
+		s.all = true
+		return s
+	}
+	// As many nodes as have so many tasks, in equal shares around the places.
+	n := left / candidateWork * nodes / tasks / int64(len(d.todo)) / 2
+	x.near = rows.Zeros(x.near, len(d.hostOf))
+	for _, node := range x.nodes {
+		at := int64(d.hostAt(node))
+		for h := max(at-n, 0); h < min(at+n+1, nodes); h++ {
+			x.near[d.hosts[h].id] = true
+		}
+	}
+	s.nodes = x.near
+	return s
+}
+
+// seeds finds the plan in turn in the rows of the case, and reports whether all of it is
+// there.
+func (d *decision) seeds() bool {
+	x := &d.turn
+	x.hosts, x.units, x.whole = x.hosts[:0], x.units[:0], rows.Zeros(x.whole, len(d.gangs))
+	for _, n := range x.nodes {
+		x.hosts = append(x.hosts, d.hostAt(n))
+	}
+	// A gang of which all go is one unit. It is not, if members of it are not needed.
+	found := 0
+	for u := len(d.units) - d.wholes; u < len(d.units); u++ {
+		if tasks := d.tasksOf(int32(u)); !slices.ContainsFunc(tasks, func(i int32) bool { return !d.goes(i) }) {
+			x.whole[d.units[u].gang] = true
+			x.units, found = append(x.units, int32(u)), found+len(tasks)
+		}
+	}
+	for u, i := range d.tasks[:len(d.units)-d.wholes] {
+		if g := d.units[u].gang; d.goes(i) && (g < 0 || !x.whole[g]) {
+			x.units, found = append(x.units, int32(u)), found+1
+		}
+	}
+	return found == len(x.gone)
+}
+
+// goes reports whether a candidate is a victim of the plan in turn.
+func (d *decision) goes(i int32) bool {
+	id := d.cands[i].id
+	return int(id) < len(d.turn.marked) && d.turn.marked[id]
+}
