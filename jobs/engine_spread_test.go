@@ -27,7 +27,7 @@ func propertyProgramme(t *rapid.T) {
 	}
 	hosts := rapid.IntRange(1, 4).Draw(t, "hosts")
 	c.hosts = make([]host, hosts)
-	x := &spreader{search: &search{jobCase: c}}
+	x := &spreader{search: &search{jobCase: c, effort: new(effort)}}
 	require.True(t, x.begin())
 	for h := range int32(hosts) {
 		for s := x.states - 1; s > 0; s-- { // as list sorts them
@@ -101,7 +101,7 @@ func (x *spreader) tryAll(h, hosts int32, members []int) (least sums, states []i
 func TestStates(t *testing.T) {
 	c := &jobCase{}
 	c.kinds = []kind{{end: 2}, {first: 2, end: 3}, {first: 3, end: 6}}
-	x := &spreader{search: &search{jobCase: c}}
+	x := &spreader{search: &search{jobCase: c, effort: new(effort)}}
 	require.True(t, x.begin())
 	require.Equal(t, 3*2*4, x.states)
 	seen := map[[3]int32]bool{}

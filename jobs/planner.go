@@ -43,10 +43,12 @@ type Planner struct {
 	// Stop ends a decision early, as [victims.Planner.Stop] does.
 	Stop func() bool
 
+	asks    victims.Planner // see Together
 	auditor Auditor
 	found   []victims.Violation
 	quick   bool // no complete search; for tests
 	inOrder bool // members ask in their order; see Together
+	hasty   bool // there is an answer without this decision, which must not pass its budget
 	d       decision
 }
 
@@ -118,7 +120,7 @@ type decision struct {
 	effort  effort
 	search  search
 	further furtherer
-	turn    turn    // the members asked one after another
+	turn    turns   // the members asked one after another
 	pack    packer  // in the full case
 	sub     subCase // of one domain, if the job requires one
 	bounder bounder

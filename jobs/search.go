@@ -39,9 +39,9 @@ type search struct {
 	grow   grower
 	all    completer
 
-	seed   *turn // the plan of the members in turn, or nil
-	narrow bool  // the case has not all candidates
-	proven bool  // no plan is cheaper, or there is none
+	seed   *turns // the plan of the members in turn, or nil
+	narrow bool   // the case has not all candidates
+	proven bool   // no plan is cheaper, or there is none
 	// How far the cost of the plan is proven least. It is ProofCost without a
 	// plan if there is proven to be none.
 	proof victims.Proof
@@ -381,6 +381,7 @@ type effort struct {
 	inTurn      int64 // what members in turn have taken of it
 	cover.Meter       // what is left of it
 	found       bool  // there is some plan for the members at hand
+	hasty       bool  // there is an answer without the decision
 	// Any plan will do. A refusal asks which members could be placed and when all
 	// could, and for that it matters only whether there is a plan.
 	eager bool
@@ -403,7 +404,7 @@ func (e *effort) begin(p *Planner, members int) {
 			e.most = math.MaxInt64
 		}
 	}
-	e.Left = e.most
+	e.Left, e.hasty = e.most, p.hasty
 }
 
 // spend takes elementary steps off the budget.
@@ -431,7 +432,7 @@ const turnTimes, leastEffort = 9, 1 << 23
 // done. Until there is a plan a decision may take as much again, or a million steps,
 // for a plan is better than none.
 func (e *effort) exhausted() bool {
-	return e.Stopped || e.Left <= 0 && (e.found || e.Left <= -max(e.most, 1<<20))
+	return e.Stopped || e.Left <= 0 && (e.found || e.hasty || e.Left <= -max(e.most, 1<<20))
 }
 
 // An asker asks the caller's predicate. Without one it accepts everything.

@@ -13,14 +13,14 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// A turn asks the members of todo one after another, by the planner of asks: each sees the
+// turns asks the members of todo one after another, by the planner of asks: each sees the
 // places and victims of those before it. If all have places, that is a plan for the job
 // from which its search begins, and than which its answer is not dearer; if the budget has
 // no room for a search it is the answer.
 //
 // It does so on a copy of the cluster, for others may read the cluster at the same time.
 // The copy is kept: it is made again only if the cluster has changed.
-type turn struct {
+type turns struct {
 	asks    victims.Planner
 	copy    *victims.Cluster
 	answer  victims.Decision
@@ -90,7 +90,7 @@ func (d *decision) askOrders() bool {
 }
 
 // begin makes the copy that of the cluster, and the planner one with the rules of the job.
-func (x *turn) begin(d *decision) {
+func (x *turns) begin(d *decision) {
 	if x.copy == nil {
 		x.copy = d.c.Clone()
 	} else if !x.copy.Version().Equal(d.c.Version()) {
@@ -114,7 +114,7 @@ func (x *turn) begin(d *decision) {
 
 // guard has the planner exempt who only a job has to spare, beside those whom the caller
 // exempts from the job.
-func (x *turn) guard(d *decision) {
+func (x *turns) guard(d *decision) {
 	if x.of != d { // once per planner, and again if that was copied
 		x.exempt, x.of = d.exemptAsk, d
 	}
@@ -171,7 +171,7 @@ func (d *decision) askAll() bool {
 }
 
 // undo makes the copy what it was.
-func (x *turn) undo() {
+func (x *turns) undo() {
 	for ; x.applied > 0; x.applied-- {
 		if err := x.copy.Undo(); err != nil {
 			panic(err) // nobody else has it

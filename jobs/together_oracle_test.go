@@ -51,7 +51,7 @@ func FuzzTogether(f *testing.F) {
 }
 
 // jointTally counts what properties are about.
-type jointTally struct{ worlds, parts, plans, shared, saved, unproven, refused int }
+type jointTally struct{ worlds, parts, plans, shared, saved, unproven, refused, apart int }
 
 func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 	b := newBrute(t, features)
@@ -286,6 +286,10 @@ func (b *brute) end(list []int) {
 		b.Fatalf("no part for %v\n%v", list, b)
 	}
 	got := &b.got.Parts[b.part]
+	if len(list) > 1 && slices.Equal(got.Asks, list[:1]) {
+		b.apart(list, &want)
+		return
+	}
 	b.seen.parts++
 	if !slices.Equal(got.Asks, list) {
 		b.Fatalf("part %d is of asks %v, want %v\n%v", b.part, got.Asks, list, b)
@@ -330,6 +334,18 @@ func (b *brute) end(list []int) {
 		}
 	}
 	b.w = b.carryOut(&b.w, list, places, stopped)
+}
+
+// apart holds the next parts of the library to asks that could share a plan and do not:
+// that costs less, or it does with what comes after them.
+func (b *brute) apart(list []int, want *oracle.JobResult) {
+	if sum, ok := b.inTurn(list); list[len(list)-1] == len(b.asks)-1 && (!ok || untilVictims(sum, &want.Cost) >= 0) {
+		b.Fatalf("%v have plans of their own, and share one for no more\n%v", list, b)
+	}
+	b.seen.apart++
+	for _, i := range list {
+		b.end([]int{i})
+	}
 }
 
 // inTurn returns what asks cost one after another, each by its cheapest plan.

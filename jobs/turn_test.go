@@ -83,26 +83,6 @@ func (x *hardJob) inTurn(t require.TestingT) (sum victims.Cost, steps int64, ok 
 	return sum, steps, ok
 }
 
-// addCost adds what an ask costs, down to (f2), to what those before it do.
-func addCost(sum, c *victims.Cost) {
-	switch {
-	case c.Victims == 0:
-		return
-	case sum.Victims == 0:
-		*sum = levelsOfCost(c)
-		return
-	}
-	sum.MaxRank, sum.MaxPriority = max(sum.MaxRank, c.MaxRank), max(sum.MaxPriority, c.MaxPriority)
-	sum.OptedOut += c.OptedOut
-	sum.Overrun += c.Overrun
-	sum.Originators += c.Originators
-	sum.Jobs += c.Jobs
-	sum.Own = sum.Own.Add(c.Own)
-	sum.Victims += c.Victims
-	sum.SumRanks += c.SumRanks
-	sum.SumPriorities += c.SumPriorities
-}
-
 // levelsOfCost returns a cost down to (f2).
 func levelsOfCost(c *victims.Cost) victims.Cost {
 	return victims.Cost{
@@ -129,7 +109,9 @@ func TestJob_NotDearerThanInTurn(t *testing.T) {
 // Likewise in clusters of up to 12,000 tasks.
 func TestJob_NotDearerThanInTurn_Large(t *testing.T) {
 	served, less := 0, 0
-	law.CheckMany(t, 20, func(t *rapid.T) { notDearer(t, rapid.SampledFrom([]int{100, 280, 400}).Draw(t, "nodes"), &served, &less) })
+	law.CheckMany(t, 20, func(t *rapid.T) {
+		notDearer(t, rapid.SampledFrom([]int{100, 280, 400}).Draw(t, "nodes"), &served, &less)
+	})
 	t.Logf("%d jobs served both ways; one of a member less is dearer %d times", served, less)
 }
 

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/go-preempt/preempt/internal/rulebook"
+	"github.com/go-preempt/preempt/internal/trigger"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// JointSteps is how many steps [Planner.Together] may take in any case, if the caller sets
+// none: small clusters are decided to the end, and a large one within some 15 milliseconds.
+const JointSteps = 1 << 22
+
+// A joiner is one call of Together.
+//
+// The asks in turn are its first answer. Whoever is served in turn may follow those before
+// it into a part: their plans in sequence are the incumbent, and show that the part has
+// places. So a plan for all of a part is looked for once, at its end, and beside that only
+// if an ask has no place in turn.
+type joiner struct {
+	p   *Planner
+	dst *Joint // its parts are applied, the incumbent of the part at hand included
+	now time.Time
+
+	// What the planner had before the call.
+	own   victims.OwnLeaf
+	steps int64
+	stop  func() bool
+
+	most, spent int64 // steps: the budget, 0 while it is open, and what is spent
+	until       int64 // how much may be spent once the run at hand is decided
+	stopped     bool  // Stop has returned true
+
+	reserved []string // who nodes are reserved for
+	asAsks   bool     // the planner of asks knows all rules
+	turns    []turn   // all asks in turn
+	strayed  bool     // the cluster is not what turns are for any more
+	job      Job
+	trial    Decision // the last one
+
+	// The part at hand.
+	part    []int       // its asks, which are served
+	base    int         // its incumbent are the parts of dst from here on
+	found   *queue.Tree // as it was before them; nil if nobody follows
+	loner   bool        // its ask takes what none may take that shares a plan
+	settled []Part      // what is better than the incumbent; see settle
+	asked   bool        // settled is worked out
+}
+
+// begin notes what the planner had, and end restores it.
+func (j *joiner) begin() {
+	p := j.p
+	j.own, j.steps, j.stop = p.OwnLeaf, p.Steps, p.Stop
+	j.most = max(p.Steps, 0)
+	j.asAsks = !p.ByPriority && p.Allowances == nil && p.Predicate == nil
+	if p.Stop != nil {
+		p.Stop = func() bool { // the caller is not asked again
+			j.stopped = j.stopped || j.stop()
+			return j.stopped
+		}
+	}
+	for n := range p.Cluster.Nodes() {
+		if who := p.Cluster.NodeView(n).ReservedFor; who != "" {
+			j.reserved = append(j.reserved, who)
+		}
+	}
+}
+
+func (j *joiner) end() {
+	j.p.OwnLeaf, j.p.Steps, j.p.Stop, j.p.inOrder, j.p.hasty = j.own, j.steps, j.stop, false, false
+	undo(j.p.Cluster, len(j.dst.Parts))
+}
+
+// run decides asks that are alike, those from first up to end.
+func (j *joiner) run(first, end int) error {
+	left := j.most - j.spent
+	j.until = j.spent + left*int64(end-first)/int64(len(j.dst.Asks)-first)
+	rest := j.waiting(first, end)
+	j.open(len(rest) > 1)
+	since := len(j.dst.Refused) // those refused from here on saw the asks that are served now
+	for len(rest) > 0 {
+		next := rest[0]
+		if same := j.refusedAlike(since, next); same >= 0 {
+			j.refuse(next, &j.dst.Refused[same].Refusal)
+			rest = rest[1:]
+			continue
+		}
+		n, err := j.serve(rest)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			since = len(j.dst.Refused)
+		}
+		rest = rest[max(n, 1):]
+	}
+	return j.close()
+}
+
+// waiting lists asks, and refuses those that hold grants.
+func (j *joiner) waiting(first, end int) (list []int) {
+	for i := first; i < end; i++ {
+		if j.inFlight(i) {
+			j.refuse(i, j.turns[i].refusal)
+		} else {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// serve gives places to as many of rest as it can at once, from the first on, and returns
+// the number. If it is 0 the first is refused.
+func (j *joiner) serve(rest []int) (n int, err error) {
+	t, err := j.turnOf(rest[0])
+	if err != nil {
+		return 0, err
+	}
+	if len(j.part) == 0 && t.served() || j.mayFollow(&t) {
+		return 1, j.add(&t)
+	}
+	n, proven, err := j.join(rest, &t)
+	if n > 0 || err != nil {
+		return n, err
+	}
+	// It may have room as it is once the part is settled, or tasks of its own leaf may go
+	// for it.
+	incumbent := slices.Clone(j.dst.Parts[j.base:])
+	changed, err := j.settle()
+	if err != nil {
+		return 0, err
+	}
+	if changed {
+		if t, err = j.alone(rest[0]); err != nil {
+			return 0, err
+		}
+	}
+	if t.served() {
+		j.strayed = j.strayed || changed
+		j.open(len(rest) > 1)
+		return 1, j.add(&t)
+	}
+	if changed {
+		j.retreat(j.base)
+		err = j.apply(incumbent)
+	}
+	t.refusal.Proven = t.refusal.Proven && proven
+	j.refuse(rest[0], t.refusal)
+	return 0, err
+}
+
+// turnOf decides an ask by itself, for the cluster as it is.
+func (j *joiner) turnOf(ask int) (turn, error) {
+	if j.strayed {
+		return j.alone(ask)
+	}
+	return j.turns[ask], nil
+}
+
+// open begins a part, and says whether others may follow its first ask.
+func (j *joiner) open(others bool) {
+	j.part, j.base, j.loner = nil, len(j.dst.Parts), false
+	j.asked, j.settled, j.found = false, nil, nil
+	if others {
+		j.found = j.p.Cluster.Tree().Clone()
+	}
+}
+
+// add adds an ask to the part.
+func (j *joiner) add(t *turn) error {
+	j.part = append(j.part, t.Asks[0])
+	j.loner, j.asked = t.second, false
+	return j.apply([]Part{t.Part})
+}
+
+// close ends a part.
+func (j *joiner) close() error {
+	changed, err := j.settle()
+	j.strayed = j.strayed || changed
+	if parts := j.dst.Parts[j.base:]; err == nil && len(parts) > 1 && !slices.ContainsFunc(parts, func(p Part) bool { return p.Outcome != victims.Fits }) {
+		// Whoever fits is told in one plan.
+		all := j.fitting(j.retreat(j.base))
+		err = j.apply([]Part{all})
+	}
+	return err
+}
+
+// fitting makes one part of several that fit.
+func (j *joiner) fitting(parts []Part) Part {
+	all := parts[0]
+	j.describe(j.part)
+	all.Asks, all.Plan.Placements, all.Plan.Proof = j.part, nil, victims.ProofLevels
+	all.Plan.Job = j.job
+	all.Plan.Job.Members = slices.Clone(j.job.Members)
+	for i := range parts {
+		at := parts[i].Plan.Placements[0]
+		at.Member = i
+		all.Plan.Placements = append(all.Plan.Placements, at)
+	}
+	return all
+}
+
+// mayFollow reports whether the part and an ask that is served in turn have places
+// together, as far as that is known.
+func (j *joiner) mayFollow(t *turn) bool {
+	// Quotas count victims as gone in turn only, and the predicate is told other things.
+	if len(j.part) == 0 || !t.served() || t.second || j.loner || j.p.Allowances != nil || j.p.Predicate != nil {
+		return false
+	}
+	stops := func(p Part) bool { return p.Outcome == victims.Preempts }
+	if j.p.ByPriority || !stops(t.Part) && !slices.ContainsFunc(j.dst.Parts[j.base:], stops) {
+		return true
+	}
+	// All of them must be entitled, also those that fit. (Law 4: before each of them.)
+	j.describe(append(j.part[:len(j.part):len(j.part)], t.Asks[0]))
+	job := &j.job
+	before := make(resources.Vector, j.p.Cluster.Schema().Len())
+	for i := range job.Members[:len(job.Members)-1] {
+		before = resources.Add(before, before, job.Members[i].Size)
+	}
+	gate := trigger.Case{
+		Tree: j.found, Leaf: job.Queue, Before: before,
+		Arriving: resources.Add(nil, before, job.Members[len(job.Members)-1].Size),
+		MayNot:   job.MayNot, PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: j.p.Interval, Now: j.now,
+	}
+	return gate.Ask().Obstacle == ""
+}
+
+// join looks for a plan for the part and the first n of rest, of which the first has no
+// place in turn, makes it the incumbent, and returns n: 0 if there is none. It says whether
+// that is certain.
+//
+// More asks have no place if fewer have none. Only law 2 may say otherwise, for it counts
+// what arrives: a large victim may be more than one ask brings. So what it refuses says
+// nothing about other numbers, and these are tried from the largest down, but not for ever.
+func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
+	const patience = 32
+	numbers := make([]int, 0, patience+1)
+	if len(j.part) > 0 {
+		numbers = append(numbers, 1)
+	}
+	proven = true
+	if t.law2() {
+		for n := len(rest); n > 1; n-- {
+			if proven = len(numbers) < patience; !proven {
+				break
+			}
+			numbers = append(numbers, n)
+		}
+	}
+	if len(numbers) == 0 || !j.affords(j.left()/4, len(j.part)+1) {
+		return 0, len(numbers) == 0, nil
+	}
+	incumbent := j.retreat(j.base)
+	for _, n := range numbers {
+		list := append(j.part[:len(j.part):len(j.part)], rest[:n]...)
+		switch served, certain, err := j.question(list, j.left()/4); {
+		case err != nil:
+			return 0, false, err
+		case served:
+			j.part, j.loner, j.asked, j.strayed = list, false, false, true
+			return n, true, j.apply([]Part{j.taken(list)})
+		default:
+			proven = proven && certain
+		}
+	}
+	return 0, proven, j.apply(incumbent)
+}
+
+// taken makes a part of the last decision.
+func (j *joiner) taken(list []int) Part {
+	d := &j.trial
+	part := Part{Asks: list, Outcome: d.Outcome, Plan: d.Plan}
+	j.trial = Decision{}
+	return part
+}
+
+// settle makes one plan for all asks of the part the incumbent, unless that costs more in
+// the levels before the excess or is not found. It reports whether it did.
+func (j *joiner) settle() (changed bool, err error) {
+	incumbent := j.dst.Parts[j.base:]
+	fits := func(p Part) bool { return p.Outcome == victims.Fits }
+	if len(incumbent) < 2 || !slices.ContainsFunc(incumbent, func(p Part) bool { return !fits(p) }) {
+		return false, nil
+	}
+	if !j.asked {
+		j.asked, j.settled = true, nil
+		if !j.affords(j.left()/2, len(j.part)) {
+			return false, nil
+		}
+		before := j.retreat(j.base)
+		served, _, err := j.question(j.part, j.left()/2)
+		if err != nil {
+			return false, err
+		}
+		if one := []Part{j.taken(j.part)}; served && !dearer(one, before) {
+			j.settled = one
+		}
+		if err := j.apply(before); err != nil {
+			return false, err
+		}
+	}
+	if j.settled == nil {
+		return false, nil
+	}
+	j.retreat(j.base)
+	return true, j.apply(j.settled)
+}
+
+// left is how many steps the run at hand may still take.
+func (j *joiner) left() int64 { return j.until - j.spent }
+
+// affords reports whether so many steps are enough for a question about asks to be worth
+// it: a look at each task, and at each node for each ask.
+func (j *joiner) affords(steps int64, asks int) bool {
+	c := j.p.Cluster
+	return !j.stopped && steps >= 4*int64(c.TaskLen())+int64(c.NodeLen())*int64(asks)
+}
+
+// question decides asks as a job, within some steps. It reports whether all are served,
+// and if not whether that is certain.
+func (j *joiner) question(list []int, steps int64) (served, certain bool, err error) {
+	if !j.affords(steps, len(list)) {
+		return false, false, nil
+	}
+	j.describe(list)
+	// The second stage would take from the own leaf for all of them, also for those that
+	// have others to take from. By priority there is one stage only.
+	p := j.p
+	p.OwnLeaf, p.inOrder, p.hasty, p.Steps = j.own, true, true, steps
+	if len(list) > 1 && !p.ByPriority {
+		p.OwnLeaf = victims.OwnNever
+	}
+	err = p.Decide(&j.trial, &j.job, j.now)
+	j.spent += p.d.effort.steps()
+	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err
+}
+
+// describe makes the job the one whose members are asks.
+func (j *joiner) describe(list []int) {
+	first := &j.dst.Asks[list[0]]
+	job := &j.job
+	*job = Job{
+		Name: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue,
+		Priority: first.Priority, NonPreemptible: first.NonPreemptible, MayNot: first.MayNot,
+		PendingSince: first.PendingSince, LastAttempt: first.LastAttempt, Members: job.Members[:0],
+	}
+	for _, i := range list {
+		a := &j.dst.Asks[i]
+		// All of them must have waited for long enough.
+		if a.PendingSince.After(job.PendingSince) {
+			job.PendingSince = a.PendingSince
+		}
+		if a.LastAttempt.After(job.LastAttempt) {
+			job.LastAttempt = a.LastAttempt
+		}
+		job.Members = append(job.Members, Member{
+			Key: a.Key, Size: a.Size, Originator: a.Originator, OptedOut: a.OptedOut, Class: a.Class,
+			Name: a.Name, Tag: a.Tag, Cost: a.Cost, Budgets: a.Budgets,
+		})
+	}
+}
+
+// apply adds parts to the answer, and applies them for those that follow.
+func (j *joiner) apply(parts []Part) error {
+	for i := range parts {
+		if err := j.p.Cluster.Apply(j.dst.change(&parts[i], j.p.Cluster.Version())); err != nil {
+			return err
+		}
+		j.dst.Parts = append(j.dst.Parts, parts[i])
+	}
+	j.spent += int64(len(parts)) * applyWork
+	return nil
+}
+
+// applyWork is what it takes to apply a part and to take it back, in steps.
+const applyWork = 1000
+
+// retreat takes parts back, and returns them.
+func (j *joiner) retreat(base int) []Part {
+	parts := slices.Clone(j.dst.Parts[base:])
+	undo(j.p.Cluster, len(parts))
+	j.dst.Parts = j.dst.Parts[:base]
+	return parts
+}
+
+// refuse adds a refusal to the answer.
+func (j *joiner) refuse(ask int, r *Refusal) {
+	j.dst.Refused = append(j.dst.Refused, RefusedAsk{Ask: ask, Refusal: *r})
+}
+
+// refusedAlike returns a refusal, from one on, of an ask of which all is the same that
+// matters, or -1.
+func (j *joiner) refusedAlike(from, ask int) int {
+	for i := from; i < len(j.dst.Refused); i++ {
+		if j.alike(j.dst.Refused[i].Ask, ask) {
+			return i
+		}
+	}
+	return -1
+}
+
+// alike reports whether all is the same that matters of two asks that may share a plan.
+func (j *joiner) alike(one, ask int) bool {
+	a, b := &j.dst.Asks[ask], &j.dst.Asks[one]
+	return resources.Equal(a.Size, b.Size) && a.Class == b.Class &&
+		a.PendingSince.Equal(b.PendingSince) && a.LastAttempt.Equal(b.LastAttempt) &&
+		!slices.Contains(j.reserved, a.Key)
+}
+
+// law2 reports whether law 2 has kept tasks that might go if more asks arrived.
+func (t *turn) law2() bool {
+	if t.served() {
+		return t.second
+	}
+	return slices.ContainsFunc(t.refusal.Counts, func(n victims.Count) bool {
+		return n.Rule == rulebook.RuleGuarantee.String()
+	})
+}
