@@ -170,7 +170,7 @@ func (r *Refusal) Describe(c *victims.Cluster) string {
 	}
 	// In the order of rules, at the first of which each task is counted.
 	for _, n := range r.Counts {
-		fmt.Fprintf(&b, "  %d %s (%s)\n", n.Tasks, ruleTexts[n.Rule], n.Rule)
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, ruleTexts[n.Rule], n.Rule, r.Protects(c, n.Rule))
 	}
 	if r.Candidates > 0 {
 		fmt.Fprintf(&b, "  %d could be taken\n", r.Candidates)
@@ -212,6 +212,10 @@ func (r *Refusal) because(c *victims.Cluster, reason string) string {
 	switch reason {
 	case rulebook.OverMax, rulebook.HeadroomInside:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Max(r.Queue)))
+	case rulebook.NotGuaranteed:
+		if r.NoneCounts {
+			return "guarantees count in scarce types only, and its members ask for none of these"
+		}
 	case rulebook.OverGuarantee:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
 	}
@@ -347,20 +351,22 @@ type victimReport struct {
 
 // A refusalReport is a [Refusal] for machines.
 type refusalReport struct {
-	Reason     string         `json:"reason"`
-	Also       string         `json:"also,omitempty"`
-	OwnLeaf    bool           `json:"ownLeaf,omitempty"`
-	Queue      string         `json:"queue,omitempty"` // that the reason is about, or Also
-	Type       string         `json:"type,omitempty"`
-	Breaches   []breachReport `json:"breaches,omitempty"`
-	Counts     map[string]int `json:"counts,omitempty"`    // tasks by the rule that kept them, none of them 0
-	Uncounted  bool           `json:"uncounted,omitempty"` // the cluster had changed when it was asked
-	Candidates int            `json:"candidates,omitempty"`
-	Filtered   int            `json:"filtered,omitempty"`
-	Placeable  int            `json:"placeable"`
-	Wanted     int            `json:"wanted"`
-	Domain     []string       `json:"domain,omitempty"`
-	DomainRoom int            `json:"domainRoom,omitempty"` // members for which the domain has room
+	Reason      string         `json:"reason"`
+	Also        string         `json:"also,omitempty"`
+	OwnLeaf     bool           `json:"ownLeaf,omitempty"`
+	Queue       string         `json:"queue,omitempty"` // that the reason is about, or Also
+	Type        string         `json:"type,omitempty"`
+	Breaches    []breachReport `json:"breaches,omitempty"`
+	NoneCounts  bool           `json:"noneCounts,omitempty"`
+	Counts      map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
+	ProtectedBy any            `json:"protectedBy,omitempty"`
+	Uncounted   bool           `json:"uncounted,omitempty"` // the cluster had changed when it was asked
+	Candidates  int            `json:"candidates,omitempty"`
+	Filtered    int            `json:"filtered,omitempty"`
+	Placeable   int            `json:"placeable"`
+	Wanted      int            `json:"wanted"`
+	Domain      []string       `json:"domain,omitempty"`
+	DomainRoom  int            `json:"domainRoom,omitempty"` // members for which the domain has room
 	// DomainLacks is what the other members ask for, by type.
 	DomainLacks map[string]string `json:"domainLacks,omitempty"`
 	RetryAt     time.Time         `json:"retryAt,omitzero"`
@@ -435,7 +441,7 @@ func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Help: r.Help.Report(c), Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
-	f.Also, f.OwnLeaf = r.Also, r.OwnLeaf
+	f.Also, f.OwnLeaf, f.NoneCounts, f.ProtectedBy = r.Also, r.OwnLeaf, r.NoneCounts, r.ProtectedBy.Report(c)
 	switch about := cmp.Or(r.Also, r.Reason); about {
 	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
 		f.Queue, f.Type = c.Tree().Path(r.Queue), s.Name(r.Type)

@@ -260,6 +260,9 @@ func (h *harness) compareRefusal(name string, want oracle.JobResult) {
 		h.Fatalf("%s: %s: %d candidates, and %d by the oracle; counts of oracle (-) and planner (+):\n%s\n%v",
 			name, want.Reason, r.Candidates, want.Candidates, diff, h.c)
 	}
+	if by := r.ProtectedBy; counts["guarantee"] > 0 && h.cluster.Tree().Path(by.Queue)+" "+h.cluster.Schema().Name(by.Type) != want.ProtectedBy {
+		h.Fatalf("%s: protected by %+v, and by the oracle by %q\n%v", name, by, want.ProtectedBy, h.c)
+	}
 	hasPlan := oracle.HasPlan
 	if want.Late {
 		hasPlan = oracle.HasLatePlan

@@ -233,6 +233,7 @@ func (d *decision) atGate() *trigger.Case {
 	*g = trigger.Case{
 		Tree: d.tree, Leaf: job.Queue, Arriving: d.rem, Before: d.before, MayNot: job.MayNot,
 		PendingSince: job.PendingSince, LastAttempt: job.LastAttempt, Interval: d.p.Interval, Now: d.now,
+		Counting: d.p.Counting(),
 	}
 	return g
 }
@@ -251,7 +252,9 @@ func (d *decision) byGuarantee(dst *Decision) {
 	a := gate.Ask()
 	if a.Obstacle != "" {
 		d.refused(dst, a.Obstacle)
-		dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.RetryAt = a.Queue, a.Type, a.RetryAt
+		r := &dst.Refusal
+		r.Queue, r.Type, r.RetryAt, r.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
+		r.ProtectedBy = victims.Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
 	} else if d.try(dst, outsideLeaf) {
 		return
 	}
@@ -275,6 +278,7 @@ func (d *decision) byGuarantee(dst *Decision) {
 			switch also.Reason {
 			case rulebook.OverMax, rulebook.NotGuaranteed, rulebook.OverGuarantee, rulebook.HeadroomInside:
 				dst.Refusal.Also, dst.Refusal.Queue, dst.Refusal.Type = also.Reason, also.Queue, also.Type
+				dst.Refusal.ProtectedBy, dst.Refusal.NoneCounts = also.ProtectedBy, also.NoneCounts
 			}
 			first, dst.Refusal.OwnLeaf = withOwnLeaf, true
 			dst.Refusal.Proven = dst.Refusal.Proven && also.Proven

@@ -110,6 +110,7 @@ type uncounted struct {
 func (d *decision) count(r *Refusal) {
 	r.Filtered = d.filtered()
 	d.countRules(r)
+	d.protect(r)
 	// If a quota or the predicate refuses, it is not law 2 that does.
 	if r.Reason == rulebook.NoVictims {
 		d.countGuaranteed(r)
@@ -326,10 +327,14 @@ func (d *decision) countGuaranteed(r *Refusal) {
 	d.leaveRooms(d.free, -1)
 	for _, i := range d.free {
 		if d.lostTooMuch(&d.cands[i]) {
+			if d.counts[rulebook.RuleGuarantee] == 0 {
+				r.ProtectedBy = victims.Protector{} // of the count, which there is now
+			}
 			d.counts[rulebook.RuleGuarantee]++
 			r.Candidates--
 		}
 	}
+	d.protectTogether(r)
 	d.leaveRooms(d.free, +1)
 }
 

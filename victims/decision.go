@@ -327,6 +327,13 @@ type Cause struct {
 	// Queue and Type are those of over-max, over-guarantee or headroom-inside.
 	Queue queue.ID
 	Type  int
+	// ProtectedBy is who is not under its guarantee, of over-guarantee, told beside another
+	// reason or not. Of the count "guarantee" it is the first queue in tree order, and there the first
+	// type, that by itself keeps one of those tasks, alone or with its job; for a job without a plan also one
+	// that cannot give all of its own. The count comes first, and is worked out as Counts is.
+	ProtectedBy Protector
+	// NoneCounts: of not-guaranteed, no type that is asked for is in Rules.Scarce.
+	NoneCounts bool
 	// Counts has the rules that protected tasks, in their order, Candidates the tasks that
 	// none did. They and Filtered are for refusals after a search, and empty until somebody
 	// asks; see [Decision.Count].
@@ -342,6 +349,32 @@ type Cause struct {
 	// Planner.Steps.
 	Proven bool
 	Steps  int64
+}
+
+// A Protector is the queue whose guarantee protects tasks from an ask or a job, and the
+// type that it guarantees.
+type Protector struct {
+	Queue queue.ID
+	Type  int
+	// Job is a gang that goes whole or not at all, which is more than the queue may lose,
+	// and Minimum how many members it needs; "" if there is none. Of several it is the first by
+	// name.
+	Job     string
+	Minimum int
+	// Named: there is a protector.
+	Named bool
+}
+
+// Before reports whether p comes before another protector: by queue in tree order, then by type.
+func (p *Protector) Before(o *Protector) bool {
+	return !o.Named || p.Queue < o.Queue || p.Queue == o.Queue && p.Type < o.Type
+}
+
+// NoteJob notes a gang that p protects.
+func (p *Protector) NoteJob(name string, minimum int) {
+	if p.Job == "" || name < p.Job {
+		p.Job, p.Minimum = name, minimum
+	}
 }
 
 // cleared returns a refusal that says nothing, with the memory of r.

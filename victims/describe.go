@@ -129,7 +129,7 @@ func (d *Decision) DescribeRefusal(c *Cluster) string {
 	// In the order of rules, in which each task is counted once, so that the
 	// numbers add up to the tasks looked at.
 	for _, n := range r.Counts {
-		fmt.Fprintf(&b, "  %d %s (%s)\n", n.Tasks, ruleTexts[n.Rule], n.Rule)
+		fmt.Fprintf(&b, "  %d %s (%s)%s\n", n.Tasks, ruleTexts[n.Rule], n.Rule, r.Protects(c, n.Rule))
 	}
 	if r.Filtered > 0 {
 		fmt.Fprintf(&b, "  %s on which it may not run (filter)\n", counted(r.Filtered, "node"))
@@ -186,6 +186,23 @@ func (h *Help) Describe(c *Cluster) string {
 	return "what would help: " + strings.Join(all, ", ") + "\n"
 }
 
+// Text says who protects, as in "that of root.a, cpu=10".
+func (p *Protector) Text(c *Cluster) string {
+	text := fmt.Sprintf("that of %s, %s", c.queueName(p.Queue), c.bound(c.tree.Guaranteed(p.Queue), p.Type))
+	if p.Job != "" {
+		text += fmt.Sprintf(": job %s needs %s, and goes whole or not at all", plain.Name(p.Job), counted(p.Minimum, "member"))
+	}
+	return text
+}
+
+// Protects says, after a count of tasks at a rule, whose guarantee keeps them; "" for other rules.
+func (r *Cause) Protects(c *Cluster, rule string) string {
+	if rule != rulebook.RuleGuarantee.String() || !r.ProtectedBy.Named {
+		return ""
+	}
+	return ", first " + r.ProtectedBy.Text(c)
+}
+
 // wouldLack says what the closest node would lack.
 func (c *Cluster) wouldLack(r *Refusal) string {
 	switch {
@@ -219,6 +236,9 @@ func (c *Cluster) because(d *Decision, reason string) string {
 	case rulebook.OverMax:
 		return fmt.Sprintf("%s is over its max of %s already", c.queueName(r.Queue), c.bound(c.tree.Max(r.Queue), r.Type))
 	case rulebook.NotGuaranteed:
+		if r.NoneCounts {
+			return "guarantees count in scarce types only, and it asks for none of these"
+		}
 		return "no queue on its path is guaranteed anything that it asks for"
 	case rulebook.OverGuarantee:
 		return fmt.Sprintf("%s has its guaranteed %s already", c.queueName(r.Queue), c.bound(c.tree.Guaranteed(r.Queue), r.Type))

@@ -151,7 +151,9 @@ func (d *decision) precondition(dst *Decision) bool {
 		return false
 	}
 	d.refuse(dst, a.Obstacle)
-	dst.Refusal.Queue, dst.Refusal.Type, dst.Refusal.RetryAt = a.Queue, a.Type, a.RetryAt
+	r := &dst.Refusal
+	r.Queue, r.Type, r.RetryAt, r.NoneCounts = a.Queue, a.Type, a.RetryAt, a.NoneCounts
+	r.ProtectedBy = Protector{Queue: a.Queue, Type: a.Type, Named: a.Obstacle == rulebook.OverGuarantee}
 	return true
 }
 
@@ -160,7 +162,7 @@ func (d *decision) asks() *trigger.Case {
 	c := &d.scratch.gate
 	c.Tree, c.Leaf, c.Arriving, c.OnNode = d.tree, d.ask.Queue, d.size, d.required()
 	c.MayNot, c.PendingSince, c.LastAttempt = d.ask.MayNot, d.ask.PendingSince, d.ask.LastAttempt
-	c.Interval, c.Now, c.Waived = d.p.Interval, d.now, nil
+	c.Counting, c.Interval, c.Now, c.Waived = d.p.Counting(), d.p.Interval, d.now, nil
 	if d.without.Rule != "" {
 		c.Waived = d.without.waives
 	}
@@ -172,4 +174,67 @@ func (d *decision) trigger() (lawful bool) {
 	x, a := d.asks().Law4()
 	d.starving, d.hasE = x.Needy, x.Governed
 	return a.Obstacle == ""
+}
+
+// protect names who keeps tasks that count as needed for a guarantee: the first queue, and
+// there the first type, that by itself keeps one of them.
+func (s *survey) protect(r *Refusal) {
+	if s.counts[rulebook.RuleGuarantee] == 0 {
+		return
+	}
+	d := s.d
+	for q := range d.tree.All() {
+		row, ok := d.eligible.Rooms.Row(q)
+		if !ok {
+			continue
+		}
+		for t := range d.eligible.Rooms.Bounds[row].Room.Defined.All() {
+			if p := (Protector{Queue: q, Type: t}); s.keeps(&p, row) {
+				r.ProtectedBy = p
+				return
+			}
+		}
+	}
+}
+
+// keeps reports whether the guarantee of a protector keeps some task by itself, alone or with
+// its job, and notes the job.
+func (s *survey) keeps(p *Protector, row int32) bool {
+	d, last := s.d, int32(-1)
+	for w := range d.tree.Leaves(p.Queue) {
+		if d.eligible.Leaves[w].Veto != 0 {
+			continue // another rule, which comes first
+		}
+		for _, id := range d.c.leaves[w] {
+			if d.c.tasks[id].state != Running {
+				continue
+			}
+			gang := d.gangs.of(id)
+			if d.gangs.alone(gang) {
+				gang = -1
+			} else if gang == last {
+				continue // its members count alike
+			}
+			last = gang
+			at, b := d.siteIfOpen(d.c.tasks[id].node), &d.eligible.Rooms.Bounds[row]
+			gone, eroded := d.takes(id, gang, p)
+			if gone > b.Room.Value[p.Type]+max(b.Extra.At(p.Type)-eroded, 0) && d.ruleFor(id, &at) == rulebook.RuleGuarantee {
+				p.Named = true
+				if gang >= 0 {
+					job := d.c.jobs.name(d.c.tasks[id].job)
+					p.NoteJob(job, d.p.Minimum(job))
+				}
+			}
+		}
+	}
+	return p.Named
+}
+
+// takes returns what law 2 counts, at the queue of a protector, of a task or of the whole gang
+// with which it goes, and what erodes the room instead.
+func (d *decision) takes(id TaskID, gang int32, p *Protector) (gone, eroded int64) {
+	if gang >= 0 {
+		return d.gangs.takes(&d.gangs.rows[gang], p.Queue, p.Type)
+	}
+	return d.c.size(id)[p.Type], 0
 }

@@ -195,6 +195,9 @@ func refusalOf(c *victims.Cluster, f *victims.Refusal, r *oracle.Result) {
 	for _, n := range f.Counts {
 		r.Counts[n.Rule] = n.Tasks
 	}
+	if r.Counts["guarantee"] > 0 {
+		r.ProtectedBy = c.Tree().Path(f.ProtectedBy.Queue) + " " + c.Schema().Name(f.ProtectedBy.Type)
+	}
 	if f.Closest != 0 {
 		r.Closest = c.Node(f.Closest).Name
 		r.Lacks = world.AmountsOf(c, f.Lacks)

@@ -133,6 +133,7 @@ func (d *decision) count(r *Refusal) {
 		s.countRules(r)
 		s.findClosest(r)
 	}
+	s.protect(r)
 	r.Counts = r.Counts[:0]
 	for rule, n := range s.counts {
 		if n > 0 {

@@ -67,23 +67,25 @@ type victimReport struct {
 
 // A refusalReport is a [Refusal] for machines.
 type refusalReport struct {
-	Reason     string            `json:"reason"`
-	Also       string            `json:"also,omitempty"`
-	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
-	Queue      string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
-	Type       string            `json:"type,omitempty"`
-	Counts     map[string]int    `json:"counts,omitempty"`    // tasks by the rule that kept them, none of them 0
-	Uncounted  bool              `json:"uncounted,omitempty"` // the cluster had changed when it was asked
-	Candidates int               `json:"candidates,omitempty"`
-	Scarce     []string          `json:"scarce,omitempty"`
-	Filtered   int               `json:"filtered,omitempty"`
-	WaitsFor   []string          `json:"waitsFor,omitempty"`
-	Closest    string            `json:"closest,omitempty"`
-	Lacks      map[string]string `json:"lacks,omitempty"`
-	RetryAt    time.Time         `json:"retryAt,omitzero"`
-	Help       any               `json:"help"`
-	Proven     bool              `json:"proven"`
-	Steps      int64             `json:"steps"`
+	Reason      string            `json:"reason"`
+	Also        string            `json:"also,omitempty"`
+	OwnLeaf     bool              `json:"ownLeaf,omitempty"`
+	Queue       string            `json:"queue,omitempty"` // with Type, for reasons that speak of them
+	Type        string            `json:"type,omitempty"`
+	NoneCounts  bool              `json:"noneCounts,omitempty"`
+	Counts      map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
+	ProtectedBy any               `json:"protectedBy,omitempty"`
+	Uncounted   bool              `json:"uncounted,omitempty"` // the cluster had changed when it was asked
+	Candidates  int               `json:"candidates,omitempty"`
+	Scarce      []string          `json:"scarce,omitempty"`
+	Filtered    int               `json:"filtered,omitempty"`
+	WaitsFor    []string          `json:"waitsFor,omitempty"`
+	Closest     string            `json:"closest,omitempty"`
+	Lacks       map[string]string `json:"lacks,omitempty"`
+	RetryAt     time.Time         `json:"retryAt,omitzero"`
+	Help        any               `json:"help"`
+	Proven      bool              `json:"proven"`
+	Steps       int64             `json:"steps"`
 }
 
 // Report returns a decision for encoding/json, with names and quantities. Names of
@@ -148,7 +150,7 @@ func (r *Refusal) report(c *Cluster) *refusalReport {
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
-		Proven: r.Proven, Steps: r.Steps,
+		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.Report(c),
 	}
 	switch cmp.Or(r.Also, r.Reason) {
 	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
@@ -251,4 +253,20 @@ func (e *Explanation) Report(c *Cluster) any {
 		})
 	}
 	return r
+}
+
+// A protectorReport is a [Protector] for machines.
+type protectorReport struct {
+	Queue   string `json:"queue"`
+	Type    string `json:"type"`
+	Job     string `json:"job,omitempty"`
+	Minimum int    `json:"minimum,omitempty"`
+}
+
+// Report returns a protector for encoding/json; nil if there is none.
+func (p *Protector) Report(c *Cluster) any {
+	if !p.Named {
+		return nil
+	}
+	return protectorReport{Queue: c.tree.Path(p.Queue), Type: c.Schema().Name(p.Type), Job: p.Job, Minimum: p.Minimum}
 }

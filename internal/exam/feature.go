@@ -28,13 +28,15 @@ const (
 	FeatureOwnCosts       Feature = "own costs"
 	FeatureOwnLeaf        Feature = "the own leaf"
 	FeatureFairShares     Feature = "fair shares"
+	FeatureScarce         Feature = "scarce types"
 	FeatureStrictPriority Feature = "strict priority"
 )
 
 // allFeatures is every feature.
 var allFeatures = []Feature{
 	FeatureSelector, FeaturePorts, FeatureRequiredNode, FeatureReserved, FeatureLeaving, FeatureGrants, FeatureGangs,
-	FeatureSoftBudgets, FeatureHardBudgets, FeatureToleration, FeatureOwnCosts, FeatureOwnLeaf, FeatureFairShares, FeatureStrictPriority,
+	FeatureSoftBudgets, FeatureHardBudgets, FeatureToleration, FeatureOwnCosts, FeatureOwnLeaf, FeatureFairShares, FeatureScarce,
+	FeatureStrictPriority,
 }
 
 // lacks returns a feature of the document that the peer cannot be told, or "".
@@ -60,6 +62,7 @@ func Features(doc *scenario.Document) (all []Feature) {
 	add(doc.Options.StrictPriority, FeatureStrictPriority)
 	add(doc.Options.OwnLeaf != "", FeatureOwnLeaf)
 	add(doc.Options.FairShares, FeatureFairShares)
+	add(doc.Options.Scarce != 0, FeatureScarce)
 	for i := range doc.Classes {
 		add(doc.Options.Toleration && len(doc.Classes[i].Annotations) > 0, FeatureToleration)
 	}

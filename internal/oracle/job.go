@@ -20,14 +20,15 @@ type JobResult struct {
 	OwnLeaf    bool        // some victims are of the job's own leaf
 
 	// For Refused. Counts and Candidates are there where victims were looked for.
-	Reason     string
-	Late       bool           // it is that of the second stage
-	AlsoWhere  []string       // every queue and type of which Also is true
-	Also       string         // the reason of the first stage, if Reason is of the second one
-	Where      []string       // every queue and type whose quota is the reason, as "path type"
-	Counts     map[string]int // tasks by the rule that kept them, without zeros
-	Candidates int
-	RetryAt    time.Time
+	Reason      string
+	Late        bool           // it is that of the second stage
+	AlsoWhere   []string       // every queue and type of which Also is true
+	Also        string         // the reason of the first stage, if Reason is of the second one
+	Where       []string       // every queue and type whose quota is the reason, as "path type"
+	Counts      map[string]int // tasks by the rule that kept them, without zeros
+	ProtectedBy string         // of the count guarantee, as "path type"
+	Candidates  int
+	RetryAt     time.Time
 }
 
 // A JobVictim is a task of a plan, and what for: whether it has some of what its

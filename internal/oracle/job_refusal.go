@@ -83,21 +83,31 @@ func (h *hearing) inJobReach(leaf string) bool {
 // noPlan says why there is no plan for a job that may have one.
 func (h *hearing) noPlan() JobResult {
 	r := JobResult{Outcome: Refused, Reason: NoVictims, Counts: make(map[string]int)}
-	var free []*world.Task
+	var free, together []*world.Task
+	var kept [][]*world.Task
 	for i := range h.w.Tasks {
-		if rule := h.rule(&h.w.Tasks[i]); rule != "" {
+		t := &h.w.Tasks[i]
+		switch rule := h.rule(t); rule {
+		case "":
+			free = append(free, t)
+		case "guarantee":
+			if kept = append(kept, []*world.Task{t}); !h.spare(t) {
+				kept[len(kept)-1] = staff(h.w, t.Job)
+			}
+			fallthrough
+		default:
 			r.Counts[rule]++
-		} else {
-			free = append(free, &h.w.Tasks[i])
 		}
 	}
 	for _, t := range free {
 		if h.heldTogether(t, free) {
 			r.Counts["guarantee"]++
+			together = free
 		} else {
 			r.Candidates++
 		}
 	}
+	r.ProtectedBy = h.protector(kept, together)
 	// The quota is checked with all eligible tasks gone.
 	if where := h.notAdmitted(h.later.without(h.candidates()), h.ask.Size); len(where) > 0 {
 		r.Reason, r.Where = QuotaMax, where

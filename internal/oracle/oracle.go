@@ -29,16 +29,17 @@ type Result struct {
 
 	// For Refused. Counts, Candidates, Closest and Lacks are those of the
 	// reason no-victims.
-	Reason     string
-	Also       string         // what kept the ask from others, if the refusal is of the stage of the own leaf
-	Where      []string       // every queue and type that the reason is true of, as "path type"
-	Counts     map[string]int // tasks by the rule that kept them, without zeros
-	Candidates int
-	Closest    string
-	Lacks      world.Amounts // without zeros
-	RetryAt    time.Time
-	Filtered   int      // nodes that the filter refused; of the reason no-victims
-	WaitsFor   []string // for the reason in-flight, sorted
+	Reason      string
+	Also        string         // what kept the ask from others, if the refusal is of the stage of the own leaf
+	Where       []string       // every queue and type that the reason is true of, as "path type"
+	Counts      map[string]int // tasks by the rule that kept them, without zeros
+	ProtectedBy string         // of the count guarantee, as "path type"
+	Candidates  int
+	Closest     string
+	Lacks       world.Amounts // without zeros
+	RetryAt     time.Time
+	Filtered    int      // nodes that the filter refused; of the reason no-victims
+	WaitsFor    []string // for the reason in-flight, sorted
 }
 
 // A Victim is a task of a plan, and what for: whether it has some of what the
@@ -110,15 +111,47 @@ func (j *judge) noPlan() Result {
 	r := Result{
 		Outcome: Refused, Reason: "no-victims", Counts: make(map[string]int), RetryAt: j.wake(), Filtered: j.filtered(),
 	}
+	var kept [][]*world.Task
 	for i := range j.w.Tasks {
-		if rule := j.rule(&j.w.Tasks[i]); rule != "" {
-			r.Counts[rule]++
-		} else {
+		t := &j.w.Tasks[i]
+		switch rule := j.rule(t); rule {
+		case "":
 			r.Candidates++
+		case "guarantee":
+			if kept = append(kept, []*world.Task{t}); j.bound(t) && j.surplus(t.Job) == 0 {
+				kept[len(kept)-1] = staff(j.w, t.Job)
+			}
+			fallthrough
+		default:
+			r.Counts[rule]++
 		}
 	}
+	r.ProtectedBy = j.protector(kept, nil)
 	r.Closest, r.Lacks = j.closest()
 	return r
+}
+
+// protector returns the first queue in tree order, and there the first type, that by itself keeps
+// one of some units, or that some tasks cannot leave together, one of whom uses it there.
+func (j *judge) protector(units [][]*world.Task, together []*world.Task) string {
+	for _, q := range j.w.Queues() {
+		for _, ty := range j.w.Types {
+			if _, guaranteed := q.Guaranteed[ty]; !guaranteed {
+				continue
+			}
+			lawful := func(d *docket) {
+				if !d.lawful(q.Path, ty, d.after(q.Path, ty)) {
+					d.report(Law2, "%s of %s", ty, q.Path)
+				}
+			}
+			keeps := func(unit []*world.Task) bool { return !j.holds("", unit, lawful) }
+			uses := func(t *world.Task) bool { return t.Size[ty] > 0 && world.Inside(t.Queue, q.Path) }
+			if slices.ContainsFunc(units, keeps) || slices.ContainsFunc(together, uses) && keeps(together) {
+				return q.Path + " " + ty
+			}
+		}
+	}
+	return ""
 }
 
 // plan returns the result that a cost is the cost of.

@@ -83,6 +83,7 @@ type (
 		Options       struct {
 			Toleration, StrictPriority, FairShares bool
 			OwnLeaf, Moves                         string
+			Scarce                                 []string
 			SameNode, OwnApplication               bool
 		}
 		Expect []expectation
@@ -304,6 +305,7 @@ func (s *script) ask(a world.Ask, then string) {
 func (s *script) options() world.Options {
 	o := world.Options{
 		Now: s.now, StrictPriority: s.doc.Options.StrictPriority, OwnLeaf: s.doc.Options.OwnLeaf, Minimums: s.doc.JobMinimums,
+		Scarce:   s.doc.Options.Scarce,
 		SameNode: s.doc.Options.SameNode, OwnApplication: s.doc.Options.OwnApplication,
 	}
 	if o.Minimums == nil {

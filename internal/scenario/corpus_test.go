@@ -212,6 +212,9 @@ var badDocuments = map[string]found{
 	"pb-port-twice.json":                   {"requests[0].ask.ports[1]", `"8080"`},
 	"qb-budget-hard-no-boolean.json":       {"budgets.web.hard", `"yes"`},
 	"qb-budget-unknown.json":               {"tasks[0].budgets[0]", `"web"`},
+	"scarce-beside-fair-shares.json":       {"options.scarce", `["gpu"]`},
+	"scarce-empty.json":                    {"options.scarce", `[]`},
+	"scarce-unknown-type.json":             {"options.scarce[0]", `"gpus"`},
 	"sb-pending-for-an-inner-queue.json":   {`pending["root.p"]`, `"root.p"`},
 	"sb-pending-for-an-unknown-queue.json": {`pending["root.c"]`, `"root.c"`},
 }

@@ -43,16 +43,17 @@ type Document struct {
 
 // Options hold for the whole document.
 type Options struct {
-	Toleration               bool   // classes' policies exempt victims
-	StrictPriority           bool   // victims must be strictly lower
-	JobsNeedPreemptibleLabel bool   // who does not say so is not preemptible
-	OwnLeaf                  string // "", "met", "any" or "branch": whether asks and jobs may take tasks of their own leaf
-	JobTrigger               string // "", "guarantee" or "priority": what entitles a job to have victims
-	FairShares               bool   // guarantees are the leaves' fair shares
-	Moves                    string // "", "never", "entitled" or "any": for whom tasks may move
-	MaxMoved                 int64  // times what is asked; 0: any
-	SameNode                 bool   // victims of asks are on the node only
-	OwnApplication           bool   // asks that require their node may take of their own application
+	Toleration               bool           // classes' policies exempt victims
+	StrictPriority           bool           // victims must be strictly lower
+	JobsNeedPreemptibleLabel bool           // who does not say so is not preemptible
+	OwnLeaf                  string         // "", "met", "any" or "branch": whether asks and jobs may take tasks of their own leaf
+	JobTrigger               string         // "", "guarantee" or "priority": what entitles a job to have victims
+	Scarce                   resources.Mask // the types whose guarantees count; 0: all
+	FairShares               bool           // guarantees are the leaves' fair shares
+	Moves                    string         // "", "never", "entitled" or "any": for whom tasks may move
+	MaxMoved                 int64          // times what is asked; 0: any
+	SameNode                 bool           // victims of asks are on the node only
+	OwnApplication           bool           // asks that require their node may take of their own application
 }
 
 // Parse reads one document. The name of the file is for messages only.
@@ -164,8 +165,8 @@ func (o *Options) moves() bool { return o.Moves != "" && o.Moves != "never" }
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
 	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares",
-		"moves", "maxMoved", "sameNode", "ownApplication")
-	return Options{
+		"moves", "maxMoved", "sameNode", "ownApplication", "scarce")
+	options := Options{
 		Toleration:               optional(o, "toleration", d.boolean, false),
 		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
 		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
@@ -176,5 +177,31 @@ func (d *decoder) options(v value) Options {
 		MaxMoved:                 optional(o, "maxMoved", d.whole(0, math.MaxInt32), 0),
 		SameNode:                 optional(o, "sameNode", d.boolean, false),
 		OwnApplication:           optional(o, "ownApplication", d.boolean, false),
+		Scarce:                   optional(o, "scarce", d.scarce, 0),
 	}
+	if scarce := o.find("scarce"); options.FairShares && scarce.kind != 0 {
+		d.fail(scarce, "%w: fair shares are of scarce types already", ErrValue)
+	}
+	return options
+}
+
+// scarce reads the types whose guarantees count. They are types that the rest of the document
+// uses.
+func (d *decoder) scarce(v value) (types resources.Mask) {
+	if d.want(v, list) && len(v.items) == 0 {
+		d.fail(v, "%w: an empty list would have no guarantee count", ErrValue)
+	}
+	name := d.unique(make(seen))
+	for item := range d.list(v) {
+		s, t := name(item), &d.types
+		if t.schema == nil || s == "" {
+			continue
+		}
+		if i, ok := t.schema.Index(s); ok {
+			types = types.With(i)
+		} else {
+			d.refer(item, t.doubt, "no resource type of this name")
+		}
+	}
+	return types
 }

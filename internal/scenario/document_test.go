@@ -210,7 +210,7 @@ func TestParse_Everything(t *testing.T) {
 				Target:    map[string]resources.Limit{"root.p": {Value: amounts(0, 5000, 0), Defined: cpu}},
 				Shortfall: &resources.Limit{Value: amounts(0, 1000, 0), Defined: cpu},
 				Proven:    ptr(true), Proof: ptr(ProofLevels), WaitsFor: []string{"t1"},
-				Overrun: ptr(int64(1)), OwnLeaf: ptr(true), Moves: map[string]string{"t2": "n1"},
+				Overrun: ptr(int64(1)), OwnLeaf: ptr(true), ProtectedBy: &ProtectedBy{Queue: "root.p", Type: "cpu"}, Moves: map[string]string{"t2": "n1"},
 			},
 			{At: at("expect", 1), Outcome: OutcomePartial, Victims: [][]string{{"t1"}, {}}},
 			{At: at("expect", 2), Outcome: OutcomeMet, VictimCount: ptr(2)},

@@ -68,7 +68,7 @@ const everything = `{
     {"outcome": "plan", "request": 0, "key": "ask-1", "node": "n1", "victims": ["t2", "t1"],
      "placements": {"j-1": "n2"}, "reason": "over-guarantee", "counts": {"priority": 3},
      "retryAt": "2026-01-01T00:10:00Z", "target": {"root.p": {"cpu": "5"}}, "shortfall": {"cpu": "1"},
-     "proven": true, "proof": "levels", "waitsFor": ["t1"], "overrun": 1, "ownLeaf": true, "moves": {"t2": "n1"}},
+     "proven": true, "proof": "levels", "waitsFor": ["t1"], "overrun": 1, "ownLeaf": true, "protectedBy": {"queue": "root.p", "type": "cpu"}, "moves": {"t2": "n1"}},
     {"outcome": "partial", "victimsAnyOf": [["t1"], []]},
     {"outcome": "met", "victimCount": 2}
   ]

@@ -51,6 +51,25 @@ type Expectation struct {
 	Overrun     *int64
 	OwnLeaf     *bool
 	Moves       map[string]string // nodes to which tasks move, by their keys
+	ProtectedBy *ProtectedBy      // of its fields those that are there
+}
+
+// ProtectedBy is who keeps tasks from an ask or a job by a guarantee; see
+// [victims.Protector].
+type ProtectedBy struct {
+	Queue   string `json:"queue,omitempty"`
+	Type    string `json:"type,omitempty"`
+	Job     string `json:"job,omitempty"`
+	Minimum int    `json:"minimum,omitempty"`
+}
+
+// protectedBy reads who is expected to protect.
+func (d *decoder) protectedBy(v value) ProtectedBy {
+	o := d.object(v, "queue", "type", "job", "minimum")
+	return ProtectedBy{
+		Queue: optional(o, "queue", d.queueRef, ""), Type: optional(o, "type", d.name, ""),
+		Job: optional(o, "job", d.name, ""), Minimum: optional(o, "minimum", d.count, 0),
+	}
 }
 
 // A Proof is how far a plan is proven to be the best.
@@ -72,7 +91,7 @@ func (d *decoder) expectation(requests int) func(value) Expectation {
 func (d *decoder) expectationOf(v value, requests int) Expectation {
 	o := d.object(v, "outcome", "request", "key", "node", "victims", "victimsAnyOf", "victimCount",
 		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven",
-		"proof", "waitsFor", "overrun", "ownLeaf", "moves")
+		"proof", "waitsFor", "overrun", "ownLeaf", "moves", "protectedBy")
 	d.atMostOne(o, "victims", "victimsAnyOf", "victimCount")
 	e := Expectation{
 		At:          v.at,
@@ -93,6 +112,7 @@ func (d *decoder) expectationOf(v value, requests int) Expectation {
 		Overrun:     pointer(o, "overrun", d.whole(0, math.MaxInt64)),
 		OwnLeaf:     pointer(o, "ownLeaf", d.boolean),
 		Moves:       optional(o, "moves", d.placements, nil),
+		ProtectedBy: pointer(o, "protectedBy", d.protectedBy),
 	}
 	e.Victims = optional(o, "victimsAnyOf", d.sets, nil)
 	if one := pointer(o, "victims", d.set); one != nil {

@@ -89,6 +89,14 @@ var mistakesBeside = []mistake{
 
 	// Options and expectations.
 	{`"ownLeaf": "met"`, `"ownLeaf": "never"`, "options.ownLeaf", `"never"`, ErrValue},
+	{`"fairShares": true`, `"scarce": []`, "options.scarce", `[]`, ErrValue},
+	{`"fairShares": true`, `"scarce": "cpu"`, "options.scarce", `"cpu"`, ErrKind},
+	{`"fairShares": true`, `"scarce": ["cpu", "gpu", "cpu"]`, "options.scarce[2]", `"cpu"`, ErrDuplicate},
+	{`"fairShares": true`, `"scarce": ["cores"]`, "options.scarce[0]", `"cores"`, ErrReference},
+	{`"fairShares": true`, `"scarce": ["cpu", 4]`, "options.scarce[1]", `4`, ErrKind},
+	{`"fairShares": true`, `"fairShares": true, "scarce": ["cpu"]`, "options.scarce", `["cpu"]`, ErrValue},
+	{`"type": "cpu"}, "moves"`, `"types": "cpu"}, "moves"`, "expect[0].protectedBy.types", `"cpu"`, ErrField},
+	{`{"queue": "root.p", "type": "cpu"}, "moves"`, `{"queue": "root.none"}, "moves"`, "expect[0].protectedBy.queue", `"root.none"`, ErrReference},
 	{`"ownLeaf": "met"`, `"ownLeaf": true`, "options.ownLeaf", "true", ErrKind},
 	{`"jobTrigger": "priority"`, `"jobTrigger": "Priority"`, "options.jobTrigger", `"Priority"`, ErrValue},
 	{`"fairShares": true`, `"fairShares": "yes"`, "options.fairShares", `"yes"`, ErrKind},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -168,6 +169,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 	if d.Outcome == victims.Refused {
 		result.Reason = d.Refusal.Reason
 		result.Counts = counts(d.Refusal.Counts)
+		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.WaitsFor = d.Refusal.WaitsFor
@@ -192,10 +194,30 @@ func counts(list []victims.Count) map[string]int {
 	return all
 }
 
+// protectedBy returns who protects from what was refused, or nil.
+func (r *runner) protectedBy(c *victims.Cause) *ProtectedBy {
+	p := &c.ProtectedBy
+	if !p.Named {
+		return nil
+	}
+	return &ProtectedBy{
+		Queue: r.cluster.Tree().Path(p.Queue), Type: r.cluster.Schema().Name(p.Type), Job: p.Job, Minimum: p.Minimum,
+	}
+}
+
+// scarce returns the types whose guarantees count, as planners take them.
+func (r *runner) scarce() *resources.Mask {
+	if r.doc.Options.Scarce == 0 {
+		return nil
+	}
+	return &r.doc.Options.Scarce
+}
+
 // setPlanner sets the options of a planner for the asks of the document.
 func (r *runner) setPlanner(p *victims.Planner) {
 	p.Cluster, p.StrictPriority = r.cluster, r.doc.Options.StrictPriority
 	p.Minimum, p.OwnLeaf = nil, ownLeafOf[r.doc.Options.OwnLeaf]
+	p.Scarce = r.scarce()
 	p.SameNode, p.OwnApplication = r.doc.Options.SameNode, r.doc.Options.OwnApplication
 	if len(r.doc.JobMinimums) > 0 {
 		p.Minimum = r.doc.jobMinimum // without any there are no gangs to look for

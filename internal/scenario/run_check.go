@@ -66,6 +66,7 @@ func (c *comparison) result(want *Expectation, have *Result) {
 	c.byKey(want.At.Field("moves"), want.Moves, have.Moves)
 	field(c, want.At.Field("reason"), want.Reason, have.Reason)
 	c.counts(want.At.Field("counts"), want.Counts, have.Counts)
+	c.protectedBy(want, have.ProtectedBy)
 	c.retryAt(want, have)
 	c.target(want, have.Target)
 	if want.Shortfall != nil {
@@ -133,6 +134,30 @@ func (c *comparison) counts(at *Path, want, have map[string]int) {
 		if want[rule] != have[rule] {
 			c.differ(at.Field(rule), strconv.Itoa(want[rule]), strconv.Itoa(have[rule]))
 		}
+	}
+}
+
+// protectedBy compares who protects.
+func (c *comparison) protectedBy(want *Expectation, have *ProtectedBy) {
+	if want.ProtectedBy == nil {
+		return
+	}
+	if have == nil {
+		c.differ(want.At.Field("protectedBy"), show(want.ProtectedBy), show(have))
+		return
+	}
+	at := want.At.Field("protectedBy")
+	present(c, at.Field("queue"), want.ProtectedBy.Queue, have.Queue)
+	present(c, at.Field("type"), want.ProtectedBy.Type, have.Type)
+	present(c, at.Field("job"), want.ProtectedBy.Job, have.Job)
+	present(c, at.Field("minimum"), want.ProtectedBy.Minimum, have.Minimum)
+}
+
+// present compares a field that is expected unless want is zero.
+func present[T comparable](c *comparison, at *Path, want, have T) {
+	var zero T
+	if want != zero {
+		field(c, at, &want, have)
 	}
 }
 

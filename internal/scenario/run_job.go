@@ -120,7 +120,7 @@ func (r *runner) jobPlanner(j *Job) jobs.Planner {
 		Cluster: r.cluster, Allowances: r.quotas, ByPriority: r.doc.Options.JobTrigger == byPriority,
 		Rules: victims.Rules{
 			StrictPriority: r.doc.Options.StrictPriority, OwnLeaf: ownLeafOf[r.doc.Options.OwnLeaf],
-			Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt,
+			Minimum: r.doc.jobMinimum, Exempt: r.planner.Exempt, Scarce: r.scarce(),
 			Filter: func(class int, n victims.NodeID) bool { return r.selects(j.Members[class].NodeSelector, n) },
 		},
 	}
@@ -317,6 +317,7 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.Counts = counts(d.Refusal.Counts)
+		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
 		return result
 	}
 	proven := p.Proof == victims.ProofCost

@@ -21,23 +21,25 @@ type Report struct {
 // A Result is one decision, in the words of a result document. What does not
 // apply is zero and left out of it, but for the victims, who may be none.
 type Result struct {
-	Request    int                `json:"request"`       // an index of the document's requests
-	Key        string             `json:"key,omitempty"` // of the ask
-	Outcome    Outcome            `json:"outcome"`
-	Node       string             `json:"node,omitempty"`
-	Victims    []string           `json:"victims"`              // sorted
-	Placements map[string]string  `json:"placements,omitempty"` // nodes by the keys of members
-	Moves      map[string]string  `json:"moves,omitempty"`      // nodes to which tasks move, by their keys
-	Reason     string             `json:"reason,omitempty"`
-	Counts     map[string]int     `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
-	RetryAt    time.Time          `json:"retryAt,omitzero"` // where time alone could help
-	Target     map[string]Amounts `json:"target,omitempty"` // by queue
-	Shortfall  Amounts            `json:"shortfall,omitzero"`
-	Overrun    int64              `json:"overrun,omitempty"`  // of soft budgets
-	OwnLeaf    bool               `json:"ownLeaf,omitempty"`  // some victims are of the own leaf
-	WaitsFor   []string           `json:"waitsFor,omitempty"` // in flight: who has to go yet, sorted
-	Proven     *bool              `json:"proven,omitempty"`   // nil: nothing was searched
-	Proof      Proof              `json:"proof,omitempty"`    // of a plan
+	Request    int               `json:"request"`       // an index of the document's requests
+	Key        string            `json:"key,omitempty"` // of the ask
+	Outcome    Outcome           `json:"outcome"`
+	Node       string            `json:"node,omitempty"`
+	Victims    []string          `json:"victims"`              // sorted
+	Placements map[string]string `json:"placements,omitempty"` // nodes by the keys of members
+	Moves      map[string]string `json:"moves,omitempty"`      // nodes to which tasks move, by their keys
+	Reason     string            `json:"reason,omitempty"`
+	Counts     map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
+	// ProtectedBy is who protects, of over-guarantee and of the count "guarantee".
+	ProtectedBy *ProtectedBy       `json:"protectedBy,omitempty"`
+	RetryAt     time.Time          `json:"retryAt,omitzero"` // where time alone could help
+	Target      map[string]Amounts `json:"target,omitempty"` // by queue
+	Shortfall   Amounts            `json:"shortfall,omitzero"`
+	Overrun     int64              `json:"overrun,omitempty"`  // of soft budgets
+	OwnLeaf     bool               `json:"ownLeaf,omitempty"`  // some victims are of the own leaf
+	WaitsFor    []string           `json:"waitsFor,omitempty"` // in flight: who has to go yet, sorted
+	Proven      *bool              `json:"proven,omitempty"`   // nil: nothing was searched
+	Proof       Proof              `json:"proof,omitempty"`    // of a plan
 }
 
 // Amounts are amounts of the types that Limit defines. As JSON they are

@@ -31,6 +31,13 @@ func write(doc *Document) obj {
 			"sameNode": doc.Options.SameNode, "ownApplication": doc.Options.OwnApplication,
 		},
 	}
+	if scarce := doc.Options.Scarce; scarce != 0 {
+		var names []string
+		for i := range scarce.All() {
+			names = append(names, doc.Schema.Name(i))
+		}
+		o["options"].(obj)["scarce"] = names
+	}
 	var types []string
 	for _, name := range doc.Schema.All() {
 		types = append(types, name)
@@ -277,6 +284,7 @@ func (w writer) expectation(e Expectation) obj {
 	set(o, "ownLeaf", e.OwnLeaf)
 	setMap(o, "moves", e.Moves)
 	setList(o, "waitsFor", e.WaitsFor)
+	set(o, "protectedBy", e.ProtectedBy)
 	switch len(e.Victims) {
 	case 0:
 	case 1:

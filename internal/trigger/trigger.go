@@ -22,6 +22,7 @@ type Case struct {
 	Leaf     queue.ID
 	Arriving resources.Vector // all that arrives; what is wanted is what is above zero
 	Before   resources.Vector // what of it arrives before the last member; nil for an ask
+	Counting resources.Mask   // the types whose guarantees count, as Tree has it
 	OnNode   bool             // it can run on one node only: neither delay nor guarantees count
 
 	MayNot       bool
@@ -37,12 +38,14 @@ type Case struct {
 }
 
 // An Answer is the first obstacle, a reason of package rulebook, or the zero Answer. Queue and Type say what it is
-// about, if it is about one. RetryAt is when neither delay nor interval are in the way.
+// about, if it is about one. RetryAt is when neither delay nor interval are in the way. NoneCounts: nothing is
+// guaranteed because guarantees of no wanted type count.
 type Answer struct {
-	Obstacle string
-	Queue    queue.ID
-	Type     int
-	RetryAt  time.Time
+	Obstacle   string
+	Queue      queue.ID
+	Type       int
+	RetryAt    time.Time
+	NoneCounts bool
 }
 
 func (c *Case) waived(o string, q queue.ID) bool { return c.Waived != nil && c.Waived(o, q) }
@@ -125,10 +128,11 @@ func (c *Case) beyondMax(o string, last queue.ID, beyond func(used, arrives, mos
 // Governed is false if nothing is inside the needy queue, for lack of one or because that
 // is waived.
 func (c *Case) Law4() (needy queue.Trigger, a Answer) {
-	needy = c.Tree.Trigger(c.Leaf, resources.Positive(c.Arriving), c.Before)
+	wanted := resources.Positive(c.Arriving)
+	needy = c.Tree.Trigger(c.Leaf, wanted, c.Before)
 	// A type that no queue of the path guarantees gives no right to anything.
 	if !needy.Governed && !c.waived(rulebook.NotGuaranteed, c.Leaf) {
-		return needy, Answer{Obstacle: rulebook.NotGuaranteed}
+		return needy, Answer{Obstacle: rulebook.NotGuaranteed, NoneCounts: wanted != 0 && wanted&c.Counting == 0}
 	}
 	for t := range needy.Met.All() {
 		if q, _ := c.Tree.Governing(c.Leaf, t); !c.waived(rulebook.OverGuarantee, q) {

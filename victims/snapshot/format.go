@@ -144,14 +144,15 @@ type request struct {
 }
 
 type options struct {
-	Toleration     bool   `json:"toleration"`
-	StrictPriority bool   `json:"strictPriority"`
-	OwnLeaf        string `json:"ownLeaf"`
-	JobTrigger     string `json:"jobTrigger,omitempty"`
-	SameNode       bool   `json:"sameNode,omitempty"`
-	OwnApplication bool   `json:"ownApplication,omitempty"`
-	Moves          string `json:"moves,omitempty"`
-	MaxMoved       int64  `json:"maxMoved,omitempty"`
+	Toleration     bool     `json:"toleration"`
+	StrictPriority bool     `json:"strictPriority"`
+	OwnLeaf        string   `json:"ownLeaf"`
+	JobTrigger     string   `json:"jobTrigger,omitempty"`
+	Scarce         []string `json:"scarce,omitempty"`
+	SameNode       bool     `json:"sameNode,omitempty"`
+	OwnApplication bool     `json:"ownApplication,omitempty"`
+	Moves          string   `json:"moves,omitempty"`
+	MaxMoved       int64    `json:"maxMoved,omitempty"`
 }
 
 // encode writes a document as text.

@@ -25,7 +25,7 @@ func jobScene(t require.TestingT, k *world.JobCase) *snapshot.Scene {
 	c, err := world.Build(&k.World)
 	require.NoError(t, err)
 	own := world.OwnLeaves[k.Options.OwnLeaf]
-	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval}}
+	p := &jobs.Planner{Cluster: c, Allowances: jobs.NewAllowances(c.Tree()), Rules: victims.Rules{OwnLeaf: own, StrictPriority: k.Options.StrictPriority, Interval: k.Options.Interval, Scarce: k.Options.Counting(c)}}
 	if k.ByPriority {
 		p.ByPriority = true
 	}

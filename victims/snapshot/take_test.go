@@ -103,6 +103,15 @@ func TestTake_Unsaid(t *testing.T) {
 			s.Jobs[0].Members[0].Key = "new"
 			return nil
 		}},
+		{"scarce", "", func(s *snapshot.Scene, c *victims.Cluster) error {
+			s.Planner.Scarce = new(resources.Mask(0))
+			return nil
+		}},
+		{"scarce", "", func(s *snapshot.Scene, c *victims.Cluster) error {
+			withJob(s).Scarce = new(resources.Mask(1))
+			s.Jobs[0].Members[0].Key = "new"
+			return nil
+		}},
 		{"minimum", "j", func(s *snapshot.Scene, c *victims.Cluster) error {
 			s.Enforcer = &quota.Enforcer{Cluster: c, Rules: quota.Rules{Minimum: func(string) int { return 2 }}}
 			s.Enforce = []quota.Quota{{Queue: 2}}

@@ -55,6 +55,7 @@ func (w *writer) document() *document {
 	}
 	w.ownLeaf()
 	w.strict()
+	w.scarce()
 	w.doc.Queues = w.queue(0)
 	w.nodes()
 	w.setBudgets()
@@ -143,6 +144,29 @@ func (w *writer) strict() {
 		w.doc.Options.StrictPriority = strict
 	default:
 		w.lacks("strict-priority", "", "for jobs it is that of asks")
+	}
+}
+
+// scarce writes the types whose guarantees count, which a document has once for asks and jobs.
+func (w *writer) scarce() {
+	counting := &w.p.Rules
+	if len(w.s.Jobs) > 0 {
+		if of := &w.s.JobPlanner.Rules; len(w.s.Asks) == 0 {
+			counting = of
+		} else if of.Counting() != counting.Counting() {
+			w.lacks("scarce", "", "for jobs the types whose guarantees count are those of asks")
+		}
+	}
+	if counting.Scarce == nil {
+		return
+	}
+	for i, name := range w.schema.All() {
+		if counting.Scarce.Has(i) {
+			w.doc.Options.Scarce = append(w.doc.Options.Scarce, name)
+		}
+	}
+	if len(w.doc.Options.Scarce) == 0 {
+		w.lacks("scarce", "", "all guarantees count, for a document cannot say that none does")
 	}
 }
 
