@@ -254,7 +254,7 @@ func (x *spreader) solve() {
 			x.runs = append(x.runs, int32(i))
 		}
 	}
-	x.spend(len(x.ways) * x.states / 2)
+	x.pay(len(x.ways) * x.states / 2)
 	x.table = rows.Zeros(x.table, (len(x.runs)+1)*x.states)
 	x.table[len(x.runs)*x.states].found = true // no members on no hosts
 	// From the end, so that eachChoice can walk from the first host on: of equal

@@ -108,16 +108,21 @@ func (r *report) surveys(w io.Writer, draws int) {
 func (r *report) survey(which, draws int) (s survey) {
 	random := rand.New(rand.NewPCG(uint64(which), 1))
 	for range draws {
-		d := draw{Hard: workload.Hard{Nodes: r.small, Tasks: r.tasks, Seed: random.Uint64()}, k: int64(of(random, 4, 10, 20))}
-		if r.sizes {
-			d.Nodes = logUniform(random, r.big)
-			d.Tasks = logUniform(random, min(r.big*r.tasks/d.Nodes, mostOnNode))
-			d.k = int64(logUniform(random, 2*d.Tasks))
-		}
-		families[which].change(&d, random)
-		r.decideDraw(&s, &d)
+		r.decideDraw(&s, r.draw(which, random))
 	}
 	return s
+}
+
+// draw returns the next draw of a family.
+func (r *report) draw(which int, random *rand.Rand) *draw {
+	d := draw{Hard: workload.Hard{Nodes: r.small, Tasks: r.tasks, Seed: random.Uint64()}, k: int64(of(random, 4, 10, 20))}
+	if r.sizes {
+		d.Nodes = logUniform(random, r.big)
+		d.Tasks = logUniform(random, min(r.big*r.tasks/d.Nodes, mostOnNode))
+		d.k = int64(logUniform(random, 2*d.Tasks))
+	}
+	families[which].change(&d, random)
+	return &d
 }
 
 // answers decides draws without measuring time, and prints a line for each: what was

@@ -19,6 +19,21 @@ func TestSurveys(t *testing.T) {
 	require.Contains(t, out.String(), "| "+families[0].name+" | 1 | ")
 }
 
+// Likewise for jobs, of which none has more victims than its members in turn.
+func TestJobSurveys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decides jobs of every family, three times")
+	}
+	var out strings.Builder
+	tiny().jobSurveys(&out, 1)
+	require.Equal(t, 3, strings.Count(out.String(), "\n"))
+	for i := range families {
+		s := tiny().jobSurvey(i, 1)
+		require.Zero(t, s.more, families[i].name)
+		require.Len(t, s.ratios, 1)
+	}
+}
+
 // Of each draw there is a line, the same every time, with its cost.
 func TestAnswers(t *testing.T) {
 	var first, second strings.Builder

@@ -5,7 +5,7 @@
 // other sizes.
 //
 //	go run ./bench/ratios [-json] [-large=false] [FILE...]
-//	go run ./bench/ratios -draws 1000 [-sizes]
+//	go run ./bench/ratios -draws 1000 [-sizes] [-jobs]
 //
 // Ratios are medians over rounds in which everything that is compared has a
 // turn, so that they hold on any machine; a time that stands alone is the least.
@@ -18,6 +18,7 @@
 // beside the same decisions with a hundredfold budget. A thousand take some ten
 // minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
 // is decided twice, and each decision that passes a line is printed to standard error.
+// With -jobs it decides jobs of 1 to 64 members, beside the members asked in turn.
 //
 // The tables are Markdown, the three worst decisions first. Into each FILE part of their rows
 // are written in place of what is there between two lines, <!-- ratios --> and <!-- /ratios -->.
@@ -40,9 +41,10 @@ func main() {
 	draws := flag.Int("draws", 0, "decide so many hard loads instead")
 	r := full()
 	answers := flag.Int("answers", 0, "print what is decided about so many hard loads instead, a line each")
+	ofJobs := flag.Bool("jobs", false, "with -draws: jobs")
 	flag.BoolVar(&r.sizes, "sizes", false, "with -draws: loads of random sizes")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N [-sizes]] [-answers N] [FILE...]")
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N [-sizes] [-jobs]] [-answers N] [FILE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -53,7 +55,11 @@ func main() {
 		r.answers(os.Stdout, *answers)
 		return
 	}
-	if *draws > 0 {
+	switch {
+	case *draws > 0 && *ofJobs:
+		r.jobSurveys(os.Stdout, *draws)
+		return
+	case *draws > 0:
 		r.surveys(os.Stdout, *draws)
 		return
 	}

@@ -47,7 +47,8 @@ func TestReport(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{
 		"a cluster as full as a production trace (1523 nodes)": 1,
 		// 4 filters, 2 predicates with their questions, and the loads
-		"a decision on a hard load, against the floor": 4 + 2*2 + 41,
+		"a decision on a hard load, against the floor":                4 + 2*2 + 41,
+		"a job of 8 alike members, against its members asked in turn": len(families),
 		// 2 sizes of 3 and 4 asks and 6 others, 2 loads of 4 asks, 2 asks of the
 		// largest, all proven, no allocations
 		"a decision, against a pass over all tasks (the floor)":              3 + 4 + 2*6 + 2*4 + 2 + 1 + 1,

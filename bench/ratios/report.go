@@ -39,7 +39,7 @@ func full() *report {
 // measure measures everything. What one part has built is gone before the next
 // begins, so that nothing pays for the memory of another.
 func (r *report) measure() {
-	for _, part := range []func(){r.tracesAndTwin, r.decisions, r.hard, r.rest, r.maps, r.growth, r.building, r.others, r.packages, r.vectors} {
+	for _, part := range []func(){r.tracesAndTwin, r.decisions, r.hard, r.jobs, r.rest, r.maps, r.growth, r.building, r.others, r.packages, r.vectors} {
 		runtime.GC()
 		part()
 	}
