@@ -212,18 +212,9 @@ func (d *decision) findRelaxations(e *Explanation) {
 		}
 	}
 	d.without = Relaxation{}
-	if reason := e.Decision.Refusal.Reason; reason != rulebook.NoVictims && reason != rulebook.PredicateRefused {
-		return // it was not for lack of candidates
-	}
 	tasks := e.taskRelaxations()
 	planned := make(map[Relaxation]bool)
-	// With the option of the own leaf, what another rule keeps in one stage may go in the
-	// other.
-	stages := []stage{outsideLeaf, withOwnLeaf}
-	if d.p.OwnLeaf == OwnNever || d.required() {
-		stages = stages[:1]
-	}
-	for _, s := range stages {
+	for _, s := range d.lacking(e) {
 		d.without = Relaxation{}
 		d.prepareFindings(s)
 		for _, r := range tasks {
@@ -240,6 +231,19 @@ func (d *decision) findRelaxations(e *Explanation) {
 		}
 	}
 	d.without = Relaxation{}
+}
+
+// lacking returns the stages in which candidates may have been too few. With the option of
+// the own leaf, what another rule keeps in one stage may go in the other. The second stage
+// is made after an obstacle as well, which is told if the own leaf has nobody else.
+func (d *decision) lacking(e *Explanation) (stages []stage) {
+	if reason := e.Decision.Refusal.Reason; reason == rulebook.NoVictims || reason == rulebook.PredicateRefused {
+		stages = append(stages, outsideLeaf)
+	}
+	if d.mayTakeOwn(&e.Decision) {
+		stages = append(stages, withOwnLeaf)
+	}
+	return stages
 }
 
 // relaxations returns the rules of the ask, of queues and of nodes that may

@@ -348,3 +348,18 @@ func TestExplain_InFlight(t *testing.T) {
 		require.Equal(t, f.c.Tree().Path(q.Queue) == "root.b", q.Starving)
 	}
 }
+
+// The own leaf has tasks of the asking application only, so the obstacle of the first stage is
+// told. Were one of them of another application, the second stage would take it.
+func TestExplain_OwnLeafOfOneApplication(t *testing.T) {
+	f := newFixture(t, queue.Config{Max: slots(3), Children: []queue.Config{{Name: "x"}, {Name: "y"}}})
+	f.node("n", 8)
+	f.task("own", "x", "n", 2, func(t *victims.Task) { t.Application = "app" })
+	ask := f.ask("ask", "x", 3)
+	ask.Application, ask.Priority = "app", 5
+	p := victims.Planner{Cluster: f.c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}}
+	var e victims.Explanation
+	require.NoError(t, p.Explain(&e, ask, now))
+	require.NotEqual(t, "no-victims", e.Decision.Refusal.Reason)
+	require.Contains(t, f.relaxed(&e), "same-application own: plan n 1")
+}

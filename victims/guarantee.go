@@ -282,7 +282,9 @@ func (w *WhatIf) MayFit() bool { return w.isOpen() && w.lacks == 0 }
 
 // Lawful reports whether the set breaks no law: the ask may preempt, each task may be a
 // victim, law 2 and hard budgets hold, and jobs keep their minimum or go whole. Parts of
-// a lawful set are lawful, unless they split a job that goes whole.
+// a lawful set are lawful, unless they split a job that goes whole. It says nothing of the
+// reason headroom-inside: such an ask has lawful sets, and none of them makes headroom, as
+// [WhatIf.MayFit] says.
 func (w *WhatIf) Lawful() bool {
 	return w.isOpen() && w.wrongs == 0 && (!w.barred || len(w.set) == 0)
 }

@@ -206,3 +206,24 @@ func BenchmarkWhatIf(b *testing.B) {
 		_, _ = x.MayFit(), x.Lawful()
 	}
 }
+
+// Only tasks inside the needy queue make room under its max, and none of them may go: there
+// are lawful sets, sets that make headroom, and none that is both.
+func TestWhatIf_HeadroomInside(t *testing.T) {
+	f := newFixture(t, queue.Config{Children: []queue.Config{
+		{Name: "p", Guaranteed: slots(9), Max: slots(9), Children: []queue.Config{{Name: "x"}, {Name: "y"}}}, {Name: "z"},
+	}})
+	f.node("n", 12)
+	f.task("inside", "p.y", "n", 8)
+	f.task("outside", "z", "n", 4)
+	p, ask := &victims.Planner{}, f.ask("ask", "p.x", 2)
+	require.Equal(t, "headroom-inside", f.decide(p, ask).Refusal.Reason)
+	var x victims.WhatIf
+	require.NoError(t, x.Open(p, ask, now))
+	inside, _ := f.c.Lookup("inside")
+	outside, _ := f.c.Lookup("outside")
+	require.True(t, x.Preempt(outside))
+	require.Equal(t, [2]bool{true, false}, [2]bool{x.Lawful(), x.MayFit()})
+	require.True(t, x.Preempt(inside))
+	require.Equal(t, [2]bool{false, true}, [2]bool{x.Lawful(), x.MayFit()})
+}
