@@ -13,7 +13,7 @@ import (
 	"github.com/go-preempt/preempt/victims/cover"
 )
 
-// In a large cluster, what makes headroom is too much to search node by node. So the least
+// In any but a small cluster, what makes headroom is too much to search node by node. So the least
 // levels are looked for first, by the bound of package weigh: the tasks of a node and those
 // elsewhere are rows, and what the node and the queues lack is one need.
 //
@@ -78,10 +78,6 @@ const (
 	// What that misses is found later.
 	sampleStride = 4 * jointStride
 	sampleTasks  = 256
-	// jointTasks is beyond how many tasks it is made. To search among all that make headroom
-	// takes more than the least budget from some 4,000 on, and from 1,024 on the joint search
-	// was never worse in 440 draws.
-	jointTasks = 1 << 10
 	// mostJoint is how many victims it looks for at most.
 	mostJoint = 1 << 8
 )
@@ -94,11 +90,11 @@ var leastLevels = cover.Levels{
 
 // applies reports whether the search is made.
 //
-// It is for large clusters, and for what bounds know of: they take victims for single
-// tasks, and levels for compared in their own order.
+// It is for clusters in which answers are not to be exact, and for what bounds know of:
+// they take victims for single tasks, and levels for compared in their own order.
 func (j *jointSearch) applies() bool {
 	d := j.d
-	return d.needs.open() && (d.trial.brief || d.p.Steps <= 0 && d.c.TaskLen() > jointTasks) && d.pruning() && d.p.Minimum == nil && d.p.Blockers == nil &&
+	return d.needs.open() && (d.trial.brief || d.c.TaskLen() > smallTasks) && d.pruning() && d.p.Minimum == nil && d.p.Blockers == nil &&
 		d.p.Predicate == nil && d.problem.order.Sequence == nil && !d.required()
 }
 

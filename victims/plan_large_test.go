@@ -13,8 +13,9 @@ import (
 	"github.com/go-preempt/preempt/victims"
 )
 
-// Searches change at some sizes of a cluster: up to 300 tasks answers are exact, from 1,024
-// on headroom is looked for by bounds, from 8,192 on the last key gets a part of the budget.
+// Searches change at some sizes of a cluster: beyond 300 tasks headroom is looked for by bounds,
+// beyond 1,024 kinds of tasks the best by themselves, beyond some 4,000 a search among all that
+// make headroom takes more than the budget, beyond 8,192 tasks the last key gets a part of it.
 // So worlds are drawn around each of these, and every plan is audited and applied.
 
 // A largeAsk is an ask for k tasks of mean size in a large world.
@@ -102,8 +103,8 @@ func TestLargeWorlds_NobodyWhoOptedOutGoesInVain(t *testing.T) {
 	require.Equal(t, victims.Preempts, x.audited(t).Outcome)
 }
 
-// Between 1,024 and 8,192 tasks a search among all that make headroom takes more than the
-// budget. It is no worse than with four times as many steps.
+// Where a search among all that make headroom takes more than the budget, plans are no worse
+// than with four times as many steps.
 func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
 	for _, x := range []largeAsk{
 		{workload.Hard{Nodes: 200, Tasks: 30, Shapes: 8, Levels: 3, Seed: 0xf43a29fd6968eb4d}, 20},
@@ -123,4 +124,84 @@ func TestLargeWorlds_HeadroomTakesNoMoreThanItNeeds(t *testing.T) {
 			require.LessOrEqual(t, a.Victims, b.Victims, "%v", x)
 		}
 	}
+}
+
+// compareLevels compares costs from opted-out victims down to the sum of priorities.
+func compareLevels(a, b *victims.Cost) int {
+	x, y := *a, *b
+	y.Excess, y.Work, y.NodePenalty, y.Node = x.Excess, x.Work, x.NodePenalty, x.Node
+	return x.Compare(&y)
+}
+
+// With more Steps no answer is dearer, from half of them on. What fewer Steps than the default
+// give, and what is between, is counted: searches divide what there is in other ways then.
+func TestLargeWorlds_MoreStepsAreNeverDearer(t *testing.T) {
+	draws, pairs, dearer := 3, 0, 0
+	if testing.Short() {
+		draws = 1
+	}
+	for _, tasks := range largeSizes[:7] {
+		r := rand.New(rand.NewPCG(uint64(tasks), 2))
+		for range draws {
+			x := drawLarge(r, tasks)
+			c := x.h.Build()
+			n := victims.DefaultSteps(c)
+			decide := func(steps int64) victims.Decision {
+				s := x.h.Subject(c, x.k)
+				s.Planner.Steps = steps
+				s.Decide()
+				return s.Decision
+			}
+			last := decide(0)
+			for _, steps := range []int64{n, 2 * n, 4 * n, 16 * n} {
+				d := decide(steps)
+				if last.Outcome == victims.Preempts {
+					require.Equal(t, victims.Preempts, d.Outcome, "%v, %d steps", x, steps)
+					require.LessOrEqual(t, compareLevels(&d.Plan.Cost, &last.Plan.Cost), 0, "%v, %d steps: %v, and %v with fewer", x, steps, &d.Plan.Cost, &last.Plan.Cost)
+				}
+				last = d
+			}
+			last = decide(1000)
+			for _, steps := range []int64{n / 16, n / 4, n, 3 * n, 4 * n} {
+				d := decide(steps)
+				if pairs++; last.Outcome == victims.Preempts && (d.Outcome != victims.Preempts || compareLevels(&d.Plan.Cost, &last.Plan.Cost) > 0) {
+					dearer++
+				}
+				last = d
+			}
+		}
+	}
+	t.Logf("between: %d of %d pairs are dearer with more steps", dearer, pairs)
+}
+
+// A smaller ask is never dearer if both plans are proven. Of others it is counted.
+func TestLargeWorlds_SmallerAsksAreNeverDearer(t *testing.T) {
+	draws, pairs, dearer := 6, 0, 0
+	if testing.Short() {
+		draws = 1
+	}
+	for _, tasks := range largeSizes[:7] {
+		r := rand.New(rand.NewPCG(uint64(tasks), 3))
+		for range draws {
+			x := drawLarge(r, tasks)
+			c := x.h.Build()
+			large, small := x.h.Subject(c, x.k), x.h.Subject(c, x.k)
+			for i := range small.Ask.Size {
+				small.Ask.Size[i] -= 1 + r.Int64N(500)
+			}
+			large.Decide()
+			small.Decide()
+			a, b := &small.Decision, &large.Decision
+			if b.Outcome != victims.Preempts || b.Plan.OwnLeaf || a.Plan.OwnLeaf || a.Outcome == victims.Fits || a.Outcome == victims.Waits {
+				continue
+			}
+			worse := a.Outcome == victims.Refused || compareLevels(&a.Plan.Cost, &b.Plan.Cost) > 0
+			if b.Plan.Proof != victims.NoProof && (a.Plan.Proof != victims.NoProof || a.Outcome == victims.Refused && a.Refusal.Proven) {
+				require.False(t, worse, "%v: %v, and %v for more", x, &a.Plan.Cost, &b.Plan.Cost)
+			} else if pairs++; worse {
+				dearer++
+			}
+		}
+	}
+	t.Logf("without proof: %d of %d smaller asks are dearer", dearer, pairs)
 }

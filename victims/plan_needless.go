@@ -223,7 +223,7 @@ func (g *giving) exchange() bool {
 		return false
 	}
 	left := d.trial.meter.Left
-	d.trial.meter.Left = d.budget() / spareShare
+	d.trial.meter.Left = d.trial.budget / spareShare
 	defer func() { d.trial.meter.Left = left }()
 	for i, id := range g.ids {
 		row := d.gangs.of(id)

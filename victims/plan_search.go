@@ -141,11 +141,37 @@ const (
 //
 // Node rank and node order are part of the cost, so the answer is that of looking at all
 // nodes, in whatever order.
+//
+// With more Steps than the default it first decides as by default. Then it goes on from that
+// answer with as many, twice as many, and so on: no answer is dearer than that of half of the
+// Steps. All that is twice the work of the last search.
 func (d *decision) searchNodes() bool {
 	if !d.pruning() {
 		d.searchAll()
 		return d.best.Found
 	}
+	t, part := &d.trial, DefaultSteps(d.c)
+	more := t.meter.Left - part
+	if d.p.Steps <= 0 || more < 0 {
+		return d.searchWithin()
+	}
+	brief := t.brief
+	t.meter.Left, t.budget, t.brief = part, part, brief || isLarge(d.c)
+	d.searchWithin()
+	for t.brief = brief; more > 0 && !t.meter.Stopped && t.proof() != ProofCost; part *= 2 {
+		t.budget = min(part, more)
+		more -= t.budget
+		t.meter.Left += t.budget
+		t.proven, t.levels = true, true
+		d.forget()
+		d.searchRest(new(search.Scan), t.meter.Left)
+	}
+	t.meter.Left += more
+	return d.best.Found
+}
+
+// searchWithin is searchNodes within the budget.
+func (d *decision) searchWithin() bool {
 	// If headroom is short in a large cluster, the levels come first of all: to search
 	// node by node would take the budget before there is any good plan.
 	var s search.Scan
@@ -161,22 +187,29 @@ func (d *decision) searchNodes() bool {
 		}
 		d.trial.lesser = j.search()
 		// With somebody opted out, law 1 takes more than a good plan.
-		if d.trial.lesser || d.best.Found && d.best.Total.Levels[rulebook.LevelOptedOut] == 0 {
+		if d.trial.brief && (d.trial.lesser || d.best.Found && d.best.Total.Levels[rulebook.LevelOptedOut] == 0) {
 			d.finish(&s, allowed/lastShare)
 			d.trial.proven, d.trial.levels = false, false
 			d.spare()
 			return d.best.Found
 		}
 	}
-	d.searchAround(&s, allowed)
+	d.searchRest(&s, allowed)
+	return d.best.Found
+}
+
+// searchRest looks at all nodes. What was shown of levels before holds still.
+func (d *decision) searchRest(s *search.Scan, allowed int64) {
+	shown := d.trial.lesser
+	d.searchAround(s, allowed)
 	if d.pool.thinned && !d.best.Found && !d.trial.meter.Stopped {
 		// The best by themselves were not enough: laws over sums keep some of them.
 		d.pool.whole, d.pool.searched, d.pool.hopeless = true, false, false
-		d.trial.proven, d.trial.levels, s = true, true, search.Scan{}
-		d.searchAround(&s, allowed)
+		d.trial.proven, d.trial.levels, *s = true, true, search.Scan{}
+		d.searchAround(s, allowed)
 	}
+	d.trial.lesser = d.trial.lesser || shown
 	d.spare()
-	return d.best.Found
 }
 
 // scanFirst scans the nodes before headroom is looked for elsewhere, and reports whether
@@ -295,7 +328,7 @@ func (d *decision) spare() {
 	d.forget()
 	d.trial.sparing = true
 	left := d.trial.meter.Left
-	d.trial.meter.Left = d.budget() / spareShare
+	d.trial.meter.Left = d.trial.budget / spareShare
 	d.searchRoomy()
 	d.engine.Front(new(search.Scan))
 	d.trial.meter.Left = left

@@ -66,7 +66,8 @@ type Planner struct {
 
 	// Steps bounds the searches of a decision; a million steps take a few milliseconds.
 	// Proof says if they were too few. More may be taken to find a first plan, or to
-	// avoid opted-out victims. 0 means [DefaultSteps].
+	// avoid opted-out victims. From [DefaultSteps] on twice as many never give a dearer
+	// answer. 0 means DefaultSteps.
 	Steps int64
 	// Stop ends a decision early once it returns true, as it must from then on. It is
 	// asked about every 1,000 steps. The answer is lawful and unproven.
@@ -302,7 +303,8 @@ func (d *decision) nearby() bool { return d.p.SameNode || d.required() }
 
 // trial is what the searches of a decision have taken and shown.
 type trial struct {
-	meter    cover.Meter // the budget of elementary work
+	meter    cover.Meter // what is left of the budget of elementary work
+	budget   int64       // all of it
 	sparing  bool        // nobody who opted out is a candidate
 	alone    bool        // nobody elsewhere makes headroom; see decision.scanFirst
 	begun    bool        // some search was made
@@ -314,7 +316,7 @@ type trial struct {
 }
 
 // reset is for the next trial of the same decision.
-func (t *trial) reset() { *t = trial{proven: true, levels: true, meter: t.meter} }
+func (t *trial) reset() { *t = trial{proven: true, levels: true, meter: t.meter, budget: t.budget} }
 
 // pay charges for elementary work. All that a decision does beyond one pass over nodes,
 // queues and tasks is paid for, here or by the worker.
@@ -353,6 +355,9 @@ const (
 // isSmall reports whether answers are to be exact to the last key.
 func isSmall(c *Cluster) bool { return c.NodeLen() <= smallNodes && c.TaskLen() <= smallTasks }
 
+// isLarge reports whether the last key gets a part of the budget only.
+func isLarge(c *Cluster) bool { return c.TaskLen() > exactTasks }
+
 // budget returns the elementary work that the decision may take.
 func (d *decision) budget() int64 {
 	if d.p.Steps > 0 {
@@ -382,11 +387,12 @@ const (
 // allow gives the decision its budget of elementary work, or what is left of it.
 func (d *decision) allow() {
 	m := &d.trial.meter
-	d.trial.brief = d.p.Steps <= 0 && d.c.TaskLen() > exactTasks
+	d.trial.brief = d.p.Steps <= 0 && isLarge(d.c)
+	d.trial.budget = d.budget()
 	// What the first stage leaves of both is for the second, and then for RetryAt.
 	left := &d.engine.Budget
 	left.Aside, left.Overdraw = 0, passOver(d.c)
-	m.Left = d.budget() - m.Used
+	m.Left = d.trial.budget - m.Used
 	if d.stage == outsideLeaf {
 		left.Overdraw /= 2
 	}
