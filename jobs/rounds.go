@@ -57,6 +57,9 @@ func (e *roundError) Unwrap() error { return e.Err }
 // ([Rounds.Expire]). Unless it completes, victims that have not gone are unmarked, and
 // grants are dropped.
 //
+// A task that moves is a victim as well. Its grant is no member's: it stays however the round
+// ends, unless the task is unmarked, which then runs on.
+//
 // No other task may have the key of a victim that has not gone. Only Cluster must be set.
 // Rounds serve one goroutine at a time. An error changes nothing.
 type Rounds struct {
@@ -78,8 +81,9 @@ type round struct {
 
 type roundVictim struct {
 	key   string
-	gone  bool // it was acknowledged
-	quota bool // it makes room under an allowance, wherever it runs
+	gone  bool   // it was acknowledged
+	quota bool   // it makes room under an allowance, wherever it runs
+	place string // the key of the grant of one that moves, or ""
 }
 
 func (v roundVictim) compare(key string) int { return strings.Compare(v.key, key) }
@@ -95,7 +99,7 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 		return err
 	}
 	r.forget()
-	grants := r.granting(&ch)
+	grants, places := r.granting(&ch)
 	if err := r.Cluster.Apply(ch); err != nil {
 		return &roundError{Job: ch.For, Err: err}
 	}
@@ -107,7 +111,7 @@ func (r *Rounds) Begin(ch victims.Change, now, deadline time.Time) error {
 	x := &round{began: now, deadline: deadline, grants: grants}
 	for i := range ch.Victims {
 		key := ch.Victims[i].Key
-		x.victims = append(x.victims, roundVictim{key: key, quota: ch.Victims[i].ForQuota})
+		x.victims = append(x.victims, roundVictim{key: key, quota: ch.Victims[i].ForQuota, place: places[key]})
 		r.waited[key] = ch.For
 	}
 	slices.SortFunc(x.victims, func(a, b roundVictim) int { return strings.Compare(a.key, b.key) })
@@ -137,16 +141,24 @@ func (r *Rounds) mayBegin(ch *victims.Change, now, deadline time.Time) error {
 
 // granting lists the grants of a change that are its round's: those that it
 // makes, and those that completed rounds of the job have left behind. A grant
-// that someone else gave to a member stays someone else's.
-func (r *Rounds) granting(ch *victims.Change) (keys []string) {
+// that someone else gave to a member stays someone else's. Places has those that it
+// makes for movers, by their keys.
+func (r *Rounds) granting(ch *victims.Change) (keys []string, places map[string]string) {
+	places = make(map[string]string)
 	for _, g := range ch.Grants {
 		key := g.Ask.Key
 		_, there := r.Cluster.LookupGrant(key)
+		if g.Mover != "" {
+			if !there {
+				places[g.Mover] = key
+			}
+			continue
+		}
 		if (!there || slices.Contains(r.held[ch.For], key)) && !slices.Contains(keys, key) {
 			keys = append(keys, key)
 		}
 	}
-	return keys
+	return keys, places
 }
 
 // forget drops from memory what was held and is not any more.
@@ -193,6 +205,9 @@ type End struct {
 	// Held are members whose grants stay after a completed round, Dropped those whose
 	// grants were dropped, in the order of the plan.
 	Held, Dropped []string
+	// Moved are the grants of movers that have gone or are leaving, in the order of
+	// victims: these are theirs. Those of movers in Back are among Dropped.
+	Moved []string
 }
 
 // Acknowledge removes a victim that has gone. Errors are a key that is not waited for,
@@ -238,6 +253,9 @@ func (r *Rounds) Complete(job string) (End, error) {
 		default:
 			return End{}, &roundError{Job: job, Victim: v.key, Err: ErrLeaving}
 		}
+	}
+	for _, v := range x.victims {
+		end.Moved = append(end.Moved, r.placeOf(v)...)
 	}
 	r.end(job)
 	r.held[job] = append(r.held[job], end.Held...)
@@ -316,19 +334,33 @@ func (r *Rounds) undo(job string, how string) End {
 	if x == nil {
 		return end
 	}
+	end.Dropped = r.granted(x.grants)
 	for _, v := range x.victims {
+		list := &end.Moved
 		switch state, there := r.stateOf(v); {
 		case !there:
 			end.Gone = append(end.Gone, v.key)
 		case state == victims.Preempting:
 			must(r.Cluster.SetState(v.key, victims.Running))
 			end.Back = append(end.Back, v.key)
+			list = &end.Dropped
+		case state == victims.Running:
+			list = &end.Dropped
 		}
+		// A move takes nothing from anybody: who stops for it keeps the place.
+		*list = append(*list, r.placeOf(v)...)
 	}
-	end.Dropped = r.granted(x.grants)
 	r.drop(end.Dropped)
 	r.end(job)
 	return end
+}
+
+// placeOf returns the grant of a mover, if it is there still.
+func (r *Rounds) placeOf(v roundVictim) []string {
+	if v.place == "" {
+		return nil
+	}
+	return r.granted([]string{v.place})
 }
 
 // drop drops grants that are there.

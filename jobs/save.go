@@ -22,6 +22,8 @@ type roundLine struct {
 	Gone     []string  `json:"gone,omitempty"`    // that were acknowledged
 	Quota    []string  `json:"quota,omitempty"`   // those of them that make room under an allowance
 	Grants   []string  `json:"grants,omitempty"`  // in the order of the change
+
+	Places map[string]string `json:"places,omitempty"` // grants of victims that move
 }
 
 // Save writes the rounds as [victims.Cluster.Save] does. Times after the year 9999 are
@@ -41,6 +43,13 @@ func (r *Rounds) Save(w io.Writer) error {
 			*list = append(*list, v.key)
 			if v.quota {
 				l.Quota = append(l.Quota, v.key)
+			}
+			if v.place != "" {
+				if l.Places == nil {
+					l.Places = make(map[string]string)
+				}
+				l.Places[v.key] = v.place
+				x.Check("grant", v.place)
 			}
 			x.Check("victim", v.key)
 		}
@@ -133,6 +142,13 @@ func (r *Rounds) add(word string, l *roundLine) error {
 			return bad(key, ErrVictim)
 		}
 		x.victims[i].quota = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(l.Places)) {
+		i, ok := slices.BinarySearchFunc(x.victims, key, roundVictim.compare)
+		if !ok {
+			return bad(key, ErrVictim)
+		}
+		x.victims[i].place = l.Places[key]
 	}
 	r.live[l.Job] = x
 	return nil

@@ -29,6 +29,8 @@ type Change struct {
 type Grant struct {
 	Ask  *Ask
 	Node NodeID
+	// Mover is the key of the task, a victim of the change, that moves to this place; "" for others.
+	Mover string
 }
 
 // Change returns what the plan does to a cluster, for [Cluster.Apply]. It shares

@@ -66,7 +66,8 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 			if !ok {
 				continue
 			}
-			r := MovesResult{Result: Decide(after(c, moved, places)), Excess: new(big.Rat)}
+			// Moves are for room on this node, so the ask goes there.
+			r := MovesResult{Result: Decide(only(n.Name, after(c, moved, places)))}
 			if r.Outcome == Refused {
 				continue
 			}
@@ -77,9 +78,7 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 				}
 			}
 			slices.Sort(r.Moved)
-			if r.Node == n.Name {
-				r.Excess = j.beyond(j.nodeNeed(n.Name), moved)
-			}
+			r.Excess = j.beyond(j.nodeNeed(n.Name), moved)
 			if best.Outcome == Refused || j.cheaper(&r, &best) {
 				best = r
 			}
@@ -88,8 +87,12 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 	return best
 }
 
-// cheaper compares stops first, then moves. To stop nobody is the cheapest.
+// cheaper compares stops first, then moves. To stop nobody is the cheapest, and to take from
+// the own leaf is dearer than all else.
 func (j *judge) cheaper(a, b *MovesResult) bool {
+	if a.OwnLeaf != b.OwnLeaf {
+		return b.OwnLeaf
+	}
 	if none := a.Outcome != Preempts; none != (b.Outcome != Preempts) {
 		return none
 	} else if !none {
@@ -122,12 +125,6 @@ func (j *judge) movers(node string, m *Moving) (units [][]*world.Task) {
 			unit = staff(j.w, t.Job)
 			first := slices.IndexFunc(unit, func(u *world.Task) bool { return u.Node == node })
 			if !slices.Contains(unit, t) || unit[first] != t {
-				continue
-			}
-			if slices.ContainsFunc(j.w.Grants, func(g world.Grant) bool { return g.Ask.Job == t.Job }) {
-				continue
-			}
-			if slices.ContainsFunc(j.w.Tasks, func(u world.Task) bool { return u.Job == t.Job && u.State.Leaving() }) {
 				continue
 			}
 		}
@@ -249,6 +246,16 @@ func (j *judge) together(tasks []*world.Task, places []string, n *world.Node) bo
 		}
 	}
 	return true
+}
+
+// only returns the case in which the ask may run on one node.
+func only(node string, c *world.Case) *world.Case {
+	c.World.Nodes = slices.Clone(c.World.Nodes)
+	for i := range c.World.Nodes {
+		n := &c.World.Nodes[i]
+		n.Unschedulable = n.Unschedulable || n.Name != node
+	}
+	return c
 }
 
 // after returns the case after tasks have moved.

@@ -4,6 +4,8 @@ package moves
 
 import (
 	"cmp"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
@@ -27,7 +29,7 @@ type Auditor struct {
 func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.Violation {
 	x := judge{
 		Options: a.Options, c: a.Asks.Cluster, rules: &a.Asks.Rules, blockers: a.Asks.Blockers, now: now, ask: &p.Ask, of: "ask",
-		asked: p.Ask.Size, most: p.Ask.Size, stops: p.Victims, onNode: p.Ask.RequiredNode != "", strict: a.Asks.StrictPriority,
+		asked: p.Ask.Size, most: p.Ask.Size, stops: p.Victims, nodes: []victims.NodeID{p.Node}, onNode: p.Ask.RequiredNode != "", strict: a.Asks.StrictPriority,
 	}
 	return x.all(moves, func(dst []victims.Violation) []victims.Violation { return a.Asks.Audit(dst, p, now) })
 }
@@ -35,14 +37,15 @@ func (a *Auditor) Audit(moves *Plan, p *victims.Plan, now time.Time) []victims.V
 // AuditJob returns the laws that moves and a plan for a job break.
 func (a *Auditor) AuditJob(moves *Plan, p *jobs.Plan, now time.Time) []victims.Violation {
 	var asked, most resources.Vector
+	var nodes []victims.NodeID
 	for _, at := range p.Placements {
 		if !at.Further {
 			size := p.Job.Members[at.Member].Size
-			asked, most = resources.Add(asked, asked, size), resources.Max(most, most, size)
+			asked, most, nodes = resources.Add(asked, asked, size), resources.Max(most, most, size), append(nodes, at.Node)
 		}
 	}
 	x := judge{
-		Options: a.Options, c: a.Jobs.Cluster, rules: &a.Jobs.Rules, now: now, of: "job", asked: asked, most: most, stops: p.Victims,
+		Options: a.Options, c: a.Jobs.Cluster, rules: &a.Jobs.Rules, now: now, of: "job", asked: asked, most: most, stops: p.Victims, nodes: nodes,
 		ask:    &victims.Ask{Key: p.Job.Name, Application: p.Job.Application, Queue: p.Job.Queue, Priority: p.Job.Priority, Job: p.Job.Name},
 		strict: a.Jobs.StrictPriority || a.Jobs.ByPriority, byPriority: a.Jobs.ByPriority,
 	}
@@ -61,7 +64,8 @@ type judge struct {
 	asked    resources.Vector
 	most     resources.Vector // of each type, what the largest member asks for
 	stops    []victims.Victim
-	onNode   bool // the ask requires its node: raw priorities count, and queues protect nobody
+	nodes    []victims.NodeID // of what is asked for
+	onNode   bool             // the ask requires its node: raw priorities count, and queues protect nobody
 	strict   bool
 	out      []victims.Violation
 
@@ -77,7 +81,7 @@ func (x *judge) fault(law string, m *Move) *victims.Violation {
 func (x *judge) all(plan *Plan, rest func([]victims.Violation) []victims.Violation) []victims.Violation {
 	moves := plan.Moves
 	taken := map[victims.NodeID]resources.Vector{}
-	gone, drawn := map[victims.TaskID]bool{}, map[string]int64{}
+	gone, drawn, keys := map[victims.TaskID]bool{}, map[string]int64{}, map[string]bool{}
 	var moved resources.Vector
 	for i := range moves {
 		m := &moves[i]
@@ -100,6 +104,10 @@ func (x *judge) all(plan *Plan, rest func([]victims.Violation) []victims.Violati
 				v.Budget, v.Have, v.Want = name, drawn[name], max(b.Left, 0)
 			}
 		}
+		if keys[m.Ask.Key] {
+			x.fault(finding.LawPlaced, m) // that grant is another mover's
+		}
+		keys[m.Ask.Key] = true
 		x.mover(m, &t)
 		x.place(m, &t, taken)
 	}
@@ -109,6 +117,7 @@ func (x *judge) all(plan *Plan, rest func([]victims.Violation) []victims.Violati
 		}
 	}
 	x.gangs(moves, gone)
+	x.helpful(moves)
 	if len(moves) > 0 {
 		x.amounts(moved)
 		x.entitled()
@@ -210,20 +219,28 @@ func (x *judge) place(m *Move, t *victims.Task, taken map[victims.NodeID]resourc
 	taken[n] = resources.Add(taken[n], taken[n], t.Size)
 }
 
-// gangs judges that gangs move whole, into one domain if they were in one.
+// gangs judges that gangs move whole, into one domain if they were in one, and not to nodes
+// that are freed.
 func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 	to := map[string]*Move{}
+	freed := map[victims.NodeID]bool{}
+	for i := range moves {
+		freed[moves[i].From] = slices.Contains(x.nodes, moves[i].From)
+	}
 	for i := range moves {
 		m := &moves[i]
 		job := m.Ask.Job
-		if job == "" || x.rules.Minimum == nil || x.rules.Minimum(job) <= 0 {
+		if !x.bound(job) {
 			continue
 		}
-		for id := range x.c.JobTasks(job) {
+		for id := range x.members(job) {
 			if !gone[id] {
 				x.fault(finding.LawGang, m).Job = job
 				break
 			}
+		}
+		if freed[m.To] {
+			x.fault(finding.LawReserved, m).Node = x.c.NodeName(m.To) // for who asks
 		}
 		first, seen := to[job]
 		if !seen {
@@ -242,9 +259,40 @@ func (x *judge) gangs(moves []Move, gone map[victims.TaskID]bool) {
 	}
 }
 
+// helpful judges that each mover, or somebody of its gang, makes room for what is asked.
+func (x *judge) helpful(moves []Move) {
+	gangs := map[string]bool{}
+	for i := range moves {
+		if m := &moves[i]; x.bound(m.Ask.Job) && slices.Contains(x.nodes, m.From) {
+			gangs[m.Ask.Job] = true
+		}
+	}
+	for i := range moves {
+		if m := &moves[i]; !slices.Contains(x.nodes, m.From) && !gangs[m.Ask.Job] {
+			x.fault(finding.LawHelpful, m)
+		}
+	}
+}
+
+// bound reports whether a job has a minimum, so that it is a gang.
+func (x *judge) bound(job string) bool {
+	return job != "" && x.rules.Minimum != nil && x.rules.Minimum(job) > 0
+}
+
+// members yields the members of a gang: those that run.
+func (x *judge) members(job string) iter.Seq[victims.TaskID] {
+	return func(yield func(victims.TaskID) bool) {
+		for id := range x.c.JobTasks(job) {
+			if x.c.State(id) == victims.Running && !yield(id) {
+				return
+			}
+		}
+	}
+}
+
 // allIn reports whether all members of a gang are in a domain of some depth.
 func (x *judge) allIn(job string, depth int, domain string) bool {
-	for id := range x.c.JobTasks(job) {
+	for id := range x.members(job) {
 		if d := x.c.Node(x.c.NodeOf(id)).Domains; depth >= len(d) || d[depth] != domain {
 			return false
 		}

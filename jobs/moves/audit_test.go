@@ -83,6 +83,25 @@ func TestAudit_EachLaw(t *testing.T) {
 		{"once", func(j *judged) { j.plan.Moves = append(j.plan.Moves, j.plan.Moves[0]) }},
 		{"node", func(j *judged) { j.plan.Moves[0].To = j.plan.Moves[0].From }},
 		{"placed", func(j *judged) { j.plan.Moves[0].Ask.Size = []int64{1} }},
+		{"placed", func(j *judged) { // two movers, one grant
+			other := *task(j)
+			other.Key = "b2"
+			j.w.Tasks = append(j.w.Tasks, other)
+			j.w.Root.Children[1].Guaranteed = gpu(8)
+			m := j.plan.Moves[0]
+			m.Key, m.Task = "b2", m.Task+1
+			j.plan.Moves = append(j.plan.Moves, m)
+		}},
+		{"helpful", func(j *judged) {
+			other := *task(j)
+			other.Key, other.Node = "b2", "n3"
+			j.w.Tasks = append(j.w.Tasks, other)
+			j.w.Nodes = append(j.w.Nodes, world.Node{Name: "n3", Capacity: gpu(4)})
+			m := j.plan.Moves[0]
+			m.Key, m.Task, m.From = "b2", m.Task+1, m.From+2
+			m.Ask.Key = "b2+"
+			j.plan.Moves = append(j.plan.Moves, m)
+		}},
 	} {
 		t.Run(test.law, func(t *testing.T) {
 			j := judged{

@@ -11,9 +11,10 @@
 // and budgets hold as for victims. A plan with moves is a plan in the cluster in which the
 // movers have moved already: all else in it is judged there.
 //
-// Movers go to nodes that have room for them once what is leaving has gone, and that the
-// filter lets them run on. Nobody moves to make room for a mover. Members of a gang move
-// together, to nodes that share domains as narrow as their old ones did, or not at all.
+// A task moves only for room that the plan needs. Movers go to nodes that have room for them
+// once what is leaving has gone, and that the filter lets them run on. Nobody moves to make
+// room for a mover. Members of a gang move together, to nodes that share domains as narrow as
+// their old ones did, or not at all.
 //
 // DESIGN.md, Moves, has the rules and why they end.
 package moves

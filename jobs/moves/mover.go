@@ -4,6 +4,8 @@ package moves
 
 import (
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/resources"
@@ -62,42 +64,123 @@ func (s *search) bound(job string) bool {
 	return job != "" && s.rules.Minimum != nil && s.rules.Minimum(job) > 0
 }
 
+// A gang is what a job with a minimum is to a decision: its members that run.
+type gang struct {
+	unit   // of all nodes
+	ok     bool
+	shared int // how many depths of domains the members share
+	at     map[victims.NodeID]foothold
+}
+
+// A foothold is the part of a gang that is on a node.
+type foothold struct {
+	first victims.TaskID // of its members there
+	size  resources.Vector
+}
+
+// gangOf returns the gang of a job. A member that is leaving, or holds a grant, neither moves
+// nor keeps others from that.
+func (s *search) gangOf(job string) *gang {
+	g, known := s.gangs[job]
+	if known {
+		return g
+	}
+	g = &gang{ok: true, shared: -1, at: map[victims.NodeID]foothold{}}
+	s.gangs[job] = g
+	var domains []string
+	for id := range s.c.JobTasks(job) {
+		if s.meter.Pay(2 * lookWork); s.meter.Over() {
+			g.ok = false
+			break
+		}
+		v := s.c.TaskView(id)
+		if v.State != victims.Running {
+			continue
+		}
+		at, here := g.at[v.Node]
+		if !here || id < at.first {
+			at.first = id
+		}
+		at.size = resources.Add(at.size, at.size, v.Size)
+		g.at[v.Node] = at
+		g.ok = g.ok && s.lets(id, &v)
+		g.tasks = append(g.tasks, id)
+		g.add(&v, s.now)
+		d := s.c.NodeView(v.Node).Domains
+		if g.shared < 0 {
+			domains, g.shared = d, len(d)
+		}
+		g.shared = min(g.shared, len(d))
+		for !slices.Equal(d[:g.shared], domains[:g.shared]) {
+			g.shared--
+		}
+	}
+	// Rows say nothing: a unit is known by its first task.
+	slices.SortFunc(g.tasks, func(a, b victims.TaskID) int { return strings.Compare(s.c.Key(a), s.c.Key(b)) })
+	return g
+}
+
+// add adds to a unit what is lost with a task.
+func (u *unit) add(t *victims.Task, now time.Time) {
+	u.lost = u.lost.AddTimes(t.Lost(now), 1)
+	if t.OptedOut {
+		u.optedOut++
+	}
+}
+
+// lets reports whether a task may move, and some node may have room for it.
+func (s *search) lets(id victims.TaskID, t *victims.Task) bool {
+	return fits(t.Size, s.most, nil) && s.movable(id, t) && s.named(s.keyOf(t.Key))
+}
+
+// named reports whether a grant may have a key: nobody else has it.
+func (s *search) named(key string) bool {
+	_, task := s.c.Lookup(key)
+	_, grant := s.c.LookupGrant(key)
+	return key != "" && !task && !grant && !slices.Contains(s.keys, key)
+}
+
 // unitOf returns what moves with a task, and whether it may. A gang is listed on each of its
 // nodes, by its first member there.
 func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
+	v := s.c.TaskView(id)
+	if s.bound(v.Job) && v.State == victims.Running {
+		g := s.gangOf(v.Job)
+		u, at := g.unit, g.at[v.Node]
+		u.size = at.size
+		return u, g.ok && at.first == id
+	}
+	if !s.lets(id, &v) {
+		return u, false
+	}
 	s.ids = append(s.ids, id)
-	tasks, here := s.ids[len(s.ids)-1:], s.c.NodeOf(id)
-	if job := s.c.Job(id); s.bound(job) {
-		tasks = slices.Collect(s.c.JobTasks(job))
-	}
-	for _, t := range tasks {
-		v := s.c.TaskView(t)
-		if v.Node == here && t < id || !fits(v.Size, s.most, nil) || !s.movable(t, &v) {
-			return u, false
-		}
-		if len(tasks) == 1 {
-			u.size = v.Size
-		} else if v.Node == here {
-			u.size = resources.Add(u.size, u.size, v.Size)
-		}
-		u.lost = u.lost.AddTimes(v.Lost(s.now), 1)
-		if v.OptedOut {
-			u.optedOut++
-		}
-	}
-	u.tasks = tasks
+	u.tasks, u.size = s.ids[len(s.ids)-1:len(s.ids):len(s.ids)], v.Size
+	u.add(&v, s.now)
 	return u, true
 }
 
-// unitsOn lists the units on a node, in the order of its tasks, until the next call.
-func (s *search) unitsOn(n victims.NodeID) []unit {
-	s.units = s.units[:0]
+// A listing is the units on a node, in no stable order, and of how many tasks they are.
+type listing struct {
+	units []unit
+	tasks int
+}
+
+// unitsOn lists the units on a node: none if the budget ends meanwhile.
+func (s *search) unitsOn(n victims.NodeID) listing {
+	on, known := s.units[n]
+	if known {
+		return on
+	}
 	for id := range s.c.TasksOn(n) {
-		s.looked++
+		if s.meter.Pay(lookWork); s.meter.Over() {
+			s.proven = false
+			return listing{}
+		}
+		on.tasks++
 		if u, ok := s.unitOf(id); ok {
-			s.units = append(s.units, u)
-			s.movers++
+			on.units = append(on.units, u)
 		}
 	}
-	return s.units
+	s.units[n] = on
+	return on
 }

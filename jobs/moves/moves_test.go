@@ -276,8 +276,11 @@ var kinds, hasty = map[string]int{}, map[string]int{}
 
 func kind(d *decision) string { return fmt.Sprint(d.Outcome, len(d.Moves) > 0) }
 
-// worse compares who stops.
+// worse compares who stops: others before the own leaf.
 func worse(a, b *decision) int {
+	if own := a.Decision.Plan.OwnLeaf; own != b.Decision.Plan.OwnLeaf {
+		return map[bool]int{true: 1, false: -1}[own]
+	}
 	x, y := a.Decision.Plan.Cost, b.Decision.Plan.Cost
 	for _, c := range []*victims.Cost{&x, &y} {
 		c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, cover.Wide{}, 0, 0

@@ -15,6 +15,8 @@ import (
 type packing struct {
 	s            *search
 	moves        []Move
+	moving       map[victims.TaskID]bool
+	moved        resources.Vector
 	taken, freed map[victims.NodeID]resources.Vector
 	drawn        map[string]int64 // on hard budgets that movers are in
 	shut         map[victims.NodeID]bool
@@ -24,16 +26,9 @@ type packing struct {
 
 func (s *search) packing() *packing {
 	return &packing{
-		s: s, taken: map[victims.NodeID]resources.Vector{}, freed: map[victims.NodeID]resources.Vector{},
-		drawn: map[string]int64{}, shut: map[victims.NodeID]bool{}, tries: packTries,
+		s: s, moving: map[victims.TaskID]bool{}, taken: map[victims.NodeID]resources.Vector{}, freed: map[victims.NodeID]resources.Vector{},
+		drawn: map[string]int64{}, shut: map[victims.NodeID]bool{},
 	}
-}
-
-// blocks reports whether movers that have their grants block each other.
-func (s *search) blocks(set []Move) bool {
-	return s.blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
-		return slices.ContainsFunc(s.blockers(nil, &m.Ask, m.To), func(id victims.TaskID) bool { return s.c.Key(id) != m.Ask.Key })
-	})
 }
 
 // all gives units places, the largest tasks first. What was given before stays.
@@ -41,6 +36,13 @@ func (p *packing) all(units []unit) bool {
 	var tasks []victims.TaskID
 	for i := range units {
 		tasks = append(tasks, units[i].tasks...)
+	}
+	if p.tries = packTries; len(tasks) > p.tries {
+		p.s.proven = false
+		return false
+	}
+	for range tasks {
+		p.s.meter.Pay(lookWork)
 	}
 	if !p.draw(tasks, 1) {
 		p.draw(tasks, -1)
@@ -56,8 +58,8 @@ func (p *packing) all(units []unit) bool {
 		p.draw(tasks, -1)
 		return false
 	}
-	for _, v := range p.moves[before:] {
-		p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], v.Ask.Size)
+	for i := range p.moves[before:] {
+		p.leave(&p.moves[before+i], 1)
 	}
 	return true
 }
@@ -73,12 +75,19 @@ func (p *packing) seat(n victims.NodeID, size resources.Vector) {
 	p.shut[n] = true
 }
 
+// leave notes that a task has left its node, or with -1 that it has not.
+func (p *packing) leave(v *Move, times int64) {
+	size := resources.Scale(nil, v.Ask.Size, times)
+	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], size)
+	p.moved = resources.Add(p.moved, p.moved, size)
+	p.moving[v.Task] = times > 0
+}
+
 // note notes all about a move, or with -1 takes that back.
 func (p *packing) note(v *Move, times int64) {
-	size := resources.Scale(nil, v.Ask.Size, times)
-	p.take(v.To, size)
-	p.freed[v.From] = resources.Add(p.freed[v.From], p.freed[v.From], size)
+	p.take(v.To, resources.Scale(nil, v.Ask.Size, times))
 	p.draw([]victims.TaskID{v.Task}, times)
+	p.leave(v, times)
 }
 
 // cut takes the last moves back, but for the first n.
@@ -120,28 +129,21 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 	}
 	s, id := p.s, tasks[0]
 	t := s.c.TaskView(id)
-	class, _ := s.Movable(id)
-	depth := 0
-	if s.bound(t.Job) {
-		depth = s.shared(t.Job)
-	}
-	for _, n := range s.open {
-		if n == t.Node || n == p.clearing || p.shut[n] || depth > 0 && !p.together(&t, n, depth) {
+	rack := p.rackOf(&t)
+	for i, n := range s.open {
+		if i%pieceOfNodes == 0 {
+			s.meter.Pay(int64(min(len(s.open)-i, pieceOfNodes)))
+		}
+		room := s.room[i*s.types : (i+1)*s.types]
+		if n == t.Node || n == p.clearing || !fits(t.Size, room, nil) || p.shut[n] || !fits(t.Size, room, p.taken[n]) || !rack.has(s.c, n) {
 			continue
 		}
-		s.free = s.c.ComingFree(s.free, n)
-		if !fits(t.Size, s.free, p.taken[n]) {
-			continue
-		}
-		if p.tries--; p.tries < 0 {
+		if p.tries--; p.tries < 0 || s.meter.Over() {
 			s.proven = false
 			return false
 		}
-		if s.rules.Filter != nil && !s.rules.Filter(class, n) {
-			continue
-		}
-		v := s.move(id, n, class)
-		if s.blockers != nil && len(s.blockers(nil, &v.Ask, n)) > 0 {
+		v, ok := s.move(id, t.Node, n)
+		if !ok {
 			continue
 		}
 		p.moves = append(p.moves, v)
@@ -155,55 +157,63 @@ func (p *packing) place(tasks []victims.TaskID) bool {
 	return false
 }
 
-// shared returns how many depths of domains the members of a gang share.
-func (s *search) shared(job string) int {
-	depth, first := -1, []string(nil)
-	for id := range s.c.JobTasks(job) {
-		domains := s.c.NodeView(s.c.NodeOf(id)).Domains
-		if depth < 0 {
-			depth, first = len(domains), domains
-		}
-		depth = min(depth, len(domains))
-		for !slices.Equal(domains[:depth], first[:depth]) {
-			depth--
-		}
-	}
-	return depth
+// A rack is the domains that a mover has to go to, as those of its gang that have places.
+type rack struct {
+	depth   int
+	domains []string // nil: any of that depth
 }
 
-// together reports whether a place may be given to a member of a gang of which others have
-// places already: they share as narrow a domain as they did.
-func (p *packing) together(t *victims.Task, n victims.NodeID, depth int) bool {
-	mine := p.s.c.NodeView(n).Domains
-	if len(mine) < depth {
-		return false
+// rackOf returns where the gang of a task goes: its members share as narrow a domain as they
+// did.
+func (p *packing) rackOf(t *victims.Task) (r rack) {
+	s := p.s
+	if !s.bound(t.Job) {
+		return r
 	}
-	for i := range p.moves {
-		if v := &p.moves[i]; v.Ask.Job == t.Job && !slices.Equal(p.s.c.NodeView(v.To).Domains[:depth], mine[:depth]) {
-			return false
-		}
+	if r.depth = s.gangOf(t.Job).shared; r.depth <= 0 {
+		return rack{}
 	}
-	return true
+	i := slices.IndexFunc(p.moves, func(v Move) bool { return v.Ask.Job == t.Job })
+	if i >= 0 {
+		r.domains = s.c.NodeView(p.moves[i].To).Domains[:r.depth]
+	}
+	s.meter.Pay(int64(len(p.moves)) / 8)
+	return r
+}
+
+// has reports whether a node is in the rack.
+func (r *rack) has(c *victims.Cluster, n victims.NodeID) bool {
+	if r.depth == 0 {
+		return true
+	}
+	d := c.NodeView(n).Domains
+	return len(d) >= r.depth && (r.domains == nil || slices.Equal(d[:r.depth], r.domains))
 }
 
 // fits reports whether a size fits what is free beside what is taken, in its types.
 func fits(size, free, taken resources.Vector) bool {
-	for t := range resources.Positive(size).All() {
-		if size[t] > free.At(t)-taken.At(t) {
+	for t, amount := range size {
+		if amount > 0 && amount > free.At(t)-taken.At(t) {
 			return false
 		}
 	}
 	return true
 }
 
-// move returns the move of a task to a node.
-func (s *search) move(id victims.TaskID, to victims.NodeID, class int) Move {
-	m := Move{Task: id, Key: s.c.Key(id), From: s.c.NodeOf(id), To: to, Ask: s.AskOf(s.c, id)}
-	m.Ask.Class = class
-	return m
+// move returns the move of a task to a node, unless the filter or somebody there keeps it away.
+func (s *search) move(id victims.TaskID, from, to victims.NodeID) (v Move, ok bool) {
+	class, _ := s.Movable(id)
+	if s.rules.Filter != nil && !s.rules.Filter(class, to) {
+		return v, false
+	}
+	v = Move{Task: id, Key: s.c.Key(id), From: from, To: to, Ask: s.AskOf(s.c, id)}
+	v.Ask.Class = class
+	return v, s.blockers == nil || len(s.blockers(nil, &v.Ask, to)) == 0
 }
 
-// moving reports whether a task has a new place already.
-func (p *packing) moving(id victims.TaskID) bool {
-	return slices.ContainsFunc(p.moves, func(v Move) bool { return v.Task == id })
+// blocks reports whether movers that have their grants block each other.
+func (s *search) blocks(set []Move) bool {
+	return s.blockers != nil && slices.ContainsFunc(set, func(m Move) bool {
+		return slices.ContainsFunc(s.blockers(nil, &m.Ask, m.To), func(id victims.TaskID) bool { return s.c.Key(id) != m.Ask.Key })
+	})
 }

@@ -47,15 +47,19 @@ type Options struct {
 // get it. The ask aliases the cluster until that changes.
 func (o *Options) AskOf(c *victims.Cluster, id victims.TaskID) victims.Ask {
 	t := c.Task(id)
-	key := t.Key + "+"
-	if o.Key != nil {
-		key = o.Key(t.Key)
-	}
 	return victims.Ask{
-		Key: key, Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
+		Key: o.keyOf(t.Key), Name: t.Name, Tag: t.Tag, Application: t.Application, Queue: t.Queue, Size: t.Size, Priority: t.Priority,
 		Originator: t.Originator, OptedOut: t.OptedOut, Job: t.Job, NonPreemptible: t.NonPreemptible,
 		Cost: t.Cost, Budgets: t.Budgets,
 	}
+}
+
+// keyOf returns the key of the grant of a mover.
+func (o *Options) keyOf(task string) string {
+	if o.Key != nil {
+		return o.Key(task)
+	}
+	return task + "+"
 }
 
 // A Move is a task that stops on one node, and has a grant on another.
@@ -88,6 +92,7 @@ type Plan struct {
 	// Proven: no plan stops less, or as much and moves less. Of a refusal: there is no
 	// plan. Small clusters are searched to the end, for asks.
 	Proven bool
+	Steps  int64 // elementary steps of the whole call; see Planner.Decide
 }
 
 // AddTo returns a change with the moves in it, for [victims.Cluster.Apply]. Grants of movers
@@ -101,7 +106,7 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 	for i := range p.Moves {
 		m := &p.Moves[i]
 		ch.Victims = append(ch.Victims, victims.Victim{Task: m.Task, Key: m.Key})
-		ch.Grants = append(ch.Grants, victims.Grant{Ask: &m.Ask, Node: m.To})
+		ch.Grants = append(ch.Grants, victims.Grant{Ask: &m.Ask, Node: m.To, Mover: m.Key})
 	}
 	ch.Grants = append(ch.Grants, grants...)
 	return ch
@@ -113,7 +118,9 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 // if others stop as well. The Help of a refusal is anything, if moves were looked for. Errors
 // are those of [victims.Planner.Decide].
 //
-// The cost is that of some decisions, and of a search on each node.
+// Stop and Steps of the planner of asks hold for the whole call. Without Steps, the search
+// for moves may take 9 times the steps that the decision without them took, or
+// [victims.DefaultSteps] if that is more. What they cut short is lawful, and not proven.
 func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time) (plan Plan, err error) {
 	a := p.Asks
 	observe := a.Observe
@@ -122,16 +129,24 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 	x := subject[victims.Decision]{
 		best:   dst,
 		decide: func(d *victims.Decision) error { return a.Decide(d, ask, now) },
+		trial: func(d *victims.Decision, only victims.NodeID, stop func() bool) error {
+			before, filter := a.Stop, a.Filter
+			defer func() { a.Stop, a.Filter = before, filter }()
+			a.Stop = stop
+			a.Filter = func(class int, n victims.NodeID) bool { return n == only && (filter == nil || filter(class, n)) }
+			return a.Decide(d, ask, now)
+		},
 		read: func(d *victims.Decision) answer {
 			return answer{
 				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
 				victims: d.Plan.Victims, nodes: []victims.NodeID{d.Plan.Node}, version: &d.Plan.Version,
+				second: d.Plan.OwnLeaf && ask.RequiredNode == "", steps: d.Plan.Steps + d.Refusal.Steps,
 			}
 		},
 	}
 	err = run(&p.search, &x, &question{
 		Options: p.Options, c: a.Cluster, rules: &a.Rules, blockers: a.Blockers, compare: a.Compare, now: now,
-		ask: ask, arriving: ask.Size, members: []member{{size: ask.Size, class: ask.Class}},
+		steps: a.Steps, stop: a.Stop, keys: []string{ask.Key}, ask: ask, arriving: ask.Size, members: []member{{size: ask.Size, class: ask.Class}},
 	}, &plan)
 	if err == nil && observe != nil {
 		observe(dst)
@@ -146,20 +161,29 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (p
 	x := subject[jobs.Decision]{
 		best:   dst,
 		decide: func(d *jobs.Decision) error { return j.Decide(d, job, now) },
+		trial: func(d *jobs.Decision, _ victims.NodeID, stop func() bool) error {
+			before := j.Stop
+			defer func() { j.Stop = before }()
+			j.Stop = stop
+			return j.Decide(d, job, now)
+		},
 		read: func(d *jobs.Decision) answer {
 			a := answer{
 				outcome: d.Outcome, cause: &d.Refusal.Cause, cost: d.Plan.Cost, proof: d.Plan.Proof,
 				victims: d.Plan.Victims, version: &d.Plan.Version,
+				second: d.Plan.OwnLeaf && !j.ByPriority, steps: d.Plan.Steps + d.Refusal.Steps,
 			}
 			for i := range d.Plan.Placements {
-				a.nodes = append(a.nodes, d.Plan.Placements[i].Node)
+				if at := &d.Plan.Placements[i]; !at.Further {
+					a.nodes = append(a.nodes, at.Node)
+				}
 			}
 			return a
 		},
 	}
 	q := question{
 		Options: p.Options, c: j.Cluster, rules: &j.Rules, now: now, job: true, byPriority: j.ByPriority, domain: job.Domain,
-		ask: &victims.Ask{Key: job.Name, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Name},
+		steps: j.Steps, stop: j.Stop, ask: &victims.Ask{Key: job.Name, Application: job.Application, Queue: job.Queue, Priority: job.Priority, Job: job.Name},
 	}
 	q.need(job)
 	err = run(&p.search, &x, &q, &plan)
@@ -174,6 +198,7 @@ func (q *question) need(job *jobs.Job) {
 	}
 	for i := range job.Members {
 		m := &job.Members[i]
+		q.keys = append(q.keys, m.Key)
 		id, there := q.c.Lookup(m.Key)
 		_, held := q.c.LookupGrant(m.Key)
 		switch {
@@ -189,7 +214,10 @@ func (q *question) need(job *jobs.Job) {
 	}
 	capacity := q.c.Capacity()
 	slices.SortStableFunc(q.members, func(a, b member) int {
-		return resources.DominantShare(b.size, capacity).Compare(resources.DominantShare(a.size, capacity))
+		return cmp.Or(
+			resources.DominantShare(b.size, capacity).Compare(resources.DominantShare(a.size, capacity)),
+			cmp.Compare(a.class, b.class), slices.Compare(a.size, b.size), // alike ones together
+		)
 	})
 }
 
@@ -201,6 +229,9 @@ type question struct {
 	blockers   func(dst []victims.TaskID, ask *victims.Ask, node victims.NodeID) []victims.TaskID
 	compare    func(a, b *victims.Cost) int
 	now        time.Time
+	steps      int64 // of the caller's; 0: none
+	stop       func() bool
+	keys       []string     // of what asks: no mover's grant has one of them
 	ask        *victims.Ask // of a job what exemptions are told, and who asks
 	arriving   resources.Vector
 	members    []member // one for an ask
@@ -220,7 +251,9 @@ type subject[D any] struct {
 	best   *D
 	other  D
 	decide func(*D) error
-	read   func(*D) answer
+	// trial decides while some tasks move: of an ask, for one node. stop ends it.
+	trial func(d *D, only victims.NodeID, stop func() bool) error
+	read  func(*D) answer
 }
 
 // An answer is what moves have to know of a decision.
@@ -230,8 +263,10 @@ type answer struct {
 	cost    victims.Cost
 	proof   victims.Proof
 	victims []victims.Victim
-	nodes   []victims.NodeID // of what is placed
+	nodes   []victims.NodeID // of what has to be placed
 	version *victims.Version
+	second  bool // it takes from the own leaf, or branch, what others have not
+	steps   int64
 }
 
 // proven reports whether nothing better was possible.

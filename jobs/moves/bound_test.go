@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/queue"
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A hardTown is a cluster in which moves are hard to find.
+type hardTown struct {
+	c     *victims.Cluster
+	ask   victims.Ask
+	rules victims.Rules
+}
+
+func limit(v ...int64) resources.Limit {
+	return resources.Limit{Value: v, Defined: resources.Mask(1)<<len(v) - 1}
+}
+
+// newHardTown has the queues root.a, which asks, root.b, and root.c, which has no guarantee.
+func newHardTown(t *testing.T, b int64) *hardTown {
+	schema, err := resources.NewSchema("r", "s")
+	require.NoError(t, err)
+	leaf := func(name string, g resources.Limit) queue.Config {
+		return queue.Config{Name: name, Guaranteed: g, Properties: map[string]string{"preemption.delay": "0s"}}
+	}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+		leaf("a", limit(1<<40)), leaf("b", limit(b)), leaf("c", limit(1000)),
+	}}, queue.Strict)
+	require.NoError(t, err)
+	return &hardTown{c: victims.NewCluster(tree), ask: victims.Ask{Key: "ask", Queue: 1, Priority: 5}}
+}
+
+func (h *hardTown) node(t *testing.T, name string, r, s int64) victims.NodeID {
+	n, err := h.c.AddNode(&victims.Node{Name: name, Capacity: resources.Vector{r, s}})
+	require.NoError(t, err)
+	return n
+}
+
+func (h *hardTown) task(t *testing.T, n victims.NodeID, k *victims.Task) {
+	k.Key, k.Node = fmt.Sprintf("t%d-%d", n, h.c.TaskLen()), n
+	_, err := h.c.AddTask(k)
+	require.NoError(t, err)
+}
+
+// oneNode has tasks of all sizes on one node, of which the two others hold a few.
+func oneNode(t *testing.T, tasks int) *hardTown {
+	h := newHardTown(t, 1<<40)
+	n := h.node(t, "n", 1<<41, 1<<41)
+	h.node(t, "o1", 600_000, 1<<41)
+	h.node(t, "o2", 600_000, 1<<41)
+	sum := int64(10)
+	for i := range tasks {
+		v := int64(1000 + i*7919%100003)
+		sum += v
+		h.task(t, n, &victims.Task{Queue: queue.ID(2 + i%2), Size: resources.Vector{v, int64(i % 5)}, Priority: int32(i % 7), Scheduled: world.Epoch})
+	}
+	require.NoError(t, h.c.UpdateNode(&victims.Node{Name: "n", Capacity: resources.Vector{sum, 1 << 41}}))
+	h.ask.Size = resources.Vector{1_190_003, 3}
+	return h
+}
+
+// fragile has 32 tasks on each of some nodes, none of which is full.
+func fragile(t *testing.T, nodes int) *hardTown {
+	h := newHardTown(t, 1<<40)
+	for i := range nodes {
+		n := h.node(t, fmt.Sprint("n", i), 1000, 1000)
+		for k := range 32 {
+			h.task(t, n, &victims.Task{Queue: 2, Size: resources.Vector{int64(15 + (i*7+k*13)%17), int64(10 + (i*11+k*5)%19)}, Scheduled: world.Epoch})
+		}
+	}
+	h.ask.Size = resources.Vector{700, 600}
+	return h
+}
+
+// vain is a town in which no node becomes free: a few move, and others stop, or not.
+func vain(t *testing.T, nodes int) *hardTown {
+	h := fragile(t, nodes)
+	for i := range nodes {
+		h.task(t, victims.NodeID(1+i), &victims.Task{Queue: 3, Size: resources.Vector{250, 250}, Priority: 9})
+	}
+	h.ask.Size = resources.Vector{900, 900}
+	return h
+}
+
+// A run decides about the ask of a town, or a job of so many such members.
+type run struct {
+	h     *hardTown
+	steps int64 // 0: none
+	stop  func() bool
+}
+
+func (r run) ask(t *testing.T) (moves.Plan, victims.Decision) {
+	p := moves.Planner{Asks: &victims.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}, Options: moves.Options{Movable: all}}
+	var d victims.Decision
+	plan, err := p.Decide(&d, &r.h.ask, world.Epoch)
+	require.NoError(t, err)
+	return plan, d
+}
+
+func (r run) job(t *testing.T, members int) (moves.Plan, jobs.Decision) {
+	p := moves.Planner{Jobs: &jobs.Planner{Cluster: r.h.c, Rules: r.h.rules, Steps: r.steps, Stop: r.stop}, Options: moves.Options{Movable: all}}
+	j := jobs.Job{Name: "job", Queue: r.h.ask.Queue, Priority: r.h.ask.Priority}
+	for i := range members {
+		j.Members = append(j.Members, jobs.Member{Key: fmt.Sprint("m", i), Size: r.h.ask.Size})
+	}
+	var d jobs.Decision
+	plan, err := p.DecideJob(&d, &j, world.Epoch)
+	require.NoError(t, err)
+	return plan, d
+}
+
+var hardTowns = map[string]func(t *testing.T) *hardTown{
+	"one node": func(t *testing.T) *hardTown { return oneNode(t, 2000) },
+	"big node": func(t *testing.T) *hardTown { return oneNode(t, 20_000) },
+	"fragile":  func(t *testing.T) *hardTown { return fragile(t, 300) },
+	"in vain":  func(t *testing.T) *hardTown { return vain(t, 300) },
+}
+
+// slack is what a piece of work may take that is begun before the budget ends: to look at the
+// tasks of a node, or to find the first set of a search.
+const slack = 8
+
+// Without Steps of the caller's the search for moves takes no more than 9 times the steps of
+// the decision without, or DefaultSteps, but for the piece of work at its end.
+func TestDecide_Steps(t *testing.T) {
+	for name, town := range hardTowns {
+		t.Run(name, func(t *testing.T) {
+			h := town(t)
+			d := victims.Decision{}
+			require.NoError(t, (&victims.Planner{Cluster: h.c}).Decide(&d, &h.ask, world.Epoch))
+			without := d.Plan.Steps + d.Refusal.Steps
+			budget := without + max(9*without, victims.DefaultSteps(h.c))
+			plan, _ := run{h: h}.ask(t)
+			t.Logf("%d steps without, %d of %d with", without, plan.Steps, budget)
+			require.Greater(t, plan.Steps, without)
+			require.LessOrEqual(t, plan.Steps, budget+budget/slack)
+		})
+	}
+}
+
+// Steps of the caller's bound the whole call.
+func TestDecide_FewSteps(t *testing.T) {
+	for name, town := range hardTowns {
+		t.Run(name, func(t *testing.T) {
+			h := town(t)
+			without := victims.Decision{}
+			require.NoError(t, (&victims.Planner{Cluster: h.c, Steps: 1000}).Decide(&without, &h.ask, world.Epoch))
+			plan, _ := run{h: h, steps: 1000}.ask(t)
+			spent := without.Plan.Steps + without.Refusal.Steps
+			require.LessOrEqual(t, plan.Steps, max(spent, 1000)+1000)
+			require.False(t, plan.Proven)
+		})
+	}
+}
+
+// Stop is asked at least every 1,000 steps, and ends the call.
+func TestDecide_Stop(t *testing.T) {
+	for name, town := range hardTowns {
+		t.Run(name, func(t *testing.T) {
+			h := town(t)
+			polls := int64(0)
+			plan, _ := run{h: h, stop: func() bool { polls++; return false }}.ask(t)
+			require.Greater(t, polls, plan.Steps/1000)
+
+			all := polls
+			for _, last := range []int64{1, 2, all / 2} {
+				polls = 0
+				plan, _ := run{h: h, stop: func() bool { polls++; return polls >= last }}.ask(t)
+				require.LessOrEqual(t, polls, last+2, "a search asks once more when it begins")
+				require.False(t, plan.Proven)
+				polls = 0
+				d := victims.Decision{}
+				stop := func() bool { polls++; return polls >= last }
+				require.NoError(t, (&victims.Planner{Cluster: h.c, Stop: stop}).Decide(&d, &h.ask, world.Epoch))
+				without := d.Plan.Steps + d.Refusal.Steps
+				require.LessOrEqual(t, plan.Steps-without, 1000*(last+2))
+			}
+		})
+	}
+}
+
+// A job looks at no more nodes for many members than it has a budget for, and finds places all
+// the same.
+func TestDecideJob_Steps(t *testing.T) {
+	for _, members := range []int{16, 32} {
+		h := fragile(t, 300)
+		budget := victims.DefaultSteps(h.c) // the decision without takes less than a ninth of it
+		plan, d := run{h: h}.job(t, members)
+		t.Logf("%d members: %d steps of %d, %d moves", members, plan.Steps, budget, len(plan.Moves))
+		require.Equal(t, victims.Waits, d.Outcome)
+		require.NotEmpty(t, plan.Moves)
+		require.LessOrEqual(t, plan.Steps, budget+budget/slack)
+
+		h = vain(t, 300)
+		plan, d = run{h: h, steps: 100_000}.job(t, members)
+		require.Equal(t, victims.Refused, d.Outcome)
+		require.False(t, plan.Proven)
+		require.LessOrEqual(t, plan.Steps, int64(100_000+100_000/slack))
+	}
+}
+
+// Stop is asked for a job as for an ask.
+func TestDecideJob_Stop(t *testing.T) {
+	h := fragile(t, 300)
+	polls := int64(0)
+	plan, _ := run{h: h, stop: func() bool { polls++; return false }}.job(t, 16)
+	require.Greater(t, polls, plan.Steps/1000)
+	for _, last := range []int64{1, polls / 2} {
+		polls = 0
+		plan, _ = run{h: h, stop: func() bool { polls++; return polls >= last }}.job(t, 16)
+		require.LessOrEqual(t, polls, last+2)
+		require.False(t, plan.Proven)
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package moves_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/world"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/jobs/moves"
+	"github.com/go-preempt/preempt/victims"
+)
+
+func gpu(n int64) world.Amounts { return world.Amounts{"gpu": n} }
+
+// townOf builds a cluster of one type with the queues root.a, guaranteed that much, and root.b.
+func townOf(t *testing.T, most, a, b int64, nodes []world.Node, tasks ...world.Task) *victims.Cluster {
+	w := &world.World{
+		Types: []string{"gpu"},
+		Root: world.Queue{Name: "root", Children: []world.Queue{
+			{Name: "a", Guaranteed: gpu(a)}, {Name: "b", Guaranteed: gpu(b)},
+		}},
+		Nodes: nodes, Tasks: tasks,
+	}
+	if most > 0 {
+		w.Root.Max = gpu(most)
+	}
+	c, err := world.Build(w)
+	require.NoError(t, err)
+	return c
+}
+
+// nodesOf names nodes n1, n2 and so on.
+func nodesOf(capacities ...int64) (nodes []world.Node) {
+	for i, v := range capacities {
+		nodes = append(nodes, world.Node{Name: fmt.Sprint("n", i+1), Capacity: gpu(v)})
+	}
+	return nodes
+}
+
+// all lets every task move.
+func all(victims.TaskID) (int, bool) { return 0, true }
+
+func decideAsk(t *testing.T, p *moves.Planner, a world.Ask) (d decision) {
+	c := p.Asks.Cluster
+	ask, err := world.AskOf(c, &a)
+	require.NoError(t, err)
+	version := c.Version()
+	require.NoError(t, d.make(p, &ask, world.Epoch))
+	require.Equal(t, version, c.Version())
+	if d.Outcome != victims.Refused {
+		audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: p.Asks.Rules, Blockers: p.Asks.Blockers}, Options: p.Options}
+		require.Empty(t, audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch), d.Describe(c))
+	}
+	return d
+}
+
+// A task that could go for headroom is not moved out of the way, so that one of the own leaf
+// has to stop: neither from one node for another, nor if its node needs the room as well.
+func TestDecide_WorkOfOthersFirst(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		most  int64
+		asks  int64
+		nodes []world.Node
+		tasks []world.Task
+	}{
+		{"another node", 8, 4, nodesOf(4, 9), []world.Task{
+			{Key: "stays", Queue: "root.a", Node: "n1", Size: gpu(1), Priority: 9},
+			{Key: "big", Queue: "root.a", Node: "n2", Size: gpu(1), Priority: 9},
+		}},
+		{"its node", 4, 2, nodesOf(4, 1), nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tasks := append(test.tasks,
+				world.Task{Key: "other", Queue: "root.b", Node: "n1", Size: gpu(1), OptedOut: true},
+				world.Task{Key: "own", Queue: "root.a", Node: "n1", Size: gpu(2)})
+			c := townOf(t, test.most, 8, 0, test.nodes, tasks...)
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}}}
+			p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Key(id) == "other" }
+			d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(test.asks), Priority: 5})
+			require.Empty(t, d.Moves, d.Describe(c))
+			require.Len(t, d.Decision.Plan.Victims, 1)
+			require.Equal(t, "other", d.Decision.Plan.Victims[0].Key)
+			require.True(t, d.Proven)
+		})
+	}
+}
+
+// What the own leaf may give changes nothing where a plan exists without: others move and
+// stop, though a single task of the own leaf would do.
+func TestDecide_OwnLeafLast(t *testing.T) {
+	nodes := nodesOf(2, 1, 2, 2)
+	nodes[2].Unschedulable, nodes[3].Unschedulable = true, true
+	c := townOf(t, 6, 8, 0, nodes,
+		world.Task{Key: "own", Queue: "root.a", Node: "n1", Size: gpu(1)},
+		world.Task{Key: "b1", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)}, world.Task{Key: "b2", Job: "b", Queue: "root.b", Node: "n3", Size: gpu(1)},
+		world.Task{Key: "stays", Queue: "root.b", Node: "n4", Size: gpu(2), Priority: 9})
+	for _, option := range []victims.OwnLeaf{victims.OwnNever, victims.OwnMet} {
+		for _, hasty := range []bool{false, true} {
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: option, Minimum: func(string) int { return 2 }}}}
+			p.Movable = all
+			if hasty {
+				p.Hasty()
+			}
+			d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(2), Priority: 5})
+			require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
+			require.Equal(t, "own moves from n1 to n2\n", d.Plan.Describe(c))
+			require.Len(t, d.Decision.Plan.Victims, 2)
+		}
+	}
+}
+
+// A mover whose grant cannot have its key stays, whoever has the key.
+func TestDecide_KeyInUse(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		taken string // by a task
+		ask   string
+		key   func(string) string
+		moves int
+	}{
+		{"nobody's", "c", "ask", nil, 1},
+		{"a task's", "b1+", "ask", nil, 0},
+		{"that of who asks", "c", "b1+", nil, 0},
+		{"none", "c", "ask", func(string) string { return "" }, 0},
+		{"its own", "c", "ask", func(key string) string { return key }, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := townOf(t, 0, 8, 3, nodesOf(4, 6),
+				world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: -1},
+				world.Task{Key: test.taken, Queue: "root.b", Node: "n2", Size: gpu(3), Priority: 1})
+			p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all, Key: test.key}}
+			d := decideAsk(t, &p, world.Ask{Key: test.ask, Queue: "root.a", Size: gpu(4)})
+			require.Len(t, d.Moves, test.moves, d.Describe(c))
+			require.NotEqual(t, victims.Refused, d.Outcome)
+		})
+	}
+	// Two movers for which the caller has one key do not move together.
+	c := townOf(t, 0, 8, 8, nodesOf(6, 4), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)}, world.Task{Key: "b2", Queue: "root.b", Node: "n1", Size: gpu(2)})
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c}, Options: moves.Options{Movable: all, Key: func(string) string { return "k" }}}
+	d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)})
+	require.Equal(t, victims.Refused, d.Outcome)
+	require.False(t, d.Proven)
+}
+
+// Nobody of a gang goes to the node that is freed, and the auditor says so.
+func TestDecide_GangLeavesTheNode(t *testing.T) {
+	c := townOf(t, 0, 12, 20, nodesOf(10, 2, 4),
+		world.Task{Key: "g0", Job: "g", Queue: "root.b", Node: "n1", Size: gpu(4)}, world.Task{Key: "g1", Job: "g", Queue: "root.b", Node: "n2", Size: gpu(2)},
+		world.Task{Key: "fixed", Queue: "root.b", Node: "n1", Size: gpu(2), Priority: 9})
+	rules := victims.Rules{Minimum: func(string) int { return 2 }}
+	p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: rules}}
+	p.Movable = func(id victims.TaskID) (int, bool) { return 0, c.Job(id) == "g" }
+	ask := world.Ask{Key: "ask", Queue: "root.a", Size: gpu(6)}
+	require.Equal(t, victims.Refused, decideAsk(t, &p, ask).Outcome)
+
+	// A fourth node takes it. Then the plan is changed.
+	_, err := c.AddNode(&victims.Node{Name: "n4", Capacity: []int64{2}})
+	require.NoError(t, err)
+	d := decideAsk(t, &p, ask)
+	require.Equal(t, "g0 moves from n1 to n3\ng1 moves from n2 to n4\n", d.Plan.Describe(c))
+	d.Moves[1].To = d.Moves[0].From
+	audit := moves.Auditor{Asks: &victims.Auditor{Cluster: c, Rules: rules}, Options: p.Options}
+	found := audit.Audit(&d.Plan, &d.Decision.Plan, world.Epoch)
+	require.Len(t, found, 1)
+	require.Equal(t, "reserved", found[0].Law)
+}
+
+// A member that is leaving, or holds a grant, neither moves nor keeps its gang from that.
+func TestDecide_GangOfThoseThatRun(t *testing.T) {
+	for _, state := range []world.State{world.Releasing, world.Preempting, ""} {
+		nodes := nodesOf(4, 2, 2)
+		for i := range nodes {
+			nodes[i].Domains = []string{fmt.Sprint("rack", i/2)} // it is in no rack with the others
+		}
+		tasks := []world.Task{{Key: "g0", Job: "g", Queue: "root.b", Node: "n1", Size: gpu(2)}}
+		if state != "" {
+			tasks = append(tasks, world.Task{Key: "g1", Job: "g", Queue: "root.b", Node: "n3", Size: gpu(2), State: state})
+		}
+		c := townOf(t, 0, 8, 4, nodes, tasks...)
+		if state == "" {
+			grant, err := world.AskOf(c, &world.Ask{Key: "g1", Job: "g", Queue: "root.b", Size: gpu(2)})
+			require.NoError(t, err)
+			n3, _ := c.LookupNode("n3")
+			_, err = c.Grant(&grant, n3)
+			require.NoError(t, err)
+		}
+		p := moves.Planner{Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{Minimum: func(string) int { return 1 }}}, Options: moves.Options{Movable: all}}
+		d := decideAsk(t, &p, world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
+		require.Equal(t, "g0 moves from n1 to n2\n", d.Plan.Describe(c))
+	}
+}
+
+// If a function of the caller panics, or stops the goroutine, the cluster is as it was.
+func TestDecide_Panic(t *testing.T) {
+	c := townOf(t, 0, 8, 4, nodesOf(4, 2), world.Task{Key: "b1", Queue: "root.b", Node: "n1", Size: gpu(2)})
+	before := c.Version()
+	filter := func(int, victims.NodeID) bool {
+		if c.Version() != before {
+			panic("of the caller")
+		}
+		return true
+	}
+	p := moves.Planner{
+		Asks: &victims.Planner{Cluster: c, Rules: victims.Rules{Filter: filter}}, Jobs: &jobs.Planner{Cluster: c, Rules: victims.Rules{Filter: filter}},
+		Options: moves.Options{Movable: all},
+	}
+	ask, err := world.AskOf(c, &world.Ask{Key: "ask", Queue: "root.a", Size: gpu(4)})
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.Decide(new(victims.Decision), &ask, world.Epoch) })
+	require.Equal(t, before, c.Version())
+	require.Nil(t, p.Asks.Stop)
+	require.True(t, p.Asks.Filter(0, 1), "the filter is the caller's again")
+	job := jobOf(t, c, &world.Job{Name: "a", Queue: "root.a", Members: []world.Member{{Key: "a1", Size: gpu(4)}}})
+	require.PanicsWithValue(t, "of the caller", func() { _, _ = p.DecideJob(new(jobs.Decision), &job, world.Epoch) })
+	require.Equal(t, before, c.Version())
+	require.Equal(t, 1, c.TaskLen())
+}
