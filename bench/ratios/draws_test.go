@@ -34,6 +34,14 @@ func TestJobSurveys(t *testing.T) {
 	}
 }
 
+// So has each family of loads in which tasks move.
+func TestMoves(t *testing.T) {
+	var out strings.Builder
+	tiny().moves(&out, 2)
+	require.Equal(t, 4, strings.Count(out.String(), "\n"))
+	require.Contains(t, out.String(), "| "+movesFamilies[1].name+" | 1 | ")
+}
+
 // Of each draw there is a line, the same every time, with its cost.
 func TestAnswers(t *testing.T) {
 	var first, second strings.Builder

@@ -15,7 +15,8 @@
 // With -draws it decides asks on so many hard loads instead, drawn at random from
 // families of them, and prints a row for each family: how decisions compare with
 // the floor, how many take longer than any load may, and how much is proven, also
-// beside the same decisions with a hundredfold budget. A thousand take some ten
+// beside the same decisions with a hundredfold budget; then as many in which tasks may move
+// beside the same without. A thousand take some ten
 // minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
 // is decided twice, and each decision that passes a line is printed to standard error.
 // With -jobs it decides jobs of 1 to 64 members, beside the members asked in turn.
@@ -61,6 +62,7 @@ func main() {
 		return
 	case *draws > 0:
 		r.surveys(os.Stdout, *draws)
+		r.moves(os.Stdout, *draws)
 		return
 	}
 	if err := run(r, flag.Args(), *asJSON, os.Stdout); err != nil {
