@@ -4,6 +4,7 @@ package lint
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/go-preempt/preempt/fence"
@@ -25,7 +26,9 @@ type Finding struct {
 type linter struct {
 	doc  *scenario.Document
 	tree *queue.Tree // with the usage of the document's tasks
-	all  []Finding
+	// counting is tree with the guarantees that count.
+	counting *queue.Tree
+	all      []Finding
 }
 
 func (l *linter) add(kind, name, format string, args ...any) {
@@ -39,10 +42,15 @@ func (l *linter) note(kind, name, format string, args ...any) {
 
 // findings returns all that was found: by kind, and then in the order of the document.
 func findings(doc *scenario.Document, tree *queue.Tree) []Finding {
-	l := linter{doc: doc, tree: tree, all: []Finding{}}
+	l := linter{doc: doc, tree: tree, counting: tree, all: []Finding{}}
+	if scarce := doc.Options.Scarce; scarce != 0 {
+		l.counting, _ = tree.Counting(new(queue.Tree), &scarce)
+	}
 	l.promises()
 	if !doc.Options.FairShares { // else guarantees are the shares of the moment
 		l.tooLarge()
+		l.gangs()
+		l.shielded()
 		l.triggers()
 	}
 	l.classes()
@@ -100,12 +108,93 @@ func (l *linter) tooLarge() {
 	}
 	for q := range l.tree.All() {
 		for t, kind := range l.doc.Schema.All() {
-			g, ok := l.tree.Guaranteed(q).Bound(t)
+			g, ok := l.guaranteed(q).Bound(t)
 			over := l.tree.Usage(q)[t] - g
 			if task := least[int(q)*types+t]; ok && over > 0 && task != nil && task.Resources[t] > over {
 				l.add("too-large", l.tree.Path(q), "it has %s of %s over its guarantee and gives none: its smallest task, %s, has %s",
 					l.doc.Schema.Amount(t, over), kind, task.Key, l.doc.Schema.Amount(t, task.Resources[t]))
 			}
+		}
+	}
+}
+
+// gangs looks for gangs of more than what a queue above them may lose: they go whole or not at all, and
+// shield what the queue has over its guarantee. (DESIGN.md, Whole gangs.)
+func (l *linter) gangs() {
+	for _, m := range l.doc.JobMinimums {
+		sums, members := map[queue.ID]resources.Vector{}, 0
+		for i := range l.doc.Tasks {
+			task := &l.doc.Tasks[i]
+			if task.Job != m.Job || task.State != scenario.StateRunning {
+				continue
+			}
+			members++
+			leaf, _ := l.tree.Lookup(task.Queue)
+			for q := range l.tree.Up(leaf) {
+				sums[q] = resources.Add(sums[q], sums[q], task.Resources)
+			}
+		}
+		if m.Members <= 0 || members > m.Members {
+			continue // some may go one by one
+		}
+		for _, q := range slices.Sorted(maps.Keys(sums)) {
+			for t, kind := range l.doc.Schema.All() {
+				g, ok := l.guaranteed(q).Bound(t)
+				if over := l.tree.Usage(q)[t] - g; ok && over > 0 && sums[q][t] > over {
+					l.add("gang", l.tree.Path(q), "it has %s of %s over its guarantee and cannot give it by job %s, which has %s, needs %d members and goes whole or not at all",
+						l.doc.Schema.Amount(t, over), kind, m.Job, l.doc.Schema.Amount(t, sums[q][t]), m.Members)
+					break
+				}
+			}
+		}
+	}
+}
+
+// guaranteed returns what a queue is guaranteed in the types that count.
+func (l *linter) guaranteed(q queue.ID) resources.Limit {
+	g := l.tree.Guaranteed(q)
+	if scarce := l.doc.Options.Scarce; scarce != 0 {
+		g.Defined &= scarce
+	}
+	return g
+}
+
+// shielded looks for queues that are over their guarantee of a type, and cannot be taken from because of
+// another one that is not scarce: every task that has some of the first has more of the second than the queue
+// has over its guarantee of that. (Law 2. DESIGN.md, Scarce types.)
+func (l *linter) shielded() {
+	scarce, err := l.doc.Scarce(l.tree)
+	if err != nil {
+		return // amounts beyond all bounds: nothing can be said
+	}
+	for q := range l.tree.All() {
+		g := l.guaranteed(q)
+		for t := range g.Defined.All() {
+			if l.tree.Usage(q)[t] > g.Value[t] {
+				l.shieldedIn(q, t, g.Defined&^scarce)
+			}
+		}
+	}
+}
+
+// shieldedIn tells of a queue and a type that it has borrowed if one of some other types keeps all who use it.
+func (l *linter) shieldedIn(q queue.ID, t int, others resources.Mask) {
+	g, s := l.guaranteed(q), l.doc.Schema
+	for u := range (others &^ resources.Mask(0).With(t)).All() {
+		over := max(l.tree.Usage(q)[u]-g.Value[u], 0)
+		users, kept := 0, 0
+		for i := range l.doc.Tasks {
+			task := &l.doc.Tasks[i]
+			if leaf, _ := l.tree.Lookup(task.Queue); task.Resources[t] > 0 && l.tree.Contains(q, leaf) {
+				if users++; task.Resources[u] > over {
+					kept++
+				}
+			}
+		}
+		if users > 0 && users == kept {
+			l.add("scarce", l.tree.Path(q), "it has %s of %s over its guarantee and gives none, because of its guarantee of %s, of which there is enough: see the option scarce",
+				s.Amount(t, l.tree.Usage(q)[t]-g.Value[t]), s.Name(t), s.Name(u))
+			return
 		}
 	}
 }
@@ -118,7 +207,7 @@ func (l *linter) triggers() {
 		governed, zero, fenced := false, "", queue.Root
 		may := false
 		for t, kind := range l.doc.Schema.All() {
-			needy, ok := l.tree.Governing(leaf, t)
+			needy, ok := l.counting.Governing(leaf, t)
 			if !ok {
 				continue
 			}

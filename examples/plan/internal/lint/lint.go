@@ -52,7 +52,11 @@ func Document(text scenario.Text, o Options) (*Report, error) {
 			return nil, doc.Fail(doc.Tasks[i].At, "", err)
 		}
 	}
-	return &Report{doc.Name, findings(doc, tree), explore(doc, tree, o)}, nil
+	l, counting := findings(doc, tree), tree
+	if scarce := doc.Options.Scarce; scarce != 0 {
+		counting, _ = tree.Counting(new(queue.Tree), &scarce)
+	}
+	return &Report{doc.Name, l, explore(doc, counting, o)}, nil
 }
 
 // Write writes a report for people.

@@ -38,12 +38,23 @@ func TestLint_Findings(t *testing.T) {
 		never   = two + `, "options": {"toleration": true}, "priorityClasses": [{"name": "low", "value": 100, "annotations": {
 			"preemption-toleration.scheduling.x-k8s.io/minimum-preemptable-priority": "1000",
 			"preemption-toleration.scheduling.x-k8s.io/toleration-seconds": "-1"}}, {"name": "high", "value": 900}]`
+		gang = two + ", " + nodes + ", " + `"jobMinimums": {"g": 2}, "tasks": [
+			{"key": "x", "queue": "root.a", "application": "x", "node": "n", "resources": {"cpu": "3"}, "job": "g"},
+			{"key": "y", "queue": "root.a", "application": "y", "node": "n", "resources": {"cpu": "3"}, "job": "g"}]`
+		borrowed = `"queues": {"name": "root", "queues": [{"name": "a", "resources": {"guaranteed": {"cpu": "4", "gpu": "1"}}}, {"name": "b"}]},
+			"nodes": [{"name": "n", "capacity": {"cpu": "8", "gpu": "2"}}], "options": {}, "tasks": [
+			{"key": "x", "queue": "root.a", "application": "x", "node": "n", "resources": {"cpu": "1", "gpu": "1"}},
+			{"key": "y", "queue": "root.a", "application": "y", "node": "n", "resources": {"cpu": "1", "gpu": "1"}}],
+			"requests": [{"ask": {"key": "z", "queue": "root.b", "application": "z", "resources": {"cpu": "1", "gpu": "1"}}}]`
 		budget = two + `, "budgets": {"web": {"left": 0, "hard": true}}`
 	)
 	for _, test := range []struct{ kind, name, document, old, near, says string }{
 		{"guarantees", "root", two + ", " + strings.Replace(nodes, `"8"`, `"7"`, 1), `"7"`, `"8"`, "8 of cpu is guaranteed, and the nodes have 7"},
 		{"guarantees", "root", strings.Replace(two, `"name": "root",`, `"name": "root", "resources": {"max": {"cpu": "7"}},`, 1), `"7"`, `"8"`, "its max is 7"},
 		{"too-large", "root.a", two + ", " + nodes + ", " + tasks, `"x", "node": "n", "resources": {"cpu": "3"}`, `"x", "node": "n", "resources": {"cpu": "5"}`, "it has 2 of cpu over its guarantee and gives none: its smallest task, x, has 3"},
+		{"gang", "root.a", gang, `"g": 2}`, `"g": 1}`, "it has 2 of cpu over its guarantee and cannot give it by job g, which has 6, needs 2 members"},
+		{"scarce", "root.a", borrowed, `"cpu": "4"`, `"cpu": "1"`, "it has 1 of gpu over its guarantee and gives none, because of its guarantee of cpu"},
+		{"scarce", "root.a", borrowed, `"options": {}`, `"options": {"scarce": ["gpu"]}`, "it has 1 of gpu over its guarantee and gives none, because of its guarantee of cpu"},
 		{"fence", "root.a", fenced, `"preemption.policy": "fence"`, `"preemption.policy": "default"`, "asks of root.a.in may take nobody"},
 		{"no-trigger", "root.a.in", zero, `"0"`, `"1"`, "root.a.in guarantees 0 of cpu"},
 		{"class", "high", classes, `, "preemptionPolicy": "Never"`, ``, "its value is 900, and the highest that may preempt is 100, of class low"},
