@@ -169,7 +169,8 @@ func (j *joiner) open(others bool) {
 	j.part, j.base, j.loner = nil, len(j.dst.Parts), false
 	j.asked, j.settled, j.found = false, nil, nil
 	if others {
-		j.found = j.p.Cluster.Tree().Clone()
+		// The first turn has told what is wrong with the types.
+		j.found, _ = j.p.Cluster.Tree().Clone().Counting(new(queue.Tree), j.p.Scarce)
 	}
 }
 

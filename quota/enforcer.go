@@ -12,6 +12,7 @@ import (
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
+	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // An Enforcer decides which tasks of a queue should stop. Only Cluster must be set. It
@@ -27,8 +28,14 @@ type Enforcer struct {
 	// [victims.Then] for what it must keep. Keys break ties. Searches do not ask it.
 	Compare func(a, b *victims.Task) int
 	// Steps bounds searches over more than 12 tasks, all together; a million steps take a
-	// few milliseconds. 0 means [victims.DefaultSteps].
+	// few milliseconds. As many again, or a million, are for those over fewer, and for asking
+	// leaves again. 0 means [victims.DefaultSteps].
 	Steps int64
+	// Stop ends an enforcement early once it returns true, as it must from then on. It is
+	// asked about every 1,000 steps. What is left then is to take tasks in order while usage
+	// stays over, for no lawful answer spares one that could go. The answer is unproven if
+	// anything was not searched.
+	Stop func() bool
 
 	x enforcement
 }
@@ -108,7 +115,8 @@ type enforcement struct {
 	above       resources.Vector
 	vector      resources.Vector // scratch
 
-	roster roster // who may go, and who is taken
+	meter  cover.Meter // of all work but searches over many tasks
+	roster roster      // who may go, and who is taken
 	packer packer
 	walk   walk
 	finder finder
@@ -125,6 +133,7 @@ func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
 	x.wanted = resources.Positive(x.target)
 	x.list = slices.AppendSeq(x.list[:0], x.wanted.All())
 	x.finder.start(e)
+	x.meter = cover.Meter{Left: max(x.finder.left, leastSteps), Stop: e.Stop}
 }
 
 // decide picks the victims.
@@ -151,6 +160,16 @@ func (x *enforcement) refill() {
 	for x.isShort(x.q, x.target) && x.fill() {
 		x.trim()
 	}
+}
+
+// leastSteps is what an enforcement may take in any case besides searches over many tasks.
+const leastSteps = 1 << 20
+
+// goesOn reports whether there is anything left for work that need not be done. If not,
+// nobody knows what it would have found.
+func (x *enforcement) goesOn() bool {
+	x.finder.unproven = x.finder.unproven || x.meter.Over()
+	return !x.meter.Over()
 }
 
 // open starts with all rooms full: nobody has gone yet.

@@ -158,6 +158,7 @@ func (x *enforcement) pack(w queue.ID, open resources.Vector) {
 			k.rows = append(k.rows, i)
 		}
 	}
+	x.meter.Pay(int64(len(k.rows)))
 	x.placeNodes()
 	slices.SortFunc(k.rows, func(i, j int32) int {
 		return cmp.Or(cmp.Compare(k.place[x.nodeOf(i)], k.place[x.nodeOf(j)]), cmp.Compare(i, j))

@@ -95,6 +95,7 @@ func (x *enforcement) gather(w queue.ID) {
 	}
 	row.gathered, row.first = true, int32(len(r.tasks))
 	for id := range x.c.TasksIn(w) {
+		x.meter.Pay(1)
 		t := x.c.TaskView(id)
 		if t.State == victims.Granted {
 			r.grants = append(r.grants, t.Key)
@@ -193,6 +194,7 @@ func (x *enforcement) newGang(job string, w queue.ID, least int) gangRow {
 	g := gangRow{last: noTask, together: true}
 	running := 0
 	for id := range x.c.JobTasks(job) {
+		x.meter.Pay(1)
 		m := x.c.TaskView(id)
 		if m.State != victims.Running {
 			continue
@@ -236,6 +238,7 @@ func (x *enforcement) unit(i int32, whole bool) iter.Seq[int32] {
 // unit stands.
 func (x *enforcement) comesLast(i int32) bool {
 	for m := range x.unit(i, true) {
+		x.meter.Pay(1)
 		if x.compare(i, m) < 0 {
 			return false
 		}

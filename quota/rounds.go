@@ -68,8 +68,11 @@ func (x *enforcement) give(p queue.ID) {
 		for c := range x.tree.Children(p) {
 			x.ask(c, x.row(x.rounds.share, c))
 		}
+		if x.isShort(p, x.row(x.rounds.goal, p)) && !x.goesOn() {
+			break // what is open is offered to each leaf no more
+		}
 	}
-	if x.e.Exact && x.isShort(p, x.row(x.rounds.goal, p)) {
+	if x.e.Exact && x.isShort(p, x.row(x.rounds.goal, p)) && x.goesOn() {
 		x.offerWhole(p)
 	}
 	x.release(p)
@@ -186,6 +189,7 @@ func (x *enforcement) spread(dst []int64, p queue.ID, amounts resources.Vector) 
 	r := &x.rounds
 	for _, t := range x.list {
 		r.weights = r.weights[:0]
+		x.meter.Pay(1)
 		total := int64(0)
 		for c := range x.tree.Children(p) {
 			w := x.row(r.releasable, c)[t]
@@ -193,6 +197,7 @@ func (x *enforcement) spread(dst []int64, p queue.ID, amounts resources.Vector) 
 				w = 0
 			}
 			r.weights = append(r.weights, w)
+			x.meter.Pay(1)
 			total += w
 		}
 		r.quotients = r.divider.Divide(r.quotients, min(amounts[t], total), r.weights)

@@ -74,7 +74,7 @@ func (x *enforcement) search(p queue.ID, goal resources.Vector, whole bool) (mor
 	f.had = resources.Copy(f.had, x.row(x.freed, p))
 	x.lift(p)
 	n, hope := x.hope(p, goal)
-	if hope && !x.allow(n) {
+	if hope && (!x.goesOn() || !x.allow(n)) {
 		f.unproven, hope = true, false
 	}
 	if hope { // if not, all that could be had is taken, or nobody knows
@@ -164,6 +164,7 @@ func (x *enforcement) sumLegal(sum resources.Vector, w queue.ID, goal resources.
 	f, row := &x.finder, x.at(w)
 	f.single = x.roomOf(f.single, w, goal)
 	for i := row.end - 1; i >= row.first; i-- {
+		x.meter.Pay(1)
 		could := x.couldGo(i, goal)
 		if gang := x.task(i).gang; gang != noGang {
 			g := &x.roster.gangs[gang]
@@ -218,7 +219,7 @@ func (x *enforcement) raise(t, n int) (more bool) {
 // found and had to it.
 func (x *enforcement) solve(tasks int) bool {
 	f := &x.finder
-	if !x.allow(tasks) {
+	if !x.goesOn() || !x.allow(tasks) {
 		f.unproven = true
 		return false
 	}
@@ -228,8 +229,12 @@ func (x *enforcement) solve(tasks int) bool {
 	}
 	f.worker.Least(&f.trial, &f.problem, pace)
 	f.steps += f.share.Used
+	x.meter.Stopped = x.meter.Stopped || f.share.Stopped
 	if tasks > completeCandidates {
 		f.left -= f.share.Used
+	} else {
+		x.meter.Left -= f.share.Used
+		x.meter.Used += f.share.Used
 	}
 	if !f.trial.Proven {
 		f.unproven = true
@@ -246,12 +251,12 @@ func (x *enforcement) solve(tasks int) bool {
 }
 
 // allow gives a search among n tasks its share of the budget, and reports whether
-// that is enough to look at each of them once. Few tasks are searched to the end,
-// at no cost: of n tasks there are 2^n sets at most, and no branch is longer than
-// twice their number, gangs included.
+// that is enough to look at each of them once. Few tasks are searched to the end, as
+// long as anything is left for that: of n tasks there are 2^n sets at most, and no branch
+// is longer than twice their number, gangs included.
 func (x *enforcement) allow(n int) bool {
 	f := &x.finder
-	f.share = cover.Meter{Left: math.MaxInt64}
+	f.share = cover.Meter{Left: x.meter.Left, Stop: x.e.Stop}
 	if n <= completeCandidates {
 		return true
 	}
@@ -372,6 +377,7 @@ func (k *poser) bound(room resources.Vector, types resources.Mask) int32 {
 // by one, and what is left of a gang as a unit.
 func (x *enforcement) addUnits(w queue.ID, goal resources.Vector, chain []int32) {
 	for _, i := range x.inOrder(w) {
+		x.meter.Pay(1)
 		if x.couldGo(i, goal) {
 			x.addUnit(i, false, chain)
 		}

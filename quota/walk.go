@@ -3,6 +3,7 @@
 package quota
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/go-preempt/preempt/queue"
@@ -46,8 +47,10 @@ func (x *enforcement) takeInOrder(w queue.ID, goal resources.Vector) (took bool)
 	// A heap, since as a rule few of many are taken.
 	for at := len(k.line)/2 - 1; at >= 0; at-- {
 		x.sink(at)
+		x.meter.Pay(2)
 	}
 	for len(k.line) > 0 && x.isAny(k.open) {
+		x.meter.Pay(int64(bits.Len(uint(len(k.line)))))
 		i, last := k.line[0], len(k.line)-1
 		k.line[0] = k.line[last]
 		k.line = k.line[:last]
@@ -98,6 +101,7 @@ func (x *enforcement) trim() {
 	k := &x.walk
 	k.spare = x.beyond(k.spare, x.row(x.freed, x.q), x.target)
 	k.line = k.line[:0]
+	x.meter.Pay(int64(len(x.roster.tasks)))
 	for i := range int32(len(x.roster.tasks)) {
 		if x.task(i).taken && x.standsForUnit(i) && x.canBeSpared(i) {
 			k.line = append(k.line, i)
@@ -170,6 +174,9 @@ func (x *enforcement) bringBack(gang int32) {
 	}
 	slices.SortFunc(k.members, func(a, b int32) int { return x.compare(b, a) }) // the most valuable first
 	k.back, k.steps = k.back[:0], mostSets
+	if x.meter.Over() {
+		k.steps = 2 * len(k.members) // the first set that comes to mind
+	}
 	if !x.choose(0, g.least(len(k.members))) {
 		return
 	}
@@ -202,6 +209,7 @@ func (x *enforcement) choose(at, missing int) bool {
 	k := &x.walk
 	for ; at+missing <= len(k.members) && k.steps > 0; at++ {
 		k.steps--
+		x.meter.Pay(1)
 		m := k.members[at]
 		if !x.within(x.size(m), k.spare) {
 			continue
