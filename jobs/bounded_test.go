@@ -146,3 +146,24 @@ func TestOwnLeaf_JobWithoutApplication(t *testing.T) {
 	require.Equal(t, e.Refusal.OwnLeaf, d.Refusal.OwnLeaf)
 	require.True(t, d.Refusal.OwnLeaf)
 }
+
+// Where a gang that goes as a whole leaves room on many nodes, it is better than one for
+// each of them. Each member by itself takes the gang that costs less. Tasks of no size make
+// the case one that is not searched for the cheapest victims of given places.
+func TestGangs_OneForAllNodes(t *testing.T) {
+	small := ""
+	for i := range 80 {
+		small += fmt.Sprintf("task t%d low n1 0\n", i)
+	}
+	w := build(t, "queue q g=1\nqueue low g=0\nnode n1 8\nnode n2 8\nnode n3 4\n"+small+
+		"task a1 low n1 4 job=a cost=5\ntask a2 low n2 4 job=a cost=5\ntask b1 low n1 4 job=b\ntask b3 low n3 2 job=b\n"+
+		"task c2 low n2 4 job=c\ntask c3 low n3 2 job=c\nkeep a 2\nkeep b 2\nkeep c 2\njob q 4,4")
+	for _, quick := range []bool{false, true} {
+		p := w.planner()
+		p.SetQuick(quick)
+		var d jobs.Decision
+		require.NoError(t, p.Decide(&d, &w.job, noon))
+		require.Equal(t, victims.Preempts, d.Outcome)
+		require.Equal(t, 1, d.Plan.Cost.Jobs, "quick %v: %v", quick, d.Plan.Victims)
+	}
+}

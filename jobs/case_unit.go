@@ -97,6 +97,9 @@ func (c *jobCase) gatherCandidates(s scope) bool {
 		c.gangOf = make(map[string]int32)
 	}
 	clear(c.gangOf)
+	if s.all {
+		c.cands, c.grades = slices.Grow(c.cands, c.c.TaskLen()), slices.Grow(c.grades, c.c.TaskLen())
+	}
 	c.budgets.begin(c)
 	c.gatherIn(s)
 	whole := !s.ends() || !c.stopped()

@@ -157,6 +157,9 @@ func (s *search) run() {
 	if !s.best.found {
 		s.partial.clear()
 	}
+	if s.best.found && !s.eager {
+		s.grow.growBeside()
+	}
 	if !s.eager || !s.best.found {
 		s.prove()
 	}
