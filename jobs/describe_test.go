@@ -70,7 +70,7 @@ func TestDescribe(t *testing.T) {
 `},
 		{"guarantee", "queue q\nqueue low g=4\nnode n1 4\ntask v low n1 4 originator\ntask w low n1 0 opted\njob q 4", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 of no help with what is short (not-helping)
-  1 needed for a guarantee (guarantee)
+  1 needed for a guarantee (guarantee), first that of root.low, cpu=4
 `},
 		{"a domain", queues + "node n1 4 in=b1/r1\nnode n2 4 in=b1/r2\ntask v low n1 4\njob q 4,4 domain=2", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
   1 could be taken
@@ -78,7 +78,7 @@ func TestDescribe(t *testing.T) {
   the first 1 of 2 members could be placed
 `},
 		{"a domain without a legal set", "queue q\nqueue low g=4\nnode n1 8 in=r1\ntask v low n1 4\ntask w low n1 4\njob q 4,4 domain=1", `job j (root.q, priority 10) is refused (no-victims): no legal set of victims makes room for all members
-  2 needed for a guarantee (guarantee)
+  2 needed for a guarantee (guarantee), first that of root.low, cpu=4
   domain r1 came closest: there would be room for 2 members, but no legal set of victims makes it
   the first 1 of 2 members could be placed
 `},
