@@ -16,6 +16,8 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/toleration"
 )
@@ -121,9 +123,10 @@ type (
 		Then string   `json:"then,omitempty"`
 	}
 	optionsText struct {
-		Toleration     bool   `json:"toleration"`
-		StrictPriority bool   `json:"strictPriority,omitempty"`
-		OwnLeaf        string `json:"ownLeaf,omitempty"`
+		Toleration     bool     `json:"toleration"`
+		StrictPriority bool     `json:"strictPriority,omitempty"`
+		OwnLeaf        string   `json:"ownLeaf,omitempty"`
+		Scarce         []string `json:"scarce,omitempty"`
 	}
 )
 
@@ -165,14 +168,66 @@ func (c *cluster) document() ([]byte, error) {
 	for i, n := range c.nodes {
 		d.Nodes = append(d.Nodes, w.places.node(i, n, d.Types))
 	}
+	text, err := encode(d)
+	if err != nil {
+		return nil, err
+	}
+	doc, tree, err := c.check(text)
+	if err != nil {
+		return nil, err
+	}
+	if d.Options.Scarce, err = c.scarce(doc, tree); err != nil || d.Options.Scarce == nil {
+		return text, err
+	}
+	return encode(d)
+}
+
+// encode writes a document.
+func encode(d *documentText) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	if err := enc.Encode(d); err != nil {
+	err := enc.Encode(d)
+	return out.Bytes(), err
+}
+
+// scarce returns the types whose guarantees count, and notes what was taken; nil for all. Kueue looks at
+// contested types only, and Volcano wants one type over its share.
+func (c *cluster) scarce(doc *scenario.Document, tree *queue.Tree) (names []string, err error) {
+	which := c.options.scarce
+	if which == "" && c.systems[0].contested {
+		which = "auto"
+	}
+	switch which {
+	case "", "all":
+		return nil, nil
+	case "auto":
+	default:
+		for _, name := range strings.Split(which, ",") {
+			if _, known := doc.Schema.Index(name); !known || slices.Contains(names, name) {
+				return nil, fmt.Errorf("-scarce %q: %q is no type of the cluster, or there twice", which, name)
+			}
+			names = append(names, name)
+		}
+		return names, nil
+	}
+	types, err := doc.Scarce(tree)
+	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), c.check(out.Bytes())
+	types |= doc.Lacking()
+	for i, name := range doc.Schema.All() {
+		if types.Has(i) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		c.notes.say("scarce: there is enough of every type, and a document cannot say that no guarantee counts: all do")
+	} else {
+		c.notes.say("scarce: guarantees count in " + strings.Join(names, ", ") + " only; -scarce all has them count in all types")
+	}
+	return names, nil
 }
 
 // tolerationPrefix begins the annotations by which classes tolerate preemptors.

@@ -276,7 +276,7 @@ func (k *kueue) finish(c *cluster) {
 	}
 	priorities := k.priorities(c)
 	k.root = queueText{Name: rootName, Queues: k.texts(rootName, top, priorities)}
-	c.system(system{name: "Kueue", root: k.root, leaf: c.kueueLeaf, alone: true})
+	c.system(system{name: "Kueue", root: k.root, leaf: c.kueueLeaf, alone: true, contested: true})
 }
 
 // looped reports whether a cohort is above itself.

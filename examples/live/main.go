@@ -31,6 +31,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 type options struct {
 	document, each, strict, hard    bool
 	label, leaf, ownLeaf, partition string
+	scarce                          string
 	queues, topology                []string
 	now                             time.Time
 	files                           []string
@@ -58,6 +59,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.label, "queue-label", "go-preempt.github.io/queue", "`LABEL` of pods and namespaces that names a leaf, by its path below the root")
 	flags.StringVar(&o.leaf, "default-queue", "", "`PATH`, below the root, of the leaf for pods that name none")
 	flags.StringVar(&o.ownLeaf, "own-leaf", "met", "`WHEN` pods of the same queue and of lower priority may make room: never, met, any or branch")
+	flags.StringVar(&o.scarce, "scarce", "", "`TYPES` whose guarantees count: all; auto, those of which there is too little for all that runs and waits; or a list with commas between. Default: auto with queues of Kueue and Volcano, else all")
 	topology := flags.String("topology", "topology.kubernetes.io/zone", "`LABELS` of nodes that are domains, the widest first, with commas between")
 	flags.Func("now", "`INSTANT` of the dump, such as 2026-01-01T00:00:00Z; default: now", func(s string) (err error) {
 		o.now, err = time.Parse(time.RFC3339, s)

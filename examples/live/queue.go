@@ -26,10 +26,11 @@ const queuesKey = "queues.yaml"
 
 // A system is whose queues were read.
 type system struct {
-	name  string
-	root  queueText
-	leaf  func(*v1.Pod) string // the leaf that a pod names, by its path below the root; empty: none
-	alone bool                 // it stops only pods that are in its queues
+	name      string
+	root      queueText
+	leaf      func(*v1.Pod) string // the leaf that a pod names, by its path below the root; empty: none
+	alone     bool                 // it stops only pods that are in its queues
+	contested bool                 // its quotas decide in types that are contested
 }
 
 // A treeText is a tree of queues as the plugin of examples/kubernetes has it.
@@ -264,14 +265,14 @@ func (c *cluster) queueOf(p *v1.Pod) string {
 
 // check reads the document as examples/plan will, and builds its queues. What the
 // library objects to, or warns of, gets the place that it came from.
-func (c *cluster) check(text []byte) error {
+func (c *cluster) check(text []byte) (*scenario.Document, *queue.Tree, error) {
 	doc, err := scenario.Parse("the document", text)
 	if err != nil {
 		problems := parts(err)
 		for i := range problems {
 			problems[i] = c.treeError(problems[i])
 		}
-		return errors.Join(problems...)
+		return nil, nil, errors.Join(problems...)
 	}
 	tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Lenient)
 	if err != nil {
@@ -279,12 +280,12 @@ func (c *cluster) check(text []byte) error {
 		for i, err := range problems {
 			problems[i] = c.queueError(err)
 		}
-		return errors.Join(problems...)
+		return nil, nil, errors.Join(problems...)
 	}
 	for _, warning := range tree.Warnings() {
 		c.notes.say(c.queueError(warning).Error())
 	}
-	return nil
+	return doc, tree, nil
 }
 
 // parts returns errors that are joined, each by itself.

@@ -199,7 +199,7 @@ func (k *volcano) finish(c *cluster) {
 		below[q.parent] = append(below[q.parent], own)
 	}
 	top.Queues = k.texts(rootName, below[rootName], below)
-	c.system(system{name: "Volcano", root: top, leaf: c.volcanoLeaf, alone: true})
+	c.system(system{name: "Volcano", root: top, leaf: c.volcanoLeaf, alone: true, contested: true})
 }
 
 // texts returns queues, and those below them.
