@@ -219,7 +219,7 @@ func (u *Universe) startsTogether(task int) bool {
 func (w *world) phi() (phi int) {
 	for q := range w.Queues {
 		for t := range w.types {
-			if g := w.guaranteed(q, t); g >= 0 {
+			if g := w.counting(q, t); g >= 0 {
 				phi += min(w.used[q*w.types+t], g)
 			}
 		}
@@ -288,6 +288,7 @@ func propertyNoStorm(t *rapid.T) {
 	u.Rules.Mixed = rapid.Bool().Draw(t, "mixed")
 	u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 	u.Rules.Grants = len(u.Tasks) <= 5 && rapid.Bool().Draw(t, "grants")
+	u.drawIgnored(t)
 	for _, o := range []OwnLeaf{Never, Met, Branch} {
 		u.Rules.OwnLeaf = o
 		if c, _ := u.Storm(); c != nil {

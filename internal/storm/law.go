@@ -39,7 +39,7 @@ func (w *world) ask(members uint64) question {
 			continue
 		}
 		for i, q := range a.path {
-			g := w.guaranteed(q, t)
+			g := w.counting(q, t)
 			if g < 0 {
 				continue
 			}
@@ -219,7 +219,7 @@ func (a *question) helps(victim int) bool {
 func (a *question) guarantees(victims uint64) bool {
 	for q := range a.Queues {
 		for t := range a.types {
-			if g := a.guaranteed(q, t); g >= 0 && !a.keeps(q, t, g, victims) {
+			if g := a.counting(q, t); g >= 0 && !a.keeps(q, t, g, victims) {
 				return false
 			}
 		}

@@ -28,6 +28,7 @@ func FuzzLawsOfTheLibrary(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyLaws)) }
 
 func propertyLaws(t *rapid.T) {
 	u := drawUniverse(t)
+	u.drawIgnored(t)
 	w := u.world()
 	valid := func(state int) bool { return w.set(state) }
 	state := rapid.IntRange(0, w.states()-1).Filter(valid).Draw(t, "state")
@@ -69,6 +70,7 @@ func FuzzLawsOfTheLibrary_Jobs(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyJob
 
 func propertyJobLaws(t *rapid.T) {
 	u := drawUniverse(t)
+	u.drawIgnored(t)
 	u.drawJob(t)
 	u.drawTogether(t)
 	w := u.world()
@@ -154,6 +156,7 @@ func (a *question) everywhere(members uint64, do func()) {
 func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	c := l.auditor.Cluster
 	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}, ByPriority: q.byPriority}
+	a.Scarce = q.scarce()
 	if q.second {
 		a.OwnLeaf = q.Rules.OwnLeaf.ofLibrary()
 	}
@@ -219,6 +222,14 @@ func (o OwnLeaf) ofLibrary() victims.OwnLeaf {
 	return [...]victims.OwnLeaf{Never: victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[o]
 }
 
+// scarce returns the types whose guarantees count as the library has them.
+func (w *world) scarce() *resources.Mask {
+	if w.Rules.Ignored == 0 {
+		return nil
+	}
+	return new((resources.Mask(1)<<w.types - 1) &^ resources.Mask(w.Rules.Ignored))
+}
+
 // drawUniverse draws a universe with a little of everything.
 func drawUniverse(t *rapid.T) *Universe {
 	few := func(label string, least, most int) int { return rapid.IntRange(least, most).Draw(t, label) }
@@ -258,6 +269,13 @@ func drawUniverse(t *rapid.T) *Universe {
 	u.Minimum = []int{0, few("minimum", 0, 3), few("minimum", 0, 3)}
 	u.Together = make([]bool, 3)
 	return u
+}
+
+// drawIgnored has guarantees of some types not count, in some universes.
+func (u *Universe) drawIgnored(t *rapid.T) {
+	if rapid.IntRange(0, 2).Draw(t, "some types do not count") == 2 {
+		u.Rules.Ignored = rapid.UintRange(0, 1<<len(u.Nodes[0])-1).Draw(t, "ignored")
+	}
 }
 
 // drawLowered lets the max of a queue be lowered, or of two.
@@ -418,7 +436,7 @@ func leafOf(w *world, tree *queue.Tree, q int) queue.ID {
 
 // lawful returns the lawful plans with victims, as sets of tasks.
 func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets []string) {
-	l.auditor.OwnLeaf = victims.OwnNever
+	l.auditor.OwnLeaf, l.auditor.Scarce = victims.OwnNever, w.scarce()
 	if second {
 		l.auditor.OwnLeaf = w.Rules.OwnLeaf.ofLibrary()
 	}

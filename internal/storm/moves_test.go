@@ -146,10 +146,10 @@ func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	if q.second {
 		own = q.Rules.OwnLeaf.ofLibrary()
 	}
-	l.auditor.OwnLeaf = own
+	l.auditor.OwnLeaf, l.auditor.Scarce = own, q.scarce()
 	a := moves.Auditor{
 		Asks:    &l.auditor,
-		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Rules: victims.Rules{Minimum: l.auditor.Minimum, OwnLeaf: own}, ByPriority: q.byPriority},
+		Jobs:    &jobs.Auditor{Cluster: l.auditor.Cluster, Rules: victims.Rules{Minimum: l.auditor.Minimum, OwnLeaf: own, Scarce: q.scarce()}, ByPriority: q.byPriority},
 		Options: q.Rules.ofLibrary(),
 	}
 	var moved moves.Plan
@@ -218,7 +218,7 @@ func planWithMoves(t *rapid.T) int {
 // decide returns what package moves plans, or false if it refuses.
 func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 	c, rules := l.auditor.Cluster, l.auditor.Rules
-	rules.OwnLeaf = q.Rules.OwnLeaf.ofLibrary()
+	rules.OwnLeaf, rules.Scarce = q.Rules.OwnLeaf.ofLibrary(), q.scarce()
 	p := moves.Planner{
 		Asks:    &victims.Planner{Cluster: c, Rules: rules},
 		Jobs:    &jobs.Planner{Cluster: c, Rules: rules, ByPriority: q.byPriority},

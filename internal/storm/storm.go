@@ -77,6 +77,9 @@ type Rules struct {
 	// Least has an ask take a plan of least cost only, of all that are lawful.
 	// Costs are compared as far as they do not depend on when a task started.
 	Least bool
+	// Ignored are the types, as bits, whose guarantees do not count for asks and jobs. For quotas
+	// all do.
+	Ignored uint
 	// Strict spares tasks of equal effective priority.
 	Strict bool
 	// Fair has plain tasks preempt as Kueue's fair sharing does, in place of the laws. A

@@ -94,6 +94,14 @@ func (w *world) size(task, t int) int { return amount(w.Tasks[task].Size, t, 0) 
 // guaranteed returns what a queue guarantees of a type, or -1.
 func (w *world) guaranteed(q, t int) int { return amount(w.Queues[q].Guaranteed, t, -1) }
 
+// counting is guaranteed for asks and jobs, for which some types may not count.
+func (w *world) counting(q, t int) int {
+	if w.Rules.Ignored>>t&1 == 1 {
+		return -1
+	}
+	return w.guaranteed(q, t)
+}
+
 // most returns the bound of a queue, or a number that nothing reaches.
 func (w *world) most(q, t int) int {
 	most := w.first(q, t)
