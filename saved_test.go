@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
@@ -75,7 +76,7 @@ func TestSaved_Copy(t *testing.T) {
 func TestSaved_Closed(t *testing.T) {
 	text := frozen(t, "closed-2.txt", func(b *bytes.Buffer) error {
 		h := savedHost(t)
-		h.do(h.cluster.RemoveNode("n5"))
+		h.do(law.ErrOf(h.cluster.RemoveNode("n5")))
 		return h.save(b)
 	})
 	h, err := loadHost(strings.NewReader(text))
@@ -200,8 +201,8 @@ func savedCluster(t *testing.T) *victims.Cluster {
 	for _, key := range []string{"b0", "b5", "b15"} {
 		h.do(c.RemoveTask(key))
 	}
-	h.do(c.RemoveNode("n9"))
-	h.do(c.RemoveNode("n7")) // with tasks
+	h.do(law.ErrOf(c.RemoveNode("n9")))
+	h.do(law.ErrOf(c.RemoveNode("n7"))) // with tasks
 	_, err = c.SyncNode("n0", []victims.Task{
 		{Key: "synced", Queue: h.queue("root.batch.low"), Size: resources.Vector{1, 1}}, {Key: "lost", Size: resources.Vector{2}},
 	})

@@ -2,7 +2,49 @@
 
 package jobs_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
+)
+
+// A node dies with the grant of a member. The job is not in flight any more: it is decided
+// again for that member, in the domain of the others, and waits for them.
+func TestDecide_LostGrant(t *testing.T) {
+	const town = "queue q g=9\nqueue low\nnode n1 4 in=r1\ntask v low n1 4 state=preempting\nnode n2 4 in=r1\n" +
+		"grant j0 q n1 4 job=j\ngrant j1 q n2 4 job=j\njob q 4,4 domain=1\n"
+	for _, test := range []struct{ more, want string }{
+		{"node n3 4 in=r1", "waits j1=n3"},
+		{"node n3 4 in=r1\ntask w low n3 4", "plan j1=n3 -w"},
+		{"node n3 4 in=r1\ntask w low n3 4 bound\nnode n4 4 in=r2", "refused domain 1 leaving 1 required-node"},
+		{"node n4 4 in=r2", "refused domain 1 leaving"},
+	} {
+		for _, priority := range []bool{false, true} {
+			w := build(t, town+test.more)
+			p := w.planner()
+			p.ByPriority = priority
+			var d jobs.Decision
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.Equal(t, victims.InFlight, d.Refusal.Reason)
+			orphans, err := w.cluster.RemoveNode("n2")
+			require.NoError(t, err)
+			require.Equal(t, []string{"j1"}, orphans)
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.NoError(t, d.Count())
+			require.Equal(t, test.want, w.brief(&d), test.more)
+			if d.Outcome != victims.Refused {
+				continue
+			}
+			require.Contains(t, d.Describe(w.cluster), "without these grants it could go elsewhere")
+			require.NoError(t, w.cluster.Drop("j0"))
+			require.NoError(t, p.Decide(&d, &w.job, noon))
+			require.NotEqual(t, "domain", d.Refusal.Reason)
+		}
+	}
+}
 
 // Each row is one rule, on paper: most have a node n1 of 4 cpus that is full.
 func TestDecide(t *testing.T) {

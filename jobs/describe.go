@@ -218,6 +218,10 @@ func (r *Refusal) because(c *victims.Cluster, reason string) string {
 		}
 	case rulebook.OverGuarantee:
 		return fmt.Sprintf(text, plain.Name(tree.Path(r.Queue)), bound(tree.Guaranteed(r.Queue)))
+	case rulebook.NoDomain:
+		if r.DomainFull {
+			return "the domain of its grants has no room for the others: without these grants it could go elsewhere"
+		}
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -103,7 +104,7 @@ func TestDescribe_Later(t *testing.T) {
 	d := w.decide()
 	first := d.Describe(w.cluster)
 	require.NoError(t, w.cluster.RemoveTask("v"))
-	require.NoError(t, w.cluster.RemoveNode("n1"))
+	require.NoError(t, law.ErrOf(w.cluster.RemoveNode("n1")))
 	_, err := w.cluster.AddNode(&victims.Node{Name: "n9", Capacity: w.size("9")})
 	require.NoError(t, err)
 	w.addTask(parseLine("task newcomer other n9 1 p=7"))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/oracle"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/jobs"
@@ -134,7 +135,7 @@ func (h *harness) reshuffle(t *rapid.T) {
 		must(h.cluster.Drop(g.Ask.Key))
 	}
 	for _, n := range shuffled(t, w.Nodes) {
-		must(h.cluster.RemoveNode(n.Name))
+		must(law.ErrOf(h.cluster.RemoveNode(n.Name)))
 	}
 	must(world.AddNodes(h.cluster, w.Nodes))
 	for _, v := range shuffled(t, w.Tasks) {

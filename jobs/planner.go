@@ -65,7 +65,9 @@ type Placing struct {
 
 // Decide sets dst to what should happen for a job at the instant now. Errors say what is
 // wrong with the job; a refusal is no error. A job whose members are all placed fits.
-// While a grant cannot start it is refused, InFlight.
+// While a grant cannot start it is refused, InFlight. If grants have gone with their node,
+// the members without a place are decided anew, and wait for those that cannot start yet;
+// if the rest of their domain has no room the reason is domain: drop the other grants.
 func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	d := &p.d
 	if err := d.begin(p, job, now); err != nil {
@@ -131,6 +133,7 @@ type decision struct {
 	short   resources.Vector       // of a host
 	counts  [rulebook.NumRules]int // tasks by the rule that keeps them; see countRules
 	heldSum resources.Vector       // of members that hold grants
+	ready   bool                   // these grants can start
 	least   resources.Vector       // see wish
 	places  []int32                // likewise
 	ends    []time.Time            // of exemptions
@@ -173,6 +176,10 @@ func (d *decision) begin(p *Planner, job *Job, now time.Time) error {
 func (d *decision) decide(dst *Decision) {
 	d.pack.cut = false
 	d.answer(dst)
+	if d.domainIsFull(dst) {
+		r := &dst.Refusal
+		r.Reason, r.DomainFull, r.Queue, r.Type, r.Also = rulebook.NoDomain, true, 0, 0, ""
+	}
 	if dst.Outcome == victims.Refused && d.pack.cut {
 		dst.Refusal.Proven = false
 	}
@@ -183,7 +190,8 @@ func (d *decision) answer(dst *Decision) {
 	// Cheap questions come first, and those that cannot change with victims before
 	// those that can. Candidates are gathered only for a job that may have some.
 	d.place()
-	if d.leaving || !d.couldStart() {
+	d.ready = d.couldStart()
+	if d.leaving || len(d.unplaced) == 0 && !d.ready {
 		d.refused(dst, victims.InFlight)
 		return
 	}
@@ -339,7 +347,7 @@ func (d *decision) room(dst *Decision) bool {
 	m := present
 	// To fit now is better than to wait, even if waiting would allow earlier nodes.
 	switch {
-	case pack.fits(present):
+	case d.ready && pack.fits(present):
 		dst.Outcome = victims.Fits
 	// What is leaving goes in any case, so waiting for it costs nobody
 	// anything.

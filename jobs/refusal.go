@@ -23,4 +23,7 @@ type Refusal struct {
 	Domain      []string
 	DomainRoom  int
 	DomainLacks resources.Vector
+	// DomainFull: the domain of its grants has no room for the other members. Drop the
+	// grants, and it may go elsewhere.
+	DomainFull bool
 }

@@ -376,12 +376,34 @@ func (d *decision) roomWithout(gone []int32) bool {
 			return false
 		}
 	}
+	return d.packAmounts()
+}
+
+// domainIsFull reports whether grants of the job bind the members without a place to a
+// domain whose nodes have no room for them, and no plan makes any: without these grants the
+// job could go elsewhere. Time and quotas are other matters.
+func (d *decision) domainIsFull(dst *Decision) bool {
+	if dst.Outcome != victims.Refused || d.job.Domain == 0 || len(d.held) == 0 || len(d.unplaced) == 0 {
+		return false
+	}
+	switch dst.Refusal.Reason {
+	case victims.InFlight, rulebook.NoDomain, rulebook.QuotaMin, rulebook.QuotaMax, rulebook.TooEarly, rulebook.TooSoon:
+		return false
+	}
+	d.space = d.space[:0]
+	for h := range d.hosts {
+		d.space = append(d.space, d.hosts[h].free...)
+	}
+	return !d.packAmounts()
+}
+
+// packAmounts reports whether all members fit into d.space, by amounts alone.
+func (d *decision) packAmounts() bool {
 	asker := &d.search.asker
 	picky := asker.picky
-	asker.picky = false // amounts alone are asked about
-	fits := d.pack.packInto(d.space, nil)
-	asker.picky = picky
-	return fits
+	asker.picky = false
+	defer func() { asker.picky = picky }()
+	return d.pack.packInto(d.space, nil)
 }
 
 // help says what would help after a refusal. An answer other than a refusal needs room as

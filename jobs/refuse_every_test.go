@@ -42,7 +42,7 @@ func TestRefusal_EveryReason(t *testing.T) {
 		{reason: "not-guaranteed", town: full + "\njob q 4", change: byGuarantee, brief: "refused not-guaranteed"},
 		{reason: "over-guarantee", town: "queue q g=2\nqueue low\nnode n1 4\ntask v low n1 4\njob q 2,2", change: byGuarantee, brief: "refused over-guarantee"},
 		{reason: "headroom-inside", town: "queue q g=3 max=3\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4", change: byGuarantee, brief: "refused headroom-inside"},
-		{reason: victims.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4,1", brief: "refused in-flight"},
+		{reason: victims.InFlight, town: full + "state=releasing\ngrant j0 q n1 4 job=j\njob q 4", brief: "refused in-flight"},
 		{reason: "domain", town: full + "\njob q 4 domain=1", brief: "refused domain"},
 		{reason: "quota-min", town: "queue q quota=3:\nqueue low\nnode n1 4\ntask v low n1 4\njob q 4 fixed", brief: "refused quota-min",
 			lines: []string{"non-preemptible-min: root.q: cpu: 0 used by the non-preemptible and 4 asked for are above the min of 3 by 1"}},
@@ -119,7 +119,8 @@ func placed(w *town) (n int) {
 func TestRefusal_Precedence(t *testing.T) {
 	const full = "queue q quota=3:3 policy=disabled\nqueue low policy=disabled\nnode n1 4\ntask v low n1 4 state=preempting p=30\n"
 	for _, test := range []struct{ town, want string }{
-		{full + "grant j0 q n1 4 job=j\njob q 4,4 fixed never domain=1", "refused in-flight"},
+		{full + "grant j0 q n1 4 job=j\njob q 4 fixed never domain=1", "refused in-flight"},
+		{full + "grant j0 q n1 4 job=j\njob q 4,4 fixed never domain=1", "refused domain"},
 		{full + "job q 4 fixed never domain=1", "refused domain"},
 		{full + "job q 4 fixed never", "refused quota-min"},
 		{full + "job q 4 never", "refused quota-max"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/go-preempt/preempt/internal/finding"
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -222,7 +223,7 @@ func TestDecide_Overrun(t *testing.T) {
 // for headroom.
 func TestDecide_ClosedNode(t *testing.T) {
 	w := build(t, "queue q max=4\nqueue low\nnode n1 4\nnode n2 4\ntask v q n2 4\njob q 4")
-	require.NoError(t, w.cluster.RemoveNode("n2"))
+	require.NoError(t, law.ErrOf(w.cluster.RemoveNode("n2")))
 	require.Equal(t, "plan j0=n1 -v", w.brief(w.decide()))
 	found := w.auditor().Audit(nil, w.plan([]string{"n2"}, "v"), noon)
 	require.Len(t, found, 1)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/quota"
 	"github.com/go-preempt/preempt/resources"
@@ -77,8 +78,8 @@ func TestPack_ClosedNodes(t *testing.T) {
 	f.task("d", "a", 5, on(n3))
 	f.task("e", "a", 5, on(n2))
 	f.task("f", "a", 5)
-	require.NoError(t, f.c.RemoveNode("n3"))
-	require.NoError(t, f.c.RemoveNode("n2"))
+	require.NoError(t, law.ErrOf(f.c.RemoveNode("n3")))
+	require.NoError(t, law.ErrOf(f.c.RemoveNode("n2")))
 	for _, want := range [][]string{{"c"}, {"c", "f"}, {"c", "f", "b"}, {"c", "f", "b", "e"}, {"c", "f", "b", "e", "a"}} {
 		require.ElementsMatch(t, want, keys(f.enforce("a", slots(int64(30-5*len(want))))))
 	}

@@ -236,13 +236,16 @@ func (c *Cluster) UpdateNode(n *Node) error {
 	return nil
 }
 
-// RemoveNode removes a node. While it has tasks or grants it is closed. The cost is
-// linear in nodes.
-func (c *Cluster) RemoveNode(name string) error {
+// RemoveNode removes a node. While it has tasks it is closed. Its grants end, those for
+// tasks that move there too: it returns their keys, in the order in which they were given.
+// Decide these asks anew; marks of victims stay, for they were told. The cost is linear in
+// nodes and grants.
+func (c *Cluster) RemoveNode(name string) (orphans []string, err error) {
 	id, ok := c.nodeIDs[name]
 	if !ok || c.nodes[id].absent && len(c.nodes[id].tasks) > 0 {
-		return fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
+		return nil, fmt.Errorf("victims: node %q: %w", name, ErrUnknown)
 	}
+	orphans = c.endGrants(id)
 	n := &c.nodes[id]
 	c.setNode(id, &Node{})
 	if !n.closed() {
@@ -256,7 +259,21 @@ func (c *Cluster) RemoveNode(name string) error {
 	c.leaveNode(id)
 	c.journal.all()
 	c.changed()
-	return nil
+	return orphans, nil
+}
+
+// endGrants ends the grants on a node, and returns their keys.
+func (c *Cluster) endGrants(node NodeID) (keys []string) {
+	var rows []TaskID
+	for id := range c.Grants() {
+		if c.tasks[id].node == node {
+			rows, keys = append(rows, id), append(keys, c.tasks[id].key)
+		}
+	}
+	for _, id := range rows {
+		c.delete(id)
+	}
+	return keys
 }
 
 // A NotTaken is a task that [Cluster.SyncNode] could not take.

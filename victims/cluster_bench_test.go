@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -91,7 +92,7 @@ func changes(t testing.TB, c *Cluster, tasks int) []struct {
 		{"AddNode+RemoveNode", func() {
 			_, err := c.AddNode(&Node{Name: "one more", Capacity: one})
 			check(err)
-			check(c.RemoveNode("one more"))
+			check(law.ErrOf(c.RemoveNode("one more")))
 		}},
 		{"SyncNode", func() {
 			got, err := c.SyncNode("node-1", synced)

@@ -58,10 +58,23 @@ func (x *clusterMachine) RemoveNode(t *rapid.T) {
 	if !there && !(tasks == 0 && (x.m.blind[name] || x.m.unknown[name] != nil)) {
 		wrong = append(wrong, ErrUnknown)
 	}
-	if x.judge(t, x.c.RemoveNode(name), strconv.Quote(name), wrong) {
+	orphans, err := x.c.RemoveNode(name)
+	if x.judge(t, err, strconv.Quote(name), wrong) {
 		x.final()
 		delete(x.m.nodes, name)
-		if tasks == 0 {
+		var want []string
+		for _, g := range slices.Clone(x.m.grants) {
+			if x.m.tasks[g.key].node == name {
+				want = append(want, g.key)
+				x.m.ungive(g.key)
+				delete(x.m.tasks, g.key)
+				delete(x.tasks, g.key)
+			}
+		}
+		if !slices.Equal(want, orphans) {
+			t.Fatalf("grants that ended: %q, want %q", orphans, want)
+		}
+		if tasks -= len(want); tasks == 0 {
 			delete(x.m.blind, name)
 			delete(x.m.unknown, name)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -14,14 +15,14 @@ import (
 // with its last task. DESIGN.md, Changes.
 func TestClosedNode(t *testing.T) {
 	c := tableCluster(t)
-	require.NoError(t, c.RemoveNode("n1"))
+	require.NoError(t, law.ErrOf(c.RemoveNode("n1")))
 	n1, ok := c.LookupNode("n1")
 	require.True(t, ok)
 	require.True(t, c.Closed(n1))
 	require.Equal(t, []NodeID{n1}, c.ClosedNodes(nil))
 	require.Equal(t, vec{8, 8}, c.Capacity())
-	require.Equal(t, vec{5, 2}, c.Tree().Usage(queue.Root), "its tasks still count")
-	require.ErrorIs(t, c.RemoveNode("n1"), ErrUnknown)
+	require.Equal(t, vec{4, 2}, c.Tree().Usage(queue.Root), "its tasks still count, and its grant has ended")
+	require.ErrorIs(t, law.ErrOf(c.RemoveNode("n1")), ErrUnknown)
 	require.ErrorIs(t, c.UpdateNode(&Node{Name: "n1"}), ErrUnknown)
 	_, err := c.Grant(&Ask{Key: "ask", Queue: 2}, n1)
 	require.ErrorIs(t, err, ErrRoom)
@@ -36,12 +37,11 @@ func TestClosedNode(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, n1, again)
 	require.False(t, c.Closed(n1))
-	require.Equal(t, vec{-1, 2}, c.Free(nil, n1))
+	require.Equal(t, vec{0, 2}, c.Free(nil, n1))
 	require.Equal(t, vec{12, 12}, c.Capacity())
 
-	require.NoError(t, c.RemoveNode("n1"))
+	require.NoError(t, law.ErrOf(c.RemoveNode("n1")))
 	require.NoError(t, c.RemoveTask("run"))
-	require.NoError(t, c.Drop("grant"))
 	_, ok = c.LookupNode("n1")
 	require.True(t, ok)
 	require.NoError(t, c.RemoveTask("leave"))

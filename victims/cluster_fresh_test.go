@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/queue"
 )
 
@@ -63,7 +64,7 @@ func rebuilt(c *Cluster) *Cluster {
 		must(err)
 	}
 	for _, id := range closed {
-		must(fresh.RemoveNode(c.NodeName(id)))
+		must(law.ErrOf(fresh.RemoveNode(c.NodeName(id))))
 	}
 	return fresh
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -95,7 +96,7 @@ var clusterErrors = []struct {
 	{func(c *Cluster) error { return c.UpdateNode(&Node{Name: "n9"}) }, ErrUnknown, `victims: node "n9": unknown`},
 	{func(c *Cluster) error { return c.UpdateNode(&Node{Name: "n2", Capacity: vec{math.MaxInt64}}) }, ErrRange,
 		`victims: node "n2": capacity of all nodes: gpu: out of range`},
-	{func(c *Cluster) error { return c.RemoveNode("n9") }, ErrUnknown, `victims: node "n9": unknown`},
+	{func(c *Cluster) error { return law.ErrOf(c.RemoveNode("n9")) }, ErrUnknown, `victims: node "n9": unknown`},
 
 	{addTask(func(t *Task) { t.Key = "" }), ErrEmpty, `victims: task "": empty name`},
 	{addTask(func(t *Task) { t.Key = "run" }), ErrDuplicate, `victims: task "run": duplicate key`},
@@ -215,7 +216,7 @@ func TestClusterErrors(t *testing.T) {
 // another one gets it.
 func TestDeadNode(t *testing.T) {
 	c := tableCluster(t)
-	if err := c.RemoveNode("n2"); err != nil {
+	if err := law.ErrOf(c.RemoveNode("n2")); err != nil {
 		t.Fatal(err)
 	}
 	if err := apply(func(*Plan) {})(c); !errors.Is(err, ErrUnknown) {

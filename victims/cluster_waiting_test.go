@@ -149,8 +149,8 @@ func TestPlanChange(t *testing.T) {
 	require.Equal(t, lookAt(c).String(), lookAt(other).String())
 }
 
-// TestNodeDies shows a grant whose node goes while a victim is stuck on it: it
-// cannot start, and once it is dropped and the victim has gone, so has the node.
+// TestNodeDies shows grants whose node goes while a victim is stuck on it: they end,
+// and once the victim has gone, so has the node.
 func TestNodeDies(t *testing.T) {
 	c := nodeOfEight(t)
 	plan(t, c, "ask", 2, "v1")
@@ -158,18 +158,21 @@ func TestNodeDies(t *testing.T) {
 		require.NoError(t, c.RemoveTask(key))
 	}
 	require.False(t, waiting(t, c, "ask").Needed)
-	require.NoError(t, c.RemoveNode("n"))
-	require.ErrorIs(t, c.Start("ask", noon), ErrRoom)
-	w := waiting(t, c, "ask")
-	require.True(t, w.Needed)
-	require.True(t, c.Closed(w.Node))
-	require.Equal(t, []string{"v1"}, w.Victims)
-
-	require.NoError(t, c.Drop("ask"))
-	_, there := c.LookupNode("n")
-	require.True(t, there)
+	n, _ := c.LookupNode("n")
+	for _, key := range []string{"z+", "a"} {
+		_, err := c.Grant(&Ask{Key: key, Queue: 2}, n)
+		require.NoError(t, err)
+	}
+	orphans, err := c.RemoveNode("n")
+	require.NoError(t, err)
+	require.Equal(t, []string{"ask", "z+", "a"}, orphans, "in the order in which they were given")
+	_, held := c.LookupGrant("ask")
+	require.False(t, held)
+	v1, _ := c.Lookup("v1")
+	require.Equal(t, Preempting, c.State(v1), "it was told to stop")
+	require.True(t, c.Closed(n))
 	require.NoError(t, c.RemoveTask("v1"))
-	_, there = c.LookupNode("n")
+	_, there := c.LookupNode("n")
 	require.False(t, there)
 }
 

@@ -223,7 +223,7 @@ func (m *meanwhile) nodeGoes() *happening {
 		return nil
 	}
 	name := m.c.NodeName(id)
-	return &happening{"node removed", m.help.IfNode(name), true, func() error { return m.c.RemoveNode(name) }}
+	return &happening{"node removed", m.help.IfNode(name), true, func() error { return law.ErrOf(m.c.RemoveNode(name)) }}
 }
 
 // nodeSynced tells the cluster of a node what it knows, open or closed. With a task of a bad

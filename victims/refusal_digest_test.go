@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/internal/world"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/victims"
@@ -30,7 +31,7 @@ func TestRefusal_CountsClosedNodes(t *testing.T) {
 		f.task("higher-"+node, "a", node, 1, priority(10))
 		f.task("kept-"+node, "kept", node, 1, priority(9))
 	}
-	require.NoError(t, f.c.RemoveNode("n2"))
+	require.NoError(t, law.ErrOf(f.c.RemoveNode("n2")))
 	for _, exhaustive := range []bool{false, true} {
 		r := f.decide(&victims.Planner{Exhaustive: exhaustive}, f.ask("x", "b", 2)).Refusal
 		require.Equal(t, "no-victims", r.Reason)
@@ -47,7 +48,7 @@ func TestRefusal_WithoutDigests(t *testing.T) {
 		cluster := build(t, &c.World)
 		for n := range c.World.Nodes {
 			if rapid.IntRange(0, 3).Draw(t, "closes") == 0 {
-				if err := cluster.RemoveNode(c.World.Nodes[n].Name); err != nil {
+				if err := law.ErrOf(cluster.RemoveNode(c.World.Nodes[n].Name)); err != nil {
 					t.Fatal(err)
 				}
 			}

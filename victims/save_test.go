@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -68,8 +69,8 @@ func savedExample(t require.TestingT) string {
 		require.NoError(t, err)
 	}
 	require.NoError(t, c.RemoveTask("t0"))
-	require.NoError(t, c.RemoveNode("n3"))
-	require.NoError(t, c.RemoveNode("n2"))
+	require.NoError(t, law.ErrOf(c.RemoveNode("n3")))
+	require.NoError(t, law.ErrOf(c.RemoveNode("n2")))
 	_, err = c.SyncNode("n1", []Task{{Key: "t1", Queue: 2, Size: resources.Vector{1}}, {Key: "new", Queue: 0, Size: resources.Vector{2}}})
 	require.NoError(t, err)
 	_, err = c.AddTask(&Task{Key: "late", Queue: 1, NodeName: "n9"})
@@ -234,7 +235,7 @@ func FuzzLoad(f *testing.F) {
 			}
 		}
 		for _, id := range slices.Collect(c.Nodes()) {
-			require.NoError(t, c.RemoveNode(c.NodeName(id)))
+			require.NoError(t, law.ErrOf(c.RemoveNode(c.NodeName(id))))
 		}
 		require.Zero(t, c.TaskLen()+c.NodeLen())
 		require.True(t, resources.IsZero(c.Tree().Usage(queue.Root)))

@@ -59,3 +59,6 @@ func CheckUntil(t *testing.T, seen func() bool, holds func(*rapid.T)) {
 		t.Fatal("what the property is about came up in no case")
 	}
 }
+
+// ErrOf returns the error of a call that returns something else, too.
+func ErrOf[T any](_ T, err error) error { return err }

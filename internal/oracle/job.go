@@ -64,7 +64,8 @@ const (
 // of members.
 func DecideJob(c *world.JobCase) JobResult {
 	h := newHearing(c)
-	if h.lacking > 0 || !h.couldStart() {
+	ready := h.couldStart()
+	if h.lacking > 0 || len(h.members) == 0 && !ready {
 		return JobResult{Outcome: Refused, Reason: InFlight}
 	}
 	if len(h.domains()) == 0 {
@@ -72,7 +73,7 @@ func DecideJob(c *world.JobCase) JobResult {
 	}
 
 	// Lazy: whoever fits without victims takes none.
-	if nodes, ok := h.fits(h.now); ok {
+	if nodes, ok := h.fits(h.now); ok && ready { // they start together
 		return h.placements(JobResult{Outcome: Fits}, h.now, nodes)
 	}
 	if nodes, ok := h.fits(h.later); ok {
@@ -97,6 +98,9 @@ func DecideJob(c *world.JobCase) JobResult {
 		return h.placements(r, h.after(cost.Keys), cost.Nodes)
 	}
 	told.Also = also
+	if h.fullDomain(told.Reason) {
+		told.Reason, told.Where, told.Also, told.AlsoWhere = Domain, nil, "", nil
+	}
 	if told.RetryAt.IsZero() && (len(told.Counts) > 0 || h.second(first) != nil) {
 		told.RetryAt = h.wake()
 	}

@@ -106,3 +106,25 @@ func (h *hearing) domainOf(nodes []string) []string {
 	}
 	return nil
 }
+
+// fullDomain reports whether grants of the job keep the members without a place in a domain
+// that has no room on its nodes, which nobody asks the predicate about. Reasons that time or
+// a quota ends stay.
+func (h *hearing) fullDomain(reason string) bool {
+	held := slices.ContainsFunc(h.c.Job.Members, func(m world.Member) bool {
+		return slices.ContainsFunc(h.w.Grants, func(g world.Grant) bool { return g.Ask.Key == m.Key })
+	})
+	timely := slices.Contains([]string{"too-early", "too-soon", QuotaMin, QuotaMax}, reason)
+	if h.c.Job.Domain == 0 || !held || len(h.members) == 0 || timely {
+		return false
+	}
+	unpicky := *h.c
+	unpicky.Apart, unpicky.Refused = false, nil
+	for _, d := range h.domains() {
+		d.c = &unpicky
+		for range d.seatings(d.later) {
+			return false
+		}
+	}
+	return true
+}

@@ -33,7 +33,8 @@ import (
 )
 
 // A List holds work that waits, and what was last decided about it. If work gets a place in
-// another way than in the loop over [List.All], Add it again. If functions of the planner
+// another way than in the loop over [List.All], or loses it ([victims.Cluster.RemoveNode]), Add
+// it again. If functions of the planner
 // change their answers, or its options other than Scarce change, call [List.Forget]. One goroutine may use it,
 // with the planner.
 type List[W, D any] struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/go-preempt/preempt/internal/law"
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
@@ -169,7 +170,7 @@ func TestTake_Unsaid(t *testing.T) {
 func TestTake_Closed(t *testing.T) {
 	s := fixture(t)
 	c := s.Planner.Cluster
-	require.NoError(t, c.RemoveNode("n1"))
+	require.NoError(t, law.ErrOf(c.RemoveNode("n1")))
 	_, err := c.AddNode(&victims.Node{Name: "n2", Capacity: resources.Vector{4000}})
 	require.NoError(t, err)
 	require.NoError(t, c.SetMax(queue.Root, resources.Limit{Value: resources.Vector{4000}, Defined: 1}))

@@ -192,7 +192,7 @@ func (c *core) forget() {
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}
 		c.dropOn(name)
-		if err := c.cluster.RemoveNode(name); err != nil {
+		if _, err := c.cluster.RemoveNode(name); err != nil { // its grants were dropped, and are told of
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}
 	}

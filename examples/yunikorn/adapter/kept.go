@@ -5,7 +5,6 @@
 package objects
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -109,8 +108,10 @@ func (k *keptMirror) setNodes(nodes []*Node) error {
 		}
 		delete(k.known, n)
 		n.RemoveListener(k)
-		_, err := k.cluster.SyncNode(n.NodeID, nil)
-		if err := errors.Join(err, k.cluster.RemoveNode(n.NodeID)); err != nil {
+		if _, err := k.cluster.SyncNode(n.NodeID, nil); err != nil {
+			return err
+		}
+		if _, err := k.cluster.RemoveNode(n.NodeID); err != nil { // YuniKorn asks anew for itself
 			return err
 		}
 	}
