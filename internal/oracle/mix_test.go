@@ -23,8 +23,15 @@ func TestCasesAreMixed(t *testing.T) {
 	count := make(map[string]int)
 	generator := world.Cases(world.Small)
 	for seed := range cases {
-		r := oracle.Decide(generator.Example(seed))
+		c := generator.Example(seed)
+		r := oracle.Decide(c)
 		count[r.Outcome]++
+		if c.Options.Scarce != nil {
+			c.Options.Scarce = nil
+			if all := oracle.Decide(c); all.Outcome != r.Outcome || all.Reason != r.Reason || !slices.Equal(all.Victims, r.Victims) {
+				count["which types count"]++
+			}
+		}
 		if r.Outcome == oracle.Refused {
 			count[r.Reason]++
 		}
@@ -56,7 +63,7 @@ func TestCasesAreMixed(t *testing.T) {
 	for key, atLeast := range map[string]int{ // of a thousand
 		oracle.Preempts: 300, oracle.Fits: 50, oracle.Waits: 30, oracle.Refused: 200,
 		"several victims": 40, "for headroom": 60, "for headroom only": 30, "opted out": 8,
-		"in-flight": 5, "may-not-preempt": 5, "too-early": 5, "too-soon": 1, "over-max": 2,
+		"which types count": 30, "in-flight": 5, "may-not-preempt": 5, "too-early": 5, "too-soon": 1, "over-max": 2,
 		"not-guaranteed": 5, "over-guarantee": 5, "headroom-inside": 5, "nothing-in-reach": 5,
 		"no-victims": 100, "wakes": 3,
 		"rule leaving": 20, "rule required-node": 20, "rule same-application": 20, "rule fence": 20,
