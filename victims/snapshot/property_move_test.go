@@ -3,7 +3,9 @@
 package snapshot_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,8 +73,8 @@ func TestTake_Moves_SameAnswer(t *testing.T) {
 		features := rapid.SampledFrom([]world.Features{0, world.WithBudgets | world.WithGrants, world.Everything}).Draw(t, "features")
 		k := world.Cases(shape.With(features)).Draw(t, "case")
 		for i := 1; i < len(k.World.Nodes); i++ { // room to move to
-			for name, v := range k.World.Nodes[i].Capacity {
-				k.World.Nodes[i].Capacity[name] = v + rapid.Int64Range(0, 2).Draw(t, "more")
+			for _, name := range slices.Sorted(maps.Keys(k.World.Nodes[i].Capacity)) {
+				k.World.Nodes[i].Capacity[name] += rapid.Int64Range(0, 2).Draw(t, "more")
 			}
 		}
 		s := sceneOf(t, k)
