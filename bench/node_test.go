@@ -38,7 +38,7 @@ func problemOf(c *victims.Cluster, n victims.NodeID, ask *victims.Ask) *cover.Pr
 			continue
 		}
 		u := cover.Unit{
-			Key: t.Key, Size: t.Size, Work: uint64(workload.Now.Sub(t.Scheduled)), Needs: []int32{0},
+			Key: t.Key, Size: t.Size, Work: cover.WideOf(int64(workload.Now.Sub(t.Scheduled))), Needs: []int32{0},
 			Levels: cover.Levels{0, 0, int64(t.Priority), 1},
 		}
 		if t.OptedOut {

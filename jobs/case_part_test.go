@@ -165,13 +165,13 @@ func unitsAreTwin(t *rapid.T) {
 		require.NotEmpty(t, tasks)
 		size := make(resources.Vector, c.types)
 		var levels cover.Levels
-		var work uint64
+		var work cover.Wide
 		for n, i := range tasks {
 			cand := &c.cands[i]
 			require.True(t, c.grades[i].usable)
 			resources.Add(size, size, cand.size)
 			levels = c.order.Join(&levels, n, &cand.levels)
-			work += cand.work
+			work = work.Add(cand.work)
 			if unit.whole {
 				require.Equal(t, unit.gang, cand.gang)
 			}

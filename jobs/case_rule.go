@@ -23,6 +23,7 @@ type rules struct {
 	own      victims.OwnLeaf
 	ask      victims.Ask // the first member without a place, for the caller's exemptions
 	now      time.Time
+	weights  rulebook.Losses
 	horizon  time.Time // exemptions that end until then count as ended
 	strict   bool
 	stage    stage
@@ -34,6 +35,7 @@ type rules struct {
 func (r *rules) begin(p *Planner, now time.Time) {
 	r.exempts, r.minimum, r.own = p.Exempt, p.Minimum, p.OwnLeaf
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
+	r.weights.Set(p.Cluster.Capacity())
 }
 
 // prepare works out what the tasks of every leaf have in common, and reports
@@ -107,7 +109,10 @@ func (r *rules) exempt(c *victims.Cluster, id victims.TaskID) bool {
 	return ok && eligible.Lasts(until, r.horizon)
 }
 
-// levels returns what stopping a task costs, but for excess and work.
+// work returns the work that stopping a task loses: its time by its weight.
+func (r *rules) work(t *victims.Task) cover.Wide { return r.weights.Work(t.Size, t.Lost(r.now)) }
+
+// levels returns what stopping a task costs, but for work and excess.
 func (r *rules) levels(t *victims.Task) cover.Levels {
 	x := eligible.Loss{
 		Rank: r.eligible.Rank(t.Queue, t.Priority), Priority: t.Priority,

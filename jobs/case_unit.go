@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -43,8 +42,8 @@ type candidate struct {
 	key  string
 
 	levels  cover.Levels
-	work    uint64  // lost with it, in nanoseconds
-	budgets []int32 // rows of budgets, ascending
+	work    cover.Wide // lost with it
+	budgets []int32    // rows of budgets, ascending
 }
 
 // A grade is what ceilings ask of a candidate, in a sixth of its memory: they ask all
@@ -151,20 +150,12 @@ func (c *jobCase) gatherIn(s scope) {
 func (c *jobCase) addCandidate(id victims.TaskID, t *victims.Task, gang int32) {
 	c.cands = append(c.cands, candidate{
 		id: id, host: c.hostAt(t.Node), leaf: &c.rules.eligible.Leaves[t.Queue], gang: gang, size: t.Size, key: t.Key,
-		levels: c.rules.levels(t), work: t.Lost(c.rules.now),
+		levels: c.rules.levels(t), work: c.rules.work(t),
 	})
 	c.grades = append(c.grades, gradeOf(&c.cands[len(c.cands)-1]))
 	if len(t.Budgets) > 0 {
 		c.cands[len(c.cands)-1].budgets = c.budgets.find(t.Budgets)
 	}
-}
-
-// addWork returns a + b, or the most there is.
-func addWork(a, b uint64) uint64 {
-	if s := a + b; s >= a {
-		return s
-	}
-	return math.MaxUint64
 }
 
 // A gang is a running job that needs some of its members: those above its
@@ -331,7 +322,7 @@ func (c *jobCase) addWhole(i int32) {
 		cand := &c.cands[m]
 		c.tasks = append(c.tasks, m)
 		u.Levels = c.order.Join(&u.Levels, n, &cand.levels)
-		u.Work = addWork(u.Work, cand.work)
+		u.Work = u.Work.Add(cand.work)
 		u.Size = resources.Add(u.Size, u.Size, cand.size)
 	}
 	u.Levels[rulebook.LevelJobs] = 1

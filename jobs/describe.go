@@ -321,6 +321,7 @@ type planReport struct {
 	Placements []placementReport `json:"placements"` // in the order of the members
 	Victims    []victimReport    `json:"victims"`    // sorted by key
 	Cost       string            `json:"cost"`
+	Lost       any               `json:"lost,omitempty"`    // work
 	Overrun    int64             `json:"overrun,omitempty"` // of soft budgets
 	Proof      string            `json:"proof"`
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
@@ -419,7 +420,7 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
 		Placements: []placementReport{}, Victims: []victimReport{},
-		Cost: p.Cost.String(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
+		Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
 	}
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]

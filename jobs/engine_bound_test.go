@@ -297,7 +297,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 		rulebook.LevelVictims:  rapid.Int64Range(0, 2).Draw(t, name),
 		rulebook.LevelSumRanks: -rapid.Int64Range(0, 2).Draw(t, name),
 	}
-	s.work = rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name)
+	s.work = cover.Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 2, math.MaxUint64}).Draw(t, name), rapid.SampledFrom([]uint64{1, 1, math.MaxInt64}).Draw(t, name))
 	s.rank = s.rank.plus(rapid.SampledFrom([]int64{-1, 0, 1, math.MaxInt64, math.MinInt64}).Draw(t, name), 1)
 	return s
 }
@@ -308,7 +308,7 @@ func drawSums(t *rapid.T, name string) (s sums) {
 func TestSums_Laws(t *testing.T) { rapid.Check(t, sumsKeepLaws) }
 
 func sumsKeepLaws(t *rapid.T) {
-	order := rulebook.PlanOrder()
+	order, most := rulebook.PlanOrder(), cover.WideOf(1).Lsh(64).Times(math.MaxUint64).Add(cover.WideOf(math.MaxInt64).Times(4))
 	a, b, c := drawSums(t, "a"), drawSums(t, "b"), drawSums(t, "c")
 	plus := func(x, y sums) sums { return x.plus(&order, &y) }
 	require.Equal(t, plus(a, b), plus(b, a))
@@ -322,8 +322,8 @@ func sumsKeepLaws(t *rapid.T) {
 	require.Zero(t, a.comparePlus(&order, &c, &x))
 	if levels := a.compareLevels(&b); levels != 0 {
 		require.Equal(t, levels, x.compareLevels(&y))
-	} else if a.compare(&b) < 0 && addWork(b.work, c.work) < math.MaxUint64 {
-		// Lost work that saturates, after 584 years, leaves it to the nodes.
+	} else if a.compare(&b) < 0 && b.work.Add(c.work) != most {
+		// Lost work that saturates leaves it to the nodes.
 		require.Negative(t, x.compare(&y))
 	}
 	require.Equal(t, slices.Compare(a.levels[:], b.levels[:]), a.compareLevels(&b))
@@ -333,7 +333,7 @@ func sumsKeepLaws(t *rapid.T) {
 // already.
 func TestSums_Add(t *testing.T) {
 	order := rulebook.PlanOrder()
-	u := unit{Unit: cover.Unit{Work: 5, Levels: cover.Levels{
+	u := unit{Unit: cover.Unit{Work: cover.WideOf(5), Levels: cover.Levels{
 		rulebook.LevelRank: -3, rulebook.LevelPriority: 6, rulebook.LevelOwnLow: 1<<32 - 1, rulebook.LevelVictims: 1, rulebook.LevelSumRanks: -3,
 	}}}
 	var s sums
@@ -343,10 +343,10 @@ func TestSums_Add(t *testing.T) {
 		rulebook.LevelOwn: 1, rulebook.LevelOwnLow: 1<<32 - 2, // carried
 		rulebook.LevelVictims: 2, rulebook.LevelSumRanks: -6,
 	}, s.levels)
-	require.Equal(t, uint64(10), s.work)
-	u.Work = math.MaxUint64 - 3
+	require.Equal(t, cover.WideOf(10), s.work)
+	u.Work = cover.WideOf(math.MaxInt64).Times(math.MaxInt64)
 	s.add(&order, &u)
-	require.Equal(t, uint64(math.MaxUint64), s.work, "work does not wrap")
+	require.Equal(t, u.Work.Add(cover.WideOf(10)), s.work, "more than 64 bits")
 }
 
 // Sums of ranks beyond 64 bits are compared as they are, and told as the nearest

@@ -41,7 +41,7 @@ func propertyProgramme(t *rapid.T) {
 					rulebook.LevelVictims:     rapid.Int64Range(0, 3).Draw(t, "victims"),
 					rulebook.LevelSumRanks:    -rapid.Int64Range(0, 2).Draw(t, "ranks"),
 				},
-				work: rapid.Uint64Range(0, 2).Draw(t, "work"),
+				work: cover.WideOf(rapid.Int64Range(0, 2).Draw(t, "work")),
 			}})
 		}
 	}

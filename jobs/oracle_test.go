@@ -379,12 +379,12 @@ func levels(c *oracle.JobCost) string {
 
 func (h *harness) levels() string {
 	c := &h.d.Plan.Cost
-	work, _ := c.Work.Int64()
+	work, _ := new(big.Int).SetString(c.Work.String(), 10)
 	own, _ := new(big.Int).SetString(c.Own.String(), 10)
 	return levels(&oracle.JobCost{
 		OptedOut: c.OptedOut, Overrun: c.Overrun, Originators: c.Originators, MaxRank: c.MaxRank, MaxPriority: c.MaxPriority,
 		Jobs: c.Jobs, Own: own, Victims: c.Victims, SumRanks: c.SumRanks, SumPriorities: c.SumPriorities,
-		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: big.NewInt(work), NodePenalty: big.NewInt(c.NodePenalty),
+		Excess: big.NewRat(c.Excess.Amount, max(c.Excess.Of, 1)), Work: work, NodePenalty: big.NewInt(c.NodePenalty),
 	})
 }
 

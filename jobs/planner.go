@@ -427,11 +427,16 @@ func (d *decision) planned(dst *Decision) {
 	// What each host lacks depends on who is placed there, and says what a
 	// victim is for.
 	d.load.set(best.at)
+	lost := &d.rules.weights
+	lost.Begin(d.c.Capacity())
 	for _, u := range best.units {
 		for _, i := range d.tasksOf(u) {
+			v := d.c.TaskView(d.cands[i].id)
 			p.Victims = append(p.Victims, d.victim(u, i))
+			lost.Add(v.Size, v.Lost(d.rules.now))
 		}
 	}
+	lost.Tell((*rulebook.Cost)(&p.Cost), d.tree.Schema())
 	// One block for all sizes: if it grows and moves, victims before keep views of
 	// the old memory, which has the same amounts.
 	for i := range p.Victims { // copies, for the cluster may change

@@ -352,7 +352,7 @@ func (b *incumbent) totalOf(units []int32, wanted resources.Vector) (total cover
 	for n, u := range units {
 		unit := &b.units[u].Unit
 		total.Levels = b.order.Join(&total.Levels, n, &unit.Levels)
-		total.Work = total.Work.AddTimes(unit.Work, 1)
+		total.Work = total.Work.Add(unit.Work)
 		b.sum = resources.Add(b.sum, b.sum, unit.Size)
 	}
 	// Overrun is no sum over units: two that take one each of a budget with one

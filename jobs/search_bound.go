@@ -273,7 +273,7 @@ func (c *jobCase) least(h int32, lack []int64) (low sums, ok bool) {
 // is.
 type sums struct {
 	levels cover.Levels
-	work   uint64
+	work   cover.Wide
 	rank   rankSum // of the members' nodes
 }
 
@@ -282,12 +282,12 @@ func (s *sums) add(order *cover.Order, u *unit) {
 	levels := u.Levels
 	levels[rulebook.LevelRank], levels[rulebook.LevelPriority] = 0, 0
 	s.levels = order.Join(&s.levels, 1, &levels)
-	s.work = addWork(s.work, u.Work)
+	s.work = s.work.Add(u.Work)
 }
 
 // plus returns what both cost together.
 func (s *sums) plus(order *cover.Order, r *sums) sums {
-	return sums{order.Join(&s.levels, 1, &r.levels), addWork(s.work, r.work), s.rank.add(r.rank)}
+	return sums{order.Join(&s.levels, 1, &r.levels), s.work.Add(r.work), s.rank.add(r.rank)}
 }
 
 // comparePlus compares the sum of s and r with t. Mostly a level decides before all
@@ -312,7 +312,7 @@ func (s *sums) compare(r *sums) int {
 	if order := s.compareLevels(r); order != 0 {
 		return order
 	}
-	return cmp.Or(cmp.Compare(s.work, r.work), s.rank.compare(r.rank))
+	return cmp.Or(s.work.Compare(r.work), s.rank.compare(r.rank))
 }
 
 // compareLevels orders without the work lost and the nodes.

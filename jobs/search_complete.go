@@ -3,6 +3,7 @@
 package jobs
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
@@ -103,7 +104,7 @@ func (x *completer) take(m, h int32) {
 }
 
 // promising reports whether the members placed so far have a plan that is not
-// dearer than the best. What more members need costs no less in the levels.
+// dearer than the best. What more members need costs no less in levels and work.
 func (x *completer) promising() bool {
 	x.solve()
 	s := &x.cover.found
@@ -113,10 +114,10 @@ func (x *completer) promising() bool {
 	if !s.Proven || !x.best.found || s.Total.Units == 0 {
 		return true
 	}
-	// Levels only grow with more members; the excess does not, for what one frees
-	// too much another may need. So a branch ends by levels alone, and goes on if
-	// they are equal.
-	return slices.Compare(s.Total.Levels[:], x.best.levels[:]) <= 0
+	// Levels and work only grow with more members; the excess does not, for what one
+	// frees too much another may need. So a branch ends by levels and work, and goes on
+	// if they are equal.
+	return cmp.Or(slices.Compare(s.Total.Levels[:], x.best.levels[:]), s.Total.Work.Compare(x.best.cost.Work)) <= 0
 }
 
 // solve finds the cheapest units for the members that are placed.

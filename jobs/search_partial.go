@@ -320,7 +320,7 @@ func (x *partial) acceptsWithout(left, rest []int32) bool {
 func byCost(u, v *unit) int {
 	return cmp.Or(
 		slices.Compare(u.Levels[:], v.Levels[:]),
-		cmp.Compare(u.Work, v.Work),
+		u.Work.Compare(v.Work),
 		strings.Compare(u.Key, v.Key),
 		wholesFirst(v, u),
 	)

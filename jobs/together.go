@@ -269,7 +269,7 @@ func dearer(parts, others []Part) bool {
 	return a.Compare(&b) > 0
 }
 
-// levelsOf sums up the costs of parts in the levels before the excess. Victims of parts
+// levelsOf sums up the costs of parts in the levels before the work. Victims of parts
 // are different tasks, so that all but the highest are sums. A job that two parts stop
 // counts twice, and then the sum is too high.
 func levelsOf(parts []Part) (sum victims.Cost) {

@@ -102,6 +102,8 @@ type enforcement struct {
 	q    queue.ID
 	now  time.Time
 
+	weights rulebook.Weights // of tasks
+
 	types  int
 	usage  resources.Vector // effective usage of q
 	target resources.Vector // Preemptable of it
@@ -127,6 +129,7 @@ type enforcement struct {
 // begin states what has to go, and which types that are.
 func (x *enforcement) begin(e *Enforcer, quota Quota, now time.Time) {
 	x.e, x.c, x.tree, x.q, x.now = e, e.Cluster, e.Cluster.Tree(), quota.Queue, now
+	x.weights.Set(x.c.Capacity())
 	x.types = x.tree.Schema().Len()
 	x.usage = x.tree.Effective(x.usage, x.q)
 	x.target = Preemptable(x.target, quota.Max, x.usage)

@@ -4,7 +4,6 @@ package quota
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 	"strings"
 
@@ -266,7 +265,7 @@ func (x *enforcement) allow(n int) bool {
 
 // The levels of the cost of a set of tasks: fewest originators, then least
 // highest priority, fewest opted-out, fewest tasks, least sum of priorities,
-// least freed beyond the target, least work lost, keys. The first two are 0
+// least work lost, least freed beyond the target, keys. The first two are 0
 // but for ClosestMatch. (DESIGN.md, Quota: leaf.)
 const (
 	levelInexact = iota
@@ -436,8 +435,7 @@ func (x *enforcement) addUnit(i int32, whole bool, chain []int32) {
 		}
 		levels := x.levelsOf(m, &t)
 		u.Levels = costOrder.Join(&u.Levels, n, &levels)
-		work, carry := bits.Add64(u.Work, t.Lost(x.now), 0)
-		u.Work = work | -carry // at most all that there is
+		u.Work = u.Work.Add(x.weights.Work(t.Size, t.Lost(x.now)))
 		for b := range x.uses(m) {
 			k.named[b]++
 			named = true

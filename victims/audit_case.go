@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-preempt/preempt/internal/finding"
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -42,6 +43,7 @@ type auditCase struct {
 	blockers []TaskID         // on the node, by key
 
 	victims []TaskID // those that count: known, running, each once
+	losses  rulebook.Losses
 	gangs   []auditGang
 	freed   resources.Vector // by the victims on the node
 	taken   []int64          // by the victims, a row of amounts per queue
@@ -476,6 +478,7 @@ func (a *Auditor) Cost(p *Plan, now time.Time) Cost {
 
 // cost sums up what the victims that count cost.
 func (x *auditCase) cost() (c Cost) {
+	x.losses.Begin(x.c.Capacity())
 	for i, id := range x.victims {
 		r := &x.c.tasks[id]
 		// The ranks are law 6's own numbers, lifted queue by queue. The planner
@@ -504,8 +507,10 @@ func (x *auditCase) cost() (c Cost) {
 		// By the exported method, which converts what is stored back to times:
 		// a wrong conversion would show as a wrong cost.
 		t := x.c.TaskView(id)
-		c.Work = c.Work.AddTimes(t.Lost(x.now), 1)
+		c.Work = c.Work.Add(x.losses.Work(t.Size, t.Lost(x.now)))
+		x.losses.Add(t.Size, t.Lost(x.now))
 	}
+	x.losses.Tell((*rulebook.Cost)(&c), x.c.Schema())
 	for name, b := range x.c.Budgets() {
 		// A hard budget is a law and no cost. What was overdrawn before is
 		// nobody's fault: only what the plan adds counts.

@@ -46,13 +46,13 @@ func propertyAuditorCost(t *rapid.T) {
 	}
 	a := victims.Auditor{Cluster: cluster, Rules: world.PlannerOf(cluster, &c.Options).Rules}
 	cost := a.Cost(&plan, c.Options.Now)
-	work, _ := cost.Work.Int64()
+	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
 	own, _ := new(big.Int).SetString(cost.Own.String(), 10)
 	got := oracle.Cost{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: own,
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
-		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)), Work: big.NewInt(work),
+		Excess: big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)), Work: work,
 		NodePenalty: cost.NodePenalty, Node: cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}
 	want := oracle.CostOf(c, node, keys)
@@ -62,7 +62,7 @@ func propertyAuditorCost(t *rapid.T) {
 }
 
 // Every level, by hand: v1 opted out and w is an originator. Both are of the job
-// j, which needs two of three, and draw on a soft budget of 1.
+// j, which needs two of three, and draw on a soft budget of 1. Each weighs 3 of 16 gpu.
 func TestAuditorCost_ByHand(t *testing.T) {
 	c := lawfulCase()
 	c.gang(2, "v1", "w", "u")
@@ -77,7 +77,7 @@ func TestAuditorCost_ByHand(t *testing.T) {
 	want := victims.Cost{
 		OptedOut: 1, Overrun: 1, Originators: 1, MaxRank: -1, MaxPriority: -1, Jobs: 1, Own: cover.WideOf(11),
 		Victims: 2, SumRanks: -5, SumPriorities: -5,
-		Excess: resources.Share{Amount: 1, Of: 16}, Work: cover.Wide{}.AddTimes(130, 1), NodePenalty: 7, Node: 1,
+		Excess: resources.Share{Amount: 1, Of: 16}, Work: cover.Wide{}.AddTimes(130, 187_500_000), NodePenalty: 7, Node: 1,
 	}
 	require.Zero(t, got.Compare(&want), "got %+v, want %+v", got, want)
 

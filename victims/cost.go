@@ -5,10 +5,13 @@ package victims
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -28,10 +31,17 @@ type Cost struct {
 	Victims       int             // (e) victims, counted as tasks
 	SumRanks      int64           // (f) the sum of their ranks
 	SumPriorities int64           // (f2) the sum of their raw priorities
-	Excess        resources.Share // (g) the largest share freed beyond need
-	Work          cover.Wide      // (h) the work lost, in nanoseconds
+	Work          cover.Wide      // (g) the work lost: nanoseconds by weight
+	Excess        resources.Share // (h) the largest share freed beyond need
 	NodePenalty   int64           // (i) the rank of the chosen node, Node.Penalty
 	Node          int             // (i) its place: a number that grows along node order
+
+	// What Work is to people, of a plan and of an audit; it is not compared. LostTime is the
+	// plain time. LostAmount is amounts by nanoseconds, of the type that decides most of
+	// Work; there is none if no victim weighs more than 1.
+	LostTime   time.Duration
+	LostType   string
+	LostAmount cover.Wide
 }
 
 // Compare returns a negative number, 0 or a positive one as c is cheaper than, as cheap
@@ -60,17 +70,49 @@ func (c *Cost) String() string {
 	add(c.Own != cover.Wide{}, "own cost %v", c.Own)
 	add(true, "%s", counted(c.Victims, "victim"))
 	add(c.Victims > 1, "ranks sum up to %d", c.SumRanks)
+	add(c.LostTime > 0 || c.Work == cover.Wide{}, "%s of work lost", c.lostTime()) // a bound knows no times
+	add(c.LostType != "", "%s", c.lostAmount())
 	add(c.Excess.Amount > 0, "%s freed beyond need", portion(c.Excess, "the cluster"))
-	add(true, "%s of work lost", lostText(c.Work))
 	return strings.Join(parts, ", ")
 }
 
-// lostText writes an amount of work as a duration.
-func lostText(w cover.Wide) string {
-	if ns, ok := w.Int64(); ok {
-		return time.Duration(ns).String()
+// lostTime writes the time that is lost.
+func (c *Cost) lostTime() string {
+	if c.LostTime == math.MaxInt64 {
+		return "centuries"
 	}
-	return "centuries"
+	return c.LostTime.String()
+}
+
+// lostAmount writes amounts by time, as in "24 gpu-hours".
+func (c *Cost) lostAmount() string {
+	one, err := resources.ParseQuantity(c.LostType, "1")
+	suffix := ""
+	if giga := resources.FormatQuantity(c.LostType, 1<<30); giga == "1Gi" {
+		one, suffix = 1<<30, "Gi"
+	}
+	if c.LostType == "" || err != nil {
+		return ""
+	}
+	const second, hour = uint64(time.Second), uint64(time.Hour)
+	per, unit := hour, "hours"
+	if few := c.LostAmount.Div(hour / 10 * uint64(one)); few == (cover.Wide{}) && c.LostAmount != few {
+		per, unit = second, "seconds"
+	}
+	// In thousandths, rounded.
+	part := per / 1000 * uint64(one)
+	n, ok := c.LostAmount.Add(cover.WideOf(int64(part / 2))).Div(part).Int64()
+	if !ok {
+		return "centuries of " + plain.Name(c.LostType)
+	}
+	if n >= 10_000 {
+		n = (n + 50) / 100 * 100
+	}
+	text := strconv.FormatInt(n/1000, 10)
+	if n%1000 > 0 {
+		text += "." + strings.TrimRight(strconv.FormatInt(1000+n%1000, 10)[1:], "0")
+	}
+	return fmt.Sprintf("%s%s %s-%s", text, suffix, plain.Name(c.LostType), unit)
 }
 
 // levels are those of Planner.Levels.
@@ -135,7 +177,7 @@ func compareInSequence(sequence []int8, a, b *Cost) (order int) {
 		for i := 0; order == 0 && i < len(sequence); i++ {
 			order = a.compareAt(b, rulebook.Level(sequence[i]))
 		}
-		for level := rulebook.LevelOptedOut; order == 0 && sequence == nil && level <= rulebook.LevelWork; level++ {
+		for level := rulebook.LevelOptedOut; order == 0 && sequence == nil && level <= rulebook.LevelExcess; level++ {
 			order = a.compareAt(b, level) // the numbers are in the order of the fields
 		}
 	}
@@ -166,10 +208,10 @@ func (c *Cost) compareAt(d *Cost, level rulebook.Level) int {
 		return cmp.Compare(c.SumRanks, d.SumRanks)
 	case rulebook.LevelSumPriorities:
 		return cmp.Compare(c.SumPriorities, d.SumPriorities)
-	case rulebook.LevelExcess:
-		return c.Excess.Compare(d.Excess)
 	case rulebook.LevelWork:
 		return c.Work.Compare(d.Work)
+	case rulebook.LevelExcess:
+		return c.Excess.Compare(d.Excess)
 	}
 	return 0
 }

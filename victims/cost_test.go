@@ -33,9 +33,10 @@ var costLadder = func() (ladder []costRung) {
 	step("victims", func(c *Cost) {})
 	step("node", func(c *Cost) { c.Node = 1 })
 	step("node rank", func(c *Cost) { c.NodePenalty = -8 })
-	step("work", func(c *Cost) { c.Work = cover.WideOf(1) })
 	step("excess", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 1000} })
 	step("excess as a share", func(c *Cost) { c.Excess = resources.Share{Amount: 1, Of: 999} })
+	step("work", func(c *Cost) { c.Work = cover.WideOf(1) })
+	step("work beyond 64 bits", func(c *Cost) { c.Work = cover.WideOf(1).Lsh(64) })
 	step("sum of priorities", func(c *Cost) { c.SumPriorities = -8 })
 	step("sum of ranks", func(c *Cost) { c.SumRanks = -8 })
 	step("number of victims", func(c *Cost) { c.Victims, c.SumRanks = 2, -18 })
@@ -128,10 +129,11 @@ func TestCostString(t *testing.T) {
 			Cost{
 				OptedOut: 1, Overrun: 8, Originators: 2, MaxRank: -3, MaxPriority: 4, Jobs: 5,
 				Own: cover.WideOf(math.MaxInt64).Add(cover.WideOf(math.MaxInt64)).Add(cover.WideOf(2)), Victims: 6,
-				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WideOf(int64(10 * time.Minute)), Node: 11,
+				SumRanks: -7, Excess: resources.Share{Amount: 3, Of: 12}, Work: cover.WideOf(int64(10 * time.Minute)).Times(250_000_000), Node: 11,
+				LostTime: 10 * time.Minute, LostType: "gpu", LostAmount: cover.WideOf(int64(10 * time.Minute)).Times(3),
 			},
 			"1 opted out, 8 beyond soft budgets, 2 originators, highest rank -3, highest priority 4, 5 jobs stopped, " +
-				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 25% of the cluster freed beyond need, 10m0s of work lost",
+				"own cost 18446744073709551616, 6 victims, ranks sum up to -7, 10m0s of work lost, 0.5 gpu-hours, 25% of the cluster freed beyond need",
 		},
 	} {
 		if got := tt.cost.String(); got != tt.want {
@@ -147,25 +149,44 @@ func TestWork(t *testing.T) {
 		work cover.Wide
 		ns   int64
 		fits bool
-		text string
 	}{
-		{cover.Wide{}, 0, true, "0s"},
-		{cover.WideOf(-5), 0, true, "0s"},
-		{cover.WideOf(math.MinInt64), 0, true, "0s"},
-		{cover.WideOf(int64(time.Hour)), int64(time.Hour), true, "1h0m0s"},
-		{cover.WideOf(int64(time.Hour)).Add(cover.WideOf(int64(time.Second))), int64(time.Hour + time.Second), true, "1h0m1s"},
-		{cover.WideOf(longest), longest, true, "2562047h47m16.854775807s"},
-		{cover.WideOf(longest).Add(cover.WideOf(1)), 0, false, "centuries"},
-		{twice, 0, false, "centuries"},
-		{twice.Add(twice), 0, false, "centuries"}, // its low half is small
+		{cover.Wide{}, 0, true},
+		{cover.WideOf(-5), 0, true},
+		{cover.WideOf(math.MinInt64), 0, true},
+		{cover.WideOf(int64(time.Hour)).Add(cover.WideOf(int64(time.Second))), int64(time.Hour + time.Second), true},
+		{cover.WideOf(longest), longest, true},
+		{cover.WideOf(longest).Add(cover.WideOf(1)), 0, false},
+		{twice, 0, false},
+		{twice.Add(twice), 0, false}, // its low half is small
 	} {
 		ns, ok := tt.work.Int64()
 		if ok != tt.fits || ok && ns != tt.ns {
 			t.Errorf("%v: %v, %t, want %v, %t", tt.work, ns, ok, tt.ns, tt.fits)
 		}
-		c := Cost{Victims: 1, Work: tt.work}
-		if got := c.String(); !strings.HasSuffix(got, ", "+tt.text+" of work lost") {
-			t.Errorf("%q, want %q", got, tt.text)
+	}
+}
+
+// TestCostLost is what a cost says of work: the time, and amounts by time in a unit of its type.
+func TestCostLost(t *testing.T) {
+	amounts := func(n int64, d time.Duration) cover.Wide { return cover.WideOf(n).Times(uint64(d)) }
+	for _, tt := range []struct {
+		cost Cost
+		want string
+	}{
+		{Cost{}, "0s of work lost"},
+		{Cost{Work: cover.WideOf(1)}, "1 victim"}, // of a bound no times are known
+		{Cost{LostTime: time.Hour + time.Second}, "1h0m1s of work lost"},
+		{Cost{LostTime: math.MaxInt64}, "centuries of work lost"},
+		{Cost{LostTime: 3 * time.Hour, LostType: "gpu", LostAmount: amounts(8, 3*time.Hour)}, "3h0m0s of work lost, 24 gpu-hours"},
+		{Cost{LostType: "gpu"}, "0s of work lost, 0 gpu-hours"},
+		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 20*time.Minute)}, "1ns of work lost, 0.333 gpu-hours"},
+		{Cost{LostTime: 1, LostType: "gpu", LostAmount: amounts(1, 90*time.Second)}, "1ns of work lost, 90 gpu-seconds"},
+		{Cost{LostTime: 1, LostType: "cpu", LostAmount: amounts(12_345, time.Hour)}, "1ns of work lost, 12.3 cpu-hours"},
+		{Cost{LostTime: 1, LostType: "memory", LostAmount: amounts(3<<29, time.Hour)}, "1ns of work lost, 1.5Gi memory-hours"},
+		{Cost{LostTime: 1, LostType: "gpu", LostAmount: cover.WideOf(1).Lsh(127)}, "1ns of work lost, centuries of gpu"},
+	} {
+		if tt.cost.Victims = 1; !strings.HasSuffix(tt.cost.String(), ", "+tt.want) {
+			t.Errorf("%q, want %q", tt.cost.String(), tt.want)
 		}
 	}
 }

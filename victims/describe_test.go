@@ -35,7 +35,7 @@ func TestDescribe_Plan(t *testing.T) {
 	require.Equal(t, ""+
 		"x (root.b, slots=3) runs on n1 once these have stopped:\n"+
 		"  both on n1 (root.a, slots=4, priority -2, rank -2, opted out) for room on the node and under a max\n"+
-		"  cost: 1 opted out, highest rank -2, highest priority -2, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost\n"+
+		"  cost: 1 opted out, highest rank -2, highest priority -2, 1 victim, 1h0m0s of work lost, 4 slots-hours, 8.3% of the cluster freed beyond need\n"+
 		"  no legal plan costs less\n",
 		f.decide(&victims.Planner{}, f.ask("x", "b", 3)).Describe(f.c))
 }
@@ -51,7 +51,7 @@ func TestDescribe_PlanForHeadroom(t *testing.T) {
 		"x (root.b, slots=5) runs on n1 once these have stopped:\n"+
 		"  v on n2 (root.a, slots=3, priority 0, rank 0, originator) for room under a max\n"+
 		"  w on n2 (root.a, slots=3, priority 0, rank 0) for room under a max\n"+
-		"  cost: 1 originator, highest rank 0, highest priority 0, 2 victims, ranks sum up to 0, 8.3% of the cluster freed beyond need, 2h0m0s of work lost\n"+
+		"  cost: 1 originator, highest rank 0, highest priority 0, 2 victims, ranks sum up to 0, 2h0m0s of work lost, 6 slots-hours, 8.3% of the cluster freed beyond need\n"+
 		"  no legal plan costs less\n",
 		f.decide(&victims.Planner{}, f.ask("x", "b", 5)).Describe(f.c))
 }
@@ -117,7 +117,7 @@ func TestDescribe_Closest(t *testing.T) {
 	require.Contains(t, d.DescribeRefusal(f.c), "\n  not proven: no plan was found in 1 step\n")
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
-	require.Equal(t, "cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost\nthe best that was found, in 17 steps\n",
+	require.Equal(t, "cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 2 slots-hours\nthe best that was found, in 17 steps\n",
 		d.Plan.DescribeCost())
 }
 
@@ -136,9 +136,9 @@ func TestCost_String(t *testing.T) {
 		{victims.Cost{Victims: 1}, "highest rank 0, highest priority 0, 1 victim, 0s of work lost"},
 		{victims.Cost{
 			OptedOut: 2, Originators: 1, MaxRank: -3, MaxPriority: 4, Jobs: 1, Victims: 5, SumRanks: -20,
-			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: cover.WideOf(int64(90 * time.Second)), Node: 7,
+			Excess: resources.Share{Amount: 6 << 30, Of: 8 << 30}, Work: cover.WideOf(int64(90 * time.Second)), LostTime: 90 * time.Second, Node: 7,
 		}, "2 opted out, 1 originator, highest rank -3, highest priority 4, 1 job stopped, 5 victims, " +
-			"ranks sum up to -20, 75% of the cluster freed beyond need, 1m30s of work lost"},
+			"ranks sum up to -20, 1m30s of work lost, 75% of the cluster freed beyond need"},
 	} {
 		require.Equal(t, test.want, test.cost.String())
 	}

@@ -22,7 +22,8 @@ type eligibility struct {
 	ask     *Ask
 	exempts func(Exemption) (until time.Time, exempt bool)
 	now     time.Time
-	ns      int64     // now, in nanoseconds since 1970
+	ns      int64 // now, in nanoseconds since 1970
+	weights rulebook.Losses
 	horizon time.Time // exemptions that end until then count as ended
 	app     int32
 	hasApp  bool       // the application has tasks in the cluster, and law 3 binds
@@ -35,6 +36,7 @@ func (e *eligibility) reset(d *decision, who *eligible.Taker) (reach bool) {
 	e.c, e.ask, e.exempts = d.c, d.ask, d.p.Exempt
 	e.now, e.horizon = d.now, d.now
 	e.ns, _ = nanos(d.now)
+	e.weights.Set(d.c.total)
 	e.app, e.hasApp = d.c.apps.lookup(d.ask.Application)
 	e.hasApp = e.hasApp && !(d.p.OwnApplication && d.required())
 	who.Tree, who.Leaf, who.Priority, who.Arriving = d.tree, d.ask.Queue, d.ask.Priority, d.size
@@ -122,7 +124,7 @@ func (e *eligibility) rankOf(id TaskID) int64 {
 	return e.Rank(r.leaf, r.priority)
 }
 
-// levels returns what stopping a task costs, but for excess and work.
+// levels returns what stopping a task costs, but for work and excess.
 func (e *eligibility) levels(id TaskID) cover.Levels {
 	r := &e.c.tasks[id]
 	x := eligible.Loss{
@@ -132,8 +134,19 @@ func (e *eligibility) levels(id TaskID) cover.Levels {
 	return x.Levels()
 }
 
-// lost returns the work that stopping a task loses, in nanoseconds.
-func (e *eligibility) lost(id TaskID) uint64 { return e.c.lost(id, e.ns) }
+// work returns the work that stopping a task loses: its time by its weight.
+func (e *eligibility) work(id TaskID) cover.Wide {
+	return e.weights.Work(e.c.size(id), e.c.lost(id, e.ns))
+}
+
+// tell sets what a cost says to people of the work that victims lose.
+func (e *eligibility) tell(c *Cost, ids []TaskID) {
+	e.weights.Begin(e.c.total)
+	for _, id := range ids {
+		e.weights.Add(e.c.size(id), e.c.lost(id, e.ns))
+	}
+	e.weights.Tell((*rulebook.Cost)(c), e.c.Schema())
+}
 
 // precondition refuses an ask that must not trigger preemption, the cheapest
 // reason first, and reports whether it did. Package trigger is asked, by jobs as well. For a required node neither delay

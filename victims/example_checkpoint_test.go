@@ -51,8 +51,7 @@ func ExampleCluster_SetCheckpoint() {
 	var d victims.Decision
 	decide := func() {
 		check(planner.Decide(&d, &ask, now))
-		lost, _ := d.Plan.Cost.Work.Int64() // nanoseconds
-		fmt.Println(d.Plan.Victims[0].Key, "stops and loses", time.Duration(lost))
+		fmt.Println(d.Plan.Victims[0].Key, "stops and loses", d.Plan.Cost.LostTime)
 	}
 	decide()
 

@@ -82,7 +82,7 @@ func ExamplePlanner_Decide() {
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours
 	//   no legal plan costs less
 	// web-1 (root.shop, cpu=7) is refused (no-victims): no legal set of victims makes room
 	//   1 too high in effective priority (priority)
@@ -146,11 +146,11 @@ func ExampleCluster_Apply() {
 	// Output:
 	// web-1 (root.shop, cpu=3) runs on n2 once these have stopped:
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours
 	//   no legal plan costs less
 	// web-2 (root.shop, cpu=3) runs on n1 once these have stopped:
 	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 8.3% of the cluster freed beyond need, 1h0m0s of work lost
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 4 cpu-hours, 8.3% of the cluster freed beyond need
 	//   no legal plan costs less
 	// as before: true
 }
@@ -256,7 +256,13 @@ func ExampleDecision_Report() {
 	//     "forNode": true
 	//    }
 	//   ],
-	//   "cost": "highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost",
+	//   "cost": "highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 2 cpu-hours",
+	//   "lost": {
+	//    "work": "600000001200000000000",
+	//    "time": "1h0m0s",
+	//    "type": "cpu",
+	//    "amount": "2 cpu-hours"
+	//   },
 	//   "proof": "cost",
 	//   "steps": 427
 	//  }
@@ -279,8 +285,8 @@ func ExampleDefaultLevels() {
 	fmt.Println(planner.Decide(&d, &ask, exampleNow))
 	// Output:
 	// web-1 (root.shop, cpu=2) runs on n1 once these have stopped:
-	//   etl on n1 (root.batch, cpu=4, priority 0, rank -100) for room on the node
-	//   cost: highest rank -100, highest priority 0, 1 victim, 16.7% of the cluster freed beyond need, 1h0m0s of work lost
+	//   index on n1 (root.batch, cpu=2, priority 0, rank -100) for room on the node
+	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 2 cpu-hours
 	//   no legal plan costs less
 	// victims: Levels[1]: "work", as Levels[0]: duplicate key
 }

@@ -99,6 +99,7 @@ func (d *decision) conclude(e *Explanation, f *NodeFinding, look nodeLook) {
 	case verdictCostlier, verdictWithheld, verdictRefused:
 		if d.best.Found {
 			f.Cost = d.best.cost
+			d.eligible.tell(&f.Cost, d.best.victims)
 		}
 	}
 }

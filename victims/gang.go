@@ -268,7 +268,7 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 		// what its members would cost one by one, and the broken job on top.
 		one := d.eligible.levels(id)
 		unit.Levels = order.Join(&unit.Levels, i, &one)
-		unit.Work = addWork(unit.Work, d.eligible.lost(id))
+		unit.Work = unit.Work.Add(d.eligible.work(id))
 		unit.Size = resources.Add(unit.Size, unit.Size, d.c.size(id))
 		// A gang frees on many nodes. Only what its members free where
 		// something is short counts as a need.
@@ -287,14 +287,6 @@ func (u *unitSet) addWhole(d *decision, site *site, row int32) {
 	unit.Parts = u.parts[from:len(u.parts):len(u.parts)]
 	unit.Uses = u.usesOf(d, x.members)
 	u.append(x.members[0], row, unit)
-}
-
-// addWork returns the sum of two amounts of work, capped.
-func addWork(a, b uint64) uint64 {
-	if s := a + b; s >= a {
-		return s
-	}
-	return math.MaxUint64
 }
 
 // A Budget says how many of the tasks that name it may still be stopped, like a

@@ -157,13 +157,13 @@ func resultOf(c *victims.Cluster, d *victims.Decision) oracle.Result {
 		return r
 	}
 	cost := &d.Plan.Cost
-	work, _ := cost.Work.Int64()
+	work, _ := new(big.Int).SetString(cost.Work.String(), 10)
 	r.Cost = oracle.Cost{
 		OptedOut: cost.OptedOut, Overrun: cost.Overrun, Originators: cost.Originators,
 		MaxRank: cost.MaxRank, MaxPriority: cost.MaxPriority, Jobs: cost.Jobs, Own: integer(cost.Own),
 		Victims: cost.Victims, SumRanks: cost.SumRanks, SumPriorities: cost.SumPriorities,
 		Excess:      big.NewRat(cost.Excess.Amount, max(cost.Excess.Of, 1)),
-		Work:        big.NewInt(work),
+		Work:        work,
 		NodePenalty: cost.NodePenalty,
 		Node:        cost.Node - 1, // places count from 1 in a cluster that has lost no node
 	}

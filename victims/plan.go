@@ -148,6 +148,7 @@ func (d *decision) planned(dst *Decision) {
 		p.OwnLeaf = p.OwnLeaf || d.eligible.Owns(d.c.tasks[id].leaf) && !d.required()
 	}
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
+	d.eligible.tell(&p.Cost, d.best.victims)
 }
 
 // addVictim adds a task to the victims of a plan, in memory that the plan had.

@@ -269,12 +269,12 @@ func (p *headroomPool) thin(d *decision, ids []TaskID) []TaskID {
 				continue
 			}
 		}
-		x.lost = d.eligible.lost(id)
+		x.work = d.eligible.work(id)
 		best = keepBest(best, x, func(a, b pooledTask) int {
 			if c := order.CompareLevels(&a.levels, &b.levels); c != 0 {
 				return c
 			}
-			return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.lost, b.lost), strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key))
+			return cmp.Or(cmp.Compare(b.share, a.share), a.work.Compare(b.work), strings.Compare(d.c.tasks[a.id].key, d.c.tasks[b.id].key))
 		})
 	}
 	p.best, ids = best, ids[:0]
@@ -329,7 +329,7 @@ type pooledGang struct {
 type pooledTask struct {
 	levels cover.Levels
 	share  int64 // see shareOf
-	lost   uint64
+	work   cover.Wide
 	id     TaskID
 }
 

@@ -274,7 +274,7 @@ func (g *giving) instead() bool {
 func (g *giving) compare(a, b TaskID) int {
 	d := g.d
 	x, y := d.eligible.levels(a), d.eligible.levels(b)
-	return cmp.Or(d.problem.order.CompareLevels(&x, &y), cmp.Compare(d.eligible.lost(a), d.eligible.lost(b)),
+	return cmp.Or(d.problem.order.CompareLevels(&x, &y), d.eligible.work(a).Compare(d.eligible.work(b)),
 		strings.Compare(d.c.tasks[a].key, d.c.tasks[b].key))
 }
 

@@ -147,6 +147,7 @@ func (d *decision) stateRows(s *search.Site, digest *nodeDigest, gangs bool) {
 		}
 		s.Rows = append(s.Rows, search.Row{
 			Size: digest.size(i, d.c.types), Count: int64(len(ids)), Levels: d.leastLevels(ids[0], l), Times: times,
+			Weight: d.eligible.weights.Of(digest.size(i, d.c.types)),
 		})
 		if s.Rough {
 			// At least of the member here: nothing is known of the others.

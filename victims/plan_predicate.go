@@ -433,7 +433,7 @@ func (h *hearing) sortUnits(u *unitSet, units []int32) {
 	d := h.d
 	slices.SortFunc(units, func(i, j int32) int {
 		a, b := &u.units[i], &u.units[j]
-		return cmp.Or(d.problem.order.CompareLevels(&a.Levels, &b.Levels), cmp.Compare(a.Work, b.Work), strings.Compare(a.Key, b.Key))
+		return cmp.Or(d.problem.order.CompareLevels(&a.Levels, &b.Levels), a.Work.Compare(b.Work), strings.Compare(a.Key, b.Key))
 	})
 }
 
@@ -472,7 +472,7 @@ func (h *hearing) totalOf(u *unitSet, units []int32) (t cover.Total) {
 	for _, i := range units {
 		unit := &u.units[i]
 		t.Levels = order.Join(&t.Levels, t.Units, &unit.Levels)
-		t.Work = t.Work.AddTimes(unit.Work, 1)
+		t.Work = t.Work.Add(unit.Work)
 		t.Units++
 		sum = resources.Add(sum, sum, unit.Size)
 		for _, use := range unit.Uses {

@@ -63,18 +63,24 @@ func (d *decision) quicklyBeaten(n NodeID, rank int64, sums digestRow) bool {
 	if c := d.compareQuickly(n, rank, sums); c != 0 {
 		return c > 0
 	}
-	// No task was scheduled later than the last one, so each loses at least as much as it.
-	best := &d.best.Total
-	count := best.Levels[rulebook.LevelVictims]
-	last := sums.of.latest[int(sums.row)*numLatest]
-	work := cover.Wide{}.AddTimes(d.since(last), uint64(count))
-	if work.Compare(best.Work) <= 0 {
-		work = d.leastLost(sums, count)
-		if c := work.Compare(best.Work); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
-			return false
-		}
+	// No task was scheduled later than the last one, and none weighs less than the least
+	// amounts together. So each loses at least as much as such a task.
+	count := d.best.Total.Levels[rulebook.LevelVictims]
+	last, weight := sums.of.latest[int(sums.row)*numLatest], d.leastWeight(sums)
+	work := cover.Wide{}.AddTimes(d.since(last), weight).Times(uint64(count))
+	if c := work.Compare(d.best.Total.Work); c > 0 {
+		return true
 	}
-	return d.freesAsMuchOfAny(n, count, sums)
+	work = d.leastTime(sums, count).Times(weight)
+	if c := work.Compare(d.best.Total.Work); c != 0 {
+		return c > 0
+	}
+	return d.freesAsMuchOfAny(n, count, sums) && !d.c.comesBefore(n, d.best.node())
+}
+
+// leastWeight returns what a task of a node weighs at least.
+func (d *decision) leastWeight(sums digestRow) uint64 {
+	return d.eligible.weights.Of(sums.of.least[int(sums.row)*d.c.types:][:d.c.types])
 }
 
 // freesAsMuchOfAny reports whether so many victims on a node free at least as much beyond
@@ -179,7 +185,8 @@ func (d *decision) beatenAlong(n NodeID, rank int64) bool {
 				return false
 			}
 		case rulebook.LevelWork:
-			least = int64(d.leastLost(sums, count).Compare(d.best.Total.Work))
+			work := d.leastTime(sums, count).Times(d.leastWeight(sums))
+			least = int64(work.Compare(d.best.Total.Work))
 		default:
 			most = l[what] // and none may be enough
 		}
@@ -209,7 +216,7 @@ func (d *decision) fewestAlone(n NodeID, sums digestRow) (count int64) {
 
 // oneTells reports whether a node has no plan that is cheaper than the best. It is for a
 // best plan of one plain victim, of the least rank and priority on the node. If asks are
-// about as large as tasks, one victim is enough on many nodes, and its excess decides. Then
+// about as large as tasks, one victim is enough on many nodes, and its work decides. Then
 // one look at each lane says all that there is to know.
 func (d *decision) oneTells(n NodeID, rank int64) bool {
 	l, priority := &d.best.Total.Levels, d.c.digest.gauges[n].minPriority
@@ -240,7 +247,7 @@ func (d *decision) oneTells(n NodeID, rank int64) bool {
 		if j == l.end {
 			continue
 		}
-		if c := d.best.Compare(missing, cover.Wide{}.AddTimes(d.since(digest.times[j]), 1)); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
+		if c := d.best.Compare(d.eligible.weights.Work(size, d.since(digest.times[j])), missing); c < 0 || c == 0 && d.c.comesBefore(n, d.best.node()) {
 			return false
 		}
 	}
@@ -264,16 +271,16 @@ func reaches(count, amount, short int64) bool {
 	return hi > 0 || short <= 0 || lo >= uint64(short)
 }
 
-// leastLost returns the work that so many victims on a node lose at least.
-func (d *decision) leastLost(sums digestRow, count int64) (work cover.Wide) {
+// leastTime returns the time that so many victims on a node lose at least.
+func (d *decision) leastTime(sums digestRow, count int64) (time cover.Wide) {
 	latest := sums.of.latest[int(sums.row)*numLatest:][:numLatest]
 	for _, start := range latest[:min(count, numLatest)] {
-		work = work.AddTimes(d.since(start), 1)
+		time = time.AddTimes(d.since(start), 1)
 	}
 	if count > numLatest {
-		work = work.AddTimes(d.since(latest[numLatest-1]), uint64(count-numLatest))
+		time = time.AddTimes(d.since(latest[numLatest-1]), uint64(count-numLatest))
 	}
-	return work
+	return time
 }
 
 // topsTell reports whether sums at even prices tell that a node has no plan of fewer

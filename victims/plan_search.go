@@ -33,14 +33,14 @@ func (b *incumbent) losesTo(levels *cover.Levels) bool {
 	return !b.Found || slices.Compare(levels[:], b.Total.Levels[:]) < 0
 }
 
-// note notes what bounds ask of the plan: its excess, its work and a type that decided.
+// note notes what bounds ask of the plan: its work, its excess and a type that decided.
 func (b *incumbent) note(capacities []int64) {
 	share, l := b.Total.Excess, &b.Total.Levels
 	b.single = *l == cover.Levels{
 		rulebook.LevelRank: l[rulebook.LevelRank], rulebook.LevelPriority: l[rulebook.LevelPriority], rulebook.LevelVictims: 1,
 		rulebook.LevelSumRanks: l[rulebook.LevelRank], rulebook.LevelSumPriorities: l[rulebook.LevelPriority],
 	}
-	b.Yardstick.Note(share, b.Total.Work, capacities)
+	b.Yardstick.Note(b.Total.Work, share, capacities)
 	for t, capacity := range capacities {
 		if max(capacity, 1) == max(share.Of, 1) {
 			b.bestType = t
@@ -252,7 +252,7 @@ func (d *decision) searchAll() {
 // order of their bounds.
 //
 // If that takes long, as with sizes that all differ, it is first shown which levels are
-// the least, for these say who is stopped. What is left of the budget goes to excess, work
+// the least, for these say who is stopped. What is left of the budget goes to work, excess
 // and node order.
 func (d *decision) searchAround(s *search.Scan, allowed int64) {
 	d.searchRoomy()

@@ -107,7 +107,7 @@ func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	r := &d.c.tasks[id]
 	leaf := &d.eligible.Leaves[r.leaf]
 	unit := cover.Unit{
-		Key: r.key, Size: d.c.size(id), Work: d.eligible.lost(id), Levels: d.eligible.levels(id),
+		Key: r.key, Size: d.c.size(id), Work: d.eligible.work(id), Levels: d.eligible.levels(id),
 		Needs: d.rowsOf(s, id), Bounds: leaf.Bounds, Erodes: leaf.Erodes,
 	}
 	if d.special(id) || len(s.blockers) > 0 {
@@ -305,7 +305,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 			u.add(d, s, id)
 			if unit := &u.units[len(u.units)-1]; unbound {
 				unit.Bounds = nil
-				if unit.Work > 0 && d.problem.order.byWork {
+				if unit.Work != (cover.Wide{}) && d.problem.order.byWork {
 					left-- // those without work to lose are told apart by key, and not in order
 				}
 			}
@@ -436,10 +436,11 @@ func (d *decision) compareGroups(a, b TaskID) int {
 	return d.compareAlike(a, b)
 }
 
-// compareAlike orders tasks of a group by work, if that counts, and key.
+// compareAlike orders tasks of a group by work, if that counts, and key. They are of one
+// size and so of one weight.
 func (d *decision) compareAlike(a, b TaskID) int {
 	if d.problem.order.byWork {
-		if c := cmp.Compare(d.eligible.lost(a), d.eligible.lost(b)); c != 0 {
+		if c := cmp.Compare(d.c.lost(a, d.eligible.ns), d.c.lost(b, d.eligible.ns)); c != 0 {
 			return c
 		}
 	}

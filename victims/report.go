@@ -43,10 +43,27 @@ type planReport struct {
 	Node    string `json:"node"`
 	Victims []any  `json:"victims"` // sorted by key
 	Cost    string `json:"cost"`
+	Lost    any    `json:"lost,omitempty"`    // work
 	Overrun int64  `json:"overrun,omitempty"` // of soft budgets
 	Proof   string `json:"proof"`
 	OwnLeaf bool   `json:"ownLeaf,omitempty"`
 	Steps   int64  `json:"steps"`
+}
+
+// A lostReport is the work lost, for machines.
+type lostReport struct {
+	Work   string `json:"work"` // time by weight, exactly: more than 64 bits
+	Time   string `json:"time"`
+	Type   string `json:"type,omitempty"`   // that decides most
+	Amount string `json:"amount,omitempty"` // amounts by time of that type
+}
+
+// Lost returns what a cost says of the work lost, for encoding/json; nil without victims.
+func (c *Cost) Lost() any {
+	if c.Victims == 0 {
+		return nil
+	}
+	return lostReport{Work: c.Work.String(), Time: c.lostTime(), Type: c.LostType, Amount: c.lostAmount()}
 }
 
 // A victimReport is a [Victim] for machines.
@@ -126,7 +143,7 @@ func (d *Decision) Summary(c *Cluster) string {
 
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
-		Node: p.Place, Victims: []any{}, Cost: p.Cost.String(), Overrun: p.Cost.Overrun,
+		Node: p.Place, Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun,
 		Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
 	}
 	for i := range p.Victims {

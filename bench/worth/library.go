@@ -184,25 +184,6 @@ func (x *library) decideAsk(planner *victims.Planner, a *work) (got answer, ok, 
 	return got, true, d.Outcome == victims.Fits, nil
 }
 
-// workFirst is the library with an option: between plans with as many victims of the same
-// importance the work that is lost decides before what is freed beyond need. It is for
-// asks; about gangs it decides as without.
-func (x *library) workFirst() rule {
-	planner := victims.Planner{Cluster: x.cluster, Rules: x.asks.Rules}
-	planner.Levels = victims.DefaultLevels()
-	lost := slices.Index(planner.Levels, "work")
-	excess := slices.Index(planner.Levels, "excess")
-	planner.Levels[lost], planner.Levels[excess] = "excess", "work"
-	return rule{name: ourName + ", work before waste", plan: func(_ *world, a *work) (answer, bool, error) {
-		if a.minimum > 0 {
-			got, ok, _, err := x.decide(a)
-			return got, ok, err
-		}
-		got, ok, _, err := x.decideAsk(&planner, a)
-		return got, ok, err
-	}}
-}
-
 func (a *work) key(member int) string { return fmt.Sprintf("%s/%d", a.name, member) }
 
 func (x *library) ask(a *work) victims.Ask {

@@ -91,7 +91,7 @@ func newPlayer(l *load) (*player, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &player{load: l, lib: lib, rules: []rule{lib.workFirst(), greedy("greedy", false)}}
+	p := &player{load: l, lib: lib, rules: []rule{greedy("greedy", false)}}
 	if slices.ContainsFunc(l.work, func(a *work) bool { return a.minimum > 0 }) {
 		p.rules = append(p.rules, greedy("greedy that knows gangs", true))
 	}

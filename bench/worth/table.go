@@ -50,24 +50,25 @@ func tableOf(all []*result) string {
 // that knows more.
 func excerptOf(all []*result) string {
 	var b strings.Builder
-	b.WriteString("| load, our plans | rule | no answer | breaks a promise | victims | hours lost |\n|---|---|--:|--:|--:|--:|\n")
+	b.WriteString("| load, our plans | rule | no answer | breaks a promise | victims | hours lost | GPU or core hours |\n|---|---|--:|--:|--:|--:|--:|\n")
 	for _, r := range all {
 		if r.Left != "" {
-			fmt.Fprintf(&b, "| %s, %s | | | | | |\n", r.Load, r.Left)
+			fmt.Fprintf(&b, "| %s, %s | | | | | | |\n", r.Load, r.Left)
 			continue
 		}
 		load := r.Load + ", " + count(r.Cells[0].Plans)
 		for i := range r.Cells {
 			c := &r.Cells[i]
 			known := i+1 < len(r.Cells) && strings.HasPrefix(r.Cells[i+1].Rule, c.Rule) // the next one knows more
-			if known || strings.HasPrefix(c.Rule, ourName) {
+			if known || i == 0 {
 				continue
 			}
-			victims, lost := "", ""
+			victims, lost, units := "", "", ""
 			if q := &c.Both; q.Plans > 0 {
 				victims, lost = count(q.Victims)+" : "+count(q.OursVictims), hours(q.Lost)+" : "+hours(q.OursLost)
+				units = hours(q.Units) + " : " + hours(q.OursUnits)
 			}
-			cells := []string{load, strings.TrimSuffix(c.Rule, "'s rule"), count(c.Silent), count(c.Broken), victims, lost}
+			cells := []string{load, strings.TrimSuffix(c.Rule, "'s rule"), count(c.Silent), count(c.Broken), victims, lost, units}
 			fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
 			load = ""
 		}

@@ -168,19 +168,19 @@ func TestRun(t *testing.T) {
 func TestExcerpt(t *testing.T) {
 	all := []*result{
 		{Load: "GPUs", Cells: []cell{
-			{Rule: "this library", Plans: 1598}, {Rule: "this library, work before waste"}, {Rule: "greedy", Broken: 7},
-			{Rule: "greedy that knows gangs", Silent: 3, Both: pair{Plans: 9, Victims: 10, OursVictims: 11, Lost: 2 * hour, OursLost: 3 * hour}},
+			{Rule: "this library", Plans: 1598}, {Rule: "greedy", Broken: 7},
+			{Rule: "greedy that knows gangs", Silent: 3, Both: pair{Plans: 9, Victims: 10, OursVictims: 11, Lost: 2 * hour, OursLost: 3 * hour, Units: 16 * hour, OursUnits: 24 * hour}},
 			{Rule: "YuniKorn's rule", Silent: 4, Broken: 5},
 		}},
 		{Load: "services", Cells: []cell{{Rule: "this library", Plans: 2}, {Rule: "greedy", Silent: 1}}},
 		{Load: "trace", Left: "left out"},
 	}
-	require.Equal(t, `| load, our plans | rule | no answer | breaks a promise | victims | hours lost |
-|---|---|--:|--:|--:|--:|
-| GPUs, 1,598 | greedy that knows gangs | 3 | 0 | 10 : 11 | 2 : 3 |
-|  | YuniKorn | 4 | 5 |  |  |
-| services, 2 | greedy | 1 | 0 |  |  |
-| trace, left out | | | | | |
+	require.Equal(t, `| load, our plans | rule | no answer | breaks a promise | victims | hours lost | GPU or core hours |
+|---|---|--:|--:|--:|--:|--:|
+| GPUs, 1,598 | greedy that knows gangs | 3 | 0 | 10 : 11 | 2 : 3 | 16 : 24 |
+|  | YuniKorn | 4 | 5 |  |  |  |
+| services, 2 | greedy | 1 | 0 |  |  |  |
+| trace, left out | | | | | | |
 `, excerptOf(all))
 	text, err := splice("<!-- excerpt -->\nold\n<!-- /excerpt -->\n", all)
 	require.NoError(t, err)

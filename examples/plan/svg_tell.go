@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/examples/plan/internal/say"
 	"github.com/go-preempt/preempt/internal/plain"
@@ -173,8 +172,5 @@ func linesOf(text string) []string {
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
-// lostOf writes the work that a plan loses as a duration.
-func lostOf(c *victims.Cost) string {
-	ns, _ := c.Work.Int64()
-	return time.Duration(ns).String()
-}
+// lostOf writes the time that a plan loses.
+func lostOf(c *victims.Cost) string { return c.LostTime.String() }

@@ -244,7 +244,7 @@ type Loss struct {
 	Cost       int64
 }
 
-// Levels returns what stopping a task costs, but for excess and work.
+// Levels returns what stopping a task costs, but for work and excess.
 func (x *Loss) Levels() cover.Levels {
 	l := cover.Levels{
 		rulebook.LevelRank: x.Rank, rulebook.LevelPriority: int64(x.Priority),

@@ -4,6 +4,7 @@ package oracle
 
 import (
 	"cmp"
+	"math"
 	"math/big"
 	"slices"
 	"time"
@@ -23,8 +24,8 @@ type Cost struct {
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
+	Work          *big.Int // nanoseconds by weight
 	Excess        *big.Rat // a share of the cluster's capacity
-	Work          *big.Int // nanoseconds
 	NodePenalty   int64
 	Node          int      // the place in node order
 	Keys          []string // sorted
@@ -81,12 +82,39 @@ func (j *judge) costOf(victims []*world.Task) Cost {
 		c.SumRanks += rank
 		c.SumPriorities += priority
 		c.Own.Add(c.Own, big.NewInt(v.Cost))
-		c.Work.Add(c.Work, big.NewInt(int64(lost(v, j.o.Now))))
+		c.Work.Add(c.Work, j.work(v))
 	}
 	return c
 }
 
-// lost is the work that stopping a task loses: the time since it was scheduled,
+// work is what stopping a task loses: time by weight.
+func (j *judge) work(t *world.Task) *big.Int {
+	work := big.NewInt(int64(lost(t, j.o.Now)))
+	return work.Mul(work, j.weight(t))
+}
+
+// weight is how much of the cluster a task is: the largest over its types of the share of
+// the capacity of all nodes, in billionths and rounded up, at least 1.
+func (j *judge) weight(t *world.Task) *big.Int {
+	most := big.NewInt(1)
+	for name, v := range t.Size {
+		capacity := j.capacity[name]
+		if capacity == 0 {
+			continue
+		}
+		share := new(big.Int).Mul(big.NewInt(v), big.NewInt(1_000_000_000))
+		share.Add(share, big.NewInt(capacity-1))
+		if share.Div(share, big.NewInt(capacity)); share.Cmp(most) > 0 {
+			most = share
+		}
+	}
+	if limit := big.NewInt(math.MaxInt64); most.Cmp(limit) > 0 {
+		return limit
+	}
+	return most
+}
+
+// lost is the time that stopping a task loses: the time since it was scheduled,
 // or since its last checkpoint if that is later.
 func lost(t *world.Task, now time.Time) time.Duration {
 	since := t.Scheduled
@@ -112,8 +140,8 @@ func (c *Cost) Compare(d *Cost) int {
 		cmp.Compare(c.Victims, d.Victims),
 		cmp.Compare(c.SumRanks, d.SumRanks),
 		cmp.Compare(c.SumPriorities, d.SumPriorities),
-		c.Excess.Cmp(d.Excess),
 		c.Work.Cmp(d.Work),
+		c.Excess.Cmp(d.Excess),
 		cmp.Compare(c.NodePenalty, d.NodePenalty),
 		cmp.Compare(c.Node, d.Node),
 		slices.Compare(c.Keys, d.Keys),

@@ -24,8 +24,8 @@ type JobCost struct {
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
+	Work          *big.Int // nanoseconds by weight
 	Excess        *big.Rat // a share of the cluster's capacity
-	Work          *big.Int // nanoseconds
 	NodePenalty   *big.Int // of the nodes of the unplaced members of the minimum, summed
 	Domain        int      // the place in node order of the first node of the domain; 0 if none is required
 	Nodes         []int    // the places in node order, by unplaced member of the minimum
@@ -101,8 +101,8 @@ func (c *JobCost) compareFirst(d *JobCost) int {
 func (c *JobCost) Compare(d *JobCost) int {
 	return cmp.Or(
 		c.compareFirst(d),
-		c.Excess.Cmp(d.Excess),
 		c.Work.Cmp(d.Work),
+		c.Excess.Cmp(d.Excess),
 		c.NodePenalty.Cmp(d.NodePenalty),
 		cmp.Compare(c.Domain, d.Domain),
 		slices.Compare(c.Nodes, d.Nodes),

@@ -379,8 +379,8 @@ func TestJobCostOf(t *testing.T) {
 	require.Equal(t, 1, cost.Jobs)
 	require.Equal(t, 2, cost.Victims)
 	require.Equal(t, int64(-9), cost.SumRanks)
-	require.Equal(t, "1/8", cost.Excess.String()) // 5 are freed and 4 needed, of 8
-	require.Equal(t, "1000000000", cost.Work.String())
+	require.Equal(t, "1/8", cost.Excess.String())              // 5 are freed and 4 needed, of 8
+	require.Equal(t, "375000000000000000", cost.Work.String()) // a second of 3 cpu of 8
 	require.Equal(t, []int{1, 0}, cost.Nodes)
 }
 

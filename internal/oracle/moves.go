@@ -3,6 +3,7 @@
 package oracle
 
 import (
+	"cmp"
 	"maps"
 	"math/big"
 	"slices"
@@ -24,12 +25,13 @@ type MovesResult struct {
 	Result
 	Moved    []string // sorted by key
 	OptedOut int
+	Work     *big.Int // that movers lose
 	Excess   *big.Rat
 }
 
 // DecideMoves looks at every set of tasks of every node that may move together.
 func DecideMoves(c *world.Case, m *Moving) MovesResult {
-	best := MovesResult{Result: Decide(c), Excess: new(big.Rat)}
+	best := MovesResult{Result: Decide(c), Work: new(big.Int), Excess: new(big.Rat)}
 	j := newJudge(&c.World, &c.Ask, &c.Options)
 	if entitled := j.ask.RequiredNode != "" || j.entitled(); !entitled && !m.Any {
 		return best
@@ -67,12 +69,13 @@ func DecideMoves(c *world.Case, m *Moving) MovesResult {
 				continue
 			}
 			// Moves are for room on this node, so the ask goes there.
-			r := MovesResult{Result: Decide(only(n.Name, after(c, moved, places)))}
+			r := MovesResult{Result: Decide(only(n.Name, after(c, moved, places))), Work: new(big.Int)}
 			if r.Outcome == Refused {
 				continue
 			}
 			for _, t := range moved {
 				r.Moved = append(r.Moved, t.Key)
+				r.Work.Add(r.Work, j.work(t))
 				if t.OptedOut {
 					r.OptedOut++
 				}
@@ -110,7 +113,7 @@ func (j *judge) cheaper(a, b *MovesResult) bool {
 	if len(a.Moved) != len(b.Moved) {
 		return len(a.Moved) < len(b.Moved)
 	}
-	return a.Excess.Cmp(b.Excess) < 0
+	return cmp.Or(a.Work.Cmp(b.Work), a.Excess.Cmp(b.Excess)) < 0
 }
 
 // movers lists what may move from a node: tasks, and whole gangs with members there.

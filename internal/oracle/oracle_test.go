@@ -327,8 +327,8 @@ func TestCostOf(t *testing.T) {
 	require.Equal(t, int64(1), cost.MaxPriority)
 	require.Equal(t, 2, cost.Victims)
 	require.Equal(t, int64(-7), cost.SumRanks)
-	require.Equal(t, "1/2", cost.Excess.String()) // 5 are freed and 2 needed, of 6
-	require.Equal(t, "1000000000", cost.Work.String())
+	require.Equal(t, "1/2", cost.Excess.String())              // 5 are freed and 2 needed, of 6
+	require.Equal(t, "500000000000000000", cost.Work.String()) // a second of 3 cpu of 6
 	require.Equal(t, 0, cost.Node)
 }
 

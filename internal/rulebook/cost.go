@@ -3,6 +3,8 @@
 package rulebook
 
 import (
+	"time"
+
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
 )
@@ -19,10 +21,13 @@ type Cost struct {
 	Victims       int
 	SumRanks      int64
 	SumPriorities int64
-	Excess        resources.Share
 	Work          cover.Wide
+	Excess        resources.Share
 	NodePenalty   int64
 	Node          int
+	LostTime      time.Duration
+	LostType      string
+	LostAmount    cover.Wide
 }
 
 // CostOf returns a total of package cover as the cost of a plan, without the node's
@@ -40,7 +45,7 @@ func CostOf(t *cover.Total) Cost {
 		Victims:       int(l[LevelVictims]),
 		SumRanks:      l[LevelSumRanks],
 		SumPriorities: l[LevelSumPriorities],
-		Excess:        t.Excess,
 		Work:          t.Work,
+		Excess:        t.Excess,
 	}
 }

@@ -26,8 +26,8 @@ const (
 	LevelVictims                                      // (e)
 	LevelSumRanks                                     // (f)
 	LevelSumPriorities                                // (f2)
-	LevelExcess        = Level(cover.ByExcess)        // (g)
-	LevelWork          = Level(cover.ByWork)          // (h)
+	LevelWork          = Level(cover.ByWork)          // (g)
+	LevelExcess        = Level(cover.ByExcess)        // (h)
 )
 
 // words are the stable words, by level.
@@ -42,8 +42,8 @@ var words = [...]string{
 	LevelVictims:       "victims",
 	LevelSumRanks:      "sum-ranks",
 	LevelSumPriorities: "sum-priorities",
-	LevelExcess:        "excess",
 	LevelWork:          "work",
+	LevelExcess:        "excess",
 }
 
 // Words returns the words of all levels, in their order.

@@ -33,15 +33,15 @@ type ladder struct {
 	used   uint16  // a bit for each level of which some unit has any, unless all are alike
 	last   taken
 	memo   memo
-	sum    []int64 // scratch: an amount per type
-	times  []int64 // scratch
+	sum    []int64      // scratch: an amount per type
+	works  []cover.Wide // scratch
 
 	levels cover.Levels // the bound
 	work   cover.Wide
-	spare  int64     // by how much the rows exceed what is lacking that bound the units
-	units  int64     // that go at least
-	paid   [5]uint64 // what is lacking is worth so many quarters of the best work; see pricedWork
-	best   int       // which of them told last
+	spare  int64    // by how much the rows exceed what is lacking that bound the units
+	units  int64    // that go at least
+	paid   [5]int64 // what is lacking is worth so many quarters of the best work; see pricedWork
+	best   int      // which of them told last
 }
 
 // An effort is what a look at a node may take.
@@ -428,18 +428,23 @@ func (s *Search) freesAsMuch() bool {
 	return false
 }
 
-// leastWork returns the work that so many units of the rows lose at least: the newest.
+// leastWork returns the work that so many units of the rows lose at least.
 func (s *Search) leastWork() (work cover.Wide) {
 	l := &s.ladder
-	l.times = l.times[:0]
+	l.works = l.works[:0]
 	for _, i := range l.kept {
-		if l.site.Rows[i].Times == nil {
+		r := &l.site.Rows[i]
+		if r.Times == nil {
 			return work // nothing is known of some of them
 		}
-		l.times = rows.InsertFalling(l.times, int(l.units), l.site.Rows[i].Times)
+		for unit := range min(r.Count, l.units) {
+			if !l.insertLeast(s.work(r, unit)) {
+				break // those after it lose no less
+			}
+		}
 	}
-	for _, start := range l.times {
-		work = work.AddTimes(s.lost(start), 1)
+	for _, one := range l.works {
+		work = work.Add(one)
 	}
 	if s.plain || !s.Best.Found || work.Compare(s.Best.Total.Work) > 0 {
 		return work
@@ -458,27 +463,50 @@ func (s *Search) leastWork() (work cover.Wide) {
 	return work
 }
 
+// insertLeast inserts the work of a unit among the least, which rise, as many as units go at
+// least, and reports whether it is one of them.
+func (l *ladder) insertLeast(work cover.Wide) bool {
+	at := len(l.works)
+	switch {
+	case int64(at) < l.units:
+		l.works = append(l.works, work)
+	case work.Compare(l.works[at-1]) >= 0:
+		return false
+	default:
+		at--
+	}
+	for ; at > 0 && l.works[at-1].Compare(work) > 0; at-- {
+		l.works[at] = l.works[at-1]
+	}
+	l.works[at] = work
+	return true
+}
+
 // pricedWork returns the work that every plan loses at least if what is lacking is worth some
 // quarters of the work of the best plan. A unit gains what it gives at that price, less what
 // it loses. No set saves more than the gains of all units that have any, and so what is left
 // is lost in every plan, whatever the price is. (It is the dual of the problem in which units
 // may be cut.)
-func (s *Search) pricedWork(quarters uint64) (least cover.Wide) {
+func (s *Search) pricedWork(quarters int64) (least cover.Wide) {
 	l := &s.ladder
 	open := uint64(l.weigh(s.prices.even))
-	best, ok := s.Best.Total.Work.Int64()
-	if !ok || open == 0 || best > noLimit/16 {
+	best := s.Best.Total.Work
+	// In 128 bits nothing would be left to multiply with: the lowest bits play no part.
+	cut := max(best.Len()-pricedBits, 0)
+	all, _ := best.Rsh(cut).Int64()
+	all = all * quarters / 4
+	if open == 0 || all == 0 {
 		return least
 	}
-	all := uint64(best) * quarters / 4
 	left := all
 	s.Meter.Pay(int64(len(l.kept)))
 	for _, i := range l.kept {
-		gives, _ := wide.MulDiv(all, min(uint64(l.worth[i]), open), open)
-		gives++ // rounded up
-		for _, start := range l.site.Rows[i].Times {
-			lost := s.lost(start)
-			if lost >= gives {
+		quo, _ := wide.MulDiv(uint64(all), min(uint64(l.worth[i]), open), open)
+		gives := int64(quo) + 1 // rounded up
+		r := &l.site.Rows[i]
+		for unit := range r.Count {
+			lost, ok := s.work(r, unit).Rsh(cut).Int64()
+			if !ok || lost >= gives {
 				break // those after it lose more
 			}
 			if gives-lost > left {
@@ -487,5 +515,8 @@ func (s *Search) pricedWork(quarters uint64) (least cover.Wide) {
 			left -= gives - lost
 		}
 	}
-	return least.AddTimes(left, 1)
+	return least.AddTimes(uint64(left), 1).Lsh(cut)
 }
+
+// pricedBits is how many bits of work are priced.
+const pricedBits = 58

@@ -18,6 +18,8 @@ type Row struct {
 	// When the work of each began, the last first: they go in this order. nil means that
 	// nothing is known of their work.
 	Times []int64
+	// What each weighs: its work is its time by that. 0 counts as nothing.
+	Weight uint64
 }
 
 // A Site is a node as a search sees it: what is lacking there, and who may give it.
@@ -31,7 +33,7 @@ type Site struct {
 	Rough bool
 	// Same says that all but node and times is as in the site that was stated last.
 	Same bool
-	// Exact says that rows tell excess and work, too: the cheapest set of them is the
+	// Exact says that rows tell work and excess, too: the cheapest set of them is the
 	// cheapest plan, if laws over sums let it go.
 	Exact bool
 }
@@ -101,11 +103,11 @@ type Search struct {
 	Nodes    []int32 // in the order in which they are preferred, all else equal
 	Best     *Best
 	// Lesser says that only plans are wanted which are less than the best in the levels
-	// before excess and work. It takes much less to show that there are none.
+	// before work and excess. It takes much less to show that there are none.
 	Lesser bool
 
 	sequence []int8 // what decides, the most important first
-	plain    bool   // that is the order of levels, then excess, then work
+	plain    bool   // that is the order of levels, then work, then excess
 	site     Site
 	prices   prices
 	ladder   ladder
@@ -120,11 +122,11 @@ func (s *Search) Reset() {
 		for what := range int8(cover.NumLevels) {
 			s.sequence = append(s.sequence, what)
 		}
-		s.sequence = append(s.sequence, cover.ByExcess, cover.ByWork)
+		s.sequence = append(s.sequence, cover.ByWork, cover.ByExcess)
 	}
 	s.prices.reset(s.Size, s.Types)
 	s.sets.missed = attempts{}
-	s.ladder.paid, s.ladder.best = [5]uint64{5, 6, 8, 12, 20}, 0
+	s.ladder.paid, s.ladder.best = [5]int64{5, 6, 8, 12, 20}, 0
 	s.Lesser = false
 }
 
@@ -136,8 +138,13 @@ func (s *Search) Exhausted() bool {
 	return m.Stopped || m.Left <= 0 && (s.Best.Found || s.Aside > 0 || m.Left <= -s.Overdraw)
 }
 
-// lost returns the work that a unit loses whose work began at an instant, in nanoseconds.
-func (s *Search) lost(start int64) uint64 {
+// work returns the work that a unit of a row loses.
+func (s *Search) work(r *Row, unit int64) cover.Wide {
+	return cover.Wide{}.AddTimes(s.since(r.Times[unit]), r.Weight)
+}
+
+// since returns the time since an instant, in nanoseconds.
+func (s *Search) since(start int64) uint64 {
 	if start <= s.Now {
 		return uint64(s.Now) - uint64(start) // the difference of two int64 fits
 	}
@@ -181,16 +188,17 @@ func (a *attempts) note(told bool) {
 	}
 }
 
-// A Yardstick is what sets of the same levels are compared with: an excess and the work.
+// A Yardstick is what sets of the same levels are compared with: the work and an excess.
 type Yardstick struct {
 	AsMuch []int64 // by type, the least amounts that are no smaller a share than the excess
 	more   []int64 // by type, the least amounts that are a larger one
 	work   cover.Wide
+	any    bool // any set is cheaper
 }
 
-// Note makes the yardstick that of an excess and work.
-func (y *Yardstick) Note(share resources.Share, work cover.Wide, capacities []int64) {
-	y.AsMuch, y.more, y.work = AsMuch(y.AsMuch[:0], share, capacities), y.more[:0], work
+// Note makes the yardstick that of work and an excess.
+func (y *Yardstick) Note(work cover.Wide, share resources.Share, capacities []int64) {
+	y.AsMuch, y.more, y.work, y.any = AsMuch(y.AsMuch[:0], share, capacities), y.more[:0], work, false
 	for t, capacity := range capacities {
 		amount := y.AsMuch[t]
 		if amount < noLimit && (resources.Share{Amount: amount, Of: max(capacity, 1)}).Compare(share) == 0 {
@@ -209,17 +217,20 @@ func AsMuch(dst []int64, share resources.Share, capacities []int64) []int64 {
 	return dst
 }
 
-// noteNone makes the yardstick one that any set is cheaper than.
-func (y *Yardstick) noteNone(types int) {
-	y.AsMuch, y.more = y.AsMuch[:0], y.more[:0]
-	for range types {
-		y.AsMuch, y.more = append(y.AsMuch, noLimit), append(y.more, noLimit)
+// compareWork compares some work with that of the yardstick.
+func (y *Yardstick) compareWork(work cover.Wide) int {
+	if y.any {
+		return -1
 	}
+	return work.Compare(y.work)
 }
 
-// Compare compares a set that leaves so much missing, and loses some work, with the
+// Compare compares a set that loses some work, and leaves so much missing, with the
 // yardstick. Less than nothing is missing of what it frees in vain.
-func (y *Yardstick) Compare(missing []int64, work cover.Wide) int {
+func (y *Yardstick) Compare(work cover.Wide, missing []int64) int {
+	if c := y.compareWork(work); c != 0 {
+		return c
+	}
 	asMuch := false
 	for t, v := range missing {
 		if -v >= y.more[t] {
@@ -230,5 +241,5 @@ func (y *Yardstick) Compare(missing []int64, work cover.Wide) int {
 	if !asMuch {
 		return -1
 	}
-	return work.Compare(y.work)
+	return 0
 }

@@ -89,7 +89,7 @@ func (f *field) offer(n int32, t cover.Total) {
 	b := &f.best
 	if c := compare(f.search, &t, &b.Total); !b.Found || c < 0 || c == 0 && n <= b.Node {
 		b.Found, b.Exact, b.Node, b.Total = true, true, n, t
-		b.Note(t.Excess, t.Work, f.search.Capacity)
+		b.Note(t.Work, t.Excess, f.search.Capacity)
 	}
 }
 
@@ -148,7 +148,7 @@ func cheapest(s *Search, site *Site, picks []Pick) (best cover.Total, found bool
 			t.Levels = s.Order.Join(&t.Levels, t.Units, &row.Levels)
 			t.Units++
 			if row.Times != nil {
-				t.Work = t.Work.AddTimes(s.lost(row.Times[n]), 1)
+				t.Work = t.Work.Add(s.work(row, n))
 			}
 			for k, v := range row.Size {
 				freed[k] += v
@@ -183,6 +183,7 @@ func drawSite(t *rapid.T, types int, gangs bool) (s Site) {
 		for range r.Count {
 			r.Times = append(r.Times, -rapid.Int64Range(1, 20).Draw(t, "began"))
 		}
+		r.Weight = rapid.SampledFrom([]uint64{1, 1, 2, 5, 1 << 62}).Draw(t, "weight")
 		slices.SortFunc(r.Times, func(a, b int64) int { return cmp.Compare(b, a) })
 		s.Rows = append(s.Rows, r)
 	}

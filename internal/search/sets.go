@@ -46,12 +46,12 @@ type sets struct {
 	alike  bool  // all units cost the same, and so the number of them tells the levels
 	most   int64 // then: of how many units a set is cheap enough
 	any    bool  // any set will do: there is no goal
-	full   bool  // excess and work count, too
+	full   bool  // work and excess count, too
 	goal   cover.Levels
 	than   *Yardstick
 	own    Yardstick // of the cheapest set so far
 	found  bool
-	tied   bool // another set has the same excess and work, and keys decide
+	tied   bool // another set has the same work and excess, and keys decide
 	picks  []Pick
 	total  cover.Total // of the picks
 	missed attempts
@@ -86,7 +86,7 @@ func (s *Search) dig(steps int) outcome {
 	s.level()
 	if x.than = &s.Best.Yardstick; x.any {
 		x.than = &x.own
-		x.own.noteNone(len(s.Capacity))
+		x.own.any = true
 	}
 	before := x.steps
 	x.short, x.taken = append(x.short[:0], l.site.Need...), x.taken[:0]
@@ -262,7 +262,7 @@ func (s *Search) digFrom(place int, here int64, work cover.Wide) {
 			x.sums = append(x.sums[:n+1], s.Order.Join(&x.sums[n], n, &x.levels[i]))
 		}
 		if x.full && row.Times != nil {
-			lost = work.AddTimes(s.lost(row.Times[here]), 1)
+			lost = work.Add(s.work(row, here))
 		}
 		s.digFrom(place, here+1, lost)
 		if x.short = x.short[:(n+1)*types]; s.Lesser && x.found {
@@ -349,7 +349,7 @@ func (s *Search) consider(levels *cover.Levels, work cover.Wide) {
 		c = s.Order.CompareLevels(levels, &x.goal)
 	}
 	if c == 0 && x.full {
-		c = x.than.Compare(missing, work)
+		c = x.than.Compare(work, missing)
 	} else if c == 0 {
 		return
 	}
@@ -374,7 +374,7 @@ func (s *Search) consider(levels *cover.Levels, work cover.Wide) {
 		}
 	}
 	// From now on a set has to be cheaper than this one.
-	x.own.Note(share, work, s.Capacity)
+	x.own.Note(work, share, s.Capacity)
 	x.than = &x.own
 	x.total = cover.Total{Levels: *levels, Excess: share, Work: work}
 	for level := s.Order.Count + 1; level < cover.NumLevels; level++ {

@@ -7,6 +7,7 @@ package wide
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 )
 
@@ -30,6 +31,50 @@ func (u Uint128) Add(v Uint128) Uint128 {
 	lo, carry := bits.Add64(u.Lo, v.Lo, 0)
 	hi, _ := bits.Add64(u.Hi, v.Hi, carry)
 	return Uint128{hi, lo}
+}
+
+// AddSat returns u + v, or the most there is.
+func (u Uint128) AddSat(v Uint128) Uint128 {
+	lo, carry := bits.Add64(u.Lo, v.Lo, 0)
+	if hi, over := bits.Add64(u.Hi, v.Hi, carry); over == 0 {
+		return Uint128{hi, lo}
+	}
+	return Uint128{math.MaxUint64, math.MaxUint64}
+}
+
+// MulSat returns u * n, or the most there is.
+func (u Uint128) MulSat(n uint64) Uint128 {
+	over, hi := bits.Mul64(u.Hi, n)
+	more, lo := bits.Mul64(u.Lo, n)
+	if hi, carry := bits.Add64(hi, more, 0); over|carry == 0 {
+		return Uint128{hi, lo}
+	}
+	return Uint128{math.MaxUint64, math.MaxUint64}
+}
+
+// DivMod returns u / d and the remainder; it panics if d is 0.
+func (u Uint128) DivMod(d uint64) (quo Uint128, rem uint64) {
+	quo.Hi, rem = u.Hi/d, u.Hi%d
+	quo.Lo, rem = bits.Div64(rem, u.Lo, d)
+	return quo, rem
+}
+
+// Len returns how many bits u has, 0 for 0.
+func (u Uint128) Len() int {
+	if u.Hi > 0 {
+		return 64 + bits.Len64(u.Hi)
+	}
+	return bits.Len64(u.Lo)
+}
+
+// Lsh returns u shifted to the left, without the bits that fall out.
+func (u Uint128) Lsh(n uint) Uint128 {
+	return Uint128{u.Hi<<n | u.Lo>>(64-n) | u.Lo<<(n-64), u.Lo << n}
+}
+
+// Rsh returns u shifted to the right.
+func (u Uint128) Rsh(n uint) Uint128 {
+	return Uint128{u.Hi >> n, u.Lo>>n | u.Hi<<(64-n) | u.Hi>>(n-64)}
 }
 
 // Cmp returns -1, 0 or +1 as u is less than, equal to or greater than v.

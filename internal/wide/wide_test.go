@@ -168,6 +168,36 @@ func twin(t *rapid.T) {
 		t.Errorf("%v.Cmp(%v) = %d, want %d", u, v, got, want)
 	}
 
+	most := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1))
+	capped := func(n *big.Int) *big.Int {
+		if n.Cmp(most) > 0 {
+			return most
+		}
+		return n
+	}
+	if got, want := u.AddSat(v).big(), capped(new(big.Int).Add(u.big(), v.big())); got.Cmp(want) != 0 {
+		t.Errorf("%v + %v = %d, want %d", u, v, got, want)
+	}
+	if got, want := u.MulSat(z).big(), capped(new(big.Int).Mul(u.big(), bz)); got.Cmp(want) != 0 {
+		t.Errorf("%v * %d = %d, want %d", u, z, got, want)
+	}
+	if got, want := u.Len(), u.big().BitLen(); got != want {
+		t.Errorf("%v has %d bits, want %d", u, got, want)
+	}
+	shift := uint(rapid.IntRange(0, 128).Draw(t, "shift"))
+	if got, want := u.Rsh(shift).big(), new(big.Int).Rsh(u.big(), shift); got.Cmp(want) != 0 {
+		t.Errorf("%v >> %d = %d, want %d", u, shift, got, want)
+	}
+	if got, want := u.Lsh(shift).big(), new(big.Int).Lsh(u.big(), shift); got.Cmp(want.And(want, most)) != 0 {
+		t.Errorf("%v << %d = %d, want %d", u, shift, got, want)
+	}
+	if z != 0 {
+		quo, rem := u.DivMod(z)
+		if wantQuo, wantRem := new(big.Int).QuoRem(u.big(), bz, new(big.Int)); quo.big().Cmp(wantQuo) != 0 || rem != wantRem.Uint64() {
+			t.Errorf("%v / %d = %v, %d, want %v, %v", u, z, quo, rem, wantQuo, wantRem)
+		}
+	}
+
 	if y != 0 && z != 0 {
 		got, want := CmpRatio(x, y, x, z), new(big.Rat).SetFrac(bx, by).Cmp(new(big.Rat).SetFrac(bx, bz))
 		if got != want {

@@ -5,7 +5,6 @@ package moves
 import (
 	"cmp"
 	"container/heap"
-	"math"
 	"slices"
 	"strings"
 
@@ -23,8 +22,8 @@ type foundSet struct {
 
 func (f foundSet) compare(g foundSet) int {
 	return cmp.Or(
-		slices.Compare(f.cost.Levels[:], g.cost.Levels[:]), f.cost.Excess.Compare(g.cost.Excess),
-		f.cost.Work.Compare(g.cost.Work), cmp.Compare(f.node, g.node),
+		slices.Compare(f.cost.Levels[:], g.cost.Levels[:]), f.cost.Work.Compare(g.cost.Work),
+		f.cost.Excess.Compare(g.cost.Excess), cmp.Compare(f.node, g.node),
 	)
 }
 
@@ -260,12 +259,8 @@ func (s *search) leaveOut(posed []unit, drop int) []unit {
 
 // coverUnit returns a unit for package cover.
 func (s *search) coverUnit(u *unit) cover.Unit {
-	lost, held := u.lost.Int64()
-	if !held {
-		lost = math.MaxInt64
-	}
 	return cover.Unit{
-		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: uint64(lost),
+		Key: s.c.Key(u.tasks[0]), Size: u.size, Needs: s.need[:], Bounds: s.need[:], Work: u.lost,
 		Levels: cover.Levels{int64(u.optedOut), int64(len(u.tasks))},
 	}
 }

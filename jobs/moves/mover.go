@@ -5,7 +5,6 @@ package moves
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/resources"
@@ -105,7 +104,7 @@ func (s *search) gangOf(job string) *gang {
 		g.at[v.Node] = at
 		g.ok = g.ok && s.lets(id, &v)
 		g.tasks = append(g.tasks, id)
-		g.add(&v, s.now)
+		s.add(&g.unit, &v)
 		d := s.c.NodeView(v.Node).Domains
 		if g.shared < 0 {
 			domains, g.shared = d, len(d)
@@ -121,8 +120,8 @@ func (s *search) gangOf(job string) *gang {
 }
 
 // add adds to a unit what is lost with a task.
-func (u *unit) add(t *victims.Task, now time.Time) {
-	u.lost = u.lost.AddTimes(t.Lost(now), 1)
+func (s *search) add(u *unit, t *victims.Task) {
+	u.lost = u.lost.Add(s.weights.Work(t.Size, t.Lost(s.now)))
 	if t.OptedOut {
 		u.optedOut++
 	}
@@ -155,7 +154,7 @@ func (s *search) unitOf(id victims.TaskID) (u unit, ok bool) {
 	}
 	s.ids = append(s.ids, id)
 	u.tasks, u.size = s.ids[len(s.ids)-1:len(s.ids):len(s.ids)], v.Size
-	u.add(&v, s.now)
+	s.add(&u, &v)
 	return u, true
 }
 

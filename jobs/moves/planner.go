@@ -70,19 +70,19 @@ type Move struct {
 	Ask      victims.Ask // its grant
 }
 
-// A cost says whom moves disturb. It counts after who stops, and before excess and work of
+// A cost says whom moves disturb. It counts after who stops, and before work and excess of
 // those who stop. The smaller one is smaller in the first field in which they differ; ties
 // go by node order and keys.
 type cost struct {
 	optedOut int             // movers that opted out
 	moves    int             // movers
+	lost     cover.Wide      // their work, since they started or last saved
 	excess   resources.Share // what they free beyond what the ask lacks; 0 for a job
-	lost     cover.Wide      // their work, in nanoseconds since they started or last saved
 }
 
 // compare compares two costs, the cheaper first.
 func (c *cost) compare(d *cost) int {
-	return cmp.Or(cmp.Compare(c.optedOut, d.optedOut), cmp.Compare(c.moves, d.moves), c.excess.Compare(d.excess), c.lost.Compare(d.lost))
+	return cmp.Or(cmp.Compare(c.optedOut, d.optedOut), cmp.Compare(c.moves, d.moves), c.lost.Compare(d.lost), c.excess.Compare(d.excess))
 }
 
 // A Plan says who moves, beside the plan for an ask or a job. No moves are none.

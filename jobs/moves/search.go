@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/go-preempt/preempt/internal/eligible"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 	"github.com/go-preempt/preempt/victims/cover"
@@ -44,6 +45,7 @@ type search struct {
 	found    cover.Selection
 	capacity resources.Vector
 	types    int
+	weights  rulebook.Weights
 	open     []victims.NodeID // that movers may go to
 	room     []int64          // what each of them has for movers
 	most     resources.Vector // of each type, what some of them has
@@ -123,6 +125,7 @@ func (s *search) reset(q *question) {
 		s.rulesOf.Leaves[t.Leaf].Ceiling = 0
 	}
 	s.capacity, s.types = c.Capacity(), c.Schema().Len()
+	s.weights.Set(s.capacity)
 	s.ids, s.units, s.gangs = s.ids[:0], map[victims.NodeID]listing{}, map[string]*gang{}
 	s.open, s.room, s.most, s.rooms = s.open[:0], s.room[:0], s.most[:0], s.rooms[:0]
 	for n := range c.Nodes() {
@@ -180,7 +183,7 @@ func (s *search) costOf(set []Move, a *answer) (sum cost) {
 		if v.Ask.OptedOut {
 			sum.optedOut++
 		}
-		sum.lost = sum.lost.AddTimes(t.Lost(s.now), 1)
+		sum.lost = sum.lost.Add(s.weights.Work(t.Size, t.Lost(s.now)))
 		if !s.job && v.From == a.nodes[0] {
 			freed = resources.Add(freed, freed, v.Ask.Size)
 		}

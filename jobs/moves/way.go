@@ -136,7 +136,7 @@ func (s *search) serving(set []Move, a *answer) (some []Move) {
 	return some
 }
 
-// levels returns a cost of stops without what moves are not worth: excess, work and node.
+// levels returns a cost of stops without what moves are not worth: work, excess and node.
 func levels(c victims.Cost) victims.Cost {
 	c.Excess, c.Work, c.NodePenalty, c.Node = resources.Share{}, cover.Wide{}, 0, 0
 	return c

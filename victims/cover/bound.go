@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/go-preempt/preempt/internal/rows"
-	"github.com/go-preempt/preempt/internal/wide"
 )
 
 // Classes are decided one after another, so what a search can still hope for
@@ -136,8 +135,8 @@ const mostWorks = 16
 type workBounds struct {
 	ready bool
 	// least[i*(mostWorks+1)+m] is the least work of m units of classes i and on.
-	least  []wide.Uint128
-	rising []uint64 // scratch
+	least  []Wide
+	rising []Wide // scratch
 }
 
 // buildLeastWork computes, for every class i, the least work of any number of
@@ -151,7 +150,7 @@ func (w *Worker) buildLeastWork() {
 	for i := n - 1; i >= 0; i-- {
 		c := &w.classes[i]
 		for _, m := range w.members[c.first : c.first+min(c.count, mostWorks)] {
-			at, _ := slices.BinarySearch(d.rising, w.p.Units[m].Work)
+			at, _ := slices.BinarySearchFunc(d.rising, w.p.Units[m].Work, Wide.Compare)
 			if at == mostWorks {
 				continue
 			}
@@ -159,7 +158,7 @@ func (w *Worker) buildLeastWork() {
 		}
 		least := d.least[i*(mostWorks+1):][:mostWorks+1]
 		for m, work := range d.rising {
-			least[m+1] = least[m].Add(wide.Of(work))
+			least[m+1] = least[m].Add(work)
 		}
 		for m := len(d.rising) + 1; m <= mostWorks; m++ {
 			least[m] = least[m-1]
@@ -170,5 +169,15 @@ func (w *Worker) buildLeastWork() {
 // leastWork returns a work that so many units of the classes from i on lose at
 // least.
 func (w *Worker) leastWork(i int, units int64) Wide {
-	return Wide{w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]}
+	return w.works.least[i*(mostWorks+1)+int(min(units, mostWorks))]
+}
+
+// workAtLeast returns the work that the present set loses at least with so many more units
+// of the classes from i on. The bound takes time to build, and so only long searches have
+// it.
+func (w *Worker) workAtLeast(i int, more int64) Wide {
+	if !w.works.ready {
+		return w.total.Work
+	}
+	return w.total.Work.Add(w.leastWork(i, more))
 }

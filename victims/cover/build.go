@@ -249,7 +249,7 @@ func (w *Worker) alike(u, v *Unit) int {
 	if w.p.Order.Compare == nil {
 		return 0
 	}
-	return cmp.Compare(u.Work, v.Work)
+	return u.Work.Compare(v.Work)
 }
 
 // comparePart orders parts by all that they are.
@@ -280,7 +280,7 @@ func (w *Worker) buildClasses() {
 			return c
 		}
 		if byWork && u.Work != v.Work {
-			return cmp.Compare(u.Work, v.Work)
+			return u.Work.Compare(v.Work)
 		}
 		// Keys are different, so the order is total and the answer depends on
 		// no order of units.

@@ -196,7 +196,8 @@ func (g *coverDraw) units() {
 		if between(g.T, "more keys", 0, 7) == 1 {
 			u.More = []string{key + "2", "m" + key}
 		}
-		u.Work = rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "work")
+		u.Work = Wide{}.AddTimes(rapid.SampledFrom([]uint64{0, 1, 1, 2, 3, 1<<64 - 1}).Draw(g.T, "time"),
+			rapid.SampledFrom([]uint64{1, 1, 1, 2, 1 << 58}).Draw(g.T, "weight"))
 		g.Units = append(g.Units, u)
 	}
 }
@@ -318,7 +319,7 @@ func pictureOf(p *Problem) string {
 		fmt.Fprintf(&b, "bound %d: %v of types %b\n", i, r.Room.Value, r.Room.Defined)
 	}
 	for _, u := range p.Units {
-		fmt.Fprintf(&b, "unit %s: %v levels %v work %d needs %v bounds %v uses %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Uses, u.Parts)
+		fmt.Fprintf(&b, "unit %s: %v levels %v work %v needs %v bounds %v uses %v parts %v\n", u.Key, u.Size, u.Levels, u.Work, u.Needs, u.Bounds, u.Uses, u.Parts)
 	}
 	return b.String()
 }

@@ -189,7 +189,7 @@ func (w *Worker) sum() (t Total) {
 		// them says which.
 		for _, m := range w.members[c.first : c.first+w.taken[i]] {
 			t.Levels = w.p.Order.Join(&t.Levels, t.Units, &c.levels)
-			t.Work = t.Work.AddTimes(w.p.Units[m].Work, 1)
+			t.Work = t.Work.Add(w.p.Units[m].Work)
 			t.Units++
 		}
 	}

@@ -12,8 +12,8 @@ import (
 
 // What an Order.Sequence names besides levels.
 const (
-	ByExcess = NumLevels + iota
-	ByWork
+	ByWork = NumLevels + iota
+	ByExcess
 )
 
 // InSequence returns how two totals compare by the order's sequence, which must
@@ -36,7 +36,7 @@ func (o *Order) inSequence(a, b *Total) int {
 	return 0
 }
 
-// CompareLevels compares the levels that come before excess and work.
+// CompareLevels compares the levels that come before work and excess.
 func (o *Order) CompareLevels(a, b *Levels) int {
 	if o.Sequence == nil {
 		return slices.Compare(a[:], b[:])
@@ -53,7 +53,7 @@ func (o *Order) CompareLevels(a, b *Levels) int {
 }
 
 // compareUnits orders levels of units: all levels of a sequence count, wherever
-// excess and work are.
+// work and excess are.
 func (o *Order) compareUnits(a, b *Levels) int {
 	if o.Sequence == nil {
 		return slices.Compare(a[:], b[:])
@@ -97,10 +97,7 @@ func (w *Worker) beatenInSequence(i int, low *Levels, more int64) bool {
 			excess := w.leastExcess(i, more)
 			c = excess.Compare(best.Excess)
 		case ByWork:
-			work := w.total.Work
-			if w.works.ready {
-				work = work.Add(w.leastWork(i, more))
-			}
+			work := w.workAtLeast(i, more)
 			c = work.Compare(best.Work)
 		default:
 			c = cmp.Compare(low[what], best.Levels[what])

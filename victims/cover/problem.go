@@ -52,7 +52,7 @@ type Unit struct {
 	Key    string
 	Size   resources.Vector
 	Levels Levels
-	Work   uint64  // lost with it, in nanoseconds
+	Work   Wide    // lost with it: time by weight
 	Needs  []int32 // the needs that it counts for, ascending
 	// Bounds bind it, the innermost first. Two units without parts that share a bound
 	// share all that follow it.
@@ -94,8 +94,8 @@ const NumLevels = 11
 // Levels are the parts of a cost that decide first, the most important first.
 type Levels [NumLevels]int64
 
-// An Order says how levels of units combine, and compares sets: by levels, excess,
-// work, keys.
+// An Order says how levels of units combine, and compares sets: by levels, work,
+// excess, keys.
 type Order struct {
 	// Max has a bit for each level of which a set has the largest value of its units;
 	// others are summed.
@@ -109,9 +109,9 @@ type Order struct {
 	// Count is a summed level in which every unit has at least 1. In summed levels before
 	// it every unit has at least 0.
 	Count int
-	// Sequence is what decides, the most important first: levels, [ByExcess], [ByWork].
+	// Sequence is what decides, the most important first: levels, [ByWork], [ByExcess].
 	// Others do not count. Count is in it, and levels that may be negative come after
-	// Count. nil: all levels, then excess, then work.
+	// Count. nil: all levels, then work, then excess.
 	Sequence []int8
 	// Compare replaces all that. It must be a strict weak order in which no set is
 	// cheaper than a part of it, and must not keep or change its arguments. It takes more
@@ -123,8 +123,8 @@ type Order struct {
 type Total struct {
 	Units  int
 	Levels Levels
+	Work   Wide
 	Excess resources.Share
-	Work   Wide // nanoseconds
 }
 
 // A Selection is the answer to a Problem.
@@ -135,7 +135,7 @@ type Selection struct {
 	// Proven: no legal set is cheaper, or none exists. With Worker.OnlyLesser: none
 	// has lesser levels than the limit.
 	Proven bool
-	// LevelsProven: no legal set has lesser levels before excess and work. If no level
+	// LevelsProven: no legal set has lesser levels before work and excess. If no level
 	// decides first, it is Proven.
 	LevelsProven bool
 	Steps        int
@@ -277,7 +277,7 @@ func (o *Order) compare(a, b *Total) int {
 	if c := slices.Compare(a.Levels[:], b.Levels[:]); c != 0 {
 		return c
 	}
-	return cmp.Or(a.Excess.Compare(b.Excess), a.Work.Compare(b.Work))
+	return cmp.Or(a.Work.Compare(b.Work), a.Excess.Compare(b.Excess))
 }
 
 // isMax reports whether a set has the maximum of level l and not the sum.

@@ -43,7 +43,7 @@ const short = 256
 
 // search looks for the cheapest set within a number of steps. If that is a long
 // search, it first shows which levels are the least, for these say who is
-// stopped, and spends what is left of its steps on excess, work and keys.
+// stopped, and spends what is left of its steps on work, excess and keys.
 func (w *Worker) search(steps int) grade {
 	if w.OnlyLesser && w.stages.prepare(w) {
 		w.budget = steps
@@ -147,7 +147,7 @@ func (w *Worker) branch(i int) bool {
 			break
 		}
 		w.total.Levels = w.p.Order.Join(&w.total.Levels, w.total.Units, &c.levels)
-		w.total.Work = w.total.Work.AddTimes(w.p.Units[w.members[c.first+int32(n)]].Work, 1)
+		w.total.Work = w.total.Work.Add(w.p.Units[w.members[c.first+int32(n)]].Work)
 		w.total.Units++
 		w.take(i)
 		w.noteOverrun(&w.total.Levels)
@@ -208,17 +208,12 @@ func (w *Worker) beaten(i int) bool {
 	if w.levels && w.top.found || w.OnlyLesser {
 		return true
 	}
-	excess := w.leastExcess(i, more)
-	if c := excess.Compare(best.Excess); c != 0 {
+	work := w.workAtLeast(i, more)
+	if c := work.Compare(best.Work); c != 0 {
 		return c > 0
 	}
-	work := w.total.Work
-	// The bound on work takes time to build, and so only long searches have
-	// them.
-	if w.works.ready {
-		work = work.Add(w.leastWork(i, more))
-	}
-	return work.Compare(best.Work) > 0
+	excess := w.leastExcess(i, more)
+	return excess.Compare(best.Excess) > 0
 }
 
 // goal returns what a set must not cost more than, nil if that may be anything.

@@ -34,7 +34,7 @@ const lesserWork = 100
 type stages struct {
 	w     *Worker
 	ready bool   // the surrogate is that of the problem
-	along []int8 // the levels that decide before excess and work, the most important first
+	along []int8 // the levels that decide before work and excess, the most important first
 
 	level  int     // of the stage
 	upTo   []int8  // the levels before it, and it
@@ -343,7 +343,7 @@ func (x *stages) takeOne(at int) (done bool) {
 	c := &w.classes[i]
 	saved := w.total
 	w.total.Levels = w.p.Order.Join(&w.total.Levels, w.total.Units, &c.levels)
-	w.total.Work = w.total.Work.AddTimes(w.p.Units[w.members[c.first+w.taken[i]]].Work, 1)
+	w.total.Work = w.total.Work.Add(w.p.Units[w.members[c.first+w.taken[i]]].Work)
 	w.total.Units++
 	w.take(i)
 	w.noteOverrun(&w.total.Levels)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/go-preempt/preempt/internal/wide"
 	"github.com/go-preempt/preempt/resources"
 )
 
@@ -20,7 +21,7 @@ func unitOf(key string, size ...int64) coverUnit {
 func (u coverUnit) level(l int, v int64) coverUnit { u.Levels[l] = v; return u }
 func (u coverUnit) rank(v int64) coverUnit         { return u.level(LevelRank, v).level(LevelSumRanks, v) }
 func (u coverUnit) optedOut() coverUnit            { return u.level(LevelOptedOut, 1) }
-func (u coverUnit) work(v uint64) coverUnit        { u.Work = v; return u }
+func (u coverUnit) work(v uint64) coverUnit        { u.Work = Wide{wide.Of(v)}; return u }
 func (u coverUnit) needs(n ...int32) coverUnit     { u.Needs = n; return u }
 func (u coverUnit) bounds(b ...int32) coverUnit    { u.Bounds = b; return u }
 
@@ -63,14 +64,15 @@ var coverTable = []struct {
 		units: []coverUnit{unitOf("d", 2, 2), unitOf("c", 1, 3), unitOf("b", 2, 2), unitOf("a", 3, 1)},
 		want:  []string{"a", "c"}, greedy: []string{"b", "d"}},
 	{name: "less work", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 5).work(2), unitOf("b", 5).work(1)}, want: []string{"b"}},
-	{name: "work beyond 64 bits", needs: shorts(vec{4}),
-		// a and b lose 2^64, c and d 2^64-1.
+	{name: "work beyond 64 bits", needs: shorts(vec{4, 4}),
+		// a and b lose 2^64, as c and b, and c and d 2^64-1. Others are not enough.
 		units: []coverUnit{
-			unitOf("a", 1).work(math.MaxUint64), unitOf("b", 3).work(1),
-			unitOf("c", 2).work(math.MaxUint64), unitOf("d", 2).work(0),
+			unitOf("a", 1, 4).work(math.MaxUint64), unitOf("b", 3).work(1),
+			unitOf("c", 2, 4).work(math.MaxUint64), unitOf("d", 2).work(0),
 		},
 		want: []string{"c", "d"}},
 	{name: "fewer", needs: shorts(vec{6}), units: []coverUnit{unitOf("a", 3), unitOf("b", 3), unitOf("c", 9)}, want: []string{"c"}},
+	{name: "less work before less freed beyond need", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 5).work(2), unitOf("b", 9).work(1)}, want: []string{"b"}},
 	{name: "less freed beyond need", needs: shorts(vec{5}), units: []coverUnit{unitOf("a", 7), unitOf("b", 6)}, want: []string{"b"},
 		greedy: []string{"a"}}, // both cover all, and an equal use is taken from the last size
 	{name: "a share and not an amount",

@@ -14,7 +14,7 @@ import (
 // units and takes each sentence of the definitions by its word.
 type slowProblem struct {
 	*Problem
-	compare func(a, b *slowSet) int // nil: by levels, excess and work
+	compare func(a, b *slowSet) int // nil: by levels, work and excess
 }
 
 // slowSet is a set of units and what it costs.
@@ -73,7 +73,7 @@ func (p slowProblem) compareSets(a, b *slowSet) int {
 		}
 		return 0
 	}
-	return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.excess.Cmp(b.excess), a.work.Cmp(b.work))
+	return cmp.Or(slices.Compare(a.levels[:], b.levels[:]), a.work.Cmp(b.work), a.excess.Cmp(b.excess))
 }
 
 // legal reports whether every bound is kept.
@@ -155,7 +155,7 @@ func (p slowProblem) set(units []int32) *slowSet {
 	for n, i := range units {
 		u := &p.Units[i]
 		s.keys = append(append(s.keys, u.Key), u.More...)
-		s.work.Add(s.work, new(big.Int).SetUint64(u.Work))
+		s.work.Add(s.work, bigOf(u.Work))
 		for l, v := range u.Levels {
 			switch {
 			case p.Order.Max&(1<<l) == 0:
@@ -191,6 +191,12 @@ func (p slowProblem) set(units []int32) *slowSet {
 		}
 	}
 	return s
+}
+
+// bigOf returns an amount.
+func bigOf(w Wide) *big.Int {
+	z := new(big.Int).Lsh(new(big.Int).SetUint64(w.n.Hi), 64)
+	return z.Or(z, new(big.Int).SetUint64(w.n.Lo))
 }
 
 // overrun returns what the units use of the budgets beyond what is left.

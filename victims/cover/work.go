@@ -4,7 +4,6 @@ package cover
 
 import (
 	"fmt"
-	"math/bits"
 	"strconv"
 
 	"github.com/go-preempt/preempt/internal/wide"
@@ -24,8 +23,8 @@ func Excess(freed, wanted, capacity resources.Vector) resources.Share {
 	return most
 }
 
-// Wide is a sum of non-negative amounts in 128 bits: of own costs, or of nanoseconds of
-// work. It never wraps.
+// Wide is a non-negative amount in 128 bits: a sum of own costs, or work, which is time by
+// weight. It never wraps: what is beyond 128 bits counts as the most there is.
 type Wide struct {
 	n wide.Uint128
 }
@@ -34,13 +33,31 @@ type Wide struct {
 func WideOf(v int64) Wide { return Wide{wide.Of(uint64(max(v, 0)))} }
 
 // Add returns the sum of both.
-func (w Wide) Add(x Wide) Wide { return Wide{w.n.Add(x.n)} }
+func (w Wide) Add(x Wide) Wide { return Wide{w.n.AddSat(x.n)} }
 
 // Compare returns -1, 0 or +1 as w is less than, equal to or more than x.
 func (w Wide) Compare(x Wide) int { return w.n.Cmp(x.n) }
 
 // AddTimes returns the sum with an amount added so many times.
-func (w Wide) AddTimes(v, times uint64) Wide { return Wide{w.n.Add(wide.Mul(v, times))} }
+func (w Wide) AddTimes(v, times uint64) Wide { return Wide{w.n.AddSat(wide.Mul(v, times))} }
+
+// Times returns so many times the amount.
+func (w Wide) Times(n uint64) Wide { return Wide{w.n.MulSat(n)} }
+
+// Len returns how many bits the amount has.
+func (w Wide) Len() int { return w.n.Len() }
+
+// Lsh returns the amount with its bits shifted to the left; none may fall out.
+func (w Wide) Lsh(n int) Wide { return Wide{w.n.Lsh(uint(n))} }
+
+// Rsh returns the amount without its lowest bits.
+func (w Wide) Rsh(n int) Wide { return Wide{w.n.Rsh(uint(n))} }
+
+// Div returns the amount divided by d, rounded down. It panics if d is 0.
+func (w Wide) Div(d uint64) Wide {
+	quo, _ := w.n.DivMod(d)
+	return Wide{quo}
+}
 
 // Int64 returns the amount, and false if it is beyond int64.
 func (w Wide) Int64() (int64, bool) {
@@ -52,11 +69,9 @@ func (w Wide) String() string {
 	if w.n.Hi == 0 {
 		return strconv.FormatUint(w.n.Lo, 10)
 	}
-	// Two groups of digits. 10^19 is the largest power of ten in 64 bits, and the
-	// high group of any sum that levels hold is less.
-	const group = 1e19
-	high, low := bits.Div64(w.n.Hi%group, w.n.Lo, group)
-	return strconv.FormatUint(high, 10) + fmt.Sprintf("%019d", low)
+	// Groups of digits. 10^19 is the largest power of ten in 64 bits.
+	high, low := w.n.DivMod(1e19)
+	return Wide{high}.String() + fmt.Sprintf("%019d", low)
 }
 
 // Split returns the amount as two levels, the second of which carries into the
