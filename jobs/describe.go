@@ -159,7 +159,7 @@ func (w *writer) victim(indent string, v *victims.Victim) {
 // not counted.
 func (r *Refusal) Describe(c *victims.Cluster) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.because(c, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+r.because(c, r.Reason))
 	if r.Also != "" {
 		fmt.Fprintf(&b, "  of other queues it may take nothing (%v): %s\n", r.Also, r.because(c, r.Also))
 	}
@@ -365,6 +365,7 @@ type refusalReport struct {
 	NoneCounts  bool           `json:"noneCounts,omitempty"`
 	Counts      map[string]int `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	ProtectedBy any            `json:"protectedBy,omitempty"`
+	Cause       any            `json:"cause,omitempty"`     // why it could not run even in an empty cluster
 	Uncounted   bool           `json:"uncounted,omitempty"` // the cluster had changed when it was asked
 	Candidates  int            `json:"candidates,omitempty"`
 	Filtered    int            `json:"filtered,omitempty"`
@@ -446,6 +447,7 @@ func (r *Refusal) report(c *victims.Cluster) *refusalReport {
 		Domain: append([]string(nil), r.Domain...), DomainRoom: r.DomainRoom, RetryAt: r.RetryAt, Help: r.Help.Report(c), Proven: r.Proven, Steps: r.Steps,
 	}
 	s := c.Schema()
+	f.Cause = r.Root.Report(c)
 	f.Also, f.OwnLeaf, f.NoneCounts, f.ProtectedBy = r.Also, r.OwnLeaf, r.NoneCounts, r.ProtectedBy.Report(c)
 	switch about := cmp.Or(r.Also, r.Reason); about {
 	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:

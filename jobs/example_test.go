@@ -107,7 +107,7 @@ func ExampleDecision_Describe() {
 	must(planner.Decide(&d, job, noon))
 	fmt.Print(d.Describe(cluster))
 	// Output:
-	// job new (root.train, priority 10) is refused (no-victims): no legal set of victims makes room for all members
+	// job new (root.train, priority 10) is refused (no-victims): larger than any node that it may use: n1 has 8 gpu; no legal set of victims makes room for all members
 	//   4 could be taken
 	//   the first 1 of 2 members could be placed
 }

@@ -75,6 +75,7 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	}
 	dst.reset(&d.jobCase)
 	d.decide(dst)
+	d.root(dst)
 	d.verify(dst)
 	if dst.Outcome == victims.Refused {
 		d.help(&dst.Refusal)
@@ -134,6 +135,7 @@ type decision struct {
 	counts  [rulebook.NumRules]int // tasks by the rule that keeps them; see countRules
 	heldSum resources.Vector       // of members that hold grants
 	ready   bool                   // these grants can start
+	may     []victims.NodeID       // scratch of root
 	least   resources.Vector       // see wish
 	places  []int32                // likewise
 	ends    []time.Time            // of exemptions

@@ -406,6 +406,39 @@ func (d *decision) packAmounts() bool {
 	return d.pack.packInto(d.space, nil)
 }
 
+// root notes why a refused job could not run even in an empty cluster: what is so of the
+// first required member of which anything is.
+func (d *decision) root(dst *Decision) {
+	if dst.Outcome != victims.Refused || dst.Refusal.Reason == victims.InFlight {
+		return
+	}
+	for _, i := range d.unplaced {
+		size := d.job.Members[i].Size
+		size = size[:min(len(size), d.types)]
+		d.may = d.may[:0]
+		for n := range d.c.Nodes() {
+			if d.mayUse(n, i) {
+				if d.may = append(d.may, n); resources.Fits(size, d.c.NodeView(n).Capacity) {
+					break
+				}
+			}
+		}
+		if dst.Refusal.Root = d.c.RootOf(size, d.job.Queue, d.may); dst.Refusal.Root.Kind != "" {
+			return
+		}
+	}
+}
+
+// mayUse reports whether a member may run on a node, whatever domain the job requires.
+func (d *decision) mayUse(n victims.NodeID, member int) bool {
+	if h := d.hostAt(n); h >= 0 {
+		return d.takesMember(h, member)
+	}
+	v := d.c.NodeView(n)
+	return !v.Unschedulable && (v.ReservedFor == "" || v.ReservedFor == d.job.Name || v.ReservedFor == d.job.Members[member].Key) &&
+		(d.p.Filter == nil || d.p.Filter(d.job.Members[member].Class, n))
+}
+
 // help says what would help after a refusal. An answer other than a refusal needs room as
 // things are, or a plan. (DESIGN.md, What would help.)
 func (d *decision) help(r *Refusal) {

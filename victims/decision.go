@@ -341,6 +341,9 @@ type Cause struct {
 	Candidates int
 	// Filtered is the number of nodes that the filter refused, to a job for every member.
 	Filtered int
+	// Root is why it could not run even in an empty cluster; its zero value: it could. Of a
+	// job it is that of the first required member that has one.
+	Root Root
 	// RetryAt is when time alone can first change the answer; zero: never.
 	RetryAt time.Time
 	// Help is what else can change it.
@@ -375,6 +378,25 @@ func (p *Protector) NoteJob(name string, minimum int) {
 	if p.Job == "" || name < p.Job {
 		p.Job, p.Minimum = name, minimum
 	}
+}
+
+// A Root says why an ask could not run even in an empty cluster. Kinds are stable words, and
+// the first that holds counts:
+//
+//   - no-node: there is no schedulable node, not reserved for others, that its filter lets it
+//     use; of a required node only that one is looked at.
+//   - too-large: no such node would hold it with nothing on it. Node is the one that has the
+//     most of the first type of which none has enough. If there is none, it is the node that
+//     lacks least by dominant share of the cluster, and Type the first that it lacks. Ties go
+//     by node order.
+//   - above-max: it alone is above a max of its path. Queue has the least max of the first
+//     such type; of equals it is the lowest.
+type Root struct {
+	Kind  string
+	Type  int
+	Most  int64 // of the type, that there is
+	Node  NodeID
+	Queue queue.ID
 }
 
 // cleared returns a refusal that says nothing, with the memory of r.

@@ -119,7 +119,7 @@ func (p *Plan) DescribeCost() string {
 func (d *Decision) DescribeRefusal(c *Cluster) string {
 	var b strings.Builder
 	r, stale := &d.Refusal, d.Count()
-	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, c.because(d, r.Reason))
+	fmt.Fprintf(&b, "refused (%v): %s\n", r.Reason, r.Root.First(c)+c.because(d, r.Reason))
 	if stale != nil {
 		b.WriteString("  the cluster has changed since, and nothing was counted\n")
 	}
@@ -213,6 +213,14 @@ func (c *Cluster) wouldLack(r *Refusal) string {
 		return "which would lack nothing"
 	}
 	return "which would lack nothing if all of them could be taken at once"
+}
+
+// First says a root before a reason; "" if there is none.
+func (r *Root) First(c *Cluster) string {
+	if r.Kind == "" {
+		return ""
+	}
+	return r.Text(c) + "; "
 }
 
 // because says what the reason of a refusal means here.

@@ -64,11 +64,11 @@ func TestDescribe_Refusal(t *testing.T) {
 		"interval":                  "refused (too-soon): preemption was tried for it a short while ago\n  try again at 2026-01-01T00:00:01Z\n",
 		"nothing is guaranteed":     "refused (not-guaranteed): no queue on its path is guaranteed anything that it asks for\n",
 		"has its guarantee":         "refused (over-guarantee): root.b has its guaranteed slots=5 already\n",
-		"over a max":                "refused (over-max): root is over its max of slots=9 already\n",
-		"its own max":               "refused (headroom-inside): it would exceed the max of root.b, slots=9, and only tasks inside the starving queue could make room there\n",
+		"over a max":                "refused (over-max): above the max of root: 9 slots; root is over its max of slots=9 already\n",
+		"its own max":               "refused (headroom-inside): above the max of root.b: 9 slots; it would exceed the max of root.b, slots=9, and only tasks inside the starving queue could make room there\n",
 		"fence":                     "refused (nothing-in-reach): no queue that it could take from is in reach\n",
 		"priority":                  "refused (no-victims): no legal set of victims makes room\n  1 too high in effective priority (priority)\n  closest: n1, which would still lack slots=10\n",
-		"a node that can't be used": "refused (no-victims): no legal set of victims makes room\n  1 of no help with what is short (not-helping)\n",
+		"a node that can't be used": "refused (no-victims): there is no node that it may use; no legal set of victims makes room\n  1 of no help with what is short (not-helping)\n",
 	}
 	described := 0
 	for _, o := range obstacles {

@@ -66,5 +66,5 @@ func ExamplePlanner_filter() {
 	// Output:
 	// train (root.research, gpu=8) runs on node-a100 once these have stopped: etl-0
 	// train (root.research, gpu=8) runs on node-h100 once these have stopped: etl-1
-	// train (root.research, gpu=8) is refused (no-victims): no legal set of victims makes room
+	// train (root.research, gpu=8) is refused (no-victims): there is no node that it may use; no legal set of victims makes room
 }

@@ -84,7 +84,7 @@ func ExamplePlanner_Decide() {
 	//   train on n2 (root.batch, cpu=3, priority 0, rank -100) for room on the node
 	//   cost: highest rank -100, highest priority 0, 1 victim, 1h0m0s of work lost, 3 cpu-hours
 	//   no legal plan costs less
-	// web-1 (root.shop, cpu=7) is refused (no-victims): no legal set of victims makes room
+	// web-1 (root.shop, cpu=7) is refused (no-victims): larger than any node that it may use: n1 has 6 cpu; no legal set of victims makes room
 	//   1 too high in effective priority (priority)
 	//   3 could be taken
 	//   closest: n1, which would still lack cpu=1

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-preempt/preempt/internal/rows"
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 )
@@ -368,4 +369,80 @@ func (b *blockers) gone(d *decision, n NodeID, held []TaskID) bool {
 		}
 	}
 	return true
+}
+
+// root notes why a refused ask could not run even in an empty cluster.
+func (d *decision) root(r *Refusal) {
+	if r.Reason == InFlight || r.Reason == rulebook.UnknownNode || r.Reason == Unlawful {
+		return
+	}
+	d.may = d.may[:0]
+	for _, n := range d.nodes {
+		if d.usable(n) && d.passes(n) {
+			if d.may = append(d.may, n); d.c.holdsEmpty(n, d.size) {
+				break
+			}
+		}
+	}
+	r.Root = d.c.RootOf(d.size, d.ask.Queue, d.may)
+}
+
+// holdsEmpty reports whether a node would hold a size with nothing on it.
+func (x *index) holdsEmpty(n NodeID, size resources.Vector) bool {
+	for t, v := range size {
+		if v > x.row(x.capacity, n)[t] {
+			return false
+		}
+	}
+	return true
+}
+
+// RootOf returns why work of some size and leaf could not run even in an empty cluster. The
+// nodes are those that it may use, in node order, and end at the first that would hold it.
+// Packages that plan call it.
+func (x *index) RootOf(size resources.Vector, leaf queue.ID, nodes []NodeID) Root {
+	switch n := len(nodes); {
+	case n == 0:
+		return Root{Kind: "no-node"}
+	case !x.holdsEmpty(nodes[n-1], size):
+		return x.tooLarge(size, nodes)
+	}
+	for t, v := range size {
+		root := Root{}
+		for q := range x.tree.Up(leaf) {
+			if most, ok := x.tree.Max(q).Bound(t); ok && v > most && (root.Kind == "" || most < root.Most) {
+				root = Root{Kind: "above-max", Type: t, Most: most, Queue: q}
+			}
+		}
+		if root.Kind != "" {
+			return root
+		}
+	}
+	return Root{}
+}
+
+// tooLarge returns what nodes lack, of which none would hold a size.
+func (x *index) tooLarge(size resources.Vector, nodes []NodeID) Root {
+	for t, v := range size {
+		best := nodes[0]
+		for _, n := range nodes {
+			if x.row(x.capacity, n)[t] > x.row(x.capacity, best)[t] {
+				best = n
+			}
+		}
+		if most := x.row(x.capacity, best)[t]; most < v {
+			return Root{Kind: "too-large", Type: t, Most: most, Node: best}
+		}
+	}
+	lack := func(n NodeID) (short resources.Vector) {
+		return resources.Short(nil, resources.Limit{Value: size, Defined: resources.Positive(size)}, x.row(x.capacity, n))
+	}
+	best := nodes[0]
+	for _, n := range nodes[1:] {
+		if resources.DominantShare(lack(n), x.total).Compare(resources.DominantShare(lack(best), x.total)) < 0 {
+			best = n
+		}
+	}
+	t := slices.IndexFunc(lack(best), func(v int64) bool { return v > 0 })
+	return Root{Kind: "too-large", Type: t, Most: x.row(x.capacity, best)[t], Node: best}
 }

@@ -161,6 +161,9 @@ func (p *Planner) answer(dst *Decision, ask *Ask, now time.Time) error {
 	}
 	dst.reset(d)
 	d.decide(dst)
+	if dst.Outcome == Refused {
+		d.root(&dst.Refusal)
+	}
 	if p.Audit {
 		p.verify(dst, now)
 	}
@@ -209,6 +212,7 @@ type decision struct {
 	wants    resources.Mask   // its types: an explicit zero is no wanted type
 	types    []int            // the same as a list
 	nodes    []NodeID         // that it may run on, in node order, as far as they take tasks
+	may      []NodeID         // scratch of root
 	single   [1]NodeID        // the required one
 
 	without  Relaxation // the one rule that does not hold; none but in Explain

@@ -4,6 +4,7 @@ package victims
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 	"time"
 
@@ -92,6 +93,7 @@ type refusalReport struct {
 	NoneCounts  bool              `json:"noneCounts,omitempty"`
 	Counts      map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	ProtectedBy any               `json:"protectedBy,omitempty"`
+	Cause       any               `json:"cause,omitempty"`     // why it could not run even in an empty cluster
 	Uncounted   bool              `json:"uncounted,omitempty"` // the cluster had changed when it was asked
 	Candidates  int               `json:"candidates,omitempty"`
 	Scarce      []string          `json:"scarce,omitempty"`
@@ -167,7 +169,7 @@ func (r *Refusal) report(c *Cluster) *refusalReport {
 		Reason: r.Reason, Candidates: r.Candidates, Filtered: r.Filtered,
 		WaitsFor: append([]string(nil), r.WaitsFor...), RetryAt: r.RetryAt, Help: r.Help.Report(c),
 		Also: r.Also, OwnLeaf: r.OwnLeaf, Scarce: append([]string(nil), r.Scarce...),
-		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.Report(c),
+		Proven: r.Proven, Steps: r.Steps, NoneCounts: r.NoneCounts, ProtectedBy: r.ProtectedBy.Report(c), Cause: r.Root.Report(c),
 	}
 	switch cmp.Or(r.Also, r.Reason) {
 	case rulebook.OverMax, rulebook.OverGuarantee, rulebook.HeadroomInside:
@@ -286,4 +288,45 @@ func (p *Protector) Report(c *Cluster) any {
 		return nil
 	}
 	return protectorReport{Queue: c.tree.Path(p.Queue), Type: c.Schema().Name(p.Type), Job: p.Job, Minimum: p.Minimum}
+}
+
+// A rootReport is a [Root] for machines.
+type rootReport struct {
+	Kind  string `json:"kind"`
+	Type  string `json:"type,omitempty"`
+	Most  string `json:"most,omitempty"`
+	Node  string `json:"node,omitempty"`
+	Queue string `json:"queue,omitempty"`
+}
+
+// Report returns a root for encoding/json; nil if there is none.
+func (r *Root) Report(c *Cluster) any {
+	if r.Kind == "" {
+		return nil
+	}
+	x := rootReport{Kind: r.Kind}
+	if r.Kind != "no-node" {
+		x.Type, x.Most = c.Schema().Name(r.Type), resources.FormatQuantity(c.Schema().Name(r.Type), r.Most)
+	}
+	switch r.Kind {
+	case "too-large":
+		x.Node = c.NodeName(r.Node)
+	case "above-max":
+		x.Queue = c.tree.Path(r.Queue)
+	}
+	return x
+}
+
+// Text says in a line why it could not run even in an empty cluster; "" if it could.
+func (r *Root) Text(c *Cluster) string {
+	amount := func() string { return c.Schema().Amount(r.Type, r.Most) + " " + c.Schema().Name(r.Type) }
+	switch r.Kind {
+	case "no-node":
+		return "there is no node that it may use"
+	case "too-large":
+		return fmt.Sprintf("larger than any node that it may use: %s has %s", plain.Name(c.NodeName(r.Node)), amount())
+	case "above-max":
+		return fmt.Sprintf("above the max of %s: %s", c.queueName(r.Queue), amount())
+	}
+	return ""
 }

@@ -52,6 +52,7 @@ type Expectation struct {
 	OwnLeaf     *bool
 	Moves       map[string]string // nodes to which tasks move, by their keys
 	ProtectedBy *ProtectedBy      // of its fields those that are there
+	Cause       *Cause            // likewise
 }
 
 // ProtectedBy is who keeps tasks from an ask or a job by a guarantee; see
@@ -70,6 +71,29 @@ func (d *decoder) protectedBy(v value) ProtectedBy {
 		Queue: optional(o, "queue", d.queueRef, ""), Type: optional(o, "type", d.name, ""),
 		Job: optional(o, "job", d.name, ""), Minimum: optional(o, "minimum", d.count, 0),
 	}
+}
+
+// A Cause is why an ask or a job could not run even in an empty cluster; see [victims.Root].
+type Cause struct {
+	Kind  string `json:"kind,omitempty"` // no-node, too-large or above-max
+	Type  string `json:"type,omitempty"`
+	Most  string `json:"most,omitempty"` // a quantity
+	Node  string `json:"node,omitempty"`
+	Queue string `json:"queue,omitempty"`
+}
+
+// cause reads the cause that is expected.
+func (d *decoder) cause(v value) Cause {
+	o := d.object(v, "kind", "type", "most", "node", "queue")
+	c := Cause{
+		Kind: optional(o, "kind", oneOf(d, []string{"no-node", "too-large", "above-max"}), ""),
+		Type: optional(o, "type", d.name, ""), Most: optional(o, "most", d.text, ""),
+		Node: optional(o, "node", d.nodeRef, ""), Queue: optional(o, "queue", d.queueRef, ""),
+	}
+	if most, err := resources.ParseQuantity(c.Type, c.Most); err == nil && c.Most != "" {
+		c.Most = resources.FormatQuantity(c.Type, most)
+	}
+	return c
 }
 
 // A Proof is how far a plan is proven to be the best.
@@ -91,7 +115,7 @@ func (d *decoder) expectation(requests int) func(value) Expectation {
 func (d *decoder) expectationOf(v value, requests int) Expectation {
 	o := d.object(v, "outcome", "request", "key", "node", "victims", "victimsAnyOf", "victimCount",
 		"placements", "reason", "counts", "retryAt", "target", "shortfall", "proven",
-		"proof", "waitsFor", "overrun", "ownLeaf", "moves", "protectedBy")
+		"proof", "waitsFor", "overrun", "ownLeaf", "moves", "protectedBy", "cause")
 	d.atMostOne(o, "victims", "victimsAnyOf", "victimCount")
 	e := Expectation{
 		At:          v.at,
@@ -113,6 +137,7 @@ func (d *decoder) expectationOf(v value, requests int) Expectation {
 		OwnLeaf:     pointer(o, "ownLeaf", d.boolean),
 		Moves:       optional(o, "moves", d.placements, nil),
 		ProtectedBy: pointer(o, "protectedBy", d.protectedBy),
+		Cause:       pointer(o, "cause", d.cause),
 	}
 	e.Victims = optional(o, "victimsAnyOf", d.sets, nil)
 	if one := pointer(o, "victims", d.set); one != nil {

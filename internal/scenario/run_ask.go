@@ -170,6 +170,7 @@ func (r *runner) askResult(i int, d *victims.Decision) Result {
 		result.Reason = d.Refusal.Reason
 		result.Counts = counts(d.Refusal.Counts)
 		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
+		result.Cause = r.cause(&d.Refusal.Root)
 		result.RetryAt = d.Refusal.RetryAt
 		result.Proven = &d.Refusal.Proven
 		result.WaitsFor = d.Refusal.WaitsFor
@@ -192,6 +193,25 @@ func counts(list []victims.Count) map[string]int {
 		all[n.Rule] = n.Tasks
 	}
 	return all
+}
+
+// cause returns why what was refused could not run even in an empty cluster, or nil.
+func (r *runner) cause(root *victims.Root) *Cause {
+	if root.Kind == "" {
+		return nil
+	}
+	x := &Cause{Kind: root.Kind}
+	if schema := r.cluster.Schema(); root.Kind != "no-node" {
+		x.Type = schema.Name(root.Type)
+		x.Most = resources.FormatQuantity(x.Type, root.Most)
+	}
+	switch root.Kind {
+	case "too-large":
+		x.Node = r.cluster.NodeName(root.Node)
+	case "above-max":
+		x.Queue = r.cluster.Tree().Path(root.Queue)
+	}
+	return x
 }
 
 // protectedBy returns who protects from what was refused, or nil.

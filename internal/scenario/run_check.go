@@ -67,6 +67,7 @@ func (c *comparison) result(want *Expectation, have *Result) {
 	field(c, want.At.Field("reason"), want.Reason, have.Reason)
 	c.counts(want.At.Field("counts"), want.Counts, have.Counts)
 	c.protectedBy(want, have.ProtectedBy)
+	c.cause(want, have.Cause)
 	c.retryAt(want, have)
 	c.target(want, have.Target)
 	if want.Shortfall != nil {
@@ -151,6 +152,23 @@ func (c *comparison) protectedBy(want *Expectation, have *ProtectedBy) {
 	present(c, at.Field("type"), want.ProtectedBy.Type, have.Type)
 	present(c, at.Field("job"), want.ProtectedBy.Job, have.Job)
 	present(c, at.Field("minimum"), want.ProtectedBy.Minimum, have.Minimum)
+}
+
+// cause compares causes.
+func (c *comparison) cause(want *Expectation, have *Cause) {
+	switch {
+	case want.Cause == nil:
+		return
+	case have == nil:
+		c.differ(want.At.Field("cause"), show(want.Cause), "nothing")
+		return
+	}
+	at := want.At.Field("cause")
+	present(c, at.Field("kind"), want.Cause.Kind, have.Kind)
+	present(c, at.Field("type"), want.Cause.Type, have.Type)
+	present(c, at.Field("most"), want.Cause.Most, have.Most)
+	present(c, at.Field("node"), want.Cause.Node, have.Node)
+	present(c, at.Field("queue"), want.Cause.Queue, have.Queue)
 }
 
 // present compares a field that is expected unless want is zero.

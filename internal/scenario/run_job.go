@@ -318,6 +318,7 @@ func (r *runner) jobResult(i int, d *jobs.Decision) Result {
 		result.Proven = &d.Refusal.Proven
 		result.Counts = counts(d.Refusal.Counts)
 		result.ProtectedBy = r.protectedBy(&d.Refusal.Cause)
+		result.Cause = r.cause(&d.Refusal.Root)
 		return result
 	}
 	proven := p.Proof == victims.ProofCost

@@ -91,7 +91,8 @@ func TestRun_JobResult(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `[
 		{"request": 0, "key": "j", "outcome": "plan", "victims": ["v"], "placements": {"j-0": "n1", "j-1": "n1"}, "proven": true, "proof": "cost"},
-		{"request": 1, "key": "j", "outcome": "refused", "victims": [], "reason": "no-victims", "proven": true}]`, string(text))
+		{"request": 1, "key": "j", "outcome": "refused", "victims": [], "reason": "no-victims", "proven": true,
+			"cause": {"kind": "too-large", "type": "cpu", "most": "10", "node": "n1"}}]`, string(text))
 }
 
 // Silence about being preemptible means yes, or no where the option says so.

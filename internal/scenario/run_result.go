@@ -32,6 +32,7 @@ type Result struct {
 	Counts     map[string]int    `json:"counts,omitempty"` // tasks by the rule that kept them, none of them 0
 	// ProtectedBy is who protects, of over-guarantee and of the count "guarantee".
 	ProtectedBy *ProtectedBy       `json:"protectedBy,omitempty"`
+	Cause       *Cause             `json:"cause,omitempty"`  // why it could not run even in an empty cluster
 	RetryAt     time.Time          `json:"retryAt,omitzero"` // where time alone could help
 	Target      map[string]Amounts `json:"target,omitempty"` // by queue
 	Shortfall   Amounts            `json:"shortfall,omitzero"`

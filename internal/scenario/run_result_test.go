@@ -92,7 +92,7 @@ func TestRun_Report(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, run.Report().Write(&b))
 	require.Equal(t, `{"name":"small","results":[`+
-		`{"request":0,"key":"x","outcome":"refused","victims":[],"reason":"no-victims","proven":true},`+
+		`{"request":0,"key":"x","outcome":"refused","victims":[],"reason":"no-victims","cause":{"kind":"too-large","type":"cpu","most":"10","node":"n1"},"proven":true},`+
 		`{"request":1,"key":"y","outcome":"refused","victims":[],"reason":"too-early","retryAt":"2026-01-01T00:00:20Z","proven":true},`+
 		`{"request":2,"key":"z","outcome":"plan","node":"n1","victims":["v"],"proven":true,"proof":"cost"},`+
 		`{"request":3,"key":"w","outcome":"fits","node":"n2","victims":[],"proven":true,"proof":"cost"}]}`+"\n", b.String())

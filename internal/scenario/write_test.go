@@ -285,6 +285,7 @@ func (w writer) expectation(e Expectation) obj {
 	setMap(o, "moves", e.Moves)
 	setList(o, "waitsFor", e.WaitsFor)
 	set(o, "protectedBy", e.ProtectedBy)
+	set(o, "cause", e.Cause)
 	switch len(e.Victims) {
 	case 0:
 	case 1:
