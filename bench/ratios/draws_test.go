@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -40,6 +41,31 @@ func TestMoves(t *testing.T) {
 	tiny().moves(&out, 2)
 	require.Equal(t, 4, strings.Count(out.String(), "\n"))
 	require.Contains(t, out.String(), "| "+movesFamilies[1].name+" | 1 | ")
+}
+
+// Of no list of asks more stop together than one by one. If queues keep what they have,
+// asks are refused.
+func TestTogether(t *testing.T) {
+	var out strings.Builder
+	r := tiny()
+	r.small = 10
+	r.together(&out, 1)
+	require.Equal(t, 3, strings.Count(out.String(), "\n"))
+	require.Contains(t, out.String(), "| "+togetherFamilies[0].name+" | 1 | ")
+	for i := range togetherFamilies {
+		f, random := &togetherFamilies[i], rand.New(rand.NewPCG(uint64(i), 5))
+		x := r.draw(0, random).crowd(f, 10, random)
+		x.together()
+		x.oneByOne()
+		var s togetherSurvey
+		s.count(x)
+		require.Equal(t, [3]int{10, x.served, 1}, [3]int{s.asks, s.served, s.both}, f.name)
+		require.Positive(t, s.served, f.name)
+		require.LessOrEqual(t, s.victims, s.oneByOne, f.name)
+		if f.loose > 0 {
+			require.Less(t, s.served, s.asks, f.name)
+		}
+	}
 }
 
 // Of each draw there is a line, the same every time, with its cost.

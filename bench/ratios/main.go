@@ -5,7 +5,7 @@
 // other sizes.
 //
 //	go run ./bench/ratios [-json] [-large=false] [FILE...]
-//	go run ./bench/ratios -draws 1000 [-sizes] [-jobs]
+//	go run ./bench/ratios -draws 1000 [-sizes] [-jobs | -together]
 //
 // Ratios are medians over rounds in which everything that is compared has a
 // turn, so that they hold on any machine; a time that stands alone is the least.
@@ -19,7 +19,9 @@
 // beside the same without. A thousand take some ten
 // minutes. With -sizes clusters have 1 to 5,000 nodes and up to 150,000 tasks, nothing
 // is decided twice, and each decision that passes a line is printed to standard error.
-// With -jobs it decides jobs of 1 to 64 members, beside the members asked in turn.
+// With -jobs it decides jobs of 1 to 64 members, beside the members asked in turn. With
+// -together it decides 1 to 100 asks at once, beside the same asks one by one; with -sizes
+// these clusters have up to 20,000 nodes.
 //
 // The tables are Markdown, the three worst decisions first. Into each FILE part of their rows
 // are written in place of what is there between two lines, <!-- ratios --> and <!-- /ratios -->.
@@ -43,9 +45,10 @@ func main() {
 	r := full()
 	answers := flag.Int("answers", 0, "print what is decided about so many hard loads instead, a line each")
 	ofJobs := flag.Bool("jobs", false, "with -draws: jobs")
+	ofMany := flag.Bool("together", false, "with -draws: several asks at once")
 	flag.BoolVar(&r.sizes, "sizes", false, "with -draws: loads of random sizes")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N [-sizes] [-jobs]] [-answers N] [FILE...]")
+		fmt.Fprintln(os.Stderr, "usage: ratios [-json] [-large=false] [-draws N [-sizes] [-jobs | -together]] [-answers N] [FILE...]")
 		flag.PrintDefaults()
 	}
 	flag.Parse()
@@ -59,6 +62,9 @@ func main() {
 	switch {
 	case *draws > 0 && *ofJobs:
 		r.jobSurveys(os.Stdout, *draws)
+		return
+	case *draws > 0 && *ofMany:
+		r.together(os.Stdout, *draws)
 		return
 	case *draws > 0:
 		r.surveys(os.Stdout, *draws)

@@ -55,7 +55,7 @@ const (
 	mostMovesTasks  = 200_000
 	mostMovesOnNode = 50_000
 
-	movesAgain = 10 // how often what passes the line is measured again
+	linesAgain = 10 // how often what passes the line is measured again
 )
 
 // moves draws loads and prints a table: how long decisions take beside the same without moves.
@@ -75,7 +75,7 @@ func (r *report) moves(w io.Writer, draws int) {
 			f.change(&d, random)
 			x := d.build(random)
 			with, without := r.once(x.with), r.once(x.without)
-			for range movesAgain { // only a decision that takes so long each time does
+			for range linesAgain { // only a decision that takes so long each time does
 				if with > movesTimes*without && with > lineNanos {
 					with, without = min(with, r.once(x.with)), min(without, r.once(x.without))
 				}
@@ -157,15 +157,22 @@ func (d *movesDraw) makeRoom(c *victims.Cluster, random *rand.Rand) {
 	for _, key := range gone {
 		must(c.RemoveTask(key))
 	}
-	if !d.protected {
-		return
+	if d.protected {
+		protect(c, 0)
 	}
+}
+
+// protect guarantees each queue what it uses but for a loose amount of each type.
+func protect(c *victims.Cluster, loose int64) {
 	i := 0
 	for q := range c.Tree().Leaves(queue.Root) {
 		if i++; i == 1 {
 			continue // it asks, and is guaranteed enough
 		}
-		used := resources.Copy(nil, c.Tree().Usage(q))
-		must(c.SetGuaranteed(q, resources.Limit{Value: used, Defined: resources.Mask(1)<<len(used) - 1}))
+		kept := resources.Copy(nil, c.Tree().Usage(q))
+		for t := range kept {
+			kept[t] = max(kept[t]-loose, 0)
+		}
+		must(c.SetGuaranteed(q, resources.Limit{Value: kept, Defined: resources.Mask(1)<<len(kept) - 1}))
 	}
 }
