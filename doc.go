@@ -162,8 +162,10 @@
 //  1. A task may ask to be spared (OptedOut). It is stopped only if every lawful plan
 //     needs such a task, and then as few of them as possible, unless Plan.Proof is
 //     NoProof.
-//  2. No queue ends below its guarantee, or below what it had if that was less: in
-//     every type, at every level, with the ask counted.
+//  2. Work of other queues never takes a queue below its guarantee, or below what it
+//     had if that was less: in every type that counts (all, or those of Rules.Scarce),
+//     at every level, with the ask counted. Its own more important work may, if the
+//     queue says so.
 //  3. Never the same application.
 //  4. Only a queue under its guarantee triggers: in every type of the ask that is
 //     governed, and one must be.
@@ -172,13 +174,18 @@
 //     is above both.
 //  7. Never outside the fence.
 //
-// Three exceptions. An ask that can run on one node only, as of a daemon set, keeps laws
-// 1, 3 and 6, the last by raw priority; 3 unless OwnApplication is set. A job with [jobs.Planner].ByPriority keeps 1, 2,
-// 3, 6 (strictly lower) and 7. Enforcing a lowered max keeps law 2.
+// Four exceptions. If no other plan is found, an ask of a queue that lets it
+// ([queue.WithinQueue]: met or branch) takes strictly lower tasks of its own leaf, or
+// branch, without laws 4 and 5. While a queue of its path is under its guarantee, that may
+// take it further down: guaranteed 20 and using 16 in one gang, it may lose the gang to a
+// more important task of 1. A guarantee that is met stays met. An ask that can run on one
+// node only, as of a daemon set, keeps laws 1, 3 and 6, the last by raw priority; 3 unless
+// OwnApplication is set. A job with [jobs.Planner].ByPriority keeps 1, 2, 3, 6 (strictly
+// lower) and 7. Enforcing a lowered max keeps law 2.
 //
-// Victims also come from outside the lowest queue that governs the ask. So a fixed
-// workload comes to rest, even if victims always come back (DESIGN.md, Storm freedom),
-// unless [victims.OwnAny] is set.
+// Victims of others also come from outside the lowest queue that governs the ask. So a
+// fixed workload comes to rest, even if victims always come back (DESIGN.md, Storm
+// freedom).
 //
 // # What is promised
 //

@@ -180,7 +180,7 @@ func savedCluster(t *testing.T) *victims.Cluster {
 				{Name: "low", Properties: map[string]string{"preemption.delay": "soon"}}, // a bad value
 				{Name: "high", Guaranteed: limit(3)},
 				{Name: "kept", Properties: map[string]string{"preemption.policy": "disabled"}},
-				{Name: "made", Dynamic: true},
+				{Name: "made", Policies: queue.Policies{Dynamic: true}},
 			},
 		},
 	}}, queue.Lenient)

@@ -13,7 +13,7 @@ import (
 // Root returns the fence root of leaf. The cost is the depth.
 func Root(t *queue.Tree, leaf queue.ID) queue.ID {
 	for q := leaf; ; {
-		if t.Policies(q).Preemption == "fence" {
+		if t.Policies(q).Preemption == queue.Fence {
 			return q
 		}
 		parent, ok := t.Parent(q)
@@ -30,7 +30,7 @@ func Reach(t *queue.Tree, leaf queue.ID) iter.Seq[queue.ID] {
 	return func(yield func(queue.ID) bool) {
 		root := Root(t, leaf)
 		for w := root + 1; w < t.End(root); w++ {
-			if t.IsLeaf(w) && w != leaf && !t.Policies(w).Disabled && !yield(w) {
+			if t.IsLeaf(w) && w != leaf && t.Policies(w).Preemption != queue.Disabled && !yield(w) {
 				return
 			}
 		}
@@ -158,8 +158,8 @@ func Compare(t *queue.Tree, a, b Priority) int {
 // step returns what q alone does to a priority that comes from below.
 func step(t *queue.Tree, q queue.ID) Lift {
 	return Lift{
-		Fenced: t.Policies(q).PriorityFence,
-		Offset: int64(t.Policies(q).PriorityOffset),
+		Fenced: t.Policies(q).PriorityFence == "fence",
+		Offset: int64(*t.Policies(q).PriorityOffset),
 	}
 }
 

@@ -97,7 +97,7 @@ func views(t *rapid.T) {
 		for i, leaf := range leaves {
 			v.Reset(tree, leaf)
 			for j, other := range leaves {
-				if got, want := v.Inside(other) && !tree.Policies(other).Disabled, w.reaches(paths[i], paths[j]); got != want {
+				if got, want := v.Inside(other) && tree.Policies(other).Preemption != queue.Disabled, w.reaches(paths[i], paths[j]); got != want {
 					t.Fatalf("%s is in reach: %t for %s, want %t", paths[j], got, paths[i], want)
 				}
 				c := tree.CommonAncestor(leaf, other)

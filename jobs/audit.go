@@ -27,6 +27,7 @@ type Auditor struct {
 
 	trusts  bool // what the caller says of members that run
 	inOrder bool // law 4 is for members in their order
+	sharing bool // nobody of their own leaf goes
 	x       audit
 }
 
@@ -72,6 +73,7 @@ type audit struct {
 	fence    queue.ID
 	inside   queue.ID // E, the lowest governing queue, if starving is set
 	starving bool
+	within   victims.OwnLeaf  // what the queues say of the own leaf, else the option
 	victims  []victims.TaskID // those that count: known, running, each once
 	listed   []bool           // by task
 	units    []auditUnit

@@ -49,9 +49,21 @@ func (x *audit) wellFormed() {
 			x.inside, x.starving = q, true
 		}
 	}
+	x.within = x.a.OwnLeaf
+	switch x.tree.Policies(x.job.Queue).WithinQueue { // DESIGN.md, The own leaf: the option is for queues that do not say
+	case queue.Never:
+		x.within = victims.OwnNever
+	case queue.Met:
+		x.within = victims.OwnMet
+	case queue.Branch:
+		x.within = victims.OwnBranch
+	}
+	if x.a.sharing {
+		x.within = victims.OwnNever
+	}
 	x.fence = queue.Root
 	for q := range x.tree.Up(x.job.Queue) { // law 7: the nearest fence, the leaf included
-		if x.tree.Policies(q).Preemption == "fence" {
+		if x.tree.Policies(q).Preemption == queue.Fence {
 			x.fence = q
 			break
 		}
@@ -237,7 +249,7 @@ func (x *audit) precondition() {
 	if x.byPriority() {
 		return
 	}
-	pending, delay := x.now.Sub(x.job.PendingSince), x.tree.Policies(x.job.Queue).PreemptionDelay
+	pending, delay := x.now.Sub(x.job.PendingSince), *x.tree.Policies(x.job.Queue).PreemptionDelay
 	if pending < delay {
 		x.report(victims.Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
@@ -247,10 +259,10 @@ func (x *audit) precondition() {
 	}
 	// With the option, tasks of the own leaf may go whatever its guarantee says, and make
 	// headroom below a max that is passed. So law 4 is asked about the others only.
-	if x.a.OwnLeaf == victims.OwnNever {
+	if x.within == victims.OwnNever {
 		x.underMaxima()
 	}
-	if x.a.OwnLeaf == victims.OwnNever || x.takesFromOthers() {
+	if x.within == victims.OwnNever || x.takesFromOthers() {
 		x.under()
 	}
 }
@@ -280,7 +292,7 @@ func (x *audit) takesFromOthers() bool {
 // owns reports whether tasks of a leaf are those that the option of the own leaf is about:
 // of the job's leaf, or of its branch, which is all below E.
 func (x *audit) owns(leaf queue.ID) bool {
-	return leaf == x.job.Queue || x.a.OwnLeaf == victims.OwnBranch && !x.byPriority() && x.starving && x.tree.Contains(x.inside, leaf)
+	return leaf == x.job.Queue || x.within == victims.OwnBranch && !x.byPriority() && x.starving && x.tree.Contains(x.inside, leaf)
 }
 
 // under reports why law 4 does not let the job have victims of other leaves: no type is
@@ -351,7 +363,7 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task) {
 	// with the option. DESIGN.md, Jobs: laws.
 	inReach := w != x.fence && x.tree.Contains(x.fence, w)
 	if w == x.job.Queue {
-		inReach = x.byPriority() || x.a.OwnLeaf != victims.OwnNever
+		inReach = x.byPriority() || x.within != victims.OwnNever
 	}
 	inside := !x.byPriority() && !own && x.starving && x.tree.Contains(x.inside, w)
 	// Offsets and fences above the common ancestor would be the same for both.
@@ -366,7 +378,7 @@ func (x *audit) judge(id victims.TaskID, t *victims.Task) {
 		law    string
 	}{
 		{t.State != victims.Running, finding.LawLeaving}, {t.RequiredNode, finding.LawRequiredTask}, {ours, finding.LawApplication},
-		{!inReach, finding.LawFence}, {x.tree.Policies(w).Disabled, finding.LawDisabled}, {inside, finding.LawStorm}, {t.NonPreemptible, finding.LawNonPreemptible},
+		{!inReach, finding.LawFence}, {x.tree.Policies(w).Preemption == queue.Disabled, finding.LawDisabled}, {inside, finding.LawStorm}, {t.NonPreemptible, finding.LawNonPreemptible},
 	} {
 		if rule.broken {
 			x.report(victims.Violation{Law: rule.law, Victim: t.Key, Task: id})

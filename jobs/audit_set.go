@@ -26,17 +26,10 @@ func (x *audit) guarantee() {
 			// Members of the minimum count, for they use what their queue is
 			// promised. Those beyond it do not: nobody goes for them.
 			if have < want && x.tree.Contains(q, x.job.Queue) {
-				own := x.taken[int(x.job.Queue)*x.types+t]
-				switch {
-				case (x.a.OwnLeaf == victims.OwnMet || x.a.OwnLeaf == victims.OwnBranch) && before < g && x.asked[t] > 0:
+				if x.within != victims.OwnNever && before < g && x.asked[t] > 0 {
 					continue // under its guarantee it may end lower in what the job uses
-				case x.a.OwnLeaf == victims.OwnAny:
-					// What the own leaf gives counts only so far as members make up for it.
-					have += own
-					have += min(max(0, x.asked[t]-own), max(want-have, 0))
-				default:
-					have += min(x.asked[t], want-have) // no more than to be enough
 				}
+				have += min(x.asked[t], want-have) // no more than to be enough
 			}
 			if have < want {
 				x.ofQueue(finding.LawGuarantee, q, t, have, want)

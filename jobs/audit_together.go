@@ -15,8 +15,8 @@ import (
 // before it applied, and law 4 for each of its asks. It ends with the first part that
 // breaks a law.
 func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) []victims.Violation {
-	own, original, found := a.OwnLeaf, a.Cluster, len(dst)
-	defer func() { a.OwnLeaf, a.Cluster, a.inOrder = own, original, false }()
+	original, found := a.Cluster, len(dst)
+	defer func() { a.Cluster, a.inOrder, a.sharing = original, false, false }()
 	a.Cluster, a.inOrder = original.Clone(), true
 	placed := make(map[int]bool)
 	for i := range j.Parts {
@@ -25,9 +25,7 @@ func (a *Auditor) AuditJoint(dst []victims.Violation, j *Joint, now time.Time) [
 			return dst
 		}
 		// Asks that share a plan take from others only.
-		if a.OwnLeaf = own; len(part.Asks) > 1 && !a.ByPriority {
-			a.OwnLeaf = victims.OwnNever
-		}
+		a.sharing = len(part.Asks) > 1 && !a.ByPriority
 		if dst = a.Audit(dst, &part.Plan, now); len(dst) > found {
 			return dst
 		}

@@ -66,7 +66,14 @@ func (c *jobCase) begin(p *Planner, job *Job, now time.Time) error {
 	c.rules.begin(p, now)
 	c.filter.caller = p.Filter
 	c.gate.begin(c, p.Allowances)
-	return c.roster.check(c)
+	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
+		return fmt.Errorf("jobs: %w", err)
+	}
+	if err := c.roster.check(c); err != nil {
+		return err
+	}
+	c.rules.beginLeaf(p, job.Queue)
+	return nil
 }
 
 // place finds the nodes and makes all members of the minimum that have no place

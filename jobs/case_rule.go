@@ -20,7 +20,7 @@ type rules struct {
 	eligible eligible.Rules
 	exempts  func(victims.Exemption) (until time.Time, exempt bool)
 	minimum  func(job string) int // Planner.Minimum
-	own      victims.OwnLeaf
+	own      eligible.Own
 	ask      victims.Ask // the first member without a place, for the caller's exemptions
 	now      time.Time
 	weights  rulebook.Losses
@@ -33,9 +33,17 @@ type rules struct {
 
 // begin makes the rules those of a planner at an instant.
 func (r *rules) begin(p *Planner, now time.Time) {
-	r.exempts, r.minimum, r.own = p.Exempt, p.Minimum, p.OwnLeaf
+	r.exempts, r.minimum = p.Exempt, p.Minimum
 	r.now, r.horizon, r.strict, r.stage = now, now, p.StrictPriority, byPriority
 	r.weights.Set(p.Cluster.Capacity())
+}
+
+// beginLeaf makes the rules those of jobs of a leaf.
+func (r *rules) beginLeaf(p *Planner, leaf queue.ID) {
+	r.own = eligible.OwnOf(p.Cluster.Tree(), leaf, eligible.Own(p.OwnLeaf))
+	if p.sharing {
+		r.own = eligible.OwnNever
+	}
 }
 
 // prepare works out what the tasks of every leaf have in common, and reports
@@ -47,9 +55,9 @@ func (r *rules) prepare(c *jobCase) bool {
 	case byPriority:
 		// The job's own leaf is in its reach: of jobs of equal priority there each would
 		// replace the other for ever.
-		who.Strict, who.OwnLeaf, who.Own = true, true, eligible.Own(r.own)
+		who.Strict, who.OwnLeaf, who.Own = true, true, r.own
 	case withOwnLeaf:
-		who.OwnLeaf, who.Own, who.OnlyOwnLeaf = true, eligible.Own(r.own), !r.lawful
+		who.OwnLeaf, who.Own, who.OnlyOwnLeaf = true, r.own, !r.lawful
 		fallthrough
 	case outsideLeaf:
 		who.Strict, who.Starving, who.HasStarving = r.strict, r.needy.Needy, r.needy.Governed

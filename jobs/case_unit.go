@@ -374,13 +374,13 @@ func (c *jobCase) bind(u *unit) {
 	// leaf, so that a case of many tasks has no parts at all.
 	if !u.whole && len(x.counts) == counts {
 		leaf := c.cands[c.tasks[u.first]].leaf
-		u.Bounds, u.Erodes = leaf.Bounds, leaf.Erodes
+		u.Bounds = leaf.Bounds
 		return
 	}
 	from := len(c.parts)
 	for _, i := range c.tasks[u.first:u.end] {
 		cand := &c.cands[i]
-		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.Bounds, Erodes: cand.leaf.Erodes})
+		c.parts = append(c.parts, cover.Part{Size: cand.size, Bounds: cand.leaf.Bounds})
 	}
 	// The parts that count come last: aim sets the needs of the parts before them,
 	// one per task, and these have none.
@@ -398,7 +398,7 @@ func (c *jobCase) lawfulAlone(u *unit) bool {
 	lawful := true
 	for _, i := range tasks {
 		leaf := c.cands[i].leaf
-		lawful = lawful && keepsAll(c.rooms.Bounds, leaf.Bounds) && keepsAll(c.rooms.Bounds, leaf.Erodes)
+		lawful = lawful && keepsAll(c.rooms.Bounds, leaf.Bounds)
 	}
 	c.leaveRooms(tasks, +1)
 	return lawful
@@ -411,19 +411,16 @@ func (c *jobCase) leaveRooms(tasks []int32, sign int64) {
 		for _, b := range cand.leaf.Bounds {
 			addTo(c.rooms.Bounds[b].Room.Value, cand.size, sign)
 		}
-		for _, b := range cand.leaf.Erodes {
-			addTo(c.rooms.Bounds[b].Extra, cand.size, sign)
-		}
 	}
 }
 
 // keepsAll reports whether none of some bounds is passed: no type has less than
-// nothing left, what is left of the extra room included.
+// nothing left.
 func keepsAll(bounds []cover.Bound, rows []int32) bool {
 	for _, b := range rows {
 		bound := &bounds[b]
 		for t := range bound.Room.Defined.All() {
-			if bound.Room.Value.At(t)+max(bound.Extra.At(t), 0) < 0 {
+			if bound.Room.Value.At(t) < 0 {
 				return false
 			}
 		}

@@ -221,10 +221,10 @@ func TestOffers_WholeJob(t *testing.T) {
 }
 
 // A host offers nobody who may not go beside those who have gone, though each of them
-// may. The root gives up 4 of what it is guaranteed for a, against the 8 that arrive.
-// Of these 5 are in place of A and B, and so no more than 3 make up for a.
+// may. The root may lose 8, as much as arrives. If a goes with 4, not both of A and B may
+// go, which have 5.
 func TestOffers_OwnLeaf(t *testing.T) {
-	d := tableDesk(t, "any=9; 0: a4 | 0: A3 B2", 4, 4)
+	d := tableDesk(t, "root=9; 0: a4 | 0: A3 B2", 4, 4)
 	x := &d.search.grow
 	x.partial.begin()
 	x.ceiling, x.patience = noCeiling(), patient

@@ -28,9 +28,8 @@ import (
 // Task b has 2 cpus and priority 1, c is of the running job g, and d has opted
 // out. A running job keeps 1 member, unless its name has a number: g2 keeps 2.
 //
-// Before a semicolon stand the max of the job's leaf, what the other leaf
-// guarantees, what the root does if the job may take of its own leaf what it likes,
-// and what budgets have left. Task A is of the job's own leaf, and a budget stands
+// Before a semicolon stand the max of the job's leaf, what the other leaf and the
+// root guarantee, and what budgets have left. Task A is of the job's own leaf, and a budget stands
 // behind a percent sign.
 func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 	with, hosts := tableSettings(t, hosts)
@@ -40,11 +39,8 @@ func tableDesk(t require.TestingT, hosts string, members ...int64) *desk {
 	if most, ok := with["max"]; ok {
 		job.Max = resources.Limit{Value: resources.Vector{most, 0}, Defined: 1}
 	}
-	guaranteed, any := with["any"]
+	guaranteed := with["root"]
 	p := &Planner{ByPriority: true}
-	if any {
-		p.OwnLeaf = victims.OwnAny
-	}
 	root := resources.Limit{Value: resources.Vector{guaranteed, 0}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: root, Children: []queue.Config{
 		job, {Name: "low", Guaranteed: resources.Limit{Value: resources.Vector{with["low"], 0}, Defined: 1}},

@@ -14,7 +14,6 @@ import (
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
-	"github.com/go-preempt/preempt/victims/cover"
 )
 
 // The twins of engines that claim an exact answer look at everything: all ways to
@@ -503,36 +502,6 @@ func kindsPart(t *rapid.T) {
 		require.Equal(t, int32(m), seen[m])
 	}
 	require.Len(t, seen, len(c.todo))
-}
-
-// What bounds leave for a search is room, and extra room less what was taken out
-// of it, however many units have gone.
-func TestPartial_BoundsLeft(t *testing.T) {
-	c := &jobCase{tree: nil}
-	c.types = 1
-	rooms := eligible.Rooms{Bounds: []cover.Bound{
-		{Room: resources.Limit{Value: resources.Vector{5}, Defined: 1}},
-		{Room: resources.Limit{Value: resources.Vector{2}, Defined: 1}, Extra: []int64{3}},
-		{Room: resources.Limit{Value: resources.Vector{9}, Defined: 1}},
-	}}
-	c.rooms = &rooms
-	x := partial{search: &search{jobCase: c}}
-	for range 2 { // the second time in used memory
-		x.beginBounds()
-		for i, b := range x.boundsLeft() {
-			require.Equal(t, rooms.Bounds[i].Room, b.Room)
-			require.True(t, slices.Equal(rooms.Bounds[i].Extra, b.Extra))
-		}
-		addTo(x.left[1].Room.Value, resources.Vector{4}, -1) // 2 of them out of the extra
-		addTo(x.left[2].Room.Value, resources.Vector{4}, -1)
-		left := x.boundsLeft()
-		require.Equal(t, resources.Vector{5}, left[0].Room.Value)
-		require.Equal(t, resources.Vector{-2}, left[1].Room.Value)
-		require.Equal(t, []int64{1}, []int64(left[1].Extra))
-		require.Equal(t, resources.Vector{5}, left[2].Room.Value)
-		require.Equal(t, []int64{3}, []int64(x.left[1].Extra), "the plan itself knows no debt")
-		require.Equal(t, resources.Vector{2}, rooms.Bounds[1].Room.Value, "nor does the case")
-	}
 }
 
 // A leaf below which nothing is short counts for no need.

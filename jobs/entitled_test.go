@@ -76,7 +76,8 @@ func enough(t *testing.T, holds func(*rapid.T) int) {
 // decided.
 func entitled(t *rapid.T, shapes ...world.Shape) *harness {
 	c := world.JobCases(rapid.SampledFrom(shapes).Draw(t, "shape").With(everything)).Draw(t, "case")
-	c.ByPriority, c.Options.OwnLeaf = false, ""
+	c.ByPriority = false
+	c.SetOwnLeaf("")
 	h := newHarness(t, c)
 	h.decide("entitled")
 	if h.d.Outcome == victims.Refused && h.d.Refusal.Reason == victims.Unlawful {

@@ -14,12 +14,15 @@ import (
 
 // racks has three nodes of 8 gpus in two racks, and queues of which train has a
 // guarantee of 8.
-func racks() *victims.Cluster {
+func racks() *victims.Cluster { return racksOf(8, queue.Policies{}) }
+
+// racksOf is racks with another guarantee, and policies of root.train.
+func racksOf(gpus int64, train queue.Policies) *victims.Cluster {
 	schema, err := resources.NewSchema("gpu")
 	must(err)
-	eight := resources.Limit{Value: resources.Vector{8}, Defined: 1}
+	guaranteed := resources.Limit{Value: resources.Vector{gpus}, Defined: 1}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "train", Guaranteed: eight}, {Name: "web"},
+		{Name: "train", Guaranteed: guaranteed, Policies: train}, {Name: "web"},
 	}}, queue.Strict)
 	must(err)
 	cluster := victims.NewCluster(tree)
@@ -110,21 +113,19 @@ func ExamplePlanner_budgets() {
 	// overrun by 0
 }
 
-// The queue of the job uses its guarantee, with a task of lower priority. To put
-// a smaller member in its place leaves the queue below the guarantee. By default
-// law 2 forbids that. With OwnAny a queue may fall below its guarantee for its own
-// job.
+// The queue of the job is under its guarantee, and what it has is less important. To put a
+// smaller member in its place leaves the queue with less than it had. By default law 2
+// forbids that. With met, which the queue says here, only a guarantee once met stays met.
 func ExamplePlanner_ownLeaf() {
-	cluster := racks()
-	run(cluster, "n1", "root.train", victims.Task{Key: "old", Size: resources.Vector{8}})
-	for _, node := range []string{"n2", "n3"} {
-		run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
-	}
-	job := trainJob(cluster, 3)
-	planner := jobs.Planner{ByPriority: true, Cluster: cluster}
-	var d jobs.Decision
-	for _, planner.OwnLeaf = range []victims.OwnLeaf{victims.OwnNever, victims.OwnAny} {
-		must(planner.Decide(&d, job, noon))
+	for _, within := range []queue.WithinQueue{queue.Never, queue.Met} {
+		cluster := racksOf(16, queue.Policies{WithinQueue: within})
+		run(cluster, "n1", "root.train", victims.Task{Key: "old", Size: resources.Vector{8}})
+		for _, node := range []string{"n2", "n3"} {
+			run(cluster, node, "root.web", victims.Task{Key: "web-" + node, Size: resources.Vector{8}, NonPreemptible: true})
+		}
+		planner := jobs.Planner{ByPriority: true, Cluster: cluster}
+		var d jobs.Decision
+		must(planner.Decide(&d, trainJob(cluster, 3), noon))
 		show(cluster, &d)
 	}
 	// Output:

@@ -29,7 +29,7 @@ func propertyHelp(t *rapid.T) {
 	c := world.JobCases(world.Small.With(everything)).Draw(t, "case")
 	c.ByPriority = rapid.IntRange(0, 9).Draw(t, "by priority") == 0
 	if rapid.IntRange(0, 3).Draw(t, "own leaf") > 0 {
-		c.Options.OwnLeaf = ""
+		c.SetOwnLeaf("")
 	}
 	h := newHarness(t, c)
 	if len(c.Quotas) == 0 {

@@ -64,11 +64,11 @@ func eachFeature(t *testing.T, property func(*rapid.T, world.Features)) {
 // What may be taken of the own leaf is one of three, and each is compared by
 // itself, on the same worlds.
 func TestOracle_OwnLeaf(t *testing.T) {
-	for _, own := range []string{"", world.Met, world.Any} {
+	for _, own := range []string{"", world.Met, world.Branch} {
 		t.Run("own="+own, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				c := world.JobCases(world.Small.With(world.WithOwnLeaf)).Draw(t, "case")
-				c.Options.OwnLeaf = own
+				c.SetOwnLeaf(own)
 				newHarness(t, c).compare("own leaf "+own, oracle.DecideJob(c))
 			})
 		})

@@ -21,7 +21,8 @@ import (
 // in between.
 func propertyPending(t *rapid.T) {
 	c := world.JobCases(world.Small).Draw(t, "case")
-	c.ByPriority, c.Options.OwnLeaf = false, ""
+	c.ByPriority = false
+	c.SetOwnLeaf("")
 	h := newHarness(t, c)
 	h.planner.Allowances = nil
 	if len(c.Options.Exempt) == 0 {

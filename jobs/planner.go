@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -49,6 +50,7 @@ type Planner struct {
 	quick   bool // no complete search; for tests
 	inOrder bool // members ask in their order; see Together
 	hasty   bool // there is an answer without this decision, which must not pass its budget
+	sharing bool // and they are asks that share a plan, for which nobody of their own leaf goes
 	d       decision
 }
 
@@ -323,7 +325,7 @@ func (d *decision) mayTakeOwn(r string) bool {
 	case rulebook.MayNotPreempt, rulebook.TooEarly, rulebook.TooSoon, victims.InFlight:
 		return false
 	}
-	return d.p.OwnLeaf != victims.OwnNever
+	return d.rules.own != eligible.OwnNever
 }
 
 // others reports whether the own leaf, or branch, has tasks that are not of the job's
@@ -490,6 +492,7 @@ func (d *decision) verify(dst *Decision) {
 	p := d.p
 	p.auditor.Cluster, p.auditor.Rules, p.auditor.ByPriority = p.Cluster, p.Rules, p.ByPriority
 	p.auditor.Filter, p.auditor.trusts, p.auditor.inOrder = d.remembered(), true, p.inOrder
+	p.auditor.sharing = p.sharing
 	p.auditor.Allowances, p.auditor.Predicate = p.Allowances, p.Predicate
 	p.found = p.auditor.Audit(p.found[:0], &dst.Plan, d.now)
 	if len(p.found) > 0 {

@@ -341,13 +341,11 @@ func (d *decision) countGuaranteed(r *Refusal) {
 // lostTooMuch reports whether a queue above a candidate ends below its
 // guarantee, by what is left in its room, in a type that the candidate has.
 func (d *decision) lostTooMuch(c *candidate) bool {
-	for _, rows := range [...][]int32{c.leaf.Bounds, c.leaf.Erodes} {
-		for _, b := range rows {
-			bound := &d.rooms.Bounds[b]
-			for t := range (bound.Room.Defined & resources.Positive(c.size)).All() {
-				if bound.Room.Value.At(t)+max(bound.Extra.At(t), 0) < 0 {
-					return true
-				}
+	for _, b := range c.leaf.Bounds {
+		bound := &d.rooms.Bounds[b]
+		for t := range (bound.Room.Defined & resources.Positive(c.size)).All() {
+			if bound.Room.Value.At(t) < 0 {
+				return true
 			}
 		}
 	}
@@ -556,7 +554,7 @@ func (d *decision) protect(r *Refusal) {
 				all = d.members[d.gangs[gang].first:d.gangs[gang].end]
 			}
 			last = gang
-			if gone, eroded := d.lostAt(all, row, p.Type); gone > room+max(b.Extra.At(p.Type)-eroded, 0) {
+			if d.lostAt(all, row, p.Type) > room {
 				if p.Named = true; gang >= 0 {
 					p.NoteJob(d.gangs[gang].name, d.gangs[gang].minimum)
 				}
@@ -570,10 +568,7 @@ func (d *decision) protect(r *Refusal) {
 func (d *decision) protectTogether(r *Refusal) {
 	p := d.firstProtector(func(p *victims.Protector, row int32) {
 		b := &d.rooms.Bounds[row]
-		if b.Room.Value[p.Type]+max(b.Extra.At(p.Type), 0) < 0 {
-			gone, eroded := d.lostAt(d.free, row, p.Type)
-			p.Named = gone+eroded > 0
-		}
+		p.Named = b.Room.Value[p.Type] < 0 && d.lostAt(d.free, row, p.Type) > 0
 	})
 	if p.Named && p.Before(&r.ProtectedBy) {
 		r.ProtectedBy = p
@@ -597,16 +592,13 @@ func (d *decision) firstProtector(keep func(p *victims.Protector, row int32)) vi
 	return victims.Protector{}
 }
 
-// lostAt returns what law 2 counts of some candidates at a bound, and what erodes its room instead.
-func (d *decision) lostAt(cands []int32, row int32, t int) (gone, eroded int64) {
+// lostAt returns what law 2 counts of some candidates at a bound.
+func (d *decision) lostAt(cands []int32, row int32, t int) (gone int64) {
 	for _, i := range cands {
 		c := &d.cands[i]
 		if slices.Contains(c.leaf.Bounds, row) {
 			gone += c.size.At(t)
 		}
-		if slices.Contains(c.leaf.Erodes, row) {
-			eroded += c.size.At(t)
-		}
 	}
-	return gone, eroded
+	return gone
 }

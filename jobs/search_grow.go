@@ -316,7 +316,7 @@ func (x *grower) cheapestPossible() int32 {
 func (x *grower) workOut(h int32) {
 	p, c, o := &x.partial, &x.cover, &x.list[h]
 	x.lacks(x.kind.size, x.row(p.free, int(h)))
-	found := c.onHost(h, x.lack, p.boundsLeft(), p.budgetsLeft(), func(u int32) bool {
+	found := c.onHost(h, x.lack, p.left, p.budgetsLeft(), func(u int32) bool {
 		return x.ceiling.admits(&x.units[u].Levels) && !(len(x.gang) > 0 && x.units[u].whole) && p.mayGo(u)
 	})
 	o.state, o.first = impossible, int32(len(x.chosen))

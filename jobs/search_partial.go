@@ -30,14 +30,6 @@ type partial struct {
 	at     []int32 // the host of each member of todo, or -1
 	load   load    // of the members, once all have places
 
-	// Invariant: bounded has the rooms of left, in the same memory. Its extras
-	// have memory of their own, and are right after boundsLeft. Gangs make one
-	// bound each and have no extra, so there may be thousands of bounds of which
-	// a handful need work.
-	bounded []cover.Bound
-	extras  []int32 // the bounds that have an extra
-	debts   []int64 // of the extras of bounded
-
 	// Scratch: units, hosts and amounts.
 	picked, tried, wholes, sorting, hosting []int32
 	lacking                                 []int64
@@ -67,44 +59,17 @@ func (x *partial) begin() {
 
 // beginBounds copies the bounds.
 func (x *partial) beginBounds() {
-	size, extras := 0, 0
+	size := 0
 	for _, b := range x.rooms.Bounds {
-		size, extras = size+len(b.Room.Value)+len(b.Extra), extras+len(b.Extra)
+		size += len(b.Room.Value)
 	}
-	// Both are as long as they get before anything points into them.
-	x.values, x.debts = slices.Grow(x.values[:0], size)[:0], slices.Grow(x.debts[:0], extras)[:0]
-	x.left, x.bounded, x.extras = x.left[:0], x.bounded[:0], x.extras[:0]
-	keep := func(block *[]int64, v []int64) []int64 {
-		from := len(*block)
-		*block = append(*block, v...)
-		return (*block)[from:len(*block):len(*block)]
+	// As long as it gets before anything points into it.
+	x.values, x.left = slices.Grow(x.values[:0], size)[:0], x.left[:0]
+	for _, b := range x.rooms.Bounds {
+		from := len(x.values)
+		x.values = append(x.values, b.Room.Value...)
+		x.left = append(x.left, cover.Bound{Room: resources.Limit{Value: x.values[from:len(x.values):len(x.values)], Defined: b.Room.Defined}})
 	}
-	for i, b := range x.rooms.Bounds {
-		left := cover.Bound{Room: resources.Limit{Value: keep(&x.values, b.Room.Value), Defined: b.Room.Defined}}
-		left.Extra = keep(&x.values, b.Extra)
-		x.left = append(x.left, left)
-		if len(b.Extra) > 0 {
-			left.Extra = keep(&x.debts, b.Extra)
-			x.extras = append(x.extras, int32(i))
-		}
-		x.bounded = append(x.bounded, left)
-	}
-}
-
-// boundsLeft returns what bounds leave, as a search wants them: room that was
-// taken out of the extra is no debt there. It is good until a unit goes or comes
-// back for good.
-//
-// A step asks this for every host that it works out, so it looks only at bounds
-// with an extra.
-func (x *partial) boundsLeft() []cover.Bound {
-	for _, i := range x.extras {
-		b := &x.left[i]
-		for t, extra := range b.Extra {
-			x.bounded[i].Extra[t] = extra + min(b.Room.Value.At(t), 0)
-		}
-	}
-	return x.bounded
 }
 
 // budgetsLeft returns what soft budgets have left: what goes beyond that is
@@ -138,9 +103,6 @@ func (x *partial) move(u int32, sign int64) {
 		for _, b := range part.Bounds {
 			addTo(x.left[b].Room.Value, part.Size, -sign)
 		}
-		for _, b := range part.Erodes {
-			addTo(x.left[b].Extra, part.Size, -sign)
-		}
 	}
 }
 
@@ -151,7 +113,6 @@ func (x *partial) choose(u int32) {
 }
 
 // chooseFound lets the units go that a search has found, if it has and they may.
-// The search knows of extra room only what is left of it.
 func (x *partial) chooseFound() bool {
 	// Into a scratch list, since the bounds decide about all of them together.
 	x.picked = x.cover.appendFound(x.picked[:0])
@@ -199,7 +160,7 @@ func (x *partial) mayGo(u int32) bool {
 	x.move(u, +1)
 	kept := true
 	for part := range x.units[u].All {
-		kept = kept && keepsAll(x.left, part.Bounds) && keepsAll(x.left, part.Erodes)
+		kept = kept && keepsAll(x.left, part.Bounds)
 	}
 	x.move(u, -1)
 	return kept
@@ -259,7 +220,7 @@ func (x *partial) coverQueues(l ceiling) bool {
 
 // needQueues begins the problem of what queues need still.
 func (x *partial) needQueues() {
-	x.cover.begin(x.boundsLeft(), x.budgetsLeft())
+	x.cover.begin(x.left, x.budgetsLeft())
 	for n := range x.needs.queues {
 		x.cover.needQueue(x.row(x.short, n))
 	}

@@ -304,19 +304,14 @@ func (j *joiner) alone(i int) (turn, error) {
 	if !j.asAsks {
 		return j.asJob(i, steps)
 	}
-	t, err := j.asAsk(i, steps, victims.OwnNever)
-	if err == nil && !t.served() && j.own != victims.OwnNever {
-		t, err = j.asAsk(i, steps, j.own)
-		t.second = t.served()
-	}
-	return t, err
+	return j.asAsk(i, steps)
 }
 
 // asJob decides an ask as a job of one member.
 func (j *joiner) asJob(i int, steps int64) (turn, error) {
 	j.describe([]int{i})
 	p := j.p
-	p.OwnLeaf, p.inOrder, p.hasty, p.Steps = j.own, true, false, steps
+	p.inOrder, p.sharing, p.hasty, p.Steps = true, false, false, steps
 	err := p.Decide(&j.trial, &j.job, j.now)
 	j.spent += p.d.effort.steps() + int64(p.Cluster.NodeLen())
 	if err != nil {
@@ -336,10 +331,10 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 }
 
 // asAsk decides an ask as the planner of asks does.
-func (j *joiner) asAsk(i int, steps int64, own victims.OwnLeaf) (turn, error) {
+func (j *joiner) asAsk(i int, steps int64) (turn, error) {
 	p, ask, d := &j.p.asks, &j.dst.Asks[i], new(victims.Decision)
 	p.Cluster, p.Rules, p.Steps, p.Stop = j.p.Cluster, j.p.Rules, steps, j.p.Stop
-	p.OwnLeaf, p.SameNode = own, false // jobs know no such option
+	p.SameNode = false // jobs know no such option
 	if err := p.Decide(d, ask, j.now); err != nil {
 		return turn{}, err
 	}
@@ -374,7 +369,7 @@ func (j *joiner) asAsk(i int, steps int64, own victims.OwnLeaf) (turn, error) {
 		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Steps: d.Plan.Steps, Version: d.Plan.Version, Path: d.Plan.Path,
 	}
 	plan.Job.Members = slices.Clone(plan.Job.Members)
-	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}}, nil
+	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil
 }
 
 // spares reports whether a job whose member an ask is spares a task that an ask may take.

@@ -214,7 +214,7 @@ func (b *brute) caseOf(w *world.World, list []int) *world.JobCase {
 	c, first := *b.c, &b.asks[list[0]]
 	c.World, c.InOrder = *w, true
 	if len(list) > 1 && !c.ByPriority {
-		c.Options.OwnLeaf = ""
+		c.SetOwnLeaf("")
 	}
 	c.Job = world.Job{
 		Name: cmp.Or(first.Job, "asks from "+first.Key), Application: first.Application, Queue: first.Queue, Priority: first.Priority,

@@ -30,7 +30,6 @@ type joiner struct {
 	now time.Time
 
 	// What the planner had before the call.
-	own   victims.OwnLeaf
 	steps int64
 	stop  func() bool
 
@@ -57,7 +56,7 @@ type joiner struct {
 // begin notes what the planner had, and end restores it.
 func (j *joiner) begin() {
 	p := j.p
-	j.own, j.steps, j.stop = p.OwnLeaf, p.Steps, p.Stop
+	j.steps, j.stop = p.Steps, p.Stop
 	j.most = max(p.Steps, 0)
 	j.asAsks = !p.ByPriority && p.Allowances == nil && p.Predicate == nil
 	if p.Stop != nil {
@@ -74,7 +73,7 @@ func (j *joiner) begin() {
 }
 
 func (j *joiner) end() {
-	j.p.OwnLeaf, j.p.Steps, j.p.Stop, j.p.inOrder, j.p.hasty = j.own, j.steps, j.stop, false, false
+	j.p.Steps, j.p.Stop, j.p.inOrder, j.p.sharing, j.p.hasty = j.steps, j.stop, false, false, false
 	undo(j.p.Cluster, len(j.dst.Parts))
 }
 
@@ -335,10 +334,7 @@ func (j *joiner) question(list []int, steps int64) (served, certain bool, err er
 	// The second stage would take from the own leaf for all of them, also for those that
 	// have others to take from. By priority there is one stage only.
 	p := j.p
-	p.OwnLeaf, p.inOrder, p.hasty, p.Steps = j.own, true, true, steps
-	if len(list) > 1 && !p.ByPriority {
-		p.OwnLeaf = victims.OwnNever
-	}
+	p.inOrder, p.sharing, p.hasty, p.Steps = true, len(list) > 1 && !p.ByPriority, true, steps
 	err = p.Decide(&j.trial, &j.job, j.now)
 	j.spent += p.d.effort.steps()
 	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err

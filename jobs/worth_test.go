@@ -19,7 +19,7 @@ func propertyWorth(t *rapid.T) {
 		shape = shape.With(everything)
 	}
 	c := world.JobCases(shape).Draw(t, "case")
-	c.Options.OwnLeaf = ""
+	c.SetOwnLeaf("")
 	c.ByPriority = rapid.IntRange(0, 9).Draw(t, "by priority") == 0
 	h := newHarness(t, c)
 	if rapid.IntRange(0, 9).Draw(t, "quotas") > 0 {

@@ -57,7 +57,7 @@ func TestNoAllocs(t *testing.T) {
 		{"Parent", func() { sinkID, sinkBool = tree.Parent(z) }},
 		{"CommonAncestor", func() { sinkID = tree.CommonAncestor(z, 2) }},
 		{"Contains", func() { sinkBool = tree.Contains(1, z) }},
-		{"Policies", func() { sinkBool = tree.Policies(z).Disabled }},
+		{"Policies", func() { sinkBool = tree.Policies(z).Dynamic }},
 		{"FairShares", func() { must(shares.Divide(tree, demand, capacity)) }},
 		{"FairShares.Of", func() { sinkLimit = shares.Of(z) }},
 		{"FairShares.Guarantee", func() { sinkLimit = shares.Guarantee(z) }},

@@ -20,51 +20,54 @@ type Config struct {
 	Name       string // without a dot; unique among siblings
 	Guaranteed resources.Limit
 	Max        resources.Limit
-	// Properties have YuniKorn's names; others are ignored. A bad value counts as unset,
-	// a bad preemption.delay as 30s. [Tree.Warnings] has these, and misspelt names.
-	// [Policies] are what they mean.
+	Policies   Policies
+	// Properties say the same as Policies with YuniKorn's names, for configurations that
+	// are imported; others are ignored. To say one thing in both is an error.
 	//
 	//	preemption.policy       default, fence or disabled
 	//	preemption.delay        a Go duration, 0 or above
+	//	preemption.own-leaf     never, met or branch, which YuniKorn lacks
 	//	priority.policy         default or fence
 	//	priority.offset         an int32
 	//	quota.preemption.delay  a Go duration or bare seconds; 0 is off
 	//	preemption.quota.delay  the same, as YuniKorn 1.8 calls it; the first wins
 	//	fair.weight             an integer from 1 to 2147483647, which YuniKorn lacks
 	Properties map[string]string
-	Dynamic    bool // made at run time
 	// Template has what leaves that [Config.Add] makes below the queue do not set
-	// themselves: bounds by type, properties by name. The nearest template counts, and
-	// the rest of it does not. It is YuniKorn's child template.
+	// themselves: bounds by type, policies and properties one by one. The nearest template
+	// counts, and the rest of it does not. It is YuniKorn's child template.
 	Template *Config
 	Children []Config
 }
 
-// Validation says how strictly [New] reads bounds.
+// Validation says how strictly [New] reads bounds, policies and properties.
 type Validation uint8
 
 const (
-	// Lenient accepts over-committed bounds with a warning. All laws hold.
+	// Lenient accepts over-committed bounds, bad values and misspelt properties with a
+	// warning. All laws hold. A bad value counts as unset, a bad preemption delay as 30 s.
 	Lenient Validation = iota
 	// Strict makes them errors.
 	Strict
 )
 
-// The kinds of problems with bounds.
+// The kinds of problems with bounds and properties.
 var (
 	ErrType          = errors.New("not a type")           // a bound of a type that the schema does not have
 	ErrNegative      = errors.New("negative bound")       // guaranteed cpu=-1
 	ErrAboveMax      = errors.New("guaranteed above max") // guaranteed cpu=2 max cpu=1, in one queue
+	ErrProperty      = errors.New("bad property")         // preemption.polcy, or preemption.delay "soon"
 	ErrOverCommitted = errors.New("over-committed")       // children of cpu=2 are guaranteed 1 and 2
 )
 
 // Kinds of problems that no caller has to tell apart.
 var (
-	errName     = errors.New("bad name")        // "", "a.b", two children of one name
-	errDepth    = errors.New("too deep")        // level 65
-	errCount    = errors.New("too many queues") // more than an ID can number
-	errNoQueue  = errors.New("no such queue")   // a path of Config.Add
-	errProperty = errors.New("bad property")
+	errName    = errors.New("bad name")        // "", "a.b", two children of one name
+	errDepth   = errors.New("too deep")        // level 65
+	errCount   = errors.New("too many queues") // more than an ID can number
+	errNoQueue = errors.New("no such queue")   // a path of Config.Add
+	errPolicy  = errors.New("bad policy")
+	errTwice   = errors.New("said twice") // by a policy and a property
 
 	// errNoEffect: a quota preemption delay in a fence, which plays no part when a max
 	// is enforced.
@@ -89,9 +92,11 @@ func (p *Problem) Unwrap() error { return p.Err }
 // New builds a tree from a copy of its configuration.
 //
 // Errors, of templates too, are bad names, more than [MaxDepth] levels, bounds that are
-// negative or of an unknown type, and a guarantee above the queue's own max. A child's
-// max above its parent's, and children's guarantees that sum over the parent's guarantee
-// or max, are errors if [Strict] and else warnings. A nil schema panics. The cost is
+// negative or of an unknown type, a guarantee above the queue's own max, and one thing
+// that a policy and a property say. A child's max above its parent's, children's guarantees
+// that sum over the parent's guarantee or max, bad values of policies and properties, and
+// unknown properties with a prefix of ours (preemption., priority., quota.preemption.,
+// fair.) are errors if [Strict] and else warnings. A nil schema panics. The cost is
 // queues·types.
 func New(schema *resources.Schema, root Config, mode Validation) (*Tree, error) {
 	if schema == nil {
@@ -136,9 +141,9 @@ func (b *builder) build(root *Config) (*Tree, error) {
 	return t, nil
 }
 
-// add appends c and the queues below it. The policies of the parent are nil for
+// add appends c and the queues below it. The policies of the queue above are nil for
 // the root.
-func (b *builder) add(c *Config, parent ID, inherited *Policies) {
+func (b *builder) add(c *Config, parent ID, above *resolved) {
 	b.path = append(b.path, c.Name)
 	defer func() { b.path = b.path[:len(b.path)-1] }()
 
@@ -154,9 +159,12 @@ func (b *builder) add(c *Config, parent ID, inherited *Policies) {
 	t.depths = append(t.depths, int32(len(b.path)-1))
 	t.ends = append(t.ends, 0) // known once the subtree is done
 
-	p := Policies{Dynamic: c.Dynamic}
-	p.parse(c.Properties, inherited, func(err error) { b.warn(q, err) })
+	p := c.policies(b.bad(q, ""), b.problem).below(q, above)
 	t.policies = append(t.policies, p)
+	if p.Preemption == Fence && *p.QuotaDelay > 0 {
+		b.warn(q, fmt.Errorf("%w: the %s fence, when the max is enforced (%s %v)",
+			errNoEffect, propertyPreemptionPolicy, propertyQuotaPreemptionDelay, *p.QuotaDelay))
+	}
 
 	b.addBounds(q, c)
 	if c.Template != nil {
@@ -230,6 +238,21 @@ func (b *builder) checkSiblings(children []Config) {
 func (b *builder) problem(err error) { b.problems = append(b.problems, b.here(err)) }
 
 func (b *builder) warn(q ID, err error) { b.warnings = append(b.warnings, warning{q, b.here(err)}) }
+
+// bad returns who is told of bad values of policies and properties of the current queue q,
+// and of misspelt ones.
+func (b *builder) bad(q ID, of string) func(error) {
+	return func(err error) {
+		if of != "" {
+			err = fmt.Errorf("%s%w", of, err)
+		}
+		if b.tree.strict {
+			b.problem(err)
+		} else {
+			b.warn(q, err)
+		}
+	}
+}
 
 // here returns err as a problem of the current queue.
 func (b *builder) here(err error) error {
@@ -336,7 +359,7 @@ func (b *builder) warnOfCages() {
 	below := make([]bool, t.Len()) // a queue below has a guarantee
 	for q := ID(t.Len() - 1); q > Root; q-- {
 		own := resources.Positive(t.Guaranteed(q).Value) != 0
-		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].Preemption == policyFence {
+		if own && !below[q] && !t.IsLeaf(q) && t.policies[q].Preemption == Fence {
 			b.warnings = append(b.warnings, warning{q, &Problem{Queue: t.Path(q),
 				Err: fmt.Errorf("%w: %s is fence, and no queue below has a guarantee", errNeverPreempts, propertyPreemptionPolicy)}})
 		}

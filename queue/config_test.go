@@ -95,6 +95,7 @@ var newTests = []struct {
 			`queue: root: bad name: more than one child named "a"`,
 			`queue: root.a.: bad name: empty`,
 			`queue: root.a.: negative bound: guaranteed gpu -9`,
+			`queue: root.b: bad property: priority.offset "high": want a 32-bit integer`,
 			`queue: root.b: guaranteed above max: gpu: guaranteed 5, max 4`,
 			`queue: root.b: over-committed: disk: children are guaranteed 4 of the guaranteed 3`,
 			`queue: root.b.x.y: bad name: "x.y" contains a dot`,
@@ -197,7 +198,7 @@ func TestNewCopies(t *testing.T) {
 	root.Children[0] = node("b", "gpu=9", "")
 	root.Properties[propertyPriorityOffset] = "6"
 	require.Equal(t, before, tree.String())
-	require.EqualValues(t, 5, tree.Policies(Root).PriorityOffset)
+	require.EqualValues(t, 5, *tree.Policies(Root).PriorityOffset)
 }
 
 // TestWarningsCopies shows that the warnings are the caller's.

@@ -47,7 +47,7 @@ func ExampleTree_Warnings() {
 			Properties: map[string]string{"preemption.policy": "fence"},
 			Children:   []queue.Config{{Name: "batch"}, {Name: "web"}}},
 		{Name: "lab", Properties: map[string]string{"priority.ofset": "10"}},
-	}}, queue.Strict)
+	}}, queue.Lenient)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func ExampleTree_Policies() {
 		log.Fatal(err)
 	}
 	for q := range tree.All() {
-		if d := tree.Policies(q).QuotaPreemptionDelay; d > 0 {
+		if d := *tree.Policies(q).QuotaDelay; d > 0 {
 			fmt.Println(tree.Path(q), "after", d)
 		} else {
 			fmt.Println(tree.Path(q), "never")

@@ -112,17 +112,17 @@ func ExampleNew() {
 	}
 	for q := range tree.All() {
 		p := tree.Policies(q)
-		fmt.Printf("%s: preemption %s after %v, priority fence %t %+d, disabled %t\n", tree.Path(q),
-			p.Preemption, p.PreemptionDelay, p.PriorityFence, p.PriorityOffset, p.Disabled)
+		fmt.Printf("%s: preemption %s after %v, priority %s %+d\n", tree.Path(q),
+			p.Preemption, *p.PreemptionDelay, p.PriorityFence, *p.PriorityOffset)
 	}
 	for _, warning := range tree.Warnings() {
 		fmt.Println(warning)
 	}
 	// Output:
-	// root: preemption default after 30s, priority fence false +0, disabled false
-	// root.tenant: preemption fence after 5m0s, priority fence true +100, disabled false
-	// root.tenant.batch: preemption default after 30s, priority fence false +0, disabled false
-	// root.system: preemption disabled after 30s, priority fence false +0, disabled true
+	// root: preemption default after 30s, priority default +0
+	// root.tenant: preemption fence after 5m0s, priority fence +100
+	// root.tenant.batch: preemption default after 30s, priority default +0
+	// root.system: preemption disabled after 30s, priority default +0
 	// queue: root: over-committed: cpu: children are guaranteed 12 of the guaranteed 10
 	// queue: root.tenant.batch: bad property: preemption.delay "soon": want a duration, 0 or above; it counts as 30s
 }

@@ -267,7 +267,7 @@ func (f *FairShares) deal(q ID, i int) {
 	for c := q + 1; c < t.ends[q]; c = t.ends[c] {
 		x := &f.claims[c]
 		if x.want > x.base {
-			f.heirs = append(f.heirs, heir{x.want - x.base, int64(t.policies[c].FairWeight), len(f.by)})
+			f.heirs = append(f.heirs, heir{x.want - x.base, int64(t.policies[c].Weight), len(f.by)})
 		}
 		wants += x.want
 		bases += x.base

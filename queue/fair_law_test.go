@@ -406,7 +406,7 @@ func fairScarceAlone(t *rapid.T) {
 	plain.policies = slices.Clone(plain.policies)
 	for q := range plain.All() {
 		plain.guaranteed.set(plain.schema, q, resources.Limit{})
-		plain.policies[q].FairWeight = 1
+		plain.policies[q].Weight = 1
 	}
 	for _, tree := range []*Tree{d.tree, plain} {
 		scarce, err := Scarce(tree, d.demand, d.capacity)

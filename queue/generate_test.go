@@ -4,6 +4,7 @@ package queue
 
 import (
 	"math"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -30,7 +31,7 @@ func schemas() *rapid.Generator[*resources.Schema] {
 func trees(s *resources.Schema, tidy bool) *rapid.Generator[Config] {
 	return rapid.Custom(func(t *rapid.T) Config {
 		c := shape(t)
-		addProperties(t, &c)
+		addProperties(t, &c, tidy)
 		addBounds(t, s, &c, tidy)
 		return c
 	})
@@ -70,19 +71,32 @@ func shape(t *rapid.T) Config {
 	return build(0, "root")
 }
 
-// addProperties draws properties for a queue and those below it. Most set none.
-func addProperties(t *rapid.T, c *Config) {
-	if rapid.IntRange(0, 3).Draw(t, "properties") == 3 {
-		c.Properties = map[string]string{
-			propertyPreemptionPolicy: rapid.SampledFrom([]string{"default", "fence", "disabled", "Fence", ""}).Draw(t, "policy"),
-			propertyPreemptionDelay:  rapid.SampledFrom([]string{"1m", "1h30m", "0s", "-1s", "60", "soon"}).Draw(t, "delay"),
+// badValues are of no property.
+var badValues = []string{"Fence", "", "-1s", "60", "soon", "any", "0", "many"}
 
-			propertyFairWeight:           rapid.SampledFrom([]string{"2", "3", "7", "100", "2147483647", "0", "many"}).Draw(t, "weight"),
-			propertyQuotaPreemptionDelay: rapid.SampledFrom([]string{"1m", "0s", "soon"}).Draw(t, "quota delay"),
+// addProperties draws properties for a queue and those below it, in a tidy tree good ones
+// only. Most set none.
+func addProperties(t *rapid.T, c *Config, tidy bool) {
+	if rapid.IntRange(0, 3).Draw(t, "properties") == 3 {
+		c.Properties = make(map[string]string)
+		for _, p := range []struct {
+			name   string
+			values []string
+		}{
+			{propertyPreemptionPolicy, []string{"default", "fence", "disabled", "Fence", ""}},
+			{propertyPreemptionDelay, []string{"1m", "1h30m", "0s", "-1s", "60", "soon"}},
+			{propertyOwnLeaf, []string{"never", "Met", "branch", "any"}},
+			{propertyFairWeight, []string{"2", "3", "7", "100", "2147483647", "0", "many"}},
+			{propertyQuotaPreemptionDelay, []string{"1m", "0s", "soon"}},
+		} {
+			if tidy {
+				p.values = slices.DeleteFunc(p.values, func(v string) bool { return slices.Contains(badValues, v) })
+			}
+			c.Properties[p.name] = rapid.SampledFrom(p.values).Draw(t, p.name)
 		}
 	}
 	for i := range c.Children {
-		addProperties(t, &c.Children[i])
+		addProperties(t, &c.Children[i], tidy)
 	}
 }
 

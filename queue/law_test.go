@@ -90,14 +90,20 @@ func inheritance(t *rapid.T) {
 	tree, w := drawTree(t)
 	for i, path := range w.paths {
 		q := ID(i)
-		check(t, tree.Policies(q).Disabled, w.disabled(path), "Disabled", path)
-		check(t, tree.Policies(q).PreemptionDelay, w.delay(path), "PreemptionDelay", path)
+		by, disabled := tree.DisabledBy(q)
+		check(t, disabled, w.disabled(path), "DisabledBy", path)
+		check(t, *tree.Policies(q).PreemptionDelay, w.delay(path), "PreemptionDelay", path)
 
 		own := w.config[path].Properties[propertyPreemptionPolicy]
 		if i == 0 || own != "fence" && own != "disabled" {
 			own = "default"
 		}
-		check(t, tree.Policies(q).Preemption, own, "PreemptionPolicy", path)
+		if disabled {
+			check(t, own == "disabled", by == q, "DisabledBy", path)
+			own = "disabled"
+		}
+		check(t, tree.Policies(q).Preemption, Preemption(own), "Preemption", path)
+		check(t, tree.Policies(q).WithinQueue, w.within(path), "WithinQueue", path)
 	}
 }
 
@@ -145,18 +151,28 @@ func problems(t *rapid.T) {
 			want = append(want, f)
 		}
 	}
-	if wantErr := len(want) > 0; (err != nil) != wantErr || (tree == nil) != wantErr {
+	if wantErr := len(want) > 0 || mode == Strict && hasBad(&c); (err != nil) != wantErr || (tree == nil) != wantErr {
 		t.Fatalf("New: %v, %v; want %v", tree, err, want)
 	}
 	if err == nil { // then all is in the warnings
 		want = slowProblems(s, &c)
 	}
-	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == errProperty })
+	got = slices.DeleteFunc(got, func(f finding) bool { return f.kind == ErrProperty })
 	sortKinds(got)
 	sortKinds(want)
 	if !slices.Equal(got, want) {
 		t.Fatalf("found %v, want %v", got, want)
 	}
+}
+
+// hasBad reports whether a queue has a bad property, at it or below.
+func hasBad(c *Config) bool {
+	for _, value := range c.Properties {
+		if slices.Contains(badValues, value) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.Children, func(child Config) bool { return hasBad(&child) })
 }
 
 // sortKinds sorts the kinds of the problems of each queue, and leaves the

@@ -25,7 +25,8 @@ const (
 	propertyPriorityOffset       = "priority.offset"
 	propertyQuotaPreemptionDelay = "quota.preemption.delay"
 	propertyQuotaDelay           = "preemption.quota.delay" // the same, in YuniKorn 1.8
-	propertyFairWeight           = "fair.weight"            // YuniKorn has none
+	propertyOwnLeaf              = "preemption.own-leaf"    // YuniKorn has neither this
+	propertyFairWeight           = "fair.weight"            // nor this
 )
 
 // defaultDelay is the preemption delay of a leaf if no queue of its path sets one, or
@@ -39,96 +40,78 @@ const (
 	policyDisabled = "disabled"
 )
 
-// Policies are what the properties of a queue say; see [Config].
-type Policies struct {
-	// Preemption is the queue's own policy: default, fence or disabled. A fence keeps
-	// asks below it from victims outside. The root's is always default.
-	Preemption string
-	// Disabled: the nearest policy upwards is disabled, which protects the tasks of the
-	// queue. Its asks may preempt all the same.
-	Disabled bool
-	// PreemptionDelay is how long an ask must be pending before it may preempt: what the
-	// nearest queue upwards sets, or 30 s.
-	PreemptionDelay time.Duration
-	// PriorityFence: priorities from below become PriorityOffset. Else it is added.
-	// Neither is inherited.
-	PriorityFence  bool
-	PriorityOffset int32
-	// QuotaPreemptionDelay is from a lowered max to its enforcement by preemption; 0 is
-	// never.
-	QuotaPreemptionDelay time.Duration
-	// FairWeight is the weight among siblings, 1 or more.
-	FairWeight int32
-	// Dynamic: the queue was made at run time.
-	Dynamic bool
-}
-
-// Policies returns the policies of q.
-func (t *Tree) Policies(q ID) Policies { return t.policies[t.known(q)] }
-
-// parse reads the properties of a queue. inherited are the policies of the queue
-// above, nil for the root. Each bad value is a warning.
-func (p *Policies) parse(properties map[string]string, inherited *Policies, warn func(error)) {
-	*p = Policies{Preemption: policyDefault, PreemptionDelay: defaultDelay, FairWeight: 1, Dynamic: p.Dynamic}
-	if inherited != nil {
-		p.PreemptionDelay = inherited.PreemptionDelay
-		p.Disabled = inherited.Disabled
-	}
-	// Sorted, for the order of the warnings.
-	for _, key := range slices.Sorted(maps.Keys(properties)) {
-		value := properties[key]
-		if bad := p.set(key, value); bad != "" {
-			warn(fmt.Errorf("%w: %s %q: %s", errProperty, plain.Name(key), value, bad))
+// policies returns what a queue says for itself, as policies and as properties. A bad value
+// counts as unset, but for a bad delay, and is told to wrong; so is a misspelt property. To
+// say one thing in both ways is told to twice.
+func (c *Config) policies(wrong, twice func(error)) Policies {
+	p := Policies{Dynamic: c.Policies.Dynamic}
+	for i := range sayings {
+		s := &sayings[i]
+		if !s.said(&c.Policies) {
+			continue
+		}
+		s.copy(&p, &c.Policies)
+		if bad := s.bad(&p); bad != "" {
+			wrong(fmt.Errorf("%w: %s %s", errPolicy, s.field, bad))
 		}
 	}
-	if inherited == nil { // a preemption policy has no effect on the root
-		p.Preemption, p.Disabled = policyDefault, false
+	// Sorted, for the order of the warnings.
+	for _, key := range slices.Sorted(maps.Keys(c.Properties)) {
+		value := c.Properties[key]
+		if i := sayingOf(key); i >= 0 && sayings[i].said(&c.Policies) {
+			twice(fmt.Errorf("%w: property %s %q and policy %s", errTwice, key, value, sayings[i].field))
+		} else if bad := p.set(key, value); bad != "" {
+			wrong(fmt.Errorf("%w: %s %q: %s", ErrProperty, plain.Name(key), value, bad))
+		}
 	}
-	if p.Preemption == policyFence && p.QuotaPreemptionDelay > 0 {
-		warn(fmt.Errorf("%w: the %s fence, when the max is enforced (%s %v)",
-			errNoEffect, propertyPreemptionPolicy, propertyQuotaPreemptionDelay, p.QuotaPreemptionDelay))
-	}
+	return p
 }
 
 // set sets one property and returns what is wrong with its value, or "". A bad
-// value changes nothing, but for a bad delay: see [Policies].
+// value changes nothing, but for a bad delay, which is 30 s.
 func (p *Policies) set(key, value string) (bad string) {
 	switch key {
 	case propertyPreemptionPolicy:
 		if !isPreemption(value) {
 			return "want default, fence or disabled"
 		}
-		p.Preemption, p.Disabled = value, value == policyDisabled
+		p.Preemption = Preemption(value)
 	case propertyPreemptionDelay:
 		d, err := time.ParseDuration(value)
 		if err != nil || d < 0 {
-			p.PreemptionDelay = defaultDelay
+			p.PreemptionDelay = new(defaultDelay)
 			return "want a duration, 0 or above; it counts as 30s"
 		}
-		p.PreemptionDelay = d
+		p.PreemptionDelay = &d
+	case propertyOwnLeaf:
+		w, ok := within(value)
+		if !ok {
+			return "want never, met or branch"
+		}
+		p.WithinQueue = w
 	case propertyPriorityPolicy:
 		if !isPriority(value) {
 			return "want default or fence"
 		}
-		p.PriorityFence = value == policyFence
+		p.PriorityFence = value
 	case propertyPriorityOffset:
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil {
 			return "want a 32-bit integer"
 		}
-		p.PriorityOffset = int32(n)
+		p.PriorityOffset = new(int32(n))
 	case propertyQuotaPreemptionDelay, propertyQuotaDelay:
 		d, ok := parseDelay(value)
 		if !ok {
 			return "want a duration or seconds, 0 or above"
 		}
-		p.QuotaPreemptionDelay = d
+		p.QuotaDelay = &d
 	case propertyFairWeight:
 		n, err := strconv.ParseInt(value, 10, 32)
 		if err != nil || n < 1 {
 			return "want an integer from 1 to 2147483647"
 		}
-		p.FairWeight = int32(n)
+		p.Weight = int32(n)
 	default:
 		return unknown(key)
 	}
@@ -147,44 +130,21 @@ func unknown(key string) (bad string) {
 	return ""
 }
 
-// InheritProperties gives the queues below c the properties of those above them, as
-// YuniKorn does, and New does not: what a queue sets itself stays. A priority policy
-// is not inherited, nor an offset, a weight, or a preemption policy other than
+// InheritProperties gives the queues below c the policies and properties of those above
+// them, as YuniKorn does, and New does not: what a queue says itself stays. A priority
+// fence is not inherited, nor an offset, a weight, or a preemption policy other than
 // disabled. Call it once a configuration is whole, before New; again changes nothing.
 // Leaves made of a template inherit nothing. The cost is queues·properties.
 func (c *Config) InheritProperties() {
+	disabled := c.Policies.Preemption == Disabled || c.Properties[propertyPreemptionPolicy] == policyDisabled
 	c.Children = slices.Clone(c.Children)
 	for i := range c.Children {
 		child := &c.Children[i]
-		if !child.Dynamic {
-			child.Properties = inherit(c.Properties, child.Properties)
+		if !child.Policies.Dynamic {
+			child.take(c, func(s *saying) bool { return !s.alone || disabled && s.names[0] == propertyPreemptionPolicy })
 		}
 		child.InheritProperties()
 	}
-}
-
-// inherit returns the properties of a queue, and those of its parent that it
-// inherits and does not set.
-func inherit(parent, own map[string]string) map[string]string {
-	all := maps.Clone(parent)
-	maps.DeleteFunc(all, func(key, value string) bool {
-		switch key {
-		case propertyPriorityPolicy, propertyPriorityOffset, propertyFairWeight:
-			return true
-		case propertyPreemptionPolicy:
-			return value != policyDisabled
-		case propertyQuotaPreemptionDelay, propertyQuotaDelay: // one name must not win over the other
-			_, ok := own[propertyQuotaPreemptionDelay]
-			_, also := own[propertyQuotaDelay]
-			return ok || also
-		}
-		return false
-	})
-	if len(all) == 0 {
-		return own
-	}
-	maps.Copy(all, own)
-	return all
 }
 
 func isPriority(policy string) bool   { return policy == policyDefault || policy == policyFence }
@@ -247,7 +207,8 @@ func (c *Config) find(path string) (q *Config, template *Config) {
 // madeAtRunTime returns a copy of a queue and of those below it, as they are below
 // the given template, which may be nil.
 func madeAtRunTime(q Config, template *Config) Config {
-	q.Dynamic = true
+	q.Policies = q.Policies.clone()
+	q.Policies.Dynamic = true
 	q.Guaranteed = copyOfLimit(q.Guaranteed)
 	q.Max = copyOfLimit(q.Max)
 	q.Properties = maps.Clone(q.Properties)
@@ -257,10 +218,7 @@ func madeAtRunTime(q Config, template *Config) Config {
 	if len(q.Children) == 0 && template != nil {
 		q.Guaranteed = resources.Merge(resources.Limit{}, q.Guaranteed, template.Guaranteed)
 		q.Max = resources.Merge(resources.Limit{}, q.Max, template.Max)
-		if properties := maps.Clone(template.Properties); properties != nil {
-			maps.Copy(properties, q.Properties)
-			q.Properties = properties
-		}
+		q.take(template, func(*saying) bool { return true })
 	}
 	q.Children = slices.Clone(q.Children)
 	for i, child := range q.Children {
@@ -279,6 +237,5 @@ func (b *builder) checkTemplate(q ID, c *Config) {
 	for _, err := range badBounds(b.tree.schema, promise{"", c.Guaranteed, c.Max}) {
 		b.problem(fmt.Errorf("template: %w", err))
 	}
-	// The policies above do not matter, for all that is asked is what can be read.
-	new(Policies).parse(c.Properties, &Policies{}, func(err error) { b.warn(q, fmt.Errorf("template: %w", err)) })
+	c.policies(b.bad(q, "template: "), func(err error) { b.problem(fmt.Errorf("template: %w", err)) })
 }

@@ -12,14 +12,19 @@ import (
 
 // settings returns what a queue is set to, as text.
 func settings(t *Tree, q ID) string {
-	p, priority := t.Policies(q), "default"
-	if p.PriorityFence {
-		priority = "fence"
+	p := t.Policies(q)
+	own := p.Preemption
+	by, disabled := t.DisabledBy(q)
+	if disabled && by != q {
+		own = Default
 	}
 	text := fmt.Sprintf("%v disabled=%v delay=%v %v offset=%d quota=%v",
-		p.Preemption, p.Disabled, p.PreemptionDelay, priority, p.PriorityOffset, p.QuotaPreemptionDelay)
-	if p.FairWeight != 1 {
-		text += fmt.Sprintf(" weight=%d", p.FairWeight)
+		own, disabled, *p.PreemptionDelay, p.PriorityFence, *p.PriorityOffset, *p.QuotaDelay)
+	if p.Weight != 1 {
+		text += fmt.Sprintf(" weight=%d", p.Weight)
+	}
+	if p.WithinQueue != "" {
+		text += fmt.Sprintf(" within=%s", p.WithinQueue)
 	}
 	return text
 }
@@ -99,6 +104,13 @@ var propertyTests = []struct {
 	{"fair.weight", "0x4", unset, `"0x4": want an integer from 1 to 2147483647`},
 	{"fair.weight", "", unset, `"": want an integer from 1 to 2147483647`},
 
+	{"preemption.own-leaf", "never", unset + " within=never", ""},
+	{"preemption.own-leaf", "Met", unset + " within=met", ""},
+	{"preemption.own-leaf", "BRANCH", unset + " within=branch", ""},
+	{"preemption.own-leaf", "any", unset, `"any": want never, met or branch`},
+	{"preemption.own-leaf", "", unset, `"": want never, met or branch`},
+	{"preemption.own-leaf", " met", unset, `" met": want never, met or branch`},
+
 	{"preemption.quota.delay", "5m", "default disabled=false delay=30s default offset=0 quota=5m0s", ""},
 	{"preemption.quota.delay", "90", "default disabled=false delay=30s default offset=0 quota=1m30s", ""},
 	{"preemption.quota.delay", "soon", unset, `"soon": want a duration or seconds, 0 or above`},
@@ -119,14 +131,18 @@ func TestProperty(t *testing.T) {
 	for _, test := range propertyTests {
 		t.Run(test.key+"="+test.value, func(t *testing.T) {
 			a := with(node("a", "", ""), test.key, test.value)
-			tree := mustNew(t, node("root", "", "", a), Strict)
+			tree := mustNew(t, node("root", "", "", a), Lenient)
 			require.Equal(t, unset, settings(tree, Root))
 			require.Equal(t, test.settings, settings(tree, 1))
+			strict, err := New(schema, node("root", "", "", a), Strict)
 
 			var want []string
 			if test.warning != "" {
 				want = []string{"queue: root.a: bad property: " + test.key + " " + test.warning}
-				require.ErrorIs(t, tree.Warnings()[0], errProperty)
+				require.ErrorIs(t, tree.Warnings()[0], ErrProperty)
+				require.EqualError(t, err, want[0])
+			} else {
+				require.Equal(t, test.settings, settings(strict, 1))
 			}
 			require.Equal(t, want, texts(tree.Warnings()...))
 		})
@@ -165,7 +181,7 @@ func TestInheritance(t *testing.T) {
 // TestQuotaDelay_BothNames shows which name of the delay wins.
 func TestQuotaDelay_BothNames(t *testing.T) {
 	a := with(node("a", "", ""), "preemption.quota.delay", "1m", "quota.preemption.delay", "2m")
-	require.Equal(t, 2*time.Minute, mustNew(t, node("root", "", "", a), Strict).Policies(1).QuotaPreemptionDelay)
+	require.Equal(t, 2*time.Minute, *mustNew(t, node("root", "", "", a), Strict).Policies(1).QuotaDelay)
 }
 
 // TestInheritProperties has the tree of TestInheritance, with what YuniKorn makes of
@@ -179,7 +195,7 @@ func TestInheritProperties(t *testing.T) {
 			"preemption.policy", "disabled", "preemption.delay", "1m", "priority.policy", "fence", "priority.offset", "7", "preemption.quota.delay", "5m", "fair.weight", "3"),
 		node("b", "", "")), "preemption.policy", "disabled", "quota.preemption.delay", "1h")
 	dynamic := node("made", "", "")
-	dynamic.Dynamic = true
+	dynamic.Policies.Dynamic = true
 	root.Children = append(root.Children, dynamic)
 	before := root.Children[1].Properties
 	merged := root
@@ -221,15 +237,15 @@ func TestRootProperties(t *testing.T) {
 func TestBadDelay(t *testing.T) {
 	for value, want := range map[string]time.Duration{"soon": 30 * time.Second, "-1s": 30 * time.Second, "0s": 0, "2h": 2 * time.Hour} {
 		tree := mustNew(t, with(node("root", "", "",
-			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), Strict)
-		require.Equal(t, want, tree.Policies(1).PreemptionDelay, value)
-		require.Equal(t, want, tree.Policies(2).PreemptionDelay, "below a queue with %s", value)
+			with(node("a", "", "", node("x", "", "")), "preemption.delay", value)), "preemption.delay", "1h"), Lenient)
+		require.Equal(t, want, *tree.Policies(1).PreemptionDelay, value)
+		require.Equal(t, want, *tree.Policies(2).PreemptionDelay, "below a queue with %s", value)
 	}
 }
 
 func TestDynamic(t *testing.T) {
 	a := node("a", "", "", node("x", "", ""))
-	a.Dynamic = true
+	a.Policies.Dynamic = true
 	tree := mustNew(t, node("root", "", "", a), Lenient)
 	require.False(t, tree.Policies(Root).Dynamic)
 	require.True(t, tree.Policies(1).Dynamic)
@@ -249,15 +265,15 @@ func FuzzProperty(f *testing.F) {
 		f.Add(test.key, test.value)
 	}
 	f.Fuzz(func(t *testing.T, key, value string) {
-		tree := mustNew(t, node("root", "", "", with(node("a", "", ""), key, value)), Strict)
+		tree := mustNew(t, node("root", "", "", with(node("a", "", ""), key, value)), Lenient)
 		require.Equal(t, unset, settings(tree, Root))
 		warnings := tree.Warnings()
 		require.LessOrEqual(t, len(warnings), 1)
 		if len(warnings) == 1 {
-			require.ErrorIs(t, warnings[0], errProperty)
+			require.ErrorIs(t, warnings[0], ErrProperty)
 			require.Equal(t, unset, settings(tree, 1))
 		}
-		require.GreaterOrEqual(t, tree.Policies(1).PreemptionDelay, time.Duration(0))
-		require.GreaterOrEqual(t, tree.Policies(1).QuotaPreemptionDelay, time.Duration(0))
+		require.GreaterOrEqual(t, *tree.Policies(1).PreemptionDelay, time.Duration(0))
+		require.GreaterOrEqual(t, *tree.Policies(1).QuotaDelay, time.Duration(0))
 	})
 }

@@ -30,6 +30,7 @@ type queueLine struct {
 	Preemption string `json:"preemption"`
 	Priority   string `json:"priority"`
 	Disabled   bool   `json:"disabled,omitzero"`
+	OwnLeaf    string `json:"ownLeaf,omitempty"`
 	Dynamic    bool   `json:"dynamic,omitzero"`
 	Offset     int32  `json:"offset,omitzero"`
 	Weight     int32  `json:"weight"`
@@ -56,15 +57,16 @@ func (t *Tree) Save(w io.Writer) error {
 	for q := range t.All() {
 		p := &t.policies[q]
 		x.Check("queue", t.names[q])
-		priority := policyDefault
-		if p.PriorityFence {
-			priority = policyFence
+		// The queue's own policy, and whether its tasks are protected by that or another.
+		preemption := p.Preemption
+		if preemption == Disabled && p.disabledBy != q {
+			preemption = Default
 		}
 		x.Line("queue", queueLine{
 			Depth: t.Depth(q), Name: t.names[q],
 			Guaranteed: saved.Bounds(t.schema, t.Guaranteed(q)), Max: saved.Bounds(t.schema, t.Max(q)),
-			Preemption: p.Preemption, Priority: priority, Disabled: p.Disabled, Dynamic: p.Dynamic,
-			Offset: p.PriorityOffset, Weight: p.FairWeight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaPreemptionDelay.String(),
+			Preemption: string(preemption), Priority: p.PriorityFence, Disabled: p.Preemption == Disabled, OwnLeaf: string(p.WithinQueue), Dynamic: p.Dynamic,
+			Offset: *p.PriorityOffset, Weight: p.Weight, Delay: p.PreemptionDelay.String(), QuotaDelay: p.QuotaDelay.String(),
 		})
 	}
 	for _, err := range t.warnings {
@@ -98,8 +100,9 @@ type loader struct {
 	strict   bool
 	root     *Config
 	path     []*Config // from the root to the queue of the last line
+	ids      []ID      // of these
 	paths    map[string]bool
-	policies []Policies
+	policies []resolved
 	warnings []error
 }
 
@@ -155,7 +158,7 @@ func (x *loader) addQueue() error {
 	if err != nil {
 		return x.Errorf("queue %q: %w", l.Name, err)
 	}
-	c := &Config{Name: l.Name, Dynamic: l.Dynamic}
+	c := &Config{Name: l.Name}
 	if c.Guaranteed, err = saved.Limit(x.schema, l.Guaranteed); err == nil {
 		c.Max, err = saved.Limit(x.schema, l.Max)
 	}
@@ -173,7 +176,15 @@ func (x *loader) addQueue() error {
 		c = &above.Children[len(above.Children)-1]
 	}
 	x.path = append(x.path, c)
-	x.policies = append(x.policies, p)
+	r := resolved{Policies: p, disabledBy: ID(len(x.policies))}
+	if l.Disabled && l.Preemption != policyDisabled {
+		if l.Depth == 0 || x.policies[x.ids[l.Depth-1]].Preemption != Disabled {
+			return x.Errorf("queue %q: %w: disabled, below no such queue", l.Name, ErrProperty)
+		}
+		r.disabledBy = x.policies[x.ids[l.Depth-1]].disabledBy
+	}
+	x.ids = append(x.ids[:l.Depth], ID(len(x.policies)))
+	x.policies = append(x.policies, r)
 	names := make([]string, len(x.path))
 	for i, c := range x.path {
 		names[i] = c.Name
@@ -195,17 +206,21 @@ func (x *loader) addQueue() error {
 
 // policies returns what a line says of the policies, if all of it is in range.
 func (l *queueLine) policies() (p Policies, err error) {
-	p = Policies{Preemption: l.Preemption, PriorityFence: l.Priority == policyFence, Disabled: l.Disabled,
-		Dynamic: l.Dynamic, PriorityOffset: l.Offset, FairWeight: l.Weight}
-	if !isPreemption(l.Preemption) || !isPriority(l.Priority) || l.Weight < 1 {
-		return p, fmt.Errorf("%w: preemption %q, priority %q, weight %d", errProperty, l.Preemption, l.Priority, l.Weight)
+	p = Policies{Preemption: Preemption(l.Preemption), PriorityFence: l.Priority, WithinQueue: WithinQueue(l.OwnLeaf),
+		Dynamic: l.Dynamic, PriorityOffset: new(l.Offset), Weight: l.Weight}
+	_, known := within(l.OwnLeaf)
+	if !isPreemption(l.Preemption) || !isPriority(l.Priority) || !known && l.OwnLeaf != "" || l.Weight < 1 {
+		return p, fmt.Errorf("%w: preemption %q, priority %q, ownLeaf %q, weight %d", ErrProperty, l.Preemption, l.Priority, l.OwnLeaf, l.Weight)
 	}
-	if p.PreemptionDelay, err = time.ParseDuration(l.Delay); err == nil {
-		p.QuotaPreemptionDelay, err = time.ParseDuration(l.QuotaDelay)
+	if l.Disabled {
+		p.Preemption = Disabled
 	}
-	if err != nil || p.PreemptionDelay < 0 || p.QuotaPreemptionDelay < 0 {
-		return p, fmt.Errorf("%w: delay %q, quotaDelay %q", errProperty, l.Delay, l.QuotaDelay)
+	delay, err := time.ParseDuration(l.Delay)
+	quota, bad := time.ParseDuration(l.QuotaDelay)
+	if err = errors.Join(err, bad); err != nil || delay < 0 || quota < 0 {
+		return p, fmt.Errorf("%w: delay %q, quotaDelay %q", ErrProperty, l.Delay, l.QuotaDelay)
 	}
+	p.PreemptionDelay, p.QuotaDelay = &delay, &quota
 	return p, nil
 }
 
@@ -218,7 +233,7 @@ func (x *loader) addWarning() error {
 	if !x.paths[l.Queue] {
 		return x.Errorf("warning of queue %q, which there is not: %w", l.Queue, saved.ErrFormat)
 	}
-	for _, kind := range []error{errProperty, ErrOverCommitted, errNoEffect, errNeverPreempts} {
+	for _, kind := range []error{ErrProperty, errPolicy, ErrOverCommitted, errNoEffect, errNeverPreempts} {
 		if before, after, ok := strings.Cut(l.Text, kind.Error()); ok {
 			x.warnings = append(x.warnings, &Problem{Queue: l.Queue, Err: fmt.Errorf("%s%w%s", before, kind, after)})
 			return nil

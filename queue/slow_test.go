@@ -176,3 +176,18 @@ func (w *twin) delay(path string) time.Duration {
 	}
 	return 30 * time.Second
 }
+
+// within walks up to the nearest queue that says a word that there is.
+func (w *twin) within(path string) WithinQueue {
+	for _, p := range up(path) {
+		switch w.config[p].Properties[propertyOwnLeaf] {
+		case "never":
+			return Never
+		case "Met":
+			return Met
+		case "branch":
+			return Branch
+		}
+	}
+	return ""
+}

@@ -112,13 +112,13 @@ func TestAdd_Copies(t *testing.T) {
 	given.Children[0].Guaranteed.Value[1] = 0
 	tree := mustNew(t, root, Strict)
 	require.Equal(t, before, tree.String())
-	require.EqualValues(t, 2, tree.Policies(mustLookup(t, tree, "root.users.ann")).FairWeight)
-	require.EqualValues(t, 7, tree.Policies(mustLookup(t, tree, "root.users.bob")).PriorityOffset)
-	require.False(t, given.Dynamic)
+	require.EqualValues(t, 2, tree.Policies(mustLookup(t, tree, "root.users.ann")).Weight)
+	require.EqualValues(t, 7, *tree.Policies(mustLookup(t, tree, "root.users.bob")).PriorityOffset)
+	require.False(t, given.Policies.Dynamic)
 
 	require.NoError(t, root.Add("root.users", node("cid", "", "")))
 	tree = mustNew(t, root, Strict)
-	require.EqualValues(t, 100, tree.Policies(mustLookup(t, tree, "root.users.cid")).PriorityOffset)
+	require.EqualValues(t, 100, *tree.Policies(mustLookup(t, tree, "root.users.cid")).PriorityOffset)
 }
 
 // TestNew_Template shows that a template is checked before any queue is made of it.
@@ -132,6 +132,8 @@ func TestNew_Template(t *testing.T) {
 	require.ErrorIs(t, err, ErrAboveMax)
 
 	root.Template = &Config{Properties: map[string]string{propertyPriorityOffset: "high"}}
-	require.Equal(t, []string{`queue: root: template: bad property: priority.offset "high": want a 32-bit integer`},
-		texts(mustNew(t, root, Strict).Warnings()...))
+	want := []string{`queue: root: template: bad property: priority.offset "high": want a 32-bit integer`}
+	require.Equal(t, want, texts(mustNew(t, root, Lenient).Warnings()...))
+	_, err = New(schema, root, Strict)
+	require.Equal(t, want, texts(err))
 }

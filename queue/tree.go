@@ -35,7 +35,7 @@ type Tree struct {
 	ends     []ID     // the subtree of q is [q, ends[q])
 	parents  []ID     // parents[Root] is Root
 	depths   []int32
-	policies []Policies
+	policies []resolved
 
 	// Blocks of one amount per queue and type, row by row.
 	usage      []int64

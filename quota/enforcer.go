@@ -76,7 +76,7 @@ type Quota struct {
 // queue, and searches if a leaf cannot give its part.
 func (e *Enforcer) Enforce(dst *Outcome, quota Quota, now time.Time) error {
 	tree := e.Cluster.Tree()
-	quota.Delay = tree.Policies(quota.Queue).QuotaPreemptionDelay
+	quota.Delay = *tree.Policies(quota.Queue).QuotaDelay
 	if err := quota.Check(tree); err != nil {
 		return err
 	}

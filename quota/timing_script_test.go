@@ -24,7 +24,7 @@ var timingConfig = queue.Config{Name: "root", Children: []queue.Config{
 		}},
 	}},
 	{Name: "b"},
-	{Name: "d", Dynamic: true, Children: []queue.Config{{Name: "e"}}},
+	{Name: "d", Policies: queue.Policies{Dynamic: true}, Children: []queue.Config{{Name: "e"}}},
 }}
 
 // timingEpoch is the instant at which the tests begin.

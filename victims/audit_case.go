@@ -36,6 +36,7 @@ type auditCase struct {
 	fence    queue.ID // the fence root of the ask's leaf
 	inside   queue.ID // E, the lowest governing queue, if starving is set
 	starving bool
+	within   OwnLeaf          // what the queues say of the own leaf, else the option
 	second   bool             // tasks of the own leaf may go
 	own      bool             // some victim is of the ask's own leaf
 	others   bool             // some is not
@@ -107,14 +108,23 @@ func (x *auditCase) survey() {
 	// Law 7: the nearest fence on the path, the leaf included, else the root.
 	x.fence = queue.Root
 	for q := range x.tree.Up(x.ask.Queue) {
-		if x.tree.Policies(q).Preemption == "fence" {
+		if x.tree.Policies(q).Preemption == queue.Fence {
 			x.fence = q
 			break
 		}
 	}
 	// DESIGN.md, The own leaf: for an ask that requires its node the option does
 	// nothing.
-	x.second = x.a.OwnLeaf != OwnNever && !x.required()
+	x.within = x.a.OwnLeaf
+	switch x.tree.Policies(x.ask.Queue).WithinQueue {
+	case queue.Never:
+		x.within = OwnNever
+	case queue.Met:
+		x.within = OwnMet
+	case queue.Branch:
+		x.within = OwnBranch
+	}
+	x.second = x.within != OwnNever && !x.required()
 	for i := range x.plan.Victims {
 		v := &x.plan.Victims[i]
 		if !x.known(v) || x.marks[v.Task] != 0 {
@@ -136,7 +146,7 @@ func (x *auditCase) survey() {
 // owns reports whether tasks of a leaf are those that the option of the own leaf is about:
 // of the ask's leaf, or of its branch, which is all below E.
 func (x *auditCase) owns(leaf queue.ID) bool {
-	return leaf == x.ask.Queue || x.a.OwnLeaf == OwnBranch && x.starving && x.tree.Contains(x.inside, leaf)
+	return leaf == x.ask.Queue || x.within == OwnBranch && x.starving && x.tree.Contains(x.inside, leaf)
 }
 
 func (x *auditCase) required() bool { return x.ask.RequiredNode != "" }
@@ -271,22 +281,12 @@ func (x *auditCase) promise(q queue.ID, i int, g int64) (have, want int64) {
 	if !x.tree.Contains(q, x.ask.Queue) {
 		return left, want
 	}
-	if !x.second {
-		return left + x.size[i], want
+	// A guarantee once met stays met. A queue under its guarantee ends no lower, but in
+	// types that the ask uses it may.
+	if x.second && before < g && x.wants.Has(i) {
+		want = min(want, left)
 	}
-	if x.a.OwnLeaf != OwnAny {
-		// A guarantee once met stays met. A queue under its guarantee ends no
-		// lower, but in types that the ask uses it may.
-		if before < g && x.wants.Has(i) {
-			want = min(want, left)
-		}
-		return left + x.size[i], want
-	}
-	// What a queue gives up of its own is its own affair: what goes from the own
-	// leaf counts only so far as the ask makes up for it.
-	own := x.gone(x.ask.Queue, i)
-	others := x.gone(q, i) - own
-	return before - others + max(0, x.size[i]-own), want
+	return left + x.size[i], want
 }
 
 // exempt asks the caller whether the task is exempt now. From the end of its

@@ -52,7 +52,7 @@ func (x *audit) precondition() {
 	}
 	// An ask that requires its node has waited long enough: nothing else can
 	// ever serve it.
-	pending, delay := x.now.Sub(x.ask.PendingSince), x.tree.Policies(x.ask.Queue).PreemptionDelay
+	pending, delay := x.now.Sub(x.ask.PendingSince), *x.tree.Policies(x.ask.Queue).PreemptionDelay
 	if !x.required() && pending < delay {
 		x.fault(Violation{Law: finding.LawDelay, Have: int64(pending), Want: int64(delay)})
 	}
@@ -168,7 +168,7 @@ func (x *audit) judge(id TaskID) {
 	atQueue(free && !own && x.starving && x.tree.Contains(x.inside, w), finding.LawStorm, x.inside)
 	fault(r.state != Running, finding.LawLeaving)
 	fault(r.flags.has(flagRequiredNode), finding.LawRequiredTask)
-	atQueue(!x.required() && x.tree.Policies(w).Disabled, finding.LawDisabled, w)
+	atQueue(!x.required() && x.tree.Policies(w).Preemption == queue.Disabled, finding.LawDisabled, w)
 	fault(x.exempt(id), finding.LawExempt)
 	fault(!x.nearby(r) && !brought, finding.LawNearby)
 	fault(helped == 0 && !brought && !x.blocks(id), finding.LawHelpful)

@@ -192,7 +192,7 @@ func (w *auditWorld) drawRules(t *rapid.T) {
 	if err := w.cluster.SetBudget("hard", victims.Budget{Left: left, Hard: true}); err != nil {
 		t.Fatal(err)
 	}
-	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnAny, victims.OwnBranch}).Draw(t, "own leaf")
+	a.OwnLeaf = rapid.SampledFrom([]victims.OwnLeaf{victims.OwnNever, victims.OwnMet, victims.OwnBranch}).Draw(t, "own leaf")
 	a.SameNode, a.OwnApplication = oneIn(t, 4, "same node"), oneIn(t, 2, "own application")
 	if n := victims.NodeID(rapid.IntRange(1, 7).Draw(t, "filtered")); n <= 3 {
 		a.Filter = func(_ int, node victims.NodeID) bool { return node != n }

@@ -5,6 +5,7 @@ package victims_test
 import (
 	"slices"
 
+	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -580,7 +581,7 @@ var auditOwnLeafTable = []auditRow{
 	},
 	{
 		name: "own leaf: of the same application",
-		edit: func(c *auditCase) { c.own(victims.OwnAny, 3).Application = "q" },
+		edit: func(c *auditCase) { c.own(victims.OwnMet, 3).Application = "q" },
 		want: []string{`application (law 3): victim s0: of the application of the ask`},
 	},
 	{
@@ -614,7 +615,7 @@ var auditOwnLeafTable = []auditRow{
 	{
 		name: "own leaf: the delay holds",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnAny, 3)
+			c.own(victims.OwnMet, 3)
 			c.ask.PendingSince = auditNow
 		},
 		want: []string{`delay: 0s pending, want at least 30s`},
@@ -666,21 +667,30 @@ var auditOwnLeafTable = []auditRow{
 		want: []string{`guarantee (law 2): root.lend.x: gpu 2 after the plan, want at least 4`},
 	},
 	{
-		name: "own leaf, any: a queue gives up what it likes of its own",
+		name: "own leaf: the queue says never, whatever the option is",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnAny, 7)
-			c.ask.Size[0] = 5
+			c.own(victims.OwnMet, 3)
+			c.starve.Policies.WithinQueue = queue.Never
+		},
+		want: []string{
+			`fence (law 7): victim s0: root.starve.s: out of reach`,
+			`storm: victim s0: root.starve: inside the starving queue`,
 		},
 	},
 	{
-		name: "own leaf, any: nobody else makes up for it",
+		name: "own leaf: a queue above says met",
 		edit: func(c *auditCase) {
-			c.own(victims.OwnAny, 4)
-			c.ask.Size[0], c.victims = 6, []string{"s0", "w"}
-			c.queues.Guaranteed = resources.Limit{Value: resources.Vector{20}, Defined: 1}
+			c.own(victims.OwnNever, 3)
+			c.queues.Policies.WithinQueue = queue.Met
 		},
-		// 20 used: w is 3 of others, and of the 6 asked 2 are beyond s0.
-		want: []string{`guarantee (law 2): root: gpu 19 after the plan, want at least 20`},
+	},
+	{
+		name: "own leaf: the nearest queue counts",
+		edit: func(c *auditCase) {
+			c.own(victims.OwnNever, 3)
+			c.queues.Policies.WithinQueue = queue.Never
+			c.starve.Policies.WithinQueue = queue.Branch
+		},
 	},
 	{
 		name: "own leaf: of no use to a required node, where its tasks are like any others",

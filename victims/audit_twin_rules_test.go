@@ -13,14 +13,24 @@ import (
 // This file is the part of the slow twin that knows gangs, budgets, blockers
 // and the own leaf.
 
+// ownLeaf returns what the queues say of the own leaf, else the option.
+func (s slowAudit) ownLeaf() victims.OwnLeaf {
+	for o := victims.OwnNever; o <= victims.OwnBranch; o++ {
+		if o.String() == string(s.Cluster.Tree().Policies(s.plan.Ask.Queue).WithinQueue) {
+			return o
+		}
+	}
+	return s.OwnLeaf
+}
+
 // second reports whether tasks of the own leaf may go.
 func (s slowAudit) second() bool {
-	return s.OwnLeaf != victims.OwnNever && s.plan.Ask.RequiredNode == ""
+	return s.ownLeaf() != victims.OwnNever && s.plan.Ask.RequiredNode == ""
 }
 
 func (s slowAudit) isOwn(task *victims.Task) bool {
 	e, ok := s.starving()
-	branch := ok && s.OwnLeaf == victims.OwnBranch && s.within(task.Queue, e)
+	branch := ok && s.ownLeaf() == victims.OwnBranch && s.within(task.Queue, e)
 	return s.second() && (task.Queue == s.plan.Ask.Queue || branch)
 }
 
@@ -39,14 +49,10 @@ func (s slowAudit) keeps(q queue.ID, i int, g int64) bool {
 		return after >= min(g, before)
 	case !s.second():
 		return after+arrives >= min(g, before)
-	case s.OwnLeaf != victims.OwnAny && before >= g:
+	case before >= g:
 		return after+arrives >= g
-	case s.OwnLeaf != victims.OwnAny:
-		return arrives > 0 || after >= before
 	}
-	own := s.used(s.plan.Ask.Queue, i, s.before) - s.used(s.plan.Ask.Queue, i, s.after)
-	elsewhere := before - after - own
-	return before-elsewhere+max(0, arrives-own) >= min(g, before)
+	return arrives > 0 || after >= before
 }
 
 // members counts the members of a job that run, and the victims among them.

@@ -83,7 +83,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 		check(grant.Node == s.plan.Node && len(s.plan.Victims) == 0, finding.LawInFlight)
 	}
 	if len(s.plan.Victims) > 0 {
-		early := s.now.Before(ask.PendingSince.Add(tree.Policies(ask.Queue).PreemptionDelay))
+		early := s.now.Before(ask.PendingSince.Add(*tree.Policies(ask.Queue).PreemptionDelay))
 		soon := !ask.LastAttempt.IsZero() && s.now.Before(ask.LastAttempt.Add(s.Interval))
 		check(!ask.MayNot, finding.LawMayPreempt)
 		check(!free || !early, finding.LawDelay)
@@ -128,7 +128,7 @@ func (s slowAudit) brokenAlone() map[string]bool {
 			check(!own || rank != 0, finding.LawPriority)
 			check(brought || s.blocks(v.Task) || s.gives(&task) || !s.helps(&task, s.wants), finding.LawSurplus)
 		}
-		check(!free || !tree.Policies(task.Queue).Disabled, finding.LawDisabled)
+		check(!free || tree.Policies(task.Queue).Preemption != queue.Disabled, finding.LawDisabled)
 		check(brought || s.blocks(v.Task) || s.helps(&task, s.wants), finding.LawHelpful)
 		check(rank < 0 || rank == 0 && !s.StrictPriority, finding.LawPriority)
 	}

@@ -176,6 +176,7 @@ type Plan struct {
 	Cost    Cost
 	Proof   Proof     // what was shown of it
 	OwnLeaf bool      // it stops tasks of the ask's own leaf, or branch
+	Second  bool      // it is of the stage in which these may go; others may go with it, or alone
 	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided

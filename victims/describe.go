@@ -238,7 +238,7 @@ func (c *Cluster) because(d *Decision, reason string) string {
 	case rulebook.MayNotPreempt:
 		return "it must not preempt others"
 	case rulebook.TooEarly:
-		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", c.tree.Policies(leaf).PreemptionDelay)
+		return fmt.Sprintf("it has not been pending for %v, the preemption delay of its queue", *c.tree.Policies(leaf).PreemptionDelay)
 	case rulebook.TooSoon:
 		return "preemption was tried for it a short while ago"
 	case rulebook.OverMax:

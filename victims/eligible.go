@@ -230,8 +230,7 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 			}
 			last = gang
 			at, b := d.siteIfOpen(d.c.tasks[id].node), &d.eligible.Rooms.Bounds[row]
-			gone, eroded := d.takes(id, gang, p)
-			if gone > b.Room.Value[p.Type]+max(b.Extra.At(p.Type)-eroded, 0) && d.ruleFor(id, &at) == rulebook.RuleGuarantee {
+			if d.takes(id, gang, p) > b.Room.Value[p.Type] && d.ruleFor(id, &at) == rulebook.RuleGuarantee {
 				p.Named = true
 				if gang >= 0 {
 					job := d.c.jobs.name(d.c.tasks[id].job)
@@ -244,10 +243,10 @@ func (s *survey) keeps(p *Protector, row int32) bool {
 }
 
 // takes returns what law 2 counts, at the queue of a protector, of a task or of the whole gang
-// with which it goes, and what erodes the room instead.
-func (d *decision) takes(id TaskID, gang int32, p *Protector) (gone, eroded int64) {
+// with which it goes.
+func (d *decision) takes(id TaskID, gang int32, p *Protector) int64 {
 	if gang >= 0 {
 		return d.gangs.takes(&d.gangs.rows[gang], p.Queue, p.Type)
 	}
-	return d.c.size(id)[p.Type], 0
+	return d.c.size(id)[p.Type]
 }

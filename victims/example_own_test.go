@@ -56,12 +56,10 @@ func ExamplePlanner_ownLeaf() {
 	decide(victims.OwnNever, 6)
 	decide(victims.OwnMet, 6)
 	decide(victims.OwnMet, 4) // less than what would go: research would end at 6
-	decide(victims.OwnAny, 4)
 	// Output:
 	// never: train (root.research, gpu=6) is refused (over-guarantee): root.research has its guaranteed gpu=8 already
 	// met: train (root.research, gpu=6) runs on n1 once these have stopped: notebook-1
 	// met: train (root.research, gpu=4) is refused (no-victims): no legal set of victims makes room
-	// any: train (root.research, gpu=4) runs on n1 once these have stopped: notebook-1
 }
 
 // A tenant is guaranteed 8 GPUs, and its leaves nothing. So they do not preempt each other:

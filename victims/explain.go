@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-preempt/preempt/fence"
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -287,7 +288,8 @@ func (d *decision) mayMatter(rule string, f *QueueFinding) bool {
 	case relaxFence:
 		return f.Fence && f.Queue != queue.Root
 	case relaxDisabled:
-		return d.tree.Policies(f.Queue).Preemption == "disabled"
+		by, disabled := d.tree.DisabledBy(f.Queue)
+		return disabled && by == f.Queue
 	}
 	return f.Room.Defined != 0
 }
@@ -314,7 +316,7 @@ func (d *decision) decideTask(dst *Decision, e *Explanation, s stage) bool {
 		return false // another rule keeps it as well
 	}
 	dst.reset(d)
-	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.p.OwnLeaf == OwnNever && !d.needs.open() {
+	if e.Decision.Refusal.Proven && d.p.Predicate == nil && d.p.Minimum == nil && d.own == eligible.OwnNever && !d.needs.open() {
 		// One more candidate on a node is nothing to the others, on which
 		// there is no plan.
 		d.best.Found = false
@@ -448,15 +450,6 @@ func (r Relaxation) opens(t *queue.Tree, asking, w queue.ID) bool {
 // enables reports whether leaf w, which is disabled, would not be without the
 // policy that is relaxed.
 func (r Relaxation) enables(t *queue.Tree, w queue.ID) bool {
-	return r.Rule == relaxDisabled && r.Queue == disabledBy(t, w)
-}
-
-// disabledBy returns the queue whose policy disables q: the nearest upwards.
-func disabledBy(t *queue.Tree, q queue.ID) queue.ID {
-	for a := range t.Up(q) {
-		if t.Policies(a).Preemption == "disabled" {
-			return a
-		}
-	}
-	return q
+	by, _ := t.DisabledBy(w)
+	return r.Rule == relaxDisabled && r.Queue == by
 }

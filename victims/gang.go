@@ -215,9 +215,7 @@ func (g *gangs) belowGuarantee(x *gang) bool {
 		}
 		bound := &d.eligible.Rooms.Bounds[row]
 		for t := range bound.Room.Defined.All() {
-			gone, eroded := g.takes(x, q, t)
-			room := bound.Room.Value[t] + max(bound.Extra.At(t)-eroded, 0)
-			if gone > room {
+			if g.takes(x, q, t) > bound.Room.Value[t] {
 				return true
 			}
 		}
@@ -227,21 +225,14 @@ func (g *gangs) belowGuarantee(x *gang) bool {
 
 // takes returns what the members below a queue free of a type: what law 2
 // counts there, and what erodes the room instead.
-func (g *gangs) takes(x *gang, q queue.ID, t int) (gone, eroded int64) {
+func (g *gangs) takes(x *gang, q queue.ID, t int) (gone int64) {
 	d := g.d
 	for _, id := range x.members {
-		r := &d.c.tasks[id]
-		switch {
-		case !d.tree.Contains(q, r.leaf):
-		// With the option of the own leaf some amounts come out of what the ask
-		// adds, and not out of the guarantee.
-		case len(d.eligible.Leaves[r.leaf].Erodes) > 0:
-			eroded += d.c.size(id)[t]
-		default:
+		if d.tree.Contains(q, d.c.tasks[id].leaf) {
 			gone += d.c.size(id)[t]
 		}
 	}
-	return gone, eroded
+	return gone
 }
 
 // keyOf returns the first key of a gang's members, which tells gangs apart.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/queue"
@@ -166,10 +167,9 @@ type WhatIf struct {
 	set []supposed
 	at  []int32 // by task: its place in set, and one; 0 if it is not there
 
-	lack   []int64 // per queue that lacks headroom, and type
-	gone   []int64 // per bound of law 2, and type
-	eroded []int64 // likewise; see Rooms.Erodes
-	drawn  []int64 // per budget
+	lack  []int64 // per queue that lacks headroom, and type
+	gone  []int64 // per bound of law 2, and type
+	drawn []int64 // per budget
 
 	lacks  int // how many amounts of lack are open
 	wrongs int // how many laws are broken: victims, bounds, budgets, jobs
@@ -197,7 +197,7 @@ func (w *WhatIf) Open(p *Planner, ask *Ask, now time.Time) error {
 	if _, held := d.c.LookupGrant(ask.Key); held {
 		return fmt.Errorf("victims: what if for ask %q: it holds a grant: %w", ask.Key, ErrState)
 	}
-	second := p.OwnLeaf != OwnNever && !d.required()
+	second := d.own != eligible.OwnNever && !d.required()
 	w.barred = w.bars(second)
 	s := outsideLeaf
 	if second {
@@ -238,7 +238,7 @@ func (w *WhatIf) clear() {
 		}
 	}
 	amounts := len(w.d.eligible.Rooms.Bounds) * c.types
-	w.gone, w.eroded = rows.Zeros(w.gone, amounts), rows.Zeros(w.eroded, amounts)
+	w.gone = rows.Zeros(w.gone, amounts)
 	w.drawn = rows.Zeros(w.drawn, len(c.budgets))
 }
 
@@ -307,10 +307,7 @@ func (w *WhatIf) count(s supposed, sign int64) {
 	leaf, size := &w.d.eligible.Leaves[r.leaf], w.d.c.size(s.task)
 	w.countHeadroom(leaf.Level, size, sign)
 	for _, b := range leaf.Bounds {
-		w.countBound(w.gone, boundPart{b, size, sign})
-	}
-	for _, b := range leaf.Erodes {
-		w.countBound(w.eroded, boundPart{b, size, sign})
+		w.countBound(b, size, sign)
 	}
 	for _, b := range w.d.c.budgetsOf(s.task) {
 		w.countBudget(b, sign)
@@ -349,23 +346,15 @@ func (w *WhatIf) countHeadroom(level int32, size resources.Vector, sign int64) {
 	}
 }
 
-// boundPart is amounts that count for a bound of law 2, or are taken back.
-type boundPart struct {
-	row  int32
-	size resources.Vector
-	sign int64
-}
-
-// countBound counts amounts in one of the two sums of a bound.
-func (w *WhatIf) countBound(sums []int64, p boundPart) {
-	bound := &w.d.eligible.Rooms.Bounds[p.row]
+// countBound counts amounts for a bound of law 2, or takes them back.
+func (w *WhatIf) countBound(row int32, size resources.Vector, sign int64) {
+	bound := &w.d.eligible.Rooms.Bounds[row]
 	for t := range bound.Room.Defined.All() {
-		if v := p.size[t]; v > 0 {
-			i := int(p.row)*len(p.size) + t
-			extra := bound.Extra.At(t)
-			w.judge(w.gone[i] > bound.Room.Value[t]+max(extra-w.eroded[i], 0), -1)
-			sums[i] += p.sign * v
-			w.judge(w.gone[i] > bound.Room.Value[t]+max(extra-w.eroded[i], 0), +1)
+		if v := size[t]; v > 0 {
+			gone := &w.gone[int(row)*len(size)+t]
+			w.judge(*gone > bound.Room.Value[t], -1)
+			*gone += sign * v
+			w.judge(*gone > bound.Room.Value[t], +1)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func propertyOracleAudits(t *rapid.T) {
 
 // lifts reports whether the option of the own leaf lifts a precondition.
 func lifts(c *world.Case, reason string) bool {
-	return c.Options.OwnLeaf != "" && c.Ask.RequiredNode == "" &&
+	return c.World.OwnLeaf(c.Ask.Queue, c.Options.OwnLeaf) != "" && c.Ask.RequiredNode == "" &&
 		slices.Contains([]string{"over-max", "not-guaranteed", "over-guarantee", "headroom-inside", "nothing-in-reach"}, reason)
 }
 

@@ -71,7 +71,7 @@ const (
 // mayTakeOwn reports whether the option of the own leaf has a say after a
 // refusal. (DESIGN.md, The own leaf.)
 func (d *decision) mayTakeOwn(dst *Decision) bool {
-	if d.p.OwnLeaf == OwnNever || d.required() || d.trial.meter.Stopped {
+	if d.own == eligible.OwnNever || d.required() || d.trial.meter.Stopped {
 		return false
 	}
 	switch dst.Refusal.Reason {
@@ -89,7 +89,7 @@ func (d *decision) prepare(s stage) bool {
 		Starving: d.starving, HasStarving: d.hasE,
 	}
 	if s == withOwnLeaf {
-		who.OwnLeaf, who.Own = true, eligible.Own(d.p.OwnLeaf)
+		who.OwnLeaf, who.Own = true, d.own
 		lawful := d.trigger()
 		who.Starving, who.HasStarving = d.starving, d.hasE
 		who.OnlyOwnLeaf = !lawful // law 4 lets it take from nobody else
@@ -142,7 +142,7 @@ func (d *decision) planned(dst *Decision) {
 	p := &dst.Plan
 	p.Version = d.c.version
 	p.Node, p.Cost, p.Proof, p.Steps = d.best.node(), d.best.cost, d.trial.proof(), d.trial.meter.Used
-	p.Place = d.c.nodes[p.Node].name
+	p.Place, p.Second = d.c.nodes[p.Node].name, d.stage == withOwnLeaf
 	for _, id := range d.best.victims {
 		d.addVictim(p, &site, id)
 		p.OwnLeaf = p.OwnLeaf || d.eligible.Owns(d.c.tasks[id].leaf) && !d.required()

@@ -244,7 +244,7 @@ func (h *hearing) listLane(s *site, lane int) bool {
 			continue
 		case has&(s.mask|d.needs.masks[leaf.Level]) == 0:
 			continue // it helps neither the node nor headroom
-		case len(leaf.Erodes) > 0 || !h.ample && !resources.Fits(h.together, leaf.Room):
+		case !h.ample && !resources.Fits(h.together, leaf.Room):
 			return false
 		case !e.exempt(id):
 			d.scratch.taken = append(d.scratch.taken, id)
@@ -514,36 +514,27 @@ func (s *boundState) at(row int32) *cover.Bound {
 	if s.stamps[row] != s.stamp {
 		s.stamps[row] = s.stamp
 		b.Room = resources.AddOnlyExisting(b.Room, s.source[row].Room, nil)
-		b.Extra = append(b.Extra[:0], s.source[row].Extra...)
 	}
 	return b
 }
 
 // take takes a unit if every bound is kept then, and reports whether it has.
 func (s *boundState) take(u *cover.Unit) bool {
-	s.change(u, resources.SubOnlyExisting, resources.Sub)
+	s.change(u, resources.SubOnlyExisting)
 	if s.keeps(u) {
 		return true
 	}
 	// Nothing saturates here, so that this is exact.
-	s.change(u, resources.AddOnlyExisting, resources.Add)
+	s.change(u, resources.AddOnlyExisting)
 	return false
 }
 
 // change changes what is left of the bounds that a unit touches by its size.
-func (s *boundState) change(
-	u *cover.Unit,
-	room func(dst, l resources.Limit, v resources.Vector) resources.Limit,
-	extra func(dst, a, b resources.Vector) resources.Vector,
-) {
+func (s *boundState) change(u *cover.Unit, room func(dst, l resources.Limit, v resources.Vector) resources.Limit) {
 	for part := range u.All {
 		for _, row := range part.Bounds {
 			b := s.at(row)
 			b.Room = room(b.Room, b.Room, part.Size)
-		}
-		for _, row := range part.Erodes {
-			b := s.at(row)
-			b.Extra = extra(b.Extra, b.Extra, part.Size)
 		}
 	}
 }
@@ -551,13 +542,11 @@ func (s *boundState) change(
 // keeps reports whether the bounds that a unit touches are kept.
 func (s *boundState) keeps(u *cover.Unit) bool {
 	for part := range u.All {
-		for _, touched := range [...][]int32{part.Bounds, part.Erodes} {
-			for _, row := range touched {
-				b := s.at(row)
-				for t := range b.Room.Defined.All() {
-					if b.Room.Value[t]+max(b.Extra.At(t), 0) < 0 {
-						return false
-					}
+		for _, row := range part.Bounds {
+			b := s.at(row)
+			for t := range b.Room.Defined.All() {
+				if b.Room.Value[t] < 0 {
+					return false
 				}
 			}
 		}

@@ -108,7 +108,7 @@ func (u *unitSet) add(d *decision, s *site, id TaskID) {
 	leaf := &d.eligible.Leaves[r.leaf]
 	unit := cover.Unit{
 		Key: r.key, Size: d.c.size(id), Work: d.eligible.work(id), Levels: d.eligible.levels(id),
-		Needs: d.rowsOf(s, id), Bounds: leaf.Bounds, Erodes: leaf.Erodes,
+		Needs: d.rowsOf(s, id), Bounds: leaf.Bounds,
 	}
 	if d.special(id) || len(s.blockers) > 0 {
 		from := len(u.parts)
@@ -127,7 +127,7 @@ func (u *unitSet) add(d *decision, s *site, id TaskID) {
 
 func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
 	u.units, u.ids, u.gang = append(u.units, unit), append(u.ids, id), append(u.gang, gang)
-	u.bound = u.bound || len(unit.Bounds)+len(unit.Parts)+len(unit.Erodes) > 0
+	u.bound = u.bound || len(unit.Bounds)+len(unit.Parts) > 0
 }
 
 // addParts adds what a task gives to needs, alone or as a member of a gang: its
@@ -135,7 +135,7 @@ func (u *unitSet) append(id TaskID, gang int32, unit cover.Unit) {
 func (u *unitSet) addParts(d *decision, s *site, id TaskID) {
 	leaf := &d.eligible.Leaves[d.c.tasks[id].leaf]
 	u.parts = append(u.parts, cover.Part{
-		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.Bounds, Erodes: leaf.Erodes,
+		Size: d.c.size(id), Needs: d.rowsOf(s, id), Bounds: leaf.Bounds,
 	})
 	for _, b := range d.c.budgetsOf(id) {
 		if bound := d.problem.budgets.bound(b); bound >= 0 {
@@ -291,7 +291,7 @@ func (u *unitSet) gatherLanes(d *decision, s *site) {
 		left, counted := int64(0), false // the most useful, counted if one is found
 		for j := l.first; j < l.end; j++ {
 			leaf := &d.eligible.Leaves[digest.leaves[j]]
-			unbound := d.eligible.EvenRanks && !d.needs.open() && len(leaf.Erodes) == 0 && resources.Fits(all, leaf.Room)
+			unbound := d.eligible.EvenRanks && !d.needs.open() && resources.Fits(all, leaf.Room)
 			if leaf.Veto != 0 || unbound && counted && left == 0 || !resources.Fits(size, leaf.Room) {
 				continue
 			}

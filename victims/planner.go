@@ -7,6 +7,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/search"
 	"github.com/go-preempt/preempt/internal/trigger"
@@ -23,6 +24,7 @@ type Rules struct {
 	StrictPriority bool
 	// OwnLeaf lets lower tasks of the own leaf, or branch, make room if there is no other
 	// plan. Jobs by priority may take them in any case; it then says what law 2 means.
+	// It is for leaves of which no queue of the path says [queue.WithinQueue].
 	OwnLeaf OwnLeaf
 	// Scarce are the types whose guarantees count for asks and jobs; in others it is as if
 	// nothing was guaranteed. nil: all. The empty mask: none, so law 4 entitles nobody. Work it
@@ -208,6 +210,7 @@ type decision struct {
 	now  time.Time
 
 	counting queue.Tree       // what tree is, if not all of them count
+	own      eligible.Own     // what the ask's leaf lets it take of its own
 	size     resources.Vector // the ask's, of full length
 	wants    resources.Mask   // its types: an explicit zero is no wanted type
 	types    []int            // the same as a list
@@ -269,11 +272,15 @@ func (d *decision) reset(p *Planner, ask *Ask, now time.Time) error {
 	if err := levels(p.Levels).check(); err != nil {
 		return err
 	}
+	if err := eligible.Own(p.OwnLeaf).Check(); err != nil {
+		return fmt.Errorf("victims: %w", err)
+	}
 	tree, err := c.tree.Counting(&d.counting, p.Scarce)
 	if err != nil {
 		return fmt.Errorf("victims: ask %q: %w", ask.Key, err)
 	}
 	d.p, d.c, d.tree, d.ask, d.now = p, c, tree, ask, now
+	d.own = eligible.OwnOf(tree, ask.Queue, eligible.Own(p.OwnLeaf))
 	d.problem.order.set(d)
 	d.hearing.d, d.engine.Meter = d, &d.trial.meter
 	d.nodes, d.filter.open = c.order, c.open
@@ -448,17 +455,13 @@ const (
 	// OwnMet: they may be, and a guarantee that was met stays met. A queue under its
 	// guarantee ends no lower, except in types that the ask uses. There are no storms.
 	OwnMet
-	// OwnAny: they may be, and a queue may fall below its guarantee to make room for its
-	// own work. With priority fences or offsets two queues can preempt each other for
-	// ever.
-	OwnAny
 	// OwnBranch is OwnMet for all leaves below the lowest queue that guarantees some of what
 	// is wanted, for tasks of strictly lower effective priority: a tenant with a guarantee
 	// sorts out its leaves without. There are no storms.
 	OwnBranch
 )
 
-var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnAny: "any", OwnBranch: "branch"}}
+var ownLeafWords = word.Table{Of: "victims.OwnLeaf", Words: []string{OwnNever: "never", OwnMet: "met", OwnBranch: "branch"}}
 
-// String returns the stable word for the option: never, met, any or branch.
+// String returns the stable word for the option: never, met or branch.
 func (o OwnLeaf) String() string { return ownLeafWords.Word(uint8(o)) }

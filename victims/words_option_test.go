@@ -13,7 +13,6 @@ import (
 func TestOwnLeafString(t *testing.T) {
 	require.Equal(t, "never", victims.OwnNever.String())
 	require.Equal(t, "met", victims.OwnMet.String())
-	require.Equal(t, "any", victims.OwnAny.String())
 	require.Equal(t, "branch", victims.OwnBranch.String())
-	require.Equal(t, "OwnLeaf(4)", victims.OwnLeaf(4).String())
+	require.Equal(t, "OwnLeaf(3)", victims.OwnLeaf(3).String())
 }

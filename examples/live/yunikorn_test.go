@@ -157,7 +157,7 @@ func TestYuniKorn_QuotaDelay(t *testing.T) {
 			"queues": [{"name": "root", "queues": [{"name": "a", `+test.queue+`}]}]}]}`)
 		tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Strict)
 		require.NoError(t, err)
-		require.Equal(t, test.delay, tree.Policies(1).QuotaPreemptionDelay, test.queue)
+		require.Equal(t, test.delay, *tree.Policies(1).QuotaDelay, test.queue)
 		require.Equal(t, test.remark, strings.Join(remarks, "\n"), test.queue)
 	}
 }
@@ -180,8 +180,8 @@ func TestYuniKorn_ChildTemplate(t *testing.T) {
 	bob, ok := tree.Lookup("root.users.bob")
 	require.True(t, ok)
 	require.Equal(t, "cpu=3 memory=8Gi", doc.Schema.FormatLimit(tree.Max(bob)))
-	require.Equal(t, 10*time.Second, tree.Policies(bob).PreemptionDelay)
-	require.Equal(t, int32(7), tree.Policies(bob).PriorityOffset)
+	require.Equal(t, 10*time.Second, *tree.Policies(bob).PreemptionDelay)
+	require.Equal(t, int32(7), *tree.Policies(bob).PriorityOffset)
 	ann, _ := tree.Lookup("root.users.ann")
 	require.Zero(t, tree.Max(ann).Defined, "it is part of the configuration")
 }

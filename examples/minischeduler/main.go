@@ -185,7 +185,7 @@ func example(out io.Writer) (*scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
+	tree, err := queue.New(schema, queue.Config{Name: "root", Policies: queue.Policies{WithinQueue: queue.Met}, Children: []queue.Config{
 		{Name: "batch"},
 		{Name: "prod", Guaranteed: guaranteed},
 		{Name: "train", Guaranteed: training},

@@ -57,8 +57,8 @@ type departure struct {
 func newScheduler(out io.Writer, c *victims.Cluster, now time.Time) *scheduler {
 	s := &scheduler{
 		out: out, now: now, cluster: c,
-		planner:  victims.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
-		gangs:    jobs.Planner{Cluster: c, Rules: victims.Rules{OwnLeaf: victims.OwnMet}},
+		planner:  victims.Planner{Cluster: c},
+		gangs:    jobs.Planner{Cluster: c},
 		rounds:   jobs.Rounds{Cluster: c},
 		timing:   quota.NewTiming(c.Tree()),
 		enforcer: quota.Enforcer{Cluster: c},

@@ -82,16 +82,20 @@ func (x *explored) read() error {
 	return nil
 }
 
+// ownLeaves has what queues say of the own leaf, as universes have it.
+var ownLeaves = map[queue.WithinQueue]storm.OwnLeaf{queue.Never: 1 + storm.Never, queue.Met: 1 + storm.Met, queue.Branch: 1 + storm.Branch}
+
 // queues reads the tree.
 func (x *explored) queues() error {
 	for q := range x.tree.All() {
-		if x.tree.Policies(q).Preemption != "default" && q != queue.Root {
+		if x.tree.Policies(q).Preemption != queue.Default && q != queue.Root {
 			return fmt.Errorf("queue %s has a preemption policy", plain.Name(x.tree.Path(q)))
 		}
 		parent, _ := x.tree.Parent(q)
 		x.universe.Queues = append(x.universe.Queues, storm.Queue{
 			Parent: max(int(parent), 0), Guaranteed: x.bounds(x.tree.Guaranteed(q)), Max: x.bounds(x.tree.Max(q)),
-			Fence: x.tree.Policies(q).PriorityFence, Offset: int(x.tree.Policies(q).PriorityOffset),
+			Own:   ownLeaves[x.tree.Policies(q).WithinQueue],
+			Fence: x.tree.Policies(q).PriorityFence == "fence", Offset: int(*x.tree.Policies(q).PriorityOffset),
 		})
 	}
 	return nil

@@ -34,7 +34,7 @@ func TestLint_Flags(t *testing.T) {
 	}{
 		{[]string{"-expect-clean"}, "-expect-clean is for -lint"},
 		{[]string{"-lint", "-lint-states", "-1"}, "-lint-states -1: want 0 or more"},
-		{[]string{"-lint", "-lint-rules", "slurm"}, `-lint-rules "slurm": want own, yunikorn or kueue`},
+		{[]string{"-lint", "-lint-rules", "slurm"}, `-lint-rules "slurm": want own, any, yunikorn or kueue`},
 		{[]string{"-lint", "-svg", "x"}, "-lint draws no picture"},
 		{[]string{"-lint", "-check"}, "exclude each other"},
 		{[]string{"-lint", "testdata/bad.json", "testdata/nowhere.json"}, "nowhere.json"},
@@ -49,7 +49,7 @@ func TestLint_Flags(t *testing.T) {
 // A report for programs is one for people in JSON, a line for each document.
 func TestLint_JSON(t *testing.T) {
 	const any = "internal/lint/testdata/any-fences.json"
-	out := call("", "-lint", "-json", any, any)
+	out := call("", "-lint", "-lint-rules", "any", "-json", any, any)
 	require.Equal(t, decided, out.status, out.stderr)
 	d := json.NewDecoder(strings.NewReader(out.stdout))
 	for range 2 {

@@ -229,7 +229,7 @@ func (d *drawing) queueTitle(q queue.ID) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: uses %s, guaranteed %s, max %s", d.queue(q),
 		d.amounts(tree.Usage(q)), d.limit(tree.Guaranteed(q)), d.limit(d.most(q)))
-	if p := tree.Policies(q).Preemption; p != "default" {
+	if p := tree.Policies(q).Preemption; p != queue.Default {
 		fmt.Fprintf(&b, ", preemption: %v", p)
 	}
 	return b.String()

@@ -113,8 +113,8 @@ func main() {
 	fmt.Println(jd.Summary(cluster))
 
 	weights := must(queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		{Name: "batch", Properties: map[string]string{"fair.weight": "1"}},
-		{Name: "research", Properties: map[string]string{"fair.weight": "3"}},
+		{Name: "batch", Policies: queue.Policies{Weight: 1}},
+		{Name: "research", Policies: queue.Policies{Weight: 3}},
 	}}, queue.Strict))
 	demand := make([]resources.Vector, weights.Len())
 	demand[batch], demand[research] = size(32), size(32)

@@ -3,6 +3,7 @@
 package eligible
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -22,9 +23,30 @@ type Own uint8
 const (
 	OwnNever Own = iota
 	OwnMet
-	OwnAny
 	OwnBranch
 )
+
+// OwnOf returns what counts for asks and jobs of a leaf: what the nearest queue says, else
+// the option.
+func OwnOf(tree *queue.Tree, leaf queue.ID, option Own) Own {
+	switch tree.Policies(leaf).WithinQueue {
+	case queue.Never:
+		return OwnNever
+	case queue.Met:
+		return OwnMet
+	case queue.Branch:
+		return OwnBranch
+	}
+	return option
+}
+
+// Check returns an error for a value that is none.
+func (o Own) Check() error {
+	if o > OwnBranch {
+		return fmt.Errorf("option OwnLeaf is %d: want OwnNever, OwnMet or OwnBranch", o)
+	}
+	return nil
+}
 
 // Rooms are what law 2 lets go: a bound for every queue with a guarantee. What methods
 // return lives until the next Reset.
@@ -81,14 +103,9 @@ func (r *Rooms) Clear(tree *queue.Tree, leaf queue.ID) {
 
 // arrive adds what arrives to the room of a queue of the path.
 func (r *Rooms) arrive(b *cover.Bound, q queue.ID, arriving resources.Vector) {
-	if r.Own == OwnAny {
-		b.Extra = r.block()
-		copy(b.Extra, arriving)
-		return
-	}
 	used, leaving, g := r.tree.Usage(q), r.tree.Preempting(q), r.tree.Guaranteed(q)
 	for t := range g.Defined.All() {
-		if (r.Own == OwnMet || r.Own == OwnBranch) && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
+		if r.Own != OwnNever && arriving.At(t) > 0 && used[t]-leaving[t] < g.Value[t] {
 			b.Room.Defined &^= resources.Mask(0).With(t)
 			continue
 		}
@@ -117,25 +134,6 @@ func (r *Rooms) Row(q queue.ID) (row int32, ok bool) {
 
 // Chain lists the bounds of a leaf, the innermost first.
 func (r *Rooms) Chain(leaf queue.ID) []int32 {
-	if r.Own == OwnAny && leaf == r.leaf {
-		return nil
-	}
-	return r.path(leaf)
-}
-
-// Erodes lists, ascending, the bounds that tasks of a leaf use up without being bound
-// by them: with OwnAny, those of the path for its leaf.
-func (r *Rooms) Erodes(leaf queue.ID) []int32 {
-	if r.Own != OwnAny || leaf != r.leaf {
-		return nil
-	}
-	rows := r.path(leaf)
-	slices.Reverse(rows)
-	return rows
-}
-
-// path lists the rows of the queues from a leaf upwards.
-func (r *Rooms) path(leaf queue.ID) []int32 {
 	from := len(r.chains)
 	for q := range r.tree.Up(leaf) {
 		if b := r.rowOf[q]; b >= 0 {
@@ -148,9 +146,6 @@ func (r *Rooms) path(leaf queue.ID) []int32 {
 // Least returns, as a view, what all bounds of a leaf leave per type; MaxInt64 where
 // none binds.
 func (r *Rooms) Least(leaf queue.ID) resources.Vector {
-	if r.Own == OwnAny && leaf == r.leaf {
-		return r.unbound
-	}
 	if !r.narrowed {
 		r.narrow()
 	}
@@ -174,7 +169,7 @@ func (r *Rooms) narrow() {
 		}
 		bound := &r.Bounds[r.rowOf[q]]
 		for t := range bound.Room.Defined.All() {
-			least[t] = min(least[t], bound.Room.Value[t]+bound.Extra.At(t))
+			least[t] = min(least[t], bound.Room.Value[t])
 		}
 	}
 }

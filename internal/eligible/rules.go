@@ -74,7 +74,6 @@ type Leaf struct {
 	Veto    rulebook.Rule // the rule that keeps all its tasks, or 0
 	Level   int32         // for the caller: the first queue lacking headroom that is above it
 	Bounds  []int32       // what law 2 binds its tasks by, from the leaf upwards
-	Erodes  []int32       // see Rooms.Erodes
 	// Room is what all of its bounds leave, per type; NoLimit if none does.
 	Room resources.Vector
 }
@@ -123,7 +122,7 @@ func (r *Rules) resetLeaf(leaf *Leaf, w queue.ID) {
 	}
 	leaf.Rank = r.view.Rank(w, x.Priority)
 	leaf.Veto = r.vetoOf(w)
-	leaf.Bounds, leaf.Erodes = r.Rooms.Chain(w), r.Rooms.Erodes(w)
+	leaf.Bounds = r.Rooms.Chain(w)
 	leaf.Room = r.Rooms.Least(w)
 }
 
@@ -138,7 +137,7 @@ func (r *Rules) vetoOf(w queue.ID) rulebook.Rule {
 	switch {
 	case outside:
 		return rulebook.RuleFence // law 7: never outside the fence
-	case x.Tree.Policies(w).Disabled && !r.waived(rulebook.RuleDisabled, w):
+	case x.Tree.Policies(w).Preemption == queue.Disabled && !r.waived(rulebook.RuleDisabled, w):
 		return rulebook.RuleDisabled
 	case x.HasStarving && !own && !branch && x.Tree.Contains(x.Starving, w):
 		return rulebook.RuleInside // storm freedom: from outside the subtree of E

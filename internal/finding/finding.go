@@ -130,10 +130,10 @@ func (c Climb) Lift(priority int64) int64 {
 		if q == c.Below {
 			break
 		}
-		if c.Tree.Policies(q).PriorityFence {
+		if c.Tree.Policies(q).PriorityFence == "fence" {
 			priority = 0
 		}
-		priority += int64(c.Tree.Policies(q).PriorityOffset)
+		priority += int64(*c.Tree.Policies(q).PriorityOffset)
 	}
 	return priority
 }

@@ -33,7 +33,7 @@ func propertyDecideLooksAtAll(t *rapid.T) {
 		return
 	}
 	first := *c
-	first.Options.OwnLeaf = ""
+	first.SetOwnLeaf("")
 	var best oracle.Cost
 	ok := false
 	// A precondition may end the first stage, as over-max does, and then plans of it do not

@@ -23,7 +23,7 @@ func TestDecideJobLooksAtAll(t *testing.T) {
 		if r.Reason != oracle.NoVictims && r.Reason != oracle.QuotaMax && r.Outcome != oracle.Preempts {
 			return
 		}
-		if !c.ByPriority && c.Options.OwnLeaf != "" {
+		if !c.ByPriority && c.World.OwnLeaf(c.Job.Queue, c.Options.OwnLeaf) != "" {
 			return // of two stages the first decides, whatever the second one would cost
 		}
 		best, ok := cheapest(c)

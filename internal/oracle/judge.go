@@ -34,8 +34,11 @@ type judge struct {
 
 func newJudge(w *world.World, ask *world.Ask, o *world.Options) *judge {
 	w = guaranteeing(w, o.Scarce)
+	// What the queues say of the own leaf comes before the option.
+	own := *o
+	own.OwnLeaf = w.OwnLeaf(ask.Queue, o.OwnLeaf)
 	j := &judge{
-		w: w, ask: ask, o: o,
+		w: w, ask: ask, o: &own,
 		queues:   make(map[string]world.Place),
 		tasks:    make(map[string]*world.Task),
 		path:     world.Up(ask.Queue),

@@ -47,10 +47,6 @@ func (d *docket) lawfulOnPath(queue, t string, after int64) bool {
 	switch {
 	case !d.own:
 		return after >= min(g, before)
-	case d.o.OwnLeaf == world.Any:
-		given := freedBelow(d.victims, d.ask.Queue, t) // o
-		taken := freedBelow(d.victims, queue, t) - given
-		return before-taken+max(0, d.ask.Size[t]-given) >= min(g, before)
 	case before >= g:
 		return after >= g
 	}

@@ -105,7 +105,7 @@ func said(r oracle.Result) string {
 // spoils take a feature out of a case.
 var spoils = map[string]func(c *world.Case){
 	"no gangs":        func(c *world.Case) { c.Options.Minimums = nil },
-	"no own leaf":     func(c *world.Case) { c.Options.OwnLeaf = "" },
+	"no own leaf":     func(c *world.Case) { c.SetOwnLeaf("") },
 	"no labels":       func(c *world.Case) { c.Ask.Selector = nil },
 	"no ports":        func(c *world.Case) { c.Ask.Ports = nil },
 	"no budgets":      func(c *world.Case) { c.World.Budgets = nil },

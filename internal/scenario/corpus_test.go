@@ -132,6 +132,7 @@ type found struct{ path, value string }
 
 // badDocuments are those whose mistake is in the document itself.
 var badDocuments = map[string]found{
+	"own-leaf-any.json":                        {"options.ownLeaf", `"any"`},
 	"hb-enforce-miss-bad-quantity.json":        {"requests[0].enforceQuota.miss.cpu", `"some"`},
 	"hb-enforce-negative-max.json":             {"requests[0].enforceQuota.max.cpu", `"-8"`},
 	"hb-enforce-unknown-field.json":            {"requests[0].enforceQuota.maximum", `{"cpu":"8"}`},
@@ -227,6 +228,7 @@ var needRunTime = []string{
 	"hb-enforce-max-below-guarantee-with-delay.json",
 	"hb-sum-over-63-bits.json",
 	"ib-guaranteed-above-max.json",
+	"own-leaf-strict.json",
 	"ib-strict-child-max-above.json",
 	"ib-strict-overcommitted-guarantees.json",
 	"ib-too-deep.json",

@@ -46,7 +46,7 @@ type Options struct {
 	Toleration               bool           // classes' policies exempt victims
 	StrictPriority           bool           // victims must be strictly lower
 	JobsNeedPreemptibleLabel bool           // who does not say so is not preemptible
-	OwnLeaf                  string         // "", "met", "any" or "branch": whether asks and jobs may take tasks of their own leaf
+	OwnLeaf                  string         // "", "met" or "branch": whether asks and jobs may take tasks of their own leaf
 	JobTrigger               string         // "", "guarantee" or "priority": what entitles a job to have victims
 	Scarce                   resources.Mask // the types whose guarantees count; 0: all
 	FairShares               bool           // guarantees are the leaves' fair shares
@@ -148,7 +148,7 @@ func (d *decoder) document(v value) *Document {
 }
 
 // ownLeafs are the words for what may be taken of the own leaf.
-var ownLeafs = []string{"", "met", "any", "branch"}
+var ownLeafs = []string{"", "met", "branch"}
 
 // jobTriggers are the words for what entitles a job to have victims.
 var jobTriggers = []string{"", "guarantee", "priority"}
@@ -162,6 +162,15 @@ const movesAny = "any"
 // moves reports whether tasks may move at all.
 func (o *Options) moves() bool { return o.Moves != "" && o.Moves != "never" }
 
+// ownLeaf reads what may be taken of the own leaf.
+func (d *decoder) ownLeaf(v value) string {
+	if v.kind == text && v.text == "any" {
+		d.fail(v, "%w: there is no such option any more, for it let tasks replace each other for ever: use met, with which a guarantee once met stays met", ErrValue)
+		return ""
+	}
+	return oneOf(d, ownLeafs)(v)
+}
+
 // options reads the options, all of them false or empty by default.
 func (d *decoder) options(v value) Options {
 	o := d.object(v, "toleration", "strictPriority", "jobsNeedPreemptibleLabel", "ownLeaf", "jobTrigger", "fairShares",
@@ -170,7 +179,7 @@ func (d *decoder) options(v value) Options {
 		Toleration:               optional(o, "toleration", d.boolean, false),
 		StrictPriority:           optional(o, "strictPriority", d.boolean, false),
 		JobsNeedPreemptibleLabel: optional(o, "jobsNeedPreemptibleLabel", d.boolean, false),
-		OwnLeaf:                  optional(o, "ownLeaf", oneOf(d, ownLeafs), ""),
+		OwnLeaf:                  optional(o, "ownLeaf", d.ownLeaf, ""),
 		JobTrigger:               optional(o, "jobTrigger", oneOf(d, jobTriggers), ""),
 		FairShares:               optional(o, "fairShares", d.boolean, false),
 		Moves:                    optional(o, "moves", oneOf(d, movesWords), ""),

@@ -88,6 +88,7 @@ var mistakesBeside = []mistake{
 	{`"nodeSelector": {"zone": "b"}}, {"key": "j-1"`, `"ports": ["80"]}, {"key": "j-1"`, "requests[2].job.members[0].ports", `["80"]`, ErrField},
 
 	// Options and expectations.
+	{`"ownLeaf": "met"`, `"ownLeaf": "any"`, "options.ownLeaf", `"any"`, ErrValue},
 	{`"ownLeaf": "met"`, `"ownLeaf": "never"`, "options.ownLeaf", `"never"`, ErrValue},
 	{`"fairShares": true`, `"scarce": []`, "options.scarce", `[]`, ErrValue},
 	{`"fairShares": true`, `"scarce": "cpu"`, "options.scarce", `"cpu"`, ErrKind},

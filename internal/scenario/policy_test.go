@@ -18,7 +18,7 @@ func TestUnder(t *testing.T) {
 	  "nodes": [{"name": "n", "capacity": {"cpu": "4"}}],
 	  "tasks": [{"key": "t", "queue": "root.a", "application": "t", "node": "n", "resources": {"cpu": "1"}, "budgets": ["own", "both"], "priorityClass": "own"}],
 	  "requests": [{"ask": {"key": "x", "queue": "root.a", "application": "x", "resources": {"cpu": "1"}, "priorityClass": "both"}}],
-	  "options": {"fairShares": true, "ownLeaf": "any"}, "expect": [{"outcome": "fits"}]}`
+	  "options": {"fairShares": true, "ownLeaf": "branch"}, "expect": [{"outcome": "fits"}]}`
 	const policy = `{"name": "policy", "types": ["tin", "iron", "cpu"],
 	  "queues": {"name": "root", "queues": [{"name": "a", "resources": {"max": {"iron": "7"}}}]},
 	  "priorityClasses": [{"name": "both", "value": 5}], "budgets": {"both": {"left": 3}}, "options": {"toleration": true}}`
@@ -49,7 +49,7 @@ func TestUnder(t *testing.T) {
 	own, err := Under(Text{"state.json", []byte(state)}, Text{"state.json", []byte(state)}, Text{"other.json", []byte(policy)})
 	require.NoError(t, err)
 	require.Equal(t, doc.Schema, own.Schema, "either side has the same types")
-	require.Equal(t, Options{FairShares: true, OwnLeaf: "any"}, own.Options)
+	require.Equal(t, Options{FairShares: true, OwnLeaf: "branch"}, own.Options)
 	require.True(t, own.Budgets[1].Hard)
 
 	_, err = Under(Text{"state.json", []byte(state)}, Text{"policy.json", []byte(`{"name": "p", "queues": {"name": "root"}}`)}, Text{"other.json", []byte(state)})

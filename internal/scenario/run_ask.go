@@ -265,7 +265,7 @@ func (r *runner) aim(p *victims.Planner, a *Ask) {
 }
 
 // The words of a document as package victims has them.
-var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "any": victims.OwnAny, "branch": victims.OwnBranch}
+var ownLeafOf = map[string]victims.OwnLeaf{"": victims.OwnNever, "met": victims.OwnMet, "branch": victims.OwnBranch}
 
 const byPriority = "priority" // Options.JobTrigger
 

@@ -111,6 +111,8 @@ func (doc *Document) queueError(err error) error {
 	switch {
 	case errors.Is(err, queue.ErrAboveMax):
 		at = at.Field("resources").Field("guaranteed")
+	case errors.Is(err, queue.ErrProperty):
+		at = at.Field("properties")
 	case errors.Is(err, queue.ErrOverCommitted):
 		at = at.Field("resources")
 	}

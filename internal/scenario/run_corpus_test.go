@@ -54,6 +54,7 @@ var runTimeMistakes = map[string]found{
 	"hb-enforce-max-below-guarantee-with-delay.json": {"requests[0].enforceQuota.max", "cpu=4"},
 	"hb-sum-over-63-bits.json":                       {"tasks[1].resources", "memory=1"},
 	"ib-guaranteed-above-max.json":                   {"queues.queues[0].resources.guaranteed", `"root.a"`},
+	"own-leaf-strict.json":                           {"queues.queues[0].properties", `"root.a"`},
 	"ib-strict-child-max-above.json":                 {"queues.resources", `"root"`},
 	"ib-strict-overcommitted-guarantees.json":        {"queues.resources", `"root"`},
 	"ib-finish-unknown-task.json":                    {"requests[1].finish[0]", `"t9"`},

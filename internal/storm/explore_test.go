@@ -77,6 +77,14 @@ func branches(r Rules) (all []Family) {
 	return all
 }
 
+// differing are families in which every leaf says for itself what it may take of its own.
+func differing(list []Family) []Family {
+	for i := range list {
+		list[i].OwnLeaves = true
+	}
+	return list
+}
+
 // gangs are families of gangs that start together, mostly of one priority: in two leaves
 // and in three, with offsets and fences, in racks, and with quotas.
 func gangs(r Rules) (all []Family) {
@@ -120,6 +128,11 @@ func TestNoStorm(t *testing.T) {
 		noStorm(t, fmt.Sprintf("own leaf %d, gangs by guarantee", o), gangs(Rules{OwnLeaf: o}))
 		noStorm(t, fmt.Sprintf("own leaf %d, gangs by priority", o), gangs(Rules{OwnLeaf: o, ByPriority: true}))
 	}
+	noStorm(t, "own leaves that differ, plans", differing(branches(Rules{})))
+	noStorm(t, "own leaves that differ, plans and grants", differing(branches(Rules{Grants: true})))
+	noStorm(t, "own leaves that differ, quotas", differing(lowered(Never)))
+	noStorm(t, "own leaves that differ, gangs by guarantee and by priority, and grants",
+		differing(gangs(Rules{ByPriority: true, Mixed: true, Grants: true})))
 	noStorm(t, "own branch, plans", branches(Rules{OwnLeaf: Branch}))
 	noStorm(t, "own branch, plans and grants", branches(Rules{OwnLeaf: Branch, Grants: true}))
 	noStorm(t, "own branch, gangs and grants", gangs(Rules{OwnLeaf: Branch, Grants: true}))
@@ -249,7 +262,7 @@ func TestPhiGrows_Anywhere(t *testing.T) {
 		u := drawUniverse(t)
 		u.drawTogether(t)
 		u.drawLowered(t)
-		u.Rules.OwnLeaf = Never
+		u.allSay(Never)
 		u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 		u.grows(t)
 	})
@@ -289,11 +302,22 @@ func propertyNoStorm(t *rapid.T) {
 	u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 	u.Rules.Grants = len(u.Tasks) <= 5 && rapid.Bool().Draw(t, "grants")
 	u.drawIgnored(t)
-	for _, o := range []OwnLeaf{Never, Met, Branch} {
-		u.Rules.OwnLeaf = o
+	// As its queues say, and then all the same.
+	for o := OwnLeaf(-1); o <= Branch; o++ {
+		if o >= Never {
+			u.allSay(o)
+		}
 		if c, _ := u.Storm(); c != nil {
 			t.Fatalf("%+v: %v", *u, c)
 		}
+	}
+}
+
+// allSay has all queues let asks take the same of their own leaf.
+func (u *Universe) allSay(o OwnLeaf) {
+	u.Rules.OwnLeaf = o
+	for q := range u.Queues {
+		u.Queues[q].Own = 0
 	}
 }
 
@@ -342,12 +366,12 @@ func TestNoStorm_NearStorms(t *testing.T) {
 // with anything allowed.
 func stormsWithAny(t *rapid.T) (storms int) {
 	u := nearStorm(t)
-	u.Rules.OwnLeaf = Any
+	u.allSay(Any)
 	if c, _ := u.Storm(); c != nil {
 		storms = 1
 	}
 	for _, o := range []OwnLeaf{Never, Met, Branch} {
-		u.Rules.OwnLeaf = o
+		u.allSay(o)
 		if c, _ := u.Storm(); c != nil {
 			t.Fatalf("%+v: %v", *u, c)
 		}

@@ -97,7 +97,7 @@ func (s *fairSearch) candidates() (all uint64) {
 			continue
 		}
 		if leaf == own {
-			if s.Rules.OwnLeaf != Never && s.lessImportant(i) {
+			if s.question.own != Never && s.lessImportant(i) {
 				all |= 1 << i
 			}
 			continue

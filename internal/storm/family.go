@@ -17,6 +17,7 @@ type Family struct {
 	Lowered    int    // what the max of each queue below the root may be lowered to; 0: it stays
 	Fences     bool   // with every choice of leaves below a priority fence, too
 	Offsets    bool   // with every choice of leaves that have an offset of 1, too
+	OwnLeaves  bool   // with every choice of what leaves say of the own leaf
 	Gangs      bool   // only with gangs that start together, of the last tasks of a leaf and a priority
 	Racks      []int  // see [Universe]
 	Rules      Rules
@@ -53,13 +54,19 @@ func (f *Family) queues(u *Universe, q int, yield func(*Universe) bool) bool {
 	if f.Offsets && f.isLeaf(q) {
 		offsets = append(offsets, 1)
 	}
+	own := []OwnLeaf{0}
+	if f.OwnLeaves && f.isLeaf(q) {
+		own = []OwnLeaf{1 + Never, 1 + Met, 1 + Branch}
+	}
 	of := &u.Queues[q]
 	for _, g := range f.Guarantees {
 		for _, of.Fence = range fences {
 			for _, of.Offset = range offsets {
-				of.Guaranteed = []int{g}
-				if !f.queues(u, q+1, yield) {
-					return false
+				for _, of.Own = range own {
+					of.Guaranteed = []int{g}
+					if !f.queues(u, q+1, yield) {
+						return false
+					}
 				}
 			}
 		}

@@ -18,6 +18,7 @@ type question struct {
 	entitled   bool   // by law 4
 	inside     uint64 // the tasks below E
 	path       []int  // the queues above the ask, its leaf first
+	own        OwnLeaf
 }
 
 // where says which tasks are on each node.
@@ -30,7 +31,7 @@ const maxNodes = 3
 // members that a job needs, all of one leaf and priority.
 func (w *world) ask(members uint64) question {
 	first := bits.TrailingZeros64(members)
-	a := question{world: w, ask: first, members: members, path: w.above[w.Tasks[first].Leaf], entitled: true}
+	a := question{world: w, ask: first, members: members, path: w.above[w.Tasks[first].Leaf], own: w.own[w.Tasks[first].Leaf], entitled: true}
 	governed := false
 	lowest := len(a.path) // index on the path of E
 	for t := range w.types {
@@ -61,7 +62,7 @@ func (w *world) jobAsk(members uint64) question {
 	a := w.ask(members)
 	a.job = w.Tasks[a.ask].Job
 	if a.byPriority = w.Rules.ByPriority && (!w.Rules.Mixed || a.job%2 == 1); a.byPriority {
-		a.second = w.Rules.OwnLeaf != Never
+		a.second = a.own != Never
 	}
 	return a
 }
@@ -174,7 +175,7 @@ func (a *question) may(victim int) bool {
 		return false
 	case a.byPriority:
 		return a.rank[victim][a.ask] < 0
-	case leaf == a.Tasks[a.ask].Leaf || a.Rules.OwnLeaf == Branch && a.inside>>victim&1 == 1:
+	case leaf == a.Tasks[a.ask].Leaf || a.own == Branch && a.inside>>victim&1 == 1:
 		return a.second && a.rank[victim][a.ask] < 0
 	case a.Rules.Strict && a.rank[victim][a.ask] == 0 || a.rank[victim][a.ask] > 0: // Law 6
 		return false
@@ -236,9 +237,9 @@ func (a *question) keeps(q, t, g int, victims uint64) bool {
 		return before-gone >= min(g, before)
 	case !a.second:
 		return before-gone+arrives >= min(g, before)
-	case a.Rules.OwnLeaf != Any && before >= g:
+	case a.own != Any && before >= g:
 		return before-gone+arrives >= g
-	case a.Rules.OwnLeaf != Any:
+	case a.own != Any:
 		return arrives > 0 || gone == 0
 	}
 	own := a.sum(victims&a.under[a.Tasks[a.ask].Leaf], t)

@@ -39,7 +39,7 @@ func propertyLaws(t *rapid.T) {
 	}
 	c := clusterOf(t, w)
 	for _, second := range []bool{false, true} {
-		if second && u.Rules.OwnLeaf == Never {
+		if second && w.own[w.Tasks[ask].Leaf] == Never {
 			continue
 		}
 		q := w.ask(1 << ask)
@@ -82,7 +82,7 @@ func propertyJobLaws(t *rapid.T) {
 	c := clusterOf(t, w)
 	q := w.jobAsk(members)
 	stages := []bool{false, true}
-	if u.Rules.OwnLeaf == Never {
+	if q.own == Never {
 		stages = stages[:1]
 	}
 	if q.byPriority {
@@ -158,7 +158,7 @@ func (l *library) lawfulForJob(t *rapid.T, q *question) (sets []string) {
 	a := jobs.Auditor{Cluster: c, Rules: victims.Rules{Minimum: l.auditor.Minimum}, ByPriority: q.byPriority}
 	a.Scarce = q.scarce()
 	if q.second {
-		a.OwnLeaf = q.Rules.OwnLeaf.ofLibrary()
+		a.OwnLeaf = q.own.ofLibrary()
 	}
 	plan := l.jobPlan(q)
 	for set := uint64(1); set < 1<<len(q.Tasks); set++ {
@@ -219,7 +219,7 @@ func (l *library) task(t *rapid.T, i int) victims.TaskID {
 }
 
 func (o OwnLeaf) ofLibrary() victims.OwnLeaf {
-	return [...]victims.OwnLeaf{Never: victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}[o]
+	return [...]victims.OwnLeaf{Never: victims.OwnNever, Met: victims.OwnMet, Branch: victims.OwnBranch}[o]
 }
 
 // scarce returns the types whose guarantees count as the library has them.
@@ -242,7 +242,7 @@ func drawUniverse(t *rapid.T) *Universe {
 	}
 	u := &Universe{
 		Queues: []Queue{{}, {}, {Parent: 1}, {Parent: 1}, {}},
-		Rules:  Rules{OwnLeaf: OwnLeaf(few("own leaf", 0, 3)), Strict: few("strict", 0, 3) == 0},
+		Rules:  Rules{OwnLeaf: OwnLeaf(few("own leaf", 0, 2)), Strict: few("strict", 0, 3) == 0},
 	}
 	for q := range u.Queues {
 		u.Queues[q].Guaranteed = bounds("guaranteed", -2, 5)
@@ -253,6 +253,7 @@ func drawUniverse(t *rapid.T) *Universe {
 			}
 		}
 		u.Queues[q].Fence = few("fence", 0, 3) == 0
+		u.Queues[q].Own = OwnLeaf(max(0, few("own leaf of the queue", -2, 3)))
 		u.Queues[q].Offset = few("offset", -1, 1)
 		u.Queues[q].Keeps = q > 0 && few("preemption fence", 0, 5) == 0
 		u.Queues[q].Disabled = q > 1 && !u.Queues[q].Keeps && few("disabled", 0, 5) == 0
@@ -438,7 +439,7 @@ func leafOf(w *world, tree *queue.Tree, q int) queue.ID {
 func (l *library) lawful(t *rapid.T, w *world, ask, node int, second bool) (sets []string) {
 	l.auditor.OwnLeaf, l.auditor.Scarce = victims.OwnNever, w.scarce()
 	if second {
-		l.auditor.OwnLeaf = w.Rules.OwnLeaf.ofLibrary()
+		l.auditor.OwnLeaf = w.own[w.Tasks[ask].Leaf].ofLibrary()
 	}
 	for set := uint64(1); set < 1<<len(w.Tasks); set++ {
 		if set&^w.running != 0 {

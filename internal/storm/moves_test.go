@@ -35,7 +35,7 @@ func propertyMoveLaws(t *rapid.T) {
 	switch {
 	case q.byPriority:
 		stages = []bool{q.second}
-	case q.Rules.OwnLeaf == Never:
+	case q.own == Never:
 		stages = stages[:1]
 	}
 	for _, q.second = range stages {
@@ -166,7 +166,7 @@ func (a *question) anyMoves(task int, do func()) {
 func (l *library) lawfulMoves(t *rapid.T, q *question, set uint64) bool {
 	own := Never.ofLibrary()
 	if q.second {
-		own = q.Rules.OwnLeaf.ofLibrary()
+		own = q.own.ofLibrary()
 	}
 	l.auditor.OwnLeaf, l.auditor.Scarce = own, q.scarce()
 	a := moves.Auditor{
@@ -240,7 +240,7 @@ func planWithMoves(t *rapid.T) int {
 // decide returns what package moves plans, or false if it refuses.
 func (l *library) decide(t *rapid.T, q *question) (s Step, ok bool) {
 	c, rules := l.auditor.Cluster, l.auditor.Rules
-	rules.OwnLeaf, rules.Scarce = q.Rules.OwnLeaf.ofLibrary(), q.scarce()
+	rules.OwnLeaf, rules.Scarce = q.own.ofLibrary(), q.scarce()
 	p := moves.Planner{
 		Asks:    &victims.Planner{Cluster: c, Rules: rules},
 		Jobs:    &jobs.Planner{Cluster: c, Rules: rules, ByPriority: q.byPriority},

@@ -117,7 +117,7 @@ func (a *question) takes(dst []plan, starts bool) []plan {
 	}
 	first := len(dst)
 	stages := []bool{a.second}
-	if !a.byPriority && a.Rules.OwnLeaf != Never {
+	if !a.byPriority && a.own != Never {
 		stages = []bool{false, true}
 	}
 	a.move(0, func() {

@@ -35,6 +35,9 @@ type Queue struct {
 	Offset     int   // priority.offset
 	Keeps      bool  // preemption.policy: fence, so that asks from below take nobody outside
 	Disabled   bool  // of a leaf: its tasks are protected
+	// Own is one more than what asks of the leaves below may take of their own; 0: what
+	// the queue above says, and at the root that of the rules.
+	Own OwnLeaf
 }
 
 // A Task is a task of a universe, which runs or waits.
@@ -97,8 +100,9 @@ type OwnLeaf int
 const (
 	Never OwnLeaf = iota
 	Met
-	Any
 	Branch
+	// Any is a rule of others: a queue may fall below its guarantee for its own work.
+	Any
 )
 
 // Moves says who may have others move: nobody, those whom law 4 entitles, or all. Without law 4

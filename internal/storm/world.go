@@ -8,10 +8,11 @@ import "math"
 type world struct {
 	*Universe
 	types int
-	above [][]int  // by queue: itself and those above, the leaf first
-	under []uint64 // by queue: which tasks are below it
-	rank  [][]int  // by victim and ask: effective priority less the ask's
-	jobs  []uint64 // by job: its members
+	above [][]int   // by queue: itself and those above, the leaf first
+	under []uint64  // by queue: which tasks are below it
+	rank  [][]int   // by victim and ask: effective priority less the ask's
+	jobs  []uint64  // by job: its members
+	own   []OwnLeaf // by queue: what asks of the leaves below may take of their own
 
 	quotas  []int  // queues whose max may be lowered
 	lowered uint64 // in the present state: which of quotas are
@@ -22,6 +23,16 @@ type world struct {
 	granted uint64 // those of the running ones that have not started
 	used    []int  // by queue and type
 	free    []int  // by node and type
+}
+
+// ownLeaf returns what the nearest queue of a path says of the own leaf, else the rules.
+func (u *Universe) ownLeaf(path []int) OwnLeaf {
+	for _, q := range path {
+		if own := u.Queues[q].Own; own > 0 {
+			return own - 1
+		}
+	}
+	return u.Rules.OwnLeaf
 }
 
 func (u *Universe) world() *world {
@@ -35,6 +46,7 @@ func (u *Universe) world() *world {
 			q = u.Queues[q].Parent
 		}
 		w.above = append(w.above, path)
+		w.own = append(w.own, u.ownLeaf(path))
 	}
 	for q := range u.Queues {
 		if len(u.Queues[q].Lowered) > 0 {

@@ -21,8 +21,8 @@ func TestNewTeams(t *testing.T) {
 	}
 	for team := range Teams {
 		q := TeamLeaf(team)
-		if tree.Path(q) != "root."+TeamName(team) || int64(tree.Policies(q).FairWeight) != Weight(team) || tree.Guaranteed(q).Defined != 0 {
-			t.Errorf("team %d is %s, of weight %d, guaranteed %v", team, tree.Path(q), tree.Policies(q).FairWeight, tree.Guaranteed(q))
+		if tree.Path(q) != "root."+TeamName(team) || int64(tree.Policies(q).Weight) != Weight(team) || tree.Guaranteed(q).Defined != 0 {
+			t.Errorf("team %d is %s, of weight %d, guaranteed %v", team, tree.Path(q), tree.Policies(q).Weight, tree.Guaranteed(q))
 		}
 		if fourth := len(w.Pods) / Teams; pods[team] < fourth*9/10 || pods[team] > fourth*11/10 {
 			t.Errorf("team %d has %d pods of %d", team, pods[team], len(w.Pods))

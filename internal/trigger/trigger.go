@@ -74,7 +74,7 @@ func (c *Case) Early() (a Answer) {
 	if !c.OnNode && !c.waived(rulebook.TooEarly, c.Leaf) {
 		// At the very end of the delay it may preempt. The zero time is long ago, so that
 		// what has none never waits.
-		if end := c.PendingSince.Add(c.Tree.Policies(c.Leaf).PreemptionDelay); c.Now.Before(end) {
+		if end := c.PendingSince.Add(*c.Tree.Policies(c.Leaf).PreemptionDelay); c.Now.Before(end) {
 			a.Obstacle, a.RetryAt = rulebook.TooEarly, end
 		}
 	}

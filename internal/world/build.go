@@ -153,7 +153,7 @@ func (o *Options) Counting(c *victims.Cluster) *resources.Mask {
 }
 
 // OwnLeaves are the words for what may be taken of the own leaf as package victims has them.
-var OwnLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Any: victims.OwnAny, Branch: victims.OwnBranch}
+var OwnLeaves = map[string]victims.OwnLeaf{"": victims.OwnNever, Met: victims.OwnMet, Branch: victims.OwnBranch}
 
 // CasePlanner returns a planner for a case over a cluster that was built of its
 // world, with all that the case says: options, labels, ports and gangs.

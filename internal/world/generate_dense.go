@@ -24,7 +24,7 @@ func DenseCases(s Shape) *rapid.Generator[*Case] {
 			c.Ask.Ports = g.drawPorts(12)
 		}
 		if c.Options.OwnLeaf == "" {
-			c.Options.OwnLeaf = of(&g, "own leaf", "", Met, Met, Any, Branch)
+			c.Options.OwnLeaf = of(&g, "own leaf", "", Met, Met, Branch)
 		}
 		if c.World.Budgets == nil {
 			c.World.Budgets = make(map[string]Budget)

@@ -34,8 +34,12 @@ func (g *generator) drawFeatures() {
 // drawOwnLeaf turns the option on, and moves some lower tasks into the leaf of
 // the ask, or next to it.
 func (g *generator) drawOwnLeaf() {
-	g.c.Options.OwnLeaf = of(g, "own leaf", "", Met, Any, Branch)
-	if g.c.Options.OwnLeaf == "" {
+	g.c.Options.OwnLeaf = of(g, "own leaf", "", Met, Branch)
+	if g.chance("said by queues", 6) {
+		g.drawOwnLeaves(&g.w.Root)
+	}
+	own := g.w.OwnLeaf(g.c.Ask.Queue, g.c.Options.OwnLeaf)
+	if own == "" {
 		return
 	}
 	g.odd = g.odd || g.chance("odd", 6) // law 4 often forbids the rest
@@ -45,12 +49,25 @@ func (g *generator) drawOwnLeaf() {
 			continue
 		}
 		t.Queue = g.c.Ask.Queue
-		if g.c.Options.OwnLeaf == Branch && g.chance("next to it", 8) {
+		if own == Branch && g.chance("next to it", 8) {
 			t.Queue = of(g, "leaf", g.leaves...)
 		}
 		if t.Priority > math.MinInt32 && t.Priority >= g.c.Ask.Priority && g.chance("lower", 12) {
 			t.Priority = g.c.Ask.Priority - min(1, g.c.Ask.Priority-math.MinInt32)
 		}
+	}
+}
+
+// drawOwnLeaves has some queues say it, or what counts as unset.
+func (g *generator) drawOwnLeaves(q *Queue) {
+	if g.chance("says it", 7) {
+		if q.Properties == nil {
+			q.Properties = make(map[string]string)
+		}
+		q.Properties["preemption.own-leaf"] = of(g, "property", Met, Branch, "never", "Branch", "any", "MET")
+	}
+	for i := range q.Children {
+		g.drawOwnLeaves(&q.Children[i])
 	}
 }
 

@@ -140,8 +140,9 @@ type Options struct {
 	// nil, no minimum is known, and there are no gangs.
 	Minimums map[string]int
 	Levels   []string // what decides between plans, by their words; none: the default
-	OwnLeaf  string   // what may be taken of the own leaf: "", Met, Any or Branch
-	SameNode bool     // victims of asks are on the node only
+	// OwnLeaf is what may be taken of the own leaf if no queue says it: "", Met or Branch.
+	OwnLeaf  string
+	SameNode bool // victims of asks are on the node only
 	// Scarce are the types whose guarantees count. nil: all.
 	Scarce []string
 	// OwnApplication lets asks that require their node take of their own application.
@@ -151,7 +152,6 @@ type Options struct {
 // The words for what an ask or a job may take of its own leaf.
 const (
 	Met = "met" // a guarantee once met stays met
-	Any = "any" // what a queue gives up of its own is its own affair
 	// Branch is Met for all leaves inside the starving queue.
 	Branch = "branch"
 )
@@ -270,4 +270,42 @@ func (w *World) Capacity() Amounts {
 		}
 	}
 	return total
+}
+
+// OwnLeaf returns what asks and jobs of a leaf may take of their own, as words: what the
+// nearest queue says in any case of letters, else the option.
+func (w *World) OwnLeaf(leaf, option string) string {
+	queues := make(map[string]string)
+	for _, q := range w.Queues() {
+		queues[q.Path] = strings.ToLower(q.Properties["preemption.own-leaf"])
+	}
+	for _, q := range Up(leaf) {
+		switch word := queues[q]; word {
+		case "never":
+			return ""
+		case Met, Branch:
+			return word
+		}
+	}
+	return option
+}
+
+// SetOwnLeaf sets the option, and no queue says anything about the own leaf any more.
+func (c *Case) SetOwnLeaf(word string) {
+	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.withoutOwnLeaf()
+}
+
+// SetOwnLeaf is that of [Case].
+func (c *JobCase) SetOwnLeaf(word string) {
+	c.Options.OwnLeaf, c.World.Root = word, c.World.Root.withoutOwnLeaf()
+}
+
+func (q *Queue) withoutOwnLeaf() Queue {
+	x := *q
+	x.Properties, x.Children = maps.Clone(q.Properties), slices.Clone(q.Children)
+	delete(x.Properties, "preemption.own-leaf")
+	for i := range x.Children {
+		x.Children[i] = x.Children[i].withoutOwnLeaf()
+	}
+	return x
 }

@@ -168,7 +168,7 @@ func (x *judge) mover(m *Move, t *victims.Task) {
 		if root := fence.Root(tree, x.ask.Queue); !tree.Contains(root, t.Queue) {
 			x.fault(finding.LawFence, m)
 		}
-		if tree.Policies(t.Queue).Disabled {
+		if tree.Policies(t.Queue).Preemption == "disabled" {
 			x.fault(finding.LawDisabled, m)
 		}
 		higher = fence.Compare(tree, fence.Priority{Leaf: t.Queue, Raw: t.Priority}, fence.Priority{Leaf: x.ask.Queue, Raw: x.ask.Priority})

@@ -27,6 +27,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/eligible"
 	"github.com/go-preempt/preempt/internal/trigger"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims"
@@ -280,7 +281,7 @@ func (p *List[W, D]) alone(a *victims.Ask, e *waiting[W, D], now time.Time) bool
 	}
 	// Law 3 keeps nobody whom law 7 does not keep, if all of its tasks are in its own leaf.
 	if leaf, runs := c.LeafOf(a.Application); runs &&
-		(leaf != a.Queue || r.OwnLeaf != victims.OwnNever || a.RequiredNode != "") {
+		(leaf != a.Queue || eligible.OwnOf(c.Tree(), a.Queue, eligible.Own(r.OwnLeaf)) != eligible.OwnNever || a.RequiredNode != "") {
 		return true
 	}
 	// Who gives it a place has had it in hand, and then it was asked about.

@@ -36,27 +36,34 @@ func (w *writer) queue(q queue.ID) queueEntry {
 // have theirs.
 func properties(t *queue.Tree, q queue.ID) map[string]string {
 	all := make(map[string]string)
-	p, delay, disabled := t.Policies(q), 30*time.Second, false
+	p, delay, within, inherited := t.Policies(q), 30*time.Second, queue.WithinQueue(""), queue.Default
 	if up, ok := t.Parent(q); ok {
-		delay, disabled = t.Policies(up).PreemptionDelay, t.Policies(up).Disabled
+		above := t.Policies(up)
+		if delay, within = *above.PreemptionDelay, above.WithinQueue; above.Preemption == queue.Disabled {
+			inherited = queue.Disabled
+		}
 	}
-	if p.Preemption != "default" || p.Disabled != disabled {
-		all["preemption.policy"] = p.Preemption
+	by, _ := t.DisabledBy(q)
+	if p.Preemption != inherited || p.Preemption == queue.Disabled && by == q {
+		all["preemption.policy"] = string(p.Preemption)
 	}
-	if p.PreemptionDelay != delay {
+	if *p.PreemptionDelay != delay {
 		all["preemption.delay"] = p.PreemptionDelay.String()
 	}
-	if p.PriorityFence {
+	if p.WithinQueue != within {
+		all["preemption.own-leaf"] = string(p.WithinQueue)
+	}
+	if p.PriorityFence == "fence" {
 		all["priority.policy"] = "fence"
 	}
-	if p.PriorityOffset != 0 {
-		all["priority.offset"] = strconv.Itoa(int(p.PriorityOffset))
+	if *p.PriorityOffset != 0 {
+		all["priority.offset"] = strconv.Itoa(int(*p.PriorityOffset))
 	}
-	if p.QuotaPreemptionDelay != 0 {
-		all["quota.preemption.delay"] = p.QuotaPreemptionDelay.String()
+	if *p.QuotaDelay != 0 {
+		all["quota.preemption.delay"] = p.QuotaDelay.String()
 	}
-	if p.FairWeight != 1 {
-		all["fair.weight"] = strconv.Itoa(int(p.FairWeight))
+	if p.Weight != 1 {
+		all["fair.weight"] = strconv.Itoa(int(p.Weight))
 	}
 	return all
 }

@@ -29,7 +29,7 @@ func TestDefaults(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, s.tree.Len(), "without queues all pods are in the root")
 	require.Equal(t, victims.OwnMet, s.ownLeaf)
-	require.Equal(t, time.Duration(0), s.tree.Policies(s.def).PreemptionDelay)
+	require.Equal(t, time.Duration(0), *s.tree.Policies(s.def).PreemptionDelay)
 	require.False(t, s.maxes)
 }
 

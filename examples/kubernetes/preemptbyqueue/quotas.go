@@ -48,7 +48,7 @@ func (c *core) observeMaxes(now time.Time) {
 	tree := c.queues().tree
 	c.quotas.read(tree)
 	for q := range tree.All() {
-		of := quota.Quota{Queue: q, Max: tree.Max(q), Delay: tree.Policies(q).QuotaPreemptionDelay}
+		of := quota.Quota{Queue: q, Max: tree.Max(q), Delay: *tree.Policies(q).QuotaDelay}
 		if err := c.quotas.timing.Observe(of, now); err != nil {
 			c.log.Error(err, "Max is not enforced")
 		}

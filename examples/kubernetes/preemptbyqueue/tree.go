@@ -40,7 +40,7 @@ func (a *Args) check() (*setup, error) {
 		return nil, err
 	}
 	for q := range s.tree.All() {
-		of := quota.Quota{Queue: q, Max: s.tree.Max(q), Delay: s.tree.Policies(q).QuotaPreemptionDelay}
+		of := quota.Quota{Queue: q, Max: s.tree.Max(q), Delay: *s.tree.Policies(q).QuotaDelay}
 		if err := of.Check(s.tree); err != nil {
 			mistakes = append(mistakes, err)
 		}

@@ -162,7 +162,7 @@ func (a *Assembly) read(c *claim) bool {
 	alone := queue.Config{Name: a.Root.Name, Children: []queue.Config{{Name: c.object.Name, Guaranteed: c.guaranteed, Max: c.max, Properties: c.spec.Properties}}}
 	if tree, err := queue.New(a.Schema, alone, queue.Strict); err != nil {
 		wrong = append(wrong, err)
-	} else if err := (quota.Quota{Queue: 1, Max: c.max, Delay: tree.Policies(1).QuotaPreemptionDelay}).Check(tree); err != nil {
+	} else if err := (quota.Quota{Queue: 1, Max: c.max, Delay: *tree.Policies(1).QuotaDelay}).Check(tree); err != nil {
 		wrong = append(wrong, err)
 	}
 	if c.object.Namespace != a.Namespace {

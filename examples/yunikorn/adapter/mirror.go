@@ -95,7 +95,7 @@ func (m *mirror) setQueues(root *Queue, types typeSet) (err error) {
 // every queue says all that it means.
 func (m *mirror) config(q *Queue) pq.Config {
 	q.RLock()
-	c := pq.Config{Name: q.Name, Guaranteed: m.limit(q.guaranteedResource), Max: m.limit(q.maxResource), Dynamic: !q.isManaged}
+	c := pq.Config{Name: q.Name, Guaranteed: m.limit(q.guaranteedResource), Max: m.limit(q.maxResource), Policies: pq.Policies{Dynamic: !q.isManaged}}
 	c.Properties = map[string]string{
 		"preemption.policy": q.preemptionPolicy.String(),
 		"preemption.delay":  q.preemptionDelay.String(),

@@ -241,7 +241,7 @@ func (l *linter) triggers() {
 // tasks are not protected.
 func (l *linter) anybody(below, outside queue.ID) bool {
 	for leaf := range l.tree.Leaves(below) {
-		if !l.tree.Contains(outside, leaf) && !l.tree.Policies(leaf).Disabled {
+		if !l.tree.Contains(outside, leaf) && l.tree.Policies(leaf).Preemption != queue.Disabled {
 			return true
 		}
 	}
@@ -277,9 +277,9 @@ func (l *linter) classes() {
 func (l *linter) gain() (gain int64) {
 	var up, down int64
 	for q := range l.tree.All() {
-		offset := int64(l.tree.Policies(q).PriorityOffset)
+		offset := int64(*l.tree.Policies(q).PriorityOffset)
 		up, down = up+max(0, offset), down+max(0, -offset)
-		if l.tree.Policies(q).PriorityFence {
+		if l.tree.Policies(q).PriorityFence == "fence" {
 			return 1 << 40
 		}
 	}

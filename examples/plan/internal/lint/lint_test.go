@@ -84,11 +84,11 @@ func TestLint_Notes(t *testing.T) {
 	require.Equal(t, "root.b", l.Findings[0].Name)
 }
 
-// Loops, told as stories. With the library's own rules there is only that of own leaf
-// any; with the rules of others there are those of the field.
+// Loops, told as stories. With the library's own rules there is none, whatever queues
+// say of the own leaf; with the rules of others there are those of the field.
 func TestLint_Golden(t *testing.T) {
 	for _, test := range []struct{ name, rules string }{
-		{"any-fences", "own"}, {"siblings", "own"}, {"siblings", "yunikorn"}, {"shares", "own"}, {"shares", "kueue"},
+		{"any-fences", "any"}, {"siblings", "own"}, {"siblings", "yunikorn"}, {"shares", "own"}, {"shares", "kueue"},
 	} {
 		if testing.Short() && test.name != "siblings" {
 			continue // the others have many worlds
@@ -103,7 +103,7 @@ func TestLint_Golden(t *testing.T) {
 	}
 	l := linted(t, `{"name": "d", "options": {"ownLeaf": "met"}, "queues": {"name": "root", "queues": [
 		{"name": "left", "resources": {"guaranteed": {"cpu": "2"}}, "properties": {"priority.policy": "fence"}},
-		{"name": "right", "resources": {"guaranteed": {"cpu": "2"}}, "properties": {"priority.policy": "fence"}}]}}`, 100_000)
+		{"name": "right", "resources": {"guaranteed": {"cpu": "2"}}, "properties": {"priority.policy": "fence", "preemption.own-leaf": "branch"}}]}}`, 100_000)
 	require.Nil(t, l.Worlds.Loop)
 	require.GreaterOrEqual(t, l.Worlds.Tasks, 3)
 }

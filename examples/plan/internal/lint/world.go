@@ -14,7 +14,7 @@ import (
 )
 
 // Rules are whose rules the small worlds may follow.
-var Rules = []string{"own", "yunikorn", "kueue"}
+var Rules = []string{"own", "any", "yunikorn", "kueue"}
 
 // A Worlds is what was found in small worlds on the tree of a document.
 type Worlds struct {
@@ -66,14 +66,20 @@ type explorer struct {
 	u      storm.Universe
 }
 
+// ownLeaves are the words for what may be taken of the own leaf.
+var ownLeaves = map[string]storm.OwnLeaf{"met": storm.Met, "branch": storm.Branch}
+
 // explore explores small worlds until there is a loop, or a number of states
 // was looked at. Worlds of fewer tasks come first.
 func explore(doc *scenario.Document, tree *queue.Tree, o Options) *Worlds {
 	w := explorer{doc: doc, tree: tree, left: o.States, look: Worlds{Rules: o.Rules}}
 	w.rules = storm.Rules{
-		OwnLeaf: map[string]storm.OwnLeaf{"met": storm.Met, "any": storm.Any, "branch": storm.Branch}[doc.Options.OwnLeaf],
+		OwnLeaf: ownLeaves[doc.Options.OwnLeaf],
 		Strict:  doc.Options.StrictPriority,
 		Inside:  o.Rules == "yunikorn", Fair: o.Rules == "kueue",
+	}
+	if o.Rules == "any" {
+		w.rules.OwnLeaf = storm.Any
 	}
 	leaves := slices.Collect(tree.Leaves(queue.Root))
 	for tasks := 2; tasks <= mostTasks; tasks++ {
@@ -142,8 +148,11 @@ func (w *explorer) on(leaves []queue.ID, tasks int) bool {
 		of := storm.Queue{
 			Parent:     slices.Index(w.queues, parent),
 			Guaranteed: []int{-1}, Max: []int{-1},
-			Fence: w.tree.Policies(q).PriorityFence, Offset: int(w.tree.Policies(q).PriorityOffset),
-			Keeps: w.tree.Policies(q).Preemption == "fence", Disabled: w.tree.Policies(q).Disabled,
+			Fence: w.tree.Policies(q).PriorityFence == "fence", Offset: int(*w.tree.Policies(q).PriorityOffset),
+			Keeps: w.tree.Policies(q).Preemption == queue.Fence, Disabled: w.tree.Policies(q).Preemption == queue.Disabled,
+		}
+		if own := string(w.tree.Policies(q).WithinQueue); own != "" && w.rules.OwnLeaf != storm.Any {
+			of.Own = 1 + ownLeaves[own] // of never 1
 		}
 		if g, ok := w.tree.Guaranteed(q).Bound(w.kind); ok {
 			of.Guaranteed[0] = w.up(g)

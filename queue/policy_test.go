@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package queue
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// typed returns a configuration that says by policies what c says by properties.
+func typed(c Config) Config {
+	p := &c.Policies
+	for key, value := range c.Properties {
+		switch key {
+		case propertyPreemptionPolicy:
+			p.Preemption = Preemption(value)
+		case propertyPreemptionDelay:
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				d = -1 // as bad
+			}
+			p.PreemptionDelay = &d
+		case propertyOwnLeaf:
+			p.WithinQueue = WithinQueue(value)
+		case propertyQuotaPreemptionDelay:
+			d, err := time.ParseDuration(value)
+			if err != nil {
+				d = -1
+			}
+			p.QuotaDelay = &d
+		case propertyFairWeight:
+			n, err := strconv.ParseInt(value, 10, 32)
+			if err != nil || n == 0 {
+				n = -1
+			}
+			p.Weight = int32(n)
+		}
+	}
+	children := c.Children
+	c.Properties, c.Children = nil, nil
+	for _, child := range children {
+		c.Children = append(c.Children, typed(child))
+	}
+	return c
+}
+
+// TestPolicies_AreProperties: what a tree answers does not depend on the way in which its
+// configuration says it, and as many things are wrong with it.
+func TestPolicies_AreProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := schemas().Draw(t, "schema")
+		c := trees(s, false).Draw(t, "tree")
+		if rapid.Bool().Draw(t, "inherit") {
+			c.InheritProperties()
+		}
+		want, err := New(s, c, Lenient)
+		require.NoError(t, err)
+		got, err := New(s, typed(c), Lenient)
+		require.NoError(t, err)
+		empty := 0 // an empty text is bad as a property, and says nothing as a policy
+		for q := range want.All() {
+			require.Equal(t, settings(want, q), settings(got, q), want.Path(q))
+		}
+		for _, err := range want.Warnings() {
+			if strings.Contains(err.Error(), `""`) {
+				empty++
+			}
+		}
+		require.Len(t, got.Warnings(), len(want.Warnings())-empty)
+	})
+}
+
+// Each says one thing that cannot be.
+func TestPolicies_Bad(t *testing.T) {
+	for _, test := range []struct {
+		policies Policies
+		settings string
+		want     string
+	}{
+		{Policies{Preemption: "fenced"}, unset, `bad policy: Preemption "fenced": want default, fence or disabled`},
+		{Policies{PreemptionDelay: new(-time.Second)}, unset, `bad policy: PreemptionDelay -1s: want 0 or above; it counts as 30s`},
+		{Policies{WithinQueue: "any"}, unset, `bad policy: WithinQueue "any": want never, met or branch`},
+		{Policies{PriorityFence: "disabled"}, unset, `bad policy: PriorityFence "disabled": want default or fence`},
+		{Policies{QuotaDelay: new(-time.Second)}, unset, `bad policy: QuotaDelay -1s: want 0 or above`},
+		{Policies{Weight: -1}, unset, `bad policy: Weight -1: want 1 or above`},
+		{Policies{WithinQueue: "Met"}, unset + " within=met", ""},
+	} {
+		root := node("root", "", "", node("a", "", ""))
+		root.Children[0].Policies = test.policies
+		tree, strict := mustNew(t, root, Lenient), ""
+		require.Equal(t, test.settings, settings(tree, 1))
+		var want []string
+		if test.want != "" {
+			strict = "queue: root.a: " + test.want
+			want = []string{strict}
+		}
+		require.Equal(t, want, texts(tree.Warnings()...))
+		_, err := New(schema, root, Strict)
+		require.Equal(t, want, texts(err))
+	}
+}
+
+// TestPolicies_Twice: a thing is said by a policy or by a property, and who says both is
+// told, whatever the values are.
+func TestPolicies_Twice(t *testing.T) {
+	for key, policies := range map[string]Policies{
+		propertyPreemptionPolicy:     {Preemption: Fence},
+		propertyPreemptionDelay:      {PreemptionDelay: new(time.Second)},
+		propertyOwnLeaf:              {WithinQueue: Met},
+		propertyPriorityPolicy:       {PriorityFence: "fence"},
+		propertyPriorityOffset:       {PriorityOffset: new(int32(0))},
+		propertyQuotaPreemptionDelay: {QuotaDelay: new(time.Duration(0))},
+		propertyQuotaDelay:           {QuotaDelay: new(time.Duration(0))},
+		propertyFairWeight:           {Weight: 1},
+	} {
+		twice := with(node("a", "", ""), key, "x")
+		twice.Policies = policies
+		for _, mode := range []Validation{Lenient, Strict} {
+			_, err := New(schema, node("root", "", "", twice), mode)
+			require.ErrorIs(t, err, errTwice)
+			require.ErrorContains(t, err, `queue: root.a: said twice: property `+key+` "x" and policy `)
+
+			root := node("root", "", "", node("a", "", ""))
+			root.Template = &twice
+			_, err = New(schema, root, mode)
+			require.ErrorContains(t, err, `queue: root: template: said twice: property `+key)
+		}
+		// Whatever else is said besides is no contradiction.
+		other := with(node("a", "", ""), "application.sort.policy", "fifo")
+		other.Policies = policies
+		mustNew(t, node("root", "", "", other), Strict)
+	}
+}
+
+// TestPolicies_Inherited: Default ends an inherited Disabled, in whichever way the two are
+// said, and the nearest word about the own leaf counts.
+func TestPolicies_Inherited(t *testing.T) {
+	root := node("root", "", "", with(node("a", "", "", node("x", "", ""), node("y", "", "", node("z", "", ""))), propertyPreemptionPolicy, "disabled", propertyOwnLeaf, "nobody"))
+	root.Policies.WithinQueue = Branch
+	y := &root.Children[0].Children[1]
+	y.Policies = Policies{Preemption: Default, WithinQueue: Never, PreemptionDelay: new(time.Duration(0)), Weight: 3}
+	tree := mustNew(t, root, Lenient)
+	for path, want := range map[string]string{
+		"root":       unset + " within=branch",
+		"root.a":     "disabled disabled=true delay=30s default offset=0 quota=0s within=branch",
+		"root.a.x":   "default disabled=true delay=30s default offset=0 quota=0s within=branch",
+		"root.a.y":   "default disabled=false delay=0s default offset=0 quota=0s weight=3 within=never",
+		"root.a.y.z": "default disabled=false delay=0s default offset=0 quota=0s within=never",
+	} {
+		require.Equal(t, want, settings(tree, mustLookup(t, tree, path)), path)
+	}
+	require.Len(t, tree.Warnings(), 1)
+	by, ok := tree.DisabledBy(mustLookup(t, tree, "root.a.x"))
+	require.True(t, ok)
+	require.Equal(t, "root.a", tree.Path(by))
+	// As YuniKorn's queues inherit.
+	y.Policies = Policies{Preemption: Default, QuotaDelay: new(time.Minute)}
+	y.Properties = nil
+	root.Children[0].Properties[propertyQuotaDelay] = "1h"
+	root.InheritProperties()
+	tree = mustNew(t, root, Lenient)
+	require.Equal(t, "default disabled=false delay=30s default offset=0 quota=1m0s within=branch", settings(tree, mustLookup(t, tree, "root.a.y.z")))
+}
+
+// TestAdd_Policies: a template fills up policies one by one, said in either way.
+func TestAdd_Policies(t *testing.T) {
+	root := node("root", "", "")
+	root.Template = &Config{Policies: Policies{WithinQueue: Met, QuotaDelay: new(time.Hour), PriorityOffset: new(int32(7))},
+		Properties: map[string]string{propertyFairWeight: "4", propertyPreemptionDelay: "1m", "a.b": "c"}}
+	given := with(node("a", "", ""), propertyQuotaDelay, "1s", propertyPriorityOffset, "0")
+	given.Policies.Weight = 2
+	require.NoError(t, root.Add("root", given))
+	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=1s weight=2 within=met", settings(mustNew(t, root, Strict), 1))
+	require.Equal(t, "c", root.Children[0].Properties["a.b"])
+	*root.Template.Policies.QuotaDelay, *root.Template.Policies.PriorityOffset = 0, 0
+	require.NoError(t, root.Add("root", node("b", "", "")))
+	require.Equal(t, "default disabled=false delay=1m0s default offset=0 quota=0s weight=4 within=met", settings(mustNew(t, root, Strict), 2))
+}
+
+// TestPolicies_AreCopied: a tree does not see what its configuration becomes.
+func TestPolicies_AreCopied(t *testing.T) {
+	root := node("root", "", "")
+	root.Policies = Policies{PreemptionDelay: new(time.Minute), PriorityOffset: new(int32(1)), QuotaDelay: new(time.Minute)}
+	tree := mustNew(t, root, Strict)
+	before := settings(tree, Root)
+	*root.Policies.PreemptionDelay, *root.Policies.PriorityOffset, *root.Policies.QuotaDelay = 0, 0, 0
+	require.Equal(t, before, settings(tree, Root))
+}
