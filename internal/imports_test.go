@@ -37,7 +37,7 @@ var mayImport = map[string][]string{
 	"jobs/moves": {"resources", "queue", "fence", "victims", "victims/cover", "jobs", "internal/eligible", "internal/finding", "internal/rulebook"},
 
 	// What waits, above asks and jobs.
-	"jobs/pending": {"resources", "victims", "jobs", "internal/trigger"},
+	"jobs/pending": {"resources", "victims", "jobs", "internal/eligible", "internal/trigger"},
 
 	// It may import all of ours, and nothing of ours but examples imports it.
 	"victims/snapshot": {"resources", "queue", "fence", "toleration", "victims", "victims/cover", "quota", "jobs", "jobs/moves", "internal/scenario"},

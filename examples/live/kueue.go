@@ -21,6 +21,7 @@ const (
 	propertyPolicy   = "preemption.policy"
 	propertyPriority = "priority.policy"
 	propertyWeight   = "fair.weight"
+	propertyOwnLeaf  = "preemption.own-leaf"
 )
 
 // Why parts of Kueue's objects have no place in a document.
@@ -53,7 +54,6 @@ type kueue struct {
 	stopped   map[string]bool   // ClusterQueues that admit nobody
 	used      bool
 	places    map[string]scenario.Value
-	ownLeaf   string // what the options say of a leaf's own tasks
 }
 
 // A kueueQueue is a ClusterQueue or a cohort.
@@ -65,6 +65,7 @@ type kueueQueue struct {
 	reclaim      string // reclaimWithinCohort
 	reclaimV     scenario.Value
 	weight       string
+	within       string // what withinClusterQueue is as a property; a cohort has none
 	below        []*kueueQueue
 	total        map[string]resource.Quantity // nominal quota of itself and all below
 }
@@ -83,7 +84,7 @@ type localQueue struct {
 
 func newKueue(c *cluster) kueue {
 	return kueue{reader: &reader{notes: &c.notes}, locals: map[string]localQueue{}, paths: map[string]string{},
-		stopped: map[string]bool{}, places: c.places, ownLeaf: c.options.ownLeaf}
+		stopped: map[string]bool{}, places: c.places}
 }
 
 // open reads an object's spec. All versions that Kueue serves are read alike.
@@ -222,13 +223,11 @@ func (k *kueue) groups(spec *fields) map[string]quota {
 func (k *kueue) preemption(q *kueueQueue, f *fields) {
 	q.reclaim, q.reclaimV = k.oneOf(f, "reclaimWithinCohort", "Never", "LowerPriority", "Any")
 	within, v := k.oneOf(f, "withinClusterQueue", "Never", "LowerPriority", "LowerOrNewerEqualPriority")
-	switch {
-	case within == "Never" && k.ownLeaf != "":
-		k.notes.add("ClusterQueue "+q.name, "left out: withinClusterQueue Never: all queues take from their own tasks; -own-leaf never forbids it to all")
-	case within != "Never" && k.ownLeaf == "":
-		k.leaveOut(v, "-own-leaf never is for all queues")
-	case within == "LowerOrNewerEqualPriority":
-		k.leaveOut(v, "in its own queue an ask takes from lower priority only")
+	if q.within = "met"; within == "Never" {
+		q.within = "never"
+	}
+	if within == "LowerOrNewerEqualPriority" {
+		k.leaveOut(v, "in its own queue an ask takes from lower priority only: equals stay")
 	}
 	borrow := f.within("borrowWithinCohort")
 	if policy, v := k.oneOf(borrow, "policy", "Never", "LowerPriority"); policy != "Never" {
@@ -332,6 +331,9 @@ func (k *kueue) texts(path string, queues []*kueueQueue, fenced bool) (all []que
 		k.places[own] = q.v
 		if q.weight != "" {
 			t.Properties[propertyWeight] = q.weight
+		}
+		if q.within != "" {
+			t.Properties[propertyOwnLeaf] = q.within
 		}
 		if q.isCohort {
 			t.Queues = k.texts(own, q.below, fenced)

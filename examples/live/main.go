@@ -58,7 +58,7 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	flags.StringVar(&o.partition, "partition", "", "`NAME` of the partition of YuniKorn's queues to take")
 	flags.StringVar(&o.label, "queue-label", "go-preempt.github.io/queue", "`LABEL` of pods and namespaces that names a leaf, by its path below the root")
 	flags.StringVar(&o.leaf, "default-queue", "", "`PATH`, below the root, of the leaf for pods that name none")
-	flags.StringVar(&o.ownLeaf, "own-leaf", "met", "`WHEN` pods of the same queue and of lower priority may make room: never, met, any or branch")
+	flags.StringVar(&o.ownLeaf, "own-leaf", "met", "`WHEN` pods of the same queue and of lower priority may make room, if their queue does not say: never, met or branch")
 	flags.StringVar(&o.scarce, "scarce", "", "`TYPES` whose guarantees count: all; auto, those of which there is too little for all that runs and waits; or a list with commas between. Default: auto with queues of Kueue and Volcano, else all")
 	topology := flags.String("topology", "topology.kubernetes.io/zone", "`LABELS` of nodes that are domains, the widest first, with commas between")
 	flags.Func("now", "`INSTANT` of the dump, such as 2026-01-01T00:00:00Z; default: now", func(s string) (err error) {
@@ -75,9 +75,11 @@ func parse(args []string, stderr io.Writer) (*options, error) {
 	switch o.ownLeaf {
 	case "never":
 		o.ownLeaf = ""
-	case "met", "any", "branch":
+	case "met", "branch":
+	case "any":
+		return nil, errors.New("-own-leaf any is gone, for it let pods replace each other for ever: use met")
 	default:
-		return nil, fmt.Errorf("-own-leaf %q: want never, met, any or branch", o.ownLeaf)
+		return nil, fmt.Errorf("-own-leaf %q: want never, met or branch", o.ownLeaf)
 	}
 	if o.files = flags.Args(); len(o.files) == 0 {
 		o.files = []string{"-"}

@@ -155,7 +155,7 @@ func TestYuniKorn_QuotaDelay(t *testing.T) {
 	} {
 		doc, remarks := yunikornOf(t, `{"partitions": [{"preemption": {"quotapreemptionenabled": true},
 			"queues": [{"name": "root", "queues": [{"name": "a", `+test.queue+`}]}]}]}`)
-		tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Strict)
+		tree, err := queue.New(doc.Schema, doc.Root.Config(), queue.Lenient)
 		require.NoError(t, err)
 		require.Equal(t, test.delay, *tree.Policies(1).QuotaDelay, test.queue)
 		require.Equal(t, test.remark, strings.Join(remarks, "\n"), test.queue)

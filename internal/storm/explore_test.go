@@ -302,6 +302,7 @@ func propertyNoStorm(t *rapid.T) {
 	u.Rules.Moves = Moves(rapid.IntRange(0, int(MovesAny)).Draw(t, "moves"))
 	u.Rules.Grants = len(u.Tasks) <= 5 && rapid.Bool().Draw(t, "grants")
 	u.drawIgnored(t)
+	u.drawOwnLeaves(t)
 	// As its queues say, and then all the same.
 	for o := OwnLeaf(-1); o <= Branch; o++ {
 		if o >= Never {

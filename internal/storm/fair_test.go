@@ -35,7 +35,6 @@ func FuzzNoStorm_FairShares(f *testing.F) {
 // returns how many plans the way to rest has that was looked at.
 func plansWithShares(t *rapid.T) (plans int) {
 	u := drawUniverse(t)
-	u.allSay(u.Rules.OwnLeaf)
 	u.Rules = Rules{}
 	weights := make([]int, len(u.Queues))
 	for q := range weights {

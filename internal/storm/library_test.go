@@ -29,6 +29,7 @@ func FuzzLawsOfTheLibrary(f *testing.F) { f.Fuzz(rapid.MakeFuzz(propertyLaws)) }
 func propertyLaws(t *rapid.T) {
 	u := drawUniverse(t)
 	u.drawIgnored(t)
+	u.drawOwnLeaves(t)
 	w := u.world()
 	valid := func(state int) bool { return w.set(state) }
 	state := rapid.IntRange(0, w.states()-1).Filter(valid).Draw(t, "state")
@@ -73,6 +74,7 @@ func propertyJobLaws(t *rapid.T) {
 	u.drawIgnored(t)
 	u.drawJob(t)
 	u.drawTogether(t)
+	u.drawOwnLeaves(t)
 	w := u.world()
 	w.drawFull(t, w.jobs[1])
 	members := w.required(1)
@@ -253,7 +255,6 @@ func drawUniverse(t *rapid.T) *Universe {
 			}
 		}
 		u.Queues[q].Fence = few("fence", 0, 3) == 0
-		u.Queues[q].Own = OwnLeaf(max(0, few("own leaf of the queue", -2, 3)))
 		u.Queues[q].Offset = few("offset", -1, 1)
 		u.Queues[q].Keeps = q > 0 && few("preemption fence", 0, 5) == 0
 		u.Queues[q].Disabled = q > 1 && !u.Queues[q].Keeps && few("disabled", 0, 5) == 0
@@ -276,6 +277,13 @@ func drawUniverse(t *rapid.T) *Universe {
 func (u *Universe) drawIgnored(t *rapid.T) {
 	if rapid.IntRange(0, 2).Draw(t, "some types do not count") == 2 {
 		u.Rules.Ignored = rapid.UintRange(0, 1<<len(u.Nodes[0])-1).Draw(t, "ignored")
+	}
+}
+
+// drawOwnLeaves has some queues say what their asks may take of their own leaf.
+func (u *Universe) drawOwnLeaves(t *rapid.T) {
+	for q := range u.Queues {
+		u.Queues[q].Own = OwnLeaf(max(0, rapid.IntRange(-2, 3).Draw(t, "own leaf of the queue")))
 	}
 }
 

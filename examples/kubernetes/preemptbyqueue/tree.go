@@ -86,7 +86,11 @@ func (a *Args) checkScalars() (mistakes []error) {
 	}
 	one("queueFrom", a.QueueFrom, FromPod, FromNamespace)
 	one("disruptionBudgets", a.DisruptionBudgets, BudgetsSoft, BudgetsHard, BudgetsIgnore)
-	one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnAny.String(), victims.OwnBranch.String())
+	if a.OwnLeaf == "any" {
+		mistakes = append(mistakes, errors.New("ownLeaf: any is gone, for it let pods replace each other for ever: use met"))
+	} else {
+		one("ownLeaf", a.OwnLeaf, victims.OwnNever.String(), victims.OwnMet.String(), victims.OwnBranch.String())
+	}
 	if ns, name, ok := strings.Cut(a.QueuesConfigMap, "/"); a.QueuesConfigMap != "" && (!ok || ns == "" || name == "") {
 		mistakes = append(mistakes, fmt.Errorf("queuesConfigMap: %q is no namespace/name", a.QueuesConfigMap))
 	}
