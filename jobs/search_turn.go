@@ -97,8 +97,8 @@ func (x *turns) begin(d *decision) {
 		x.copy.CopyFrom(d.c)
 	}
 	x.asks.Cluster, x.asks.Rules, x.asks.Stop = x.copy, d.p.Rules, d.p.Stop
-	x.asks.Filter = d.remembered() // nobody is asked twice
-	if d.rules.stage == outsideLeaf {
+	x.asks.Filter = d.remembered()    // nobody is asked twice
+	if d.rules.stage == outsideLeaf { // a queue may say otherwise; see askAll
 		x.asks.OwnLeaf = victims.OwnNever
 	}
 	if d.p.Exempt != nil {
@@ -150,7 +150,7 @@ func (d *decision) askAll() bool {
 			return false
 		}
 		d.effort.turns(a.Plan.Steps + a.Refusal.Steps) // one of them
-		if a.Outcome == victims.Refused || d.effort.Stopped && m != x.order[len(x.order)-1] {
+		if a.Outcome == victims.Refused || a.Plan.Second && d.rules.stage == outsideLeaf || d.effort.Stopped && m != x.order[len(x.order)-1] {
 			return false
 		}
 		x.nodes[m], x.proof = a.Plan.Node, a.Plan.Proof

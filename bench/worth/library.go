@@ -228,6 +228,15 @@ func (x *library) audit(a *work, got *answer) (words []string) {
 	return x.lawsFound()
 }
 
+// second reports whether a lawful answer is one only by the option of the own leaf: then it
+// comes after all others.
+func (x *library) second(a *work, got *answer) bool {
+	asks, gangs := x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf
+	defer func() { x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf = asks, gangs }()
+	x.askAudit.OwnLeaf, x.gangAudit.OwnLeaf = victims.OwnNever, victims.OwnNever
+	return len(x.audit(a, got)) > 0
+}
+
 // lawsFound returns the words of the laws that the last audit found broken.
 func (x *library) lawsFound() (words []string) {
 	for i := range x.found {

@@ -98,7 +98,7 @@ func judge(words []string) verdict {
 // offsets in these loads, so that their levels are equal. Before all levels comes whether
 // the own queue gives: the library takes from there only if there is no plan otherwise.
 type bill struct {
-	inside   int
+	inside   int // lawful only by the option of the own leaf
 	optedOut int
 	highest  int32
 	gangs    int // stopped
@@ -125,9 +125,6 @@ func (w *world) billOf(a *work, victims []int) (b bill) {
 		b.own += t.cost
 		b.lostUnits += t.lost(w.now) * t.size[0] / w.unit
 		b.sum += int64(t.priority)
-		if t.queue == a.leaf {
-			b.inside = 1
-		}
 		if t.gang >= 0 {
 			if _, known := left[t.gang]; !known {
 				left[t.gang] = w.running(t.gang)
@@ -170,6 +167,9 @@ func (p *player) compare(a *work, ours answer, planned bool) error {
 			words[i] = append(words[i], "opted-out")
 		}
 		verdicts[i] = judge(words[i])
+		if verdicts[i] == lawful && p.lib.second(a, &answers[i]) {
+			bills[i].inside = 1
+		}
 		worthIt = worthIt || verdicts[i] == lawful || !a.counted
 	}
 	if !worthIt {

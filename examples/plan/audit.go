@@ -74,7 +74,7 @@ func remarkOn(j *scenario.Judged) string {
 	case j.Verdict == scenario.Cheaper:
 		return "ours is the best that was found before the search ended: it was not proven"
 	case j.Verdict == scenario.Dearer && j.OwnLeaf:
-		return "it takes from the ask's own leaf, and there is a plan that does not"
+		return "only the option of the own leaf allows it, and there is a plan without that"
 	case j.Verdict == scenario.Lawful:
 		return "what it costs could not be worked out"
 	}

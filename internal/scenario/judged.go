@@ -50,8 +50,8 @@ type Judged struct {
 	// says that no lawful plan costs less, or that there is none.
 	Least  *victims.Cost
 	Proven bool
-	// OwnLeaf is set if the plan takes tasks of the ask's own leaf though there
-	// is a plan that does not: then it is dearer, whatever it costs.
+	// OwnLeaf is set if the plan of an ask is lawful only by the option of the own
+	// leaf, though there is one without it: then it is dearer, whatever it costs.
 	OwnLeaf bool
 }
 

@@ -66,11 +66,9 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 	if q.Proposed.Node != "" {
 		plan.Node = r.node(q.Proposed.Node)
 	}
-	own := false
 	for _, ref := range q.Proposed.Victims {
 		id := r.row(ref.Key)
 		plan.Victims = append(plan.Victims, victims.Victim{Task: id, Key: ref.Key})
-		own = own || id != noRow && plan.Ask.RequiredNode == "" && r.cluster.TaskView(id).Queue == plan.Ask.Queue
 	}
 	if r.auditAsk(j, &plan); j.Verdict == Breaks {
 		return nil
@@ -78,7 +76,7 @@ func (r *runner) judgeAsk(s *Step, q *Request) error {
 	if err := r.price(j, &plan, q.Proposed); err != nil {
 		return r.taskError(q.Ask.At, plan.Ask.Key, plan.Ask.Size, err)
 	}
-	j.OwnLeaf = own && !r.ofLeaf(s.Asked.Victims, &plan.Ask)
+	j.OwnLeaf = j.OwnLeaf && !d.Plan.Second
 	j.compare(d.Outcome, proven)
 	return nil
 }
@@ -89,11 +87,6 @@ func (j *Judged) refusal(ours victims.Outcome, proven bool) {
 	if ours == victims.Refused {
 		j.Verdict = Same
 	}
-}
-
-// ofLeaf reports whether one of the tasks is of the ask's leaf.
-func (r *runner) ofLeaf(tasks []victims.Task, ask *victims.Ask) bool {
-	return slices.ContainsFunc(tasks, func(t victims.Task) bool { return t.Queue == ask.Queue })
 }
 
 // auditAsk notes the laws that a plan breaks. The options are those of the planner
@@ -124,7 +117,7 @@ func (r *runner) price(j *Judged, plan *victims.Plan, p *Proposal) error {
 	if err := planner.Decide(&d, &plan.Ask, r.now); err != nil {
 		return err
 	}
-	j.Outcome, j.Cost = d.Outcome, &d.Plan.Cost
+	j.Outcome, j.Cost, j.OwnLeaf = d.Outcome, &d.Plan.Cost, d.Plan.Second
 	return nil
 }
 
