@@ -39,7 +39,11 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 		w.printf("job %s (%s, priority %d) waits for what is leaving already: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
 	// A plan: the line says that nothing runs before the victims have gone.
 	default:
-		w.printf("job %s (%s, priority %d) runs once these have stopped: %s\n", who, plain.Name(d.Plan.Path), j.Priority, w.count())
+		gone := "these have stopped"
+		if len(d.Plan.Victims) == 0 {
+			gone = "those that move have gone"
+		}
+		w.printf("job %s (%s, priority %d) runs once %s: %s\n", who, plain.Name(d.Plan.Path), j.Priority, gone, w.count())
 	}
 	w.members()
 	// Without victims there is no cost but the node, and nothing to prove.
@@ -406,7 +410,7 @@ func (d *Decision) Report(c *victims.Cluster) any {
 
 // Summary tells a decision in a line of at most 1 KB, without its end.
 func (d *Decision) Summary(c *victims.Cluster) string {
-	if d.Outcome != victims.Preempts {
+	if d.Outcome != victims.Preempts || len(d.Plan.Victims) == 0 {
 		line, _, _ := strings.Cut(d.Describe(c), "\n")
 		return plain.Summary(line)
 	}

@@ -144,10 +144,11 @@ type Outcome uint8
 const (
 	// Fits: there is room now. The plan has a node and no victim.
 	Fits Outcome = 1 + iota
-	// Waits: there will be room once what is leaving has gone. The plan has a node and
-	// no victim.
+	// Waits: there will be room once what is leaving has gone, and nobody needs to be
+	// told anything. The plan has a node and no victim.
 	Waits
-	// Preempts: there is room once the victims have gone.
+	// Preempts: there is room once the victims have gone, and those who move for it: see
+	// package jobs/moves. If some move, there may be no victim.
 	Preempts
 	// Refused: there is no plan; see [Refusal].
 	Refused

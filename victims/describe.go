@@ -32,6 +32,9 @@ func (d *Decision) Describe(c *Cluster) string {
 	// The plan speaks for itself: names and amounts were noted in it when it
 	// was made, and hold when its victims have gone.
 	case Preempts:
+		if len(d.Plan.Victims) == 0 {
+			return fmt.Sprintf("%s runs on %s once those that move have gone\n", ask, node())
+		}
 		return fmt.Sprintf("%s runs on %s once these have stopped:\n%s", ask, node(), c.describePlan(&d.Plan))
 	}
 	return fmt.Sprintf("%s is %s", ask, d.DescribeRefusal(c))

@@ -133,7 +133,7 @@ func (d *Decision) Report(c *Cluster) any {
 // an event.
 func (d *Decision) Summary(c *Cluster) string {
 	line, _, _ := strings.Cut(d.Describe(c), "\n")
-	if d.Outcome == Preempts {
+	if d.Outcome == Preempts && len(d.Plan.Victims) > 0 {
 		keys := make([]string, len(d.Plan.Victims))
 		for i := range d.Plan.Victims {
 			keys[i] = d.Plan.Victims[i].Key

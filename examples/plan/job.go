@@ -84,6 +84,11 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.printf("  waits: what is leaving makes room, %s\n", followsJob[victims.Waits][then])
 		p.members(&d.Plan)
 	case victims.Preempts:
+		if len(d.Plan.Victims) == 0 {
+			p.printf("  plan: once those have moved, there is room: %s\n", followsMoves[then])
+			p.members(&d.Plan)
+			break
+		}
 		p.printf("  plan: once these victims have gone, there is room: %s\n", followsJob[victims.Preempts][then])
 		p.members(&d.Plan)
 		p.jobVictims(s)

@@ -64,6 +64,10 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 	case victims.Waits:
 		p.printf("  waits for %s: what is leaving makes room there, %s\n", p.node(plan.Node), follows[victims.Waits][then])
 	case victims.Preempts:
+		if len(plan.Victims) == 0 {
+			p.printf("  plan: on %s, once those have moved: %s\n", p.node(plan.Node), followsMoves[then])
+			break
+		}
 		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
 		p.victims(s)
 		p.indented("    ", plan.DescribeCost())
@@ -93,6 +97,13 @@ var follows = map[victims.Outcome]map[scenario.Then]string{
 		scenario.ThenLeave:   "they are told to leave, and the place is held for it",
 		scenario.ThenNothing: dryRun,
 	},
+}
+
+// followsMoves are words for what follows a plan by which nobody stops.
+var followsMoves = map[scenario.Then]string{
+	scenario.ThenFinish:  "they run where they go, and it runs, too",
+	scenario.ThenLeave:   "they are told to leave, and all places are held",
+	scenario.ThenNothing: dryRun,
 }
 
 const dryRun = "a dry run, nothing changes"

@@ -57,9 +57,6 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		s.verdict = fmt.Sprintf("fits on %s: there is room", node)
 	case victims.Waits:
 		s.verdict = fmt.Sprintf("waits for %s: what is leaving makes room there", node)
-		if len(s.moves) > 0 {
-			s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(""), node)
-		}
 	case victims.Preempts:
 		own := ""
 		if d.Plan.OwnLeaf {
@@ -69,7 +66,9 @@ func (s *scene) tellAsk(step *scenario.Step) {
 			}
 		}
 		s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(own), node)
-		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+		if len(s.victims) > 0 {
+			s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+		}
 	}
 }
 
@@ -97,12 +96,11 @@ func (s *scene) tellJob(step *scenario.Step) {
 		s.verdict = "fits: there is room for " + members
 	case victims.Waits:
 		s.verdict = "waits: what is leaving makes room for " + members
-		if len(s.moves) > 0 {
-			s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
-		}
 	case victims.Preempts:
 		s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
-		s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+		if len(s.victims) > 0 {
+			s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+		}
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))
 		s.comes, s.verdict, s.remarks = nil, why[0], why[1:]

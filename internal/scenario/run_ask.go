@@ -128,11 +128,7 @@ func (r *runner) follow(asked *Asked, then Then) error {
 	case victims.Fits:
 		return r.runNow(&d.Plan)
 	case victims.Waits:
-		err := r.cluster.Apply(m.AddTo(d.Plan.Change()))
-		if err != nil || then == ThenLeave || len(m.Moves) == 0 {
-			return err
-		}
-		return r.startMoved(m) // the ask starts once it fits, like one that waits for others
+		return r.cluster.Apply(d.Plan.Change())
 	case victims.Preempts:
 		if err := r.cluster.Apply(m.AddTo(d.Plan.Change())); err != nil || then == ThenLeave {
 			return err

@@ -286,14 +286,11 @@ func (r *runner) followJob(placed *Placed, then Then) error {
 		return nil
 	}
 	err := r.cluster.Apply(m.AddTo(p.Change()))
-	if err != nil || d.Outcome == victims.Waits && len(m.Moves) == 0 || then == ThenLeave {
+	if err != nil || d.Outcome == victims.Waits || then == ThenLeave {
 		return err
 	}
 	if err := r.startMoved(m); err != nil {
 		return err
-	}
-	if d.Outcome == victims.Waits {
-		return nil // its members start once they fit, like those that wait for others
 	}
 	for _, v := range p.Victims {
 		if err := r.remove(v.Key); err != nil {

@@ -58,6 +58,6 @@ func Example() {
 	fmt.Println(c.RemoveTask("b1"), c.Start("b1+", now), c.Start("a1", now))
 	// Output:
 	// b1 moves from n1 to n2
-	// a1 (root.a, gpu=8) waits on n1 for what is leaving already
+	// a1 (root.a, gpu=8) runs on n1 once those that move have gone
 	// <nil> <nil> <nil>
 }

@@ -137,7 +137,7 @@ func TestDecideJob_Rack(t *testing.T) {
 	p.Jobs.Minimum = func(job string) int { return map[string]int{"b": 2}[job] }
 	plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", Domain: 1, Members: []world.Member{{Key: "a1", Size: gpu(8)}, {Key: "a2", Size: gpu(8)}}})
 	require.Equal(t, "b3 moves from n3 to n1\n", plan.Describe(c))
-	require.Equal(t, victims.Waits, d.Outcome)
+	require.Equal(t, victims.Preempts, d.Outcome)
 	for _, at := range d.Plan.Placements {
 		require.Contains(t, []string{"n3", "n4"}, at.Place)
 	}
@@ -190,7 +190,7 @@ func TestDecideJob_LeavingMember(t *testing.T) {
 		members := []world.Member{{Key: "a1", Size: gpu(1)}, {Key: "a2", Size: gpu(8)}, {Key: "a3", Size: gpu(8)}}
 		p := forJobs(c)
 		plan, d := decideJob(t, &p, &world.Job{Name: "a", Queue: "root.a", MinMembers: least, Members: members})
-		require.Equal(t, victims.Waits, d.Outcome, d.Describe(c))
+		require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
 		require.Len(t, plan.Moves, least, plan.Describe(c))
 	}
 }
@@ -219,8 +219,8 @@ func TestDecide_WhoMoves(t *testing.T) {
 		change func(*world.World, *world.Ask, *moves.Options)
 		want   victims.Outcome
 	}{
-		{"a task within its guarantee", func(*world.World, *world.Ask, *moves.Options) {}, victims.Waits},
-		{"opted out", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].OptedOut = true }, victims.Waits},
+		{"a task within its guarantee", func(*world.World, *world.Ask, *moves.Options) {}, victims.Preempts},
+		{"opted out", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].OptedOut = true }, victims.Preempts},
 		{"higher", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].Priority = 1 }, victims.Refused},
 		{"bound to its node", func(w *world.World, _ *world.Ask, _ *moves.Options) { w.Tasks[0].RequiredNode = true }, victims.Refused},
 		{"of the application of the ask", func(_ *world.World, a *world.Ask, _ *moves.Options) { a.Application = "b" }, victims.Refused},
@@ -237,26 +237,26 @@ func TestDecide_WhoMoves(t *testing.T) {
 		{"an ask over its guarantee that may move others", func(w *world.World, _ *world.Ask, o *moves.Options) {
 			w.Root.Children[0].Guaranteed = gpu(0)
 			o.Any = true
-		}, victims.Waits},
+		}, victims.Preempts},
 		{"a hard budget with nothing left", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			w.Budgets, w.Tasks[0].Budgets = map[string]world.Budget{"p": {Hard: true}}, []string{"p"}
 		}, victims.Refused},
 		{"a lower one that could stop", func(w *world.World, a *world.Ask, _ *moves.Options) {
 			w.Root.Children[1].Guaranteed = gpu(0)
 			a.Priority = 5
-		}, victims.Waits},
-		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r2") }, victims.Waits},
+		}, victims.Preempts},
+		{"a gang that finds one rack", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r2") }, victims.Preempts},
 		{"a gang that finds two racks", func(w *world.World, _ *world.Ask, _ *moves.Options) { gang(w, "r2", "r3") }, victims.Refused},
 		{"a gang on two nodes", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r2", "r3")
 			w.Nodes[1].Capacity = gpu(4)
 			w.Tasks[1].Node = "n2"
-		}, victims.Waits},
+		}, victims.Preempts},
 		{"a gang whose second member is on the node", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r2", "r3")
 			w.Nodes[1].Unschedulable, w.Tasks[0].Node = true, "n2"
 			w.Nodes[2].Capacity = gpu(2)
-		}, victims.Waits},
+		}, victims.Preempts},
 		{"a gang on two nodes, of which nobody finds another place", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r2")
 			w.Nodes[1].Capacity = gpu(4)
@@ -269,15 +269,15 @@ func TestDecide_WhoMoves(t *testing.T) {
 		{"a gang on two nodes, one of which is in no rack", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r1", "r2", "r3")
 			w.Nodes[0].Domains, w.Tasks[1].Node = nil, "n2"
-		}, victims.Waits},
+		}, victims.Preempts},
 		{"a gang on two nodes of a rack that finds one", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			gang(w, "r1", "r2", "r2")
 			w.Tasks[1].Node = "n2"
-		}, victims.Waits},
+		}, victims.Preempts},
 		{"in the own leaf", func(w *world.World, _ *world.Ask, _ *moves.Options) {
 			w.Tasks[0].Queue = "root.a"
 			w.Root.Children[0].Guaranteed = gpu(12)
-		}, victims.Waits},
+		}, victims.Preempts},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, a := base(), world.Ask{Key: "a1", Queue: "root.a", Size: gpu(8), Application: "a"}
@@ -293,7 +293,7 @@ func TestDecide_WhoMoves(t *testing.T) {
 			var d decision
 			require.NoError(t, d.make(&p, &ask, world.Epoch))
 			require.Equal(t, test.want, d.Outcome, d.Describe(c))
-			require.Equal(t, test.want == victims.Waits, len(d.Moves) > 0)
+			require.Equal(t, test.want == victims.Preempts, len(d.Moves) > 0)
 		})
 	}
 }

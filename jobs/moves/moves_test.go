@@ -29,7 +29,7 @@ func TestDecide_Fragments(t *testing.T) {
 	var d decision
 	version := c.Version()
 	require.NoError(t, d.make(&p, &ask, world.Epoch))
-	require.Equal(t, victims.Waits, d.Outcome, d.Describe(c))
+	require.Equal(t, victims.Preempts, d.Outcome, d.Describe(c))
 	require.Len(t, d.Moves, 1)
 	require.Equal(t, "b1", d.Moves[0].Key)
 	require.Equal(t, "n1", d.Decision.Plan.Place)
@@ -77,7 +77,7 @@ func TestDecide_NobodyStops(t *testing.T) {
 	p.Movable = func(victims.TaskID) (int, bool) { return 0, true }
 	plan, err := p.Decide(&d, &ask, world.Epoch)
 	require.NoError(t, err)
-	require.Equal(t, victims.Waits, d.Outcome)
+	require.Equal(t, victims.Preempts, d.Outcome)
 	require.Len(t, plan.Moves, 1)
 }
 
@@ -99,7 +99,7 @@ func TestDecide_Help(t *testing.T) {
 	require.False(t, without.Refusal.Help.Worth(c, world.Epoch), "2 are free, and the ask wants 8")
 	require.True(t, d.Refusal.Help.Worth(c, world.Epoch))
 	require.NoError(t, d.make(&p, &ask, world.Epoch))
-	require.Equal(t, victims.Waits, d.Outcome)
+	require.Equal(t, victims.Preempts, d.Outcome)
 }
 
 // A decision is an answer and who moves.
@@ -224,8 +224,8 @@ func propertyMoves(t *rapid.T) {
 	d := w.decide(t)
 
 	want := oracle.DecideMoves(k, &m)
-	if want.Outcome == oracle.Fits && len(want.Moved) > 0 {
-		want.Outcome = oracle.Waits // for the movers
+	if len(want.Moved) > 0 {
+		want.Outcome = oracle.Preempts // who moves has to be told
 	}
 	say := func() string { return d.Describe(c) + fmt.Sprintf("%v, want %+v\n%v", d.Moves, want, k) }
 	require.Equal(t, want.Outcome, d.Outcome.String(), say())

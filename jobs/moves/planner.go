@@ -114,8 +114,8 @@ func (p *Plan) AddTo(ch victims.Change) victims.Change {
 
 // Decide sets dst to what should happen for an ask, and returns who moves for that: the plan
 // with the cheapest stops, and of those the one with the cheapest moves that was found. dst is
-// decided in the cluster in which the movers are leaving: with moves it is Waits, or Preempts
-// if others stop as well. The Help of a refusal is anything, if moves were looked for. Errors
+// decided in the cluster in which the movers are leaving; with moves it is Preempts, also if
+// nobody stops. The Help of a refusal is anything, if moves were looked for. Errors
 // are those of [victims.Planner.Decide].
 //
 // Stop and Steps of the planner of asks hold for the whole call. Without Steps, the search
@@ -148,6 +148,9 @@ func (p *Planner) Decide(dst *victims.Decision, ask *victims.Ask, now time.Time)
 		Options: p.Options, c: a.Cluster, rules: &a.Rules, blockers: a.Blockers, compare: a.Compare, now: now,
 		steps: a.Steps, stop: a.Stop, keys: []string{ask.Key}, ask: ask, arriving: ask.Size, members: []member{{size: ask.Size, class: ask.Class}},
 	}, &plan)
+	if len(plan.Moves) > 0 {
+		dst.Outcome = victims.Preempts // who moves has to be told
+	}
 	if err == nil && observe != nil {
 		observe(dst)
 	}
@@ -187,6 +190,9 @@ func (p *Planner) DecideJob(dst *jobs.Decision, job *jobs.Job, now time.Time) (p
 	}
 	q.need(job)
 	err = run(&p.search, &x, &q, &plan)
+	if len(plan.Moves) > 0 {
+		dst.Outcome = victims.Preempts
+	}
 	return plan, err
 }
 
