@@ -25,8 +25,8 @@ func TestLint_Flags(t *testing.T) {
 		t.Skip("takes half a second")
 	}
 	const any = "internal/lint/testdata/any-fences.json"
-	require.Equal(t, differs, call("", "-lint", "-expect-clean", any).status, "a loop")
-	require.Equal(t, decided, call("", "-lint", "-expect-clean", "-lint-states", "10", any).status, "not looked far enough")
+	require.Equal(t, differs, call("", "-lint", "-lint-rules", "any", "-expect-clean", any).status, "a loop")
+	require.Equal(t, decided, call("", "-lint", "-lint-rules", "any", "-expect-clean", "-lint-states", "10", any).status, "not looked far enough")
 	require.Equal(t, decided, call("", "-lint", "-expect-clean", "internal/lint/testdata/siblings.json").status, "a note")
 	for _, test := range []struct {
 		args []string
