@@ -54,8 +54,8 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	return w.String()
 }
 
-// DescribeCost writes, on a line each, what a plan costs and whether another might
-// cost less.
+// DescribeCost writes, on a line each, which queues of the path end below their guarantee,
+// what a plan costs, and whether another might cost less.
 func (p *Plan) DescribeCost() string {
 	var proof string
 	switch p.Proof {
@@ -68,7 +68,11 @@ func (p *Plan) DescribeCost() string {
 	default:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	var ends string
+	for i := range p.Ends {
+		ends += p.Ends[i].String() + "\n"
+	}
+	return ends + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // writer writes a decision.
@@ -329,6 +333,7 @@ type planReport struct {
 	Overrun    int64             `json:"overrun,omitempty"` // of soft budgets
 	Proof      string            `json:"proof"`
 	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
+	Ends       []victims.Ending  `json:"ends,omitempty"` // queues of its path that end below their guarantee
 	Steps      int64             `json:"steps"`
 }
 
@@ -425,7 +430,7 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
 		Placements: []placementReport{}, Victims: []victimReport{},
-		Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Steps: p.Steps,
+		Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: slices.Clone(p.Ends), Steps: p.Steps,
 	}
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]

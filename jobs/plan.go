@@ -23,9 +23,10 @@ type Plan struct {
 	Victims    []victims.Victim // sorted by key
 	Cost       victims.Cost
 	Proof      victims.Proof
-	OwnLeaf    bool            // it stops tasks of the job's own leaf
-	Steps      int64           // see Planner.Steps
-	Version    victims.Version // of the cluster that it was made for
+	OwnLeaf    bool             // it stops tasks of the job's own leaf
+	Ends       []victims.Ending // queues of its path that end below their guarantee and what they had
+	Steps      int64            // see Planner.Steps
+	Version    victims.Version  // of the cluster that it was made for
 
 	Path string // the name of the job's queue
 

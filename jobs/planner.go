@@ -99,7 +99,7 @@ func (dst *Decision) reset(c *jobCase) {
 		members[i].Size = p.sizes[from:len(p.sizes):len(p.sizes)]
 	}
 	*p = Plan{
-		Job: *c.job, Placements: p.Placements[:0], Victims: p.Victims[:0],
+		Job: *c.job, Placements: p.Placements[:0], Victims: p.Victims[:0], Ends: p.Ends[:0],
 		Version: c.c.Version(), Path: c.tree.Path(c.job.Queue), sizes: p.sizes,
 	}
 	p.Job.Members = members
@@ -454,6 +454,25 @@ func (d *decision) planned(dst *Decision) {
 		p.OwnLeaf = p.OwnLeaf || d.rules.eligible.Owns(d.c.TaskView(p.Victims[i].Task).Queue)
 	}
 	d.further.place(p, coming)
+	d.addEnds(p)
+}
+
+// addEnds tells which queues of the path end below their guarantee.
+func (d *decision) addEnds(p *Plan) {
+	arriving, gone := resources.Vector(d.block(1)), resources.Vector(d.block(1))
+	for _, at := range p.Placements {
+		arriving = resources.Add(arriving, arriving, d.job.Members[at.Member].Size)
+	}
+	for q := range d.tree.Up(d.job.Queue) {
+		clear(gone)
+		for i := range p.Victims {
+			if v := &p.Victims[i]; d.tree.Contains(q, d.c.TaskView(v.Task).Queue) {
+				gone = resources.Add(gone, gone, v.Size)
+			}
+		}
+		s := rulebook.Shift{Tree: d.tree, Queue: q, Arriving: arriving, Gone: gone}
+		p.Ends = s.Endings(p.Ends)
+	}
 }
 
 // victim returns candidate i, which goes with unit u, as a victim.

@@ -366,7 +366,7 @@ func (j *joiner) asAsk(i int, steps int64) (turn, error) {
 	j.describe([]int{i})
 	plan := Plan{
 		Job: j.job, Placements: []Placement{{Key: ask.Key, Node: d.Plan.Node, Place: d.Plan.Place}}, Victims: d.Plan.Victims,
-		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Steps: d.Plan.Steps, Version: d.Plan.Version, Path: d.Plan.Path,
+		Cost: d.Plan.Cost, Proof: d.Plan.Proof, OwnLeaf: d.Plan.OwnLeaf, Ends: d.Plan.Ends, Steps: d.Plan.Steps, Version: d.Plan.Version, Path: d.Plan.Path,
 	}
 	plan.Job.Members = slices.Clone(plan.Job.Members)
 	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil

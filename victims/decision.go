@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/internal/word"
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/resources"
@@ -178,6 +179,7 @@ type Plan struct {
 	Proof   Proof     // what was shown of it
 	OwnLeaf bool      // it stops tasks of the ask's own leaf, or branch
 	Second  bool      // it is of the stage in which these may go; others may go with it, or alone
+	Ends    []Ending  // queues of its path that end below their guarantee and what they had
 	Steps   int64     // elementary steps of the decision; see Planner.Steps
 	Version Version   // of the cluster that it was made for
 	At      time.Time // when it was decided
@@ -185,6 +187,10 @@ type Plan struct {
 	// Path and Place are the names of the ask's queue and of the node.
 	Path, Place string
 }
+
+// An Ending is a queue that ends below its guarantee by work of its own: "root.prod ends at 1
+// of 20 gpu".
+type Ending = rulebook.Ending
 
 // A Proof says what was shown of a plan.
 type Proof uint8

@@ -103,8 +103,16 @@ func (v *Victim) purpose() string {
 	return " " + v.Purpose()
 }
 
-// DescribeCost writes, on a line each, what a plan costs and whether another might
-// cost less.
+// describeEnds writes a line for each queue that ends below its guarantee.
+func describeEnds(ends []Ending) (text string) {
+	for i := range ends {
+		text += ends[i].String() + "\n"
+	}
+	return text
+}
+
+// DescribeCost writes, on a line each, which queues of the path end below their guarantee,
+// what a plan costs, and whether another might cost less.
 func (p *Plan) DescribeCost() string {
 	// What was shown is said with care: a plan that is only the best found must
 	// not read like the best there is.
@@ -115,7 +123,7 @@ func (p *Plan) DescribeCost() string {
 	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return describeEnds(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
@@ -413,6 +421,10 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	part(f.Starving && !sated, "starving")
 	part(f.Fence && f.Queue != queue.Root, "fenced in")
 	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
+	for i := range e.Decision.Plan.Ends {
+		end := &e.Decision.Plan.Ends[i]
+		part(end.Queue == c.tree.Path(f.Queue), end.String())
+	}
 	return strings.Join(parts, ", ")
 }
 

@@ -192,7 +192,7 @@ func (dst *Decision) reset(d *decision) {
 	size := append(dst.Plan.Ask.Size[:0], d.size...)
 	dst.Outcome, dst.counts = 0, uncounted{}
 	dst.Plan = Plan{
-		Ask: *d.ask, Victims: dst.Plan.Victims[:0],
+		Ask: *d.ask, Victims: dst.Plan.Victims[:0], Ends: dst.Plan.Ends[:0],
 		Version: d.c.version, At: d.now, Path: d.tree.Path(d.ask.Queue),
 	}
 	dst.Plan.Ask.Size = size
