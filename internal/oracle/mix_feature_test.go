@@ -51,7 +51,7 @@ func TestFeaturesMatter(t *testing.T) {
 		t.Logf("%5.1f %% %s", 100*float64(count[key])/cases, key)
 	}
 	for key, atLeast := range map[string]int{ // of a thousand
-		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 3, "no labels": 30,
+		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 2, "no labels": 30,
 		"no ports": 30, "no own leaf": 20, "no other grants": 20,
 		"stops jobs": 8, "overrun": 15, "own leaf": 20, "rule budget": 10, "rule guarantee": 10,
 		"filtered": 20, "waits for somebody": 15, "in-flight": 20, oracle.Preempts: 200, oracle.Fits: 30,
