@@ -3,6 +3,7 @@
 package rulebook
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -14,15 +15,33 @@ import (
 // what it had, in a type whose guarantees count. Work of its own may bring that about, and who
 // can run on one node only.
 type Ending struct {
-	Queue      string `json:"queue"`
-	Type       string `json:"type"`
-	Amount     string `json:"amount"`     // that it ends at; quantities
-	Guaranteed string `json:"guaranteed"` // to it
+	Queue, Type        string
+	Amount, Guaranteed int64 // what it ends at, and what is guaranteed to it
+
+	schema *resources.Schema
+	index  int // of the type
+}
+
+// texts returns the amounts as quantities.
+func (e *Ending) texts() (amount, guaranteed string) {
+	return e.schema.Amount(e.index, e.Amount), e.schema.Amount(e.index, e.Guaranteed)
 }
 
 // String returns the ending as "root.prod ends at 1 of 20 gpu".
 func (e *Ending) String() string {
-	return fmt.Sprintf("%s ends at %s of %s %s", plain.Name(e.Queue), e.Amount, e.Guaranteed, plain.Name(e.Type))
+	amount, guaranteed := e.texts()
+	return fmt.Sprintf("%s ends at %s of %s %s", plain.Name(e.Queue), amount, guaranteed, plain.Name(e.Type))
+}
+
+// MarshalJSON writes queue, type, amount and guaranteed, with quantities.
+func (e Ending) MarshalJSON() ([]byte, error) {
+	amount, guaranteed := e.texts()
+	return json.Marshal(struct {
+		Queue      string `json:"queue"`
+		Type       string `json:"type"`
+		Amount     string `json:"amount"`
+		Guaranteed string `json:"guaranteed"`
+	}{e.Queue, e.Type, amount, guaranteed})
 }
 
 // A Shift is what a plan does to a queue of the path: amounts arrive, and those of victims go.
@@ -39,7 +58,7 @@ func (x *Shift) Endings(dst []Ending) []Ending {
 	for t := range g.Defined.All() {
 		before := used[t] - leaving[t]
 		if after := before - x.Gone.At(t) + x.Arriving.At(t); after < min(before, g.Value[t]) {
-			dst = append(dst, Ending{Queue: tree.Path(q), Type: s.Name(t), Amount: s.Amount(t, after), Guaranteed: s.Amount(t, g.Value[t])})
+			dst = append(dst, Ending{Queue: tree.Path(q), Type: s.Name(t), Amount: after, Guaranteed: g.Value[t], schema: s, index: t})
 		}
 	}
 	return dst
