@@ -35,6 +35,9 @@ func inSequence(c *victims.Cluster, rules victims.Rules, asks []victims.Ask, now
 	p, s := victims.Planner{Cluster: c.Clone(), Rules: rules}, &sequence{served: make(map[string]bool)}
 	for i := range asks {
 		var d victims.Decision
+		if _, holds := p.Cluster.LookupGrant(asks[i].Key); holds {
+			continue // Together calls it in flight
+		}
 		if err := p.Decide(&d, &asks[i], now); err != nil {
 			return nil, err
 		}

@@ -238,10 +238,11 @@ func (m *meanwhile) nodeSynced() *happening {
 		name = n
 	}
 	var tasks []victims.Task
-	id, _ := m.c.LookupNode(name)
-	for task := range m.c.TasksOn(id) {
-		if isTask(m.c.State(task)) {
-			tasks = append(tasks, m.c.Task(task))
+	if id, ok := m.c.LookupNode(name); ok { // else it was removed
+		for task := range m.c.TasksOn(id) {
+			if isTask(m.c.State(task)) {
+				tasks = append(tasks, m.c.Task(task))
+			}
 		}
 	}
 	if m.below("bad", 2) == 0 {

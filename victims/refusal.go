@@ -450,6 +450,9 @@ func (d *decision) help(dst *Decision) {
 		h.Less, h.Bounds = append(h.Less, r.Queue), true
 	case rulebook.NoVictims:
 		d.helpVictims(h)
+	case InFlight: // the grant ends with its node
+		d.helpPlace(h)
+		h.Node = d.c.nodes[w.Places[0]].name
 	default:
 		d.helpPlace(h)
 		d.helpTrigger(r)
