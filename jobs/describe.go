@@ -68,11 +68,7 @@ func (p *Plan) DescribeCost() string {
 	default:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	var ends string
-	for i := range p.Ends {
-		ends += p.Ends[i].String() + "\n"
-	}
-	return ends + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return rulebook.DescribeEndings(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // writer writes a decision.

@@ -464,6 +464,9 @@ func (d *decision) addEnds(p *Plan) {
 		arriving = resources.Add(arriving, arriving, d.job.Members[at.Member].Size)
 	}
 	for q := range d.tree.Up(d.job.Queue) {
+		if d.tree.Guaranteed(q).Defined == 0 {
+			continue
+		}
 		clear(gone)
 		for i := range p.Victims {
 			if v := &p.Victims[i]; d.tree.Contains(q, d.c.TaskView(v.Task).Queue) {

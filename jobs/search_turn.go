@@ -65,11 +65,14 @@ func (d *decision) inTurn() bool {
 	return found && len(x.gone) > 0
 }
 
-// spared reports whether a job has to spare a task that its members as asks need not: they
-// do not know who is not preemptible, nor jobs without an application.
-func (d *decision) spared(id victims.TaskID) bool {
-	t := d.c.TaskView(id)
-	return t.NonPreemptible || t.Job != "" && t.Job == d.job.Name
+// spared reports whether the job has to spare a task that its members as asks need not.
+func (d *decision) spared(id victims.TaskID) bool { return onlyJobSpares(d.c, d.job.Name, id) }
+
+// onlyJobSpares reports whether a job has to spare a task that its members as asks need not:
+// they do not know who is not preemptible, nor jobs without an application.
+func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
+	t := c.TaskView(id)
+	return t.NonPreemptible || t.Job != "" && t.Job == job
 }
 
 // askOrders asks the members in their order and, if one is refused, with the largest last,

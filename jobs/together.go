@@ -257,7 +257,7 @@ func (j *joiner) preferTurns() {
 	}
 }
 
-// dearer reports whether parts cost more than others in the levels before the excess.
+// dearer reports whether parts cost more than others in the levels before the work.
 func dearer(parts, others []Part) bool {
 	a, b := levelsOf(parts), levelsOf(others)
 	switch {
@@ -339,10 +339,10 @@ func (j *joiner) asAsk(i int, steps int64) (turn, error) {
 		return turn{}, err
 	}
 	for _, v := range d.Plan.Victims {
-		if j.spares(ask, v.Task) {
+		if onlyJobSpares(p.Cluster, ask.Job, v.Task) {
 			// It is decided anew without such tasks. They are rare, and most asks meet none.
 			p.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
-				if j.spares(ask, e.Task) {
+				if onlyJobSpares(e.Cluster, ask.Job, e.Task) {
 					return time.Time{}, true
 				}
 				if j.p.Exempt == nil {
@@ -370,10 +370,4 @@ func (j *joiner) asAsk(i int, steps int64) (turn, error) {
 	}
 	plan.Job.Members = slices.Clone(plan.Job.Members)
 	return turn{Part: Part{Asks: []int{i}, Outcome: d.Outcome, Plan: plan}, second: d.Plan.Second}, nil
-}
-
-// spares reports whether a job whose member an ask is spares a task that an ask may take.
-func (j *joiner) spares(ask *victims.Ask, id victims.TaskID) bool {
-	t := j.p.Cluster.TaskView(id)
-	return t.NonPreemptible || t.Job != "" && t.Job == ask.Job
 }

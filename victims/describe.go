@@ -103,14 +103,6 @@ func (v *Victim) purpose() string {
 	return " " + v.Purpose()
 }
 
-// describeEnds writes a line for each queue that ends below its guarantee.
-func describeEnds(ends []Ending) (text string) {
-	for i := range ends {
-		text += ends[i].String() + "\n"
-	}
-	return text
-}
-
 // DescribeCost writes, on a line each, which queues of the path end below their guarantee,
 // what a plan costs, and whether another might cost less.
 func (p *Plan) DescribeCost() string {
@@ -123,7 +115,7 @@ func (p *Plan) DescribeCost() string {
 	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return describeEnds(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return rulebook.DescribeEndings(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.

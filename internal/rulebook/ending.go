@@ -33,6 +33,14 @@ func (e *Ending) String() string {
 	return fmt.Sprintf("%s ends at %s of %s %s", plain.Name(e.Queue), amount, guaranteed, plain.Name(e.Type))
 }
 
+// DescribeEndings writes a line for each.
+func DescribeEndings(ends []Ending) (text string) {
+	for i := range ends {
+		text += ends[i].String() + "\n"
+	}
+	return text
+}
+
 // MarshalJSON writes queue, type, amount and guaranteed, with quantities.
 func (e Ending) MarshalJSON() ([]byte, error) {
 	amount, guaranteed := e.texts()
