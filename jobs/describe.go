@@ -49,14 +49,14 @@ func (d *Decision) Describe(c *victims.Cluster) string {
 	// Without victims there is no cost but the node, and nothing to prove.
 	if len(d.Plan.Victims) > 0 {
 		w.victims()
-		w.printf("%s", indented(d.Plan.DescribeCost()))
+		w.printf("%s", indented(d.Plan.DescribeCost(c.Schema())))
 	}
 	return w.String()
 }
 
 // DescribeCost writes, on a line each, which queues of the path end below their guarantee,
 // what a plan costs, and whether another might cost less.
-func (p *Plan) DescribeCost() string {
+func (p *Plan) DescribeCost(s *resources.Schema) string {
 	var proof string
 	switch p.Proof {
 	case victims.ProofCost:
@@ -68,7 +68,7 @@ func (p *Plan) DescribeCost() string {
 	default:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return rulebook.DescribeEndings(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // writer writes a decision.
@@ -322,15 +322,15 @@ type report struct {
 
 // A planReport is a [Plan] for machines.
 type planReport struct {
-	Placements []placementReport `json:"placements"` // in the order of the members
-	Victims    []victimReport    `json:"victims"`    // sorted by key
-	Cost       string            `json:"cost"`
-	Lost       any               `json:"lost,omitempty"`    // work
-	Overrun    int64             `json:"overrun,omitempty"` // of soft budgets
-	Proof      string            `json:"proof"`
-	OwnLeaf    bool              `json:"ownLeaf,omitempty"`
-	Ends       []victims.Ending  `json:"ends,omitempty"` // queues of its path that end below their guarantee
-	Steps      int64             `json:"steps"`
+	Placements []placementReport       `json:"placements"` // in the order of the members
+	Victims    []victimReport          `json:"victims"`    // sorted by key
+	Cost       string                  `json:"cost"`
+	Lost       any                     `json:"lost,omitempty"`    // work
+	Overrun    int64                   `json:"overrun,omitempty"` // of soft budgets
+	Proof      string                  `json:"proof"`
+	OwnLeaf    bool                    `json:"ownLeaf,omitempty"`
+	Ends       []rulebook.EndingReport `json:"ends,omitempty"` // queues of its path that end below their guarantee
+	Steps      int64                   `json:"steps"`
 }
 
 // A placementReport is a [Placement] for machines.
@@ -426,7 +426,7 @@ func (d *Decision) Summary(c *victims.Cluster) string {
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
 		Placements: []placementReport{}, Victims: []victimReport{},
-		Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: slices.Clone(p.Ends), Steps: p.Steps,
+		Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun, Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
 	}
 	for _, at := range p.Placements {
 		m := &p.Job.Members[at.Member]

@@ -154,7 +154,7 @@ func (s *search) run() {
 			s.fill.fill(below(&s.best.levels))
 		}
 	}
-	if !s.best.found {
+	if !s.best.found && !s.Stopped {
 		s.partial.clear()
 	}
 	if s.best.found && !s.eager {
@@ -219,7 +219,7 @@ func (s *search) choosePicky() bool {
 	steps := 4 * pace
 	if !s.fewWays() {
 		s.grow.growPatiently()
-		if !s.best.found {
+		if !s.best.found && !s.exhausted() {
 			s.partial.clear()
 		}
 		if steps = s.stepsLeft(); s.best.found {

@@ -121,13 +121,17 @@ func (x *coverer) helps(u *unit) bool {
 	return false
 }
 
-// run solves the problem, and leaves the units in x.found.
+// run solves the problem, and leaves the units in x.found. Nothing is found, nor proven, once
+// a decision has to come to its end: this is the line that ends all engines, for what they
+// do in between is short.
 func (x *coverer) run(steps int) {
 	switch {
 	case len(x.problem.Needs) == 0:
 		x.found = cover.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
 	case len(x.problem.Units) == 0:
 		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
+	case x.effort.exhausted():
+		x.found = cover.Selection{Units: x.found.Units[:0]}
 	default:
 		x.worker.Meter = &x.effort.Meter
 		x.worker.Least(&x.found, &x.problem, steps)

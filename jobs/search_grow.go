@@ -154,6 +154,9 @@ func (x *grower) growPatiently() {
 // The cost is members times hosts, and a few searches on one host for each
 // member.
 func (x *grower) growBelow(l ceiling, order []int32) bool {
+	if x.exhausted() {
+		return false
+	}
 	p := &x.partial
 	p.begin()
 	x.ceiling, x.kind = l, nil

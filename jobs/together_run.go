@@ -59,17 +59,21 @@ func (j *joiner) begin() {
 	j.steps, j.stop = p.Steps, p.Stop
 	j.most = max(p.Steps, 0)
 	j.asAsks = !p.ByPriority && p.Allowances == nil && p.Predicate == nil
-	if p.Stop != nil {
-		p.Stop = func() bool { // the caller is not asked again
-			j.stopped = j.stopped || j.stop()
-			return j.stopped
-		}
+	if p.Stop != nil || p.Steps > 0 {
+		p.Stop = j.ends
 	}
 	for n := range p.Cluster.Nodes() {
 		if who := p.Cluster.NodeView(n).ReservedFor; who != "" {
 			j.reserved = append(j.reserved, who)
 		}
 	}
+}
+
+// ends reports whether the decision at hand is to end: Stop said so, and is not asked again,
+// or the steps of the caller are spent. Until an ask has a plan it may pass its own.
+func (j *joiner) ends() bool {
+	j.stopped = j.stopped || j.stop != nil && j.stop()
+	return j.stopped || j.steps > 0 && j.spent >= j.most
 }
 
 func (j *joiner) end() {

@@ -52,7 +52,7 @@ func (c *Cluster) describePlan(p *Plan) string {
 	}
 	// Indented, so that the cost reads as part of the list and a reader of
 	// lines can tell it from the next decision.
-	for line := range strings.Lines(p.DescribeCost()) {
+	for line := range strings.Lines(p.DescribeCost(c.Schema())) {
 		b.WriteString("  " + line)
 	}
 	return b.String()
@@ -105,7 +105,7 @@ func (v *Victim) purpose() string {
 
 // DescribeCost writes, on a line each, which queues of the path end below their guarantee,
 // what a plan costs, and whether another might cost less.
-func (p *Plan) DescribeCost() string {
+func (p *Plan) DescribeCost(s *resources.Schema) string {
 	// What was shown is said with care: a plan that is only the best found must
 	// not read like the best there is.
 	proof := "no legal plan costs less"
@@ -115,7 +115,7 @@ func (p *Plan) DescribeCost() string {
 	case NoProof:
 		proof = "the best that was found, in " + counted(p.Steps, "step")
 	}
-	return rulebook.DescribeEndings(p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
+	return rulebook.DescribeEndings(s, p.Ends) + fmt.Sprintf("cost: %v\n%s\n", &p.Cost, proof)
 }
 
 // DescribeRefusal writes why an ask is refused, as [Decision.Describe] does.
@@ -415,7 +415,7 @@ func (f *QueueFinding) Describe(c *Cluster, e *Explanation) string {
 	part(f.Lacks != nil, "lacks headroom "+c.quantities(f.Lacks))
 	for i := range e.Decision.Plan.Ends {
 		end := &e.Decision.Plan.Ends[i]
-		part(end.Queue == c.tree.Path(f.Queue), end.String())
+		part(end.Queue == c.tree.Path(f.Queue), end.Describe(c.Schema()))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -118,7 +118,7 @@ func TestDescribe_Closest(t *testing.T) {
 	d = f.decide(&victims.Planner{}, f.ask("x", "b", 2))
 	d.Plan.Proof, d.Plan.Steps = victims.NoProof, 17
 	require.Equal(t, "cost: highest rank 0, highest priority 0, 1 victim, 1h0m0s of work lost, 2 slots-hours\nthe best that was found, in 17 steps\n",
-		d.Plan.DescribeCost())
+		d.Plan.DescribeCost(f.c.Schema()))
 }
 
 func TestVictim_Purpose(t *testing.T) {

@@ -60,7 +60,7 @@ func (d *decision) searchJoint(s *site) {
 		d.trial.meter.Left = min(d.trial.meter.Left, 0)
 		return
 	}
-	if !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
+	if d.ended() || !d.searchHeadroom() || !d.affords(len(d.local.units)+len(d.pool.units)) {
 		return
 	}
 	d.local.join(d, s)

@@ -437,10 +437,16 @@ func (d *decision) state(s *site, wanted resources.Vector) {
 }
 
 // solve finds the cheapest of the units that solves the problem as stated and
-// costs no more than the limit.
+// costs no more than the limit. If the caller ends the decision and there is a plan, nothing
+// more is found.
 func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
-	if len(u.units) == 0 {
+	switch {
+	case len(u.units) == 0:
 		*dst = cover.Selection{Units: dst.Units[:0], Proven: true, LevelsProven: true}
+		return
+	case d.ended():
+		*dst = cover.Selection{Units: dst.Units[:0]}
+		d.trial.note(dst)
 		return
 	}
 	p := &d.problem.Problem
@@ -453,6 +459,9 @@ func (d *decision) solve(dst *cover.Selection, u *unitSet, limit *cover.Total) {
 	d.worker.Least(dst, p, d.trial.pace())
 	d.trial.note(dst)
 }
+
+// ended reports whether the caller ends the decision, and there is a plan.
+func (d *decision) ended() bool { return d.best.Found && d.trial.meter.Stopped }
 
 // compareTotals is the caller's order of costs, for sets on one node.
 func (d *decision) compareTotals(a, b *cover.Total) int {

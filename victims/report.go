@@ -5,7 +5,6 @@ package victims
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,15 +41,15 @@ type askReport struct {
 
 // A planReport is a [Plan] for machines.
 type planReport struct {
-	Node    string   `json:"node"`
-	Victims []any    `json:"victims"` // sorted by key
-	Cost    string   `json:"cost"`
-	Lost    any      `json:"lost,omitempty"`    // work
-	Overrun int64    `json:"overrun,omitempty"` // of soft budgets
-	Proof   string   `json:"proof"`
-	OwnLeaf bool     `json:"ownLeaf,omitempty"`
-	Ends    []Ending `json:"ends,omitempty"` // queues of its path that end below their guarantee
-	Steps   int64    `json:"steps"`
+	Node    string                  `json:"node"`
+	Victims []any                   `json:"victims"` // sorted by key
+	Cost    string                  `json:"cost"`
+	Lost    any                     `json:"lost,omitempty"`    // work
+	Overrun int64                   `json:"overrun,omitempty"` // of soft budgets
+	Proof   string                  `json:"proof"`
+	OwnLeaf bool                    `json:"ownLeaf,omitempty"`
+	Ends    []rulebook.EndingReport `json:"ends,omitempty"` // queues of its path that end below their guarantee
+	Steps   int64                   `json:"steps"`
 }
 
 // A lostReport is the work lost, for machines.
@@ -148,7 +147,7 @@ func (d *Decision) Summary(c *Cluster) string {
 func (p *Plan) report(s *resources.Schema) *planReport {
 	r := &planReport{
 		Node: p.Place, Victims: []any{}, Cost: p.Cost.String(), Lost: p.Cost.Lost(), Overrun: p.Cost.Overrun,
-		Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: slices.Clone(p.Ends), Steps: p.Steps,
+		Proof: p.Proof.String(), OwnLeaf: p.OwnLeaf, Ends: rulebook.ReportEndings(s, p.Ends), Steps: p.Steps,
 	}
 	for i := range p.Victims {
 		r.Victims = append(r.Victims, p.Victims[i].Report(s))

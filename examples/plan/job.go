@@ -92,7 +92,7 @@ func (p page) jobDecision(s *scenario.Step, then scenario.Then) {
 		p.printf("  plan: once these victims have gone, there is room: %s\n", followsJob[victims.Preempts][then])
 		p.members(&d.Plan)
 		p.jobVictims(s)
-		p.indented("    ", d.Plan.DescribeCost())
+		p.indented("    ", d.Plan.DescribeCost(p.run.After.Schema()))
 	case victims.Refused:
 		p.indented("  ", d.Refusal.Describe(p.run.After))
 	}

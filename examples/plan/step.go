@@ -70,7 +70,7 @@ func (p page) decision(s *scenario.Step, then scenario.Then) {
 		}
 		p.printf("  plan: on %s, once these victims have gone: %s\n", p.node(plan.Node), follows[victims.Preempts][then])
 		p.victims(s)
-		p.indented("    ", plan.DescribeCost())
+		p.indented("    ", plan.DescribeCost(p.run.After.Schema()))
 	case victims.Refused:
 		p.indented("  ", d.DescribeRefusal(p.run.After))
 	}

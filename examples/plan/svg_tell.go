@@ -67,7 +67,7 @@ func (s *scene) tellAsk(step *scenario.Step) {
 		}
 		s.verdict = fmt.Sprintf("plan: %s and run on %s", s.disturbs(own), node)
 		if len(s.victims) > 0 {
-			s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+			s.remarks, s.lost = linesOf(d.Plan.DescribeCost(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (s *scene) tellJob(step *scenario.Step) {
 	case victims.Preempts:
 		s.verdict = fmt.Sprintf("plan: %s, which makes room for %s", s.disturbs(""), members)
 		if len(s.victims) > 0 {
-			s.remarks, s.lost = linesOf(d.Plan.DescribeCost()), lostOf(&d.Plan.Cost)
+			s.remarks, s.lost = linesOf(d.Plan.DescribeCost(s.cluster.Schema())), lostOf(&d.Plan.Cost)
 		}
 	case victims.Refused:
 		why := linesOf(d.Refusal.Describe(s.run.After))

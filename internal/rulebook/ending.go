@@ -3,7 +3,6 @@
 package rulebook
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/go-preempt/preempt/internal/plain"
@@ -17,39 +16,45 @@ import (
 type Ending struct {
 	Queue, Type        string
 	Amount, Guaranteed int64 // what it ends at, and what is guaranteed to it
-
-	schema *resources.Schema
-	index  int // of the type
 }
 
-// texts returns the amounts as quantities.
-func (e *Ending) texts() (amount, guaranteed string) {
-	return e.schema.Amount(e.index, e.Amount), e.schema.Amount(e.index, e.Guaranteed)
+// An EndingReport is an [Ending] for machines.
+type EndingReport struct {
+	Queue      string `json:"queue"`
+	Type       string `json:"type"`
+	Amount     string `json:"amount"`
+	Guaranteed string `json:"guaranteed"`
 }
 
-// String returns the ending as "root.prod ends at 1 of 20 gpu".
-func (e *Ending) String() string {
-	amount, guaranteed := e.texts()
-	return fmt.Sprintf("%s ends at %s of %s %s", plain.Name(e.Queue), amount, guaranteed, plain.Name(e.Type))
+// Report returns the ending with quantities.
+func (e *Ending) Report(s *resources.Schema) EndingReport {
+	t, ok := s.Index(e.Type)
+	if !ok {
+		return EndingReport{Queue: e.Queue, Type: e.Type} // not the schema of the decision
+	}
+	return EndingReport{e.Queue, e.Type, s.Amount(t, e.Amount), s.Amount(t, e.Guaranteed)}
+}
+
+// Describe returns the ending as "root.prod ends at 1 of 20 gpu".
+func (e *Ending) Describe(s *resources.Schema) string {
+	r := e.Report(s)
+	return fmt.Sprintf("%s ends at %s of %s %s", plain.Name(r.Queue), r.Amount, r.Guaranteed, plain.Name(r.Type))
 }
 
 // DescribeEndings writes a line for each.
-func DescribeEndings(ends []Ending) (text string) {
+func DescribeEndings(s *resources.Schema, ends []Ending) (text string) {
 	for i := range ends {
-		text += ends[i].String() + "\n"
+		text += ends[i].Describe(s) + "\n"
 	}
 	return text
 }
 
-// MarshalJSON writes queue, type, amount and guaranteed, with quantities.
-func (e Ending) MarshalJSON() ([]byte, error) {
-	amount, guaranteed := e.texts()
-	return json.Marshal(struct {
-		Queue      string `json:"queue"`
-		Type       string `json:"type"`
-		Amount     string `json:"amount"`
-		Guaranteed string `json:"guaranteed"`
-	}{e.Queue, e.Type, amount, guaranteed})
+// ReportEndings returns the reports of endings.
+func ReportEndings(s *resources.Schema, ends []Ending) (reports []EndingReport) {
+	for i := range ends {
+		reports = append(reports, ends[i].Report(s))
+	}
+	return reports
 }
 
 // A Shift is what a plan does to a queue of the path: amounts arrive, and those of victims go.
@@ -66,7 +71,7 @@ func (x *Shift) Endings(dst []Ending) []Ending {
 	for t := range g.Defined.All() {
 		before := used[t] - leaving[t]
 		if after := before - x.Gone.At(t) + x.Arriving.At(t); after < min(before, g.Value[t]) {
-			dst = append(dst, Ending{Queue: tree.Path(q), Type: s.Name(t), Amount: after, Guaranteed: g.Value[t], schema: s, index: t})
+			dst = append(dst, Ending{Queue: tree.Path(q), Type: s.Name(t), Amount: after, Guaranteed: g.Value[t]})
 		}
 	}
 	return dst
