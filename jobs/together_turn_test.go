@@ -277,11 +277,11 @@ func TestTogether_Spares(t *testing.T) {
 func asksBeside(t *testing.T, nodes, asks int) (*victims.Cluster, []victims.Ask) {
 	schema, err := resources.NewSchema("cpu")
 	require.NoError(t, err)
-	keeps := func(name string, v int) queue.Config {
-		return queue.Config{Name: name, Guaranteed: resources.Limit{Value: resources.Vector{int64(v)}, Defined: 1}}
+	keeps := func(name string, v int64) queue.Config {
+		return queue.Config{Name: name, Guaranteed: resources.Limit{Value: resources.Vector{v}, Defined: 1}}
 	}
 	tree, err := queue.New(schema, queue.Config{Name: "root", Children: []queue.Config{
-		keeps("a", 1<<40), keeps("b", nodes*30-40), keeps("c", 1<<40),
+		keeps("a", 1<<40), keeps("b", int64(nodes)*30-40), keeps("c", 1<<40),
 	}}, queue.Lenient)
 	require.NoError(t, err)
 	c := victims.NewCluster(tree)

@@ -232,7 +232,7 @@ func (j *jointSearch) attempt(p *prospect, of []int32) bool {
 func (u *unitSet) unbind() {
 	for i := range u.units {
 		x := &u.units[i]
-		x.Bounds, x.Erodes, x.Parts, x.Uses = nil, nil, nil, nil
+		x.Bounds, x.Parts, x.Uses = nil, nil, nil
 	}
 	u.bound = false
 }

@@ -54,7 +54,7 @@ func (w *Worker) fillAvail(dst *[]int64, order []int32) {
 		// take from it: no others need be chosen.
 		w.sums = w.sums[:0]
 		for _, pack := range w.tight {
-			w.sums = append(w.sums, addCapped(pack.room, pack.extra))
+			w.sums = append(w.sums, pack.room)
 		}
 		w.spend(int64(len(w.tight)))
 		for at := n - 1; at >= 0; at-- {

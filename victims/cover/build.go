@@ -164,7 +164,7 @@ func (w *Worker) span(b int32) packSpan {
 			room, _ := limit.Bound(t)
 			// A room below zero is none: the bound was broken before, and no
 			// unit with that type may go.
-			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0), extra: w.p.Bounds[b].Extra.At(t)})
+			w.packs = append(w.packs, packRow{typ: int32(t), room: max(room, 0)})
 		}
 		span.end = int32(len(w.packs))
 	}
@@ -235,7 +235,7 @@ func (w *Worker) alike(u, v *Unit) int {
 	if c := w.compareUses(u.Uses, v.Uses); c != 0 {
 		return c
 	}
-	if c := cmp.Or(slices.Compare(u.Erodes, v.Erodes), cmp.Compare(len(u.More), len(v.More))); c != 0 {
+	if c := cmp.Compare(len(u.More), len(v.More)); c != 0 {
 		return c
 	}
 	if len(u.Parts)+len(v.Parts) > 0 {
@@ -255,8 +255,7 @@ func (w *Worker) alike(u, v *Unit) int {
 // comparePart orders parts by all that they are.
 func comparePart(p, q Part) int {
 	return cmp.Or(
-		slices.Compare(p.Size, q.Size), slices.Compare(p.Needs, q.Needs),
-		slices.Compare(p.Bounds, q.Bounds), slices.Compare(p.Erodes, q.Erodes),
+		slices.Compare(p.Size, q.Size), slices.Compare(p.Needs, q.Needs), slices.Compare(p.Bounds, q.Bounds),
 	)
 }
 
@@ -362,16 +361,6 @@ func (w *Worker) classOf(u *Unit, first int32) class {
 				}
 			}
 		}
-		for _, b := range part.Erodes {
-			if w.spans[b].build != w.builds {
-				continue // nothing is bound by it
-			}
-			for _, pack := range w.packsOf(b) {
-				if v := part.Size.At(int(pack.typ)); v > 0 && pack.tight >= 0 {
-					w.addTerm(from, term{row: pack.tight, erodes: v})
-				}
-			}
-		}
 	}
 	c.pack = w.terms[from:len(w.terms):len(w.terms)]
 	return c
@@ -394,7 +383,6 @@ func (w *Worker) addTerm(from int, t term) {
 	for i := from; i < len(w.terms); i++ {
 		if w.terms[i].row == t.row {
 			w.terms[i].amount += t.amount
-			w.terms[i].erodes += t.erodes
 			return
 		}
 	}
@@ -413,10 +401,9 @@ func (w *Worker) reset() {
 	for _, r := range w.rows {
 		w.rem = append(w.rem, r.short)
 	}
-	w.room, w.extra = w.room[:0], w.extra[:0]
+	w.room = w.room[:0]
 	for _, pack := range w.tight {
 		w.room = append(w.room, pack.room)
-		w.extra = append(w.extra, pack.extra)
 	}
 	w.freed = rows.Zeros(w.freed, w.types)
 	w.sure = rows.Zeros(w.sure, w.types)

@@ -175,16 +175,8 @@ func (g *coverDraw) units() {
 		}
 		u.Needs = g.some("counts", len(g.Needs))
 		u.Uses = g.uses()
-		if len(g.Bounds) > 0 && between(g.T, "erodes", 0, 3) == 1 {
-			u.Bounds, u.Erodes = nil, g.some("eroded", len(g.Bounds))
-		}
 		if between(g.T, "gang", 0, 3) == 1 {
 			u.Parts = g.parts()
-			for i := range u.Parts {
-				if len(u.Erodes) > 0 && rapid.Bool().Draw(g.T, "part erodes") {
-					u.Parts[i].Erodes, u.Parts[i].Bounds = u.Erodes, g.some("part is bound too", len(g.Bounds))
-				}
-			}
 		}
 		shapes = append(shapes, u)
 	}
@@ -270,9 +262,6 @@ func (g *coverDraw) bounds() {
 			room.Value[t] = g.part("part", t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) })
 		}
 		g.Bounds[b].Room = room
-		if between(g.T, "extra", 0, 2) == 1 {
-			g.Bounds[b].Extra = g.vector("extra room", 0, 1, 2, 3, 5)
-		}
 	}
 }
 

@@ -108,32 +108,9 @@ func (w *Worker) useful(i int) int {
 	}
 	most = min(most, int64(c.count-w.taken[i]))
 	for _, t := range c.pack {
-		most = min(most, w.within(t))
+		most = min(most, w.room[t.row]/t.amount)
 	}
 	return int(most)
-}
-
-// within returns how many units with a term the row of a bound has room for.
-// After n of them the bound is kept if room - n·amount is not negative, or if
-// it is not with what is left of the extra room added.
-func (w *Worker) within(t term) int64 {
-	room, extra := w.room[t.row], w.extra[t.row]
-	// What erodes takes from the extra room, and what does not may use all of
-	// it.
-	if t.erodes == 0 {
-		return (room + max(extra, 0)) / t.amount
-	}
-	most := int64(0)
-	if room >= 0 {
-		if t.amount == 0 {
-			return noLimit
-		}
-		most = room / t.amount
-	}
-	if room+extra >= 0 {
-		most = max(most, (room+extra)/(t.amount+t.erodes))
-	}
-	return most
 }
 
 // take adds a unit of class i to the set as far as sums are concerned.
@@ -149,7 +126,6 @@ func (w *Worker) move(i int, sign int64) {
 	}
 	for _, t := range c.pack {
 		w.room[t.row] -= sign * t.amount
-		w.extra[t.row] -= sign * t.erodes
 	}
 	for t := range w.freed {
 		w.freed[t] += sign * c.size.At(t)

@@ -33,11 +33,10 @@ type Problem struct {
 	Limit *Total
 }
 
-// A Bound is kept if the chosen units that it binds sum to at most Room and what units
-// that erode it leave of Extra. Negative counts as 0.
+// A Bound is kept if the chosen units that it binds sum to at most Room. Negative counts as
+// 0.
 type Bound struct {
-	Room  resources.Limit
-	Extra resources.Vector
+	Room resources.Limit
 }
 
 // A Use is how much a unit takes of a budget: its number of tasks in it.
@@ -57,8 +56,7 @@ type Unit struct {
 	// Bounds bind it, the innermost first. Two units without parts that share a bound
 	// share all that follow it.
 	Bounds []int32
-	Erodes []int32 // the bounds whose Extra it uses up, ascending
-	Uses   []Use   // by rising budget
+	Uses   []Use // by rising budget
 	// More are further keys, of a unit that stands for several tasks.
 	More []string
 
@@ -72,13 +70,12 @@ type Part struct {
 	Size   resources.Vector
 	Needs  []int32
 	Bounds []int32
-	Erodes []int32
 }
 
 // All yields the parts of a unit, or the unit itself as the only part.
 func (u *Unit) All(yield func(Part) bool) {
 	if len(u.Parts) == 0 {
-		yield(Part{u.Size, u.Needs, u.Bounds, u.Erodes})
+		yield(Part{u.Size, u.Needs, u.Bounds})
 		return
 	}
 	for _, p := range u.Parts {
@@ -201,7 +198,6 @@ type listing struct {
 type partial struct {
 	rem   []int64 // of each cover row
 	room  []int64 // of each pack row
-	extra []int64 // likewise, what is left of its extra; below 0 if more was used up
 	freed []int64 // per type
 	sure  []int64 // what every completion frees at least, per type
 	taken []int32 // per class
@@ -234,7 +230,6 @@ type coverRow struct {
 type packRow struct {
 	typ, tight int32 // tight is its index in Worker.tight, or -1
 	room, sum  int64 // what all units together may take, and what they have
-	extra      int64 // more room, which other units erode
 }
 
 // packSpan is packs[first:end], if the bound was seen in the build.
@@ -243,11 +238,10 @@ type packSpan struct {
 	first, end int32
 }
 
-// term is an amount in a row, and what is eroded of the extra room of the row.
+// term is an amount in a row.
 type term struct {
 	row    int32
 	amount int64
-	erodes int64
 }
 
 // class is a number of units that are alike but for work and key: the same

@@ -84,12 +84,7 @@ func (p slowProblem) legal(units []int32) bool {
 			if !ok {
 				continue
 			}
-			eroded := p.sum(units, t, func(p Part) bool { return slices.Contains(p.Erodes, int32(b)) })
-			extra := int64(0)
-			if t < len(bound.Extra) {
-				extra = max(0, bound.Extra[t]-eroded)
-			}
-			if p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0)+extra {
+			if p.sum(units, t, func(p Part) bool { return slices.Contains(p.Bounds, int32(b)) }) > max(room, 0) {
 				return false
 			}
 		}
@@ -128,7 +123,7 @@ func (p slowProblem) sum(units []int32, t int, counts func(Part) bool) (sum int6
 		u := &p.Units[i]
 		parts := u.Parts
 		if len(parts) == 0 {
-			parts = []Part{{u.Size, u.Needs, u.Bounds, u.Erodes}}
+			parts = []Part{{u.Size, u.Needs, u.Bounds}}
 		}
 		for _, part := range parts {
 			if t < len(part.Size) && counts(part) {
