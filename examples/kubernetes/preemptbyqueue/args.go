@@ -36,8 +36,11 @@ type Args struct {
 	// take equals of other queues, too.
 	StrictPriority bool `json:"strictPriority"`
 	// OwnLeaf says whether pods of the same queue and of lower priority may make
-	// room: never, met (the default), any or branch.
+	// room, if their queue does not say: never, met (the default) or branch.
 	OwnLeaf string `json:"ownLeaf"`
+	// Scarce says in which types guarantees count: all (the default), auto or a list.
+	// With auto they are found from what runs and what waits.
+	Scarce Scarce `json:"scarce"`
 	// DisruptionBudgets says what PodDisruptionBudgets are: Soft, which is the
 	// default, Hard or Ignore. A soft one is overrun only if no plan does without.
 	DisruptionBudgets string `json:"disruptionBudgets"`
@@ -102,6 +105,7 @@ func defaults() *Args {
 		QueueFrom:         FromPod,
 		Resources:         []string{"cpu", "memory", "pods"},
 		OwnLeaf:           "met",
+		Scarce:            Scarce{ScarceAll},
 		DisruptionBudgets: BudgetsSoft,
 		GrantDeadline:     metav1.Duration{Duration: 5 * time.Minute},
 		NodePatience:      metav1.Duration{Duration: time.Second},

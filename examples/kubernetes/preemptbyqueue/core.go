@@ -55,6 +55,7 @@ type core struct {
 	cycle     *cycle // of the decision that is being made
 	obstacles obstacles
 	hunger    hunger
+	scarcity  scarcity
 	news      news
 	next      *change
 	marked    map[string]time.Time // victims that were told to leave, by key, since when
@@ -136,6 +137,7 @@ func bareCore(s *setup, l *lookup, log klog.Logger) *core {
 	rules.Filter, rules.Minimum, rules.Exempt = func(class int, n victims.NodeID) bool { return c.workload.mayRun(class, n) }, nil, nil
 	c.jointPlanner = jobs.Planner{Cluster: c.cluster, Rules: rules, Steps: s.args.Budget}
 	c.jointAuditor = jobs.Auditor{Cluster: c.cluster, Rules: rules}
+	c.count(s.scarce)
 	return c
 }
 

@@ -9,9 +9,6 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
-	"k8s.io/klog/v2"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	upstream "k8s.io/kubernetes/pkg/scheduler/metrics"
@@ -139,11 +136,7 @@ func (g *gang) mayRun(class int, n victims.NodeID) bool {
 	if err != nil || pod == nil {
 		return err == nil
 	}
-	matches, err := nodeaffinity.GetRequiredNodeAffinity(pod).Match(info.Node())
-	_, tainted := corev1.FindMatchingUntoleratedTaint(klog.Background(), info.Node().Spec.Taints, pod.Spec.Tolerations, func(t *v1.Taint) bool {
-		return t.Effect != v1.TaintEffectPreferNoSchedule
-	}, false)
-	return err == nil && matches && !tainted && !info.Node().Spec.Unschedulable
+	return mayUse(pod, info.Node())
 }
 
 // refuse notes for the pods of a gang that was refused what would help it, and has it

@@ -5,6 +5,7 @@ package preemptbyqueue
 import (
 	"time"
 
+	v1 "k8s.io/api/core/v1"
 	fwk "k8s.io/kube-scheduler/framework"
 
 	"github.com/go-preempt/preempt/resources"
@@ -70,6 +71,7 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 		}
 	}
 	c.patrol(now)
+	c.findScarce(now)
 	if m.rereads {
 		m.rereads = false
 		c.removeBudgets()
@@ -191,27 +193,25 @@ func (c *core) forget() {
 		if _, err := c.cluster.SyncNode(name, nil); err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
 		}
-		c.dropOn(name)
-		if _, err := c.cluster.RemoveNode(name); err != nil { // its grants were dropped, and are told of
+		orphans, err := c.cluster.RemoveNode(name)
+		if err != nil {
 			c.log.Error(err, "Node not forgotten", "node", name)
+		}
+		for _, k := range orphans {
+			c.orphaned(k)
 		}
 	}
 }
 
-// dropOn takes the grants on a node back.
-func (c *core) dropOn(node string) {
-	id, ok := c.cluster.LookupNode(node)
-	if !ok {
+// orphaned notes that the grant of a pod has gone with its node. The pod is tried again at
+// once, and not when its victims have gone: these free nothing for it any more.
+func (c *core) orphaned(key string) {
+	c.ended(key, dropped)
+	if c.lister == nil || isSuccessor(key) {
 		return
 	}
-	var keys []string
-	for t := range c.cluster.TasksOn(id) {
-		if c.cluster.State(t) == victims.Granted {
-			keys = append(keys, c.cluster.Key(t))
-		}
-	}
-	for _, k := range keys {
-		c.drop(k, dropped)
+	if pod := c.pod(key); !isDeleted(pod) {
+		c.wake([]*v1.Pod{pod}, time.Millisecond)
 	}
 }
 

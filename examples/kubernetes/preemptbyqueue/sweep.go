@@ -25,7 +25,7 @@ func isDeleted(pod *v1.Pod) bool { return pod == nil || pod.DeletionTimestamp !=
 func (c *core) watchPods(h fwk.Handle) error {
 	informer := h.SharedInformerFactory().Core().V1().Pods()
 	c.lister, c.waiting = informer.Lister(), informer.Informer().GetIndexer()
-	if err := informer.Informer().AddIndexers(cache.Indexers{byWorkload: workloadOf}); err != nil {
+	if err := informer.Informer().AddIndexers(cache.Indexers{byWorkload: workloadOf, byWaiting: waits}); err != nil {
 		return err
 	}
 	_, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{

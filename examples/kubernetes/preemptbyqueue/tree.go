@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-preempt/preempt/queue"
 	"github.com/go-preempt/preempt/quota"
@@ -22,8 +23,9 @@ type setup struct {
 	tree    *queue.Tree
 	def     queue.ID // the leaf of pods that name none
 	ownLeaf victims.OwnLeaf
-	maxes   bool // some queue has a max
-	plain   bool // there is one queue, in which a pod may take from lower priorities
+	scarce  *resources.Mask // that the arguments list; nil: they have a word
+	maxes   bool            // some queue has a max
+	plain   bool            // there is one queue, in which a pod may take from lower priorities
 }
 
 // check works out what arguments mean. The error tells every mistake at once.
@@ -61,6 +63,9 @@ func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []err
 		}
 	}
 	var err error
+	if s.scarce, err = a.Scarce.mask(schema); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	if s.tree, err = queue.New(schema, root, queue.Strict); err != nil {
 		return nil, a.wrong(append(mistakes, err))
 	}
@@ -70,11 +75,20 @@ func (a *Args) setup(schema *resources.Schema, root queue.Config, mistakes []err
 	if err := a.wrong(mistakes); err != nil {
 		return nil, err
 	}
-	s.plain = s.tree.IsLeaf(queue.Root) && s.ownLeaf != victims.OwnNever
+	s.plain = s.isPlain()
 	for q := range s.tree.All() {
 		s.maxes = s.maxes || s.tree.Max(q).Defined != 0
 	}
 	return s, nil
+}
+
+// isPlain reports whether there is one queue, in which a pod may take from lower priorities:
+// what the queue says counts before the argument.
+func (s *setup) isPlain() bool {
+	if within := s.tree.Policies(queue.Root).WithinQueue; within != "" {
+		return s.tree.IsLeaf(queue.Root) && within != queue.Never
+	}
+	return s.tree.IsLeaf(queue.Root) && s.ownLeaf != victims.OwnNever
 }
 
 // checkScalars returns what is wrong with single values.
@@ -156,10 +170,7 @@ func withoutDelay(root *queue.Config) {
 	if _, ok := root.Properties["preemption.delay"]; ok {
 		return
 	}
-	if root.Properties == nil {
-		root.Properties = map[string]string{}
-	}
-	root.Properties["preemption.delay"] = "0s"
+	root.Policies.PreemptionDelay = new(time.Duration)
 }
 
 // leaf returns the leaf of a path below the root.
