@@ -27,6 +27,7 @@ type JobResult struct {
 	Where       []string       // every queue and type whose quota is the reason, as "path type"
 	Counts      map[string]int // tasks by the rule that kept them, without zeros
 	ProtectedBy string         // of the count guarantee, as "path type"
+	Cause       string         // of the first required member that has one; see judge.cause
 	Candidates  int
 	RetryAt     time.Time
 }
@@ -64,6 +65,19 @@ const (
 // of members.
 func DecideJob(c *world.JobCase) JobResult {
 	h := newHearing(c)
+	r := h.decide()
+	if r.Outcome != Refused || r.Reason == InFlight {
+		return r
+	}
+	for _, m := range h.members {
+		if r.Cause == "" {
+			r.Cause = h.cause(m.Size, func(n *world.Node) bool { return h.mayUse(n, m) })
+		}
+	}
+	return r
+}
+
+func (h *hearing) decide() JobResult {
 	ready := h.couldStart()
 	if h.lacking > 0 || len(h.members) == 0 && !ready {
 		return JobResult{Outcome: Refused, Reason: InFlight}

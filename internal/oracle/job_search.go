@@ -120,7 +120,12 @@ func (h *hearing) seat(free map[string]world.Amounts, nodes []int, yield func([]
 // takes reports whether the node may be given to the member at all: reserved
 // are nodes for a member, or for all of the job.
 func (h *hearing) takes(n *world.Node, m *world.Member) bool {
-	return n.Has(m.Selector) && h.inDomain(n) && !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == m.Key || n.ReservedFor == h.c.Job.Name)
+	return h.inDomain(n) && h.mayUse(n, m)
+}
+
+// mayUse is takes, whatever domain the job requires.
+func (h *hearing) mayUse(n *world.Node, m *world.Member) bool {
+	return n.Has(m.Selector) && !n.Unschedulable && (n.ReservedFor == "" || n.ReservedFor == m.Key || n.ReservedFor == h.c.Job.Name)
 }
 
 // refuses reports whether the caller's predicate refuses the node for the

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +37,8 @@ func TestFeaturesMatter(t *testing.T) {
 		for rule := range with.Counts {
 			count["rule "+rule]++
 		}
+		cause, _, _ := strings.Cut(with.Cause, " ")
+		count["cause "+cause]++
 		count[with.Outcome]++
 		count[with.Reason]++
 		for name, is := range map[string]bool{
@@ -54,7 +57,8 @@ func TestFeaturesMatter(t *testing.T) {
 		"no gangs": 20, "no budgets": 20, "no costs": 10, "no checkpoints": 20, "no ranks": 2, "no labels": 30,
 		"no ports": 30, "no own leaf": 20, "no other grants": 20,
 		"stops jobs": 8, "overrun": 15, "own leaf": 20, "rule budget": 10, "rule guarantee": 10,
-		"filtered": 20, "waits for somebody": 15, "in-flight": 20, oracle.Preempts: 200, oracle.Fits: 30,
+		"filtered": 20, "waits for somebody": 15, "in-flight": 20,
+		"cause no-node": 50, "cause too-large": 30, "cause above-max": 10, oracle.Preempts: 200, oracle.Fits: 30,
 	} {
 		assert.GreaterOrEqual(t, count[key]*1000/cases, atLeast, key)
 	}

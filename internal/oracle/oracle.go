@@ -34,6 +34,7 @@ type Result struct {
 	Where       []string       // every queue and type that the reason is true of, as "path type"
 	Counts      map[string]int // tasks by the rule that kept them, without zeros
 	ProtectedBy string         // of the count guarantee, as "path type"
+	Cause       string         // why it could not run even in an empty cluster; see judge.cause
 	Candidates  int
 	Closest     string
 	Lacks       world.Amounts // without zeros
@@ -54,7 +55,14 @@ type Victim struct {
 // tasks that could be victims.
 func Decide(c *world.Case) Result {
 	j := newJudge(&c.World, &c.Ask, &c.Options)
+	r := j.decide()
+	if r.Outcome == Refused && r.Reason != "in-flight" && r.Reason != "unknown-node" {
+		r.Cause = j.cause(c.Ask.Size, j.usable)
+	}
+	return r
+}
 
+func (j *judge) decide() Result {
 	// DESIGN.md, Fits and waits: a place as things are, or as they will be.
 	if i, ok := j.grant(); ok {
 		return j.start(i)
