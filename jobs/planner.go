@@ -44,7 +44,8 @@ type Planner struct {
 	// Stop ends a decision early, as [victims.Planner.Stop] does.
 	Stop func() bool
 
-	asks    victims.Planner // see Together
+	asks    turnPlanner // see Together
+	asked   []Part      // of members in order, what the first of them have in turn; see Together
 	auditor Auditor
 	found   []victims.Violation
 	quick   bool // no complete search; for tests

@@ -21,7 +21,7 @@ import (
 // It does so on a copy of the cluster, for others may read the cluster at the same time.
 // The copy is kept: it is made again only if the cluster has changed.
 type turns struct {
-	asks    victims.Planner
+	asks    turnPlanner
 	copy    *victims.Cluster
 	answer  victims.Decision
 	members []victims.Ask // by place in todo
@@ -44,6 +44,44 @@ type turns struct {
 	jobs   map[string]bool                           // of victims
 }
 
+// A turnPlanner decides members of jobs as asks: it spares whom only a job has to.
+type turnPlanner struct {
+	victims.Planner
+	exempt func(victims.Exemption) (until time.Time, exempt bool) // the caller's, in spare
+}
+
+// ask decides an ask, and returns what that takes.
+func (x *turnPlanner) ask(d *victims.Decision, ask *victims.Ask, now time.Time) (steps int64, err error) {
+	err = x.Decide(d, ask, now)
+	steps = d.Plan.Steps + d.Refusal.Steps // one of them
+	spared := func(v victims.Victim) bool { return onlyJobSpares(x.Cluster, ask.Job, v.Task) }
+	if err == nil && slices.ContainsFunc(d.Plan.Victims, spared) { // they are rare
+		x.exempt, x.Exempt = x.Exempt, x.spare
+		err = x.Decide(d, ask, now)
+		x.Exempt = x.exempt
+		steps += d.Plan.Steps + d.Refusal.Steps
+	}
+	return steps, err
+}
+
+// spare exempts whom only a job has to spare, beside those whom the caller exempts.
+func (x *turnPlanner) spare(e victims.Exemption) (until time.Time, exempt bool) {
+	switch {
+	case onlyJobSpares(e.Cluster, e.Ask.Job, e.Task):
+		return time.Time{}, true
+	case x.exempt == nil:
+		return time.Time{}, false
+	}
+	return x.exempt(e)
+}
+
+// onlyJobSpares reports whether a job has to spare a task that its members as asks need not:
+// they do not know who is not preemptible, nor jobs without an application.
+func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
+	t := c.TaskView(id)
+	return t.NonPreemptible || t.Job != "" && t.Job == job
+}
+
 // takesTurns reports whether the members may be asked in turn: whether the rules of the
 // job are those of its members as asks. Those know nothing of domains, formulas, and
 // predicates that are told of other members.
@@ -52,27 +90,35 @@ func (d *decision) takesTurns() bool {
 	return !p.ByPriority && d.job.Domain == 0 && p.Allowances == nil && p.Predicate == nil && len(d.todo) > 0
 }
 
-// inTurn asks the members of todo in turn, and reports whether all have places and somebody
-// goes.
+// inTurn asks the members of todo in turn, unless Together has done that, and reports whether
+// all have places and somebody goes.
 func (d *decision) inTurn() bool {
 	x := &d.turn
-	x.begin(d)
-	found := d.askOrders()
-	if found && d.p.Exempt == nil && slices.ContainsFunc(x.gone, d.spared) {
-		x.guard(d)
-		found = d.askOrders()
+	if d.p.inOrder {
+		return d.takeOver(d.p.asked) && len(x.gone) > 0
 	}
-	return found && len(x.gone) > 0
+	x.begin(d)
+	return d.askOrders() && len(x.gone) > 0
 }
 
-// spared reports whether the job has to spare a task that its members as asks need not.
-func (d *decision) spared(id victims.TaskID) bool { return onlyJobSpares(d.c, d.job.Name, id) }
-
-// onlyJobSpares reports whether a job has to spare a task that its members as asks need not:
-// they do not know who is not preemptible, nor jobs without an application.
-func onlyJobSpares(c *victims.Cluster, job string, id victims.TaskID) bool {
-	t := c.TaskView(id)
-	return t.NonPreemptible || t.Job != "" && t.Job == job
+// takeOver makes parts, which were decided in turn, those of the first members, and reports
+// whether these are all. If not, the member after them was refused.
+func (d *decision) takeOver(parts []Part) bool {
+	x, members := &d.turn, 0
+	x.nodes, x.gone, x.proof, x.failed = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0], victims.NoProof, -1
+	for i := range parts {
+		for _, at := range parts[i].Plan.Placements {
+			x.nodes[members+at.Member] = at.Node
+		}
+		for k := range parts[i].Plan.Victims {
+			x.gone = append(x.gone, parts[i].Plan.Victims[k].Task)
+		}
+		members += len(parts[i].Asks)
+	}
+	if members < len(d.todo) {
+		x.failed = int32(members)
+	}
+	return x.failed < 0
 }
 
 // askOrders asks the members in their order and, if one is refused, with the largest last,
@@ -83,11 +129,11 @@ func (d *decision) askOrders() bool {
 	for i := range d.todo {
 		x.order = append(x.order, int32(i))
 	}
-	found := d.askAll()
-	if !found && len(d.kinds) > 1 && !d.p.inOrder && !d.effort.Stopped {
+	found := d.askAll(1)
+	if !found && len(d.kinds) > 1 && !d.effort.Stopped {
 		x.order = append(x.order[:0], d.sorted...)
 		slices.Reverse(x.order)
-		found = d.askAll()
+		found = d.askAll(1)
 	}
 	return found
 }
@@ -105,7 +151,10 @@ func (x *turns) begin(d *decision) {
 		x.asks.OwnLeaf = victims.OwnNever
 	}
 	if d.p.Exempt != nil {
-		x.guard(d)
+		if x.of != d { // once per planner, and again if that was copied
+			x.exempt, x.of = d.exemptAsk, d
+		}
+		x.asks.Exempt = x.exempt
 	}
 	x.members = x.members[:0]
 	for _, m := range d.todo {
@@ -115,44 +164,29 @@ func (x *turns) begin(d *decision) {
 	}
 }
 
-// guard has the planner exempt who only a job has to spare, beside those whom the caller
-// exempts from the job.
-func (x *turns) guard(d *decision) {
-	if x.of != d { // once per planner, and again if that was copied
-		x.exempt, x.of = d.exemptAsk, d
-	}
-	x.asks.Exempt = x.exempt
-}
-
-// exemptAsk is an exemption for members in turn.
+// exemptAsk exempts from members in turn whom the caller exempts from the job.
 func (d *decision) exemptAsk(e victims.Exemption) (until time.Time, exempt bool) {
-	switch {
-	case d.spared(e.Task):
-		return time.Time{}, true
-	case d.rules.exempts == nil:
-		return time.Time{}, false
-	}
 	until, exempt = d.rules.exemption(d.c, e.Task)
 	return until, exempt && eligible.Lasts(until, d.rules.horizon)
 }
 
-// askAll asks the members in x.order, and reports whether all have places. The copy is then
-// as it was.
-func (d *decision) askAll() bool {
+// askAll asks the members in x.order, each within a share of a budget that the caller has
+// set, and reports whether all have places. The copy is then as it was.
+func (d *decision) askAll(share int64) bool {
 	x, a := &d.turn, &d.turn.answer
 	defer x.undo()
 	x.nodes, x.gone = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0]
 	for _, m := range x.order {
 		if x.asks.Steps = 0; d.p.Steps > 0 {
-			x.asks.Steps = max(d.effort.Left, 1)
+			x.asks.Steps = max(d.effort.Left/share, 1)
 		}
-		err := x.asks.Decide(a, &x.members[m], d.now)
+		steps, err := x.asks.ask(a, &x.members[m], d.now)
 		x.failed = m
 		if err != nil {
 			a.Refusal.Proven = false
 			return false
 		}
-		d.effort.turns(a.Plan.Steps + a.Refusal.Steps) // one of them
+		d.effort.turns(steps)
 		if a.Outcome == victims.Refused || a.Plan.Second && d.rules.stage == outsideLeaf || d.effort.Stopped && m != x.order[len(x.order)-1] {
 			return false
 		}
@@ -240,11 +274,15 @@ func (d *decision) hopeless() bool {
 	if x.failed < 0 || d.rules.stage != outsideLeaf || !d.rules.needy.Governed {
 		return false
 	}
+	if d.p.inOrder { // others were asked, and elsewhere
+		x.begin(d)
+		x.order = x.order[:0]
+	}
 	if relaxed, err := d.relax(); err != nil {
 		return false
-	} else if relaxed || x.failed != x.order[0] {
+	} else if relaxed || len(x.order) == 0 || x.failed != x.order[0] {
 		x.order = append(x.order[:0], x.failed)
-		if d.askAll() {
+		if d.askAll(8) { // most of the budget is for the search
 			return false
 		}
 	}

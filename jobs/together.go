@@ -93,7 +93,7 @@ func undo(c *victims.Cluster, n int) {
 // that holds a grant is refused, InFlight. The cluster changes during the call, and ends
 // as it was, version included.
 //
-// Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 4
+// Steps bound the whole call: each ask by itself gets its part of a quarter. 0 means 3
 // times what the asks take one by one, or [JointSteps] if that is more. If too little is
 // left for a plan that is shared, asks have plans of their own; once Stop returns true
 // each is decided in haste.
@@ -199,7 +199,7 @@ func (j *joiner) takeTurns() error {
 	}
 	j.retreat(0)
 	if j.most == 0 {
-		j.most = max(4*j.spent, JointSteps)
+		j.most = max(jointTimes*j.spent, JointSteps)
 	}
 	return nil
 }
@@ -331,32 +331,15 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 }
 
 // asAsk decides an ask as the planner of asks does.
-func (j *joiner) asAsk(i int, steps int64) (turn, error) {
+func (j *joiner) asAsk(i int, most int64) (turn, error) {
 	p, ask, d := &j.p.asks, &j.dst.Asks[i], new(victims.Decision)
-	p.Cluster, p.Rules, p.Steps, p.Stop = j.p.Cluster, j.p.Rules, steps, j.p.Stop
+	p.Cluster, p.Rules, p.Steps, p.Stop = j.p.Cluster, j.p.Rules, most, j.p.Stop
 	p.SameNode = false // jobs know no such option
-	if err := p.Decide(d, ask, j.now); err != nil {
+	steps, err := p.ask(d, ask, j.now)
+	if err != nil {
 		return turn{}, err
 	}
-	for _, v := range d.Plan.Victims {
-		if onlyJobSpares(p.Cluster, ask.Job, v.Task) {
-			// It is decided anew without such tasks. They are rare, and most asks meet none.
-			p.Exempt = func(e victims.Exemption) (until time.Time, exempt bool) {
-				if onlyJobSpares(e.Cluster, ask.Job, e.Task) {
-					return time.Time{}, true
-				}
-				if j.p.Exempt == nil {
-					return time.Time{}, false
-				}
-				return j.p.Exempt(e)
-			}
-			if err := p.Decide(d, ask, j.now); err != nil {
-				return turn{}, err
-			}
-			break
-		}
-	}
-	j.spent += d.Plan.Steps + d.Refusal.Steps + int64(p.Cluster.NodeLen())
+	j.spent += steps + int64(p.Cluster.NodeLen())
 	if d.Outcome == victims.Refused {
 		if err := d.Count(); err != nil {
 			panic(err) // somebody else changes the cluster

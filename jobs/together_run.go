@@ -18,6 +18,10 @@ import (
 // none: small clusters are decided to the end, and a large one within some 15 milliseconds.
 const JointSteps = 1 << 22
 
+// jointTimes is how many times the steps of the turns Together takes, turns included. A step of
+// a joint search takes up to half as long again, so that it is 4 times in time.
+const jointTimes = 3
+
 // A joiner is one call of Together.
 //
 // The asks in turn are its first answer. Whoever is served in turn may follow those before
@@ -265,7 +269,7 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 	incumbent := j.retreat(j.base)
 	for _, n := range numbers {
 		list := append(j.part[:len(j.part):len(j.part)], rest[:n]...)
-		switch served, certain, err := j.question(list, j.left()/4); {
+		switch served, certain, err := j.question(list, incumbent, j.left()/4); {
 		case err != nil:
 			return 0, false, err
 		case served:
@@ -300,7 +304,7 @@ func (j *joiner) settle() (changed bool, err error) {
 			return false, nil
 		}
 		before := j.retreat(j.base)
-		served, _, err := j.question(j.part, j.left()/2)
+		served, _, err := j.question(j.part, before, j.left()/2)
 		if err != nil {
 			return false, err
 		}
@@ -328,9 +332,10 @@ func (j *joiner) affords(steps int64, asks int) bool {
 	return !j.stopped && steps >= 4*int64(c.TaskLen())+int64(c.NodeLen())*int64(asks)
 }
 
-// question decides asks as a job, within some steps. It reports whether all are served,
-// and if not whether that is certain.
-func (j *joiner) question(list []int, steps int64) (served, certain bool, err error) {
+// question decides asks as a job, within some steps. The first of them have what the
+// incumbent gave them, and the next one, if there is one, has no place in turn. It reports
+// whether all are served, and if not whether that is certain.
+func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, certain bool, err error) {
 	if !j.affords(steps, len(list)) {
 		return false, false, nil
 	}
@@ -339,7 +344,9 @@ func (j *joiner) question(list []int, steps int64) (served, certain bool, err er
 	// have others to take from. By priority there is one stage only.
 	p := j.p
 	p.inOrder, p.sharing, p.hasty, p.Steps = true, len(list) > 1 && !p.ByPriority, true, steps
+	p.asked = incumbent
 	err = p.Decide(&j.trial, &j.job, j.now)
+	p.asked = nil
 	j.spent += p.d.effort.steps()
 	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err
 }
