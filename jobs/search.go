@@ -434,8 +434,14 @@ const turnTimes, leastEffort = 9, 1 << 23
 // exhausted reports whether the budget is spent, so that only what must be done is
 // done. Until there is a plan a decision may take as much again, or a million steps,
 // for a plan is better than none.
-func (e *effort) exhausted() bool {
-	return e.Stopped || e.Left <= 0 && (e.found || e.hasty || e.Left <= -max(e.most, 1<<20))
+func (e *effort) exhausted() bool { return e.Stopped || e.rest() <= 0 }
+
+// rest returns how many steps may still be taken.
+func (e *effort) rest() int64 {
+	if e.found || e.hasty {
+		return e.Left
+	}
+	return e.Left + max(e.most, 1<<20)
 }
 
 // An asker asks the caller's predicate. Without one it accepts everything.

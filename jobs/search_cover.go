@@ -7,6 +7,7 @@ import (
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
+	"math/bits"
 )
 
 // A coverer states covering problems and has them solved: which units must go so
@@ -130,12 +131,18 @@ func (x *coverer) run(steps int) {
 		x.found = cover.Selection{Found: true, Proven: true, Units: x.found.Units[:0]}
 	case len(x.problem.Units) == 0:
 		x.found = cover.Selection{Proven: true, Units: x.found.Units[:0]}
-	case x.effort.exhausted():
+	case x.effort.exhausted() || x.price() > x.effort.rest():
 		x.found = cover.Selection{Units: x.found.Units[:0]}
 	default:
 		x.worker.Meter = &x.effort.Meter
 		x.worker.Least(&x.found, &x.problem, steps)
 	}
+}
+
+// price returns what it takes to state the problem, in steps.
+func (x *coverer) price() int64 {
+	n := len(x.problem.Units)
+	return int64(n) * int64(20*bits.Len(uint(n))+24*len(x.problem.Needs)*x.types)
 }
 
 // onHost solves what must go from one host for what is lacking there, if that is
