@@ -81,6 +81,7 @@ package jobs
 //	search_partial.go     a plan under construction, and how it becomes minimal
 //	search_further.go   members beyond the minimum
 //	audit.go            the plan judged from scratch; the other audit files have laws
-//	refuse.go           why there is no plan
+//	refuse.go           why there is no plan, and what would help
+//	refuse_count.go     which rules keep tasks
 //	describe.go         both in words, and for machines
 //	rounds.go           plans carried out

@@ -464,19 +464,10 @@ func (d *decision) addEnds(p *Plan) {
 	for _, at := range p.Placements {
 		arriving = resources.Add(arriving, arriving, d.job.Members[at.Member].Size)
 	}
-	for q := range d.tree.Up(d.job.Queue) {
-		if d.tree.Guaranteed(q).Defined == 0 {
-			continue
-		}
-		clear(gone)
-		for i := range p.Victims {
-			if v := &p.Victims[i]; d.tree.Contains(q, d.c.TaskView(v.Task).Queue) {
-				gone = resources.Add(gone, gone, v.Size)
-			}
-		}
-		s := rulebook.Shift{Tree: d.tree, Queue: q, Arriving: arriving, Gone: gone}
-		p.Ends = s.Endings(p.Ends)
-	}
+	s := rulebook.Shift{Tree: d.tree, Leaf: d.job.Queue, Arriving: arriving, Gone: gone}
+	p.Ends = s.Endings(p.Ends, len(p.Victims), func(i int) (queue.ID, resources.Vector) {
+		return d.c.TaskView(p.Victims[i].Task).Queue, p.Victims[i].Size
+	})
 }
 
 // victim returns candidate i, which goes with unit u, as a victim.

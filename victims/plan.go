@@ -149,25 +149,11 @@ func (d *decision) planned(dst *Decision) {
 	}
 	slices.SortFunc(p.Victims, func(a, b Victim) int { return strings.Compare(a.Key, b.Key) })
 	d.eligible.tell(&p.Cost, d.best.victims)
-	d.addEnds(p)
-}
-
-// addEnds tells which queues of the path end below their guarantee.
-func (d *decision) addEnds(p *Plan) {
-	gone := d.scratch.sum
-	for q := range d.tree.Up(d.ask.Queue) {
-		if d.tree.Guaranteed(q).Defined == 0 {
-			continue
-		}
-		clear(gone)
-		for _, id := range d.best.victims {
-			if d.tree.Contains(q, d.c.tasks[id].leaf) {
-				resources.Add(gone, gone, d.c.size(id))
-			}
-		}
-		s := rulebook.Shift{Tree: d.tree, Queue: q, Arriving: d.size, Gone: gone}
-		p.Ends = s.Endings(p.Ends)
-	}
+	shift := rulebook.Shift{Tree: d.tree, Leaf: d.ask.Queue, Arriving: d.size, Gone: d.scratch.sum}
+	p.Ends = shift.Endings(p.Ends, len(d.best.victims), func(i int) (queue.ID, resources.Vector) {
+		id := d.best.victims[i]
+		return d.c.tasks[id].leaf, d.c.size(id)
+	})
 }
 
 // addVictim adds a task to the victims of a plan, in memory that the plan had.

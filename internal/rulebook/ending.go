@@ -57,21 +57,36 @@ func ReportEndings(s *resources.Schema, ends []Ending) (reports []EndingReport) 
 	return reports
 }
 
-// A Shift is what a plan does to a queue of the path: amounts arrive, and those of victims go.
+// A Shift is what a plan does to the queues of a path: amounts arrive in its leaf, and those
+// of victims go.
 type Shift struct {
 	Tree           *queue.Tree
-	Queue          queue.ID
-	Arriving, Gone resources.Vector
+	Leaf           queue.ID
+	Arriving, Gone resources.Vector // Gone is scratch, with all types
 }
 
-// Endings appends to dst those of the queue, in the order of types.
-func (x *Shift) Endings(dst []Ending) []Ending {
-	tree, q := x.Tree, x.Queue
-	used, leaving, g, s := tree.Usage(q), tree.Preempting(q), tree.Guaranteed(q), tree.Schema()
-	for t := range g.Defined.All() {
-		before := used[t] - leaving[t]
-		if after := before - x.Gone.At(t) + x.Arriving.At(t); after < min(before, g.Value[t]) {
-			dst = append(dst, Ending{Queue: tree.Path(q), Type: s.Name(t), Amount: after, Guaranteed: g.Value[t]})
+// Endings appends to dst those of the path, from its leaf up and in the order of types.
+// There are so many victims, each of a leaf and a size. The cost is that of a look at each of
+// them for each queue with a guarantee.
+func (x *Shift) Endings(dst []Ending, victims int, victim func(i int) (queue.ID, resources.Vector)) []Ending {
+	tree := x.Tree
+	for q := range tree.Up(x.Leaf) {
+		g := tree.Guaranteed(q)
+		if g.Defined == 0 {
+			continue
+		}
+		clear(x.Gone)
+		for i := range victims {
+			if leaf, size := victim(i); tree.Contains(q, leaf) {
+				resources.Add(x.Gone, x.Gone, size)
+			}
+		}
+		used, leaving := tree.Usage(q), tree.Preempting(q)
+		for t := range g.Defined.All() {
+			before := used[t] - leaving[t]
+			if after := before - x.Gone[t] + x.Arriving.At(t); after < min(before, g.Value[t]) {
+				dst = append(dst, Ending{Queue: tree.Path(q), Type: tree.Schema().Name(t), Amount: after, Guaranteed: g.Value[t]})
+			}
 		}
 	}
 	return dst
