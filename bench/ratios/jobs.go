@@ -18,6 +18,8 @@ import (
 // it is below lineNanos.
 const lineTurns = 10
 
+const mostMembers = 64
+
 // A team is a job of alike members, and the same members as asks.
 type team struct {
 	job     jobs.Job
@@ -68,7 +70,7 @@ func (r *report) jobs() {
 		random := rand.New(rand.NewPCG(uint64(i), 3))
 		d := draw{Hard: workload.Hard{Nodes: r.big, Tasks: r.tasks, Seed: random.Uint64()}, k: 10}
 		f.change(&d, random)
-		x := d.team(d.Build(), 8)
+		x := d.team(d.Build(), min(8, r.members))
 		ratio, nanos := r.clock.ratio(x.decide, x.inTurn)
 		section.add(Row{
 			Name: f.name + fmt.Sprintf(": `%v/k=%d`", d.Hard, d.k), Figure: ratio, Unit: "× in turn", Remark: x.remark(nanos),
@@ -115,7 +117,7 @@ func (r *report) jobSurvey(which, draws int) (s jobSurvey) {
 	random := rand.New(rand.NewPCG(uint64(which), 4))
 	for range draws {
 		d := r.draw(which, random)
-		x := d.team(d.Build(), logUniform(random, 64))
+		x := d.team(d.Build(), logUniform(random, r.members))
 		times := r.clock.times(x.inTurn, x.decide)
 		nanos := slices.Min(times[1])
 		ratio := nanos / slices.Min(times[0])

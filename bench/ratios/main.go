@@ -98,6 +98,11 @@ func run(r *report, files []string, asJSON bool, w io.Writer) error {
 			return err
 		}
 	}
+	return r.print(asJSON, w)
+}
+
+// print writes what was measured, as JSON or as tables.
+func (r *report) print(asJSON bool, w io.Writer) error {
 	if !asJSON {
 		_, err := io.WriteString(w, tablesOf(append(extremes(r.rows), r.rows...)))
 		return err

@@ -18,10 +18,11 @@ import (
 // tiny is a report of clusters so small that all of it takes a moment.
 func tiny() *report {
 	return &report{
-		clock: clock{rounds: minRounds},
+		clock: clock{rounds: 1},
 		small: 40, big: 60, tasks: 30, million: 1200,
 		growNodes: []int{20, 40}, growTasks: []int{12, 24},
-		batch: 10,
+		batch:   10,
+		members: 4,
 	}
 }
 
@@ -32,8 +33,13 @@ func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures everything once")
 	}
-	var out strings.Builder
-	require.NoError(t, run(tiny(), nil, true, &out))
+	file := filepath.Join(t.TempDir(), "README.md")
+	require.NoError(t, os.WriteFile(file, []byte("# Speed\n<!-- ratios -->\n<!-- /ratios -->\nThat was it.\n"), 0o644))
+	r := tiny()
+	var out, tables strings.Builder
+	require.NoError(t, run(r, []string{file}, true, &out))
+	require.NoError(t, r.print(false, &tables))
+	requirePage(t, file, tables.String())
 	var rows []Row
 	require.NoError(t, json.Unmarshal([]byte(out.String()), &rows))
 
@@ -252,30 +258,27 @@ func TestSplice(t *testing.T) {
 	}
 }
 
-// TestFiles shows that tables are written where they belong, and that nothing
-// is measured where they belong nowhere.
-func TestFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it measures everything once")
-	}
-	file := filepath.Join(t.TempDir(), "README.md")
-	require.ErrorIs(t, run(nil, []string{file}, false, nil), os.ErrNotExist)
-
-	require.NoError(t, os.WriteFile(file, []byte("nothing to see\n"), 0o644))
-	require.ErrorContains(t, run(nil, []string{file}, false, nil), "README.md: no lines")
-
-	require.NoError(t, os.WriteFile(file, []byte("# Speed\n<!-- ratios -->\n<!-- /ratios -->\nThat was it.\n"), 0o644))
-	var out strings.Builder
-	require.NoError(t, run(tiny(), []string{file}, false, &out))
+// requirePage requires that tables are written where they belong.
+func requirePage(t *testing.T, file, tables string) {
+	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	page, _ := strings.CutPrefix(string(text), "# Speed\n<!-- ratios -->\n")
 	page, found := strings.CutSuffix(page, "<!-- /ratios -->\nThat was it.\n")
 	require.True(t, found)
 	for line := range strings.Lines(page) {
-		require.Contains(t, out.String(), line, "a page has part of the lines that are printed")
+		require.Contains(t, tables, line, "a page has part of the lines that are printed")
 	}
-	require.Contains(t, out.String(), "| audit of a plan | ")
+	require.Contains(t, tables, "| audit of a plan | ")
+}
+
+// TestFiles shows that nothing is measured if tables belong nowhere.
+func TestFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "README.md")
+	require.ErrorIs(t, run(nil, []string{file}, false, nil), os.ErrNotExist)
+
+	require.NoError(t, os.WriteFile(file, []byte("nothing to see\n"), 0o644))
+	require.ErrorContains(t, run(nil, []string{file}, false, nil), "README.md: no lines")
 }
 
 // TestPart: which rows a page shows.

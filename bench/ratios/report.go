@@ -18,6 +18,7 @@ type report struct {
 	batch                int    // changes at once
 	traces               string // a folder; "": none
 	sizes                bool   // hard loads are of random sizes
+	members              int    // of the largest job
 
 	rows     []Row
 	unproven int
@@ -31,7 +32,7 @@ func full() *report {
 		clock: clock{turn: time.Millisecond, budget: time.Second, rounds: 101},
 		small: 1000, big: 5000, tasks: 30, million: 1_000_000,
 		growNodes: []int{500, 1000, 2000, 4000, 8000}, growTasks: []int{10, 20, 40, 80},
-		batch:  1000,
+		batch: 1000, members: mostMembers,
 		traces: filepath.Join("..", "shared", "traces"),
 	}
 }
