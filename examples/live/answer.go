@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/jobs"
+	"github.com/go-preempt/preempt/victims"
 )
 
 // answer decides a document, and tells who waits, who could run at whose cost, and why
@@ -19,7 +21,8 @@ func answer(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	run, err := doc.Run()
+	unlawful := map[int]string{} // by step
+	run, err := doc.RunSeen(func(m *scenario.Moment) { audit(unlawful, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -30,16 +33,20 @@ func answer(text []byte) ([]byte, error) {
 		if s.Result == nil {
 			continue
 		}
-		line := plain.Name(s.Result.Key)
-		switch s.Result.Outcome {
-		case scenario.OutcomePlan:
+		line, law := plain.Name(s.Result.Key), unlawful[i]
+		switch promised := promises(doc, s); {
+		case law != "":
+			wait = append(wait, line+": its plan is not lawful: "+law)
+		case promised != nil:
+			fit = append(fit, line+" on "+plain.Names(promised)+", where its place is held for it, once those that are leaving have gone")
+		case s.Result.Outcome == scenario.OutcomePlan:
 			for _, v := range s.Result.Victims {
 				stopped[v] = true
 			}
 			cost = append(cost, fmt.Sprintf("%s%s, if these stop: %s", line, where(s.Result), plain.Names(s.Result.Victims)))
-		case scenario.OutcomeFits:
+		case s.Result.Outcome == scenario.OutcomeFits:
 			fit = append(fit, line+where(s.Result))
-		case scenario.OutcomeWaits:
+		case s.Result.Outcome == scenario.OutcomeWaits:
 			fit = append(fit, line+where(s.Result)+", once those that are leaving have gone")
 		default:
 			wait = append(wait, line+": "+why(s, run))
@@ -59,6 +66,40 @@ func answer(text []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// audit has the plan of a job looked at by code that shares nothing with the planner. The
+// planner trusts what it is told of members that run, such as that they have the priority
+// of their job; this does not.
+func audit(unlawful map[int]string, m *scenario.Moment) {
+	if m.Job == nil {
+		return
+	}
+	var d jobs.Decision
+	if err := m.JobPlanner.Decide(&d, m.Job, m.Now); err != nil || d.Outcome == victims.Refused {
+		return // the run itself tells of an error
+	}
+	p := m.JobPlanner
+	auditor := jobs.Auditor{Cluster: p.Cluster, ByPriority: p.ByPriority, Rules: p.Rules, Allowances: p.Allowances}
+	for _, v := range auditor.Audit(nil, &d.Plan, m.Now) {
+		unlawful[m.Step] = plain.Line(v.String())
+		return
+	}
+}
+
+// promises returns the nodes on which an ask or a job that is in flight has been promised its
+// places, or nil.
+func promises(doc *scenario.Document, s *scenario.Step) (nodes []string) {
+	if s.Result.Reason != victims.InFlight {
+		return nil
+	}
+	for i := range doc.Grants {
+		if g := &doc.Grants[i]; g.Key == s.Result.Key || g.Job == s.Result.Key {
+			nodes = append(nodes, g.Node)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
 // where returns the nodes of a plan.
 func where(r *scenario.Result) string {
 	if r.Node != "" {
@@ -75,14 +116,18 @@ func where(r *scenario.Result) string {
 	return " on " + plain.Names(nodes)
 }
 
-// why returns the reason of a refusal in a line.
+// why returns the reason of a refusal in a line, with the gang whose guarantee forbids a
+// plan: who reads it may want it smaller.
 func why(s *scenario.Step, run *scenario.Run) string {
-	line := ""
+	line, cause := "", (*victims.Cause)(nil)
 	switch {
 	case s.Asked != nil:
-		line = s.Asked.Decision.Summary(run.After)
+		line, cause = s.Asked.Decision.Summary(run.After), &s.Asked.Decision.Refusal.Cause
 	case s.Placed != nil:
-		line = s.Placed.Decision.Summary(run.After)
+		line, cause = s.Placed.Decision.Summary(run.After), &s.Placed.Decision.Refusal.Cause
+	}
+	if cause != nil && cause.ProtectedBy.Named {
+		line += "; a guarantee protects others, " + cause.ProtectedBy.Text(run.After)
 	}
 	return plain.Line(line)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,7 +10,6 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // A budget is a disruption budget, and whom it selects.
@@ -45,22 +43,27 @@ func (w *work) budgetsOf(p *v1.Pod) (names []string) {
 	return names
 }
 
+// disrupted reports whether the eviction API has let a pod go that has not been told to stop
+// yet. Its budgets have counted that.
+func (w *work) disrupted(p *v1.Pod) bool {
+	for _, b := range w.cluster.budgets {
+		if _, going := b.Status.DisruptedPods[p.Name]; going && b.Namespace == p.Namespace {
+			return true
+		}
+	}
+	return false
+}
+
 // budgetTexts returns what budgets have left. The cluster has counted that, for
 // minAvailable as for maxUnavailable. A budget that no cluster has seen yet has no
-// count, and a number for maxUnavailable is taken instead.
-func (c *cluster) budgetTexts() (map[string]budgetText, error) {
+// count: nobody knows how many pods there are, and nothing is left.
+func (c *cluster) budgetTexts() map[string]budgetText {
 	all := map[string]budgetText{}
 	for _, b := range c.budgets {
-		left := b.Status.DisruptionsAllowed
-		if b.Status.ExpectedPods == 0 && b.Status.ObservedGeneration == 0 && len(b.Status.Conditions) == 0 && left == 0 {
-			most := b.Spec.MaxUnavailable
-			if most == nil || most.Type != intstr.Int {
-				return nil, c.from[b].wrong("status.disruptionsAllowed", errors.New("missing, and without it nobody knows how many pods there are"))
-			}
-			left = most.IntVal
-			c.notes.add(name(b.Namespace, b.Name), "has no status: maxUnavailable is what is left, as if all pods were healthy")
+		if b.Status.ExpectedPods == 0 && b.Status.ObservedGeneration == 0 && len(b.Status.Conditions) == 0 && b.Status.DisruptionsAllowed == 0 {
+			c.notes.add("PodDisruptionBudget "+name(b.Namespace, b.Name), "has no status: it has nothing left")
 		}
-		all[name(b.Namespace, b.Name)] = budgetText{left, c.options.hard}
+		all[name(b.Namespace, b.Name)] = budgetText{b.Status.DisruptionsAllowed, c.options.hard}
 	}
-	return all, nil
+	return all
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/go-preempt/preempt/internal/scenario"
 )
@@ -55,8 +55,11 @@ func kindOf[T any](keep func(*cluster, *T)) kind {
 
 // kinds are those that are read, by group and kind.
 var kinds = map[string]kind{
-	"/Node":      kindOf(func(c *cluster, n *v1.Node) { c.nodes = append(c.nodes, n) }),
-	"/Pod":       kindOf(func(c *cluster, p *v1.Pod) { c.pods = append(c.pods, p) }),
+	"/Node": kindOf(func(c *cluster, n *v1.Node) { c.nodes = append(c.nodes, n) }),
+	"/Pod": kindOf(func(c *cluster, p *v1.Pod) {
+		withDefaults(&p.Spec)
+		c.pods = append(c.pods, p)
+	}),
 	"/Namespace": kindOf(func(c *cluster, n *v1.Namespace) { c.namespaces[n.Name] = n }),
 	"policy/PodDisruptionBudget": kindOf(func(c *cluster, b *policyv1.PodDisruptionBudget) {
 		c.budgets = append(c.budgets, b)
@@ -67,6 +70,9 @@ var kinds = map[string]kind{
 	}),
 	"batch/Job":              kindOf(func(c *cluster, j *batchv1.Job) { c.jobs[name(j.Namespace, j.Name)] = j }),
 	kueueGroup + "/Workload": kindOf(func(c *cluster, w *workload) { c.kueue.workloads = append(c.kueue.workloads, w) }),
+	kueueGroup + "/WorkloadPriorityClass": kindOf(func(c *cluster, p *workloadPriorityClass) {
+		c.kueue.classes[p.Metadata.Name] = p.Value
+	}),
 	volcanoGroup + "/PodGroup": kindOf(func(c *cluster, g *volcanoPodGroup) {
 		c.volcano.groups[name(g.Metadata.Namespace, g.Metadata.Name)] = g
 	}),
@@ -160,54 +166,91 @@ func (c *cluster) take(o *object) error {
 	if err != nil {
 		return err
 	}
-	if field := negative(v); field != "" {
-		return o.wrong(field, errors.New("quantity negative"))
+	if field, err := badQuantity(v); err != nil {
+		return o.wrong(field, err)
 	}
 	c.from[v] = o
 	k.keep(c, v)
 	return nil
 }
 
-// negative returns the first field of a node, a pod or a workload whose quantity is
-// negative, or "".
-func negative(v any) string {
+// badQuantity returns the first field of a node, a pod or a workload whose quantity is
+// negative or huge, and what is wrong with it.
+func badQuantity(v any) (field string, err error) {
+	var q quantities
 	switch v := v.(type) {
 	case *v1.Node:
-		return negativeIn("status.allocatable", v.Status.Allocatable)
+		q.list("status.allocatable", v.Status.Allocatable)
 	case *v1.Pod:
-		return negativeOf("spec", &v.Spec)
+		q.spec("spec", &v.Spec)
+		q.statuses("status.initContainerStatuses", v.Status.InitContainerStatuses)
+		q.statuses("status.containerStatuses", v.Status.ContainerStatuses)
+		q.list("status.allocatedResources", v.Status.AllocatedResources)
+		q.pair("status.resources", v.Status.Resources)
 	case *workload:
 		for i := range v.Spec.PodSets {
-			if field := negativeOf(fmt.Sprintf("spec.podSets[%d].template.spec", i), &v.Spec.PodSets[i].Template.Spec); field != "" {
-				return field
+			q.spec(fmt.Sprintf("spec.podSets[%d].template.spec", i), &v.Spec.PodSets[i].Template.Spec)
+		}
+		if a := v.Status.Admission; a != nil {
+			for i := range a.PodSetAssignments {
+				q.list(fmt.Sprintf("status.admission.podSetAssignments[%d].resourceUsage", i), a.PodSetAssignments[i].ResourceUsage)
 			}
 		}
 	}
-	return ""
+	return q.field, q.err
 }
 
-// negativeOf is negative for what a pod requests.
-func negativeOf(path string, spec *v1.PodSpec) string {
-	field := negativeIn(path+".overhead", spec.Overhead)
-	if spec.Resources != nil {
-		field = cmp.Or(field, negativeIn(path+".resources.requests", spec.Resources.Requests))
-	}
-	for _, of := range []struct {
-		name       string
-		containers []v1.Container
-	}{{"initContainers", spec.InitContainers}, {"containers", spec.Containers}} {
-		for i := range of.containers {
-			field = cmp.Or(field, negativeIn(fmt.Sprintf("%s.%s[%d].resources.requests", path, of.name, i), of.containers[i].Resources.Requests))
-		}
-	}
-	return field
+// quantities looks for a bad one, and keeps the first.
+type quantities struct {
+	field string
+	err   error
 }
 
-func negativeIn(path string, list v1.ResourceList) string {
+// mostUnits is the most that a quantity may be, in base units: sums over a cluster have to
+// be numbers, too.
+const mostUnits = 1 << 56
+
+func (b *quantities) list(path string, list v1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if q := list[name]; q.Sign() < 0 {
-			return join(path, string(name))
+		q := list[name]
+		most := resource.NewQuantity(mostUnits, resource.DecimalSI)
+		if name == v1.ResourceCPU {
+			most = resource.NewMilliQuantity(mostUnits, resource.DecimalSI)
+		}
+		switch {
+		case b.err != nil:
+		case q.Sign() < 0:
+			b.field, b.err = join(path, string(name)), errors.New("quantity negative")
+		case q.Cmp(*most) > 0:
+			b.field, b.err = join(path, string(name)), fmt.Errorf("quantity too large: more than %s", most)
 		}
 	}
-	return ""
+}
+
+// pair looks at what is requested and at the limits.
+func (b *quantities) pair(path string, r *v1.ResourceRequirements) {
+	if r != nil {
+		b.list(path+".requests", r.Requests)
+		b.list(path+".limits", r.Limits)
+	}
+}
+
+func (b *quantities) spec(path string, spec *v1.PodSpec) {
+	b.list(path+".overhead", spec.Overhead)
+	b.pair(path+".resources", spec.Resources)
+	b.containers(path+".initContainers", spec.InitContainers)
+	b.containers(path+".containers", spec.Containers)
+}
+
+func (b *quantities) containers(path string, all []v1.Container) {
+	for i := range all {
+		b.pair(fmt.Sprintf("%s[%d].resources", path, i), &all[i].Resources)
+	}
+}
+
+func (b *quantities) statuses(path string, all []v1.ContainerStatus) {
+	for i := range all {
+		b.list(fmt.Sprintf("%s[%d].allocatedResources", path, i), all[i].AllocatedResources)
+		b.pair(fmt.Sprintf("%s[%d].resources", path, i), all[i].Resources)
+	}
 }

@@ -33,6 +33,7 @@ type (
 		Nodes    []nodeText            `json:"nodes"`
 		Budgets  map[string]budgetText `json:"budgets,omitempty"`
 		Tasks    []taskText            `json:"tasks"`
+		Grants   []grantText           `json:"grants,omitempty"`
 		Minimums map[string]int        `json:"jobMinimums,omitempty"`
 		Requests []requestText         `json:"requests"`
 		Options  optionsText           `json:"options"`
@@ -102,6 +103,11 @@ type (
 		AllowPreemptOther *bool             `json:"allowPreemptOther,omitempty"`
 		NodeSelector      map[string]string `json:"nodeSelector,omitempty"`
 	}
+	// A grantText is an ask that was promised a place.
+	grantText struct {
+		askText
+		Node string `json:"node"`
+	}
 	memberText struct {
 		podText
 		NodeSelector map[string]string `json:"nodeSelector,omitempty"`
@@ -153,14 +159,12 @@ func (c *cluster) document() ([]byte, error) {
 	if d.Classes, err = c.classTexts(); err != nil {
 		return nil, err
 	}
-	if d.Budgets, err = c.budgetTexts(); err != nil {
-		return nil, err
-	}
+	d.Budgets = c.budgetTexts()
 	w := newWork(c)
 	if err := w.read(); err != nil {
 		return nil, err
 	}
-	d.Types, d.Tasks, d.Requests, d.Minimums = w.types(), w.tasks, w.requests(), w.minimums
+	d.Types, d.Tasks, d.Grants, d.Requests, d.Minimums = w.types(), w.tasks, w.grants, w.requests(), w.minimums
 	d.Queues = c.root // after the pods, who may have asked for a leaf
 	if len(d.Types) > resources.MaxTypes {
 		return nil, fmt.Errorf("%d resource types with those of queues, and a document has at most %d", len(d.Types), resources.MaxTypes)
@@ -277,7 +281,15 @@ func (c *cluster) classTexts() (all []classText, err error) {
 // Kubernetes does.
 func quantity(name string, q resource.Quantity) string {
 	if name == string(v1.ResourceCPU) {
-		return resource.NewMilliQuantity(q.MilliValue(), resource.DecimalSI).String()
+		return resource.NewMilliQuantity(units(name, q), resource.DecimalSI).String()
 	}
-	return resource.NewQuantity(q.Value(), resource.DecimalSI).String()
+	return resource.NewQuantity(units(name, q), resource.DecimalSI).String()
+}
+
+// units returns an amount in base units: thousandths of cpus, or bytes, or pieces.
+func units(name string, q resource.Quantity) int64 {
+	if name == string(v1.ResourceCPU) {
+		return q.MilliValue()
+	}
+	return q.Value()
 }

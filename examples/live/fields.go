@@ -90,6 +90,8 @@ func (r *reader) quantity(v scenario.Value) (resource.Quantity, bool) {
 		r.fail(v, "%w: no quantity", scenario.ErrValue)
 	case q.Sign() < 0:
 		r.fail(v, "%w: quantity negative", scenario.ErrValue)
+	case q.CmpInt64(mostUnits/8) > 0:
+		r.fail(v, "%w: quantity too large", scenario.ErrValue)
 	}
 	return q, err == nil
 }

@@ -23,65 +23,111 @@ const (
 // annotationVolcano names a pod's PodGroup of Volcano.
 const annotationVolcano = "scheduling.k8s.io/group-name"
 
+// A gangID says which object a gang is of. Objects of different kinds may share a name.
+type gangID struct {
+	kind string // "JobSet"; of the three kinds of PodGroups with the group
+	name string // namespace/name
+}
+
+// Kinds of gangs.
+const (
+	kindPodGroup        = "PodGroup"
+	kindVolcanoPodGroup = "PodGroup." + volcanoGroup
+	kindPluginsPodGroup = "PodGroup.scheduling.x-k8s.io"
+	kindWorkload        = "Workload"
+)
+
 // A gang is what a document calls a job: pods that are of use together only.
 type gang struct {
-	name       string
-	whole      bool // it goes as a whole, or not at all
-	minMembers int  // 0: all
-	stays      int  // how many of those that run are needed, or else none; 0: no matter
+	gangID
+	called     string // in the document
+	whole      bool   // it goes as a whole, or not at all
+	minMembers int    // 0: all
+	stays      int    // how many of those that run are needed, or else none; 0: no matter
 	priority   *int32
 	topology   string // all members in one domain of this label; empty: anywhere
 
 	members, present int // present is how many of them run
+	highest          int32
+	mixed            bool // members have different priorities of their own
 	job              *jobText
 	since            time.Time
 	runs             []memberText
 }
 
-// groupOf returns the gang of a pod, or nil. A pod of a plain Job is of use by itself;
-// only Jobs that are indexed and run all of their pods at once are gangs, as to
-// Kubernetes' own controller.
-func (w *work) groupOf(p *v1.Pod) *gang {
+// gangOf returns the object that makes a pod one of a gang, if there is one. A pod of a
+// plain Job is of use by itself; only Jobs that are indexed and run all of their pods at
+// once are gangs, as to Kubernetes' own controller.
+func (c *cluster) gangOf(p *v1.Pod) (id gangID, ok bool) {
+	of := func(kind, own string) (gangID, bool) { return gangID{kind, name(p.Namespace, own)}, true }
 	if s := p.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
-		return w.gang(name(p.Namespace, *s.PodGroupName), func(g *gang) { w.podGroup(p, g) })
+		return of(kindPodGroup, *s.PodGroupName)
 	}
-	whole := func(g *gang) { g.whole = true }
-	if l := w.workloadOf(p); l != nil { // Kueue admits and stops all of it
-		return w.gang(l.key(), func(g *gang) { g.whole, g.priority = true, l.Spec.Priority })
+	if l := c.workloadOf(p); l != nil { // Kueue admits and stops all of it
+		return of(kindWorkload, l.Metadata.Name)
 	}
 	if n := p.Annotations[annotationVolcano]; n != "" {
-		return w.gang(name(p.Namespace, n), func(g *gang) { w.volcanoGroup(p, g) })
+		return of(kindVolcanoPodGroup, n)
 	}
 	if n := p.Labels[labelCoscheduling]; n != "" {
-		return w.gang(name(p.Namespace, n), func(g *gang) {
-			w.notes.add(g.name, "is a PodGroup of scheduler-plugins, which is not read: it needs all of its pods")
-		})
+		return of(kindPluginsPodGroup, n)
 	}
 	if n := p.Labels[labelLeaderWorker]; n != "" {
-		return w.gang(name(p.Namespace, n)+"/"+p.Labels[labelGroupIndex], whole)
+		return of("LeaderWorkerSet", n+"/"+p.Labels[labelGroupIndex])
 	}
 	if n := p.Labels[labelJobSet]; n != "" {
-		return w.gang(name(p.Namespace, n), whole)
+		return of("JobSet", n)
 	}
 	if o := metav1.GetControllerOf(p); o != nil && o.Kind == "Job" {
-		j := w.cluster.jobs[name(p.Namespace, o.Name)]
+		j := c.jobs[name(p.Namespace, o.Name)]
 		if j != nil && j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
 			j.Spec.Parallelism != nil && j.Spec.Completions != nil && *j.Spec.Parallelism == *j.Spec.Completions && *j.Spec.Completions > 1 {
-			return w.gang(name(p.Namespace, o.Name), whole)
+			return of("Job", o.Name)
 		}
 	}
-	return nil
+	return gangID{}, false
 }
 
-// gang returns the gang of a name, and sets it up if it is new.
-func (w *work) gang(name string, setUp func(*gang)) *gang {
-	g, ok := w.jobs[name]
+// groupOf returns the gang of a pod, or nil.
+func (w *work) groupOf(p *v1.Pod) *gang {
+	id, ok := w.gangOf(p)
 	if !ok {
-		g = &gang{name: name}
-		w.jobs[name] = g
-		setUp(g)
+		return nil
+	}
+	if g := w.jobs[id]; g != nil {
+		return g
+	}
+	g := &gang{gangID: id, called: id.name}
+	if len(w.kindsOf[id.name]) > 1 {
+		g.called = id.kind + "/" + id.name
+	}
+	w.jobs[id] = g
+	switch id.kind {
+	case kindPodGroup:
+		w.podGroup(p, g)
+	case kindWorkload:
+		g.whole, g.priority = true, w.priorityOf(w.workloadOf(p))
+	case kindVolcanoPodGroup:
+		w.volcanoGroup(p, g)
+	case kindPluginsPodGroup:
+		w.notes.add(g.called, "is a PodGroup of scheduler-plugins, which is not read: it needs all of its pods")
+	default:
+		g.whole = true
 	}
 	return g
+}
+
+// noteKinds notes which kinds of gangs have a name, so that each is called so or, if there
+// are several, by its kind too.
+func (w *work) noteKinds(pods []*v1.Pod) {
+	for _, p := range pods {
+		if id, ok := w.gangOf(p); ok {
+			if w.kindsOf[id.name] == nil {
+				w.kindsOf[id.name] = map[string]bool{}
+			}
+			w.kindsOf[id.name][id.kind] = true
+		}
+	}
 }
 
 // podGroup sets a gang up from its PodGroup.
@@ -93,6 +139,9 @@ func (w *work) podGroup(p *v1.Pod, g *gang) {
 	}
 	g.whole = o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil
 	g.minMembers, g.priority = 1, o.Spec.Priority
+	if g.priority == nil {
+		g.priority = w.classPriority(o.Spec.PriorityClassName, "PodGroup "+g.name)
+	}
 	if gang := o.Spec.SchedulingPolicy.Gang; gang != nil {
 		g.minMembers = int(gang.MinCount)
 	}
@@ -101,9 +150,42 @@ func (w *work) podGroup(p *v1.Pod, g *gang) {
 	}
 }
 
+// classPriority returns the priority of a class by its name; nil: there is none, or it was
+// not read, and then the pods say what theirs is.
+func (c *cluster) classPriority(class, of string) *int32 {
+	if class == "" {
+		return nil
+	}
+	for _, known := range c.classes {
+		if known.Name == class {
+			return &known.Value
+		}
+	}
+	c.notes.add(of, "its priority class was not read; the highest priority of its pods holds")
+	return nil
+}
+
+// member notes the priority of a member, running or not.
+func (g *gang) member(priority int32) {
+	if g.members++; g.members == 1 {
+		g.highest = priority
+	}
+	g.mixed = g.mixed || priority != g.highest
+	g.highest = max(g.highest, priority)
+}
+
+// raw is the priority of the gang, which all its members have: who runs matters as much as
+// it did when it asked. Else two gangs could stop each other in turn.
+func (g *gang) raw() int32 {
+	if g.priority != nil {
+		return *g.priority
+	}
+	return g.highest
+}
+
 // running adds a member that has its place.
 func (g *gang) running(t *taskText) {
-	g.members++
+	g.member(t.Priority)
 	if t.State == "" {
 		g.present++
 		g.runs = append(g.runs, memberText{podText: t.podText}) // where it runs its task says
@@ -112,12 +194,12 @@ func (g *gang) running(t *taskText) {
 
 // waits adds a member that has none.
 func (g *gang) waits(p *v1.Pod, a *askText) {
-	g.members++
+	g.member(a.Priority)
 	if g.job == nil {
-		g.job, g.since = &jobText{Name: g.name}, p.CreationTimestamp.Time
+		g.job, g.since = &jobText{Name: g.called}, p.CreationTimestamp.Time
 	}
 	j := g.job
-	j.Queue, j.Application, j.Priority = a.Queue, a.Application, a.Priority
+	j.Queue, j.Application = a.Queue, a.Application
 	if a.AllowPreemptOther != nil && !*a.AllowPreemptOther {
 		j.Policy = string(v1.PreemptNever)
 	}
@@ -127,36 +209,54 @@ func (g *gang) waits(p *v1.Pod, a *askText) {
 	j.Members = append(j.Members, memberText{podText: a.podText, NodeSelector: a.NodeSelector})
 }
 
-// finishJobs makes requests of the gangs that wait.
-func (w *work) finishJobs() error {
-	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
-		g := w.jobs[name]
-		if g.whole {
-			w.minimums[name] = g.members
-		} else if g.stays > 0 {
-			w.minimums[name] = g.stays
-		}
-		if g.job == nil {
-			continue
-		}
-		g.job.Members = append(g.runs, g.job.Members...)
-		if n := len(g.job.Members); g.minMembers > n {
-			w.notes.add(name, "some of its pods are not there yet: it asks for nothing")
-			if g.present == 0 && g.members == n { // nobody else names it
-				delete(w.minimums, name)
-			}
-			continue
-		}
-		g.job.MinMembers = g.minMembers
-		if g.priority != nil {
-			g.job.Priority = *g.priority
-		}
-		if g.topology != "" {
-			if g.job.Domain = slices.Index(w.options.topology, g.topology) + 1; g.job.Domain == 0 {
-				w.notes.add(name, "left out: it wants one domain of "+g.topology+", which -topology does not have")
-			}
-		}
-		w.asks = append(w.asks, waiting{requestText{Job: g.job, Then: w.then()}, g.job.Priority, g.since, name})
+// finishJobs makes requests of the gangs that wait, and gives members the priorities of
+// their gangs.
+func (w *work) finishJobs() {
+	byName := map[string]*gang{}
+	for _, g := range w.jobs { // in any order: names are of their own
+		byName[g.called] = g
 	}
-	return nil
+	for i := range w.tasks {
+		if g := byName[w.tasks[i].Job]; g != nil {
+			w.tasks[i].Priority = g.raw()
+		}
+	}
+	for i := range w.grants {
+		if g := byName[w.grants[i].Job]; g != nil {
+			w.grants[i].Priority = g.raw()
+		}
+	}
+	for _, called := range slices.Sorted(maps.Keys(byName)) {
+		w.finish(byName[called])
+	}
+}
+
+// finish makes a request of a gang, if some of it waits.
+func (w *work) finish(g *gang) {
+	if g.mixed && g.priority == nil {
+		w.notes.add(g.called, "its pods have different priorities: the highest counts for all of them")
+	}
+	if g.whole {
+		w.minimums[g.called] = g.members
+	} else if g.stays > 0 {
+		w.minimums[g.called] = g.stays
+	}
+	if g.job == nil {
+		return
+	}
+	g.job.Members = append(g.runs, g.job.Members...)
+	if n := len(g.job.Members); g.minMembers > n {
+		w.notes.add(g.called, "some of its pods are not there yet: it asks for nothing")
+		if g.present == 0 && g.members == n { // nobody else names it
+			delete(w.minimums, g.called)
+		}
+		return
+	}
+	g.job.MinMembers, g.job.Priority = g.minMembers, g.raw()
+	if g.topology != "" {
+		if g.job.Domain = slices.Index(w.options.topology, g.topology) + 1; g.job.Domain == 0 {
+			w.notes.add(g.called, "left out: it wants one domain of "+g.topology+", which -topology does not have")
+		}
+	}
+	w.asks = append(w.asks, waiting{requestText{Job: g.job, Then: w.then()}, g.job.Priority, g.since, g.called})
 }

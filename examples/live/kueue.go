@@ -48,6 +48,7 @@ type kueue struct {
 	queues    []*kueueQueue // ClusterQueues and cohorts, as read
 	locals    map[string]localQueue
 	workloads []*workload
+	classes   map[string]int32     // WorkloadPriorityClasses
 	byOwner   map[string]*workload // by kind and name of what a pod may belong to
 	root      queueText
 	paths     map[string]string // of ClusterQueues, below the root
@@ -83,7 +84,7 @@ type localQueue struct {
 }
 
 func newKueue(c *cluster) kueue {
-	return kueue{reader: &reader{notes: &c.notes}, locals: map[string]localQueue{}, paths: map[string]string{},
+	return kueue{reader: &reader{notes: &c.notes}, locals: map[string]localQueue{}, classes: map[string]int32{}, paths: map[string]string{},
 		stopped: map[string]bool{}, places: c.places}
 }
 

@@ -3,13 +3,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/go-preempt/preempt/toleration"
 )
@@ -28,18 +29,40 @@ type workload struct {
 				Required *string `json:"required"`
 			} `json:"topologyRequest"`
 		} `json:"podSets"`
-		QueueName string `json:"queueName"`
-		Priority  *int32 `json:"priority"`
-		Active    *bool  `json:"active"`
+		QueueName         string `json:"queueName"`
+		Priority          *int32 `json:"priority"`
+		PriorityClassName string `json:"priorityClassName"` // of v1beta1
+		PriorityClassRef  *struct {
+			Name string `json:"name"`
+		} `json:"priorityClassRef"`
+		Active *bool `json:"active"`
 	} `json:"spec"`
 	Status struct {
 		Conditions []metav1.Condition `json:"conditions"`
 		Admission  *struct {
-			ClusterQueue string `json:"clusterQueue"`
+			ClusterQueue      string       `json:"clusterQueue"`
+			PodSetAssignments []assignment `json:"podSetAssignments"`
 		} `json:"admission"`
+		ReclaimablePods []struct {
+			Name  string `json:"name"`
+			Count int32  `json:"count"`
+		} `json:"reclaimablePods"`
 	} `json:"status"`
 
 	pods int // of the dump
+}
+
+// An assignment is what a podset was admitted with.
+type assignment struct {
+	Name          string          `json:"name"`
+	ResourceUsage v1.ResourceList `json:"resourceUsage"` // of all its pods
+	Count         *int32          `json:"count"`         // nil: as many as it has
+}
+
+// A workloadPriorityClass is Kueue's: a priority of Workloads that their pods do not have.
+type workloadPriorityClass struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Value    int32             `json:"value"`
 }
 
 // Labels and annotations of Kueue's pods.
@@ -64,6 +87,61 @@ func (w *workload) condition(kind string) *metav1.Condition {
 		}
 	}
 	return nil
+}
+
+// isEvicted reports whether a workload is on its way out and holds its quota still.
+func (w *workload) isEvicted() bool {
+	return w.Status.Admission != nil && w.condition("Evicted") != nil && w.condition("Finished") == nil
+}
+
+// evicted reports whether a pod is on its way out with its workload.
+func (c *cluster) evicted(p *v1.Pod) bool {
+	w := c.workloadOf(p)
+	return w != nil && w.isEvicted()
+}
+
+// priorityOf returns the priority of a workload; nil: it says none.
+func (c *cluster) priorityOf(w *workload) *int32 {
+	if w.Spec.Priority != nil {
+		return w.Spec.Priority
+	}
+	class := w.Spec.PriorityClassName
+	if r := w.Spec.PriorityClassRef; r != nil {
+		class = r.Name
+	}
+	if value, ok := c.kueue.classes[class]; ok {
+		return &value
+	}
+	return c.classPriority(class, "Workload "+w.key())
+}
+
+// podSet returns the name of a podset, and what it was admitted with, or nil.
+func (w *workload) podSet(set int) (string, *assignment) {
+	own := cmp.Or(w.Spec.PodSets[set].Name, "main") // which is Kueue's default
+	if a := w.Status.Admission; a != nil {
+		for i := range a.PodSetAssignments {
+			if a.PodSetAssignments[i].Name == own {
+				return own, &a.PodSetAssignments[i]
+			}
+		}
+	}
+	return own, nil
+}
+
+// counts returns how many pods a podset was admitted with, or wants, and how many of these
+// are done with: what they had is not used any more.
+func (w *workload) counts(set int) (all, done int32) {
+	own, admitted := w.podSet(set)
+	all = w.Spec.PodSets[set].Count
+	if admitted != nil && admitted.Count != nil {
+		all = *admitted.Count
+	}
+	for _, r := range w.Status.ReclaimablePods {
+		if r.Name == own {
+			done = min(max(r.Count, 0), all)
+		}
+	}
+	return all, done
 }
 
 // key returns namespace/name.
@@ -127,10 +205,14 @@ func (k *kueue) path(clusterQueue string) string {
 }
 
 // addWorkloads puts the pods of workloads in that nobody has made yet. Kueue lets a
-// workload wait before it has pods.
+// workload wait before it has pods. Without nodes workloads stand for their pods: what
+// they use of their quotas they say themselves.
 func (c *cluster) addWorkloads() error {
 	k := &c.kueue
 	alone := len(c.nodes) == 0
+	if alone {
+		c.pods = slices.DeleteFunc(c.pods, func(p *v1.Pod) bool { return c.workloadOf(p) != nil })
+	}
 	waits := map[*workload]bool{} // pods that wait and are not gated stand for themselves
 	for _, p := range c.pods {
 		w := c.workloadOf(p)
@@ -141,48 +223,62 @@ func (c *cluster) addWorkloads() error {
 		waits[w] = waits[w] || p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) == 0
 	}
 	slices.SortFunc(k.workloads, func(a, b *workload) int {
-		return a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp.Time)
+		return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp.Time), strings.Compare(a.key(), b.key()))
 	})
 	made := 0
 	for _, w := range k.workloads {
-		admitted := w.Status.Admission != nil && w.condition("Evicted") == nil
-		switch {
-		case w.condition("Finished") != nil:
-			continue
-		case admitted && w.pods > 0, waits[w]:
-			continue
-		case admitted && !alone:
-			c.notes.add("Workload "+w.key(), "left out: it is admitted, and none of its pods are there")
-			continue
-		case !admitted && w.Spec.Active != nil && !*w.Spec.Active:
-			c.notes.add("Workload "+w.key(), "asks for nothing: it is not active")
-			continue
-		case !admitted && k.holds(w):
-			c.notes.add("Workload "+w.key(), "asks for nothing: its queue is stopped")
-			continue
-		}
-		for i := range w.Spec.PodSets {
-			set := &w.Spec.PodSets[i]
-			field := fmt.Sprintf("spec.podSets[%d].count", i)
-			if set.Count < 0 {
-				return c.from[w].wrong(field, fmt.Errorf("%d, want 0 or more", set.Count))
-			}
-			if made += int(set.Count); made > mostPods {
-				return c.from[w].wrong(field, fmt.Errorf("more than %d pods in all workloads", mostPods))
-			}
-			if set.MinCount != nil {
-				c.notes.add("Workload "+w.key(), "left out: minCount; it needs all of its pods")
-			}
-			if t := set.TopologyRequest; t != nil && t.Required != nil {
-				c.notes.add("Workload "+w.key(), "left out: a required topology; it may need other nodes")
-			}
-			for n := range int(set.Count) {
-				c.addPod(w, i, n, admitted)
+		if c.standsForPods(w, alone, waits[w]) {
+			if err := c.addPods(w, &made); err != nil {
+				return err
 			}
 		}
 	}
 	if alone && made > 0 {
 		c.putEverywhere()
+	}
+	return nil
+}
+
+// standsForPods reports whether pods are to be made of a workload.
+func (c *cluster) standsForPods(w *workload, alone, podsWait bool) bool {
+	admitted := w.Status.Admission != nil
+	switch {
+	case w.condition("Finished") != nil, admitted && w.pods > 0, podsWait:
+		return false
+	case admitted && !alone:
+		c.notes.add("Workload "+w.key(), "left out: it is admitted, and none of its pods are there")
+	case !admitted && w.Spec.Active != nil && !*w.Spec.Active:
+		c.notes.add("Workload "+w.key(), "asks for nothing: it is not active")
+	case !admitted && c.kueue.holds(w):
+		c.notes.add("Workload "+w.key(), "asks for nothing: its queue is stopped")
+	default:
+		return true
+	}
+	return false
+}
+
+// addPods puts the pods of a workload in. made counts those of all workloads.
+func (c *cluster) addPods(w *workload, made *int) error {
+	for i := range w.Spec.PodSets {
+		set := &w.Spec.PodSets[i]
+		field := fmt.Sprintf("spec.podSets[%d].count", i)
+		all, done := w.counts(i)
+		if all < 0 {
+			return c.from[w].wrong(field, fmt.Errorf("%d, want 0 or more", all))
+		}
+		if *made += int(all); *made > mostPods {
+			return c.from[w].wrong(field, fmt.Errorf("more than %d pods in all workloads", mostPods))
+		}
+		if set.MinCount != nil && w.Status.Admission == nil {
+			c.notes.add("Workload "+w.key(), "left out: minCount; it needs all of its pods")
+		}
+		if t := set.TopologyRequest; t != nil && t.Required != nil {
+			c.notes.add("Workload "+w.key(), "left out: a required topology; it may need other nodes")
+		}
+		withDefaults(&set.Template.Spec)
+		for n := range int(all - done) {
+			c.addPod(w, i, n)
+		}
 	}
 	return nil
 }
@@ -194,12 +290,9 @@ func (k *kueue) holds(w *workload) bool {
 }
 
 // addPod puts a pod of a workload in.
-func (c *cluster) addPod(w *workload, set, n int, runs bool) {
+func (c *cluster) addPod(w *workload, set, n int) {
 	s := &w.Spec.PodSets[set]
-	podSet := s.Name
-	if podSet == "" {
-		podSet = "main" // Kueue's default
-	}
+	podSet, admitted := w.podSet(set)
 	p := &v1.Pod{ObjectMeta: *s.Template.ObjectMeta.DeepCopy(), Spec: *s.Template.Spec.DeepCopy()}
 	p.Namespace, p.Name = w.Metadata.Namespace, fmt.Sprintf("%s/%s/%d", w.Metadata.Name, podSet, n)
 	p.CreationTimestamp = w.Metadata.CreationTimestamp
@@ -208,10 +301,15 @@ func (c *cluster) addPod(w *workload, set, n int, runs bool) {
 	if v, ok := s.Template.Annotations[toleration.AnnotationAllowPreemption]; ok {
 		p.Annotations[toleration.AnnotationAllowPreemption] = v
 	}
-	if w.Spec.Priority != nil {
-		p.Spec.Priority = w.Spec.Priority
+	if priority := c.priorityOf(w); priority != nil {
+		p.Spec.Priority = priority
 	}
-	if runs {
+	if admitted != nil && len(admitted.ResourceUsage) > 0 {
+		all, _ := w.counts(set)
+		p.Spec.InitContainers, p.Spec.Overhead, p.Spec.Resources = nil, nil, nil
+		p.Spec.Containers = []v1.Container{{Resources: v1.ResourceRequirements{Requests: portion(admitted.ResourceUsage, int64(all), int64(n))}}}
+	}
+	if w.Status.Admission != nil {
 		p.Spec.NodeName = everywhere
 		if q := w.condition("QuotaReserved"); q != nil {
 			p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: q.LastTransitionTime}}
@@ -221,12 +319,31 @@ func (c *cluster) addPod(w *workload, set, n int, runs bool) {
 	c.pods = append(c.pods, p)
 }
 
+// portion returns what pod n of a podset has of its usage. If that does not divide, the
+// first ones have the rest.
+func portion(usage v1.ResourceList, pods, n int64) v1.ResourceList {
+	one := v1.ResourceList{}
+	for t, q := range usage {
+		all := units(string(t), q)
+		amount := all / pods
+		if n < all%pods {
+			amount++
+		}
+		if t == v1.ResourceCPU {
+			one[t] = *resource.NewMilliQuantity(amount, resource.DecimalSI)
+		} else {
+			one[t] = *resource.NewQuantity(amount, resource.DecimalSI)
+		}
+	}
+	return one
+}
+
 // putEverywhere puts a node in on which everything fits, so that quotas alone decide, as
 // they do for Kueue.
 func (c *cluster) putEverywhere() {
 	all := v1.ResourceList{}
 	for _, p := range c.pods {
-		for t, q := range resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{}) {
+		for t, q := range requests(p) {
 			sum := all[t]
 			sum.Add(q)
 			all[t] = sum

@@ -176,7 +176,7 @@ func TestDocument(t *testing.T) {
 	var list listText
 	require.NoError(t, json.Unmarshal(raw[0], &list))
 	var stream string
-	for _, item := range list.Items {
+	for _, item := range list.Items.all {
 		stream += string(item) + "\n"
 	}
 	status, got, problems := say(t, stream, "-document", "-")
@@ -311,7 +311,11 @@ func TestMistakes(t *testing.T) {
 		{`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"many"}}}`, "stdin: Node n: status.allocatable.cpu: quantities must"},
 		{`{"kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":7}}]}`, "stdin: items[0]: metadata.name: wrong kind of value: number"},
 		{`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`, "stdin (document 2): Node n: duplicate"},
-		{`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"minAvailable":1}}`, "PodDisruptionBudget b: status.disruptionsAllowed: missing"},
+		{`[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}]`, "stdin: an array of objects, the first of which is Node n: want them one after another"},
+		{`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"},"status":{"allocatable":{"cpu":"1e20"}}}`, "stdin: Node n: status.allocatable.cpu: quantity too large"},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"spec":{"containers":[{"name":"c","resources":{"limits":{"memory":"9E"}}}]}}`, "stdin: Pod p: spec.containers[0].resources.limits.memory: quantity too large"},
+		{`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p"},"status":{"containerStatuses":[{"name":"c","allocatedResources":{"cpu":"-1"}}]}}`, "stdin: Pod p: status.containerStatuses[0].allocatedResources.cpu: quantity negative"},
+		{"\xff\xfe{\x00}\x00", "stdin: it is UTF-16: save it as UTF-8"},
 		{`{"apiVersion":"policy/v1","kind":"PodDisruptionBudget","metadata":{"name":"b"},"spec":{"selector":{"matchExpressions":[{"key":"a","operator":"Near"}]},"maxUnavailable":1}}`, "PodDisruptionBudget b: spec.selector: "},
 		{`{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"c","annotations":{"preemption-toleration.scheduling.x-k8s.io/toleration-seconds":"soon"}},"value":1}`, "PriorityClass c: metadata.annotations: "},
 		{`{"a":` + deep + `}`, "more than 200"},

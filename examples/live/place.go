@@ -167,9 +167,6 @@ func (p *places) tell(pod *v1.Pod) {
 	if len(pod.Spec.ResourceClaims) > 0 {
 		out("resource claims")
 	}
-	if pod.Status.NominatedNodeName != "" {
-		out("the node that it is nominated to; it is decided anew")
-	}
 }
 
 // keepApart says required anti-affinity to a node as ports: a port of its own is held by

@@ -31,7 +31,9 @@ type work struct {
 	used     map[string]bool // types
 	tasks    []taskText
 	asks     []waiting
-	jobs     map[string]*gang
+	grants   []grantText
+	jobs     map[gangID]*gang
+	kindsOf  map[string]map[string]bool // kinds of gangs, by their names
 	minimums map[string]int
 }
 
@@ -45,7 +47,7 @@ type waiting struct {
 
 func newWork(c *cluster) *work {
 	w := &work{cluster: c, classes: map[string]bool{}, used: map[string]bool{"cpu": true, "memory": true, "pods": true},
-		tasks: []taskText{}, jobs: map[string]*gang{}, minimums: map[string]int{}}
+		tasks: []taskText{}, jobs: map[gangID]*gang{}, kindsOf: map[string]map[string]bool{}, minimums: map[string]int{}}
 	for _, p := range c.classes {
 		w.classes[p.Name] = true
 	}
@@ -70,6 +72,8 @@ func (w *work) read() (err error) {
 		case p.Spec.NodeName != "":
 			running = append(running, p)
 		case p.DeletionTimestamp != nil:
+		case w.evicted(p):
+			w.notes.add(key(p), "asks for nothing: its Workload is evicted, and holds its quota still")
 		case len(p.Spec.SchedulingGates) > 0:
 			if w.workloadOf(p) == nil { // Kueue gates pods, and the workload asks
 				w.notes.add(key(p), "asks for nothing yet: it has scheduling gates")
@@ -81,21 +85,24 @@ func (w *work) read() (err error) {
 	if w.places, err = w.newPlaces(running, pending); err != nil {
 		return err
 	}
-	known := map[string]bool{}
-	for _, n := range w.nodes {
-		known[n.Name] = true
-	}
+	w.noteKinds(running)
+	w.noteKinds(pending)
+	rooms := w.rooms()
 	for _, p := range running {
-		if !known[p.Spec.NodeName] {
+		if rooms[p.Spec.NodeName] == nil {
 			w.notes.add(key(p), "left out: its node is not among those read")
 			continue
 		}
-		w.run(p)
+		if t := w.run(p); t.State == "" {
+			rooms.take(p.Spec.NodeName, amounts(p))
+		}
 	}
+	nominated := w.nominate(pending, rooms)
 	for _, p := range pending {
-		w.wait(p)
+		w.wait(p, nominated[p])
 	}
-	return w.finishJobs()
+	w.finishJobs()
+	return nil
 }
 
 // of returns what tasks and asks have of a pod.
@@ -116,19 +123,22 @@ func (w *work) of(p *v1.Pod) workText {
 		w.notes.add(key(p), "its priority class was not read; its priority holds")
 	}
 	if g := w.groupOf(p); g != nil {
-		t.Job = g.name
+		t.Job = g.called
 	}
 	return t
 }
 
 // run adds a pod that is bound.
-func (w *work) run(p *v1.Pod) {
+func (w *work) run(p *v1.Pod) *taskText {
 	t := taskText{workText: w.of(p), Node: p.Spec.NodeName, ScheduledAge: "never"}
 	if at := scheduled(p); !at.IsZero() {
 		t.ScheduledAge = w.age(p, at)
 	}
-	if ofDaemonSet(p) {
+	if ofNode(p) {
 		t.RequiredNode = t.Node
+	}
+	if resourcehelper.IsPodResizeDeferred(p) {
+		w.notes.add(t.Key, "left out: its resize is deferred, and nobody makes room for it; it counts as what it is to be")
 	}
 	if p.Annotations[toleration.AnnotationAllowPreemption] == "false" {
 		t.AllowPreemption = new(bool)
@@ -141,11 +151,14 @@ func (w *work) run(p *v1.Pod) {
 			t.RequiredNode = t.Node
 			w.notes.add(t.Key, "was to be gone long ago, and is: it counts as running for good")
 		}
+	} else if w.evicted(p) || w.disrupted(p) {
+		t.State = "releasing"
 	}
 	if g := w.groupOf(p); g != nil {
 		g.running(&t)
 	}
 	w.tasks = append(w.tasks, t)
+	return &w.tasks[len(w.tasks)-1]
 }
 
 // Annotations of examples/kubernetes that say what is lost if a pod stops.
@@ -172,13 +185,16 @@ func (w *work) losses(p *v1.Pod, t *taskText) {
 	}
 }
 
-// wait adds a pod that has no node.
-func (w *work) wait(p *v1.Pod) {
+// wait adds a pod that has no node, and the place that it was promised, if there is one.
+func (w *work) wait(p *v1.Pod, promised string) {
 	a := askText{workText: w.of(p), NodeSelector: w.places.selector(p)}
 	a.RequiredNode = w.requiredNode(p)
 	if p.Spec.PreemptionPolicy != nil {
 		may := *p.Spec.PreemptionPolicy != v1.PreemptNever
 		a.AllowPreemptOther = &may
+	}
+	if promised != "" {
+		w.grants = append(w.grants, grantText{a, promised})
 	}
 	if g := w.groupOf(p); g != nil {
 		g.waits(p, &a)
@@ -236,13 +252,51 @@ func queueTypes(q *queueText, used map[string]bool) {
 // size returns what a pod requests, as the scheduler of Kubernetes counts it.
 func (w *work) size(p *v1.Pod) map[string]string {
 	size := map[string]string{"pods": "1"}
-	for n, q := range resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{}) {
+	for n, q := range requests(p) {
 		if !q.IsZero() {
 			size[string(n)] = quantity(string(n), q)
 			w.used[string(n)] = true
 		}
 	}
 	return size
+}
+
+// requests returns what a pod requests. One that is resized counts as the most of what it is
+// to have, was allocated and has; if that is infeasible, as what it was allocated.
+func requests(p *v1.Pod) v1.ResourceList {
+	return resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+}
+
+// withDefaults has containers request what they limit and do not request, as the API does
+// when it takes a pod. Templates of Workloads, and manifests, have not been through it.
+func withDefaults(spec *v1.PodSpec) {
+	requested := map[v1.ResourceName]bool{}
+	for _, containers := range [][]v1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			r := &containers[i].Resources
+			r.Requests = orLimits(r.Requests, r.Limits, nil)
+			for t := range r.Requests {
+				requested[t] = true
+			}
+		}
+	}
+	if r := spec.Resources; r != nil { // of the pod as a whole
+		r.Requests = orLimits(r.Requests, r.Limits, requested)
+	}
+}
+
+// orLimits adds to requests the limits of types that are neither there nor among others.
+func orLimits(requests, limits v1.ResourceList, others map[v1.ResourceName]bool) v1.ResourceList {
+	for t, q := range limits {
+		if _, ok := requests[t]; ok || others[t] {
+			continue
+		}
+		if requests == nil {
+			requests = v1.ResourceList{}
+		}
+		requests[t] = q
+	}
+	return requests
 }
 
 // capacity returns what a node has for pods.
@@ -283,6 +337,14 @@ func application(p *v1.Pod) string {
 func ofDaemonSet(p *v1.Pod) bool {
 	o := metav1.GetControllerOf(p)
 	return o != nil && o.Kind == "DaemonSet"
+}
+
+// ofNode reports whether a pod is made again on its node if it stops: that of a DaemonSet,
+// and the mirror of a static pod of the kubelet's. To stop it would free nothing.
+func ofNode(p *v1.Pod) bool {
+	o := metav1.GetControllerOf(p)
+	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
+	return mirror || o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node")
 }
 
 // requiredNode returns the node that a pod of a DaemonSet is for, or "".

@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
@@ -81,7 +82,10 @@ func readText(file string, stdin io.Reader) (data []byte, shown string, err erro
 	if len(data) > mostBytes {
 		return nil, shown, fmt.Errorf("%s: more than %d bytes", shown, mostBytes)
 	}
-	return data, shown, nil
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return nil, shown, fmt.Errorf("%s: it is UTF-16: save it as UTF-8", shown)
+	}
+	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), shown, nil // a byte-order mark
 }
 
 // readObjects returns the objects of a text. Lists are taken apart.
@@ -193,11 +197,35 @@ func shallow(raw []byte) error {
 // A listText is an object that may be a list.
 type listText struct {
 	head
-	Items []json.RawMessage `json:"items"`
+	Items items `json:"items"`
+}
+
+// items are those of a list. Some writers have null for none.
+type items struct {
+	there bool
+	all   []json.RawMessage
+}
+
+func (i *items) UnmarshalJSON(raw []byte) error {
+	i.there = true
+	return json.Unmarshal(raw, &i.all)
+}
+
+// inArray is the error that an object is an array: jq -s prints one, for example.
+func inArray(o object) error {
+	var all []head
+	first := ""
+	if json.Unmarshal(o.raw, &all) == nil && len(all) > 0 && all[0].Kind != "" {
+		first = ", the first of which is " + all[0].Kind + " " + name(all[0].Metadata.Namespace, all[0].Metadata.Name)
+	}
+	return o.wrong("", errors.New("an array of objects"+first+": want them one after another, or in a List; jq prints them so without -s"))
 }
 
 // unlist appends an object, or the items of a list.
 func unlist(all []object, o object) ([]object, error) {
+	if text := bytes.TrimSpace(o.raw); len(text) > 0 && text[0] == '[' {
+		return nil, inArray(o)
+	}
 	var list listText
 	if _, err := decode(&o, func() any { return new(listText) }); err != nil {
 		return nil, err
@@ -206,10 +234,10 @@ func unlist(all []object, o object) ([]object, error) {
 		return nil, err // it was read a line ago
 	}
 	o.head = list.head
-	if list.Items == nil {
+	if !list.Items.there || list.Items.all == nil && !strings.HasSuffix(o.Kind, "List") {
 		return append(all, o), nil
 	}
-	for i, raw := range list.Items {
+	for i, raw := range list.Items.all {
 		item := object{place: fmt.Sprintf("%s: items[%d]", o.place, i), raw: raw}
 		if _, err := decode(&item, func() any { return new(head) }); err != nil {
 			return nil, err

@@ -239,13 +239,7 @@ func (w *work) volcanoGroup(p *v1.Pod, g *gang) {
 	}
 	g.minMembers = max(1, int(o.Spec.MinMember))
 	g.stays = g.minMembers
-	if class := o.Spec.PriorityClassName; class != "" {
-		for _, known := range w.cluster.classes {
-			if known.Name == class {
-				g.priority = &known.Value
-			}
-		}
-	}
+	g.priority = w.classPriority(o.Spec.PriorityClassName, "PodGroup "+g.name)
 	out := func(what string) { w.notes.add("PodGroup "+g.name, "left out: "+what) }
 	if len(o.Spec.MinTaskMember) > 0 {
 		out("minTaskMember; minMember holds")

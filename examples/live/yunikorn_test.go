@@ -286,7 +286,7 @@ func TestYuniKorn_QueueMistakes(t *testing.T) {
 	const a = `q: partitions[0].queues[0].queues[0]`
 	for _, test := range []struct{ text, want string }{
 		{``, `q: no objects`},
-		{`[]`, `q: wrong kind of value: array`},
+		{`[]`, `q: an array of objects: want them one after another, or in a List; jq prints them so without -s`},
 		{`{"partitions": 1}`, `q: partitions: 1: wrong kind of value: want a list, found a number`},
 		{`{"partitions": [1]}`, `q: partitions[0]: 1: wrong kind of value: want an object, found a number`},
 		{`{"partitions": [{}]}`, `q: partitions[0]: {}: missing: queues`},

@@ -88,6 +88,9 @@ var errCut = &Error{Err: ErrSyntax}
 
 // document reads the only value of the text.
 func (r *reader) document() (value, *Error) {
+	if bytes.HasPrefix(r.data, []byte("\xef\xbb\xbf")) { // a byte-order mark; positions stay
+		r.data = append([]byte("   "), r.data[3:]...)
+	}
 	if err := checkUTF8(r.data); err != nil {
 		return value{}, err
 	}

@@ -31,13 +31,14 @@ func TestRead_Mistakes(t *testing.T) {
 		{"name without quotes", `{a: 1}`, `"a: 1}": not valid JSON: line 1, byte 2: invalid character 'a' looking for beginning of object key string`},
 		{"comment", "{} // none", `"// none": not valid JSON: line 1, byte 4: invalid character '/' after top-level value`},
 		{"two documents", "{}\n{}", `"{}": not valid JSON: line 2, byte 1: invalid character '{' after top-level value`},
-		{"byte order mark", "\ufeff{}", `"\ufeff{}": not valid JSON: line 1, byte 1: invalid character 'ï' looking for beginning of value`},
+		{"two byte-order marks", "\ufeff\ufeff{}", `"\ufeff{}": not valid JSON: line 1, byte 4: invalid character 'ï' looking for beginning of value`},
 		{"octal", `{"a": 01}`, `"1}": not valid JSON: line 1, byte 8: invalid character '1' after object key:value pair`},
 		{"plus", `{"a": +1}`, `a: "+1}": not valid JSON: line 1, byte 7: invalid character '+' looking for beginning of value`},
 		{"infinity", `{"a": NaN}`, `a: "NaN}": not valid JSON: line 1, byte 7: invalid character 'N' looking for beginning of value`},
 		{"single quotes", `{"a": 'b'}`, `a: "'b'}": not valid JSON: line 1, byte 7: invalid character '\'' looking for beginning of value`},
 		{"line break in a string", "{\"a\": \"\n\"}", `a: "\n\"}": not valid JSON: line 1, byte 8: invalid character '\n' in string literal`},
 		{"escape", `{"a": "\x"}`, `a: "x\"}": not valid JSON: line 1, byte 9: invalid character 'x' in string escape code`},
+		{"UTF-16", "\xff\xfe{\x00", `"\xff\xfe": not valid JSON: the text is UTF-16: save it as UTF-8`},
 		{"not UTF-8", "{\"a\":\n\"\xff\"}", `"\xff": not valid JSON: line 2, byte 2 is not UTF-8`},
 		{"half a pair", `{"a": "\ud800"}`, `a: "\ud800": not valid JSON: half a surrogate pair`},
 		{"other half", `{"a": ["\uDC00\u0041"]}`, `a[0]: "\uDC00\u0041": not valid JSON: half a surrogate pair`},
@@ -61,6 +62,7 @@ func TestRead_Odd(t *testing.T) {
 		data string
 		want any
 	}{
+		{"\ufeff{}", map[string]any{}},
 		{` { } `, map[string]any{}},
 		{`[]`, []any{}},
 		{`{"": 0}`, map[string]any{"": json.Number("0")}},
@@ -200,6 +202,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := readFirst(data)
+		data = bytes.TrimPrefix(data, []byte("\ufeff"))
 		if !utf8.Valid(data) || !json.Valid(data) {
 			if err == nil || !errors.Is(err, ErrSyntax) {
 				t.Fatalf("read %q: %v", data, err)

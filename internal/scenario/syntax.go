@@ -18,6 +18,9 @@ func checkUTF8(data []byte) *Error {
 	if utf8.Valid(data) {
 		return nil
 	}
+	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
+		return &Error{Value: fmt.Sprintf("%q", data[:2]), Err: fmt.Errorf("%w: the text is UTF-16: save it as UTF-8", ErrSyntax)}
+	}
 	i := 0
 	for {
 		r, n := utf8.DecodeRune(data[i:])

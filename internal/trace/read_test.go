@@ -58,6 +58,19 @@ func TestReadPods(t *testing.T) {
 
 // A list of pods has five columns at least. What is missing is assumed, and
 // said.
+// TestByteOrderMark: some programs write one before the headings.
+func TestByteOrderMark(t *testing.T) {
+	for _, mark := range []string{"", "\ufeff"} {
+		table, err := openTable(strings.NewReader(mark+"sn,cpu\n"), "nodes", []string{"sn"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i, ok := table.column["sn"]; !ok || i != 0 {
+			t.Errorf("%q: columns are %v", mark, table.column)
+		}
+	}
+}
+
 func TestReadPods_FewColumns(t *testing.T) {
 	const five = "name,cpu_milli,memory_mib,num_gpu,gpu_milli"
 	for _, c := range []struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // A table reads records of named columns until the first error.
@@ -27,6 +28,9 @@ func openTable(r io.Reader, file string, columns []string) (*table, error) {
 		return nil, fmt.Errorf("%s: headings: %w", file, err)
 	}
 	for i, head := range heads {
+		if i == 0 {
+			head = strings.TrimPrefix(head, "\ufeff") // a byte-order mark
+		}
 		t.column[head] = i
 	}
 	for _, name := range columns {

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+)
+
+// A thing is an object of a dump, or part of one.
+type thing = map[string]any
+
+func objectOf(version, kind, namespace, own string, parts thing) string {
+	meta := thing{"name": own, "creationTimestamp": "2026-01-01T01:00:00Z"}
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	if more, ok := parts["metadata"].(thing); ok {
+		for k, v := range more {
+			meta[k] = v
+		}
+	}
+	o := thing{"apiVersion": version, "kind": kind, "metadata": meta}
+	for k, v := range parts {
+		if k != "metadata" {
+			o[k] = v
+		}
+	}
+	text, err := json.Marshal(o)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// nodeOf is a node of cpus; podOf a pod on a node, or on none.
+func nodeOf(own, cpu string) string {
+	return objectOf("v1", "Node", "", own, thing{"status": thing{"allocatable": thing{"cpu": cpu, "memory": "32Gi", "pods": "50"}}})
+}
+
+func podOf(own, node, cpu string, priority int, parts thing) string {
+	spec := thing{"containers": []thing{{"name": "c", "resources": thing{"requests": thing{"cpu": cpu}}}}, "priority": priority}
+	if node != "" {
+		spec["nodeName"] = node
+	}
+	o := thing{"spec": spec}
+	for k, v := range parts {
+		if k == "spec" {
+			for field, value := range v.(thing) {
+				spec[field] = value
+			}
+			continue
+		}
+		o[k] = v
+	}
+	return objectOf("v1", "Pod", "x", own, o)
+}
+
+// A cohort is two ClusterQueues of 6 gpu each, "left" of namespace l and "right" of r, that
+// lend to each other.
+func cohort() string {
+	text := ""
+	for _, own := range []string{"left", "right"} {
+		text += objectOf("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", own, thing{"spec": thing{
+			"cohortName": "both", "preemption": thing{"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
+			"resourceGroups": []thing{{"coveredResources": []string{"gpu"}, "flavors": []thing{
+				{"name": "f", "resources": []thing{{"name": "gpu", "nominalQuota": 6}}}}}}}})
+		text += objectOf("kueue.x-k8s.io/v1beta2", "LocalQueue", own[:1], "q", thing{"spec": thing{"clusterQueue": own}})
+	}
+	return text
+}
+
+// workloadOf is a Workload of pods of one podset, with more of the set, of the spec and of
+// the status. A status with an admission holds quota.
+func workloadOf(namespace, own string, count int, resources thing, set, spec, status thing) string {
+	podSet := thing{"name": "main", "count": count, "template": thing{"spec": thing{"containers": []thing{{"name": "c", "resources": resources}}}}}
+	for k, v := range set {
+		podSet[k] = v
+	}
+	all := thing{"podSets": []thing{podSet}, "queueName": "q", "priority": 0}
+	for k, v := range spec {
+		all[k] = v
+	}
+	return objectOf("kueue.x-k8s.io/v1beta2", "Workload", namespace, own, thing{"spec": all, "status": status})
+}
+
+func gpus(n int) thing { return thing{"requests": thing{"gpu": n}} }
+
+// admitted is the status of a Workload that holds quota, if conditions of these types hold.
+func admitted(queue string, assignment thing, conditions ...string) thing {
+	a := thing{"clusterQueue": queue}
+	if assignment != nil {
+		assignment["name"] = "main"
+		a["podSetAssignments"] = []thing{assignment}
+	}
+	all := []thing{}
+	for _, c := range append(conditions, "QuotaReserved", "Admitted") {
+		all = append(all, thing{"type": c, "status": "True", "lastTransitionTime": "2026-01-01T01:00:00Z", "reason": "r", "message": ""})
+	}
+	return thing{"admission": a, "conditions": all}
+}
+
+// TestKueueUsage: a Workload uses what its admission says, less the pods that are done, and
+// one that is evicted leaves.
+func TestKueueUsage(t *testing.T) {
+	asks := workloadOf("r", "asks", 1, gpus(6), nil, nil, nil)
+	half := admitted("left", thing{"resourceUsage": thing{"gpu": 6}, "count": 6})
+	finished := admitted("left", thing{"resourceUsage": thing{"gpu": 12}, "count": 12})
+	finished["reclaimablePods"] = []thing{{"name": "main", "count": 7}}
+	for name, c := range map[string]struct{ text, want string }{
+		"all":         {workloadOf("l", "runs", 12, gpus(1), nil, nil, admitted("left", nil)), "job l/runs needs 12 members, and goes whole"},
+		"partial":     {workloadOf("l", "runs", 12, gpus(1), thing{"minCount": 3}, nil, half), "Without any:\n  r/asks on everywhere\n"},
+		"done":        {workloadOf("l", "runs", 12, gpus(1), nil, nil, finished), "Without any:\n  r/asks on everywhere\n"},
+		"limits":      {workloadOf("l", "runs", 12, thing{"limits": thing{"gpu": 1}}, nil, nil, admitted("left", nil)), "job l/runs needs 12 members, and goes whole"},
+		"usage":       {workloadOf("l", "runs", 2, thing{}, nil, nil, admitted("left", thing{"resourceUsage": thing{"gpu": 12}})), "job l/runs needs 2 members, and goes whole"},
+		"evicted":     {workloadOf("l", "runs", 12, gpus(1), nil, nil, admitted("left", nil, "Evicted")), "r/asks on everywhere, once those that are leaving have gone"},
+		"pods beside": {workloadOf("l", "runs", 12, gpus(1), nil, nil, admitted("left", nil)) + podOf("p", "n", "1", 0, thing{"metadata": thing{"namespace": "l", "annotations": thing{annotationWorkload: "runs"}}}), "job l/runs needs 12 members"},
+	} {
+		status, out, problems := say(t, cohort()+c.text+asks)
+		require.Equal(t, done, status, problems)
+		require.Contains(t, out, c.want, name)
+		require.NotContains(t, out, "l/runs on", name)
+	}
+	status, out, problems := say(t, cohort()+workloadOf("r", "asks", 1, thing{"limits": thing{"gpu": 13}}, nil, nil, nil))
+	require.Equal(t, done, status, problems)
+	require.Contains(t, out, "Not:\n  r/asks", "limits of who waits are requests, too")
+}
+
+// TestPortion: what a podset uses is dealt to its pods, and nothing is lost.
+func TestPortion(t *testing.T) {
+	text := cohort() + workloadOf("l", "runs", 3, thing{}, nil, nil, admitted("left", thing{"resourceUsage": thing{"gpu": 5}}))
+	var got []int64
+	doc := documentOf(t, text)
+	gpu, _ := doc.Schema.Index("gpu")
+	for _, task := range doc.Tasks {
+		got = append(got, task.Resources[gpu])
+	}
+	require.Equal(t, []int64{2, 2, 1}, got)
+}
+
+func documentOf(t *testing.T, text string, flags ...string) *scenario.Document {
+	status, out, problems := say(t, text, append([]string{"-document"}, flags...)...)
+	require.Equal(t, done, status, problems)
+	doc, err := scenario.Parse("document", []byte(out))
+	require.NoError(t, err)
+	return doc
+}
+
+// TestMemberPriority: who runs has the priority that it asked with, whatever its pods say. So
+// of two dumps of one cluster one has a plan and the other one has none.
+func TestMemberPriority(t *testing.T) {
+	queue := objectOf("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", thing{"spec": thing{
+		"preemption": thing{"withinClusterQueue": "LowerPriority"}, "resourceGroups": []thing{{"coveredResources": []string{"cpu"},
+			"flavors": []thing{{"name": "f", "resources": []thing{{"name": "cpu", "nominalQuota": 2}}}}}}}}) +
+		objectOf("kueue.x-k8s.io/v1beta2", "LocalQueue", "x", "q", thing{"spec": thing{"clusterQueue": "cq"}})
+	kueue := func(own string, spec thing, runs bool) string {
+		status := thing{}
+		if runs {
+			status = admitted("cq", nil)
+		}
+		text := workloadOf("x", own, 1, thing{"requests": thing{"cpu": 2}}, nil, spec, status)
+		if runs {
+			text += podOf(own+"-0", "n", "2", 0, thing{"metadata": thing{"annotations": thing{annotationWorkload: own}}})
+		}
+		return text
+	}
+	class := func(kind, own string, value int) string {
+		version := "kueue.x-k8s.io/v1beta2"
+		if kind == "PriorityClass" {
+			version = "scheduling.k8s.io/v1"
+		}
+		return objectOf(version, kind, "", own, thing{"value": value})
+	}
+	node := nodeOf("n", "2")
+	byPriority := func(own string, runs bool) string {
+		return kueue(own, thing{"priority": map[string]int{"low": 3, "high": 9}[own]}, runs)
+	}
+	byClass := func(own string, runs bool) string {
+		return kueue(own, thing{"priority": nil, "priorityClassRef": thing{"name": own}}, runs)
+	}
+	at := map[bool]string{true: "n", false: ""}
+	podGroup := func(own string, runs bool) string {
+		return objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", own, thing{"spec": thing{
+			"schedulingPolicy": thing{"gang": thing{"minCount": 1}}, "priority": map[string]int{"low": 3, "high": 9}[own]}}) +
+			podOf(own+"-0", at[runs], "2", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": own}}})
+	}
+	volcano := func(own string, runs bool) string {
+		return objectOf("scheduling.volcano.sh/v1beta1", "PodGroup", "x", own, thing{"spec": thing{"minMember": 1, "priorityClassName": own}}) +
+			podOf(own+"-0", at[runs], "2", 0, thing{"metadata": thing{"annotations": thing{annotationVolcano: own}}})
+	}
+	for name, c := range map[string]struct {
+		beside string
+		of     func(own string, runs bool) string
+	}{
+		"Workload":              {queue, byPriority},
+		"WorkloadPriorityClass": {queue + class("WorkloadPriorityClass", "low", 3) + class("WorkloadPriorityClass", "high", 9), byClass},
+		"PriorityClass":         {queue + class("PriorityClass", "low", 3) + class("PriorityClass", "high", 9), byClass},
+		"PodGroup":              {"", podGroup},
+		"Volcano":               {class("PriorityClass", "low", 3) + class("PriorityClass", "high", 9), volcano},
+	} {
+		status, out, problems := say(t, node+c.beside+c.of("low", true)+c.of("high", false))
+		require.Equal(t, done, status, problems)
+		require.Contains(t, out, "At a cost:\n  x/high on n, if these stop: x/low-0\n", name)
+		status, out, problems = say(t, node+c.beside+c.of("high", true)+c.of("low", false))
+		require.Equal(t, done, status, problems)
+		require.Contains(t, out, "Not:\n  x/low: ", name)
+		for _, task := range documentOf(t, node+c.beside+c.of("high", true)+c.of("low", false)).Tasks {
+			require.Equal(t, int32(9), task.Priority, name)
+		}
+	}
+}
+
+// TestMixedPriorities: pods of a gang that says no priority have one all the same, their
+// highest, whether they run or not.
+func TestMixedPriorities(t *testing.T) {
+	set := thing{"metadata": thing{"labels": thing{labelJobSet: "s"}}}
+	text := nodeOf("n", "3") + podOf("a", "n", "1", 2, set) + podOf("b", "n", "1", 7, set) + podOf("c", "", "1", 4, set)
+	doc := documentOf(t, text)
+	require.Len(t, doc.Tasks, 2)
+	for _, task := range doc.Tasks {
+		require.Equal(t, int32(7), task.Priority)
+	}
+	require.Equal(t, int32(7), doc.Requests[0].Job.Priority)
+	_, out, problems := say(t, text)
+	require.Contains(t, problems, "x/s: its pods have different priorities")
+	require.NotContains(t, out, "not lawful")
+}
+
+// TestResized: a pod that is resized counts as the most of what it is to have, was allocated
+// and has; if that cannot be, as what it was allocated.
+func TestResized(t *testing.T) {
+	pod := func(spec, allocated, actual string, conditions ...thing) string {
+		return podOf("p", "n", spec, 0, thing{"status": thing{"phase": "Running", "conditions": conditions, "containerStatuses": []thing{{
+			"name": "c", "allocatedResources": thing{"cpu": allocated}, "resources": thing{"requests": thing{"cpu": actual}}}}}})
+	}
+	pending := func(reason string) thing {
+		return thing{"type": "PodResizePending", "status": "True", "reason": reason}
+	}
+	for _, c := range []struct {
+		text  string
+		milli int64
+	}{
+		{pod("1", "3", "2"), 3000}, {pod("1", "2", "4"), 4000}, {pod("5", "1", "1"), 5000},
+		{pod("5", "1", "1", pending("Deferred")), 5000}, {pod("9", "2", "1", pending("Infeasible")), 2000},
+	} {
+		doc := documentOf(t, nodeOf("n", "6")+c.text)
+		cpu, _ := doc.Schema.Index("cpu")
+		require.Equal(t, c.milli, doc.Tasks[0].Resources[cpu], c.text)
+	}
+	_, _, problems := say(t, nodeOf("n", "6")+pod("5", "1", "1", pending("Deferred")))
+	require.Contains(t, problems, "x/p: left out: its resize is deferred")
+}
+
+// TestStaticPods: who is made again on its node is no victim.
+func TestStaticPods(t *testing.T) {
+	owner := func(kind string) thing {
+		return thing{"metadata": thing{"ownerReferences": []thing{{"apiVersion": "v1", "kind": kind, "name": "n", "uid": "u", "controller": true}}}}
+	}
+	for name, c := range map[string]struct {
+		parts thing
+		stays bool
+	}{
+		"mirror":     {thing{"metadata": thing{"annotations": thing{"kubernetes.io/config.mirror": "hash"}}}, true},
+		"node":       {owner("Node"), true},
+		"DaemonSet":  {owner("DaemonSet"), true},
+		"ReplicaSet": {owner("ReplicaSet"), false},
+	} {
+		text := nodeOf("n", "4") + podOf("static", "n", "2", 0, c.parts) + podOf("other", "n", "2", 1, nil) + podOf("asks", "", "2", 5, nil)
+		_, out, _ := say(t, text)
+		want := "x/static"
+		if c.stays {
+			want = "x/other"
+		}
+		require.Contains(t, out, "x/asks on n, if these stop: "+want, name)
+	}
+}
+
+// TestNominated: a place is promised once, in order and each by itself; a nomination that
+// cannot be kept is decided anew.
+func TestNominated(t *testing.T) {
+	leaves := thing{"metadata": thing{"deletionTimestamp": "2026-01-01T02:00:10Z"}}
+	first := func(node string, parts thing) string {
+		parts["status"] = thing{"nominatedNodeName": node}
+		return podOf("first", "", "4", 5, parts)
+	}
+	text := nodeOf("n", "4") + nodeOf("m", "4") + podOf("leaves", "n", "4", 0, leaves) + podOf("stays", "m", "4", 0, nil) +
+		podOf("second", "", "4", 5, nil)
+	for _, flags := range [][]string{nil, {"-each"}} {
+		status, out, problems := say(t, text+first("n", thing{}), flags...)
+		require.Equal(t, done, status, problems)
+		require.Contains(t, out, "x/first on n, where its place is held for it, once those that are leaving have gone")
+		require.Contains(t, out, "x/second on m, if these stop: x/stays")
+	}
+	for _, gone := range []string{"m", "nowhere"} {
+		doc := documentOf(t, text+first(gone, thing{}))
+		require.Empty(t, doc.Grants, gone)
+		_, _, problems := say(t, text+first(gone, thing{}))
+		require.Contains(t, problems, "x/first: left out: it is nominated to a node that has no room")
+	}
+	member := thing{"metadata": thing{"labels": thing{labelJobSet: "s"}}}
+	_, out, _ := say(t, text+first("n", member))
+	require.Contains(t, out, "x/s on n, where its place is held for it")
+}
+
+// TestGangsOfOneName: objects of different kinds may share a name.
+func TestGangsOfOneName(t *testing.T) {
+	set := thing{"metadata": thing{"labels": thing{labelJobSet: "g"}}}
+	group := objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{"schedulingPolicy": thing{"gang": thing{"minCount": 1}}}})
+	doc := documentOf(t, nodeOf("n", "4")+group+podOf("a", "n", "1", 0, set)+podOf("b", "n", "1", 0, set)+
+		podOf("c", "", "1", 5, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": "g"}}}))
+	require.Equal(t, "JobSet/x/g", doc.Tasks[0].Job)
+	require.Equal(t, "PodGroup/x/g", doc.Requests[0].Job.Name)
+	require.Len(t, doc.Requests[0].Job.Members, 1)
+}
+
+// TestBudgets: a budget without status has nothing left, and pods that an eviction let go are
+// leaving.
+func TestBudgets(t *testing.T) {
+	budget := func(status thing) string {
+		return objectOf("policy/v1", "PodDisruptionBudget", "x", "b", thing{"status": status,
+			"spec": thing{"minAvailable": "50%", "selector": thing{"matchLabels": thing{"app": "a"}}}})
+	}
+	app := thing{"metadata": thing{"labels": thing{"app": "a"}}}
+	text := nodeOf("n", "4") + podOf("p", "n", "4", 0, app) + podOf("asks", "", "4", 5, nil)
+	_, out, problems := say(t, text+budget(nil))
+	require.Contains(t, out, "x/asks on n, if these stop: x/p")
+	require.Contains(t, problems, "PodDisruptionBudget x/b: has no status: it has nothing left")
+	_, out, _ = say(t, text+budget(nil), "-hard-budgets")
+	require.Contains(t, out, "Not:\n  x/asks")
+	_, out, _ = say(t, text+budget(thing{"observedGeneration": 1, "expectedPods": 1, "disruptedPods": thing{"p": "2026-01-01T02:00:00Z"}}), "-hard-budgets")
+	require.Contains(t, out, "x/asks on n, once those that are leaving have gone")
+}
+
+// TestTexts: a byte-order mark, and lists without items, are read.
+func TestTexts(t *testing.T) {
+	const none = `{"kind":"PodList","apiVersion":"v1","items":null}`
+	for _, text := range []string{"\xef\xbb\xbf" + nodeOf("n", "1"), nodeOf("n", "1") + none, `{"kind":"List","apiVersion":"v1","items":null}` + nodeOf("n", "1")} {
+		status, out, problems := say(t, text)
+		require.Equal(t, done, status, problems)
+		require.True(t, strings.HasPrefix(out, "0 wait"), out)
+		require.Empty(t, problems)
+	}
+}
