@@ -162,10 +162,9 @@
 //  1. A task may ask to be spared (OptedOut). It is stopped only if every lawful plan
 //     needs such a task, and then as few of them as possible, unless Plan.Proof is
 //     NoProof.
-//  2. Work of other queues never takes a queue below its guarantee, or below what it
-//     had if that was less: in every type that counts (all, or those of Rules.Scarce),
-//     at every level, with the ask counted. Its own more important work may, if the
-//     queue says so.
+//  2. Work of other queues never takes a queue below its guarantee, or below what it has
+//     if that is less: at every level, in every type that counts (all, or Rules.Scarce).
+//     Nor does its own, exceptions apart. The ask counts as usage.
 //  3. Never the same application.
 //  4. Only a queue under its guarantee triggers: in every type of the ask that is
 //     governed, and one must be.
@@ -174,14 +173,22 @@
 //     is above both.
 //  7. Never outside the fence.
 //
-// Four exceptions. If no other plan is found, an ask of a queue that lets it
-// ([queue.WithinQueue]: met or branch) takes strictly lower tasks of its own leaf, or
-// branch, without laws 4 and 5. While a queue of its path is under its guarantee, that may
-// take it further down: guaranteed 20 and using 16 in one gang, it may lose the gang to a
-// more important task of 1. A guarantee that is met stays met. An ask that can run on one
-// node only, as of a daemon set, keeps laws 1, 3 and 6, the last by raw priority; 3 unless
-// OwnApplication is set. A job with [jobs.Planner].ByPriority keeps 1, 2, 3, 6 (strictly
-// lower) and 7. Enforcing a lowered max keeps law 2.
+// Laws 4 and 5 together: Only a queue under its guarantee takes from others (one task may
+// carry it over), and only one over its guarantee gives.
+//
+// Exceptions:
+//
+//   - If its leaf says so (preemption.own-leaf, or OwnLeaf), an ask may take less important
+//     work of its leaf or branch without a guarantee, and its queues further below theirs:
+//     one guaranteed 20 GPUs that uses 16 in one gang may lose it to a task of 1. A
+//     guarantee that is met stays met. This is a second stage, if there is no other plan;
+//     see [queue.WithinQueue], met and branch.
+//   - An ask that can run on one node only may take from guarantees and across fences. It
+//     keeps laws 1, 3 (unless OwnApplication is set) and 6, by raw priority.
+//   - A lowered max takes from its queue, down to guarantees of all types, whatever the
+//     priorities. It keeps law 2.
+//   - A job by priority (ByPriority) needs no guarantee. It keeps laws 1, 2, 3, 6 (strictly
+//     lower) and 7.
 //
 // Victims of others also come from outside the lowest queue that governs the ask. So a
 // fixed workload comes to rest, even if victims always come back (DESIGN.md, Storm
