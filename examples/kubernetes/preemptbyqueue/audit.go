@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
 
@@ -23,6 +24,23 @@ func (c *core) audit(now time.Time) {
 	}
 	if len(found) > 0 {
 		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
+	}
+}
+
+// auditGang is audit for the gang of the cycle. The planner has had its plan audited already,
+// but trusts what it is told of members that run, such as that they have its priority.
+func (c *core) auditGang(now time.Time) {
+	d := &c.jobDecision
+	if d.Outcome == victims.Refused {
+		return
+	}
+	found := c.jobAuditor.Audit(nil, &d.Plan, now)
+	for _, v := range found {
+		violations.WithLabelValues(v.Law).Inc()
+		c.log.Error(nil, "Plan for a group breaks a law", "podGroup", d.Plan.Job.Name, "violation", v)
+	}
+	if len(found) > 0 {
+		d.Outcome, d.Refusal = victims.Refused, jobs.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
 	}
 }
 

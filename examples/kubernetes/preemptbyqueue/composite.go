@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"iter"
 	"math"
 	"strings"
 
@@ -60,25 +61,64 @@ func informed(f informers.SharedInformerFactory) *groups {
 // unit returns what a running pod is part of: the highest composite pod group above it
 // that can be disrupted only as a whole, or else its PodGroup, or "".
 func (c *core) unit(p *v1.Pod) string {
-	unit := job(p)
-	if unit == "" || c.groups == nil {
+	unit, group := job(p), c.group(p)
+	if group == nil {
 		return unit
+	}
+	for name, g := range c.above(group) {
+		if g.Spec.DisruptionMode != nil && g.Spec.DisruptionMode.All != nil {
+			unit = p.Namespace + "/" + composite + name
+		}
+	}
+	return unit
+}
+
+// group returns the PodGroup of a pod, or nil if it has none or that is not known.
+func (c *core) group(p *v1.Pod) *schedulingv1beta1.PodGroup {
+	if c.groups == nil || job(p) == "" {
+		return nil
 	}
 	group, err := c.groups.pods(p.Namespace, *p.Spec.SchedulingGroup.PodGroupName)
 	if err != nil {
-		return unit
+		return nil
 	}
-	for above := group.Spec.ParentCompositePodGroupName; above != nil; {
-		g, err := c.groups.composites(p.Namespace, *above)
-		if err != nil {
-			break
+	return group
+}
+
+// above yields the composite pod groups above a PodGroup and their names, upwards, as far as
+// they are known.
+func (c *core) above(group *schedulingv1beta1.PodGroup) iter.Seq2[string, *schedulingv1alpha3.CompositePodGroup] {
+	return func(yield func(string, *schedulingv1alpha3.CompositePodGroup) bool) {
+		for name := group.Spec.ParentCompositePodGroupName; name != nil; {
+			g, err := c.groups.composites(group.Namespace, *name)
+			if err != nil || !yield(*name, g) {
+				return
+			}
+			name = g.Spec.ParentCompositePodGroupName
 		}
-		if g.Spec.DisruptionMode != nil && g.Spec.DisruptionMode.All != nil {
-			unit = p.Namespace + "/" + composite + *above
-		}
-		above = g.Spec.ParentCompositePodGroupName
 	}
-	return unit
+}
+
+// priorityOf returns the priority of a pod: that of its highest group, if it says one. Who
+// runs has the priority that it asked with. Else two groups could stop each other in turn.
+func (c *core) priorityOf(p *v1.Pod) int32 {
+	if of := c.groupPriority(p); of != nil {
+		return *of
+	}
+	return priority(p)
+}
+
+// groupPriority returns the priority of the highest group of a pod; nil: it says none.
+func (c *core) groupPriority(p *v1.Pod) *int32 {
+	group := c.group(p)
+	if group == nil {
+		return nil
+	}
+	of := group.Spec.Priority
+	for _, g := range c.above(group) {
+		of = g.Spec.Priority
+	}
+	return of
 }
 
 // minimum returns how many pods of a job are of use: all that there are, if it can be

@@ -182,7 +182,7 @@ func (c *core) askOf(info fwk.PodInfo) victims.Ask {
 	_, class := c.lookup.classOf(pod)
 	return victims.Ask{
 		Key: key(pod), Name: name(pod), Application: application(pod),
-		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: priority(pod),
+		Queue: c.queueOf(pod), Size: c.sizeOf(nil, info), Priority: c.priorityOf(pod),
 		PendingSince: pod.CreationTimestamp.Time, RequiredNode: requiredNode(pod),
 		MayNot: mayNot(pod), OptedOut: optedOut(pod) || class.OptedOut, Job: job(pod),
 	}

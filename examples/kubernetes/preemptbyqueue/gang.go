@@ -24,6 +24,7 @@ type gang struct {
 	uid    types.UID
 	pods   map[string]*v1.Pod // that have no node, by key
 	bound  bool               // to a domain that all its pods share
+	says   bool               // what its priority is; else its pods have their own
 }
 
 // PodGroupPostFilter decides what should happen for a PodGroup of which too few pods
@@ -56,6 +57,9 @@ func (pl *Plugin) PodGroupPostFilter(ctx context.Context, _ fwk.PodGroupCycleSta
 	now := time.Now()
 	if err := c.decideGang(now); err != nil {
 		return nil, fwk.NewStatus(fwk.Unschedulable, err.Error())
+	}
+	if g.says {
+		c.auditGang(now)
 	}
 	d := &c.jobDecision
 	line := d.Summary(c.cluster)
@@ -100,8 +104,11 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.job.Queue, g.job.Priority, g.job.Application = ask.Queue, ask.Priority, ask.Application
-		g.job.MayNot = g.job.MayNot || ask.MayNot
+		g.job.Queue, g.job.Application = ask.Queue, ask.Application
+		g.job.MayNot, g.says = g.job.MayNot || ask.MayNot, c.groupPriority(pod) != nil
+		if len(g.pods) == 0 || ask.Priority > g.job.Priority {
+			g.job.Priority = ask.Priority
+		}
 		if len(g.pods) == 0 || ask.PendingSince.Before(g.job.PendingSince) {
 			g.job.PendingSince = ask.PendingSince
 		}
@@ -109,9 +116,6 @@ func (pl *Plugin) gang(group fwk.PodGroupInfo) (*gang, error) {
 			Key: ask.Key, Name: ask.Name, Size: ask.Size, OptedOut: ask.OptedOut, Class: g.class(pod)})
 		g.pods[ask.Key] = pod
 		c.refused.Delete(pod.UID)
-	}
-	if spec.Priority != nil {
-		g.job.Priority = *spec.Priority
 	}
 	return g, nil
 }

@@ -200,7 +200,7 @@ func (c *core) admits(held []grant, pod *v1.Pod, info fwk.NodeInfo, size resourc
 	schema := c.queues().tree.Schema()
 	room := appendAmounts(nil, schema, info.GetAllocatable(), int64(info.GetAllocatable().GetAllowedPodNumber()))
 	for _, g := range held {
-		if !isKey(g.key, pod) && !isOn(g.key, info) && !(c.queues().plain && priority(pod) > g.firm) {
+		if !isKey(g.key, pod) && !isOn(g.key, info) && !(c.queues().plain && c.priorityOf(pod) > g.firm) {
 			room = resources.Sub(room, room, g.size)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -20,11 +21,13 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
+	corev1 "k8s.io/kubernetes/pkg/apis/core/v1"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/util"
 
@@ -71,6 +74,10 @@ func randomDump(r *rand.Rand) *dump {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("g", i)},
 			Spec:       schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
 		}
+		if r.IntN(3) > 0 { // its pods have others
+			of := int32(r.IntN(3))
+			g.Spec.Priority = &of
+		}
 		if i != 1 {
 			g.Spec.DisruptionMode = &schedulingv1beta1.DisruptionMode{All: &schedulingv1beta1.AllDisruptionMode{}}
 		}
@@ -95,7 +102,12 @@ func randomDump(r *rand.Rand) *dump {
 				p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &d.groups[r.IntN(2)].Name}
 				p.Labels["go-preempt.github.io/queue"], *p.Spec.Priority = "b", 1
 			}
-			switch r.IntN(10) {
+			switch r.IntN(14) {
+			case 2, 3: // the mirror of a static pod
+				p.Annotations = map[string]string{v1.MirrorPodAnnotationKey: "hash"}
+			case 4, 5: // it shrinks, and has all of what it had
+				p.Status.ContainerStatuses = []v1.ContainerStatus{{Name: "c", AllocatedResources: p.Spec.Containers[0].Resources.Requests}}
+				p.Spec.Containers[0].Resources.Requests = v1.ResourceList{"cpu": resource.MustParse("500m"), "memory": resource.MustParse("1Gi")}
 			case 0: // a DaemonSet's: nobody's victim but for its own node
 				controls := true
 				p.OwnerReferences = []metav1.OwnerReference{{Kind: "DaemonSet", Name: "d", Controller: &controls}}
@@ -103,6 +115,9 @@ func randomDump(r *rand.Rand) *dump {
 				end := metav1.NewTime(liveNow.AddDate([]int{-1, 200}[r.IntN(2)], 0, 0))
 				p.DeletionTimestamp = &end
 			}
+		}
+		if of := &p.Spec.Containers[0].Resources; r.IntN(5) == 0 {
+			of.Requests, of.Limits = nil, of.Requests
 		}
 		d.pods = append(d.pods, p)
 		return p
@@ -169,6 +184,7 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 		require.NoError(t, budgets.Add(b))
 	}
 	c := coreOf(t, `{"defaultQueue": "a", "root": `+liveQueues+`}`, budgets)
+	c.groups = d.known()
 	infos := map[string]*framework.NodeInfo{}
 	var nodes []fwk.NodeInfo
 	for _, n := range d.nodes {
@@ -179,6 +195,8 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 	}
 	var waiting, members []*v1.Pod
 	for _, p := range d.pods {
+		p = p.DeepCopy()
+		corev1.SetDefaults_Pod(p) // as the API does
 		switch {
 		case p.Spec.NodeName != "":
 			infos[p.Spec.NodeName].AddPod(p)
@@ -244,6 +262,42 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 	return all
 }
 
+// known returns the groups of the dump as the scheduler has them.
+func (d *dump) known() *groups {
+	return &groups{pods: func(ns, name string) (*schedulingv1beta1.PodGroup, error) {
+		for _, g := range d.groups {
+			if g.Namespace == ns && g.Name == name {
+				return g, nil
+			}
+		}
+		return nil, apierrors.NewNotFound(schedulingv1beta1.Resource("podgroups"), name)
+	}}
+}
+
+// liveFeatures are what a dump would have if something in it were not looked at.
+var liveFeatures = map[string]func(*dump){
+	"priorities of groups": func(d *dump) {
+		for _, g := range d.groups {
+			g.Spec.Priority = nil
+		}
+	},
+	"static pods": func(d *dump) {
+		for _, p := range d.pods {
+			p.Annotations = nil
+		}
+	},
+	"resizes": func(d *dump) {
+		for _, p := range d.pods {
+			p.Status.ContainerStatuses = nil
+		}
+	},
+	"limits alone": func(d *dump) {
+		for _, p := range d.pods {
+			p.Spec.Containers[0].Resources.Limits = nil
+		}
+	},
+}
+
 // decided tells a decision in a line: the outcome, and the names of victims.
 func decided(o victims.Outcome, keys []string) string {
 	var names []string
@@ -271,11 +325,18 @@ func TestLive(t *testing.T) {
 	require.NoError(t, os.WriteFile(queues, []byte(liveQueues), 0o600))
 	documents := t.TempDir()
 	var decisions []map[string]string // of the plugin
+	decide := map[string]int{}        // how many dumps are decided otherwise without a feature
 	for seed := range uint64(200) {
 		d := randomDump(rand.New(rand.NewPCG(seed, 1)))
 		text := command(t, d.text(t), live, "-document", "-each", "-queues", queues, "-default-queue", "a", "-now", liveNow.Format(time.RFC3339))
 		require.NoError(t, os.WriteFile(filepath.Join(documents, fmt.Sprintf("%03d.json", seed)), text, 0o600))
 		decisions = append(decisions, d.decisions(t))
+		for feature, without := range liveFeatures { // in any order: each is by itself
+			other := randomDump(rand.New(rand.NewPCG(seed, 1)))
+			if without(other); !maps.Equal(other.decisions(t), decisions[seed]) {
+				decide[feature]++
+			}
+		}
 	}
 	reports, outcomes := json.NewDecoder(bytes.NewReader(command(t, nil, plan, "-json", documents))), map[string]int{}
 	for seed, want := range decisions {
@@ -293,7 +354,10 @@ func TestLive(t *testing.T) {
 		}
 		require.Equal(t, want, got, "seed %d", seed)
 	}
-	t.Log(outcomes)
+	t.Log(outcomes, decide)
+	for feature := range liveFeatures {
+		require.GreaterOrEqual(t, decide[feature], 20, feature)
+	}
 	require.Greater(t, outcomes["plan"], 100)
 	require.Greater(t, outcomes["refused"], 100)
 }

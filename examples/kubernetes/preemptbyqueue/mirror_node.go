@@ -71,9 +71,9 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 		}
 		t := victims.Task{
 			Key: key(pod), Name: name(pod), Tag: tag, Application: application(pod),
-			Queue: c.queueOf(pod), Priority: priority(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
+			Queue: c.queueOf(pod), Priority: c.priorityOf(pod), Created: pod.CreationTimestamp.Time, Scheduled: scheduled(pod),
 			Checkpoint: checkpoint(pod), Cost: cost(pod),
-			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofDaemonSet(pod), Job: c.unit(pod),
+			OptedOut: optedOut(pod) || class.OptedOut, RequiredNode: ofNode(pod), Job: c.unit(pod),
 			Budgets: m.budgets[from:len(m.budgets):len(m.budgets)],
 		}
 		m.jobs = m.jobs || t.Job != ""

@@ -73,6 +73,14 @@ func ofDaemonSet(p *v1.Pod) bool {
 	return owner != nil && owner.Kind == "DaemonSet"
 }
 
+// ofNode reports whether a pod is made again on its node if it stops: that of a DaemonSet,
+// and the mirror of a static pod of the kubelet's. To stop it would free nothing.
+func ofNode(p *v1.Pod) bool {
+	owner := metav1.GetControllerOf(p)
+	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
+	return mirror || owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+}
+
 // optedOut reports whether a pod asks to be spared (law 1).
 func optedOut(p *v1.Pod) bool {
 	return p.Annotations[toleration.AnnotationAllowPreemption] == "false"
