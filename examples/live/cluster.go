@@ -169,6 +169,9 @@ func (c *cluster) take(o *object) error {
 	if field, err := badQuantity(v); err != nil {
 		return o.wrong(field, err)
 	}
+	for _, field := range unread(o.raw, v) {
+		c.notes.add(o.Kind+" "+name(o.Metadata.Namespace, o.Metadata.Name), "left out: "+field+", which is not read")
+	}
 	c.from[v] = o
 	k.keep(c, v)
 	return nil

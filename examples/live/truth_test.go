@@ -336,6 +336,23 @@ func TestBudgets(t *testing.T) {
 	require.Contains(t, out, "x/asks on n, once those that are leaving have gone")
 }
 
+// TestUnread: what objects of other systems say and we do not is named. All that our types
+// read, or know not to matter, is passed over.
+func TestUnread(t *testing.T) {
+	usual := workloadOf("l", "w", 1, gpus(1), nil, thing{"active": true, "priorityClassSource": "x"}, admitted("left", thing{"flavors": thing{"gpu": "f"}}))
+	_, _, problems := say(t, cohort()+usual)
+	require.NotContains(t, problems, "which is not read")
+	odd := workloadOf("l", "w", 1, gpus(1), thing{"odd": 1}, thing{"maximumExecutionTimeSeconds": 60}, thing{"new": thing{"a": 1}})
+	_, _, problems = say(t, cohort()+odd)
+	for _, field := range []string{"spec.maximumExecutionTimeSeconds", "spec.podSets.odd", "status.new"} {
+		require.Contains(t, problems, "Workload l/w: left out: "+field+", which is not read")
+	}
+	group := objectOf("scheduling.volcano.sh/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{"minMember": 1, "subGroupPolicy": []thing{{"name": "s"}}}, "status": thing{"phase": "Running"}})
+	_, _, problems = say(t, group)
+	require.Contains(t, problems, "PodGroup x/g: left out: spec.subGroupPolicy, which is not read")
+	require.NotContains(t, problems, "status")
+}
+
 // TestTexts: a byte-order mark, and lists without items, are read.
 func TestTexts(t *testing.T) {
 	const none = `{"kind":"PodList","apiVersion":"v1","items":null}`
