@@ -162,13 +162,20 @@ func (p *played) broken(list []exception, used []int) (all []string) {
 }
 
 // TestPromise: whoever checks the words finds nothing, whatever is asked and whatever queues say.
-func TestPromise(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		p := play(t)
-		if broken := p.broken(exceptions, make([]int, len(exceptions))); len(broken) > 0 {
-			t.Fatalf("%s\n%v", strings.Join(broken, "\n"), p)
-		}
-	})
+func TestPromise(t *testing.T) { rapid.Check(t, promiseHolds) }
+
+func FuzzPromise(f *testing.F) {
+	for _, seed := range world.FuzzSeeds() {
+		f.Add(seed)
+	}
+	f.Fuzz(rapid.MakeFuzz(promiseHolds))
+}
+
+func promiseHolds(t *rapid.T) {
+	p := play(t)
+	if broken := p.broken(exceptions, make([]int, len(exceptions))); len(broken) > 0 {
+		t.Fatalf("%s\n%v", strings.Join(broken, "\n"), p)
+	}
 }
 
 // TestPromise_Exceptions: in histories that are the same in every run each exception occurs,
