@@ -55,7 +55,8 @@ func TestSteps_BoundTheCall(t *testing.T) {
 // times what they take, or some 50 ms.
 func TestSteps_TenTimesInTurn(t *testing.T) {
 	law.CheckMany(t, 100, func(t *rapid.T) {
-		x := drawHardJob(t, rapid.SampledFrom([]int{20, 100, 400}).Draw(t, "nodes"), 30)
+		size := rapid.SampledFrom([][2]int{{20, 10}, {20, 10}, {20, 30}, {100, 10}, {400, 10}}).Draw(t, "nodes and tasks")
+		x := drawHardJob(t, size[0], size[1])
 		_, turn, _ := x.inTurn(t)
 		d := x.decide(t)
 		if most := max(10*turn, 3<<23); stepsOf(&d) > most {

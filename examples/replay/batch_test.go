@@ -109,7 +109,7 @@ func TestGangs(t *testing.T) {
 	}
 }
 
-// TestPhilly replays a week of the production trace, where it is there.
+// TestPhilly replays two days of the production trace, where it is there.
 func TestPhilly(t *testing.T) {
 	const jobs, vcs = "../../../shared/traces/philly_jobs.csv", "../../../shared/traces/philly_vcs.csv"
 	if testing.Short() {
@@ -125,7 +125,7 @@ func TestPhilly(t *testing.T) {
 	if len(b.Jobs) != 82229 || len(b.VCs) != 11 {
 		t.Fatalf("%d jobs and %d virtual clusters, want 82229 and 11", len(b.Jobs), len(b.VCs))
 	}
-	b.Window(35, 7)
+	b.Window(35, 2)
 	for _, p := range policies {
 		if f := runPolicy(t, b, p); f.Gangs.Jobs+f.Others.Jobs != len(b.Jobs) || p.Patient != (f.Plans == 0) {
 			t.Errorf("%+v", f)
