@@ -50,7 +50,7 @@ type Planner struct {
 	found   []victims.Violation
 	quick   bool // no complete search; for tests
 	inOrder bool // members ask in their order; see Together
-	hasty   bool // there is an answer without this decision, which must not pass its budget
+	hasty   bool // there is an answer without this decision: it must not pass its budget, nor say what would help
 	sharing bool // and they are asks that share a plan, for which nobody of their own leaf goes
 	d       decision
 }
@@ -78,9 +78,11 @@ func (p *Planner) Decide(dst *Decision, job *Job, now time.Time) error {
 	}
 	dst.reset(&d.jobCase)
 	d.decide(dst)
-	d.root(dst)
+	if !p.hasty {
+		d.root(dst)
+	}
 	d.verify(dst)
-	if dst.Outcome == victims.Refused {
+	if dst.Outcome == victims.Refused && !p.hasty {
 		d.help(&dst.Refusal)
 	}
 	return nil

@@ -90,7 +90,7 @@ func (d *decision) lackQuota(r *Refusal) {
 // retryAt returns the first instant at which, all else equal, there is a plan
 // because exemptions have ended; zero if there is none.
 func (d *decision) retryAt(s stage) time.Time {
-	if d.p.Exempt == nil {
+	if d.p.Exempt == nil || d.p.hasty {
 		return time.Time{}
 	}
 	d.rules.stage = s

@@ -347,7 +347,7 @@ func (j *joiner) question(list []int, incumbent []Part, steps int64) (served, ce
 	p.asked = incumbent
 	err = p.Decide(&j.trial, &j.job, j.now)
 	p.asked = nil
-	j.spent += p.d.effort.steps()
+	j.spent += p.d.effort.steps() + nodeWork*int64(p.Cluster.NodeLen())
 	return err == nil && j.trial.Outcome != victims.Refused, j.trial.Refusal.Proven, err
 }
 
@@ -388,8 +388,9 @@ func (j *joiner) apply(parts []Part) error {
 	return nil
 }
 
-// applyWork is what it takes to apply a part and to take it back, in steps.
-const applyWork = 1000
+// applyWork is what it takes to apply a part and to take it back, and nodeWork what it takes to
+// state a case, for each node: in steps.
+const applyWork, nodeWork = 1000, 32
 
 // retreat takes parts back, and returns them.
 func (j *joiner) retreat(base int) []Part {
