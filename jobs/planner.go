@@ -37,7 +37,7 @@ type Planner struct {
 	// Predicate may refuse a node for a member, given the victims and the members before
 	// it. The rules for it are those of [victims.Planner].
 	Predicate func(p *Placing) bool
-	// Steps bounds the work of a decision, as [victims.Planner.Steps] does. 0 means: 9 times
+	// Steps bounds the work of a decision, as [victims.Planner.Steps] does. 0 means: 5 times
 	// what the members take that are asked in turn first, at least some 50 ms; if they are
 	// not, [victims.DefaultSteps] for each member. See DESIGN.md, Jobs: plans.
 	Steps int64
