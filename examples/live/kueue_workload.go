@@ -144,6 +144,15 @@ func (w *workload) counts(set int) (all, done int32) {
 	return all, done
 }
 
+// running returns how many pods use quota of a workload that is admitted.
+func (w *workload) running() (pods int) {
+	for i := range w.Spec.PodSets {
+		all, done := w.counts(i)
+		pods += int(all - done)
+	}
+	return pods
+}
+
 // key returns namespace/name.
 func (w *workload) key() string { return name(w.Metadata.Namespace, w.Metadata.Name) }
 
@@ -243,8 +252,12 @@ func (c *cluster) addWorkloads() error {
 func (c *cluster) standsForPods(w *workload, alone, podsWait bool) bool {
 	admitted := w.Status.Admission != nil
 	switch {
-	case w.condition("Finished") != nil, admitted && w.pods > 0, podsWait:
-		return false
+	case w.condition("Finished") != nil:
+	case admitted && w.pods > 0:
+		if w.pods < w.running() {
+			c.notes.add("Workload "+w.key(), "left out: some of the pods that it was admitted with are not there; what they have of its quota does not count")
+		}
+	case podsWait:
 	case admitted && !alone:
 		c.notes.add("Workload "+w.key(), "left out: it is admitted, and none of its pods are there")
 	case !admitted && w.Spec.Active != nil && !*w.Spec.Active:

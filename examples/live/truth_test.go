@@ -131,6 +131,17 @@ func TestKueueUsage(t *testing.T) {
 	require.Contains(t, out, "Not:\n  r/asks", "limits of who waits are requests, too")
 }
 
+// TestMissingPods: with nodes the pods themselves count, and it is told if there are fewer than
+// were admitted.
+func TestMissingPods(t *testing.T) {
+	pod := podOf("p", "n", "1", 0, thing{"metadata": thing{"namespace": "l", "annotations": thing{annotationWorkload: "runs"}}})
+	for count, told := range map[int]bool{1: false, 2: true} {
+		text := cohort() + nodeOf("n", "4") + pod + workloadOf("l", "runs", 9, gpus(1), nil, nil, admitted("left", thing{"count": count}))
+		_, _, problems := say(t, text)
+		require.Equal(t, told, strings.Contains(problems, "Workload l/runs: left out: some of the pods"), problems)
+	}
+}
+
 // TestPortion: what a podset uses is dealt to its pods, and nothing is lost.
 func TestPortion(t *testing.T) {
 	text := cohort() + workloadOf("l", "runs", 3, thing{}, nil, nil, admitted("left", thing{"resourceUsage": thing{"gpu": 5}}))
