@@ -16,11 +16,7 @@ import (
 
 // answer decides a document, and tells who waits, who could run at whose cost, and why
 // the others cannot.
-func answer(text []byte) ([]byte, error) {
-	doc, err := scenario.Parse("the document", text)
-	if err != nil {
-		return nil, err
-	}
+func answer(doc *scenario.Document) ([]byte, error) {
 	unlawful := map[int]string{} // by step
 	run, err := doc.RunSeen(func(m *scenario.Moment) { audit(unlawful, m) })
 	if err != nil {

@@ -41,6 +41,7 @@ type cluster struct {
 	jobs       map[string]*batchv1.Job
 	from       map[any]*object // where each was read, for messages
 	seen       map[string]bool
+	moulds     map[string]*mould // by controller
 }
 
 // A kind says how objects are read and kept.
@@ -58,6 +59,7 @@ var kinds = map[string]kind{
 	"/Node": kindOf(func(c *cluster, n *v1.Node) { c.nodes = append(c.nodes, n) }),
 	"/Pod": kindOf(func(c *cluster, p *v1.Pod) {
 		withDefaults(&p.Spec)
+		c.slim(p)
 		c.pods = append(c.pods, p)
 	}),
 	"/Namespace": kindOf(func(c *cluster, n *v1.Namespace) { c.namespaces[n.Name] = n }),
@@ -89,7 +91,7 @@ var queueKinds = map[string]func(*cluster, *object){
 // newCluster returns a cluster of which nothing was read.
 func newCluster(o *options) *cluster {
 	c := &cluster{options: o, namespaces: map[string]*v1.Namespace{}, groups: map[string]*schedulingv1beta1.PodGroup{},
-		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]bool{}, places: map[string]scenario.Value{}}
+		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]bool{}, moulds: map[string]*mould{}, places: map[string]scenario.Value{}}
 	c.kueue, c.volcano, c.slurm = newKueue(c), newVolcano(c), newSlurm(c)
 	return c
 }
@@ -110,22 +112,8 @@ func collect(o *options, stdin io.Reader) (*cluster, error) {
 		return nil, errors.Join(problems...)
 	}
 	for _, file := range o.files {
-		in, shown, err := readText(file, stdin)
-		if err != nil {
+		if err := c.readFile(file, stdin, &problems); err != nil {
 			problems = append(problems, err)
-			continue
-		}
-		objects, err := readObjects(in, shown)
-		if err == nil && len(objects)+len(o.queues) == 0 { // queues by themselves are a document, too
-			err = fmt.Errorf("%s: no objects", shown)
-		}
-		if err != nil {
-			problems = append(problems, err)
-		}
-		for i := range objects {
-			if err := c.take(&objects[i]); err != nil {
-				problems = append(problems, err)
-			}
 		}
 	}
 	problems = append(problems, c.readQueues(stdin)...)
@@ -134,6 +122,30 @@ func collect(o *options, stdin io.Reader) (*cluster, error) {
 	}
 	return c, c.finishQueues()
 }
+
+// readFile takes all objects of a file. What is wrong with one of them goes to problems.
+func (c *cluster) readFile(file string, stdin io.Reader, problems *[]error) error {
+	in, done, shown, err := openText(file, stdin)
+	defer done()
+	if err != nil {
+		return err
+	}
+	n := 0
+	err = eachObject(in, shown, func(o object) {
+		n++
+		c.options.progress.step(n)
+		if err := c.take(&o); err != nil && len(*problems) < mostProblems {
+			*problems = append(*problems, err)
+		}
+	})
+	if err == nil && n+len(c.options.queues) == 0 { // queues by themselves are a document, too
+		err = fmt.Errorf("%s: no objects", shown)
+	}
+	return err
+}
+
+// mostProblems bounds how many objects are told that are wrong.
+const mostProblems = 100
 
 // take keeps an object.
 func (c *cluster) take(o *object) error {
@@ -172,6 +184,7 @@ func (c *cluster) take(o *object) error {
 	for _, field := range unread(o.raw, v) {
 		c.notes.add(o.Kind+" "+name(o.Metadata.Namespace, o.Metadata.Name), "left out: "+field+", which is not read")
 	}
+	o.raw = nil // it is large, and read
 	c.from[v] = o
 	k.keep(c, v)
 	return nil

@@ -146,8 +146,32 @@ func (q *queueText) child(name string) *queueText {
 	return nil
 }
 
-// document returns the document of the cluster.
-func (c *cluster) document() ([]byte, error) {
+// document returns the document of the cluster, to be written and to be decided.
+func (c *cluster) document() (*documentText, *scenario.Document, error) {
+	d, err := c.text()
+	if err != nil {
+		return nil, nil, err
+	}
+	text, err := encode(d, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, tree, err := c.check(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d.Options.Scarce, err = c.scarce(doc, tree); err != nil {
+		return nil, nil, err
+	}
+	for _, name := range d.Options.Scarce {
+		t, _ := doc.Schema.Index(name)
+		doc.Options.Scarce |= 1 << t
+	}
+	return d, doc, nil
+}
+
+// text makes the document of what was read.
+func (c *cluster) text() (*documentText, error) {
 	if err := c.addWorkloads(); err != nil {
 		return nil, err
 	}
@@ -172,26 +196,16 @@ func (c *cluster) document() ([]byte, error) {
 	for i, n := range c.nodes {
 		d.Nodes = append(d.Nodes, w.places.node(i, n, d.Types))
 	}
-	text, err := encode(d)
-	if err != nil {
-		return nil, err
-	}
-	doc, tree, err := c.check(text)
-	if err != nil {
-		return nil, err
-	}
-	if d.Options.Scarce, err = c.scarce(doc, tree); err != nil || d.Options.Scarce == nil {
-		return text, err
-	}
-	return encode(d)
+	c.pods, c.from, c.moulds = nil, nil, nil // all is said, and they are large
+	return d, nil
 }
 
-// encode writes a document.
-func encode(d *documentText) ([]byte, error) {
+// encode writes a document, each level of it indented.
+func encode(d *documentText, indent string) ([]byte, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
+	enc.SetIndent("", indent)
 	err := enc.Encode(d)
 	return out.Bytes(), err
 }

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -35,6 +36,7 @@ type options struct {
 	queues, topology                []string
 	now                             time.Time
 	files                           []string
+	progress                        *progress
 }
 
 // parse reads the arguments. Usage, and what the flags do not allow, go to stderr.
@@ -96,26 +98,70 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // half as much memory, and hardly more time
+	o.progress = newProgress(stderr)
 	c, err := collect(o, stdin)
+	o.progress.end()
 	if err != nil {
 		return fail(stderr, err)
 	}
-	text, err := c.document()
+	text, doc, err := c.document()
 	if err != nil {
 		return fail(stderr, err)
 	}
+	notes, say := c.notes.lines(), func() ([]byte, error) { return encode(text, " ") }
 	if !o.document {
-		if text, err = answer(text); err != nil {
-			return fail(stderr, err)
-		}
+		text, c, say = nil, nil, func() ([]byte, error) { return answer(doc) } // they are large
 	}
-	for _, note := range c.notes.lines() {
+	out, err := say()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	for _, note := range notes {
 		fmt.Fprintln(stderr, plain.Line("live: "+note))
 	}
-	if _, err := stdout.Write(text); err != nil {
+	if _, err := stdout.Write(out); err != nil {
 		return fail(stderr, err)
 	}
 	return done
+}
+
+// progress tells on a terminal how far a long reading is. nil tells nothing.
+type progress struct {
+	out  io.Writer
+	next time.Time
+	told bool
+}
+
+// newProgress returns one for a terminal, else nil.
+func newProgress(out io.Writer) *progress {
+	f, ok := out.(*os.File)
+	if !ok {
+		return nil
+	}
+	if is, err := f.Stat(); err != nil || is.Mode()&os.ModeCharDevice == 0 {
+		return nil
+	}
+	return &progress{out: out, next: time.Now().Add(patience)}
+}
+
+// patience is how long a reading may take that tells nothing.
+const patience = 2 * time.Second
+
+// step notes that an object was read, the n-th of its file.
+func (p *progress) step(n int) {
+	if p == nil || n%1000 != 0 || time.Now().Before(p.next) {
+		return
+	}
+	p.told, p.next = true, time.Now().Add(patience/4)
+	fmt.Fprintf(p.out, "\rlive: %d objects read", n)
+}
+
+// end ends the line.
+func (p *progress) end() {
+	if p != nil && p.told {
+		fmt.Fprintln(p.out)
+	}
 }
 
 // fail reports what was wrong: all of it, if errors are joined.

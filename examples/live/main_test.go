@@ -171,13 +171,11 @@ func TestDocument(t *testing.T) {
 	require.Equal(t, done, status, problems)
 	_, err := scenario.Parse("document", []byte(want))
 	require.NoError(t, err)
-	raw, err := split([]byte(yaml))
+	objects, err := readObjects([]byte(yaml), "cluster.yaml")
 	require.NoError(t, err)
-	var list listText
-	require.NoError(t, json.Unmarshal(raw[0], &list))
 	var stream string
-	for _, item := range list.Items.all {
-		stream += string(item) + "\n"
+	for _, o := range objects {
+		stream += string(o.raw) + "\n"
 	}
 	status, got, problems := say(t, stream, "-document", "-")
 	require.Equal(t, done, status, problems)

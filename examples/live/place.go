@@ -173,12 +173,22 @@ func (p *places) tell(pod *v1.Pod) {
 // whoever keeps a pending pod off a node. Pods that run are kept apart from those that
 // wait, and those that wait from their like.
 func (p *places) keepApart(running, pending []*v1.Pod) error {
+	var averse []*v1.Pod // few are
+	for _, r := range running {
+		if r.Spec.Affinity != nil && r.Spec.Affinity.PodAntiAffinity != nil {
+			averse = append(averse, r)
+		}
+	}
 	for i, a := range pending {
 		own, err := p.apart(a, pending, i)
 		if err != nil {
 			return err
 		}
-		for _, r := range running {
+		others := averse
+		if a.Spec.Affinity != nil && a.Spec.Affinity.PodAntiAffinity != nil {
+			others = running
+		}
+		for _, r := range others {
 			theirs, err := p.apart(r, []*v1.Pod{a}, -1)
 			if err != nil {
 				return err

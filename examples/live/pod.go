@@ -251,12 +251,19 @@ func queueTypes(q *queueText, used map[string]bool) {
 
 // size returns what a pod requests, as the scheduler of Kubernetes counts it.
 func (w *work) size(p *v1.Pod) map[string]string {
+	m := w.mould(p)
+	if m != nil && m.size != nil {
+		return m.size
+	}
 	size := map[string]string{"pods": "1"}
 	for n, q := range requests(p) {
 		if !q.IsZero() {
 			size[string(n)] = quantity(string(n), q)
 			w.used[string(n)] = true
 		}
+	}
+	if m != nil {
+		m.size = size
 	}
 	return size
 }

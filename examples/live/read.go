@@ -21,7 +21,7 @@ import (
 // Bounds for what strangers may give us. The reader of YAML itself refuses documents
 // that aliases blow up.
 const (
-	mostBytes     = 1 << 30
+	mostBytes     = 1 << 30 // of an object, and of a file of queues
 	mostYAMLBytes = 64 << 20
 	mostDepth     = 200
 )
@@ -63,61 +63,113 @@ func name(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// readText returns the text of a file, or of standard input for "-", and its name for
-// messages.
-func readText(file string, stdin io.Reader) (data []byte, shown string, err error) {
-	in, shown := stdin, "stdin"
+// openText opens a file, or standard input for "-", and returns its name for messages.
+func openText(file string, stdin io.Reader) (in *bufio.Reader, done func(), shown string, err error) {
+	source, done, shown := stdin, func() {}, "stdin"
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, file, err
+			return nil, done, file, err
 		}
-		defer f.Close()
-		in, shown = f, file
+		source, done, shown = f, func() { f.Close() }, file
 	}
-	data, err = io.ReadAll(io.LimitReader(in, mostBytes+1))
+	in = bufio.NewReaderSize(source, 1<<16)
+	switch mark, _ := in.Peek(3); {
+	case string(mark) == "\xef\xbb\xbf": // a byte-order mark
+		_, err = in.Discard(3)
+	case bytes.HasPrefix(mark, []byte("\xff\xfe")), bytes.HasPrefix(mark, []byte("\xfe\xff")):
+		err = fmt.Errorf("%s: it is UTF-16: save it as UTF-8", shown)
+	}
+	return in, done, shown, err
+}
+
+// readText returns the text of a file, or of standard input for "-", and its name for
+// messages.
+func readText(file string, stdin io.Reader) (data []byte, shown string, err error) {
+	in, done, shown, err := openText(file, stdin)
+	defer done()
 	if err != nil {
+		return nil, shown, err
+	}
+	if data, err = io.ReadAll(io.LimitReader(in, mostBytes+1)); err != nil {
 		return nil, shown, fmt.Errorf("%s: %w", shown, err)
 	}
 	if len(data) > mostBytes {
 		return nil, shown, fmt.Errorf("%s: more than %d bytes", shown, mostBytes)
 	}
-	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
-		return nil, shown, fmt.Errorf("%s: it is UTF-16: save it as UTF-8", shown)
-	}
-	return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), shown, nil // a byte-order mark
+	return data, shown, nil
 }
 
 // readObjects returns the objects of a text. Lists are taken apart.
-func readObjects(data []byte, shown string) ([]object, error) {
+func readObjects(data []byte, shown string) (all []object, err error) {
+	err = eachObject(bytes.NewReader(data), shown, func(o object) { all = append(all, o) })
+	return all, err
+}
+
+// eachObject hands the objects of a text to take, one after another. Lists are taken apart as
+// they are read, so that of a large dump nothing is kept but what take keeps.
+func eachObject(in io.Reader, shown string, take func(object)) error {
+	s := newScanner(in)
+	first, err := s.peek()
+	if err == io.EOF {
+		return nil
+	} else if err == nil && first != '{' && first != '[' {
+		return eachYAML(s.in, shown, take)
+	}
+	for n := 1; err == nil; n++ {
+		place := shown
+		if n > 1 {
+			place = numbered(shown, n)
+		}
+		if err = readObject(s, place, take); err == nil {
+			_, err = s.peek()
+		}
+	}
+	switch {
+	case err == io.EOF:
+		return nil
+	case errors.As(err, new(*placed)):
+		return err
+	}
+	return fmt.Errorf("%s: %w", shown, err)
+}
+
+func numbered(shown string, n int) string { return shown + " (document " + strconv.Itoa(n) + ")" }
+
+// eachYAML is eachObject for YAML, which is read whole.
+func eachYAML(in io.Reader, shown string, take func(object)) error {
+	data, err := io.ReadAll(io.LimitReader(in, mostYAMLBytes+1))
+	if err != nil {
+		return fmt.Errorf("%s: %w", shown, err)
+	}
 	texts, err := split(data)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", shown, err)
+		return fmt.Errorf("%s: %w", shown, err)
 	}
-	var all []object
 	for i, text := range texts {
 		place := shown
 		if len(texts) > 1 {
-			place += " (document " + strconv.Itoa(i+1) + ")"
+			place = numbered(shown, i+1)
 		}
-		if all, err = unlist(all, object{place: place, raw: text}); err != nil {
-			return nil, err
+		if err := readObject(newScanner(bytes.NewReader(text)), place, take); err != nil {
+			return err
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // split returns the JSON values of a text: of JSON, one after another, or of YAML.
 func split(data []byte) (all []json.RawMessage, err error) {
 	if text := bytes.TrimSpace(data); len(text) > 0 && text[0] == '{' {
-		for dec := json.NewDecoder(bytes.NewReader(data)); ; {
-			var raw json.RawMessage
-			if err := dec.Decode(&raw); err == io.EOF {
+		s := newScanner(bytes.NewReader(data))
+		for {
+			raw, err := s.value(nil)
+			if err == io.EOF {
 				return all, nil
-			} else if err != nil {
-				return nil, fmt.Errorf("not valid JSON at byte %d: %w", dec.InputOffset(), err)
+			} else if err == nil {
+				err = s.valid(raw)
 			}
-			if err := shallow(raw); err != nil {
+			if err != nil {
 				return nil, err
 			}
 			all = append(all, raw)
@@ -140,13 +192,137 @@ func split(data []byte) (all []json.RawMessage, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := shallow(raw); err != nil {
-			return nil, err
-		}
 		if string(raw) != "null" {
 			all = append(all, raw)
 		}
 	}
+}
+
+// A placed error says already where it is.
+type placed struct{ error }
+
+func (p *placed) Unwrap() error { return p.error }
+
+// A listing is the object at hand, which may be a list.
+type listing struct {
+	object
+	items int
+	early []object // without a kind of their own, before that of the list is known
+	take  func(object)
+}
+
+// readObject hands the next object to take, or the items of a list.
+func readObject(s *scanner, place string, take func(object)) error {
+	l := &listing{object: object{place: place, raw: []byte("{")}, take: take}
+	if b, err := s.peek(); err != nil {
+		return err
+	} else if b != '{' {
+		return notOne(s, place)
+	} else if err := s.expect('{'); err != nil {
+		return err
+	}
+	isList := false
+	for first := true; ; first = false {
+		name, ok, err := s.member(first)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break
+		}
+		if b, err := s.peek(); err == nil && b == '[' && name == `"items"` {
+			isList = true
+			if err := s.each(l.item); err != nil {
+				return err
+			}
+			continue
+		}
+		if len(l.raw) > 1 {
+			l.raw = append(l.raw, ',')
+		}
+		if l.raw, err = s.whole(append(append(l.raw, name...), ':')); err != nil {
+			return err
+		}
+	}
+	l.raw = append(l.raw, '}')
+	if err := s.valid(l.raw); err != nil {
+		return err
+	}
+	return l.end(isList)
+}
+
+// item takes an item of the list.
+func (l *listing) item(raw []byte) error {
+	o := object{place: fmt.Sprintf("%s: items[%d]", l.place, l.items), raw: raw}
+	l.items++
+	if err := o.readHead(); err != nil {
+		return err
+	}
+	if o.Kind == "" {
+		l.early = append(l.early, o)
+	} else {
+		l.take(o)
+	}
+	return nil
+}
+
+// end takes the object, if it is none, and what was left over.
+func (l *listing) end(isList bool) error {
+	if err := l.readHead(); err != nil {
+		return err
+	}
+	if !isList {
+		var is struct{ Items json.RawMessage } // some writers have null for none
+		if json.Unmarshal(l.raw, &is) != nil || string(is.Items) != "null" || !strings.HasSuffix(l.Kind, "List") {
+			l.take(l.object)
+		}
+	}
+	for _, o := range l.early {
+		if len(l.Kind) > 4 { // those of the API have the kind in the list
+			o.Kind, o.APIVersion = l.Kind[:len(l.Kind)-4], l.APIVersion
+		}
+		l.take(o)
+	}
+	return nil
+}
+
+// readHead reads the head of an object.
+func (o *object) readHead() error {
+	v, err := decode(o, func() any { return new(head) })
+	if err != nil {
+		return &placed{err}
+	}
+	o.head = *v.(*head)
+	return nil
+}
+
+// notOne returns the error that the next value is no object, but an array: jq -s prints one,
+// for example.
+func notOne(s *scanner, place string) error {
+	o := object{place: place}
+	b, _ := s.peek()
+	if b != '[' {
+		raw, err := s.whole(nil)
+		if err == nil {
+			err = s.valid(raw)
+		}
+		if o.raw = raw; err == nil {
+			err = o.readHead()
+		}
+		return err
+	}
+	first := ""
+	err := s.each(func(raw []byte) error {
+		item := object{raw: raw}
+		if first == "" && item.readHead() == nil && item.Kind != "" {
+			first = ", the first of which is " + item.Kind + " " + name(item.Metadata.Namespace, item.Metadata.Name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return &placed{o.wrong("", errors.New("an array of objects"+first+": want them one after another, or in a List; jq prints them so without -s"))}
 }
 
 var errDeep = fmt.Errorf("more than %d objects and lists in each other", mostDepth)
@@ -168,89 +344,6 @@ func flat(text []byte) error {
 		}
 	}
 	return nil
-}
-
-// shallow bounds how deep a value is.
-func shallow(raw []byte) error {
-	depth := 0
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber() // any number will do
-	for {
-		t, err := dec.Token()
-		if err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		switch t {
-		case json.Delim('{'), json.Delim('['):
-			depth++
-		case json.Delim('}'), json.Delim(']'):
-			depth--
-		}
-		if depth > mostDepth {
-			return errDeep
-		}
-	}
-}
-
-// A listText is an object that may be a list.
-type listText struct {
-	head
-	Items items `json:"items"`
-}
-
-// items are those of a list. Some writers have null for none.
-type items struct {
-	there bool
-	all   []json.RawMessage
-}
-
-func (i *items) UnmarshalJSON(raw []byte) error {
-	i.there = true
-	return json.Unmarshal(raw, &i.all)
-}
-
-// inArray is the error that an object is an array: jq -s prints one, for example.
-func inArray(o object) error {
-	var all []head
-	first := ""
-	if json.Unmarshal(o.raw, &all) == nil && len(all) > 0 && all[0].Kind != "" {
-		first = ", the first of which is " + all[0].Kind + " " + name(all[0].Metadata.Namespace, all[0].Metadata.Name)
-	}
-	return o.wrong("", errors.New("an array of objects"+first+": want them one after another, or in a List; jq prints them so without -s"))
-}
-
-// unlist appends an object, or the items of a list.
-func unlist(all []object, o object) ([]object, error) {
-	if text := bytes.TrimSpace(o.raw); len(text) > 0 && text[0] == '[' {
-		return nil, inArray(o)
-	}
-	var list listText
-	if _, err := decode(&o, func() any { return new(listText) }); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(o.raw, &list); err != nil {
-		return nil, err // it was read a line ago
-	}
-	o.head = list.head
-	if !list.Items.there || list.Items.all == nil && !strings.HasSuffix(o.Kind, "List") {
-		return append(all, o), nil
-	}
-	for i, raw := range list.Items.all {
-		item := object{place: fmt.Sprintf("%s: items[%d]", o.place, i), raw: raw}
-		if _, err := decode(&item, func() any { return new(head) }); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(raw, &item.head); err != nil {
-			return nil, err // it was read a line ago
-		}
-		if item.Kind == "" && len(o.Kind) > 4 { // those of the API have the kind in the list
-			item.Kind, item.APIVersion = o.Kind[:len(o.Kind)-4], o.APIVersion
-		}
-		all = append(all, item)
-	}
-	return all, nil
 }
 
 // decode reads an object. What is wrong is told with its field.

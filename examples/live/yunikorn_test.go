@@ -26,10 +26,12 @@ func migrate(text, partition string) (document []byte, notes []string, err error
 	if err := c.finishQueues(); err != nil {
 		return nil, nil, err
 	}
-	if document, err = c.document(); err != nil {
+	made, _, err := c.document()
+	if err != nil {
 		return nil, nil, err
 	}
-	return document, c.notes.lines(), nil
+	document, err = encode(made, " ")
+	return document, c.notes.lines(), err
 }
 
 // yunikornOf returns the document and the notes of a file of queues.
