@@ -16,7 +16,9 @@ import (
 type mould struct {
 	spec   v1.PodSpec
 	sizing sizing
-	size   map[string]string // what it requests, once that is known
+	// What it requests, once that is known, as a document says it and in base units.
+	size    map[string]string
+	amounts map[string]int64
 }
 
 // A sizing is what decides what a pod requests, but for its conditions.

@@ -32,12 +32,19 @@ func (r rooms) take(node string, of map[string]int64) {
 }
 
 // amounts returns what a pod takes of a node.
-func amounts(p *v1.Pod) map[string]int64 {
+func (w *work) amounts(p *v1.Pod) map[string]int64 {
+	m := w.mould(p)
+	if m != nil && m.amounts != nil {
+		return m.amounts
+	}
 	all := map[string]int64{string(v1.ResourcePods): 1}
 	for t, q := range requests(p) {
 		if n := units(string(t), q); n > 0 {
 			all[string(t)] = n
 		}
+	}
+	if m != nil {
+		m.amounts = all
 	}
 	return all
 }
@@ -58,7 +65,7 @@ func (w *work) nominate(pending []*v1.Pod, left rooms) map[*v1.Pod]string {
 	})
 	promised := map[*v1.Pod]string{}
 	for _, p := range nominated {
-		node, size := p.Status.NominatedNodeName, amounts(p)
+		node, size := p.Status.NominatedNodeName, w.amounts(p)
 		if !w.places.allows(p, node) || !left.has(node, size) {
 			w.notes.add(key(p), "left out: it is nominated to a node that has no room for it, or that it may not use; it is decided anew")
 			continue

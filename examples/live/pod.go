@@ -94,7 +94,7 @@ func (w *work) read() (err error) {
 			continue
 		}
 		if t := w.run(p); t.State == "" {
-			rooms.take(p.Spec.NodeName, amounts(p))
+			rooms.take(p.Spec.NodeName, w.amounts(p))
 		}
 	}
 	nominated := w.nominate(pending, rooms)
