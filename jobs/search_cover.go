@@ -3,11 +3,12 @@
 package jobs
 
 import (
+	"math/bits"
+
 	"github.com/go-preempt/preempt/internal/rows"
 	"github.com/go-preempt/preempt/internal/rulebook"
 	"github.com/go-preempt/preempt/resources"
 	"github.com/go-preempt/preempt/victims/cover"
-	"math/bits"
 )
 
 // A coverer states covering problems and has them solved: which units must go so
