@@ -381,7 +381,9 @@ func (b *incumbent) usedBy(units []int32) []int64 {
 type effort struct {
 	most        int64 // the whole budget
 	set         bool  // by the caller
-	inTurn      int64 // what members in turn have taken of it
+	inTurn      int64 // what members in turn have taken of it,
+	pass        int64 // when they were asked last,
+	longest     int64 // and at most
 	cover.Meter       // what is left of it
 	found       bool  // there is some plan for the members at hand
 	hasty       bool  // there is an answer without the decision
@@ -420,9 +422,9 @@ func (e *effort) steps() int64 { return e.Used }
 // another budget, it is then some times what all of them have.
 func (e *effort) turns(steps int64) {
 	e.Pay(steps)
-	e.inTurn += steps
-	if !e.set {
-		e.most = e.inTurn + max((turnTimes-1)*e.inTurn, leastEffort)
+	e.inTurn, e.pass = e.inTurn+steps, e.pass+steps
+	if e.longest = max(e.longest, e.pass); !e.set {
+		e.most = max(turnTimes*e.longest, e.inTurn+leastEffort)
 		e.Left = e.most - e.Used
 	}
 }

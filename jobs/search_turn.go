@@ -176,7 +176,12 @@ func (d *decision) askAll(share int64) bool {
 	x, a := &d.turn, &d.turn.answer
 	defer x.undo()
 	x.nodes, x.gone = rows.Zeros(x.nodes, len(d.todo)), x.gone[:0]
+	d.effort.pass = 0
 	for _, m := range x.order {
+		if d.effort.exhausted() {
+			x.failed, a.Refusal.Proven = m, false
+			return false
+		}
 		if x.asks.Steps = 0; d.p.Steps > 0 {
 			x.asks.Steps = max(d.effort.Left/share, 1)
 		}
