@@ -56,7 +56,7 @@ func (d *decision) count(r *Refusal) {
 	d.countRules(r)
 	d.protect(r)
 	// If a quota or the predicate refuses, it is not law 2 that does.
-	if r.Reason == rulebook.NoVictims {
+	if r.Reason == rulebook.NoVictims || r.DomainFull {
 		d.countGuaranteed(r)
 	}
 	r.Counts = r.Counts[:0]
