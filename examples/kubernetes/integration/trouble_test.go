@@ -186,7 +186,7 @@ func takenPlace(t *testing.T, w *world) {
 	w.hold()
 	w.addNodes(t, node("n1", "4"), node("n2", "4"))
 	w.run(t, on("n1", pod("etl", "", "low", "4")), on("n2", pod("sql", "", "high", "4")))
-	w.schedule(t, args{"ownLeaf": "any"})
+	w.schedule(t, args{"ownLeaf": "met"})
 	w.add(t, pod("web", "", "mid", "4"))
 	eventually(t, "the victim terminates", func() bool { return w.get(t, "etl").DeletionTimestamp != nil })
 	w.add(t, pod("equal", "", "mid", "4"))
@@ -211,7 +211,7 @@ func takenPlace(t *testing.T, w *world) {
 func usedPlace(t *testing.T, w *world) {
 	w.addNodes(t, node("n1", "4"), node("n2", "2"))
 	w.run(t, on("n1", pod("etl", "", "low", "2")), on("n2", pod("sql", "", "low", "2")))
-	w.schedule(t, args{"ownLeaf": "any"})
+	w.schedule(t, args{"ownLeaf": "met"})
 	w.hold()
 	w.add(t, pod("web", "", "mid", "4"))
 	eventually(t, "the victim terminates", func() bool { return w.get(t, "etl").DeletionTimestamp != nil })
