@@ -218,31 +218,25 @@ func readObject(s *scanner, place string, take func(object)) error {
 		return err
 	} else if b != '{' {
 		return notOne(s, place)
-	} else if err := s.expect('{'); err != nil {
-		return err
 	}
 	isList := false
-	for first := true; ; first = false {
-		name, ok, err := s.member(first)
+	err := s.inside('{', '}', func() error {
+		name, err := s.name()
 		if err != nil {
 			return err
 		}
-		if !ok {
-			break
-		}
 		if b, err := s.peek(); err == nil && b == '[' && name == `"items"` {
 			isList = true
-			if err := s.each(l.item); err != nil {
-				return err
-			}
-			continue
+			return s.each(l.item)
 		}
 		if len(l.raw) > 1 {
 			l.raw = append(l.raw, ',')
 		}
-		if l.raw, err = s.whole(append(append(l.raw, name...), ':')); err != nil {
-			return err
-		}
+		l.raw, err = s.whole(append(append(l.raw, name...), ':'))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	l.raw = append(l.raw, '}')
 	if err := s.valid(l.raw); err != nil {
@@ -266,7 +260,7 @@ func (l *listing) item(raw []byte) error {
 	return nil
 }
 
-// end takes the object, if it is none, and what was left over.
+// end takes the object, unless it is a list, and what was left over.
 func (l *listing) end(isList bool) error {
 	if err := l.readHead(); err != nil {
 		return err

@@ -123,30 +123,16 @@ func (s *scanner) value(dst []byte) ([]byte, error) {
 	}
 }
 
-// member takes the name of the next member of an object, and the colon; false at its end.
-func (s *scanner) member(first bool) (name string, ok bool, err error) {
-	b, err := s.next()
-	switch {
-	case err != nil:
-		return "", false, err
-	case b == '}':
-		return "", false, nil
-	case !first && b != ',':
-		return "", false, s.wrong(fmt.Errorf("invalid character %q, want ',' or '}'", b))
-	case first:
-		s.at--
-		if err := s.in.UnreadByte(); err != nil {
-			return "", false, err
-		}
-	}
+// name takes the name of a member of an object, and the colon.
+func (s *scanner) name() (string, error) {
 	if b, err := s.peek(); err == nil && b != '"' {
-		return "", false, s.wrong(fmt.Errorf("invalid character %q, want a name", b))
+		return "", s.wrong(fmt.Errorf("invalid character %q, want a name", b))
 	}
 	raw, err := s.whole(nil)
 	if err == nil {
 		err = s.expect(':')
 	}
-	return string(raw), true, err
+	return string(raw), err
 }
 
 // whole is value for one that must be there.
@@ -160,14 +146,7 @@ func (s *scanner) whole(dst []byte) ([]byte, error) {
 
 // each hands the items of a list to take.
 func (s *scanner) each(take func(raw []byte) error) error {
-	if err := s.expect('['); err != nil {
-		return err
-	}
-	if b, err := s.peek(); err == nil && b == ']' {
-		_, err := s.next()
-		return err
-	}
-	for {
+	return s.inside('[', ']', func() error {
 		raw, err := s.whole(nil)
 		if err != nil {
 			return err
@@ -175,13 +154,30 @@ func (s *scanner) each(take func(raw []byte) error) error {
 		if err := take(raw); err != nil {
 			return cmp.Or(s.valid(raw), err)
 		}
+		return nil
+	})
+}
+
+// inside takes a list or an object, of which one takes an item or a member.
+func (s *scanner) inside(begin, end byte, one func() error) error {
+	if err := s.expect(begin); err != nil {
+		return err
+	}
+	if b, err := s.peek(); err == nil && b == end {
+		_, err := s.next()
+		return err
+	}
+	for {
+		if err := one(); err != nil {
+			return err
+		}
 		switch b, err := s.next(); {
 		case err != nil:
 			return err
-		case b == ']':
+		case b == end:
 			return nil
 		case b != ',':
-			return s.wrong(fmt.Errorf("invalid character %q, want ',' or ']'", b))
+			return s.wrong(fmt.Errorf("invalid character %q, want ',' or %q", b, end))
 		}
 	}
 }
