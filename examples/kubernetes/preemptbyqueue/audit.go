@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/klog/v2"
+
 	"github.com/go-preempt/preempt/jobs"
 	"github.com/go-preempt/preempt/victims"
 )
@@ -18,11 +20,7 @@ func (c *core) audit(now time.Time) {
 		return
 	}
 	found := c.auditor.Audit(nil, &d.Plan, now)
-	for _, v := range found {
-		violations.WithLabelValues(v.Law).Inc()
-		c.log.Error(nil, "Plan breaks a law", "pod", d.Plan.Ask.Name, "violation", v)
-	}
-	if len(found) > 0 {
+	if tell(c.log.WithValues("pod", d.Plan.Ask.Name), "Plan breaks a law", found); len(found) > 0 {
 		d.Outcome, d.Refusal = victims.Refused, victims.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
 	}
 }
@@ -35,12 +33,16 @@ func (c *core) auditGang(now time.Time) {
 		return
 	}
 	found := c.jobAuditor.Audit(nil, &d.Plan, now)
+	if tell(c.log.WithValues("podGroup", d.Plan.Job.Name), "Plan for a group breaks a law", found); len(found) > 0 {
+		d.Outcome, d.Refusal = victims.Refused, jobs.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
+	}
+}
+
+// tell counts and logs what a plan breaks.
+func tell(log klog.Logger, message string, found []victims.Violation) {
 	for _, v := range found {
 		violations.WithLabelValues(v.Law).Inc()
-		c.log.Error(nil, "Plan for a group breaks a law", "podGroup", d.Plan.Job.Name, "violation", v)
-	}
-	if len(found) > 0 {
-		d.Outcome, d.Refusal = victims.Refused, jobs.Refusal{Cause: victims.Cause{Reason: victims.Unlawful}}
+		log.Error(nil, message, "violation", v)
 	}
 }
 
