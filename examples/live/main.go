@@ -109,11 +109,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	notes, say := c.notes.lines(), func() ([]byte, error) { return encode(text, " ") }
-	if !o.document {
-		text, c, say = nil, nil, func() ([]byte, error) { return answer(doc) } // they are large
+	notes := c.notes.lines()
+	var out []byte
+	if o.document {
+		out, err = encode(text, " ")
+	} else {
+		out, err = answer(doc)
 	}
-	out, err := say()
 	if err != nil {
 		return fail(stderr, err)
 	}
