@@ -124,8 +124,8 @@ func (x *coverer) helps(u *unit) bool {
 }
 
 // run solves the problem, and leaves the units in x.found. Nothing is found, nor proven, once
-// a decision has to come to its end: this is the line that ends all engines, for what they
-// do in between is short.
+// a decision has to come to its end, or has less left than it takes to state the problem: this
+// is the line that ends all engines, for what they do in between is short.
 func (x *coverer) run(steps int) {
 	switch {
 	case len(x.problem.Needs) == 0:
