@@ -3,102 +3,233 @@
 package main
 
 import (
-	"reflect"
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	helper "k8s.io/component-helpers/resource"
+
+	"github.com/go-preempt/preempt/resources"
+	"github.com/go-preempt/preempt/toleration"
 )
 
-// Of a dump of a hundred thousand pods little is read, and most of that is alike: pods of one
-// controller want the same. What nobody reads is dropped, and the rest is shared.
+// What is read of a pod: what is its own, its labels, and the rest, which those of a controller
+// have alike. The rest is decoded once for all pods that have it in the same words.
+var (
+	ofPodItself = selection{
+		"apiVersion": nil, "kind": nil,
+		"metadata": {"name": nil, "namespace": nil, "creationTimestamp": nil, "deletionTimestamp": nil, "annotations": {
+			toleration.AnnotationAllowPreemption: nil, annotationCheckpoint: nil, annotationCost: nil, annotationWorkload: nil,
+			annotationVolcano: nil, annotationQueue: nil, v1.MirrorPodAnnotationKey: nil, labelYuniKorn: nil, labelYuniKornShort: nil,
+		}},
+		"spec":   {"nodeName": nil, "affinity": nil},
+		"status": {"phase": nil, "nominatedNodeName": nil, "conditions": {"type": nil, "status": nil, "reason": nil, "lastTransitionTime": nil}},
+	}
+	ofPodLabels = selection{"metadata": {"labels": nil}}
+	ofContainer = selection{"name": nil, "resources": nil, "ports": nil, "restartPolicy": nil}
+	ofStatus    = selection{"name": nil, "resources": nil, "allocatedResources": nil}
+	ofPodShape  = selection{
+		"metadata": {"ownerReferences": {"kind": nil, "name": nil, "controller": nil}},
+		"spec": {
+			"priority": nil, "priorityClassName": nil, "preemptionPolicy": nil, "schedulingGates": nil, "schedulingGroup": nil,
+			"nodeSelector": nil, "tolerations": nil, "topologySpreadConstraints": nil, "overhead": nil, "resources": nil, "resourceClaims": nil,
+			"containers": ofContainer, "initContainers": ofContainer, "volumes": {"persistentVolumeClaim": nil, "ephemeral": nil},
+		},
+		"status": {"containerStatuses": ofStatus, "initContainerStatuses": ofStatus, "resources": nil, "allocatedResources": nil},
+	}
+	ofPod = ofPodItself.and(ofPodLabels, ofPodShape)
+)
 
-// A mould is a pod of a controller, with which others share their parts.
-type mould struct {
-	spec   v1.PodSpec
-	sizing sizing
-	// What it requests, once that is known, as a document says it and in base units.
-	size    map[string]string
+// A pod is what counts of one.
+type pod struct {
+	*shape
+	namespace, name, key string // key is namespace/name
+	node, nominated      string
+	labels, annotations  map[string]string
+	affinity             *v1.Affinity // nil if it has a node and keeps nobody off that
+	created              time.Time
+	scheduled            time.Time // zero: it never was
+	end                  time.Time // by when it was told to be gone; zero: it was not
+	over                 bool      // it has come to its end
+	resize               string    // why it is not done; empty: it is, or there is none
+
+	place    string  // where it was read, for messages
+	workload *object // of which it was made, if it was
+}
+
+// A shape is what pods have alike. Whoever has it does not change it, but for what is worked out
+// of it once for all.
+type shape struct {
+	like  v1.Pod
+	owner *metav1.OwnerReference // the controller
+	app   string                 // what it makes its pods part of; empty: there is none
+
+	asked map[string]*size // what it requests, by why a resize is not done
+}
+
+// A size is what a pod requests, in base units.
+type size struct {
 	amounts map[string]int64
+	over    resources.Vector // the same over the types of the document, once they are known
 }
 
-// A sizing is what decides what a pod requests, but for its conditions.
-type sizing struct {
-	containers, first []v1.Container
-	statuses, firsts  []v1.ContainerStatus
-	overhead, given   v1.ResourceList
-	resources, has    *v1.ResourceRequirements
-}
-
-func sizingOf(p *v1.Pod) sizing {
-	s, is := &p.Spec, &p.Status
-	return sizing{s.Containers, s.InitContainers, is.ContainerStatuses, is.InitContainerStatuses, s.Overhead, is.AllocatedResources, s.Resources, is.Resources}
-}
-
-// slim drops of a pod what is not read, and has it share the rest with one before it.
-func (c *cluster) slim(p *v1.Pod) {
-	s, is := &p.Spec, &p.Status
-	p.ManagedFields, s.Volumes = nil, claims(s.Volumes)
-	s.Containers, s.InitContainers = slimmed(s.Containers), slimmed(s.InitContainers)
-	s.EphemeralContainers, s.ImagePullSecrets, s.SecurityContext = nil, nil, nil
-	is.HostIPs, is.PodIPs, is.EphemeralContainerStatuses = nil, nil, nil
-	is.ContainerStatuses, is.InitContainerStatuses = sized(is.ContainerStatuses), sized(is.InitContainerStatuses)
-	of, mine := application(p), sizingOf(p)
-	m := c.moulds[of]
-	if m == nil || !reflect.DeepEqual(m.sizing, mine) {
-		c.moulds[of] = &mould{spec: *s, sizing: mine}
-		return
+// MarshalJSON writes it as a document has it.
+func (s *size) MarshalJSON() ([]byte, error) {
+	texts := make(map[string]string, len(s.amounts))
+	for t, n := range s.amounts {
+		texts[t] = quantityOf(t, n)
 	}
-	s.Containers, s.InitContainers, s.Overhead, s.Resources = m.sizing.containers, m.sizing.first, m.sizing.overhead, m.sizing.resources
-	is.ContainerStatuses, is.InitContainerStatuses = m.sizing.statuses, m.sizing.firsts
-	share(&s.Volumes, m.spec.Volumes)
-	share(&s.Tolerations, m.spec.Tolerations)
-	share(&s.TopologySpreadConstraints, m.spec.TopologySpreadConstraints)
-	share(&s.NodeSelector, m.spec.NodeSelector)
-	share(&s.Affinity, m.spec.Affinity)
+	return json.Marshal(texts)
 }
 
-// mould returns that of which a pod has all parts that decide what it requests, or nil.
-func (c *cluster) mould(p *v1.Pod) *mould {
-	m := c.moulds[application(p)]
-	if m == nil || len(p.Spec.Containers) == 0 || len(m.sizing.containers) == 0 || &m.sizing.containers[0] != &p.Spec.Containers[0] ||
-		helper.IsPodResizeInfeasible(p) || helper.IsPodResizeDeferred(p) {
-		return nil
-	}
-	return m
-}
-
-// share makes two parts one if they are alike.
-func share[T any](part *T, with T) {
-	if reflect.DeepEqual(*part, with) {
-		*part = with
-	}
-}
-
-// slimmed returns what is read of containers.
-func slimmed(list []v1.Container) (kept []v1.Container) {
-	for i := range list {
-		c := &list[i]
-		kept = append(kept, v1.Container{Name: c.Name, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy})
-	}
-	return kept
-}
-
-// sized returns the statuses that say what a container has.
-func sized(list []v1.ContainerStatus) (kept []v1.ContainerStatus) {
-	for i := range list {
-		if s := &list[i]; s.Resources != nil || len(s.AllocatedResources) > 0 {
-			kept = append(kept, v1.ContainerStatus{Name: s.Name, Resources: s.Resources, AllocatedResources: s.AllocatedResources})
+// vector returns it over types.
+func (s *size) vector(types *resources.Schema) resources.Vector {
+	if s.over == nil {
+		s.over = make(resources.Vector, types.Len())
+		for t, n := range s.amounts {
+			i, _ := types.Index(t)
+			s.over[i] = n
 		}
 	}
+	return s.over
+}
+
+// known has texts that were read before, and what they say.
+type known[T any] struct{ all sync.Map }
+
+// of returns what a text says. What is wrong is looked at each time.
+func (k *known[T]) of(text []byte, read func() (*T, error)) (*T, error) {
+	hash := sha256.Sum256(text)
+	if had, ok := k.all.Load(hash); ok {
+		return had.(*T), nil
+	}
+	v, err := read()
+	if err != nil {
+		return nil, err
+	}
+	had, _ := k.all.LoadOrStore(hash, v)
+	return had.(*T), nil
+}
+
+// readPod decodes a pod.
+func (c *cluster) readPod(o *object, text []byte) (any, error) {
+	own, _ := pick(text, ofPodItself)
+	itself, err := decode[v1.Pod](o, own)
+	if err != nil {
+		return nil, err
+	}
+	own, _ = pick(text, ofPodLabels)
+	labels, err := c.labels.of(own, func() (*map[string]string, error) {
+		p, err := decode[v1.Pod](o, own)
+		if err != nil {
+			return nil, err
+		}
+		return &p.Labels, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	alike, _ := pick(text, ofPodShape)
+	s, err := c.shapes.of(alike, func() (*shape, error) {
+		p, err := decode[v1.Pod](o, alike)
+		if err != nil {
+			return nil, err
+		}
+		if field, err := badQuantity(p); err != nil {
+			return nil, o.wrong(field, err)
+		}
+		return newShape(p), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := newPod(itself, s)
+	p.labels, p.place = *labels, o.place
+	return p, nil
+}
+
+// newPod returns a pod of a shape.
+func newPod(p *v1.Pod, s *shape) *pod {
+	kept := &pod{
+		shape: s, namespace: p.Namespace, name: p.Name, key: name(p.Namespace, p.Name), labels: p.Labels, annotations: p.Annotations,
+		node: p.Spec.NodeName, nominated: p.Status.NominatedNodeName, affinity: p.Spec.Affinity, created: p.CreationTimestamp.Time,
+		over: p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed,
+	}
+	if p.DeletionTimestamp != nil {
+		kept.end = p.DeletionTimestamp.Time
+	}
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue && kept.scheduled.IsZero() {
+			kept.scheduled = c.LastTransitionTime.Time
+		}
+	}
+	switch {
+	case helper.IsPodResizeInfeasible(p):
+		kept.resize = v1.PodReasonInfeasible
+	case helper.IsPodResizeDeferred(p):
+		kept.resize = v1.PodReasonDeferred
+	}
+	if kept.node != "" && (kept.affinity == nil || kept.affinity.PodAntiAffinity == nil) {
+		kept.affinity = nil
+	}
 	return kept
 }
 
-// claims returns the volumes that tie a pod to nodes.
-func claims(list []v1.Volume) (kept []v1.Volume) {
-	for i := range list {
-		if list[i].PersistentVolumeClaim != nil || list[i].Ephemeral != nil {
-			kept = append(kept, list[i])
+// newShape returns the shape of pods that are like one. It takes the pod.
+func newShape(p *v1.Pod) *shape {
+	withDefaults(&p.Spec)
+	s := &shape{like: *p, owner: metav1.GetControllerOf(p), asked: map[string]*size{}}
+	if s.owner != nil {
+		s.app = s.owner.Kind + "/" + s.owner.Name
+	}
+	return s
+}
+
+// application returns what a pod belongs to: its controller, or itself.
+func (p *pod) application() string {
+	if p.owner == nil {
+		return p.key
+	}
+	return name(p.namespace, p.app)
+}
+
+// spec returns what pods have alike of their spec.
+func (s *shape) spec() *v1.PodSpec { return &s.like.Spec }
+
+// requests returns what a pod requests. One that is resized counts as the most of what it is
+// to have, was allocated and has; if that is infeasible, as what it was allocated.
+func (p *pod) requests() v1.ResourceList {
+	like := p.like
+	if p.resize != "" {
+		like.Status.Conditions = []v1.PodCondition{{Type: v1.PodResizePending, Status: v1.ConditionTrue, Reason: p.resize}}
+	}
+	return helper.PodRequests(&like, helper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+}
+
+// size returns what a pod requests, as the scheduler of Kubernetes counts it.
+func (p *pod) size() *size {
+	if s := p.asked[p.resize]; s != nil {
+		return s
+	}
+	s := &size{amounts: map[string]int64{"pods": 1}}
+	for t, q := range p.requests() {
+		if !q.IsZero() {
+			s.amounts[string(t)] = units(string(t), q)
 		}
 	}
-	return kept
+	p.asked[p.resize] = s
+	return s
+}
+
+// wrong returns the error that a field of a pod is not as it should be.
+func (p *pod) wrong(field string, err error) error {
+	o := p.workload
+	if o == nil {
+		o = &object{place: p.place}
+		o.Kind, o.Metadata.Namespace, o.Metadata.Name = "Pod", p.namespace, p.name
+	}
+	return o.wrong(field, err)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -14,12 +13,14 @@ import (
 
 // A budget is a disruption budget, and whom it selects.
 type budget struct {
-	namespace, name string
-	selector        labels.Selector
+	name      string
+	selector  labels.Selector
+	disrupted map[string]metav1.Time
 }
 
-// selectors returns the disruption budgets, by name.
-func (c *cluster) selectors() (all []budget, err error) {
+// selectors returns the disruption budgets of each namespace, by name.
+func (c *cluster) selectors() (map[string][]budget, error) {
+	all := map[string][]budget{}
 	slices.SortFunc(c.budgets, func(a, b *policyv1.PodDisruptionBudget) int {
 		return strings.Compare(name(a.Namespace, a.Name), name(b.Namespace, b.Name))
 	})
@@ -28,15 +29,15 @@ func (c *cluster) selectors() (all []budget, err error) {
 		if err != nil {
 			return nil, c.from[b].wrong("spec.selector", err)
 		}
-		all = append(all, budget{b.Namespace, name(b.Namespace, b.Name), s})
+		all[b.Namespace] = append(all[b.Namespace], budget{name(b.Namespace, b.Name), s, b.Status.DisruptedPods})
 	}
 	return all, nil
 }
 
 // budgetsOf returns the budgets that a pod draws on.
-func (w *work) budgetsOf(p *v1.Pod) (names []string) {
-	for _, b := range w.budgets {
-		if b.namespace == p.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
+func (w *work) budgetsOf(p *pod) (names []string) {
+	for _, b := range w.budgets[p.namespace] {
+		if b.selector.Matches(labels.Set(p.labels)) {
 			names = append(names, b.name)
 		}
 	}
@@ -45,9 +46,9 @@ func (w *work) budgetsOf(p *v1.Pod) (names []string) {
 
 // disrupted reports whether the eviction API has let a pod go that has not been told to stop
 // yet. Its budgets have counted that.
-func (w *work) disrupted(p *v1.Pod) bool {
-	for _, b := range w.cluster.budgets {
-		if _, going := b.Status.DisruptedPods[p.Name]; going && b.Namespace == p.Namespace {
+func (w *work) disrupted(p *pod) bool {
+	for _, b := range w.budgets[p.namespace] {
+		if _, going := b.disrupted[p.name]; going {
 			return true
 		}
 	}

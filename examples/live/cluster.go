@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
@@ -33,35 +33,45 @@ type cluster struct {
 	slurm   slurm
 
 	nodes      []*v1.Node
-	pods       []*v1.Pod
+	pods       []*pod
 	namespaces map[string]*v1.Namespace
 	budgets    []*policyv1.PodDisruptionBudget
 	classes    []*schedulingv1.PriorityClass
 	groups     map[string]*schedulingv1beta1.PodGroup
 	jobs       map[string]*batchv1.Job
-	from       map[any]*object // where each was read, for messages
-	seen       map[string]bool
-	moulds     map[string]*mould // by controller
+	from       map[any]*object            // where each was read, for messages; pods know it
+	seen       map[string]map[string]bool // by group and kind: namespace/name
+	shapes     *known[shape]              // of pods
+	labels     *known[map[string]string]  // of pods
 }
 
 // A kind says how objects are read and kept.
 type kind struct {
-	make func() any
+	of   selection // what is read of it
+	read func(c *cluster, o *object, text []byte) (any, error)
 	keep func(*cluster, any)
 }
 
 func kindOf[T any](keep func(*cluster, *T)) kind {
-	return kind{func() any { return new(T) }, func(c *cluster, v any) { keep(c, v.(*T)) }}
+	return kind{nil, readWhole[T], func(c *cluster, v any) { keep(c, v.(*T)) }}
+}
+
+// readWhole decodes an object.
+func readWhole[T any](c *cluster, o *object, text []byte) (any, error) {
+	v, err := decode[T](o, text)
+	if err != nil {
+		return nil, err
+	}
+	if field, err := badQuantity(v); err != nil {
+		return nil, o.wrong(field, err)
+	}
+	return v, nil
 }
 
 // kinds are those that are read, by group and kind.
 var kinds = map[string]kind{
-	"/Node": kindOf(func(c *cluster, n *v1.Node) { c.nodes = append(c.nodes, n) }),
-	"/Pod": kindOf(func(c *cluster, p *v1.Pod) {
-		withDefaults(&p.Spec)
-		c.slim(p)
-		c.pods = append(c.pods, p)
-	}),
+	"/Node":      {ofNode, readWhole[v1.Node], func(c *cluster, v any) { c.nodes = append(c.nodes, v.(*v1.Node)) }},
+	"/Pod":       {ofPod, (*cluster).readPod, func(c *cluster, v any) { c.pods = append(c.pods, v.(*pod)) }},
 	"/Namespace": kindOf(func(c *cluster, n *v1.Namespace) { c.namespaces[n.Name] = n }),
 	"policy/PodDisruptionBudget": kindOf(func(c *cluster, b *policyv1.PodDisruptionBudget) {
 		c.budgets = append(c.budgets, b)
@@ -80,6 +90,12 @@ var kinds = map[string]kind{
 	}),
 }
 
+// ofNode is what is read of a node.
+var ofNode = selection{
+	"apiVersion": nil, "kind": nil, "metadata": {"name": nil, "labels": nil},
+	"spec": {"taints": nil, "unschedulable": nil}, "status": {"allocatable": nil},
+}
+
 // queueKinds are those of queues of other systems, which are read field by field.
 var queueKinds = map[string]func(*cluster, *object){
 	kueueGroup + "/ClusterQueue": func(c *cluster, o *object) { c.kueue.clusterQueue(o) },
@@ -91,7 +107,8 @@ var queueKinds = map[string]func(*cluster, *object){
 // newCluster returns a cluster of which nothing was read.
 func newCluster(o *options) *cluster {
 	c := &cluster{options: o, namespaces: map[string]*v1.Namespace{}, groups: map[string]*schedulingv1beta1.PodGroup{},
-		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]bool{}, moulds: map[string]*mould{}, places: map[string]scenario.Value{}}
+		jobs: map[string]*batchv1.Job{}, from: map[any]*object{}, seen: map[string]map[string]bool{},
+		shapes: new(known[shape]), labels: new(known[map[string]string]), places: map[string]scenario.Value{}}
 	c.kueue, c.volcano, c.slurm = newKueue(c), newVolcano(c), newSlurm(c)
 	return c
 }
@@ -131,10 +148,10 @@ func (c *cluster) readFile(file string, stdin io.Reader, problems *[]error) erro
 		return err
 	}
 	n := 0
-	err = eachObject(in, shown, func(o object) {
+	err = c.openEach(in, shown, func(o *object) {
 		n++
 		c.options.progress.step(n)
-		if err := c.take(&o); err != nil && len(*problems) < mostProblems {
+		if err := c.take(o); err != nil && len(*problems) < mostProblems {
 			*problems = append(*problems, err)
 		}
 	})
@@ -147,46 +164,111 @@ func (c *cluster) readFile(file string, stdin io.Reader, problems *[]error) erro
 // mostProblems bounds how many objects are told that are wrong.
 const mostProblems = 100
 
-// take keeps an object.
+// A batch is objects that are opened together.
+type batch struct {
+	objects []object
+	bytes   int
+	opened  chan struct{} // closed once they are
+}
+
+// A batch ends with these.
+const (
+	batchObjects = 500
+	batchBytes   = 1 << 20
+)
+
+// openEach opens the objects of a text on all processors, and hands them to take in their order.
+func (c *cluster) openEach(in io.Reader, shown string, take func(*object)) (err error) {
+	batches := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // which bounds what is in memory
+	go func() {
+		defer close(batches)
+		b := new(batch)
+		send := func() {
+			full := b
+			full.opened, b = make(chan struct{}), new(batch)
+			batches <- full
+			go func() {
+				defer close(full.opened)
+				for i := range full.objects {
+					c.open(&full.objects[i])
+				}
+			}()
+		}
+		err = eachObject(in, shown, func(o object) {
+			b.objects, b.bytes = append(b.objects, o), b.bytes+len(o.raw)
+			if len(b.objects) == batchObjects || b.bytes > batchBytes {
+				send()
+			}
+		})
+		send()
+	}()
+	for b := range batches {
+		<-b.opened
+		for i := range b.objects {
+			take(&b.objects[i])
+		}
+	}
+	return err
+}
+
+// open reads what an object is, and decodes it if its kind is one that is decoded. It may run
+// for several at the same time.
+func (c *cluster) open(o *object) {
+	text := o.raw
+	if of := kinds[o.guess()].of; of != nil {
+		if picked, ok := pick(o.raw, of); ok {
+			text = picked
+		}
+	}
+	top, ok := pick(text, ofHead)
+	if !ok {
+		top = text
+	}
+	if o.err = o.readHead(top); o.err != nil {
+		return
+	}
+	if k, ok := kinds[o.id()]; ok && o.Metadata.Name != "" {
+		o.value, o.err = k.read(c, o, text)
+	}
+}
+
+// take keeps an object that is opened.
 func (c *cluster) take(o *object) error {
-	if o.Kind == "" {
+	switch {
+	case o.err != nil:
+		return o.err
+	case o.Kind == "":
 		return o.wrong("kind", errors.New("missing"))
 	}
-	group, _, ok := strings.Cut(o.APIVersion, "/")
-	if !ok {
-		group = ""
-	}
-	k, ok := kinds[group+"/"+o.Kind]
-	queues := queueKinds[group+"/"+o.Kind]
+	own := name(o.Metadata.Namespace, o.Metadata.Name)
+	k, ok := kinds[o.id()]
+	queues := queueKinds[o.id()]
 	if !ok && queues == nil {
-		c.notes.add(name(o.Metadata.Namespace, o.Metadata.Name), "left out: objects of the kind "+o.Kind+" of "+o.APIVersion+" are not read")
+		c.notes.add(own, "left out: objects of the kind "+o.Kind+" of "+o.APIVersion+" are not read")
 		return nil
 	}
 	if o.Metadata.Name == "" {
 		return o.wrong("metadata.name", errors.New("missing"))
 	}
-	id := group + "/" + o.Kind + "/" + name(o.Metadata.Namespace, o.Metadata.Name)
-	if c.seen[id] {
+	if c.seen[o.id()] == nil {
+		c.seen[o.id()] = map[string]bool{}
+	}
+	if c.seen[o.id()][own] {
 		return o.wrong("", errors.New("duplicate"))
 	}
-	c.seen[id] = true
+	c.seen[o.id()][own] = true
 	if queues != nil {
 		queues(c, o)
 		return nil
 	}
-	v, err := decode(o, k.make)
-	if err != nil {
-		return err
+	for _, field := range unread(o.raw, o.value) {
+		c.notes.add(o.Kind+" "+own, "left out: "+field+", which is not read")
 	}
-	if field, err := badQuantity(v); err != nil {
-		return o.wrong(field, err)
+	if _, ok := o.value.(*pod); !ok {
+		c.from[o.value] = &object{place: o.place, head: o.head}
 	}
-	for _, field := range unread(o.raw, v) {
-		c.notes.add(o.Kind+" "+name(o.Metadata.Namespace, o.Metadata.Name), "left out: "+field+", which is not read")
-	}
-	o.raw = nil // it is large, and read
-	c.from[v] = o
-	k.keep(c, v)
+	k.keep(c, o.value)
+	*o = object{}
 	return nil
 }
 

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,8 +76,8 @@ type (
 	}
 	// A podText is what tasks, asks and members have.
 	podText struct {
-		Key       string            `json:"key"`
-		Resources map[string]string `json:"resources"`
+		Key       string `json:"key"`
+		Resources *size  `json:"resources"`
 	}
 	// A workText is what tasks and asks have.
 	workText struct {
@@ -83,7 +86,7 @@ type (
 		Application  string   `json:"application"`
 		Priority     int32    `json:"priority"`
 		Class        string   `json:"priorityClass,omitempty"`
-		Age          string   `json:"age"`
+		Age          span     `json:"age"`
 		RequiredNode string   `json:"requiredNode,omitempty"`
 		Budgets      []string `json:"budgets,omitempty"`
 		Ports        []string `json:"ports,omitempty"`
@@ -91,12 +94,12 @@ type (
 	}
 	taskText struct {
 		workText
-		Node            string `json:"node"`
-		ScheduledAge    string `json:"scheduledAge"`
-		AllowPreemption *bool  `json:"allowPreemption,omitempty"`
-		Cost            int64  `json:"cost,omitempty"`
-		CheckpointAge   string `json:"checkpointAge,omitempty"`
-		State           string `json:"state,omitempty"`
+		Node            string   `json:"node"`
+		ScheduledAge    sinceRun `json:"scheduledAge"`
+		AllowPreemption *bool    `json:"allowPreemption,omitempty"`
+		Cost            int64    `json:"cost,omitempty"`
+		CheckpointAge   *span    `json:"checkpointAge,omitempty"`
+		State           string   `json:"state,omitempty"`
 	}
 	askText struct {
 		workText
@@ -117,7 +120,7 @@ type (
 		Queue       string       `json:"queue"`
 		Application string       `json:"application"`
 		Priority    int32        `json:"priority"`
-		Age         string       `json:"age"`
+		Age         span         `json:"age"`
 		MinMembers  int          `json:"minMembers"`
 		Policy      string       `json:"preemptionPolicy,omitempty"`
 		Domain      int          `json:"domain,omitempty"`
@@ -136,6 +139,24 @@ type (
 	}
 )
 
+// A span is a length of time as a document has it.
+type span time.Duration
+
+func (s span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+// A sinceRun is how long ago a task was placed, or that it never was.
+type sinceRun struct {
+	span
+	never bool
+}
+
+func (s sinceRun) MarshalText() ([]byte, error) {
+	if s.never {
+		return []byte("never"), nil
+	}
+	return s.span.MarshalText()
+}
+
 // child returns the queue of a name below a queue, or nil.
 func (q *queueText) child(name string) *queueText {
 	for i := range q.Queues {
@@ -146,20 +167,25 @@ func (q *queueText) child(name string) *queueText {
 	return nil
 }
 
-// document returns the document of the cluster, to be written and to be decided.
+// document returns the document of the cluster, to be written and to be decided. Of the one to be
+// decided all is read as examples/plan would, but for the tasks: there may be many, and their text
+// is not made for that.
 func (c *cluster) document() (*documentText, *scenario.Document, error) {
 	d, err := c.text()
 	if err != nil {
 		return nil, nil, err
 	}
-	text, err := encode(d, "")
+	rest := *d
+	rest.Tasks, rest.Minimums = []taskText{}, nil
+	var text bytes.Buffer
+	if err := rest.encode(&text, ""); err != nil {
+		return nil, nil, err
+	}
+	doc, tree, err := c.check(text.Bytes())
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, tree, err := c.check(text)
-	if err != nil {
-		return nil, nil, err
-	}
+	doc.Tasks, doc.JobMinimums = d.tasks(doc.Schema), d.minimums()
 	if d.Options.Scarce, err = c.scarce(doc, tree); err != nil {
 		return nil, nil, err
 	}
@@ -170,13 +196,41 @@ func (c *cluster) document() (*documentText, *scenario.Document, error) {
 	return d, doc, nil
 }
 
+// tasks returns the tasks as they are read from a document.
+func (d *documentText) tasks(schema *resources.Schema) (all []scenario.Task) {
+	states := map[string]scenario.State{"": scenario.StateRunning, "releasing": scenario.StateReleasing}
+	at := (*scenario.Path)(nil).Field("tasks")
+	for i := range d.Tasks {
+		t := &d.Tasks[i]
+		if all == nil {
+			all = make([]scenario.Task, 0, len(d.Tasks))
+		}
+		all = append(all, scenario.Task{
+			At: at.Item(i), Key: t.Key, Queue: t.Queue, Application: t.Application, Node: t.Node, Resources: t.Resources.vector(schema),
+			Class: t.Class, Age: time.Duration(t.Age), ScheduledAge: time.Duration(t.ScheduledAge.span), NeverScheduled: t.ScheduledAge.never,
+			Priority: t.Priority, State: states[t.State], AllowPreemption: t.AllowPreemption, RequiredNode: t.RequiredNode, Job: t.Job,
+			Cost: t.Cost, CheckpointAge: (*time.Duration)(t.CheckpointAge), Budgets: t.Budgets, Ports: t.Ports,
+		})
+	}
+	return all
+}
+
+// minimums returns the minimums of jobs as they are read from a document.
+func (d *documentText) minimums() (all []scenario.JobMinimum) {
+	at := (*scenario.Path)(nil).Field("jobMinimums")
+	for _, job := range slices.Sorted(maps.Keys(d.Minimums)) {
+		all = append(all, scenario.JobMinimum{At: at.Field(job), Job: job, Members: d.Minimums[job]})
+	}
+	return all
+}
+
 // text makes the document of what was read.
 func (c *cluster) text() (*documentText, error) {
 	if err := c.addWorkloads(); err != nil {
 		return nil, err
 	}
 	slices.SortFunc(c.nodes, func(a, b *v1.Node) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(c.pods, func(a, b *v1.Pod) int { return strings.Compare(key(a), key(b)) })
+	slices.SortFunc(c.pods, func(a, b *pod) int { return strings.Compare(a.key, b.key) })
 	d := &documentText{Name: "cluster", Now: c.options.now, Nodes: []nodeText{}, Tasks: []taskText{}, Requests: []requestText{},
 		Options: optionsText{Toleration: true, StrictPriority: c.options.strict, OwnLeaf: c.options.ownLeaf}}
 	var err error
@@ -196,18 +250,53 @@ func (c *cluster) text() (*documentText, error) {
 	for i, n := range c.nodes {
 		d.Nodes = append(d.Nodes, w.places.node(i, n, d.Types))
 	}
-	c.pods, c.from, c.moulds = nil, nil, nil // all is said, and they are large
+	c.pods, c.from, c.shapes, c.labels = nil, nil, nil, nil // all is said, and they are large
 	return d, nil
 }
 
+// write writes a document for people to read: a task at a time, for there may be many.
+func (d *documentText) write(out io.Writer) error {
+	rest := *d
+	rest.Tasks = []taskText{}
+	var text bytes.Buffer
+	if err := rest.encode(&text, " "); err != nil {
+		return err
+	}
+	before, after := text.Bytes(), []byte(nil)
+	if len(d.Tasks) > 0 {
+		i := bytes.Index(before, []byte("\n \"tasks\": [],\n")) + len("\n \"tasks\": [") // strings have no line breaks
+		before, after = before[:i], before[i:]
+	}
+	w := bufio.NewWriter(out)
+	w.Write(before) // errors stay until Flush
+	var one bytes.Buffer
+	enc := json.NewEncoder(&one)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("  ", " ")
+	for i := range d.Tasks {
+		one.Reset()
+		if i > 0 {
+			one.WriteByte(',')
+		}
+		one.WriteString("\n  ")
+		if err := enc.Encode(&d.Tasks[i]); err != nil {
+			return err
+		}
+		w.Write(bytes.TrimSuffix(one.Bytes(), []byte("\n")))
+	}
+	if len(d.Tasks) > 0 {
+		w.WriteString("\n ")
+	}
+	w.Write(after)
+	return w.Flush()
+}
+
 // encode writes a document, each level of it indented.
-func encode(d *documentText, indent string) ([]byte, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
+func (d *documentText) encode(out io.Writer, indent string) error {
+	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", indent)
-	err := enc.Encode(d)
-	return out.Bytes(), err
+	return enc.Encode(d)
 }
 
 // scarce returns the types whose guarantees count, and notes what was taken; nil for all. Kueue looks at
@@ -293,11 +382,14 @@ func (c *cluster) classTexts() (all []classText, err error) {
 
 // quantity returns an amount as a document has it, rounded up as the scheduler of
 // Kubernetes does.
-func quantity(name string, q resource.Quantity) string {
+func quantity(name string, q resource.Quantity) string { return quantityOf(name, units(name, q)) }
+
+// quantityOf returns an amount in base units as a document has it.
+func quantityOf(name string, n int64) string {
 	if name == string(v1.ResourceCPU) {
-		return resource.NewMilliQuantity(units(name, q), resource.DecimalSI).String()
+		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
 	}
-	return resource.NewQuantity(units(name, q), resource.DecimalSI).String()
+	return resource.NewQuantity(n, resource.DecimalSI).String()
 }
 
 // units returns an amount in base units: thousandths of cpus, or bytes, or pieces.

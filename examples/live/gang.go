@@ -9,7 +9,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Labels by which pods say that they belong together.
@@ -58,28 +57,28 @@ type gang struct {
 // gangOf returns the object that makes a pod one of a gang, if there is one. A pod of a
 // plain Job is of use by itself; only Jobs that are indexed and run all of their pods at
 // once are gangs, as to Kubernetes' own controller.
-func (c *cluster) gangOf(p *v1.Pod) (id gangID, ok bool) {
-	of := func(kind, own string) (gangID, bool) { return gangID{kind, name(p.Namespace, own)}, true }
-	if s := p.Spec.SchedulingGroup; s != nil && s.PodGroupName != nil {
+func (c *cluster) gangOf(p *pod) (id gangID, ok bool) {
+	of := func(kind, own string) (gangID, bool) { return gangID{kind, name(p.namespace, own)}, true }
+	if s := p.spec().SchedulingGroup; s != nil && s.PodGroupName != nil {
 		return of(kindPodGroup, *s.PodGroupName)
 	}
 	if l := c.workloadOf(p); l != nil { // Kueue admits and stops all of it
 		return of(kindWorkload, l.Metadata.Name)
 	}
-	if n := p.Annotations[annotationVolcano]; n != "" {
+	if n := p.annotations[annotationVolcano]; n != "" {
 		return of(kindVolcanoPodGroup, n)
 	}
-	if n := p.Labels[labelCoscheduling]; n != "" {
+	if n := p.labels[labelCoscheduling]; n != "" {
 		return of(kindPluginsPodGroup, n)
 	}
-	if n := p.Labels[labelLeaderWorker]; n != "" {
-		return of("LeaderWorkerSet", n+"/"+p.Labels[labelGroupIndex])
+	if n := p.labels[labelLeaderWorker]; n != "" {
+		return of("LeaderWorkerSet", n+"/"+p.labels[labelGroupIndex])
 	}
-	if n := p.Labels[labelJobSet]; n != "" {
+	if n := p.labels[labelJobSet]; n != "" {
 		return of("JobSet", n)
 	}
-	if o := metav1.GetControllerOf(p); o != nil && o.Kind == "Job" {
-		j := c.jobs[name(p.Namespace, o.Name)]
+	if o := p.owner; o != nil && o.Kind == "Job" {
+		j := c.jobs[name(p.namespace, o.Name)]
 		if j != nil && j.Spec.CompletionMode != nil && *j.Spec.CompletionMode == batchv1.IndexedCompletion &&
 			j.Spec.Parallelism != nil && j.Spec.Completions != nil && *j.Spec.Parallelism == *j.Spec.Completions && *j.Spec.Completions > 1 {
 			return of("Job", o.Name)
@@ -89,7 +88,7 @@ func (c *cluster) gangOf(p *v1.Pod) (id gangID, ok bool) {
 }
 
 // groupOf returns the gang of a pod, or nil.
-func (w *work) groupOf(p *v1.Pod) *gang {
+func (w *work) groupOf(p *pod) *gang {
 	id, ok := w.gangOf(p)
 	if !ok {
 		return nil
@@ -119,7 +118,7 @@ func (w *work) groupOf(p *v1.Pod) *gang {
 
 // noteKinds notes which kinds of gangs have a name, so that each is called so or, if there
 // are several, by its kind too.
-func (w *work) noteKinds(pods []*v1.Pod) {
+func (w *work) noteKinds(pods []*pod) {
 	for _, p := range pods {
 		if id, ok := w.gangOf(p); ok {
 			if w.kindsOf[id.name] == nil {
@@ -131,10 +130,10 @@ func (w *work) noteKinds(pods []*v1.Pod) {
 }
 
 // podGroup sets a gang up from its PodGroup.
-func (w *work) podGroup(p *v1.Pod, g *gang) {
+func (w *work) podGroup(p *pod, g *gang) {
 	o := w.groups[g.name]
 	if o == nil {
-		w.notes.add(key(p), "its PodGroup was not read: all of its pods are needed, and each may be stopped by itself")
+		w.notes.add(p.key, "its PodGroup was not read: all of its pods are needed, and each may be stopped by itself")
 		return
 	}
 	g.whole = o.Spec.DisruptionMode != nil && o.Spec.DisruptionMode.All != nil
@@ -193,18 +192,18 @@ func (g *gang) running(t *taskText) {
 }
 
 // waits adds a member that has none.
-func (g *gang) waits(p *v1.Pod, a *askText) {
+func (g *gang) waits(p *pod, a *askText) {
 	g.member(a.Priority)
 	if g.job == nil {
-		g.job, g.since = &jobText{Name: g.called}, p.CreationTimestamp.Time
+		g.job, g.since = &jobText{Name: g.called}, p.created
 	}
 	j := g.job
 	j.Queue, j.Application = a.Queue, a.Application
 	if a.AllowPreemptOther != nil && !*a.AllowPreemptOther {
 		j.Policy = string(v1.PreemptNever)
 	}
-	if j.Age == "" || p.CreationTimestamp.Time.Before(g.since) {
-		j.Age, g.since = a.Age, p.CreationTimestamp.Time
+	if len(j.Members) == 0 || p.created.Before(g.since) {
+		j.Age, g.since = a.Age, p.created
 	}
 	j.Members = append(j.Members, memberText{podText: a.podText, NodeSelector: a.NodeSelector})
 }

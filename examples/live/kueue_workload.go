@@ -95,7 +95,7 @@ func (w *workload) isEvicted() bool {
 }
 
 // evicted reports whether a pod is on its way out with its workload.
-func (c *cluster) evicted(p *v1.Pod) bool {
+func (c *cluster) evicted(p *pod) bool {
 	w := c.workloadOf(p)
 	return w != nil && w.isEvicted()
 }
@@ -158,7 +158,7 @@ func (w *workload) key() string { return name(w.Metadata.Namespace, w.Metadata.N
 
 // workloadOf returns the workload that a pod is in, or nil: the one that it names, or
 // that of its owner.
-func (c *cluster) workloadOf(p *v1.Pod) *workload {
+func (c *cluster) workloadOf(p *pod) *workload {
 	if len(c.kueue.workloads) == 0 {
 		return nil
 	}
@@ -171,13 +171,13 @@ func (c *cluster) workloadOf(p *v1.Pod) *workload {
 			}
 		}
 	}
-	names := []string{"Workload/" + p.Annotations[annotationWorkload], "Workload/" + p.Labels[labelKueueGroup], "Pod/" + p.Name,
-		"JobSet/" + p.Labels[labelJobSet], "LeaderWorkerSet/" + p.Labels[labelLeaderWorker]}
-	if o := metav1.GetControllerOf(p); o != nil {
-		names = append(names, o.Kind+"/"+o.Name)
+	names := []string{"Workload/" + p.annotations[annotationWorkload], "Workload/" + p.labels[labelKueueGroup], "Pod/" + p.name,
+		"JobSet/" + p.labels[labelJobSet], "LeaderWorkerSet/" + p.labels[labelLeaderWorker]}
+	if p.app != "" {
+		names = append(names, p.app)
 	}
 	for _, n := range names {
-		if w := c.kueue.byOwner[name(p.Namespace, n)]; w != nil {
+		if w := c.kueue.byOwner[name(p.namespace, n)]; w != nil {
 			return w
 		}
 	}
@@ -186,8 +186,8 @@ func (c *cluster) workloadOf(p *v1.Pod) *workload {
 
 // kueueLeaf returns the leaf of a pod: that of its workload's ClusterQueue, or of the
 // LocalQueue that it names.
-func (c *cluster) kueueLeaf(p *v1.Pod) string {
-	local := p.Labels[labelKueueQueue]
+func (c *cluster) kueueLeaf(p *pod) string {
+	local := p.labels[labelKueueQueue]
 	if w := c.workloadOf(p); w != nil {
 		if a := w.Status.Admission; a != nil {
 			return c.kueue.path(a.ClusterQueue)
@@ -197,9 +197,9 @@ func (c *cluster) kueueLeaf(p *v1.Pod) string {
 	if local == "" {
 		return ""
 	}
-	l, ok := c.kueue.locals[name(p.Namespace, local)]
+	l, ok := c.kueue.locals[name(p.namespace, local)]
 	if !ok {
-		c.notes.add(key(p), "its LocalQueue "+local+" was not read: its queue is the default one")
+		c.notes.add(p.key, "its LocalQueue "+local+" was not read: its queue is the default one")
 		return ""
 	}
 	return c.kueue.path(l.queue)
@@ -220,16 +220,16 @@ func (c *cluster) addWorkloads() error {
 	k := &c.kueue
 	alone := len(c.nodes) == 0
 	if alone {
-		c.pods = slices.DeleteFunc(c.pods, func(p *v1.Pod) bool { return c.workloadOf(p) != nil })
+		c.pods = slices.DeleteFunc(c.pods, func(p *pod) bool { return c.workloadOf(p) != nil })
 	}
 	waits := map[*workload]bool{} // pods that wait and are not gated stand for themselves
 	for _, p := range c.pods {
 		w := c.workloadOf(p)
-		if w == nil || p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed {
+		if w == nil || p.over {
 			continue
 		}
 		w.pods++
-		waits[w] = waits[w] || p.Spec.NodeName == "" && len(p.Spec.SchedulingGates) == 0
+		waits[w] = waits[w] || p.node == "" && len(p.spec().SchedulingGates) == 0
 	}
 	slices.SortFunc(k.workloads, func(a, b *workload) int {
 		return cmp.Or(a.Metadata.CreationTimestamp.Compare(b.Metadata.CreationTimestamp.Time), strings.Compare(a.key(), b.key()))
@@ -328,8 +328,9 @@ func (c *cluster) addPod(w *workload, set, n int) {
 			p.Status.Conditions = []v1.PodCondition{{Type: v1.PodScheduled, Status: v1.ConditionTrue, LastTransitionTime: q.LastTransitionTime}}
 		}
 	}
-	c.from[p] = c.from[w]
-	c.pods = append(c.pods, p)
+	made := newPod(p, newShape(p))
+	made.workload = c.from[w]
+	c.pods = append(c.pods, made)
 }
 
 // portion returns what pod n of a podset has of its usage. If that does not divide, the
@@ -356,7 +357,7 @@ func portion(usage v1.ResourceList, pods, n int64) v1.ResourceList {
 func (c *cluster) putEverywhere() {
 	all := v1.ResourceList{}
 	for _, p := range c.pods {
-		for t, q := range requests(p) {
+		for t, q := range p.requests() {
 			sum := all[t]
 			sum.Add(q)
 			all[t] = sum
@@ -364,7 +365,7 @@ func (c *cluster) putEverywhere() {
 		pods := all[v1.ResourcePods]
 		pods.Add(*resource.NewQuantity(1, resource.DecimalSI))
 		all[v1.ResourcePods] = pods
-		p.Spec.NodeSelector, p.Spec.Affinity = nil, nil
+		p.spec().NodeSelector, p.affinity = nil, nil
 	}
 	n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: everywhere}, Status: v1.NodeStatus{Allocatable: all}}
 	c.nodes = append(c.nodes, n)

@@ -109,20 +109,22 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	notes := c.notes.lines()
-	var out []byte
-	if o.document {
-		out, err = encode(text, " ")
-	} else {
-		out, err = answer(doc)
+	var told []byte
+	if !o.document {
+		text.Tasks = nil // they are many
+		if told, err = answer(doc); err != nil {
+			return fail(stderr, err)
+		}
 	}
-	if err != nil {
-		return fail(stderr, err)
-	}
-	for _, note := range notes {
+	for _, note := range c.notes.lines() {
 		fmt.Fprintln(stderr, plain.Line("live: "+note))
 	}
-	if _, err := stdout.Write(out); err != nil {
+	if o.document {
+		err = text.write(stdout)
+	} else {
+		_, err = stdout.Write(told)
+	}
+	if err != nil {
 		return fail(stderr, err)
 	}
 	return done

@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 )
@@ -31,43 +32,25 @@ func (r rooms) take(node string, of map[string]int64) {
 	}
 }
 
-// amounts returns what a pod takes of a node.
-func (w *work) amounts(p *v1.Pod) map[string]int64 {
-	m := w.mould(p)
-	if m != nil && m.amounts != nil {
-		return m.amounts
-	}
-	all := map[string]int64{string(v1.ResourcePods): 1}
-	for t, q := range requests(p) {
-		if n := units(string(t), q); n > 0 {
-			all[string(t)] = n
-		}
-	}
-	if m != nil {
-		m.amounts = all
-	}
-	return all
-}
-
 // nominate returns the nodes that pods have been promised: those that they are nominated to,
 // if there is room once those that leave have gone. A promise holds against all others, as
 // with the scheduler's own nominations; the highest priority comes first, then the oldest.
 // Else the pod is decided anew.
-func (w *work) nominate(pending []*v1.Pod, left rooms) map[*v1.Pod]string {
-	var nominated []*v1.Pod
+func (w *work) nominate(pending []*pod, left rooms) map[*pod]string {
+	var nominated []*pod
 	for _, p := range pending {
-		if p.Status.NominatedNodeName != "" {
+		if p.nominated != "" {
 			nominated = append(nominated, p)
 		}
 	}
-	slices.SortFunc(nominated, func(a, b *v1.Pod) int {
-		return cmp.Or(cmp.Compare(w.rank(b), w.rank(a)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(key(a), key(b)))
+	slices.SortFunc(nominated, func(a, b *pod) int {
+		return cmp.Or(cmp.Compare(w.rank(b), w.rank(a)), a.created.Compare(b.created), cmp.Compare(a.key, b.key))
 	})
-	promised := map[*v1.Pod]string{}
+	promised := map[*pod]string{}
 	for _, p := range nominated {
-		node, size := p.Status.NominatedNodeName, w.amounts(p)
+		node, size := p.nominated, p.size().amounts
 		if !w.places.allows(p, node) || !left.has(node, size) {
-			w.notes.add(key(p), "left out: it is nominated to a node that has no room for it, or that it may not use; it is decided anew")
+			w.notes.add(p.key, "left out: it is nominated to a node that has no room for it, or that it may not use; it is decided anew")
 			continue
 		}
 		left.take(node, size)
@@ -77,12 +60,12 @@ func (w *work) nominate(pending []*v1.Pod, left rooms) map[*v1.Pod]string {
 }
 
 // rank is the priority of a pod that waits, by itself or with its gang.
-func (w *work) rank(p *v1.Pod) int32 {
+func (w *work) rank(p *pod) int32 {
 	if g := w.groupOf(p); g != nil && g.priority != nil {
 		return *g.priority
 	}
-	if p.Spec.Priority != nil {
-		return *p.Spec.Priority
+	if own := p.spec().Priority; own != nil {
+		return *own
 	}
 	return 0
 }
@@ -98,7 +81,7 @@ func (r rooms) has(node string, of map[string]int64) bool {
 }
 
 // allows reports whether a pod may run on a node.
-func (p *places) allows(pod *v1.Pod, node string) bool {
-	i := slices.IndexFunc(p.cluster.nodes, func(n *v1.Node) bool { return n.Name == node })
-	return i >= 0 && p.classes[reasons(pod)].nodes[i]
+func (p *places) allows(pod *pod, node string) bool {
+	i, ok := slices.BinarySearchFunc(p.cluster.nodes, node, func(n *v1.Node, own string) int { return strings.Compare(n.Name, own) })
+	return ok && p.classes[reasons(pod)].nodes[i]
 }

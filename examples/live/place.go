@@ -35,7 +35,7 @@ type class struct {
 	nodes    []bool
 }
 
-func (w *work) newPlaces(running, pending []*v1.Pod) (*places, error) {
+func (w *work) newPlaces(running, pending []*pod) (*places, error) {
 	p := &places{work: w, classes: map[string]*class{}, ports: map[string][]string{}, free: make([]bool, len(w.nodes))}
 	for _, pod := range pending {
 		if err := p.classify(pod); err != nil {
@@ -43,7 +43,7 @@ func (w *work) newPlaces(running, pending []*v1.Pod) (*places, error) {
 		}
 		p.tell(pod)
 	}
-	for _, pods := range [][]*v1.Pod{running, pending} {
+	for _, pods := range [][]*pod{running, pending} {
 		for _, pod := range pods {
 			p.hold(pod, w.hostPorts(pod)...)
 		}
@@ -52,21 +52,21 @@ func (w *work) newPlaces(running, pending []*v1.Pod) (*places, error) {
 }
 
 // hold gives a pod ports. A document has each once.
-func (p *places) hold(pod *v1.Pod, ports ...string) {
-	all := append(p.ports[key(pod)], ports...)
+func (p *places) hold(pod *pod, ports ...string) {
+	all := append(p.ports[pod.key], ports...)
 	slices.Sort(all)
 	if all = slices.Compact(all); len(all) > 0 {
-		p.ports[key(pod)] = all
+		p.ports[pod.key] = all
 	}
 }
 
 // reasons returns what decides where a pod may run, as text.
-func reasons(pod *v1.Pod) string {
+func reasons(pod *pod) string {
 	var affinity *v1.NodeAffinity
-	if pod.Spec.Affinity != nil {
-		affinity = pod.Spec.Affinity.NodeAffinity
+	if pod.affinity != nil {
+		affinity = pod.affinity.NodeAffinity
 	}
-	text, err := json.Marshal([]any{pod.Spec.NodeSelector, affinity, pod.Spec.Tolerations})
+	text, err := json.Marshal([]any{pod.spec().NodeSelector, affinity, pod.spec().Tolerations})
 	if err != nil {
 		panic(err) // they were read from JSON
 	}
@@ -74,21 +74,21 @@ func reasons(pod *v1.Pod) string {
 }
 
 // classify decides where a pod may run.
-func (p *places) classify(pod *v1.Pod) error {
+func (p *places) classify(pod *pod) error {
 	why := reasons(pod)
 	if p.classes[why] != nil {
 		return nil
 	}
-	c := &class{selector: pod.Spec.NodeSelector, nodes: make([]bool, len(p.cluster.nodes))}
+	c := &class{selector: pod.spec().NodeSelector, nodes: make([]bool, len(p.cluster.nodes))}
 	p.classes[why] = c
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+	required := nodeaffinity.GetRequiredNodeAffinity(&v1.Pod{Spec: v1.PodSpec{NodeSelector: pod.spec().NodeSelector, Affinity: pod.affinity}})
 	all, simple := true, true // whether all nodes do, and whether the selector says it
 	for i, n := range p.cluster.nodes {
 		ok, err := required.Match(n)
 		if err != nil {
-			return p.from[pod].wrong("spec.affinity.nodeAffinity", err)
+			return pod.wrong("spec.affinity.nodeAffinity", err)
 		}
-		_, tainted := corev1.FindMatchingUntoleratedTaint(klog.Background(), taints(n), pod.Spec.Tolerations, func(t *v1.Taint) bool {
+		_, tainted := corev1.FindMatchingUntoleratedTaint(klog.Background(), taints(n), pod.spec().Tolerations, func(t *v1.Taint) bool {
 			return t.Effect != v1.TaintEffectPreferNoSchedule
 		}, false)
 		c.nodes[i] = ok && !tainted
@@ -115,7 +115,7 @@ func taints(n *v1.Node) []v1.Taint {
 }
 
 // selector returns the labels that a node must have for a pod.
-func (p *places) selector(pod *v1.Pod) map[string]string { return p.classes[reasons(pod)].selector }
+func (p *places) selector(pod *pod) map[string]string { return p.classes[reasons(pod)].selector }
 
 // node returns a node of the document.
 func (p *places) node(i int, n *v1.Node, types []string) nodeText {
@@ -139,9 +139,9 @@ func (p *places) node(i int, n *v1.Node, types []string) nodeText {
 }
 
 // tell notes what a document cannot say of where a pod may run.
-func (p *places) tell(pod *v1.Pod) {
-	out := func(what string) { p.notes.add(key(pod), "left out: "+what) }
-	if a := pod.Spec.Affinity; a != nil {
+func (p *places) tell(pod *pod) {
+	out := func(what string) { p.notes.add(pod.key, "left out: "+what) }
+	if a := pod.affinity; a != nil {
 		if a.NodeAffinity != nil && len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) > 0 {
 			out("preferred node affinity, which forbids nothing")
 		}
@@ -153,103 +153,115 @@ func (p *places) tell(pod *v1.Pod) {
 			out("preferred affinity to pods, which forbids nothing")
 		}
 	}
-	for _, s := range pod.Spec.TopologySpreadConstraints {
+	for _, s := range pod.spec().TopologySpreadConstraints {
 		if s.WhenUnsatisfiable == v1.DoNotSchedule {
 			out("a required topology spread; it may need another node")
 		}
 	}
-	for i := range pod.Spec.Volumes {
-		if v := &pod.Spec.Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
+	for i := range pod.spec().Volumes {
+		if v := &pod.spec().Volumes[i]; v.PersistentVolumeClaim != nil || v.Ephemeral != nil {
 			out("persistent volumes; they may need another node")
 			break
 		}
 	}
-	if len(pod.Spec.ResourceClaims) > 0 {
+	if len(pod.spec().ResourceClaims) > 0 {
 		out("resource claims")
 	}
+}
+
+// An aversion keeps pods that it selects off the node of its own.
+type aversion struct {
+	selector labels.Selector
+	in       func(namespace string) bool
+}
+
+// averse reports whether some aversion is to a pod.
+func averse(all []aversion, to *pod) bool {
+	return slices.ContainsFunc(all, func(a aversion) bool { return a.in(to.namespace) && a.selector.Matches(labels.Set(to.labels)) })
 }
 
 // keepApart says required anti-affinity to a node as ports: a port of its own is held by
 // whoever keeps a pending pod off a node. Pods that run are kept apart from those that
 // wait, and those that wait from their like.
-func (p *places) keepApart(running, pending []*v1.Pod) error {
-	var averse []*v1.Pod // few are
-	for _, r := range running {
-		if r.Spec.Affinity != nil && r.Spec.Affinity.PodAntiAffinity != nil {
-			averse = append(averse, r)
+func (p *places) keepApart(running, pending []*pod) error {
+	if len(pending) == 0 {
+		return nil
+	}
+	aversions := map[*pod][]aversion{}
+	var shy []*pod // those that run and keep others off
+	for i, pods := range [][]*pod{running, pending} {
+		for _, a := range pods {
+			all, err := p.aversions(a)
+			if err != nil {
+				return err
+			}
+			if len(all) == 0 {
+				continue
+			}
+			if aversions[a] = all; i == 0 {
+				shy = append(shy, a)
+			}
 		}
 	}
-	for i, a := range pending {
-		own, err := p.apart(a, pending, i)
-		if err != nil {
-			return err
-		}
-		others := averse
-		if a.Spec.Affinity != nil && a.Spec.Affinity.PodAntiAffinity != nil {
+	for _, a := range pending {
+		own, others := aversions[a], shy
+		if len(own) > 0 {
 			others = running
 		}
 		for _, r := range others {
-			theirs, err := p.apart(r, []*v1.Pod{a}, -1)
-			if err != nil {
-				return err
-			}
-			ours, err := p.apart(a, []*v1.Pod{r}, -1)
-			if err != nil {
-				return err
-			}
-			if len(ours)+len(theirs) > 0 {
-				p.hold(r, "apart/"+key(a))
-				p.hold(a, "apart/"+key(a))
+			if averse(own, r) || averse(aversions[r], a) {
+				p.hold(r, "apart/"+a.key)
+				p.hold(a, "apart/"+a.key)
 			}
 		}
-		for _, b := range own { // each pair once more, which holds the same port
-			p.hold(a, pair(a, b))
-			p.hold(b, pair(a, b))
+		if len(own) == 0 {
+			continue
+		}
+		for _, b := range pending { // each pair once more, which holds the same port
+			if b != a && averse(own, b) {
+				p.hold(a, pair(a, b))
+				p.hold(b, pair(a, b))
+			}
 		}
 	}
 	return nil
 }
 
 // pair names what two pods cannot share.
-func pair(a, b *v1.Pod) string { return "apart/" + min(key(a), key(b)) + "/" + max(key(a), key(b)) }
+func pair(a, b *pod) string { return "apart/" + min(a.key, b.key) + "/" + max(a.key, b.key) }
 
-// apart returns the pods, but for that of an index, that required anti-affinity keeps off
-// the node of a pod.
-func (p *places) apart(a *v1.Pod, others []*v1.Pod, but int) (all []*v1.Pod, err error) {
-	if a.Spec.Affinity == nil || a.Spec.Affinity.PodAntiAffinity == nil {
+// aversions returns what required anti-affinity keeps off the node of a pod.
+func (p *places) aversions(a *pod) (all []aversion, err error) {
+	if a.affinity == nil || a.affinity.PodAntiAffinity == nil {
 		return nil, nil
 	}
-	for i, term := range a.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+	for i, term := range a.affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		field := "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[" + strconv.Itoa(i) + "]"
 		if term.TopologyKey != v1.LabelHostname {
-			p.notes.add(key(a), "left out: required anti-affinity wider than a node; it may need another node")
+			p.notes.add(a.key, "left out: required anti-affinity wider than a node; it may need another node")
 			continue
 		}
 		s, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
 		if err != nil {
-			return nil, p.from[a].wrong(field+".labelSelector", err)
+			return nil, a.wrong(field+".labelSelector", err)
 		}
 		in, err := p.namespacesOf(a, &term)
 		if err != nil {
-			return nil, p.from[a].wrong(field+".namespaceSelector", err)
+			return nil, a.wrong(field+".namespaceSelector", err)
 		}
 		if len(term.MatchLabelKeys)+len(term.MismatchLabelKeys) > 0 {
-			p.notes.add(key(a), "left out: label keys of an anti-affinity; its selector holds without them")
+			p.notes.add(a.key, "left out: label keys of an anti-affinity; its selector holds without them")
 		}
-		for j, b := range others {
-			if j != but && in(b.Namespace) && s.Matches(labels.Set(b.Labels)) {
-				all = append(all, b)
-			}
-		}
+		all = append(all, aversion{s, in})
 	}
 	return all, nil
 }
 
 // namespacesOf returns whether a namespace is one that an anti-affinity is about.
-func (p *places) namespacesOf(a *v1.Pod, term *v1.PodAffinityTerm) (func(string) bool, error) {
+func (p *places) namespacesOf(a *pod, term *v1.PodAffinityTerm) (func(string) bool, error) {
 	if term.NamespaceSelector == nil {
 		if len(term.Namespaces) == 0 {
-			return func(ns string) bool { return ns == a.Namespace }, nil
+			return func(ns string) bool { return ns == a.namespace }, nil
 		}
 		return func(ns string) bool { return slices.Contains(term.Namespaces, ns) }, nil
 	}

@@ -12,7 +12,6 @@ import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/go-preempt/preempt/internal/plain"
 	"github.com/go-preempt/preempt/toleration"
@@ -26,7 +25,7 @@ const overdue = 5 * time.Minute
 type work struct {
 	*cluster
 	places   *places
-	budgets  []budget
+	budgets  map[string][]budget // by namespace
 	classes  map[string]bool
 	used     map[string]bool // types
 	tasks    []taskText
@@ -57,26 +56,23 @@ func newWork(c *cluster) *work {
 	return w
 }
 
-// key returns the key of a pod: namespace/name.
-func key(p *v1.Pod) string { return name(p.Namespace, p.Name) }
-
 // read sorts the pods into tasks, asks and members of jobs.
 func (w *work) read() (err error) {
 	if w.budgets, err = w.cluster.selectors(); err != nil {
 		return err
 	}
-	var running, pending []*v1.Pod
+	var running, pending []*pod
 	for _, p := range w.pods {
 		switch {
-		case p.Status.Phase == v1.PodSucceeded, p.Status.Phase == v1.PodFailed:
-		case p.Spec.NodeName != "":
+		case p.over:
+		case p.node != "":
 			running = append(running, p)
-		case p.DeletionTimestamp != nil:
+		case !p.end.IsZero():
 		case w.evicted(p):
-			w.notes.add(key(p), "asks for nothing: its Workload is evicted, and holds its quota still")
-		case len(p.Spec.SchedulingGates) > 0:
+			w.notes.add(p.key, "asks for nothing: its Workload is evicted, and holds its quota still")
+		case len(p.spec().SchedulingGates) > 0:
 			if w.workloadOf(p) == nil { // Kueue gates pods, and the workload asks
-				w.notes.add(key(p), "asks for nothing yet: it has scheduling gates")
+				w.notes.add(p.key, "asks for nothing yet: it has scheduling gates")
 			}
 		default:
 			pending = append(pending, p)
@@ -89,12 +85,12 @@ func (w *work) read() (err error) {
 	w.noteKinds(pending)
 	rooms := w.rooms()
 	for _, p := range running {
-		if rooms[p.Spec.NodeName] == nil {
-			w.notes.add(key(p), "left out: its node is not among those read")
+		if rooms[p.node] == nil {
+			w.notes.add(p.key, "left out: its node is not among those read")
 			continue
 		}
 		if t := w.run(p); t.State == "" {
-			rooms.take(p.Spec.NodeName, w.amounts(p))
+			rooms.take(p.node, p.size().amounts)
 		}
 	}
 	nominated := w.nominate(pending, rooms)
@@ -106,21 +102,21 @@ func (w *work) read() (err error) {
 }
 
 // of returns what tasks and asks have of a pod.
-func (w *work) of(p *v1.Pod) workText {
+func (w *work) of(p *pod) workText {
 	t := workText{
-		podText: podText{key(p), w.size(p)}, Queue: w.queueOf(p), Application: application(p),
-		Age: w.age(p, p.CreationTimestamp.Time), Budgets: w.budgetsOf(p), Ports: w.places.ports[key(p)],
+		podText: podText{p.key, w.size(p)}, Queue: w.queueOf(p), Application: p.application(),
+		Age: w.age(p, p.created), Budgets: w.budgetsOf(p), Ports: w.places.ports[p.key],
 	}
-	if p.Spec.Priority != nil {
-		t.Priority = *p.Spec.Priority
+	if own := p.spec().Priority; own != nil {
+		t.Priority = *own
 	}
-	if class := p.Spec.PriorityClassName; w.classes[class] {
+	if class := p.spec().PriorityClassName; w.classes[class] {
 		t.Class = class
-		if p.Spec.Priority == nil {
-			w.notes.add(key(p), "has a priority class and no priority: its priority is 0")
+		if p.spec().Priority == nil {
+			w.notes.add(p.key, "has a priority class and no priority: its priority is 0")
 		}
 	} else if class != "" {
-		w.notes.add(key(p), "its priority class was not read; its priority holds")
+		w.notes.add(p.key, "its priority class was not read; its priority holds")
 	}
 	if g := w.groupOf(p); g != nil {
 		t.Job = g.called
@@ -129,23 +125,23 @@ func (w *work) of(p *v1.Pod) workText {
 }
 
 // run adds a pod that is bound.
-func (w *work) run(p *v1.Pod) *taskText {
-	t := taskText{workText: w.of(p), Node: p.Spec.NodeName, ScheduledAge: "never"}
-	if at := scheduled(p); !at.IsZero() {
-		t.ScheduledAge = w.age(p, at)
+func (w *work) run(p *pod) *taskText {
+	t := taskText{workText: w.of(p), Node: p.node, ScheduledAge: sinceRun{never: true}}
+	if !p.scheduled.IsZero() {
+		t.ScheduledAge = sinceRun{span: w.age(p, p.scheduled)}
 	}
-	if ofNode(p) {
+	if p.ofNode() {
 		t.RequiredNode = t.Node
 	}
-	if resourcehelper.IsPodResizeDeferred(p) {
+	if p.resize == v1.PodReasonDeferred {
 		w.notes.add(t.Key, "left out: its resize is deferred, and nobody makes room for it; it counts as what it is to be")
 	}
-	if p.Annotations[toleration.AnnotationAllowPreemption] == "false" {
+	if p.annotations[toleration.AnnotationAllowPreemption] == "false" {
 		t.AllowPreemption = new(bool)
 	}
 	w.losses(p, &t)
-	if end := p.DeletionTimestamp; end != nil {
-		if w.options.now.Before(end.Add(overdue)) {
+	if !p.end.IsZero() {
+		if w.options.now.Before(p.end.Add(overdue)) {
 			t.State = "releasing"
 		} else {
 			t.RequiredNode = t.Node
@@ -168,15 +164,16 @@ const (
 )
 
 // losses adds what a pod says is lost if it stops. As in the plugin a bad value is none.
-func (w *work) losses(p *v1.Pod, t *taskText) {
-	if text, ok := p.Annotations[annotationCheckpoint]; ok {
+func (w *work) losses(p *pod, t *taskText) {
+	if text, ok := p.annotations[annotationCheckpoint]; ok {
 		if at, err := time.Parse(time.RFC3339, text); err != nil {
 			w.notes.add(t.Key, "left out: "+annotationCheckpoint+" is no time such as 2026-01-31T12:00:00Z: "+plain.Name(text))
 		} else {
-			t.CheckpointAge = w.age(p, at)
+			age := w.age(p, at)
+			t.CheckpointAge = &age
 		}
 	}
-	if text, ok := p.Annotations[annotationCost]; ok {
+	if text, ok := p.annotations[annotationCost]; ok {
 		if n, err := strconv.ParseInt(text, 10, 64); err != nil || n < 0 {
 			w.notes.add(t.Key, "left out: "+annotationCost+" is no whole number from 0 on: "+plain.Name(text))
 		} else {
@@ -186,11 +183,11 @@ func (w *work) losses(p *v1.Pod, t *taskText) {
 }
 
 // wait adds a pod that has no node, and the place that it was promised, if there is one.
-func (w *work) wait(p *v1.Pod, promised string) {
+func (w *work) wait(p *pod, promised string) {
 	a := askText{workText: w.of(p), NodeSelector: w.places.selector(p)}
 	a.RequiredNode = w.requiredNode(p)
-	if p.Spec.PreemptionPolicy != nil {
-		may := *p.Spec.PreemptionPolicy != v1.PreemptNever
+	if own := p.spec().PreemptionPolicy; own != nil {
+		may := *own != v1.PreemptNever
 		a.AllowPreemptOther = &may
 	}
 	if promised != "" {
@@ -203,7 +200,7 @@ func (w *work) wait(p *v1.Pod, promised string) {
 		}
 		return
 	}
-	w.asks = append(w.asks, waiting{requestText{Ask: &a, Then: w.then()}, a.Priority, p.CreationTimestamp.Time, a.Key})
+	w.asks = append(w.asks, waiting{requestText{Ask: &a, Then: w.then()}, a.Priority, p.created, a.Key})
 }
 
 // then returns what happens after a plan.
@@ -249,29 +246,13 @@ func queueTypes(q *queueText, used map[string]bool) {
 	}
 }
 
-// size returns what a pod requests, as the scheduler of Kubernetes counts it.
-func (w *work) size(p *v1.Pod) map[string]string {
-	m := w.mould(p)
-	if m != nil && m.size != nil {
-		return m.size
+// size returns what a pod requests, and notes of which types.
+func (w *work) size(p *pod) *size {
+	s := p.size()
+	for t := range s.amounts {
+		w.used[t] = true
 	}
-	size := map[string]string{"pods": "1"}
-	for n, q := range requests(p) {
-		if !q.IsZero() {
-			size[string(n)] = quantity(string(n), q)
-			w.used[string(n)] = true
-		}
-	}
-	if m != nil {
-		m.size = size
-	}
-	return size
-}
-
-// requests returns what a pod requests. One that is resized counts as the most of what it is
-// to have, was allocated and has; if that is infeasible, as what it was allocated.
-func requests(p *v1.Pod) v1.ResourceList {
-	return resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true})
+	return s
 }
 
 // withDefaults has containers request what they limit and do not request, as the API does
@@ -320,43 +301,31 @@ func capacity(n *v1.Node, types []string) map[string]string {
 }
 
 // age returns how long ago something of a pod was.
-func (w *work) age(p *v1.Pod, at time.Time) string {
+func (w *work) age(p *pod, at time.Time) span {
 	if at.IsZero() {
-		return "1h"
+		return span(time.Hour)
 	}
 	age := w.options.now.Sub(at)
 	if age < 0 {
-		w.notes.add(key(p), "is from the future; its age counts as 0")
+		w.notes.add(p.key, "is from the future; its age counts as 0")
 		age = 0
 	}
-	return age.String()
-}
-
-// application returns what a pod belongs to: its controller, or itself.
-func application(p *v1.Pod) string {
-	if o := metav1.GetControllerOf(p); o != nil {
-		return p.Namespace + "/" + o.Kind + "/" + o.Name
-	}
-	return key(p)
+	return span(age)
 }
 
 // ofDaemonSet reports whether a DaemonSet controls a pod.
-func ofDaemonSet(p *v1.Pod) bool {
-	o := metav1.GetControllerOf(p)
-	return o != nil && o.Kind == "DaemonSet"
-}
+func (s *shape) ofDaemonSet() bool { return s.owner != nil && s.owner.Kind == "DaemonSet" }
 
 // ofNode reports whether a pod is made again on its node if it stops: that of a DaemonSet,
 // and the mirror of a static pod of the kubelet's. To stop it would free nothing.
-func ofNode(p *v1.Pod) bool {
-	o := metav1.GetControllerOf(p)
-	_, mirror := p.Annotations[v1.MirrorPodAnnotationKey]
-	return mirror || o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node")
+func (p *pod) ofNode() bool {
+	_, mirror := p.annotations[v1.MirrorPodAnnotationKey]
+	return mirror || p.ofDaemonSet() || p.owner != nil && p.owner.Kind == "Node"
 }
 
 // requiredNode returns the node that a pod of a DaemonSet is for, or "".
-func (w *work) requiredNode(p *v1.Pod) string {
-	if a := p.Spec.Affinity; ofDaemonSet(p) && a != nil && a.NodeAffinity != nil {
+func (w *work) requiredNode(p *pod) string {
+	if a := p.affinity; p.ofDaemonSet() && a != nil && a.NodeAffinity != nil {
 		if r := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && len(r.NodeSelectorTerms) > 0 {
 			for _, f := range r.NodeSelectorTerms[0].MatchFields {
 				if f.Key == metav1.ObjectNameField && f.Operator == v1.NodeSelectorOpIn && len(f.Values) == 1 {
@@ -368,26 +337,16 @@ func (w *work) requiredNode(p *v1.Pod) string {
 	return ""
 }
 
-// scheduled returns when a pod was placed, or the zero time.
-func scheduled(p *v1.Pod) time.Time {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == v1.PodScheduled && c.Status == v1.ConditionTrue {
-			return c.LastTransitionTime.Time
-		}
-	}
-	return time.Time{}
-}
-
 // hostPorts returns the ports of its node that a pod wants.
-func (w *work) hostPorts(p *v1.Pod) (ports []string) {
-	for _, containers := range [][]v1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+func (w *work) hostPorts(p *pod) (ports []string) {
+	for _, containers := range [][]v1.Container{p.spec().InitContainers, p.spec().Containers} {
 		for i := range containers {
 			for _, port := range containers[i].Ports {
 				if port.HostPort == 0 {
 					continue
 				}
 				if port.HostIP != "" && port.HostIP != "0.0.0.0" {
-					w.notes.add(key(p), "its host port counts for all addresses of the node")
+					w.notes.add(p.key, "its host port counts for all addresses of the node")
 				}
 				ports = append(ports, string(cmp.Or(port.Protocol, v1.ProtocolTCP))+"/"+strconv.Itoa(int(port.HostPort)))
 			}

@@ -28,9 +28,9 @@ const queuesKey = "queues.yaml"
 type system struct {
 	name      string
 	root      queueText
-	leaf      func(*v1.Pod) string // the leaf that a pod names, by its path below the root; empty: none
-	alone     bool                 // it stops only pods that are in its queues
-	contested bool                 // its quotas decide in types that are contested
+	leaf      func(*pod) string // the leaf that a pod names, by its path below the root; empty: none
+	alone     bool              // it stops only pods that are in its queues
+	contested bool              // its quotas decide in types that are contested
 }
 
 // A treeText is a tree of queues as the plugin of examples/kubernetes has it.
@@ -93,6 +93,7 @@ func (c *cluster) takeQueues(o *object) error {
 	case o.Kind == "ConfigMap":
 		return c.configMap(o)
 	case o.Kind != "":
+		c.open(o)
 		return c.take(o)
 	case isYuniKorn(o):
 		return c.readYuniKorn(o)
@@ -119,11 +120,11 @@ func isYuniKorn(o *object) bool {
 
 // configMap takes the queues that a ConfigMap holds.
 func (c *cluster) configMap(o *object) error {
-	v, err := decode(o, func() any { return new(v1.ConfigMap) })
+	v, err := decode[v1.ConfigMap](o, o.raw)
 	if err != nil {
 		return err
 	}
-	data := v.(*v1.ConfigMap).Data
+	data := v.Data
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if key != queuesKey {
 			c.notes.add(name(o.Metadata.Namespace, o.Metadata.Name)+" data["+key+"]", "left out: only "+queuesKey+" has queues")
@@ -178,12 +179,11 @@ func (c *cluster) finishQueues() error {
 
 // readTree reads the tree of examples/kubernetes.
 func readTree(o *object) (queueText, error) {
-	strictly := func() any { return new(strictTree) }
-	v, err := decode(o, strictly)
+	v, err := decode[strictTree](o, o.raw)
 	if err != nil {
 		return queueText{}, err
 	}
-	root := v.(*strictTree).text()
+	root := v.text()
 	if root.Name == "" {
 		root.Name = rootName
 	}
@@ -228,22 +228,22 @@ func (c *cluster) isLeaf(path string) bool {
 const others = "without-queue"
 
 // labelled returns the leaf that the label of a pod names, or else of its namespace.
-func (c *cluster) labelled(p *v1.Pod) string {
-	path := p.Labels[c.options.label]
-	if ns := c.namespaces[p.Namespace]; path == "" && ns != nil {
+func (c *cluster) labelled(p *pod) string {
+	path := p.labels[c.options.label]
+	if ns := c.namespaces[p.namespace]; path == "" && ns != nil {
 		path = ns.Labels[c.options.label]
 	}
 	return path
 }
 
 // queueOf returns the leaf of a pod.
-func (c *cluster) queueOf(p *v1.Pod) string {
+func (c *cluster) queueOf(p *pod) string {
 	if len(c.root.Queues) == 0 {
 		return c.root.Name // there is one queue, whatever labels say
 	}
 	path := c.systems[0].leaf(p)
 	if path != "" && !c.isLeaf(path) {
-		c.notes.add(name(p.Namespace, p.Name), "there is no leaf "+path+": its queue is the default one")
+		c.notes.add(p.key, "there is no leaf "+path+": its queue is the default one")
 		path = ""
 	}
 	if path == "" {
@@ -257,7 +257,7 @@ func (c *cluster) queueOf(p *v1.Pod) string {
 		if c.systems[0].alone {
 			q.Properties = map[string]string{propertyPolicy: "disabled"}
 		}
-		c.notes.add(name(p.Namespace, p.Name), "names no queue, and so do all in root."+others+", which was put in; -default-queue names another")
+		c.notes.add(p.key, "names no queue, and so do all in root."+others+", which was put in; -default-queue names another")
 		c.root.Queues = append(c.root.Queues, q)
 	}
 	return c.root.Name + "." + others

@@ -28,9 +28,12 @@ const (
 
 // An object is a JSON object of a file, and where it is.
 type object struct {
-	place string // the file, and which of its objects this is
-	raw   json.RawMessage
+	file, place string // the place is the file, and which of its objects this is
+	raw         json.RawMessage
+	end         int64 // the byte of the text after it
 	head
+	value any // what it was decoded to, if it was
+	err   error
 }
 
 // A head is what all objects of Kubernetes have.
@@ -41,6 +44,29 @@ type head struct {
 		Name      string `json:"name"`
 		Namespace string `json:"namespace"`
 	} `json:"metadata"`
+}
+
+// ofHead is what is read of a head.
+var ofHead = selection{"apiVersion": nil, "kind": nil, "metadata": {"name": nil, "namespace": nil}}
+
+// id returns the group and the kind of an object.
+func (o *object) id() string {
+	group, _, ok := strings.Cut(o.APIVersion, "/")
+	if !ok {
+		group = ""
+	}
+	return group + "/" + o.Kind
+}
+
+// guess returns what is likely to be its id, before it is read.
+func (o *object) guess() string {
+	like := object{head: o.head}
+	for name, is := range map[string]*string{"kind": &like.Kind, "apiVersion": &like.APIVersion} {
+		if text := find(o.raw, name); len(text) > 1 && text[0] == '"' {
+			*is = string(text[1 : len(text)-1])
+		}
+	}
+	return like.id()
 }
 
 // wrong returns the error that a field of an object is not as it should be.
@@ -103,6 +129,9 @@ func readText(file string, stdin io.Reader) (data []byte, shown string, err erro
 // readObjects returns the objects of a text. Lists are taken apart.
 func readObjects(data []byte, shown string) (all []object, err error) {
 	err = eachObject(bytes.NewReader(data), shown, func(o object) { all = append(all, o) })
+	for i := 0; i < len(all) && err == nil; i++ {
+		err = all[i].readHead(all[i].raw)
+	}
 	return all, err
 }
 
@@ -121,7 +150,7 @@ func eachObject(in io.Reader, shown string, take func(object)) error {
 		if n > 1 {
 			place = numbered(shown, n)
 		}
-		if err = readObject(s, place, take); err == nil {
+		if err = readObject(s, shown, place, take); err == nil {
 			_, err = s.peek()
 		}
 	}
@@ -151,7 +180,7 @@ func eachYAML(in io.Reader, shown string, take func(object)) error {
 		if len(texts) > 1 {
 			place = numbered(shown, i+1)
 		}
-		if err := readObject(newScanner(bytes.NewReader(text)), place, take); err != nil {
+		if err := readObject(newScanner(bytes.NewReader(text)), shown, place, take); err != nil {
 			return err
 		}
 	}
@@ -212,8 +241,8 @@ type listing struct {
 }
 
 // readObject hands the next object to take, or the items of a list.
-func readObject(s *scanner, place string, take func(object)) error {
-	l := &listing{object: object{place: place, raw: []byte("{")}, take: take}
+func readObject(s *scanner, shown, place string, take func(object)) error {
+	l := &listing{object: object{file: shown, place: place, raw: []byte("{")}, take: take}
 	if b, err := s.peek(); err != nil {
 		return err
 	} else if b != '{' {
@@ -227,7 +256,7 @@ func readObject(s *scanner, place string, take func(object)) error {
 		}
 		if b, err := s.peek(); err == nil && b == '[' && name == `"items"` {
 			isList = true
-			return s.each(l.item)
+			return s.each(func(raw []byte) error { l.item(raw, s.at); return nil })
 		}
 		if len(l.raw) > 1 {
 			l.raw = append(l.raw, ',')
@@ -238,38 +267,32 @@ func readObject(s *scanner, place string, take func(object)) error {
 	if err != nil {
 		return err
 	}
-	l.raw = append(l.raw, '}')
-	if err := s.valid(l.raw); err != nil {
-		return err
-	}
-	return l.end(isList)
+	l.raw, l.end = append(l.raw, '}'), s.at
+	return l.finish(isList)
 }
 
-// item takes an item of the list.
-func (l *listing) item(raw []byte) error {
-	o := object{place: fmt.Sprintf("%s: items[%d]", l.place, l.items), raw: raw}
+// item takes an item of the list, which ends at a byte.
+func (l *listing) item(raw []byte, end int64) {
+	o := object{file: l.file, place: l.place + ": items[" + strconv.Itoa(l.items) + "]", raw: raw, end: end}
 	l.items++
-	if err := o.readHead(); err != nil {
-		return err
-	}
-	if o.Kind == "" {
+	if kind := find(raw, "kind"); kind == nil || string(kind) == `""` {
 		l.early = append(l.early, o)
 	} else {
 		l.take(o)
 	}
-	return nil
 }
 
-// end takes the object, unless it is a list, and what was left over.
-func (l *listing) end(isList bool) error {
-	if err := l.readHead(); err != nil {
-		return err
+// finish takes the object, unless it is a list, and what was left over.
+func (l *listing) finish(isList bool) error {
+	if !isList && string(find(l.raw, "items")) != "null" { // some writers have null for none
+		l.take(l.object)
+		return nil
 	}
-	if !isList {
-		var is struct{ Items json.RawMessage } // some writers have null for none
-		if json.Unmarshal(l.raw, &is) != nil || string(is.Items) != "null" || !strings.HasSuffix(l.Kind, "List") {
-			l.take(l.object)
-		}
+	if err := l.readHead(l.raw); err != nil {
+		return &placed{err}
+	}
+	if !isList && !strings.HasSuffix(l.Kind, "List") {
+		l.take(l.object)
 	}
 	for _, o := range l.early {
 		if len(l.Kind) > 4 { // those of the API have the kind in the list
@@ -280,13 +303,19 @@ func (l *listing) end(isList bool) error {
 	return nil
 }
 
-// readHead reads the head of an object.
-func (o *object) readHead() error {
-	v, err := decode(o, func() any { return new(head) })
-	if err != nil {
-		return &placed{err}
+// readHead reads the head of an object from a text.
+func (o *object) readHead(text []byte) error {
+	v, err := decode[head](o, text)
+	if _, invalid := errors.AsType[*json.SyntaxError](err); invalid {
+		return fmt.Errorf("%s: %w", o.file, (&scanner{at: o.end}).valid(text))
 	}
-	o.head = *v.(*head)
+	if err != nil {
+		return err
+	}
+	if v.Kind == "" {
+		v.Kind, v.APIVersion = o.Kind, o.APIVersion
+	}
+	o.head = *v
 	return nil
 }
 
@@ -300,15 +329,15 @@ func notOne(s *scanner, place string) error {
 		if err == nil {
 			err = s.valid(raw)
 		}
-		if o.raw = raw; err == nil {
-			err = o.readHead()
+		if err == nil {
+			err = o.readHead(raw)
 		}
-		return err
+		return &placed{err}
 	}
 	first := ""
 	err := s.each(func(raw []byte) error {
-		item := object{raw: raw}
-		if first == "" && item.readHead() == nil && item.Kind != "" {
+		item := object{}
+		if first == "" && item.readHead(raw) == nil && item.Kind != "" {
 			first = ", the first of which is " + item.Kind + " " + name(item.Metadata.Namespace, item.Metadata.Name)
 		}
 		return nil
@@ -340,15 +369,15 @@ func flat(text []byte) error {
 	return nil
 }
 
-// decode reads an object. What is wrong is told with its field.
-func decode(o *object, into func() any) (any, error) {
-	v := into()
-	err := json.Unmarshal(o.raw, v)
+// decode decodes what is read of an object. What is wrong is told with its field.
+func decode[T any](o *object, text []byte) (*T, error) {
+	v := new(T)
+	err := json.Unmarshal(text, v)
 	if err == nil {
 		return v, nil
 	}
-	wrong := func(raw []byte) bool { return json.Unmarshal(raw, into()) != nil }
-	return nil, o.wrong(blame(o.raw, wrong), cause(err))
+	wrong := func(raw []byte) bool { return json.Unmarshal(raw, new(T)) != nil }
+	return nil, o.wrong(blame(text, wrong), cause(err))
 }
 
 // cause returns what is wrong, without the field of the reader's own types.

@@ -81,46 +81,89 @@ func (s *scanner) value(dst []byte) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	whole := b == '"' || b == '{' || b == '['
-	depth, quoted, escaped := 0, false, false
+	e := ending{whole: b == '"' || b == '{' || b == '['}
 	for begin := len(dst); ; {
-		b, err := s.in.ReadByte()
-		switch {
-		case err == io.EOF && !whole:
+		if _, err := s.in.Peek(1); err == io.EOF && !e.whole {
 			return dst, nil
-		case err == io.EOF:
+		} else if err == io.EOF {
 			return dst, s.wrong(io.ErrUnexpectedEOF)
-		case err != nil:
+		} else if err != nil {
 			return dst, err
-		case !whole && strings.IndexByte(" \t\r\n,:]}", b) >= 0 && len(dst) > begin:
-			return dst, s.in.UnreadByte()
 		}
-		dst = append(dst, b)
-		s.at++
+		text, _ := s.in.Peek(s.in.Buffered())
+		n, done := e.in(text)
+		dst = append(dst, text[:n]...)
+		s.at += int64(n)
+		if _, err := s.in.Discard(n); err != nil {
+			return dst, err
+		}
 		switch {
 		case len(dst)-begin > mostBytes:
 			return dst, fmt.Errorf("an object of more than %d bytes", mostBytes)
-		case escaped:
-			escaped = false
-			continue
-		case quoted && b == '\\':
-			escaped = true
-			continue
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-			continue
-		case b == '{' || b == '[':
-			if depth++; depth > mostDepth {
-				return dst, errDeep
-			}
-		case b == '}' || b == ']':
-			depth--
-		}
-		if whole && depth <= 0 && !quoted {
+		case e.depth > mostDepth:
+			return dst, errDeep
+		case done:
 			return dst, nil
 		}
 	}
+}
+
+// An ending finds where a value ends that comes in parts.
+type ending struct {
+	whole   bool // it is a list, an object or a string
+	begun   bool
+	quoted  bool
+	escaped bool // the next byte is
+	depth   int
+}
+
+// marks are the bytes that matter to where a list, an object or a string ends.
+var marks = [256]bool{'"': true, '\\': true, '{': true, '}': true, '[': true, ']': true}
+
+// in returns how many bytes of the next part belong to the value, and whether it ends there. It
+// ends too if it is too deep.
+func (e *ending) in(text []byte) (n int, done bool) {
+	if !e.whole {
+		return e.plain(text)
+	}
+	i := 0
+	if e.escaped {
+		i, e.escaped = 1, false
+	}
+	for ; i < len(text); i++ {
+		b := text[i]
+		switch {
+		case !marks[b]:
+			continue
+		case b == '"':
+			e.quoted = !e.quoted
+		case e.quoted && b == '\\':
+			i++
+			e.escaped = i == len(text)
+			continue
+		case e.quoted:
+			continue
+		case b == '{' || b == '[':
+			e.depth++
+		case b == '}' || b == ']':
+			e.depth--
+		}
+		if e.depth <= 0 && !e.quoted || e.depth > mostDepth {
+			return i + 1, true
+		}
+	}
+	return len(text), false
+}
+
+// plain is in for another value, which has a byte at least.
+func (e *ending) plain(text []byte) (n int, done bool) {
+	for i, b := range text {
+		if e.begun && strings.IndexByte(" \t\r\n,:]}", b) >= 0 {
+			return i, true
+		}
+		e.begun = true
+	}
+	return len(text), false
 }
 
 // name takes the name of a member of an object, and the colon.

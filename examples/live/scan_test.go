@@ -5,6 +5,12 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -12,6 +18,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/go-preempt/preempt/internal/scenario"
+	"github.com/go-preempt/preempt/toleration"
 )
 
 // TestScanner: values end where encoding/json says, however the text comes in.
@@ -95,6 +104,63 @@ func TestProgress(t *testing.T) {
 	p.step(2001)
 	p.end()
 	require.Equal(t, "\rlive: 2000 objects read\n", out.String())
+}
+
+// TestTasks: the document that is decided is the one that is written.
+func TestTasks(t *testing.T) {
+	var dump bytes.Buffer
+	require.NoError(t, writeDump(&dump, 3, 60, 12))
+	dump.WriteString(podOf("dear", "node-00000", "1", 0, thing{"metadata": thing{"ownerReferences": []thing{{"kind": "DaemonSet", "name": "d", "controller": true}}, "annotations": thing{
+		annotationCost: "5", annotationCheckpoint: "2026-01-01T01:50:00Z", toleration.AnnotationAllowPreemption: "false"}},
+		"spec": thing{"containers": []thing{{"name": "c", "ports": []thing{{"containerPort": 80, "hostPort": 80}}}}}}))
+	full := filepath.Join(t.TempDir(), "dump.json")
+	require.NoError(t, os.WriteFile(full, dump.Bytes(), 0o644))
+	all := [][]string{{full}, {"testdata/cluster.yaml"}, {"-queues", "testdata/queues.yaml", "testdata/cluster.yaml"}}
+	for _, s := range systems {
+		all = append(all, s.args)
+	}
+	said := map[string]bool{}
+	for _, args := range all {
+		o, err := parse(append([]string{"-now", "2026-01-01T02:00:00Z"}, args...), io.Discard)
+		require.NoError(t, err)
+		c, err := collect(o, nil)
+		require.NoError(t, err)
+		text, doc, err := c.document()
+		require.NoError(t, err)
+		var written bytes.Buffer
+		require.NoError(t, text.write(&written))
+		read, err := scenario.Parse(doc.File, written.Bytes())
+		require.NoError(t, err)
+		require.Equal(t, read, doc, args)
+		for i := range doc.Tasks {
+			of := reflect.ValueOf(doc.Tasks[i])
+			for f := range of.NumField() {
+				said[of.Type().Field(f).Name] = said[of.Type().Field(f).Name] || !of.Field(f).IsZero()
+			}
+		}
+	}
+	for field, is := range said {
+		require.Equal(t, !slices.Contains([]string{"Ends", "Originator", "Preemptible", "Movable", "NodeSelector"}, field), is, "%s", field)
+	}
+}
+
+// TestOrder: objects are taken in their order, however many are opened at the same time, and what
+// is wrong with one of them is told after what is wrong with those before it.
+func TestOrder(t *testing.T) {
+	var dump, want strings.Builder
+	for i := range 3 * batchObjects {
+		spec := `{}`
+		if i%7 == 3 {
+			spec = `{"priority": "x"}`
+			if i/7 < mostProblems {
+				fmt.Fprintf(&want, "live: stdin (document %d): Pod p-%d: spec.priority: wrong kind of value: string\n", i+1, i)
+			}
+		}
+		fmt.Fprintf(&dump, `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p-%d"}, "spec": %s}`, i, spec)
+	}
+	status, _, problems := say(t, dump.String())
+	require.Equal(t, bad, status)
+	require.Equal(t, want.String(), problems)
 }
 
 // TestSlim: pods that share their parts are answered for as if each had its own.

@@ -215,10 +215,10 @@ func (k *volcano) texts(path string, names []string, below map[string][]string) 
 }
 
 // volcanoLeaf returns the leaf of a pod: that of its PodGroup, or the one it names.
-func (c *cluster) volcanoLeaf(p *v1.Pod) string {
-	own := p.Annotations[annotationQueue]
-	if n := p.Annotations[annotationVolcano]; n != "" {
-		if g := c.volcano.groups[name(p.Namespace, n)]; g != nil && g.Spec.Queue != "" {
+func (c *cluster) volcanoLeaf(p *pod) string {
+	own := p.annotations[annotationQueue]
+	if n := p.annotations[annotationVolcano]; n != "" {
+		if g := c.volcano.groups[name(p.namespace, n)]; g != nil && g.Spec.Queue != "" {
 			own = g.Spec.Queue
 		} else if own == "" {
 			own = volcanoDefault
@@ -231,10 +231,10 @@ func (c *cluster) volcanoLeaf(p *v1.Pod) string {
 }
 
 // volcanoGroup sets a gang up from its PodGroup.
-func (w *work) volcanoGroup(p *v1.Pod, g *gang) {
+func (w *work) volcanoGroup(p *pod, g *gang) {
 	o := w.volcano.groups[g.name]
 	if o == nil {
-		w.notes.add(key(p), "its PodGroup was not read: all of its pods are needed")
+		w.notes.add(p.key, "its PodGroup was not read: all of its pods are needed")
 		return
 	}
 	g.minMembers = max(1, int(o.Spec.MinMember))

@@ -45,8 +45,8 @@ func (c *cluster) readYuniKorn(o *object) error {
 
 // yunikornLeaf returns the leaf that a pod names. Case does not matter, and root.default
 // is the leaf of pods that name none.
-func (c *cluster) yunikornLeaf(p *v1.Pod) string {
-	for _, names := range []map[string]string{p.Labels, p.Annotations} {
+func (c *cluster) yunikornLeaf(p *pod) string {
+	for _, names := range []map[string]string{p.labels, p.annotations} {
 		for _, label := range []string{labelYuniKorn, labelYuniKornShort} {
 			if path := names[label]; path != "" {
 				return c.spelled(path)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -30,8 +31,9 @@ func migrate(text, partition string) (document []byte, notes []string, err error
 	if err != nil {
 		return nil, nil, err
 	}
-	document, err = encode(made, " ")
-	return document, c.notes.lines(), err
+	var out bytes.Buffer
+	err = made.write(&out)
+	return out.Bytes(), c.notes.lines(), err
 }
 
 // yunikornOf returns the document and the notes of a file of queues.
