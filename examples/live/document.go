@@ -254,41 +254,13 @@ func (c *cluster) text() (*documentText, error) {
 	return d, nil
 }
 
-// write writes a document for people to read: a task at a time, for there may be many.
+// write writes a document for people to read.
 func (d *documentText) write(out io.Writer) error {
 	rest := *d
 	rest.Tasks = []taskText{}
-	var text bytes.Buffer
-	if err := rest.encode(&text, " "); err != nil {
-		return err
-	}
-	before, after := text.Bytes(), []byte(nil)
-	if len(d.Tasks) > 0 {
-		i := bytes.Index(before, []byte("\n \"tasks\": [],\n")) + len("\n \"tasks\": [") // strings have no line breaks
-		before, after = before[:i], before[i:]
-	}
 	w := bufio.NewWriter(out)
-	w.Write(before) // errors stay until Flush
-	var one bytes.Buffer
-	enc := json.NewEncoder(&one)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("  ", " ")
-	for i := range d.Tasks {
-		one.Reset()
-		if i > 0 {
-			one.WriteByte(',')
-		}
-		one.WriteString("\n  ")
-		if err := enc.Encode(&d.Tasks[i]); err != nil {
-			return err
-		}
-		w.Write(bytes.TrimSuffix(one.Bytes(), []byte("\n")))
-	}
-	if len(d.Tasks) > 0 {
-		w.WriteString("\n ")
-	}
-	w.Write(after)
-	return w.Flush()
+	err := scenario.Write(w, rest, d.Tasks)
+	return cmp.Or(err, w.Flush())
 }
 
 // encode writes a document, each level of it indented.

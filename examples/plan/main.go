@@ -170,9 +170,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			return fail(stderr, err)
 		}
 	}
-	runs, err := decide(sources, o.way())
-	if err != nil {
-		return fail(stderr, err)
+	var runs []outcome
+	if !o.snapshot || o.svg != "" { // else it was decided for the snapshot, and nobody draws it
+		if runs, err = decide(sources, o.way()); err != nil {
+			return fail(stderr, err)
+		}
 	}
 	status, err := o.write(&out, runs)
 	if err == nil {

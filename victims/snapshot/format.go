@@ -2,12 +2,7 @@
 
 package snapshot
 
-import (
-	"bytes"
-	"encoding/json"
-
-	"github.com/go-preempt/preempt/internal/scenario"
-)
+import "github.com/go-preempt/preempt/internal/scenario"
 
 // The types of this file are the document, field by field. What has its default
 // is left out.
@@ -153,14 +148,4 @@ type options struct {
 	OwnApplication bool     `json:"ownApplication,omitempty"`
 	Moves          string   `json:"moves,omitempty"`
 	MaxMoved       int64    `json:"maxMoved,omitempty"`
-}
-
-// encode writes a document as text.
-func encode(d *document) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", " ")
-	err := e.Encode(d)
-	return b.Bytes(), err
 }

@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,15 +69,17 @@ func Take(s *Scene) (text []byte, unsaid []string, err error) {
 		return nil, nil, w.wrong
 	}
 	doc.Note = note(s.Note, w.unsaid)
-	text, err = encode(doc)
-	if err != nil {
+	var out bytes.Buffer
+	tasks := doc.Tasks
+	doc.Tasks = []task{}
+	if err := scenario.Write(&out, doc, tasks); err != nil {
 		return nil, nil, fmt.Errorf("snapshot: %w", err)
 	}
 	// Whoever gets the document can read it.
-	if _, err := scenario.Parse("document", text); err != nil {
+	if _, err := scenario.ParseLong("document", out.Bytes()); err != nil {
 		return nil, nil, fmt.Errorf("snapshot: %w", err)
 	}
-	return text, w.unsaid, nil
+	return out.Bytes(), w.unsaid, nil
 }
 
 // note adds what is not said to the note of a document.
