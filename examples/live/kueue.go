@@ -243,6 +243,9 @@ func (k *kueue) finish(c *cluster) {
 	if !k.used && len(k.workloads) == 0 {
 		return
 	}
+	if len(k.queues) == 0 && len(c.systems) > 0 { // those of another system, which the pods name
+		return
+	}
 	if len(k.queues) == 0 {
 		k.notes.say("Kueue: no ClusterQueue was read: all workloads are in one queue")
 	}

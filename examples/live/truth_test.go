@@ -162,6 +162,16 @@ func documentOf(t *testing.T, text string, flags ...string) *scenario.Document {
 	return doc
 }
 
+// TestWorkloadsElsewhere: without ClusterQueues Workloads are in the queues of another system that
+// their pods name.
+func TestWorkloadsElsewhere(t *testing.T) {
+	set := thing{"template": thing{"metadata": thing{"labels": thing{"go-preempt.github.io/queue": "batch"}},
+		"spec": thing{"containers": []thing{{"name": "c", "resources": gpus(1)}}}}}
+	doc := documentOf(t, nodeOf("n", "4")+workloadOf("x", "asks", 1, nil, set, nil, nil), "-queues", "testdata/queues.yaml")
+	require.Len(t, doc.Requests, 1)
+	require.Equal(t, "root.batch", doc.Requests[0].Job.Queue)
+}
+
 // TestMemberPriority: who runs has the priority that it asked with, whatever its pods say. So
 // of two dumps of one cluster one has a plan and the other one has none.
 func TestMemberPriority(t *testing.T) {

@@ -43,10 +43,11 @@ const liveQueues = `{"queues": [
 
 // A dump is what kubectl would answer.
 type dump struct {
-	nodes   []*v1.Node
-	pods    []*v1.Pod
-	groups  []*schedulingv1beta1.PodGroup
-	budgets []*policyv1.PodDisruptionBudget
+	nodes     []*v1.Node
+	pods      []*v1.Pod
+	groups    []*schedulingv1beta1.PodGroup
+	budgets   []*policyv1.PodDisruptionBudget
+	workloads map[string]bool // groups that are Workloads of Kueue in the dump: their pods go whole or not at all
 }
 
 var liveNow = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -59,7 +60,7 @@ func withPort(p *v1.Pod) {
 // randomDump makes a cluster: full nodes, gangs that run, budgets, host ports, and pods and
 // gangs that wait.
 func randomDump(r *rand.Rand) *dump {
-	d := &dump{}
+	d := &dump{workloads: map[string]bool{"g0": r.IntN(2) == 0, "g2": r.IntN(2) == 0}}
 	for i := range 2 {
 		d.budgets = append(d.budgets, &policyv1.PodDisruptionBudget{
 			TypeMeta:   metav1.TypeMeta{APIVersion: "policy/v1", Kind: "PodDisruptionBudget"},
@@ -74,8 +75,10 @@ func randomDump(r *rand.Rand) *dump {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("g", i)},
 			Spec:       schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
 		}
-		if r.IntN(3) > 0 { // its pods have others
-			of := int32(r.IntN(3))
+		if of := int32(r.IntN(3)); d.workloads[g.Name] { // its pods have the one between
+			of = 2 * (of / 2)
+			g.Spec.Priority = &of
+		} else if r.IntN(3) > 0 { // its pods have others
 			g.Spec.Priority = &of
 		}
 		if i != 1 {
@@ -147,13 +150,55 @@ func randomDump(r *rand.Rand) *dump {
 			p.Spec.Tolerations = []v1.Toleration{{Key: "special", Operator: v1.TolerationOpExists}}
 		}
 	}
-	queue, priority := []string{"a", "b", "c.x"}[r.IntN(3)], int32(r.IntN(3))
+	queue, priority, alone := []string{"a", "b", "c.x"}[r.IntN(3)], int32(r.IntN(3)), r.IntN(2) == 0
+	if d.workloads["g2"] {
+		priority = 1
+	}
 	for range 2 {
 		p := pod("", 1+r.Int64N(5))
 		p.Spec.SchedulingGroup = &v1.PodSchedulingGroup{PodGroupName: &d.groups[2].Name}
 		p.Labels["go-preempt.github.io/queue"], *p.Spec.Priority = queue, priority
+		if of := &p.Spec.Containers[0].Resources; alone && of.Requests != nil {
+			of.Requests, of.Limits = nil, of.Requests
+		}
 	}
 	return d
+}
+
+// A thing is an object of a dump, or part of one.
+type thing = map[string]any
+
+// workload returns the Workload of a group, whose pods may run or wait. A Workload that waits has
+// none yet.
+func (d *dump) workload(g *schedulingv1beta1.PodGroup) thing {
+	var sets []thing
+	since, running := liveNow, 0
+	for _, p := range d.pods {
+		if s := p.Spec.SchedulingGroup; s == nil || *s.PodGroupName != g.Name {
+			continue
+		}
+		if p.CreationTimestamp.Time.Before(since) {
+			since = p.CreationTimestamp.Time
+		}
+		if p.Spec.NodeName != "" {
+			running++
+		}
+		spec := p.Spec.DeepCopy()
+		spec.NodeName, spec.SchedulingGroup = "", nil
+		sets = append(sets, thing{"name": p.Name, "count": 1, "template": thing{"metadata": thing{"labels": p.Labels}, "spec": spec}})
+	}
+	w := thing{"podSets": sets}
+	if g.Spec.Priority != nil && running > 0 {
+		w["priorityClassRef"] = thing{"group": "kueue.x-k8s.io", "kind": "WorkloadPriorityClass", "name": fmt.Sprint("class-", *g.Spec.Priority)}
+	} else if g.Spec.Priority != nil {
+		w["priority"] = *g.Spec.Priority
+	}
+	o := thing{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload", "spec": w,
+		"metadata": thing{"namespace": g.Namespace, "name": g.Name, "creationTimestamp": metav1.NewTime(since)}}
+	if running > 0 {
+		o["status"] = thing{"admission": thing{"clusterQueue": "any"}}
+	}
+	return o
 }
 
 // text returns the dump as kubectl prints it.
@@ -163,10 +208,25 @@ func (d *dump) text(t *testing.T) []byte {
 		items = append(items, o)
 	}
 	for _, o := range d.pods {
+		if s := o.Spec.SchedulingGroup; s != nil && d.workloads[*s.PodGroupName] {
+			if o.Spec.NodeName == "" {
+				continue // the Workload has it
+			}
+			o = o.DeepCopy()
+			o.Spec.SchedulingGroup = nil
+			metav1.SetMetaDataAnnotation(&o.ObjectMeta, "kueue.x-k8s.io/workload", *s.PodGroupName)
+		}
 		items = append(items, o)
 	}
 	for _, o := range d.groups {
-		items = append(items, o)
+		if d.workloads[o.Name] {
+			items = append(items, d.workload(o))
+		} else {
+			items = append(items, o)
+		}
+	}
+	for value := range 3 {
+		items = append(items, thing{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "WorkloadPriorityClass", "metadata": thing{"name": fmt.Sprint("class-", value)}, "value": value})
 	}
 	for _, o := range d.budgets {
 		items = append(items, o)
@@ -278,7 +338,23 @@ func (d *dump) known() *groups {
 var liveFeatures = map[string]func(*dump){
 	"priorities of groups": func(d *dump) {
 		for _, g := range d.groups {
-			g.Spec.Priority = nil
+			if !d.workloads[g.Name] {
+				g.Spec.Priority = nil
+			}
+		}
+	},
+	"priorities of Workloads": func(d *dump) {
+		for _, g := range d.groups {
+			if d.workloads[g.Name] {
+				g.Spec.Priority = nil
+			}
+		}
+	},
+	"podsets with limits alone": func(d *dump) {
+		for _, p := range d.pods {
+			if s := p.Spec.SchedulingGroup; s != nil && d.workloads[*s.PodGroupName] && p.Spec.NodeName == "" {
+				p.Spec.Containers[0].Resources.Limits = nil
+			}
 		}
 	},
 	"static pods": func(d *dump) {
