@@ -39,11 +39,11 @@ func TestResize(t *testing.T) {
 	}
 }
 
-// kubelet says what a pod has, and whether it waits for room to grow.
-func (w *world) kubelet(t *testing.T, name, cpu string, deferred bool) {
+// kubelet says what a pod has, and why it has not what it asks for, or "".
+func (w *world) kubelet(t *testing.T, name, cpu, why string) {
 	conditions := `[{"type":"PodResizePending","$patch":"delete"}]`
-	if deferred {
-		conditions = `[{"type":"PodResizePending","status":"True","reason":"Deferred"}]`
+	if why != "" {
+		conditions = fmt.Sprintf(`[{"type":"PodResizePending","status":"True","reason":%q}]`, why)
 	}
 	has := fmt.Sprintf(`{"cpu":%q,"memory":"128Mi"}`, cpu)
 	_, err := w.client.CoreV1().Pods("default").Patch(t.Context(), name, types.StrategicMergePatchType, fmt.Appendf(nil, `{"status":{"conditions":%s,
@@ -52,14 +52,19 @@ func (w *world) kubelet(t *testing.T, name, cpu string, deferred bool) {
 	require.NoError(t, err)
 }
 
-// resize asks for another size of a pod, for which its node has no room.
-func (w *world) resize(t *testing.T, name, from, to string) {
-	w.kubelet(t, name, from, false)
+// respec asks for another size of a pod, which no kubelet has seen yet.
+func (w *world) respec(t *testing.T, name, from, to string) {
+	w.kubelet(t, name, from, "")
 	p := w.get(t, name)
 	p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse(to)
 	_, err := w.client.CoreV1().Pods("default").UpdateResize(t.Context(), name, p, metav1.UpdateOptions{})
 	require.NoError(t, err)
-	w.kubelet(t, name, from, true)
+}
+
+// resize asks for another size of a pod, for which its node has no room.
+func (w *world) resize(t *testing.T, name, from, to string) {
+	w.respec(t, name, from, to)
+	w.kubelet(t, name, from, v1.PodReasonDeferred)
 }
 
 // twoFullNodes has a pod of prod, of a core, on n1, and batch everywhere else. What n2 has
@@ -83,7 +88,7 @@ func grows(t *testing.T, w *world) {
 	for _, name := range w.gonePods() {
 		require.Contains(t, name, "batch/etl-", "on n1")
 	}
-	w.kubelet(t, "web", "3", false)
+	w.kubelet(t, "web", "3", "")
 	w.books(t, address)
 	require.Len(t, w.gonePods(), 2)
 }
@@ -100,7 +105,7 @@ func growsNot(t *testing.T, w *world) {
 	stop()
 	w.scheduleSecond(t, queues(map[string]string{"prod": "2"}))
 	eventually(t, "two make room", func() bool { return w.evictedOf("batch") == 2 })
-	w.kubelet(t, "web", "3", false)
+	w.kubelet(t, "web", "3", "")
 }
 
 // growsOverMax: its queue may not use more.
@@ -114,10 +119,6 @@ func growsOverMax(t *testing.T, w *world) {
 	eventually(t, "it is refused", func() bool { return metric(t, "preempt_by_queue_decisions_total", "refused") > before })
 	w.settle(t)
 	require.Empty(t, w.gonePods())
-	w.kubelet(t, "web", "1", false)
-	p := w.get(t, "web")
-	p.Spec.Containers[0].Resources.Requests[v1.ResourceCPU] = resource.MustParse("1")
-	_, err := w.client.CoreV1().Pods("default").UpdateResize(t.Context(), "web", p, metav1.UpdateOptions{})
-	require.NoError(t, err)
+	w.respec(t, "web", "1", "1")
 	w.books(t, address)
 }

@@ -77,6 +77,8 @@ type core struct {
 	waiting      cache.Indexer // pods, byWorkload; nil without a scheduler
 
 	movers movers
+
+	nominations nominations // of others
 }
 
 // newCore makes a core that follows the informers of a scheduler.

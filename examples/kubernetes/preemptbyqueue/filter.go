@@ -28,7 +28,7 @@ func (pl *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 		c.inherit(pod)
 	}
 	holds := c.queues().maxes && !c.args.DryRun
-	if !holds && (inGroup || !c.changing.Load()) {
+	if !holds && (inGroup || !c.changing.Load() && !c.nominations.fresh.Load()) {
 		if !inGroup {
 			c.catchUp(nodes, catchUpChanged)
 		}
@@ -36,7 +36,7 @@ func (pl *Plugin) PreFilter(_ context.Context, state fwk.CycleState, pod *v1.Pod
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.sync(nodes) // a change of the queues may wait for pods to be gone
+	c.sync(nodes) // a change of the queues may wait for pods to be gone, and Filter for grants
 	if !holds {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func (c *core) overMax(pod *v1.Pod) (q queue.ID, i int, over bool) {
 // Filter keeps pods from room that was granted to others.
 func (pl *Plugin) Filter(_ context.Context, _ fwk.CycleState, pod *v1.Pod, info fwk.NodeInfo) *fwk.Status {
 	held := pl.core.granted.on(info.Node().Name)
-	if len(held) == 0 {
+	if len(held) == 0 || pl.core.args.DryRun {
 		return nil
 	}
 	pi, err := framework.NewPodInfo(pod)

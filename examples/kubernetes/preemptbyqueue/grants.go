@@ -290,7 +290,12 @@ func (c *core) hasRoomAbove(ask *victims.Ask, n victims.NodeID) bool {
 			room = resources.Add(room, room, t.Size)
 		}
 	}
-	for i, a := range ask.Size {
+	return isWithin(ask.Size, room)
+}
+
+// isWithin reports whether there is room for what is wanted of a size.
+func isWithin(size, room resources.Vector) bool {
+	for i, a := range size {
 		if a > 0 && a > room[i] {
 			return false
 		}

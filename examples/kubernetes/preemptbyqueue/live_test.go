@@ -75,10 +75,7 @@ func randomDump(r *rand.Rand) *dump {
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("g", i)},
 			Spec:       schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
 		}
-		if of := int32(r.IntN(3)); d.workloads[g.Name] { // its pods have the one between
-			of = 2 * (of / 2)
-			g.Spec.Priority = &of
-		} else if r.IntN(3) > 0 { // its pods have others
+		if of := int32(2 * r.IntN(2)); d.workloads[g.Name] || r.IntN(6) > 0 { // its pods have the one between
 			g.Spec.Priority = &of
 		}
 		if i != 1 {
@@ -149,6 +146,15 @@ func randomDump(r *rand.Rand) *dump {
 		if r.IntN(2) == 0 {
 			p.Spec.Tolerations = []v1.Toleration{{Key: "special", Operator: v1.TolerationOpExists}}
 		}
+	}
+	runs := d.pods[:len(d.pods)-3]
+	if leaves := runs[r.IntN(len(runs))]; r.IntN(2) == 0 { // and somebody has promised its place
+		end := metav1.NewTime(liveNow.AddDate(200, 0, 0))
+		leaves.DeletionTimestamp = &end
+		p := pod("", 1)
+		p.Spec.Tolerations = []v1.Toleration{{Key: "special", Operator: v1.TolerationOpExists}}
+		p.Spec.Containers[0].Resources = leaves.Spec.Containers[0].Resources
+		p.Status.NominatedNodeName = leaves.Spec.NodeName
 	}
 	queue, priority, alone := []string{"a", "b", "c.x"}[r.IntN(3)], int32(r.IntN(3)), r.IntN(2) == 0
 	if d.workloads["g2"] {
@@ -266,6 +272,9 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 			waiting = append(waiting, p)
 		}
 	}
+	for _, p := range append(waiting, members...) {
+		c.note(p, true)
+	}
 	c.sync(nodes)
 	c.alone()
 	minimum := func(job string) int {
@@ -295,7 +304,11 @@ func (d *dump) decisions(t *testing.T) map[string]string {
 		c.auditor.Filter, c.auditor.Blockers = c.planner.Filter, c.planner.Blockers
 		ask, err := c.ask(p)
 		require.NoError(t, err)
-		require.NoError(t, c.decide(&ask, liveNow))
+		decide := c.decide
+		if c.placed(ask.Key) { // there is no scheduler to ask whether that place is of use
+			decide = func(ask *victims.Ask, now time.Time) error { return c.planner.Decide(&c.decision, ask, now) }
+		}
+		require.NoError(t, decide(&ask, liveNow))
 		var keys []string
 		for _, v := range c.decision.Plan.Victims {
 			keys = append(keys, v.Key)
@@ -365,6 +378,11 @@ var liveFeatures = map[string]func(*dump){
 	"resizes": func(d *dump) {
 		for _, p := range d.pods {
 			p.Status.ContainerStatuses = nil
+		}
+	},
+	"nominations": func(d *dump) {
+		for _, p := range d.pods {
+			p.Status.NominatedNodeName = ""
 		}
 	},
 	"limits alone": func(d *dump) {

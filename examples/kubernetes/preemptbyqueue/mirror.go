@@ -70,6 +70,7 @@ func (c *core) sync(nodes []fwk.NodeInfo) {
 			m.expect(s.node.overdue)
 		}
 	}
+	c.nominate()
 	c.patrol(now)
 	c.findScarce(now)
 	if m.rereads {

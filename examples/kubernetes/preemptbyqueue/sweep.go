@@ -21,7 +21,8 @@ const sweepEvery = time.Second
 // A deleted pod may still have a finalizer. The scheduler does not try it any more.
 func isDeleted(pod *v1.Pod) bool { return pod == nil || pod.DeletionTimestamp != nil }
 
-// watchPods forgets a pod that is deleted before it ran, and drops its grant.
+// watchPods forgets a pod that is deleted before it ran, and drops its grant. It notes what
+// others nominate pods to.
 func (c *core) watchPods(h fwk.Handle) error {
 	informer := h.SharedInformerFactory().Core().V1().Pods()
 	c.lister, c.waiting = informer.Lister(), informer.Informer().GetIndexer()
@@ -29,7 +30,9 @@ func (c *core) watchPods(h fwk.Handle) error {
 		return err
 	}
 	_, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) { c.note(obj.(*v1.Pod), true) },
 		UpdateFunc: func(old, now any) {
+			c.note(now.(*v1.Pod), true)
 			if pod := now.(*v1.Pod); !isDeleted(old.(*v1.Pod)) && isDeleted(pod) && pod.Spec.NodeName == "" {
 				c.deleted(pod)
 			}
@@ -51,6 +54,7 @@ func (c *core) watchPods(h fwk.Handle) error {
 func (c *core) deleted(pod *v1.Pod) {
 	c.refused.Delete(pod.UID)
 	c.alarms.stop(pod.UID)
+	c.note(pod, false)
 	if !c.granted.has(key(pod)) {
 		return
 	}
