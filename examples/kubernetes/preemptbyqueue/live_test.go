@@ -156,6 +156,9 @@ func randomDump(r *rand.Rand) *dump {
 		p.Spec.Containers[0].Resources = leaves.Spec.Containers[0].Resources
 		p.Status.NominatedNodeName = leaves.Spec.NodeName
 	}
+	if r.IntN(2) == 0 { // the eviction API has let a pod go
+		d.budgets[0].Status.DisruptedPods = map[string]metav1.Time{runs[r.IntN(len(runs))].Name: metav1.NewTime(liveNow.AddDate(200, 0, 0))}
+	}
 	queue, priority, alone := []string{"a", "b", "c.x"}[r.IntN(3)], int32(r.IntN(3)), r.IntN(2) == 0
 	if d.workloads["g2"] {
 		priority = 1
@@ -385,6 +388,7 @@ var liveFeatures = map[string]func(*dump){
 			p.Status.NominatedNodeName = ""
 		}
 	},
+	"evictions": func(d *dump) { d.budgets[0].Status.DisruptedPods = nil },
 	"limits alone": func(d *dump) {
 		for _, p := range d.pods {
 			p.Spec.Containers[0].Resources.Limits = nil

@@ -4,9 +4,11 @@ package preemptbyqueue
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -33,6 +35,11 @@ type lookup struct {
 	// stale is set if tasks that were made before may be others now.
 	stale atomic.Bool
 	known atomic.Pointer[known]
+
+	// let is set if budgets have let other pods go. Then evicted has those that they had,
+	// by namespace/name, and since when; for who holds the lock of the core.
+	let     atomic.Bool
+	evicted map[string]time.Time
 }
 
 // known is what was read last. It never changes.
@@ -61,15 +68,22 @@ func newLookup(args *Args, f informers.SharedInformerFactory) (*lookup, error) {
 	}
 	l.known.Store(&known{classes: make([]toleration.Class, 1)})
 	l.stale.Store(true)
+	l.let.Store(true)
 	for _, informer := range []cache.SharedIndexInformer{
 		f.Core().V1().Namespaces().Informer(),
 		f.Scheduling().V1().PriorityClasses().Informer(),
 		f.Policy().V1().PodDisruptionBudgets().Informer(),
 	} {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    l.came,
-			DeleteFunc: func(any) { l.stale.Store(true) },
+			AddFunc: l.came,
+			DeleteFunc: func(any) {
+				l.stale.Store(true)
+				l.let.Store(true)
+			},
 			UpdateFunc: func(old, now any) {
+				if letOthers(old, now) {
+					l.let.Store(true)
+				}
 				if l.matters(old, now) {
 					l.stale.Store(true)
 				}
@@ -87,6 +101,16 @@ func (l *lookup) came(obj any) {
 	if ns, ok := obj.(*v1.Namespace); !ok || ns.Labels[l.args.QueueLabel] != "" {
 		l.stale.Store(true)
 	}
+	if _, ok := obj.(*policyv1.PodDisruptionBudget); ok {
+		l.let.Store(true)
+	}
+}
+
+// letOthers reports whether a budget has let other pods go than before.
+func letOthers(old, now any) bool {
+	b, ok := now.(*policyv1.PodDisruptionBudget)
+	return ok && !maps.EqualFunc(old.(*policyv1.PodDisruptionBudget).Status.DisruptedPods, b.Status.DisruptedPods,
+		func(a, b metav1.Time) bool { return a.Equal(&b) })
 }
 
 // matters reports whether a change of an object may change a task.
@@ -156,6 +180,33 @@ func (k *known) readBudgets(lister policylisters.PodDisruptionBudgetLister) (mis
 	}
 	slices.Sort(k.names)
 	return mistakes
+}
+
+// readEvicted finds the pods that budgets have let go, and returns those that were not among
+// them, or are not any more.
+func (l *lookup) readEvicted() (others []string, err error) {
+	objects, err := l.budgets.List(labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	evicted := map[string]time.Time{}
+	for _, o := range objects {
+		for pod, since := range o.Status.DisruptedPods {
+			evicted[o.Namespace+"/"+pod] = since.Time
+		}
+	}
+	for pod, since := range evicted { // in any order, as below: each is by itself
+		if before, ok := l.evicted[pod]; !ok || !before.Equal(since) {
+			others = append(others, pod)
+		}
+	}
+	for pod := range l.evicted {
+		if _, ok := evicted[pod]; !ok {
+			others = append(others, pod)
+		}
+	}
+	l.evicted = evicted
+	return others, nil
 }
 
 // namespaceQueue returns the queue that the label of a namespace names, or "".

@@ -3,6 +3,7 @@
 package preemptbyqueue
 
 import (
+	"strings"
 	"time"
 
 	v1 "k8s.io/api/core/v1"
@@ -37,6 +38,7 @@ type mirrored struct {
 	name       string
 	generation int64
 	seated     bool
+	let        bool      // a budget has let one of its pods go, which nobody has told to stop yet
 	overdue    time.Time // when the first of its pods will have been leaving for too long; zero: never
 }
 
@@ -118,6 +120,9 @@ func (c *core) catchUp(nodes []fwk.NodeInfo, most int) {
 // reread has all nodes mirrored once more if tasks may be others now, and reports
 // whether they may.
 func (c *core) reread() bool {
+	if c.lookup.let.Swap(false) {
+		c.rereadEvicted()
+	}
 	if !c.lookup.stale.Swap(false) {
 		return false
 	}
@@ -129,6 +134,29 @@ func (c *core) reread() bool {
 		n.generation = -1
 	}
 	return true
+}
+
+// rereadEvicted has the nodes mirrored once more whose pods budgets have let go, or have not
+// any more.
+func (c *core) rereadEvicted() {
+	others, err := c.lookup.readEvicted()
+	if err != nil {
+		c.log.Error(err, "Pods that are being evicted not read")
+		return
+	}
+	if c.lister == nil {
+		return
+	}
+	for _, of := range others {
+		ns, name, _ := strings.Cut(of, "/")
+		pod, err := c.lister.Pods(ns).Get(name)
+		if err != nil {
+			continue // it is gone
+		}
+		if n := c.mirror.byName[pod.Spec.NodeName]; n != nil {
+			n.generation = -1
+		}
+	}
 }
 
 // seat gives the nodes of a snapshot their seats. Nodes that are gone are forgotten.

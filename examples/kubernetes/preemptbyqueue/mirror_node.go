@@ -25,6 +25,8 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 		c.log.Error(err, "Node not mirrored", "node", n.name)
 		return
 	}
+	let := n.let
+	n.let = false
 	tasks := c.tasksOf(n, info, now)
 	synced, err := c.cluster.SyncNode(n.name, tasks)
 	if err != nil {
@@ -38,10 +40,16 @@ func (c *core) syncNode(n *mirrored, info fwk.NodeInfo, now time.Time) {
 		c.log.Error(t.Err, "Pod not mirrored: what it uses is closed to plans", "pod", tasks[t.Index].Key)
 	}
 	for i := range tasks {
-		if tasks[i].State == victims.Running && tasks[i].RequiredNode {
-			c.unmark(tasks[i].Key)
+		if t := &tasks[i]; t.State == victims.Running && (t.RequiredNode || let && c.releases(t.Key)) {
+			c.unmark(t.Key)
 		}
 	}
+}
+
+// releases reports whether the cluster has a task that leaves by itself.
+func (c *core) releases(key string) bool {
+	id, ok := c.cluster.Lookup(key)
+	return ok && c.cluster.State(id) == victims.Releasing
 }
 
 // unmark takes the mark of a task that was told to leave back. It stays, and does not move.
@@ -86,19 +94,24 @@ func (c *core) tasksOf(n *mirrored, info fwk.NodeInfo, now time.Time) []victims.
 	return m.tasks
 }
 
-// leaving notes whether a pod leaves. If it was to be gone long ago, something keeps
-// it, such as a finalizer: it counts as running then, and as nobody's victim.
+// leaving notes whether a pod leaves, or is about to, for a disruption budget has let it go.
+// If it was to be gone long ago, something keeps it, such as a finalizer: it counts as
+// running then, and as nobody's victim.
 func (c *core) leaving(t *victims.Task, n *mirrored, pod *v1.Pod, now time.Time) {
-	if pod.DeletionTimestamp == nil {
+	since, leaves := c.lookup.evicted[t.Name]
+	if pod.DeletionTimestamp != nil {
+		since, leaves = pod.DeletionTimestamp.Time, true // when its grace period ends
+	}
+	if !leaves {
 		return
 	}
-	// The timestamp of deletion is when the pod's grace period ends.
-	overdue := pod.DeletionTimestamp.Add(c.args.GrantDeadline.Duration)
+	overdue := since.Add(c.args.GrantDeadline.Duration)
 	if !now.Before(overdue) {
-		t.RequiredNode = true
+		t.RequiredNode = t.RequiredNode || pod.DeletionTimestamp != nil
 		return
 	}
 	t.State = victims.Releasing
+	n.let = n.let || pod.DeletionTimestamp == nil
 	if n.overdue.IsZero() || overdue.Before(n.overdue) {
 		n.overdue = overdue
 	}

@@ -4,12 +4,18 @@ package preemptbyqueue
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
+
+	"github.com/go-preempt/preempt/victims"
 )
 
 // nodesOf makes a node of four cores for each name, and puts pods on them.
@@ -90,4 +96,40 @@ func TestNominationsByPlans(t *testing.T) {
 	c.drop(ask.Key, dropped)
 	c.sync(nodesOf([]string{"n1"}))
 	require.False(t, c.placed(ask.Key))
+}
+
+// TestEvicted: a pod that a budget has let go leaves, for as long as its budget says so.
+func TestEvicted(t *testing.T) {
+	p := newPlainPod("db", 4, 0)
+	p.Spec.NodeName = "n1"
+	budgets := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc})
+	pods := cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{})
+	require.NoError(t, pods.Add(p))
+	c, nodes := coreOf(t, "{}", budgets), nodesOf([]string{"n1"}, p)
+	c.lister = corelisters.NewPodLister(pods)
+	state := func() victims.State {
+		c.sync(nodes)
+		id, ok := c.cluster.Lookup(key(p))
+		require.True(t, ok)
+		return c.cluster.State(id)
+	}
+	require.Equal(t, victims.Running, state())
+	before := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}
+	let := func(pods map[string]metav1.Time) {
+		b := before.DeepCopy()
+		b.Status.DisruptedPods = pods
+		require.NoError(t, budgets.Add(b))
+		if letOthers(before, b) { // as the informer
+			c.lookup.let.Store(true)
+		}
+		before = b
+	}
+	let(map[string]metav1.Time{"db": metav1.Now()})
+	require.Equal(t, victims.Releasing, state())
+	let(nil)
+	require.Equal(t, victims.Running, state())
+	let(map[string]metav1.Time{"db": metav1.NewTime(time.Now().Add(-time.Hour))})
+	require.Equal(t, victims.Running, state(), "nobody has told it to stop since")
+	id, _ := c.cluster.Lookup(key(p))
+	require.False(t, c.cluster.Task(id).RequiredNode)
 }
