@@ -135,6 +135,7 @@ type (
 		Toleration     bool     `json:"toleration"`
 		StrictPriority bool     `json:"strictPriority,omitempty"`
 		OwnLeaf        string   `json:"ownLeaf,omitempty"`
+		FairShares     bool     `json:"fairShares,omitempty"`
 		Scarce         []string `json:"scarce,omitempty"`
 	}
 )
@@ -232,7 +233,7 @@ func (c *cluster) text() (*documentText, error) {
 	slices.SortFunc(c.nodes, func(a, b *v1.Node) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortFunc(c.pods, func(a, b *pod) int { return strings.Compare(a.key, b.key) })
 	d := &documentText{Name: "cluster", Now: c.options.now, Nodes: []nodeText{}, Tasks: []taskText{}, Requests: []requestText{},
-		Options: optionsText{Toleration: true, StrictPriority: c.options.strict, OwnLeaf: c.options.ownLeaf}}
+		Options: optionsText{Toleration: true, StrictPriority: c.options.strict, OwnLeaf: c.options.ownLeaf, FairShares: c.systems[0].fair}}
 	var err error
 	if d.Classes, err = c.classTexts(); err != nil {
 		return nil, err
@@ -275,6 +276,13 @@ func (d *documentText) encode(out io.Writer, indent string) error {
 // contested types only, and Volcano wants one type over its share.
 func (c *cluster) scarce(doc *scenario.Document, tree *queue.Tree) (names []string, err error) {
 	which := c.options.scarce
+	if doc.Options.FairShares {
+		if which != "" {
+			return nil, fmt.Errorf("-scarce %q: fair shares are of scarce types already", which)
+		}
+		c.notes.say("fair shares: the quota of a queue, and what others leave of theirs by weight, type by type, count as its guarantee")
+		return nil, nil
+	}
 	if which == "" && c.systems[0].contested {
 		which = "auto"
 	}

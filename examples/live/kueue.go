@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,7 +16,13 @@ import (
 	"github.com/go-preempt/preempt/internal/scenario"
 )
 
-const kueueGroup = "kueue.x-k8s.io"
+const (
+	kueueGroup       = "kueue.x-k8s.io"
+	kueueConfigGroup = "config.kueue.x-k8s.io"
+)
+
+// kueueConfigKey is the key of Kueue's ConfigMap under which its Configuration is.
+const kueueConfigKey = "controller_manager_config.yaml"
 
 // Properties of queues, as the library names them.
 const (
@@ -35,10 +43,21 @@ var (
 		"admissionScope":            "usage of the past does not count",
 		"concurrentAdmissionPolicy": "a workload is decided once",
 	}
+	configurationReasons = map[string]string{
+		"resources":            "Workloads count what their pods request, or what they were admitted with",
+		"admissionFairSharing": "usage of the past does not count",
+	}
 	quotaReasons = map[string]string{
 		"lendingLimit": "a queue lends all that it does not use",
 	}
 )
+
+// unmatteringConfiguration are the fields of a Configuration that are about how Kueue runs, and which
+// jobs it sees.
+var unmatteringConfiguration = []string{"apiVersion", "kind", "namespace", "health", "metrics", "webhook", "leaderElection", "controller",
+	"internalCertManagement", "clientConnection", "integrations", "manageJobsWithoutQueueName", "managedJobsNamespaceSelector", "tls",
+	"queueVisibility", "multiKueue", "objectRetentionPolicies", "waitForPodsReady", "gracefulShutdownTimeout", "cacheNamespace", "syncPeriod",
+	"pprofBindAddress", "featureGates"}
 
 // kueue reads Kueue's queues. A cohort is a queue, and so is a ClusterQueue, below its
 // cohort. Cohorts without a parent share nothing, so each is a fence, and what is in
@@ -54,6 +73,8 @@ type kueue struct {
 	paths     map[string]string // of ClusterQueues, below the root
 	stopped   map[string]bool   // ClusterQueues that admit nobody
 	used      bool
+	fair      bool           // what is borrowed is shared by weights
+	unit      resource.Scale // of weights in the document
 	places    map[string]scenario.Value
 }
 
@@ -65,8 +86,8 @@ type kueueQueue struct {
 	quota        map[string]quota
 	reclaim      string // reclaimWithinCohort
 	reclaimV     scenario.Value
-	weight       string
-	within       string // what withinClusterQueue is as a property; a cohort has none
+	weight       *resource.Quantity // nil: 1
+	within       string             // what withinClusterQueue is as a property; a cohort has none
 	below        []*kueueQueue
 	total        map[string]resource.Quantity // nominal quota of itself and all below
 }
@@ -147,20 +168,47 @@ func (k *kueue) isStopped(spec *fields) bool {
 	return s != "None"
 }
 
-// weight reads a weight for fair sharing, which is a quantity. Ours is a whole number.
-func (k *kueue) weight(spec *fields) string {
+// configuration reads Kueue's own configuration.
+func (k *kueue) configuration(o *object) {
+	k.used = true
+	f := k.fields(k.value(o), false)
+	for _, name := range unmatteringConfiguration {
+		f.take(name)
+	}
+	sharing := f.take("fairSharing")
+	s := k.fields(sharing, false)
+	enabled := s.take("enable")
+	// From v1beta2 on it is enabled if it is there.
+	k.fair = k.isTrue(enabled) || !sharing.Absent() && enabled.Absent() && o.APIVersion != kueueConfigGroup+"/v1beta1"
+	s.rest(map[string]string{"preemptionStrategies": "there is one: a queue takes back up to its fair share, from queues that have more than theirs"})
+	f.rest(configurationReasons)
+}
+
+// weight reads a weight for fair sharing.
+func (k *kueue) weight(spec *fields) *resource.Quantity {
 	f := spec.within("fairSharing")
 	v := f.take("weight")
-	f.rest(nil)
+	f.rest(map[string]string{"admissionFairSharing": "usage of the past does not count"})
 	if v.Absent() {
-		return ""
+		return nil
 	}
 	q, ok := k.quantity(v)
-	if n, whole := q.AsInt64(); ok && whole && n > 0 {
-		return fmt.Sprint(n)
+	if n := q.ScaledValue(resource.Milli); ok && n >= 1 && n <= math.MaxInt32 {
+		return &q
 	}
-	k.leaveOut(v, "a weight is a whole number, 1 or more")
-	return ""
+	k.leaveOut(v, "a weight is 0.001 or more, and at most 2147483: that of the queue is 1")
+	return nil
+}
+
+// weightUnit returns in what weights are written, which are whole numbers in a document: in
+// thousandths if one of them is a fraction.
+func (k *kueue) weightUnit() resource.Scale {
+	for _, q := range k.queues {
+		if q.weight != nil && q.weight.ScaledValue(resource.Milli)%1000 != 0 {
+			return resource.Milli
+		}
+	}
+	return 0
 }
 
 // groups reads quotas, and adds those of several flavors up.
@@ -278,8 +326,9 @@ func (k *kueue) finish(c *cluster) {
 		return
 	}
 	priorities := k.priorities(c)
+	k.unit = k.weightUnit()
 	k.root = queueText{Name: rootName, Queues: k.texts(rootName, top, priorities)}
-	c.system(system{name: "Kueue", root: k.root, leaf: c.kueueLeaf, alone: true, contested: true})
+	c.system(system{name: "Kueue", root: k.root, leaf: c.kueueLeaf, alone: true, contested: true, fair: k.fair})
 }
 
 // looped reports whether a cohort is above itself.
@@ -333,8 +382,11 @@ func (k *kueue) texts(path string, queues []*kueueQueue, fenced bool) (all []que
 		names[t.Name] = true
 		own := path + "." + t.Name
 		k.places[own] = q.v
-		if q.weight != "" {
-			t.Properties[propertyWeight] = q.weight
+		if weight := q.weight; weight != nil || k.unit != 0 {
+			if weight == nil {
+				weight = resource.NewQuantity(1, resource.DecimalSI)
+			}
+			t.Properties[propertyWeight] = strconv.FormatInt(weight.ScaledValue(k.unit), 10)
 		}
 		if q.within != "" {
 			t.Properties[propertyOwnLeaf] = q.within

@@ -31,6 +31,7 @@ type system struct {
 	leaf      func(*pod) string // the leaf that a pod names, by its path below the root; empty: none
 	alone     bool              // it stops only pods that are in its queues
 	contested bool              // its quotas decide in types that are contested
+	fair      bool              // guarantees are fair shares
 }
 
 // A treeText is a tree of queues as the plugin of examples/kubernetes has it.
@@ -92,6 +93,9 @@ func (c *cluster) takeQueues(o *object) error {
 	switch {
 	case o.Kind == "ConfigMap":
 		return c.configMap(o)
+	case o.id() == kueueConfigGroup+"/Configuration":
+		c.kueue.configuration(o)
+		return nil
 	case o.Kind != "":
 		c.open(o)
 		return c.take(o)
@@ -125,22 +129,37 @@ func (c *cluster) configMap(o *object) error {
 		return err
 	}
 	data := v.Data
+	read := queuesKey
+	if data[read] == "" && data[kueueConfigKey] != "" {
+		read = kueueConfigKey
+	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
-		if key != queuesKey {
-			c.notes.add(name(o.Metadata.Namespace, o.Metadata.Name)+" data["+key+"]", "left out: only "+queuesKey+" has queues")
+		if key != read {
+			c.notes.add(name(o.Metadata.Namespace, o.Metadata.Name)+" data["+key+"]", "left out: only "+read+" is read")
 		}
 	}
-	if data[queuesKey] == "" {
-		return o.wrong("data["+queuesKey+"]", errors.New("missing"))
+	if data[read] == "" {
+		return o.wrong("data["+read+"]", errors.New("missing"))
 	}
-	inner, err := split([]byte(data[queuesKey]))
-	if err == nil && len(inner) != 1 {
-		err = fmt.Errorf("%d documents, want one", len(inner))
+	texts, err := split([]byte(data[read]))
+	if err == nil && len(texts) != 1 {
+		err = fmt.Errorf("%d documents, want one", len(texts))
 	}
 	if err != nil {
-		return o.wrong("data["+queuesKey+"]", err)
+		return o.wrong("data["+read+"]", err)
 	}
-	return c.takeQueues(&object{place: o.place + ": data[" + queuesKey + "]", raw: inner[0]})
+	inner := object{place: o.place + ": data[" + read + "]", raw: texts[0]}
+	if read == queuesKey { // whose name is that of the root
+		return c.takeQueues(&inner)
+	}
+	if err := inner.readHead(inner.raw); err != nil {
+		return err
+	}
+	if inner.id() != kueueConfigGroup+"/Configuration" {
+		return inner.wrong("kind", errors.New("want a Configuration of "+kueueConfigGroup))
+	}
+	c.kueue.configuration(&inner)
+	return nil
 }
 
 // finishQueues makes the tree of what was read, or one queue of all if there is none.

@@ -4,6 +4,9 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -129,6 +132,59 @@ func TestKueueUsage(t *testing.T) {
 	status, out, problems := say(t, cohort()+workloadOf("r", "asks", 1, thing{"limits": thing{"gpu": 13}}, nil, nil, nil))
 	require.Equal(t, done, status, problems)
 	require.Contains(t, out, "Not:\n  r/asks", "limits of who waits are requests, too")
+}
+
+// TestFairShares: with Kueue's fair sharing a queue takes back what it may borrow by its weight, and
+// without it only up to its quota.
+func TestFairShares(t *testing.T) {
+	var dump strings.Builder
+	for own, weight := range map[string]any{"left": nil, "right": nil, "spare": "0.5"} {
+		spec := thing{"cohortName": "both", "preemption": thing{"reclaimWithinCohort": "Any"}, "resourceGroups": []thing{{"coveredResources": []string{"gpu"},
+			"flavors": []thing{{"name": "f", "resources": []thing{{"name": "gpu", "nominalQuota": map[string]int{"left": 6, "right": 6, "spare": 12}[own]}}}}}}}
+		if weight != nil {
+			spec["fairSharing"] = thing{"weight": weight}
+		}
+		dump.WriteString(objectOf("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", own, thing{"spec": spec}))
+		dump.WriteString(objectOf("kueue.x-k8s.io/v1beta2", "LocalQueue", own[:1], "q", thing{"spec": thing{"clusterQueue": own}}))
+	}
+	for i := range 18 {
+		dump.WriteString(workloadOf("l", fmt.Sprint("runs-", i), 1, gpus(1), nil, nil, admitted("left", nil)))
+	}
+	dump.WriteString(workloadOf("r", "runs", 6, gpus(1), nil, nil, admitted("right", nil)) + workloadOf("r", "asks", 1, gpus(4), nil, nil, nil))
+	cm := func(config string) string {
+		return objectOf("v1", "ConfigMap", "kueue-system", "kueue-manager-config", thing{"data": thing{"controller_manager_config.yaml": config}})
+	}
+	for config, fair := range map[string]bool{
+		"": false,
+		cm("kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta1\nfairSharing:\n  enable: true\n"):                         true,
+		cm("kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta1\nfairSharing:\n  preemptionStrategies: [x]\n"):            false,
+		cm("kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta2\nfairSharing:\n  preemptionStrategies: [x]\n"):            true,
+		"kind: Configuration\napiVersion: config.kueue.x-k8s.io/v1beta1\nhealth: {}\nresources: {x: 1}\nfairSharing: {enable: true}": true,
+	} {
+		args := []string{}
+		if config != "" {
+			file := filepath.Join(t.TempDir(), "config.yaml")
+			require.NoError(t, os.WriteFile(file, []byte(config), 0o644))
+			args = append(args, "-queues", file)
+		}
+		status, out, problems := say(t, dump.String(), args...)
+		require.Equal(t, done, status, problems)
+		require.Equal(t, fair, strings.Contains(out, "At a cost:\n  r/asks on everywhere, if these stop: l/runs-"), "%s%s%s", config, out, problems)
+		require.Equal(t, fair, strings.Contains(problems, "fair shares: the quota of a queue"), problems)
+		require.Equal(t, strings.Contains(config, "Strategies"), strings.Contains(problems, "left out: there is one: a queue takes back"), problems)
+		require.Equal(t, strings.Contains(config, "resources"), strings.Contains(problems, "left out: Workloads count what their pods request"), problems)
+		if fair {
+			_, document, _ := say(t, dump.String(), append(args, "-document")...)
+			require.Contains(t, document, `"fair.weight": "500"`)
+			require.Contains(t, document, `"fair.weight": "1000"`)
+			status, _, problems := say(t, dump.String(), append(args, "-scarce", "all")...)
+			require.Equal(t, bad, status)
+			require.Contains(t, problems, "fair shares are of scarce types already")
+		}
+	}
+	status, _, problems := say(t, "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\ndata:\n  controller_manager_config.yaml: 'kind: Pod'\n", "-queues", "-", os.DevNull)
+	require.Equal(t, bad, status)
+	require.Contains(t, problems, "want a Configuration of config.kueue.x-k8s.io")
 }
 
 // TestMissingPods: with nodes the pods themselves count, and it is told if there are fewer than

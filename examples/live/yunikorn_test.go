@@ -210,7 +210,7 @@ func TestYuniKorn_ConfigMap(t *testing.T) {
 	doc, remarks := yunikornOf(t, object(`{"log.level": "DEBUG", "queues.yaml": `+strconv.Quote(inner)+`}`))
 	require.Equal(t, "a", doc.Root.Children[0].Name)
 	require.Equal(t, []string{
-		`yunikorn-configs data[log.level]: left out: only queues.yaml has queues`,
+		`yunikorn-configs data[log.level]: left out: only queues.yaml is read`,
 		`q: data[queues.yaml]: partitions[0].queues[0].submitacl: "*": left out: who may submit does not matter to preemption`,
 	}, remarks)
 
