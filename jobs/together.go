@@ -101,8 +101,8 @@ func undo(c *victims.Cluster, n int) {
 // Errors are those of [victims.Planner.Decide], a key twice (ErrDuplicate), and an ask
 // that requires a node (ErrState): use [victims.Planner.Decide] for it. Then dst has no
 // parts. The cost is that of the asks one by one, three times at most, and of one decision
-// about a job for each part, for each ask that its turn refuses, and for up to 32 numbers
-// of asks if guarantees refuse it, as far as the steps go.
+// about a job for each part, for each ask that its turn refuses or serves from its own
+// leaf, and for up to 32 numbers of asks if guarantees refuse it, as far as the steps go.
 func (p *Planner) Together(dst *Joint, asks []victims.Ask, now time.Time) error {
 	*dst = Joint{}
 	if err := checkAsks(p.Cluster, asks); err != nil {
@@ -326,7 +326,7 @@ func (j *joiner) asJob(i int, steps int64) (turn, error) {
 		return turn{refusal: &r}, nil
 	}
 	t := turn{Part: j.taken([]int{i})}
-	t.second = t.Plan.OwnLeaf && !p.ByPriority
+	t.second = t.Outcome == victims.Preempts && p.d.rules.stage == withOwnLeaf
 	return t, nil
 }
 

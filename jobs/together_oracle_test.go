@@ -85,12 +85,13 @@ func propertyTogether(t *rapid.T, features world.Features, seen *jointTally) {
 // A brute decides asks by definition.
 type brute struct {
 	*rapid.T
-	c    *world.JobCase // its members are the asks
-	asks []world.Ask
-	w    world.World // with the parts so far
-	got  *jobs.Joint
-	part int // the next of got
-	seen *jointTally
+	c     *world.JobCase // its members are the asks
+	asks  []world.Ask
+	w     world.World // with the parts so far
+	got   *jobs.Joint
+	part  int             // the next of got
+	spent *oracle.JobCost // by the parts of asks that do not share a plan
+	seen  *jointTally
 }
 
 // newBrute draws a world with two or three asks. Half of those after the first are like
@@ -134,7 +135,7 @@ func newBrute(t *rapid.T, features world.Features) *brute {
 		}
 		b.asks = append(b.asks, job.Ask(m))
 	}
-	b.w = c.World
+	b.w, b.spent = c.World, noCost()
 	return b
 }
 
@@ -191,16 +192,20 @@ func (b *brute) run(first, end int) {
 			b.refused(next, b.decide(&b.w, []int{next}).Reason)
 			continue
 		}
+		if b.divided(part) {
+			part, rest = nil, b.end(part, slices.Concat([]int{next}, rest))
+			continue
+		}
 		after := b.after(&b.w, part, b.decide(&b.w, part))
 		if r := b.decide(&after, []int{next}); r.Outcome == oracle.Refused {
 			b.refused(next, r.Reason)
 			continue
 		}
-		b.end(part)
+		b.end(part, nil)
 		part = []int{next}
 	}
 	if len(part) > 0 {
-		b.end(part)
+		b.end(part, nil)
 	}
 }
 
@@ -279,16 +284,16 @@ func (b *brute) refused(ask int, reason string) {
 }
 
 // end holds the next parts of the library to asks that share a plan: that is one part, or
-// the asks in turn where that was shown to be cheaper.
-func (b *brute) end(list []int) {
+// several where the asks in turn were shown to be cheaper. Of these the last may serve some
+// of rest, too; end returns the others.
+func (b *brute) end(list, rest []int) []int {
 	want := b.decide(&b.w, list)
 	if b.part == len(b.got.Parts) {
 		b.Fatalf("no part for %v\n%v", list, b)
 	}
 	got := &b.got.Parts[b.part]
-	if len(list) > 1 && slices.Equal(got.Asks, list[:1]) {
-		b.apart(list, &want)
-		return
+	if b.divided(list) {
+		return b.apart(list, rest, &want)
 	}
 	b.seen.parts++
 	if !slices.Equal(got.Asks, list) {
@@ -315,6 +320,7 @@ func (b *brute) end(list []int) {
 			b.Fatalf("%v breaks %v\n%v", list, broken, b)
 		}
 		cost := oracle.JobCostOf(c, places, stopped)
+		add(b.spent, &cost)
 		switch proof := got.Plan.Proof; {
 		case cost.Compare(&want.Cost) < 0:
 			b.Fatalf("%v costs less than the least\n%v", list, b)
@@ -334,41 +340,70 @@ func (b *brute) end(list []int) {
 		}
 	}
 	b.w = b.carryOut(&b.w, list, places, stopped)
+	return rest
+}
+
+// divided reports whether the library has plans of their own for asks that could share one.
+func (b *brute) divided(list []int) bool {
+	if b.part == len(b.got.Parts) {
+		return false
+	}
+	asks := b.got.Parts[b.part].Asks
+	return len(asks) < len(list) && slices.Equal(asks, list[:len(asks)])
 }
 
 // apart holds the next parts of the library to asks that could share a plan and do not:
-// that costs less, or it does with what comes after them.
-func (b *brute) apart(list []int, want *oracle.JobResult) {
-	if sum, ok := b.inTurn(list); list[len(list)-1] == len(b.asks)-1 && (!ok || untilVictims(sum, &want.Cost) >= 0) {
-		b.Fatalf("%v have plans of their own, and share one for no more\n%v", list, b)
-	}
+// that costs less, or it does with what comes after them. Each part is of those that follow.
+func (b *brute) apart(list, rest []int, want *oracle.JobResult) []int {
+	sum, ok := b.inTurn(list)
 	b.seen.apart++
-	for _, i := range list {
-		b.end([]int{i})
+	b.spent = noCost()
+	all := slices.Concat(list, rest)
+	for n := 0; n < len(list); {
+		part := all[n : n+1]
+		if b.part < len(b.got.Parts) {
+			part = all[n:min(n+len(b.got.Parts[b.part].Asks), len(all))]
+		}
+		b.end(part, nil)
+		n += len(part)
+		rest = all[max(n, len(list)):]
 	}
+	if list[len(list)-1] == len(b.asks)-1 && (!ok || min(untilVictims(sum, &want.Cost), untilVictims(b.spent, &want.Cost)) >= 0) {
+		b.Fatalf("%v do not share a plan, for no less\n%v", list, b)
+	}
+	return rest
 }
 
 // inTurn returns what asks cost one after another, each by its cheapest plan.
 func (b *brute) inTurn(list []int) (*oracle.JobCost, bool) {
-	sum, w := &oracle.JobCost{Own: new(big.Int), Excess: new(big.Rat), Work: new(big.Int)}, b.w
+	sum, w := noCost(), b.w
 	for _, i := range list {
 		r := b.decide(&w, []int{i})
 		if r.Outcome == oracle.Refused || r.OwnLeaf && !b.c.ByPriority && len(list) > 1 {
 			return nil, false
 		}
 		if c := &r.Cost; r.Outcome == oracle.Preempts {
-			if sum.Victims == 0 {
-				sum.MaxRank, sum.MaxPriority = c.MaxRank, c.MaxPriority
-			}
-			sum.OptedOut, sum.Overrun, sum.Originators = sum.OptedOut+c.OptedOut, sum.Overrun+c.Overrun, sum.Originators+c.Originators
-			sum.MaxRank, sum.MaxPriority, sum.Jobs = max(sum.MaxRank, c.MaxRank), max(sum.MaxPriority, c.MaxPriority), sum.Jobs+c.Jobs
-			sum.Own.Add(sum.Own, c.Own)
-			sum.Victims += c.Victims
-			sum.SumRanks, sum.SumPriorities = sum.SumRanks+c.SumRanks, sum.SumPriorities+c.SumPriorities
+			add(sum, c)
 		}
 		w = b.after(&w, []int{i}, r)
 	}
 	return sum, true
+}
+
+func noCost() *oracle.JobCost {
+	return &oracle.JobCost{Own: new(big.Int), Excess: new(big.Rat), Work: new(big.Int)}
+}
+
+// add adds a cost to a sum, down to the level before the excess.
+func add(sum, c *oracle.JobCost) {
+	if sum.Victims == 0 {
+		sum.MaxRank, sum.MaxPriority = c.MaxRank, c.MaxPriority
+	}
+	sum.OptedOut, sum.Overrun, sum.Originators = sum.OptedOut+c.OptedOut, sum.Overrun+c.Overrun, sum.Originators+c.Originators
+	sum.MaxRank, sum.MaxPriority, sum.Jobs = max(sum.MaxRank, c.MaxRank), max(sum.MaxPriority, c.MaxPriority), sum.Jobs+c.Jobs
+	sum.Own.Add(sum.Own, c.Own)
+	sum.Victims += c.Victims
+	sum.SumRanks, sum.SumPriorities = sum.SumRanks+c.SumRanks, sum.SumPriorities+c.SumPriorities
 }
 
 // untilVictims compares costs down to the level before the excess.

@@ -130,7 +130,9 @@ func (j *joiner) serve(rest []int) (n int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if len(j.part) == 0 && t.served() || j.mayFollow(&t) {
+	// An ask that only its own leaf serves may find others' tasks together with those after
+	// it: law 2 counts what all of them bring.
+	if len(j.part) == 0 && t.served() && !(t.second && len(rest) > 1) || j.mayFollow(&t) {
 		return 1, j.add(&t)
 	}
 	n, proven, err := j.join(rest, &t)
@@ -242,8 +244,8 @@ func (j *joiner) mayFollow(t *turn) bool {
 }
 
 // join looks for a plan for the part and the first n of rest, of which the first has no
-// place in turn, makes it the incumbent, and returns n: 0 if there is none. It says whether
-// that is certain.
+// place in turn or may not follow, makes it the incumbent, and returns n: 0 if there is none
+// that is worth it. It says whether that is certain.
 //
 // More asks have no place if fewer have none. Only law 2 may say otherwise, for it counts
 // what arrives: a large victim may be more than one ask brings. So what it refuses says
@@ -269,17 +271,58 @@ func (j *joiner) join(rest []int, t *turn) (n int, proven bool, err error) {
 	incumbent := j.retreat(j.base)
 	for _, n := range numbers {
 		list := append(j.part[:len(j.part):len(j.part)], rest[:n]...)
-		switch served, certain, err := j.question(list, incumbent, j.left()/4); {
-		case err != nil:
+		served, certain, err := j.question(list, incumbent, j.left()/4)
+		if err != nil {
 			return 0, false, err
-		case served:
-			j.part, j.loner, j.asked, j.strayed = list, false, false, true
-			return n, true, j.apply([]Part{j.taken(list)})
-		default:
-			proven = proven && certain
 		}
+		if !served {
+			proven = proven && certain
+			continue
+		}
+		joint := []Part{j.taken(list)}
+		if t.served() {
+			turns, err := j.inTurn(incumbent, rest[:n], t)
+			if err != nil {
+				return 0, false, err
+			}
+			if turns != nil && dearer(joint, turns) {
+				continue
+			}
+		}
+		j.part, j.loner, j.asked, j.strayed = list, false, false, true
+		return n, true, j.apply(joint)
 	}
 	return 0, proven, j.apply(incumbent)
+}
+
+// inTurn returns parts for asks one after another, of which the first has its turn, behind
+// an incumbent: all of them, or nil if an ask is refused or takes from its own leaf.
+func (j *joiner) inTurn(incumbent []Part, asks []int, first *turn) ([]Part, error) {
+	base := len(j.dst.Parts)
+	defer func() { j.retreat(base) }()
+	if err := j.apply(incumbent); err != nil {
+		return nil, err
+	}
+	for i, ask := range asks {
+		t := *first
+		if i > 0 {
+			var err error
+			if t, err = j.turnOf(ask); err != nil {
+				return nil, err
+			}
+		}
+		if !t.served() {
+			return nil, nil
+		}
+		if err := j.apply([]Part{t.Part}); err != nil {
+			return nil, err
+		}
+	}
+	parts := slices.Clone(j.dst.Parts[base:])
+	if !j.p.ByPriority && slices.ContainsFunc(parts, func(p Part) bool { return p.Plan.OwnLeaf }) {
+		return nil, nil
+	}
+	return parts, nil
 }
 
 // taken makes a part of the last decision.

@@ -281,6 +281,47 @@ func TestTogether_Law1(t *testing.T) {
 	require.True(t, compared)
 }
 
+// Law 2 leaves one ask its own leaf only, where a task makes room for all: the root is below
+// its guarantee, and loses more by the task of others than two asks bring. Three bring enough.
+func TestTogether_OthersBeforeOwn(t *testing.T) {
+	schema, err := resources.NewSchema("cpu")
+	require.NoError(t, err)
+	cpu := func(v int64) resources.Limit { return resources.Limit{Value: resources.Vector{v}, Defined: 1} }
+	now := map[string]string{"preemption.delay": "0s"}
+	tree, err := queue.New(schema, queue.Config{Name: "root", Guaranteed: cpu(20), Properties: now, Children: []queue.Config{
+		{Name: "a", Guaranteed: cpu(20), Properties: now},
+		{Name: "b", Properties: now},
+	}}, queue.Lenient)
+	require.NoError(t, err)
+	c := victims.NewCluster(tree)
+	n1, err := c.AddNode(&victims.Node{Name: "n1", Capacity: resources.Vector{12}})
+	require.NoError(t, err)
+	a, _ := tree.Lookup("root.a")
+	b, _ := tree.Lookup("root.b")
+	for _, k := range []victims.Task{
+		{Key: "own", Queue: a, Size: resources.Vector{6}},
+		{Key: "large", Queue: b, Size: resources.Vector{6}, Priority: 1},
+	} {
+		k.Application, k.Node = "app-1", n1
+		_, err := c.AddTask(&k)
+		require.NoError(t, err)
+	}
+	asks := make([]victims.Ask, 3)
+	for i := range asks {
+		asks[i] = victims.Ask{Key: fmt.Sprint("x", i), Application: "app-x", Queue: a, Size: resources.Vector{2}, Priority: 9}
+	}
+	rules := victims.Rules{OwnLeaf: victims.OwnMet}
+	none := jobs.NewAllowances(tree)
+	for _, p := range []*jobs.Planner{{Cluster: c, Rules: rules}, {Cluster: c, Rules: rules, Allowances: none}} {
+		var j jobs.Joint
+		require.NoError(t, p.Together(&j, asks[:1], noon))
+		require.Equal(t, "plan x0@n1 -own", tellJoint(&j))
+		require.NoError(t, p.Together(&j, asks, noon))
+		require.Equal(t, "plan x0@n1 x1@n1 x2@n1 -large", tellJoint(&j))
+		require.Empty(t, (&jobs.Auditor{Cluster: c, Rules: rules, Allowances: p.Allowances}).AuditJoint(nil, &j, noon))
+	}
+}
+
 // A task that no job may take, or of the job of the ask, stays also if asks in turn would
 // take it.
 func TestTogether_Spares(t *testing.T) {
