@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
 
 // Labels by which pods say that they belong together.
@@ -44,6 +45,7 @@ type gang struct {
 	minMembers int    // 0: all
 	stays      int    // how many of those that run are needed, or else none; 0: no matter
 	priority   *int32
+	mayNot     bool   // it stops nobody
 	topology   string // all members in one domain of this label; empty: anywhere
 
 	members, present int // present is how many of them run
@@ -147,6 +149,14 @@ func (w *work) podGroup(p *pod, g *gang) {
 	if s := o.Spec.SchedulingConstraints; s != nil && len(s.Topology) > 0 {
 		g.topology = s.Topology[0].Key
 	}
+	g.mayNot = o.Spec.PreemptionPolicy != nil && *o.Spec.PreemptionPolicy == schedulingv1beta1.PreemptNever
+	out := func(what string) { w.notes.add("PodGroup "+g.name, "left out: "+what) }
+	if o.Spec.ParentCompositePodGroupName != nil {
+		out("the group that it is part of; its own priority holds, and it goes by itself")
+	}
+	if len(o.Spec.ResourceClaims) > 0 {
+		out("resource claims")
+	}
 }
 
 // classPriority returns the priority of a class by its name; nil: there is none, or it was
@@ -199,7 +209,7 @@ func (g *gang) waits(p *pod, a *askText) {
 	}
 	j := g.job
 	j.Queue, j.Application = a.Queue, a.Application
-	if a.AllowPreemptOther != nil && !*a.AllowPreemptOther {
+	if g.mayNot || a.AllowPreemptOther != nil && !*a.AllowPreemptOther {
 		j.Policy = string(v1.PreemptNever)
 	}
 	if len(j.Members) == 0 || p.created.Before(g.since) {

@@ -14,6 +14,7 @@ import (
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -26,6 +27,19 @@ type objectPaths struct {
 	parts []string          // of the type, with all below them
 	read  map[string]string // a value that makes a difference, by path; all below the path are read with it
 	left  map[string]string // why a field does not matter
+}
+
+// podSetWith is the specification of a Workload of one podset, with a field of it.
+func podSetWith(field string) string {
+	set := map[string]any{"name": "main", "count": 2, "template": thing{"spec": thing{"containers": []thing{{"name": "c", "resources": gpus(1)}}}}}
+	if err := json.Unmarshal([]byte("{"+field+"}"), &set); err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(thing{"spec": thing{"podSets": []any{set}}})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 const preference = "a preference: it forbids no node"
@@ -119,6 +133,68 @@ var pathsOf = map[string]objectPaths{
 			"status.expectedPods": "the number left counts", "status.observedGeneration": "of the writer",
 		},
 	},
+	"PodGroup": {
+		reflect.TypeFor[schedulingv1beta1.PodGroup](), []string{"spec", "status"},
+		map[string]string{
+			"spec.priority": `7`, "spec.priorityClassName": `"high"`, "spec.preemptionPolicy": `"Never"`,
+			"spec.schedulingPolicy.gang.minCount":     `2`,
+			"spec.disruptionMode.all":                 `{}`,
+			"spec.schedulingConstraints.topology.key": `{"spec": {"schedulingConstraints": {"topology": [{"key": "k"}]}}}`,
+			"spec.resourceClaims":                     `[{"name": "c", "resourceClaimName": "c"}]`,
+			"spec.parentCompositePodGroupName":        `"above"`,
+		},
+		map[string]string{
+			"spec.schedulingPolicy.basic": "without a gang it is basic", "spec.disruptionMode.single": "as without a mode",
+			"spec.workloadRef": "of what it was made", "status": "the pods say it",
+		},
+	},
+	"Node": {
+		reflect.TypeFor[v1.Node](), []string{"spec", "metadata.labels", "status.allocatable", "status.capacity", "status.phase", "status.conditions"},
+		map[string]string{
+			"spec.taints": `[{"key": "t", "effect": "NoExecute"}]`, "spec.unschedulable": `true`,
+			"metadata.labels": `{"topology.kubernetes.io/zone": "a"}`, "status.allocatable": `{"cpu": "3"}`,
+		},
+		map[string]string{
+			"spec.podCIDR": "about its network", "spec.podCIDRs": "about its network", "spec.providerID": "a name",
+			"spec.podPreemptionPolicy": "about resizes, for which nobody makes room", "spec.configSource": "old", "spec.externalID": "old", "status.phase": "old",
+			"status.capacity": "what is allocatable counts", "status.conditions": "taints say it",
+		},
+	},
+	"Workload": {
+		reflect.TypeFor[workload](), []string{"spec", "status", "metadata.ownerReferences"},
+		map[string]string{
+			"metadata.ownerReferences.kind": `{"metadata": {"ownerReferences": [{"kind": "Job", "name": "j"}]}}`,
+			"metadata.ownerReferences.name": `{"metadata": {"ownerReferences": [{"kind": "Job", "name": "j"}]}}`,
+			"spec.podSets.name":             podSetWith(`"name": "other"`), "spec.podSets.count": podSetWith(`"count": 3`),
+			"spec.podSets.minCount":                 podSetWith(`"minCount": 1`),
+			"spec.podSets.template":                 podSetWith(`"template": {"spec": {"containers": [{"name": "c", "resources": {"limits": {"gpu": 3}}}]}}`),
+			"spec.podSets.topologyRequest.required": podSetWith(`"topologyRequest": {"required": "rack"}`),
+			"spec.queueName":                        `"none"`, "spec.priority": `7`, "spec.active": `false`,
+			"spec.priorityClassName":     `{"spec": {"priority": null, "priorityClassName": "dear"}}`,
+			"spec.priorityClassRef.name": `{"spec": {"priority": null, "priorityClassRef": {"name": "dear"}}}`,
+			"status.conditions.type":     `[{"type": "Finished", "status": "True"}]`, "status.conditions.status": `[{"type": "Finished", "status": "True"}]`,
+			"status.conditions.lastTransitionTime":             `[{"type": "QuotaReserved", "status": "True", "lastTransitionTime": "2026-01-01T01:30:00Z"}]`,
+			"status.admission.clusterQueue":                    `"right"`,
+			"status.admission.podSetAssignments.name":          `[{"name": "main", "count": 1}]`,
+			"status.admission.podSetAssignments.count":         `[{"name": "main", "count": 1}]`,
+			"status.admission.podSetAssignments.resourceUsage": `[{"name": "main", "resourceUsage": {"gpu": 4}}]`,
+			"status.reclaimablePods.name":                      `[{"name": "main", "count": 1}]`,
+			"status.reclaimablePods.count":                     `[{"name": "main", "count": 1}]`,
+		},
+		map[string]string{
+			"metadata.ownerReferences.apiVersion": "as those of pods", "metadata.ownerReferences.uid": "as those of pods",
+			"metadata.ownerReferences.controller": "a pod names its workload by any", "metadata.ownerReferences.blockOwnerDeletion": "about deleting the owner",
+			"status.conditions.reason": "a word", "status.conditions.message": "a text", "status.conditions.observedGeneration": "of the writer",
+		},
+	},
+	"volcano PodGroup": {
+		reflect.TypeFor[volcanoPodGroup](), []string{"spec"},
+		map[string]string{
+			"spec.minMember": `2`, "spec.minTaskMember": `{"worker": 2}`, "spec.queue": `"other"`, "spec.priorityClassName": `"high"`,
+			"spec.networkTopology.mode": `{"spec": {"networkTopology": {"mode": "hard"}}}`,
+		},
+		nil,
+	},
 	"PriorityClass": {
 		reflect.TypeFor[schedulingv1.PriorityClass](), []string{"value", "globalDefault", "description", "preemptionPolicy"},
 		map[string]string{"value": `9`, "globalDefault": `true`, "preemptionPolicy": `"Never"`},
@@ -134,8 +210,11 @@ func pathsIn(of reflect.Type, path string, found map[string]bool) {
 		return
 	case reflect.Struct:
 		switch reflect.Zero(of).Interface().(type) {
-		case resource.Quantity, metav1.Time, intstr.IntOrString, v1.EphemeralVolumeSource:
+		case resource.Quantity, metav1.Time, intstr.IntOrString, v1.EphemeralVolumeSource, v1.PodTemplateSpec:
 		default:
+			if of.NumField() == 0 {
+				break
+			}
 			for i := range of.NumField() {
 				name, options, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
 				if strings.Contains(options, "inline") || name == "" {
@@ -214,31 +293,71 @@ func merge(o, patch thing) {
 	}
 }
 
-// told returns the document and the notes of a cluster, in which an object of a kind is patched: a pod that
-// runs, and one that waits, one after the other.
+// told returns the document and the notes of a cluster, in which an object of a kind is patched: a pod or a
+// workload that runs, and one that waits, one after the other.
 func told(t *testing.T, kind string, patch thing) (all []string) {
 	for _, which := range []string{"runs", "waits"} {
 		var dump []string
 		add := func(text, own string) {
 			var o thing
 			require.NoError(t, json.Unmarshal([]byte(text), &o))
-			if o["kind"] == kind && (own == "" || own == which) {
+			if strings.HasSuffix(kind, o["kind"].(string)) && (own == "" || own == which) {
 				merge(o, patch)
 			}
 			raw, err := json.Marshal(o)
 			require.NoError(t, err)
 			dump = append(dump, string(raw))
 		}
-		add(nodeOf("n1", "8"), "")
-		add(objectOf("v1", "Node", "", "n2", thing{"metadata": thing{"labels": thing{"k": "v"}}, "spec": thing{"taints": []thing{{"key": "t", "effect": "NoSchedule"}}},
-			"status": thing{"allocatable": thing{"cpu": "8", "memory": "32Gi", "pods": "50"}}}), "")
-		add(podOf("runs", "n1", "1", 0, thing{"metadata": thing{"namespace": "x", "labels": thing{"app": "p"}}}), "runs")
-		add(podOf("other", "n1", "1", 0, thing{"metadata": thing{"namespace": "x"}}), "other")
-		add(podOf("waits", "", "1", 0, thing{"metadata": thing{"namespace": "x"}}), "waits")
-		add(objectOf("policy/v1", "PodDisruptionBudget", "x", "b", thing{"spec": thing{"selector": thing{"matchLabels": thing{"app": "p"}}}, "status": thing{"disruptionsAllowed": 1}}), "")
-		add(objectOf("scheduling.k8s.io/v1", "PriorityClass", "", "high", thing{"value": 3}), "")
+		switch kind {
+		case "Workload":
+			addKueue(add)
+		case "volcano PodGroup":
+			addVolcano(add)
+		default:
+			addCluster(add)
+		}
 		status, out, problems := say(t, strings.Join(dump, "\n"), "-document")
 		all = append(all, string(rune('0'+status)), out, problems)
 	}
 	return all
+}
+
+// addCluster adds the objects of a cluster. Those of a name are patched in their turn, those of none always.
+func addCluster(add func(text, own string)) {
+	add(nodeOf("n1", "8"), "")
+	add(objectOf("v1", "Node", "", "n2", thing{"metadata": thing{"labels": thing{"k": "v"}}, "spec": thing{"taints": []thing{{"key": "t", "effect": "NoSchedule"}}},
+		"status": thing{"allocatable": thing{"cpu": "8", "memory": "32Gi", "pods": "50"}}}), "")
+	add(podOf("runs", "n1", "1", 0, thing{"metadata": thing{"namespace": "x", "labels": thing{"app": "p"}}}), "runs")
+	add(podOf("other", "n1", "1", 0, thing{"metadata": thing{"namespace": "x"}}), "other")
+	add(podOf("waits", "", "1", 0, thing{"metadata": thing{"namespace": "x"}}), "waits")
+	add(podOf("member", "", "1", 0, thing{"spec": thing{"schedulingGroup": thing{"podGroupName": "g"}}}), "other")
+	add(objectOf("scheduling.k8s.io/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{"schedulingPolicy": thing{"basic": thing{}}}}), "")
+	add(objectOf("policy/v1", "PodDisruptionBudget", "x", "b", thing{"spec": thing{"selector": thing{"matchLabels": thing{"app": "p"}}}, "status": thing{"disruptionsAllowed": 1}}), "")
+	add(objectOf("scheduling.k8s.io/v1", "PriorityClass", "", "high", thing{"value": 3}), "")
+}
+
+// addKueue adds Workloads without nodes, and a pod that an owner makes part of one.
+func addKueue(add func(text, own string)) {
+	for text := range strings.SplitSeq(strings.ReplaceAll(cohort(), "}{", "}\n{"), "\n") {
+		add(text, "")
+	}
+	add(workloadOf("l", "runs", 2, gpus(1), nil, nil, admitted("left", nil)), "runs")
+	add(workloadOf("r", "waits", 2, gpus(1), nil, nil, nil), "waits")
+	for _, ns := range []string{"l", "r"} {
+		add(podOf("made", "", "1", 0, thing{"metadata": thing{"namespace": ns, "ownerReferences": []thing{{"kind": "Job", "name": "j", "controller": true}}}}), "other")
+	}
+	add(objectOf("kueue.x-k8s.io/v1beta2", "WorkloadPriorityClass", "", "dear", thing{"value": 9}), "")
+}
+
+// addVolcano adds a PodGroup of Volcano that waits.
+func addVolcano(add func(text, own string)) {
+	add(nodeOf("n1", "8"), "")
+	for _, own := range []string{"default", "other"} {
+		add(objectOf("scheduling.volcano.sh/v1beta1", "Queue", "", own, thing{"spec": thing{"deserved": thing{"cpu": 2}}}), "")
+	}
+	for _, own := range []string{"a", "b"} {
+		add(podOf(own, "", "1", 0, thing{"metadata": thing{"annotations": thing{annotationVolcano: "g"}}}), "other")
+	}
+	add(objectOf("scheduling.volcano.sh/v1beta1", "PodGroup", "x", "g", thing{"spec": thing{"minMember": 1}}), "")
+	add(objectOf("scheduling.k8s.io/v1", "PriorityClass", "", "high", thing{"value": 3}), "")
 }

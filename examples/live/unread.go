@@ -37,7 +37,7 @@ var unmattering = map[reflect.Type]map[string]string{
 		"apiVersion": "it has a value in all", "kind": "it was looked at", "description": "for people",
 	},
 	reflect.TypeFor[volcanoPodGroup](): {
-		"apiVersion": "there is one", "kind": "it was looked at", "status": "the pods say it",
+		"apiVersion": "there is one", "kind": "it was looked at", "status": "the pods say it", "spec.minResources": "the pods say it",
 	},
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,7 +36,6 @@ type volcanoPodGroup struct {
 	Spec     struct {
 		MinMember         int32            `json:"minMember"`
 		MinTaskMember     map[string]int32 `json:"minTaskMember"`
-		MinResources      v1.ResourceList  `json:"minResources"`
 		Queue             string           `json:"queue"`
 		PriorityClassName string           `json:"priorityClassName"`
 		NetworkTopology   *struct {

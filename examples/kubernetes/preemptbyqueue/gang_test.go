@@ -48,21 +48,7 @@ func (s *stage) joins(p *v1.Pod, group string) {
 // TestGangHasItsPlaces: a group that has places for its minimum keeps them from cycle to
 // cycle, also if they are free before the victims have gone, and nobody stops again.
 func TestGangHasItsPlaces(t *testing.T) {
-	s := newFragments(t, "defaultQueue: batch\nroot: {queues: [{name: batch}, {name: teamb}, {name: prod, guaranteed: {cpu: 10}}]}", func(s *stage, _ *v1.Pod) {
-		s.pods[1].Spec.Containers[0].Resources.Requests["cpu"] = list(8)["cpu"] // all of n2
-	})
-	g := &groupInfo{group: schedulingv1beta1.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "g", UID: "g"},
-		Spec: schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
-			Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
-	}}
-	for i, cpu := range []int64{2, 8} {
-		p := s.waiting(0).DeepCopy()
-		p.Name, p.UID = fmt.Sprint("member-", i), types.UID(fmt.Sprint("member-", i))
-		p.Spec.Containers[0].Resources.Requests["cpu"] = list(cpu)["cpu"]
-		s.joins(p, g.group.Name)
-		g.pods = append(g.pods, p)
-	}
+	s, g := newGang(t)
 	tried := 0
 	try := func(context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
 		tried++
@@ -87,4 +73,38 @@ func TestGangHasItsPlaces(t *testing.T) {
 		require.Equal(t, []int64{8}, s.leaving())
 		require.Equal(t, 1, tried)
 	}
+}
+
+// TestGangMayNot: a group whose policy forbids that stops nobody, whatever its pods may.
+func TestGangMayNot(t *testing.T) {
+	s, g := newGang(t)
+	never := schedulingv1beta1.PreemptNever
+	g.group.Spec.PreemptionPolicy = &never
+	s.core.groups = (&dump{groups: []*schedulingv1beta1.PodGroup{&g.group}}).known()
+	_, status := s.plugin.PodGroupPostFilter(t.Context(), nil, g, func(context.Context) (*fwk.PodGroupAssignments, *fwk.Status) {
+		return nil, fwk.NewStatus(fwk.Unschedulable)
+	})
+	require.False(t, status.IsSuccess(), status)
+	require.Contains(t, status.Message(), "must not preempt")
+	require.Empty(t, s.leaving())
+}
+
+// newGang has a group of two wait, for one of which a pod has to stop.
+func newGang(t *testing.T) (*stage, *groupInfo) {
+	s := newFragments(t, "defaultQueue: batch\nroot: {queues: [{name: batch}, {name: teamb}, {name: prod, guaranteed: {cpu: 10}}]}", func(s *stage, _ *v1.Pod) {
+		s.pods[1].Spec.Containers[0].Resources.Requests["cpu"] = list(8)["cpu"] // all of n2
+	})
+	g := &groupInfo{group: schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "g", UID: "g"},
+		Spec: schedulingv1beta1.PodGroupSpec{SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
+			Gang: &schedulingv1beta1.GangSchedulingPolicy{MinCount: 2}}},
+	}}
+	for i, cpu := range []int64{2, 8} {
+		p := s.waiting(0).DeepCopy()
+		p.Name, p.UID = fmt.Sprint("member-", i), types.UID(fmt.Sprint("member-", i))
+		p.Spec.Containers[0].Resources.Requests["cpu"] = list(cpu)["cpu"]
+		s.joins(p, g.group.Name)
+		g.pods = append(g.pods, p)
+	}
+	return s, g
 }

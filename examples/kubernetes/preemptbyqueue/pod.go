@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	corev1helpers "k8s.io/component-helpers/scheduling/corev1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -115,8 +116,11 @@ func cost(p *v1.Pod) int64 {
 	return max(0, n)
 }
 
-// mayNot reports whether a pod must not preempt others.
-func mayNot(p *v1.Pod) bool {
+// mayNot reports whether a pod must not preempt others, or its group must not.
+func (c *core) mayNot(p *v1.Pod) bool {
+	if group := c.group(p); group != nil && group.Spec.PreemptionPolicy != nil && *group.Spec.PreemptionPolicy == schedulingv1beta1.PreemptNever {
+		return true
+	}
 	return p.Spec.PreemptionPolicy != nil && *p.Spec.PreemptionPolicy == v1.PreemptNever
 }
 
