@@ -20,6 +20,40 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
+// elsewhere are the fields of pods and nodes, and of what lists of theirs have, that are about something else
+// than where a pod may run and who stops for it, by where they are. One that Kubernetes adds is in none of
+// the lists.
+var elsewhere = map[string]map[string]string{
+	"Pod": {
+		"":                             "apiVersion kind",
+		"metadata":                     "deletionGracePeriodSeconds finalizers generateName generation managedFields resourceVersion selfLink uid",
+		"spec":                         "activeDeadlineSeconds automountServiceAccountToken dnsConfig dnsPolicy enableServiceLinks ephemeralContainers evictionResponders hostAliases hostIPC hostNetwork hostPID hostUsers hostname hostnameOverride imagePullSecrets os readinessGates restartPolicy runtimeClassName schedulerName securityContext serviceAccount serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain terminationGracePeriodSeconds",
+		"spec.containers":              "args command env envFrom image imagePullPolicy lifecycle livenessProbe readinessProbe resizePolicy restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
+		"spec.initContainers":          "args command env envFrom image imagePullPolicy lifecycle livenessProbe readinessProbe resizePolicy restartPolicyRules securityContext startupProbe stdin stdinOnce terminationMessagePath terminationMessagePolicy tty volumeDevices volumeMounts workingDir",
+		"spec.volumes":                 "awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI emptyDir fc flexVolume flocker gcePersistentDisk gitRepo glusterfs hostPath image iscsi nfs photonPersistentDisk portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume",
+		"status.containerStatuses":     "allocatedResourcesStatus containerID image imageID lastState ready restartCount started state stopSignal user volumeMounts",
+		"status":                       "ephemeralContainerStatuses extendedResourceClaimStatus hostIP hostIPs message nodeAllocatableResourceClaimStatuses observedGeneration podIP podIPs qosClass reason resourceClaimStatuses startTime volumeHealth",
+		"status.initContainerStatuses": "allocatedResourcesStatus containerID image imageID lastState ready restartCount started state stopSignal user volumeMounts",
+	},
+	"Node": {
+		"":         "apiVersion kind",
+		"metadata": "annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation managedFields namespace ownerReferences resourceVersion selfLink uid",
+		"status":   "addresses config daemonEndpoints declaredFeatures features images nodeInfo runtimeHandlers volumesAttached volumesInUse",
+	},
+}
+
+// isElsewhere reports whether a path is in such a list, or lies below one that is.
+func isElsewhere(kind, path string) bool {
+	for at, names := range elsewhere[kind] {
+		for name := range strings.FieldsSeq(names) {
+			if p := strings.TrimPrefix(at+"."+name, "."); path == p || strings.HasPrefix(path, p+".") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // A field of Kubernetes' objects that matters to preemption makes a difference to the document,
 // or is named; else it is listed here with the reason.
 type objectPaths struct {
@@ -55,19 +89,31 @@ var pathsOf = map[string]objectPaths{
 			"status.phase", "status.conditions", "status.nominatedNodeName", "status.resources", "status.allocatedResources", "status.resize",
 			"status.containerStatuses.resources", "status.containerStatuses.allocatedResources",
 			"metadata.ownerReferences", "metadata.deletionTimestamp",
+			"metadata.name", "metadata.namespace", "metadata.labels", "metadata.annotations", "metadata.creationTimestamp",
+			"spec.nodeSelector", "spec.resourceClaims", "spec.containers.name", "spec.containers.restartPolicy", "spec.initContainers.name", "spec.volumes.name",
+			"status.containerStatuses.name", "status.initContainerStatuses.name", "status.initContainerStatuses.resources", "status.initContainerStatuses.allocatedResources",
 		},
 		map[string]string{
-			"metadata.deletionTimestamp":          `"2026-01-01T01:59:00Z"`,
-			"metadata.ownerReferences.kind":       `{"metadata": {"ownerReferences": [{"kind": "Job", "name": "j", "controller": true}]}}`,
-			"metadata.ownerReferences.name":       `{"metadata": {"ownerReferences": [{"kind": "A", "name": "j", "controller": true}]}}`,
-			"metadata.ownerReferences.controller": `{"metadata": {"ownerReferences": [{"kind": "A", "name": "j", "controller": true}]}}`,
-			"spec.nodeName":                       `"n2"`,
-			"spec.priority":                       `7`,
-			"spec.priorityClassName":              `"high"`,
-			"spec.preemptionPolicy":               `"Never"`,
-			"spec.resources.requests":             `{"cpu": "3"}`,
-			"spec.schedulingGates":                `[{"name": "g"}]`,
-			"spec.schedulingGroup":                `{"podGroupName": "g"}`,
+			"metadata.name":                                   `"z"`,
+			"metadata.namespace":                              `"z"`,
+			"metadata.labels":                                 `{"go-preempt.github.io/queue": "none", "jobset.sigs.k8s.io/jobset-name": "s"}`,
+			"metadata.annotations":                            `{"go-preempt.github.io/stop-cost": "x", "scheduling.k8s.io/group-name": "g"}`,
+			"metadata.creationTimestamp":                      `"2026-01-01T00:30:00Z"`,
+			"spec.nodeSelector":                               `{"k": "v"}`,
+			"spec.resourceClaims":                             `[{"name": "c"}]`,
+			"status.initContainerStatuses.resources":          `{"spec": {"initContainers": [{"name": "i", "restartPolicy": "Always"}]}, "status": {"initContainerStatuses": [{"name": "i", "resources": {"requests": {"cpu": "4"}}}]}}`,
+			"status.initContainerStatuses.allocatedResources": `{"spec": {"initContainers": [{"name": "i", "restartPolicy": "Always"}]}, "status": {"initContainerStatuses": [{"name": "i", "allocatedResources": {"cpu": "4"}, "resources": {"requests": {"cpu": "1"}}}]}}`,
+			"metadata.deletionTimestamp":                      `"2026-01-01T01:59:00Z"`,
+			"metadata.ownerReferences.kind":                   `{"metadata": {"ownerReferences": [{"kind": "Job", "name": "j", "controller": true}]}}`,
+			"metadata.ownerReferences.name":                   `{"metadata": {"ownerReferences": [{"kind": "A", "name": "j", "controller": true}]}}`,
+			"metadata.ownerReferences.controller":             `{"metadata": {"ownerReferences": [{"kind": "A", "name": "j", "controller": true}]}}`,
+			"spec.nodeName":                                   `"n2"`,
+			"spec.priority":                                   `7`,
+			"spec.priorityClassName":                          `"high"`,
+			"spec.preemptionPolicy":                           `"Never"`,
+			"spec.resources.requests":                         `{"cpu": "3"}`,
+			"spec.schedulingGates":                            `[{"name": "g"}]`,
+			"spec.schedulingGroup":                            `{"podGroupName": "g"}`,
 			"spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution":    `{"nodeSelectorTerms": [{"matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]}]}`,
 			"spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution":     `[{"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"a": "b"}}}]`,
 			"spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution": `[{"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}]`,
@@ -99,6 +145,10 @@ var pathsOf = map[string]objectPaths{
 			"status.allocatedResources":                   `{"spec": {"resources": {"requests": {"cpu": "1"}}}, "status": {"allocatedResources": {"cpu": "4"}, "resources": {"requests": {"cpu": "1"}}}}`,
 		},
 		map[string]string{
+			"spec.containers.name": "statuses are found by it", "spec.initContainers.name": "statuses are found by it",
+			"status.containerStatuses.name": "its container is found by it", "status.initContainerStatuses.name": "its container is found by it",
+			"spec.containers.restartPolicy":                                                 "a container that is no init container runs at the same time as the others",
+			"spec.volumes.name":                                                             "containers find them by it",
 			"metadata.ownerReferences.apiVersion":                                           "kinds of controllers that are read have one group each",
 			"metadata.ownerReferences.uid":                                                  "controllers are told apart by kind and name",
 			"metadata.ownerReferences.blockOwnerDeletion":                                   "about deleting the owner",
@@ -149,10 +199,10 @@ var pathsOf = map[string]objectPaths{
 		},
 	},
 	"Node": {
-		reflect.TypeFor[v1.Node](), []string{"spec", "metadata.labels", "status.allocatable", "status.capacity", "status.phase", "status.conditions"},
+		reflect.TypeFor[v1.Node](), []string{"spec", "metadata.name", "metadata.labels", "status.allocatable", "status.capacity", "status.phase", "status.conditions"},
 		map[string]string{
 			"spec.taints": `[{"key": "t", "effect": "NoExecute"}]`, "spec.unschedulable": `true`,
-			"metadata.labels": `{"topology.kubernetes.io/zone": "a"}`, "status.allocatable": `{"cpu": "3"}`,
+			"metadata.name": `"z"`, "metadata.labels": `{"topology.kubernetes.io/zone": "a"}`, "status.allocatable": `{"cpu": "3"}`,
 		},
 		map[string]string{
 			"spec.podCIDR": "about its network", "spec.podCIDRs": "about its network", "spec.providerID": "a name",
@@ -244,7 +294,11 @@ func TestPaths(t *testing.T) {
 		found, used := map[string]bool{}, map[string]bool{}
 		pathsIn(paths.of, "", found)
 		for path := range found {
-			if slices.ContainsFunc(paths.parts, func(p string) bool { return path == p || strings.HasPrefix(path, p+".") }) {
+			isPart := slices.ContainsFunc(paths.parts, func(p string) bool { return path == p || strings.HasPrefix(path, p+".") })
+			if elsewhere[kind] != nil && isPart == isElsewhere(kind, path) {
+				t.Errorf("%s: %s is in no list, or in two", kind, path)
+			}
+			if isPart {
 				read, left := below(path, paths.read), below(path, paths.left)
 				used[read], used[left] = true, true
 				if (read == "") == (left == "") {
