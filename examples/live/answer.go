@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -39,7 +40,7 @@ func answer(doc *scenario.Document) ([]byte, error) {
 			for _, v := range s.Result.Victims {
 				stopped[v] = true
 			}
-			cost = append(cost, fmt.Sprintf("%s%s, if these stop: %s", line, where(s.Result), plain.Names(s.Result.Victims)))
+			cost = append(cost, line+where(s.Result)+price(s.Result))
 		case s.Result.Outcome == scenario.OutcomeFits:
 			fit = append(fit, line+where(s.Result))
 		case s.Result.Outcome == scenario.OutcomeWaits:
@@ -110,6 +111,21 @@ func where(r *scenario.Result) string {
 		return ""
 	}
 	return " on " + plain.Names(nodes)
+}
+
+// price returns who has to stop for a plan, and who has to move.
+func price(r *scenario.Result) (line string) {
+	if len(r.Victims) > 0 {
+		line = ", if these stop: " + plain.Names(r.Victims)
+	}
+	var moves []string
+	for _, key := range slices.Sorted(maps.Keys(r.Moves)) {
+		moves = append(moves, plain.Name(key)+" to "+plain.Name(r.Moves[key]))
+	}
+	if len(moves) > 0 {
+		line += ", if these move: " + strings.Join(moves, ", ")
+	}
+	return line
 }
 
 // why returns the reason of a refusal in a line, with the gang whose guarantee forbids a

@@ -51,6 +51,19 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestAnswer_Moves: a plan for which somebody moves and nobody stops says so.
+func TestAnswer_Moves(t *testing.T) {
+	doc, err := scenario.Parse("moves", []byte(`{"name": "m", "queues": {"name": "root", "queues": [{"name": "a", "resources": {"guaranteed": {"cpu": "4"}}}, {"name": "b"}]},
+		"nodes": [{"name": "n1", "capacity": {"cpu": "4"}}, {"name": "n2", "capacity": {"cpu": "4"}}], "options": {"moves": "entitled"}, "tasks": [
+		{"key": "t", "queue": "root.b", "application": "b", "node": "n1", "resources": {"cpu": "1"}, "movable": true, "nodeSelector": {}},
+		{"key": "u", "queue": "root.b", "application": "b", "node": "n2", "resources": {"cpu": "2"}, "allowPreemption": false}],
+		"requests": [{"ask": {"key": "x", "queue": "root.a", "application": "a", "resources": {"cpu": "4"}}}]}`))
+	require.NoError(t, err)
+	out, err := answer(doc)
+	require.NoError(t, err)
+	require.Equal(t, "1 wait: 0 could run, 1 could run at the cost of 0 that run, 0 could not.\n\nAt a cost:\n  x on n1, if these move: t to n2\n", string(out))
+}
+
 // systems are files of other systems, with what examples/plan decides of them, worked out
 // by hand.
 var systems = []struct {
