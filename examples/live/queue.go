@@ -130,8 +130,10 @@ func (c *cluster) configMap(o *object) error {
 	}
 	data := v.Data
 	read := queuesKey
-	if data[read] == "" && data[kueueConfigKey] != "" {
-		read = kueueConfigKey
+	for _, other := range []string{kueueConfigKey, volcanoConfigKey} {
+		if data[read] == "" && data[other] != "" {
+			read = other
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(data)) {
 		if key != read {
@@ -149,8 +151,12 @@ func (c *cluster) configMap(o *object) error {
 		return o.wrong("data["+read+"]", err)
 	}
 	inner := object{place: o.place + ": data[" + read + "]", raw: texts[0]}
-	if read == queuesKey { // whose name is that of the root
+	switch read {
+	case queuesKey: // whose name is that of the root
 		return c.takeQueues(&inner)
+	case volcanoConfigKey:
+		c.volcano.configuration(&inner)
+		return nil
 	}
 	if err := inner.readHead(inner.raw); err != nil {
 		return err

@@ -187,6 +187,37 @@ func TestFairShares(t *testing.T) {
 	require.Contains(t, problems, "want a Configuration of config.kueue.x-k8s.io")
 }
 
+// TestProportion: with Volcano's plugin of that name what a queue deserves follows from its weight.
+func TestProportion(t *testing.T) {
+	var dump strings.Builder
+	dump.WriteString(nodeOf("n", "9"))
+	for own, weight := range map[string]int{"a": 1, "b": 2} {
+		dump.WriteString(objectOf("scheduling.volcano.sh/v1beta1", "Queue", "", own, thing{"spec": thing{
+			"weight": weight, "guarantee": thing{"resource": thing{"cpu": 2 - weight}}, "deserved": thing{"memory": "1Gi"}}}))
+	}
+	in := func(queue string) thing {
+		return thing{"metadata": thing{"annotations": thing{annotationQueue: queue}}}
+	}
+	for i := range 9 {
+		dump.WriteString(podOf(fmt.Sprint("runs-", i), "n", "1", 0, in("a")))
+	}
+	dump.WriteString(podOf("asks", "", "3", 0, in("b")))
+	for conf, told := range map[string]struct {
+		plan string
+		note string
+	}{
+		"actions: \"allocate, reclaim\"\ntiers:\n- plugins:\n  - name: gang\n  - name: proportion\n    enableReclaimable: true\n": {"x/asks on n, if these stop: x/runs-", "left out: the plugin proportion has what"},
+		"actions: \"allocate\"\ntiers:\n- plugins:\n  - name: capacity\n":                                                         {"x/asks (root.b", "reclaim is not among the actions"},
+	} {
+		file := filepath.Join(t.TempDir(), "conf.yaml")
+		require.NoError(t, os.WriteFile(file, []byte(objectOf("v1", "ConfigMap", "v", "c", thing{"data": thing{"volcano-scheduler.conf": conf}})), 0o644))
+		status, out, problems := say(t, dump.String(), "-queues", file)
+		require.Equal(t, done, status, problems)
+		require.Contains(t, out, told.plan, problems)
+		require.Contains(t, problems, told.note)
+	}
+}
+
 // TestMissingPods: with nodes the pods themselves count, and it is told if there are fewer than
 // were admitted.
 func TestMissingPods(t *testing.T) {

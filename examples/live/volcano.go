@@ -5,6 +5,7 @@ package main
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,6 +15,9 @@ import (
 )
 
 const volcanoGroup = "scheduling.volcano.sh"
+
+// volcanoConfigKey is the key of Volcano's ConfigMap under which its scheduler's configuration is.
+const volcanoConfigKey = "volcano-scheduler.conf"
 
 // Volcano's queue for pods that name none.
 const (
@@ -51,14 +55,18 @@ type volcano struct {
 	queues map[string]*volcanoQueue
 	groups map[string]*volcanoPodGroup
 	paths  map[string]string // of queues, below the root
+	fair   bool              // what queues deserve follows from their weights
 	places map[string]scenario.Value
 }
 
 // A volcanoQueue is a queue, and what it is below.
 type volcanoQueue struct {
-	text   queueText
-	parent string
-	v      scenario.Value
+	text                          queueText
+	parent                        string
+	v                             scenario.Value
+	deserved, reserved, max       map[string]amount
+	weight                        int32
+	deservedV, reservedV, weightV scenario.Value
 }
 
 func newVolcano(c *cluster) volcano {
@@ -90,7 +98,7 @@ func (k *volcano) queue(o *object) {
 	if q.parent == "" {
 		q.parent = rootName
 	}
-	k.amounts(q, spec, own != rootName)
+	k.amounts(q, spec)
 	if v := spec.take("reclaimable"); !v.Absent() && !k.isTrue(v) {
 		q.text.Properties[propertyPolicy] = "disabled"
 	}
@@ -102,35 +110,65 @@ func (k *volcano) queue(o *object) {
 }
 
 // amounts reads what a queue is to have, and may have.
-func (k *volcano) amounts(q *volcanoQueue, spec *fields, child bool) {
+func (k *volcano) amounts(q *volcanoQueue, spec *fields) {
 	guarantee := spec.within("guarantee")
-	reserved := guarantee.take("resource")
-	deserved, capability := spec.take("deserved"), spec.take("capability")
-	b := &bounds{k.list(deserved), k.list(capability)}
-	if own := k.list(reserved); len(own) > 0 {
-		k.remark(reserved, "it is guaranteed; others may use it as long as the queue does not")
-		for t, n := range own { // the larger one holds
-			if b.Guaranteed == nil {
-				b.Guaranteed = map[string]amount{}
-			}
+	q.deservedV, q.reservedV, q.weightV = spec.take("deserved"), guarantee.take("resource"), spec.take("weight")
+	q.deserved, q.reserved, q.max = k.list(q.deservedV), k.list(q.reservedV), k.list(spec.take("capability"))
+	if len(q.reserved) > 0 {
+		k.remark(q.reservedV, "it is guaranteed; others may use it as long as the queue does not")
+	}
+	guarantee.rest(nil)
+	var err error
+	q.weight, err = q.weightV.Int32()
+	k.failed(err)
+}
+
+// share says what a queue is guaranteed: what it deserves or, if shares are by weight, what it reserves.
+func (k *volcano) share(q *volcanoQueue, child bool) {
+	b := &bounds{Guaranteed: q.reserved, Max: q.max}
+	if k.fair {
+		if !q.deservedV.Blank() {
+			k.leaveOut(q.deservedV, "the plugin proportion has what queues deserve follow from their weights")
+		}
+	} else if b.Guaranteed = q.deserved; len(q.reserved) > 0 {
+		b.Guaranteed = maps.Clone(q.reserved)
+		for t, n := range q.deserved { // the larger one holds
 			if less(b.Guaranteed[t], n) {
 				b.Guaranteed[t] = n
 			}
 		}
 	}
-	guarantee.rest(nil)
-	weight := spec.take("weight")
-	switch n, err := weight.Int32(); {
-	case err != nil:
-		k.failed(err)
-	case child && deserved.Blank() && !weight.Absent():
-		k.leaveOut(weight, "a share of the cluster by weight is no guarantee: say what the queue deserves")
-	case n > 0 && child:
-		q.text.Properties[propertyWeight] = quantity("", *resource.NewQuantity(int64(n), resource.DecimalSI))
+	switch {
+	case !k.fair && child && q.deservedV.Blank() && !q.weightV.Absent():
+		k.leaveOut(q.weightV, "a share of the cluster by weight is no guarantee: say what the queue deserves, or have the configuration of the scheduler read")
+	case q.weight > 0 && child:
+		q.text.Properties[propertyWeight] = strconv.Itoa(int(q.weight))
 	}
 	if len(b.Guaranteed)+len(b.Max) > 0 {
 		q.text.Resources = b
 	}
+}
+
+// configuration reads which plugins the scheduler has. With proportion what a queue deserves is
+// a fair share.
+func (k *volcano) configuration(o *object) {
+	f := k.fields(k.value(o), false)
+	actions := f.take("actions")
+	if s := k.said(actions); !actions.Absent() && !strings.Contains(s, "reclaim") {
+		k.remark(actions, "reclaim is not among the actions: there no queue takes anything back")
+	}
+	for _, tier := range f.items("tiers") {
+		t := k.fields(tier, false)
+		for _, plugin := range t.items("plugins") {
+			p := k.fields(plugin, false)
+			k.fair = k.fair || p.text("name") == "proportion"
+			for _, v := range p.all { // who is asked, and with what arguments
+				p.take(v.Name())
+			}
+		}
+		t.rest(nil)
+	}
+	f.rest(map[string]string{"configurations": "actions have no arguments"})
 }
 
 // list reads amounts by type. Nothing is deserved of a type of 0.
@@ -165,6 +203,9 @@ func (k *volcano) finish(c *cluster) {
 	if len(k.queues) == 0 || k.err != nil {
 		return
 	}
+	for _, own := range slices.Sorted(maps.Keys(k.queues)) {
+		k.share(k.queues[own], own != rootName)
+	}
 	top := queueText{Name: rootName}
 	if root := k.queues[rootName]; root != nil {
 		top.Resources = root.text.Resources
@@ -197,7 +238,7 @@ func (k *volcano) finish(c *cluster) {
 		below[q.parent] = append(below[q.parent], own)
 	}
 	top.Queues = k.texts(rootName, below[rootName], below)
-	c.system(system{name: "Volcano", root: top, leaf: c.volcanoLeaf, alone: true, contested: true})
+	c.system(system{name: "Volcano", root: top, leaf: c.volcanoLeaf, alone: true, contested: true, fair: k.fair})
 }
 
 // texts returns queues, and those below them.
